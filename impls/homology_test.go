@@ -12,7 +12,7 @@ import (
 	"eccbench/impls/homology/reductions"
 	"eccbench/internal/bench"
 	"eccbench/internal/race"
-	"eccbench/internal/verify/judged"
+	"eccbench/internal/verify/judgedtest"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/homology"
 )
@@ -26,7 +26,7 @@ func TestHomologyOfAdversarialInputs(t *testing.T) {
 			continue
 		}
 		t.Run(i.About().Name, func(t *testing.T) {
-			n := judged.Alone(t, homology.Workload(i), !testing.Short() && !race.Enabled, limit)
+			n := judgedtest.Alone(t, homology.Workload(i), !testing.Short() && !race.Enabled, limit)
 			if t.Logf("%+v", n); n.Wrong+n.Open > 0 || n.Right == 0 {
 				t.Error("right answers are not confirmed")
 			}
@@ -53,7 +53,7 @@ func TestPolicyCatchesPlantedFaultsOfHomology(t *testing.T) {
 		if race.Enabled {
 			break // without a fault all goroutines were seen
 		}
-		t.Run(name, func(t *testing.T) { judged.Caught(t, homology.Workload(i), false, limit) })
+		t.Run(name, func(t *testing.T) { judgedtest.Caught(t, homology.Workload(i), false, limit) })
 	}
 }
 

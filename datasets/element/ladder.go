@@ -53,7 +53,7 @@ func Float32Ladder(shape grid.Shape, levels int64, newReader func() Reader) (gri
 	return l, nil
 }
 
-// A float32Survey is the common result of the workers of float32Ladder.
+// A float32Survey is the common result of the workers of Float32Ladder.
 type float32Survey struct {
 	shape grid.Shape
 	table bool

@@ -18,7 +18,7 @@ import (
 // exactly, it copies them. Otherwise it returns their ranks among the distinct values, with the
 // values as labels. Scaled voxels are first computed as float64(stored·slope + inter). NaN and
 // infinities are kept, for later checks. If ranks are excluded but necessary, the error is
-// errRanks.
+// ErrRanks.
 func Narrow(h Cores, data []byte, s Type, scaled bool, slope, inter float64, ranks bool) ([]byte, *grid.Labels, error) {
 	if scaled {
 		return Narrowed(h, Rescaled(data, s, slope, inter), Float64, ranks, ExactFloat)
@@ -53,7 +53,7 @@ type wide interface {
 	int32 | uint32 | int64 | uint64 | float64
 }
 
-// Narrowed is narrow of values, which it may overwrite.
+// Narrowed is Narrow of values, which it may overwrite.
 func Narrowed[T wide](h Cores, values []T, s Type, mayRank bool, exact func(T) bool) ([]byte, *grid.Labels, error) {
 	out := grid.NewBuffer(4 * int64(len(values)))
 	dst := grid.Values[float32](out)
@@ -238,7 +238,7 @@ type Cores struct {
 // AllCores returns all cores, without a deadline.
 func AllCores() Cores { return Cores{context.Background(), runtime.GOMAXPROCS(0)} }
 
-// share is shareAmong on the cores.
+// share is crew.ShareAmong on the cores.
 func (h Cores) share(tasks int64, worker func(next func() (task int64, ok bool))) {
 	crew.ShareAmong(int64(h.cores), tasks, func(next func() (int64, bool)) {
 		worker(func() (int64, bool) {

@@ -66,7 +66,7 @@ func (o Options) normalise() func(values []float32, base int64, shape grid.Shape
 // the first bytes do. With a Shape, a file with an unknown extension is raw.
 //
 // The source is a *grid.Field. With o.Stream it is an io.Closer that keeps the file open until
-// Close. OpenFile reads a streamed float32 image once, to reject NaN and ±Inf and to find its
+// Close. Open reads a streamed float32 image once, to reject NaN and ±Inf and to find its
 // levels.
 //
 // Every error is one line, "path: what is wrong; what to do", and so are later errors of ReadSlab.
@@ -184,7 +184,7 @@ type fileFormat struct {
 	open func(fileInput) (*fileBody, error)
 }
 
-// fileFormats lists the formats of OpenFile, in the order in which their first bytes are tried.
+// fileFormats lists the formats of Open, in the order in which their first bytes are tried.
 func fileFormats() []fileFormat {
 	return []fileFormat{
 		{"raw", []string{".raw", ".bin", ".dat"}, nil, openRaw},
@@ -431,7 +431,7 @@ type fileStream struct {
 	body   *fileBody
 	ladder grid.Ladder
 	files  *storage.Set // the files of the voxels; nil for none
-	path   string       // the name for messages; "" until OpenFile returns
+	path   string       // the name for messages; "" until Open returns
 	// normalise is grid.Normalise or grid.NormaliseGaps.
 	normalise func(values []float32, base int64, shape grid.Shape) error
 

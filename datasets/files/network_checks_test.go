@@ -75,8 +75,8 @@ func (s *memoryServer) Range(url string, dst []byte, at int64, was storage.FileI
 // through sets the network until the returned function is called.
 func through(n storage.Network) (back func()) {
 	before := storage.Servers
-	storage.SetNetwork(n)
-	return func() { storage.SetNetwork(before) }
+	storage.Servers = n
+	return func() { storage.Servers = before }
 }
 
 // An object is read like a file, with blocks for short reads. Errors of the server are passed on.

@@ -19,7 +19,7 @@ type Set struct {
 	Was   map[*os.File]FileInfo // the local files' versions when they were opened
 }
 
-// An File is a *os.File or a *remoteFile.
+// A File is a *os.File or an *Object.
 type File interface {
 	io.ReaderAt
 	io.Closer

@@ -29,10 +29,8 @@ type ObjectError struct{ Why string }
 // RemoteReaders is the number of ranges or objects that are read from a server at the same time.
 const RemoteReaders = 32
 
+// Servers reads URLs; nil in a program that reads none.
 var Servers Network
-
-// SetNetwork sets the reader of URLs. A program without this call reads no URLs.
-func SetNetwork(n Network) { Servers = n }
 
 // IsURL reports whether a path is the URL of an object.
 func IsURL(path string) bool {
@@ -43,7 +41,7 @@ func IsURL(path string) bool {
 // ErrNoNetwork is the error of programs that read no URLs.
 var ErrNoNetwork = ObjectError{"it is a URL, which this program does not read; take the command eccbench, or download it"}
 
-// A Object is an object that is read by ranges. Short ranges are read in blocks; the last block
+// An Object is an object that is read by ranges. Short ranges are read in blocks; the last block
 // is cached.
 type Object struct {
 	url  string

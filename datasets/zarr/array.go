@@ -22,7 +22,7 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// A Array holds the stored bytes of an array's elements in C order. It reads rows of chunks: a
+// An Array holds the stored bytes of an array's elements in C order. It reads rows of chunks: a
 // row contains the chunks in a range of one axis. A partly requested row is kept until it has been
 // read completely. So a reader in order reads and decodes each chunk once.
 type Array struct {

@@ -31,8 +31,8 @@ const codecSlack = 64 << 10
 // encodedMost returns the greatest encoded size of n bytes.
 func encodedMost(n int64) int64 { return n + n/8 + codecSlack }
 
-// zarrCodec returns the codec with an identifier, which is common to both versions of the format.
-func zarrCodec(id string) (chunkCodec, error) {
+// codecOf returns the codec with an identifier, which is common to both versions of the format.
+func codecOf(id string) (chunkCodec, error) {
 	switch strings.TrimPrefix(id, "numcodecs.") {
 	case "gzip":
 		return unpacks(storage.Gzip), nil
@@ -266,7 +266,7 @@ func codingOf(list []named, axes int) (c chunkCoding, err error) {
 		case codec.Name == "bytes" || codec.Name == "transpose" || !flat:
 			return c, fmt.Errorf("its codec %.40q is at a place where it is not read; save it with bytes and one of blosc, zstd and gzip", codec.Name)
 		default:
-			step, err := zarrCodec(codec.Name)
+			step, err := codecOf(codec.Name)
 			if err != nil {
 				return c, err
 			}

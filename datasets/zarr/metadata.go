@@ -198,7 +198,7 @@ func (n *Node) ChannelNames() (names []string) {
 // readNode reads the metadata of an array or a group. Missing metadata are a fs.ErrNotExist.
 func readNode(s Store, at string) (*Node, error) {
 	n := &Node{at: at}
-	text, _, err := s.Whole(path.Join(at, "zarr.json"), zarrMetadata, nil)
+	text, _, err := s.Whole(path.Join(at, "zarr.json"), mostMetadata, nil)
 	if err == nil {
 		if err := n.version3(s, text); err != nil {
 			return nil, fmt.Errorf("%s: %w", path.Join(at, "zarr.json"), err)
@@ -208,7 +208,7 @@ func readNode(s Store, at string) (*Node, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w", path.Join(at, "zarr.json"), storage.Cause(err))
 	}
-	text, _, err = s.Whole(path.Join(at, ".zarray"), zarrMetadata, nil)
+	text, _, err = s.Whole(path.Join(at, ".zarray"), mostMetadata, nil)
 	switch {
 	case err == nil:
 		if err := n.version2(s, text); err != nil {
@@ -217,13 +217,13 @@ func readNode(s Store, at string) (*Node, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: %w", path.Join(at, ".zarray"), storage.Cause(err))
 	default:
-		if _, _, err := s.Whole(path.Join(at, ".zgroup"), zarrMetadata, nil); errors.Is(err, fs.ErrNotExist) {
+		if _, _, err := s.Whole(path.Join(at, ".zgroup"), mostMetadata, nil); errors.Is(err, fs.ErrNotExist) {
 			return nil, notZarr{at}
 		} else if err != nil {
 			return nil, fmt.Errorf("%s: %w", path.Join(at, ".zgroup"), storage.Cause(err))
 		}
 	}
-	text, _, err = s.Whole(path.Join(at, ".zattrs"), zarrMetadata, nil)
+	text, _, err = s.Whole(path.Join(at, ".zattrs"), mostMetadata, nil)
 	if errors.Is(err, fs.ErrNotExist) {
 		return n, nil
 	}
@@ -335,7 +335,7 @@ func (n *Node) version3(s Store, text []byte) error {
 	if err := a.codecs(m.Codecs); err != nil {
 		return err
 	}
-	if a.Stored, err = zarrType(typ); err != nil {
+	if a.Stored, err = typeOf(typ); err != nil {
 		return err
 	}
 	a.Truth = typ == "bool"
@@ -419,8 +419,8 @@ func (a *Array) codecs(list []named) (err error) {
 	return err
 }
 
-// zarrType returns the type with a name in version 3.
-func zarrType(name string) (element.Type, error) {
+// typeOf returns the type with a name in version 3.
+func typeOf(name string) (element.Type, error) {
 	if name == "bool" {
 		return element.Uint8, nil
 	}
@@ -470,7 +470,7 @@ func (n *Node) version2(s Store, text []byte) error {
 	}
 	if m.Compressor != nil {
 		id, _ := m.Compressor["id"].(string)
-		step, err := zarrCodec(id)
+		step, err := codecOf(id)
 		if err != nil {
 			return err
 		}

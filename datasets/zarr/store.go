@@ -50,13 +50,13 @@ func (Objects) List(string) []string { return nil }
 
 func (Objects) AtOnce() int64 { return storage.RemoteReaders }
 
-// zarrMarks are the metadata files of Zarr hierarchies. A folder has one of them. The first
+// marks are the metadata files of Zarr hierarchies. A folder has one of them. The first
 // belongs to version 3, the others to an array and a group of version 2.
-var zarrMarks = []string{"zarr.json", ".zarray", ".zgroup"}
+var marks = []string{"zarr.json", ".zarray", ".zgroup"}
 
 // IsFolder reports whether a path is the folder of an array or a group.
 func IsFolder(path string) bool {
-	return slices.ContainsFunc(zarrMarks, func(mark string) bool {
+	return slices.ContainsFunc(marks, func(mark string) bool {
 		info, err := os.Stat(filepath.Join(path, mark))
 		return err == nil && info.Mode().IsRegular()
 	})
@@ -64,20 +64,20 @@ func IsFolder(path string) bool {
 
 // IsRemote reports whether a URL is that of an array or a group.
 func IsRemote(url string) bool {
-	return slices.ContainsFunc(zarrMarks, func(mark string) bool {
+	return slices.ContainsFunc(marks, func(mark string) bool {
 		_, _, err := storage.Servers.Stat(strings.TrimRight(url, "/") + "/" + mark)
 		return err == nil
 	})
 }
 
-// zarrMetadata is far above the size of the metadata of any hierarchy, including consolidated
+// mostMetadata is far above the size of the metadata of any hierarchy, including consolidated
 // metadata.
-const zarrMetadata = 64 << 20
+const mostMetadata = 64 << 20
 
 // IsMetadata reports whether an object is metadata, not a chunk.
 func IsMetadata(key string) bool {
 	base := path.Base(key)
-	return slices.Contains(zarrMarks, base) || base == ".zattrs"
+	return slices.Contains(marks, base) || base == ".zattrs"
 }
 
 // Metadata is a folder whose metadata are opened as files of a set.

@@ -67,7 +67,7 @@ var floor = map[string]int{
 	"internal/verify/verifytest": 2,
 	"internal/bench/benchtest":   3,
 
-	"internal/verify/judged":              3,
+	"internal/verify/judgedtest":          3,
 	"kernels/hosttest":                    3,
 	"internal/workloads/ecc/fingerprint":  3,
 	"internal/workloads/gvf/rows":         3,

@@ -101,8 +101,8 @@ func TestAnswersOfAnotherObject(t *testing.T) {
 				w.Write(data[lo : hi+1-says.short])
 			}))
 			defer server.Close()
-			storage.SetNetwork(&network{wait: time.Millisecond})
-			defer storage.SetNetwork(nil)
+			storage.Servers = &network{wait: time.Millisecond}
+			defer func() { storage.Servers = nil }()
 			s, err := datasets.Open("file/shape=400x300x8/type=uint8/path=" + server.URL + "/scan.raw")
 			if err != nil {
 				t.Fatal(err)

@@ -28,7 +28,7 @@ func Register(limit time.Duration) {
 	if limit > 0 {
 		n.limit, n.end = limit, time.Now().Add(limit)
 	}
-	storage.SetNetwork(n)
+	storage.Servers = n
 }
 
 // A network reads from servers, each by a client that is kept.

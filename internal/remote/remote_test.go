@@ -69,8 +69,8 @@ func serve(t *testing.T, objects map[string][]byte) *fragile {
 	} {
 		t.Setenv(key, value)
 	}
-	storage.SetNetwork(&network{wait: time.Millisecond})
-	t.Cleanup(func() { storage.SetNetwork(nil) })
+	storage.Servers = &network{wait: time.Millisecond}
+	t.Cleanup(func() { storage.Servers = nil })
 	return f
 }
 
@@ -88,8 +88,8 @@ func served(t *testing.T, objects map[string][]byte) (address string, f *fragile
 	})}
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
-	storage.SetNetwork(&network{wait: time.Millisecond})
-	t.Cleanup(func() { storage.SetNetwork(nil) })
+	storage.Servers = &network{wait: time.Millisecond}
+	t.Cleanup(func() { storage.Servers = nil })
 	return server.URL, f
 }
 
@@ -286,7 +286,7 @@ func TestErrors(t *testing.T) {
 	if _, _, err := n.Get(address+"/none", 1000, nil, storage.FileInfo{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no object: %v", err)
 	}
-	storage.SetNetwork(nil)
+	storage.Servers = nil
 	if _, err := datasets.Open(raw + "s3://scans/scan.raw"); err == nil || !strings.Contains(err.Error(), "this program does not read") {
 		t.Errorf("without a network: %v", err)
 	}

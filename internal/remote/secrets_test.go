@@ -97,8 +97,8 @@ func TestSecretsOfRequests(t *testing.T) {
 		serve(w, r)
 	}))
 	defer first.Close()
-	storage.SetNetwork(&network{wait: time.Millisecond})
-	defer storage.SetNetwork(nil)
+	storage.Servers = &network{wait: time.Millisecond}
+	defer func() { storage.Servers = nil }()
 	user := strings.Replace(first.URL, "://", "://ann:s3cr3t@", 1)
 	for _, full := range []string{
 		user + "/scan.npy", user + "/scan.zarr", user + "/scan.zarr/", user + "/away.npy",

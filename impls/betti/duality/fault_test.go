@@ -7,14 +7,14 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/race"
-	"eccbench/internal/verify/judged"
+	"eccbench/internal/verify/judgedtest"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 )
 
 func TestPolicyCatchesPlantedFaults(t *testing.T) {
 	for _, c := range []ecc.Convention{{}, {Superlevel: true}, {Vertices: true}, {Vertices: true, Superlevel: true}} {
-		if n := judged.Alone(t, betti.InConvention(betti.Workload(duality.Implementation{}), c), !testing.Short() && !race.Enabled, 0); !n.All() {
+		if n := judgedtest.Alone(t, betti.InConvention(betti.Workload(duality.Implementation{}), c), !testing.Short() && !race.Enabled, 0); !n.All() {
 			t.Errorf("%+v: right answers are found %+v", c, n)
 		}
 	}
@@ -24,9 +24,9 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 		}
 		t.Run(string(f), func(t *testing.T) {
 			w := betti.Workload(duality.Faulty(f))
-			judged.Caught(t, w, false, 0)
+			judgedtest.Caught(t, w, false, 0)
 			w.Policy.Known = nil
-			judged.Caught(t, judged.By(w, func(law string) bool { return law == betti.FloodName }), false, 0)
+			judgedtest.Caught(t, judgedtest.By(w, func(law string) bool { return law == betti.FloodName }), false, 0)
 		})
 	}
 }

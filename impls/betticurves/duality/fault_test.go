@@ -10,7 +10,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/race"
-	"eccbench/internal/verify/judged"
+	"eccbench/internal/verify/judgedtest"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
@@ -22,7 +22,7 @@ func inConvention(i bench.Implementation[grid.Source, betti.Curves], c ecc.Conve
 	if c != (ecc.Convention{}) { // views have levels, but sets have values
 		w.Adversarial = slices.DeleteFunc(slices.Clone(w.Adversarial), func(name string) bool { return strings.HasPrefix(name, "between/") })
 	}
-	return judged.Thinned(w)
+	return judgedtest.Thinned(w)
 }
 
 func TestPolicyCatchesPlantedFaults(t *testing.T) {
@@ -31,7 +31,7 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 		if race.Enabled && c.Superlevel != c.Vertices {
 			continue // two of the four run all goroutines
 		}
-		if n := judged.Alone(t, inConvention(ours(box), c), !testing.Short() && c == (ecc.Convention{}), 0); !n.All() {
+		if n := judgedtest.Alone(t, inConvention(ours(box), c), !testing.Short() && c == (ecc.Convention{}), 0); !n.All() {
 			t.Errorf("%+v: right answers are found %+v", c, n)
 		}
 	}
@@ -41,7 +41,7 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 		}
 		t.Run(string(f), func(t *testing.T) {
 			faulty := duality.Faulty(duality.Implementation{Counter: extrema.Implementation{}}, f, box)
-			judged.Caught(t, inConvention(faulty, ecc.Convention{}), false, 0)
+			judgedtest.Caught(t, inConvention(faulty, ecc.Convention{}), false, 0)
 		})
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/verify"
-	"eccbench/internal/verify/judged"
+	"eccbench/internal/verify/judgedtest"
 	"eccbench/internal/workloads/ecc/ecctest"
 	"eccbench/internal/workloads/eigenmap"
 	"eccbench/internal/workloads/eigenmap/eigentest"
@@ -79,8 +79,8 @@ func TestFaultsAreSeenOnHost(t *testing.T) {
 				}
 				return
 			}
-			var n judged.Count
-			judged.Add(t, &n, eigenmap.OnGrid().Policy, verify.Question[*eigenmap.Problem, eigenmap.Map]{Name: name, In: p, Out: m, Budget: 1 << 40})
+			var n judgedtest.Count
+			judgedtest.Add(t, &n, eigenmap.OnGrid().Policy, verify.Question[*eigenmap.Problem, eigenmap.Map]{Name: name, In: p, Out: m, Budget: 1 << 40})
 			if n.Wrong == 1 != f.wrong {
 				t.Errorf("the answer is found %+v", n)
 			}

@@ -54,9 +54,6 @@ func (o outline) Shape() grid.Shape   { return o.ArrayKind.Shape }
 func (o outline) Type() grid.Type     { return o.ArrayKind.Type }
 func (o outline) Ladder() grid.Ladder { return o.ArrayKind.Ladder }
 
-// Align is the address alignment in bytes that the fastest kernels need.
-const Align = 16
-
 // OpenArrays loads the kernel for arrays of one kind.
 func OpenArrays(d device.Device, a ArrayKind) (*Arrays, error) {
 	if err := kernelsTake(d, outline{ArrayKind: a}); err != nil {

@@ -13,9 +13,6 @@ const (
 	BorderOff  Fault = "the border of the other boundary"
 )
 
-// Faults lists every fault.
-func Faults() []Fault { return []Fault{NotAdjoint, Lost, Early, BorderOff} }
-
 // Faulty returns the implementation with a fault.
 func Faulty(f Fault) Implementation { return Implementation{f} }
 

@@ -6,12 +6,12 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/race"
-	"eccbench/internal/verify/judged"
+	"eccbench/internal/verify/judgedtest"
 	"eccbench/internal/workloads/gvf"
 )
 
 func TestPolicyCatchesPlantedFaults(t *testing.T) {
-	if n := judged.Alone(t, judged.Thinned(gvf.ToSteady(Implementation{})), true, 0); !n.All() {
+	if n := judgedtest.Alone(t, judgedtest.Thinned(gvf.ToSteady(Implementation{})), true, 0); !n.All() {
 		t.Errorf("right answers are found %+v", n)
 	}
 	for _, f := range []Fault{Lost, Early, BorderOff} {
@@ -24,7 +24,7 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 					continue // its first guess already satisfies that law
 				}
 				t.Run(law, func(t *testing.T) {
-					judged.Caught(t, judged.By(gvf.ToSteady(Faulty(f)), func(name string) bool { return strings.HasPrefix(name, law) }), true, 0)
+					judgedtest.Caught(t, judgedtest.By(gvf.ToSteady(Faulty(f)), func(name string) bool { return strings.HasPrefix(name, law) }), true, 0)
 				})
 			}
 		})

@@ -7,7 +7,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/race"
-	"eccbench/internal/verify/judged"
+	"eccbench/internal/verify/judgedtest"
 	"eccbench/internal/workloads/eigenmap"
 )
 
@@ -20,7 +20,7 @@ type Workload = func(...Implementation) bench.Workload[*eigenmap.Problem, eigenm
 // By keeps the laws whose names contain a word in a workload's policy, as if each were a proof.
 func By(of Workload, word string) Workload {
 	return func(impls ...Implementation) bench.Workload[*eigenmap.Problem, eigenmap.Map] {
-		w := judged.By(of(impls...), func(name string) bool { return strings.Contains(name, word) })
+		w := judgedtest.By(of(impls...), func(name string) bool { return strings.Contains(name, word) })
 		for k := range w.Policy.Laws {
 			w.Policy.Laws[k].Independent = true
 		}
@@ -31,14 +31,14 @@ func By(of Workload, word string) Workload {
 // Faults checks that the policy accepts all answers of the right implementation to the adversarial
 // inputs, and rejects at least one of each faulty implementation.
 func Faults(t *testing.T, of Workload, right Implementation, faulty map[string]Implementation) {
-	if n := judged.Alone(t, judged.Thinned(of(right)), true, 0); !n.All() {
+	if n := judgedtest.Alone(t, judgedtest.Thinned(of(right)), true, 0); !n.All() {
 		t.Errorf("right answers are found %+v", n)
 	}
 	for name, i := range faulty {
 		if race.Enabled {
 			break // the right implementation has run all goroutines
 		}
-		t.Run(name, func(t *testing.T) { judged.Caught(t, of(i), false, 0) })
+		t.Run(name, func(t *testing.T) { judgedtest.Caught(t, of(i), false, 0) })
 	}
 }
 

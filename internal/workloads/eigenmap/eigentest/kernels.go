@@ -9,7 +9,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/verify"
-	"eccbench/internal/verify/judged"
+	"eccbench/internal/verify/judgedtest"
 	"eccbench/internal/workloads/eigenmap"
 )
 
@@ -22,7 +22,7 @@ func Kernels(t *testing.T, of Workload, i Implementation, onHost bool, names ...
 	if onHost {
 		w.Policy.Laws = slices.DeleteFunc(slices.Clone(w.Policy.Laws), func(l verify.Law[*eigenmap.Problem, eigenmap.Map]) bool { return l.Calls > 0 })
 	}
-	var n judged.Count
+	var n judgedtest.Count
 	for k, name := range names {
 		p, err := w.Inputs.Open(name)
 		if err != nil {
@@ -35,7 +35,7 @@ func Kernels(t *testing.T, of Workload, i Implementation, onHost bool, names ...
 			continue
 		}
 		ask := func(p *eigenmap.Problem) (eigenmap.Map, error) { return bench.Answer(i, p, c) }
-		judged.Add(t, &n, w.Policy, verify.Question[*eigenmap.Problem, eigenmap.Map]{Name: name, In: p, Out: m, Ask: ask, PerCall: 1, Budget: 1 << 40, Thorough: true})
+		judgedtest.Add(t, &n, w.Policy, verify.Question[*eigenmap.Problem, eigenmap.Map]{Name: name, In: p, Out: m, Ask: ask, PerCall: 1, Budget: 1 << 40, Thorough: true})
 	}
 	if !n.All() {
 		t.Errorf("right answers are found %+v", n)
@@ -48,7 +48,7 @@ func Seen(t *testing.T, of Workload, i Implementation, names ...string) {
 	t.Helper()
 	w := of(i)
 	w.Adversarial = names
-	judged.Caught(t, w, false, 0)
+	judgedtest.Caught(t, w, false, 0)
 }
 
 // twice returns the first of two equal answers of a job.

@@ -1,6 +1,6 @@
-// Package judged tests a workload's policy on its own, without another implementation, on the
+// Package judgedtest tests a workload's policy on its own, without another implementation, on the
 // answers to the adversarial inputs.
-package judged
+package judgedtest
 
 import (
 	"errors"
