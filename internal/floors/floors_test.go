@@ -31,6 +31,7 @@ var floor = map[string]int{
 	"internal/isa":      0,
 	"internal/crew":     0,
 	"internal/headers":  0,
+	"internal/inflate":  0,
 	"internal/ranks":    0,
 	"internal/regular":  0,
 
