@@ -227,7 +227,10 @@ func sweep[T float32 | float64](p *Problem, next, v, v0, b []T, lo, hi int64) {
 			below, above = row(before, y), row(after, y)
 		}
 		to := next[r*s.W:][:s.W]
-		line := line[T]{to: to, here: here, north: north, south: south, below: below, above: above, v0: v0[r*s.W:][:s.W], b: b[r*s.W:][:s.W], mu: mu, deep: s.D > 1}
+		line := line[T]{
+			to: to, here: here, north: north, south: south, below: below, above: above,
+			v0: v0[r*s.W:][:s.W], b: b[r*s.W:][:s.W], mu: mu, deep: s.D > 1,
+		}
 		for _, x := range []int64{0, s.W - 1} {
 			before, after := beside(x, s.W)
 			to[x] = line.step(x, here[before], here[after])
@@ -256,7 +259,10 @@ func SelfTest(seed uint32) error {
 			}
 			return values
 		}
-		l := line[float32]{to: list(), here: list(), north: list(), south: list(), below: list(), above: list(), v0: list(), b: list(), mu: rng.Float32(), deep: n%2 > 0}
+		l := line[float32]{
+			to: list(), here: list(), north: list(), south: list(), below: list(), above: list(),
+			v0: list(), b: list(), mu: rng.Float32(), deep: n%2 > 0,
+		}
 		if !l.stepVectors() {
 			return nil
 		}
