@@ -127,6 +127,7 @@ ASM_ISAS := avx512 avx2
 FINGERPRINT := internal/workloads/ecc/fingerprint
 SOFT := impls/softecc/binned
 FLOW := internal/workloads/gvf/rows
+STEPS := internal/workloads/gvf
 EIGENMAPS := impls/eigenmap
 CERTIFIED := internal/workloads/eigenmap
 CURVES := impls/betticurves/duality
@@ -143,6 +144,7 @@ assembly:
 	@$(call assemble,$(VECTORS),vector,vectors)
 	@$(call assemble,$(SOFT),kernel,binned)
 	@$(call assemble,$(FLOW),vector,rows)
+	@$(call assemble,$(STEPS),definition,gvf,avx2)
 	@$(call assemble,$(EIGENMAPS),multigrid/kernel,multigrid,avx2)
 	@$(call assemble,$(EIGENMAPS),windowed/kernel,windowed,avx2)
 	@$(call assemble,$(EIGENMAPS),../../$(CERTIFIED)/kernel,eigenmap,avx2)
@@ -153,7 +155,7 @@ assembly:
 	@$(call assemble,$(FLOODS),flood,betti,avx512)
 
 check-generate: generate assembly
-	git diff --exit-code -- $(DOCS) $(PLOTS) impls/extrema $(FINGERPRINT) datasets $(SOFT) $(FLOW) $(EIGENMAPS) $(CERTIFIED) $(CURVES) $(BETTI) $(PLANES) $(FLOODS)
+	git diff --exit-code -- $(DOCS) $(PLOTS) impls/extrema $(FINGERPRINT) datasets $(SOFT) $(STEPS) $(EIGENMAPS) $(CERTIFIED) $(CURVES) $(BETTI) $(PLANES) $(FLOODS)
 	@new=$$(git ls-files --others --exclude-standard -- $(PLOTS)); [ -z "$$new" ] || { echo "not in git: $$new"; exit 1; }
 
 # What the kernels are compiled to, by clang and NVIDIA's assembler, which comes as a

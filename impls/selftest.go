@@ -149,7 +149,7 @@ func softCurves(seed uint32) error {
 
 func flows(seed uint32) error {
 	inputs := named("gvf/steps=3/mu=0.05/boundary=0", seed)
-	return errors.Join(byInstructions(gvf.Steps(blocked.Implementation{}), inputs...), rows.SelfTest(seed))
+	return errors.Join(byInstructions(gvf.Steps(blocked.Implementation{}), inputs...), rows.SelfTest(seed), gvf.SelfTest(seed))
 }
 
 // named are the names of questions about noise.

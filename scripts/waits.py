@@ -88,6 +88,10 @@ def commands(program, folder):
     with gzip.open(zipped, "wb", compresslevel=6) as file:
         file.write(b"NRRD0004\ntype: uint8\ndimension: 3\nsizes: 256 256 256\nencoding: raw\n\n" + voxels.tobytes())
     yield "curve of a 256³ uint8 image, gzip", [program, "curve", zipped, "-q"], "zcat", ["zcat", zipped]
+    image, out = os.path.join(folder, "image.npy"), os.path.join(folder, "flow.npy")
+    np.save(image, voxels[:128, :128, :128])
+    flow = [program, "gvf", image, "-q", "-o", out]
+    yield "gvf of 128³, 64 steps", [*flow, "--steps", "64"], "eccbench, the steady state", [*flow, "--tol", "1e-4"]
     yield "homology of 2.4 M shuffled tetrahedra", [program, "homology", "synth/order=random/seed=1", "-q"], "", None
     yield "import eccbench", [sys.executable, "-c", "import eccbench"], "import numpy", [sys.executable, "-c", "import numpy"]
     for arguments in ("paper murty2013 --dry-run", "paper wang2022 --dry-run", "run -q --sizes 4 --impl extrema", "doctor"):

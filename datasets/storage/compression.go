@@ -1,17 +1,15 @@
 package storage
 
 import (
-	"bufio"
 	"compress/bzip2"
-	"eccbench/internal/grid"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
+
+	"eccbench/internal/grid"
 )
 
 const GzipMagic = "\x1f\x8b"
@@ -54,55 +52,6 @@ func (s *packedStream) Read(dst []byte) (int, error) {
 		return n, nil
 	}
 	return n, err
-}
-
-// OpenGzip makes a reader of gzip members. Zero bytes may follow each member, as padding on tapes
-// and disks.
-func OpenGzip(r io.Reader, _ int64) (io.Reader, error) {
-	source := bufio.NewReader(r)
-	z, err := gzip.NewReader(source)
-	if err != nil {
-		return nil, err
-	}
-	z.Multistream(false)
-	return &packedStream{member: z, next: func() error {
-		for {
-			b, err := source.ReadByte()
-			if err != nil {
-				return err
-			}
-			if b != 0 {
-				break
-			}
-		}
-		if err := source.UnreadByte(); err != nil {
-			return err
-		}
-		if start, _ := source.Peek(2); !strings.HasPrefix(GzipMagic, string(start)) {
-			return errors.New("other data follow the gzip data")
-		}
-		err := z.Reset(source)
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
-		z.Multistream(false)
-		return err
-	}}, nil
-}
-
-// OpenZlib makes a reader of one zlib stream without further data.
-func OpenZlib(r io.Reader, _ int64) (io.Reader, error) {
-	source := bufio.NewReader(r)
-	z, err := zlib.NewReader(source)
-	if err != nil {
-		return nil, err
-	}
-	return &packedStream{member: z, next: func() error {
-		if _, err := source.ReadByte(); err != nil {
-			return err
-		}
-		return errors.New("other data follow the zlib data")
-	}}, nil
 }
 
 // openZstd makes a decoder whose memory depends on the file's size, not on its header. A valid

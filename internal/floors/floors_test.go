@@ -31,6 +31,7 @@ var floor = map[string]int{
 	"internal/isa":      -4,
 	"internal/crew":     -4,
 	"internal/headers":  0,
+	"internal/inflate":  -4,
 	"internal/ranks":    0,
 	"internal/regular":  -4,
 

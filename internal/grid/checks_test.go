@@ -25,6 +25,7 @@ func checks() []checktest.Check {
 		{Name: "sums over periods", Of: overPeriods},
 		{Name: "images not seen to repeat themselves", Of: unrepeated},
 		{Name: "ranges of values", Of: ranges},
+		{Name: "ranges of words of values", Of: rangesOfWords},
 		{Name: "images on a table", Of: onTable},
 		{Name: "images on a ladder", Of: onLadder},
 		{Name: "pieces", Of: eachPiece},

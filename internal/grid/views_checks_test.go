@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -549,6 +550,37 @@ func ranges(t *testing.T) {
 		}{{grid.Span{Lo: 0, Hi: 3}, 1, 200}, {grid.Span{Lo: 1, Hi: 3}, 3, 7}, {grid.Span{Lo: 2, Hi: 3}, 4, 5}} {
 			if a, b, err := grid.Range(f, c.of); a != c.least || b != c.largest || err != nil {
 				t.Errorf("%v %v: %v to %v (%v), want %v to %v", typ, c.of, a, b, err, c.least, c.largest)
+			}
+		}
+	}
+}
+
+// The range is right whatever the values are, and wherever in words of 8 bytes and after them.
+func rangesOfWords(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, typ := range []grid.Type{grid.Uint8, grid.Uint16, grid.Int16} {
+		for n := int64(1); n <= 60; n++ {
+			data := grid.NewBuffer(n * typ.Size())
+			for i := range data {
+				data[i] = byte(int(100 + 40*rng.NormFloat64()))
+			}
+			f, err := grid.Trusted(grid.Shape{D: 1, H: 1, W: n}, typ, data, grid.Identity(typ))
+			if err != nil {
+				t.Fatal(err)
+			}
+			least, greatest := float32(math.Inf(1)), float32(math.Inf(-1))
+			for i := range int(n) {
+				v := float32(data[i])
+				switch typ {
+				case grid.Uint16:
+					v = float32(grid.Values[uint16](data)[i])
+				case grid.Int16:
+					v = float32(grid.Values[int16](data)[i])
+				}
+				least, greatest = min(least, v), max(greatest, v)
+			}
+			if a, b, err := grid.Range(f, grid.Whole(f)); a != least || b != greatest || err != nil {
+				t.Errorf("%d values of %v: %v to %v (%v), want %v to %v", n, typ, a, b, err, least, greatest)
 			}
 		}
 	}

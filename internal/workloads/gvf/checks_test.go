@@ -33,6 +33,13 @@ func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 func checks() []checktest.Check {
 	return []checktest.Check{
 		{Name: "a row by hand", Of: rowByHand},
+		{Name: "vector instructions", Of: func(t *testing.T) {
+			for seed := range uint32(20) {
+				if err := SelfTest(seed); err != nil {
+					t.Error(err)
+				}
+			}
+		}},
 		{Name: "what fields start from", Of: startIsDefined},
 		{Name: "values that stand for others", Of: labelsFlow},
 		{Name: "closed forms", Of: closedForms},

@@ -1,15 +1,19 @@
 package gvf
 
 import (
+	"errors"
 	"math"
+	"math/rand/v2"
 	"runtime"
+	"slices"
 
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 )
 
 // Define computes the flow by the plain loop, on threads goroutines (0: one for each core). It
-// shares no code with Start or with the steps of implementations.
+// shares no code with Start or with the steps of implementations; its vector instructions (folder
+// asm) are written from these lines:
 //
 //	f    = float32((value − least)/(greatest − least)), in float64; 0 where all are equal
 //	V0   = ½ (f(next) − f(before)) along x, y and z, the border repeated
@@ -222,21 +226,52 @@ func sweep[T float32 | float64](p *Problem, next, v, v0, b []T, lo, hi int64) {
 			before, after = beside(z, s.D)
 			below, above = row(before, y), row(after, y)
 		}
-		line := line[T]{here: here, north: north, south: south, below: below, above: above, v0: v0[r*s.W:][:s.W], b: b[r*s.W:][:s.W], mu: mu, deep: s.D > 1}
 		to := next[r*s.W:][:s.W]
+		line := line[T]{
+			to: to, here: here, north: north, south: south, below: below, above: above,
+			v0: v0[r*s.W:][:s.W], b: b[r*s.W:][:s.W], mu: mu, deep: s.D > 1,
+		}
 		for _, x := range []int64{0, s.W - 1} {
 			before, after := beside(x, s.W)
 			to[x] = line.step(x, here[before], here[after])
 		}
-		line.stepInner(to)
+		if !line.stepVectors() {
+			line.stepInner()
+		}
 	}
 }
 
-// A line is a row of a component with those around it.
+// A line is a row of a component, its next values, and the rows around it.
 type line[T float32 | float64] struct {
-	here, north, south, below, above, v0, b []T
-	mu                                      T
-	deep                                    bool // in 3D
+	to, here, north, south, below, above, v0, b []T
+	mu                                          T
+	deep                                        bool // in 3D
+}
+
+// SelfTest compares the vector instructions with stepInner on numbers drawn from the seed.
+func SelfTest(seed uint32) error {
+	rng := rand.New(rand.NewPCG(uint64(seed), 5))
+	for n := 10; n < 30; n++ {
+		list := func() []float32 {
+			values := make([]float32, n)
+			for i := range values {
+				values[i] = rng.Float32() - 0.5
+			}
+			return values
+		}
+		l := line[float32]{
+			to: list(), here: list(), north: list(), south: list(), below: list(), above: list(),
+			v0: list(), b: list(), mu: rng.Float32(), deep: n%2 > 0,
+		}
+		if !l.stepVectors() {
+			return nil
+		}
+		got := slices.Clone(l.to)
+		if l.stepInner(); !slices.Equal(got, l.to) {
+			return errors.New("vector instructions of this processor give another flow than Go code does")
+		}
+	}
+	return nil
 }
 
 // step returns the next value of voxel x; before and after are its neighbours along the row.
@@ -250,13 +285,12 @@ func (l *line[T]) step(x int64, before, after T) T {
 }
 
 // stepInner sets all values except the two at the ends.
-func (l *line[T]) stepInner(to []T) {
-	n := len(to) - 2
+func (l *line[T]) stepInner() {
+	n := len(l.to) - 2
 	if n <= 0 {
 		return
 	}
-	to = to[1:][:n]
-	before, here, after := l.here[:n], l.here[1:][:n], l.here[2:][:n]
+	to, before, here, after := l.to[1:][:n], l.here[:n], l.here[1:][:n], l.here[2:][:n]
 	north, south, below, above := l.north[1:][:n], l.south[1:][:n], l.below[1:][:n], l.above[1:][:n]
 	v0, b, mu := l.v0[1:][:n], l.b[1:][:n], l.mu
 	if l.deep {

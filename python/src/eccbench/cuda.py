@@ -632,7 +632,8 @@ class _Soft:
         except _library.Error as e:
             raise (RuntimeError if e.kind in ("device", "internal") else ValueError)(str(e)) from None
         self.plan.used = next(_known.calls)
-        self.blocks, self.memory = self.plan.plan.rows, self.plan.plan.memory  # equal for all plans of the layout
+        plan = self.plan.plan
+        self.blocks, self.memory, self.laid = plan.rows, plan.memory, plan.laid  # equal for all plans of the layout
 
     def add(self, backward: bool, *memory: int) -> None:
         """Enqueue a pass, by the addresses and the number of ondevice.SoftCall, 0 for missing ones."""

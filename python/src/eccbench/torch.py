@@ -582,8 +582,8 @@ class _Layout:
         self.images, self.image = len(x), x.shape[1:]
         self.plan = cuda.soft(x, thresholds, construction == "V")
         laid, tilt, changes = _sizes_of_kept(self.image, self.images, thresholds, axes)
-        if laid != self.plan.plan.laid:
-            raise RuntimeError("the library of eccbench has another version than its Python files: install eccbench again")
+        if laid != self.plan.laid:
+            raise RuntimeError("eccbench's library has another version than its Python files: install eccbench again")
         self.kept, self.changes, self.tilt = laid + tilt + changes, laid + tilt, laid if axes else 0
         self.rows = laid + 4 * self.image[-1]
         self.work = self.plan.memory // 12, self.plan.memory // 4  # float32, without derivatives and with them
