@@ -1,6 +1,7 @@
 package assess
 
 import (
+	"math"
 	"math/bits"
 
 	"eccbench/internal/crew"
@@ -115,14 +116,15 @@ func (g *graph) search() (n int64, of []int32) {
 // them. So the components of the graph are those of the mask.
 type scan struct {
 	space
-	mask       []uint64
-	complement uint64 // all ones for the complement
-	graphs     [adjacencies]graph
-	now, last  labels // of the current plane and the one before
-	none       []uint64
+	mask      []uint64
+	inverted  uint64 // all ones for the complement
+	graphs    [adjacencies]graph
+	now, last labels   // of the current plane and the one before
+	none      []uint64 // an empty row
 
-	y   int64 // of the current row
-	own []uint64
+	// The row at work, rows c and after are before and after it; rows b, d and e are these rows in the
+	// plane before.
+	own, c, after, b, d, e row
 }
 
 // labels are the nodes of the runs of a plane.
@@ -131,114 +133,38 @@ type labels struct {
 	node   [adjacencies][]int32
 }
 
+// A row is the words of a row, to be inverted for a complement, and the labels of its runs.
+type row struct {
+	words  []uint64
+	before []int32
+	*labels
+}
+
 // newScan returns a scan of a mask, or of its complement.
 func newScan(s space, mask []uint64, complement bool) *scan {
 	c := &scan{space: s, mask: mask, none: make([]uint64, s.words)}
 	c.now.before, c.last.before = make([]int32, s.plane()), make([]int32, s.plane())
 	if complement {
-		c.complement = ^uint64(0)
+		c.inverted = ^uint64(0)
 		for i := range c.none {
-			c.none[i] = c.complement
+			c.none[i] = c.inverted
 		}
 	}
 	return c
 }
 
-// row returns the words of a row, to be inverted for a complement.
-func (s *scan) row(z, y int64) []uint64 {
+// of returns a row, which is empty outside the box.
+func (s *scan) of(l *labels, z, y int64) row {
 	if z < 0 || y < 0 || y == s.rows {
-		return s.none
+		return row{words: s.none}
 	}
-	return s.space.row(s.mask, z, y)
+	return row{s.row(s.mask, z, y), l.before[y*s.words:][:s.words], l}
 }
 
-// run returns the index of the run of a voxel in its plane. row is the words of row y.
-func (s *scan) run(l *labels, row []uint64, y, x int64) int32 {
-	i := x / 64
-	v := row[i] ^ s.complement
-	starts := v &^ (v << 1)
-	if i > 0 {
-		starts &^= (row[i-1] ^ s.complement) >> 63
-	}
-	return l.before[y*s.words+i] + int32(bits.OnesCount64(starts<<(63-x%64))) - 1
-}
-
-// next scans a row. z and y ascend.
-func (s *scan) next(z, y int64) {
-	if y == 0 {
-		s.now, s.last = s.last, s.now
-		for k := range s.now.node {
-			s.now.node[k] = s.now.node[k][:0]
-		}
-	}
-	s.y, s.own = y, s.row(z, y)
-	first := int32(len(s.now.node[faces]))
-	runs, last, before := first, uint64(0), s.now.before[y*s.words:][:len(s.own)]
-	for i, v := range s.own {
-		v ^= s.complement
-		before[i] = runs
-		runs += int32(bits.OnesCount64(v &^ (v<<1 | last>>63)))
-		last = v
-	}
-	if runs == first {
-		return
-	}
-	for k := range s.now.node {
-		s.now.node[k] = append(s.now.node[k], make([]int32, runs-first)...)
-		for i := first; i < runs; i++ {
-			s.now.node[k][i] = -1
-		}
-	}
-	b, c := s.row(z-1, y), s.row(z, y-1)
-	s.linkFaces(b, c, s.row(z-1, y-1))
-	s.linkCorners(b, c, s.row(z-1, y-1), s.row(z-1, y+1), s.row(z, y+1))
-	for k := range s.now.node {
-		g, own := &s.graphs[k], s.now.node[k][first:]
-		for i, node := range own {
-			if node < 0 {
-				own[i] = g.nodes
-				g.nodes++
-			}
-		}
-	}
-}
-
-// linkFaces links the runs of a row with runs of rows b (before it in z) and c (in y). A link with
-// b is left out where c and row d (before b) have the voxel too: three other links imply it.
-func (s *scan) linkFaces(b, c, d []uint64) {
-	b, c, d = b[:len(s.own)], c[:len(s.own)], d[:len(s.own)]
-	last := uint64(0)
-	for i, v := range s.own {
-		v ^= s.complement
-		vb, vc := v&(b[i]^s.complement), v&(c[i]^s.complement)
-		if starts := vc &^ (vc<<1 | last>>63); starts != 0 {
-			s.link(faces, &s.now, s.y-1, c, i, starts, 0)
-		}
-		implied := vb & vc & (d[i] ^ s.complement)
-		implied |= vb &^ (vb + implied) // up to the end of a run
-		if ends := vb &^ (vb>>1 | implied); ends != 0 {
-			s.link(faces, &s.last, s.y, b, i, ends, 0)
-		}
-		last = vc
-	}
-}
-
-// link links the runs at some voxels of word i with the runs of another row at the same voxels,
-// shifted by a distance. A run gets the node of the first linked run; edges lead to other nodes.
-// Links across faces belong to both adjacencies.
-func (s *scan) link(adjacency int, l *labels, y int64, its []uint64, i int, voxels uint64, by int64) {
-	for ; voxels != 0; voxels &= voxels - 1 {
-		x := int64(64*i + bits.TrailingZeros64(voxels))
-		run, with := s.run(&s.now, s.own, s.y, x), s.run(l, its, y, x+by)
-		for k := adjacency; k < adjacencies; k++ {
-			own, node := &s.now.node[k][run], l.node[k][with]
-			if *own < 0 {
-				*own = node
-			} else if *own != node {
-				s.graphs[k].join(edge{*own, node})
-			}
-		}
-	}
+// run returns the index in its plane of the run of a voxel of the row.
+func (s *scan) run(r row, x int64) int32 {
+	w := newWindow(r.words, int(x/64), s.inverted)
+	return w.run(r.before[x/64], int(x%64))
 }
 
 // A window is a word of a row, and the same word shifted such that bit x is voxel x − 1 or x + 1.
@@ -256,44 +182,144 @@ func newWindow(row []uint64, i int, inverted uint64) (w window) {
 	return w
 }
 
-// linkCorners links the runs of a row with runs that share edges or corners alone: of rows b and c,
-// and of d and e, which are before and after b. Row g is after the own one. A link is left out if a
-// third voxel touches both voxels: links across faces, then those across edges imply it.
-func (s *scan) linkCorners(b, c, d, e, g []uint64) {
-	b, c, g = b[:len(s.own)], c[:len(s.own)], g[:len(s.own)]
-	for i, v := range s.own {
-		v ^= s.complement
-		noB, noC := v&^(b[i]^s.complement), v&^(c[i]^s.complement)
-		if noB|noC == 0 {
-			continue
+// run returns the index of the run of voxel x, −1 ≤ x ≤ 64, after a number of runs that start before
+// the word.
+func (w window) run(before int32, x int) int32 {
+	starts := w.at &^ w.before
+	if x == 64 && w.at>>63 == 0 {
+		before++ // it starts in the next word
+	}
+	return before + int32(bits.OnesCount64(starts&(1<<uint(x+1)-1))) - 1
+}
+
+// next scans a row. z and y ascend.
+func (s *scan) next(z, y int64) {
+	if y == 0 {
+		s.now, s.last = s.last, s.now
+		for k := range s.now.node {
+			s.now.node[k] = s.now.node[k][:0]
 		}
-		o, vb, vc := newWindow(s.own, i, s.complement), newWindow(b, i, s.complement), newWindow(c, i, s.complement)
-		s.linkBeside(&s.now, s.y-1, c, i, noC, vc, o)
-		s.linkBeside(&s.last, s.y, b, i, noB, vb, o)
-		if free := noB & noC; free != 0 {
-			between := window{before: o.before | vb.before | vc.before, after: o.after | vb.after | vc.after}
-			s.linkBeside(&s.last, s.y-1, d, i, free, newWindow(d, i, s.complement), between)
+		s.after, s.e = s.of(&s.now, z, 0), s.of(&s.last, z-1, 0)
+		s.own, s.b = row{words: s.none}, row{words: s.none}
+	}
+	s.c, s.d, s.own, s.b = s.own, s.b, s.after, s.e
+	s.after, s.e = s.of(&s.now, z, y+1), s.of(&s.last, z-1, y+1)
+	first := len(s.now.node[faces])
+	if s.inverted == 0 && isEmpty(s.own.words) {
+		for i := range s.own.before {
+			s.own.before[i] = int32(first)
 		}
-		if free := noB &^ (g[i] ^ s.complement); free != 0 {
-			vg := newWindow(g, i, s.complement)
-			between := window{before: o.before | vb.before | vg.before, after: o.after | vb.after | vg.after}
-			s.linkBeside(&s.last, s.y+1, e, i, free, newWindow(e, i, s.complement), between)
+		return
+	}
+	s.scanRow()
+	for k := range s.now.node {
+		g, own := &s.graphs[k], s.now.node[k][first:]
+		for i, node := range own {
+			if node < 0 {
+				own[i] = g.nodes
+				g.nodes++
+			}
 		}
 	}
 }
 
+func isEmpty(words []uint64) bool {
+	some := uint64(0)
+	for _, v := range words {
+		some |= v
+	}
+	return some == 0
+}
+
+// scanRow links the runs of a row.
+func (s *scan) scanRow() {
+	own, before := s.own.words, s.own.before[:len(s.own.words)]
+	b, c, d := s.b.words[:len(own)], s.c.words[:len(own)], s.d.words[:len(own)]
+	last := uint64(0) // the voxels of the previous word in this row and in c
+	for i := range own {
+		before[i] = int32(len(s.now.node[faces]))
+		v := own[i] ^ s.inverted
+		vc := v & (c[i] ^ s.inverted)
+		if all := vc & (b[i] ^ s.inverted) & (d[i] ^ s.inverted); v == 0 || all == math.MaxUint64 && last>>63 == 1 {
+			last = vc
+			continue
+		}
+		w := newWindow(own, i, s.inverted)
+		for range bits.OnesCount64(v &^ w.before) {
+			for k := range s.now.node {
+				s.now.node[k] = append(s.now.node[k], -1)
+			}
+		}
+		s.linkFaces(w, i, vc&^(vc<<1|last>>63))
+		s.linkCorners(w, i)
+		last = vc
+	}
+}
+
+// linkFaces links runs in a word with runs that share faces, of row c where both together start. A
+// link with row b is left out where rows c and d have the voxel too: three other links imply it.
+func (s *scan) linkFaces(w window, i int, starts uint64) {
+	if starts != 0 {
+		s.link(faces, w, i, s.c, newWindow(s.c.words, i, s.inverted), starts, 0)
+	}
+	both := w.at & (s.b.words[i] ^ s.inverted)
+	implied := both & (s.c.words[i] ^ s.inverted) & (s.d.words[i] ^ s.inverted)
+	implied |= both &^ (both + implied) // up to the end of a run
+	if ends := both &^ (both>>1 | implied); ends != 0 {
+		s.link(faces, w, i, s.b, newWindow(s.b.words, i, s.inverted), ends, 0)
+	}
+}
+
+// link links the runs at some voxels of word i with the runs of another row at the same voxels,
+// shifted by a distance. A run gets the node of the first linked run; edges lead to other nodes.
+// Links across faces belong to both adjacencies.
+func (s *scan) link(adjacency int, w window, i int, to row, its window, voxels uint64, by int) {
+	before, itsBefore := s.own.before[i], to.before[i]
+	for ; voxels != 0; voxels &= voxels - 1 {
+		x := bits.TrailingZeros64(voxels)
+		run, with := w.run(before, x), its.run(itsBefore, x+by)
+		for k := adjacency; k < adjacencies; k++ {
+			own, node := &s.now.node[k][run], to.node[k][with]
+			if *own < 0 {
+				*own = node
+			} else if *own != node {
+				s.graphs[k].join(edge{*own, node})
+			}
+		}
+	}
+}
+
+// linkCorners links runs in a word with runs that share edges or corners alone. A link is left out
+// if a third voxel touches both voxels: links across faces, then those across edges imply it.
+func (s *scan) linkCorners(w window, i int) {
+	b, c := newWindow(s.b.words, i, s.inverted), newWindow(s.c.words, i, s.inverted)
+	s.linkBeside(w, i, s.c, c, w.at&^c.at, w)
+	s.linkBeside(w, i, s.b, b, w.at&^b.at, w)
+	if free := w.at &^ (b.at | c.at); free != 0 {
+		s.linkBeside(w, i, s.d, newWindow(s.d.words, i, s.inverted), free, w.union(b).union(c))
+	}
+	if free := w.at &^ (b.at | (s.after.words[i] ^ s.inverted)); free != 0 {
+		g := newWindow(s.after.words, i, s.inverted)
+		s.linkBeside(w, i, s.e, newWindow(s.e.words, i, s.inverted), free, w.union(b).union(g))
+	}
+}
+
+func (w window) union(o window) window {
+	return window{w.before | o.before, w.at | o.at, w.after | o.after}
+}
+
 // linkBeside links the voxels of word i that are free, with no voxel between, with those of another
 // row at the same place or at one beside it.
-func (s *scan) linkBeside(l *labels, y int64, its []uint64, i int, free uint64, w, between window) {
-	if at := free & w.at; at != 0 {
-		s.link(corners, l, y, its, i, at, 0)
-		free &^= w.at
+func (s *scan) linkBeside(w window, i int, to row, its window, free uint64, between window) {
+	if voxels := free & its.at; voxels != 0 {
+		s.link(corners, w, i, to, its, voxels, 0)
+		free &^= voxels
 	}
-	if at := free & w.before &^ between.before; at != 0 {
-		s.link(corners, l, y, its, i, at, -1)
+	if voxels := free & its.before &^ between.before; voxels != 0 {
+		s.link(corners, w, i, to, its, voxels, -1)
 	}
-	if at := free & w.after &^ between.after; at != 0 {
-		s.link(corners, l, y, its, i, at, 1)
+	if voxels := free & its.after &^ between.after; voxels != 0 {
+		s.link(corners, w, i, to, its, voxels, 1)
 	}
 }
 
@@ -349,7 +375,7 @@ func (m *judged) countUnion() {
 		}
 		for of := range ofUnion {
 			eachStart(m.row(m.masks[of], z, y), 0, func(x int64) {
-				run := s.run(&s.now, s.own, y, x)
+				run := s.run(s.own, x)
 				for k := range met {
 					met[k][s.now.node[k][run]] |= 1 << of
 				}
@@ -381,10 +407,10 @@ func (m *judged) countGaps() {
 		for _, s := range scans {
 			s.next(z, y)
 		}
-		eachStart(m.row(m.masks[ofUnion], z, y), scans[0].complement, func(x int64) {
+		eachStart(m.row(m.masks[ofUnion], z, y), scans[0].inverted, func(x int64) {
 			var run [ofUnion]int32
 			for k, s := range scans {
-				run[k] = s.run(&s.now, s.own, y, x)
+				run[k] = s.run(s.own, x)
 			}
 			for k := range shared {
 				shared[k].join(edge{scans[0].now.node[k][run[0]], scans[1].now.node[k][run[1]]})
