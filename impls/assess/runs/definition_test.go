@@ -191,7 +191,7 @@ func byRanks(s grid.Shape, pred, truth func(z, y, x int64) bool, vertices bool) 
 // small ones of any shape, and some of 12³.
 func TestDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	small, large := 1000, 24
+	small, large := 400, 24
 	switch {
 	case testing.Short():
 		small, large = 100, 2
