@@ -3,6 +3,7 @@ package assess
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"eccbench/internal/crew"
 	"eccbench/internal/workloads/betti"
@@ -130,8 +131,14 @@ type scan struct {
 // labels are the nodes of the runs of a plane.
 type labels struct {
 	before []int32 // runs before each word
-	node   [adjacencies][]int32
+	nodes  []nodes
 }
+
+// nodes are the nodes of a run in both graphs, or −1.
+type nodes [adjacencies]int32
+
+// unset are the nodes of the runs of a word before they are linked.
+var unset = slices.Repeat([]nodes{{-1, -1}}, 32)
 
 // A row is the words of a row, to be inverted for a complement, and the labels of its runs.
 type row struct {
@@ -196,15 +203,13 @@ func (w window) run(before int32, x int) int32 {
 func (s *scan) next(z, y int64) {
 	if y == 0 {
 		s.now, s.last = s.last, s.now
-		for k := range s.now.node {
-			s.now.node[k] = s.now.node[k][:0]
-		}
+		s.now.nodes = s.now.nodes[:0]
 		s.after, s.e = s.of(&s.now, z, 0), s.of(&s.last, z-1, 0)
 		s.own, s.b = row{words: s.none}, row{words: s.none}
 	}
 	s.c, s.d, s.own, s.b = s.own, s.b, s.after, s.e
 	s.after, s.e = s.of(&s.now, z, y+1), s.of(&s.last, z-1, y+1)
-	first := len(s.now.node[faces])
+	first := len(s.now.nodes)
 	if s.inverted == 0 && isEmpty(s.own.words) {
 		for i := range s.own.before {
 			s.own.before[i] = int32(first)
@@ -212,11 +217,10 @@ func (s *scan) next(z, y int64) {
 		return
 	}
 	s.scanRow()
-	for k := range s.now.node {
-		g, own := &s.graphs[k], s.now.node[k][first:]
-		for i, node := range own {
-			if node < 0 {
-				own[i] = g.nodes
+	for i := range s.now.nodes[first:] {
+		for k, node := range s.now.nodes[first+i] {
+			if g := &s.graphs[k]; node < 0 {
+				s.now.nodes[first+i][k] = g.nodes
 				g.nodes++
 			}
 		}
@@ -237,7 +241,7 @@ func (s *scan) scanRow() {
 	b, c, d := s.b.words[:len(own)], s.c.words[:len(own)], s.d.words[:len(own)]
 	last := uint64(0) // the voxels of the previous word in this row and in c
 	for i := range own {
-		before[i] = int32(len(s.now.node[faces]))
+		before[i] = int32(len(s.now.nodes))
 		v := own[i] ^ s.inverted
 		vc := v & (c[i] ^ s.inverted)
 		if all := vc & (b[i] ^ s.inverted) & (d[i] ^ s.inverted); v == 0 || all == math.MaxUint64 && last>>63 == 1 {
@@ -245,11 +249,7 @@ func (s *scan) scanRow() {
 			continue
 		}
 		w := newWindow(own, i, s.inverted)
-		for range bits.OnesCount64(v &^ w.before) {
-			for k := range s.now.node {
-				s.now.node[k] = append(s.now.node[k], -1)
-			}
-		}
+		s.now.nodes = append(s.now.nodes, unset[:bits.OnesCount64(v&^w.before)]...)
 		s.linkFaces(w, i, vc&^(vc<<1|last>>63))
 		s.linkCorners(w, i)
 		last = vc
@@ -277,13 +277,12 @@ func (s *scan) link(adjacency int, w window, i int, to row, its window, voxels u
 	before, itsBefore := s.own.before[i], to.before[i]
 	for ; voxels != 0; voxels &= voxels - 1 {
 		x := bits.TrailingZeros64(voxels)
-		run, with := w.run(before, x), its.run(itsBefore, x+by)
+		run, with := &s.now.nodes[w.run(before, x)], to.nodes[its.run(itsBefore, x+by)]
 		for k := adjacency; k < adjacencies; k++ {
-			own, node := &s.now.node[k][run], to.node[k][with]
-			if *own < 0 {
-				*own = node
-			} else if *own != node {
-				s.graphs[k].join(edge{*own, node})
+			if own, node := run[k], with[k]; own < 0 {
+				run[k] = node
+			} else if own != node {
+				s.graphs[k].join(edge{own, node})
 			}
 		}
 	}
@@ -375,9 +374,8 @@ func (m *judged) countUnion() {
 		}
 		for of := range ofUnion {
 			eachStart(m.row(m.masks[of], z, y), 0, func(x int64) {
-				run := s.run(s.own, x)
-				for k := range met {
-					met[k][s.now.node[k][run]] |= 1 << of
+				for k, node := range s.now.nodes[s.run(s.own, x)] {
+					met[k][node] |= 1 << of
 				}
 			})
 		}
@@ -408,12 +406,12 @@ func (m *judged) countGaps() {
 			s.next(z, y)
 		}
 		eachStart(m.row(m.masks[ofUnion], z, y), scans[0].inverted, func(x int64) {
-			var run [ofUnion]int32
+			var both [ofUnion]nodes
 			for k, s := range scans {
-				run[k] = s.run(s.own, x)
+				both[k] = s.now.nodes[s.run(s.own, x)]
 			}
 			for k := range shared {
-				shared[k].join(edge{scans[0].now.node[k][run[0]], scans[1].now.node[k][run[1]]})
+				shared[k].join(edge{both[ofPred][k], both[ofTruth][k]})
 			}
 		})
 	})
