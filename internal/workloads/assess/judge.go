@@ -31,12 +31,12 @@ func BySearch(p *Pair) Comparisons {
 			tasks = append(tasks, task{set: i, within: island})
 		}
 	}
-	var next atomic.Int64
-	crew.Each(2, func(int) {
-		member := make([]uint8, len(setsOf))
-		for i := next.Add(1) - 1; i < int64(len(tasks)); i = next.Add(1) - 1 {
-			tasks[i].run(p, member)
+	var members [workers][]uint8
+	inTurn(len(tasks), func(worker, i int) {
+		if members[worker] == nil {
+			members[worker] = make([]uint8, len(setsOf))
 		}
+		tasks[i].run(p, members[worker])
 	})
 	for _, done := range tasks {
 		for k := range done.in {
@@ -44,6 +44,19 @@ func BySearch(p *Pair) Comparisons {
 		}
 	}
 	return out
+}
+
+// workers is the number of goroutines that work through a list.
+const workers = 2
+
+// inTurn calls f with each i < n, in order, on all workers.
+func inTurn(n int, f func(worker, i int)) {
+	var next atomic.Int64
+	crew.Each(workers, func(worker int) {
+		for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+			f(worker, int(i))
+		}
+	})
 }
 
 // A task judges the voxels of a set in an island.

@@ -18,8 +18,8 @@ type (
 // Upper bounds of the time (per core) and the memory that the judge needs per voxel and set of
 // labels.
 const (
-	searchNS    = 40
-	searchBytes = 8
+	searchNS    = 80
+	searchBytes = 12
 )
 
 // policy decides if comparisons are right. An independent judge confirms every number; the laws

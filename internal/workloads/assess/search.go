@@ -5,7 +5,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"eccbench/internal/crew"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 )
@@ -335,14 +334,14 @@ type judged struct {
 
 // count counts everything.
 func (m *judged) count() {
-	tasks := []func(){m.countUnion, m.countGaps, func() { m.gaps[ofUnion] = m.components(ofUnion, true) }}
+	tasks := []func(){m.countGaps, m.countUnion, func() { m.gaps[ofUnion] = m.components(ofUnion, true) }}
 	for k := range ofUnion {
 		tasks = append(tasks, func() { m.parts[k] = m.components(k, false) })
 	}
 	for k := range m.masks {
 		tasks = append(tasks, func() { m.euler[k] = m.space.euler(m.masks[k]) })
 	}
-	crew.Each(len(tasks), func(i int) { tasks[i]() })
+	inTurn(len(tasks), func(_, i int) { tasks[i]() })
 }
 
 // components counts the components of a mask or its complement.
