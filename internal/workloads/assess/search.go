@@ -188,14 +188,14 @@ func newWindow(row []uint64, i int, inverted uint64) (w window) {
 	return w
 }
 
-// run returns the index of the run of voxel x, −1 ≤ x ≤ 64, after a number of runs that start before
-// the word.
+// run returns the index of the run of voxel x ≤ 64, or of the voxel before it if x is not set, after
+// a number of runs that start before the word.
 func (w window) run(before int32, x int) int32 {
 	starts := w.at &^ w.before
 	if x == 64 && w.at>>63 == 0 {
 		before++ // it starts in the next word
 	}
-	return before + int32(bits.OnesCount64(starts&(1<<uint(x+1)-1))) - 1
+	return before + int32(bits.OnesCount64(starts&(2<<uint(x)-1))) - 1
 }
 
 // next scans a row. z and y ascend.
@@ -309,14 +309,10 @@ func (w window) union(o window) window {
 // linkBeside links the voxels of word i that are free, with no voxel between, with those of another
 // row at the same place or at one beside it.
 func (s *scan) linkBeside(w window, i int, to row, its window, free uint64, between window) {
-	if voxels := free & its.at; voxels != 0 {
+	if voxels := free & (its.at | its.before&^between.before); voxels != 0 {
 		s.link(corners, w, i, to, its, voxels, 0)
-		free &^= voxels
 	}
-	if voxels := free & its.before &^ between.before; voxels != 0 {
-		s.link(corners, w, i, to, its, voxels, -1)
-	}
-	if voxels := free & its.after &^ between.after; voxels != 0 {
+	if voxels := free & its.after &^ (its.at | between.after); voxels != 0 {
 		s.link(corners, w, i, to, its, voxels, 1)
 	}
 }
