@@ -68,12 +68,12 @@ func (g *graph) join(e edge) {
 
 // search returns the number of connected components, and the component of each node.
 func (g *graph) search() (n int64, of []int32) {
-	begin := make([]int32, g.nodes+1) // in next, of the neighbours of each node
+	begin := make([]uint32, g.nodes+1) // in next, of the neighbours of each node
 	for _, e := range g.edges {
 		begin[e[0]]++
 		begin[e[1]]++
 	}
-	sum := int32(0)
+	sum := uint32(0)
 	for i := range begin {
 		sum += begin[i]
 		begin[i] = sum
