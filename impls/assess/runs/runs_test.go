@@ -82,10 +82,7 @@ func TestFaultsAreNoticed(t *testing.T) {
 		noticed := false
 		for range 20 {
 			p := random(t, rng, grid.Shape{D: 6, H: 7, W: 8}, 1, 0.05+0.4*rng.Float64())
-			want, err := assess.ByFlooding(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := assess.BySearch(p)
 			noticed = noticed || assess.Workload().Policy.Agree(p, want, answer(t, Faulty(fault), p)) != nil
 		}
 		if !noticed {
@@ -94,14 +91,46 @@ func TestFaultsAreNoticed(t *testing.T) {
 	}
 }
 
+// TestJudgeNotices plants mistakes in answers, most with the right voxel counts and χ.
+func TestJudgeNotices(t *testing.T) {
+	faults := map[string]func(*assess.Topology){
+		"a component is lost":      func(o *assess.Topology) { o.Pred.B0, o.Pred.B1 = o.Pred.B0-1, o.Pred.B1-1 },
+		"two are merged":           func(o *assess.Topology) { o.Union.B0, o.Union.B1 = o.Union.B0-1, o.Union.B1-1 },
+		"a cavity is lost":         func(o *assess.Topology) { o.Truth.B1, o.Truth.B2 = o.Truth.B1-1, o.Truth.B2-1 },
+		"a matched component less": func(o *assess.Topology) { o.Components-- },
+		"a matched cavity more":    func(o *assess.Topology) { o.Holes++ },
+	}
+	rng := rand.New(rand.NewPCG(13, 14))
+	s := grid.Shape{D: 16, H: 14, W: 140}
+	p := random(t, rng, s, 1, 0.6)
+	p.Sets = p.Sets[:1]
+	want, agree := assess.BySearch(p), assess.Workload().Policy.Agree
+	for name, plant := range faults {
+		for k := range assess.Constructions {
+			out := answer(t, Implementation{}, p)
+			if d := agree(p, want, out); d != nil {
+				t.Fatal(d)
+			}
+			if plant(&out[0].In[k]); agree(p, want, out) == nil {
+				t.Errorf("construction %d: the judge does not notice: %s", k, name)
+			}
+		}
+	}
+	pred := p.Pred.Data()
+	for y := range s.H / 2 { // a block of the middle plane is that of the plane before
+		at := (s.D/2*s.H + y) * s.W
+		copy(pred[at:][:64], pred[at-s.H*s.W:])
+	}
+	if out := answer(t, Implementation{}, p); agree(p, want, out) == nil {
+		t.Error("the judge does not notice a stale block")
+	}
+}
+
 // TestOneSlice compares masks that lie in one slice of a volume.
 func TestOneSlice(t *testing.T) {
 	p := pairOf(t, []string{"....", "....", "....", "....", "....", "...."},
 		[]string{"bbb.", "b.b.", "bbb.", "....", "....", ".pt."})
-	want, err := assess.ByFlooding(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := assess.BySearch(p)
 	if d := assess.Workload().Policy.Agree(p, want, answer(t, Implementation{}, p)); d != nil {
 		t.Error(d)
 	}

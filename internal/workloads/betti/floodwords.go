@@ -280,22 +280,8 @@ type due struct {
 	bits uint64
 }
 
-// Packed is a source that stores its set as bits: the voxels at or below any threshold.
-type Packed interface {
-	grid.Source
-	// Pack writes the set of a plane to a PlaneSet whose other bits are 0. The planes of a 2D image
-	// are its rows.
-	Pack(set *ecc.PlaneSet, z int64)
-}
-
 // read sets the bits of planes.
 func (f *filler) read(lo, hi int64) error {
-	if p, ok := f.in.Source.(Packed); ok && !f.convention.Superlevel {
-		for z := lo; z < hi; z++ {
-			p.Pack(f.planeOf(f.inside, z-lo), z)
-		}
-		return nil
-	}
 	size := f.h * f.w * f.in.Type().Size()
 	step := max(1, readBytes/size)
 	for from := lo; from < hi; from += step {

@@ -231,6 +231,10 @@ func cellsBetween(below, above *PlaneSet) int64 {
 		var x, xy, xz, xyz uint64 // the previous words of the cells that span x
 		for i := range b0 {
 			edge := b0[i] | b1[i] | a0[i] | a1[i]
+			if edge|x>>63 == 0 {
+				x, xy, xz, xyz = 0, 0, 0, 0
+				continue
+			}
 			squareXY, squareXZ, cube := b1[i]|a1[i], a0[i]|a1[i], a1[i]
 			// A cell that does not span x is also a face of the voxels on its lesser side.
 			vertex, edgeY, edgeZ, squareYZ := edge|edge<<1|x>>63, squareXY|squareXY<<1|xy>>63, squareXZ|squareXZ<<1|xz>>63, cube|cube<<1|xyz>>63

@@ -64,6 +64,10 @@ func DualCellsBetween(below, above *PlaneSet) int64 {
 		var x, xy, xz, xyz uint64 // the following words: of the vertices, and of the cells that span y and z
 		for i := len(b0) - 1; i >= 0; i-- {
 			vertex := b0[i]
+			if vertex == 0 { // all cells have it
+				x, xy, xz, xyz = 0, 0, 0, 0
+				continue
+			}
 			edgeY, edgeZ, squareYZ := b0[i]&b1[i], b0[i]&a0[i], b0[i]&b1[i]&a0[i]&a1[i]
 			// A cell that also spans x needs the vertices at the next bit.
 			edgeX, squareXY, squareXZ, cube := vertex&(vertex>>1|x<<63), edgeY&(edgeY>>1|xy<<63), edgeZ&(edgeZ>>1|xz<<63), squareYZ&(squareYZ>>1|xyz<<63)

@@ -1,0 +1,462 @@
+package assess
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/ecc"
+)
+
+// A space is the layout of masks as words of bits: planes of rows, with empty voxels around them.
+type space struct {
+	planes, rows, words int64
+	below               int64 // empty planes before the first; 0 in 2D
+	w                   int64 // voxels of a row, without the border
+}
+
+func newSpace(e extent, flat bool) space {
+	s := space{planes: 1, rows: e.greatest[1] - e.least[1] + 3, w: e.greatest[2] - e.least[2] + 1}
+	s.words = ecc.RowWords(s.w + 1)
+	if !flat {
+		s.planes, s.below = e.greatest[0]-e.least[0]+3, 1
+	}
+	return s
+}
+
+// plane returns the number of words of a plane.
+func (s space) plane() int64 { return s.rows * s.words }
+
+// row returns the words of a row of a mask.
+func (s space) row(mask []uint64, z, y int64) []uint64 { return mask[z*s.plane()+y*s.words:][:s.words] }
+
+// euler returns the Euler characteristics of a mask.
+func (s space) euler(mask []uint64) (n [Constructions]int64) {
+	at := func(z int64) *ecc.PlaneSet { return ecc.PlaneSetOf(mask[z*s.plane():], s.rows-2, s.w+1) }
+	for z := int64(1); z < s.planes; z++ {
+		n[T] += ecc.CellsBetween(at(z-1), at(z))
+		n[V] += ecc.DualCellsBetween(at(z-1), at(z))
+	}
+	return n
+}
+
+// The neighbours of a voxel: across faces only, or across faces, edges and corners.
+const (
+	faces = iota
+	corners
+	adjacencies
+)
+
+// An edge joins two nodes of a graph.
+type edge [2]int32
+
+// A graph is nodes and the edges between them.
+type graph struct {
+	nodes  int32
+	edges  []edge
+	recent [256]edge // by hash
+}
+
+// join adds an edge. Most repeated edges are left out.
+func (g *graph) join(e edge) {
+	if seen := &g.recent[uint32(e[0]*31+e[1])%uint32(len(g.recent))]; *seen != e || len(g.edges) == 0 {
+		*seen = e
+		g.edges = append(g.edges, e)
+	}
+}
+
+// search returns the number of connected components, and the component of each node.
+func (g *graph) search() (n int64, of []int32) {
+	begin := make([]uint32, g.nodes+1) // in next, of the neighbours of each node
+	for _, e := range g.edges {
+		begin[e[0]]++
+		begin[e[1]]++
+	}
+	sum := uint32(0)
+	for i := range begin {
+		sum += begin[i]
+		begin[i] = sum
+	}
+	next := make([]int32, sum)
+	for _, e := range g.edges {
+		for k, node := range e {
+			begin[node]--
+			next[begin[node]] = e[1-k]
+		}
+	}
+	of = make([]int32, g.nodes)
+	for i := range of {
+		of[i] = -1
+	}
+	var due []int32
+	for node := range g.nodes {
+		if of[node] >= 0 {
+			continue
+		}
+		of[node] = int32(n)
+		for due = append(due, node); len(due) > 0; {
+			at := due[len(due)-1]
+			due = due[:len(due)-1]
+			for _, to := range next[begin[at]:begin[at+1]] {
+				if of[to] < 0 {
+					of[to] = int32(n)
+					due = append(due, to)
+				}
+			}
+		}
+		n++
+	}
+	return n, of
+}
+
+// A scan visits the rows of a mask in order, or of its complement, and builds a graph for each
+// adjacency. The graph has a node where a run of voxels in a row touches no earlier run. Other runs
+// belong to the node of an earlier run that they touch. If a run touches several nodes, edges join
+// them. So the components of the graph are those of the mask.
+type scan struct {
+	space
+	mask      []uint64
+	inverted  uint64 // all ones for the complement
+	graphs    [adjacencies]graph
+	now, last labels   // of the current plane and the one before
+	none      []uint64 // an empty row
+
+	// The row at work, rows c and after are before and after it; rows b, d and e are these rows in the
+	// plane before.
+	own, c, after, b, d, e row
+}
+
+// labels are the nodes of the runs of a plane.
+type labels struct {
+	before []int32 // runs before each word
+	nodes  []nodes
+}
+
+// nodes are the nodes of a run in both graphs, or −1.
+type nodes [adjacencies]int32
+
+// unset are the nodes of the runs of a word before they are linked.
+var unset = slices.Repeat([]nodes{{-1, -1}}, 32)
+
+// A row is the words of a row, to be inverted for a complement, and the labels of its runs.
+type row struct {
+	words  []uint64
+	before []int32
+	*labels
+}
+
+// newScan returns a scan of a mask, or of its complement.
+func newScan(s space, mask []uint64, complement bool) *scan {
+	c := &scan{space: s, mask: mask, none: make([]uint64, s.words)}
+	c.now.before, c.last.before = make([]int32, s.plane()), make([]int32, s.plane())
+	if complement {
+		c.inverted = ^uint64(0)
+		for i := range c.none {
+			c.none[i] = c.inverted
+		}
+	}
+	return c
+}
+
+// of returns a row, which is empty outside the box.
+func (s *scan) of(l *labels, z, y int64) row {
+	if z < 0 || y < 0 || y == s.rows {
+		return row{words: s.none}
+	}
+	return row{s.row(s.mask, z, y), l.before[y*s.words:][:s.words], l}
+}
+
+// run returns the index in its plane of the run of a voxel of the row.
+func (s *scan) run(r row, x int64) int32 {
+	w := newWindow(r.words, int(x/64), s.inverted)
+	return w.run(r.before[x/64], int(x%64))
+}
+
+// A window is a word of a row, and the same word shifted such that bit x is voxel x − 1 or x + 1.
+type window struct{ before, at, after uint64 }
+
+func newWindow(row []uint64, i int, inverted uint64) (w window) {
+	w.at = row[i] ^ inverted
+	w.before, w.after = w.at<<1, w.at>>1
+	if i > 0 {
+		w.before |= (row[i-1] ^ inverted) >> 63
+	}
+	if i+1 < len(row) {
+		w.after |= (row[i+1] ^ inverted) << 63
+	}
+	return w
+}
+
+// run returns the index of the run of voxel x ≤ 64, or of the voxel before it if x is not set, after
+// a number of runs that start before the word.
+func (w window) run(before int32, x int) int32 {
+	starts := w.at &^ w.before
+	if x == 64 && w.at>>63 == 0 {
+		before++ // it starts in the next word
+	}
+	return before + int32(bits.OnesCount64(starts&(2<<uint(x)-1))) - 1
+}
+
+// next scans a row. z and y ascend.
+func (s *scan) next(z, y int64) {
+	if y == 0 {
+		s.now, s.last = s.last, s.now
+		s.now.nodes = s.now.nodes[:0]
+		s.after, s.e = s.of(&s.now, z, 0), s.of(&s.last, z-1, 0)
+		s.own, s.b = row{words: s.none}, row{words: s.none}
+	}
+	s.c, s.d, s.own, s.b = s.own, s.b, s.after, s.e
+	s.after, s.e = s.of(&s.now, z, y+1), s.of(&s.last, z-1, y+1)
+	first := len(s.now.nodes)
+	if s.inverted == 0 && isEmpty(s.own.words) {
+		for i := range s.own.before {
+			s.own.before[i] = int32(first)
+		}
+		return
+	}
+	s.scanRow()
+	for i := range s.now.nodes[first:] {
+		for k, node := range s.now.nodes[first+i] {
+			if g := &s.graphs[k]; node < 0 {
+				s.now.nodes[first+i][k] = g.nodes
+				g.nodes++
+			}
+		}
+	}
+}
+
+func isEmpty(words []uint64) bool {
+	some := uint64(0)
+	for _, v := range words {
+		some |= v
+	}
+	return some == 0
+}
+
+// scanRow links the runs of a row.
+func (s *scan) scanRow() {
+	own, before := s.own.words, s.own.before[:len(s.own.words)]
+	b, c, d := s.b.words[:len(own)], s.c.words[:len(own)], s.d.words[:len(own)]
+	last := uint64(0) // the voxels of the previous word in this row and in c
+	for i := range own {
+		before[i] = int32(len(s.now.nodes))
+		v := own[i] ^ s.inverted
+		vc := v & (c[i] ^ s.inverted)
+		if all := vc & (b[i] ^ s.inverted) & (d[i] ^ s.inverted); v == 0 || all == math.MaxUint64 && last>>63 == 1 {
+			last = vc
+			continue
+		}
+		w := newWindow(own, i, s.inverted)
+		s.now.nodes = append(s.now.nodes, unset[:bits.OnesCount64(v&^w.before)]...)
+		s.linkFaces(w, i, vc&^(vc<<1|last>>63))
+		s.linkCorners(w, i)
+		last = vc
+	}
+}
+
+// linkFaces links runs in a word with runs that share faces, of row c where both together start. A
+// link with row b is left out where rows c and d have the voxel too: three other links imply it.
+func (s *scan) linkFaces(w window, i int, starts uint64) {
+	if starts != 0 {
+		s.link(faces, w, i, s.c, newWindow(s.c.words, i, s.inverted), starts, 0)
+	}
+	both := w.at & (s.b.words[i] ^ s.inverted)
+	implied := both & (s.c.words[i] ^ s.inverted) & (s.d.words[i] ^ s.inverted)
+	implied |= both &^ (both + implied) // up to the end of a run
+	if ends := both &^ (both>>1 | implied); ends != 0 {
+		s.link(faces, w, i, s.b, newWindow(s.b.words, i, s.inverted), ends, 0)
+	}
+}
+
+// link links the runs at some voxels of word i with the runs of another row at the same voxels,
+// shifted by a distance. A run gets the node of the first linked run; edges lead to other nodes.
+// Links across faces belong to both adjacencies.
+func (s *scan) link(adjacency int, w window, i int, to row, its window, voxels uint64, by int) {
+	before, itsBefore := s.own.before[i], to.before[i]
+	for ; voxels != 0; voxels &= voxels - 1 {
+		x := bits.TrailingZeros64(voxels)
+		run, with := &s.now.nodes[w.run(before, x)], to.nodes[its.run(itsBefore, x+by)]
+		for k := adjacency; k < adjacencies; k++ {
+			if own, node := run[k], with[k]; own < 0 {
+				run[k] = node
+			} else if own != node {
+				s.graphs[k].join(edge{own, node})
+			}
+		}
+	}
+}
+
+// linkCorners links runs in a word with runs that share edges or corners alone. A link is left out
+// if a third voxel touches both voxels: links across faces, then those across edges imply it.
+func (s *scan) linkCorners(w window, i int) {
+	b, c := newWindow(s.b.words, i, s.inverted), newWindow(s.c.words, i, s.inverted)
+	s.linkBeside(w, i, s.c, c, w.at&^c.at, w)
+	s.linkBeside(w, i, s.b, b, w.at&^b.at, w)
+	if free := w.at &^ (b.at | c.at); free != 0 {
+		s.linkBeside(w, i, s.d, newWindow(s.d.words, i, s.inverted), free, w.union(b).union(c))
+	}
+	if free := w.at &^ (b.at | (s.after.words[i] ^ s.inverted)); free != 0 {
+		g := newWindow(s.after.words, i, s.inverted)
+		s.linkBeside(w, i, s.e, newWindow(s.e.words, i, s.inverted), free, w.union(b).union(g))
+	}
+}
+
+func (w window) union(o window) window {
+	return window{w.before | o.before, w.at | o.at, w.after | o.after}
+}
+
+// linkBeside links the voxels of word i that are free, with no voxel between, with those of another
+// row at the same place or at one beside it.
+func (s *scan) linkBeside(w window, i int, to row, its window, free uint64, between window) {
+	if voxels := free & (its.at | its.before&^between.before); voxels != 0 {
+		s.link(corners, w, i, to, its, voxels, 0)
+	}
+	if voxels := free & its.after &^ (its.at | between.after); voxels != 0 {
+		s.link(corners, w, i, to, its, voxels, 1)
+	}
+}
+
+// A judged is the masks of a set, and what the judge counts of them.
+type judged struct {
+	space
+	masks   [masksOfSet][]uint64
+	parts   [masksOfSet][adjacencies]int64 // components of the masks
+	gaps    [masksOfSet][adjacencies]int64 // of their complements
+	euler   [masksOfSet][Constructions]int64
+	matched [adjacencies]int64 // components of the union that meet both masks
+	holes   [adjacencies]int64 // joined components of both complements
+}
+
+// count counts everything.
+func (m *judged) count() {
+	tasks := []func(){m.countGaps, m.countUnion, func() { m.gaps[ofUnion] = m.components(ofUnion, true) }}
+	for k := range ofUnion {
+		tasks = append(tasks, func() { m.parts[k] = m.components(k, false) })
+	}
+	for k := range m.masks {
+		tasks = append(tasks, func() { m.euler[k] = m.space.euler(m.masks[k]) })
+	}
+	inTurn(len(tasks), func(_, i int) { tasks[i]() })
+}
+
+// components counts the components of a mask or its complement.
+func (m *judged) components(of int, complement bool) (n [adjacencies]int64) {
+	s := newScan(m.space, m.masks[of], complement)
+	m.eachRow(s.next)
+	for k := range n {
+		n[k], _ = s.graphs[k].search()
+	}
+	return n
+}
+
+func (s space) eachRow(f func(z, y int64)) {
+	for z := range s.planes {
+		for y := range s.rows {
+			f(z, y)
+		}
+	}
+}
+
+// countUnion counts the components of the union, and those that meet both masks.
+func (m *judged) countUnion() {
+	s := newScan(m.space, m.masks[ofUnion], false)
+	var met [adjacencies][]uint8 // by node: bit k if a run of mask k is in the node's component
+	m.eachRow(func(z, y int64) {
+		s.next(z, y)
+		for k := range met {
+			met[k] = append(met[k], make([]uint8, int(s.graphs[k].nodes)-len(met[k]))...)
+		}
+		for of := range ofUnion {
+			eachStart(m.row(m.masks[of], z, y), 0, func(x int64) {
+				for k, node := range s.now.nodes[s.run(s.own, x)] {
+					met[k][node] |= 1 << of
+				}
+			})
+		}
+	})
+	for k := range met {
+		n, component := s.graphs[k].search()
+		both := make([]uint8, n)
+		for node, of := range component {
+			both[of] |= met[k][node]
+		}
+		for _, v := range both {
+			m.matched[k] += int64(v >> 1 & v)
+		}
+		m.parts[ofUnion][k] = n
+	}
+}
+
+// countGaps counts the components of the complements of both masks, and how many remain of those
+// that overlap when they are joined.
+func (m *judged) countGaps() {
+	var scans [ofUnion]*scan
+	for k := range scans {
+		scans[k] = newScan(m.space, m.masks[k], true)
+	}
+	var shared [adjacencies]graph // its edges join a node of each complement
+	m.eachRow(func(z, y int64) {
+		for _, s := range scans {
+			s.next(z, y)
+		}
+		eachStart(m.row(m.masks[ofUnion], z, y), scans[0].inverted, func(x int64) {
+			var both [ofUnion]nodes
+			for k, s := range scans {
+				both[k] = s.now.nodes[s.run(s.own, x)]
+			}
+			for k := range shared {
+				shared[k].join(edge{both[ofPred][k], both[ofTruth][k]})
+			}
+		})
+	})
+	for k := range shared {
+		var component [ofUnion][]int32
+		for side, s := range scans {
+			m.gaps[side][k], component[side] = s.graphs[k].search()
+		}
+		joined, alone := &shared[k], make([]bool, m.gaps[ofPred][k]+m.gaps[ofTruth][k])
+		for i := range alone {
+			alone[i] = true
+		}
+		for i, e := range joined.edges {
+			e = edge{component[0][e[0]], component[1][e[1]] + int32(m.gaps[ofPred][k])}
+			joined.edges[i], alone[e[0]], alone[e[1]] = e, false, false
+		}
+		joined.nodes = int32(len(alone))
+		m.holes[k], _ = joined.search()
+		for _, is := range alone {
+			if is {
+				m.holes[k]--
+			}
+		}
+	}
+}
+
+// eachStart calls f with the first voxel of each run of a row, whose words are inverted by another.
+func eachStart(row []uint64, inverted uint64, f func(x int64)) {
+	last := uint64(0)
+	for i, v := range row {
+		v ^= inverted
+		for starts := v &^ (v<<1 | last>>63); starts != 0; starts &= starts - 1 {
+			f(int64(64*i + bits.TrailingZeros64(starts)))
+		}
+		last = v
+	}
+}
+
+// topology returns the topology in a construction.
+func (m *judged) topology(construction int) (t Topology) {
+	inside, outside := corners, faces
+	if construction == V {
+		inside, outside = faces, corners
+	}
+	for k, to := range []*betti.Numbers{&t.Pred, &t.Truth, &t.Union} {
+		parts, enclosed := m.parts[k][inside], m.gaps[k][outside]-1 // without the outside
+		if *to = betti.Of(parts, enclosed, m.euler[k][construction]); m.planes == 1 {
+			*to = betti.Numbers{B0: parts, B1: enclosed}
+		}
+	}
+	t.Components, t.Holes = m.matched[inside], m.holes[outside]-1
+	return t
+}
