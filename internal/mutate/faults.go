@@ -1,0 +1,290 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A Fault is a mistake that an engineer could make, with the check that notices it.
+type Fault struct {
+	Area, Name, Reason string
+	File               string // path below the root
+	Before, After      string // Before occurs once in the file
+	Tests              string // a package and the names of its tests, if not all, or
+	Verify             string // arguments of eccbench verify
+}
+
+// check returns the declared check in words.
+func (f *Fault) check() string {
+	if f.Verify != "" {
+		return "verify " + f.Verify
+	}
+	return "tests of " + f.Tests
+}
+
+// commandFaults runs faults: all, or a random sample.
+func commandFaults(ctx context.Context, args []string) error {
+	f := flag.NewFlagSet("mutate faults", flag.ContinueOnError)
+	root := f.String("root", "../..", "folder of the program")
+	n := f.Int("n", 0, "size of a random sample; 0 for all faults")
+	seed := f.Uint64("seed", rand.Uint64()%1e6, "seed of the sample; another one each time unless given")
+	only := f.String("only", "", "regular expression: the faults whose area and name, as area/name, match it")
+	jobs := f.Int("jobs", runtime.NumCPU(), "number of faults that run at once")
+	verbose := f.Bool("v", false, "name the test that notices each fault")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	abs, err := filepath.Abs(*root)
+	if err != nil {
+		return err
+	}
+	which, err := regexp.Compile(*only)
+	if err != nil {
+		return err
+	}
+	faults, err := readFaults(filepath.Join(abs, "internal/mutate/faults"))
+	if err != nil {
+		return err
+	}
+	faults = slices.DeleteFunc(faults, func(f *Fault) bool { return !which.MatchString(f.Area + "/" + f.Name) })
+	if *n > 0 && *n < len(faults) {
+		fmt.Fprintf(os.Stderr, "mutate: seed %d\n", *seed)
+		order := rand.New(rand.NewPCG(*seed, 0)).Perm(len(faults))[:*n]
+		slices.Sort(order)
+		var sample []*Fault
+		for _, i := range order {
+			sample = append(sample, faults[i])
+		}
+		faults = sample
+	}
+	p := Project{root: abs, command: "cmd/eccbench", jobs: *jobs, log: os.Stderr, verbose: *verbose}
+	return p.tryFaults(ctx, faults, os.Stdout)
+}
+
+// readFaults reads the files of a folder, one for each area.
+func readFaults(dir string) (all []*Fault, err error) {
+	names, _ := filepath.Glob(filepath.Join(dir, "*.txt"))
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		list, err := parseFaults(strings.TrimSuffix(filepath.Base(name), ".txt"), string(text))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, list...)
+	}
+	return all, nil
+}
+
+// parseFaults reads faults of this form; the lines after - are replaced by those after +.
+//
+//	# name
+//	The reason.
+//	file: internal/stats/stats.go
+//	tests: internal/stats TestMedian
+//	-	n := len(xs)
+//	+	n := len(xs) - 1
+func parseFaults(area, text string) (list []*Fault, err error) {
+	var f *Fault
+	for number, lines := 1, bufio.NewScanner(strings.NewReader(text)); lines.Scan(); number++ {
+		line := lines.Text()
+		key, value, _ := strings.Cut(line, ": ")
+		switch {
+		case line == "":
+		case strings.HasPrefix(line, "# "):
+			f = &Fault{Area: area, Name: line[2:]}
+			list = append(list, f)
+		case f == nil:
+			return nil, fmt.Errorf("line %d is before the first fault", number)
+		case line[0] == '-':
+			f.Before += line[1:] + "\n"
+		case line[0] == '+':
+			f.After += line[1:] + "\n"
+		case key == "file":
+			f.File = value
+		case key == "tests":
+			f.Tests = value
+		case key == "verify":
+			f.Verify = value
+		default:
+			f.Reason = strings.TrimPrefix(f.Reason+" "+line, " ")
+		}
+	}
+	for _, f := range list {
+		f.Before, f.After = strings.TrimSuffix(f.Before, "\n"), strings.TrimSuffix(f.After, "\n")
+		if f.File == "" || f.Reason == "" || f.Before == f.After || (f.Tests == "") == (f.Verify == "") {
+			return nil, fmt.Errorf("%s: want a reason, a file, tests or verify, and changed lines", f.Name)
+		}
+	}
+	return list, nil
+}
+
+// tryFaults builds the program with one fault at a time and runs the declared check. It prints a table by
+// area, and returns an error for faults that are not noticed or no longer fit the program.
+func (p *Project) tryFaults(ctx context.Context, faults []*Fault, w io.Writer) (err error) {
+	if p.scratch, err = os.MkdirTemp("", "faults-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(p.scratch)
+	p.stages, p.binaries = map[string]*Stage{}, map[string]func() error{}
+	for _, f := range faults {
+		p.control(ctx, f)
+	}
+	missed := make([]error, len(faults))
+	err = p.several(ctx, len(faults), func(i int) error {
+		missed[i] = p.tryFault(ctx, faults[i])
+		if missed[i] != nil {
+			fmt.Fprintln(p.log, missed[i])
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return err
+	}
+	printFaults(w, faults, missed)
+	return errors.Join(missed...)
+}
+
+// control prepares the check of a fault, without the fault. It runs when the first fault needs it.
+func (p *Project) control(ctx context.Context, f *Fault) {
+	name := f.check()
+	if p.stages[name] != nil {
+		return
+	}
+	dir, binary := f.built()
+	if p.binaries[dir] == nil {
+		p.binaries[dir] = sync.OnceValue(func() error { return p.buildFault(ctx, f, p.scratch) })
+	}
+	s := &Stage{Name: name, dir: p.scratch}
+	if test, names, _ := strings.Cut(f.Tests, " "); f.Verify != "" {
+		s.argv = append([]string{"", "verify", "--quiet", "--fail-fast"}, strings.Fields(f.Verify)...)
+	} else {
+		s.dir = filepath.Join(p.root, test)
+		s.argv = []string{"", "-test.failfast", "-test.timeout=5m", "-test.short"}
+		if names != "" {
+			s.argv = append(s.argv, "-test.run=^("+names+")$")
+		}
+	}
+	s.argv[0] = filepath.Join(p.scratch, binary)
+	s.ready = sync.OnceValue(func() error {
+		if err := p.binaries[dir](); err != nil {
+			return err
+		}
+		return s.time(ctx, 0, p.scratch)
+	})
+	p.stages[name] = s
+}
+
+// built returns the folder of the package that the check of the fault builds, and the name of its program.
+func (f *Fault) built() (dir, binary string) {
+	if f.Verify != "" {
+		return "cmd/eccbench", "eccbench"
+	}
+	dir, _, _ = strings.Cut(f.Tests, " ")
+	return dir, strings.ReplaceAll(dir, "/", "-") + ".test"
+}
+
+// buildFault builds the program of a check into a folder.
+func (p *Project) buildFault(ctx context.Context, f *Fault, into string, overlay ...string) error {
+	dir, binary := f.built()
+	args := []string{"test", "-c", "-vet=off"} // go vet would reject some faults
+	if f.Verify != "" {
+		args = []string{"build"}
+	}
+	args = append(append(args, overlay...), "-ldflags=-s -w", "-o", filepath.Join(into, binary), "./"+dir)
+	return p.build(ctx, args...)
+}
+
+// tryFault returns nil if the declared check notices the fault.
+func (p *Project) tryFault(ctx context.Context, f *Fault) error {
+	control := p.stages[f.check()]
+	if err := control.ready(); err != nil {
+		return fmt.Errorf("%s/%s: %w", f.Area, f.Name, err)
+	}
+	into, err := os.MkdirTemp(p.scratch, "fault-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(into)
+	overlay, err := f.overlay(p.root, into)
+	if err != nil {
+		return fmt.Errorf("%s/%s is stale: %w", f.Area, f.Name, err)
+	}
+	if err := p.buildFault(ctx, f, into, "-overlay="+overlay); err != nil {
+		return fmt.Errorf("%s/%s is stale: %w", f.Area, f.Name, err)
+	}
+	_, binary := f.built()
+	s := &Stage{Name: control.Name, dir: control.dir, argv: slices.Clone(control.argv), takes: control.takes, uses: control.uses}
+	s.argv[0] = filepath.Join(into, binary)
+	switch failed, out, err := s.try(ctx, 0, p.scratch); {
+	case err != nil:
+		return err
+	case !failed:
+		return fmt.Errorf("%s/%s SURVIVES %s\n%s", f.Area, f.Name, f.check(), out)
+	case p.verbose:
+		fmt.Fprintf(p.log, "%s/%s: noticed by %q\n", f.Area, f.Name, failedTest.FindStringSubmatch(out))
+	}
+	return nil
+}
+
+// overlay writes the changed file and the list that the go command takes.
+func (f *Fault) overlay(root, into string) (string, error) {
+	real := filepath.Join(root, filepath.FromSlash(f.File))
+	text, err := os.ReadFile(real)
+	if err != nil {
+		return "", err
+	}
+	if n := strings.Count(string(text), f.Before); n != 1 {
+		return "", fmt.Errorf("%s has %d places like %q; want one", f.File, n, f.Before)
+	}
+	changed := filepath.Join(into, filepath.Base(f.File))
+	if err := os.WriteFile(changed, []byte(strings.Replace(string(text), f.Before, f.After, 1)), 0o666); err != nil {
+		return "", err
+	}
+	list, err := json.Marshal(map[string]map[string]string{"Replace": {real: changed}})
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(into, "overlay.json")
+	return name, os.WriteFile(name, list, 0o666)
+}
+
+// printFaults writes the table by area.
+func printFaults(w io.Writer, faults []*Fault, missed []error) {
+	fmt.Fprint(w, "| area | faults | noticed |\n|---|---|---|\n")
+	line := func(area string, in func(*Fault) bool) {
+		all, noticed := 0, 0
+		for i, f := range faults {
+			if in(f) {
+				all++
+				if missed[i] == nil {
+					noticed++
+				}
+			}
+		}
+		fmt.Fprintf(w, "| %s | %d | %d |\n", area, all, noticed)
+	}
+	seen := map[string]bool{}
+	for _, f := range faults {
+		if !seen[f.Area] {
+			seen[f.Area] = true
+			line(f.Area, func(g *Fault) bool { return g.Area == f.Area })
+		}
+	}
+	line("all", func(*Fault) bool { return true })
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const faultsOfSum = `# end left out
+The last number is not between.
+file: sum/sum.go
+tests: sum Test
+-	return x <= hi
++	return x < hi
+
+# slack of two
+Nothing tests Slack.
+file: sum/sum.go
+tests: sum
+-	return n + 1
++	return n + 2
+
+# twice in the file
+It would change an arbitrary place.
+file: sum/sum.go
+tests: sum
+-max(most
++min(most
+
+# no Go
+It does not compile.
+file: sum/sum.go
+tests: sum
+-	return n + 1
++	return n +
+
+# panic
+The test process ends.
+file: sum/sum.go
+tests: sum Test
+-	c.n++
++	c.n++
++	panic("at once")
+`
+
+// A fault is noticed if its declared test fails with it. A fault that survives, or no longer fits the
+// program, is an error, and counts as not noticed in the table.
+func TestFaults(t *testing.T) {
+	faults, err := parseFaults("sum", faultsOfSum)
+	if err != nil || len(faults) != 5 || faults[4].After != "\tc.n++\n\tpanic(\"at once\")" {
+		t.Fatalf("%d faults, %v", len(faults), err)
+	}
+	var b strings.Builder
+	p := fixture(t)
+	err = p.tryFaults(t.Context(), faults, &b)
+	if err == nil || !strings.Contains(b.String(), "\n| sum | 5 | 2 |\n| all | 5 | 2 |\n") {
+		t.Errorf("%v in\n%s", err, b.String())
+	}
+	for _, want := range []string{"sum/slack of two SURVIVES", "sum/twice in the file is stale: sum/sum.go has 2 places", "sum/no Go is stale"} {
+		if err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in %v", want, err)
+		}
+	}
+	// A test that fails without a fault notices none.
+	failing := filepath.Join(t.TempDir(), "fixture")
+	if err := os.CopyFS(failing, os.DirFS("testdata/fixture")); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(failing, "sum/sum.go")
+	text, _ := os.ReadFile(name)
+	if err := os.WriteFile(name, []byte(strings.Replace(string(text), "starts++", "", 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	p = &Project{root: failing, jobs: 1, log: io.Discard}
+	if err := p.tryFaults(t.Context(), faults[:1], io.Discard); err == nil || !strings.Contains(err.Error(), "without a mutant") {
+		t.Errorf("with a failing test: %v", err)
+	}
+}
+
+// Every fault of the suite fits the program, has its own name and says which check notices it.
+func TestFaultsFit(t *testing.T) {
+	faults, err := readFaults("faults")
+	if err != nil || len(faults) < 160 {
+		t.Fatalf("%d faults, %v", len(faults), err)
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range faults {
+		if _, err := f.overlay(root, t.TempDir()); err != nil {
+			t.Errorf("%s/%s: %v", f.Area, f.Name, err)
+		}
+		names = append(names, f.Area+"/"+f.Name)
+	}
+	slices.Sort(names)
+	for i := range names[1:] {
+		if names[i] == names[i+1] {
+			t.Errorf("two faults have the name %s", names[i])
+		}
+	}
+	for _, text := range []string{"a line before", "# no reason\nfile: a.go\ntests: a\n-x\n+y\n", "# no change\nWhy.\nfile: a.go\ntests: a\n-x\n+x\n", "# no check\nWhy.\nfile: a.go\n-x\n+y\n"} {
+		if _, err := parseFaults("a", text); err == nil {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+}
