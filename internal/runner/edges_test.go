@@ -379,6 +379,16 @@ func TestCeilingOfOneItem(t *testing.T) {
 	}
 }
 
+// A ceiling bounds the cells on the same kind of device alone.
+func TestCeilingsOfPlaces(t *testing.T) {
+	g := &group{rates: rates{}, scope: bench.E2E}
+	c := bench.CellRecord{Where: "gpu", Cost: bench.Cost{Items: 2, Bytes: 8}, Setting: bench.Setting{Scope: bench.E2E}}
+	g.noteCeiling(c, 100)
+	if on, off := g.ceiling("gpu", c.Cost), g.ceiling("cpu", c.Cost); on != 100 || off != 0 {
+		t.Errorf("by a ceiling of 100 a second on the GPU: %v there, %v on the CPU; want 100 and 0", on, off)
+	}
+}
+
 // A ceiling is not compared with itself, even if its first process was disturbed.
 func TestCeilingsBoundOthersAlone(t *testing.T) {
 	for workload, want := range map[string]bool{"read": false, "sort": true} {

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -277,6 +278,7 @@ const (
 	toyCores  = "ECCBENCH_TEST_TOY_CORES"  // cores that its checks expect; its calls expect 1
 	toyGit    = "ECCBENCH_TEST_TOY_GIT"    // changes in the checkout of the fake git
 	toyGone   = "ECCBENCH_TEST_TOY_GONE"   // it removes its own file
+	toyDies   = "ECCBENCH_TEST_TOY_DIES"   // exit code of workers that have written their record
 )
 
 func TestMain(m *testing.M) {
@@ -291,7 +293,8 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-		os.Exit(0)
+		code, _ := strconv.Atoi(os.Getenv(toyDies))
+		os.Exit(code)
 	}
 	os.Exit(m.Run())
 }
@@ -659,6 +662,11 @@ func TestOptionsOfCeilings(t *testing.T) {
 		if (err != nil) != (want == "error") || err == nil && (len(cells) != 2 || cells[0].Options != want) {
 			t.Errorf("by=%s: %+v, %v; want %q", value, cells, err, want)
 		}
+	}
+	// Each value is a row.
+	p.Options = map[string][]string{"by": {"a", "b"}}
+	if cells, err := p.Cells(); err != nil || len(cells) != 3 || cells[0].Options != "" || cells[1].Options != "by=b" {
+		t.Errorf("by=a and by=b: %+v, %v", cells, err)
 	}
 }
 
