@@ -183,6 +183,11 @@ func (s *sorting) Do(*bench.Trace) error {
 	if s.fault == "lose" && len(s.out) > 5 || s.fault == "fickle" && s.number > 3 {
 		s.out[len(s.out)-1]++
 	}
+	if s.fault == "crumble" {
+		if s.out[len(s.out)-1]++; len(s.out) < 100 {
+			return errors.New("too few numbers to sort")
+		}
+	}
 	if err := misbehave(s.fault); err != nil {
 		return err
 	}
@@ -211,7 +216,7 @@ func toy() []Bench {
 	return []Bench{Bind(bench.Workload[[]uint32, []uint32]{
 		Name: "sort", Inputs: numbers{}, Reference: "plain",
 		Impls: []bench.Implementation[[]uint32, []uint32]{
-			sorter{name: "loser", fault: "lose"}, sorter{name: "shy", fault: "refuse"}, sorter{name: "other", fault: "waste"},
+			sorter{name: "loser", fault: "lose"}, sorter{name: "crumbler", fault: "crumble"}, sorter{name: "shy", fault: "refuse"}, sorter{name: "other", fault: "waste"},
 			sorter{name: "starter", fault: "start"}, sorter{name: "deserter", fault: "desert"}, sorter{name: "hoarder", fault: "hoard"},
 			sorter{name: "babbler", fault: "babble"}, sorter{name: "dawdler", fault: "dawdle"},
 			sorter{name: "replacer", fault: "replace"}, sorter{name: "heirless", fault: "bequeath"},
@@ -356,6 +361,33 @@ func TestAnotherWorkload(t *testing.T) {
 		}
 		if c.Impl == "shy" && c.Reason != "1000 numbers are too many" {
 			t.Errorf("reason %q", c.Reason)
+		}
+	}
+}
+
+// A smaller input on which an implementation fails in another way shows less than one of a wrong answer.
+func TestSmallerFailuresAreWrong(t *testing.T) {
+	p := toyPlan(t, "crumbler")
+	p.Sampling, p.Inputs = nil, []string{"numbers/n=300/seed=1"}
+	var got collector
+	if err := Run(t.Context(), p, &got); err != nil {
+		t.Fatal(err)
+	}
+	if c := got.cells[0]; c.Status != verify.Wrong || c.Reproduce != "crumbler numbers/n=100/seed=1" {
+		t.Errorf("%s, shrunk to %q; want the least input with a wrong answer", c.Status, c.Reproduce)
+	}
+}
+
+// All inputs of a cell are checked, not only the first.
+func TestEveryInputIsChecked(t *testing.T) {
+	o := odd{}
+	record, _, err := work(t, o, "numbers/n=1000/seed=1", "numbers/n=1000/seed=2", "numbers/n=1000/seed=3")
+	if err != nil || record.Status != verify.Verified {
+		t.Fatalf("%s: %s, %v", record.Status, record.Reason, err)
+	}
+	for _, input := range []string{"numbers/n=1000/seed=1", "numbers/n=1000/seed=2", "numbers/n=1000/seed=3"} {
+		if !slices.ContainsFunc(record.Evidence, func(e verify.Evidence) bool { return e.Input == input && e.Passed && e.Independent }) {
+			t.Errorf("%s: not confirmed by %+v", input, record.Evidence)
 		}
 	}
 }
