@@ -186,5 +186,6 @@ func TestNiftiIntercept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkFileImage(t, got, "3x2", storedFloat32.native(), func(i int64) float64 { return fileSequence(storedUint8)(i) - 1000 })
+	moved := func(i int64) float64 { return fileSequence(storedUint8)(i) - 1000 }
+	checkFileImage(t, got, "3x2", storedFloat32.native(), moved)
 }

@@ -70,7 +70,8 @@ def main(args):
     peers = ["--peers", folder, "--impl", "peer:*", "--threads", "1"]
     print(HEAD)
     for question, inputs in QUESTIONS.items():
-        command = [args[0], "verify", "--workload", question, "--format", "md", "--time-limit", "5s", "--admit=false", "--quiet"] + peers
+        command = [args[0], "verify", "--workload", question, "--format", "md", "--time-limit", "5s", "--quiet"]
+        command += ["--admit=false"] + peers
         for name in [] if full else inputs:
             command += ["--input", name]
         done = subprocess.run(command, capture_output=True, text=True)

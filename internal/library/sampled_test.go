@@ -147,7 +147,8 @@ func TestRanksOfAllVoxels(t *testing.T) {
 	k := newRanking([]uint8{100}, 0, math.MaxUint8, 1, false)
 	values := slices.Repeat([]uint8{50, 150}, 100000)
 	ranks := slices.Repeat([]byte{9}, len(values))
-	if err := k.all(t.Context(), ranks, values, 2); err != nil || !slices.Equal(ranks, slices.Repeat([]byte{0, 1}, 100000)) {
+	err := k.all(t.Context(), ranks, values, 2)
+	if err != nil || !slices.Equal(ranks, slices.Repeat([]byte{0, 1}, 100000)) {
 		t.Errorf("%v, the last ranks are %v", err, ranks[len(ranks)-4:])
 	}
 }

@@ -231,8 +231,8 @@ func (p *Project) tryFault(ctx context.Context, f *Fault) error {
 		return fmt.Errorf("%s/%s is stale: %w", f.Area, f.Name, err)
 	}
 	_, binary := f.built()
-	s := &Stage{Name: control.Name, dir: control.dir, argv: slices.Clone(control.argv), takes: control.takes, uses: control.uses}
-	s.argv[0] = filepath.Join(into, binary)
+	s := &Stage{Name: control.Name, dir: control.dir, takes: control.takes, uses: control.uses}
+	s.argv = append([]string{filepath.Join(into, binary)}, control.argv[1:]...)
 	switch failed, out, err := s.try(ctx, 0, p.scratch); {
 	case err != nil:
 		return err

@@ -57,10 +57,13 @@ func TestFaults(t *testing.T) {
 	p := fixture(t)
 	p.log, p.jobs = &log, 1
 	err = p.tryFaults(t.Context(), faults, &b)
-	if err == nil || err.Error() != "3 of 5 faults are not noticed" || !strings.Contains(b.String(), "\n| sum | 5 | 2 |\n| all | 5 | 2 |\n") {
+	table := strings.Contains(b.String(), "\n| sum | 5 | 2 |\n| all | 5 | 2 |\n")
+	if err == nil || err.Error() != "3 of 5 faults are not noticed" || !table {
 		t.Errorf("%v in\n%s", err, b.String())
 	}
-	for _, want := range []string{"sum/slack of two SURVIVES", "sum/twice in the file is stale: sum/sum.go has 2 places", "sum/no Go is stale"} {
+	for _, want := range []string{
+		"sum/slack of two SURVIVES", "sum/twice in the file is stale: sum/sum.go has 2 places", "sum/no Go is stale",
+	} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("no %q in\n%s", want, log.String())
 		}
@@ -77,12 +80,13 @@ func TestFaults(t *testing.T) {
 	}
 	log.Reset()
 	p = &Project{root: failing, jobs: 1, log: &log}
-	if err := p.tryFaults(t.Context(), faults[:1], io.Discard); err == nil || !strings.Contains(log.String(), "without a mutant") {
+	err = p.tryFaults(t.Context(), faults[:1], io.Discard)
+	if err == nil || !strings.Contains(log.String(), "without a mutant") {
 		t.Errorf("with a failing test: %v\n%s", err, log.String())
 	}
 }
 
-// Every fault of the suite fits the program, has its own name and says which check notices it.
+// Every fault of the suite fits the program and has its own name.
 func TestFaultsFit(t *testing.T) {
 	faults, err := readFaults("faults")
 	if err != nil || len(faults) < 160 {
@@ -105,7 +109,10 @@ func TestFaultsFit(t *testing.T) {
 			t.Errorf("two faults have the name %s", names[i])
 		}
 	}
-	for _, text := range []string{"a line before", "# no reason\nfile: a.go\ntests: a\n-x\n+y\n", "# no change\nWhy.\nfile: a.go\ntests: a\n-x\n+x\n", "# no check\nWhy.\nfile: a.go\n-x\n+y\n"} {
+	for _, text := range []string{
+		"a line before", "# no reason\nfile: a.go\ntests: a\n-x\n+y\n",
+		"# no change\nWhy.\nfile: a.go\ntests: a\n-x\n+x\n", "# no check\nWhy.\nfile: a.go\n-x\n+y\n",
+	} {
 		if _, err := parseFaults("a", text); err == nil {
 			t.Errorf("%q is accepted", text)
 		}

@@ -23,7 +23,10 @@ func TestNotesGroupTruly(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"\na 8³, 9³; read 9³: TIMEOUT: late\n", "\nb, c 8³, 9³; a 9x8x7: SKIPPED: no card\n", "\nb 8³; c 9³: CRASHED: killed\n"} {
+	for _, want := range []string{
+		"\na 8³, 9³; read 9³: TIMEOUT: late\n", "\nb, c 8³, 9³; a 9x8x7: SKIPPED: no card\n",
+		"\nb 8³; c 9³: CRASHED: killed\n",
+	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no line %q in\n%s", want, b.String())
 		}

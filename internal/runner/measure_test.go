@@ -214,7 +214,8 @@ func TestImplausible(t *testing.T) {
 	}{
 		{bench.E2E, steady, []float64{1.95}, verify.Verified},
 		{bench.E2E, steady, []float64{1.2}, verify.Implausible},
-		{bench.E2E, steady, []float64{1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 4}, verify.Implausible}, // a slow call excuses nothing
+		// A slow call excuses nothing.
+		{bench.E2E, steady, []float64{1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 4}, verify.Implausible},
 		{bench.E2E, steady, []float64{1.2, 1.25, 1.2, 1.2, 1.2, 1.25, 1.25, 1.25, 1.25, 1.25, 1.2}, verify.Implausible},
 		{bench.E2E, steady, []float64{1.2, 1, 2.2, 1.2, 2.2, 1, 1.2, 2.2}, verify.Noisy},
 		{bench.E2E, []float64{2, 1, 2}, []float64{1.2}, verify.Verified}, // its time may have been 1
@@ -340,8 +341,9 @@ func TestInputsTakeTurns(t *testing.T) { synctest.Test(t, inputsTakeTurns) }
 func inputsTakeTurns(t *testing.T) {
 	for _, hot := range []bool{false, true} {
 		calls, cooled := 0, 0
+		encode := func(w io.Writer, out int) error { calls++; _, err := fmt.Fprint(w, out); return err }
 		r := &trial[int, int]{
-			b: &bound[int, int]{bench.Workload[int, int]{Encode: func(w io.Writer, out int) error { calls++; _, err := fmt.Fprint(w, out); return err }}},
+			b: &bound[int, int]{bench.Workload[int, int]{Encode: encode}},
 			t: Task{
 				Inputs: []string{"x", "y", "z"}, Conditions: bench.Conditions{Setting: bench.Setting{Hot: hot}},
 				Sampling: &Sampling{MinSamples: 9, MaxSamples: 9, MaxTime: time.Hour},
@@ -354,7 +356,7 @@ func inputsTakeTurns(t *testing.T) {
 		if err := r.measure(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if want := []float64{0.001, 0.002, 0.003, 0.001, 0.002, 0.003, 0.001, 0.002, 0.003}; !slices.Equal(r.record.Samples, want) {
+		if want := slices.Repeat([]float64{0.001, 0.002, 0.003}, 3); !slices.Equal(r.record.Samples, want) {
 			t.Errorf("hot %v: samples %v, want %v", hot, r.record.Samples, want)
 		}
 		if want := map[bool]int{false: calls, true: 0}[hot]; cooled != want {

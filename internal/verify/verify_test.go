@@ -82,10 +82,14 @@ func TestContradictionsCountAnywhere(t *testing.T) {
 
 // A law that cannot decide confirms nothing and contradicts nothing; the check goes on.
 func TestUndecidedLaws(t *testing.T) {
-	undecided := Law[int, int]{Name: "search", Independent: true, Check: func(int, int, Ask[int, int]) (*Diff, error) { return nil, Undecided("no %s", "proof") }}
-	sure := Law[int, int]{Name: "sure", Independent: true, Check: func(int, int, Ask[int, int]) (*Diff, error) { return nil, nil }}
+	law := func(name string, err error) Law[int, int] {
+		check := func(int, int, Ask[int, int]) (*Diff, error) { return nil, err }
+		return Law[int, int]{Name: name, Independent: true, Check: check}
+	}
+	undecided, sure := law("search", Undecided("no %s", "proof")), law("sure", nil)
 	q := Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour}
-	if got := Judge([]string{"x"}, twice(undecided).Check(q)); got.Status != Unverified || got.Reason != "no affordable witness for x (search: not decided: no proof)" {
+	why := "no affordable witness for x (search: not decided: no proof)"
+	if got := Judge([]string{"x"}, twice(undecided).Check(q)); got.Status != Unverified || got.Reason != why {
 		t.Errorf("%+v", got)
 	}
 	if got := Judge([]string{"x"}, twice(undecided, sure).Check(q)); got.Status != Verified || len(got.Evidence) != 2 {
@@ -103,7 +107,8 @@ func TestLawsBeyondTheFreeMemory(t *testing.T) {
 		got := Judge([]string{"x"}, twice(large).Check(Question[int, int]{
 			Name: "x", In: 3, Out: 6, Budget: time.Hour, AnswerMemory: 10, Free: func() int64 { return free },
 		}))
-		if got.Status != want || (want == Unverified) != (len(got.Evidence) == 1 && got.Evidence[0].Note == "not tried: needs about 100 B of memory, 99 B is free") {
+		note := map[Status]string{Unverified: "not tried: needs about 100 B of memory, 99 B is free"}[want]
+		if got.Status != want || len(got.Evidence) != 1 || got.Evidence[0].Note != note {
 			t.Errorf("of 100 bytes %d are free: %s %v, want %s", free, got.Status, got.Evidence, want)
 		}
 	}
@@ -112,7 +117,9 @@ func TestLawsBeyondTheFreeMemory(t *testing.T) {
 // A law that takes longer than its estimate leaves less for the others.
 func TestLawsAreChargedTheirTime(t *testing.T) {
 	now, tried := time.Unix(0, 0), 0
-	slow := Law[int, int]{Name: "slow", Check: func(int, int, Ask[int, int]) (*Diff, error) { now = now.Add(time.Minute); return nil, nil }}
+	slow := Law[int, int]{
+		Name: "slow", Check: func(int, int, Ask[int, int]) (*Diff, error) { now = now.Add(time.Minute); return nil, nil },
+	}
 	next := Law[int, int]{
 		Name: "next", Work: func(int) time.Duration { return 2 * time.Second },
 		Check: func(int, int, Ask[int, int]) (*Diff, error) { tried++; return nil, nil },
