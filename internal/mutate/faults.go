@@ -17,21 +17,12 @@ import (
 	"sync"
 )
 
-// A Fault is a mistake that an engineer could make, with the check that notices it.
+// A Fault is a mistake that an engineer could make, with the tests that notice it.
 type Fault struct {
 	Area, Name, Reason string
 	File               string // path below the root
 	Before, After      string // Before occurs once in the file
-	Tests              string // a package and the names of its tests, if not all, or
-	Verify             string // arguments of eccbench verify
-}
-
-// check returns the declared check in words.
-func (f *Fault) check() string {
-	if f.Verify != "" {
-		return "verify " + f.Verify
-	}
-	return "tests of " + f.Tests
+	Tests              string // a package and the names of its tests; all without names
 }
 
 // commandFaults runs faults: all, or a random sample.
@@ -69,7 +60,7 @@ func commandFaults(ctx context.Context, args []string) error {
 		}
 		faults = sample
 	}
-	p := Project{root: abs, command: "cmd/eccbench", jobs: *jobs, log: os.Stderr, verbose: *verbose}
+	p := Project{root: abs, jobs: *jobs, log: os.Stderr, verbose: *verbose}
 	return p.tryFaults(ctx, faults, os.Stdout)
 }
 
@@ -118,22 +109,20 @@ func parseFaults(area, text string) (list []*Fault, err error) {
 			f.File = value
 		case key == "tests":
 			f.Tests = value
-		case key == "verify":
-			f.Verify = value
 		default:
 			f.Reason = strings.TrimPrefix(f.Reason+" "+line, " ")
 		}
 	}
 	for _, f := range list {
 		f.Before, f.After = strings.TrimSuffix(f.Before, "\n"), strings.TrimSuffix(f.After, "\n")
-		if f.File == "" || f.Reason == "" || f.Before == f.After || (f.Tests == "") == (f.Verify == "") {
-			return nil, fmt.Errorf("%s: want a reason, a file, tests or verify, and changed lines", f.Name)
+		if f.File == "" || f.Reason == "" || f.Before == f.After || f.Tests == "" {
+			return nil, fmt.Errorf("%s: want a reason, a file, tests, and changed lines", f.Name)
 		}
 	}
 	return list, nil
 }
 
-// tryFaults builds the program with one fault at a time and runs the declared check. It prints a table by
+// tryFaults builds the declared tests with one fault at a time and runs them. It prints a table by
 // area, and returns an error for faults that are not noticed or no longer fit the program.
 func (p *Project) tryFaults(ctx context.Context, faults []*Fault, w io.Writer) (err error) {
 	if p.scratch, err = os.MkdirTemp("", "faults-"); err != nil {
@@ -162,59 +151,43 @@ func (p *Project) tryFaults(ctx context.Context, faults []*Fault, w io.Writer) (
 	return nil
 }
 
-// control prepares the check of a fault, without the fault. It runs when the first fault needs it.
+// control prepares the tests of a fault, without the fault. They run when the first fault needs them.
 func (p *Project) control(ctx context.Context, f *Fault) {
-	name := f.check()
-	if p.stages[name] != nil {
+	if p.stages[f.Tests] != nil {
 		return
 	}
-	dir, binary := f.built()
+	dir, names, _ := strings.Cut(f.Tests, " ")
 	if p.binaries[dir] == nil {
-		p.binaries[dir] = sync.OnceValue(func() error { return p.buildFault(ctx, f, p.scratch) })
+		p.binaries[dir] = sync.OnceValue(func() error { return p.buildTests(ctx, dir, p.scratch) })
 	}
-	s := &Stage{Name: name, dir: p.scratch}
-	if test, names, _ := strings.Cut(f.Tests, " "); f.Verify != "" {
-		s.argv = append([]string{"", "verify", "--quiet", "--fail-fast"}, strings.Fields(f.Verify)...)
-	} else {
-		s.dir = filepath.Join(p.root, test)
-		s.argv = []string{"", "-test.failfast", "-test.timeout=5m", "-test.short"}
-		if names != "" {
-			s.argv = append(s.argv, "-test.run=^("+names+")$")
-		}
+	s := &Stage{Name: f.Tests, dir: filepath.Join(p.root, dir)}
+	s.argv = []string{testsIn(p.scratch, dir), "-test.failfast", "-test.timeout=5m", "-test.short"}
+	if names != "" {
+		s.argv = append(s.argv, "-test.run=^("+names+")$")
 	}
-	s.argv[0] = filepath.Join(p.scratch, binary)
 	s.ready = sync.OnceValue(func() error {
 		if err := p.binaries[dir](); err != nil {
 			return err
 		}
 		return s.time(ctx, 0, p.scratch)
 	})
-	p.stages[name] = s
+	p.stages[f.Tests] = s
 }
 
-// built returns the folder of the package that the check of the fault builds, and the name of its program.
-func (f *Fault) built() (dir, binary string) {
-	if f.Verify != "" {
-		return "cmd/eccbench", "eccbench"
-	}
-	dir, _, _ = strings.Cut(f.Tests, " ")
-	return dir, strings.ReplaceAll(dir, "/", "-") + ".test"
+// testsIn returns the path of the test program of a package in a folder.
+func testsIn(folder, dir string) string {
+	return filepath.Join(folder, strings.ReplaceAll(dir, "/", "-")+".test")
 }
 
-// buildFault builds the program of a check into a folder.
-func (p *Project) buildFault(ctx context.Context, f *Fault, into string, overlay ...string) error {
-	dir, binary := f.built()
-	args := []string{"test", "-c", "-vet=off"} // go vet would reject some faults
-	if f.Verify != "" {
-		args = []string{"build"}
-	}
-	args = append(append(args, overlay...), "-ldflags=-s -w", "-o", filepath.Join(into, binary), "./"+dir)
-	return p.build(ctx, args...)
+// buildTests builds the tests of a package into a folder.
+func (p *Project) buildTests(ctx context.Context, dir, into string, overlay ...string) error {
+	args := append([]string{"test", "-c", "-vet=off"}, overlay...) // go vet would reject some faults
+	return p.build(ctx, append(args, "-ldflags=-s -w", "-o", testsIn(into, dir), "./"+dir)...)
 }
 
 // tryFault returns nil if the declared check notices the fault.
 func (p *Project) tryFault(ctx context.Context, f *Fault) error {
-	control := p.stages[f.check()]
+	control := p.stages[f.Tests]
 	if err := control.ready(); err != nil {
 		return fmt.Errorf("%s/%s: %w", f.Area, f.Name, err)
 	}
@@ -227,17 +200,17 @@ func (p *Project) tryFault(ctx context.Context, f *Fault) error {
 	if err != nil {
 		return fmt.Errorf("%s/%s is stale: %w", f.Area, f.Name, err)
 	}
-	if err := p.buildFault(ctx, f, into, "-overlay="+overlay); err != nil {
+	dir, _, _ := strings.Cut(f.Tests, " ")
+	if err := p.buildTests(ctx, dir, into, "-overlay="+overlay); err != nil {
 		return fmt.Errorf("%s/%s is stale: %w", f.Area, f.Name, err)
 	}
-	_, binary := f.built()
 	s := &Stage{Name: control.Name, dir: control.dir, takes: control.takes, uses: control.uses}
-	s.argv = append([]string{filepath.Join(into, binary)}, control.argv[1:]...)
+	s.argv = append([]string{testsIn(into, dir)}, control.argv[1:]...)
 	switch failed, out, err := s.try(ctx, 0, p.scratch); {
 	case err != nil:
 		return err
 	case !failed:
-		return fmt.Errorf("%s/%s SURVIVES %s\n%s", f.Area, f.Name, f.check(), out)
+		return fmt.Errorf("%s/%s SURVIVES %s\n%s", f.Area, f.Name, f.Tests, out)
 	case p.verbose:
 		fmt.Fprintf(p.log, "%s/%s: noticed by %q\n", f.Area, f.Name, failedTest.FindStringSubmatch(out))
 	}
