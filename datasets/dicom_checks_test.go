@@ -231,3 +231,30 @@ func ordersSlices(t *testing.T) {
 		checkFileError(t, c.what, err, c.want)
 	}
 }
+
+// Pixels of 16 bits are signed or not, as the header says.
+func TestDicomSigned(t *testing.T) {
+	pixels := ""
+	for _, v := range []uint16{0xfffe, 0xffff, 0, 1, 2, 3} {
+		pixels += short(v)
+	}
+	for signed, first := range map[uint16]float64{0: 0xfffe, 1: -2} {
+		got, err := openFileBytes("image.dcm", writeDicom(map[uint32]string{
+			dicomAllocated: dicomElement(dicomAllocated, "US", short(16)),
+			dicomStored:    dicomElement(dicomStored, "US", short(16)),
+			dicomHighBit:   dicomElement(dicomHighBit, "US", short(15)),
+			dicomSigned:    dicomElement(dicomSigned, "US", short(signed)),
+			dicomPixels:    dicomElement(dicomPixels, "OW", pixels),
+		}), FileOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		typ := map[uint16]storedType{0: storedUint16, 1: storedInt16}[signed].native()
+		checkFileImage(t, got, "3x2", typ, func(i int64) float64 {
+			if i > 1 {
+				return float64(i - 2)
+			}
+			return first + float64(i)
+		})
+	}
+}

@@ -29,40 +29,6 @@ func TestPiecesJoin(t *testing.T) {
 	piecesJoin(t, available(), []int64{1, 2, 5}, []int64{2, 3, 4, 5}, 9)
 }
 
-// A job that joined pieces before, to the end or not, joins those of the next image alike.
-func TestPiecesJoinAgain(t *testing.T) {
-	shape := grid.Shape{D: 9, H: 9, W: 20}
-	values := func(i int64) float64 { return float64((i*i + 3) * 7919 % 199) }
-	f := gridtest.Image(t, shape, grid.Uint8, grid.Identity(grid.Uint8), values)
-	var want, got ecc.VCEC = ecc.Enumerate(f), nil
-	var job bench.Job[ecc.VCEC]
-	for round, pieces := range []int{2, math.MaxInt, math.MaxInt} { // the first image is abandoned
-		first := true
-		err := grid.EachJoined(f, grid.Whole(f), 3, false, func(p grid.Piece) (err error) {
-			if pieces--; pieces < 0 {
-				return nil
-			}
-			if job == nil {
-				c := bench.Conditions{Setting: bench.Setting{Threads: 1}}
-				if job, err = (Implementation{rows: 1}).Setup(p.Field, c); err != nil {
-					return err
-				}
-			}
-			if first {
-				job.(bench.Adder[grid.Source]).Begin()
-			}
-			first = false
-			return job.(ecc.Joiner).AddJoined(p)
-		})
-		if err == nil && round > 0 {
-			got, err = job.Out()
-		}
-		if err != nil || round > 0 && !slices.Equal(got, want) {
-			t.Errorf("image %d of a job: %v, %v, want %v", round+1, err, got, want)
-		}
-	}
-}
-
 // checks test lanes, the conversions of an instruction set, and jobs that sum images, join pieces
 // and keep tallies.
 func checks(isa string) []checktest.Check {
