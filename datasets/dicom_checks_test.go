@@ -232,7 +232,7 @@ func ordersSlices(t *testing.T) {
 	}
 }
 
-// Pixels of 16 bits are signed or not, as the header says.
+// Pixels of 16 bits have the sign of the header.
 func TestDicomSigned(t *testing.T) {
 	pixels := ""
 	for _, v := range []uint16{0xfffe, 0xffff, 0, 1, 2, 3} {
