@@ -480,3 +480,17 @@ func TestScopeOf(t *testing.T) {
 		}
 	}
 }
+
+// Each process and each option of a cell is a cell of its own for a resumed run.
+func TestKeysOfCells(t *testing.T) {
+	g := &group{scope: bench.E2E}
+	keys := map[bench.CellKey]bool{}
+	for _, options := range []string{"", "by=b"} {
+		for process := range 3 {
+			keys[g.key(cell{bench: toy()[0], options: options, process: process})] = true
+		}
+	}
+	if len(keys) != 6 {
+		t.Errorf("%d keys of 6 cells: %v", len(keys), keys)
+	}
+}
