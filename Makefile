@@ -22,7 +22,7 @@ PART ?= 1/1
 LEAN := -vet=off -gcflags=all=-dwarf=false
 
 .PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports race-goroutines \
-	check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels arm64 windows python \
+	check-generate portability oracle smoke card fuzz mutate mutate-check faults wheel wheels arm64 windows python \
 	differential waits torch web web-test site containers release release-check setup-debian ci ci-commit supply \
 	third-party sbom fuzz-files words pictures peers
 
@@ -256,6 +256,11 @@ mutate:
 mutate-check:
 	cd internal/mutate && $(GO) vet ./... && $(GO) test ./... && $(GO) run . -check
 
+# Mistakes that people make (internal/mutate/faults): each must fail the test that it names. All take half an hour of
+# two cores; FAULTS='-n 20' takes some at random, "-only '^gate/'" an area, -v names the tests.
+faults:
+	cd internal/mutate && $(GO) run . faults $(FAULTS)
+
 # The Python wheel for x86-64 Linux, by compilers that come as Python wheels; the same bytes
 # every time. make wheels is for the other platforms, too, that can be compiled for here. A wheel
 # of 11.2 MB has 0.9 MB of kernels, which are compressed already, and else Go's code.
@@ -394,6 +399,7 @@ ci: FUZZTIME = 1m
 ci: VET = -vet=off
 ci: lint supply check-generate check-kernels test-long race smoke fuzz
 	$(MAKE) card CARD=small
+	$(MAKE) faults FAULTS='-n 20'
 	@# These wait for a download, or are one process for most of their time.
 	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check web-test site differential \
 		DIFFERENTIAL_TIME=120 DIFFERENTIAL_COUNT=300

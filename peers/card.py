@@ -51,9 +51,10 @@ def folded(text):
         if status == "SKIPPED":
             continue
         key = peer, status
-        more[key] = more.get(key, 0) + 1
-        if more[key] == 1:
-            kept.append((key, "peer:" + block))
+        of = re.search(r" \((\d+) inputs\)$", block.splitlines()[0])
+        if key not in more:
+            kept.append((key, "peer:" + (block.replace(of.group(), "", 1) if of else block)))
+        more[key] = more.get(key, 0) + (int(of.group(1)) if of else 1)
     lines = [table.strip(), ""]
     for key, block in kept:
         first, *others = block.splitlines()
@@ -69,7 +70,8 @@ def main(args):
     peers = ["--peers", folder, "--impl", "peer:*", "--threads", "1"]
     print(HEAD)
     for question, inputs in QUESTIONS.items():
-        command = [args[0], "verify", "--workload", question, "--format", "md", "--time-limit", "5s", "--quiet"] + peers
+        command = [args[0], "verify", "--workload", question, "--format", "md", "--time-limit", "5s", "--quiet"]
+        command += ["--admit=false"] + peers
         for name in [] if full else inputs:
             command += ["--input", name]
         done = subprocess.run(command, capture_output=True, text=True)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -34,7 +35,7 @@ var errFailed = errors.New("a cell failed")
 func doVerify(c *cli.Program, args []string) error {
 	var limit cli.Limits
 	var in cli.Inputs
-	var long, evidence, failFast bool
+	var long, evidence, failFast, admits bool
 	var format, keep string
 	f := pflag.NewFlagSet("verify", pflag.ContinueOnError)
 	limit.Add(f)
@@ -44,6 +45,8 @@ func doVerify(c *cli.Program, args []string) error {
 	f.BoolVar(&failFast, "fail-fast", false, "stop at the first failure, without a search for a smaller input")
 	f.StringVar(&keep, "keep-failing", "",
 		"save each failing input, made small, as image.npy and question.txt below this `DIR`")
+	f.BoolVar(&admits, "admit", true,
+		"without --input: ask each peer about tiny images first, and leave out those that answer none")
 	f.StringVar(&format, "format", "text", "table format: text or md")
 	if err := c.Parse(verifyCommand(), f, args); err != nil {
 		return err
@@ -84,6 +87,12 @@ func doVerify(c *cli.Program, args []string) error {
 	weights, err := cli.Weigh(p)
 	if err != nil {
 		return err
+	}
+	var refused error
+	if admits && !f.Changed("input") {
+		if refused = admit(c, &p, limit.Found()); len(p.Impls) == 0 {
+			return refused
+		}
 	}
 	failing := map[string]string{} // inputs by the command that shows a failure again
 	if again := p.Reproduce; keep != "" {
@@ -131,7 +140,7 @@ func doVerify(c *cli.Program, args []string) error {
 			return fmt.Errorf("this program is not sound: %s answers about none of the inputs: %s", name, why)
 		}
 	}
-	return cli.Verdict(cells)
+	return cmp.Or(cli.Verdict(cells), refused)
 }
 
 // answersNone returns the first CPU implementation that skipped every cell, with the reason of the
@@ -205,8 +214,13 @@ func printVerdicts(c *cli.Program, style report.Format, impls []string, cells []
 		case cell.Status == verify.Skipped && !said[cell.Reason]: // once for all inputs
 			said[cell.Reason] = true
 			fmt.Fprintf(c.Stdout, "\n%s: %s: %s\n", strings.Join(skipped(cells, cell.Reason), ", "), cell.Status, report.Prose(style, cell.Reason))
-		case cell.Status != verify.Skipped:
-			fmt.Fprintf(c.Stdout, "\n%s %s: %s: %s\n", cell.Impl, report.Prose(style, cell.Input), cell.Status, report.Prose(style, cell.Reason))
+		case cell.Status != verify.Skipped && !said[crash(cell)]:
+			of := ""
+			if n := crashedAlike(cells, cell); n > 1 { // once for all inputs
+				said[crash(cell)] = true
+				of = fmt.Sprintf(" (%d inputs)", n)
+			}
+			fmt.Fprintf(c.Stdout, "\n%s %s: %s: %s%s\n", cell.Impl, report.Prose(style, cell.Input), cell.Status, report.Prose(style, cell.Reason), of)
 			for _, e := range cell.Evidence {
 				if e.Diff != nil && e.Diff.Context != "" {
 					fmt.Fprintf(c.Stdout, "  %s\n", strings.ReplaceAll(e.Diff.Context, "\n", "\n  "))
@@ -224,6 +238,21 @@ func printVerdicts(c *cli.Program, style report.Format, impls []string, cells []
 		}
 	}
 	return nil
+}
+
+// crash identifies the crashes of an implementation that have the same reason but for the input's name.
+func crash(c bench.CellRecord) string {
+	return c.Impl + " " + string(c.Status) + " " + strings.ReplaceAll(c.Reason, c.Input, "")
+}
+
+// crashedAlike returns the number of cells that crashed like a cell.
+func crashedAlike(cells []bench.CellRecord, like bench.CellRecord) (n int) {
+	for _, c := range cells {
+		if c.Status == verify.Crashed && crash(c) == crash(like) {
+			n++
+		}
+	}
+	return n
 }
 
 // skipped returns the names of the implementations that were skipped for a reason.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"eccbench/datasets/element"
 	"eccbench/internal/grid"
 )
 
@@ -229,5 +230,32 @@ func ordersSlices(t *testing.T) {
 		write("c.dcm", c.edit)
 		_, err := Named.Open("stack/path=" + dir)
 		checkFileError(t, c.what, err, c.want)
+	}
+}
+
+// Pixels of 16 bits have the sign of the header.
+func TestDicomSigned(t *testing.T) {
+	pixels := ""
+	for _, v := range []uint16{0xfffe, 0xffff, 0, 1, 2, 3} {
+		pixels += short(v)
+	}
+	for signed, first := range map[uint16]float64{0: 0xfffe, 1: -2} {
+		got, err := openFileBytes("image.dcm", writeDicom(map[uint32]string{
+			dicomAllocated: dicomElement(dicomAllocated, "US", short(16)),
+			dicomStored:    dicomElement(dicomStored, "US", short(16)),
+			dicomHighBit:   dicomElement(dicomHighBit, "US", short(15)),
+			dicomSigned:    dicomElement(dicomSigned, "US", short(signed)),
+			dicomPixels:    dicomElement(dicomPixels, "OW", pixels),
+		}), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		typ := map[uint16]element.Type{0: element.Uint16, 1: element.Int16}[signed].Native()
+		checkFileImage(t, got, "3x2", typ, func(i int64) float64 {
+			if i > 1 {
+				return float64(i - 2)
+			}
+			return first + float64(i)
+		})
 	}
 }

@@ -1,8 +1,12 @@
 package files
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"eccbench/datasets/element"
 )
 
 func TestMetaErrors(t *testing.T) {
@@ -42,3 +46,22 @@ func TestMetaErrors(t *testing.T) {
 }
 
 func FuzzMeta(f *testing.F) { fuzzFile(f, ".mha", ".mhd") }
+
+// With a HeaderSize of -1 the voxels are the end of the data file.
+func TestMetaHeaderSize(t *testing.T) {
+	dir := t.TempDir()
+	for size, before := range map[string]string{"-1": "a header", "8": "a header", "0": ""} {
+		header := "ObjectType = Image\nNDims = 2\nDimSize = 3 2\nElementType = MET_UCHAR\nHeaderSize = " + size +
+			"\nElementDataFile = a.raw\n"
+		for name, text := range map[string]string{"a.mhd": header, "a.raw": before + "\x01\x02\x03\x04\x05\x06"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := Open(filepath.Join(dir, "a.mhd"), Options{})
+		if err != nil {
+			t.Fatalf("HeaderSize %s: %v", size, err)
+		}
+		checkFileImage(t, got, "3x2", element.Uint8.Native(), func(i int64) float64 { return float64(i + 1) })
+	}
+}

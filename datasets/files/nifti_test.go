@@ -85,8 +85,8 @@ func TestNiftiImages(t *testing.T) {
 		text.offset = rapid.SampledFrom([]float32{352, 368, 400, 1040}).Draw(t, "offset")
 		typ, value := s.Native(), fileSequence(s)
 		if rapid.Bool().Draw(t, "scaled") {
-			text.slope, text.inter = 0.25, -7
-			typ, value = 4, func(i int64) float64 { return float64(float32(fileSequence(s)(i)*0.25 - 7)) }
+			text.slope, text.inter = rapid.SampledFrom([]float32{0.25, 1}).Draw(t, "slope"), -7
+			typ, value = 4, func(i int64) float64 { return float64(float32(fileSequence(s)(i)*float64(text.slope) - 7)) }
 		}
 		data, name := writeNifti(text), "image.nii"
 		if rapid.Bool().Draw(t, "gzip") {
@@ -179,3 +179,15 @@ func pseudo(n int) []byte {
 }
 
 func FuzzNifti(f *testing.F) { fuzzFile(f, ".nii", ".hdr") }
+
+// A slope of 1 with an intercept moves the values.
+func TestNiftiIntercept(t *testing.T) {
+	text := niftiOf(element.Uint8, false, fileBytes(element.Uint8, binary.LittleEndian, 6, fileSequence(element.Uint8)), 3, 2)
+	text.slope, text.inter = 1, -1000
+	got, err := openFileBytes("image.nii", writeNifti(text), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := func(i int64) float64 { return fileSequence(element.Uint8)(i) - 1000 }
+	checkFileImage(t, got, "3x2", element.Float32.Native(), moved)
+}

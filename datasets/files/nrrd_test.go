@@ -132,3 +132,16 @@ func mustOpen(t *testing.T, name string, data []byte) grid.Source {
 }
 
 func FuzzNrrd(f *testing.F) { fuzzFile(f, ".nrrd", ".nhdr") }
+
+// The voxels begin after the skipped lines.
+func TestNrrdLineSkip(t *testing.T) {
+	for skip, lines := range []string{"", "a note\n", "a note\nand another\n"} {
+		const head = "NRRD0004\ntype: uchar\ndimension: 2\nsizes: 3 2\nencoding: raw\n"
+		text := fmt.Sprintf("%sline skip: %d\n\n%s", head, skip, lines)
+		got, err := openFileBytes("image.nrrd", []byte(text+"\x01\x02\x03\x04\x05\x06"), Options{})
+		if err != nil {
+			t.Fatalf("%d lines: %v", skip, err)
+		}
+		checkFileImage(t, got, "3x2", element.Uint8.Native(), func(i int64) float64 { return float64(i + 1) })
+	}
+}

@@ -299,7 +299,7 @@ func imagesAddUp(t *testing.T) {
 				adder := job.(bench.Adder[grid.Source])
 				adder.Begin()
 				want := map[int64]int64{}
-				for _, of := range [][4]int64{{3, 4, 5, 1}, {1, 6, 7, 1}, {2, 9, 3, 5}, {1, 4, 8, -2}, {5, 2, 2, 1}, {7, 3, 66, 1}} {
+				for _, of := range [][4]int64{{3, 4, 5, 1}, {1, 6, 7, 1}, {2, 9, 3, 5}, {1, 4, 8, -2}, {5, 2, 2, 1}, {7, 3, 66, 1}, {2, 3, 4, 1 << 40}} {
 					d, h, w, times := of[0], of[1], of[2], of[3]
 					if err := adder.Add(image(c.ladder, d, h, w, times+round), times); err != nil {
 						t.Fatal(err)

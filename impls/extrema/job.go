@@ -22,6 +22,7 @@ type hostJob[L lane, C change] struct {
 	cores   []*core[L, C]
 	total   []int64 // the changes of all cores, one per level; nil with tallies
 	tallies []*tally
+	large   ecc.VCEC       // changes too large for a tally, in any order
 	steps   ecc.VCEC       // result of the tallies
 	added   bool           // cores have added changes that are not reduced yet
 	joined  bool           // leave out the cells of the image's first slice
@@ -138,6 +139,7 @@ func (j *hostJob[L, C]) forget() {
 	if j.tables == 0 {
 		clear(j.total)
 	}
+	j.large = nil
 	for _, t := range j.tallies {
 		t.reset()
 	}
@@ -167,8 +169,10 @@ func (j *hostJob[L, C]) Add(in grid.Source, times int64) error {
 	for _, s := range changes {
 		change := times * s.Change
 		switch {
-		case j.tallied:
+		case j.tallied && change == int64(int32(change)):
 			j.tallies[0].gather(newPair(uint32(s.Level), change))
+		case j.tallied:
+			j.large = append(j.large, ecc.Step{Level: s.Level, Change: change})
 		case j.tables > 0:
 			j.cores[0].sums[s.Level] += change
 		default:
@@ -250,7 +254,7 @@ func (j *hostJob[L, C]) reduce(trace *bench.Trace) {
 	}
 	defer trace.Span("reduce")()
 	if j.tallied {
-		j.steps = steps(j.tallies)
+		j.steps = plus(steps(j.tallies), j.large)
 		return
 	}
 	clear(j.total)

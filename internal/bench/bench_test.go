@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -149,7 +150,8 @@ func TestLog(t *testing.T) {
 		after, err := ReadRecords(f)
 		f.Close()
 		lines := bytes.Count(whole[:cut], []byte("\n"))
-		if err != nil || len(before.Runs)+len(before.Cells) != lines || len(after.Cells) != len(before.Cells)+1 {
+		kept := len(after.Cells) == len(before.Cells)+1 && len(after.Runs) == len(before.Runs)
+		if err != nil || len(before.Runs)+len(before.Cells) != lines || !kept {
 			t.Fatalf("cut at %d: %d lines, %d records before, %d cells after, %v", cut, lines, len(before.Runs)+len(before.Cells), len(after.Cells), err)
 		}
 	}
@@ -422,6 +424,40 @@ func TestEndlessResults(t *testing.T) {
 		r.Close()
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("at most %d bytes: %v, want %q", most, err, want)
+		}
+	}
+}
+
+// A failed cell is dropped if the same program measured it again on the same machine, and only then.
+func TestFailedCellsAreSuperseded(t *testing.T) {
+	var file bytes.Buffer
+	add := func(machine string, status verify.Status) (kept int) {
+		run, cell := sampleRun(), sampleCell()
+		run.ID, run.Machine.CPU = fmt.Sprint(file.Len()), machine
+		cell.Run, cell.Status = run.ID, status
+		for _, record := range []any{run, cell} {
+			line, err := json.Marshal(record)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file.Write(append(line, '\n'))
+		}
+		records, err := ReadRecords(bytes.NewReader(file.Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(records.Cells)
+	}
+	for i, c := range []struct {
+		machine string
+		status  verify.Status
+		want    int
+	}{
+		{"A", verify.Crashed, 1}, {"B", verify.Verified, 2}, {"A", verify.Crashed, 2}, {"A", verify.Verified, 2},
+		{"A", verify.Crashed, 3},
+	} {
+		if got := add(c.machine, c.status); got != c.want {
+			t.Errorf("after record %d, %s on %s: %d cells, want %d", i, c.status, c.machine, got, c.want)
 		}
 	}
 }

@@ -7,7 +7,27 @@ import (
 	"testing"
 
 	"eccbench/datasets/files"
+	"eccbench/internal/ask"
+	"eccbench/internal/bench"
+	"eccbench/internal/verify"
 )
+
+// The exit codes are those of the help, also for wrapped errors.
+func TestCodes(t *testing.T) {
+	answered := func(s verify.Status) error { return fmt.Errorf("curve: %w", ask.VerdictError{Status: s, Why: "why"}) }
+	for _, c := range []struct {
+		err  error
+		want int
+	}{
+		{errors.New("a full disk"), 1}, {answered(verify.Wrong), 11}, {answered(verify.Unverified), 13},
+		{VerdictError{Code: 12, Why: "a crash"}, 12}, {VerdictError{Code: 14, Why: "no baseline"}, 14},
+		{Usagef("--threads 0"), 64}, {fmt.Errorf("input: %w", bench.Limit{}), 64},
+	} {
+		if got := Code(c.err); got != c.want {
+			t.Errorf("%v: %d, want %d", c.err, got, c.want)
+		}
+	}
+}
 
 // A file that is found damaged while it is read is an impossible input; a disk or a network that fails is not.
 func TestCodeOfDamagedFiles(t *testing.T) {

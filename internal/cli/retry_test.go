@@ -2,6 +2,8 @@ package cli
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -56,5 +58,36 @@ func TestRetry(t *testing.T) {
 	flags.Resume = false
 	if flags.Check() == nil {
 		t.Error("--retry is taken without --resume")
+	}
+}
+
+// A resumed run measures again the cells of another program, and keeps their records.
+func TestResumeAfterAnotherProgram(t *testing.T) {
+	flags := RecordFlags{Out: filepath.Join(t.TempDir(), "r.jsonl")}
+	rec, err := flags.Record(1, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := rec.run
+	other.ID, other.Binary.SHA256 = "other", strings.Repeat("ab", 32)
+	cell := func(impl, run string) bench.CellRecord {
+		c := bench.CellRecord{Schema: bench.Schema, Kind: bench.KindCell, Impl: impl, Run: run}
+		c.Status = verify.Verified
+		return c
+	}
+	err = errors.Join(rec.Keep(cell("a", "")), rec.log.Append(other), rec.log.Append(cell("b", "other")), rec.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags.Resume = true
+	var said bytes.Buffer
+	if rec, err = flags.Record(1, &said); err != nil {
+		t.Fatal(err)
+	}
+	defer rec.Close()
+	_, a := rec.Was(cell("a", "").Key())
+	_, b := rec.Was(cell("b", "").Key())
+	if !a || b || len(rec.All.Cells) != 2 || !strings.Contains(said.String(), "1 cells of") {
+		t.Errorf("own cell done: %v, other's: %v, %d cells; %q", a, b, len(rec.All.Cells), &said)
 	}
 }

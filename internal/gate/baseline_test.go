@@ -138,3 +138,15 @@ func TestOldBaseline(t *testing.T) {
 		t.Errorf("%+v, %v", b, err)
 	}
 }
+
+// A stored baseline leaves out the processes that were run again.
+func TestBaselineWithoutRepeatedProcesses(t *testing.T) {
+	of := cells(1, 0.05)
+	r := &Result{Cells: []CellResult{{Cell: of[0]}}, Processes: []Process{
+		{Round: 1, Side: Base, Repeated: true, Quick: 1}, {Round: 1, Side: Base, Quick: 2}, {Round: 1, Side: Again, Quick: 3},
+	}}
+	b := r.Baseline()
+	if list := b.Cells[0].Processes; len(list) != 2 || list[0].Quick != 2 || list[1].Quick != 3 {
+		t.Errorf("%+v", list)
+	}
+}

@@ -260,3 +260,83 @@ func TestProgress(t *testing.T) {
 		}
 	}
 }
+
+// Each cell has its own decision: one slower and one faster cell do not exchange theirs.
+func TestDecisionsAreOfTheirCells(t *testing.T) {
+	w := &world{noise: 0.001}
+	w.alter = func(s Side, c *bench.CellRecord) {
+		if s == Candidate && c.Input != "in1" {
+			by := map[string]float64{"in0": 2, "in2": 0.5}[c.Input]
+			for i := range c.Samples {
+				c.Samples[i] *= by
+			}
+		}
+	}
+	r := run(t, w, 1, cells(3, 0.05), nil)
+	for i, want := range []Decision{Regression, Same, Improved} {
+		if c := r.Cells[i]; c.Decision != want {
+			t.Errorf("%s: %s (%+v), want %s", c.Input, c.Decision, c.Change, want)
+		}
+	}
+}
+
+// The row of a cell is that of its input, not the first row of its implementation.
+func TestRowsOfOtherInputs(t *testing.T) {
+	c := cells(2, 0.05)[1]
+	w := &world{rng: rand.New(rand.NewPCG(1, 1))}
+	records, err := w.measure(t.Context(), Candidate, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := records.Cells[1]
+	other.Input, other.Verdict = "in0", verify.Verdict{Status: verify.Wrong}
+	records.Cells = []bench.CellRecord{other, records.Cells[1]}
+	if p, row := observe(records, nil, c); p.Status != verify.Verified || row.Input != "in1" {
+		t.Errorf("%s, the row of %s", p.Status, row.Input)
+	}
+}
+
+// A wrong answer counts in any process of the candidate, and the candidate cannot allow itself other answers.
+func TestAnswersOfTheCandidate(t *testing.T) {
+	of := func(digest string, tolerant bool) Process {
+		return Process{Status: verify.Verified, Quick: 1, digests: map[string]string{"in": digest}, tolerant: tolerant}
+	}
+	base, wrong := []Process{of("1", false)}, Process{Status: verify.Wrong, Reason: "level 3"}
+	for what, c := range map[string]struct {
+		candidate []Process
+		want      Decision
+	}{
+		"wrong in the second process": {[]Process{of("1", false), wrong}, Wrong},
+		"tolerant by its own account": {[]Process{of("2", true)}, Changed},
+		"the same answers":            {[]Process{of("1", true)}, ""},
+	} {
+		if got, reason, _, _ := exact(base, c.candidate); got != c.want {
+			t.Errorf("%s: %q (%s), want %q", what, got, reason, c.want)
+		}
+	}
+}
+
+// An exact finding needs no second round, even if the times flag the cell too.
+func TestExactFindingsAreNotMeasuredAgain(t *testing.T) {
+	bytes := int64(1000)
+	w := &world{noise: 0.001, slow: map[Side]float64{Candidate: 1}, alter: func(s Side, c *bench.CellRecord) {
+		if s == Candidate {
+			c.Allocated = &bytes
+		}
+	}}
+	r := run(t, w, 1, cells(1, 0.05), nil)
+	if c := r.Cells[0]; c.Decision != Regression || c.Second != nil || len(r.Processes) != 60 {
+		t.Errorf("%s (%s), %d processes", c.Decision, c.Reason, len(r.Processes))
+	}
+}
+
+// A base that is faster than itself is noise, as one that is slower.
+func TestNoiseInBothDirections(t *testing.T) {
+	for _, change := range []float64{-0.1, 0.1} {
+		cell := CellResult{Noise: &Estimate{Change: change}}
+		cell.Effect = 0.05
+		if list := (&Result{Cells: []CellResult{cell}}).tooNoisy(); len(list) != 1 {
+			t.Errorf("the base over itself is %+.2f: %q", change, list)
+		}
+	}
+}

@@ -9,9 +9,13 @@ import (
 	"slices"
 	"testing"
 
+	"eccbench/impls/cpu"
 	"eccbench/internal/ask"
+	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/ecctest"
 )
 
 // Curves at some values equal the whole curves there, in every convention.
@@ -118,6 +122,34 @@ func TestSampledWrong(t *testing.T) {
 	}
 	if err := s.wrong("law", nil, nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// A wrong curve at some values is not given. Without verification the verdict is UNVERIFIED.
+func TestSampledCurvesAreVerified(t *testing.T) {
+	r := request()
+	r.by = []bench.Implementation[grid.Source, ecc.VCEC]{cpu.Faulty(cpu.HaloOffByOne)}
+	r.Shape, r.Sets = []int64{30, 30, 30}, []json.Number{"50", "100", "150"}
+	_, f := ecctest.Open(t, "noise/shape=30x30x30/type=uint8/seed=1")
+	for _, r.Verify = range []bool{true, false} {
+		a, err := Answers(t.Context(), r, f.Data(), nil)
+		if r.Verify && !errors.As(err, new(ask.VerdictError)) {
+			t.Errorf("%+v, %v", a, err)
+		}
+		if !r.Verify && (err != nil || a[0].Verdict != "UNVERIFIED" || a[0].Witness != "") {
+			t.Errorf("%+v, %v", a, err)
+		}
+	}
+}
+
+// All voxels of an image have a rank, also the last few, and those of several cores.
+func TestRanksOfAllVoxels(t *testing.T) {
+	k := newRanking([]uint8{100}, 0, math.MaxUint8, 1, false)
+	values := slices.Repeat([]uint8{50, 150}, 100000)
+	ranks := slices.Repeat([]byte{9}, len(values))
+	err := k.all(t.Context(), ranks, values, 2)
+	if err != nil || !slices.Equal(ranks, slices.Repeat([]byte{0, 1}, 100000)) {
+		t.Errorf("%v, the last ranks are %v", err, ranks[len(ranks)-4:])
 	}
 }
 

@@ -32,6 +32,9 @@ func main() {
 }
 
 func command(ctx context.Context, args []string) error {
+	if len(args) > 0 && args[0] == "faults" {
+		return commandFaults(ctx, args[1:])
+	}
 	f := flag.NewFlagSet("mutate", flag.ContinueOnError)
 	root := f.String("root", "../..", "the folder of the program")
 	seed := f.String("seed", rand.Text()[:8], "what a sample is drawn by; another one each time unless given")

@@ -19,10 +19,14 @@ func TestNotesGroupTruly(t *testing.T) {
 		row("read", "8x8x8", verify.Verified, ""), row("a", "8x8x8", verify.Timeout, "late"), row("b", "8x8x8", verify.Skipped, "no card"), row("c", "8x8x8", verify.Skipped, "no card"),
 		row("read", "9x9x9", verify.Timeout, "late"), row("a", "9x9x9", verify.Timeout, "late"), row("b", "9x9x9", verify.Skipped, "no card"), row("c", "9x9x9", verify.Skipped, "no card"),
 		row("a", "9x8x7", verify.Skipped, "no card"),
+		row("b", "8x8x8", verify.Crashed, "killed"), row("c", "9x9x9", verify.Crashed, "killed"),
 	}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"\na 8³, 9³; read 9³: TIMEOUT: late\n", "\nb, c 8³, 9³; a 9x8x7: SKIPPED: no card\n"} {
+	for _, want := range []string{
+		"\na 8³, 9³; read 9³: TIMEOUT: late\n", "\nb, c 8³, 9³; a 9x8x7: SKIPPED: no card\n",
+		"\nb 8³; c 9³: CRASHED: killed\n",
+	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no line %q in\n%s", want, b.String())
 		}

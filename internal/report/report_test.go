@@ -449,3 +449,50 @@ func TestThroughputWithinLimits(t *testing.T) {
 		}
 	}
 }
+
+// The rate of a row of several processes is the median of theirs, which one slow process does not change.
+func TestRowsHaveTheMedianOfTheirProcesses(t *testing.T) {
+	recs := sorting()
+	cell := recs.Cells[slices.IndexFunc(recs.Cells, func(c bench.CellRecord) bool { return c.Impl == "quick" })]
+	recs.Cells = nil
+	for i, seconds := range []float64{1e-6, 1e-6, 8e-6} {
+		s := stats.Summarise([]float64{seconds})
+		cell.Process, cell.Samples, cell.Seconds = i, []float64{seconds}, &s
+		recs.Cells = append(recs.Cells, cell)
+	}
+	if r := Rows(recs, "read")[0]; math.Abs(r.Rate/2e9-1) > 1e-9 {
+		t.Errorf("%v per second of 2000 numbers in 1, 1 and 8 µs, want 2e9", r.Rate)
+	}
+}
+
+// The best CPU row is one of the same number of threads.
+func TestSpeedupOfTheSameThreads(t *testing.T) {
+	recs := sorting()
+	fast := recs.Cells[slices.IndexFunc(recs.Cells, func(c bench.CellRecord) bool { return c.Impl == "quick" })]
+	s := *fast.Seconds
+	s.Median, s.Lo, s.Hi = s.Median/10, s.Lo/10, s.Hi/10
+	fast.Threads, fast.Seconds = 64, &s
+	recs.Cells = append(recs.Cells, fast)
+	for _, r := range Rows(recs, "read") {
+		if r.Impl == "card" && (r.Speedup < 1.99 || r.Speedup > 2.01) {
+			t.Errorf("with a row of 64 threads, the card is %v times the best CPU row of 2, want 2", r.Speedup)
+		}
+	}
+}
+
+// Processes that are far apart make a row NOISY although each of them is precise.
+func TestProcessesFarApartAreNoisy(t *testing.T) {
+	recs := sorting()
+	cell := recs.Cells[slices.IndexFunc(recs.Cells, func(c bench.CellRecord) bool { return c.Impl == "quick" })]
+	for second, want := range map[float64]verify.Status{1.1e-6: verify.Verified, 1.5e-6: verify.Noisy} {
+		recs.Cells = nil
+		for i, seconds := range []float64{1e-6, second} {
+			s := stats.Summarise([]float64{seconds})
+			cell.Process, cell.Samples, cell.Seconds = i, []float64{seconds}, &s
+			recs.Cells = append(recs.Cells, cell)
+		}
+		if r := Rows(recs, "read")[0]; r.Status != want {
+			t.Errorf("processes of 1 and %v µs: %s, want %s", second*1e6, r.Status, want)
+		}
+	}
+}

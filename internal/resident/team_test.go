@@ -223,3 +223,35 @@ var errShut = errors.New("the device is closed")
 type shut struct{ device.Device }
 
 func (shut) Do(func() error) error { return errShut }
+
+// refusing is a member whose work cannot be added, while its device goes on.
+type refusing struct{ *work }
+
+func (refusing) Enqueue() error { return errors.New("no memory for the work") }
+
+// A team reports the error of any member, first or last.
+func TestTeamReportsEveryMember(t *testing.T) {
+	devices, err := standIns(t, 2).Several(All)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for refuses := range 2 {
+		var members []Member
+		for i, d := range devices {
+			w := newWork(t, d, "waits", 1, 1)
+			if members = append(members, w); i == refuses {
+				members[i] = refusing{w}
+			}
+		}
+		team, err := NewTeam(members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := team.Do(); err == nil || !strings.Contains(err.Error(), "no memory for the work") {
+			t.Errorf("member %d refuses: %v", refuses, err)
+		}
+		if err := team.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

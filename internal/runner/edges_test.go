@@ -379,6 +379,16 @@ func TestCeilingOfOneItem(t *testing.T) {
 	}
 }
 
+// A ceiling bounds the cells on the same kind of device alone.
+func TestCeilingsOfPlaces(t *testing.T) {
+	g := &group{rates: rates{}, scope: bench.E2E}
+	c := bench.CellRecord{Where: "gpu", Cost: bench.Cost{Items: 2, Bytes: 8}, Setting: bench.Setting{Scope: bench.E2E}}
+	g.noteCeiling(c, 100)
+	if on, off := g.ceiling("gpu", c.Cost), g.ceiling("cpu", c.Cost); on != 100 || off != 0 {
+		t.Errorf("by a ceiling of 100 a second on the GPU: %v there, %v on the CPU; want 100 and 0", on, off)
+	}
+}
+
 // A ceiling is not compared with itself, even if its first process was disturbed.
 func TestCeilingsBoundOthersAlone(t *testing.T) {
 	for workload, want := range map[string]bool{"read": false, "sort": true} {
@@ -468,5 +478,19 @@ func TestScopeOf(t *testing.T) {
 		if got, err := (Plan{Scope: c.asked, Memory: c.memory}).scopeOf(10, 3); got != c.want || (err == nil) != c.fits {
 			t.Errorf("%+v: %q, %v", c, got, err)
 		}
+	}
+}
+
+// Each process and each option of a cell is a cell of its own for a resumed run.
+func TestKeysOfCells(t *testing.T) {
+	g := &group{scope: bench.E2E}
+	keys := map[bench.CellKey]bool{}
+	for _, options := range []string{"", "by=b"} {
+		for process := range 3 {
+			keys[g.key(cell{bench: toy()[0], options: options, process: process})] = true
+		}
+	}
+	if len(keys) != 6 {
+		t.Errorf("%d keys of 6 cells: %v", len(keys), keys)
 	}
 }

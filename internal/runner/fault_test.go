@@ -223,3 +223,36 @@ func TestNothingIsBequeathed(t *testing.T) {
 		t.Errorf("%s: %s", c.Status, c.Reason)
 	}
 }
+
+// The record of a worker that fails after it wrote the record is not believed.
+func TestWorkersThatDieAtTheEnd(t *testing.T) {
+	p := toyPlan(t, "plain")
+	p.Sampling = nil
+	t.Setenv(toyDies, "7")
+	var got collector
+	if err := Run(t.Context(), p, &got); err != nil {
+		t.Fatal(err)
+	}
+	if c := got.cells[0]; c.Status != verify.Crashed || !strings.Contains(c.Reason, "exit status 7") {
+		t.Errorf("%s: %s", c.Status, c.Reason)
+	}
+}
+
+// A phase that begins restarts the time limit, and an event with another key ends the worker.
+func TestEvents(t *testing.T) {
+	now := time.Unix(1000, 0)
+	w := &watch{clock: func() time.Time { return now }}
+	for _, c := range []struct {
+		key string
+		err bool
+	}{{"a", false}, {"", true}, {"b", true}} {
+		now = now.Add(time.Hour)
+		record, err := w.follow(strings.NewReader(fmt.Sprintf(`{"key": %q, "phase": "measuring"}`+"\n", c.key)), "a")
+		if record != nil || (err != nil) != c.err {
+			t.Errorf("an event with the key %q, want a: %v, %v", c.key, record, err)
+		}
+		if !c.err && (w.phase != "measuring" || !w.since.Equal(now)) {
+			t.Errorf("%q since %v, want measuring since %v", w.phase, w.since, now)
+		}
+	}
+}

@@ -214,6 +214,8 @@ func TestImplausible(t *testing.T) {
 	}{
 		{bench.E2E, steady, []float64{1.95}, verify.Verified},
 		{bench.E2E, steady, []float64{1.2}, verify.Implausible},
+		// A slow call excuses nothing.
+		{bench.E2E, steady, []float64{1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 4}, verify.Implausible},
 		{bench.E2E, steady, []float64{1.2, 1.25, 1.2, 1.2, 1.2, 1.25, 1.25, 1.25, 1.25, 1.25, 1.2}, verify.Implausible},
 		{bench.E2E, steady, []float64{1.2, 1, 2.2, 1.2, 2.2, 1, 1.2, 2.2}, verify.Noisy},
 		{bench.E2E, []float64{2, 1, 2}, []float64{1.2}, verify.Verified}, // its time may have been 1
@@ -315,5 +317,78 @@ func TestFlagsOfJobs(t *testing.T) {
 	r.look()
 	if want := []string{"avx2", "pinned"}; !slices.Equal(r.record.Flags, want) || r.record.Device != "" {
 		t.Errorf("flags %q of device %q, want %q of none", r.record.Flags, r.record.Device, want)
+	}
+}
+
+// A patient job takes as many milliseconds as its number, and counts how often the caches were emptied.
+type patient struct {
+	distant
+	number int
+	cooled *int
+}
+
+func (p patient) Do(*bench.Trace) error {
+	time.Sleep(time.Duration(p.number) * time.Millisecond)
+	return nil
+}
+func (p patient) Cool() error       { time.Sleep(time.Second); *p.cooled++; return nil }
+func (p patient) Out() (int, error) { return p.number, nil }
+
+// The samples are of all inputs in turn, and the clock does not cover emptying the caches, which happens
+// before each call unless the setting is hot.
+func TestInputsTakeTurns(t *testing.T) { synctest.Test(t, inputsTakeTurns) }
+
+func inputsTakeTurns(t *testing.T) {
+	for _, hot := range []bool{false, true} {
+		calls, cooled := 0, 0
+		encode := func(w io.Writer, out int) error { calls++; _, err := fmt.Fprint(w, out); return err }
+		r := &trial[int, int]{
+			b: &bound[int, int]{bench.Workload[int, int]{Encode: encode}},
+			t: Task{
+				Inputs: []string{"x", "y", "z"}, Conditions: bench.Conditions{Setting: bench.Setting{Hot: hot}},
+				Sampling: &Sampling{MinSamples: 9, MaxSamples: 9, MaxTime: time.Hour},
+			},
+		}
+		for i := range 3 {
+			r.inputs, r.jobs = append(r.inputs, i), append(r.jobs, patient{number: i + 1, cooled: &cooled})
+		}
+		r.begin()
+		if err := r.measure(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if want := slices.Repeat([]float64{0.001, 0.002, 0.003}, 3); !slices.Equal(r.record.Samples, want) {
+			t.Errorf("hot %v: samples %v, want %v", hot, r.record.Samples, want)
+		}
+		if want := map[bool]int{false: calls, true: 0}[hot]; cooled != want {
+			t.Errorf("hot %v: the caches were emptied %d times before %d calls", hot, cooled, calls)
+		}
+		for i, g := range r.given {
+			if g.first == nil || g.differing > 0 {
+				t.Errorf("input %d: %+v", i, g)
+			}
+		}
+		r.close()
+	}
+}
+
+// A greedy job allocates more in its second call, as the runtime does now and then.
+type greedy struct {
+	talker
+	calls *int
+	kept  *[]byte
+}
+
+func (g greedy) Do(*bench.Trace) error {
+	if *g.calls++; *g.calls == 2 {
+		*g.kept = make([]byte, 1<<20)
+	}
+	return nil
+}
+
+// The allocation of a call is the least of a few.
+func TestLeastAllocationCounts(t *testing.T) {
+	r := &trial[int, int]{jobs: []bench.Job[int]{greedy{calls: new(int), kept: new([]byte)}}}
+	if err := r.count(); err != nil || *r.record.Allocated >= 1<<20 {
+		t.Errorf("%v: a call allocates %d bytes", err, *r.record.Allocated)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -182,6 +183,11 @@ func (s *sorting) Do(*bench.Trace) error {
 	if s.fault == "lose" && len(s.out) > 5 || s.fault == "fickle" && s.number > 3 {
 		s.out[len(s.out)-1]++
 	}
+	if s.fault == "crumble" {
+		if s.out[len(s.out)-1]++; len(s.out) < 100 {
+			return errors.New("too few numbers to sort")
+		}
+	}
 	if err := misbehave(s.fault); err != nil {
 		return err
 	}
@@ -210,7 +216,8 @@ func toy() []Bench {
 	return []Bench{Bind(bench.Workload[[]uint32, []uint32]{
 		Name: "sort", Inputs: numbers{}, Reference: "plain",
 		Impls: []bench.Implementation[[]uint32, []uint32]{
-			sorter{name: "loser", fault: "lose"}, sorter{name: "shy", fault: "refuse"}, sorter{name: "other", fault: "waste"},
+			sorter{name: "loser", fault: "lose"}, sorter{name: "crumbler", fault: "crumble"},
+			sorter{name: "shy", fault: "refuse"}, sorter{name: "other", fault: "waste"},
 			sorter{name: "starter", fault: "start"}, sorter{name: "deserter", fault: "desert"}, sorter{name: "hoarder", fault: "hoard"},
 			sorter{name: "babbler", fault: "babble"}, sorter{name: "dawdler", fault: "dawdle"},
 			sorter{name: "replacer", fault: "replace"}, sorter{name: "heirless", fault: "bequeath"},
@@ -277,6 +284,7 @@ const (
 	toyCores  = "ECCBENCH_TEST_TOY_CORES"  // cores that its checks expect; its calls expect 1
 	toyGit    = "ECCBENCH_TEST_TOY_GIT"    // changes in the checkout of the fake git
 	toyGone   = "ECCBENCH_TEST_TOY_GONE"   // it removes its own file
+	toyDies   = "ECCBENCH_TEST_TOY_DIES"   // exit code of workers that have written their record
 )
 
 func TestMain(m *testing.M) {
@@ -291,7 +299,8 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-		os.Exit(0)
+		code, _ := strconv.Atoi(os.Getenv(toyDies))
+		os.Exit(code)
 	}
 	os.Exit(m.Run())
 }
@@ -353,6 +362,34 @@ func TestAnotherWorkload(t *testing.T) {
 		}
 		if c.Impl == "shy" && c.Reason != "1000 numbers are too many" {
 			t.Errorf("reason %q", c.Reason)
+		}
+	}
+}
+
+// A smaller input on which an implementation fails in another way shows less than one of a wrong answer.
+func TestSmallerFailuresAreWrong(t *testing.T) {
+	p := toyPlan(t, "crumbler")
+	p.Sampling, p.Inputs = nil, []string{"numbers/n=102/seed=1"}
+	var got collector
+	if err := Run(t.Context(), p, &got); err != nil {
+		t.Fatal(err)
+	}
+	if c := got.cells[0]; c.Status != verify.Wrong || c.Reproduce != "crumbler numbers/n=100/seed=1" {
+		t.Errorf("%s, shrunk to %q; want the least input with a wrong answer", c.Status, c.Reproduce)
+	}
+}
+
+// All inputs of a cell are checked, not only the first.
+func TestEveryInputIsChecked(t *testing.T) {
+	o := odd{}
+	record, _, err := work(t, o, "numbers/n=1000/seed=1", "numbers/n=1000/seed=2", "numbers/n=1000/seed=3")
+	if err != nil || record.Status != verify.Verified {
+		t.Fatalf("%s: %s, %v", record.Status, record.Reason, err)
+	}
+	for _, input := range []string{"numbers/n=1000/seed=1", "numbers/n=1000/seed=2", "numbers/n=1000/seed=3"} {
+		confirms := func(e verify.Evidence) bool { return e.Input == input && e.Passed && e.Independent }
+		if !slices.ContainsFunc(record.Evidence, confirms) {
+			t.Errorf("%s: not confirmed by %+v", input, record.Evidence)
 		}
 	}
 }
@@ -659,6 +696,11 @@ func TestOptionsOfCeilings(t *testing.T) {
 		if (err != nil) != (want == "error") || err == nil && (len(cells) != 2 || cells[0].Options != want) {
 			t.Errorf("by=%s: %+v, %v; want %q", value, cells, err, want)
 		}
+	}
+	// Each value is a row.
+	p.Options = map[string][]string{"by": {"a", "b"}}
+	if cells, err := p.Cells(); err != nil || len(cells) != 3 || cells[0].Options != "" || cells[1].Options != "by=b" {
+		t.Errorf("by=a and by=b: %+v, %v", cells, err)
 	}
 }
 

@@ -68,3 +68,67 @@ func TestLawsBeyondWhatIsSpare(t *testing.T) {
 		}
 	}
 }
+
+// A contradiction counts whatever other evidence there is, before or after it.
+func TestContradictionsCountAnywhere(t *testing.T) {
+	confirmed := Evidence{Input: "a", Witness: "closed form", Passed: true, Independent: true}
+	wrong := Evidence{Input: "a", Witness: "law", Diff: &Diff{Where: "here"}}
+	for _, evidence := range [][]Evidence{{wrong, confirmed}, {confirmed, wrong}, {confirmed, wrong, confirmed}} {
+		if got := Judge([]string{"a"}, evidence); got.Status != Wrong {
+			t.Errorf("%v: %s", evidence, got.Status)
+		}
+	}
+}
+
+// A law that cannot decide confirms nothing and contradicts nothing; the check goes on.
+func TestUndecidedLaws(t *testing.T) {
+	law := func(name string, err error) Law[int, int] {
+		check := func(int, int, Ask[int, int]) (*Diff, error) { return nil, err }
+		return Law[int, int]{Name: name, Independent: true, Check: check}
+	}
+	undecided, sure := law("search", Undecided("no %s", "proof")), law("sure", nil)
+	q := Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour}
+	why := "no affordable witness for x (search: not decided: no proof)"
+	if got := Judge([]string{"x"}, twice(undecided).Check(q)); got.Status != Unverified || got.Reason != why {
+		t.Errorf("%+v", got)
+	}
+	if got := Judge([]string{"x"}, twice(undecided, sure).Check(q)); got.Status != Verified || len(got.Evidence) != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A law that needs more memory than is free is not tried.
+func TestLawsBeyondTheFreeMemory(t *testing.T) {
+	large := Law[int, int]{
+		Name: "large", Independent: true, Calls: 0.5, Memory: func(int) int64 { return 90 },
+		Check: func(int, int, Ask[int, int]) (*Diff, error) { return nil, nil },
+	}
+	for free, want := range map[int64]Status{99: Unverified, 100: Verified} {
+		got := Judge([]string{"x"}, twice(large).Check(Question[int, int]{
+			Name: "x", In: 3, Out: 6, Budget: time.Hour, AnswerMemory: 10, Free: func() int64 { return free },
+		}))
+		note := map[Status]string{Unverified: "not tried: needs about 100 B of memory, 99 B is free"}[want]
+		if got.Status != want || len(got.Evidence) != 1 || got.Evidence[0].Note != note {
+			t.Errorf("of 100 bytes %d are free: %s %v, want %s", free, got.Status, got.Evidence, want)
+		}
+	}
+}
+
+// A law that takes longer than its estimate leaves less for the others.
+func TestLawsAreChargedTheirTime(t *testing.T) {
+	now, tried := time.Unix(0, 0), 0
+	slow := Law[int, int]{
+		Name: "slow", Check: func(int, int, Ask[int, int]) (*Diff, error) { now = now.Add(time.Minute); return nil, nil },
+	}
+	next := Law[int, int]{
+		Name: "next", Work: func(int) time.Duration { return 2 * time.Second },
+		Check: func(int, int, Ask[int, int]) (*Diff, error) { tried++; return nil, nil },
+	}
+	q := Question[int, int]{Name: "x", In: 3, Out: 6, Thorough: true, Now: func() time.Time { return now }}
+	for q.Budget = range map[time.Duration]bool{61 * time.Second: false, 62 * time.Second: true} {
+		tried = 0
+		if twice(slow, next).Check(q); (tried == 1) != (q.Budget == 62*time.Second) {
+			t.Errorf("after a law of a minute in %v, a law of 2 s was tried %d times", q.Budget, tried)
+		}
+	}
+}

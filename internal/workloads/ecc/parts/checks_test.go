@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -850,6 +851,37 @@ func wordsOfParts(t *testing.T) {
 		}
 		for range HashedSlices(c.of, 4, c.closed) { // a stopped loop is not continued
 			break
+		}
+	}
+}
+
+// A level at which the changes of the parts cancel has no step, however the parts are merged.
+func TestChangesThatCancel(t *testing.T) {
+	steps := map[int64]ecc.VCEC{
+		1: {{Level: 3, Change: 1}, {Level: 5, Change: 2}, {Level: 9, Change: 4}},
+		2: {{Level: 3, Change: -1}, {Level: 5, Change: 1}, {Level: 9, Change: -4}},
+	}
+	files, _ := made(t, 2, grid.Uint8, grid.Identity(grid.Uint8), 4, func(p *Part) { p.Steps = steps[p.Shard] })
+	var set Set
+	for _, path := range files {
+		p, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set.parts = append(set.parts, p)
+	}
+	for name, merge := range map[string]iter.Seq2[ecc.VCEC, error]{
+		"in a table": set.Steps(), "as they are read": set.merged(),
+	} {
+		var got ecc.VCEC
+		for some, err := range merge {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, some...)
+		}
+		if want := (ecc.VCEC{{Level: 5, Change: 3}}); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
 }

@@ -20,7 +20,7 @@ func graph(size [3]int, square int, floor float64, seed uint64) (Graph, [][]floa
 	}
 	links := make([][]link, n)
 	at := func(i int) [3]int { return [3]int{i % size[0], i / size[0] % size[1], i / size[0] / size[1]} }
-	r := reach(square)
+	r := int(math.Sqrt(float64(square)))
 	for i := range n {
 		a := at(i)
 		for z := max(0, a[2]-r); z < min(size[2], a[2]+r+1); z++ {

@@ -1,0 +1,265 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A Fault is a mistake that an engineer could make, with the tests that notice it.
+type Fault struct {
+	Area, Name, Reason string
+	File               string // path below the root
+	Before, After      string // Before occurs once in the file
+	Tests              string // a package and the names of its tests; all without names
+}
+
+// commandFaults runs faults: all, or a random sample.
+func commandFaults(ctx context.Context, args []string) error {
+	f := flag.NewFlagSet("mutate faults", flag.ContinueOnError)
+	root := f.String("root", "../..", "folder of the program")
+	n := f.Int("n", 0, "size of a random sample; 0 for all faults")
+	seed := f.Uint64("seed", rand.Uint64()%1e6, "seed of the sample; another one each time unless given")
+	only := f.String("only", "", "regular expression: the faults whose area and name, as area/name, match it")
+	jobs := f.Int("jobs", runtime.NumCPU(), "number of faults that run at once")
+	verbose := f.Bool("v", false, "name the test that notices each fault")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	abs, err := filepath.Abs(*root)
+	if err != nil {
+		return err
+	}
+	which, err := regexp.Compile(*only)
+	if err != nil {
+		return err
+	}
+	faults, err := readFaults(filepath.Join(abs, "internal/mutate/faults"))
+	if err != nil {
+		return err
+	}
+	faults = slices.DeleteFunc(faults, func(f *Fault) bool { return !which.MatchString(f.Area + "/" + f.Name) })
+	if *n > 0 && *n < len(faults) {
+		fmt.Fprintf(os.Stderr, "mutate: seed %d\n", *seed)
+		order := rand.New(rand.NewPCG(*seed, 0)).Perm(len(faults))[:*n]
+		slices.Sort(order)
+		var sample []*Fault
+		for _, i := range order {
+			sample = append(sample, faults[i])
+		}
+		faults = sample
+	}
+	p := Project{root: abs, jobs: *jobs, log: os.Stderr, verbose: *verbose}
+	return p.tryFaults(ctx, faults, os.Stdout)
+}
+
+// readFaults reads the files of a folder, one for each area.
+func readFaults(dir string) (all []*Fault, err error) {
+	names, _ := filepath.Glob(filepath.Join(dir, "*.txt"))
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		list, err := parseFaults(strings.TrimSuffix(filepath.Base(name), ".txt"), string(text))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, list...)
+	}
+	return all, nil
+}
+
+// parseFaults reads faults of this form; the lines after - are replaced by those after +.
+//
+//	# name
+//	The reason.
+//	file: internal/stats/stats.go
+//	tests: internal/stats TestMedian
+//	-	n := len(xs)
+//	+	n := len(xs) - 1
+func parseFaults(area, text string) (list []*Fault, err error) {
+	var f *Fault
+	for number, lines := 1, bufio.NewScanner(strings.NewReader(text)); lines.Scan(); number++ {
+		line := lines.Text()
+		key, value, _ := strings.Cut(line, ": ")
+		switch {
+		case line == "":
+		case strings.HasPrefix(line, "# "):
+			f = &Fault{Area: area, Name: line[2:]}
+			list = append(list, f)
+		case f == nil:
+			return nil, fmt.Errorf("line %d is before the first fault", number)
+		case line[0] == '-':
+			f.Before += line[1:] + "\n"
+		case line[0] == '+':
+			f.After += line[1:] + "\n"
+		case key == "file":
+			f.File = value
+		case key == "tests":
+			f.Tests = value
+		default:
+			f.Reason = strings.TrimPrefix(f.Reason+" "+line, " ")
+		}
+	}
+	for _, f := range list {
+		f.Before, f.After = strings.TrimSuffix(f.Before, "\n"), strings.TrimSuffix(f.After, "\n")
+		if f.File == "" || f.Reason == "" || f.Before == f.After || f.Tests == "" {
+			return nil, fmt.Errorf("%s: want a reason, a file, tests, and changed lines", f.Name)
+		}
+	}
+	return list, nil
+}
+
+// tryFaults builds the declared tests with one fault at a time and runs them. It prints a table by
+// area, and returns an error for faults that are not noticed or no longer fit the program.
+func (p *Project) tryFaults(ctx context.Context, faults []*Fault, w io.Writer) (err error) {
+	if p.scratch, err = os.MkdirTemp("", "faults-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(p.scratch)
+	p.stages, p.binaries = map[string]*Stage{}, map[string]func() error{}
+	for _, f := range faults {
+		p.control(ctx, f)
+	}
+	missed := make([]error, len(faults))
+	err = p.several(ctx, len(faults), func(i int) error {
+		missed[i] = p.tryFault(ctx, faults[i])
+		if missed[i] != nil {
+			fmt.Fprintln(p.log, missed[i])
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return err
+	}
+	printFaults(w, faults, missed)
+	if n := len(slices.DeleteFunc(missed, func(err error) bool { return err == nil })); n > 0 {
+		return fmt.Errorf("%d of %d faults are not noticed", n, len(faults))
+	}
+	return nil
+}
+
+// control prepares the tests of a fault, without the fault. They run when the first fault needs them.
+func (p *Project) control(ctx context.Context, f *Fault) {
+	if p.stages[f.Tests] != nil {
+		return
+	}
+	dir, names, _ := strings.Cut(f.Tests, " ")
+	if p.binaries[dir] == nil {
+		p.binaries[dir] = sync.OnceValue(func() error { return p.buildTests(ctx, dir, p.scratch) })
+	}
+	s := &Stage{Name: f.Tests, dir: filepath.Join(p.root, dir)}
+	s.argv = []string{testsIn(p.scratch, dir), "-test.failfast", "-test.timeout=5m", "-test.short"}
+	if names != "" {
+		s.argv = append(s.argv, "-test.run=^("+names+")$")
+	}
+	s.ready = sync.OnceValue(func() error {
+		if err := p.binaries[dir](); err != nil {
+			return err
+		}
+		return s.time(ctx, 0, p.scratch)
+	})
+	p.stages[f.Tests] = s
+}
+
+// testsIn returns the path of the test program of a package in a folder.
+func testsIn(folder, dir string) string {
+	return filepath.Join(folder, strings.ReplaceAll(dir, "/", "-")+".test")
+}
+
+// buildTests builds the tests of a package into a folder.
+func (p *Project) buildTests(ctx context.Context, dir, into string, overlay ...string) error {
+	args := append([]string{"test", "-c", "-vet=off"}, overlay...) // go vet would reject some faults
+	return p.build(ctx, append(args, "-ldflags=-s -w", "-o", testsIn(into, dir), "./"+dir)...)
+}
+
+// tryFault returns nil if the declared check notices the fault.
+func (p *Project) tryFault(ctx context.Context, f *Fault) error {
+	control := p.stages[f.Tests]
+	if err := control.ready(); err != nil {
+		return fmt.Errorf("%s/%s: %w", f.Area, f.Name, err)
+	}
+	into, err := os.MkdirTemp(p.scratch, "fault-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(into)
+	overlay, err := f.overlay(p.root, into)
+	if err != nil {
+		return fmt.Errorf("%s/%s is stale: %w", f.Area, f.Name, err)
+	}
+	dir, _, _ := strings.Cut(f.Tests, " ")
+	if err := p.buildTests(ctx, dir, into, "-overlay="+overlay); err != nil {
+		return fmt.Errorf("%s/%s is stale: %w", f.Area, f.Name, err)
+	}
+	s := &Stage{Name: control.Name, dir: control.dir, takes: control.takes, uses: control.uses}
+	s.argv = append([]string{testsIn(into, dir)}, control.argv[1:]...)
+	switch failed, out, err := s.try(ctx, 0, p.scratch); {
+	case err != nil:
+		return err
+	case !failed:
+		return fmt.Errorf("%s/%s SURVIVES %s\n%s", f.Area, f.Name, f.Tests, out)
+	case p.verbose:
+		fmt.Fprintf(p.log, "%s/%s: noticed by %q\n", f.Area, f.Name, failedTest.FindStringSubmatch(out))
+	}
+	return nil
+}
+
+// overlay writes the changed file and the list that the go command takes.
+func (f *Fault) overlay(root, into string) (string, error) {
+	real := filepath.Join(root, filepath.FromSlash(f.File))
+	text, err := os.ReadFile(real)
+	if err != nil {
+		return "", err
+	}
+	if n := strings.Count(string(text), f.Before); n != 1 {
+		return "", fmt.Errorf("%s has %d places like %q; want one", f.File, n, f.Before)
+	}
+	changed := filepath.Join(into, filepath.Base(f.File))
+	if err := os.WriteFile(changed, []byte(strings.Replace(string(text), f.Before, f.After, 1)), 0o666); err != nil {
+		return "", err
+	}
+	list, err := json.Marshal(map[string]map[string]string{"Replace": {real: changed}})
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(into, "overlay.json")
+	return name, os.WriteFile(name, list, 0o666)
+}
+
+// printFaults writes the table by area.
+func printFaults(w io.Writer, faults []*Fault, missed []error) {
+	fmt.Fprint(w, "| area | faults | noticed |\n|---|---|---|\n")
+	line := func(area string, in func(*Fault) bool) {
+		all, noticed := 0, 0
+		for i, f := range faults {
+			if in(f) {
+				all++
+				if missed[i] == nil {
+					noticed++
+				}
+			}
+		}
+		fmt.Fprintf(w, "| %s | %d | %d |\n", area, all, noticed)
+	}
+	seen := map[string]bool{}
+	for _, f := range faults {
+		if !seen[f.Area] {
+			seen[f.Area] = true
+			line(f.Area, func(g *Fault) bool { return g.Area == f.Area })
+		}
+	}
+	line("all", func(*Fault) bool { return true })
+}

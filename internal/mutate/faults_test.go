@@ -1,0 +1,120 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const faultsOfSum = `# end left out
+The last number is not between.
+file: sum/sum.go
+tests: sum Test
+-	return x <= hi
++	return x < hi
+
+# slack of two
+Nothing tests Slack.
+file: sum/sum.go
+tests: sum
+-	return n + 1
++	return n + 2
+
+# twice in the file
+It would change an arbitrary place.
+file: sum/sum.go
+tests: sum
+-max(most
++min(most
+
+# no Go
+It does not compile.
+file: sum/sum.go
+tests: sum
+-	return n + 1
++	return n +
+
+# panic
+The test process ends.
+file: sum/sum.go
+tests: sum Test
+-	c.n++
++	c.n++
++	panic("at once")
+`
+
+// A fault is noticed if its declared test fails with it. A fault that survives, or no longer fits the
+// program, is an error, and counts as not noticed in the table.
+func TestFaults(t *testing.T) {
+	faults, err := parseFaults("sum", faultsOfSum)
+	if err != nil || len(faults) != 5 || faults[4].After != "\tc.n++\n\tpanic(\"at once\")" {
+		t.Fatalf("%d faults, %v", len(faults), err)
+	}
+	var b, log strings.Builder
+	p := fixture(t)
+	p.log, p.jobs = &log, 1
+	err = p.tryFaults(t.Context(), faults, &b)
+	table := strings.Contains(b.String(), "\n| sum | 5 | 2 |\n| all | 5 | 2 |\n")
+	if err == nil || err.Error() != "3 of 5 faults are not noticed" || !table {
+		t.Errorf("%v in\n%s", err, b.String())
+	}
+	for _, want := range []string{
+		"sum/slack of two SURVIVES", "sum/twice in the file is stale: sum/sum.go has 2 places", "sum/no Go is stale",
+	} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("no %q in\n%s", want, log.String())
+		}
+	}
+	// A test that fails without a fault notices none.
+	failing := filepath.Join(t.TempDir(), "fixture")
+	if err := os.CopyFS(failing, os.DirFS("testdata/fixture")); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(failing, "sum/sum.go")
+	text, _ := os.ReadFile(name)
+	if err := os.WriteFile(name, []byte(strings.Replace(string(text), "starts++", "", 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	log.Reset()
+	p = &Project{root: failing, jobs: 1, log: &log}
+	err = p.tryFaults(t.Context(), faults[:1], io.Discard)
+	if err == nil || !strings.Contains(log.String(), "without a mutant") {
+		t.Errorf("with a failing test: %v\n%s", err, log.String())
+	}
+}
+
+// Every fault of the suite fits the program and has its own name.
+func TestFaultsFit(t *testing.T) {
+	faults, err := readFaults("faults")
+	if err != nil || len(faults) < 160 {
+		t.Fatalf("%d faults, %v", len(faults), err)
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range faults {
+		if _, err := f.overlay(root, t.TempDir()); err != nil {
+			t.Errorf("%s/%s: %v", f.Area, f.Name, err)
+		}
+		names = append(names, f.Area+"/"+f.Name)
+	}
+	slices.Sort(names)
+	for i := range names[1:] {
+		if names[i] == names[i+1] {
+			t.Errorf("two faults have the name %s", names[i])
+		}
+	}
+	for _, text := range []string{
+		"a line before", "# no reason\nfile: a.go\ntests: a\n-x\n+y\n",
+		"# no change\nWhy.\nfile: a.go\ntests: a\n-x\n+x\n", "# no check\nWhy.\nfile: a.go\n-x\n+y\n",
+	} {
+		if _, err := parseFaults("a", text); err == nil {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+}

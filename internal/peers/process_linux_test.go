@@ -1,0 +1,50 @@
+package peers
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// program writes a peer in the shell.
+func program(t *testing.T, text string) *Peer {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "peer")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p, err := New("", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// A program that was replaced after it was described is not started.
+func TestReplacedPeers(t *testing.T) {
+	p := program(t, "exit 0\n")
+	if err := os.WriteFile(p.Path, []byte("#!/bin/sh\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	x, err := p.Acquire(1)
+	if x != nil || err == nil || !strings.Contains(err.Error(), "was replaced since the run began") {
+		t.Errorf("%v, %v", x, err)
+	}
+}
+
+// An answer that was written before its question is not taken for the answer.
+func TestAnswersOutOfTurn(t *testing.T) {
+	p := program(t, `while read -r verb <&3; do printf 'pong\npong\n' >&4; done`+"\n")
+	x, err := p.Acquire(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Release()
+	if _, err := x.Ping(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.Ping(); err == nil || !strings.Contains(err.Error(), "it spoke out of turn: pong") {
+		t.Errorf("after two answers to one question: %v", err)
+	}
+}
