@@ -22,7 +22,7 @@ PART ?= 1/1
 LEAN := -vet=off -gcflags=all=-dwarf=false
 
 .PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports race-goroutines \
-	check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels arm64 windows python \
+	check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels sdist arm64 windows python \
 	differential waits torch web web-test site containers release release-check setup-debian ci ci-commit supply \
 	third-party sbom fuzz-files words pictures peers
 
@@ -270,6 +270,9 @@ wheel: $(BIN)/wheel-build/done
 	$(BIN)/wheel-build/bin/python python/check_wheel.py $(LARGEST_WHEEL) $(WHEELS)/*.whl
 wheels:
 	$(MAKE) wheel WHEEL_TARGETS='linux-x86_64 linux-aarch64 windows-x86_64'
+# The sources of the Python package, with those of its library: pip install compiles them with Go and a C compiler.
+sdist: $(BIN)/wheel-build/done
+	cd python && ../$(BIN)/wheel-build/bin/hatchling build -t sdist -d $(abspath $(WHEELS))
 
 # The wheel for arm64 answers here by emulation, in some minutes.
 ARM64 := $(BIN)/arm64
@@ -343,7 +346,8 @@ torch: wheel $(TORCH).done
 	scripts/torch.sh $(TORCH) sh -c 'cd /python && /venv/bin/python -m pytest -q -p no:cacheprovider $(TORCH_TESTS)'
 	for example in python/examples/torch/*.py; do scripts/torch.sh $(TORCH) /venv/bin/python /$$example /tmp || exit 1; done
 
-# A release, RELEASE=v1.2.3, in dist: archives of the command for each platform and of the page, with checksums.
+# A release, RELEASE=v1.2.3, in dist: archives of the command and bills of materials for each platform, the page, wheels
+# and the sdist, with checksums.
 # release-check builds it twice, the second time from nothing, and compares the bytes.
 release:
 	scripts/release.sh $(RELEASE) dist $(GO)
@@ -353,8 +357,8 @@ release-check:
 	rm -rf $(BIN)/release/cache
 	cmp $(BIN)/release/one/SHA256SUMS $(BIN)/release/two/SHA256SUMS
 
-# The site, in bin/site/html: the manual, the API and the gallery, whose examples are executed with the wheel; and
-# the page that computes. A failing example and a broken link fail it. Sphinx works in a copy of the tree.
+# The site, in bin/site/html: the page that computes, which is its front page; the manual, the API and the gallery,
+# whose examples are executed with the wheel. A failing example and a broken link fail it. Sphinx works in a copy of the tree.
 SITE   := $(abspath $(BIN))/site
 SPHINX := $(SITE)/venv/bin/python -m sphinx -q -W --keep-going
 $(SITE)/done: site/requirements.txt
@@ -362,7 +366,8 @@ $(SITE)/done: site/requirements.txt
 	$(SITE)/venv/bin/pip install --quiet --disable-pip-version-check --no-compile --only-binary :all: -r $<
 	touch $@
 site: wheel $(SITE)/done
-	$(MAKE) web WEB=$(SITE)/extra/compute
+	$(MAKE) web WEB=$(SITE)/extra
+	sed -i -e '/links of the site/{r site/nav.html' -e 'd}' $(SITE)/extra/index.html
 	$(SITE)/venv/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall \
 		$(WHEELS)/*manylinux*_x86_64.whl
 	@# With its own go.mod, the ./... of Go's tools skips the folder.
@@ -370,7 +375,6 @@ site: wheel $(SITE)/done
 	rm -rf $(SITE)/source $(SITE)/html && mkdir $(SITE)/source
 	git ls-files -co --exclude-standard -z | xargs -0 cp --parents -t $(SITE)/source
 	$(SPHINX) -c $(SITE)/source/site -d $(SITE)/doctrees $(SITE)/source $(SITE)/html
-	cp $(SITE)/html/README.html $(SITE)/html/index.html
 	$(SITE)/venv/bin/python site/links.py $(SITE)/html
 
 # The first steps of a new user, in bare Debian and Ubuntu.
