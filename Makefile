@@ -223,6 +223,7 @@ smoke: build
 	grep -q '^100,[-0-9]*,-615$$' $(BIN)/ch2.csv
 	tail -1 $(BIN)/ch2.csv | grep -q ',1$$'
 	$(BIN)/eccbench gate --self-test --quiet
+	$(GO) run ./internal/manuals $(BIN)/eccbench $(BIN)/manuals
 
 # The main job as a person types it, whole: minutes, and CARD=small in CI, which reaches the same code in little
 # memory. Every row is verified, the exit code is 0, and no worker takes more memory than it may.
