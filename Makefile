@@ -22,7 +22,7 @@ PART ?= 1/1
 LEAN := -vet=off -gcflags=all=-dwarf=false
 
 .PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports race-goroutines \
-	check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels sdist arm64 windows python \
+	check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels sdist conda-lint arm64 windows python \
 	differential waits torch web web-test site containers release release-check setup-debian ci ci-commit supply \
 	third-party sbom fuzz-files words pictures peers
 
@@ -298,8 +298,9 @@ python: wheel
 	cd python && ../$(BIN)/python/bin/python -m pytest -q tests/test_oracles.py
 	$(PYTHON) -m venv --clear $(BIN)/python
 	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl \
-		pytest matplotlib 'dask[array]' distributed scikit-learn pandas xarray mypy
+		pytest matplotlib 'dask[array]' distributed scikit-learn pandas xarray mypy pyright
 	cd python && ../$(BIN)/python/bin/python -m mypy
+	cd python && ../$(BIN)/python/bin/pyright --pythonpath ../$(BIN)/python/bin/python
 	cd python && ECCBENCH_REQUIRE_DASK=1 ../$(BIN)/python/bin/python -m pytest -q
 	@$(BIN)/python/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: $(OLDEST_NUMPY) || { echo 'python: no wheel of $(OLDEST_NUMPY) for this Python, so nothing was run with it'; exit 0; }; \
 		cd python && ../$(BIN)/python/bin/python -m pytest -q -k 'not examples and not frame' $(PLAIN_TESTS)
@@ -346,6 +347,12 @@ torch: wheel $(TORCH).done
 	scripts/torch.sh $(TORCH) sh -c 'python3 -m venv --clear --system-site-packages /venv && /venv/bin/pip install --quiet --no-deps --no-index /wheels/*manylinux*_x86_64.whl'
 	scripts/torch.sh $(TORCH) sh -c 'cd /python && /venv/bin/python -m pytest -q -p no:cacheprovider $(TORCH_TESTS)'
 	for example in python/examples/torch/*.py; do scripts/torch.sh $(TORCH) /venv/bin/python /$$example /tmp || exit 1; done
+
+# The recipe of conda, parsed and rendered by rattler-build: a field or an expression that is none fails.
+conda-lint:
+	$(PYTHON) -m venv --clear $(BIN)/conda
+	$(BIN)/conda/bin/pip install --quiet --disable-pip-version-check --only-binary :all: py-rattler-build==0.73.0
+	$(BIN)/conda/bin/python packaging/conda/lint.py
 
 # A release, RELEASE=v1.2.3, in dist: archives of the command and bills of materials for each platform, the page, wheels
 # and the sdist, with checksums.
@@ -397,7 +404,7 @@ ci: VET = -vet=off
 ci: lint supply check-generate check-kernels test-long race smoke fuzz
 	$(MAKE) card CARD=small
 	@# These wait for a download, or are one process for most of their time.
-	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check web-test site differential \
+	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check web-test site conda-lint differential \
 		DIFFERENTIAL_TIME=120 DIFFERENTIAL_COUNT=300
 
 # Checks of each commit, the same for all. make ci runs at night: long cases, kernels compiled again (a test compares

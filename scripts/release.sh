@@ -21,7 +21,7 @@ grep -q "^## \[${version#v}\]" CHANGELOG.md || refuse "CHANGELOG.md has no entry
 has() { grep -qxF "$2" "$1" || refuse "$1 has another version than ${version#v}: change it"; }
 has CITATION.cff "version: ${version#v}"
 has python/pyproject.toml "version = \"${version#v}\""
-has packaging/conda/meta.yaml "{% set version = \"${version#v}\" %}"
+has packaging/conda/recipe.yaml "  version: \"${version#v}\""
 
 # pack FOLDER makes an archive of a folder, and removes the folder.
 pack() {
