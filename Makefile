@@ -267,7 +267,7 @@ $(BIN)/wheel-build/done: python/build.txt
 	touch $@
 wheel: $(BIN)/wheel-build/done
 	rm -rf $(WHEELS)
-	for target in $(WHEEL_TARGETS); do ECCBENCH_TARGET=$$target $(BIN)/wheel-build/bin/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps -w $(WHEELS) ./python || exit 1; done
+	for target in $(WHEEL_TARGETS); do ECCBENCH_TARGET=$$target ECCBENCH_RELEASE=$(RELEASE) $(BIN)/wheel-build/bin/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps -w $(WHEELS) ./python || exit 1; done
 	$(BIN)/wheel-build/bin/python python/check_wheel.py $(LARGEST_WHEEL) $(WHEELS)/*.whl
 wheels:
 	$(MAKE) wheel WHEEL_TARGETS='linux-x86_64 linux-aarch64 windows-x86_64'
@@ -298,7 +298,7 @@ python: wheel
 	cd python && ../$(BIN)/python/bin/python -m pytest -q tests/test_oracles.py
 	$(PYTHON) -m venv --clear $(BIN)/python
 	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl \
-		pytest matplotlib 'dask[array]' distributed scikit-learn pandas xarray mypy pyright
+		pytest matplotlib 'dask[array]' distributed scikit-learn pandas xarray mypy 'pyright[nodejs]'
 	cd python && ../$(BIN)/python/bin/python -m mypy
 	cd python && ../$(BIN)/python/bin/pyright --pythonpath ../$(BIN)/python/bin/python
 	cd python && ECCBENCH_REQUIRE_DASK=1 ../$(BIN)/python/bin/python -m pytest -q

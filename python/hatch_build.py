@@ -74,6 +74,9 @@ class CustomBuildHook(BuildHookInterface):
         into = package if version == "editable" else Path(self.root, "build", target or "host")
         flags = ["-trimpath", "-buildvcs=auto"]
         link = f"-s -w -X eccbench/internal/exports.version={self.metadata.version}"
+        release = os.environ.get("ECCBENCH_RELEASE") or (self.tree.parent == Path(self.root) and f"v{self.metadata.version}")
+        if release:
+            link += f" -X eccbench/internal/release.stamp={release}"
         library, command = into / LIBRARIES[system], into / "bin" / "eccbench"
         flags += [f"-gcflags={package}=-l" for package in COLD]
         tags, source = ["ptxonly"], ["./cmd/libeccbench"]

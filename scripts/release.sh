@@ -52,7 +52,7 @@ cp LICENSE THIRD_PARTY "$out/eccbench-$version-page"
 pack "eccbench-$version-page"
 rm -r "$out/eccbench" "$out/manuals"
 if [ "${WHEELS:-}" != no ]; then
-	make --no-print-directory wheels sdist WHEELS="$out/python" GO="$go"
+	make --no-print-directory wheels sdist WHEELS="$out/python" RELEASE="$version" GO="$go"
 	mv "$out"/python/* "$out"
 	rmdir "$out/python"
 fi
