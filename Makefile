@@ -404,8 +404,8 @@ ci: VET = -vet=off
 ci: lint supply check-generate check-kernels test-long race smoke fuzz
 	$(MAKE) card CARD=small
 	@# These wait for a download, or are one process for most of their time.
-	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check web-test site conda-lint differential \
-		DIFFERENTIAL_TIME=120 DIFFERENTIAL_COUNT=300
+	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check web-test site conda-lint \
+		differential DIFFERENTIAL_TIME=120 DIFFERENTIAL_COUNT=300
 
 # Checks of each commit, the same for all. make ci runs at night: long cases, kernels compiled again (a test compares
 # hashes of their sources), fuzzing, mutants, checks of parts under the race detector.

@@ -39,8 +39,9 @@ LIBRARIES = {"linux": "libeccbench.so", "darwin": "libeccbench.dylib", "windows"
 
 # Files of an sdist: what the library is compiled of, without machine code and tests.
 SOURCES = """
-    go.mod go.sum THIRD_PARTY python/launcher.c cmd/*.go datasets/*.go datasets/*.s impls/*.go impls/*.s internal/*.go internal/*.s internal/*.html kernels/*.go kernels/*.ptx.tar.zst
-    reports/paper :!*_test.go :!internal/mutate
+    go.mod go.sum THIRD_PARTY python/launcher.c cmd/*.go datasets/*.go datasets/*.s impls/*.go impls/*.s
+    internal/*.go internal/*.s internal/*.html kernels/*.go kernels/*.ptx.tar.zst reports/paper
+    :!*_test.go :!internal/mutate
 """.split()
 
 
@@ -55,7 +56,8 @@ class CustomBuildHook(BuildHookInterface):
         if self.target_name == "sdist":
             listed = ["git", "ls-files", "-z", "--", *SOURCES]
             files = subprocess.run(listed, cwd=self.tree, check=True, capture_output=True, text=True).stdout
-            build_data["force_include"].update({str(self.tree / file): f"tree/{file}" for file in files.split("\0") if file})
+            for file in filter(None, files.split("\0")):
+                build_data["force_include"][str(self.tree / file)] = f"tree/{file}"
             return
         go = shutil.which("go")
         if not go:
@@ -74,7 +76,9 @@ class CustomBuildHook(BuildHookInterface):
         into = package if version == "editable" else Path(self.root, "build", target or "host")
         flags = ["-trimpath", "-buildvcs=auto"]
         link = f"-s -w -X eccbench/internal/exports.version={self.metadata.version}"
-        release = os.environ.get("ECCBENCH_RELEASE") or (self.tree.parent == Path(self.root) and f"v{self.metadata.version}")
+        release = os.environ.get("ECCBENCH_RELEASE")
+        if self.tree.parent == Path(self.root):  # of an sdist
+            release = f"v{self.metadata.version}"
         if release:
             link += f" -X eccbench/internal/release.stamp={release}"
         library, command = into / LIBRARIES[system], into / "bin" / "eccbench"

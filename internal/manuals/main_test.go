@@ -60,7 +60,8 @@ func TestManuals(t *testing.T) {
 		"overview": {overview(help, "eccbench v1", commands), `eccbench\-curve (1)|0 ok, 1 this machine failed`},
 		"bash":     {bash(commands), `curve) words='--all --at --out-of-the-way --threads'`},
 		"zsh":      {zsh(commands), `'--at=[χ at '\''these'\'' values\: all]:numbers:_files'|'curve:Print`},
-		"fish":     {fish(commands), `-l out-of-the-way -s o -r -d 'write to this file'|-l at -r -d 'χ at \'these\' values: all'`},
+		"fish": {fish(commands), `-l out-of-the-way -s o -r -d 'write to this file'|` +
+			`-l at -r -d 'χ at \'these\' values: all'`},
 	} {
 		for want := range strings.SplitSeq(text[1], "|") {
 			if !strings.Contains(text[0], want) {

@@ -7,7 +7,8 @@ import (
 )
 
 // errNoWorkers is the answer to every run: workers inherit files and are ended as process groups.
-var errNoWorkers = errors.New("Windows: implementations are measured and verified on Linux and macOS only; in WSL use the program for Linux")
+var errNoWorkers = errors.New("Windows: implementations are measured and verified on Linux and macOS only; " +
+	"in WSL use the program for Linux")
 
 // CheckLimits returns nil: there is no limit of open files to check.
 func CheckLimits() error { return nil }
