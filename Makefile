@@ -366,7 +366,8 @@ release-check:
 	cmp $(BIN)/release/one/SHA256SUMS $(BIN)/release/two/SHA256SUMS
 
 # The site, in bin/site/html: the page that computes, which is its front page; the manual, the API and the gallery,
-# whose examples are executed with the wheel. A failing example and a broken link fail it. Sphinx works in a copy of the tree.
+# whose examples are executed with the wheel. A failing example and a broken link fail it. Sphinx works in a copy of
+# the tree.
 SITE   := $(abspath $(BIN))/site
 SPHINX := $(SITE)/venv/bin/python -m sphinx -q -W --keep-going
 $(SITE)/done: site/requirements.txt
