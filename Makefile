@@ -22,8 +22,8 @@ PART ?= 1/1
 LEAN := -vet=off -gcflags=all=-dwarf=false
 
 .PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports race-goroutines \
-	check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels sdist conda-lint arm64 windows python \
-	differential waits torch web web-test site containers release release-check setup-debian ci ci-commit supply \
+	check-generate portability oracle smoke card fuzz mutate mutate-check wheel wheels sdist conda-lint arm64 windows \
+	python differential waits torch web web-test site containers release release-check setup-debian ci ci-commit supply \
 	third-party sbom fuzz-files words pictures peers
 
 # RELEASE=v1.2.3 is the version of what is built; that of its commit unless given.
