@@ -22,8 +22,8 @@ PART ?= 1/1
 LEAN := -vet=off -gcflags=all=-dwarf=false
 
 .PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports race-goroutines \
-	check-generate portability oracle smoke card fuzz mutate mutate-check faults wheel wheels arm64 windows python \
-	differential waits torch web web-test site containers release release-check setup-debian ci ci-commit supply \
+	check-generate portability oracle smoke card fuzz mutate mutate-check faults wheel wheels sdist conda-lint arm64 windows \
+	python differential waits torch web web-test site containers release release-check setup-debian ci ci-commit supply \
 	third-party sbom fuzz-files words pictures peers
 
 # RELEASE=v1.2.3 is the version of what is built; that of its commit unless given.
@@ -226,6 +226,7 @@ smoke: build
 	grep -q '^100,[-0-9]*,-615$$' $(BIN)/ch2.csv
 	tail -1 $(BIN)/ch2.csv | grep -q ',1$$'
 	$(BIN)/eccbench gate --self-test --quiet
+	$(GO) run ./internal/manuals $(BIN)/eccbench $(BIN)/manuals
 
 # The main job as a person types it, whole: minutes, and CARD=small in CI, which reaches the same code in little
 # memory. Every row is verified, the exit code is 0, and no worker takes more memory than it may.
@@ -274,10 +275,13 @@ $(BIN)/wheel-build/done: python/build.txt
 	touch $@
 wheel: $(BIN)/wheel-build/done
 	rm -rf $(WHEELS)
-	for target in $(WHEEL_TARGETS); do ECCBENCH_TARGET=$$target $(BIN)/wheel-build/bin/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps -w $(WHEELS) ./python || exit 1; done
+	for target in $(WHEEL_TARGETS); do ECCBENCH_TARGET=$$target ECCBENCH_RELEASE=$(RELEASE) $(BIN)/wheel-build/bin/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps -w $(WHEELS) ./python || exit 1; done
 	$(BIN)/wheel-build/bin/python python/check_wheel.py $(LARGEST_WHEEL) $(WHEELS)/*.whl
 wheels:
 	$(MAKE) wheel WHEEL_TARGETS='linux-x86_64 linux-aarch64 windows-x86_64'
+# The sources of the Python package, with those of its library: pip install compiles them with Go and a C compiler.
+sdist: $(BIN)/wheel-build/done
+	cd python && ../$(BIN)/wheel-build/bin/hatchling build -t sdist -d $(abspath $(WHEELS))
 
 # The wheel for arm64 answers here by emulation, in some minutes.
 ARM64 := $(BIN)/arm64
@@ -302,8 +306,9 @@ python: wheel
 	cd python && ../$(BIN)/python/bin/python -m pytest -q tests/test_oracles.py
 	$(PYTHON) -m venv --clear $(BIN)/python
 	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl \
-		pytest matplotlib 'dask[array]' distributed scikit-learn pandas xarray mypy
+		pytest matplotlib 'dask[array]' distributed scikit-learn pandas xarray mypy 'pyright[nodejs]'
 	cd python && ../$(BIN)/python/bin/python -m mypy
+	cd python && ../$(BIN)/python/bin/pyright --pythonpath ../$(BIN)/python/bin/python
 	cd python && ECCBENCH_REQUIRE_DASK=1 ../$(BIN)/python/bin/python -m pytest -q
 	@$(BIN)/python/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: $(OLDEST_NUMPY) || { echo 'python: no wheel of $(OLDEST_NUMPY) for this Python, so nothing was run with it'; exit 0; }; \
 		cd python && ../$(BIN)/python/bin/python -m pytest -q -k 'not examples and not frame' $(PLAIN_TESTS)
@@ -351,7 +356,14 @@ torch: wheel $(TORCH).done
 	scripts/torch.sh $(TORCH) sh -c 'cd /python && /venv/bin/python -m pytest -q -p no:cacheprovider $(TORCH_TESTS)'
 	for example in python/examples/torch/*.py; do scripts/torch.sh $(TORCH) /venv/bin/python /$$example /tmp || exit 1; done
 
-# A release, RELEASE=v1.2.3, in dist: archives of the command for each platform and of the page, with checksums.
+# The recipe of conda, parsed and rendered by rattler-build: a field or an expression that is none fails.
+conda-lint:
+	$(PYTHON) -m venv --clear $(BIN)/conda
+	$(BIN)/conda/bin/pip install --quiet --disable-pip-version-check --only-binary :all: py-rattler-build==0.73.0
+	$(BIN)/conda/bin/python packaging/conda/lint.py
+
+# A release, RELEASE=v1.2.3, in dist: archives of the command and bills of materials for each platform, the page, wheels
+# and the sdist, with checksums.
 # release-check builds it twice, the second time from nothing, and compares the bytes.
 release:
 	scripts/release.sh $(RELEASE) dist $(GO)
@@ -361,8 +373,9 @@ release-check:
 	rm -rf $(BIN)/release/cache
 	cmp $(BIN)/release/one/SHA256SUMS $(BIN)/release/two/SHA256SUMS
 
-# The site, in bin/site/html: the manual, the API and the gallery, whose examples are executed with the wheel; and
-# the page that computes. A failing example and a broken link fail it. Sphinx works in a copy of the tree.
+# The site, in bin/site/html: the page that computes, which is its front page; the manual, the API and the gallery,
+# whose examples are executed with the wheel. A failing example and a broken link fail it. Sphinx works in a copy of
+# the tree.
 SITE   := $(abspath $(BIN))/site
 SPHINX := $(SITE)/venv/bin/python -m sphinx -q -W --keep-going
 $(SITE)/done: site/requirements.txt
@@ -370,7 +383,8 @@ $(SITE)/done: site/requirements.txt
 	$(SITE)/venv/bin/pip install --quiet --disable-pip-version-check --no-compile --only-binary :all: -r $<
 	touch $@
 site: wheel $(SITE)/done
-	$(MAKE) web WEB=$(SITE)/extra/compute
+	$(MAKE) web WEB=$(SITE)/extra
+	sed -i -e '/links of the site/{r site/nav.html' -e 'd}' $(SITE)/extra/index.html
 	$(SITE)/venv/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall \
 		$(WHEELS)/*manylinux*_x86_64.whl
 	@# With its own go.mod, the ./... of Go's tools skips the folder.
@@ -378,7 +392,6 @@ site: wheel $(SITE)/done
 	rm -rf $(SITE)/source $(SITE)/html && mkdir $(SITE)/source
 	git ls-files -co --exclude-standard -z | xargs -0 cp --parents -t $(SITE)/source
 	$(SPHINX) -c $(SITE)/source/site -d $(SITE)/doctrees $(SITE)/source $(SITE)/html
-	cp $(SITE)/html/README.html $(SITE)/html/index.html
 	$(SITE)/venv/bin/python site/links.py $(SITE)/html
 
 # The first steps of a new user, in bare Debian and Ubuntu.
@@ -401,8 +414,8 @@ ci: lint supply check-generate check-kernels test-long race smoke fuzz
 	$(MAKE) card CARD=small
 	$(MAKE) faults FAULTS='-n 20'
 	@# These wait for a download, or are one process for most of their time.
-	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check web-test site differential \
-		DIFFERENTIAL_TIME=120 DIFFERENTIAL_COUNT=300
+	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check web-test site conda-lint \
+		differential DIFFERENTIAL_TIME=120 DIFFERENTIAL_COUNT=300
 
 # Checks of each commit, the same for all. make ci runs at night: long cases, kernels compiled again (a test compares
 # hashes of their sources), fuzzing, mutants, checks of parts under the race detector.

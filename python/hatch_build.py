@@ -37,10 +37,28 @@ COLD = """
 LIBRARIES = {"linux": "libeccbench.so", "darwin": "libeccbench.dylib", "windows": "libeccbench.dll"}
 
 
+# Files of an sdist: what the library is compiled of, without machine code and tests.
+SOURCES = """
+    go.mod go.sum THIRD_PARTY python/launcher.c cmd/*.go datasets/*.go datasets/*.s impls/*.go impls/*.s
+    internal/*.go internal/*.s internal/*.html kernels/*.go kernels/*.ptx.tar.zst reports/paper
+    :!*_test.go :!internal/mutate
+""".split()
+
+
 class CustomBuildHook(BuildHookInterface):
+    @property
+    def tree(self):
+        """The repository, or its copy in an sdist."""
+        copy = Path(self.root, "tree")
+        return copy if copy.exists() else Path(self.root).parent
+
     def initialize(self, version, build_data):
-        if self.target_name != "wheel":
-            raise RuntimeError("eccbench is built from its repository: make a wheel, not an sdist")
+        if self.target_name == "sdist":
+            listed = ["git", "ls-files", "-z", "--", *SOURCES]
+            files = subprocess.run(listed, cwd=self.tree, check=True, capture_output=True, text=True).stdout
+            for file in filter(None, files.split("\0")):
+                build_data["force_include"][str(self.tree / file)] = f"tree/{file}"
+            return
         go = shutil.which("go")
         if not go:
             raise RuntimeError("Go is not installed: the library is compiled with Go 1.26 or later")
@@ -58,6 +76,11 @@ class CustomBuildHook(BuildHookInterface):
         into = package if version == "editable" else Path(self.root, "build", target or "host")
         flags = ["-trimpath", "-buildvcs=auto"]
         link = f"-s -w -X eccbench/internal/exports.version={self.metadata.version}"
+        release = os.environ.get("ECCBENCH_RELEASE")
+        if self.tree.parent == Path(self.root):  # of an sdist
+            release = f"v{self.metadata.version}"
+        if release:
+            link += f" -X eccbench/internal/release.stamp={release}"
         library, command = into / LIBRARIES[system], into / "bin" / "eccbench"
         flags += [f"-gcflags={package}=-l" for package in COLD]
         tags, source = ["ptxonly"], ["./cmd/libeccbench"]
@@ -77,8 +100,8 @@ class CustomBuildHook(BuildHookInterface):
             built[command] = "eccbench/bin/eccbench"
         build_data.update(pure_python=False, tag=f"py3-none-{tag}")
         if version != "editable":
-            built[Path(self.root).parent / "THIRD_PARTY"] = "eccbench/THIRD_PARTY"
+            built[self.tree / "THIRD_PARTY"] = "eccbench/THIRD_PARTY"
             build_data["force_include"].update({str(file): name for file, name in built.items()})
 
     def run(self, program, environment, *arguments):
-        subprocess.run([program, *map(str, arguments)], cwd=Path(self.root).parent, env=environment, check=True)
+        subprocess.run([program, *map(str, arguments)], cwd=self.tree, env=environment, check=True)

@@ -24,7 +24,7 @@ html_title = "eccbench"
 html_logo = html_favicon = "../web/page/icon.svg"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
-html_extra_path = ["../../extra"]  # compute/, the page of web/
+html_extra_path = ["../../extra"]  # the page of web/, which is the front page
 html_show_sourcelink = False
 templates_path = ["templates"]
 html_sidebars = {"**": [
@@ -63,7 +63,7 @@ sphinx_gallery_conf = {
 
 START = """
 
-<a href="compute/index.html">Compute here, in the browser</a> · <a href="gallery/index.html">Gallery</a>
+<a href="index.html">Compute here, in the browser</a> · <a href="gallery/index.html">Gallery</a>
 
 """
 

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"eccbench/internal/bench"
@@ -20,6 +19,7 @@ import (
 	"eccbench/internal/peers"
 	"eccbench/internal/quantity"
 	"eccbench/internal/regular"
+	"eccbench/internal/runner"
 )
 
 // programs are the two programs of a gate, and the folder in which they run.
@@ -165,8 +165,8 @@ func (p *programs) measure(how gate.Protocol, first string) gate.Measure {
 		cmd.Dir = p.dir
 		// A group of its own: an interrupt from the terminal is this program's to
 		// handle. Its workers end when it does.
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+		cmd.SysProcAttr = runner.OwnGroup()
+		cmd.Cancel = func() error { runner.KillGroup(cmd.Process.Pid); return nil }
 		cmd.WaitDelay = 5 * time.Second
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr

@@ -36,7 +36,7 @@ type flag struct{ short, name, value, text string }
 
 var (
 	listed   = regexp.MustCompile(`(?m)^  ([a-z]+)(?: \S+)*?  +(\S.*)$`)
-	flagLine = regexp.MustCompile(`^ +(?:-(\w), )?--([\w-]+)(?: (\S+))?  +(\S.*)$`)
+	flagLine = regexp.MustCompile(`^ {2,6}(?:-(\w), )?--([\w-]+)(?: (\S+))?(?:  +(\S.*))?$`)
 	cores    = regexp.MustCompile(`\(default \d+\)$`)
 )
 
@@ -101,31 +101,50 @@ func read(help string, ask func(...string) (string, error)) (commands []command,
 	return commands, nil
 }
 
-// parse reads the help of a command.
+// parse reads the help of a command: its brief, then paragraphs with headings. Usage and examples have their own
+// headings, and all other paragraphs list flags.
 func parse(name, text string) (c command, err error) {
-	c.name = name
-	brief, rest, isUsage := strings.Cut(text, "\n\nUsage:\n")
-	usage, rest, isFlags := strings.Cut(rest, "\n\nFlags:\n")
-	flags, examples, isExamples := strings.Cut(rest, "\n\nExamples:\n")
-	if !isUsage || !isFlags || !isExamples {
-		return c, fmt.Errorf("the help of %s lacks its usage, flags or examples:\n%s", name, text)
-	}
-	c.brief, c.usage = strings.TrimSuffix(brief, "."), strings.TrimSpace(usage)
-	for line := range strings.Lines(strings.TrimRight(flags, "\n")) {
-		m := flagLine.FindStringSubmatch(strings.TrimRight(line, "\n"))
-		if m == nil {
-			return c, fmt.Errorf("%s: %q is no line of a flag", name, line)
+	brief, rest, _ := strings.Cut(text, "\n\nUsage:\n")
+	c.name, c.brief = name, strings.TrimSuffix(strings.ReplaceAll(brief, "\n", " "), ".")
+	usage, rest, _ := strings.Cut(rest, "\n\n")
+	c.usage = strings.TrimSpace(usage)
+	for paragraph := range strings.SplitSeq(strings.TrimRight(rest, "\n"), "\n\n") {
+		heading, lines, _ := strings.Cut(paragraph, "\n")
+		if heading != "Examples:" && heading != "More examples:" {
+			if err := c.addFlags(lines); err != nil {
+				return c, err
+			}
+			continue
 		}
-		f := flag{m[1], m[2], m[3], m[4]}
-		if f.name == "threads" { // of this machine
-			f.text = cores.ReplaceAllString(f.text, "(default all)")
+		for line := range strings.Lines(lines) {
+			c.examples = append(c.examples, strings.TrimSpace(line))
 		}
-		c.flags = append(c.flags, f)
 	}
-	for line := range strings.Lines(strings.TrimSpace(examples)) {
-		c.examples = append(c.examples, strings.TrimSpace(line))
+	if c.usage == "" || len(c.examples) == 0 {
+		return c, fmt.Errorf("the help of %s lacks its usage or examples:\n%s", name, text)
 	}
 	return c, nil
+}
+
+// addFlags reads a list of flags. Lines of a wrapped text are indented deeper than flags.
+func (c *command) addFlags(lines string) error {
+	for line := range strings.Lines(lines) {
+		line = strings.TrimRight(line, "\n")
+		n := len(c.flags)
+		if m := flagLine.FindStringSubmatch(line); m != nil {
+			c.flags = append(c.flags, flag{m[1], m[2], m[3], m[4]})
+		} else if n > 0 && strings.HasPrefix(line, strings.Repeat(" ", 20)) {
+			c.flags[n-1].text = strings.TrimSpace(c.flags[n-1].text + " " + strings.TrimSpace(line))
+		} else {
+			return fmt.Errorf("%s: %q is no line of a flag", c.name, line)
+		}
+	}
+	for i := range c.flags {
+		if f := &c.flags[i]; f.name == "threads" { // of this machine
+			f.text = cores.ReplaceAllString(f.text, "(default all)")
+		}
+	}
+	return nil
 }
 
 // roff escapes a text.

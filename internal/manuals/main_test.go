@@ -26,14 +26,20 @@ const curve = `Print the curve of an image.
 Usage:
   eccbench curve FILE... [flags]
 
-Flags:
-      --all             a row for every level
-      --at numbers      χ at 'these' values: all
-  -o, --out string      write to this file
-      --threads int     cores (default 2)
-
 Examples:
   eccbench curve scan.nii.gz
+
+Question:
+      --all               a row for every level
+      --at numbers        χ at 'these'
+                          values: all
+
+Output:
+  -o, --out-of-the-way string
+                          write to this file
+      --threads int       cores (default 2)
+
+More examples:
   eccbench curve 'ct/*.tif'
 `
 
@@ -50,11 +56,12 @@ func TestManuals(t *testing.T) {
 	}
 	for name, text := range map[string][2]string{
 		"man": {commands[0].page("eccbench v1"), `.TH "ECCBENCH-CURVE" 1|eccbench\-curve \- print the curve of an image|` +
-			`\fB\-o, \-\-out\fR \fIstring\fR|cores (default all)|eccbench curve 'ct/*.tif'`},
+			`\fB\-o, \-\-out\-of\-the\-way\fR \fIstring\fR|cores (default all)|eccbench curve 'ct/*.tif'`},
 		"overview": {overview(help, "eccbench v1", commands), `eccbench\-curve (1)|0 ok, 1 this machine failed`},
-		"bash":     {bash(commands), `curve) words='--all --at --out --threads'`},
+		"bash":     {bash(commands), `curve) words='--all --at --out-of-the-way --threads'`},
 		"zsh":      {zsh(commands), `'--at=[χ at '\''these'\'' values\: all]:numbers:_files'|'curve:Print`},
-		"fish":     {fish(commands), `-l out -s o -r -d 'write to this file'|-l at -r -d 'χ at \'these\' values: all'`},
+		"fish": {fish(commands), `-l out-of-the-way -s o -r -d 'write to this file'|` +
+			`-l at -r -d 'χ at \'these\' values: all'`},
 	} {
 		for want := range strings.SplitSeq(text[1], "|") {
 			if !strings.Contains(text[0], want) {

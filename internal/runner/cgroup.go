@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -29,7 +30,7 @@ func cgroups(root, controller string) []string {
 		}
 	}
 	var dirs []string
-	for group = filepath.Join("/", group); group != "/"; group = filepath.Dir(group) {
+	for group = path.Join("/", group); group != "/"; group = path.Dir(group) {
 		dirs = append(dirs, filepath.Join(mount, group))
 	}
 	return append(dirs, mount)

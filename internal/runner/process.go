@@ -15,8 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"eccbench/internal/bench"
 	"eccbench/internal/peers"
 	"eccbench/internal/quantity"
@@ -56,7 +54,7 @@ func (p process) run(ctx context.Context, command []string) (bench.CellRecord, e
 	cmd.ExtraFiles = append([]*os.File{eventsW}, p.files.answers...)
 	cmd.ExtraFiles = append(append(cmd.ExtraFiles, p.files.inputs...), p.files.witness...)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", p.task.Conditions.Threads), mark)
-	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = OwnGroup()
 	stderr := &tail{limit: 4096}
 	cmd.Stderr, cmd.WaitDelay = stderr, lingering
 	stdin, err := cmd.StdinPipe()
@@ -241,7 +239,7 @@ func (w *watch) kill(why string) {
 	if why != "" && w.killed == "" {
 		w.killed = why
 	}
-	unix.Kill(-w.pid, unix.SIGKILL) // it may have ended already
+	KillGroup(w.pid)
 }
 
 // follow reads events with the key until the worker closes the pipe.

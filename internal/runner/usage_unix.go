@@ -24,6 +24,14 @@ func CheckLimits() error {
 	return nil
 }
 
+// OwnGroup returns the attributes of a process in a process group of its own.
+func OwnGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// KillGroup ends a process group. It may have ended already.
+func KillGroup(pid int) { unix.Kill(-pid, unix.SIGKILL) }
+
+func closeOnExec(fd int) { syscall.CloseOnExec(fd) }
+
 // peakRSS returns the largest resident set of a finished process, in bytes.
 func peakRSS(state *os.ProcessState) int64 {
 	usage, ok := state.SysUsage().(*syscall.Rusage)

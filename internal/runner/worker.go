@@ -10,7 +10,6 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
-	"syscall"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
@@ -59,7 +58,7 @@ func Work(benches func(*peers.Peer) []Bench, stdin io.Reader, clock Clock) error
 		return err
 	}
 	for fd := range len(t.Inputs)*3 + 1 {
-		syscall.CloseOnExec(eventsFD + fd) // the worker's own child processes must not inherit them
+		closeOnExec(eventsFD + fd) // the worker's own child processes must not inherit them
 	}
 	pipe := os.NewFile(eventsFD, "events")
 	// When the pipe is closed, the parent closes our input. That must not end the process before it

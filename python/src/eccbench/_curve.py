@@ -656,7 +656,7 @@ def _of_sets(request: _Request, voxels: NDArray[Any], sets: tuple[NDArray[Any], 
              *columns: int) -> tuple[NDArray[np.int64], Verdict]:
     """Return the numbers of the sets of `_Rows.sets`, of shape (images, sets, *columns), and their verdict."""
     values, which = sets
-    numbers = np.zeros((len(voxels), len(values) + 1, *columns), np.int64)
+    numbers, verdict = np.zeros((len(voxels), len(values) + 1, *columns), np.int64), Verdict()
     for start in range(0, len(values), _RANKS):
         some = values[start : start + _RANKS]
         found = np.empty((len(voxels), len(some), *columns), np.int64)
