@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/peers"
 	"eccbench/internal/stats"
 	"eccbench/internal/verify"
 )
@@ -261,6 +262,36 @@ func TestInputsThatCannotBeHashed(t *testing.T) {
 		t.Error("a closed input was compared")
 	}
 }
+
+// Only VERIFIED answers of our own confirm those of the next implementation, and if answers have limits, only those of
+// the reference.
+func TestWhoMayBeAWitness(t *testing.T) {
+	within := &tolerant{Bench: toy()[0]}
+	own, foreign := bench.About{Name: "x"}, bench.About{Name: "x", Foreign: &peers.Peer{}}
+	for _, c := range []struct {
+		on     cell
+		status verify.Status
+		want   bool
+	}{
+		{cell{bench: toy()[0], about: own}, verify.Verified, true},
+		{cell{bench: toy()[0], about: own}, verify.Unverified, false},
+		{cell{bench: toy()[0], about: own}, verify.Wrong, false},
+		{cell{bench: toy()[0], about: foreign}, verify.Verified, false},
+		{cell{bench: within, about: own}, verify.Verified, false},
+		{cell{bench: within, about: bench.About{Name: "definition"}}, verify.Verified, true},
+		{cell{bench: within, about: bench.About{Name: "definition"}}, verify.Unverified, false},
+	} {
+		if got := mayWitness(c.on, c.status); got != c.want {
+			t.Errorf("%+v, %v: %v", c.on.about, c.status, got)
+		}
+	}
+}
+
+// A tolerant bench accepts answers within limits, and has a reference.
+type tolerant struct{ Bench }
+
+func (*tolerant) Exact() bool       { return false }
+func (*tolerant) Reference() string { return "definition" }
 
 // Shrinking ends after a number of attempts, independent of the time.
 func TestShrinkingEnds(t *testing.T) {

@@ -255,10 +255,7 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 		closeAll(answers)
 	} else {
 		record.Ceiling = g.ceiling(record.Where, record.Cost)
-		// An answer that was accepted within limits is no witness for the next implementation. Only
-		// the reference's is, because it follows the definition.
-		trusted := c.about.Foreign == nil && (c.bench.Exact() || c.about.Name == c.bench.Reference())
-		if record.Status == verify.Verified && trusted && g.answers == nil {
+		if g.answers == nil && mayWitness(c, record.Status) {
 			g.witness, g.answers = c.about.Name, answers
 		} else {
 			closeAll(answers)
@@ -269,6 +266,12 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 		record.Reproduce = g.Reproduce(c.about.Name, g.shrink(ctx, c, record))
 	}
 	return record, nil
+}
+
+// mayWitness reports whether the answers of a cell can confirm those of the next implementation: only VERIFIED ones
+// of our own, and if answers are accepted within limits, only those of the reference, which follows the definition.
+func mayWitness(c cell, s verify.Status) bool {
+	return s == verify.Verified && c.about.Foreign == nil && (c.bench.Exact() || c.about.Name == c.bench.Reference())
 }
 
 // fewInputs is the minimum number of inputs in rotation for a row without a flag.
