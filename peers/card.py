@@ -30,15 +30,15 @@ QUESTIONS = {
 }
 HEAD = """# Peers
 
-What other people's programs answer to our questions. Each program is a peer: an adapter in `peers/adapters`
-that hands the question to one library, and declares its convention and its version. An answer is VERIFIED
-when an independent witness of the question confirms it, WRONG when one contradicts it, SKIPPED when the
-adapter does not claim such images or the library refuses them. No library is a witness of another.
+Results of other people's programs on our questions. Each program is a peer: an adapter in `peers/adapters` passes the
+question to one library, and declares its convention and version. An answer is VERIFIED if an independent witness
+confirms it, and WRONG if one contradicts it. It is SKIPPED if the adapter does not claim such images or the library
+rejects them. No library is a witness of another.
 
 To repeat it, or to try another version: `make build peers && peers/card.py bin/eccbench > reports/peers.md`.
-To contest a row, run the line that reproduces it, with `--keep-failing DIR` for the image itself. If the adapter
-asks the library wrongly, change the adapter. If the answer is right, compare it with the definition of the
-question in [doc/design.md](../doc/design.md), and report the image with your answer as a fault of `eccbench`.
+To contest a row, run the line that reproduces it; `--keep-failing DIR` saves the image. If the adapter calls the
+library wrongly, change the adapter. If the answer is right by the
+[definition of the question](../doc/conventions.md), report the image with your answer as a fault of `eccbench`.
 """
 
 
