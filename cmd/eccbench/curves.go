@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -17,6 +15,7 @@ import (
 	"eccbench/datasets/files"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
+	"eccbench/internal/crew"
 	"eccbench/internal/quantity"
 )
 
@@ -243,19 +242,12 @@ func (a answering) several(c *cli.Program, of answers, images []imageOf) error {
 		}
 	}
 	start := time.Now()
-	var next atomic.Int64
 	errs := make([]error, len(images))
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(images)); i = next.Add(1) - 1 {
-				if errs[i] = of.answer(targets[i]); errs[i] != nil {
-					c.Say(a.spooled.Said(errs[i]))
-				}
-			}
-		})
-	}
-	wg.Wait()
+	crew.InTurn(workers, len(images), func(_, i int) {
+		if errs[i] = of.answer(targets[i]); errs[i] != nil {
+			c.Say(a.spooled.Said(errs[i]))
+		}
+	})
 	failed := slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
 	if !a.quiet {
 		fmt.Fprintf(c.Stderr, "eccbench: %d of %d %s VERIFIED and written to %s, %v\n",

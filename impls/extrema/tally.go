@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"sync/atomic"
 
 	"eccbench/internal/crew"
 	"eccbench/internal/workloads/ecc"
@@ -226,17 +225,12 @@ func steps(tallies []*tally) ecc.VCEC {
 	}
 	all := make(ecc.VCEC, room)
 	counts := make([]int, len(list))
-	var next atomic.Int64
-	var wg crew.Group
-	for range tallies {
-		wg.Go(func() {
-			var b buffers
-			for i := next.Add(1) - 1; i < int64(len(list)); i = next.Add(1) - 1 {
-				counts[i] = summed(all[begin[i]:], b.mergedPairs(runs, list[i]))
-			}
-		})
-	}
-	wg.Wait()
+	crew.ShareAmong(int64(len(tallies)), int64(len(list)), func(next func() (int64, bool)) {
+		var b buffers
+		for i, ok := next(); ok; i, ok = next() {
+			counts[i] = summed(all[begin[i]:], b.mergedPairs(runs, list[i]))
+		}
+	})
 	n := 0
 	for i, count := range counts {
 		n += copy(all[n:], all[begin[i]:][:count])

@@ -23,11 +23,10 @@ func EachImage(images, size, threads int, answer func(i, threads int) error) err
 		threads = max(1, threads/workers)
 	}
 	errs := make([]error, images)
-	var next atomic.Int64
 	var failed atomic.Bool
-	crew.Each(workers, func(int) {
-		for i := int(next.Add(1) - 1); i < images && !failed.Load(); i = int(next.Add(1) - 1) {
-			if errs[i] = answer(i, threads); errs[i] != nil {
+	crew.ShareAmong(int64(workers), int64(images), func(next func() (int64, bool)) {
+		for i, ok := next(); ok && !failed.Load(); i, ok = next() {
+			if errs[i] = answer(int(i), threads); errs[i] != nil {
 				failed.Store(true)
 			}
 		}

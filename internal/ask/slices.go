@@ -3,9 +3,8 @@ package ask
 import (
 	"errors"
 	"fmt"
-	"sync"
-	"sync/atomic"
 
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 )
 
@@ -28,22 +27,18 @@ func eachSlice[Out any](
 	answers := make([]Out, src.Shape().D)
 	size := grid.SliceBytes(src)
 	err := grid.EachSlab(src, func(slab []byte, lo, hi int64) error {
-		next, errs := atomic.Int64{}, make([]error, hi-lo)
-		var wg sync.WaitGroup
-		for range min(int64(threads), hi-lo) {
-			wg.Go(func() {
-				for i := next.Add(1) - 1; i < hi-lo; i = next.Add(1) - 1 {
-					plane, err := grid.Trusted(src.Shape().WithSlices(1), src.Type(), slab[i*size:(i+1)*size], src.Ladder())
-					if err == nil {
-						answers[lo+i], err = answer(plane, fmt.Sprintf("slice %d of %s", lo+i, of))
-					}
-					if errs[i] = err; err != nil {
-						return
-					}
+		errs := make([]error, hi-lo)
+		crew.ShareAmong(int64(threads), hi-lo, func(next func() (int64, bool)) {
+			for i, ok := next(); ok; i, ok = next() {
+				plane, err := grid.Trusted(src.Shape().WithSlices(1), src.Type(), slab[i*size:(i+1)*size], src.Ladder())
+				if err == nil {
+					answers[lo+i], err = answer(plane, fmt.Sprintf("slice %d of %s", lo+i, of))
 				}
-			})
-		}
-		wg.Wait()
+				if errs[i] = err; err != nil {
+					return
+				}
+			}
+		})
 		return errors.Join(errs...)
 	})
 	return answers, err

@@ -88,3 +88,21 @@ func TestEach(t *testing.T) {
 		}
 	}
 }
+
+// Each task runs once, on a goroutine of a number below those given, and no goroutine is without a task.
+func TestInTurn(t *testing.T) {
+	for _, c := range []struct{ n, tasks, workers int }{{3, 10, 3}, {3, 2, 2}, {1, 5, 1}, {4, 0, 0}} {
+		runs := make([]atomic.Int64, c.tasks)
+		crew.InTurn(c.n, c.tasks, func(worker, task int) {
+			if worker < 0 || worker >= c.workers {
+				t.Errorf("%+v: worker %d", c, worker)
+			}
+			runs[task].Add(1)
+		})
+		for task := range runs {
+			if n := runs[task].Load(); n != 1 {
+				t.Errorf("%+v: task %d ran %d times", c, task, n)
+			}
+		}
+	}
+}

@@ -2,12 +2,12 @@ package memfile
 
 import (
 	"os"
-	"runtime"
-	"sync"
-	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"eccbench/internal/crew"
+	"eccbench/internal/grid"
 )
 
 // HugePage is the usual size of a huge page: the range of one entry of a second-level page table.
@@ -30,27 +30,19 @@ func Enlarge(f *os.File, size int64) error {
 	}
 	defer Unmap(mapped)
 	const part = 16 * HugePage
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			for {
-				lo := (next.Add(1) - 1) * part
-				hi := min(lo+part, size/HugePage*HugePage)
-				if lo >= hi {
-					return
-				}
-				for i := lo; i < hi; i += HugePage {
-					mapped[i] = 0 // touch a page: MADV_COLLAPSE only replaces existing pages
-				}
-				// Linux 6.1 and later do this if memory is not too fragmented.
-				if unix.Madvise(mapped[lo:hi], unix.MADV_COLLAPSE) != nil {
-					return
-				}
+	whole := size / HugePage * HugePage
+	crew.Share(grid.CeilDiv(whole, part), func(next func() (int64, bool)) {
+		for k, ok := next(); ok; k, ok = next() {
+			lo, hi := k*part, min((k+1)*part, whole)
+			for i := lo; i < hi; i += HugePage {
+				mapped[i] = 0 // touch a page: MADV_COLLAPSE only replaces existing pages
 			}
-		})
-	}
-	wg.Wait()
+			// Linux 6.1 and later do this if memory is not too fragmented.
+			if unix.Madvise(mapped[lo:hi], unix.MADV_COLLAPSE) != nil {
+				return
+			}
+		}
+	})
 	return nil
 }
 

@@ -88,7 +88,7 @@ func find(in *assess.Pair, sets []assess.Set, cores int) found {
 	}
 	slabs, rows := 4*cores, in.Shape().D*in.Shape().H
 	all := make(found, slabs)
-	inParallel(cores, slabs, func(k int) {
+	crew.InTurn(cores, slabs, func(_, k int) {
 		lo, hi := rows*int64(k)/int64(slabs), rows*int64(k+1)/int64(slabs)
 		for i, f := range []*grid.Field{in.Pred, in.Truth} {
 			all[k][i] = make([][]placed, len(sets))

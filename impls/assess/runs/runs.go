@@ -12,7 +12,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"unsafe"
 
 	"eccbench/internal/bench"
@@ -114,7 +113,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	defer trace.Span("sets")()
 	out := make(assess.Comparisons, len(j.in.Sets))
 	atOnce := min(j.cores, len(out))
-	inParallel(atOnce, len(out), func(i int) {
+	crew.InTurn(atOnce, len(out), func(_, i int) {
 		i = len(out) - 1 - i // the union, which is large, and the groups first
 		for _, island := range islands(all.of(i), int32(j.in.Shape().H)) {
 			if m := newMasks(j.in.Shape(), island, max(1, j.cores/atOnce)); m != nil {
@@ -129,16 +128,6 @@ func (j *job) Do(trace *bench.Trace) error {
 func (j *job) Poison()                          { j.out = assess.Poisoned() }
 func (j *job) Out() (assess.Comparisons, error) { return j.out, nil }
 func (j *job) Close() error                     { return nil }
-
-// inParallel calls f with 0 to n − 1, in order, on the given number of cores.
-func inParallel(cores, n int, f func(i int)) {
-	var next atomic.Int64
-	crew.Each(min(cores, n), func(int) {
-		for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
-			f(int(i))
-		}
-	})
-}
 
 // The masks of a set of labels.
 const (
@@ -172,7 +161,7 @@ func newMasks(of grid.Shape, set [2][]placed, cores int) *masks {
 
 // each runs tasks for each of the first n masks, in parallel.
 func (m *masks) each(n int, tasks ...func(of int)) {
-	inParallel(m.cores, n*len(tasks), func(i int) { tasks[i%len(tasks)](i / len(tasks)) })
+	crew.InTurn(m.cores, n*len(tasks), func(_, i int) { tasks[i%len(tasks)](i / len(tasks)) })
 }
 
 func (m *masks) findGaps(of int)  { m.rest[of] = m.set[of].complement() }
@@ -196,7 +185,7 @@ func (m *masks) compare(fault Fault) (c assess.Comparison) {
 	m.each(masksOfSet, m.joinParts, m.joinGaps, m.countEuler)
 	c.Pred, c.Truth = m.set[pred].count(), m.set[truth].count()
 	c.Both = c.Pred + c.Truth - m.set[union].count()
-	inParallel(m.cores, assess.Constructions, func(k int) {
+	crew.InTurn(m.cores, assess.Constructions, func(_, k int) {
 		t := &c.In[k]
 		t.Pred, t.Truth, t.Union = m.numbers(pred, k), m.numbers(truth, k), m.numbers(union, k)
 		t.Components = m.matchedParts(k)

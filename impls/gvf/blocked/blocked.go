@@ -6,8 +6,6 @@
 package blocked
 
 import (
-	"sync/atomic"
-
 	"eccbench/internal/bench"
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
@@ -116,14 +114,5 @@ type pass struct {
 }
 
 func (j *job) pass(tiles []tile, p pass) {
-	var next atomic.Int64
-	var g crew.Group
-	for _, c := range j.cores[:min(len(j.cores), len(tiles))] {
-		g.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(tiles)); i = next.Add(1) - 1 {
-				c.run(tiles[i], p)
-			}
-		})
-	}
-	g.Wait()
+	crew.InTurn(len(j.cores), len(tiles), func(core, i int) { j.cores[core].run(tiles[i], p) })
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 	"slices"
-	"sync/atomic"
 
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
@@ -32,7 +31,7 @@ func BySearch(p *Pair) Comparisons {
 		}
 	}
 	var members [workers][]uint8
-	inTurn(len(tasks), func(worker, i int) {
+	crew.InTurn(workers, len(tasks), func(worker, i int) {
 		if members[worker] == nil {
 			members[worker] = make([]uint8, len(setsOf))
 		}
@@ -48,16 +47,6 @@ func BySearch(p *Pair) Comparisons {
 
 // workers is the number of goroutines that work through a list.
 const workers = 2
-
-// inTurn calls f with each i < n, in order, on all workers.
-func inTurn(n int, f func(worker, i int)) {
-	var next atomic.Int64
-	crew.Each(workers, func(worker int) {
-		for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
-			f(worker, int(i))
-		}
-	})
-}
 
 // A task judges the voxels of a set in an island.
 type task struct {

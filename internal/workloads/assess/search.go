@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"eccbench/internal/crew"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 )
@@ -337,7 +338,7 @@ func (m *judged) count() {
 	for k := range m.masks {
 		tasks = append(tasks, func() { m.euler[k] = m.space.euler(m.masks[k]) })
 	}
-	inTurn(len(tasks), func(_, i int) { tasks[i]() })
+	crew.InTurn(workers, len(tasks), func(_, i int) { tasks[i]() })
 }
 
 // components counts the components of a mask or its complement.

@@ -229,12 +229,7 @@ func inRuns(cores, n int64, f func(core int, k int64)) {
 			}
 		}
 	}
-	var next atomic.Int64
-	crew.Each(int(cores), func(core int) {
-		for i := next.Add(1) - 1; i < n; i = next.Add(1) - 1 {
-			f(core, order[i])
-		}
-	})
+	crew.InTurn(int(cores), int(n), func(core, i int) { f(core, order[i]) })
 }
 
 // A filled slab holds the components of both kinds and the Euler characteristic of its cells. It

@@ -557,16 +557,9 @@ func Missing(paths []string, threads int) ([]int64, error) {
 		return nil, err
 	}
 	errs := make([]error, len(set.parts))
-	var next atomic.Int64
-	var wg crew.Group
-	for range max(1, min(threads, len(set.parts))) {
-		wg.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(errs)); i = next.Add(1) - 1 {
-				errs[i] = set.parts[i].each(func([]ecc.Step) error { return nil })
-			}
-		})
-	}
-	wg.Wait()
+	crew.InTurn(max(1, threads), len(errs), func(_, i int) {
+		errs[i] = set.parts[i].each(func([]ecc.Step) error { return nil })
+	})
 	var missing []int64
 	if incomplete != nil {
 		missing = incomplete.Shards
