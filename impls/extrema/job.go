@@ -22,7 +22,7 @@ type hostJob[L lane, C change] struct {
 	cores   []*core[L, C]
 	total   []int64 // the changes of all cores, one per level; nil with tallies
 	tallies []*tally
-	large   ecc.VCEC       // changes too large for a tally, in any order
+	large   ecc.VCEC       // changes too large for a tally
 	steps   ecc.VCEC       // result of the tallies
 	added   bool           // cores have added changes that are not reduced yet
 	joined  bool           // leave out the cells of the image's first slice
@@ -166,19 +166,21 @@ func (j *hostJob[L, C]) Add(in grid.Source, times int64) error {
 		return err
 	}
 	changes, err := j.aside.Out()
+	var large ecc.VCEC
 	for _, s := range changes {
 		change := times * s.Change
 		switch {
 		case j.tallied && change == int64(int32(change)):
 			j.tallies[0].gather(newPair(uint32(s.Level), change))
 		case j.tallied:
-			j.large = append(j.large, ecc.Step{Level: s.Level, Change: change})
+			large = append(large, ecc.Step{Level: s.Level, Change: change})
 		case j.tables > 0:
 			j.cores[0].sums[s.Level] += change
 		default:
 			j.total[s.Level] += change
 		}
 	}
+	j.large = j.large.Plus(large, 1)
 	return err
 }
 
@@ -254,7 +256,7 @@ func (j *hostJob[L, C]) reduce(trace *bench.Trace) {
 	}
 	defer trace.Span("reduce")()
 	if j.tallied {
-		j.steps = plus(steps(j.tallies), j.large)
+		j.steps = steps(j.tallies).Plus(j.large, 1)
 		return
 	}
 	clear(j.total)

@@ -1,7 +1,6 @@
 package extrema
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -251,22 +250,4 @@ func summed(steps ecc.VCEC, pairs []pair) (n int) {
 		}
 	}
 	return n
-}
-
-// plus returns the sum of steps and others in any order, which may repeat levels.
-func plus(a, others ecc.VCEC) ecc.VCEC {
-	if len(others) == 0 {
-		return a
-	}
-	all := slices.Concat(a, others)
-	slices.SortFunc(all, func(x, y ecc.Step) int { return cmp.Compare(x.Level, y.Level) })
-	sum := all[:0]
-	for _, s := range all {
-		if n := len(sum); n > 0 && sum[n-1].Level == s.Level {
-			sum[n-1].Change += s.Change
-		} else {
-			sum = append(sum, s)
-		}
-	}
-	return slices.DeleteFunc(sum, func(s ecc.Step) bool { return s.Change == 0 })
 }

@@ -163,7 +163,7 @@ func (j *viewJob) Out() (VCEC, error) {
 		}
 		var more VCEC
 		more, err = job.Out()
-		v = plus(v, more, j.terms[i+1].times)
+		v = v.Plus(more, j.terms[i+1].times)
 	}
 	if err != nil {
 		return nil, err
@@ -214,26 +214,6 @@ func (j *viewJob) AddJoined(p grid.Piece) error {
 		}
 	}
 	return j.jobs[0].(Joiner).AddJoined(p)
-}
-
-// plus returns a + times · b.
-func plus(a, b VCEC, times int64) VCEC {
-	all := make(VCEC, 0, len(a)+len(b))
-	for len(a) > 0 || len(b) > 0 {
-		var s Step
-		switch {
-		case len(b) == 0 || len(a) > 0 && a[0].Level < b[0].Level:
-			s, a = a[0], a[1:]
-		case len(a) == 0 || b[0].Level < a[0].Level:
-			s, b = Step{b[0].Level, times * b[0].Change}, b[1:]
-		default:
-			s, a, b = Step{a[0].Level, a[0].Change + times*b[0].Change}, a[1:], b[1:]
-		}
-		if s.Change != 0 {
-			all = append(all, s)
-		}
-	}
-	return all
 }
 
 // adder returns a job as an Adder.

@@ -523,7 +523,7 @@ func sharesAddUp(t *testing.T) {
 			return nil, nil, nil, err
 		}
 		d, err := w.Policy.Laws[0].Check(image, out, nil)
-		if wrong, err := w.Policy.Laws[0].Check(image, plus(out, VCEC{{0, 1}}, 1), nil); wrong == nil || err != nil {
+		if wrong, err := w.Policy.Laws[0].Check(image, out.Plus(VCEC{{0, 1}}, 1), nil); wrong == nil || err != nil {
 			t.Errorf("%+v, %v: a wrong answer is not found (%v)", in, of, err)
 		}
 		return out, sum(), d, err
@@ -545,7 +545,7 @@ func sharesAddUp(t *testing.T) {
 					seen, spilled := int64(0), 0
 					b := Beside{See: func(piece *grid.Field, times int64) error { seen += times * piece.Shape().Voxels(); return nil }, Voxels: voxels}
 					if voxels > 0 {
-						b.Spill = func(some VCEC) error { got, spilled = plus(got, some, 1), spilled+1; return nil }
+						b.Spill = func(some VCEC) error { got, spilled = got.Plus(some, 1), spilled+1; return nil }
 					}
 					joined = 0
 					for _, of := range []grid.Span{{Lo: 0, Hi: cut}, {Lo: cut, Hi: 9}} {
@@ -553,7 +553,7 @@ func sharesAddUp(t *testing.T) {
 						if err != nil || d != nil {
 							t.Fatalf("%+v, %v: %v (%v)", in, of, d, err)
 						}
-						got = plus(got, out, 1)
+						got = got.Plus(out, 1)
 						all.Add(some, 1)
 					}
 					plain, joins := in == (Convention{}), in == (Convention{Superlevel: in.Superlevel}) && by == 1
@@ -795,7 +795,7 @@ func bytesReadOnce(t *testing.T) {
 			if d, err := by.Check(f, out, nil); d != nil || err != nil {
 				t.Errorf("%+v, %s: %v (%v)", c, what, d, err)
 			}
-			if d, err := by.Check(f, plus(out, VCEC{{17, 1}, {93, -1}}, 1), nil); d == nil || err != nil {
+			if d, err := by.Check(f, out.Plus(VCEC{{17, 1}, {93, -1}}, 1), nil); d == nil || err != nil {
 				t.Errorf("%+v, %s: a wrong answer is taken (%v)", c, what, err)
 			}
 		}

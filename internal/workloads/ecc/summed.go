@@ -103,7 +103,7 @@ func (j *sumJob) Add(in grid.Source, times int64) error {
 		return err
 	}
 	out, err := b.Out()
-	j.out = plus(j.out, out, times)
+	j.out = j.out.Plus(out, times)
 	return err
 }
 

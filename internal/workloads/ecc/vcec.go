@@ -75,6 +75,29 @@ func (v VCEC) At(level int64) int64 {
 	return chi
 }
 
+// Plus returns v + times · b.
+func (v VCEC) Plus(b VCEC, times int64) VCEC {
+	if len(b) == 0 {
+		return v
+	}
+	a, all := v, make(VCEC, 0, len(v)+len(b))
+	for len(a) > 0 || len(b) > 0 {
+		var s Step
+		switch {
+		case len(b) == 0 || len(a) > 0 && a[0].Level < b[0].Level:
+			s, a = a[0], a[1:]
+		case len(a) == 0 || b[0].Level < a[0].Level:
+			s, b = Step{b[0].Level, times * b[0].Change}, b[1:]
+		default:
+			s, a, b = Step{a[0].Level, a[0].Change + times*b[0].Change}, a[1:], b[1:]
+		}
+		if s.Change != 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
 // Encode encodes the VCEC as varints, with differences of levels.
 func Encode(v VCEC) []byte {
 	b := binary.AppendUvarint(nil, uint64(len(v)))
