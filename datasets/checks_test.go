@@ -1,8 +1,9 @@
 package datasets
 
 import (
-	"eccbench/internal/checktest"
 	"testing"
+
+	"eccbench/internal/checktest"
 
 	"os"
 	"strings"

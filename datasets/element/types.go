@@ -3,13 +3,14 @@
 package element
 
 import (
-	"eccbench/internal/grid"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
+
+	"eccbench/internal/grid"
 )
 
 // IsNumPyBool reports whether an array-protocol type string means booleans.
@@ -136,6 +137,7 @@ func (s Type) Native() grid.Type {
 	return grid.Float32
 }
 
+// Size returns the bytes of a value.
 func (s Type) Size() int64 {
 	switch s {
 	case Int8:

@@ -1,11 +1,12 @@
 package files
 
 import (
-	"eccbench/datasets/storage"
 	"errors"
 	"hash/crc32"
 	"io"
 	"sync"
+
+	"eccbench/datasets/storage"
 )
 
 // errChecksum reports that the bytes of an archive's member have changed.

@@ -1,7 +1,6 @@
 package files
 
 import (
-	"eccbench/datasets/storage"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +9,8 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+
+	"eccbench/datasets/storage"
 )
 
 // companions opens the files that a header names, relative to its folder, as one file. It is their

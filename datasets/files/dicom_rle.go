@@ -2,11 +2,12 @@ package files
 
 import (
 	"bytes"
-	"eccbench/datasets/storage"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+
+	"eccbench/datasets/storage"
 )
 
 // dicomRLEUID is the transfer syntax RLE Lossless (PS3.5, annex G). A frame has the most

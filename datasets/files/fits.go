@@ -1,8 +1,6 @@
 package files
 
 import (
-	"eccbench/datasets/element"
-	"eccbench/datasets/storage"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"eccbench/datasets/element"
+	"eccbench/datasets/storage"
 )
 
 const fitsMagic = "SIMPLE  ="

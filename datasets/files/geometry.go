@@ -1,11 +1,12 @@
 package files
 
 import (
-	"eccbench/datasets/storage"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
+
+	"eccbench/datasets/storage"
 )
 
 // A Geometry is the position of a file's voxels in space, from its header.

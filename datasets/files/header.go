@@ -2,11 +2,12 @@ package files
 
 import (
 	"bufio"
-	"eccbench/datasets/storage"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
+
+	"eccbench/datasets/storage"
 )
 
 // headerLines reads the lines of a header in text.

@@ -1,10 +1,11 @@
 package files
 
 import (
-	"eccbench/datasets/element"
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"eccbench/datasets/element"
 )
 
 const isqMagic = "CTDATA-HEADER_V1"

@@ -1,14 +1,15 @@
 package files
 
 import (
-	"eccbench/datasets/element"
-	"eccbench/datasets/storage"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
+
+	"eccbench/datasets/element"
+	"eccbench/datasets/storage"
 )
 
 const metaMagic = "ObjectType"

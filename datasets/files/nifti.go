@@ -1,14 +1,15 @@
 package files
 
 import (
-	"eccbench/datasets/element"
-	"eccbench/datasets/storage"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
+
+	"eccbench/datasets/element"
+	"eccbench/datasets/storage"
 )
 
 // niftiHeaderSize is the length of a NIfTI-1 header, which is also the value of its first field.

@@ -1,13 +1,14 @@
 package files
 
 import (
-	"eccbench/datasets/element"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"eccbench/datasets/element"
 )
 
 const npyMagic = "\x93NUMPY"

@@ -2,14 +2,15 @@ package files
 
 import (
 	"bufio"
-	"eccbench/datasets/element"
-	"eccbench/datasets/storage"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
+
+	"eccbench/datasets/element"
+	"eccbench/datasets/storage"
 )
 
 const nrrdMagic = "NRRD000"

@@ -160,8 +160,8 @@ func StackFiles(path string, o Options) (files []string) {
 	return files
 }
 
-// OpenStack reads a volume of 2D images, one per slice: the files in a folder, or those that match a
-// pattern. With o.Stream, the source reads the slices on demand if it can.
+// OpenStack opens a volume with one 2D image per slice. path is a folder, or a pattern of file names. With
+// o.Stream, slices are read on demand if possible.
 func OpenStack(path string, o Options) (grid.Source, error) {
 	s, err := openStack(path, o)
 	if errors.As(err, &NotStreamed{}) {

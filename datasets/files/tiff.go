@@ -2,8 +2,6 @@ package files
 
 import (
 	"bytes"
-	"eccbench/datasets/element"
-	"eccbench/datasets/storage"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,6 +9,9 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"eccbench/datasets/element"
+	"eccbench/datasets/storage"
 )
 
 // openTiff reads the planes of a TIFF 6.0 or BigTIFF file. Pages of one size and type are the

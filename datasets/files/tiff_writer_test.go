@@ -1,10 +1,11 @@
 package files
 
 import (
-	"eccbench/datasets/element"
 	"encoding/binary"
 	"maps"
 	"slices"
+
+	"eccbench/datasets/element"
 )
 
 // A tiffText is the input of writeTiff: the layout of each page and its pixels.

@@ -1,11 +1,6 @@
 package files
 
 import (
-	"eccbench/datasets/storage"
-	"eccbench/datasets/zarr"
-	"eccbench/internal/grid"
-	"eccbench/internal/name"
-	"eccbench/internal/regular"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +8,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"eccbench/datasets/storage"
+	"eccbench/datasets/zarr"
+	"eccbench/internal/grid"
+	"eccbench/internal/name"
+	"eccbench/internal/regular"
 )
 
 // isRemoteZarr reports whether a URL denotes a Zarr array or group.

@@ -1,11 +1,12 @@
 package storage
 
 import (
-	"eccbench/internal/regular"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+
+	"eccbench/internal/regular"
 )
 
 // VersionOf returns a local file's size and version: the times of the last change, in nanoseconds,

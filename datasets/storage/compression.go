@@ -12,6 +12,7 @@ import (
 	"eccbench/internal/grid"
 )
 
+// GzipMagic is the start of gzip files.
 const GzipMagic = "\x1f\x8b"
 
 // A Compression is a compression of files. Its ratio is a little more than the greatest compression
@@ -19,10 +20,11 @@ const GzipMagic = "\x1f\x8b"
 type Compression struct {
 	Name, Extension, Magic string
 	Ratio                  int64
-	// open makes the reader of packed compressed bytes.
+	// Open makes the reader of packed compressed bytes.
 	Open func(r io.Reader, packed int64) (io.Reader, error)
 }
 
+// ZstdRatio is the greatest compression ratio of zstd that is read.
 const bzip2Ratio, ZstdRatio = 1 << 21, 1 << 16
 
 var (

@@ -3,7 +3,6 @@
 package storage
 
 import (
-	"eccbench/internal/regular"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"eccbench/internal/regular"
 )
 
 // A Set is the open files of one image, the named one first.

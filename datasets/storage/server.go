@@ -69,11 +69,13 @@ func openRemote(url string) (*Object, error) {
 	return &Object{url: url, Info: FileInfo{Size: size, Version: version}}, nil
 }
 
+// Name returns the URL.
 func (r *Object) Name() string { return r.url }
 
 // Close does nothing: each range is a separate request.
 func (r *Object) Close() error { return nil }
 
+// ReadAt requests a range, or reads it from a block that was requested before.
 func (r *Object) ReadAt(dst []byte, at int64) (int, error) {
 	n := int(min(int64(len(dst)), max(0, r.Info.Size-at)))
 	if n >= remoteBlock/4 {

@@ -2,10 +2,11 @@
 package vectors
 
 import (
-	"eccbench/internal/grid"
-	"eccbench/internal/isa"
 	"math"
 	"slices"
+
+	"eccbench/internal/grid"
+	"eccbench/internal/isa"
 )
 
 // Filters are the functions of an instruction set that compute Gaussian random fields. Their n is
@@ -37,6 +38,7 @@ func (f *Filters) Vectors(n, size int64) int { return int(grid.CeilDiv(n*size, f
 // Available lists the instruction sets of this program on this machine, the fastest first.
 func Available() []string { return isa.Available(assembled) }
 
+// Fastest returns the first of Available.
 func Fastest() string { return Available()[0] }
 
 // Set are the functions of an instruction set. Each makes voxels of a row in turns of a fixed

@@ -4,9 +4,10 @@ package vectors
 
 import "eccbench/internal/isa"
 
-// assembled says that this program has vector instructions.
+// assembled reports that this program has vector instructions.
 const assembled = true
 
+// Of returns the vector functions of an instruction set, none for one without.
 func Of(name string) Set {
 	switch name {
 	case isa.AVX512:

@@ -2,9 +2,6 @@ package zarr
 
 import (
 	"cmp"
-	"eccbench/datasets/element"
-	"eccbench/datasets/storage"
-	"eccbench/internal/name"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -17,6 +14,10 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"eccbench/datasets/element"
+	"eccbench/datasets/storage"
+	"eccbench/internal/name"
 )
 
 // A Node holds the metadata of an array or a group.
@@ -48,6 +49,7 @@ type multiscale struct {
 // An Axis of OME-NGFF has a name and a type; before 0.4 it had only a name.
 type Axis struct{ Name, Type string }
 
+// UnmarshalJSON reads an object or a name.
 func (a *Axis) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '"' {
 		return json.Unmarshal(data, &a.Name)

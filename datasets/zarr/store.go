@@ -1,8 +1,6 @@
 package zarr
 
 import (
-	"eccbench/datasets/storage"
-	"eccbench/internal/regular"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +11,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"eccbench/datasets/storage"
+	"eccbench/internal/regular"
 )
 
 // Objects is a store on a server.
@@ -23,6 +24,7 @@ type Objects struct {
 
 func (o Objects) at(key string) string { return strings.TrimRight(o.URL, "/") + "/" + key }
 
+// Whole requests an object. Metadata must not have changed since it was opened.
 func (o Objects) Whole(key string, most int64, buf []byte) ([]byte, storage.FileInfo, error) {
 	var was storage.FileInfo
 	if IsMetadata(key) {
@@ -38,6 +40,7 @@ func (o Objects) Whole(key string, most int64, buf []byte) ([]byte, storage.File
 	return storage.Servers.Get(o.at(key), most, buf, was)
 }
 
+// Part requests a range of an object.
 func (o Objects) Part(key string, dst []byte, at int64, was storage.FileInfo) (storage.FileInfo, error) {
 	return storage.Servers.Range(o.at(key), dst, at, was)
 }
@@ -48,6 +51,7 @@ func (Objects) Stat(string) (info storage.FileInfo, known bool) { return info, f
 // List returns nothing: HTTP servers have no lists.
 func (Objects) List(string) []string { return nil }
 
+// AtOnce returns the number of requests at the same time.
 func (Objects) AtOnce() int64 { return storage.RemoteReaders }
 
 // marks are the metadata files of Zarr hierarchies. A folder has one of them. The first
@@ -135,6 +139,7 @@ func closeSame(file *os.File, was storage.FileInfo, err error) error {
 	return err
 }
 
+// Whole reads a file.
 func (f Folder) Whole(key string, most int64, buf []byte) (data []byte, is storage.FileInfo, err error) {
 	file, is, err := f.open(key)
 	if err != nil {
@@ -149,6 +154,7 @@ func (f Folder) Whole(key string, most int64, buf []byte) (data []byte, is stora
 	return buf, is, err
 }
 
+// Part reads a range of a file.
 func (f Folder) Part(key string, dst []byte, at int64, was storage.FileInfo) (is storage.FileInfo, err error) {
 	file, is, err := f.open(key)
 	if err != nil {
@@ -171,6 +177,7 @@ func (f Folder) Part(key string, dst []byte, at int64, was storage.FileInfo) (is
 	return is, err
 }
 
+// Stat describes a file.
 func (f Folder) Stat(key string) (is storage.FileInfo, known bool) {
 	if info, err := os.Stat(f.path(key)); err == nil {
 		is = storage.VersionOf(info)
@@ -178,6 +185,7 @@ func (f Folder) Stat(key string) (is storage.FileInfo, known bool) {
 	return is, true
 }
 
+// List names the arrays and groups in a folder.
 func (f Folder) List(key string) []string {
 	entries, err := os.ReadDir(f.path(key))
 	if err != nil {

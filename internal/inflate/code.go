@@ -91,7 +91,7 @@ func (c *code) set(lengths []uint8) bool {
 	return left == 0 || used == 0 || used == 1 && c.count[1] == 1
 }
 
-// tabulate fills the table for an index of so many bits.
+// tabulate fills the table, whose index has width bits.
 func (c *code) tabulate(width int, entries []entry) {
 	table := c.table[:1<<width]
 	for i := range table {
@@ -110,7 +110,8 @@ func (c *code) tabulate(width int, entries []entry) {
 	}
 }
 
-// pair makes entries of two literals. It visits an entry before those that its pair may consist of.
+// pair joins entries of single literals to entries of two. It runs backwards because an entry is made from entries of
+// lower index, which must not be pairs yet.
 func (c *code) pair() {
 	for i := len(c.table) - 1; i >= 0; i-- {
 		a := c.table[i]

@@ -62,7 +62,7 @@ const (
 	mostVoxels = 1 << 20   // per block: its moments are 32-bit integers
 	laidBytes  = 40        // plus 8 per threshold
 	binShared  = 12        // bytes per bin
-	binSpare   = 32        // bins that count what is in no bin
+	binSpare   = 32        // counters of changes outside the bins, one for each lane
 )
 
 // OpenBatch loads the kernels for images of one kind.

@@ -307,8 +307,8 @@ func (w window) union(o window) window {
 	return window{w.before | o.before, w.at | o.at, w.after | o.after}
 }
 
-// linkBeside links the voxels of word i that are free, with no voxel between, with those of another
-// row at the same place or at one beside it.
+// linkBeside links the free voxels of word i with the voxels of another row at the same x, x − 1 and
+// x + 1, unless a voxel of between touches both.
 func (s *scan) linkBeside(w window, i int, to row, its window, free uint64, between window) {
 	if voxels := free & (its.at | its.before&^between.before); voxels != 0 {
 		s.link(corners, w, i, to, its, voxels, 0)
@@ -359,7 +359,7 @@ func (s space) eachRow(f func(z, y int64)) {
 	}
 }
 
-// countUnion counts the components of the union, and those that meet both masks.
+// countUnion counts the components of the union, and the components with voxels of both masks.
 func (m *judged) countUnion() {
 	s := newScan(m.space, m.masks[ofUnion], false)
 	var met [adjacencies][]uint8 // by node: bit k if a run of mask k is in the node's component

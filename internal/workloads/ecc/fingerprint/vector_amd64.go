@@ -9,7 +9,7 @@ import (
 	"eccbench/internal/isa"
 )
 
-// assembled says that this program has vector instructions.
+// assembled reports that this program has vector instructions.
 const assembled = true
 
 func kernelOf(name string) kernel {

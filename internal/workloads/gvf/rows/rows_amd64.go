@@ -4,7 +4,7 @@ package rows
 
 import "eccbench/internal/isa"
 
-// assembled says that this program has vector instructions.
+// assembled reports that this program has vector instructions.
 const assembled = true
 
 func kernel(name string) Kernel {
