@@ -181,8 +181,8 @@ inlined double sum_of_warp(double v) {
   return v;
 }
 
-// Where the bins are, as softecc_lay says it: the middle of bin k is zero + width·(first + k). zero is 0, or so far from
-// 0 that no difference to a value in the bins is rounded. bins is 0 where the question has no answer. Then come the thresholds.
+// Positions of the bins, by softecc_lay: the middle of bin k is zero + width·(first + k). zero is 0, or so far from 0
+// that no difference to a value in the bins is rounded. bins is 0 if the question has no answer. The thresholds follow.
 struct laid { double zero, width, lambda, first, bins; };
 
 // A threshold is the middle of bin near, and rest/λ.
@@ -194,8 +194,9 @@ struct threshold {
 // How far from a threshold, in units of 1/λ, a sigmoid of float32 is 0 or 1.
 const float32 near_reach = 20;
 
-// In bins of shared memory, with two moments: the changes of each, then the first moments, then the second, each followed by
-// a place a lane for what has no bin; last a count of threads that met a value that is no number.
+// In bins of shared memory, with two moments: the changes of all bins, then the first moments, then the second, each
+// followed by a counter for each lane, of changes outside the bins. At the end are the changes below all bins, and the
+// number of threads that met a NaN.
 struct bins {
   typedef float32 value, change;
   enum { slabs = 1, spare = 32 };
@@ -209,8 +210,8 @@ struct bins {
 
   member const threshold *at() const { return (const threshold *)(over + 1); }
   member int apart() const { return n + spare; }
-  // The bin of a value, less than 0 below the first and n or more above the last, and how far from its middle
-  // it is, exactly. The bits of a greater number are greater.
+  // The bin of a value, negative below the first bin, and n or more above the last, and the exact distance from its
+  // middle. A greater number has greater bits, also beyond the range of integers.
   member int bin(float32 v, float32 *from) const {
     const float32 d = v - zero, q = __builtin_fmaf(d, inverse, integers);
     *from = __builtin_fmaf(integers - q, width, d);
@@ -230,14 +231,15 @@ struct bins {
     return permute(permute(w[0], w[1], 0x40), permute(w[2], w[3], 0x40), 0x5410);
   }
   member void start() const {
-    for (int k = thread_x(); k < 3 * apart() + 1; k += threads()) block_changes[k] = 0;
+    for (int k = thread_x(); k < 3 * apart() + 2; k += threads()) block_changes[k] = 0;
     __syncthreads();
   }
-  // Adds four changes without a branch, which costs more than an addition of 0. No threshold sees what is above all bins; what is
-  // below all is counted once for each thread.
+  // Adds four changes without a branch, which would cost more than additions of 0. Changes below all bins are summed in
+  // a register. Those above all bins affect no threshold.
   member void add(const value *v, const unsigned (&word)[4], unsigned bytes, int, int *below) const {
     if (!any(bytes)) return;
-    const unsigned counts = shared_address(block_changes), none = counts + 4 * (n + (thread_x() & 31)), next = 4 * apart();
+    const unsigned counts = shared_address(block_changes), next = 4 * apart();
+    const unsigned none = counts + 4 * (n + (thread_x() & 31));
     UNROLL for (int i = 0; i < 4; i++) {
       float32 from;
       const int k = bin(v[i], &from), change = as<int>(word[i]) - as<int>(integers);
@@ -252,19 +254,18 @@ struct bins {
   }
   // The block's part of the curve, a warp a threshold.
   member void finish(unsigned strays, int all_below) const {
-    __syncthreads(); // then the first places a lane are no longer used
-    if (thread_x() < spare) block_changes[n + thread_x()] = 0;
+    const int lane = thread_x() & 31, each = derivatives ? 3 : 1;
+    const int *first = block_changes + apart(), *second = first + apart(), *last = second + apart();
+    const unsigned ends = shared_address(block_changes) + 4 * 3 * apart();
+    if (all_below) add_shared(ends, all_below);
+    if (strays) add_shared(ends + 4, 1);
     __syncthreads();
-    if (strays) add_shared(shared_address(block_changes) + 4 * 3 * apart(), 1);
-    if (all_below) add_shared(shared_address(block_changes) + 4 * n, all_below);
-    __syncthreads();
-    const int lane = thread_x() & 31, *first = block_changes + apart(), *second = first + apart(), each = derivatives ? 3 : 1;
     const float32 step = (float32)(over->lambda * over->width), per_first = step / unit, per_second = step * per_first / 2;
     const int window = n ? (int)(near_reach / step) + 1 : 0;
     for (int j = thread_x() >> 5; j < thresholds; j += threads() >> 5) {
       const threshold t = at()[j];
       const int begin = t.near > window ? t.near - window : 0, end = t.near + window < n ? t.near + window + 1 : n;
-      int below = lane ? 0 : block_changes[n];
+      int below = lane ? 0 : last[0];
       for (int k = lane; k < begin; k += 32) below += block_changes[k];
       double chi = below, slope = 0, by_lambda = 0;
       for (int k = begin + lane; k < end; k += 32) {
@@ -281,7 +282,7 @@ struct bins {
       if (derivatives) slope = sum_of_warp(slope), by_lambda = sum_of_warp(by_lambda);
       if (lane) continue;
       double *to = partial + (int64)each * j;
-      to[0] = n && !block_changes[3 * apart()] ? chi : __builtin_nan("");
+      to[0] = n && !last[1] ? chi : __builtin_nan("");
       if (derivatives) to[1] = over->lambda * slope, to[2] = by_lambda / over->lambda;
     }
   }

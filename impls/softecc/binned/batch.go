@@ -111,7 +111,7 @@ func (b *Batch) load() (err error) {
 			return err
 		}
 	}
-	b.forwards.Block.X, b.forwards.Shared = batchBlock, 4+binShared*(b.most+binSpare)
+	b.forwards.Block.X, b.forwards.Shared = batchBlock, 8+binShared*(b.most+binSpare)
 	if b.backwards = b.forwards; b.Shape.Dim() == 3 {
 		b.forwards.Block.X = solidBlock
 	}
