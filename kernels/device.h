@@ -20,6 +20,7 @@ typedef long long int64;
 
 inlined int thread_x() { return (int)__nvvm_read_ptx_sreg_tid_x(); }
 inlined int block_x() { return (int)__nvvm_read_ptx_sreg_ctaid_x(); }
+inlined int block_y() { return (int)__nvvm_read_ptx_sreg_ctaid_y(); }
 inlined int threads() { return (int)__nvvm_read_ptx_sreg_ntid_x(); }
 inlined int blocks() { return (int)__nvvm_read_ptx_sreg_nctaid_x(); }
 

@@ -1,4 +1,5 @@
-// Betti curves of images (curves.h). Keys of a byte are levels of as many, others of two.
+// Betti curves of images (curves.h). Keys have one byte for up to 256 levels, else two. Images are consecutive, one for
+// each row of the grid, with lists of its own.
 #include "curves.h"
 
 #define KEYS(T, K)                                                                                                        \
@@ -17,37 +18,74 @@ ALL_KEYS(float32)
 #define AT_ONCE(threads, blocks) __attribute__((launch_bounds(threads, blocks)))
 #endif
 
+// What the image of a block has of its own.
+template <class K> struct own : rows<K> {
+  int64 i, words;
+  member own(const K *keys, int w, int h, int d)
+      : rows<K>(keys + (int64)block_y() * w * h * d, w, h, d), i(block_y()), words(rows<K>::stride()) {}
+  template <class W> member W *before(W *p) const { return p + i * middle * words; }
+  template <class W> member W *numbers(W *p) const { return p + i * 12 * words; }
+  template <class W> member W *lists(W *p) const { return p + i * 4 * words; }
+  member edge *edges(edge *p) const { return p + i * (1 + most_minima * words); }
+  member unsigned *known(unsigned *p) const { return p + i * (words + 2); }
+  member int64 *counts(int64 *p, int levels) const { return p + i * ::lists * (levels + 1); }
+};
+
 // Of images that can be hollow, and of others, in which every voxel is at a side.
 #define BOTH(K, kind, hollow)                                                                                              \
   extern "C" __global__ AT_ONCE(128, 6) void betti_scan##kind##_##K(                                                       \
       const K *keys, int w, int h, int d, const unsigned *before, unsigned *numbers, unsigned *words, edge *edges,         \
       unsigned *known, int levels, int64 *out) {                                                                           \
-    scan<hollow>(rows<K>(keys, w, h, d), before, numbers, words, edges, known, levels, out);                               \
+    own<K> r(keys, w, h, d);                                                                                               \
+    scan<hollow>((rows<K>)r, r.before(before), r.numbers(numbers), r.lists(words), r.edges(edges), r.known(known), levels, \
+                 r.counts(out, levels));                                                                                   \
   }                                                                                                                        \
-  extern "C" __global__ AT_ONCE(128, 8) void betti_join##kind##_##K(                                                      \
+  JOINS(K, kind, false, hollow)
+
+#define JOINS(K, kind, around, hollow)                                                                                     \
+  extern "C" __global__ AT_ONCE(128, 8) void betti_join##kind##_##K(                                                       \
       const K *keys, int w, int h, int d, const unsigned *numbers, const unsigned *words, edge *edges, unsigned *known,    \
       int levels, int64 *out) {                                                                                            \
-    join<false, hollow>(rows<K>(keys, w, h, d), numbers, words, edges, known, levels, out);                                \
+    own<K> r(keys, w, h, d);                                                                                               \
+    join<around, hollow>((rows<K>)r, r.numbers(numbers), r.lists(words), r.edges(edges), r.known(known), levels,           \
+                         r.counts(out, levels));                                                                           \
   }                                                                                                                        \
   extern "C" __global__ void betti_deaths##kind##_##K(const K *keys, int w, int h, int d, const unsigned *words,           \
                                                       edge *edges, unsigned *known, int levels, int64 *out) {              \
-    deaths<false, hollow>(rows<K>(keys, w, h, d), words, edges, known, levels, out);                                       \
+    own<K> r(keys, w, h, d);                                                                                               \
+    deaths<around, hollow>((rows<K>)r, r.lists(words), r.edges(edges), r.known(known), levels, r.counts(out, levels));     \
   }
 
 #define KERNELS(K)                                                                                                         \
   extern "C" __global__ void betti_compare_##K(const K *keys, int w, int h, int d, unsigned *before) {                     \
-    compare(rows<K>(keys, w, h, d), before);                                                                               \
+    own<K> r(keys, w, h, d);                                                                                               \
+    compare((rows<K>)r, r.before(before));                                                                                 \
   }                                                                                                                        \
   BOTH(K, , true)                                                                                                          \
   BOTH(K, _flat, false)                                                                                                    \
-  extern "C" __global__ AT_ONCE(128, 8) void betti_join_around_##K(                                                       \
-      const K *keys, int w, int h, int d, const unsigned *numbers, const unsigned *words, edge *edges, unsigned *known,    \
-      int levels, int64 *out) {                                                                                            \
-    join<true, true>(rows<K>(keys, w, h, d), numbers, words, edges, known, levels, out);                                   \
-  }                                                                                                                        \
-  extern "C" __global__ void betti_deaths_around_##K(const K *keys, int w, int h, int d, const unsigned *words,            \
-                                                     edge *edges, unsigned *known, int levels, int64 *out) {               \
-    deaths<true, true>(rows<K>(keys, w, h, d), words, edges, known, levels, out);                                          \
-  }
+  JOINS(K, _around, true, true)
 KERNELS(uint8)
 KERNELS(uint16)
+
+// Betti numbers at the first levels, by a block for each image: sums of the changes up to a level.
+extern "C" __global__ void betti_curve_numbers(const int64 *changes, int levels, int rows, int64 *numbers) {
+  const int most = 256;
+  static __shared__ int64 sums[lists][most];
+  changes += (int64)block_y() * lists * (levels + 1), numbers += (int64)block_y() * 3 * rows;
+  int thread = thread_x(), share = (rows + most - 1) / most, from = share * thread, to = from + share < rows ? from + share : rows;
+  UNROLL for (int i = 0; i < lists; i++) {
+    int64 sum = 0;
+    for (int k = from; k < to; k++) sum += changes[(int64)i * (levels + 1) + k];
+    sums[i][thread] = sum;
+  }
+  __syncthreads();
+  int64 at[lists] = {};
+  for (int j = 0; j < thread; j++)
+    UNROLL for (int i = 0; i < lists; i++) at[i] += sums[i][j];
+  for (int k = from; k < to; k++) {
+    UNROLL for (int i = 0; i < lists; i++) at[i] += changes[(int64)i * (levels + 1) + k];
+    // A component that the set gains, the background loses.
+    int64 b0 = at[of_set], b2 = -at[of_around];
+    numbers[3 * k] = b0, numbers[3 * k + 1] = b0 + b2 - at[of_chi], numbers[3 * k + 2] = b2;
+  }
+}

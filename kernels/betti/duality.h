@@ -11,7 +11,7 @@
 // compare-and-swap, which is counted where it succeeds (Rem's algorithm, Dijkstra 1976).
 #pragma once
 #include "../swap.h"
-#include "fault.h"
+#include "asked.h"
 
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wbitwise-op-parentheses"
@@ -306,9 +306,6 @@ inlined bool unite_nodes(volatile unsigned *parent, unsigned a, unsigned b) {
   }
 }
 
-// What is summed: components of the set, those around it but the outside, and χ. Blocks add
-// to one of 32 copies, of which the host makes the sum.
-enum { components, cavities, characteristic, sums, copies = 32 };
 inlined void add_all(int64 *to, int what, int v) {
   for (int k = 16; k; k >>= 1) v += from_lane(v, (thread_x() & 31) ^ k);
   static __shared__ int warps[32];
@@ -335,14 +332,14 @@ template <int deep> struct packed_rows {
   }
 };
 
-// Packs 32 rows of 64 voxels with each warp: bits of what is not above a limit.
-template <int deep, class T, class L> inlined void pack(const T *image, int w, int h, int d, L limit, word *bits) {
+// Packs 32 rows of 64 voxels with each warp: the bits of voxels in the set.
+template <int deep, class T, class L> inlined void pack(asked<T, L> of, int w, int h, int d, word *bits) {
   volume<deep> v(bits, w, h, d);
   packed_rows<deep> at(v);
   if (!at.any) return;
   const int ahead = 8;
   int lane = thread_x() & 31, x = 64 * at.x + lane;
-  const T *p = image + ((int64)at.z * h + at.y) * w + x;
+  const T *p = of.images + of.begin + ((int64)at.z * h + at.y) * w + x;
   word mine = 0;
   NOT_UNROLLED for (int i = 0; i < at.each; i += ahead) {
     T low[ahead] = {}, high[ahead] = {};
@@ -353,7 +350,7 @@ template <int deep, class T, class L> inlined void pack(const T *image, int w, i
     }
     UNROLL for (int j = 0; j < ahead; j++) {
       bool in = at.z < d && at.y + i + j < h;
-      word all = (word)vote(in && x + 32 < w && (L)high[j] <= limit) << 32 | vote(in && x < w && (L)low[j] <= limit);
+      word all = (word)vote(in && x + 32 < w && of.has(high[j])) << 32 | vote(in && x < w && of.has(low[j]));
       if (lane == i + j) mine = all;
     }
   }
@@ -374,18 +371,19 @@ inlined unsigned bits_within(const unsigned (&v)[4], unsigned low, unsigned high
   return all;
 }
 
-// The same of bytes, sixteen a lane. Rows begin anywhere: a lane reads the sixteen around its
-// first one, and those that follow where that is not the first of them.
-template <int deep> inlined void pack(const uint8 *image, int w, int h, int d, int limit, word *bits) {
+// The same of bytes, sixteen a lane. Rows begin anywhere: a lane reads the sixteen around its first byte, and the
+// next sixteen if its first byte is not the first of them.
+template <int deep> inlined void pack(asked<uint8, int> of, int w, int h, int d, word *bits) {
   volume<deep> v(bits, w, h, d);
   packed_rows<deep> at(v);
   if (!at.any) return;
   const int ahead = 4, rows = 8; // loads of a lane, and the rows that a warp loads at a time
   int lane = thread_x() & 31, x = 64 * at.x + 16 * (lane & 3), left = w - x;
-  unsigned low = (unsigned)(limit & 0x7f) * 0x01010101u | 0x80808080u, high = limit > 0x7f ? 0x80808080u : 0;
+  unsigned low = (unsigned)(of.limit & 0x7f) * 0x01010101u | 0x80808080u, high = of.limit > 0x7f ? 0x80808080u : 0;
   unsigned kept = left >= 16 ? 0xffff : left > 0 ? (1u << left) - 1 : 0;
-  if (limit < 0 || at.z >= d) kept = 0;
-  int64 first = ((int64)at.z * h + at.y + (lane >> 2)) * w + x, all = (int64)w * h * d;
+  if (at.z >= d) kept = 0;
+  unsigned within = of.limit < 0 ? 0 : kept, other = of.above ? kept : 0;
+  int64 first = of.begin + ((int64)at.z * h + at.y + (lane >> 2)) * w + x;
   unsigned a[ahead][4], b[ahead][4];
   int off[ahead];
   UNROLL for (int j = 0; j < ahead; j++) {
@@ -393,15 +391,15 @@ template <int deep> inlined void pack(const uint8 *image, int w, int h, int d, i
     bool in = kept && at.y + (lane >> 2) + j * rows < h;
     off[j] = in ? (int)(p & 15) : -1;
     UNROLL for (int i = 0; i < 4; i++) a[j][i] = b[j][i] = 0;
-    load_if(in, a[j], image + (p & ~15ll));
-    load_if(in && off[j] && (p | 15) + 1 < all, b[j], image + (p | 15) + 1);
+    load_if(in, a[j], of.images + (p & ~15ll));
+    load_if(in && off[j] && (p | 15) + 1 < of.end, b[j], of.images + (p | 15) + 1);
   }
   UNROLL for (int j = 0; j < ahead; j++) {
     unsigned mine = 0;
     if (off[j] >= 0) {
       mine = bits_within(a[j], low, high);
       if (off[j]) mine = (mine | bits_within(b[j], low, high) << 16) >> off[j];
-      mine &= kept;
+      mine = mine & within ^ other;
     }
     mine |= from_lane(mine, lane ^ 1) << 16; // of even lanes
     unsigned upper = from_lane(mine, lane ^ 2);

@@ -19,6 +19,7 @@
   fault(waiting)  /* saddles are forgotten that wait while a warp joins others */                  \
   fault(third)    /* of a saddle where three components meet the third is forgotten */             \
   fault(path)     /* a way around the set leads to a corner that no edge leads to */               \
-  fault(moved)    /* an edge whose place another one took is not joined again */
+  fault(moved)    /* an edge whose place another one took is not joined again */                   \
+  fault(question) /* the images and the limits of a batch are numbered the other way round */
 
 #include "../planted.h"

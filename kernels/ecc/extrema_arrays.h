@@ -13,10 +13,6 @@ inlined unsigned *queue_in(void *memory) { return (unsigned *)memory; }
 inlined unsigned *delivered_in(void *memory) { return (unsigned *)memory + 1; }
 template <class N> inlined N *table_in(void *memory) { return (N *)((char *)memory + state); }
 
-#ifndef ON_HOST
-inlined int block_y() { return (int)__nvvm_read_ptx_sreg_ctaid_y(); }
-#endif
-
 // Moves the parameters of a kernel to those of the block's image.
 template <class T> inlined void take_image(const T *&image, int64 voxels, int64 *&chi, int rows, void *&memory, int levels) {
   const int64 i = block_y();

@@ -183,6 +183,41 @@ def test_batches(on):
             assert (chi[i] == everywhere(images[i])).all()
 
 
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int16, np.float32, np.float16])
+@pytest.mark.parametrize("shape", SHAPES[:-2] + [(131, 67, 66)], ids=str)
+def test_betti(on, shape, dtype):
+    image = noise(shape, dtype)
+    x, at = on.put(image), [0.2] if dtype == bool else [-1.0, 0.0, 0.7] if np.dtype(dtype).kind == "f" else [-1, 3, 100]
+    for superlevel in (False, True):
+        got = on.get(eccbench.cuda.betti(x, at, superlevel=superlevel, verify=True))
+        assert (got == eccbench.betti(image, at, superlevel=superlevel, verify=False)).all(), superlevel
+    assert (on.get(eccbench.cuda.betti_curves(x, at=at, verify=True)) == eccbench.betti(image, at, verify=False)).all()
+    assert (on.get(x) == image).all()
+
+
+def test_betti_of_batches(on):
+    for shape, dims in [((500, 28, 28), 2), ((2, 3, 9, 31), 2), ((4, 8, 8, 9), 3), ((3, 65, 33, 97), 3), ((0, 9, 9), 2)]:
+        images = noise(shape, np.uint8)
+        x, at = on.put(images), [60, 128, 200]
+        batch = shape[: len(shape) - dims]
+        got = on.get(eccbench.cuda.betti(x, at, dims=dims, verify=True))
+        assert got.shape == (*batch, 3, 3)
+        for i in list(np.ndindex(batch))[:12]:
+            assert (got[i] == eccbench.betti(images[i], at, verify=False)).all(), (shape, i)
+        assert (on.get(eccbench.cuda.betti_curves(x, at=at, dims=dims)) == got).all()
+        masks = images > 128
+        assert (on.get(eccbench.cuda.betti(on.put(masks), dims=dims, verify=True)) == on.get(eccbench.cuda.betti(x, 129, superlevel=True, dims=dims))).all()
+
+
+def test_betti_of_every_level(on):
+    """All values of uint8, at addresses that are no multiples of 16, and in more launches than one."""
+    flat = noise((3 * 20 * 30 * 40 + 5,), np.uint8)
+    images, x = flat[5:].reshape(3, 20, 30, 40), on.put(flat)[5:].reshape(3, 20, 30, 40)
+    got = on.get(eccbench.cuda.betti_curves(x, dims=3, verify=True))
+    assert (got == on.get(eccbench.cuda.betti(x, np.arange(256), dims=3, verify=True))).all()
+    assert (got[1] == eccbench.betti_curves(images[1], verify=False)(np.arange(256))).all()
+
+
 def test_out(on):
     image = noise((30, 40), np.uint8)
     x, out = on.put(image), on.empty((256,))

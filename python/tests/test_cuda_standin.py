@@ -55,7 +55,7 @@ class Plan:
     made: list = []
 
     def __init__(self, request):
-        assert "flow" in request or request["align"] in (1, 2, 4, 8, 16)
+        assert "flow" in request or "betti" in request or request["align"] in (1, 2, 4, 8, 16)
         self.request = request
         self.made.append(request)
         self.calls = []
@@ -83,8 +83,15 @@ class Plan:
             fields = [eccbench.gvf(voxels, **flow, verify=False)[-n:] for voxels in seen(image, (images, *shape), dtype)]
             seen(chi, (images, *fields[0].shape), np.dtype(np.float32))[:] = fields
             return
-        assert image % self.request["align"] == 0 and memory
+        assert image % self.request.get("align", 1) == 0 and memory
         voxels = seen(image, (images, *shape), dtype)
+        if "betti" in self.request:
+            out = seen(chi, (images, self.rows, 3), np.dtype(np.int64))
+            at = range(256) if self.request["at"] is None else self.request["at"]
+            for i, k in np.ndindex(images, self.rows):
+                outside = voxels[i] <= at[k] if self.request["betti"].get("above") else voxels[i] > at[k]
+                out[i, k] = eccbench.betti(outside.astype(np.uint8), 0, verify=False)
+            return
         out = seen(chi, (images, self.rows), np.dtype(np.int64))
         at = self.request["at"]
         if at is None:
@@ -94,9 +101,9 @@ class Plan:
 
 
     def verify(self, images, image, chi, stream):
-        assert not self.closed and stream == 77 and image % 16 == 0
+        assert not self.closed and stream == 77 and ("betti" in self.request or image % 16 == 0)
         shape, dtype = tuple(self.request["shape"]), np.dtype(self.request["type"])
-        again = np.zeros((images, self.rows), np.int64)
+        again = np.zeros((images, self.rows, 3 if "betti" in self.request else 1), np.int64)
         Plan.add(self, images, image, again.ctypes.data, 1, stream)
         if (again != seen(chi, again.shape, again.dtype)).any():
             raise _library.Error("internal", "the curve of image 0 is WRONG")
@@ -179,6 +186,41 @@ def test_verified(cupy, monkeypatch):
     monkeypatch.setattr(Stream, "capturing", True)
     with pytest.raises(RuntimeError, match="nothing can be waited for"):
         eccbench.cuda.curve(image, verify=True)
+
+
+def test_betti(cupy):
+    """Sets at values of any shape and below and above them; those of bool images by themselves."""
+    for dtype in (np.uint8, np.int16, np.float32):
+        images = put(noise((2, 5, 7), dtype))
+        for at, superlevel in [(50, False), ([50.5, 3, 500], False), ([[50, 51.5]], True), (-3, False), (1e9, True)]:
+            got = eccbench.cuda.betti(images, at, superlevel=superlevel, dims=2, verify=True)
+            assert got.shape == (2, *np.shape(at), 3)
+            for i, k in np.ndindex(2, np.size(at)):
+                want = eccbench.betti(images[i], float(np.ravel(at)[k]), superlevel=superlevel)
+                assert tuple(got[i].reshape(-1, 3)[k]) == tuple(want), (dtype, at)
+    mask = put(noise((4, 6, 7), np.uint8) > 70)
+    assert tuple(eccbench.cuda.betti(mask)) == tuple(eccbench.betti(np.asarray(mask)))
+    near = put(np.array([[0.1, 0.2]], np.float32))  # float32 rounds both up
+    assert [int(eccbench.cuda.betti(near, v)[0]) for v in (0.1, float(np.float32(0.1)))] == [0, 1]
+    assert [int(eccbench.cuda.betti(near, v, superlevel=True)[0]) for v in (0.2, float(np.float32(0.2)), 0.21)] == [1, 1, 0]
+
+
+def test_betti_curves(cupy):
+    images = put(noise((2, 5, 7), np.uint8))
+    got = eccbench.cuda.betti_curves(images, dims=2, verify=True)
+    assert (got == eccbench.cuda.betti(images, np.arange(256), dims=2)).all()
+    at = [90, 3, 90, 40.5]
+    out = put(np.zeros((2, 4, 3), np.int64))
+    assert eccbench.cuda.betti_curves(images, at=at, dims=2, out=out) is out and (out == eccbench.cuda.betti(images, at, dims=2)).all()
+    odd = put(noise((300,), np.uint8))[3:38].reshape(5, 7)  # is copied for the kernels
+    assert (eccbench.cuda.betti_curves(odd, at=[70]) == eccbench.cuda.betti(odd, [70])).all()
+    for call, said in [
+        (lambda: eccbench.cuda.betti(images), "at is missing"), (lambda: eccbench.cuda.betti_curves(put(noise((5, 7), np.int16))), "at is missing"),
+        (lambda: eccbench.cuda.betti(images, []), "want one number or more"), (lambda: eccbench.cuda.betti(images, np.nan), "NaN or infinite"),
+        (lambda: eccbench.cuda.betti(images, 3, out=out), "out: want a packed array"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            call()
 
 
 def test_layouts(cupy):

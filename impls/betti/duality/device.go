@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/device"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/betti"
@@ -89,13 +90,27 @@ func (t tiling) faceNodes() int64 {
 func (t tiling) bitBytes() int64  { return 8 * tileWords * t.tiles() }
 func (t tiling) nodeBytes() int64 { return shadow * (1 + t.tiles()*t.faceNodes()) }
 
-// plan rejects an image that exceeds the kernels' integers.
-func plan(in *betti.Image) (counting.Plan, error) {
-	return tile(in.Shape()).plan(in)
+// OpenBatch loads the kernels for images of other programs, at some thresholds. If `above`, sets have the voxels
+// above a threshold, not those up to it.
+func OpenBatch(d device.Guest, s grid.Shape, typ grid.Type, thresholds []float32, above bool) (*counting.Batch, error) {
+	p, err := tile(s).planOf(s, typ, counting.Limits(typ, thresholds...))
+	if err != nil {
+		return nil, err
+	}
+	p.Answer, p.Numbers = 3, func(counts, answer device.Buffer) counting.Launch {
+		return counting.Launch{Kernel: "betti_numbers", Blocks: 1, Threads: 32, Args: []any{counts, answer}}
+	}
+	return counting.OpenBatch(d, p, s.Voxels()*typ.Size(), int64(len(thresholds)), above)
 }
 
+func plan(in *betti.Image) (counting.Plan, error) { return tile(in.Shape()).plan(in) }
+
 func (t tiling) plan(in *betti.Image) (counting.Plan, error) {
-	s := in.Shape()
+	return t.planOf(in.Shape(), in.Type(), counting.Limits(in.Type(), in.Threshold))
+}
+
+// planOf rejects images that exceed the kernels' integers.
+func (t tiling) planOf(s grid.Shape, typ grid.Type, limits counting.Table) (counting.Plan, error) {
 	if max(t.d, t.h, t.w) > mostAxis {
 		return counting.Plan{}, fmt.Errorf("%v: an axis is longer than the kernels count, %d; take duality, on the cpu", s, mostAxis)
 	}
@@ -107,9 +122,9 @@ func (t tiling) plan(in *betti.Image) (counting.Plan, error) {
 		return counting.Plan{}, fmt.Errorf("%v: %d nodes at the faces of tiles, of which the kernels count %d; take duality, on the cpu", s, nodes, most)
 	}
 	p := counting.Plan{
-		Module: "betti_duality", What: "the resident image with its bits and the nodes of tiles", Counts: counting.SumCounts,
+		Module: "betti_duality", What: "the resident image with its bits and the nodes of tiles", Counts: counting.SumCounts, Tables: []counting.Table{limits}, Words: typ == grid.Uint8,
 		Scratch:  []counting.Scratch{{Name: "bits", Bytes: t.bitBytes()}, {Name: "nodes of tiles", Bytes: t.nodeBytes()}},
-		Launches: func(m counting.Memory) []counting.Launch { return t.launches(in, m) },
+		Launches: func(m counting.Memory) []counting.Launch { return t.launches(typ, m) },
 	}
 	if t.shared() > 0 {
 		p.Scratch, p.Bring = append(p.Scratch, counting.Scratch{Name: "runs of the set in shared slices", Bytes: shadow * t.places(false)}), []int{2}
@@ -143,14 +158,15 @@ func (t tiling) places(around bool) int64 {
 	return t.shared() * rows * t.tx * bundleNodes
 }
 
-func (t tiling) launches(in *betti.Image, m counting.Memory) []counting.Launch {
+func (t tiling) launches(typ grid.Type, m counting.Memory) []counting.Launch {
 	flat := ""
 	if t.planes == flatPlanes {
 		flat = "_flat"
 	}
 	w, h, d := int32(t.w), int32(t.h), int32(t.d)
 	bits := m.Scratch[0]
-	parameters := []any{bits, w, h, d, m.Scratch[1], m.Counts}
+	apart := t.nodeBytes() / shadow
+	parameters := []any{bits, w, h, d, m.Scratch[1], apart, m.Counts}
 	queues := func(threads int64) int64 { return threads / 32 * queueBytes }
 	parents := func(bundles int64) int64 { return (bundles*bundleNodes + 4) / 2 * 4 }
 	rows := t.tz * t.planes * t.ty * (tileWords / t.planes / packRows) * t.tx
@@ -178,15 +194,15 @@ func (t tiling) launches(in *betti.Image, m counting.Memory) []counting.Launch {
 		}
 	}
 	list := []counting.Launch{
-		{Kernel: fmt.Sprintf("betti_pack%s_%v", flat, in.Type()), Blocks: (rows*32 + packBlock - 1) / packBlock, Threads: packBlock,
-			Args: []any{m.Image, w, h, d, counting.Limit(in.Type(), in.Threshold), bits}},
+		{Kernel: fmt.Sprintf("betti_pack%s_%v", flat, typ), Blocks: (rows*32 + packBlock - 1) / packBlock, Threads: packBlock,
+			Args: append(m.Arguments(t.w, t.h, t.d), bits)},
 		{Kernel: "betti_foreground" + flat, Blocks: t.tiles(), Threads: setBlock, Shared: parents(tileWords/4) + queues(setBlock), Args: parameters},
 		{Kernel: "betti_foreground_seams" + flat, Blocks: t.tiles(), Threads: seamBlock, Shared: seamBytes, Args: parameters},
 	}
 	list = append(list, cut("betti_cut_set"+flat, false, m.Counts)...)
 	if t.hollow {
 		list = append(list,
-			counting.Launch{Kernel: "betti_background", Blocks: t.tiles(), Threads: aroundBlock, Shared: parents(tileWords) + queues(aroundBlock), Args: []any{bits, w, h, d, ends, m.Scratch[1], m.Counts}},
+			counting.Launch{Kernel: "betti_background", Blocks: t.tiles(), Threads: aroundBlock, Shared: parents(tileWords) + queues(aroundBlock), Args: []any{bits, w, h, d, ends, m.Scratch[1], apart, m.Counts}},
 			counting.Launch{Kernel: "betti_background_seams", Blocks: t.tiles(), Threads: seamBlock, Shared: seamBytes, Args: parameters})
 		list = append(list, cut("betti_cut_rest", true)...)
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/device"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/betti"
@@ -31,6 +32,7 @@ const (
 	deviceBlock   = 256
 	joinBlock     = 128
 	mostBlocks    = 1 << 12
+	numbersBlock  = 256
 	joinBlocks    = 1 << 11 // warps of these blocks take words in turn
 	turns         = 2       // counters of such turns
 	mostOfBlock   = 1 << 27 // voxels whose changes a 32-bit counter can count
@@ -43,21 +45,35 @@ const (
 )
 
 // deviceKey returns the type of the keys, and whether they are the image's values.
-func deviceKey(in grid.Source) (key grid.Type, same bool) {
+func deviceKey(t grid.Type, l grid.Ladder) (key grid.Type, same bool) {
 	switch {
-	case in.Type() == grid.Uint8 && identical(in):
+	case t == grid.Uint8 && l.Key() == grid.Identity(t).Key():
 		return grid.Uint8, true
-	case in.Ladder().Len() < 1<<8:
+	case l.Len() < 1<<8:
 		return grid.Uint8, false
 	}
 	return grid.Uint16, false
 }
 
 // plan rejects an image with more levels or voxels than the kernels count.
-func plan(in grid.Source) (counting.Plan, error) {
-	s := in.Shape()
+func plan(in grid.Source) (counting.Plan, error) { return planOf(in.Shape(), in.Type(), in.Ladder()) }
+
+// OpenBatch loads the kernels for images of other programs. Answers are the Betti numbers at the first levels of a
+// ladder; values above the last level count as the last level.
+func OpenBatch(d device.Guest, s grid.Shape, t grid.Type, l grid.Ladder, rows int64) (*counting.Batch, error) {
+	p, err := planOf(s, t, l)
+	if err != nil {
+		return nil, err
+	}
+	p.Answer = 3 * rows
+	p.Numbers = func(counts, answer device.Buffer) counting.Launch {
+		return counting.Launch{Kernel: "betti_curve_numbers", Blocks: 1, Threads: numbersBlock, Args: []any{counts, int32(l.Len()), int32(rows), answer}}
+	}
+	return counting.OpenBatch(d, p, s.Voxels()*t.Size(), 1, false)
+}
+
+func planOf(s grid.Shape, t grid.Type, l grid.Ladder) (counting.Plan, error) {
 	d, h, w := ecc.Stack(s)
-	l := in.Ladder()
 	if !l.Indexed() || l.Len() > mostOnDevice {
 		return counting.Plan{}, fmt.Errorf("%d levels, of which the kernels count %d; take duality, on the cpu", l.Len(), mostOnDevice)
 	}
@@ -65,7 +81,7 @@ func plan(in grid.Source) (counting.Plan, error) {
 	if max(d, h, w) > math.MaxInt32/2 || words*mostMinima > math.MaxUint32-2 {
 		return counting.Plan{}, fmt.Errorf("%v: %d places of minima, of which the kernels count %d; take duality, on the cpu", s, words*mostMinima, uint32(math.MaxUint32-2))
 	}
-	key, same := deviceKey(in)
+	key, same := deviceKey(t, l)
 	p := counting.Plan{
 		Module: "betti_curves", What: "the resident image with its bits and the edges of minima", Counts: listsOfCounts * (l.Len() + 1),
 		Scratch: []counting.Scratch{
@@ -91,7 +107,9 @@ func plan(in grid.Source) (counting.Plan, error) {
 		keys := m.Image
 		if !same {
 			keys = m.Scratch[5]
-			launch(fmt.Sprintf("betti_keys_%v_%v", in.Type(), key), s.Voxels(), deviceBlock, 0, m.Image, s.Voxels(), m.Tables[0], int32(l.Len()), keys)
+			voxels := s.Voxels() * m.Questions
+			launch(fmt.Sprintf("betti_keys_%v_%v", t, key), voxels, deviceBlock, 0, m.Image, voxels, m.Tables[0], int32(l.Len()), keys)
+			list[0].Together = true
 		}
 		before, numbers, lists, edges, known := m.Scratch[0], m.Scratch[1], m.Scratch[2], m.Scratch[3], m.Scratch[4]
 		of := func(args ...any) []any { return append([]any{keys, int32(w), int32(h), int32(d)}, args...) }

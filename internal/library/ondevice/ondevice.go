@@ -4,11 +4,9 @@
 package ondevice
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -20,8 +18,6 @@ import (
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
-	"eccbench/internal/workloads/ecc/fingerprint"
-	"eccbench/internal/workloads/ecc/fingerprint/ondevice"
 	"eccbench/internal/workloads/gvf"
 )
 
@@ -40,6 +36,15 @@ type Request struct {
 	Flow *Flow `json:"flow"`
 	// Soft requests soft curves of float32 images, by AddSoft in place of Add.
 	Soft *Soft `json:"soft"`
+	// Betti requests the Betti numbers of the sets at the values in place of χ.
+	Betti *Betti `json:"betti"`
+}
+
+// A Betti describes sets. If Above, sets have the voxels above each value, not those up to it. If Every, the numbers
+// of all sets are computed together, from the changes from value to value.
+type Betti struct {
+	Above bool `json:"above"`
+	Every bool `json:"every"`
 }
 
 // A Soft describes a batch of soft curves. If voxels are vertices, the images are negated and have a border of −∞.
@@ -66,8 +71,8 @@ type Plan struct {
 	// launch of Add.
 	Memory int64 `json:"memory"`
 	Most   int64 `json:"most"`
-	// Rows is the length of an answer. A curve has int64 values, and a field has components of a
-	// float32 per voxel. Soft curves have the moments of all images, four float64 each.
+	// Rows is the length of an answer. A curve has int64 values, Betti numbers are three int64, and a field has
+	// components of a float32 per voxel. Soft curves have the moments of all images, four float64 each.
 	Rows int64 `json:"rows"`
 	// Laid is the size in bytes of SoftCall.Laid, which callers include in a block of their own.
 	Laid int64 `json:"laid"`
@@ -75,8 +80,8 @@ type Plan struct {
 	kernels io.Closer
 	// enqueue adds a launch for consecutive images. It is nil for soft curves.
 	enqueue func(s device.Stream, images int64, image, answer, memory device.Buffer) error
-	soft    *binned.Batch      // nil for other answers
-	curve   *extrema.ArrayKind // nil for other answers
+	soft    *binned.Batch // nil for other answers
+	check   *check        // nil for answers without a witness
 	on      device.Guest
 	image   int64 // bytes
 	answer  int64 // bytes
@@ -148,79 +153,6 @@ func (p *Plans) Add(number uint64, images int64, c Call) error {
 	})
 }
 
-// Verify waits for the stream, and compares the finished curves of some images with the
-// fingerprints of the images. The fingerprint kernels share no code with the counting kernels.
-// Images begin at multiples of 16.
-func (p *Plans) Verify(number uint64, images int64, c Call) (err error) {
-	p.mu.Lock()
-	plan := p.open[number]
-	p.mu.Unlock()
-	if plan == nil || plan.curve == nil {
-		return fmt.Errorf("plan %d: there is none", number)
-	}
-	levels, key := plan.curve.Ladder.Len(), fingerprint.Draw(1)
-	look, err := ondevice.Open(plan.on, outline{plan.curve}, key)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, look.Close()) }()
-	s := plan.on.LentStream("the caller's", c.Stream)
-	if err := s.Wait(); err != nil {
-		return err
-	}
-	data := make([]byte, plan.answer)
-	for i := range uint64(images) {
-		if err := s.Download(data, plan.on.LentBuffer("the caller's curve", c.Answer+i*uint64(plan.answer), plan.answer), 0); err != nil {
-			return err
-		}
-		want, err := look.Of(plan.on.LentBuffer("the caller's image", c.Image+i*uint64(plan.image), plan.image))
-		if err != nil {
-			return err
-		}
-		got, err := fingerprint.OfCurve(changes(data, levels), levels, key)
-		if err != nil {
-			return err
-		}
-		if !got.Equal(want) {
-			return Wrong(fmt.Sprintf("the curve of image %d is WRONG: its fingerprint is %v, that of the image %v", i, got, want))
-		}
-	}
-	return nil
-}
-
-// Wrong is the error of curves that contradict a fingerprint.
-type Wrong string
-
-func (w Wrong) Error() string { return string(w) }
-
-// changes yields the changes of a curve at its first levels. The rest is at the last level of all,
-// where χ is 1, the Euler characteristic of the box.
-func changes(data []byte, levels int64) iter.Seq2[int64, int64] {
-	return func(yield func(int64, int64) bool) {
-		last := int64(0)
-		for k := range int64(len(data) / 8) {
-			chi := int64(binary.LittleEndian.Uint64(data[8*k:]))
-			if !yield(k, chi-last) {
-				return
-			}
-			last = chi
-		}
-		if levels > int64(len(data)/8) {
-			yield(levels-1, 1-last)
-		}
-	}
-}
-
-// outline is an image without readable voxels.
-type outline struct{ *extrema.ArrayKind }
-
-func (o outline) Shape() grid.Shape   { return o.ArrayKind.Shape }
-func (o outline) Type() grid.Type     { return o.ArrayKind.Type }
-func (o outline) Ladder() grid.Ladder { return o.ArrayKind.Ladder }
-func (outline) ReadSlab([]byte, int64, int64) error {
-	return errors.New("an image that is in its caller's memory")
-}
-
 // A SoftCall has the addresses of the caller's memory for soft curves, each of all images one after the other.
 type SoftCall struct {
 	Image, Changes, Laid, Along, OfRow     uint64 // as of binned.BatchMemory; Along and OfRow are 0 without a direction
@@ -282,7 +214,11 @@ func (p *Plans) Close(number uint64) error {
 	if plan == nil {
 		return nil
 	}
-	return plan.kernels.Close()
+	errs := []error{plan.kernels.Close()}
+	if plan.check != nil && plan.check.witness != nil {
+		errs = append(errs, plan.check.witness.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // opener returns a function that loads the kernels of the request on a device.
@@ -326,9 +262,15 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 			return &Plan{Rows: a.Blocks(), Memory: a.Work(true), Laid: a.Laid(), kernels: a, soft: a}, nil
 		}, nil
 	}
+	if r.Betti != nil && !r.Betti.Every {
+		return r.numbers(shape, t)
+	}
 	kind, err := r.curve(shape, t)
 	if err != nil {
 		return nil, err
+	}
+	if r.Betti != nil {
+		return r.curves(kind)
 	}
 	return func(d device.Guest) (*Plan, error) {
 		a, err := extrema.OpenArrays(d, kind)
@@ -337,7 +279,7 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 		}
 		return &Plan{
 			Rows: kind.Rows, Memory: a.Memory(), Most: extrema.MostArrays, kernels: a, enqueue: a.Enqueue,
-			curve: &kind, image: image, answer: 8 * kind.Rows,
+			check: byFingerprint(kind), image: image, answer: 8 * kind.Rows,
 		}, nil
 	}, nil
 }

@@ -31,8 +31,14 @@ type Plan struct {
 	Scratch []Scratch // buffers shared by kernels, undefined before each call
 	Counts  int64     // number of int64 counters, zero before each call
 	Bring   []int     // indices of the scratch buffers that a call copies to the host with the counts
+	// Answer is the number of int64 of an answer in a batch, which Numbers makes of the counts. If it is nil, a batch
+	// has no answer but the counts.
+	Answer  int64
+	Numbers func(counts, answer device.Buffer) Launch
 	// Launches are the kernels in order.
 	Launches func(Memory) []Launch
+	// Words means that kernels read words of 16 bytes, wherever the first image begins (Asked.From).
+	Words bool
 }
 
 // A Table is an additional input of kernels.
@@ -47,10 +53,32 @@ type Scratch struct {
 	Bytes int64
 }
 
-// Memory is the buffers of a plan on the device. The image has whole words of 16 bytes.
+// Memory is the buffers of a plan on the device. The images have whole words of 16 bytes together.
 type Memory struct {
 	Image, Counts   device.Buffer
 	Tables, Scratch []device.Buffer
+	Asked
+}
+
+// Asked are the questions of a launch about consecutive images, one for each row of the grid
+// (kernels/betti/asked.h): question q is image q / Levels at limit q % Levels.
+type Asked struct {
+	From             int64 // the first voxel of the first image
+	Images, Levels   int64
+	First, Questions int64 // the first question of the launch, and their number
+	Above            bool  // sets have the voxels above their limits, not those up to them
+}
+
+// one is the only question about an image.
+var one = Asked{Images: 1, Levels: 1, Questions: 1}
+
+// Arguments returns the first parameters of kernels that read images of w×h×d voxels. The limits are the first table.
+func (m Memory) Arguments(w, h, d int64) []any {
+	above := int32(0)
+	if m.Above {
+		above = 1
+	}
+	return []any{m.Image, m.From, m.Images, int32(w), int32(h), int32(d), m.Tables[0], int32(m.Levels), above, m.First}
 }
 
 // A Part is a job of a Method whose result is combined with others.
@@ -65,6 +93,7 @@ type Launch struct {
 	Kernel                  string
 	Blocks, Threads, Shared int64
 	Args                    []any
+	Together                bool // one row of the grid has all questions
 }
 
 // SumCounts is the number of counts of Sums, in 32 copies that blocks add to.
@@ -125,7 +154,7 @@ func (m Method[In, Out]) Setup(in In, c bench.Conditions) (bench.Job[Out], error
 	if err != nil {
 		return nil, err
 	}
-	j := &job[In, Out]{Watch: resident.NewWatch(d), on: d, in: in, method: m}
+	j := &job[In, Out]{Watch: resident.NewWatch(d), on: d, in: in, method: m, Memory: Memory{Asked: one}}
 	if err := j.setup(c, p); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
@@ -219,39 +248,52 @@ func (j *job[In, Out]) setup(c bench.Conditions, p Plan) (err error) {
 }
 
 func (j *job[In, Out]) load(module string, list []Launch) (err error) {
+	j.module, j.steps, err = load(j.on, module, list, 1)
+	return err
+}
+
+// load loads the kernels of launches, with some rows of the grid.
+func load(d device.Device, module string, list []Launch, rows int64) (device.Module, []step, error) {
 	var names []string
 	for _, l := range list {
 		names = append(names, l.Kernel)
 	}
-	if j.module, err = resident.Load(j.on, module, names...); err != nil {
-		return err
+	m, err := resident.Load(d, module, names...)
+	if err != nil {
+		return nil, nil, err
 	}
+	var steps []step
 	for _, l := range list {
-		f, err := j.module.Function(l.Kernel)
+		f, err := m.Function(l.Kernel)
 		if err != nil {
-			return err
+			return m, nil, err
 		}
-		if l.Shared+f.Attributes().Shared > j.on.Info().Shared {
+		if l.Shared+f.Attributes().Shared > d.Info().Shared {
 			if err := f.AllowShared(l.Shared); err != nil {
-				return err
+				return m, nil, err
 			}
 		}
-		j.steps = append(j.steps, step{f, device.Launch{Grid: device.Dim{X: l.Blocks}, Block: device.Dim{X: l.Threads}, Shared: l.Shared}, l.Args})
+		steps = append(steps, step{f, device.Launch{Grid: device.Dim{X: l.Blocks, Y: rows}, Block: device.Dim{X: l.Threads}, Shared: l.Shared}, l.Args})
 	}
-	return nil
+	return m, steps, nil
 }
 
-// Limit returns a threshold as a kernel's parameter: a float32, or for integer types the greatest
-// value not above it, as an int32. If there is none, it is the least value minus one.
-func Limit(t grid.Type, threshold float32) any {
+// Limits returns thresholds as a table of kernels: of float32, or for integer types the greatest
+// value not above each, as an int32. If there is none, it is the least value minus one.
+func Limits(t grid.Type, thresholds ...float32) Table {
 	least, most := 0.0, float64(math.MaxUint16)
-	switch t {
-	case grid.Float32:
-		return threshold
-	case grid.Int16:
+	if t == grid.Int16 {
 		least, most = math.MinInt16, math.MaxInt16
 	}
-	return int32(min(max(math.Floor(float64(threshold)), least-1), most))
+	table := Table{Name: "limits"}
+	for _, v := range thresholds {
+		bits := math.Float32bits(v)
+		if t != grid.Float32 {
+			bits = uint32(int32(min(max(math.Floor(float64(v)), least-1), most)))
+		}
+		table.Data = binary.LittleEndian.AppendUint32(table.Data, bits)
+	}
+	return table
 }
 
 // Do counts on the device; a whole call copies the image first.

@@ -242,6 +242,27 @@ func OfCurve(changes iter.Seq2[int64, int64], levels int64, k Key) (Sum, error) 
 	return sum, nil
 }
 
+// CurvesOn returns OfCurve for curves on the same levels, not those of every float32. It computes the weights once.
+func CurvesOn(levels int64, k Key) func(changes iter.Seq2[int64, int64]) (Sum, error) {
+	tables := make([][]uint64, k.functions)
+	for i := range tables {
+		w := k.weights(levels, i)
+		tables[i] = w.table(levels, w.outside())
+	}
+	return func(changes iter.Seq2[int64, int64]) (Sum, error) {
+		sum := make(Sum, k.functions)
+		for level, change := range changes {
+			if level < 0 || level >= levels {
+				return nil, levelError(level, levels)
+			}
+			for i, t := range tables {
+				sum[i] += uint64(change) * t[level]
+			}
+		}
+		return sum, nil
+	}
+}
+
 func levelError(level, levels int64) error {
 	return fmt.Errorf("fingerprint: a change at level %d of %d", level, levels)
 }

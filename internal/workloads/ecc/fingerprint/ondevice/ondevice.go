@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 
 	"eccbench/internal/device"
@@ -99,20 +100,16 @@ func open(d device.Device, p *fingerprint.Prepared, like grid.Source, in fingerp
 	if o.stream, err = d.NewStream("fingerprint"); err != nil {
 		return o, err
 	}
-	if o.host, err = d.AllocPinned("fingerprints on the host", 8*int64(len(tables))); err != nil {
-		return o, err
-	}
 	if t == grid.Float32 && l.Indexed() {
 		if err := o.levels(l); err != nil {
 			return o, err
 		}
 	}
 	for _, table := range tables {
-		f := &function{Table: table}
-		o.functions = append(o.functions, f)
-		if f.sum, err = d.Alloc("a fingerprint", 8); err != nil {
-			return o, err
-		}
+		o.functions = append(o.functions, &function{Table: table})
+	}
+	if err := o.room(1); err != nil {
+		return o, err
 	}
 	if err := o.choose(l); err != nil {
 		return o, err
@@ -297,14 +294,70 @@ func planesOf(items, length, positions, warps int64) float64 {
 	return float64((all+warps-1)/warps) * (float64(length) + startCost)
 }
 
+// room allocates memory for the sums of some images, unless there is enough.
+func (o *Looker) room(images int) (err error) {
+	bytes := 8 * int64(images)
+	if o.host != nil && o.host.Bytes() >= bytes*int64(len(o.functions)) {
+		return nil
+	}
+	var old []io.Closer
+	if o.host != nil {
+		old = append(old, o.host)
+	}
+	if o.host, err = o.d.AllocPinned("fingerprints on the host", bytes*int64(len(o.functions))); err != nil {
+		return err
+	}
+	for _, f := range o.functions {
+		if f.sum != nil {
+			old = append(old, f.sum)
+		}
+		if f.sum, err = o.d.Alloc("fingerprints", bytes); err != nil {
+			return err
+		}
+	}
+	var errs []error
+	for _, c := range old {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
+}
+
 // Of returns the sum over the cells of an image, given as a buffer or as the address of its first
 // voxel.
 func (o *Looker) Of(image any) (fingerprint.Sum, error) {
-	sum, err := o.whole(image)
-	if o.vertices && o.shape.Dim() == 3 {
-		sum = negative(sum)
+	sums, err := o.OfEach([]any{image})
+	if err != nil {
+		return nil, err
 	}
-	return sum, err
+	return sums[0], nil
+}
+
+// OfEach returns the sums of several images, if there are several on a device.Guest. It waits once.
+func (o *Looker) OfEach(images []any) ([]fingerprint.Sum, error) {
+	if err := o.room(len(images)); err != nil {
+		return nil, err
+	}
+	err := o.d.Do(func() error {
+		if err := o.begin(); err != nil {
+			return err
+		}
+		for i, image := range images {
+			if err := o.add(image, i, 0, -1, o.shape.D); err != nil {
+				return err
+			}
+		}
+		return o.end()
+	})
+	if err := errors.Join(err, o.stream.Wait()); err != nil {
+		return nil, err
+	}
+	sums := make([]fingerprint.Sum, len(images))
+	for i := range sums {
+		if sums[i] = o.sum(i); o.vertices && o.shape.Dim() == 3 {
+			sums[i] = negative(sums[i])
+		}
+	}
+	return sums, nil
 }
 
 func negative(s fingerprint.Sum) (sum fingerprint.Sum) {
@@ -312,22 +365,11 @@ func negative(s fingerprint.Sum) (sum fingerprint.Sum) {
 	return sum
 }
 
-// whole is the sum with the signs of top cells.
-func (o *Looker) whole(image any) (fingerprint.Sum, error) {
-	err := o.d.Do(func() error {
-		return errors.Join(o.begin(), o.add(image, 0, -1, o.shape.D), o.end())
-	})
-	if err := errors.Join(err, o.stream.Wait()); err != nil {
-		return nil, err
-	}
-	return o.sum(), nil
-}
-
-// sum reads the result of the last run from the host's copy.
-func (o *Looker) sum() fingerprint.Sum {
+// sum reads the result of an image of the last run, with the signs of top cells, from the host's copy.
+func (o *Looker) sum(image int) fingerprint.Sum {
 	sum := make(fingerprint.Sum, len(o.functions))
-	for i := range sum {
-		sum[i] = binary.LittleEndian.Uint64(o.host.Data()[8*i:])
+	for i, f := range o.functions {
+		sum[i] = binary.LittleEndian.Uint64(o.host.Data()[i*int(f.sum.Bytes())+8*image:])
 	}
 	return sum
 }
@@ -341,9 +383,9 @@ func (o *Looker) begin() error {
 	return errors.Join(errs...)
 }
 
-// add appends to the stream the kernels for the cells of positions from ≤ z < to: those between
+// add appends to the stream the kernels for the cells of positions from ≤ z < to of image i: those between
 // slices z and z+1. The image's memory begins at slice first. A 2D image is done whole.
-func (o *Looker) add(image any, first, from, to int64) error {
+func (o *Looker) add(image any, i int, first, from, to int64) error {
 	var values any = uint64(0) // none
 	if o.values != nil {
 		values = o.values
@@ -360,18 +402,26 @@ func (o *Looker) add(image any, first, from, to int64) error {
 		}
 		if err := o.stream.Launch(f.kernel, f.launch, image, int32(s.W), int32(s.H), int32(s.D), int32(first), o.rings,
 			int32(from), int32(to), int32(length), f.weights, int32(f.entries), f.copies, int32(f.least), int32(f.top), values,
-			o.even, o.lo, o.inverse, o.step, reversed, int32(f.Bits)-32, int32(f.Shift), f.sum); err != nil {
+			o.even, o.lo, o.inverse, o.step, reversed, int32(f.Bits)-32, int32(f.Shift), o.sumOf(f, i)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// sumOf returns the memory of the sum of image i.
+func (o *Looker) sumOf(f *function, i int) device.Buffer {
+	if i == 0 {
+		return f.sum
+	}
+	return o.d.(device.Guest).LentBuffer("a fingerprint", f.sum.Address()+8*uint64(i), 8)
+}
+
 // end adds the copies of the sums to the host.
 func (o *Looker) end() error {
 	var errs []error
 	for i, f := range o.functions {
-		errs = append(errs, o.stream.Copy(o.host, int64(8*i), f.sum, 0, f.sum.Bytes()))
+		errs = append(errs, o.stream.Copy(o.host, int64(i)*f.sum.Bytes(), f.sum, 0, f.sum.Bytes()))
 	}
 	return errors.Join(errs...)
 }

@@ -74,7 +74,7 @@ func (o *Looker) pass(in grid.Source, threads int, bytes int64) (sum fingerprint
 	if err := errors.Join(err, o.stream.Wait()); err != nil {
 		return nil, err
 	}
-	return o.sum(), nil
+	return o.sum(0), nil
 }
 
 // take appends a piece of the image to the slab. If the slab is full, its positions are computed
@@ -102,7 +102,7 @@ func (s *slab) take(p resident.Piece) error {
 func (s *slab) look(to int64) error {
 	from := s.next
 	s.next = to
-	return s.add(s.memory, s.first, from, to)
+	return s.add(s.memory, 0, s.first, from, to)
 }
 
 // A Witness computes fingerprints on a device that is already in use.
