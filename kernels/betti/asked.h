@@ -14,10 +14,11 @@ template <class T, class L> struct asked {
   L limit;
   bool above; // the set has the voxels above the limit, not those up to it
   // Of so many images, the first of which begins at voxel `from`.
-  member asked(const T *images, int64 from, int64 count, int64 voxels, const L *limits, int levels, int above, int64 first)
+  member asked(const T *images, int64 from, int64 count, int64 voxels, const L *limits, unsigned levels, int above, unsigned first)
       : images(images), above(above) {
-    int64 q = first + block_y(), i = planted(fault::question) ? q % levels : q / levels;
-    begin = from + i * voxels, end = from + count * voxels, limit = limits[planted(fault::question) ? q / levels : q % levels];
+    unsigned q = first + (unsigned)block_y(), i = q / levels, k = q - i * levels;
+    if (planted(fault::question)) i = k, k = q / levels;
+    begin = from + i * voxels, end = from + count * voxels, limit = limits[k];
   }
   member bool has(T v) const { return ((L)v <= limit) != above; }
 };

@@ -3,8 +3,9 @@
 #include "curves.h"
 
 #define KEYS(T, K)                                                                                                        \
-  extern "C" __global__ void betti_keys_##T##_##K(const T *image, int64 n, const float32 *values, int levels, K *keys) { \
-    find_keys(image, n, values, levels, keys);                                                                            \
+  extern "C" __global__ void betti_keys_##T##_##K(const T *image, int64 n, const float32 *values, int levels,           \
+                                                   int descend, K *keys) {                                               \
+    find_keys(image, n, values, levels, descend, keys);                                                                  \
   }
 #define ALL_KEYS(T) KEYS(T, uint8) KEYS(T, uint16)
 ALL_KEYS(uint8)

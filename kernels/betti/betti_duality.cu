@@ -10,7 +10,7 @@ template <int deep> inlined word *bits_of(word *bits, int w, int h, int d) {
 
 #define PACK(name, deep, T, L)                                                                                           \
   extern "C" __global__ void name(const T *images, int64 from, int64 count, int w, int h, int d, const L *limits,        \
-                                  int levels, int above, int64 first, word *bits) {                                      \
+                                  unsigned levels, int above, unsigned first, word *bits) {                              \
     pack<deep>(asked<T, L>(images, from, count, (int64)w * h * d, limits, levels, above, first), w, h, d,                \
                bits_of<deep>(bits, w, h, d));                                                                            \
   }

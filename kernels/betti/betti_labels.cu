@@ -6,18 +6,19 @@
 // Labels of all voxels, of the set and of what is around it, in the same words (Komura 2015,
 // Playne and Hawick 2018): what people do who need them. A label is a voxel's number and one;
 // 0 is what is outside the box. χ is counted by the eight voxels around each vertex.
-// A row of the grid is a question (asked.h), with labels of its own.
 #include "../swap.h"
-#include "asked.h"
+
+enum { components, cavities, characteristic, sums, copies = 32 };
 
 template <class T, class L> struct image {
-  asked<T, L> of;
+  const T *voxels;
   int w, h, d;
+  L limit;
   member bool in(int x, int y, int z) const {
     return (unsigned)x < (unsigned)w && (unsigned)y < (unsigned)h && (unsigned)z < (unsigned)d;
   }
   member int64 at(int x, int y, int z) const { return ((int64)z * h + y) * w + x; }
-  member bool inside(int x, int y, int z) const { return in(x, y, z) && of.has(of.images[of.begin + at(x, y, z)]); }
+  member bool inside(int x, int y, int z) const { return in(x, y, z) && (L)voxels[at(x, y, z)] <= limit; }
   member int64 count() const { return (int64)w * h * d; }
   member bool side(int x, int y, int z) const { return x == 0 || x == w - 1 || y == 0 || y == h - 1 || z == 0 || z == d - 1; }
   member void place(int64 p, int &x, int &y, int &z) const {
@@ -89,7 +90,7 @@ template <class I> inlined void link(const I &of, unsigned *labels) {
   }
 }
 
-template <class I> inlined void count_roots(const I &of, const unsigned *labels, int64 *out) {
+template <class I> inlined void count(const I &of, const unsigned *labels, int64 *out) {
   int roots = 0, holes = 0, chi = 0;
   // Vertices, one more along each axis than voxels.
   int64 all = (int64)(of.w + 1) * (of.h + 1) * (of.d + 1), step = (int64)blocks() * threads();
@@ -107,21 +108,22 @@ template <class I> inlined void count_roots(const I &of, const unsigned *labels,
   add_all(out, components, roots), add_all(out, cavities, holes), add_all(out, characteristic, chi);
 }
 
-#define ASKED(T, L)                                                                                                         \
-  const T *images, int64 from, int64 count, int w, int h, int d, const L *limits, int levels, int above, int64 first,       \
-      unsigned *labels
-#define OF(T, L) image<T, L>{asked<T, L>(images, from, count, (int64)w * h * d, limits, levels, above, first), w, h, d}
-#define OWN (labels + block_y() * ((int64)w * h * d + 1))
 #define LABELS(T, L)                                                                                                        \
-  extern "C" __global__ void betti_labels_begin_##T(ASKED(T, L)) { begin(OF(T, L), OWN); }                                  \
-  extern "C" __global__ void betti_labels_link_##T(ASKED(T, L)) { link(OF(T, L), OWN); }                                    \
-  extern "C" __global__ void betti_labels_count_##T(ASKED(T, L), int64 *out) { count_roots(OF(T, L), OWN, sums_of(out)); }
+  extern "C" __global__ void betti_labels_begin_##T(const T *voxels, int w, int h, int d, L limit, unsigned *labels) {      \
+    begin(image<T, L>{voxels, w, h, d, limit}, labels);                                                                     \
+  }                                                                                                                         \
+  extern "C" __global__ void betti_labels_link_##T(const T *voxels, int w, int h, int d, L limit, unsigned *labels) {       \
+    link(image<T, L>{voxels, w, h, d, limit}, labels);                                                                      \
+  }                                                                                                                         \
+  extern "C" __global__ void betti_labels_count_##T(const T *voxels, int w, int h, int d, L limit, const unsigned *labels,  \
+                                                    int64 *out) {                                                           \
+    count(image<T, L>{voxels, w, h, d, limit}, labels, out);                                                                \
+  }
 LABELS(uint8, int)
 LABELS(int16, int)
 LABELS(uint16, int)
 LABELS(float32, float32)
 
 extern "C" __global__ void betti_labels_flatten(unsigned *labels, int64 n) {
-  labels += block_y() * n;
   for (int64 p = (int64)block_x() * threads() + thread_x(); p < n; p += (int64)blocks() * threads()) labels[p] = root(labels, labels[p]);
 }

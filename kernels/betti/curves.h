@@ -71,8 +71,8 @@ template <class K> struct rows {
 inlined const unsigned *of_word(const unsigned *before, unsigned word) { return before + (word + (word >> 5) * (32 * (middle - 1))); }
 inlined unsigned *of_word(unsigned *before, unsigned word) { return before + (word + (word >> 5) * (32 * (middle - 1))); }
 
-// How many levels are below a value.
-template <class T, class K> inlined void find_keys(const T *image, int64 n, const float32 *values, int levels, K *keys) {
+// The number of levels below each value; if `descend`, the number of levels at or above it.
+template <class T, class K> inlined void find_keys(const T *image, int64 n, const float32 *values, int levels, int descend, K *keys) {
   for (int64 i = (int64)block_x() * threads() + thread_x(); i < n; i += (int64)blocks() * threads()) {
     float32 v = (float32)image[i];
     int lo = 0, hi = levels;
@@ -81,7 +81,7 @@ template <class T, class K> inlined void find_keys(const T *image, int64 n, cons
       if (values[m] < v) lo = m + 1;
       else hi = m;
     }
-    keys[i] = (K)lo;
+    keys[i] = (K)(descend ? levels - lo : lo);
   }
 }
 

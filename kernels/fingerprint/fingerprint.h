@@ -725,8 +725,8 @@ inlined void add_up(const T *image, const slab &s, int from, int to, int segment
       const T *image, int width, int height, int slices, int first, int rings, int from, int to, int segment,               \
       const weight *weights, int n, int log_copies, int least, int top, const float32 *values, int even, float32 lo, float32 inverse, \
       float32 step, int descend, int order, int shift, int64 *sum) {                                                        \
-    add_up<flat, way<under, T>, T>(image, slab{width, height, slices, first, rings}, from, to, segment,                     \
-        ladder{weights, n, log_copies, least, top, values, even, lo, inverse, step, descend, order, thread_x() & 31}, shift, sum); \
+    add_up<flat, way<under, T>, T>(image + (int64)block_y() * width * height * slices, slab{width, height, slices, first, rings}, from, to, segment,                     \
+        ladder{weights, n, log_copies, least, top, values, even, lo, inverse, step, descend, order, thread_x() & 31}, shift, sum + block_y()); \
   }
 #define KERNELS(name, way, T)                                                                                               \
   KERNEL(_##name, false, way, false, T) KERNEL(_under_##name, false, way, true, T)                                          \

@@ -65,7 +65,7 @@ class Plan:
             self.rows, self.memory = len(request["shape"]) - (len(request["shape"]) == 3 and request["shape"][0] == 1), 1024
             self.most = 1
             return
-        self.rows = 1 << (8 * np.dtype(request["type"]).itemsize) if request["at"] is None else len(request["at"])
+        self.rows = 1 << (8 * np.dtype(request["type"]).itemsize) if request.get("at") is None else len(request["at"])
         self.memory, self.most = 64 + 8 * self.rows, 2**16 - 1
 
     def close(self):
@@ -87,7 +87,9 @@ class Plan:
         voxels = seen(image, (images, *shape), dtype)
         if "betti" in self.request:
             out = seen(chi, (images, self.rows, 3), np.dtype(np.int64))
-            at = range(256) if self.request["at"] is None else self.request["at"]
+            at = range(256) if self.request.get("at") is None else self.request["at"]
+            if self.request["betti"].get("above") and self.request["betti"].get("every"):
+                at = at[::-1]  # the greatest value first
             for i, k in np.ndindex(images, self.rows):
                 outside = voxels[i] <= at[k] if self.request["betti"].get("above") else voxels[i] > at[k]
                 out[i, k] = eccbench.betti(outside.astype(np.uint8), 0, verify=False)
@@ -212,6 +214,9 @@ def test_betti_curves(cupy):
     at = [90, 3, 90, 40.5]
     out = put(np.zeros((2, 4, 3), np.int64))
     assert eccbench.cuda.betti_curves(images, at=at, dims=2, out=out) is out and (out == eccbench.cuda.betti(images, at, dims=2)).all()
+    for at in (at, None):
+        of = np.arange(256) if at is None else at
+        assert (eccbench.cuda.betti_curves(images, at=at, superlevel=True, dims=2) == eccbench.cuda.betti(images, of, superlevel=True, dims=2)).all()
     odd = put(noise((300,), np.uint8))[3:38].reshape(5, 7)  # is copied for the kernels
     assert (eccbench.cuda.betti_curves(odd, at=[70]) == eccbench.cuda.betti(odd, [70])).all()
     for call, said in [

@@ -5,8 +5,6 @@ import (
 	"math"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/device"
-	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/betti/counting"
@@ -22,21 +20,9 @@ func OnDevice(open resident.Opener) bench.Implementation[*betti.Image, betti.Num
 	}
 }
 
-// OpenBatch loads the kernels for images of other programs, at some thresholds.
-func OpenBatch(d device.Guest, s grid.Shape, t grid.Type, thresholds []float32, above bool) (*counting.Batch, error) {
-	p, err := planOf(s, t, counting.Limits(t, thresholds...))
-	if err != nil {
-		return nil, err
-	}
-	return counting.OpenBatch(d, p, s.Voxels()*t.Size(), int64(len(thresholds)), above)
-}
-
+// plan rejects an image with more voxels than there are labels.
 func plan(in *betti.Image) (counting.Plan, error) {
-	return planOf(in.Shape(), in.Type(), counting.Limits(in.Type(), in.Threshold))
-}
-
-// planOf rejects images with more voxels than there are labels.
-func planOf(s grid.Shape, t grid.Type, limits counting.Table) (counting.Plan, error) {
+	s := in.Shape()
 	n := s.Voxels()
 	if n > math.MaxUint32-1 || max(s.D, s.H, s.W) >= math.MaxInt32 {
 		return counting.Plan{}, fmt.Errorf("%v: %d voxels, of which labels of 4 bytes tell %d apart; take duality-gpu", s, n, uint32(math.MaxUint32-1))
@@ -46,17 +32,17 @@ func planOf(s grid.Shape, t grid.Type, limits counting.Table) (counting.Plan, er
 	blocks := min((n+block-1)/block, mostBlocks)
 	return counting.Plan{
 		Module: "betti_labels", What: "the resident image with a label for each voxel", Counts: counting.SumCounts,
-		Tables: []counting.Table{limits}, Scratch: []counting.Scratch{{Name: "labels", Bytes: 4 * (n + 1)}},
+		Scratch: []counting.Scratch{{Name: "labels", Bytes: 4 * (n + 1)}},
 		Launches: func(m counting.Memory) []counting.Launch {
 			labels := m.Scratch[0]
-			of := append(m.Arguments(w, h, d), labels)
+			of := []any{m.Image, int32(w), int32(h), int32(d), counting.Limit(in.Type(), in.Threshold), labels}
 			kernel := func(what string, args ...any) counting.Launch {
 				return counting.Launch{Kernel: "betti_labels_" + what, Blocks: blocks, Threads: block, Args: args}
 			}
 			flatten := kernel("flatten", labels, n+1)
 			return []counting.Launch{
-				kernel(fmt.Sprintf("begin_%v", t), of...), flatten, kernel(fmt.Sprintf("link_%v", t), of...), flatten,
-				kernel(fmt.Sprintf("count_%v", t), append(of, m.Counts)...),
+				kernel(fmt.Sprintf("begin_%v", in.Type()), of...), flatten, kernel(fmt.Sprintf("link_%v", in.Type()), of...), flatten,
+				kernel(fmt.Sprintf("count_%v", in.Type()), append(of, m.Counts)...),
 			}
 		},
 	}, nil

@@ -56,46 +56,83 @@ func deviceKey(t grid.Type, l grid.Ladder) (key grid.Type, same bool) {
 }
 
 // plan rejects an image with more levels or voxels than the kernels count.
-func plan(in grid.Source) (counting.Plan, error) { return planOf(in.Shape(), in.Type(), in.Ladder()) }
+func plan(in grid.Source) (counting.Plan, error) {
+	l := in.Ladder()
+	k := keys{levels: l.Len()}
+	if !l.Indexed() || k.levels > mostOnDevice {
+		return counting.Plan{}, tooMany(k.levels)
+	}
+	var same bool
+	if k.typ, same = deviceKey(in.Type(), l); !same {
+		for i := range k.levels {
+			k.values = append(k.values, l.Value(i))
+		}
+	}
+	return k.plan(in.Shape(), in.Type())
+}
 
-// OpenBatch loads the kernels for images of other programs. Answers are the Betti numbers at the first levels of a
-// ladder; values above the last level count as the last level.
-func OpenBatch(d device.Guest, s grid.Shape, t grid.Type, l grid.Ladder, rows int64) (*counting.Batch, error) {
-	p, err := planOf(s, t, l)
+func tooMany(levels int64) error {
+	return fmt.Errorf("%d levels: the kernels count %d at most; use duality on the cpu", levels, mostOnDevice)
+}
+
+// OpenBatch loads the kernels for images of other programs. Answers are the Betti numbers of the sets up to each
+// ascending value, or, if `above`, of those above each value, the greatest value first. No values mean 0 to 255 for
+// uint8.
+func OpenBatch(d device.Guest, s grid.Shape, t grid.Type, values []float32, above bool) (*counting.Batch, error) {
+	rows := int64(len(values))
+	k := keys{typ: grid.Uint16, values: values, levels: rows + 1, above: above}
+	switch {
+	case rows == 0:
+		if t != grid.Uint8 || above {
+			return nil, fmt.Errorf("%v: the values of the sets are missing", t)
+		}
+		rows = 1 << 8
+		k.typ, k.levels = t, rows
+	case k.levels < 1<<8:
+		k.typ = grid.Uint8
+	case k.levels > mostOnDevice:
+		return nil, tooMany(k.levels)
+	}
+	p, err := k.plan(s, t)
 	if err != nil {
 		return nil, err
 	}
 	p.Answer = 3 * rows
 	p.Numbers = func(counts, answer device.Buffer) counting.Launch {
-		return counting.Launch{Kernel: "betti_curve_numbers", Blocks: 1, Threads: numbersBlock, Args: []any{counts, int32(l.Len()), int32(rows), answer}}
+		return counting.Launch{Kernel: "betti_curve_numbers", Blocks: 1, Threads: numbersBlock, Args: []any{counts, int32(k.levels), int32(rows), answer}}
 	}
 	return counting.OpenBatch(d, p, s.Voxels()*t.Size(), 1, false)
 }
 
-func planOf(s grid.Shape, t grid.Type, l grid.Ladder) (counting.Plan, error) {
+// keys are the levels of voxels on the device: the number of values below a voxel's value or, if `above`, the number of
+// the other values. Without values, they are the image.
+type keys struct {
+	typ    grid.Type
+	values []float32
+	levels int64
+	above  bool
+}
+
+func (k keys) plan(s grid.Shape, t grid.Type) (counting.Plan, error) {
 	d, h, w := ecc.Stack(s)
-	if !l.Indexed() || l.Len() > mostOnDevice {
-		return counting.Plan{}, fmt.Errorf("%d levels, of which the kernels count %d; take duality, on the cpu", l.Len(), mostOnDevice)
-	}
 	words := (d*h*((w+wordVoxels-1)/wordVoxels) + sideBySide - 1) / sideBySide * sideBySide // of the lists
 	if max(d, h, w) > math.MaxInt32/2 || words*mostMinima > math.MaxUint32-2 {
 		return counting.Plan{}, fmt.Errorf("%v: %d places of minima, of which the kernels count %d; take duality, on the cpu", s, words*mostMinima, uint32(math.MaxUint32-2))
 	}
-	key, same := deviceKey(t, l)
 	p := counting.Plan{
-		Module: "betti_curves", What: "the resident image with its bits and the edges of minima", Counts: listsOfCounts * (l.Len() + 1),
+		Module: "betti_curves", What: "the resident image with its bits and the edges of minima", Counts: listsOfCounts * (k.levels + 1),
 		Scratch: []counting.Scratch{
 			{Name: "neighbours not above", Bytes: 4 * places * words}, {Name: "where voxels descend to", Bytes: 4 * 12 * words},
 			{Name: "saddles and minima", Bytes: 4 * wordLists * words}, {Name: "edges of minima", Bytes: 8 * (1 + words*mostMinima)}, {Name: "known minima", Bytes: 4 * (words + turns)},
 		},
 	}
-	if !same {
+	if k.values != nil {
 		var values []byte
-		for k := range l.Len() {
-			values = binary.LittleEndian.AppendUint32(values, math.Float32bits(l.Value(k)))
+		for _, v := range k.values {
+			values = binary.LittleEndian.AppendUint32(values, math.Float32bits(v))
 		}
 		p.Tables = []counting.Table{{Name: "levels", Data: values}}
-		p.Scratch = append(p.Scratch, counting.Scratch{Name: "levels of voxels", Bytes: (s.Voxels()*key.Size() + 15) / 16 * 16})
+		p.Scratch = append(p.Scratch, counting.Scratch{Name: "levels of voxels", Bytes: (s.Voxels()*k.typ.Size() + 15) / 16 * 16})
 	}
 	hollow := min(d, h, w) > 2 // otherwise every voxel is at a side
 	p.Launches = func(m counting.Memory) (list []counting.Launch) {
@@ -105,17 +142,20 @@ func planOf(s grid.Shape, t grid.Type, l grid.Ladder) (counting.Plan, error) {
 			list = append(list, counting.Launch{Kernel: name, Blocks: blocks, Threads: block, Shared: shared, Args: args})
 		}
 		keys := m.Image
-		if !same {
+		if k.values != nil {
 			keys = m.Scratch[5]
-			voxels := s.Voxels() * m.Questions
-			launch(fmt.Sprintf("betti_keys_%v_%v", t, key), voxels, deviceBlock, 0, m.Image, voxels, m.Tables[0], int32(l.Len()), keys)
+			voxels, descend := s.Voxels()*m.Questions, int32(0)
+			if k.above {
+				descend = 1
+			}
+			launch(fmt.Sprintf("betti_keys_%v_%v", t, k.typ), voxels, deviceBlock, 0, m.Image, voxels, m.Tables[0], int32(len(k.values)), descend, keys)
 			list[0].Together = true
 		}
 		before, numbers, lists, edges, known := m.Scratch[0], m.Scratch[1], m.Scratch[2], m.Scratch[3], m.Scratch[4]
 		of := func(args ...any) []any { return append([]any{keys, int32(w), int32(h), int32(d)}, args...) }
-		kernel := func(what string) string { return fmt.Sprintf("betti_%s_%v", what, key) }
+		kernel := func(what string) string { return fmt.Sprintf("betti_%s_%v", what, k.typ) }
 		kept := int64(0)
-		if key == grid.Uint8 {
+		if k.typ == grid.Uint8 {
 			kept = 4 * p.Counts
 		}
 		list = append(list, counting.Launch{Kernel: kernel("compare"), Blocks: (words + deviceBlock - 1) / deviceBlock, Threads: deviceBlock, Args: of(before)})
@@ -123,18 +163,18 @@ func planOf(s grid.Shape, t grid.Type, l grid.Ladder) (counting.Plan, error) {
 		if !hollow {
 			flat = "_flat"
 		}
-		joined := of(numbers, lists, edges, known, int32(l.Len()), m.Counts)
+		joined := of(numbers, lists, edges, known, int32(k.levels), m.Counts)
 		join := func(what string) {
 			most = joinBlocks
 			launch(kernel(what), words, joinBlock, joinBlock/32*joinBytes+stepBytes+kept/listsOfCounts, joined...)
 			most = mostBlocks
 		}
-		launch(kernel("scan"+flat), words, joinBlock, kept, of(before, numbers, lists, edges, known, int32(l.Len()), m.Counts)...)
+		launch(kernel("scan"+flat), words, joinBlock, kept, of(before, numbers, lists, edges, known, int32(k.levels), m.Counts)...)
 		join("join" + flat)
-		launch(kernel("deaths"+flat), words, deviceBlock, kept/listsOfCounts, of(lists, edges, known, int32(l.Len()), m.Counts)...)
+		launch(kernel("deaths"+flat), words, deviceBlock, kept/listsOfCounts, of(lists, edges, known, int32(k.levels), m.Counts)...)
 		if hollow {
 			join("join_around")
-			launch(kernel("deaths_around"), words, deviceBlock, kept/listsOfCounts, of(lists, edges, known, int32(l.Len()), m.Counts)...)
+			launch(kernel("deaths_around"), words, deviceBlock, kept/listsOfCounts, of(lists, edges, known, int32(k.levels), m.Counts)...)
 		}
 		return list
 	}

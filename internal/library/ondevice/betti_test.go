@@ -18,7 +18,7 @@ import (
 
 // Numbers at each value, on their own and together, equal those of a core. A wrong one is noticed.
 func TestBetti(t *testing.T) {
-	d, err := ecctest.Modules(t, "", "betti_duality", "betti_labels", "betti_curves")("")
+	d, err := ecctest.Modules(t, "", "betti_duality", "betti_curves")("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,6 +32,8 @@ func TestBetti(t *testing.T) {
 		{[]string{"noise/shape=16x8x4/type=uint8/seed=3"}, []float64{100}, Betti{Above: true}},
 		{[]string{"noise/shape=13x7x5/type=uint8/seed=1", "noise/shape=13x7x5/type=uint8/seed=2"}, nil, Betti{Every: true}},
 		{[]string{"noise/shape=16x8x4/type=float32/levels=64/seed=11"}, []float64{0.125, 0.25, 0.75}, Betti{Every: true}},
+		{[]string{"noise/shape=13x7/type=int16/seed=2", "noise/shape=13x7/type=int16/seed=3"}, []float64{9000, -5000, 9000, 3}, Betti{Above: true}},
+		{[]string{"noise/shape=13x7/type=uint16/seed=2"}, []float64{9000, 30000}, Betti{Above: true, Every: true}},
 	} {
 		var fields []*grid.Field
 		var images []byte
@@ -46,6 +48,9 @@ func TestBetti(t *testing.T) {
 		at := q.at
 		for v := 0.0; q.at == nil && v < 256; v++ {
 			at = append(at, v)
+		}
+		if q.of.Above && q.of.Every {
+			slices.Reverse(at)
 		}
 		var want []int64
 		for _, f := range fields {
@@ -88,7 +93,7 @@ func TestBetti(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, r := range []Request{{Betti: &Betti{}}, {At: []float64{1}, Betti: &Betti{Above: true, Every: true}}} {
+	for _, r := range []Request{{Betti: &Betti{}}, {Betti: &Betti{Above: true, Every: true}}, {At: []float64{2, 1}, Betti: &Betti{Every: true}}} {
 		r.Shape, r.Type, r.Align = []int64{4, 4}, "uint8", 16
 		if _, err := plans.Make(r); err == nil {
 			t.Errorf("%+v was accepted", r)

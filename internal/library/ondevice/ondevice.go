@@ -40,13 +40,6 @@ type Request struct {
 	Betti *Betti `json:"betti"`
 }
 
-// A Betti describes sets. If Above, sets have the voxels above each value, not those up to it. If Every, the numbers
-// of all sets are computed together, from the changes from value to value.
-type Betti struct {
-	Above bool `json:"above"`
-	Every bool `json:"every"`
-}
-
 // A Soft describes a batch of soft curves. If voxels are vertices, the images are negated and have a border of −∞.
 type Soft struct {
 	Images     int64 `json:"images"`
@@ -262,15 +255,12 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 			return &Plan{Rows: a.Blocks(), Memory: a.Work(true), Laid: a.Laid(), kernels: a, soft: a}, nil
 		}, nil
 	}
-	if r.Betti != nil && !r.Betti.Every {
+	if r.Betti != nil {
 		return r.numbers(shape, t)
 	}
 	kind, err := r.curve(shape, t)
 	if err != nil {
 		return nil, err
-	}
-	if r.Betti != nil {
-		return r.curves(kind)
 	}
 	return func(d device.Guest) (*Plan, error) {
 		a, err := extrema.OpenArrays(d, kind)

@@ -8,25 +8,23 @@ import (
 	"iter"
 	"sync"
 
-	"eccbench/impls/betti/labels"
 	extrema "eccbench/impls/extrema/gpu"
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
-	"eccbench/internal/workloads/betti"
-	"eccbench/internal/workloads/betti/counting"
 	"eccbench/internal/workloads/ecc/fingerprint"
 	"eccbench/internal/workloads/ecc/fingerprint/ondevice"
 )
 
 // A check compares answers with those of a witness, whose kernels share no code with the kernels that answer.
 type check struct {
-	open func(device.Guest) (witness, error)
+	open func(device.Guest) (opened, error)
 
 	mu      sync.Mutex
-	witness witness // from the first check to the end of the plan
+	witness opened // from the first check to the end of the plan
 }
 
-type witness interface {
+// opened is a witness.
+type opened interface {
 	io.Closer
 	// compare returns an error of type Wrong if an answer differs. The stream is idle.
 	compare(s device.Stream, images int64, image device.Buffer, answers []byte) error
@@ -69,7 +67,7 @@ func (p *Plans) Verify(number uint64, images int64, c Call) error {
 
 // byFingerprint checks curves by the fingerprints of the images.
 func byFingerprint(kind extrema.ArrayKind) *check {
-	return &check{open: func(d device.Guest) (witness, error) {
+	return &check{open: func(d device.Guest) (opened, error) {
 		key := fingerprint.Draw(1)
 		look, err := ondevice.Open(d, outline{&kind}, key)
 		return &fingerprints{look, d, fingerprint.CurvesOn(kind.Ladder.Len(), key), kind}, err
@@ -84,22 +82,22 @@ type fingerprints struct {
 }
 
 func (f *fingerprints) compare(_ device.Stream, images int64, image device.Buffer, answers []byte) error {
-	each := f.kind.Shape.Voxels() * f.kind.Type.Size()
-	list := make([]any, images)
-	for i := range list {
-		list[i] = f.on.LentBuffer("the caller's image", image.Address()+uint64(int64(i)*each), each)
-	}
-	want, err := f.OfEach(list)
-	if err != nil {
-		return err
-	}
-	for i, want := range want {
-		got, err := f.ofCurve(changes(answers[8*f.kind.Rows*int64(i):][:8*f.kind.Rows], f.kind.Ladder.Len()))
+	each := image.Bytes() / images
+	for first := int64(0); first < images; first += ondevice.MostImages {
+		n := min(ondevice.MostImages, images-first)
+		want, err := f.OfEach(f.on.LentBuffer("the caller's images", image.Address()+uint64(first*each), n*each), n)
 		if err != nil {
 			return err
 		}
-		if !got.Equal(want) {
-			return Wrong(fmt.Sprintf("the curve of image %d is WRONG: its fingerprint is %v, that of the image %v", i, got, want))
+		for i, want := range want {
+			at := first + int64(i)
+			got, err := f.ofCurve(changes(answers[8*f.kind.Rows*at:][:8*f.kind.Rows], f.kind.Ladder.Len()))
+			if err != nil {
+				return err
+			}
+			if !got.Equal(want) {
+				return Wrong(fmt.Sprintf("the curve of image %d is WRONG: its fingerprint is %v, that of the image %v", at, got, want))
+			}
 		}
 	}
 	return nil
@@ -131,48 +129,4 @@ func (o outline) Type() grid.Type     { return o.ArrayKind.Type }
 func (o outline) Ladder() grid.Ladder { return o.ArrayKind.Ladder }
 func (outline) ReadSlab([]byte, int64, int64) error {
 	return errors.New("an image that is in its caller's memory")
-}
-
-// byLabels checks Betti numbers by labels of all voxels, for each set on its own.
-func byLabels(s grid.Shape, t grid.Type, values []float32, above bool) *check {
-	return &check{open: func(d device.Guest) (witness, error) {
-		b, err := labels.OpenBatch(d, s, t, values, above)
-		return &labelled{b, d, s.Voxels() * t.Size(), values}, err
-	}}
-}
-
-type labelled struct {
-	*counting.Batch
-	on     device.Guest
-	image  int64 // bytes
-	values []float32
-}
-
-func (l *labelled) compare(s device.Stream, images int64, image device.Buffer, answers []byte) (err error) {
-	most := min(images, l.Most())
-	memory, err := l.on.Alloc("labels", most*l.Memory())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, memory.Close()) }()
-	got := make([]int64, len(answers)/8)
-	if _, err := binary.Decode(answers, binary.LittleEndian, got); err != nil {
-		return err
-	}
-	for first := int64(0); first < images; first += most {
-		n := min(most, images-first)
-		sums, err := l.Counted(s, n, l.on.LentBuffer("the caller's images", image.Address()+uint64(first*l.image), n*l.image), memory)
-		if err != nil {
-			return err
-		}
-		for q, sum := range sums {
-			want := betti.Of(counting.Sums(sum))
-			at := first*int64(len(l.values)) + int64(q)
-			if got := (betti.Numbers{B0: got[3*at], B1: got[3*at+1], B2: got[3*at+2]}); got != want {
-				return Wrong(fmt.Sprintf("the Betti numbers of image %d at value %v are WRONG: %v, by labels %v",
-					at/int64(len(l.values)), l.values[at%int64(len(l.values))], got, want))
-			}
-		}
-	}
-	return nil
 }

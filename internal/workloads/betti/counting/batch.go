@@ -1,7 +1,6 @@
 package counting
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -52,10 +51,7 @@ func OpenBatch(d device.Guest, p Plan, image, levels int64, above bool) (b *Batc
 			return b, err
 		}
 	}
-	list := p.Launches(Memory{Tables: b.tables, Scratch: make([]device.Buffer, len(p.Scratch))})
-	if p.Numbers != nil {
-		list = append(list, p.Numbers(nil, nil))
-	}
+	list := append(p.Launches(Memory{Tables: b.tables, Scratch: make([]device.Buffer, len(p.Scratch))}), p.Numbers(nil, nil))
 	var steps []step
 	b.module, steps, err = load(d, p.Module, list, 1)
 	for _, s := range steps {
@@ -84,39 +80,8 @@ func (b *Batch) Memory() int64 { return b.bytes(min(b.asked.Levels, b.chunk)) }
 // Answer returns the number of bytes of the answers for an image.
 func (b *Batch) Answer() int64 { return 8 * b.plan.Answer * b.asked.Levels }
 
-// Enqueue enqueues the Betti numbers of consecutive images on a stream. Nothing else may use the memory until then.
-func (b *Batch) Enqueue(s device.Stream, images int64, image, numbers, memory device.Buffer) error {
-	return b.each(images, image, memory, func(list []Launch, counts device.Buffer, asked Asked) error {
-		answer := b.part("numbers", numbers, 8*b.plan.Answer*asked.First, 8*b.plan.Answer*asked.Questions)
-		return b.launch(s, append(list, b.plan.Numbers(counts, answer)), counts, asked.Questions)
-	})
-}
-
-// Counted returns the sums of each question, image after image. It waits for them.
-func (b *Batch) Counted(s device.Stream, images int64, image, memory device.Buffer) (list [][]int64, err error) {
-	err = b.each(images, image, memory, func(launches []Launch, counts device.Buffer, asked Asked) error {
-		if err := b.launch(s, launches, counts, asked.Questions); err != nil {
-			return err
-		}
-		data := make([]byte, counts.Bytes())
-		if err := s.Download(data, counts, 0); err != nil {
-			return err
-		}
-		for range asked.Questions {
-			one := make([]int64, b.plan.Counts)
-			n, err := binary.Decode(data, binary.LittleEndian, one)
-			if err != nil {
-				return err
-			}
-			list, data = append(list, one), data[n:]
-		}
-		return nil
-	})
-	return list, err
-}
-
-// each calls f with the launches of some questions at a time.
-func (b *Batch) each(images int64, image, memory device.Buffer, f func([]Launch, device.Buffer, Asked) error) error {
+// Enqueue enqueues the answers for consecutive images on a stream. Nothing else may use the memory until then.
+func (b *Batch) Enqueue(s device.Stream, images int64, image, answers, memory device.Buffer) error {
 	if image.Bytes() < images*b.image || memory.Bytes() < b.Memory()*min(images, b.Most()) {
 		return fmt.Errorf("%d images of %d bytes with %d bytes of memory: want %d and %d", images, image.Bytes(), memory.Bytes(), images*b.image, b.Memory()*min(images, b.Most()))
 	}
@@ -138,7 +103,8 @@ func (b *Batch) each(images int64, image, memory device.Buffer, f func([]Launch,
 			m.Scratch = append(m.Scratch, take(s.Name, asked.Questions*s.Bytes))
 		}
 		m.Counts = take("counts", asked.Questions*8*b.plan.Counts)
-		if err := f(b.plan.Launches(m), m.Counts, asked); err != nil {
+		answer := b.part("answers", answers, 8*b.plan.Answer*asked.First, 8*b.plan.Answer*asked.Questions)
+		if err := b.launch(s, append(b.plan.Launches(m), b.plan.Numbers(m.Counts, answer)), m.Counts, asked.Questions); err != nil {
 			return err
 		}
 	}

@@ -31,8 +31,7 @@ type Plan struct {
 	Scratch []Scratch // buffers shared by kernels, undefined before each call
 	Counts  int64     // number of int64 counters, zero before each call
 	Bring   []int     // indices of the scratch buffers that a call copies to the host with the counts
-	// Answer is the number of int64 of an answer in a batch, which Numbers makes of the counts. If it is nil, a batch
-	// has no answer but the counts.
+	// Answer is the number of int64 of an answer in a batch, which Numbers makes of the counts.
 	Answer  int64
 	Numbers func(counts, answer device.Buffer) Launch
 	// Launches are the kernels in order.
@@ -78,7 +77,7 @@ func (m Memory) Arguments(w, h, d int64) []any {
 	if m.Above {
 		above = 1
 	}
-	return []any{m.Image, m.From, m.Images, int32(w), int32(h), int32(d), m.Tables[0], int32(m.Levels), above, m.First}
+	return []any{m.Image, m.From, m.Images, int32(w), int32(h), int32(d), m.Tables[0], uint32(m.Levels), above, uint32(m.First)}
 }
 
 // A Part is a job of a Method whose result is combined with others.
@@ -281,19 +280,27 @@ func load(d device.Device, module string, list []Launch, rows int64) (device.Mod
 // Limits returns thresholds as a table of kernels: of float32, or for integer types the greatest
 // value not above each, as an int32. If there is none, it is the least value minus one.
 func Limits(t grid.Type, thresholds ...float32) Table {
-	least, most := 0.0, float64(math.MaxUint16)
-	if t == grid.Int16 {
-		least, most = math.MinInt16, math.MaxInt16
-	}
 	table := Table{Name: "limits"}
 	for _, v := range thresholds {
 		bits := math.Float32bits(v)
-		if t != grid.Float32 {
-			bits = uint32(int32(min(max(math.Floor(float64(v)), least-1), most)))
+		if limit, whole := Limit(t, v).(int32); whole {
+			bits = uint32(limit)
 		}
 		table.Data = binary.LittleEndian.AppendUint32(table.Data, bits)
 	}
 	return table
+}
+
+// Limit returns a threshold as a kernel's parameter: a float32 or an int32.
+func Limit(t grid.Type, threshold float32) any {
+	least, most := 0.0, float64(math.MaxUint16)
+	switch t {
+	case grid.Float32:
+		return threshold
+	case grid.Int16:
+		least, most = math.MinInt16, math.MaxInt16
+	}
+	return int32(min(max(math.Floor(float64(threshold)), least-1), most))
 }
 
 // Do counts on the device; a whole call copies the image first.

@@ -45,7 +45,7 @@ func (o *Looker) Launches(image device.Buffer, n int) (took time.Duration, err e
 	err = o.d.Do(func() error {
 		errs := []error{o.begin(), o.stream.Record(events[0])}
 		for range n {
-			errs = append(errs, o.add(image, 0, 0, -1, o.shape.D))
+			errs = append(errs, o.add(image, 1, 0, -1, o.shape.D))
 		}
 		return errors.Join(append(errs, o.stream.Record(events[1]))...)
 	})

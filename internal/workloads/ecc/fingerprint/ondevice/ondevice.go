@@ -295,8 +295,8 @@ func planesOf(items, length, positions, warps int64) float64 {
 }
 
 // room allocates memory for the sums of some images, unless there is enough.
-func (o *Looker) room(images int) (err error) {
-	bytes := 8 * int64(images)
+func (o *Looker) room(images int64) (err error) {
+	bytes := 8 * images
 	if o.host != nil && o.host.Bytes() >= bytes*int64(len(o.functions)) {
 		return nil
 	}
@@ -325,33 +325,28 @@ func (o *Looker) room(images int) (err error) {
 // Of returns the sum over the cells of an image, given as a buffer or as the address of its first
 // voxel.
 func (o *Looker) Of(image any) (fingerprint.Sum, error) {
-	sums, err := o.OfEach([]any{image})
+	sums, err := o.OfEach(image, 1)
 	if err != nil {
 		return nil, err
 	}
 	return sums[0], nil
 }
 
-// OfEach returns the sums of several images, if there are several on a device.Guest. It waits once.
-func (o *Looker) OfEach(images []any) ([]fingerprint.Sum, error) {
-	if err := o.room(len(images)); err != nil {
+// MostImages is the largest number of images for one call of OfEach.
+const MostImages = 1<<16 - 1
+
+// OfEach returns the sums of consecutive images by one launch.
+func (o *Looker) OfEach(image any, images int64) ([]fingerprint.Sum, error) {
+	if err := o.room(images); err != nil {
 		return nil, err
 	}
 	err := o.d.Do(func() error {
-		if err := o.begin(); err != nil {
-			return err
-		}
-		for i, image := range images {
-			if err := o.add(image, i, 0, -1, o.shape.D); err != nil {
-				return err
-			}
-		}
-		return o.end()
+		return errors.Join(o.begin(), o.add(image, images, 0, -1, o.shape.D), o.end())
 	})
 	if err := errors.Join(err, o.stream.Wait()); err != nil {
 		return nil, err
 	}
-	sums := make([]fingerprint.Sum, len(images))
+	sums := make([]fingerprint.Sum, images)
 	for i := range sums {
 		if sums[i] = o.sum(i); o.vertices && o.shape.Dim() == 3 {
 			sums[i] = negative(sums[i])
@@ -383,9 +378,9 @@ func (o *Looker) begin() error {
 	return errors.Join(errs...)
 }
 
-// add appends to the stream the kernels for the cells of positions from ≤ z < to of image i: those between
-// slices z and z+1. The image's memory begins at slice first. A 2D image is done whole.
-func (o *Looker) add(image any, i int, first, from, to int64) error {
+// add appends to the stream the kernels for the cells of positions from ≤ z < to of some images: those between
+// slices z and z+1. The memory of an image begins at slice first. A 2D image is done whole.
+func (o *Looker) add(image any, images, first, from, to int64) error {
 	var values any = uint64(0) // none
 	if o.values != nil {
 		values = o.values
@@ -395,26 +390,20 @@ func (o *Looker) add(image any, i int, first, from, to int64) error {
 		from, to = -1, s.H
 	}
 	for _, f := range o.functions {
-		length := segment(s, o.rows(), to-from, f.launch.Grid.X*f.launch.Block.X/32)
+		launch := f.launch
+		launch.Grid = device.Dim{X: grid.CeilDiv(launch.Grid.X, images), Y: images}
+		length := segment(s, o.rows(), to-from, launch.Grid.X*launch.Block.X/32)
 		reversed := int32(0)
 		if f.Reversed {
 			reversed = 1
 		}
-		if err := o.stream.Launch(f.kernel, f.launch, image, int32(s.W), int32(s.H), int32(s.D), int32(first), o.rings,
+		if err := o.stream.Launch(f.kernel, launch, image, int32(s.W), int32(s.H), int32(s.D), int32(first), o.rings,
 			int32(from), int32(to), int32(length), f.weights, int32(f.entries), f.copies, int32(f.least), int32(f.top), values,
-			o.even, o.lo, o.inverse, o.step, reversed, int32(f.Bits)-32, int32(f.Shift), o.sumOf(f, i)); err != nil {
+			o.even, o.lo, o.inverse, o.step, reversed, int32(f.Bits)-32, int32(f.Shift), f.sum); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// sumOf returns the memory of the sum of image i.
-func (o *Looker) sumOf(f *function, i int) device.Buffer {
-	if i == 0 {
-		return f.sum
-	}
-	return o.d.(device.Guest).LentBuffer("a fingerprint", f.sum.Address()+8*uint64(i), 8)
 }
 
 // end adds the copies of the sums to the host.

@@ -102,7 +102,7 @@ func (s *slab) take(p resident.Piece) error {
 func (s *slab) look(to int64) error {
 	from := s.next
 	s.next = to
-	return s.add(s.memory, 0, s.first, from, to)
+	return s.add(s.memory, 1, s.first, from, to)
 }
 
 // A Witness computes fingerprints on a device that is already in use.
