@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 torchmetrics = pytest.importorskip("torchmetrics")
 
 import eccbench  # noqa: E402
+import eccbench.cuda  # noqa: E402
 from eccbench.metrics import BettiError, BettiMatching, EulerError  # noqa: E402
 
 rng = np.random.default_rng(3)
@@ -43,6 +44,25 @@ def test_numbers(metric, column, shape, connectivity):
         assert made(p, t).tolist() == want.tolist()
     assert made.get_buffer().tolist() == np.tile(want, (4, 1)).tolist() == made.compute().tolist()
     assert metric(connectivity=connectivity, include_background=False)(one_hot(pred), one_hot(truth)).tolist() == want[:, 1:].tolist()
+
+
+@pytest.mark.parametrize("shape, connectivity", [((2, 1, 9, 8), 8), ((2, 1, 9, 8), 4), ((3, 1, 5, 6, 7), 26), ((3, 1, 5, 6, 7), 6)])
+@pytest.mark.parametrize("metric, column", [(BettiError, "b{}_error"), (EulerError, "chi_error")])
+def test_on_a_device(metric, column, shape, connectivity, monkeypatch):
+    """The numbers of a batch that is counted at once, with a stand-in for the device that counts on the host."""
+
+    def betti(masks, at, *, superlevel=False, dims, verify):
+        flat = masks.reshape(-1, *masks.shape[-dims:]).numpy()
+        found = [tuple(eccbench.betti(m, at, superlevel=superlevel)) for m in flat]
+        return torch.tensor(found).reshape(*masks.shape[:-dims], 3)
+
+    monkeypatch.setattr(eccbench.cuda, "betti", betti)
+    pred, truth = labels(*shape), labels(*shape)
+    truth[1][truth[1] == 2] = 0
+    made = metric(connectivity=connectivity, num_classes=3, ignore_empty=True)
+    host = made(pred, truth)
+    device = made._on_device(made._classes("y_pred", pred), made._classes("y", truth), connectivity)
+    assert device.dtype == host.dtype and torch.equal(torch.nan_to_num(device, -1), torch.nan_to_num(host, -1)) and host[1, 2].isnan()
 
 
 def test_reductions():
