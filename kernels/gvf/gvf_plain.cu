@@ -3,7 +3,7 @@
 // The gradient vector flow by plain steps, one launch per step (Smistad et al. 2012, algorithms 1
 // and 2). A thread computes every component of its voxels. The kernels:
 //  global:            plain loads; a thread has four voxels of a row and, in 3D, marches through
-//                     planes, three of which it keeps
+//                     planes and keeps three of them
 //  global, unaligned: plain loads; one voxel per thread, for rows that are not aligned to four voxels
 //  texture:           loads through the texture cache; one voxel per thread, as in the paper
 //  shared:            a tile with its frame is loaded into shared memory, one voxel per thread; only

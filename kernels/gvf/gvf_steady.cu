@@ -325,9 +325,10 @@ struct takes {
   }
 };
 
-// What a pass has to do with: a level, and the lists of it and of the next one.
 static_assert(sizeof(knowledge) <= 256, "steady.go has as much room for it");
 
+
+// The context of a pass: its level, and the lists of this level and of the next one.
 struct pass {
   const solver &s;
   const entry &e;
