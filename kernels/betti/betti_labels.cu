@@ -1,7 +1,7 @@
-//  begin:   label[p] = the first neighbour before p with the same membership, or p itself
-//  flatten: label[p] = the root of p
-//  link:    for each neighbour before p with the same membership: join the roots of both
-//  count:   the number of roots in the set, and in the background
+// begin:   label[p] = the first neighbour before p with the same membership, or p itself
+// flatten: label[p] = the root of p
+// link:    for each neighbour before p with the same membership: join the roots of both
+// count:   the number of roots in the set, and in the background
 //
 // Labels of all voxels, of the set and of the background, in the same array (Komura 2015, Playne
 // and Hawick 2018): the usual method of programs that need labels. The label of a voxel is its

@@ -1,10 +1,10 @@
-//  keys:     the level of each voxel
-//  compare:  bits of the 13 neighbours before a voxel that are not above it
-//  scan:     for 32 voxels at a time, by operations on words: minima, saddles, and the descent of the
-//            other voxels; for an image that is not hollow, the change of χ
-//  join:     for each saddle: the minima to which its link descends, and their unions; for a hollow
-//            image, the change of χ
-//  deaths:   the levels at which minima were joined to others
+// keys:     the level of each voxel
+// compare:  bits of the 13 neighbours before a voxel that are not above it
+// scan:     for 32 voxels at a time, by operations on words: minima, saddles, and the descent of the
+//           other voxels; for an image that is not hollow, the change of χ
+// join:     for each saddle: the minima to which its link descends, and their unions; for a hollow
+//           image, the change of χ
+// deaths:   the levels at which minima were joined to others
 //
 // Betti curves (doc/betti.md): minima minus unions at saddles, for the sets and for their
 // background. The result does not depend on the order in which edges arrive. Each minimum has at

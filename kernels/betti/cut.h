@@ -1,6 +1,6 @@
-//  claim:  root[run] = the node of its component, for each run of a slice that two parts share;
-//          the node holds the place of one of those runs
-//  settle: root[run] = that place
+// claim:  root[run] = the node of its component, for each run of a slice that two parts share;
+//         the node holds the place of one of those runs
+// settle: root[run] = that place
 //
 // An image is divided at slices that both neighbouring parts contain (doc/betti.md, On several
 // devices). A run of such a slice has a place in a list, which is the same in both parts. There it

@@ -1,8 +1,8 @@
-//  bits:  rows of 64 voxels, 1024 rows of a tile together
-//  tile:  P[run] = a previous run that it touches, or itself; then a union for each other link;
-//         components = runs − hooks − successful unions
-//  face:  a node for each run at a face of the tile: the first node of its component
-//  seam:  unions of the nodes of neighbouring tiles
+// bits:  rows of 64 voxels, 1024 rows of a tile together
+// tile:  P[run] = a previous run that it touches, or itself; then a union for each other link;
+//        components = runs − hooks − successful unions
+// face:  a node for each run at a face of the tile: the first node of its component
+// seam:  unions of the nodes of neighbouring tiles
 //
 // Components of the set and of the background (doc/betti.md), without labels: only the number of
 // links that join two components counts, and it does not depend on their order. The runs of a tile

@@ -1,5 +1,5 @@
-//  start, sweep: approximate the solution of A u = f    remain: the residual
-//  restricts: to the next coarser level                 interpolate: from there, then sweep again
+// start, sweep: approximate the solution of A u = f    remain: the residual
+// restricts: to the next coarser level                 interpolate: from there, then sweep again
 //
 // A V-cycle in float32. The smoother is Chebyshev's method of the fourth kind. Its only parameter
 // is a bound of the eigenvalues of diagonal⁻¹·A, which is 2 for a graph Laplacian (Lottes 2023). A

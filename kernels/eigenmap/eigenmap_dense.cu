@@ -1,6 +1,6 @@
-//  weights: for each pair of tiles of 128 patches, the first not after the second: W of all pairs of patches
-//  product: for the same tiles: the products with v of their rows, and of their columns
-//  rows:    z = q − D^−½ Σ of the tiles' products
+// weights: for each pair of tiles of 128 patches, the first not after the second: W of all pairs of patches
+// product: for the same tiles: the products with v of their rows, and of their columns
+// rows:    z = q − D^−½ Σ of the tiles' products
 //
 // The dense matrix of weights in float64, as in Cheng et al. 2014 (routines 1 and 2). Only its
 // upper half is stored, because it is symmetric. Degrees are its product with ones. A block handles

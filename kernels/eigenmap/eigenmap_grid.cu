@@ -1,5 +1,5 @@
-//  compute the links of the voxels, and the coarser levels
-//  repeat: residual of the equations; a cycle for it; products of all vectors; combine them
+// compute the links of the voxels, and the coarser levels
+// repeat: residual of the equations; a cycle for it; products of all vectors; combine them
 //
 // The smallest eigenpairs of the graph of voxels by LOBPCG (Knyazev 2001), preconditioned by a
 // multigrid cycle (doc/eigenmap.md). x and all results from it are in float64. The directions,

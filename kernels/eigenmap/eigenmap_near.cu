@@ -1,7 +1,7 @@
-//  for each patch i: for each patch j within reach: w_ij, computed each time
-//    product:     z_i = q_i − s_i Σ w_ij v_j            in float32, s = D^−½, v = s·q
-//    differences: y_i = s_i Σ w_ij (u_i − u_j)          in float64
-//    degrees:     D_i = Σ w_ij                          in float64
+// for each patch i: for each patch j within reach: w_ij, computed each time
+//   product:     z_i = q_i − s_i Σ w_ij v_j            in float32, s = D^−½, v = s·q
+//   differences: y_i = s_i Σ w_ij (u_i − u_j)          in float64
+//   degrees:     D_i = Σ w_ij                          in float64
 //
 // The graph of patches without a matrix. A block handles 32 × 2 patches of a plane, and a lane two
 // of a column. Its warps share the rows of patches within reach. All lanes move along a row in the

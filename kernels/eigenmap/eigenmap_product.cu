@@ -1,4 +1,4 @@
-//  for each plane of a column: Σ w·(here − there) for the six neighbours
+// for each plane of a column: Σ w·(here − there) for the six neighbours
 //
 // The product of the Laplacian of the graph of voxels with four interleaved vectors, in float32.
 // The weights exp(−d²/σ²) + w0 are computed from the image each time, as powers of two. A neighbour

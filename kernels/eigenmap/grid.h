@@ -1,4 +1,4 @@
-//  for each plane of a column: the differences of a cell to its six neighbours
+// for each plane of a column: the differences of a cell to its six neighbours
 //
 // A level of the graph of voxels, and the pass over its cells that all kernels share. Four vectors
 // are interleaved: a cell has four numbers, in float32 or float64. A link is stored at the first of

@@ -1,7 +1,7 @@
-//  dots:    c = Qᵀz for each chunk of rows               sums: over all chunks
-//  update:  z −= Qc, followed by the dots again, or by the square of |z|
-//  next:    the next column of Q = z / |z|
-//  combine: sums of columns
+// dots:    c = Qᵀz for each chunk of rows               sums: over all chunks
+// update:  z −= Qc, followed by the dots again, or by the square of |z|
+// next:    the next column of Q = z / |z|
+// combine: sums of columns
 //
 // Steps of Lanczos' method in float64, with full reorthogonalisation applied twice, each time by
 // two products with all previous vectors (Cheng et al. 2014, algorithm 1). Q is stored by columns,

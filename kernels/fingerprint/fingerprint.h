@@ -1,7 +1,7 @@
-//  for each position (z, y), f1 = the row's weights w, f2 = the minimum of w and the next row,
-//  f3 = the minimum of w and the next plane, f4 = the minimum of all four rows:
-//    for each pair of neighbours in a row:
-//      sum += −fall(f1) + fall(f2) + fall(f3) − fall(f4), fall(f) = max(0, f(x) − f(x + 1))
+// for each position (z, y), f1 = the row's weights w, f2 = the minimum of w and the next row,
+// f3 = the minimum of w and the next plane, f4 = the minimum of all four rows:
+//   for each pair of neighbours in a row:
+//     sum += −fall(f1) + fall(f2) + fall(f3) − fall(f4), fall(f) = max(0, f(x) − f(x + 1))
 //
 // The sum over the cells of an image of (−1)^dimension times the least weight of their voxels
 // (doc/fingerprint.md). A cell that is thin along x and its prism to the next voxel differ by the

@@ -1,5 +1,5 @@
-//  for each component, strip of columns and run of rows: for each row that arrives:
-//    for each of the steps k: compute the row k above, from three rows of the previous step
+// for each component, strip of columns and run of rows: for each row that arrives:
+//   for each of the steps k: compute the row k above, from three rows of the previous step
 //
 // Several steps of the gradient vector flow in 2D at once. A block is one warp, so that all values
 // except the columns are uniform. It has a strip of 128 columns, four per thread, and streams along

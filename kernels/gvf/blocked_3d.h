@@ -1,5 +1,5 @@
-//  for each component, tile of columns and rows, and run of planes: for each plane that arrives:
-//    for each of the steps k: compute the plane k below, from three planes of the previous step
+// for each component, tile of columns and rows, and run of planes: for each plane that arrives:
+//   for each of the steps k: compute the plane k below, from three planes of the previous step
 //
 // Several steps of the gradient vector flow in 3D at once. A block has a tile of 64 columns and the
 // rows of its warps, and streams along z. A thread has a few rows of four columns. For each step

@@ -1,5 +1,5 @@
-//  for each component and tile of 64 × 64 pixels, one block: for each eight steps:
-//    take them in registers; write the pixels at the tile's edges, read those of the neighbours
+// for each component and tile of 64 × 64 pixels, one block: for each eight steps:
+//   take them in registers; write the pixels at the tile's edges, read those of the neighbours
 //
 // The gradient vector flow of a 2D image that fits in the device's registers, with all steps in one
 // launch. A thread has 5 × 5 of the 80 × 80 pixels of a tile with its margin. The margin becomes

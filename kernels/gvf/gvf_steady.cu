@@ -1,4 +1,4 @@
-//  for each entry of a list, in order: each block its part; all blocks meet
+// for each entry of a list, in order: each block its part; all blocks meet
 //
 // The steady state of the gradient vector flow, (μL + b)V = b·V0, by conjugate gradients with a
 // V-cycle as preconditioner, started by full multigrid (doc/gvf.md). The host makes a list of

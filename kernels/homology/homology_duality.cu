@@ -1,9 +1,9 @@
-//  faces:    each triangle of each tetrahedron into a table, where a second one meets the first
-//  join:     a forest of the vertices, joined along the edges of tetrahedra
-//  boundary: a list of the triangles that have only one tetrahedron
-//  edges:    their edges into a table, where a second triangle meets the first: corners that share an
-//            edge are joined, and the vertices of each triangle are joined in a second forest
-//  count:    roots, and vertices of the boundary
+// faces:    each triangle of each tetrahedron into a table, where a second one meets the first
+// join:     a forest of the vertices, joined along the edges of tetrahedra
+// boundary: a list of the triangles that have only one tetrahedron
+// edges:    their edges into a table, where a second triangle meets the first: corners that share an
+//           edge are joined, and the vertices of each triangle are joined in a second forest
+// count:    roots, and vertices of the boundary
 //
 // Betti numbers of tetrahedra in space (doc/homology.md, Delfinado and Edelsbrunner 1995). A table
 // uses open addressing. Two bits of a word are the sides of the triangle on which a tetrahedron was

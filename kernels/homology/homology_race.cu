@@ -1,14 +1,14 @@
-//  ascend .. next:  the cells of a dimension with their boundaries, and for each face the list of the
-//                   cells that contain it, by sorting (sort.h)
-//  costs:  lists the cells with unknown costs, and finds the least of the known costs
-//  cheap:  finds the cheapest reduction of each listed cell, and its face
-//  race:   cells whose cost is within a margin of the least one write their number to the locks of
-//          everything that they would change
-//  check:  they take locks from cells that come later in the order
-//  own:    cells that have all their locks win
-//  reduce: winners are reduced: the rest of the cell's boundary replaces the face in the boundaries
-//          that contain it, and the cell lists of those faces are updated
-//  tell:   marks the costs around the changes as unknown
+// ascend .. next:  the cells of a dimension with their boundaries, and for each face the list of the
+//                  cells that contain it, by sorting (sort.h)
+// costs:  lists the cells with unknown costs, and finds the least of the known costs
+// cheap:  finds the cheapest reduction of each listed cell, and its face
+// race:   cells whose cost is within a margin of the least one write their number to the locks of
+//         everything that they would change
+// check:  they take locks from cells that come later in the order
+// own:    cells that have all their locks win
+// reduce: winners are reduced: the rest of the cell's boundary replaces the face in the boundaries
+//         that contain it, and the cell lists of those faces are updated
+// tell:   marks the costs around the changes as unknown
 //
 // Algebraic reductions over the field of two elements, in rounds (Murty 2013, section 5; Nasre,
 // Burtscher and Pingali 2013). Lists are ascending. A list that outgrows its room moves to the end

@@ -1,8 +1,8 @@
-//  records: the faces of cells, then given simplices, each a tuple of k ascending vertices; a record
-//           is identified by its number, and its vertices are read from its origin
-//  digits:  for each block, the number of records with each value of 8 bits of one vertex
-//  scan:    the sums of all previous numbers
-//  place:   each record after those with lower digits, and in order among equal ones
+// records: the faces of cells, then given simplices, each a tuple of k ascending vertices; a record
+//          is identified by its number, and its vertices are read from its origin
+// digits:  for each block, the number of records with each value of 8 bits of one vertex
+// scan:    the sums of all previous numbers
+// place:   each record after those with lower digits, and in order among equal ones
 //
 // A radix sort from the last vertex to the first, 8 bits at a time. It is stable: equal records
 // stay in the order of their numbers.
