@@ -121,8 +121,8 @@ struct forest {
 };
 
 // The links of a warp, one per lane, processed in steps of all lanes. A lane that has finished its
-// link takes a waiting one. Before finish, steps run only if at least 32 links wait, so no lane is
-// idle.
+// link takes a waiting one. Before finish, a step runs only if at least 32 links wait, so no
+// lane is idle in it.
 struct queue {
   unsigned *list; // room for 64
   forest of;

@@ -16,7 +16,7 @@ template <class L> struct row_falls {
 template <class L, class T> struct segments {
   four_of<T> raw[tiles][L::voxels];
   T raw_extra[L::voxels];
-  unsigned outer; // a bit for each voxel of a pair, 16 apart
+  unsigned outer; // bits 0 and 16: the pair's first, second voxel is outside
 };
 
 // The offset of n columns that a thread reads, normally first. left is the number of columns from

@@ -1,7 +1,8 @@
 // Kernels for arrays of other programs. They read nothing outside of the images. All state that
 // blocks share is in memory given for one launch, so launches may run at the same time. They write
-// the curves themselves. The host clears the shared memory before. Images, curves and shared state
-// follow each other in memory, and each image has its own row of blocks (block_y).
+// the curves themselves. The host clears the state before the launch. Images, curves and states are
+// contiguous in memory, with one of each per image, and each image has its own row of blocks
+// (block_y).
 #pragma once
 #include "extrema_small.h"
 #include "extrema_ranked.h"

@@ -20,7 +20,6 @@
 // The smoother is weighted Jacobi whose weight ω applies only to the links: inv = 1 / (mass +
 // (outgoing links) / ω). Where mass dominates, a cell's equation is almost solved, and the
 // correction from a coarser level, whose mass is in another place, must not undo that.
-// the cells of a coarser level, which have a mass at another place, may not undo it.
 #include "step.h"
 
 #ifdef ON_HOST

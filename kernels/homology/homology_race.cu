@@ -18,7 +18,6 @@
 // The first rounds have many cells with short lists. Most rounds have few cells, with lists of
 // hundreds of numbers. So a thread handles a cell if there are many; otherwise a warp or a block
 // does.
-// block.
 #include "sort.h"
 
 // Counters of a dimension: the length of the pool in use, the longest boundary, whether the pool
