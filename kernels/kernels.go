@@ -1,7 +1,8 @@
 // Package kernels holds the device code: CUDA C++ sources, one folder per workload, and their
 // compiled forms (make kernels), which a program embeds in compressed form. The driver compiles
-// PTX, which needs compute capability 7.0 and a driver of CUDA 11.8. Machine code, for the most
-// common devices, is loaded directly. With -tags ptxonly a program embeds PTX only.
+// PTX, which needs a driver of CUDA 11.8 and compute capability 7.0, or 8.0 for some modules
+// (source.Module.Target). Machine code, for the most common devices, is loaded directly. With -tags
+// ptxonly a program embeds PTX only.
 package kernels
 
 import (

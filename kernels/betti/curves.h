@@ -310,9 +310,9 @@ template <class K> inlined void read_links(const rows<K> &r, const unsigned *bef
 inlined unsigned choose(unsigned x, unsigned a, unsigned b) { return x & b | ~x & a; }
 inlined unsigned choose(unsigned x, unsigned y, unsigned a, unsigned b, unsigned c, unsigned d) { return choose(y, choose(x, a, b), choose(x, c, d)); }
 
-// The descents of voxels in the set. A voxel descends to a corner in the direction to which each
-// axis descends, else to a face, else to a corner, else to an edge. to_edges receives the voxels
-// that descend to an edge.
+// The descents of voxels in the set. A voxel descends to the first of these that precedes it: the
+// corner in the direction in which its axes descend, a face, another corner, an edge. to_edges
+// receives the voxels that descend to an edge.
 inlined four_words ways_in_set(const places &l, bool flat, unsigned mask, unsigned &to_edges) {
   unsigned c[8];
   UNROLL for (int n = 0; n < 8; n++) c[n] = l[corner(n)];

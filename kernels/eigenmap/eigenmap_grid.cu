@@ -268,8 +268,8 @@ extern "C" __global__ void eigenmap_grid_combine_3(
   combine<3>(cells, {{x0, x1, x2}, {w0, w1, w2}, {p0, p1, p2}}, c, with_w, with_p);
 }
 
-// The answer: vectors from … end − 1 of a group of four, times the square root of the mass, stored
-// from vector behind on. kernel > 0 also stores the first vector, the constant one.
+// The answer: vectors k = from … end − 1 of a group of four, times the square root of the mass, each
+// stored as vector behind + k. If kernel > 0, vector 0 is stored too: kernel times that root.
 extern "C" __global__ void eigenmap_grid_answer(const wide *x, int cells, const double *mass, double kernel, int from, int end, int behind, double *to) {
   int64 i = own_cell(), n = cells;
   if (i >= n) return;

@@ -11,11 +11,11 @@
 // exist, it marches along y.
 //
 // A warp represents a voxel by the address of its weight in shared memory. Addresses ascend with
-// the levels, so a minimum is one instruction, and the weights are read only for the falls. A table
+// the weights, so a minimum is one instruction, and the weights are read only for the falls. A table
 // that is too large for shared memory is replaced by products (`products`, and `every` for all
-// float32 values), or read from global memory. Then a warp keeps weights of 64 bits,
-// whose upper 32 bits order the levels. The host shifts weights to the left if they have fewer than
-// 32 random bits, and a warp shifts its sum back before it can overflow.
+// float32 values), or read from global memory. Then a warp keeps weights of 64 bits, whose upper 32
+// bits determine their order. The host shifts weights to the left if they have fewer than 32 random
+// bits, and a warp shifts its sum back before it can overflow.
 //
 // Includes: ../device.h, ../rounded.h, fault.h.
 #pragma once

@@ -277,9 +277,9 @@ inlined void sums_of_block(double (&of)[3]) {
 // next sum while others still read the previous one.
 inlined double *parts_of(const solver &s, int c, int turn) { return s.parts + ((int64)(turn & 1) * s.components + c) * blocks(); }
 
-// Visits the columns of a level, cells cells wide. column receives the component, the position in
-// the plane and the range of planes, and returns its addend to the component's sum. The components
-// of a tile follow each other, because they read the same b.
+// Visits the columns of a level, which are `cells` cells wide. column receives the component, the
+// position in the plane and the range of planes, and returns its addend to the component's sum. The
+// components of a tile follow each other, because they read the same b.
 template <int cells, class Column> inlined void columns(const solver &s, const level &l, const entry &e, const knowledge &k, Column column) {
   int tid = thread_x(), tx = tid & ((1 << l.across) - 1), ty = tid >> l.across & ((1 << l.down) - 1), tz = tid >> (l.across + l.down);
   int wide = ((l.nx - 1) / cells >> l.across) + 1, high = ((l.ny - 1) >> l.down) + 1, runs = (l.nz + l.length - 1) / l.length, deep = ((runs - 1) >> l.along) + 1;

@@ -365,8 +365,8 @@ inlined unsigned lesser_in_warp(unsigned numbers, unsigned than) {
 }
 inlined unsigned lanes_below(unsigned n) { return n < 32 ? (1u << n) - 1 : ~0u; }
 
-// The same by a warp: 32 numbers of each list at a time. Numbers are written if all later ones are
-// greater.
+// The same by a warp: 32 numbers of each list at a time. Of these, the numbers up to the lesser of
+// the two last ones are written, because all later numbers are greater.
 inlined unsigned differ_of_warp(unsigned *pool, unsigned size, list_at *to, const unsigned *other, unsigned n, marks mark, unsigned *counted) {
   list_at l = *to;
   unsigned *from = pool + l[0], old = l[1];

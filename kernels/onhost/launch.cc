@@ -4,9 +4,10 @@
 //  launch FAULT KERNEL BLOCKS THREADS SHARED BYTES EDGE TABLE ENTRIES ENTRY PARAMETER...
 //         LEVELS LEAST AFFINE LO INVERSE LUT VALUES COPIES
 //
-// FAULT is none, or the name of a known defect (../ecc/fault.h) to plant. TABLE is what the kernel
-// does to its table, which has ENTRIES entries of ENTRY bytes: adds to it; stores all of it; hands
-// it over to the host; or keeps it, that is, adds to it although the kernel can hand it over.
+// FAULT is none, or the name of a known defect (../ecc/fault.h) to plant. The table has ENTRIES
+// entries of ENTRY bytes. TABLE is "adds" for a kernel that adds to it, "stores" for one that stores
+// all of it, "hands" to hand it over to the host, or "keeps" to add to it although the kernel could
+// hand it over.
 // PARAMETER... are the kernel's own parameters between the image and the ladder, except those for
 // handing over. COPIES is 0 for a kernel without that parameter. A float32 is given by its bits.
 // For a texture, the kernel's own parameters are the image's width, height and depth.
