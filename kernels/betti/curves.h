@@ -290,8 +290,8 @@ template <class K> inlined void read_links(const rows<K> &r, const unsigned *bef
   l[middle] = 0;
   unsigned to_left = i > 0, to_right = i < r.words - 1;
   UNROLL for (int row = 4; row < 9; row++) {
-    // For the places after a voxel: the other voxel precedes it unless it is not above the other
-    // one.
+    // A voxel at a later place precedes this one, unless this one is not above it according to its
+    // own comparisons.
     int dz = row / 3 - 1, dy = row % 3 - 1;
     bool there = (dz == 0 || z + 1 < r.d) && (unsigned)(y + dy) < (unsigned)r.h;
     unsigned a = there ? at + (unsigned)((dz * r.h + dy) * r.words) : at, in = there ? mask : 0;
@@ -502,7 +502,7 @@ inlined unsigned component(unsigned set) {
   }
 }
 
-// Extends of by the faces of the set that are connected with it through edges of the set.
+// Extends `of` by the faces of the set that are connected with it through edges of the set.
 inlined unsigned component_of_faces(unsigned set, unsigned of) {
   for (;;) {
     unsigned last = of;
@@ -659,7 +659,7 @@ template <bool around, class K> struct joiner {
   // The number of items left in a list after each idle lane has taken one from its end.
   member static int left_of(int waiting, unsigned idle) { return waiting > ones(idle) ? waiting - ones(idle) : 0; }
 
-  // All lanes call it; only those with has add a path.
+  // Adds a path for each lane with `has`. All lanes call it.
   member void add_way(bool has, int64 from, int64 to, unsigned key) {
     unsigned who = vote(has);
     unsigned *p = ways + 3 * (ways_waiting + ones(who & below()));

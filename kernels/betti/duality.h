@@ -38,8 +38,8 @@ inlined int ones(word v) { return __builtin_popcountll(v); }
 inlined int first_of(word v) { return __builtin_ctzll(v); }
 inlined int runs_of(word v, unsigned before) { return ones(v & ~(v << 1 | before)); }
 inlined word starts_of(word v) { return v & ~(v << 1); }
-// The begin of the run that contains a bit, given the begins of all runs: in the same half of the
-// word, or the last begin in the lower half.
+// The start of the run that contains a bit, given the starts of all runs: the last one up to the bit
+// in the same half of the word, or else the last one in the lower half.
 inlined int start_in(word starts, int bit) {
   unsigned lower = (unsigned)starts, upper = (unsigned)(starts >> 32);
   bool high = bit > 31;
@@ -152,7 +152,7 @@ struct queue {
     }
     sync_warp();
   }
-  // All lanes call it; only those with has add a link.
+  // Adds a link for each lane with `has`. All lanes call it.
   member void add(bool has, int u, int v) {
     if (has) has = of.parent[u] != of.parent[v];
     unsigned who = vote(has);
@@ -167,7 +167,7 @@ struct queue {
 };
 
 // The nodes of a tile's faces: for the runs of bundles in its first and last planes, then for those
-// in its first and last rows, and for the runs at the begin and end of its other rows. A flat tile
+// in its first and last rows, and for the runs at the start and end of its other rows. A flat tile
 // has no neighbours in front and behind.
 template <int log_rows, int log_planes> struct faces {
   enum {
@@ -223,8 +223,8 @@ template <class F> inlined unsigned first_node(unsigned tile) {
   return 1 + n;
 }
 
-// Claims the root of node a for a number, unless a smaller one has claimed it, and makes a point to
-// the root. All lanes call it; only those with has have a node.
+// For each lane with `has`: claims the root of node a for a number, unless a smaller number has
+// claimed it, and sets the parent of the node to the root. All lanes call it.
 inlined void claim_root(forest of, bool has, int a, unsigned number) {
   int from = a;
   unsigned p = 0, value = claims - number;
@@ -241,7 +241,7 @@ inlined void claim_root(forest of, bool has, int a, unsigned number) {
 // The face node that has claimed the root of node a, or 0 for the outside.
 inlined unsigned claimed(forest of, unsigned base, int a) {
   unsigned p = of.parent[a];
-  // It points to the root.
+  // claim_root has set the parent to the root.
   if (p && p <= 32768) p = of.parent[p];
   return p ? base + claims - p : 0;
 }

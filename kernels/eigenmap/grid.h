@@ -18,7 +18,7 @@ inlined int lesser(int a, int b) { return a < b ? a : b; }
 
 // The number of cells along the axes, and their division among blocks. 2^across threads are
 // adjacent along x, the others along y, or in a 2D image along z. Each thread marches through
-// length planes.
+// `length` planes.
 struct space {
   int nx, ny, nz, across, length;
   member int plane() const { return nx * ny; }
@@ -30,7 +30,7 @@ struct space {
 // The cell of a thread in launches without an order of cells.
 inlined int own_cell() { return block_x() * threads() + thread_x(); }
 
-// The begin of a thread's march, and the distances to the neighbouring cells, which are 0 beyond a
+// The start of a thread's march, and the distances to the neighbouring cells, which are 0 beyond a
 // border. All threads of a block make the same number of steps, so some may be beyond the last
 // plane.
 struct walk {

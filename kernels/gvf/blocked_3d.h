@@ -17,7 +17,7 @@
 #include "blocked.h"
 
 // An axis of n in tiles of size `of`, with margins: whether tiles end at its borders, the number of
-// tiles, and their begins.
+// tiles, and their starts.
 template <int of, int margin> struct tiles {
   bool within;
   int n;

@@ -33,7 +33,7 @@ enum {
   edges = side * across, // pixels of the upper rows of all patches
 };
 
-// The coordinates of place i in the frame of a square of n pixels. The frame is wide pixels wide.
+// The coordinates of place i in the frame of a square of n pixels. The frame is `wide` pixels wide.
 inlined void in_frame(int i, int n, int wide, int &x, int &y) {
   int rows = 2 * wide * n;
   if (i < rows) {

@@ -28,7 +28,7 @@ enum { cheapness, tried, won, asked, of_round };
 
 enum : unsigned { never = ~0u, unknown = 0 };
 
-// A list: its begin, its length and its room; for a cell, whether its length has changed; for a
+// A list: its start, its length and its room; for a cell, whether its length has changed; for a
 // face, one of its records.
 typedef quad list_at;
 

@@ -143,7 +143,7 @@ func kernelsOf(t testing.TB, fault, module string) func(name string) devicetest.
 	}
 }
 
-// entry matches the begin of a kernel in PTX.
+// entry matches the start of a kernel in PTX.
 var entry = regexp.MustCompile(`(?m)^\s*\.visible \.entry (\w+)`)
 
 func run(program, fault, name string, shape device.Launch, at func(uint64) ([]byte, error), args []any) error {

@@ -183,8 +183,8 @@ inlined double sum_of_warp(double v) {
 }
 
 // The positions of the bins, computed by softecc_lay: the centre of bin k is zero + width·(first +
-// k). zero is 0, or so large that no difference to a value in the bins is rounded. bins is 0 if the
-// question has no answer. The thresholds follow in memory.
+// k). zero is 0, or so far from 0 that its difference to a value in the bins is exact. bins is 0 if
+// the question has no answer. The thresholds follow in memory.
 struct laid { double zero, width, lambda, first, bins; };
 
 // A threshold is the centre of bin near, plus rest/λ.
