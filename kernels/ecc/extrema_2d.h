@@ -19,9 +19,9 @@ template <class L, class T> struct segments {
   unsigned outer; // bits 0 and 16: the pair's first, second voxel is outside
 };
 
-// The offset of n columns that a thread reads, normally first. left is the number of columns from
-// the thread's first one to the end of the row. In a bare image, an offset beyond the row becomes
-// that of the row's last n columns.
+// The offset of the n columns that a thread reads from column `first` on. left is the number of
+// columns up to the end of the row. In a bare image, columns that reach beyond the row are replaced
+// by the row's last n columns.
 template <int how> inlined int columns_from(int first, int n, int left) {
   return how & bare && first > left - n ? left - n : first;
 }

@@ -3,7 +3,6 @@
 // 3D) from a queue. When the image changes, it adds its counters to the image's table, or stores
 // them there if an image is one part.
 //
-//
 // An image of at most 128 columns (narrow) has no column beyond a warp's. The last column never
 // hands on a change: its minimum with the outside is its own value. So narrow images need no seam,
 // and in 2D the warp's two tiles are two more segments of rows.

@@ -27,8 +27,8 @@
 inlined bool stands(int v, const ladder &l) { return v >= l.lo && v - l.lo < l.n; }
 inlined bool stands(float32 v, const ladder &l) { return l.levels[level(l, v)] == v; }
 
-// Like stands(), without a branch. It may be false for a level where the guess on an affine ladder is
-// off by one, and for every value on other float32 ladders.
+// Like stands(), without a branch. It may be false for a level if the guess on an affine ladder is
+// off by one, and it is false for every value on other float32 ladders.
 inlined bool stands_nearby(int v, const ladder &l) { return stands(v, l); }
 inlined bool stands_nearby(float32 v, const ladder &l) {
   int k = (int)((v - l.lo) * l.inverse + 0.5f);

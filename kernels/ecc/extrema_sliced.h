@@ -3,7 +3,6 @@
 // minimum as many again; a pair of halves takes one operation for two voxels. But comparison
 // results and changes are then single bits, and are added up in slices, too.
 //
-//
 // A thread holds two columns of sixteen rows per word, in one word or two. Row r of a word's first
 // column is bit 15 − r, of its second column bit 31 − r. So the next row is a shift to the left,
 // and the next column a permutation of two words. A warp covers 64 or 128 columns. It counts the

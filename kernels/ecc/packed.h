@@ -1,14 +1,12 @@
 // The changes that a block collects, for two levels per word, so that twice as many levels fit as
 // in a histogram.
 //
-//
 // Word w of shared memory is l + 65536·h modulo 2³². l and h are the changes of levels 2w and 2w +
 // 1, each plus room/2, from −32768 to 32767, so that the word determines both. An atomic addition
 // returns the previous word. A thread that finds a counter outside 0 … room − 1 in it empties the
 // word by an atomic exchange. The exchange returns its content exactly once, even if several
 // threads do so. (While the lower counter is negative, the upper one reads one less; the lower one
 // is then outside itself.)
-//
 //
 // No counter overflows if each thread adds changes of at most `most` in total between two calls of
 // settle. Proof: suppose that an addition moves a counter outside 0 … room − 1, and that it stays

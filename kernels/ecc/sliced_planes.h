@@ -158,8 +158,7 @@ template <class T, class Counters, int bytes, bool aligned, bool bare = false> s
     slice(v, of);
   }
   member void add(unsigned of, int column, int change) const { counted.add(of, column, change); }
-  // Ends a round of four rows that began with r. Relieving is rare, so its loop is not
-  // unrolled.
+  // Ends a round of four rows that began with r. Relieving is rare, so its loop is not unrolled.
   member void settle(int r) const {
     if (!counted.due()) return;
     NOT_UNROLLED for (int i = 0; i < 8; i++) counted.relieve(take(r - 4 * (i >> 1)), i & 1);

@@ -5,9 +5,9 @@
 //
 // The graph of patches without a matrix. A block handles 32 × 2 patches of a plane, and a lane two
 // of a column. Its warps share the rows of patches within reach. All lanes move along a row in the
-// same steps, so the distance to the neighbour is uniform. The neighbours form a disc or a
-// ball; both rows of a block use the range of the nearer one. Sums of a row are added in float64,
-// then warp by warp.
+// same steps, so the distance to the neighbour is uniform. The neighbours form a disc or a ball;
+// both rows of a block use the range of the nearer one. Sums of a row are added in float64, then
+// warp by warp.
 #include "steps.h"
 #include "weight.h"
 
