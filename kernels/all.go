@@ -7,5 +7,5 @@ import "embed"
 //go:embed ptx/*.tar.zst
 var files embed.FS
 
-// carried says that machine code is among the files.
+// carried reports that the embedded files include machine code.
 const carried = true

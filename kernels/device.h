@@ -1,4 +1,4 @@
-// The little of CUDA that the kernels use, for clang without a CUDA toolkit. Tests compile
+// The parts of CUDA that the kernels use, for clang without a CUDA toolkit. Tests compile the
 // kernels for the host, too.
 #pragma once
 
@@ -24,30 +24,32 @@ inlined int block_y() { return (int)__nvvm_read_ptx_sreg_ctaid_y(); }
 inlined int threads() { return (int)__nvvm_read_ptx_sreg_ntid_x(); }
 inlined int blocks() { return (int)__nvvm_read_ptx_sreg_nctaid_x(); }
 
-// Loops over what registers hold.
+// For loops over arrays in registers.
 #define UNROLL _Pragma("unroll")
 #define NOT_UNROLLED _Pragma("nounroll")
 
 template <class A, class B> inlined A as(B b) { return __builtin_bit_cast(A, b); }
 
-// Four of the eight bytes of b and a, by their numbers; 8 more for a byte of its sign.
+// Selects four of the eight bytes of b and a by their numbers. A number plus 8 selects the byte's
+// sign, as 0 or 255.
 inlined unsigned permute(unsigned a, unsigned b, unsigned selector) { return __nvvm_prmt(a, b, selector); }
-// The lower half of both, shifted to the right by less than 32.
+// The lower word of upper:lower, shifted to the right by n < 32.
 inlined unsigned shift_right(unsigned upper, unsigned lower, unsigned n) {
   unsigned d;
   asm("shf.r.clamp.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(lower), "r"(upper), "r"(n));
   return d;
 }
 
-// A function of each bit of three words, by what it is of 0xf0, 0xcc and 0xaa.
+// Applies a function of three bits to each bit of a, b and c. table is its result for 0xf0, 0xcc
+// and 0xaa.
 template <unsigned table> inlined unsigned logic(unsigned a, unsigned b, unsigned c) {
   unsigned d;
   asm("lop3.b32 %0, %1, %2, %3, %4;" : "=r"(d) : "r"(a), "r"(b), "r"(c), "n"(table & 0xff));
   return d;
 }
 
-// Two halves to a word: the lesser ones, the greater ones; 1 where a > b, where a = b, else 0; and all bits
-// where a = b.
+// Operations on two halves in a word: minimum; maximum; 1 where a > b, else 0; 1 where a = b, else
+// 0; and all bits set where a = b.
 typedef _Float16 half2 __attribute__((ext_vector_type(2)));
 inlined unsigned least_halves(unsigned a, unsigned b) {
   unsigned d;
@@ -76,7 +78,7 @@ inlined unsigned where_equal_halves(unsigned a, unsigned b) {
 }
 inlined half2 fma_halves(half2 a, half2 b, half2 c) { return __builtin_elementwise_fma(a, b, c); }
 
-// 1 where a > b, where a = b, else 0.
+// 1 if a > b, and 1 if a = b; else 0.
 inlined float32 greater_float(float32 a, float32 b) {
   float32 d;
   asm("set.gt.f32.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
@@ -88,21 +90,22 @@ inlined float32 equal_float(float32 a, float32 b) {
   return d;
 }
 
-// a·b + c, from 0 to 1.
+// a·b + c, limited to 0 … 1.
 inlined float32 fma_saturated(float32 a, float32 b, float32 c) {
   float32 d;
   asm("fma.rn.sat.f32 %0, %1, %2, %3;" : "=f"(d) : "f"(a), "f"(b), "f"(c));
   return d;
 }
 
-// To the left by the lowest five bits of n.
+// Shifts v to the left by the lowest five bits of n.
 inlined unsigned shift_left(unsigned v, unsigned n) {
   unsigned d;
   asm("shf.l.wrap.b32 %0, 0, %1, %2;" : "=r"(d) : "r"(v), "r"(n));
   return d;
 }
 
-// c, and the sum of products of four bytes; of two halves of 16 bits and two bytes.
+// c plus the dot product of four bytes; c plus that of two 16-bit halves of a with the lower two
+// bytes of b.
 inlined unsigned dot_bytes(unsigned a, unsigned b, unsigned c) {
   unsigned d;
   asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
@@ -114,14 +117,14 @@ inlined unsigned dot_halves(unsigned a, unsigned b, unsigned c) {
   return d;
 }
 
-// A pointer n times so many bytes ahead, by a multiplier.
+// The address n · bytes after p, by one multiply-add.
 inlined const void *ahead(const void *p, int n, int bytes) {
   unsigned long long q;
   asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(q) : "r"(bytes), "n"(n), "l"(p));
   return (const void *)q;
 }
 
-// Words that are read where asked, without a branch: loads that follow do not wait.
+// Loads words if asked, without a branch, so that later loads do not wait.
 inlined void load_if(bool asked, unsigned (&to)[1], const void *p) {
   asm("{ .reg .pred q; setp.ne.s32 q, %1, 0; @q ld.global.nc.u32 %0, [%2]; }" : "+r"(to[0]) : "r"((int)asked), "l"(p));
 }
@@ -133,21 +136,23 @@ inlined void load_if(bool asked, unsigned (&to)[4], const void *p) {
   asm("{ .reg .pred q; setp.ne.s32 q, %4, 0; @q ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%5]; }"
       : "+r"(to[0]), "+r"(to[1]), "+r"(to[2]), "+r"(to[3]) : "r"((int)asked), "l"(p));
 }
-// What all threads of a warp meet in: what another one holds, and a bit from each.
+// Operations that all lanes of a warp execute together: barrier, value of another lane, bits of all
+// lanes.
 inlined void sync_warp() { __nvvm_bar_warp_sync(-1); }
 template <class V> inlined V from_lane(V v, int lane) { return as<V>(__nvvm_shfl_sync_idx_i32(-1, as<int>(v), lane, 31)); }
-// What the lane before holds, and the one after; the first and the last their own.
+// The value of the previous lane, and of the next one. The first and the last lane receive their
+// own.
 template <class V> inlined V from_lane_before(V v) { return as<V>(__nvvm_shfl_sync_up_i32(-1, as<int>(v), 1, 0)); }
 template <class V> inlined V from_lane_after(V v) { return as<V>(__nvvm_shfl_sync_down_i32(-1, as<int>(v), 1, 31)); }
 inlined unsigned vote(bool b) { return __nvvm_vote_ballot_sync(-1, b); }
 inlined bool any(bool b) { return __nvvm_vote_any_sync(-1, b); }
 
-// A shared-memory address as the hardware counts it.
+// The 32-bit address of a pointer into shared memory.
 inlined unsigned shared_address(int *p) {
   return (unsigned)(unsigned long long)(__attribute__((address_space(3))) int *)p;
 }
 
-// Atomic additions that nothing waits for.
+// Atomic additions without a result.
 inlined void add_shared(unsigned address, int v) {
   asm volatile("red.shared.add.s32 [%0], %1;" ::"r"(address), "r"(v) : "memory");
 }
@@ -159,7 +164,7 @@ inlined void add_global(int64 *p, int64 v) {
 }
 inlined void add_global(int *p, int v) { asm volatile("red.global.add.s32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
 
-// Atomic operations that give what was there before.
+// Atomic operations that return the previous value.
 inlined unsigned fetch_add_shared(unsigned address, int v) {
   unsigned old;
   asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(old) : "r"(address), "r"(v) : "memory");
@@ -171,8 +176,8 @@ inlined unsigned exchange_shared(unsigned address, unsigned v) {
   return old;
 }
 
-// Copies from the device's memory to shared memory that nothing waits for but
-// wait_for_copies: until at most so many of those that end_of_copies ended are not done.
+// Asynchronous copies from global to shared memory. end_of_copies ends a group of copies.
+// wait_for_copies waits until at most n groups are incomplete.
 template <int bytes> inlined void copy_to_shared(unsigned to, const void *from) {
   if constexpr (bytes == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
   else asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
@@ -190,22 +195,22 @@ inlined unsigned load_byte_shared(unsigned at) {
   return d;
 }
 
-// The next number of a queue; and how many blocks came before to where each comes
-// once, which the last sets back.
+// take_turn returns the next number of a queue. count_block returns the number of blocks that have
+// called it before; the last block's call resets the counter.
 inlined unsigned take_turn(unsigned *queue) { return __nvvm_atom_inc_gen_ui(queue, 0xffffffff); }
 inlined unsigned count_block(unsigned *ended) { return __nvvm_atom_inc_gen_ui(ended, blocks() - 1); }
 
-// The latter for a block that passes on all that its threads did before the last barrier,
-// and sees what the blocks did that came before.
+// count_block with acquire and release semantics: it publishes the writes of the block's threads
+// before the last barrier, and makes those of earlier callers visible.
 inlined unsigned deliver_block(unsigned *ended) {
   unsigned before;
   asm volatile("atom.acq_rel.gpu.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(ended), "r"(blocks() - 1) : "memory");
   return before;
 }
-// Writes 1 for the host to see, with all that was written before.
+// Writes 1 for the host, after all previous writes are visible to it.
 inlined void tell_host(unsigned *done) { asm volatile("st.release.sys.u32 [%0], 1;" ::"l"(done) : "memory"); }
 
-// Four changes that other blocks added to, too, which the first-level cache does not have.
+// Loads four changes from the second-level cache, because other blocks have added to them.
 typedef int64 two_changes __attribute__((ext_vector_type(2)));
 typedef int four_counts __attribute__((ext_vector_type(4)));
 inlined void take_changes(two_changes *out, int64 *p) {

@@ -1,6 +1,5 @@
-// How the last block of a launch ends it, so that nothing needs to be added to the
-// stream beside the launch: it writes the table to memory of the host, clears it
-// for the next launch, and says that it is done.
+// The last block of a launch copies the table to host memory, clears it for the next launch, and
+// notifies the host. So the stream needs no other operation for a launch.
 #pragma once
 #include "device.h"
 
@@ -9,9 +8,9 @@ __device__ unsigned delivered; // blocks whose changes are in the table
 inlined void clear_changes(int64 *p) { ((two_changes *)p)[0] = ((two_changes *)p)[1] = two_changes{0, 0}; }
 inlined void clear_changes(int *p) { *(four_counts *)p = four_counts{0, 0, 0, 0}; }
 
-// Every block calls it when its changes are added. The table and its copy have room
-// for a multiple of four levels. Without a copy nothing is done. What follows the word
-// that says so, the clearing, is done before the next launch begins.
+// Every block calls it after it has added its changes. The table and its copy have room for a
+// multiple of four levels. Without a copy it does nothing. The table is cleared after the host is
+// notified, but before the next launch of the stream begins.
 template <class N> inlined void hand_over(N *table, int levels, int64 *copy, unsigned *done) {
   static __shared__ bool last;
   if (!copy) return;

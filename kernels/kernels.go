@@ -1,7 +1,8 @@
-// Package kernels holds the device code: CUDA C++ sources, a folder per workload, and their
-// compiled forms by make kernels, which a program carries compressed. PTX for compute capability
-// 7.0 and a driver of CUDA 11.8 is compiled by the driver; machine code for the most common devices
-// is loaded directly. With -tags ptxonly a program has the PTX only.
+// Package kernels holds the device code: CUDA C++ sources, one folder per workload, and their
+// compiled forms (make kernels), which a program embeds in compressed form. The driver compiles
+// PTX, which needs a driver of CUDA 11.8 and compute capability 7.0, or 8.0 for some modules
+// (source.Module.Target). Machine code, for the most common devices, is loaded directly. With -tags
+// ptxonly a program embeds PTX only.
 package kernels
 
 import (
@@ -18,17 +19,18 @@ import (
 
 const (
 	ending   = ".tar.zst"
-	portable = "ptx" // in the place of an architecture
+	portable = "ptx" // in place of an architecture
 )
 
-// modules are those of each file, by its name, which is unpacked when it is first asked for.
+// modules maps the name of each embedded file to its modules. A file is unpacked at the first
+// request.
 var modules struct {
 	once sync.Once
 	of   map[string]func() (map[string]code, error)
 }
 
-// unpacked are the modules. A program that does not call it does not carry them, as it would
-// what a variable begins with.
+// unpacked returns the modules by file. It is a function, not an initialized variable, so that the
+// linker drops the files from a program that does not call it.
 func unpacked() map[string]func() (map[string]code, error) {
 	modules.once.Do(func() {
 		modules.of = map[string]func() (map[string]code, error){}
@@ -49,7 +51,8 @@ func unpacked() map[string]func() (map[string]code, error) {
 	return modules.of
 }
 
-// A code is of a module; text, which is in its short form, is made longer when it is first asked for.
+// A code is the compiled form of a module. PTX is stored in short form, and is expanded at the
+// first request.
 type code struct {
 	stamp string
 	data  func() []byte
@@ -68,7 +71,7 @@ func unpack(data []byte, text bool) (map[string]code, error) {
 	return modules, err
 }
 
-// module is a module's code for an architecture.
+// module returns a module's code for an architecture, or for portable its PTX.
 func module(name, arch string) (code, error) {
 	modules, ok := unpacked()[source.Kind(name)+"."+arch+ending]
 	if !ok {
@@ -85,7 +88,7 @@ func module(name, arch string) (code, error) {
 	return f, nil
 }
 
-// Names lists the modules: the sources, without folder and .cu.
+// Names lists the modules by the names of their sources, without folder and .cu.
 func Names() []string {
 	var names []string
 	for file, modules := range unpacked() {
@@ -104,8 +107,8 @@ func Names() []string {
 	return names
 }
 
-// PTX is a module in the form that the driver compiles for its device. It is shared: the
-// caller must not change it.
+// PTX returns the PTX of a module, which a driver compiles for its device. The result is shared:
+// the caller must not change it.
 func PTX(name string) ([]byte, error) {
 	m, err := module(name, portable)
 	if err != nil {
@@ -114,8 +117,9 @@ func PTX(name string) ([]byte, error) {
 	return m.data(), nil
 }
 
-// Machine is a module in machine code for exactly that compute capability, all kernels of
-// it, or nil where there is none, as in a program built with -tags ptxonly. It is shared: the caller must not change it.
+// Machine returns the machine code of all kernels of a module for exactly that compute capability.
+// It returns nil if there is none, as in a program built with -tags ptxonly. The result is shared:
+// the caller must not change it.
 func Machine(name string, major, minor int) ([]byte, error) {
 	arch := fmt.Sprintf("sm_%d%d", major, minor)
 	if !carried || !slices.Contains(source.Machines(), arch) {

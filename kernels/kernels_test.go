@@ -12,8 +12,8 @@ import (
 	"eccbench/kernels/source"
 )
 
-// Every source has its PTX and its machine code, stamped with a hash of what they were
-// compiled from, and there is nothing else.
+// Every source has PTX and machine code with the stamp of the current source, and there is no other
+// code.
 func TestCodeIsOfTheSources(t *testing.T) {
 	modules, err := source.Modules(os.DirFS("."))
 	if err != nil || len(modules) == 0 {
@@ -62,9 +62,9 @@ func TestCodeIsOfTheSources(t *testing.T) {
 	}
 }
 
-// The machine code of a module has the kernels of its PTX, for the device that it says.
+// The machine code of a module has the same kernels as its PTX, and is for the requested device.
 func TestMachineHasTheKernels(t *testing.T) {
-	const cuda = 190 // the machine, in ELF
+	const cuda = 190 // the machine number of CUDA in ELF
 	for capability, arch := range map[[2]int]uint32{{8, 0}: 80, {9, 0}: 90} {
 		for _, name := range Names() {
 			code, err := Machine(name, capability[0], capability[1])
@@ -103,7 +103,7 @@ func TestMachineHasTheKernels(t *testing.T) {
 	}
 }
 
-// Several goroutines get the same code, which is unpacked once.
+// Several goroutines receive the same code, which is unpacked once.
 func TestUnpackedOnce(t *testing.T) {
 	list := make([][]byte, 8)
 	var wg sync.WaitGroup
@@ -118,7 +118,7 @@ func TestUnpackedOnce(t *testing.T) {
 	}
 }
 
-// What a start unpacks.
+// The unpacking at a program's start.
 func BenchmarkUnpack(b *testing.B) {
 	for _, file := range []string{"ecc_extrema.sm_90", "ecc_extrema.ptx"} {
 		b.Run(file, func(b *testing.B) {

@@ -12,7 +12,7 @@ func IsMachine(code []byte) bool { return bytes.HasPrefix(code, []byte(elf.ELFMA
 
 // MachineEntries lists the kernels of a module's machine code, sorted.
 func MachineEntries(module string, code []byte) ([]string, error) {
-	const version = 20 // of the format, which NVIDIA counts in a way of its own
+	const version = 20 // the position of the format's version, which NVIDIA numbers differently
 	plain := bytes.Clone(code)
 	if IsMachine(code) && len(plain) > version {
 		plain[version] = byte(elf.EV_CURRENT)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Entries lists the kernels of a module's PTX, in its order.
+// Entries lists the kernels of a module's PTX, in order.
 func Entries(module string, ptx []byte) ([]string, error) {
 	var names []string
 	list, err := entries(module, ptx)
@@ -17,9 +17,9 @@ func Entries(module string, ptx []byte) ([]string, error) {
 	return names, err
 }
 
-// Only is a module's PTX with the named kernels and no others: a driver compiles all
-// that it is given, and a job uses one or two. All else stays, and on the lines that
-// it was on, so that what a compiler says of a line is true of the whole text.
+// Only returns a module's PTX with the named kernels only. A driver compiles all kernels that it
+// receives, and a job uses one or two. The rest of the text stays on the same lines, so that the
+// line numbers of a compiler's messages hold for the whole text.
 func Only(module string, ptx []byte, names ...string) ([]byte, error) {
 	list, err := entries(module, ptx)
 	if err != nil {
@@ -43,16 +43,16 @@ func Only(module string, ptx []byte, names ...string) ([]byte, error) {
 	return append(cut, ptx[end:]...), nil
 }
 
-// An entry is a kernel and where it stands, its linkage and body included.
+// An entry is a kernel and its position, including its linkage and body.
 type entry struct {
 	name     string
 	from, to int
 }
 
-// entries finds the kernels of a module.
+// entries returns the kernels of a module.
 func entries(module string, ptx []byte) ([]entry, error) {
 	var list []entry
-	var open *entry // whose body has not ended
+	var open *entry // the kernel whose body has not ended
 	depth, linkage := 0, -1
 	s := scanner{text: ptx}
 	for {
@@ -88,11 +88,11 @@ func entries(module string, ptx []byte) ([]entry, error) {
 	}
 }
 
-// A scanner reads the tokens of PTX that matter to where a body begins and ends:
-// braces by themselves, and names. Comments and strings have none.
+// A scanner reads the tokens of PTX that delimit bodies: braces and names. It skips comments and
+// strings.
 type scanner struct {
 	text []byte
-	at   int // behind the last token
+	at   int // the end of the last token
 }
 
 // next returns the next token or the next brace with its offset, or "" at the end.
@@ -133,7 +133,7 @@ func (s *scanner) ahead(what string) bool {
 	return strings.HasPrefix(string(s.text[s.at:min(len(s.text), s.at+len(what))]), what)
 }
 
-// skip goes behind the next place of what, from a place on.
+// skip moves behind the next occurrence of what, searched from a position on.
 func (s *scanner) skip(from int, what string) {
 	s.at = len(s.text)
 	if n := bytes.Index(s.text[min(from, len(s.text)):], []byte(what)); n >= 0 {
@@ -141,7 +141,7 @@ func (s *scanner) skip(from int, what string) {
 	}
 }
 
-// named reports whether names, directives and numbers have the letter.
+// named reports whether c can be a part of a name, a directive or a number.
 func named(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$' || c == '.' || c == '%'
 }

@@ -13,8 +13,8 @@ import (
 	"eccbench/internal/race"
 )
 
-// body is a kernel's text as a pattern finds it, without the scanner: from its line to
-// the first brace that begins one.
+// body finds a kernel's text by a pattern, independently of the scanner: from its .entry line to
+// the first line that is a closing brace.
 func body(t *testing.T, ptx []byte, name string) []byte {
 	t.Helper()
 	found := regexp.MustCompile(`(?ms)^\.visible \.entry `+name+`\(.*?^\}$`).FindAll(ptx, -1)
@@ -24,7 +24,7 @@ func body(t *testing.T, ptx []byte, name string) []byte {
 	return found[0]
 }
 
-// committed calls f with each module and its kernels as a pattern finds them.
+// committed calls f with each module and the kernels that a pattern finds in it.
 func committed(t *testing.T, f func(module string, ptx []byte, kernels []string)) {
 	t.Helper()
 	for _, module := range Names() {
@@ -43,8 +43,8 @@ func committed(t *testing.T, f func(module string, ptx []byte, kernels []string)
 	}
 }
 
-// What is left of a module has the kernel that was asked for with the body that it
-// had, on the same lines, no other, and all that stands outside of the kernels.
+// The result of Only has the requested kernel with its original body on the same lines, no other
+// kernel, and everything outside of kernels.
 func TestOnly(t *testing.T) {
 	if race.Enabled {
 		t.Skip("it reads text on one goroutine, where a race detector has nothing to find and takes a minute")
@@ -101,8 +101,8 @@ func TestOnly(t *testing.T) {
 	})
 }
 
-// Braces and names in comments and strings are none, functions stay, and a body may
-// have blocks.
+// Braces and names in comments and strings do not count, functions stay, and a body may contain
+// blocks.
 func TestOnlyReadsTokens(t *testing.T) {
 	const head = ".version 7.8\n.target sm_80\n.address_size 64\n"
 	const function = ".func (.reg .u32 r) twice(.reg .u32 a) { add.u32 r, a, a; }\n"
@@ -145,7 +145,7 @@ func TestOnlyReadsTokens(t *testing.T) {
 	}
 }
 
-// assembler is the ptxas that ECCBENCH_PTXAS names, or that there is.
+// assembler returns the path of the ptxas that ECCBENCH_PTXAS names, or of the one on the path.
 func assembler(t testing.TB) string {
 	name := os.Getenv("ECCBENCH_PTXAS")
 	if name == "" {
@@ -158,7 +158,7 @@ func assembler(t testing.TB) string {
 	return path
 }
 
-// assemble compiles a module as its driver would.
+// assemble compiles a module as a driver would.
 func assemble(t testing.TB, ptxas string, ptx []byte) {
 	t.Helper()
 	source := filepath.Join(t.TempDir(), "module.ptx")
@@ -186,8 +186,8 @@ func TestOnlyCompiles(t *testing.T) {
 	})
 }
 
-// BenchmarkAssemble compares compiling a module whole and one kernel of it, and what
-// leaving out the others takes.
+// BenchmarkAssemble compares the compilation of a whole module with that of one kernel, and
+// measures Only.
 func BenchmarkAssemble(b *testing.B) {
 	const module, kernel = "ecc_extrema_float32", "ecc_extrema_3d_float32"
 	ptx, err := PTX(module)

@@ -1,6 +1,6 @@
-// Known defects of kernels, of which whoever includes this has the list: FAULTS(fault) calls fault
-// with the name of each. Tests plant them on the host, where the environment's FAULT names one, so
-// that one program has them all; for devices there are none.
+// Known defects of kernels. The including file defines their list: FAULTS(fault) calls fault with
+// each name. In tests on the host, the environment variable FAULT selects one, so a single program
+// contains all of them. Device code contains none.
 #pragma once
 
 enum class fault {

@@ -1,9 +1,8 @@
-// Sums and products that are rounded each by itself, to the nearest, and that no compiler
-// joins.
+// Sums and products that are rounded to nearest separately, and that no compiler fuses.
 #pragma once
 #include "device.h"
 
-#ifdef ON_HOST // whose processor is asked for no joint ones
+#ifdef ON_HOST // compilers for the host are not allowed to fuse them
 inlined float32 times(float32 a, float32 b) { return a * b; }
 inlined float32 plus(float32 a, float32 b) { return a + b; }
 inlined float32 minus(float32 a, float32 b) { return a - b; }

@@ -1,4 +1,4 @@
-// Words that are written where they are still what a thread took them for.
+// Atomic compare-and-swap.
 #pragma once
 #include "device.h"
 
@@ -16,7 +16,7 @@ inlined unsigned long long compare_swap_global(unsigned long long *p, unsigned l
   return compare_swap_of(p, expected, v);
 }
 #else
-// Both give what was there before.
+// They return the previous value.
 inlined unsigned compare_swap_shared(unsigned address, unsigned expected, unsigned v) {
   unsigned old;
   asm volatile("atom.shared.cas.b32 %0, [%1], %2, %3;" : "=r"(old) : "r"(address), "r"(expected), "r"(v) : "memory");

@@ -1,10 +1,10 @@
-// Fetches of one texel of a texture: of a type, at whole coordinates inside of it.
+// Fetches one texel of a type from a texture, at integer coordinates inside of it.
 #pragma once
 #include "device.h"
 
 typedef unsigned long long texture;
 
-#ifdef ON_HOST // the texture is where onhost::texels are
+#ifdef ON_HOST // the texture is a pointer to onhost::texels
 #define FETCH(T, V)                                                                                        \
   inlined void fetch(texture t, int x, int y, int z, const T *, V &v) { v = ((onhost::texels *)t)->at<T>(x, y, z); } \
   inlined void fetch(texture t, int x, int y, const T *, V &v) { v = ((onhost::texels *)t)->at<T>(x, y, 0); }

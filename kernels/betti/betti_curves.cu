@@ -1,5 +1,5 @@
-// Betti curves of images (curves.h). Keys have one byte for up to 256 levels, else two. Images are consecutive, one for
-// each row of the grid, with lists of its own.
+// Betti curves of images (curves.h). Keys have one byte for up to 256 levels, else two. Images are
+// contiguous. Each row of the grid handles one image, with its own lists.
 #include "curves.h"
 
 #define KEYS(T, K)                                                                                                        \
@@ -15,11 +15,11 @@ ALL_KEYS(float32)
 
 #ifdef ON_HOST
 #define AT_ONCE(threads, blocks)
-#else // so few registers that a multiprocessor has room for them
+#else // limits the registers, so that a multiprocessor can hold that many blocks
 #define AT_ONCE(threads, blocks) __attribute__((launch_bounds(threads, blocks)))
 #endif
 
-// What the image of a block has of its own.
+// The image of a block, and its parts of the buffers that all images share.
 template <class K> struct own : rows<K> {
   int64 i, words;
   member own(const K *keys, int w, int h, int d)
@@ -32,7 +32,7 @@ template <class K> struct own : rows<K> {
   member int64 *counts(int64 *p, int levels) const { return p + i * ::lists * (levels + 1); }
 };
 
-// Of images that can be hollow, and of others, in which every voxel is at a side.
+// Kernels for images that can be hollow, and for others (flat), where every voxel is on a side.
 #define BOTH(K, kind, hollow)                                                                                              \
   extern "C" __global__ AT_ONCE(128, 6) void betti_scan##kind##_##K(                                                       \
       const K *keys, int w, int h, int d, const unsigned *before, unsigned *numbers, unsigned *words, edge *edges,         \
@@ -68,7 +68,8 @@ template <class K> struct own : rows<K> {
 KERNELS(uint8)
 KERNELS(uint16)
 
-// Betti numbers at the first levels, by a block for each image: sums of the changes up to a level.
+// Betti numbers at the first levels, with one block per image: sums of the changes up to each
+// level.
 extern "C" __global__ void betti_curve_numbers(const int64 *changes, int levels, int rows, int64 *numbers) {
   const int most = 256;
   static __shared__ int64 sums[lists][most];
@@ -85,7 +86,7 @@ extern "C" __global__ void betti_curve_numbers(const int64 *changes, int levels,
     UNROLL for (int i = 0; i < lists; i++) at[i] += sums[i][j];
   for (int k = from; k < to; k++) {
     UNROLL for (int i = 0; i < lists; i++) at[i] += changes[(int64)i * (levels + 1) + k];
-    // A component that the set gains, the background loses.
+    // of_around increases where a component of the background ends.
     int64 b0 = at[of_set], b2 = -at[of_around];
     numbers[3 * k] = b0, numbers[3 * k + 1] = b0 + b2 - at[of_chi], numbers[3 * k + 2] = b2;
   }

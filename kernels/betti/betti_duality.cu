@@ -1,6 +1,6 @@
-// Betti numbers of binary images (duality.h), and of parts of one (cut.h). Of a flat image, or one of two planes, tiles
-// are flat, and nothing around it is enclosed.
-// A row of the grid is a question (asked.h), with bits and nodes of its own.
+// Betti numbers of binary images (duality.h), and of the parts of a divided image (cut.h). Flat
+// kernels are for 2D images and images of two planes: their tiles are flat, and they have no
+// cavities. Each row of the grid handles one question (asked.h), with its own bits and nodes.
 #include "cut.h"
 
 template <int deep> inlined word *bits_of(word *bits, int w, int h, int d) {
@@ -47,7 +47,7 @@ extern "C" __global__ void betti_cut_rest(const word *bits, int w, int h, int d,
 }
 extern "C" __global__ void betti_settle(const unsigned *nodes, unsigned *roots, int places) { settle(nodes, roots, places); }
 
-// Betti numbers from the sums of each question, by a warp.
+// Computes the Betti numbers of each question from the copies of its sums, with one warp.
 extern "C" __global__ void betti_numbers(int64 *all, int64 *numbers) {
   int lane = thread_x();
   int64 sum[sums];

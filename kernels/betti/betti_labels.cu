@@ -1,11 +1,12 @@
-// begin:  label[p] = 1 + the first neighbour before p of its side, or p itself
+// begin:   label[p] = the first neighbour before p with the same membership, or p itself
 // flatten: label[p] = the root of p
-// link:   for each neighbour before p of its side: the greater root takes the lesser
-// count:  roots of the set, and of what is around it
+// link:    for each neighbour before p with the same membership: join the roots of both
+// count:   the number of roots in the set, and in the background
 //
-// Labels of all voxels, of the set and of what is around it, in the same words (Komura 2015,
-// Playne and Hawick 2018): what people do who need them. A label is a voxel's number and one;
-// 0 is what is outside the box. χ is counted by the eight voxels around each vertex.
+// Labels of all voxels, of the set and of the background, in the same array (Komura 2015, Playne
+// and Hawick 2018): the usual method of programs that need labels. The label of a voxel is its
+// number plus one; label 0 is the outside of the box. χ is counted from the eight voxels around
+// each vertex.
 #include "../swap.h"
 
 enum { components, cavities, characteristic, sums, copies = 32 };
@@ -25,8 +26,8 @@ template <class T, class L> struct image {
     x = (int)(p % w), p /= w;
     y = (int)(p % h), z = (int)(p / h);
   }
-  // Calls f with the label of each neighbour before a voxel on its side, and says whether it
-  // is in the set.
+  // Calls f with the label of each neighbour before a voxel that has the same membership. Returns
+  // whether the voxel is in the set.
   template <class F> member bool before(int x, int y, int z, const F &f) const {
     bool mine = inside(x, y, z);
     auto one = [&](int dx, int dy, int dz) {
@@ -44,7 +45,8 @@ template <class T, class L> struct image {
   }
 };
 
-// The root of a label; the way there is halved, which can only bring labels nearer to it.
+// Returns the root of a label, and halves the path to it. Concurrent writes are harmless: they only
+// move labels closer to their roots.
 inlined unsigned root(volatile unsigned *labels, unsigned a) {
   for (unsigned b; (b = labels[a]) != a; a = b) {
     unsigned c = labels[b];
@@ -92,13 +94,13 @@ template <class I> inlined void link(const I &of, unsigned *labels) {
 
 template <class I> inlined void count(const I &of, const unsigned *labels, int64 *out) {
   int roots = 0, holes = 0, chi = 0;
-  // Vertices, one more along each axis than voxels.
+  // For each vertex: there is one more along each axis than voxels.
   int64 all = (int64)(of.w + 1) * (of.h + 1) * (of.d + 1), step = (int64)blocks() * threads();
   for (int64 p = (int64)block_x() * threads() + thread_x(); p < all; p += step) {
     int x = (int)(p % (of.w + 1)), y = (int)(p / (of.w + 1) % (of.h + 1)), z = (int)(p / (of.w + 1) / (of.h + 1));
     unsigned cube = 0;
     UNROLL for (int i = 0; i < 8; i++) cube |= (unsigned)of.inside(x - 1 + (i & 1), y - 1 + (i >> 1 & 1), z - 1 + (i >> 2)) << i;
-    // Cells that begin at the vertex: they are there if a voxel is that they are a face of.
+    // The cells that begin at the vertex. A cell exists if it is a face of a voxel in the set.
     chi += !!cube - !!(cube & 0xaa) - !!(cube & 0xcc) - !!(cube & 0xf0) + !!(cube & 0x88) + !!(cube & 0xa0) + !!(cube & 0xc0) - !!(cube & 0x80);
     if (of.in(x, y, z)) {
       unsigned label = (unsigned)of.at(x, y, z) + 1;

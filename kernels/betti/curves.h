@@ -1,18 +1,19 @@
-// keys:     level of each voxel
+// keys:     the level of each voxel
 // compare:  bits of the 13 neighbours before a voxel that are not above it
-// scan:     of 32 voxels at a time, by operations on words: minima, saddles, and where
-//           the others descend to; of an image that is not hollow what each adds to χ
-// join:     for each saddle: the minima that its link descends to, unions of them, and what
-//           it adds to χ
-// deaths:   at which levels minima were joined to others
+// scan:     for 32 voxels at a time, by operations on words: minima, saddles, and the descent of the
+//           other voxels; for an image that is not hollow, the change of χ
+// join:     for each saddle: the minima to which its link descends, and their unions; for a hollow
+//           image, the change of χ
+// deaths:   the levels at which minima were joined to others
 //
-// Betti curves (doc/betti.md): minima less unions at saddles, of the sets and of what is
-// around them, whatever the order in which the edges come. Each minimum has one edge at most,
-// to one of a lesser rank: the forest of least edges. What an edge joins at its level is found
-// by following edges that are not above it. Where a minimum has an edge that is above a new
-// one, the new one takes its place by a compare-and-swap, and the old one is joined again from
-// what it led to (triplet merge trees, Smirnov and Morozov 2017). Ranks are numbers mixed, so
-// that the ways are short. The edges' levels are those of any least forest.
+// Betti curves (doc/betti.md): minima minus unions at saddles, for the sets and for their
+// background. The result does not depend on the order in which edges arrive. Each minimum has at
+// most one edge, to a minimum of lower rank: these edges are a minimal spanning forest. The minima
+// that an edge joins at its level are found by following edges that are not above it. If a minimum
+// already has an edge above the new one, a compare-and-swap replaces it, and the old edge is joined
+// again from its own target (triplet merge trees, Smirnov and Morozov 2017). Ranks are scrambled
+// numbers, so that paths are short. The levels of the edges are those of any minimal spanning
+// forest.
 #pragma once
 #include "../swap.h"
 #include "fault.h"
@@ -23,19 +24,19 @@
 
 extern __shared__ int block_changes[];
 
-// For each of the 27 places around a voxel, z slowest and x fastest, a word of bits of 32.
+// A word of 32 voxels for each of the 27 places around a voxel, with x fastest and z slowest.
 typedef unsigned places[27];
 enum { middle = 13, most_minima = 16 };
-// Where a voxel descends to, a number of four bits: to one of eight corners, of which x, y and z are the bits,
-// or to one of six faces; nowhere, for it is a minimum; and else, in the set, to an edge, of which another number of
-// four bits tells, around it to the outside.
+// The descent of a voxel, as a number of four bits: 0 to 7 is a corner (the bits are x, y and z), 8
+// to 13 a face, and 14 a minimum, which does not descend. 15 means an edge in the set, whose number
+// is in a second list, and the outside in the background.
 enum : unsigned { to_nowhere = 14, to_edge = 15, to_outside = 15 };
 typedef unsigned four_words __attribute__((vector_size(16)));
 
 inlined int ones(unsigned v) { return __builtin_popcount(v); }
 inlined int first_of(unsigned v) { return __builtin_ctz(v); }
 
-// The places that share a face with a voxel, by number, and those that share a corner alone.
+// The places of the 6 faces, of the 12 edges and of the 8 corners around a voxel.
 inlined int face(int n) { return n < 3 ? n == 0 ? 4 : n == 1 ? 10 : 12 : n == 3 ? 14 : n == 4 ? 16 : 22; }
 inlined int edge_place(int n) { // of twelve
   const int axis = n >> 2, a = n & 1 ? 1 : -1, b = n & 2 ? 1 : -1;
@@ -43,16 +44,16 @@ inlined int edge_place(int n) { // of twelve
 }
 inlined int corner(int n) { return middle + (n & 4 ? 9 : -9) + (n & 2 ? 3 : -3) + (n & 1 ? 1 : -1); }
 
-// Lists of words: the voxels that are saddles of the set and of what is around it, and the minima of both.
+// Lists of words: saddles of the set and of the background, and minima of both.
 enum { saddles_of_set, saddles_around, minima_of_set, minima_around };
-// Lists of where voxels descend to: in the set, around it, and in the set to edges.
+// Lists of descents: in the set, in the background, and to edges in the set.
 enum { ways_of_set, ways_around_it, ways_along_edges };
 
-// An image of keys in rows of words of 32 voxels.
+// An image of keys, in rows of words of 32 voxels.
 template <class K> struct rows {
   const K *keys;
-  int w, h, d, words; // of a row
-  int64 count;        // of all rows
+  int w, h, d, words; // words: per row
+  int64 count;        // words of the whole image
 
   member rows(const K *keys, int w, int h, int d)
       : keys(keys), w(w), h(h), d(d), words((w + 31) >> 5), count((int64)((w + 31) >> 5) * h * d) {}
@@ -67,11 +68,11 @@ template <class K> struct rows {
   member int64 stride() const { return (count + 31) & ~31ll; } // of lists of words
 };
 
-// The words of bits of the 13 places before a voxel: those of 32 words side by side, place by place.
+// The 13 words of the places before a voxel. 32 consecutive words are stored place by place.
 inlined const unsigned *of_word(const unsigned *before, unsigned word) { return before + (word + (word >> 5) * (32 * (middle - 1))); }
 inlined unsigned *of_word(unsigned *before, unsigned word) { return before + (word + (word >> 5) * (32 * (middle - 1))); }
 
-// The number of levels below each value; if `descend`, the number of levels at or above it.
+// keys[i] = the number of levels below the value of voxel i; if `descend`, the number of the other levels.
 template <class T, class K> inlined void find_keys(const T *image, int64 n, const float32 *values, int levels, int descend, K *keys) {
   for (int64 i = (int64)block_x() * threads() + thread_x(); i < n; i += (int64)blocks() * threads()) {
     float32 v = (float32)image[i];
@@ -85,11 +86,12 @@ template <class T, class K> inlined void find_keys(const T *image, int64 n, cons
   }
 }
 
-// Of 32 bytes of a row the ones that lie eight apart together: byte j of word i is voxel 8j + i, so that
-// its bit, as one of 32, is 8j + i. And those beside the 32.
+// 32 bytes of a row, regrouped: byte j of word i is voxel 8j + i. The comparison result of that
+// voxel is bit 8j + i of a word. Also the bytes before and after the 32.
 struct bytes {
   unsigned v[8], before, behind;
-  // From voxel 32·i of a row on, of which so many are left. What is beyond them may be anything.
+  // From voxel 32·i of a row on. left is the number of voxels from there; the bytes beyond them are
+  // arbitrary.
   member bytes(const uint8 *p, int i, int left, bool wide) {
     unsigned l[8];
     if (wide) {
@@ -99,18 +101,18 @@ struct bytes {
     } else {
       UNROLL for (int k = 0; k < 8; k++) l[k] = ((const unsigned *)p)[4 * k < left ? k : 0];
     }
-    // Words that follow in a row are those of the lanes beside, but for the first and the last lane.
+    // Consecutive words of a row are in neighbouring lanes, except for the first and last lane.
     int lane = thread_x() & 31;
     before = from_lane_before(l[7]) >> 24, behind = from_lane_after(l[0]);
     if (lane == 0 && i > 0) before = p[-1];
     if (lane == 31 && left > 32) behind = p[32];
     UNROLL for (int h = 0; h < 2; h++) {
-      unsigned a = permute(l[h], l[2 + h], 0x5140), b = permute(l[h], l[2 + h], 0x7362); // bytes of two rows in turn
+      unsigned a = permute(l[h], l[2 + h], 0x5140), b = permute(l[h], l[2 + h], 0x7362); // bytes of two rows
       unsigned c = permute(l[4 + h], l[6 + h], 0x5140), d = permute(l[4 + h], l[6 + h], 0x7362);
       v[4 * h] = permute(a, c, 0x5410), v[4 * h + 1] = permute(a, c, 0x7632), v[4 * h + 2] = permute(b, d, 0x5410), v[4 * h + 3] = permute(b, d, 0x7632);
     }
   }
-  // Word i of the voxels so many behind, −1, 0 or 1.
+  // Word i of the voxels at offset dx (−1, 0 or 1).
   member unsigned word(int i, int dx) const {
     if (i + dx < 0) return v[7] << 8 | before;
     if (i + dx > 7) return v[0] >> 8 | behind << 24;
@@ -118,19 +120,20 @@ struct bytes {
   }
 };
 
-// The voxels whose byte of this, so many behind, is not above the own.
+// The bits of voxels whose byte in other, at offset dx, is not above their own byte.
 inlined unsigned not_above(const bytes &other, const bytes &own, int dx) {
   const unsigned high = 0x80808080, low = 0x01010101;
   unsigned all = 0;
   UNROLL for (int i = 0; i < 8; i++) {
-    unsigned a = other.word(i, dx), b = own.v[i], lesser = (b | high) - (a & ~high); // by the lower seven bits
+    unsigned a = other.word(i, dx), b = own.v[i], lesser = (b | high) - (a & ~high); // compares the lower seven bits
     all |= ((~a & b) | (~(a ^ b) & lesser)) >> (7 - i) & low << i;
   }
   return all;
 }
 
-// A thread compares a word, four voxels in each instruction, of rows of whole fours, or of whole sixteens. Rows
-// that are not in the image are read as the own one, and so are words after the last one as that.
+// Each thread compares one word, four voxels per instruction. The width is a multiple of 4, or of
+// 16 (wide). A row outside of the image is read as the thread's own row, and its bits are masked.
+// Threads after the last word read that word and write nothing.
 template <bool wide> inlined void compare_bytes(const rows<uint8> &r, unsigned *before) {
   int64 at = (int64)block_x() * threads() + thread_x();
   bool has = at < r.count;
@@ -142,7 +145,7 @@ template <bool wide> inlined void compare_bytes(const rows<uint8> &r, unsigned *
   const uint8 *p = r.keys + r.at(32 * i, y, z);
   unsigned *to = of_word(before, (unsigned)at);
   bytes own(p, i, left, wide);
-  UNROLL for (int row = 0; row < 5; row++) { // of the plane before, and those before this one
+  UNROLL for (int row = 0; row < 5; row++) { // three rows of the previous plane, the previous row, and the own row
     int dz = row < 3 ? -1 : 0, dy = row < 3 ? row - 1 : row - 4;
     bool in = z + dz >= 0 && (unsigned)(y + dy) < (unsigned)r.h;
     bytes other = own;
@@ -163,7 +166,7 @@ inlined bool compare_fours(const rows<uint8> &r, unsigned *before) {
 }
 template <class K> inlined bool compare_fours(const rows<K> &, unsigned *) { return false; }
 
-// A warp compares 32 words, a voxel a lane; lanes keep a word each.
+// A warp compares 32 words, with one voxel per lane; lane j keeps word j.
 template <class K> inlined void compare(const rows<K> &r, unsigned *before) {
   if (compare_fours(r, before)) return;
   int lane = thread_x() & 31, warps = threads() >> 5;
@@ -193,7 +196,7 @@ template <class K> inlined void compare(const rows<K> &r, unsigned *before) {
     UNROLL for (int k = 0; k < middle; k++) of_word(before, (unsigned)first + lane)[32 * k] = mine[k];
 }
 
-// Numbers of 32 voxels, a bit of each in a word.
+// 32 numbers of five bits, bit-sliced: word i holds bit i of each.
 struct sum_of_bits {
   unsigned bit[5];
   member sum_of_bits() : bit{} {}
@@ -203,7 +206,7 @@ struct sum_of_bits {
       bit[i] ^= v, v = carry;
     }
   }
-  // Three at a time, of which the sum has two bits.
+  // Adds three words at once. Their sum has two bits.
   member void add(unsigned a, unsigned b, unsigned c) {
     unsigned two = a & b | c & (a ^ b), one = a ^ b ^ c, carry = bit[0] & one;
     bit[0] ^= one;
@@ -216,8 +219,8 @@ struct sum_of_bits {
   }
 };
 
-// What voxels add to χ, more by 13: of the cells of a voxel those count that none of its link
-// has, vertices and faces for one, edges and the whole for one less.
+// The change of χ at each voxel, plus 13. A cell counts if no voxel of the link contains it.
+// Vertices and faces count +1. Edges and the cube count −1, which is added as 0 instead of 1.
 inlined sum_of_bits characteristic(const places &l) {
   sum_of_bits sum;
   unsigned has[8];
@@ -235,8 +238,8 @@ inlined sum_of_bits characteristic(const places &l) {
   return sum;
 }
 
-// Changes by level: of χ, of minima and of maxima. Where keys are bytes a block keeps some of the lists,
-// else the device's memory does.
+// Changes by level: of χ, of the components of the set and of those of the background. A block
+// keeps some of the lists in shared memory if keys are bytes; otherwise it adds to global memory.
 enum { of_chi, of_set, of_around, lists };
 template <class K, int first = 0, int kept_lists = lists> struct tally {
   int levels;
@@ -261,12 +264,13 @@ template <class K, int first = 0, int kept_lists = lists> struct tally {
   }
 };
 
-// A minimum's edge: the level in the upper half, and the minimum that it leads to. One that has none is its own.
+// The edge of a minimum: the level in the upper half, the target in the lower one. A minimum
+// without an edge leads to itself at level none.
 typedef unsigned long long edge;
 enum : unsigned { none = 0xffffffff };
 inlined edge edge_of(unsigned level, unsigned to) { return (edge)level << 32 | to; }
-// The number of the outside is 0. The first minima of all words follow each other, then the second ones: most words
-// have few, whose edges so lie together.
+// The outside is number 0. Next come the first minima of all words, then the second ones. Most
+// words have few minima, so their edges are close together.
 inlined unsigned number_of(int64 stride, int64 word, int i) { return 1 + (unsigned)i * (unsigned)stride + (unsigned)word; }
 inlined void open_edges(edge *edges, int64 stride, int64 word, unsigned minima) {
   for (int n = ones(minima), i = 0; i < n; i++) {
@@ -275,17 +279,19 @@ inlined void open_edges(edge *edges, int64 stride, int64 word, unsigned minima) 
   }
 }
 
-// The voxels of a word that are minima of the set, or of what is around it, given where voxels descend to.
+// The voxels of a word that are minima, given their descents.
 inlined unsigned minima_of(four_words n) { return ~n[0] & n[1] & n[2] & n[3]; }
 
-// The links of 32 voxels: bits of what precedes them, by what was found of the places before each of them.
+// The links of 32 voxels: a bit per place for a voxel that precedes them, from the comparisons of
+// compare.
 template <class K> inlined void read_links(const rows<K> &r, const unsigned *before, unsigned at, int i, int y, int z, unsigned mask, unsigned leftmost, unsigned rightmost, places &l) {
   const unsigned *own = of_word(before, at);
-  UNROLL for (int k = 0; k < middle; k++) l[k] = own[32 * k]; // which is 0 for what is not in the image
+  UNROLL for (int k = 0; k < middle; k++) l[k] = own[32 * k]; // 0 outside of the image
   l[middle] = 0;
   unsigned to_left = i > 0, to_right = i < r.words - 1;
   UNROLL for (int row = 4; row < 9; row++) {
-    // Another one is not above a voxel that it precedes, seen from there.
+    // A voxel at a later place precedes this one, unless this one is not above it according to its
+    // own comparisons.
     int dz = row / 3 - 1, dy = row % 3 - 1;
     bool there = (dz == 0 || z + 1 < r.d) && (unsigned)(y + dy) < (unsigned)r.h;
     unsigned a = there ? at + (unsigned)((dz * r.h + dy) * r.words) : at, in = there ? mask : 0;
@@ -300,16 +306,17 @@ template <class K> inlined void read_links(const rows<K> &r, const unsigned *bef
   }
 }
 
-// One of eight words for each bit, by three others.
+// Selects bits: b where x is set, else a; and one of a to d by the bits of x and y.
 inlined unsigned choose(unsigned x, unsigned a, unsigned b) { return x & b | ~x & a; }
 inlined unsigned choose(unsigned x, unsigned y, unsigned a, unsigned b, unsigned c, unsigned d) { return choose(y, choose(x, a, b), choose(x, c, d)); }
 
-// Where voxels descend to in the set. A corner is taken where each axis leads down to it, else a face. Says which do so
-// to an edge.
+// The descents of voxels in the set. A voxel descends to the first of these that precedes it: the
+// corner in the direction in which its axes descend, a face, another corner, an edge. to_edges
+// receives the voxels that descend to an edge.
 inlined four_words ways_in_set(const places &l, bool flat, unsigned mask, unsigned &to_edges) {
   unsigned c[8];
   UNROLL for (int n = 0; n < 8; n++) c[n] = l[corner(n)];
-  // Of a flat image the edges are its corners.
+  // In a flat image, the 2D corners take the places of corners.
   if (flat)
     UNROLL for (int n = 0; n < 4; n++) c[n] = l[corner(n) + 9];
   unsigned x = l[14] & ~l[12], y = l[16] & ~l[10], z = l[22] & ~l[4];
@@ -335,7 +342,7 @@ inlined four_words ways_in_set(const places &l, bool flat, unsigned mask, unsign
   return four_words{number[0], number[1] | nowhere, number[2] | nowhere, number[3] | nowhere};
 }
 
-// Which edges they descend to.
+// The edges to which the voxels of rest descend.
 inlined four_words ways_to_edges(const places &l, unsigned rest) {
   unsigned number[4] = {};
   UNROLL for (int n = 0; n < 12; n++) {
@@ -346,9 +353,10 @@ inlined four_words ways_to_edges(const places &l, unsigned rest) {
   return four_words{number[0], number[1], number[2], number[3]};
 }
 
-// The voxels whose links have several components, and a few others (join finds out). Faces of a link touch
-// each other, if it has others than two that are opposite, and all but four edges and four corners touch a
-// face. An edge that touches none is joined by others, and a corner never joins edges.
+// The voxels whose links have several components, and a few others, which join recognizes. The
+// faces of a link touch each other, unless the link has only two opposite faces. All but four edges
+// and four corners touch a face. An edge that touches no face is joined through others, and a
+// corner never joins edges.
 inlined unsigned parted(const places &l) {
   const int edges[12] = {1, 3, 5, 7, 9, 11, 15, 17, 19, 21, 23, 25};
   auto f = [&](int axis, int side) { return l[middle + side * (axis == 0 ? 1 : axis == 1 ? 3 : 9)]; };
@@ -356,10 +364,10 @@ inlined unsigned parted(const places &l) {
   UNROLL for (int a = 0; a < 3; a++) both[a] = f(a, -1) | f(a, 1), of_faces |= both[a];
   unsigned seen = of_faces, several = 0;
   UNROLL for (int e = 0; e < 12; e++) {
-    int k = edges[e], d[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1}; // one of which is 0
+    int k = edges[e], d[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1}; // one of them is 0
     unsigned touched = 0;
     UNROLL for (int a = 0; a < 3; a++) touched |= d[a] ? f(a, d[a]) : both[a];
-    joined[k] = l[k] & (touched | ~seen); // where there is no face, from the first edge on
+    joined[k] = l[k] & (touched | ~seen); // without a face: from the first edge on
     seen |= l[k];
   }
   UNROLL for (int sweep = 0; sweep < 2; sweep++)
@@ -373,7 +381,7 @@ inlined unsigned parted(const places &l) {
       joined[k] = l[k] & touched;
     }
   UNROLL for (int e = 0; e < 12; e++) several |= l[edges[e]] & ~joined[edges[e]];
-  UNROLL for (int a = 0; a < 3; a++) { // opposite faces and no others
+  UNROLL for (int a = 0; a < 3; a++) { // only two opposite faces
     int u = a == 0 ? 3 : 1, v = a == 2 ? 3 : 9;
     unsigned between = l[middle - u - v] | l[middle - u + v] | l[middle + u - v] | l[middle + u + v];
     several |= f(a, -1) & f(a, 1) & ~both[(a + 1) % 3] & ~both[(a + 2) % 3] & ~between;
@@ -386,8 +394,9 @@ inlined unsigned parted(const places &l) {
   return several;
 }
 
-// Where voxels descend to around the set, and those of which several components meet, and a few others. A
-// corner is taken where a face and an edge lead to it. What is around comes in the reverse order, the outside first.
+// The descents of voxels in the background. several receives the voxels at which several components
+// meet, and a few others. A voxel descends to a corner if a face and an edge lead to it. The
+// background is in the reverse order, and the outside is first.
 inlined four_words ways_around(const places &l, const unsigned (&outside)[6], unsigned mask, unsigned &several) {
   auto up = [&](int k) { return ~l[k]; };
   unsigned side = 0, seen, at[6], number[4] = {};
@@ -410,7 +419,7 @@ inlined four_words ways_around(const places &l, const unsigned (&outside)[6], un
   UNROLL for (int sweep = 0; sweep < 2; sweep++)
     UNROLL for (int a = 0; a < 6; a++)
       UNROLL for (int b = a + 1; b < 6; b++) {
-        if (a + b == 5) continue; // opposite
+        if (a + b == 5) continue; // opposite faces
         unsigned meet = up(face(a)) & up(face(b)) & up(face(a) + face(b) - middle);
         at[a] |= meet & at[b], at[b] |= meet & at[a];
       }
@@ -420,8 +429,8 @@ inlined four_words ways_around(const places &l, const unsigned (&outside)[6], un
   return four_words{number[0] & mask, number[1] & mask, number[2] & mask, number[3] & mask};
 }
 
-// Finds what 32 voxels add, a word a thread. In a hollow image each voxel adds to χ by the components that meet
-// there of the set and around it, and most add nothing (join).
+// Finds the contributions of 32 voxels, one word per thread. In a hollow image, χ changes only at
+// minima, at maxima and where several components meet (join).
 template <bool hollow, class K>
 inlined void scan(const rows<K> &r, const unsigned *before, unsigned *numbers, unsigned *words, edge *edges, unsigned *known, int levels, int64 *out) {
   tally<K> to{levels, out, block_changes};
@@ -460,7 +469,7 @@ inlined void scan(const rows<K> &r, const unsigned *before, unsigned *numbers, u
     words[minima_of_set * r.stride() + at] = minima;
     open_edges(edges, r.stride(), at, minima);
     known[at] = 0;
-    if (at == 0) known[r.stride()] = known[r.stride() + 1] = 0; // turns of warps that join
+    if (at == 0) known[r.stride()] = known[r.stride() + 1] = 0; // the queues of join
     if (hollow) continue;
     sum_of_bits chi = characteristic(l);
     unsigned same = chi.bit[0] & ~chi.bit[1] & chi.bit[2] & chi.bit[3] & ~chi.bit[4];
@@ -473,16 +482,16 @@ inlined void scan(const rows<K> &r, const unsigned *before, unsigned *numbers, u
   to.end();
 }
 
-// A bijection, of which 0 comes first.
+// A bijection that maps 0 to 0.
 inlined unsigned rank(unsigned v) {
   v *= 0x9e3779b1u;
   return (v ^ v >> 15) * 0x85ebca6bu;
 }
 
-// The columns of 27 bits at the ends of x and y.
+// The places with the smallest and greatest x and y, as sets of 27 bits.
 enum : unsigned { least_x = 0111111111, greatest_x = 0444444444, least_y = 0007007007, greatest_y = 0700700700 };
 
-// Of a set of places those that are joined with the first one, at faces, edges and corners.
+// The component of the first place of a set, connected through faces, edges and corners.
 inlined unsigned component(unsigned set) {
   for (unsigned of = set & (0 - set);;) {
     unsigned v = of | (of & ~greatest_x) << 1 | (of & ~least_x) >> 1;
@@ -493,7 +502,7 @@ inlined unsigned component(unsigned set) {
   }
 }
 
-// Of a set of places the faces that are joined with some of them, at edges that are there.
+// Extends `of` by the faces of the set that are connected with it through edges of the set.
 inlined unsigned component_of_faces(unsigned set, unsigned of) {
   for (;;) {
     unsigned last = of;
@@ -507,11 +516,12 @@ inlined unsigned component_of_faces(unsigned set, unsigned of) {
   }
 }
 
-// What precedes a voxel around it, as a set of places, and what is not in the image.
+// The places around a voxel that precede it, as a set. outside receives the places outside of the
+// image.
 template <class K> inlined unsigned link_of(const rows<K> &r, int x, int y, int z, unsigned &outside) {
   outside = (x == 0 ? (unsigned)least_x : 0) | (x == r.w - 1 ? (unsigned)greatest_x : 0) | (y == 0 ? (unsigned)least_y : 0) |
             (y == r.h - 1 ? (unsigned)greatest_y : 0) | (z == 0 ? 0777u : 0) | (z == r.d - 1 ? 0777u << 18 : 0);
-  // The voxels of a row are in one of two words of eight bytes, or in both.
+  // The bytes of a row are in one or two aligned words of eight bytes.
   unsigned set = 0;
   int lead = x > 0, need = (lead + 1 + (x < r.w - 1)) * (int)sizeof(K);
   const char *at = (const char *)(r.keys + r.at(x - lead, y, z));
@@ -535,20 +545,20 @@ template <class K> inlined unsigned link_of(const rows<K> &r, int x, int y, int 
   return set;
 }
 
-// Where voxels lead to that are numbered by the bits of words, and how far.
+// Follows the descents of voxels. A voxel is numbered by its word and bit.
 template <bool around, class K> struct descent {
   const rows<K> &r;
-  const four_words *ways;   // where voxels descend to
-  unsigned *known;          // 0, or the minimum that one voxel of each word descends to
-  const int64 *steps;       // for each number of where a voxel descends to, each edge, and each place
+  const four_words *ways;   // the descents
+  unsigned *known;          // per word: 0, or the minimum of one of its voxels, plus one
+  const int64 *steps;       // the distance for each descent, each edge and each place
   enum { edges = 16, places = 28, all = 55 };
 
-  // Fills in the steps, which are in shared memory.
+  // Fills the steps, which are in shared memory.
   member static void fill(const rows<K> &r, int64 *steps) {
     int n = thread_x();
     if (n < 16) {
       int k = n < 8 ? corner(n) : n < to_nowhere ? face(n - 8) : middle;
-      if (n < 8 && r.d == 1) k = corner(n & 3) + 9; // of a flat image the edges are its corners
+      if (n < 8 && r.d == 1) k = corner(n & 3) + 9; // in a flat image, the 2D corners
       steps[n] = step(r, k);
     }
     if (n < 12) steps[edges + n] = step(r, edge_place(n));
@@ -561,11 +571,11 @@ template <bool around, class K> struct descent {
   member static unsigned number_at(four_words n, unsigned bit) {
     return (n[0] >> bit & 1) | (n[1] >> bit & 1) << 1 | (n[2] >> bit & 1) << 2 | (n[3] >> bit & 1) << 3;
   }
-  // Goes a step from a voxel. Says whether that is where the way ends, at the minimum found. Notes the first
-  // word on the way that keeps a minimum, and has none yet.
+  // Moves one step down from a voxel, or returns true with the minimum in found. The first word on
+  // the path that keeps a minimum and has none yet receives it.
   member bool ends(int64 &at, unsigned &noted, unsigned &found) const {
     unsigned word = (unsigned)(at >> 5), bit = (unsigned)at & 31;
-    // Both are asked for together.
+    // Both loads are issued together.
     unsigned v = 0;
     bool keeps = bit == word * 0x9e3779b1u >> 27;
     if (keeps) v = known[word];
@@ -585,10 +595,10 @@ template <bool around, class K> struct descent {
   }
 };
 
-// The components that meet in a saddle's link: places that are joined, one of each component, and how they follow.
+// The components in a saddle's link. It yields one place of each component, in order.
 template <bool around> struct meeting {
   enum : unsigned { places = (1u << 27) - 1, outside = 31 };
-  unsigned set, rest; // places, and those of components to come, with the first place of all above them
+  unsigned set, rest; // rest: the places of the remaining components, with the first place of all in the upper bits
   member meeting() : set(0), rest(0) {}
   member meeting(unsigned link, unsigned beyond) : set(link), rest(link) {
     if (around) set = places & ~link & ~(1u << middle), rest = set & faces();
@@ -602,9 +612,9 @@ template <bool around> struct meeting {
     return all;
   }
   member bool more() const { return rest & places; }
-  // The first place of all, or the outside.
+  // A place of the first component, or the outside.
   member unsigned first() const { return rest >> 27; }
-  // That of the next component, which is none of the first one.
+  // A place of the next component.
   member unsigned next() {
     unsigned of = rest & places;
     take(of & (0 - of));
@@ -613,7 +623,7 @@ template <bool around> struct meeting {
   member void take(unsigned from) { rest &= ~(around ? component_of_faces(set, from) : component(rest & places)); }
 };
 
-// Takes some turns of a queue, and gives the first of them.
+// Takes turns from a queue, and returns the first of them.
 inlined unsigned take_turns(unsigned *queue, int turns) {
 #ifdef ON_HOST
   unsigned first = *queue;
@@ -624,32 +634,32 @@ inlined unsigned take_turns(unsigned *queue, int turns) {
 #endif
 }
 
-// Lists of a warp, from which lanes take what they do next, one a lane: a lane that is done does not wait for others.
-// A lane does one step at a time of a way down, and one of edges that are followed, so that a warp's time is what
-// its lanes do together.
+// The work lists of a warp. Each idle lane takes an item from a list, so no lane waits for another
+// one. A lane moves one step down a path, or along one edge, at a time; so all lanes of a warp work
+// in each step.
 template <bool around, class K> struct joiner {
   enum { room = 64, words = 2 * room + 3 * room + 3 * room };
   const rows<K> &r;
   const descent<around, K> &down;
   edge *edges;
-  int64 *saddles;      // word and bit of those that wait
-  unsigned *ways;      // that wait: two voxels, and the level, with the upper bits of both voxels
-  unsigned *links;     // that wait: two minima, and the level
+  int64 *saddles;      // waiting saddles: word and bit
+  unsigned *ways;      // waiting paths: two voxels, and the level with the upper bits of both voxels
+  unsigned *links;     // waiting links: two minima, and the level
   int waiting = 0, ways_waiting = 0, links_waiting = 0;
-  // A lane's way, and the voxel and the minimum of the one before it, or of the one to come.
+  // The path of a lane: its voxel, the voxel of the second path, and the minimum of the first one.
   int64 at = 0, then = 0;
   unsigned level = 0, noted = none, first = 0;
   bool going = false, second = false;
-  // A lane's link; if a is b it has none.
+  // The link of a lane, which is idle if a = b.
   unsigned a = 0, b = 0, limit = 0;
 
   member joiner(const rows<K> &r, const descent<around, K> &down, edge *edges, unsigned *memory)
       : r(r), down(down), edges(edges), saddles((int64 *)memory), ways(memory + 2 * room), links(memory + 5 * room) {}
   member static unsigned below() { return (1u << (thread_x() & 31)) - 1; }
-  // How many wait when the idle lanes have taken one each, from the end of a list.
+  // The number of items left in a list after each idle lane has taken one from its end.
   member static int left_of(int waiting, unsigned idle) { return waiting > ones(idle) ? waiting - ones(idle) : 0; }
 
-  // All lanes call it, some with a way.
+  // Adds a path for each lane with `has`. All lanes call it.
   member void add_way(bool has, int64 from, int64 to, unsigned key) {
     unsigned who = vote(has);
     unsigned *p = ways + 3 * (ways_waiting + ones(who & below()));
@@ -657,7 +667,7 @@ template <bool around, class K> struct joiner {
     ways_waiting += ones(who);
     sync_warp();
   }
-  // A step of each lane that goes down.
+  // Moves each lane one step down.
   member void go() {
     unsigned idle = vote(!going), before = ones(idle & below());
     if (!going && (int)before < ways_waiting) {
@@ -678,7 +688,7 @@ template <bool around, class K> struct joiner {
     sync_warp();
   }
   member static int64 outside() { return (1ll << 33) - 1; }
-  // A step of each lane that joins two minima from a level on.
+  // Advances each lane's link by one step: joins two minima from a level on.
   member void link() {
     unsigned idle = vote(a == b), before = ones(idle & below());
     if (a == b && (int)before < links_waiting) {
@@ -704,13 +714,13 @@ template <bool around, class K> struct joiner {
   }
 };
 
-// Warps take words in their turns, so that they are all at work in a few planes, and what they need is near. Few words
-// have saddles where values are smooth: there a warp takes more of them at a time. When as many saddles wait as it has
-// lanes each lane looks at one. Of a hollow image each component but the first
-// changes χ, of the set by one less, around it by one more.
+// Warps take words from a queue, so that all of them work in a few planes and find their data in
+// the cache. If few words have saddles, a warp takes more words at a time. When 32 saddles wait,
+// each lane examines one. In a hollow image, each component except the first changes χ: by −1 in
+// the set, by +1 in the background.
 template <bool around, bool hollow, class K>
 inlined void join(const rows<K> &r, const unsigned *numbers, const unsigned *words, edge *edges, unsigned *known, int levels, int64 *out) {
-  enum { most = 4, few = 8 }; // words that a lane takes in a turn, and saddles of a warp's words
+  enum { most = 4, few = 8 }; // most: words per lane and turn; few: a threshold for the saddles of a warp's words
   typedef joiner<around, K> lists;
   int lane = thread_x() & 31;
   unsigned *memory = (unsigned *)block_changes + (thread_x() >> 5) * lists::words;
@@ -721,8 +731,8 @@ inlined void join(const rows<K> &r, const unsigned *numbers, const unsigned *wor
   down.fill(r, steps);
   lists l(r, down, edges, memory);
   const unsigned *saddles = words + (around ? saddles_around : saddles_of_set) * r.stride();
-  unsigned left = 0, word = 0, key = 0; // of the lane: what is left of its word; of its saddle
-  int turns = 0, to_come = 0, found = 0, taken = 0; // of the warp: words of a lane, those to come, and saddles of them
+  unsigned left = 0, word = 0, key = 0; // of the lane: the rest of its word; the key of its saddle
+  int turns = 0, to_come = 0, found = 0, taken = 0; // of the warp: words per lane, words to come, saddles found in them
   bool more = true;
   meeting<around> m;
   for (;;) {
@@ -730,11 +740,11 @@ inlined void join(const rows<K> &r, const unsigned *numbers, const unsigned *wor
       l.link();
     } else if (l.ways_waiting >= 32) {
       l.go();
-    } else if (any(m.more())) { // a component of each lane's saddle is joined with the first one
+    } else if (any(m.more())) { // each lane joins a component of its saddle with the first one
       bool has = m.more();
       int64 from = lists::outside(), with = 0;
       if (has) {
-        int64 item = l.saddles[l.waiting + taken - 1 - lane]; // is there until others wait
+        int64 item = l.saddles[l.waiting + taken - 1 - lane]; // valid until the next saddles are added
         if (!around || m.first() != m.outside) from = item + steps[down.places + m.first()];
         with = item + steps[down.places + m.next()];
         if (planted(fault::third)) m.rest = 0;
@@ -787,7 +797,7 @@ inlined void join(const rows<K> &r, const unsigned *numbers, const unsigned *wor
   if (hollow) to.end();
 }
 
-// Counts the edges of a word's minima at their levels, and opens those of its maxima.
+// Counts the edges of a word's minima at their levels, and initializes the edges of its maxima.
 template <bool around, bool hollow, class K> inlined void deaths(const rows<K> &r, const unsigned *words, edge *edges, unsigned *known, int levels, int64 *out) {
   tally<K, around ? of_around : of_set, 1> to{levels, out, block_changes};
   to.begin();

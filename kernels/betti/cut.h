@@ -1,25 +1,26 @@
-// claim:  root[run] = the node of its component, of each run of a slice that two devices have;
+// claim:  root[run] = the node of its component, for each run of a slice that two parts share;
 //         the node holds the place of one of those runs
 // settle: root[run] = that place
 //
-// An image is cut at slices that the parts on both sides have (doc/betti.md, On several devices).
-// A run of such a slice has a place in a list that both parts make alike, and there the place of a
-// run of the same component, which stands for it. What joins the components of two parts is on
-// the host, in impls/betti/duality/devices.go.
+// An image is divided at slices that both neighbouring parts contain (doc/betti.md, On several
+// devices). A run of such a slice has a place in a list, which is the same in both parts. There it
+// receives the place of one run of its component, which represents it. The host joins the
+// components of the parts (impls/betti/duality/devices.go).
 #pragma once
 #include "duality.h"
 
 // In place of a root: no run begins there.
 const unsigned no_run = ~0u;
 
-// How a node holds a place: as more than any node's number, which the host sees to.
+// A node holds a place as a number greater than any node's number. The host ensures that there are
+// few enough nodes.
 inlined unsigned claim_of(unsigned place) { return ~1u - place; }
 
-// A warp's word of a slice, with 32 places for runs. Slices are the part's first one, where the
-// first bit of ends is set, and its last one, where the second is.
+// A warp handles one word of a slice, with 32 places for runs. Bit 0 of ends selects the part's
+// first slice, bit 1 its last one.
 struct cut_word {
-  int lane, number;   // in its slice
-  unsigned place, all; // of all slices
+  int lane, number;   // number: in its slice
+  unsigned place, all; // all: in all slices
   bool last, some;
   member cut_word(int words, int ends) {
     lane = thread_x() & 31;
@@ -28,12 +29,13 @@ struct cut_word {
     number = n < words ? n : n - words;
     place = 32u * (unsigned)n + (unsigned)lane, all = 32u * (unsigned)(words * slices);
   }
-  // Where a run begins, of the two bits that a lane looks at, or −1.
+  // The bit where a run begins, of the two bits of a lane, or −1.
   member int begin(word runs) const {
     unsigned s = (unsigned)(starts_of(runs) >> (2 * lane)) & 3;
     return s ? 2 * lane + (s == 2) : -1;
   }
-  // Notes the root of a node, which holds the first place that comes. The outside, 0, holds none.
+  // Stores the root of a node. The root keeps the first place that claims it. The outside, 0, keeps
+  // none.
   member void claim(unsigned *nodes, unsigned node, unsigned *roots) const {
     const volatile unsigned *parent = nodes;
     unsigned p;
@@ -43,8 +45,8 @@ struct cut_word {
   }
 };
 
-// Of the set: the runs of two rows of a plane together, or of a row of a flat image. The shared
-// slice is taken off χ, which two parts count it in.
+// For the set: the runs of the union of two rows of a plane, or of a row of a flat image. χ of the
+// shared last slice is subtracted, because both parts count it.
 template <int deep> inlined void set_cut(volume<deep> v, int ends, unsigned *nodes, unsigned *roots, int64 *out) {
   typedef faces<volume<deep>::log_rows - 1, deep - 1> F;
   const bool flat = deep == 1;
@@ -69,7 +71,7 @@ template <int deep> inlined void set_cut(volume<deep> v, int ends, unsigned *nod
   add_all(out, characteristic, planted(fault::slice) ? 0 : -chi);
 }
 
-// Of what is around it, the runs of each row of a plane.
+// For the background: the runs of each row of a plane.
 inlined void rest_cut(volume<5> v, int ends, unsigned *nodes, unsigned *roots) {
   cut_word at(v.h * v.tx, ends);
   if (!at.some) return;
@@ -80,7 +82,7 @@ inlined void rest_cut(volume<5> v, int ends, unsigned *nodes, unsigned *roots) {
   else at.claim(nodes, nodes_of<faces<5, 5>, volume<5>>{v, 5, 5}.at(z, y, i, mine, begin, false), roots);
 }
 
-// Of each run the place, and one more, of the run that stands for its component, or 0.
+// For each run: one plus the place of the run that represents its component, or 0 for the outside.
 inlined void settle(const unsigned *nodes, unsigned *roots, int places) {
   int n = block_x() * threads() + thread_x();
   if (n >= places || roots[n] == no_run || !roots[n]) return;

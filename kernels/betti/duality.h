@@ -1,14 +1,14 @@
-// bits:  rows of 64 voxels, those of a tile of 1024 rows together
-// tile:  P[run] = a run before it that it touches, or itself; then a union for each other
-//        link; components = runs − hooks − successful unions
-// face:  a node for each run at a face of the tile: the first one of its component
+// bits:  rows of 64 voxels, 1024 rows of a tile together
+// tile:  P[run] = a previous run that it touches, or itself; then a union for each other link;
+//        components = runs − hooks − successful unions
+// face:  a node for each run at a face of the tile: the first node of its component
 // seam:  unions of the nodes of neighbouring tiles
 //
-// Components of the set and of what is around it (doc/betti.md), without a label: what
-// counts is how many links joined two components, whatever the order in which they come.
-// A tile's runs are joined in shared memory, with parents of 16 bits. Parents are less than
-// what they are of, so that nothing is joined twice: a root takes a parent by one
-// compare-and-swap, which is counted where it succeeds (Rem's algorithm, Dijkstra 1976).
+// Components of the set and of the background (doc/betti.md), without labels: only the number of
+// links that join two components counts, and it does not depend on their order. The runs of a tile
+// are joined in shared memory, with 16-bit parents. A parent is less than its child, so no link is
+// counted twice: a root gets a parent by a compare-and-swap, which is counted if it succeeds (Rem's
+// algorithm, Dijkstra 1976).
 #pragma once
 #include "../swap.h"
 #include "asked.h"
@@ -20,11 +20,11 @@
 
 #ifdef ON_HOST
 #define AT_ONCE(threads, blocks)
-#else // so few registers that a multiprocessor has room for them
+#else // limits the registers, so that a multiprocessor can hold that many blocks
 #define AT_ONCE(threads, blocks) __attribute__((launch_bounds(threads, blocks)))
 #endif
 
-// How often runs take the parents of their parents before links are added.
+// The number of rounds in which runs adopt their grandparents before links are added.
 #ifndef FOREGROUND_ROUNDS
 #define FOREGROUND_ROUNDS 3
 #define BACKGROUND_ROUNDS 1
@@ -32,14 +32,14 @@
 
 extern __shared__ int block_changes[];
 
-typedef unsigned long long word; // 64 voxels of a row, the first in the lowest bit
+typedef unsigned long long word; // 64 voxels of a row, the first one in the lowest bit
 
 inlined int ones(word v) { return __builtin_popcountll(v); }
 inlined int first_of(word v) { return __builtin_ctzll(v); }
 inlined int runs_of(word v, unsigned before) { return ones(v & ~(v << 1 | before)); }
 inlined word starts_of(word v) { return v & ~(v << 1); }
-// Where the run begins that a bit is of, given where runs begin: in its half of the word, or
-// as the last one of the lower half.
+// The start of the run that contains a bit, given the starts of all runs: the last one up to the bit
+// in the same half of the word, or else the last one in the lower half.
 inlined int start_in(word starts, int bit) {
   unsigned lower = (unsigned)starts, upper = (unsigned)(starts >> 32);
   bool high = bit > 31;
@@ -48,7 +48,7 @@ inlined int start_in(word starts, int bit) {
   return (high ? 63 : 31) - __builtin_clz(before);
 }
 inlined int start_of(word v, int bit) { return start_in(starts_of(v), bit); }
-// The bits of each run from its lowest chosen bit on; the chosen ones are bits of runs.
+// The bits of each run from its lowest chosen bit on. Chosen bits belong to runs.
 template <class W> inlined W onward(W runs, W chosen) { return ((runs + chosen) ^ runs) & runs | chosen; }
 inlined word reversed(word v) {
 #ifdef __clang__
@@ -59,14 +59,14 @@ inlined word reversed(word v) {
   return to;
 #endif
 }
-// The lowest chosen bit of each run, and all bits of the runs that have one.
+// lowest: the lowest chosen bit of each run. whole: all bits of the runs that have a chosen one.
 inlined word lowest(word runs, word chosen) { return starts_of(onward(runs, chosen)); }
 inlined word whole(word runs, word chosen) {
   word ends = onward(runs, chosen) & runs & ~(runs >> 1);
   return reversed(onward(reversed(runs), reversed(ends)));
 }
 
-// An image of bits in tiles of 64 voxels, 1024 >> deep rows and 1 << deep planes.
+// A binary image in tiles of 64 voxels × (1024 >> deep) rows × (1 << deep) planes.
 template <int deep> struct volume {
   enum { planes = 1 << deep, log_rows = 10 - deep, rows = 1 << log_rows };
   const word *bits;
@@ -82,7 +82,7 @@ template <int deep> struct volume {
     bool in = (unsigned)z < (unsigned)tz << deep && (unsigned)y < (unsigned)ty << log_rows && (unsigned)i < (unsigned)tx;
     return in ? bits[tile(z, y, i) << 10 | in_tile(z, y)] : 0;
   }
-  // What is in the box, but not in the set.
+  // The background inside the box.
   member word around(int z, int y, int i) const {
     if ((unsigned)z >= (unsigned)d || (unsigned)y >= (unsigned)h || (unsigned)i >= (unsigned)tx) return 0;
     int n = w - 64 * i;
@@ -90,7 +90,7 @@ template <int deep> struct volume {
   }
 };
 
-// A tile's number, taken apart.
+// The position of a tile, by its number.
 struct place {
   int x, y, z;
   template <class V> member place(const V &v, unsigned tile) {
@@ -99,9 +99,9 @@ struct place {
   }
 };
 
-// Nodes of a tile: 0 for all that is outside the box, and 32 for each of its bundles of
-// rows, by where runs begin. A claimed root holds more than any of them, the more the lesser
-// the number of the face's node that it is.
+// The nodes of a tile: 0 for the outside of the box, and 32 for each bundle of rows, by where runs
+// begin. A claimed root holds 65535 − f, where f is the smallest number of a face node of its
+// component. This is greater than any node.
 enum { claims = 65535 };
 inlined int node(int bundle, int start) { return 1 + 32 * bundle + (start >> 1); }
 
@@ -110,7 +110,8 @@ struct forest {
   enum { log_pair = 1 };
   volatile uint16 *parent;
 
-  // Writes a parent where that is expected, if nothing beside it changes at the same time.
+  // Replaces the expected parent. It fails if the parent differs or if the other half of its word
+  // changes concurrently.
   member bool swap(int at, unsigned expected, unsigned value) const {
     int shift = (at & 1) << 4;
     unsigned address = shared_address(block_changes) + 4 * (at >> log_pair), pair = load_shared(address);
@@ -119,10 +120,11 @@ struct forest {
   }
 };
 
-// Links that a warp works on, one a lane, in steps that all lanes take together: a lane whose
-// link is done takes the next one that waits. No step is taken with idle lanes until the end.
+// The links of a warp, one per lane, processed in steps of all lanes. A lane that has finished its
+// link takes a waiting one. Before finish, a step runs only if at least 32 links wait, so no
+// lane is idle in it.
 struct queue {
-  unsigned *list; // of 64
+  unsigned *list; // room for 64
   forest of;
   int waiting, joined, a, b; // a = b: the lane is idle
 
@@ -150,7 +152,7 @@ struct queue {
     }
     sync_warp();
   }
-  // All lanes call it, some with a link.
+  // Adds a link for each lane with `has`. All lanes call it.
   member void add(bool has, int u, int v) {
     if (has) has = of.parent[u] != of.parent[v];
     unsigned who = vote(has);
@@ -164,27 +166,28 @@ struct queue {
   }
 };
 
-// The nodes of a tile's faces: of the runs of bundles in its first and last planes, then of
-// those in its first and last rows, and of those that begin and end its other rows. A tile
-// that is flat has no neighbours in front and behind.
+// The nodes of a tile's faces: for the runs of bundles in its first and last planes, then for those
+// in its first and last rows, and for the runs at the start and end of its other rows. A flat tile
+// has no neighbours in front and behind.
 template <int log_rows, int log_planes> struct faces {
   enum {
     rows = 1 << log_rows, planes = 1 << log_planes, flat = log_planes == 0,
     in_planes = flat ? 0 : 2 * 32 * rows, in_rows = 2 * 32 * planes, ends = rows * planes, count = in_planes + in_rows + 2 * ends
   };
-  // That of a run in row y of plane z, which is at the end of its row where others are not.
+  // The node of a run in row y of plane z. In an inner row, end selects the run at the end of the
+  // row.
   member static int of(int z, int y, int start, bool end) {
     if (!flat && (z == 0 || z == planes - 1)) return ((z ? rows : 0) + y) * 32 + (start >> 1);
     if (y == 0 || y == rows - 1) return in_planes + ((y ? planes : 0) + z) * 32 + (start >> 1);
     return in_planes + in_rows + (end ? ends : 0) + z * rows + y;
   }
-  // The bundle of a row of nodes, of the first and last planes and rows.
+  // The bundle of 32 consecutive nodes, for the first and last planes and rows.
   member static int bundle_of(int row) {
     if (32 * row < in_planes) return row < rows ? row : ends - 2 * rows + row;
     row -= in_planes / 32;
     return row < planes ? row << log_rows : (row - planes) << log_rows | (rows - 1);
   }
-  // The bundle and the run that a node of an end is of: the bit where it begins, or −1.
+  // The bundle of a node at an end of a row, and the bit where its run begins, or −1.
   template <class Any> member static int begin(int f, int &bundle, const Any &any) {
     f -= in_planes + in_rows;
     bool end = f >= ends;
@@ -194,10 +197,10 @@ template <int log_rows, int log_planes> struct faces {
   }
 };
 
-// any() under a name that parameters do not have.
+// any() under a name that no parameter hides.
 inlined bool warp_any(bool b) { return any(b); }
 
-// Whether any thread of a block says so. All call it.
+// Whether b is true in any thread of the block. All threads call it.
 inlined bool any_of_block(bool b) {
 #ifdef ON_HOST
   static __shared__ int said;
@@ -220,12 +223,12 @@ template <class F> inlined unsigned first_node(unsigned tile) {
   return 1 + n;
 }
 
-// Claims the root of a node for a number, unless a lesser one has it, and lets the node lead to the root. All lanes
-// call it, some with a node.
+// For each lane with `has`: claims the root of node a for a number, unless a smaller number has
+// claimed it, and sets the parent of the node to the root. All lanes call it.
 inlined void claim_root(forest of, bool has, int a, unsigned number) {
   int from = a;
   unsigned p = 0, value = claims - number;
-  // Lanes go on together, or few of them would at a time.
+  // Lanes climb together; otherwise few of them would be active at a time.
   for (bool up = has; warp_any(up);) {
     if (up && ((p = of.parent[a]) == (unsigned)a || p > 32768)) up = false;
     else if (up) a = (int)p;
@@ -235,21 +238,22 @@ inlined void claim_root(forest of, bool has, int a, unsigned number) {
     if (open) open = (p = of.parent[a]) < value && !of.swap(a, p, value);
   }
 }
-// The face's node that has claimed a node's root, or 0 for the outside.
+// The face node that has claimed the root of node a, or 0 for the outside.
 inlined unsigned claimed(forest of, unsigned base, int a) {
   unsigned p = of.parent[a];
-  if (p && p <= 32768) p = of.parent[p]; // of the root
+  // claim_root has set the parent to the root.
+  if (p && p <= 32768) p = of.parent[p];
   return p ? base + claims - p : 0;
 }
 
-// Gives the nodes of a tile's faces their parents: those of one component the first of them.
-// Nodes follow each other from base on; what is joined with the outside has node 0. A thread takes
-// the runs that begin in sixteen bits of a row, and then ends of rows.
+// Writes the parents of the nodes of a tile's faces: the nodes of one component point to its first
+// one. The tile's nodes begin at base. Nodes connected with the outside get parent 0. A thread
+// handles the runs that begin in sixteen bits of a row, and then the ends of rows.
 template <class F, int block, class Any> inlined void close_tile(forest of, unsigned *nodes, unsigned base, const Any &any) {
   enum { slots = 8, in_rows = F::in_planes + F::in_rows, threads_of_rows = in_rows / slots, each = 2 * F::ends / block };
   static_assert(threads_of_rows <= block && 2 * F::ends % block == 0, "");
   int t = thread_x(), row = t * slots >> 5, first = t * slots & 31, bundle = 0;
-  unsigned begins = 0; // of sixteen bits
+  unsigned begins = 0; // in sixteen bits
   if (t < threads_of_rows) {
     bundle = F::bundle_of(row);
     begins = (unsigned)(starts_of(any(bundle)) >> 2 * first) & 0xffff;
@@ -258,7 +262,7 @@ template <class F, int block, class Any> inlined void close_tile(forest of, unsi
     int bit = rest ? __builtin_ctz(rest) : 0;
     claim_root(of, rest != 0, node(bundle, 2 * first + bit), t * slots + (bit >> 1));
   }
-  int a[each]; // the nodes of ends, or 0
+  int a[each]; // the nodes at ends, or 0
   NOT_UNROLLED for (int j = 0; j < each; j++) {
     int f = in_rows + j * block + t, at = 0, begin = F::begin(f, at, any);
     a[j] = begin < 0 ? 0 : node(at, begin);
@@ -273,13 +277,13 @@ template <class F, int block, class Any> inlined void close_tile(forest of, unsi
     if (a[j]) nodes[base + in_rows + j * block + t] = claimed(of, base, a[j]);
 }
 
-// The same of a tile in which all is one run a row, and one component, with the given root.
+// The same for a full tile, which has one run per row and one component, with the given root.
 template <class F> inlined void close_full_tile(unsigned *nodes, unsigned base, unsigned root) {
   const int before = F::in_planes + F::in_rows, rows = before / 32;
   for (int i = thread_x(); i < rows + 2 * F::ends; i += threads()) nodes[base + (i < rows ? 32 * i : before + i - rows)] = root;
 }
 
-// The same of a bundle, of which all is one run.
+// The same for a bundle that is a single run.
 template <class F> inlined void close_whole(forest of, unsigned *nodes, unsigned base, int z, int y, int a) {
   unsigned to = claimed(of, base, a);
   int begin = F::of(z, y, 0, false), end = F::of(z, y, 0, true);
@@ -287,7 +291,7 @@ template <class F> inlined void close_whole(forest of, unsigned *nodes, unsigned
   if (end != begin) nodes[base + end] = to;
 }
 
-// Joins two nodes of faces in the device's memory.
+// Joins two face nodes in global memory. Returns whether they were separate.
 inlined bool unite_nodes(volatile unsigned *parent, unsigned a, unsigned b) {
   for (;;) {
     unsigned p = parent[a], q = parent[b];
@@ -332,7 +336,7 @@ template <int deep> struct packed_rows {
   }
 };
 
-// Packs 32 rows of 64 voxels with each warp: the bits of voxels in the set.
+// Each warp packs 32 rows of 64 voxels: a bit is set for a voxel in the set.
 template <int deep, class T, class L> inlined void pack(asked<T, L> of, int w, int h, int d, word *bits) {
   volume<deep> v(bits, w, h, d);
   packed_rows<deep> at(v);
@@ -357,27 +361,28 @@ template <int deep, class T, class L> inlined void pack(asked<T, L> of, int w, i
   bits[v.tile(at.z, at.y, at.x) << 10 | v.in_tile(at.z, at.y + lane)] = mine;
 }
 
-// The highest bit of each of four bytes that is not above a limit, of which four are in low,
-// without their highest bits, which are set; high has those that the limit has.
+// The highest bit of each of four bytes of v that is not above the limit. low is the limit's lower
+// seven bits in each byte, with the highest bit set; high is the limit's highest bit.
 inlined unsigned bytes_within(unsigned v, unsigned low, unsigned high) {
   const unsigned tops = 0x80808080;
   unsigned within = low - (v & ~tops);
   return (within & (~v | high) | ~v & high) & tops;
 }
-// Sixteen bits of a lane's four words.
+// Sixteen bits, from four words of a lane.
 inlined unsigned bits_within(const unsigned (&v)[4], unsigned low, unsigned high) {
   unsigned all = 0;
   UNROLL for (int i = 0; i < 4; i++) all |= ((bytes_within(v[i], low, high) >> 7) * 0x01020408u >> 24 & 15) << 4 * i;
   return all;
 }
 
-// The same of bytes, sixteen a lane. Rows begin anywhere: a lane reads the sixteen around its first byte, and the
-// next sixteen if its first byte is not the first of them.
+// The same for uint8, with sixteen voxels per lane. Rows may begin anywhere: a lane reads the
+// aligned sixteen bytes around its first byte, and the next sixteen unless its first byte is
+// aligned.
 template <int deep> inlined void pack(asked<uint8, int> of, int w, int h, int d, word *bits) {
   volume<deep> v(bits, w, h, d);
   packed_rows<deep> at(v);
   if (!at.any) return;
-  const int ahead = 4, rows = 8; // loads of a lane, and the rows that a warp loads at a time
+  const int ahead = 4, rows = 8; // loads of a lane, and rows that a warp loads at a time
   int lane = thread_x() & 31, x = 64 * at.x + 16 * (lane & 3), left = w - x;
   unsigned low = (unsigned)(of.limit & 0x7f) * 0x01010101u | 0x80808080u, high = of.limit > 0x7f ? 0x80808080u : 0;
   unsigned kept = left >= 16 ? 0xffff : left > 0 ? (1u << left) - 1 : 0;
@@ -401,14 +406,15 @@ template <int deep> inlined void pack(asked<uint8, int> of, int w, int h, int d,
       if (off[j]) mine = (mine | bits_within(b[j], low, high) << 16) >> off[j];
       mine = mine & within ^ other;
     }
-    mine |= from_lane(mine, lane ^ 1) << 16; // of even lanes
+    mine |= from_lane(mine, lane ^ 1) << 16; // for even lanes
     unsigned upper = from_lane(mine, lane ^ 2);
     if (!(lane & 3)) bits[v.tile(at.z, at.y, at.x) << 10 | v.in_tile(at.z, at.y + (lane >> 2) + j * rows)] = (word)upper << 32 | mine;
   }
 }
 
-// Where two bundles of rows meet, whose facing rows are p and q: bits of which each makes a
-// link. Of those of both, at that place; of those of one, where the other ends before it.
+// The links of two bundles whose facing rows are p and q, one per bit. both: the runs of a and b
+// that contain the bit. after: a's run at the bit, and b's run that ends one bit before it. before:
+// the reverse.
 template <class W> struct meeting {
   W both, after, before;
   member meeting() : both(0), after(0), before(0) {}
@@ -423,16 +429,16 @@ template <class W> struct meeting {
     both = a & b;
     both = both & ~(both >> 1) & onward(both, touching) & ~onward(both, closed & both);
   }
-  // All but those that lead to the column of tiles before.
+  // Drops the links to the previous column of tiles.
   member void keep() { after &= ~(W)1, before &= ~(W)1; }
   member void drop() { both = after = before = 0; }
 };
 
-// The rows around a bundle of two rows in two planes, which is [2..3][2..3]. Where each row is all or nothing, W has a
-// bit for it.
+// The rows around a bundle of two rows in two planes, which is at [2..3][2..3]. If each row is full
+// or empty, W may be a word with one bit per row.
 template <int deep, class W = word> struct rows_around {
   W at[4][4];
-  unsigned last[4][4]; // the bits before the first
+  unsigned last[4][4]; // the bits before the first one
   member rows_around(const rows_around<deep> &rows) {
     UNROLL for (int a = 0; a < 4; a++)
       UNROLL for (int b = 0; b < 4; b++) at[a][b] = (W)(rows.at[a][b] & 1), last[a][b] = rows.last[a][b];
@@ -452,9 +458,9 @@ template <int deep, class W = word> struct rows_around {
   member W any(int z, int y) const { return at[z][y] | at[z][y + 1] | at[z + 1][y] | at[z + 1][y + 1]; }
   member unsigned any_last(int z, int y) const { return last[z][y] | last[z][y + 1] | last[z + 1][y] | last[z + 1][y + 1]; }
 
-  // Four meetings: of the bundle with the one above, the one behind, and the one of both; and
-  // of the one above with the one behind. Where others close a circle none is needed
-  // (doc/betti.md).
+  // Four meetings: of the bundle with the one above, with the one behind, and with the one above
+  // and behind; and of the one above with the one behind. A link is skipped where other links close
+  // a cycle with it (doc/betti.md).
   member void meet(meeting<W> (&m)[4]) const {
     W down = at[2][2] | at[3][2], up = at[2][1] | at[3][1], front = at[2][2] | at[2][3], back = at[1][2] | at[1][3];
     unsigned down_last = last[2][2] | last[3][2], up_last = last[2][1] | last[3][1];
@@ -470,8 +476,8 @@ template <int deep, class W = word> struct rows_around {
     m[2] = meeting<W>(mine, both, at[2][2], at[1][1], last[2][2], last[1][1], row & plane_above | plane & row_behind, corners);
     m[3] = meeting<W>(above, behind, at[2][1], at[1][2], last[2][1], last[1][2], row & plane | plane_above & row_behind, corners);
   }
-  // The column's share of χ: of cells that begin at a row of vertices and differ in whether
-  // they span x, the shorter ones are more by one for each run.
+  // The contribution of this column of words to χ. Along a row in x, cells that do not span x
+  // outnumber the others by one per run.
   member int characteristic(int z, int y, int h, int d) const {
     int chi = 0;
     UNROLL for (int dz = 2; dz < 4; dz++)
@@ -491,11 +497,11 @@ template <int deep, class W = word> struct rows_around {
   }
 };
 
-// The node that a bundle's run at a bit is.
+// The node of the run that contains a bit.
 inlined int node_of(int bundle, word any, int bit) { return node(bundle, start_of(any, bit)); }
 
-// Adds a link for each bit of a word, between bundles a and b at so many bits before it, given
-// where their runs begin.
+// Adds a link for each bit of a word: between the runs of bundles a and b that contain the bit
+// minus before_a or before_b, given where their runs begin.
 inlined void links(queue &q, word bits, int a, word starts_a, int before_a, int b, word starts_b, int before_b) {
   while (any(bits != 0)) {
     int u = 0, v = 0;
@@ -511,7 +517,7 @@ inlined void links(queue &q, word bits, int a, word starts_a, int before_a, int 
 
 inlined int shared_queue(int nodes) { return (nodes + 4) / 2; } // where the queues begin, in words
 
-// A tile of the set, a bundle of 2 × 2 rows a thread.
+// A tile of the set, with one bundle of 2 × 2 rows per thread.
 template <int deep> inlined void foreground_tile(volume<deep> v, unsigned *nodes, int64 *out) {
   typedef faces<volume<deep>::log_rows - 1, deep - 1> F;
   place p(v, (unsigned)block_x());
@@ -519,7 +525,7 @@ template <int deep> inlined void foreground_tile(volume<deep> v, unsigned *nodes
   int y = p.y * v.rows + 2 * r, z = p.z * v.planes + 2 * k;
   rows_around<deep> rows(v, z, y, p.x);
   int chi = rows.characteristic(z, y, v.h, v.d);
-  // Tiles of which all or nothing is in the set are done sooner, and so are those of which that can be said of each row.
+  // Full and empty tiles are quick, and so are tiles whose rows are all full or empty.
   word row = v.w - 64 * p.x < 64 ? (1ull << (v.w - 64 * p.x)) - 1 : ~0ull, part = 0;
   UNROLL for (int dz = 2; dz < 4; dz++)
     UNROLL for (int dy = 2; dy < 4; dy++) part |= rows.at[dz][dy] ^ (rows.at[dz][dy] & 1 ? row : 0);
@@ -531,7 +537,7 @@ template <int deep> inlined void foreground_tile(volume<deep> v, unsigned *nodes
     add_all(out, characteristic, chi);
     return;
   }
-  auto within = [&](auto (&m)[4]) { // those of the tile
+  auto within = [&](auto (&m)[4]) { // drops the links to other tiles
     UNROLL for (int i = 0; i < 4; i++) m[i].keep();
     if (!r) m[0].drop();
     if (!k) m[1].drop();
@@ -559,7 +565,7 @@ template <int deep> inlined void foreground_tile(volume<deep> v, unsigned *nodes
     NOT_UNROLLED for (int round = 0; round < FOREGROUND_ROUNDS; round++)
       if (mine) of.parent[a] = of.parent[of.parent[a]];
     __syncthreads();
-    unsigned links = m[1].both | m[2].both << 1 | m[3].both << 2; // the first link to the one above is the run's parent
+    unsigned links = m[1].both | m[2].both << 1 | m[3].both << 2; // the first link upward is already the run's parent
     NOT_UNROLLED for (int i = 0; i < 3; i++)
       q.add(links >> i & 1 && !planted(fault::whole), i < 2 ? a : node(to_above, 0), node(i == 1 ? to_both : to_behind, 0));
     q.finish();
@@ -595,8 +601,7 @@ template <int deep> inlined void foreground_tile(volume<deep> v, unsigned *nodes
       of.parent[a] = of.parent[of.parent[a]];
     }
   __syncthreads();
-  // The code of a loop is there once: with all of them side by side it does not fit the
-  // instruction cache.
+  // One loop for all links: unrolled code would not fit the instruction cache.
   word bits[12], starts_a[4] = {starts_of(mine), starts_of(mine), starts_of(mine), starts_of(above)};
   word starts_b[4] = {starts_of(above), starts_of(behind), starts_of(both), starts_of(behind)};
   int of_a[4] = {t, t, t, to_above}, of_b[4] = {to_above, to_behind, to_both, to_behind};
@@ -617,7 +622,7 @@ template <int deep> inlined void foreground_tile(volume<deep> v, unsigned *nodes
   add_all(out, characteristic, chi);
 }
 
-// The nodes of faces that runs of an image's bundles have.
+// The face nodes of the runs of an image's bundles.
 template <class F, class V> struct nodes_of {
   const V &v;
   int log_rows, log_planes; // of a tile's bundles
@@ -628,8 +633,8 @@ template <class F, class V> struct nodes_of {
   }
 };
 
-// Pairs of nodes that a block joins, all threads together: collected in shared memory, and
-// joined at once where there is no more room.
+// Pairs of nodes that the threads of a block join together. They are collected in shared memory,
+// and are joined at once if there is no room left.
 struct pairs {
   enum { most = 2000 };
   unsigned *nodes;
@@ -652,23 +657,23 @@ struct pairs {
   }
 };
 
-// What tiles of the set share, given where a tile's bundles begin in the image.
+// The links between tiles of the set, for the bundles of a tile.
 template <int deep> struct set_seams {
   typedef faces<volume<deep>::log_rows - 1, deep - 1> F;
   const volume<deep> &v;
   pairs &to;
-  int i; // column of tiles
+  int i; // the column of tiles
 
   member unsigned node_in(int k, int r, int i, int start, bool end) const {
     nodes_of<F, volume<deep>> of{v, volume<deep>::log_rows - 1, deep - 1};
     return of.starting(k, r, i, start, end);
   }
-  // The node of the run that ends the column before.
+  // The node of the run at the end of the previous column.
   member unsigned node_before(int k, int r) const {
     int y = 2 * r, z = 2 * k;
     return node_in(k, r, i - 1, start_of(v.at(z, y, i - 1) | v.at(z, y + 1, i - 1) | v.at(z + 1, y, i - 1) | v.at(z + 1, y + 1, i - 1), 63), true);
   }
-  // Joins bundles of this column of tiles with those above and behind in other tiles.
+  // Joins a bundle with those above and behind it in other tiles of this column.
   member void beside(int k, int r, bool rows_too, bool planes_too) const {
     rows_around<deep> rows(v, 2 * k, 2 * r, i);
     meeting<word> m[4];
@@ -691,11 +696,12 @@ template <int deep> struct set_seams {
       }
     }
   }
-  // Joins a bundle of this column of tiles, and the one above, with those of the column before.
-  // All that counts is the first bit of each row, and the last one of those there.
+  // Joins a bundle of this column of tiles, and the one above it, with those of the previous
+  // column. Only the first bit of each row and the last bit of each row of the previous column
+  // matter.
   member void across(int k, int r) const {
     const int rows = 1 << volume<deep>::log_rows;
-    unsigned first = 0, last = 0; // a bit for each of 4 × 4 rows
+    unsigned first = 0, last = 0; // one bit for each of 4 × 4 rows
     UNROLL for (int a = 0; a < 4; a += 2)
       UNROLL for (int b = 0; b < 4; b += 2) {
         int z = 2 * k + a - 2, y = 2 * r + b - 2;
@@ -707,7 +713,7 @@ template <int deep> struct set_seams {
             first |= (unsigned)(p[dz * rows + dy] & 1) << n, last |= (unsigned)(p[dz * rows + dy - 1024] >> 63) << n;
           }
       }
-    // Rows of a bundle, and those of them that face another one.
+    // The rows of each bundle; below, the ones facing another bundle.
     const unsigned mine = 0xcc00, above = 0x3300, behind = 0x00cc, both = 0x0033;
     auto side = [&](unsigned a, unsigned p, unsigned b, unsigned q, int ay, int bz, int by, bool corners) {
       bool p_first = first & p, q_first = first & q, p_last = last & p, q_last = last & q;
@@ -721,15 +727,16 @@ template <int deep> struct set_seams {
     side(mine, front, behind, back, 0, -1, 0, true);
     side(mine, 0x0400, both, 0x0020, 0, -1, -1, corners);
     side(above, 0x0200, behind, 0x0040, -1, -1, 0, corners);
-    // A run that goes on, unless one above or behind does that it touches on both sides.
+    // A run that continues into the previous column, unless a run above or behind also does and
+    // touches it on both sides.
     bool with_above = first & down && first & up && last & down && last & up;
     bool with_behind = first & front && first & back && last & front && last & back;
     if (first & mine && last & mine && !with_above && !with_behind && !planted(fault::end)) to.add(node_in(k, r, i, 0, false), node_before(k, r));
   }
 };
 
-// What a tile of the set shares with those before it: bundles in its first rows and planes, then
-// all with the column of tiles before.
+// Joins a tile of the set with those before it: the bundles of its first rows and planes, then all
+// bundles with the previous column of tiles.
 template <int deep> inlined void foreground_seams(volume<deep> v, unsigned *nodes, int64 *out) {
   typedef faces<volume<deep>::log_rows - 1, deep - 1> F;
   place p(v, (unsigned)block_x());
@@ -748,15 +755,15 @@ template <int deep> inlined void foreground_seams(volume<deep> v, unsigned *node
   add_all(out, components, -to.joined);
 }
 
-// A tile of what is around the set in which each row is all or nothing: a plane of it is a word of 32 bits, of which a
-// warp makes two. A run of such a word has the node of its first row.
+// A tile of the background in which each row is full or empty. A plane is a word of 32 bits, one
+// per row, and a warp handles two planes. A run of such a word has the node of its first row.
 const int around_block = 512;
 template <class F, class Row> inlined void background_of_planes(forest of, queue &q, unsigned base, unsigned *nodes, int &roots, const Row &row_at) {
   const int each = 1024 / around_block, warps = around_block / 32, rounds = 3;
   int lane = thread_x() & 31, warp = thread_x() >> 5;
   const unsigned bit = 1u << lane, last_row = 1u << 31;
-  unsigned plane[each], links = 0, ends = 0; // the latter two have a bit for each plane
-  int mine[each], other[each];               // nodes of runs, this row's, and the one behind it
+  unsigned plane[each], links = 0, ends = 0; // links and ends have one bit per plane
+  int mine[each], other[each];               // nodes of runs: of this row, and of the row behind it
   NOT_UNROLLED for (int j = 0; j < each; j++) {
     int z = j * warps + warp;
     bool side = false, not_used;
@@ -782,10 +789,10 @@ template <class F, class Row> inlined void background_of_planes(forest of, queue
   NOT_UNROLLED for (int j = 0; j < each; j++) q.add(links >> j & 1 && !planted(fault::whole), mine[j], other[j]);
   q.finish();
   __syncthreads();
-  // The least number of a run's nodes is that of its first row, or of the tile's last one.
+  // The smallest node number of a run is that of its first row, or that of the tile's last row.
   NOT_UNROLLED for (int j = 0; j < each; j++) {
     int z = j * warps + warp, begin = F::of(z, lane, 0, false), last = F::of(z, 31, 0, false);
-    bool long_one = plane[j] + bit < plane[j] ; // the run from this row on ends at the tile's last row
+    bool long_one = plane[j] + bit < plane[j] ; // the run from this row on reaches the tile's last row
     claim_root(of, ends >> j & 1, mine[j], long_one && last < begin ? last : begin);
   }
   __syncthreads();
@@ -793,8 +800,8 @@ template <class F, class Row> inlined void background_of_planes(forest of, queue
     if (plane[j] & bit) close_whole<F>(of, nodes, base, j * warps + warp, lane, mine[j]);
 }
 
-// A tile of what is around the set, two rows a thread. The image goes on before its first plane
-// where the first bit of ends is set, and after its last one where the second is.
+// A tile of the background, with two rows per thread. Bit 0 of ends: the image continues before its
+// first plane; bit 1: after its last one.
 inlined void background_tile(volume<5> v, int ends, unsigned *nodes, int64 *out) {
   typedef faces<5, 5> F;
   const int each = 1024 / around_block;
@@ -804,8 +811,7 @@ inlined void background_tile(volume<5> v, int ends, unsigned *nodes, int64 *out)
   forest of{(volatile uint16 *)block_changes};
   if (!t) of.parent[0] = 0;
   if (!t && !block_x()) nodes[0] = 0;
-  // Tiles of which all or nothing is around the set are done sooner, and so are those of which that can be said of
-  // each row.
+  // Full and empty tiles are quick, and so are tiles whose rows are all full or empty.
   word all = ~0ull, some = 0, part = 0, row = v.w - 64 * p.x < 64 ? (1ull << (v.w - 64 * p.x)) - 1 : ~0ull;
   UNROLL for (int j = 0; j < each; j++) {
     int bundle = j * around_block + t;
@@ -821,7 +827,7 @@ inlined void background_tile(volume<5> v, int ends, unsigned *nodes, int64 *out)
     return;
   }
   queue q{(unsigned *)block_changes + shared_queue(32 * F::ends) + 64 * (t >> 5), of, 0, 0, 0, 0};
-  // The bits of a row that the outside is beside.
+  // The bits of a row that are next to the outside.
   auto sides_of = [&](word mine, int y, int z) {
     bool at_row = y == 0 || y == v.h - 1, at_plane = z == 0 && !(ends & 1) || z == v.d - 1 && !(ends & 2);
     word sides = at_row != at_plane || at_row && !planted(fault::edges) ? mine : 0;
@@ -840,7 +846,7 @@ inlined void background_tile(volume<5> v, int ends, unsigned *nodes, int64 *out)
     add_all(out, cavities, roots - q.joined);
     return;
   }
-  word bits[2 * each], starts[each], starts_b[2 * each]; // of rows, then of planes
+  word bits[2 * each], starts[each], starts_b[2 * each]; // by row, then by plane
   NOT_UNROLLED for (int j = 0; j < each; j++) {
     int bundle = j * around_block + t, ly = bundle & 31, lz = bundle >> 5, y = p.y * 32 + ly, z = p.z * 32 + lz;
     word mine = v.around(z, y, p.x), up = ly ? v.around(z, y - 1, p.x) : 0, back = lz ? v.around(z - 1, y, p.x) : 0;
@@ -850,8 +856,8 @@ inlined void background_tile(volume<5> v, int ends, unsigned *nodes, int64 *out)
     planes = planes & ~(planes >> 1) & ~onward(planes, closed);
     word sides = sides_of(mine, y, z);
     starts[j] = starts_of(mine), starts_b[2 * j] = starts_of(up), starts_b[2 * j + 1] = starts_of(back);
-    // The parent of a run is what it is linked with first: the outside, a run of the row before
-    // or of the plane before; or itself.
+    // The parent of a run is the first of: the outside, a run of the previous row, a run of the
+    // previous plane, or itself.
     auto hook = [&](word from, int to, word starts_to) {
       for (; from; from &= from - 1) {
         int bit = first_of(from);
@@ -894,8 +900,8 @@ inlined void background_tile(volume<5> v, int ends, unsigned *nodes, int64 *out)
   add_all(out, cavities, roots - q.joined);
 }
 
-// What a tile around the set shares with those before it. Of a plane's rows that go on in the
-// next tile one warp makes a word.
+// Joins a tile of the background with those before it. For the rows of a plane that continue into
+// the next tile, one warp forms a word.
 inlined void background_seams(volume<5> v, unsigned *nodes, int64 *out) {
   typedef faces<5, 5> F;
   place p(v, (unsigned)block_x());
@@ -904,26 +910,26 @@ inlined void background_seams(volume<5> v, unsigned *nodes, int64 *out) {
   pairs to(nodes);
   int y0 = p.y * 32, z0 = p.z * 32;
   if (p.x > 0) {
-    const int each = 8; // planes of a warp, and the one before them
+    const int each = 8; // planes of a warp; it also reads the one before them
     word mine[each + 1], before[each + 1];
     int y = y0 + lane, z = z0 + warp * each - 1;
     UNROLL for (int k = 0; k <= each; k++) mine[k] = v.around(z + k, y, p.x), before[k] = v.around(z + k, y, p.x - 1);
     unsigned behind = 0;
     UNROLL for (int k = 0; k <= each; k++) {
       unsigned both = vote(mine[k] & before[k] >> 63 & 1), closed = both & behind;
-      // The last of each run of rows, unless one of them has the same behind it.
+      // The last row of each run, unless a row of the run has the same link one plane behind.
       unsigned ends = both & ~(both >> 1) & ~(((both + closed) ^ both) & both | closed);
       if (k && ends >> lane & 1) to.add(of.at(z + k, y, p.x, mine[k], 0, false), of.at(z + k, y, p.x - 1, before[k], 63, true));
       behind = both;
     }
   }
-  if (warp == 0 && p.y > 0) { // rows
+  if (warp == 0 && p.y > 0) { // rows of the tile above
     int z = z0 + lane;
     word mine = v.around(z, y0, p.x), up = v.around(z, y0 - 1, p.x), both = mine & up;
     for (word c = both & ~(both >> 1); c; c &= c - 1)
       to.add(of.at(z, y0, p.x, mine, first_of(c), false), of.at(z, y0 - 1, p.x, up, first_of(c), false));
   }
-  if (warp == 1 && p.z > 0) { // planes
+  if (warp == 1 && p.z > 0) { // planes of the tile behind
     int y = y0 + lane;
     word mine = v.around(z0, y, p.x), back = v.around(z0 - 1, y, p.x), both = mine & back;
     word closed = both & v.around(z0, y - 1, p.x) & v.around(z0 - 1, y - 1, p.x);

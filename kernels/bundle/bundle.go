@@ -1,4 +1,5 @@
-// Package bundle keeps files in one: a tar archive compressed by zstd, readable by the usual tools.
+// Package bundle packs files into one: a tar archive, compressed by zstd, which common tools can
+// read.
 package bundle
 
 import (
@@ -11,20 +12,21 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A File is a part of a bundle.
+// A File is one file of a bundle.
 type File struct {
 	Name  string
-	Stamp string // what it was made of
+	Stamp string // identifies the source of the data
 	Data  []byte
 }
 
-// stampKey is the record of an archive that holds a file's stamp.
+// stampKey is the PAX record that holds a file's stamp.
 const stampKey = "comment"
 
-// window is how far behind the compressor looks for what is alike: further than a file.
+// window is the distance, in bytes, over which the compressor finds repetitions. It exceeds the
+// size of a file.
 const window = 8 << 20
 
-// Pack makes a bundle. Equal files make equal bytes.
+// Pack makes a bundle. The same files always make the same bytes.
 func Pack(files []File) ([]byte, error) {
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
@@ -49,7 +51,7 @@ func Pack(files []File) ([]byte, error) {
 	return z.EncodeAll(archive.Bytes(), nil), z.Close()
 }
 
-// Unpack gives the files of a bundle, in its order. They share memory.
+// Unpack returns the files of a bundle, in order. Their data shares memory.
 func Unpack(data []byte) ([]File, error) {
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 	if err != nil {
@@ -70,7 +72,7 @@ func Unpack(data []byte) ([]File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("unpacking: %w", err)
 		}
-		at := len(archive) - r.Len() // the archive's reader takes no more than the header
+		at := len(archive) - r.Len() // tar.Reader reads no further than the header
 		if int64(at)+h.Size > int64(len(archive)) {
 			return nil, fmt.Errorf("unpacking: %s has no end", h.Name)
 		}

@@ -1,4 +1,4 @@
-// The kernels for arrays of other programs (extrema_arrays.h) that count 32 voxels at a time.
+// Kernels for arrays of other programs (extrema_arrays.h) that count 32 voxels at a time.
 #pragma once
 #include "extrema_arrays.h"
 #include "sliced_planes.h"

@@ -1,7 +1,7 @@
 // for each image: for each set S of all axes but one: for each cell: s = its least value over S
 //   if s(z) > s(z+1): changes[image][s(z)] ± 1, changes[image][s(z+1)] ∓ 1
 //
-// Many small images in one launch (extrema_batch.h, doc/extrema.md): those of uint16.
+// Kernels for many small uint16 images in one launch (extrema_batch.h, doc/extrema.md).
 #include "extrema_batch.h"
 #include "extrema_kernels.h"
 

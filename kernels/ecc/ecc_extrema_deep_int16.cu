@@ -1,9 +1,9 @@
 // for each plane z: for each set S of the axes x, y: for each cell: s = its least value over S
 //   if s(z) > s(z+1): changes[s(z)] ± 1, changes[s(z+1)] ∓ 1
 //
-// Only extrema count (extrema_3d.h, doc/extrema.md), 32 at a time (extrema_sliced.h).
-// The kernels of large int16 images of three dimensions, of more levels than
-// ecc_extrema_wide_int16.cu has pairs for, to 65,536.
+// Kernels for large 3D int16 images with more levels than the pairs of ecc_extrema_wide_int16.cu
+// can hold, up to 65,536. Only extrema contribute (extrema_3d.h, doc/extrema.md), 32 voxels at a
+// time (extrema_sliced.h).
 #include "sliced_planes.h"
 
 ROWS(DEEP, int16)

@@ -1,8 +1,8 @@
 // for each plane z: for each set S of the axes x, y: for each cell: s = its least value over S
 //   if s(z) > s(z+1): changes[s(z)] ± 1, changes[s(z+1)] ∓ 1
 //
-// Only extrema count (extrema_3d.h, doc/extrema.md), 32 at a time (extrema_sliced.h).
-// The kernels of large uint16 images of three dimensions, of at most 1,024 levels.
+// Kernels for large 3D uint16 images with at most 1,024 levels. Only extrema contribute
+// (extrema_3d.h, doc/extrema.md), 32 voxels at a time (extrema_sliced.h).
 #include "sliced_planes.h"
 
 ROWS(SLICED, uint16)

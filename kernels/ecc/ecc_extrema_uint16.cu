@@ -1,7 +1,7 @@
 // for each set S of all axes but one: for each cell: s = its least value over S
 //   if s(z) > s(z+1): changes[s(z)] ± 1, changes[s(z+1)] ∓ 1
 //
-// Only extrema count (extrema_3d.h, doc/extrema.md). The kernels of uint16 images.
+// Kernels for uint16 images. Only extrema contribute (extrema_3d.h, doc/extrema.md).
 #include "extrema_kernels.h"
 #include "extrema_small.h"
 

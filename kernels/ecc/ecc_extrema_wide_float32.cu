@@ -1,8 +1,8 @@
 // for each set S of all axes but one: for each cell: s = its least value over S
 //   if s(z) > s(z+1): changes[s(z)] ± 1, changes[s(z+1)] ∓ 1
 //
-// Only extrema count (extrema_3d.h, doc/extrema.md). The kernels of float32 images with
-// more levels than ecc_extrema_float32.cu has pairs for (extrema_wide.h).
+// Kernels for float32 images with more levels than the pairs of ecc_extrema_float32.cu can hold
+// (extrema_wide.h). Only extrema contribute (extrema_3d.h, doc/extrema.md).
 #include "extrema_wide.h"
 
 WIDE(float32)

@@ -1,12 +1,11 @@
 // for each voxel v: for each face c of v: if v introduced c: changes[level(v)] += (−1)^dim(c)
 //
-// One launch over a whole resident image, or over a slab of a streamed one: the slices
-// that are counted, with a collar of one slice on either side where the image goes on.
-// Warps load rows of 32 voxels in 128-byte transactions and keep the planes they march
-// through in registers; each block adds up its changes in shared memory, a copy for each
-// warp or few of them, and adds those to the curve's once, at its end (Saxena et al. 2025,
-// section 3.1). Slabs are streamed as by Wang et al. 2022, section 4.4, but swept like
-// this, not by their algorithm 2, which is that of ecc_tiled.cu.
+// One launch counts a whole resident image, or a slab of a streamed one. A slab has a collar of one
+// slice on each side where the image continues. Warps load rows of 32 voxels in 128-byte
+// transactions and keep the planes around the current one in registers. Each block collects its
+// changes in shared memory, in one copy per warp or per few warps, and adds them to the curve once,
+// at its end (Saxena et al. 2025, section 3.1). Slabs are streamed as in Wang et al. 2022, section
+// 4.4, but are not counted by their algorithm 2, which ecc_tiled.cu implements.
 #include "sweep.h"
 
 #define KERNEL(dim, type)                                                                              \

@@ -1,24 +1,24 @@
 // for each voxel v: for each face c of v: if v introduced c: changes[level(v)] += (−1)^dim(c)
 //
-// One thread for each voxel of a tile and of its collar, rows fetched through a
-// texture, whose cache is laid out for neighbourhoods; each block adds up its changes in
-// shared memory and adds those to the curve's once, at its end. Blocks take tiles
-// in turn, so that there are as many histograms to add as the device runs blocks
-// (Wang et al. 2022, section 4.3 and algorithm 2).
+// One thread handles one voxel of a tile or of its collar. Rows are fetched through a texture,
+// whose cache is laid out for neighbourhoods. Each block collects its changes in shared memory and
+// adds them to the curve once, at its end. A block handles several tiles, so the number of
+// histograms to add is the number of blocks (Wang et al. 2022, section 4.3 and algorithm 2).
 #include "../texture.h"
 #include "histogram.h"
 #include "voxel.h"
 
-// A warp fetches a row of 32 voxels and counts the 30 inner ones: their
-// neighbours in the row are the neighbouring threads'. A block has four such rows
-// of a plane, and a quarter of its warps planes.
+// A warp fetches a row of 32 voxels and counts the 30 inner ones, because their neighbours in the
+// row are in the neighbouring lanes. In 3D a block covers 4 rows of a quarter as many planes as it has
+// warps.
 const int row = 30, rows = 4;
 
-// Tiles of so many rows or planes along an axis, and whether a lane fetches.
+// The number of tiles of size `of` along an axis of n rows or planes, and whether a lane fetches
+// its voxel.
 inlined int tiles_along(int n, int of) { return planted(fault::slab) ? n / of : (n + of - 1) / of; }
 inlined bool fetches(int lane) { return !planted(fault::halo) || (lane > 0 && lane <= row); }
 
-// The values of the thread before, of its own, and of the one after.
+// out receives the values of the previous lane, of this lane and of the next one.
 template <class V> inlined void spread(V *out, V v) {
   out[0] = from_lane_before(v);
   out[1] = v;
@@ -32,7 +32,7 @@ template <class T> inlined void tiles_3d(texture t, int width, int height, int d
   int64 tiles = (int64)nx * ny * nz;
   for (int64 tile = block_x(); tile < tiles; tile += blocks()) {
     int x = (int)(tile % nx) * row + lane - 1, y = (int)(tile / nx % ny) * rows + warp % rows, z = (int)(tile / nx / ny) * planes + warp / rows;
-    if (y >= height || z >= depth) continue; // all of the warp
+    if (y >= height || z >= depth) continue; // the same for all lanes of the warp
     V around[3][9];
     for (int dz = 0; dz < 3; dz++)
       for (int dy = 0; dy < 3; dy++) {
@@ -54,7 +54,7 @@ template <class T> inlined void tiles_2d(texture t, int width, int height, int, 
   int64 tiles = (int64)nx * ny;
   for (int64 tile = block_x(); tile < tiles; tile += blocks()) {
     int x = (int)(tile % nx) * row + lane - 1, y = (int)(tile / nx) * warps + (thread_x() >> 5);
-    if (y >= height) continue; // all of the warp
+    if (y >= height) continue; // the same for all lanes of the warp
     V around[3][3];
     for (int dy = 0; dy < 3; dy++) {
       V v;

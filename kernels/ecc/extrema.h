@@ -1,16 +1,16 @@
-// Columns of voxels as the extrema kernels hold them in registers, how they are
-// made from the image's values, and how their changes reach the histogram.
+// Columns of voxels in registers, as the extrema kernels hold them; their conversion from the
+// image's values; and the addition of their changes to the histogram.
 //
-// A lane is one column's value: as a pair of halves, two voxels of rows that lie
-// apart; as a float32, one voxel. Positive halves order like their bit patterns,
-// and a level is stored as the half with pattern 4·level (uint8: the pattern of
-// the value), so the same 16 bits are compared and tell where its counter is.
-// +infinity, which stands for what lies outside, is above 7935 such levels.
+// A lane holds the value of one column: a pair of halves (two voxels of different rows) or a
+// float32 (one voxel). Positive halves compare like their bit patterns. A level is stored as the
+// half with the pattern 4·level (uint8: the pattern of the value), so the same 16 bits serve for
+// comparisons and as the offset of the level's counter. Voxels outside of the image are +infinity,
+// which is above levels 0 to 7935.
 #pragma once
 #include "histogram.h"
 #include "voxel.h"
 
-// Two voxels of a column, and two small numbers.
+// Two voxels of a column. A number is a pair of small integers, as halves.
 struct pair {
   typedef unsigned value;
   typedef half2 number;
@@ -18,7 +18,7 @@ struct pair {
 
   inlined unsigned outside() { return 0x7c007c00; }
   inlined unsigned least(unsigned a, unsigned b) { return least_halves(a, b); }
-  // 1 where a > b, else 0; and where a = b.
+  // 1 where a > b, else 0; and 1 where a = b, else 0.
   inlined half2 greater(unsigned a, unsigned b) { return greater_halves(a, b); }
   inlined half2 equal(unsigned a, unsigned b) { return equal_halves(a, b); }
   inlined half2 fma(half2 a, half2 b, half2 c) { return fma_halves(a, b, c); }
@@ -26,7 +26,7 @@ struct pair {
   inlined half2 times(float32 v) { return half2{(_Float16)v, (_Float16)v}; }
 };
 
-// One voxel of a column by its value, whose level is looked up when it changes.
+// One voxel of a column, by its value. Its level is looked up when it changes.
 struct single {
   typedef float32 value;
   typedef float32 number;
@@ -41,19 +41,20 @@ struct single {
   inlined float32 times(float32 v) { return v; }
 };
 
-// Four voxels of a row.
+// Four consecutive voxels of a row.
 template <class T> struct four { typedef T type __attribute__((ext_vector_type(4))); };
 template <class T> using four_of = typename four<T>::type;
 
-// How values that stand on their ladder become levels: 2²³ + 2¹⁶ + 4·level is the integer
-// nearest to scale·value + offset of float32, and 4·level is 4·value − bias modulo
-// 2¹⁶ of 16-bit types. Those of uint8 are looked up in the end.
+// How image values that are levels become levels. For float32, scale·value + offset rounds to the
+// integer 2²³ + 2¹⁶ + f·level. For 16-bit types, f·level is f·value − bias modulo 2¹⁶. The factor f
+// is 4 for pairs, 1 for wide and 16 for ranked. Values of uint8 are counted as they are and looked
+// up at the end.
 struct scaling {
   float32 scale, offset;
   unsigned bias;
 };
 
-// Four columns as pairs: of rows a and b.
+// Four columns of rows a and b, as pairs.
 inlined void lanes(unsigned *out, four_of<float32> a, four_of<float32> b, const scaling &s) {
   UNROLL for (int c = 0; c < 4; c++)
     out[c] = permute(as<unsigned>(__builtin_fmaf(a[c], s.scale, s.offset)),
@@ -78,21 +79,21 @@ inlined void lanes(unsigned *out, four_of<uint8> a, four_of<uint8> b, const scal
   out[3] = permute(last, 0, 0x4342);
 }
 
-// Four columns as singles, of row a.
+// Four columns of row a, as singles.
 template <class F> inlined void lanes(float32 *out, F a, F, const scaling &) {
   UNROLL for (int c = 0; c < 4; c++) out[c] = (float32)a[c];
 }
 
-// One column.
+// One column of rows a and b.
 template <class L, class T> inlined typename L::value lane(T a, T b, const scaling &s) {
   typename L::value v[4];
   lanes(v, four_of<T>(a), four_of<T>(b), s);
   return v[0];
 }
 
-// A change of both voxels, which is 1536 less than biased and from −8 to 7, is
-// added to the counters of their levels; no change is added to one of the
-// thread's own, so that no warp parts. The lowest byte of the half is the change.
+// Adds the changes of both voxels to the counters of their levels. A change is biased − 1536, from
+// −8 to 7, so the lowest byte of the half is the change. A change of 0 goes to a counter of the
+// lane at nowhere, so that the warp does not diverge.
 template <class T> inlined void add(unsigned levels, half2 biased, unsigned nowhere, const histogram &, const ladder &) {
   unsigned numbers = as<unsigned>(biased), none = where_equal_halves(numbers, 0x66006600);
   unsigned at = (levels & ~none) | (nowhere & none);
@@ -102,23 +103,22 @@ template <class T> inlined void add(unsigned levels, half2 biased, unsigned nowh
   add_shared(counters + (at >> 16), (int)permute(numbers, 0, 0xaaa2));
 }
 
-// Where a thread adds no change: what add takes for nowhere.
+// The argument nowhere of add: a counter behind those of the levels, one for each lane.
 template <class T> inlined unsigned no_level(const ladder &l, pair) {
   return 0x10001 * (sizeof(T) == 1 ? 256 + (thread_x() & 31) : 4 * (l.n + (thread_x() & 31)));
 }
 
-// A change of one voxel.
+// Adds the change of one voxel.
 template <class T> inlined void add(float32 value, float32 change, float32, const histogram &h, const ladder &l) {
   if (change != 0) histogram::add(h, level(l, (typename in_register<T>::type)value), (int)change);
 }
 
 template <class T> inlined float32 no_level(const ladder &, single) { return 0; }
 
-// What is due after a thread's changes of a plane or a row: with counters that hold
-// any number of changes, nothing.
+// Called after a thread's changes of a plane or row. Counters of 32 bits need nothing.
 template <class T, class V> inlined void settle(const histogram &, const V &) {}
 
-// The counters of a block: of values of uint8, else of levels.
+// The counters of a block: one for each value of uint8, else one for each level.
 template <class T> inlined histogram counters(const ladder &l, int64 *total, int copies) {
   return histogram::start(total, sizeof(T) == 1 ? 256 : l.n, copies);
 }
@@ -129,16 +129,18 @@ template <class T> inlined void total_up(const histogram &h, const ladder &l) {
     if (block_changes[v]) add_global(h.total + l.lut[v], block_changes[v]);
 }
 
-enum { blocks_2d = 3, blocks_3d = 3 }; // of 128 threads, that a multiprocessor has registers for
+// Blocks of 128 threads for which a multiprocessor has enough registers.
+enum { blocks_2d = 3, blocks_3d = 3 };
 
-const int columns = 128; // of a warp, four for each thread
+const int columns = 128; // per warp, four for each thread
 
-// How an image is read: fours, whose rows begin at multiples of four voxels, four voxels at a
-// time; bare ones never outside of the image itself, others between two guards (impls/extrema).
+// How an image is read. With fours, rows begin at multiples of four voxels and are read four voxels
+// at a time. With bare, nothing outside of the image is read; other images lie between two guards
+// (impls/extrema).
 enum reading { singly = 0, fours = 1, bare = 2 };
 
-// Of a bare image: how many voxels it has, and how many of its first planes are followed by so
-// many voxels that what a warp reads of them is in the image, whatever else it is.
+// For a bare image: its number of voxels, and the number of leading planes for which all reads of a
+// warp stay inside of the image.
 struct bounds {
   int64 voxels;
   int safe;
@@ -148,24 +150,24 @@ template <class T> inlined const T *within(const T *p, const T *image, int64 vox
   return p < image ? image : p > last ? last : p;
 }
 
-// What a warp's last column hands to the first column beyond, by which slice.
-// Thread 0 puts it here; every 32 slices each thread counts one.
+// The changes that a warp's last column hands to the first column beyond it, by slice modulo slots,
+// with the values of that column. Lane 0 writes them. Every 32 slices, each lane adds those of one
+// slice.
 const int slots = 64;
-const int held = 2; // rows of lanes of a thread in 3D, which reach one further
+const int held = 2; // rows that a thread counts in 3D; it reads one more
 template <class L> struct seam {
   typename L::value v[slots][held + 2];
   typename L::number n[slots][2 * held];
 };
 
-// What a thread needs to count.
+// The constants of a thread.
 template <class L> struct counting {
-  typename L::number border, inner; // 0 where no column is before the first, else 1; 0 for thread 0, else 1
-  typename L::value nowhere;        // where no change is added
+  typename L::number border, inner; // border: 0 in the image's first column, else 1; inner: 0 in lane 0, else 1
+  typename L::value nowhere;        // the counter for changes of 0
   seam<L> *s;
 };
 
-// Blocks take work in turn, a block at a time, and the last to end makes the queue
-// ready for the next launch.
+// Blocks take items from a queue. The last block to end resets it for the next launch.
 __device__ unsigned queue, ended;
 struct queue_turns {
   inlined int warp() { return thread_x() >> 5; }
@@ -183,7 +185,8 @@ struct queue_turns {
   }
 };
 
-// The same, but as many items as there are blocks need no queue.
+// The same, except that a block's first item is its own number. If there are at most as many items
+// as blocks, the queue is not used.
 struct block_turns : queue_turns {
   bool begun;
   member int take(int items) {

@@ -1,6 +1,6 @@
-// In 2D a warp marches along y over two neighbouring tiles of columns, a pair of
-// halves down two segments of rows, and only the image and its minima along x are
-// compared. What the first tile's last column hands on stays in the warp.
+// In 2D, a warp marches along y over two neighbouring tiles of 128 columns; a pair of halves covers
+// two segments of rows. Only the image and its minima along x are compared. The changes that the
+// first tile's last column hands on stay in the warp.
 #pragma once
 #include "extrema.h"
 
@@ -12,20 +12,21 @@ template <class L> struct row_falls {
   typename L::number v[tiles][4], x[tiles][4];
 };
 
-// The rows of a pair's segments that are to come.
+// The raw values of a row of each of the pair's segments, loaded ahead.
 template <class L, class T> struct segments {
   four_of<T> raw[tiles][L::voxels];
   T raw_extra[L::voxels];
-  unsigned outer; // a bit for each voxel of a pair, 16 apart
+  unsigned outer; // bits 0 and 16: the pair's first, second voxel is outside
 };
 
-// How far from a row's place the columns are that a thread reads of it, n from one on, of
-// which so many are left: of a bare image, where these are none, the last ones of the row.
+// The offset of the n columns that a thread reads from column `first` on. left is the number of
+// columns up to the end of the row. In a bare image, columns that reach beyond the row are replaced
+// by the row's last n columns.
 template <int how> inlined int columns_from(int first, int n, int left) {
   return how & bare && first > left - n ? left - n : first;
 }
 
-// Lets row y come, and those of the other segments.
+// Starts to load row y of the first segment and the same row of the others.
 template <int how, class L, class T>
 inlined void load(segments<L, T> &in, const T *image, int left, int width, int height, int y, int segment) {
   in.outer = 0;
@@ -42,7 +43,7 @@ inlined void load(segments<L, T> &in, const T *image, int left, int width, int h
   }
 }
 
-// Takes row y, which is in, and lets the one after the next come.
+// Converts row y, which was loaded before, and starts to load row y + 2.
 template <class L, class T, int how>
 inlined void bring(segments<L, T> &in, row<L> &p, const counting<L> &k, int left, const T *image, int width, int height,
                    int y, int segment, const scaling &s) {
@@ -116,7 +117,7 @@ inlined void extrema_2d(const T *image, int width, int, int height, int segment,
     int tile = item % groups * warps + warp;
     if (tile >= across) continue;
     int x = tile * tiles * columns + 4 * thread, first = item / groups * L::voxels * segment;
-    int last = first + segment, left = width - x; // last: and those of the other segments
+    int last = first + segment, left = width - x; // last: of the first segment; the others end at the same distance
     counting<L> k{L::times(x ? 1 : 0), L::times(thread ? 1 : 0), no_level<T>(l, L()), seams + warp};
     row<L> a, b;
     row_falls<L> fa, fb;

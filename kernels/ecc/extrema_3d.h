@@ -1,27 +1,26 @@
 // for each plane z: for each set S of the axes x, y: for each cell: s = its least value over S
 //   if s(z) > s(z+1): changes[s(z)] ± 1, changes[s(z+1)] ∓ 1
 //
-// Every cell of the complex is counted at its least value, so a cell that has an
-// end at z and one between z and z+1 cancel where the value does not fall, and
-// only extrema along z of the four images (v, its minima of neighbours along x,
-// along y and along both) count (doc/extrema.md). A warp takes 128 columns of a
-// few rows and marches along z, with the four images of the last plane in
-// registers. Each cell's change is handed to the voxel that it has its value from,
-// minima of both axes to those along y, these and those along x to the voxels, so
-// that a voxel is counted once, by one addition in shared memory, or by none.
+// Every cell of the complex is counted at its least value. A cell at z and its prism between z and
+// z + 1 cancel where the value does not fall. So only extrema along z count, of four images: v, its
+// minima of neighbours along x, along y, and along both (doc/extrema.md). A warp takes 128 columns
+// of a few rows and marches along z, with the four images of the previous plane in registers. Each
+// cell's change is handed to the voxel that has the cell's value: from the minima along both axes
+// to those along y, and from these and the minima along x to the voxels. So each voxel needs at
+// most one addition in shared memory.
 #pragma once
 #include "extrema.h"
 
 template <class L> struct plane {
   typename L::value v[held + 1][4], x[held][4], y[held][4], xy[held][4];
 };
-// Where each image of a plane was less than that of the plane before.
+// 1 where an image of a plane is less than that of the previous plane, else 0.
 template <class L> struct falls {
   typename L::number v[held][4], x[held][4], y[held][4], xy[held][4];
 };
 
-// The images of a plane whose voxels are there. extra is the first column beyond
-// the warp's, one row in each thread, which is put aside for the seam.
+// Computes the minima of a plane from its voxels. extra is the first column beyond the warp's, one
+// row per lane. It is stored for the seam.
 template <class L> inlined void take_least(plane<L> &p, typename L::value extra, seam<L> *s, int slot) {
   int lane = thread_x() & 31;
   typename L::value beyond[held + 1], y_beyond[held];
@@ -50,8 +49,8 @@ template <class L> inlined void compare(falls<L> &f, const plane<L> &last, const
     }
 }
 
-// What the cells of a voxel's column of a row change, each image's: what is handed to the
-// voxel and to the one in the next column, of the minima along y and along x.
+// The changes of the cells of one row: the part for the voxel (or minimum along y) in the same
+// column, and the part for the next column (beyond).
 template <class L> struct handed {
   typename L::number to_y[4], beyond_y[4], to_v[4], beyond_v[4];
 };
@@ -66,8 +65,8 @@ inlined void hand_along_x(handed<L> &to, const plane<L> &p, int r, int c, N of_v
   to.beyond_v[c] = L::fma(-of_x, whose, of_x);
 }
 
-// Adds what a voxel changes, given what is handed to it along x and from the row above,
-// and leaves what it hands to the row below.
+// Adds the change of a voxel, including the parts handed to it along x and from the row above, and
+// leaves in down the part for the row below.
 template <class L, class T, class N, class H>
 inlined void add_and_hand_down(const plane<L> &p, int r, int c, N of_v, N of_y, N &down, typename L::value nowhere, const H &h,
                                const ladder &l) {
@@ -77,8 +76,8 @@ inlined void add_and_hand_down(const plane<L> &p, int r, int c, N of_v, N of_y, 
   add<T>(p.v[r][c], of_v, nowhere, h, l);
 }
 
-// A plane is counted, given where its images fall from the plane before (fell) and
-// to the plane after (falling).
+// Counts a plane. fell marks falls from the previous plane to it, falling those from it to the next
+// plane.
 template <class L, class T, class H>
 inlined void count(const plane<L> &p, const falls<L> &fell, const falls<L> &falling, const counting<L> &k, int slot,
                    const H &h, const ladder &l) {
@@ -106,7 +105,7 @@ inlined void count(const plane<L> &p, const falls<L> &fell, const falls<L> &fall
   settle<T>(h, p.v);
 }
 
-// The seam's planes, from one on and at most 32, a plane for each thread.
+// Counts the seam of planes from … to − 1, at most 32, one per lane.
 template <class L, class T, class H>
 inlined void count_seam(const counting<L> &k, int from, int to, const H &h, const ladder &l) {
   typedef typename L::number N;
@@ -128,14 +127,14 @@ inlined void count_seam(const counting<L> &k, int from, int to, const H &h, cons
   sync_warp();
 }
 
-// The rows that a thread reads, and the column beyond the warp's, of which the
-// first threads read one lane each. It reads what is outside too, and what comes of it is
-// replaced: the image has as much memory around it (impls/extrema); of a bare one something else
-// of the image is read, in its first plane and in its last ones.
+// The rows that a thread reads, and the column beyond the warp's: lanes 0 to held − 1 read one row
+// of it each, the others row held. Reads may lie outside of the image, and their values are then
+// replaced. The host allocates enough memory around the image (impls/extrema); in a bare image, the
+// addresses in the first and last planes are clamped to the image.
 template <class L, class T> struct rows {
   static const int n = held * L::voxels + 1;
   const T *p, *extra;
-  const T *image; // and how many voxels it has, of a bare one
+  const T *image; // for a bare image, as is voxels
   int64 voxels;
   four_of<T> raw[n];
   T raw_extra[L::voxels];
@@ -151,7 +150,8 @@ inlined void start(rows<L, T> &in, const T *image, int width, int height, int x,
   in.extra = in.p - 4 * lane + columns + (int64)(lane < held ? lane : held) * width;
 }
 
-// Without the column beyond, nor the next plane.
+// Loads the rows of the current plane, without the column beyond, and does not advance to the next
+// plane.
 template <int how, class L, class T> inlined void load_rows(rows<L, T> &in, int width, bool edge) {
   if ((how & bare) && edge) {
     UNROLL for (int r = 0; r < rows<L, T>::n; r++) {
@@ -177,11 +177,11 @@ template <int how, class L, class T> inlined void load(rows<L, T> &in, int width
   in.extra += plane;
 }
 
-// Which lanes are outside: a bit for the first voxel of each, and one 16 above it
-// for the second; of a row, four columns, and the extra one.
+// The lanes outside of the image, as bits: bit c for the first voxel of column c, bit c + 16 for
+// the second. bits is by row; extra is for the column beyond.
 struct edges {
   unsigned bits[held + 1], extra;
-  bool none; // of the warp
+  bool none; // no lane of the warp is outside
 };
 template <class L> inlined edges edges_at(int width, int height, int x, int y) {
   int lane = thread_x() & 31, beyond = x - 4 * lane + columns;
@@ -201,7 +201,7 @@ template <class L> inlined edges edges_at(int width, int height, int x, int y) {
   return e;
 }
 
-// Takes the plane z that is in, and lets the next one come.
+// Converts plane z, which was loaded before, and starts to load the next one if more.
 template <class L, class T, int how>
 inlined void bring(rows<L, T> &in, plane<L> &p, const counting<L> &k, const edges &e, int z, int depth, int safe, bool more,
                    int width, int64 size, const scaling &s) {
@@ -218,7 +218,7 @@ inlined void bring(rows<L, T> &in, plane<L> &p, const counting<L> &k, const edge
   take_least(p, extra, k.s, z);
 }
 
-// The plane before the first.
+// The plane before the image's first: everything is outside.
 template <class L> inlined void take_outside(plane<L> &p) {
   UNROLL for (int c = 0; c < 4; c++) {
     UNROLL for (int r = 0; r < held; r++) p.x[r][c] = p.y[r][c] = p.xy[r][c] = L::outside();
@@ -242,12 +242,12 @@ inlined void extrema_3d(const T *image, int width, int height, int depth, int se
     int x = tile * columns + 4 * lane, first = rest / groups * segment;
     int last = first + segment < depth ? first + segment : depth;
     counting<L> k{L::times(x ? 1 : 0), L::times(lane ? 1 : 0), no_level<T>(l, L()), seams + warp};
-    // Two planes in turn, so that none is copied.
+    // Two planes take turns, so that none is copied.
     plane<L> a, b;
     falls<L> fa, fb;
     rows<L, T> in;
     edges e = edges_at<L>(width, height, x, strip * high - 1);
-    int z = first ? first - 1 : 0; // the plane that is in
+    int z = first ? first - 1 : 0; // the plane that is loaded
     start(in, image, width, height, x, strip * high - 1, z, to);
     load<how>(in, width, size, true);
     if (first) {

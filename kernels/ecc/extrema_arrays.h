@@ -1,25 +1,26 @@
-// The kernels for arrays of other programs: they read nothing outside of the images, keep all
-// that blocks have in common in memory that is given for one launch, so that launches may
-// run at once, and leave the curves themselves there. The host sets that memory to 0 before.
-// Images follow each other, as do their curves and their memory; each has a row of blocks.
+// Kernels for arrays of other programs. They read nothing outside of the images. All state that
+// blocks share is in memory given for one launch, so launches may run at the same time. They write
+// the curves themselves. The host clears the state before the launch. Images, curves and states are
+// contiguous in memory, with one of each per image, and each image has its own row of blocks
+// (block_y).
 #pragma once
 #include "extrema_small.h"
 #include "extrema_ranked.h"
 
-// What blocks share: a queue of work, how many blocks are through, and the table of changes,
-// with room for a multiple of four.
-const int state = 64; // bytes before the table
+// The state that blocks share: a queue of work, the number of blocks that have ended, and the table
+// of changes, padded to a multiple of four levels.
+const int state = 64; // in bytes, before the table
 inlined unsigned *queue_in(void *memory) { return (unsigned *)memory; }
 inlined unsigned *delivered_in(void *memory) { return (unsigned *)memory + 1; }
 template <class N> inlined N *table_in(void *memory) { return (N *)((char *)memory + state); }
 
-// Moves the parameters of a kernel to those of the block's image.
+// Moves the arguments of a kernel to the image of this block.
 template <class T> inlined void take_image(const T *&image, int64 voxels, int64 *&chi, int rows, void *&memory, int levels) {
   const int64 i = block_y();
   image += i * voxels, chi += i * rows, memory = (char *)memory + i * (state + 8 * ((levels + 3) / 4 * 4));
 }
 
-// Turns of a queue that is 0 at first, none of which is taken for the first of each block.
+// Turns from a queue that starts at 0. A block's first item is its own number, without the queue.
 struct given_turns : queue_turns {
   unsigned *queue;
   bool begun;
@@ -31,7 +32,8 @@ struct given_turns : queue_turns {
   inlined void end() {}
 };
 
-// The last block to end adds up the changes: chi is that of each level and all before it.
+// The last block to end computes the prefix sums: chi[k] is the sum of the changes of levels 0 to
+// k.
 template <class N> inlined void sum_up(void *memory, int levels, int64 *chi, int rows) {
   const int group = 32, each = 4, most = 512;
   static __shared__ bool last;

@@ -1,18 +1,16 @@
-// Many images of one shape, which lie one after the other, are counted by one
-// launch. A block is one warp, with counters of its own, so that nothing waits for
-// another warp. It takes parts of images in turn, strips of rows in 3D; when the
-// image changes it adds its counters to that image's own table, or stores them
-// there where an image is one part.
+// Many images of one shape, contiguous in memory, are counted in one launch. A block is one warp
+// with its own counters, so no warp waits for another. It takes parts of images (strips of rows in
+// 3D) from a queue. When the image changes, it adds its counters to the image's table, or stores
+// them there if an image is one part.
 //
-// Images of at most 128 columns (narrow) have no column beyond a warp's: what the
-// last one could hand on is always 0, as its minimum with what is outside is its
-// own. So they need no seam, and in 2D a warp's two tiles are two more segments of
-// rows.
+// An image of at most 128 columns (narrow) has no column beyond a warp's. The last column never
+// hands on a change: its minimum with the outside is its own value. So narrow images need no seam,
+// and in 2D the warp's two tiles are two more segments of rows.
 #pragma once
 #include "extrema_2d.h"
 #include "extrema_3d.h"
 
-// One part of an image, of those that the kernels for one image take in turn.
+// A single part of an image, taken once, in place of a queue.
 struct one_turn {
   int part;
   inlined int warp() { return 0; }
@@ -25,10 +23,10 @@ struct one_turn {
   inlined void end() {}
 };
 
-// Where the counters of an image go: its table, one int32 for each level.
+// The destination of the counters: one table of int32 per image, one element per level.
 struct tables {
   int *first;
-  int images, levels, stored; // stored: nothing else is added to a table
+  int images, levels, stored; // stored: tables are stored, not added to, because an image is one part
 };
 
 
@@ -37,7 +35,7 @@ inlined void clear(int counters) {
   sync_warp();
 }
 
-// Hands a warp's counters to the table of an image, and clears them.
+// Adds a warp's counters to the table of an image, or stores them, and clears them.
 template <class T> inlined void deliver(const tables &to, int image, const ladder &l) {
   const int counters = sizeof(T) == 1 ? 256 : l.n;
   sync_warp();
@@ -52,8 +50,8 @@ template <class T> inlined void deliver(const tables &to, int image, const ladde
   sync_warp();
 }
 
-// Parts of images in turn; the next one is asked for a part ahead, but none after
-// the last: every answer is waited for before the block ends.
+// Turns from the queue. The next turn is requested one part ahead, but not after the last part,
+// because a block waits for every request before it ends.
 struct part_turns {
   int ahead;
   inlined part_turns start() {
@@ -74,7 +72,7 @@ template <class L> inlined typename L::value column_after(typename L::value firs
   return lane == 31 ? L::outside() : next;
 }
 
-// The images of a plane that ends with the warp's last column.
+// Computes the minima of a plane that ends with the warp's last column.
 template <class L> inlined void take_least(plane<L> &p) {
   typename L::value beyond[held + 1];
   UNROLL for (int r = 0; r <= held; r++) beyond[r] = column_after<L>(p.v[r][0]);
@@ -88,21 +86,20 @@ template <class L> inlined void take_least(plane<L> &p) {
   }
 }
 
-// What a thread of a narrow image needs to count.
+// The constants of a thread of a narrow image.
 template <class L> struct narrow {
-  typename L::number left, top; // 0 where no column is before the first, no row before the first row, else 1
+  typename L::number left, top; // 0 in the first column (left), in the first row (top), else 1
   typename L::value nowhere;
 };
 
-// Whether a row is before the first of each voxel's, given the strip.
+// top of the voxels of a pair, by strip: 0 if the voxel's first row is the image's first, else 1.
 template <class L> inlined typename L::number rows_before(int strip) {
   if constexpr (L::voxels == 2) return half2{(_Float16)(strip ? 1 : 0), 1};
   else return L::times(strip ? 1 : 0);
 }
 
-// A plane is counted as in 3D. Before the first row the minima along y are those of
-// that row alone, so they cancel the images v and x there, as those along x before
-// the first column cancel v and y.
+// Counts a plane as in 3D. Before the first row, the minima along y are equal to the row itself, so
+// they cancel v and x there. Likewise the minima along x before the first column cancel v and y.
 template <class L, class T>
 inlined void count(const plane<L> &p, const falls<L> &fell, const falls<L> &falling, const narrow<L> &k, const histogram &h,
                    const ladder &l) {
@@ -141,8 +138,8 @@ inlined void bring(rows<L, T> &in, plane<L> &p, const edges &e, int z, int depth
   take_least(p);
 }
 
-// How the kernels of batches see an image: narrow ones in strips of whole rows, others
-// as the kernels for one image do.
+// The views of an image: narrow ones in strips of whole rows, wide ones as the kernels for a single
+// image do.
 template <class L, class T, int how> struct narrow_3d {
   static const int high = held * L::voxels;
   inlined int parts(int, int height, int depth, int segment) {
@@ -188,7 +185,7 @@ template <class L, class T, int how> struct narrow_3d {
   }
 };
 
-// Rows of a narrow 2D image: of a segment for each voxel of a pair in each tile.
+// A row of a narrow 2D image: one segment for each voxel of a pair, in each tile.
 template <class L, class T> struct narrow_rows {
   four_of<T> raw[tiles][L::voxels];
   unsigned outer[tiles];
@@ -317,7 +314,7 @@ inlined void extrema_batch(const T *batch, int64 voxels, int width, int height, 
   block_turns::end();
 }
 
-// Of one warp each, that a multiprocessor has registers for.
+// Blocks of one warp for which a multiprocessor has enough registers.
 enum { narrow_2d_blocks = 16, narrow_3d_blocks = 12, wide_2d_blocks = 12, wide_3d_blocks = 12 };
 
 #define BATCH(name, dim, view, L, T, aligned)                                                                          \

@@ -1,5 +1,5 @@
-// The kernels of a type of image: for pairs, for pairs where rows do not begin at
-// multiples of four voxels, and for singles.
+// The kernels for one type of image: for pairs, for pairs with rows that do not begin at multiples
+// of four voxels, and for singles.
 #pragma once
 #include "extrema_2d.h"
 #include "extrema_3d.h"
@@ -23,20 +23,21 @@
   KERNEL(, 3d, pair, T, true) KERNEL(_unaligned, 3d, pair, T, false)
 #define SINGLES(T) KERNEL(_single, 2d, single, T, false) KERNEL(_single, 3d, single, T, false) STRAYS(T)
 
-// Whether a value is a level of its ladder.
+// Whether a value is a level of the ladder.
 inlined bool stands(int v, const ladder &l) { return v >= l.lo && v - l.lo < l.n; }
 inlined bool stands(float32 v, const ladder &l) { return l.levels[level(l, v)] == v; }
 
-// The same for most that are, without a branch.
+// Like stands(), without a branch. It may be false for a level if the guess on an affine ladder is
+// off by one, and it is false for every value on other float32 ladders.
 inlined bool stands_nearby(int v, const ladder &l) { return stands(v, l); }
 inlined bool stands_nearby(float32 v, const ladder &l) {
   int k = (int)((v - l.lo) * l.inverse + 0.5f);
   return l.affine && l.levels[k < 0 ? 0 : k < l.n ? k : l.n - 1] == v;
 }
 
-// Counts the values that are no levels: of an image that has some, only the kernel
-// for singles is right. A few levels are looked up in shared memory, where the lanes of a
-// warp seldom wait for each other, and a thread has sixteen values on their way at once.
+// Counts the values that are not levels. An image that has some needs the kernel for singles. At
+// most 4,096 float32 levels are looked up in shared memory, where few lanes conflict. A thread
+// loads sixteen values at a time.
 template <class T> inlined int64 count_strays(const T *image, int64 voxels, ladder l) {
   typedef typename in_register<T>::type V;
   const int few = sizeof(T) == 4 ? 4096 : 1, each = 4, ahead = 4;

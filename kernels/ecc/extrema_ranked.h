@@ -1,11 +1,11 @@
-// More levels than pairs of halves can tell apart, in twice as many counters as a
-// block has words of shared memory for.
+// For more levels than pairs of halves can distinguish. The counters are 16 bits wide (packed.h),
+// so a block holds twice as many as its shared memory has words.
 #pragma once
 #include "extrema_wide.h"
 #include "packed.h"
 
-// One voxel of a column by its level: the pattern of the first level and 16 · level,
-// as a float32. Positive ones order like their patterns, subnormal ones too.
+// One voxel of a column by its level: the float32 with the pattern first_level + 16·level. Positive
+// floats compare like their patterns, and so do subnormal ones.
 struct ranked {
   struct value { unsigned pattern; };
   typedef float32 number;
@@ -20,8 +20,8 @@ struct ranked {
   inlined float32 times(float32 v) { return v; }
 };
 
-// The pattern of the first level: of float32 that of 2²³ + 2¹⁶, around which they are
-// the integers, else 0. Integers are not converted, which few lanes do in a cycle.
+// The pattern of level 0. For float32 it is that of 2²³ + 2¹⁶, where consecutive patterns are
+// consecutive integers. For integer types it is 0, because converting integers to floats is slow.
 template <class T> inlined unsigned first_level() { return 0; }
 template <> member unsigned first_level<float32>() { return 0x4b010000; }
 
@@ -33,17 +33,17 @@ inlined void lanes(ranked::value *out, four_of<uint16> a, four_of<uint16>, const
   UNROLL for (int c = 0; c < 4; c++) out[c] = {16 * permute(u[c / 2], 0, c & 1 ? 0x4432 : 0x4410) - s.bias};
 }
 inlined void lanes(ranked::value *out, four_of<int16> a, four_of<int16>, const scaling &s) {
-  words u = as<words>(a); // with the sign
+  words u = as<words>(a); // sign-extended
   UNROLL for (int c = 0; c < 4; c++) out[c] = {16 * permute(u[c / 2], 0, c & 1 ? 0xbb32 : 0x9910) - s.bias};
 }
 inlined ranked::value mark(ranked::value v, unsigned outer) { return outer & 1 ? ranked::outside() : v; }
 
-// Every cell's change is 1 at most for each of the 4 images (2D: 2) and goes to one
-// voxel, so in a plane or a row a thread adds at most 36 in sum, for 8 voxels of each
-// image and what the threads beside it hand over, up to 4.
+// A cell changes each of the 4 images (2D: 2) by at most 1, and its change goes to one voxel. So in
+// a plane or row a thread adds at most 36 in total: for 8 voxels of each image (32), and up to 4
+// handed over by neighbouring lanes.
 static_assert(packed::holds(36, alone), "a counter of 16 bits may wrap");
 
-const int spare = 32; // words for changes of 0, so that no warp parts
+const int spare = 32; // words for changes of 0, so that the warp does not diverge
 
 template <class T> inlined ranked::value no_level(const ladder &l, ranked) {
   return {first_level<T>() + 32 * (unsigned)(packed::words(l.n) + (thread_x() & (spare - 1)))};

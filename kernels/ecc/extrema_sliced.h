@@ -1,14 +1,12 @@
-// Extrema along z (extrema_3d.h), 32 voxels at a time: images are bit-sliced. A word of
-// slice s holds bit s of 32 voxels, so a logical operation takes a bit of each. A
-// comparison takes as many operations as a voxel has bits, a minimum as many again, where
-// a pair of halves takes one for two voxels; but which of two is less, and what a cell
-// changes, are single bits then, and are added up in slices too.
+// Extrema along z (extrema_3d.h), for 32 voxels at a time, bit-sliced: slice s is a word that holds
+// bit s of 32 voxels. A comparison takes as many logical operations as a voxel has bits, and a
+// minimum as many again; a pair of halves takes one operation for two voxels. But comparison
+// results and changes are then single bits, and are added up in slices, too.
 //
-// A thread has two columns of sixteen rows to a word, one word or two: row r of a word's
-// first column is bit 15 − r, of its second 31 − r. So a row's successor is a shift to
-// the left away, which a multiplier does, and a column's a permutation of two words. A
-// warp has 64 columns or 128; it counts the cells that begin in its first fifteen rows,
-// and the changes of all sixteen.
+// A thread holds two columns of sixteen rows per word, in one word or two. Row r of a word's first
+// column is bit 15 − r, of its second column bit 31 − r. So the next row is a shift to the left,
+// and the next column a permutation of two words. A warp covers 64 or 128 columns. It counts the
+// cells that begin in its first fifteen rows, and the changes of all sixteen.
 #pragma once
 #include "../handover.h"
 #include "histogram.h"
@@ -17,17 +15,17 @@ namespace sliced {
 
 enum { rows = 16 };
 
-// What logic takes for its three words.
+// The truth-table columns of the three arguments of logic.
 enum : unsigned { A = 0xf0, B = 0xcc, C = 0xaa };
-// Where the bit of c is set b, else a.
+// b where the bit of c is set, else a.
 inlined unsigned choose(unsigned c, unsigned b, unsigned a) { return logic<(A & B) | (~A & C)>(c, b, a); }
 inlined unsigned sum(unsigned a, unsigned b, unsigned c) { return logic<A ^ B ^ C>(a, b, c); }
 inlined unsigned carry(unsigned a, unsigned b, unsigned c) { return logic<(A & B) | (A & C) | (B & C)>(a, b, c); }
 
-// The slices of one of a plane's images of minima: v itself, along x, along y, along both.
+// The slices of one image of a plane: v, or its minima along x, along y or along both.
 template <int bits, int words> struct image { unsigned slice[words][bits]; };
 
-// Where a > b.
+// 1 where a > b.
 template <int bits> inlined unsigned greater(const unsigned (&a)[bits], const unsigned (&b)[bits]) {
   unsigned g = a[0] & ~b[0];
   UNROLL for (int s = 1; s < bits; s++) g = logic<(A & ~B) | (C & (A | ~B))>(a[s], b[s], g);
@@ -38,8 +36,7 @@ inlined void least(unsigned (&out)[bits], const unsigned (&a)[bits], const unsig
   UNROLL for (int s = 0; s < bits; s++) out[s] = choose(a_greater, b[s], a[s]);
 }
 
-// Exchanges the bits of b that are d below those of a mask with a's in it, in each group
-// of 2d bits.
+// Exchanges the upper d bits of each group of 2d bits of a with the lower d bits of the group of b.
 template <int d> inlined void exchange(unsigned &a, unsigned &b) {
   const unsigned low = d == 4 ? 0x0f0f0f0f : d == 2 ? 0x33333333 : 0x55555555;
     unsigned up = b << d, down = a >> d;
@@ -47,20 +44,21 @@ template <int d> inlined void exchange(unsigned &a, unsigned &b) {
   b = choose(low, down, b);
 }
 
-// Makes slices of words of four bytes, of each byte those that are set in it.
+// Transposes an 8 × 8 bit matrix for each byte position: afterwards bit k of the byte in word i is
+// bit i of that byte in word k.
 inlined void transpose(unsigned *s) {
   UNROLL for (int k = 0; k < 4; k++) exchange<4>(s[k], s[k + 4]);
   UNROLL for (int k = 0; k < 8; k++) if (!(k & 2)) exchange<2>(s[k], s[k + 2]);
   UNROLL for (int k = 0; k < 8; k += 2) exchange<1>(s[k], s[k + 1]);
 }
-// The slices of a thread's voxels of eight bits, a word of four columns for each row.
+// The slices of a thread's 8-bit voxels. row holds four columns of each row.
 inlined void slice(image<8, 2> &out, const unsigned (&row)[rows]) {
   UNROLL for (int w = 0; w < 2; w++) {
     UNROLL for (int k = 0; k < 8; k++) out.slice[w][k] = permute(row[15 - k], row[7 - k], w ? 0x7362 : 0x5140);
     transpose(out.slice[w]);
   }
 }
-// The same of ten bits or sixteen, a word of two columns for each row.
+// The same for 10 or 16 bits. row holds two columns of each row.
 template <int bits> inlined void slice(image<bits, 1> &out, const unsigned (&row)[rows]) {
   unsigned *s = out.slice[0], upper[8];
   UNROLL for (int k = 0; k < 8; k++) {
@@ -72,19 +70,19 @@ template <int bits> inlined void slice(image<bits, 1> &out, const unsigned (&row
     transpose(upper);
     UNROLL for (int k = 0; k < 8; k++) s[8 + k] = upper[k];
   } else {
-    unsigned even = upper[0], odd = upper[1]; // two bits of each byte are set at most
+    unsigned even = upper[0], odd = upper[1]; // at most two bits of each byte are set
     UNROLL for (int k = 2; k < 8; k += 2) even += upper[k] << k, odd += upper[k + 1] << k;
     exchange<1>(even, odd);
     s[8] = even, s[9] = odd;
   }
 }
 
-// The column after each: that after a thread's last is the next thread's first, and that
-// after the warp's last is beyond, of which thread t has row 15 − t modulo 16.
+// The next column of each column. After a thread's last column follows the next lane's first one.
+// After the warp's last column follows beyond: lane t has its row 15 − t modulo 16.
 template <int bits, int words>
 inlined void next_column(image<bits, words> &out, const image<bits, words> &v, unsigned beyond) {
   int lane = thread_x() & 31;
-  beyond >>= lane >> 4; // two slices at once: the other half of the warp has the odd ones
+  beyond >>= lane >> 4; // two slices at once: the upper half of the warp has the odd ones
   UNROLL for (int s = 0; s < bits; s += 2) {
     unsigned first = permute(v.slice[0][s], v.slice[0][s + 1], 0x5410);
     unsigned theirs = vote(beyond >> s & 1);
@@ -99,10 +97,10 @@ template <int bits> inlined void next_row(unsigned (&out)[bits], const unsigned 
   UNROLL for (int s = 0; s < bits; s++) out[s] = v[s] << 1;
 }
 
-// Where a thread's cells are: those that begin at a voxel of v, along x, along y, and
-// along both; and where there is a next column, a next row. A voxel in the image's first
-// column and the edge before it change the same and opposite, so neither is there, and
-// so it is along the other axes.
+// Where cells begin in a thread's words: cells of the minima along x, along y, and along both; and
+// where a next column and a next row exist. A voxel in the image's first column and the edge
+// between it and the outside have equal values and opposite signs. They cancel, so both are
+// omitted; likewise in the first row.
 template <int words> struct place { unsigned x[words], y[words], xy[words], column[words], row[words]; };
 
 template <int words> inlined place<words> place_of(int width, int height, int x, int y) {
@@ -120,13 +118,13 @@ template <int words> inlined place<words> place_of(int width, int height, int x,
   return p;
 }
 
-// What a warp has of a plane: its images; whose the minima are, where they are the next
-// column's or row's; and where they fall from the plane before.
+// A warp's state of a plane. owners: 1 where a minimum is the value of the next column or row.
+// falls: 1 where an image falls from the previous plane.
 template <int bits, int words> struct plane { image<bits, words> v, x, y, xy; };
 template <int words> struct owners { unsigned x[words], y[words], xy[words]; };
 template <int words> struct falls { unsigned v[words], x[words], y[words], xy[words]; };
 
-// Takes the next plane in place of the last.
+// Replaces the previous plane by the next one, and computes its owners and falls.
 template <int bits, int words>
 inlined void next_plane(plane<bits, words> &p, owners<words> &o, falls<words> &f, const place<words> &at,
                         const image<bits, words> &v, unsigned beyond) {
@@ -151,16 +149,16 @@ inlined void next_plane(plane<bits, words> &p, owners<words> &o, falls<words> &f
   }
 }
 
-// A thread's changes of a plane: each voxel's, and 8, in four slices. handed is what the
-// warp's last column hands to the one beyond, and 3, in three.
+// The changes of a thread's voxels in a plane, plus 8, in four slices. handed receives the changes
+// that the warp's last column hands to the next column, plus 3, in three slices.
 template <int words>
 inlined void changes(unsigned (&n)[words][4], unsigned (&handed)[2], const owners<words> &o, const falls<words> &fell,
                     const falls<words> &falling) {
   int lane = thread_x() & 31;
   unsigned mine[words][3], theirs[words][3];
   UNROLL for (int w = 0; w < words; w++) {
-    // Of the edges along x, with what the squares hand to them: a bit that is taken away
-    // is added as its complement, and one too many.
+    // The changes of the minima along x, with the parts that those along both axes hand to them. A
+    // subtracted bit is added as its complement, which makes the sum one too large.
     unsigned own = fell.xy[w] & ~o.xy[w], own_not = falling.xy[w] & ~o.xy[w];
     unsigned above = (fell.xy[w] & o.xy[w]) >> 1, above_not = (falling.xy[w] & o.xy[w]) >> 1;
     if (planted(fault::sign)) own_not = 0;
@@ -175,7 +173,7 @@ inlined void changes(unsigned (&n)[words][4], unsigned (&handed)[2], const owner
       theirs[w][k] = k < 2 ? t[k] | ~owner : t[k] & owner;
     }
   }
-  // What the column before hands on.
+  // The changes that the previous column hands on.
   unsigned last = theirs[words - 1][2], pair = permute(theirs[words - 1][0], theirs[words - 1][1], 0x7632);
   handed[0] = from_lane(pair, 31), handed[1] = from_lane(last, 31);
   pair = from_lane(pair, (lane - 1) & 31), last = from_lane(last, (lane - 1) & 31);
@@ -190,7 +188,7 @@ inlined void changes(unsigned (&n)[words][4], unsigned (&handed)[2], const owner
   UNROLL for (int w = 0; w < words; w++) {
     unsigned own = falling.y[w] & ~o.y[w], own_not = fell.y[w] & ~o.y[w];
     unsigned above = (falling.y[w] & o.y[w]) >> 1, above_not = (fell.y[w] & o.y[w]) >> 1;
-    // One of each weight is added beside, for 8 too many modulo 16.
+    // A one of each weight is added too, so that the sum is 8 too large modulo 16.
     unsigned s = logic<A ^ ~B ^ C>(fell.v[w], falling.v[w], own);
     unsigned c = logic<(A & ~B) | (A & C) | (~B & C)>(fell.v[w], falling.v[w], own);
     unsigned s2 = logic<~A ^ B ^ ~C>(own_not, above, above_not);
@@ -209,15 +207,15 @@ inlined void changes(unsigned (&n)[words][4], unsigned (&handed)[2], const owner
   }
 }
 
-// What the last column hands to the one beyond, of row 15 − t for thread t.
+// The change that the last column hands to the next column, in row 15 − t for lane t.
 inlined int change_beyond(const unsigned (&handed)[2]) {
   int lane = thread_x() & 31;
   unsigned at = handed[0] >> lane;
   return (int)((at & 1) + (at >> 15 & 2) + (handed[1] >> (16 + lane) << 2 & 4)) - 3;
 }
 
-// Adds the changes of a thread's voxels, four rows in a turn: in takes rows, and adds the
-// change of one of its voxels.
+// Adds the changes of a thread's voxels, four rows per round. in.take returns a row of a word,
+// in.add adds the change of one of its voxels.
 template <class Reader, int words> inlined void each_change(const Reader &in, const unsigned (&n)[words][4]) {
   unsigned s[words][4];
   UNROLL for (int w = 0; w < words; w++) {
@@ -229,7 +227,7 @@ template <class Reader, int words> inlined void each_change(const Reader &in, co
     typename Reader::row row[4];
     UNROLL for (int k = 0; k < 4; k++) row[k] = in.take(15 - i - 4 * k);
     UNROLL for (int w = 0; w < words; w++)
-      UNROLL for (int k = 0; k < 4; k++) { // rows 8 apart are in bytes, 4 apart in the halves of one
+      UNROLL for (int k = 0; k < 4; k++) { // rows 8 apart are in different bytes, rows 4 apart in the nibbles of a byte
         unsigned four = (k & 1 ? s[w][i] >> 4 : s[w][i]) & 0x0f0f0f0f;
         UNROLL for (int c = 0; c < 2; c++) in.add(row[k], 2 * w + c, (int)dot_bytes(four, 1u << (8 * (2 * c + k / 2)), -8u));
       }
@@ -237,11 +235,11 @@ template <class Reader, int words> inlined void each_change(const Reader &in, co
   }
 }
 
-// Warps take segments of strips of tiles: the first by their own number, others in turn.
+// Warps take segments of strips of tiles: the first by their number, others from the queue.
 __device__ unsigned queue, ended;
 
-// Counts an image, in turns of a queue. A Reader (sliced_planes.h) brings a warp the planes that
-// it is begun with, one by one, and adds the changes of the one before the last that it brought.
+// Counts an image, with work from a queue. A Reader (sliced_planes.h) supplies planes one by one,
+// from begin on. in.add refers to the plane before the one that bring returned last.
 template <class Reader> inlined void march(Reader &in, int width, int height, int depth, int segment, unsigned *queue) {
   const int bits = Reader::bits, words = Reader::words, columns = 64 * words;
   int lane = thread_x() & 31, warps = threads() >> 5, all = blocks() * warps;
@@ -252,7 +250,7 @@ template <class Reader> inlined void march(Reader &in, int width, int height, in
     int tile = item % across, strip = item / across % down, first = item / across / down * segment;
     int last = first + segment < depth ? first + segment : depth;
     int x = tile * columns, y = strip * (rows - 1), from = first ? first - 1 : 0;
-    const int end = last < depth ? last : depth - 1; // planes that have a next
+    const int end = last < depth ? last : depth - 1; // planes that have a next one
     const auto at = place_of<words>(width, height, x + 2 * words * lane, y);
     in.begin(x, y, from, end + 1 - from);
     plane<bits, words> p{};
@@ -296,7 +294,7 @@ template <class Reader> inlined void march(Reader &in, int width, int height, in
   }
 }
 
-// The last block to end makes the queue ready for the next launch.
+// The last block to end resets the queue for the next launch.
 inlined void ready_again() {
   __syncthreads();
   if (!thread_x() && count_block(&ended) == (unsigned)blocks() - 1) queue = 0;

@@ -1,8 +1,8 @@
-// Small images, of which a multiprocessor gets a share or two: what a launch begins
-// and ends with takes as long as the counting. So a multiprocessor has one block, all
-// of whose warps share its counters, that many times fewer additions meet at the
-// same totals, and every warp knows its parts (extrema_batch.h) beforehand. The totals
-// are int32: an image of 2²⁷ voxels, each with at most 9 changes, fits.
+// For small images, where a multiprocessor counts only one or two parts and the fixed costs of a
+// launch are as large as the counting. A multiprocessor has one block, and all its warps share the
+// counters, so there are fewer additions to the totals. The parts (extrema_batch.h) of each warp
+// are fixed, without a queue. The totals are int32, which suffices for 2²⁷ voxels with at most 9
+// changes each.
 #pragma once
 #include "extrema_batch.h"
 #include "../handover.h"
@@ -22,7 +22,7 @@ inlined void extrema_small(const T *image, int width, int height, int slices, in
   }
 }
 
-const int small_warps = 12; // that a multiprocessor has registers for
+const int small_warps = 12; // limited by the registers of a multiprocessor
 
 #define SMALL(name, dim, view, T)                                                                                    \
   extern "C" __global__ __attribute__((launch_bounds(32 * small_warps, 1))) void ecc_extrema_small##name##_##dim##_##T( \

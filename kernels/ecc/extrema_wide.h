@@ -1,6 +1,5 @@
-// Pairs to 31,744 levels: level k is the half with pattern k, the last one below
-// +infinity. A block is alone on its multiprocessor, with all of its registers and
-// shared memory.
+// Pairs for up to 31,744 levels: level k is the half with the pattern k, and the last one is below
+// +infinity. One block uses all registers and shared memory of a multiprocessor.
 #pragma once
 #include "extrema_2d.h"
 #include "extrema_3d.h"

@@ -1,11 +1,11 @@
-// Known defects, one of which tests plant in a kernel by -DFAULT=<its name>.
-// Without one the compiler leaves no trace of them.
+// Known defects. Tests plant one of them in a kernel by -DFAULT=<its name>. Without one, the
+// compiler removes all traces of them.
 #pragma once
 
-#ifdef FAULT // for tests, two kernels of a source are enough
+#ifdef FAULT // two kernels of a source are enough for tests
 #pragma clang diagnostic ignored "-Wunused-function"
 #define KERNELS(kernel) kernel(2d, float32) kernel(3d, float32)
-#define NARROW_ONLY // batches of others are counted by code that has faults of its own
+#define NARROW_ONLY // batches of other images share code that has its own faults
 #else
 #define FAULT none
 #define KERNELS(kernel)                                                                       \
@@ -16,16 +16,16 @@
 enum class fault {
   none,
   tie,      // a tie with an earlier row counts as won
-  halo,     // what lies across the edge of a tile is taken wrong
-  barrier,  // a block's changes are added up before all are there
-  atomic,   // changes are added by a load, an addition and a store
+  halo,     // values across the edge of a tile are wrong
+  barrier,  // a block sums up its changes before all of them are added
+  atomic,   // changes are added by a load, an addition and a store, not atomically
   slab,     // the last slices or rows are not counted
-  owner,    // a minimum is handed to the voxel that it is not of
-  sign,     // what falls in one image of minima is added
-  flush,    // only the first 512 levels are added to the curve's, or half of them
-  image,    // the last counts of an image go to the next one
+  owner,    // the change of a minimum is handed to a voxel that does not own it
+  sign,     // a fall in one image of minima is added with the wrong sign
+  flush,    // only the first 512 levels, or half of them, are added to the curve
+  image,    // the last counts of an image are added to the next image
   overflow, // counters of 16 bits are not emptied in time
-  twice,    // what they hold is added twice when they are
+  twice,    // an emptied counter is added twice
 };
 
 // Whether a fault is planted.

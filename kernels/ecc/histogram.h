@@ -1,13 +1,12 @@
-// The changes that a block collects before it adds them to the curve's.
+// The changes that a block collects in shared memory before it adds them to the curve.
 #pragma once
 #include "../device.h"
 #include "fault.h"
 
 extern __shared__ int block_changes[];
 
-// A histogram of a block: copies of all levels in shared memory, one for so many
-// warps, or none when the levels do not fit: then every change goes to the
-// curve's own in global memory.
+// A block's histogram: copies of all levels in shared memory, each shared by a fixed set of warps.
+// copies is 0 if the levels do not fit; then every change is added to the curve in global memory.
 struct histogram {
   int64 *total;
   unsigned mine; // address of this warp's copy
@@ -21,7 +20,7 @@ struct histogram {
     return histogram{total, mine, levels, copies};
   }
 
-  // A block adds fewer than 2³¹ / 7 voxels to its copies: the host sees to it.
+  // The host ensures that a block adds fewer than 2³¹ / 7 voxels, so that no counter overflows.
   inlined void add(const histogram &h, int level, int change) {
     if (h.copies && planted(fault::atomic)) {
       int *mine = block_changes + (h.mine - shared_address(block_changes)) / 4;

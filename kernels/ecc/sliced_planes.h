@@ -1,20 +1,20 @@
-// How a warp gets its planes as slices (extrema_sliced.h), and adds their changes to the
-// counters. Planes are copied to shared memory ahead of their turn, what is outside too:
-// around the image is as much memory, which holds the first level (impls/extrema), and of a
-// bare one something else of the image is copied. No cell is there, and what counter its
-// changes, which are 0, go to does not matter.
+// How a warp reads planes as slices (extrema_sliced.h) and adds changes to the counters. Planes are
+// copied to shared memory ahead of use, including voxels outside of the image. The memory around
+// the image holds the first level (impls/extrema); for a bare image, other voxels of the image are
+// copied instead. No cell begins there, so the changes are 0, and it does not matter which counter
+// they are added to.
 #pragma once
 #include "extrema_sliced.h"
 #include "packed.h"
 
 namespace sliced {
 
-// A word's voxels as factors of two halves or four bytes, and what is added to their sum.
+// c plus the dot product of a word's voxels (two halves or four bytes) with byte factors.
 template <class T> inlined unsigned dot(unsigned of, unsigned factors, unsigned c) {
   return sizeof(T) == 1 ? dot_bytes(of, factors, c) : dot_halves(of, factors, c);
 }
 
-// A block's counters: of each value or level one for each lane, in a bank of its own.
+// A block's counters: 32 for each value or level, one per lane, each in its own bank.
 template <class T, int of_bits> struct counters {
   static const int bits = of_bits, lanes = 32, values = 1 << bits;
   static const unsigned bytes = 4 * values * lanes, stride = 4 * lanes;
@@ -25,12 +25,12 @@ template <class T, int of_bits> struct counters {
     __syncthreads();
     return {shared_address(block_changes) + 4 * (thread_x() % lanes)};
   }
-  // Adds the change of a column of a word.
+  // Adds the change of the voxel in a column of a word.
   member void add(unsigned of, int column, int change) const { add_shared(dot<T>(of, stride << (8 * column), mine), change); }
   member bool due() const { return false; }
   member void relieve(unsigned, int) const {}
   member void finish(int64 *total, const int *lut, int levels) const {
-    int n = sizeof(T) == 1 ? values : levels; // of uint8 values are counted
+    int n = sizeof(T) == 1 ? values : levels; // for uint8, values are counted
     __syncthreads();
     if (planted(fault::flush)) n /= 2;
     for (int v = thread_x(); v < n; v += threads()) {
@@ -41,9 +41,9 @@ template <class T, int of_bits> struct counters {
   }
 };
 
-// Counters of 16 bits (packed.h), of up to 65,536 levels of which a word of voxels has two.
-// A change of 0 goes to a word of the thread's bank, so that voxels of one level do not
-// wait for each other where nothing changes.
+// Counters of 16 bits (packed.h), for up to 65,536 levels. A word of voxels holds two levels. A
+// change of 0 is added to a word in the lane's own bank, so that voxels of one level do not
+// conflict where nothing changes.
 struct halved {
   static const int bits = 16, spare = 32;
   static const unsigned bytes = 4 * (32768 + spare);
@@ -58,8 +58,8 @@ struct halved {
     unsigned odd = (of & 0x10001) * 0xffff, at = dot_halves(of & 0xfffefffe, 2u << (8 * column), h.counters);
     packed::add_at(h, change ? at : nowhere, change * (int)dot_halves(odd, 1u << (8 * column), 1));
   }
-  // Asked after eight voxels at most, each of which changes by 8 at most: whether the
-  // counters of these voxels are to be relieved.
+  // Whether the counters of the thread's last voxels must be relieved. It is called after at most
+  // eight voxels, each with a change of at most 8.
   member bool due() const {
     static_assert(packed::holds(8 * 8, 384), "a counter of 16 bits may wrap");
     bool is = packed::due(h);
@@ -70,26 +70,26 @@ struct halved {
   member void finish(int64 *, const int *, int) const { packed::finish(h); }
 };
 
-// Three planes of 8 or 16 bits a voxel: the one that is counted, the next, and the one
-// after. A thread has a word of each row, and copies so many bytes at a time; of rows that
-// do not begin at multiples of four, from the multiple before.
+// A ring of three planes in shared memory, of 8 or 16 bits per voxel: the current plane, the next
+// one and the one after. A thread has a word of each row and copies `bytes` bytes at a time. If
+// rows are not aligned to four bytes, they are copied from the previous multiple of four.
 template <class T, class Counters, int bytes, bool aligned, bool bare = false> struct ring {
   static const int size = sizeof(T), bits = Counters::bits, words = 2 / size;
   static const int wide = 128, pitch = wide + 16, slot = rows * pitch, shared = 3 * slot; // in bytes
   static const int copiers = wide / bytes;                                                // threads to a row
   typedef unsigned row;
 
-  const uint8 *image, *p, *beyond_p; // where the thread copies from next
-  int64 plane;                       // in bytes, as is a row's width
-  int width, left;                   // planes that are still to be copied
-  int safe, edge;                    // bare: the planes of bounds, and how many of those left are not
-  int64 whole_size;                  // bare: of the image
-  unsigned now, next, far;           // slots
-  unsigned first;                    // where the tile begins in the plane that is counted, of which two bits matter
+  const uint8 *image, *p, *beyond_p; // addresses from which the thread copies next
+  int64 plane;                       // in bytes, as is width
+  int width, left;                   // left: planes that remain to be copied
+  int safe, edge;                    // bare: safe as in bounds; edge: how many of the last planes are not safe
+  int64 whole_size;                  // bare: bytes of the image
+  unsigned now, next, far;           // addresses of the slots in shared memory
+  unsigned first;                    // address of the tile in the current plane; only its lowest two bits matter
   unsigned bias;
   Counters counted;
 
-  // Behind the counters each warp has its planes.
+  // The planes of each warp follow the counters.
   inlined ring make(const T *image, int width, int height, unsigned bias, const Counters &counted, int64 voxels = 0, int safe = 0) {
     unsigned slots = shared_address(block_changes) + Counters::bytes + (thread_x() >> 5) * shared;
     ring in{};
@@ -109,7 +109,7 @@ template <class T, class Counters, int bytes, bool aligned, bool bare = false> s
     copy(next);
     copy(far);
   }
-  // Begins to copy a plane to a slot that no thread reads any more.
+  // Starts to copy a plane to a slot that no thread reads any more.
   member void copy(unsigned to) {
     int lane = thread_x() & 31;
     sync_warp();
@@ -132,11 +132,11 @@ template <class T, class Counters, int bytes, bool aligned, bool bare = false> s
   }
   inlined const void *whole(const void *p) { return aligned ? p : (const void *)((unsigned long long)p & ~3ull); }
 
-  // By how many bytes a row is off, of the plane that is counted or the next.
+  // The offset of a row from a multiple of four bytes, in the current or next plane.
   member unsigned off(int row, bool of_next) const {
     return aligned ? 0 : (first + (of_next ? (unsigned)plane : 0) + row * width) & 3;
   }
-  // A word of a row, as levels; values of uint8 are their own.
+  // A word of a row as levels. For uint8, the values themselves.
   member unsigned take(int r, bool of_next = false) const {
     unsigned at = (of_next ? next : now) + 4 * (thread_x() & 31) + r * pitch, v = load_shared(at);
     if (!aligned) v = shift_right(load_shared(at + 4), v, 8 * off(r, of_next));
@@ -158,8 +158,7 @@ template <class T, class Counters, int bytes, bool aligned, bool bare = false> s
     slice(v, of);
   }
   member void add(unsigned of, int column, int change) const { counted.add(of, column, change); }
-  // Ends a turn that took four rows, r the first. What it does then is seldom, so it is
-  // short.
+  // Ends a round of four rows that began with r. Relieving is rare, so its loop is not unrolled.
   member void settle(int r) const {
     if (!counted.due()) return;
     NOT_UNROLLED for (int i = 0; i < 8; i++) counted.relieve(take(r - 4 * (i >> 1)), i & 1);
@@ -177,8 +176,8 @@ template <class T, class Counters, int bytes, bool aligned, bool bare = false> s
 };
 }
 
-// The kernels of a type: for rows that begin at multiples of 16 bytes, of four, and
-// anywhere.
+// The kernels for one type: for rows that begin at multiples of 16 bytes, at multiples of 4 bytes,
+// and anywhere.
 #define SLICED(name, T, chunk, aligned)                                                                              \
   extern "C" __global__ __attribute__((launch_bounds(384, 1))) void ecc_extrema_sliced##name##_3d_##T(               \
       const T *image, int width, int height, int depth, int segment, float32, float32, unsigned bias, int64 *copy,   \

@@ -1,23 +1,24 @@
-// A sweep over an image in global memory: a warp takes 32 neighbouring columns
-// of voxels, so that each row it loads is one 128-byte transaction of float32,
-// and marches along the slowest axis with the neighbourhood in registers.
+// A sweep over an image in global memory. A warp takes 32 neighbouring columns of voxels, so that
+// each row that it loads is one 128-byte transaction (float32), and marches along the slowest axis
+// with the neighbourhood in registers.
 #pragma once
 #include "histogram.h"
 #include "voxel.h"
 
-// The slices from first to last are counted; those before first and from last
-// on are the collar, and beyond slices there is none.
+// Slices first … last − 1 are counted. The other slices, 0 … first − 1 and last … slices − 1, are
+// the collar.
 struct slab {
   int width, height, slices, first, last;
 
-  // Where counting ends, and the slice before one.
+  // The end of the counted slices, and the slice before z.
   inlined int end(const slab &s) { return s.last - (planted(fault::slab) ? 1 : 0); }
   inlined int before(int z) { return planted(fault::halo) && z > 0 ? z : z - 1; }
 };
 
 const int march = 64; // slices that a warp counts before it takes other columns
 
-// Three voxels of a row around column x, outside where the row ends.
+// Three voxels of a row around column x. Voxels beyond the row, or of a row that is not inside, are
+// outside.
 template <class T, class V> inlined void load_row(V *out, const T *row, int x, int width, bool inside) {
   outside(out[0]); outside(out[1]); outside(out[2]);
   if (inside) {
@@ -59,7 +60,7 @@ template <class T> inlined void sweep_3d(const T *image, slab s, const ladder &l
   }
 }
 
-// In 2D the slices are rows of one plane, and height is 1.
+// In 2D the slices are the rows of the image, and height is 1.
 template <class T> inlined void sweep_2d(const T *image, slab s, const ladder &l, const histogram &h) {
   typedef typename in_register<T>::type V;
   int lane = thread_x() & 31, warps = threads() >> 5;

@@ -1,4 +1,4 @@
-// What one voxel contributes: its level, and the cells that it introduces.
+// The contribution of one voxel: its level, and the cells that it introduces.
 #pragma once
 #include "../device.h"
 #include "fault.h"
@@ -7,15 +7,15 @@
 template <class T> struct in_register { typedef int type; };
 template <> struct in_register<float32> { typedef float32 type; };
 
-// The value of the voxels around the image, which come after every other.
+// The value of voxels outside of the image, which follow all others in the order.
 inlined void outside(int &v) { v = 0x7fffffff; }
 inlined void outside(float32 &v) { v = __builtin_huge_valf(); }
 
-// A ladder on the device. An 8 or 16-bit value stands on level lut[v − least];
-// a float32 on the first of n levels that is not below it, which is guessed on
-// an affine ladder and searched on a table.
+// A ladder on the device. An 8- or 16-bit value v has the level lut[v − least], or v − least if lut
+// is null. A float32 value has the first level that is not below it, or the last one. On an affine
+// ladder the level is estimated and corrected; otherwise it is found by binary search.
 struct ladder {
-  int n, least, affine; // least: of the type's values, where level 0 of lut stands
+  int n, least, affine; // n: the number of levels; least: the value of lut[0]
   float32 lo, inverse;
   const int *lut;
   const float32 *levels;
@@ -40,14 +40,13 @@ inlined int level(const ladder &l, float32 v) {
   return lo;
 }
 
-// Whether v comes before the voxel of a row before its own.
+// Whether v precedes u, the voxel of the same column in the previous row.
 template <class V> inlined bool before_row(V v, V u) { return planted(fault::tie) ? v <= u : v < u; }
 
-// The cells that voxel at[4] introduces, given the 3 × 3 voxels of the plane
-// before it, of its own and of the one after: it comes before a neighbour with a
-// lower row-major position when it is less, before one with a higher position
-// when it is not greater. Minus the cube, plus the squares, minus the edges, plus
-// the vertices (Wang et al. 2022, algorithm 1).
+// The signed number of cells that voxel at[4] introduces, given the 3 × 3 voxels of the previous
+// plane, its own and the next one. The voxel precedes a neighbour with a smaller row-major position
+// if its value is less, and one with a greater position if its value is not greater. The result is
+// −cube + squares − edges + vertices (Wang et al. 2022, algorithm 1).
 template <class V> inlined int introduced(const V (&before)[9], const V (&at)[9], const V (&after)[9]) {
   V v = at[4];
   bool za = v < before[4], zb = v <= after[4];
@@ -68,7 +67,7 @@ template <class V> inlined int introduced(const V (&before)[9], const V (&at)[9]
   return squares - edges + vertices - 1;
 }
 
-// The same for a pixel of a 2D image and the rows before, of and after it.
+// The same for a pixel of a 2D image, with the rows before, of and after it.
 template <class V> inlined int introduced(const V (&before)[3], const V (&at)[3], const V (&after)[3]) {
   V v = at[1];
   bool ya = before_row(v, before[1]), yb = v <= after[1], xa = v < at[0], xb = v <= at[2];

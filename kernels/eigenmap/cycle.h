@@ -1,14 +1,15 @@
-// start, sweep: about the solution of A u = f      remain: what is left
-// restricts: to the next level                     interpolate: from there, and once more sweep
+// start, sweep: approximate the solution of A u = f    remain: the residual
+// restricts: to the next coarser level                 interpolate: from there, then sweep again
 //
-// A V-cycle in float32. Smoothing is Chebyshev's method of the fourth kind, whose only parameter is a
-// bound of 1/diagonal·A, which for differences is 2 (Lottes 2023). A cell of the next level is two
-// cells along each axis that has more than one, and a cell takes a share of the next one beside its
-// own along each axis, of the same resistances that make the coarser links.
+// A V-cycle in float32. The smoother is Chebyshev's method of the fourth kind. Its only parameter
+// is a bound of the eigenvalues of diagonal⁻¹·A, which is 2 for a graph Laplacian (Lottes 2023). A
+// cell of the coarser level is two cells along each axis that has more than one cell. A fine cell
+// is interpolated from its own coarse cell and, with a share per axis, from the next coarse cell.
+// The shares follow from the same resistances as the coarse links.
 #pragma once
 #include "grid.h"
 
-// Coefficients of a sweep: what it goes on by as before, and what it goes along what is left.
+// Coefficients of a sweep: for the previous change, and for the scaled residual.
 inlined float32 goes_on(int sweep) { return (float32)(2 * sweep - 3) / (float32)(2 * sweep + 1); }
 inlined float32 goes_along(int sweep) { return (float32)(4 * sweep - 2) / (float32)(2 * sweep + 1); }
 
@@ -20,8 +21,8 @@ extern "C" __global__ void eigenmap_grid_start(SPACE, const float32 *links, cons
   });
 }
 
-// A sweep in the place of what it was one before: of the first one there is none, of the third one
-// from 0 it is made anew.
+// One sweep. to holds the iterate before from, and receives the next one. Sweep 1 uses no previous
+// iterate; with anew, the previous one is recomputed from f, for the third sweep from 0.
 extern "C" __global__ void eigenmap_grid_sweep(SPACE, const float32 *links, const float32 *inv, const quad *f, const quad *from, quad *to, int sweep, int anew) {
   float32 on = goes_on(sweep), along = goes_along(sweep);
   march(THE_SPACE, links, [&](int i) { return from[i]; }, [&](int i, bool inside, const quad &here, const quad &flow) {
@@ -38,11 +39,12 @@ extern "C" __global__ void eigenmap_grid_remain(SPACE, const float32 *links, con
   });
 }
 
-// How many cells of a level a cell of the next one has along an axis, and how many that has.
+// The number of cells of a level that a coarse cell has along an axis, and the number of coarse
+// cells.
 inlined int fold(int n) { return n > 1 ? 2 : 1; }
 inlined int folded(int n) { return (n + 1) / 2; }
 
-// Cells of a level, of the next one, and shares, of x, y and z one after the other.
+// The sizes of a level (n) and of the next one (m), and the shares along x, then y, then z.
 struct folding {
   int n[3], m[3];
   const float32 *shares;
@@ -51,7 +53,8 @@ struct folding {
   member int coarse() const { return m[0] * m[1] * m[2]; }
 };
 
-// The share of a cell along an axis that it takes of the next level's cell beside that which holds it.
+// The share of each cell along each axis: its weight of the next coarse cell, in addition to its
+// own coarse cell.
 extern "C" __global__ void eigenmap_grid_shares(int nx, int ny, int nz, const double *links, float32 *shares) {
   int i = own_cell();
   int64 n = (int64)nx * ny * nz;
@@ -61,10 +64,10 @@ extern "C" __global__ void eigenmap_grid_shares(int nx, int ny, int nz, const do
   UNROLL for (int a = 0; a < 3; a++) {
     const double *link = links + a * n + i;
     int k = at[a], by = stride[a];
-    if (k & 1 && k + 1 < size[a]) { // the second of a pair, with a cell behind it
+    if (k & 1 && k + 1 < size[a]) { // the second of a pair, followed by another cell
       double before = 0.5 / link[-by], after = k + 2 < size[a] ? 0.5 / link[by] : 0;
       share[a] = (float32)(before / (before + 1 / link[0] + after));
-    } else if (!(k & 1) && k > 0) { // the first, with a pair before it
+    } else if (!(k & 1) && k > 0) { // the first of a pair, preceded by another pair
       double before = 0.5 / link[-2 * by], after = k + 1 < size[a] ? 0.5 / link[0] : 0;
       share[a] = (float32)(after / (before + 1 / link[-by] + after));
     }
@@ -73,8 +76,8 @@ extern "C" __global__ void eigenmap_grid_shares(int nx, int ny, int nz, const do
   UNROLL for (int a = 0; a < 3; a++) shares[a * n + i] = sum > 1 ? share[a] / sum : share[a];
 }
 
-// What A makes, at a cell, of the place along an axis as it is interpolated: a share before the middle of
-// the next level's cell that holds it, or behind it.
+// A applied to the interpolated position along an axis, at cell i. The position of a cell is its
+// share, before (−) or behind (+) the centre of its coarse cell.
 inlined double pull(const folding &f, const double *links, int axis, int i) {
   int at[3] = {i % f.n[0], i / f.n[0] % f.n[1], i / f.n[0] / f.n[1]}, stride[3] = {1, f.n[0], f.n[0] * f.n[1]};
   int64 n = f.fine();
@@ -91,10 +94,10 @@ inlined double pull(const folding &f, const double *links, int axis, int i) {
   return sum;
 }
 
-// The links and masses of the next level. A link is that of the resistances between the middles of two
-// cells in series, of all lines of cells between them side by side, and at least half of what makes the
-// energy of the place along its axis, interpolated, the same on both levels: the first alone is far too
-// weak where cells take shares that currents do not give them, as those of thin tubes do.
+// The links and masses of the next level. A link combines the resistances between the centres of
+// two coarse cells: in series along a line of cells, with all lines in parallel. It is at least
+// half of the link that would give the interpolated position the same energy on both levels. The
+// resistances alone are far too weak where the shares differ from the currents, as in thin tubes.
 extern "C" __global__ void eigenmap_grid_coarsen(int nx, int ny, int nz, const double *links, const float32 *shares, const double *mass, double *to, double *masses) {
   folding f(nx, ny, nz, shares);
   int c = own_cell();
@@ -123,8 +126,8 @@ extern "C" __global__ void eigenmap_grid_coarsen(int nx, int ny, int nz, const d
   }
 }
 
-// What is left to the next level: each cell of that adds up what it is given by its own cells, and by
-// those beside them, in the order of axes.
+// The restriction of the residual, the transpose of the interpolation. Each coarse cell sums the
+// contributions of its own cells and of the cells next to them, in the order of the axes.
 inlined quad restricted(const folding &f, int c, const quad *from) {
   int at[3] = {c % f.m[0], c / f.m[0] % f.m[1], c / f.m[0] / f.m[1]}, stride[3] = {1, f.n[0], f.n[0] * f.n[1]};
   int64 n = f.fine();
@@ -150,7 +153,7 @@ extern "C" __global__ void eigenmap_grid_restricts(int nx, int ny, int nz, const
   if (c < f.coarse()) to[c] = restricted(f, c, from);
 }
 
-// What a cell is interpolated from the next level's.
+// The interpolated value of a fine cell.
 template <class V, class N> inlined V interpolated(const folding &f, int i, const V *from) {
   int at[3] = {i % f.n[0], i / f.n[0] % f.n[1], i / f.n[0] / f.n[1]}, stride[3] = {1, f.m[0], f.m[0] * f.m[1]};
   int64 n = f.fine();
@@ -159,12 +162,12 @@ template <class V, class N> inlined V interpolated(const folding &f, int i, cons
   V sum = (N)(1 - ((share[0] + share[1]) + share[2])) * from[c];
   UNROLL for (int a = 0; a < 3; a++) {
     int beside = at[a] & 1 ? 1 : -1, next = at[a] / 2 + beside;
-    if (next >= 0 && next < f.m[a]) sum += (N)share[a] * from[c + beside * stride[a]]; // where the share is 0, too
+    if (next >= 0 && next < f.m[a]) sum += (N)share[a] * from[c + beside * stride[a]]; // also if the share is 0
   }
   return sum;
 }
 
-// Adds it to what there is.
+// Adds the interpolated correction.
 inlined void correct(const folding &f, int i, const quad *from, quad *to) {
   quad added = interpolated<quad, float32>(f, i, from);
   to[i] += planted(fault::sign) ? -added : added;
@@ -176,16 +179,16 @@ extern "C" __global__ void eigenmap_grid_interpolate(int nx, int ny, int nz, con
   if (i < f.fine()) correct(f, i, from, to);
 }
 
-// The first guess of a level is what the next one has.
+// The first guess of a level is interpolated from the next one.
 extern "C" __global__ void eigenmap_grid_guess(int nx, int ny, int nz, const float32 *shares, const wide *from, wide *to) {
   folding f(nx, ny, nz, shares);
   int i = own_cell();
   if (i < f.fine()) to[i] = interpolated<wide, double>(f, i, from);
 }
 
-// The levels from one on, of few cells, in a block: their cycle. What is known of each level lies in one
-// list, level by level: links, 1 over their sum, shares; and what is worked on in another, with room for
-// what is given to a level, for its values, and for what they were.
+// The cycle of all levels with few cells, in one block. known has the constants of each level, one
+// level after the other: links, the inverse of their sum, and shares. work has three vectors for
+// each level: its right-hand side, its values and the previous values.
 enum { tail_threads = 1024, most_levels = 32 };
 
 struct few_cells {
@@ -198,7 +201,7 @@ struct few_cells {
     work += 3 * (int64)size[3];
     f = level ? work : given, u = work + cells, end = level ? work + 2 * cells : to;
   }
-  // A pass over all cells, which is given what flows from each.
+  // Calls each for all cells, with the value and the outflow of a cell. It ends with a barrier.
   template <class Read, class Each> member void pass(Read read, Each each) const {
     for (int i = thread_x(); i < cells; i += threads()) {
       int at[3] = {i % n[0], i / n[0] % n[1], i / n[0] / n[1]}, stride[3] = {1, n[0], n[0] * n[1]};
@@ -215,7 +218,7 @@ struct few_cells {
 
 extern "C" __global__ __attribute__((launch_bounds(tail_threads, 1))) void eigenmap_grid_tail(
   int nx, int ny, int nz, const float32 *known, int skip, const quad *given, quad *work, quad *to) {
-  __shared__ int sizes[most_levels][4]; // along the axes, and cells of all levels before
+  __shared__ int sizes[most_levels][4]; // along the axes, and the number of cells of all levels before
   if (!thread_x()) {
     int n[3] = {nx, ny, nz}, before = skip;
     for (int k = 0; k < most_levels; k++) {
@@ -240,7 +243,7 @@ extern "C" __global__ __attribute__((launch_bounds(tail_threads, 1))) void eigen
     for (int c = thread_x(); c < f.coarse(); c += threads()) next[c] = restricted(f, c, l.end);
     __syncthreads();
   }
-  if (!thread_x()) level(last).end[0] = quad{}; // a cell alone, of which all that is asked is a constant
+  if (!thread_x()) level(last).end[0] = quad{}; // a single cell: any constant is a solution
   __syncthreads();
   for (int k = last - 1; k >= 0; k--) {
     few_cells l = level(k), c = level(k + 1);

@@ -1,18 +1,18 @@
-// weights: for each two tiles of 128 patches, the first not behind the second: W of all their pairs
-// product: the same tiles: what their rows make of v, and what their columns do
-// rows:    z = q − D^−½ Σ of what tiles made
+// weights: for each pair of tiles of 128 patches, the first not after the second: W of all pairs of patches
+// product: for the same tiles: the products with v of their rows, and of their columns
+// rows:    z = q − D^−½ Σ of the tiles' products
 //
-// The dense matrix of weights in float64, as Cheng et al. 2014 have it (routines 1 and 2), its
-// lower half left out: it is the upper one's mirror. Degrees are what it makes of ones. A block
-// has a tile of 128 × 128 numbers, a warp 16 rows of it, a lane four columns. What tiles make
-// of a vector is left for each tile apart, and added up in their order.
+// The dense matrix of weights in float64, as in Cheng et al. 2014 (routines 1 and 2). Only its
+// upper half is stored, because it is symmetric. Degrees are its product with ones. A block handles
+// a tile of 128 × 128 numbers, a warp 16 rows of it, and a lane four columns. The products of each
+// tile are stored separately, and are added in the order of the tiles.
 #include "steps.h"
 #include "weight.h"
 
 enum { tile = chunk, warps = 8, rows = tile / warps, columns = 4 };
 
-// The tiles in the rows and the columns of the upper half: rows of tiles from the top and from the
-// bottom, so many that they are as long as one, go into a row of blocks.
+// The row and column of a block's tile in the upper half. Each row of blocks combines a row of
+// tiles from the top with one from the bottom, so that all rows of blocks are equally long.
 struct place {
   int row, column;
   member place(int block, int tiles) {
@@ -22,7 +22,7 @@ struct place {
   }
 };
 
-// The column of a lane within a tile: two lie side by side.
+// The column of a lane within a tile. Pairs of columns are adjacent.
 inlined int column_of(int lane, int c) { return (c >> 1) * 64 + 2 * lane + (c & 1); }
 
 template <class Patch>
@@ -68,7 +68,7 @@ extern "C" __global__ __attribute__((launch_bounds(32 * warps, 2))) void eigenma
   const double *mine = w + (int64)block_x() * tile * tile + warp * rows * tile, *above = v + at.row * tile + warp * rows;
   double beside[columns], down[columns];
   UNROLL for (int c = 0; c < columns; c++) beside[c] = v[at.column * tile + column_of(lane, c)], down[c] = 0;
-  const int ahead = 8; // rows whose sums are made together
+  const int ahead = 8; // rows whose sums are computed together
   double *sums = parts + ((int64)at.row * tiles + at.column) * tile + warp * rows;
   NOT_UNROLLED for (int r = 0; r < rows; r += ahead) {
     pair two[ahead][columns / 2];
@@ -95,7 +95,8 @@ extern "C" __global__ __attribute__((launch_bounds(32 * warps, 2))) void eigenma
   parts[((int64)at.column * tiles + at.row) * tile + thread_x()] = planted(fault::mirror) ? 0 : all;
 }
 
-// What tiles made for the rows of one, by groups of threads, each of every fourth tile.
+// The sum of the tiles' products for the block's rows. Each of four groups of threads adds every
+// fourth tile.
 inlined double of_tiles(const double *parts, int tiles) {
   __shared__ double all[groups][tile];
   int i = thread_x() % tile, group = thread_x() / tile;
@@ -106,14 +107,14 @@ inlined double of_tiles(const double *parts, int tiles) {
   return (all[0][i] + all[1][i]) + (all[2][i] + all[3][i]);
 }
 
-// z = q − D^−½ W v, where v is D^−½ q: what L makes of q, a column of all.
+// z = q − D^−½ W v with v = D^−½ q: the normalised Laplacian of column `column` of q.
 extern "C" __global__ void eigenmap_dense_rows(const double *parts, int tiles, const double *q, int column, const double *scale, double *z) {
   double sum = of_tiles(parts, tiles);
   int i = block_x() * tile + thread_x();
   if (thread_x() < tile) z[i] = q[(int64)column * tiles * tile + i] - scale[i] * sum;
 }
 
-// Degrees, where v is ones; and D^−½, 0 behind the end.
+// Degrees, if v is ones, and D^−½, which is 0 beyond the end.
 extern "C" __global__ void eigenmap_dense_degrees(const double *parts, int tiles, int n, double *degree, double *scale) {
   double sum = of_tiles(parts, tiles);
   int i = block_x() * tile + thread_x();

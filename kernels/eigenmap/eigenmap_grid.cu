@@ -1,13 +1,14 @@
-// weigh the links of the voxels, and make coarser levels of them
-// repeat: what is left of the equations; a cycle of it; products of all vectors; combine them
+// compute the links of the voxels, and the coarser levels
+// repeat: residual of the equations; a cycle for it; products of all vectors; combine them
 //
-// The lowest pairs of the graph of voxels by LOBPCG (Knyazev 2001), preconditioned by a multigrid
-// cycle (doc/eigenmap.md). x is in float64 and so is all that is made of it; what is only a direction,
-// the cycle's answer w and the last change p, is in float32. The small problem of the products is the
-// host's. Sums are made by blocks, of as many cells whatever the device, and then in the blocks' order.
+// The smallest eigenpairs of the graph of voxels by LOBPCG (Knyazev 2001), preconditioned by a
+// multigrid cycle (doc/eigenmap.md). x and all results from it are in float64. The directions,
+// which are the cycle's solution w and the last change p, are in float32. The host solves the small
+// problem of the products. Sums are computed by blocks whose size does not depend on the device,
+// and then in the order of the blocks.
 #include "cycle.h"
 
-// The links of each voxel to the next ones along x, y and z, of values from 0 to 1.
+// The links of each voxel to the next voxels along x, y and z. Values are from 0 to 1.
 extern "C" __global__ void eigenmap_grid_links(const double *values, SPACE, double over, double floor, double *links) {
   space s = THE_SPACE;
   int i = own_cell(), n = s.cells();
@@ -21,7 +22,7 @@ extern "C" __global__ void eigenmap_grid_links(const double *values, SPACE, doub
   links[i] = link(x < nx - 1, 1), links[n + i] = link(y < ny - 1, nx), links[2 * (int64)n + i] = link(z < nz - 1, nx * ny);
 }
 
-// Those to cells that share no face.
+// The links to voxels that do not share a face.
 extern "C" __global__ void eigenmap_grid_beside(const double *values, SPACE, double over, double floor, const int *offsets, int count, double *links) {
   space s = THE_SPACE;
   int i = own_cell(), n = s.cells();
@@ -35,7 +36,7 @@ extern "C" __global__ void eigenmap_grid_beside(const double *values, SPACE, dou
   }
 }
 
-// The masses, which are sums of links, or ones; and the parts of their sum.
+// The masses, which are the sums of links, or 1 if plain; and each block's part of their sum.
 extern "C" __global__ void eigenmap_grid_masses(const double *links, SPACE, BESIDE, double *mass, int plain, double *parts) {
   space s = THE_SPACE;
   int i = own_cell();
@@ -53,8 +54,9 @@ extern "C" __global__ void eigenmap_grid_masses(const double *links, SPACE, BESI
   if (!thread_x()) parts[block_x()] = sum[0];
 }
 
-// The links between faces with what others hold: of a link to a cell so many steps away, along x, then y,
-// then z, as many times its weight on each of them, because (Σ d)² is at most n Σ d² of n differences.
+// The links between face neighbours, plus a bound of the other links. A link to a voxel n steps
+// away, along x, then y, then z, adds n times its weight to each step, because (Σ d)² ≤ n Σ d² for
+// n differences.
 extern "C" __global__ void eigenmap_grid_support(const double *links, SPACE, BESIDE, double *to) {
   space s = THE_SPACE;
   int i = own_cell();
@@ -67,7 +69,7 @@ extern "C" __global__ void eigenmap_grid_support(const double *links, SPACE, BES
       const int *o = offsets + 4 * k;
       int steps = 0, along = o[a] < 0 ? -o[a] : o[a];
       UNROLL for (int b = 0; b < 3; b++) steps += o[b] < 0 ? -o[b] : o[b];
-      NOT_UNROLLED for (int t = 0; t < along; t++) { // the cell that begins a path whose step it is
+      NOT_UNROLLED for (int t = 0; t < along; t++) { // the cell where a path begins that contains this step
         int at[3], shift = 0;
         bool is = true;
         UNROLL for (int b = 0; b < 3; b++) {
@@ -83,7 +85,7 @@ extern "C" __global__ void eigenmap_grid_support(const double *links, SPACE, BES
   }
 }
 
-// The links in float32 and 1 over their sum.
+// The links in float32, and the inverse of their sum.
 extern "C" __global__ void eigenmap_grid_ready(const double *links, SPACE, float32 *narrow, float32 *inv) {
   space s = THE_SPACE;
   int i = own_cell();
@@ -99,7 +101,7 @@ extern "C" __global__ void eigenmap_grid_ready(const double *links, SPACE, float
   inv[i] = sum > 0 ? (float32)(1 / sum) : 0;
 }
 
-// Adds up parts, a block for each number.
+// Sums up parts, with one block per number.
 extern "C" __global__ void eigenmap_grid_sums(const double *parts, int each, double *totals, int at) {
   double sum[1] = {};
   for (int i = thread_x(); i < each; i += threads()) {
@@ -110,7 +112,7 @@ extern "C" __global__ void eigenmap_grid_sums(const double *parts, int each, dou
   if (!thread_x()) totals[at + block_x()] = sum[0];
 }
 
-// Numbers from −½ to ½: outputs of SplitMix64 from a seed on.
+// Random numbers from −½ to ½: outputs of SplitMix64, by seed.
 extern "C" __global__ void eigenmap_grid_random(int cells, int64 seed, quad *to) {
   int i = own_cell();
   if (i >= cells) return;
@@ -124,7 +126,7 @@ extern "C" __global__ void eigenmap_grid_random(int cells, int64 seed, quad *to)
   to[i] = v;
 }
 
-// What is left of the equations, A x − λ·mass·x, and of each vector its square in the normalised form.
+// The residual A x − λ·mass·x, and the squares of each vector's residual in the normalised form.
 template <class Others>
 inlined void residual(const space &s, const wide *x, const double *links, const double *mass, const wide &values, quad *to, double *parts, const Others &others) {
   double sum[4] = {};
@@ -147,7 +149,7 @@ extern "C" __global__ void eigenmap_grid_residual_beside(RESIDUAL, BESIDE) {
   residual(THE_SPACE, x, links, mass, wide{v0, v1, v2, v3}, to, parts, THE_BESIDE);
 }
 
-// Three fours of vectors, as they are in memory, and their differences.
+// Three groups of four vectors, as stored and as differences in float64.
 struct trio { wide a, b, c; };
 inlined trio operator+(const trio &s, const trio &t) { return {s.a + t.a, s.b + t.b, s.c + t.c}; }
 inlined trio operator*(double f, const trio &t) { return {f * t.a, f * t.b, f * t.c}; }
@@ -160,14 +162,14 @@ template <class A, class B, class C> inlined trio operator-(const three<A, B, C>
   return {widened(s.a) - widened(t.a), widened(s.b) - widened(t.b), widened(s.c) - widened(t.c)};
 }
 
-// Products of three fours of vectors, each with itself and with those behind it: by mass, and of the
-// one with what A makes of the other; and the sums of each by mass. A plane of cells lies in shared
-// memory, of which a team of threads makes the products of two fours.
+// The products of three groups of four vectors, each with itself and the following ones: weighted
+// by mass, and of one with A times the other; and the sums of each vector weighted by mass. A plane
+// of cells is in shared memory. A team of threads computes the products of two groups.
 enum { gram_threads = 224, team = 16, pairs = 6, roles = 2 * pairs + 1 };
 
 template <class A, class B, class C, class Others>
 inlined void gram(const space &s, const double *links, const double *mass, const A *a, const B *b, const C *c, double *parts, const Others &others) {
-  __shared__ double of[25][gram_threads]; // the vectors, what A makes of them, and the masses
+  __shared__ double of[25][gram_threads]; // the vectors, A times the vectors, and the masses
   const int t = thread_x(), lane = t % team, role = t / team, pair = role % pairs;
   const bool energy = role >= pairs;
   const int one = pair < 3 ? 0 : pair < 5 ? 1 : 2, other = pair < 3 ? pair : pair < 5 ? pair - 2 : 2;
@@ -175,7 +177,7 @@ inlined void gram(const space &s, const double *links, const double *mass, const
   double sums[16] = {};
   march(s, links, [&](int i) { return three<A, B, C>{a[i], b[i], c[i]}; }, [&](int i, bool inside, const three<A, B, C> &here, const trio &flow) {
     wide v[6] = {widened(here.a), widened(here.b), widened(here.c), flow.a, flow.b, flow.c};
-    __syncthreads(); // what was there is no longer needed
+    __syncthreads(); // all teams have read the previous plane
     UNROLL for (int k = 0; k < 24; k++) of[k][t] = inside ? v[k / 4][k % 4] : 0;
     of[24][t] = inside ? mass[i] : 0;
     __syncthreads();
@@ -216,8 +218,9 @@ GRAM(1, wide, quad, quad)
 GRAM(2, wide, wide, quad)
 GRAM(3, wide, wide, wide)
 
-// x and p by coefficients: p of w and of what it was, x of x and of p; and less what either has of
-// the kernel. Coefficients are by rows, of x, w and p; what is taken from x and from p comes behind them.
+// Computes the next p from w and p, and the next x from x and p, minus their kernel components. The
+// coefficients are three matrices by rows, for x, w and p, followed by the components to subtract
+// from x and from p.
 template <int fours> struct lists {
   wide *x[fours];
   const quad *w[fours];
@@ -265,8 +268,8 @@ extern "C" __global__ void eigenmap_grid_combine_3(
   combine<3>(cells, {{x0, x1, x2}, {w0, w1, w2}, {p0, p1, p2}}, c, with_w, with_p);
 }
 
-// Vectors of the answer, by the roots of the masses: from one of four to another, behind so many; and
-// that of the kernel, the first one, where its number is given.
+// The answer: vectors k = from … end − 1 of a group of four, times the square root of the mass, each
+// stored as vector behind + k. If kernel > 0, vector 0 is stored too: kernel times that root.
 extern "C" __global__ void eigenmap_grid_answer(const wide *x, int cells, const double *mass, double kernel, int from, int end, int behind, double *to) {
   int64 i = own_cell(), n = cells;
   if (i >= n) return;

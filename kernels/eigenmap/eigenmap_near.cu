@@ -1,13 +1,13 @@
-// for each patch i: for each patch j within reach: w_ij, made anew
+// for each patch i: for each patch j within reach: w_ij, computed each time
 //   product:     z_i = q_i − s_i Σ w_ij v_j            in float32, s = D^−½, v = s·q
 //   differences: y_i = s_i Σ w_ij (u_i − u_j)          in float64
 //   degrees:     D_i = Σ w_ij                          in float64
 //
-// The graph of patches without a matrix. A block has 32 × 2 patches of a plane, a lane two of a
-// column. Its warps share the rows of patches that are within reach, and go along a row by steps that
-// are the same for all lanes: how far away a neighbour is is one number of all, and the weights that
-// are made are those of a disc, or a ball, but for a row at its border. Sums of a row are added up in
-// float64, and then warp by warp.
+// The graph of patches without a matrix. A block handles 32 × 2 patches of a plane, and a lane two
+// of a column. Its warps share the rows of patches within reach. All lanes move along a row in the
+// same steps, so the distance to the neighbour is uniform. The neighbours form a disc or a ball;
+// both rows of a block use the range of the nearer one. Sums of a row are added in float64, then
+// warp by warp.
 #include "steps.h"
 #include "weight.h"
 
@@ -19,7 +19,7 @@ struct nodes {
   member int greatest(int a, int b) const { return a > b ? a : b; }
 };
 
-// The power of two, for weights in float32.
+// 2^v, for weights in float32.
 #ifdef ON_HOST
 inlined float32 power_of_two(float32 v) { return __builtin_exp2f(v); }
 #else
@@ -30,7 +30,7 @@ inlined float32 power_of_two(float32 v) {
 }
 #endif
 
-// Weights in float32, by exponents of two. A whole number below 2^23 is a float by its bits.
+// Weights in float32, as powers of two. An integer below 2²³ becomes a float by its bits.
 struct narrow {
   typedef float32 number;
   float32 by_feature, by_place;
@@ -42,7 +42,7 @@ struct narrow {
   }
 };
 
-// … in float64, by those of e.
+// Weights in float64, as powers of e.
 struct exact {
   typedef double number;
   double by_feature, by_place;
@@ -52,8 +52,8 @@ struct exact {
   }
 };
 
-// What is added up of neighbours: the weights, those by the number of the neighbour, or by how
-// much more the patch itself has; nothing of what lies beyond a border.
+// The terms of the sums over neighbours: weights; weights times the neighbour's value; or weights
+// times the difference to the neighbour. Neighbours beyond a border add nothing.
 struct adds_weights {
   member double of(int, bool is) const { return is ? 1 : 0; }
   member double term(double w, double, double other, bool) const { return w * other; }
@@ -69,7 +69,7 @@ struct adds_differences {
   member double term(double w, double own, double other, bool is) const { return is ? w * (own - other) : 0; }
 };
 
-// Calls done with each patch of the block and its sum, in one thread each.
+// Calls done for each patch of the block with its sum, in one thread.
 template <class Patch, class Weights, class Adds, class Done>
 inlined void near(const features &f, const nodes &s, const Weights &weights, const Adds &adds, const Done &done) {
   typedef typename Weights::number number;
@@ -93,7 +93,7 @@ inlined void near(const features &f, const nodes &s, const Weights &weights, con
     int left = reach * reach - dy * dy - dz * dz;
     if (left < 0) continue;
     int far = planted(fault::window) ? 2 : (int)root(left), begin = s.greatest(-far, 1 - wide - tx * wide), end = s.least(far, s.w - 1 - tx * wide);
-    int from = ((tz + dz) * s.h + jy) * s.w, own_row = dz ? -1 : jy - first; // of the patch itself
+    int from = ((tz + dz) * s.h + jy) * s.w, own_row = dz ? -1 : jy - first; // the patch's row, if in the block
     number line[high], level[high];
     UNROLL for (int p = 0; p < high; p++) {
       int apart = jy - first - p;

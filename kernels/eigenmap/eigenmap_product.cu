@@ -1,9 +1,9 @@
-// for each plane of a column: Σ w(here − there) of the six around, and of w
+// for each plane of a column: Σ w·(here − there) for the six neighbours
 //
-// The product of the Laplacian of the graph of voxels and four vectors side by side, in float32, whose
-// weights are made anew of the image: exp(−d²/σ²) + w0 as an exponent of two. Beyond a border there is
-// the cell itself, from which nothing differs. Of the normalised form the image has D^−½ beside its
-// values, so that memory brings both at once.
+// The product of the Laplacian of the graph of voxels with four interleaved vectors, in float32.
+// The weights exp(−d²/σ²) + w0 are computed from the image each time, as powers of two. A neighbour
+// beyond a border is the cell itself, so its difference is 0. For the normalised form, the image
+// has D^−½ next to each value, so that one load reads both.
 #include "grid.h"
 
 #ifdef ON_HOST
@@ -16,7 +16,7 @@ inlined float32 power_of_two(float32 x) {
 }
 #endif
 
-// A value with its degree's power, and the numbers of a cell that is read.
+// A value with its D^−½, and the numbers of a cell.
 typedef float32 two __attribute__((vector_size(8)));
 struct cell { quad u; float32 value; };
 struct scaled { quad u; float32 value, scale; };
@@ -30,7 +30,7 @@ inlined quad finish(const cell &, const quad &sum) { return sum; }
 inlined quad finish(const scaled &c, const quad &sum) { return c.scale * sum; }
 
 template <class Image> inlined void product(const space &s, const Image *image, const quad *from, quad *to, float32 over, float32 floor) {
-  enum { together = 2 }; // planes, of which all is read before any is needed
+  enum { together = 2 }; // planes that are read before the first of them is used
   typedef decltype(read_cell(image, from, 0)) value;
   walk w(s);
   if (!w.inside) return;
@@ -40,7 +40,7 @@ template <class Image> inlined void product(const space &s, const Image *image, 
     return (power_of_two(d * d * over) + floor) * (a.u - b.u);
   };
   value before = read(w.at(s, planted(fault::plane) ? w.z : w.z - 1)), here = read(w.at(s, w.z));
-  quad behind = term(here, before); // what flows to the plane before
+  quad behind = term(here, before); // the flow to the previous plane
   for (int z = w.z, end = lesser(z + w.planes, s.nz); z < end; z += together) {
     value after[together], beside[together][4];
     UNROLL for (int k = 0; k < together; k++) {
@@ -66,7 +66,7 @@ extern "C" __global__ void eigenmap_product_normalised(SPACE, const two *image, 
   product(THE_SPACE, image, from, to, over, floor);
 }
 
-// The image with D^−½ beside its values.
+// The image with D^−½ next to each value.
 extern "C" __global__ void eigenmap_product_scale(int nx, int ny, int nz, const float32 *image, two *to, float32 over, float32 floor) {
   int i = own_cell(), n = nx * ny * nz;
   if (i >= n) return;

@@ -1,9 +1,9 @@
-// for each plane of a column: what a cell has more than the six around it
+// for each plane of a column: the differences of a cell to its six neighbours
 //
-// A level of the graph of voxels, and what all passes over it have in common. Four vectors lie side
-// by side: a cell has four numbers of float32, or four of float64. A link lies at the cell before it;
-// those along an axis come one after the other, of x, of y and of z, and are 0 at the far border. An
-// image has its rows along z, so that threads go through them as through planes.
+// A level of the graph of voxels, and the pass over its cells that all kernels share. Four vectors
+// are interleaved: a cell has four numbers, in float32 or float64. A link is stored at the first of
+// its two cells; links along x, y and z are in three consecutive lists, and are 0 at the far
+// border. A 2D image has its rows along z, so that threads march through rows as through planes.
 #pragma once
 #include "weight.h"
 
@@ -16,8 +16,9 @@ inlined quad narrowed(const wide &v) { return quad{(float32)v[0], (float32)v[1],
 
 inlined int lesser(int a, int b) { return a < b ? a : b; }
 
-// How many cells there are along the axes, and how blocks take them: threads side by side along x, as
-// a power of two, the others along y, or in an image along z; each goes through a run of planes.
+// The number of cells along the axes, and their division among blocks. 2^across threads are
+// adjacent along x, the others along y, or in a 2D image along z. Each thread marches through
+// `length` planes.
 struct space {
   int nx, ny, nz, across, length;
   member int plane() const { return nx * ny; }
@@ -26,11 +27,12 @@ struct space {
 #define SPACE int nx, int ny, int nz, int across, int length
 #define THE_SPACE space{nx, ny, nz, across, length}
 
-// The cell that a thread of a launch has, of those without an order.
+// The cell of a thread in launches without an order of cells.
 inlined int own_cell() { return block_x() * threads() + thread_x(); }
 
-// Where a thread begins, and how far it is to the cells around, which stand for themselves beyond a
-// border. All threads of a block go through as many planes, of which some may be behind the last.
+// The start of a thread's march, and the distances to the neighbouring cells, which are 0 beyond a
+// border. All threads of a block make the same number of steps, so some may be beyond the last
+// plane.
 struct walk {
   int x, y, z, planes, left, right, north, south;
   bool inside;
@@ -47,18 +49,19 @@ struct walk {
     x = lesser(x, s.nx - 1), y = lesser(y, s.ny - 1);
     left = x > 0 ? -1 : 0, right = x < s.nx - 1 ? 1 : 0, north = y > 0 ? -s.nx : 0, south = y < s.ny - 1 ? s.nx : 0;
   }
-  // The cell on a plane, or on the nearest one that there is.
+  // The cell on plane z, or on the nearest existing plane.
   member int at(const space &s, int z) const { return (z < 0 ? 0 : lesser(z, s.nz - 1)) * s.plane() + y * s.nx + x; }
 };
 
-// Links to cells that share no face: of each offset three numbers of cells along the axes, and how far
-// that is in memory; and the links of all cells to those so far away, 0 where there are none.
+// Links to cells that share no face. Each offset has three numbers of cells along the axes, and
+// their distance in memory. links has the links of all cells for each offset, 0 if the other cell
+// does not exist.
 struct beside {
   const int *offsets;
   int count;
   const double *links;
   member int far(int k) const { return offsets[4 * k + 3]; }
-  // What flows along them from a cell of n.
+  // Adds the flow along these links from cell i of n.
   template <class V, class Flow, class Read> member void add(int i, int n, const V &here, Flow &flow, Read read) const {
     NOT_UNROLLED for (int k = 0; k < count; k++) {
       const double *link = links + (int64)k * n;
@@ -76,10 +79,10 @@ struct none_beside {
   template <class V, class Flow, class Read> member void add(int, int, const V &, Flow &, Read) const {}
 };
 
-// Goes through the cells of a block, plane by plane. What is read at a cell is any number of vectors;
-// each is given the cell, whether it is one or stands for what is beyond the border, what was read
-// there, and what flows from it, Σ link·(here − there), in the links' precision. All threads of a
-// block come to each plane.
+// Marches through the cells of a block, plane by plane. read(i) returns one or several vectors.
+// each receives the cell, whether it exists, its vectors, and its outflow Σ link·(here − there) in
+// the precision of the links. All threads of a block call each for every plane, so it may contain
+// barriers.
 template <class N, class Read, class Each, class Others = none_beside>
 inlined void march(const space &s, const N *links, Read read, Each each, const Others &others = Others()) {
   walk w(s);
@@ -102,7 +105,7 @@ inlined void march(const space &s, const N *links, Read read, Each each, const O
   }
 }
 
-// The sums of numbers of all threads of a block, in its first thread.
+// Sums numbers over all threads of a block. The first thread receives the result.
 template <int n> inlined void over_block(double (&v)[n]) {
   __shared__ double warps[32][n];
   UNROLL for (int k = 0; k < n; k++) v[k] = over_lanes(v[k]);

@@ -1,17 +1,17 @@
-// dots:   c = Qᵀz of each chunk of rows apart            sums: of all chunks
-// update: z −= Qc, and at once the dots once more, or the square of |z|
-// next:   the next column of Q = z / |z|
+// dots:    c = Qᵀz for each chunk of rows               sums: over all chunks
+// update:  z −= Qc, followed by the dots again, or by the square of |z|
+// next:    the next column of Q = z / |z|
 // combine: sums of columns
 //
-// Steps of Lanczos' method with full reorthogonalisation, twice, each by two products with all
-// vectors before (Cheng et al. 2014, algorithm 1), in float64. Q has its columns one after the
-// other; a block has 128 rows of it. Each sum has one order.
+// Steps of Lanczos' method in float64, with full reorthogonalisation applied twice, each time by
+// two products with all previous vectors (Cheng et al. 2014, algorithm 1). Q is stored by columns,
+// and a block handles 128 of its rows. Each sum has a fixed order.
 #pragma once
 #include "sums.h"
 
 enum { groups = 4, step_warps = groups * chunk / 32 };
 
-// What a chunk of each column has in common with the chunk of z: a warp takes every 16th.
+// The dot products of a chunk of each column with the chunk of z. A warp handles every 16th column.
 inlined void chunk_dots(const double *q, int columns, int chunks, const double (&z)[4], double *parts) {
   int lane = thread_x() & 31, warp = thread_x() >> 5;
   for (int j = warp; j < columns; j += step_warps) {
@@ -23,7 +23,7 @@ inlined void chunk_dots(const double *q, int columns, int chunks, const double (
   }
 }
 
-// The numbers of a chunk that a lane has, of any memory.
+// The four numbers of a chunk that a lane handles, from shared or global memory.
 inlined void of_lane(const double *all, double (&z)[4]) {
   int lane = thread_x() & 31;
   z[0] = all[2 * lane], z[1] = all[2 * lane + 1], z[2] = all[64 + 2 * lane], z[3] = all[64 + 2 * lane + 1];
@@ -35,8 +35,8 @@ extern "C" __global__ void eigenmap_dots(const double *q, int columns, int chunk
   chunk_dots(q, columns, chunks, mine, parts);
 }
 
-// c of all columns, a warp each. What is taken of the last column, in one pass and the other, is a
-// number on the diagonal of T: pass 0 sets it, pass 1 adds to it; there is none for step −1.
+// c of all columns, one warp per column. The coefficients of the last column in both passes sum to
+// a diagonal element of T: pass 0 sets it, pass 1 adds to it. Step −1 has none.
 extern "C" __global__ void eigenmap_sums(const double *parts, int columns, int chunks, double *c, double *diagonal, int step, int pass) {
   int lane = thread_x() & 31, j = block_x() * (threads() >> 5) + (thread_x() >> 5);
   if (j >= columns) return;
@@ -48,20 +48,21 @@ extern "C" __global__ void eigenmap_sums(const double *parts, int columns, int c
   c[j] = planted(fault::once) && !j ? sum / 2 : sum;
 }
 
-// Sums of columns over a chunk, in the first threads of the block: groups take every fourth.
+// The linear combination of columns over a chunk, in the first threads of the block. Each group of
+// threads adds every fourth column.
 inlined double of_columns(const double *q, int columns, int chunks, const double *c) {
   __shared__ double all[groups][chunk];
   int i = thread_x() % chunk, group = thread_x() / chunk;
   const double *at = q + (int64)block_x() * chunk + i;
   double sum = 0;
   for (int j = group; j < columns; j += groups) sum = __builtin_fma(c[j], at[(int64)j * chunks * chunk], sum);
-  __syncthreads(); // of what was there before
+  __syncthreads(); // the previous sums have been read
   all[group][i] = sum;
   __syncthreads();
   return (all[0][i] + all[1][i]) + (all[2][i] + all[3][i]);
 }
 
-// z −= Qc. Then dots once more, of all columns; or, in the last pass, the part of |z|².
+// z −= Qc, then the dot products of all columns again, or in the last pass a chunk's part of |z|².
 extern "C" __global__ void eigenmap_update(const double *q, int columns, int chunks, const double *c, double *z, double *parts, int last) {
   __shared__ double now[chunk];
   double taken = of_columns(q, columns, chunks, c), *at = z + (int64)block_x() * chunk;
@@ -77,8 +78,8 @@ extern "C" __global__ void eigenmap_update(const double *q, int columns, int chu
   }
 }
 
-// A column of Q: z by its length, which is a number beside the diagonal of T; of what is shorter
-// than the least, 0. v is the column by D^−½, for the next product.
+// Appends a column to Q: z / |z|, or 0 if |z| is not above least. |z| is an off-diagonal element of
+// T. v is the column times D^−½, for the next product.
 template <class V>
 inlined void add_column(const double *z, const double *parts, int chunks, double least, double *q, int column, const double *scale, V *v, double *beside, int step) {
   __shared__ double length;
@@ -104,7 +105,7 @@ inlined void add_column(const double *z, const double *parts, int chunks, double
 NEXT(wide, double)
 NEXT(narrow, float32)
 
-// Vectors that are sums of columns, one after the other, by coefficients of each.
+// Vectors that are linear combinations of the columns, each with its own coefficients.
 extern "C" __global__ void eigenmap_combine(const double *q, int columns, int chunks, const double *c, int vectors, double *to) {
   for (int k = 0; k < vectors; k++) {
     double sum = of_columns(q, columns, chunks, c + (int64)k * columns);

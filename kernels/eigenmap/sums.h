@@ -1,27 +1,26 @@
-// Sums of float64 numbers, always in the same order, so that their bits are the same: in a
-// thread, then by the tree of a warp, then warp by warp. Where arguments say "parts", each block
-// has left one there, for whoever adds them up by one order.
+// Sums of float64 numbers in a fixed order, so that their bits are reproducible: first in a thread,
+// then by a tree in the warp, then warp by warp. Each block stores its result in an argument called
+// parts, which a later kernel adds up in a fixed order.
 #pragma once
 #include "fault.h"
 
-// Two numbers that memory brings together.
+// Two numbers, loaded together.
 typedef double pair __attribute__((vector_size(16)));
 
-// What a lane holds.
+// The number of another lane.
 inlined double from_lane_of(double v, int lane) {
   unsigned long long bits = as<unsigned long long>(v);
   unsigned low = from_lane((unsigned)bits, lane), high = from_lane((unsigned)(bits >> 32), lane);
   return as<double>((unsigned long long)high << 32 | low);
 }
 
-// The sum of what the lanes of a warp have, in all of them.
+// The sum over the lanes of a warp, in all lanes.
 inlined double over_lanes(double v) {
   UNROLL for (int far = 16; far > 0; far >>= 1) v += from_lane_of(v, (thread_x() & 31) ^ far);
   return v;
 }
 
-// Sums of n numbers that each lane has, n a power of two: of 32/n lanes side by side all have
-// the same one, the first ones the first.
+// The sums of n numbers of each lane, where n is a power of two. Lane l returns sum l / (32/n).
 template <int n, int far = 16> inlined double over_lanes_each(double (&v)[n]) {
   int lane = thread_x() & 31;
   if constexpr (n > 1) {
@@ -38,8 +37,8 @@ template <int n, int far = 16> inlined double over_lanes_each(double (&v)[n]) {
   }
 }
 
-// The square root, to the nearest.
+// The square root, rounded to nearest.
 inlined double root(double v) { return __builtin_sqrt(v); }
 
-// Vectors are as long as a number of chunks, 0 behind their end. A block has a chunk.
+// Vectors are padded with 0 to a number of chunks. A block handles one chunk.
 enum { chunk = 128 };

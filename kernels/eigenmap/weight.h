@@ -1,14 +1,14 @@
-// Weights of two patches, exp(−|x_i − x_j|²/(Mα²) − |p_i − p_j|²/(2β²)), of whole numbers: grey
-// values from 0 to 255, four to a word, and places on the grid of patches.
+// Weights of two patches, exp(−|x_i − x_j|²/(Mα²) − |p_i − p_j|²/(2β²)), from integers: grey values
+// from 0 to 255, four to a word, and positions on the grid of patches.
 #pragma once
 #include "sums.h"
 
-// A whole number as a double, by its bits: a conversion is slower.
+// An integer as a double, by its bits, which is faster than a conversion.
 inlined double whole(unsigned v) { return as<double>(0x4330000000000000ull | v) - 4503599627370496.0; }
 
-// exp(x), x ≤ 0: of x = n·ln 2 + r by the series of exp(r), |r| ≤ ½ ln 2, of which what is left
-// out is less than a hundredth of the last bit. n is found by adding what makes it the last bits of
-// a number; below the normal numbers two factors scale as one would.
+// exp(x) for x ≤ 0. With x = n·ln 2 + r and |r| ≤ ½ ln 2, a Taylor series gives exp(r) with an
+// error below a hundredth of the last bit. Adding 1.5·2⁵² rounds to the integer n. The result is
+// scaled by two factors, so that subnormal results are possible.
 inlined double exponential(double x) {
   const double last = 6755399441055744.0;
   x = x < -746 ? -746 : x;
@@ -33,16 +33,16 @@ inlined double exponential(double x) {
   return p * as<double>((int64)(half + 1023) << 52) * as<double>((int64)(whole - half + 1023) << 52);
 }
 
-// The features of a patch: as many words as the module is told, or four, which registers hold.
+// The features of a patch, as words. Some kernels require four words, which they keep in registers.
 struct features {
   const unsigned *all;
   int words;
   const int *squares; // |x|² of each patch
 };
 
-// Patches whose features lie in registers.
+// A patch with its features in registers.
 struct of_four {
-  static const bool few = true; // their distances' squares are less than 2^23
+  static const bool few = true; // squared distances are less than 2²³
   typedef unsigned four __attribute__((vector_size(16)));
   four words;
   member of_four() {}
@@ -54,7 +54,7 @@ struct of_four {
   }
 };
 
-// Those whose features are too many, which are read each time.
+// A patch with more features, which are read for each product.
 struct of_many {
   static const bool few = false;
   const unsigned *words;

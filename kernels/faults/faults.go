@@ -1,7 +1,7 @@
-// Package faults holds kernels with known defects for devices, so that tests of the
-// harness can show that they are caught there. Nothing but tests imports it. The faults
-// are planted in the kernels of one type (kernels/ecc/fault.h). Most are tried on the
-// host alone (kernels/onhost).
+// Package faults holds device kernels with known defects, so that tests of the harness can show
+// that the defects are caught on a device. Only tests import it. The defects are planted in the
+// kernels of one type (kernels/ecc/fault.h). Most defects are tested on the host only
+// (kernels/onhost).
 package faults
 
 import (
@@ -16,11 +16,11 @@ import (
 //go:embed faults.ptx.tar.zst
 var file []byte
 
-// modules are the PTX of modules with a fault, by their names.
+// modules returns the PTX of the modules with a defect, by name.
 func modules() map[string][]byte {
 	files, err := bundle.Unpack(file)
 	if err != nil {
-		panic(err) // it is embedded
+		panic(err) // the file is embedded
 	}
 	all := map[string][]byte{}
 	for _, f := range files {
@@ -29,8 +29,7 @@ func modules() map[string][]byte {
 	return all
 }
 
-// PTX gives the compiled form of sources with one fault, as kernels.PTX gives it
-// without.
+// PTX returns a function that returns the PTX of a module with one defect. It replaces kernels.PTX.
 func PTX(fault string) func(name string) ([]byte, error) {
 	return func(name string) ([]byte, error) {
 		ptx, ok := modules()[name+"."+fault]
@@ -41,6 +40,5 @@ func PTX(fault string) func(name string) ([]byte, error) {
 	}
 }
 
-// Misbehaving is the compiled form of misbehave.cu: kernels that do not count
-// but fail.
+// Misbehaving returns the PTX of misbehave.cu: kernels that fail instead of counting.
 func Misbehaving() []byte { return modules()["misbehave"] }

@@ -8,7 +8,7 @@ import (
 	"eccbench/kernels/source"
 )
 
-// Every fault is compiled from the sources as they are, each to code of its own.
+// Every fault is compiled from the current sources, and no two compile to the same code.
 func TestFaultsAreOfTheSources(t *testing.T) {
 	codes := map[string]string{}
 	for _, m := range source.FaultyModules() {

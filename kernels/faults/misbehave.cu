@@ -1,5 +1,5 @@
-// Kernels that fail as kernels do, for tests of the harness. They take what a
-// counting kernel takes after its image (internal/resident).
+// Kernels that fail in typical ways, for tests of the harness. They take the parameters of a
+// counting kernel that follow the image (internal/resident).
 #include "../device.h"
 
 #define KERNEL(failure)                                                                                 \
@@ -9,10 +9,10 @@
 // Writes 8 TiB beyond the table.
 KERNEL(oob) { total[(1ll << 40) + thread_x()] = levels; }
 
-// Waits for a value that nothing writes.
+// Waits for a value that is never written.
 KERNEL(endless) {
   while (*(volatile int64 *)total != -1) {}
 }
 
-// Adds nothing. Its launch is what asks for too much.
+// Adds nothing. Its launch requests too many resources.
 KERNEL(greedy) { add_global(total, 0); }

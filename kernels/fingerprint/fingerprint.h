@@ -1,19 +1,21 @@
-// for each position (z, y): for each pair of neighbours in a row of f:
-//   sum += f(x) − f(x + 1) where that falls, of f = the row's weights w, less;
-//   of w with the next row, w with the next plane, more; of all four, less
+// for each position (z, y), f1 = the row's weights w, f2 = the minimum of w and the next row,
+// f3 = the minimum of w and the next plane, f4 = the minimum of all four rows:
+//   for each pair of neighbours in a row:
+//     sum += −fall(f1) + fall(f2) + fall(f3) − fall(f4), fall(f) = max(0, f(x) − f(x + 1))
 //
-// The sum over the cells of an image of (−1)^dimension times the least weight of its voxels
-// (doc/fingerprint.md). A cell that is thin along x and the one to its successor differ by
-// what the weight falls by to the next voxel, or by nothing, so four differences a voxel take
-// the eight cells. Each voxel is looked up once, but for a row and a plane that warps share. A
-// warp takes 128 columns and four rows or five, marches along z, and holds the last plane. Of a 2D
-// image, whose positions have w and w with the next row alone, it marches along y.
+// The sum over the cells of an image of (−1)^dimension times the least weight of their voxels
+// (doc/fingerprint.md). A cell that is thin along x and its prism to the next voxel differ by the
+// fall of the weight, or cancel. So four falls per voxel cover its eight cells. Each voxel is
+// looked up once, except for a row and a plane that warps share. A warp takes 128 columns and four
+// or five rows, marches along z, and keeps the previous plane. In a 2D image, where only f1 and f2
+// exist, it marches along y.
 //
-// A warp holds a voxel as the place of its weight in shared memory, which ascends with the
-// levels: a minimum is one instruction, and the weights of what may fall are read last. A table
-// that is too large is one of products, of every float32, or beside: then a warp holds weights, 64
-// bits of which the upper 32 tell the levels apart. The host shifts weights to the left where they
-// have fewer than 32 random bits, and a warp shifts back what it summed before that can run over.
+// A warp represents a voxel by the address of its weight in shared memory. Addresses ascend with
+// the weights, so a minimum is one instruction, and the weights are read only for the falls. A table
+// that is too large for shared memory is replaced by products (`products`, and `every` for all
+// float32 values), or read from global memory. Then a warp keeps weights of 64 bits, whose upper 32
+// bits determine their order. The host shifts weights to the left if they have fewer than 32 random
+// bits, and a warp shifts its sum back before it can overflow.
 //
 // Includes: ../device.h, ../rounded.h, fault.h.
 #pragma once
@@ -22,7 +24,7 @@
 
 #ifdef ON_HOST
 #define AT_ONCE(threads, blocks)
-#else // so few registers that a multiprocessor has room for them
+#else // limits the registers, so that a multiprocessor can hold that many blocks
 #define AT_ONCE(threads, blocks) __attribute__((launch_bounds(threads, blocks)))
 #endif
 
@@ -34,13 +36,14 @@ extern __shared__ int block_changes[];
 typedef unsigned long long uint64;
 
 struct weight {
-  unsigned lo, hi; // each by itself, which 64 bits in one would hide from the compiler
+  unsigned lo, hi; // separate words, which the compiler would not see in a 64-bit number
   weight() = default;
   member weight(unsigned lo, unsigned hi) : lo(lo), hi(hi) {}
   member weight(const weight &w) : lo(w.lo), hi(w.hi) {}
   member weight &operator=(const weight &w) { return lo = w.lo, hi = w.hi, *this; }
 };
-// How many rows a thread takes: more of weights, whose rows of the last plane take no registers.
+// The number of rows of a thread. It is greater for weights, because the rows of the previous plane
+// are in shared memory then.
 template <class one> constexpr int rows_of = sizeof(one) == sizeof(weight) ? 5 : 4;
 
 inlined unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
@@ -48,12 +51,12 @@ inlined weight least(weight a, weight b) {
   bool first = a.hi < b.hi;
   return {first ? a.lo : b.lo, first ? a.hi : b.hi};
 }
-// Makes a the lesser one.
+// Replaces a by the lesser of a and b.
 inlined void lower(unsigned &a, unsigned b) { a = least(a, b); }
 inlined void lower(weight &a, weight b) {
 #ifdef ON_HOST
   a = least(a, b);
-#else // by moves under a condition, which a multiplier does, and no choice
+#else // predicated moves, not selects
   if (b.hi < a.hi) asm volatile("mov.b32 %0, %2; mov.b32 %1, %3;" : "=&r"(a.lo), "=r"(a.hi) : "r"(b.lo), "r"(b.hi));
 #endif
 }
@@ -62,18 +65,18 @@ inlined weight from(weight v, int lane) { return {from_lane(v.lo, lane), from_la
 inlined unsigned before(unsigned v) { return from_lane_before(v); }
 inlined weight before(weight v) { return {from_lane_before(v.lo), from_lane_before(v.hi)}; }
 
-// Adds a − b where key_a > key_b.
+// Adds a − b to sum if key_a > key_b.
 inlined void add_fall(uint64 &sum, unsigned key_a, unsigned key_b, weight a, weight b) {
 #ifdef ON_HOST
   if (key_a > key_b) sum += ((uint64)a.hi << 32 | a.lo) - ((uint64)b.hi << 32 | b.lo);
-#else // a branch around an addition of three becomes a condition of its two instructions
+#else // the compiler would branch around this; inline assembly makes it predicated
   if (key_a > key_b)
     asm volatile("{ .reg .u64 a, b; mov.b64 a, {%1, %2}; mov.b64 b, {%3, %4}; sub.u64 a, a, b; add.u64 %0, %0, a; }"
                  : "+l"(sum) : "r"(a.lo), "r"(a.hi), "r"(b.lo), "r"(b.hi));
 #endif
 }
 
-// The words of a weight in shared memory, which stay two.
+// Loads a weight from shared memory, as two words.
 template <int ahead = 0> inlined weight load(unsigned at) {
 #ifdef ON_HOST
   return *(const weight *)onhost::reach_shared("reads", at + ahead, 8);
@@ -83,7 +86,7 @@ template <int ahead = 0> inlined weight load(unsigned at) {
   return w;
 #endif
 }
-// The same where asked.
+// The same, predicated.
 inlined void load_if(bool asked, weight &to, unsigned at) {
 #ifdef ON_HOST
   if (asked) to = load(at);
@@ -109,12 +112,12 @@ inlined weight load(const weight *p) {
 #endif
 }
 
-// a + b, from 0 to most.
+// a + b, limited to 0 … most.
 inlined int between(int a, int b, int most) {
 #ifdef ON_HOST
   int d = a + b;
   return d < 0 ? 0 : d > most ? most : d;
-#else // in this order, in which Hopper has one instruction
+#else // in this order, one instruction on Hopper
   int d;
   asm("{ .reg .s32 d; add.s32 d, %1, %2; min.s32 d, d, %3; max.s32 %0, d, 0; }" : "=r"(d) : "r"(a), "r"(b), "r"(most));
   return d;
@@ -131,18 +134,18 @@ inlined int64 multiply_wide(int a, int b) {
 #endif
 }
 
-// A place so many values ahead.
+// The address n values after p.
 template <class T> inlined const T *after(const T *p, int n) {
 #ifdef ON_HOST
   return p + n;
-#else // which no compiler makes one of each row of
+#else // hides the sum from the compiler, which would keep one pointer per row
   uint64 q;
   asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(q) : "r"(n), "n"(sizeof(T)), "l"(p));
-  return (const T *)(const __attribute__((address_space(1))) T *)q; // of the device's memory
+  return (const T *)(const __attribute__((address_space(1))) T *)q; // in global memory
 #endif
 }
 
-// a·b + c by a multiplier, which a shift in place of it would leave idle.
+// a·b + c as a multiplication, which leaves the units for shifts free.
 inlined unsigned multiply_add(unsigned a, unsigned b, unsigned c) {
 #ifdef ON_HOST
   return a * b + c;
@@ -164,7 +167,7 @@ inlined float32 fma_float(float32 a, float32 b, float32 c) {
 #endif
 }
 
-// a·b, from 0 to 1, and 0 of what is no number.
+// a·b, limited to 0 … 1; 0 if it is NaN.
 inlined float32 times_saturated(float32 a, float32 b) {
 #ifdef ON_HOST
   float32 c = times(a, b);
@@ -176,27 +179,29 @@ inlined float32 times_saturated(float32 a, float32 b) {
 #endif
 }
 
-// Where the weights of levels are, and which level a value has. The last of n entries is what
-// is outside.
+// The weights of levels, and the level of a value. The last of n entries is for the outside.
 struct ladder {
-  const weight *weights; // of the entries; or factors: of the upper bytes of levels first, of the lowest last
+  // The weights by entry. For products they are factors: of the upper bytes of levels first, of the
+  // lowest byte last.
+  const weight *weights;
   int n;
   int log_copies;        // of the table of weights
   int least;             // integers: the value of entry 0
-  int top;               // and that of the last value, n − 1 where that is outside
-  const float32 *values; // float32: of the levels; null where lo + k·step is exact
+  int top;               // integers: the last value minus least; n − 1 if that is outside
+  const float32 *values; // float32: the levels, or null if lo + k·step is exact
   int even;              // float32: the levels are evenly spaced
-  float32 lo, inverse, step; // the inverse is of what the last level is above the first
+  float32 lo, inverse, step; // inverse: 1 / (last level − first level)
   int descend;           // the weights descend with the levels
-  int order;             // products: where levels begin in the upper word of a weight
+  int order;             // products: the position of the level in the upper word of a weight
   int lane;
 };
 
-// Entries are counted from a number on, of float32 from where its numbers are the integers.
+// Entries are counted from an origin. For float32 it is the pattern of a float around which floats
+// are the integers.
 const float32 integers = 12582912;
 template <class T> inlined int origin_of() { return (T)0.5f > 0 ? (int)as<unsigned>(integers) : 0; }
 
-// Copies weights to shared memory: to each of n slots those of an entry.
+// Copies weights to shared memory: slot i receives the weight of entry(i).
 template <class F> inlined void fill(void *place, const weight *from, int n, int log_copies, F entry) {
   weight *to = (weight *)place;
   const int some = 8; // loads at a time
@@ -208,8 +213,8 @@ template <class F> inlined void fill(void *place, const weight *from, int n, int
   }
 }
 
-// Where tables of factors begin, as the hardware counts: a number, so that an address needs no addition.
-// What a block was given begins before it.
+// The address of the tables of factors in shared memory. It is a constant, so that addresses need
+// no addition. The block's shared memory begins at or before it.
 const unsigned factors_at = 4096, factor_bytes = 257 * 256;
 inlined unsigned *factor_place() {
   unsigned before = factors_at - (shared_address(block_changes) & 0xffffff);
@@ -219,15 +224,15 @@ inlined unsigned *factor_place() {
 // The upper byte of addresses in shared memory.
 inlined unsigned shared_window() { return shared_address(block_changes) & 0xff000000; }
 
-// A place of a weight in shared memory, of copies for lanes. What is outside has the first place
-// and the last one.
+// A voxel as the address of its weight in shared memory, in one of several copies for the lanes.
+// The outside has the first slot and the last one.
 template <bool under, class T> struct places {
-  static const bool seldom = false; // so that brief code is worth more than quick one
-  static const int bytes = 0; // of factors in shared memory
+  static const bool seldom = false; // true if short code matters more than fast code
+  static const int bytes = 0; // bytes of factors in shared memory
   member static int origin() { return origin_of<T>(); }
   typedef unsigned one;
-  unsigned step, stride, first; // bytes from place to place, and from level to level
-  int outside; // what is outside in place of an entry
+  unsigned step, stride, first; // bytes between slots, and between levels; address of entry 0
+  int outside; // the entry of voxels outside of the image
   const float32 *values;
   member void begin(const ladder &l) {
     int n = l.n, descend = l.descend;
@@ -260,7 +265,7 @@ template <bool under> inlined void add_weights_falls(uint64 &sum, const weight (
   }
 }
 
-// A weight of a table beside shared memory.
+// A voxel as its weight, from a table in global memory.
 template <bool under, class T> struct beside {
   static const bool seldom = true;
   static const int bytes = 0;
@@ -284,40 +289,42 @@ template <int ahead = 0> inlined unsigned load_word(unsigned at) {
   return w;
 #endif
 }
-// Products modulo a prime, of a number of 32 bits with a sign and one whose absolute value is below 2³⁰,
-// of which there is twice as much: again a number of 32 bits, with a sign or without one, since a
-// multiple of the prime is taken off or added first. It needs no comparison but after the last one.
+// Products modulo a prime, of a signed 32-bit number and a number with an absolute value below 2³⁰,
+// which is given doubled. The result is again a 32-bit number, signed or unsigned, because a
+// multiple of the prime is subtracted or added first. Only the last product needs a comparison
+// (in_field).
 const unsigned prime = 0x7fffffff;
 const int64 many_primes = (int64)prime << 31; // 2⁶² − 2³¹
-inlined int digits(int64 c) { return (int)(c >> 32) + (int)((unsigned)c >> 1); } // 2³¹ is 1
+inlined int digits(int64 c) { return (int)(c >> 32) + (int)((unsigned)c >> 1); } // of c/2, modulo the prime: 2³¹ is 1
 inlined int times_signed(int a, int twice_b) { return digits((int64)a * twice_b - many_primes); }
 inlined unsigned times_unsigned(int a, int twice_b) { return (unsigned)digits((int64)a * twice_b + many_primes); }
-// A number below twice the prime, modulo the prime.
+// d modulo the prime, for d below twice the prime.
 inlined unsigned in_field(unsigned d) {
 #ifdef ON_HOST
   return least(d, d - prime);
-#else // in this order, in which Hopper has one instruction
+#else // in this order, one instruction on Hopper
   unsigned e;
   asm("{ .reg .u32 e; sub.u32 e, %1, %2; min.u32 %0, e, %1; }" : "=r"(e) : "r"(d), "n"(prime));
   return e;
 #endif
 }
 
-// A weight of every float32, whose random bits are a product of four.
+// A voxel as the weight of its float32 value. The random bits are a product of four factors, one
+// per byte of the level.
 template <bool under, class T> struct every {
   typedef weight one;
   static const bool seldom = false;
   static const int bytes = factors_at + factor_bytes;
-  int outside;           // the number of what is outside
-  int zero, sign;        // that of the level of 0, and what the next one is above it
-  unsigned lanes;        // two of the lane's places in a row, and the upper byte of an address
-  unsigned which[4];     // of those are taken first to last, and with which bytes
-  // A row of 64 words has copies for half a warp of four factors. One half of a warp takes the
-  // first one and then the second one, when the other half takes the second one and then the first
-  // one, so that no two lanes meet in a bank.
+  int outside;           // the level number of the outside
+  int zero, sign;        // the level number of 0.0, and the step to the next level
+  unsigned lanes;        // two places of the lane in a row, and the upper byte of an address
+  unsigned which[4];     // the bytes that select each of the four factors
+  // A row of 64 words has copies of four factors for half a warp. While one half of a warp reads
+  // the first factor and then the second one, the other half reads them in the reverse order, so
+  // that no two lanes access the same bank.
   member void begin(const ladder &l) {
     unsigned *to = factor_place();
-    const int some = 8, all = 256 * 64; // loads at a time
+    const int some = 8, all = 256 * 64; // some: loads at a time
     NOT_UNROLLED for (int i = thread_x(); i < all; i += some * threads()) {
       unsigned f[some];
       UNROLL for (int j = 0; j < some; j++) {
@@ -335,18 +342,19 @@ template <bool under, class T> struct every {
     lanes = shared_window() + 4 * (l.lane & 15) + (second ? 0x0040 : 0x4000) + 0x100 * 4 * (l.lane & 15);
     UNROLL for (int i = 0; i < 4; i++) which[i] = 0x7604 + (i & 1) + ((3 - (i ^ second)) << 4);
   }
-  // The number of a value, as which bits count from zero, and below it from the other end.
+  // The level number of a value by its bits, which ascend from zero and, for negative values,
+  // descend.
   member int number(int bits) const {
 #ifdef ON_HOST
     return (int)((unsigned)zero + (unsigned)sign * (bits < 0 ? -(unsigned)(bits & 0x7fffffff) : (unsigned)bits));
-#else // by a multiplier, where a branch would become a choice of two
+#else // as a multiplication; a branch would become a select
     int d;
     asm("{ .reg .pred p; setp.lt.s32 p, %1, 0; mad.lo.s32 %0, %1, %2, %3; @p mad.lo.s32 %0, %1, %4, %5; }"
         : "=&r"(d) : "r"(bits), "r"(sign), "r"(zero), "r"(-sign), "r"(zero ^ (int)0x80000000));
     return d;
 #endif
   }
-  member int beyond(const ladder &) const { return zero + sign * 0x7f800000; } // of infinity
+  member int beyond(const ladder &) const { return zero + sign * 0x7f800000; } // the level number of infinity
   member one at(unsigned number) const {
     unsigned a = load_word<factors_at>(permute(number, lanes, which[0])), b = load_word<factors_at>(permute(number, lanes, which[1]));
     unsigned c = load_word<factors_at + 128>(permute(number, lanes, which[2])), d = load_word<factors_at + 128>(permute(number, lanes, which[3]));
@@ -355,20 +363,20 @@ template <bool under, class T> struct every {
   member void add_falls(uint64 &sum, const one (&f)[5]) const { add_weights_falls<under>(sum, f); }
 };
 
-// A weight whose random bits are those of the product of two: of a level's upper byte and of its
-// lower one.
+// A voxel as a weight whose random bits are a product of two factors: of the level's upper byte and
+// of its lower byte.
 template <bool under, class T> struct products {
   typedef weight one;
   static const bool seldom = false;
   static const int bytes = factors_at + factor_bytes;
   member static int origin() { return origin_of<T>(); }
-  int outside, sign, first; // of numbers, which are counted from where the factors are
+  int outside, sign, first; // of numbers, which begin at the address of the factors
   unsigned lanes;           // the lane's place in a row, and the upper byte of an address
-  unsigned unit, mask;      // a number in the upper word, and random bits there
+  unsigned unit, mask;      // a level number in the upper word, and the random bits there
   const float32 *values;
   member void begin(const ladder &l) {
-    // Rows of 256 bytes, so that bytes of a level are bytes of a place: copies for half a warp of
-    // the upper byte's factor, and of the lower one's.
+    // Rows of 256 bytes, so that bytes of a level are bytes of an address: copies for half a warp
+    // of the factor of the upper byte, then of the lower byte.
     fill(factor_place(), l.weights, 2 * 257, 4, [](int slot) { return slot & 1 ? 257 + least((unsigned)slot >> 1, 255u) : slot >> 1; });
     __syncthreads();
     values = l.values, outside = (l.descend == under ? l.n - 1 : -1) + origin();
@@ -387,8 +395,8 @@ template <bool under, class T> struct products {
   member void add_falls(uint64 &sum, const one (&f)[5]) const { add_weights_falls<under>(sum, f); }
 };
 
-// Which entries some values have, and whether none of them is outside for sure: of integers,
-// their distance from the first one.
+// The entries of values. Returns whether none of them can be outside. For integers, an entry is the
+// distance from the first value.
 template <class Way, class T> struct entries {
   template <class V, int n> inlined bool of(int (&k)[n], const V &v, const ladder &l, const Way &way) {
     int top = l.top - planted(fault::last);
@@ -396,18 +404,19 @@ template <class Way, class T> struct entries {
     return l.top < l.n - 1;
   }
 };
-// Of float32 the first level that is not below them: nearly always the nearest one.
+// For float32, the first level that is not below the value. It is nearly always the nearest level.
 template <class Way> struct entries<Way, float32> {
   inlined float32 value(const ladder &l, const Way &way, int k) { return l.values ? way.values[k] : plus(l.lo, times((float32)k, l.step)); }
   inlined int search(float32 v, const ladder &l, const Way &way) {
     int k = 0, last = l.n - 2;
-    NOT_UNROLLED for (int some = 1 << (31 - __builtin_clz(l.n)); some; some >>= 1) { // as often in all lanes
+    NOT_UNROLLED for (int some = 1 << (31 - __builtin_clz(l.n)); some; some >>= 1) { // the same in all lanes
       int next = k + some;
       if (next <= last + 1 && value(l, way, next - 1 < last ? next - 1 : last) < v) k = next;
     }
     return (planted(fault::last) && k > last ? k - 1 : k) + Way::origin();
   }
-  // The nearest levels, and whether they have the values; of all values a level on the ladder.
+  // Finds the nearest levels. Returns whether all values in the warp are levels; known: levels are
+  // read from a table.
   template <bool known, class V, int n> inlined bool nearest(int (&k)[n], const V &v, const ladder &l, const Way &way) {
     float32 at[n];
     UNROLL for (int c = 0; c < n; c++) {
@@ -421,11 +430,11 @@ template <class Way> struct entries<Way, float32> {
     UNROLL for (int c = 0; c < n; c++) stand &= at[c] == v[c] || planted(fault::between);
     return !any(!stand);
   }
-  // Branches are those of a whole warp, so that lanes stay together.
+  // Branches are uniform in a warp, so that lanes stay together.
   template <class V, int n> inlined bool of(int (&k)[n], const V &v, const ladder &l, const Way &way) {
     if (l.even && !l.values && nearest<false>(k, v, l, way)) return true;
     if (l.even && l.values && nearest<true>(k, v, l, way)) return true;
-    NOT_UNROLLED for (int c = 0; c < n; c++) { // in registers
+    NOT_UNROLLED for (int c = 0; c < n; c++) { // keeps arrays in registers
       float32 one = v[0];
       UNROLL for (int i = 1; i < n; i++) one = i == c ? v[i] : one;
       int found = search(one, l, way);
@@ -435,7 +444,7 @@ template <class Way> struct entries<Way, float32> {
   }
 };
 
-// On the ladder of every float32, the number of the level.
+// On the ladder of all float32 values: the level number.
 template <bool under> struct entries<every<under, float32>, float32> {
   template <class V, int n> inlined bool of(int (&k)[n], const V &v, const ladder &l, const every<under, float32> &way) {
     UNROLL for (int c = 0; c < n; c++) k[c] = way.number(as<int>(v[c]));
@@ -443,22 +452,23 @@ template <bool under> struct entries<every<under, float32>, float32> {
   }
 };
 
-// Slices of an image: those from first on are at p. Position z lies between slices z and
-// z + 1 of all of them. Along a periodic axis what is outside is the first voxel.
+// The slices of an image. p holds those from first on. Position z is between slices z and z + 1 of
+// the image. Along a periodic axis, the voxel after the last one is the first one.
 struct slab {
   int w, h, slices, first;
-  int rings; // 1, 2, 4: along x, y, z
+  int rings; // bits 1, 2 and 4: periodic along x, y and z
 };
 
-// What a thread reads of a plane, and one of the lanes of each row of the column before.
+// The values that a thread reads in a plane, and for one row the column before the warp's.
 template <class T, int held> struct loaded {
   typedef T vector __attribute__((vector_size(wide * sizeof(T))));
   vector v[held + 1];
   T before;
-  bool there; // the plane
+  bool there; // the plane exists
 };
 
-// Whether rows begin where vectors can be loaded: known, or asked for each plane, for shorter code.
+// Whether rows are aligned for vector loads: known when compiling, or tested for each plane, for
+// shorter code.
 enum alignment { unaligned, aligned, unknown };
 
 template <class Way, class T> struct columns {
@@ -469,12 +479,12 @@ template <class Way, class T> struct columns {
   slab s;
   ladder l;
   Way way;
-  int x;              // column
-  int rows[held + 1]; // where the thread's columns begin in a plane, or some others where it has none
-  int columns_on[wide]; // how many columns ahead each is, the last one of the image at most
+  int x;              // the first column
+  int rows[held + 1]; // offsets of the thread's rows in a plane; arbitrary valid ones for rows outside
+  int columns_on[wide]; // offsets of the columns, limited to the image's last one
   bool there[held + 1];
-  int seam;           // the column before the warp's, in the row whose number the lane has, or -1
-  bool inside;        // all rows are there, and all columns where words are read that may have others
+  int seam;           // the offset of the column before the warp's, in the row with the lane's number, or −1
+  bool inside;        // all rows exist, and all columns if words are loaded that may contain others
 
   member int row(int y) const { return y >= 0 && y < s.h ? y * s.w : s.rings & 2 ? 0 : -1; }
   member void place(int at, int y) {
@@ -491,7 +501,7 @@ template <class Way, class T> struct columns {
     seam = row(y + (l.lane < held ? l.lane : held));
     seam = seam < 0 || before < 0 ? -1 : seam + before;
   }
-  // Where a plane is, and whether it is there; some other one where it is not.
+  // The address of a plane, and whether it exists. If not, the address is that of another plane.
   member const T *plane(int z, bool &there) const {
     there = z >= 0 && z < s.slices;
     if (!there && s.rings & 4) z = 0, there = true;
@@ -502,7 +512,7 @@ template <class Way, class T> struct columns {
     const T *p = after(plane, rows[r]);
     if (a == aligned || (a == unknown && s.w % wide == 0)) {
       to.v[r] = *(const typename plane_of::vector *)p;
-    } else if constexpr (sizeof(T) == 1) { // words, of which there may be no next one
+    } else if constexpr (sizeof(T) == 1) { // loads words; the next one may not exist
       int odd = (int)(int64)p & 3;
       const unsigned *word = (const unsigned *)(p - odd);
       to.v[r] = as<typename plane_of::vector>(shift_right(word[odd && x + wide - odd < s.w], word[0], 8 * odd));
@@ -515,15 +525,15 @@ template <class Way, class T> struct columns {
     load_before(to, p);
     UNROLL for (int r = 0; r <= held; r++) load<a>(to, p, r);
   }
-  // The columns before the warp's, of which each lane has that of its row.
+  // The column before the warp's. Each lane has that of its row.
   member one look_before(const plane_of &in) const {
     int k[1];
     bool none = entries<Way, T>::of(k, &in.before, l, way);
     if (!in.there || seam < 0 || (!none && k[0] == way.beyond(l))) k[0] = way.outside;
     return way.at(k[0]);
   }
-  // Entries of rows from one on. A column beyond the last one is like it: nothing falls to what is
-  // outside, or where that is the least, rises from it.
+  // The entries of n rows. A column beyond the image's last one repeats it, so that nothing falls
+  // or rises there.
   template <int n> member void find(int (&k)[n][wide], const plane_of &in, int first) const {
     T v[n * wide];
     int flat[n * wide];
@@ -538,9 +548,9 @@ template <class Way, class T> struct columns {
         }
     }
   }
-  // Whether the thread's columns add anything.
+  // Whether the thread's columns add to the sum.
   member bool adds() const { return x < s.w || planted(fault::outside); }
-  // A row: the thread's columns, and before them the last one of the lane before.
+  // A row: the thread's columns, preceded by the last column of the previous lane.
   member void look_up(one (&to)[1 + wide], const int (&k)[wide]) const {
     UNROLL for (int c = 0; c < wide; c++) to[1 + c] = way.at(k[c]);
     to[0] = before(to[wide]);
@@ -548,14 +558,14 @@ template <class Way, class T> struct columns {
   }
 };
 
-// What lanes looked up for the first lane, which has none before it, where a register each has it.
+// Replaces the column before that of lane 0, which no lane holds, by the one in lane r of seams.
 template <class one> inlined void take_seam(one &to, one seams, int r, int lane) {
   one seam = from(seams, r);
   if (!lane && !planted(fault::seam)) to = seam;
 }
 
-// What a warp holds of the last plane, places of weights in registers, weights in shared memory:
-// so many registers would leave room for fewer warps.
+// The previous plane of a warp. Addresses are kept in registers. Weights are kept in shared memory,
+// because they need too many registers.
 template <class one> struct plane_held {
   static const int held = rows_of<one>;
   one rows[held + 1][1 + wide], seams;
@@ -569,7 +579,8 @@ template <class one> struct plane_held {
   member void put_seams(one of, int) { seams = of; }
   member void get_seam(one &to, int r, int lane) const { take_seam(to, seams, r, lane); }
 };
-// The seams of two planes take turns, so that nobody waits but for those of this one.
+// The seams alternate between two buffers, so that a warp synchronizes only for those of the
+// current plane.
 template <> struct plane_held<weight> {
   static const int held = rows_of<weight>;
   static const int seam_bytes = 8 * (held + 1), bytes = (held + 1) * (1 + wide) * 256 + 2 * seam_bytes;
@@ -596,20 +607,21 @@ template <> struct plane_held<weight> {
   }
 };
 
-// Positions from ≤ z < to of a warp's columns and rows. The end of a row adds nothing: where
-// what is outside has the least weight, the falls to the voxel before are taken.
+// The sum over positions from ≤ z < to, for a warp's columns and rows. The end of a row adds
+// nothing. If the outside has the least weight (under), falls towards the previous voxel are
+// counted.
 template <alignment a, class Way, class T> inlined uint64 march(const columns<Way, T> &k, int from, int to) {
   typedef typename Way::one one;
   const int held = rows_of<one>;
-  // Where a warp holds weights, a row of the next plane is loaded when that of this one was looked
-  // up, which takes fewer registers, but no row waits as long for its loads.
+  // With weights, a row of the next plane is loaded after this plane's row was looked up. This
+  // takes fewer registers, but leaves less time for the loads.
   const bool by_row = sizeof(one) == sizeof(weight);
   uint64 more = 0, less = 0;
   plane_held<one> last(Way::bytes, k.l.lane);
   loaded<T, held> in;
   k.template load<a>(in, from);
   {
-    one some[1 + wide]; // of a plane that is not there: what it adds is taken off
+    one some[1 + wide]; // a plane that does not exist; its contribution is discarded
     UNROLL for (int c = 0; c <= wide; c++) some[c] = k.way.at(k.way.outside);
     UNROLL for (int r = 0; r <= held; r++) last.put(some, r);
   }
@@ -618,7 +630,7 @@ template <alignment a, class Way, class T> inlined uint64 march(const columns<Wa
     bool there;
     const T *next = k.plane(z < to ? z + 1 : z, there);
     if (!by_row && z < to) k.template load<a>(in, z + 1);
-    one below[1 + wide], deep_above[1 + wide]; // of the row before: of the last plane, and the least of both
+    one below[1 + wide], deep_above[1 + wide]; // the previous row: in the last plane, and the minimum of both planes
     last.put_seams(k.look_before(now), k.l.lane);
     if (by_row) k.load_before(in, next);
     int entry[1][wide];
@@ -647,7 +659,8 @@ template <alignment a, class Way, class T> inlined uint64 march(const columns<Wa
   return more - less;
 }
 
-// Positions from ≤ y < to of a 2D image's columns from x on, four at a time.
+// The sum over positions from ≤ y < to of a 2D image, for a warp's columns from x on, in groups of
+// rows.
 template <alignment a, class Way, class T> inlined uint64 march_flat(columns<Way, T> &next, int x, int from, int to) {
   typedef typename Way::one one;
   const int held = rows_of<one>;
@@ -688,8 +701,8 @@ template <alignment a, class Way, class T> inlined uint64 march_flat(columns<Way
   return more - less;
 }
 
-// Adds the positions from ≤ z < to to a sum, in segments of so many, each by a warp in turn; of
-// a 2D image those along y. The weights are shifted to the left by a number of bits.
+// Adds the sum over positions from ≤ z < to, in segments, which warps take in a fixed order. In a
+// 2D image, positions are along y. Weights have been shifted to the left by shift bits.
 template <bool flat, class Way, class T>
 inlined void add_up(const T *image, const slab &s, int from, int to, int segment, const ladder &l, int shift, int64 *sum) {
   const int held = rows_of<typename Way::one>;
@@ -697,7 +710,7 @@ inlined void add_up(const T *image, const slab &s, int from, int to, int segment
   k.way.begin(l);
   int64 n = (s.w + across - 1) / across, groups = flat ? 1 : (s.h + held) / held, segments = (to - from + segment - 1) / segment;
   int64 warps = (int64)blocks() * (threads() >> 5), mine = 0;
-  bool vectors = s.w % wide == 0; // of each row
+  bool vectors = s.w % wide == 0; // every row is aligned
   for (int64 item = (int64)block_x() * (threads() >> 5) + (thread_x() >> 5); item < n * groups * segments; item += warps) {
     int z = from + (int)(item / n / groups) * segment, end = to - z < segment ? to : z + segment, x = (int)(item % n) * across;
     if (planted(fault::segment) && end < to) end--;

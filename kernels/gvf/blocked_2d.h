@@ -1,21 +1,23 @@
-// for each component, strip of columns and run of rows: for each row that comes:
-//   for each of the steps: make the row that many above, of three of the step before
+// for each component, strip of columns and run of rows: for each row that arrives:
+//   for each of the steps k: compute the row k above, from three rows of the previous step
 //
-// Steps of the gradient vector flow in 2D, several together. A block is one warp, so that all
-// but its columns is uniform; it has a strip of 128 columns, four a thread, and streams along y. Of each step but the last a thread keeps in registers the
-// two rows above the one that comes; columns beside its own are the threads' beside it. V, V0
-// and b come by copies that run ahead, each read by the thread that asked for it: nobody waits
-// for anybody. Strips overlap by what is wrong at their edges, one column further in with each
-// step, and beyond its borders a field is mirrored (blocked_3d.h).
+// Several steps of the gradient vector flow in 2D at once. A block is one warp, so that all values
+// except the columns are uniform. It has a strip of 128 columns, four per thread, and streams along
+// y. For each step except the last, a thread keeps the two rows above the arriving one in
+// registers; neighbouring columns come from the neighbouring lanes. V, V0 and b are copied ahead,
+// and each thread reads only its own copies, so no thread waits for another one. The edges of a
+// strip become invalid, by one column per step, so strips overlap by that much. Beyond its borders
+// a field is mirrored (blocked_3d.h).
 #pragma once
 #include "blocked.h"
 
 template <int depth, int slots, class Kept> struct blocked_2d {
   typedef typename Kept::value value;
   enum {
-    width = 128, margin = depth > 4 ? 8 : 4, wide = width - 2 * margin, // whole quads
-    // The rings: of V this row and those on their way, of V0 and b those of all steps, too, of
-    // which each second one reads them. Where they have little room they come a row later.
+    width = 128, margin = depth > 4 ? 8 : 4, wide = width - 2 * margin, // margins of whole groups of four
+    // The rings: V has the current row and those in flight. V0 and b also have the rows that later
+    // steps need. Only odd steps read them; even steps reuse the values. If a ring is short, its
+    // rows are copied one turn later (late).
     v_slots = 4, late = depth + 3 > slots, ahead = 3 - late,
     size = (int)sizeof(value), kept_row = width * size, wide_row = 4 * width,
     v_ring = 0, v0_ring = v_slots * kept_row, b_ring = v0_ring + slots * kept_row,
@@ -24,10 +26,10 @@ template <int depth, int slots, class Kept> struct blocked_2d {
   };
   float32 mu;
   int own;                            // place in a row of a ring, in values
-  quad kept[depth][2];                // of each step two rows, in turn the upper one
-  quad v0s[pairs + 1], bs[pairs + 1]; // V0 and b of the next row of the second of two steps
+  quad kept[depth][2];                // two rows of each step, which alternate as the upper one
+  quad v0s[pairs + 1], bs[pairs + 1]; // V0 and b of the next row of each even step
 
-  // A row comes: step k makes the one that is k above.
+  // Processes an arriving row: step k computes the row that is k above.
   template <int odd> member void turn(int turn, quad &comes) {
     quad v0, b;
     comes = in_shared<Kept>(v_ring + (turn & (v_slots - 1)) * kept_row + size * own);
@@ -52,7 +54,7 @@ template <int depth, int slots, class Kept> struct blocked_2d {
     }
   }
 
-  // The block's strip, of rows first ≤ y < last of a component.
+  // Computes the block's strip for rows first ≤ y < last of a component.
   template <bool inside> member void run(const value *v, const value *v_0, const float32 *b, value *to, const shape &s, int x0, int first, int last) {
     int column = 4 * thread_x();
     own = column;
@@ -91,7 +93,8 @@ template <int depth, int slots, class Kept> struct blocked_2d {
     wait_for_copies<0>();
   }
 
-  // The block's part of all: components are next to each other, for they share b.
+  // Computes the block's part. The components of a strip have consecutive block numbers, because
+  // they share b.
   member static void part(const value *v, const value *v_0, const float32 *b, value *to, const shape &s, float32 mu, int rows) {
     int across = (s.w + wide - 1) / wide, c = block_x() % 2, item = block_x() / 2, first = item / across * rows;
     int64 from = c * s.voxels();

@@ -1,43 +1,46 @@
-// for each component, tile of columns and rows, and run of planes: for each plane that comes:
-//   for each of the steps: make the plane that many below, of three of the step before
+// for each component, tile of columns and rows, and run of planes: for each plane that arrives:
+//   for each of the steps k: compute the plane k below, from three planes of the previous step
 //
-// Steps of the gradient vector flow in 3D, several together. A block has a tile of 64 columns
-// and the rows of its warps, and streams along z. A thread has a few rows of four columns: of
-// each step but the last it keeps in registers the two planes below the one that comes, and
-// hands rows on to the threads beside it through shared memory, in two planes in turn: so a
-// warp meets the two beside it, and no others, once for each plane that comes, however many
-// steps. V, V0 and b come by copies that run ahead. At the edges of a tile values are wrong, one
-// further in with each step, and tiles overlap by that: but not at a border of the field, where
-// a voxel beyond it is the one at it, so that a tile that ends there is right to its edge. Where
-// the boundary is another one, or the field less than a tile, it is mirrored beyond its borders,
-// which is what the boundary comes to, so that no step looks where it is.
+// Several steps of the gradient vector flow in 3D at once. A block has a tile of 64 columns and the
+// rows of its warps, and streams along z. A thread has a few rows of four columns. For each step
+// except the last, it keeps the two planes below the arriving one in registers. It passes its outer
+// rows to neighbouring threads through shared memory, in two buffers that alternate. So a warp
+// synchronizes only with its two neighbours, once per arriving plane for all steps. V, V0 and b are
+// copied ahead.
+//
+// The edges of a tile become invalid, by one voxel per step, so tiles overlap by that much. At a
+// border of the field, where the voxel beyond the border is the one at it, a tile is valid up to
+// its edge. With the other boundary condition, or in a field smaller than a tile, the field is
+// mirrored beyond its borders, which has the same effect as the boundary condition, so no step
+// checks its position.
 #pragma once
 #include "blocked.h"
 
-// An axis of n in tiles of so many, with margins: whether tiles end at its borders, how many there
-// are, and where one begins.
+// An axis of n in tiles of size `of`, with margins: whether tiles end at its borders, the number of
+// tiles, and their starts.
 template <int of, int margin> struct tiles {
   bool within;
   int n;
   member tiles(const shape &s, int n, int at_once) : within(!s.third && n >= of && n % at_once == 0), n(n) {}
   member int many() const { return ((within ? n - 2 * margin : n) + of - 2 * margin - 1) / (of - 2 * margin); }
   member int begin(int i) const { return within ? shape::least(i * (of - 2 * margin), n - of) : i * (of - 2 * margin) - margin; }
-  // Whether place i of a tile from there on is right after all steps.
+  // Whether place i of a tile that begins at from is valid after all steps.
   member bool right(int from, int i) const {
     return i >= (within && from == 0 ? 0 : margin) && i < (within && from + of == n ? of : of - margin) && from + i < n;
   }
 };
 
-// What is known of the columns of a tile: that they are in the field, and end at none of its borders.
+// The columns of a tile: anywhere; in the field, and ending at one of its borders; or in the field,
+// away from its borders.
 enum place { anywhere, at_border, inside };
 
 template <int depth, int rows, int warps, int ahead, class Kept> struct blocked_3d {
   typedef typename Kept::value value;
   enum {
     width = 64, height = 2 * rows * warps, plane = width * height, // of a tile
-    margin = 4, // at its edges: as many as there are steps, and whole quads
-    // The rings: of V the plane of the last turn, of this one and of those ahead; of V0 and b as
-    // many, and one more that is needed still.
+    margin = 4, // at the tile's edges: at least the number of steps, and whole groups of four
+    // The rings. V: the plane of the previous turn, the current one, and those ahead. V0 and b: one
+    // more, because later steps need them.
     v_slots = 2 + ahead, slots = 3 + ahead, line_bytes = width * (int)sizeof(value), kept_plane = height * line_bytes, wide_plane = 4 * plane,
     v_ring = 0, v0_ring = v_slots * kept_plane, b_ring = v0_ring + slots * kept_plane, exchange = b_ring + slots * wide_plane,
     bytes = exchange + 2 * (depth - 1) * wide_plane,
@@ -47,27 +50,27 @@ template <int depth, int rows, int warps, int ahead, class Kept> struct blocked_
 
   float32 mu;
   int own, north, south;                    // places in a plane, in values
-  bool leftmost, rightmost;                 // of a tile's columns
-  quad kept[depth][2][rows];                // of each step two planes, in turn the lower one
-  typename Kept::four v0s[pairs + 1][rows]; // V0 of the next plane of the second of two steps
-  quad bs[pairs + 1][rows];                 // and b
+  bool leftmost, rightmost;                 // the thread's columns are the first, last ones of the tile
+  quad kept[depth][2][rows];                // two planes of each step, which alternate as the lower one
+  typename Kept::four v0s[pairs + 1][rows]; // V0 of the next plane of each even step
+  quad bs[pairs + 1][rows];                 // b of the same planes
 
-  // Waits for the warps that have the rows beside this one's: they need not be at the same
-  // place as all others.
+  // Synchronizes with the warps of the neighbouring rows only, by one barrier for each pair of
+  // warps.
   member static void meet() {
 #ifdef ON_HOST
     __syncthreads();
 #else
     const int warp = thread_x() >> 5;
     UNROLL for (int i = 0; i < 2; i++) {
-      int lower = warp - ((warp + i) & 1), both = lower >= 0 && lower < warps - 1 ? 64 : 32; // at the ends nobody is beside
+      int lower = warp - ((warp + i) & 1), both = lower >= 0 && lower < warps - 1 ? 64 : 32; // no neighbour at the ends
       asm volatile("bar.sync %0, %1;" ::"r"(lower + 1), "r"(both) : "memory");
     }
 #endif
   }
 
-  // A plane has come: step k makes the one that is k below. All of them are handed on at the end,
-  // so that no load waits for a store.
+  // Processes an arriving plane: step k computes the plane that is k below. Rows are passed on at
+  // the end, so that no load waits for a store.
   template <int odd, place where> member void turn(int now, int before, quad (&comes)[rows]) {
     typename Kept::four v0[rows];
     quad b[rows];
@@ -111,10 +114,10 @@ template <int depth, int rows, int warps, int ahead, class Kept> struct blocked_
     }
   }
 
-  // So many slots before one of a ring.
+  // The slot k before slot, in a ring of `of` slots.
   template <int of> member static int back(int slot, int k) { return slot < k ? slot - k + of : slot - k; }
 
-  // The block's tile, of planes first ≤ z < last of a component.
+  // Computes the block's tile for planes first ≤ z < last of a component.
   template <place where> member void run(const value *v, const value *v_0, const float32 *b, value *to, const shape &s, int x0, int y0, int first, int last) {
     const tiles<width, margin> columns_of(s, s.w, 4);
     const tiles<height, margin> rows_of(s, s.h, 1);
@@ -129,7 +132,7 @@ template <int depth, int rows, int warps, int ahead, class Kept> struct blocked_
       UNROLL for (int k = 0; k < depth; k++) kept[k][0][r] = kept[k][1][r] = quad{};
       UNROLL for (int k = 0; k <= pairs; k++) v0s[k][r] = {}, bs[k][r] = quad{};
     }
-    // A plane of V or V0, and of b.
+    // Copies a plane of V or V0, and of b.
     auto copy = [&](int ring, int slot, const value *from) {
       UNROLL for (int r = 0; r < rows; r++) x.template copy<Kept>(ring + slot * kept_plane + size * (own + r * width), from + row[r]);
     };
@@ -146,9 +149,9 @@ template <int depth, int rows, int warps, int ahead, class Kept> struct blocked_
         store<where != anywhere, Kept>(to + z * s.plane() + (int64)(y0 + line + r) * s.w, x0 + column, s.w, made[r]);
       }
     };
-    // V0 and b are asked for with the next plane of V.
+    // V0 and b of a plane are requested together with the next plane of V.
     int64 at = plane_of(0);
-    int v_next = 0, next = 0; // where planes come
+    int v_next = 0, next = 0; // the slots that are filled next
     auto ask = [&](int turn) {
       copy(v0_ring, next, v_0 + at);
       copy_wide(b_ring, next, b + at);
@@ -161,7 +164,7 @@ template <int depth, int rows, int warps, int ahead, class Kept> struct blocked_
     copy(v_ring, v_next++, v + at);
     end_of_copies();
     UNROLL for (int t = 1 - ahead; t < 0; t++) ask(t);
-    int come = 0, now = 0; // of V and of the others
+    int come = 0, now = 0; // the current slots, of V and of V0 and b
     quad made[rows];
     auto begin = [&](int turn) {
       wait_for_copies<ahead - 1>();
@@ -184,7 +187,8 @@ template <int depth, int rows, int warps, int ahead, class Kept> struct blocked_
     wait_for_copies<0>();
   }
 
-  // The block's part of all: components are next to each other, for they share b.
+  // Computes the block's part. The components of a tile have consecutive block numbers, because
+  // they share b.
   member static void part(const value *v, const value *v_0, const float32 *b, value *to, const shape &s, float32 mu, int planes) {
     const tiles<width, margin> columns(s, s.w, 4);
     const tiles<height, margin> rows_of(s, s.h, 1);

@@ -2,12 +2,12 @@
 #pragma once
 #include "../device.h"
 
-#define FAULTS(fault)                                                            \
-  fault(border) /* the neighbour beyond a border is off by one */                \
-  fault(fused)  /* a product is joined with a sum */                             \
-  fault(edge)   /* the last column of a tile is lost */                          \
-  fault(ring)   /* of steps that are taken together one reads V0 of another plane */ \
-  fault(adjoint) /* restriction is not the transpose of interpolation */ \
-  fault(hasty)   /* the first block of a launch that is done concludes, not the last */
+#define FAULTS(fault)                                                                    \
+  fault(border) /* the neighbour beyond a border is off by one */                        \
+  fault(fused)  /* a product and a sum are fused */                                      \
+  fault(edge)   /* the last column of a tile is lost */                                  \
+  fault(ring)   /* of several steps taken at once, one reads V0 of another plane */      \
+  fault(adjoint) /* restriction is not the transpose of interpolation */                 \
+  fault(hasty)   /* the first block of a launch to end concludes it, not the last one */
 
 #include "../planted.h"

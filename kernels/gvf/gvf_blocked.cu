@@ -1,6 +1,5 @@
-// The gradient vector flow, several steps for each time that the field is read and written
-// (blocked_2d.h, blocked_3d.h). Each value is made by the same operations in the same order as
-// by plain steps.
+// The gradient vector flow with several steps per pass over the field (blocked_2d.h, blocked_3d.h).
+// Each value results from the same operations in the same order as with plain steps.
 #include "blocked_2d.h"
 #include "blocked_3d.h"
 
@@ -16,6 +15,6 @@
 #define BLOCKED(name, Kept, warps)                                                                                  \
   BLOCKED_2D(1, name, Kept) BLOCKED_2D(2, name, Kept) BLOCKED_2D(4, name, Kept) BLOCKED_2D(8, name, Kept)           \
   BLOCKED_3D(1, name, Kept, warps) BLOCKED_3D(2, name, Kept, warps) BLOCKED_3D(4, name, Kept, warps)
-// As many warps as shared memory has rows for.
+// The number of warps is limited by shared memory.
 BLOCKED(, in_float32, 11)
 BLOCKED(_float16, in_float16, 12)

@@ -1,15 +1,16 @@
 // for each step: for each voxel: V' ← V + (μ·(Σ neighbours − 2d·V) − (V − V0)·b), b = |V0|²
 //
-// The gradient vector flow by plain steps, one launch for each (Smistad et al. 2012,
-// algorithms 1 and 2), every component of a voxel in one thread. global reads plain buffers: a
-// thread has four voxels of a row and goes through planes, in 3D, of which it keeps three.
-// texture reads through the texture cache, a voxel a thread, as its authors have it; so does
-// global where rows do not begin at multiples of four voxels, from plain buffers. The shared ones
-// bring a tile with its frame to shared memory first, a voxel a thread, of which those of the
-// frame do no more: 14 × 14 of 16 × 16 take a step, and 6 × 6 × 2 of 8 × 8 × 4.
+// The gradient vector flow by plain steps, one launch per step (Smistad et al. 2012, algorithms 1
+// and 2). A thread computes every component of its voxels. The kernels:
+//  global:            plain loads; a thread has four voxels of a row and, in 3D, marches through
+//                     planes and keeps three of them
+//  global, unaligned: plain loads; one voxel per thread, for rows that are not aligned to four voxels
+//  texture:           loads through the texture cache; one voxel per thread, as in the paper
+//  shared:            a tile with its frame is loaded into shared memory, one voxel per thread; only
+//                     the inner threads compute: 14 × 14 of 16 × 16, or 6 × 6 × 2 of 8 × 8 × 4
 #include "step.h"
 
-// What the neighbours in a row and those in a column add up to, in 3D in a pillar, too.
+// The sum of the neighbours in a row and a column; in 3D the neighbours along z are added to it.
 inlined float32 around(float32 left, float32 right, float32 north, float32 south) {
   return plus(plus(left, right), plus(north, south));
 }
@@ -33,7 +34,7 @@ struct through_texture_cache {
     asm volatile("ld.global.nc.f32 %0, [%1];" : "=f"(v) : "l"(p));
     return v;
   }
-  template <class V> member static V read(const V *p) { // of 16 bits
+  template <class V> member static V read(const V *p) { // 16 bits
     short v;
     asm volatile("ld.global.nc.u16 %0, [%1];" : "=h"(v) : "l"(p));
     return as<V>(v);
@@ -41,7 +42,7 @@ struct through_texture_cache {
 #endif
 };
 
-// A voxel a thread: a warp has 32 of a row.
+// One voxel per thread: a warp has 32 voxels of a row.
 template <int dim, class From, class Kept, class V = typename Kept::value>
 inlined void by_voxel(const V *v, const V *v0, V *to, const shape &s, float32 mu) {
   int segments = (s.w + 31) / 32, warps = threads() >> 5;
@@ -65,8 +66,8 @@ inlined void by_voxel(const V *v, const V *v0, V *to, const shape &s, float32 mu
 }
 
 
-// Four voxels a thread, of planes first ≤ z < last: a warp has 128 of a row. In 2D there is
-// one plane.
+// Four voxels per thread, for planes first ≤ z < last: a warp has 128 voxels of a row. A 2D field
+// is one plane.
 template <int dim, class Kept, class V = typename Kept::value>
 inlined void by_quad(const V *v, const V *v0, V *to, const shape &s, float32 mu, int planes) {
   int segments = (s.w + 127) / 128, warps = threads() >> 5, bands = (s.h + warps - 1) / warps;
@@ -75,7 +76,8 @@ inlined void by_quad(const V *v, const V *v0, V *to, const shape &s, float32 mu,
   if (x >= s.w || y >= s.h) return;
   typedef typename Kept::four four;
   auto quad_at = [](const V *p) { return Kept::wide(*(const four *)p); };
-  // Where numbers take little room, those of the next plane are asked for a plane ahead.
+  // With 16-bit values, the values of the next plane are loaded one plane ahead, because they need
+  // few registers.
   const bool early = dim > 2 && sizeof(V) == 2;
   four next_above[dim], next_start[dim];
   auto ask = [&](int z) {
@@ -107,7 +109,7 @@ inlined void by_quad(const V *v, const V *v0, V *to, const shape &s, float32 mu,
       UNROLL for (int c = 0; c < dim; c++) one[c] = start[c][k];
       b[k] = magnitude<dim>(one);
     }
-    // All that is read, before any of it is written: else loads wait for stores.
+    // All loads precede all stores; otherwise loads would wait for stores.
     quad north[dim], south[dim], out[dim];
     float32 row[dim][6];
     UNROLL for (int c = 0; c < dim; c++) {
@@ -129,7 +131,7 @@ inlined void by_quad(const V *v, const V *v0, V *to, const shape &s, float32 mu,
   }
 }
 
-// A tile a block, by shared memory.
+// One tile per block, in shared memory.
 template <int dim, class From, class Kept, class V = typename Kept::value>
 inlined void by_tile(const V *v, const V *v0, V *to, const shape &s, float32 mu) {
   enum { side = dim > 2 ? 8 : 16, deep = dim > 2 ? 4 : 1, inner = side - 2, inner_deep = dim > 2 ? deep - 2 : 1, frame = dim > 2 ? 1 : 0 };

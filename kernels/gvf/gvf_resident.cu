@@ -1,16 +1,16 @@
-// for each component and tile of 64 × 64 pixels, a block: for each eight steps:
-//   take them in registers; give the pixels at the tile's edges to the blocks around, take theirs
+// for each component and tile of 64 × 64 pixels, one block: for each eight steps:
+//   take them in registers; write the pixels at the tile's edges, read those of the neighbours
 //
-// The gradient vector flow of a 2D image that the device's registers hold, all steps by one
-// launch. A thread has 5 × 5 of the 80 × 80 pixels of a tile and its margin, which are wrong one
-// pixel further in with each step. All blocks run at the same time. They exchange pixels through
-// the device's memory, each in one word with the number of the exchange, so that whoever reads
-// a pixel sees whether it has come: there are no fences, and no barrier of all blocks. There are
-// two such words for a pixel, in turn: a block that writes the next but one has read what the
-// blocks around wrote after they had read the last.
+// The gradient vector flow of a 2D image that fits in the device's registers, with all steps in one
+// launch. A thread has 5 × 5 of the 80 × 80 pixels of a tile with its margin. The margin becomes
+// invalid, by one pixel per step. All blocks run at the same time. They exchange pixels through
+// global memory. Each pixel is written together with the number of the exchange as one word, so a
+// reader sees whether it has arrived: no fences and no barrier of all blocks are needed. Each pixel
+// has two words, which alternate. When a block writes exchange n + 2, it has read its neighbours'
+// words of n + 1, which they wrote after they had read those of n.
 #include "blocked.h"
 
-typedef unsigned long long word; // of two numbers: a pixel, and which exchange it is of
+typedef unsigned long long word; // a pixel, and the number of its exchange in the upper half
 
 #ifdef ON_HOST
 #define BLOCKS_TOGETHER
@@ -26,14 +26,14 @@ inlined word take(const word *from) {
 #endif
 
 enum {
-  margin = 8, tile = 64, side = tile + 2 * margin, patch = 5, // pixels of a tile's side, and of a thread's
+  margin = 8, tile = 64, side = tile + 2 * margin, patch = 5, // pixels of a tile's side, and of a thread's side
   across = side / patch, warps = across * across / 32, block = 32 * warps,
-  given = margin + 1, // at the edges of a tile: one more is what mirrors may show
+  given = margin + 1, // at the edges of a tile; one more than the margin, because a mirrored reader may need it
   kept_inside = tile - 2 * given, gives = tile * tile - kept_inside * kept_inside, takes = side * side - tile * tile,
   edges = side * across, // pixels of the upper rows of all patches
 };
 
-// Place i of those in the frame of a square of n pixels that is so wide, from its corner.
+// The coordinates of place i in the frame of a square of n pixels. The frame is `wide` pixels wide.
 inlined void in_frame(int i, int n, int wide, int &x, int &y) {
   int rows = 2 * wide * n;
   if (i < rows) {
@@ -97,7 +97,9 @@ extern "C" __global__ __attribute__((launch_bounds(block, 1))) void gvf_resident
       in_frame(thread_x() + i * block, side, margin, x, y);
       from[i] = turn + (int64)s.mirrored(y0 + y, h) * w + s.mirrored(x0 + x, w);
     }
-    for (bool missing = true; missing;) { // all are asked for together: to wait for one after the other takes as many times as long
+    // All pixels are requested together; waiting for one after the other would take several times
+    // as long.
+    for (bool missing = true; missing;) {
       missing = false;
       UNROLL for (int i = 0; i < each; i++) come[i] = take(from[i]);
       UNROLL for (int i = 0; i < each; i++) missing |= (int)(come[i] >> 32) != number;

@@ -1,18 +1,18 @@
 // f  = (value − least) / (greatest − least), in double, rounded once
 // V0 = ½ (f(next) − f(before)) along each axis, the border repeated; b = |V0|²
 //
-// What the gradient vector flow of an image starts from: its extent by a reduction to one
-// pair for each block, then f, then V0 and b, in a pass over the image each.
+// The start of the gradient vector flow of an image, with one pass each: the image's extent,
+// reduced to one pair per block; then f; then V0 and b.
 #include "step.h"
 
-// Numbers in the order of values: the least and the greatest are found as integers, −0 before 0.
-inlined int turned(int k) { return k ^ (int)((unsigned)(k >> 31) >> 1); } // negative ones the other way
+// Maps values to integers in the same order, so that extremes are found as integers. −0 precedes 0.
+inlined int turned(int k) { return k ^ (int)((unsigned)(k >> 31) >> 1); } // reverses the order of negative numbers
 inlined int order(int v) { return v; }
 inlined int order(float32 v) { return turned(as<int>(v)); }
 template <class T> inlined double value(int k, const T *) { return k; }
 inlined double value(int k, const float32 *) { return as<float32>(turned(k)); }
 
-// The least and the greatest that the threads of a block have, in all of them.
+// The least and greatest values over the threads of a block, in all threads.
 inlined void extent_of_block(int &least, int &greatest) {
   __shared__ int all[2][32];
   int lane = thread_x() & 31, warp = thread_x() >> 5;
@@ -28,7 +28,7 @@ inlined void extent_of_block(int &least, int &greatest) {
 
 const int lowest = -0x7fffffff - 1, highest = 0x7fffffff;
 
-// Goes through an image: each is given a place and its value, of which some are read at a time.
+// Calls each for every place of an image with its value. Several values are loaded at a time.
 template <class T, class Each> inlined void each_value(const T *image, int64 n, Each each) {
   enum { together = 4 };
   int64 stride = (int64)blocks() * threads();
@@ -58,19 +58,19 @@ template <class T> inlined void scale(const T *image, int64 n, const int *parts,
   each_value(image, n, [=](int64 i, T v) { f[i] = span > 0 ? (float32)(((double)v - from) / span) : 0; });
 }
 
-// The square of the length of a vector.
+// The squared length of a vector.
 inlined float32 magnitude(float32 x, float32 y) { return plus(times(x, x), times(y, y)); }
 
 template <class Each> inlined void each_voxel(const shape &s, Each each) {
-  const int across = 32; // columns that a warp takes together
+  const int across = 32; // adjacent columns of a warp
   int segments = (s.w + across - 1) / across, warps = threads() >> 5;
-  // Quotients of 64 bits would take longer than all else.
+  // 64-bit division would take longer than all other work.
   unsigned items = (unsigned)segments * s.h * s.d, stride = blocks() * warps;
   for (unsigned i = block_x() * warps + (thread_x() >> 5); i < items;) {
     int x = (int)(i % segments) * across + (thread_x() & 31);
     unsigned row = i / segments;
     if (x < s.w) each(x, (int)(row % s.h), (int)(row / s.h), (int64)row * s.w + x);
-    if (items - i <= stride) break; // i may be as large as it can be
+    if (items - i <= stride) break; // i + stride could overflow
     i += stride;
   }
 }
@@ -85,7 +85,7 @@ EXTENT(int16)
 EXTENT(uint16)
 EXTENT(float32)
 
-// V0 as it is kept, and b of that.
+// V0 as it is stored, and b of the stored V0.
 template <class Kept, class V = typename Kept::value> inlined void gradient(const float32 *f, V *v0, float32 *b, const shape &s) {
   each_voxel(s, [=](int x, int y, int z, int64 i) {
     int64 n = s.voxels(), plane = s.plane();
@@ -113,7 +113,7 @@ GRADIENT(, in_float32)
 GRADIENT(_float16, in_float16)
 GRADIENT(_snorm16, in_snorm16)
 
-// b of a field that is given.
+// b of a given field.
 extern "C" __global__ void gvf_magnitude(const float32 *v0, float32 *b, int w, int h, int d) {
   shape s{w, h, d, 0};
   each_voxel(s, [=](int, int, int, int64 i) {

@@ -1,26 +1,25 @@
-// for each thing to do, in their order: each block its part of it; all blocks meet
+// for each entry of a list, in order: each block its part; all blocks meet
 //
-// The steady state of the gradient vector flow, (μL + b)V = b·V0, by conjugate gradients that a
-// V-cycle preconditions, from full multigrid on (doc/gvf.md). What is to be
-// done is a list that the host makes: each entry is a pass over a level of all components, or, on
-// levels of few cells, of one component by one block alone. The list has two parts: what is done
-// once, and a step, which is repeated until what is left of the equations, found from the field
-// itself in double, is little enough.
+// The steady state of the gradient vector flow, (μL + b)V = b·V0, by conjugate gradients with a
+// V-cycle as preconditioner, started by full multigrid (doc/gvf.md). The host makes a list of
+// entries. An entry is a pass over a level: over all components, or, on levels of few cells, over
+// one component by one block alone. The list has two parts: the start, and a step, which is
+// repeated until the residual, computed from the field in double, is small enough.
 //
-// A pass over a level of many cells is a launch, of as many blocks as there are tiles, and the last
-// of them to be done concludes. Passes over the others are one launch as far as they follow each
-// other, all of them where there are no more: there all blocks run at the same time, because there
-// are no more of them than multiprocessors, and meet after a pass by counting themselves.
+// A pass over a level of many cells is its own launch, with one block per tile, and the last block
+// to end concludes it. Consecutive passes over other levels are one launch; if there are no large
+// levels, all passes are. In such a launch all blocks run at the same time, because there are at
+// most as many as multiprocessors, and they meet after a pass by counting arrivals.
 //
-// A level is cells side by side along three axes, the first of which is the fastest; a 2D image
-// has one cell along the second. With widths w and links l of the cells along an axis the
-// operator, of finite volumes, is
+// A level is a grid of cells along three axes, the first one fastest. A 2D image has one cell along
+// the second axis. With the widths w and links l of the cells along an axis, the operator of finite
+// volumes is
 //
-//   A u = mass·u + wz·(wy·Σ lx(u − u beside) + wx·Σ ly(…)) + wx·wy·Σ lz(…)
+//   A u = mass·u + wz·(wy·Σ lx(u − neighbour) + wx·Σ ly(…)) + wx·wy·Σ lz(…)
 //
-// What smooths is weighted Jacobi, whose weight ω is for what flows: inv is 1 over mass and what
-// flows from a cell, over ω. Where mass is most of a cell's equation it is solved almost, and
-// the cells of a coarser level, which have a mass at another place, may not undo it.
+// The smoother is weighted Jacobi whose weight ω applies only to the links: inv = 1 / (mass +
+// (outgoing links) / ω). Where mass dominates, a cell's equation is almost solved, and the
+// correction from a coarser level, whose mass is in another place, must not undo that.
 #include "step.h"
 
 #ifdef ON_HOST
@@ -36,50 +35,50 @@ inlined unsigned arrived(const unsigned *met) {
 }
 #endif
 
-// What is to be done (impls/gvf/gpu/steady.go has the same numbers).
+// The kinds of entries. impls/gvf/gpu/steady.go has the same numbers.
 enum kind {
-  source,    // inv of the finest cells, and the sums of (b·V0)²
+  source,    // inv of the finest cells; the sums of (b·V0)²
   coarsen,   // the masses and inv of the next level
   given,     // to = b·V0 times the cells' widths, scaled
   restricts, // to of the next level = from, by the transpose of interpolation
-  solve,     // to = from·inv, of a single cell
+  solve,     // to = from·inv, for a single cell
   down,      // to = from − A(inv·from)
-  up,        // to = interpolated from of the next level, and inv·f where it is a cycle's
-  smooth,    // to = t + inv·(f − A t), added to it where it is not a cycle's alone; sums of f·to
+  up,        // to = from of the next level, interpolated; plus inv·f in a cycle
+  smooth,    // to = t + inv·(f − A t), added to `to` if that is x; the sums of f·to
   remain,    // f = to − A from
-  turn,      // p = z + keep·p; sums of p·A p
-  advance,   // x = x + step·p; f = what is left, scaled; sums of its squares
-  descend,   // down and restricts in one, of an image: f of the next level
-  ascend,    // up and smooth in one, of an image
+  turn,      // p = z + keep·p; the sums of p·A p
+  advance,   // x = x + step·p; f = the residual, scaled; the sums of its squares
+  descend,   // for 2D images, down and restricts in one pass: f of the next level
+  ascend,    // for 2D images, up and smooth in one pass
 };
 
-// What an entry has beside: one block for a component does it; it is of a cycle; blocks meet,
-// after it; it makes sums.
+// The flags of an entry: one block per component does it alone; it belongs to a cycle; blocks meet
+// after it; it computes sums; its result is the finest x, which is unscaled.
 enum { alone = 1, cycles = 2, meets = 4, sums_up = 8, finest_x = 16 };
 
 struct entry { int what, level, from, to, flags; };
 
-// The lists of a level, each of all components. p of the finest is that of the right sides of
-// full multigrid elsewhere.
+// The lists of a level, each for all components. in_p is p on the finest level; on others it holds
+// the right-hand sides of full multigrid.
 enum { in_f, in_z, in_t, in_p, in_x, lists };
 
 struct level {
   int nx, ny, nz;
-  int across, down, along; // of a block's threads, as powers of two: columns, rows, runs of planes
-  int length;              // planes that a thread goes through
-  int stride, each;        // from row to row of a list; cells of a row that a thread has, 1 or 4
-  int ax, ay, az;          // where the tables of the axes are
-  int64 base, inv;         // where the lists are
+  int across, down, along; // log2 of the columns, rows and runs of planes of a block's threads
+  int length;              // planes of a thread
+  int stride, each;        // stride: the distance of rows in a list; each: the cells of a row that a thread has, 1 or 4
+  int ax, ay, az;          // positions of the tables of the axes
+  int64 base, inv;         // positions of the lists and of inv
   member int plane() const { return stride * ny; }
-  member int room() const { return plane() * nz; } // of a list of a component
+  member int room() const { return plane() * nz; } // cells of a list, for one component
   member int cells() const { return nx * ny * nz; }
 };
 
-// Levels of the longest axis that an image may have, and one that is a single cell.
+// Enough levels for the longest axis of an image, and for the level of a single cell.
 enum { most_levels = 33, of_level = 14 };
 
-// What a thread has of a row, V: a cell, or four, whose places in lists are multiples of four.
-// Cells of lists beyond the end of a row are 0.
+// V is a thread's part of a row: one cell, or four cells at a multiple of four. Cells of a list
+// beyond the end of a row are 0.
 typedef float32 pair __attribute__((vector_size(8)));
 template <class V> struct with { enum { cells = sizeof(V) / 4 }; };
 inlined float32 cell_of(float32 v, int) { return v; }
@@ -89,39 +88,39 @@ template <class V> inlined void set_cell(V &v, int j, float32 to) { v[j] = to; }
 template <class V> inlined V load(const float32 *p) { return *(const V *)p; }
 template <class V> inlined void store(float32 *p, const V &v) { *(V *)p = v; }
 
-// The same from a place that need not be a multiple of four, as far as a row goes.
+// The same for a position that need not be a multiple of four. Cells beyond the row are 0.
 inlined void load_some(float32 &v, const float32 *p, int) { v = *p; }
 inlined void load_some(quad &v, const float32 *p, int cells) { UNROLL for (int j = 0; j < 4; j++) v[j] = j < cells ? p[j] : 0; }
 
-// v, and 0 beyond so many cells.
+// v with 0 in the lanes beyond the number of cells.
 inlined float32 as_far_as(float32 v, int) { return v; }
 inlined quad as_far_as(quad v, int cells) {
   UNROLL for (int j = 1; j < 4; j++) if (j >= cells) v[j] = 0;
   return v;
 }
 
-// The cells one before and one behind each, of those and the one beside.
+// The cells one before and one after each, from a vector and its neighbour.
 inlined float32 moved_right(float32 left, float32) { return left; }
 inlined quad moved_right(float32 left, const quad &v) { return quad{left, v[0], v[1], v[2]}; }
 inlined float32 moved_left(float32, float32 right) { return right; }
 inlined quad moved_left(const quad &v, float32 right) { return quad{v[1], v[2], v[3], right}; }
 
-// Products in double, added.
+// The sum of the products, in double.
 template <class V> inlined double dot(const V &a, const V &b) {
   double sum = 0;
   UNROLL for (int j = 0; j < with<V>::cells; j++) sum += (double)cell_of(a, j) * cell_of(b, j);
   return sum;
 }
 
-// An axis of n cells has four tables, with 0 behind them: widths, links to the cell before, and the shares of the two
-// cells of the next level that a cell is interpolated from: of that which holds it, and of that
-// which is next nearest.
+// The four tables of an axis of n cells, each followed by zeros: widths; links to the previous
+// cell; and the interpolation weights of the next level's cell that contains a cell (near), and of
+// the next nearest one (far).
 struct axis {
   const float32 *width, *link, *near, *far;
   member axis(const float32 *tables, int at, int n) : width(tables + at), link(width + n + 4), near(link + n + 4), far(near + n + 4) {}
 };
 
-// Numbers of a table from a place on.
+// The elements of a table from a position on.
 template <class V> inlined V row_of(const float32 *table) {
   V v{};
   UNROLL for (int j = 0; j < with<V>::cells; j++) set_cell(v, j, table[j]);
@@ -130,8 +129,8 @@ template <class V> inlined V row_of(const float32 *table) {
 
 template <class V> struct six { V left, right, north, south, below, above; };
 
-// How much flows to the cells of a column from what is around them; and the width of a plane and
-// its links, to those below and above.
+// The links of a column's cells to their neighbours. deep has the width of a plane, and its links
+// to the planes below and above.
 struct deep { float32 width, below, above; };
 template <class V> struct around {
   V x0, x1, y0, y1, z, all;
@@ -147,23 +146,25 @@ template <class V> struct around {
   }
   member deep links(int z) const { return deep{wz[z], lz[z], lz[z + 1]}; }
   member V volume(const deep &d) const { return z * d.width; }
-  // What flows to a cell, and from it.
+  // The inflow of a cell from its neighbours, and the sum of its links.
   member V flows(const six<V> &s, const deep &d) const { return d.width * ((x0 * s.left + x1 * s.right) + (y0 * s.north + y1 * s.south)) + z * (d.below * s.below + d.above * s.above); }
   member V leaves(const deep &d) const { return d.width * all + z * (d.below + d.above); }
-  // 1/inv − A, which is not negative anywhere.
+  // (1/inv − A) applied to a cell. No coefficient is negative.
   member V kept(const V &here, const six<V> &s, const deep &d) const { return flows(s, d) + slack * leaves(d) * here; }
-  // What flows to a cell by differences, in double; and what is left of an equation is over.
+  // The inflow of a cell by differences, in double. The residual is this plus the volume's part,
+  // divided by the volume (share).
   member double gains(int j, double here, const six<V> &s, const deep &d) const {
     auto by = [&](float32 link, const V &other) { return (double)link * ((double)cell_of(other, j) - here); };
     return d.width * ((by(cell_of(x0, j), s.left) + by(cell_of(x1, j), s.right)) + (by(cell_of(y0, j), s.north) + by(cell_of(y1, j), s.south))) +
            cell_of(z, j) * (by(d.below, s.below) + by(d.above, s.above));
   }
   member double volume(int j, const deep &d) const { return (double)cell_of(z, j) * d.width; }
-  member double share(int j, const deep &d) const { return (double)(1 / cell_of(z, j)) * (1 / (double)d.width); } // of the finest cells, whose widths are powers of two
+  // For the finest cells, whose widths are powers of two.
+  member double share(int j, const deep &d) const { return (double)(1 / cell_of(z, j)) * (1 / (double)d.width); }
 };
 
-// The same of a level whose cells are alike, in rows of whole fours: a cell beyond a border is read
-// as the one at it, so that nothing flows there.
+// The same for a level of equal cells, in rows of whole groups of four. A cell beyond a border is
+// read as the one at the border, so nothing flows there.
 struct evenly {
   struct none { float32 leaves; };
   float32 x, y, z, cell, slack;
@@ -196,24 +197,24 @@ struct solver {
   double *parts;
   float32 omega;
   int components;
-  double tol; // of what is left
+  double tol; // limit of the relative residual
   int most;   // steps
 };
 
-// What all blocks know alike.
+// The state of the solver, which is the same in all blocks.
 struct knowledge {
-  int ended;       // first, where the host looks for it
+  int ended;       // the first member, because the host reads it
   int steps, since;
-  int sums;        // how many were made where blocks meet; launches of their own are one after the other
-  int role[lists]; // of the finest level's lists, which take turns
-  int rest[3];     // a component that is done
+  int sums;        // the number of sums so far, where blocks meet; separate launches do not count them
+  int role[lists]; // the roles of the finest level's lists, which are swapped
+  int rest[3];     // 1 for a component that is finished
   float32 scale[3], keep[3], step[3];
   double source[3], best[3], gained[3], left[3];
 };
 
-// Goes through the planes of a column, some at a time, of which all is read before any of it is
-// needed: each is given the place, the plane, the value there and those around it, its links and
-// what else was read there. A value is made of what is read at a place.
+// Marches through the planes of a column, several at a time, with all loads before their use. each
+// receives the position, the plane, the value there and its neighbours, the links, and the result
+// of more. value converts the data from read to a value.
 template <int together, class V, class Around, class Read, class Value, class More, class Each>
 inlined void march(const level &l, const Around &a, int x, int y, int first, int last, Read read, Value value, More more, Each each) {
   enum { cells = with<V>::cells };
@@ -247,7 +248,7 @@ inlined void march(const level &l, const Around &a, int x, int y, int first, int
   }
 }
 
-// What is read at a place.
+// The data that is read at a position.
 template <class V> struct one { V a; };
 template <class V> struct two { V a, b; };
 template <class V> struct three { V a, b, c; };
@@ -261,7 +262,7 @@ inlined double sum_of_warp(double v) {
   return v;
 }
 
-// The sums of what the threads of a block have of each component, in the first.
+// Sums over the threads of a block, by component. The first thread receives the result.
 inlined void sums_of_block(double (&of)[3]) {
   __shared__ double warps[3][32];
   UNROLL for (int c = 0; c < 3; c++) of[c] = sum_of_warp(of[c]);
@@ -272,13 +273,13 @@ inlined void sums_of_block(double (&of)[3]) {
   UNROLL for (int c = 0; c < 3; c++) of[c] = sum_of_warp(thread_x() < threads() / 32 ? warps[c][thread_x()] : 0);
 }
 
-// Where the blocks' parts of a sum are: in two places in turn, because a block may be at the next
-// sum while others read the last.
+// The blocks' parts of a sum. There are two sets, which alternate, because a block may be at the
+// next sum while others still read the previous one.
 inlined double *parts_of(const solver &s, int c, int turn) { return s.parts + ((int64)(turn & 1) * s.components + c) * blocks(); }
 
-// Goes through the columns of a level, of so many cells: column is given the component, the place
-// in the plane and the planes, and gives what it adds to the component's sum. The components of a
-// tile come one after the other, because they read the same b.
+// Visits the columns of a level, which are `cells` cells wide. column receives the component, the
+// position in the plane and the range of planes, and returns its addend to the component's sum. The
+// components of a tile follow each other, because they read the same b.
 template <int cells, class Column> inlined void columns(const solver &s, const level &l, const entry &e, const knowledge &k, Column column) {
   int tid = thread_x(), tx = tid & ((1 << l.across) - 1), ty = tid >> l.across & ((1 << l.down) - 1), tz = tid >> (l.across + l.down);
   int wide = ((l.nx - 1) / cells >> l.across) + 1, high = ((l.ny - 1) >> l.down) + 1, runs = (l.nz + l.length - 1) / l.length, deep = ((runs - 1) >> l.along) + 1;
@@ -297,8 +298,8 @@ template <int cells, class Column> inlined void columns(const solver &s, const l
   if (!thread_x()) UNROLL for (int c = 0; c < 3; c++) if (c < s.components) parts_of(s, c, k.sums)[block_x()] = sums[c];
 }
 
-// The cells of an axis that give a cell of the next level something, from the one before its
-// pair on, and their shares.
+// The four cells of an axis that contribute to a cell of the next level, from the cell before its
+// pair on, and their weights.
 struct givers {
   int at[4];
   float32 share[4];
@@ -312,7 +313,7 @@ struct givers {
   }
 };
 
-// The two cells of the next level that a cell is interpolated from.
+// The two cells of the next level from which a cell is interpolated.
 struct takes {
   int near, far;
   float32 of_near, of_far;
@@ -323,22 +324,23 @@ struct takes {
   }
 };
 
-// What a pass has to do with: a level, and the lists of it and of the next one.
 static_assert(sizeof(knowledge) <= 256, "steady.go has as much room for it");
 
+
+// The context of a pass: its level, and the lists of this level and of the next one.
 struct pass {
   const solver &s;
   const entry &e;
   const knowledge &k;
   level l;
-  int64 n, cells; // of a list, and of what is given, v0 and b
+  int64 n, cells; // cells of a list, and of the level (as in v0 and b)
   float32 *inv;
   member pass(const solver &s, const entry &e, const knowledge &k) : s(s), e(e), k(k), l(s.levels[e.level]), n(l.room()), cells(l.cells()), inv(s.arena + l.inv) {}
   template <class How> member typename How::surroundings around_of(int x, int y) const { return typename How::surroundings(s.tables, l, x, y, s.omega); }
   member float32 *list_of(const level &of, int number, int which) const { return s.arena + of.base + (number ? which : k.role[which]) * s.components * (int64)of.room(); }
   member float32 *list(int which) const { return list_of(l, e.level, which); }
   template <int cells = 1, class Column> member void columns(const level &of, Column column) const { ::columns<cells>(s, of, e, k, column); }
-  // Of v0 or b, whose rows are next to each other.
+  // Values of v0 or b, whose rows are contiguous.
   template <class V> member V given(const float32 *list, int x, int y, int z) const {
     const float32 *p = list + (int64)(z * l.ny + y) * l.nx + x;
     V v;
@@ -348,16 +350,17 @@ struct pass {
   }
 };
 
-// How a pass goes through a level: what a thread has of a row, and how many planes are read at a
-// time, of two lists and what is around a cell, of one, and of cells alone.
+// How a pass traverses a level: the thread's part of a row, and the number of planes that are read
+// at a time: few for two lists with neighbours, more for one list with neighbours, most without
+// neighbours.
 struct by_cells { typedef float32 value; typedef around<float32> surroundings; enum { few = 2, more = 4, most = 4 }; };
 struct by_fours { typedef quad value; typedef around<quad> surroundings; enum { few = 2, more = 4, most = 8 }; };
 
 #define PASS(name) inlined void do_##name(const solver &s, const entry &e, const knowledge &k)
 #define PASS_OF(name) template <class How, class V = typename How::value> PASS(name)
 
-// Goes through the planes of a column, some at a time: each is given a place in a list, a plane
-// and what was read there.
+// Passes through the planes of a column, several at a time. each receives the position in a list,
+// the plane, and the data that was read.
 template <int together, class Read, class Each> inlined void pass_through(const level &l, int x, int y, int first, int last, Read read, Each each) {
   int i = first * l.plane() + y * l.stride + x;
   for (int z = first; z < last; z += together, i += together * l.plane()) {
@@ -399,7 +402,8 @@ PASS_OF(given) {
   });
 }
 
-// What rows give to cells of the next level: one of them of single cells, two of four.
+// The contributions of a row to cells of the next level: one cell from single cells, two from
+// groups of four.
 template <class V> struct gathered;
 template <> struct gathered<float32> {
   typedef float32 value;
@@ -411,7 +415,7 @@ template <> struct gathered<float32> {
 };
 template <> struct gathered<quad> {
   typedef pair value;
-  int at, before, behind; // the first of four, and those around them
+  int at, before, behind; // the first of four, and their neighbours
   pair share[4];
   member gathered(const axis &a, int n, int x, int next) : at(2 * x), before(shape::greatest(at - 1, 0)), behind(at + 4 < n ? at + 4 : at) {
     givers one(a, n, x), two(a, n, shape::least(x + 1, next - 1));
@@ -428,7 +432,7 @@ inlined void store_some(float32 *p, const pair &v, int cells) {
   if (cells > 1) p[1] = v[1];
 }
 
-// Neighbours of a row, as the next level has them.
+// The sums of neighbouring cells, as the next level has them.
 inlined pair joined(const quad &q) { return pair{q[0] + q[1], q[2] + q[3]}; }
 
 PASS_OF(coarsen) {
@@ -466,7 +470,7 @@ PASS_OF(restricts) {
   const float32 *list = p.list(e.from);
   float32 *sums = p.list_of(m, e.level + 1, e.to);
   axis ax(s.tables, p.l.ax, p.l.nx), ay(s.tables, p.l.ay, p.l.ny), az(s.tables, p.l.az, p.l.nz);
-  bool flat = p.l.ny == 1; // whose only row is the second of four
+  bool flat = p.l.ny == 1; // the only row is the second of four
   p.columns<with<value>::cells>(m, [&](int c, int x, int y, int first, int last) {
     gathered<V> from(ax, p.l.nx, x, m.nx);
     givers gy(ay, p.l.ny, y);
@@ -522,7 +526,7 @@ PASS_OF(down) {
   });
 }
 
-// What rows of the next level come to at a place of a row.
+// The interpolation of a row of the next level, at a position.
 template <class V> struct interpolated;
 template <> struct interpolated<float32> {
   takes t;
@@ -530,7 +534,7 @@ template <> struct interpolated<float32> {
   member float32 of(const float32 *row) const { return t.of_near * row[t.near] + t.of_far * row[t.far]; }
 };
 template <> struct interpolated<quad> {
-  int at, before, behind, last; // the cell that holds the first two, and those around it
+  int at, before, behind, last; // the cell that contains the first two, and its neighbours
   quad of_near, of_far;
   member interpolated(const axis &a, int x, int next)
     : at(x / 2), before(shape::greatest(at - 1, 0)), behind(shape::least(at + 1, next - 1)), last(shape::least(at + 2, next - 1)), of_near(row_of<quad>(a.near + x)), of_far(row_of<quad>(a.far + x)) {}
@@ -555,7 +559,8 @@ PASS_OF(up) {
     float32 *to = made + c * p.n;
     float32 times = e.flags & finest_x ? 1 / k.scale[c] : 1;
     int near = ty.near * m.stride, far = ty.far * m.stride, plane = p.l.plane(), i = first * plane + y * p.l.stride + x;
-    // A run begins at an even plane, so that those together are from the same ones of the next level.
+    // A run begins at an even plane, so the planes that are handled together have the same planes
+    // of the next level.
     for (int z = first; z < last; z += together, i += together * plane) {
       float32 shares[together][2];
       two<V> more[together] = {};
@@ -629,7 +634,8 @@ PASS_OF(turn) {
     march<How::few, V>(p.l, a, x, y, first, last, read, [&](const auto &v) { return v.a + keep * v.b; }, [&](int, int z) { return p.given<V>(s.b, x, y, z); },
       [&](int i, int, const V &here, const six<V> &v, const auto &d, const V &b) {
         store(to + i, here);
-        six<V> by{v.left - here, v.right - here, v.north - here, v.south - here, v.below - here, v.above - here}; // nothing flows beyond borders
+        // Nothing flows across borders.
+        six<V> by{v.left - here, v.right - here, v.north - here, v.south - here, v.below - here, v.above - here};
         sum += dot<V>(here, a.volume(d) * b * here - a.flows(by, d));
       });
     return sum;
@@ -664,8 +670,9 @@ PASS_OF(advance) {
   });
 }
 
-// An image is soon through, and blocks meet less often when passes are joined: what is between is
-// made by each thread that needs it. Rows of a cell of the next level are those around its two.
+// In 2D images the passes are short, so joined passes save meetings of the blocks. Each thread
+// recomputes the intermediate values that it needs. A cell of the next level needs the rows around
+// its two.
 PASS(descend) {
   pass p(s, e, k);
   level m = s.levels[e.level + 1];
@@ -674,7 +681,7 @@ PASS(descend) {
   axis ax(s.tables, p.l.ax, p.l.nx), az(s.tables, p.l.az, p.l.nz);
   float32 wy = axis(s.tables, p.l.ay, p.l.ny).width[0], slack = 1 / s.omega - 1;
   p.columns(m, [&](int c, int x, int, int first, int last) {
-    enum { wide = 6 }; // columns that take part, of which the first and the last are beside
+    enum { wide = 6 }; // columns; the first and the last are only neighbours
     const float32 *f = list + c * p.n;
     float32 *to = sums + c * (int64)m.room();
     givers gx(ax, p.l.nx, x);
@@ -721,7 +728,7 @@ PASS(ascend) {
   axis ax(s.tables, p.l.ax, p.l.nx), az(s.tables, p.l.az, p.l.nz);
   bool adds = e.to == in_x;
   p.columns(p.l, [&](int c, int x, int y, int first, int last) {
-    enum { together = 4, sides = 3 }; // columns: the one before, that of the thread, the one behind
+    enum { together = 4, sides = 3 }; // columns: the previous one, the thread's and the next one
     around<float32> a = p.around_of<by_cells>(x, y);
     const float32 *of = list + c * (int64)m.room(), *f = given + c * p.n;
     float32 *to = made + c * p.n;
@@ -757,7 +764,7 @@ PASS(ascend) {
       UNROLL for (int j = 0; j < together; j++) {
         UNROLL for (int i = 0; i < sides; i++) rows[j][i] = of_near[i] * one_of(coarse[j], near[i]) + of_far[i] * one_of(coarse[j], far[i]);
       }
-      // Of row z − 1 + j, which is an odd one where j is 0; beyond the last row nothing flows.
+      // The value in row z − 1 + j, which is odd for j = 0. Nothing flows beyond the last row.
       auto value = [&](int j, int i) {
         int close = (j + 1) / 2, other = j % 2 ? close - 1 : close + 1;
         return weights[j][0] * rows[close][i] + weights[j][1] * rows[other][i] + w[j][i] * g[j][i];
@@ -775,7 +782,7 @@ PASS(ascend) {
   });
 }
 
-// A pass as a function, so that it has all registers beside others.
+// A pass as a separate function, so that its registers are allocated separately.
 template <void (*pass)(const solver &, const entry &, const knowledge &)> static __device__ __attribute__((noinline)) void called(const solver &s, const entry &e, const knowledge &k) {
   pass(s, e, k);
 }
@@ -805,17 +812,17 @@ inlined void perform(const solver &s, const entry &e, const knowledge &k) {
   else perform_of<by_cells>(s, e, k);
 }
 
-// Power of two by which numbers of such a mean square are about 1.
+// The power of two that scales numbers with this mean square to about 1.
 inlined float32 scale_of(double mean) {
-  int e = (int)(as<unsigned long long>(mean) >> 52 & 0x7ff) - 1023; // of the square
+  int e = (int)(as<unsigned long long>(mean) >> 52 & 0x7ff) - 1023; // exponent of the square
   e = e / 2;
   return as<float32>((unsigned)(127 - (e < -126 ? -126 : e > 126 ? 126 : e)) << 23);
 }
 
 enum { patience = 6 };
 
-// What follows from the sums of an entry, for all threads of a block alike: of few blocks a warp
-// adds up a component's, of many all threads do.
+// Updates the state from the sums of an entry, with the same result in all blocks. With few blocks,
+// one warp adds up each component; with many, all threads do.
 template <bool many> inlined void conclude(const solver &s, const entry &e, knowledge &k, int64 cells) {
   double total[3];
   if (many) {
@@ -876,7 +883,7 @@ template <bool many> inlined void conclude(const solver &s, const entry &e, know
   }
 }
 
-// Copies n values from where they are, or zeros, by all threads.
+// Copies n values from given places, or writes zeros, with all threads of the launch.
 template <class V, class Place> inlined void copy_all(float32 *to, const float32 *from, int n, Place place, bool any) {
   enum { together = 8 };
   int step = blocks() * threads();
@@ -887,15 +894,15 @@ template <class V, class Place> inlined void copy_all(float32 *to, const float32
   }
 }
 
-// Before anything is known.
+// The initial state.
 inlined void begin(knowledge &k) {
   k.ended = k.steps = k.since = 0;
   for (int i = 0; i < lists; i++) k.role[i] = i;
   for (int c = 0; c < 3; c++) k.rest[c] = 0, k.left[c] = k.source[c] = 0;
 }
 
-// The field, from where it is, and what the host is told: steps, and of each component the
-// squares of what is left and of b·V0.
+// Writes the field, and the report for the host: the number of steps, and for each component the
+// squares of the residual and of b·V0.
 inlined void finish(const solver &s, const knowledge &k, float32 *to, double *report) {
   const level finest = s.levels[0];
   for (int c = 0; c < s.components; c++) {
@@ -912,9 +919,10 @@ inlined void finish(const solver &s, const knowledge &k, float32 *to, double *re
 
 #define OF_ALL const float32 *v0, const float32 *b, float32 *arena, const float32 *tables, const level *plan, double *parts, int components, float32 omega, double tol, int most
 
-// Entries from one on, by blocks that run at the same time. Where there are entries to come back
-// to they are all there is to do, to the end; else they are part of it, what is known is in state,
-// and blocks have met so many times so many before.
+// Performs the entries from first on, by blocks that run at the same time. If back ≥ 0, these are
+// all entries: the list continues at back after its end, until the solver ends. Else they are a
+// part of the list, the state comes from an earlier launch, and turns is the number of arrivals
+// before this launch.
 extern "C" __global__ __attribute__((launch_bounds(256, 1))) void gvf_steady(
   OF_ALL, const knowledge *state, const entry *tape, int first, int back, int all, unsigned *met, unsigned turns, int levels, float32 *to, double *report) {
   __shared__ knowledge k;
@@ -934,7 +942,7 @@ extern "C" __global__ __attribute__((launch_bounds(256, 1))) void gvf_steady(
   for (int i = first;;) {
     if (!thread_x()) e = next;
     __syncthreads();
-    const int flags = e.flags; // the next one may be there before all have looked
+    const int flags = e.flags; // thread 0 may replace e before the others have read it
     i = i + 1 < all ? i + 1 : back;
     if (i >= 0) next = tape[i]; // read ahead
     if (flags & sums_up && thread_x() < components) parts_of(s, thread_x(), k.sums)[block_x()] = 0;
@@ -956,13 +964,13 @@ extern "C" __global__ __attribute__((launch_bounds(256, 1))) void gvf_steady(
   finish(s, k, to, report);
 }
 
-// A pass over a level of many cells by a launch of its own, whose last block concludes. Nothing is
-// done where a step before has come to the end.
+// One pass over a level of many cells, as its own launch, whose last block concludes it. It does
+// nothing if the solver has ended.
 template <class Pass> inlined void by_itself(OF_ALL, knowledge *state, unsigned *ended, const entry &e, Pass perform) {
   __shared__ bool last;
   solver s{v0, b, tables, arena, plan, parts, omega, components, tol, most};
   if (e.what == source) {
-    if (!block_x() && !thread_x()) begin(*state); // of which this pass uses nothing
+    if (!block_x() && !thread_x()) begin(*state); // this pass does not use the state
   } else if (state->ended) return;
   perform(s, e, *state);
   if (!(e.flags & sums_up)) return;
@@ -972,7 +980,8 @@ template <class Pass> inlined void by_itself(OF_ALL, knowledge *state, unsigned 
   if (last) conclude<true>(s, e, *state, plan[0].cells());
 }
 
-// How those go, and how many blocks a multiprocessor has: as an H200 is fastest (doc/gvf.md).
+// The traversals of these launches, and the blocks per multiprocessor, as measured to be fastest on
+// an H200 (doc/gvf.md).
 template <int planes> struct by_planes { typedef quad value; typedef around<quad> surroundings; enum { few = planes, more = planes, most = planes }; };
 template <int planes> struct alike { typedef quad value; typedef evenly surroundings; enum { few = planes, more = planes, most = planes }; };
 

@@ -1,5 +1,5 @@
-// A step of the gradient vector flow of one voxel, and what the kernels have in common
-// (doc/gvf.md). A field is a list of its components, each row-major, one after the other.
+// One step of the gradient vector flow at a voxel, and code that all kernels share (doc/gvf.md). A
+// field is a list of components, each contiguous in row-major order.
 #pragma once
 #include "../rounded.h"
 #include "fault.h"
@@ -8,11 +8,11 @@
 extern __shared__ int block_changes[]; // the block's shared memory
 #endif
 
-// Four values of a row, which memory brings together where they begin at a multiple of four.
+// Four values of a row, loaded together if they begin at a multiple of four.
 typedef float32 quad __attribute__((vector_size(16)));
 
-// How the numbers of a field are kept between steps: a value and four of them, and what they
-// are in float32.
+// How the values of a field are stored between steps, singly and in groups of four, and their
+// conversion from and to float32.
 struct in_float32 {
   typedef float32 value;
   typedef quad four;
@@ -22,7 +22,7 @@ struct in_float32 {
   member static four narrow(const quad &v) { return v; }
 };
 
-// Halves, to the nearest, ties to even.
+// Halves, rounded to nearest, ties to even.
 struct in_float16 {
   typedef _Float16 value;
   struct alignas(8) four { unsigned two[2]; };
@@ -51,13 +51,13 @@ struct in_float16 {
 #endif
 };
 
-// Numbers from −1 to 1 in 32767ths, to the nearest, ties to even.
+// Numbers from −1 to 1 in units of 1/32767, rounded to nearest, ties to even.
 struct in_snorm16 {
   typedef int16 value;
   struct alignas(8) four { int16 each[4]; };
   member static float32 wide(value v) { return (float32)((double)v * (1. / 32767)); } // no quotient is near a tie
   member static value narrow(float32 v) {
-    const double whole = 6755399441055744.0; // around it a double is an integer
+    const double whole = 6755399441055744.0; // doubles near it are integers
     double n = (double)(v > 1 ? 1 : v < -1 ? -1 : v) * 32767;
     return (value)(int)(n + whole - whole);
   }
@@ -73,24 +73,25 @@ struct in_snorm16 {
   }
 };
 
-// v + (μ(s − 6v) − (v − v0)b), where s is the sum of the neighbours and 6 is how many they are.
+// v + (μ(s − n·v) − (v − v0)b), where s is the sum of the n neighbours (sides).
 template <int sides> inlined float32 stepped(float32 v, float32 s, float32 v0, float32 b, float32 mu) {
   float32 flow = times(mu, minus(s, times(sides, v)));
   if (planted(fault::fused)) return plus(v, __builtin_fmaf(-minus(v, v0), b, flow));
   return plus(v, minus(flow, times(minus(v, v0), b)));
 }
 
-// The shape of a field: columns, rows and planes, 1 of them in 2D; and its boundary, 0 where
-// the neighbour beyond the border is the voxel at it, 1 where it is the one before that.
+// The shape of a field: columns, rows and planes (1 in 2D); and its boundary condition. third = 0:
+// the neighbour beyond the border is the voxel at the border. third = 1: it is the voxel before
+// that.
 struct shape {
   int w, h, d, third;
   member int64 plane() const { return (int64)w * h; }
   member int64 voxels() const { return plane() * d; }
-  // The places beside one of an axis of n.
+  // The positions before and after i on an axis of n.
   member int before(int i, int n) const { return i > 0 ? i - 1 : least(border(), n - 1); }
   member int after(int i, int n) const { return i < n - 1 ? i + 1 : greatest(n - 1 - border(), 0); }
-  // Where the value is that a place of an axis of n has, which may be beyond its ends: steps
-  // of a field that is mirrored there are those of the boundary, at any distance.
+  // The position of the value at i, which may be beyond the ends of an axis of n. Steps of a field
+  // that is mirrored this way agree with the boundary condition at any distance.
   member int mirrored(int i, int n) const {
     if (i >= 0 && i < n) return i;
     int period = greatest(2 * (n - border()), 1);

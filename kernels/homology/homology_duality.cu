@@ -1,17 +1,17 @@
-// faces: each triangle of each tetrahedron to a table, where a second one meets the first
-// join:  a forest of the vertices, joined along the edges of tetrahedra
-// boundary: a list of the triangles that one tetrahedron has alone
-// edges: their edges to a table, where a second triangle meets the first: corners that share an
-//        edge are joined, and the vertices of each triangle in a forest of their own
-// count: roots, and vertices of the boundary
+// faces:    each triangle of each tetrahedron into a table, where a second one meets the first
+// join:     a forest of the vertices, joined along the edges of tetrahedra
+// boundary: a list of the triangles that have only one tetrahedron
+// edges:    their edges into a table, where a second triangle meets the first: corners that share an
+//           edge are joined, and the vertices of each triangle are joined in a second forest
+// count:    roots, and vertices of the boundary
 //
 // Betti numbers of tetrahedra in space (doc/homology.md, Delfinado and Edelsbrunner 1995). A table
-// is open addressed: two bits of a word say on which sides of the triangle a tetrahedron was seen,
-// 32 are of the hash, 30 say where the vertices are to be found, which decide. Nothing depends on
-// the order in which threads come but which words are where.
+// uses open addressing. Two bits of a word are the sides of the triangle on which a tetrahedron was
+// seen, 32 bits are of the hash, and 30 bits locate the vertices, which are compared for equality.
+// Only the positions of words depend on the order of the threads.
 #include "words.h"
 
-// What is counted.
+// The counters.
 enum { components, boundary, borders, surfaces, fans, matched, not_in_space, not_a_surface, flat, counters };
 
 inlined word mixed(word h) {
@@ -33,7 +33,8 @@ inlined quad ascending(quad v, bool &mirrored) {
 inlined void without(quad v, int out, unsigned (&t)[3]) {
   t[0] = out > 0 ? v[0] : v[1], t[1] = out > 1 ? v[1] : v[2], t[2] = out > 2 ? v[2] : v[3];
 }
-// The triangle without vertex f % 4, by number, of tetrahedron f / 4.
+// The vertices of triangle f: that of tetrahedron f / 4 without its vertex f % 4, in ascending
+// order.
 inlined void triangle(const quad *tets, unsigned f, unsigned (&t)[3]) {
   bool any = false;
   without(ascending(tets[f >> 2], any), f & 3, t);
@@ -45,8 +46,8 @@ inlined unsigned tag_of(word w) { return (unsigned)(w >> index_bits); }
 inlined unsigned index_of(word w) { return (unsigned)w & ((1u << index_bits) - 1); }
 inlined word word_of(unsigned sides, unsigned tag, unsigned index) { return (word)sides << 62 | (word)tag << index_bits | index; }
 
-// Puts a word into a table where there is none that is the same, and gives the number of that one or of
-// its own; what each finds on the sides that were seen before is told by before.
+// Inserts a word into a table, unless an equal one is there. Returns the index of the equal word,
+// or its own. before receives the sides that were seen before.
 template <class Same> inlined unsigned meet(word *table, unsigned size, word h, unsigned sides, unsigned index, unsigned &before, Same same) {
   unsigned tag = (unsigned)(h >> 32), at = (unsigned)((h & 0xffffffff) * size >> 32);
   word mine = word_of(sides, tag, index), seen = fresh(table + at);
@@ -68,8 +69,8 @@ template <class Same> inlined unsigned meet(word *table, unsigned size, word h, 
   }
 }
 
-// Whether the last vertex is on the one side of the first three: 1, on the other: -1, or, where
-// rounding could matter, 0.
+// The side of the first three vertices on which the last one is: 1 or −1; or 0 if rounding errors
+// could matter.
 inlined int orientation(const double *points, quad v) {
   double p[4][3];
   UNROLL for (int i = 0; i < 4; i++)
@@ -77,15 +78,15 @@ inlined int orientation(const double *points, quad v) {
   double x = p[1][1] * p[2][2], y = p[1][2] * p[2][0], z = p[1][0] * p[2][1];
   double x2 = p[1][2] * p[2][1], y2 = p[1][0] * p[2][2], z2 = p[1][1] * p[2][0];
   double det = (x - x2) * p[3][0] + (y - y2) * p[3][1] + (z - z2) * p[3][2];
-  // Rounding moves the sum by less than some units in the last place of what is added up.
+  // The rounding error of the sum is less than some units in the last place of its terms.
   double bound = 1e-14 * ((__builtin_fabs(x) + __builtin_fabs(x2)) * __builtin_fabs(p[3][0]) +
                           (__builtin_fabs(y) + __builtin_fabs(y2)) * __builtin_fabs(p[3][1]) +
                           (__builtin_fabs(z) + __builtin_fabs(z2)) * __builtin_fabs(p[3][2]));
   return det > bound ? 1 : det < -bound ? -1 : 0;
 }
 
-// For each of n tetrahedra. Those whose side rounding hides are listed; where exact is set their
-// sides were found by others, 1 or 2.
+// One thread per tetrahedron. Tetrahedra whose orientation rounding hides are listed in hidden. If
+// exact is set, found has their orientations, 1 or 2.
 extern "C" __global__ void homology_duality_faces(const quad *tets, unsigned n, const double *points, unsigned *hidden, const uint8 *found,
                                                   int exact, word *table, unsigned size, unsigned *parent, unsigned *count) {
   unsigned t = this_thread();
@@ -121,7 +122,7 @@ extern "C" __global__ void homology_duality_join(const quad *tets, unsigned n, u
   join(parent, v[0], v[3]);
 }
 
-// Lists the triangles of a table that have a tetrahedron on one side alone.
+// Lists the triangles of a table that have a tetrahedron on one side only.
 extern "C" __global__ void homology_duality_boundary(const quad *tets, const word *table, unsigned size, unsigned *list, unsigned *border,
                                                      unsigned *corner, unsigned *count) {
   unsigned step = all_threads();
@@ -139,7 +140,7 @@ extern "C" __global__ void homology_duality_boundary(const quad *tets, const wor
   }
 }
 
-// So much of a table as the edges of the boundary take: each has two triangles or more.
+// The part of a table that the edges of the boundary need: each edge has at least two triangles.
 inlined unsigned edge_places(const unsigned *count, unsigned most) {
   word n = 3ull * count[boundary] + 1;
   return n < most ? (unsigned)n : most;
@@ -159,8 +160,8 @@ extern "C" __global__ void homology_duality_edges(const quad *tets, const unsign
     join(border, v[0], v[2]);
     UNROLL for (unsigned k = 0; k < 3; k++) {
       unsigned low = k == 0 ? 1 : 0, high = k == 2 ? 1 : 2, a = v[low], b = v[high], before = 0, w[3];
-      // The first one says that it was there by one bit. The second one adds the other; a third
-      // one finds both.
+      // The first triangle sets one bit, the second one sets the other bit; a third one finds both
+      // set.
       unsigned mine = 3 * i + k;
       auto same = [&](unsigned other) {
         triangle(tets, list[other / 3], w);
@@ -182,7 +183,7 @@ extern "C" __global__ void homology_duality_edges(const quad *tets, const unsign
   }
 }
 
-// Counts what is a root, and the vertices of the boundary. Adds by block.
+// Counts roots and the vertices of the boundary. Sums are formed by block first.
 extern "C" __global__ void homology_duality_count(const unsigned *parent, const unsigned *border, unsigned vertices, const unsigned *corner,
                                                   unsigned *count) {
   if (thread_x() < counters) block_changes[thread_x()] = 0;

@@ -1,41 +1,43 @@
-// ascend .. next:  the cells of a dimension with their boundaries, and what their faces are faces
-//                  of, by sorting (sort.h)
-// costs:  lists the cells whose costs are not known, and finds the least cost that is
-// cheap:  each of these finds the face with which its reduction costs least
-// race:   cells within a margin of the least cost of all write their number to what they would
-//         change
-// check:  they take what cells have that come after them
-// own:    those that have all of it win
-// reduce: these are reduced: in the boundaries around the face the rest of the
-//         cell's takes its place, and the lists of what those faces are faces of follow
-// tell:   costs around what has changed are to be found again
+// ascend .. next:  the cells of a dimension with their boundaries, and for each face the list of the
+//                  cells that contain it, by sorting (sort.h)
+// costs:  lists the cells with unknown costs, and finds the least of the known costs
+// cheap:  finds the cheapest reduction of each listed cell, and its face
+// race:   cells whose cost is within a margin of the least one write their number to the locks of
+//         everything that they would change
+// check:  they take locks from cells that come later in the order
+// own:    cells that have all their locks win
+// reduce: winners are reduced: the rest of the cell's boundary replaces the face in the boundaries
+//         that contain it, and the cell lists of those faces are updated
+// tell:   marks the costs around the changes as unknown
 //
-// Algebraic reductions over two elements in rounds (Murty 2013, section 5; Nasre, Burtscher and
-// Pingali 2013). Lists ascend. One that has no room where it is goes to the end of the pool. After
-// check a lock has the number of the first in order who wants it, whatever the schedule, so that
-// the first of all wins in each round.
+// Algebraic reductions over the field of two elements, in rounds (Murty 2013, section 5; Nasre,
+// Burtscher and Pingali 2013). Lists are ascending. A list that outgrows its room moves to the end
+// of the pool. After check, a lock has the first cell in the order that wants it, for every
+// schedule, so the first cell of all wins in each round.
 //
-// There are many cells in the first rounds, with short lists, and few in most, with lists that are
-// hundreds of numbers long: a thread takes a cell where there are many, else a warp does, or a
-// block.
+// The first rounds have many cells with short lists. Most rounds have few cells, with lists of
+// hundreds of numbers. So a thread handles a cell if there are many; otherwise a warp or a block
+// does.
 #include "sort.h"
 
-// What is counted of a dimension, beside a round's: what lists have taken of the pool, how long a
-// boundary became, whether the pool was too small, and the cells that are left over.
+// Counters of a dimension: the length of the pool in use, the longest boundary, whether the pool
+// was too small, and the number of cells that are left.
 enum { pooled, longest, full, left };
-// And of each round.
+// Counters of each round.
 enum { cheapness, tried, won, asked, of_round };
 
 enum : unsigned { never = ~0u, unknown = 0 };
 
-typedef quad list_at; // where a list begins, its length, its room; of a cell whether its length is a new one, of a face a record
+// A list: its start, its length and its room; for a cell, whether its length has changed; for a
+// face, one of its records.
+typedef quad list_at;
 
 inlined unsigned begin_of(list_at l) { return l[0]; }
 inlined unsigned length_of(list_at l) { return l[1]; }
 
-// From this cost on a warp takes a cell, however many there are.
+// From this cost on, a warp handles a cell, for any number of cells.
 enum { dear = 64 };
-// Lists which together are longer are brought together by a warp.
+// Two lists with a greater total length are merged by a warp.
 enum { long_lists = 48 };
 
 inlined unsigned lane() { return thread_x() & 31; }
@@ -51,11 +53,11 @@ inlined unsigned least_of_warp(unsigned v) {
   return v;
 }
 
-// Threads of a launch that look at one of n things together, lane by lane of each of their warps.
+// The threads of a launch that handle one of n things together: a thread, a warp or a block.
 struct gang {
-  unsigned first, step;    // of the things
-  unsigned which, warps;   // of its warps this is, of how many
-  bool alone;              // a thread on its own
+  unsigned first, step;    // over the things
+  unsigned which, warps;   // the warp's number in its gang, and the number of warps
+  bool alone;              // the gang is a single thread
 
   member gang(unsigned n, bool dears, bool whole_blocks) {
     unsigned all = all_threads() / 32;
@@ -64,13 +66,13 @@ struct gang {
     else if (whole_blocks && n <= (unsigned)blocks()) first = block_x(), step = blocks(), which = thread_x() / 32, warps = threads() / 32;
     else first = this_thread() / 32, step = all, which = 0, warps = 1;
   }
-  // The first of some numbers that this thread looks at, and how far the next is.
+  // The index at which this thread begins, and its stride.
   member unsigned mine() const { return alone ? 0 : which + warps * lane(); }
   member unsigned stride() const { return alone ? 1 : warps * 32; }
   member bool leads() const { return alone || (!which && !lane()); }
 };
 
-// Each of n simplices with its k vertices in ascending order.
+// Sorts the k vertices of each of n simplices in ascending order.
 extern "C" __global__ void homology_race_ascend(unsigned *list, unsigned n, unsigned k) {
   unsigned s = this_thread();
   if (s >= n) return;
@@ -95,7 +97,7 @@ extern "C" __global__ void homology_race_scan_parts(const unsigned *list, unsign
 extern "C" __global__ void homology_race_scan_tops(unsigned *parts, unsigned n) { scan_tops(parts, n); }
 extern "C" __global__ void homology_race_scan_ends(unsigned *list, unsigned n, const unsigned *parts) { scan_ends(list, n, parts); }
 
-// 1 for each record in order that is not the one before it again, which is to be scanned.
+// 1 for each record, in sorted order, that differs from the previous one. To be scanned.
 extern "C" __global__ void homology_race_heads(const unsigned *cells, const unsigned *given, unsigned faces, unsigned k, const unsigned *order,
                                                unsigned n, unsigned *number) {
   tuples of{cells, given, faces, k};
@@ -105,8 +107,8 @@ extern "C" __global__ void homology_race_heads(const unsigned *cells, const unsi
   number[i] = first;
 }
 
-// The first of numbers for which something is true, as it then is for all that follow; the end if
-// there is none.
+// The least number in low … high − 1 for which f holds, or high if there is none. If f holds for a
+// number, it must hold for all greater ones.
 template <class F> inlined unsigned first_in(unsigned low, unsigned high, F f) {
   while (low < high) {
     unsigned middle = low + (high - low) / 2;
@@ -116,21 +118,22 @@ template <class F> inlined unsigned first_in(unsigned low, unsigned high, F f) {
   return low;
 }
 
-// The faces by number, their lists of cells, which are records in order, and the boundaries.
-// The pool begins with the boundaries, then come the lists of cells.
+// The faces by number, their lists of cells (the sorted records), and the boundaries. The pool
+// begins with the boundaries, followed by the lists of cells.
 extern "C" __global__ void homology_race_lists(const unsigned *order, const unsigned *number, unsigned n, unsigned found, unsigned faces, unsigned k,
                                                unsigned *pool, list_at *face) {
   unsigned i = this_thread();
   if (i >= n) return;
-  // What was scanned is how many heads come before: a head's own number, one more than that of
-  // others that are the same.
+  // number[i] is the number of heads before i. So a head's face is number[i], and that of equal
+  // records after it number[i] − 1.
   unsigned next = i + 1 < n ? number[i + 1] : found, record = order[i];
   unsigned f = next > number[i] ? number[i] : number[i] - 1;
   if (record < faces) {
     pool[record] = f;
     pool[faces + i] = record / (k + 1);
   }
-  if (next > number[i]) { // its run ends at the next head, and simplices that are given come last in it
+  // A run of equal records ends at the next head. Given simplices come last in it.
+  if (next > number[i]) {
     unsigned end = f + 1 == found ? n : first_in(i + 1, n, [&](unsigned j) { return number[j] > f + 1; }) - 1;
     unsigned own = first_in(i, end, [&](unsigned j) { return order[j] >= faces; });
     face[f] = list_at{faces + i, own - i, end - i, i};
@@ -151,13 +154,15 @@ extern "C" __global__ void homology_race_cells(unsigned *pool, list_at *cell, un
 
 inlined unsigned bounded(word cost) { return cost > never - 1 ? never - 1 : cost < 1 ? 1 : (unsigned)cost; }
 
-// What equation 5.1 has beside the lengths of boundaries around a face: of a cell's own boundary, of
-// the list of cells around the face, and of all such lists of its faces.
+// The cost by equation 5.1 without the lengths of the boundaries around a face, from the length of
+// the cell's own boundary, the length of the face's list of cells, and the sum of these lengths
+// over all faces of the cell.
 inlined word cost_beside(unsigned length, unsigned around, word all) {
   return (word)(length - 1) * around + all - around + (word)(around - 1) * length - length;
 }
 
-// The cost of the cheapest reduction of a cell, equation 5.1: how many entries are looked at.
+// The cost of the cheapest reduction of a cell, by equation 5.1: the number of list entries that
+// are read.
 inlined unsigned cheapest(const unsigned *pool, const list_at *cell, const list_at *face, unsigned b, unsigned &with) {
   list_at own = cell[b];
   unsigned length = length_of(own);
@@ -174,13 +179,13 @@ inlined unsigned cheapest(const unsigned *pool, const list_at *cell, const list_
   }
   return cost;
 }
-// The same by a warp, whose lanes take a face each, or where these are few go through the cells
-// around one together.
+// The same by a warp. Each lane handles a face; if there are fewer than 8 faces, all lanes handle
+// the cells around one face together.
 inlined unsigned cheapest_of_warp(const unsigned *pool, const list_at *cell, const list_at *face, unsigned b, unsigned &with) {
   list_at own = cell[b];
   unsigned length = length_of(own), sum = 0;
   for (unsigned i = lane(); i < length; i += 32) sum += length_of(face[pool[begin_of(own) + i]]);
-  word all = sum_of_warp(sum); // of cells, which have numbers of 32 bits, and their faces
+  word all = sum_of_warp(sum); // no overflow: cells and faces have 32-bit numbers
   unsigned cost = never, a = 0;
   if (length < 8) {
     for (unsigned i = 0; i < length; i++) {
@@ -200,13 +205,13 @@ inlined unsigned cheapest_of_warp(const unsigned *pool, const list_at *cell, con
       if (c < cost) cost = c, a = f;
     }
   }
-  // Of faces that cost the same the first by number, as a thread alone takes it.
+  // Among faces of equal cost, the one with the least number, as for a single thread.
   unsigned least = least_of_warp(cost);
   with = least_of_warp(cost == least ? a : never);
   return least;
 }
 
-// Notes a cost for the least of a round, which all lanes of a warp do.
+// Adds a cost to the least of a round. All lanes of a warp call it.
 inlined void note_least(unsigned *count, unsigned least) {
   least = least_of_warp(least);
   if (!lane() && never - least > fresh(count + cheapness)) most_global(count + cheapness, never - least);
@@ -236,8 +241,8 @@ extern "C" __global__ void homology_race_cheap(const unsigned *pool, const list_
   note_least(count, least);
 }
 
-// Calls f with the locks of what the reduction of a cell changes, which come first those of the
-// cells: with all of them from one on, each so many further.
+// Calls f with the locks of everything that the reduction of a cell changes, from index first on,
+// at distance step. The locks of cells precede those of faces.
 template <class F> inlined void changed(const unsigned *pool, const list_at *cell, const list_at *face, unsigned cells, unsigned *lock, unsigned b,
                                         unsigned a, unsigned first, unsigned step, F f) {
   list_at around = face[a], own = cell[b];
@@ -250,7 +255,7 @@ extern "C" __global__ void homology_race_race(const unsigned *pool, const list_a
                                               unsigned *counts) {
   unsigned *count = counts + of_round * slot;
   unsigned least = never - count[cheapness];
-  if (least == never) return; // nothing is left to be reduced
+  if (least == never) return; // no cell is left to reduce
   unsigned limit = least + margin < least || least + margin == never ? never - 1 : least + margin;
   for (unsigned first = this_thread() & ~31u; first < cells; first += all_threads()) {
     unsigned b = first + lane();
@@ -268,7 +273,7 @@ extern "C" __global__ void homology_race_race(const unsigned *pool, const list_a
   }
 }
 
-// Lots are drawn by a mixing function, anew in each round.
+// Ties are decided by lots: a mixing function with a different result in each round.
 inlined unsigned lot(unsigned b, unsigned round) {
   unsigned h = b * 0x9e3779b1 ^ round * 0x85ebca6b;
   h ^= h >> 16, h *= 0x7feb352d, h ^= h >> 15, h *= 0x846ca68b;
@@ -288,8 +293,8 @@ extern "C" __global__ void homology_race_check(const unsigned *pool, const list_
   for (unsigned i = g.first; i < count[tried]; i += g.step) {
     unsigned b = list[i];
     changed(pool, cell, face, cells, lock, b, with[b], g.mine(), g.stride(), [&](unsigned *l) {
-      // With plain writes the first of three could lose to the second in every round: where threads
-      // go in step, both take the lock for the third's, and the later write stays.
+      // With plain writes, the first of three cells could lose to the second one in every round: in
+      // lockstep, both replace the third one's number, and the later write stays.
       for (unsigned has = fresh(l); has != b && comes_before(cost, b, has, round);) {
         unsigned was = compare_swap_global(l, has, b);
         if (was == has) break;
@@ -299,7 +304,7 @@ extern "C" __global__ void homology_race_check(const unsigned *pool, const list_
   }
 }
 
-// Lists who owns all that it would change, while nothing changes.
+// Lists the cells that own all their locks. No lock changes meanwhile.
 extern "C" __global__ void homology_race_own(const unsigned *pool, const list_at *cell, const list_at *face, unsigned cells, const unsigned *with,
                                              unsigned *lock, const unsigned *list, unsigned *winners, unsigned slot, unsigned *counts) {
   unsigned *count = counts + of_round * slot;
@@ -315,8 +320,8 @@ extern "C" __global__ void homology_race_own(const unsigned *pool, const list_at
   }
 }
 
-// Makes room for n numbers more in a list of some, at from, which is then where it is written: in
-// its own place or at the end of the pool. False where that is full.
+// Allocates room for a list and n more numbers at the end of the pool. Returns false if the pool is
+// full.
 inlined bool make_room(unsigned size, list_at &l, unsigned n, unsigned *counted) {
   unsigned room = 2 * (l[1] + n), at = fetch_add_global(counted + pooled, room);
   if (at + room > size || at + room < at) {
@@ -327,15 +332,15 @@ inlined bool make_room(unsigned size, list_at &l, unsigned n, unsigned *counted)
   return true;
 }
 
-// Whether a list notes that its length has changed.
+// Whether a list records that its length has changed.
 enum class marks { nothing, length };
 
-// Replaces a list by what is in it or in another, but not in both.
+// Replaces a list by the symmetric difference of it and another list.
 inlined unsigned differ(unsigned *pool, unsigned size, list_at *to, const unsigned *other, unsigned n, marks mark, unsigned *counted) {
   list_at l = *to;
   unsigned *from = pool + l[0], old = l[1];
-  // Where there is room the list first moves to its end, so that what is written is never ahead
-  // of what is read.
+  // If the list has room, it first moves to the end of its room, so that writes never overtake
+  // reads.
   if (l[2] >= old + n) {
     for (unsigned i = old; i > 0; i--) from[l[2] - old + i - 1] = from[i - 1];
     from += l[2] - old;
@@ -351,7 +356,7 @@ inlined unsigned differ(unsigned *pool, unsigned size, list_at *to, const unsign
   return length;
 }
 
-// How many of the ascending numbers that lanes hold are less.
+// How many of the ascending numbers in the lanes are less than a value.
 inlined unsigned lesser_in_warp(unsigned numbers, unsigned than) {
   unsigned n = 0;
   for (unsigned step = 16; step > 0; step /= 2)
@@ -360,8 +365,8 @@ inlined unsigned lesser_in_warp(unsigned numbers, unsigned than) {
 }
 inlined unsigned lanes_below(unsigned n) { return n < 32 ? (1u << n) - 1 : ~0u; }
 
-// differ by a warp: 32 numbers of each list at a time, of which those go out that are not greater
-// than what comes later.
+// The same by a warp: 32 numbers of each list at a time. Of these, the numbers up to the lesser of
+// the two last ones are written, because all later numbers are greater.
 inlined unsigned differ_of_warp(unsigned *pool, unsigned size, list_at *to, const unsigned *other, unsigned n, marks mark, unsigned *counted) {
   list_at l = *to;
   unsigned *from = pool + l[0], old = l[1];
@@ -401,7 +406,7 @@ inlined unsigned differ_of_warp(unsigned *pool, unsigned size, list_at *to, cons
   return length;
 }
 
-// Takes one number out of a list that has it.
+// Removes a number from a list that contains it.
 inlined void drop(unsigned *pool, list_at *of, unsigned number) {
   list_at l = *of;
   unsigned i = 0;
@@ -410,8 +415,8 @@ inlined void drop(unsigned *pool, list_at *of, unsigned number) {
   *of = list_at{l[0], l[1] - 1, l[2], l[3]};
 }
 
-// Replaces lists by what is in them or in another, but not in both, but for one of them: a gang
-// takes them, a thread each, and a warp those that are long. Gives the greatest length of any.
+// Replaces each list by its symmetric difference with another list, except the list `but`. Each
+// thread of a gang handles a list, and a warp handles a long one. Returns the greatest length.
 inlined unsigned differ_all(const gang &g, unsigned *pool, unsigned size, list_at *lists, list_at which, unsigned but, list_at other, marks mark,
                            unsigned *counted) {
   unsigned most = 0, n = length_of(other);
@@ -464,8 +469,8 @@ extern "C" __global__ void homology_race_reduce(unsigned *pool, unsigned size, l
 inlined void tell_around(const unsigned *pool, list_at of, unsigned *cost) {
   for (unsigned i = 0; i < length_of(of); i++) put(cost + pool[begin_of(of) + i], (unsigned)unknown);
 }
-// What the cost of a cell has changes where a list around one of its faces does, or where a cell
-// around it has a boundary of another length.
+// The cost of a cell changes if the cell list of one of its faces changes, or the length of the
+// boundary of a cell around it.
 extern "C" __global__ void homology_race_tell(const unsigned *pool, const list_at *cell, const list_at *face, unsigned *cost, const unsigned *with,
                                               const unsigned *winners, unsigned slot, const unsigned *counts) {
   const unsigned *count = counts + of_round * slot;
@@ -490,7 +495,8 @@ extern "C" __global__ void homology_race_tell(const unsigned *pool, const list_a
   }
 }
 
-// 1 for each face that was not reduced, which is to be scanned; and the cells that were not.
+// 1 for each face that was not reduced, to be scanned; and the number of cells that were not
+// reduced.
 extern "C" __global__ void homology_race_left(const unsigned *gone, unsigned cells, unsigned faces, unsigned *number, unsigned *counted) {
   if (!thread_x()) block_changes[0] = 0;
   __syncthreads();
@@ -502,7 +508,7 @@ extern "C" __global__ void homology_race_left(const unsigned *gone, unsigned cel
   if (!thread_x() && block_changes[0]) fetch_add_global(counted + left, (unsigned)block_changes[0]);
 }
 
-// The vertices of faces that were not reduced, the cells of the next dimension.
+// The vertices of the faces that were not reduced, which are the cells of the next dimension.
 extern "C" __global__ void homology_race_next(const unsigned *cells, const unsigned *given, unsigned faces, unsigned k, const unsigned *order,
                                               const list_at *face, const unsigned *number, unsigned found, unsigned reduced,
                                               const unsigned *gone, unsigned *to) {

@@ -1,17 +1,18 @@
-// records: the faces of cells, then simplices that are given, each a tuple of k vertices that
-//          ascend; a record is known by its number, and its vertices are found where it is from
-// digits:  of each block, how many records have each value of 8 bits of one of their vertices
-// scan:    sums of all numbers before each one
-// place:   each record behind those with lower digits, and in its place among equal ones
+// records: the faces of cells, then given simplices, each a tuple of k ascending vertices; a record
+//          is identified by its number, and its vertices are read from its origin
+// digits:  for each block, the number of records with each value of 8 bits of one vertex
+// scan:    the sums of all previous numbers
+// place:   each record after those with lower digits, and in order among equal ones
 //
-// A radix sort from the last vertex to the first, 8 bits at a time, which leaves equal records in
-// the order of their numbers.
+// A radix sort from the last vertex to the first, 8 bits at a time. It is stable: equal records
+// stay in the order of their numbers.
 #pragma once
 #include "words.h"
 
 enum { tile = 2048, sorters = 256, warps = sorters / 32, each_warp = tile / warps, values = 256 };
 
-// The records of cells of k + 1 vertices, faces many, and of those that are given.
+// The records: faces of cells with k + 1 vertices each (`faces` of them), followed by given
+// simplices.
 struct tuples {
   const unsigned *cells, *given;
   unsigned faces, k;
@@ -32,8 +33,8 @@ inlined unsigned digit_of(const tuples &of, unsigned record, unsigned column, un
   return of.vertex(record, column) >> shift & (values - 1);
 }
 
-// Counts the digits of a tile of n records, of which order gives the numbers; null where they are
-// still in their own order.
+// Counts the digits of a tile of n records. order has their numbers, or is null before the first
+// pass.
 inlined void count_digits(const tuples &of, const unsigned *order, unsigned n, unsigned column, unsigned shift, unsigned *counts) {
   unsigned at = shared_address(block_changes);
   block_changes[thread_x()] = 0;
@@ -45,10 +46,10 @@ inlined void count_digits(const tuples &of, const unsigned *order, unsigned n, u
   counts[(unsigned)thread_x() * blocks() + block_x()] = (unsigned)block_changes[thread_x()];
 }
 
-// Moves a tile of records to where the scanned counts say.
+// Moves a tile of records to the positions given by the scanned counts.
 inlined void place_records(const tuples &of, const unsigned *order, unsigned n, unsigned column, unsigned shift, const unsigned *counts,
                            unsigned *to) {
-  unsigned *seen = (unsigned *)block_changes; // of each warp, records with each digit
+  unsigned *seen = (unsigned *)block_changes; // records with each digit, by warp
   for (int i = thread_x(); i < warps * values; i += sorters) seen[i] = 0;
   __syncthreads();
   enum { steps = each_warp / 32 };
@@ -81,11 +82,11 @@ inlined void place_records(const tuples &of, const unsigned *order, unsigned n, 
     if (digits[s] != ~0u) to[seen[warp * values + digits[s]] + ranks[s]] = records[s];
 }
 
-// Scans of numbers: each becomes the sum of those before it. Sums of tiles, then of these in one
-// block, then of all.
+// Exclusive prefix sums: first the sums of tiles, then the scan of these in one block, then the
+// scans of all tiles.
 enum { scanners = 256, scanned = 4096, each_scanner = scanned / scanners };
 
-// The sum of what lower threads of the block give, and of all.
+// The sum of v over the lower threads of the block, and the total.
 inlined unsigned scan_block(unsigned v, unsigned &total) {
   unsigned *sums = (unsigned *)block_changes;
   unsigned mine = v;
@@ -116,7 +117,7 @@ inlined void scan_parts(const unsigned *list, unsigned n, unsigned *parts) {
   if (!thread_x()) parts[block_x()] = total;
 }
 
-// One block. The sum of all goes behind the last.
+// One block. The total is stored behind the last element.
 inlined void scan_tops(unsigned *parts, unsigned n) {
   unsigned before = 0, total;
   for (unsigned first = 0; first < n; first += scanners) {

@@ -1,4 +1,4 @@
-// Words of 64 bits and counters that threads of a launch share, and forests of them.
+// 64-bit words, counters that the threads of a launch share, and union-find forests.
 #pragma once
 #include "../swap.h"
 #include "fault.h"
@@ -18,7 +18,7 @@ inlined void most_global(unsigned *p, unsigned v) {
   if (v > *p) *p = v;
 }
 #else
-// Gives what was there before.
+// Returns the previous value.
 inlined unsigned fetch_add_global(unsigned *p, unsigned v) {
   unsigned old;
   asm volatile("atom.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(v) : "memory");
@@ -27,18 +27,18 @@ inlined unsigned fetch_add_global(unsigned *p, unsigned v) {
 inlined void most_global(unsigned *p, unsigned v) { asm volatile("red.global.max.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
 #endif
 
-// What others may just have written.
+// Reads a value that other threads may have just written, and writes one that they may read.
 template <class V> inlined V fresh(const V *p) { return *(const volatile V *)p; }
 template <class V> inlined void put(V *p, V v) { *(volatile V *)p = v; }
 
-// The threads of the launch, and this one's number.
+// The number of threads in the launch, and the number of this thread.
 inlined unsigned all_threads() { return (unsigned)blocks() * threads(); }
 inlined unsigned this_thread() { return (unsigned)block_x() * threads() + thread_x(); }
 
-// How many of the lower threads of the warp vote for it.
+// The number of lower lanes whose bit is set in votes.
 inlined unsigned before_in(unsigned votes) { return __builtin_popcount(votes & ((1u << (thread_x() & 31)) - 1)); }
 
-// A place at the end of a list for each thread of the warp that asks for one; all of them call it.
+// An index at the end of a list for each lane that asks. All lanes of the warp call it.
 inlined unsigned append(unsigned *length, bool asks) {
   unsigned votes = vote(asks), from = 0;
   if (!votes) return 0;
@@ -46,8 +46,8 @@ inlined unsigned append(unsigned *length, bool asks) {
   return from_lane(from, 0) + before_in(votes);
 }
 
-// The root of v; the way there is halved. A parent is never greater than its child, so that every
-// way ends whatever others do.
+// Returns the root of v, and halves the path to it. A parent is never greater than its child, so
+// every path ends, whatever other threads do.
 inlined unsigned root_of(unsigned *parent, unsigned v) {
   for (;;) {
     unsigned p = fresh(parent + v);
@@ -58,7 +58,7 @@ inlined unsigned root_of(unsigned *parent, unsigned v) {
   }
 }
 
-// Joins two trees of a forest. A root takes a parent by one compare-and-swap.
+// Joins two trees of a forest. A root gets a parent by a compare-and-swap.
 inlined void join(unsigned *parent, unsigned a, unsigned b) {
   a = root_of(parent, a), b = root_of(parent, b);
   while (a != b) {

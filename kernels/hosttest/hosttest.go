@@ -1,5 +1,5 @@
-// Package hosttest compiles kernels for the host, for tests of what they count without a
-// device (kernels/onhost/launch.cc).
+// Package hosttest compiles kernels for the host, for tests of their results without a device
+// (kernels/onhost/launch.cc).
 package hosttest
 
 import (
@@ -24,15 +24,15 @@ import (
 	"eccbench/kernels/source"
 )
 
-// Program compiles a module for the host, once for all tests of a package, with all faults
-// that can be planted in it (ecc/fault.h). Where that cannot be done the test is skipped, or
-// fails under ECCBENCH_REQUIRE_FAKE=1.
+// Program compiles a module for the host, with all faults that can be planted in it (ecc/fault.h).
+// All tests of a package share the compilation. If it is impossible, the test is skipped, or fails
+// under ECCBENCH_REQUIRE_FAKE=1.
 func Program(t testing.TB, module string) (program string) {
 	t.Helper()
 	return build(t, module, "launch.cc")
 }
 
-// build compiles a module with a main program of the folder onhost.
+// build compiles a module with a main program from the folder onhost.
 func build(t testing.TB, module, with string, flags ...string) (program string) {
 	t.Helper()
 	if testing.Short() {
@@ -60,8 +60,8 @@ func build(t testing.TB, module, with string, flags ...string) (program string) 
 	if i < 0 {
 		t.Fatalf("no kernels called %s", module)
 	}
-	// Go runs the test again where a file differs that the test read; the compiler's
-	// reading it does not see.
+	// Reading the files makes the test cache depend on them. It does not track the files that the
+	// compiler reads.
 	headers, err := source.HostClosure(os.DirFS(root), modules[i].File)
 	for _, file := range []string{with, "fibers.h"} {
 		if err == nil {
@@ -71,13 +71,13 @@ func build(t testing.TB, module, with string, flags ...string) (program string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Clang alone has halves, and vectors of them.
+	// Only clang has vectors of halves.
 	compilers := []string{"clang++-19", "clang++"}
 	halves := []string{"ecc/extrema.h", "softecc/softecc.h", "gvf/step.h"}
 	if !slices.ContainsFunc(halves, func(header string) bool { return slices.Contains(headers, header) }) {
 		compilers = append([]string{"g++"}, compilers...)
 	} else if slices.Contains(isa.Available(true), isa.AVX2) {
-		// Instructions for halves in place of calls of the compiler's library, with the same bits. All
+		// Use instructions for halves instead of library calls, with the same results. All CPUs
 		// with AVX2 have them.
 		flags = append(flags[:len(flags):len(flags)], "-mf16c")
 	}
@@ -103,9 +103,8 @@ func build(t testing.TB, module, with string, flags ...string) (program string) 
 }
 
 // Modules runs the kernels of some modules on the host in place of a stand-in's device
-// (kernels/onhost/run.cc): on what the launch's parameters point to, in the launch's blocks,
-// with a defect, of those that their sources know, or with none, "". Parameters of device
-// memory are to be buffers.
+// (kernels/onhost/run.cc), on the memory of the launch's parameters and with the launch's blocks.
+// fault is the defect to plant, or "". Parameters in device memory must be buffers.
 func Modules(t testing.TB, fault string, modules ...string) func(name string) devicetest.Kernel {
 	t.Helper()
 	var list []func(string) devicetest.Kernel
@@ -122,7 +121,7 @@ func Modules(t testing.TB, fault string, modules ...string) func(name string) de
 	}
 }
 
-// kernelsOf are the kernels of one.
+// kernelsOf returns the kernels of one module.
 func kernelsOf(t testing.TB, fault, module string) func(name string) devicetest.Kernel {
 	t.Helper()
 	ptx, err := kernels.PTX(module)
@@ -144,7 +143,7 @@ func kernelsOf(t testing.TB, fault, module string) func(name string) devicetest.
 	}
 }
 
-// entry is where the PTX of a kernel begins.
+// entry matches the start of a kernel in PTX.
 var entry = regexp.MustCompile(`(?m)^\s*\.visible \.entry (\w+)`)
 
 func run(program, fault, name string, shape device.Launch, at func(uint64) ([]byte, error), args []any) error {
@@ -187,8 +186,7 @@ func run(program, fault, name string, shape device.Launch, at func(uint64) ([]by
 	return nil
 }
 
-// compiled are the programs that were compiled, by their compiler's arguments: what a
-// test binary's tests share.
+// compiled has the programs that a test binary has compiled, by the compiler's arguments.
 var compiled sync.Map
 
 func compile(compiler string, args []string) ([]byte, error) {
@@ -205,7 +203,7 @@ func compile(compiler string, args []string) ([]byte, error) {
 	return os.ReadFile(program)
 }
 
-// folder is where the sources of the kernels are, in or above the current folder.
+// folder returns the folder of the kernels' sources, searched from the current folder upward.
 func folder() (root string, ok bool) {
 	dir, err := os.Getwd()
 	for err == nil {

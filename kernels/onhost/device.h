@@ -1,9 +1,9 @@
-// What kernels use of a device (../device.h), on the host: for tests of what they count,
-// and of what memory they reach. A block's threads are fibers of one thread of the host.
-// Each runs alone until it meets others, and those of a warp meet in the same place, so
-// that no two runs differ. A copy to shared memory spoils the place at once, and writes
-// there when it is waited for: who reads too early, or copies to where others still
-// read, is seen.
+// The device functions of ../device.h on the host, for tests of the kernels' results and memory
+// accesses. The threads of a block are fibers of one host thread. Each runs alone until it meets
+// others, and all threads of a warp must meet in the same place, so runs are deterministic. A copy
+// to shared memory overwrites its target with a pattern at once, and writes the data when the
+// kernel waits for it. So tests detect a read that is too early, and a copy to memory that is still
+// being read.
 #pragma once
 #include <csetjmp>
 #include <cstdio>
@@ -18,7 +18,7 @@
 
 #define __global__
 #define __device__
-#define __shared__ thread_local // one thread of the host runs all blocks, one after the other
+#define __shared__ thread_local // one host thread runs all blocks in turn
 #define member inline
 #define inlined static member
 #define UNROLL
@@ -34,10 +34,10 @@ extern __shared__ int block_changes[]; // the block's shared memory (../histogra
 
 namespace onhost {
 
-// Where a thread has to wait for others: spin where it looks again and again.
+// Where a thread waits for others. At spin, it polls memory.
 enum class place { spin, lanes, warp, block, end };
 
-// Bytes that a kernel may reach.
+// Memory that a kernel may access.
 struct region {
   const char *what;
   char *begin;
@@ -55,23 +55,22 @@ struct fiber {
   jmp_buf here;
   bool begun;
   place waits;
-  unsigned gives; // to its warp
+  unsigned gives; // its value for the other lanes of its warp
   std::vector<copy> copies;
-  std::deque<std::vector<copy>> groups; // of copies that have been ended
+  std::deque<std::vector<copy>> groups; // ended groups of copies
 };
 
-// What runs. Shared memory does not begin at 0, as on a device.
+// The state of the launch. As on a device, shared memory does not begin at address 0.
 enum { lanes = 32, shared_begin = 1024, most_shared = 228 << 10 };
 inline thread_local std::vector<fiber> fibers;
-inline thread_local std::vector<unsigned> met; // what each thread gave when its warp met last
+inline thread_local std::vector<unsigned> met; // the value of each thread when its warp met last
 inline thread_local int thread, block;
 inline int blocks, block_row;
 inline region image{"the image's memory"}, table{"the table"};
 inline thread_local region shared{"shared memory"};
 inline thread_local jmp_buf scheduler;
 
-// Ends the program for an access that a device would refuse, or that is outside of what
-// the kernel was given.
+// Ends the program because of an access that is misaligned or out of bounds.
 [[noreturn]] inline void refuse(const char *does, const region &r, long long at, int bytes) {
   fprintf(stderr, "thread %d of block %d %s %d bytes at %lld of %s, which has %zu\n", thread, block, does, bytes, at, r.what, r.bytes);
   _exit(3);
@@ -87,7 +86,7 @@ template <class V> V *reach_global(const char *does, const region &r, V *p, int 
   return (V *)reach(does, r, (char *)p - r.begin, bytes);
 }
 
-// The texels of a texture (../texture.h), packed in the image's memory.
+// The texels of a texture (../texture.h), contiguous in the image's memory.
 struct texels {
   int width, height, depth;
   template <class T> T at(int x, int y, int z) const {
@@ -97,7 +96,7 @@ struct texels {
   }
 };
 
-// Waits for the others, and gives what the threads of the warp gave.
+// Waits for the other threads, and returns the values of the warp's threads.
 inline const unsigned *meet(place where, unsigned gives = 0) {
   fiber &f = fibers[thread];
   f.waits = where, f.gives = gives;
@@ -105,7 +104,7 @@ inline const unsigned *meet(place where, unsigned gives = 0) {
   return &met[thread / lanes * lanes];
 }
 
-// Lets others run.
+// Lets other threads run.
 inline void yield() { meet(place::spin); }
 }
 
@@ -131,7 +130,7 @@ inlined unsigned permute(unsigned a, unsigned b, unsigned selector) {
   }
   return d;
 }
-#ifdef __clang__ // which alone has vectors of halves
+#ifdef __clang__ // only clang has vectors of halves
 typedef _Float16 half2 __attribute__((ext_vector_type(2)));
 inlined unsigned least_halves(unsigned a, unsigned b) {
   half2 u = as<half2>(a), v = as<half2>(b);

@@ -1,5 +1,5 @@
-// Runs the blocks of a launch, one after the other or all at the same time, each thread as a
-// fiber (device.h).
+// Runs the blocks of a launch, one after the other or at the same time, with each thread as a fiber
+// (device.h).
 #pragma once
 #include "device.h"
 #include <functional>
@@ -9,17 +9,17 @@ alignas(128) __shared__ int block_changes[onhost::most_shared / 4];
 
 namespace onhost {
 
-static std::function<void()> call; // the kernel with its parameters
+static std::function<void()> call; // the kernel, bound to its parameters
 
-enum { stack_bytes = 128 << 10 }; // of a thread
-static thread_local std::unique_ptr<char[]> stacks; // of all threads of a block, which come at once
+enum { stack_bytes = 128 << 10 }; // per thread
+static thread_local std::unique_ptr<char[]> stacks; // of all threads of a block, in one allocation
 
 static void fail(const char *why) {
   fprintf(stderr, "%s\n", why);
   exit(3);
 }
 
-// A fiber goes through all blocks: to make one takes system calls.
+// The entry of a fiber. It runs all blocks, because a new fiber needs system calls.
 static void body() {
   for (;;) {
     call();
@@ -27,7 +27,7 @@ static void body() {
   }
 }
 
-// Runs a thread to where it meets others.
+// Runs thread t until it meets others.
 static void go_on(int t) {
   fiber &f = fibers[thread = t];
   if (_setjmp(scheduler)) return;
@@ -36,15 +36,15 @@ static void go_on(int t) {
   setcontext(&f.context);
 }
 
-// Whether a thread of a warp looks again and again.
+// Whether a thread of a warp is spinning.
 static bool spins(int first) {
   for (int i = 0; i < lanes; i++)
     if (fibers[first + i].waits == place::spin) return true;
   return false;
 }
 
-// Runs the threads of a warp to where they meet, in the order of their numbers or against it;
-// once more those that look for something, and no others, while there are any.
+// Runs the threads of a warp until they meet, in ascending or descending order. If some of them
+// spin, only those are run.
 static void go_on_together(int first, bool backwards) {
   const bool some = spins(first);
   for (int i = 0; i < lanes; i++) {
@@ -61,9 +61,9 @@ static void go_on_together(int first, bool backwards) {
   }
 }
 
-const char before = 0x5b, beyond = 0x7d; // in shared memory, and behind it
+const char before = 0x5b, beyond = 0x7d; // the contents of shared memory before a block, and behind its end
 
-// A block finds in shared memory what no one wrote there, and leaves what is beyond alone.
+// Runs a block. Shared memory has a fixed pattern at first; memory behind it must not change.
 static void run_block() {
   memset(block_changes, before, shared.bytes);
   for (auto &f : fibers) {
@@ -91,7 +91,7 @@ static void run_block() {
   if (rest && (*end != beyond || memcmp(end, end + 1, rest - 1))) fail("a block wrote beyond its shared memory");
 }
 
-// What a launch has: so many threads to a block, and so much shared memory.
+// Prepares a launch with a number of threads per block and bytes of shared memory.
 static void start(size_t threads, size_t shared_bytes) {
   fibers.resize(threads), met.resize(threads);
   stacks.reset(new char[threads * stack_bytes]);
@@ -110,7 +110,7 @@ static void run_blocks() {
   for (block = 0; block < blocks; block++) run_block();
 }
 
-// Runs all blocks at the same time, each by a thread of the host.
+// Runs all blocks at the same time, each in its own thread of the host.
 static void run_blocks_together(size_t threads, size_t shared_bytes) {
   std::vector<std::thread> running;
   for (int b = 0; b < blocks; b++) running.emplace_back([=] {

@@ -1,31 +1,32 @@
-// Launches a kernel that counts on the host (device.h), twice, for the second finds what the
-// first left:
+// Launches a counting kernel on the host (device.h). It is launched twice, to find state that the
+// first launch leaves behind.
 //
-//   launch FAULT KERNEL BLOCKS THREADS SHARED BYTES EDGE TABLE ENTRIES ENTRY PARAMETER...
-//          LEVELS LEAST AFFINE LO INVERSE LUT VALUES COPIES
+//  launch FAULT KERNEL BLOCKS THREADS SHARED BYTES EDGE TABLE ENTRIES ENTRY PARAMETER...
+//         LEVELS LEAST AFFINE LO INVERSE LUT VALUES COPIES
 //
-// FAULT is none, or the name of a known defect (../ecc/fault.h) that the kernels then have.
-// TABLE is what the kernel does to its table, of so many entries of so many bytes: adds to
-// it, stores all of it, hands it over, or keeps it, that is adds to it though it could hand
-// it over. The parameters are the kernel's own, between the image and the ladder, but for
-// those of handing over; COPIES is 0 for a kernel without that parameter, too. A float32 is
-// given by its bits. A texture is the image, whose width, height and depth are the kernel's
-// own parameters. The standard input is the image with BYTES in all, EDGE of them before it,
-// the level of each of LUT values, and VALUES levels' values; where there are none, the
-// kernel is given no such table. The standard output is the table as the kernel leaves it or
-// hands it over. It is compiled with -DON_HOST and -DSOURCE=, the kernels' source below the
-// folder of kernels, without .cu.
+// FAULT is none, or the name of a known defect (../ecc/fault.h) to plant. The table has ENTRIES
+// entries of ENTRY bytes. TABLE is "adds" for a kernel that adds to it, "stores" for one that stores
+// all of it, "hands" to hand it over to the host, or "keeps" to add to it although the kernel could
+// hand it over.
+// PARAMETER... are the kernel's own parameters between the image and the ladder, except those for
+// handing over. COPIES is 0 for a kernel without that parameter. A float32 is given by its bits.
+// For a texture, the kernel's own parameters are the image's width, height and depth.
+//
+// The standard input has the image with BYTES in total, EDGE of them before it; then the LUT levels
+// of the lookup table; then VALUES values of levels. A count of 0 passes a null table to the
+// kernel. The standard output has the table after the launch. The program is compiled with
+// -DON_HOST and -DSOURCE=, the kernel's source relative to the folder of kernels, without .cu.
 #include "fibers.h"
 #include <dlfcn.h>
 #include <string>
 #include <tuple>
 
-// Which fault is planted is told at run time, so that one program has all of them.
+// The fault is selected at run time, so one program contains all of them.
 enum class fault;
 namespace onhost { inline fault has; }
 #define FAULT none || f == onhost::has
 #include "../ecc/fault.h"
-#undef NARROW_ONLY // the faults of others show as well
+#undef NARROW_ONLY // plant faults in the other batches, too
 #undef KERNELS
 #define KERNELS(kernel)                                                                       \
   kernel(2d, uint8) kernel(2d, int16) kernel(2d, uint16) kernel(2d, float32)                  \
@@ -39,11 +40,11 @@ namespace onhost {
 
 static void *kernel;
 static size_t edge;
-static char **next; // argument
-static int64 *copied; // where a table is handed over to
+static char **next; // the next argument
+static int64 *copied; // the host's copy of the table
 static unsigned done;
 
-static texels fetched; // of a kernel whose image is a texture
+static texels fetched; // the image, if it is a texture
 
 static int64 number() {
   if (!*next) fail("too few arguments");
@@ -54,12 +55,12 @@ template <> float32 parameter() { return as<float32>((unsigned)number()); }
 template <> int64 *parameter() { return copied; }
 template <> unsigned *parameter() { return copied ? &done : nullptr; }
 
-// Tables that are read from the standard input.
+// The tables that are read from the standard input.
 static std::vector<int> lut;
 static std::vector<float32> values;
 template <class V> const V *data_of(const std::vector<V> &v) { return v.empty() ? nullptr : v.data(); }
 
-// A kernel with parameters of its own, then those of a ladder and where its table is.
+// Binds a kernel to its own parameters, followed by those of the ladder and the table.
 template <bool has_copies, class... Own> static void is_of() {
   std::tuple<Own...> own{parameter<Own>()...};
   std::tuple<int, int, int, float32, float32> ladder{
@@ -108,7 +109,7 @@ int main(int, char **argv) {
   if (!hands && !stores && does != "adds" && does != "keeps") fail("a kernel adds to its table, stores, keeps or hands it over");
   const size_t entries = number(), entry = number(), bytes = entries * entry;
   const char poison = 0x5a;
-  // Handing over wants room for a multiple of four entries.
+  // A table that is handed over has room for a multiple of four entries.
   std::vector<char> total(hands ? (entries + 3) / 4 * 4 * entry : bytes), copy(hands ? (entries + 3) / 4 * 4 * sizeof(int64) : 0), out, first;
   table.begin = total.data(), table.bytes = total.size(), copied = hands ? (int64 *)copy.data() : nullptr;
 

@@ -1,12 +1,12 @@
-// Runs a kernel on the host (device.h), of a source whose kernels ENTRIES names:
+// Runs a kernel of a source on the host (device.h). ENTRIES lists the kernels.
 //
-//   run KERNEL BLOCKS THREADS SHARED PARAMETER...
+//  run KERNEL BLOCKS ROWS THREADS SHARED PARAMETER...
 //
-// A parameter is i and an integer, f or d and the bits of a float32 or a double, or m and a
-// number of bytes of memory. What the memory holds is read from the standard input, in the
-// order of the parameters, and what the kernel leaves there is written to the standard
-// output. Memory ends where the process has none. It is compiled with -DON_HOST,
-// -DSOURCE=, the kernels' source below the folder of kernels, without .cu, and
+// The grid has BLOCKS × ROWS blocks. A parameter is i and an integer, f or d and the bits of a
+// float32 or double, or m and a number of bytes of memory. The contents of the memory are read from
+// the standard input, in the order of the parameters, and are written to the standard output after
+// the run. The pages around the memory are inaccessible. The program is compiled with -DON_HOST,
+// -DSOURCE=, the kernel's source relative to the folder of kernels, without .cu, and
 // -DENTRIES='ENTRY(kernel)...'.
 #include "fibers.h"
 #include <algorithm>
@@ -20,10 +20,10 @@
 
 namespace onhost {
 
-// Memory of a parameter, between pages that nobody has.
+// The memory of a parameter, between inaccessible pages.
 struct memory {
   char *begin;
-  size_t bytes, before; // what is in its pages ahead of it, for its end is the pages' end
+  size_t bytes, before; // before: the bytes of its pages ahead of it; its end is the end of the pages
   enum { unit = 16, mark = 0x6b };
 
   explicit memory(size_t bytes) : bytes(bytes) {
@@ -43,7 +43,7 @@ struct memory {
 };
 static std::vector<memory> memories;
 
-static char **next; // argument
+static char **next; // the next argument
 
 static const char *argument(char kind) {
   if (!*next) fail("too few parameters");
@@ -82,12 +82,13 @@ int main(int, char **argv) {
   const int rows = atoi(*next++); // of blocks
   const size_t threads = atoll(*next++);
   start(threads, atoll(*next++));
-  for (region *r : {&onhost::table, &onhost::image}) r->begin = nullptr, r->bytes = -1ull >> 1; // the pages around a parameter's memory bound it
+  // Only the pages around a parameter's memory limit its accesses.
+  for (region *r : {&onhost::table, &onhost::image}) r->begin = nullptr, r->bytes = -1ull >> 1;
 #define ENTRY(kernel) if (name == #kernel) call = bind(kernel);
   ENTRIES
   if (!call) fail("no such kernel");
   if (*next) fail("too many parameters");
-#ifdef BLOCKS_TOGETHER // which the source says where blocks wait for others
+#ifdef BLOCKS_TOGETHER // defined by a source whose blocks wait for each other
   run_blocks_together(threads, shared.bytes);
 #else
   for (block_row = 0; block_row < rows; block_row++) run_blocks();

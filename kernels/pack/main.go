@@ -1,12 +1,12 @@
-// Command pack compiles the kernels, in the folder that holds them:
+// Command pack compiles the kernels. It runs in the folder of their sources:
 //
 //	pack -clang clang-19 -ptxas ptxas [-machine I/N] [KIND...]
 //
-// It writes the PTX of each kind of modules to ptx/<kind>.ptx.tar.zst, in the short form of
-// package terse, machine code made of it to ptx/<kind>.<architecture>.tar.zst, and the PTX of
-// modules with known defects to faults/faults.ptx.tar.zst. The same compilers write the same bytes.
-// With -machine, machine code is written of one of N shards of the kinds, and that of the others stays: it
-// takes ten times what PTX does.
+// It writes the PTX of each kind of modules to ptx/<kind>.ptx.tar.zst, in the short form of package
+// terse; machine code from it to ptx/<kind>.<architecture>.tar.zst; and the PTX of modules with
+// known defects to faults/faults.ptx.tar.zst. The same compilers write the same bytes. With
+// -machine, machine code is written only for shard I of N shards of the kinds, because it takes ten
+// times as long as PTX; the other files stay.
 package main
 
 import (
@@ -44,7 +44,8 @@ func main() {
 	}
 }
 
-// run writes the files of some kinds of modules, or of all, and then removes all others.
+// run writes the files of the given kinds of modules. Without kinds it writes all files, and
+// removes others.
 func run(c compilers, kinds []string) error {
 	modules, err := source.Modules(os.DirFS("."))
 	if err != nil {
@@ -98,7 +99,7 @@ func run(c compilers, kinds []string) error {
 	return err
 }
 
-// file is where the modules of a kind are in a form: ptx, or an architecture.
+// file returns the path of the modules of a kind in a form: "ptx" or an architecture.
 func file(kind, form string) string { return filepath.Join("ptx", kind+"."+form+".tar.zst") }
 
 // runAll runs functions on all cores and joins their errors.
@@ -119,10 +120,10 @@ func runAll(work []func() error) error {
 
 type compilers struct {
 	clang, ptxas string
-	machine      shard.Shard // of the kinds of which machine code is written
+	machine      shard.Shard // the shard of the kinds whose machine code is written
 }
 
-// kind writes the files of a kind of modules, machine code too or not.
+// kind writes the PTX of a kind of modules, and on request the machine code.
 func (c compilers) kind(kind string, modules []source.Module, machine bool) error {
 	ptx, err := c.compile(modules)
 	if err != nil {
@@ -146,7 +147,7 @@ func (c compilers) kind(kind string, modules []source.Module, machine bool) erro
 	return nil
 }
 
-// compile is the stamped PTX of modules, plain.
+// compile returns the plain PTX of modules, with stamps.
 func (c compilers) compile(modules []source.Module) (files []bundle.File, err error) {
 	for _, m := range modules {
 		stamp, err := m.Stamp(os.DirFS("."))
@@ -166,7 +167,7 @@ func (c compilers) compile(modules []source.Module) (files []bundle.File, err er
 	return files, nil
 }
 
-// assemble is the machine code of PTX.
+// assemble returns the machine code of PTX.
 func (c compilers) assemble(ptx []bundle.File, arch string) (files []bundle.File, err error) {
 	dir, err := os.MkdirTemp("", "eccbench-")
 	if err != nil {
@@ -190,7 +191,7 @@ func (c compilers) assemble(ptx []bundle.File, arch string) (files []bundle.File
 	return files, nil
 }
 
-// output is what a program writes; its error is what it complains of.
+// output returns the standard output of a command. Its error includes the standard error.
 func output(c *exec.Cmd) ([]byte, error) {
 	var out, problem bytes.Buffer
 	c.Stdout, c.Stderr = &out, &problem
@@ -200,7 +201,7 @@ func output(c *exec.Cmd) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// writePTX writes a bundle of plain PTX in its short form.
+// writePTX writes a bundle of plain PTX in short form.
 func writePTX(name string, files []bundle.File) error {
 	short := slices.Clone(files)
 	for i, f := range files {

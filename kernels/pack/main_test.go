@@ -15,8 +15,8 @@ import (
 	"eccbench/kernels/terse"
 )
 
-// The stand-ins for the compilers write what they are given: clang the source behind its
-// flags, and ptxas its architecture and the PTX. A source with "bad" in it fails.
+// Stand-ins for the compilers write their input: clang its flags and the source, ptxas the
+// architecture and the PTX. A source that contains "bad" fails.
 const (
 	clang = `#!/bin/sh
 for file; do case $file in *.cu) source=$file;; esac; done
@@ -121,7 +121,7 @@ func TestPack(t *testing.T) {
 	if again, err := os.ReadFile("ptx/two.sm_90.tar.zst"); err != nil || !bytes.Equal(again, first) {
 		t.Errorf("generated again the bytes differ, %v", err)
 	}
-	// Of two kinds and one of faults, one gets new machine code, and all new PTX.
+	// Of the two kinds, one gets new machine code with each shard; all get new PTX.
 	put("a/one.cu", "one again\n")
 	put("a/two_uint8.cu", "two again\n")
 	for at, want := range [][2]bool{{true, false}, {true, true}} {
@@ -130,7 +130,7 @@ func TestPack(t *testing.T) {
 		if err := run(part, []string{"one", "two"}); err != nil {
 			t.Fatal(err)
 		}
-		again := func(kind, form string) bool { // what is of the sources as they are now
+		again := func(kind, form string) bool { // whether a file is made from the changed sources
 			files := read(file(kind, form))
 			return bytes.Contains(terse.Long(files[len(files)-1].Data), []byte("again"))
 		}

@@ -1,15 +1,15 @@
-// sum += each 64-bit word: reads an image and does nothing else.
+// sum += each 64-bit word: reads an image and does nothing else
 #include "../handover.h"
 
 typedef unsigned long long word;
 
-// 16 bytes that are read once.
+// Loads 16 bytes that are read only once, without caching them in L1.
 inlined void load(word &a, word &b, const word *p) {
   asm("ld.global.nc.L1::no_allocate.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(p));
 }
 
-// The words of the image, the last one filled up with zeros by the host. Each
-// thread reads 16 bytes at a time. The last block brings the sum to the host.
+// Sums the 64-bit words of an image; the host pads the last word with zeros. Each thread reads 16
+// bytes at a time. The last block copies the sum to the host.
 extern "C" __global__ void memread(const word *image, int64 words, int64 *copy, unsigned *done, int64 *sum) {
   __shared__ word sums[32];
   word s0 = 0, s1 = 0;

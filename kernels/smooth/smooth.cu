@@ -1,9 +1,9 @@
 // for each pixel: w0·v + Σ wk·(v at −k + v at +k), along x and then along y
 //
-// A separable Gaussian, 13 pixels wide, of a 2D image of float32. Each product
-// and sum is rounded by itself, in the order of impls/smooth/gauss.go, so that the
-// image has the bits that a processor computes. Rows go through shared memory;
-// columns through registers, a strip of rows for each thread.
+// A separable Gaussian, 13 pixels wide, of a 2D float32 image. Each product and sum is rounded
+// separately, in the order of impls/smooth/gauss.go, so the result has the bits that a CPU
+// computes. Rows are read through shared memory. Columns are in registers, with a strip of rows per
+// thread.
 #include "../rounded.h"
 
 const int radius = 6;
@@ -12,7 +12,7 @@ const int strip = 8;  // rows that a thread smooths at a time
 
 struct weights { float32 w[radius + 1]; };
 
-// The pixel at v[0], with its neighbours in v.
+// The smoothed value of the pixel at v[0], whose neighbours are in v.
 inlined float32 smoothed(const float32 *v, const weights &w) {
   float32 sum = times(w.w[0], v[0]);
 #pragma unroll
@@ -31,7 +31,7 @@ extern "C" __global__ void smooth_rows(const float32 *in, float32 *out, int widt
   for (int64 t = block_x(); t < tiles; t += blocks()) {
     int x0 = (int)(t % across) * tile;
     int64 line = t / across * width;
-    __syncthreads(); // the last row has been read
+    __syncthreads(); // the previous row has been read
     for (int i = thread_x(); i < tile + 2 * radius; i += threads()) row[i] = in[line + inside(x0 + i - radius, width)];
     __syncthreads();
     for (int i = thread_x(); i < tile && x0 + i < width; i += threads()) out[line + x0 + i] = smoothed(row + radius + i, w);

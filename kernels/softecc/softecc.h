@@ -1,39 +1,40 @@
-// forward:  changes[p] = c(p), of the cells whose first voxel in Y is p
+// forward:  changes[p] = c(p), the signed number of cells whose first voxel in Y is p
 //           bin of Y(p) += c(p) times 1, δ and δ²
-// curve:    χ(τ) = Σ over bins of its c times σ(τ − middle), and the moments' terms
-// table:    G'(middle) = Σ g σ'(τ − middle), and its derivatives
+// curve:    χ(τ) = Σ over bins of c·σ(τ − centre), and the terms of the moments
+// table:    G'(centre) = Σ g σ'(τ − centre), and its derivatives
 // backward: dx[p] = −c(p) G'(Y(p))
 //
-// The soft Euler characteristic curve and its gradient (doc/proofs/softecc.md). Where Y is X and
-// every value is one of the places, such as the levels of a ladder, voxels are counted by
-// place, and nothing is approximated. Else each block puts voxels into bins of its shared memory
-// with two moments, and evaluates its part of the curve itself: one launch answers a batch.
+// The soft Euler characteristic curve and its gradient (doc/proofs/softecc.md). If Y is X and every
+// value is one of a list of places, such as the levels of a ladder, voxels are counted by place,
+// and nothing is approximated. Otherwise each block sorts voxels into bins in its shared memory,
+// with two moments, and evaluates its part of the curve itself, so one launch handles a batch.
 #pragma once
 #include "../device.h"
 
 extern __shared__ int block_changes[];
 
-// Of a lambda, whose captures else are in memory.
+// For lambdas, whose captures would otherwise be in memory.
 #define ALWAYS_INLINED __attribute__((always_inline))
 
-// Around it a float32 is an integer, and so are the lower bits of its pattern.
+// Near it, a float32 is an integer, and so are the lower bits of its pattern.
 const float32 integers = 12582912.0f;
-// The unit of the first two moments, in widths of a bin and their squares.
+// The unit of the two moments, in widths of a bin and squared widths.
 const double moment_unit = 1 << 30;
-// How far from a threshold, in units of 1/λ, a sigmoid is 0 or 1 to the last bit.
+// The distance from a threshold, in units of 1/λ, from which on a sigmoid is 0 or 1 to the last
+// bit.
 const double reach = 40;
 
-// An image with what is added to it: Y = X + (of_row[y, z] + along[x]), each sum rounded.
+// An image with a tilt: Y = X + (of_row[y, z] + along[x]), each sum rounded to float32.
 template <class T> struct tilted {
   const T *image;
-  const float32 *along, *of_row; // null where Y is X
+  const float32 *along, *of_row; // null if Y is X
   int w, h, d;
   member float32 term_along(int x) const { return along ? along[x] : 0; }
   member float32 term_of(int row) const { return of_row ? of_row[row] : 0; }
 };
 
-// Voxels as they were loaded: four of a lane, and the one before its warp's first, or for
-// its last lane the one after.
+// The voxels that a lane loads: four of its own, and the one next to its warp: before the first
+// lane's, or after the last lane's.
 template <class T> struct loaded {
   unsigned own[sizeof(T)];
   T edge;
@@ -45,8 +46,8 @@ template <class T> struct loaded {
   }
 };
 
-// Loads four voxels of a row that has so many left, one at least, or none where they are
-// not asked for; of the last ones again where there are fewer. Aligned, rows begin at multiples of four.
+// Loads four voxels of a row, or none unless asked. left ≥ 1 is the number of voxels to the end of
+// the row; the last one is repeated beyond it. aligned: rows begin at multiples of four voxels.
 template <bool aligned, class T> inlined void load(loaded<T> &to, const T *p, int left, bool asked) {
   if constexpr (aligned) {
     load_if(asked, to.own, p);
@@ -64,8 +65,8 @@ template <bool aligned, class T> inlined void load(loaded<T> &to, const T *p, in
   }
 }
 
-// The values of a row that a lane compares, its four with the one before and the one after:
-// v is what a lane has, beyond what is beyond its warp.
+// m receives the six values that a lane compares: its own four and their two neighbours. v has the
+// lane's own values, beyond the value next to its warp.
 template <class V> inlined void with_neighbours(V *m, const V *v, V beyond) {
   int lane = thread_x() & 31;
   V before = from_lane_before(v[3]), after = from_lane_after(v[0]);
@@ -74,7 +75,7 @@ template <class V> inlined void with_neighbours(V *m, const V *v, V beyond) {
   m[5] = lane == 31 ? beyond : after;
 }
 
-// Lesser values, and 1 where a > b, else 0: of one voxel as a float32, of two as halves.
+// The minimum, and 1 where a > b, else 0: of one voxel as a float32, or of two as halves.
 inlined float32 least(float32 a, float32 b) { return __builtin_fminf(a, b); }
 inlined unsigned least(unsigned a, unsigned b) { return least_halves(a, b); }
 inlined float32 greater(float32 a, float32 b) { return greater_float(a, b); }
@@ -83,40 +84,40 @@ template <class V> inlined void least_row(V *m, const V *a, const V *b) {
   UNROLL for (int i = 0; i < 6; i++) m[i] = least(a[i], b[i]);
 }
 
-// Of each of four values, 1 less the neighbours that it comes before: the one before it if
-// less, the one after if not greater.
+// For each of four values: 1 minus the number of its row neighbours that it precedes. It precedes
+// the previous neighbour if it is less, the next one if it is not greater.
 template <class V, class C> inlined void extrema(C *e, const V *m) {
   C g[5];
   UNROLL for (int i = 0; i < 5; i++) g[i] = greater(m[i], m[i + 1]);
   UNROLL for (int i = 0; i < 4; i++) e[i] = g[i + 1] - g[i];
 }
 
-// A way to add up the changes of voxels, by the value in Y.
+// Two ways to add up the changes of voxels by their value in Y.
 
-// By place: every value is one of evenly spaced places, which are compared by their numbers,
-// two at a time, as patterns of halves.
+// By place: every value is one of n evenly spaced places. Places are compared by their numbers, two
+// at a time, as bit patterns of halves.
 struct places {
-  typedef unsigned value; // of a voxel of the first slab and one of the second
+  typedef unsigned value; // a voxel of the first slab and one of the second
   typedef half2 change;
-  enum { slabs = 2, spare = 32 }; // counters of no place, one for each lane
-  int64 *counts; // of the places, and then whether a value is none of them
+  enum { slabs = 2, spare = 32 }; // spare: counters for changes of 0, one per lane
+  int64 *counts; // by place, followed by a flag for values on no place
   int n;
-  float32 scale, offset, step, least; // scale·v + offset is from 0 to 1; step·place + least the value
+  float32 scale, offset, step, least; // scale·v + offset is in 0 … 1; step·place + least is the value
 
   member float32 number(float32 v) const { // plus integers
     return __builtin_fmaf(fma_saturated(v, scale, offset), (float32)(n - 1), integers);
   }
   member float32 of(float32 v, float32, float32) const { return number(v); }
-  // Not 0 where a value, whose number is given, stands on no place.
+  // Not 0 if the value v with this number is on no place.
   member unsigned stray(float32 number, float32 v) const { return as<unsigned>(__builtin_fmaf(number - integers, step, least)) ^ as<unsigned>(v); }
-  member static float32 above() { return integers + 0x7c00; } // the number whose pattern is infinity
+  member static float32 above() { return integers + 0x7c00; } // its half pattern is infinity
   member static value join(float32 a, float32 b) { return permute(as<unsigned>(a), as<unsigned>(b), 0x5410); }
-  // What is an infinity where there is no voxel, and leaves values alone where there is.
+  // For covered: infinity where there is no voxel; −infinity, which changes nothing, elsewhere.
   member static unsigned cover(bool out) { return out ? 0x7c007c00 : 0xfc00fc00; }
   member static value covered(value v, unsigned cover) { return greatest_halves(v, cover); }
-  // What changes are multiplied with: 1, or 0 where there is no voxel.
+  // The factor of changes: 1, or 0 where there is no voxel.
   member static half2 kept(bool in, bool other) { return half2{(_Float16)in, (_Float16)other}; }
-  // Changes are added to 0x6600, so that the lower byte of each half is one.
+  // Changes are added to 0x6600 (1536), so that the lower byte of each half is the change.
   member static unsigned word(half2 c, half2 kept) { return as<unsigned>(fma_halves(c, kept, half2{(_Float16)1536, (_Float16)1536})); }
   member static int of_word(unsigned word, int slab) { return (int)permute(word, 0, slab ? 0xaaa2 : 0x8880); }
   member static unsigned bytes(const unsigned (&w)[4], int slab) {
@@ -127,7 +128,7 @@ struct places {
     for (int k = thread_x(); k < n + spare; k += threads()) block_changes[k] = 0;
     __syncthreads();
   }
-  // Adds four changes without a branch, for which two warps of a scheduler wait longer than an addition takes.
+  // Adds four changes without branches, which would cost more than additions of 0.
   member void add(const value *v, const unsigned (&word)[4], unsigned, int slab, int *) const {
     unsigned none = shared_address(block_changes) + 4 * (n + (thread_x() & 31));
     UNROLL for (int i = 0; i < 4; i++) {
@@ -144,7 +145,7 @@ struct places {
   }
 };
 
-// The fast approximations of the unit for special functions: within 2 units in the last place.
+// Fast approximations by the special function unit, within 2 units in the last place.
 #ifdef ON_HOST
 inlined float32 power_of_two(float32 v) { return __builtin_exp2f(v); }
 inlined float32 reciprocal(float32 v) { return 1 / v; }
@@ -161,42 +162,43 @@ inlined float32 reciprocal(float32 v) {
 }
 #endif
 
-// The sigmoid of a, and σ(1 − σ).
+// The sigmoid of a. slope receives σ(1 − σ).
 inlined float32 sigmoid(float32 a, float32 *slope) {
   float32 e = power_of_two(a * -1.442695041f), s = reciprocal(1 + e);
   *slope = e * s * s;
   return s;
 }
 
-// What another lane holds.
+// The value of another lane.
 inlined double from_lane_by(double v, int lane) {
   int64 b = as<int64>(v);
   int lower = from_lane((int)b, lane), upper = from_lane((int)(b >> 32), lane);
   return as<double>((int64)upper << 32 | (unsigned)lower);
 }
 
-// The sum of a warp, in all its lanes, always in the same order.
+// The sum over a warp, in all lanes, in a fixed order.
 inlined double sum_of_warp(double v) {
   UNROLL for (int far = 16; far > 0; far >>= 1) v += from_lane_by(v, (thread_x() & 31) ^ far);
   return v;
 }
 
-// Positions of the bins, by softecc_lay: the middle of bin k is zero + width·(first + k). zero is 0, or so far from 0
-// that no difference to a value in the bins is rounded. bins is 0 if the question has no answer. The thresholds follow.
+// The positions of the bins, computed by softecc_lay: the centre of bin k is zero + width·(first +
+// k). zero is 0, or so far from 0 that its difference to a value in the bins is exact. bins is 0 if
+// the question has no answer. The thresholds follow in memory.
 struct laid { double zero, width, lambda, first, bins; };
 
-// A threshold is the middle of bin near, and rest/λ.
+// A threshold is the centre of bin near, plus rest/λ.
 struct threshold {
   int near;
   float32 rest;
 };
 
-// How far from a threshold, in units of 1/λ, a sigmoid of float32 is 0 or 1.
+// The distance from a threshold, in units of 1/λ, from which on a sigmoid in float32 is 0 or 1.
 const float32 near_reach = 20;
 
-// In bins of shared memory, with two moments: the changes of all bins, then the first moments, then the second, each
-// followed by a counter for each lane, of changes outside the bins. At the end are the changes below all bins, and the
-// number of threads that met a NaN.
+// By bin, in shared memory with two moments: the changes of all bins, then the first moments, then
+// the second ones. Each list is followed by one counter per lane, for changes outside of the bins.
+// At the end are the sum of the changes below all bins, and the number of threads that found a NaN.
 struct bins {
   typedef float32 value, change;
   enum { slabs = 1, spare = 32 };
@@ -204,21 +206,22 @@ struct bins {
   int thresholds, n;
   float32 zero, width, inverse;
   int lowest;      // the bits of the number of the first bin, counted from zero, plus integers
-  float32 unit;    // of the moments: that of a change of 1 is that many times the distance, and its square
-  double *partial; // of each threshold the block's part of χ, and of ∂τ and ∂λ where they are wanted
+  float32 unit;    // moments of a change c are c·unit·(distance in widths), and c·unit·(distance)²
+  double *partial; // the block's parts, by threshold: χ, and if derivatives ∂τ and ∂λ
   bool derivatives;
 
   member const threshold *at() const { return (const threshold *)(over + 1); }
   member int apart() const { return n + spare; }
-  // The bin of a value, negative below the first bin, and n or more above the last, and the exact distance from its
-  // middle. A greater number has greater bits, also beyond the range of integers.
+  // The bin of a value: negative below the first bin, n or more above the last one. from receives
+  // the exact distance from its centre. Greater numbers have greater bits, also beyond the range of
+  // integers.
   member int bin(float32 v, float32 *from) const {
     const float32 d = v - zero, q = __builtin_fmaf(d, inverse, integers);
     *from = __builtin_fmaf(integers - q, width, d);
     return as<int>(q) - lowest;
   }
   member float32 of(float32 v, float32 of_row, float32 along) const { return v + (of_row + along); }
-  // Of what is no number, of which no curve means anything.
+  // Not 0 for a NaN, with which no curve is defined.
   member unsigned stray(float32 y, float32) const { return y != y; }
   member static float32 above() { return __builtin_huge_valf(); }
   member static value join(float32 a, float32) { return a; }
@@ -234,8 +237,8 @@ struct bins {
     for (int k = thread_x(); k < 3 * apart() + 2; k += threads()) block_changes[k] = 0;
     __syncthreads();
   }
-  // Adds four changes without a branch, which would cost more than additions of 0. Changes below all bins are summed in
-  // a register. Those above all bins affect no threshold.
+  // Adds four changes without branches, which would cost more than additions of 0. Changes below
+  // all bins are summed in a register. Changes above all bins affect no threshold.
   member void add(const value *v, const unsigned (&word)[4], unsigned bytes, int, int *below) const {
     if (!any(bytes)) return;
     const unsigned counts = shared_address(block_changes), next = 4 * apart();
@@ -252,7 +255,7 @@ struct bins {
       add_shared(to + 2 * next, as<int>(__builtin_fmaf(moment, from, integers)) - as<int>(integers));
     }
   }
-  // The block's part of the curve, a warp a threshold.
+  // Computes the block's part of the curve, one warp per threshold.
   member void finish(unsigned strays, int all_below) const {
     const int lane = thread_x() & 31, each = derivatives ? 3 : 1;
     const int *first = block_changes + apart(), *second = first + apart(), *last = second + apart();
@@ -292,9 +295,11 @@ inlined bins bins_of(const laid *over, int thresholds, float32 unit, double *par
   return bins{over, thresholds, (int)over->bins, (float32)over->zero, (float32)over->width, (float32)(1 / over->width), lowest, unit, partial, derivatives};
 }
 
-// A warp takes 128 columns of slabs, each of so many planes, and marches along y. Beside each it
-// reads a plane before and one after, which share cells with it; slabs follow each other, in a
-// flat image along y. Changes are four to a word, rows of them begin at words. So many blocks share an image.
+// Computes the changes of all voxels and adds them up. A warp takes 128 columns of slabs of
+// `planes` planes each and marches along y. It also reads the planes before and after its slabs,
+// which share cells with them. Slabs are consecutive planes; in a flat image they are consecutive
+// rows. Changes are packed four to a word, and rows of them begin at words. An image is shared by
+// `blocks` blocks.
 template <int planes, bool flat, bool aligned, class T, class To>
 inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To &to, int block, int blocks) {
   typedef typename To::value V;
@@ -313,22 +318,22 @@ inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To
     V now[all][6];
     C owed[planes][4] = {}, owed_below[pairs + 1][4] = {};
     loaded<T> raw[reads];
-    // A read is of a plane of the slabs and beside them, or of a slab of a flat image. Where
-    // there is no voxel, the nearest one is read.
+    // A read is a plane of the slabs or next to them, or a slab of a flat image. Where there is no
+    // voxel, the nearest one is read.
     auto plane = [&](int r) { return flat || (z0 + r - first >= 0 && z0 + r - first < y.d); };
     auto inside = [&](int r, int row) { return flat ? row + r * length >= 0 && row + r * length < y.h : row >= 0 && row < y.h; };
     auto nearest = [](int i, int n) { return i < 0 ? 0 : i < n ? i : n - 1; };
     auto line = [&](int r, int row) { return flat ? nearest(row + r * length, y.h) : nearest(z0 + r - first, y.d) * y.h + nearest(row, y.h); };
     const int beside = lane == 31 ? x + 4 : (x & ~127) - 1, near_beside = nearest(beside, y.w), near = x < y.w ? x : 0;
     const bool has = x < y.w, has_beside = beside >= 0 && beside < y.w;
-    // Rows that have a voxel wherever there is a read; none where columns or planes have none.
+    // The number of rows in which every read has a voxel; 0 if columns or planes are missing.
     const int full = (x & ~127) + 128 <= y.w && plane(0) && plane(reads - 1) ? flat ? y.h - (slabs - 1) * length : y.h : 0;
     const auto no_edge = To::cover(!has_beside);
     C keeps[planes];
     UNROLL for (int p = 0; p < planes; p++) keeps[p] = To::kept(has && plane(p + first), has && plane(p + first + (slabs > 1 ? apart : 0)));
     unsigned *kept = changes + ((int64)z0 * y.h + y0) * words + (x >> 2);
-    const int64 next_slab = (int64)length * words, next_plane = (int64)y.h * words; // of a flat image, and of others
-    // Rows are loaded one after the other, a step before they are compared.
+    const int64 next_slab = (int64)length * words, next_plane = (int64)y.h * words; // for flat images; for others
+    // Rows are loaded in order, one step before they are compared.
     const T *of[reads];
     UNROLL for (int r = 0; r < reads; r++) of[r] = y.image + (int64)line(r, y0 - 1) * y.w + near;
     auto fetch = [&](int row) ALWAYS_INLINED {
@@ -340,8 +345,9 @@ inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To
     };
     float32 along[4], along_edge = y.term_along(near_beside);
     UNROLL for (int i = 0; i < 4; i++) along[i] = y.term_along(aligned ? near + i : nearest(near + i, y.w));
-    // Values of Y, or the numbers of their places, of a row that was loaded: above all where there
-    // is no voxel. Whether voxels beside the slabs stand on places, others look.
+    // The values of Y, or the numbers of their places, of a loaded row; `above` where there is no
+    // voxel. Strays are checked in the slabs only, because other warps check the planes next to
+    // them.
     float32 own[reads][4], edges[reads];
     auto settle = [&](int row) ALWAYS_INLINED {
       UNROLL for (int r = 0; r < reads; r++) {
@@ -376,8 +382,8 @@ inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To
       settle(row + 1);
       UNROLL for (int p = 0; p < all; p++) arrange(p, next[p]);
       fetch(row + 2);
-      // Rows alone, and with the rows after: the cells of two rows belong to the first
-      // of them unless its value is greater.
+      // The rows alone, and with the next rows: a cell of two rows belongs to the first row unless
+      // its value is greater.
       UNROLL for (int p = 0; p < planes; p++) {
         const V *a = now[p + first], *b = next[p + first];
         extrema(e, a);
@@ -389,8 +395,8 @@ inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To
           c[p][i] += owed[p][i] - e[i];
         }
       }
-      // With the planes after, and with both: of the two rows first, as above, and then of
-      // the two planes.
+      // With the next planes, and with both: first the owner of the two rows, as above, then that
+      // of the two planes.
       UNROLL for (int k = 0; k < pairs; k++) {
         C both[4];
         V low[6], below[6];
@@ -436,33 +442,33 @@ inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To
   to.finish(strays, below);
 }
 
-// e to a power from −reach to reach, to a few units in the last place.
+// e^a for a from −reach to reach, to a few units in the last place.
 inlined double power(double a) {
-  const double whole = 6755399441055744.0; // around it a double is an integer
+  const double whole = 6755399441055744.0; // near it, a double is an integer
   double n = a * 1.4426950408889634 + whole - whole;
   double r = (a - n * 0.69314718036912382) - n * 1.9082149292705877e-10, e = 1;
   UNROLL for (int k = 13; k > 0; k--) e = 1 + e * (r * (1. / k));
   return as<double>(as<int64>(e) + ((int64)n << 52));
 }
 
-// The sigmoid of a, and σ(1 − σ).
+// The sigmoid of a in double. slope receives σ(1 − σ).
 inlined double sigmoid(double a, double *slope) {
   double e = power(-a), s = 1 / (1 + e);
   *slope = e * s * s;
   return s;
 }
 
-// The sum of a block, in its first warp, always in the same order.
+// The sum over a block, in its first warp, in a fixed order.
 inlined double sum_of_block(double v, double *shared) {
   v = sum_of_warp(v);
-  __syncthreads(); // who read the last sum has done so
+  __syncthreads(); // the previous sum has been read
   if (!(thread_x() & 31)) shared[thread_x() >> 5] = v;
   __syncthreads();
   v = (thread_x() & 31) < threads() >> 5 ? shared[thread_x() & 31] : 0;
   return sum_of_warp(v);
 }
 
-// The places, what they hold, and the steepness.
+// The places with their counts, and the steepness λ.
 struct sums {
   const double *at;
   const int64 *counts;
@@ -470,7 +476,7 @@ struct sums {
   double lambda;
 };
 
-// χ, ∂τ and ∂λ of a threshold, a block each: see curve in impls/softecc/binned/bins.go.
+// χ, ∂τ and ∂λ of a threshold, one block each; see curve in impls/softecc/binned/bins.go.
 inlined void curve_of(const sums &b, const double *tau, const double *g, double *out) {
   __shared__ double shared[32];
   double t = tau[block_x()], chi = 0, slope = 0, dl = 0;
@@ -493,7 +499,7 @@ inlined void curve_of(const sums &b, const double *tau, const double *g, double 
   out[3 * block_x() + 2] = g[block_x()] * dl;
 }
 
-// G' of places, by one of so many blocks; a warp a place.
+// G' of the places, one warp per place; block is one of `blocks` blocks.
 inlined void table_of(const sums &b, const double *tau, const double *g, int thresholds, int block, int blocks, float32 *out) {
   int warps = threads() >> 5;
   for (int k = block * warps + (thread_x() >> 5); k < b.n; k += blocks * warps) {
@@ -509,8 +515,8 @@ inlined void table_of(const sums &b, const double *tau, const double *g, int thr
   }
 }
 
-// c times G' of a voxel, by the table, which a block keeps in shared memory where it is of places:
-// there what a change of 0 is multiplied with costs less than a branch around it.
+// c·G' of a voxel, from a table by place in shared memory. A multiplication by a change of 0 costs
+// less than a branch around it.
 struct at_places {
   places p;
   const float32 *slopes;
@@ -522,12 +528,13 @@ struct at_places {
     return (float32)change * ((const float32 *)block_changes)[as<unsigned>(p.number(v)) & 0xffff];
   }
 };
-// In bins the block makes the table itself: of each G' and its derivatives by the distance in widths, apart as
-// bins are. An upstream gradient that is not finite makes all of it NaN.
+// c·G' of a voxel by bin. The block computes the table itself: G' at the centre of each bin, and
+// its first two derivatives by the distance in widths. An upstream gradient that is not finite
+// makes the whole table NaN.
 struct in_bins {
   bins b;
-  const float32 *g; // of each threshold
-  float32 turn;     // what it is times
+  const float32 *g; // by threshold
+  float32 turn;     // its factor
   member float32 *table() const { return (float32 *)block_changes; }
   member void start() const {
     const float32 step = (float32)(b.over->lambda * b.over->width), lambda = turn * (float32)b.over->lambda;
@@ -557,12 +564,12 @@ struct in_bins {
   }
 };
 
-// ∂X, and of each block the sums of c G' and of c G' times x, y and z where they are wanted. What forward read last may
-// still be in the second-level cache: the last rows are taken first.
+// Computes ∂X, and if moments is not null each block's sums of c·G' and of c·G' times x, y and z.
+// The last rows are first, because they may still be in the second-level cache after forward.
 template <bool aligned, class T, class From>
 inlined void backward(const tilted<T> &y, const unsigned *changes, float32 *dx, double *moments, const From &from, int block, int blocks) {
-  typedef float32 four_floats __attribute__((ext_vector_type(4))); // which are stored together
-  const int rows = 8; // of a plane that a warp takes together
+  typedef float32 four_floats __attribute__((ext_vector_type(4))); // stored together
+  const int rows = 8; // rows of a plane that a warp handles together
   __shared__ double shared[32];
   from.start();
   int words = (y.w + 3) / 4, across = (words + 31) / 32, high = (y.h + rows - 1) / rows, warps = threads() >> 5;
@@ -583,7 +590,7 @@ inlined void backward(const tilted<T> &y, const unsigned *changes, float32 *dx, 
     }
     float32 *to = dx + (int64)row0 * y.w + x, along[4];
     UNROLL for (int i = 0; i < 4; i++) along[i] = y.term_along(x + i < y.w ? x + i : 0);
-    // Sums of the rows, and of them times how far they are from the first, and likewise of columns.
+    // Sums over the rows, and with the factors of their row and column offsets.
     float32 all = 0, of_rows = 0, of_columns = 0;
     UNROLL for (int r = 0; r < rows; r++) {
       struct quad { float32 v[4]; } out = {};
@@ -616,9 +623,9 @@ inlined void backward(const tilted<T> &y, const unsigned *changes, float32 *dx, 
   out[0] = sum, out[1] = by_x, out[2] = by_y, out[3] = by_z;
 }
 
-// The kernels of a type, for rows that begin at multiples of four voxels and for others.
-// Parameters: the image and what is added to it, none of it to places, or null; places or bins. In bins an
-// image follows the other, and so many blocks share one.
+// The kernels for a type, for rows that begin at multiples of four voxels and for others.
+// Parameters: the image and its tilt, which is null for places; then places or bins. With bins,
+// images are contiguous, and `parts` blocks share one.
 #define IMAGE(T) const T *image, const float32 *along, const float32 *of_row, int w, int h, int d
 #define TILTED(T) tilted<T>{image, along, of_row, w, h, d}
 #define OF_PLACES int64 *counts, int n, float32 scale, float32 offset, float32 step, float32 first

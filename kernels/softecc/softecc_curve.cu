@@ -1,8 +1,8 @@
-// What is between the passes over the voxels of a soft curve, and before them (softecc.h).
+// The kernels before and between the passes over the voxels of a soft curve (softecc.h).
 #include "softecc.h"
 
-// The curve of places and the table of its gradient at once: neither waits for the other, and each alone leaves
-// most of the device idle.
+// The curve by places, and the table of its gradient, in one launch: they are independent, and each
+// alone leaves most of the device idle.
 extern "C" __global__ void softecc_curve_and_table(const double *at, const int64 *counts, int n, double lambda,
                                                    const double *tau, const double *g, int thresholds, double *out, float32 *slopes) {
   sums b{at, counts, n, lambda};
@@ -10,35 +10,36 @@ extern "C" __global__ void softecc_curve_and_table(const double *at, const int64
   else table_of(b, tau, g, thresholds, block_x() - thresholds, blocks() - thresholds, slopes);
 }
 
-// A number of a caller's, in float64 or float32.
+// Element i of a caller's array, which is float64 or float32.
 inlined double number(const void *p, int i, bool doubles) { return doubles ? ((const double *)p)[i] : (double)((const float32 *)p)[i]; }
 
-// The least number of a block, in all its threads.
+// The least value over a block, in all its threads.
 inlined double least_of_block(double v, double *shared) {
   UNROLL for (int far = 16; far > 0; far >>= 1) v = __builtin_fmin(v, from_lane_by(v, (thread_x() & 31) ^ far));
-  __syncthreads(); // who read the last one has done so
+  __syncthreads(); // the previous value has been read
   if (!(thread_x() & 31)) shared[thread_x() >> 5] = v;
   __syncthreads();
   for (int k = 0; k < threads() >> 5; k++) v = __builtin_fmin(v, shared[k]);
   return v;
 }
 
-// By its bits, of which arithmetic makes nothing else.
+// Tests the bits, so that no optimization of arithmetic can remove it.
 inlined bool finite(double v) { return (as<int64>(v) >> 52 & 0x7ff) != 0x7ff; }
 
-// Bits of which parameters are float64.
+// Bits for the parameters that are float64.
 enum { double_tau = 1, double_lambda = 2, double_alpha = 4, double_direction = 8 };
 
-// Lays bins over what the thresholds see, at most so many, and says where thresholds are. Fewer than eleven bins in
-// 1/λ are too coarse. The tilt α⟨u, p⟩ is rounded in the order in which doc/proofs/softecc.md has it, u along v; the last axis of v is x.
-// Of vertices all is turned, −1.
+// Computes bins (at most `most`) that cover the range of the thresholds, and the thresholds'
+// positions. There is no answer if 1/λ is less than 11 bins. The tilt α⟨u, p⟩ is rounded in the
+// order given in doc/proofs/softecc.md; u is v normalised, and the last axis of v is x. For the
+// vertex construction everything is negated, by turn = −1.
 extern "C" __global__ void softecc_lay(const void *tau, const void *lambda, const void *alpha, const void *v, int doubles, int thresholds,
                                        int most, double turn, int axes, int w, int h, int d, laid *over, float32 *along, float32 *of_row) {
   __shared__ double shared[32];
   const double infinity = __builtin_huge_val(), steep = number(lambda, 0, doubles & double_lambda);
-  double least = infinity, greatest = infinity; // the latter negated
+  double least = infinity, greatest = infinity; // greatest is negated
   bool good = steep > 0 && finite(steep);
-  for (int j = 0; j < thresholds; j++) good &= finite(number(tau, j, doubles & double_tau)); // of each other thread the same
+  for (int j = 0; j < thresholds; j++) good &= finite(number(tau, j, doubles & double_tau)); // the same in all threads
   for (int j = thread_x(); j < thresholds; j += threads()) {
     const double t = turn * number(tau, j, doubles & double_tau);
     least = __builtin_fmin(least, t), greatest = __builtin_fmin(greatest, -t);
@@ -54,7 +55,7 @@ extern "C" __global__ void softecc_lay(const void *tau, const void *lambda, cons
       good &= finite(rise[axes - 1 - i]);
     }
   }
-  // Where every sigmoid overlaps all others, what they add up to is much less than they are: bins are finer.
+  // If all sigmoids overlap, their sum may be much smaller than its terms, so bins are finer.
   const double far = near_reach / steep, range = greatest - least + 2 * far, wide = range * steep * 16 + 4;
   const double many = wide < 16 * 90 && most > 4096 ? 4096 : wide;
   const int n = many < most ? (int)many : most;
@@ -81,8 +82,8 @@ extern "C" __global__ void softecc_lay(const void *tau, const void *lambda, cons
   }
 }
 
-// χ = start + sign·χ' of the parts of an image's blocks, and where they are wanted its derivatives by the threshold and by λ,
-// those by λ after all the others; a warp a threshold of an image.
+// χ = start + sign·χ', summed over the parts of an image's blocks; and, if requested, its
+// derivatives by the threshold, followed by those by λ. One warp handles a threshold of an image.
 extern "C" __global__ void softecc_sum(const double *partial, int parts, int thresholds, int total, float32 start, float32 sign, float32 turn,
                                        float32 *chi, double *derivatives) {
   const int each = derivatives ? 3 : 1, lane = thread_x() & 31, item = block_x() * (threads() >> 5) + (thread_x() >> 5);

@@ -1,15 +1,15 @@
-// changes:  changes[p] = c(p), of the cells whose first voxel in Y is p
+// changes:  changes[p] = c(p), the signed number of cells whose first voxel in Y is p
 // forward:  χ(τ) = Σ over voxels of c(p) σ(τ − Y(p))
-// backward: dx[p] = −c(p) Σ g σ'(τ − Y(p)), and the sums over voxels that the other gradients are
+// backward: dx[p] = −c(p) Σ g σ'(τ − Y(p)), and the sums over voxels for the other gradients
 //
-// The soft Euler characteristic curve by as many sigmoids for each voxel as there are thresholds,
-// forward and again backward, a thread a voxel (Saxena et al. 2025, section 3.2; impls/softecc/dense).
-// A sigmoid takes two instructions of the unit that bounds this, and sums are in float32 for each
-// thread: thresholds go through the voxels in groups that the registers hold, because additions in
-// memory for each of them would take longer than the sigmoids.
+// The soft Euler characteristic curve by one sigmoid per voxel and threshold, in the forward and
+// again in the backward pass, with one thread per voxel (Saxena et al. 2025, section 3.2;
+// impls/softecc/dense). A sigmoid needs two instructions of the special function unit, which is the
+// bottleneck. Sums are in float32, in each thread. Thresholds are handled in groups whose sums fit
+// in registers, because atomic additions would take longer than the sigmoids.
 #include "softecc.h"
 
-// An image that warps take 32 voxels of a row at a time.
+// An image, from which warps take 32 voxels of a row at a time.
 struct rows {
   int w, h, d;
   member int across() const { return (w + 31) / 32; }
@@ -23,22 +23,22 @@ struct rows {
   }
 };
 
-// Of vertices all is of −Y, turn is −1.
+// Computes turn·Y. For the vertex construction everything is computed from −Y, with turn = −1.
 template <class T> inlined void tilt(const tilted<T> &image, float32 turn, float32 *y) {
   rows{image.w, image.h, image.d}.each([&](int64 i, int x, int row) {
     y[i] = turn * ((float32)image.image[i] + (image.of_row[row] + image.along[x]));
   });
 }
 
-// Neighbours by their places, −1 to 1 along each axis: a bit of each; those of a cell; and
-// whether one is later where both are equal.
+// Neighbours by their offsets, from −1 to 1 along each axis: the bit of a neighbour; the bits of
+// the neighbours that share a cell; and whether a neighbour with an equal value is later.
 constexpr unsigned bit(int x, int y, int z) { return 1u << ((z + 1) * 9 + (y + 1) * 3 + x + 1); }
 constexpr unsigned of_cell(int x, int y, int z) {
   return (bit(x, 0, 0) | bit(0, y, 0) | bit(x, y, 0) | bit(0, 0, z) | bit(x, 0, z) | bit(0, y, z) | bit(x, y, z)) & ~bit(0, 0, 0);
 }
 constexpr bool after(int x, int y, int z) { return x > 0 || (x == 0 && (y > 0 || (y == 0 && z > 0))); }
 
-// Outside is what is beyond the sides, sign that of the cell which a voxel is.
+// outside is the value beyond the sides. sign is that of the cell which a voxel is.
 template <bool solid> inlined void changes_of(const float32 *y, const rows &r, float32 outside, int sign, signed char *changes) {
   const int deep = solid ? 1 : 0;
   r.each([&](int64 i, int x, int row) {
@@ -65,8 +65,9 @@ template <bool solid> inlined void changes_of(const float32 *y, const rows &r, f
   });
 }
 
-// Thresholds in float32, n of each: what they are, what that lacks, times the steepness in
-// units of two's exponents, and the upstream gradient. So many go through the voxels together.
+// The thresholds, as three lists of n float32 numbers: the rounded threshold; its rounding error,
+// times the steepness for powers of two; and the upstream gradient. A group of `together`
+// thresholds is handled at a time.
 struct thresholds {
   const float32 *list;
   int n;
@@ -76,10 +77,10 @@ struct thresholds {
   }
 };
 
-const int most_warps = 8; // of a block
+const int most_warps = 8; // per block
 
-// Sums of the block, each in its place among those of its number. A lane has at most one of those
-// of its warp.
+// Writes the block's sums of thresholds first to first + together − 1. Each lane holds at most one
+// sum of its warp.
 template <int together> inlined void keep(const float32 (&sums)[together], double *partial, int first) {
   __shared__ float32 of_warps[most_warps * 32];
   int lane = thread_x() & 31;
@@ -89,7 +90,7 @@ template <int together> inlined void keep(const float32 (&sums)[together], doubl
     UNROLL for (int far = 16; far > 0; far >>= 1) v += from_lane(v, lane ^ far);
     if (lane == k) mine = v;
   }
-  __syncthreads(); // who read the last sums has done so
+  __syncthreads(); // the previous sums have been read
   of_warps[thread_x()] = mine;
   __syncthreads();
   if (thread_x() >= together) return;
@@ -114,9 +115,9 @@ extern "C" __global__ void softecc_dense_forward(const float32 *y, const signed 
   }
 }
 
-// Of each threshold the sum of c σ(1 − σ), and then of all: of ∂X, of that times x, y and z, and
-// of c g σ(1 − σ) times how far it is from the threshold, in units of two's exponents. Its sums come
-// after those of forward.
+// For each threshold, the sum of c σ(1 − σ). Then over all thresholds: the sums of ∂X, of ∂X times
+// x, y and z, and of c g σ(1 − σ) times the scaled distance from the threshold. These sums follow
+// those of forward in partial.
 extern "C" __global__ void softecc_dense_backward(const float32 *y, const signed char *changes, int w, int h, int d, const float32 *tau, int n,
                                                   float32 steep, float32 turn, float32 lambda, float32 *dx, double *partial, int64 forward) {
   const int together = 16;
@@ -131,7 +132,8 @@ extern "C" __global__ void softecc_dense_backward(const float32 *y, const signed
     rows{w, h, d}.each([&](int64 i, int x, int row) {
       float32 v = turn * y[i], c = changes[i], slope = 0, far = 0;
       UNROLL for (int k = 0; k < together; k++) {
-        // From where the power is 0, the distance is of no account: it stays finite.
+        // Where the power underflows to 0, the distance has no effect. It is limited so that it
+        // stays finite.
         float32 a = __builtin_fmaf(at[k] - v, steep, rest[k]), b = __builtin_fminf(__builtin_fabsf(a), 256);
         float32 e = power_of_two(-b), s = reciprocal(1 + e), one = e * s * s;
         sums[k] += c * one;
@@ -155,7 +157,8 @@ extern "C" __global__ void softecc_dense_backward(const float32 *y, const signed
   }
 }
 
-// The sums of all blocks, a block a number: those of forward, and then those of backward.
+// Adds up the sums of all blocks, one block per number: first those of forward, then those of
+// backward.
 extern "C" __global__ void softecc_dense_sums(const double *partial, int n, int forward, int backward, double *out) {
   __shared__ double shared[32];
   int of_backward = block_x() - n, each = of_backward < 0 ? forward : backward;

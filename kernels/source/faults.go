@@ -1,6 +1,6 @@
 package source
 
-// planted are the defects that can be planted in the sources (ecc/fault.h).
+// planted returns the defects that can be planted in each module (ecc/fault.h).
 func planted() map[string][]string {
 	sweeps := []string{"atomic", "barrier", "flush", "halo", "slab", "tie"}
 	return map[string][]string{
@@ -14,19 +14,19 @@ func planted() map[string][]string {
 	}
 }
 
-// Faults lists the defects that can be planted in a source, by the name of its module.
-// Tests plant them in kernels that are compiled for the host.
+// Faults lists the defects that can be planted in a module. Tests plant them in kernels compiled
+// for the host.
 func Faults(name string) []string { return planted()[name] }
 
-// onDevice are the defects that are compiled for devices, too: two that threads show
-// which run at the same time, and one that every run shows. The first shows nowhere else.
+// onDevice returns the defects that are also compiled for devices: two that need threads running at
+// the same time, and one that every run shows. The first one is visible on devices only.
 func onDevice() []string { return []string{"atomic", "barrier", "halo"} }
 
-// OnDeviceAlone reports whether a defect does not show where threads run one after the
-// other, as on the host.
+// OnDeviceAlone reports whether a defect is invisible if threads run one after the other, as on the
+// host.
 func OnDeviceAlone(fault string) bool { return fault == onDevice()[0] }
 
-// FaultsOnDevice lists the defects of a source that are compiled for devices.
+// FaultsOnDevice lists the defects of a module that are compiled for devices.
 func FaultsOnDevice(name string) (list []string) {
 	for _, m := range FaultyModules() {
 		if m.Fault != "" && m.Name() == name+"."+m.Fault {
@@ -36,8 +36,8 @@ func FaultsOnDevice(name string) (list []string) {
 	return list
 }
 
-// FaultyModules are the modules with a defect that are compiled for devices, and one of
-// kernels that do not count but fail.
+// FaultyModules lists the modules with a defect that are compiled for devices, and the module of
+// kernels that fail instead of counting.
 func FaultyModules() []Module {
 	list := []Module{{File: "faults/misbehave.cu"}}
 	for _, file := range []string{"ecc/ecc_fullsweep.cu", "ecc/ecc_tiled.cu"} {

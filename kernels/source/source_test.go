@@ -41,7 +41,7 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// The headers that a source includes are those that the compiler reads.
+// Closure finds the headers that the compiler reads.
 func TestClosureIsTheCompilers(t *testing.T) {
 	clang, err := exec.LookPath("clang-19")
 	if err != nil {
@@ -81,8 +81,7 @@ func TestClosureIsTheCompilers(t *testing.T) {
 	}
 }
 
-// A stamp is another one when the source, a header that it includes, or a flag changes,
-// and only then.
+// A stamp changes if and only if the source, a header that it includes, or a flag changes.
 func TestStamp(t *testing.T) {
 	tree := func(change string) fs.FS {
 		files := fstest.MapFS{
@@ -125,7 +124,7 @@ func TestStamp(t *testing.T) {
 	}
 }
 
-// Every fault has a source, and shows on the host or has code for devices.
+// Every fault has a source, and is visible on the host or compiled for devices.
 func TestFaults(t *testing.T) {
 	modules, err := Modules(sources)
 	if err != nil {

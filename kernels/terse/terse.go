@@ -1,10 +1,11 @@
 // Package terse writes PTX in fewer bytes. Compilers number registers through a whole kernel, so
-// the same lines of an unrolled loop differ by their numbers, and a compressor finds no repetition.
-// Here a register is named by how many others were met since its last use, so repeated lines are
-// equal.
+// the equal lines of an unrolled loop have different numbers, and a compressor finds no repetition.
+// Here a register is named by the number of registers first used since its own first use, so
+// repeated lines are equal.
 //
-// Drivers get plain PTX: without comments and needless space, with registers and labels numbered as
-// they occur. Short is the compressed form, and Long restores the plain text.
+// Drivers receive plain PTX: without comments and needless spaces, with registers and labels
+// numbered in the order of their first use. Short is the compressible form, and Long restores the
+// plain text.
 package terse
 
 import (
@@ -14,13 +15,13 @@ import (
 	"strings"
 )
 
-// label begins the names of labels in a plain text, and compiled those that clang gives them.
+// label begins the names of labels in a plain text; compiled begins clang's names of labels.
 const (
 	label    = "$L"
 	compiled = "$L__BB"
 )
 
-// Plain is the text that compilers wrote, its first line as it is.
+// Plain returns the plain form of a compiler's text. The first line is unchanged.
 func Plain(ptx []byte) ([]byte, error) {
 	first, rest, _ := bytes.Cut(ptx, []byte("\n"))
 	text := append(bytes.Clone(first), '\n')
@@ -66,11 +67,11 @@ func Plain(ptx []byte) ([]byte, error) {
 	}), bad
 }
 
-// closed reports whether a letter of PTX needs no space beside it.
+// closed reports whether c needs no space next to it.
 func closed(c byte) bool { return strings.IndexByte(",;:{}()[]", c) >= 0 }
 
-// Short is a plain text with each register and label called by the number of those of its kind
-// that were met since, and without a number where it is new.
+// Short returns the short form of a plain text: each register or label is named by the number of
+// others of its kind that were first used since it, and has no number where it is new.
 func Short(plain []byte) []byte {
 	return relative(plain, func(out []byte, of *numbers, number []byte) []byte {
 		id := value(number)
@@ -93,7 +94,7 @@ func Long(short []byte) []byte {
 	})
 }
 
-// relative rewrites the numbers of a text. What rewrites counts the names that are new.
+// relative rewrites the numbers of a text. rewritten must count new names in numbers.next.
 func relative(text []byte, rewritten func(out []byte, of *numbers, number []byte) []byte) []byte {
 	met := map[string]*numbers{label: {}}
 	return walk(text, func(out, name []byte, declared bool) []byte {
@@ -110,7 +111,7 @@ func relative(text []byte, rewritten func(out []byte, of *numbers, number []byte
 	})
 }
 
-// value is that of digits.
+// value returns the number with the given digits.
 func value(digits []byte) (v int) {
 	for _, d := range digits {
 		v = v*10 + int(d-'0')
@@ -118,14 +119,14 @@ func value(digits []byte) (v int) {
 	return v
 }
 
-// numbers are those of the registers of one kind in a kernel, or of the labels of a module.
+// numbers counts the registers of one kind in a kernel, or the labels of a module.
 type numbers struct {
-	next int            // of what is met next
-	ids  map[string]int // of what was met, by its number in another text
+	next int            // the number of the next new name
+	ids  map[string]int // the number of each name, by its original number
 }
 
-// walk copies a text but for names that begin with % or $, which are rewritten onto what was
-// copied. A name is declared where a number of registers is behind it: %r<8>.
+// walk copies a text and rewrites the names that begin with % or $. rewritten appends the new name
+// to out. declared means that a number of registers follows the name, as in %r<8>.
 func walk(text []byte, rewritten func(out, name []byte, declared bool) []byte) []byte {
 	out := make([]byte, 0, len(text)+len(text)/4)
 	for {
@@ -141,7 +142,7 @@ func walk(text []byte, rewritten func(out, name []byte, declared bool) []byte) [
 		for end < len(text) && named(text[end]) {
 			end++
 		}
-		if at > 0 && named(text[at-1]) { // a part of a name
+		if at > 0 && named(text[at-1]) { // inside another name
 			out = append(out, text[at:end]...)
 		} else {
 			out = rewritten(out, text[at:end], end < len(text) && text[end] == '<')
@@ -154,7 +155,7 @@ func named(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
 }
 
-// split is a name without the digits at its end, and these.
+// split returns a name without its final digits, and the digits.
 func split(name []byte) (prefix, number []byte) {
 	at := len(name)
 	for at > 0 && name[at-1] >= '0' && name[at-1] <= '9' {

@@ -91,7 +91,7 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// Whatever a text is, its plain form becomes itself again.
+// The plain form of every text is restored from its short form.
 func FuzzShort(f *testing.F) {
 	f.Add([]byte(compiledText))
 	f.Add([]byte("\n.reg .b32 %r<3>; %r0 %r1 %r2 %r<4> %r9 %r09 $L__BB0_1 $L__BB"))
