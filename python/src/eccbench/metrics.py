@@ -148,7 +148,7 @@ class _Topology(Metric):  # type: ignore[misc]
         assert numbers is not None
         numbers = numbers.to(torch.float32)
         if self.ignore_empty:
-            numbers = torch.where(truth.to(pred.device).flatten(2).any(2), numbers, torch.nan)
+            numbers = torch.where((truth.to(pred.device).flatten(2) > 0).any(2), numbers, torch.nan)
         return numbers
 
     def _classes(self, name: str, masks: Tensor) -> Tensor:
