@@ -231,3 +231,14 @@ def test_what_has_no_answer():
     with pytest.raises(ValueError, match="want T or V"):
         soft_ecc(x, [0.5], 1.0, dims=2, construction="U")
     assert soft_ecc(x[:0], [0.5, 0.6], 1.0, dims=2).shape == (0, 2)
+
+
+def test_metrics():
+    """Betti and Euler errors of CUDA tensors equal those of the host."""
+    metrics = pytest.importorskip("eccbench.metrics")
+    for shape in [(3, 2, 40, 33), (2, 3, 12, 20, 17)]:
+        pred, truth = (torch.rand(shape) > 0.4 for _ in range(2))
+        for connectivity in (26, 6) if len(shape) == 5 else (8, 4):
+            for metric in (metrics.BettiError, metrics.EulerError):
+                on_host = metric(connectivity=connectivity)(pred, truth)
+                assert torch.equal(metric(connectivity=connectivity).cuda()(pred.cuda(), truth.cuda()).cpu(), on_host)
