@@ -93,7 +93,7 @@ const perBucket = 1 << 13
 // number, and the numbers of the faces.
 func (m *meeting) distinct(vertices int) (list, faces []uint32) {
 	n := len(m.given)/m.size + len(m.above)
-	if uint64(n) > math.MaxUint32 {
+	if uint64(n) >= math.MaxUint32 {
 		panic(fmt.Sprintf("%d faces: want at most 2³²", n))
 	}
 	for vertices>>m.shift > n/perBucket {
@@ -108,7 +108,7 @@ func (m *meeting) distinct(vertices int) (list, faces []uint32) {
 		m.each(core, func(_ int, s, rest []uint32) { own[least(s, rest)>>m.shift]++ })
 		next[core] = own
 	})
-	crew.Starts(next, m.start)
+	offsets(next, m.start)
 	crew.Each(m.cores, func(core int) {
 		own := next[core]
 		m.each(core, func(i int, s, rest []uint32) {
@@ -122,7 +122,7 @@ func (m *meeting) distinct(vertices int) (list, faces []uint32) {
 	tables, count := make([][]uint32, m.cores), make([]uint32, buckets)
 	crew.InTurn(m.cores, buckets, func(core, b int) { tables[core], count[b] = m.meet(b, tables[core]) })
 	first := make([]uint32, buckets+1)
-	crew.Starts([][]uint32{count}, first)
+	offsets([][]uint32{count}, first)
 	list, numbers := make([]uint32, int(first[buckets])*m.size), make([]uint32, n)
 	crew.InTurn(m.cores, buckets, func(_, b int) {
 		seen := uint32(0)
@@ -136,6 +136,19 @@ func (m *meeting) distinct(vertices int) (list, faces []uint32) {
 		}
 	})
 	return list, numbers[len(m.given)/m.size:]
+}
+
+// offsets replaces the counts by core and bucket with the places of the first, and start with those
+// of the buckets. It is no part of package crew, because package simplicial uses that one.
+func offsets(counts [][]uint32, start []uint32) {
+	sum := uint32(0)
+	for b := range start {
+		start[b] = sum
+		for core := 0; core < len(counts) && b < len(counts[core]); core++ {
+			n := counts[core][b]
+			counts[core][b], sum = sum, sum+n
+		}
+	}
 }
 
 func least(s, rest []uint32) uint32 {
