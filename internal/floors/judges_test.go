@@ -27,7 +27,7 @@ var witnesses = map[string]witness{
 		"internal/workloads/ecc", "internal/workloads/ecc/fingerprint/ondevice", "internal/workloads/ecc/parts"}},
 	"internal/workloads/softecc/onepass": {[]string{"internal/crew", "internal/grid"}, []string{"internal/workloads/softecc"}},
 	"internal/workloads/betti/unions":    {[]string{"internal/crew", "internal/grid"}, []string{"internal/ask", "impls/betticurves/bylevel", "internal/workloads/betti"}},
-	"internal/workloads/homology": {[]string{"internal/bench", "internal/grid", "internal/ranks", "internal/simplicial", "internal/verify", "internal/workloads/homology/torsion"}, []string{
+	"internal/workloads/homology": {[]string{"internal/bench", "internal/crew", "internal/grid", "internal/ranks", "internal/simplicial", "internal/verify", "internal/workloads/homology/torsion"}, []string{
 		"cmd/eccbench", "impls", "impls/homology/definition", "impls/homology/duality", "impls/homology/reduced", "impls/homology/reductions", "internal/ask", "internal/library",
 		"internal/workloads/homology/homologytest", "reports/paper"}},
 	"internal/workloads/eigenmap": {[]string{"internal/bench", "internal/crew", "internal/fields", "internal/grid", "internal/headers", "internal/isa", "internal/name", "internal/verify", "internal/workloads/eigenmap/inertia"}, []string{

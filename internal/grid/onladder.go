@@ -135,7 +135,9 @@ func rangeOfLanes[T uint8 | uint16 | int16](slab []byte, bias T) (least, greates
 		for _, v := range Values[T](slab[i : i+8]) {
 			a, b = min(a, v), max(b, v)
 		}
-		low, top = spread(a), spread(b)|high
+		if low, top = spread(a), spread(b)|high; low == 0 && top == lanes|high { // no value is beyond
+			return float32(a), float32(b)
+		}
 	}
 	for _, v := range Values[T](slab[n:]) {
 		a, b = min(a, v), max(b, v)

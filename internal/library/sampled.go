@@ -218,13 +218,28 @@ func (k *ranking[T]) some(ranks []byte, values []T) {
 }
 
 // fewSets is the number of sets up to which comparison with each is faster than a table of ranges.
-const fewSets = 3
+const fewSets = 4
 
-// compared is some by a comparison with each set, without data-dependent branches.
+// compared is some by a comparison with each set, without data-dependent branches. Pairs of sets
+// need one pass.
 func (k *ranking[T]) compared(ranks []byte, values []T) {
 	ranks = ranks[:len(values)]
 	clear(ranks)
-	for _, t := range k.at {
+	at := k.at
+	for ; !k.super && len(at) >= 2; at = at[2:] {
+		t, u := at[0], at[1]
+		for i, v := range values {
+			a, b := byte(0), byte(0)
+			if v > t {
+				a = 1
+			}
+			if v > u {
+				b = 1
+			}
+			ranks[i] += a + b
+		}
+	}
+	for _, t := range at {
 		if k.super {
 			for i, v := range values {
 				b := byte(0)
@@ -248,9 +263,12 @@ func (k *ranking[T]) compared(ranks []byte, values []T) {
 // confirm returns an error unless each value is within the limits of its rank.
 func (k *ranking[T]) confirm(ranks []byte, values []T) error {
 	bad := false
+	ranks = ranks[:len(values)]
 	for i, v := range values {
 		r := ranks[i]
-		bad = bad || !(v >= k.least[r] && v <= k.most[r])
+		if v < k.least[r] || v > k.most[r] || v != v { // faster than an expression
+			bad = true
+		}
 	}
 	switch {
 	case !bad:

@@ -115,7 +115,7 @@ func (g *foreseen) forecast(ctx context.Context, c cell) (time.Duration, error) 
 	measure := n * answer
 	if s := g.Sampling; s != nil {
 		switch {
-		case answer >= longCall:
+		case answer >= s.longFrom(!onDevice && c.about.Foreign == nil):
 			measure = max(n, (s.MaxTime+answer-1)/answer) * answer
 		case answer > 0:
 			// Sampling ends at its limits, or earlier when the interval is narrow enough.

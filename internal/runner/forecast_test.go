@@ -27,11 +27,11 @@ func TestForecast(t *testing.T) {
 	const ms = time.Millisecond
 	total := time.Duration(0)
 	for impl, want := range map[string][3]time.Duration{
-		// 3 calls to warm up and half of 30 to time; 3 and 3; 3 of two seconds.
-		"plain": {starting + 3*ms + 15*ms, starting + 300*ms + 300*ms, starting + 6*time.Second},
+		// 3 calls to warm up and half of 30 to time; 3 as long as the sampling; 3 of two seconds.
+		"plain": {starting + 3*ms + 15*ms, starting + 300*ms, starting + 6*time.Second},
 		"other": {starting + 3*ms + 15*ms, 0, starting + 6*time.Second},
 		"shy":   {},
-		// The same on a device.
+		// On a device 3 warm up and 3 are timed.
 		"pinned": {startingDevice + 3*ms + 15*ms, startingDevice + 300*ms + 300*ms, startingDevice + 6*time.Second},
 	} {
 		for i, input := range slices.Backward(p.Inputs) {
@@ -213,7 +213,7 @@ func TestForecastOfWhatPilotsMayNotTry(t *testing.T) {
 	}
 	// Halved until it takes at most a second: 781 numbers in a millisecond.
 	const answer = 128040973 * time.Nanosecond
-	if want := starting + 3*answer + 3*answer; f.Total() != want {
+	if want := starting + 3*answer; f.Total() != want {
 		t.Errorf("%v, want %v", f.Total(), want)
 	}
 }

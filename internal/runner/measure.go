@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"time"
@@ -204,6 +205,56 @@ const (
 	aroundEvents = 200e-6
 )
 
+// settles reports whether calls become no faster once caches, page tables and clock frequency have
+// settled. A peer may also compile its code, and a device changes its clocks over a longer time.
+func (r *trial[In, Out]) settles() bool {
+	_, onDevice := r.jobs[0].(bench.DeviceJob)
+	_, remote := r.jobs[0].(bench.Remote)
+	return !onDevice && !remote
+}
+
+// longFrom returns the duration from which a first call is a sample. If calls settle, one that takes
+// the whole sampling time is.
+func (s Sampling) longFrom(settles bool) time.Duration {
+	if settles {
+		return min(longCall, max(s.MaxTime, s.WarmUp))
+	}
+	return longCall
+}
+
+// warmBlocks is the number of blocks of a warm-up.
+const warmBlocks = 10
+
+// warmUp repeats the calls in turn for the time of the warm-up; the first call counts. It ends
+// earlier if calls settle: when the median of a block is no faster than that of the block before, by
+// the target of the samples.
+func (r *trial[In, Out]) warmUp(first time.Duration) error {
+	s, least, settles := *r.t.Sampling, len(r.jobs), r.settles()
+	if _, ok := r.jobs[0].(bench.DeviceJob); ok {
+		least = max(least, warmLaunches)
+	}
+	begun := r.clock.currentTime()
+	var block []float64
+	blockBegun, before := begun, math.Inf(1)
+	for warm, n := first, 1; (warm < s.WarmUp && r.clock.since(begun) < aroundCalls*s.WarmUp) || n < least; n++ {
+		took, err := r.call(n, nil)
+		if err != nil {
+			return err
+		}
+		warm += max(took, time.Microsecond)
+		block = append(block, took.Seconds())
+		if !settles || len(block) < s.MinSamples || r.clock.since(blockBegun) < s.WarmUp/warmBlocks {
+			continue
+		}
+		median := stats.Median(block)
+		if median >= before*(1-s.Target) && n >= least {
+			return nil
+		}
+		block, blockBegun, before = block[:0], r.clock.currentTime(), median
+	}
+	return nil
+}
+
 // measure times the jobs in turn until the sampling rule stops it.
 func (r *trial[In, Out]) measure(ctx context.Context) error {
 	trace := &bench.Trace{}
@@ -227,23 +278,14 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 	s := *r.t.Sampling
 	var samples []float64
 	var total float64
-	long := first >= longCall
+	long := first >= s.longFrom(r.settles())
 	if long && !distorted(first, trace) {
 		samples = r.sample(samples, first)
 		total = first.Seconds()
 	}
 	if !long {
-		begun := r.clock.currentTime()
-		least := len(r.jobs)
-		if _, ok := r.jobs[0].(bench.DeviceJob); ok {
-			least = max(least, warmLaunches)
-		}
-		for warm, n := first, 1; (warm < s.WarmUp && r.clock.since(begun) < aroundCalls*s.WarmUp) || n < least; n++ {
-			took, err := r.call(n, nil)
-			if err != nil {
-				return err
-			}
-			warm += max(took, time.Microsecond)
+		if err := r.warmUp(first); err != nil {
+			return err
 		}
 	}
 	if err := r.look(); err != nil {
@@ -301,10 +343,12 @@ func (r *trial[In, Out]) sample(samples []float64, took time.Duration) []float64
 }
 
 // count measures the heap allocation and the number of kernel launches of one call. It takes the
-// minimum of a few untimed calls, because the runtime allocates now and then. measure skips it for
-// long calls, and in scope file, where a call also allocates for its image.
+// minimum of a few untimed calls, because the runtime allocates now and then. Calls of a hundredth of
+// a second or more are repeated less often. measure skips it for long calls, and in scope file,
+// where a call also allocates for its image.
 func (r *trial[In, Out]) count() error {
-	const calls = 5
+	const mostCalls, most = 5, 50 * time.Millisecond
+	calls := max(1, min(mostCalls, int(most/max(r.perCall, 1))))
 	job := r.jobs[0]
 	launcher, launches := job.(bench.Launcher)
 	var before, after runtime.MemStats

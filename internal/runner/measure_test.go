@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -169,6 +170,71 @@ func timeBetweenCallsWarmsUp(t *testing.T) {
 	}
 	if calls != 1+2+3+1 { // the first, two of 20 ms in 40, three samples and a traced one
 		t.Errorf("%d calls to warm up for 8 ms and take three samples", calls)
+	}
+}
+
+// A learner's calls become faster by a share each, down to a tenth.
+type learner struct {
+	talker
+	calls *int
+	share float64
+}
+
+func (l learner) Do(*bench.Trace) error {
+	time.Sleep(time.Duration(max(0.1, math.Pow(1-l.share, float64(*l.calls))) * float64(10*time.Millisecond)))
+	*l.calls++
+	return nil
+}
+func (learner) Out() (int, error) { return 7, nil }
+
+// A far learner answers in another process.
+type far struct{ learner }
+
+func (far) RoundTrip() (time.Duration, error) { return 0, nil }
+
+// The warm-up ends once calls settle, except for a peer. A first call as long as the sampling is a
+// sample.
+func TestWarmUpEnds(t *testing.T) { synctest.Test(t, warmUpEnds) }
+
+func warmUpEnds(t *testing.T) {
+	for i, c := range []struct {
+		share float64
+		far   bool
+		most  time.Duration
+		want  int
+	}{
+		{0, false, time.Hour, 11},            // two blocks of 50 ms after the first call
+		{0.2, false, time.Hour, 76},          // a block until most calls take 1 ms, and one of 50
+		{0.002, false, time.Hour, 53},        // 500 ms: no two blocks are alike
+		{0, true, time.Hour, 50},             // 500 ms
+		{0, false, 10 * time.Millisecond, 0}, // the sampling time
+	} {
+		calls := 0
+		r := &trial[int, int]{
+			b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { return nil }}},
+			t: Task{Inputs: []string{"x"}, Sampling: &Sampling{Target: 0.005, MinSamples: 3, MaxSamples: 3, MaxTime: c.most, WarmUp: 10 * time.Millisecond}},
+		}
+		if c.want > 0 {
+			r.t.Sampling.WarmUp = 500 * time.Millisecond
+		}
+		var job bench.Job[int] = learner{calls: &calls, share: c.share}
+		if c.far {
+			job = far{job.(learner)}
+		}
+		r.inputs, r.jobs = []int{0}, []bench.Job[int]{job}
+		r.begin()
+		if err := r.measure(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if calls -= len(r.record.Samples); c.want > 0 {
+			calls -= 1 // traced
+			if !c.far {
+				calls -= 5 // count
+			}
+		}
+		if calls != c.want {
+			t.Errorf("%d: %d calls to warm up, want %d", i, calls, c.want)
+		}
 	}
 }
 

@@ -53,7 +53,7 @@ type Sampling struct {
 	MinSamples int           `json:"min_samples"`
 	MaxSamples int           `json:"max_samples"`
 	MaxTime    time.Duration `json:"max_time"`
-	WarmUp     time.Duration `json:"warm_up"` // time of the calls before the first sample (see aroundCalls)
+	WarmUp     time.Duration `json:"warm_up"` // longest time of the calls before the first sample (see warmUp)
 }
 
 // DefaultSampling stops at ±1 % with at least 10 samples, or after 200 samples or 5 s.

@@ -158,25 +158,36 @@ func (p piercing) sketch() *Complex {
 // simplex.
 func Shuffled(c *Complex, seed uint64) *Complex {
 	rng := rand.New(rand.NewPCG(seed, 0x5111111))
-	to := rng.Perm(c.Vertices)
+	to := permutation(rng, c.Vertices)
 	out := &Complex{Tops: make([][]uint32, len(c.Tops)), Vertices: c.Vertices, counts: c.counts}
 	if c.Points != nil {
 		out.Points = make([]float64, len(c.Points))
 		for v, at := range to {
-			copy(out.Points[3*at:3*at+3], c.Points[3*v:])
+			copy(out.Points[3*int(at):], c.Points[3*v:3*v+3])
 		}
 	}
 	for d, tops := range c.Tops {
-		k := d + 1
+		s := make([]uint32, d+1) // apart from the list, whose places miss the caches
+		swap := func(i, j int) { s[i], s[j] = s[j], s[i] }
 		list := make([]uint32, len(tops))
-		for at, place := range rng.Perm(len(tops) / k) {
-			s := list[place*k : (place+1)*k]
-			for i, v := range tops[at*k : (at+1)*k] {
-				s[i] = uint32(to[v])
+		for at, place := range permutation(rng, len(tops)/(d+1)) {
+			for i, v := range tops[at*(d+1):][:d+1] {
+				s[i] = to[v]
 			}
-			rng.Shuffle(k, func(i, j int) { s[i], s[j] = s[j], s[i] })
+			rng.Shuffle(d+1, swap)
+			copy(list[int(place)*(d+1):], s)
 		}
 		out.Tops[d] = list
 	}
 	return out
+}
+
+// permutation is rng.Perm in half the memory.
+func permutation(rng *rand.Rand, n int) []uint32 {
+	p := make([]uint32, n)
+	for i := range p {
+		p[i] = uint32(i)
+	}
+	rng.Shuffle(n, func(i, j int) { p[i], p[j] = p[j], p[i] })
+	return p
 }

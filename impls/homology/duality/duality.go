@@ -57,8 +57,8 @@ func (i Implementation) About() bench.About {
 }
 
 // CanDo rejects a complex that is no list of tetrahedra in space, needs more time or memory than
-// the conditions allow, or is no manifold. To detect the last case, it runs the method once per
-// complex.
+// the conditions allow, or is no manifold. To detect the last case, it looks for the boundary once
+// per complex.
 func (i Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 	if err := inSpace(p); err != nil {
 		return err
@@ -73,11 +73,11 @@ func (i Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 	if err := c.AllowMemory(n*tetrahedronBytes+vertexBytes*int64(p.Vertices), "%d bytes for each of %d tetrahedra", tetrahedronBytes, n); err != nil {
 		return err
 	}
-	run := func() error { return newJob(p, c, i.fault).Do(nil) }
+	examine := newJob(p, c, i.fault).examine
 	if i.fault != "" {
-		return run()
+		return examine()
 	}
-	return p.Try(run)
+	return p.Try(examine)
 }
 
 // inSpace returns an error unless the complex is a list of tetrahedra in space.
@@ -166,21 +166,35 @@ func first(errs []error) error {
 // share returns a core's part of n items.
 func (j *job) share(core, n int) (lo, hi int) { return n * core / j.cores, n * (core + 1) / j.cores }
 
-func (j *job) Do(trace *bench.Trace) error {
+// examine returns an error unless the boundary is a surface.
+func (j *job) examine() error {
+	lists, err := j.boundary(nil)
+	if err == nil {
+		_, _, err = j.surfaces(lists)
+	}
+	return err
+}
+
+// boundary returns the triangles of one tetrahedron alone, by core.
+func (j *job) boundary(trace *bench.Trace) ([][]uint64, error) {
 	end := trace.Span("triangles")
 	if err := j.sort(); err != nil {
-		return err
+		return nil, err
 	}
 	end()
-	end = trace.Span("boundary")
+	defer trace.Span("boundary")()
 	lists := make([][]uint64, j.cores)
-	if err := j.spread(func(core int) (err error) { lists[core], err = j.unmatched(core); return err }); err != nil {
+	return lists, j.spread(func(core int) (err error) { lists[core], err = j.unmatched(core); return err })
+}
+
+func (j *job) Do(trace *bench.Trace) error {
+	lists, err := j.boundary(trace)
+	if err != nil {
 		return err
 	}
 	if j.fault == LostPart {
 		lists[j.cores-1] = nil
 	}
-	end()
 	// One core processes the surfaces, and joins vertices afterwards.
 	defer trace.Span("surfaces and components")()
 	for v := range j.parent {
@@ -189,7 +203,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	var surfaces, chi int64
 	var taken atomic.Int64
 	joined := make([]int64, j.cores)
-	err := j.spread(func(core int) (err error) {
+	err = j.spread(func(core int) (err error) {
 		if core == 0 {
 			surfaces, chi, err = j.surfaces(lists)
 		}

@@ -166,11 +166,12 @@ func ReadTetGen(elements, nodes []byte) (*Mesh, error) {
 		return nil, fmt.Errorf(".ele: elements of %d nodes: want tetrahedra or triangles", each)
 	}
 	w.newline()
+	var s []uint32
 	for range count {
 		if _, err := w.int("the number of an element", 0); err != nil {
 			return nil, fmt.Errorf(".ele: %w", err)
 		}
-		var s []uint32
+		s = s[:0]
 		for range corners {
 			v, err := w.int("a node of an element", base)
 			if err == nil && v-base >= n {
@@ -193,14 +194,21 @@ func ReadTetGen(elements, nodes []byte) (*Mesh, error) {
 // readText reads one simplex per line: its vertices, separated by blanks or commas.
 func readText(data []byte) (*Mesh, error) {
 	w := &words{data: data, hash: true}
-	var simplices [][]int64
-	ids := map[int64]uint32{}
-	for {
-		var s []int64
-		for word, ok := w.here(); ok; word, ok = w.here() {
-			v, err := w.number(word, "a vertex", 0)
-			if err != nil {
-				return nil, err
+	var all, s []int64
+	var sizes []uint16
+	for more := len(data) > 0; more; more = w.newline() {
+		s = s[:0]
+		for {
+			v, ok := w.digits()
+			if !ok {
+				word, ok := w.here()
+				if !ok {
+					break
+				}
+				var err error
+				if v, err = w.number(word, "a vertex", 0); err != nil {
+					return nil, err
+				}
 			}
 			if slices.Contains(s, v) {
 				return nil, w.errorf("vertex %d is given twice", v)
@@ -208,30 +216,43 @@ func readText(data []byte) (*Mesh, error) {
 			if s = append(s, v); len(s) > MaxDim+1 {
 				return nil, w.errorf("more than %d vertices in a simplex", MaxDim+1)
 			}
-			ids[v] = 0
 		}
 		if len(s) > 0 {
-			simplices = append(simplices, s)
-		}
-		if !w.newline() {
-			break
+			all, sizes = append(all, s...), append(sizes, uint16(len(s)))
 		}
 	}
-	order := make([]int64, 0, len(ids))
-	for v := range ids {
-		order = append(order, v)
-	}
-	slices.Sort(order)
-	for i, v := range order {
-		ids[v] = uint32(i)
-	}
-	c := &Mesh{Vertices: len(order)}
-	for _, s := range simplices {
-		t := make([]uint32, len(s))
-		for i, v := range s {
-			t[i] = ids[v]
-		}
-		c.add(t...)
+	number, vertices := ranked(all)
+	c := &Mesh{Vertices: vertices}
+	for _, n := range sizes {
+		c.add(number[:n]...)
+		number = number[n:]
 	}
 	return c, nil
+}
+
+// ranked returns the rank of each value among the distinct ones, and their number.
+func ranked(all []int64) (ranks []uint32, distinct int) {
+	ranks = make([]uint32, len(all))
+	if len(all) > 0 && slices.Max(all) < 4*int64(len(all)) { // a table is small
+		of := make([]uint32, slices.Max(all)+1)
+		for _, v := range all {
+			of[v] = 1
+		}
+		for v, seen := range of {
+			of[v] = uint32(distinct)
+			distinct += int(seen)
+		}
+		for i, v := range all {
+			ranks[i] = of[v]
+		}
+		return ranks, distinct
+	}
+	order := slices.Clone(all)
+	slices.Sort(order)
+	order = slices.Compact(order)
+	for i, v := range all {
+		at, _ := slices.BinarySearch(order, v)
+		ranks[i] = uint32(at)
+	}
+	return ranks, len(order)
 }

@@ -86,7 +86,31 @@ func (w *words) errorf(format string, args ...any) error {
 
 // int reads the next word as a whole number of at least least.
 func (w *words) int(what string, least int64) (int64, error) {
+	from := w.at
+	if v, ok := w.digits(); ok && v >= least {
+		return v, nil
+	}
+	w.at = from
 	return w.number(w.next(), what, least)
+}
+
+// digits returns the number that follows on the line, if it is up to 18 digits before a blank:
+// most numbers of most files, in a fraction of the time.
+func (w *words) digits() (v int64, ok bool) {
+	at := w.at
+	for at < len(w.data) && isBlank(w.data[at]) {
+		at++
+	}
+	from := at
+	for at < len(w.data) && w.data[at]-'0' <= 9 {
+		v = 10*v + int64(w.data[at]-'0')
+		at++
+	}
+	if n := at - from; n == 0 || n > 18 || at == len(w.data) || !isBlank(w.data[at]) && w.data[at] != '\n' {
+		return 0, false
+	}
+	w.at = at
+	return v, true
 }
 
 func (w *words) number(word, what string, least int64) (int64, error) {
@@ -101,6 +125,9 @@ func (w *words) number(word, what string, least int64) (int64, error) {
 }
 
 func (w *words) float(what string) (float64, error) {
+	if v, ok := w.digits(); ok {
+		return float64(v), nil
+	}
 	word := w.next()
 	if word == "" {
 		return 0, fmt.Errorf("%s is missing: the file ends too early", what)

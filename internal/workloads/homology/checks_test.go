@@ -132,7 +132,7 @@ func universalCoefficients(t *testing.T) {
 
 // The two enumerations of faces share no code, and agree.
 func enumerationsAgree(t *testing.T) {
-	for _, name := range []string{"lens/p=3/q=2", "random/vertices=14/dim=5/count=60", "five/shape=4x5x4/order=random", "join/with=rp2/of=torus"} {
+	for _, name := range []string{"lens/p=3/q=2", "random/vertices=14/dim=5/count=60", "five/shape=4x5x4/order=random", "join/with=rp2/of=torus", "kuhn/shape=16x15x14/order=random"} {
 		p := problem(t, name)
 		if a, b := chainsOf(p).count, p.Counts(); !slices.Equal(a, b) {
 			t.Errorf("%s: %v and %v", name, a, b)
