@@ -234,6 +234,32 @@ func TestUnseenImages(t *testing.T) {
 	}
 }
 
+// A binding takes no image of another question.
+func TestOtherQuestions(t *testing.T) {
+	open := func(name string) *betti.Image {
+		in, err := betti.Inputs{}.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return in
+	}
+	p := &peers.Peer{About: peers.About{Answers: []peers.Claim{{Workload: "betti"}}}}
+	i := Betti().Of(p, "betti")[0].(implementation[*betti.Image, betti.Numbers])
+	const first = "betti/at=3/of=noise/shape=4x4/type=uint8/levels=9/seed=1"
+	for name, want := range map[string]bool{
+		"betti/at=3/of=noise/shape=4x4/type=uint8/levels=9/seed=2":  true,
+		"betti/at=4/of=noise/shape=4x4/type=uint8/levels=9/seed=1":  false,
+		"betti/at=3/of=noise/shape=4x5/type=uint8/levels=9/seed=1":  false,
+		"betti/at=3/of=noise/shape=4x4/type=int16/levels=9/seed=1":  false,
+		"betti/at=3/of=noise/shape=4x4/type=uint8/levels=10/seed=1": false,
+	} {
+		j := renewable[*betti.Image, betti.Numbers]{&job[*betti.Image, betti.Numbers]{implementation: i, in: open(first)}}
+		if err := j.Renew(open(name)); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // checkUnseen checks that the timed calls were about different images, and that all answers were
 // judged.
 func checkUnseen(t *testing.T, p *peers.Peer, r bench.CellRecord, plan runner.Plan) {
