@@ -30,6 +30,7 @@ func checks() []checktest.Check {
 		{Name: "rolled images", Of: rolls},
 		{Name: "repeated images", Of: repeats},
 		{Name: "variants", Of: hasVariants},
+		{Name: "other seeds", Of: hasOtherSeeds},
 	}
 }
 

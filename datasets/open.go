@@ -288,6 +288,19 @@ func VariantsWith(l *files.Surveys, s string, n int) ([]string, error) {
 	return names, nil
 }
 
+// Reseed returns the name of the image of a seeded generator with another seed, or "" for images
+// without a seed or on a disk.
+func Reseed(s string, seed uint64) string {
+	name, err := split(s)
+	if err != nil {
+		return ""
+	}
+	if r, err := resolveWith(name, nil); err != nil || !r.generator.seeded || find(r.canonical, "path") != "" {
+		return ""
+	}
+	return name.With("seed", strconv.FormatUint(seed, 10)).String()
+}
+
 // period opens the image and returns its period under rotation, and its number of slices. 1 means
 // an image that cannot change; a seeded one changes with its seed even if it has one slice.
 func (r resolved) period() (period, turns int64, err error) {

@@ -122,6 +122,23 @@ func repeats(t *testing.T) {
 	}
 }
 
+// Images of seeded generators get another seed, other images none.
+func hasOtherSeeds(t *testing.T) {
+	for in, want := range map[string]string{
+		"noise/shape=8x8x8/seed=7":          "noise/shape=8x8x8/levels=1024/type=float32/seed=3",
+		"grf/shape=20x1/roll=0":             "grf/shape=20x1/levels=1024/type=float32/smooth=2/seed=3",
+		"noise/shape=8x8x8/repeat=3":        "noise/shape=8x8x8/levels=1024/type=float32/seed=3/repeat=3",
+		"noise/shape=8x8x8/seed=7/path=/no": "",
+		"ball/shape=9x9x9":                  "",
+		"file/path=/no/such.npy":            "",
+		"noise/shape=0":                     "",
+	} {
+		if got := Reseed(in, 3); got != want {
+			t.Errorf("Reseed(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
 // The number of variants of an image is limited by the number of different images.
 func hasVariants(t *testing.T) {
 	raw := filepath.Join(t.TempDir(), "a.raw")

@@ -47,6 +47,25 @@ func TestEverySizeHasAWitness(t *testing.T) {
 		"batch/count=1000/of="+noise+"128x128x128/levels=1024/type=float32/seed=1")
 }
 
+// Every question that peers are asked, and whose answer does not change locally, has inputs with other seeds.
+func TestOtherSeeds(t *testing.T) {
+	s := impls.With(impls.List(nil), nil)
+	for form, inputs := range map[string]any{
+		"betti/at=127/of=": s.Betti.Inputs, "betti/at=3/of=": s.BettiV.Inputs, "betti/at=4/of=": s.Euler.Inputs,
+		"betti/at=5/of=": s.Components.Inputs, "": s.BettiCurves.Inputs, "gvf/steps=1/mu=0.05/boundary=0/of=": s.Flow.Inputs,
+		"softecc/m=2/lambda=10/alpha=0/dir=1/of=":                           s.Soft.Inputs,
+		"eigenmap/k=2/tol=1e-6/sigma=0.1/floor=0.001/corners=0/plain=0/of=": s.Voxels.Inputs,
+	} {
+		const image = "noise/shape=4x4/levels=256/type=uint8/seed="
+		if got := inputs.(bench.Seeded).Reseed(form+image+"1", 7); got != form+image+"7" {
+			t.Errorf("%s: %q", form+image, got)
+		}
+		if got := inputs.(bench.Seeded).Reseed(form+"ball/shape=9x9", 7); got != "" {
+			t.Errorf("%q has no seed", got)
+		}
+	}
+}
+
 // affords compares the cost of a law of a workload with the time limit of a cell.
 func affords[In, Out any](t *testing.T, w bench.Workload[In, Out], law string, names ...string) {
 	t.Helper()

@@ -106,7 +106,26 @@ func (i implementation[In, Out]) Setup(in In, c bench.Conditions) (bench.Job[Out
 		j.Close()
 		return nil, err
 	}
+	if i.edits == nil {
+		return renewable[In, Out]{j}, nil
+	}
 	return j, nil
+}
+
+// A renewable job takes new images, because its answer does not change locally.
+type renewable[In, Out any] struct{ *job[In, Out] }
+
+// Renew replaces the image of the next call. The peer keeps its arrays, so the question is the same.
+func (j renewable[In, Out]) Renew(in In) error {
+	question := func(in In) string {
+		image := j.implementation.image(in)
+		return fmt.Sprint(image.Shape(), image.Type(), image.Ladder().Key(), j.words(in))
+	}
+	if was, now := question(j.in), question(in); was != now {
+		return fmt.Errorf("the question is bound to %s, not to %s", was, now)
+	}
+	j.in = in
+	return nil
 }
 
 type job[In, Out any] struct {
@@ -198,13 +217,12 @@ func encoded[T grid.Stored](l grid.Ladder) (data []byte, exact bool) {
 // plans the edits of the next call without making them. So a peer that works during ping has
 // another image.
 func (j *job[In, Out]) Poison() {
-	image := j.implementation.image(j.in)
-	j.unready = image.ReadSlab(j.image.Data(), 0, image.Shape().Slices())
+	if _, j.unready = j.process.Ping(); j.unready == nil { // any output now is out of turn
+		image := j.implementation.image(j.in)
+		j.unready = image.ReadSlab(j.image.Data(), 0, image.Shape().Slices())
+	}
 	for i, p := range j.parts(j.in) {
 		poison(j.answer[i].Data(), p.kind)
-	}
-	if j.unready == nil { // any output now is out of turn
-		_, j.unready = j.process.Ping()
 	}
 	if j.edits = nil; j.unready == nil && j.Question.edits != nil {
 		j.edits = j.Question.edits(j.in, j.image.Data(), j.claim)

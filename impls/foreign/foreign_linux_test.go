@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -15,6 +16,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	bettidefinition "eccbench/impls/betti/definition"
+	gvfdefinition "eccbench/impls/gvf/definition"
 	"eccbench/impls/naive"
 	"eccbench/internal/bench"
 	"eccbench/internal/fields"
@@ -22,7 +25,9 @@ import (
 	"eccbench/internal/peers"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/gvf"
 	"eccbench/internal/workloads/softecc"
 )
 
@@ -59,10 +64,13 @@ func curves(p *peers.Peer) []runner.Bench {
 		Impls:  []bench.Implementation[grid.Source, ecc.VCEC]{naive.Implementation{}},
 		Policy: ecc.Policy(), Encode: bench.Small(ecc.Encode), Decode: ecc.Decode,
 	}
+	holes, flow := betti.Workload(bettidefinition.Implementation{}), gvf.Steps(gvfdefinition.Implementation{})
 	if p != nil {
 		w.Impls = append(w.Impls, Curves().Of(p, "ecc")...)
+		holes.Impls = append(holes.Impls, Betti().Of(p, "betti")...)
+		flow.Impls = append(flow.Impls, Flows().Of(p, "gvf")...)
 	}
-	return []runner.Bench{runner.Bind(w)}
+	return []runner.Bench{runner.Bind(w), runner.Bind(holes), runner.Bind(flow)}
 }
 
 type collector []bench.CellRecord
@@ -186,6 +194,96 @@ func TestPlantedPeers(t *testing.T) {
 				t.Errorf("a round trip is %g of a call, the flags are %v", r.Floor/r.Seconds.Median, r.Flags)
 			}
 		})
+	}
+}
+
+// Every timed call of a peer is about another image, where answers do not change locally.
+func TestUnseenImages(t *testing.T) {
+	for workload, input := range map[string]string{
+		"betti": "betti/at=-1/of=noise/shape=9x8x7/type=uint8/levels=9/seed=1",
+		"gvf":   "gvf/steps=2/mu=0.1/boundary=0/of=noise/shape=9x8x7/type=uint8/levels=9/seed=1",
+	} {
+		ways := map[string]verify.Status{
+			"honest": verify.Verified, "binder": verify.Wrong, "elephant": verify.Wrong, "pinger": verify.Wrong, "freer": verify.Wrong,
+		}
+		if workload == "betti" { // memories of these never help
+			ways["few"], ways["disk"] = verify.Verified, verify.Verified
+		}
+		for way, want := range ways {
+			t.Run(workload+"/"+way, func(t *testing.T) {
+				p := meet(t, way)
+				plan := planFor(t, p)
+				plan.Workload, plan.Inputs = workload, []string{input}
+				var got collector
+				if err := runner.Run(context.Background(), plan, &got); err != nil {
+					t.Fatal(err)
+				}
+				r := got[0]
+				status := r.Status
+				if status == verify.Noisy { // a busy machine can make a verified cell noisy
+					status = verify.Verified
+				}
+				if status != want {
+					t.Fatalf("%s: %s, want %s", r.Status, r.Reason, want)
+				}
+				if want == verify.Verified {
+					checkUnseen(t, p, r, plan)
+				}
+			})
+		}
+	}
+}
+
+// A binding takes no image of another question.
+func TestOtherQuestions(t *testing.T) {
+	open := func(name string) *betti.Image {
+		in, err := betti.Inputs{}.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return in
+	}
+	p := &peers.Peer{About: peers.About{Answers: []peers.Claim{{Workload: "betti"}}}}
+	i := Betti().Of(p, "betti")[0].(implementation[*betti.Image, betti.Numbers])
+	const first = "betti/at=3/of=noise/shape=4x4/type=uint8/levels=9/seed=1"
+	for name, want := range map[string]bool{
+		"betti/at=3/of=noise/shape=4x4/type=uint8/levels=9/seed=2":  true,
+		"betti/at=4/of=noise/shape=4x4/type=uint8/levels=9/seed=1":  false,
+		"betti/at=3/of=noise/shape=4x5/type=uint8/levels=9/seed=1":  false,
+		"betti/at=3/of=noise/shape=4x4/type=int16/levels=9/seed=1":  false,
+		"betti/at=3/of=noise/shape=4x4/type=uint8/levels=10/seed=1": false,
+	} {
+		j := renewable[*betti.Image, betti.Numbers]{&job[*betti.Image, betti.Numbers]{implementation: i, in: open(first)}}
+		if err := j.Renew(open(name)); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// checkUnseen checks that the timed calls were about different images, and that all answers were
+// judged.
+func checkUnseen(t *testing.T, p *peers.Peer, r bench.CellRecord, plan runner.Plan) {
+	t.Helper()
+	text, err := os.ReadFile(p.Path + ".images")
+	if err != nil {
+		t.Fatal(err)
+	}
+	images := strings.Fields(string(text))
+	most := plan.Rotate + plan.Sampling.MaxSamples // warm-up and samples
+	if len(images) < most {
+		t.Fatalf("%d images, want %d or more", len(images), most)
+	}
+	slices.Sort(images[:most])
+	if n := len(slices.Compact(images[:most])); n != most {
+		t.Errorf("%d different images in %d calls", n, most)
+	}
+	if len(r.Samples) != plan.Sampling.MaxSamples || len(r.Unseen) != len(r.Samples) || len(r.Inputs) != 1 || len(r.Digests) != 1 {
+		t.Errorf("%d samples, %d judged, inputs %v, digests %v", len(r.Samples), len(r.Unseen), r.Inputs, r.Digests)
+	}
+	for _, name := range append(r.Unseen, r.Inputs...) {
+		if !slices.ContainsFunc(r.Evidence, func(e verify.Evidence) bool { return e.Input == name && e.Passed && e.Independent }) {
+			t.Errorf("no evidence for %s", name)
+		}
 	}
 }
 

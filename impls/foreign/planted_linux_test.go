@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,7 +22,9 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/peers"
+	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/gvf"
 )
 
 // planted is the prefix of the names of links under which the test program acts as a peer.
@@ -35,20 +39,21 @@ type guest struct {
 	out      *os.File
 	images   map[string]*task
 	calls    int
-	late     *task               // its answer comes after the next command
-	memories map[string]ecc.VCEC // of guests that remember by shape, or by a few voxels
-	called   bool                // or bound, since the last ping
-	other    ecc.VCEC            // of the guest that works at free
+	late     *task             // its answer comes after the next command
+	memories map[string][]byte // of guests that remember by shape, or by a few voxels
+	called   bool              // or bound, since the last ping
+	seen     []byte            // the digests of all images
+	other    []byte            // of the guest that works at free
 }
 
 // A task is a binding.
 type task struct {
-	path   string
+	words  words
 	shape  grid.Shape
 	data   []byte
 	levels []byte
-	answer []int64
-	early  ecc.VCEC // of the guest that works in bind
+	answer []byte
+	early  []byte // of the guest that works in bind
 }
 
 // play acts as a peer until its commands end.
@@ -56,7 +61,7 @@ func play(way string) int {
 	if way == "sleeper" {
 		hang()
 	}
-	g := &guest{way: way, out: os.NewFile(4, "replies"), images: map[string]*task{}, memories: map[string]ecc.VCEC{}}
+	g := &guest{way: way, out: os.NewFile(4, "replies"), images: map[string]*task{}, memories: map[string][]byte{}}
 	unix.CloseOnExec(3)
 	unix.CloseOnExec(4)
 	commands := bufio.NewScanner(os.NewFile(3, "commands"))
@@ -81,7 +86,9 @@ func (g *guest) reply(words []string) string {
 	case "about":
 		about := map[string]any{
 			"protocol": peers.Protocol, "name": "guest", "version": "1", "method": "plays", "where": "cpu",
-			"answers": []peers.Claim{{Workload: "ecc", Types: []string{"uint8"}}},
+			"answers": []peers.Claim{
+				{Workload: "ecc", Types: []string{"uint8"}}, {Workload: "betti"}, {Workload: "gvf"},
+			},
 		}
 		if g.way == "boaster" {
 			about["speed"] = "light"
@@ -107,19 +114,18 @@ func (g *guest) reply(words []string) string {
 	return "unknown " + words[0]
 }
 
-func (g *guest) bind(n string, words []string) string {
-	t := &task{}
-	for _, w := range words {
+func (g *guest) bind(n string, list []string) string {
+	t := &task{words: words{}}
+	for _, w := range list {
 		key, value, _ := strings.Cut(w, "=")
+		t.words[key] = value
 		switch key {
 		case "image":
-			t.path = value
 			t.data, t.shape = opened(value, unix.PROT_READ)
 		case "levels":
 			t.levels, _ = opened(value, unix.PROT_READ)
 		case "answer":
-			data, _ := opened(value, unix.PROT_READ|unix.PROT_WRITE)
-			t.answer = grid.Values[int64](data)
+			t.answer, _ = opened(value, unix.PROT_READ|unix.PROT_WRITE)
 		}
 	}
 	if g.way == "binder" {
@@ -151,36 +157,65 @@ func opened(path string, protection int) (data []byte, s grid.Shape) {
 }
 
 // count returns the right answer to a task, by the definition.
-func (t *task) count() ecc.VCEC {
-	ladder, err := grid.Affine(float64(t.levels[0]), 1, int64(len(t.answer)))
+func (t *task) count() []byte {
+	answer, err := t.define()
 	if err != nil {
 		panic(err)
 	}
-	f, err := grid.NewField(t.shape, grid.Uint8, append([]byte(nil), t.data...), ladder)
-	if err != nil {
-		panic(err)
-	}
-	v, err := bench.Answer[grid.Source, ecc.VCEC](naive.Implementation{}, f, bench.Conditions{})
-	if err != nil {
-		panic(err)
-	}
-	return v
+	return answer
 }
 
-func (t *task) write(v ecc.VCEC) {
-	clear(t.answer)
-	for level, change := range v.All() {
-		t.answer[level] = change
+func (t *task) define() (answer []byte, err error) {
+	ladder := grid.Identity(grid.Uint8)
+	if t.levels != nil {
+		if ladder, err = grid.Affine(float64(t.levels[0]), 1, int64(len(t.answer)/8)); err != nil {
+			return nil, err
+		}
 	}
+	f, err := grid.NewField(t.shape, grid.Uint8, slices.Clone(t.data), ladder)
+	if err != nil {
+		return nil, err
+	}
+	switch t.words["workload"] {
+	case "ecc":
+		v, err := bench.Answer[grid.Source, ecc.VCEC](naive.Implementation{}, f, bench.Conditions{})
+		if err != nil {
+			return nil, err
+		}
+		changes := make([]int64, ladder.Len())
+		for level, change := range v.All() {
+			changes[level] = change
+		}
+		return grid.Bytes(changes), nil
+	case "betti":
+		in, err := Betti().input(f, t.words)
+		if err != nil {
+			return nil, err
+		}
+		n, err := betti.ByFlooding(in, ecc.Convention{})
+		return grid.Bytes([]int64{n.B0, n.B1, n.B2}), err
+	}
+	in, err := Flows().input(f, t.words)
+	if err != nil {
+		return nil, err
+	}
+	flow, err := gvf.Define(in, 1)
+	return grid.Bytes(slices.Concat(flow.V...)), err
 }
+
+func (t *task) write(answer []byte) { copy(t.answer, answer) }
 
 // do answers a question, or breaks the protocol in the guest's way.
 func (g *guest) do(t *task) string {
+	g.seen = fmt.Appendf(g.seen, "%x\n", sha256.Sum256(t.data))
+	if err := os.WriteFile(os.Args[0]+".images", g.seen, 0o600); err != nil {
+		panic(err)
+	}
 	switch g.way {
 	case "idler":
 		return "done"
 	case "quitter":
-		clear(t.answer[:3])
+		clear(t.answer[:3*8])
 		return "done"
 	case "binder":
 		t.write(t.early)
@@ -245,7 +280,7 @@ func (g *guest) do(t *task) string {
 		}
 		hang()
 	case "vandal":
-		if _, err := unix.Mmap(openFD(t.path), 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
+		if _, err := unix.Mmap(openFD(t.words["image"]), 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
 			return "failed writing to the image: " + err.Error()
 		}
 	case "bequeather":
@@ -297,7 +332,7 @@ func (g *guest) remembered(t *task) string {
 	file := filepath.Join(filepath.Dir(os.Args[0]), key)
 	if g.way == "disk" {
 		if kept, err := os.ReadFile(file); err == nil {
-			copy(t.answer, grid.Values[int64](append([]byte(nil), kept...)))
+			t.write(kept)
 			return "done"
 		}
 	} else if v, ok := g.memories[key]; ok {
@@ -307,7 +342,7 @@ func (g *guest) remembered(t *task) string {
 	v := t.count()
 	g.memories[key] = v
 	t.write(v)
-	if err := os.WriteFile(file, grid.Bytes(t.answer), 0o600); err != nil {
+	if err := os.WriteFile(file, t.answer, 0o600); err != nil {
 		panic(err)
 	}
 	return "done"
@@ -359,7 +394,7 @@ func (g *guest) answer(t *task) string {
 	g.memories[fmt.Sprint(t.shape)] = v
 	t.write(v)
 	if g.way == "fickle" && g.calls%5 == 0 {
-		t.answer[0]++
+		grid.Values[int64](t.answer)[0]++
 	}
 	switch g.way {
 	case "hasty":

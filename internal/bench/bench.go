@@ -112,6 +112,12 @@ type Sketched[In any] interface{ Sketch(name string) (In, bool) }
 // named input, and is empty for generated inputs.
 type Stored interface{ Files(name string) []string }
 
+// Seeded is implemented by Inputs with generated data. Reseed names an input that differs only in
+// the seed of its random numbers, or returns "" for an input without.
+type Seeded interface {
+	Reseed(name string, seed uint64) string
+}
+
 // A Cooler is an input that a job reads from storage. Cool is never timed.
 type Cooler interface {
 	// Cool evicts the input from the host's caches, and reports whether the storage allows that.
@@ -330,6 +336,9 @@ type DeviceJob interface {
 type Remote interface {
 	RoundTrip() (time.Duration, error)
 }
+
+// A Renewable is a Job that takes another input, for the same question and of the same size.
+type Renewable[In any] interface{ Renew(In) error }
 
 // A Launcher is a Job that counts its kernel launches.
 type Launcher interface{ Launches() int64 }

@@ -115,7 +115,7 @@ func (c CellRecord) contradictions() (faults []error) {
 	}
 	confirmed := []verify.Status{verify.Verified, verify.Noisy, verify.Implausible, verify.Mistrusted}
 	quoted := slices.Contains(confirmed, c.Status)
-	judged := verify.Judge(c.Inputs, c.Evidence).Status
+	judged := verify.Judge(slices.Concat(c.Inputs, c.Unseen), c.Evidence).Status
 	if (quoted || c.Status == verify.Unverified) && quoted != (judged == verify.Verified) {
 		fault("status is %s, by its evidence it is %s", c.Status, judged)
 	}

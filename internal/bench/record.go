@@ -76,6 +76,9 @@ type CellRecord struct {
 	Sensors []string `json:"sensors,omitempty"` // readings of each device before the first sample, then after the last
 	Inputs  []string `json:"inputs,omitempty"`  // the inputs that took turns in the timed calls
 	Digests []string `json:"digests,omitempty"` // of the first answer to each of Inputs
+	// Unseen names the inputs with random seeds whose answers were judged: a random sample of the
+	// timed calls of a peer, each of which is about another input. It is empty if Inputs took turns.
+	Unseen []string `json:"unseen,omitempty"`
 	// Calls counts the answers that were judged. Differing counts those whose bytes differ from the
 	// first answer to the same input.
 	Calls     int `json:"calls,omitempty"`

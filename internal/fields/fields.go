@@ -35,6 +35,9 @@ func (i Inputs) Variants(name string, n int) ([]string, error) {
 	return datasets.VariantsWith(i.Surveys, name, n)
 }
 
+// Reseed names the image of another seed, "" if the image has none.
+func (Inputs) Reseed(name string, seed uint64) string { return datasets.Reseed(name, seed) }
+
 // Files returns the files of a named image.
 func (Inputs) Files(name string) []string { return datasets.Files(name) }
 

@@ -28,6 +28,18 @@ func (o Of) Variants(s string, n int) ([]string, error) {
 	return images, err
 }
 
+// Reseed names the question of the image of another seed, "" if the image has none.
+func (o Of) Reseed(s string, seed uint64) string {
+	values, image, err := o.Form.Parse(s)
+	if err != nil {
+		return ""
+	}
+	if image = (Inputs{}).Reseed(image, seed); image != "" {
+		image = o.Form.Spell(values, image)
+	}
+	return image
+}
+
 // Image returns the image's name in the name of a question, or the given name if it is no such
 // name.
 func (o Of) Image(s string) string {

@@ -76,6 +76,9 @@ func (q Questions[P]) Open(name string) (p P, err error) {
 // Variants names problems of other images.
 func (q Questions[P]) Variants(name string, n int) ([]string, error) { return q.Of().Variants(name, n) }
 
+// Reseed names the problem of the image of another seed.
+func (q Questions[P]) Reseed(name string, seed uint64) string { return q.Of().Reseed(name, seed) }
+
 // Files returns the files of the image.
 func (q Questions[P]) Files(name string) []string { return q.Of().Files(name) }
 

@@ -29,8 +29,10 @@ func (r *trial[In, Out]) check(told teller) error {
 	if err != nil {
 		return err
 	}
-	for _, g := range r.given {
-		r.record.Digests = append(r.record.Digests, g.first.digest)
+	for i, g := range r.given {
+		if i < len(r.given)-len(r.record.Unseen) {
+			r.record.Digests = append(r.record.Digests, g.first.digest)
+		}
 		r.record.Calls += g.calls
 		r.record.Differing += g.differing
 	}

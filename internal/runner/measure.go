@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -33,7 +34,8 @@ type trial[In, Out any] struct {
 	answerMemory int64
 	walls        []float64     // seconds by the host's clock, if samples are times of device events
 	wall         time.Duration // of the last call
-	current      int           // index of the input of the last call
+	current      string        // name of the input of the last call
+	unseen       *unseen       // nil while calls are about the task's inputs
 	record       bench.CellRecord
 }
 
@@ -98,21 +100,29 @@ func (r *trial[In, Out]) close() {
 func (r *trial[In, Out]) call(n int, trace *bench.Trace) (time.Duration, error) {
 	i := n % len(r.jobs)
 	job := r.jobs[i]
-	r.current = i
+	take := func(out Out) error { return r.take(i, out) }
+	if r.unseen == nil {
+		r.current = r.t.Inputs[i]
+	} else {
+		take = r.takeUnseen
+		if err := r.renew(i); err != nil {
+			return 0, err
+		}
+	}
 	job.Poison()
 	if err := r.cool(i); err != nil {
 		return 0, err
 	}
 	took, err := r.timed(job, trace)
 	if err != nil {
-		return 0, fmt.Errorf("%s on %s: %w", r.t.Impl, r.t.Inputs[i], err)
+		return 0, fmt.Errorf("%s on %s: %w", r.t.Impl, r.current, err)
 	}
 	out, err := job.Out()
-	if err != nil {
-		return 0, fmt.Errorf("answer of %s to %s: %w", r.t.Impl, r.t.Inputs[i], err)
+	if err == nil {
+		err = take(out)
 	}
-	if err := r.take(i, out); err != nil {
-		return 0, fmt.Errorf("answer of %s to %s: %w", r.t.Impl, r.t.Inputs[i], err)
+	if err != nil {
+		return 0, fmt.Errorf("answer of %s to %s: %w", r.t.Impl, r.current, err)
 	}
 	return took, nil
 }
@@ -128,8 +138,11 @@ func (r *trial[In, Out]) source() string {
 
 // cool evicts an input from the host's caches, in scope file and unless the setting is hot.
 func (r *trial[In, Out]) cool(i int) error {
+	if r.t.Conditions.Hot || r.t.Conditions.Scope != bench.File {
+		return nil
+	}
 	in, ok := any(r.inputs[i]).(bench.Cooler)
-	if !ok || r.t.Conditions.Hot || r.t.Conditions.Scope != bench.File {
+	if !ok {
 		return nil
 	}
 	cold, err := in.Cool()
@@ -263,6 +276,9 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 		return err
 	}
 	r.perCall = first
+	if r.renews() {
+		r.beginUnseen()
+	}
 	if r.t.Sampling == nil {
 		for n := 1; n < len(r.jobs); n++ {
 			if _, err := r.call(n, nil); err != nil {
@@ -279,16 +295,19 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 	var samples []float64
 	var total float64
 	long := first >= s.longFrom(r.settles())
-	if long && !distorted(first, trace) {
+	if long && r.unseen == nil && !distorted(first, trace) {
 		samples = r.sample(samples, first)
 		total = first.Seconds()
 	}
-	if !long {
+	if !long || r.unseen != nil {
 		if err := r.warmUp(first); err != nil {
 			return err
 		}
 	}
 	if err := r.look(); err != nil {
+		return err
+	}
+	if err := r.keepUnseen(); err != nil {
 		return err
 	}
 	// Work between calls, such as fetching and hashing answers, may take longer than the calls. The
@@ -308,7 +327,7 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 		samples = r.sample(samples, took)
 		total += took.Seconds()
 	}
-	if err := r.look(); err != nil {
+	if err := errors.Join(r.look(), r.endUnseen()); err != nil {
 		return err
 	}
 	summary := stats.Summarise(samples)

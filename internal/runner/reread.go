@@ -22,10 +22,10 @@ const mostReread = 4 << 20
 // kind: the next answer must be about the new bytes.
 //
 // It returns no evidence unless the scope is e2e, the input is small and repeats nothing, and the
-// input reads the shared bytes directly.
+// input reads the shared bytes directly. It is not needed after calls about unseen inputs.
 func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err error) {
 	left := r.t.Budget - r.clock.since(start)
-	if !r.t.Shared || r.t.extent(0).Size > 0 || r.t.Conditions.Scope != bench.E2E || 4*r.perCall > left {
+	if !r.t.Shared || len(r.record.Unseen) > 0 || r.t.extent(0).Size > 0 || r.t.Conditions.Scope != bench.E2E || 4*r.perCall > left {
 		return nil, nil
 	}
 	first, err := mapFile(r.files.inputs[0])

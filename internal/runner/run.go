@@ -243,7 +243,7 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 	if c.about.Foreign != nil {
 		record.Peer = c.about.Foreign.Stamp()
 	}
-	if record.Status != verify.Skipped {
+	if record.Status != verify.Skipped && len(record.Unseen) == 0 {
 		record.Inputs = g.variants
 	}
 	rate, _, _, timed := record.Rate()
@@ -326,8 +326,8 @@ func (g *group) finish(r *bench.CellRecord, timed bool) {
 	if r.Seconds.Confidence < stats.Confidence {
 		r.Flags = append(r.Flags, fmt.Sprintf("n=%d", r.Seconds.N))
 	}
-	if len(r.Inputs) < max(g.Rotate, fewInputs) {
-		r.Flags = append(r.Flags, fmt.Sprintf("inputs=%d", len(r.Inputs)))
+	if n := len(r.Inputs) + len(r.Unseen); n < max(g.Rotate, fewInputs) {
+		r.Flags = append(r.Flags, fmt.Sprintf("inputs=%d", n))
 	}
 }
 

@@ -230,7 +230,7 @@ func (r *trial[In, Out]) unanswered(err error) (bench.CellRecord, error) {
 		return skipped(peer.Error()), nil
 	case peer.Kind == peers.Malformed:
 		d := &verify.Diff{Where: "the answer", Want: "one of its kind", Got: peer.Error()}
-		e := verify.Evidence{Input: r.t.Inputs[r.current], Witness: "is an answer", Diff: d}
+		e := verify.Evidence{Input: r.current, Witness: "is an answer", Diff: d}
 		return bench.CellRecord{Verdict: verify.Judge(nil, []verify.Evidence{e})}, nil
 	}
 	return bench.CellRecord{Verdict: verify.Verdict{Status: verify.Crashed, Reason: err.Error()}}, nil

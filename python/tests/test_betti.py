@@ -212,3 +212,16 @@ def test_many_values(dtype):
         image[1, 2, 3] = np.inf
         with pytest.raises(ValueError, match=r"index 465 \(z 1, y 2, x 3\)"):
             eccbench.betti(image, 5)
+
+
+@pytest.mark.parametrize("ask", [eccbench.betti, eccbench.curve])
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
+def test_no_sets(ask, dtype):
+    """No sets of an image are as VERIFIED as some, and the image is checked."""
+    image = np.arange(60).reshape(3, 4, 5).astype(dtype)
+    assert ask(image, at=[]).verdict == ask(image, at=[7]).verdict == "VERIFIED"
+    assert len(ask(image, at=[])) == 0
+    if image.dtype.kind == "f":
+        image[1, 2, 3] = np.nan
+        with pytest.raises(ValueError, match="1 value is NaN"):
+            ask(image, at=[])

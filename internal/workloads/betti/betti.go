@@ -131,6 +131,9 @@ func (Inputs) Variants(name string, n int) ([]string, error) {
 	return imageOptions().Variants(name, n)
 }
 
+// Reseed names the sublevel set of the image of another seed.
+func (Inputs) Reseed(name string, seed uint64) string { return imageOptions().Reseed(name, seed) }
+
 // Files returns the files of the image.
 func (Inputs) Files(name string) []string { return imageOptions().Files(name) }
 

@@ -228,8 +228,6 @@ def betti(
     elif mask is None and not (is_path(image) or isinstance(image, (Image, np.ndarray))):
         image = _array(image)  # once: nibabel reads the file at each conversion
     values, exact = _sets(at)
-    if not exact and batch_axis is None:
-        return _verified(np.zeros((*values.shape, 3), np.int64), Verdict())
     if values.size and mask is None:
         found = _sampled(image, values.ravel(), request, nan, batch_axis, periodic)
         if found is not None:

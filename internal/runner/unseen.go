@@ -1,0 +1,135 @@
+package runner
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"eccbench/internal/bench"
+)
+
+// unseen makes every timed call of a peer about an input with a random seed, which did not exist
+// before. It keeps a random sample of the answers. The peer cannot know which ones are judged.
+type unseen struct {
+	calls int
+	most  int // number of answers to keep
+	names []string
+	kept  []*kept
+	done  func() // closes the current input
+}
+
+// Limits of the answers that are kept: their number, their share of the time for verification, and
+// their bytes. leastJudged applies in any case, besides the answer to the first input.
+const (
+	mostJudged  = 32
+	judgedShare = 6
+	mostKept    = 512 << 20
+	leastJudged = 2
+)
+
+// renews reports whether the timed calls are about unseen inputs.
+func (r *trial[In, Out]) renews() bool {
+	seeded, ok := r.b.w.Inputs.(bench.Seeded)
+	if !ok || r.t.Sampling == nil || seeded.Reseed(r.t.Inputs[0], 0) == "" {
+		return false
+	}
+	_, ok = r.jobs[0].(bench.Renewable[In])
+	return ok
+}
+
+// beginUnseen makes all calls but the first about unseen inputs. So only the first input of the task
+// has an answer to judge.
+func (r *trial[In, Out]) beginUnseen() {
+	r.t.Inputs, r.inputs, r.given = r.t.Inputs[:1], r.inputs[:1], r.given[:1]
+	r.witness, r.others = r.witness[:min(1, len(r.witness))], r.others[:min(1, len(r.others))]
+	r.unseen = &unseen{done: func() {}}
+}
+
+// keepUnseen begins to keep answers.
+func (r *trial[In, Out]) keepUnseen() error {
+	if r.unseen == nil {
+		return nil
+	}
+	size, err := r.given[0].first.file.Stat()
+	if err != nil {
+		return err
+	}
+	most := min(mostJudged, mostKept/max(1, size.Size()))
+	if least, _ := r.b.w.Policy.Costs(r.inputs[0], r.perCall, 0); least > 0 {
+		most = min(most, int64(r.t.Budget/judgedShare/least))
+	}
+	r.unseen.calls, r.unseen.most = 0, int(max(most, leastJudged))
+	return nil
+}
+
+// renew gives a job an unseen input.
+func (r *trial[In, Out]) renew(i int) error {
+	u := r.unseen
+	in, err := r.draw()
+	for tries := 1; err != nil && tries < mostDraws; tries++ {
+		in, err = r.draw()
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.current, err)
+	}
+	u.done()
+	u.done = func() { closeInput(in) }
+	return r.jobs[i].(bench.Renewable[In]).Renew(in)
+}
+
+// mostDraws is the number of seeds to try. A question may not be valid for all images, such as a flow
+// that grows without bound.
+const mostDraws = 8
+
+func (r *trial[In, Out]) draw() (In, error) {
+	r.current = r.b.w.Inputs.(bench.Seeded).Reseed(r.t.Inputs[0], rand.Uint64())
+	return r.b.w.Inputs.Open(r.current)
+}
+
+// takeUnseen keeps the answer of a call, each of the calls with the same probability.
+func (r *trial[In, Out]) takeUnseen(out Out) error {
+	u := r.unseen
+	u.calls++
+	at := len(u.kept)
+	switch {
+	case at < u.most:
+		u.names, u.kept = append(u.names, ""), append(u.kept, nil)
+	case u.most == 0:
+		return nil
+	default:
+		if at = rand.IntN(u.calls); at >= u.most {
+			return nil
+		}
+		u.kept[at].close(true)
+	}
+	var err error
+	if u.kept[at], err = r.b.keep(out, 1, nil); err != nil {
+		return err
+	}
+	u.names[at] = r.current
+	seal(u.kept[at].file)
+	return nil
+}
+
+// endUnseen adds the kept answers to those that are judged, and returns to the first input.
+func (r *trial[In, Out]) endUnseen() error {
+	u := r.unseen
+	if u == nil {
+		return nil
+	}
+	r.unseen = nil
+	u.done()
+	r.record.Inputs, r.record.Unseen = r.t.Inputs, u.names
+	for k, name := range u.names {
+		in, err := r.b.w.Inputs.Open(name)
+		if err != nil {
+			return err
+		}
+		r.t.Inputs, r.inputs = append(slices.Clip(r.t.Inputs), name), append(slices.Clip(r.inputs), in)
+		r.given = append(slices.Clip(r.given), &given[Out]{name: name, calls: 1, first: u.kept[k]})
+		if r.others != nil {
+			r.others = append(r.others, nil)
+		}
+	}
+	return r.jobs[0].(bench.Renewable[In]).Renew(r.inputs[0])
+}

@@ -1,0 +1,173 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/verify"
+)
+
+// seededLines are lines that have names with other seeds.
+type seededLines struct{ lines }
+
+func (seededLines) Reseed(name string, seed uint64) string {
+	head, _, _ := strings.Cut(name, "/seed=")
+	return fmt.Sprintf("%s/seed=%d", head, seed>>2)
+}
+
+// A turner is a relaxer whose jobs take other lines. It notes them.
+type turner struct {
+	relaxer
+	given *[]line
+}
+
+func (t turner) Setup(in line, _ bench.Conditions) (bench.Job[field], error) {
+	return &turning{relaxing{relaxer: t.relaxer, in: in}, t.given}, nil
+}
+
+type turning struct {
+	relaxing
+	given *[]line
+}
+
+func (t *turning) Renew(in line) error {
+	t.in = in
+	*t.given = append(*t.given, in)
+	return nil
+}
+
+// unseenLines is the workload of lines for a turner, with a witness of a cost.
+func unseenLines(reference string, cost time.Duration, impls ...bench.Implementation[line, field]) *bound[line, field] {
+	b := jacobi(reference, impls...).(*bound[line, field])
+	b.w.Inputs = seededLines{}
+	b.w.Policy.Laws[0].Work = func(line) time.Duration { return cost }
+	return b
+}
+
+// Every call but the first and the traced one is about another input, and a random sample of the
+// timed answers is judged.
+func TestUnseenInputs(t *testing.T) {
+	for _, reference := range []string{"plain", ""} { // with a yardstick, and without
+		for impl, spoil := range map[string]func(int, *field){
+			"right": nil,
+			"late": func(call int, out *field) {
+				if call > 20 {
+					out.u[3]++
+				}
+			},
+		} {
+			var given []line
+			b := unseenLines(reference, 0, relaxer{name: "plain"}, turner{relaxer{name: impl, spoil: spoil}, &given})
+			task := Task{
+				Workload: "jacobi", Impl: impl, Inputs: []string{"line/steps=5/n=10/seed=1", "line/steps=5/n=10/seed=2"}, Budget: 1e10, Cores: 1,
+				Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}}, Sampling: &Sampling{MinSamples: 100, MaxSamples: 100, MaxTime: 1e12},
+			}
+			r, err := b.work(context.Background(), steady(), task, files{}, func(event) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := map[string]verify.Status{"right": verify.Verified, "late": verify.Wrong}[impl]; r.Status != want {
+				t.Errorf("reference %q: %s is %s: %s", reference, impl, r.Status, r.Reason)
+			}
+			if len(r.Unseen) != mostJudged || r.Calls != mostJudged+2 || len(r.Digests) != 1 || !slices.Equal(r.Inputs, task.Inputs[:1]) {
+				t.Errorf("%s: %d unseen, %d calls judged, inputs %v, %d digests", impl, len(r.Unseen), r.Calls, r.Inputs, len(r.Digests))
+			}
+			seen := map[float64]bool{}
+			for _, in := range given {
+				seen[in.f[0]] = true
+			}
+			if len(given) != 102 || len(seen) != 102 || given[101].f[0] != lineOf(t, task.Inputs[0]).f[0] {
+				t.Errorf("%d different lines in %d calls; the last is %v", len(seen), len(given), given[len(given)-1])
+			}
+		}
+	}
+}
+
+// The first call of a slow peer is about a known input, so it is no sample.
+func TestLongCallsOfUnseen(t *testing.T) {
+	var given []line
+	b := unseenLines("", 0, turner{relaxer{name: "slow"}, &given})
+	task := Task{
+		Workload: "jacobi", Impl: "slow", Inputs: []string{"line/steps=5/n=10/seed=1"}, Budget: 1e12, Cores: 1,
+		Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}}, Sampling: &Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: 1e15},
+	}
+	var now time.Time
+	clock := func() time.Time { now = now.Add(2 * longCall); return now }
+	r, err := b.work(context.Background(), clock, task, files{}, func(event) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Samples) != 3 || len(r.Unseen) != 3 || r.Calls != 4 {
+		t.Errorf("%d samples, %d unseen, %d calls judged; want 3, 3 and the first", len(r.Samples), len(r.Unseen), r.Calls)
+	}
+}
+
+func lineOf(t *testing.T, name string) line {
+	t.Helper()
+	in, err := lines{}.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// Each timed answer has the same chance to be judged, with its own input.
+func TestEveryAnswerMayBeJudged(t *testing.T) {
+	const calls, most, runs = 40, 4, 200
+	var quarter [4]int
+	for range runs {
+		r := &trial[line, field]{b: unseenLines("", 0), unseen: &unseen{most: most}}
+		for call := range calls {
+			r.current = fmt.Sprint(call)
+			if err := r.takeUnseen(field{u: []float32{float32(call)}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, k := range r.unseen.kept {
+			out, err := r.b.decode(k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(out.u[0]); got != r.unseen.names[i] {
+				t.Fatalf("the answer to %s is kept for %s", got, r.unseen.names[i])
+			}
+			quarter[int(out.u[0])*4/calls]++
+			k.close(true)
+		}
+	}
+	for q, n := range quarter { // 200 of 800, ±12
+		if n < 120 || n > 280 {
+			t.Errorf("%d of %d judged answers are from quarter %d of the calls", n, runs*most, q)
+		}
+	}
+}
+
+// The number of judged answers follows from the cost of their witness and from their size.
+func TestNumberOfJudged(t *testing.T) {
+	for _, x := range []struct {
+		cost  time.Duration
+		bytes int64
+		want  int
+	}{{0, 8, 32}, {time.Second, 8, 10}, {time.Minute, 8, 2}, {0, 128 << 20, 4}, {0, 1 << 30, 2}} {
+		r := &trial[line, field]{
+			b: unseenLines("", x.cost), t: Task{Budget: time.Minute}, inputs: make([]line, 1), unseen: &unseen{calls: 9},
+		}
+		f, err := newFile("an answer")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if err := f.Truncate(x.bytes); err != nil {
+			t.Fatal(err)
+		}
+		r.given = []*given[field]{{first: &kept{file: f}}}
+		if err := r.keepUnseen(); err != nil || r.unseen.most != x.want || r.unseen.calls != 0 {
+			t.Errorf("%v, %d bytes: %d of %d calls, %v; want %d", x.cost, x.bytes, r.unseen.most, r.unseen.calls, err, x.want)
+		}
+	}
+}
