@@ -545,13 +545,11 @@ def betti(
     of, how = _looked(image, dims, True)
     if at is None:
         if not how.bytes:
-            raise ValueError("at is missing: an image of bool has a set of its own; give others the values of the sets, such as at=0.5")
-        limits, shape, above = [0.0], (), True
-    else:
-        limits, shape = _limits(at, how.type, superlevel)
-        above = superlevel
-    request = {"at": limits, "betti": {"above": above}}
-    return _counted(of, how, image, ("betti", above, tuple(limits)), lambda: (request, None), (*shape, 3), out, verify)
+            raise ValueError("at is missing: only an image of bool has a set by default; give the values of the sets, such as at=0.5")
+        at, superlevel = 1, True
+    limits, shape = _limits(at, how.type, superlevel)
+    request = {"at": limits, "betti": {"above": superlevel}}
+    return _counted(of, how, image, ("betti", superlevel, tuple(limits)), lambda: (request, None), (*shape, 3), out, verify)
 
 
 def betti_curves(
