@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -309,13 +310,7 @@ func (s *stackStream) ReadSlab(dst []byte, lo, hi int64) error {
 
 // eachSlice calls read with each of n slices, on all cores.
 func eachSlice(n int64, read func(k int64) error) error {
-	var first crew.FirstError
-	crew.Share(n, func(next func() (int64, bool)) {
-		for k, ok := next(); ok; k, ok = next() {
-			first.Add(k, read(k))
-		}
-	})
-	return first.Err
+	return crew.Try(runtime.GOMAXPROCS(0), int(n), func(_, k int) error { return read(int64(k)) })
 }
 
 // slice returns the voxels of a file.

@@ -16,22 +16,19 @@ func ReadAt(file io.ReaderAt, dst []byte, at int64) error {
 	}); ok { // it reads chunks in parallel itself
 		return parallel.Fill(dst, at)
 	}
-	piece, readers := int64(128<<10), int64(8)
+	piece, readers := 128<<10, 8
 	if _, remote := file.(*Object); remote {
 		piece, readers = remotePiece, RemoteReaders
 	} else if len(dst) <= grid.AloneBytes {
 		readers = 1
 	}
-	n := (int64(len(dst)) + piece - 1) / piece
-	var first crew.FirstError
-	crew.ShareAmong(readers, n, func(next func() (int64, bool)) {
-		for i, ok := next(); ok; i, ok = next() {
-			part := dst[i*piece : min((i+1)*piece, int64(len(dst)))]
-			// ReadAt may return EOF although it fills a part at the end of the file.
-			if k, err := file.ReadAt(part, at+i*piece); k < len(part) {
-				first.Add(i, err)
-			}
+	n := (len(dst) + piece - 1) / piece
+	return crew.Try(readers, n, func(_, i int) error {
+		part := dst[i*piece : min((i+1)*piece, len(dst))]
+		// ReadAt may return EOF although it fills a part at the end of the file.
+		if k, err := file.ReadAt(part, at+int64(i*piece)); k < len(part) {
+			return err
 		}
+		return nil
 	})
-	return first.Err
 }

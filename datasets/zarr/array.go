@@ -323,22 +323,22 @@ func (a *Array) across(axis int) int64 {
 
 // each calls do with a placer for each chunk of a box, on at most the given number of goroutines.
 func (a *Array) each(b chunkBox, workers int64, do func(c *chunkPlacer) error) error {
-	var first crew.FirstError
-	crew.ShareAmong(workers, grid.Product(b.count), func(next func() (int64, bool)) {
+	tasks := int(grid.Product(b.count))
+	return crew.Work(min(int(workers), tasks), tasks, func(_ int, next func() (int, bool)) error {
 		c := a.placer()
 		defer a.release(c)
 		for t, ok := next(); ok; t, ok = next() {
-			rest := t
+			rest := int64(t)
 			for i := len(c.place) - 1; i >= 0; i-- {
 				c.place[i] = b.origin[i]/a.chunk[i] + rest%b.count[i]
 				rest /= b.count[i]
 			}
-			if first.Add(t, do(c)) {
-				return
+			if err := do(c); err != nil {
+				return err
 			}
 		}
+		return nil
 	})
-	return first.Err
 }
 
 // readRow reads the row that begins at a byte to dst.

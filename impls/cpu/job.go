@@ -1,9 +1,7 @@
 package cpu
 
 import (
-	"errors"
 	"math"
-	"sync/atomic"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/crew"
@@ -67,23 +65,18 @@ func (j *job) Do(trace *bench.Trace) error {
 	if j.shared {
 		clear(j.total)
 	}
-	var next atomic.Int64
-	errs := make([]error, len(j.cores))
-	var wg crew.Group
-	for i, c := range j.cores {
-		wg.Go(func() {
-			clear(c.changes)
-			for {
-				lo := (next.Add(1) - 1) * j.chunk
-				if lo >= j.n || errs[i] != nil {
-					return
-				}
-				errs[i] = j.count(c, lo, min(lo+j.chunk, j.n), trace)
+	err := crew.Work(len(j.cores), int(grid.CeilDiv(j.n, j.chunk)), func(i int, next func() (int, bool)) error {
+		c := j.cores[i]
+		clear(c.changes)
+		for k, ok := next(); ok; k, ok = next() {
+			lo := int64(k) * j.chunk
+			if err := j.count(c, lo, min(lo+j.chunk, j.n), trace); err != nil {
+				return err
 			}
-		})
-	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	if !j.shared {

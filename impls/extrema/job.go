@@ -1,9 +1,7 @@
 package extrema
 
 import (
-	"errors"
 	"slices"
-	"sync/atomic"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/crew"
@@ -217,35 +215,30 @@ func (j *hostJob[L, C]) bind(in grid.Source) {
 
 // count counts the job's image, and adds to the earlier counts unless forget is set.
 func (j *hostJob[L, C]) count(forget bool, trace *bench.Trace) error {
-	var next atomic.Int64
-	errs := make([]error, len(j.cores))
 	slices := j.in.Shape().Slices()
 	turns := (slices + j.chunk - 1) / j.chunk * j.strips
-	crew.Each(len(j.cores), func(i int) {
+	return crew.Work(len(j.cores), int(turns), func(i int, next func() (int, bool)) (err error) {
 		c := j.cores[i]
 		if forget {
 			c.forget()
 		}
-		for errs[i] == nil {
-			turn := next.Add(1) - 1
-			if turn >= turns {
-				break
-			}
+		for t, ok := next(); ok && err == nil; t, ok = next() {
+			turn := int64(t)
 			lo := turn / j.strips * j.chunk
 			hi := min(lo+j.chunk, slices)
 			c.lo, c.hi = 0, 0
 			switch {
 			case j.flat:
-				errs[i] = j.countRows(c, lo, hi, trace)
+				err = j.countRows(c, lo, hi, trace)
 			case j.slab > 0:
-				errs[i] = j.countPlanes(c, lo, hi, trace)
+				err = j.countPlanes(c, lo, hi, trace)
 			default:
-				errs[i] = j.countStrip(c, turn%j.strips*j.strip, lo, hi, trace)
+				err = j.countStrip(c, turn%j.strips*j.strip, lo, hi, trace)
 			}
 		}
 		c.sink.flush(c.sums)
+		return err
 	})
-	return errors.Join(errs...)
 }
 
 // reduce sums the changes of all cores.

@@ -3,11 +3,10 @@
 package read
 
 import (
-	"errors"
-	"sync"
 	"sync/atomic"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/resident"
@@ -78,22 +77,10 @@ func (j *job) Do(trace *bench.Trace) error {
 	defer trace.Span("read")()
 	j.sum.Store(0)
 	n := j.in.Shape().Slices()
-	var next atomic.Int64
-	errs := make([]error, j.threads)
-	var wg sync.WaitGroup
-	for t := range j.threads {
-		wg.Go(func() {
-			for errs[t] == nil {
-				lo := (next.Add(1) - 1) * j.chunk
-				if lo >= n {
-					return
-				}
-				errs[t] = j.read(t, lo, min(lo+j.chunk, n))
-			}
-		})
-	}
-	wg.Wait()
-	return errors.Join(errs...)
+	return crew.Try(int(j.threads), int(grid.CeilDiv(n, j.chunk)), func(t, k int) error {
+		lo := int64(k) * j.chunk
+		return j.read(int64(t), lo, min(lo+j.chunk, n))
+	})
 }
 
 func (j *job) read(t, lo, hi int64) error {

@@ -2,7 +2,6 @@ package ask
 
 import (
 	"fmt"
-	"sync/atomic"
 
 	"eccbench/internal/crew"
 )
@@ -22,22 +21,11 @@ func EachImage(images, size, threads int, answer func(i, threads int) error) err
 		workers = min(threads, images)
 		threads = max(1, threads/workers)
 	}
-	errs := make([]error, images)
-	var failed atomic.Bool
-	crew.ShareAmong(int64(workers), int64(images), func(next func() (int64, bool)) {
-		for i, ok := next(); ok && !failed.Load(); i, ok = next() {
-			if errs[i] = answer(int(i), threads); errs[i] != nil {
-				failed.Store(true)
-			}
-		}
-	})
-	for i, err := range errs {
+	return crew.Try(workers, images, func(_, i int) error {
+		err := answer(i, threads)
 		if err != nil && images > 1 {
 			err = fmt.Errorf("image %d: %w", i, err)
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return err
+	})
 }

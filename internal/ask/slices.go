@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"errors"
 	"fmt"
 
 	"eccbench/internal/crew"
@@ -27,19 +26,14 @@ func eachSlice[Out any](
 	answers := make([]Out, src.Shape().D)
 	size := grid.SliceBytes(src)
 	err := grid.EachSlab(src, func(slab []byte, lo, hi int64) error {
-		errs := make([]error, hi-lo)
-		crew.ShareAmong(int64(threads), hi-lo, func(next func() (int64, bool)) {
-			for i, ok := next(); ok; i, ok = next() {
-				plane, err := grid.Trusted(src.Shape().WithSlices(1), src.Type(), slab[i*size:(i+1)*size], src.Ladder())
-				if err == nil {
-					answers[lo+i], err = answer(plane, fmt.Sprintf("slice %d of %s", lo+i, of))
-				}
-				if errs[i] = err; err != nil {
-					return
-				}
+		return crew.Try(threads, int(hi-lo), func(_, k int) error {
+			i := int64(k)
+			plane, err := grid.Trusted(src.Shape().WithSlices(1), src.Type(), slab[i*size:(i+1)*size], src.Ladder())
+			if err == nil {
+				answers[lo+i], err = answer(plane, fmt.Sprintf("slice %d of %s", lo+i, of))
 			}
+			return err
 		})
-		return errors.Join(errs...)
 	})
 	return answers, err
 }

@@ -1,6 +1,8 @@
 package crew_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -104,5 +106,56 @@ func TestInTurn(t *testing.T) {
 				t.Errorf("%+v: task %d ran %d times", c, task, n)
 			}
 		}
+	}
+}
+
+// The error is that of the lowest task that fails, below which all tasks ran, and none begins after it is known.
+func TestTry(t *testing.T) {
+	for _, n := range []int{1, 3, 200} {
+		for _, failing := range [][]int{nil, {0}, {7, 8, 9}, {99}, {20, 40, 60, 80}} {
+			runs := make([]atomic.Int64, 100)
+			err := crew.Try(n, len(runs), func(worker, task int) error {
+				if runs[task].Add(1); worker < 0 || worker >= n {
+					t.Errorf("worker %d of %d", worker, n)
+				}
+				if slices.Contains(failing, task) {
+					return fmt.Errorf("task %d", task)
+				}
+				return nil
+			})
+			below := len(runs)
+			if len(failing) > 0 {
+				below = failing[0] + 1
+				if err == nil || err.Error() != fmt.Sprintf("task %d", failing[0]) {
+					t.Errorf("%d workers, %v fail: %v", n, failing, err)
+				}
+			} else if err != nil {
+				t.Error(err)
+			}
+			for task := range below {
+				if c := runs[task].Load(); c != 1 {
+					t.Errorf("%d workers, %v fail: task %d ran %d times", n, failing, task, c)
+				}
+			}
+			if n == 1 && below < len(runs) && runs[below].Load() > 0 {
+				t.Errorf("a task began after %v failed", failing)
+			}
+		}
+	}
+}
+
+// All workers run, also without tasks, and an error after the last task is that of the task.
+func TestWork(t *testing.T) {
+	var begun atomic.Int64
+	err := crew.Work(4, 2, func(worker int, next func() (int, bool)) error {
+		begun.Add(1)
+		if task, ok := next(); ok {
+			next()
+			return fmt.Errorf("task %d", task)
+		}
+		return nil
+	})
+	if begun.Load() != 4 || err == nil {
+		t.Errorf("%d workers, %v", begun.Load(), err)
 	}
 }

@@ -12,24 +12,58 @@ func Share(tasks int64, worker func(next func() (task int64, ok bool))) {
 	ShareAmong(int64(runtime.GOMAXPROCS(0)), tasks, worker)
 }
 
-// A FirstError keeps the first error of tasks in several goroutines.
-type FirstError struct {
-	mu   sync.Mutex
-	task int64
-	Err  error
+// A firstError keeps the error of the lowest task that failed.
+type firstError struct {
+	failed atomic.Bool
+	mu     sync.Mutex
+	task   int
+	err    error
 }
 
-// Add records the result of a task, and reports whether it failed.
-func (f *FirstError) Add(task int64, err error) (failed bool) {
-	if err == nil {
-		return false
-	}
+func (f *firstError) add(task int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.Err == nil || task < f.task {
-		f.task, f.Err = task, err
+	if f.err == nil || task < f.task {
+		f.task, f.err = task, err
 	}
-	return true
+	f.failed.Store(true)
+}
+
+// Work runs worker on n goroutines, numbered from 0, and waits for them. Each calls next for tasks, numbered from 0,
+// until none is left or another worker has failed. The error is that of the lowest task that failed: all tasks below
+// it have run. So it is the same in each call.
+func Work(n, tasks int, worker func(worker int, next func() (task int, ok bool)) error) error {
+	var first firstError
+	next := queue(int64(tasks))
+	Each(n, func(w int) {
+		last := -1
+		err := worker(w, func() (int, bool) {
+			if first.failed.Load() {
+				return 0, false
+			}
+			t, ok := next()
+			if ok {
+				last = int(t)
+			}
+			return int(t), ok
+		})
+		if err != nil {
+			first.add(last, err)
+		}
+	})
+	return first.err
+}
+
+// Try is InTurn for tasks that can fail. After an error no task begins. The error is that of Work.
+func Try(n, tasks int, f func(worker, task int) error) error {
+	return Work(min(n, tasks), tasks, func(worker int, next func() (int, bool)) error {
+		for t, ok := next(); ok; t, ok = next() {
+			if err := f(worker, t); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // queue returns a function that returns the numbers below n one after the other, and then false.

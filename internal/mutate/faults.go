@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -25,12 +24,14 @@ type Fault struct {
 	Tests              string // a package and the names of its tests; all without names
 }
 
+func (f *Fault) path() string { return f.Area + "/" + f.Name }
+
 // commandFaults runs faults: all, or a random sample.
 func commandFaults(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("mutate faults", flag.ContinueOnError)
 	root := f.String("root", "../..", "folder of the program")
 	n := f.Int("n", 0, "size of a random sample; 0 for all faults")
-	seed := f.Uint64("seed", rand.Uint64()%1e6, "seed of the sample; another one each time unless given")
+	seed := seedFlag(f)
 	only := f.String("only", "", "regular expression: the faults whose area and name, as area/name, match it")
 	jobs := f.Int("jobs", runtime.NumCPU(), "number of faults that run at once")
 	verbose := f.Bool("v", false, "name the test that notices each fault")
@@ -49,16 +50,12 @@ func commandFaults(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	faults = slices.DeleteFunc(faults, func(f *Fault) bool { return !which.MatchString(f.Area + "/" + f.Name) })
+	faults = slices.DeleteFunc(faults, func(f *Fault) bool { return !which.MatchString(f.path()) })
 	if *n > 0 && *n < len(faults) {
-		fmt.Fprintf(os.Stderr, "mutate: seed %d\n", *seed)
-		order := rand.New(rand.NewPCG(*seed, 0)).Perm(len(faults))[:*n]
-		slices.Sort(order)
-		var sample []*Fault
-		for _, i := range order {
-			sample = append(sample, faults[i])
-		}
-		faults = sample
+		fmt.Fprintf(os.Stderr, "mutate: seed %s\n", *seed)
+		order := slices.Clone(faults)
+		shuffle(order, *seed, (*Fault).path)
+		faults = slices.DeleteFunc(faults, func(f *Fault) bool { return !slices.Contains(order[:*n], f) })
 	}
 	p := Project{root: abs, jobs: *jobs, log: os.Stderr, verbose: *verbose}
 	return p.tryFaults(ctx, faults, os.Stdout)

@@ -9,7 +9,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"flag"
 	"fmt"
 	"os"
@@ -37,7 +36,7 @@ func command(ctx context.Context, args []string) error {
 	}
 	f := flag.NewFlagSet("mutate", flag.ContinueOnError)
 	root := f.String("root", "../..", "the folder of the program")
-	seed := f.String("seed", rand.Text()[:8], "what a sample is drawn by; another one each time unless given")
+	seed := seedFlag(f)
 	each := f.Int("n", 8, "mutants of a package")
 	all := f.Bool("all", false, "all mutants, which takes hours")
 	only := f.String("only", "", "packages of the report to look at, as a comma list of patterns such as 'impls/*'")

@@ -2,8 +2,10 @@ package main
 
 import (
 	"cmp"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,16 +71,26 @@ func newMutant(text, file, function, operator string, e edit) *Mutant {
 
 func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// shuffle orders mutants by a hash of the seed and their change. A change elsewhere in the program
-// does not affect their order, so that a sample remains the same except for changed code.
-func shuffle(mutants []*Mutant, seed string) {
+// content is what identifies a mutant wherever its line is.
+func (m *Mutant) content() string {
+	return strings.Join([]string{m.File, m.Func, m.Operator, m.Before, m.After}, "\x00")
+}
+
+// seedFlag defines the flag of a sample's seed, which is a new one each time unless given.
+func seedFlag(f *flag.FlagSet) *string {
+	return f.String("seed", rand.Text()[:8], "seed of the sample; another one each time unless given")
+}
+
+// shuffle orders a list by a hash of the seed and the content of each element. A change elsewhere in the
+// program does not affect the order, so that a sample remains the same except for changed code.
+func shuffle[T comparable](list []T, seed string, content func(T) string) {
 	count := map[string]int{}
-	key := map[*Mutant]string{}
-	for _, m := range mutants {
-		content := strings.Join([]string{seed, m.File, m.Func, m.Operator, m.Before, m.After}, "\x00")
+	key := map[T]string{}
+	for _, v := range list {
+		content := seed + "\x00" + content(v)
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", content, count[content]))
 		count[content]++
-		key[m] = hex.EncodeToString(sum[:])
+		key[v] = hex.EncodeToString(sum[:])
 	}
-	slices.SortFunc(mutants, func(a, b *Mutant) int { return strings.Compare(key[a], key[b]) })
+	slices.SortFunc(list, func(a, b T) int { return strings.Compare(key[a], key[b]) })
 }

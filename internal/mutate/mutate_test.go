@@ -354,13 +354,13 @@ func TestShuffle(t *testing.T) {
 		return all
 	}
 	few, more := list("a", "b", "c", "d", "d"), list("x", "a", "b", "c", "d", "d", "y")
-	shuffle(few, "1")
-	shuffle(more, "1")
+	shuffle(few, "1", (*Mutant).content)
+	shuffle(more, "1", (*Mutant).content)
 	more = slices.DeleteFunc(more, func(m *Mutant) bool { return m.Before == "x" || m.Before == "y" })
 	if !slices.EqualFunc(few, more, (*Mutant).same) {
 		t.Error("another order")
 	}
-	shuffle(more, "2")
+	shuffle(more, "2", (*Mutant).content)
 	if slices.EqualFunc(few, more, (*Mutant).same) {
 		t.Error("another seed, the same order")
 	}

@@ -97,7 +97,7 @@ func (p *Project) Run(ctx context.Context) (*Results, error) {
 			all = slices.DeleteFunc(all, func(m *Mutant) bool { return !slices.ContainsFunc(p.list, m.same) })
 		}
 		candidates := all
-		shuffle(candidates, p.seed)
+		shuffle(candidates, p.seed, (*Mutant).content)
 		want := p.sample(t, len(candidates))
 		results.places[t.Name] = len(candidates)
 		if t.dir == "" {

@@ -1,16 +1,14 @@
 package reproduce
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"eccbench/datasets"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
+	"eccbench/internal/crew"
 	"eccbench/internal/quantity"
 	"eccbench/reports/paper"
 )
@@ -99,20 +97,8 @@ func (r *reproduction) place(i int, reserved int64) (names []string, need, free 
 // small ones wait for the disk most of the time.
 func storeAll(names []string) error {
 	const writers = 16
-	errs := make([]error, min(writers, len(names)))
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for w := range errs {
-		wg.Go(func() {
-			for errs[w] == nil {
-				i := next.Add(1) - 1
-				if i >= int64(len(names)) {
-					return
-				}
-				_, errs[w] = datasets.Store(names[i])
-			}
-		})
-	}
-	wg.Wait()
-	return errors.Join(errs...)
+	return crew.Try(writers, len(names), func(_, i int) error {
+		_, err := datasets.Store(names[i])
+		return err
+	})
 }

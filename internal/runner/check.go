@@ -1,15 +1,14 @@
 package runner
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"slices"
-	"sync"
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/crew"
 	"eccbench/internal/peers"
 	"eccbench/internal/verify"
 )
@@ -158,18 +157,11 @@ func (r *trial[In, Out]) witnesses(before []Out) ([][]verify.Witness[Out], error
 		}
 		return all, nil
 	}
-	errs := make([]error, len(r.inputs))
-	free := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var wg sync.WaitGroup
-	for i := range r.inputs {
-		free <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-free }()
-			all[i], errs[i] = r.reference(i)
-		})
-	}
-	wg.Wait()
-	return all, errors.Join(errs...)
+	err := crew.Try(runtime.GOMAXPROCS(0), len(r.inputs), func(_, i int) (err error) {
+		all[i], err = r.reference(i)
+		return err
+	})
+	return all, err
 }
 
 // examine begins the check of the answer to one input, with more inputs still to come. Its budget

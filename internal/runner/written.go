@@ -7,10 +7,9 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/memfile"
 	"eccbench/internal/verify"
@@ -95,20 +94,9 @@ func hashFile(f *os.File) (uint64, error) {
 	defer memfile.Unmap(mapped)
 	const part = 64 << 20
 	hashes := make([]uint64, (len(mapped)+part-1)/part)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(len(hashes), runtime.GOMAXPROCS(0)) {
-		wg.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(hashes) {
-					return
-				}
-				hashes[i] = grid.Hash(mapped[i*part : min((i+1)*part, len(mapped))])
-			}
-		})
-	}
-	wg.Wait()
+	crew.InTurn(runtime.GOMAXPROCS(0), len(hashes), func(_, i int) {
+		hashes[i] = grid.Hash(mapped[i*part : min((i+1)*part, len(mapped))])
+	})
 	var all []byte
 	for _, h := range hashes {
 		all = binary.LittleEndian.AppendUint64(all, h)

@@ -86,7 +86,7 @@ func build(t testing.TB, module, with string, flags ...string) (program string) 
 		skip("the kernels of %s on the host need one of %s", module, strings.Join(compilers, ", "))
 	}
 	args := []string{
-		"-std=c++17", "-O1", "-w", "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-DON_HOST",
+		"-std=c++17", "-O1", "-w", "-fno-exceptions", "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-DON_HOST",
 		"-DSOURCE=" + strings.TrimSuffix(modules[i].File, ".cu"),
 	}
 	args = append(append(args, flags...), "-rdynamic", filepath.Join(root, "onhost", with), "-ldl")

@@ -19,7 +19,6 @@
 #include "fibers.h"
 #include <dlfcn.h>
 #include <string>
-#include <tuple>
 
 // The fault is selected at run time, so one program contains all of them.
 enum class fault;
@@ -50,30 +49,29 @@ static int64 number() {
   if (!*next) fail("too few arguments");
   return strtoll(*next++, nullptr, 10);
 }
-template <class P> P parameter() { return (P)number(); }
-template <> float32 parameter() { return as<float32>((unsigned)number()); }
-template <> int64 *parameter() { return copied; }
-template <> unsigned *parameter() { return copied ? &done : nullptr; }
 
 // The tables that are read from the standard input.
 static std::vector<int> lut;
 static std::vector<float32> values;
-template <class V> const V *data_of(const std::vector<V> &v) { return v.empty() ? nullptr : v.data(); }
+template <class V> const V *room(std::vector<V> &v) { return v.resize(number()), v.empty() ? nullptr : v.data(); }
+
+template <class P> P parameter() { return (P)number(); }
+template <> float32 parameter() { return as<float32>((unsigned)number()); }
+template <> int64 *parameter() { return copied; }
+template <> unsigned *parameter() { return copied ? &done : nullptr; }
+template <> const void *parameter() { return fetched.depth ? (const void *)&fetched : image.begin + edge; }
+template <> const int *parameter() { return room(lut); }
+template <> const float32 *parameter() { return room(values); }
+template <> void *parameter() { return table.begin; }
+
+template <class... P> static void bind() { bound{(void (*)(P...))kernel, parameter<P>()...}; }
 
 // Binds a kernel to its own parameters, followed by those of the ladder and the table.
 template <bool has_copies, class... Own> static void is_of() {
-  std::tuple<Own...> own{parameter<Own>()...};
-  std::tuple<int, int, int, float32, float32> ladder{
-    parameter<int>(), parameter<int>(), parameter<int>(), parameter<float32>(), parameter<float32>()};
-  lut.resize(number()), values.resize(number());
-  int copies = parameter<int>();
-  call = [=] {
-    const void *voxels = fetched.depth ? (const void *)&fetched : image.begin + edge;
-    auto all = std::tuple_cat(std::tuple(voxels), own, ladder, std::tuple(data_of(lut), data_of(values), (void *)table.begin));
-    auto to = [](auto... p) { ((void (*)(decltype(p)...))kernel)(p...); };
-    if constexpr (has_copies) std::apply(to, std::tuple_cat(all, std::tuple(copies)));
-    else std::apply(to, all);
-  };
+#define ALL const void *, Own..., int, int, int, float32, float32, const int *, const float32 *, void *
+  if constexpr (has_copies) bind<ALL, int>();
+  else bind<ALL>(), number();
+#undef ALL
 }
 
 static fault fault_of(const std::string &name) {

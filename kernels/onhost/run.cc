@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <string>
 #include <sys/mman.h>
-#include <tuple>
 
 #define NAME(x) NAME_OF(x)
 #define NAME_OF(x) #x
@@ -66,10 +65,7 @@ template <class P> P parameter() {
   }
 }
 
-template <class... P> std::function<void()> bind(void (*kernel)(P...)) {
-  std::tuple<P...> all{parameter<P>()...}; // in order
-  return [=] { std::apply(kernel, all); };
-}
+template <class... P> void bind(void (*kernel)(P...)) { bound{kernel, parameter<P>()...}; }
 }
 
 int main(int, char **argv) {
@@ -84,7 +80,7 @@ int main(int, char **argv) {
   start(threads, atoll(*next++));
   // Only the pages around a parameter's memory limit its accesses.
   for (region *r : {&onhost::table, &onhost::image}) r->begin = nullptr, r->bytes = -1ull >> 1;
-#define ENTRY(kernel) if (name == #kernel) call = bind(kernel);
+#define ENTRY(kernel) if (name == #kernel) bind(kernel);
   ENTRIES
   if (!call) fail("no such kernel");
   if (*next) fail("too many parameters");

@@ -20,8 +20,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
+	"eccbench/internal/crew"
 	"eccbench/internal/shard"
 	"eccbench/kernels/bundle"
 	"eccbench/kernels/source"
@@ -102,20 +102,9 @@ func run(c compilers, kinds []string) error {
 // file returns the path of the modules of a kind in a form: "ptx" or an architecture.
 func file(kind, form string) string { return filepath.Join("ptx", kind+"."+form+".tar.zst") }
 
-// runAll runs functions on all cores and joins their errors.
+// runAll runs functions on all cores.
 func runAll(work []func() error) error {
-	errs := make([]error, len(work))
-	free := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var wg sync.WaitGroup
-	for i, f := range work {
-		wg.Go(func() {
-			free <- struct{}{}
-			errs[i] = f()
-			<-free
-		})
-	}
-	wg.Wait()
-	return errors.Join(errs...)
+	return crew.Try(runtime.GOMAXPROCS(0), len(work), func(_, i int) error { return work[i]() })
 }
 
 type compilers struct {

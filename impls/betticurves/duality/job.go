@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync/atomic"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/crew"
@@ -96,14 +95,15 @@ func (j *job[K]) Do(trace *bench.Trace) error {
 	}
 	defer trace.Span("joins")()
 	var b0, b2 ecc.VCEC
-	errs := make([]error, 2)
-	var wg crew.Group
-	wg.Go(func() { b0, errs[0] = j.graph(j.set, false) })
-	if j.hollow {
-		wg.Go(func() { b2, errs[1] = j.graph(j.around, true) })
-	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
+	err = crew.Try(2, 2, func(_, side int) (err error) {
+		if side == 0 {
+			b0, err = j.graph(j.set, false)
+		} else if j.hollow {
+			b2, err = j.graph(j.around, true)
+		}
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	for i := range b2 { // a component that the set gains, the background loses
@@ -124,32 +124,34 @@ func (j *job[K]) each() error {
 	for len(j.cores) < threads {
 		j.cores = append(j.cores, newCore(j))
 	}
-	errs := make([]error, threads)
-	var next atomic.Int64
-	var wg crew.Group
-	for i, c := range j.cores[:threads] {
+	return crew.Work(threads, tasks, func(core int, next func() (int, bool)) error {
+		c := j.cores[core]
 		c.set.clear()
 		c.around.clear()
-		wg.Go(func() {
-			for k := int(next.Add(1) - 1); k < tasks && errs[i] == nil; k = int(next.Add(1) - 1) {
-				if whole {
-					if errs[i] = grid.Ended(j.in); errs[i] == nil {
-						errs[i] = c.take(j, j.in.(*grid.Field).Data(), 0, k)
-					}
-					continue
-				}
-				lo, hi := j.cuts[0][k], j.cuts[0][k+1]+1
-				c.slab = slices.Grow(c.slab[:0], int((hi-lo)*grid.SliceBytes(j.in)))[:(hi-lo)*grid.SliceBytes(j.in)]
-				if errs[i] = j.in.ReadSlab(c.slab, lo, hi); errs[i] == nil {
-					for n := 0; n < j.perLayer() && errs[i] == nil; n++ {
-						errs[i] = c.take(j, c.slab, lo, k*j.perLayer()+n)
-					}
-				}
+		for k, ok := next(); ok; k, ok = next() {
+			if err := c.takeAll(j, k, whole); err != nil {
+				return err
 			}
-		})
+		}
+		return nil
+	})
+}
+
+// takeAll processes a box of an image in memory, or all boxes with the same planes.
+func (c *core[K]) takeAll(j *job[K], k int, whole bool) error {
+	if whole {
+		if err := grid.Ended(j.in); err != nil {
+			return err
+		}
+		return c.take(j, j.in.(*grid.Field).Data(), 0, k)
 	}
-	wg.Wait()
-	return errors.Join(errs...)
+	lo, hi := j.cuts[0][k], j.cuts[0][k+1]+1
+	c.slab = slices.Grow(c.slab[:0], int((hi-lo)*grid.SliceBytes(j.in)))[:(hi-lo)*grid.SliceBytes(j.in)]
+	err := j.in.ReadSlab(c.slab, lo, hi)
+	for n := 0; n < j.perLayer() && err == nil; n++ {
+		err = c.take(j, c.slab, lo, k*j.perLayer()+n)
+	}
+	return err
 }
 
 func newCore[K key](j *job[K]) *core[K] {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync/atomic"
 
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
@@ -104,18 +103,11 @@ func (g *graph) each(f func(i int)) {
 
 // portioned calls f for each portion of the patches, in parallel.
 func (g *graph) portioned(f func(k, lo, hi int)) {
-	var c crew.Group
-	var next atomic.Int64
-	for range min(g.threads, portions) {
-		c.Go(func() {
-			for k := int(next.Add(1)) - 1; k < portions; k = int(next.Add(1)) - 1 {
-				if lo, hi := g.n*k/portions, g.n*(k+1)/portions; lo < hi {
-					f(k, lo, hi)
-				}
-			}
-		})
-	}
-	c.Wait()
+	crew.InTurn(g.threads, portions, func(_, k int) {
+		if lo, hi := g.n*k/portions, g.n*(k+1)/portions; lo < hi {
+			f(k, lo, hi)
+		}
+	})
 }
 
 // runs calls f for the patches within reach of patch i, by runs along x: with the first patch and

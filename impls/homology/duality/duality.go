@@ -143,24 +143,9 @@ type job struct {
 	out     homology.Groups
 }
 
-// spread runs a function on all cores, and returns the error of the first core that fails.
+// spread runs a function for all cores at the same time.
 func (j *job) spread(f func(core int) error) error {
-	errs := make([]error, j.cores)
-	var group crew.Group
-	for core := range j.cores {
-		group.Go(func() { errs[core] = f(core) })
-	}
-	group.Wait()
-	return first(errs)
-}
-
-func first(errs []error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return crew.Try(j.cores, j.cores, func(_, core int) error { return f(core) })
 }
 
 // share returns a core's part of n items.

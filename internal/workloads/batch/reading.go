@@ -4,11 +4,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/read"
@@ -34,34 +34,8 @@ func ReadingWorkload(impls ...bench.Implementation[*Batch, uint64]) bench.Worklo
 	}
 }
 
-// Spread calls do for each of n images, on numbered goroutines. It stops at an error and returns
-// one.
-func Spread(n, workers int, do func(worker, i int) error) error {
-	errs := make([]error, workers)
-	var next atomic.Int64
-	var failed atomic.Bool
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			for !failed.Load() {
-				i := int(next.Add(1) - 1)
-				if i >= n {
-					return
-				}
-				if errs[w] = do(w, i); errs[w] != nil {
-					failed.Store(true)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// Spread calls do for each of n images, on numbered goroutines (crew.Try).
+func Spread(n, workers int, do func(worker, i int) error) error { return crew.Try(workers, n, do) }
 
 // summing estimates the time of inOrder; the images are in the page cache by then.
 func summing(b *Batch) time.Duration {

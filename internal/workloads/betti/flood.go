@@ -2,8 +2,8 @@ package betti
 
 import (
 	"runtime"
-	"sync"
 
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/ecc"
 )
@@ -20,27 +20,21 @@ func maskOf(i *Image, superlevel bool) (*mask, error) {
 	m := &mask{s.D, s.H, s.W, make([]bool, s.Voxels())}
 	n, size := s.Slices(), s.SliceVoxels()
 	parts := min(n, int64(runtime.GOMAXPROCS(0)))
-	errs := make([]error, parts)
-	var wg sync.WaitGroup
-	for p := range parts {
-		wg.Go(func() {
-			const step = 1 << 22 // bytes at a time
-			each := max(1, step/grid.SliceBytes(i.Source))
-			hi := n * (p + 1) / parts
-			for lo := n * p / parts; lo < hi && errs[p] == nil; lo += each {
-				var slab []byte
-				slab, errs[p] = slabOf(i, lo, min(hi, lo+each))
-				put(m.inside[lo*size:min(hi, lo+each)*size], i.Type(), slab, i.Threshold, superlevel)
+	err := crew.Try(int(parts), int(parts), func(_, part int) error {
+		const step = 1 << 22 // bytes at a time
+		each := max(1, step/grid.SliceBytes(i.Source))
+		p := int64(part)
+		hi := n * (p + 1) / parts
+		for lo := n * p / parts; lo < hi; lo += each {
+			slab, err := slabOf(i, lo, min(hi, lo+each))
+			if err != nil {
+				return err
 			}
-		})
-	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
+			put(m.inside[lo*size:min(hi, lo+each)*size], i.Type(), slab, i.Threshold, superlevel)
 		}
-	}
-	return m, nil
+		return nil
+	})
+	return m, err
 }
 
 func put(to []bool, t grid.Type, slab []byte, threshold float32, superlevel bool) {

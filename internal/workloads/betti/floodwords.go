@@ -1,7 +1,6 @@
 package betti
 
 import (
-	"cmp"
 	"math"
 	"runtime"
 	"sync"
@@ -129,25 +128,19 @@ func (f *flood) span(k int64) (lo, hi int64) { return k * f.planes, min((k+1)*f.
 func (f *flood) fill() error {
 	f.prepare()
 	fillers := make([]filler, f.cores)
-	errs := make([]error, f.cores)
-	var failed atomic.Bool
-	inRuns(f.cores, int64(len(f.slabs)), func(core int, k int64) {
-		if failed.Load() {
-			return
-		}
+	return inRuns(f.cores, int64(len(f.slabs)), func(core int, k int64) error {
 		lo, hi := f.span(k)
 		by := &fillers[core]
 		by.begin(f)
 		if by.inside == nil {
 			by.inside = f.newSlab()
 		}
-		if errs[core] = by.read(lo, hi); errs[core] != nil {
-			failed.Store(true)
-			return
+		if err := by.read(lo, hi); err != nil {
+			return err
 		}
 		f.fillSlab(by, k)
+		return nil
 	})
-	return cmp.Or(errs...)
 }
 
 // newSlab allocates the bits of a slab with a plane at either end.
@@ -219,7 +212,7 @@ func (f *flood) count(below, above *ecc.PlaneSet) int64 {
 
 // inRuns calls f with 0 ≤ k < n on several cores. Each core begins with its own run of consecutive
 // values, so that neighbours follow each other.
-func inRuns(cores, n int64, f func(core int, k int64)) {
+func inRuns(cores, n int64, f func(core int, k int64) error) error {
 	cores = min(n, cores)
 	order := make([]int64, 0, n)
 	for i := int64(0); int64(len(order)) < n; i++ {
@@ -229,7 +222,7 @@ func inRuns(cores, n int64, f func(core int, k int64)) {
 			}
 		}
 	}
-	crew.InTurn(int(cores), int(n), func(core, i int) { f(core, order[i]) })
+	return crew.Try(int(cores), int(n), func(core, i int) error { return f(core, order[i]) })
 }
 
 // A filled slab holds the components of both kinds and the Euler characteristic of its cells. It

@@ -5,8 +5,8 @@ import (
 	"math"
 	"math/bits"
 	"runtime"
-	"sync"
 
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/isa"
 )
@@ -39,43 +39,40 @@ func CharacteristicAt(s grid.Source, t float32) (int64, error) {
 func layers(s grid.Source, n, h, w int64, put func(into *PlaneSet, z int64, read func() ([]byte, error)) error, count func(below, above *PlaneSet) int64) (int64, error) {
 	parts := min(n, int64(runtime.GOMAXPROCS(0)))
 	sums := make([]int64, parts)
-	errs := make([]error, parts)
-	var wg sync.WaitGroup
-	for p := range parts {
-		wg.Go(func() {
-			var buffer []byte
-			size := grid.SliceBytes(s)
-			read := func(z int64) (slab []byte, err error) {
-				if whole, is := s.(*grid.Field); is {
-					return whole.Data()[z*size : (z+1)*size], nil
-				}
-				if buffer == nil {
-					buffer = grid.NewBuffer(size)
-				}
-				return buffer, s.ReadSlab(buffer, z, z+1)
+	err := crew.Try(int(parts), int(parts), func(_, part int) error {
+		var buffer []byte
+		size := grid.SliceBytes(s)
+		read := func(z int64) (slab []byte, err error) {
+			if whole, is := s.(*grid.Field); is {
+				return whole.Data()[z*size : (z+1)*size], nil
 			}
-			below, above := NewPlaneSet(h, w), NewPlaneSet(h, w)
-			next := func(z int64) error {
-				below, above = above, below
-				return put(above, z, func() ([]byte, error) { return read(z) })
+			if buffer == nil {
+				buffer = grid.NewBuffer(size)
 			}
-			lo, hi := n*p/parts, n*(p+1)/parts
-			for z := lo - 1; z < hi && errs[p] == nil; z++ {
-				if errs[p] = next(z); z >= lo && errs[p] == nil {
-					sums[p] += count(below, above)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	var chi int64
-	for p := range parts {
-		if errs[p] != nil {
-			return 0, errs[p]
+			return buffer, s.ReadSlab(buffer, z, z+1)
 		}
-		chi += sums[p]
+		below, above := NewPlaneSet(h, w), NewPlaneSet(h, w)
+		next := func(z int64) error {
+			below, above = above, below
+			return put(above, z, func() ([]byte, error) { return read(z) })
+		}
+		p := int64(part)
+		lo, hi := n*p/parts, n*(p+1)/parts
+		for z := lo - 1; z < hi; z++ {
+			if err := next(z); err != nil {
+				return err
+			}
+			if z >= lo {
+				sums[p] += count(below, above)
+			}
+		}
+		return nil
+	})
+	var chi int64
+	for _, sum := range sums {
+		chi += sum
 	}
-	return chi, nil
+	return chi, err
 }
 
 // threshold returns a value t such that the voxels at or below the level are the voxels with values

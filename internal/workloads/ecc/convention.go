@@ -78,12 +78,11 @@ func (r *room) read(view, image grid.Source) (grid.Source, error) {
 	}
 	data := r.buffer[:size*slices]
 	parts := min(max(1, int64(r.threads)), slices)
-	errs := make([]error, parts)
-	crew.Each(int(parts), func(i int) {
+	err := crew.Try(int(parts), int(parts), func(_, i int) error {
 		lo, hi := slices*int64(i)/parts, slices*int64(i+1)/parts
-		errs[i] = view.ReadSlab(data[lo*size:hi*size], lo, hi)
+		return view.ReadSlab(data[lo*size:hi*size], lo, hi)
 	})
-	if err := errors.Join(errs...); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return grid.Trusted(view.Shape(), view.Type(), data, view.Ladder())

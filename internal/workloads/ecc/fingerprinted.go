@@ -1,7 +1,6 @@
 package ecc
 
 import (
-	"errors"
 	"fmt"
 	"math/bits"
 	"runtime"
@@ -131,11 +130,12 @@ func misplaced(out VCEC, levels int64) *verify.Diff {
 // SumOf computes the fingerprint of a curve, or of some of its steps, on several threads.
 func SumOf(out VCEC, levels int64, k fingerprint.Key, threads int) (fingerprint.Sum, error) {
 	parts := max(1, min(threads, len(out)>>12))
-	sums, errs := make([]fingerprint.Sum, parts), make([]error, parts)
-	crew.Each(parts, func(p int) {
-		sums[p], errs[p] = fingerprint.OfCurve(out[len(out)*p/parts:len(out)*(p+1)/parts].All(), levels, k)
+	sums := make([]fingerprint.Sum, parts)
+	err := crew.Try(parts, parts, func(_, p int) (err error) {
+		sums[p], err = fingerprint.OfCurve(out[len(out)*p/parts:len(out)*(p+1)/parts].All(), levels, k)
+		return err
 	})
-	if err := errors.Join(errs...); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	for _, s := range sums[1:] {

@@ -655,20 +655,5 @@ func boxesOf(s, size grid.Shape, lo, hi int64) (boxes []*box, across int) {
 
 // each distributes boxes among joiners that run in parallel.
 func each(boxes []*box, joiners []*joiner, f func(*joiner, *box) error) error {
-	var wg crew.Group
-	var next atomic.Int64
-	errs := make([]error, len(joiners))
-	for i, j := range joiners {
-		wg.Go(func() {
-			for errs[i] == nil {
-				k := next.Add(1) - 1
-				if k >= int64(len(boxes)) {
-					return
-				}
-				errs[i] = f(j, boxes[k])
-			}
-		})
-	}
-	wg.Wait()
-	return errors.Join(errs...)
+	return crew.Try(len(joiners), len(boxes), func(i, k int) error { return f(joiners[i], boxes[k]) })
 }

@@ -1,9 +1,6 @@
 package fingerprint
 
 import (
-	"errors"
-	"sync/atomic"
-
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 )
@@ -132,15 +129,11 @@ func (m *march) run() ([]uint64, error) {
 		strips = (m.h + m.rows) / m.rows
 	}
 	turns := (positions + m.depth - 1) / m.depth * strips
-	var next atomic.Int64
-	sums, errs := make([][]uint64, m.threads), make([]error, m.threads)
-	crew.Each(m.threads, func(i int) {
+	sums := make([][]uint64, m.threads)
+	err := crew.Work(m.threads, int(turns), func(i int, next func() (int, bool)) (err error) {
 		c := m.core()
-		for errs[i] == nil {
-			turn := next.Add(1) - 1
-			if turn >= turns {
-				break
-			}
+		for t, ok := next(); ok && err == nil; t, ok = next() {
+			turn := int64(t)
 			lo := turn/strips*m.depth - 1
 			hi := min(lo+m.depth, positions-1)
 			if m.joined {
@@ -149,21 +142,22 @@ func (m *march) run() ([]uint64, error) {
 			y := turn%strips*m.rows - 1
 			switch {
 			case m.slab > 0:
-				errs[i] = m.stream(c, lo, hi)
+				err = m.stream(c, lo, hi)
 			case m.flat:
-				errs[i] = c.tiles.plane(c, view{m.resident, 0}, lo, hi)
+				err = c.tiles.plane(c, view{m.resident, 0}, lo, hi)
 			default:
-				errs[i] = c.tiles.strip(c, view{m.resident, 0}, lo, hi, y)
+				err = c.tiles.strip(c, view{m.resident, 0}, lo, hi, y)
 			}
 		}
 		sums[i] = c.sums
+		return err
 	})
 	for _, more := range sums[1:] {
 		for f, sum := range more {
 			sums[0][f] += sum
 		}
 	}
-	return sums[0], errors.Join(errs...)
+	return sums[0], err
 }
 
 func (m *march) core() *core {

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
@@ -345,26 +344,25 @@ func (s *Set) added() (ecc.VCEC, error) {
 	if levels <= fewLevels {
 		cores = max(1, min(s.threads, len(s.parts)))
 	}
-	tables, errs := make([][]int64, cores), make([]error, cores)
-	var next atomic.Int64
-	var wg crew.Group
-	for core := range cores {
-		wg.Go(func() {
-			table := make([]int64, levels)
-			tables[core] = table
-			for i := next.Add(1) - 1; i < int64(len(s.parts)) && errs[core] == nil; i = next.Add(1) - 1 {
-				errs[core] = s.parts[i].each(func(steps []ecc.Step) error {
-					for _, s := range steps {
-						table[s.Level] += s.Change
-					}
-					return nil
-				})
+	tables := make([][]int64, cores)
+	err := crew.Work(cores, len(s.parts), func(core int, next func() (int, bool)) error {
+		table := make([]int64, levels)
+		tables[core] = table
+		for i, ok := next(); ok; i, ok = next() {
+			err := s.parts[i].each(func(steps []ecc.Step) error {
+				for _, s := range steps {
+					table[s.Level] += s.Change
+				}
+				return nil
+			})
+			if err != nil {
+				return err
 			}
-		})
-	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return nil, cmp.Or(errs...)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	for _, t := range tables[1:] {
 		for k, v := range t {
