@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -76,16 +77,26 @@ type Pair struct {
 	Pred, Truth *grid.Field
 	Labels      []float64
 	Sets        []Set
+
+	once sync.Once // of runs
+	runs []int64
 }
 
 // Shape is the shape of both images.
 func (p *Pair) Shape() grid.Shape { return p.Pred.Shape() }
 
 // Swapped returns the pair with truth and prediction swapped.
-func (p *Pair) Swapped() *Pair {
-	q := *p
-	q.Pred, q.Truth = p.Truth, p.Pred
-	return &q
+func (p *Pair) Swapped() *Pair { return p.with(p.Truth, p.Pred) }
+
+// with returns a pair of other images with the same codes.
+func (p *Pair) with(pred, truth *grid.Field) *Pair {
+	return &Pair{Pred: pred, Truth: truth, Labels: p.Labels, Sets: p.Sets}
+}
+
+// Runs returns the numbers of runs that count returned when it was first called for the pair.
+func (p *Pair) Runs(count func(*Pair) []int64) []int64 {
+	p.once.Do(func() { p.runs = count(p) })
+	return p.runs
 }
 
 // members marks the codes of a set.
