@@ -78,6 +78,9 @@ type Pair struct {
 	Labels      []float64
 	Sets        []Set
 
+	image grid.Source // that was labelled, nil for label images
+	keys  []float64   // of the name
+
 	once sync.Once // of runs
 	runs []int64
 }
@@ -185,9 +188,14 @@ func Decode(b []byte) (Comparisons, error) {
 
 // Workload returns the workload with some implementations. The first is the reference.
 func Workload(impls ...bench.Implementation[*Pair, Comparisons]) bench.Workload[*Pair, Comparisons] {
-	return bench.Workload[*Pair, Comparisons]{
-		Name: Name, Impls: impls, Policy: policy(), Encode: bench.Small(Encode), Decode: Decode,
+	w := bench.Workload[*Pair, Comparisons]{
+		Name: Name, Question: question(), Inputs: Inputs(), Impls: impls, Policy: policy(),
+		Encode: bench.Small(Encode), Decode: Decode,
 	}
+	if len(impls) > 0 {
+		w.Reference = impls[0].About().Name
+	}
+	return w
 }
 
 // agree returns the first difference of two answers, or nil.
