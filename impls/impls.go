@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"eccbench/datasets/files"
+	"eccbench/impls/assess/flood"
+	"eccbench/impls/assess/runs"
 	batchimpl "eccbench/impls/batch"
 	bettidefinition "eccbench/impls/betti/definition"
 	"eccbench/impls/betti/duality"
@@ -46,6 +48,7 @@ import (
 	"eccbench/internal/peers"
 	"eccbench/internal/resident"
 	"eccbench/internal/runner"
+	"eccbench/internal/workloads/assess"
 	"eccbench/internal/workloads/batch"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
@@ -177,6 +180,7 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 			runner.Bind(flow), runner.Bind(steady), runner.Bind(halves), runner.Bind(snorms),
 			runner.Bind(voxels), runner.Bind(patches), runner.Bind(steps), runner.Bind(groups),
 			runner.Bind(curveV), runner.Bind(holesV), runner.Bind(chi), runner.Bind(b0),
+			runner.Bind(assess.Workload(flood.Implementation{}, runs.Implementation{})),
 		}, open, eyes}
 }
 

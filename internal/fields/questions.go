@@ -14,7 +14,6 @@ import (
 
 // A Problem is an image with the numbers that its name holds, in the order of the form.
 type Problem interface {
-	grid.Source
 	Image() grid.Source
 	Keys() []float64
 }

@@ -111,23 +111,25 @@ func joinAround(r runs, d, h, at int, flat bool) forests {
 			parent[k+1] = k + 1
 		}
 	}
-	return joined(r, parent, d, h, at, 1)
+	return joined(r, parent, d, h, at, 2)
 }
 
 // joined joins runs in two forests: at faces in one, at faces and corners in the other. parent
-// holds the initial parents. Two rows of at most few runs have no runs to join.
+// holds the initial parents. Two rows of at most few runs have nothing to join: they have no run, or
+// only gaps of the outside.
 func joined(r runs, parent []int32, d, h, at, few int) (f forests) {
 	corners := append([]int32(nil), parent...)
-	isBusy := func(row int) bool { return int(r.start[row+1]-r.start[row]) > few }
+	count := func(row int) int { return int(r.start[row+1] - r.start[row]) }
 	for i := range d * h {
-		if !isBusy(i) {
+		if count(i) <= few {
 			continue
 		}
 		z, y := i/h, i%h
 		for dz := max(-1, -z); dz <= min(1, d-1-z); dz++ {
 			for dy := max(-1, -y); dy <= min(1, h-1-y); dy++ {
 				other := i + dz*h + dy
-				if other == i || other > i && isBusy(other) { // a later busy row links the pair itself
+				n := count(other)
+				if n == 0 || other == i || other > i && n > few { // a later row of many links the pair itself
 					continue
 				}
 				if dz != 0 && dy != 0 {
@@ -170,11 +172,11 @@ func link(r runs, faces, corners []int32, row, other int) {
 				unite(faces, m, n)
 			}
 		}
+		next := 0 // without a branch, which would be unpredictable
 		if p.hi < q.hi {
-			i++
-		} else {
-			j++
+			next = 1
 		}
+		i, j = i+next, j+1-next
 	}
 }
 

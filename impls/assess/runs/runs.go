@@ -71,7 +71,7 @@ const runBytes = 24
 // lists of runs of all others. A set has three masks and their complements, each with at most as
 // many runs as both images together.
 func need(in *assess.Pair, cores int) (bytes int64) {
-	of, s := countRuns(in), in.Shape()
+	of, s := in.Runs(countRuns), in.Shape()
 	var each []int64
 	for _, set := range in.Sets {
 		n := of[0]

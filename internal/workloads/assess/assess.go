@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -76,16 +77,29 @@ type Pair struct {
 	Pred, Truth *grid.Field
 	Labels      []float64
 	Sets        []Set
+
+	image grid.Source // that was labelled, nil for label images
+	keys  []float64   // of the name
+
+	once sync.Once // of runs
+	runs []int64
 }
 
 // Shape is the shape of both images.
 func (p *Pair) Shape() grid.Shape { return p.Pred.Shape() }
 
 // Swapped returns the pair with truth and prediction swapped.
-func (p *Pair) Swapped() *Pair {
-	q := *p
-	q.Pred, q.Truth = p.Truth, p.Pred
-	return &q
+func (p *Pair) Swapped() *Pair { return p.with(p.Truth, p.Pred) }
+
+// with returns a pair of other images with the same codes.
+func (p *Pair) with(pred, truth *grid.Field) *Pair {
+	return &Pair{Pred: pred, Truth: truth, Labels: p.Labels, Sets: p.Sets}
+}
+
+// Runs returns the numbers of runs that count returned when it was first called for the pair.
+func (p *Pair) Runs(count func(*Pair) []int64) []int64 {
+	p.once.Do(func() { p.runs = count(p) })
+	return p.runs
 }
 
 // members marks the codes of a set.
@@ -174,9 +188,14 @@ func Decode(b []byte) (Comparisons, error) {
 
 // Workload returns the workload with some implementations. The first is the reference.
 func Workload(impls ...bench.Implementation[*Pair, Comparisons]) bench.Workload[*Pair, Comparisons] {
-	return bench.Workload[*Pair, Comparisons]{
-		Name: Name, Impls: impls, Policy: policy(), Encode: bench.Small(Encode), Decode: Decode,
+	w := bench.Workload[*Pair, Comparisons]{
+		Name: Name, Question: question(), Inputs: Inputs(), Impls: impls, Policy: policy(),
+		Encode: bench.Small(Encode), Decode: Decode,
 	}
+	if len(impls) > 0 {
+		w.Reference = impls[0].About().Name
+	}
+	return w
 }
 
 // agree returns the first difference of two answers, or nil.

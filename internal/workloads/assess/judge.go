@@ -223,7 +223,7 @@ func newJudged(p *Pair, member []uint8, all extent) *judged {
 	m := &judged{space: newSpace(all, of.D == 1)}
 	crew.Each(ofUnion, func(k int) {
 		f := []*grid.Field{p.Pred, p.Truth}[k]
-		m.masks[k] = make([]uint64, m.planes*m.plane())
+		m.masks[k], m.some[k] = make([]uint64, m.planes*m.plane()), make([]bool, m.planes*m.rows)
 		for z := all.least[0]; z <= all.greatest[0]; z++ {
 			for y := all.least[1]; y <= all.greatest[1]; y++ {
 				from := (z*of.H+y)*of.W + all.least[2]
@@ -233,16 +233,26 @@ func newJudged(p *Pair, member []uint8, all extent) *judged {
 				} else {
 					mark(to, grid.Values[uint16](f.Data())[from:][:m.w], member)
 				}
+				some := to[0]
 				for i := len(to) - 1; i > 0; i-- { // the first bit is no voxel
+					some |= to[i]
 					to[i] = to[i]<<1 | to[i-1]>>63
 				}
 				to[0] <<= 1
+				m.some[k][m.index(z-all.least[0]+m.below, y-all.least[1]+1)] = some != 0
 			}
 		}
 	})
-	m.masks[ofUnion] = make([]uint64, len(m.masks[ofPred]))
-	for i, v := range m.masks[ofPred] {
-		m.masks[ofUnion][i] = v | m.masks[ofTruth][i]
+	m.masks[ofUnion], m.some[ofUnion] = make([]uint64, len(m.masks[ofPred])), make([]bool, len(m.some[ofPred]))
+	for i, some := range m.some[ofPred] {
+		if m.some[ofUnion][i] = some || m.some[ofTruth][i]; !m.some[ofUnion][i] {
+			continue
+		}
+		from, to := int64(i)*m.words, int64(i+1)*m.words
+		pred, truth := m.masks[ofPred][from:to], m.masks[ofTruth][from:to]
+		for k, v := range pred {
+			m.masks[ofUnion][from+int64(k)] = v | truth[k]
+		}
 	}
 	return m
 }

@@ -47,7 +47,7 @@ func NewPair(pred, truth *grid.Field, labels []float64, groups []Group) (*Pair, 
 	p := &Pair{Pred: pred, Truth: truth, Labels: append([]float64{0}, found...)}
 	same := pred.Type() == grid.Uint8 && truth.Type() == grid.Uint8
 	if same { // values are codes
-		p.Labels = make([]float64, 256)
+		p.Labels = make([]float64, 1+int(slices.Max(append(found, 0))))
 		for c := range p.Labels {
 			p.Labels[c] = float64(c)
 		}
@@ -221,11 +221,9 @@ func (p *Pair) add(g Group, code map[float64]uint16) error {
 
 // Crop returns the part of the pair with a corner (z, y, x) and a shape.
 func (p *Pair) Crop(at [3]int64, to grid.Shape) (*Pair, error) {
-	q := *p
-	var errs [2]error
-	q.Pred, errs[0] = cropped(p.Pred, at, to)
-	q.Truth, errs[1] = cropped(p.Truth, at, to)
-	return &q, errors.Join(errs[:]...)
+	pred, predErr := cropped(p.Pred, at, to)
+	truth, truthErr := cropped(p.Truth, at, to)
+	return p.with(pred, truth), errors.Join(predErr, truthErr)
 }
 
 func cropped(f *grid.Field, at [3]int64, to grid.Shape) (*grid.Field, error) {

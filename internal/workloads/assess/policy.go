@@ -71,9 +71,7 @@ func swapped(in *Pair, out Comparisons, answer ask) (*verify.Diff, error) {
 
 // compareWithItself compares the truth with itself, where every feature is matched.
 func compareWithItself(in *Pair, out Comparisons, answer ask) (*verify.Diff, error) {
-	same := *in
-	same.Pred = in.Truth
-	got, err := answer(&same)
+	got, err := answer(in.with(in.Truth, in.Truth))
 	if err != nil {
 		return nil, err
 	}
@@ -98,14 +96,14 @@ func flipped(axis byte) func(grid.Source) grid.Source {
 // changed repeats the comparison with changed images: no number may differ.
 func changed(change func(grid.Source) grid.Source) func(*Pair, Comparisons, ask) (*verify.Diff, error) {
 	return func(in *Pair, out Comparisons, answer ask) (*verify.Diff, error) {
-		p := *in
+		p := in.with(in.Pred, in.Truth)
 		for _, f := range []**grid.Field{&p.Pred, &p.Truth} {
 			var err error
 			if *f, err = grid.Load(change(*f)); err != nil {
 				return nil, fmt.Errorf("changing an image: %w", err)
 			}
 		}
-		got, err := answer(&p)
+		got, err := answer(p)
 		if err != nil {
 			return nil, err
 		}

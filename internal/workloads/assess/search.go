@@ -29,8 +29,11 @@ func newSpace(e extent, flat bool) space {
 // plane returns the number of words of a plane.
 func (s space) plane() int64 { return s.rows * s.words }
 
+// index returns the index of a row.
+func (s space) index(z, y int64) int64 { return z*s.rows + y }
+
 // row returns the words of a row of a mask.
-func (s space) row(mask []uint64, z, y int64) []uint64 { return mask[z*s.plane()+y*s.words:][:s.words] }
+func (s space) row(mask []uint64, z, y int64) []uint64 { return mask[s.index(z, y)*s.words:][:s.words] }
 
 // euler returns the Euler characteristics of a mask.
 func (s space) euler(mask []uint64) (n [Constructions]int64) {
@@ -118,6 +121,7 @@ func (g *graph) search() (n int64, of []int32) {
 type scan struct {
 	space
 	mask      []uint64
+	some      []bool // whether each row of the mask has voxels
 	inverted  uint64 // all ones for the complement
 	graphs    [adjacencies]graph
 	now, last labels   // of the current plane and the one before
@@ -147,9 +151,10 @@ type row struct {
 	*labels
 }
 
-// newScan returns a scan of a mask, or of its complement.
-func newScan(s space, mask []uint64, complement bool) *scan {
-	c := &scan{space: s, mask: mask, none: make([]uint64, s.words)}
+// scan returns a scan of a mask, or of its complement.
+func (m *judged) scan(of int, complement bool) *scan {
+	s := m.space
+	c := &scan{space: s, mask: m.masks[of], some: m.some[of], none: make([]uint64, s.words)}
 	c.now.before, c.last.before = make([]int32, s.plane()), make([]int32, s.plane())
 	if complement {
 		c.inverted = ^uint64(0)
@@ -210,11 +215,19 @@ func (s *scan) next(z, y int64) {
 	s.c, s.d, s.own, s.b = s.own, s.b, s.after, s.e
 	s.after, s.e = s.of(&s.now, z, y+1), s.of(&s.last, z-1, y+1)
 	first := len(s.now.nodes)
-	if s.inverted == 0 && isEmpty(s.own.words) {
-		for i := range s.own.before {
-			s.own.before[i] = int32(first)
+	if i := s.index(z, y); !s.some[i] {
+		if s.inverted == 0 {
+			return
 		}
-		return
+		if y > 0 && !s.some[i-1] && (z == 0 || !s.some[i-s.rows] && !s.some[i-s.rows-1]) {
+			// Links across faces connect the four full rows, and with them the row after.
+			s.now.nodes = append(s.now.nodes, s.now.nodes[s.c.before[0]])
+			s.own.before[0] = int32(first)
+			for i := range s.own.before[1:] {
+				s.own.before[1+i] = int32(first) + 1
+			}
+			return
+		}
 	}
 	s.scanRow()
 	for i := range s.now.nodes[first:] {
@@ -225,14 +238,6 @@ func (s *scan) next(z, y int64) {
 			}
 		}
 	}
-}
-
-func isEmpty(words []uint64) bool {
-	some := uint64(0)
-	for _, v := range words {
-		some |= v
-	}
-	return some == 0
 }
 
 // scanRow links the runs of a row.
@@ -322,6 +327,7 @@ func (s *scan) linkBeside(w window, i int, to row, its window, free uint64, betw
 type judged struct {
 	space
 	masks   [masksOfSet][]uint64
+	some    [masksOfSet][]bool             // whether each row of a mask has voxels
 	parts   [masksOfSet][adjacencies]int64 // components of the masks
 	gaps    [masksOfSet][adjacencies]int64 // of their complements
 	euler   [masksOfSet][Constructions]int64
@@ -343,7 +349,7 @@ func (m *judged) count() {
 
 // components counts the components of a mask or its complement.
 func (m *judged) components(of int, complement bool) (n [adjacencies]int64) {
-	s := newScan(m.space, m.masks[of], complement)
+	s := m.scan(of, complement)
 	m.eachRow(s.next)
 	for k := range n {
 		n[k], _ = s.graphs[k].search()
@@ -361,10 +367,12 @@ func (s space) eachRow(f func(z, y int64)) {
 
 // countUnion counts the components of the union, and the components with voxels of both masks.
 func (m *judged) countUnion() {
-	s := newScan(m.space, m.masks[ofUnion], false)
+	s := m.scan(ofUnion, false)
 	var met [adjacencies][]uint8 // by node: bit k if a run of mask k is in the node's component
 	m.eachRow(func(z, y int64) {
-		s.next(z, y)
+		if s.next(z, y); !s.some[m.index(z, y)] {
+			return
+		}
 		for k := range met {
 			met[k] = append(met[k], make([]uint8, int(s.graphs[k].nodes)-len(met[k]))...)
 		}
@@ -394,12 +402,15 @@ func (m *judged) countUnion() {
 func (m *judged) countGaps() {
 	var scans [ofUnion]*scan
 	for k := range scans {
-		scans[k] = newScan(m.space, m.masks[k], true)
+		scans[k] = m.scan(k, true)
 	}
 	var shared [adjacencies]graph // its edges join a node of each complement
 	m.eachRow(func(z, y int64) {
 		for _, s := range scans {
 			s.next(z, y)
+		}
+		if i := m.index(z, y); y > 0 && !m.some[ofUnion][i] && !m.some[ofUnion][i-1] {
+			return // the same nodes overlap in the row before
 		}
 		eachStart(m.row(m.masks[ofUnion], z, y), scans[0].inverted, func(x int64) {
 			var both [ofUnion]nodes
