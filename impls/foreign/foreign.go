@@ -11,6 +11,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/peers"
 	"eccbench/internal/quantity"
+	"eccbench/internal/stats"
 )
 
 // A Question converts the inputs of a workload for peers, and their answers back. A service converts
@@ -217,7 +218,9 @@ func encoded[T grid.Stored](l grid.Ladder) (data []byte, exact bool) {
 // plans the edits of the next call without making them. So a peer that works during ping has
 // another image.
 func (j *job[In, Out]) Poison() {
-	if _, j.unready = j.process.Ping(); j.unready == nil { // any output now is out of turn
+	var trip time.Duration
+	if trip, j.unready = j.process.Ping(); j.unready == nil { // any output now is out of turn
+		j.trips = append(j.trips, trip.Seconds())
 		image := j.implementation.image(j.in)
 		j.unready = image.ReadSlab(j.image.Data(), 0, image.Shape().Slices())
 	}
@@ -291,14 +294,12 @@ func (j *job[In, Out]) Out() (out Out, err error) {
 	return j.read(j.in, j.answer), nil
 }
 
-// RoundTrip returns the time of a command and its reply without work.
-func (j *job[In, Out]) RoundTrip() (time.Duration, error) { return j.process.Ping() }
+// RoundTrip returns the median time of a command and its reply without work, before each call since
+// the last Flags. Like the call it follows a pause, in which the peer and its caches go to sleep.
+func (j *job[In, Out]) RoundTrip() time.Duration { return quantity.Seconds(stats.Median(j.trips)) }
 
 // Flags returns remarks on the calls of all inputs since the last Flags.
-func (j *job[In, Out]) Flags() []string {
-	j.process.Spent() // round trips
-	return j.flags(j.cores)
-}
+func (j *job[In, Out]) Flags() []string { return j.flags(j.cores) }
 
 // Close ends the question in the peer.
 func (j *job[In, Out]) Close() error {

@@ -12,6 +12,7 @@ type tally struct {
 	inner, reported time.Duration // of the calls whose work the peer reports: its report, and the call
 	within, between time.Duration // processor time in calls, and between them
 	begun           bool          // flags was called once
+	trips           []float64     // seconds of the round trips without work
 }
 
 // Limits of the flags. leastInner is the least reported share of work in a call. mostBeyond is the

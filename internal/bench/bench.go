@@ -331,11 +331,9 @@ type DeviceJob interface {
 	Elapsed() (time.Duration, error)
 }
 
-// A Remote is a Job in another process. RoundTrip measures a call that does no work there: the
-// overhead that is not part of the answer.
-type Remote interface {
-	RoundTrip() (time.Duration, error)
-}
+// A Remote is a Job in another process. RoundTrip returns the time of a call that does no work
+// there, measured between the last calls: the overhead that is not part of the answer.
+type Remote interface{ RoundTrip() time.Duration }
 
 // A Renewable is a Job that takes another input, for the same question and of the same size.
 type Renewable[In any] interface{ Renew(In) error }

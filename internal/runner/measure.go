@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -304,9 +303,7 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := r.look(); err != nil {
-		return err
-	}
+	r.look()
 	if err := r.keepUnseen(); err != nil {
 		return err
 	}
@@ -327,7 +324,8 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 		samples = r.sample(samples, took)
 		total += took.Seconds()
 	}
-	if err := errors.Join(r.look(), r.endUnseen()); err != nil {
+	r.look()
+	if err := r.endUnseen(); err != nil {
 		return err
 	}
 	summary := stats.Summarise(samples)
@@ -394,21 +392,10 @@ func (r *trial[In, Out]) count() error {
 	return nil
 }
 
-// roundTrips is the number of round trips that are timed before the samples, and again after them.
-const roundTrips = 200
-
 // look records the flags, sensors and round-trip time of the first job and its device.
-func (r *trial[In, Out]) look() error {
+func (r *trial[In, Out]) look() {
 	if remote, ok := r.jobs[0].(bench.Remote); ok {
-		trips := make([]float64, roundTrips)
-		for i := range trips {
-			trip, err := remote.RoundTrip()
-			if err != nil {
-				return err
-			}
-			trips[i] = trip.Seconds()
-		}
-		r.record.Floor = max(r.record.Floor, stats.Median(trips))
+		r.record.Floor = remote.RoundTrip().Seconds()
 	}
 	if flagged, ok := r.jobs[0].(bench.Flagged); ok {
 		for _, f := range flagged.Flags() {
@@ -419,7 +406,6 @@ func (r *trial[In, Out]) look() error {
 		r.record.Device, r.record.UUIDs, r.record.DeviceMemory = on.Device(), on.UUIDs(), on.DeviceMemory()
 		r.record.Sensors = append(r.record.Sensors, on.Sensors()...)
 	}
-	return nil
 }
 
 // enough reports whether sampling may stop. The interval needs a sort, so it is computed only for
