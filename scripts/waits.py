@@ -132,6 +132,7 @@ def main():
     parser.add_argument("--turns", type=int, default=6, help="of which the first is not counted")
     parser.add_argument("--only", default="", help="cases whose name has this word")
     asked = parser.parse_args()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
     print(f"{'milliseconds, the least of ' + str(max(1, asked.turns - 1)) + ' turns':46} {'CPU':>9} {'wall':>9} {'CPU':>9} {'wall':>9} {'× ours':>8}  peer")
     agree = True
     for name, ours, peer, other in calls():

@@ -92,7 +92,8 @@ func begun(t *testing.T, p *gvf.Problem) *solver {
 		t.Fatal(err)
 	}
 	s := newSolver(p, kit, 2)
-	s.begin(start.B)
+	copy(s.b, start.B)
+	s.begin()
 	return s
 }
 

@@ -31,8 +31,8 @@ func (Implementation) About() bench.About {
 }
 
 // perCell is the number of bytes per cell of the finest level: five lists of float32 on each level,
-// and four more on the finest.
-const perCell = 5*4*4/3 + 4*4
+// and three more on the finest.
+const perCell = 5*4*4/3 + 3*4
 
 // CanDo rejects a problem that needs more time or memory than the conditions allow.
 func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
@@ -46,7 +46,7 @@ func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	if err := c.Allow(quantity.Seconds(float64(n*d)*voxelNS*1e-9/float64(threads)), "%d voxels × %d components × %d ns on %d cores", n, d, voxelNS, threads); err != nil {
 		return err
 	}
-	each, cells := 4*(d+1), n/p.Shape().W*int64(rows.Padded(int(p.Shape().W)))
+	each, cells := 4*d, n/p.Shape().W*int64(rows.Padded(int(p.Shape().W)))
 	return c.AllowMemory(n*each+cells*perCell, "%d bytes for each of %d voxels, and %d for each of %d cells in whole vectors", each, n, perCell, cells)
 }
 
@@ -66,13 +66,20 @@ type job struct {
 	kit     *rows.Kit
 	threads int
 	solver  *solver     // made by the first call
-	start   gvf.Starter // each component of V0 is in the memory of its solution
+	start   gvf.Starter // each component of V0 is in the memory of its solution, b in that of the solver
 	gvf.Output
 	cycles int // of all components
 }
 
 func (j *job) Do(trace *bench.Trace) error {
-	end := trace.Span("gradient")
+	end := trace.Span("levels")
+	if j.solver == nil {
+		j.solver = j.fault.solver(newSolver(j.fault.problem(j.p), j.kit, j.threads))
+		j.start.B = j.solver.b[:j.p.Shape().Voxels()]
+	}
+	s := j.solver
+	end()
+	end = trace.Span("gradient")
 	start, err := j.start.Start(j.p, j.threads)
 	end()
 	if err != nil {
@@ -80,11 +87,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	}
 	j.cycles = 0
 	end = trace.Span("levels")
-	if j.solver == nil {
-		j.solver = j.fault.solver(newSolver(j.fault.problem(j.p), j.kit, j.threads))
-	}
-	s := j.solver
-	s.begin(start.B)
+	s.begin()
 	s.early = j.fault == Early
 	end()
 	defer trace.Span("solve")()

@@ -19,11 +19,12 @@ type solver struct {
 	threads int
 	early   bool // a fault
 
-	b, v0, over []float32 // by rows of the finest level; over is 1 over the widths along x
-	zero        []float32 // a row of zeros
-	x, d        []float32 // the solution and a direction, as values of the finest level
-	parts       []float64 // partial sums by row
-	scale       float64   // of the right side of the levels
+	b, over []float32 // by rows of the finest level; over is 1 over the widths along x
+	v0      []float32 // of the component, without space between rows
+	zero    []float32 // a row of zeros
+	x, d    []float32 // the solution and a direction, as values of the finest level
+	parts   []float64 // partial sums by row
+	scale   float64   // of the right side of the levels
 }
 
 func newSolver(p *gvf.Problem, kit *rows.Kit, threads int) *solver {
@@ -33,7 +34,7 @@ func newSolver(p *gvf.Problem, kit *rows.Kit, threads int) *solver {
 	s := &solver{p: p, parts: make([]float64, y.n*z.n), levels: newHierarchy(along(shape.W), y, z, mu, kit, threads)}
 	l := s.finest()
 	s.threads, s.zero = l.threads, make([]float32, l.stride)
-	s.b, s.v0 = room(len(l.f)), room(len(l.f))
+	s.b = room(len(l.f))
 	s.x, s.d = l.values(), l.values()
 	over := make([]float64, l.x.n)
 	for i, w := range l.x.Width {
@@ -43,15 +44,18 @@ func newSolver(p *gvf.Problem, kit *rows.Kit, threads int) *solver {
 	return s
 }
 
-// begin makes the operators for b.
-func (s *solver) begin(b []float32) {
+// begin makes the operators for b, whose rows follow one another. It moves them apart.
+func (s *solver) begin() {
 	l := s.finest()
+	for r := len(s.parts) - 1; r >= 0; r-- {
+		b := s.b[r*l.stride:][:l.stride]
+		copy(b, s.b[r*l.x.n:][:l.x.n])
+		clear(b[l.x.n:])
+	}
 	l.rows(func(_, r int) {
 		of := l.y.width32[r%l.y.n] * l.z.width32[r/l.y.n]
-		b := b[r*l.x.n:][:l.x.n]
-		copy(s.b[r*l.stride:], b)
 		mass := l.diag[r*l.stride:]
-		for k, v := range b {
+		for k, v := range s.b[r*l.stride:][:l.x.n] {
 			mass[k] = of * l.x.width32[k] * v
 		}
 	})
@@ -82,7 +86,9 @@ func (s *solver) updateResidual(add []float32, step float32) float64 {
 	l.follow(func(_, r int) { l.kit.Advance(l.rowOf(s.x, r), l.rowOf(add, r), step) }, func(part, r int) {
 		w := l.rowContext(part, r)
 		w.U = s.x
-		squares, _ := l.kit.Rest(w, s.rest(part, r, s.v0[r*l.stride:], l.f[r*l.stride:]))
+		v0 := l.desks[part].line[:l.stride] // zeros behind the last cell
+		clear(v0[copy(v0, s.v0[r*l.x.n:][:l.x.n]):])
+		squares, _ := l.kit.Rest(w, s.rest(part, r, v0, l.f[r*l.stride:]))
 		s.parts[r] = squares / (float64(w.Along) * float64(w.Along))
 	})
 	return math.Sqrt(s.total())
@@ -112,12 +118,13 @@ func (s *solver) rest(part, r int, v0, to []float32) *rows.Rest {
 // progress.
 const enough, patience = 100, 6
 
-// solve computes the steady state of one component. V0 may be in the memory of the result.
+// solve computes the steady state of one component. V0 may be in the memory of the result, which is
+// written last.
 func (s *solver) solve(out, v0 []float32) (cycles int, err error) {
 	l := s.finest()
+	s.v0 = v0
 	nx := l.x.n
 	source := math.Sqrt(s.sum(func(_, r int) (sum float64) {
-		copy(s.v0[r*l.stride:], v0[r*nx:][:nx])
 		clear(l.rowOf(s.x, r))
 		clear(l.rowOf(s.d, r))
 		b := s.b[r*l.stride:]

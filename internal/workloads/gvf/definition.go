@@ -231,12 +231,13 @@ func sweep[T float32 | float64](p *Problem, next, v, v0, b []T, lo, hi int64) {
 			to: to, here: here, north: north, south: south, below: below, above: above,
 			v0: v0[r*s.W:][:s.W], b: b[r*s.W:][:s.W], mu: mu, deep: s.D > 1,
 		}
+		if !line.stepVectors() {
+			line.stepInner()
+		}
+		// The ends last: they would wait for the memory that vectors read ahead.
 		for _, x := range []int64{0, s.W - 1} {
 			before, after := beside(x, s.W)
 			to[x] = line.step(x, here[before], here[after])
-		}
-		if !line.stepVectors() {
-			line.stepInner()
 		}
 	}
 }

@@ -20,7 +20,7 @@ func (p *Problem) Start(threads int) (Start, error) { return new(Starter).Start(
 // A Starter makes Starts of one shape, each in the memory of the one before, which is no more.
 type Starter struct {
 	V0 [][]float32 // the memory of V0, unless a problem has its own; nil to allocate it
-	b  []float32   // the image from 0 to 1, until b is made of its gradient
+	B  []float32   // the memory of b, and before of the image from 0 to 1; nil to allocate it
 }
 
 // Start is Problem.Start.
@@ -31,8 +31,8 @@ func (k *Starter) Start(p *Problem, threads int) (Start, error) {
 	s := p.Shape()
 	rows := s.D * s.H
 	v0 := p.V0
-	if k.b == nil {
-		k.b = grid.NewValues[float32](s.Voxels())
+	if k.B == nil {
+		k.B = grid.NewValues[float32](s.Voxels())
 	}
 	if v0 == nil {
 		f, err := k.scaled(p, threads)
@@ -46,7 +46,7 @@ func (k *Starter) Start(p *Problem, threads int) (Start, error) {
 		inParts(rows, threads, func(_ int, lo, hi int64) { gradientRows(s, f, v0, lo, hi) })
 		p.mend(v0, f)
 	}
-	b := k.b
+	b := k.B
 	inParts(rows, threads, func(_ int, lo, hi int64) {
 		lo, hi = lo*s.W, hi*s.W
 		b, vx, vy := b[lo:hi], v0[0][lo:hi], v0[1][lo:hi]
@@ -90,7 +90,7 @@ func (k *Starter) scaled(p *Problem, threads int) ([]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := k.b
+	out := k.B
 	switch f.Type() {
 	case grid.Uint8:
 		scaleTo(out, grid.Values[uint8](f.Data()), threads)

@@ -35,7 +35,7 @@ func weak(_ *Problem, out Groups) string {
 // The cost of a simplex in nanoseconds, about three times the measured cost with two busy cores: to
 // enumerate, and to eliminate over a field and over the integers.
 const (
-	enumerateNS = 400
+	enumerateNS = 200
 	eliminateNS = 700
 	integersNS  = 1400
 )
