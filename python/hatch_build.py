@@ -7,15 +7,23 @@ ECCBENCH_TARGET names the platform; its C compiler is from the Python package zi
 it is this machine, with the C compiler CC or gcc.
 """
 
+import json
 import os
 import shlex
 import shutil
 import subprocess
 import sys
 import sysconfig
+import zipfile
 from pathlib import Path
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+try:  # of build.txt; without them the wheel is larger
+    import deflate
+    import zstandard
+except ImportError:
+    deflate = zstandard = None
 
 # Platform: GOOS, GOARCH, zig's name, the tag of the wheel.
 TARGETS = {
@@ -32,7 +40,9 @@ COLD = """
     ./cmd/... ./internal/bench ./internal/cli ./internal/gate ./internal/gating ./internal/quantity ./internal/remote ./internal/report/... ./internal/reproduce
     ./internal/runner ./internal/verify ./reports/... ./kernels ./impls ./internal/cuda/... ./internal/device/... ./internal/fields ./internal/headers
     ./internal/name ./internal/resident ./internal/shard fmt reflect time strconv context net path/... unicode/utf16
-    github.com/ebitengine/... golang.org/x/image/...
+    github.com/ebitengine/... golang.org/x/image/... archive/zip errors io/... text/... github.com/VividCortex/... github.com/dustin/...
+    ./internal/ask ./internal/peers ./internal/regular ./internal/stats ./impls/foreign/... ./impls/extrema/gpu ./impls/gvf/gpu
+    gonum.org/v1/gonum/lapack/... gonum.org/v1/gonum/mat
 """.split()
 LIBRARIES = {"linux": "libeccbench.so", "darwin": "libeccbench.dylib", "windows": "libeccbench.dll"}
 
@@ -43,6 +53,20 @@ SOURCES = """
     internal/*.go internal/*.s internal/*.html kernels/*.go kernels/*.ptx.tar.zst reports/paper
     :!*_test.go :!internal/mutate
 """.split()
+
+
+class Deflate:
+    """A compressor for zipfile."""
+
+    def __init__(self):
+        self.data = bytearray()
+
+    def compress(self, data):
+        self.data += data
+        return b""
+
+    def flush(self):
+        return deflate.deflate_compress(self.data, 12)
 
 
 class CustomBuildHook(BuildHookInterface):
@@ -74,7 +98,7 @@ class CustomBuildHook(BuildHookInterface):
             tag = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         package = Path(self.root, "src", "eccbench")
         into = package if version == "editable" else Path(self.root, "build", target or "host")
-        flags = ["-trimpath", "-buildvcs=auto"]
+        flags = ["-trimpath", "-buildvcs=auto", *self.overlay()]
         link = f"-s -w -X eccbench/internal/exports.version={self.metadata.version}"
         release = os.environ.get("ECCBENCH_RELEASE")
         if self.tree.parent == Path(self.root):  # of an sdist
@@ -83,10 +107,10 @@ class CustomBuildHook(BuildHookInterface):
             link += f" -X eccbench/internal/release.stamp={release}"
         library, command = into / LIBRARIES[system], into / "bin" / "eccbench"
         flags += [f"-gcflags={package}=-l" for package in COLD]
-        tags, source = ["ptxonly"], ["./cmd/libeccbench"]
+        tags, source = ["ptxonly", "nethttpomithttp2"], ["./cmd/libeccbench"]
         if system == "linux":  # resolve names and users as in a program without C
             tags, source = [*tags, "shared", "netgo", "osusergo"], ["./cmd/eccbench"]
-            link += f" -extldflags=-Wl,-soname,{library.name}"
+            link += f" -extldflags=-Wl,-s,-soname,{library.name}"
         self.run(go, environment, "build", "-buildmode=c-shared", f"-tags={','.join(tags)}", *flags, f"-ldflags={link}", "-o", library, *source)
         library.with_suffix(".h").unlink(missing_ok=True)
         built = {library: f"eccbench/{library.name}"}
@@ -95,13 +119,38 @@ class CustomBuildHook(BuildHookInterface):
             compiler = shlex.split(environment.get("CC", "gcc"))
             self.run(*compiler[:1], environment, *compiler[1:], "-Os", "-s", "-o", command, "python/launcher.c", f"-L{into}", "-leccbench", "-Wl,-rpath,$ORIGIN/..")
         elif system == "darwin":
-            self.run(go, {**environment, "CGO_ENABLED": "0"}, "build", "-tags=ptxonly", *flags, "-ldflags=-s -w", "-o", command, "./cmd/eccbench")
+            self.run(go, {**environment, "CGO_ENABLED": "0"}, "build", f"-tags={','.join(tags)}", *flags, "-ldflags=-s -w", "-o", command, "./cmd/eccbench")
         if system != "windows":
             built[command] = "eccbench/bin/eccbench"
         build_data.update(pure_python=False, tag=f"py3-none-{tag}")
         if version != "editable":
             built[self.tree / "THIRD_PARTY"] = "eccbench/THIRD_PARTY"
             build_data["force_include"].update({str(file): name for file, name in built.items()})
+
+    def overlay(self):
+        """Options of go build: in place of the kernels, the same compressed better than by Go's zstd."""
+        if not zstandard:
+            return []
+        folder = Path(self.root, "build", "kernels")
+        folder.mkdir(parents=True, exist_ok=True)
+        places = {}
+        for file in Path(self.tree, "kernels", "ptx").glob("*.ptx.tar.zst"):
+            archive = zstandard.ZstdDecompressor().decompress(file.read_bytes())
+            (folder / file.name).write_bytes(zstandard.ZstdCompressor(level=22).compress(archive))
+            places[str(file)] = str(folder / file.name)
+        (folder / "overlay.json").write_text(json.dumps({"Replace": places}))
+        return ["-overlay", folder / "overlay.json"]
+
+    def finalize(self, version, build_data, artifact_path):
+        """Compress the files of a wheel by libdeflate, if it is installed."""
+        if not deflate or not artifact_path.endswith(".whl"):
+            return
+        zipfile._get_compressor = lambda *_: Deflate()
+        smaller = Path(f"{artifact_path}.smaller")
+        with zipfile.ZipFile(artifact_path) as wheel, zipfile.ZipFile(smaller, "w") as archive:
+            for info in wheel.infolist():
+                archive.writestr(info, wheel.read(info))
+        smaller.replace(artifact_path)
 
     def run(self, program, environment, *arguments):
         subprocess.run([program, *map(str, arguments)], cwd=self.tree, env=environment, check=True)

@@ -4,9 +4,10 @@
 #
 #   scripts/containers.sh FOLDER WHEEL COMMAND SUITE...
 #
-# A suite is a release of Debian or Ubuntu, such as bookworm or noble. Its bare root is made in FOLDER once. A suite is
-# SKIPPED if its archive cannot be reached. At last, pip must reject the wheel for musl in one line. Needs root and
-# mmdebstrap.
+# A suite is a release of Debian or Ubuntu, such as bookworm or noble, or of Fedora, such as fedora-42, whose repository
+# (a URL that ends in Everything/x86_64/os) FEDORA names. Its bare root is made in FOLDER once. A suite is SKIPPED if its
+# archive cannot be reached. At last, pip must reject the wheel for musl in one line. Needs root and mmdebstrap, and dnf
+# for Fedora.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(realpath -m "$1") wheel=$(realpath "$2") command=$(realpath "$3")
@@ -25,6 +26,21 @@ in_root() {
 			PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot "$root" sh -euc "$script"'
 }
 
+# bare_root SUITE ROOT installs a bare system with Python.
+bare_root() {
+	case $1 in
+	fedora-*)
+		[ -n "${FEDORA:-}" ] || { echo "E: set FEDORA to the URL of its repository" >&2; return 1; }
+		dnf --quiet --assumeyes --installroot="$2" --releasever="${1#fedora-}" --repofrompath="fedora,$FEDORA" --repo=fedora \
+			--nogpgcheck --setopt=install_weak_deps=False --setopt=tsflags=nodocs install python3 diffutils grep sed
+		;;
+	*)
+		mmdebstrap --quiet --mode=root --variant=apt --include=python3-venv --dpkgopt='path-exclude=/usr/share/doc/*' \
+			--dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' "$1" "$2"
+		;;
+	esac
+}
+
 stranger='
 . /etc/os-release
 rm -rf /venv && python3 -m venv /venv
@@ -41,9 +57,7 @@ for suite; do
 	root=$folder/$suite
 	if [ ! -e "$root.done" ]; then
 		rm -rf "$root"
-		if ! mmdebstrap --quiet --mode=root --variant=apt --include=python3-venv --dpkgopt='path-exclude=/usr/share/doc/*' \
-			--dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
-			"$suite" "$root" 2> "$root.log"; then
+		if ! bare_root "$suite" "$root" 2> "$root.log"; then
 			echo "$suite: SKIPPED: no bare root: $(grep -m1 '^E: ' "$root.log" || tail -n1 "$root.log")"
 			rm -rf "$root"
 			continue

@@ -3,9 +3,7 @@
 package fields
 
 import (
-	"bytes"
 	"encoding/binary"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
@@ -122,11 +120,10 @@ func class(name string, in grid.Source) string {
 	return strings.Join(append(parts, "type="+in.Type().String()), "/")
 }
 
-// header precedes the bytes of a shared image.
+// header precedes the bytes of a shared image, with its ladder after it.
 type header struct {
 	Shape  grid.Shape
 	Type   grid.Type
-	Ladder grid.Ladder
 	Images int64 // of a batch, whose slices the shape counts together; 0 for one image
 	Period int64 // of a periodic image, see grid.Period
 }
@@ -134,20 +131,22 @@ type header struct {
 // align is the alignment of a shared image's bytes: a page.
 const align = 4096
 
-// encodeHeader is the header with its length before it, padded to a page.
+// encodeHeader is the header and the ladder with their length before them, padded to a page.
 func encodeHeader(in grid.Source) ([]byte, error) {
-	var b bytes.Buffer
-	b.Write(make([]byte, 8))
-	h := header{Shape: in.Shape(), Type: in.Type(), Ladder: in.Ladder(), Period: grid.Period(in)}
+	h := header{Shape: in.Shape(), Type: in.Type(), Period: grid.Period(in)}
 	if batch, ok := in.(grid.Batch); ok {
 		h.Images = batch.Images
 	}
-	if err := gob.NewEncoder(&b).Encode(h); err != nil {
+	b, err := binary.Append(make([]byte, 8), binary.LittleEndian, h)
+	if err == nil {
+		b, err = in.Ladder().AppendBinary(b)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("sharing an image: %w", err)
 	}
-	binary.LittleEndian.PutUint64(b.Bytes(), uint64(b.Len()))
-	padded := (b.Len() + align - 1) / align * align
-	return append(b.Bytes(), make([]byte, padded-b.Len())...), nil
+	binary.LittleEndian.PutUint64(b, uint64(len(b)))
+	padded := (len(b) + align - 1) / align * align
+	return append(b, make([]byte, padded-len(b))...), nil
 }
 
 // shared returns the part of an image that is shared: one period of a periodic image if that ends
@@ -221,14 +220,19 @@ func attach(mapped []byte) (f *grid.Field, images int64, err error) {
 		return nil, 0, errors.New("shared image: malformed header")
 	}
 	var h header
-	if err := gob.NewDecoder(bytes.NewReader(mapped[8:size])).Decode(&h); err != nil {
+	var ladder grid.Ladder
+	n, err := binary.Decode(mapped[8:size], binary.LittleEndian, &h)
+	if err == nil {
+		err = ladder.UnmarshalBinary(mapped[8+n : size])
+	}
+	if err != nil {
 		return nil, 0, fmt.Errorf("shared image: %w", err)
 	}
 	start := (size + align - 1) / align * align
 	if start > uint64(len(mapped)) {
 		return nil, 0, fmt.Errorf("shared image: %w", io.ErrUnexpectedEOF)
 	}
-	f, err = grid.Trusted(h.Shape, h.Type, mapped[start:], h.Ladder)
+	f, err = grid.Trusted(h.Shape, h.Type, mapped[start:], ladder)
 	if err == nil && h.Period > 0 {
 		f = f.Repeating(h.Period)
 	}

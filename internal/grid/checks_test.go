@@ -64,6 +64,6 @@ func checks() []checktest.Check {
 		{Name: "bounds of views", Of: boundsOfViews},
 		{Name: "pieces that fail", Of: piecesThatFail},
 		{Name: "what sources say of themselves", Of: whatSourcesSay},
-		{Name: "ladders in gobs", Of: ladderGobs},
+		{Name: "encoded ladders", Of: encodedLadders},
 	}
 }

@@ -361,8 +361,8 @@ func whatSourcesSay(t *testing.T) {
 	}
 }
 
-// Ladders of any kind survive a gob with their names, and a truncated gob is an error.
-func ladderGobs(t *testing.T) {
+// Ladders of any kind survive encoding with their names, and truncated bytes are an error.
+func encodedLadders(t *testing.T) {
 	table, err := grid.Table([]float32{-1, 0.5, 7})
 	if err != nil {
 		t.Fatal(err)
@@ -378,16 +378,16 @@ func ladderGobs(t *testing.T) {
 		if l.String() != want || !strings.HasPrefix(l.Key(), want) {
 			t.Errorf("%v is called %s, want %s", l, l.Key(), want)
 		}
-		data, err := l.GobEncode()
+		data, err := l.AppendBinary(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var back grid.Ladder
-		if err := back.GobDecode(data); err != nil || back.Key() != l.Key() || (back.Listed() == nil) != (l.Listed() == nil) || back.TableBytes() != 4*int64(len(l.Listed())) {
+		if err := back.UnmarshalBinary(data); err != nil || back.Key() != l.Key() || (back.Listed() == nil) != (l.Listed() == nil) || back.TableBytes() != 4*int64(len(l.Listed())) {
 			t.Errorf("%v comes back as %v (%v)", l, back, err)
 		}
 		for n := range len(data) + 2 {
-			if err := new(grid.Ladder).GobDecode(append(data, 0)[:n]); (err == nil) != (n == len(data)) {
+			if err := new(grid.Ladder).UnmarshalBinary(append(data, 0)[:n]); (err == nil) != (n == len(data)) {
 				t.Errorf("%v: %d of %d bytes are a ladder: %v", l, n, len(data), err)
 			}
 		}

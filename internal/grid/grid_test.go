@@ -1,8 +1,6 @@
 package grid
 
 import (
-	"bytes"
-	"encoding/gob"
 	"errors"
 	"math"
 	"slices"
@@ -70,12 +68,12 @@ func TestLevels(t *testing.T) {
 	})
 }
 
-func TestLadderGob(t *testing.T) {
+func TestEncodedLadder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, _ := ladders(t)
-		var b bytes.Buffer
 		var back Ladder
-		if err := errors.Join(gob.NewEncoder(&b).Encode(l), gob.NewDecoder(&b).Decode(&back)); err != nil {
+		data, err := l.AppendBinary(nil)
+		if err := errors.Join(err, back.UnmarshalBinary(data)); err != nil {
 			t.Fatal(err)
 		}
 		if back.Key() != l.Key() || back.Len() != l.Len() || back.Value(0) != l.Value(0) {

@@ -80,7 +80,7 @@ func (l Ladder) Indexed() bool { return l.n <= MaxLevels }
 // calls it first.
 func (l Ladder) CheckIndexed() error {
 	if !l.Indexed() {
-		return fmt.Errorf("ladder %v: tables of levels have at most %d; take evenly spaced levels, or those of the distinct values", l, MaxLevels)
+		return fmt.Errorf("ladder %v: tables of levels have at most %d; use evenly spaced levels, or those of the distinct values", l, MaxLevels)
 	}
 	return nil
 }
@@ -202,19 +202,19 @@ func (l Ladder) Listed() []float32 { return l.table }
 // TableBytes returns the size of a table's levels in bytes, 0 for other ladders.
 func (l Ladder) TableBytes() int64 { return 4 * int64(len(l.table)) }
 
-// GobEncode encodes the ladder for another process.
-func (l Ladder) GobEncode() ([]byte, error) {
-	var b bytes.Buffer
+// AppendBinary appends the ladder to b, for another process.
+func (l Ladder) AppendBinary(b []byte) ([]byte, error) {
+	var err error
 	for _, v := range []any{l.kind, l.lo, l.step, l.n, int64(len(l.table)), l.table} {
-		if err := binary.Write(&b, binary.LittleEndian, v); err != nil {
+		if b, err = binary.Append(b, binary.LittleEndian, v); err != nil {
 			return nil, err
 		}
 	}
-	return b.Bytes(), nil
+	return b, nil
 }
 
-// GobDecode decodes a ladder from GobEncode.
-func (l *Ladder) GobDecode(data []byte) error {
+// UnmarshalBinary decodes a ladder from AppendBinary.
+func (l *Ladder) UnmarshalBinary(data []byte) error {
 	r := bytes.NewReader(data)
 	var levels int64
 	for _, v := range []any{&l.kind, &l.lo, &l.step, &l.n, &levels} {

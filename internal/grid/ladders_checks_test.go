@@ -1,9 +1,7 @@
 package grid_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"math"
@@ -39,12 +37,12 @@ func everyFloat32(t *testing.T) {
 	if _, _, even := l.Affinity(); even {
 		t.Error("evenly spaced")
 	}
-	var b bytes.Buffer
-	var back grid.Ladder
-	if err := gob.NewEncoder(&b).Encode(l); err != nil {
+	data, err := l.AppendBinary(nil)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := gob.NewDecoder(&b).Decode(&back); err != nil || back.Key() != l.Key() || back.Level(1) != l.Level(1) {
+	var back grid.Ladder
+	if err := back.UnmarshalBinary(data); err != nil || back.Key() != l.Key() || back.Level(1) != l.Level(1) {
 		t.Errorf("comes back as %v (%v)", back, err)
 	}
 }
