@@ -122,7 +122,8 @@ func (t tiling) planOf(s grid.Shape, typ grid.Type, limits counting.Table) (coun
 		return counting.Plan{}, fmt.Errorf("%v: %d nodes at the faces of tiles, of which the kernels count %d; take duality, on the cpu", s, nodes, most)
 	}
 	p := counting.Plan{
-		Module: "betti_duality", What: "the resident image with its bits and the nodes of tiles", Counts: counting.SumCounts, Tables: []counting.Table{limits}, Words: typ == grid.Uint8,
+		Module: "betti_duality", What: "the resident image with its bits and the nodes of tiles", Counts: counting.SumCounts,
+		Tables: []counting.Table{limits}, Words: typ == grid.Uint8,
 		Scratch:  []counting.Scratch{{Name: "bits", Bytes: t.bitBytes()}, {Name: "nodes of tiles", Bytes: t.nodeBytes()}},
 		Launches: func(m counting.Memory) []counting.Launch { return t.launches(typ, m) },
 	}

@@ -132,7 +132,8 @@ func (o *other) compare(s device.Stream, images int64, image device.Buffer, answ
 	each := image.Bytes() / images
 	for first := int64(0); first < images; first += most {
 		n := min(most, images-first)
-		if err := o.Enqueue(s, n, o.on.LentBuffer("the caller's images", image.Address()+uint64(first*each), n*each), theirs, memory); err != nil {
+		some := o.on.LentBuffer("the caller's images", image.Address()+uint64(first*each), n*each)
+		if err := o.Enqueue(s, n, some, theirs, memory); err != nil {
 			return err
 		}
 		want := make([]byte, n*o.Answer())
@@ -144,7 +145,8 @@ func (o *other) compare(s device.Stream, images int64, image device.Buffer, answ
 				at := (first+i)*int64(len(o.rows)) + int64(k)
 				got, want := numbersAt(answers, at), numbersAt(want, i*o.Answer()/numbersBytes+int64(row))
 				if got != want {
-					return Wrong(fmt.Sprintf("the Betti numbers of image %d at value %v are WRONG: %v, by the other kernels %v", first+i, o.sets.values[k], got, want))
+					return Wrong(fmt.Sprintf("the Betti numbers of image %d at value %v are WRONG: %v, by the other kernels %v",
+						first+i, o.sets.values[k], got, want))
 				}
 			}
 		}

@@ -59,7 +59,8 @@ func (p *Plans) Verify(number uint64, images int64, c Call) error {
 		return err
 	}
 	answers := make([]byte, images*plan.answer)
-	if err := s.Download(answers, plan.on.LentBuffer("the caller's answers", c.Answer, images*plan.answer), 0); err != nil {
+	theirs := plan.on.LentBuffer("the caller's answers", c.Answer, images*plan.answer)
+	if err := s.Download(answers, theirs, 0); err != nil {
 		return err
 	}
 	return k.witness.compare(s, images, plan.on.LentBuffer("the caller's images", c.Image, images*plan.image), answers)
@@ -96,7 +97,8 @@ func (f *fingerprints) compare(_ device.Stream, images int64, image device.Buffe
 				return err
 			}
 			if !got.Equal(want) {
-				return Wrong(fmt.Sprintf("the curve of image %d is WRONG: its fingerprint is %v, that of the image %v", at, got, want))
+				return Wrong(fmt.Sprintf("the curve of image %d is WRONG: its fingerprint is %v, that of the image %v",
+					at, got, want))
 			}
 		}
 	}

@@ -97,7 +97,7 @@ class _Torch:
         return self.torch.as_tensor(numbers, device=device.device)
 
     def taken(self, x: Any, rows: Any, out: Any, axis: int) -> Any:
-        return self.torch.index_select(x, axis, rows) if out is None else self.torch.index_select(x, axis, rows, out=out)
+        return self.torch.index_select(x, axis, rows, **({} if out is None else {"out": out}))
 
     def stream(self, device: int) -> int:
         if self.handle is not None:
@@ -545,11 +545,13 @@ def betti(
     of, how = _looked(image, dims, True)
     if at is None:
         if not how.bytes:
-            raise ValueError("at is missing: only an image of bool has a set by default; give the values of the sets, such as at=0.5")
+            raise ValueError(
+                "at is missing: only an image of bool has a set by default; give the values of the sets, such as at=0.5")
         at, superlevel = 1, True
     limits, shape = _limits(at, how.type, superlevel)
     request = {"at": limits, "betti": {"above": superlevel}}
-    return _counted(of, how, image, ("betti", superlevel, tuple(limits)), lambda: (request, None), (*shape, 3), out, verify)
+    key = "betti", superlevel, tuple(limits)
+    return _counted(of, how, image, key, (request, None), (*shape, 3), out, verify)
 
 
 def betti_curves(
@@ -593,9 +595,11 @@ def betti_curves(
     """
     of, how = _looked(image, dims, True)
     if at is None and how.type != "uint8":
-        raise ValueError(f"at is missing: {how.type} has too many values for a row each; give the values, such as at=range(256)")
+        raise ValueError(
+            f"at is missing: {how.type} has too many values for a row each; give the values, such as at=range(256)")
     if at is None and not superlevel:
-        return _counted(of, how, image, ("betti_curves",), lambda: ({"betti": {"every": True}}, None), (256, 3), out, verify)
+        every: Any = {"betti": {"every": True}}, None
+        return _counted(of, how, image, ("betti_curves",), every, (256, 3), out, verify)
     limits, shape = _limits(range(256) if at is None else at, how.type, superlevel)
     if len(shape) != 1:
         raise ValueError(f"at of shape {shape}: want one axis")
@@ -604,7 +608,8 @@ def betti_curves(
         rows = len(ascending) - 1 - rows
     order = None if len(rows) == len(ascending) and (rows == np.arange(len(rows))).all() else rows.astype(np.int64)
     request = {"at": ascending.tolist(), "betti": {"above": superlevel, "every": True}}
-    return _counted(of, how, image, ("betti_curves", superlevel, tuple(limits)), lambda: (request, order), (len(ascending), 3), out, verify)
+    key = "betti_curves", superlevel, tuple(limits)
+    return _counted(of, how, image, key, (request, order), (len(ascending), 3), out, verify)
 
 
 def _limits(at: ArrayLike, dtype: str, superlevel: bool) -> tuple[list[float], tuple[int, ...]]:
@@ -630,8 +635,11 @@ def _limits(at: ArrayLike, dtype: str, superlevel: bool) -> tuple[list[float], t
     return np.clip(values, bounds.min - 1, bounds.max).tolist(), shape
 
 
-def _counted(of: Any, how: _Layout, image: Any, key: Any, ask: Callable[[], tuple[dict[str, Any], Any]], shape: tuple[int, ...], out: Any, verify: bool) -> Any:
-    """Return the Betti numbers of each image, of a shape."""
+def _counted(
+    of: Any, how: _Layout, image: Any, key: Any, asked: tuple[dict[str, Any], Any], shape: tuple[int, ...], out: Any,
+    verify: bool,
+) -> Any:
+    """Return the Betti numbers of each image, of a shape, by a request and the order of its rows."""
     x = how.brought(of, image)
     if verify:
         if of.capturing(how.number):
@@ -651,7 +659,7 @@ def _counted(of: Any, how: _Layout, image: Any, key: Any, ask: Callable[[], tupl
                 return out
         return of.empty((*how.batch, *shape), how.device)
 
-    plan, numbers = _added(of, how, address, key, ask, answer, verify)
+    plan, numbers = _added(of, how, address, key, lambda: asked, answer, verify)
     return numbers if plan.order is None else of.taken(numbers, plan.order, out, -2)
 
 

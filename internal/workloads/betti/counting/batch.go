@@ -51,7 +51,8 @@ func OpenBatch(d device.Guest, p Plan, image, levels int64, above bool) (b *Batc
 			return b, err
 		}
 	}
-	list := append(p.Launches(Memory{Tables: b.tables, Scratch: make([]device.Buffer, len(p.Scratch))}), p.Numbers(nil, nil))
+	none := Memory{Tables: b.tables, Scratch: make([]device.Buffer, len(p.Scratch))}
+	list := append(p.Launches(none), p.Numbers(nil, nil))
 	var steps []step
 	b.module, steps, err = load(d, p.Module, list, 1)
 	for _, s := range steps {
@@ -82,8 +83,10 @@ func (b *Batch) Answer() int64 { return 8 * b.plan.Answer * b.asked.Levels }
 
 // Enqueue enqueues the answers for consecutive images on a stream. Nothing else may use the memory until then.
 func (b *Batch) Enqueue(s device.Stream, images int64, image, answers, memory device.Buffer) error {
-	if image.Bytes() < images*b.image || memory.Bytes() < b.Memory()*min(images, b.Most()) {
-		return fmt.Errorf("%d images of %d bytes with %d bytes of memory: want %d and %d", images, image.Bytes(), memory.Bytes(), images*b.image, b.Memory()*min(images, b.Most()))
+	bytes, work := images*b.image, b.Memory()*min(images, b.Most())
+	if image.Bytes() < bytes || memory.Bytes() < work {
+		return fmt.Errorf("%d images of %d bytes with %d bytes of memory: want %d and %d",
+			images, image.Bytes(), memory.Bytes(), bytes, work)
 	}
 	all, asked := images*b.asked.Levels, b.asked
 	if b.plan.Words {
@@ -104,7 +107,8 @@ func (b *Batch) Enqueue(s device.Stream, images int64, image, answers, memory de
 		}
 		m.Counts = take("counts", asked.Questions*8*b.plan.Counts)
 		answer := b.part("answers", answers, 8*b.plan.Answer*asked.First, 8*b.plan.Answer*asked.Questions)
-		if err := b.launch(s, append(b.plan.Launches(m), b.plan.Numbers(m.Counts, answer)), m.Counts, asked.Questions); err != nil {
+		list := append(b.plan.Launches(m), b.plan.Numbers(m.Counts, answer))
+		if err := b.launch(s, list, m.Counts, asked.Questions); err != nil {
 			return err
 		}
 	}

@@ -77,7 +77,8 @@ func (m Memory) Arguments(w, h, d int64) []any {
 	if m.Above {
 		above = 1
 	}
-	return []any{m.Image, m.From, m.Images, int32(w), int32(h), int32(d), m.Tables[0], uint32(m.Levels), above, uint32(m.First)}
+	images := []any{m.Image, m.From, m.Images, int32(w), int32(h), int32(d)}
+	return append(images, m.Tables[0], uint32(m.Levels), above, uint32(m.First))
 }
 
 // A Part is a job of a Method whose result is combined with others.
