@@ -54,7 +54,7 @@ func chainsOf(p *Problem) *chains {
 // sweep returns numbers of the vertices in the order of their points, or nil without points.
 // Elimination stays local in that order, whatever the order of the file.
 func sweep(p *Problem) []uint32 {
-	if p.Points == nil {
+	if len(p.Points) == 0 {
 		return nil
 	}
 	order := make([]uint32, p.Vertices)
