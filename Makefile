@@ -308,7 +308,7 @@ PLAIN_TESTS  := tests/test_arguments.py tests/test_curve.py tests/test_betti.py 
 python: wheel
 	$(PYTHON) -m venv --clear --system-site-packages $(BIN)/python
 	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl pytest
-	cd python && ../$(BIN)/python/bin/python -m pytest -q tests/test_oracles.py
+	cd python && ../$(BIN)/python/bin/python -m pytest -q tests/test_oracles.py tests/test_connectivity.py
 	$(PYTHON) -m venv --clear $(BIN)/python
 	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl \
 		pytest matplotlib 'dask[array]' distributed scikit-learn pandas xarray mypy 'pyright[nodejs]'
