@@ -3,10 +3,9 @@
 //	pack -clang clang-19 -ptxas ptxas [-machine I/N] [KIND...]
 //
 // It writes the PTX of each kind of modules to ptx/<kind>.ptx.tar.zst, in the short form of
-// package terse, machine code made of it to ptx/<kind>.<architecture>.tar.zst, and the PTX of
-// modules with known defects to faults/faults.ptx.tar.zst. The same compilers write the same bytes.
-// With -machine, machine code is written of one of N shards of the kinds, and that of the others stays: it
-// takes ten times what PTX does.
+// package terse, and its machine code to ptx/<kind>.<architecture>.tar.zst. The PTX of modules with known
+// defects is in faults/faults.ptx.tar.zst. The same compilers write the same bytes. With -machine it writes
+// machine code of shard I of N of the kinds, and leaves that of the others, which takes ten times as long as PTX.
 package main
 
 import (

@@ -69,8 +69,8 @@ func Plain(ptx []byte) ([]byte, error) {
 // closed reports whether a letter of PTX needs no space beside it.
 func closed(c byte) bool { return strings.IndexByte(",;:{}()[]", c) >= 0 }
 
-// Short is a plain text with each register and label called by the number of those of its kind
-// that were met since, and without a number where it is new.
+// Short returns a plain text with shorter names. A register or label is the number of others of its kind
+// since its last use. A new one has no number.
 func Short(plain []byte) []byte {
 	return relative(plain, func(out []byte, of *numbers, number []byte) []byte {
 		id := value(number)

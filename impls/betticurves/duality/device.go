@@ -59,11 +59,11 @@ func plan(in grid.Source) (counting.Plan, error) {
 	d, h, w := ecc.Stack(s)
 	l := in.Ladder()
 	if !l.Indexed() || l.Len() > mostOnDevice {
-		return counting.Plan{}, fmt.Errorf("%d levels, of which the kernels count %d; take duality, on the cpu", l.Len(), mostOnDevice)
+		return counting.Plan{}, fmt.Errorf("%d levels, of which the kernels count at most %d; use duality, on the CPU", l.Len(), mostOnDevice)
 	}
 	words := (d*h*((w+wordVoxels-1)/wordVoxels) + sideBySide - 1) / sideBySide * sideBySide // of the lists
 	if max(d, h, w) > math.MaxInt32/2 || words*mostMinima > math.MaxUint32-2 {
-		return counting.Plan{}, fmt.Errorf("%v: %d places of minima, of which the kernels count %d; take duality, on the cpu", s, words*mostMinima, uint32(math.MaxUint32-2))
+		return counting.Plan{}, fmt.Errorf("%v: %d places of minima, of which the kernels count at most %d; use duality, on the CPU", s, words*mostMinima, uint32(math.MaxUint32-2))
 	}
 	key, same := deviceKey(in)
 	p := counting.Plan{

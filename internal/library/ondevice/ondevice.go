@@ -170,7 +170,8 @@ func (p *Plans) Verify(number uint64, images int64, c Call) (err error) {
 	}
 	data := make([]byte, plan.answer)
 	for i := range uint64(images) {
-		if err := s.Download(data, plan.on.LentBuffer("the caller's curve", c.Answer+i*uint64(plan.answer), plan.answer), 0); err != nil {
+		if err := s.Download(data, plan.on.LentBuffer("the caller's curve", c.Answer+i*uint64(plan.answer), plan.answer),
+			0); err != nil {
 			return err
 		}
 		want, err := look.Of(plan.on.LentBuffer("the caller's image", c.Image+i*uint64(plan.image), plan.image))
@@ -182,7 +183,8 @@ func (p *Plans) Verify(number uint64, images int64, c Call) (err error) {
 			return err
 		}
 		if !got.Equal(want) {
-			return Wrong(fmt.Sprintf("the curve of image %d is WRONG: its fingerprint is %v, that of the image %v", i, got, want))
+			return Wrong(fmt.Sprintf("the curve of image %d is WRONG: its fingerprint is %v, that of the image %v",
+				i, got, want))
 		}
 	}
 	return nil
@@ -386,13 +388,15 @@ func (r Request) curve(shape grid.Shape, t grid.Type) (kind extrema.ArrayKind, e
 		if kind.Type == grid.Float32 && float64(values[i]) != v || math.IsNaN(v) || math.IsInf(v, 0) {
 			return kind, fmt.Errorf("at %v: is no finite value of float32", v)
 		}
-		if kind.Type != grid.Float32 && (v != math.Trunc(v) || float32(v) < all.Value(0) || float32(v) > all.Value(all.Len()-1)) {
+		if kind.Type != grid.Float32 && (v != math.Trunc(v) || float32(v) < all.Value(0) ||
+			float32(v) > all.Value(all.Len()-1)) {
 			return kind, fmt.Errorf("at %v: is no value of %v", v, kind.Type)
 		}
 	}
 	kind.Rows = int64(len(values))
 	kind.Ladder, err = beyond(kind.Type, values)
-	if kind.OnLevels = kind.OnLevels && kind.Type == grid.Float32; err == nil && kind.Type != grid.Float32 && kind.Ladder.Len() == all.Len() {
+	if kind.OnLevels = kind.OnLevels && kind.Type == grid.Float32; err == nil && kind.Type != grid.Float32 &&
+		kind.Ladder.Len() == all.Len() {
 		kind.Ladder, kind.OnLevels = all, true
 	}
 	return kind, err
