@@ -78,7 +78,8 @@ func shapeParam() Param {
 }
 
 func levelsParam() Param {
-	return Param{"levels", "256 for uint8, 65536 for int16 and uint16, 1024 for float32", "number of levels; at most 16777216 for float32"}
+	return Param{"levels", "256 for uint8, 65536 for int16 and uint16, 1024 for float32",
+		"number of levels; at most 16777216 for float32"}
 }
 
 func typeParam() Param {

@@ -91,8 +91,9 @@ func (a *answering) checkOptions() error {
 // question returns the question about an image.
 func (a *answering) question(c *cli.Program, input string) (q ask.Question, err error) {
 	q = ask.Question{
-		Options: a.options, Slices: a.slices, Input: a.in.Naming(input), Shown: report.VisibleText(a.spooled.Shown(input)), Named: a.named,
-		Impl: a.impl, Threads: a.threads, Budget: a.budget, Memory: runner.AvailableMemory, Follow: c.Following(a.quiet),
+		Options: a.options, Slices: a.slices, Input: a.in.Naming(input), Shown: report.VisibleText(a.spooled.Shown(input)),
+		Named: a.named,
+		Impl:  a.impl, Threads: a.threads, Budget: a.budget, Memory: runner.AvailableMemory, Follow: c.Following(a.quiet),
 	}
 	if a.mask != "" {
 		q.Mask, q.MaskShown = a.in.NamingWhole(a.mask), a.spooled.Shown(a.mask)
@@ -150,7 +151,8 @@ func (a *answering) ofOne(c *cli.Program, image string, answer func(path string)
 
 // named returns the displayed name of an image that can be read repeatedly, on one line.
 func (a answering) named(name string) string {
-	return report.VisibleText(strings.ReplaceAll(a.spooled.Shown(strings.Replace(name, "/stream=once", "", 1)), "\n", "\u240a"))
+	return report.VisibleText(strings.ReplaceAll(a.spooled.Shown(strings.Replace(name, "/stream=once", "", 1)), "\n",
+		"\u240a"))
 }
 
 // addProvenance adds the flag of the file for the source and the witnesses of a result.

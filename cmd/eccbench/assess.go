@@ -126,7 +126,7 @@ func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
 	case j.patch < 0 || f.Changed("patch") && j.patch == 0 || j.stride < 0 || f.Changed("stride") && j.stride == 0:
 		return cli.Usagef("--patch %d, --stride %d: want 1 or more", j.patch, j.stride)
 	case j.stride > 0 && j.patch == 0:
-		return cli.Usagef("--stride is of --patch: leave it out, or give both")
+		return cli.Usagef("--stride needs --patch: leave it out, or give both")
 	case j.in.Volume == everyVolume:
 		return cli.Usagef("--volume all: want the number of one image")
 	}

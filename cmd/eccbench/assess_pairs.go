@@ -36,7 +36,7 @@ func (j assessJob) manyPairs(f *pflag.FlagSet) (list []pairOfFiles, err error) {
 		return nil, nil
 	}
 	if err == nil && (j.errors != "" || j.mapped != "" || j.plot != "") {
-		err = errors.New("--errors, --map and --plot are of one pair: leave them out")
+		err = errors.New("--errors, --map and --plot apply to one pair: leave them out")
 	}
 	if err == nil && len(list) == 0 {
 		err = errors.New("no pairs: want at least one")

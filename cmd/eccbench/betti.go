@@ -83,7 +83,8 @@ func doBetti(c *cli.Program, args []string) error {
 		return j.doShare(c, f)
 	}
 	return j.answerImages(c, f, answers{
-		one: "Betti numbers", many: "Betti numbers", extension: j.format, plot: j.plot, plotExtension: ".svg", provenance: j.provenance,
+		one: "Betti numbers", many: "Betti numbers", extension: j.format, plot: j.plot, plotExtension: ".svg",
+		provenance: j.provenance,
 		check: func() error {
 			if j.plot != "" && !drawing.IsPlot(j.plot) {
 				return cli.Usagef("--plot %s: plots are SVG or PNG, want a name that ends in .svg or .png", j.plot)
@@ -105,19 +106,19 @@ func (j bettiJob) checkRows(f *pflag.FlagSet) error {
 	case !slices.Contains(betti.Formats(), ecc.Format(j.format)):
 		return cli.Usagef("--format %s: want csv, json or npy", j.format)
 	case at && j.format == string(ecc.NPY):
-		return cli.Usagef("--format npy is of every level: leave --at out, or take csv or json")
+		return cli.Usagef("--format npy is for every level: leave --at out, or use csv or json")
 	case at && j.plot != "":
 		return cli.Usagef("--plot draws the numbers at every level: leave --at or --plot out")
 	case at && f.Changed("levels"):
-		return cli.Usagef("--levels are of rows of levels, and --at has rows of its own: leave one of them out")
+		return cli.Usagef("--levels apply to rows of levels, and --at has rows of its own: leave one of them out")
 	case j.format == string(ecc.JSON) && slices.ContainsFunc(j.at, infinite):
 		return cli.Usagef("--at Inf: JSON has no infinite numbers: want finite ones, or csv")
 	case j.share.asked() && !at:
-		return cli.Usagef("--shard is of sets at some values: give --at; curves at every level need the order of all voxels, which no shard knows")
+		return cli.Usagef("--shard counts sets at some values: give --at; curves at every level need the order of all voxels, which no shard knows")
 	case j.share.asked() && slices.ContainsFunc(j.at, infinite):
 		return cli.Usagef("--at Inf: all voxels and none need no shards: want finite numbers")
 	case j.share.asked() && len(j.options.Periodic) > 0:
-		return cli.Usagef("--periodic: parts are of images that end at their sides: leave --periodic or --shard out")
+		return cli.Usagef("--periodic: parts belong to images that are not periodic: leave --periodic or --shard out")
 	case j.slices && j.share.asked():
 		return cli.Usagef("--each-slice needs no shards: slices have numbers of their own")
 	case j.slices && (j.plot != "" || j.format != string(ecc.CSV)):
@@ -255,7 +256,8 @@ func writeBetti(w io.Writer, format string, p ecc.Provenance, rows []bettiRow, b
 
 // writeBettiCSV writes rows as CSV. Every line begins with a text from each. The title names the
 // columns of this text and of the level.
-func writeBettiCSV(w io.Writer, title string, p ecc.Provenance, bare bool, each func(row func(begin string, r bettiRow))) error {
+func writeBettiCSV(w io.Writer, title string, p ecc.Provenance, bare bool,
+	each func(row func(begin string, r bettiRow))) error {
 	var text strings.Builder
 	if !bare {
 		fmt.Fprintf(&text, "%s\n%s,b0,b1,b2\n", p.Comment(), title)

@@ -123,7 +123,8 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	}
 	j.confirmed(c, input, p, what, start)
 	if !j.slices {
-		return j.rows.write(c, j.out, j.spooled.Shown(a.Name), p, j.ranged(a.Lines).Len(), func(yield func(ecc.Lines, error) bool) { yield(a.Lines, nil) })
+		return j.rows.write(c, j.out, j.spooled.Shown(a.Name), p, j.ranged(a.Lines).Len(),
+			func(yield func(ecc.Lines, error) bool) { yield(a.Lines, nil) })
 	}
 	if err := writeProvenance(j.provenance, p); err != nil {
 		return err

@@ -44,7 +44,8 @@ func listed(args []string) (images []string, folders bool, err error) {
 			}
 		}
 		if len(within) == 0 {
-			return nil, false, cli.Usagef("%s: the folder has no npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, ISQ, DICOM, PNG, BMP, TIFF or Zarr image", arg)
+			return nil, false,
+				cli.Usagef("%s: the folder has no npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, ISQ, DICOM, PNG, BMP, TIFF or Zarr image", arg)
 		}
 		slices.SortFunc(within, files.Natural)
 		images = append(images, within...)
@@ -257,7 +258,8 @@ func (a answering) several(c *cli.Program, of answers, images []imageOf) error {
 		return nil
 	}
 	worst := slices.MaxFunc(failed, func(a, b error) int { return cmp.Compare(gravity(a), gravity(b)) })
-	return cli.VerdictError{Code: cli.Code(worst), Why: fmt.Sprintf("%d of %d images have no %s", len(failed), len(images), of.one)}
+	return cli.VerdictError{Code: cli.Code(worst), Why: fmt.Sprintf("%d of %d images have no %s",
+		len(failed), len(images), of.one)}
 }
 
 // targets returns the targets of several images, and reports whether all images are small.
@@ -270,7 +272,9 @@ func (a answering) targets(of answers, images []imageOf) (targets []target, smal
 			small = small && info.Size() <= smallFile
 		}
 		if other, ok := from[base]; ok {
-			return nil, false, cli.Usagef("%s and %s: their %s would have one name, %s.%s; answer for them by commands of their own", other, image.input, of.many, base, of.extension)
+			return nil, false,
+				cli.Usagef("%s and %s: their %s would have one name, %s.%s; answer for them by commands of their own", other,
+					image.input, of.many, base, of.extension)
 		}
 		from[base] = image.input
 		t := target{answering: a, input: image.input, several: true}

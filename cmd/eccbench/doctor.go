@@ -72,7 +72,8 @@ func doDoctor(c *cli.Program, args []string) error {
 		line("", "the machine is busy: expect wide intervals")
 	}
 	line("kernel", "%s", m.Kernel)
-	line("program", "commit %s, %s %s/%s, sha256 %.16s…", run.Binary.Commit, run.Binary.Go, run.Binary.OS, run.Binary.Arch, run.Binary.SHA256)
+	line("program", "commit %s, %s %s/%s, sha256 %.16s…", run.Binary.Commit, run.Binary.Go, run.Binary.OS, run.Binary.Arch,
+		run.Binary.SHA256)
 	isas, err := impls.SelfTest()
 	if err != nil {
 		return err
@@ -163,7 +164,8 @@ func tryModule(d device.Device, module string, line func(what, format string, ar
 			return err
 		}
 	}
-	line("", "kernels %s: %d of %d load, one by one in at most %s each, %s together", module, loaded, len(names), quantity.Duration(longest), quantity.Duration(all))
+	line("", "kernels %s: %d of %d load, one by one in at most %s each, %s together", module, loaded, len(names),
+		quantity.Duration(longest), quantity.Duration(all))
 	return nil
 }
 
@@ -215,7 +217,8 @@ const tryBudget = 6 * time.Second
 // tryWorker runs one small cell as the command run would. The cell uses shared memory, a worker
 // process, its pipe, the ceiling and a verdict.
 func tryWorker(c *cli.Program, b runner.Bench, line func(what, format string, args ...any)) error {
-	sampling := runner.Sampling{Target: 1, MinSamples: 10, MaxSamples: 20, MaxTime: time.Second, WarmUp: 50 * time.Millisecond}
+	sampling := runner.Sampling{Target: 1, MinSamples: 10, MaxSamples: 20, MaxTime: time.Second,
+		WarmUp: 50 * time.Millisecond}
 	p := runner.Plan{
 		Command: c.Worker, Clock: c.Clock, Benches: c.Benches, Workload: b.Name(), Impls: []string{gating.OnHost(b)},
 		Inputs: b.Question().Small[:1], Scope: bench.E2E,

@@ -140,7 +140,7 @@ func admit(c *cli.Program, plan *runner.Plan, list []*peers.Peer) (refused error
 			refused = cli.VerdictError{Code: cli.ExitWrong, Why: row + " is left out: it answers no tiny image"}
 			why += "; it is left out"
 		}
-		fmt.Fprintf(c.Stderr, "eccbench: %s; eccbench doctor --peer %s tells more\n", why, p.Path)
+		fmt.Fprintf(c.Stderr, "eccbench: %s; eccbench doctor --peer %s prints more\n", why, p.Path)
 	}
 	return refused
 }

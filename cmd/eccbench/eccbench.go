@@ -76,7 +76,8 @@ func dispatch(c *cli.Program, args []string) error {
 // otherCommands maps plausible but wrong names of commands to the right one.
 var otherCommands = map[string]string{
 	"ecc": "curve", "euler": "curve", "chi": "curve", "bench": "run", "benchmark": "run", "test": "verify",
-	"diff": "compare", "flow": "gvf", "info": "levels", "range": "levels", "join": "merge", "implementations": "list", "plot": "report",
+	"diff": "compare", "flow": "gvf", "info": "levels", "range": "levels", "join": "merge", "implementations": "list",
+	"plot": "report",
 }
 
 // unknownCommand returns the error of an unknown command name.

@@ -71,14 +71,15 @@ func doEigenmap(c *cli.Program, args []string) error {
 	if err := c.Parse(eigenmapCommand(), f, args); err != nil {
 		return err
 	}
-	ofGrid, ofPatches := []string{"sigma", "floor", "corners", "radius", "plain"}, []string{"alpha", "beta", "side", "steps", "seed"}
+	ofGrid := []string{"sigma", "floor", "corners", "radius", "plain"}
+	ofPatches := []string{"alpha", "beta", "side", "steps", "seed"}
 	foreign := ofPatches
 	if j.graph.Graph == "patch" {
 		foreign = ofGrid
 	}
 	for _, name := range foreign {
 		if f.Changed(name) {
-			return cli.Usagef("--%s is not of --graph %s: leave it out", name, j.graph.Graph)
+			return cli.Usagef("--%s does not apply to --graph %s: leave it out", name, j.graph.Graph)
 		}
 	}
 	if !f.Changed("pairs") {
@@ -99,11 +100,11 @@ func doEigenmap(c *cli.Program, args []string) error {
 	case f.Changed("steps") && f.Changed("tol"):
 		return cli.Usagef("--steps and --tol: steps reach what they reach; give one of them")
 	case f.Changed("seed") && !f.Changed("steps"):
-		return cli.Usagef("--seed is of --steps: leave it out")
+		return cli.Usagef("--seed needs --steps: leave it out")
 	case j.graph.Pairs < 2 && (j.out != "" || j.truth != ""):
-		return cli.Usagef("-k %d: the mask is of the second vector; want 2 or more", j.graph.Pairs)
+		return cli.Usagef("-k %d: the mask comes from the second vector; want 2 or more", j.graph.Pairs)
 	case f.Changed("levels"):
-		return cli.Usagef("--levels: weights are of the values themselves: leave it out")
+		return cli.Usagef("--levels: weights are computed from the values: leave it out")
 	}
 	if err := j.check(); err != nil {
 		return err
@@ -138,7 +139,7 @@ func (j eigenmapJob) checkFolder() error {
 	case eigenmap.Extension(j.out) != "":
 		return cli.Usagef("--out %s: several masks want a folder, such as -o masks", j.out)
 	case j.truth != "":
-		return cli.Usagef("--truth is of one image: leave it out")
+		return cli.Usagef("--truth applies to one image: leave it out")
 	}
 	return nil
 }
@@ -154,7 +155,8 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 	if j.truth != "" {
 		q.Truth, q.TruthShown = j.in.NamingWhole(j.truth), j.truth
 	}
-	if err := j.writable(&q.Question, []string{j.truth}, cli.Target{Flag: "--out", Path: j.out}, cli.Target{Flag: "--vectors", Path: j.vectors}); err != nil {
+	if err := j.writable(&q.Question, []string{j.truth}, cli.Target{Flag: "--out", Path: j.out},
+		cli.Target{Flag: "--vectors", Path: j.vectors}); err != nil {
 		return err
 	}
 	a, err := q.Answer()
@@ -208,7 +210,8 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 	if above {
 		side = "from"
 	}
-	fmt.Fprintf(c.Stderr, "eccbench: %s: Dice of the mask %.4f; of the best plain threshold, all values %s %g, %.4f\n", q.Shown, eigenmap.Dice(found, a.Truth), side, threshold, best)
+	fmt.Fprintf(c.Stderr, "eccbench: %s: Dice of the mask %.4f; of the best plain threshold, all values %s %g, %.4f\n",
+		q.Shown, eigenmap.Dice(found, a.Truth), side, threshold, best)
 	return nil
 }
 

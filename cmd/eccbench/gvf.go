@@ -67,7 +67,7 @@ func doGVF(c *cli.Program, args []string) error {
 	case j.out == "":
 		return cli.Usagef("--out is missing: want a file for the field, such as -o field.npy")
 	case f.Changed("levels"):
-		return cli.Usagef("--levels: the field is of the values themselves: leave it out")
+		return cli.Usagef("--levels: the field is computed from the values: leave it out")
 	}
 	if err := j.check(); err != nil {
 		return err
@@ -110,14 +110,16 @@ func (j gvfJob) run(c *cli.Program, input string) error {
 	if q.Question, err = j.question(c, input); err != nil {
 		return err
 	}
-	if err := j.writable(&q.Question, nil, cli.Target{Flag: "--out", Path: j.out}, cli.Target{Flag: "--plot", Path: j.plot}); err != nil {
+	if err := j.writable(&q.Question, nil, cli.Target{Flag: "--out", Path: j.out},
+		cli.Target{Flag: "--plot", Path: j.plot}); err != nil {
 		return err
 	}
 	a, err := q.Answer()
 	if err != nil {
 		return err
 	}
-	confirmed := fmt.Sprintf("%s, mu %v, boundary %s, by %s, VERIFIED by ", a.What, float32(j.flow.Mu), j.flow.Boundary, a.By)
+	confirmed := fmt.Sprintf("%s, mu %v, boundary %s, by %s, VERIFIED by ",
+		a.What, float32(j.flow.Mu), j.flow.Boundary, a.By)
 	note := fmt.Sprintf("%s%s by %s: %s", confirmed, a.Witness, version(), j.noted(a.Image))
 	if err := cli.WriteFile(j.out, func(f *os.File) error {
 		return gvf.Write(f, gvf.Extension(j.out), a.Image.Shape(), a.Out.WithAxes(a.Image.Dim()), note)

@@ -112,7 +112,8 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 	if err != nil {
 		return notOfImage(input, cli.Usage(err))
 	}
-	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: j.threads}, Memory: runner.AvailableMemory()}
+	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: j.threads},
+		Memory: runner.AvailableMemory()}
 	impl, err := ask.Choose(c.Homology, j.impl, shown, p, conditions, ask.HomologyImpls...)
 	if err != nil {
 		return err
@@ -125,7 +126,8 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 		return err
 	}
 	out := homologyAnswer{
-		Input: j.named(input), Coefficients: p.Over.String(), Implementation: a.By, Verdict: "VERIFIED", Witness: a.Witness, Program: version(), Groups: []homologyRow{},
+		Input: j.named(input), Coefficients: p.Over.String(), Implementation: a.By, Verdict: "VERIFIED", Witness: a.Witness,
+		Program: version(), Groups: []homologyRow{},
 	}
 	if j.format != "text" { // the text format leaves out the count, which may take longer than the answer
 		out.Simplices = p.Counts()
@@ -139,7 +141,8 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 		for d, tops := range p.Tops {
 			given[d] = int64(len(tops) / (d + 1))
 		}
-		fmt.Fprintf(c.Stderr, "eccbench: %s: %s: homology over %s by %s, VERIFIED by %s, %v\n", shown, simplicesInWords(given), ringInWords(p.Over), a.By, a.Evidence, quantity.Duration(time.Since(start)))
+		fmt.Fprintf(c.Stderr, "eccbench: %s: %s: homology over %s by %s, VERIFIED by %s, %v\n", shown,
+			simplicesInWords(given), ringInWords(p.Over), a.By, a.Evidence, quantity.Duration(time.Since(start)))
 	}
 	return writeTo(c, j.out, "homology", func(w io.Writer) error { return j.write(w, out) })
 }
@@ -168,7 +171,8 @@ func (j homologyJob) write(w io.Writer, a homologyAnswer) error {
 	var text strings.Builder
 	if j.format == "csv" {
 		if !j.bare {
-			fmt.Fprintf(&text, "# %s; %s; coefficients %s; by %s, %s by %s; %s\ndimension,betti,torsion\n", a.Input, simplicesInWords(a.Simplices), a.Coefficients, a.Implementation, a.Verdict, a.Witness, a.Program)
+			fmt.Fprintf(&text, "# %s; %s; coefficients %s; by %s, %s by %s; %s\ndimension,betti,torsion\n", a.Input,
+				simplicesInWords(a.Simplices), a.Coefficients, a.Implementation, a.Verdict, a.Witness, a.Program)
 		}
 		for _, r := range a.Groups {
 			fmt.Fprintf(&text, "%d,%d,%s\n", r.Dimension, r.Betti, strings.Trim(fmt.Sprint(r.Torsion), "[]"))

@@ -123,7 +123,8 @@ func (j sharing) surveyed(src grid.Source, of grid.Span) (v parts.Values, table 
 
 // manyValues returns the error of an image with more distinct values than --distinct allows.
 func manyValues(most int64) error {
-	return fmt.Errorf("%w than %d; give a greater --distinct, or none and take evenly spaced levels", element.ErrManyValues, most)
+	return fmt.Errorf("%w than %d; give a greater --distinct, or use evenly spaced levels",
+		element.ErrManyValues, most)
 }
 
 // mergeRanges merges the values of all shards.
@@ -185,7 +186,8 @@ func tableOf(path string) (l grid.Ladder, err error) {
 			return l, cli.Usagef("--table %s: line %d: %.40q is no float32; want a value each line, as eccbench levels --distinct writes them", path, n, word)
 		}
 		if len(values) == parts.MostTable {
-			return l, cli.Usagef("--table %s: more than %d values; take evenly spaced levels, or none", path, int64(parts.MostTable))
+			return l, cli.Usagef("--table %s: more than %d values; use evenly spaced levels, or none",
+				path, int64(parts.MostTable))
 		}
 		values = append(values, float32(v))
 	}
@@ -193,7 +195,8 @@ func tableOf(path string) (l grid.Ladder, err error) {
 		return l, cli.Usagef("--table %s: %w", path, err)
 	}
 	if l, err = grid.Table(values); err != nil {
-		return l, cli.Usagef("--table %s: %w; want its values ascending, as eccbench levels --distinct writes them", path, err)
+		return l, cli.Usagef("--table %s: %w; want its values ascending, as eccbench levels --distinct writes them",
+			path, err)
 	}
 	return l, nil
 }
@@ -204,7 +207,8 @@ func bounds(text string) (least, greatest float32, err error) {
 	a, errA := strconv.ParseFloat(lo, 32)
 	b, errB := strconv.ParseFloat(hi, 32)
 	if !both || errA != nil || errB != nil || !(a <= b) || math.IsInf(b-a, 0) {
-		return 0, 0, cli.Usagef("--between %s: want the least and the greatest value, LO,HI, which eccbench levels tells", text)
+		return 0, 0, cli.Usagef("--between %s: want the least and the greatest value, LO,HI, which eccbench levels prints",
+			text)
 	}
 	return float32(a), float32(b), nil
 }

@@ -75,7 +75,8 @@ func doMerge(c *cli.Program, args []string) error {
 	if err := j.writable(j.out); err != nil {
 		return err
 	}
-	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--plot", Path: j.plot}, {Flag: "--provenance", Path: j.provenance}}, paths...); err != nil {
+	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--plot", Path: j.plot},
+		{Flag: "--provenance", Path: j.provenance}}, paths...); err != nil {
 		return err
 	}
 	set, err := parts.Load(paths, j.threads)
@@ -239,7 +240,8 @@ func bettiNumbers(set *parts.Set, chi []int64) ([]betti.Numbers, error) {
 	}
 	numbers, d := all.Numbers(chi, set.Shape().Dim() == 2, set.In().Vertices)
 	if d != nil {
-		return nil, cli.VerdictError{Code: cli.ExitWrong, Why: fmt.Sprintf("the Betti numbers by %s are WRONG and are not printed: %s: %v", parts.MergeName, betti.FloodName, d)}
+		return nil, cli.VerdictError{Code: cli.ExitWrong,
+			Why: fmt.Sprintf("the Betti numbers by %s are WRONG and are not printed: %s: %v", parts.MergeName, betti.FloodName, d)}
 	}
 	return numbers, nil
 }
@@ -258,7 +260,8 @@ func (j mergeJob) blame(set *parts.Set, err error) error {
 	if verdict := (ask.VerdictError{}); errors.As(err, &verdict) && verdict.Status == verify.Wrong {
 		wrong, werr := set.Wrong()
 		if werr == nil && wrong != nil {
-			verdict.Why += fmt.Sprintf("; %s has changes that are not of its fingerprint, make it again: %s", wrong.Path(), wrong.Again())
+			verdict.Why += fmt.Sprintf("; %s has changes that contradict its fingerprint: make it again: %s",
+				wrong.Path(), wrong.Again())
 		}
 		return verdict
 	}

@@ -54,7 +54,7 @@ func checkRange(f *pflag.FlagSet, within []grid.Number, at bool) error {
 	case f.Changed("range") && (len(within) != 2 || within[0].Compare(within[1]) > 0):
 		return cli.Usagef("--range %s: want two values LO,HI, the lower one first, such as 40,100", cli.Listed(within))
 	case f.Changed("range") && at:
-		return cli.Usagef("--range is of rows of levels, and --at has rows of its own: leave one of them out")
+		return cli.Usagef("--range applies to rows of levels, and --at has rows of its own: leave one of them out")
 	}
 	return nil
 }

@@ -148,7 +148,8 @@ func doRun(c *cli.Program, args []string) error {
 	for _, name := range names {
 		files = append(files, b.Files(name)...)
 	}
-	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: records.Out}, {Flag: "--gobench", Path: export}}, files...); err != nil {
+	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: records.Out}, {Flag: "--gobench", Path: export}},
+		files...); err != nil {
 		return err
 	}
 	weights, err := cli.Weigh(p)
@@ -175,7 +176,8 @@ type outputs struct {
 
 // measure runs a plan, appends its records to the file, and prints the tables of all records in the
 // file.
-func measure(c *cli.Program, p runner.Plan, weights cli.Weights, foresee, quiet bool, o outputs, seed uint64) (err error) {
+func measure(c *cli.Program, p runner.Plan, weights cli.Weights, foresee, quiet bool, o outputs,
+	seed uint64) (err error) {
 	rec, err := o.Record(seed, c.Stderr)
 	if err != nil {
 		return err
@@ -202,7 +204,8 @@ func measure(c *cli.Program, p runner.Plan, weights cli.Weights, foresee, quiet 
 		}
 	}
 	if interrupted {
-		return cli.VerdictError{Code: cli.ExitInconclusive, Why: "interrupted: what had ended by then is above" + cli.ResumeHint(o.Out)}
+		return cli.VerdictError{Code: cli.ExitInconclusive,
+			Why: "interrupted: what had ended by then is above" + cli.ResumeHint(o.Out)}
 	}
 	return cli.Verdict(rec.All.Cells)
 }

@@ -75,7 +75,7 @@ func (j curveJob) doShare(c *cli.Program, f *pflag.FlagSet) error {
 		switch {
 		case !f.Changed(name):
 		case name == "levels" && j.between == "" && j.table == "":
-			return cli.Usagef("--levels takes the least and the greatest value of the whole image, which no shard knows: give them, --between LO,HI, as eccbench levels tells them, or leave it out")
+			return cli.Usagef("--levels takes the least and the greatest value of the whole image, which no shard knows: give them with --between LO,HI (eccbench levels prints them), or leave it out")
 		case name == "levels":
 		default:
 			return cli.Usagef("--each-slice needs no shards: slices have curves of their own")
@@ -93,7 +93,7 @@ func (j curveJob) doShare(c *cli.Program, f *pflag.FlagSet) error {
 	case j.table != "" && (j.between != "" || f.Changed("levels")):
 		return cli.Usagef("--table has all levels: leave --levels and --between out")
 	case j.table != "" && (j.mask != "" || j.options.NaN == ask.NaNMask):
-		return cli.Usagef("--table is of all voxels: leave --mask, --nan or --table out")
+		return cli.Usagef("--table applies to all voxels: leave --mask, --nan or --table out")
 	case j.table != "":
 		agreed = func(*pflag.FlagSet) (grid.Ladder, error) { return tableOf(j.table) }
 	}
@@ -112,9 +112,9 @@ func (j curveJob) ladder(f *pflag.FlagSet) (l grid.Ladder, err error) {
 	case err != nil:
 		return l, err
 	case len(levels) != 1 || levels[0] < 1 || levels[0] > grid.MaxLevels:
-		return l, cli.Usagef("--between is of a number of levels: give --levels, one from 1 to %d", int64(grid.MaxLevels))
+		return l, cli.Usagef("--between needs a number of levels: give --levels, one from 1 to %d", int64(grid.MaxLevels))
 	case j.mask != "":
-		return l, cli.Usagef("--levels are of all voxels: leave --mask or --levels out")
+		return l, cli.Usagef("--levels apply to all voxels: leave --mask or --levels out")
 	}
 	least, greatest, err := bounds(j.between)
 	if err != nil {
@@ -130,14 +130,14 @@ func (j curveJob) ladder(f *pflag.FlagSet) (l grid.Ladder, err error) {
 // command merge.
 func (j sharing) do(c *cli.Program, f *pflag.FlagSet, merged []string, impl string) error {
 	if j.shard == "" {
-		return cli.Usagef("--key, --dry-run and --disk-rate are of parts: give --shard i/n too")
+		return cli.Usagef("--key, --dry-run and --disk-rate apply to parts: give --shard i/n too")
 	}
 	if j.diskRate != "" && !j.dry {
 		return cli.Usagef("--disk-rate is for a plan: give --dry-run too")
 	}
 	for _, name := range merged {
 		if f.Changed(name) {
-			return cli.Usagef("--%s is of the whole, not of a part: give it to eccbench merge", name)
+			return cli.Usagef("--%s applies to the whole, not to a part: give it to eccbench merge", name)
 		}
 	}
 	if j.impl != "" && j.impl != impl {
@@ -154,7 +154,7 @@ func (j sharing) do(c *cli.Program, f *pflag.FlagSet, merged []string, impl stri
 		}
 	}
 	if len(images) != 1 || j.in.Volume == everyVolume {
-		return cli.Usagef("--shard is of one image, a file or an input string")
+		return cli.Usagef("--shard applies to one image, a file or an input string")
 	}
 	if info, err := os.Stat(images[0]); images[0] == cli.Standard || err == nil && info.Mode()&os.ModeNamedPipe != 0 {
 		return cli.Usagef("input %s: it can be read by one process, and shards are several: save it as a file", images[0])
@@ -241,7 +241,8 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 		p.Listed = j.ladder.Listed()
 	}
 	p.Source = hexOf(p.Input, p.Mask, p.Shape, p.Type, before)
-	key := fingerprint.Derived(strings.Join([]string{"eccbench part", p.Source, p.Counted.Type, p.Counted.Ladder, p.Construction, p.Filtration, p.Periodic}, "\n"))
+	key := fingerprint.Derived(strings.Join([]string{"eccbench part", p.Source, p.Counted.Type, p.Counted.Ladder,
+		p.Construction, p.Filtration, p.Periodic}, "\n"))
 	if j.key != "" {
 		if key, err = fingerprint.ParseKey(j.key); err != nil {
 			return cli.Usagef("--key: %w", err)
@@ -274,10 +275,12 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 		return cli.Usagef("input %s: in slices %d to %d %w; %s", input, of.Lo, of.Hi, infinite, instead)
 	}
 	if errors.Is(err, grid.ErrAbove) {
-		return cli.Usagef("input %s: %w; --between wants the range of the whole image, which eccbench levels tells", input, err)
+		return cli.Usagef("input %s: %w; --between wants the range of the whole image, which eccbench levels prints",
+			input, err)
 	}
 	if errors.Is(err, grid.ErrNotListed) {
-		return cli.Usagef("input %s: %w values; it wants all of the whole image, which eccbench levels --distinct tells", input, err)
+		return cli.Usagef("input %s: %w values; it wants all of the whole image, which eccbench levels --distinct prints",
+			input, err)
 	}
 	if errors.Is(err, element.ErrManyValues) {
 		return cli.Usagef("input %s: slices %d to %d have %w", input, of.Lo, of.Hi, err)
@@ -310,7 +313,8 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 
 // count computes the answer of a part. It returns a text that names the implementation and the
 // witness, and a function to call once the part is written.
-func (j sharing) count(c *cli.Program, p *parts.Part, name string, counted grid.Source, in ecc.Convention, of grid.Span, key fingerprint.Key, runs *parts.Runs) (said string, hold func() error, err error) {
+func (j sharing) count(c *cli.Program, p *parts.Part, name string, counted grid.Source, in ecc.Convention, of grid.Span,
+	key fingerprint.Key, runs *parts.Runs) (said string, hold func() error, err error) {
 	w, sum, slabs := j.question(c, counted, in, of, key, runs)
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.threads}}
 	by := ask.EveryImpl
@@ -331,7 +335,8 @@ func (j sharing) count(c *cli.Program, p *parts.Part, name string, counted grid.
 		p.Chunks, merged = runs.Steps(key.In(in).For(counted.Ladder().Len()), j.threads)
 		hold = func() error {
 			if d := ecc.UnlikeSums(sum(), *merged, key); d != nil {
-				return cli.VerdictError{Code: cli.ExitWrong, Why: fmt.Sprintf("the part by %s is WRONG and is not written: its runs are not merged rightly: %v", p.Implementation, d)}
+				return cli.VerdictError{Code: cli.ExitWrong,
+					Why: fmt.Sprintf("the part by %s is WRONG and is not written: its runs are not merged rightly: %v", p.Implementation, d)}
 			}
 			return nil
 		}
@@ -345,7 +350,8 @@ var spilledVoxels int64 = ecc.SpilledVoxels
 
 // question returns the workload for the slices of a shard. After the answer, the functions return
 // its fingerprint and the bytes of its components.
-func (j sharing) question(c *cli.Program, counted grid.Source, in ecc.Convention, of grid.Span, key fingerprint.Key, runs *parts.Runs) (bench.Workload[grid.Source, ecc.VCEC], func() fingerprint.Sum, func() ([][]byte, error)) {
+func (j sharing) question(c *cli.Program, counted grid.Source, in ecc.Convention, of grid.Span, key fingerprint.Key,
+	runs *parts.Runs) (bench.Workload[grid.Source, ecc.VCEC], func() fingerprint.Sum, func() ([][]byte, error)) {
 	if j.of != betti.Name {
 		beside := ecc.Beside{}
 		if !counted.Ladder().Indexed() {
@@ -404,7 +410,8 @@ func bySlices(name string) (string, error) {
 // others.
 func (j sharing) shareable(src grid.Source, input, name string) error {
 	if j.convention.Periodic.Z && grid.Dim(src) > src.Shape().Dim() {
-		return fmt.Errorf("--periodic %s: %s is a volume of one slice, whose shards are along y: leave z or --shard out", j.convention.Periodic, input)
+		return fmt.Errorf("--periodic %s: %s is a volume of one slice, whose shards are along y: leave z or --shard out",
+			j.convention.Periodic, input)
 	}
 	if err := j.convention.Periodic.Of(src.Shape()); err != nil {
 		return fmt.Errorf("--periodic %s: %s: %w", j.convention.Periodic, input, err)
@@ -416,8 +423,10 @@ func (j sharing) shareable(src grid.Source, input, name string) error {
 	if err != nil {
 		return err
 	}
-	if _, _, even := src.Ladder().Affinity(); src.Ladder().Indexed() && (!even || n.FromFiles() && grid.Unmasked(src).Type() == grid.Float32) {
-		return fmt.Errorf("input %s: its levels, %v, are those of the whole image, which no shard knows; say levels=every", input, src.Ladder())
+	if _, _, even := src.Ladder().Affinity(); src.Ladder().Indexed() &&
+		(!even || n.FromFiles() && grid.Unmasked(src).Type() == grid.Float32) {
+		return fmt.Errorf("input %s: its levels, %v, are those of the whole image, which no shard knows; use levels=every",
+			input, src.Ladder())
 	}
 	return nil
 }
@@ -495,7 +504,8 @@ func (j sharing) plan(c *cli.Program, src, counted grid.Source, input string, n 
 		header = "in\t"
 		took = func(bytes int64) string { return quantity.Duration(quantity.Seconds(float64(bytes) / float64(rate))) }
 	}
-	fmt.Fprintf(c.Stdout, "%s: %v %v, %v: %d shards on %d cores each\n", report.VisibleText(input), src.Shape(), src.Type(), src.Ladder(), n, j.threads)
+	fmt.Fprintf(c.Stdout, "%s: %v %v, %v: %d shards on %d cores each\n", report.VisibleText(input), src.Shape(),
+		src.Type(), src.Ladder(), n, j.threads)
 	t := tabwriter.NewWriter(c.Stdout, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "shard\tslices\treads\t%smemory, about\tpart, at most\t\n", header)
 	var reads int64
@@ -511,7 +521,8 @@ func (j sharing) plan(c *cli.Program, src, counted grid.Source, input string, n 
 		if in != "" {
 			in += "\t"
 		}
-		fmt.Fprintf(t, "%v\t%d\t%s\t%s%s\t%s\t\n", s, of.Len(), quantity.Bytes(cost.Reads), in, quantity.Bytes(cost.Memory), quantity.Bytes(cost.Part))
+		fmt.Fprintf(t, "%v\t%d\t%s\t%s%s\t%s\t\n", s, of.Len(), quantity.Bytes(cost.Reads), in, quantity.Bytes(cost.Memory),
+			quantity.Bytes(cost.Part))
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -520,6 +531,7 @@ func (j sharing) plan(c *cli.Program, src, counted grid.Source, input string, n 
 	if in != "" {
 		in = ": " + in + " at " + j.diskRate + "/s, counting and checking meanwhile"
 	}
-	_, err := fmt.Fprintf(c.Stdout, "all read %s, %.2f %% more than the image%s\n", quantity.Bytes(reads), 100*(float64(reads)/float64(grid.TotalBytes(src))-1), in)
+	_, err := fmt.Fprintf(c.Stdout, "all read %s, %.2f %% more than the image%s\n", quantity.Bytes(reads),
+		100*(float64(reads)/float64(grid.TotalBytes(src))-1), in)
 	return err
 }

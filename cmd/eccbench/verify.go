@@ -177,7 +177,8 @@ func silentLaws(laws []string, cells []bench.CellRecord) []string {
 // printVerdicts prints the number of inputs by implementation and status. It then prints every
 // unverified answer with its evidence.
 func printVerdicts(c *cli.Program, style report.Format, impls []string, cells []bench.CellRecord, evidence bool) error {
-	statuses := []verify.Status{verify.Verified, verify.Wrong, verify.Unverified, verify.Skipped, verify.Crashed, verify.Timeout}
+	statuses := []verify.Status{verify.Verified, verify.Wrong, verify.Unverified, verify.Skipped, verify.Crashed,
+		verify.Timeout}
 	header := []string{"implementation", "inputs", "witnesses"}
 	for _, s := range statuses {
 		header = append(header, string(s))
@@ -213,14 +214,16 @@ func printVerdicts(c *cli.Program, style report.Format, impls []string, cells []
 		case cell.Status == verify.Verified:
 		case cell.Status == verify.Skipped && !said[cell.Reason]: // once for all inputs
 			said[cell.Reason] = true
-			fmt.Fprintf(c.Stdout, "\n%s: %s: %s\n", strings.Join(skipped(cells, cell.Reason), ", "), cell.Status, report.Prose(style, cell.Reason))
+			fmt.Fprintf(c.Stdout, "\n%s: %s: %s\n", strings.Join(skipped(cells, cell.Reason), ", "), cell.Status,
+				report.Prose(style, cell.Reason))
 		case cell.Status != verify.Skipped && !said[crash(cell)]:
 			of := ""
 			if n := crashedAlike(cells, cell); n > 1 { // once for all inputs
 				said[crash(cell)] = true
 				of = fmt.Sprintf(" (%d inputs)", n)
 			}
-			fmt.Fprintf(c.Stdout, "\n%s %s: %s: %s%s\n", cell.Impl, report.Prose(style, cell.Input), cell.Status, report.Prose(style, cell.Reason), of)
+			fmt.Fprintf(c.Stdout, "\n%s %s: %s: %s%s\n", cell.Impl, report.Prose(style, cell.Input), cell.Status,
+				report.Prose(style, cell.Reason), of)
 			for _, e := range cell.Evidence {
 				if e.Diff != nil && e.Diff.Context != "" {
 					fmt.Fprintf(c.Stdout, "  %s\n", strings.ReplaceAll(e.Diff.Context, "\n", "\n  "))

@@ -52,11 +52,13 @@ func (a answering) noted(image ask.WholeImage) string {
 }
 
 // tell prints the confirmed answer about an image and the elapsed time.
-func tell[Out any](c *cli.Program, shown string, image ask.WholeImage, start time.Time, confirmed string, a ask.Answered[Out], more string) {
+func tell[Out any](c *cli.Program, shown string, image ask.WholeImage, start time.Time, confirmed string,
+	a ask.Answered[Out], more string) {
 	for _, m := range a.Measures {
 		if !m.Aside {
 			confirmed += ", " + m.String()
 		}
 	}
-	fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %s%s, %v\n", shown, grid.Extent(image.Field), image.Type(), confirmed, more, quantity.Duration(time.Since(start)))
+	fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %s%s, %v\n", shown, grid.Extent(image.Field), image.Type(), confirmed,
+		more, quantity.Duration(time.Since(start)))
 }

@@ -22,7 +22,8 @@ import (
 // *grid.NotFiniteError; impossible levels are a LevelsError.
 //
 // It uses the given number of cores, and returns the context's error once the context has ended.
-func Voxels(ctx context.Context, cores int, shape grid.Shape, typ string, data []byte, levels int64) (*grid.Field, error) {
+func Voxels(ctx context.Context, cores int, shape grid.Shape, typ string, data []byte,
+	levels int64) (*grid.Field, error) {
 	h, stored := Cores{ctx, cores}, ParseType(typ)
 	switch {
 	case stored == 0 || stored == Int8:
@@ -56,7 +57,8 @@ func Voxels(ctx context.Context, cores int, shape grid.Shape, typ string, data [
 		}
 		if levels > 0 {
 			if ladder, err = RangeLadder(lo, hi, levels); err != nil {
-				return nil, LevelsError{fmt.Errorf("%d levels from %v to %v: %w; ask for fewer levels, or for all", levels, lo, hi, err)}
+				return nil, LevelsError{fmt.Errorf("%d levels from %v to %v: %w; ask for fewer levels, or for all",
+					levels, lo, hi, err)}
 			}
 		}
 	}
@@ -200,7 +202,8 @@ func (g *Guess) Watch() { g.watched.Store(true) }
 // Look checks that values are in the range, or on the levels.
 func (g *Guess) Look(data []byte) {
 	values := grid.Values[float32](data)
-	if lo, hi, finite := g.extremes(values); lo < g.lo || hi > g.hi || !finite || g.onLevels && !onLevels(g.Ladder(), values) {
+	if lo, hi, finite := g.extremes(values); lo < g.lo || hi > g.hi || !finite ||
+		g.onLevels && !onLevels(g.Ladder(), values) {
 		g.wrong.Store(true)
 	}
 }

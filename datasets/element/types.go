@@ -31,7 +31,7 @@ func ParseNumPy(descr string) (Type, bool, error) {
 		return Int8, false, nil
 	case "i2", "u2", "f4", "f2", "i4", "u4", "i8", "u8", "f8":
 		if order != '<' && order != '>' {
-			return 0, false, fmt.Errorf("dtype %q says no byte order; want < or >", descr)
+			return 0, false, fmt.Errorf("dtype %q has no byte order; want < or >", descr)
 		}
 		return map[string]Type{
 			"i2": Int16, "u2": Uint16, "f4": Float32, "f2": Float16,
@@ -40,7 +40,8 @@ func ParseNumPy(descr string) (Type, bool, error) {
 	case "c8", "c16", "c32":
 		advice = "save its magnitude or its real part as numpy.float32"
 	}
-	return 0, false, fmt.Errorf("dtype %q is not bool, an integer of up to 64 bits, float16, float32 or float64; %s", descr, advice)
+	return 0, false, fmt.Errorf("dtype %q is not bool, an integer of up to 64 bits, float16, float32 or float64; %s",
+		descr, advice)
 }
 
 // AppendNumber appends a decimal number as the little-endian bytes of a type.
@@ -100,7 +101,8 @@ const (
 
 // TypeNames lists the names of the types of raw files.
 func TypeNames() []string {
-	return []string{"bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64"}
+	return []string{"bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32",
+		"float64"}
 }
 
 // ParseType returns the type with a name, 0 for none.

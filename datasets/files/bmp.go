@@ -16,7 +16,8 @@ const bmpMagic, bmpFileHeader = "BM", 14
 
 // matchesBmp reports whether a file begins with the two magic bytes and has a known header size.
 func matchesBmp(head []byte) bool {
-	return len(head) >= bmpFileHeader+4 && string(head[:2]) == bmpMagic && bmpHeaders[binary.LittleEndian.Uint32(head[bmpFileHeader:])]
+	return len(head) >= bmpFileHeader+4 && string(head[:2]) == bmpMagic &&
+		bmpHeaders[binary.LittleEndian.Uint32(head[bmpFileHeader:])]
 }
 
 // bmpHeaders are the sizes of the headers of OS/2 1, Windows 3, and the later ones.
@@ -110,7 +111,8 @@ func scanBmp(in fileInput) (*bmpHeader, error) {
 			return nil, err
 		}
 	case compression != 0:
-		return nil, fmt.Errorf("a BMP image of compression %d (%d bits); save it uncompressed, of 8 bits", compression, h.bits)
+		return nil, fmt.Errorf("a BMP image of compression %d (%d bits); save it uncompressed, of 8 bits",
+			compression, h.bits)
 	}
 	switch h.bits {
 	case 1, 4, 8:
@@ -122,7 +124,7 @@ func scanBmp(in fileInput) (*bmpHeader, error) {
 		return nil, fmt.Errorf("a BMP image of %d bits; save it as greyscale of 8 bits", h.bits)
 	}
 	if h.offset < bmpFileHeader+size+masks+int64(len(h.palette)) {
-		return nil, fmt.Errorf("the pixels are said to start at byte %d, within the header; the file is damaged", h.offset)
+		return nil, fmt.Errorf("the header places the pixels at byte %d, within itself; the file is damaged", h.offset)
 	}
 	return h, h.checkSize(in.size, stored)
 }
@@ -139,7 +141,8 @@ func (h *bmpHeader) masks(in fileInput, size int64) error {
 	if size < 56 {
 		alpha = 0
 	}
-	if le.Uint32(masks) != 0xff0000 || le.Uint32(masks[4:]) != 0xff00 || le.Uint32(masks[8:]) != 0xff || alpha != 0 && alpha != 0xff000000 {
+	if le.Uint32(masks) != 0xff0000 || le.Uint32(masks[4:]) != 0xff00 || le.Uint32(masks[8:]) != 0xff ||
+		alpha != 0 && alpha != 0xff000000 {
 		return errors.New("a BMP image whose colours are not a byte each; save it as greyscale of 8 bits")
 	}
 	h.alpha = alpha != 0
@@ -180,7 +183,7 @@ func (h *bmpHeader) checkSize(size, stored int64) error {
 	}
 	switch have := size - h.offset; {
 	case have < want:
-		return fmt.Errorf("truncated: %d bytes of pixels where the header says %d; copy the file again", max(0, have), want)
+		return fmt.Errorf("truncated: %d bytes of pixels where the header states %d; copy the file again", max(0, have), want)
 	case have > want:
 		return fmt.Errorf("trailing data: %d bytes after the pixels; cut them off", have-want)
 	}

@@ -34,7 +34,8 @@ func (in fileInput) companions(skip int64, names ...string) (fileInput, error) {
 			err = fmt.Errorf("truncated: %d bytes, of which %d are to be skipped; copy the file again", size, skip)
 		}
 		if err == nil && len(chain.parts) > 0 && size-skip != chain.ends[0] {
-			err = fmt.Errorf("%d bytes after those to be skipped, where the first data file has %d; want files of one length", size-skip, chain.ends[0])
+			err = fmt.Errorf("%d bytes after those to be skipped, where the first data file has %d; want files of one length",
+				size-skip, chain.ends[0])
 		}
 		if err != nil {
 			return in, fmt.Errorf("its data file %.200q: %w", name, err)
@@ -118,7 +119,8 @@ func numberedNames(pattern string, first, last, step int64) ([]string, error) {
 		return nil, fmt.Errorf("the pattern of its data files is %.80q; want one number in it, such as %%03d", pattern)
 	}
 	if step == 0 || (last-first)/step < 0 || (last-first)/step >= mostDataFiles {
-		return nil, fmt.Errorf("its data files are numbered from %d to %d by %d; want 1 to %d files", first, last, step, mostDataFiles)
+		return nil, fmt.Errorf("its data files are numbered from %d to %d by %d; want 1 to %d files",
+			first, last, step, mostDataFiles)
 	}
 	var names []string
 	for i := range (last-first)/step + 1 {

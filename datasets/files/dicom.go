@@ -149,7 +149,8 @@ func (d *dicomFile) checkGrey() error {
 func (d *dicomFile) describePixels(b *fileBody) error {
 	bits := d.number(dicomAllocated, 0)
 	if d.pixels.tag != dicomPixels {
-		b.stored = map[uint32]element.Type{dicomFloatPixels: element.Float32, dicomDoublePixels: element.Float64}[d.pixels.tag]
+		b.stored = map[uint32]element.Type{dicomFloatPixels: element.Float32,
+			dicomDoublePixels: element.Float64}[d.pixels.tag]
 		if bits != 8*b.stored.Size() {
 			return fmt.Errorf("%v pixels of %d bits; correct the header", b.stored, bits)
 		}
@@ -180,7 +181,7 @@ func (d *dicomFile) describePixels(b *fileBody) error {
 // it.
 func (d *dicomFile) checkLength(b *fileBody) error {
 	extra := d.pixels.length - b.bytes()
-	wrong := fmt.Errorf("%d bytes of pixels, where the header says %d (%v, %d each); correct the header",
+	wrong := fmt.Errorf("%d bytes of pixels, where the header states %d (%v, %d each); correct the header",
 		d.pixels.length, b.bytes(), b.shape, b.stored.Size())
 	switch {
 	case extra == 0 || extra == 1 && b.bytes()%2 == 1:
@@ -212,7 +213,8 @@ func lowBits(data []byte, s element.Type, bits int) {
 }
 
 // extendBits is lowBits for values of the unsigned type U, with the signed type S.
-func extendBits[U uint8 | uint16 | uint32 | uint64, S int8 | int16 | int32 | int64](values []U, unused int, signed bool) {
+func extendBits[U uint8 | uint16 | uint32 | uint64, S int8 | int16 | int32 | int64](values []U, unused int,
+	signed bool) {
 	for i, v := range values {
 		if values[i] = v << unused >> unused; signed {
 			values[i] = U(S(v<<unused) >> unused)

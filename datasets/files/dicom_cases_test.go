@@ -176,7 +176,7 @@ func TestDicomSyntaxes(t *testing.T) {
 	deflated := words.fileOf(dicomDeflatedUID)
 	checkDicom(t, "cut", deflated[:len(deflated)-9], Options{}, "", "the deflated elements end too early")
 	mixed := append(dicomCase{}.file(), words.encode(binary.LittleEndian, false)...)
-	checkDicom(t, "implicit after all", mixed, Options{}, "", "has no type, where the transfer syntax says explicit ones")
+	checkDicom(t, "implicit after all", mixed, Options{}, "", "has no type, where the transfer syntax has explicit ones")
 }
 
 func TestDicomPhotometric(t *testing.T) {
@@ -192,8 +192,8 @@ func TestDicomPadding(t *testing.T) {
 	good := baseCase(1, 2, 3, 4, 5, 6)
 	pad := func(pixels ...byte) dicomCase { return good.with(dicomCase{dicomPixels: {"OB", pixels}}) }
 	checkDicom(t, "zeros", pad(1, 2, 3, 4, 5, 6, 0, 0, 0, 0).file(), Options{}, "3x2", "", six...)
-	checkDicom(t, "more rows", pad(1, 2, 3, 4, 5, 6, 0, 0, 7).file(), Options{}, "", "9 bytes of pixels, where the header says 6")
-	checkDicom(t, "a frame", pad(1, 2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0).file(), Options{}, "", "12 bytes of pixels, where the header says 6")
+	checkDicom(t, "more rows", pad(1, 2, 3, 4, 5, 6, 0, 0, 7).file(), Options{}, "", "9 bytes of pixels, where the header states 6")
+	checkDicom(t, "a frame", pad(1, 2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0).file(), Options{}, "", "12 bytes of pixels, where the header states 6")
 	odd := dicomCase{dicomRows: us(1), dicomColumns: us(5), dicomPixels: {"OB", []byte{1, 2, 3, 4, 5}}}
 	checkDicom(t, "odd", good.with(odd).file(), Options{}, "5x1", "", six[:5]...)
 	checkDicom(t, "odd, then padding", good.with(odd).with(dicomCase{0xfffcfffc: {"OB", make([]byte, 20)}}).file(), Options{}, "5x1", "", six[:5]...)

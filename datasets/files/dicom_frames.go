@@ -146,7 +146,8 @@ func (d *dicomFile) volumeOf(frame dicomValues) (string, error) {
 		return text, nil
 	}
 	if len(indices) != len(dimensions) {
-		return "", fmt.Errorf("a frame has %d indices for %d dimensions; the header is damaged", len(indices), len(dimensions))
+		return "", fmt.Errorf("a frame has %d indices for %d dimensions; the header is damaged",
+			len(indices), len(dimensions))
 	}
 	for i, dimension := range dimensions {
 		if tags := d.tags(dimension[dicomIndexPointer]); len(tags) == 1 && !slices.Contains(dicomSpatial, tags[0]) {

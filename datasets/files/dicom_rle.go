@@ -89,7 +89,8 @@ func (r *rleReader) next() error {
 		return fmt.Errorf("reading a frame: %w", storage.Cause(err))
 	}
 	if len(packed) < rleHeader || int64(binary.LittleEndian.Uint32(packed)) != r.size {
-		return fmt.Errorf("a frame of RLE has not one segment for each of the %d bytes of a pixel; the file is damaged", r.size)
+		return fmt.Errorf("a frame of RLE has not one segment for each of the %d bytes of a pixel; the file is damaged",
+			r.size)
 	}
 	r.frame = make([]byte, r.pixels*r.size)
 	for s := range r.size {

@@ -159,7 +159,7 @@ func TestFitsPadding(t *testing.T) {
 		checkAnyFile(t, "a.fits", whole[:n])
 	}
 	checkFileImage(t, mustOpen(t, "a.fits", append(bytes.Clone(whole), "more bytes"...)), "3x2", grid.Uint8, linear(1, 1))
-	checkRefusedCheaply(t, "a.fits", whole[:fitsBlock+5], Options{}, "truncated: 5 bytes of voxels where the header says 6")
+	checkRefusedCheaply(t, "a.fits", whole[:fitsBlock+5], Options{}, "truncated: 5 bytes of voxels where the header states 6")
 	checkRefusedCheaply(t, "a.fits", writeFits(append(slices.Clone(goodFits), "GCOUNT  = 2"), "123456"), Options{}, "GCOUNT")
 }
 

@@ -226,7 +226,7 @@ func openImage(name string, in fileInput) (grid.Source, error) {
 // describe reads the header of an image from a file with a name.
 func describe(name string, in fileInput) (*fileBody, error) {
 	if in.size == 0 {
-		return nil, errors.New("the file is empty; it holds no image")
+		return nil, errors.New("the file is empty; it contains no image")
 	}
 	if in.Levels < 0 || in.Levels > grid.MaxLevels {
 		return nil, levelsError(in.Levels)
@@ -245,7 +245,7 @@ func describe(name string, in fileInput) (*fileBody, error) {
 		return nil, err
 	}
 	if given := in.Shape != (grid.Shape{}) || in.typed(); given && format.name != "raw" {
-		return nil, fmt.Errorf("a %s file says its own shape and type; leave them out", format.name)
+		return nil, fmt.Errorf("a %s file has its own shape and type; leave them out", format.name)
 	}
 	if in.unsized && !slices.Contains(passed, format.name) {
 		return nil, NotStreamed{"what follows its voxels is not known"}
@@ -258,7 +258,8 @@ func describe(name string, in fileInput) (*fileBody, error) {
 		return nil, fmt.Errorf("a %s file has no arrays with names; leave --array out", format.name)
 	}
 	if in.Channel != "" && format.name != "TIFF" {
-		return nil, fmt.Errorf("a %s file has no channels with names; leave --channel out, or choose by --volume", format.name)
+		return nil, fmt.Errorf("a %s file has no channels with names; leave --channel out, or choose by --volume",
+			format.name)
 	}
 	if in.Volume != nil && body.volumes.count == 0 {
 		return nil, fmt.Errorf("a %s file has one volume; leave --volume out", format.name)
@@ -337,7 +338,8 @@ func formatOf(name string, in fileInput) (fileFormat, error) {
 	if err := foreign(name, head); err != nil {
 		return fileFormat{}, err
 	}
-	return fileFormat{}, fmt.Errorf("neither the name nor the first bytes tell the format; want one of %s", strings.Join(known, " "))
+	return fileFormat{}, fmt.Errorf("neither the name nor the first bytes identify the format; want one of %s",
+		strings.Join(known, " "))
 }
 
 // fileShape makes a shape of axes given slowest first. It drops slow axes of length 1 beyond the
@@ -514,7 +516,8 @@ func (s *fileStream) readStored(dst []byte, from int64) error {
 	from += b.offset + b.volumes.first*b.stored.Size()
 	err := storage.ReadAt(b.in.ReaderAt, dst, from)
 	if err == io.EOF { // of the file itself, not of compressed data in it
-		return fmt.Errorf("became shorter while it was read, and ends before byte %d; leave it as it is meanwhile: %w", from+int64(len(dst)), err)
+		return fmt.Errorf("became shorter while it was read, and ends before byte %d; leave it as it is meanwhile: %w",
+			from+int64(len(dst)), err)
 	}
 	if err != nil {
 		return fmt.Errorf("reading voxels at byte %d: %w", from, storage.Cause(err))

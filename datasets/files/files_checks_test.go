@@ -383,7 +383,7 @@ var refusedZarr = []struct{ name, options, want string }{
 	{"last_05", "", "of which \"c\" comes after those of space"},
 	{"two_arrays", "", "choose an array with --array, or array=NAME in an input string: \"first\", \"second\""},
 	{"u8_v3", "/array=0", "it is an array, and no group"},
-	{"u8_v3", "/shape=7x6x5/type=uint8", "says its own shape and type"},
+	{"u8_v3", "/shape=7x6x5/type=uint8", "has its own shape and type"},
 	{"u8_v3", "/levels=3", "a number of levels is for float32"},
 	{"none", "", "no such file or directory; check the path"},
 }

@@ -43,7 +43,7 @@ func openFits(in fileInput) (*fileBody, error) {
 			return nil, err
 		}
 		if size > in.size-data {
-			return nil, fmt.Errorf("truncated: %d bytes follow a header that says %d; copy the file again", in.size-data, size)
+			return nil, fmt.Errorf("truncated: %d bytes follow a header that states %d; copy the file again", in.size-data, size)
 		}
 		at = data + (size+fitsBlock-1)/fitsBlock*fitsBlock
 	}
@@ -77,7 +77,7 @@ func fitsHeader(in fileInput, at int64) (fitsFields, int64, error) {
 				continue
 			}
 			if _, twice := h[key]; twice {
-				return nil, 0, fmt.Errorf("FITS keyword %s stands twice; remove one", key)
+				return nil, 0, fmt.Errorf("FITS keyword %s occurs twice; remove one", key)
 			}
 			value := strings.TrimSpace(string(card[10:]))
 			if text, quoted := strings.CutPrefix(value, "'"); quoted {
@@ -91,7 +91,9 @@ func fitsHeader(in fileInput, at int64) (fitsFields, int64, error) {
 }
 
 func fitsBears(key string) bool {
-	return strings.HasPrefix(key, "NAXIS") || slices.Contains([]string{"XTENSION", "BITPIX", "BSCALE", "BZERO", "BLANK", "PCOUNT", "GCOUNT", "GROUPS", "ZIMAGE"}, key)
+	return strings.HasPrefix(key, "NAXIS") || slices.Contains([]string{
+		"XTENSION", "BITPIX", "BSCALE", "BZERO", "BLANK", "PCOUNT", "GCOUNT", "GROUPS", "ZIMAGE",
+	}, key)
 }
 
 // integer returns the value of a keyword that is a whole number.
@@ -117,7 +119,8 @@ func (h fitsFields) axes() (bits int64, axes []int64, err error) {
 		return 0, nil, err
 	}
 	if n < 0 || n > 999 || !slices.Contains([]int64{8, 16, 32, 64, -32, -64}, bits) {
-		return 0, nil, fmt.Errorf("FITS keywords BITPIX %d and NAXIS %d; want 8, 16, 32, 64, -32 or -64, and a number of axes", bits, n)
+		return 0, nil,
+			fmt.Errorf("FITS keywords BITPIX %d and NAXIS %d; want 8, 16, 32, 64, -32 or -64, and a number of axes", bits, n)
 	}
 	for i := range n {
 		length, err := h.integer(fmt.Sprintf("NAXIS%d", i+1), -1)
@@ -176,14 +179,16 @@ func (h fitsFields) body(in fileInput, bits int64, axes []int64, data int64) (*f
 		return nil, fmt.Errorf("FITS keywords PCOUNT %d and GCOUNT %q of an image; want 0 and 1", parameters, h["GCOUNT"])
 	}
 	b := &fileBody{in: in, big: true, offset: data, slope: 1}
-	b.stored = map[int64]element.Type{8: element.Uint8, 16: element.Int16, 32: element.Int32, 64: element.Int64, -32: element.Float32, -64: element.Float64}[bits]
+	b.stored = map[int64]element.Type{8: element.Uint8, 16: element.Int16, 32: element.Int32, 64: element.Int64,
+		-32: element.Float32, -64: element.Float64}[bits]
 	for key, v := range map[string]*float64{"BSCALE": &b.slope, "BZERO": &b.inter} {
 		text, ok := h[key]
 		if !ok {
 			continue
 		}
 		var err error
-		if *v, err = strconv.ParseFloat(strings.Replace(strings.ToUpper(text), "D", "E", 1), 64); err != nil || math.IsInf(*v, 0) || math.IsNaN(*v) {
+		if *v, err = strconv.ParseFloat(strings.Replace(strings.ToUpper(text), "D", "E", 1), 64); err != nil ||
+			math.IsInf(*v, 0) || math.IsNaN(*v) {
 			return nil, fmt.Errorf("FITS keyword %s is %.40q; want a finite number", key, text)
 		}
 	}

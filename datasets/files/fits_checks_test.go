@@ -30,12 +30,12 @@ func damagedFits() (list []damagedFile) {
 		{"bits", "8", "12", "BITPIX 12"},
 		{"no bits", "BITPIX", "BITPIY", "BITPIX 0"},
 		{"text", "BITPIX  =                    8", "BITPIX  = 'eight   '", `BITPIX is "eight"`},
-		{"twice", "BITPIX  =                    8", "NAXIS2  = 2", "NAXIS2 stands twice"},
+		{"twice", "BITPIX  =                    8", "NAXIS2  = 2", "NAXIS2 occurs twice"},
 		{"no axis", "NAXIS2", "NAXIS3", "NAXIS2 is missing"},
 		{"negative", "= 2 /", "= -2 /", "NAXIS2 is missing or negative"},
 		{"zero", "= 2 /", "= 0 /", "at least 1"},
 		{"axes", "                    2", "                 1000", "NAXIS 1000"},
-		{"long", "= 2 /", "= 1000 /", "truncated: 2880 bytes of voxels where the header says 3000"},
+		{"long", "= 2 /", "= 1000 /", "truncated: 2880 bytes of voxels where the header states 3000"},
 		{"huge", "= 2 /", "= 1000000000000 /", "truncated: 2880 bytes"},
 		{"beyond counting", "= 2 /", "= 9000000000000000000 /", "more voxels than can be counted"},
 		{"four", "NAXIS   =                    2", "NAXIS   = 4 / and two more   ", "NAXIS3 is missing"},
@@ -61,7 +61,7 @@ func damagedFits() (list []damagedFile) {
 	table := []string{"XTENSION= 'BINTABLE'", "BITPIX  = 8", "NAXIS   = 2", "NAXIS1  = 3", "NAXIS2  = 2"}
 	for _, c := range []struct{ card, want string }{
 		{"", "no image"}, {"PCOUNT  = -1", "PCOUNT is -1"}, {"GCOUNT  = -1", "GCOUNT is -1"}, {"GCOUNT  = 1000000000000000000", "GCOUNT is 1"},
-		{"PCOUNT  = 100000", "truncated: 2880 bytes follow a header that says 100006"}, {"NAXIS9  = x", "no image"},
+		{"PCOUNT  = 100000", "truncated: 2880 bytes follow a header that states 100006"}, {"NAXIS9  = x", "no image"},
 	} {
 		bad := append(writeFits(primary, ""), writeFits(append(append([]string{}, table...), c.card), "123456")...)
 		add("table", bad, c.want)

@@ -42,7 +42,7 @@ type headerFields struct {
 // put adds a field. A second field of the same name is an error.
 func (f headerFields) put(name, value string) error {
 	if _, twice := f.values[name]; twice {
-		return fmt.Errorf("%s field %.40q stands twice; remove one", f.format, name)
+		return fmt.Errorf("%s field %.40q occurs twice; remove one", f.format, name)
 	}
 	f.values[name] = value
 	return nil

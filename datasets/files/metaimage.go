@@ -94,7 +94,8 @@ func (f headerFields) metaAxes() (axes []int64, channels bool, err error) {
 		return nil, false, fmt.Errorf("MetaImage field DimSize: %w", err)
 	}
 	if n, err := wholeNumbers(f.values["NDims"]); err != nil || len(n) != 1 || n[0] != int64(len(axes)) || len(axes) < 2 {
-		return nil, false, fmt.Errorf("MetaImage field NDims is %.20q but DimSize has %d sizes; want 2 or 3", f.values["NDims"], len(axes))
+		return nil, false, fmt.Errorf("MetaImage field NDims is %.20q but DimSize has %d sizes; want 2 or 3",
+			f.values["NDims"], len(axes))
 	}
 	slices.Reverse(axes)
 	text, channels := f.values["ElementNumberOfChannels"]
@@ -135,7 +136,8 @@ func (b *fileBody) metaVoxels(fields headerFields, list []string) error {
 			return err
 		}
 		if len(names) > 1 && (packed || text || skip < 0) {
-			return fmt.Errorf("%d data files that are text, compressed, or of HeaderSize -1; save them as one .mha file", len(names))
+			return fmt.Errorf("%d data files that are text, compressed, or of HeaderSize -1; save them as one .mha file",
+				len(names))
 		}
 		if b.in, err = b.in.companions(max(0, skip), names...); err != nil {
 			return err
@@ -158,7 +160,7 @@ func (b *fileBody) metaVoxels(fields headerFields, list []string) error {
 func (b *fileBody) metaPacked(fields headerFields) error {
 	said, is := fields.values["CompressedDataSize"], b.in.size-b.offset
 	if n, err := strconv.ParseFloat(said, 64); said != "" && (err != nil || n != float64(is)) {
-		return fmt.Errorf("%d bytes of compressed voxels, where the header says %.40s; copy the file again", is, said)
+		return fmt.Errorf("%d bytes of compressed voxels, where the header states %.40s; copy the file again", is, said)
 	}
 	start := make([]byte, 2)
 	if _, err := b.in.ReadAt(start, b.offset); err != nil && err != io.EOF {
@@ -174,7 +176,8 @@ func (b *fileBody) metaPacked(fields headerFields) error {
 
 var metaTypes = map[string]element.Type{
 	"MET_UCHAR": element.Uint8, "MET_CHAR": element.Int8, "MET_SHORT": element.Int16, "MET_USHORT": element.Uint16,
-	"MET_INT": element.Int32, "MET_UINT": element.Uint32, "MET_LONG": element.Int32, "MET_ULONG": element.Uint32, "MET_LONG_LONG": element.Int64, "MET_ULONG_LONG": element.Uint64,
+	"MET_INT": element.Int32, "MET_UINT": element.Uint32, "MET_LONG": element.Int32, "MET_ULONG": element.Uint32,
+	"MET_LONG_LONG": element.Int64, "MET_ULONG_LONG": element.Uint64,
 	"MET_FLOAT": element.Float32, "MET_DOUBLE": element.Float64,
 }
 
@@ -206,7 +209,9 @@ func metaFields(in fileInput) (fields headerFields, list []string, offset int64,
 		if known := slices.IndexFunc(metaKeys, func(k string) bool { return strings.EqualFold(k, key) }); known < 0 {
 			continue
 		} else if metaKeys[known] != key {
-			return fields, nil, 0, fmt.Errorf("MetaImage field %s is spelled %.40q, which other programs ignore; correct the header", metaKeys[known], key)
+			return fields, nil, 0,
+				fmt.Errorf("MetaImage field %s is spelled %.40q, which other programs ignore; correct the header", metaKeys[known],
+					key)
 		}
 		if err := fields.put(key, value); err != nil {
 			return fields, nil, 0, err

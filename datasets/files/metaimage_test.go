@@ -27,7 +27,7 @@ func TestMetaErrors(t *testing.T) {
 		{"NDims = 2", "NDims = 3", "NDims is \"3\" but DimSize has 2"},
 		{"DimSize = 3 2", "DimSize = 3 x", `DimSize: "x" is not`},
 		{"DimSize = 3 2", "DimSize = 3 0", "at least 1"},
-		{"DimSize = 3 2", "DimSize = 3 3", "truncated: 6 bytes of voxels where the header says 9"},
+		{"DimSize = 3 2", "DimSize = 3 3", "truncated: 6 bytes of voxels where the header states 9"},
 		{"DimSize = 3 2", "DimSize = 5 1", "trailing data"},
 		{"DimSize = 3 2", "DimSize = 4000000000 4000000000", "more voxels than can be counted"},
 		{"NDims", "ElementNumberOfChannels = 3\nNDims", "3 volumes of 3x2; choose one with --volume 0..2"},
@@ -35,10 +35,10 @@ func TestMetaErrors(t *testing.T) {
 		{"NDims", "HeaderSize = 7\nNDims", "HeaderSize is 7"},
 		{"NDims", "HeaderSize = x\nNDims", "field \"HeaderSize\" is \"x\""},
 		{"NDims", "HeaderSize = -1\nCompressedData = True\nNDims", "HeaderSize is -1"},
-		{"NDims", "NDims = 2\nNDims", "stands twice"},
+		{"NDims", "NDims = 2\nNDims", "occurs twice"},
 		{"NDims", "some text\nNDims", "line 2 is no field"},
 		{"NDims", "CompressedData = True\nNDims", "decompressing"},
-		{"NDims", "CompressedData = True\nCompressedDataSize = 7\nNDims", "6 bytes of compressed voxels, where the header says 7"},
+		{"NDims", "CompressedData = True\nCompressedDataSize = 7\nNDims", "6 bytes of compressed voxels, where the header states 7"},
 	} {
 		data := strings.Replace(good+"abcdef", c.old, c.new, 1)
 		checkRefusedCheaply(t, "image.mha", []byte(data), Options{}, c.want)

@@ -50,7 +50,8 @@ func openMrc(in fileInput) (*fileBody, error) {
 	case slices.Equal(place, []int64{0, 0, 0}): // not specified
 		place = mrcAxes
 	case !slices.Equal(sorted, mrcAxes):
-		return nil, fmt.Errorf("MRC axes are in the order %d, %d, %d; want 1, 2 and 3, each once", place[0], place[1], place[2])
+		return nil, fmt.Errorf("MRC axes are in the order %d, %d, %d; want 1, 2 and 3, each once",
+			place[0], place[1], place[2])
 	}
 	var outer []int64
 	axes := []int64{word(8), word(4), word(0)} // slowest first
@@ -101,13 +102,15 @@ func mrcOrder(h []byte, size int64) (binary.ByteOrder, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("MRC machine stamp %#x %#x is neither little-endian nor big-endian; save it again", h[212], h[213])
+	return nil, fmt.Errorf("MRC machine stamp %#x %#x is neither little-endian nor big-endian; save it again",
+		h[212], h[213])
 }
 
 // permute reorders the voxels to x, y, z. place is the order of the axes in the file.
 func (b *fileBody) permute(place []int64) error {
 	if b.volumes.count > 1 {
-		return fmt.Errorf("MRC axes of several volumes are in the order %d, %d, %d; save them as 1, 2, 3 (x, y, z)", place[0], place[1], place[2])
+		return fmt.Errorf("MRC axes of several volumes are in the order %d, %d, %d; save them as 1, 2, 3 (x, y, z)",
+			place[0], place[1], place[2])
 	}
 	if b.in.Stream {
 		return NotStreamed{"its axes are in another order than x, y, z"}

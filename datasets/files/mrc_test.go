@@ -22,7 +22,7 @@ func TestMrcErrors(t *testing.T) {
 		{"order", 212, 0x1111, "MRC mode 16777216"},
 		{"mode", 12, 3, "MRC mode 3 is not"},
 		{"negative mode", 12, 1<<32 - 1, "MRC mode -1"},
-		{"float", 12, 2, "truncated: 48 bytes of voxels where the header says 96"},
+		{"float", 12, 2, "truncated: 48 bytes of voxels where the header states 96"},
 		{"width", 0, 5, "truncated: 48 bytes"},
 		{"height", 4, 2, "trailing data"},
 		{"zero", 8, 0, "at least 1"},

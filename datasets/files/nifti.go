@@ -102,7 +102,8 @@ func niftiHead(in fileInput) (head []byte, rest io.Reader, err error) {
 	}
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, nil, fmt.Errorf("truncated: the compressed data end after %d bytes, inside a NIfTI header; copy the file again", n)
+		return nil, nil,
+			fmt.Errorf("truncated: the compressed data end after %d bytes, inside a NIfTI header; copy the file again", n)
 	case err != nil:
 		return nil, nil, fmt.Errorf("decompressing the header: %w; copy the file again", storage.Cause(err))
 	}
@@ -141,7 +142,8 @@ func niftiFieldsOf(h []byte) (f niftiFields, order binary.ByteOrder, err error) 
 		}
 		magic := string(h[4:12])
 		if magic != "n+2\x00\r\n\x1a\n" && magic != "ni2\x00\r\n\x1a\n" {
-			return f, nil, fmt.Errorf("not a NIfTI-2 file: its magic is %q where \"n+2\\x00\\r\\n\\x1a\\n\" should be; save it again", magic)
+			return f, nil,
+				fmt.Errorf("not a NIfTI-2 file: its magic is %q where \"n+2\\x00\\r\\n\\x1a\\n\" should be; save it again", magic)
 		}
 		return niftiFields{
 			magic[1] == 'i', nifti2HeaderSize, func(i int) int64 { return int64(order.Uint64(h[16+8*i:])) },
@@ -156,7 +158,8 @@ func niftiFieldsOf(h []byte) (f niftiFields, order binary.ByteOrder, err error) 
 		return f, nil, errAnalyze
 	}
 	if magic != "n+1\x00" && magic != "ni1\x00" {
-		return f, nil, fmt.Errorf("not a NIfTI-1 file: its magic is %q where \"n+1\\x00\" should be; save it as NIfTI-1", magic)
+		return f, nil, fmt.Errorf("not a NIfTI-1 file: its magic is %q where \"n+1\\x00\" should be; save it as NIfTI-1",
+			magic)
 	}
 	return niftiFields{
 		magic[1] == 'i', niftiHeaderSize, func(i int) int64 { return int64(int16(order.Uint16(h[40+2*i:]))) },
@@ -195,7 +198,8 @@ func parseNifti(h []byte, in fileInput) (*niftiBody, error) {
 		return nil, err
 	}
 	if !(f.offset >= float64(f.size) && f.offset < 1<<40) || f.offset != math.Trunc(f.offset) {
-		return nil, fmt.Errorf("the voxels are said to start at byte %v; want a whole number of at least %d", f.offset, f.size)
+		return nil, fmt.Errorf("the header places the voxels at byte %v; want a whole number of at least %d",
+			f.offset, f.size)
 	}
 	b.offset = int64(f.offset)
 	slope, inter := f.slope, f.inter
@@ -250,5 +254,6 @@ func niftiType(code uint16) (element.Type, error) {
 	default:
 		name = "unknown"
 	}
-	return 0, fmt.Errorf("data type %d (%s) is not an integer of 8 to 64 bits, float32 or float64; save it as one of them", code, name)
+	return 0, fmt.Errorf("data type %d (%s) is not an integer of 8 to 64 bits, float32 or float64; save it as one of them",
+		code, name)
 }

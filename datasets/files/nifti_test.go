@@ -135,10 +135,10 @@ func TestNiftiErrors(t *testing.T) {
 		{"short", func(n *niftiText) { n.dim = []int16{3, 3} }, "truncated"},
 		{"long", func(n *niftiText) { n.dim = []int16{5, 1} }, "trailing data"},
 		{"huge", func(n *niftiText) { n.dim = []int16{32767, 32767, 32767} }, ""},
-		{"offset", func(n *niftiText) { n.offset = 348 }, "start at byte 348"},
-		{"fractional offset", func(n *niftiText) { n.offset = 352.5 }, "start at byte 352.5"},
+		{"offset", func(n *niftiText) { n.offset = 348 }, "the voxels at byte 348"},
+		{"fractional offset", func(n *niftiText) { n.offset = 352.5 }, "the voxels at byte 352.5"},
 		{"far offset", func(n *niftiText) { n.offset = 1 << 39 }, ""},
-		{"NaN offset", func(n *niftiText) { n.offset = float32(math.NaN()) }, "start at byte NaN"},
+		{"NaN offset", func(n *niftiText) { n.offset = float32(math.NaN()) }, "the voxels at byte NaN"},
 		{"infinite intercept", func(n *niftiText) { n.slope, n.inter = 2, float32(math.Inf(1)) }, "scl_inter is +Inf"},
 	} {
 		t.Run(c.what, func(t *testing.T) {

@@ -38,7 +38,8 @@ func openNpy(in fileInput) (*fileBody, error) {
 		return nil, fmt.Errorf("npy version %d.%d; want 1.0, 2.0 or 3.0", head[6], head[7])
 	}
 	if start+length > int64(len(head)) {
-		return nil, fmt.Errorf("truncated: a header of %d bytes is said to stand in a file of %d; copy the file again", length, in.size)
+		return nil, fmt.Errorf("truncated: a header of %d bytes in a file of %d; copy the file again",
+			length, in.size)
 	}
 	h, err := parseNpyHeader(string(head[start : start+length]))
 	if err != nil {

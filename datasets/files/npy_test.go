@@ -80,7 +80,7 @@ func TestNpyErrors(t *testing.T) {
 		want         string
 	}{
 		{"float128", npyHeaderText("<f16", "False", "(6,)"), six, `dtype "<f16" is not bool`},
-		{"int32", npyHeaderText("<i4", "False", "(6,)"), six, "truncated: 6 bytes of voxels where the header says 24"},
+		{"int32", npyHeaderText("<i4", "False", "(6,)"), six, "truncated: 6 bytes of voxels where the header states 24"},
 		{"complex", npyHeaderText("<c8", "False", "(6,)"), six, "magnitude"},
 		{"object", npyHeaderText("|O", "False", "(6,)"), six, `dtype "|O"`},
 		{"no order", npyHeaderText("|i2", "False", "(3,)"), six, "no byte order"},
@@ -89,9 +89,9 @@ func TestNpyErrors(t *testing.T) {
 		{"scalar", npyHeaderText("|u1", "False", "()"), six[:1], "single number"},
 		{"empty axis", npyHeaderText("|u1", "False", "(0, 5)"), nil, "at least 1"},
 		{"four axes", npyHeaderText("|u1", "False", "(2, 3, 1, 2)"), six, "2 volumes of 2x1x3; choose"},
-		{"too short", npyHeaderText("|u1", "False", "(7,)"), six, "truncated: 6 bytes of voxels where the header says 7"},
+		{"too short", npyHeaderText("|u1", "False", "(7,)"), six, "truncated: 6 bytes of voxels where the header states 7"},
 		{"too long", npyHeaderText("|u1", "False", "(5,)"), six, "trailing data: 6 bytes"},
-		{"huge", npyHeaderText("|u1", "False", "(10000, 10000, 10000)"), six, "truncated: 6 bytes of voxels where the header says 1000000000000"},
+		{"huge", npyHeaderText("|u1", "False", "(10000, 10000, 10000)"), six, "truncated: 6 bytes of voxels where the header states 1000000000000"},
 		{"huge Fortran", npyHeaderText(">f4", "True", "(10000, 10000, 10000)"), six, "truncated"},
 		{"beyond counting", npyHeaderText("|u1", "False", "(4611686018427387904, 4)"), six, "more voxels than can be counted"},
 		{"beyond int64", npyHeaderText("|u1", "False", "(9223372036854775808,)"), six, "no whole number"},

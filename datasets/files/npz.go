@@ -45,7 +45,8 @@ func openNpz(in fileInput) (*fileBody, error) {
 	array := in
 	if chosen.Method == zip.Store {
 		if size != packed {
-			return nil, fmt.Errorf("the array is said to be %d bytes and %d; the archive is damaged: copy it again", size, packed)
+			return nil, fmt.Errorf("the array has %d bytes by one header and %d by another; the archive is damaged: copy it again",
+				size, packed)
 		}
 		array.ReaderAt, array.size, array.held = io.NewSectionReader(in, at, int64(packed)), int64(packed), nil
 	} else if in.Stream {
@@ -88,7 +89,8 @@ func (in fileInput) arrayOf(z *zip.Reader) (chosen *zip.File, err error) {
 	case chosen == nil:
 		return nil, fmt.Errorf("there is no array %.80q; want one of %s", in.Array, name.List(names))
 	case in.Array == "" && len(names) > 1:
-		return nil, fmt.Errorf("%d arrays; choose one with --array, or array=NAME in an input string: %s", len(names), name.List(names))
+		return nil, fmt.Errorf("%d arrays; choose one with --array, or array=NAME in an input string: %s",
+			len(names), name.List(names))
 	}
 	if chosen.Flags&(1|1<<5|1<<6) != 0 { // encrypted, patched, strongly encrypted
 		return nil, errors.New("the array is encrypted, or a patch of another; save it again without a password")
@@ -113,7 +115,8 @@ func (in fileInput) directoryEnd(comment int) error {
 	length, start := binary.LittleEndian.Uint32(record[12:]), binary.LittleEndian.Uint32(record[16:])
 	if string(end[:4]) != "PK\x06\x07" && int64(length)+int64(start) != at {
 		said := int64(length) + int64(start)
-		return fmt.Errorf("the archive's directory is said to end at byte %d, not %d; it is damaged: copy it again", said, at)
+		return fmt.Errorf("the archive places the end of its directory at byte %d, not %d; it is damaged: copy it again",
+			said, at)
 	}
 	return nil
 }
@@ -121,7 +124,8 @@ func (in fileInput) directoryEnd(comment int) error {
 // member decompresses a file of an archive into memory.
 func (in fileInput) member(f *zip.File) (fileInput, error) {
 	if f.UncompressedSize64/storage.DeflateRatio > f.CompressedSize64 {
-		return in, fmt.Errorf("the archive says %d bytes, more than %d compressed bytes can hold; it is damaged", f.UncompressedSize64, f.CompressedSize64)
+		return in, fmt.Errorf("the archive states %d bytes, more than %d compressed bytes can hold; it is damaged",
+			f.UncompressedSize64, f.CompressedSize64)
 	}
 	r, err := f.Open()
 	if err != nil {

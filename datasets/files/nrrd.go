@@ -30,7 +30,8 @@ func openNrrd(in fileInput) (*fileBody, error) {
 	b := &fileBody{in: in, offset: offset}
 	var ok bool
 	if b.stored, ok = nrrdType(strings.ToLower(fields.values["type"])); !ok {
-		return nil, fmt.Errorf("NRRD type %q is not an integer of 8 to 64 bits, float or double; save it as one of them", fields.values["type"])
+		return nil, fmt.Errorf("NRRD type %q is not an integer of 8 to 64 bits, float or double; save it as one of them",
+			fields.values["type"])
 	}
 	switch endian := strings.ToLower(fields.values["endian"]); {
 	case endian == "big":
@@ -107,7 +108,8 @@ func (b *fileBody) nrrdVoxels(fields headerFields, encoding string, list []strin
 		pack = storage.Bzip2
 	case "gzip", "gz":
 	default:
-		return fmt.Errorf("NRRD encoding %q is not raw, ascii, gzip or bzip2; save it as one of them", fields.values["encoding"])
+		return fmt.Errorf("NRRD encoding %q is not raw, ascii, gzip or bzip2; save it as one of them",
+			fields.values["encoding"])
 	}
 	return b.unpack(pack, skip)
 }
@@ -129,7 +131,9 @@ func nrrdKinds(kinds string, axes int) (fastest, planes bool, err error) {
 	}
 	at := slices.IndexFunc(space, func(kind string) bool { return !domain(kind) })
 	if at >= 0 && (fastest || axes > 3 || at < 2) {
-		return false, false, fmt.Errorf("NRRD kinds %.80q have an axis of %q among those of space; make it the fastest or the slowest axis", kinds, space[at])
+		return false, false,
+			fmt.Errorf("NRRD kinds %.80q have an axis of %q among those of space; make it the fastest or the slowest axis",
+				kinds, space[at])
 	}
 	return fastest, at == 2, nil
 }
@@ -151,7 +155,8 @@ func skipLines(in fileInput, offset, n int64) (int64, error) {
 			line, err := r.ReadSlice('\n')
 			offset += int64(len(line))
 			if more = err == bufio.ErrBufferFull; err != nil && !more {
-				return 0, fmt.Errorf("truncated: the data end in the lines to be skipped: %w; correct the header", storage.Cause(err))
+				return 0, fmt.Errorf("truncated: the data end in the lines to be skipped: %w; correct the header",
+					storage.Cause(err))
 			}
 		}
 	}

@@ -71,16 +71,16 @@ func TestNrrdErrors(t *testing.T) {
 		{"bad sizes", "3 2", "3 2x", `sizes: "2x" is not`},
 		{"zero", "3 2", "3 0", "at least 1"},
 		{"four axes", "dimension: 2\nsizes: 3 2", "dimension: 4\nsizes: 2 3 2 2", "2 volumes of 2x3x2; choose"},
-		{"short", "3 2", "3 3", "truncated: 6 bytes of voxels where the header says 9"},
+		{"short", "3 2", "3 3", "truncated: 6 bytes of voxels where the header states 9"},
 		{"long", "3 2", "5 1", "trailing data"},
-		{"huge", "3 2", "1000000 1000000", "truncated: 6 bytes of voxels where the header says 1000000000000"},
+		{"huge", "3 2", "1000000 1000000", "truncated: 6 bytes of voxels where the header states 1000000000000"},
 		{"huge gzip", "3 2\nencoding: raw", "1000000 1000000\nencoding: gzip", "no gzip data follow"},
 		{"beyond counting", "3 2", "4000000000 4000000000", "more voxels than can be counted"},
 		{"encoding", "raw", "hex", `encoding "hex"`},
 		{"text", "raw", "ascii", "no white space ends the last number"},
 		{"bzip2", "raw", "bzip2", "decompressing the voxels"},
 		{"no encoding", "encoding: raw\n", "", `encoding ""`},
-		{"twice", "type: uchar\n", "type: uchar\ntype: uchar\n", `field "type" stands twice`},
+		{"twice", "type: uchar\n", "type: uchar\ntype: uchar\n", `field "type" occurs twice`},
 		{"byte skip", "encoding", "byte skip: -2\nencoding", `field "byte skip" is "-2"`},
 		{"skipped", "encoding", "byte skip: 1\nencoding", "truncated: 5 bytes"},
 		{"skipped at the end", "encoding: raw", "byte skip: -1\nencoding: gzip", "is -1 of gzip data"},
@@ -108,7 +108,7 @@ func TestNrrdErrors(t *testing.T) {
 	checkRefusedCheaply(t, "endless.nrrd", []byte("NRRD0004\n"+strings.Repeat("#", 2<<20)), Options{}, "within 1048576 bytes")
 	text := strings.Replace(good, "raw", "text", 1)
 	for numbers, want := range map[string]string{
-		"1 2 3\n4   5": "truncated: 5 numbers where the header says 6", "1 2 3 4 5 6 7": "trailing data", "1 2 3 4 5 256": `number 5 of its voxels is "256"`,
+		"1 2 3\n4   5": "truncated: 5 numbers where the header states 6", "1 2 3 4 5 6 7": "trailing data", "1 2 3 4 5 256": `number 5 of its voxels is "256"`,
 		"1 2 3 4 5 -1": `"-1", which is none of uint8`, "1 2 3 4 5 6.0": `"6.0"`, "1 2": "truncated: 4 bytes of text", "x" + strings.Repeat("1", 1<<20): "reading the voxels",
 	} {
 		checkRefusedCheaply(t, "text.nrrd", writeNrrd(text, []byte(numbers+"\n")), Options{}, want)

@@ -48,7 +48,8 @@ func (in fileInput) look(w wrappedFile, r *bufio.Reader) error {
 	in.ReaderAt, in.size = bytes.NewReader(in.held), int64(len(in.held))
 	format, err := formatOf(w.inner, in)
 	if err == nil && slices.Contains(signed, format.name) && !format.matches(in.held) {
-		err = fmt.Errorf("not a %s file, though its name says so: its first bytes are others; check the file", format.name)
+		err = fmt.Errorf("not a %s file, although it has the name of one: its first bytes differ; check the file",
+			format.name)
 	}
 	return err
 }
@@ -97,7 +98,8 @@ func (in fileInput) wrapped(w wrappedFile) (*fileBody, error) {
 // pass describes an image in packed compressed bytes. The voxels follow its header and are read
 // once, in order. For other images the error is why. Other errors of the file appear when it is
 // read whole.
-func (in fileInput) pass(open func() (io.Reader, error), packed, ratio int64, why string, describe func(fileInput) (*fileBody, error)) (*fileBody, error) {
+func (in fileInput) pass(open func() (io.Reader, error), packed, ratio int64, why string,
+	describe func(fileInput) (*fileBody, error)) (*fileBody, error) {
 	if !in.Once {
 		return nil, NotStreamed{why}
 	}
@@ -113,7 +115,8 @@ func (in fileInput) pass(open func() (io.Reader, error), packed, ratio int64, wh
 	inner := in
 	inner.ReaderAt, inner.size, inner.unsized = bytes.NewReader(head[:n]), math.MaxInt64, true
 	b, err := describe(inner)
-	if err != nil || b.in.ReaderAt != nil && b.in.ReaderAt != inner.ReaderAt || b.inflate != nil || b.decoded != nil || b.atEnd {
+	if err != nil || b.in.ReaderAt != nil && b.in.ReaderAt != inner.ReaderAt || b.inflate != nil || b.decoded != nil ||
+		b.atEnd {
 		return nil, NotStreamed{why}
 	}
 	b.in, b.inflate, b.packed, b.ratio = in, io.MultiReader(bytes.NewReader(head[:n]), r), packed, ratio
@@ -184,7 +187,7 @@ func (b *fileBody) text() error {
 		}
 	}
 	if size/2 < most { // a digit and white space each
-		return fmt.Errorf("truncated: %d bytes of text where the header says %d numbers; copy the file again", size, most)
+		return fmt.Errorf("truncated: %d bytes of text where the header states %d numbers; copy the file again", size, most)
 	}
 	b.decoded = grid.NewBuffer(b.total())[:0]
 	words := bufio.NewScanner(io.NewSectionReader(b.in, b.offset, size))
@@ -203,7 +206,7 @@ func (b *fileBody) text() error {
 		return fmt.Errorf("reading the voxels: %w", storage.Cause(err))
 	}
 	if n < most {
-		return fmt.Errorf("truncated: %d numbers where the header says %d; copy the file again", n, most)
+		return fmt.Errorf("truncated: %d numbers where the header states %d; copy the file again", n, most)
 	}
 	b.big = false
 	return nil

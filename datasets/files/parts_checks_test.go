@@ -129,8 +129,8 @@ func refusesFiles(t *testing.T) {
 		{"empty.npy", Options{}, "the file is empty"},
 		{"unknown.xyz", Options{}, "neither the name nor the first bytes"},
 		{"half.nhdr", Options{}, "its data file \"half.raw\": no such file"},
-		{"u8.npy", Options{Type: grid.Uint8}, "says its own shape and type"},
-		{"u8.npy", Options{Shape: grid.Shape{D: 1, H: 3, W: 5}}, "says its own shape and type"},
+		{"u8.npy", Options{Type: grid.Uint8}, "has its own shape and type"},
+		{"u8.npy", Options{Shape: grid.Shape{D: 1, H: 3, W: 5}}, "has its own shape and type"},
 		{"u8.npy", Options{Levels: 4}, "for float32 images"},
 		{"f32.npy", Options{Levels: -1}, "-1 levels"},
 	} {

@@ -121,7 +121,8 @@ func orderPlaces(places []*slicePlace, name func(i int) string, advice string) (
 			continue
 		}
 		a, b := min(order[i], order[i+1]), max(order[i], order[i+1])
-		return nil, samePlaceError{fmt.Sprintf("%s: at the place of %s%s; %s", name(b), name(a), places[b].differs(places[a]), advice)}
+		return nil, samePlaceError{fmt.Sprintf("%s: at the place of %s%s; %s",
+			name(b), name(a), places[b].differs(places[a]), advice)}
 	}
 	return order, nil
 }

@@ -128,7 +128,8 @@ func scanPng(in fileInput) (*pngHeader, error) {
 		body := at + 8
 		at = body + length + 4 // a checksum follows each chunk
 		if at > in.size {
-			return nil, fmt.Errorf("truncated: the chunk %q ends at byte %d of a file of %d; copy the file again", kind, at, in.size)
+			return nil, fmt.Errorf("truncated: the chunk %q ends at byte %d of a file of %d; copy the file again",
+				kind, at, in.size)
 		}
 		switch kind {
 		case "IDAT":

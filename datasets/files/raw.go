@@ -21,7 +21,7 @@ import (
 // openRaw describes a file that consists of little-endian voxels.
 func openRaw(in fileInput) (*fileBody, error) {
 	if in.Shape == (grid.Shape{}) || !in.typed() {
-		return nil, errors.New("a raw file says neither its shape nor its type; give both")
+		return nil, errors.New("a raw file contains neither its shape nor its type; give both")
 	}
 	if err := in.Shape.Check(); err != nil {
 		return nil, err
@@ -31,10 +31,12 @@ func openRaw(in fileInput) (*fileBody, error) {
 		b.axes = 3
 	}
 	if b.stored == 0 {
-		return nil, fmt.Errorf("unknown element type %v; want one of %s", cmp.Or(in.Other, in.Type.String()), strings.Join(element.TypeNames(), ", "))
+		return nil, fmt.Errorf("unknown element type %v; want one of %s",
+			cmp.Or(in.Other, in.Type.String()), strings.Join(element.TypeNames(), ", "))
 	}
 	if b.bytes() != in.size && !in.unsized {
-		return nil, fmt.Errorf("the file has %d bytes but %v %v needs %d; correct the shape or the type", in.size, b.shape, b.stored, b.bytes())
+		return nil, fmt.Errorf("the file has %d bytes but %v %v needs %d; correct the shape or the type",
+			in.size, b.shape, b.stored, b.bytes())
 	}
 	return b, nil
 }
@@ -105,7 +107,8 @@ func (b *fileBody) native() grid.Type {
 
 // plain reports whether the stored bytes need no conversion.
 func (b *fileBody) plain() bool {
-	return b.stored.Native().Size() == b.stored.Size() && !b.stored.Narrowed() && !b.scaled && !b.otherSign && b.bits == 0 && b.blank == nil && !(b.big && b.stored.Size() > 1)
+	return b.stored.Native().Size() == b.stored.Size() && !b.stored.Narrowed() && !b.scaled && !b.otherSign &&
+		b.bits == 0 && b.blank == nil && !(b.big && b.stored.Size() > 1)
 }
 
 // ranked reports whether the value of one voxel depends on all voxels.
@@ -201,7 +204,8 @@ func (b *fileBody) read() ([]byte, error) {
 // skip reads the compressed bytes before the voxels.
 func (b *fileBody) skip() error {
 	if n, err := io.CopyN(io.Discard, b.inflate, b.offset); err != nil {
-		return fmt.Errorf("truncated: the compressed data end after %d bytes where the voxels start at byte %d: %w", n, b.offset, storage.Cause(err))
+		return fmt.Errorf("truncated: the compressed data end after %d bytes where the voxels start at byte %d: %w",
+			n, b.offset, storage.Cause(err))
 	}
 	return nil
 }
@@ -214,9 +218,10 @@ func (b *fileBody) checkPlain() error {
 	have, want := max(0, b.in.size-b.offset), b.total()
 	switch {
 	case have < want:
-		return fmt.Errorf("truncated: %d bytes of voxels where the header says %d (%v, %d each); copy the file again", have, want, b.shape, b.stored.Size())
+		return fmt.Errorf("truncated: %d bytes of voxels where the header states %d (%v, %d each); copy the file again",
+			have, want, b.shape, b.stored.Size())
 	case have > want:
-		return fmt.Errorf("trailing data: %d bytes of voxels where the header says %d (%v, %d each); cut off the rest or correct the header", have, want, b.shape, b.stored.Size())
+		return fmt.Errorf("trailing data: %d bytes of voxels where the header states %d (%v, %d each); cut off the rest or correct the header", have, want, b.shape, b.stored.Size())
 	}
 	return nil
 }
@@ -231,7 +236,8 @@ func (b *fileBody) convert(data []byte) (native []byte, labels *grid.Labels, err
 		oneTruths(data)
 	}
 	if b.blank != nil && hasBits(data, b.stored.Size(), *b.blank) {
-		return nil, nil, errors.New("voxels have the value of FITS keyword BLANK, which says that they have none; fill them in and remove it")
+		return nil, nil,
+			errors.New("voxels have the value of FITS keyword BLANK, which means that they have none; fill them in and remove it")
 	}
 	if b.bits > 0 {
 		lowBits(data, b.stored, b.bits)
@@ -251,12 +257,14 @@ func (b *fileBody) convert(data []byte) (native []byte, labels *grid.Labels, err
 	}
 	typ, ranks := b.stored.Native(), b.in.Levels == 0 // ranks have no evenly spaced levels
 	if b.scales != nil {
-		if data, labels, err = element.Narrowed(element.AllCores(), b.scaleSlices(data), element.Float64, ranks, element.ExactFloat); err != nil {
+		if data, labels, err = element.Narrowed(element.AllCores(), b.scaleSlices(data), element.Float64, ranks,
+			element.ExactFloat); err != nil {
 			return nil, nil, err
 		}
 		typ = grid.Float32
 	} else if b.stored.Narrowed() || b.ranked() {
-		if data, labels, err = element.Narrow(element.AllCores(), data, b.stored, b.scaled, b.slope, b.inter, ranks); err != nil {
+		if data, labels, err = element.Narrow(element.AllCores(), data, b.stored, b.scaled, b.slope, b.inter,
+			ranks); err != nil {
 			return nil, nil, err
 		}
 		typ = grid.Float32
@@ -410,7 +418,8 @@ func wholeNumbers(text string) ([]int64, error) {
 // checkRatio returns an error for a size that the compressed bytes cannot contain.
 func checkRatio(claim, packed, ratio int64) error {
 	if claim/ratio > packed {
-		return fmt.Errorf("the header says %d bytes of voxels, more than %d compressed bytes can hold; the header is damaged", claim, packed)
+		return fmt.Errorf("the header states %d bytes of voxels, more than %d compressed bytes can hold; the header is damaged",
+			claim, packed)
 	}
 	return nil
 }
@@ -439,7 +448,8 @@ func inflateNext(r io.Reader, dst []byte, before, n int64) (got int, err error) 
 	got, err = io.ReadFull(r, dst)
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		return got, fmt.Errorf("truncated: the compressed voxels end after %d of %d bytes; copy the file again", before+int64(got), n)
+		return got, fmt.Errorf("truncated: the compressed voxels end after %d of %d bytes; copy the file again",
+			before+int64(got), n)
 	case err != nil:
 		return got, fmt.Errorf("decompressing the voxels: %w; copy the file again", storage.Cause(err))
 	}

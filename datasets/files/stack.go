@@ -32,7 +32,8 @@ func sliceFiles(path string, o Options) ([]string, error) {
 		}
 		for _, e := range entries {
 			name := filepath.Join(path, e.Name())
-			if raw := o.typed() && slices.Contains(fileFormats()[0].extensions, strings.ToLower(filepath.Ext(name))); !e.IsDir() && (raw || IsImage(name)) {
+			if raw := o.typed() && slices.Contains(fileFormats()[0].extensions,
+				strings.ToLower(filepath.Ext(name))); !e.IsDir() && (raw || IsImage(name)) {
 				files = append(files, name)
 			}
 		}
@@ -377,11 +378,12 @@ func (r *sliceReader) read(i int64) (b *fileBody, data []byte, err error) {
 func (b *fileBody) like(first *fileBody) error {
 	switch {
 	case b.shape != first.shape || b.stored != first.stored:
-		return fmt.Errorf("%v of %v, where the first slice is %v of %v; want slices of one shape and type", b.shape, b.stored, first.shape, first.stored)
+		return fmt.Errorf("%v of %v, where the first slice is %v of %v; want slices of one shape and type",
+			b.shape, b.stored, first.shape, first.stored)
 	case b.bits != first.bits:
 		return errors.New("not as many bits of each voxel count as in the first slice; save them alike")
 	case b.big != first.big || b.otherSign != first.otherSign:
-		return errors.New("its bytes are in another order than those of the first slice; save them alike")
+		return errors.New("its byte order differs from that of the first slice; save all slices in one byte order")
 	}
 	return nil
 }

@@ -30,7 +30,8 @@ const mostSurveys = 8
 
 // ladder returns the ladder of an image from the cache, by its identity, or computes it. known
 // reports that it was in the cache.
-func (s *Surveys) ladder(image string, levels int64, find func() (grid.Ladder, error)) (l grid.Ladder, known bool, err error) {
+func (s *Surveys) ladder(image string, levels int64,
+	find func() (grid.Ladder, error)) (l grid.Ladder, known bool, err error) {
 	if s == nil || image == "" {
 		l, err = find()
 		return l, false, err

@@ -82,7 +82,7 @@ func (t *tiffFile) pages() ([]*tiffPage, error) {
 	}
 	switch {
 	case n == 0:
-		return nil, errors.New("the TIFF file has no page; it holds no image")
+		return nil, errors.New("the TIFF file has no page; it contains no image")
 	case len(pages) == 0:
 		return nil, errors.New("all pages are reduced images of others; save the image of full resolution as a page")
 	}
@@ -147,7 +147,7 @@ func (t *tiffFile) header() (int64, error) {
 	case 43:
 		t.large = true
 		if t.order.Uint16(h[4:]) != 8 || t.order.Uint16(h[6:]) != 0 {
-			return 0, errors.New("a BigTIFF file whose offsets are not of 8 bytes; check the file")
+			return 0, errors.New("a BigTIFF file whose offsets do not have 8 bytes; check the file")
 		}
 		return t.offset(h[8:])
 	default:
@@ -387,7 +387,8 @@ func (t *tiffFile) page(at int64) (*tiffPage, int64, error) {
 	case p.kind&tiffReduced != 0:
 		return nil, next, nil
 	case p.kind&^tiffPageOfSeveral != 0:
-		return nil, 0, fmt.Errorf("subfile type %d, a mask or another image beside the first; save the image by itself", p.kind)
+		return nil, 0, fmt.Errorf("subfile type %d, a mask or another image beside the first; save the image by itself",
+			p.kind)
 	}
 	t.tifffile = t.tifffile || strings.HasPrefix(tags.texts[tiffSoftware], "tifffile") || isShaped(p.description)
 	if err := p.pixels(tags, t.tifffile); err != nil {
@@ -459,7 +460,7 @@ func (p *tiffPage) pixels(tags tiffTags, tifffile bool) error {
 		return fmt.Errorf("%d samples in planes of their own; %s", n, grey)
 	}
 	if alpha := tags.number(tiffExtraSamples, 0); p.samples > p.colours && alpha != 1 && alpha != 2 {
-		return fmt.Errorf("%d samples in each pixel, the last of which is not said to be alpha; %s", p.samples, grey)
+		return fmt.Errorf("%d samples in each pixel, the last of which is not declared as alpha; %s", p.samples, grey)
 	}
 	p.stored = tiffTypes[[2]uint64{bits, format}]
 	switch p.predictor = tags.number(tiffPredictor, 1); {
@@ -474,7 +475,8 @@ func (p *tiffPage) pixels(tags tiffTags, tifffile bool) error {
 	}
 	if p.samples > 1 {
 		other := func(want uint64) func(uint64) bool { return func(n uint64) bool { return n != want } }
-		if slices.ContainsFunc(tags.numbers[tiffBits], other(bits)) || slices.ContainsFunc(tags.numbers[tiffSampleFormat], other(format)) {
+		if slices.ContainsFunc(tags.numbers[tiffBits], other(bits)) ||
+			slices.ContainsFunc(tags.numbers[tiffSampleFormat], other(format)) {
 			return fmt.Errorf("samples of several types in each pixel; %s", grey)
 		}
 		if p.bilevel || p.stored != element.Uint8 && p.stored != element.Uint16 {
@@ -486,7 +488,8 @@ func (p *tiffPage) pixels(tags tiffTags, tifffile bool) error {
 
 // tiffTypes maps bits and sample format to the type.
 var tiffTypes = map[[2]uint64]element.Type{
-	{1, 1}: element.Uint8, {8, 1}: element.Uint8, {16, 1}: element.Uint16, {32, 1}: element.Uint32, {64, 1}: element.Uint64,
+	{1, 1}: element.Uint8,
+	{8, 1}: element.Uint8, {16, 1}: element.Uint16, {32, 1}: element.Uint32, {64, 1}: element.Uint64,
 	{8, 2}: element.Int8, {16, 2}: element.Int16, {32, 2}: element.Int32, {64, 2}: element.Int64,
 	{16, 3}: element.Float16, {32, 3}: element.Float32, {64, 3}: element.Float64,
 }

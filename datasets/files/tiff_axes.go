@@ -51,7 +51,8 @@ func (t *tiffFile) arrange(pages []*tiffPage) (l tiffLayout, err error) {
 	l.height, l.width, l.parts = first.height, first.width, 1
 	for i, p := range pages[1:] {
 		if p.number < pages[i].number {
-			return l, fmt.Errorf("page %d says that it is number %d and comes after number %d; save the pages in order", p.index+1, p.number, pages[i].number)
+			return l, fmt.Errorf("page %d has number %d and follows number %d; save the pages in order",
+				p.index+1, p.number, pages[i].number)
 		}
 	}
 	switch text := first.description; {
@@ -63,7 +64,8 @@ func (t *tiffFile) arrange(pages []*tiffPage) (l tiffLayout, err error) {
 		err = l.ome(text, pages)
 	case isShaped(text):
 		err = l.shaped(pages)
-	case n > 1 && (first.vendor != "" || strings.HasPrefix(text, "scanimage.SI") || strings.HasPrefix(text, "state.config")):
+	case n > 1 && (first.vendor != "" || strings.HasPrefix(text, "scanimage.SI") ||
+		strings.HasPrefix(text, "state.config")):
 		return l, fmt.Errorf("pages of %s, which describes them in a way of its own; convert it first: bfconvert FILE image.ome.tif (Bio-Formats)", first.maker())
 	case first.depth > 1:
 		l.axes = []tiffAxis{{tiffSeriesAxis, n}, {tiffDepthAxis, first.depth}}
@@ -75,7 +77,8 @@ func (t *tiffFile) arrange(pages []*tiffPage) (l tiffLayout, err error) {
 	}
 	if have, want := n*first.depth*l.parts, l.size(); have != want {
 		if l.contiguous = n == 1 && t.contiguous(first, float64(want)/float64(l.parts)); !l.contiguous {
-			return l, fmt.Errorf("its description says %s, and the file has %d planes; save it again, as a plain stack", l.text(), have)
+			return l, fmt.Errorf("its description states %s, and the file has %d planes; save it again, as a plain stack",
+				l.text(), have)
 		}
 	}
 	return l, nil
@@ -206,11 +209,13 @@ func (l *tiffLayout) imagej(text string, pages int64, p *tiffPage) (err error) {
 			n, bad = strconv.ParseInt(v, 10, 32)
 		}
 		if bad != nil || n < 1 {
-			err = fmt.Errorf("ImageJ says %s=%.20s; want a number of at least 1, so save it from ImageJ again", key, fields[key])
+			err = fmt.Errorf("ImageJ states %s=%.20s; want a number of at least 1, so save it from ImageJ again",
+				key, fields[key])
 		}
 		return max(1, n)
 	}
-	images, lengths := number("images"), map[byte]int64{'c': number("channels"), 'z': number("slices"), 't': number("frames")}
+	images, lengths := number("images"), map[byte]int64{'c': number("channels"), 'z': number("slices"),
+		't': number("frames")}
 	if err == nil {
 		l.scaled, l.slope, l.inter, err = imagejCalibration(fields)
 	}
@@ -232,7 +237,8 @@ func (l *tiffLayout) imagej(text string, pages int64, p *tiffPage) (err error) {
 		return nil
 	}
 	if planes != images || float64(lengths['c'])*float64(lengths['z'])*float64(lengths['t']) > math.MaxInt32 {
-		return fmt.Errorf("ImageJ says %d images of %d channels, %d slices and %d frames; save it from ImageJ again", images, lengths['c'], lengths['z'], lengths['t'])
+		return fmt.Errorf("ImageJ states %d images of %d channels, %d slices and %d frames; save it from ImageJ again",
+			images, lengths['c'], lengths['z'], lengths['t'])
 	}
 	order := strings.ToLower(fields["order"])
 	if order == "" || order == "default" {
@@ -247,7 +253,7 @@ func (l *tiffLayout) imagej(text string, pages int64, p *tiffPage) (err error) {
 		delete(lengths, order[i])
 	}
 	if len(lengths) > 0 || len(order) != 3 {
-		return fmt.Errorf("ImageJ says order=%.20s; want one of c, z and t", order)
+		return fmt.Errorf("ImageJ states order=%.20s; want one of c, z and t", order)
 	}
 	return nil
 }
@@ -260,12 +266,15 @@ func imagejCalibration(fields map[string]string) (scaled bool, slope, inter floa
 		return false, 0, 0, nil
 	case "0":
 	default:
-		return false, 0, 0, fmt.Errorf("ImageJ calibrates its values by function %.20s; save it without calibration, or by a straight line", f)
+		return false, 0, 0,
+			fmt.Errorf("ImageJ calibrates its values by function %.20s; save it without calibration, or by a straight line", f)
 	}
 	inter, err0 := strconv.ParseFloat(fields["c0"], 64)
 	slope, err1 := strconv.ParseFloat(fields["c1"], 64)
-	if err0 != nil || err1 != nil || slope == 0 || math.IsInf(slope, 0) || math.IsInf(inter, 0) || slope != slope || inter != inter {
-		return false, 0, 0, fmt.Errorf("ImageJ calibrates its values by c0=%.20s and c1=%.20s; save it without calibration", fields["c0"], fields["c1"])
+	if err0 != nil || err1 != nil || slope == 0 || math.IsInf(slope, 0) || math.IsInf(inter, 0) || slope != slope ||
+		inter != inter {
+		return false, 0, 0, fmt.Errorf("ImageJ calibrates its values by c0=%.20s and c1=%.20s; save it without calibration",
+			fields["c0"], fields["c1"])
 	}
 	return slope != 1 || inter != 0, slope, inter, nil
 }
@@ -288,7 +297,8 @@ func (l *tiffLayout) shaped(pages []*tiffPage) error {
 			}
 		}
 		if series > 0 && (!slices.Equal(one.axes, l.axes) || one.height != l.height || one.width != l.width) {
-			return fmt.Errorf("page %d begins a series of %s, and page 1 one of %s; save one image a file", p.index+1, one.text(), l.text())
+			return fmt.Errorf("page %d begins a series of %s, and page 1 one of %s; save one image a file",
+				p.index+1, one.text(), l.text())
 		}
 		if at += grid.CeilDiv(one.size(), p.depth*one.parts); at > int64(len(pages)) && series > 0 {
 			return fmt.Errorf("its last series of %s is cut off; save one image a file", one.text())
@@ -328,10 +338,11 @@ func (l *tiffLayout) shapedAxes(text string, p *tiffPage) (err error) {
 		old, _, _ = strings.Cut(old, ")")
 		text = `{"shape": [` + strings.TrimSuffix(strings.TrimSpace(old), ",") + "]}"
 	}
-	if err := json.Unmarshal([]byte(text), &d); err != nil || len(d.Shape) == 0 || d.Axes != "" && len(d.Axes) != len(d.Shape) {
-		return fmt.Errorf("its description %.60q tells no shape; save it again", text)
+	if err := json.Unmarshal([]byte(text), &d); err != nil || len(d.Shape) == 0 ||
+		d.Axes != "" && len(d.Axes) != len(d.Shape) {
+		return fmt.Errorf("its description %.60q has no shape; save it again", text)
 	}
-	bad := fmt.Errorf("its description says shape %v, and its pages are %s; save it again", d.Shape, p.text())
+	bad := fmt.Errorf("its description states shape %v, and its pages are %s; save it again", d.Shape, p.text())
 	axes := make([]tiffAxis, 2, 2+len(d.Shape)) // room before a shape of less than two axes
 	axes[0], axes[1] = tiffAxis{tiffOtherAxis, 1}, tiffAxis{tiffOtherAxis, 1}
 	for i, n := range d.Shape {
@@ -390,12 +401,12 @@ func planeAxes(axes []tiffAxis, planes int64) ([]tiffAxis, error) {
 		}
 	}
 	if deep > 1 || channels > 1 {
-		return nil, fmt.Errorf("its description says axes of planes %s, of which one can be of depth and one of channels; save one volume alone", tiffLayout{axes: axes}.text())
+		return nil, fmt.Errorf("its description states axes of planes %s, of which one can be of depth and one of channels; save one volume alone", tiffLayout{axes: axes}.text())
 	}
 	// Axes of length 1 have no effect. A letter appears once.
 	axes = slices.DeleteFunc(axes, func(a tiffAxis) bool { return a.length == 1 && a.kind != tiffChannelAxis })
 	if n := (tiffLayout{axes: axes}).size(); n%planes != 0 {
-		return nil, fmt.Errorf("its description says %d planes, and its pages have %d each; save it again", n, planes)
+		return nil, fmt.Errorf("its description states %d planes, and its pages have %d each; save it again", n, planes)
 	}
 	return axes, nil
 }
@@ -448,14 +459,16 @@ func (l *tiffLayout) ome(text string, pages []*tiffPage) error {
 	}
 	p, first := x.Images[0].Pixels, pages[0]
 	if p.SizeX != first.width || p.SizeY != first.height {
-		return fmt.Errorf("its OME-XML says planes of %dx%d, and its pages are %s; save it again", p.SizeX, p.SizeY, first.text())
+		return fmt.Errorf("its OME-XML states planes of %dx%d, and its pages are %s; save it again",
+			p.SizeX, p.SizeY, first.text())
 	}
 	for _, c := range p.Channels {
 		if c.Name != "" {
 			l.channels = append(l.channels, c.Name)
 		}
 		if n := max(1, c.Samples); n != first.samples {
-			return fmt.Errorf("its OME-XML says %d samples in each pixel, and its pages have %d; save it again", n, first.samples)
+			return fmt.Errorf("its OME-XML states %d samples in each pixel, and its pages have %d; save it again",
+				n, first.samples)
 		}
 	}
 	sizes := map[byte]int64{'Z': p.SizeZ, 'C': p.SizeC / first.samples, 'T': p.SizeT}
@@ -469,13 +482,14 @@ func (l *tiffLayout) ome(text string, pages []*tiffPage) error {
 		delete(sizes, order[i])
 	}
 	if len(sizes) > 0 || len(order) != 3 || p.SizeC%first.samples != 0 {
-		return fmt.Errorf("its OME-XML says SizeZ %d, SizeC %d and SizeT %d in the order %.20q; save it again", p.SizeZ, p.SizeC, p.SizeT, p.DimensionOrder)
+		return fmt.Errorf("its OME-XML states SizeZ %d, SizeC %d and SizeT %d in the order %.20q; save it again",
+			p.SizeZ, p.SizeC, p.SizeT, p.DimensionOrder)
 	}
 	if len(l.channels) != len(p.Channels) || int64(len(l.channels)) != p.SizeC/first.samples {
 		l.channels = nil // some channels have no name
 	}
 	if have, want := int64(len(pages))*first.depth, l.size(); have != want {
-		return fmt.Errorf("its OME-XML says %s, and the file has %d planes; save all planes in one file", l.text(), have)
+		return fmt.Errorf("its OME-XML states %s, and the file has %d planes; save all planes in one file", l.text(), have)
 	}
 	return l.omePlanes(x.UUID, p.TiffData, pages)
 }

@@ -98,26 +98,26 @@ func TestTiffAxesRefused(t *testing.T) {
 	}{
 		{stack, 6, Options{}, "axes T 1, Z 3, C 2: 2 volumes of 5x4x3; choose one with --volume 0..1, or volume=N in an input string"},
 		{stack, 6, Options{Channel: "2"}, "there is no channel \"2\"; want 0..1"},
-		{stack + "\nframes=0", 6, Options{}, "ImageJ says frames=0"},
-		{stack + "\nframes=2", 6, Options{}, "ImageJ says 6 images of 2 channels, 3 slices and 2 frames"},
-		{stack + "\norder=cz", 6, Options{}, "ImageJ says order=cz; want"},
-		{stack + "\norder=ccz", 6, Options{}, "ImageJ says order=ccz; want"},
-		{stack, 5, Options{}, "its description says T 1, Z 3, C 2, and the file has 5 planes"},
+		{stack + "\nframes=0", 6, Options{}, "ImageJ states frames=0"},
+		{stack + "\nframes=2", 6, Options{}, "ImageJ states 6 images of 2 channels, 3 slices and 2 frames"},
+		{stack + "\norder=cz", 6, Options{}, "ImageJ states order=cz; want"},
+		{stack + "\norder=ccz", 6, Options{}, "ImageJ states order=ccz; want"},
+		{stack, 5, Options{}, "its description states T 1, Z 3, C 2, and the file has 5 planes"},
 		{"ImageJ=1.53t\nimages=2\nframes=2", 2, Options{}, "2 volumes of 5x4; choose one"},
 		{"ImageJ=1.53t\ncf=3", 1, Options{}, "ImageJ calibrates its values by function 3"},
 		{"ImageJ=1.53t\ncf=0\nc0=1", 1, Options{}, "ImageJ calibrates its values by c0=1 and c1="},
 		{`{"shape": [2, 3, 4, 5]}`, 6, Options{}, "2 volumes of 5x4x3; choose one with --volume 0..1"},
 		{`{"shape": [2, 3, 4, 5]}`, 6, Options{Channel: "0"}, "its description names no axis of channels"},
 		{`{"shape": [2, 2, 4, 5], "axes": "ZZYX"}`, 4, Options{}, "axes of planes Z 2, Z 2, of which one can be of depth"},
-		{`{"shape": [2, 4, 5], "axes": "YX"}`, 2, Options{}, "tells no shape"},
-		{`{"shape": "x"}`, 1, Options{}, "tells no shape"},
-		{`{"shape": [2, 5, 4]}`, 2, Options{}, "its description says shape [2 5 4], and its pages are 5x4 uint16"},
-		{`{"shape": [0, 4, 5]}`, 1, Options{}, "its description says shape [0 4 5]"},
-		{`{"shape": [3, 4, 5]}`, 2, Options{}, "its description says Z 3, and the file has 2 planes"},
+		{`{"shape": [2, 4, 5], "axes": "YX"}`, 2, Options{}, "has no shape"},
+		{`{"shape": "x"}`, 1, Options{}, "has no shape"},
+		{`{"shape": [2, 5, 4]}`, 2, Options{}, "its description states shape [2 5 4], and its pages are 5x4 uint16"},
+		{`{"shape": [0, 4, 5]}`, 1, Options{}, "its description states shape [0 4 5]"},
+		{`{"shape": [3, 4, 5]}`, 2, Options{}, "its description states Z 3, and the file has 2 planes"},
 		{`{"shape": [2, 4, 5]}`, 3, Options{}, "page 3 begins a series"},
 		{omeText("XYZCT", 3, 2, 1, `<TiffData/>`), 6, Options{}, "axes T 1, C 2, Z 3: 2 volumes of 5x4x3"},
 		{omeText("XYZCT", 3, 2, 1, `<Channel Name="a"/><Channel Name="b"/><TiffData/>`), 6, Options{}, `2 channels; choose one with --channel, or channel=NAME in an input string: "a", "b"`},
-		{omeText("XYZCT", 3, 2, 1, `<TiffData/>`), 5, Options{}, "says T 1, C 2, Z 3, and the file has 5 planes"},
+		{omeText("XYZCT", 3, 2, 1, `<TiffData/>`), 5, Options{}, "states T 1, C 2, Z 3, and the file has 5 planes"},
 		{omeText("XYZC", 3, 2, 1, `<TiffData/>`), 6, Options{}, "in the order \"XYZC\""},
 		{omeText("XYZCT", 2, 1, 1, ``), 2, Options{}, "names no page (TiffData)"},
 		{omeText("XYZCT", 2, 1, 1, `<TiffData IFD="0"/>`), 2, Options{}, "names no page for some planes"},
@@ -125,8 +125,8 @@ func TestTiffAxesRefused(t *testing.T) {
 		{omeText("XYZCT", 2, 1, 1, `<TiffData IFD="7"/>`), 2, Options{}, "names page 8, which is missing"},
 		{omeText("XYZCT", 2, 1, 1, `<TiffData IFD="0" FirstZ="2"/>`), 2, Options{}, "names plane 2 of Z, of 2"},
 		{omeText("XYZCT", 1, 1, 1, `<TiffData><UUID>urn:uuid:2</UUID></TiffData>`), 1, Options{}, "its planes are in several files"},
-		{omeText("XYZCT", 1, 1, 1, `<Channel SamplesPerPixel="3"/><TiffData/>`), 1, Options{}, "says 3 samples in each pixel, and its pages have 1"},
-		{strings.Replace(omeText("XYZCT", 1, 1, 1, `<TiffData/>`), `SizeX="5"`, `SizeX="4"`, 1), 1, Options{}, "says planes of 4x4"},
+		{omeText("XYZCT", 1, 1, 1, `<Channel SamplesPerPixel="3"/><TiffData/>`), 1, Options{}, "states 3 samples in each pixel, and its pages have 1"},
+		{strings.Replace(omeText("XYZCT", 1, 1, 1, `<TiffData/>`), `SizeX="5"`, `SizeX="4"`, 1), 1, Options{}, "states planes of 4x4"},
 		{strings.Replace(omeText("XYZCT", 1, 1, 1, `<TiffData/>`), `</Image>`, `</Image><Image/>`, 1), 1, Options{}, "describes 2 images"},
 		{omeText("XYZCT", 1, 1, 1, `<TiffData/><ModuloAlongZ/>`), 1, Options{}, "ModuloAlong"},
 		{"<OME><BinaryOnly/></OME>", 1, Options{}, "its OME-XML is in another file"},
@@ -230,11 +230,11 @@ func TestTiffContiguous(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkFileImage(t, got, fileShapeText([]int64{int64(len(c.planes)), 4, 5}), grid.Uint16, planesOf(c.planes...))
-		checkRefusedCheaply(t, "short.tif", data[:at+40*c.count-1], o, "its description says ")
+		checkRefusedCheaply(t, "short.tif", data[:at+40*c.count-1], o, "its description states ")
 		x.tags[0][tiffStripOffsets] = []uint64{at, at + 32}
 		apart := slices.Clone(data)
 		copy(apart, writeTiff(x))
-		checkRefusedCheaply(t, "apart.tif", apart, o, "its description says ")
+		checkRefusedCheaply(t, "apart.tif", apart, o, "its description states ")
 	}
 }
 
@@ -256,7 +256,7 @@ func TestTiffSubfiles(t *testing.T) {
 		{[]map[uint16][]uint64{nil, kind(2)}, nil, "page 2: subfile type 2 differs from that of page 1, which is 0"},
 		{[]map[uint16][]uint64{nil, kind(4)}, nil, "page 2: subfile type 4, a mask"},
 		{[]map[uint16][]uint64{kind(1)}, nil, "all pages are reduced images"},
-		{[]map[uint16][]uint64{{tiffPageNumber: {1}}, {tiffPageNumber: {0}}}, nil, "page 2 says that it is number 0 and comes after number 1"},
+		{[]map[uint16][]uint64{{tiffPageNumber: {1}}, {tiffPageNumber: {0}}}, nil, "page 2 has number 0 and follows number 1"},
 	} {
 		x := describedTiff(int64(len(c.tags)), "")
 		x.tags = c.tags

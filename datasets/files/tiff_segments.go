@@ -59,7 +59,8 @@ func (p *tiffPage) layout(tags tiffTags) error {
 	}
 	for _, n := range []uint64{width, height, depth, w, h, d} {
 		if n < 1 || n > math.MaxInt32 {
-			return fmt.Errorf("%dx%dx%d pixels in strips or tiles of %dx%dx%d; the image is empty or its header is damaged", width, height, depth, w, h, d)
+			return fmt.Errorf("%dx%dx%d pixels in strips or tiles of %dx%dx%d; the image is empty or its header is damaged",
+				width, height, depth, w, h, d)
 		}
 	}
 	p.width, p.height, p.depth = int64(width), int64(height), int64(depth)
@@ -69,13 +70,16 @@ func (p *tiffPage) layout(tags tiffTags) error {
 		p.stripH = int64(rows)
 	}
 	// Prevents overflow of products.
-	if float64(w)*float64(max(h, uint64(p.stripH)))*float64(d)*float64(p.samples*p.stored.Size()) > 1<<62 || float64(width)*float64(height)*float64(depth) > 1<<59 {
+	if float64(w)*float64(max(h, uint64(p.stripH)))*float64(d)*float64(p.samples*p.stored.Size()) > 1<<62 ||
+		float64(width)*float64(height)*float64(depth) > 1<<59 {
 		return errors.New("more pixels than can be counted; the header is damaged")
 	}
 	across, down := p.segments()
 	layers := grid.CeilDiv(p.depth, p.segmentD)
-	if n := int64(len(p.offsets)); n%layers != 0 || n/layers%down != 0 || n/layers/down != across || len(p.counts) != len(p.offsets) {
-		return fmt.Errorf("%d offsets and %d byte counts for %dx%dx%d strips or tiles; the file is damaged", n, len(p.counts), across, down, layers)
+	if n := int64(len(p.offsets)); n%layers != 0 || n/layers%down != 0 || n/layers/down != across ||
+		len(p.counts) != len(p.offsets) {
+		return fmt.Errorf("%d offsets and %d byte counts for %dx%dx%d strips or tiles; the file is damaged",
+			n, len(p.counts), across, down, layers)
 	}
 	if tiffRatio(p.compression) == 0 {
 		return fmt.Errorf("compression %d is not none, LZW, deflate or PackBits; save it with one of them", p.compression)
@@ -97,7 +101,8 @@ func (t *tiffFile) claim(p *tiffPage) error {
 			return fmt.Errorf("strip or tile %d is sparse: the file has no bytes for it; save the image with all of them", i+1)
 		}
 		if at > size || n > size-at {
-			return fmt.Errorf("truncated: strip or tile %d has %d bytes at byte %d of a file of %d; copy the file again", i+1, n, at, size)
+			return fmt.Errorf("truncated: strip or tile %d has %d bytes at byte %d of a file of %d; copy the file again",
+				i+1, n, at, size)
 		}
 		if int64(n) > t.segmentBytes {
 			return errors.New("the strips or tiles overlap; the file is damaged")
@@ -113,12 +118,16 @@ func (t *tiffFile) claim(p *tiffPage) error {
 // like reports whether a page can be another plane of the first one's volume.
 func (p *tiffPage) like(first *tiffPage) error {
 	switch {
-	case p.width != first.width || p.height != first.height || p.depth != first.depth || p.stored != first.stored || p.bilevel != first.bilevel:
-		return fmt.Errorf("%s differs from page %d, which is %s; save pages of one size and type", p.text(), first.index+1, first.text())
+	case p.width != first.width || p.height != first.height || p.depth != first.depth || p.stored != first.stored ||
+		p.bilevel != first.bilevel:
+		return fmt.Errorf("%s differs from page %d, which is %s; save pages of one size and type",
+			p.text(), first.index+1, first.text())
 	case p.kind != first.kind:
-		return fmt.Errorf("subfile type %d differs from that of page %d, which is %d; save pages of one kind", p.kind, first.index+1, first.kind)
+		return fmt.Errorf("subfile type %d differs from that of page %d, which is %d; save pages of one kind",
+			p.kind, first.index+1, first.kind)
 	case p.noData != first.noData:
-		return fmt.Errorf("its no-data value %.20q differs from that of page %d, %.20q; save pages of one kind", p.noData, first.index+1, first.noData)
+		return fmt.Errorf("its no-data value %.20q differs from that of page %d, %.20q; save pages of one kind",
+			p.noData, first.index+1, first.noData)
 	}
 	return nil
 }

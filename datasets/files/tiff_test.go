@@ -81,13 +81,13 @@ func TestTiffErrors(t *testing.T) {
 		}, "3 samples of float32"},
 		{"few colours", func(x *tiffText) {
 			x.edit = map[uint16][]uint64{tiffPhotometric: {2}, tiffSamples: {3}, tiffBits: {8, 8, 8}}
-		}, "header says 24 bytes of voxels"},
+		}, "header states 24 bytes of voxels"},
 		{"white is zero", one(tiffPhotometric, 0), "white is zero"},
 		{"palette", one(tiffPhotometric, 3), "photometric interpretation 3"},
 		{"fill order", one(tiffFillOrder, 3), "fill order 3"},
 		{"bilevel", one(tiffBits, 1), "4x6 bits differs from page 1, which is 4x6 uint8"},
 		{"nibbles", one(tiffBits, 4), "4 bits of sample format 1"},
-		{"uint64", one(tiffBits, 64), "header says 64 bytes of voxels"},
+		{"uint64", one(tiffBits, 64), "header states 64 bytes of voxels"},
 		{"uint32", one(tiffBits, 32), "compressed bytes can hold"},
 		{"complex", one(tiffSampleFormat, 6), "sample format 6"},
 		{"JPEG", one(tiffCompression, 7), "compression 7 is not"},
@@ -103,7 +103,7 @@ func TestTiffErrors(t *testing.T) {
 		{"no counts", one(tiffStripByteCounts), "0 byte counts for 1x3x1 strips"},
 		{"huge", func(x *tiffText) {
 			x.edit = map[uint16][]uint64{tiffWidth: {1 << 30}, tiffHeight: {1 << 10}, tiffRowsPerStrip: {1 << 10}, tiffStripOffsets: {8}, tiffStripByteCounts: {8}}
-		}, "header says 1099511627776 bytes of voxels, more than 8"},
+		}, "header states 1099511627776 bytes of voxels, more than 8"},
 		{"huge tile", func(x *tiffText) {
 			x.segW, x.segH = 16, 16
 			x.edit = map[uint16][]uint64{tiffTileWidth: {1 << 30}, tiffTileHeight: {1 << 30}}
@@ -113,7 +113,7 @@ func TestTiffErrors(t *testing.T) {
 			x.edit = map[uint16][]uint64{tiffStripOffsets: {0, 0, 0}, tiffStripByteCounts: {1000, 1000, 1000}}
 		}, "overlap"},
 		{"beyond", one(tiffStripOffsets, 8, 8, 1<<30), "truncated: strip or tile 3 has 8 bytes at byte 1073741824"},
-		{"short strip", one(tiffStripByteCounts, 8, 8, 7), "header says 8 bytes of voxels"},
+		{"short strip", one(tiffStripByteCounts, 8, 8, 7), "header states 8 bytes of voxels"},
 		{"short PackBits", func(x *tiffText) {
 			x.compression, x.edit = tiffPackBits, map[uint16][]uint64{tiffStripByteCounts: {1, 1, 1}}
 		}, "truncated: "},
@@ -150,7 +150,7 @@ func TestTiffErrors(t *testing.T) {
 	x = base()
 	x.pages = x.pages[:1]
 	x.edit = map[uint16][]uint64{tiffDescription: asciiTag("ImageJ=1.53t\nimages=7\nslices=7")}
-	checkRefusedCheaply(t, "imagej.tif", writeTiff(x), Options{}, "its description says T 1, Z 7, C 1, and the file has 1 planes")
+	checkRefusedCheaply(t, "imagej.tif", writeTiff(x), Options{}, "its description states T 1, Z 7, C 1, and the file has 1 planes")
 	// The first segment follows the header of 8 bytes.
 	x = base()
 	x.compression = tiffDeflate

@@ -57,7 +57,8 @@ func (b *fileBody) choose(outer, axes []int64, inner int64, in fileInput) error 
 	b.axes, b.volumes.count = len(axes), 1
 	for _, n := range append(slices.Clone(outer), inner) {
 		if n < 1 || n > math.MaxInt64/8/b.shape.Voxels()/b.volumes.count {
-			return fmt.Errorf("axes %v: an axis is empty, or there are more voxels than can be counted; the header is damaged", slices.Concat(outer, axes))
+			return fmt.Errorf("axes %v: an axis is empty, or there are more voxels than can be counted; the header is damaged",
+				slices.Concat(outer, axes))
 		}
 		b.volumes.count *= n
 	}
@@ -104,7 +105,8 @@ func (e volumeError) Error() string {
 	case e.asked != nil:
 		return fmt.Sprintf("there is no volume %d of %d; want --volume 0..%d", *e.asked, e.count, e.count-1)
 	}
-	return fmt.Sprintf("%d volumes of %s; choose one with --volume 0..%d, or volume=N in an input string", e.count, e.shape, e.count-1)
+	return fmt.Sprintf("%d volumes of %s; choose one with --volume 0..%d, or volume=N in an input string",
+		e.count, e.shape, e.count-1)
 }
 
 // Volumes counts the images of one shape in a file.
@@ -175,7 +177,7 @@ func (b *fileBody) pass(r io.Reader, n int64) error {
 // short returns the error of a reader that ends too early.
 func (b *fileBody) short(err error, got int64) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("truncated: the voxels end after %d bytes of a volume, where the header says %d of %d bytes each; copy the file again", got, max(1, b.volumes.count), b.bytes())
+		return fmt.Errorf("truncated: the voxels end after %d bytes of a volume, where the header states %d of %d bytes each; copy the file again", got, max(1, b.volumes.count), b.bytes())
 	}
 	return fmt.Errorf("reading the voxels: %w; copy the file again", storage.Cause(err))
 }

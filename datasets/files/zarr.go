@@ -29,7 +29,8 @@ func Stat(name string) (storage.FileInfo, error) {
 		if err != nil {
 			return storage.FileInfo{}, storage.Cause(err)
 		}
-		return storage.FileInfo{Size: info.Size(), Version: fmt.Sprint(info.ModTime().UnixNano()), Folder: info.IsDir() && !IsZarr(name)}, nil
+		return storage.FileInfo{Size: info.Size(), Version: fmt.Sprint(info.ModTime().UnixNano()),
+			Folder: info.IsDir() && !IsZarr(name)}, nil
 	}
 	if storage.Servers == nil {
 		return storage.FileInfo{}, storage.ErrNoNetwork
@@ -99,7 +100,7 @@ func describeZarr(s zarr.Store, o Options) (*fileBody, error) {
 	case o.Levels < 0 || o.Levels > grid.MaxLevels:
 		return nil, levelsError(o.Levels)
 	case o.Shape != (grid.Shape{}) || o.typed():
-		return nil, errors.New("a Zarr array says its own shape and type; leave them out")
+		return nil, errors.New("a Zarr array has its own shape and type; leave them out")
 	}
 	node, err := zarr.Find(s, o.Array)
 	if err != nil {
@@ -165,7 +166,8 @@ func channelVolume(o Options, names []string, axes []int64, at int) (*int64, err
 	count, each := axes[at], grid.Product(axes[at+1:])
 	if o.Channel == "" {
 		if len(names) > 1 && count > 1 && o.Volume == nil {
-			return nil, fmt.Errorf("%d channels; choose one with --channel, or channel=NAME in an input string: %s", count, name.List(names))
+			return nil, fmt.Errorf("%d channels; choose one with --channel, or channel=NAME in an input string: %s",
+				count, name.List(names))
 		}
 		return o.Volume, nil
 	}
@@ -175,7 +177,8 @@ func channelVolume(o Options, names []string, axes []int64, at int) (*int64, err
 	case channel >= 0 && slices.Contains(names[channel+1:], o.Channel):
 		return nil, fmt.Errorf("several channels are called %.80q; choose one by its number, 0..%d", o.Channel, count-1)
 	case channel >= 0 && isNumber && number != channel:
-		return nil, fmt.Errorf("channel %d is called %.80q, which is the number of another; choose one by --volume", channel, o.Channel)
+		return nil, fmt.Errorf("channel %d is called %.80q, which is the number of another; choose one by --volume",
+			channel, o.Channel)
 	case channel < 0 && isNumber:
 		channel = number
 	}
@@ -192,10 +195,12 @@ func channelVolume(o Options, names []string, axes []int64, at int) (*int64, err
 	case o.Volume != nil:
 		other = *o.Volume
 	case others > 1:
-		return nil, fmt.Errorf("%d volumes of each channel; choose one with --volume 0..%d, or volume=N in an input string", others, others-1)
+		return nil, fmt.Errorf("%d volumes of each channel; choose one with --volume 0..%d, or volume=N in an input string",
+			others, others-1)
 	}
 	if other < 0 || other >= others {
-		return nil, fmt.Errorf("there is no volume %d of the %d of each channel; want --volume 0..%d", other, others, others-1)
+		return nil, fmt.Errorf("there is no volume %d of the %d of each channel; want --volume 0..%d",
+			other, others, others-1)
 	}
 	v := (other/each*count+channel)*each + other%each
 	return &v, nil

@@ -43,7 +43,8 @@ func DropPages(f *os.File) (cold bool, err error) {
 			at = int(int64(len(mem)-piece*page) / int64(pieces-1) * int64(i) / int64(page) * int64(page))
 		}
 		size := min(piece*page, len(mem)-at)
-		if _, _, e := syscall.Syscall(syscall.SYS_MINCORE, uintptr(unsafe.Pointer(&mem[at])), uintptr(size), uintptr(unsafe.Pointer(&vector[0]))); e != 0 {
+		if _, _, e := syscall.Syscall(syscall.SYS_MINCORE, uintptr(unsafe.Pointer(&mem[at])), uintptr(size),
+			uintptr(unsafe.Pointer(&vector[0]))); e != 0 {
 			return false, fmt.Errorf("%s: looking at its pages: %w", f.Name(), e)
 		}
 		for _, v := range vector[:(size+page-1)/page] {

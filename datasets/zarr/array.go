@@ -430,7 +430,8 @@ func (a *Array) release(c *chunkPlacer) {
 func (c *chunkPlacer) load() ([]byte, error) {
 	err := c.fetch()
 	if errors.Is(err, fs.ErrNotExist) && c.a.strict {
-		return nil, fmt.Errorf("chunk %s is missing; write it again, or leave --strict out to read the fill value %s there", c.key, c.a.fillText)
+		return nil, fmt.Errorf("chunk %s is missing; write it again, or leave --strict out to read the fill value %s there",
+			c.key, c.a.fillText)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -506,7 +507,7 @@ func (c *chunkPlacer) fetch() (err error) {
 		return fs.ErrNotExist
 	}
 	if at > math.MaxInt64/2 || n > uint64(most) {
-		return fmt.Errorf("its index says %d bytes at %d of one of its chunks; it is damaged", n, at)
+		return fmt.Errorf("its index states %d bytes at %d of one of its chunks; it is damaged", n, at)
 	}
 	c.packed = storage.Extend(c.packed[:0], int64(n), int64(n))
 	_, err = a.store.Part(c.key, c.packed, int64(at), c.is)

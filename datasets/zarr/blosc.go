@@ -39,13 +39,13 @@ func unblosc(dst, src []byte, most int64, z *zstd.Decoder) ([]byte, error) {
 	n, block, packed := int64(le.Uint32(src[4:])), int64(le.Uint32(src[8:])), int64(le.Uint32(src[12:]))
 	switch {
 	case src[0] != 2:
-		return nil, fmt.Errorf("its Blosc container is of version %d; want 2", src[0])
+		return nil, fmt.Errorf("its Blosc container has version %d; want 2", src[0])
 	case flags&bloscDelta != 0:
 		return nil, errors.New("its Blosc container is of Blosc 2, with a delta filter; save it by Blosc 1")
 	case n > most:
 		return nil, fmt.Errorf("its Blosc container has %d bytes, more than a chunk of %d", n, most)
 	case packed != int64(len(src)):
-		return nil, fmt.Errorf("its Blosc container has %d bytes, and its header says %d", len(src), packed)
+		return nil, fmt.Errorf("its Blosc container has %d bytes, and its header states %d", len(src), packed)
 	case n > 0 && (block < 1 || block > n || size < 1):
 		return nil, errBlosc
 	case flags&bloscStored != 0:
@@ -54,7 +54,7 @@ func unblosc(dst, src []byte, most int64, z *zstd.Decoder) ([]byte, error) {
 		}
 		return append(dst, src[bloscHeader:]...), nil
 	case src[1] != 1:
-		return nil, fmt.Errorf("the codec of its Blosc container is of version %d; want 1", src[1])
+		return nil, fmt.Errorf("the codec of its Blosc container has version %d; want 1", src[1])
 	}
 	blocks := int64(0)
 	if n > 0 {

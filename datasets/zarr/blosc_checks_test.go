@@ -25,7 +25,7 @@ func blocksOfBlosc(t *testing.T) {
 		{[bloscHeader]byte{0, 12: bloscHeader}, "version 0; want 2"},
 		{[bloscHeader]byte{2, 2, 12: bloscHeader}, "version 2; want 1"},
 		{[bloscHeader]byte{1, 12: bloscHeader}, "version 1; want 2"},
-		{[bloscHeader]byte{2, 12: bloscHeader, 15: 1}, "has 16 bytes, and its header says 16777232"},
+		{[bloscHeader]byte{2, 12: bloscHeader, 15: 1}, "has 16 bytes, and its header states 16777232"},
 	} {
 		if _, err := unblosc(nil, c.header[:], 0, nil); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.header, err, c.want)

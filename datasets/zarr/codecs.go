@@ -102,7 +102,8 @@ func unzstd(z *zstd.Decoder, dst, src []byte, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("zstd: %w", err)
 	}
 	if h.HasFCS && h.FrameContentSize > uint64(most) || most/storage.ZstdRatio > int64(len(src)) {
-		return nil, fmt.Errorf("zstd: %d bytes are said to hold %d, where the chunk has %d", len(src), h.FrameContentSize, most)
+		return nil, fmt.Errorf("zstd: %d bytes declare %d, where the chunk has %d",
+			len(src), h.FrameContentSize, most)
 	}
 	have := int64(len(dst))
 	dst = storage.Extend(dst, most, have+most)[:have]
@@ -120,7 +121,7 @@ func unlz4(dst, src []byte, most int64) ([]byte, error) {
 	}
 	n, have := int64(binary.LittleEndian.Uint32(src)), int64(len(dst))
 	if n > most || n/lz4Ratio > int64(len(src)) {
-		return nil, fmt.Errorf("lz4: %d bytes are said to hold %d, where the chunk has %d", len(src), n, most)
+		return nil, fmt.Errorf("lz4: %d bytes declare %d, where the chunk has %d", len(src), n, most)
 	}
 	if n == 0 { // the library does not accept this case
 		return dst, nil
@@ -228,7 +229,7 @@ func (n *named) UnmarshalJSON(data []byte) error {
 }
 
 // errEndian is the error of numbers of several bytes without a byte order.
-var errEndian = errors.New("bytes: its configuration says no endian; the metadata are damaged")
+var errEndian = errors.New("bytes: its configuration has no endian; the metadata are damaged")
 
 // sharding is the name of the codec that stores chunks in shards.
 const sharding = "sharding_indexed"

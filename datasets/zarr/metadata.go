@@ -170,7 +170,8 @@ func (n *Node) Axes() []Axis {
 			axes = append(axes, Axis{Name: name})
 		}
 	}
-	kinds := map[string]string{"x": "space", "y": "space", "z": "space", "c": "channel", "channel": "channel", "t": "time", "time": "time"}
+	kinds := map[string]string{"x": "space", "y": "space", "z": "space", "c": "channel", "channel": "channel", "t": "time",
+		"time": "time"}
 	for i, a := range axes {
 		if a.Type == "" {
 			axes[i].Type = kinds[strings.ToLower(a.Name)]
@@ -268,11 +269,13 @@ type version3 struct {
 
 // version3Fields are the fields of an array's zarr.json, and version2Fields the fields of its
 // .zarray.
-var version2Fields = []string{"zarr_format", "shape", "chunks", "dtype", "compressor", "fill_value", "order", "filters", "dimension_separator"}
-var version3Fields = []string{"zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs", "attributes", "dimension_names", "storage_transformers", "consolidated_metadata"}
+var version2Fields = []string{"zarr_format", "shape", "chunks", "dtype", "compressor", "fill_value", "order", "filters",
+	"dimension_separator"}
+var version3Fields = []string{"zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding",
+	"fill_value", "codecs", "attributes", "dimension_names", "storage_transformers", "consolidated_metadata"}
 
-// understood returns an error for a field that is not in lower case, which encoding/json does not tell
-// apart, and for an unknown field of version 3, unless the metadata mark it as optional.
+// understood returns an error for a field that is not in lower case, since encoding/json ignores case. In
+// version 3 an unknown field is an error, too, unless the metadata mark it as optional.
 func understood(text []byte, version int) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
@@ -303,7 +306,7 @@ func (n *Node) version3(s Store, text []byte) error {
 		return err
 	}
 	if m.Format != 3 {
-		return fmt.Errorf("it is of version %d; want 2 or 3", m.Format)
+		return fmt.Errorf("it has version %d; want 2 or 3", m.Format)
 	}
 	if len(m.Attributes) > 0 {
 		if err := json.Unmarshal(m.Attributes, &n.attributes); err != nil {
@@ -465,7 +468,7 @@ func (n *Node) version2(s Store, text []byte) error {
 		return fmt.Errorf("order %.40q; want C or F", m.Order)
 	}
 	if m.Format != 2 {
-		return fmt.Errorf("it is of version %d; want 2 or 3", m.Format)
+		return fmt.Errorf("it has version %d; want 2 or 3", m.Format)
 	}
 	for _, f := range m.Filters {
 		return fmt.Errorf("its filter %.40q is not read; save it without filters", f["id"])
@@ -501,7 +504,8 @@ func (a *Array) finish(fill json.RawMessage) error {
 	whole, chunk, shard := a.Stored.Size(), a.Stored.Size(), int64(1)
 	for i, n := range a.Shape {
 		if n < 1 || a.chunk[i] < 1 || n > math.MaxInt64/8/whole || a.chunk[i] > mostChunk/chunk {
-			return fmt.Errorf("shape %v in chunks of %v; want axes of at least 1, and chunks of at most %d bytes", a.Shape, a.chunk, int64(mostChunk))
+			return fmt.Errorf("shape %v in chunks of %v; want axes of at least 1, and chunks of at most %d bytes",
+				a.Shape, a.chunk, int64(mostChunk))
 		}
 		whole, chunk = whole*n, chunk*a.chunk[i]
 		if a.shards != nil {

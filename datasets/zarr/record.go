@@ -122,7 +122,8 @@ func (a *Array) scarce(expected int64) string {
 	if a.shards != nil {
 		what = "shards"
 	}
-	return fmt.Sprintf("%d of %d %s present: the others are read as the fill value %s", a.present, expected, what, a.fillText)
+	return fmt.Sprintf("%d of %d %s present: the others are read as the fill value %s",
+		a.present, expected, what, a.fillText)
 }
 
 // objects returns the number of objects of a complete array, at most mostRow.
@@ -154,7 +155,8 @@ func (a *Array) forecast() error {
 	rows := int64(1)
 	for i := range a.axis + 1 {
 		if rows *= a.across(i); rows > mostRows || rows < 0 {
-			return fmt.Errorf("shape %v in chunks of %v has more than %d rows of chunks; save it in larger chunks", a.Shape, a.chunk, int64(mostRows))
+			return fmt.Errorf("shape %v in chunks of %v has more than %d rows of chunks; save it in larger chunks",
+				a.Shape, a.chunk, int64(mostRows))
 		}
 	}
 	a.present = -1

@@ -180,7 +180,7 @@ func (q *Betti) answerCurves(i image, name string, asked grid.Source, conditions
 		return b, err
 	}
 	if need, free := unions.Bytes(asked), q.memory(); free > 0 && need > free {
-		return b, Usagef("%s: curves take %s to be verified, %s is free; take the numbers at some values, --at",
+		return b, Usagef("%s: curves take %s to be verified, %s is free; compute the numbers at some values (--at)",
 			q.Named(i.name), quantity.Bytes(need), quantity.Bytes(free))
 	}
 	tellCheck(&q.Question, w, asked)

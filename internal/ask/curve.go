@@ -97,7 +97,7 @@ func (q *Curve) checkLevels(p curvePlan) error {
 	}
 	need, free := levelBytes*n, q.memory()
 	if free > 0 && need > free {
-		return Usagef("%s: %d levels take %s of memory, %s are free; take evenly spaced ones, --levels",
+		return Usagef("%s: %d levels take %s of memory, %s are free; use evenly spaced ones, --levels",
 			q.Shown, n, quantity.Bytes(need), quantity.Bytes(free))
 	}
 	q.Follow.Takes(q.Shown, need, free)

@@ -19,7 +19,7 @@ type WholeImage struct {
 // errors, such as "a flow".
 func (q *Question) load(what string) (w WholeImage, err error) {
 	if q.OfSets() || q.Slices || q.Levels > 0 {
-		return w, Usagef("%s is of all values of an image: leave --periodic, --nan, --levels and --each-slice out", what)
+		return w, Usagef("%s uses all values of an image: leave --periodic, --nan, --levels and --each-slice out", what)
 	}
 	o := Opening{Every: true}
 	if w.Name, err = q.Input(o); err != nil {

@@ -160,9 +160,11 @@ func Verdict(cells []bench.CellRecord) error {
 	case count[verify.Wrong] > 0:
 		return VerdictError{ExitWrong, fmt.Sprintf("%d of %d cells are WRONG", count[verify.Wrong], len(cells))}
 	case count[verify.Crashed]+count[verify.Timeout] > 0:
-		return VerdictError{ExitCrash, fmt.Sprintf("%d of %d cells crashed or ran out of time", count[verify.Crashed]+count[verify.Timeout], len(cells))}
+		return VerdictError{ExitCrash, fmt.Sprintf("%d of %d cells crashed or ran out of time",
+			count[verify.Crashed]+count[verify.Timeout], len(cells))}
 	case count[verify.Implausible] > 0:
-		return VerdictError{ExitInconclusive, fmt.Sprintf("%d of %d cells are IMPLAUSIBLE", count[verify.Implausible], len(cells))}
+		return VerdictError{ExitInconclusive, fmt.Sprintf("%d of %d cells are IMPLAUSIBLE",
+			count[verify.Implausible], len(cells))}
 	}
 	return nil
 }

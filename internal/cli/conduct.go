@@ -34,7 +34,7 @@ func (r *RecordFlags) Check() error {
 		return Usagef("--resume needs the file to continue: --out FILE")
 	}
 	if r.Retry && !r.Resume {
-		return Usagef("--retry is of a run that is continued: add --resume")
+		return Usagef("--retry applies to a run that is continued: add --resume")
 	}
 	return nil
 }
@@ -59,7 +59,8 @@ func (r *RecordFlags) Record(seed uint64, stderr io.Writer) (*Recording, error) 
 			return nil, err
 		}
 		if rec.All.Cut > 0 {
-			fmt.Fprintf(stderr, "eccbench: results %s: the last line was cut off after %d bytes: it is measured anew\n", r.Out, rec.All.Cut)
+			fmt.Fprintf(stderr, "eccbench: results %s: the last line was cut off after %d bytes: it is measured anew\n", r.Out,
+				rec.All.Cut)
 		}
 	}
 	// Cells of another program or machine do not count as done.
@@ -79,7 +80,8 @@ func (r *RecordFlags) Record(seed uint64, stderr io.Writer) (*Recording, error) 
 		return false
 	})
 	if others > 0 {
-		fmt.Fprintf(stderr, "eccbench: %d cells of %s were measured by another program or on another machine: they are measured anew\n", others, r.Out)
+		fmt.Fprintf(stderr,
+			"eccbench: %d cells of %s were measured by another program or on another machine: they are measured anew\n", others, r.Out)
 	}
 	if failed > 0 {
 		about := "%d of which crashed or ran out of time; --retry measures these again"
@@ -183,7 +185,8 @@ func (c *Program) Foresee(p runner.Plan) (w Weights, interrupted bool, err error
 
 // Conduct runs plans in order, shows their progress, and passes every finished cell to keep. After
 // a signal, interrupted is true and keep has received all cells that were finished.
-func (c *Program) Conduct(weights Weights, quiet bool, keep func(bench.CellRecord) error, plans ...runner.Plan) (interrupted bool, err error) {
+func (c *Program) Conduct(weights Weights, quiet bool, keep func(bench.CellRecord) error,
+	plans ...runner.Plan) (interrupted bool, err error) {
 	follow, err := newFollower(plans, weights, c.Stderr, quiet, keep)
 	if err != nil {
 		return false, err

@@ -142,7 +142,7 @@ func (i *Inputs) Names() ([]string, error) {
 	}
 	for key := range i.keys {
 		if _, ok := values[key]; !ok && i.Set.Changed(key) {
-			return nil, Usagef("--%s says nothing of the workload %s", key, b.Name())
+			return nil, Usagef("--%s does not apply to the workload %s", key, b.Name())
 		}
 	}
 	var names []string
@@ -173,7 +173,7 @@ func (i *Inputs) Names() ([]string, error) {
 	}
 	for _, key := range []string{"sizes", "dim", "gen", "seed", "smooth"} {
 		if i.Set.Changed(key) {
-			return nil, Usagef("--%s is of generated images, and those of --input say all of themselves: give the one or the other", key)
+			return nil, Usagef("--%s applies to generated images, and the names of --input have all parameters: give one or the other", key)
 		}
 	}
 	if len(i.levels) > 1 {
@@ -200,9 +200,11 @@ func (i *Inputs) Names() ([]string, error) {
 // namedBy lists the inputs of a workload that is not about images: the values of --input, or else
 // its default inputs.
 func (i *Inputs) namedBy(b runner.Bench) (names []string, err error) {
-	for _, key := range slices.Concat([]string{"sizes", "dim", "gen", "seed", "smooth", "type", "levels", "shape", "stack", "volume", "array", "channel", "strict"}, slices.Sorted(maps.Keys(i.keys))) {
+	for _, key := range slices.Concat([]string{"sizes", "dim", "gen", "seed", "smooth", "type", "levels", "shape", "stack",
+		"volume", "array", "channel", "strict"}, slices.Sorted(maps.Keys(i.keys))) {
 		if i.Set.Lookup(key) != nil && i.Set.Changed(key) {
-			return nil, Usagef("--%s says nothing of the workload %s, whose inputs are named: eccbench list --workload %s", key, b.Name(), b.Name())
+			return nil, Usagef("--%s does not apply to the workload %s, whose inputs are named: eccbench list --workload %s",
+				key, b.Name(), b.Name())
 		}
 	}
 	given := i.inputs
@@ -243,7 +245,7 @@ func (i *Inputs) images() ([]string, error) {
 		if i.Set.Changed(key) && !slices.ContainsFunc(datasets.Generators(), func(g datasets.Generator) bool {
 			return slices.Contains(i.gens, g.Name) && slices.ContainsFunc(g.Params, func(p datasets.Param) bool { return p.Key == key })
 		}) && i.known() {
-			return nil, Usagef("--%s says nothing of --gen %s", key, strings.Join(i.gens, ","))
+			return nil, Usagef("--%s does not apply to --gen %s", key, strings.Join(i.gens, ","))
 		}
 	}
 	if i.dim != 2 && i.dim != 3 {
@@ -350,7 +352,7 @@ func (i *Inputs) Named(s string) (string, error) {
 	if datasets.IsName(s) {
 		for _, key := range []string{"shape", "type", "levels", "volume", "array", "channel", "stack", "strict"} {
 			if i.Set.Changed(key) {
-				return "", Usagef("input %s: says its own %s: leave --%s out", s, key, key)
+				return "", Usagef("input %s: specifies its own %s: leave --%s out", s, key, key)
 			}
 		}
 		name, err := datasets.Canonical(s)
@@ -365,7 +367,8 @@ func (i *Inputs) Named(s string) (string, error) {
 	name := "file"
 	if i.Stack {
 		if name = "stack"; i.Volume != "" || i.array != "" || i.channel != "" || i.strict {
-			return "", Usagef("input %s: --volume, --array, --channel and --strict are of one file: leave them or --stack out", s)
+			return "", Usagef("input %s: --volume, --array, --channel and --strict apply to one file: leave them or --stack out",
+				s)
 		}
 	} else if info, err := files.Stat(s); err != nil {
 		return "", Usagef("input %s: %w", s, err)
@@ -373,7 +376,8 @@ func (i *Inputs) Named(s string) (string, error) {
 		return "", Usagef("input %s: is a directory, want an image file, or --stack for its images as one volume", s)
 	}
 	if i.Set.Changed("type") && (i.shape == "" || len(i.types) != 1) {
-		return "", Usagef("input %s: --type is the one of a raw file, and goes with its --shape: any other file says its own", s)
+		return "", Usagef("input %s: --type is the one of a raw file, and goes with its --shape: any other file specifies its own",
+			s)
 	}
 	if i.shape != "" {
 		name += "/shape=" + i.shape
@@ -403,7 +407,7 @@ func (i *Inputs) Named(s string) (string, error) {
 	}
 	if i.Gaps {
 		if i.Stack {
-			return "", Usagef("input %s: --nan is of one file: leave it or --stack out", s)
+			return "", Usagef("input %s: --nan applies to one file: leave it or --stack out", s)
 		}
 		name += "/nan=mask"
 	}

@@ -35,7 +35,8 @@ type follower struct {
 
 // newFollower follows the cells of plans. On a terminal it shows a bar with the remaining time;
 // otherwise it prints one line per cell.
-func newFollower(plans []runner.Plan, weights Weights, stderr io.Writer, quiet bool, appendRecord func(bench.CellRecord) error) (*follower, error) {
+func newFollower(plans []runner.Plan, weights Weights, stderr io.Writer, quiet bool,
+	appendRecord func(bench.CellRecord) error) (*follower, error) {
 	f := &follower{weights: weights, stderr: stderr, quiet: quiet, append: appendRecord}
 	for _, p := range plans {
 		cells, err := p.Cells()
@@ -76,7 +77,8 @@ func (f *follower) End(c bench.CellRecord) error {
 	if err := f.append(c); err != nil {
 		return err
 	}
-	weight := f.weights.of(runner.Cell{Workload: c.Workload, Impl: c.Impl, Where: c.Where, Input: c.Input, Options: c.Options, Process: c.Process})
+	weight := f.weights.of(runner.Cell{Workload: c.Workload, Impl: c.Impl, Where: c.Where, Input: c.Input,
+		Options: c.Options, Process: c.Process})
 	f.done.Add(weight)
 	switch {
 	case f.bar != nil:

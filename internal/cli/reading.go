@@ -92,7 +92,8 @@ func (c *Program) Waiting(what string, quiet bool) (end func()) {
 		return func() {}
 	}
 	bars := mpb.New(mpb.WithOutput(file), mpb.WithAutoRefresh())
-	bar := bars.New(1, mpb.SpinnerStyle(), mpb.AppendDecorators(decor.Name(what+" "), decor.Elapsed(decor.ET_STYLE_GO)), mpb.BarRemoveOnComplete())
+	bar := bars.New(1, mpb.SpinnerStyle(), mpb.AppendDecorators(decor.Name(what+" "), decor.Elapsed(decor.ET_STYLE_GO)),
+		mpb.BarRemoveOnComplete())
 	return func() {
 		bar.Abort(true)
 		bars.Wait()

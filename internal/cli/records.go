@@ -28,7 +28,8 @@ func ReadRecords(path string) (bench.Records, error) {
 func (c *Program) ReadRecords(path string) (bench.Records, error) {
 	records, err := ReadRecords(path)
 	if err == nil && records.Cut > 0 {
-		fmt.Fprintf(c.Stderr, "eccbench: results %s: the last line is cut off after %d bytes: passed over\n", path, records.Cut)
+		fmt.Fprintf(c.Stderr, "eccbench: results %s: the last line is cut off after %d bytes: passed over\n", path,
+			records.Cut)
 	}
 	return records, err
 }

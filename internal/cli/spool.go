@@ -72,14 +72,16 @@ func (s *Spooled) spool(stdin io.Reader, in string) (path string, err error) {
 	}
 	to, err := os.CreateTemp("", "eccbench.*")
 	if err != nil {
-		return "", fmt.Errorf("keeping what comes from %s in %s: %w; set TMPDIR to a folder with room", in, os.TempDir(), cause(err))
+		return "", fmt.Errorf("keeping what comes from %s in %s: %w; set TMPDIR to a folder with room",
+			in, os.TempDir(), cause(err))
 	}
 	s.files = append(s.files, to)
 	if err := os.Remove(to.Name()); err != nil {
 		return "", fmt.Errorf("keeping what comes from %s: %w", in, err)
 	}
 	if _, err := io.Copy(to, from); err != nil {
-		return "", fmt.Errorf("keeping what comes from %s in %s: %w; set TMPDIR to a folder with room", in, os.TempDir(), cause(err))
+		return "", fmt.Errorf("keeping what comes from %s in %s: %w; set TMPDIR to a folder with room",
+			in, os.TempDir(), cause(err))
 	}
 	return nameless(to), nil
 }

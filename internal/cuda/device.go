@@ -314,8 +314,8 @@ func (c *context) Close() error {
 	return err
 }
 
-// unlessLost is call at the end. It always calls, because the last release frees the memory of a
-// lost context. It reports no error for a lost context, since that is known.
+// unlessLost makes a call that releases something, also for a lost context, whose memory the last
+// release frees. It returns no error for a lost context, which is known already.
 func (c *context) unlessLost(s symbol, object fmt.Stringer, arg uintptr) error {
 	lost := c.lost.Load() != nil
 	err := c.code(s, c.lib.call(s, arg), object)

@@ -89,7 +89,8 @@ func putJSON(k known, text *C.char, size C.int64_t) C.int64_t {
 }
 
 //export eccbench_start
-func eccbench_start(job C.uint64_t, request *C.char, length C.int64_t, voxels unsafe.Pointer, bytes C.int64_t, mask unsafe.Pointer, masked C.int64_t, text *C.char, size C.int64_t) C.int64_t {
+func eccbench_start(job C.uint64_t, request *C.char, length C.int64_t, voxels unsafe.Pointer, bytes C.int64_t,
+	mask unsafe.Pointer, masked C.int64_t, text *C.char, size C.int64_t) C.int64_t {
 	in, within := unsafe.Slice((*byte)(voxels), bytes), unsafe.Slice((*byte)(mask), masked)
 	return start(job, request, length, text, size, func(r library.Request) bool { return r.Brief(len(in)) }, func(ctx context.Context, r library.Request) ([]library.Answer, error) {
 		return library.Answers(ctx, r, in, within)
@@ -97,7 +98,8 @@ func eccbench_start(job C.uint64_t, request *C.char, length C.int64_t, voxels un
 }
 
 //export eccbench_soft
-func eccbench_soft(job C.uint64_t, request *C.char, length C.int64_t, memory *unsafe.Pointer, bytes *C.int64_t, text *C.char, size C.int64_t) C.int64_t {
+func eccbench_soft(job C.uint64_t, request *C.char, length C.int64_t, memory *unsafe.Pointer, bytes *C.int64_t,
+	text *C.char, size C.int64_t) C.int64_t {
 	const pieces = 5
 	at, sizes := unsafe.Slice(memory, pieces), unsafe.Slice(bytes, pieces)
 	m := ask.SoftMemory{
@@ -116,7 +118,8 @@ func piece[T byte | float64](at unsafe.Pointer, bytes C.int64_t) []T {
 }
 
 // start begins to answer a request.
-func start[R any](job C.uint64_t, request *C.char, length C.int64_t, text *C.char, size C.int64_t, brief func(R) bool, answer func(context.Context, R) ([]library.Answer, error)) C.int64_t {
+func start[R any](job C.uint64_t, request *C.char, length C.int64_t, text *C.char, size C.int64_t, brief func(R) bool,
+	answer func(context.Context, R) ([]library.Answer, error)) C.int64_t {
 	var r R
 	err := json.Unmarshal(unsafe.Slice((*byte)(unsafe.Pointer(request)), length), &r)
 	if err == nil {
@@ -150,7 +153,8 @@ func eccbench_answer(job C.uint64_t, text *C.char, size C.int64_t) C.int64_t {
 }
 
 //export eccbench_rows
-func eccbench_rows(job C.uint64_t, image C.int64_t, levels unsafe.Pointer, bytes C.int64_t, numbers *C.int64_t) C.int32_t {
+func eccbench_rows(job C.uint64_t, image C.int64_t, levels unsafe.Pointer, bytes C.int64_t,
+	numbers *C.int64_t) C.int32_t {
 	answers, err := jobs.Answers(uint64(job))
 	if err != nil || image < 0 || int(image) >= len(answers) {
 		return 0

@@ -70,9 +70,11 @@ func eccbench_device_plan(request *C.char, length C.int64_t, text *C.char, size 
 }
 
 //export eccbench_device_add
-func eccbench_device_add(plan C.uint64_t, images C.int64_t, image, answer, memory, stream C.uint64_t, text *C.char, size C.int64_t) C.int64_t {
+func eccbench_device_add(plan C.uint64_t, images C.int64_t, image, answer, memory, stream C.uint64_t, text *C.char,
+	size C.int64_t) C.int64_t {
 	_, err := library.Caught(func() (struct{}, error) {
-		return struct{}{}, plans.Add(uint64(plan), int64(images), ondevice.Call{Image: uint64(image), Answer: uint64(answer), Memory: uint64(memory), Stream: uint64(stream)})
+		return struct{}{}, plans.Add(uint64(plan), int64(images),
+			ondevice.Call{Image: uint64(image), Answer: uint64(answer), Memory: uint64(memory), Stream: uint64(stream)})
 	})
 	if err != nil {
 		return putJSON(deviceFailed(err), text, size)
@@ -81,9 +83,11 @@ func eccbench_device_add(plan C.uint64_t, images C.int64_t, image, answer, memor
 }
 
 //export eccbench_device_verify
-func eccbench_device_verify(plan C.uint64_t, images C.int64_t, image, curve, stream C.uint64_t, text *C.char, size C.int64_t) C.int64_t {
+func eccbench_device_verify(plan C.uint64_t, images C.int64_t, image, curve, stream C.uint64_t, text *C.char,
+	size C.int64_t) C.int64_t {
 	_, err := library.Caught(func() (struct{}, error) {
-		return struct{}{}, plans.Verify(uint64(plan), int64(images), ondevice.Call{Image: uint64(image), Answer: uint64(curve), Stream: uint64(stream)})
+		return struct{}{}, plans.Verify(uint64(plan), int64(images),
+			ondevice.Call{Image: uint64(image), Answer: uint64(curve), Stream: uint64(stream)})
 	})
 	if err != nil {
 		return putJSON(deviceFailed(err), text, size)

@@ -29,7 +29,7 @@ type Group struct {
 // for construction T and then for V.
 func (r Request) assess(ctx context.Context, shape grid.Shape, voxels []byte) (a Answer, err error) {
 	if r.Images != 2 || r.Betti || r.Flow != nil || r.Eigenmap != nil || r.Superlevel || r.OfSets() || r.Levels > 0 {
-		return a, errors.New("a comparison is of two images in memory, without conventions or levels; leave them out")
+		return a, errors.New("a comparison needs two images in memory, without conventions or levels; leave them out")
 	}
 	size := len(voxels) / 2
 	var images [2]*grid.Field

@@ -59,7 +59,8 @@ func (l bettiLines) fill(t *table) {
 func BettiAt(c ecc.Convention) bench.Workload[*betti.Image, betti.Numbers] {
 	w, _ := ask.BettiAt(betti.Workload(bettidirect.Implementation{}), c)
 	if c == (ecc.Convention{}) { // other laws are of runs
-		w.Policy = verify.Policy[*betti.Image, betti.Numbers]{Laws: []verify.Law[*betti.Image, betti.Numbers]{betti.Flooding(c)}}
+		w.Policy = verify.Policy[*betti.Image, betti.Numbers]{Laws: []verify.Law[*betti.Image,
+			betti.Numbers]{betti.Flooding(c)}}
 	}
 	return w
 }

@@ -15,7 +15,7 @@ import (
 // checkEigenmap returns the reason why a request for eigenpairs is invalid, or nil.
 func (r Request) checkEigenmap() error {
 	if r.Betti || r.Flow != nil || r.OfSets() || r.Levels > 0 || r.Images > 1 || r.Eigenmap.Steps != 0 {
-		return errors.New("eigenpairs are of one image, without conventions, levels or steps; leave them out")
+		return errors.New("eigenpairs need one image, without conventions, levels or steps; leave them out")
 	}
 	return r.Eigenmap.Check()
 }
@@ -30,7 +30,8 @@ func (r Request) eigenmap(a Answer, in grid.Source) (Answer, error) {
 	if err := p.Check(); err != nil {
 		return a, err
 	}
-	w.Policy = verify.Policy[*eigenmap.Problem, eigenmap.Map]{Laws: []verify.Law[*eigenmap.Problem, eigenmap.Map]{eigenmap.Complete(p)}}
+	w.Policy = verify.Policy[*eigenmap.Problem, eigenmap.Map]{Laws: []verify.Law[*eigenmap.Problem,
+		eigenmap.Map]{eigenmap.Complete(p)}}
 	out, err := answered(&a, w, p, r)
 	if err != nil {
 		return a, err

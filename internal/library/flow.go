@@ -16,7 +16,7 @@ import (
 // checkFlow returns the reason why a request for a flow is invalid, or nil.
 func (r Request) checkFlow() error {
 	if r.Betti || r.OfSets() || r.Levels > 0 || r.Images > 1 {
-		return errors.New("a flow is of one image, without conventions or levels; leave them out")
+		return errors.New("a flow needs one image, without conventions or levels; leave them out")
 	}
 	return r.Flow.Check()
 }

@@ -45,7 +45,7 @@ func (h Homology) read(simplices, points []byte) (*simplicial.Complex, error) {
 // homology returns the homology groups of a complex.
 func (r Request) homology(simplices, points []byte) (a Answer, err error) {
 	if r.Betti || r.Flow != nil || r.Eigenmap != nil || r.Assess != nil || r.Superlevel || r.OfSets() || r.Levels > 0 {
-		return a, errors.New("homology is of a complex, without conventions or levels; leave them out")
+		return a, errors.New("homology needs a complex, without conventions or levels; leave them out")
 	}
 	q := ask.Homology{
 		Input: r.Input, Coefficients: r.Homology.Coefficients, Threads: r.Threads, Verify: r.Verify,

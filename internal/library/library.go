@@ -153,7 +153,7 @@ func (r Request) check(masked bool) error {
 	case r.Levels < 0 || r.Levels > 0 && (r.Construction == "V" || r.Superlevel):
 		return fmt.Errorf("%d levels: evenly spaced levels are for sublevel sets in the T-construction", r.Levels)
 	case r.Betti && r.Levels > 0:
-		return errors.New("evenly spaced levels: Betti numbers are of all levels or of some values; leave them out")
+		return errors.New("evenly spaced levels: Betti numbers are computed at all levels or at some values; leave them out")
 	case r.Part != nil && (!r.Betti || len(r.At) == 0 || len(r.Periodic) > 0 || r.Input != "" || r.Images != 1):
 		return errors.New("a part: want one of the Betti numbers of an image in memory, at some values")
 	case r.Flow != nil:
@@ -402,7 +402,7 @@ func (r Request) readInto(ctx context.Context, voxels []byte) (Answer, error) {
 func (r Request) name(every bool) (string, error) {
 	if datasets.IsName(r.Input) {
 		if len(r.Shape) > 0 || r.Type != "" || r.Levels > 0 || r.Strict {
-			return "", fmt.Errorf("input %s: says its own shape, type, levels and strict; leave them out", r.Input)
+			return "", fmt.Errorf("input %s: specifies its own shape, type, levels and strict; leave them out", r.Input)
 		}
 		return datasets.Canonical(r.Input)
 	}
@@ -442,7 +442,8 @@ func (r Request) name(every bool) (string, error) {
 
 // of returns the answer for an image.
 func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
-	a := Answer{Made: datasets.IsName(r.Input), Shape: []int64{s.Shape().H, s.Shape().W}, Type: s.Type().String(), Levels: "<f4"}
+	a := Answer{Made: datasets.IsName(r.Input), Shape: []int64{s.Shape().H, s.Shape().W}, Type: s.Type().String(),
+		Levels: "<f4"}
 	if grid.Dim(s) == 3 {
 		a.Shape = append([]int64{s.Shape().D}, a.Shape...)
 	}
@@ -480,7 +481,8 @@ func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
 	// An image in memory is counted and checked separately; others in one pass.
 	if _, whole := s.(*grid.Field); whole || grid.Period(s) > 0 {
 		w = ecc.InConvention(w, c)
-		w.Policy = verify.Policy[grid.Source, ecc.VCEC]{Laws: []verify.Law[grid.Source, ecc.VCEC]{ecc.Fingerprinted(fingerprint.Draw(1).In(c), r.Threads)}}
+		w.Policy = verify.Policy[grid.Source, ecc.VCEC]{Laws: []verify.Law[grid.Source,
+			ecc.VCEC]{ecc.Fingerprinted(fingerprint.Draw(1).In(c), r.Threads)}}
 	} else {
 		w, in = ecc.InOnePass(w, c, 0), guarded{in}
 		w.Impls = w.Impls[:1] // the one whose jobs can be added
@@ -497,7 +499,8 @@ func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
 // answered returns the answer of the first implementation that accepts the image, verified by the
 // laws on request.
 func answered[In, Out any](a *Answer, w bench.Workload[In, Out], in In, r Request) (out Out, err error) {
-	found, verdict, err := ask.First(w, in, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: r.Threads}}, r.Verify)
+	found, verdict, err := ask.First(w, in, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: r.Threads}},
+		r.Verify)
 	if wrong := (ask.VerdictError{}); errors.As(err, &wrong) && r.Input == "" {
 		wrong.Why += "; if another thread wrote to the array meanwhile, that is the cause: give a copy"
 		err = wrong

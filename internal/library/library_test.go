@@ -186,7 +186,7 @@ func TestRefused(t *testing.T) {
 		"no such file":                func(r *Request) { r.Input = "/nowhere/a.npy" },
 		"is a directory":              func(r *Request) { r.Input = "/" },
 		"unknown key":                 func(r *Request) { r.Input, r.Shape, r.Type = "noise/of=4", nil, "" },
-		"says its own":                func(r *Request) { r.Input = "noise/shape=4x4" },
+		"specifies its own":           func(r *Request) { r.Input = "noise/shape=4x4" },
 		`axis "u"`:                    func(r *Request) { r.Periodic = []string{"u"} },
 		"no axis z":                   func(r *Request) { r.Periodic = []string{"z"} },
 		"sublevel sets in the T":      func(r *Request) { r.Levels, r.Superlevel = 5, true },

@@ -58,7 +58,7 @@ func (r Request) sampled(ctx context.Context, shape grid.Shape, voxels []byte) (
 	case "float64":
 		return sampledOf(ctx, r, shape, voxels, float64(-math.MaxFloat64), math.MaxFloat64, float64(0))
 	}
-	return nil, fmt.Errorf("element type %q: sets are of integers of 16 to 64 bits, uint8, float32 and float64", r.Type)
+	return nil, fmt.Errorf("element type %q: sets need integers of 16 to 64 bits, uint8, float32 and float64", r.Type)
 }
 
 // sampledOf is sampled for a type with values from least to most. step is the distance of

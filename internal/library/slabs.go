@@ -90,11 +90,13 @@ func (r Request) joined() (a Answer, err error) {
 		}
 	}
 	vertices := r.Construction == "V"
-	a = Answer{Implementation: bettidirect.Implementation{}.About().Name, Verdict: string(verify.Verified), Witness: betti.FloodName}
+	a = Answer{Implementation: bettidirect.Implementation{}.About().Name, Verdict: string(verify.Verified),
+		Witness: betti.FloodName}
 	if r.Join.Chi == nil {
 		slabs, d := all.Slabs(r.Join.Flat, vertices)
 		if d != nil {
-			return a, ask.VerdictError{Status: verify.Wrong, Why: fmt.Sprintf("the slabs by %s are WRONG and are not given: %s: %v", a.Implementation, betti.FloodName, d)}
+			return a, ask.VerdictError{Status: verify.Wrong,
+				Why: fmt.Sprintf("the slabs by %s are WRONG and are not given: %s: %v", a.Implementation, betti.FloodName, d)}
 		}
 		a.Slabs, err = written(slabs)
 		return a, err
@@ -104,7 +106,8 @@ func (r Request) joined() (a Answer, err error) {
 	}
 	numbers, d := all.Numbers(r.Join.Chi, r.Join.Flat, vertices)
 	if d != nil {
-		return a, ask.VerdictError{Status: verify.Wrong, Why: fmt.Sprintf("the answer by %s is WRONG and is not given: %s: %v", a.Implementation, betti.FloodName, d)}
+		return a, ask.VerdictError{Status: verify.Wrong,
+			Why: fmt.Sprintf("the answer by %s is WRONG and is not given: %s: %v", a.Implementation, betti.FloodName, d)}
 	}
 	rows := bettiRows{at: r.At, numbers: make([]betti.Numbers, len(r.At))}
 	for k, i := range betti.Growing(r.At, r.Superlevel) {

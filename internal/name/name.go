@@ -42,7 +42,7 @@ func Shown(part string) string {
 	return part
 }
 
-// Parse takes a name apart. An error is one line.
+// Parse parses a name. Its errors are one line.
 func Parse(s string) (Name, error) {
 	kind, rest, more := strings.Cut(s, "/")
 	n := Name{Kind: kind}

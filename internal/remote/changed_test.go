@@ -48,7 +48,7 @@ func TestAnswersOfAnotherObject(t *testing.T) {
 		"another tag, one time":       {answer{tag: tag, time: then}, answer{tag: `"v2"`, time: then}, right, "it changed while it was read"},
 		"one tag, another time":       {answer{tag: tag, time: then}, answer{tag: tag, time: later}, right, "it changed while it was read"},
 		"another time":                {answer{time: then}, answer{time: later}, right, "it changed while it was read"},
-		"no version any more":         {answer{tag: tag}, answer{}, right, "does not say which version"},
+		"no version any more":         {answer{tag: tag}, answer{}, right, "does not give the version"},
 		"another length":              {answer{tag: tag}, answer{tag: tag}, ranged("", "960001"), "it changed while it was read"},
 		"another length, unversioned": {answer{}, answer{}, ranged("", "960001"), "it changed while it was read"},
 		"another place":               {answer{tag: tag}, answer{tag: tag}, ranged("1", "960000"), "another part of it than was asked for"},
@@ -246,7 +246,7 @@ func TestRedirects(t *testing.T) {
 	for path, c := range map[string]struct {
 		want string
 		most int
-	}{"/loop": {"redirects more than 10 times", 10}, "/file": {`at "file://…"`, 1}, "/bad": {"a URL that is not valid", 1}} {
+	}{"/loop": {"redirects more than 10 times", 10}, "/file": {`redirects to "file://…"`, 1}, "/bad": {"a URL that is not valid", 1}} {
 		requests = 0
 		if _, _, err := n.Get(first.URL+path, 9, nil, storage.FileInfo{}); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "abc") || requests > c.most {
 			t.Errorf("%s: %v, after %d requests", path, err, requests)

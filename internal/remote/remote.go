@@ -89,7 +89,7 @@ func sameObject(was, is storage.FileInfo) error {
 		newTag, newTime, _ := strings.Cut(is.Version, "\n")
 		switch {
 		case is.Version == "":
-			return storage.ObjectError{Why: "the server does not say which version of it the answer is of (no ETag, no Last-Modified); download it"}
+			return storage.ObjectError{Why: "the server does not give the version of its answer (no ETag, no Last-Modified); download it"}
 		case tag != "" && newTag != "" && strings.TrimPrefix(tag, "W/") != strings.TrimPrefix(newTag, "W/"), time != "" && newTime != "" && time != newTime:
 			return storage.ErrChanged
 		}
@@ -314,7 +314,7 @@ func redirect(r *http.Request, via []*http.Request) error {
 	r.Header.Del("Referer")
 	switch {
 	case r.URL.Scheme != "http" && r.URL.Scheme != "https":
-		return storage.ObjectError{Why: fmt.Sprintf("the server says that it is at %.80q; want http or https", r.URL.Scheme+"://…")}
+		return storage.ObjectError{Why: fmt.Sprintf("the server redirects to %.80q; want http or https", r.URL.Scheme+"://…")}
 	case len(via) >= mostRedirects:
 		return storage.ObjectError{Why: fmt.Sprintf("the server redirects more than %d times", mostRedirects)}
 	}

@@ -25,7 +25,7 @@ func Memory(w io.Writer, style Format, cells []bench.CellRecord) error {
 		lines = append(lines, []string{c.Impl, c.Input, string(c.Scope), size(c.Cost.Bytes), fmt.Sprint(len(c.Inputs)), size(c.PeakRSS), size(c.DeviceMemory)})
 	}
 	if len(lines) == 0 {
-		return fmt.Errorf("no cell says what memory it took")
+		return fmt.Errorf("no cell records its memory")
 	}
 	return Table(w, style, []string{"implementation", "input", "scope", "input's bytes", "inputs", "host, at most", "devices, at most"}, lines)
 }

@@ -111,7 +111,7 @@ func ParseList(text string, getenv func(string) string) ([]Shard, error) {
 }
 
 // ErrNoScheduler means that no task of a job array is in the environment.
-var ErrNoScheduler = errors.New("no scheduler says which: none of SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, SGE_TASK_ID and JOB_COMPLETION_INDEX is set")
+var ErrNoScheduler = errors.New("no scheduler gives the shard: none of SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, SGE_TASK_ID and JOB_COMPLETION_INDEX is set")
 
 // A scheduler names its environment variables for a task of an array: its number and, if available,
 // the first and the last one, the step, and the number of tasks.
@@ -150,7 +150,7 @@ func fromEnvironment(n int64, getenv func(string) string) (Shard, error) {
 			return Shard{}, fmt.Errorf("%s=%d: with %s/%d tasks are counted from %d to %d", s.id, id, Auto, n, s.from, s.from+n-1)
 		}
 		if s.last == "" || getenv(s.last) == "" {
-			return Shard{}, fmt.Errorf("%s says which task this is and not how many there are: give %s/n", s.name, Auto)
+			return Shard{}, fmt.Errorf("%s gives the number of this task and not how many there are: give %s/n", s.name, Auto)
 		}
 		return s.place(id, getenv)
 	}

@@ -61,13 +61,13 @@ func TestParse(t *testing.T) {
 		{"auto/8", fmt.Sprintf(slurm, 0, 0, 7, 8, 1), "counted from 1 to 8"},
 		{"auto/8", fmt.Sprintf(slurm, 9, 1, 9, 9, 1), "counted from 1 to 8"},
 
-		{"auto/8", "PBS_ARRAY_INDEX=8", "8/8"}, {"auto", "PBS_ARRAY_INDEX=8", "PBS says which task"}, {"auto/8", "PBS_ARRAY_INDEX=0", "counted from 1"},
+		{"auto/8", "PBS_ARRAY_INDEX=8", "8/8"}, {"auto", "PBS_ARRAY_INDEX=8", "PBS gives the number"}, {"auto/8", "PBS_ARRAY_INDEX=0", "counted from 1"},
 		{"auto/8", "PBS_ARRAYID=2", "2/8"},
 
 		{"auto", fmt.Sprintf(sge, 5, 1, 9, 4), "2/3"}, {"auto", fmt.Sprintf(sge, 9, 1, 9, 4), "3/3"}, {"auto", fmt.Sprintf(sge, 6, 1, 9, 4), "no task of"},
 		{"auto/8", "SGE_TASK_ID=8", "8/8"},
 		{"auto", "SGE_TASK_ID=undefined SGE_TASK_LAST=undefined", "no scheduler"}, // a job that is no array
-		{"auto", "SGE_TASK_ID=undefined JOB_COMPLETION_INDEX=0", "Kubernetes says which"},
+		{"auto", "SGE_TASK_ID=undefined JOB_COMPLETION_INDEX=0", "Kubernetes gives the number"},
 
 		{"auto/4", "JOB_COMPLETION_INDEX=0", "1/4"}, {"auto/4", "JOB_COMPLETION_INDEX=3", "4/4"}, {"auto/4", "JOB_COMPLETION_INDEX=4", "counted from 0 to 3"},
 		{"auto", "", "no scheduler"}, {"auto/4", "", "no scheduler"}, {"auto/x", "", "no number"},

@@ -8,7 +8,7 @@ import (
 // A Cut is a way to cut the cubes of a grid into simplices.
 type Cut string
 
-// The cuts.
+// Kuhn and Five are the known cuts.
 const (
 	Kuhn Cut = "kuhn" // six tetrahedra a cube, two triangles a square, all around a diagonal
 	Five Cut = "five" // five tetrahedra a cube, every second cube mirrored

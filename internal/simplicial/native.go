@@ -60,7 +60,7 @@ func WriteNative(w io.Writer, c *Complex) error {
 // ReadNative returns the complex that WriteNative wrote. It keeps the lists in data if the
 // machine's byte order allows it. If trusted is true, it does not check the counts.
 func ReadNative(data []byte, trusted bool) (*Complex, error) {
-	damaged := errors.New("the file is damaged: what it holds is not what its header says")
+	damaged := errors.New("the file is damaged: its contents differ from its header")
 	if len(data) < len(magic)+16 || string(data[:len(magic)]) != magic {
 		return nil, damaged
 	}

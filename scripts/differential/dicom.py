@@ -412,7 +412,7 @@ REASONS = [
     ("are used up to bit", "HighBit", "HighBit is not BitsStored - 1: pydicom ignores it"),
     ("ends inside an element|truncated: element (7fe00010|7fe[1-9a-f]|[89a-f])", "cut, longer",
      "the file ends inside an element after the pixels: it is truncated, which pydicom does not say"),
-    ("bytes of pixels, where the header says", "longer pixels",
+    ("bytes of pixels, where the header states", "longer pixels",
      "zeros of a frame or more follow the pixels, which pydicom reads as frames or drops"),
 ]
 

@@ -438,7 +438,7 @@ def soup(mesh):
 BEHIND = b"3 0 1 2\n"  # a face of OFF
 
 WRONG = {
-    "count": "not as many elements as the header says: rejected",
+    "count": "not as many elements as the header states: rejected",
     "longer": "something behind the end: rejected",
     "cut": "a file that ends too early: rejected",
     "surface": "curves and surfaces of OBJ: rejected",

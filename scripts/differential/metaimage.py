@@ -157,14 +157,14 @@ LIST = rb"ElementDataFile\W+(LIST|part%)"
 # What eccbench rejects and MetaIO reads: the message, what the header has then, and why.
 REASONS = [
     ("want True or False", rb"(MSB|BinaryData|CompressedData)[ =:]+(yes|no|2|Tr|on|) *\r?$", "a truth value that is neither true nor false is rejected"),
-    ("stands twice", rb"^ *(Element\w+|\w+MSB|BinaryData|CompressedData)\W[\s\S]*^ *\1\W", "a field of the voxels that stands twice is rejected"),
+    ("occurs twice", rb"^ *(Element\w+|\w+MSB|BinaryData|CompressedData)\W[\s\S]*^ *\1\W", "a field of the voxels that stands twice is rejected"),
     ("which other programs ignore", rb"(?-i:binarydatabyteordermsb|compressedData)", "a field of the voxels in other capitals is rejected"),
     ("ObjectType is", rb"ObjectType[ =:]+(?-i:image|IMAGE|Tube|Imag)\s", "an object that is no image is rejected"),
     ("which programs apply or ignore", rb"Function(Slope\W+2|Offset[ =:]+-5)", "a slope or offset of intensity is rejected"),
     ("BinaryDataByteOrderMSB and ElementByteOrderMSB differ", rb"BinaryDataByteOrderMSB[\s\S]*ElementByteOrderMSB|ElementByteOrderMSB[\s\S]*BinaryDataByteOrderMSB", "two byte orders that differ are rejected"),
     ("is no field", rb"^(some text|# text)", "a line that is no field is rejected"),
     ("truncated: .* numbers where", rb"ElementNumberOfChannels\W+[2-9]", "of text with several channels MetaIO reads as many values as there are voxels"),
-    ("where the header says|other data follow", COMPRESSED, "compressed data of another length than the header says are rejected"),
+    ("where the header states|other data follow", COMPRESSED, "compressed data of another length than the header says are rejected"),
     ("no (zlib|gzip) data follow|the compressed voxels (end after|have no checksum)", COMPRESSED,
      "compressed data that end early are rejected"),
     ("HeaderSize is", rb"HeaderSize", "a HeaderSize that data in the file or compressed data cannot have is rejected"),

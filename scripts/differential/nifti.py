@@ -96,7 +96,7 @@ def reference(opened):
 
 # Files that eccbench rejects and nibabel reads: the message, the features that cause it, and the reason.
 REASONS = [
-    ("the voxels are said to start at", "offset", "voxels start at a whole number behind the header"),
+    ("the header places the voxels at", "offset", "voxels start at a whole number behind the header"),
     ("trailing data", "offset", "voxels that start before the place where they were written leave bytes behind"),
     ("axes; want", "axes", "an image has 2 to 7 axes"),
 ]

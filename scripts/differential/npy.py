@@ -101,7 +101,7 @@ def stored(f):
 
 # Files that eccbench rejects and NumPy reads: the message, the features that cause it, and the reason.
 REASONS = [
-    ("says no byte order", "type, changed", "a type of several bytes without a byte order is rejected"),
+    ("has no byte order", "type, changed", "a type of several bytes without a byte order is rejected"),
     (r"dtype \"(<[cfUM]|\|[SV]|[a-z?]|)", "type, changed",
      "a type that is no bool, integer or float of up to 64 bits, or is spelled by its name, is rejected"),
     ("no whole number at byte|no comma at byte", "sizes", "sizes are decimal digits"),

@@ -90,7 +90,7 @@ REASONS = [
      "members are stored or deflated, as NumPy writes them"),
     ("not an npz archive|lie beyond the end of the archive|not a valid zip file|there is no array|has no .npy array",
      "cut archive, changed archive", "a damaged directory is rejected, whatever part of it NumPy uses"),
-    ("is said to be", "changed archive", "lengths that differ between the parts of a directory are rejected"),
+    ("bytes by one header", "changed archive", "lengths that differ between the parts of a directory are rejected"),
 ]
 
 # Files that NumPy rejects and eccbench reads.

@@ -174,7 +174,7 @@ LIST = rb"^ *data ?file: *(LIST|part%)"
 
 # What eccbench rejects and pynrrd reads: the message, what the header has then, and why.
 REASONS = [
-    ("stands twice", rb"^ *([a-z ]+):[\s\S]*^ *\1:", "a field that stands twice is rejected"),
+    ("occurs twice", rb"^ *([a-z ]+):[\s\S]*^ *\1:", "a field that stands twice is rejected"),
     ("no white space ends", rb"^ *encoding: *(ascii|te?xt)", "text without white space at its end may be cut off"),
     ("have no checksum at their end", rb"^ *encoding: *(gz|bz)", "compressed data that are cut in their checksum are rejected"),
     ("NRRD endian is", rb"^ *endian:(?! *(little|big) *\r?$)", "an endian that is neither little nor big is rejected"),

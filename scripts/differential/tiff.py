@@ -323,11 +323,11 @@ POLICIES = {
     "no-data value": "pixels of GDAL's no-data value are rejected",
     "subfile type": "masks, and pages of a document beside others, are rejected",
     "in a subdirectory": "images in subdirectories that are not reduced are rejected",
-    "says that it is number": "pages that say another order are rejected",
-    "its description says": "descriptions that are not those of the pages are rejected",
+    "and follows number": "pages that say another order are rejected",
+    "its description states": "descriptions that are not those of the pages are rejected",
     "names no axis of channels": "of one channel ImageJ does not say that it is one",
     "its description ": "descriptions that cannot be read are rejected",
-    "ImageJ says": "descriptions that are not those of the pages are rejected",
+    "ImageJ states": "descriptions that are not those of the pages are rejected",
     "its OME-XML": "descriptions that are not those of the pages are rejected",
     "begins a series": "series that differ are rejected",
     "differs from": "pages that differ are rejected",
@@ -362,7 +362,7 @@ CAUSES = {
     "no-data value": "tag42113",
     "subfile type": "reduced",
     "in a subdirectory": "below",
-    "says that it is number": "tag297",
+    "and follows number": "tag297",
     "MetaMorph": "tag33629",
     "in a way of its own": "tag33629 tag34412 tag34361",
     "white is zero": "white pillow",
@@ -378,7 +378,7 @@ CAUSES = {
     "all pages are reduced": "reduced below",
     "names no axis of channels": "imagej",
     "choose one with --volume": "series",
-    "its description says": "tag270",
+    "its description states": "tag270",
 }
 
 

@@ -112,14 +112,14 @@ func (t tiling) plan(in *betti.Image) (counting.Plan, error) {
 // planOf rejects images that exceed the kernels' integers.
 func (t tiling) planOf(s grid.Shape, typ grid.Type, limits counting.Table) (counting.Plan, error) {
 	if max(t.d, t.h, t.w) > mostAxis {
-		return counting.Plan{}, fmt.Errorf("%v: an axis is longer than the kernels count, %d; take duality, on the cpu", s, mostAxis)
+		return counting.Plan{}, fmt.Errorf("%v: an axis is longer than the kernels count, %d; use duality, on the CPU", s, mostAxis)
 	}
 	if places := t.places(true); places > math.MaxInt32 {
-		return counting.Plan{}, fmt.Errorf("%v: slices that several devices share have room for %d runs, of which the kernels count %d; take duality-gpu or duality", s, places, math.MaxInt32)
+		return counting.Plan{}, fmt.Errorf("%v: slices that several devices share have room for %d runs, of which the kernels count at most %d; use duality-gpu or duality", s, places, math.MaxInt32)
 	}
 	most := math.MaxUint32 - 1 - t.places(true) // run numbers follow the node numbers
 	if nodes := t.tiles() * t.faceNodes(); nodes > most {
-		return counting.Plan{}, fmt.Errorf("%v: %d nodes at the faces of tiles, of which the kernels count %d; take duality, on the cpu", s, nodes, most)
+		return counting.Plan{}, fmt.Errorf("%v: %d nodes at the faces of tiles, of which the kernels count at most %d; use duality, on the CPU", s, nodes, most)
 	}
 	p := counting.Plan{
 		Module: "betti_duality", What: "the resident image with its bits and the nodes of tiles", Counts: counting.SumCounts,

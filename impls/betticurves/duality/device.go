@@ -72,7 +72,7 @@ func plan(in grid.Source) (counting.Plan, error) {
 }
 
 func tooMany(levels int64) error {
-	return fmt.Errorf("%d levels: the kernels count %d at most; use duality on the cpu", levels, mostOnDevice)
+	return fmt.Errorf("%d levels: the kernels count at most %d; use duality, on the CPU", levels, mostOnDevice)
 }
 
 // OpenBatch loads the kernels for images of other programs. Answers are the Betti numbers of the sets up to each
@@ -117,7 +117,7 @@ func (k keys) plan(s grid.Shape, t grid.Type) (counting.Plan, error) {
 	d, h, w := ecc.Stack(s)
 	words := (d*h*((w+wordVoxels-1)/wordVoxels) + sideBySide - 1) / sideBySide * sideBySide // of the lists
 	if max(d, h, w) > math.MaxInt32/2 || words*mostMinima > math.MaxUint32-2 {
-		return counting.Plan{}, fmt.Errorf("%v: %d places of minima, of which the kernels count %d; take duality, on the cpu", s, words*mostMinima, uint32(math.MaxUint32-2))
+		return counting.Plan{}, fmt.Errorf("%v: %d places of minima, of which the kernels count at most %d; use duality, on the CPU", s, words*mostMinima, uint32(math.MaxUint32-2))
 	}
 	p := counting.Plan{
 		Module: "betti_curves", What: "the resident image with its bits and the edges of minima", Counts: listsOfCounts * (k.levels + 1),

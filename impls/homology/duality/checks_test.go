@@ -319,7 +319,7 @@ func wantRejected(t *testing.T, want string, at []float64, vertices int, tops ..
 	t.Helper()
 	for threads := 1; threads < 4; threads++ {
 		err := Implementation{}.CanDo(&homology.Problem{Complex: &simplicial.Complex{Tops: tops, Vertices: vertices, Points: at}, Over: 2}, bench.Conditions{Setting: bench.Setting{Threads: threads}})
-		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "; take reduced")) {
+		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "; use reduced")) {
 			t.Errorf("%v: %v, want %q", tops, err, want)
 		}
 	}

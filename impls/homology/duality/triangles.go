@@ -137,9 +137,9 @@ func (j *job) unmatched(core int) (list []uint64, err error) {
 			// No branch tests whether it was seen before, because the outcome is unpredictable.
 			if seen&w&sides != 0 {
 				if seen&sides == sides {
-					return nil, fmt.Errorf("triangle %v has three tetrahedra, which cannot be in space; take reduced", j.vertices(b, key))
+					return nil, fmt.Errorf("triangle %v has three tetrahedra, which cannot be in space; use reduced", j.vertices(b, key))
 				}
-				return nil, fmt.Errorf("triangle %v has two tetrahedra on one side, which overlap; take reduced", j.vertices(b, key))
+				return nil, fmt.Errorf("triangle %v has two tetrahedra on one side, which overlap; use reduced", j.vertices(b, key))
 			}
 			places[at] = seen | w
 		}
@@ -271,7 +271,7 @@ func exactly(points ...[]float64) (uint32, error) {
 	for i, p := range points {
 		for k, x := range p {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return 0, fmt.Errorf("a vertex is at %v, which is no point; take reduced", p)
+				return 0, fmt.Errorf("a vertex is at %v, which is no point; use reduced", p)
 			}
 			if i > 0 {
 				v[i-1][k] = new(big.Rat).Sub(new(big.Rat).SetFloat64(x), new(big.Rat).SetFloat64(points[0][k]))
@@ -290,5 +290,5 @@ func exactly(points ...[]float64) (uint32, error) {
 	case -1:
 		return 2, nil
 	}
-	return 0, fmt.Errorf("its vertices are in one plane, %v; take reduced", points)
+	return 0, fmt.Errorf("its vertices are in one plane, %v; use reduced", points)
 }

@@ -114,18 +114,18 @@ type allocation struct {
 // integers.
 func (r RaceOnDevice) CanDo(p *homology.Problem, c bench.Conditions) error {
 	if p.Over != 2 {
-		return fmt.Errorf("reductions of Murty 2013 are over 2, not over %v; take reduced", p.Over)
+		return fmt.Errorf("reductions of Murty 2013 are over 2, not over %v; use reduced", p.Over)
 	}
 	d, err := r.Open(c.Device)
 	if err != nil {
 		return err
 	}
 	if p.Dim() < 0 {
-		return errors.New("the complex is empty; take reduced")
+		return errors.New("the complex is empty; use reduced")
 	}
 	l := planned(p)
 	if 2*l.records >= math.MaxUint32 {
-		return fmt.Errorf("%d faces of cells, which together with the cells around them the kernels count up to %d; take reduced", l.records, uint32(math.MaxUint32))
+		return fmt.Errorf("%d faces of cells, which together with the cells around them the kernels count up to %d; use reduced", l.records, uint32(math.MaxUint32))
 	}
 	need := p.Bytes()
 	for _, b := range (&raceOnDevice{in: p, plan: l}).buffers() {
@@ -322,7 +322,7 @@ func (l level) do() (next, irreducible int64, err error) {
 		return 0, 0, err
 	}
 	if n := l.count(full); n > 0 {
-		return 0, 0, fmt.Errorf("lists outgrew the device's memory for them, %d numbers; take race, on the cpu", l.plan.pool)
+		return 0, 0, fmt.Errorf("lists outgrew the device's memory for them, %d numbers; use race, on the CPU", l.plan.pool)
 	}
 	l.long = max(l.long, l.count(longest))
 	return next, l.count(left), nil

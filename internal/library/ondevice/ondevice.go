@@ -318,13 +318,15 @@ func (r Request) curve(shape grid.Shape, t grid.Type) (kind extrema.ArrayKind, e
 		if kind.Type == grid.Float32 && float64(values[i]) != v || math.IsNaN(v) || math.IsInf(v, 0) {
 			return kind, fmt.Errorf("at %v: is no finite value of float32", v)
 		}
-		if kind.Type != grid.Float32 && (v != math.Trunc(v) || float32(v) < all.Value(0) || float32(v) > all.Value(all.Len()-1)) {
+		if kind.Type != grid.Float32 && (v != math.Trunc(v) || float32(v) < all.Value(0) ||
+			float32(v) > all.Value(all.Len()-1)) {
 			return kind, fmt.Errorf("at %v: is no value of %v", v, kind.Type)
 		}
 	}
 	kind.Rows = int64(len(values))
 	kind.Ladder, err = beyond(kind.Type, values)
-	if kind.OnLevels = kind.OnLevels && kind.Type == grid.Float32; err == nil && kind.Type != grid.Float32 && kind.Ladder.Len() == all.Len() {
+	if kind.OnLevels = kind.OnLevels && kind.Type == grid.Float32; err == nil && kind.Type != grid.Float32 &&
+		kind.Ladder.Len() == all.Len() {
 		kind.Ladder, kind.OnLevels = all, true
 	}
 	return kind, err

@@ -254,7 +254,7 @@ func (r *raster) fill(v *vector.Rasterizer, paint string) {
 
 var regular = sync.OnceValues(func() (*opentype.Font, error) { return opentype.Parse(goregular.TTF) })
 
-// text draws words, upright or from below to above.
+// text draws words, from left to right or from bottom to top.
 func (r *raster) text() error {
 	f, err := regular()
 	if err != nil {

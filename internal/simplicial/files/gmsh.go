@@ -141,7 +141,7 @@ func (g *gmsh) blocks(what string, bytesEach int64, block func(kind, n int64) er
 		found += n
 	}
 	if found != total {
-		return g.errorf("%d %s in blocks: the section says %d", found, what, total)
+		return g.errorf("%d %s in blocks: the section states %d", found, what, total)
 	}
 	return nil
 }

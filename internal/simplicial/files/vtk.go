@@ -268,7 +268,7 @@ func (v *vtk) cells(kind float64) error {
 		}
 		for range n {
 			if len(list) == 0 || !(list[0] >= 0 && list[0] < float64(len(list))) || list[0] != math.Trunc(list[0]) {
-				return v.errorf("%d cells have more than %d numbers, as the header says", n, size)
+				return v.errorf("%d cells have more than %d numbers, as the header states", n, size)
 			}
 			k := 1 + int(list[0])
 			l.nodes = append(l.nodes, list[1:k]...)
@@ -276,7 +276,7 @@ func (v *vtk) cells(kind float64) error {
 			list = list[k:]
 		}
 		if len(list) > 0 {
-			return v.errorf("%d numbers follow %d cells, as many as the header says", len(list), n)
+			return v.errorf("%d numbers follow %d cells, as many as the header states", len(list), n)
 		}
 	}
 	v.lists = append(v.lists, l)

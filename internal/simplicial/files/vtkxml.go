@@ -214,7 +214,7 @@ func (x *vtkXML) array(name string, n int64) ([]float64, error) {
 	}
 	list, err := x.numbers(a)
 	if err == nil && int64(len(list)) != n {
-		err = fmt.Errorf("%d numbers: want %d, as the header says", len(list), n)
+		err = fmt.Errorf("%d numbers: want %d, as the header states", len(list), n)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("array %s, line %d: %w", name, a.line, err)
@@ -260,7 +260,7 @@ func (x *vtkXML) numbers(a vtkArray) ([]float64, error) {
 	}
 	if err == nil && a.attr["format"] == "binary" {
 		if rest, e := io.ReadAll(r); e != nil || len(rest) > 0 {
-			err = errors.New("the data go on behind the bytes that their header says")
+			err = errors.New("the data continue after the bytes that their header states")
 		}
 	}
 	if err != nil {

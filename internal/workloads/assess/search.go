@@ -194,8 +194,8 @@ func newWindow(row []uint64, i int, inverted uint64) (w window) {
 	return w
 }
 
-// run returns the index of the run of voxel x ≤ 64, or of the voxel before it if x is not set, after
-// a number of runs that start before the word.
+// run returns the index of the run of voxel x ≤ 64. If x is not set, it is the run of the voxel before
+// it. Argument before is the number of runs that start before the word.
 func (w window) run(before int32, x int) int32 {
 	starts := w.at &^ w.before
 	if x == 64 && w.at>>63 == 0 {

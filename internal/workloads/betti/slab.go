@@ -88,7 +88,7 @@ func NumbersOf(s Slab, flat, vertices bool, chi int64) Numbers {
 var errShared = errors.New("two slabs have different components in the slice that they share")
 
 func errMany(n int64) error {
-	return fmt.Errorf("%d components come to the slices that slabs share: at most %d; take more shards", n, math.MaxInt32)
+	return fmt.Errorf("%d components touch the slices that slabs share: at most %d; use more shards", n, math.MaxInt32)
 }
 
 // Join joins two slabs. The second begins with the last slice of the first.

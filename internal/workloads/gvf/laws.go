@@ -11,7 +11,7 @@ import (
 	"eccbench/internal/verify"
 )
 
-// unit is the most that a rounding to float32 changes, relative to the result.
+// unit is the largest error of a rounding to float32, relative to the result.
 const unit = 1.0 / (1 << 24)
 
 // Estimated nanoseconds for each voxel, about three times those of a busy machine: startNS for the
@@ -107,7 +107,7 @@ func precise(p *Problem, out Flow, _ ask) ([]verify.Measure, error) {
 	return []verify.Measure{m}, nil
 }
 
-// rounding is the most that float32 makes of all steps.
+// rounding bounds the rounding error of all steps in float32.
 func (p *Problem) rounding(v0 [][]float32, b []float32) float64 {
 	c := 16.0
 	if 2*float64(p.Dim())*float64(p.Mu)+float64(slices.Max(b)) > 1 {

@@ -37,7 +37,7 @@ func (p *Problem) maskable() error {
 	case p.Mask == nil:
 		return nil
 	case p.Tol != 0:
-		return errors.New("a steady state is of a whole image: with a mask ask for steps")
+		return errors.New("a steady state needs a whole image: with a mask, give a number of steps")
 	case p.Boundary != Replicate:
 		return fmt.Errorf("a mask goes with the boundary replicate, not %v: what is across its border is not looked at", p.Boundary)
 	}

@@ -86,7 +86,7 @@ func (s Storage) Decode(out []float32, kept []byte) []float32 {
 
 const snormUnits = 32767
 
-// unit is the most that rounding a number of such a magnitude changes.
+// unit is the largest rounding error of a number of such a magnitude.
 func (s Storage) unit(most float64) float64 {
 	if s == Snorm16 {
 		return 0.5 / snormUnits

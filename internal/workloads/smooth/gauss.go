@@ -19,9 +19,8 @@ func Weights() [Radius + 1]float32 {
 //
 //	w₀·v₀, plus w₁·(v₋₁+v₁), plus w₂·(v₋₂+v₂), … in this order,
 //
-// every product and sum rounded to float32, with the nearest pixel of the image
-// where there is none, and in the end not above the top of the ladder, so that
-// every pixel stays on a level.
+// every product and sum rounded to float32. Outside of the image the nearest pixel counts. The result
+// is at most the top of the ladder, so every pixel stays on a level.
 
 // plain smooths by the definition, pixel by pixel, and is the reference for implementations. Each
 // core has a strip of rows.

@@ -2,7 +2,7 @@
 A torn file is no image
 =======================
 
-A copy that was interrupted is shorter than its header says. A reader that fills the rest with zeros returns an array
+A copy that was interrupted is shorter than its header states. A reader that fills the rest with zeros returns an array
 of the right shape, and a curve that looks like one. ``eccbench`` rejects the file, and names what is missing.
 """
 

@@ -9,9 +9,9 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Rows of every length around a group have the same weights with all instruction sets: for numbers
-// of all bit patterns, both zeros, the least and the greatest, in either direction, and with a
-// mask.
+// Rows of every length around a group have the same weights with all instruction sets. The numbers
+// have all bit patterns, both zeros, the least and the greatest. Rows are read in both directions,
+// and with a mask.
 func TestRowsOfEveryFloat32(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	values := []float32{0, float32(math.Copysign(0, -1)), math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, -math.SmallestNonzeroFloat32}

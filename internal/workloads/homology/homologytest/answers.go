@@ -65,7 +65,7 @@ func Answered(i Implementation, parts []string, names ...string) checktest.Check
 			for _, threads := range []int{0, 1, 3} {
 				p, c := &homology.Problem{Complex: of, Over: 2}, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}}
 				if err := i.CanDo(p, c); err != nil {
-					if !strings.HasSuffix(err.Error(), "; take reduced") {
+					if !strings.HasSuffix(err.Error(), "; use reduced") {
 						t.Errorf("%s: %v", want, err)
 					}
 					continue
@@ -127,7 +127,7 @@ func Limited(i Implementation, limits ...Limit) checktest.Check {
 				return i.CanDo(p, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: l.Threads}, Time: time.Duration(ns), Memory: bytes})
 			}
 			if l.Never != "" {
-				if err := can(0, 0); err == nil || !strings.HasSuffix(err.Error(), l.Never+"; take reduced") {
+				if err := can(0, 0); err == nil || !strings.HasSuffix(err.Error(), l.Never+"; use reduced") {
 					t.Errorf("%s: %v, want %q", l.Of, err, l.Never)
 				}
 				continue
