@@ -74,6 +74,7 @@ test-long:
 # where its code or its tests start or lock something themselves.
 # A process that ends waits a second for races to be told, by default: tests here start hundreds.
 race race-goroutines: export GORACE = atexit_sleep_ms=10
+race race-goroutines: export CGO_ENABLED = 1
 raced = $$($(GO) list ./impls/... $$(git grep -lE '\bgo (func\b|\w+\()|\.Go\(|\bcrew\.|"sync("|/atomic")|\.Parallel\(|synctest|\bchan\b' -- 'internal/*.go' 'datasets/*.go' 'kernels/*.go' 'reports/*.go' \
 	':!internal/mutate' ':!*/asm/*' | xargs -n1 dirname | sort -u | sed 's,^,./,') | grep -v /impls/naive$$ | sort -u)
 race-goroutines:
@@ -82,12 +83,15 @@ race: race-goroutines
 	$(GO) test -race $(LEAN) -timeout 20m -run '^TestChecks$$' $$(echo $(raced) | tr ' ' '\n' | awk -v part=$(PART) '{ split(part, p, "/") } (NR - p[1]) % p[2] == 0')
 
 # For another system the types of all are checked. To vet what is its own, a hundred lines, the standard library would
-# have to be compiled for it.
+# have to be compiled for it. CI has no cgo, so packages with C are looked at once more.
+WITH_C := ./internal/exports ./cmd/libeccbench
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$unformatted" ] || { echo "gofmt would change: $$unformatted"; exit 1; }
 	$(GO) vet ./...
 	$(GO) run ./internal/typecheck darwin
 	$(GO) run $(STATICCHECK) ./...
+	CGO_ENABLED=1 $(GO) vet $(WITH_C)
+	CGO_ENABLED=1 $(GO) run $(STATICCHECK) $(WITH_C)
 	$(GO) mod tidy -diff
 
 # The modules of others: they are those of go.sum, THIRD_PARTY has the licences of all of them, and no known
@@ -407,6 +411,11 @@ containers: build wheel
 setup-debian:
 	apt-get update -qq
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends git gcc g++ python3-gudhi python3-skimage python3-numpy python3-pip python3-venv mricron-data qemu-user-static clang-19 chromium slurm-wlm munge mmdebstrap phat-utils man-db zsh fish
+
+# One set of flags for lint, tests and the command, which share what is compiled. With these tags net has no C: what
+# imports it is the same for the few builds with cgo.
+ci ci-commit: export GOFLAGS += -tags=netgo,osusergo
+ci ci-commit: export CGO_ENABLED = 0
 
 # CI has gcc, g++, Chromium and Slurm: what needs them must not be skipped. What go vet says
 # of tests lint has said. Each target is fuzzed for a minute, which is most of the time that all of it takes.
