@@ -277,6 +277,7 @@ faults:
 WHEELS        := $(BIN)/wheels
 WHEEL_TARGETS ?= linux-x86_64
 LARGEST_WHEEL := 9200000
+LARGEST_OTHER := 9900000
 export SOURCE_DATE_EPOCH ?= 315532800
 $(BIN)/wheel-build/done: python/build.txt
 	$(PYTHON) -m venv --clear $(BIN)/wheel-build
@@ -287,7 +288,7 @@ wheel: $(BIN)/wheel-build/done
 	for target in $(WHEEL_TARGETS); do ECCBENCH_TARGET=$$target ECCBENCH_RELEASE=$(RELEASE) $(BIN)/wheel-build/bin/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps -w $(WHEELS) ./python || exit 1; done
 	$(BIN)/wheel-build/bin/python python/check_wheel.py $(LARGEST_WHEEL) $(WHEELS)/*.whl
 wheels:
-	$(MAKE) wheel WHEEL_TARGETS='linux-x86_64 linux-aarch64 windows-x86_64'
+	$(MAKE) wheel WHEEL_TARGETS='linux-x86_64 linux-aarch64 windows-x86_64' LARGEST_WHEEL=$(LARGEST_OTHER)
 # The sources of the Python package, with those of its library: pip install compiles them with Go and a C compiler.
 sdist: $(BIN)/wheel-build/done
 	cd python && ../$(BIN)/wheel-build/bin/hatchling build -t sdist -d $(abspath $(WHEELS))
@@ -295,7 +296,7 @@ sdist: $(BIN)/wheel-build/done
 # The wheel for arm64 answers here by emulation, in some minutes.
 ARM64 := $(BIN)/arm64
 arm64:
-	$(MAKE) wheel WHEELS=$(ARM64)-wheels WHEEL_TARGETS=linux-aarch64
+	$(MAKE) wheel WHEELS=$(ARM64)-wheels WHEEL_TARGETS=linux-aarch64 LARGEST_WHEEL=$(LARGEST_OTHER)
 	scripts/arm64.sh $(ARM64) $(ARM64)-wheels/*.whl tests/test_curve.py
 
 # The wheel for Windows answers here in CPython for Windows under Wine, with the oldest NumPy, whose

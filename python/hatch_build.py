@@ -42,8 +42,8 @@ COLD = """
     ./internal/name ./internal/resident ./internal/shard fmt reflect time strconv context net path/... unicode/utf16
     github.com/ebitengine/... golang.org/x/image/... archive/zip errors io/... text/...
     github.com/VividCortex/... github.com/dustin/...
-    ./internal/ask ./internal/peers ./internal/regular ./internal/stats ./impls/foreign/... ./impls/extrema/gpu ./impls/gvf/gpu
-    gonum.org/v1/gonum/lapack/... gonum.org/v1/gonum/mat
+    ./internal/ask ./internal/peers ./internal/regular ./internal/stats ./impls/foreign/...
+    ./impls/extrema/gpu ./impls/gvf/gpu gonum.org/v1/gonum/lapack/... gonum.org/v1/gonum/mat
 """.split()
 LIBRARIES = {"linux": "libeccbench.so", "darwin": "libeccbench.dylib", "windows": "libeccbench.dll"}
 

@@ -4,8 +4,8 @@
 #
 #   scripts/containers.sh FOLDER WHEEL COMMAND SUITE...
 #
-# A suite is a release of Debian or Ubuntu, such as bookworm or noble, or of Fedora, such as fedora-42. FEDORA is the URL
-# of its repository, which ends in Everything/x86_64/os. The bare root of a suite is made in FOLDER once. A suite is
+# A suite is a release of Debian or Ubuntu, such as bookworm or noble, or of Fedora, such as fedora-42. FEDORA is the
+# URL of its repository, which ends in Everything/x86_64/os. The bare root of a suite is made in FOLDER once. A suite is
 # SKIPPED if its archive cannot be reached. At last, pip must reject the wheel for musl in one line. Needs root and
 # mmdebstrap, and dnf for Fedora.
 set -euo pipefail

@@ -200,7 +200,7 @@ func refusals(t *testing.T) {
 	}{
 		{f, bench.Conditions{Setting: bench.Setting{Threads: 1}, Memory: 1}, "(1 cores × 3 slices of 1200 voxels, 256 levels), the limit is 1 B"},
 		{streamed(f), bench.Conditions{Setting: bench.Setting{Threads: 4}, Memory: 1}, "(4 cores × 7 slices of 1200 voxels, 256 levels), the limit is 1 B"},
-		{f, bench.Conditions{Setting: bench.Setting{Threads: 4}, Time: 1}, "needs about 150 µs for each answer (24000 voxels × 25 ns on 4 cores), 1.00 ns is left for one"},
+		{f, bench.Conditions{Setting: bench.Setting{Threads: 4}, Time: 1}, "estimated 150 µs per answer (24000 voxels × 25 ns on 4 cores); the limit is 1.00 ns"},
 	} {
 		if err := (Implementation{}).CanDo(c.in, c.given); err == nil || !strings.HasSuffix(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)

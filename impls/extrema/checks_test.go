@@ -525,7 +525,7 @@ func refusals(t *testing.T, isa string) {
 	f, given := empty(t, shape, grid.Uint8, grid.Identity(grid.Uint8)), bench.Conditions{Setting: bench.Setting{Threads: 4, ISA: isa}}
 	for want, c := range map[string]bench.Conditions{
 		"(4 cores × " + quantity.Bytes(Implementation{}.layout(f, 4).core()) + ", 256 levels), the limit is 1 B": {Setting: given.Setting, Memory: 1},
-		fmt.Sprintf("(24000 voxels × %d ns on 4 cores), 1.00 ns is left for one", by):                            {Setting: given.Setting, Time: 1},
+		fmt.Sprintf("(24000 voxels × %d ns on 4 cores); the limit is 1.00 ns", by):                               {Setting: given.Setting, Time: 1},
 	} {
 		if err := (Implementation{}).CanDo(f, c); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

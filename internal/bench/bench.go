@@ -225,7 +225,7 @@ type TooLong struct {
 }
 
 func (e TooLong) Error() string {
-	return fmt.Sprintf("needs about %s for each answer (%s), %s is left for one",
+	return fmt.Sprintf("estimated %s per answer (%s); the limit is %s",
 		quantity.Duration(e.Estimate), e.Sum, quantity.Duration(e.Left))
 }
 

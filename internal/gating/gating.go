@@ -158,7 +158,8 @@ func command(c *cli.Program, args []string) error {
 		}
 	}
 	if fewest := gate.Fewest(len(run.Cells)); !run.Alone && run.Protocol.Blocks < fewest {
-		fmt.Fprintf(c.Stderr, "eccbench: of %d cells, --blocks %d can show no slowdown, only what is exact; %d can\n", len(run.Cells), run.Protocol.Blocks, fewest)
+		fmt.Fprintf(c.Stderr, "eccbench: of %d cells, --blocks %d can show no slowdown, only what is exact; %d can\n",
+			len(run.Cells), run.Protocol.Blocks, fewest)
 	}
 	programs, err := findPrograms(ctx, c, g.base, g.candidate, run.Protocol.TimeLimit)
 	if ctx.Err() != nil {
@@ -247,7 +248,8 @@ func (g *gateFlags) check(f *pflag.FlagSet) error {
 		return cli.Usagef("gate needs the program to compare with: --base, or --baseline FILE")
 	case !alone && g.candidate == "":
 		return cli.Usagef("gate needs the program to judge: --cand")
-	case g.confirm != "" && slices.ContainsFunc([]string{"blocks", "effect", "impl", "scope", "threads", "device", "hot", "max-time", "max-samples", "time-limit", "sizes", "input", "gen", "type", "levels", "dim", "seed", "workload"}, f.Changed):
+	case g.confirm != "" && slices.ContainsFunc([]string{"blocks", "effect", "impl", "scope", "threads", "device", "hot",
+		"max-time", "max-samples", "time-limit", "sizes", "input", "gen", "type", "levels", "dim", "seed", "workload"}, f.Changed):
 		return cli.Usagef("--confirm measures in the way of the file: give neither cells nor limits")
 	}
 	switch {
@@ -297,7 +299,8 @@ func (g *gateFlags) joinPeers(c *cli.Program) (map[gate.Side]*peers.Peer, error)
 
 func (g *gateFlags) protocol() gate.Protocol {
 	return gate.Protocol{
-		Blocks: g.blocks, Threads: g.threads, Device: g.device, Hot: g.hot, MaxTime: g.maxTime, MaxSamples: g.samples, TimeLimit: g.limit,
+		Blocks: g.blocks, Threads: g.threads, Device: g.device, Hot: g.hot, MaxTime: g.maxTime, MaxSamples: g.samples,
+		TimeLimit: g.limit,
 	}
 }
 
@@ -309,7 +312,8 @@ func (g *gateFlags) cells(c *cli.Program) ([]gate.Cell, error) {
 	}
 	inputs := b.Question().Small
 	keyed := slices.ContainsFunc(b.Question().Form.Keys, func(k name.Key) bool { return g.in.Set.Changed(k.Key) })
-	if keyed || slices.ContainsFunc([]string{"sizes", "dim", "gen", "type", "levels", "input", "shape", "seed", "smooth"}, g.in.Set.Changed) {
+	if keyed || slices.ContainsFunc([]string{"sizes", "dim", "gen", "type", "levels", "input", "shape", "seed", "smooth"},
+		g.in.Set.Changed) {
 		if inputs, err = g.in.Names(); err != nil {
 			return nil, err
 		}
@@ -346,7 +350,8 @@ func (g *gateFlags) cells(c *cli.Program) ([]gate.Cell, error) {
 	}
 	for _, v := range g.effect {
 		if len(cells) > 0 && !about[v] {
-			return nil, cli.Usagef("--effect %s: about none of the %d cells, such as %q", v, len(cells), cli.CellText(cells[0].Impl, cells[0].Input, cells[0].Scope))
+			return nil, cli.Usagef("--effect %s: about none of the %d cells, such as %q",
+				v, len(cells), cli.CellText(cells[0].Impl, cells[0].Input, cells[0].Scope))
 		}
 	}
 	return cells, nil

@@ -20,10 +20,12 @@ func printGate(w io.Writer, f report.Format, r *gate.Result) error {
 		strong = func(s string) string { return "**" + s + "**" }
 	}
 	fmt.Fprintf(w, "%s: %s.\n\n", strong(string(r.Verdict)), report.Prose(f, r.Reason))
-	fmt.Fprintf(w, "%s against %s: %d blocks, %d processes, %s, order seed %d.\n", report.Prose(f, describeProgram(r.Candidate)), report.Prose(f, describeProgram(r.Base)),
+	fmt.Fprintf(w, "%s against %s: %d blocks, %d processes, %s, order seed %d.\n",
+		report.Prose(f, describeProgram(r.Candidate)), report.Prose(f, describeProgram(r.Base)),
 		r.Protocol.Blocks, len(r.Processes), quantity.Duration(quantity.Seconds(r.Elapsed)), r.Seed)
 	if r.Stored != nil {
-		fmt.Fprintf(w, "The base was measured on %s: what drifted since then is in the change.\n", r.Stored.Format("2006-01-02 15:04 MST"))
+		fmt.Fprintf(w, "The base was measured on %s: what drifted since then is in the change.\n",
+			r.Stored.Format("2006-01-02 15:04 MST"))
 	}
 	if noise := noiseLine(r); noise != "" {
 		fmt.Fprintf(w, "%s\n", noise)
@@ -49,7 +51,8 @@ func printGate(w io.Writer, f report.Format, r *gate.Result) error {
 			about("%s", report.Prose(f, n))
 		}
 	}
-	header := []string{"decision", "implementation", "input", "scope", "effect", "change in time", "once more", "base over itself", "between processes"}
+	header := []string{"decision", "implementation", "input", "scope", "effect", "change in time", "once more",
+		"base over itself", "between processes"}
 	if err := report.Table(w, f, header, cells); err != nil {
 		return err
 	}

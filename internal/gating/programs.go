@@ -41,7 +41,8 @@ type executable struct {
 
 // findPrograms finds or builds the two programs; "" means none. Each process runs two cells of
 // three phases. A phase ends within the time limit and some grace.
-func findPrograms(ctx context.Context, c *cli.Program, base, candidate string, timeLimit time.Duration) (*programs, error) {
+func findPrograms(ctx context.Context, c *cli.Program, base, candidate string,
+	timeLimit time.Duration) (*programs, error) {
 	dir, err := regular.MkdirTemp("eccbench-gate-")
 	if err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
@@ -90,7 +91,8 @@ func (p *programs) find(ctx context.Context, side gate.Side, given string, log i
 	}
 	commit, err := git(ctx, ".", "rev-parse", "--verify", "--quiet", given+"^{commit}")
 	if err != nil {
-		return executable{}, cli.Usagef("%s: neither a program, nor a folder with its source, nor a revision of the repository here", given)
+		return executable{},
+			cli.Usagef("%s: neither a program, nor a folder with its source, nor a revision of the repository here", given)
 	}
 	tree := filepath.Join(p.dir, string(side)+"-source")
 	if _, err := git(ctx, ".", "worktree", "add", "--detach", "--force", tree, commit); err != nil {
@@ -144,7 +146,8 @@ func (p *programs) measure(how gate.Protocol, first string) gate.Measure {
 		defer os.Remove(out)
 		args := []string{
 			"run", "--impl", cell.Impl, "--input", cell.Input, "--scope", string(cell.Scope),
-			"--threads", strconv.Itoa(how.Threads), "--max-time", how.MaxTime.String(), "--max-samples", strconv.Itoa(how.MaxSamples),
+			"--threads", strconv.Itoa(how.Threads), "--max-time", how.MaxTime.String(), "--max-samples",
+			strconv.Itoa(how.MaxSamples),
 			"--time-limit", how.TimeLimit.String(), "--out", out, "--quiet",
 		}
 		if cell.Workload != first { // a program without a choice of workloads asks the first
@@ -246,7 +249,8 @@ func (p *programs) requireSame(before *gate.Result) error {
 		}
 		commit := p.side[side].commit
 		if sum != old.SHA256 && (commit == "" || commit != old.Commit || strings.HasSuffix(commit, "+dirty")) {
-			return fmt.Errorf("its %s was %s (commit %s, sha256 %.16s…), not %s", side, old.Name, old.Commit, old.SHA256, p.side[side].given)
+			return fmt.Errorf("its %s was %s (commit %s, sha256 %.16s…), not %s",
+				side, old.Name, old.Commit, old.SHA256, p.side[side].given)
 		}
 	}
 	return nil

@@ -46,7 +46,8 @@ func gateSelfTest(ctx context.Context, c *cli.Program, g gateFlags) error {
 	t := &selfTest{
 		c: c, ctx: ctx, quiet: g.quiet,
 		// The effect is above the noise of any machine that can judge at all.
-		cell:     gate.Cell{Workload: c.Curve.Name, Impl: "cpu", Input: "noise/shape=48x48x48/levels=256/type=uint8/seed=1", Scope: bench.E2E, Effect: 0.5},
+		cell: gate.Cell{Workload: c.Curve.Name, Impl: "cpu", Input: "noise/shape=48x48x48/levels=256/type=uint8/seed=1",
+			Scope: bench.E2E, Effect: 0.5},
 		protocol: gate.Protocol{Blocks: 6, Threads: 1, MaxTime: 50 * time.Millisecond, MaxSamples: 200, TimeLimit: g.limit},
 	}
 	if err := t.checkSameProgram(programs.measure(t.protocol, c.Benches[0].Name())); err != nil {
@@ -72,7 +73,8 @@ func (t *selfTest) checkSameProgram(measured gate.Measure) error {
 			return err
 		}
 		if r.Verdict == gate.IsInconclusive && try == selfTestTries {
-			return cli.VerdictError{Code: cli.ExitInconclusive, Why: fmt.Sprintf("gate self-test: after %d tries: %s", try, r.Reason)}
+			return cli.VerdictError{Code: cli.ExitInconclusive, Why: fmt.Sprintf("gate self-test: after %d tries: %s",
+				try, r.Reason)}
 		}
 		if r.Verdict != gate.IsInconclusive {
 			return t.want("the same program", gate.Pass, r)
@@ -82,7 +84,8 @@ func (t *selfTest) checkSameProgram(measured gate.Measure) error {
 
 func (t *selfTest) judge(measure gate.Measure, quiet bool) (*gate.Result, error) {
 	progress := cli.NewSteps(t.c.Stderr, quiet)
-	run := gate.Gate{Protocol: t.protocol, Cells: []gate.Cell{t.cell}, Seed: 1, Measure: measure, Progress: shown(progress)}
+	run := gate.Gate{Protocol: t.protocol, Cells: []gate.Cell{t.cell}, Seed: 1, Measure: measure,
+		Progress: shown(progress)}
 	r, err := run.Run(t.ctx)
 	progress.Close()
 	if err == nil && r.Interrupted {
@@ -95,7 +98,8 @@ func (t *selfTest) judge(measure gate.Measure, quiet bool) (*gate.Result, error)
 func (t *selfTest) want(name string, want gate.Verdict, r *gate.Result) error {
 	fmt.Fprintf(t.c.Stdout, "%-22s %-12s %s\n", name, r.Verdict, r.Reason)
 	if r.Verdict != want {
-		return cli.VerdictError{Code: cli.ExitFailure, Why: fmt.Sprintf("gate self-test: %s is %s, want %s: %s", name, r.Verdict, want, r.Reason)}
+		return cli.VerdictError{Code: cli.ExitFailure, Why: fmt.Sprintf("gate self-test: %s is %s, want %s: %s",
+			name, r.Verdict, want, r.Reason)}
 	}
 	return nil
 }
@@ -123,7 +127,8 @@ func (t *selfTest) altered() error {
 			r.Verdict = verify.Verdict{Status: verify.Wrong, Reason: "planted by the self-test"}
 		}},
 		{"a process that died", gate.IsFailed, func(r *bench.CellRecord) {
-			*r = bench.CellRecord{Workload: r.Workload, Impl: r.Impl, Input: r.Input, Verdict: verify.Verdict{Status: verify.Crashed, Reason: "planted by the self-test"}}
+			*r = bench.CellRecord{Workload: r.Workload, Impl: r.Impl, Input: r.Input,
+				Verdict: verify.Verdict{Status: verify.Crashed, Reason: "planted by the self-test"}}
 		}},
 		{"a result without rows", gate.IsFailed, func(r *bench.CellRecord) { *r = bench.CellRecord{} }},
 		{"more bytes in a call", gate.IsRegression, func(r *bench.CellRecord) {
@@ -160,7 +165,8 @@ func (t *selfTest) emptyFiles(dir string) error {
 		return fmt.Errorf("gate self-test: %w", err)
 	}
 	var unfit cli.VerdictError
-	if _, err := readBaseline(empty, t.protocol, []gate.Cell{t.cell}); !errors.As(err, &unfit) || unfit.Code != cli.ExitBaseline {
+	if _, err := readBaseline(empty, t.protocol, []gate.Cell{t.cell}); !errors.As(err, &unfit) ||
+		unfit.Code != cli.ExitBaseline {
 		return cli.VerdictError{Code: cli.ExitFailure, Why: fmt.Sprintf("gate self-test: an empty baseline gives %v", err)}
 	}
 	if _, err := cli.ReadRecords(empty); err == nil {

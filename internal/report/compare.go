@@ -51,7 +51,8 @@ func Compare(a, b bench.Records) []Comparison {
 	match := func(same func(x, y Row) bool) {
 		for _, x := range as {
 			for _, y := range bs {
-				if !x.paired && !y.paired && x.Workload == y.Workload && x.Impl == y.Impl && x.Input == y.Input && same(x.Row, y.Row) {
+				if !x.paired && !y.paired && x.Workload == y.Workload && x.Impl == y.Impl && x.Input == y.Input &&
+					same(x.Row, y.Row) {
 					pair(x, y)
 				}
 			}

@@ -69,7 +69,8 @@ func Comparisons(w io.Writer, f Format, nameA, nameB string, list []Comparison) 
 	if f == Markdown {
 		fmt.Fprintln(w)
 	}
-	if err := Table(w, f, []string{"implementation", "input", "scope", "A, G/s", "B, G/s", "B/A", "note"}, cells); err != nil {
+	if err := Table(w, f, []string{"implementation", "input", "scope", "A, G/s", "B, G/s", "B/A", "note"},
+		cells); err != nil {
 		return err
 	}
 	for i, n := range notes {
@@ -80,7 +81,8 @@ func Comparisons(w io.Writer, f Format, nameA, nameB string, list []Comparison) 
 		if f == Markdown {
 			bullet = "- "
 		}
-		if _, err := fmt.Fprintf(w, "%s%s: not comparable: %s\n", bullet, Prose(f, strings.Join(n.cells, ", ")), Prose(f, n.what)); err != nil {
+		if _, err := fmt.Fprintf(w, "%s%s: not comparable: %s\n", bullet, Prose(f, strings.Join(n.cells, ", ")),
+			Prose(f, n.what)); err != nil {
 			return err
 		}
 	}

@@ -59,7 +59,8 @@ func Figures(rows []Row, ceiling string) ([]Figure, error) {
 func (f Figure) markdown(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "\n![%s](%s)\n", f.Title, f.Link)
 	if err == nil && f.marked != "" {
-		_, err = fmt.Fprintf(w, "\nHollow points are the numbers marked %s.\n", strings.Join(strings.Split(f.marked, ""), " "))
+		_, err = fmt.Fprintf(w, "\nHollow points are the numbers marked %s.\n",
+			strings.Join(strings.Split(f.marked, ""), " "))
 	}
 	return err
 }

@@ -45,13 +45,16 @@ func (f *forest) draw() {
 		return forestWidth/2 + (forestWidth/2-8)*min(1, max(-1, math.Log(v)/reach))
 	}
 	for i, r := range f.Rows {
-		s := fmt.Sprintf(`<svg class="forest" aria-hidden="true" width="%.0f" height="%.0f" viewBox="0 0 %[1]g %[2]g">`, forestWidth, forestHeight)
+		s := fmt.Sprintf(`<svg class="forest" aria-hidden="true" width="%.0f" height="%.0f" viewBox="0 0 %[1]g %[2]g">`,
+			forestWidth, forestHeight)
 		if r.band > 0 {
-			s += fmt.Sprintf(`<rect class="band" x="%.1f" y="0" width="%.1f" height="%g"/>`, at(1/r.band), at(r.band)-at(1/r.band), forestHeight)
+			s += fmt.Sprintf(`<rect class="band" x="%.1f" y="0" width="%.1f" height="%g"/>`, at(1/r.band),
+				at(r.band)-at(1/r.band), forestHeight)
 		}
 		s += fmt.Sprintf(`<line class="none" x1="%.1f" x2="%[1]g" y1="0" y2="%g"/>`, at(1), forestHeight)
 		if r.lo > 0 && r.hi > 0 {
-			s += fmt.Sprintf(`<line class="interval" x1="%.1f" x2="%.1f" y1="%g" y2="%[3]g"/>`, at(r.lo), at(r.hi), forestHeight/2)
+			s += fmt.Sprintf(`<line class="interval" x1="%.1f" x2="%.1f" y1="%g" y2="%[3]g"/>`, at(r.lo), at(r.hi),
+				forestHeight/2)
 		}
 		if r.value > 0 {
 			s += fmt.Sprintf(`<circle class="value" cx="%.1f" cy="%g" r="4"/>`, at(r.value), forestHeight/2)
@@ -62,7 +65,8 @@ func (f *forest) draw() {
 
 // gateForest returns the plot of a gate's changes in time.
 func gateForest(j Judgement) forest {
-	f := forest{Title: "Gate: change in time of the candidate over the base", Header: "change in time, 90 % interval", Low: "faster", High: "slower"}
+	f := forest{Title: "Gate: change in time of the candidate over the base", Header: "change in time, 90 % interval",
+		Low: "faster", High: "slower"}
 	for _, c := range j.Changes {
 		r := forestRow{Name: c.Impl, Input: c.Input, Scope: c.Scope, Decision: c.Decision, Text: "—", band: 1 + c.Effect}
 		if c.Change != nil {
@@ -86,13 +90,15 @@ func gateForest(j Judgement) forest {
 // compareForest returns the plot of the ratios of the rates in two files.
 func compareForest(a, b PageFile) forest {
 	f := forest{
-		Title: fmt.Sprintf("Comparison: rate of %s over that of %s", b.Name, a.Name), Header: "ratio of rates, interval", Low: "slower", High: "faster",
+		Title: fmt.Sprintf("Comparison: rate of %s over that of %s",
+			b.Name, a.Name), Header: "ratio of rates, interval", Low: "slower", High: "faster",
 	}
 	for _, c := range Compare(a.Records, b.Records) {
 		if c.A == nil || c.B == nil {
 			continue
 		}
-		r := forestRow{Name: c.Impl, Input: c.Input, Scope: string(c.Scope), Decision: c.Note, Text: c.ratio(), value: c.Ratio, lo: c.Lo, hi: c.Hi}
+		r := forestRow{Name: c.Impl, Input: c.Input, Scope: string(c.Scope), Decision: c.Note, Text: c.ratio(),
+			value: c.Ratio, lo: c.Lo, hi: c.Hi}
 		f.Rows = append(f.Rows, r)
 	}
 	f.draw()

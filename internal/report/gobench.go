@@ -34,11 +34,13 @@ func GoBench(w io.Writer, recs bench.Records) error {
 				continue
 			}
 			units[u[0]] = true
-			if err := out.Write(&benchfmt.UnitMetadata{UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: u[0], Key: "better"}, OrigUnit: u[0], Value: u[1]}); err != nil {
+			if err := out.Write(&benchfmt.UnitMetadata{UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: u[0], Key: "better"},
+				OrigUnit: u[0], Value: u[1]}); err != nil {
 				return err
 			}
 		}
-		name := fmt.Sprintf("%s%s/impl=%s/%s/size=%s", strings.ToUpper(c.Workload[:1]), c.Workload[1:], c.Impl, c.Cost.Class, c.Cost.Size)
+		name := fmt.Sprintf("%s%s/impl=%s/%s/size=%s",
+			strings.ToUpper(c.Workload[:1]), c.Workload[1:], c.Impl, c.Cost.Class, c.Cost.Size)
 		r := &benchfmt.Result{
 			Name:  benchfmt.Name(strings.Map(printable, name)),
 			Iters: len(c.Samples),

@@ -59,7 +59,8 @@ func heads(list ...string) markup {
 
 // scrolled returns a table that scrolls on narrow pages. Screen readers read its label.
 func scrolled(label, class string, table markup) markup {
-	return marked(`<div class="scroll" tabindex="0" role="region" aria-label="%s"><table class="%s">%s</table></div>`, label, class, table) + "\n"
+	return marked(`<div class="scroll" tabindex="0" role="region" aria-label="%s"><table class="%s">%s</table></div>`,
+		label, class, table) + "\n"
 }
 
 // pageHead returns the page up to the start of its body, and the rest of the frame.
@@ -88,16 +89,19 @@ func (v *pageView) header() markup {
 }
 
 func (v *pageView) body() markup {
-	return markupAround(`<fieldset id="filter" hidden><legend>Implementations</legend>%s</fieldset>`+"\n", v.Impls, func(name string) markup {
-		return marked(`<label><input type="checkbox" value="%s" checked> %s</label>`, name, name)
-	}) +
+	return markupAround(`<fieldset id="filter" hidden><legend>Implementations</legend>%s</fieldset>`+"\n", v.Impls,
+		func(name string) markup {
+			return marked(`<label><input type="checkbox" value="%s" checked> %s</label>`, name, name)
+		}) +
 		`<p id="said" aria-live="polite"></p>` + "\n" +
 		markupAround(`<section aria-labelledby="machine"><h2 id="machine">Machine</h2><div class="scroll" tabindex="0" role="region" aria-label="machine">%s</div></section>`+"\n", v.Machines, func(m markup) markup { return m }) +
 		each(v.Forests, forest.markup) +
-		markupAround(`<section aria-labelledby="throughput"><h2 id="throughput">Throughput</h2>`+"\n%s</section>\n", v.Tables, pageTable.markup) +
+		markupAround(`<section aria-labelledby="throughput"><h2 id="throughput">Throughput</h2>`+"\n%s</section>\n", v.Tables,
+			pageTable.markup) +
 		each(v.Quotes, Quote.markup) +
 		markupAround("<section><h2>Without a plain number</h2><ul>%s</ul></section>\n", v.Unmeasured, func(r Row) markup {
-			return marked(`<li data-impl="%s"><strong>%s %s</strong>, %s: %s%s%s</li>`, r.Impl, r.Impl, r.Size, r.Scope, r.Status, given(": %s", r.Reason), given("<br>reproduce: <code>%s</code>", r.Reproduce))
+			return marked(`<li data-impl="%s"><strong>%s %s</strong>, %s: %s%s%s</li>`, r.Impl, r.Impl, r.Size, r.Scope,
+				r.Status, given(": %s", r.Reason), given("<br>reproduce: <code>%s</code>", r.Reproduce))
 		}) +
 		markupAround("<section><h2>Raw numbers</h2><ul>%s</ul></section>\n", v.Downloads, func(d download) markup {
 			return marked(`<li><a download="%s" href="%s">%s</a> (%s)</li>`, d.Name, d.Href, d.Name, d.Size)
@@ -109,8 +113,10 @@ func (f forest) markup() markup {
 		return marked(`<tr data-impl="%s"><th scope="row">%s</th><td>%s</td><td class="number" data-value="%v">%s</td><td data-value="%v">%s</td><td>%s</td><td>%s</td></tr>`,
 			r.Name, r.Name, r.Decision, r.Sorted(), r.Text, r.Sorted(), r.Drawing, r.Input, r.Scope)
 	})
-	table := heads("implementation", "verdict or note", f.Header, "← "+f.Low+" | "+f.High+" →", "input", "scope") + marked("<tbody>%s</tbody>", rows)
-	return marked("<section><h2>%s</h2>\n%s%s</section>\n", f.Title, scrolled(f.Title, "sortable ratios", table), bulleted(f.Notes))
+	table := heads("implementation", "verdict or note", f.Header, "← "+f.Low+" | "+f.High+" →", "input",
+		"scope") + marked("<tbody>%s</tbody>", rows)
+	return marked("<section><h2>%s</h2>\n%s%s</section>\n", f.Title, scrolled(f.Title, "sortable ratios", table),
+		bulleted(f.Notes))
 }
 
 func (t pageTable) markup() markup {
@@ -125,7 +131,8 @@ func (t pageTable) markup() markup {
 		return marked(`<tr data-impl="%s"%s><th scope="row">%s</th><td data-value="%v">%s</td><td>%s</td><td class="number" data-value="%v">%s</td><td class="number" data-value="%v">%s</td><td class="number" data-value="%v">%s</td><td>%s</td></tr>`,
 			r.Impl, class, r.Impl, r.Items, r.Size, r.Status, r.SortRate, r.Shown, r.SortCeiling, r.OfCeiling, r.SortSpeedup, r.Over, r.Joined)
 	})
-	table := marked("<caption>%s</caption>\n", t.Title) + heads("implementation", "size", "status", t.Unit, "% of ceiling", "× best CPU", "flags") + marked("<tbody>%s</tbody>", rows)
+	table := marked("<caption>%s</caption>\n", t.Title) + heads("implementation", "size", "status", t.Unit, "% of ceiling",
+		"× best CPU", "flags") + marked("<tbody>%s</tbody>", rows)
 	figure := markup("")
 	if t.Figure != "" {
 		figure = marked(`<figure class="plot">%s<figcaption>%s: rate against size, both logarithmic; bars are intervals, dashed lines the ceiling, hollow points numbers that are not VERIFIED.</figcaption></figure>`+"\n", t.Figure, t.Title)
@@ -134,20 +141,21 @@ func (t pageTable) markup() markup {
 }
 
 func (q Quote) markup() markup {
-	return marked("<section><h2>%s</h2>\n<ul>%s</ul>\n%s</section>\n", q.Title, each(q.About, item), each(q.Sections, func(s QuoteSection) markup {
-		rows := each(s.Rows, func(r QuoteRow) markup {
-			return marked(`<tr data-impl="%s">%s</tr>`, r.Impl, each(r.Cells, func(c QuoteCell) markup {
-				if c.Value == nil {
-					return marked("<td>%s</td>", r.Shown(c))
-				}
-				class := "number"
-				if r.Explains(c) {
-					class = "why"
-				}
-				return marked(`<td class="%s" data-value="%v">%s</td>`, class, *c.Value, r.Shown(c))
-			}))
-		})
-		table := marked("<caption>%s</caption>\n", s.Title) + heads(s.Header...) + marked("<tbody>%s</tbody>", rows)
-		return scrolled(q.Title+", "+s.Title, "sortable quote", table) + bulleted(s.Notes)
-	}))
+	return marked("<section><h2>%s</h2>\n<ul>%s</ul>\n%s</section>\n", q.Title, each(q.About, item),
+		each(q.Sections, func(s QuoteSection) markup {
+			rows := each(s.Rows, func(r QuoteRow) markup {
+				return marked(`<tr data-impl="%s">%s</tr>`, r.Impl, each(r.Cells, func(c QuoteCell) markup {
+					if c.Value == nil {
+						return marked("<td>%s</td>", r.Shown(c))
+					}
+					class := "number"
+					if r.Explains(c) {
+						class = "why"
+					}
+					return marked(`<td class="%s" data-value="%v">%s</td>`, class, *c.Value, r.Shown(c))
+				}))
+			})
+			table := marked("<caption>%s</caption>\n", s.Title) + heads(s.Header...) + marked("<tbody>%s</tbody>", rows)
+			return scrolled(q.Title+", "+s.Title, "sortable quote", table) + bulleted(s.Notes)
+		}))
 }

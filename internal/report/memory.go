@@ -22,10 +22,12 @@ func Memory(w io.Writer, style Format, cells []bench.CellRecord) error {
 		if c.PeakRSS == 0 && c.DeviceMemory == 0 {
 			continue
 		}
-		lines = append(lines, []string{c.Impl, c.Input, string(c.Scope), size(c.Cost.Bytes), fmt.Sprint(len(c.Inputs)), size(c.PeakRSS), size(c.DeviceMemory)})
+		lines = append(lines, []string{c.Impl, c.Input, string(c.Scope), size(c.Cost.Bytes), fmt.Sprint(len(c.Inputs)),
+			size(c.PeakRSS), size(c.DeviceMemory)})
 	}
 	if len(lines) == 0 {
 		return fmt.Errorf("no cell records its memory")
 	}
-	return Table(w, style, []string{"implementation", "input", "scope", "input's bytes", "inputs", "host, at most", "devices, at most"}, lines)
+	return Table(w, style, []string{"implementation", "input", "scope", "input's bytes", "inputs", "host, at most",
+		"devices, at most"}, lines)
 }

@@ -66,7 +66,8 @@ func throughputSVG(w io.Writer, title string, rows []Row, curves []curve) error 
 	in := scale(rows)
 	p := svg.Plot{
 		Title: title, Width: 900, Height: 450,
-		X: svg.Axis{Label: "size", Log: true, Margin: 1.15}, Y: svg.Axis{Label: in.Prefix + rows[0].Unit, Log: true, Margin: 1.3},
+		X: svg.Axis{Label: "size", Log: true, Margin: 1.15},
+		Y: svg.Axis{Label: in.Prefix + rows[0].Unit, Log: true, Margin: 1.3},
 	}
 	n, bounds := 0, 0
 	for _, c := range curves {

@@ -121,13 +121,16 @@ func (k rowKey) meets(other rowKey) bool {
 
 // key returns the key of the row's cells. A row combines all processes.
 func (r Row) key() rowKey {
-	return rowKey{bench.CellKey{Workload: r.Workload, Impl: r.Impl, Input: r.Input, Setting: r.Setting}, r.Station, r.Device}
+	return rowKey{bench.CellKey{Workload: r.Workload, Impl: r.Impl, Input: r.Input, Setting: r.Setting}, r.Station,
+		r.Device}
 }
 
 // peers returns the key of rows whose rates may be divided: it includes the machine but not the
 // program. Cache state matters to every row only in scope file.
 func (r Row) peers() rowKey {
-	k := rowKey{CellKey: bench.CellKey{Workload: r.Workload, Input: r.Input, Setting: bench.Setting{Scope: r.Scope, Threads: r.Threads, Devices: r.Devices, Hot: r.Hot && r.Scope == bench.File}}}
+	k := rowKey{CellKey: bench.CellKey{Workload: r.Workload, Input: r.Input, Setting: bench.Setting{
+		Scope: r.Scope, Threads: r.Threads, Devices: r.Devices, Hot: r.Hot && r.Scope == bench.File,
+	}}}
 	k.Machine = r.Machine
 	return k
 }
@@ -184,7 +187,8 @@ func row(cells []bench.CellRecord) Row {
 		r.Rate, r.Lo, r.Hi = s.Median, s.Lo, s.Hi
 		r.Flags = append(r.Flags, fmt.Sprintf("p=%d", len(rates)))
 		if half := r.half(); r.Status == verify.Verified && half > verify.WidestQuoted {
-			r.Status, r.Reason = verify.Noisy, fmt.Sprintf("the interval of the median of %d processes is ±%.0f %%", len(rates), half*100)
+			r.Status, r.Reason = verify.Noisy, fmt.Sprintf("the interval of the median of %d processes is ±%.0f %%",
+				len(rates), half*100)
 		}
 	}
 	if len(walls) > 0 {

@@ -37,7 +37,8 @@ func Spans(w io.Writer, style Format, cells []bench.CellRecord) error {
 				milliseconds(p.seconds), share(p.seconds, whole), share(p.beside, p.seconds)))
 		}
 		if c.Wall > 0 {
-			lines = append(lines, append(slices.Clone(name), "the call by the host's clock", "", milliseconds(c.Wall), share(c.Wall, whole), ""))
+			lines = append(lines, append(slices.Clone(name), "the call by the host's clock", "", milliseconds(c.Wall),
+				share(c.Wall, whole), ""))
 		}
 	}
 	if len(lines) == 0 {

@@ -92,7 +92,8 @@ func Throughput(w io.Writer, f Format, rows []Row, figures ...Figure) error {
 			cells = append(cells, append(line, strings.Join(r.Flags, " ")))
 		}
 		if len(cells) > 0 {
-			header := append([]string{"implementation", "size", "status", in.Prefix + s.rows[0].Unit, "% of ceiling", "× best CPU"}, measures...)
+			header := append([]string{"implementation", "size", "status", in.Prefix + s.rows[0].Unit, "% of ceiling",
+				"× best CPU"}, measures...)
 			if err := Table(w, f, append(header, "flags"), cells); err != nil {
 				return err
 			}
@@ -167,7 +168,8 @@ func notes(w io.Writer, f Format, rows []Row, table bool) error {
 }
 
 func throughputCSV(w io.Writer, rows []Row) error {
-	lines := [][]string{{"workload", "impl", "input", "class", "size", "scope", "threads", "status", "rate", "lo", "hi", "unit", "of_ceiling", "speedup", "processes", "samples", "flags", "reason"}}
+	lines := [][]string{{"workload", "impl", "input", "class", "size", "scope", "threads", "status", "rate", "lo", "hi",
+		"unit", "of_ceiling", "speedup", "processes", "samples", "flags", "reason"}}
 	number := func(v float64) string {
 		if v == 0 {
 			return ""

@@ -35,17 +35,21 @@ func (r *reproduction) list() error {
 			if why := refusals[i][k]; why != "" {
 				what, took = "SKIPPED: "+why, 0
 			}
-			cells = append(cells, []string{string(r.scope(j)), j.series.Workload, impl, j.row.Data, j.row.Label, fmt.Sprintf("%d × %s", r.rotate(j)*int(j.series.Files(j.row)), quantity.Bytes(j.row.Bytes())), what})
+			cells = append(cells, []string{string(r.scope(j)), j.series.Workload, impl, j.row.Data, j.row.Label,
+				fmt.Sprintf("%d × %s", r.rotate(j)*int(j.series.Files(j.row)), quantity.Bytes(j.row.Bytes())), what})
 			total, bytes = total+took, max(bytes, n)
 		}
 	}
-	if err := report.Table(r.c.Stdout, r.o.style, []string{"scope", "workload", "implementation", "data", "size", "images", "time"}, cells); err != nil {
+	if err := report.Table(r.c.Stdout, r.o.style,
+		[]string{"scope", "workload", "implementation", "data", "size", "images", "time"}, cells); err != nil {
 		return err
 	}
-	fmt.Fprintf(r.c.Stdout, "\n%d cells, about %s: each call at 0.08 Gvox/s a core or 2 Gvox/s on a device, %s of samples, and as much again to make and verify; largest images together %s.\n",
+	fmt.Fprintf(r.c.Stdout,
+		"\n%d cells, about %s: each call at 0.08 Gvox/s a core or 2 Gvox/s on a device, %s of samples, and as much again to make and verify; largest images together %s.\n",
 		len(cells), quantity.Duration(total), quantity.Duration(r.o.sampling.MaxTime), quantity.Bytes(bytes))
 	if stored > 0 {
-		fmt.Fprintf(r.c.Stdout, "%s would be written to %s, which has %s free.\n", quantity.Bytes(stored), r.o.at.Store, quantity.Bytes(free))
+		fmt.Fprintf(r.c.Stdout, "%s would be written to %s, which has %s free.\n", quantity.Bytes(stored), r.o.at.Store,
+			quantity.Bytes(free))
 	}
 	if r.noDevice != "" {
 		fmt.Fprintf(r.c.Stdout, "No cells on a device: %s.\n", r.noDevice)

@@ -171,7 +171,8 @@ func keepRows(tables []paper.Table, patterns []string) ([]paper.Table, error) {
 	}
 	for _, pattern := range patterns {
 		if !found[pattern] {
-			return nil, cli.Usagef("--row %s: no row of these tables has such a size; without --row the tables name theirs", pattern)
+			return nil, cli.Usagef("--row %s: no row of these tables has such a size; without --row the tables name theirs",
+				pattern)
 		}
 	}
 	return slices.DeleteFunc(tables, func(t paper.Table) bool { return len(t.Rows) == 0 }), nil
@@ -194,12 +195,14 @@ func papers(c *cli.Program, style report.Format) error {
 					if err != nil {
 						return err
 					}
-					wanted = append(wanted, []string{p.ID, fmt.Sprint(t.N), r.Data + " " + r.Label, file, fmt.Sprintf("%d bytes: %s of %s, at most %d values", r.Bytes(), r.Shape, r.Type, r.Levels), generated})
+					wanted = append(wanted, []string{p.ID, fmt.Sprint(t.N), r.Data + " " + r.Label, file,
+						fmt.Sprintf("%d bytes: %s of %s, at most %d values", r.Bytes(), r.Shape, r.Type, r.Levels), generated})
 				}
 			}
 		}
 		for _, f := range p.Findings() {
-			findings = append(findings, []string{p.ID, fmt.Sprint(f.Table), f.Row.Data + " " + f.Row.Label, f.Column.What, f.Say})
+			findings = append(findings, []string{p.ID, fmt.Sprint(f.Table), f.Row.Data + " " + f.Row.Label, f.Column.What,
+				f.Say})
 		}
 	}
 	for i, t := range []struct {
@@ -238,7 +241,8 @@ func paperFrom(c *cli.Program, p paper.Paper, tables []paper.Table, o paperFlags
 // notRun is the reason for a missing record if only results files are known.
 func notRun(paper.Series, paper.Row, string) string { return "not run" }
 
-func printPaper(c *cli.Program, p paper.Paper, tables []paper.Table, o paperFlags, all bench.Records, device string, absent paper.Absent) error {
+func printPaper(c *cli.Program, p paper.Paper, tables []paper.Table, o paperFlags, all bench.Records, device string,
+	absent paper.Absent) error {
 	lines := map[int][]paper.Line{}
 	for i, t := range tables {
 		if i > 0 {
@@ -323,7 +327,8 @@ func reproduce(c *cli.Program, p paper.Paper, tables []paper.Table, o paperFlags
 		return err
 	}
 	if interrupted {
-		return cli.VerdictError{Code: cli.ExitInconclusive, Why: "interrupted: what had ended by then is above" + cli.ResumeHint(o.records.Out)}
+		return cli.VerdictError{Code: cli.ExitInconclusive,
+			Why: "interrupted: what had ended by then is above" + cli.ResumeHint(o.records.Out)}
 	}
 	return cli.Verdict(rec.All.Cells)
 }
@@ -332,7 +337,8 @@ func reproduce(c *cli.Program, p paper.Paper, tables []paper.Table, o paperFlags
 func paperFigures(c *cli.Program, dir string, style report.Format, threads int) error {
 	figures, err := paper.Figures(func(s grid.Source) (ecc.VCEC, error) {
 		conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: threads}}
-		a, err := ask.Answer(c.Curve, "cpu", "the image", s, conditions, ask.Limits{Budget: time.Minute, Free: runner.AvailableMemory}, "curve")
+		a, err := ask.Answer(c.Curve, "cpu", "the image", s, conditions,
+			ask.Limits{Budget: time.Minute, Free: runner.AvailableMemory}, "curve")
 		return a.Out, err
 	})
 	if err != nil {

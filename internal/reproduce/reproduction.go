@@ -137,7 +137,8 @@ func (r *reproduction) lacks(row paper.Row) string {
 		return ""
 	}
 	real := filepath.Join(r.o.at.Data, file)
-	want := fmt.Sprintf("want %d bytes, %s of %s with at most %d values, row-major", row.Bytes(), row.Shape, row.Type, row.Levels)
+	want := fmt.Sprintf("want %d bytes, %s of %s with at most %d values, row-major",
+		row.Bytes(), row.Shape, row.Type, row.Levels)
 	info, err := os.Stat(real)
 	switch {
 	case err != nil:
@@ -235,7 +236,8 @@ func (r *reproduction) weighTime(j paperJob, input string) {
 
 // rotate returns the number of images that rotate through the cells of a job.
 func (r *reproduction) rotate(j paperJob) int {
-	if j.row.Bytes()*j.series.Files(j.row)*int64(r.o.rotate) >= largeImages || j.series.Workload != paper.ECC && j.row.Times() > 100 {
+	if j.row.Bytes()*j.series.Files(j.row)*int64(r.o.rotate) >= largeImages ||
+		j.series.Workload != paper.ECC && j.row.Times() > 100 {
 		return 1
 	}
 	return r.o.rotate

@@ -288,7 +288,8 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 	}
 	if left := r.t.Conditions.Time; left > 0 && first > left && len(r.jobs) > 1 {
 		// The implementation is right but late: its estimate was too low.
-		return errRefused{fmt.Errorf("took %s for an answer, %s was left for each of %d", quantity.Duration(first), quantity.Duration(left), len(r.jobs))}
+		return errRefused{fmt.Errorf("an answer takes %s; the time limit leaves %s for each of %d inputs",
+			quantity.Duration(first), quantity.Duration(left), len(r.jobs))}
 	}
 	s := *r.t.Sampling
 	var samples []float64

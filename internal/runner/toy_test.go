@@ -422,7 +422,7 @@ func TestLateIsSkipped(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := got.cells[0]
-		if c.Status != want || want == verify.Skipped && c.Reason != "took 1.00 ms for an answer, 900 µs was left for each of 3" {
+		if c.Status != want || want == verify.Skipped && c.Reason != "an answer takes 1.00 ms; the time limit leaves 900 µs for each of 3 inputs" {
 			t.Errorf("in %v: %s (%s), want %s", limit, c.Status, c.Reason, want)
 		}
 	}

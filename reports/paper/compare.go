@@ -46,7 +46,8 @@ type Absent func(s Series, r Row, impl string) string
 
 // Lines compares records with the published numbers of a table. has reports whether the program has
 // an implementation. An implementation that has neither a record nor code has no line.
-func (p Paper) Lines(t Table, cells []bench.CellRecord, ceiling string, has func(workload, impl string) bool, absent Absent) []Line {
+func (p Paper) Lines(t Table, cells []bench.CellRecord, ceiling string, has func(workload, impl string) bool,
+	absent Absent) []Line {
 	var lines []Line
 	for _, s := range p.Series(t.N) {
 		for _, r := range t.Rows {
@@ -160,7 +161,8 @@ func (l *Line) take(c bench.CellRecord, before, all []bench.CellRecord, ceiling 
 	if l.Series.Scope == bench.File {
 		l.Share = 0
 		for _, m := range slices.Backward(before) { // the disk's own rate, by any implementation
-			if (m.Workload == ceiling || m.Workload == BatchCeiling) && m.Input == c.Input && m.Scope == c.Scope && c.Scope == bench.File && l.Source != "generated" {
+			if (m.Workload == ceiling || m.Workload == BatchCeiling) && m.Input == c.Input && m.Scope == c.Scope &&
+				c.Scope == bench.File && l.Source != "generated" {
 				if rate, _, _, ok := m.Rate(); ok && m.Status == verify.Verified {
 					l.Share, l.Disk = row.Rate/rate, m.Seconds.Median*each
 					if m.Seconds.Confidence < stats.Confidence {
@@ -177,7 +179,8 @@ func (l *Line) take(c bench.CellRecord, before, all []bench.CellRecord, ceiling 
 // it.
 func bandwidth(all []bench.CellRecord, ceiling string, r Row) float64 {
 	for _, m := range slices.Backward(all) {
-		if m.Workload == ceiling && m.Where == "gpu" && m.Scope == bench.Kernel && m.Status == verify.Verified && r.matches(m.Input, ECC) {
+		if m.Workload == ceiling && m.Where == "gpu" && m.Scope == bench.Kernel && m.Status == verify.Verified &&
+			r.matches(m.Input, ECC) {
 			if rate, _, _, ok := m.Rate(); ok {
 				return rate
 			}
@@ -265,7 +268,8 @@ func (l Line) flags() []string {
 
 // publishedParts prints the parts of a published time that the paper prints, too.
 func (l Line) publishedParts(t Table) string {
-	columns := map[string][]string{"cpu_overall": {"cpu_disk"}, "gpu_overall": {"overhead", "gpu_disk", "kernel"}, "average": {"disk"}}[l.Series.Column]
+	columns := map[string][]string{"cpu_overall": {"cpu_disk"}, "gpu_overall": {"overhead", "gpu_disk", "kernel"},
+		"average": {"disk"}}[l.Series.Column]
 	names := map[string]string{"cpu_disk": "disk", "gpu_disk": "disk", "overhead": "start and end"}
 	var list []string
 	for _, key := range columns {

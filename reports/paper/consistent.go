@@ -33,7 +33,8 @@ func (p Paper) Findings() []Finding {
 				}
 			}
 			if r.PrintedCount != 0 {
-				all = append(all, Finding{t.N, r, Column{What: "iterations"}, fmt.Sprintf("printed %d, but overall over its average is %d", r.PrintedCount, r.Count)})
+				all = append(all, Finding{t.N, r, Column{What: "iterations"},
+					fmt.Sprintf("printed %d, but overall over its average is %d", r.PrintedCount, r.Count)})
 			}
 		}
 	}

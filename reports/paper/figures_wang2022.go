@@ -49,7 +49,8 @@ func Figures(count func(grid.Source) (ecc.VCEC, error)) ([]Figure, error) {
 	var x, chi, b0, b1 []float64
 	for k := range s.Ladder().Len() {
 		if v.At(k) != components[k]-holes[k] {
-			return nil, fmt.Errorf("figure 1: χ at level %d is %d, of %d components and %d holes", k, v.At(k), components[k], holes[k])
+			return nil, fmt.Errorf("figure 1: χ at level %d is %d, of %d components and %d holes",
+				k, v.At(k), components[k], holes[k])
 		}
 		x = append(x, float64(s.Ladder().Value(k)))
 		chi, b0, b1 = append(chi, float64(v.At(k))), append(b0, float64(components[k])), append(b1, float64(holes[k]))
@@ -136,7 +137,8 @@ func smoothnesses(smooth ...float64) ([]byte, error) {
 
 // smoothed draws an image after given numbers of smoothings, each with its own range of greys.
 func smoothed(after ...int64) ([]byte, error) {
-	p, err := smooth.Inputs().Open(fmt.Sprintf("smooth/iterations=1/of=grf/shape=%dx%d/levels=1024/smooth=1/seed=5", panel, panel))
+	p, err := smooth.Inputs().Open(fmt.Sprintf("smooth/iterations=1/of=grf/shape=%dx%d/levels=1024/smooth=1/seed=5",
+		panel, panel))
 	if err != nil {
 		return nil, err
 	}

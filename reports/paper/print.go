@@ -104,7 +104,8 @@ func machines(recs bench.Records, device string) []string {
 				devices[0] += " (" + device + ")"
 			}
 		}
-		m := fmt.Sprintf("%s, %d cores; %s; memory %s", r.Machine.CPU, r.Machine.Cores, strings.Join(devices, "; "), quantity.Bytes(r.Machine.Memory))
+		m := fmt.Sprintf("%s, %d cores; %s; memory %s",
+			r.Machine.CPU, r.Machine.Cores, strings.Join(devices, "; "), quantity.Bytes(r.Machine.Memory))
 		if !slices.Contains(list, m) {
 			list = append(list, m)
 		}
@@ -123,7 +124,8 @@ func section(t Table, lines []Line, said map[string]bool) report.QuoteSection {
 	if series.Scope == bench.File {
 		shares = []string{"% of the time the disk's, published", "% of the disk's rate, here"}
 	}
-	s.Header = []string{"data", "size", "implementation", "published", "here", "× published", shares[0], shares[1], "residual", "flags", "parts, published", "parts of one more call, here"}
+	s.Header = []string{"data", "size", "implementation", "published", "here", "× published", shares[0], shares[1],
+		"residual", "flags", "parts, published", "parts of one more call, here"}
 	note := func(format string, args ...any) {
 		if n := fmt.Sprintf(format, args...); !said[n] {
 			said[n], s.Notes = true, append(s.Notes, n)
@@ -163,7 +165,8 @@ func section(t Table, lines []Line, said map[string]bool) report.QuoteSection {
 			text(l.data()), number(l.Row.Label, float64(l.Row.Voxels())), text(l.Impl),
 			number(published, l.Published.V), number(here, l.Measured), number(ratio, l.Ratio),
 			number(percent(l.PublishedShare), l.PublishedShare), number(percent(l.Share), l.Share),
-			number(residual(l.Residual), l.Residual), text(strings.Join(l.flags(), " ")), text(l.publishedParts(t)), text(l.parts()),
+			number(residual(l.Residual), l.Residual), text(strings.Join(l.flags(),
+				" ")), text(l.publishedParts(t)), text(l.parts()),
 		}
 		s.Rows = append(s.Rows, row)
 	}
@@ -201,8 +204,9 @@ func diskShares(lines []Line) []string {
 				reach++
 			}
 		}
-		said = append(said, fmt.Sprintf("%s: %d of %d rows that read a disk do so at %.0f %% of its rate or more; they are at %s %%, their median at %s %%",
-			impl, reach, all.n, 100*diskBound, all, quantity.Significant(stats.Median(shares[impl]), 3)))
+		said = append(said,
+			fmt.Sprintf("%s: %d of %d rows that read a disk do so at %.0f %% of its rate or more; they are at %s %%, their median at %s %%",
+				impl, reach, all.n, 100*diskBound, all, quantity.Significant(stats.Median(shares[impl]), 3)))
 	}
 	return said
 }

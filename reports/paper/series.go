@@ -138,7 +138,8 @@ func (r Row) Input(workload string, scope bench.Scope, at Place) (string, error)
 		if scope == bench.File {
 			stream = "/stream=true"
 		}
-		return datasets.Canonical(fmt.Sprintf("file/shape=%s/type=%s%s/path=%s", r.Shape, r.Type, stream, path.Join(at.Data, file)))
+		return datasets.Canonical(fmt.Sprintf("file/shape=%s/type=%s%s/path=%s",
+			r.Shape, r.Type, stream, path.Join(at.Data, file)))
 	}
 	name, err := r.Generated()
 	if err == nil && at.Store != "" && scope == bench.File {
@@ -185,7 +186,8 @@ func (r Row) matches(input, workload string) bool {
 		name, err := homology.Of(r.Complex, 2)
 		return err == nil && input == name
 	}
-	prefix := map[string]string{Batch: fmt.Sprintf("batch/count=%d/of=", r.Times()), Smooth: fmt.Sprintf("smooth/iterations=%d/of=", r.Times()), Flow: r.flow(), Steps: r.steps(), Pairs: pairs}[workload]
+	prefix := map[string]string{Batch: fmt.Sprintf("batch/count=%d/of=", r.Times()),
+		Smooth: fmt.Sprintf("smooth/iterations=%d/of=", r.Times()), Flow: r.flow(), Steps: r.steps(), Pairs: pairs}[workload]
 	image, ok := strings.CutPrefix(input, prefix)
 	if !ok {
 		return false

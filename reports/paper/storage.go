@@ -94,11 +94,13 @@ func PrintStorage(w io.Writer, f report.Format, t Table, s grid.Source) error {
 			if c.Key == "angle" {
 				of = here.Angle
 			}
-			number := map[string]float64{"average": of.Average, "variance": of.Variance, "maximum": of.Maximum, "minimum": of.Minimum}[r.Label]
+			number := map[string]float64{"average": of.Average, "variance": of.Variance, "maximum": of.Maximum,
+				"minimum": of.Minimum}[r.Label]
 			cells = append(cells, []string{c.What, r.Label, v.Printed, fmt.Sprintf("%.3g", number)})
 		}
 	}
-	cells = append(cells, []string{"magnitude of vectors that are more than 0.1 off", "maximum", "9.15e-4", fmt.Sprintf("%.3g", here.Far)})
+	cells = append(cells, []string{"magnitude of vectors that are more than 0.1 off", "maximum", "9.15e-4",
+		fmt.Sprintf("%.3g", here.Far)})
 	fmt.Fprintln(w)
 	return report.Table(w, f, []string{"what", "of", "published", fmt.Sprintf("here, mu %v", mu)}, cells)
 }

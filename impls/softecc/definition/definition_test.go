@@ -38,7 +38,7 @@ func TestAnswersAndRefusals(t *testing.T) {
 		given bench.Conditions
 		want  string // "" where it is allowed
 	}{
-		{p, bench.Conditions{Time: 2_375_999}, "2.38 ms for each answer (1320 voxels × 8 cells × 9 thresholds × 25 ns on 1 cores)"},
+		{p, bench.Conditions{Time: 2_375_999}, "2.38 ms per answer (1320 voxels × 8 cells × 9 thresholds × 25 ns on 1 cores)"},
 		{p, bench.Conditions{Time: 2_376_000}, ""},
 		{p, bench.Conditions{Setting: four, Time: 593_999}, "9 thresholds × 25 ns on 4 cores"},
 		{p, bench.Conditions{Setting: four, Time: 594_000}, ""},

@@ -203,7 +203,8 @@ func (r *raster) stroke(lines [][][2]float64) {
 					step = min(step, dashes[dash]-along)
 				}
 				if on {
-					segment(v, interpolate(from, to, done/max(long, 1)), interpolate(from, to, (done+step)/max(long, 1)), thick/2, len(dashes) == 0)
+					segment(v, interpolate(from, to, done/max(long, 1)), interpolate(from, to, (done+step)/max(long, 1)), thick/2,
+						len(dashes) == 0)
 				}
 				done, along = done+step, along+step
 				if len(dashes) > 0 && along >= dashes[dash] {
@@ -233,7 +234,8 @@ func segment(v *vector.Rasterizer, from, to [2]float64, half float64, joins bool
 	if joins {
 		from, to = [2]float64{from[0] - x, from[1] - y}, [2]float64{to[0] + x, to[1] + y}
 	}
-	polygon(v, [][2]float64{{from[0] + y, from[1] - x}, {to[0] + y, to[1] - x}, {to[0] - y, to[1] + x}, {from[0] - y, from[1] + x}})
+	polygon(v, [][2]float64{{from[0] + y, from[1] - x}, {to[0] + y, to[1] - x}, {to[0] - y, to[1] + x},
+		{from[0] - y, from[1] + x}})
 }
 
 func polygon(v *vector.Rasterizer, points [][2]float64) {
@@ -260,7 +262,8 @@ func (r *raster) text() error {
 	if err != nil {
 		return err
 	}
-	face, err := opentype.NewFace(f, &opentype.FaceOptions{Size: r.length("font-size"), DPI: 72, Hinting: fonts.HintingFull})
+	face, err := opentype.NewFace(f, &opentype.FaceOptions{Size: r.length("font-size"), DPI: 72,
+		Hinting: fonts.HintingFull})
 	if err != nil {
 		return err
 	}
@@ -291,6 +294,7 @@ func (r *raster) text() error {
 		corner = image.Pt(int(math.Round(cx+float64(corner.Y)-cy)), int(math.Round(cy-float64(corner.X)+cx))-wide.Ceil())
 		mask = turned
 	}
-	draw.DrawMask(r.dots, mask.Bounds().Add(corner), image.NewUniform(r.color("fill")), image.Point{}, mask, image.Point{}, draw.Over)
+	draw.DrawMask(r.dots, mask.Bounds().Add(corner), image.NewUniform(r.color("fill")), image.Point{}, mask, image.Point{},
+		draw.Over)
 	return nil
 }

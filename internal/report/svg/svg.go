@@ -93,7 +93,8 @@ func (p Plot) Write(w io.Writer) error {
 	c := canvas{&b}
 	c.printf(`<?xml version="1.0" encoding="UTF-8"?>`+"\n"+`<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" role="img" font-family="sans-serif" font-size="%s" fill="none">`+"\n",
 		num(p.Width), num(p.Height), num(font))
-	c.printf("<title>%s</title>\n<rect width=\"%s\" height=\"%s\" fill=\"#ffffff\"/>\n", escaped(p.Title), num(p.Width), num(p.Height))
+	c.printf("<title>%s</title>\n<rect width=\"%s\" height=\"%s\" fill=\"#ffffff\"/>\n", escaped(p.Title), num(p.Width),
+		num(p.Height))
 	c.axes(&p)
 	for _, l := range p.Lines {
 		c.line(&p, l)
@@ -337,7 +338,8 @@ func (c canvas) printf(format string, args ...any) { fmt.Fprintf(c.b, format, ar
 
 // text is centred on x, or ends or begins there. y is the middle of its height.
 func (c canvas) text(x, y float64, anchor, attributes, s string) {
-	c.printf("<text x=\"%s\" y=\"%s\" text-anchor=\"%s\" fill=\"%s\"%s>%s</text>\n", num(x), num(y+4), anchor, ink, attributes, escaped(s))
+	c.printf("<text x=\"%s\" y=\"%s\" text-anchor=\"%s\" fill=\"%s\"%s>%s</text>\n", num(x), num(y+4), anchor, ink,
+		attributes, escaped(s))
 }
 
 // axes draws all but the lines and the legend.
@@ -364,9 +366,11 @@ func (c canvas) axes(p *Plot) {
 	middle, height := (p.X.from+p.X.to)/2, (p.Y.from+p.Y.to)/2
 	c.printf("<path d=\"%s\" stroke=\"%s\"/>\n", lines.String(), grid)
 	if !p.Y.Log && p.Y.lo <= 0 && p.Y.hi >= 0 {
-		c.printf("<path class=\"zero\" d=\"M%s %sH%s\" stroke=\"%s\"/>\n", num(p.X.from), num(p.Y.pixelOf(0)), num(p.X.to), zeroInk)
+		c.printf("<path class=\"zero\" d=\"M%s %sH%s\" stroke=\"%s\"/>\n", num(p.X.from), num(p.Y.pixelOf(0)), num(p.X.to),
+			zeroInk)
 	}
-	c.printf("<path d=\"M%s %sV%sH%s%s\" stroke=\"%s\"/>\n", num(p.X.from), num(p.Y.to), num(p.Y.from), num(p.X.to), ticks.String(), ink)
+	c.printf("<path d=\"M%s %sV%sH%s%s\" stroke=\"%s\"/>\n", num(p.X.from), num(p.Y.to), num(p.Y.from), num(p.X.to),
+		ticks.String(), ink)
 	c.text(middle, p.Y.from+long+gap+font+8, "middle", "", p.X.Label)
 	c.text(font, height, "middle", fmt.Sprintf(" transform=\"rotate(-90 %s %s)\"", num(font), num(height)), p.Y.Label)
 	c.heading(p, p.Title, gap+font/2, font+2)
