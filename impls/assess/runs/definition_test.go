@@ -190,6 +190,7 @@ func byRanks(s grid.Shape, pred, truth func(z, y, x int64) bool, vertices bool) 
 // TestDefinition compares answers for random pairs with the definitions of homology and of matching:
 // small ones of any shape, and some of 12³.
 func TestDefinition(t *testing.T) {
+	t.Log("seed 5, 6")
 	rng := rand.New(rand.NewPCG(5, 6))
 	small, large := 400, 24
 	switch {

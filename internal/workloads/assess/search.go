@@ -219,8 +219,8 @@ func (s *scan) next(z, y int64) {
 		if s.inverted == 0 {
 			return
 		}
-		if y > 0 && !s.some[i-1] && (z == 0 || !s.some[i-s.rows] && !s.some[i-s.rows-1]) {
-			// Links across faces connect the four full rows, and with them the row after.
+		if y > 0 && !s.some[i-1] && (z == 0 || !s.some[i-s.rows]) {
+			// Rows c and b are full, too. Row d, which has voxels at its ends, connects them across faces.
 			s.now.nodes = append(s.now.nodes, s.now.nodes[s.c.before[0]])
 			s.own.before[0] = int32(first)
 			for i := range s.own.before[1:] {
