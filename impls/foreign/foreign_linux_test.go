@@ -204,7 +204,8 @@ func TestUnseenImages(t *testing.T) {
 		"gvf":   "gvf/steps=2/mu=0.1/boundary=0/of=noise/shape=9x8x7/type=uint8/levels=9/seed=1",
 	} {
 		ways := map[string]verify.Status{
-			"honest": verify.Verified, "binder": verify.Wrong, "elephant": verify.Wrong, "pinger": verify.Wrong, "freer": verify.Wrong,
+			"honest": verify.Verified, "binder": verify.Wrong, "elephant": verify.Wrong,
+			"pinger": verify.Wrong, "freer": verify.Wrong,
 		}
 		if workload == "betti" { // memories of these never help
 			ways["few"], ways["disk"] = verify.Verified, verify.Verified
@@ -277,11 +278,13 @@ func checkUnseen(t *testing.T, p *peers.Peer, r bench.CellRecord, plan runner.Pl
 	if n := len(slices.Compact(images[:most])); n != most {
 		t.Errorf("%d different images in %d calls", n, most)
 	}
-	if len(r.Samples) != plan.Sampling.MaxSamples || len(r.Unseen) != len(r.Samples) || len(r.Inputs) != 1 || len(r.Digests) != 1 {
+	n := plan.Sampling.MaxSamples
+	if len(r.Samples) != n || len(r.Unseen) != n || len(r.Inputs) != 1 || len(r.Digests) != 1 {
 		t.Errorf("%d samples, %d judged, inputs %v, digests %v", len(r.Samples), len(r.Unseen), r.Inputs, r.Digests)
 	}
 	for _, name := range append(r.Unseen, r.Inputs...) {
-		if !slices.ContainsFunc(r.Evidence, func(e verify.Evidence) bool { return e.Input == name && e.Passed && e.Independent }) {
+		confirms := func(e verify.Evidence) bool { return e.Input == name && e.Passed && e.Independent }
+		if !slices.ContainsFunc(r.Evidence, confirms) {
 			t.Errorf("no evidence for %s", name)
 		}
 	}

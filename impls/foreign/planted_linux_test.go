@@ -280,7 +280,8 @@ func (g *guest) do(t *task) string {
 		}
 		hang()
 	case "vandal":
-		if _, err := unix.Mmap(openFD(t.words["image"]), 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
+		fd := openFD(t.words["image"])
+		if _, err := unix.Mmap(fd, 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
 			return "failed writing to the image: " + err.Error()
 		}
 	case "bequeather":

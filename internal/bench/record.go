@@ -77,7 +77,7 @@ type CellRecord struct {
 	Inputs  []string `json:"inputs,omitempty"`  // the inputs that took turns in the timed calls
 	Digests []string `json:"digests,omitempty"` // of the first answer to each of Inputs
 	// Unseen names the inputs with random seeds whose answers were judged: a random sample of the
-	// timed calls of a peer, each of which is about another input. It is empty if Inputs took turns.
+	// timed calls of a peer. Every call is about another input. It is empty if Inputs took turns.
 	Unseen []string `json:"unseen,omitempty"`
 	// Calls counts the answers that were judged. Differing counts those whose bytes differ from the
 	// first answer to the same input.

@@ -28,6 +28,8 @@ const (
 	slow = 200 * time.Millisecond
 	// farewell limits the wait for a peer to end, and for the pipes of a dead one.
 	farewell = time.Second
+	// dying limits the wait for the exit status of a peer that closed its pipe, on a busy machine.
+	dying = 10 * time.Second
 )
 
 // A Process is a running peer. Its methods are safe for concurrent use.
@@ -184,7 +186,7 @@ func (x *Process) kill(verb, why string) error {
 	if why == "" { // the pipe is closed: the peer ends, or runs on without it
 		select {
 		case <-x.ended:
-		case <-time.After(farewell):
+		case <-time.After(dying):
 		}
 	}
 	select {

@@ -25,7 +25,8 @@ const mostReread = 4 << 20
 // input reads the shared bytes directly. It is not needed after calls about unseen inputs.
 func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err error) {
 	left := r.t.Budget - r.clock.since(start)
-	if !r.t.Shared || len(r.record.Unseen) > 0 || r.t.extent(0).Size > 0 || r.t.Conditions.Scope != bench.E2E || 4*r.perCall > left {
+	applies := r.t.Shared && len(r.record.Unseen) == 0 && r.t.extent(0).Size == 0 && r.t.Conditions.Scope == bench.E2E
+	if !applies || 4*r.perCall > left {
 		return nil, nil
 	}
 	first, err := mapFile(r.files.inputs[0])

@@ -111,7 +111,7 @@ func (r *trial[In, Out]) takeUnseen(out Out) error {
 	return nil
 }
 
-// endUnseen adds the kept answers to those that are judged, and returns to the first input.
+// endUnseen adds the kept answers to the judged ones, and returns to the first input.
 func (r *trial[In, Out]) endUnseen() error {
 	u := r.unseen
 	if u == nil {

@@ -63,10 +63,7 @@ func TestUnseenInputs(t *testing.T) {
 		} {
 			var given []line
 			b := unseenLines(reference, 0, relaxer{name: "plain"}, turner{relaxer{name: impl, spoil: spoil}, &given})
-			task := Task{
-				Workload: "jacobi", Impl: impl, Inputs: []string{"line/steps=5/n=10/seed=1", "line/steps=5/n=10/seed=2"}, Budget: 1e10, Cores: 1,
-				Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}}, Sampling: &Sampling{MinSamples: 100, MaxSamples: 100, MaxTime: 1e12},
-			}
+			task := lineTask(impl, 100)
 			r, err := b.work(context.Background(), steady(), task, files{}, func(event) {})
 			if err != nil {
 				t.Fatal(err)
@@ -74,8 +71,9 @@ func TestUnseenInputs(t *testing.T) {
 			if want := map[string]verify.Status{"right": verify.Verified, "late": verify.Wrong}[impl]; r.Status != want {
 				t.Errorf("reference %q: %s is %s: %s", reference, impl, r.Status, r.Reason)
 			}
-			if len(r.Unseen) != mostJudged || r.Calls != mostJudged+2 || len(r.Digests) != 1 || !slices.Equal(r.Inputs, task.Inputs[:1]) {
-				t.Errorf("%s: %d unseen, %d calls judged, inputs %v, %d digests", impl, len(r.Unseen), r.Calls, r.Inputs, len(r.Digests))
+			if len(r.Unseen) != mostJudged || r.Calls != mostJudged+2 || len(r.Digests) != 1 ||
+				!slices.Equal(r.Inputs, task.Inputs[:1]) {
+				t.Errorf("%s: %d unseen, %d judged, inputs %v, digests %v", impl, len(r.Unseen), r.Calls, r.Inputs, r.Digests)
 			}
 			seen := map[float64]bool{}
 			for _, in := range given {
@@ -88,14 +86,20 @@ func TestUnseenInputs(t *testing.T) {
 	}
 }
 
+// lineTask times an implementation on two lines.
+func lineTask(impl string, samples int) Task {
+	return Task{
+		Workload: "jacobi", Impl: impl, Inputs: []string{"line/steps=5/n=10/seed=1", "line/steps=5/n=10/seed=2"},
+		Budget: 1e12, Cores: 1, Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}},
+		Sampling: &Sampling{MinSamples: samples, MaxSamples: samples, MaxTime: 1e15},
+	}
+}
+
 // The first call of a slow peer is about a known input, so it is no sample.
 func TestLongCallsOfUnseen(t *testing.T) {
 	var given []line
 	b := unseenLines("", 0, turner{relaxer{name: "slow"}, &given})
-	task := Task{
-		Workload: "jacobi", Impl: "slow", Inputs: []string{"line/steps=5/n=10/seed=1"}, Budget: 1e12, Cores: 1,
-		Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}}, Sampling: &Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: 1e15},
-	}
+	task := lineTask("slow", 3)
 	var now time.Time
 	clock := func() time.Time { now = now.Add(2 * longCall); return now }
 	r, err := b.work(context.Background(), clock, task, files{}, func(event) {})
