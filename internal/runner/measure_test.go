@@ -190,7 +190,9 @@ func (learner) Out() (int, error) { return 7, nil }
 // A far learner answers in another process.
 type far struct{ learner }
 
-func (far) RoundTrip() (time.Duration, error) { return 0, nil }
+func (far) RoundTrip() time.Duration { return 0 }
+
+var _ bench.Remote = far{}
 
 // The warm-up ends once calls settle, except for a peer. A first call as long as the sampling is a
 // sample.
@@ -205,7 +207,7 @@ func warmUpEnds(t *testing.T) {
 	}{
 		{0, false, time.Hour, 11},            // two blocks of 50 ms after the first call
 		{0.2, false, time.Hour, 76},          // a block until most calls take 1 ms, and one of 50
-		{0.002, false, time.Hour, 53},        // 500 ms: no two blocks are alike
+		{0.002, false, time.Hour, 53},        // 500 ms: no two blocks are equal
 		{0, true, time.Hour, 50},             // 500 ms
 		{0, false, 10 * time.Millisecond, 0}, // the sampling time
 	} {

@@ -167,7 +167,7 @@ func maskRefusals(t *testing.T) {
 	}{
 		"want a mask of the same shape": {gvf.NewProblem(image, 0.1, 1, 0, gvf.Replicate), field(t, grid.Shape{D: 1, H: 5, W: 4}, func(int64) byte { return 1 })},
 		"the mask is 0 everywhere":      {gvf.NewProblem(image, 0.1, 1, 0, gvf.Replicate), field(t, shape, func(int64) byte { return 0 })},
-		"with a mask ask for steps":     {gvf.NewProblem(image, 0.1, 0, 1e-3, gvf.Replicate), ones},
+		"a steady state needs a whole":  {gvf.NewProblem(image, 0.1, 0, 1e-3, gvf.Replicate), ones},
 		"a mask goes with":              {gvf.NewProblem(image, 0.1, 1, 0, gvf.Third), ones},
 	} {
 		q, err := c.p.Within(c.mask)

@@ -123,7 +123,7 @@ func Needs(i Implementation, needs map[string]Need) checktest.Check {
 				for _, c := range []struct {
 					ns, bytes int64
 					want      string // part of the message
-				}{{0, 0, ""}, {need.NS/cores + 1, need.Bytes, ""}, {need.NS/cores - 1, need.Bytes, "is left"}, {need.NS/cores + 1, need.Bytes - 1, "the limit is"}} {
+				}{{0, 0, ""}, {need.NS/cores + 1, need.Bytes, ""}, {need.NS/cores - 1, need.Bytes, "estimated "}, {need.NS/cores + 1, need.Bytes - 1, "the limit is"}} {
 					given.Time, given.Memory = time.Duration(c.ns), c.bytes
 					if err := i.CanDo(p, given); (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n")) {
 						t.Errorf("%s, %d cores, of %+v given %d ns and %d bytes: %v", name, threads, need, c.ns, c.bytes, err)
