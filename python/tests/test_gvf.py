@@ -117,7 +117,7 @@ def test_refused(tmp_path):
         ("grow without bound", ValueError, lambda: eccbench.gvf(image, steps=1, mu=0.3)),
         ("boundary 'wrap'", ValueError, lambda: eccbench.gvf(image, steps=1, boundary="wrap")),
         ("larger tolerance", ValueError, lambda: eccbench.gvf(np.random.default_rng(1).random((40, 40)), tol=1e-12)),
-        ("with a mask ask for steps", ValueError, lambda: eccbench.gvf(image, tol=0.1, mask=image)),
+        ("a steady state needs a whole image", ValueError, lambda: eccbench.gvf(image, tol=0.1, mask=image)),
         (r"mask of shape \(3,\)", ValueError, lambda: eccbench.gvf(image, steps=1, mask=[1, 2, 3])),
         ("0 everywhere", ValueError, lambda: eccbench.gvf(image, steps=1, mask=0 * image)),
         ("1 to 3 axes", ValueError, lambda: eccbench.gvf(np.zeros((2, 2, 2, 2)), steps=1)),
