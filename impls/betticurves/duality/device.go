@@ -1,7 +1,6 @@
 package duality
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 
@@ -45,14 +44,19 @@ const (
 )
 
 // deviceKey returns the type of the keys, and whether they are the image's values.
-func deviceKey(t grid.Type, l grid.Ladder) (key grid.Type, same bool) {
-	switch {
-	case t == grid.Uint8 && l.Key() == grid.Identity(t).Key():
+func deviceKey(in grid.Source) (key grid.Type, same bool) {
+	if in.Type() == grid.Uint8 && identical(in) {
 		return grid.Uint8, true
-	case l.Len() < 1<<8:
-		return grid.Uint8, false
 	}
-	return grid.Uint16, false
+	return keyType(in.Ladder().Len()), false
+}
+
+// keyType returns the type of keys that are not the image's values.
+func keyType(levels int64) grid.Type {
+	if levels < 1<<8 {
+		return grid.Uint8
+	}
+	return grid.Uint16
 }
 
 // plan rejects an image with more levels or voxels than the kernels count.
@@ -63,7 +67,7 @@ func plan(in grid.Source) (counting.Plan, error) {
 		return counting.Plan{}, tooMany(k.levels)
 	}
 	var same bool
-	if k.typ, same = deviceKey(in.Type(), l); !same {
+	if k.typ, same = deviceKey(in); !same {
 		for i := range k.levels {
 			k.values = append(k.values, l.Value(i))
 		}
@@ -80,7 +84,7 @@ func tooMany(levels int64) error {
 // uint8.
 func OpenBatch(d device.Guest, s grid.Shape, t grid.Type, values []float32, above bool) (*counting.Batch, error) {
 	rows := int64(len(values))
-	k := keys{typ: grid.Uint16, values: values, levels: rows + 1, above: above}
+	k := keys{typ: keyType(rows + 1), values: values, levels: rows + 1, above: above}
 	switch {
 	case rows == 0:
 		if t != grid.Uint8 || above {
@@ -88,8 +92,6 @@ func OpenBatch(d device.Guest, s grid.Shape, t grid.Type, values []float32, abov
 		}
 		rows = 1 << 8
 		k.typ, k.levels = t, rows
-	case k.levels < 1<<8:
-		k.typ = grid.Uint8
 	case k.levels > mostOnDevice:
 		return nil, tooMany(k.levels)
 	}
@@ -99,7 +101,8 @@ func OpenBatch(d device.Guest, s grid.Shape, t grid.Type, values []float32, abov
 	}
 	p.Answer = 3 * rows
 	p.Numbers = func(counts, answer device.Buffer) counting.Launch {
-		return counting.Launch{Kernel: "betti_curve_numbers", Blocks: 1, Threads: numbersBlock, Args: []any{counts, int32(k.levels), int32(rows), answer}}
+		return counting.Launch{Kernel: "betti_curve_numbers", Blocks: 1, Threads: numbersBlock,
+			Args: []any{counts, int32(k.levels), int32(rows), answer}}
 	}
 	return counting.OpenBatch(d, p, s.Voxels()*t.Size(), 1, false)
 }
@@ -127,11 +130,11 @@ func (k keys) plan(s grid.Shape, t grid.Type) (counting.Plan, error) {
 		},
 	}
 	if k.values != nil {
-		var values []byte
+		levels := counting.Table{Name: "levels"}
 		for _, v := range k.values {
-			values = binary.LittleEndian.AppendUint32(values, math.Float32bits(v))
+			levels.Numbers = append(levels.Numbers, math.Float32bits(v))
 		}
-		p.Tables = []counting.Table{{Name: "levels", Data: values}}
+		p.Tables = []counting.Table{levels}
 		p.Scratch = append(p.Scratch, counting.Scratch{Name: "levels of voxels", Bytes: (s.Voxels()*k.typ.Size() + 15) / 16 * 16})
 	}
 	hollow := min(d, h, w) > 2 // otherwise every voxel is at a side
@@ -148,7 +151,8 @@ func (k keys) plan(s grid.Shape, t grid.Type) (counting.Plan, error) {
 			if k.above {
 				descend = 1
 			}
-			launch(fmt.Sprintf("betti_keys_%v_%v", t, k.typ), voxels, deviceBlock, 0, m.Image, voxels, m.Tables[0], int32(len(k.values)), descend, keys)
+			launch(fmt.Sprintf("betti_keys_%v_%v", t, k.typ), voxels, deviceBlock, 0,
+				m.Image, voxels, m.Tables[0], int32(len(k.values)), descend, keys)
 			list[0].Together = true
 		}
 		before, numbers, lists, edges, known := m.Scratch[0], m.Scratch[1], m.Scratch[2], m.Scratch[3], m.Scratch[4]

@@ -35,7 +35,7 @@ func TestKeysOnDevices(t *testing.T) {
 		{laddered{nil, grid.Int16, few(255)}, grid.Uint8, false}, {laddered{nil, grid.Int16, grid.Identity(grid.Int16)}, grid.Uint16, false},
 		{laddered{nil, grid.Uint16, grid.Identity(grid.Uint16)}, grid.Uint16, false}, {laddered{nil, grid.Float32, few(5)}, grid.Uint8, false},
 	} {
-		if key, same := deviceKey(c.laddered.Type(), c.laddered.Ladder()); key != c.key || same != c.same {
+		if key, same := deviceKey(c.laddered); key != c.key || same != c.same {
 			t.Errorf("%v on %v: %v, %v", c.typ, c.ladder, key, same)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
+	"eccbench/internal/resident"
 	"eccbench/internal/workloads/gvf"
 )
 
@@ -62,9 +63,6 @@ func OpenArrays(d device.Guest, a ArrayKind) (*Arrays, error) {
 	return o, nil
 }
 
-// apart is the alignment of the parts of the memory.
-const apart = 256
-
 // parts lists the sizes of the parts of the memory: the extents, V0, b, and one or two fields.
 func (o *Arrays) parts() []int64 {
 	n := 4 * o.kind.Shape.Voxels()
@@ -77,12 +75,7 @@ func (o *Arrays) parts() []int64 {
 }
 
 // Memory returns the number of bytes that Enqueue needs, at an address that is a multiple of 256.
-func (o *Arrays) Memory() (bytes int64) {
-	for _, n := range o.parts() {
-		bytes += grid.CeilDiv(n, apart) * apart
-	}
-	return bytes
-}
+func (o *Arrays) Memory() int64 { return resident.PartsBytes(o.parts()) }
 
 // Out returns the size of the answer in bytes.
 func (o *Arrays) Out() int64 { return 4 * o.kind.Shape.Voxels() * o.kind.Components }
@@ -95,12 +88,7 @@ func (o *Arrays) Enqueue(s device.Stream, image, field, work device.Buffer) erro
 		return fmt.Errorf("an image of %d bytes, %d for the field, %d of memory: want %d, %d and %d",
 			image.Bytes(), field.Bytes(), work.Bytes(), n*o.kind.Type.Size(), o.Out(), o.Memory())
 	}
-	var parts []device.Buffer
-	at := work.Address()
-	for _, bytes := range o.parts() {
-		parts = append(parts, o.lends.LentBuffer("part of "+work.Name(), at, bytes))
-		at += uint64(grid.CeilDiv(bytes, apart) * apart)
-	}
+	parts := resident.Parts(o.lends, work, o.parts())
 	m := &memory{image: image, parts: parts[0], v0: parts[1], b: parts[2], v: [2]device.Buffer{parts[3], field}}
 	if !o.within {
 		m.v[1] = parts[4]

@@ -28,7 +28,8 @@ func (r Request) numbers(s grid.Shape, t grid.Type) (func(device.Guest) (*Plan, 
 	for _, v := range r.At {
 		q.values = append(q.values, float32(v))
 	}
-	of, witness, sorted := q.separately, q.sorted().together, q.sorted()
+	sorted := q.sorted()
+	of, witness := q.separately, sorted.together
 	var rows []int
 	switch {
 	case r.Betti.Every:
@@ -61,7 +62,7 @@ func (r Request) numbers(s grid.Shape, t grid.Type) (func(device.Guest) (*Plan, 
 			image: s.Voxels() * t.Size(), answer: b.Answer(),
 			check: &check{open: func(d device.Guest) (opened, error) {
 				b, err := witness(d)
-				return &other{b, d, q, rows}, err
+				return &other{b, d, q.values, rows}, err
 			}},
 		}, nil
 	}, nil
@@ -112,9 +113,9 @@ func (q sets) inRows() sets {
 // other counts Betti numbers in the other way, as the witness of numbers.
 type other struct {
 	*counting.Batch
-	on   device.Guest
-	sets sets
-	rows []int // of its answers, for each value
+	on     device.Guest
+	values []float32 // of the answers
+	rows   []int     // of its own answers, for each value
 }
 
 func (o *other) compare(s device.Stream, images int64, image device.Buffer, answers []byte) (err error) {
@@ -146,7 +147,7 @@ func (o *other) compare(s device.Stream, images int64, image device.Buffer, answ
 				got, want := numbersAt(answers, at), numbersAt(want, i*o.Answer()/numbersBytes+int64(row))
 				if got != want {
 					return Wrong(fmt.Sprintf("the Betti numbers of image %d at value %v are WRONG: %v, by the other kernels %v",
-						first+i, o.sets.values[k], got, want))
+						first+i, o.values[k], got, want))
 				}
 			}
 		}

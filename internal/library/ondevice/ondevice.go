@@ -123,13 +123,21 @@ func (p *Plans) Make(r Request) (*Plan, error) {
 	return plan, nil
 }
 
+// plan returns an open plan, if it answers what is asked.
+func (p *Plans) plan(number uint64, answers func(*Plan) bool) (*Plan, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if plan := p.open[number]; plan != nil && answers(plan) {
+		return plan, nil
+	}
+	return nil, fmt.Errorf("plan %d: there is none", number)
+}
+
 // Add enqueues the answers for some images on the stream.
 func (p *Plans) Add(number uint64, images int64, c Call) error {
-	p.mu.Lock()
-	plan := p.open[number]
-	p.mu.Unlock()
-	if plan == nil || plan.enqueue == nil {
-		return fmt.Errorf("plan %d: there is none", number)
+	plan, err := p.plan(number, func(plan *Plan) bool { return plan.enqueue != nil })
+	if err != nil {
+		return err
 	}
 	s := plan.on.LentStream("the caller's", c.Stream)
 	return plan.on.Do(func() error {
@@ -156,11 +164,9 @@ type SoftCall struct {
 
 // AddSoft adds to the stream the forward pass of a batch, or the backward pass.
 func (p *Plans) AddSoft(number uint64, backward bool, c SoftCall, stream uint64) error {
-	p.mu.Lock()
-	plan := p.open[number]
-	p.mu.Unlock()
-	if plan == nil || plan.soft == nil {
-		return fmt.Errorf("plan %d: there is none", number)
+	plan, err := p.plan(number, func(plan *Plan) bool { return plan.soft != nil })
+	if err != nil {
+		return err
 	}
 	const single, double = 4, 8 // bytes
 	o, s := plan.soft, plan.on.LentStream("the caller's", stream)

@@ -38,11 +38,9 @@ func (w Wrong) Error() string { return string(w) }
 // Verify waits for the stream, and compares the finished answers for some images with those of a witness. For curves
 // the images begin at multiples of 16.
 func (p *Plans) Verify(number uint64, images int64, c Call) error {
-	p.mu.Lock()
-	plan := p.open[number]
-	p.mu.Unlock()
-	if plan == nil || plan.check == nil {
-		return fmt.Errorf("plan %d: there is none", number)
+	plan, err := p.plan(number, func(plan *Plan) bool { return plan.check != nil })
+	if err != nil {
+		return err
 	}
 	k := plan.check
 	k.mu.Lock()

@@ -24,13 +24,12 @@ type Batch struct {
 const (
 	mostQuestions = 1<<16 - 1 // rows of a grid
 	chunkBytes    = 256 << 20 // working memory, unless a question needs more
-	alignment     = 256       // of buffers in the working memory
 )
 
 // OpenBatch loads the kernels of a plan for images of some bytes.
 func OpenBatch(d device.Guest, p Plan, image, levels int64, above bool) (b *Batch, err error) {
 	b = &Batch{plan: p, on: d, steps: map[string]step{}, asked: Asked{Levels: levels, Above: above}, image: image}
-	b.chunk = max(1, min(chunkBytes/b.bytes(1), mostQuestions))
+	b.chunk = max(1, min(chunkBytes/resident.PartsBytes(b.parts(1)), mostQuestions))
 	defer func() {
 		if err != nil {
 			b, err = nil, errors.Join(err, b.Close())
@@ -42,41 +41,38 @@ func OpenBatch(d device.Guest, p Plan, image, levels int64, above bool) (b *Batc
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	for _, t := range p.Tables {
-		table, err := d.Alloc(t.Name, int64(len(t.Data)))
-		if err != nil {
-			return b, err
+		table, err := resident.PutNumbers(d, s, t.Name, t.Numbers)
+		if table != nil {
+			b.tables = append(b.tables, table)
 		}
-		b.tables = append(b.tables, table)
-		if err := s.Upload(table, 0, t.Data); err != nil {
+		if err != nil {
 			return b, err
 		}
 	}
 	none := Memory{Tables: b.tables, Scratch: make([]device.Buffer, len(p.Scratch))}
 	list := append(p.Launches(none), p.Numbers(nil, nil))
 	var steps []step
-	b.module, steps, err = load(d, p.Module, list, 1)
+	b.module, steps, err = load(d, p.Module, list)
 	for _, s := range steps {
 		b.steps[s.kernel.Name()] = s
 	}
 	return b, err
 }
 
-// bytes returns the working memory for some questions.
-func (b *Batch) bytes(questions int64) int64 {
-	n := aligned(questions * 8 * b.plan.Counts)
+// parts lists the sizes of the parts of the working memory for some questions: the counts, then the scratch buffers.
+func (b *Batch) parts(questions int64) []int64 {
+	list := []int64{8 * b.plan.Counts * questions}
 	for _, s := range b.plan.Scratch {
-		n += aligned(questions * s.Bytes)
+		list = append(list, s.Bytes*questions)
 	}
-	return n
+	return list
 }
-
-func aligned(bytes int64) int64 { return (bytes + alignment - 1) / alignment * alignment }
 
 // Most is the largest number of images that one call of Enqueue counts.
 func (b *Batch) Most() int64 { return max(1, b.chunk/b.asked.Levels) }
 
 // Memory returns the number of bytes that Enqueue needs for each image, at an address that is a multiple of 256.
-func (b *Batch) Memory() int64 { return b.bytes(min(b.asked.Levels, b.chunk)) }
+func (b *Batch) Memory() int64 { return resident.PartsBytes(b.parts(min(b.asked.Levels, b.chunk))) }
 
 // Answer returns the number of bytes of the answers for an image.
 func (b *Batch) Answer() int64 { return 8 * b.plan.Answer * b.asked.Levels }
@@ -95,29 +91,16 @@ func (b *Batch) Enqueue(s device.Stream, images int64, image, answers, memory de
 	}
 	for first := int64(0); first < all; first += b.chunk {
 		asked.Images, asked.First, asked.Questions = images, first, min(b.chunk, all-first)
-		at := int64(0)
-		take := func(name string, bytes int64) device.Buffer {
-			p := b.part(name, memory, at, bytes)
-			at += aligned(bytes)
-			return p
-		}
-		m := Memory{Image: image, Tables: b.tables, Asked: asked}
-		for _, s := range b.plan.Scratch {
-			m.Scratch = append(m.Scratch, take(s.Name, asked.Questions*s.Bytes))
-		}
-		m.Counts = take("counts", asked.Questions*8*b.plan.Counts)
-		answer := b.part("answers", answers, 8*b.plan.Answer*asked.First, 8*b.plan.Answer*asked.Questions)
+		parts := resident.Parts(b.on, memory, b.parts(asked.Questions))
+		m := Memory{Image: image, Tables: b.tables, Asked: asked, Counts: parts[0], Scratch: parts[1:]}
+		each := 8 * b.plan.Answer
+		answer := b.on.LentBuffer("answers", answers.Address()+uint64(each*first), each*asked.Questions)
 		list := append(b.plan.Launches(m), b.plan.Numbers(m.Counts, answer))
 		if err := b.launch(s, list, m.Counts, asked.Questions); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// part returns a part of a buffer.
-func (b *Batch) part(name string, of device.Buffer, at, bytes int64) device.Buffer {
-	return b.on.LentBuffer(name, of.Address()+uint64(at), bytes)
 }
 
 // launch enqueues launches, with a row of the grid for each question.

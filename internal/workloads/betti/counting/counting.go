@@ -40,10 +40,10 @@ type Plan struct {
 	Words bool
 }
 
-// A Table is an additional input of kernels.
+// A Table is an additional input of kernels: integers, or the bits of float32.
 type Table struct {
-	Name string
-	Data []byte
+	Name    string
+	Numbers []uint32
 }
 
 // Scratch is a buffer in the memory of the device.
@@ -115,7 +115,7 @@ func imageBytes(in grid.Source) int64 { return (grid.TotalBytes(in) + 15) / 16 *
 func (p Plan) bytes(in grid.Source) int64 {
 	need := imageBytes(in) + 8*p.Counts
 	for _, t := range p.Tables {
-		need += int64(len(t.Data))
+		need += 4 * int64(len(t.Numbers))
 	}
 	for _, s := range p.Scratch {
 		need += s.Bytes
@@ -214,12 +214,11 @@ func (j *job[In, Out]) setup(c bench.Conditions, p Plan) (err error) {
 		return err
 	}
 	for _, t := range p.Tables {
-		b, err := j.on.Alloc(t.Name, int64(len(t.Data)))
-		if err != nil {
-			return err
+		b, err := resident.PutNumbers(j.on, j.stream, t.Name, t.Numbers)
+		if b != nil {
+			j.Tables = append(j.Tables, b)
 		}
-		j.Tables = append(j.Tables, b)
-		if err := j.stream.Upload(b, 0, t.Data); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -248,12 +247,12 @@ func (j *job[In, Out]) setup(c bench.Conditions, p Plan) (err error) {
 }
 
 func (j *job[In, Out]) load(module string, list []Launch) (err error) {
-	j.module, j.steps, err = load(j.on, module, list, 1)
+	j.module, j.steps, err = load(j.on, module, list)
 	return err
 }
 
-// load loads the kernels of launches, with some rows of the grid.
-func load(d device.Device, module string, list []Launch, rows int64) (device.Module, []step, error) {
+// load loads the kernels of launches.
+func load(d device.Device, module string, list []Launch) (device.Module, []step, error) {
 	var names []string
 	for _, l := range list {
 		names = append(names, l.Kernel)
@@ -273,7 +272,8 @@ func load(d device.Device, module string, list []Launch, rows int64) (device.Mod
 				return m, nil, err
 			}
 		}
-		steps = append(steps, step{f, device.Launch{Grid: device.Dim{X: l.Blocks, Y: rows}, Block: device.Dim{X: l.Threads}, Shared: l.Shared}, l.Args})
+		shape := device.Launch{Grid: device.Dim{X: l.Blocks}, Block: device.Dim{X: l.Threads}, Shared: l.Shared}
+		steps = append(steps, step{f, shape, l.Args})
 	}
 	return m, steps, nil
 }
@@ -287,7 +287,7 @@ func Limits(t grid.Type, thresholds ...float32) Table {
 		if limit, whole := Limit(t, v).(int32); whole {
 			bits = uint32(limit)
 		}
-		table.Data = binary.LittleEndian.AppendUint32(table.Data, bits)
+		table.Numbers = append(table.Numbers, bits)
 	}
 	return table
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 
 	"eccbench/internal/device"
@@ -300,24 +299,27 @@ func (o *Looker) room(images int64) (err error) {
 	if o.host != nil && o.host.Bytes() >= bytes*int64(len(o.functions)) {
 		return nil
 	}
-	var old []io.Closer
-	if o.host != nil {
-		old = append(old, o.host)
+	if err := o.freeSums(); err != nil {
+		return err
 	}
 	if o.host, err = o.d.AllocPinned("fingerprints on the host", bytes*int64(len(o.functions))); err != nil {
 		return err
 	}
 	for _, f := range o.functions {
-		if f.sum != nil {
-			old = append(old, f.sum)
-		}
 		if f.sum, err = o.d.Alloc("fingerprints", bytes); err != nil {
 			return err
 		}
 	}
-	var errs []error
-	for _, c := range old {
-		errs = append(errs, c.Close())
+	return nil
+}
+
+// freeSums frees the memory for sums.
+func (o *Looker) freeSums() error {
+	errs := []error{resident.CloseAll(o.host)}
+	o.host = nil
+	for _, f := range o.functions {
+		errs = append(errs, resident.CloseAll(f.sum))
+		f.sum = nil
 	}
 	return errors.Join(errs...)
 }
@@ -422,7 +424,7 @@ func (o *Looker) Close() error {
 		errs = append(errs, o.stream.Wait())
 	}
 	for _, f := range o.functions {
-		errs = append(errs, resident.CloseAll(f.weights, f.sum))
+		errs = append(errs, resident.CloseAll(f.weights))
 	}
-	return errors.Join(append(errs, resident.CloseAll(o.values, o.host, o.module, o.stream))...)
+	return errors.Join(append(errs, o.freeSums(), resident.CloseAll(o.values, o.module, o.stream))...)
 }
