@@ -217,8 +217,11 @@ def test_betti_curves(cupy):
     for at in (at, None):
         of = np.arange(256) if at is None else at
         assert (eccbench.cuda.betti_curves(images, at=at, superlevel=True, dims=2) == eccbench.cuda.betti(images, of, superlevel=True, dims=2)).all()
-    odd = put(noise((300,), np.uint8))[3:38].reshape(5, 7)  # is copied for the kernels
+    odd = put(noise((300,), np.uint8))[3:38].reshape(5, 7)  # is copied for the kernels that read its bytes as levels
     assert (eccbench.cuda.betti_curves(odd, at=[70]) == eccbench.cuda.betti(odd, [70])).all()
+    assert (eccbench.cuda.betti_curves(odd) == eccbench.cuda.betti(odd, np.arange(256))).all()
+    kept, = (p for key, p in eccbench.cuda._known.plans.items() if key[-1] == "betti_curves")
+    assert kept.plan.calls[-1][0] != odd.ctypes.data
     for call, said in [
         (lambda: eccbench.cuda.betti(images), "at is missing"), (lambda: eccbench.cuda.betti_curves(put(noise((5, 7), np.int16))), "at is missing"),
         (lambda: eccbench.cuda.betti(images, []), "want one number or more"), (lambda: eccbench.cuda.betti(images, np.nan), "NaN or infinite"),

@@ -243,25 +243,31 @@ def _rows(at: ArrayLike | None, dtype: str) -> _Rows:
     values = np.asarray(at)
     if values.ndim != 1 or values.size == 0 or values.dtype.kind not in "biuf":
         raise ValueError(f"at of shape {values.shape} and type {values.dtype}: want one axis of numbers")
+    values = _limits(values, dtype, False)
+    if np.isneginf(values).any() or (dtype != "float32" and (values < np.iinfo(dtype).min).any()):
+        raise ValueError(f"at: one of the values is below all of {dtype}, where χ is 0; leave it out")
+    ascending, order = np.unique(values, return_inverse=True)
+    in_order = len(ascending) == len(values) and bool((np.diff(values) > 0).all())
+    return _Rows(tuple(ascending.tolist()), None if in_order else order.astype(np.int64))
+
+
+def _limits(values: NDArray[Any], dtype: str, superlevel: bool) -> NDArray[np.float64]:
+    """Return for each value the greatest value of the type that is at or below it, or for superlevel sets
+    the greatest one below it. If there is none: −∞, or the least integer of the type minus one."""
     values = values.astype(np.float64)
     if not np.isfinite(values).all():
         raise ValueError("at: one of the values is NaN or infinite")
     if dtype == "float32":
+        most = float(np.finfo(np.float32).max)
+        near = np.clip(values, -most, most).astype(np.float32)
+        beyond = near.astype(np.float64) >= values if superlevel else near.astype(np.float64) > values
         with np.errstate(over="ignore"):
-            near = values.astype(np.float32)
-        near = np.where(near.astype(np.float64) > values, np.nextafter(near, np.float32(-np.inf)), near)
-        if not np.isfinite(near).all():
-            raise ValueError("at: one of the values is below all of float32, where χ is 0; leave it out")
-        values = near.astype(np.float64) + 0.0  # without −0
+            near = np.where(beyond, np.nextafter(near, np.float32(-np.inf)), near)
+        limits: NDArray[np.float64] = near.astype(np.float64) + 0.0  # without −0
     else:
         bounds = np.iinfo(dtype)
-        values = np.floor(values)
-        if (values < bounds.min).any():
-            raise ValueError(f"at: one of the values is below all of {dtype}, where χ is 0; leave it out")
-        values = np.minimum(values, bounds.max)
-    ascending, order = np.unique(values, return_inverse=True)
-    in_order = len(ascending) == len(values) and bool((np.diff(values) > 0).all())
-    return _Rows(tuple(ascending.tolist()), None if in_order else order.astype(np.int64))
+        limits = np.clip(np.ceil(values) - 1 if superlevel else np.floor(values), bounds.min - 1, bounds.max)
+    return limits
 
 
 class _Plan:
@@ -470,10 +476,7 @@ def curve(
     x = how.brought(of, image)
     address = of.address(x)
     if verify:
-        if of.capturing(how.number):
-            raise RuntimeError("verify: a graph is being captured, and nothing can be waited for; leave it out")
-        if how.type == "float32" and how.images and not of.finite(x):
-            raise ValueError("an image has a value that is NaN or infinite")
+        _check_verifiable(of, how, x)
         if address % _ALIGN:  # the alignment of the fingerprint kernels
             x = of.copied(x)
             address = of.address(x)
@@ -548,7 +551,7 @@ def betti(
             raise ValueError(
                 "at is missing: only an image of bool has a set by default; give the values of the sets, such as at=0.5")
         at, superlevel = 1, True
-    limits, shape = _limits(at, how.type, superlevel)
+    shape, limits = _sets(at, how.type, superlevel)
     request = {"at": limits, "betti": {"above": superlevel}}
     key = "betti", superlevel, tuple(limits)
     return _counted(of, how, image, key, (request, None), (*shape, 3), out, verify)
@@ -599,8 +602,8 @@ def betti_curves(
             f"at is missing: {how.type} has too many values for a row each; give the values, such as at=range(256)")
     if at is None and not superlevel:
         every: Any = {"betti": {"every": True}}, None
-        return _counted(of, how, image, ("betti_curves",), every, (256, 3), out, verify)
-    limits, shape = _limits(range(256) if at is None else at, how.type, superlevel)
+        return _counted(of, how, image, ("betti_curves",), every, (256, 3), out, verify, aligned=True)
+    shape, limits = _sets(range(256) if at is None else at, how.type, superlevel)
     if len(shape) != 1:
         raise ValueError(f"at of shape {shape}: want one axis")
     ascending, rows = np.unique(limits, return_inverse=True)
@@ -612,42 +615,28 @@ def betti_curves(
     return _counted(of, how, image, key, (request, order), (len(ascending), 3), out, verify)
 
 
-def _limits(at: ArrayLike, dtype: str, superlevel: bool) -> tuple[list[float], tuple[int, ...]]:
-    """Return for each value the greatest value of the type that is at or below it, for superlevel sets
-    the greatest one below it, and the shape of the values."""
+def _sets(at: ArrayLike, dtype: str, superlevel: bool) -> tuple[tuple[int, ...], list[float]]:
+    """Return the shape of the values of sets, and their limits."""
     values = np.asarray(at)
     if values.size == 0 or values.dtype.kind not in "biuf":
         raise ValueError(f"at of shape {values.shape} and type {values.dtype}: want one number or more")
-    shape, values = values.shape, values.ravel().astype(np.float64)
-    if not np.isfinite(values).all():
-        raise ValueError("at: one of the values is NaN or infinite")
-    if dtype == "float32":
-        most = float(np.finfo(np.float32).max)
-        near = np.clip(values, -most, most).astype(np.float32)
-        beyond = near.astype(np.float64) >= values if superlevel else near.astype(np.float64) > values
-        with np.errstate(over="ignore"):
-            near = np.where(beyond, np.nextafter(near, np.float32(-np.inf)), near)
-        if not np.isfinite(near).all():
-            raise ValueError("at: one of the values is at or below all of float32; leave it out")
-        return (near.astype(np.float64) + 0.0).tolist(), shape
-    bounds = np.iinfo(dtype)
-    values = np.ceil(values) - 1 if superlevel else np.floor(values)
-    return np.clip(values, bounds.min - 1, bounds.max).tolist(), shape
+    limits = _limits(values.ravel(), dtype, superlevel)
+    if np.isneginf(limits).any():
+        raise ValueError(f"at: one of the values is at or below all of {dtype}; leave it out")
+    return values.shape, limits.tolist()
 
 
 def _counted(
     of: Any, how: _Layout, image: Any, key: Any, asked: tuple[dict[str, Any], Any], shape: tuple[int, ...], out: Any,
-    verify: bool,
+    verify: bool, aligned: bool = False,
 ) -> Any:
-    """Return the Betti numbers of each image, of a shape, by a request and the order of its rows."""
+    """Return the Betti numbers of each image, of a shape, by a request and the order of its rows. Some kernels need
+    aligned images."""
     x = how.brought(of, image)
     if verify:
-        if of.capturing(how.number):
-            raise RuntimeError("verify: a graph is being captured, and nothing can be waited for; leave it out")
-        if how.type == "float32" and how.images and not of.finite(x):
-            raise ValueError("an image has a value that is NaN or infinite")
+        _check_verifiable(of, how, x)
     address = of.address(x)
-    if key[0] == "betti_curves" and address % _ALIGN:
+    if aligned and address % _ALIGN:
         x = of.copied(x)
         address = of.address(x)
 
@@ -745,6 +734,13 @@ def gvf(
         result[..., 0, :, :, :] = 0
         result[..., 1:, :, :, :] = field
     return result
+
+
+def _check_verifiable(of: Any, how: _Layout, x: Any) -> None:
+    if of.capturing(how.number):
+        raise RuntimeError("verify: a graph is being captured, and nothing can be waited for; leave it out")
+    if how.type == "float32" and how.images and not of.finite(x):
+        raise ValueError("an image has a value that is NaN or infinite")
 
 
 def _looked(image: Any, dims: int | None, turned: bool) -> tuple[Any, _Layout]:
