@@ -15,7 +15,8 @@ template <class T, class L> struct asked {
   L limit;
   bool above; // the set is the voxels above the limit, not those up to it
   // There are count images, and the first one begins at voxel `from`.
-  member asked(const T *images, int64 from, int64 count, int64 voxels, const L *limits, unsigned levels, int above, unsigned first)
+  member asked(const T *images, int64 from, int64 count, int64 voxels, const L *limits, unsigned levels, int above,
+               unsigned first)
       : images(images), above(above) {
     unsigned q = first + (unsigned)block_y(), i = q / levels, k = q - i * levels;
     if (planted(fault::question)) i = k, k = q / levels;

@@ -2,10 +2,10 @@
 // contiguous. Each row of the grid handles one image, with its own lists.
 #include "curves.h"
 
-#define KEYS(T, K)                                                                                                        \
-  extern "C" __global__ void betti_keys_##T##_##K(const T *image, int64 n, const float32 *values, int levels,           \
-                                                   int descend, K *keys) {                                               \
-    find_keys(image, n, values, levels, descend, keys);                                                                  \
+#define KEYS(T, K)                                                                                                     \
+  extern "C" __global__ void betti_keys_##T##_##K(const T *image, int64 n, const float32 *values, int levels,          \
+                                                   int descend, K *keys) {                                             \
+    find_keys(image, n, values, levels, descend, keys);                                                                \
   }
 #define ALL_KEYS(T) KEYS(T, uint8) KEYS(T, uint16)
 ALL_KEYS(uint8)
@@ -33,37 +33,37 @@ template <class K> struct own : rows<K> {
 };
 
 // Kernels for images that can be hollow, and for others (flat), where every voxel is on a side.
-#define BOTH(K, kind, hollow)                                                                                              \
-  extern "C" __global__ AT_ONCE(128, 6) void betti_scan##kind##_##K(                                                       \
-      const K *keys, int w, int h, int d, const unsigned *before, unsigned *numbers, unsigned *words, edge *edges,         \
-      unsigned *known, int levels, int64 *out) {                                                                           \
-    own<K> r(keys, w, h, d);                                                                                               \
-    scan<hollow>((rows<K>)r, r.before(before), r.numbers(numbers), r.lists(words), r.edges(edges), r.known(known), levels, \
-                 r.counts(out, levels));                                                                                   \
-  }                                                                                                                        \
+#define BOTH(K, kind, hollow)                                                                                          \
+  extern "C" __global__ AT_ONCE(128, 6) void betti_scan##kind##_##K(                                                   \
+      const K *keys, int w, int h, int d, const unsigned *before, unsigned *numbers, unsigned *words, edge *edges,     \
+      unsigned *known, int levels, int64 *out) {                                                                       \
+    own<K> r(keys, w, h, d);                                                                                           \
+    scan<hollow>((rows<K>)r, r.before(before), r.numbers(numbers), r.lists(words), r.edges(edges), r.known(known),     \
+                 levels, r.counts(out, levels));                                                                       \
+  }                                                                                                                    \
   JOINS(K, kind, false, hollow)
 
-#define JOINS(K, kind, around, hollow)                                                                                     \
-  extern "C" __global__ AT_ONCE(128, 8) void betti_join##kind##_##K(                                                       \
-      const K *keys, int w, int h, int d, const unsigned *numbers, const unsigned *words, edge *edges, unsigned *known,    \
-      int levels, int64 *out) {                                                                                            \
-    own<K> r(keys, w, h, d);                                                                                               \
-    join<around, hollow>((rows<K>)r, r.numbers(numbers), r.lists(words), r.edges(edges), r.known(known), levels,           \
-                         r.counts(out, levels));                                                                           \
-  }                                                                                                                        \
-  extern "C" __global__ void betti_deaths##kind##_##K(const K *keys, int w, int h, int d, const unsigned *words,           \
-                                                      edge *edges, unsigned *known, int levels, int64 *out) {              \
-    own<K> r(keys, w, h, d);                                                                                               \
-    deaths<around, hollow>((rows<K>)r, r.lists(words), r.edges(edges), r.known(known), levels, r.counts(out, levels));     \
+#define JOINS(K, kind, around, hollow)                                                                                 \
+  extern "C" __global__ AT_ONCE(128, 8) void betti_join##kind##_##K(                                                   \
+      const K *keys, int w, int h, int d, const unsigned *numbers, const unsigned *words, edge *edges, unsigned *known, \
+      int levels, int64 *out) {                                                                                        \
+    own<K> r(keys, w, h, d);                                                                                           \
+    join<around, hollow>((rows<K>)r, r.numbers(numbers), r.lists(words), r.edges(edges), r.known(known), levels,       \
+                         r.counts(out, levels));                                                                       \
+  }                                                                                                                    \
+  extern "C" __global__ void betti_deaths##kind##_##K(const K *keys, int w, int h, int d, const unsigned *words,       \
+                                                      edge *edges, unsigned *known, int levels, int64 *out) {          \
+    own<K> r(keys, w, h, d);                                                                                           \
+    deaths<around, hollow>((rows<K>)r, r.lists(words), r.edges(edges), r.known(known), levels, r.counts(out, levels)); \
   }
 
-#define KERNELS(K)                                                                                                         \
-  extern "C" __global__ void betti_compare_##K(const K *keys, int w, int h, int d, unsigned *before) {                     \
-    own<K> r(keys, w, h, d);                                                                                               \
-    compare((rows<K>)r, r.before(before));                                                                                 \
-  }                                                                                                                        \
-  BOTH(K, , true)                                                                                                          \
-  BOTH(K, _flat, false)                                                                                                    \
+#define KERNELS(K)                                                                                                     \
+  extern "C" __global__ void betti_compare_##K(const K *keys, int w, int h, int d, unsigned *before) {                 \
+    own<K> r(keys, w, h, d);                                                                                           \
+    compare((rows<K>)r, r.before(before));                                                                             \
+  }                                                                                                                    \
+  BOTH(K, , true)                                                                                                      \
+  BOTH(K, _flat, false)                                                                                                \
   JOINS(K, _around, true, true)
 KERNELS(uint8)
 KERNELS(uint16)
@@ -74,7 +74,8 @@ extern "C" __global__ void betti_curve_numbers(const int64 *changes, int levels,
   const int most = 256;
   static __shared__ int64 sums[lists][most];
   changes += (int64)block_y() * lists * (levels + 1), numbers += (int64)block_y() * 3 * rows;
-  int thread = thread_x(), share = (rows + most - 1) / most, from = share * thread, to = from + share < rows ? from + share : rows;
+  int thread = thread_x(), share = (rows + most - 1) / most;
+  int from = share * thread, to = from + share < rows ? from + share : rows;
   UNROLL for (int i = 0; i < lists; i++) {
     int64 sum = 0;
     for (int k = from; k < to; k++) sum += changes[(int64)i * (levels + 1) + k];

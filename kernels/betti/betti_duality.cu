@@ -8,11 +8,11 @@ template <int deep> inlined word *bits_of(word *bits, int w, int h, int d) {
   return bits + (int64)block_y() * v.tx * v.ty * v.tz * 1024;
 }
 
-#define PACK(name, deep, T, L)                                                                                           \
-  extern "C" __global__ void name(const T *images, int64 from, int64 count, int w, int h, int d, const L *limits,        \
-                                  unsigned levels, int above, unsigned first, word *bits) {                              \
-    pack<deep>(asked<T, L>(images, from, count, (int64)w * h * d, limits, levels, above, first), w, h, d,                \
-               bits_of<deep>(bits, w, h, d));                                                                            \
+#define PACK(name, deep, T, L)                                                                                         \
+  extern "C" __global__ void name(const T *images, int64 from, int64 count, int w, int h, int d, const L *limits,      \
+                                  unsigned levels, int above, unsigned first, word *bits) {                            \
+    pack<deep>(asked<T, L>(images, from, count, (int64)w * h * d, limits, levels, above, first), w, h, d,              \
+               bits_of<deep>(bits, w, h, d));                                                                          \
   }
 #define PACKS(T, L) PACK(betti_pack_flat_##T, 1, T, L) PACK(betti_pack_##T, 5, T, L)
 PACKS(uint8, int)
@@ -20,10 +20,10 @@ PACKS(int16, int)
 PACKS(uint16, int)
 PACKS(float32, float32)
 
-#define KERNEL(name, what, deep, threads, at_once)                                                                       \
-  extern "C" __global__ AT_ONCE(threads, at_once) void name(word *bits, int w, int h, int d, unsigned *nodes, \
-                                                                     int64 apart, int64 *out) {                          \
-    what(volume<deep>(bits_of<deep>(bits, w, h, d), w, h, d), nodes + block_y() * apart, sums_of(out));                  \
+#define KERNEL(name, what, deep, threads, at_once)                                                                     \
+  extern "C" __global__ AT_ONCE(threads, at_once) void name(word *bits, int w, int h, int d, unsigned *nodes,          \
+                                                                     int64 apart, int64 *out) {                        \
+    what(volume<deep>(bits_of<deep>(bits, w, h, d), w, h, d), nodes + block_y() * apart, sums_of(out));                \
   }
 KERNEL(betti_foreground_flat, foreground_tile, 1, 256, 4)
 KERNEL(betti_foreground, foreground_tile, 5, 256, 4)
@@ -60,5 +60,6 @@ extern "C" __global__ void betti_numbers(int64 *all, int64 *numbers) {
   }
   if (lane) return;
   numbers += 3 * (int64)block_y();
-  numbers[0] = sum[components], numbers[1] = sum[components] + sum[cavities] - sum[characteristic], numbers[2] = sum[cavities];
+  numbers[0] = sum[components], numbers[2] = sum[cavities];
+  numbers[1] = sum[components] + sum[cavities] - sum[characteristic];
 }
