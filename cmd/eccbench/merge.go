@@ -241,7 +241,8 @@ func bettiNumbers(set *parts.Set, chi []int64) ([]betti.Numbers, error) {
 	numbers, d := all.Numbers(chi, set.Shape().Dim() == 2, set.In().Vertices)
 	if d != nil {
 		return nil, cli.VerdictError{Code: cli.ExitWrong,
-			Why: fmt.Sprintf("the Betti numbers by %s are WRONG and are not printed: %s: %v", parts.MergeName, betti.FloodName, d)}
+			Why: fmt.Sprintf("the Betti numbers by %s are WRONG and are not printed: %s: %v",
+				parts.MergeName, betti.FloodName, d)}
 	}
 	return numbers, nil
 }

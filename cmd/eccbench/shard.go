@@ -336,7 +336,8 @@ func (j sharing) count(c *cli.Program, p *parts.Part, name string, counted grid.
 		hold = func() error {
 			if d := ecc.UnlikeSums(sum(), *merged, key); d != nil {
 				return cli.VerdictError{Code: cli.ExitWrong,
-					Why: fmt.Sprintf("the part by %s is WRONG and is not written: its runs are not merged rightly: %v", p.Implementation, d)}
+					Why: fmt.Sprintf("the part by %s is WRONG and is not written: its runs are not merged rightly: %v",
+						p.Implementation, d)}
 			}
 			return nil
 		}

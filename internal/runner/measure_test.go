@@ -214,7 +214,9 @@ func warmUpEnds(t *testing.T) {
 		calls := 0
 		r := &trial[int, int]{
 			b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { return nil }}},
-			t: Task{Inputs: []string{"x"}, Sampling: &Sampling{Target: 0.005, MinSamples: 3, MaxSamples: 3, MaxTime: c.most, WarmUp: 10 * time.Millisecond}},
+			t: Task{Inputs: []string{"x"}, Sampling: &Sampling{
+				Target: 0.005, MinSamples: 3, MaxSamples: 3, MaxTime: c.most, WarmUp: 10 * time.Millisecond,
+			}},
 		}
 		if c.want > 0 {
 			r.t.Sampling.WarmUp = 500 * time.Millisecond

@@ -16,7 +16,8 @@ def classes(pairs):
 
 
 def gudhi(package, mask, cells):
-    found = package.CubicalComplex(**{cells: np.where(mask, 0.0, 1.0)}).persistence(homology_coeff_field=2, min_persistence=0)
+    cube = package.CubicalComplex(**{cells: np.where(mask, 0.0, 1.0)})
+    found = cube.persistence(homology_coeff_field=2, min_persistence=0)
     return classes((d, *pair) for d, pair in found)
 
 
@@ -32,21 +33,36 @@ def itk(package, mask, connected=None):
     return components.GetObjectCount()
 
 
+def skimage(package, mask, **options):
+    return package.label(mask, **options).max()
+
+
+def cc3d(package, mask, **options):
+    return package.connected_components(mask, **options).max()
+
+
+def scipy(package, mask, **options):
+    return package.label(mask, **options)[1]
+
+
 # Row of the table, module, dimensions, construction by default, and the components by default and by the other option.
 CASES = [
-    ("scikit-image", "skimage.measure", 2, "T", lambda p, m: p.label(m).max(), lambda p, m: p.label(m, connectivity=1).max()),
-    ("scikit-image", "skimage.measure", 3, "T", lambda p, m: p.label(m).max(), lambda p, m: p.label(m, connectivity=1).max()),
-    ("connected-components-3d", "cc3d", 2, "T", lambda p, m: p.connected_components(m).max(), lambda p, m: p.connected_components(m, connectivity=4).max()),
-    ("connected-components-3d", "cc3d", 3, "T", lambda p, m: p.connected_components(m).max(), lambda p, m: p.connected_components(m, connectivity=6).max()),
-    ("SciPy", "scipy.ndimage", 3, "V", lambda p, m: p.label(m)[1], lambda p, m: p.label(m, structure=np.ones((3, 3, 3)))[1]),
+    ("scikit-image", "skimage.measure", 2, "T", skimage, lambda p, m: skimage(p, m, connectivity=1)),
+    ("scikit-image", "skimage.measure", 3, "T", skimage, lambda p, m: skimage(p, m, connectivity=1)),
+    ("connected-components-3d", "cc3d", 2, "T", cc3d, lambda p, m: cc3d(p, m, connectivity=4)),
+    ("connected-components-3d", "cc3d", 3, "T", cc3d, lambda p, m: cc3d(p, m, connectivity=6)),
+    ("SciPy", "scipy.ndimage", 3, "V", scipy, lambda p, m: scipy(p, m, structure=np.ones((3, 3, 3)))),
     ("SimpleITK", "SimpleITK", 3, "V", itk, lambda p, m: itk(p, m, True)),
-    ("mahotas", "mahotas", 2, "V", lambda p, m: p.label(m)[1], lambda p, m: p.label(m, Bc=np.ones((3, 3)))[1]),
+    ("mahotas", "mahotas", 2, "V", scipy, lambda p, m: scipy(p, m, Bc=np.ones((3, 3)))),
     ("GUDHI", "gudhi", 3, "T", lambda p, m: gudhi(p, m, "top_dimensional_cells"), lambda p, m: gudhi(p, m, "vertices")),
     ("cripser", "cripser", 3, "V", cripser, lambda p, m: cripser(p, m, filtration="T")),
 ]
 
 
-@pytest.mark.parametrize("row, module, dims, construction, default, other", CASES, ids=[f"{c[0]}-{c[2]}d" for c in CASES])
+IDS = [f"{c[0]}-{c[2]}d" for c in CASES]
+
+
+@pytest.mark.parametrize("row, module, dims, construction, default, other", CASES, ids=IDS)
 def test_components(row, module, dims, construction, default, other):
     """A package counts the components of the stated construction by default, and of the other one if told so."""
     package = pytest.importorskip(module, reason=f"{row} is not installed")
@@ -65,7 +81,8 @@ def test_euler_number():
     measure = pytest.importorskip("skimage.measure", reason="scikit-image is not installed")
     mask = np.random.default_rng(3).random((9, 10, 11)) < 0.3
     for construction, options in (("T", {}), ("V", {"connectivity": 1})):
-        assert measure.euler_number(mask, **options) == eccbench.curve(np.where(mask, 0, 1).astype(np.uint8), construction=construction)(0)
+        curve = eccbench.curve(np.where(mask, 0, 1).astype(np.uint8), construction=construction)
+        assert measure.euler_number(mask, **options) == curve(0)
 
 
 def test_table():

@@ -204,7 +204,8 @@ def test_betti(cupy):
     assert tuple(eccbench.cuda.betti(mask)) == tuple(eccbench.betti(np.asarray(mask)))
     near = put(np.array([[0.1, 0.2]], np.float32))  # float32 rounds both up
     assert [int(eccbench.cuda.betti(near, v)[0]) for v in (0.1, float(np.float32(0.1)))] == [0, 1]
-    assert [int(eccbench.cuda.betti(near, v, superlevel=True)[0]) for v in (0.2, float(np.float32(0.2)), 0.21)] == [1, 1, 0]
+    values = 0.2, float(np.float32(0.2)), 0.21
+    assert [int(eccbench.cuda.betti(near, v, superlevel=True)[0]) for v in values] == [1, 1, 0]
 
 
 def test_betti_curves(cupy):
@@ -213,18 +214,22 @@ def test_betti_curves(cupy):
     assert (got == eccbench.cuda.betti(images, np.arange(256), dims=2)).all()
     at = [90, 3, 90, 40.5]
     out = put(np.zeros((2, 4, 3), np.int64))
-    assert eccbench.cuda.betti_curves(images, at=at, dims=2, out=out) is out and (out == eccbench.cuda.betti(images, at, dims=2)).all()
+    assert eccbench.cuda.betti_curves(images, at=at, dims=2, out=out) is out
+    assert (out == eccbench.cuda.betti(images, at, dims=2)).all()
     for at in (at, None):
         of = np.arange(256) if at is None else at
-        assert (eccbench.cuda.betti_curves(images, at=at, superlevel=True, dims=2) == eccbench.cuda.betti(images, of, superlevel=True, dims=2)).all()
+        together = eccbench.cuda.betti_curves(images, at=at, superlevel=True, dims=2)
+        assert (together == eccbench.cuda.betti(images, of, superlevel=True, dims=2)).all()
     odd = put(noise((300,), np.uint8))[3:38].reshape(5, 7)  # is copied for the kernels that read its bytes as levels
     assert (eccbench.cuda.betti_curves(odd, at=[70]) == eccbench.cuda.betti(odd, [70])).all()
     assert (eccbench.cuda.betti_curves(odd) == eccbench.cuda.betti(odd, np.arange(256))).all()
     kept, = (p for key, p in eccbench.cuda._known.plans.items() if key[-1] == "betti_curves")
     assert kept.plan.calls[-1][0] != odd.ctypes.data
     for call, said in [
-        (lambda: eccbench.cuda.betti(images), "at is missing"), (lambda: eccbench.cuda.betti_curves(put(noise((5, 7), np.int16))), "at is missing"),
-        (lambda: eccbench.cuda.betti(images, []), "want one number or more"), (lambda: eccbench.cuda.betti(images, np.nan), "NaN or infinite"),
+        (lambda: eccbench.cuda.betti(images), "at is missing"),
+        (lambda: eccbench.cuda.betti_curves(put(noise((5, 7), np.int16))), "at is missing"),
+        (lambda: eccbench.cuda.betti(images, []), "want one number or more"),
+        (lambda: eccbench.cuda.betti(images, np.nan), "NaN or infinite"),
         (lambda: eccbench.cuda.betti(images, 3, out=out), "out: want a packed array"),
     ]:
         with pytest.raises(ValueError, match=said):

@@ -112,14 +112,17 @@ func (t tiling) plan(in *betti.Image) (counting.Plan, error) {
 // planOf rejects images that exceed the kernels' integers.
 func (t tiling) planOf(s grid.Shape, typ grid.Type, limits counting.Table) (counting.Plan, error) {
 	if max(t.d, t.h, t.w) > mostAxis {
-		return counting.Plan{}, fmt.Errorf("%v: an axis is longer than the kernels count, %d; use duality, on the CPU", s, mostAxis)
+		return counting.Plan{}, fmt.Errorf("%v: an axis is longer than the kernels count, %d; use duality, on the CPU",
+			s, mostAxis)
 	}
 	if places := t.places(true); places > math.MaxInt32 {
-		return counting.Plan{}, fmt.Errorf("%v: slices that several devices share have room for %d runs, of which the kernels count at most %d; use duality-gpu or duality", s, places, math.MaxInt32)
+		return counting.Plan{}, fmt.Errorf("%v: slices that several devices share have room for %d runs, of which the kernels count at most %d; use duality-gpu or duality",
+			s, places, math.MaxInt32)
 	}
 	most := math.MaxUint32 - 1 - t.places(true) // run numbers follow the node numbers
 	if nodes := t.tiles() * t.faceNodes(); nodes > most {
-		return counting.Plan{}, fmt.Errorf("%v: %d nodes at the faces of tiles, of which the kernels count at most %d; use duality, on the CPU", s, nodes, most)
+		return counting.Plan{}, fmt.Errorf("%v: %d nodes at the faces of tiles, of which the kernels count at most %d; use duality, on the CPU",
+			s, nodes, most)
 	}
 	p := counting.Plan{
 		Module: "betti_duality", What: "the resident image with its bits and the nodes of tiles", Counts: counting.SumCounts,
@@ -203,7 +206,8 @@ func (t tiling) launches(typ grid.Type, m counting.Memory) []counting.Launch {
 	list = append(list, cut("betti_cut_set"+flat, false, m.Counts)...)
 	if t.hollow {
 		list = append(list,
-			counting.Launch{Kernel: "betti_background", Blocks: t.tiles(), Threads: aroundBlock, Shared: parents(tileWords) + queues(aroundBlock), Args: []any{bits, w, h, d, ends, m.Scratch[1], apart, m.Counts}},
+			counting.Launch{Kernel: "betti_background", Blocks: t.tiles(), Threads: aroundBlock,
+				Shared: parents(tileWords) + queues(aroundBlock), Args: []any{bits, w, h, d, ends, m.Scratch[1], apart, m.Counts}},
 			counting.Launch{Kernel: "betti_background_seams", Blocks: t.tiles(), Threads: seamBlock, Shared: seamBytes, Args: parameters})
 		list = append(list, cut("betti_cut_rest", true)...)
 	}

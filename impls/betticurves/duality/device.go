@@ -120,10 +120,12 @@ func (k keys) plan(s grid.Shape, t grid.Type) (counting.Plan, error) {
 	d, h, w := ecc.Stack(s)
 	words := (d*h*((w+wordVoxels-1)/wordVoxels) + sideBySide - 1) / sideBySide * sideBySide // of the lists
 	if max(d, h, w) > math.MaxInt32/2 || words*mostMinima > math.MaxUint32-2 {
-		return counting.Plan{}, fmt.Errorf("%v: %d places of minima, of which the kernels count at most %d; use duality, on the CPU", s, words*mostMinima, uint32(math.MaxUint32-2))
+		return counting.Plan{}, fmt.Errorf("%v: %d places of minima, of which the kernels count at most %d; use duality, on the CPU",
+			s, words*mostMinima, uint32(math.MaxUint32-2))
 	}
 	p := counting.Plan{
-		Module: "betti_curves", What: "the resident image with its bits and the edges of minima", Counts: listsOfCounts * (k.levels + 1),
+		Module: "betti_curves", What: "the resident image with its bits and the edges of minima",
+		Counts: listsOfCounts * (k.levels + 1),
 		Scratch: []counting.Scratch{
 			{Name: "neighbours not above", Bytes: 4 * places * words}, {Name: "where voxels descend to", Bytes: 4 * 12 * words},
 			{Name: "saddles and minima", Bytes: 4 * wordLists * words}, {Name: "edges of minima", Bytes: 8 * (1 + words*mostMinima)}, {Name: "known minima", Bytes: 4 * (words + turns)},
@@ -135,7 +137,8 @@ func (k keys) plan(s grid.Shape, t grid.Type) (counting.Plan, error) {
 			levels.Numbers = append(levels.Numbers, math.Float32bits(v))
 		}
 		p.Tables = []counting.Table{levels}
-		p.Scratch = append(p.Scratch, counting.Scratch{Name: "levels of voxels", Bytes: (s.Voxels()*k.typ.Size() + 15) / 16 * 16})
+		bytes := (s.Voxels()*k.typ.Size() + 15) / 16 * 16
+		p.Scratch = append(p.Scratch, counting.Scratch{Name: "levels of voxels", Bytes: bytes})
 	}
 	hollow := min(d, h, w) > 2 // otherwise every voxel is at a side
 	p.Launches = func(m counting.Memory) (list []counting.Launch) {
@@ -167,18 +170,19 @@ func (k keys) plan(s grid.Shape, t grid.Type) (counting.Plan, error) {
 		if !hollow {
 			flat = "_flat"
 		}
-		joined := of(numbers, lists, edges, known, int32(k.levels), m.Counts)
+		levels := int32(k.levels)
+		joined := of(numbers, lists, edges, known, levels, m.Counts)
 		join := func(what string) {
 			most = joinBlocks
 			launch(kernel(what), words, joinBlock, joinBlock/32*joinBytes+stepBytes+kept/listsOfCounts, joined...)
 			most = mostBlocks
 		}
-		launch(kernel("scan"+flat), words, joinBlock, kept, of(before, numbers, lists, edges, known, int32(k.levels), m.Counts)...)
+		launch(kernel("scan"+flat), words, joinBlock, kept, of(before, numbers, lists, edges, known, levels, m.Counts)...)
 		join("join" + flat)
-		launch(kernel("deaths"+flat), words, deviceBlock, kept/listsOfCounts, of(lists, edges, known, int32(k.levels), m.Counts)...)
+		launch(kernel("deaths"+flat), words, deviceBlock, kept/listsOfCounts, of(lists, edges, known, levels, m.Counts)...)
 		if hollow {
 			join("join_around")
-			launch(kernel("deaths_around"), words, deviceBlock, kept/listsOfCounts, of(lists, edges, known, int32(k.levels), m.Counts)...)
+			launch(kernel("deaths_around"), words, deviceBlock, kept/listsOfCounts, of(lists, edges, known, levels, m.Counts)...)
 		}
 		return list
 	}

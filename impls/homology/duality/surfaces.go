@@ -48,7 +48,8 @@ func (j *job) surfaces(lists [][]uint64) (count, chi int64, err error) {
 		}
 	}
 	if 2*matched != 3*n && j.fault == "" {
-		return 0, 0, fmt.Errorf("the boundary is no surface: %d of %d edges have one triangle alone; use reduced", 3*n-2*matched, 3*n-matched)
+		return 0, 0, fmt.Errorf("the boundary is no surface: %d of %d edges have one triangle alone; use reduced",
+			3*n-2*matched, 3*n-matched)
 	}
 	vertices := int64(0)
 	seen := make([]uint64, (j.in.Vertices+63)/64)
@@ -62,7 +63,8 @@ func (j *job) surfaces(lists [][]uint64) (count, chi int64, err error) {
 	}
 	// A vertex with two fans has two classes of corners.
 	if int64(3*n)-corners.joined != vertices && j.fault != AnyBoundary {
-		return 0, 0, fmt.Errorf("the boundary is no surface: parts of it touch at vertex %d alone; use reduced", corners.twoFans(triangles))
+		return 0, 0, fmt.Errorf("the boundary is no surface: parts of it touch at vertex %d alone; use reduced",
+			corners.twoFans(triangles))
 	}
 	return int64(n) - parts.joined, vertices - int64(matched) + int64(n), nil
 }

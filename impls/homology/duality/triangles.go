@@ -137,7 +137,8 @@ func (j *job) unmatched(core int) (list []uint64, err error) {
 			// No branch tests whether it was seen before, because the outcome is unpredictable.
 			if seen&w&sides != 0 {
 				if seen&sides == sides {
-					return nil, fmt.Errorf("triangle %v has three tetrahedra, which cannot be in space; use reduced", j.vertices(b, key))
+					return nil, fmt.Errorf("triangle %v has three tetrahedra, which cannot be in space; use reduced",
+						j.vertices(b, key))
 				}
 				return nil, fmt.Errorf("triangle %v has two tetrahedra on one side, which overlap; use reduced", j.vertices(b, key))
 			}

@@ -28,11 +28,17 @@ func TestBetti(t *testing.T) {
 		at     []float64
 		of     Betti
 	}{
-		{[]string{"noise/shape=13x7x5/type=uint8/seed=1", "noise/shape=13x7x5/type=uint8/seed=2"}, []float64{200, -1, 90}, Betti{}},
+		{
+			[]string{"noise/shape=13x7x5/type=uint8/seed=1", "noise/shape=13x7x5/type=uint8/seed=2"},
+			[]float64{200, -1, 90}, Betti{},
+		},
 		{[]string{"noise/shape=16x8x4/type=uint8/seed=3"}, []float64{100}, Betti{Above: true}},
 		{[]string{"noise/shape=13x7x5/type=uint8/seed=1", "noise/shape=13x7x5/type=uint8/seed=2"}, nil, Betti{Every: true}},
 		{[]string{"noise/shape=16x8x4/type=float32/levels=64/seed=11"}, []float64{0.125, 0.25, 0.75}, Betti{Every: true}},
-		{[]string{"noise/shape=13x7/type=int16/seed=2", "noise/shape=13x7/type=int16/seed=3"}, []float64{9000, -5000, 9000, 3}, Betti{Above: true}},
+		{
+			[]string{"noise/shape=13x7/type=int16/seed=2", "noise/shape=13x7/type=int16/seed=3"},
+			[]float64{9000, -5000, 9000, 3}, Betti{Above: true},
+		},
 		{[]string{"noise/shape=13x7/type=uint16/seed=2"}, []float64{9000, 30000}, Betti{Above: true, Every: true}},
 	} {
 		var fields []*grid.Field
@@ -41,7 +47,9 @@ func TestBetti(t *testing.T) {
 			_, f := ecctest.Open(t, name)
 			fields, images = append(fields, f), append(images, f.Data()...)
 		}
-		plan, err := plans.Make(Request{Shape: shapeOf(fields[0]), Type: fields[0].Type().String(), At: q.at, Align: fields[0].Type().Size(), Betti: &q.of})
+		plan, err := plans.Make(Request{
+			Shape: shapeOf(fields[0]), Type: fields[0].Type().String(), At: q.at, Align: fields[0].Type().Size(), Betti: &q.of,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +72,10 @@ func TestBetti(t *testing.T) {
 		}
 		n := int64(len(fields))
 		memory, answers := c.put(t, make([]byte, n*plan.Memory)), c.put(t, make([]byte, n*plan.answer))
-		call := Call{Image: c.put(t, images).Address(), Answer: answers.Address(), Memory: memory.Address(), Stream: devicetest.Handle(c.Stream)}
+		call := Call{
+			Image: c.put(t, images).Address(), Answer: answers.Address(), Memory: memory.Address(),
+			Stream: devicetest.Handle(c.Stream),
+		}
 		if err := plans.Add(plan.Number, n, call); err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +104,9 @@ func TestBetti(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, r := range []Request{{Betti: &Betti{}}, {Betti: &Betti{Above: true, Every: true}}, {At: []float64{2, 1}, Betti: &Betti{Every: true}}} {
+	for _, r := range []Request{
+		{Betti: &Betti{}}, {Betti: &Betti{Above: true, Every: true}}, {At: []float64{2, 1}, Betti: &Betti{Every: true}},
+	} {
 		r.Shape, r.Type, r.Align = []int64{4, 4}, "uint8", 16
 		if _, err := plans.Make(r); err == nil {
 			t.Errorf("%+v was accepted", r)

@@ -56,7 +56,8 @@ func (r *plyReader) end(n int64) error {
 		return r.words.end(n, "elements")
 	}
 	if len(r.data) > 0 {
-		return fmt.Errorf("%d bytes follow %d elements, as many as the header states; correct the header or cut off the rest", len(r.data), n)
+		return fmt.Errorf("%d bytes follow %d elements, as many as the header states; correct the header or cut off the rest",
+			len(r.data), n)
 	}
 	return nil
 }

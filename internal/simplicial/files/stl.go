@@ -54,7 +54,8 @@ func readBinarySTL(data []byte) (*Mesh, error) {
 	}
 	if !isBinarySTL(data) {
 		n := binary.LittleEndian.Uint32(data[stlHead-4:])
-		return nil, fmt.Errorf("%d bytes: a binary STL file of %d triangles, as the header states, has %d", len(data), n, stlHead+stlEach*int64(n))
+		return nil, fmt.Errorf("%d bytes: a binary STL file of %d triangles, as the header states, has %d",
+			len(data), n, stlHead+stlEach*int64(n))
 	}
 	s := soup{ids: map[[3]float64]uint32{}}
 	for t := data[stlHead:]; len(t) > 0; t = t[stlEach:] {

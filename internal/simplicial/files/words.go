@@ -61,7 +61,8 @@ func (w *words) wraps() bool {
 // end returns an error if a word follows the last of the elements that a header counts.
 func (w *words) end(n int64, what string) error {
 	if word := w.next(); word != "" {
-		return w.errorf("%.40q follows %d %s, as many as the header states; correct the header or cut off the rest", word, n, what)
+		return w.errorf("%.40q follows %d %s, as many as the header states; correct the header or cut off the rest",
+			word, n, what)
 	}
 	return nil
 }

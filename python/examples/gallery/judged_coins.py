@@ -33,10 +33,11 @@ figure, panels = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
 for panel, (name, mask) in zip(panels, predictions.items()):
     result = eccbench.assess(mask.astype(np.uint8), truth)
     found = result["1", 8]
-    print(f"{name}: Dice {found['dice']:.3f}, {found['b0_pred']} components, of which {found['matched0_max']} are matched, "
+    print(f"{name}: Dice {found['dice']:.3f}, {found['b0_pred']} components, {found['matched0_max']} matched, "
           f"{found['b1_pred']} holes; {result.verdict}")
     panel.imshow(truth + 2 * (mask != truth), cmap=colours, vmax=3)
-    panel.set_title(f"{name}: Dice {found['dice']:.2f}, unmatched {found['matching_error0_max'] + found['matching_error1_max']}")
+    unmatched = found["matching_error0_max"] + found["matching_error1_max"]
+    panel.set_title(f"{name}: Dice {found['dice']:.2f}, unmatched {unmatched}")
     panel.axis("off")
 plt.show()
 

@@ -549,7 +549,7 @@ def betti(
     if at is None:
         if not how.bytes:
             raise ValueError(
-                "at is missing: only an image of bool has a set by default; give the values of the sets, such as at=0.5")
+                "at is missing: only an image of bool has a set by default; give the values of the sets, like at=0.5")
         at, superlevel = 1, True
     shape, limits = _sets(at, how.type, superlevel)
     request = {"at": limits, "betti": {"above": superlevel}}

@@ -163,8 +163,8 @@ class _Topology(Metric):  # type: ignore[misc]
 
 
 def _betti(masks: Tensor, dims: int, connectivity: int, verify: bool) -> Tensor:
-    """Return the Betti numbers of masks of 0 and 1 on a device, of shape (..., 3). By duality, the numbers in the lesser
-    connectivity are the numbers of the rest in a larger box."""
+    """Return the Betti numbers of masks of 0 and 1 on a device, of shape (..., 3). By duality, the numbers in the
+    lesser connectivity are the numbers of the rest in a larger box."""
     great, less = (26, 6) if dims == 3 else (8, 4)
     if connectivity not in (great, less):
         raise ValueError(f"connectivity {connectivity}: want {less} or {great} for images of {dims} axes")

@@ -91,7 +91,10 @@ func testBatches(t *testing.T, open resident.Opener) {
 }
 
 // testCurves compares the numbers at all limits together, the greatest limit first for sets above them.
-func testCurves(t *testing.T, d device.Guest, s grid.Shape, typ grid.Type, limits []float32, above bool, images int64, data []byte, want []int64) {
+func testCurves(
+	t *testing.T, d device.Guest, s grid.Shape, typ grid.Type, limits []float32, above bool, images int64, data []byte,
+	want []int64,
+) {
 	t.Helper()
 	want = slices.Clone(want)
 	for row := range slices.Chunk(want, 3*len(limits)) {
@@ -119,7 +122,9 @@ func testCurves(t *testing.T, d device.Guest, s grid.Shape, typ grid.Type, limit
 }
 
 // asked returns the voxels of random images one after the other, and the numbers of each at each limit.
-func asked(t *testing.T, shape, typ string, images int, limits []float32, above bool) (s grid.Shape, of grid.Type, data []byte, want []int64) {
+func asked(t *testing.T, shape, typ string, images int, limits []float32, above bool) (
+	s grid.Shape, of grid.Type, data []byte, want []int64,
+) {
 	t.Helper()
 	levels := ""
 	if typ == "float32" {
