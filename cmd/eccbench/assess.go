@@ -350,7 +350,7 @@ func (j assessJob) writeMap(a assessed) error {
 				sum, want)}
 	}
 	note := fmt.Sprintf("local difference of chi, foreground %d-connected, label %s, by %s",
-		assess.Connectivity(construction, a.dims), a.sets[at].Name, version())
+		assess.Connectivity(construction, a.dims), a.sets[at].Name, cli.Version())
 	var affine *[3][4]float64
 	if a.geometry != nil {
 		affine = &a.geometry.Affine

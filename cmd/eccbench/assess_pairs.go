@@ -164,7 +164,7 @@ func writeMany(w io.Writer, format string, list []assessed) error {
 			}
 		}
 		return writeCSV(w, fmt.Sprintf("assess: %d pairs, VERIFIED by %s, %s", len(list), list[0].answer.Witness,
-			version()), lines)
+			cli.Version()), lines)
 	}
 	return writeTables(w, format, fmt.Sprintf("assess: %d pairs", len(list)), preamble(list[0]),
 		summaryTables(summary, tests), "")

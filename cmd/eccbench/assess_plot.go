@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"eccbench/impls/assess/runs"
+	"eccbench/internal/cli"
 	"eccbench/internal/report"
 	"eccbench/internal/workloads/assess"
 )
@@ -29,7 +30,7 @@ func (a assessed) drawSlices(w io.Writer) error {
 	}
 	title := fmt.Sprintf("%s against %s, label %s, foreground %d-connected: %d %s", a.predName, a.truth,
 		set.Name, assess.Connectivity(construction, a.dims), len(all), counted(int64(len(all)), "error"))
-	return report.Slices(w, title, "VERIFIED by "+a.answer.Witness+"; "+version(), panels)
+	return report.Slices(w, title, "VERIFIED by "+a.answer.Witness+"; "+cli.Version(), panels)
 }
 
 // A drawnSlice is a slice and a title for it.

@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 	"unicode/utf8"
 
+	"eccbench/internal/cli"
 	"eccbench/internal/report"
 	"eccbench/internal/workloads/assess"
 )
@@ -76,12 +77,12 @@ func writeTables(w io.Writer, format, title, about string, tables []assessTable,
 // head returns the first line of the output: images, implementation, witness and version.
 func (a assessed) head() string {
 	return fmt.Sprintf("assess: %s against %s: %s, by %s, VERIFIED by %s, %s", a.predName, a.truth, a.shape,
-		a.answer.By, a.answer.Witness, version())
+		a.answer.By, a.answer.Witness, cli.Version())
 }
 
 // preamble returns the lines below the names of the images: the verdict and the connectivities.
 func preamble(a assessed) string {
-	return fmt.Sprintf("VERIFIED by %s; %s\n%s\n", a.answer.Witness, version(),
+	return fmt.Sprintf("VERIFIED by %s; %s\n%s\n", a.answer.Witness, cli.Version(),
 		strings.Replace(connectivities(a.dims), "; ", "\n", 1))
 }
 
@@ -190,7 +191,7 @@ type assessDocument struct {
 
 func (a assessed) document() assessDocument {
 	return assessDocument{a.predName, a.truth, a.method, a.shape.String(), a.answer.By, "VERIFIED",
-		a.answer.Witness, version(), connectivities(a.dims), a.rows()}
+		a.answer.Witness, cli.Version(), connectivities(a.dims), a.rows()}
 }
 
 // An assessTable is a table of the readable output.

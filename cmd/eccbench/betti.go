@@ -173,7 +173,7 @@ func (j bettiJob) run(c *cli.Program, input string) error {
 		return err
 	}
 	p := a.Provenance
-	p.Program = version()
+	p.Program = cli.Version()
 	what := "Betti numbers at " + strings.ReplaceAll(cli.Listed(j.at), ",", ", ")
 	if len(j.at) == 0 {
 		what = fmt.Sprintf("Betti numbers, %d changes", a.Lines.Len())

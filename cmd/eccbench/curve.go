@@ -116,7 +116,7 @@ func (j curveJob) run(c *cli.Program, input string) error {
 		return err
 	}
 	p := a.Provenance
-	p.Program = version()
+	p.Program = cli.Version()
 	what := fmt.Sprintf("%d changes", len(a.Lines.Curve))
 	if j.slices {
 		what = fmt.Sprintf("curves of %d slices", len(a.Slices))

@@ -11,11 +11,9 @@ import (
 	"eccbench/datasets/files"
 	"eccbench/internal/cli"
 	"eccbench/internal/gating"
-	"eccbench/internal/release"
 	"eccbench/internal/remote"
 	"eccbench/internal/report"
 	"eccbench/internal/reproduce"
-	"eccbench/internal/runner"
 )
 
 func subcommands() []cli.Subcommand {
@@ -48,7 +46,7 @@ func dispatch(c *cli.Program, args []string) error {
 	switch {
 	case len(args) == 0:
 	case args[0] == "--version" || args[0] == "version":
-		fmt.Fprintln(c.Stdout, version())
+		fmt.Fprintln(c.Stdout, cli.Version())
 		return nil
 	case args[0] == "--help" || args[0] == "-h":
 		name, args = "help", nil
@@ -96,9 +94,6 @@ func unknownCommand(name string, list []cli.Subcommand) error {
 	}
 	return cli.Usagef("unknown command %q; eccbench --help lists them", name)
 }
-
-// version returns the release of this program, or the revision of its source, and the toolchain.
-func version() string { return release.Version(runner.ProgramHash) }
 
 func help(c *cli.Program) {
 	fmt.Fprint(c.Stdout, `eccbench measures and verifies implementations of the Euler characteristic

@@ -164,7 +164,7 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 		return err
 	}
 	confirmed := fmt.Sprintf("%s, by %s, VERIFIED by ", a.What, a.By)
-	note := fmt.Sprintf("%s%s by %s: %s", confirmed, a.Witness, version(), j.noted(a.Image))
+	note := fmt.Sprintf("%s%s by %s: %s", confirmed, a.Witness, cli.Version(), j.noted(a.Image))
 	found := eigenmap.Voxelwise(a.Of, a.Of.Nodewise(a.Out))
 	place, err := j.geometryOf(input)
 	if err != nil {

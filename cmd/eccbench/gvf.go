@@ -120,7 +120,7 @@ func (j gvfJob) run(c *cli.Program, input string) error {
 	}
 	confirmed := fmt.Sprintf("%s, mu %v, boundary %s, by %s, VERIFIED by ",
 		a.What, float32(j.flow.Mu), j.flow.Boundary, a.By)
-	note := fmt.Sprintf("%s%s by %s: %s", confirmed, a.Witness, version(), j.noted(a.Image))
+	note := fmt.Sprintf("%s%s by %s: %s", confirmed, a.Witness, cli.Version(), j.noted(a.Image))
 	if err := cli.WriteFile(j.out, func(f *os.File) error {
 		return gvf.Write(f, gvf.Extension(j.out), a.Image.Shape(), a.Out.WithAxes(a.Image.Dim()), note)
 	}); err != nil {

@@ -127,7 +127,7 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 	}
 	out := homologyAnswer{
 		Input: j.named(input), Coefficients: p.Over.String(), Implementation: a.By, Verdict: "VERIFIED", Witness: a.Witness,
-		Program: version(), Groups: []homologyRow{},
+		Program: cli.Version(), Groups: []homologyRow{},
 	}
 	if j.format != "text" { // the text format leaves out the count, which may take longer than the answer
 		out.Simplices = p.Counts()

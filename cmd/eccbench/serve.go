@@ -34,7 +34,7 @@ func serve(c *cli.Program, args []string) error {
 			"eccbench list names them", f.Arg(0))
 	}
 	about := peers.About{
-		Protocol: peers.Protocol, Self: f.Arg(0), Version: version(), Method: "eccbench serve " + f.Arg(0),
+		Protocol: peers.Protocol, Self: f.Arg(0), Version: cli.Version(), Method: "eccbench serve " + f.Arg(0),
 		Language: "Go", Where: "cpu", Answers: service.Claims(),
 	}
 	return cli.Usage(peers.Serve(about, service.Bind))

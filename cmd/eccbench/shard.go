@@ -235,7 +235,7 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 	if step > 1 {
 		p.Step = step
 	}
-	p.Mask, p.Program, p.Implementation = j.named(mask), version(), j.impl
+	p.Mask, p.Program, p.Implementation = j.named(mask), cli.Version(), j.impl
 	p.Counted.Type, p.Counted.Ladder = counted.Type().String(), counted.Ladder().Key()
 	if j.ladder != nil {
 		p.Listed = j.ladder.Listed()
