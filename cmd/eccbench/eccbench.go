@@ -10,6 +10,9 @@ import (
 	"eccbench/datasets"
 	"eccbench/datasets/files"
 	"eccbench/internal/cli"
+	"eccbench/internal/command/assess"
+	"eccbench/internal/command/images"
+	"eccbench/internal/command/measure"
 	"eccbench/internal/gating"
 	"eccbench/internal/remote"
 	"eccbench/internal/report"
@@ -18,9 +21,9 @@ import (
 
 func subcommands() []cli.Subcommand {
 	return []cli.Subcommand{
-		runCommand(), verifyCommand(), curveCommand(), mergeCommand(), levelsCommand(), bettiCommand(), gvfCommand(),
-		eigenmapCommand(), homologyCommand(), assessCommand(), listCommand(), doctorCommand(), reportCommand(),
-		reproduce.Command(), compareCommand(), checkCommand(), gating.Command(), serveCommand(), workerCommand(),
+		measure.Run(), measure.Verify(), images.Curve(), images.Merge(), images.Levels(), images.Betti(), images.GVF(),
+		images.Eigenmap(), images.Homology(), assess.Command(), measure.List(), measure.Doctor(), measure.Report(),
+		reproduce.Command(), measure.Compare(), measure.Check(), gating.Command(), measure.Serve(), measure.Worker(),
 	}
 }
 
