@@ -90,8 +90,10 @@ func (a *Flags) CheckOptions() error {
 	return nil
 }
 
-// Question returns the question about an image.
-func (a *Flags) Question(c *cli.Program, input string) (q ask.Question, err error) {
+// Question returns the question about an image. It returns an error for targets that cannot be written, or that are
+// input files of the question or other inputs.
+func (a *Flags) Question(c *cli.Program, input string, targets []cli.Target, others ...string) (
+	q ask.Question, err error) {
 	q = ask.Question{
 		Options: a.Options, Slices: a.Slices, Input: a.In.Naming(input), Shown: report.VisibleText(a.Spooled.Shown(input)),
 		Named: a.Named,
@@ -100,17 +102,14 @@ func (a *Flags) Question(c *cli.Program, input string) (q ask.Question, err erro
 	if a.Mask != "" {
 		q.Mask, q.MaskShown = a.In.NamingWhole(a.Mask), a.Spooled.Shown(a.Mask)
 	}
-	q.Levels, err = a.In.AskedLevels()
-	return q, err
-}
-
-// Apart returns an error if a target is an input file of the question or of the command.
-func (a *Flags) Apart(q *ask.Question, others []string, targets ...cli.Target) error {
+	if q.Levels, err = a.In.AskedLevels(); err != nil {
+		return q, err
+	}
 	files, err := q.Files()
 	if err != nil {
-		return err
+		return q, err
 	}
-	return cli.Apart(targets, append(files, others...)...)
+	return q, cli.Writable(targets, append(files, others...)...)
 }
 
 // Confirmed prints the confirmed answer for an image and the elapsed time.
@@ -157,30 +156,12 @@ func (a Flags) Named(name string) string {
 		"\u240a"))
 }
 
-// AddProvenance adds the flag of the file for the source and the witnesses of a result.
-func AddProvenance(f *pflag.FlagSet, path *string) {
-	f.StringVar(path, "provenance", "",
-		"also write the source and the witnesses of the result to this JSON `FILE`; for several images, to this folder")
-}
-
 // WriteProvenance writes a provenance to a file; it does nothing without a path.
 func WriteProvenance(path string, p ecc.Provenance) error {
 	if path == "" {
 		return nil
 	}
 	return cli.WriteFile(path, func(w *os.File) error { return p.WriteEvidence(w) })
-}
-
-// Creatable returns an error if a file cannot be written. Commands call it before the work.
-func Creatable(paths ...string) error {
-	for _, path := range paths {
-		if path != "" {
-			if err := cli.Writable(path); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // WriteTo writes to a file, or to standard output if out is empty.

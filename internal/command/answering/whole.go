@@ -33,16 +33,6 @@ func (a *Flags) CheckImage(f *pflag.FlagSet, why string) error {
 	return nil
 }
 
-// Writable returns an error for targets that cannot be written or that Apart rejects.
-func (a *Flags) Writable(q *ask.Question, others []string, targets ...cli.Target) error {
-	for _, t := range targets {
-		if err := Creatable(t.Path); err != nil {
-			return err
-		}
-	}
-	return a.Apart(q, others, targets...)
-}
-
 // Noted returns the displayed name of an image, with the parts that its file lacks, on one line.
 func (a Flags) Noted(image ask.WholeImage) string {
 	if lacks := image.Missing(); lacks != "" {

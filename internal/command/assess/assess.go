@@ -208,19 +208,12 @@ type assessed struct {
 func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err error) {
 	start := time.Now()
 	q := ask.Assess{Labels: j.labels, Groups: j.groups, By: assess.Workload(runs.Implementation{})}
-	if q.Question, err = j.Question(c, pred); err != nil {
-		return a, err
-	}
-	if q.Truth, err = j.Question(c, truth); err != nil {
-		return a, err
-	}
-	files, err := q.Truth.Files()
-	if err != nil {
-		return a, err
-	}
 	targets := []cli.Target{{Flag: "--out", Path: j.Out}, {Flag: "--errors", Path: j.errors},
 		{Flag: "--map", Path: j.mapped}, {Flag: "--plot", Path: j.plot}}
-	if err := j.Writable(&q.Question, files, targets...); err != nil {
+	if q.Question, err = j.Question(c, pred, targets); err != nil {
+		return a, err
+	}
+	if q.Truth, err = j.Question(c, truth, targets); err != nil {
 		return a, err
 	}
 	a = assessed{predName: q.Shown, truth: q.Truth.Shown, constructions: j.constructions, threads: j.Threads}

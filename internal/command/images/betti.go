@@ -47,12 +47,9 @@ func Betti() cli.Subcommand {
 
 // A bettiJob is a parsed betti command.
 type bettiJob struct {
-	bare bool // without a header
 	answering.Flags
-	format, plot string
-	provenance   string
-	at, within   []grid.Number
-	share        shareJob
+	rows
+	share shareJob
 }
 
 func doBetti(c *cli.Program, args []string) error {
@@ -60,11 +57,11 @@ func doBetti(c *cli.Program, args []string) error {
 	f := pflag.NewFlagSet("betti", pflag.ContinueOnError)
 	cli.NumbersVar(f, &j.at, "at",
 		"only the sets at or below these values (default every level at which a number changes)")
-	cli.NumbersVar(f, &j.within, "range", "only rows of levels from LO to HI: `LO,HI`")
+	j.addRange(f)
 	f.StringVar(&j.format, "format", "csv", "csv, json, or npy (without --at)")
 	f.BoolVar(&j.bare, "no-header", false, "omit the provenance line and the column names of CSV")
 	f.StringVarP(&j.Out, "out", "o", "", "write to this `FILE`; for several images or parts, to this folder")
-	answering.AddProvenance(f, &j.provenance)
+	j.addProvenance(f)
 	f.StringVar(&j.plot, "plot", "",
 		"also draw the numbers to this .svg or .png `FILE`; for several images, to this folder")
 	j.In.AddFile(f, nil, "`TYPE` of a raw file, as in NumPy: bool, int8 to uint64, float16 to float64",
@@ -87,17 +84,7 @@ func doBetti(c *cli.Program, args []string) error {
 	return j.AnswerImages(c, f, answering.Answers{
 		One: "Betti numbers", Many: "Betti numbers", Extension: j.format, Plot: j.plot, PlotExtension: ".svg",
 		Provenance: j.provenance,
-		Check: func() error {
-			if j.plot != "" && !drawing.IsPlot(j.plot) {
-				return cli.Usagef("--plot %s: plots are SVG or PNG, want a name that ends in .svg or .png", j.plot)
-			}
-			return answering.Creatable(j.plot, j.provenance, j.Out)
-		},
-		Answer: func(t answering.Target) error {
-			one := j
-			one.Flags, one.plot, one.provenance = t.Flags, t.Plot, t.Provenance
-			return one.run(c, t.Input)
-		},
+		Check:      j.checkPlot, Answer: func(t answering.Target) error { return j.run(c, t) },
 	})
 }
 
@@ -126,7 +113,7 @@ func (j bettiJob) checkRows(f *pflag.FlagSet) error {
 	case j.Slices && (j.plot != "" || j.format != string(ecc.CSV)):
 		return cli.Usagef("--each-slice writes rows of many slices, as csv: leave --plot and other formats out")
 	}
-	return checkRange(f, j.within, at)
+	return j.checkRange(f)
 }
 
 func infinite(n grid.Number) bool { return math.IsInf(n.Float64(), 0) }
@@ -159,15 +146,12 @@ type bettiRow struct {
 }
 
 // run answers for one image and writes the confirmed answer.
-func (j bettiJob) run(c *cli.Program, input string) error {
+func (j bettiJob) run(c *cli.Program, t answering.Target) error {
 	start := time.Now()
+	j.Flags, j.plot, j.provenance = t.Flags, t.Plot, t.Provenance
 	q := ask.Betti{At: j.at, By: c.Betti, Curves: c.BettiCurves}
 	var err error
-	if q.Question, err = j.Question(c, input); err != nil {
-		return err
-	}
-	if err := j.Apart(&q.Question, nil, cli.Target{Flag: "--out", Path: j.Out},
-		cli.Target{Flag: "--plot", Path: j.plot}, cli.Target{Flag: "--provenance", Path: j.provenance}); err != nil {
+	if q.Question, err = j.Question(c, t.Input, j.targets(j.Out)); err != nil {
 		return err
 	}
 	a, err := q.Answer()
@@ -183,7 +167,7 @@ func (j bettiJob) run(c *cli.Program, input string) error {
 	if j.Slices {
 		what = fmt.Sprintf("Betti numbers of %d slices", len(a.SliceNumbers)+len(a.SliceLines))
 	}
-	j.Confirmed(c, input, p, what, start)
+	j.Confirmed(c, t.Input, p, what, start)
 	a.Lines = j.ranged(a.Lines)
 	if j.plot != "" {
 		in, err := j.Options.Convention(false)

@@ -94,25 +94,17 @@ func doCurve(c *cli.Program, args []string) error {
 	}
 	return j.AnswerImages(c, f, answering.Answers{
 		One: "curve", Many: "curves", Extension: extension, Plot: j.plot, PlotExtension: ".svg", Provenance: j.provenance,
-		Check: func() error { return j.rows.writable(j.Out) },
-		Answer: func(t answering.Target) error {
-			one := j
-			one.Flags, one.plot, one.provenance = t.Flags, t.Plot, t.Provenance
-			return one.run(c, t.Input)
-		},
+		Check: j.checkPlot, Answer: func(t answering.Target) error { return j.run(c, t) },
 	})
 }
 
 // run answers for one image and writes the confirmed answer.
-func (j curveJob) run(c *cli.Program, input string) error {
+func (j curveJob) run(c *cli.Program, t answering.Target) error {
 	start := time.Now()
+	j.Flags, j.plot, j.provenance = t.Flags, t.Plot, t.Provenance
 	q := ask.Curve{All: j.every(), By: c.Curve, Eyes: c.Eyes}
 	var err error
-	if q.Question, err = j.Question(c, input); err != nil {
-		return err
-	}
-	if err := j.Apart(&q.Question, nil, cli.Target{Flag: "--out", Path: j.Out},
-		cli.Target{Flag: "--plot", Path: j.plot}, cli.Target{Flag: "--provenance", Path: j.provenance}); err != nil {
+	if q.Question, err = j.Question(c, t.Input, j.targets(j.Out)); err != nil {
 		return err
 	}
 	a, err := q.Answer()
@@ -125,7 +117,7 @@ func (j curveJob) run(c *cli.Program, input string) error {
 	if j.Slices {
 		what = fmt.Sprintf("curves of %d slices", len(a.Slices))
 	}
-	j.Confirmed(c, input, p, what, start)
+	j.Confirmed(c, t.Input, p, what, start)
 	if !j.Slices {
 		return j.rows.write(c, j.Out, j.Spooled.Shown(a.Name), p, j.ranged(a.Lines).Len(),
 			func(yield func(ecc.Lines, error) bool) { yield(a.Lines, nil) })

@@ -37,7 +37,6 @@ type eigenmapJob struct {
 	answering.Flags
 	graph          ask.EigenmapOptions
 	vectors, truth string
-	several        bool // tables of several images are printed
 }
 
 func doEigenmap(c *cli.Program, args []string) error {
@@ -117,11 +116,7 @@ func doEigenmap(c *cli.Program, args []string) error {
 	return j.AnswerImages(c, f, answering.Answers{
 		One: "eigenmap", Many: "eigenmaps", Extension: "npy", Plot: j.vectors, PlotExtension: ".npy",
 		Check: j.checkTargets, CheckMany: j.checkFolder,
-		Answer: func(t answering.Target) error {
-			one := j
-			one.Flags, one.vectors, one.several = t.Flags, t.Plot, t.Several
-			return one.run(c, t.Input)
-		},
+		Answer: func(t answering.Target) error { return j.run(c, t) },
 	})
 }
 
@@ -147,19 +142,17 @@ func (j eigenmapJob) checkFolder() error {
 }
 
 // run answers for one image and writes the confirmed answer.
-func (j eigenmapJob) run(c *cli.Program, input string) error {
+func (j eigenmapJob) run(c *cli.Program, t answering.Target) error {
 	start := time.Now()
+	j.Flags, j.vectors = t.Flags, t.Plot
 	q := ask.Eigenmap{EigenmapOptions: j.graph, Voxels: c.Voxels, Patches: c.Patches, Lanczos: c.Lanczos}
 	var err error
-	if q.Question, err = j.Question(c, input); err != nil {
+	targets := []cli.Target{{Flag: "--out", Path: j.Out}, {Flag: "--vectors", Path: j.vectors}}
+	if q.Question, err = j.Question(c, t.Input, targets, j.truth); err != nil {
 		return err
 	}
 	if j.truth != "" {
 		q.Truth, q.TruthShown = j.In.NamingWhole(j.truth), j.truth
-	}
-	if err := j.Writable(&q.Question, []string{j.truth}, cli.Target{Flag: "--out", Path: j.Out},
-		cli.Target{Flag: "--vectors", Path: j.vectors}); err != nil {
-		return err
 	}
 	a, err := q.Answer()
 	if err != nil {
@@ -168,7 +161,7 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 	confirmed := fmt.Sprintf("%s, by %s, VERIFIED by ", a.What, a.By)
 	note := fmt.Sprintf("%s%s by %s: %s", confirmed, a.Witness, cli.Version(), j.Noted(a.Image))
 	found := eigenmap.Voxelwise(a.Of, a.Of.Nodewise(a.Out))
-	place, err := j.GeometryOf(input)
+	place, err := j.GeometryOf(t.Input)
 	if err != nil {
 		return err
 	}
@@ -177,7 +170,7 @@ func (j eigenmapJob) run(c *cli.Program, input string) error {
 	}
 	if err := answering.WriteTo(c, "", "eigenvalues", func(out io.Writer) error {
 		table := "pair,value,residual\n"
-		if j.several {
+		if t.Several { // tables of several images are printed
 			of := q.Shown
 			if j.In.Volume != "" {
 				of += ", volume " + j.In.Volume

@@ -77,11 +77,7 @@ func doGVF(c *cli.Program, args []string) error {
 	return j.AnswerImages(c, f, answering.Answers{
 		One: "field", Many: "fields", Extension: "npy", Plot: j.plot, PlotExtension: ".png",
 		Check: j.checkTargets, CheckMany: j.checkFolder,
-		Answer: func(t answering.Target) error {
-			one := j
-			one.Flags, one.plot = t.Flags, t.Plot
-			return one.run(c, t.Input)
-		},
+		Answer: func(t answering.Target) error { return j.run(c, t) },
 	})
 }
 
@@ -105,15 +101,13 @@ func (j gvfJob) checkFolder() error {
 }
 
 // run answers for one image and writes the confirmed field.
-func (j gvfJob) run(c *cli.Program, input string) error {
+func (j gvfJob) run(c *cli.Program, t answering.Target) error {
 	start := time.Now()
+	j.Flags, j.plot = t.Flags, t.Plot
 	q := ask.Flow{FlowOptions: j.flow, By: c.Flow, Steady: c.Steady}
 	var err error
-	if q.Question, err = j.Question(c, input); err != nil {
-		return err
-	}
-	if err := j.Writable(&q.Question, nil, cli.Target{Flag: "--out", Path: j.Out},
-		cli.Target{Flag: "--plot", Path: j.plot}); err != nil {
+	targets := []cli.Target{{Flag: "--out", Path: j.Out}, {Flag: "--plot", Path: j.plot}}
+	if q.Question, err = j.Question(c, t.Input, targets); err != nil {
 		return err
 	}
 	a, err := q.Answer()

@@ -100,10 +100,8 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 	if err != nil {
 		return notOfImage(input, cli.Usage(err))
 	}
-	if err := answering.Creatable(j.Out); err != nil {
-		return err
-	}
-	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.Out}}, homology.Inputs{}.Files(name)...); err != nil {
+	targets := []cli.Target{{Flag: "--out", Path: j.Out}}
+	if err := cli.Writable(targets, homology.Inputs{}.Files(name)...); err != nil {
 		return err
 	}
 	start := time.Now()

@@ -146,7 +146,7 @@ func (j mergeJob) mergeRanges(c *cli.Program, f *pflag.FlagSet, set *parts.Set) 
 	if int64(len(table)) > v.Most {
 		return cli.Usagef("the parts have %w", manyValues(v.Most))
 	}
-	return writeValues(c, j.out, v, table)
+	return writeValues(c, j.Out, v, table)
 }
 
 // tableTitle is the first line of a table of values.

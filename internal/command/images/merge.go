@@ -1,10 +1,10 @@
 package images
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -19,7 +19,6 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/command/answering"
-	"eccbench/internal/quantity"
 	"eccbench/internal/report"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/betti"
@@ -42,30 +41,26 @@ func Merge() cli.Subcommand {
 
 // A mergeJob is a parsed merge command.
 type mergeJob struct {
+	answering.Flags
 	rows
-	out            string
-	missing, quiet bool
-	threads        int
+	missing bool
 }
 
 func doMerge(c *cli.Program, args []string) error {
 	var j mergeJob
 	f := pflag.NewFlagSet("merge", pflag.ContinueOnError)
 	j.rows.add(f)
-	f.StringVarP(&j.out, "out", "o", "", "write to this `FILE`")
+	f.StringVarP(&j.Out, "out", "o", "", "write to this `FILE`")
 	f.StringVar(&j.plot, "plot", "", "also draw the curve to this .svg or .png `FILE`")
 	f.BoolVar(&j.missing, "missing", false,
 		"print the shards without a valid part as a Slurm array (3,5-7), and nothing else")
-	f.IntVar(&j.threads, "threads", runtime.GOMAXPROCS(0), "cores")
-	f.BoolVarP(&j.quiet, "quiet", "q", false, "print only errors on standard error")
+	f.IntVar(&j.Threads, "threads", runtime.GOMAXPROCS(0), "cores")
+	f.BoolVarP(&j.Quiet, "quiet", "q", false, "print only errors on standard error")
 	if err := c.Parse(Merge(), f, args); err != nil {
 		return err
 	}
-	if err := j.check(f); err != nil {
+	if err := cmp.Or(j.rows.check(f), j.Check()); err != nil {
 		return err
-	}
-	if j.threads < 1 {
-		return cli.Usagef("--threads %d: want at least 1", j.threads)
 	}
 	paths, err := partFiles(f.Args())
 	if err != nil {
@@ -74,14 +69,10 @@ func doMerge(c *cli.Program, args []string) error {
 	if j.missing {
 		return j.printMissing(c, paths)
 	}
-	if err := j.writable(j.out); err != nil {
+	if err := cmp.Or(j.checkPlot(), cli.Writable(j.targets(j.Out), paths...)); err != nil {
 		return err
 	}
-	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: j.out}, {Flag: "--plot", Path: j.plot},
-		{Flag: "--provenance", Path: j.provenance}}, paths...); err != nil {
-		return err
-	}
-	set, err := parts.Load(paths, j.threads)
+	set, err := parts.Load(paths, j.Threads)
 	if err != nil {
 		return cli.Usage(err)
 	}
@@ -125,7 +116,7 @@ func partFiles(args []string) (paths []string, err error) {
 
 // printMissing prints the shards without a complete part.
 func (j mergeJob) printMissing(c *cli.Program, paths []string) error {
-	missing, err := parts.Missing(paths, j.threads)
+	missing, err := parts.Missing(paths, j.Threads)
 	if err != nil {
 		return cli.Usage(err)
 	}
@@ -138,27 +129,19 @@ func (j mergeJob) printMissing(c *cli.Program, paths []string) error {
 // run merges the parts twice: first to verify the curve, then to write it.
 func (j mergeJob) run(c *cli.Program, set *parts.Set) error {
 	start := time.Now()
-	head := set.Head()
 	if j.every() && !set.Ladder().Indexed() {
 		return cli.Usagef("a row for every level, of which each float32 is one: leave --all and --format euler out")
 	}
 	var lines int64
-	w := parts.Merging(set, func(steps ecc.VCEC) { lines += j.ranged(j.linesOf(set, steps, 0)).Len() })
-	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.threads}}
-	answered, err := ask.Answer(w, parts.MergeName, head.Input, set, conditions, answering.LimitsOf(math.MaxInt64), "curve")
+	steps, p, err := j.answer(set, "curve", func(steps ecc.VCEC) { lines += j.ranged(j.linesOf(set, steps, 0)).Len() })
 	if err != nil {
-		return j.blame(set, err)
+		return err
 	}
-	p := head.Provenance
 	if j.every() { // levels=every makes no difference to a row for every level
 		p.Input = strings.Replace(p.Input, "/levels=every", "", 1)
 	}
-	p.Verdict, p.Witness, p.Evidence, p.Digest = "VERIFIED", answered.Witness, answered.Evidence, set.Digest()
-	if !j.quiet {
-		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %d changes of %d parts by %s, VERIFIED by %s, %v\n",
-			report.VisibleText(p.Input), p.Shape, p.Type, answered.Out.Steps, set.Len(), p.Implementation, p.Evidence, quantity.Duration(time.Since(start)))
-	}
-	return j.write(c, j.out, p.Input, p, lines, func(yield func(ecc.Lines, error) bool) {
+	j.Confirmed(c, report.VisibleText(p.Input), p, fmt.Sprintf("%d changes of %d parts", steps, set.Len()), start)
+	return j.write(c, j.Out, p.Input, p, lines, func(yield func(ecc.Lines, error) bool) {
 		var chi int64
 		for steps, err := range set.Steps() {
 			l := j.linesOf(set, steps, chi)
@@ -170,6 +153,20 @@ func (j mergeJob) run(c *cli.Program, set *parts.Set) error {
 			}
 		}
 	})
+}
+
+// answer merges the changes of all parts, with each chunk for a function, and returns their number and the provenance
+// of the verified answer.
+func (j mergeJob) answer(set *parts.Set, what string, each func(ecc.VCEC)) (steps int64, p ecc.Provenance, err error) {
+	p = set.Head().Provenance
+	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.Threads}}
+	a, err := ask.Answer(parts.Merging(set, each), parts.MergeName, p.Input, set, conditions,
+		answering.LimitsOf(j.Budget), what)
+	if err != nil {
+		return 0, p, j.blame(set, err)
+	}
+	p.Verdict, p.Witness, p.Evidence, p.Digest = "VERIFIED", a.Witness, a.Evidence, set.Digest()
+	return a.Out.Steps, p, nil
 }
 
 // bettis merges parts of Betti numbers.
@@ -187,18 +184,15 @@ func (j mergeJob) bettis(c *cli.Program, f *pflag.FlagSet, set *parts.Set) error
 	// The changes of the Euler characteristic from one set to the next, in growing order of the
 	// sets.
 	chi := make([]int64, len(head.At))
-	w := parts.Merging(set, func(steps ecc.VCEC) {
+	_, p, err := j.answer(set, "Euler characteristics", func(steps ecc.VCEC) {
 		for _, s := range steps {
 			for k := s.Level; k < int64(len(chi)); k++ {
 				chi[k] += s.Change
 			}
 		}
 	})
-	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.threads}}
-	answered, err := ask.Answer(
-		w, parts.MergeName, head.Input, set, conditions, answering.LimitsOf(math.MaxInt64), "Euler characteristics")
 	if err != nil {
-		return j.blame(set, err)
+		return err
 	}
 	numbers, err := bettiNumbers(set, chi)
 	if err != nil {
@@ -208,17 +202,12 @@ func (j mergeJob) bettis(c *cli.Program, f *pflag.FlagSet, set *parts.Set) error
 	for k, i := range betti.Growing(head.At, head.Above) {
 		rows[i] = bettiRow{head.At[i], numbers[k].B0, numbers[k].B1, numbers[k].B2}
 	}
-	p := head.Provenance
-	p.Verdict, p.Witness, p.Digest = "VERIFIED", betti.FloodName+" and "+answered.Witness, set.Digest()
-	p.Evidence = betti.FloodName + " and " + answered.Evidence
-	if !j.quiet {
-		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: Betti numbers of %d parts by %s, VERIFIED by %s, %v\n",
-			report.VisibleText(p.Input), p.Shape, p.Type, set.Len(), p.Implementation, p.Evidence, quantity.Duration(time.Since(start)))
-	}
+	p.Witness, p.Evidence = betti.FloodName+" and "+p.Witness, betti.FloodName+" and "+p.Evidence
+	j.Confirmed(c, report.VisibleText(p.Input), p, fmt.Sprintf("Betti numbers of %d parts", set.Len()), start)
 	if err := answering.WriteProvenance(j.provenance, p); err != nil {
 		return err
 	}
-	return answering.WriteTo(c, j.out, "Betti numbers", func(w io.Writer) error { return writeBetti(w, j.format, p, rows, j.bare) })
+	return answering.WriteTo(c, j.Out, "Betti numbers", func(w io.Writer) error { return writeBetti(w, j.format, p, rows, j.bare) })
 }
 
 // bettiNumbers merges the components of the parts to the Betti numbers of each set, in growing

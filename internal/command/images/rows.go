@@ -33,9 +33,20 @@ func (r *rows) add(f *pflag.FlagSet) {
 	f.StringVar(&r.format, "format", "csv",
 		"csv, json, jsonl (one object per line), npy, euler (value χ per level) or socg (value χ where it changes)")
 	f.BoolVar(&r.bare, "no-header", false, "omit the provenance line of CSV and jsonl, and the column names of CSV")
-	answering.AddProvenance(f, &r.provenance)
+	r.addProvenance(f)
 	cli.NumbersVar(f, &r.at, "at", "only χ at these values, as CSV")
+	r.addRange(f)
+}
+
+// addRange adds the flag of the levels of rows.
+func (r *rows) addRange(f *pflag.FlagSet) {
 	cli.NumbersVar(f, &r.within, "range", "only rows of levels from LO to HI: `LO,HI`")
+}
+
+// addProvenance adds the flag of the file for the source and the witnesses of a result.
+func (r *rows) addProvenance(f *pflag.FlagSet) {
+	f.StringVar(&r.provenance, "provenance", "",
+		"also write the source and the witnesses of the result to this JSON `FILE`; for several images, to this folder")
 }
 
 // check returns an error for impossible flags.
@@ -46,26 +57,32 @@ func (r *rows) check(f *pflag.FlagSet) error {
 	case len(r.at) > 0 && (r.all || f.Changed("format") && r.format != string(ecc.CSV)):
 		return cli.Usagef("--at prints rows of CSV, of some values: leave --format and --all out")
 	}
-	return checkRange(f, r.within, len(r.at) > 0)
+	return r.checkRange(f)
 }
 
 // checkRange returns an error for an invalid range, or a range together with --at.
-func checkRange(f *pflag.FlagSet, within []grid.Number, at bool) error {
+func (r *rows) checkRange(f *pflag.FlagSet) error {
 	switch {
-	case f.Changed("range") && (len(within) != 2 || within[0].Compare(within[1]) > 0):
-		return cli.Usagef("--range %s: want two values LO,HI, the lower one first, such as 40,100", cli.Listed(within))
-	case f.Changed("range") && at:
+	case f.Changed("range") && (len(r.within) != 2 || r.within[0].Compare(r.within[1]) > 0):
+		return cli.Usagef("--range %s: want two values LO,HI, the lower one first, such as 40,100", cli.Listed(r.within))
+	case f.Changed("range") && len(r.at) > 0:
 		return cli.Usagef("--range applies to rows of levels, and --at has rows of its own: leave one of them out")
 	}
 	return nil
 }
 
-// writable returns an error if an output file cannot be written. Commands call it before the work.
-func (r rows) writable(out string) error {
+// checkPlot returns an error for a plot in an unknown format.
+func (r rows) checkPlot() error {
 	if r.plot != "" && !drawing.IsPlot(r.plot) {
 		return cli.Usagef("--plot %s: plots are SVG or PNG, want a name that ends in .svg or .png", r.plot)
 	}
-	return answering.Creatable(r.plot, r.provenance, out)
+	return nil
+}
+
+// targets returns the output files.
+func (r rows) targets(out string) []cli.Target {
+	return []cli.Target{{Flag: "--out", Path: out}, {Flag: "--plot", Path: r.plot},
+		{Flag: "--provenance", Path: r.provenance}}
 }
 
 // every reports whether the output has a row for every level.

@@ -254,10 +254,7 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 	if err != nil {
 		return err
 	}
-	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: path}}, files...); err != nil {
-		return err
-	}
-	if err := cli.Writable(path); err != nil {
+	if err := cli.Writable([]cli.Target{{Flag: "--out", Path: path}}, files...); err != nil {
 		return err
 	}
 	said, hold := "", func() error { return nil } // hold is called once the part is written

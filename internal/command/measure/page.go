@@ -19,7 +19,8 @@ func page(c *cli.Program, path, gated string, files []string) error {
 	if len(files) == 0 && gated == "" {
 		return cli.Usagef("--html needs results files to show, or --gate")
 	}
-	if err := cli.Apart([]cli.Target{{Flag: "--html", Path: path}}, append(slices.Clone(files), gated)...); err != nil {
+	targets := []cli.Target{{Flag: "--html", Path: path}}
+	if err := cli.Writable(targets, append(slices.Clone(files), gated)...); err != nil {
 		return err
 	}
 	p := report.Page{Title: "eccbench", Ceiling: impls.Ceiling}
@@ -44,9 +45,6 @@ func page(c *cli.Program, path, gated string, files []string) error {
 			return err
 		}
 		p.Title += " " + filepath.Base(gated)
-	}
-	if err := cli.Writable(path); err != nil {
-		return err
 	}
 	return cli.WriteFile(path, func(w *os.File) error { return report.HTML(w, p) })
 }

@@ -139,13 +139,8 @@ func doRun(c *cli.Program, args []string) error {
 	case sampling.MaxSamples < 1 || sampling.MaxTime <= 0:
 		return cli.Usagef("--max-samples and --max-time must be more than 0")
 	}
-	if err := records.Check(); err != nil {
+	if err := cmp.Or(records.Check(), cli.Writable([]cli.Target{{Flag: "--gobench", Path: export}})); err != nil {
 		return err
-	}
-	if export != "" {
-		if err := cli.Writable(export); err != nil {
-			return err
-		}
 	}
 	var files []string
 	for _, name := range names {
