@@ -172,7 +172,12 @@ var floor = map[string]int{
 	"internal/reproduce": 10,
 	"internal/gating":    10,
 
-	"cmd/eccbench":    11,
+	"internal/command/answering": 10,
+	"internal/command/assess":    11,
+	"internal/command/images":    11,
+	"internal/command/measure":   11,
+
+	"cmd/eccbench":    12,
 	"cmd/libeccbench": 11,
 	"web/wasm":        11,
 	"web":             12,
@@ -204,7 +209,7 @@ var doors = map[string][]string{
 	"golang.org/x/sys/unix":             {"internal/memfile", "internal/runner", "internal/peers"},
 	"golang.org/x/sys/cpu":              {"internal/isa"},
 	"golang.org/x/term":                 {"internal/cli"},
-	"github.com/spf13/pflag":            {"internal/cli", "internal/gating", "internal/reproduce", "cmd/eccbench"},
+	"github.com/spf13/pflag":            {"internal/cli", "internal/gating", "internal/reproduce", "internal/command/answering", "internal/command/assess", "internal/command/images", "internal/command/measure"},
 	"github.com/ebitengine/purego":      {"internal/cuda"},
 	"github.com/vbauerster/mpb/v8":      {"internal/cli"},
 }
