@@ -98,8 +98,6 @@ func (j bettiJob) checkRows(f *pflag.FlagSet) error {
 		return cli.Usagef("--format npy is for every level: leave --at out, or use csv or json")
 	case at && j.plot != "":
 		return cli.Usagef("--plot draws the numbers at every level: leave --at or --plot out")
-	case at && f.Changed("levels"):
-		return cli.Usagef("--levels apply to rows of levels, and --at has rows of its own: leave one of them out")
 	case j.format == string(ecc.JSON) && slices.ContainsFunc(j.at, infinite):
 		return cli.Usagef("--at Inf: JSON has no infinite numbers: want finite ones, or csv")
 	case j.share.asked() && !at:

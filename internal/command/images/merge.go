@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/command/answering"
+	"eccbench/internal/grid"
 	"eccbench/internal/report"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/betti"
@@ -132,6 +134,9 @@ func (j mergeJob) run(c *cli.Program, set *parts.Set) error {
 	if j.every() && !set.Ladder().Indexed() {
 		return cli.Usagef("a row for every level, of which each float32 is one: leave --all and --format euler out")
 	}
+	if err := j.onLevels(set.Ladder()); err != nil {
+		return err
+	}
 	var lines int64
 	steps, p, err := j.answer(set, "curve", func(steps ecc.VCEC) { lines += j.ranged(j.linesOf(set, steps, 0)).Len() })
 	if err != nil {
@@ -153,6 +158,22 @@ func (j mergeJob) run(c *cli.Program, set *parts.Set) error {
 			}
 		}
 	})
+}
+
+// onLevels rejects values of --at between two evenly spaced levels: the parts do not have χ there.
+func (j mergeJob) onLevels(l grid.Ladder) error {
+	if !strings.HasPrefix(l.Key(), "affine:") {
+		return nil
+	}
+	for _, v := range j.at {
+		value := func(k int64) grid.Number { return grid.Numbers(float64(l.Value(k)))[0] }
+		k := int64(sort.Search(int(l.Len()), func(k int) bool { return value(int64(k)).Compare(v) >= 0 }))
+		if 0 < k && k < l.Len() && value(k).Compare(v) != 0 {
+			return cli.Usagef("--at %v: the parts have χ at %d evenly spaced levels, and the nearest are %v and %v; take those, or count again without --levels",
+				v, l.Len(), l.Value(k-1), l.Value(k))
+		}
+	}
+	return nil
 }
 
 // answer merges the changes of all parts, with each chunk for a function, and returns their number and the provenance

@@ -60,13 +60,16 @@ func (r *rows) check(f *pflag.FlagSet) error {
 	return r.checkRange(f)
 }
 
-// checkRange returns an error for an invalid range, or a range together with --at.
+// checkRange returns an error for an invalid range, or a range or levels together with --at.
 func (r *rows) checkRange(f *pflag.FlagSet) error {
+	at := len(r.at) > 0
 	switch {
 	case f.Changed("range") && (len(r.within) != 2 || r.within[0].Compare(r.within[1]) > 0):
 		return cli.Usagef("--range %s: want two values LO,HI, the lower one first, such as 40,100", cli.Listed(r.within))
-	case f.Changed("range") && len(r.at) > 0:
+	case f.Changed("range") && at:
 		return cli.Usagef("--range applies to rows of levels, and --at has rows of its own: leave one of them out")
+	case f.Changed("levels") && at:
+		return cli.Usagef("--levels apply to rows of levels, and --at has rows of its own: leave one of them out")
 	}
 	return nil
 }
