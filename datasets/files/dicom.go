@@ -10,11 +10,20 @@ import (
 	"strings"
 
 	"eccbench/datasets/element"
-	"eccbench/internal/grid"
 )
+
+// dicomName is the name of the format.
+const dicomName = "DICOM"
 
 // dicomPreamble is the number of bytes before the magic DICM of a file.
 const dicomPreamble = 128
+
+// dicomFormats returns the format of this package.
+func dicomFormats() []fileFormat {
+	return []fileFormat{
+		{name: dicomName, extensions: []string{".dcm", ".dicom", ".ima"}, matches: matchesDicom, open: openDicom},
+	}
+}
 
 func matchesDicom(head []byte) bool {
 	return len(head) >= dicomPreamble+4 && string(head[dicomPreamble:][:4]) == "DICM"
@@ -194,30 +203,4 @@ func (d *dicomFile) checkLength(b *fileBody) error {
 		err = wrong
 	}
 	return err
-}
-
-// lowBits clears the upper bits of each element, and extends the sign of signed ones.
-func lowBits(data []byte, s element.Type, bits int) {
-	unused := 8*int(s.Size()) - bits
-	signed := s == element.Int8 || s == element.Int16 || s == element.Int32 || s == element.Int64
-	switch s.Size() {
-	case 1:
-		extendBits[uint8, int8](data, unused, signed)
-	case 2:
-		extendBits[uint16, int16](grid.Values[uint16](data), unused, signed)
-	case 4:
-		extendBits[uint32, int32](grid.Values[uint32](data), unused, signed)
-	case 8:
-		extendBits[uint64, int64](grid.Values[uint64](data), unused, signed)
-	}
-}
-
-// extendBits is lowBits for values of the unsigned type U, with the signed type S.
-func extendBits[U uint8 | uint16 | uint32 | uint64, S int8 | int16 | int32 | int64](values []U, unused int,
-	signed bool) {
-	for i, v := range values {
-		if values[i] = v << unused >> unused; signed {
-			values[i] = U(S(v<<unused) >> unused)
-		}
-	}
 }

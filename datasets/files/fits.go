@@ -212,14 +212,14 @@ func (h fitsFields) body(in fileInput, bits int64, axes []int64, data int64) (*f
 		b.in.size = data + b.total()
 	}
 	if _, said := h["BLANK"]; said && bits > 0 {
-		err = b.fitsBlank(h, bits)
+		err = fitsBlank(b, h, bits)
 	}
 	return b, err
 }
 
 // fitsBlank sets the stored value of undefined voxels, before scaling. A value outside the voxel's
 // type is ignored.
-func (b *fileBody) fitsBlank(h fitsFields, bits int64) error {
+func fitsBlank(b *fileBody, h fitsFields, bits int64) error {
 	blank, err := h.integer("BLANK", 0)
 	least, most := int64(-1)<<(bits-1), int64(1)<<(bits-1)-1
 	if bits == 8 {

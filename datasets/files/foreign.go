@@ -1,7 +1,6 @@
 package files
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -71,6 +70,3 @@ func Foreign(path string) error {
 	}
 	return nil
 }
-
-// errAnalyze is the error of a header of the format that NIfTI extends.
-var errAnalyze = errors.New(`an ANALYZE 7.5 header, which programs read in several ways; convert it first: nibabel.save(nibabel.load(FILE), "image.nii")`)

@@ -44,24 +44,24 @@ func openMeta(in fileInput) (*fileBody, error) {
 	if b.stored = metaTypes[fields.values["ElementType"]]; b.stored == 0 {
 		return nil, fmt.Errorf("MetaImage type %.40q is not an integer of 8 to 64 bits, MET_FLOAT or MET_DOUBLE; save it as one of them", fields.values["ElementType"])
 	}
-	if err := fields.metaPlain(); err != nil {
+	if err := metaPlain(fields); err != nil {
 		return nil, err
 	}
-	if b.big, err = fields.metaOrder(); err != nil {
+	if b.big, err = metaOrder(fields); err != nil {
 		return nil, err
 	}
-	axes, channels, err := fields.metaAxes()
+	axes, channels, err := metaAxes(fields)
 	if err != nil {
 		return nil, err
 	}
 	if err = b.frame(axes, in, channels); err != nil {
 		return nil, err
 	}
-	return b, b.metaVoxels(fields, list)
+	return b, metaVoxels(b, fields, list)
 }
 
 // metaPlain returns an error if the voxels differ from the stored values.
-func (f headerFields) metaPlain() error {
+func metaPlain(f headerFields) error {
 	if kind, ok := f.values["ObjectType"]; ok && !strings.EqualFold(kind, "image") {
 		return fmt.Errorf("MetaImage field ObjectType is %.40q; want Image", kind)
 	}
@@ -75,7 +75,7 @@ func (f headerFields) metaPlain() error {
 }
 
 // metaOrder reports whether the voxels are big-endian, by either of two fields.
-func (f headerFields) metaOrder() (big bool, err error) {
+func metaOrder(f headerFields) (big bool, err error) {
 	binary, said, err := f.truth("BinaryDataByteOrderMSB")
 	if err != nil {
 		return false, err
@@ -89,7 +89,7 @@ func (f headerFields) metaOrder() (big bool, err error) {
 
 // metaAxes returns the lengths of the axes, slowest first. channels reports whether the last axis
 // is the values of a voxel.
-func (f headerFields) metaAxes() (axes []int64, channels bool, err error) {
+func metaAxes(f headerFields) (axes []int64, channels bool, err error) {
 	if axes, err = wholeNumbers(f.values["DimSize"]); err != nil {
 		return nil, false, fmt.Errorf("MetaImage field DimSize: %w", err)
 	}
@@ -110,7 +110,7 @@ func (f headerFields) metaAxes() (axes []int64, channels bool, err error) {
 }
 
 // metaVoxels finds the voxels of a body of known shape.
-func (b *fileBody) metaVoxels(fields headerFields, list []string) error {
+func metaVoxels(b *fileBody, fields headerFields, list []string) error {
 	packed, _, err := fields.truth("CompressedData")
 	if err != nil {
 		return err
@@ -150,14 +150,14 @@ func (b *fileBody) metaVoxels(fields headerFields, list []string) error {
 	case text:
 		return b.text()
 	case packed:
-		return b.metaPacked(fields)
+		return metaPacked(b, fields)
 	}
 	b.atEnd = skip < 0
 	return nil
 }
 
 // metaPacked decompresses zlib data, or gzip data, as MetaIO does.
-func (b *fileBody) metaPacked(fields headerFields) error {
+func metaPacked(b *fileBody, fields headerFields) error {
 	said, is := fields.values["CompressedDataSize"], b.in.size-b.offset
 	if n, err := strconv.ParseFloat(said, 64); said != "" && (err != nil || n != float64(is)) {
 		return fmt.Errorf("%d bytes of compressed voxels, where the header states %.40s; copy the file again", is, said)
@@ -220,7 +220,7 @@ func metaFields(in fileInput) (fields headerFields, list []string, offset int64,
 			continue
 		}
 		if words := strings.Fields(value); len(words) > 0 && words[0] == "LIST" {
-			if list, err = in.metaList(h.offset); err != nil {
+			if list, err = metaList(in, h.offset); err != nil {
 				return fields, nil, 0, err
 			}
 		}
@@ -229,7 +229,7 @@ func metaFields(in fileInput) (fields headerFields, list []string, offset int64,
 }
 
 // metaList returns the names of files from an offset on, one per line.
-func (in fileInput) metaList(offset int64) (list []string, err error) {
+func metaList(in fileInput, offset int64) (list []string, err error) {
 	rest := make([]byte, min(in.size-offset, metaHeaderLimit))
 	if _, err := in.ReadAt(rest, offset); err != nil && err != io.EOF {
 		return nil, fmt.Errorf("reading the header: %w", storage.Cause(err))

@@ -76,7 +76,7 @@ func openMrc(in fileInput) (*fileBody, error) {
 		return b, nil
 	}
 	b.in = in
-	return b, b.permute(place)
+	return b, mrcPermute(b, place)
 }
 
 // mrcAxes are the numbers of x, y and z in the header.
@@ -106,8 +106,8 @@ func mrcOrder(h []byte, size int64) (binary.ByteOrder, error) {
 		h[212], h[213])
 }
 
-// permute reorders the voxels to x, y, z. place is the order of the axes in the file.
-func (b *fileBody) permute(place []int64) error {
+// mrcPermute reorders the voxels to x, y, z. place is the order of the axes in the file.
+func mrcPermute(b *fileBody, place []int64) error {
 	if b.volumes.count > 1 {
 		return fmt.Errorf("MRC axes of several volumes are in the order %d, %d, %d; save them as 1, 2, 3 (x, y, z)",
 			place[0], place[1], place[2])

@@ -257,3 +257,6 @@ func niftiType(code uint16) (element.Type, error) {
 	return 0, fmt.Errorf("data type %d (%s) is not an integer of 8 to 64 bits, float32 or float64; save it as one of them",
 		code, name)
 }
+
+// errAnalyze is the error of a header of the format that NIfTI extends.
+var errAnalyze = errors.New(`an ANALYZE 7.5 header, which programs read in several ways; convert it first: nibabel.save(nibabel.load(FILE), "image.nii")`)

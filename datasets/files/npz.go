@@ -25,10 +25,10 @@ func openNpz(in fileInput) (*fileBody, error) {
 		return nil, fmt.Errorf("not an npz archive: %w; the file is truncated or damaged: copy it again", err)
 	}
 	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
-	if err := in.directoryEnd(len(z.Comment)); err != nil {
+	if err := checkNpzEnd(in, len(z.Comment)); err != nil {
 		return nil, err
 	}
-	chosen, err := in.arrayOf(z)
+	chosen, err := npzArray(in, z)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func openNpz(in fileInput) (*fileBody, error) {
 	} else if in.Stream {
 		open := func() (io.Reader, error) { return chosen.Open() }
 		return in.pass(open, int64(packed), storage.DeflateRatio, "it is compressed", openNpy)
-	} else if array, err = in.member(chosen); err != nil {
+	} else if array, err = inflateMember(in, chosen); err != nil {
 		return nil, err
 	}
 	b, err := openNpy(array)
@@ -66,8 +66,8 @@ func openNpz(in fileInput) (*fileBody, error) {
 	return b, err
 }
 
-// arrayOf returns the only array of an archive, or the one in the options.
-func (in fileInput) arrayOf(z *zip.Reader) (chosen *zip.File, err error) {
+// npzArray returns the only array of an archive, or the one in the options.
+func npzArray(in fileInput, z *zip.Reader) (chosen *zip.File, err error) {
 	var names []string
 	known := map[string]bool{}
 	for _, f := range z.File {
@@ -98,10 +98,10 @@ func (in fileInput) arrayOf(z *zip.Reader) (chosen *zip.File, err error) {
 	return chosen, nil
 }
 
-// directoryEnd checks the record at the end of an archive, before its comment. Nothing may follow
+// checkNpzEnd checks the record at the end of an archive, before its comment. Nothing may follow
 // it, and the directory must end where it starts. The directory of a ZIP64 archive is followed by
 // other records.
-func (in fileInput) directoryEnd(comment int) error {
+func checkNpzEnd(in fileInput, comment int) error {
 	const size, locator = 22, 20
 	at := in.size - size - int64(comment)
 	end := make([]byte, locator+size)
@@ -121,8 +121,8 @@ func (in fileInput) directoryEnd(comment int) error {
 	return nil
 }
 
-// member decompresses a file of an archive into memory.
-func (in fileInput) member(f *zip.File) (fileInput, error) {
+// inflateMember decompresses a file of an archive into memory.
+func inflateMember(in fileInput, f *zip.File) (fileInput, error) {
 	if f.UncompressedSize64/storage.DeflateRatio > f.CompressedSize64 {
 		return in, fmt.Errorf("the archive states %d bytes, more than %d compressed bytes can hold; it is damaged",
 			f.UncompressedSize64, f.CompressedSize64)

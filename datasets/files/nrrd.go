@@ -60,11 +60,11 @@ func openNrrd(in fileInput) (*fileBody, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b, b.nrrdVoxels(fields, encoding, list)
+	return b, nrrdVoxels(b, fields, encoding, list)
 }
 
 // nrrdVoxels finds the voxels of a body of known shape.
-func (b *fileBody) nrrdVoxels(fields headerFields, encoding string, list []string) error {
+func nrrdVoxels(b *fileBody, fields headerFields, encoding string, list []string) error {
 	lines, err := fields.skip("line skip", 0)
 	if err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 
 	"eccbench/datasets/element"
@@ -16,84 +15,9 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// wrappings are the compressions of whole files.
-var wrappings = []storage.Compression{storage.Gzip, storage.Zstd, storage.Bzip2}
-
-// wrapping returns the compression of a file by its name, else by its first bytes, and the name
-// without its extension.
-func wrapping(name string, head []byte) (p storage.Compression, inner string, ok bool) {
-	for _, p := range wrappings {
-		if n := len(name) - len(p.Extension); n > 0 && strings.EqualFold(name[n:], p.Extension) {
-			return p, name[:n], true
-		}
-	}
-	for _, p := range wrappings {
-		if strings.HasPrefix(string(head), p.Magic) {
-			return p, name, true
-		}
-	}
-	return storage.Compression{}, "", false
-}
-
-// signed are the formats whose files always begin with a signature.
-var signed = []string{"npy", "npz", "NRRD", "FITS", "DICOM", "PNG", "BMP", "TIFF"}
-
-// look returns an error if the first bytes of a compressed file contradict its name. It runs before
-// the whole file is decompressed.
-func (in fileInput) look(w wrappedFile, r *bufio.Reader) error {
-	var err error
-	if in.held, err = r.Peek(passHead); err != nil {
-		return nil // the file is short, or the error appears again
-	}
-	in.ReaderAt, in.size = bytes.NewReader(in.held), int64(len(in.held))
-	format, err := formatOf(w.inner, in)
-	if err == nil && slices.Contains(signed, format.name) && !format.matches(in.held) {
-		err = fmt.Errorf("not a %s file, although it has the name of one: its first bytes differ; check the file",
-			format.name)
-	}
-	return err
-}
-
-// unwrap decompresses a whole file into memory, which grows as bytes arrive.
-func (in fileInput) unwrap(w wrappedFile) (fileInput, error) {
-	p := w.by
-	r, err := p.Open(bufio.NewReader(io.NewSectionReader(in, 0, in.size)), in.size)
-	if err == nil {
-		plain := bufio.NewReaderSize(r, passHead)
-		if err := in.look(w, plain); err != nil {
-			return in, err
-		}
-		in.held, err = readAll(plain, in.size, in.Memory)
-	}
-	switch {
-	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		return in, fmt.Errorf("truncated: the data by %s end too early; copy the file again", p.Name)
-	case errors.As(err, new(noRoom)):
-		return in, err
-	case err != nil:
-		return in, fmt.Errorf("decompressing: %w; copy the file again", storage.Cause(err))
-	}
-	in.ReaderAt, in.size = bytes.NewReader(in.held), int64(len(in.held))
-	if in.Memory > 0 {
-		in.Memory = max(1, in.Memory-in.size)
-	}
-	return in, nil
-}
-
 // passHead is the number of bytes kept from the beginning of a file for its header, while the file
 // is decompressed in order.
 const passHead = 64 << 10
-
-// passed are the formats with a header followed by voxels and nothing else.
-var passed = []string{"raw", "npy", "NIfTI", "NRRD", "MetaImage"}
-
-// wrapped describes an image in a file that is compressed as a whole and read in order.
-func (in fileInput) wrapped(w wrappedFile) (*fileBody, error) {
-	open := func() (io.Reader, error) {
-		return w.by.Open(bufio.NewReader(io.NewSectionReader(in, 0, in.size)), in.size)
-	}
-	return in.pass(open, in.size, w.by.Ratio, "it is compressed by "+w.by.Name, func(in fileInput) (*fileBody, error) { return describe(w.inner, in) })
-}
 
 // pass describes an image in packed compressed bytes. The voxels follow its header and are read
 // once, in order. For other images the error is why. Other errors of the file appear when it is

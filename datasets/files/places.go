@@ -24,53 +24,15 @@ type slicePlace struct {
 	at       [3]float64 // in mm; or the number, then zeros
 	axes     [6]float64 // the directions of rows and columns
 	normal   [3]float64
-	traits   []string // values that may differ from other images at its place, as in placeTraits
+	traits   []placeTrait
 }
 
-// placeTraits are the properties that may differ between images at one place.
-var placeTraits = []struct {
-	tag  uint32
-	name string
-}{
-	{dicomTemporal, "temporal position"}, {dicomEchoTime, "echo time"}, {dicomEcho, "echo number"},
-	{dicomTriggerTime, "trigger time"}, {dicomAcquisition, "acquisition number"}, {dicomImageType, "image type"}, {dicomContentTime, "content time"},
-}
+// A placeTrait is a property that may differ from other images at one place.
+type placeTrait struct{ name, value string }
 
 // numberedPlace returns the place of an image that has only a number.
 func numberedPlace(number float64) *slicePlace {
 	return &slicePlace{numbered: true, at: [3]float64{number}, normal: [3]float64{1}}
-}
-
-// place returns the position of the image, its number if it has no position, or nil for neither.
-func (v dicomValues) place() (*slicePlace, error) {
-	position, err := v.numbers(dicomPosition, 3)
-	if err != nil {
-		return nil, err
-	}
-	axes, err := v.numbers(dicomOrientation, 6)
-	if err != nil {
-		return nil, err
-	}
-	p := &slicePlace{}
-	if position == nil || axes == nil {
-		number, err := v.numbers(dicomInstance, 1)
-		if err != nil || number == nil {
-			return nil, err
-		}
-		p = numberedPlace(number[0])
-	} else {
-		p.at, p.axes = [3]float64(position), [6]float64(axes)
-		for i := range 3 {
-			j, k := (i+1)%3, (i+2)%3
-			// The conversions keep the compiler from fusing operations.
-			p.normal[i] = float64(axes[j]*axes[3+k]) - float64(axes[k]*axes[3+j])
-		}
-	}
-	p.series = v.text(dicomSeries)
-	for _, t := range placeTraits {
-		p.traits = append(p.traits, v.text(t.tag))
-	}
-	return p, nil
 }
 
 // along returns the coordinate of the place along the normal of another one.
@@ -131,7 +93,7 @@ func orderPlaces(places []*slicePlace, name func(i int) string, advice string) (
 func (p *slicePlace) differs(other *slicePlace) string {
 	for i := range min(len(p.traits), len(other.traits)) {
 		if a, b := p.traits[i], other.traits[i]; a != b {
-			return fmt.Sprintf(" and of another %s (%.40q and %.40q)", placeTraits[i].name, a, b)
+			return fmt.Sprintf(" and of another %s (%.40q and %.40q)", a.name, a.value, b.value)
 		}
 	}
 	return ""

@@ -18,7 +18,7 @@ import (
 
 // isRemoteZarr reports whether a URL denotes a Zarr array or group.
 func isRemoteZarr(url string) bool {
-	raw := slices.ContainsFunc(fileFormats()[0].extensions, func(ext string) bool { return strings.HasSuffix(strings.ToLower(url), ext) })
+	raw := fileFormats()[0].has(strings.ToLower(url))
 	return storage.Servers != nil && !raw && !IsImage(url) && !zarr.IsMetadata(url) && zarr.IsRemote(url)
 }
 
