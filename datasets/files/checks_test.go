@@ -32,17 +32,12 @@ func checks() []checktest.Check {
 		{Name: "voxels in memory", Of: voxelsAreThoseOfAFile},
 		{Name: "raw files that are refused", Of: refusesRaw},
 		{Name: "raw files", Of: readsRaw},
-		{Name: "scaled values", Of: rescales},
-		{Name: "scales that make values one", Of: scalingThatMerges},
 		{Name: "files that are refused", Of: refusesFiles},
-		{Name: "shapes of axes", Of: shapesOfAxes},
 		{Name: "files that are streamed", Of: streamsWhereItCan},
 		{Name: "files that shrink", Of: filesThatShrink},
 		{Name: "files that change", Of: filesThatChange},
 		{Name: "surveys of files", Of: surveysOnce},
 		{Name: "files that are read once", Of: readsOnce},
-		{Name: "names of data files", Of: readsNumberedNames},
-		{Name: "files that are one", Of: chainsFiles},
 		{Name: "memory of files", Of: roomOfFiles},
 		{Name: "values that are ranked", Of: ranksValues},
 		{Name: "values that float32 holds", Of: narrowsExactly},
@@ -50,12 +45,9 @@ func checks() []checktest.Check {
 		{Name: "stacks that are ranked", Of: ranksStacks},
 		{Name: "stacks that are refused", Of: refusesStacks},
 		{Name: "surveys of stacks", Of: surveysStacks},
-		{Name: "bits that count", Of: countsLowBits},
-		{Name: "sums of differences", Of: integrates},
 		{Name: "pairs by either name", Of: opensPairs},
 		{Name: "files that fail", Of: failingFiles},
 		{Name: "series", Of: ordersSeries},
-		{Name: "scales that merge", Of: mergesAtTheEnds},
 		{Name: "edited files", Of: editsShowTheSame},
 		{Name: "input strings", Of: namesSayTheSame},
 		{Name: "Zarr", Of: readsZarr},
@@ -69,7 +61,6 @@ func checks() []checktest.Check {
 		{Name: "names with numbers", Of: comparesNaturally},
 		{Name: "distinct values", Of: distinctValuesOfSpans},
 		{Name: "files that leave the caches", Of: coolsFiles},
-		{Name: "bytes of interlaced rows", Of: interlacedBytes},
 	}
 }
 
@@ -264,34 +255,4 @@ func zarrFixtureFiles(t *testing.T) fs.FS {
 		t.Fatal(err)
 	}
 	return z
-}
-
-// The number of bytes of an interlaced image is the sum over its passes, by enumeration of the
-// pixels.
-func interlacedBytes(t *testing.T) {
-	of := [8]string{"16462646", "77777777", "56565656", "77777777", "36463646", "77777777", "56565656", "77777777"}
-	for height := range int64(10) {
-		for width := range int64(18) {
-			for _, depth := range []int64{1, 8, 16} {
-				h := pngHeader{width: width + 1, height: height + 1, depth: depth, samples: 1, interlaced: true}
-				want := int64(0)
-				for pass := byte('1'); pass <= '7'; pass++ {
-					for y := range h.height {
-						n := int64(0)
-						for x := range h.width {
-							if of[y%8][x%8] == pass {
-								n++
-							}
-						}
-						if n > 0 {
-							want += 1 + (n*depth+7)/8
-						}
-					}
-				}
-				if got := h.dataBytes(); got != want {
-					t.Errorf("%d×%d of %d bits: %d bytes, want %d", h.width, h.height, depth, got, want)
-				}
-			}
-		}
-	}
 }

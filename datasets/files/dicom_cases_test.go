@@ -81,7 +81,7 @@ func (c dicomCase) encode(order binary.AppendByteOrder, explicit bool) (out []by
 		switch {
 		case !explicit:
 			out = order.AppendUint32(out, uint32(len(value)))
-		case slices.Contains(dicomLongKinds, e.kind):
+		case slices.Contains([]string{"OB", "OW", "OF", "OD", "OL", "SQ", "UC", "UR", "UT", "UN"}, e.kind):
 			out = order.AppendUint32(append(out, e.kind[0], e.kind[1], 0, 0), uint32(len(value)))
 		default:
 			out = order.AppendUint16(append(out, e.kind...), uint16(len(value)))

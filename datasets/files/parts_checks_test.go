@@ -70,42 +70,6 @@ func readsRaw(t *testing.T) {
 	}
 }
 
-// rescales checks the rounding: two operations, each rounded to float64.
-func rescales(t *testing.T) {
-	src := []int16{-32768, -7, 0, 1, 3, 32767}
-	slope, inter := float64(float32(0.1)), float64(float32(-0.3))
-	got := grid.Values[float32](rescale[int16](grid.Bytes(src), slope, inter))
-	for i, v := range src {
-		product := float64(v) * slope
-		if want := float32(product + inter); got[i] != want {
-			t.Errorf("%d becomes %v, want %v", v, got[i], want)
-		}
-	}
-	// A single rounding would keep the low half of this product.
-	f := []float32{1 + 1.0/(1<<23)}
-	slope = 1 + 1.0/(1<<50)
-	product := math.Float64frombits(math.Float64bits(float64(f[0]) * slope))
-	if got := grid.Values[float32](rescale[float32](grid.Bytes(f), slope, -product)); got[0] != 0 {
-		t.Errorf("multiply and add were fused: %v", got[0])
-	}
-}
-
-// Scaling merges values if two values of a type, including the lowest and the highest, have the
-// same float32.
-func scalingThatMerges(t *testing.T) {
-	const exact = 1 << 24 // up to this, float32 represents every whole number
-	for stored, ends := range map[element.Type][2]float64{element.Uint8: {0, 255}, element.Int8: {-128, 127}, element.Uint16: {0, 65535}, element.Int16: {-32768, 32767}} {
-		for inter, want := range map[float64]bool{0: false, exact - ends[1]: false, exact - ends[1] + 1: true, -exact - ends[0]: false, -exact - ends[0] - 1: true} {
-			if got := (&fileBody{stored: stored, slope: 1, inter: inter}).merges(); got != want {
-				t.Errorf("%v and %.0f: merges %v, want %v", stored, inter, got, want)
-			}
-		}
-	}
-	if !(&fileBody{stored: element.Int32, slope: 1}).merges() {
-		t.Error("of all 32-bit integers none merge")
-	}
-}
-
 // Unsupported files are rejected with the reason.
 func refusesFiles(t *testing.T) {
 	dir := t.TempDir()
@@ -146,33 +110,6 @@ func refusesFiles(t *testing.T) {
 	}
 	if _, err := Open(filepath.Join(dir, "none.npy"), Options{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing file: %v does not wrap fs.ErrNotExist", err)
-	}
-}
-
-// Axes of length 1 are dropped.
-func shapesOfAxes(t *testing.T) {
-	for _, c := range []struct {
-		axes []int64
-		want string
-	}{
-		{[]int64{7}, "7x1"},
-		{[]int64{3, 5}, "5x3"},
-		{[]int64{2, 3, 5}, "5x3x2"},
-		{[]int64{1, 3, 5}, "5x3"},
-		{[]int64{1, 1, 2, 3, 5}, "5x3x2"},
-		{[]int64{2, 3, 5, 1}, "5x3x2"},
-		{[]int64{1, 2, 3, 5, 1}, "5x3x2"},
-		{[]int64{2, 1, 3, 5}, ""},
-		{[]int64{2, 3, 4, 5}, ""},
-		{[]int64{0, 5}, ""},
-		{[]int64{-1, 5}, ""},
-		{[]int64{1 << 40, 1 << 40}, ""},
-		{nil, ""},
-	} {
-		s, err := fileShape(c.axes)
-		if (err == nil) != (c.want != "") || err == nil && s.String() != c.want {
-			t.Errorf("fileShape(%v) = %v, %v; want %q", c.axes, s, err, c.want)
-		}
 	}
 }
 
@@ -281,7 +218,7 @@ func surveysOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		return values, len(surveys.list)
+		return values, surveyed(&surveys)
 	}
 	image := []float32{5, 1, 2, 3, 1, 2, 3, 5, 5, 5, 2, float32(math.Copysign(0, -1))}
 	write(image, time.Unix(1000, 0))
@@ -338,55 +275,6 @@ func readsOnce(t *testing.T) {
 	}
 	if _, err := Open(fixturePath(t, "f32_2d.nii.gz"), Options{Stream: true, Once: true}); !errors.As(err, &NotStreamed{}) {
 		t.Errorf("levels were found of voxels that can be read once: %v", err)
-	}
-}
-
-// Names of data files may be numbered.
-func readsNumberedNames(t *testing.T) {
-	for _, c := range []struct {
-		field, want string
-	}{
-		{"s%03d.raw 8 12 2", "s008.raw s010.raw s012.raw"},
-		{"s%d.raw 3 1 -1", "s3.raw s2.raw s1.raw"},
-		{"s%d.raw 1 2", "s1.raw s2.raw"},
-		{"a name.raw", "a|name.raw"},
-		{"100%.raw", "100%.raw"},
-		{"s%d.raw 1 2 0", ""},
-		{"s%d.raw 1 2 -1", ""},
-		{"s%d.raw 0 9223372036854775807 1", ""},
-		{"s%s.raw 1 2 1", ""},
-		{"s%d%d.raw 1 2 1", ""},
-		{"s%99999999d.raw 1 2 1", ""},
-		{"s%d.raw 1 x 1", ""},
-		{"LIST", ""},
-		{"", ""},
-	} {
-		names, err := dataFiles(c.field, nil)
-		for i := range names {
-			names[i] = strings.ReplaceAll(names[i], " ", "|")
-		}
-		if got := strings.Join(names, " "); got != c.want || (err == nil) != (c.want != "") {
-			t.Errorf("%q: %q, %v; want %q", c.field, got, err, c.want)
-		}
-	}
-}
-
-// Consecutive files are read as one.
-func chainsFiles(t *testing.T) {
-	var c fileChain
-	text := "abcdefghij"
-	for _, part := range [][2]int64{{0, 3}, {3, 0}, {3, 1}, {4, 6}} {
-		c.add(strings.NewReader(text), part[0], part[1])
-	}
-	for at := range int64(len(text)) + 1 {
-		for n := range int64(len(text)) + 2 {
-			got := make([]byte, n)
-			k, err := c.ReadAt(got, at)
-			want := text[at:min(int64(len(text)), at+n)]
-			if string(got[:k]) != want || (err == nil) != (int64(k) == n) {
-				t.Fatalf("%d bytes at %d: %q, %v; want %q", n, at, got[:k], err, want)
-			}
-		}
 	}
 }
 
@@ -625,8 +513,8 @@ func surveysStacks(t *testing.T) {
 		}
 		return s.Ladder().Len()
 	}
-	if n := look(); n != 18 || len(surveys.list) != 1 {
-		t.Errorf("%d levels by %d surveys, want 18 by 1", n, len(surveys.list))
+	if n := look(); n != 18 || surveyed(&surveys) != 1 {
+		t.Errorf("%d levels by %d surveys, want 18 by 1", n, surveyed(&surveys))
 	}
 	slice := writeNpy(npyHeaderText("<f4", "False", "(2, 3)"), make([]byte, 24))
 	if err := os.WriteFile(filepath.Join(dir, "s3.npy"), slice, 0o666); err != nil {
@@ -637,40 +525,6 @@ func surveysStacks(t *testing.T) {
 	}
 	if n := look(); n != 12 {
 		t.Errorf("%d levels after a slice changed, want 12", n)
-	}
-}
-
-// Only the lowest bits of each value count, with their sign.
-func countsLowBits(t *testing.T) {
-	for _, c := range []struct {
-		stored element.Type
-		bits   int
-		in, to uint32
-	}{
-		{element.Uint8, 7, 0xff, 0x7f}, {element.Int8, 7, 0x40, 0xc0}, {element.Int8, 7, 0xbf, 0x3f}, {element.Uint16, 12, 0xf800, 0x0800},
-		{element.Int16, 12, 0x0800, 0xf800}, {element.Int16, 12, 0xf7ff, 0x07ff}, {element.Uint32, 20, 0xfff80000, 0x80000}, {element.Int32, 20, 0x80000, 0xfff80000},
-	} {
-		data := grid.NewBuffer(8)[:c.stored.Size()]
-		whole := binary.LittleEndian.AppendUint32(nil, c.in)
-		copy(data, whole)
-		lowBits(data, c.stored, c.bits)
-		if want := binary.LittleEndian.AppendUint32(nil, c.to)[:len(data)]; !bytes.Equal(data, want) {
-			t.Errorf("%d bits of %v %x: %x, want %x", c.bits, c.stored, c.in, data, want)
-		}
-	}
-}
-
-// Differences add up to the original values for every size of pixel.
-func integrates(t *testing.T) {
-	for _, size := range []int64{1, 2, 4, 8} {
-		row, want := grid.NewBuffer(5*size), grid.NewBuffer(5*size)
-		for i := range int64(5) {
-			row[i*size] = 1
-			want[i*size] = byte(i + 1)
-		}
-		if integrate(row, size, 1); !bytes.Equal(row, want) {
-			t.Errorf("%d bytes: %v, want %v", size, row, want)
-		}
 	}
 }
 
@@ -745,17 +599,6 @@ func failingFiles(t *testing.T) {
 				if over = left.Load() >= 0 || k > 99; !over && !errors.Is(err, errFailing) {
 					t.Errorf("%s, streamed %v, fails from place %d on, and %v is told", f.name, stream, k, err)
 				}
-			}
-		}
-	}
-}
-
-// Scaling gives one float32 for two values beyond its integers.
-func mergesAtTheEnds(t *testing.T) {
-	for stored, ends := range map[element.Type][2]float64{element.Uint8: {0, 255}, element.Int8: {-128, 127}, element.Int16: {-32768, 32767}, element.Uint16: {0, 65535}} {
-		for inter, want := range map[float64]bool{1<<24 - ends[1]: false, 1<<24 - ends[1] + 1: true, -1<<24 - ends[0]: false, -1<<24 - ends[0] - 1: true} {
-			if b := (&fileBody{stored: stored, slope: 1, inter: inter}); b.merges() != want {
-				t.Errorf("%v and %v: merges %v", stored, inter, !want)
 			}
 		}
 	}

@@ -10,29 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"eccbench/datasets/storage"
 	"eccbench/internal/grid"
 )
-
-func TestRawTranspose(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		axis := rapid.Int64Range(1, 150)
-		s := grid.Shape{D: axis.Draw(t, "D"), H: rapid.Int64Range(1, 5).Draw(t, "H"), W: axis.Draw(t, "W")}
-		src := make([]uint16, s.Voxels())
-		for i := range src {
-			src[i] = uint16(i)
-		}
-		dst := grid.Values[uint16](transpose[uint16](grid.Bytes(src), s))
-		for i, v := range dst {
-			z, y, x := s.Coordinates(int64(i))
-			if want := uint16(z + s.D*(y+s.H*x)); v != want {
-				t.Fatalf("%v: voxel %d is %d, want %d", s, i, v, want)
-			}
-		}
-	})
-}
 
 func FuzzRaw(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8}, int64(1), int64(1), int64(2), uint8(grid.Float32))

@@ -6,13 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"eccbench/datasets/storage"
 	"eccbench/datasets/zarr"
 	"eccbench/internal/grid"
-	"eccbench/internal/name"
 	"eccbench/internal/regular"
 )
 
@@ -157,51 +155,4 @@ func frameZarr(n *zarr.Node, b *fileBody, o Options) error {
 		return fmt.Errorf("array of shape %v: %w", shape, err)
 	}
 	return nil
-}
-
-// channelVolume returns the number of the volume that the options select by channel or number. axes
-// are the axes that count volumes, and at is the index of the channel axis. Channels may have
-// names.
-func channelVolume(o Options, names []string, axes []int64, at int) (*int64, error) {
-	count, each := axes[at], grid.Product(axes[at+1:])
-	if o.Channel == "" {
-		if len(names) > 1 && count > 1 && o.Volume == nil {
-			return nil, fmt.Errorf("%d channels; choose one with --channel, or channel=NAME in an input string: %s",
-				count, name.List(names))
-		}
-		return o.Volume, nil
-	}
-	channel := int64(slices.Index(names, o.Channel))
-	number, err := strconv.ParseInt(o.Channel, 10, 64)
-	switch isNumber := err == nil && number >= 0 && number < count; {
-	case channel >= 0 && slices.Contains(names[channel+1:], o.Channel):
-		return nil, fmt.Errorf("several channels are called %.80q; choose one by its number, 0..%d", o.Channel, count-1)
-	case channel >= 0 && isNumber && number != channel:
-		return nil, fmt.Errorf("channel %d is called %.80q, which is the number of another; choose one by --volume",
-			channel, o.Channel)
-	case channel < 0 && isNumber:
-		channel = number
-	}
-	if channel < 0 || channel >= count {
-		which := fmt.Sprintf("want 0..%d", count-1)
-		if len(names) > 0 {
-			which += ", or one of " + name.List(names)
-		}
-		return nil, fmt.Errorf("there is no channel %.80q; %s", o.Channel, which)
-	}
-	// The other axes, such as time, are counted without the channels.
-	others, other := grid.Product(axes[:at])*each, int64(0)
-	switch {
-	case o.Volume != nil:
-		other = *o.Volume
-	case others > 1:
-		return nil, fmt.Errorf("%d volumes of each channel; choose one with --volume 0..%d, or volume=N in an input string",
-			others, others-1)
-	}
-	if other < 0 || other >= others {
-		return nil, fmt.Errorf("there is no volume %d of the %d of each channel; want --volume 0..%d",
-			other, others, others-1)
-	}
-	v := (other/each*count+channel)*each + other%each
-	return &v, nil
 }
