@@ -10,6 +10,7 @@ import (
 
 	"eccbench/datasets/element"
 	"eccbench/datasets/files"
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/vectors"
 	"eccbench/internal/grid"
 	"eccbench/internal/name"
@@ -102,12 +103,12 @@ type resolved struct {
 // resolve checks a name and fills in its defaults. Errors are one line.
 func resolve(n Name) (resolved, error) { return resolveWith(n, nil) }
 
-func resolveWith(n Name, surveys *files.Surveys) (resolved, error) {
+func resolveWith(n Name, surveys *format.Surveys) (resolved, error) {
 	return resolveOn(n, surveys, 0, vectors.Fastest())
 }
 
 // resolveOn is resolveWith for a machine with an instruction set.
-func resolveOn(n Name, surveys *files.Surveys, memory int64, isa string) (resolved, error) {
+func resolveOn(n Name, surveys *format.Surveys, memory int64, isa string) (resolved, error) {
 	all := generators()
 	at := slices.IndexFunc(all, func(g generator) bool { return g.Name == n.Generator })
 	if at < 0 {
@@ -228,7 +229,7 @@ func OpenIn(memory int64, s string) (grid.Source, error) {
 }
 
 // OpenWith is Open with the surveys of files that were read before.
-func OpenWith(l *files.Surveys, s string) (grid.Source, error) {
+func OpenWith(l *format.Surveys, s string) (grid.Source, error) {
 	n, err := split(s)
 	if err != nil {
 		return nil, err
@@ -247,7 +248,7 @@ func OpenWith(l *files.Surveys, s string) (grid.Source, error) {
 func Variants(s string, n int) ([]string, error) { return VariantsWith(nil, s, n) }
 
 // VariantsWith is Variants with the surveys of files that were read before.
-func VariantsWith(l *files.Surveys, s string, n int) ([]string, error) {
+func VariantsWith(l *format.Surveys, s string, n int) ([]string, error) {
 	name, err := split(s)
 	if err != nil {
 		return nil, err
@@ -367,7 +368,7 @@ func readFile(r *reading) maker {
 		o := o
 		o.Stream, o.Once, o.Surveys, o.Memory = stream != "false", stream == "once", r.surveys, r.memory
 		s, err := files.Open(path, o)
-		if stream != "true" && o.Stream && errors.As(err, &files.NotStreamed{}) {
+		if stream != "true" && o.Stream && errors.As(err, &format.NotStreamed{}) {
 			o.Stream = false
 			s, err = files.Open(path, o)
 		}
@@ -383,7 +384,7 @@ func Escaped(text string) string {
 var unescapes = strings.NewReplacer("%25", "%", "%2F", "/")
 
 // fileOptions reads the description of a raw file, and the levels of any file.
-func (r *reading) fileOptions() (o files.Options) {
+func (r *reading) fileOptions() (o format.Options) {
 	if v, ok := r.take("shape"); ok {
 		if s, err := grid.ParseShape(v); err == nil && s.D == 1 && strings.Count(v, "x") == 2 {
 			o.OneSlice = true

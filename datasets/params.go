@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"eccbench/datasets/files"
+	"eccbench/datasets/files/format"
 	"eccbench/internal/grid"
 	"eccbench/internal/name"
 )
@@ -23,7 +23,7 @@ type reading struct {
 	read  []name.Pair // canonical values, in the order of reading
 	err   error
 
-	surveys *files.Surveys  // of files
+	surveys *format.Surveys // of files
 	memory  int64           // limit for a loaded file; 0 for no limit
 	files   func() []string // the files of the image; nil for none
 	isa     string          // the instruction set for generated images

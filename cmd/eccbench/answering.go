@@ -14,6 +14,7 @@ import (
 
 	"eccbench/datasets"
 	"eccbench/datasets/files"
+	"eccbench/datasets/files/format"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/quantity"
@@ -38,7 +39,7 @@ type answering struct {
 }
 
 // geometryOf returns the place of the voxels in space, or nil if the image is not a file that records it.
-func (a *answering) geometryOf(image string) (*files.Geometry, error) {
+func (a *answering) geometryOf(image string) (*format.Geometry, error) {
 	if a.in.Stack || datasets.IsName(image) {
 		return nil, nil
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/zarr"
 	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
@@ -97,7 +98,7 @@ func unpacked(t *testing.T, names ...string) string {
 func readsFiles(t *testing.T) {
 	for _, f := range goodFixtures() {
 		data := fixture(t, f.name)
-		whole, err := openFileBytes(f.name, data, Options{})
+		whole, err := openFileBytes(f.name, data, format.Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", f.name, err)
 		}
@@ -105,7 +106,7 @@ func readsFiles(t *testing.T) {
 		if diff := slabsDiffer(whole, whole.(*grid.Field).Data()); diff != "" {
 			t.Fatalf("%s: %s", f.name, diff)
 		}
-		for _, o := range []Options{{Stream: true}, {Stream: true, Once: true, Every: true}} {
+		for _, o := range []format.Options{{Stream: true}, {Stream: true, Once: true, Every: true}} {
 			s, err := openFileBytes(f.name, data, o)
 			if err != nil {
 				if !strings.Contains(err.Error(), "cannot be streamed because ") && !o.Once {
@@ -125,25 +126,25 @@ func readsFiles(t *testing.T) {
 		}
 		// The padding of a FITS file, and unreferenced bytes of a TIFF file, may be missing.
 		padded := strings.HasSuffix(f.name, ".fits") || strings.HasSuffix(f.name, ".tif")
-		if _, err := openFileBytes(f.name, data[:len(data)/2], Options{}); err == nil && !padded {
+		if _, err := openFileBytes(f.name, data[:len(data)/2], format.Options{}); err == nil && !padded {
 			t.Fatalf("half of %s is accepted", f.name)
 		}
 	}
 	for name, want := range refusedFixtures {
-		_, err := openFileBytes(name, fixture(t, name), Options{})
+		_, err := openFileBytes(name, fixture(t, name), format.Options{})
 		checkFileError(t, name, err, want)
 	}
 }
 
-func openFileBytes(name string, data []byte, o Options) (grid.Source, error) {
-	return openImage(name, fileInput{ReaderAt: bytes.NewReader(data), size: int64(len(data)), Options: o})
+func openFileBytes(name string, data []byte, o format.Options) (grid.Source, error) {
+	return openImage(name, format.Input{ReaderAt: bytes.NewReader(data), Size: int64(len(data)), Options: o})
 }
 
 // readsPairs reads images with separate files of voxels, whole and streamed.
 func readsPairs(t *testing.T) {
 	for _, f := range pairFixtures() {
 		header := filepath.Join(unpacked(t, append([]string{f.name}, f.data...)...), f.name)
-		for _, o := range []Options{{}, {Stream: true}} {
+		for _, o := range []format.Options{{}, {Stream: true}} {
 			s, err := Open(header, o)
 			if err != nil {
 				if !o.Stream || !strings.Contains(err.Error(), "cannot be streamed because ") {
@@ -164,13 +165,13 @@ func readsVolumes(t *testing.T) {
 	for _, f := range volumeFixtures() {
 		data := fixture(t, f.name)
 		for v := range f.count {
-			s, err := openFileBytes(f.name, data, Options{Volume: &v})
+			s, err := openFileBytes(f.name, data, format.Options{Volume: &v})
 			if err != nil {
 				t.Fatalf("%s: %v", f.name, err)
 			}
 			checkFileImage(t, s, f.shape, f.typ, func(i int64) float64 { return f.value(v, i) })
 		}
-		_, err := openFileBytes(f.name, data, Options{})
+		_, err := openFileBytes(f.name, data, format.Options{})
 		checkFileError(t, f.name, err, fmt.Sprintf("%d volumes of %s; choose one with --volume 0..%d", f.count, f.shape, f.count-1))
 	}
 }
@@ -222,7 +223,7 @@ func readsZarr(t *testing.T) {
 	// Two rows of 6 chunks of 24 bytes, and twice the chunks that are read in parallel.
 	need := 2*144 + 2*min(int64(runtime.GOMAXPROCS(0))*24, 144)
 	for _, less := range []int64{0, 1} {
-		if _, err := describeZarr(zarr.Folder(filepath.Join(dir, "u8_v3.zarr")), Options{Stream: true, Memory: need - less}); (err != nil) != (less > 0) {
+		if _, err := describeZarr(zarr.Folder(filepath.Join(dir, "u8_v3.zarr")), format.Options{Stream: true, Memory: need - less}); (err != nil) != (less > 0) {
 			t.Errorf("rows of chunks in %d bytes: %v", need-less, err)
 		}
 	}

@@ -8,6 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"eccbench/datasets/files/arrays"
+	"eccbench/datasets/files/dicom"
+	"eccbench/datasets/files/format"
+	"eccbench/datasets/files/raster"
 	"eccbench/datasets/storage"
 	"eccbench/internal/grid"
 	"eccbench/internal/regular"
@@ -21,7 +25,7 @@ import (
 // levels.
 //
 // Every error is one line, "path: what is wrong; what to do", and so are later errors of ReadSlab.
-func Open(path string, o Options) (grid.Source, error) {
+func Open(path string, o format.Options) (grid.Source, error) {
 	s, err := openPath(path, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -29,29 +33,29 @@ func Open(path string, o Options) (grid.Source, error) {
 	return s, nil
 }
 
-func openPath(path string, o Options) (grid.Source, error) {
+func openPath(path string, o format.Options) (grid.Source, error) {
 	files := &storage.Set{}
 	body, err := describePath(files, path, o)
 	var s grid.Source
 	if err == nil {
-		s, err = body.source()
+		s, err = body.Source()
 	}
 	err = files.Blame(err)
-	if stream, ok := s.(*fileStream); ok && err == nil {
-		stream.files, stream.path = files, path
+	if stream, ok := s.(*format.Stream); ok && err == nil {
+		stream.Files, stream.Path = files, path
 		return s, nil
 	}
 	if cerr := files.Close(); err == nil && cerr != nil {
 		return nil, cerr
 	}
 	if f, ok := s.(*grid.Field); ok && err == nil {
-		return body.noted(f, files)
+		return body.Noted(f, files)
 	}
 	return s, err
 }
 
 // describePath opens the image at path and reads its header.
-func describePath(s *storage.Set, path string, o Options) (*fileBody, error) {
+func describePath(s *storage.Set, path string, o format.Options) (*format.Body, error) {
 	if IsZarr(path) || isZarrName(path) {
 		return describeZarrPath(s, path, o)
 	}
@@ -62,11 +66,11 @@ func describePath(s *storage.Set, path string, o Options) (*fileBody, error) {
 	if err != nil {
 		return nil, err
 	}
-	return describe(path, fileInput{ReaderAt: f, size: size, Options: o, files: s})
+	return describe(path, format.Input{ReaderAt: f, Size: size, Options: o, Files: s})
 }
 
 // Files returns the files of the image at path. The files that its header names follow it.
-func Files(path string, o Options) []string {
+func Files(path string, o format.Options) []string {
 	if storage.IsURL(path) && !IsZarr(path) && !isZarrName(path) { // which has no other files
 		return []string{path}
 	}
@@ -82,28 +86,28 @@ func Files(path string, o Options) []string {
 }
 
 // fileFormats lists the formats of Open, in the order in which their first bytes are tried.
-func fileFormats() []fileFormat {
-	return slices.Concat(arrayFormats(), dicomFormats(), rasterFormats())
+func fileFormats() []format.Format {
+	return slices.Concat(arrays.Formats(), dicom.Formats(), raster.Formats())
 }
 
 // openImage opens an image from a file with a name.
-func openImage(name string, in fileInput) (grid.Source, error) {
+func openImage(name string, in format.Input) (grid.Source, error) {
 	body, err := describe(name, in)
 	if err != nil {
 		return nil, err
 	}
-	return body.source()
+	return body.Source()
 }
 
 // describe reads the header of an image from a file with a name.
-func describe(name string, in fileInput) (*fileBody, error) {
-	if in.size == 0 {
+func describe(name string, in format.Input) (*format.Body, error) {
+	if in.Size == 0 {
 		return nil, errors.New("the file is empty; it contains no image")
 	}
 	if in.Levels < 0 || in.Levels > grid.MaxLevels {
-		return nil, levelsError(in.Levels)
+		return nil, format.LevelsError(in.Levels)
 	}
-	format, err := formatOf(name, in)
+	kind, err := formatOf(name, in)
 	if wrapped := (wrappedFile{}); errors.As(err, &wrapped) {
 		if in.Stream {
 			return describeWrapped(in, wrapped)
@@ -116,28 +120,28 @@ func describe(name string, in fileInput) (*fileBody, error) {
 	if err != nil {
 		return nil, err
 	}
-	if given := in.Shape != (grid.Shape{}) || in.typed(); given && format.name != "raw" {
-		return nil, fmt.Errorf("a %s file has its own shape and type; leave them out", format.name)
+	if given := in.Shape != (grid.Shape{}) || in.Typed(); given && kind.Name != "raw" {
+		return nil, fmt.Errorf("a %s file has its own shape and type; leave them out", kind.Name)
 	}
-	if in.unsized && !slices.Contains(passed, format.name) {
-		return nil, NotStreamed{"what follows its voxels is not known"}
+	if in.Unsized && !slices.Contains(passed, kind.Name) {
+		return nil, format.NotStreamed{Reason: "what follows its voxels is not known"}
 	}
-	body, err := format.open(in)
+	body, err := kind.Open(in)
 	if err != nil {
 		return nil, err
 	}
-	if in.Array != "" && format.name != "npz" {
-		return nil, fmt.Errorf("a %s file has no arrays with names; leave --array out", format.name)
+	if in.Array != "" && kind.Name != "npz" {
+		return nil, fmt.Errorf("a %s file has no arrays with names; leave --array out", kind.Name)
 	}
-	if in.Channel != "" && format.name != "TIFF" {
+	if in.Channel != "" && kind.Name != "TIFF" {
 		return nil, fmt.Errorf("a %s file has no channels with names; leave --channel out, or choose by --volume",
-			format.name)
+			kind.Name)
 	}
-	if in.Volume != nil && body.volumes.count == 0 {
-		return nil, fmt.Errorf("a %s file has one volume; leave --volume out", format.name)
+	if in.Volume != nil && body.Volumes.Count == 0 {
+		return nil, fmt.Errorf("a %s file has one volume; leave --volume out", kind.Name)
 	}
-	if body.in.ReaderAt == nil {
-		body.in = in
+	if body.In.ReaderAt == nil {
+		body.In = in
 	}
 	return body, nil
 }
@@ -150,7 +154,7 @@ func IsImage(path string) bool {
 		path = inner
 	}
 	return !strings.HasSuffix(path, ".img") && !strings.HasSuffix(path, ".img.gz") &&
-		slices.ContainsFunc(fileFormats()[1:], func(f fileFormat) bool { return f.has(path) })
+		slices.ContainsFunc(fileFormats()[1:], func(f format.Format) bool { return f.Has(path) })
 }
 
 // fileVersion matches the end of file names from an OpenVMS system, such as Scanco scanners.
@@ -158,39 +162,39 @@ var fileVersion = regexp.MustCompile(`;[0-9]+$`)
 
 // formatOf determines a file's format by its name, else by its first bytes. It returns an error for
 // a file that is compressed as a whole.
-func formatOf(name string, in fileInput) (fileFormat, error) {
+func formatOf(name string, in format.Input) (format.Format, error) {
 	formats := fileFormats()
 	name = fileVersion.ReplaceAllString(strings.ToLower(filepath.Base(name)), "")
 	var known []string
 	for _, f := range formats {
-		if f.has(name) {
+		if f.Has(name) {
 			return f, nil
 		}
-		known = append(known, f.extensions...)
+		known = append(known, f.Extensions...)
 	}
-	head, err := in.head(matchedBytes)
+	head, err := in.Head(format.MatchedBytes)
 	if err != nil {
-		return fileFormat{}, err
+		return format.Format{}, err
 	}
 	if err := foreign(name, nil); err != nil && in.Shape == (grid.Shape{}) {
-		return fileFormat{}, err
+		return format.Format{}, err
 	}
 	stored := in.Stored()
-	exact := stored != 0 && in.Shape.Check() == nil && in.Shape.Voxels()*stored.Size() == in.size
-	if p, inner, ok := wrapping(name, head); ok && in.held == nil && !exact { // the first bytes can be anything
-		return fileFormat{}, wrappedFile{p, inner}
+	exact := stored != 0 && in.Shape.Check() == nil && in.Shape.Voxels()*stored.Size() == in.Size
+	if p, inner, ok := wrapping(name, head); ok && in.Held == nil && !exact { // the first bytes can be anything
+		return format.Format{}, wrappedFile{p, inner}
 	}
 	if in.Shape != (grid.Shape{}) {
 		return formats[0], nil
 	}
 	for _, f := range formats {
-		if f.matches != nil && f.matches(head) {
+		if f.Matches != nil && f.Matches(head) {
 			return f, nil
 		}
 	}
 	if err := foreign(name, head); err != nil {
-		return fileFormat{}, err
+		return format.Format{}, err
 	}
-	return fileFormat{}, fmt.Errorf("neither the name nor the first bytes identify the format; want one of %s",
+	return format.Format{}, fmt.Errorf("neither the name nor the first bytes identify the format; want one of %s",
 		strings.Join(known, " "))
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"eccbench/datasets/files/format"
 )
 
 // A foreignFormat is a common kind of image file that is not supported.
@@ -54,7 +56,7 @@ func foreign(name string, head []byte) error {
 	formats := foreignFormats()
 	at := slices.IndexFunc(formats, func(f foreignFormat) bool { return slices.ContainsFunc(f.extensions, ends) })
 	if at < 0 && len(head) > 0 {
-		at = slices.IndexFunc(formats, func(f foreignFormat) bool { return len(f.magics) > 0 && startsWith(f.magics...)(head) })
+		at = slices.IndexFunc(formats, func(f foreignFormat) bool { return len(f.magics) > 0 && format.StartsWith(f.magics...)(head) })
 	}
 	if at < 0 {
 		return nil

@@ -6,12 +6,13 @@ import (
 	"path/filepath"
 	"testing"
 
+	"eccbench/datasets/files/format"
 	"eccbench/internal/headers"
 )
 
 // TestGeometry reads one geometry from headers of three formats.
 func TestGeometry(t *testing.T) {
-	want := Geometry{Affine: [3][4]float64{{0, -2, 0, 10}, {0.5, 0, 0, -20}, {0, 0, 3, 30}}}
+	want := format.Geometry{Affine: [3][4]float64{{0, -2, 0, 10}, {0.5, 0, 0, -20}, {0, 0, 3, 30}}}
 	nifti, err := headers.Nifti{Kind: "u1", Shape: []int64{2, 2, 2}, Affine: &want.Affine}.Header()
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"eccbench/datasets/element"
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/storage"
 	"eccbench/internal/grid"
 )
@@ -28,20 +29,20 @@ func refusesRaw(t *testing.T) {
 	for _, c := range []struct {
 		what string
 		size int
-		o    Options
+		o    format.Options
 		want string
 	}{
-		{"no shape", 24, Options{Type: grid.Uint8}, "neither its shape nor its type"},
-		{"no type", 24, Options{Shape: shape}, "neither its shape nor its type"},
-		{"a type of nobody", 24, Options{Shape: shape, Other: "float80"}, "unknown element type"},
-		{"short of float64", 191, Options{Shape: shape, Other: "float64"}, "the file has 191 bytes but 4x3x2 float64 needs 192"},
-		{"unknown type", 24, Options{Shape: shape, Type: 9}, "unknown element type"},
-		{"short", 47, Options{Shape: shape, Type: grid.Int16}, "the file has 47 bytes but 4x3x2 int16 needs 48"},
-		{"long", 49, Options{Shape: shape, Type: grid.Uint16}, "the file has 49 bytes but 4x3x2 uint16 needs 48"},
-		{"empty", 0, Options{Shape: shape, Type: grid.Uint8}, "the file is empty"},
-		{"zero axis", 24, Options{Shape: grid.Shape{D: 1, H: 0, W: 4}, Type: grid.Uint8}, "at least 1"},
-		{"huge", 24, Options{Shape: grid.Shape{D: 10000, H: 10000, W: 10000}, Type: grid.Float32}, "needs 4000000000000"},
-		{"beyond counting", 24, Options{Shape: grid.Shape{D: 1 << 40, H: 1 << 40, W: 1}, Type: grid.Float32}, "more voxels than can be counted"},
+		{"no shape", 24, format.Options{Type: grid.Uint8}, "neither its shape nor its type"},
+		{"no type", 24, format.Options{Shape: shape}, "neither its shape nor its type"},
+		{"a type of nobody", 24, format.Options{Shape: shape, Other: "float80"}, "unknown element type"},
+		{"short of float64", 191, format.Options{Shape: shape, Other: "float64"}, "the file has 191 bytes but 4x3x2 float64 needs 192"},
+		{"unknown type", 24, format.Options{Shape: shape, Type: 9}, "unknown element type"},
+		{"short", 47, format.Options{Shape: shape, Type: grid.Int16}, "the file has 47 bytes but 4x3x2 int16 needs 48"},
+		{"long", 49, format.Options{Shape: shape, Type: grid.Uint16}, "the file has 49 bytes but 4x3x2 uint16 needs 48"},
+		{"empty", 0, format.Options{Shape: shape, Type: grid.Uint8}, "the file is empty"},
+		{"zero axis", 24, format.Options{Shape: grid.Shape{D: 1, H: 0, W: 4}, Type: grid.Uint8}, "at least 1"},
+		{"huge", 24, format.Options{Shape: grid.Shape{D: 10000, H: 10000, W: 10000}, Type: grid.Float32}, "needs 4000000000000"},
+		{"beyond counting", 24, format.Options{Shape: grid.Shape{D: 1 << 40, H: 1 << 40, W: 1}, Type: grid.Float32}, "more voxels than can be counted"},
 	} {
 		for _, stream := range []bool{false, true} {
 			c.o.Stream = stream
@@ -57,14 +58,14 @@ func readsRaw(t *testing.T) {
 	for _, s := range storedTypes() {
 		data := fileBytes(s, binary.LittleEndian, 24, fileSequence(s))
 		for _, stream := range []bool{false, true} {
-			got, err := openFileBytes("image.bin", data, Options{Shape: shape, Other: s.String(), Stream: stream && !s.Narrowed()})
+			got, err := openFileBytes("image.bin", data, format.Options{Shape: shape, Other: s.String(), Stream: stream && !s.Narrowed()})
 			if err != nil {
 				t.Fatal(err)
 			}
 			checkFileImage(t, got, "4x3x2", s.Native(), fileSequence(s))
 		}
 		// A file with an unknown extension is raw if it has a shape.
-		if _, err := openFileBytes("image", data, Options{Shape: shape, Other: s.String()}); err != nil {
+		if _, err := openFileBytes("image", data, format.Options{Shape: shape, Other: s.String()}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -85,18 +86,18 @@ func refusesFiles(t *testing.T) {
 	write("half.nhdr", "NRRD0004\ntype: uchar\ndimension: 2\nsizes: 2 2\nencoding: raw\ndata file: half.raw\n\n")
 	for _, c := range []struct {
 		name string
-		o    Options
+		o    format.Options
 		want string
 	}{
-		{"none.npy", Options{}, "check the path"},
-		{".", Options{}, "is a directory"},
-		{"empty.npy", Options{}, "the file is empty"},
-		{"unknown.xyz", Options{}, "neither the name nor the first bytes"},
-		{"half.nhdr", Options{}, "its data file \"half.raw\": no such file"},
-		{"u8.npy", Options{Type: grid.Uint8}, "has its own shape and type"},
-		{"u8.npy", Options{Shape: grid.Shape{D: 1, H: 3, W: 5}}, "has its own shape and type"},
-		{"u8.npy", Options{Levels: 4}, "for float32 images"},
-		{"f32.npy", Options{Levels: -1}, "-1 levels"},
+		{"none.npy", format.Options{}, "check the path"},
+		{".", format.Options{}, "is a directory"},
+		{"empty.npy", format.Options{}, "the file is empty"},
+		{"unknown.xyz", format.Options{}, "neither the name nor the first bytes"},
+		{"half.nhdr", format.Options{}, "its data file \"half.raw\": no such file"},
+		{"u8.npy", format.Options{Type: grid.Uint8}, "has its own shape and type"},
+		{"u8.npy", format.Options{Shape: grid.Shape{D: 1, H: 3, W: 5}}, "has its own shape and type"},
+		{"u8.npy", format.Options{Levels: 4}, "for float32 images"},
+		{"f32.npy", format.Options{Levels: -1}, "-1 levels"},
 	} {
 		path := filepath.Join(dir, c.name)
 		_, err := Open(path, c.o)
@@ -108,7 +109,7 @@ func refusesFiles(t *testing.T) {
 			t.Errorf("error says the path twice: %v", err)
 		}
 	}
-	if _, err := Open(filepath.Join(dir, "none.npy"), Options{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Open(filepath.Join(dir, "none.npy"), format.Options{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing file: %v does not wrap fs.ErrNotExist", err)
 	}
 }
@@ -150,7 +151,7 @@ func filesThatShrink(t *testing.T) {
 	if err := os.WriteFile(path, make([]byte, 12), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(path, Options{Shape: grid.Shape{D: 1, H: 3, W: 4}, Type: grid.Uint8, Stream: true})
+	s, err := Open(path, format.Options{Shape: grid.Shape{D: 1, H: 3, W: 4}, Type: grid.Uint8, Stream: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +171,7 @@ func filesThatChange(t *testing.T) {
 	if err := os.WriteFile(path, grid.Bytes(values), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(path, Options{Shape: grid.Shape{D: 1, H: 3, W: 2}, Type: grid.Float32, Stream: true})
+	s, err := Open(path, format.Options{Shape: grid.Shape{D: 1, H: 3, W: 2}, Type: grid.Float32, Stream: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +198,7 @@ func surveysOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var surveys Surveys
+	var surveys format.Surveys
 	const head = "file/shape=2x2x3/type=float32"
 	look := func(options string) (values []float32, known int) {
 		t.Helper()
@@ -251,11 +252,11 @@ func surveysOnce(t *testing.T) {
 // Compressed voxels that are read once are available to parallel readers, but not twice.
 func readsOnce(t *testing.T) {
 	path := fixturePath(t, "nifti2_i16_3d.nii.gz")
-	whole, err := Open(path, Options{})
+	whole, err := Open(path, format.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	once, err := Open(path, Options{Stream: true, Once: true})
+	once, err := Open(path, format.Options{Stream: true, Once: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +274,7 @@ func readsOnce(t *testing.T) {
 	if err := once.ReadSlab(got[:size], 0, 1); err == nil || !strings.Contains(err.Error(), "read once") {
 		t.Errorf("a slab was read twice: %v", err)
 	}
-	if _, err := Open(fixturePath(t, "f32_2d.nii.gz"), Options{Stream: true, Once: true}); !errors.As(err, &NotStreamed{}) {
+	if _, err := Open(fixturePath(t, "f32_2d.nii.gz"), format.Options{Stream: true, Once: true}); !errors.As(err, &format.NotStreamed{}) {
 		t.Errorf("levels were found of voxels that can be read once: %v", err)
 	}
 }
@@ -298,26 +299,26 @@ func roomOfFiles(t *testing.T) {
 		if c.least > 0 {
 			most = c.least - 1
 		}
-		_, err := Open(path, Options{Memory: most})
+		_, err := Open(path, format.Options{Memory: most})
 		if err == nil || !strings.Contains(err.Error(), c.sum) || !strings.Contains(err.Error(), "voxels take") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s in %d bytes: %v, want %q", name, most, err, c.sum)
 		}
-		if _, err := Open(path, Options{Memory: max(c.least, 1<<20)}); err != nil {
+		if _, err := Open(path, format.Options{Memory: max(c.least, 1<<20)}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if c.least == 0 {
 			continue
 		}
-		if _, err := Open(path, Options{Memory: c.least}); err != nil {
+		if _, err := Open(path, format.Options{Memory: c.least}); err != nil {
 			t.Errorf("%s in %d bytes: %v", name, c.least, err)
 		}
 	}
-	s, err := Open(fixturePath(t, "u8_3d.nii"), Options{Memory: 1, Stream: true})
+	s, err := Open(fixturePath(t, "u8_3d.nii"), format.Options{Memory: 1, Stream: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	grid.Close(s)
-	_, err = Open(fixturePath(t, "u8_3d.mha.bz2"), Options{Memory: 1})
+	_, err = Open(fixturePath(t, "u8_3d.mha.bz2"), format.Options{Memory: 1})
 	if err == nil || !strings.Contains(err.Error(), "of memory are free") {
 		t.Errorf("decompressed in a byte: %v", err)
 	}
@@ -356,7 +357,7 @@ func ranked(t *testing.T, n int) {
 	} {
 		n := binary.Size(c.values) / int(c.descr[2]-'0')
 		for _, every := range []bool{false, true} {
-			s, err := openFileBytes("image.npy", npyOf(c.descr, c.values, n), Options{Every: every})
+			s, err := openFileBytes("image.npy", npyOf(c.descr, c.values, n), format.Options{Every: every})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -383,7 +384,7 @@ func ranked(t *testing.T, n int) {
 				t.Errorf("%s: %d distinct values, want %d", name, len(got), len(many))
 			}
 		}
-		if _, err := openFileBytes("image.npy", npyOf(c.descr, c.values, n), Options{Levels: 5}); err == nil || !strings.Contains(err.Error(), "ranks have no evenly spaced levels") {
+		if _, err := openFileBytes("image.npy", npyOf(c.descr, c.values, n), format.Options{Levels: 5}); err == nil || !strings.Contains(err.Error(), "ranks have no evenly spaced levels") {
 			t.Errorf("%s on 5 levels: %v", name, err)
 		}
 	}
@@ -401,7 +402,7 @@ func narrowsExactly(t *testing.T) {
 		"int32":  {"<i4", []int32{math.MinInt32, 1 << 24, 7}},
 	} {
 		n := binary.Size(c.values) / int(c.descr[2]-'0')
-		s, err := openFileBytes("image.npy", npyOf(c.descr, c.values, n), Options{})
+		s, err := openFileBytes("image.npy", npyOf(c.descr, c.values, n), format.Options{})
 		if err != nil || grid.LabelsOf(s) != nil {
 			t.Fatalf("%s: labels %v (%v)", name, grid.LabelsOf(s), err)
 		}
@@ -423,7 +424,7 @@ func narrowsExactly(t *testing.T) {
 func narrowRefusesNaN(t *testing.T) {
 	for _, values := range [][]float64{{1, math.NaN(), 2, math.Inf(1)}, {0.1, math.NaN(), 0.2, math.Inf(-1)}} {
 		for _, every := range []bool{false, true} {
-			_, err := openFileBytes("image.npy", npyOf("<f8", values, 4), Options{Every: every})
+			_, err := openFileBytes("image.npy", npyOf("<f8", values, 4), format.Options{Every: every})
 			checkFileError(t, fmt.Sprint(values), err, "2 values are NaN or infinite, the first at index 1")
 		}
 	}
@@ -500,7 +501,7 @@ func refusesStacks(t *testing.T) {
 func surveysStacks(t *testing.T) {
 	dir := t.TempDir()
 	writeSlices(t, dir, ".npy", "<f4", element.Float32, 3, linear(0, 1))
-	var surveys Surveys
+	var surveys format.Surveys
 	look := func() int64 {
 		t.Helper()
 		names, err := Named.VariantsWith(&surveys, "stack/path="+dir, 3)
@@ -538,7 +539,7 @@ func opensPairs(t *testing.T) {
 	} {
 		for _, f := range pairFixtures() {
 			if f.name == header {
-				s, err := Open(filepath.Join(unpacked(t, header, name), name), Options{})
+				s, err := Open(filepath.Join(unpacked(t, header, name), name), format.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -556,7 +557,7 @@ func opensPairs(t *testing.T) {
 		"alone.hdr": "there is no alone.img beside it", "alone.txt": "with its .img beside it",
 		"half.img": "there is no half.hdr beside it", "one.img": "rename that to .nii",
 	} {
-		_, err := Open(filepath.Join(dir, name), Options{})
+		_, err := Open(filepath.Join(dir, name), format.Options{})
 		checkFileError(t, name, err, want)
 	}
 }
@@ -581,7 +582,7 @@ var errFailing = errors.New("the disk is on fire")
 func failingFiles(t *testing.T) {
 	for _, f := range goodFixtures() {
 		data := fixture(t, f.name)
-		s, err := openFileBytes("image", data, Options{})
+		s, err := openFileBytes("image", data, format.Options{})
 		if err != nil {
 			t.Errorf("%s by its first bytes: %v", f.name, err)
 			continue
@@ -592,7 +593,7 @@ func failingFiles(t *testing.T) {
 				var left atomic.Int64
 				left.Store(k)
 				in := failingFile{bytes.NewReader(data), &left}
-				s, err := openImage(f.name, fileInput{ReaderAt: in, size: int64(len(data)), Options: Options{Stream: stream}})
+				s, err := openImage(f.name, format.Input{ReaderAt: in, Size: int64(len(data)), Options: format.Options{Stream: stream}})
 				if err == nil {
 					err = s.ReadSlab(grid.NewBuffer(grid.TotalBytes(s)), 0, s.Shape().Slices())
 				}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/storage"
 	"eccbench/internal/grid"
 )
@@ -17,7 +18,7 @@ import (
 func FuzzRaw(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8}, int64(1), int64(1), int64(2), uint8(grid.Float32))
 	f.Fuzz(func(t *testing.T, data []byte, d, h, w int64, typ uint8) {
-		o := Options{Shape: grid.Shape{D: d, H: h, W: w}, Type: grid.Type(typ)}
+		o := format.Options{Shape: grid.Shape{D: d, H: h, W: w}, Type: grid.Type(typ)}
 		s, err := openFileBytes("image.raw", data, o)
 		o.Stream = true
 		stream, serr := openFileBytes("image.raw", data, o)
@@ -41,7 +42,7 @@ func TestFilesThatAreDamagedWhileRead(t *testing.T) {
 	if err := os.WriteFile(path, make([]byte, 5*6*7), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(path, Options{Shape: grid.Shape{D: 7, H: 6, W: 5}, Type: grid.Uint8, Stream: true})
+	s, err := Open(path, format.Options{Shape: grid.Shape{D: 7, H: 6, W: 5}, Type: grid.Uint8, Stream: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func TestFilesThatAreDamagedWhileRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func(lo, hi int64) error { return s.ReadSlab(make([]byte, (hi-lo)*30), lo, hi) }
-	var told *ReadError
+	var told *format.ReadError
 	if err := read(0, 3); !errors.As(err, &told) || !errors.Is(err, storage.ErrChanged) {
 		t.Errorf("slices that are there: %v", err)
 	}
@@ -69,7 +70,7 @@ func TestChunksThatAreEmptyAreNotShorter(t *testing.T) {
 	if err := errors.Join(os.Mkdir(dir, 0o777), os.WriteFile(filepath.Join(dir, ".zarray"), []byte(header), 0o666), os.WriteFile(filepath.Join(dir, "0.0.0"), nil, 0o666)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(dir, Options{Stream: true})
+	s, err := Open(dir, format.Options{Stream: true})
 	if err != nil {
 		t.Fatal(err)
 	}

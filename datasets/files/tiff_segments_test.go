@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"eccbench/datasets/files/format"
 	"eccbench/internal/grid"
 )
 
@@ -16,7 +17,7 @@ func TestTiffChecksums(t *testing.T) {
 			for bit := range 8 {
 				bad := bytes.Clone(whole)
 				bad[n] ^= 1 << bit
-				got, err := openFileBytes(name, bad, Options{})
+				got, err := openFileBytes(name, bad, format.Options{})
 				if err == nil && got.Type() == want.Type() && got.Shape() == want.Shape() && slabsDiffer(got, want.(*grid.Field).Data()) != "" {
 					t.Errorf("%s: bit %d of byte %d gives other voxels", name, bit, n)
 				}
@@ -30,7 +31,7 @@ func TestTiffStripsBesideTiles(t *testing.T) {
 	for _, tag := range []uint16{tiffTileOffsets, tiffTileByteCounts} {
 		x := describedTiff(1, "")
 		x.edit = map[uint16][]uint64{tag: {2}}
-		checkRefusedCheaply(t, "image.tif", writeTiff(x), Options{}, "tags of strips beside tags of tiles")
+		checkRefusedCheaply(t, "image.tif", writeTiff(x), format.Options{}, "tags of strips beside tags of tiles")
 	}
 }
 
@@ -39,7 +40,7 @@ func TestTiffSparse(t *testing.T) {
 	x := describedTiff(1, "")
 	x.segW, x.segH = 3, 2
 	x.edit = map[uint16][]uint64{tiffTileOffsets: {8, 0, 8, 8}, tiffTileByteCounts: {12, 0, 12, 12}}
-	checkRefusedCheaply(t, "image.tif", writeTiff(x), Options{}, "page 1: strip or tile 2 is sparse: the file has no bytes for it")
+	checkRefusedCheaply(t, "image.tif", writeTiff(x), format.Options{}, "page 1: strip or tile 2 is sparse: the file has no bytes for it")
 }
 
 // A tile that contains far more than its pixels is rejected, without reading all of it.
@@ -50,5 +51,5 @@ func TestTiffBomb(t *testing.T) {
 	bomb := deflated(make([]byte, 64<<20))
 	x.edit = map[uint16][]uint64{tiffTileOffsets: {uint64(len(data))}, tiffTileByteCounts: {uint64(len(bomb))}}
 	data = append(writeTiff(x)[:len(data):len(data)], bomb...)
-	checkRefusedCheaply(t, "image.tif", data, Options{}, "trailing data: more bytes than the 40")
+	checkRefusedCheaply(t, "image.tif", data, format.Options{}, "trailing data: more bytes than the 40")
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/storage"
 )
 
@@ -36,42 +37,42 @@ var signed = []string{"npy", "npz", "NRRD", "FITS", "DICOM", "PNG", "BMP", "TIFF
 
 // checkWrapped returns an error if the first bytes of a compressed file contradict its name. It runs before
 // the whole file is decompressed.
-func checkWrapped(in fileInput, w wrappedFile, r *bufio.Reader) error {
+func checkWrapped(in format.Input, w wrappedFile, r *bufio.Reader) error {
 	var err error
-	if in.held, err = r.Peek(passHead); err != nil {
+	if in.Held, err = r.Peek(format.PassHead); err != nil {
 		return nil // the file is short, or the error appears again
 	}
-	in.ReaderAt, in.size = bytes.NewReader(in.held), int64(len(in.held))
-	format, err := formatOf(w.inner, in)
-	if err == nil && slices.Contains(signed, format.name) && !format.matches(in.held) {
+	in.ReaderAt, in.Size = bytes.NewReader(in.Held), int64(len(in.Held))
+	kind, err := formatOf(w.inner, in)
+	if err == nil && slices.Contains(signed, kind.Name) && !kind.Matches(in.Held) {
 		err = fmt.Errorf("not a %s file, although it has the name of one: its first bytes differ; check the file",
-			format.name)
+			kind.Name)
 	}
 	return err
 }
 
 // unwrap decompresses a whole file into memory, which grows as bytes arrive.
-func unwrap(in fileInput, w wrappedFile) (fileInput, error) {
+func unwrap(in format.Input, w wrappedFile) (format.Input, error) {
 	p := w.by
-	r, err := p.Open(bufio.NewReader(io.NewSectionReader(in, 0, in.size)), in.size)
+	r, err := p.Open(bufio.NewReader(io.NewSectionReader(in, 0, in.Size)), in.Size)
 	if err == nil {
-		plain := bufio.NewReaderSize(r, passHead)
+		plain := bufio.NewReaderSize(r, format.PassHead)
 		if err := checkWrapped(in, w, plain); err != nil {
 			return in, err
 		}
-		in.held, err = readAll(plain, in.size, in.Memory)
+		in.Held, err = format.ReadAll(plain, in.Size, in.Memory)
 	}
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		return in, fmt.Errorf("truncated: the data by %s end too early; copy the file again", p.Name)
-	case errors.As(err, new(noRoom)):
+	case errors.As(err, new(format.NoRoom)):
 		return in, err
 	case err != nil:
 		return in, fmt.Errorf("decompressing: %w; copy the file again", storage.Cause(err))
 	}
-	in.ReaderAt, in.size = bytes.NewReader(in.held), int64(len(in.held))
+	in.ReaderAt, in.Size = bytes.NewReader(in.Held), int64(len(in.Held))
 	if in.Memory > 0 {
-		in.Memory = max(1, in.Memory-in.size)
+		in.Memory = max(1, in.Memory-in.Size)
 	}
 	return in, nil
 }
@@ -80,11 +81,11 @@ func unwrap(in fileInput, w wrappedFile) (fileInput, error) {
 var passed = []string{"raw", "npy", "NIfTI", "NRRD", "MetaImage"}
 
 // describeWrapped describes an image in a file that is compressed as a whole and read in order.
-func describeWrapped(in fileInput, w wrappedFile) (*fileBody, error) {
+func describeWrapped(in format.Input, w wrappedFile) (*format.Body, error) {
 	open := func() (io.Reader, error) {
-		return w.by.Open(bufio.NewReader(io.NewSectionReader(in, 0, in.size)), in.size)
+		return w.by.Open(bufio.NewReader(io.NewSectionReader(in, 0, in.Size)), in.Size)
 	}
-	return in.pass(open, in.size, w.by.Ratio, "it is compressed by "+w.by.Name, func(in fileInput) (*fileBody, error) { return describe(w.inner, in) })
+	return in.Pass(open, in.Size, w.by.Ratio, "it is compressed by "+w.by.Name, func(in format.Input) (*format.Body, error) { return describe(w.inner, in) })
 }
 
 // A wrappedFile is a file that is compressed as a whole.

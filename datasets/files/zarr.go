@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/storage"
 	"eccbench/datasets/zarr"
 	"eccbench/internal/grid"
@@ -16,7 +17,7 @@ import (
 
 // isRemoteZarr reports whether a URL denotes a Zarr array or group.
 func isRemoteZarr(url string) bool {
-	raw := fileFormats()[0].has(strings.ToLower(url))
+	raw := fileFormats()[0].Has(strings.ToLower(url))
 	return storage.Servers != nil && !raw && !IsImage(url) && !zarr.IsMetadata(url) && zarr.IsRemote(url)
 }
 
@@ -75,7 +76,7 @@ func isZarrName(path string) bool {
 }
 
 // describeZarrPath describes the image in a Zarr folder. The metadata become files of the set.
-func describeZarrPath(s *storage.Set, path string, o Options) (*fileBody, error) {
+func describeZarrPath(s *storage.Set, path string, o format.Options) (*format.Body, error) {
 	if storage.IsURL(path) && storage.Servers == nil {
 		return nil, storage.ErrNoNetwork
 	}
@@ -93,11 +94,11 @@ func describeZarrPath(s *storage.Set, path string, o Options) (*fileBody, error)
 
 // describeZarr describes the image in a Zarr hierarchy. It is the array itself, the array in the
 // options, the finest level of an OME-NGFF image, or the only array of a group.
-func describeZarr(s zarr.Store, o Options) (*fileBody, error) {
+func describeZarr(s zarr.Store, o format.Options) (*format.Body, error) {
 	switch {
 	case o.Levels < 0 || o.Levels > grid.MaxLevels:
-		return nil, levelsError(o.Levels)
-	case o.Shape != (grid.Shape{}) || o.typed():
+		return nil, format.LevelsError(o.Levels)
+	case o.Shape != (grid.Shape{}) || o.Typed():
 		return nil, errors.New("a Zarr array has its own shape and type; leave them out")
 	}
 	node, err := zarr.Find(s, o.Array)
@@ -105,14 +106,14 @@ func describeZarr(s zarr.Store, o Options) (*fileBody, error) {
 		return nil, err
 	}
 	a := node.Array
-	b := &fileBody{stored: a.Stored, truth: a.Truth, big: a.Big(), in: fileInput{ReaderAt: a, size: a.Bytes(), Options: o}}
+	b := &format.Body{Stored: a.Stored, Truth: a.Truth, Big: a.Big(), In: format.Input{ReaderAt: a, Size: a.Bytes(), Options: o}}
 	if err := frameZarr(node, b, o); err != nil {
 		return nil, err
 	}
-	if total := b.bytes(); !o.Stream && o.Memory == 0 && total > mostUnlimited {
+	if total := b.Bytes(); !o.Stream && o.Memory == 0 && total > mostUnlimited {
 		return nil, fmt.Errorf("%d bytes of voxels, more than fit into memory", total)
 	}
-	return b, a.Prepare(b.shape, o.Memory, o.Strict)
+	return b, a.Prepare(b.Shape, o.Memory, o.Strict)
 }
 
 // mostUnlimited is the greatest size in memory of an array that may have no stored chunks, if no
@@ -121,7 +122,7 @@ const mostUnlimited = 1 << 40
 
 // frameZarr assigns an array's axes. Space axes belong to the image, and all others count volumes. The
 // options select a volume by its number or by its channel.
-func frameZarr(n *zarr.Node, b *fileBody, o Options) error {
+func frameZarr(n *zarr.Node, b *format.Body, o format.Options) error {
 	shape, axes := n.Array.Shape, n.Axes()
 	space := slices.IndexFunc(axes, func(a zarr.Axis) bool { return a.Type == "space" })
 	channel := slices.IndexFunc(axes, func(a zarr.Axis) bool { return a.Type == "channel" })
@@ -136,10 +137,10 @@ func frameZarr(n *zarr.Node, b *fileBody, o Options) error {
 			}
 		}
 	}
-	in := fileInput{Options: o}
+	in := format.Input{Options: o}
 	if channel >= 0 && channel < space {
 		var err error
-		if in.Volume, err = channelVolume(o, n.ChannelNames(), shape[:space], channel); err != nil {
+		if in.Volume, err = format.ChannelVolume(o, n.ChannelNames(), shape[:space], channel); err != nil {
 			return err
 		}
 	} else if o.Channel != "" {
@@ -147,9 +148,9 @@ func frameZarr(n *zarr.Node, b *fileBody, o Options) error {
 	}
 	var err error
 	if space < 0 {
-		err = b.frameUnlabelled(shape, in)
+		err = b.FrameUnlabelled(shape, in)
 	} else { // a space axis counts whatever its length is
-		err = b.choose(shape[:space], within, 1, in)
+		err = b.Choose(shape[:space], within, 1, in)
 	}
 	if err != nil {
 		return fmt.Errorf("array of shape %v: %w", shape, err)
