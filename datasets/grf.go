@@ -19,7 +19,8 @@ func grfGenerator() generator {
 				shapeParam(), levelsParam(), typeParam(),
 				{"lo", "0", "float32: the lowest level"},
 				{"step", "the power of two that keeps values below 1", "float32: the distance between levels"},
-				{"smooth", "2", "standard deviation of the smoothing kernel in voxels, 0.5 to 32; the nearest one of three box filters is taken"},
+				{"smooth", "2", "standard deviation of the smoothing kernel in voxels, 0.5 to 32; the nearest one of three box " +
+					"filters is taken"},
 				seedParam(),
 			},
 		},
@@ -376,10 +377,12 @@ func (c *cascade) push(to, line []uint64) []uint64 {
 	}
 	sum[2], c.last = c.last, to
 	if f := c.filters; c.narrow {
-		f.PushPairs(&halves(to)[0], pairs(line), pairs(old[0]), pairs(sum[0]), pairs(old[1]), pairs(sum[1]), pairs(old[2]), &halves(sum[2])[0], f.Vectors(int64(n), 8))
+		f.PushPairs(&halves(to)[0], pairs(line), pairs(old[0]), pairs(sum[0]), pairs(old[1]), pairs(sum[1]), pairs(old[2]),
+			&halves(sum[2])[0], f.Vectors(int64(n), 8))
 		return to
 	} else if f.Push != nil {
-		f.Push(&to[0], &line[0], &old[0][0], &sum[0][0], &old[1][0], &sum[1][0], &old[2][0], &sum[2][0], f.Vectors(int64(n), 8))
+		f.Push(&to[0], &line[0], &old[0][0], &sum[0][0], &old[1][0], &sum[1][0], &old[2][0], &sum[2][0],
+			f.Vectors(int64(n), 8))
 		return to
 	}
 	old0, old1, old2 := old[0][:n], old[1][:n], old[2][:n]

@@ -167,12 +167,14 @@ func (g *grf) vectorLevels(dst []uint32, words []uint64) {
 	f, q := &g.filters, g.fast
 	if g.lanes == 2 {
 		inPieces(g, dst, halves(words), func(dst, sums *uint32, n int) uint32 {
-			return f.Quantise(dst, sums, n, uint32(q.base), uint32(q.most), q.factor, q.top, q.zero, uint64(q.down), uint64(64-q.down), q.near)
+			return f.Quantise(dst, sums, n, uint32(q.base), uint32(q.most), q.factor, q.top, q.zero, uint64(q.down),
+				uint64(64-q.down), q.near)
 		})
 		return
 	}
 	inPieces(g, dst, words, func(dst *uint32, sums *uint64, n int) uint32 {
-		return f.QuantiseWide(dst, sums, n, q.base, q.most, uint64(q.factor), q.zero, uint64(q.drop), uint64(q.down), uint64(64-q.down), q.top, q.near)
+		return f.QuantiseWide(dst, sums, n, q.base, q.most, uint64(q.factor), q.zero, uint64(q.drop), uint64(q.down),
+			uint64(64-q.down), q.top, q.near)
 	})
 }
 

@@ -324,20 +324,26 @@ func (r resolved) period() (period, turns int64, err error) {
 func fileGenerator() generator {
 	return generator{
 		Generator: Generator{
-			Name:      "file",
-			Doc:       "the image in a raw, npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, ISQ, DICOM, PNG, BMP or TIFF file, or in a Zarr folder",
+			Name: "file",
+			Doc: "the image in a raw, npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, ISQ, DICOM, PNG, BMP or TIFF file, " +
+				"or in a Zarr folder",
 			Example:   "file/path=/data/ch2.nii.gz",
 			FromFiles: true,
 			Params: []Param{
 				{"shape", "what the file says", "raw files: voxels along x, y and z"},
-				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32", "float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
+				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32",
+					"float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
 				{"type", "what the file says", "raw files: one that NumPy has, such as uint16 or float64"},
-				{"volume", "the only one", "of a file with several images of one shape, such as a time series: its number, from 0 on"},
-				{"array", "the only one", "of an .npz archive or a Zarr group with several arrays: the name of one, such as that of a level of resolution"},
-				{"channel", "the only one", "of an OME-NGFF image or a TIFF hyperstack with several channels: the name or the number of one"},
+				{"volume", "the only one",
+					"of a file with several images of one shape, such as a time series: its number, from 0 on"},
+				{"array", "the only one",
+					"of an .npz archive or a Zarr group with several arrays: the name of one, such as that of a level of resolution"},
+				{"channel", "the only one",
+					"of an OME-NGFF image or a TIFF hyperstack with several channels: the name or the number of one"},
 				{"strict", "read as the fill value", "true: a missing chunk of a Zarr array is an error"},
 				{"nan", "refused", "mask: NaN are voxels that are no part of the image, with levels=every"},
-				{"stream", "whether the file can be", "true: read slabs from the file; once: in order if they are compressed, for who asks for them so; false: hold the image in memory"},
+				{"stream", "whether the file can be", "true: read slabs from the file; once: in order if they are compressed, " +
+					"for who asks for them so; false: hold the image in memory"},
 				{"path", "", "the file; comes last and may hold slashes"},
 			},
 		},
@@ -428,9 +434,11 @@ func stackGenerator() generator {
 			FromFiles: true,
 			Params: []Param{
 				{"shape", "what the files say", "raw files: voxels of a slice along x and y"},
-				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32", "float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
+				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32",
+					"float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
 				{"type", "what the files say", "raw files: one that NumPy has, such as uint16 or float64"},
-				{"stream", "false", "true or once: read slices when they are asked for, where a slice says by itself what its voxels are, in place of holding the volume in memory"},
+				{"stream", "false", "true or once: read slices when they are asked for, where a slice says by itself what its " +
+					"voxels are, in place of holding the volume in memory"},
 				{"path", "", "the folder of the slices, or a pattern of their names; comes last and may hold slashes"},
 			},
 		},

@@ -180,7 +180,8 @@ func torusGenerator() generator {
 			Params: []Param{
 				shapeParam(), typeParam(),
 				{"tube", "1/8 of the shortest axis, at least 2", "radius of the tube, whole voxels, at least 2"},
-				{"radius", "1/4 of the shortest axis, at least tube+2", "from the middle to the middle of the tube, whole voxels, at least tube+2"},
+				{"radius", "1/4 of the shortest axis, at least tube+2",
+					"from the middle to the middle of the tube, whole voxels, at least tube+2"},
 			},
 		},
 		read: readTorus,
@@ -195,7 +196,8 @@ func readTorus(r *reading) maker {
 	m := min(shortest(s), 2*maxTorus)
 	across := min(s.W, s.H) / 2
 	tube := r.integer("tube", max(2, m/8), 2, min(s.D/2, across/2-1, maxTorus/4), ", so that it fits shape "+s.String())
-	radius := r.integer("radius", max(tube+2, m/4), tube+2, min(across, maxTorus)-tube, ", so that it has a hole and fits shape "+s.String())
+	radius := r.integer("radius", max(tube+2, m/4), tube+2, min(across, maxTorus)-tube,
+		", so that it has a hole and fits shape "+s.String())
 	in := torus(radius, tube)
 	return solid(s, t, 0, func(x, y, z int64) bool { return in(2*x-(s.W-1), 2*y-(s.H-1), 2*z-(s.D-1)) })
 }
@@ -223,7 +225,8 @@ func linksGenerator() generator {
 			Params: []Param{
 				shapeParam(), typeParam(),
 				{"tube", "1/16 of the shortest axis, at least 1", "radius of the tubes, whole voxels"},
-				{"radius", "the largest that fits", "of each link, from its middle to that of its tube, whole voxels, at least 2·tube+2"},
+				{"radius", "the largest that fits",
+					"of each link, from its middle to that of its tube, whole voxels, at least 2·tube+2"},
 			},
 		},
 		read: readLinks,
@@ -244,7 +247,8 @@ func readLinks(r *reading) maker {
 	}
 	tubes := min((s.W-6)/8, (min(s.H, s.D)/2-2)/3, maxTorus/4)
 	tube := r.integer("tube", max(1, m/16), 1, tubes, ", so that two links fit shape "+s.String())
-	radius := r.integer("radius", most(tube), 2*tube+2, most(tube), ", so that the links are apart and fit shape "+s.String())
+	radius := r.integer("radius", most(tube), 2*tube+2, most(tube),
+		", so that the links are apart and fit shape "+s.String())
 	in := torus(radius, tube)
 	return solid(s, t, 0, func(x, y, z int64) bool {
 		dx, dy, dz := 2*x-(s.W-1), 2*y-(s.H-1), 2*z-(s.D-1)

@@ -57,7 +57,8 @@ func even(n, size int64) int64 {
 
 // along returns the number of tiles along each axis.
 func (t tiling) along() (m, r, x int64) {
-	return grid.CeilDiv(t.slab.m1-t.slab.m0, t.size[0]), grid.CeilDiv(t.slab.r1, t.size[1]), grid.CeilDiv(t.slab.x1, t.size[2])
+	return grid.CeilDiv(t.slab.m1-t.slab.m0, t.size[0]), grid.CeilDiv(t.slab.r1, t.size[1]), grid.CeilDiv(t.slab.x1,
+		t.size[2])
 }
 
 func (t tiling) count() int64 {

@@ -76,7 +76,8 @@ func readTubes(r *reading) maker {
 			s = scale{typ: s.typ, ladder: ladder}
 		}
 		s.prepare()
-		t.grow(count, int64(math.Round(thin*fine)), int64(math.Round(thick*fine)), int64(math.Round(bend*full)), int64(math.Round(contrast*full)))
+		t.grow(count, int64(math.Round(thin*fine)), int64(math.Round(thick*fine)), int64(math.Round(bend*full)),
+			int64(math.Round(contrast*full)))
 		return &image{shape: t.shape, scale: s, levels: t.row}, nil
 	}
 }

@@ -85,7 +85,8 @@ func describeWrapped(in format.Input, w wrappedFile) (*format.Body, error) {
 	open := func() (io.Reader, error) {
 		return w.by.Open(bufio.NewReader(io.NewSectionReader(in, 0, in.Size)), in.Size)
 	}
-	return in.Pass(open, in.Size, w.by.Ratio, "it is compressed by "+w.by.Name, func(in format.Input) (*format.Body, error) { return describe(w.inner, in) })
+	return in.Pass(open, in.Size, w.by.Ratio, "it is compressed by "+w.by.Name,
+		func(in format.Input) (*format.Body, error) { return describe(w.inner, in) })
 }
 
 // A wrappedFile is a file that is compressed as a whole.

@@ -106,7 +106,8 @@ func describeZarr(s zarr.Store, o format.Options) (*format.Body, error) {
 		return nil, err
 	}
 	a := node.Array
-	b := &format.Body{Stored: a.Stored, Truth: a.Truth, Big: a.Big(), In: format.Input{ReaderAt: a, Size: a.Bytes(), Options: o}}
+	b := &format.Body{Stored: a.Stored, Truth: a.Truth, Big: a.Big(),
+		In: format.Input{ReaderAt: a, Size: a.Bytes(), Options: o}}
 	if err := frameZarr(node, b, o); err != nil {
 		return nil, err
 	}

@@ -43,7 +43,8 @@ func openMeta(in format.Input) (*format.Body, error) {
 	}
 	b := &format.Body{In: in, Offset: offset}
 	if b.Stored = metaTypes[fields.Values["ElementType"]]; b.Stored == 0 {
-		return nil, fmt.Errorf("MetaImage type %.40q is not an integer of 8 to 64 bits, MET_FLOAT or MET_DOUBLE; save it as one of them", fields.Values["ElementType"])
+		return nil, fmt.Errorf("MetaImage type %.40q is not an integer of 8 to 64 bits, MET_FLOAT or MET_DOUBLE; save it "+
+			"as one of them", fields.Values["ElementType"])
 	}
 	if err := metaPlain(fields); err != nil {
 		return nil, err
@@ -66,10 +67,12 @@ func metaPlain(f format.Fields) error {
 	if kind, ok := f.Values["ObjectType"]; ok && !strings.EqualFold(kind, "image") {
 		return fmt.Errorf("MetaImage field ObjectType is %.40q; want Image", kind)
 	}
-	for name, plain := range map[string]float64{"ElementToIntensityFunctionSlope": 1, "ElementToIntensityFunctionOffset": 0} {
+	for name, plain := range map[string]float64{"ElementToIntensityFunctionSlope": 1,
+		"ElementToIntensityFunctionOffset": 0} {
 		text, ok := f.Values[name]
 		if v, err := strconv.ParseFloat(text, 64); ok && (err != nil || v != plain) {
-			return fmt.Errorf("MetaImage field %s is %.40q, which programs apply or ignore; apply it, and save the image without it", name, text)
+			return fmt.Errorf("MetaImage field %s is %.40q, which programs apply or ignore; apply it, and save the image "+
+				"without it", name, text)
 		}
 	}
 	return nil
@@ -94,7 +97,8 @@ func metaAxes(f format.Fields) (axes []int64, channels bool, err error) {
 	if axes, err = format.WholeNumbers(f.Values["DimSize"]); err != nil {
 		return nil, false, fmt.Errorf("MetaImage field DimSize: %w", err)
 	}
-	if n, err := format.WholeNumbers(f.Values["NDims"]); err != nil || len(n) != 1 || n[0] != int64(len(axes)) || len(axes) < 2 {
+	if n, err := format.WholeNumbers(f.Values["NDims"]); err != nil || len(n) != 1 || n[0] != int64(len(axes)) ||
+		len(axes) < 2 {
 		return nil, false, fmt.Errorf("MetaImage field NDims is %.20q but DimSize has %d sizes; want 2 or 3",
 			f.Values["NDims"], len(axes))
 	}

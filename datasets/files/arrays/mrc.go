@@ -27,7 +27,8 @@ func openMrc(in format.Input) (*format.Body, error) {
 		return nil, fmt.Errorf("truncated: %d bytes, fewer than an MRC header; copy the file again", len(h))
 	}
 	if !matchesMrc(h) {
-		return nil, errors.New("not an MRC file: the word MAP is not at byte 208 of its header; check the file, or save it as MRC2014")
+		return nil, errors.New("not an MRC file: the word MAP is not at byte 208 of its header; check the file, or save it " +
+			"as MRC2014")
 	}
 	order, err := mrcOrder(h, in.Size)
 	if err != nil {
@@ -44,7 +45,8 @@ func openMrc(in format.Input) (*format.Body, error) {
 	case 1, 2, 6, 12:
 		b.Stored = map[int64]element.Type{1: element.Int16, 2: element.Float32, 6: element.Uint16, 12: element.Float16}[mode]
 	default:
-		return nil, fmt.Errorf("MRC mode %d is not 0, 1, 2, 6 or 12 (int8, int16, float32, uint16, float16); save it as one of them", mode)
+		return nil, fmt.Errorf("MRC mode %d is not 0, 1, 2, 6 or 12 (int8, int16, float32, uint16, float16); save it as "+
+			"one of them", mode)
 	}
 	place := []int64{word(64), word(68), word(72)}
 	switch sorted := slices.Sorted(slices.Values(place)); {

@@ -260,4 +260,5 @@ func niftiType(code uint16) (element.Type, error) {
 }
 
 // errAnalyze is the error of a header of the format that NIfTI extends.
-var errAnalyze = errors.New(`an ANALYZE 7.5 header, which programs read in several ways; convert it first: nibabel.save(nibabel.load(FILE), "image.nii")`)
+var errAnalyze = errors.New("an ANALYZE 7.5 header, which programs read in several ways; " +
+	`convert it first: nibabel.save(nibabel.load(FILE), "image.nii")`)

@@ -46,7 +46,8 @@ func openNpz(in format.Input) (*format.Body, error) {
 	array := in
 	if chosen.Method == zip.Store {
 		if size != packed {
-			return nil, fmt.Errorf("the array has %d bytes by one header and %d by another; the archive is damaged: copy it again",
+			return nil, fmt.Errorf("the array has %d bytes by one header and %d by another; the archive is damaged: copy it "+
+				"again",
 				size, packed)
 		}
 		array.ReaderAt, array.Size, array.Held = io.NewSectionReader(in, at, int64(packed)), int64(packed), nil

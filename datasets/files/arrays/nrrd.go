@@ -80,7 +80,8 @@ func nrrdVoxels(b *format.Body, fields format.Fields, encoding string, list []st
 			return err
 		}
 		if len(names) > 1 && (encoding != "raw" || lines > 0 || skip < 0) {
-			return fmt.Errorf("%d data files of encoding %q, or with lines or a negative number of bytes to skip; save them as one .nrrd file", len(names), encoding)
+			return fmt.Errorf("%d data files of encoding %q, or with lines or a negative number of bytes to skip; save them "+
+				"as one .nrrd file", len(names), encoding)
 		}
 		each := int64(0)
 		if len(names) > 1 {
@@ -142,7 +143,8 @@ func nrrdKinds(kinds string, axes int) (fastest, planes bool, err error) {
 // nrrdSpace reports whether the kinds declare the three fastest axes as spatial.
 func nrrdSpace(kinds string, axes int) bool {
 	words := strings.Fields(strings.ToLower(kinds))
-	return axes > 3 && len(words) == axes && !slices.ContainsFunc(words[:3], func(kind string) bool { return kind != "domain" && kind != "space" })
+	return axes > 3 && len(words) == axes &&
+		!slices.ContainsFunc(words[:3], func(kind string) bool { return kind != "domain" && kind != "space" })
 }
 
 // skipLines returns the offset of the byte after n lines.

@@ -146,7 +146,8 @@ func (d *dicomFile) checkGrey() error {
 	n := d.number(dicomSamples, 1)
 	switch p := d.values.text(dicomPhotometric); {
 	case p == "MONOCHROME1":
-		return errors.New("photometric interpretation MONOCHROME1: the lowest value is white, which tools read in two ways; " +
+		return errors.New("photometric interpretation MONOCHROME1: the lowest value is white, which tools read in two " +
+			"ways; " +
 			"save it as MONOCHROME2, with the values as they are or inverted")
 	case p != "" && p != "MONOCHROME2":
 		return fmt.Errorf("photometric interpretation %.40q is not grey; save it as greyscale, MONOCHROME2", p)

@@ -131,7 +131,8 @@ func (d *dicomFile) readMeta(at int64) (next int64, err error) {
 	case "":
 		return 0, errors.New("the file has no transfer syntax (0002,0010); save it again by a DICOM tool")
 	default:
-		return 0, fmt.Errorf("DICOM transfer syntax %.64q, which is compressed otherwise than by RLE or deflate, is not read; %s",
+		return 0, fmt.Errorf("DICOM transfer syntax %.64q, which is compressed otherwise than by RLE or deflate, is not "+
+			"read; %s",
 			uid, dicomConvertWords)
 	}
 	return at, err
@@ -140,7 +141,8 @@ func (d *dicomFile) readMeta(at int64) (next int64, err error) {
 // Inflate replaces the file by the decompressed elements.
 func (d *dicomFile) inflate(at int64) error {
 	packed := d.in.Size - at
-	data, err := format.ReadAll(flate.NewReader(bufio.NewReader(io.NewSectionReader(d.in, at, packed))), packed, d.in.Memory)
+	data, err := format.ReadAll(flate.NewReader(bufio.NewReader(io.NewSectionReader(d.in, at, packed))), packed,
+		d.in.Memory)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("truncated: the deflated elements end too early; copy the file again")
 	}
@@ -359,7 +361,8 @@ func (d *dicomFile) element(at int64) (e dicomPart, err error) {
 	e.kind = string(h[4:6])
 	switch {
 	case h[4] < 'A' || h[4] > 'Z' || h[5] < 'A' || h[5] > 'Z':
-		return e, fmt.Errorf("element %08x at byte %d has no type, where the transfer syntax has explicit ones; the file is damaged",
+		return e, fmt.Errorf("element %08x at byte %d has no type, where the transfer syntax has explicit ones; the file "+
+			"is damaged",
 			e.tag, at)
 	case !slices.Contains(dicomLongKinds, e.kind):
 		e.length, e.data = int64(d.order.Uint16(h[6:])), at+8

@@ -94,7 +94,8 @@ func (b *Body) Source() (grid.Source, error) {
 	in := b.In
 	typ := b.Native()
 	if in.Levels > 0 && typ != grid.Float32 {
-		return nil, element.LevelsError{Err: fmt.Errorf("a number of levels is for float32 images and this one is %v; leave it out", typ)}
+		return nil, element.LevelsError{Err: fmt.Errorf("a number of levels is for float32 images and this one is %v; "+
+			"leave it out", typ)}
 	}
 	if in.Stream {
 		return b.stream()
@@ -108,7 +109,8 @@ func (b *Body) Source() (grid.Source, error) {
 	}
 	data, labels, err := b.Convert(data)
 	if errors.Is(err, element.ErrRanks) {
-		return nil, element.LevelsError{Err: fmt.Errorf("float32 does not hold its values of %s, which are ranked, and ranks have no evenly spaced levels; leave the number of levels out, or save the image as float32", b.Stored)}
+		return nil, element.LevelsError{Err: fmt.Errorf("float32 does not hold its values of %s, which are ranked, and "+
+			"ranks have no evenly spaced levels; leave the number of levels out, or save the image as float32", b.Stored)}
 	}
 	if err != nil {
 		return nil, err
@@ -194,7 +196,8 @@ func (b *Body) checkPlain() error {
 		return fmt.Errorf("truncated: %d bytes of voxels where the header states %d (%v, %d each); copy the file again",
 			have, want, b.Shape, b.Stored.Size())
 	case have > want:
-		return fmt.Errorf("trailing data: %d bytes of voxels where the header states %d (%v, %d each); cut off the rest or correct the header", have, want, b.Shape, b.Stored.Size())
+		return fmt.Errorf("trailing data: %d bytes of voxels where the header states %d (%v, %d each); cut off the rest or "+
+			"correct the header", have, want, b.Shape, b.Stored.Size())
 	}
 	return nil
 }
@@ -202,7 +205,8 @@ func (b *Body) checkPlain() error {
 // CheckRatio returns an error for a size that the compressed bytes cannot contain.
 func CheckRatio(claim, packed, ratio int64) error {
 	if claim/ratio > packed {
-		return fmt.Errorf("the header states %d bytes of voxels, more than %d compressed bytes can hold; the header is damaged",
+		return fmt.Errorf("the header states %d bytes of voxels, more than %d compressed bytes can hold; the header is "+
+			"damaged",
 			claim, packed)
 	}
 	return nil

@@ -21,7 +21,8 @@ func (b *Body) Convert(data []byte) (native []byte, labels *grid.Labels, err err
 	}
 	if b.Blank != nil && hasBits(data, b.Stored.Size(), *b.Blank) {
 		return nil, nil,
-			errors.New("voxels have the value of FITS keyword BLANK, which means that they have none; fill them in and remove it")
+			errors.New("voxels have the value of FITS keyword BLANK, which means that they have none; fill them in and remove " +
+				"it")
 	}
 	if b.Bits > 0 {
 		lowBits(data, b.Stored, b.Bits)

@@ -88,7 +88,8 @@ func (in Input) ladder(shape grid.Shape, newReader func() element.Reader) (l gri
 	if image != "" {
 		image += in.Array
 	}
-	return in.Surveys.ladder(image, in.Levels, func() (grid.Ladder, error) { return element.Float32Ladder(shape, in.Levels, newReader) })
+	return in.Surveys.ladder(image, in.Levels,
+		func() (grid.Ladder, error) { return element.Float32Ladder(shape, in.Levels, newReader) })
 }
 
 // Head reads up to n bytes from the start of the file.

@@ -63,7 +63,8 @@ func (e SamePlaceError) Error() string { return e.text }
 func OrderPlaces(places []*Place, name func(i int) string, advice string) ([]int, error) {
 	first := places[0]
 	if n := first.Normal; math.Abs(float64(n[0]*n[0])+float64(n[1]*n[1])+float64(n[2]*n[2])-1) > 0.1 {
-		return nil, fmt.Errorf("%s: its rows and columns (ImageOrientationPatient) are not at right angles; correct the header",
+		return nil, fmt.Errorf("%s: its rows and columns (ImageOrientationPatient) are not at right angles; correct the "+
+			"header",
 			name(0))
 	}
 	order := make([]int, len(places))
@@ -126,7 +127,8 @@ func CheckSpacing(places []*Place, order []int, name func(i int) string, advice 
 		switch {
 		case math.Abs(length-usual[3]) > spacingTolerance*usual[3]:
 			return fmt.Errorf("%s: %.6g after %s, where most slices are %.6g apart (±%.0f %%): "+
-				"one is missing or of another volume; %s", name(order[i+1]), length, name(order[i]), usual[3], 100*spacingTolerance, advice)
+				"one is missing or of another volume; %s",
+				name(order[i+1]), length, name(order[i]), usual[3], 100*spacingTolerance, advice)
 		case shift > spacingTolerance*usual[3]:
 			return fmt.Errorf("%s: shifted by %.6g in its plane against %s, where slices are %.6g apart; %s",
 				name(order[i+1]), shift, name(order[i]), usual[3], advice)

@@ -56,6 +56,7 @@ func (b *Body) CheckMemory(in Input) error {
 	if sum <= in.Memory {
 		return nil
 	}
-	return fmt.Errorf("%v voxels take %s of memory (%s), %s are free; use a machine with more, a part of the image, or save it as raw, npy, NIfTI or NRRD of a type that is read as it is: uint8, int16, uint16, float32",
+	return fmt.Errorf("%v voxels take %s of memory (%s), %s are free; use a machine with more, a part of the image, or "+
+		"save it as raw, npy, NIfTI or NRRD of a type that is read as it is: uint8, int16, uint16, float32",
 		b.Shape, quantity.Bytes(sum), text, quantity.Bytes(in.Memory))
 }

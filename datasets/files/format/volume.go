@@ -154,7 +154,8 @@ func (b *Body) pass(r io.Reader, n int64) error {
 // short returns the error of a reader that ends too early.
 func (b *Body) short(err error, got int64) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("truncated: the voxels end after %d bytes of a volume, where the header states %d of %d bytes each; copy the file again", got, max(1, b.Volumes.Count), b.Bytes())
+		return fmt.Errorf("truncated: the voxels end after %d bytes of a volume, where the header states %d of %d bytes "+
+			"each; copy the file again", got, max(1, b.Volumes.Count), b.Bytes())
 	}
 	return fmt.Errorf("reading the voxels: %w; copy the file again", storage.Cause(err))
 }

@@ -40,7 +40,9 @@ type notGrey struct {
 
 func (e notGrey) Error() string {
 	if e.coloured {
-		return fmt.Sprintf("an image in colour: red, green and blue differ first at pixel %d of a row; save one channel, or a greyscale of 8 or 16 bits", e.pixel)
+		return fmt.Sprintf("an image in colour: red, green and blue differ first at pixel %d of a row; save one channel, "+
+			"or a greyscale of 8 or 16 bits", e.pixel)
 	}
-	return fmt.Sprintf("an image with transparency, which is first not opaque at pixel %d of a row; save it without its alpha channel", e.pixel)
+	return fmt.Sprintf("an image with transparency, which is first not opaque at pixel %d of a row; save it without its "+
+		"alpha channel", e.pixel)
 }

@@ -428,7 +428,8 @@ func (t *tiffFile) checkSubDirectory(at int64, p *tiffPage) error {
 	w, h := tags.number(tiffWidth, 0), tags.number(tiffHeight, 0)
 	smaller := w <= uint64(p.width) && h <= uint64(p.height) && (w < uint64(p.width) || h < uint64(p.height))
 	if tags.subfileType()&tiffReduced == 0 && !smaller {
-		return fmt.Errorf("an image of %dx%d in a subdirectory, which is not the page with less resolution; save one image a file", w, h)
+		return fmt.Errorf("an image of %dx%d in a subdirectory, which is not the page with less resolution; save one image "+
+			"a file", w, h)
 	}
 	return nil
 }

@@ -58,7 +58,8 @@ func (t *tiffFile) arrange(pages []*tiffPage) (l tiffLayout, err error) {
 	}
 	switch text := first.description; {
 	case first.vendor == "MetaMorph":
-		return l, errors.New("a MetaMorph stack, which describes its planes in tags of its own; convert it first: bfconvert FILE image.ome.tif (Bio-Formats)")
+		return l, errors.New("a MetaMorph stack, which describes its planes in tags of its own; convert it first: " +
+			"bfconvert FILE image.ome.tif (Bio-Formats)")
 	case strings.HasPrefix(text, "ImageJ="):
 		err = l.imagej(text, n, first)
 	case strings.HasSuffix(strings.TrimSpace(text), "OME>"):
@@ -67,7 +68,8 @@ func (t *tiffFile) arrange(pages []*tiffPage) (l tiffLayout, err error) {
 		err = l.shaped(pages)
 	case n > 1 && (first.vendor != "" || strings.HasPrefix(text, "scanimage.SI") ||
 		strings.HasPrefix(text, "state.config")):
-		return l, fmt.Errorf("pages of %s, which describes them in a way of its own; convert it first: bfconvert FILE image.ome.tif (Bio-Formats)", first.maker())
+		return l, fmt.Errorf("pages of %s, which describes them in a way of its own; convert it first: bfconvert FILE "+
+			"image.ome.tif (Bio-Formats)", first.maker())
 	case first.depth > 1:
 		l.axes = []tiffAxis{{tiffSeriesAxis, n}, {tiffDepthAxis, first.depth}}
 	default:
@@ -402,7 +404,8 @@ func planeAxes(axes []tiffAxis, planes int64) ([]tiffAxis, error) {
 		}
 	}
 	if deep > 1 || channels > 1 {
-		return nil, fmt.Errorf("its description states axes of planes %s, of which one can be of depth and one of channels; save one volume alone", tiffLayout{axes: axes}.text())
+		return nil, fmt.Errorf("its description states axes of planes %s, of which one can be of depth and one of "+
+			"channels; save one volume alone", tiffLayout{axes: axes}.text())
 	}
 	// Axes of length 1 have no effect. A letter appears once.
 	axes = slices.DeleteFunc(axes, func(a tiffAxis) bool { return a.length == 1 && a.kind != tiffChannelAxis })
@@ -452,7 +455,8 @@ func (l *tiffLayout) ome(text string, pages []*tiffPage) error {
 	}
 	switch {
 	case x.BinaryOnly != nil:
-		return errors.New("its OME-XML is in another file; convert it to one file first: bfconvert FILE image.ome.tif (Bio-Formats)")
+		return errors.New("its OME-XML is in another file; convert it to one file first: bfconvert FILE image.ome.tif " +
+			"(Bio-Formats)")
 	case len(x.Images) != 1:
 		return fmt.Errorf("its OME-XML describes %d images; save one image a file", len(x.Images))
 	case strings.Contains(text, "<ModuloAlong"):
@@ -512,7 +516,8 @@ func (l *tiffLayout) omePlanes(file string, data []omeData, pages []*tiffPage) e
 			file = d.UUID
 		}
 		if d.UUID != "" && !strings.EqualFold(d.UUID, file) {
-			return errors.New("its planes are in several files; convert it to one file first: bfconvert FILE image.ome.tif (Bio-Formats)")
+			return errors.New("its planes are in several files; convert it to one file first: bfconvert FILE image.ome.tif " +
+				"(Bio-Formats)")
 		}
 		at, first := int64(0), map[byte]int64{'Z': d.FirstZ, 'C': d.FirstC, 'T': d.FirstT}
 		for _, a := range l.axes {
@@ -566,7 +571,8 @@ func checkNoData(data []byte, s element.Type, text string) error {
 		}
 		for i, v := range element.Rescaled(piece, s, 1, 0) {
 			if v == none || s == element.Float32 && float32(v) == float32(none) {
-				return fmt.Errorf("pixel %d has the no-data value %s, so it is no part of the image; fill it, or save it without the value (gdal_edit.py -unsetnodata)", int64(at)/s.Size()+int64(i), text)
+				return fmt.Errorf("pixel %d has the no-data value %s, so it is no part of the image; fill it, or save it without "+
+					"the value (gdal_edit.py -unsetnodata)", int64(at)/s.Size()+int64(i), text)
 			}
 		}
 	}
