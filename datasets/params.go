@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"eccbench/datasets/files/format"
+	"eccbench/datasets/random"
 	"eccbench/internal/grid"
 	"eccbench/internal/name"
 )
@@ -91,25 +92,13 @@ func (r *reading) elementType() grid.Type {
 	return t
 }
 
-// levels reads the number of levels of an image of type t.
+// Levels reads the number of levels of an image of type t.
 func (r *reading) levels(t grid.Type) int64 {
 	def := int64(1024)
 	if t != grid.Float32 {
-		def = maxLevels(t)
+		def = random.MaxLevels(t)
 	}
-	return r.integer("levels", def, 1, maxLevels(t), " for type "+t.String())
-}
-
-// maxLevels returns the largest number of levels of a generator: all values of an 8 or 16-bit type,
-// or the number of integers that float32 represents exactly.
-func maxLevels(t grid.Type) int64 {
-	switch t {
-	case grid.Uint8:
-		return 1 << 8
-	case grid.Int16, grid.Uint16:
-		return 1 << 16
-	}
-	return 1 << 24
+	return r.integer("levels", def, 1, random.MaxLevels(t), " for type "+t.String())
 }
 
 // integer reads a whole number in lo…hi; of describes the condition for these bounds.

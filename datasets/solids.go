@@ -1,6 +1,9 @@
 package datasets
 
-import "eccbench/internal/grid"
+import (
+	"eccbench/datasets/random"
+	"eccbench/internal/grid"
+)
 
 // A solid is an image of two levels: 0 inside and 1 outside. Distances are between centres of
 // voxels, in half voxels. They are integers, so that the middle of an even axis is exact.
@@ -15,8 +18,8 @@ func solid(shape grid.Shape, t grid.Type, period int64, inside predicate) maker 
 		if err != nil {
 			return nil, err
 		}
-		s := scale{typ: t, ladder: ladder}
-		s.prepare()
+		s := random.Scale{Typ: t, Ladder: ladder}
+		s.Prepare()
 		return &image{shape: shape, scale: s, period: period, levels: func(dst []uint32, x, y, z int64) {
 			for i := range dst {
 				dst[i] = 1
@@ -39,7 +42,7 @@ func constantGenerator() generator {
 			shape, t := r.shape(), r.elementType()
 			return func() (grid.Source, error) {
 				ladder, err := grid.Affine(0, 1, 1)
-				s := scale{typ: t, ladder: ladder}
+				s := random.Scale{Typ: t, Ladder: ladder}
 				return &image{shape: shape, scale: s, period: 1, levels: func(dst []uint32, _, _, _ int64) { clear(dst) }}, err
 			}
 		},

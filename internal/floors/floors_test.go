@@ -58,6 +58,7 @@ var floor = map[string]int{
 	"datasets/element":      -4,
 	"datasets/storage":      -5,
 	"datasets/vectors":      -5,
+	"datasets/random":       -4,
 	"kernels":               1,
 	"kernels/faults":        1,
 	"internal/device":       1,

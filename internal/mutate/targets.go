@@ -111,6 +111,7 @@ var targets = []Target{
 	{Name: "internal/stats", dir: "internal/stats", verify: both, tests: []string{"internal/stats"}, tested: true},
 	{Name: "internal/report", dir: "internal/report", verify: both, tests: []string{"internal/report"}, tested: true},
 	{Name: "datasets", dir: "datasets", verify: both, whole: true, tests: []string{"datasets"}},
+	{Name: "datasets/random", dir: "datasets/random", verify: both, tests: []string{"datasets/random", "datasets"}},
 	{Name: "datasets/files", dir: "datasets/files", verify: both, tests: []string{"datasets/files"}},
 	{Name: "datasets/files/format", dir: "datasets/files/format", verify: both, tests: []string{"datasets/files"}},
 	{Name: "datasets/files/arrays", dir: "datasets/files/arrays", verify: both, tests: []string{"datasets/files"}},

@@ -1,4 +1,4 @@
-package datasets
+package random
 
 import (
 	"fmt"
@@ -7,6 +7,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"eccbench/datasets/vectors"
+	"eccbench/internal/grid"
 )
 
 func TestBoxWidths(t *testing.T) {
@@ -17,7 +20,7 @@ func TestBoxWidths(t *testing.T) {
 		{0.5, [3]int64{1, 1, 1}}, {0.6, [3]int64{1, 1, 3}}, {1, [3]int64{1, 3, 3}}, {1.5, [3]int64{3, 3, 3}},
 		{2, [3]int64{3, 5, 5}}, {2.5, [3]int64{5, 5, 5}}, {4, [3]int64{7, 9, 9}}, {32, [3]int64{63, 65, 65}},
 	} {
-		if got := boxWidths(c.smooth); got != c.want {
+		if got := BoxWidths(c.smooth); got != c.want {
 			t.Errorf("widths for %v: %v, want %v", c.smooth, got, c.want)
 		}
 	}
@@ -29,7 +32,7 @@ func TestBoxWidths(t *testing.T) {
 				two := float64(n)
 				v := ((3-two)*(w*w-1) + two*((w+2)*(w+2)-1)) / 12
 				if math.Abs(v-smooth*smooth) < off-1e-9 {
-					t.Fatalf("smooth=%v: variance %v is nearer than that of %v", smooth, v, boxWidths(smooth))
+					t.Fatalf("smooth=%v: variance %v is nearer than that of %v", smooth, v, BoxWidths(smooth))
 				}
 			}
 		}
@@ -42,7 +45,7 @@ func TestBoxKernel(t *testing.T) {
 	}
 	for _, smooth := range []float64{0.5, 1, 2, 7, 32} {
 		var sum, second int64
-		k := boxKernel(boxWidths(smooth))
+		k := boxKernel(BoxWidths(smooth))
 		for i, v := range k {
 			d := int64(i - len(k)/2)
 			sum += v
@@ -66,11 +69,11 @@ func TestGRFIsConvolution(t *testing.T) {
 		{"1x1", 2, 1}, {"40x30", 0.5, 50}, {"5000x300", 3, 50}, {"700x40x60", 2, 50},
 		{"520x33x20", 3.9, 15}, {"520x33x20", 4, 15}, {"40x120x2", 7, 10}, {"600x50", 32, 20},
 	} {
-		s := openNamed(t, fmt.Sprintf("grf/shape=%s/smooth=%v/seed=11/levels=65536/type=uint16", c.shape, c.smooth))
-		g := s.(*grf)
-		levels := imageLevels(t, s)
-		p := newPhilox(11, grfStream)
-		kernel := boxKernel(boxWidths(c.smooth))
+		s := fieldOf(t, c.shape, grid.Uint16, 65536, c.smooth, 11, vectors.Available()[0])
+		g := s
+		levels := fieldLevels(t, s)
+		p := NewLattice(11, grfStream)
+		kernel := boxKernel(BoxWidths(c.smooth))
 		q := newQuantiser(kernel, g.shape.Dim(), 65536)
 		if fits := q.most < 1<<32; fits != (g.lanes == 2) {
 			t.Errorf("%s smooth=%v: %d sums per word, the largest is %d", c.shape, c.smooth, g.lanes, q.most)
@@ -84,7 +87,7 @@ func TestGRFIsConvolution(t *testing.T) {
 				for ky, wy := range kernel {
 					for kx, wx := range kernel {
 						x, y, z := x+int64(kx)-halo, y+int64(ky)-halo, z+int64(kz)-halo
-						words := p.block([4]uint32{uint32(x >> 2), uint32(y), uint32(z), p.tag})
+						words := p.Block([4]uint32{uint32(x >> 2), uint32(y), uint32(z), p.Tag})
 						sum += wx * wy * wz * int64(bits.OnesCount32(words[x&3]))
 					}
 				}
@@ -127,9 +130,9 @@ func TestGRFIsGaussian(t *testing.T) {
 	}{
 		{"700x700", 0.5}, {"700x700", 1}, {"100x90x80", 0.5}, {"100x90x80", 1}, {"100x90x80", 2}, {"1000x1000", 4},
 	} {
-		s := openNamed(t, fmt.Sprintf("grf/shape=%s/smooth=%v/seed=5/levels=65536/type=uint16", c.shape, c.smooth))
+		s := fieldOf(t, c.shape, grid.Uint16, 65536, c.smooth, 5, vectors.Available()[0])
 		shape, dim := s.Shape(), float64(s.Shape().Dim())
-		levels := imageLevels(t, s)
+		levels := fieldLevels(t, s)
 		value := func(i int) float64 { return (float64(levels[i])+0.5)*10/65536 - 5 }
 		r := correlation(c.smooth)
 		// sums of powers of the correlation over all offsets
@@ -150,7 +153,7 @@ func TestGRFIsGaussian(t *testing.T) {
 		n := float64(len(levels))
 		mean, square, fourth = mean/n, square/n, fourth/n
 		var k2, k4 float64
-		for _, v := range boxKernel(boxWidths(c.smooth)) {
+		for _, v := range boxKernel(BoxWidths(c.smooth)) {
 			k2 += float64(v * v)
 			k4 += float64(v * v * v * v)
 		}
@@ -187,7 +190,7 @@ func TestGRFIsGaussian(t *testing.T) {
 
 // correlation returns the correlation of voxels at distance 0, 1, … along an axis.
 func correlation(smooth float64) []float64 {
-	k := boxKernel(boxWidths(smooth))
+	k := boxKernel(BoxWidths(smooth))
 	r := make([]float64, len(k)+1)
 	for d := range k {
 		for i := range k[d:] {
@@ -205,8 +208,33 @@ func correlation(smooth float64) []float64 {
 // smooth². Of two equally near choices it is the larger.
 func effectiveSmoothness(smooth float64) float64 {
 	var twelve int64
-	for _, w := range boxWidths(smooth) {
+	for _, w := range BoxWidths(smooth) {
 		twelve += w*w - 1
 	}
 	return math.Sqrt(float64(twelve) / 12)
+}
+
+// fieldOf returns a Gaussian random field made with an instruction set.
+func fieldOf(t testing.TB, shape string, typ grid.Type, levels int64, smooth float64, seed uint64, isa string) *Field {
+	t.Helper()
+	size, err := grid.ParseShape(shape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewScale(typ, levels, 0, 1/float64(levels))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Prepare()
+	return NewField(size, s, levels, BoxWidths(smooth), seed, isa)
+}
+
+// fieldLevels returns the values of an image of uint16, which are its levels.
+func fieldLevels(t testing.TB, s grid.Source) []uint16 {
+	t.Helper()
+	f, err := grid.Load(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return grid.Values[uint16](f.Data())
 }

@@ -1,4 +1,4 @@
-package datasets
+package random
 
 import (
 	"math/bits"
@@ -24,7 +24,7 @@ type vectorScratch struct {
 	values   []byte // of one vector
 }
 
-func (g *grf) newVectorScratch(line int64) *vectorScratch {
+func (g *Field) newVectorScratch(line int64) *vectorScratch {
 	n := line*g.lanes + 2*g.halo + 3 + 2*vectors.MaxTurn
 	b := &vectorScratch{values: grid.NewBuffer(vectors.MaxTurn)}
 	if g.narrow {
@@ -39,7 +39,7 @@ func (g *grf) newVectorScratch(line int64) *vectorScratch {
 }
 
 // narrowLine computes the noise of one row, smoothed along x: a sum of 16 bits for each voxel.
-func (g *grf) narrowLine(dst []uint64, t tile, y, z int64, b *vectorScratch) {
+func (g *Field) narrowLine(dst []uint64, t tile, y, z int64, b *vectorScratch) {
 	f := &g.filters
 	voxels := 4 * int64(len(dst))
 	start := t.x0 - g.halo
@@ -51,7 +51,7 @@ func (g *grf) narrowLine(dst []uint64, t tile, y, z int64, b *vectorScratch) {
 
 // vectorLine is line by vectors. The sums are in voxel order, one or two per word. They have 16
 // bits for the filters whose sums fit, and 32 bits from then on.
-func (g *grf) vectorLine(dst []uint64, t tile, y, z int64, b *vectorScratch) {
+func (g *Field) vectorLine(dst []uint64, t tile, y, z int64, b *vectorScratch) {
 	f := &g.filters
 	voxels := int64(len(dst)) * g.lanes
 	start := t.x0 - g.halo
@@ -163,7 +163,7 @@ func (q *quantiser) fast() *fastQuantiser {
 }
 
 // vectorLevels sets dst to the levels of words.
-func (g *grf) vectorLevels(dst []uint32, words []uint64) {
+func (g *Field) vectorLevels(dst []uint32, words []uint64) {
 	f, q := &g.filters, g.fast
 	if g.lanes == 2 {
 		inPieces(g, dst, halves(words), func(dst, sums *uint32, n int) uint32 {
@@ -179,7 +179,7 @@ func (g *grf) vectorLevels(dst []uint32, words []uint64) {
 }
 
 // inPieces recomputes a piece by the exact quantiser if it has a sum near a level.
-func inPieces[T uint32 | uint64](g *grf, dst []uint32, sums []T, fast func(dst *uint32, sums *T, n int) uint32) {
+func inPieces[T uint32 | uint64](g *Field, dst []uint32, sums []T, fast func(dst *uint32, sums *T, n int) uint32) {
 	slow := g.quant
 	for len(sums) > 0 {
 		n := int64(len(sums))
@@ -196,8 +196,8 @@ func inPieces[T uint32 | uint64](g *grf, dst []uint32, sums []T, fast func(dst *
 }
 
 // vectorPut writes the values of levels to dst, and the last partial vector by way of the scratch.
-func (g *grf) vectorPut(dst []byte, levels []uint32, b *vectorScratch) {
-	f, size := &g.filters, g.scale.typ.Size()
+func (g *Field) vectorPut(dst []byte, levels []uint32, b *vectorScratch) {
+	f, size := &g.filters, g.scale.Typ.Size()
 	whole := int64(len(dst)) / f.Bytes * f.Bytes
 	if whole > 0 {
 		g.vectorsPut(&dst[0], &levels[0], int(whole/f.Bytes))
@@ -208,9 +208,9 @@ func (g *grf) vectorPut(dst []byte, levels []uint32, b *vectorScratch) {
 	}
 }
 
-func (g *grf) vectorsPut(dst *byte, levels *uint32, n int) {
+func (g *Field) vectorsPut(dst *byte, levels *uint32, n int) {
 	f, p := &g.filters, unsafe.Pointer(dst)
-	switch g.scale.typ {
+	switch g.scale.Typ {
 	case grid.Uint8:
 		f.PutBytes((*uint8)(p), levels, n)
 	case grid.Uint16, grid.Int16:

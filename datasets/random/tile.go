@@ -1,4 +1,4 @@
-package datasets
+package random
 
 import (
 	"runtime"
@@ -20,7 +20,7 @@ type tiling struct {
 // tiles chooses the size of the tiles. They are large compared with the margins that the kernel
 // reads around them. For a small kernel the planes in the cascade fit the L2 cache, and for a large
 // one they use at most 48 MiB. Thick slabs are cut into pieces that keep all processors busy.
-func (g *grf) tiles(lo, hi int64) tiling {
+func (g *Field) tiles(lo, hi int64) tiling {
 	const (
 		cache   = 3 << 16 // words
 		most    = 6 << 20 // words
@@ -90,7 +90,7 @@ type scratch struct {
 	vector *vectorScratch
 }
 
-func (g *grf) newScratch(t tiling) *scratch {
+func (g *Field) newScratch(t tiling) *scratch {
 	line := g.lineLen(t.size[2])
 	b := &scratch{
 		noise:  make([]uint32, g.lanes*line+2*g.halo+3),
@@ -109,13 +109,13 @@ func (g *grf) newScratch(t tiling) *scratch {
 }
 
 // newMarch returns the cascade from slice to slice of a tile.
-func (g *grf) newMarch(t tiling) *cascade {
+func (g *Field) newMarch(t tiling) *cascade {
 	return newCascade(&g.filters, g.widths, g.marchWords(t), g.narrow)
 }
 
 // marchWords is the size of a slice of its sums in words. It includes the rows of the margins if
 // the cascade runs before rows are smoothed along y.
-func (g *grf) marchWords(t tiling) int64 {
+func (g *Field) marchWords(t tiling) int64 {
 	rows := t.size[1]
 	if g.narrow && g.shape.Dim() == 3 {
 		rows += 2 * g.halo
@@ -124,7 +124,7 @@ func (g *grf) marchWords(t tiling) int64 {
 }
 
 // pastWords is the size of an input slice of the cascade in words.
-func (g *grf) pastWords(t tiling) int64 {
+func (g *Field) pastWords(t tiling) int64 {
 	if g.narrow {
 		return g.marchWords(t) / 2
 	}
@@ -132,6 +132,6 @@ func (g *grf) pastWords(t tiling) int64 {
 }
 
 // marchBytes is the size of one cascade in bytes: the past slices of each filter, and the result.
-func (g *grf) marchBytes(t tiling) int64 {
+func (g *Field) marchBytes(t tiling) int64 {
 	return ((g.widths[0]+g.widths[1]+g.widths[2])*g.pastWords(t) + g.marchWords(t)) * 8
 }

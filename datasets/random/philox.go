@@ -1,4 +1,6 @@
-package datasets
+// Package random makes the random numbers of generated images: the lattice of Philox words, Gaussian random
+// fields from it, and the scales that turn levels into values. It knows no names of images.
+package random
 
 // Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3"
 // (SC11). It is a bijection of 128-bit counters under a 64-bit key, so that each voxel's random
@@ -15,25 +17,25 @@ const (
 type stream uint32
 
 const (
-	noiseStream stream = iota + 1
+	NoiseStream stream = iota + 1
 	grfStream
-	distinctStream
-	extremesStream
-	betweenStream
-	besideStream
-	tubesStream
+	DistinctStream
+	ExtremesStream
+	BetweenStream
+	BesideStream
+	TubesStream
 )
 
-// A philox is the lattice of random 32-bit words of one seed and stream. The word at (x, y, z) is
+// A Lattice is the lattice of random 32-bit words of one seed and stream. The word at (x, y, z) is
 // lane x mod 4 of the block with counter (⌊x/4⌋, y, z, stream). Coordinates and ⌊x/4⌋ are modulo
 // 2³², so negative ones are valid.
-type philox struct {
+type Lattice struct {
 	keys [10][2]uint32
-	tag  uint32
+	Tag  uint32
 }
 
-func newPhilox(seed uint64, s stream) philox {
-	p := philox{tag: uint32(s)}
+func NewLattice(seed uint64, s stream) Lattice {
+	p := Lattice{Tag: uint32(s)}
 	k0, k1 := uint32(seed), uint32(seed>>32)
 	for i := range p.keys {
 		p.keys[i] = [2]uint32{k0, k1}
@@ -43,8 +45,8 @@ func newPhilox(seed uint64, s stream) philox {
 	return p
 }
 
-// block computes the bijection.
-func (p *philox) block(c [4]uint32) [4]uint32 {
+// Block computes the bijection.
+func (p *Lattice) Block(c [4]uint32) [4]uint32 {
 	for i := range p.keys {
 		a, b := uint64(c[0])*philoxM0, uint64(c[2])*philoxM1
 		c = [4]uint32{
@@ -55,13 +57,13 @@ func (p *philox) block(c [4]uint32) [4]uint32 {
 	return c
 }
 
-// fill sets dst[i] to the word at (x+i, y, z). x is a multiple of 4.
-func (p *philox) fill(dst []uint32, x, y, z int64) {
+// Fill sets dst[i] to the word at (x+i, y, z). x is a multiple of 4.
+func (p *Lattice) Fill(dst []uint32, x, y, z int64) {
 	first := uint32(x >> 2)
 	// Two blocks at a time keep the multiplier busy during its latency.
 	for ; len(dst) >= 8; dst = dst[8:] {
-		a0, a1, a2, a3 := first, uint32(y), uint32(z), p.tag
-		b0, b1, b2, b3 := first+1, uint32(y), uint32(z), p.tag
+		a0, a1, a2, a3 := first, uint32(y), uint32(z), p.Tag
+		b0, b1, b2, b3 := first+1, uint32(y), uint32(z), p.Tag
 		for i := range p.keys {
 			k0, k1 := p.keys[i][0], p.keys[i][1]
 			p0, p1 := uint64(a0)*philoxM0, uint64(a2)*philoxM1
@@ -75,7 +77,7 @@ func (p *philox) fill(dst []uint32, x, y, z int64) {
 		first += 2
 	}
 	for len(dst) > 0 {
-		c := p.block([4]uint32{first, uint32(y), uint32(z), p.tag})
+		c := p.Block([4]uint32{first, uint32(y), uint32(z), p.Tag})
 		dst = dst[copy(dst, c[:]):]
 		first++
 	}

@@ -1,4 +1,4 @@
-package datasets
+package random
 
 import (
 	"math"
@@ -9,47 +9,9 @@ import (
 	"eccbench/internal/grid"
 )
 
-func grfGenerator() generator {
-	return generator{
-		Generator: Generator{
-			Name:    "grf",
-			Doc:     "Gaussian random field: isotropically smoothed white noise, stationary up to the borders",
-			Example: "grf/shape=512x512x512/levels=1024/type=float32/smooth=2.5/seed=7",
-			Params: []Param{
-				shapeParam(), levelsParam(), typeParam(),
-				{"lo", "0", "float32: the lowest level"},
-				{"step", "the power of two that keeps values below 1", "float32: the distance between levels"},
-				{"smooth", "2", "standard deviation of the smoothing kernel in voxels, 0.5 to 32; the nearest one of three box " +
-					"filters is taken"},
-				seedParam(),
-			},
-		},
-		seeded: true,
-		read:   readGRF,
-	}
-}
-
-// readGRF makes a window of a stationary field on the infinite lattice. The field is white noise,
-// binomial with 32 trials, after three box filters along every axis of the image. All sums are
-// exact integers. The levels divide the range of ±5 standard deviations evenly, see quantiser.
-func readGRF(r *reading) maker {
-	shape := r.shape()
-	n, s := r.scale()
-	smooth := r.real("smooth", 2, true)
-	if smooth < 0.5 || smooth > 32 {
-		r.reject("smooth=%v: want 0.5 to 32 voxels", smooth)
-		smooth = 2
-	}
-	seed, isa := r.seed(), r.isa
-	return func() (grid.Source, error) {
-		s.prepare()
-		return newGRF(shape, s, n, boxWidths(smooth), seed, isa), nil
-	}
-}
-
-// boxWidths returns the widths of the three box filters for smooth: odd, at most 2 apart, with the
+// BoxWidths returns the widths of the three box filters for smooth: odd, at most 2 apart, with the
 // variance Σ(w²−1)/12 nearest to smooth². Of two equally near choices it is the larger.
-func boxWidths(smooth float64) [3]int64 {
+func BoxWidths(smooth float64) [3]int64 {
 	// The conversion prevents a fused multiplication and subtraction, which some machines have.
 	want := float64(12 * smooth * smooth)
 	best, off := [3]int64{1, 1, 1}, math.Inf(1)
@@ -84,7 +46,7 @@ func boxKernel(widths [3]int64) []int64 {
 	return k
 }
 
-// A grf is the Source of a Gaussian random field.
+// A Field is the Source of a Gaussian random field.
 //
 // The image is made in tiles. Within a tile, planes of noise are smoothed along x and y one after
 // another. Then they are pushed through a cascade of box filters along z, whose rings have as many
@@ -96,13 +58,13 @@ func boxKernel(widths [3]int64) []int64 {
 // The sum of two words has the sums of their halves if the final halves fit, whatever overflowed in
 // between. So two voxels cost one addition. Portable code has the first half of a line in the lower
 // halves. Vectors have the sums in voxel order, 16-bit ones four to a word.
-type grf struct {
+type Field struct {
 	shape  grid.Shape
-	scale  scale
+	scale  Scale
 	widths [3]int64
 	halo   int64 // reach of the kernel to either side
 	lanes  int64 // sums per word, 1 or 2
-	noise  philox
+	noise  Lattice
 	quant  quantiser
 
 	// For vectors. turn is 0 if there are none.
@@ -117,10 +79,10 @@ type grf struct {
 	passages passages
 }
 
-func newGRF(shape grid.Shape, s scale, levels int64, widths [3]int64, seed uint64, isa string) *grf {
-	g := &grf{
+func NewField(shape grid.Shape, s Scale, levels int64, widths [3]int64, seed uint64, isa string) *Field {
+	g := &Field{
 		shape: shape, scale: s, widths: widths, lanes: 1,
-		noise: newPhilox(seed, grfStream),
+		noise: NewLattice(seed, grfStream),
 		quant: newQuantiser(boxKernel(widths), shape.Dim(), levels),
 	}
 	for _, w := range widths {
@@ -141,13 +103,13 @@ func newGRF(shape grid.Shape, s scale, levels int64, widths [3]int64, seed uint6
 	return g
 }
 
-func (g *grf) Shape() grid.Shape   { return g.shape }
-func (g *grf) Type() grid.Type     { return g.scale.typ }
-func (g *grf) Ladder() grid.Ladder { return g.scale.ladder }
+func (g *Field) Shape() grid.Shape   { return g.shape }
+func (g *Field) Type() grid.Type     { return g.scale.Typ }
+func (g *Field) Ladder() grid.Ladder { return g.scale.Ladder }
 
 // ReadSlab makes slices lo ≤ i < hi, from these and a margin of the kernel's reach. A thick slab
 // therefore costs less per voxel. Consecutive slabs compute the margin before them once.
-func (g *grf) ReadSlab(dst []byte, lo, hi int64) error {
+func (g *Field) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := grid.CheckSlab(g, dst, lo, hi); err != nil {
 		return err
 	}
@@ -186,7 +148,7 @@ func (g *grf) ReadSlab(dst []byte, lo, hi int64) error {
 
 // make writes one tile to its place in dst, which starts at slice lo. The scratch's march already
 // has the slices before from.
-func (g *grf) make(dst []byte, lo int64, t tile, from int64, b *scratch) {
+func (g *Field) make(dst []byte, lo int64, t tile, from int64, b *scratch) {
 	line := g.lineLen(t.x1 - t.x0)
 	for m := from; m < t.m1+g.halo; m++ {
 		if g.narrow {
@@ -210,7 +172,7 @@ func (g *grf) make(dst []byte, lo int64, t tile, from int64, b *scratch) {
 
 // makeNarrow makes the noise of one slice of a tile, and smoothes it along x and across slices. It
 // writes the slice that this completes, smoothed along y.
-func (g *grf) makeNarrow(dst []byte, lo int64, t tile, m int64, b *scratch) {
+func (g *Field) makeNarrow(dst []byte, lo int64, t tile, m int64, b *scratch) {
 	line, y0, y1 := g.lineLen(t.x1-t.x0), int64(0), int64(1)
 	flat := g.shape.Dim() == 2
 	if !flat {
@@ -244,7 +206,7 @@ func (g *grf) makeNarrow(dst []byte, lo int64, t tile, m int64, b *scratch) {
 }
 
 // plane computes the noise of one z, smoothed along x and y.
-func (g *grf) plane(dst []uint64, t tile, z int64, b *scratch) {
+func (g *Field) plane(dst []uint64, t tile, z int64, b *scratch) {
 	line := g.lineLen(t.x1 - t.x0)
 	for y := t.r0 - g.halo; y < t.r1+g.halo; y++ {
 		row, sums := b.spare[:line], b.rows.answer[:line]
@@ -257,7 +219,7 @@ func (g *grf) plane(dst []uint64, t tile, z int64, b *scratch) {
 }
 
 // lineLen returns the number of words for n voxels of a row.
-func (g *grf) lineLen(n int64) int64 {
+func (g *Field) lineLen(n int64) int64 {
 	words := (n + g.lanes - 1) / g.lanes
 	if g.turn > 0 {
 		words = (words + lineWords - 1) / lineWords * lineWords
@@ -267,7 +229,7 @@ func (g *grf) lineLen(n int64) int64 {
 
 // line computes the noise of one row, smoothed along x. Word i has the sum at x0+i, and in its
 // upper half, if used, the sum at x0+len(dst)+i.
-func (g *grf) line(dst []uint64, t tile, y, z int64, b *scratch) {
+func (g *Field) line(dst []uint64, t tile, y, z int64, b *scratch) {
 	if g.turn > 0 {
 		g.vectorLine(dst, t, y, z, b.vector)
 		return
@@ -276,7 +238,7 @@ func (g *grf) line(dst []uint64, t tile, y, z int64, b *scratch) {
 	skip := start & 3 // distance of start from a multiple of 4
 	words := int64(len(dst)) + 2*g.halo
 	noise := b.noise[:skip+words+(g.lanes-1)*int64(len(dst))]
-	g.noise.fill(noise, start-skip, y, z)
+	g.noise.Fill(noise, start-skip, y, z)
 	wide := b.wide[:words]
 	low := noise[skip:][:words]
 	if g.lanes == 2 {
@@ -317,8 +279,8 @@ func box(words []uint64, w int64) []uint64 {
 }
 
 // emit converts a row of sums to values of the image's slice.
-func (g *grf) emit(dst []byte, slice, r int64, words []uint64, t tile, b *scratch) {
-	size, levels := g.scale.typ.Size(), b.levels[:int64(len(words))*g.lanes]
+func (g *Field) emit(dst []byte, slice, r int64, words []uint64, t tile, b *scratch) {
+	size, levels := g.scale.Typ.Size(), b.levels[:int64(len(words))*g.lanes]
 	at := slice*g.shape.SliceVoxels() + r*g.shape.W
 	row := dst[(at+t.x0)*size : (at+t.x1)*size]
 	if g.turn > 0 {
@@ -327,7 +289,7 @@ func (g *grf) emit(dst []byte, slice, r int64, words []uint64, t tile, b *scratc
 		return
 	}
 	g.quant.levels(levels, words, g.lanes == 2)
-	g.scale.put(row, levels[:t.x1-t.x0])
+	g.scale.Put(row, levels[:t.x1-t.x0])
 }
 
 // A cascade runs three box filters over a sequence of lines, word by word. A new sequence needs no
