@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"eccbench/datasets/files"
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/storage"
 	"eccbench/impls"
 	"eccbench/internal/ask"
@@ -89,7 +89,7 @@ func (c *Program) Say(err error) {
 func Code(err error) int {
 	var verdict VerdictError
 	var answered ask.VerdictError
-	var read *files.ReadError
+	var read *format.ReadError
 	switch {
 	case errors.As(err, &verdict):
 		return verdict.Code

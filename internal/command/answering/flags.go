@@ -16,6 +16,7 @@ import (
 
 	"eccbench/datasets"
 	"eccbench/datasets/files"
+	"eccbench/datasets/files/format"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/quantity"
@@ -40,7 +41,7 @@ type Flags struct {
 }
 
 // GeometryOf returns the place of the voxels in space, or nil if the image is not a file that records it.
-func (a *Flags) GeometryOf(image string) (*files.Geometry, error) {
+func (a *Flags) GeometryOf(image string) (*format.Geometry, error) {
 	if a.In.Stack || datasets.IsName(image) {
 		return nil, nil
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"eccbench/datasets/files"
+	"eccbench/datasets/files/format"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/command/answering"
@@ -212,7 +212,7 @@ func (j eigenmapJob) run(c *cli.Program, t answering.Target) error {
 
 // writeFiles writes the segmentation and the eigenvectors to the files that the flags name. A NIfTI
 // file gets the affine of the image.
-func (j eigenmapJob) writeFiles(a ask.EigenmapAnswer, found []bool, place *files.Geometry, note string) error {
+func (j eigenmapJob) writeFiles(a ask.EigenmapAnswer, found []bool, place *format.Geometry, note string) error {
 	var affine *[3][4]float64
 	if place != nil {
 		affine = &place.Affine
