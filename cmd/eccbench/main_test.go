@@ -446,7 +446,7 @@ func TestLostOutput(t *testing.T) {
 // The version names the source or the executable.
 func TestVersion(t *testing.T) {
 	known := regexp.MustCompile(`^eccbench .*(commit|sha256) [0-9a-f]{16}|^eccbench v`)
-	if got := version(); !known.MatchString(got) {
+	if got := cli.Version(); !known.MatchString(got) {
 		t.Errorf("%q", got)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"eccbench/impls"
 	"eccbench/internal/ask"
 	"eccbench/internal/bench"
+	"eccbench/internal/release"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
@@ -104,6 +105,9 @@ func Code(err error) int {
 	}
 	return ExitFailure
 }
+
+// Version returns the release of this program, or the revision of its source, and the toolchain.
+func Version() string { return release.Version(runner.ProgramHash) }
 
 // Parse reads the flags of a subcommand, or prints its help and returns pflag.ErrHelp.
 func (c *Program) Parse(s Subcommand, f *pflag.FlagSet, args []string) error {

@@ -116,16 +116,8 @@ func command(c *cli.Program, args []string) error {
 	if g.selfTest {
 		return gateSelfTest(ctx, c, g)
 	}
-	for _, path := range []string{g.out, g.save} {
-		if path == "" {
-			continue
-		}
-		if err := cli.Writable(path); err != nil {
-			return err
-		}
-	}
 	targets := []cli.Target{{Flag: "--out", Path: g.out}, {Flag: "--save-baseline", Path: g.save}}
-	if err := cli.Apart(targets, g.baseline, g.confirm, g.base, g.candidate); err != nil {
+	if err := cli.Writable(targets, g.baseline, g.confirm, g.base, g.candidate); err != nil {
 		return err
 	}
 	var before *gate.Result
