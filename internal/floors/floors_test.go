@@ -203,20 +203,20 @@ var general = []string{"internal/grid", "internal/stats", "internal/quantity", "
 
 // doors are the only packages, tests aside, that may import each outside module.
 var doors = map[string][]string{
-	"github.com/zeebo/xxh3":             {"internal/grid"},
-	"gonum.org/v1/gonum":                {"internal/stats", "internal/workloads/eigenmap", "internal/workloads/eigenmap/ondevice", "impls/eigenmap/definition", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", "impls/eigenmap/windowed", "impls/softecc/binned"},
-	"github.com/olekukonko/tablewriter": {"internal/report"},
-	"golang.org/x/perf":                 {"internal/report"},
-	"github.com/klauspost/compress":     {"datasets/files/arrays", "datasets/files/raster", "datasets/storage", "datasets/zarr", "internal/bench", "kernels/bundle"},
-	"github.com/pierrec/lz4/v4":         {"datasets/zarr"},
-	"github.com/minio/minio-go/v7":      {"internal/remote"},
-	"golang.org/x/image":                {"datasets/files/raster", "internal/report/svg"},
-	"golang.org/x/sys/unix":             {"internal/memfile", "internal/runner", "internal/peers"},
-	"golang.org/x/sys/cpu":              {"internal/isa"},
-	"golang.org/x/term":                 {"internal/cli"},
-	"github.com/spf13/pflag":            {"internal/cli", "internal/gating", "internal/reproduce", "internal/command/answering", "internal/command/assess", "internal/command/images", "internal/command/measure"},
-	"github.com/ebitengine/purego":      {"internal/cuda"},
-	"github.com/vbauerster/mpb/v8":      {"internal/cli"},
+	"github.com/zeebo/xxh3":         {"internal/grid"},
+	"gonum.org/v1/gonum":            {"internal/stats", "internal/workloads/eigenmap", "internal/workloads/eigenmap/ondevice", "impls/eigenmap/definition", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", "impls/eigenmap/windowed", "impls/softecc/binned"},
+	"github.com/mattn/go-runewidth": {"internal/report"},
+	"golang.org/x/perf":             {"internal/report"},
+	"github.com/klauspost/compress": {"datasets/files/arrays", "datasets/files/raster", "datasets/storage", "datasets/zarr", "internal/bench", "kernels/bundle"},
+	"github.com/pierrec/lz4/v4":     {"datasets/zarr"},
+	"github.com/minio/minio-go/v7":  {"internal/remote"},
+	"golang.org/x/image":            {"datasets/files/raster", "internal/report/svg"},
+	"golang.org/x/sys/unix":         {"internal/memfile", "internal/runner", "internal/peers"},
+	"golang.org/x/sys/cpu":          {"internal/isa"},
+	"golang.org/x/term":             {"internal/cli"},
+	"github.com/spf13/pflag":        {"internal/cli", "internal/gating", "internal/reproduce", "internal/command/answering", "internal/command/assess", "internal/command/images", "internal/command/measure"},
+	"github.com/ebitengine/purego":  {"internal/cuda"},
+	"github.com/vbauerster/mpb/v8":  {"internal/cli"},
 }
 
 // withC are the packages that have files for cgo, of a library for C. Without them programs build

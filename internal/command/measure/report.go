@@ -29,6 +29,7 @@ func Report() cli.Subcommand {
 			"eccbench report r.jsonl --machine",
 			"eccbench report r.jsonl --spans --cells '^chunked .*shape=512x512x512'",
 			"eccbench report r.jsonl --memory",
+			"eccbench report r.jsonl --verdicts --format md",
 			"eccbench report r.jsonl --format gobench > r.txt",
 		},
 		Run: doReport,
@@ -37,7 +38,7 @@ func Report() cli.Subcommand {
 
 func doReport(c *cli.Program, args []string) error {
 	var format, plots, html, gated, about string
-	var machine, spans, memory bool
+	var machine, spans, memory, verdicts bool
 	f := pflag.NewFlagSet("report", pflag.ContinueOnError)
 	f.StringVar(&format, "format", "text", "text, md, csv, json, or gobench for benchstat")
 	f.StringVar(&plots, "plots", "", "draw each table of two or more sizes as SVG to this `DIR`; md links to them")
@@ -48,11 +49,12 @@ func doReport(c *cli.Program, args []string) error {
 	f.BoolVar(&machine, "machine", false, "print the hardware and program of the runs")
 	f.BoolVar(&spans, "spans", false, "print the parts of a call and how they overlap")
 	f.BoolVar(&memory, "memory", false, "print the host and device memory of each cell")
+	f.BoolVar(&verdicts, "verdicts", false, "count the inputs by status, and list failures, as verify does")
 	if err := c.Parse(Report(), f, args); err != nil {
 		return err
 	}
 	if html != "" {
-		if f.Changed("format") || plots != "" || machine || spans || memory || about != "" {
+		if f.Changed("format") || plots != "" || machine || spans || memory || verdicts || about != "" {
 			return cli.Usagef("--html is a format of its own: it goes with --gate alone")
 		}
 		return page(c, html, gated, f.Args())
@@ -66,7 +68,7 @@ func doReport(c *cli.Program, args []string) error {
 	style, err := report.ParseFormat(format)
 	tables := style == report.Text || style == report.Markdown
 	others := 0
-	for _, asked := range []bool{machine, spans, memory} {
+	for _, asked := range []bool{machine, spans, memory, verdicts} {
 		if asked {
 			others++
 		}
@@ -75,11 +77,11 @@ func doReport(c *cli.Program, args []string) error {
 	case err != nil && format != "gobench":
 		return cli.Usagef("--format: %w, or gobench", err)
 	case others > 1:
-		return cli.Usagef("--machine, --spans and --memory print one thing in place of another: give one of them")
+		return cli.Usagef("--machine, --spans, --memory and --verdicts: give one of them")
 	case others > 0 && plots != "":
-		return cli.Usagef("--machine, --spans and --memory print no tables, so there is nothing for --plots")
+		return cli.Usagef("--machine, --spans, --memory and --verdicts have no plots")
 	case (others > 0 || plots != "") && !tables:
-		return cli.Usagef("--format %s: --machine, --spans, --memory and --plots go with text or md", format)
+		return cli.Usagef("--format %s: --machine, --spans, --memory, --verdicts and --plots go with text or md", format)
 	}
 	chosen, err := regexp.Compile(about)
 	if err != nil {
@@ -107,6 +109,8 @@ func doReport(c *cli.Program, args []string) error {
 	switch {
 	case spans:
 		return report.Spans(c.Stdout, style, all.Cells)
+	case verdicts:
+		return report.Verdicts(c.Stdout, style, all.Cells)
 	case memory:
 		return report.Memory(c.Stdout, style, all.Cells)
 	case format == "gobench":

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -24,6 +23,7 @@ func Verify() cli.Subcommand {
 			"eccbench verify",
 			"eccbench verify --impl cpu --long --time-limit 10m",
 			"eccbench verify --workload ecc-batch",
+			"eccbench verify --peers peers/bin --impl 'peer:*' --out r.jsonl",
 			"eccbench verify --impl cpu --input 'noise/shape=31x17x13/levels=256/type=uint8/seed=7'",
 		},
 		Run: doVerify,
@@ -36,11 +36,13 @@ var errFailed = errors.New("a cell failed")
 func doVerify(c *cli.Program, args []string) error {
 	var limit cli.Limits
 	var in cli.Inputs
+	var records cli.RecordFlags
 	var long, evidence, failFast, admits bool
 	var format, keep string
 	f := pflag.NewFlagSet("verify", pflag.ContinueOnError)
 	limit.Add(f)
 	in.AddGiven(f, c.Benches)
+	records.Add(f)
 	f.BoolVar(&long, "long", false, "add inputs of more than 2²⁴ components and 2³¹ voxels")
 	f.BoolVar(&evidence, "evidence", false, "list the result of every witness")
 	f.BoolVar(&failFast, "fail-fast", false, "stop at the first failure, without a search for a smaller input")
@@ -89,6 +91,9 @@ func doVerify(c *cli.Program, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := records.Check(); err != nil {
+		return err
+	}
 	var refused error
 	if admits && !f.Changed("input") {
 		if refused = admit(c, &p, limit.Found()); len(p.Impls) == 0 {
@@ -107,22 +112,24 @@ func doVerify(c *cli.Program, args []string) error {
 	if failFast {
 		p.Reproduce = nil // the command would name a smaller input
 	}
-	var cells []bench.CellRecord
+	rec, err := records.Record(in.Seed, c.Stderr)
+	if err != nil {
+		return err
+	}
+	p.Done = rec.Was
 	interrupted, err := c.Conduct(weights, limit.Quiet, func(cell bench.CellRecord) error {
 		failed := cli.Verdict([]bench.CellRecord{cell}) != nil
 		if failed && failFast {
 			cell.Reproduce = reproduce(cell.Impl, cell.Input)
+			return errors.Join(rec.Keep(cell), errFailed)
 		}
-		cells = append(cells, cell)
-		if failed && failFast {
-			return errFailed
-		}
-		return nil
+		return rec.Keep(cell)
 	}, p)
-	if err != nil && !errors.Is(err, errFailed) {
+	if err = errors.Join(err, rec.Close()); err != nil && !errors.Is(err, errFailed) {
 		return err
 	}
-	if err := printVerdicts(c, style, p.Impls, cells, evidence); err != nil {
+	cells := slices.DeleteFunc(rec.All.Cells, func(cell bench.CellRecord) bool { return cell.Workload != b.Name() })
+	if err := report.InputsByVerdict(c.Stdout, style, cells, evidence); err != nil {
 		return err
 	}
 	if keep != "" {
@@ -131,7 +138,8 @@ func doVerify(c *cli.Program, args []string) error {
 		}
 	}
 	if interrupted {
-		return cli.VerdictError{Code: cli.ExitInconclusive, Why: "interrupted: what had ended by then is above"}
+		return cli.VerdictError{Code: cli.ExitInconclusive, 
+			Why: "interrupted: the finished cells are above" + cli.ResumeHint(records.Out)}
 	}
 	if silent := silentLaws(b.Laws(), cells); len(silent) > 0 && !f.Changed("input") {
 		return fmt.Errorf("this program is not sound: of no input anything is said by the law %q", silent[0])
@@ -173,98 +181,4 @@ func silentLaws(laws []string, cells []bench.CellRecord) []string {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(laws), func(law string) bool { return said[law] })
-}
-
-// printVerdicts prints the number of inputs by implementation and status. It then prints every
-// unverified answer with its evidence.
-func printVerdicts(c *cli.Program, style report.Format, impls []string, cells []bench.CellRecord, evidence bool) error {
-	statuses := []verify.Status{verify.Verified, verify.Wrong, verify.Unverified, verify.Skipped, verify.Crashed,
-		verify.Timeout}
-	header := []string{"implementation", "inputs", "witnesses"}
-	for _, s := range statuses {
-		header = append(header, string(s))
-	}
-	var table [][]string
-	for _, impl := range impls {
-		inputs, witnesses := 0, 0
-		count := map[verify.Status]int{}
-		for _, cell := range cells {
-			if cell.Impl != impl {
-				continue
-			}
-			inputs++
-			count[cell.Status]++
-			for _, e := range cell.Evidence {
-				if e.Passed {
-					witnesses++
-				}
-			}
-		}
-		line := []string{impl, fmt.Sprint(inputs), fmt.Sprint(witnesses)}
-		for _, s := range statuses {
-			line = append(line, fmt.Sprint(count[s]))
-		}
-		table = append(table, line)
-	}
-	if err := report.Table(c.Stdout, style, header, table); err != nil {
-		return err
-	}
-	said := map[string]bool{}
-	for _, cell := range cells {
-		switch {
-		case cell.Status == verify.Verified:
-		case cell.Status == verify.Skipped && !said[cell.Reason]: // once for all inputs
-			said[cell.Reason] = true
-			fmt.Fprintf(c.Stdout, "\n%s: %s: %s\n", strings.Join(skipped(cells, cell.Reason), ", "), cell.Status,
-				report.Prose(style, cell.Reason))
-		case cell.Status != verify.Skipped && !said[crash(cell)]:
-			of := ""
-			if n := crashedAlike(cells, cell); n > 1 { // once for all inputs
-				said[crash(cell)] = true
-				of = fmt.Sprintf(" (%d inputs)", n)
-			}
-			fmt.Fprintf(c.Stdout, "\n%s %s: %s: %s%s\n", cell.Impl, report.Prose(style, cell.Input), cell.Status,
-				report.Prose(style, cell.Reason), of)
-			for _, e := range cell.Evidence {
-				if e.Diff != nil && e.Diff.Context != "" {
-					fmt.Fprintf(c.Stdout, "  %s\n", strings.ReplaceAll(e.Diff.Context, "\n", "\n  "))
-				}
-			}
-			if cell.Reproduce != "" {
-				fmt.Fprintf(c.Stdout, "  reproduce: %s\n", cell.Reproduce)
-			}
-		}
-		if evidence {
-			fmt.Fprintf(c.Stdout, "\n%s %s\n", cell.Impl, cell.Input)
-			for _, e := range cell.Evidence {
-				fmt.Fprintf(c.Stdout, "  %s\n", e)
-			}
-		}
-	}
-	return nil
-}
-
-// crash identifies the crashes of an implementation that have the same reason but for the input's name.
-func crash(c bench.CellRecord) string {
-	return c.Impl + " " + string(c.Status) + " " + strings.ReplaceAll(c.Reason, c.Input, "")
-}
-
-// crashedAlike returns the number of cells that crashed like a cell.
-func crashedAlike(cells []bench.CellRecord, like bench.CellRecord) (n int) {
-	for _, c := range cells {
-		if c.Status == verify.Crashed && crash(c) == crash(like) {
-			n++
-		}
-	}
-	return n
-}
-
-// skipped returns the names of the implementations that were skipped for a reason.
-func skipped(cells []bench.CellRecord, reason string) (names []string) {
-	for _, c := range cells {
-		if c.Status == verify.Skipped && c.Reason == reason && !slices.Contains(names, c.Impl) {
-			names = append(names, c.Impl)
-		}
-	}
-	return names
 }
