@@ -35,10 +35,9 @@ func Report() cli.Subcommand {
 	}
 }
 
-func doReport(c *cli.Program, args []string) error {
+func doReport(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var format, plots, html, gated, about string
 	var machine, spans, memory bool
-	f := pflag.NewFlagSet("report", pflag.ContinueOnError)
 	f.StringVar(&format, "format", "text", "text, md, csv, json, or gobench for benchstat")
 	f.StringVar(&plots, "plots", "", "draw each table of two or more sizes as SVG to this `DIR`; md links to them")
 	f.StringVar(&html, "html", "",
@@ -48,7 +47,7 @@ func doReport(c *cli.Program, args []string) error {
 	f.BoolVar(&machine, "machine", false, "print the hardware and program of the runs")
 	f.BoolVar(&spans, "spans", false, "print the parts of a call and how they overlap")
 	f.BoolVar(&memory, "memory", false, "print the host and device memory of each cell")
-	if err := c.Parse(Report(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	if html != "" {
