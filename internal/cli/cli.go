@@ -51,7 +51,14 @@ type Subcommand struct {
 	Hidden            bool
 	// Conducts marks a command that runs workers and handles signals on its own.
 	Conducts bool
-	Run      func(c *Program, args []string) error
+	// Run defines the flags, parses the arguments and does the work.
+	Run func(c *Program, f *pflag.FlagSet, parse func() error) error
+}
+
+// Do runs the command with arguments.
+func (s Subcommand) Do(c *Program, args []string) error {
+	f := pflag.NewFlagSet(s.Name, pflag.ContinueOnError)
+	return s.Run(c, f, func() error { return c.parse(s, f, args) })
 }
 
 // Usage marks an error as a fault of the arguments or the input.
@@ -109,8 +116,8 @@ func Code(err error) int {
 // Version returns the release of this program, or the revision of its source, and the toolchain.
 func Version() string { return release.Version(runner.ProgramHash) }
 
-// Parse reads the flags of a subcommand, or prints its help and returns pflag.ErrHelp.
-func (c *Program) Parse(s Subcommand, f *pflag.FlagSet, args []string) error {
+// parse reads the flags of a subcommand, or prints its help and returns pflag.ErrHelp.
+func (c *Program) parse(s Subcommand, f *pflag.FlagSet, args []string) error {
 	f.SetOutput(io.Discard)
 	f.SortFlags = false
 	f.Usage = func() {}

@@ -93,11 +93,10 @@ func (g *gateFlags) add(f *pflag.FlagSet, benches []runner.Bench) {
 	f.Lookup("threads").DefValue = "half of them"
 }
 
-func command(c *cli.Program, args []string) error {
+func command(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var g gateFlags
-	f := pflag.NewFlagSet("gate", pflag.ContinueOnError)
 	g.add(f, c.Benches)
-	if err := c.Parse(Command(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	style, err := report.ParseFormat(g.format)

@@ -62,9 +62,8 @@ type assessJob struct {
 // assessFormats lists the output formats of comparisons.
 var assessFormats = []string{"table", "csv", "json", "md", "html"}
 
-func doAssess(c *cli.Program, args []string) error {
+func doAssess(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var j assessJob
-	f := pflag.NewFlagSet("assess", pflag.ContinueOnError)
 	f.StringSliceVar(&j.given, "labels", nil,
 		"labels to compare (default all labels and their union)")
 	f.StringArrayVar(&j.joined, "group", nil, "labels as one mask, such as `'vessels=1,2,3'`; repeatable")
@@ -91,7 +90,7 @@ func doAssess(c *cli.Program, args []string) error {
 	}
 	j.AddEffort(f)
 	f.MarkHidden("impl")
-	if err := c.Parse(Command(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	if err := j.checkFlags(f); err != nil {

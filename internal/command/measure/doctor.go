@@ -31,15 +31,14 @@ func Doctor() cli.Subcommand {
 	}
 }
 
-func doDoctor(c *cli.Program, args []string) error {
+func doDoctor(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var in cli.Inputs
-	f := pflag.NewFlagSet("doctor", pflag.ContinueOnError)
 	which := f.String("device", "", "GPU `ID`: number, UUID or name (default the first)")
 	list := f.String("devices", "", "several GPUs: all, or a list such as `0,1,3`")
 	in.AddWorkload(f, c.Benches)
 	var guests cli.Peers
 	guests.Add(f)
-	if err := c.Parse(Doctor(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	b, err := in.Bench()

@@ -36,7 +36,7 @@ func Run() cli.Subcommand {
 	}
 }
 
-func doRun(c *cli.Program, args []string) error {
+func doRun(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var in cli.Inputs
 	var limit cli.Limits
 	var records cli.RecordFlags
@@ -44,7 +44,6 @@ func doRun(c *cli.Program, args []string) error {
 	var hot, admits bool
 	var processes, rotate int
 	var count int64
-	f := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	in.Add(f, c.Benches)
 	limit.Add(f)
 	sampling := runner.DefaultSampling()
@@ -64,7 +63,7 @@ func doRun(c *cli.Program, args []string) error {
 	f.BoolVar(&admits, "admit", true, "ask each peer about tiny images first, and leave out those that answer none")
 	f.StringVar(&export, "gobench", "", "also write the Go benchmark format to this `FILE`")
 	f.StringVar(&format, "format", "text", "table format: text, md, csv or json")
-	if err := c.Parse(Run(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	if err := limit.Join(c, &in); err != nil {

@@ -3,6 +3,8 @@ package measure
 import (
 	"errors"
 
+	"github.com/spf13/pflag"
+
 	"eccbench/internal/cli"
 	"eccbench/internal/peers"
 	"eccbench/internal/runner"
@@ -12,7 +14,7 @@ import (
 func Worker() cli.Subcommand {
 	return cli.Subcommand{
 		Name: "worker", Conducts: true, Brief: "run one cell for another eccbench", Hidden: true,
-		Run: func(c *cli.Program, _ []string) error {
+		Run: func(c *cli.Program, _ *pflag.FlagSet, _ func() error) error {
 			err := runner.Work(func(p *peers.Peer) []runner.Bench {
 				if p == nil {
 					return c.Benches

@@ -1,7 +1,8 @@
-package main
+package images
 
 import (
 	"bytes"
+	"errors"
 	"maps"
 	"os"
 	"slices"
@@ -9,8 +10,10 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"eccbench/internal/cli"
 	"eccbench/internal/shard"
 )
 
@@ -22,7 +25,7 @@ func TestKubernetes(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func(name string) map[string]any {
-		text, err := os.ReadFile("../../scripts/kubernetes/" + name)
+		text, err := os.ReadFile("../../../scripts/kubernetes/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,11 +48,15 @@ func TestKubernetes(t *testing.T) {
 		}
 		return of
 	}
-	for name, command := range map[string]string{"curve.yaml": "curve", "betti.yaml": "betti", "merge.yaml": "merge"} {
+	for name, command := range map[string]cli.Subcommand{"curve.yaml": Curve(), "betti.yaml": Betti(), "merge.yaml": Merge()} {
+		var help bytes.Buffer
+		if err := command.Do(&cli.Program{Stdout: &help}, []string{"--help"}); !errors.Is(err, pflag.ErrHelp) {
+			t.Fatal(err)
+		}
 		job := read(name)
 		pod := inner(job, "spec", "template", "spec")
 		container := pod["containers"].([]any)[0].(map[string]any)
-		if words := container["command"].([]any); words[0] != "eccbench" || words[1] != command {
+		if words := container["command"].([]any); words[0] != "eccbench" || words[1] != command.Name {
 			t.Errorf("%s: command %v", name, words)
 		}
 		for _, arg := range container["args"].([]any) {
@@ -63,8 +70,8 @@ func TestKubernetes(t *testing.T) {
 					t.Errorf("%s: the first of %d pods does shard %v, %v", name, n, got, err)
 				}
 			}
-			if out := helpOf(command); !strings.Contains(out, flag+" ") {
-				t.Errorf("%s: eccbench %s has no flag %s", name, command, flag)
+			if !strings.Contains(help.String(), flag+" ") {
+				t.Errorf("%s: eccbench %s has no flag %s", name, command.Name, flag)
 			}
 		}
 		// The schema rejects an unknown field, so the check above can fail.
@@ -73,13 +80,4 @@ func TestKubernetes(t *testing.T) {
 			t.Errorf("%s: a field that there is not is let pass", name)
 		}
 	}
-}
-
-// helpOf returns the help of a command.
-func helpOf(command string) string {
-	var out bytes.Buffer
-	c := programWith(same)
-	c.Stdout = &out
-	eccbench(c, []string{command, "--help"})
-	return out.String()
 }
