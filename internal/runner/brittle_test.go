@@ -244,7 +244,7 @@ func TestNoFailureIsLost(t *testing.T) {
 					continue
 				}
 				for _, list := range []*[]*os.File{&f.answers, &f.inputs} {
-					file, err := newFile("a file")
+					file, err := memfile.New("a file")
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -390,12 +390,12 @@ func TestNoMemoryToPin(t *testing.T) {
 
 // A failed operation on either file is an error.
 func TestClosedFiles(t *testing.T) {
-	open, err := newFile("a file")
+	open, err := memfile.New("a file")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer open.Close()
-	closed, err := newFile("another")
+	closed, err := memfile.New("another")
 	if err != nil {
 		t.Fatal(err)
 	}

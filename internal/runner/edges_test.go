@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/memfile"
 	"eccbench/internal/peers"
 	"eccbench/internal/stats"
 	"eccbench/internal/verify"
@@ -92,7 +93,7 @@ func work(t *testing.T, o bench.Implementation[[]uint32, []uint32], names ...str
 	var f files
 	for _, name := range names {
 		for _, list := range []*[]*os.File{&f.answers, &f.inputs} {
-			file, err := newFile(name)
+			file, err := memfile.New(name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -377,7 +378,7 @@ func TestWrittenInputsThatCannotBeMadeAgain(t *testing.T) {
 	stop()
 	for status, more := range map[verify.Status]string{verify.Verified: "", verify.Unverified: "", verify.Crashed: "; and it is CRASHED: why", verify.Timeout: "; and it is TIMEOUT: why"} {
 		record := bench.CellRecord{Verdict: verify.Verdict{Status: status, Reason: "why"}}
-		f, err := newFile("what was written")
+		f, err := memfile.New("what was written")
 		if err != nil {
 			t.Fatal(err)
 		}

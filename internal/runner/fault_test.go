@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"eccbench/internal/memfile"
 	"eccbench/internal/verify"
 )
 
@@ -45,7 +46,7 @@ func misbehave(fault string) error {
 		}
 	case "hoard":
 		const most = 512 << 20
-		f, err := newFile("a hoard")
+		f, err := memfile.New("a hoard")
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/memfile"
 )
 
 // git answers like git in a checkout with the given changes. If changed is a command, that command
@@ -129,26 +128,6 @@ func TestDeaths(t *testing.T) {
 		if got := death(c.died, c.malformed, c.stderr); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
-	}
-}
-
-// A file is mapped whole. An empty file, which cannot be mapped, gives no bytes.
-func TestFilesAreMappedWhole(t *testing.T) {
-	for _, text := range []string{"", "a", "ab"} {
-		name := filepath.Join(t.TempDir(), "file")
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		f, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		b, err := mapFile(f)
-		if err != nil || string(b) != text {
-			t.Errorf("%q is mapped as %q, %v", text, b, err)
-		}
-		memfile.Unmap(b)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/memfile"
 	"eccbench/internal/peers"
 	"eccbench/internal/quantity"
 	"eccbench/internal/verify"
@@ -162,8 +163,8 @@ type watch struct {
 	limit   time.Duration
 	clock   Clock
 	memory  int64
-	files   []*os.File // files shared with the worker, which do not count as its own memory
-	extents []extent   // of the shared inputs
+	files   []*os.File       // files shared with the worker, which do not count as its own memory
+	extents []memfile.Extent // of the shared inputs
 	looks   int
 	family  []int // the worker and its descendants, as last looked for
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/memfile"
 	"eccbench/internal/quantity"
 	"eccbench/internal/stats"
 	"eccbench/internal/verify"
@@ -68,11 +69,11 @@ type group struct {
 	cost     bench.Cost
 	size     int64 // bytes of each variant in memory
 	variants []string
-	shared   []*os.File // one per variant; none if the inputs are streamed
-	extents  []extent   // of the shared files
-	maker    Bench      // the workload that makes the inputs
-	hashes   []uint64   // of the shared inputs, from before the first worker that may write to them
-	rates    rates      // of the ceilings
+	shared   []*os.File       // one per variant; none if the inputs are streamed
+	extents  []memfile.Extent // of the shared files
+	maker    Bench            // the workload that makes the inputs
+	hashes   []uint64         // of the shared inputs, from before the first worker that may write to them
+	rates    rates            // of the ceilings
 	witness  string
 	answers  []*os.File // of the witness, one per variant
 	refused  error      // the reason why no cell of the group can run
@@ -209,7 +210,7 @@ func (g *group) share(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		f, err := newFile(name)
+		f, err := memfile.New(name)
 		if err != nil {
 			return err
 		}
@@ -351,7 +352,7 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 	}
 	var answers []*os.File
 	for range g.variants {
-		f, err := newFile("answer of " + c.about.Name)
+		f, err := memfile.New("answer of " + c.about.Name)
 		if err != nil {
 			return bench.CellRecord{}, answers, err
 		}

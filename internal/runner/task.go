@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/memfile"
 	"eccbench/internal/peers"
 	"eccbench/internal/verify"
 )
@@ -23,7 +24,7 @@ type Task struct {
 	Peer       *peers.Peer      `json:"peer,omitempty"` // the implementation, if it is an external program
 	Key        string           `json:"key"`            // in every event, so that no other process can write one
 	Shared     bool             `json:"shared"`
-	Extents    []extent         `json:"extents,omitempty"` // of the shared inputs
+	Extents    []memfile.Extent `json:"extents,omitempty"` // of the shared inputs
 	Witness    string           `json:"witness"`           // the implementation that gave the witness answers
 	// Sampling is the rule for timing. If nil, the worker answers once and verifies.
 	Sampling *Sampling     `json:"sampling"`
@@ -31,19 +32,12 @@ type Task struct {
 	Cores    int           `json:"cores"`  // for verification; the implementation uses Conditions.Threads
 }
 
-// An extent describes how to map a shared file: bytes from From on repeat until the mapping has
-// Size bytes. The zero extent maps the file once.
-type extent struct {
-	From int64 `json:"from"`
-	Size int64 `json:"size"`
-}
-
 // extent returns the extent of a shared input.
-func (t Task) extent(i int) extent {
+func (t Task) extent(i int) memfile.Extent {
 	if i < len(t.Extents) {
 		return t.Extents[i]
 	}
-	return extent{}
+	return memfile.Extent{}
 }
 
 // Sampling is the rule for the end of timing: at the target precision after MinSamples, and in any

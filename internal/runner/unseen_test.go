@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/memfile"
 	"eccbench/internal/verify"
 )
 
@@ -161,7 +162,7 @@ func TestNumberOfJudged(t *testing.T) {
 		r := &trial[line, field]{
 			b: unseenLines("", x.cost), t: Task{Budget: time.Minute}, inputs: make([]line, 1), unseen: &unseen{calls: 9},
 		}
-		f, err := newFile("an answer")
+		f, err := memfile.New("an answer")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -123,7 +123,7 @@ func (b *bound[In, Out]) attach(t Task, shared []*os.File, toPin bool) ([]In, fu
 		var err error
 		if t.Shared {
 			var mapped []byte
-			mapped, err = mapExtent(shared[i], t.extent(i), toPin)
+			mapped, err = memfile.MapExtent(shared[i], t.extent(i), toPin)
 			if err == nil {
 				undo = append(undo, func() { memfile.Unmap(mapped) })
 				memfile.Populate(mapped)
