@@ -16,10 +16,10 @@ import (
 	"eccbench/datasets/files"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
+	"eccbench/internal/host"
 	"eccbench/internal/quantity"
 	"eccbench/internal/remote"
 	"eccbench/internal/report"
-	"eccbench/internal/runner"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -93,7 +93,7 @@ func (a *answering) question(c *cli.Program, input string) (q ask.Question, err 
 	q = ask.Question{
 		Options: a.options, Slices: a.slices, Input: a.in.Naming(input), Shown: report.VisibleText(a.spooled.Shown(input)),
 		Named: a.named,
-		Impl:  a.impl, Threads: a.threads, Budget: a.budget, Memory: runner.AvailableMemory, Follow: c.Following(a.quiet),
+		Impl:  a.impl, Threads: a.threads, Budget: a.budget, Memory: host.AvailableMemory, Follow: c.Following(a.quiet),
 	}
 	if a.mask != "" {
 		q.Mask, q.MaskShown = a.in.NamingWhole(a.mask), a.spooled.Shown(a.mask)
@@ -202,5 +202,5 @@ func writeJSON(w io.Writer, v any) error {
 
 // limits bound a verification by time and by the memory that is free.
 func limits(budget time.Duration) ask.Limits {
-	return ask.Limits{Budget: budget, Free: runner.AvailableMemory}
+	return ask.Limits{Budget: budget, Free: host.AvailableMemory}
 }

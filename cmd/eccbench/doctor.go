@@ -15,6 +15,7 @@ import (
 	"eccbench/internal/cli"
 	"eccbench/internal/device"
 	"eccbench/internal/gating"
+	"eccbench/internal/host"
 	"eccbench/internal/quantity"
 	"eccbench/internal/resident"
 	"eccbench/internal/runner"
@@ -57,7 +58,7 @@ func doDoctor(c *cli.Program, args []string) error {
 	if len(guests.Found()) > 0 {
 		return tryPeers(c, guests.Found(), line)
 	}
-	run, err := runner.NewRunRecord(nil, 0)
+	run, err := host.NewRunRecord(nil, 0)
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func doDoctor(c *cli.Program, args []string) error {
 	line("cpu", "%s, %d cores for this process", m.CPU, m.Cores)
 	line("caches", "%v", m.Caches)
 	line("governor", "%s", m.Governor)
-	line("memory", "%s, %s available", quantity.Bytes(m.Memory), quantity.Bytes(runner.AvailableMemory()))
+	line("memory", "%s, %s available", quantity.Bytes(m.Memory), quantity.Bytes(host.AvailableMemory()))
 	line("cgroup", "cpu.max %s, memory %s", m.CgroupCPU, cgroupLimit(m.CgroupBytes))
 	line("load", "%.2f %.2f %.2f", m.Load[0], m.Load[1], m.Load[2])
 	if m.Load[0] > float64(m.Cores)/2 {

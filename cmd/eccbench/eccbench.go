@@ -11,11 +11,11 @@ import (
 	"eccbench/datasets/files"
 	"eccbench/internal/cli"
 	"eccbench/internal/gating"
+	"eccbench/internal/host"
 	"eccbench/internal/release"
 	"eccbench/internal/remote"
 	"eccbench/internal/report"
 	"eccbench/internal/reproduce"
-	"eccbench/internal/runner"
 )
 
 func subcommands() []cli.Subcommand {
@@ -98,7 +98,7 @@ func unknownCommand(name string, list []cli.Subcommand) error {
 }
 
 // version returns the release of this program, or the revision of its source, and the toolchain.
-func version() string { return release.Version(runner.ProgramHash) }
+func version() string { return release.Version(host.ProgramHash) }
 
 func help(c *cli.Program) {
 	fmt.Fprint(c.Stdout, `eccbench measures and verifies implementations of the Euler characteristic

@@ -15,9 +15,9 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/grid"
+	"eccbench/internal/host"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
-	"eccbench/internal/runner"
 	"eccbench/internal/workloads/homology"
 )
 
@@ -113,7 +113,7 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 		return notOfImage(input, cli.Usage(err))
 	}
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: j.threads},
-		Memory: runner.AvailableMemory()}
+		Memory: host.AvailableMemory()}
 	impl, err := ask.Choose(c.Homology, j.impl, shown, p, conditions, ask.HomologyImpls...)
 	if err != nil {
 		return err

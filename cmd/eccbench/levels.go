@@ -16,9 +16,9 @@ import (
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/grid"
+	"eccbench/internal/host"
 	"eccbench/internal/regular"
 	"eccbench/internal/report"
-	"eccbench/internal/runner"
 	"eccbench/internal/workloads/ecc/fingerprint"
 	"eccbench/internal/workloads/ecc/parts"
 )
@@ -72,7 +72,7 @@ func doLevels(c *cli.Program, args []string) error {
 		if err != nil {
 			return err
 		}
-		src, err := ask.OpenMasked(runner.AvailableMemory(), name, "")
+		src, err := ask.OpenMasked(host.AvailableMemory(), name, "")
 		if err != nil {
 			return cli.Usage(err)
 		}

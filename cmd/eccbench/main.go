@@ -9,6 +9,7 @@ import (
 
 	"eccbench/impls"
 	"eccbench/internal/cli"
+	"eccbench/internal/host"
 	"eccbench/internal/runner"
 )
 
@@ -17,7 +18,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "eccbench:", err)
 		os.Exit(cli.ExitFailure)
 	}
-	runner.LimitHeap()
+	host.LimitHeap()
 	self, err := os.Executable()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "eccbench: finding its own program:", err)

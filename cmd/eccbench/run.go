@@ -12,6 +12,7 @@ import (
 	"eccbench/impls"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
+	"eccbench/internal/host"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
 	"eccbench/internal/shard"
@@ -108,7 +109,7 @@ func doRun(c *cli.Program, args []string) error {
 		return err
 	}
 	if in.Made() && bench.Scope(scope) != bench.File && b.Question().OfImages() {
-		memory := runner.TotalMemory() / 4 // independent of the memory that is free now
+		memory := host.TotalMemory() / 4 // independent of the memory that is free now
 		if limit.Memory != "" {
 			memory = p.Memory
 		}

@@ -74,14 +74,16 @@ var floor = map[string]int{
 	"internal/workloads/gvf/rows":         3,
 	"internal/workloads/eigenmap/inertia": 3,
 	"internal/fields":                     3,
+	"internal/host":                       3,
 	"internal/simplicial":                 3,
-	"internal/runner":                     3,
 	"internal/report":                     3,
 	"internal/gate":                       3,
 	"internal/resident":                   3,
 	"internal/cuda":                       3,
 
 	"internal/workloads/ecc/fingerprint/ondevice": 4,
+
+	"internal/runner": 4,
 
 	"internal/workloads/ecc":  4,
 	"internal/workloads/read": 4,
@@ -189,7 +191,7 @@ var floor = map[string]int{
 }
 
 // general packages must not refer to Euler characteristics, so that another workload can use them.
-var general = []string{"internal/grid", "internal/stats", "internal/quantity", "internal/name", "internal/race", "internal/verify", "internal/bench", "internal/runner", "internal/report", "internal/report/svg", "internal/gate"}
+var general = []string{"internal/grid", "internal/stats", "internal/quantity", "internal/name", "internal/race", "internal/verify", "internal/bench", "internal/host", "internal/runner", "internal/report", "internal/report/svg", "internal/gate"}
 
 // doors are the only packages, tests aside, that may import each outside module.
 var doors = map[string][]string{
@@ -201,7 +203,7 @@ var doors = map[string][]string{
 	"github.com/pierrec/lz4/v4":         {"datasets/zarr"},
 	"github.com/minio/minio-go/v7":      {"internal/remote"},
 	"golang.org/x/image":                {"datasets/files", "internal/report/svg"},
-	"golang.org/x/sys/unix":             {"internal/memfile", "internal/runner", "internal/peers"},
+	"golang.org/x/sys/unix":             {"internal/memfile", "internal/host", "internal/runner", "internal/peers"},
 	"golang.org/x/sys/cpu":              {"internal/isa"},
 	"golang.org/x/term":                 {"internal/cli"},
 	"github.com/spf13/pflag":            {"internal/cli", "internal/gating", "internal/reproduce", "cmd/eccbench"},

@@ -21,6 +21,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/gate"
+	"eccbench/internal/host"
 	"eccbench/internal/name"
 	"eccbench/internal/peers"
 	"eccbench/internal/regular"
@@ -437,7 +438,7 @@ func readBaseline(path string, p gate.Protocol, cells []gate.Cell) (*gate.Baseli
 	defer file.Close()
 	b, err := gate.ReadBaseline(file)
 	if err == nil {
-		err = b.Fits(runner.DescribeMachine(), p, cells)
+		err = b.Fits(host.DescribeMachine(), p, cells)
 	}
 	if err != nil {
 		return nil, unfit(err)

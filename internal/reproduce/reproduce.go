@@ -19,6 +19,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/grid"
+	"eccbench/internal/host"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
@@ -338,7 +339,7 @@ func paperFigures(c *cli.Program, dir string, style report.Format, threads int) 
 	figures, err := paper.Figures(func(s grid.Source) (ecc.VCEC, error) {
 		conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: threads}}
 		a, err := ask.Answer(c.Curve, "cpu", "the image", s, conditions,
-			ask.Limits{Budget: time.Minute, Free: runner.AvailableMemory}, "curve")
+			ask.Limits{Budget: time.Minute, Free: host.AvailableMemory}, "curve")
 		return a.Out, err
 	})
 	if err != nil {

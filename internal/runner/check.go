@@ -9,6 +9,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/crew"
+	"eccbench/internal/host"
 	"eccbench/internal/peers"
 	"eccbench/internal/verify"
 )
@@ -196,7 +197,7 @@ func (r *trial[In, Out]) free() func() int64 {
 // ownMemory returns the bytes of this process, without shared memory.
 func (r *trial[In, Out]) ownMemory() int64 {
 	files := slices.Concat(r.files.answers, r.files.inputs, r.files.witness)
-	return ownMemory(peers.Family(os.Getpid()), files, r.t.Extents)
+	return host.OwnMemory(peers.Family(os.Getpid()), files, r.t.Extents)
 }
 
 // spare returns the time for laws after an independent witness. In a timed run it is half of the

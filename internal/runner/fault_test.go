@@ -176,31 +176,6 @@ func TestFilesInMemoryCount(t *testing.T) {
 	}
 }
 
-// On a system without a path of the running program, a replaced program starts no worker.
-func TestReplacedProgram(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(path, []byte("old"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	was, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := unchanged(path, was); err != nil {
-		t.Error(err)
-	}
-	if err := os.WriteFile(path, []byte("newer"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := unchanged(path, was); err == nil || !strings.Contains(err.Error(), path+" was replaced") {
-		t.Errorf("replaced: %v", err)
-	}
-	os.Remove(path)
-	if err := unchanged(path, was); err == nil {
-		t.Error("gone, and no error")
-	}
-}
-
 // The limit of a worker's first phase runs from its start.
 func TestStartingIsAPhase(t *testing.T) {
 	now := time.Unix(1000, 0)

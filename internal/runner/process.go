@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/host"
 	"eccbench/internal/memfile"
 	"eccbench/internal/peers"
 	"eccbench/internal/quantity"
@@ -43,7 +44,7 @@ func (p process) run(ctx context.Context, command []string) (bench.CellRecord, e
 	}
 	defer events.Close()
 	cmd := exec.Command(command[0], command[1:]...)
-	if cmd.Path, err = running(cmd.Path); err != nil {
+	if cmd.Path, err = host.Running(cmd.Path); err != nil {
 		eventsW.Close()
 		return fail(err)
 	}
@@ -224,7 +225,7 @@ func (w *watch) look() {
 		w.family = peers.Family(w.pid)
 	}
 	w.looks++
-	used := ownMemory(w.family, w.files, w.extents)
+	used := host.OwnMemory(w.family, w.files, w.extents)
 	w.mu.Lock()
 	w.used = max(w.used, used)
 	w.mu.Unlock()

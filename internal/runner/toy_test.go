@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -282,18 +281,10 @@ const (
 	toyFile   = "ECCBENCH_TEST_TOY_FILE"   // inputs are read from it, or a fault writes to it
 	toyWrites = "ECCBENCH_TEST_TOY_WRITES" // inputs are read from it while it is written to
 	toyCores  = "ECCBENCH_TEST_TOY_CORES"  // cores that its checks expect; its calls expect 1
-	toyGit    = "ECCBENCH_TEST_TOY_GIT"    // changes in the checkout of the fake git
-	toyGone   = "ECCBENCH_TEST_TOY_GONE"   // it removes its own file
 	toyDies   = "ECCBENCH_TEST_TOY_DIES"   // exit code of workers that have written their record
 )
 
 func TestMain(m *testing.M) {
-	if changed, ok := os.LookupEnv(toyGit); ok {
-		os.Exit(git(changed, os.Args[1:]))
-	}
-	if os.Getenv(toyGone) != "" {
-		os.Exit(gone())
-	}
 	if os.Getenv(toyWorker) != "" {
 		if err := Work(func(*peers.Peer) []Bench { return append(toy(), jacobi("", spoilers()...)) }, os.Stdin, steady()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -798,30 +789,5 @@ func TestSamplingStops(t *testing.T) {
 	wide := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 	if s.enough(wide, 0, 3) {
 		t.Error("a wide interval is enough")
-	}
-}
-
-func TestDescribeMachine(t *testing.T) {
-	m := DescribeMachine()
-	if m.CPU == "" || m.Cores < 1 || m.Caches == nil || m.Governor == "" || m.CgroupCPU == "" {
-		t.Errorf("machine %+v: what cannot be read is n/a", m)
-	}
-	if runtime.GOOS == "linux" && (!strings.HasPrefix(m.Kernel, "linux ") || m.Memory == 0 || len(m.Caches) > 0 && !strings.HasPrefix(m.Caches[0], "L1")) {
-		t.Errorf("machine %+v: kernel, memory and caches are known", m)
-	}
-	r, err := NewRunRecord([]string{"eccbench"}, 7)
-	arch := runtime.GOARCH
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "GO"+strings.ToUpper(arch) {
-				arch += "/" + s.Value
-			}
-		}
-	}
-	if r.Binary.Arch != arch {
-		t.Errorf("built for %s, want %s", r.Binary.Arch, arch)
-	}
-	if err != nil || len(r.ID) != 16 || len(r.Binary.SHA256) != 64 || r.Binary.Go == "" {
-		t.Errorf("run %+v, %v", r, err)
 	}
 }

@@ -1,4 +1,4 @@
-package runner
+package host
 
 import (
 	"os"
@@ -31,7 +31,7 @@ func TestRepeatedMemory(t *testing.T) {
 		whole[i] = byte(i / 4096)
 	}
 	e := memfile.Extent{From: head, Size: size}
-	before := ownMemory(peers.Family(os.Getpid()), []*os.File{f}, nil)
+	before := OwnMemory(peers.Family(os.Getpid()), []*os.File{f}, nil)
 	for _, toPin := range []bool{false, true} {
 		mapped, err := memfile.MapExtent(f, e, toPin)
 		if err != nil {
@@ -53,7 +53,7 @@ func TestRepeatedMemory(t *testing.T) {
 				t.Errorf("it is not the same memory")
 			}
 		}
-		after := ownMemory(peers.Family(os.Getpid()), []*os.File{f}, []memfile.Extent{e})
+		after := OwnMemory(peers.Family(os.Getpid()), []*os.File{f}, []memfile.Extent{e})
 		if len(mapped) != size || after > before+memfile.HugePage {
 			t.Errorf("to pin %v: %d bytes mapped, of own memory %d before and %d after", toPin, len(mapped), before, after)
 		}
