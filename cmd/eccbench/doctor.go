@@ -20,6 +20,7 @@ import (
 	"eccbench/internal/resident"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 	"eccbench/kernels"
 )
 
@@ -218,7 +219,7 @@ const tryBudget = 6 * time.Second
 // tryWorker runs one small cell as the command run would. The cell uses shared memory, a worker
 // process, its pipe, the ceiling and a verdict.
 func tryWorker(c *cli.Program, b runner.Bench, line func(what, format string, args ...any)) error {
-	sampling := runner.Sampling{Target: 1, MinSamples: 10, MaxSamples: 20, MaxTime: time.Second,
+	sampling := worker.Sampling{Target: 1, MinSamples: 10, MaxSamples: 20, MaxTime: time.Second,
 		WarmUp: 50 * time.Millisecond}
 	p := runner.Plan{
 		Command: c.Worker, Clock: c.Clock, Benches: c.Benches, Workload: b.Name(), Impls: []string{gating.OnHost(b)},

@@ -10,11 +10,11 @@ import (
 	"eccbench/impls"
 	"eccbench/internal/cli"
 	"eccbench/internal/host"
-	"eccbench/internal/runner"
+	"eccbench/internal/worker"
 )
 
 func main() {
-	if err := runner.CheckLimits(); err != nil {
+	if err := worker.CheckLimits(); err != nil {
 		fmt.Fprintln(os.Stderr, "eccbench:", err)
 		os.Exit(cli.ExitFailure)
 	}

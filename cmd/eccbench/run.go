@@ -16,6 +16,7 @@ import (
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
 	"eccbench/internal/shard"
+	"eccbench/internal/worker"
 )
 
 func runCommand() cli.Subcommand {
@@ -45,7 +46,7 @@ func doRun(c *cli.Program, args []string) error {
 	f := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	in.Add(f, c.Benches)
 	limit.Add(f)
-	sampling := runner.DefaultSampling()
+	sampling := worker.DefaultSampling()
 	f.StringVar(&scope, "scope", "",
 		"what the clock covers: kernel (device events), device (resident image), e2e (host memory) or file "+
 			"(also reading); default e2e if the inputs fit")

@@ -6,6 +6,7 @@ import (
 	"eccbench/internal/cli"
 	"eccbench/internal/peers"
 	"eccbench/internal/runner"
+	"eccbench/internal/worker"
 )
 
 func workerCommand() cli.Subcommand {
@@ -18,7 +19,7 @@ func workerCommand() cli.Subcommand {
 				}
 				return c.WithPeers(p).Benches
 			}, c.Stdin, c.Clock)
-			if errors.Is(err, runner.ErrNoTask) {
+			if errors.Is(err, worker.ErrNoTask) {
 				return cli.Usage(err)
 			}
 			return err

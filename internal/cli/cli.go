@@ -20,6 +20,7 @@ import (
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 )
 
 // Exit codes.
@@ -39,7 +40,7 @@ type Program struct {
 	Worker         []string // the command line of a worker
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Clock          runner.Clock // nil except in tests
+	Clock          worker.Clock // nil except in tests
 	lacking        sync.Map     // the messages that Missing has printed
 }
 

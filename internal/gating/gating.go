@@ -27,6 +27,7 @@ import (
 	"eccbench/internal/regular"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
+	"eccbench/internal/worker"
 )
 
 // Command returns the command gate.
@@ -286,7 +287,7 @@ func (g *gateFlags) joinPeers(c *cli.Program) (map[gate.Side]*peers.Peer, error)
 		}
 		list = append(list, p)
 	}
-	runner.Meet(list)
+	worker.Meet(list)
 	for _, p := range list {
 		if p.Broken != "" {
 			return nil, cli.Usagef("%s: %s", p.Path, p.Broken)

@@ -24,6 +24,7 @@ import (
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/reports/paper"
 )
@@ -54,7 +55,7 @@ type paperFlags struct {
 	dryRun   bool
 	hot      bool
 	rotate   int
-	sampling runner.Sampling
+	sampling worker.Sampling
 	style    report.Format
 	most     int64    // bytes of a row's images, 0 for no limit
 	rows     []string // patterns of rows, none for all
@@ -76,7 +77,7 @@ func command(c *cli.Program, args []string) error {
 	f.StringSliceVar(&o.from, "from", nil, "print the tables of these results `FILES`, and run nothing")
 	o.records.Add(f)
 	o.limit.Add(f)
-	o.sampling = runner.DefaultSampling()
+	o.sampling = worker.DefaultSampling()
 	f.IntVar(&o.sampling.MaxSamples, "max-samples", o.sampling.MaxSamples, "most samples of a cell")
 	f.DurationVar(&o.sampling.MaxTime, "max-time", o.sampling.MaxTime,
 		"longest sampling of a cell, once every input was timed")

@@ -237,8 +237,8 @@ func (r *trial[In, Out]) exact() bool { return r.b.w.Policy.Exact() }
 
 // answerFile returns the file in which the parent expects the answer to an input, or nil.
 func (r *trial[In, Out]) answerFile(i int) *os.File {
-	if i < len(r.files.answers) {
-		return r.files.answers[i]
+	if i < len(r.files.Answers) {
+		return r.files.Answers[i]
 	}
 	return nil
 }

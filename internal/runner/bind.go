@@ -9,6 +9,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/memfile"
+	"eccbench/internal/worker"
 )
 
 // A Bench is a workload without its type parameters, so that one run can mix workloads.
@@ -40,7 +41,7 @@ type Bench interface {
 	variants(input string, n int) ([]string, error)
 	smaller(input string) []string
 	share(input string, f *os.File) (memfile.Extent, error)
-	work(ctx context.Context, clock Clock, t Task, files files, tell teller) (bench.CellRecord, error)
+	work(ctx context.Context, clock worker.Clock, t worker.Task, files worker.Files, tell worker.Teller) (bench.CellRecord, error)
 }
 
 // Bind hides the types of a workload.

@@ -24,12 +24,12 @@ const mostReread = 4 << 20
 // It returns no evidence unless the scope is e2e, the input is small and repeats nothing, and the
 // input reads the shared bytes directly. It is not needed after calls about unseen inputs.
 func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err error) {
-	left := r.t.Budget - r.clock.since(start)
-	applies := r.t.Shared && len(r.record.Unseen) == 0 && r.t.extent(0).Size == 0 && r.t.Conditions.Scope == bench.E2E
+	left := r.t.Budget - r.clock.Since(start)
+	applies := r.t.Shared && len(r.record.Unseen) == 0 && r.t.Extent(0).Size == 0 && r.t.Conditions.Scope == bench.E2E
 	if !applies || 4*r.perCall > left {
 		return nil, nil
 	}
-	first, err := memfile.MapWhole(r.files.inputs[0])
+	first, err := memfile.MapWhole(r.files.Inputs[0])
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err err
 		return nil, err
 	}
 	for _, e := range r.b.w.Policy.Check(verify.Question[In, Out]{
-		Name: name, In: in, Out: out, Ask: r.ask, PerCall: r.perCall, Budget: r.t.Budget - r.clock.since(start), Now: r.clock.currentTime,
+		Name: name, In: in, Out: out, Ask: r.ask, PerCall: r.perCall, Budget: r.t.Budget - r.clock.Since(start), Now: r.clock.Now,
 	}) {
 		if e.Passed || e.Diff != nil {
 			e.Witness += ", of an input that took the place of " + r.t.Inputs[0]
@@ -125,8 +125,8 @@ func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err err
 // another returns the name and the bytes of another input of the same kind, or nil bytes. The
 // caller calls done to release them, unless it is nil.
 func (r *trial[In, Out]) another() (name string, mapped []byte, done func(), err error) {
-	if len(r.files.inputs) > 1 {
-		mapped, err = memfile.MapWhole(r.files.inputs[1])
+	if len(r.files.Inputs) > 1 {
+		mapped, err = memfile.MapWhole(r.files.Inputs[1])
 		return r.t.Inputs[1], mapped, func() { memfile.Unmap(mapped) }, err
 	}
 	names, err := r.b.w.Inputs.Variants(r.t.Inputs[0], 2)

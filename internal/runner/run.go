@@ -14,6 +14,7 @@ import (
 	"eccbench/internal/quantity"
 	"eccbench/internal/stats"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 )
 
 // An Observer follows a run. Its methods are called from one goroutine.
@@ -358,22 +359,22 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 		}
 		answers = append(answers, f)
 	}
-	t := Task{
+	t := worker.Task{
 		Workload: c.bench.Name(), Impl: c.about.Name, Inputs: g.variants, Shared: g.shared != nil, Extents: g.extents,
 		Conditions: g.conditions(c), Peer: c.about.Foreign,
 		Sampling: g.Sampling, Budget: g.Budget, Cores: runtime.GOMAXPROCS(0),
 	}
-	p := process{task: t, files: files{answers: answers, inputs: g.shared}, limit: max(g.Time, 2*g.Budget) + grace, clock: g.Clock}
+	p := worker.Process{Task: t, Files: worker.Files{Answers: answers, Inputs: g.shared}, Limit: max(g.Time, 2*g.Budget) + grace, Clock: g.Clock}
 	if g.Time == 0 {
-		p.limit = 0
+		p.Limit = 0
 	}
 	if c.bench.Name() == g.Workload && g.witness != "" {
-		p.task.Witness, p.files.witness = g.witness, g.answers
+		p.Task.Witness, p.Files.Witness = g.witness, g.answers
 	}
 	if err := g.hash(c); err != nil {
 		return bench.CellRecord{}, answers, err
 	}
-	record, err := p.run(ctx, g.Command)
+	record, err := p.Run(ctx, g.Command)
 	if err == nil {
 		err = g.restore(ctx, c, &record)
 	}

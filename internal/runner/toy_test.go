@@ -23,6 +23,7 @@ import (
 	"eccbench/internal/peers"
 	"eccbench/internal/stats"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 )
 
 // A second workload, independent of the first, shows that the runner works for any: sort a list of
@@ -265,7 +266,7 @@ func ascending(in, out []uint32, _ verify.Ask[[]uint32, []uint32]) (*verify.Diff
 }
 
 // steady returns the clock of the workers: every reading is a millisecond later.
-func steady() Clock {
+func steady() worker.Clock {
 	var mu sync.Mutex
 	now := time.Unix(0, 0)
 	return func() time.Time {
@@ -318,7 +319,7 @@ func toyPlan(t *testing.T, impls ...string) Plan {
 	return Plan{
 		Command: []string{self}, Clock: func() time.Time { return time.Time{} }, Benches: toy(), Workload: "sort", Impls: impls,
 		Inputs: []string{"numbers/n=1000/seed=1"}, Threads: 1, Rotate: 3, Time: time.Minute, Budget: time.Minute,
-		Sampling:  &Sampling{Target: 0.5, MinSamples: 10, MaxSamples: 30, MaxTime: 100 * time.Millisecond, WarmUp: time.Millisecond},
+		Sampling:  &worker.Sampling{Target: 0.5, MinSamples: 10, MaxSamples: 30, MaxTime: 100 * time.Millisecond, WarmUp: time.Millisecond},
 		Reproduce: func(impl, input string) string { return impl + " " + input },
 	}
 }
@@ -762,13 +763,13 @@ func TestDoneCells(t *testing.T) {
 }
 
 func TestWorkerWithoutATask(t *testing.T) {
-	if err := Work(func(*peers.Peer) []Bench { return toy() }, io.LimitReader(nil, 0), nil); !errors.Is(err, ErrNoTask) {
+	if err := Work(func(*peers.Peer) []Bench { return toy() }, io.LimitReader(nil, 0), nil); !errors.Is(err, worker.ErrNoTask) {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestSamplingStops(t *testing.T) {
-	s := Sampling{Target: 0.01, MinSamples: 10, MaxSamples: 20, MaxTime: time.Second}
+	s := worker.Sampling{Target: 0.01, MinSamples: 10, MaxSamples: 20, MaxTime: time.Second}
 	same := slices.Repeat([]float64{1}, 20)
 	for _, c := range []struct {
 		n      int
@@ -782,12 +783,12 @@ func TestSamplingStops(t *testing.T) {
 		{10, 0, 3, true}, // on target
 		{20, 0, 3, true},
 	} {
-		if got := s.enough(same[:c.n], c.total, c.inputs); got != c.want {
+		if got := s.Enough(same[:c.n], c.total, c.inputs); got != c.want {
 			t.Errorf("%+v: enough %v", c, got)
 		}
 	}
 	wide := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
-	if s.enough(wide, 0, 3) {
+	if s.Enough(wide, 0, 3) {
 		t.Error("a wide interval is enough")
 	}
 }
