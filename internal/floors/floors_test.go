@@ -76,6 +76,7 @@ var floor = map[string]int{
 	"internal/verify/judgedtest":          3,
 	"kernels/hosttest":                    3,
 	"internal/workloads/ecc/fingerprint":  3,
+	"internal/workloads/ecc/cells":        3,
 	"internal/workloads/gvf/rows":         3,
 	"internal/workloads/eigenmap/inertia": 3,
 	"internal/fields":                     3,
