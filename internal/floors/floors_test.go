@@ -79,6 +79,7 @@ var floor = map[string]int{
 	"internal/workloads/ecc/cells":        3,
 	"internal/workloads/gvf/rows":         3,
 	"internal/workloads/eigenmap/inertia": 3,
+	"internal/workloads/eigenmap/masks":   3,
 	"internal/fields":                     3,
 	"internal/simplicial":                 3,
 	"internal/runner":                     3,
