@@ -7,7 +7,7 @@ import (
 
 	"eccbench/internal/crew"
 	"eccbench/internal/workloads/betti"
-	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 )
 
 // A space is the layout of masks as words of bits: planes of rows, with empty voxels around them.
@@ -19,7 +19,7 @@ type space struct {
 
 func newSpace(e extent, flat bool) space {
 	s := space{planes: 1, rows: e.greatest[1] - e.least[1] + 3, w: e.greatest[2] - e.least[2] + 1}
-	s.words = ecc.RowWords(s.w + 1)
+	s.words = cells.RowWords(s.w + 1)
 	if !flat {
 		s.planes, s.below = e.greatest[0]-e.least[0]+3, 1
 	}
@@ -47,10 +47,10 @@ func (s space) newMask() mask {
 
 // euler returns the Euler characteristics of a mask.
 func (s space) euler(mask []uint64) (n [Constructions]int64) {
-	at := func(z int64) *ecc.PlaneSet { return ecc.PlaneSetOf(mask[z*s.plane():], s.rows-2, s.w+1) }
+	at := func(z int64) *cells.PlaneSet { return cells.PlaneSetOf(mask[z*s.plane():], s.rows-2, s.w+1) }
 	for z := int64(1); z < s.planes; z++ {
-		n[T] += ecc.CellsBetween(at(z-1), at(z))
-		n[V] += ecc.DualCellsBetween(at(z-1), at(z))
+		n[T] += cells.CellsBetween(at(z-1), at(z))
+		n[V] += cells.DualCellsBetween(at(z-1), at(z))
 	}
 	return n
 }
