@@ -137,7 +137,7 @@ func doVerify(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		}
 	}
 	if interrupted {
-		return cli.VerdictError{Code: cli.ExitInconclusive, 
+		return cli.VerdictError{Code: cli.ExitInconclusive,
 			Why: "interrupted: the finished cells are above" + cli.ResumeHint(records.Out)}
 	}
 	if silent := silentLaws(b.Laws(), cells); len(silent) > 0 && !f.Changed("input") {
