@@ -17,10 +17,12 @@ import (
 	"eccbench/impls"
 	"eccbench/internal/ask"
 	"eccbench/internal/bench"
+	"eccbench/internal/host"
 	"eccbench/internal/release"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 )
 
 // Exit codes.
@@ -40,7 +42,7 @@ type Program struct {
 	Worker         []string // the command line of a worker
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Clock          runner.Clock // nil except in tests
+	Clock          worker.Clock // nil except in tests
 	lacking        sync.Map     // the messages that Missing has printed
 }
 
@@ -114,7 +116,7 @@ func Code(err error) int {
 }
 
 // Version returns the release of this program, or the revision of its source, and the toolchain.
-func Version() string { return release.Version(runner.ProgramHash) }
+func Version() string { return release.Version(host.ProgramHash) }
 
 // parse reads the flags of a subcommand, or prints its help and returns pflag.ErrHelp.
 func (c *Program) parse(s Subcommand, f *pflag.FlagSet, args []string) error {

@@ -79,14 +79,17 @@ var floor = map[string]int{
 	"internal/workloads/gvf/rows":         3,
 	"internal/workloads/eigenmap/inertia": 3,
 	"internal/fields":                     3,
+	"internal/host":                       3,
 	"internal/simplicial":                 3,
-	"internal/runner":                     3,
 	"internal/report":                     3,
 	"internal/gate":                       3,
 	"internal/resident":                   3,
 	"internal/cuda":                       3,
 
 	"internal/workloads/ecc/fingerprint/ondevice": 4,
+
+	"internal/worker": 4,
+	"internal/runner": 5,
 
 	"internal/workloads/ecc":  4,
 	"internal/workloads/read": 4,
@@ -199,21 +202,21 @@ var floor = map[string]int{
 }
 
 // general packages must not refer to Euler characteristics, so that another workload can use them.
-var general = []string{"internal/grid", "internal/stats", "internal/quantity", "internal/name", "internal/race", "internal/verify", "internal/bench", "internal/runner", "internal/report", "internal/report/svg", "internal/gate"}
+var general = []string{"internal/grid", "internal/stats", "internal/quantity", "internal/name", "internal/race", "internal/verify", "internal/bench", "internal/host", "internal/worker", "internal/runner", "internal/report", "internal/report/svg", "internal/gate"}
 
 // doors are the only packages, tests aside, that may import each outside module.
 var doors = map[string][]string{
-	"github.com/zeebo/xxh3":         {"internal/grid"},
-	"gonum.org/v1/gonum":            {"internal/stats", "internal/workloads/eigenmap", "internal/workloads/eigenmap/ondevice", "impls/eigenmap/definition", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", "impls/eigenmap/windowed", "impls/softecc/binned"},
-	"github.com/mattn/go-runewidth": {"internal/report"},
-	"golang.org/x/perf":             {"internal/report"},
-	"github.com/klauspost/compress": {"datasets/files/arrays", "datasets/files/raster", "datasets/storage", "datasets/zarr", "internal/bench", "kernels/bundle"},
-	"github.com/pierrec/lz4/v4":     {"datasets/zarr"},
-	"github.com/minio/minio-go/v7":  {"internal/remote"},
-	"golang.org/x/image":            {"datasets/files/raster", "internal/report/svg"},
-	"golang.org/x/sys/unix":         {"internal/memfile", "internal/runner", "internal/peers"},
-	"golang.org/x/sys/cpu":          {"internal/isa"},
-	"golang.org/x/term":             {"internal/cli"},
+	"github.com/zeebo/xxh3":             {"internal/grid"},
+	"gonum.org/v1/gonum":                {"internal/stats", "internal/workloads/eigenmap", "internal/workloads/eigenmap/ondevice", "impls/eigenmap/definition", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", "impls/eigenmap/windowed", "impls/softecc/binned"},
+	"github.com/olekukonko/tablewriter": {"internal/report"},
+	"golang.org/x/perf":                 {"internal/report"},
+	"github.com/klauspost/compress":     {"datasets/files/arrays", "datasets/files/raster", "datasets/storage", "datasets/zarr", "internal/bench", "kernels/bundle"},
+	"github.com/pierrec/lz4/v4":         {"datasets/zarr"},
+	"github.com/minio/minio-go/v7":      {"internal/remote"},
+	"golang.org/x/image":                {"datasets/files/raster", "internal/report/svg"},
+	"golang.org/x/sys/unix":             {"internal/memfile", "internal/host", "internal/worker", "internal/peers"},
+	"golang.org/x/sys/cpu":              {"internal/isa"},
+	"golang.org/x/term":                 {"internal/cli"},
 	"github.com/spf13/pflag": {"internal/cli", "internal/gating", "internal/reproduce", "internal/command/answering",
 		"internal/command/assess", "internal/command/images", "internal/command/measure"},
 	"github.com/ebitengine/purego": {"internal/cuda"},

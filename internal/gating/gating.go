@@ -21,11 +21,13 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/gate"
+	"eccbench/internal/host"
 	"eccbench/internal/name"
 	"eccbench/internal/peers"
 	"eccbench/internal/regular"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
+	"eccbench/internal/worker"
 )
 
 // Command returns the command gate.
@@ -276,7 +278,7 @@ func (g *gateFlags) joinPeers(c *cli.Program) (map[gate.Side]*peers.Peer, error)
 		}
 		list = append(list, p)
 	}
-	runner.Meet(list)
+	worker.Meet(list)
 	for _, p := range list {
 		if p.Broken != "" {
 			return nil, cli.Usagef("%s: %s", p.Path, p.Broken)
@@ -428,7 +430,7 @@ func readBaseline(path string, p gate.Protocol, cells []gate.Cell) (*gate.Baseli
 	defer file.Close()
 	b, err := gate.ReadBaseline(file)
 	if err == nil {
-		err = b.Fits(runner.DescribeMachine(), p, cells)
+		err = b.Fits(host.DescribeMachine(), p, cells)
 	}
 	if err != nil {
 		return nil, unfit(err)

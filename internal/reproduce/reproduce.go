@@ -19,10 +19,12 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/grid"
+	"eccbench/internal/host"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/reports/paper"
 )
@@ -53,7 +55,7 @@ type paperFlags struct {
 	dryRun   bool
 	hot      bool
 	rotate   int
-	sampling runner.Sampling
+	sampling worker.Sampling
 	style    report.Format
 	most     int64    // bytes of a row's images, 0 for no limit
 	rows     []string // patterns of rows, none for all
@@ -74,7 +76,7 @@ func command(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	f.StringSliceVar(&o.from, "from", nil, "print the tables of these results `FILES`, and run nothing")
 	o.records.Add(f)
 	o.limit.Add(f)
-	o.sampling = runner.DefaultSampling()
+	o.sampling = worker.DefaultSampling()
 	f.IntVar(&o.sampling.MaxSamples, "max-samples", o.sampling.MaxSamples, "most samples of a cell")
 	f.DurationVar(&o.sampling.MaxTime, "max-time", o.sampling.MaxTime,
 		"longest sampling of a cell, once every input was timed")
@@ -337,7 +339,7 @@ func paperFigures(c *cli.Program, dir string, style report.Format, threads int) 
 	figures, err := paper.Figures(func(s grid.Source) (ecc.VCEC, error) {
 		conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: threads}}
 		a, err := ask.Answer(c.Curve, "cpu", "the image", s, conditions,
-			ask.Limits{Budget: time.Minute, Free: runner.AvailableMemory}, "curve")
+			ask.Limits{Budget: time.Minute, Free: host.AvailableMemory}, "curve")
 		return a.Out, err
 	})
 	if err != nil {

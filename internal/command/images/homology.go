@@ -16,9 +16,9 @@ import (
 	"eccbench/internal/cli"
 	"eccbench/internal/command/answering"
 	"eccbench/internal/grid"
+	"eccbench/internal/host"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
-	"eccbench/internal/runner"
 	"eccbench/internal/workloads/homology"
 )
 
@@ -112,7 +112,7 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 		return notOfImage(input, cli.Usage(err))
 	}
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: j.Threads},
-		Memory: runner.AvailableMemory()}
+		Memory: host.AvailableMemory()}
 	impl, err := ask.Choose(c.Homology, j.Impl, shown, p, conditions, ask.HomologyImpls...)
 	if err != nil {
 		return err

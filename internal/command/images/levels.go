@@ -17,9 +17,9 @@ import (
 	"eccbench/internal/cli"
 	"eccbench/internal/command/answering"
 	"eccbench/internal/grid"
+	"eccbench/internal/host"
 	"eccbench/internal/regular"
 	"eccbench/internal/report"
-	"eccbench/internal/runner"
 	"eccbench/internal/workloads/ecc/fingerprint"
 	"eccbench/internal/workloads/ecc/parts"
 )
@@ -74,7 +74,7 @@ func doLevels(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		if err != nil {
 			return err
 		}
-		src, err := ask.OpenMasked(runner.AvailableMemory(), name, "")
+		src, err := ask.OpenMasked(host.AvailableMemory(), name, "")
 		if err != nil {
 			return cli.Usage(err)
 		}

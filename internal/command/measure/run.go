@@ -14,9 +14,11 @@ import (
 	"eccbench/impls"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
+	"eccbench/internal/host"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
 	"eccbench/internal/shard"
+	"eccbench/internal/worker"
 )
 
 // Run returns the command run.
@@ -46,7 +48,7 @@ func doRun(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var count int64
 	in.Add(f, c.Benches)
 	limit.Add(f)
-	sampling := runner.DefaultSampling()
+	sampling := worker.DefaultSampling()
 	f.StringVar(&scope, "scope", "",
 		"what the clock covers: kernel (device events), device (resident image), e2e (host memory) or file "+
 			"(also reading); default e2e if the inputs fit")
@@ -110,7 +112,7 @@ func doRun(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		return err
 	}
 	if in.Made() && bench.Scope(scope) != bench.File && b.Question().OfImages() {
-		memory := runner.TotalMemory() / 4 // independent of the memory that is free now
+		memory := host.TotalMemory() / 4 // independent of the memory that is free now
 		if limit.Memory != "" {
 			memory = p.Memory
 		}

@@ -8,6 +8,7 @@ import (
 	"eccbench/internal/cli"
 	"eccbench/internal/peers"
 	"eccbench/internal/runner"
+	"eccbench/internal/worker"
 )
 
 // Worker returns the command worker.
@@ -21,7 +22,7 @@ func Worker() cli.Subcommand {
 				}
 				return c.WithPeers(p).Benches
 			}, c.Stdin, c.Clock)
-			if errors.Is(err, runner.ErrNoTask) {
+			if errors.Is(err, worker.ErrNoTask) {
 				return cli.Usage(err)
 			}
 			return err

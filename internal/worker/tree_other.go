@@ -1,6 +1,6 @@
 //go:build !linux
 
-package runner
+package worker
 
 // adopt does nothing: orphans of a worker in another session survive.
 func adopt() {}

@@ -1,4 +1,4 @@
-package runner
+package worker
 
 import (
 	"context"
@@ -9,29 +9,29 @@ import (
 // not depend on the load of the machine.
 type Clock func() time.Time
 
-func (c Clock) currentTime() time.Time {
+func (c Clock) Now() time.Time {
 	if c == nil {
 		return time.Now()
 	}
 	return c()
 }
 
-func (c Clock) since(t time.Time) time.Duration { return c.currentTime().Sub(t) }
+func (c Clock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
 // look is the interval between checks of a limit.
 const look = 50 * time.Millisecond
 
-// limit returns a context that ends after d by the clock.
-func (c Clock) limit(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+// Limit returns a context that ends after d by the clock.
+func (c Clock) Limit(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	if c == nil {
 		return context.WithTimeout(ctx, d)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	began := c.currentTime()
+	began := c.Now()
 	go func() {
 		tick := time.NewTicker(look)
 		defer tick.Stop()
-		for c.since(began) < d {
+		for c.Since(began) < d {
 			select {
 			case <-ctx.Done():
 				return

@@ -1,4 +1,4 @@
-package runner
+package host
 
 import (
 	"bufio"
@@ -51,9 +51,9 @@ func describeBinary() (bench.Binary, error) {
 var ProgramHash = sync.OnceValues(func() (string, error) {
 	path, err := os.Executable()
 	if err == nil {
-		path, err = running(path)
+		path, err = Running(path)
 	}
-	if code, _ := library(); code != "" { // running reports the error
+	if code, _ := library(); code != "" { // Running reports the error
 		path = code
 	}
 	sum := ""

@@ -1,8 +1,10 @@
-package runner
+package host
 
 import (
 	"os"
+	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -37,5 +39,30 @@ func TestLibrary(t *testing.T) {
 	self, err := os.Readlink(itself)
 	if got := mapped(string(maps), uint64(here)); got != self || err != nil {
 		t.Errorf("the code is in %q, want %q, %v", got, self, err)
+	}
+}
+
+// On a system without a path of the running program, a replaced program starts no worker.
+func TestReplacedProgram(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(path, []byte("old"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	was, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unchanged(path, was); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(path, []byte("newer"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := unchanged(path, was); err == nil || !strings.Contains(err.Error(), path+" was replaced") {
+		t.Errorf("replaced: %v", err)
+	}
+	os.Remove(path)
+	if err := unchanged(path, was); err == nil {
+		t.Error("gone, and no error")
 	}
 }

@@ -1,4 +1,4 @@
-package runner
+package host
 
 import (
 	"fmt"
@@ -25,9 +25,9 @@ var started = func() os.FileInfo {
 	return info
 }()
 
-// running returns the path from which to start a program. For this program it is the path of the
+// Running returns the path from which to start a program. For this program it is the path of the
 // running file. On systems without such a path, it is an error if the file was replaced.
-func running(program string) (string, error) {
+func Running(program string) (string, error) {
 	self, err := os.Executable() // the path at the start
 	if err != nil || program != self {
 		return program, nil

@@ -1,17 +1,19 @@
-package runner
+package host
 
 import (
 	"fmt"
 	"os"
 	"strings"
 
+	"eccbench/internal/memfile"
+
 	"golang.org/x/sys/unix"
 )
 
-// ownMemory returns the bytes of a family of processes, including their own files in memory, but
+// OwnMemory returns the bytes of a family of processes, including their own files in memory, but
 // without files shared with this process. Memory that they share with each other counts once. The
 // result is 0 if it cannot be read. Extents correct for inputs that are mapped repeatedly.
-func ownMemory(pids []int, shared []*os.File, extents []extent) int64 {
+func OwnMemory(pids []int, shared []*os.File, extents []memfile.Extent) int64 {
 	known := map[uint64]bool{}
 	var ours int64
 	for _, f := range shared {

@@ -1,4 +1,4 @@
-package runner
+package worker
 
 import (
 	"bufio"
@@ -16,23 +16,25 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/host"
+	"eccbench/internal/memfile"
 	"eccbench/internal/peers"
 	"eccbench/internal/quantity"
 	"eccbench/internal/verify"
 )
 
-// A process is one run of a worker.
-type process struct {
-	task  Task
-	files files
-	limit time.Duration // for each phase
-	clock Clock
+// A Process is one run of a worker.
+type Process struct {
+	Task  Task
+	Files Files
+	Limit time.Duration // for each phase
+	Clock Clock
 }
 
-// run starts a worker in its own process group, follows its events and returns its record. A worker
-// that dies, hangs or exceeds its memory limit gives a record with status CRASHED or TIMEOUT. run
+// Run starts a worker in its own process group, follows its events and returns its record. A worker
+// that dies, hangs or exceeds its memory limit gives a record with status CRASHED or TIMEOUT. Run
 // returns an error only for faults of the parent, and for a context that ended.
-func (p process) run(ctx context.Context, command []string) (bench.CellRecord, error) {
+func (p Process) Run(ctx context.Context, command []string) (bench.CellRecord, error) {
 	fail := func(err error) (bench.CellRecord, error) {
 		return bench.CellRecord{}, fmt.Errorf("starting a worker: %w", err)
 	}
@@ -42,18 +44,18 @@ func (p process) run(ctx context.Context, command []string) (bench.CellRecord, e
 	}
 	defer events.Close()
 	cmd := exec.Command(command[0], command[1:]...)
-	if cmd.Path, err = running(cmd.Path); err != nil {
+	if cmd.Path, err = host.Running(cmd.Path); err != nil {
 		eventsW.Close()
 		return fail(err)
 	}
 	adopt()
 	mark := markKey + "=" + rand.Text()
-	if p.task.Key = rand.Text(); p.task.Peer != nil {
+	if p.Task.Key = rand.Text(); p.Task.Peer != nil {
 		hide()
 	}
-	cmd.ExtraFiles = append([]*os.File{eventsW}, p.files.answers...)
-	cmd.ExtraFiles = append(append(cmd.ExtraFiles, p.files.inputs...), p.files.witness...)
-	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", p.task.Conditions.Threads), mark)
+	cmd.ExtraFiles = append([]*os.File{eventsW}, p.Files.Answers...)
+	cmd.ExtraFiles = append(append(cmd.ExtraFiles, p.Files.Inputs...), p.Files.Witness...)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", p.Task.Conditions.Threads), mark)
 	cmd.SysProcAttr = OwnGroup()
 	stderr := &tail{limit: 4096}
 	cmd.Stderr, cmd.WaitDelay = stderr, lingering
@@ -67,7 +69,7 @@ func (p process) run(ctx context.Context, command []string) (bench.CellRecord, e
 		return fail(err)
 	}
 	eventsW.Close()
-	w := &watch{pid: cmd.Process.Pid, input: p.task.Inputs[0], limit: p.limit, clock: p.clock, memory: p.task.Conditions.Memory, files: slices.Concat(p.files.answers, p.files.inputs, p.files.witness), extents: p.task.Extents}
+	w := &watch{pid: cmd.Process.Pid, input: p.Task.Inputs[0], limit: p.Limit, clock: p.Clock, memory: p.Task.Conditions.Memory, files: slices.Concat(p.Files.Answers, p.Files.Inputs, p.Files.Witness), extents: p.Task.Extents}
 	stop := w.start(ctx)
 	ended := make(chan error, 1)
 	go func() {
@@ -79,8 +81,8 @@ func (p process) run(ctx context.Context, command []string) (bench.CellRecord, e
 		ended <- err
 	}()
 	// Ignore the error: a worker that dies before it reads the task is reported below.
-	json.NewEncoder(stdin).Encode(p.task)
-	result, malformed := w.follow(events, p.task.Key)
+	json.NewEncoder(stdin).Encode(p.Task)
+	result, malformed := w.follow(events, p.Task.Key)
 	if malformed != nil {
 		w.kill("")
 	}
@@ -162,8 +164,8 @@ type watch struct {
 	limit   time.Duration
 	clock   Clock
 	memory  int64
-	files   []*os.File // files shared with the worker, which do not count as its own memory
-	extents []extent   // of the shared inputs
+	files   []*os.File       // files shared with the worker, which do not count as its own memory
+	extents []memfile.Extent // of the shared inputs
 	looks   int
 	family  []int // the worker and its descendants, as last looked for
 
@@ -181,7 +183,7 @@ type watch struct {
 
 // start watches the worker until the returned function is called.
 func (w *watch) start(ctx context.Context) (stop func()) {
-	w.phase, w.since = "starting", w.clock.currentTime()
+	w.phase, w.since = "starting", w.clock.Now()
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -207,7 +209,7 @@ const looksPerFamily = 10
 
 func (w *watch) look() {
 	w.mu.Lock()
-	late := w.limit > 0 && w.clock.since(w.since) > w.limit
+	late := w.limit > 0 && w.clock.Since(w.since) > w.limit
 	if late && w.timedOut == "" {
 		w.timedOut = fmt.Sprintf("still %s after %s", w.phase, quantity.Duration(w.limit))
 		if w.waiting != "" {
@@ -223,7 +225,7 @@ func (w *watch) look() {
 		w.family = peers.Family(w.pid)
 	}
 	w.looks++
-	used := ownMemory(w.family, w.files, w.extents)
+	used := host.OwnMemory(w.family, w.files, w.extents)
 	w.mu.Lock()
 	w.used = max(w.used, used)
 	w.mu.Unlock()
@@ -253,7 +255,7 @@ func (w *watch) follow(events io.Reader, key string) (*bench.CellRecord, error) 
 		if err != nil {
 			return nil, err
 		}
-		var e event
+		var e Event
 		if err := json.Unmarshal(line, &e); err != nil {
 			return nil, err
 		}
@@ -272,7 +274,7 @@ func (w *watch) follow(events io.Reader, key string) (*bench.CellRecord, error) 
 		case e.Law != "":
 			w.law, w.later = e.Law, e.Later
 		default:
-			w.phase, w.since = e.Phase, w.clock.currentTime()
+			w.phase, w.since = e.Phase, w.clock.Now()
 		}
 		w.mu.Unlock()
 	}

@@ -1,10 +1,12 @@
-package runner
+package worker
 
 import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/memfile"
 	"eccbench/internal/peers"
+	"eccbench/internal/stats"
 	"eccbench/internal/verify"
 )
 
@@ -23,7 +25,7 @@ type Task struct {
 	Peer       *peers.Peer      `json:"peer,omitempty"` // the implementation, if it is an external program
 	Key        string           `json:"key"`            // in every event, so that no other process can write one
 	Shared     bool             `json:"shared"`
-	Extents    []extent         `json:"extents,omitempty"` // of the shared inputs
+	Extents    []memfile.Extent `json:"extents,omitempty"` // of the shared inputs
 	Witness    string           `json:"witness"`           // the implementation that gave the witness answers
 	// Sampling is the rule for timing. If nil, the worker answers once and verifies.
 	Sampling *Sampling     `json:"sampling"`
@@ -31,19 +33,12 @@ type Task struct {
 	Cores    int           `json:"cores"`  // for verification; the implementation uses Conditions.Threads
 }
 
-// An extent describes how to map a shared file: bytes from From on repeat until the mapping has
-// Size bytes. The zero extent maps the file once.
-type extent struct {
-	From int64 `json:"from"`
-	Size int64 `json:"size"`
-}
-
-// extent returns the extent of a shared input.
-func (t Task) extent(i int) extent {
+// Extent returns the extent of a shared input.
+func (t Task) Extent(i int) memfile.Extent {
 	if i < len(t.Extents) {
 		return t.Extents[i]
 	}
-	return extent{}
+	return memfile.Extent{}
 }
 
 // Sampling is the rule for the end of timing: at the target precision after MinSamples, and in any
@@ -61,8 +56,36 @@ func DefaultSampling() Sampling {
 	return Sampling{Target: 0.01, MinSamples: 10, MaxSamples: 200, MaxTime: 5 * time.Second, WarmUp: 200 * time.Millisecond}
 }
 
-// An event is a line that a worker writes to its pipe.
-type event struct {
+// longCall is the duration from which a first call counts as a sample: the effect of a missing
+// warm-up is then small.
+const longCall = time.Second
+
+// LongFrom returns the duration from which a first call is a sample. If calls settle, one that takes
+// the whole sampling time is.
+func (s Sampling) LongFrom(settles bool) time.Duration {
+	if settles {
+		return min(longCall, max(s.MaxTime, s.WarmUp))
+	}
+	return longCall
+}
+
+// Enough reports whether sampling may stop. The interval needs a sort, so it is computed only for
+// every fifth sample.
+func (s Sampling) Enough(samples []float64, total float64, inputs int) bool {
+	n := len(samples)
+	switch {
+	case n < inputs:
+		return false
+	case n >= s.MaxSamples || total >= s.MaxTime.Seconds():
+		return true
+	case n < s.MinSamples || n%5 != 0:
+		return false
+	}
+	return stats.Summarise(samples).Spread() <= s.Target
+}
+
+// An Event is a line that a worker writes to its pipe.
+type Event struct {
 	Key string `json:"key"` // of the task
 	// Phase is the name of a phase that begins. The parent then restarts its time limit.
 	Phase string `json:"phase,omitempty"`
@@ -78,18 +101,18 @@ type event struct {
 	Result *bench.CellRecord `json:"result,omitempty"`
 }
 
-// A teller sends an event to the parent.
-type teller func(event)
+// A Teller sends an event to the parent.
+type Teller func(Event)
 
-func (t teller) phase(name string)       { t(event{Phase: name}) }
-func (t teller) safe(r bench.CellRecord) { t(event{Safe: &r}) }
+func (t Teller) Phase(name string)       { t(Event{Phase: name}) }
+func (t Teller) Safe(r bench.CellRecord) { t(Event{Safe: &r}) }
 
-// trying reports the law in progress and the evidence of the laws before it.
-func (t teller) trying(law string, before []verify.Evidence) { t(event{Law: law, Later: before}) }
+// Trying reports the law in progress and the evidence of the laws before it.
+func (t Teller) Trying(law string, before []verify.Evidence) { t(Event{Law: law, Later: before}) }
 
 // The phases of a worker, as shown to users.
 const (
-	phaseSetup   = "setting up"
-	phaseMeasure = "measuring"
-	phaseCheck   = "verifying"
+	PhaseSetup   = "setting up"
+	PhaseMeasure = "measuring"
+	PhaseCheck   = "verifying"
 )

@@ -1,4 +1,4 @@
-package runner
+package worker
 
 import (
 	"context"
@@ -14,7 +14,7 @@ func TestLimitsOfClocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reads atomic.Int64 // nanoseconds; the limit's goroutine reads them too
 		c := Clock(func() time.Time { return time.Unix(0, reads.Load()) })
-		ctx, stop := c.limit(t.Context(), time.Second)
+		ctx, stop := c.Limit(t.Context(), time.Second)
 		defer stop()
 		time.Sleep(time.Hour) // by another clock
 		synctest.Wait()
@@ -27,7 +27,7 @@ func TestLimitsOfClocks(t *testing.T) {
 		if !errors.Is(ctx.Err(), context.Canceled) {
 			t.Errorf("at its time: %v", ctx.Err())
 		}
-		ctx, stop = c.limit(t.Context(), time.Second)
+		ctx, stop = c.Limit(t.Context(), time.Second)
 		stop()
 		synctest.Wait()
 		if ctx.Err() == nil {

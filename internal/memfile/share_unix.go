@@ -1,6 +1,6 @@
 //go:build unix
 
-package runner
+package memfile
 
 import (
 	"fmt"
@@ -8,8 +8,6 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-
-	"eccbench/internal/memfile"
 )
 
 // namelessFile makes a file in $TMPDIR and removes its name.
@@ -25,12 +23,12 @@ func namelessFile() (*os.File, error) {
 	return f, nil
 }
 
-// mapFile maps a whole file for reading.
-func mapFile(f *os.File) ([]byte, error) { return mapExtent(f, extent{}, false) }
+// MapWhole maps a whole file for reading.
+func MapWhole(f *os.File) ([]byte, error) { return MapExtent(f, Extent{}, false) }
 
-// mapExtent maps a file with an extent. It maps it read-only unless a device has to pin it, because
+// MapExtent maps a file with an extent. It maps it read-only unless a device has to pin it, because
 // drivers pin writable memory only.
-func mapExtent(f *os.File, e extent, toPin bool) ([]byte, error) {
+func MapExtent(f *os.File, e Extent, toPin bool) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
@@ -45,13 +43,13 @@ func mapExtent(f *os.File, e extent, toPin bool) ([]byte, error) {
 	if e.Size > info.Size() {
 		return mapRepeated(f, info.Size(), e, protection)
 	}
-	return memfile.Map(f, info.Size(), protection)
+	return Map(f, info.Size(), protection)
 }
 
 // mapRepeated maps a file of the given length, followed by repetitions of its bytes from e.From on.
 // The repetitions share the same memory.
-func mapRepeated(f *os.File, length int64, e extent, protection int) ([]byte, error) {
-	room, err := unix.MmapPtr(-1, 0, memfile.Place(e.Size), uintptr(e.Size), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
+func mapRepeated(f *os.File, length int64, e Extent, protection int) ([]byte, error) {
+	room, err := unix.MmapPtr(-1, 0, Place(e.Size), uintptr(e.Size), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		return nil, fmt.Errorf("mapping %d bytes: %w", e.Size, err)
 	}
@@ -59,7 +57,7 @@ func mapRepeated(f *os.File, length int64, e extent, protection int) ([]byte, er
 	for at, offset := int64(0), int64(0); at < e.Size; at, offset = at+length-offset, e.From {
 		n := min(length-offset, e.Size-at)
 		if _, err := unix.MmapPtr(int(f.Fd()), offset, unsafe.Add(room, at), uintptr(n), protection, unix.MAP_SHARED|unix.MAP_FIXED); err != nil {
-			memfile.Unmap(mapped)
+			Unmap(mapped)
 			return nil, fmt.Errorf("mapping %d bytes of %d: %w", n, e.Size, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package runner
+package host
 
 import (
 	"crypto/sha256"
@@ -13,8 +13,22 @@ import (
 	"testing"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/memfile"
 )
+
+const (
+	fakeGit = "ECCBENCH_TEST_GIT"  // changes in the checkout of the fake git
+	isGone  = "ECCBENCH_TEST_GONE" // the program removes its own file
+)
+
+func TestMain(m *testing.M) {
+	if changed, ok := os.LookupEnv(fakeGit); ok {
+		os.Exit(git(changed, os.Args[1:]))
+	}
+	if os.Getenv(isGone) != "" {
+		os.Exit(gone())
+	}
+	os.Exit(m.Run())
+}
 
 // git answers like git in a checkout with the given changes. If changed is a command, that command
 // fails.
@@ -65,7 +79,7 @@ func TestDigestOfWhatRuns(t *testing.T) {
 	if err := os.WriteFile(path, program, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv(toyGone, "1")
+	t.Setenv(isGone, "1")
 	out, err := exec.Command(path).CombinedOutput()
 	if want := fmt.Sprintf("%x", sha256.Sum256(program)); err != nil || string(out) != want {
 		t.Errorf("%s, %v; want %s", out, err, want)
@@ -99,7 +113,7 @@ func TestCommitOfACheckout(t *testing.T) {
 		if err := os.WriteFile("go.mod", []byte(c.module), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		t.Setenv(toyGit, c.changed)
+		t.Setenv(fakeGit, c.changed)
 		if got := checkoutCommit("toy"); got != c.want {
 			t.Errorf("%q changed in %q: %s, want %s", c.changed, c.module, got, c.want)
 		}
@@ -109,46 +123,6 @@ func TestCommitOfACheckout(t *testing.T) {
 	}
 	if got := checkoutCommit("toy"); got != "unknown" {
 		t.Errorf("without a module: %s", got)
-	}
-}
-
-// The reason of a worker's death is the line that names the failure, or else the first line.
-func TestDeaths(t *testing.T) {
-	died, malformed := errors.New("exit status 2"), errors.New("not JSON")
-	for _, c := range []struct {
-		died, malformed error
-		stderr, want    string
-	}{
-		{nil, nil, "", "the worker ended without a result"},
-		{died, nil, "", "the worker ended with exit status 2"},
-		{died, malformed, "", "the worker wrote a malformed event: not JSON"},
-		{died, nil, "\nfirst\nlast\n", "the worker ended with exit status 2: first"},
-		{died, nil, "first\npanic: why\npanic: again\n", "the worker ended with exit status 2: panic: why"},
-		{died, nil, "first\nfatal error: why\ngoroutine 1", "the worker ended with exit status 2: fatal error: why"},
-	} {
-		if got := death(c.died, c.malformed, c.stderr); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
-	}
-}
-
-// A file is mapped whole. An empty file, which cannot be mapped, gives no bytes.
-func TestFilesAreMappedWhole(t *testing.T) {
-	for _, text := range []string{"", "a", "ab"} {
-		name := filepath.Join(t.TempDir(), "file")
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		f, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		b, err := mapFile(f)
-		if err != nil || string(b) != text {
-			t.Errorf("%q is mapped as %q, %v", text, b, err)
-		}
-		memfile.Unmap(b)
 	}
 }
 
@@ -203,5 +177,30 @@ func TestFieldsOfFiles(t *testing.T) {
 	}
 	if orNA("") != "n/a" || orNA("x") != "x" {
 		t.Error("what is not known")
+	}
+}
+
+func TestDescribeMachine(t *testing.T) {
+	m := DescribeMachine()
+	if m.CPU == "" || m.Cores < 1 || m.Caches == nil || m.Governor == "" || m.CgroupCPU == "" {
+		t.Errorf("machine %+v: what cannot be read is n/a", m)
+	}
+	if runtime.GOOS == "linux" && (!strings.HasPrefix(m.Kernel, "linux ") || m.Memory == 0 || len(m.Caches) > 0 && !strings.HasPrefix(m.Caches[0], "L1")) {
+		t.Errorf("machine %+v: kernel, memory and caches are known", m)
+	}
+	r, err := NewRunRecord([]string{"eccbench"}, 7)
+	arch := runtime.GOARCH
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "GO"+strings.ToUpper(arch) {
+				arch += "/" + s.Value
+			}
+		}
+	}
+	if r.Binary.Arch != arch {
+		t.Errorf("built for %s, want %s", r.Binary.Arch, arch)
+	}
+	if err != nil || len(r.ID) != 16 || len(r.Binary.SHA256) != 64 || r.Binary.Go == "" {
+		t.Errorf("run %+v, %v", r, err)
 	}
 }
