@@ -67,7 +67,7 @@ func TestRecordsKeepTheirSchema(t *testing.T) {
 		"run --workload softecc --sizes 12 --m 8 --lambda 1000 --alpha 0.05 --dir 3", "run --sizes 12 --processes 3 " +
 			"--impl cpu",
 		"run --workload gvf --sizes 12 --type uint8 --steps 5", "run --sizes 100000 --dim 3 --impl cpu --memory-limit 1GiB",
-		"paper wang2022 --table 1 --max-bytes 2MiB --time-limit 6s",
+		"paper wang2022 --table 1 --max-bytes 2MiB --time-limit 6s --check-time 100ms",
 		"gate --base " + self + " --cand " + self + " --sizes 16 --levels 64 --blocks 1 --effect 900%",
 	} {
 		if !strings.Contains(line, "--resume") {
