@@ -219,9 +219,10 @@ var doors = map[string][]string{
 	"golang.org/x/sys/unix":             {"internal/memfile", "internal/host", "internal/worker", "internal/peers"},
 	"golang.org/x/sys/cpu":              {"internal/isa"},
 	"golang.org/x/term":                 {"internal/cli"},
-	"github.com/spf13/pflag":            {"internal/cli", "internal/gating", "internal/reproduce", "internal/command/answering", "internal/command/assess", "internal/command/images", "internal/command/measure"},
-	"github.com/ebitengine/purego":      {"internal/cuda"},
-	"github.com/vbauerster/mpb/v8":      {"internal/cli"},
+	"github.com/spf13/pflag": {"internal/cli", "internal/gating", "internal/reproduce", "internal/command/answering",
+		"internal/command/assess", "internal/command/images", "internal/command/measure"},
+	"github.com/ebitengine/purego": {"internal/cuda"},
+	"github.com/vbauerster/mpb/v8": {"internal/cli"},
 }
 
 // withC are the packages that have files for cgo, of a library for C. Without them programs build

@@ -91,7 +91,8 @@ func preamble(a assessed) string {
 // background.
 func connectivities(dims int) string {
 	t, v := assess.Connectivity(assess.T, dims), assess.Connectivity(assess.V, dims)
-	return fmt.Sprintf("connectivity %d (construction T): foreground %d-connected, background %d-connected; connectivity %d (construction V): foreground %d-connected, background %d-connected", t, t, v, v, v, t)
+	return fmt.Sprintf("connectivity %d (construction T): foreground %d-connected, background %d-connected; "+
+		"connectivity %d (construction V): foreground %d-connected, background %d-connected", t, t, v, v, v, t)
 }
 
 // An assessRow is the numbers of a label in one connectivity.

@@ -68,7 +68,8 @@ func doEigenmap(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		return err
 	}
 	j.AddEffort(f)
-	f.Lookup("time-limit").Usage = "time for the verification (default 15m: the proof that no pair is missing of volumes up to about 96³)"
+	f.Lookup("time-limit").Usage = "time for the verification (default 15m: the proof that no pair is missing of " +
+		"volumes up to about 96³)"
 	if err := parse(); err != nil {
 		return err
 	}

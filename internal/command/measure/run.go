@@ -1,5 +1,5 @@
-// Package measure has the commands that measure and verify implementations, and those that read their records: run,
-// verify, doctor, list, report, compare, check; serve and worker are for other processes.
+// Package measure has the commands that run implementations and the commands that read records: run, verify, doctor,
+// list, report, compare and check; serve and worker are for other processes.
 package measure
 
 import (
