@@ -107,7 +107,7 @@ func (l *Limits) Plan(c *Program, workload string, inputs []string) (runner.Plan
 	p := runner.Plan{
 		Command: c.Worker, Clock: c.Clock, Benches: c.Benches, Workload: workload, Inputs: inputs,
 		Threads: l.Threads, Device: l.Device, Devices: l.Devices, ISA: l.ISA, Time: l.Time, Budget: l.Time,
-		Grow: !l.set.Changed("time-limit"), Outside: c.Outside,
+		Grow: !l.set.Changed("time-limit"),
 		Reproduce: func(impl, input string) string {
 			options := l.flags(impl)
 			if l.Devices != "" {

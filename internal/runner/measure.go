@@ -403,7 +403,11 @@ func (r *trial[In, Out]) around(samples []float64) []float64 {
 		return samples
 	}
 	r.record.Trip = stats.Median(r.walls)
-	if rest := r.record.Trip - r.record.Floor - poison - do - out; rest > max(unexplained, unexplainedShare*r.record.Trip) {
+	rest := make([]float64, len(r.walls))
+	for k, t := range r.reported {
+		rest[k] = r.walls[k] - (t.Poison + t.Do + t.Out).Seconds()
+	}
+	if stats.Median(rest)-r.record.Floor > max(unexplained, unexplainedShare*r.record.Trip) {
 		r.flag("judge's clock")
 		return r.walls
 	}
