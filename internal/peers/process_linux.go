@@ -316,13 +316,20 @@ func (x *Process) Ping() (time.Duration, error) {
 const tick = 10 * time.Millisecond
 
 // Spent returns the processor time of the peer and its descendants since the last call. Descendants
-// that have ended are counted in whole ticks.
+// that have ended are counted in whole ticks. Our own code starts none.
 func (x *Process) Spent() time.Duration {
 	var now time.Duration
-	for _, pid := range Family(x.pid) {
+	family := []int{x.pid}
+	if !x.peer.Own {
+		family = Family(x.pid)
+	}
+	for _, pid := range family {
 		var t unix.Timespec
 		if unix.ClockGettime(int32(^pid<<3|2), &t) == nil { // the clock of another process
 			now += time.Duration(t.Nano())
+		}
+		if x.peer.Own {
+			continue
 		}
 		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		_, rest, _ := strings.Cut(string(stat), ") ")

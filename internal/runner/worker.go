@@ -141,7 +141,12 @@ func (r *trial[In, Out]) goOutside() (leave func(), err error) {
 			return func() {}, nil
 		}
 	}
-	if _, err := r.t.Peer.Acquire(c.Cores()); err != nil { // its start is no part of the set-up
+	process, err := r.t.Peer.Acquire(c.Cores())
+	if err != nil {
+		return nil, err
+	}
+	if _, err := process.Ping(); err != nil { // its start is no part of the set-up
+		r.t.Peer.Release()
 		return nil, err
 	}
 	r.impl, r.record.Judge = remote, judge(true)
