@@ -95,11 +95,10 @@ func (g *gateFlags) add(f *pflag.FlagSet, benches []runner.Bench) {
 	f.Lookup("threads").DefValue = "half of them"
 }
 
-func command(c *cli.Program, args []string) error {
+func command(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var g gateFlags
-	f := pflag.NewFlagSet("gate", pflag.ContinueOnError)
 	g.add(f, c.Benches)
-	if err := c.Parse(Command(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	style, err := report.ParseFormat(g.format)
@@ -118,16 +117,8 @@ func command(c *cli.Program, args []string) error {
 	if g.selfTest {
 		return gateSelfTest(ctx, c, g)
 	}
-	for _, path := range []string{g.out, g.save} {
-		if path == "" {
-			continue
-		}
-		if err := cli.Writable(path); err != nil {
-			return err
-		}
-	}
 	targets := []cli.Target{{Flag: "--out", Path: g.out}, {Flag: "--save-baseline", Path: g.save}}
-	if err := cli.Apart(targets, g.baseline, g.confirm, g.base, g.candidate); err != nil {
+	if err := cli.Writable(targets, g.baseline, g.confirm, g.base, g.candidate); err != nil {
 		return err
 	}
 	var before *gate.Result

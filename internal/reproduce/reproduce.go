@@ -64,10 +64,9 @@ type paperFlags struct {
 	claims   bool // print the claims of the paper as checks
 }
 
-func command(c *cli.Program, args []string) error {
+func command(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var o paperFlags
 	var format, most string
-	f := pflag.NewFlagSet("paper", pflag.ContinueOnError)
 	f.IntSliceVar(&o.tables, "table", nil, "tables of the paper (default all)")
 	f.BoolVar(&o.claims, "claims", false, "print the paper's statements as checks; always without --table")
 	f.StringVar(&o.figures, "figures", "", "draw the paper's figures from our images to this `DIR`")
@@ -88,7 +87,7 @@ func command(c *cli.Program, args []string) error {
 	f.DurationVar(&o.check, "check-time", 0, "longest verification of a cell (default half of --time-limit)")
 	f.BoolVar(&o.hot, "hot", false, "keep the caches between calls (default cold)")
 	f.StringVar(&format, "format", "text", "table format: text or md")
-	if err := c.Parse(Command(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	var err error

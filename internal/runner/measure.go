@@ -393,9 +393,9 @@ func (r *trial[In, Out]) around(samples []float64) []float64 {
 	}
 	r.record.Poison, r.record.Out = poison, out
 	if scope := r.t.Conditions.Scope; scope == bench.E2E || scope == bench.File {
-		for name, took := range map[string]float64{"poison": poison, "out": out} {
+		for k, took := range []float64{poison, out} {
 			if took > mostAround*do+ignoredAround {
-				r.flag(fmt.Sprintf("%s +%.0f%%", name, 100*took/do))
+				r.flag(fmt.Sprintf("%s +%.0f%%", []string{"poison", "out"}[k], 100*took/do))
 			}
 		}
 	}

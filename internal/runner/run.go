@@ -144,13 +144,16 @@ func (p Plan) group(ctx context.Context, cells []cell, rates rates, o Observer) 
 	return nil
 }
 
-// done reports whether a cell already has a record. It also takes the rate from the record of a
-// ceiling.
+// done reports whether a cell already has a record, of the same peer if it is one. It also takes the
+// rate from the record of a ceiling.
 func (g *group) done(c cell) bool {
 	if g.Done == nil {
 		return false
 	}
 	record, ok := g.Done(g.key(c))
+	if q := c.about.Foreign; ok && q != nil {
+		return record.Peer != nil && *record.Peer == *q.Stamp()
+	}
 	if ok && c.bench.Name() == g.Plan.Ceiling {
 		g.noteCeiling(record, record.Ceiling)
 	}
