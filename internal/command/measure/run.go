@@ -124,6 +124,7 @@ func doRun(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		sampling.WarmUp /= 2
 	}
 	p.Processes, p.Rotate, p.Sampling, p.Scope, p.Hot = processes, rotate, &sampling, bench.Scope(scope), hot
+	p.Outside = c.Outside
 	if !b.Question().OfImages() && scope == "" {
 		p.Scope = bench.E2E // inputs other than images start in host memory, for devices too
 	}
