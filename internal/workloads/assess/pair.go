@@ -118,25 +118,23 @@ func labelsOf(f *grid.Field) (of map[float32]float64, runs map[float32]int64, er
 
 // countRuns calls see with each value and its number of runs in rows of w values.
 func countRuns[T uint8 | int16 | uint16](values []T, w int64, see func(v float32, n int64)) {
-	var n [1 << 16]int64
 	lanes, ones := lanesOf[T]()
+	n := make([]int64, 1<<(step/lanes))
 	for ; len(values) > 0; values = values[w:] {
 		row, before := values[:w], values[0]
 		n[uint16(before)]++
 		data, all := grid.Bytes(row), uint64(uint16(before))*ones
-		for ; len(row) > 0; row = row[min(lanes, len(row)):] {
-			if len(data) >= word {
-				v := binary.LittleEndian.Uint64(data)
-				if data = data[word:]; v == all {
-					continue
-				}
+		for x := 0; x < len(row); x += lanes {
+			if at := x * word / lanes; at+word <= len(data) && binary.LittleEndian.Uint64(data[at:]) == all {
+				continue
 			}
-			for _, v := range row[:min(lanes, len(row))] {
+			for _, v := range row[x:min(x+lanes, len(row))] {
 				if v != before {
 					n[uint16(v)]++
-					before, all = v, uint64(uint16(v))*ones
+					before = v
 				}
 			}
+			all = uint64(uint16(before)) * ones
 		}
 	}
 	for i, n := range n {
