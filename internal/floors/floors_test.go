@@ -20,20 +20,20 @@ const module = "eccbench"
 // floor is the floor of each package. A package imports only from floors below its own; rooms on
 // one floor never import each other.
 var floor = map[string]int{
-	"internal/grid":     -4,
+	"internal/grid":     -6,
 	"internal/stats":    0,
-	"internal/quantity": -4,
-	"internal/race":     -4,
-	"internal/name":     -4,
+	"internal/quantity": -6,
+	"internal/race":     -6,
+	"internal/name":     -6,
 	"kernels/bundle":    0,
 	"kernels/source":    0,
 	"kernels/terse":     0,
-	"internal/isa":      -4,
-	"internal/crew":     -4,
+	"internal/isa":      -6,
+	"internal/crew":     -6,
 	"internal/headers":  0,
-	"internal/inflate":  -4,
+	"internal/inflate":  -6,
 	"internal/ranks":    0,
-	"internal/regular":  -4,
+	"internal/regular":  -6,
 
 	"internal/simplicial/files": 0,
 	"internal/ranks/rankstest":  0,
@@ -45,20 +45,25 @@ var floor = map[string]int{
 	"internal/grid/gridtest": 1,
 	"internal/name/nametest": 1,
 
-	"internal/shard":   1,
-	"internal/verify":  1,
-	"internal/pool":    1,
-	"datasets":         1,
-	"datasets/files":   0,
-	"datasets/zarr":    -1,
-	"datasets/element": -2,
-	"datasets/storage": -3,
-	"datasets/vectors": -3,
-	"kernels":          1,
-	"kernels/faults":   1,
-	"internal/device":  1,
-	"internal/memfile": 0,
-	"internal/peers":   1,
+	"internal/shard":        1,
+	"internal/verify":       1,
+	"internal/pool":         1,
+	"datasets":              1,
+	"datasets/files":        0,
+	"datasets/files/format": -2,
+	"datasets/files/arrays": -1,
+	"datasets/files/dicom":  -1,
+	"datasets/files/raster": -1,
+	"datasets/zarr":         -3,
+	"datasets/element":      -4,
+	"datasets/storage":      -5,
+	"datasets/vectors":      -5,
+	"datasets/random":       -4,
+	"kernels":               1,
+	"kernels/faults":        1,
+	"internal/device":       1,
+	"internal/memfile":      0,
+	"internal/peers":        1,
 
 	"internal/bench":             2,
 	"kernels/pack":               2,
@@ -74,14 +79,17 @@ var floor = map[string]int{
 	"internal/workloads/gvf/rows":         3,
 	"internal/workloads/eigenmap/inertia": 3,
 	"internal/fields":                     3,
+	"internal/host":                       3,
 	"internal/simplicial":                 3,
-	"internal/runner":                     3,
 	"internal/report":                     3,
 	"internal/gate":                       3,
 	"internal/resident":                   3,
 	"internal/cuda":                       3,
 
 	"internal/workloads/ecc/fingerprint/ondevice": 4,
+
+	"internal/worker": 4,
+	"internal/runner": 5,
 
 	"internal/workloads/ecc":  4,
 	"internal/workloads/read": 4,
@@ -172,7 +180,12 @@ var floor = map[string]int{
 	"internal/reproduce": 10,
 	"internal/gating":    10,
 
-	"cmd/eccbench":    11,
+	"internal/command/answering": 10,
+	"internal/command/assess":    11,
+	"internal/command/images":    11,
+	"internal/command/measure":   11,
+
+	"cmd/eccbench":    12,
 	"cmd/libeccbench": 11,
 	"web/wasm":        11,
 	"web":             12,
@@ -189,7 +202,7 @@ var floor = map[string]int{
 }
 
 // general packages must not refer to Euler characteristics, so that another workload can use them.
-var general = []string{"internal/grid", "internal/stats", "internal/quantity", "internal/name", "internal/race", "internal/verify", "internal/bench", "internal/runner", "internal/report", "internal/report/svg", "internal/gate"}
+var general = []string{"internal/grid", "internal/stats", "internal/quantity", "internal/name", "internal/race", "internal/verify", "internal/bench", "internal/host", "internal/worker", "internal/runner", "internal/report", "internal/report/svg", "internal/gate"}
 
 // doors are the only packages, tests aside, that may import each outside module.
 var doors = map[string][]string{
@@ -197,14 +210,14 @@ var doors = map[string][]string{
 	"gonum.org/v1/gonum":                {"internal/stats", "internal/workloads/eigenmap", "internal/workloads/eigenmap/ondevice", "impls/eigenmap/definition", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", "impls/eigenmap/windowed", "impls/softecc/binned"},
 	"github.com/olekukonko/tablewriter": {"internal/report"},
 	"golang.org/x/perf":                 {"internal/report"},
-	"github.com/klauspost/compress":     {"datasets/files", "datasets/storage", "datasets/zarr", "internal/bench", "kernels/bundle"},
+	"github.com/klauspost/compress":     {"datasets/files/arrays", "datasets/files/raster", "datasets/storage", "datasets/zarr", "internal/bench", "kernels/bundle"},
 	"github.com/pierrec/lz4/v4":         {"datasets/zarr"},
 	"github.com/minio/minio-go/v7":      {"internal/remote"},
-	"golang.org/x/image":                {"datasets/files", "internal/report/svg"},
-	"golang.org/x/sys/unix":             {"internal/memfile", "internal/runner", "internal/peers"},
+	"golang.org/x/image":                {"datasets/files/raster", "internal/report/svg"},
+	"golang.org/x/sys/unix":             {"internal/memfile", "internal/host", "internal/worker", "internal/peers"},
 	"golang.org/x/sys/cpu":              {"internal/isa"},
 	"golang.org/x/term":                 {"internal/cli"},
-	"github.com/spf13/pflag":            {"internal/cli", "internal/gating", "internal/reproduce", "cmd/eccbench"},
+	"github.com/spf13/pflag":            {"internal/cli", "internal/gating", "internal/reproduce", "internal/command/answering", "internal/command/assess", "internal/command/images", "internal/command/measure"},
 	"github.com/ebitengine/purego":      {"internal/cuda"},
 	"github.com/vbauerster/mpb/v8":      {"internal/cli"},
 }
