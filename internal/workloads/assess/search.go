@@ -265,15 +265,13 @@ func (s *scan) next(z, y int64) {
 	if y == 0 {
 		s.now, s.last = s.last, s.now
 		s.now.nodes = s.now.nodes[:0]
-		s.after, s.e = s.of(&s.now, z, 0), s.of(&s.last, z-1, 0)
-		s.own, s.b = row{words: s.none}, row{words: s.none}
 	}
-	s.c, s.d, s.own, s.b = s.own, s.b, s.after, s.e
-	s.after, s.e = s.of(&s.now, z, y+1), s.of(&s.last, z-1, y+1)
-	first := len(s.now.nodes)
 	if !s.some[s.index(z, y)] {
 		return
 	}
+	s.c, s.own, s.after = s.of(&s.now, z, y-1), s.of(&s.now, z, y), s.of(&s.now, z, y+1)
+	s.d, s.b, s.e = s.of(&s.last, z-1, y-1), s.of(&s.last, z-1, y), s.of(&s.last, z-1, y+1)
+	first := len(s.now.nodes)
 	s.scanRow(z, y)
 	for i := range s.now.nodes[first:] {
 		for k, node := range s.now.nodes[first+i] {
