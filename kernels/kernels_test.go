@@ -127,7 +127,7 @@ func BenchmarkUnpack(b *testing.B) {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				modules, err := unpack(data, strings.HasSuffix(file, portable))
+				modules, err := unpack(data, nil, strings.HasSuffix(file, portable))
 				if err != nil || len(modules["ecc_extrema_float32"].data()) == 0 {
 					b.Fatalf("%d modules, %v", len(modules), err)
 				}
