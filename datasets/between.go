@@ -3,6 +3,7 @@ package datasets
 import (
 	"math"
 
+	"eccbench/datasets/random"
 	"eccbench/internal/grid"
 )
 
@@ -30,18 +31,18 @@ func readBetween(r *reading) maker {
 	shape := r.shape()
 	n, s := r.scale()
 	seed := r.seed()
-	at, off := newPhilox(seed, betweenStream), newPhilox(seed, besideStream)
-	_, step, _ := s.ladder.Affinity()
+	at, off := random.NewLattice(seed, random.BetweenStream), random.NewLattice(seed, random.BesideStream)
+	_, step, _ := s.Ladder.Affinity()
 	return func() (grid.Source, error) {
-		s.prepare()
+		s.Prepare()
 		m := &image{shape: shape, scale: s}
-		m.values = func(dst []byte, y, z int64, _ *rowBuffer) {
+		m.values = func(dst []byte, y, z int64, _ *random.RowBuffer) {
 			values := grid.Values[float32](dst)
 			levels, kinds := make([]uint32, len(values)), make([]uint32, len(values))
-			at.fill(levels, 0, y, z)
-			off.fill(kinds, 0, y, z)
+			at.Fill(levels, 0, y, z)
+			off.Fill(kinds, 0, y, z)
 			for i, u := range kinds {
-				values[i] = neighbourValue(s.ladder, step, int64(uint64(levels[i])*uint64(n)>>32), u)
+				values[i] = neighbourValue(s.Ladder, step, int64(uint64(levels[i])*uint64(n)>>32), u)
 			}
 		}
 		return m, nil

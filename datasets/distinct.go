@@ -3,6 +3,7 @@ package datasets
 import (
 	"math/bits"
 
+	"eccbench/datasets/random"
 	"eccbench/internal/grid"
 )
 
@@ -24,15 +25,15 @@ func readDistinct(r *reading) maker {
 	t := r.elementType()
 	seed := r.seed()
 	n := shape.Voxels()
-	if n > maxLevels(t) {
-		r.reject("shape=%v has %d voxels: want at most %d, one for each value of type %v", shape, n, maxLevels(t), t)
+	if n > random.MaxLevels(t) {
+		r.reject("shape=%v has %d voxels: want at most %d, one for each value of type %v", shape, n, random.MaxLevels(t), t)
 	}
 	return func() (grid.Source, error) {
-		s, err := newScale(t, n, 0, 1)
+		s, err := random.NewScale(t, n, 0, 1)
 		if err != nil {
 			return nil, err
 		}
-		s.prepare()
+		s.Prepare()
 		m := &image{shape: shape, scale: s}
 		if n == 1 {
 			m.period = 1
@@ -62,8 +63,8 @@ func newPermutation(n uint32, seed uint64) *permutation {
 	b := uint(bits.Len32(n - 1))
 	p := &permutation{n: n, width: (b + 1) / 2}
 	p.left, p.right = 1<<(b/2)-1, 1<<p.width-1
-	stream := newPhilox(seed, distinctStream)
-	stream.fill(p.keys[:], 0, 0, 0)
+	stream := random.NewLattice(seed, random.DistinctStream)
+	stream.Fill(p.keys[:], 0, 0, 0)
 	return p
 }
 

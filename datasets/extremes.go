@@ -1,6 +1,9 @@
 package datasets
 
-import "eccbench/internal/grid"
+import (
+	"eccbench/datasets/random"
+	"eccbench/internal/grid"
+)
 
 func extremesGenerator() generator {
 	return generator{
@@ -31,19 +34,19 @@ func readExtremes(r *reading) maker {
 		least, of = 1, of+", and not 0 of both"
 	}
 	highest := r.integer("highest", 1, least, n-lowest, of)
-	p := newPhilox(r.seed(), extremesStream)
+	p := random.NewLattice(r.seed(), random.ExtremesStream)
 	return func() (grid.Source, error) {
-		s, err := newScale(t, n, 0, evenStep(n))
+		s, err := random.NewScale(t, n, 0, evenStep(n))
 		if err != nil {
 			return nil, err
 		}
-		s.prepare()
+		s.Prepare()
 		m := &image{shape: shape, scale: s}
 		if lowest+highest == 1 {
 			m.period = 1
 		}
 		m.levels = func(dst []uint32, x, y, z int64) {
-			p.fill(dst, x, y, z)
+			p.Fill(dst, x, y, z)
 			for i, u := range dst {
 				k := int64(uint64(u) * uint64(lowest+highest) >> 32)
 				if k >= lowest {

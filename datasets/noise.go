@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"eccbench/datasets/random"
 	"eccbench/datasets/vectors"
 	"eccbench/internal/grid"
 )
@@ -29,26 +30,26 @@ func noiseGenerator() generator {
 func readNoise(r *reading) maker {
 	shape := r.shape()
 	n, s := r.scale()
-	p, isa := newPhilox(r.seed(), noiseStream), r.isa
+	p, isa := random.NewLattice(r.seed(), random.NoiseStream), r.isa
 	return func() (grid.Source, error) {
-		s.prepare()
+		s.Prepare()
 		return newNoise(shape, s, n, p, isa), nil
 	}
 }
 
 // newNoise makes noise with an instruction set.
-func newNoise(shape grid.Shape, s scale, n int64, p philox, isa string) *image {
+func newNoise(shape grid.Shape, s random.Scale, n int64, p random.Lattice, isa string) *image {
 	m := &image{shape: shape, scale: s}
 	if n == 1 {
 		m.period = 1
 	}
 	m.levels = func(dst []uint32, x, y, z int64) {
-		p.fill(dst, x, y, z)
+		p.Fill(dst, x, y, z)
 		for i, u := range dst {
 			dst[i] = uint32(uint64(u) * uint64(n) >> 32)
 		}
 	}
 	v := vectors.Of(isa)
-	m.values = noiseRows(&v, n, s, p)
+	m.values = random.NoiseRows(&v, n, s, p)
 	return m
 }

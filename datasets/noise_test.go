@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"eccbench/datasets/random"
 	"eccbench/internal/grid"
 )
 
@@ -68,7 +69,7 @@ func TestNoiseSeeds(t *testing.T) {
 // TestScales checks that a voxel on level k has the ladder's value k, by every function that writes
 // values.
 func TestScales(t *testing.T) {
-	p := newPhilox(1, noiseStream)
+	p := random.NewLattice(1, random.NoiseStream)
 	for _, c := range []struct {
 		params string
 		levels uint64
@@ -101,7 +102,7 @@ func TestScales(t *testing.T) {
 		}
 		for i := range f.Shape().Voxels() {
 			_, y, x := f.Shape().Coordinates(i)
-			u := p.block([4]uint32{uint32(x / 4), uint32(y), 0, p.tag})[x%4]
+			u := p.Block([4]uint32{uint32(x / 4), uint32(y), 0, p.Tag})[x%4]
 			level := int64(uint64(u) * c.levels >> 32)
 			got := valueAt(f, i)
 			if want := f.Ladder().Value(level); got != want || math.Signbit(float64(got)) && got == 0 {

@@ -10,6 +10,7 @@ import (
 
 	"eccbench/datasets/element"
 	"eccbench/datasets/files"
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/vectors"
 	"eccbench/internal/grid"
 	"eccbench/internal/name"
@@ -102,12 +103,12 @@ type resolved struct {
 // resolve checks a name and fills in its defaults. Errors are one line.
 func resolve(n Name) (resolved, error) { return resolveWith(n, nil) }
 
-func resolveWith(n Name, surveys *files.Surveys) (resolved, error) {
+func resolveWith(n Name, surveys *format.Surveys) (resolved, error) {
 	return resolveOn(n, surveys, 0, vectors.Fastest())
 }
 
 // resolveOn is resolveWith for a machine with an instruction set.
-func resolveOn(n Name, surveys *files.Surveys, memory int64, isa string) (resolved, error) {
+func resolveOn(n Name, surveys *format.Surveys, memory int64, isa string) (resolved, error) {
 	all := generators()
 	at := slices.IndexFunc(all, func(g generator) bool { return g.Name == n.Generator })
 	if at < 0 {
@@ -228,7 +229,7 @@ func OpenIn(memory int64, s string) (grid.Source, error) {
 }
 
 // OpenWith is Open with the surveys of files that were read before.
-func OpenWith(l *files.Surveys, s string) (grid.Source, error) {
+func OpenWith(l *format.Surveys, s string) (grid.Source, error) {
 	n, err := split(s)
 	if err != nil {
 		return nil, err
@@ -247,7 +248,7 @@ func OpenWith(l *files.Surveys, s string) (grid.Source, error) {
 func Variants(s string, n int) ([]string, error) { return VariantsWith(nil, s, n) }
 
 // VariantsWith is Variants with the surveys of files that were read before.
-func VariantsWith(l *files.Surveys, s string, n int) ([]string, error) {
+func VariantsWith(l *format.Surveys, s string, n int) ([]string, error) {
 	name, err := split(s)
 	if err != nil {
 		return nil, err
@@ -323,20 +324,26 @@ func (r resolved) period() (period, turns int64, err error) {
 func fileGenerator() generator {
 	return generator{
 		Generator: Generator{
-			Name:      "file",
-			Doc:       "the image in a raw, npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, ISQ, DICOM, PNG, BMP or TIFF file, or in a Zarr folder",
+			Name: "file",
+			Doc: "the image in a raw, npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, ISQ, DICOM, PNG, BMP or TIFF file, " +
+				"or in a Zarr folder",
 			Example:   "file/path=/data/ch2.nii.gz",
 			FromFiles: true,
 			Params: []Param{
 				{"shape", "what the file says", "raw files: voxels along x, y and z"},
-				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32", "float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
+				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32",
+					"float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
 				{"type", "what the file says", "raw files: one that NumPy has, such as uint16 or float64"},
-				{"volume", "the only one", "of a file with several images of one shape, such as a time series: its number, from 0 on"},
-				{"array", "the only one", "of an .npz archive or a Zarr group with several arrays: the name of one, such as that of a level of resolution"},
-				{"channel", "the only one", "of an OME-NGFF image or a TIFF hyperstack with several channels: the name or the number of one"},
+				{"volume", "the only one",
+					"of a file with several images of one shape, such as a time series: its number, from 0 on"},
+				{"array", "the only one",
+					"of an .npz archive or a Zarr group with several arrays: the name of one, such as that of a level of resolution"},
+				{"channel", "the only one",
+					"of an OME-NGFF image or a TIFF hyperstack with several channels: the name or the number of one"},
 				{"strict", "read as the fill value", "true: a missing chunk of a Zarr array is an error"},
 				{"nan", "refused", "mask: NaN are voxels that are no part of the image, with levels=every"},
-				{"stream", "whether the file can be", "true: read slabs from the file; once: in order if they are compressed, for who asks for them so; false: hold the image in memory"},
+				{"stream", "whether the file can be", "true: read slabs from the file; once: in order if they are compressed, " +
+					"for who asks for them so; false: hold the image in memory"},
 				{"path", "", "the file; comes last and may hold slashes"},
 			},
 		},
@@ -367,7 +374,7 @@ func readFile(r *reading) maker {
 		o := o
 		o.Stream, o.Once, o.Surveys, o.Memory = stream != "false", stream == "once", r.surveys, r.memory
 		s, err := files.Open(path, o)
-		if stream != "true" && o.Stream && errors.As(err, &files.NotStreamed{}) {
+		if stream != "true" && o.Stream && errors.As(err, &format.NotStreamed{}) {
 			o.Stream = false
 			s, err = files.Open(path, o)
 		}
@@ -383,7 +390,7 @@ func Escaped(text string) string {
 var unescapes = strings.NewReplacer("%25", "%", "%2F", "/")
 
 // fileOptions reads the description of a raw file, and the levels of any file.
-func (r *reading) fileOptions() (o files.Options) {
+func (r *reading) fileOptions() (o format.Options) {
 	if v, ok := r.take("shape"); ok {
 		if s, err := grid.ParseShape(v); err == nil && s.D == 1 && strings.Count(v, "x") == 2 {
 			o.OneSlice = true
@@ -427,9 +434,11 @@ func stackGenerator() generator {
 			FromFiles: true,
 			Params: []Param{
 				{"shape", "what the files say", "raw files: voxels of a slice along x and y"},
-				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32", "float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
+				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32",
+					"float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
 				{"type", "what the files say", "raw files: one that NumPy has, such as uint16 or float64"},
-				{"stream", "false", "true or once: read slices when they are asked for, where a slice says by itself what its voxels are, in place of holding the volume in memory"},
+				{"stream", "false", "true or once: read slices when they are asked for, where a slice says by itself what its " +
+					"voxels are, in place of holding the volume in memory"},
 				{"path", "", "the folder of the slices, or a pattern of their names; comes last and may hold slashes"},
 			},
 		},

@@ -7,7 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"eccbench/datasets/files"
+	"eccbench/datasets/files/format"
+	"eccbench/datasets/random"
 	"eccbench/internal/grid"
 	"eccbench/internal/name"
 )
@@ -23,7 +24,7 @@ type reading struct {
 	read  []name.Pair // canonical values, in the order of reading
 	err   error
 
-	surveys *files.Surveys  // of files
+	surveys *format.Surveys // of files
 	memory  int64           // limit for a loaded file; 0 for no limit
 	files   func() []string // the files of the image; nil for none
 	isa     string          // the instruction set for generated images
@@ -91,25 +92,13 @@ func (r *reading) elementType() grid.Type {
 	return t
 }
 
-// levels reads the number of levels of an image of type t.
+// Levels reads the number of levels of an image of type t.
 func (r *reading) levels(t grid.Type) int64 {
 	def := int64(1024)
 	if t != grid.Float32 {
-		def = maxLevels(t)
+		def = random.MaxLevels(t)
 	}
-	return r.integer("levels", def, 1, maxLevels(t), " for type "+t.String())
-}
-
-// maxLevels returns the largest number of levels of a generator: all values of an 8 or 16-bit type,
-// or the number of integers that float32 represents exactly.
-func maxLevels(t grid.Type) int64 {
-	switch t {
-	case grid.Uint8:
-		return 1 << 8
-	case grid.Int16, grid.Uint16:
-		return 1 << 16
-	}
-	return 1 << 24
+	return r.integer("levels", def, 1, random.MaxLevels(t), " for type "+t.String())
 }
 
 // integer reads a whole number in lo…hi; of describes the condition for these bounds.

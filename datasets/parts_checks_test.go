@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"math/big"
 	"testing"
 )
 
@@ -29,17 +28,5 @@ func namesWithOthers(t *testing.T) {
 	f := Name{Generator: "file"}.With("path", "/a/b").With("roll", "2")
 	if got, want := f.String(), "file/roll=2/path=/a/b"; got != want {
 		t.Errorf("file %q, want %q", got, want)
-	}
-}
-
-// rootUp of a square is its root.
-func roots(t *testing.T) {
-	for n, want := int64(0), int64(0); n < 200; n++ {
-		if want*want < n {
-			want++
-		}
-		if got := rootUp(big.NewInt(n)); got.Int64() != want {
-			t.Errorf("the root of %d is %v, want %d", n, got, want)
-		}
 	}
 }

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"eccbench/datasets/random"
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 )
@@ -43,17 +44,17 @@ func readPhantom(r *reading) maker {
 	}
 	seed, isa := r.seed(), r.isa
 	return func() (grid.Source, error) {
-		s, err := newScale(typ, phantomLabels, 0, 1)
+		s, err := random.NewScale(typ, phantomLabels, 0, 1)
 		if err != nil {
 			return nil, err
 		}
-		s.prepare()
+		s.Prepare()
 		const levels = 1024
-		field, err := newScale(grid.Uint16, levels, 0, 1)
+		field, err := random.NewScale(grid.Uint16, levels, 0, 1)
 		if err != nil {
 			return nil, err
 		}
-		p := &phantom{scale: s, field: newGRF(shape, field, levels, boxWidths(smooth), seed, isa)}
+		p := &phantom{scale: s, field: random.NewField(shape, field, levels, random.BoxWidths(smooth), seed, isa)}
 		for k, top := 0, 0; k < levels; k++ {
 			for top < len(tissueTops) && k >= tissueTops[top] {
 				top++
@@ -70,14 +71,14 @@ var tissueTops = [...]int{358, 410, 461, 512, 563, 614, 666, 717}
 
 // A phantom is a field with a label for each voxel.
 type phantom struct {
-	scale  scale
-	field  *grf
+	scale  random.Scale
+	field  *random.Field
 	tissue [1024]uint32
 }
 
 func (p *phantom) Shape() grid.Shape   { return p.field.Shape() }
-func (p *phantom) Type() grid.Type     { return p.scale.typ }
-func (p *phantom) Ladder() grid.Ladder { return p.scale.ladder }
+func (p *phantom) Type() grid.Type     { return p.scale.Typ }
+func (p *phantom) Ladder() grid.Ladder { return p.scale.Ladder }
 
 // ReadSlab makes slices lo ≤ i < hi.
 func (p *phantom) ReadSlab(dst []byte, lo, hi int64) error {
@@ -90,14 +91,14 @@ func (p *phantom) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := p.field.ReadSlab(fields, lo, hi); err != nil {
 		return err
 	}
-	values, size := grid.Values[uint16](fields), p.scale.typ.Size()
+	values, size := grid.Values[uint16](fields), p.scale.Typ.Size()
 	first := lo * voxels / shape.W
 	crew.Share((hi-lo)*voxels/shape.W, func(next func() (int64, bool)) {
 		labels := make([]uint32, shape.W)
 		for row, ok := next(); ok; row, ok = next() {
 			at := row * shape.W
 			p.row(labels, values[at:at+shape.W], (first+row)/shape.H, (first+row)%shape.H)
-			p.scale.put(dst[at*size:][:shape.W*size], labels)
+			p.scale.Put(dst[at*size:][:shape.W*size], labels)
 		}
 	})
 	return nil

@@ -3,6 +3,7 @@ package datasets
 import (
 	"math/bits"
 
+	"eccbench/datasets/random"
 	"eccbench/internal/grid"
 )
 
@@ -23,11 +24,11 @@ func readRamp(r *reading) maker {
 	t := r.elementType()
 	n := uint64(r.levels(t))
 	return func() (grid.Source, error) {
-		s, err := newScale(t, int64(n), 0, 1)
+		s, err := random.NewScale(t, int64(n), 0, 1)
 		if err != nil {
 			return nil, err
 		}
-		s.prepare()
+		s.Prepare()
 		m := &image{shape: shape, scale: s}
 		if n == 1 {
 			m.period = 1

@@ -1,6 +1,9 @@
 package datasets
 
-import "eccbench/internal/grid"
+import (
+	"eccbench/datasets/random"
+	"eccbench/internal/grid"
+)
 
 // A solid is an image of two levels: 0 inside and 1 outside. Distances are between centres of
 // voxels, in half voxels. They are integers, so that the middle of an even axis is exact.
@@ -15,8 +18,8 @@ func solid(shape grid.Shape, t grid.Type, period int64, inside predicate) maker 
 		if err != nil {
 			return nil, err
 		}
-		s := scale{typ: t, ladder: ladder}
-		s.prepare()
+		s := random.Scale{Typ: t, Ladder: ladder}
+		s.Prepare()
 		return &image{shape: shape, scale: s, period: period, levels: func(dst []uint32, x, y, z int64) {
 			for i := range dst {
 				dst[i] = 1
@@ -39,7 +42,7 @@ func constantGenerator() generator {
 			shape, t := r.shape(), r.elementType()
 			return func() (grid.Source, error) {
 				ladder, err := grid.Affine(0, 1, 1)
-				s := scale{typ: t, ladder: ladder}
+				s := random.Scale{Typ: t, Ladder: ladder}
 				return &image{shape: shape, scale: s, period: 1, levels: func(dst []uint32, _, _, _ int64) { clear(dst) }}, err
 			}
 		},
@@ -180,7 +183,8 @@ func torusGenerator() generator {
 			Params: []Param{
 				shapeParam(), typeParam(),
 				{"tube", "1/8 of the shortest axis, at least 2", "radius of the tube, whole voxels, at least 2"},
-				{"radius", "1/4 of the shortest axis, at least tube+2", "from the middle to the middle of the tube, whole voxels, at least tube+2"},
+				{"radius", "1/4 of the shortest axis, at least tube+2",
+					"from the middle to the middle of the tube, whole voxels, at least tube+2"},
 			},
 		},
 		read: readTorus,
@@ -195,7 +199,8 @@ func readTorus(r *reading) maker {
 	m := min(shortest(s), 2*maxTorus)
 	across := min(s.W, s.H) / 2
 	tube := r.integer("tube", max(2, m/8), 2, min(s.D/2, across/2-1, maxTorus/4), ", so that it fits shape "+s.String())
-	radius := r.integer("radius", max(tube+2, m/4), tube+2, min(across, maxTorus)-tube, ", so that it has a hole and fits shape "+s.String())
+	radius := r.integer("radius", max(tube+2, m/4), tube+2, min(across, maxTorus)-tube,
+		", so that it has a hole and fits shape "+s.String())
 	in := torus(radius, tube)
 	return solid(s, t, 0, func(x, y, z int64) bool { return in(2*x-(s.W-1), 2*y-(s.H-1), 2*z-(s.D-1)) })
 }
@@ -223,7 +228,8 @@ func linksGenerator() generator {
 			Params: []Param{
 				shapeParam(), typeParam(),
 				{"tube", "1/16 of the shortest axis, at least 1", "radius of the tubes, whole voxels"},
-				{"radius", "the largest that fits", "of each link, from its middle to that of its tube, whole voxels, at least 2·tube+2"},
+				{"radius", "the largest that fits",
+					"of each link, from its middle to that of its tube, whole voxels, at least 2·tube+2"},
 			},
 		},
 		read: readLinks,
@@ -244,7 +250,8 @@ func readLinks(r *reading) maker {
 	}
 	tubes := min((s.W-6)/8, (min(s.H, s.D)/2-2)/3, maxTorus/4)
 	tube := r.integer("tube", max(1, m/16), 1, tubes, ", so that two links fit shape "+s.String())
-	radius := r.integer("radius", most(tube), 2*tube+2, most(tube), ", so that the links are apart and fit shape "+s.String())
+	radius := r.integer("radius", most(tube), 2*tube+2, most(tube),
+		", so that the links are apart and fit shape "+s.String())
 	in := torus(radius, tube)
 	return solid(s, t, 0, func(x, y, z int64) bool {
 		dx, dy, dz := 2*x-(s.W-1), 2*y-(s.H-1), 2*z-(s.D-1)

@@ -16,7 +16,8 @@ import (
 
 // storeParam is the parameter with the folder of a stored image.
 func storeParam() Param {
-	return Param{"path", "", "folder of the file that Store wrote: the voxels are read from it; comes last and may hold slashes"}
+	return Param{"path", "",
+		"folder of the file that Store wrote: the voxels are read from it; comes last and may hold slashes"}
 }
 
 // storeFile returns the path of a generated image in its folder: the name without the folder, with
@@ -112,7 +113,8 @@ type stored struct {
 func openStored(path string, made grid.Source) (grid.Source, error) {
 	f, _, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: no such file; want %d bytes, which eccbench paper --store writes", path, grid.TotalBytes(made))
+		return nil, fmt.Errorf("%s: no such file; want %d bytes, which eccbench paper --store writes", path,
+			grid.TotalBytes(made))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, storage.Cause(err))
@@ -131,7 +133,8 @@ func (s *stored) check() error {
 		return storage.Cause(err)
 	}
 	if want := grid.TotalBytes(s.Source); info.Size() != want {
-		return fmt.Errorf("has %d bytes, want %d for %v of %v; delete it and store it again", info.Size(), want, s.Shape(), s.Type())
+		return fmt.Errorf("has %d bytes, want %d for %v of %v; delete it and store it again", info.Size(), want, s.Shape(),
+			s.Type())
 	}
 	n := s.Shape().Slices()
 	want, got := grid.NewBuffer(grid.SliceBytes(s)), grid.NewBuffer(grid.SliceBytes(s))

@@ -3,6 +3,7 @@ package datasets
 import (
 	"math"
 
+	"eccbench/datasets/random"
 	"eccbench/internal/grid"
 )
 
@@ -65,7 +66,7 @@ func readTubes(r *reading) maker {
 	t.shade = int64(math.Round(share("shade", 0, 0, 1) * full))
 	contrast := share("contrast", 0, 0, 1)
 	t.truth = r.integer("truth", 0, 0, 1, "") == 1
-	t.random = newPhilox(r.seed(), tubesStream)
+	t.random = random.NewLattice(r.seed(), random.TubesStream)
 	t.levels = n
 	return func() (grid.Source, error) {
 		if t.truth {
@@ -73,10 +74,11 @@ func readTubes(r *reading) maker {
 			if err != nil {
 				return nil, err
 			}
-			s = scale{typ: s.typ, ladder: ladder}
+			s = random.Scale{Typ: s.Typ, Ladder: ladder}
 		}
-		s.prepare()
-		t.grow(count, int64(math.Round(thin*fine)), int64(math.Round(thick*fine)), int64(math.Round(bend*full)), int64(math.Round(contrast*full)))
+		s.Prepare()
+		t.grow(count, int64(math.Round(thin*fine)), int64(math.Round(thick*fine)), int64(math.Round(bend*full)),
+			int64(math.Round(contrast*full)))
 		return &image{shape: t.shape, scale: s, levels: t.row}, nil
 	}
 }
@@ -96,14 +98,14 @@ type tubes struct {
 	noise       int64
 	shade       int64
 	truth       bool
-	random      philox
+	random      random.Lattice
 	slices      [][]bead // that reach each slice
 	numbersUsed uint32
 }
 
 // next returns a random number from lo to hi, both included.
 func (t *tubes) next(lo, hi int64) int64 {
-	c := t.random.block([4]uint32{t.numbersUsed, 0, math.MaxUint32, t.random.tag}) // a counter that no voxel has
+	c := t.random.Block([4]uint32{t.numbersUsed, 0, math.MaxUint32, t.random.Tag}) // a counter that no voxel has
 	t.numbersUsed++
 	return lo + int64(uint64(c[0])*uint64(hi-lo+1)>>32)
 }
@@ -224,7 +226,7 @@ func (t *tubes) row(dst []uint32, x, y, z int64) {
 		}
 		return
 	}
-	t.random.fill(dst, x, y, z)
+	t.random.Fill(dst, x, y, z)
 	for i, v := range light {
 		v = v * (full - t.shade*(x+int64(i))/max(1, t.shape.W-1)) / full
 		v += t.noise * (int64(dst[i]>>15) - full) / full // from −noise to +noise

@@ -8,6 +8,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/isa"
 
+	"eccbench/datasets/random"
 	"eccbench/datasets/vectors"
 
 	"pgregory.net/rapid"
@@ -36,7 +37,7 @@ func openOn(t testing.TB, name, isa string) grid.Source {
 func TestInstructionSets(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		typ := rapid.SampledFrom([]grid.Type{grid.Uint8, grid.Uint16, grid.Int16, grid.Float32}).Draw(r, "type")
-		levels := rapid.OneOf(rapid.Int64Range(1, maxLevels(typ)), rapid.Int64Range(1, 100), rapid.SampledFrom([]int64{1, 2, 64, 128, 255, 256}), rapid.Just(maxLevels(typ))).Draw(r, "levels")
+		levels := rapid.OneOf(rapid.Int64Range(1, random.MaxLevels(typ)), rapid.Int64Range(1, 100), rapid.SampledFrom([]int64{1, 2, 64, 128, 255, 256}), rapid.Just(random.MaxLevels(typ))).Draw(r, "levels")
 		shape := grid.Shape{
 			D: rapid.Int64Range(1, 8).Draw(r, "depth"),
 			H: rapid.Int64Range(1, 8).Draw(r, "height"),

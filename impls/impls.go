@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"eccbench/datasets/files"
+	"eccbench/datasets/files/format"
 	"eccbench/impls/assess/flood"
 	"eccbench/impls/assess/runs"
 	batchimpl "eccbench/impls/batch"
@@ -128,7 +128,7 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 		batches = append(batches, batchimpl.Each{Of: i})
 	}
 	batches = append(batches, batchimpl.Together{Of: gpu.BatchOnDevice{Open: open}})
-	images := fields.Inputs{Surveys: new(files.Surveys)}
+	images := fields.Inputs{Surveys: new(format.Surveys)}
 	curve := bench.Workload[grid.Source, ecc.VCEC]{
 		Name:      ECC,
 		Question:  ecc.Question(),

@@ -15,6 +15,7 @@ import (
 
 	"eccbench/datasets"
 	"eccbench/datasets/files"
+	"eccbench/datasets/files/format"
 	"eccbench/impls"
 	"eccbench/impls/cpu"
 	"eccbench/internal/bench"
@@ -190,7 +191,7 @@ func TestAgainstGudhi(t *testing.T) {
 const ch2 = "/usr/share/mricron/templates/ch2.nii.gz"
 
 func TestAgainstScikitImage(t *testing.T) {
-	src, err := files.Open(ch2, files.Options{})
+	src, err := files.Open(ch2, format.Options{})
 	if err != nil {
 		if os.Getenv(oraclePython) != "" {
 			t.Fatal(err)
@@ -239,7 +240,7 @@ func TestAgainstScikitImage(t *testing.T) {
 
 // The published values of the same scan, without any oracle.
 func TestBrainScan(t *testing.T) {
-	src, err := files.Open(ch2, files.Options{})
+	src, err := files.Open(ch2, format.Options{})
 	if err != nil {
 		t.Skipf("Debian's package mricron-data is not installed: %v", err)
 	}

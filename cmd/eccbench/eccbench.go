@@ -71,7 +71,7 @@ func dispatch(c *cli.Program, args []string) error {
 	if !list[i].Conducts {
 		defer cli.EndOnInterrupt(c.Stderr)()
 	}
-	return list[i].Run(c, args)
+	return list[i].Do(c, args)
 }
 
 // otherCommands maps plausible but wrong names of commands to the right one.

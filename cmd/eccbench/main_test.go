@@ -152,15 +152,14 @@ func TestScripts(t *testing.T) {
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":    exits,
-			"lines":    lines,
-			"append":   appendTo,
-			"conforms": conforms,
-			"gated":    gated,
-			"locate":   locate,
-			"slurm":    slurm,
-			"s3":       serveS3,
-			"web":      serveWeb,
+			"exits":  exits,
+			"lines":  lines,
+			"append": appendTo,
+			"gated":  gated,
+			"locate": locate,
+			"slurm":  slurm,
+			"s3":     serveS3,
+			"web":    serveWeb,
 		},
 	})
 }

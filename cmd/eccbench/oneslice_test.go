@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"eccbench/datasets/files"
+	"eccbench/datasets/files/format"
 	"eccbench/internal/headers"
 )
 
@@ -82,7 +83,7 @@ func TestOneSlice(t *testing.T) {
 func TestMaskLiesOnItsImage(t *testing.T) {
 	folder := t.TempDir()
 	path := func(name string) string { return filepath.Join(folder, name) }
-	want := files.Geometry{Affine: [3][4]float64{{0, -2, 0, 5}, {2, 0, 0, -7}, {0, 0, 3, 11}}}
+	want := format.Geometry{Affine: [3][4]float64{{0, -2, 0, 5}, {2, 0, 0, -7}, {0, 0, 3, 11}}}
 	h, err := headers.Nifti{Kind: "u1", Shape: []int64{3, 2, 1}, Affine: &want.Affine}.Header()
 	if err != nil {
 		t.Fatal(err)

@@ -48,7 +48,8 @@ func Float32Ladder(shape grid.Shape, levels int64, newReader func() Reader) (gri
 	}
 	l, err := RangeLadder(s.lo, s.hi, levels)
 	if err != nil {
-		return l, LevelsError{fmt.Errorf("%d levels from %v to %v: %w; ask for fewer levels, or for the table of distinct values", levels, s.lo, s.hi, err)}
+		return l, LevelsError{fmt.Errorf("%d levels from %v to %v: %w; ask for fewer levels, or for the table of distinct "+
+			"values", levels, s.lo, s.hi, err)}
 	}
 	return l, nil
 }

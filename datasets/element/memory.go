@@ -27,7 +27,8 @@ func Voxels(ctx context.Context, cores int, shape grid.Shape, typ string, data [
 	h, stored := Cores{ctx, cores}, ParseType(typ)
 	switch {
 	case stored == 0 || stored == Int8:
-		return nil, fmt.Errorf("element type %q: want uint8, int16, uint16, int32, uint32, int64, uint64, float16, float32 or float64", typ)
+		return nil, fmt.Errorf("element type %q: want uint8, int16, uint16, int32, uint32, int64, uint64, float16, float32 "+
+			"or float64", typ)
 	case levels > 0 && stored != Float32:
 		return nil, fmt.Errorf("a number of levels is for float32 images and this one is %s; leave it out", typ)
 	}

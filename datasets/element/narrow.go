@@ -35,7 +35,8 @@ func Narrow(h Cores, data []byte, s Type, scaled bool, slope, inter float64, ran
 		})
 		return out, nil, h.ctx.Err()
 	case Int32:
-		return Narrowed(h, grid.Values[int32](data), s, ranks, func(v int32) bool { return exactInteger(magnitude(int64(v))) })
+		return Narrowed(h, grid.Values[int32](data), s, ranks,
+			func(v int32) bool { return exactInteger(magnitude(int64(v))) })
 	case Uint32:
 		return Narrowed(h, grid.Values[uint32](data), s, ranks, func(v uint32) bool { return exactInteger(uint64(v)) })
 	case Int64:

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"eccbench/datasets/files/format"
 	"eccbench/internal/grid"
 )
 
@@ -101,7 +102,7 @@ func TestUnlikeSlices(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer grid.Close(s)
-	var read *ReadError
+	var read *format.ReadError
 	if err = s.ReadSlab(grid.NewBuffer(8), 0, 2); !errors.As(err, &read) || !strings.Contains(err.Error(), "want slices of one shape and type") {
 		t.Errorf("%v is no error of a file", err)
 	}

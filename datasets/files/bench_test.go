@@ -7,6 +7,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"eccbench/datasets/files/format"
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 )
@@ -43,11 +44,11 @@ func BenchmarkZarr(b *testing.B) {
 	}
 	b.Run("slabs", func(b *testing.B) {
 		b.SetBytes(n * n * n)
-		body, err := describeZarr(s, Options{Stream: true})
+		body, err := describeZarr(s, format.Options{Stream: true})
 		if err != nil {
 			b.Fatal(err)
 		}
-		src, err := body.source()
+		src, err := body.Source()
 		if err != nil {
 			b.Fatal(err)
 		}

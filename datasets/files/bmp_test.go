@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"eccbench/datasets/files/format"
 	"eccbench/internal/grid"
 )
 
@@ -100,7 +101,7 @@ func TestBmpImages(t *testing.T) {
 		}
 		scale := int64(255 / (1<<min(8, x.bits) - 1))
 		data := writeBmp(x)
-		got, err := openFileBytes(rapid.SampledFrom([]string{"image.bmp", "image"}).Draw(t, "name"), data, Options{})
+		got, err := openFileBytes(rapid.SampledFrom([]string{"image.bmp", "image"}).Draw(t, "name"), data, format.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +113,7 @@ func TestBmpImages(t *testing.T) {
 }
 
 func checkRefusedBmp(t *rapid.T, data []byte) {
-	if _, err := openFileBytes("image.bmp", data, Options{}); err == nil {
+	if _, err := openFileBytes("image.bmp", data, format.Options{}); err == nil {
 		t.Fatalf("the first %d bytes are accepted", len(data))
 	}
 }
@@ -122,9 +123,9 @@ func TestBmpPalette(t *testing.T) {
 	x := bmpText{header: 40, w: 3, h: 1, bits: 8, colours: 3, palette: []byte{9, 9, 9, 0, 7, 7, 7, 1, 1, 2, 3, 0}, rows: [][]byte{{0, 1, 0}}}
 	checkFileImage(t, mustOpen(t, "image.bmp", writeBmp(x)), "3x1", grid.Uint8, func(i int64) float64 { return []float64{9, 7, 9}[i] })
 	x.rows = [][]byte{{0, 1, 2}} // a used colour
-	checkRefusedCheaply(t, "image.bmp", writeBmp(x), Options{}, "row 0: an image in colour: red, green and blue differ first at pixel 2")
+	checkRefusedCheaply(t, "image.bmp", writeBmp(x), format.Options{}, "row 0: an image in colour: red, green and blue differ first at pixel 2")
 	x.rows = [][]byte{{0, 1, 3}}
-	checkRefusedCheaply(t, "image.bmp", writeBmp(x), Options{}, "row 0: pixel 2 has colour 3, which the palette lacks")
+	checkRefusedCheaply(t, "image.bmp", writeBmp(x), format.Options{}, "row 0: pixel 2 has colour 3, which the palette lacks")
 }
 
 func TestBmpErrors(t *testing.T) {
@@ -163,12 +164,12 @@ func TestBmpErrors(t *testing.T) {
 		c.edit(&x)
 		checkAnyFile(t, "image.bmp", writeBmp(x))
 		if c.want != "" {
-			checkRefusedCheaply(t, "image.bmp", writeBmp(x), Options{}, c.want)
-		} else if _, err := openFileBytes("image.bmp", writeBmp(x), Options{}); err != nil {
+			checkRefusedCheaply(t, "image.bmp", writeBmp(x), format.Options{}, c.want)
+		} else if _, err := openFileBytes("image.bmp", writeBmp(x), format.Options{}); err != nil {
 			t.Errorf("%s: %v", c.what, err)
 		}
 	}
-	checkRefusedCheaply(t, "image.bmp", writeBmp(good), Options{Stream: true}, "cannot be streamed")
+	checkRefusedCheaply(t, "image.bmp", writeBmp(good), format.Options{Stream: true}, "cannot be streamed")
 }
 
 func FuzzBmp(f *testing.F) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/storage"
 	"eccbench/internal/grid"
 )
@@ -99,7 +100,7 @@ func TestFilesThatChangeWhileRead(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			told := (*ReadError)(nil)
+			told := (*format.ReadError)(nil)
 			if err := s.ReadSlab(make([]byte, 12), 2, 4); !errors.Is(err, storage.ErrChanged) || !errors.As(err, &told) {
 				t.Errorf("%s, times set back %v: a changed file is read: %v", name, restored, err)
 			}

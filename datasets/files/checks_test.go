@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/zarr"
 	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
@@ -32,17 +33,12 @@ func checks() []checktest.Check {
 		{Name: "voxels in memory", Of: voxelsAreThoseOfAFile},
 		{Name: "raw files that are refused", Of: refusesRaw},
 		{Name: "raw files", Of: readsRaw},
-		{Name: "scaled values", Of: rescales},
-		{Name: "scales that make values one", Of: scalingThatMerges},
 		{Name: "files that are refused", Of: refusesFiles},
-		{Name: "shapes of axes", Of: shapesOfAxes},
 		{Name: "files that are streamed", Of: streamsWhereItCan},
 		{Name: "files that shrink", Of: filesThatShrink},
 		{Name: "files that change", Of: filesThatChange},
 		{Name: "surveys of files", Of: surveysOnce},
 		{Name: "files that are read once", Of: readsOnce},
-		{Name: "names of data files", Of: readsNumberedNames},
-		{Name: "files that are one", Of: chainsFiles},
 		{Name: "memory of files", Of: roomOfFiles},
 		{Name: "values that are ranked", Of: ranksValues},
 		{Name: "values that float32 holds", Of: narrowsExactly},
@@ -50,12 +46,9 @@ func checks() []checktest.Check {
 		{Name: "stacks that are ranked", Of: ranksStacks},
 		{Name: "stacks that are refused", Of: refusesStacks},
 		{Name: "surveys of stacks", Of: surveysStacks},
-		{Name: "bits that count", Of: countsLowBits},
-		{Name: "sums of differences", Of: integrates},
 		{Name: "pairs by either name", Of: opensPairs},
 		{Name: "files that fail", Of: failingFiles},
 		{Name: "series", Of: ordersSeries},
-		{Name: "scales that merge", Of: mergesAtTheEnds},
 		{Name: "edited files", Of: editsShowTheSame},
 		{Name: "input strings", Of: namesSayTheSame},
 		{Name: "Zarr", Of: readsZarr},
@@ -69,7 +62,6 @@ func checks() []checktest.Check {
 		{Name: "names with numbers", Of: comparesNaturally},
 		{Name: "distinct values", Of: distinctValuesOfSpans},
 		{Name: "files that leave the caches", Of: coolsFiles},
-		{Name: "bytes of interlaced rows", Of: interlacedBytes},
 	}
 }
 
@@ -106,7 +98,7 @@ func unpacked(t *testing.T, names ...string) string {
 func readsFiles(t *testing.T) {
 	for _, f := range goodFixtures() {
 		data := fixture(t, f.name)
-		whole, err := openFileBytes(f.name, data, Options{})
+		whole, err := openFileBytes(f.name, data, format.Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", f.name, err)
 		}
@@ -114,7 +106,7 @@ func readsFiles(t *testing.T) {
 		if diff := slabsDiffer(whole, whole.(*grid.Field).Data()); diff != "" {
 			t.Fatalf("%s: %s", f.name, diff)
 		}
-		for _, o := range []Options{{Stream: true}, {Stream: true, Once: true, Every: true}} {
+		for _, o := range []format.Options{{Stream: true}, {Stream: true, Once: true, Every: true}} {
 			s, err := openFileBytes(f.name, data, o)
 			if err != nil {
 				if !strings.Contains(err.Error(), "cannot be streamed because ") && !o.Once {
@@ -134,25 +126,25 @@ func readsFiles(t *testing.T) {
 		}
 		// The padding of a FITS file, and unreferenced bytes of a TIFF file, may be missing.
 		padded := strings.HasSuffix(f.name, ".fits") || strings.HasSuffix(f.name, ".tif")
-		if _, err := openFileBytes(f.name, data[:len(data)/2], Options{}); err == nil && !padded {
+		if _, err := openFileBytes(f.name, data[:len(data)/2], format.Options{}); err == nil && !padded {
 			t.Fatalf("half of %s is accepted", f.name)
 		}
 	}
 	for name, want := range refusedFixtures {
-		_, err := openFileBytes(name, fixture(t, name), Options{})
+		_, err := openFileBytes(name, fixture(t, name), format.Options{})
 		checkFileError(t, name, err, want)
 	}
 }
 
-func openFileBytes(name string, data []byte, o Options) (grid.Source, error) {
-	return openImage(name, fileInput{ReaderAt: bytes.NewReader(data), size: int64(len(data)), Options: o})
+func openFileBytes(name string, data []byte, o format.Options) (grid.Source, error) {
+	return openImage(name, format.Input{ReaderAt: bytes.NewReader(data), Size: int64(len(data)), Options: o})
 }
 
 // readsPairs reads images with separate files of voxels, whole and streamed.
 func readsPairs(t *testing.T) {
 	for _, f := range pairFixtures() {
 		header := filepath.Join(unpacked(t, append([]string{f.name}, f.data...)...), f.name)
-		for _, o := range []Options{{}, {Stream: true}} {
+		for _, o := range []format.Options{{}, {Stream: true}} {
 			s, err := Open(header, o)
 			if err != nil {
 				if !o.Stream || !strings.Contains(err.Error(), "cannot be streamed because ") {
@@ -173,13 +165,13 @@ func readsVolumes(t *testing.T) {
 	for _, f := range volumeFixtures() {
 		data := fixture(t, f.name)
 		for v := range f.count {
-			s, err := openFileBytes(f.name, data, Options{Volume: &v})
+			s, err := openFileBytes(f.name, data, format.Options{Volume: &v})
 			if err != nil {
 				t.Fatalf("%s: %v", f.name, err)
 			}
 			checkFileImage(t, s, f.shape, f.typ, func(i int64) float64 { return f.value(v, i) })
 		}
-		_, err := openFileBytes(f.name, data, Options{})
+		_, err := openFileBytes(f.name, data, format.Options{})
 		checkFileError(t, f.name, err, fmt.Sprintf("%d volumes of %s; choose one with --volume 0..%d", f.count, f.shape, f.count-1))
 	}
 }
@@ -231,7 +223,7 @@ func readsZarr(t *testing.T) {
 	// Two rows of 6 chunks of 24 bytes, and twice the chunks that are read in parallel.
 	need := 2*144 + 2*min(int64(runtime.GOMAXPROCS(0))*24, 144)
 	for _, less := range []int64{0, 1} {
-		if _, err := describeZarr(zarr.Folder(filepath.Join(dir, "u8_v3.zarr")), Options{Stream: true, Memory: need - less}); (err != nil) != (less > 0) {
+		if _, err := describeZarr(zarr.Folder(filepath.Join(dir, "u8_v3.zarr")), format.Options{Stream: true, Memory: need - less}); (err != nil) != (less > 0) {
 			t.Errorf("rows of chunks in %d bytes: %v", need-less, err)
 		}
 	}
@@ -264,34 +256,4 @@ func zarrFixtureFiles(t *testing.T) fs.FS {
 		t.Fatal(err)
 	}
 	return z
-}
-
-// The number of bytes of an interlaced image is the sum over its passes, by enumeration of the
-// pixels.
-func interlacedBytes(t *testing.T) {
-	of := [8]string{"16462646", "77777777", "56565656", "77777777", "36463646", "77777777", "56565656", "77777777"}
-	for height := range int64(10) {
-		for width := range int64(18) {
-			for _, depth := range []int64{1, 8, 16} {
-				h := pngHeader{width: width + 1, height: height + 1, depth: depth, samples: 1, interlaced: true}
-				want := int64(0)
-				for pass := byte('1'); pass <= '7'; pass++ {
-					for y := range h.height {
-						n := int64(0)
-						for x := range h.width {
-							if of[y%8][x%8] == pass {
-								n++
-							}
-						}
-						if n > 0 {
-							want += 1 + (n*depth+7)/8
-						}
-					}
-				}
-				if got := h.dataBytes(); got != want {
-					t.Errorf("%d×%d of %d bits: %d bytes, want %d", h.width, h.height, depth, got, want)
-				}
-			}
-		}
-	}
 }

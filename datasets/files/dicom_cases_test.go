@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"eccbench/datasets/files/format"
 	"eccbench/internal/grid"
 )
 
@@ -81,7 +82,7 @@ func (c dicomCase) encode(order binary.AppendByteOrder, explicit bool) (out []by
 		switch {
 		case !explicit:
 			out = order.AppendUint32(out, uint32(len(value)))
-		case slices.Contains(dicomLongKinds, e.kind):
+		case slices.Contains([]string{"OB", "OW", "OF", "OD", "OL", "OV", "SQ", "UC", "UR", "UT", "UN", "SV", "UV"}, e.kind):
 			out = order.AppendUint32(append(out, e.kind[0], e.kind[1], 0, 0), uint32(len(value)))
 		default:
 			out = order.AppendUint16(append(out, e.kind...), uint16(len(value)))
@@ -112,7 +113,7 @@ func (c dicomCase) fileOf(syntax string) []byte {
 func (c dicomCase) file() []byte { return c.fileOf(dicomExplicitUID) }
 
 // checkDicom reads a file and compares its values, or the error.
-func checkDicom(t *testing.T, what string, data []byte, o Options, shape, wrong string, want ...float64) {
+func checkDicom(t *testing.T, what string, data []byte, o format.Options, shape, wrong string, want ...float64) {
 	t.Helper()
 	s, err := openFileBytes("image.dcm", data, o)
 	if wrong != "" {
@@ -166,17 +167,17 @@ var six = []float64{1, 2, 3, 4, 5, 6}
 func TestDicomSyntaxes(t *testing.T) {
 	words := baseCase().with(dicomCase{dicomAllocated: us(16), dicomStored: us(16), dicomHighBit: us(15), dicomPixels: {"OW", []uint16{1, 2, 3, 4, 5, 600}}})
 	for _, syntax := range []string{dicomExplicitUID, dicomImplicitUID, dicomBigUID, dicomDeflatedUID} {
-		checkDicom(t, syntax, words.fileOf(syntax), Options{}, "3x2", "", 1, 2, 3, 4, 5, 600)
-		checkDicom(t, syntax, baseCase(1, 2, 3, 4, 5, 6).fileOf(syntax), Options{}, "3x2", "", six...)
+		checkDicom(t, syntax, words.fileOf(syntax), format.Options{}, "3x2", "", 1, 2, 3, 4, 5, 600)
+		checkDicom(t, syntax, baseCase(1, 2, 3, 4, 5, 6).fileOf(syntax), format.Options{}, "3x2", "", six...)
 	}
 	bytes := baseCase(1, 2, 3, 4, 5, 6).with(dicomCase{dicomPixels: {"OW", []byte{2, 1, 4, 3, 6, 5}}})
-	checkDicom(t, "big-endian words of bytes", bytes.fileOf(dicomBigUID), Options{}, "", "8 bits in big-endian words")
-	checkDicom(t, "JPEG", words.fileOf("1.2.840.10008.1.2.4.90"), Options{}, "", "transfer syntax \"1.2.840.10008.1.2.4.90\"")
-	checkDicom(t, "none", words.fileOf(""), Options{}, "", "no transfer syntax (0002,0010)")
+	checkDicom(t, "big-endian words of bytes", bytes.fileOf(dicomBigUID), format.Options{}, "", "8 bits in big-endian words")
+	checkDicom(t, "JPEG", words.fileOf("1.2.840.10008.1.2.4.90"), format.Options{}, "", "transfer syntax \"1.2.840.10008.1.2.4.90\"")
+	checkDicom(t, "none", words.fileOf(""), format.Options{}, "", "no transfer syntax (0002,0010)")
 	deflated := words.fileOf(dicomDeflatedUID)
-	checkDicom(t, "cut", deflated[:len(deflated)-9], Options{}, "", "the deflated elements end too early")
+	checkDicom(t, "cut", deflated[:len(deflated)-9], format.Options{}, "", "the deflated elements end too early")
 	mixed := append(dicomCase{}.file(), words.encode(binary.LittleEndian, false)...)
-	checkDicom(t, "implicit after all", mixed, Options{}, "", "has no type, where the transfer syntax has explicit ones")
+	checkDicom(t, "implicit after all", mixed, format.Options{}, "", "has no type, where the transfer syntax has explicit ones")
 }
 
 func TestDicomPhotometric(t *testing.T) {
@@ -184,25 +185,25 @@ func TestDicomPhotometric(t *testing.T) {
 		"MONOCHROME2": "", "MONOCHROME1": "MONOCHROME1: the lowest value is white, which tools read in two ways; save it as MONOCHROME2",
 		"PALETTE COLOR": `"PALETTE COLOR" is not grey`, "RGB": `"RGB" is not grey`, "YBR_FULL_422": `"YBR_FULL_422" is not grey`,
 	} {
-		checkDicom(t, name, baseCase(1, 2, 3, 4, 5, 6).with(dicomCase{dicomPhotometric: {"CS", name}}).file(), Options{}, "3x2", wrong, six...)
+		checkDicom(t, name, baseCase(1, 2, 3, 4, 5, 6).with(dicomCase{dicomPhotometric: {"CS", name}}).file(), format.Options{}, "3x2", wrong, six...)
 	}
 }
 
 func TestDicomPadding(t *testing.T) {
 	good := baseCase(1, 2, 3, 4, 5, 6)
 	pad := func(pixels ...byte) dicomCase { return good.with(dicomCase{dicomPixels: {"OB", pixels}}) }
-	checkDicom(t, "zeros", pad(1, 2, 3, 4, 5, 6, 0, 0, 0, 0).file(), Options{}, "3x2", "", six...)
-	checkDicom(t, "more rows", pad(1, 2, 3, 4, 5, 6, 0, 0, 7).file(), Options{}, "", "9 bytes of pixels, where the header states 6")
-	checkDicom(t, "a frame", pad(1, 2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0).file(), Options{}, "", "12 bytes of pixels, where the header states 6")
+	checkDicom(t, "zeros", pad(1, 2, 3, 4, 5, 6, 0, 0, 0, 0).file(), format.Options{}, "3x2", "", six...)
+	checkDicom(t, "more rows", pad(1, 2, 3, 4, 5, 6, 0, 0, 7).file(), format.Options{}, "", "9 bytes of pixels, where the header states 6")
+	checkDicom(t, "a frame", pad(1, 2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0).file(), format.Options{}, "", "12 bytes of pixels, where the header states 6")
 	odd := dicomCase{dicomRows: us(1), dicomColumns: us(5), dicomPixels: {"OB", []byte{1, 2, 3, 4, 5}}}
-	checkDicom(t, "odd", good.with(odd).file(), Options{}, "5x1", "", six[:5]...)
-	checkDicom(t, "odd, then padding", good.with(odd).with(dicomCase{0xfffcfffc: {"OB", make([]byte, 20)}}).file(), Options{}, "5x1", "", six[:5]...)
+	checkDicom(t, "odd", good.with(odd).file(), format.Options{}, "5x1", "", six[:5]...)
+	checkDicom(t, "odd, then padding", good.with(odd).with(dicomCase{0xfffcfffc: {"OB", make([]byte, 20)}}).file(), format.Options{}, "5x1", "", six[:5]...)
 	for _, n := range []int{1, 7, 8, 12, 5000} {
 		for _, syntax := range []string{dicomExplicitUID, dicomImplicitUID} {
-			checkDicom(t, fmt.Sprint(n, " zeros at the end"), append(good.fileOf(syntax), make([]byte, n)...), Options{}, "3x2", "", six...)
+			checkDicom(t, fmt.Sprint(n, " zeros at the end"), append(good.fileOf(syntax), make([]byte, n)...), format.Options{}, "3x2", "", six...)
 		}
 	}
-	checkDicom(t, "text at the end", append(good.file(), "END"...), Options{}, "", "the file ends inside an element")
+	checkDicom(t, "text at the end", append(good.file(), "END"...), format.Options{}, "", "the file ends inside an element")
 }
 
 func TestDicomPixelTypes(t *testing.T) {
@@ -213,26 +214,26 @@ func TestDicomPixelTypes(t *testing.T) {
 		single = append(single, math.Float32bits(float32(v)/8))
 		double = binary.LittleEndian.AppendUint64(double, math.Float64bits(v/10))
 	}
-	checkDicom(t, "float", floats.with(dicomCase{dicomAllocated: us(32), dicomFloatPixels: {"OF", single}}).file(), Options{}, "3x2", "",
+	checkDicom(t, "float", floats.with(dicomCase{dicomAllocated: us(32), dicomFloatPixels: {"OF", single}}).file(), format.Options{}, "3x2", "",
 		0.125, 0.25, 0.375, 0.5, 0.625, 0.75)
-	checkDicom(t, "double", floats.with(dicomCase{dicomAllocated: us(64), dicomDoublePixels: {"OD", double}}).file(), Options{}, "3x2", "",
+	checkDicom(t, "double", floats.with(dicomCase{dicomAllocated: us(64), dicomDoublePixels: {"OD", double}}).file(), format.Options{}, "3x2", "",
 		0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
-	checkDicom(t, "float of 16 bits", floats.with(dicomCase{dicomAllocated: us(16), dicomFloatPixels: {"OF", single}}).file(), Options{}, "", "float32 pixels of 16 bits")
+	checkDicom(t, "float of 16 bits", floats.with(dicomCase{dicomAllocated: us(16), dicomFloatPixels: {"OF", single}}).file(), format.Options{}, "", "float32 pixels of 16 bits")
 	// The highest of five bits is the sign, and an overlay is above them.
 	five := baseCase(0x1f, 0xf0, 0x0f, 0xe1, 0x01, 0x10).with(dicomCase{dicomStored: us(5), dicomHighBit: us(4)})
-	checkDicom(t, "signed", five.with(dicomCase{dicomSigned: us(1)}).file(), Options{}, "3x2", "", -1, -16, 15, 1, 1, -16)
-	checkDicom(t, "unsigned", five.file(), Options{}, "3x2", "", 31, 16, 15, 1, 1, 16)
+	checkDicom(t, "signed", five.with(dicomCase{dicomSigned: us(1)}).file(), format.Options{}, "3x2", "", -1, -16, 15, 1, 1, -16)
+	checkDicom(t, "unsigned", five.file(), format.Options{}, "3x2", "", 31, 16, 15, 1, 1, 16)
 	long := make([]byte, 48)
 	long[0], long[8], long[9], long[15] = 0x1f, 0x10, 0x22, 0xff
 	long64 := dicomCase{dicomAllocated: us(64), dicomSigned: us(1), dicomPixels: {"OV", long}}
-	checkDicom(t, "64 bits", five.with(long64).file(), Options{}, "3x2", "", -1, -16, 0, 0, 0, 0)
-	checkDicom(t, "no sign", five.with(dicomCase{dicomSigned: {}}).file(), Options{}, "", "neither signed nor unsigned")
-	checkDicom(t, "high bits", five.with(dicomCase{dicomHighBit: us(7)}).file(), Options{}, "", "of which 5 are used up to bit 7")
-	checkDicom(t, "one bit", five.with(dicomCase{dicomAllocated: us(1), dicomStored: us(1), dicomHighBit: us(0)}).file(), Options{}, "", "pixels of 1 bits")
-	checkDicom(t, "two numbers", five.with(dicomCase{dicomRows: us(2, 2)}).file(), Options{}, "", "element 00280010 has 4 bytes")
-	checkDicom(t, "twice", append(five.file(), dicomCase{dicomRows: us(3)}.encode(binary.LittleEndian, true)...), Options{}, "", "two values of element 00280010")
+	checkDicom(t, "64 bits", five.with(long64).file(), format.Options{}, "3x2", "", -1, -16, 0, 0, 0, 0)
+	checkDicom(t, "no sign", five.with(dicomCase{dicomSigned: {}}).file(), format.Options{}, "", "neither signed nor unsigned")
+	checkDicom(t, "high bits", five.with(dicomCase{dicomHighBit: us(7)}).file(), format.Options{}, "", "of which 5 are used up to bit 7")
+	checkDicom(t, "one bit", five.with(dicomCase{dicomAllocated: us(1), dicomStored: us(1), dicomHighBit: us(0)}).file(), format.Options{}, "", "pixels of 1 bits")
+	checkDicom(t, "two numbers", five.with(dicomCase{dicomRows: us(2, 2)}).file(), format.Options{}, "", "element 00280010 has 4 bytes")
+	checkDicom(t, "twice", append(five.file(), dicomCase{dicomRows: us(3)}.encode(binary.LittleEndian, true)...), format.Options{}, "", "two values of element 00280010")
 	table := make([]byte, 5000)
-	checkDicom(t, "table", five.with(dicomCase{dicomTable: sq(dicomCase{0x00283006: {"OW", table}})}).file(), Options{}, "", "a table of values (Modality LUT)")
+	checkDicom(t, "table", five.with(dicomCase{dicomTable: sq(dicomCase{0x00283006: {"OW", table}})}).file(), format.Options{}, "", "a table of values (Modality LUT)")
 }
 
 func TestDicomWithoutPixels(t *testing.T) {
@@ -241,7 +242,7 @@ func TestDicomWithoutPixels(t *testing.T) {
 		"1.2.840.10008.5.1.4.1.1.88.22": "a structured report", "1.2.840.10008.5.1.4.1.1.9.1.1": "a waveform",
 		"1.2.840.10008.1.3.10": "a DICOMDIR", "1.2.840.10008.5.1.4.1.1.2": "truncated: the file has no pixels",
 	} {
-		checkDicom(t, uid, dicomCase{dicomClass: {"UI", uid}}.file(), Options{}, "", want)
+		checkDicom(t, uid, dicomCase{dicomClass: {"UI", uid}}.file(), format.Options{}, "", want)
 	}
 }
 
@@ -269,49 +270,49 @@ func frames(edit dicomCase, groups ...dicomCase) dicomCase {
 
 func TestDicomFunctionalGroups(t *testing.T) {
 	at := func(z string) dicomCase { return frameCase(`0\0\`+z, "", 1) }
-	checkDicom(t, "ordered", frames(nil, at("0"), at("1"), at("2"), at("3")).file(), Options{}, "2x1x4", "", 1, 1, 2, 2, 3, 3, 4, 4)
-	checkDicom(t, "shuffled", frames(nil, at("2"), at("0"), at("3"), at("1")).file(), Options{}, "2x1x4", "", 2, 2, 4, 4, 1, 1, 3, 3)
-	checkDicom(t, "streamed", frames(nil, at("2"), at("0"), at("3"), at("1")).file(), Options{Stream: true}, "2x1x4", "", 2, 2, 4, 4, 1, 1, 3, 3)
-	checkDicom(t, "gap", frames(nil, at("0"), at("1"), at("2"), at("9")).file(), Options{}, "", "frame 3: 7 after frame 2, where most slices are 1 apart")
-	checkDicom(t, "same place", frames(nil, at("0"), at("1"), at("1"), at("2")).file(), Options{}, "", "frame 2: at the place of frame 1")
-	checkDicom(t, "one without", frames(nil, at("0"), at("1"), frameCase("", "", 1), at("2")).file(), Options{}, "", "some frames have places and others none")
-	checkDicom(t, "three groups", frames(nil, at("0"), at("1"), at("2")).file(), Options{}, "", "values by groups of frames for 3 frames of 4")
+	checkDicom(t, "ordered", frames(nil, at("0"), at("1"), at("2"), at("3")).file(), format.Options{}, "2x1x4", "", 1, 1, 2, 2, 3, 3, 4, 4)
+	checkDicom(t, "shuffled", frames(nil, at("2"), at("0"), at("3"), at("1")).file(), format.Options{}, "2x1x4", "", 2, 2, 4, 4, 1, 1, 3, 3)
+	checkDicom(t, "streamed", frames(nil, at("2"), at("0"), at("3"), at("1")).file(), format.Options{Stream: true}, "2x1x4", "", 2, 2, 4, 4, 1, 1, 3, 3)
+	checkDicom(t, "gap", frames(nil, at("0"), at("1"), at("2"), at("9")).file(), format.Options{}, "", "frame 3: 7 after frame 2, where most slices are 1 apart")
+	checkDicom(t, "same place", frames(nil, at("0"), at("1"), at("1"), at("2")).file(), format.Options{}, "", "frame 2: at the place of frame 1")
+	checkDicom(t, "one without", frames(nil, at("0"), at("1"), frameCase("", "", 1), at("2")).file(), format.Options{}, "", "some frames have places and others none")
+	checkDicom(t, "three groups", frames(nil, at("0"), at("1"), at("2")).file(), format.Options{}, "", "values by groups of frames for 3 frames of 4")
 	scaled := []dicomCase{frameCase(`0\0\0`, "1", 1), frameCase(`0\0\1`, "0.1", 1), frameCase(`0\0\2`, "10", 1), frameCase(`0\0\3`, "1", 1)}
-	checkDicom(t, "scaled", frames(nil, scaled...).file(), Options{}, "2x1x4", "", 1, 1, 0.2, 0.2, 30, 30, 4, 4)
-	_, err := openFileBytes("image.dcm", frames(nil, scaled...).file(), Options{Stream: true})
+	checkDicom(t, "scaled", frames(nil, scaled...).file(), format.Options{}, "2x1x4", "", 1, 1, 0.2, 0.2, 30, 30, 4, 4)
+	_, err := openFileBytes("image.dcm", frames(nil, scaled...).file(), format.Options{Stream: true})
 	checkFileError(t, "scaled, streamed", err, "cannot be streamed")
 	shared := dicomCase{dicomShared: sq(dicomCase{0x00289145: sq(dicomCase{dicomSlope: ds("2"), dicomIntercept: ds("1")})})}
-	checkDicom(t, "scaled alike", frames(shared, dicomCase{}, dicomCase{}, dicomCase{}, dicomCase{}).file(), Options{}, "2x1x4", "", 3, 3, 5, 5, 7, 7, 9, 9)
-	checkDicom(t, "concatenation", frames(dicomCase{dicomConcatenated: us(3)}).file(), Options{}, "", "one of 3 files that a volume is split into")
+	checkDicom(t, "scaled alike", frames(shared, dicomCase{}, dicomCase{}, dicomCase{}, dicomCase{}).file(), format.Options{}, "2x1x4", "", 3, 3, 5, 5, 7, 7, 9, 9)
+	checkDicom(t, "concatenation", frames(dicomCase{dicomConcatenated: us(3)}).file(), format.Options{}, "", "one of 3 files that a volume is split into")
 	// Elements with the same tags elsewhere in the groups belong to other images.
 	source := dicomCase{0x00089124: sq(dicomCase{dicomSlope: ds("7"), dicomPosition: ds(`0\0\5`)}), dicomSlope: ds("9")}
-	checkDicom(t, "source images", frames(nil, source, source, source, source).file(), Options{}, "2x1x4", "", 1, 1, 2, 2, 3, 3, 4, 4)
+	checkDicom(t, "source images", frames(nil, source, source, source, source).file(), format.Options{}, "2x1x4", "", 1, 1, 2, 2, 3, 3, 4, 4)
 }
 
 func TestDicomVolumes(t *testing.T) {
-	volume := func(n int64) Options { return Options{Volume: &n} }
+	volume := func(n int64) format.Options { return format.Options{Volume: &n} }
 	times := []dicomCase{frameCase(`0\0\1`, "", 1), frameCase(`0\0\1`, "", 2), frameCase(`0\0\0`, "", 1), frameCase(`0\0\0`, "", 2)}
 	dimensions := dicomCase{dicomIndices: sq(dicomCase{dicomIndexPointer: {"AT", []uint16{0x18, 0x9082}}}, dicomCase{dicomIndexPointer: {"AT", []uint16{0x20, 0x32}}})}
 	for what, edit := range map[string]dicomCase{"times": nil, "dimensions": dimensions} {
-		checkDicom(t, what, frames(edit, times...).file(), Options{}, "", "2 volumes of 2x1x2; choose one with --volume 0..1")
+		checkDicom(t, what, frames(edit, times...).file(), format.Options{}, "", "2 volumes of 2x1x2; choose one with --volume 0..1")
 		checkDicom(t, what, frames(edit, times...).file(), volume(0), "2x1x2", "", 3, 3, 1, 1)
 		checkDicom(t, what, frames(edit, times...).file(), volume(1), "2x1x2", "", 4, 4, 2, 2)
 		checkDicom(t, what, frames(edit, times...).file(), volume(2), "", "there is no volume 2 of 2")
 	}
-	checkDicom(t, "uneven", frames(nil, append(times[:3:3], frameCase(`0\0\2`, "", 1))...).file(), Options{}, "", "volumes of 3 and 1 frames")
+	checkDicom(t, "uneven", frames(nil, append(times[:3:3], frameCase(`0\0\2`, "", 1))...).file(), format.Options{}, "", "volumes of 3 and 1 frames")
 	cine := dicomCase{dicomFramePointer: {"AT", []uint16{0x18, 0x1063}}, dicomFrameTime: ds("40")}
-	checkDicom(t, "cine", frames(cine).file(), Options{}, "", "4 volumes of 2x1")
+	checkDicom(t, "cine", frames(cine).file(), format.Options{}, "", "4 volumes of 2x1")
 	checkDicom(t, "cine", frames(cine).file(), volume(2), "2x1", "", 3, 3)
 	checkDicom(t, "cine of no pointer", frames(dicomCase{dicomFrameTime: ds("40")}).file(), volume(2), "2x1", "", 3, 3)
 	vector := dicomCase{dicomFramePointer: {"AT", []uint16{0x54, 0x80, 0x54, 0x10}}, dicomSliceVector: us(2, 1, 2, 1), 0x00540010: us(1, 1, 2, 2)}
 	checkDicom(t, "energies", frames(vector).file(), volume(1), "2x1x2", "", 4, 4, 3, 3)
 	checkDicom(t, "short vector", frames(vector.with(dicomCase{dicomSliceVector: us(2, 1)})).file(), volume(1), "", "element 00540080 has 2 numbers for 4 frames")
-	checkDicom(t, "other", frames(dicomCase{dicomFramePointer: {"AT", []uint16{0x18, 0x1060}}}).file(), Options{}, "", "its frames differ by element 00181060")
+	checkDicom(t, "other", frames(dicomCase{dicomFramePointer: {"AT", []uint16{0x18, 0x1060}}}).file(), format.Options{}, "", "its frames differ by element 00181060")
 	dose := dicomCase{dicomGridOffsets: ds(`0\2\4\6`), dicomDoseScaling: ds("0.5")}
-	checkDicom(t, "dose", frames(dose).file(), Options{}, "2x1x4", "", 0.5, 0.5, 1, 1, 1.5, 1.5, 2, 2)
-	checkDicom(t, "uneven dose", frames(dose.with(dicomCase{dicomGridOffsets: ds(`0\2\4\9`)})).file(), Options{}, "", "frame 3: 5 after frame 2")
-	checkDicom(t, "mosaic", frames(dicomCase{dicomImageType: {"CS", `ORIGINAL\PRIMARY\M\MOSAIC`}}).file(), Options{}, "", "a Siemens mosaic")
-	checkDicom(t, "tiles", frames(dicomCase{dicomOrganization: {"CS", "TILED_FULL"}}).file(), Options{}, "", "its frames are tiles of one image")
+	checkDicom(t, "dose", frames(dose).file(), format.Options{}, "2x1x4", "", 0.5, 0.5, 1, 1, 1.5, 1.5, 2, 2)
+	checkDicom(t, "uneven dose", frames(dose.with(dicomCase{dicomGridOffsets: ds(`0\2\4\9`)})).file(), format.Options{}, "", "frame 3: 5 after frame 2")
+	checkDicom(t, "mosaic", frames(dicomCase{dicomImageType: {"CS", `ORIGINAL\PRIMARY\M\MOSAIC`}}).file(), format.Options{}, "", "a Siemens mosaic")
+	checkDicom(t, "tiles", frames(dicomCase{dicomOrganization: {"CS", "TILED_FULL"}}).file(), format.Options{}, "", "its frames are tiles of one image")
 	checkDicom(t, "one volume", frames(nil).file(), volume(0), "", "has one volume")
 }
 
@@ -434,7 +435,7 @@ func TestStackReadError(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "2.npy"), []byte("none"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	var read *ReadError
+	var read *format.ReadError
 	if err := s.ReadSlab(grid.NewBuffer(18), 0, 3); !errors.As(err, &read) || read.Path != filepath.Join(dir, "2.npy") {
 		t.Error(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"eccbench/datasets/element"
+	"eccbench/datasets/files/format"
 	"eccbench/internal/grid"
 )
 
@@ -178,7 +179,7 @@ func refusesDicom(t *testing.T) {
 			0x00091001: "\x09\x00\x01\x10UN" + open + "\x10\x00\x10\x00\x04\x00\x00\x00abcd" + end,
 		}), "\x01\x02\x03\x04\x05\x06"},
 	} {
-		s, err := openFileBytes("IM0001.dcm", c.data, Options{})
+		s, err := openFileBytes("IM0001.dcm", c.data, format.Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
@@ -191,7 +192,7 @@ func refusesDicom(t *testing.T) {
 func refusesDamaged(t *testing.T, list []damagedFile) {
 	t.Helper()
 	for _, c := range list {
-		_, err := openFileBytes(c.name, c.data, Options{})
+		_, err := openFileBytes(c.name, c.data, format.Options{})
 		checkFileError(t, c.name, err, c.want)
 	}
 }
@@ -246,7 +247,7 @@ func TestDicomSigned(t *testing.T) {
 			dicomHighBit:   dicomElement(dicomHighBit, "US", short(15)),
 			dicomSigned:    dicomElement(dicomSigned, "US", short(signed)),
 			dicomPixels:    dicomElement(dicomPixels, "OW", pixels),
-		}), Options{})
+		}), format.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

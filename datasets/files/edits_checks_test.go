@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"eccbench/datasets/files/format"
 	"eccbench/internal/grid"
 )
 
@@ -99,7 +100,7 @@ func edited(t *testing.T, dir, what string) (hash, seen string) {
 	}
 	var b strings.Builder
 	see := func(changed []byte, several bool) {
-		open := func(o Options) (grid.Source, error) { return openFileBytes(name, changed, o) }
+		open := func(o format.Options) (grid.Source, error) { return openFileBytes(name, changed, o) }
 		if path != "" {
 			if err := os.WriteFile(path, changed, 0o666); err != nil {
 				t.Fatal(err)
@@ -108,10 +109,10 @@ func edited(t *testing.T, dir, what string) (hash, seen string) {
 			if i := strings.Index(path, zarrExtension+string(filepath.Separator)); i >= 0 {
 				image = path[:i+len(zarrExtension)]
 			}
-			open = func(o Options) (grid.Source, error) { return Open(image, o) }
+			open = func(o format.Options) (grid.Source, error) { return Open(image, o) }
 		}
 		one := int64(1)
-		options := []Options{{}, {Stream: true, Once: true, Every: true}, {Levels: 3}, {Stream: true}, {Volume: &one}, {Every: true}, {Every: true, Gaps: true}}
+		options := []format.Options{{}, {Stream: true, Once: true, Every: true}, {Levels: 3}, {Stream: true}, {Volume: &one}, {Every: true}, {Every: true, Gaps: true}}
 		if several {
 			options = options[:1]
 		} else if strings.Contains(name, zarrExtension) {
@@ -166,7 +167,7 @@ func shown(s grid.Source, err error) string {
 	}
 	data := grid.NewBuffer(grid.TotalBytes(s))
 	if err := s.ReadSlab(data, 0, s.Shape().Slices()); err != nil {
-		var read *ReadError
+		var read *format.ReadError
 		if errors.As(err, &read) { // the path of a file is no message of other libraries
 			err = read.Err
 		}

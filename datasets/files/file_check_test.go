@@ -13,6 +13,7 @@ import (
 
 	"eccbench/internal/grid"
 
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/storage"
 
 	"pgregory.net/rapid"
@@ -45,7 +46,7 @@ func fileShapeText(axes []int64) string {
 
 // checkRefusedCheaply checks that bytes are rejected with an error that contains want, without
 // allocating much memory.
-func checkRefusedCheaply(t *testing.T, name string, data []byte, o Options, want string) {
+func checkRefusedCheaply(t *testing.T, name string, data []byte, o format.Options, want string) {
 	t.Helper()
 	before := allocated()
 	_, err := openFileBytes(name, data, o)
@@ -60,10 +61,10 @@ func checkRefusedCheaply(t *testing.T, name string, data []byte, o Options, want
 func checkAnyFile(t rapid.TB, name string, data []byte) {
 	t.Helper()
 	before := allocated()
-	var o Options
+	var o format.Options
 	whole, err := openFileBytes(name, data, o)
-	if several := (volumeError{}); errors.As(err, &several) {
-		volume := several.count / 2
+	if several := (format.VolumeError{}); errors.As(err, &several) {
+		volume := several.Count / 2
 		o.Volume = &volume
 		whole, err = openFileBytes(name, data, o)
 	}
@@ -116,11 +117,11 @@ func checkAnyFile(t rapid.TB, name string, data []byte) {
 // whole, on every float32, or both fail.
 func checkOnce(t *testing.T, name string, data []byte) {
 	t.Helper()
-	once, err := openFileBytes(name, data, Options{Stream: true, Once: true, Every: true})
+	once, err := openFileBytes(name, data, format.Options{Stream: true, Once: true, Every: true})
 	if err != nil {
 		return
 	}
-	whole, err := openFileBytes(name, data, Options{Every: true})
+	whole, err := openFileBytes(name, data, format.Options{Every: true})
 	if err != nil {
 		if grid.TotalBytes(once) > 1<<24 {
 			return // by the header alone

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"eccbench/datasets/files/format"
 	"eccbench/internal/grid"
 )
 
@@ -21,7 +22,7 @@ func TestFileFixtures(t *testing.T) {
 	for _, f := range goodFixtures() {
 		t.Run(f.name, func(t *testing.T) {
 			path := filepath.Join(fixtureDir, f.name)
-			s, err := Open(path, Options{})
+			s, err := Open(path, format.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -31,7 +32,7 @@ func TestFileFixtures(t *testing.T) {
 			checkFileImage(t, s, f.shape, f.typ, f.value)
 			checkOnce(t, f.name, readFixture(t, f.name))
 
-			s, err = Open(path, Options{Stream: true})
+			s, err = Open(path, format.Options{Stream: true})
 			if err != nil {
 				if want := path + ": cannot be streamed because "; !strings.HasPrefix(err.Error(), want) {
 					t.Fatalf("streaming: %v", err)
@@ -51,7 +52,7 @@ func TestFileFixtures(t *testing.T) {
 
 func TestFileFixturesRefused(t *testing.T) {
 	for name, want := range refusedFixtures {
-		_, err := Open(filepath.Join(fixtureDir, name), Options{})
+		_, err := Open(filepath.Join(fixtureDir, name), format.Options{})
 		checkFileError(t, name, err, want)
 	}
 }
@@ -65,7 +66,7 @@ func TestFileDamaged(t *testing.T) {
 		tiff := strings.HasSuffix(f.name, ".tif")
 		step := 1 + len(whole)/1000
 		for n := 0; n < len(whole); n += step {
-			s, err := openFileBytes(f.name, whole[:n], Options{})
+			s, err := openFileBytes(f.name, whole[:n], format.Options{})
 			if err == nil && (tiff || strings.HasSuffix(f.name, ".fits")) {
 				checkFileImage(t, s, f.shape, f.typ, f.value)
 			} else if err == nil {
@@ -75,7 +76,7 @@ func TestFileDamaged(t *testing.T) {
 			}
 		}
 		if !tiff && !strings.HasSuffix(f.name, ".fits") {
-			if _, err := openFileBytes(f.name, append(bytes.Clone(whole), 1), Options{}); err == nil {
+			if _, err := openFileBytes(f.name, append(bytes.Clone(whole), 1), format.Options{}); err == nil {
 				t.Errorf("%s: a byte after the end is accepted", f.name)
 			}
 		}
@@ -109,7 +110,7 @@ func TestFormatsAreInTheManual(t *testing.T) {
 		}
 	}
 	for _, f := range fileFormats() {
-		want = append(want, f.extensions...)
+		want = append(want, f.Extensions...)
 	}
 	for _, p := range wrappings {
 		want = append(want, p.Extension)
@@ -134,7 +135,7 @@ func TestFileStreamConcurrent(t *testing.T) {
 	if err := os.WriteFile(path, grid.Bytes(values), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Shape: shape, Type: grid.Float32, Stream: true}
+	o := format.Options{Shape: shape, Type: grid.Float32, Stream: true}
 	s, err := Open(path, o)
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +177,7 @@ func TestFileClosed(t *testing.T) {
 	}
 	for range 50 {
 		for _, name := range []string{"u1_2d.npy", "f8_2d.npy", "u16_3d.nii.gz"} {
-			Open(filepath.Join(fixtureDir, name), Options{})
+			Open(filepath.Join(fixtureDir, name), format.Options{})
 		}
 	}
 	after, err := os.ReadDir(list)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"eccbench/datasets/files/format"
 	"eccbench/internal/grid"
 )
 
@@ -96,7 +97,7 @@ func refusesFits(t *testing.T) {
 		data := writeFits([]string{"SIMPLE  = T", "BITPIX  = 8", "NAXIS   = 0"}, "")
 		data = append(data, writeFits(append([]string{"XTENSION= 'OTHER   '", "BITPIX  = " + c.bits}, c.cards...), strings.Repeat("x", int(c.blocks*fitsBlock)))...)
 		data = append(data, writeFits(image, "\x01\x02\x03\x04\x05\x06")...)
-		s, err := openFileBytes("image.fits", data, Options{})
+		s, err := openFileBytes("image.fits", data, format.Options{})
 		if err != nil {
 			t.Errorf("behind %s of %s bits: %v", c.cards, c.bits, err)
 			continue

@@ -1,10 +1,11 @@
 package files
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"eccbench/datasets/files/format"
 )
 
 // A foreignFormat is a common kind of image file that is not supported.
@@ -25,18 +26,23 @@ func foreignFormats() []foreignFormat {
 		{"MINC", []string{".mnc", ".mnc2"}, nil, "mnc2nii FILE image.nii"},
 		{"MGH", []string{".mgz", ".mgh"}, nil, "mri_convert FILE image.nii.gz"},
 		{"Imaris", []string{".ims"}, nil, bio},
-		{"HDF5", []string{".h5", ".hdf5", ".hdf", ".he5", ".nc", ".nc4"}, []string{"\x89HDF\r\n\x1a\n"}, `numpy.save("image.npy", h5py.File(FILE)[NAME])`},
-		{"netCDF", nil, []string{"CDF\x01", "CDF\x02", "CDF\x05"}, `numpy.save("image.npy", scipy.io.netcdf_file(FILE).variables[NAME].data)`},
-		{"MATLAB", []string{".mat"}, []string{"MATLAB 5.0 MAT-file"}, `numpy.save("image.npy", scipy.io.loadmat(FILE)[NAME])`},
+		{"HDF5", []string{".h5", ".hdf5", ".hdf", ".he5", ".nc", ".nc4"}, []string{"\x89HDF\r\n\x1a\n"},
+			`numpy.save("image.npy", h5py.File(FILE)[NAME])`},
+		{"netCDF", nil, []string{"CDF\x01", "CDF\x02", "CDF\x05"},
+			`numpy.save("image.npy", scipy.io.netcdf_file(FILE).variables[NAME].data)`},
+		{"MATLAB", []string{".mat"}, []string{"MATLAB 5.0 MAT-file"},
+			`numpy.save("image.npy", scipy.io.loadmat(FILE)[NAME])`},
 		{"N5", []string{".n5"}, nil, `numpy.save("image.npy", zarr.N5Store(FILE)[NAME])`},
 		{"Zeiss CZI", []string{".czi"}, []string{"ZISRAWFILE"}, bio},
 		{"Leica LIF", []string{".lif"}, []string{"\x70\x00\x00\x00"}, bio},
 		{"Nikon ND2", []string{".nd2"}, []string{"\xda\xce\xbe\x0a"}, bio},
 		{"Olympus", []string{".oib", ".oif", ".vsi"}, nil, bio},
 		{"VTK", []string{".vtk", ".vti"}, []string{"# vtk DataFile"}, sitk},
-		{"Amira", []string{".am"}, []string{"# AmiraMesh", "# Avizo"}, `tifffile.imwrite("image.tif", skimage.io.imread(FILE)), or save it from Amira as NRRD`},
+		{"Amira", []string{".am"}, []string{"# AmiraMesh", "# Avizo"},
+			`tifffile.imwrite("image.tif", skimage.io.imread(FILE)), or save it from Amira as NRRD`},
 		{"PAR/REC", []string{".par"}, nil, "dcm2niix FILE"},
-		{"Scanco AIM", []string{".aim"}, []string{"AIMDATA_V0"}, `itk.imwrite(itk.imread(FILE), "image.nrrd") (pip install itk-ioscanco)`},
+		{"Scanco AIM", []string{".aim"}, []string{"AIMDATA_V0"},
+			`itk.imwrite(itk.imread(FILE), "image.nrrd") (pip install itk-ioscanco)`},
 		{"Scanco projections", []string{".rsq", ".rad"}, nil, "reconstruct the volume, and name its ISQ file"},
 		{"AFNI", []string{".brik", ".head"}, nil, "3dAFNItoNIFTI FILE"},
 		{"JPEG", []string{".jpg", ".jpeg"}, []string{"\xff\xd8\xff"}, magick},
@@ -55,7 +61,8 @@ func foreign(name string, head []byte) error {
 	formats := foreignFormats()
 	at := slices.IndexFunc(formats, func(f foreignFormat) bool { return slices.ContainsFunc(f.extensions, ends) })
 	if at < 0 && len(head) > 0 {
-		at = slices.IndexFunc(formats, func(f foreignFormat) bool { return len(f.magics) > 0 && startsWith(f.magics...)(head) })
+		at = slices.IndexFunc(formats,
+			func(f foreignFormat) bool { return len(f.magics) > 0 && format.StartsWith(f.magics...)(head) })
 	}
 	if at < 0 {
 		return nil
@@ -71,6 +78,3 @@ func Foreign(path string) error {
 	}
 	return nil
 }
-
-// errAnalyze is the error of a header of the format that NIfTI extends.
-var errAnalyze = errors.New(`an ANALYZE 7.5 header, which programs read in several ways; convert it first: nibabel.save(nibabel.load(FILE), "image.nii")`)

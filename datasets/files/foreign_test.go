@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/storage"
 	"eccbench/internal/grid"
 )
@@ -15,7 +16,7 @@ import (
 func TestForeign(t *testing.T) {
 	read := map[string]bool{}
 	for _, f := range fileFormats() {
-		for _, ext := range f.extensions {
+		for _, ext := range f.Extensions {
 			read[ext] = true
 		}
 	}
@@ -26,19 +27,19 @@ func TestForeign(t *testing.T) {
 				t.Errorf("%s of %s is read", ext, f.name)
 			}
 			for _, data := range []string{"some text", storage.GzipMagic + "and more"} {
-				checkRefusedCheaply(t, "a"+strings.ToUpper(ext), []byte(data), Options{}, want)
+				checkRefusedCheaply(t, "a"+strings.ToUpper(ext), []byte(data), format.Options{}, want)
 			}
 			read[ext] = true
 			if IsImage("a" + ext) {
 				t.Errorf("%s counts as an image", ext)
 			}
 			// The user's description of a raw file has precedence.
-			if _, err := openFileBytes("a"+ext, []byte("123456"), Options{Shape: grid.Shape{D: 1, H: 2, W: 3}, Type: grid.Uint8}); err != nil {
+			if _, err := openFileBytes("a"+ext, []byte("123456"), format.Options{Shape: grid.Shape{D: 1, H: 2, W: 3}, Type: grid.Uint8}); err != nil {
 				t.Errorf("raw: %v", err)
 			}
 		}
 		for _, magic := range f.magics {
-			checkRefusedCheaply(t, "image", []byte(magic+" and more of it"), Options{}, want)
+			checkRefusedCheaply(t, "image", []byte(magic+" and more of it"), format.Options{}, want)
 		}
 		if len(f.extensions)+len(f.magics) == 0 || strings.Contains(want, "\n") {
 			t.Errorf("%q", want)
@@ -48,10 +49,10 @@ func TestForeign(t *testing.T) {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Open(dir, Options{})
+	_, err := Open(dir, format.Options{})
 	checkFileError(t, "a folder", err, "N5 is not read")
 	if err := Foreign(dir + "/"); err == nil || Foreign(t.TempDir()) != nil {
 		t.Errorf("folders: %v", err)
 	}
-	checkRefusedCheaply(t, "image.hdr", readFixture(t, "analyze_3d.hdr"), Options{}, "ANALYZE 7.5")
+	checkRefusedCheaply(t, "image.hdr", readFixture(t, "analyze_3d.hdr"), format.Options{}, "ANALYZE 7.5")
 }

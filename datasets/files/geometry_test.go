@@ -6,12 +6,13 @@ import (
 	"path/filepath"
 	"testing"
 
+	"eccbench/datasets/files/format"
 	"eccbench/internal/headers"
 )
 
 // TestGeometry reads one geometry from headers of three formats.
 func TestGeometry(t *testing.T) {
-	want := Geometry{Affine: [3][4]float64{{0, -2, 0, 10}, {0.5, 0, 0, -20}, {0, 0, 3, 30}}}
+	want := format.Geometry{Affine: [3][4]float64{{0, -2, 0, 10}, {0.5, 0, 0, -20}, {0, 0, 3, 30}}}
 	nifti, err := headers.Nifti{Kind: "u1", Shape: []int64{2, 2, 2}, Affine: &want.Affine}.Header()
 	if err != nil {
 		t.Fatal(err)
@@ -56,21 +57,5 @@ func TestGeometry(t *testing.T) {
 	g, err := GeometryOf(path)
 	if err != nil || g == nil || g.Affine != [3][4]float64{{-0.5, 0, 0, 0}, {0, -2, 0, 0}, {0, 0, 3, 0}} {
 		t.Errorf("a quaternion: %v, %v", g, err)
-	}
-}
-
-// TestNiftiUnits reads the same header in three units.
-func TestNiftiUnits(t *testing.T) {
-	want := Geometry{Affine: [3][4]float64{{2, 0, 0, 10}, {0, 4, 0, -20}, {0, 0, 8, 30}}}
-	header, err := headers.Nifti{Kind: "u1", Shape: []int64{2, 2, 2}, Affine: &want.Affine}.Header()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for unit, millimetres := range map[byte]float64{0: 1, 1: 1e3, 2: 1, 3: 1e-3} {
-		header[123] = unit
-		g := niftiGeometry(header)
-		if g == nil || g.Affine[2] != [4]float64{0, 0, 8 * millimetres, 30 * millimetres} {
-			t.Errorf("unit %d: got %+v", unit, g)
-		}
 	}
 }

@@ -7,11 +7,12 @@ import (
 	"path/filepath"
 	"testing"
 
+	"eccbench/datasets/files/format"
 	"eccbench/internal/grid"
 )
 
 // openFloats writes values to a raw file and opens it, whole or streamed.
-func openFloats(t *testing.T, values []float32, o Options) (grid.Source, error) {
+func openFloats(t *testing.T, values []float32, o format.Options) (grid.Source, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "image.raw")
 	if err := os.WriteFile(path, grid.Bytes(values), 0o666); err != nil {
@@ -19,7 +20,7 @@ func openFloats(t *testing.T, values []float32, o Options) (grid.Source, error) 
 	}
 	o.Shape, o.Type = grid.Shape{D: 1, H: 1, W: int64(len(values))}, grid.Float32
 	s, err := Open(path, o)
-	if stream, ok := s.(*fileStream); ok {
+	if stream, ok := s.(*format.Stream); ok {
 		t.Cleanup(func() { stream.Close() })
 	}
 	return s, err
@@ -28,7 +29,7 @@ func openFloats(t *testing.T, values []float32, o Options) (grid.Source, error) 
 func TestLadderTable(t *testing.T) {
 	negative := float32(math.Copysign(0, -1))
 	for _, stream := range []bool{false, true} {
-		s, err := openFloats(t, []float32{3, -2, negative, 0, 3, 1e-45, math.MaxFloat32, -math.MaxFloat32}, Options{Stream: stream})
+		s, err := openFloats(t, []float32{3, -2, negative, 0, 3, 1e-45, math.MaxFloat32, -math.MaxFloat32}, format.Options{Stream: stream})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +54,7 @@ func TestLadderChunks(t *testing.T) {
 		want = append(want, float32(k)/8-9000)
 	}
 	for _, stream := range []bool{false, true} {
-		s, err := openFloats(t, values, Options{Stream: stream})
+		s, err := openFloats(t, values, format.Options{Stream: stream})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +62,7 @@ func TestLadderChunks(t *testing.T) {
 	}
 	values[3], values[n-3] = -1<<20, 1<<20
 	for _, stream := range []bool{false, true} {
-		s, err := openFloats(t, values, Options{Stream: stream, Levels: 3})
+		s, err := openFloats(t, values, format.Options{Stream: stream, Levels: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +72,7 @@ func TestLadderChunks(t *testing.T) {
 	values[n-1] = float32(math.Inf(-1))
 	values[n-2] = float32(math.NaN())
 	for _, stream := range []bool{false, true} {
-		_, err := openFloats(t, values, Options{Stream: stream})
+		_, err := openFloats(t, values, format.Options{Stream: stream})
 		var bad *grid.NotFiniteError
 		if !errors.As(err, &bad) || bad.Count != 3 || bad.First != severalChunks+5 || bad.X != severalChunks+5 {
 			t.Errorf("stream %v: %v, want 3 values from %d", stream, err, severalChunks+5)
@@ -81,7 +82,7 @@ func TestLadderChunks(t *testing.T) {
 
 func TestLadderLevels(t *testing.T) {
 	for _, stream := range []bool{false, true} {
-		o := Options{Stream: stream, Levels: 5}
+		o := format.Options{Stream: stream, Levels: 5}
 		s, err := openFloats(t, []float32{-1, 0, 0.3, 1}, o)
 		if err != nil {
 			t.Fatal(err)

@@ -7,14 +7,15 @@ import (
 	"testing"
 
 	"eccbench/datasets/element"
+	"eccbench/datasets/files/format"
 )
 
 func TestMetaErrors(t *testing.T) {
 	const good = metaMagic + " = Image\nNDims = 2\nDimSize = 3 2\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n"
-	if _, err := openFileBytes("image.mha", []byte(good+"abcdef"), Options{}); err != nil {
+	if _, err := openFileBytes("image.mha", []byte(good+"abcdef"), format.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openFileBytes("image", []byte(good+"abcdef"), Options{}); err != nil {
+	if _, err := openFileBytes("image", []byte(good+"abcdef"), format.Options{}); err != nil {
 		t.Errorf("by its first bytes: %v", err)
 	}
 	for _, c := range []struct{ old, new, want string }{
@@ -41,7 +42,7 @@ func TestMetaErrors(t *testing.T) {
 		{"NDims", "CompressedData = True\nCompressedDataSize = 7\nNDims", "6 bytes of compressed voxels, where the header states 7"},
 	} {
 		data := strings.Replace(good+"abcdef", c.old, c.new, 1)
-		checkRefusedCheaply(t, "image.mha", []byte(data), Options{}, c.want)
+		checkRefusedCheaply(t, "image.mha", []byte(data), format.Options{}, c.want)
 	}
 }
 
@@ -58,7 +59,7 @@ func TestMetaHeaderSize(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got, err := Open(filepath.Join(dir, "a.mhd"), Options{})
+		got, err := Open(filepath.Join(dir, "a.mhd"), format.Options{})
 		if err != nil {
 			t.Fatalf("HeaderSize %s: %v", size, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"eccbench/datasets/files/format"
 	"eccbench/internal/grid"
 )
 
@@ -34,10 +35,10 @@ func TestMrcErrors(t *testing.T) {
 	} {
 		bad := bytes.Clone(good)
 		binary.LittleEndian.PutUint32(bad[c.at:], c.number)
-		checkRefusedCheaply(t, c.what+".mrc", bad, Options{}, c.want)
+		checkRefusedCheaply(t, c.what+".mrc", bad, format.Options{}, c.want)
 		checkAnyFile(t, "image.mrc", bad)
 	}
-	checkRefusedCheaply(t, "short.mrc", good[:500], Options{}, "fewer than an MRC header")
+	checkRefusedCheaply(t, "short.mrc", good[:500], format.Options{}, "fewer than an MRC header")
 }
 
 // Bytes are signed unless IMOD marks them as unsigned.

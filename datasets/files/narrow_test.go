@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"eccbench/datasets/element"
+	"eccbench/datasets/files/format"
 	"eccbench/internal/grid"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestScaledWithoutMerging(t *testing.T) {
 	text := niftiOf(element.Uint8, false, []byte{1, 2, 3, 200, 201, 1}, 3, 2)
 	text.slope, text.inter = 1, 1e9
-	s, err := openFileBytes("image.nii", writeNifti(text), Options{})
+	s, err := openFileBytes("image.nii", writeNifti(text), format.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/storage"
 	"eccbench/datasets/zarr"
 	"eccbench/internal/grid"
@@ -130,7 +131,7 @@ func readsObjects(t *testing.T) {
 		}
 	}
 
-	raw := Options{Shape: grid.Shape{D: 1, H: 3, W: 2}, Type: grid.Uint8, Stream: true}
+	raw := format.Options{Shape: grid.Shape{D: 1, H: 3, W: 2}, Type: grid.Uint8, Stream: true}
 	server.objects[url+"a.raw"] = []byte("abcdef")
 	s, err := Open(url+"a.raw", raw)
 	if err != nil {
@@ -139,7 +140,7 @@ func readsObjects(t *testing.T) {
 	if diff := slabsDiffer(s, []byte("abcdef")); diff != "" || !grid.InBulk(s) {
 		t.Errorf("in bulk %v, %s", grid.InBulk(s), diff)
 	}
-	if cold, err := s.(*fileStream).Cool(); cold || err != nil {
+	if cold, err := s.(*format.Stream).Cool(); cold || err != nil {
 		t.Errorf("what a server has in memory is known to be cold (%v)", err)
 	}
 	if err := grid.Close(s); err != nil {
@@ -163,7 +164,7 @@ func readsObjects(t *testing.T) {
 		t.Error("an object of no version is known by itself")
 	}
 	server.objects[url+"a.nhdr"] = []byte("NRRD0004\ntype: uchar\ndimension: 2\nsizes: 2 3\nencoding: raw\ndata file: a.raw\n\n")
-	_, err = Open(url+"a.nhdr", Options{})
+	_, err = Open(url+"a.nhdr", format.Options{})
 	checkFileError(t, "a header's data", err, "in another object")
 	server.broken[url+"broken.raw"] = true
 	for name, want := range map[string]string{"none.raw": "no such object; check the URL", "broken.raw": errServer.Error()} {

@@ -9,6 +9,7 @@ import (
 	stdgzip "compress/gzip"
 
 	"eccbench/datasets/element"
+	"eccbench/datasets/files/format"
 
 	"pgregory.net/rapid"
 )
@@ -92,7 +93,7 @@ func TestNiftiImages(t *testing.T) {
 		if rapid.Bool().Draw(t, "gzip") {
 			data, name = zipped(data), "image.nii.gz"
 		}
-		got, err := openFileBytes(name, data, Options{})
+		got, err := openFileBytes(name, data, format.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +108,7 @@ func TestNiftiUnscaled(t *testing.T) {
 	for _, c := range [][2]float32{{0, 0}, {0, 5}, {1, 0}, {nan, 0}, {nan, nan}, {inf, 1}} {
 		text := niftiOf(element.Uint8, false, fileBytes(element.Uint8, binary.LittleEndian, 6, fileSequence(element.Uint8)), 3, 2)
 		text.slope, text.inter = c[0], c[1]
-		got, err := openFileBytes("image.nii", writeNifti(text), Options{})
+		got, err := openFileBytes("image.nii", writeNifti(text), format.Options{})
 		if err != nil {
 			t.Fatalf("slope %v: %v", c, err)
 		}
@@ -144,27 +145,27 @@ func TestNiftiErrors(t *testing.T) {
 		t.Run(c.what, func(t *testing.T) {
 			text := niftiOf(element.Uint8, false, six, 3, 2)
 			c.edit(&text)
-			checkRefusedCheaply(t, "image.nii", writeNifti(text), Options{}, c.want)
-			checkRefusedCheaply(t, "image.nii.gz", zipped(writeNifti(text)), Options{}, c.want)
+			checkRefusedCheaply(t, "image.nii", writeNifti(text), format.Options{}, c.want)
+			checkRefusedCheaply(t, "image.nii.gz", zipped(writeNifti(text)), format.Options{}, c.want)
 		})
 	}
 	good := writeNifti(niftiOf(element.Uint8, false, six, 3, 2))
 	bad := bytes.Clone(good)
 	bad[0] = 1
-	checkRefusedCheaply(t, "size.nii", bad, Options{}, "its first number is neither 348 nor 540")
-	checkRefusedCheaply(t, "short.nii", good[:100], Options{}, "fewer than a NIfTI header")
+	checkRefusedCheaply(t, "size.nii", bad, format.Options{}, "its first number is neither 348 nor 540")
+	checkRefusedCheaply(t, "short.nii", good[:100], format.Options{}, "fewer than a NIfTI header")
 	packed := zipped(good)
-	checkRefusedCheaply(t, "short.nii.gz", packed[:len(packed)-9], Options{}, "truncated: ")
-	checkRefusedCheaply(t, "stream.nii.gz", packed, Options{Stream: true}, "its voxels are compressed")
+	checkRefusedCheaply(t, "short.nii.gz", packed[:len(packed)-9], format.Options{}, "truncated: ")
+	checkRefusedCheaply(t, "stream.nii.gz", packed, format.Options{Stream: true}, "its voxels are compressed")
 	packed[len(packed)-5] ^= 1
-	checkRefusedCheaply(t, "checksum.nii.gz", packed, Options{}, "checksum")
-	checkRefusedCheaply(t, "text.nii.gz", []byte("\x1f\x8bno gzip"), Options{}, "decompressing")
-	checkRefusedCheaply(t, "two.nii.gz", append(zipped(good), zipped(good)...), Options{}, "trailing data")
+	checkRefusedCheaply(t, "checksum.nii.gz", packed, format.Options{}, "checksum")
+	checkRefusedCheaply(t, "text.nii.gz", []byte("\x1f\x8bno gzip"), format.Options{}, "decompressing")
+	checkRefusedCheaply(t, "two.nii.gz", append(zipped(good), zipped(good)...), format.Options{}, "trailing data")
 	bomb := niftiOf(element.Uint8, false, make([]byte, 16<<20), 3, 2)
-	checkRefusedCheaply(t, "bomb.nii.gz", zipped(writeNifti(bomb)), Options{}, "trailing data")
+	checkRefusedCheaply(t, "bomb.nii.gz", zipped(writeNifti(bomb)), format.Options{}, "trailing data")
 	// A size that deflate could reach, but not in this file.
 	text := niftiOf(element.Uint8, false, pseudo(100<<10), 10000, 10000)
-	checkRefusedCheaply(t, "claim.nii.gz", zipped(writeNifti(text)), Options{}, "truncated: ")
+	checkRefusedCheaply(t, "claim.nii.gz", zipped(writeNifti(text)), format.Options{}, "truncated: ")
 }
 
 // pseudo returns incompressible bytes.
@@ -184,7 +185,7 @@ func FuzzNifti(f *testing.F) { fuzzFile(f, ".nii", ".hdr") }
 func TestNiftiIntercept(t *testing.T) {
 	text := niftiOf(element.Uint8, false, fileBytes(element.Uint8, binary.LittleEndian, 6, fileSequence(element.Uint8)), 3, 2)
 	text.slope, text.inter = 1, -1000
-	got, err := openFileBytes("image.nii", writeNifti(text), Options{})
+	got, err := openFileBytes("image.nii", writeNifti(text), format.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"eccbench/internal/grid"
 
 	"eccbench/datasets/element"
+	"eccbench/datasets/files/format"
 
 	"pgregory.net/rapid"
 )
@@ -25,7 +26,7 @@ func TestNpyTypes(t *testing.T) {
 		for big, order := range byteOrders() {
 			descr := npyDescr(s, big)
 			data := writeNpy(npyHeaderText(descr, "False", "(2, 3, 4)"), fileBytes(s, order, 24, fileSequence(s)))
-			got, err := openFileBytes("image.npy", data, Options{})
+			got, err := openFileBytes("image.npy", data, format.Options{})
 			if err != nil {
 				t.Fatalf("%s: %v", descr, err)
 			}
@@ -62,7 +63,7 @@ func TestNpyOrders(t *testing.T) {
 		})
 		tuple := strings.ReplaceAll(strings.Trim(fmt.Sprint(shape), "[]"), " ", ", ") + ","
 		header := npyHeaderText(npyDescr(s, big), map[bool]string{false: "False", true: "True"}[fortran], "("+tuple+")")
-		got, err := openFileBytes("image.npy", writeNpy(header, data), Options{})
+		got, err := openFileBytes("image.npy", writeNpy(header, data), format.Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", header, err)
 		}
@@ -114,7 +115,7 @@ func TestNpyErrors(t *testing.T) {
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			data := writeNpy(c.header, c.data)
-			checkRefusedCheaply(t, "image.npy", data, Options{}, c.want)
+			checkRefusedCheaply(t, "image.npy", data, format.Options{}, c.want)
 			checkAnyFile(t, "image.npy", data)
 		})
 	}
@@ -132,8 +133,8 @@ func TestNpyErrors(t *testing.T) {
 		bad := append([]byte{}, good...)
 		bad[c.at] = c.b
 		if c.want != "" {
-			checkRefusedCheaply(t, what+".npy", bad, Options{}, c.want)
-		} else if _, err := openFileBytes("image.npy", bad, Options{}); err != nil {
+			checkRefusedCheaply(t, what+".npy", bad, format.Options{}, c.want)
+		} else if _, err := openFileBytes("image.npy", bad, format.Options{}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -148,11 +149,11 @@ func TestNpzDirectory(t *testing.T) {
 	length, start := binary.LittleEndian.Uint32(whole[end+12:]), binary.LittleEndian.Uint32(whole[end+16:])
 	short := bytes.Clone(whole)
 	short[end+12]--
-	checkRefusedCheaply(t, "a.npz", short, Options{}, "it is damaged: copy it again")
+	checkRefusedCheaply(t, "a.npz", short, format.Options{}, "it is damaged: copy it again")
 	for _, flag := range []byte{1, 1 << 5, 1 << 6} {
 		bad := bytes.Clone(whole)
 		bad[start+8] = flag
-		checkRefusedCheaply(t, "a.npz", bad, Options{}, "the array is encrypted, or a patch")
+		checkRefusedCheaply(t, "a.npz", bad, format.Options{}, "the array is encrypted, or a patch")
 	}
 	large := append(bytes.Clone(whole[:end]), "PK\x06\x06\x2c\x00\x00\x00\x00\x00\x00\x00\x2d\x00\x2d\x00"...)
 	large = append(large, make([]byte, 8)...)

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"eccbench/datasets/element"
+	"eccbench/datasets/files/format"
 	"eccbench/internal/grid"
 )
 
@@ -45,7 +46,7 @@ func TestNrrdImages(t *testing.T) {
 			data = zipped(data)
 		}
 		file := append([]byte(strings.Join(lines, end)), data...)
-		got, err := openFileBytes("image.nrrd", file, Options{})
+		got, err := openFileBytes("image.nrrd", file, format.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,38 +94,38 @@ func TestNrrdErrors(t *testing.T) {
 				t.Fatalf("%q does not stand once in the header", c.old)
 			}
 			file := writeNrrd(strings.Replace(good, c.old, c.new, 1), six)
-			checkRefusedCheaply(t, "image.nrrd", file, Options{}, c.want)
+			checkRefusedCheaply(t, "image.nrrd", file, format.Options{}, c.want)
 		})
 	}
 	huge := strings.Replace(good, "3 2\nencoding: raw", "1000000 1000000\nencoding: gzip", 1)
-	checkRefusedCheaply(t, "claim.nrrd", writeNrrd(huge, zipped(six)), Options{}, "more than 30 compressed bytes can hold")
+	checkRefusedCheaply(t, "claim.nrrd", writeNrrd(huge, zipped(six)), format.Options{}, "more than 30 compressed bytes can hold")
 	gz := strings.Replace(good, "raw", "gzip", 1)
-	checkRefusedCheaply(t, "short.nrrd", writeNrrd(gz, zipped(six[:5])), Options{}, "truncated: the compressed voxels end after 5 of 6")
-	checkRefusedCheaply(t, "long.nrrd", writeNrrd(gz, zipped(append(six, 7))), Options{}, "trailing data")
-	checkRefusedCheaply(t, "none.nrrd", writeNrrd(gz, nil), Options{}, "no gzip data follow")
-	checkRefusedCheaply(t, "stream.nrrd", writeNrrd(gz, zipped(six)), Options{Stream: true}, "its voxels are compressed")
-	checkRefusedCheaply(t, "magic.nrrd", []byte("NRRX0004\n"+good+"\n"), Options{}, "does not start with NRRD000")
-	checkRefusedCheaply(t, "open.nrrd", []byte("NRRD0004\n"+good), Options{}, "no blank line ends the header")
-	checkRefusedCheaply(t, "endless.nrrd", []byte("NRRD0004\n"+strings.Repeat("#", 2<<20)), Options{}, "within 1048576 bytes")
+	checkRefusedCheaply(t, "short.nrrd", writeNrrd(gz, zipped(six[:5])), format.Options{}, "truncated: the compressed voxels end after 5 of 6")
+	checkRefusedCheaply(t, "long.nrrd", writeNrrd(gz, zipped(append(six, 7))), format.Options{}, "trailing data")
+	checkRefusedCheaply(t, "none.nrrd", writeNrrd(gz, nil), format.Options{}, "no gzip data follow")
+	checkRefusedCheaply(t, "stream.nrrd", writeNrrd(gz, zipped(six)), format.Options{Stream: true}, "its voxels are compressed")
+	checkRefusedCheaply(t, "magic.nrrd", []byte("NRRX0004\n"+good+"\n"), format.Options{}, "does not start with NRRD000")
+	checkRefusedCheaply(t, "open.nrrd", []byte("NRRD0004\n"+good), format.Options{}, "no blank line ends the header")
+	checkRefusedCheaply(t, "endless.nrrd", []byte("NRRD0004\n"+strings.Repeat("#", 2<<20)), format.Options{}, "within 1048576 bytes")
 	text := strings.Replace(good, "raw", "text", 1)
 	for numbers, want := range map[string]string{
 		"1 2 3\n4   5": "truncated: 5 numbers where the header states 6", "1 2 3 4 5 6 7": "trailing data", "1 2 3 4 5 256": `number 5 of its voxels is "256"`,
 		"1 2 3 4 5 -1": `"-1", which is none of uint8`, "1 2 3 4 5 6.0": `"6.0"`, "1 2": "truncated: 4 bytes of text", "x" + strings.Repeat("1", 1<<20): "reading the voxels",
 	} {
-		checkRefusedCheaply(t, "text.nrrd", writeNrrd(text, []byte(numbers+"\n")), Options{}, want)
+		checkRefusedCheaply(t, "text.nrrd", writeNrrd(text, []byte(numbers+"\n")), format.Options{}, want)
 	}
 	checkFileImage(t, mustOpen(t, "text.nrrd", writeNrrd(text, []byte(" 1, 2,\t3\r\n4\n5 6\n"))), "3x2", grid.Uint8, linear(1, 1))
 	for _, cut := range []string{"1 2 3 4 5 66", "1 2 3 4 5 6"} {
-		checkRefusedCheaply(t, "cut.nrrd", writeNrrd(text, []byte(cut)), Options{}, "no white space ends the last number")
+		checkRefusedCheaply(t, "cut.nrrd", writeNrrd(text, []byte(cut)), format.Options{}, "no white space ends the last number")
 	}
 	floats := writeNrrd(strings.Replace(text, "uchar", "float", 1), []byte("1 2 3 4 nan 6\n"))
-	checkRefusedCheaply(t, "nan.nrrd", floats, Options{}, "1 value is NaN or infinite, the first at index 4")
+	checkRefusedCheaply(t, "nan.nrrd", floats, format.Options{}, "1 value is NaN or infinite, the first at index 4")
 	checkFileImage(t, mustOpen(t, "image.nrrd", writeNrrd(good, six)), "3x2", grid.Uint8, linear(1, 1))
 }
 
 func mustOpen(t *testing.T, name string, data []byte) grid.Source {
 	t.Helper()
-	s, err := openFileBytes(name, data, Options{})
+	s, err := openFileBytes(name, data, format.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +139,7 @@ func TestNrrdLineSkip(t *testing.T) {
 	for skip, lines := range []string{"", "a note\n", "a note\nand another\n"} {
 		const head = "NRRD0004\ntype: uchar\ndimension: 2\nsizes: 3 2\nencoding: raw\n"
 		text := fmt.Sprintf("%sline skip: %d\n\n%s", head, skip, lines)
-		got, err := openFileBytes("image.nrrd", []byte(text+"\x01\x02\x03\x04\x05\x06"), Options{})
+		got, err := openFileBytes("image.nrrd", []byte(text+"\x01\x02\x03\x04\x05\x06"), format.Options{})
 		if err != nil {
 			t.Fatalf("%d lines: %v", skip, err)
 		}

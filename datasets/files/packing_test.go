@@ -10,6 +10,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"eccbench/datasets/files/format"
 	"eccbench/internal/grid"
 )
 
@@ -32,7 +33,7 @@ func zstdOf(t testing.TB, data []byte) []byte {
 // The name or the first bytes of a whole file determine its compression.
 func TestWrapped(t *testing.T) {
 	raw := readFixture(t, "u16_3d.raw.zst")
-	o := Options{Shape: grid.Shape{D: 2, H: 3, W: 4}, Type: grid.Uint16}
+	o := format.Options{Shape: grid.Shape{D: 2, H: 3, W: 4}, Type: grid.Uint16}
 	for _, name := range []string{"u16_3d.raw.zst", "u16_3d.zst", "u16_3d"} {
 		s, err := openFileBytes(name, raw, o)
 		if err != nil {
@@ -43,7 +44,7 @@ func TestWrapped(t *testing.T) {
 	// Raw voxels may start with any bytes.
 	for _, p := range wrappings {
 		data := append([]byte(p.Magic), 1, 2, 3, 4, 5, 6)
-		s, err := openFileBytes("image", data, Options{Shape: grid.Shape{D: 1, H: 1, W: int64(len(data))}, Type: grid.Uint8})
+		s, err := openFileBytes("image", data, format.Options{Shape: grid.Shape{D: 1, H: 1, W: int64(len(data))}, Type: grid.Uint8})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,11 +69,11 @@ func TestWrapped(t *testing.T) {
 		{"a.gz", zipped([]byte("some text")), "neither the name nor the first bytes"},
 		{"a.npy.gz", zipped(npy)[:60], "truncated: the data by gzip end too early"},
 	} {
-		checkRefusedCheaply(t, c.name, c.data, Options{}, c.want)
+		checkRefusedCheaply(t, c.name, c.data, format.Options{}, c.want)
 	}
-	checkRefusedCheaply(t, "a.npy.zst", packed, Options{Stream: true}, "cannot be streamed because it is compressed by zstd")
+	checkRefusedCheaply(t, "a.npy.zst", packed, format.Options{Stream: true}, "cannot be streamed because it is compressed by zstd")
 	for _, name := range []string{"a.png.zst", "a.fits.gz", "a.npy.gz.zst"} {
-		checkRefusedCheaply(t, name, packed, Options{Stream: true, Once: true}, "cannot be streamed because it is compressed by ")
+		checkRefusedCheaply(t, name, packed, format.Options{Stream: true, Once: true}, "cannot be streamed because it is compressed by ")
 	}
 	if !IsImage("a/scan.nrrd.zst") || IsImage("scan.raw.gz") || IsImage("scan.img.gz") || !IsImage("scan.nii.gz") || IsImage("notes.gz") {
 		t.Error("what is an image by its name")
@@ -81,18 +82,18 @@ func TestWrapped(t *testing.T) {
 
 // The data after a header are decompressed on demand, for any length, and to their end.
 func TestWrappedInOrder(t *testing.T) {
-	voxels := make([]byte, 2*3*passHead)
+	voxels := make([]byte, 2*3*format.PassHead)
 	for i := range voxels {
 		voxels[i] = byte(i * i >> 3)
 	}
 	npy := writeNpy(npyHeaderText(">i2", "False", "(64, 3, 1024)"), voxels)
 	nrrd := append([]byte("NRRD0004\ntype: uint8\ndimension: 3\nsizes: 1024 6 64\nencoding: raw\n\n"), voxels...)
-	raw := Options{Shape: grid.Shape{D: 64, H: 6, W: 1024}, Type: grid.Uint8}
+	raw := format.Options{Shape: grid.Shape{D: 64, H: 6, W: 1024}, Type: grid.Uint8}
 	for _, c := range []struct {
 		name string
 		data []byte
-		o    Options
-	}{{"a.npy", npy, Options{}}, {"a.nrrd", nrrd, Options{}}, {"a.raw", voxels, raw}} {
+		o    format.Options
+	}{{"a.npy", npy, format.Options{}}, {"a.nrrd", nrrd, format.Options{}}, {"a.raw", voxels, raw}} {
 		whole, err := openFileBytes(c.name, c.data, c.o)
 		if err != nil {
 			t.Fatal(err)
@@ -127,23 +128,23 @@ func TestWrappedInOrder(t *testing.T) {
 func TestWrappedIsLookedAt(t *testing.T) {
 	bomb := zipped(make([]byte, 1<<24))
 	for _, name := range []string{"a.tif.gz", "a.dcm.gz", "a.png.gz", "a.nrrd.gz", "a.npy.gz", "a.fits.gz", "a.gz"} {
-		checkRefusedCheaply(t, name, bomb, Options{}, "first bytes")
+		checkRefusedCheaply(t, name, bomb, format.Options{}, "first bytes")
 	}
 }
 
 // A window in a header is not allocated if the file cannot fill it.
 func TestZstdWindow(t *testing.T) {
 	claim := []byte("\x28\xb5\x2f\xfd\x00\x88\x01\x00\x00") // a window of 128 MiB, and an empty block
-	checkRefusedCheaply(t, "claim.npy.zst", claim, Options{}, "")
+	checkRefusedCheaply(t, "claim.npy.zst", claim, format.Options{}, "")
 }
 
 func TestNpz(t *testing.T) {
 	path := filepath.Join(fixtureDir, "two_arrays.npz")
-	_, err := Open(path, Options{})
+	_, err := Open(path, format.Options{})
 	checkFileError(t, "two arrays", err, `2 arrays; choose one with --array, or array=NAME in an input string: "first", "second"`)
-	_, err = Open(path, Options{Array: "third"})
+	_, err = Open(path, format.Options{Array: "third"})
 	checkFileError(t, "no array", err, `there is no array "third"; want one of "first", "second"`)
-	_, err = Open(filepath.Join(fixtureDir, "u8_3d.nii"), Options{Array: "first"})
+	_, err = Open(filepath.Join(fixtureDir, "u8_3d.nii"), format.Options{Array: "first"})
 	checkFileError(t, "NIfTI", err, "a NIfTI file has no arrays with names")
 	for array, f := range map[string]fileFixture{
 		"first": {"", "4x3x2", grid.Uint8, linear(10, 7)}, "second": {"", "5x3", grid.Float32, linear(-1.5, 0.75)},
@@ -155,7 +156,7 @@ func TestNpz(t *testing.T) {
 		checkFileImage(t, s, f.shape, f.typ, f.value)
 	}
 	// An uncompressed array is streamed.
-	s, err := Open(filepath.Join(fixtureDir, "i2_stored.npz"), Options{Stream: true})
+	s, err := Open(filepath.Join(fixtureDir, "i2_stored.npz"), format.Options{Stream: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +197,7 @@ func TestNpz(t *testing.T) {
 		{"locked", bytes.Replace(good, []byte("PK\x01\x02\x14\x03\x14\x00\x08"), []byte("PK\x01\x02\x14\x03\x14\x00\x09"), 1), ""},
 	} {
 		if c.want != "" {
-			checkRefusedCheaply(t, c.what+".npz", c.data, Options{}, c.want)
+			checkRefusedCheaply(t, c.what+".npz", c.data, format.Options{}, c.want)
 		}
 		checkAnyFile(t, c.what+".npz", c.data)
 	}
@@ -220,7 +221,7 @@ func TestNpzSurveys(t *testing.T) {
 	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	var surveys Surveys
+	var surveys format.Surveys
 	for name, want := range map[string]float32{"a": 3, "b": 7} {
 		s, err := Named.OpenWith(&surveys, "file/array="+name+"/path="+path)
 		if err != nil {

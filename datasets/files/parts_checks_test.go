@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"eccbench/datasets/element"
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/storage"
 	"eccbench/internal/grid"
 )
@@ -28,20 +29,20 @@ func refusesRaw(t *testing.T) {
 	for _, c := range []struct {
 		what string
 		size int
-		o    Options
+		o    format.Options
 		want string
 	}{
-		{"no shape", 24, Options{Type: grid.Uint8}, "neither its shape nor its type"},
-		{"no type", 24, Options{Shape: shape}, "neither its shape nor its type"},
-		{"a type of nobody", 24, Options{Shape: shape, Other: "float80"}, "unknown element type"},
-		{"short of float64", 191, Options{Shape: shape, Other: "float64"}, "the file has 191 bytes but 4x3x2 float64 needs 192"},
-		{"unknown type", 24, Options{Shape: shape, Type: 9}, "unknown element type"},
-		{"short", 47, Options{Shape: shape, Type: grid.Int16}, "the file has 47 bytes but 4x3x2 int16 needs 48"},
-		{"long", 49, Options{Shape: shape, Type: grid.Uint16}, "the file has 49 bytes but 4x3x2 uint16 needs 48"},
-		{"empty", 0, Options{Shape: shape, Type: grid.Uint8}, "the file is empty"},
-		{"zero axis", 24, Options{Shape: grid.Shape{D: 1, H: 0, W: 4}, Type: grid.Uint8}, "at least 1"},
-		{"huge", 24, Options{Shape: grid.Shape{D: 10000, H: 10000, W: 10000}, Type: grid.Float32}, "needs 4000000000000"},
-		{"beyond counting", 24, Options{Shape: grid.Shape{D: 1 << 40, H: 1 << 40, W: 1}, Type: grid.Float32}, "more voxels than can be counted"},
+		{"no shape", 24, format.Options{Type: grid.Uint8}, "neither its shape nor its type"},
+		{"no type", 24, format.Options{Shape: shape}, "neither its shape nor its type"},
+		{"a type of nobody", 24, format.Options{Shape: shape, Other: "float80"}, "unknown element type"},
+		{"short of float64", 191, format.Options{Shape: shape, Other: "float64"}, "the file has 191 bytes but 4x3x2 float64 needs 192"},
+		{"unknown type", 24, format.Options{Shape: shape, Type: 9}, "unknown element type"},
+		{"short", 47, format.Options{Shape: shape, Type: grid.Int16}, "the file has 47 bytes but 4x3x2 int16 needs 48"},
+		{"long", 49, format.Options{Shape: shape, Type: grid.Uint16}, "the file has 49 bytes but 4x3x2 uint16 needs 48"},
+		{"empty", 0, format.Options{Shape: shape, Type: grid.Uint8}, "the file is empty"},
+		{"zero axis", 24, format.Options{Shape: grid.Shape{D: 1, H: 0, W: 4}, Type: grid.Uint8}, "at least 1"},
+		{"huge", 24, format.Options{Shape: grid.Shape{D: 10000, H: 10000, W: 10000}, Type: grid.Float32}, "needs 4000000000000"},
+		{"beyond counting", 24, format.Options{Shape: grid.Shape{D: 1 << 40, H: 1 << 40, W: 1}, Type: grid.Float32}, "more voxels than can be counted"},
 	} {
 		for _, stream := range []bool{false, true} {
 			c.o.Stream = stream
@@ -57,52 +58,16 @@ func readsRaw(t *testing.T) {
 	for _, s := range storedTypes() {
 		data := fileBytes(s, binary.LittleEndian, 24, fileSequence(s))
 		for _, stream := range []bool{false, true} {
-			got, err := openFileBytes("image.bin", data, Options{Shape: shape, Other: s.String(), Stream: stream && !s.Narrowed()})
+			got, err := openFileBytes("image.bin", data, format.Options{Shape: shape, Other: s.String(), Stream: stream && !s.Narrowed()})
 			if err != nil {
 				t.Fatal(err)
 			}
 			checkFileImage(t, got, "4x3x2", s.Native(), fileSequence(s))
 		}
 		// A file with an unknown extension is raw if it has a shape.
-		if _, err := openFileBytes("image", data, Options{Shape: shape, Other: s.String()}); err != nil {
+		if _, err := openFileBytes("image", data, format.Options{Shape: shape, Other: s.String()}); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// rescales checks the rounding: two operations, each rounded to float64.
-func rescales(t *testing.T) {
-	src := []int16{-32768, -7, 0, 1, 3, 32767}
-	slope, inter := float64(float32(0.1)), float64(float32(-0.3))
-	got := grid.Values[float32](rescale[int16](grid.Bytes(src), slope, inter))
-	for i, v := range src {
-		product := float64(v) * slope
-		if want := float32(product + inter); got[i] != want {
-			t.Errorf("%d becomes %v, want %v", v, got[i], want)
-		}
-	}
-	// A single rounding would keep the low half of this product.
-	f := []float32{1 + 1.0/(1<<23)}
-	slope = 1 + 1.0/(1<<50)
-	product := math.Float64frombits(math.Float64bits(float64(f[0]) * slope))
-	if got := grid.Values[float32](rescale[float32](grid.Bytes(f), slope, -product)); got[0] != 0 {
-		t.Errorf("multiply and add were fused: %v", got[0])
-	}
-}
-
-// Scaling merges values if two values of a type, including the lowest and the highest, have the
-// same float32.
-func scalingThatMerges(t *testing.T) {
-	const exact = 1 << 24 // up to this, float32 represents every whole number
-	for stored, ends := range map[element.Type][2]float64{element.Uint8: {0, 255}, element.Int8: {-128, 127}, element.Uint16: {0, 65535}, element.Int16: {-32768, 32767}} {
-		for inter, want := range map[float64]bool{0: false, exact - ends[1]: false, exact - ends[1] + 1: true, -exact - ends[0]: false, -exact - ends[0] - 1: true} {
-			if got := (&fileBody{stored: stored, slope: 1, inter: inter}).merges(); got != want {
-				t.Errorf("%v and %.0f: merges %v, want %v", stored, inter, got, want)
-			}
-		}
-	}
-	if !(&fileBody{stored: element.Int32, slope: 1}).merges() {
-		t.Error("of all 32-bit integers none merge")
 	}
 }
 
@@ -121,18 +86,18 @@ func refusesFiles(t *testing.T) {
 	write("half.nhdr", "NRRD0004\ntype: uchar\ndimension: 2\nsizes: 2 2\nencoding: raw\ndata file: half.raw\n\n")
 	for _, c := range []struct {
 		name string
-		o    Options
+		o    format.Options
 		want string
 	}{
-		{"none.npy", Options{}, "check the path"},
-		{".", Options{}, "is a directory"},
-		{"empty.npy", Options{}, "the file is empty"},
-		{"unknown.xyz", Options{}, "neither the name nor the first bytes"},
-		{"half.nhdr", Options{}, "its data file \"half.raw\": no such file"},
-		{"u8.npy", Options{Type: grid.Uint8}, "has its own shape and type"},
-		{"u8.npy", Options{Shape: grid.Shape{D: 1, H: 3, W: 5}}, "has its own shape and type"},
-		{"u8.npy", Options{Levels: 4}, "for float32 images"},
-		{"f32.npy", Options{Levels: -1}, "-1 levels"},
+		{"none.npy", format.Options{}, "check the path"},
+		{".", format.Options{}, "is a directory"},
+		{"empty.npy", format.Options{}, "the file is empty"},
+		{"unknown.xyz", format.Options{}, "neither the name nor the first bytes"},
+		{"half.nhdr", format.Options{}, "its data file \"half.raw\": no such file"},
+		{"u8.npy", format.Options{Type: grid.Uint8}, "has its own shape and type"},
+		{"u8.npy", format.Options{Shape: grid.Shape{D: 1, H: 3, W: 5}}, "has its own shape and type"},
+		{"u8.npy", format.Options{Levels: 4}, "for float32 images"},
+		{"f32.npy", format.Options{Levels: -1}, "-1 levels"},
 	} {
 		path := filepath.Join(dir, c.name)
 		_, err := Open(path, c.o)
@@ -144,35 +109,8 @@ func refusesFiles(t *testing.T) {
 			t.Errorf("error says the path twice: %v", err)
 		}
 	}
-	if _, err := Open(filepath.Join(dir, "none.npy"), Options{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Open(filepath.Join(dir, "none.npy"), format.Options{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing file: %v does not wrap fs.ErrNotExist", err)
-	}
-}
-
-// Axes of length 1 are dropped.
-func shapesOfAxes(t *testing.T) {
-	for _, c := range []struct {
-		axes []int64
-		want string
-	}{
-		{[]int64{7}, "7x1"},
-		{[]int64{3, 5}, "5x3"},
-		{[]int64{2, 3, 5}, "5x3x2"},
-		{[]int64{1, 3, 5}, "5x3"},
-		{[]int64{1, 1, 2, 3, 5}, "5x3x2"},
-		{[]int64{2, 3, 5, 1}, "5x3x2"},
-		{[]int64{1, 2, 3, 5, 1}, "5x3x2"},
-		{[]int64{2, 1, 3, 5}, ""},
-		{[]int64{2, 3, 4, 5}, ""},
-		{[]int64{0, 5}, ""},
-		{[]int64{-1, 5}, ""},
-		{[]int64{1 << 40, 1 << 40}, ""},
-		{nil, ""},
-	} {
-		s, err := fileShape(c.axes)
-		if (err == nil) != (c.want != "") || err == nil && s.String() != c.want {
-			t.Errorf("fileShape(%v) = %v, %v; want %q", c.axes, s, err, c.want)
-		}
 	}
 }
 
@@ -213,7 +151,7 @@ func filesThatShrink(t *testing.T) {
 	if err := os.WriteFile(path, make([]byte, 12), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(path, Options{Shape: grid.Shape{D: 1, H: 3, W: 4}, Type: grid.Uint8, Stream: true})
+	s, err := Open(path, format.Options{Shape: grid.Shape{D: 1, H: 3, W: 4}, Type: grid.Uint8, Stream: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +171,7 @@ func filesThatChange(t *testing.T) {
 	if err := os.WriteFile(path, grid.Bytes(values), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(path, Options{Shape: grid.Shape{D: 1, H: 3, W: 2}, Type: grid.Float32, Stream: true})
+	s, err := Open(path, format.Options{Shape: grid.Shape{D: 1, H: 3, W: 2}, Type: grid.Float32, Stream: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +198,7 @@ func surveysOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var surveys Surveys
+	var surveys format.Surveys
 	const head = "file/shape=2x2x3/type=float32"
 	look := func(options string) (values []float32, known int) {
 		t.Helper()
@@ -281,7 +219,7 @@ func surveysOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		return values, len(surveys.list)
+		return values, surveyed(&surveys)
 	}
 	image := []float32{5, 1, 2, 3, 1, 2, 3, 5, 5, 5, 2, float32(math.Copysign(0, -1))}
 	write(image, time.Unix(1000, 0))
@@ -314,11 +252,11 @@ func surveysOnce(t *testing.T) {
 // Compressed voxels that are read once are available to parallel readers, but not twice.
 func readsOnce(t *testing.T) {
 	path := fixturePath(t, "nifti2_i16_3d.nii.gz")
-	whole, err := Open(path, Options{})
+	whole, err := Open(path, format.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	once, err := Open(path, Options{Stream: true, Once: true})
+	once, err := Open(path, format.Options{Stream: true, Once: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,57 +274,8 @@ func readsOnce(t *testing.T) {
 	if err := once.ReadSlab(got[:size], 0, 1); err == nil || !strings.Contains(err.Error(), "read once") {
 		t.Errorf("a slab was read twice: %v", err)
 	}
-	if _, err := Open(fixturePath(t, "f32_2d.nii.gz"), Options{Stream: true, Once: true}); !errors.As(err, &NotStreamed{}) {
+	if _, err := Open(fixturePath(t, "f32_2d.nii.gz"), format.Options{Stream: true, Once: true}); !errors.As(err, &format.NotStreamed{}) {
 		t.Errorf("levels were found of voxels that can be read once: %v", err)
-	}
-}
-
-// Names of data files may be numbered.
-func readsNumberedNames(t *testing.T) {
-	for _, c := range []struct {
-		field, want string
-	}{
-		{"s%03d.raw 8 12 2", "s008.raw s010.raw s012.raw"},
-		{"s%d.raw 3 1 -1", "s3.raw s2.raw s1.raw"},
-		{"s%d.raw 1 2", "s1.raw s2.raw"},
-		{"a name.raw", "a|name.raw"},
-		{"100%.raw", "100%.raw"},
-		{"s%d.raw 1 2 0", ""},
-		{"s%d.raw 1 2 -1", ""},
-		{"s%d.raw 0 9223372036854775807 1", ""},
-		{"s%s.raw 1 2 1", ""},
-		{"s%d%d.raw 1 2 1", ""},
-		{"s%99999999d.raw 1 2 1", ""},
-		{"s%d.raw 1 x 1", ""},
-		{"LIST", ""},
-		{"", ""},
-	} {
-		names, err := dataFiles(c.field, nil)
-		for i := range names {
-			names[i] = strings.ReplaceAll(names[i], " ", "|")
-		}
-		if got := strings.Join(names, " "); got != c.want || (err == nil) != (c.want != "") {
-			t.Errorf("%q: %q, %v; want %q", c.field, got, err, c.want)
-		}
-	}
-}
-
-// Consecutive files are read as one.
-func chainsFiles(t *testing.T) {
-	var c fileChain
-	text := "abcdefghij"
-	for _, part := range [][2]int64{{0, 3}, {3, 0}, {3, 1}, {4, 6}} {
-		c.add(strings.NewReader(text), part[0], part[1])
-	}
-	for at := range int64(len(text)) + 1 {
-		for n := range int64(len(text)) + 2 {
-			got := make([]byte, n)
-			k, err := c.ReadAt(got, at)
-			want := text[at:min(int64(len(text)), at+n)]
-			if string(got[:k]) != want || (err == nil) != (int64(k) == n) {
-				t.Fatalf("%d bytes at %d: %q, %v; want %q", n, at, got[:k], err, want)
-			}
-		}
 	}
 }
 
@@ -410,26 +299,26 @@ func roomOfFiles(t *testing.T) {
 		if c.least > 0 {
 			most = c.least - 1
 		}
-		_, err := Open(path, Options{Memory: most})
+		_, err := Open(path, format.Options{Memory: most})
 		if err == nil || !strings.Contains(err.Error(), c.sum) || !strings.Contains(err.Error(), "voxels take") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s in %d bytes: %v, want %q", name, most, err, c.sum)
 		}
-		if _, err := Open(path, Options{Memory: max(c.least, 1<<20)}); err != nil {
+		if _, err := Open(path, format.Options{Memory: max(c.least, 1<<20)}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if c.least == 0 {
 			continue
 		}
-		if _, err := Open(path, Options{Memory: c.least}); err != nil {
+		if _, err := Open(path, format.Options{Memory: c.least}); err != nil {
 			t.Errorf("%s in %d bytes: %v", name, c.least, err)
 		}
 	}
-	s, err := Open(fixturePath(t, "u8_3d.nii"), Options{Memory: 1, Stream: true})
+	s, err := Open(fixturePath(t, "u8_3d.nii"), format.Options{Memory: 1, Stream: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	grid.Close(s)
-	_, err = Open(fixturePath(t, "u8_3d.mha.bz2"), Options{Memory: 1})
+	_, err = Open(fixturePath(t, "u8_3d.mha.bz2"), format.Options{Memory: 1})
 	if err == nil || !strings.Contains(err.Error(), "of memory are free") {
 		t.Errorf("decompressed in a byte: %v", err)
 	}
@@ -468,7 +357,7 @@ func ranked(t *testing.T, n int) {
 	} {
 		n := binary.Size(c.values) / int(c.descr[2]-'0')
 		for _, every := range []bool{false, true} {
-			s, err := openFileBytes("image.npy", npyOf(c.descr, c.values, n), Options{Every: every})
+			s, err := openFileBytes("image.npy", npyOf(c.descr, c.values, n), format.Options{Every: every})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -495,7 +384,7 @@ func ranked(t *testing.T, n int) {
 				t.Errorf("%s: %d distinct values, want %d", name, len(got), len(many))
 			}
 		}
-		if _, err := openFileBytes("image.npy", npyOf(c.descr, c.values, n), Options{Levels: 5}); err == nil || !strings.Contains(err.Error(), "ranks have no evenly spaced levels") {
+		if _, err := openFileBytes("image.npy", npyOf(c.descr, c.values, n), format.Options{Levels: 5}); err == nil || !strings.Contains(err.Error(), "ranks have no evenly spaced levels") {
 			t.Errorf("%s on 5 levels: %v", name, err)
 		}
 	}
@@ -513,7 +402,7 @@ func narrowsExactly(t *testing.T) {
 		"int32":  {"<i4", []int32{math.MinInt32, 1 << 24, 7}},
 	} {
 		n := binary.Size(c.values) / int(c.descr[2]-'0')
-		s, err := openFileBytes("image.npy", npyOf(c.descr, c.values, n), Options{})
+		s, err := openFileBytes("image.npy", npyOf(c.descr, c.values, n), format.Options{})
 		if err != nil || grid.LabelsOf(s) != nil {
 			t.Fatalf("%s: labels %v (%v)", name, grid.LabelsOf(s), err)
 		}
@@ -535,7 +424,7 @@ func narrowsExactly(t *testing.T) {
 func narrowRefusesNaN(t *testing.T) {
 	for _, values := range [][]float64{{1, math.NaN(), 2, math.Inf(1)}, {0.1, math.NaN(), 0.2, math.Inf(-1)}} {
 		for _, every := range []bool{false, true} {
-			_, err := openFileBytes("image.npy", npyOf("<f8", values, 4), Options{Every: every})
+			_, err := openFileBytes("image.npy", npyOf("<f8", values, 4), format.Options{Every: every})
 			checkFileError(t, fmt.Sprint(values), err, "2 values are NaN or infinite, the first at index 1")
 		}
 	}
@@ -612,7 +501,7 @@ func refusesStacks(t *testing.T) {
 func surveysStacks(t *testing.T) {
 	dir := t.TempDir()
 	writeSlices(t, dir, ".npy", "<f4", element.Float32, 3, linear(0, 1))
-	var surveys Surveys
+	var surveys format.Surveys
 	look := func() int64 {
 		t.Helper()
 		names, err := Named.VariantsWith(&surveys, "stack/path="+dir, 3)
@@ -625,8 +514,8 @@ func surveysStacks(t *testing.T) {
 		}
 		return s.Ladder().Len()
 	}
-	if n := look(); n != 18 || len(surveys.list) != 1 {
-		t.Errorf("%d levels by %d surveys, want 18 by 1", n, len(surveys.list))
+	if n := look(); n != 18 || surveyed(&surveys) != 1 {
+		t.Errorf("%d levels by %d surveys, want 18 by 1", n, surveyed(&surveys))
 	}
 	slice := writeNpy(npyHeaderText("<f4", "False", "(2, 3)"), make([]byte, 24))
 	if err := os.WriteFile(filepath.Join(dir, "s3.npy"), slice, 0o666); err != nil {
@@ -640,40 +529,6 @@ func surveysStacks(t *testing.T) {
 	}
 }
 
-// Only the lowest bits of each value count, with their sign.
-func countsLowBits(t *testing.T) {
-	for _, c := range []struct {
-		stored element.Type
-		bits   int
-		in, to uint32
-	}{
-		{element.Uint8, 7, 0xff, 0x7f}, {element.Int8, 7, 0x40, 0xc0}, {element.Int8, 7, 0xbf, 0x3f}, {element.Uint16, 12, 0xf800, 0x0800},
-		{element.Int16, 12, 0x0800, 0xf800}, {element.Int16, 12, 0xf7ff, 0x07ff}, {element.Uint32, 20, 0xfff80000, 0x80000}, {element.Int32, 20, 0x80000, 0xfff80000},
-	} {
-		data := grid.NewBuffer(8)[:c.stored.Size()]
-		whole := binary.LittleEndian.AppendUint32(nil, c.in)
-		copy(data, whole)
-		lowBits(data, c.stored, c.bits)
-		if want := binary.LittleEndian.AppendUint32(nil, c.to)[:len(data)]; !bytes.Equal(data, want) {
-			t.Errorf("%d bits of %v %x: %x, want %x", c.bits, c.stored, c.in, data, want)
-		}
-	}
-}
-
-// Differences add up to the original values for every size of pixel.
-func integrates(t *testing.T) {
-	for _, size := range []int64{1, 2, 4, 8} {
-		row, want := grid.NewBuffer(5*size), grid.NewBuffer(5*size)
-		for i := range int64(5) {
-			row[i*size] = 1
-			want[i*size] = byte(i + 1)
-		}
-		if integrate(row, size, 1); !bytes.Equal(row, want) {
-			t.Errorf("%d bytes: %v, want %v", size, row, want)
-		}
-	}
-}
-
 // fixturePath returns the path of an unpacked fixture.
 func fixturePath(t *testing.T, name string) string { return filepath.Join(unpacked(t, name), name) }
 
@@ -684,7 +539,7 @@ func opensPairs(t *testing.T) {
 	} {
 		for _, f := range pairFixtures() {
 			if f.name == header {
-				s, err := Open(filepath.Join(unpacked(t, header, name), name), Options{})
+				s, err := Open(filepath.Join(unpacked(t, header, name), name), format.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -702,7 +557,7 @@ func opensPairs(t *testing.T) {
 		"alone.hdr": "there is no alone.img beside it", "alone.txt": "with its .img beside it",
 		"half.img": "there is no half.hdr beside it", "one.img": "rename that to .nii",
 	} {
-		_, err := Open(filepath.Join(dir, name), Options{})
+		_, err := Open(filepath.Join(dir, name), format.Options{})
 		checkFileError(t, name, err, want)
 	}
 }
@@ -727,7 +582,7 @@ var errFailing = errors.New("the disk is on fire")
 func failingFiles(t *testing.T) {
 	for _, f := range goodFixtures() {
 		data := fixture(t, f.name)
-		s, err := openFileBytes("image", data, Options{})
+		s, err := openFileBytes("image", data, format.Options{})
 		if err != nil {
 			t.Errorf("%s by its first bytes: %v", f.name, err)
 			continue
@@ -738,24 +593,13 @@ func failingFiles(t *testing.T) {
 				var left atomic.Int64
 				left.Store(k)
 				in := failingFile{bytes.NewReader(data), &left}
-				s, err := openImage(f.name, fileInput{ReaderAt: in, size: int64(len(data)), Options: Options{Stream: stream}})
+				s, err := openImage(f.name, format.Input{ReaderAt: in, Size: int64(len(data)), Options: format.Options{Stream: stream}})
 				if err == nil {
 					err = s.ReadSlab(grid.NewBuffer(grid.TotalBytes(s)), 0, s.Shape().Slices())
 				}
 				if over = left.Load() >= 0 || k > 99; !over && !errors.Is(err, errFailing) {
 					t.Errorf("%s, streamed %v, fails from place %d on, and %v is told", f.name, stream, k, err)
 				}
-			}
-		}
-	}
-}
-
-// Scaling gives one float32 for two values beyond its integers.
-func mergesAtTheEnds(t *testing.T) {
-	for stored, ends := range map[element.Type][2]float64{element.Uint8: {0, 255}, element.Int8: {-128, 127}, element.Int16: {-32768, 32767}, element.Uint16: {0, 65535}} {
-		for inter, want := range map[float64]bool{1<<24 - ends[1]: false, 1<<24 - ends[1] + 1: true, -1<<24 - ends[0]: false, -1<<24 - ends[0] - 1: true} {
-			if b := (&fileBody{stored: stored, slope: 1, inter: inter}); b.merges() != want {
-				t.Errorf("%v and %v: merges %v", stored, inter, !want)
 			}
 		}
 	}

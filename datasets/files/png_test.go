@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"eccbench/datasets/files/format"
 	"eccbench/internal/grid"
 )
 
@@ -61,7 +62,7 @@ func TestPngDepths(t *testing.T) {
 			rows = append(rows, row...)
 		}
 		data := writePng(uint32(w), uint32(h), byte(depth), 0, 0, rows)
-		got, err := openFileBytes("image.png", data, Options{})
+		got, err := openFileBytes("image.png", data, format.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +82,7 @@ func TestPngInterlaced(t *testing.T) {
 	rows := []byte{0, 10, 0, 30, 0, 20, 0, 40, 50, 60}
 	checkFileImage(t, mustOpen(t, "image.png", writePng(3, 2, 8, 0, 1, rows)), "3x2", grid.Uint8, linear(10, 10))
 	for n := range rows {
-		checkRefusedCheaply(t, "short.png", writePng(3, 2, 8, 0, 1, rows[:n]), Options{}, "truncated: ")
+		checkRefusedCheaply(t, "short.png", writePng(3, 2, 8, 0, 1, rows[:n]), format.Options{}, "truncated: ")
 	}
 }
 
@@ -133,10 +134,10 @@ func TestPngErrors(t *testing.T) {
 		{"cut", good[:len(good)-13], "truncated: the chunk \"IDAT\""},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			checkRefusedCheaply(t, "image.png", c.data, Options{}, c.want)
+			checkRefusedCheaply(t, "image.png", c.data, format.Options{}, c.want)
 		})
 	}
-	checkRefusedCheaply(t, "image.png", good, Options{Stream: true}, "cannot be streamed")
+	checkRefusedCheaply(t, "image.png", good, format.Options{Stream: true}, "cannot be streamed")
 }
 
 func FuzzPng(f *testing.F) { fuzzFile(f, ".png") }

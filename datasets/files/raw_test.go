@@ -10,34 +10,15 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/storage"
 	"eccbench/internal/grid"
 )
 
-func TestRawTranspose(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		axis := rapid.Int64Range(1, 150)
-		s := grid.Shape{D: axis.Draw(t, "D"), H: rapid.Int64Range(1, 5).Draw(t, "H"), W: axis.Draw(t, "W")}
-		src := make([]uint16, s.Voxels())
-		for i := range src {
-			src[i] = uint16(i)
-		}
-		dst := grid.Values[uint16](transpose[uint16](grid.Bytes(src), s))
-		for i, v := range dst {
-			z, y, x := s.Coordinates(int64(i))
-			if want := uint16(z + s.D*(y+s.H*x)); v != want {
-				t.Fatalf("%v: voxel %d is %d, want %d", s, i, v, want)
-			}
-		}
-	})
-}
-
 func FuzzRaw(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8}, int64(1), int64(1), int64(2), uint8(grid.Float32))
 	f.Fuzz(func(t *testing.T, data []byte, d, h, w int64, typ uint8) {
-		o := Options{Shape: grid.Shape{D: d, H: h, W: w}, Type: grid.Type(typ)}
+		o := format.Options{Shape: grid.Shape{D: d, H: h, W: w}, Type: grid.Type(typ)}
 		s, err := openFileBytes("image.raw", data, o)
 		o.Stream = true
 		stream, serr := openFileBytes("image.raw", data, o)
@@ -61,7 +42,7 @@ func TestFilesThatAreDamagedWhileRead(t *testing.T) {
 	if err := os.WriteFile(path, make([]byte, 5*6*7), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(path, Options{Shape: grid.Shape{D: 7, H: 6, W: 5}, Type: grid.Uint8, Stream: true})
+	s, err := Open(path, format.Options{Shape: grid.Shape{D: 7, H: 6, W: 5}, Type: grid.Uint8, Stream: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +50,7 @@ func TestFilesThatAreDamagedWhileRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func(lo, hi int64) error { return s.ReadSlab(make([]byte, (hi-lo)*30), lo, hi) }
-	var told *ReadError
+	var told *format.ReadError
 	if err := read(0, 3); !errors.As(err, &told) || !errors.Is(err, storage.ErrChanged) {
 		t.Errorf("slices that are there: %v", err)
 	}
@@ -89,7 +70,7 @@ func TestChunksThatAreEmptyAreNotShorter(t *testing.T) {
 	if err := errors.Join(os.Mkdir(dir, 0o777), os.WriteFile(filepath.Join(dir, ".zarray"), []byte(header), 0o666), os.WriteFile(filepath.Join(dir, "0.0.0"), nil, 0o666)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(dir, Options{Stream: true})
+	s, err := Open(dir, format.Options{Stream: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,8 @@ import (
 	"strings"
 	"sync"
 
-	"eccbench/datasets/element"
+	"eccbench/datasets/files/dicom"
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/storage"
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
@@ -21,7 +22,7 @@ import (
 )
 
 // sliceFiles returns the files of a stack: the images in a folder, or the matches of a pattern.
-func sliceFiles(path string, o Options) ([]string, error) {
+func sliceFiles(path string, o format.Options) ([]string, error) {
 	info, err := os.Stat(path)
 	var files []string
 	switch {
@@ -32,8 +33,8 @@ func sliceFiles(path string, o Options) ([]string, error) {
 		}
 		for _, e := range entries {
 			name := filepath.Join(path, e.Name())
-			if raw := o.typed() && slices.Contains(fileFormats()[0].extensions,
-				strings.ToLower(filepath.Ext(name))); !e.IsDir() && (raw || IsImage(name)) {
+			raw := o.Typed() && fileFormats()[0].Has(strings.ToLower(name))
+			if !e.IsDir() && (raw || IsImage(name)) {
 				files = append(files, name)
 			}
 		}
@@ -67,45 +68,46 @@ func isDicom(path string) bool {
 		return false
 	}
 	defer f.Close() // only read from
-	head := make([]byte, dicomPreamble+4)
-	_, err = io.ReadFull(f, head)
-	return err == nil && matchesDicom(head)
+	head := make([]byte, format.MatchedBytes)
+	n, _ := io.ReadFull(f, head) // the file may be shorter
+	formats := fileFormats()
+	return formats[slices.IndexFunc(formats, func(f format.Format) bool { return f.Name == dicom.Name })].Matches(head[:n])
 }
 
 // describeSlices reads the headers of all slices if the header of the first has a position or a
 // scale. It does not decode voxels. Otherwise it returns nil. A slice that must be decoded has no
 // header.
-func describeSlices(files []string, o Options) ([]*fileBody, error) {
-	bodies := make([]*fileBody, len(files))
+func describeSlices(files []string, o format.Options) ([]*format.Body, error) {
+	bodies := make([]*format.Body, len(files))
 	o.Stream = true // voxels are not decoded
 	look := func(k int64) error {
 		set := &storage.Set{}
 		defer set.Close() // only read from
 		b, err := describeSlice(set, files[k], o)
 		if err == nil {
-			bodies[k], b.in, b.inflate = b, fileInput{}, nil // the inputs are not read later
+			bodies[k], b.In, b.Inflate = b, format.Input{}, nil // the inputs are not read later
 		}
 		return err
 	}
-	if o.typed() || look(0) != nil || bodies[0].place == nil && !bodies[0].scaled { // a later read reports the error
+	if o.Typed() || look(0) != nil || bodies[0].Place == nil && !bodies[0].Scaled { // a later read reports the error
 		return nil, nil
 	}
 	return bodies, eachSlice(int64(len(files)-1), func(k int64) error {
 		err := look(k + 1)
-		if errors.As(err, new(NotStreamed)) {
+		if errors.As(err, new(format.NotStreamed)) {
 			return nil
 		}
 		if err == nil {
-			err = bodies[k+1].like(bodies[0])
+			err = bodies[k+1].Like(bodies[0])
 		}
 		return sliceError(files[k+1], err)
 	})
 }
 
 // describeSlice reads the header of a slice.
-func describeSlice(files *storage.Set, path string, o Options) (*fileBody, error) {
+func describeSlice(files *storage.Set, path string, o format.Options) (*format.Body, error) {
 	b, err := describePath(files, path, o)
-	if err == nil && b.fortran {
+	if err == nil && b.Fortran {
 		err = errors.New("its voxels are in Fortran order, which a slice's may not be; save it in C order")
 	}
 	return b, err
@@ -116,29 +118,30 @@ func sliceError(path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("slice %w", &ReadError{path, err})
+	return fmt.Errorf("slice %w", &format.ReadError{Path: path, Err: err})
 }
 
 // sortSlices sorts the files of slices by the positions in their headers, if the first has one.
-func sortSlices(files []string, bodies []*fileBody) error {
-	if len(bodies) == 0 || bodies[0].place == nil {
+func sortSlices(files []string, bodies []*format.Body) error {
+	if len(bodies) == 0 || bodies[0].Place == nil {
 		return nil
 	}
 	const advice = "name the files of one volume, by a folder or a pattern, or convert them: " +
 		"dcm2niix -z y FOLDER makes a file of each volume"
-	places := make([]*slicePlace, len(bodies))
+	places := make([]*format.Place, len(bodies))
 	for i, b := range bodies {
 		if b != nil {
-			places[i] = b.place
+			places[i] = b.Place
 		}
 		if places[i] == nil {
-			return fmt.Errorf("slice %s: it does not say where it is, as %s does; %s", files[i], files[0], dicomConvertWords)
+			return fmt.Errorf("slice %s: it does not say where it is, as %s does; "+
+				"convert it first: dcm2niix -z y FOLDER", files[i], files[0])
 		}
 	}
 	name := func(i int) string { return files[i] }
-	order, err := orderPlaces(places, name, advice)
+	order, err := format.OrderPlaces(places, name, advice)
 	if err == nil {
-		err = checkSpacing(places, order, name, advice)
+		err = format.CheckSpacing(places, order, name, advice)
 	}
 	if err != nil {
 		return fmt.Errorf("slice %w", err)
@@ -151,7 +154,7 @@ func sortSlices(files []string, bodies []*fileBody) error {
 }
 
 // StackFiles returns the files of a stack's slices.
-func StackFiles(path string, o Options) (files []string) {
+func StackFiles(path string, o format.Options) (files []string) {
 	slices, err := sliceFiles(path, o)
 	if err != nil {
 		return nil
@@ -164,9 +167,9 @@ func StackFiles(path string, o Options) (files []string) {
 
 // OpenStack opens a volume with one 2D image per slice. path is a folder, or a pattern of file names. With
 // o.Stream, slices are read on demand if possible.
-func OpenStack(path string, o Options) (grid.Source, error) {
+func OpenStack(path string, o format.Options) (grid.Source, error) {
 	s, err := openStack(path, o)
-	if errors.As(err, &NotStreamed{}) {
+	if errors.As(err, &format.NotStreamed{}) {
 		o.Stream = false
 		s, err = openStack(path, o)
 	}
@@ -178,7 +181,7 @@ func OpenStack(path string, o Options) (grid.Source, error) {
 
 // openStack reads all slices into memory on all cores, or returns a source that reads them on
 // demand.
-func openStack(path string, o Options) (grid.Source, error) {
+func openStack(path string, o format.Options) (grid.Source, error) {
 	files, err := sliceFiles(path, o)
 	if err != nil {
 		return nil, err
@@ -200,24 +203,24 @@ func openStack(path string, o Options) (grid.Source, error) {
 	o.Stream = false // slices are read whole
 	reader := &sliceReader{files: files, o: o, versions: versions}
 	first, data, err := reader.read(0)
-	if err == nil && first.shape.D > 1 {
-		err = fmt.Errorf("a volume of %v; want images of two axes", first.shape)
+	if err == nil && first.Shape.D > 1 {
+		err = fmt.Errorf("a volume of %v; want images of two axes", first.Shape)
 	}
 	if err != nil {
 		return nil, sliceError(files[0], err)
 	}
 	whole := *first
-	if whole.shape, err = fileShape([]int64{int64(len(files)), first.shape.H, first.shape.W}); err != nil {
+	if whole.Shape, err = format.ShapeOf([]int64{int64(len(files)), first.Shape.H, first.Shape.W}); err != nil {
 		return nil, err
 	}
-	scales := make([]valueScale, len(files))
+	scales := make([]format.Scale, len(files))
 	for k := range scales {
-		scales[k] = first.scale()
+		scales[k] = first.Scale()
 		if bodies != nil && bodies[k] != nil {
-			scales[k] = bodies[k].scale()
+			scales[k] = bodies[k].Scale()
 		}
 	}
-	whole.setScales(scales)
+	whole.SetScales(scales)
 	if stream {
 		return streamStack(reader, first, &whole)
 	}
@@ -225,36 +228,36 @@ func openStack(path string, o Options) (grid.Source, error) {
 }
 
 // readSlices reads all slices into memory.
-func readSlices(reader *sliceReader, first *fileBody, data []byte, whole *fileBody, scales []valueScale) (
+func readSlices(reader *sliceReader, first *format.Body, data []byte, whole *format.Body, scales []format.Scale) (
 	grid.Source, error) {
 	files := reader.files
 	identities := make([]string, len(files))
-	identities[0] = first.in.identity
-	if err := whole.room(whole.in); err != nil {
+	identities[0] = first.In.Identity
+	if err := whole.CheckMemory(whole.In); err != nil {
 		return nil, err
 	}
-	whole.decoded = grid.NewBuffer(whole.bytes())
-	copy(whole.decoded, data)
+	whole.Decoded = grid.NewBuffer(whole.Bytes())
+	copy(whole.Decoded, data)
 	err := eachSlice(int64(len(files)-1), func(k int64) error {
 		s, data, err := reader.read(k + 1)
 		if err == nil {
-			err = s.like(first)
+			err = s.Like(first)
 		}
 		if err == nil {
-			err = s.scaledBy(scales[k+1])
+			err = s.ScaledBy(scales[k+1])
 		}
 		if err != nil {
 			return sliceError(files[k+1], err)
 		}
-		identities[k+1] = s.in.identity
-		copy(whole.decoded[(k+1)*first.bytes():], data)
+		identities[k+1] = s.In.Identity
+		copy(whole.Decoded[(k+1)*first.Bytes():], data)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	whole.in.identity = strings.Join(identities, "")
-	s, err := whole.source()
+	whole.In.Identity = strings.Join(identities, "")
+	s, err := whole.Source()
 	if f, ok := s.(*grid.Field); ok && err == nil {
 		return f.Volume(), nil
 	}
@@ -262,25 +265,25 @@ func readSlices(reader *sliceReader, first *fileBody, data []byte, whole *fileBo
 }
 
 // streamStack returns a source of slices that have the properties of the first.
-func streamStack(reader *sliceReader, first, whole *fileBody) (grid.Source, error) {
+func streamStack(reader *sliceReader, first, whole *format.Body) (grid.Source, error) {
 	o := reader.o
-	switch typ := whole.native(); {
-	case whole.shape.D == 1:
-		return nil, NotStreamed{"it is one slice"}
-	case whole.ranked():
-		return nil, NotStreamed{fmt.Sprintf("its voxels of %s become float32, or ranks", first.stored)}
+	switch typ := whole.Native(); {
+	case whole.Shape.D == 1:
+		return nil, format.NotStreamed{Reason: "it is one slice"}
+	case whole.Ranked():
+		return nil, format.NotStreamed{Reason: fmt.Sprintf("its voxels of %s become float32, or ranks", first.Stored)}
 	case typ == grid.Float32 && !o.Every:
-		return nil, NotStreamed{"its levels are to be found first"}
+		return nil, format.NotStreamed{Reason: "its levels are to be found first"}
 	case typ != grid.Float32 && o.Levels > 0:
-		return nil, NotStreamed{"a number of levels is for float32 images"} // a later read reports the error
+		return nil, format.NotStreamed{Reason: "a number of levels is for float32 images"} // a later read reports the error
 	}
-	return &stackStream{reader, first, whole.shape}, nil
+	return &stackStream{reader, first, whole.Shape}, nil
 }
 
 // A stackStream reads its slices from separate files on demand.
 type stackStream struct {
 	*sliceReader
-	first *fileBody
+	first *format.Body
 	shape grid.Shape
 }
 
@@ -288,7 +291,7 @@ type stackStream struct {
 func (s *stackStream) Shape() grid.Shape { return s.shape }
 
 // Type returns the volume's element type.
-func (s *stackStream) Type() grid.Type { return s.first.native() }
+func (s *stackStream) Type() grid.Type { return s.first.Native() }
 
 // Ladder returns the levels of answers about the volume.
 func (s *stackStream) Ladder() grid.Ladder { return grid.Identity(s.Type()) }
@@ -318,17 +321,17 @@ func eachSlice(n int64, read func(k int64) error) error {
 func (s *stackStream) slice(i int64) ([]byte, error) {
 	b, data, err := s.read(i)
 	if err == nil {
-		err = b.like(s.first)
+		err = b.Like(s.first)
 	}
 	if err == nil {
-		err = b.scaledBy(s.first.scale())
+		err = b.ScaledBy(s.first.Scale())
 	}
 	if err != nil {
 		return nil, err
 	}
-	data, _, err = b.convert(data)
+	data, _, err = b.Convert(data)
 	if err == nil && s.Type() == grid.Float32 {
-		err = s.o.normalise()(grid.Values[float32](data), i*s.shape.SliceVoxels(), s.shape)
+		err = s.o.Normalise()(grid.Values[float32](data), i*s.shape.SliceVoxels(), s.shape)
 	}
 	return data, err
 }
@@ -336,7 +339,7 @@ func (s *stackStream) slice(i int64) ([]byte, error) {
 // A sliceReader reads the slices of a stack. It returns an error if a file changes.
 type sliceReader struct {
 	files []string
-	o     Options
+	o     format.Options
 
 	mu       sync.Mutex
 	versions map[string]storage.FileInfo // of all files that were opened
@@ -355,8 +358,8 @@ func (r *sliceReader) same(files *storage.Set) error {
 	return nil
 }
 
-// read reads the stored voxels of a slice and closes its files.
-func (r *sliceReader) read(i int64) (b *fileBody, data []byte, err error) {
+// Read reads the stored voxels of a slice and closes its files.
+func (r *sliceReader) read(i int64) (b *format.Body, data []byte, err error) {
 	files := &storage.Set{}
 	defer func() {
 		if err = cmp.Or(r.same(files), files.Blame(err)); err != nil {
@@ -369,60 +372,7 @@ func (r *sliceReader) read(i int64) (b *fileBody, data []byte, err error) {
 	if b, err = describeSlice(files, r.files[i], r.o); err != nil {
 		return nil, nil, err
 	}
-	b.in.identity = files.Identity()
-	data, err = b.read()
+	b.In.Identity = files.Identity()
+	data, err = b.Read()
 	return b, data, err
-}
-
-// like returns an error unless a slice has the shape, type and scale of the first.
-func (b *fileBody) like(first *fileBody) error {
-	switch {
-	case b.shape != first.shape || b.stored != first.stored:
-		return fmt.Errorf("%v of %v, where the first slice is %v of %v; want slices of one shape and type",
-			b.shape, b.stored, first.shape, first.stored)
-	case b.bits != first.bits:
-		return errors.New("not as many bits of each voxel count as in the first slice; save them alike")
-	case b.big != first.big || b.otherSign != first.otherSign:
-		return errors.New("its byte order differs from that of the first slice; save all slices in one byte order")
-	}
-	return nil
-}
-
-// A valueScale converts a stored value to stored·slope + inter.
-type valueScale struct{ slope, inter float64 }
-
-func (b *fileBody) scale() valueScale {
-	if !b.scaled {
-		return valueScale{1, 0}
-	}
-	return valueScale{b.slope, b.inter}
-}
-
-// scaledBy returns an error unless an image has a scale.
-func (b *fileBody) scaledBy(want valueScale) error {
-	if got := b.scale(); got != want {
-		return fmt.Errorf("its values are scaled by %v and %v, where %v and %v were expected; save the slices alike",
-			got.slope, got.inter, want.slope, want.inter)
-	}
-	return nil
-}
-
-// setScales sets the scale of a volume, or the scales of its slices if they differ.
-func (b *fileBody) setScales(scales []valueScale) {
-	b.slope, b.inter = scales[0].slope, scales[0].inter
-	b.scaled, b.scales = scales[0] != valueScale{1, 0}, nil
-	if slices.ContainsFunc(scales, func(s valueScale) bool { return s != scales[0] }) {
-		b.scaled, b.scales = true, scales
-	}
-}
-
-// scaleSlices returns the values of stored voxels whose slices have different scales. Int8 values
-// were widened.
-func (b *fileBody) scaleSlices(data []byte) []float64 {
-	values := make([]float64, 0, b.shape.Voxels())
-	size := len(data) / len(b.scales)
-	for i, s := range b.scales {
-		values = append(values, element.Rescaled(data[i*size:][:size], b.stored, s.slope, s.inter)...)
-	}
-	return values
 }

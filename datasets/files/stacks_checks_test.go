@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"eccbench/datasets/element"
+	"eccbench/datasets/files/format"
 	"eccbench/internal/grid"
 )
 
@@ -200,7 +201,7 @@ func voxelsAreThoseOfAFile(t *testing.T) {
 				t.Errorf("%s: the voxels were written to", typ)
 			}
 			file := writeNpy(npyHeaderText(npyCode[stored], "False", "(3, 4, 500)"), before)
-			s, fileErr := openImage("a.npy", fileInput{ReaderAt: bytes.NewReader(file), size: int64(len(file)), Options: Options{Every: stored.Native() == grid.Float32}})
+			s, fileErr := openImage("a.npy", format.Input{ReaderAt: bytes.NewReader(file), Size: int64(len(file)), Options: format.Options{Every: stored.Native() == grid.Float32}})
 			if (err == nil) != (fileErr == nil) || (err == nil) != (finite || exponent == 0) {
 				t.Errorf("%s, finite %v: %v, of the file %v", typ, finite, err, fileErr)
 				continue

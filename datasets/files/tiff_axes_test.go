@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"eccbench/datasets/element"
+	"eccbench/datasets/files/format"
 	"eccbench/internal/grid"
 )
 
@@ -73,7 +74,7 @@ func TestTiffAxes(t *testing.T) {
 		{omeText("XYTZC", 1, 2, 3, names+`<TiffData/>`), 6, 2, "DAPI", []int64{2}},
 		{omeText("XYZCT", 2, 1, 1, `<TiffData FirstZ="1" IFD="0"/><TiffData FirstZ="0" IFD="1"><UUID FileName="x.tif">urn:uuid:1</UUID></TiffData>`), 2, -1, "", []int64{1, 0}},
 	} {
-		o := Options{Channel: c.channel}
+		o := format.Options{Channel: c.channel}
 		if c.volume >= 0 {
 			o.Volume = &c.volume
 		}
@@ -93,46 +94,46 @@ func TestTiffAxesRefused(t *testing.T) {
 	for _, c := range []struct {
 		description string
 		pages       int64
-		o           Options
+		o           format.Options
 		want        string
 	}{
-		{stack, 6, Options{}, "axes T 1, Z 3, C 2: 2 volumes of 5x4x3; choose one with --volume 0..1, or volume=N in an input string"},
-		{stack, 6, Options{Channel: "2"}, "there is no channel \"2\"; want 0..1"},
-		{stack + "\nframes=0", 6, Options{}, "ImageJ states frames=0"},
-		{stack + "\nframes=2", 6, Options{}, "ImageJ states 6 images of 2 channels, 3 slices and 2 frames"},
-		{stack + "\norder=cz", 6, Options{}, "ImageJ states order=cz; want"},
-		{stack + "\norder=ccz", 6, Options{}, "ImageJ states order=ccz; want"},
-		{stack, 5, Options{}, "its description states T 1, Z 3, C 2, and the file has 5 planes"},
-		{"ImageJ=1.53t\nimages=2\nframes=2", 2, Options{}, "2 volumes of 5x4; choose one"},
-		{"ImageJ=1.53t\ncf=3", 1, Options{}, "ImageJ calibrates its values by function 3"},
-		{"ImageJ=1.53t\ncf=0\nc0=1", 1, Options{}, "ImageJ calibrates its values by c0=1 and c1="},
-		{`{"shape": [2, 3, 4, 5]}`, 6, Options{}, "2 volumes of 5x4x3; choose one with --volume 0..1"},
-		{`{"shape": [2, 3, 4, 5]}`, 6, Options{Channel: "0"}, "its description names no axis of channels"},
-		{`{"shape": [2, 2, 4, 5], "axes": "ZZYX"}`, 4, Options{}, "axes of planes Z 2, Z 2, of which one can be of depth"},
-		{`{"shape": [2, 4, 5], "axes": "YX"}`, 2, Options{}, "has no shape"},
-		{`{"shape": "x"}`, 1, Options{}, "has no shape"},
-		{`{"shape": [2, 5, 4]}`, 2, Options{}, "its description states shape [2 5 4], and its pages are 5x4 uint16"},
-		{`{"shape": [0, 4, 5]}`, 1, Options{}, "its description states shape [0 4 5]"},
-		{`{"shape": [3, 4, 5]}`, 2, Options{}, "its description states Z 3, and the file has 2 planes"},
-		{`{"shape": [2, 4, 5]}`, 3, Options{}, "page 3 begins a series"},
-		{omeText("XYZCT", 3, 2, 1, `<TiffData/>`), 6, Options{}, "axes T 1, C 2, Z 3: 2 volumes of 5x4x3"},
-		{omeText("XYZCT", 3, 2, 1, `<Channel Name="a"/><Channel Name="b"/><TiffData/>`), 6, Options{}, `2 channels; choose one with --channel, or channel=NAME in an input string: "a", "b"`},
-		{omeText("XYZCT", 3, 2, 1, `<TiffData/>`), 5, Options{}, "states T 1, C 2, Z 3, and the file has 5 planes"},
-		{omeText("XYZC", 3, 2, 1, `<TiffData/>`), 6, Options{}, "in the order \"XYZC\""},
-		{omeText("XYZCT", 2, 1, 1, ``), 2, Options{}, "names no page (TiffData)"},
-		{omeText("XYZCT", 2, 1, 1, `<TiffData IFD="0"/>`), 2, Options{}, "names no page for some planes"},
-		{omeText("XYZCT", 2, 1, 1, `<TiffData IFD="0"/><TiffData IFD="0" FirstZ="1"/>`), 2, Options{}, "a plane or a page twice"},
-		{omeText("XYZCT", 2, 1, 1, `<TiffData IFD="7"/>`), 2, Options{}, "names page 8, which is missing"},
-		{omeText("XYZCT", 2, 1, 1, `<TiffData IFD="0" FirstZ="2"/>`), 2, Options{}, "names plane 2 of Z, of 2"},
-		{omeText("XYZCT", 1, 1, 1, `<TiffData><UUID>urn:uuid:2</UUID></TiffData>`), 1, Options{}, "its planes are in several files"},
-		{omeText("XYZCT", 1, 1, 1, `<Channel SamplesPerPixel="3"/><TiffData/>`), 1, Options{}, "states 3 samples in each pixel, and its pages have 1"},
-		{strings.Replace(omeText("XYZCT", 1, 1, 1, `<TiffData/>`), `SizeX="5"`, `SizeX="4"`, 1), 1, Options{}, "states planes of 4x4"},
-		{strings.Replace(omeText("XYZCT", 1, 1, 1, `<TiffData/>`), `</Image>`, `</Image><Image/>`, 1), 1, Options{}, "describes 2 images"},
-		{omeText("XYZCT", 1, 1, 1, `<TiffData/><ModuloAlongZ/>`), 1, Options{}, "ModuloAlong"},
-		{"<OME><BinaryOnly/></OME>", 1, Options{}, "its OME-XML is in another file"},
-		{"<OME></OM></OME>", 1, Options{}, "its OME-XML cannot be read"},
-		{"", 2, Options{Channel: "0"}, "no axis of channels"},
-		{"scanimage.SI.x = 1", 2, Options{}, "pages of ScanImage"},
+		{stack, 6, format.Options{}, "axes T 1, Z 3, C 2: 2 volumes of 5x4x3; choose one with --volume 0..1, or volume=N in an input string"},
+		{stack, 6, format.Options{Channel: "2"}, "there is no channel \"2\"; want 0..1"},
+		{stack + "\nframes=0", 6, format.Options{}, "ImageJ states frames=0"},
+		{stack + "\nframes=2", 6, format.Options{}, "ImageJ states 6 images of 2 channels, 3 slices and 2 frames"},
+		{stack + "\norder=cz", 6, format.Options{}, "ImageJ states order=cz; want"},
+		{stack + "\norder=ccz", 6, format.Options{}, "ImageJ states order=ccz; want"},
+		{stack, 5, format.Options{}, "its description states T 1, Z 3, C 2, and the file has 5 planes"},
+		{"ImageJ=1.53t\nimages=2\nframes=2", 2, format.Options{}, "2 volumes of 5x4; choose one"},
+		{"ImageJ=1.53t\ncf=3", 1, format.Options{}, "ImageJ calibrates its values by function 3"},
+		{"ImageJ=1.53t\ncf=0\nc0=1", 1, format.Options{}, "ImageJ calibrates its values by c0=1 and c1="},
+		{`{"shape": [2, 3, 4, 5]}`, 6, format.Options{}, "2 volumes of 5x4x3; choose one with --volume 0..1"},
+		{`{"shape": [2, 3, 4, 5]}`, 6, format.Options{Channel: "0"}, "its description names no axis of channels"},
+		{`{"shape": [2, 2, 4, 5], "axes": "ZZYX"}`, 4, format.Options{}, "axes of planes Z 2, Z 2, of which one can be of depth"},
+		{`{"shape": [2, 4, 5], "axes": "YX"}`, 2, format.Options{}, "has no shape"},
+		{`{"shape": "x"}`, 1, format.Options{}, "has no shape"},
+		{`{"shape": [2, 5, 4]}`, 2, format.Options{}, "its description states shape [2 5 4], and its pages are 5x4 uint16"},
+		{`{"shape": [0, 4, 5]}`, 1, format.Options{}, "its description states shape [0 4 5]"},
+		{`{"shape": [3, 4, 5]}`, 2, format.Options{}, "its description states Z 3, and the file has 2 planes"},
+		{`{"shape": [2, 4, 5]}`, 3, format.Options{}, "page 3 begins a series"},
+		{omeText("XYZCT", 3, 2, 1, `<TiffData/>`), 6, format.Options{}, "axes T 1, C 2, Z 3: 2 volumes of 5x4x3"},
+		{omeText("XYZCT", 3, 2, 1, `<Channel Name="a"/><Channel Name="b"/><TiffData/>`), 6, format.Options{}, `2 channels; choose one with --channel, or channel=NAME in an input string: "a", "b"`},
+		{omeText("XYZCT", 3, 2, 1, `<TiffData/>`), 5, format.Options{}, "states T 1, C 2, Z 3, and the file has 5 planes"},
+		{omeText("XYZC", 3, 2, 1, `<TiffData/>`), 6, format.Options{}, "in the order \"XYZC\""},
+		{omeText("XYZCT", 2, 1, 1, ``), 2, format.Options{}, "names no page (TiffData)"},
+		{omeText("XYZCT", 2, 1, 1, `<TiffData IFD="0"/>`), 2, format.Options{}, "names no page for some planes"},
+		{omeText("XYZCT", 2, 1, 1, `<TiffData IFD="0"/><TiffData IFD="0" FirstZ="1"/>`), 2, format.Options{}, "a plane or a page twice"},
+		{omeText("XYZCT", 2, 1, 1, `<TiffData IFD="7"/>`), 2, format.Options{}, "names page 8, which is missing"},
+		{omeText("XYZCT", 2, 1, 1, `<TiffData IFD="0" FirstZ="2"/>`), 2, format.Options{}, "names plane 2 of Z, of 2"},
+		{omeText("XYZCT", 1, 1, 1, `<TiffData><UUID>urn:uuid:2</UUID></TiffData>`), 1, format.Options{}, "its planes are in several files"},
+		{omeText("XYZCT", 1, 1, 1, `<Channel SamplesPerPixel="3"/><TiffData/>`), 1, format.Options{}, "states 3 samples in each pixel, and its pages have 1"},
+		{strings.Replace(omeText("XYZCT", 1, 1, 1, `<TiffData/>`), `SizeX="5"`, `SizeX="4"`, 1), 1, format.Options{}, "states planes of 4x4"},
+		{strings.Replace(omeText("XYZCT", 1, 1, 1, `<TiffData/>`), `</Image>`, `</Image><Image/>`, 1), 1, format.Options{}, "describes 2 images"},
+		{omeText("XYZCT", 1, 1, 1, `<TiffData/><ModuloAlongZ/>`), 1, format.Options{}, "ModuloAlong"},
+		{"<OME><BinaryOnly/></OME>", 1, format.Options{}, "its OME-XML is in another file"},
+		{"<OME></OM></OME>", 1, format.Options{}, "its OME-XML cannot be read"},
+		{"", 2, format.Options{Channel: "0"}, "no axis of channels"},
+		{"scanimage.SI.x = 1", 2, format.Options{}, "pages of ScanImage"},
 	} {
 		x := describedTiff(c.pages, c.description)
 		checkRefusedCheaply(t, "image.tif", writeTiff(x), c.o, c.want)
@@ -141,7 +142,7 @@ func TestTiffAxesRefused(t *testing.T) {
 	for tag, want := range map[uint16]string{33629: "a MetaMorph stack", 34412: "pages of Zeiss LSM"} {
 		x := describedTiff(2, "")
 		x.tags[0] = map[uint16][]uint64{tag: {1}}
-		checkRefusedCheaply(t, "image.tif", writeTiff(x), Options{}, want)
+		checkRefusedCheaply(t, "image.tif", writeTiff(x), format.Options{}, want)
 	}
 }
 
@@ -162,7 +163,7 @@ func TestTiffSeries(t *testing.T) {
 	two := map[uint16][]uint64{tiffDescription: asciiTag(`{"shape": [2, 4, 5]}`)}
 	x.tags = []map[uint16][]uint64{two, nil, two, nil}
 	volume := int64(1)
-	got, err := openFileBytes("image.tif", writeTiff(x), Options{Volume: &volume})
+	got, err := openFileBytes("image.tif", writeTiff(x), format.Options{Volume: &volume})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +187,7 @@ func TestTiffReshaped(t *testing.T) {
 		for _, tile := range []int64{0, 2} { // of strips, and of tiles smaller than a page
 			x := describedTiff(c.pages, c.description)
 			x.segW, x.segH = tile, cmp.Or(tile, x.segH)
-			got, err := openFileBytes("image.tif", writeTiff(x), Options{Volume: &c.volume})
+			got, err := openFileBytes("image.tif", writeTiff(x), format.Options{Volume: &c.volume})
 			if err != nil {
 				t.Errorf("%s: %v", c.description, err)
 				continue
@@ -220,7 +221,7 @@ func TestTiffContiguous(t *testing.T) {
 		}
 		x.tags[0][tiffStripOffsets] = []uint64{at, at + 30}
 		copy(data, writeTiff(x)) // of the same size
-		var o Options
+		var o format.Options
 		if len(c.planes) == 2 {
 			volume := int64(1)
 			o.Volume = &volume
@@ -261,7 +262,7 @@ func TestTiffSubfiles(t *testing.T) {
 		x := describedTiff(int64(len(c.tags)), "")
 		x.tags = c.tags
 		if c.want != "" {
-			checkRefusedCheaply(t, "image.tif", writeTiff(x), Options{}, c.want)
+			checkRefusedCheaply(t, "image.tif", writeTiff(x), format.Options{}, c.want)
 			continue
 		}
 		checkFileImage(t, mustOpen(t, "image.tif", writeTiff(x)), fileShapeText([]int64{int64(len(c.planes)), 4, 5}), grid.Uint16, planesOf(c.planes...))
@@ -291,7 +292,7 @@ func TestTiffSubDirectories(t *testing.T) {
 		data = append(writeTiff(x), other...)
 		if c.want != "" {
 			// The lists of the second directory are elsewhere, except those of one value.
-			checkRefusedCheaply(t, "image.tif", data, Options{}, c.want)
+			checkRefusedCheaply(t, "image.tif", data, format.Options{}, c.want)
 			continue
 		}
 		checkFileImage(t, mustOpen(t, "image.tif", data), "5x4", grid.Uint16, planesOf(0))
@@ -309,13 +310,13 @@ func TestTiffDepth(t *testing.T) {
 			checkFileImage(t, mustOpen(t, "image.tif", data), "5x4x3", grid.Uint16, planesOf(0, 1, 2))
 			x.tags = []map[uint16][]uint64{{tiffDescription: asciiTag(`{"shape": [3, 4, 5], "axes": "TYX"}`)}}
 			volume := int64(2)
-			got, err := openFileBytes("image.tif", writeTiff(x), Options{Volume: &volume})
+			got, err := openFileBytes("image.tif", writeTiff(x), format.Options{Volume: &volume})
 			if err != nil {
 				t.Fatal(err)
 			}
 			checkFileImage(t, got, "5x4", grid.Uint16, planesOf(2))
 			x.pages, x.tags = append(x.pages, x.pages[0]), nil
-			checkRefusedCheaply(t, "image.tif", writeTiff(x), Options{}, "2 volumes of 5x4x3; choose one with --volume 0..1")
+			checkRefusedCheaply(t, "image.tif", writeTiff(x), format.Options{}, "2 volumes of 5x4x3; choose one with --volume 0..1")
 		}
 	}
 }
@@ -341,7 +342,7 @@ func TestTiffBits(t *testing.T) {
 				}
 				x.tags = []map[uint16][]uint64{c.tags}
 				if c.want != "" {
-					checkRefusedCheaply(t, "image.tif", writeTiff(x), Options{}, c.want)
+					checkRefusedCheaply(t, "image.tif", writeTiff(x), format.Options{}, c.want)
 				} else {
 					checkFileImage(t, mustOpen(t, "image.tif", writeTiff(x)), "19x7", grid.Uint8, bit)
 				}
@@ -355,7 +356,7 @@ func TestTiffBits(t *testing.T) {
 	masks.tags = []map[uint16][]uint64{{tiffPhotometric: {0}, tiffDescription: asciiTag(`{"shape": [2, 1, 4]}`)}, white}
 	checkFileImage(t, mustOpen(t, "image.tif", writeTiff(masks)), "4x1x2", grid.Uint8, func(i int64) float64 { return masks.pages[i/4][i%4] })
 	masks.tags[0] = white
-	checkRefusedCheaply(t, "image.tif", writeTiff(masks), Options{}, "white is zero")
+	checkRefusedCheaply(t, "image.tif", writeTiff(masks), format.Options{}, "white is zero")
 	// The lowest bit first.
 	x := tiffText{stored: element.Uint8, bits: true, w: 8, h: 1, segH: 1, compression: tiffPlain, predictor: 1}
 	x.pages = [][]float64{{1, 1, 0, 1, 0, 0, 0, 0}}
@@ -382,8 +383,8 @@ func TestTiffNoData(t *testing.T) {
 		x := describedTiff(1, "")
 		x.stored, x.tags = c.stored, []map[uint16][]uint64{{tiffNoData: asciiTag(c.value)}}
 		if c.want != "" {
-			checkRefusedCheaply(t, "image.tif", writeTiff(x), Options{}, c.want)
-		} else if _, err := openFileBytes("image.tif", writeTiff(x), Options{}); err != nil {
+			checkRefusedCheaply(t, "image.tif", writeTiff(x), format.Options{}, c.want)
+		} else if _, err := openFileBytes("image.tif", writeTiff(x), format.Options{}); err != nil {
 			t.Errorf("%v: %v", c, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"eccbench/datasets/element"
+	"eccbench/datasets/files/format"
 	"eccbench/internal/grid"
 )
 
@@ -39,7 +40,7 @@ func TestTiffImages(t *testing.T) {
 		d := rapid.Int64Range(1, 4).Draw(t, "pages")
 		x.pages = tiffPages(x.stored, d, x.w*x.h)
 		data := writeTiff(x)
-		got, err := openFileBytes("image.tif", data, Options{})
+		got, err := openFileBytes("image.tif", data, format.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,29 +139,29 @@ func TestTiffErrors(t *testing.T) {
 				data := writeTiff(x)
 				checkAnyFile(t, "image.tif", data)
 				if c.want != "" {
-					checkRefusedCheaply(t, "image.tif", data, Options{}, c.want)
+					checkRefusedCheaply(t, "image.tif", data, format.Options{}, c.want)
 				}
 			}
 		})
 	}
 	x := base()
 	x.pages = nil
-	checkRefusedCheaply(t, "empty.tif", append(writeTiff(x), make([]byte, 16)...), Options{}, "no page")
+	checkRefusedCheaply(t, "empty.tif", append(writeTiff(x), make([]byte, 16)...), format.Options{}, "no page")
 	// ImageJ describes only the first page.
 	x = base()
 	x.pages = x.pages[:1]
 	x.edit = map[uint16][]uint64{tiffDescription: asciiTag("ImageJ=1.53t\nimages=7\nslices=7")}
-	checkRefusedCheaply(t, "imagej.tif", writeTiff(x), Options{}, "its description states T 1, Z 7, C 1, and the file has 1 planes")
+	checkRefusedCheaply(t, "imagej.tif", writeTiff(x), format.Options{}, "its description states T 1, Z 7, C 1, and the file has 1 planes")
 	// The first segment follows the header of 8 bytes.
 	x = base()
 	x.compression = tiffDeflate
 	data := writeTiff(x)
 	data[8+len(deflated(fileBytes(element.Uint8, byteOrders()[false], 8, fileSequence(element.Uint8))))-1] ^= 1
-	checkRefusedCheaply(t, "checksum.tif", data, Options{}, "page 1: strip or tile 1: decompressing the voxels: zlib: invalid checksum")
-	checkRefusedCheaply(t, "stream.tif", writeTiff(base()), Options{Stream: true}, "cannot be streamed")
-	checkRefusedCheaply(t, "magic.tif", make([]byte, 99), Options{}, "does not start with II or MM")
-	checkRefusedCheaply(t, "version.tif", append([]byte("II\x2c"), make([]byte, 99)...), Options{}, "its version is 44")
-	checkRefusedCheaply(t, "short.tif", []byte("II*"), Options{}, "shorter than a TIFF header")
+	checkRefusedCheaply(t, "checksum.tif", data, format.Options{}, "page 1: strip or tile 1: decompressing the voxels: zlib: invalid checksum")
+	checkRefusedCheaply(t, "stream.tif", writeTiff(base()), format.Options{Stream: true}, "cannot be streamed")
+	checkRefusedCheaply(t, "magic.tif", make([]byte, 99), format.Options{}, "does not start with II or MM")
+	checkRefusedCheaply(t, "version.tif", append([]byte("II\x2c"), make([]byte, 99)...), format.Options{}, "its version is 44")
+	checkRefusedCheaply(t, "short.tif", []byte("II*"), format.Options{}, "shorter than a TIFF header")
 }
 
 // TestTiffPadded reads strips with more bytes than their rows: some writers pad the last strip.

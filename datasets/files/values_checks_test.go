@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"eccbench/datasets/element"
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/storage"
 	"eccbench/internal/grid"
 )
@@ -93,7 +94,7 @@ func coolsFiles(t *testing.T) {
 		}
 	}
 	path := set.Files[1].Name()
-	s, err := Open(path, Options{Shape: grid.Shape{D: 1, H: 5, W: 2469}, Type: grid.Uint8, Stream: true})
+	s, err := Open(path, format.Options{Shape: grid.Shape{D: 1, H: 5, W: 2469}, Type: grid.Uint8, Stream: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +104,7 @@ func coolsFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer grid.Close(rolled)
-	for what, cool := range map[string]func() (bool, error){"files": set.Cool, "a stream": s.(*fileStream).Cool, "what is rolled": rolled.(cooler).Cool, "a path": func() (bool, error) { return CoolFile(path) }} {
+	for what, cool := range map[string]func() (bool, error){"files": set.Cool, "a stream": s.(*format.Stream).Cool, "what is rolled": rolled.(cooler).Cool, "a path": func() (bool, error) { return CoolFile(path) }} {
 		cold, can := false, true
 		for range 3 { // other processes may read the files
 			one, err := storage.DropPages(set.Files[0].(*os.File))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"eccbench/datasets/element"
+	"eccbench/datasets/files/format"
 	"eccbench/internal/grid"
 )
 
@@ -17,9 +18,9 @@ func TestVolumes(t *testing.T) {
 	for _, f := range volumeFixtures() {
 		t.Run(f.name, func(t *testing.T) {
 			path := filepath.Join(fixtureDir, f.name)
-			_, err := Open(path, Options{})
+			_, err := Open(path, format.Options{})
 			checkFileError(t, "no volume", err, fmt.Sprintf("%d volumes of %s; choose one with --volume 0..%d", f.count, f.shape, f.count-1))
-			if n, err := Volumes(path, Options{}); n != f.count || err != nil {
+			if n, err := Volumes(path, format.Options{}); n != f.count || err != nil {
 				t.Errorf("%d volumes, %v; want %d", n, err, f.count)
 			}
 			for v := range f.count {
@@ -36,7 +37,7 @@ func TestVolumes(t *testing.T) {
 				}
 			}
 			for _, v := range []int64{-1, f.count} {
-				_, err := Open(path, Options{Volume: &v})
+				_, err := Open(path, format.Options{Volume: &v})
 				checkFileError(t, "volume", err, fmt.Sprintf("no volume %d of %d", v, f.count))
 			}
 		})
@@ -51,7 +52,7 @@ func TestVolumesDamaged(t *testing.T) {
 		for n := 0; n < len(whole); n += 1 + len(whole)/1000 {
 			for _, v := range []int64{0, f.count - 1} {
 				padding := fits && n >= len(whole)-fitsBlock+144
-				if _, err := openFileBytes(f.name, whole[:n], Options{Volume: &v}); err == nil && !padding {
+				if _, err := openFileBytes(f.name, whole[:n], format.Options{Volume: &v}); err == nil && !padding {
 					t.Fatalf("%s: the first %d of %d bytes are accepted", f.name, n, len(whole))
 				}
 			}
@@ -60,7 +61,7 @@ func TestVolumesDamaged(t *testing.T) {
 			checkAnyFile(t, f.name, bad)
 		}
 		zero := int64(0)
-		if _, err := openFileBytes(f.name, append(slices.Clone(whole), 1), Options{Volume: &zero}); err == nil && !fits {
+		if _, err := openFileBytes(f.name, append(slices.Clone(whole), 1), format.Options{Volume: &zero}); err == nil && !fits {
 			t.Errorf("%s: a byte after the end is accepted", f.name)
 		}
 	}
@@ -72,29 +73,29 @@ func TestVolumesWrapped(t *testing.T) {
 	if err := os.WriteFile(path, zipped(readFixture(t, "i2_volumes_4d.npy")), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := Volumes(path, Options{}); n != 3 || err != nil {
+	if n, err := Volumes(path, format.Options{}); n != 3 || err != nil {
 		t.Errorf("%d volumes, %v", n, err)
 	}
 }
 
 func TestVolumesOfOne(t *testing.T) {
 	zero, one := int64(0), int64(1)
-	if _, err := Open(filepath.Join(fixtureDir, "u8_3d.nii"), Options{Volume: &zero}); err != nil {
+	if _, err := Open(filepath.Join(fixtureDir, "u8_3d.nii"), format.Options{Volume: &zero}); err != nil {
 		t.Error(err)
 	}
-	_, err := Open(filepath.Join(fixtureDir, "u8_3d.nii"), Options{Volume: &one})
+	_, err := Open(filepath.Join(fixtureDir, "u8_3d.nii"), format.Options{Volume: &one})
 	checkFileError(t, "volume 1", err, "no volume 1 of one; leave --volume out")
-	_, err = Open(filepath.Join(fixtureDir, "u8_2d.png"), Options{Volume: &zero})
+	_, err = Open(filepath.Join(fixtureDir, "u8_2d.png"), format.Options{Volume: &zero})
 	checkFileError(t, "PNG", err, "a PNG file has one volume")
 	for _, name := range []string{"u8_3d.nii", "u8_2d.png", "u8_2d.tif", "i16_pair_3d.hdr"} {
-		if n, err := Volumes(filepath.Join(fixtureDir, name), Options{}); n != 1 || err != nil {
+		if n, err := Volumes(filepath.Join(fixtureDir, name), format.Options{}); n != 1 || err != nil {
 			t.Errorf("%s: %d volumes, %v", name, n, err)
 		}
 	}
 	huge := writeNpy(npyHeaderText("<f4", "False", "(2147483648, 2147483648, 2, 2, 2)"), make([]byte, 64))
-	checkRefusedCheaply(t, "huge.npy", huge, Options{Volume: &zero}, "more voxels than can be counted")
+	checkRefusedCheaply(t, "huge.npy", huge, format.Options{Volume: &zero}, "more voxels than can be counted")
 	long := writeNpy(npyHeaderText("<f4", "True", "(1000000, 1000000, 1, 2, 2)"), make([]byte, 64))
-	checkRefusedCheaply(t, "long.npy", long, Options{Volume: &zero}, "truncated")
+	checkRefusedCheaply(t, "long.npy", long, format.Options{Volume: &zero}, "truncated")
 }
 
 // The survey of one volume is not used for another.
@@ -107,7 +108,7 @@ func TestVolumeSurveys(t *testing.T) {
 	if err := os.WriteFile(path, writeNpy(npyHeaderText("<f4", "False", "(2, 2, 2, 2)"), grid.Bytes(data)), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	var surveys Surveys
+	var surveys format.Surveys
 	for v, want := range []float32{49, 225} {
 		s, err := Named.OpenWith(&surveys, fmt.Sprintf("file/volume=%d/path=%s", v, path))
 		if err != nil {
@@ -151,7 +152,7 @@ func TestVolumesOfWidthOne(t *testing.T) {
 		if err := os.WriteFile(path, c.data, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if n, err := Volumes(path, Options{}); n != c.count || err != nil {
+		if n, err := Volumes(path, format.Options{}); n != c.count || err != nil {
 			t.Errorf("%s: %d volumes, %v; want %d", c.name, n, err, c.count)
 			continue
 		}
@@ -160,7 +161,7 @@ func TestVolumesOfWidthOne(t *testing.T) {
 			continue
 		}
 		for v := range c.count {
-			s, err := Open(path, Options{Volume: &v})
+			s, err := Open(path, format.Options{Volume: &v})
 			if err != nil {
 				t.Errorf("%s: %v", c.name, err)
 				continue

@@ -6,19 +6,18 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/storage"
 	"eccbench/datasets/zarr"
 	"eccbench/internal/grid"
-	"eccbench/internal/name"
 	"eccbench/internal/regular"
 )
 
 // isRemoteZarr reports whether a URL denotes a Zarr array or group.
 func isRemoteZarr(url string) bool {
-	raw := slices.ContainsFunc(fileFormats()[0].extensions, func(ext string) bool { return strings.HasSuffix(strings.ToLower(url), ext) })
+	raw := fileFormats()[0].Has(strings.ToLower(url))
 	return storage.Servers != nil && !raw && !IsImage(url) && !zarr.IsMetadata(url) && zarr.IsRemote(url)
 }
 
@@ -77,7 +76,7 @@ func isZarrName(path string) bool {
 }
 
 // describeZarrPath describes the image in a Zarr folder. The metadata become files of the set.
-func describeZarrPath(s *storage.Set, path string, o Options) (*fileBody, error) {
+func describeZarrPath(s *storage.Set, path string, o format.Options) (*format.Body, error) {
 	if storage.IsURL(path) && storage.Servers == nil {
 		return nil, storage.ErrNoNetwork
 	}
@@ -95,11 +94,11 @@ func describeZarrPath(s *storage.Set, path string, o Options) (*fileBody, error)
 
 // describeZarr describes the image in a Zarr hierarchy. It is the array itself, the array in the
 // options, the finest level of an OME-NGFF image, or the only array of a group.
-func describeZarr(s zarr.Store, o Options) (*fileBody, error) {
+func describeZarr(s zarr.Store, o format.Options) (*format.Body, error) {
 	switch {
 	case o.Levels < 0 || o.Levels > grid.MaxLevels:
-		return nil, levelsError(o.Levels)
-	case o.Shape != (grid.Shape{}) || o.typed():
+		return nil, format.LevelsError(o.Levels)
+	case o.Shape != (grid.Shape{}) || o.Typed():
 		return nil, errors.New("a Zarr array has its own shape and type; leave them out")
 	}
 	node, err := zarr.Find(s, o.Array)
@@ -107,14 +106,15 @@ func describeZarr(s zarr.Store, o Options) (*fileBody, error) {
 		return nil, err
 	}
 	a := node.Array
-	b := &fileBody{stored: a.Stored, truth: a.Truth, big: a.Big(), in: fileInput{ReaderAt: a, size: a.Bytes(), Options: o}}
+	b := &format.Body{Stored: a.Stored, Truth: a.Truth, Big: a.Big(),
+		In: format.Input{ReaderAt: a, Size: a.Bytes(), Options: o}}
 	if err := frameZarr(node, b, o); err != nil {
 		return nil, err
 	}
-	if total := b.bytes(); !o.Stream && o.Memory == 0 && total > mostUnlimited {
+	if total := b.Bytes(); !o.Stream && o.Memory == 0 && total > mostUnlimited {
 		return nil, fmt.Errorf("%d bytes of voxels, more than fit into memory", total)
 	}
-	return b, a.Prepare(b.shape, o.Memory, o.Strict)
+	return b, a.Prepare(b.Shape, o.Memory, o.Strict)
 }
 
 // mostUnlimited is the greatest size in memory of an array that may have no stored chunks, if no
@@ -123,7 +123,7 @@ const mostUnlimited = 1 << 40
 
 // frameZarr assigns an array's axes. Space axes belong to the image, and all others count volumes. The
 // options select a volume by its number or by its channel.
-func frameZarr(n *zarr.Node, b *fileBody, o Options) error {
+func frameZarr(n *zarr.Node, b *format.Body, o format.Options) error {
 	shape, axes := n.Array.Shape, n.Axes()
 	space := slices.IndexFunc(axes, func(a zarr.Axis) bool { return a.Type == "space" })
 	channel := slices.IndexFunc(axes, func(a zarr.Axis) bool { return a.Type == "channel" })
@@ -138,10 +138,10 @@ func frameZarr(n *zarr.Node, b *fileBody, o Options) error {
 			}
 		}
 	}
-	in := fileInput{Options: o}
+	in := format.Input{Options: o}
 	if channel >= 0 && channel < space {
 		var err error
-		if in.Volume, err = channelVolume(o, n.ChannelNames(), shape[:space], channel); err != nil {
+		if in.Volume, err = format.ChannelVolume(o, n.ChannelNames(), shape[:space], channel); err != nil {
 			return err
 		}
 	} else if o.Channel != "" {
@@ -149,59 +149,12 @@ func frameZarr(n *zarr.Node, b *fileBody, o Options) error {
 	}
 	var err error
 	if space < 0 {
-		err = b.frameUnlabelled(shape, in)
+		err = b.FrameUnlabelled(shape, in)
 	} else { // a space axis counts whatever its length is
-		err = b.choose(shape[:space], within, 1, in)
+		err = b.Choose(shape[:space], within, 1, in)
 	}
 	if err != nil {
 		return fmt.Errorf("array of shape %v: %w", shape, err)
 	}
 	return nil
-}
-
-// channelVolume returns the number of the volume that the options select by channel or number. axes
-// are the axes that count volumes, and at is the index of the channel axis. Channels may have
-// names.
-func channelVolume(o Options, names []string, axes []int64, at int) (*int64, error) {
-	count, each := axes[at], grid.Product(axes[at+1:])
-	if o.Channel == "" {
-		if len(names) > 1 && count > 1 && o.Volume == nil {
-			return nil, fmt.Errorf("%d channels; choose one with --channel, or channel=NAME in an input string: %s",
-				count, name.List(names))
-		}
-		return o.Volume, nil
-	}
-	channel := int64(slices.Index(names, o.Channel))
-	number, err := strconv.ParseInt(o.Channel, 10, 64)
-	switch isNumber := err == nil && number >= 0 && number < count; {
-	case channel >= 0 && slices.Contains(names[channel+1:], o.Channel):
-		return nil, fmt.Errorf("several channels are called %.80q; choose one by its number, 0..%d", o.Channel, count-1)
-	case channel >= 0 && isNumber && number != channel:
-		return nil, fmt.Errorf("channel %d is called %.80q, which is the number of another; choose one by --volume",
-			channel, o.Channel)
-	case channel < 0 && isNumber:
-		channel = number
-	}
-	if channel < 0 || channel >= count {
-		which := fmt.Sprintf("want 0..%d", count-1)
-		if len(names) > 0 {
-			which += ", or one of " + name.List(names)
-		}
-		return nil, fmt.Errorf("there is no channel %.80q; %s", o.Channel, which)
-	}
-	// The other axes, such as time, are counted without the channels.
-	others, other := grid.Product(axes[:at])*each, int64(0)
-	switch {
-	case o.Volume != nil:
-		other = *o.Volume
-	case others > 1:
-		return nil, fmt.Errorf("%d volumes of each channel; choose one with --volume 0..%d, or volume=N in an input string",
-			others, others-1)
-	}
-	if other < 0 || other >= others {
-		return nil, fmt.Errorf("there is no volume %d of the %d of each channel; want --volume 0..%d",
-			other, others, others-1)
-	}
-	v := (other/each*count+channel)*each + other%each
-	return &v, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/storage"
 	"eccbench/datasets/zarr"
 	"eccbench/internal/grid"
@@ -229,7 +230,7 @@ func TestChunksThatChange(t *testing.T) {
 	} {
 		for _, stream := range []bool{true, false} {
 			dir := zarrCube(t, "0")
-			s, err := Open(dir, Options{Stream: stream})
+			s, err := Open(dir, format.Options{Stream: stream})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -248,7 +249,7 @@ func TestChunksThatChange(t *testing.T) {
 	if err := os.Remove(cubeChunk(dir, 6)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(dir, Options{Stream: true})
+	s, err := Open(dir, format.Options{Stream: true})
 	if err == nil {
 		_, err = readTwice(s, 8)
 	}
@@ -264,7 +265,7 @@ func TestChunksThatChange(t *testing.T) {
 // A chunk changes after its read, in one of two images: the check at the end reports it.
 func TestChunksOfTwoImages(t *testing.T) {
 	dir := zarrCube(t, "0")
-	s, err := Open(dir, Options{Stream: true})
+	s, err := Open(dir, format.Options{Stream: true})
 	if err == nil {
 		err = s.ReadSlab(make([]byte, 256), 0, 4)
 	}
@@ -307,7 +308,7 @@ func TestUnknownZarrFields(t *testing.T) {
 	} {
 		s := memoryStore{"zarr.json": []byte(`{` + field + `"zarr_format":3,"node_type":"array","shape":[2,2],"data_type":"uint8","fill_value":0,
 			"chunk_grid":{"name":"regular","configuration":{"chunk_shape":[2,2]}},"chunk_key_encoding":{"name":"default"},"codecs":[{"name":"bytes"}]}`)}
-		if _, err := describeZarr(s, Options{}); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+		if _, err := describeZarr(s, format.Options{}); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", field, err, want)
 		}
 	}
@@ -332,7 +333,7 @@ func TestZarrMetadataWithoutAPart(t *testing.T) {
 		if c.text == three {
 			s = memoryStore{"zarr.json": []byte(text)}
 		}
-		if _, err := describeZarr(s, Options{}); (err != nil) != (c.want != "") || err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n")) {
+		if _, err := describeZarr(s, format.Options{}); (err != nil) != (c.want != "") || err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n")) {
 			t.Errorf("%s for %s: %v, want %q", c.is, c.was, err, c.want)
 		}
 	}
@@ -357,17 +358,17 @@ func TestThinZarrAxes(t *testing.T) {
 		s := memoryStore{"c/0": []byte{1, 2, 3, 4, 5, 6}, "zarr.json": fmt.Appendf(nil, `{"zarr_format":3,"node_type":"array","shape":%s,"data_type":"uint8","fill_value":0,"dimension_names":[%s],
 			"chunk_grid":{"name":"regular","configuration":{"chunk_shape":%[1]s}},"chunk_key_encoding":{"name":"default"},"codecs":[{"name":"bytes"}]}`, c.shape, strings.Join(names, ","))}
 		s["c"+strings.Repeat("/0", len(c.axes))] = s["c/0"]
-		o := Options{Volume: &c.volume}
+		o := format.Options{Volume: &c.volume}
 		b, err := describeZarr(s, o)
-		if err != nil || b.shape != c.want {
+		if err != nil || b.Shape != c.want {
 			t.Errorf("%s of %s: %v (%v)", c.axes, c.shape, b, err)
 			continue
 		}
-		image, err := b.source()
+		image, err := b.Source()
 		if err != nil || !bytes.Equal(image.(*grid.Field).Data(), c.data) {
 			t.Errorf("%s of %s: %v (%v)", c.axes, c.shape, image, err)
 		}
-		if _, err := describeZarr(s, Options{}); (err != nil) != (c.volume > 0) {
+		if _, err := describeZarr(s, format.Options{}); (err != nil) != (c.volume > 0) {
 			t.Errorf("%s of %s without a volume: %v", c.axes, c.shape, err)
 		}
 	}
@@ -387,7 +388,7 @@ func TestChannelsOfOneLabel(t *testing.T) {
 		writeObject(t, filepath.Join(dir, ".zattrs"), fmt.Appendf(nil, labels, c.labels))
 		writeObject(t, filepath.Join(dir, "0", ".zarray"), []byte(`{"zarr_format":2,"shape":[2,1,2],"chunks":[2,1,2],"dtype":"|u1","compressor":null,"filters":null,"fill_value":0,"order":"C"}`))
 		writeObject(t, filepath.Join(dir, "0", "0.0.0"), []byte{1, 2, 3, 4})
-		s, err := Open(dir, Options{Channel: c.channel})
+		s, err := Open(dir, format.Options{Channel: c.channel})
 		if c.want != "" {
 			checkFileError(t, c.labels, err, c.want)
 			continue

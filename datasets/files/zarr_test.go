@@ -18,6 +18,7 @@ import (
 
 	"eccbench/internal/grid"
 
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/storage"
 	"eccbench/datasets/zarr"
 
@@ -107,12 +108,12 @@ func TestZarrRefused(t *testing.T) {
 		_, err := Named.Open("file" + c.options + "/stream=false/path=" + filepath.Join(dir, c.name+".zarr"))
 		checkFileError(t, c.name+c.options, err, c.want)
 	}
-	if _, err := Open(filepath.Join(fixtureDir, "u1_2d.npy"), Options{Channel: "a"}); err == nil {
+	if _, err := Open(filepath.Join(fixtureDir, "u1_2d.npy"), format.Options{Channel: "a"}); err == nil {
 		t.Error("a channel of an npy file is not refused")
 	}
 	empty := filepath.Join(dir, "empty.zarr")
 	writeObject(t, filepath.Join(empty, "0"), nil)
-	_, err := Open(empty, Options{})
+	_, err := Open(empty, format.Options{})
 	checkFileError(t, "empty", err, "no Zarr array or group: it has no zarr.json, .zarray or .zgroup")
 }
 
@@ -155,24 +156,24 @@ func TestZarrDamaged(t *testing.T) {
 
 // readStore reads the image of a hierarchy.
 func readStore(t rapid.TB, s zarr.Store) error {
-	b, err := describeZarr(s, Options{Memory: 64 << 20, Every: true})
-	if several := (volumeError{}); errors.As(err, &several) {
-		volume := several.count / 2
-		b, err = describeZarr(s, Options{Memory: 64 << 20, Every: true, Volume: &volume})
+	b, err := describeZarr(s, format.Options{Memory: 64 << 20, Every: true})
+	if several := (format.VolumeError{}); errors.As(err, &several) {
+		volume := several.Count / 2
+		b, err = describeZarr(s, format.Options{Memory: 64 << 20, Every: true, Volume: &volume})
 	}
 	if err != nil {
 		return err
 	}
 	before := allocated()
-	source, err := b.source()
+	source, err := b.Source()
 	if n := allocated() - before; n > 1<<30 {
-		t.Fatalf("%v %v took %d bytes of memory", b.shape, b.stored, n)
+		t.Fatalf("%v %v took %d bytes of memory", b.Shape, b.Stored, n)
 	}
 	if err != nil {
 		return err
 	}
-	if want := source.(*grid.Field); want.Shape() != b.shape {
-		t.Fatalf("%v is read as %v", b.shape, want.Shape())
+	if want := source.(*grid.Field); want.Shape() != b.Shape {
+		t.Fatalf("%v is read as %v", b.Shape, want.Shape())
 	}
 	return nil
 }
@@ -244,7 +245,7 @@ func TestZarrReadsOnce(t *testing.T) {
 	dir := unpackZarr(t)
 	for _, name := range []string{"u8_v3", "u16_shards_v3", "channels_05", "u16_missing_v2"} {
 		volume := int64(1)
-		o := Options{Stream: true}
+		o := format.Options{Stream: true}
 		if name == "channels_05" {
 			o.Volume = &volume
 		}
@@ -254,7 +255,7 @@ func TestZarrReadsOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			src, err := b.source()
+			src, err := b.Source()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -301,27 +302,27 @@ func TestZarrReadsOnce(t *testing.T) {
 func TestZarrRuns(t *testing.T) {
 	dir := unpackZarr(t)
 	for _, name := range []string{"u16_shards_missing_v3", "f32_transpose_v3", "i16_zlib_be_v2", "u16_v2keys_v3"} {
-		body, err := describeZarr(zarr.Folder(filepath.Join(dir, name+".zarr")), Options{Stream: true})
+		body, err := describeZarr(zarr.Folder(filepath.Join(dir, name+".zarr")), format.Options{Stream: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		size, n := body.stored.Size(), body.shape.Voxels()
+		size, n := body.Stored.Size(), body.Shape.Voxels()
 		whole := make([]byte, n*size)
-		if err := body.in.ReaderAt.(*zarr.Array).Fill(whole, 0); err != nil {
+		if err := body.In.ReaderAt.(*zarr.Array).Fill(whole, 0); err != nil {
 			t.Fatal(err)
 		}
 		for lo := int64(0); lo < n; lo += 5 {
 			for hi := lo + 1; hi <= n; hi += 13 {
 				part := make([]byte, (hi-lo)*size)
-				if k, err := body.in.ReadAt(part, lo*size); err != nil || k != len(part) || !bytes.Equal(part, whole[lo*size:hi*size]) {
+				if k, err := body.In.ReadAt(part, lo*size); err != nil || k != len(part) || !bytes.Equal(part, whole[lo*size:hi*size]) {
 					t.Fatalf("%s: elements %d to %d: %d bytes, %v", name, lo, hi, k, err)
 				}
 			}
 		}
-		if k, err := body.in.ReadAt(make([]byte, 4*size), (n-2)*size); int64(k) != 2*size || err != io.EOF {
+		if k, err := body.In.ReadAt(make([]byte, 4*size), (n-2)*size); int64(k) != 2*size || err != io.EOF {
 			t.Errorf("%s: beyond the end: %d bytes, %v", name, k, err)
 		}
-		if err := body.in.ReaderAt.(*zarr.Array).Fill(make([]byte, 1), 1); size > 1 && err == nil {
+		if err := body.In.ReaderAt.(*zarr.Array).Fill(make([]byte, 1), 1); size > 1 && err == nil {
 			t.Errorf("%s: half an element is read", name)
 		}
 	}
@@ -365,7 +366,7 @@ func TestZarrOfAFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := describeZarrPath(&storage.Set{}, path, Options{}); err == nil || !strings.Contains(err.Error(), "this is none") {
+	if _, err := describeZarrPath(&storage.Set{}, path, format.Options{}); err == nil || !strings.Contains(err.Error(), "this is none") {
 		t.Error(err)
 	}
 }
@@ -379,7 +380,7 @@ func TestZarrChannels(t *testing.T) {
 		volume *int64
 		want   bool
 	}{{nil, 2, nil, true}, {[]string{"a"}, 2, nil, true}, {[]string{"a", "b"}, 1, nil, true}, {[]string{"a", "b"}, 2, nil, false}, {[]string{"a", "b"}, 2, &second, true}} {
-		if got, err := channelVolume(Options{Volume: c.volume}, c.names, []int64{c.count, 4, 4}, 0); (err == nil) != c.want || got != c.volume {
+		if got, err := format.ChannelVolume(format.Options{Volume: c.volume}, c.names, []int64{c.count, 4, 4}, 0); (err == nil) != c.want || got != c.volume {
 			t.Errorf("%d named channels of %d: %v", len(c.names), c.count, err)
 		}
 	}
@@ -388,13 +389,13 @@ func TestZarrChannels(t *testing.T) {
 // Rows of chunks that exceed the memory are rejected before any read.
 func TestZarrRoom(t *testing.T) {
 	s := memoryStore{"zarr.json": zarrJSON("[100000,100000,100000]", "[128,128,128]")}
-	_, err := describeZarr(s, Options{Memory: 1 << 30, Stream: true})
+	_, err := describeZarr(s, format.Options{Memory: 1 << 30, Stream: true})
 	checkFileError(t, "rows", err, "2 rows of its chunks of [128 128 128], and those that are read, take 2.33 TiB of memory, 1.00 GiB are free")
-	b, err := describeZarr(s, Options{Stream: true})
+	b, err := describeZarr(s, format.Options{Stream: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.source(); err != nil {
+	if _, err := b.Source(); err != nil {
 		t.Fatal(err)
 	}
 }

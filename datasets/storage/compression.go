@@ -28,10 +28,12 @@ type Compression struct {
 const bzip2Ratio, ZstdRatio = 1 << 21, 1 << 16
 
 var (
-	Gzip  = Compression{"gzip", ".gz", GzipMagic, DeflateRatio, OpenGzip}
-	Zlib  = Compression{"zlib", "", "", DeflateRatio, func(r io.Reader, _ int64) (io.Reader, error) { return zlib.NewReader(r) }}
-	Bzip2 = Compression{"bzip2", ".bz2", "BZh", bzip2Ratio, func(r io.Reader, _ int64) (io.Reader, error) { return bzip2.NewReader(r), nil }}
-	Zstd  = Compression{"zstd", ".zst", "\x28\xb5\x2f\xfd", ZstdRatio, openZstd}
+	Gzip = Compression{"gzip", ".gz", GzipMagic, DeflateRatio, OpenGzip}
+	Zlib = Compression{"zlib", "", "", DeflateRatio,
+		func(r io.Reader, _ int64) (io.Reader, error) { return zlib.NewReader(r) }}
+	Bzip2 = Compression{"bzip2", ".bz2", "BZh", bzip2Ratio,
+		func(r io.Reader, _ int64) (io.Reader, error) { return bzip2.NewReader(r), nil }}
+	Zstd = Compression{"zstd", ".zst", "\x28\xb5\x2f\xfd", ZstdRatio, openZstd}
 )
 
 // A packedStream reads one or several consecutive compressed streams to the end of its source.

@@ -39,7 +39,8 @@ func IsURL(path string) bool {
 }
 
 // ErrNoNetwork is the error of programs that read no URLs.
-var ErrNoNetwork = ObjectError{"it is a URL, which this program does not read; use the command eccbench, or download it"}
+var ErrNoNetwork = ObjectError{"it is a URL, which this program does not read; use the command eccbench, or download " +
+	"it"}
 
 // An Object is an object that is read by ranges. Short ranges are read in blocks; the last block
 // is cached.

@@ -25,11 +25,12 @@ type Filters struct {
 	Push         func(to, line, old0, sum0, old1, sum1, old2, sum2 *uint64, n int)
 	PushPairs    func(to *uint32, line, old0, sum0, old1, sum1, old2 *uint16, sum2 *uint32, n int)
 	Quantise     func(dst, sums *uint32, n int, base, most, factor, top uint32, zero, down, up uint64, near uint32) uint32
-	QuantiseWide func(dst *uint32, sums *uint64, n int, base, most, factor, zero, drop, down, up uint64, top, near uint32) uint32
-	PutBytes     func(dst *uint8, levels *uint32, n int)
-	PutPairs     func(dst *uint16, levels *uint32, n int, shift uint32)
-	PutSingles   func(dst *float32, levels *uint32, n int, lo, step float32)
-	PutDoubles   func(dst *float32, levels *uint32, n int, lo, step float64)
+	QuantiseWide func(dst *uint32, sums *uint64, n int, base, most, factor, zero, drop, down, up uint64, top,
+		near uint32) uint32
+	PutBytes   func(dst *uint8, levels *uint32, n int)
+	PutPairs   func(dst *uint16, levels *uint32, n int, shift uint32)
+	PutSingles func(dst *float32, levels *uint32, n int, lo, step float32)
+	PutDoubles func(dst *float32, levels *uint32, n int, lo, step float64)
 }
 
 // Vectors returns the number of vectors for n numbers of a size in bytes.

@@ -133,7 +133,8 @@ func (a *Array) Held() int64 {
 // room returns an error if held exceeds the available memory.
 func (a *Array) room() error {
 	if need := a.Held(); a.memory > 0 && need > a.memory {
-		return fmt.Errorf("%d rows of its chunks of %v, and those that are read, take %s of memory, %s are free; use a machine with more, or save it in chunks of fewer slices",
+		return fmt.Errorf("%d rows of its chunks of %v, and those that are read, take %s of memory, %s are free; use a "+
+			"machine with more, or save it in chunks of fewer slices",
 			rowsKept, a.chunk, quantity.Bytes(need), quantity.Bytes(a.memory))
 	}
 	return nil

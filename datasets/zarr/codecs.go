@@ -61,7 +61,8 @@ func codecOf(id string) (chunkCodec, error) {
 	case "crc32c":
 		return checkCRC32C, nil
 	}
-	return nil, fmt.Errorf("its codec is %.40q; want one of bytes, transpose, sharding_indexed, blosc, zstd, gzip, zlib, bz2, lz4 and crc32c: save it with one of them", id)
+	return nil, fmt.Errorf("its codec is %.40q; want one of bytes, transpose, sharding_indexed, blosc, zstd, gzip, "+
+		"zlib, bz2, lz4 and crc32c: save it with one of them", id)
 }
 
 // unpacks returns the codec for a compression of files.
@@ -265,7 +266,8 @@ func codingOf(list []named, axes int) (c chunkCoding, err error) {
 			}
 			c.big, c.plain, flat = o.Endian == "big", o.Endian == "", true
 		case codec.Name == "bytes" || codec.Name == "transpose" || !flat:
-			return c, fmt.Errorf("its codec %.40q is at a place where it is not read; save it with bytes and one of blosc, zstd and gzip", codec.Name)
+			return c, fmt.Errorf("its codec %.40q is at a place where it is not read; save it with bytes and one of blosc, "+
+				"zstd and gzip", codec.Name)
 		default:
 			step, err := codecOf(codec.Name)
 			if err != nil {

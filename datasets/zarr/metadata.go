@@ -103,7 +103,8 @@ func Find(s Store, name string) (*Node, error) {
 		default:
 			list := s.List(node.at)
 			if len(list) != 1 {
-				return nil, fmt.Errorf("a Zarr group and no image by itself; choose an array with --array, or array=NAME in an input string: %s", node.choices(s))
+				return nil, fmt.Errorf("a Zarr group and no image by itself; choose an array with --array, or array=NAME in an "+
+					"input string: %s", node.choices(s))
 			}
 			child = list[0]
 		}
@@ -118,7 +119,8 @@ func Find(s Store, name string) (*Node, error) {
 			root = parent
 		}
 	}
-	return nil, fmt.Errorf("a Zarr group and no image by itself; choose an array with --array, or array=NAME in an input string: %s", node.choices(s))
+	return nil, fmt.Errorf("a Zarr group and no image by itself; choose an array with --array, or array=NAME in an "+
+		"input string: %s", node.choices(s))
 }
 
 // inherit copies the attributes of an image from its group.
@@ -386,7 +388,8 @@ func (a *Array) codecs(list []named) (err error) {
 		return err
 	}
 	if len(list) > 1 {
-		return fmt.Errorf("its shards are encoded by %.40q, so that no part of them can be read; save it with codecs of the chunks within alone", list[1].Name)
+		return fmt.Errorf("its shards are encoded by %.40q, so that no part of them can be read; save it with codecs of "+
+			"the chunks within alone", list[1].Name)
 	}
 	var o struct {
 		Shape    []int64 `json:"chunk_shape"`
@@ -432,7 +435,8 @@ func typeOf(name string) (element.Type, error) {
 	if s := element.ParseType(name); s != 0 {
 		return s, nil
 	}
-	return 0, fmt.Errorf("data type %.40q is not bool, an integer of up to 64 bits, float16, float32 or float64; save it as one of them", name)
+	return 0, fmt.Errorf("data type %.40q is not bool, an integer of up to 64 bits, float16, float32 or float64; save "+
+		"it as one of them", name)
 }
 
 // version2 reads a .zarray.

@@ -12,15 +12,17 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"eccbench/datasets/files"
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/storage"
 	"eccbench/impls"
 	"eccbench/internal/ask"
 	"eccbench/internal/bench"
+	"eccbench/internal/host"
 	"eccbench/internal/release"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 )
 
 // Exit codes.
@@ -40,7 +42,7 @@ type Program struct {
 	Worker         []string // the command line of a worker
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Clock          runner.Clock // nil except in tests
+	Clock          worker.Clock // nil except in tests
 	lacking        sync.Map     // the messages that Missing has printed
 }
 
@@ -51,7 +53,14 @@ type Subcommand struct {
 	Hidden            bool
 	// Conducts marks a command that runs workers and handles signals on its own.
 	Conducts bool
-	Run      func(c *Program, args []string) error
+	// Run defines the flags, parses the arguments and does the work.
+	Run func(c *Program, f *pflag.FlagSet, parse func() error) error
+}
+
+// Do runs the command with arguments.
+func (s Subcommand) Do(c *Program, args []string) error {
+	f := pflag.NewFlagSet(s.Name, pflag.ContinueOnError)
+	return s.Run(c, f, func() error { return c.parse(s, f, args) })
 }
 
 // Usage marks an error as a fault of the arguments or the input.
@@ -89,7 +98,7 @@ func (c *Program) Say(err error) {
 func Code(err error) int {
 	var verdict VerdictError
 	var answered ask.VerdictError
-	var read *files.ReadError
+	var read *format.ReadError
 	switch {
 	case errors.As(err, &verdict):
 		return verdict.Code
@@ -107,10 +116,10 @@ func Code(err error) int {
 }
 
 // Version returns the release of this program, or the revision of its source, and the toolchain.
-func Version() string { return release.Version(runner.ProgramHash) }
+func Version() string { return release.Version(host.ProgramHash) }
 
-// Parse reads the flags of a subcommand, or prints its help and returns pflag.ErrHelp.
-func (c *Program) Parse(s Subcommand, f *pflag.FlagSet, args []string) error {
+// parse reads the flags of a subcommand, or prints its help and returns pflag.ErrHelp.
+func (c *Program) parse(s Subcommand, f *pflag.FlagSet, args []string) error {
 	f.SetOutput(io.Discard)
 	f.SortFlags = false
 	f.Usage = func() {}

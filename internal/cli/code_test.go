@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"eccbench/datasets/files"
+	"eccbench/datasets/files/format"
 	"eccbench/internal/ask"
 	"eccbench/internal/bench"
 	"eccbench/internal/verify"
@@ -36,8 +36,8 @@ func TestCodeOfDamagedFiles(t *testing.T) {
 		err  error
 		want int
 	}{
-		{damaged, ExitFailure}, {&files.ReadError{Path: "a.nii.gz", Err: damaged}, ExitUsage}, {fmt.Errorf("curve: %w", &files.ReadError{Path: "a.nii.gz", Err: damaged}), ExitUsage},
-		{&files.ReadError{Path: "a.nii.gz", Err: fmt.Errorf("reading voxels: %w", syscall.EIO)}, ExitFailure}, {&files.ReadError{Path: "https://host/a.nii.gz", Err: damaged}, ExitFailure},
+		{damaged, ExitFailure}, {&format.ReadError{Path: "a.nii.gz", Err: damaged}, ExitUsage}, {fmt.Errorf("curve: %w", &format.ReadError{Path: "a.nii.gz", Err: damaged}), ExitUsage},
+		{&format.ReadError{Path: "a.nii.gz", Err: fmt.Errorf("reading voxels: %w", syscall.EIO)}, ExitFailure}, {&format.ReadError{Path: "https://host/a.nii.gz", Err: damaged}, ExitFailure},
 	} {
 		if got := Code(c.err); got != c.want {
 			t.Errorf("%v: %d, want %d", c.err, got, c.want)

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"eccbench/datasets"
-	"eccbench/datasets/files"
+	"eccbench/datasets/files/format"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
@@ -22,7 +22,7 @@ import (
 // Inputs makes images from the names that package datasets reads.
 type Inputs struct {
 	// Surveys remember the ladders of files from one opening to the next; nil for none.
-	Surveys *files.Surveys
+	Surveys *format.Surveys
 }
 
 // Open makes the source that a name describes.

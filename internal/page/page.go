@@ -11,6 +11,7 @@ import (
 
 	"eccbench/datasets"
 	"eccbench/datasets/files"
+	"eccbench/datasets/files/format"
 	"eccbench/internal/ask"
 	"eccbench/internal/grid"
 	"eccbench/internal/library"
@@ -67,7 +68,7 @@ func (r Request) ofVolume() (Request, int64, error) {
 	if r.Stack || datasets.IsName(r.Input) {
 		return r, 1, nil
 	}
-	n, err := files.Volumes(r.Input, files.Options{})
+	n, err := files.Volumes(r.Input, format.Options{})
 	if n > 1 && r.Volume == "" {
 		r.Volume = "0"
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -9,7 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mattn/go-runewidth"
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
 
 	"eccbench/internal/verify"
 )
@@ -199,51 +202,44 @@ func WriteCSV(w io.Writer, lines [][]string) error {
 
 // Table prints a header and rows of cells as text or Markdown.
 func Table(w io.Writer, f Format, header []string, cells [][]string) error {
-	table := [][]string{escaped(f, header)}
-	for _, row := range cells {
-		table = append(table, escaped(f, row))
+	options := []tablewriter.Option{
+		tablewriter.WithHeaderAutoFormat(tw.Off),
+		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
+		tablewriter.WithRowAutoWrap(tw.WrapNone),
+		tablewriter.WithHeaderAlignment(tw.AlignLeft),
+	}
+	if f == Markdown {
+		options = append(options, tablewriter.WithRenderer(renderer.NewMarkdown()))
+	} else {
+		options = append(options, tablewriter.WithRendition(tw.Rendition{
+			Borders: tw.BorderNone,
+			Symbols: tw.NewSymbols(tw.StyleLight),
+			Settings: tw.Settings{
+				Separators: tw.Separators{BetweenRows: tw.Off, BetweenColumns: tw.Off},
+				Lines:      tw.Lines{ShowHeaderLine: tw.On},
+			},
+		}))
+	}
+	header = escaped(f, header)
+	rows := cells
+	cells = nil
+	for _, row := range rows {
+		cells = append(cells, escaped(f, row))
 	}
 	if limit := columnsOf(w); f == Text && limit > 0 {
-		header, cells := fit(table[0], table[1:], limit)
-		table = append([][]string{header}, cells...)
+		header, cells = fit(header, cells, limit)
 	}
-	columns := runewidth.Condition{StrictEmojiNeutral: true} // the same in every locale
-	widths := make([]int, len(header))
-	for _, row := range table {
-		for i, s := range row {
-			for line := range strings.SplitSeq(s, "\n") {
-				widths[i] = max(widths[i], columns.StringWidth(strings.TrimSpace(line)))
-			}
-		}
-	}
-	bar, rule := "", ""
-	for i, n := range widths {
-		if f == Markdown {
-			widths[i] = max(n, 1)
-			bar, rule = "|", rule+"|:"+strings.Repeat("-", widths[i]+1)
-		} else {
-			rule += strings.Repeat("─", n+2)
-		}
-	}
-	var b strings.Builder
-	for i, row := range table {
-		for more := true; more; { // lines of the cells
-			more = false
-			for c, s := range row {
-				line, rest, found := strings.Cut(s, "\n")
-				b.WriteString(bar + " " + columns.FillRight(strings.TrimSpace(line), widths[c]) + " ")
-				row[c], more = rest, more || found
-			}
-			b.WriteString(bar + "\n")
-		}
-		if i == 0 && (f == Markdown || len(cells) > 0) {
-			b.WriteString(rule + bar + "\n")
-		}
-	}
-	if _, err := io.WriteString(w, b.String()); err != nil {
+	var b bytes.Buffer // the library does not report errors of writes
+	t := tablewriter.NewTable(&b, options...)
+	t.Header(header)
+	if err := t.Bulk(cells); err != nil {
 		return fmt.Errorf("printing a table: %w", err)
 	}
-	return nil
+	if err := t.Render(); err != nil {
+		return fmt.Errorf("printing a table: %w", err)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
 }
 
 // Compact prints a header and rows of cells as Markdown without padding, for long texts.

@@ -28,7 +28,8 @@ func (i isa) counts(what, typ string) {
 		return i.shuffle(what, all)
 	}
 	ones := i.shuffle("ones", [16]byte{0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4})
-	nibbles, everyByte, pairs := repeat("nibbles", 15), repeat("everyByte", 1), i.shuffle("everyPair", [16]byte{1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0})
+	nibbles, everyByte, pairs := repeat("nibbles", 15), repeat("everyByte", 1), i.shuffle("everyPair",
+		[16]byte{1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0})
 	voxels := lanes()
 	count := func(v VecVirtual) {
 		table, mask, high := i.wide(), i.wide(), i.wide()
@@ -72,7 +73,8 @@ func (i isa) weigh() {
 	name := "weigh" + i.name
 	TEXT(name, NOSPLIT, "func(dst *uint16, src, weights *uint8, n int)")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("%s writes, n times %d of them, the sums of the 12 bytes that begin with each one, with weights below 128.", name, i.bytes),
+	Doc(fmt.Sprintf("%s writes, n times %d of them, the sums of the 12 bytes that begin with each one, with weights "+
+		"below 128.", name, i.bytes),
 		"Two products add up to less than 32768.")
 	dst, src, from := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("weights"), GP64())
 	var weights [6]VecVirtual
@@ -137,7 +139,8 @@ func (i isa) pushPairs() {
 	name := "pushPairs" + i.name
 	TEXT(name, NOSPLIT, "func(to *uint32, line, old0, sum0, old1, sum1, old2 *uint16, sum2 *uint32, n int)")
 	Pragma("noescape")
-	Doc(name + " is push" + i.name + " for n vectors of 16 bits, of sums that fit those, but for the last filter's, of 32.")
+	Doc(name + " is push" + i.name +
+		" for n vectors of 16 bits, of sums that fit those, but for the last filter's, of 32.")
 	to, line, last := Load(Param("to"), GP64()), Load(Param("line"), GP64()), Load(Param("sum2"), GP64())
 	var sums, olds [3]Register
 	for k := range olds {
@@ -263,8 +266,10 @@ func (i isa) push() {
 	name := "push" + i.name
 	TEXT(name, NOSPLIT, "func(to, line, old0, sum0, old1, sum1, old2, sum2 *uint64, n int)")
 	Pragma("noescape")
-	Doc(name+" runs a line of n vectors through three box filters. Each has the line that leaves it, which the one that enters",
-		"takes the place of, and the sums before. The sums of the first two enter the next one, those of the last are the answer.")
+	Doc(name+" runs a line of n vectors through three box filters. Each has the line that leaves it, which the one that "+
+		"enters",
+		"takes the place of, and the sums before. The sums of the first two enter the next one, those of the last are the "+
+			"answer.")
 	to, line := Load(Param("to"), GP64()), Load(Param("line"), GP64())
 	var sums, olds [3]Register
 	for k := range sums {
@@ -290,12 +295,16 @@ func (i isa) push() {
 // quantise converts 32-bit sums to levels.
 func (i isa) quantise() {
 	name := "quantise" + i.name
-	TEXT(name, NOSPLIT, "func(dst, sums *uint32, n int, base, most, factor, top uint32, zero, down, up uint64, near uint32) uint32")
+	TEXT(name, NOSPLIT, "func(dst, sums *uint32, n int, base, most, factor, top uint32, zero, down, up uint64, near "+
+		"uint32) uint32")
 	Pragma("noescape")
-	Doc(name+" writes the levels of n vectors of sums and returns 0, or another number where one of them is too near to the next level:",
-		"(min(max(sum, base) − base, most)·factor + zero) >> down, at most top, is too near where what is shifted out, the upper 32 bits of it, is not below near.")
+	Doc(name+" writes the levels of n vectors of sums and returns 0, or another number where one of them is too near to "+
+		"the next level:",
+		"(min(max(sum, base) − base, most)·factor + zero) >> down, at most top, is too near where what is shifted out, the "+
+			"upper 32 bits of it, is not below near.")
 	dst, sums := Load(Param("dst"), GP64()), Load(Param("sums"), GP64())
-	base, most, factor := i.all("base", broadcast32, i.wide()), i.all("most", broadcast32, i.wide()), i.all("factor", broadcast32, i.wide())
+	base, most, factor := i.all("base", broadcast32, i.wide()), i.all("most", broadcast32, i.wide()), i.all("factor",
+		broadcast32, i.wide())
 	top, zero := i.all("top", broadcast32, i.wide()), i.all("zero", broadcast64, i.wide())
 	down, up := XMM(), XMM()
 	VMOVQ(Load(Param("down"), GP64()), down)
@@ -329,7 +338,8 @@ func (i isa) quantise() {
 // quantiseWide converts 64-bit sums to levels.
 func (i isa) quantiseWide() {
 	name := "quantiseWide" + i.name
-	TEXT(name, NOSPLIT, "func(dst *uint32, sums *uint64, n int, base, most, factor, zero, drop, down, up uint64, top, near uint32) uint32")
+	TEXT(name, NOSPLIT, "func(dst *uint32, sums *uint64, n int, base, most, factor, zero, drop, down, up uint64, top, "+
+		"near uint32) uint32")
 	Pragma("noescape")
 	Doc(name + " is quantise" + i.name + " for sums below 2^63, whose distance from base is shifted by drop to 32 bits.")
 	dst, sums := Load(Param("dst"), GP64()), Load(Param("sums"), GP64())

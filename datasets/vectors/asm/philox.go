@@ -279,7 +279,8 @@ func (i isa) noisePairs() {
 	name := "noisePairs" + i.name
 	TEXT(name, NOSPLIT, "func(dst *uint16, s *uint32, first uint32, turns int, levels, shift uint32)")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("%s writes the levels of %d voxels of a row a turn, at most 65,536 levels, each plus shift, two numbers of 16 bits.", name, i.unit()))
+	Doc(fmt.Sprintf("%s writes the levels of %d voxels of a row a turn, at most 65,536 levels, each plus shift, two "+
+		"numbers of 16 bits.", name, i.unit()))
 	l := i.begin(i.inOrder(), "inOrder")
 	levels, shift := i.kept("levels", broadcast32), i.kept("shift", broadcast32)
 	order := i.pairsOrder()
@@ -303,7 +304,8 @@ func (i isa) noiseFloats(double bool) {
 	name := what + i.name
 	TEXT(name, NOSPLIT, "func(dst *float32, s *uint32, first uint32, turns int, levels uint32, lo, step "+typ+")")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("%s writes the values of %d voxels of a row a turn, with the ladder's arithmetic in %s.%s", name, i.unit(), typ, zero))
+	Doc(fmt.Sprintf("%s writes the values of %d voxels of a row a turn, with the ladder's arithmetic in %s.%s", name,
+		i.unit(), typ, zero))
 	l := i.begin(i.transposed(), "transposed")
 	levels, lo, step := i.kept("levels", broadcast32), i.kept("lo", broadcast), i.kept("step", broadcast)
 	l.each(func(groups []quad) {

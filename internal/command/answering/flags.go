@@ -16,12 +16,13 @@ import (
 
 	"eccbench/datasets"
 	"eccbench/datasets/files"
+	"eccbench/datasets/files/format"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
+	"eccbench/internal/host"
 	"eccbench/internal/quantity"
 	"eccbench/internal/remote"
 	"eccbench/internal/report"
-	"eccbench/internal/runner"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -40,7 +41,7 @@ type Flags struct {
 }
 
 // GeometryOf returns the place of the voxels in space, or nil if the image is not a file that records it.
-func (a *Flags) GeometryOf(image string) (*files.Geometry, error) {
+func (a *Flags) GeometryOf(image string) (*format.Geometry, error) {
 	if a.In.Stack || datasets.IsName(image) {
 		return nil, nil
 	}
@@ -97,7 +98,7 @@ func (a *Flags) Question(c *cli.Program, input string, targets []cli.Target, oth
 	q = ask.Question{
 		Options: a.Options, Slices: a.Slices, Input: a.In.Naming(input), Shown: report.VisibleText(a.Spooled.Shown(input)),
 		Named: a.Named,
-		Impl:  a.Impl, Threads: a.Threads, Budget: a.Budget, Memory: runner.AvailableMemory, Follow: c.Following(a.Quiet),
+		Impl:  a.Impl, Threads: a.Threads, Budget: a.Budget, Memory: host.AvailableMemory, Follow: c.Following(a.Quiet),
 	}
 	if a.Mask != "" {
 		q.Mask, q.MaskShown = a.In.NamingWhole(a.Mask), a.Spooled.Shown(a.Mask)
@@ -185,5 +186,5 @@ func WriteJSON(w io.Writer, v any) error {
 
 // LimitsOf returns the limits of a verification by time and by the memory that is free.
 func LimitsOf(budget time.Duration) ask.Limits {
-	return ask.Limits{Budget: budget, Free: runner.AvailableMemory}
+	return ask.Limits{Budget: budget, Free: host.AvailableMemory}
 }

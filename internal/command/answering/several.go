@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/datasets/files"
+	"eccbench/datasets/files/format"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/crew"
@@ -121,7 +122,7 @@ const EveryVolume = "all"
 func (a *Flags) volumes(paths []string) ([]imageOf, error) {
 	var images []imageOf
 	for _, image := range a.each(paths) {
-		n, err := files.Volumes(image.input, files.Options{})
+		n, err := files.Volumes(image.input, format.Options{})
 		if err != nil {
 			return nil, cli.Usage(err)
 		}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"eccbench/datasets/files"
+	"eccbench/datasets/files/format"
 	"eccbench/impls/assess/runs"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
@@ -62,9 +62,8 @@ type assessJob struct {
 // assessFormats lists the output formats of comparisons.
 var assessFormats = []string{"table", "csv", "json", "md", "html"}
 
-func doAssess(c *cli.Program, args []string) error {
+func doAssess(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var j assessJob
-	f := pflag.NewFlagSet("assess", pflag.ContinueOnError)
 	f.StringSliceVar(&j.given, "labels", nil,
 		"labels to compare (default all labels and their union)")
 	f.StringArrayVar(&j.joined, "group", nil, "labels as one mask, such as `'vessels=1,2,3'`; repeatable")
@@ -91,7 +90,7 @@ func doAssess(c *cli.Program, args []string) error {
 	}
 	j.AddEffort(f)
 	f.MarkHidden("impl")
-	if err := c.Parse(Command(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	if err := j.checkFlags(f); err != nil {
@@ -197,8 +196,8 @@ type assessed struct {
 	method          string // the method that made the prediction, for many pairs
 	dims            int
 	answer          ask.Answered[assess.Comparisons]
-	geometry        *files.Geometry // of the truth; nil if its file has none
-	sizes           [][]float64     // of each set, in mm; nil if the file has no voxel size
+	geometry        *format.Geometry // of the truth; nil if its file has none
+	sizes           [][]float64      // of each set, in mm; nil if the file has no voxel size
 	constructions   []int
 	threads         int
 	patches         [][]float64 // the mean errors over patches of each row; nil without --patch
@@ -286,8 +285,8 @@ func (j assessJob) byPatch(q *ask.Assess, name string, a *assessed) error {
 }
 
 // geometry returns the geometry of the truth, or an error if the prediction has a different one.
-func (j assessJob) geometry(pred, truth string) (*files.Geometry, error) {
-	var g [2]*files.Geometry
+func (j assessJob) geometry(pred, truth string) (*format.Geometry, error) {
+	var g [2]*format.Geometry
 	for i, path := range []string{pred, truth} {
 		var err error
 		if g[i], err = j.GeometryOf(path); err != nil {

@@ -52,9 +52,8 @@ type bettiJob struct {
 	share shareJob
 }
 
-func doBetti(c *cli.Program, args []string) error {
+func doBetti(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var j bettiJob
-	f := pflag.NewFlagSet("betti", pflag.ContinueOnError)
 	cli.NumbersVar(f, &j.at, "at",
 		"only the sets at or below these values (default every level at which a number changes)")
 	j.addRange(f)
@@ -72,7 +71,7 @@ func doBetti(c *cli.Program, args []string) error {
 	j.AddMask(f)
 	j.share.add(f, "Betti numbers at some values")
 	j.AddEffort(f)
-	if err := c.Parse(Betti(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	if err := cmp.Or(j.checkRows(f), j.CheckOptions(), j.Check()); err != nil {

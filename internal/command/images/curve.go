@@ -48,9 +48,8 @@ type curveJob struct {
 	table   string
 }
 
-func doCurve(c *cli.Program, args []string) error {
+func doCurve(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var j curveJob
-	f := pflag.NewFlagSet("curve", pflag.ContinueOnError)
 	j.rows.add(f)
 	f.StringVarP(&j.Out, "out", "o", "", "write to this `FILE`; for several images or parts, to this folder")
 	f.StringVar(&j.plot, "plot", "",
@@ -67,7 +66,7 @@ func doCurve(c *cli.Program, args []string) error {
 	f.StringVar(&j.table, "table", "",
 		"with --shard: a `FILE` of all distinct values of the whole float32 image (see eccbench levels --distinct)")
 	j.AddEffort(f)
-	if err := c.Parse(Curve(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	err := cmp.Or(j.rows.check(f), j.CheckOptions(), j.Flags.Check())

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"eccbench/datasets/files"
+	"eccbench/datasets/files/format"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/command/answering"
@@ -39,9 +39,8 @@ type eigenmapJob struct {
 	vectors, truth string
 }
 
-func doEigenmap(c *cli.Program, args []string) error {
+func doEigenmap(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var j eigenmapJob
-	f := pflag.NewFlagSet("eigenmap", pflag.ContinueOnError)
 	f.StringVar(&j.graph.Graph, "graph", "grid",
 		"grid: a node per voxel, linked to neighbours; patch: a node per patch, linked to all")
 	f.IntVarP(&j.graph.Pairs, "pairs", "k", 0, "number of lowest pairs (default 4, for patches 2)")
@@ -69,7 +68,7 @@ func doEigenmap(c *cli.Program, args []string) error {
 	}
 	j.AddEffort(f)
 	f.Lookup("time-limit").Usage = "time for the verification (default 15m: the proof that no pair is missing of volumes up to about 96³)"
-	if err := c.Parse(Eigenmap(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	ofGrid := []string{"sigma", "floor", "corners", "radius", "plain"}
@@ -212,7 +211,7 @@ func (j eigenmapJob) run(c *cli.Program, t answering.Target) error {
 
 // writeFiles writes the segmentation and the eigenvectors to the files that the flags name. A NIfTI
 // file gets the affine of the image.
-func (j eigenmapJob) writeFiles(a ask.EigenmapAnswer, found []bool, place *files.Geometry, note string) error {
+func (j eigenmapJob) writeFiles(a ask.EigenmapAnswer, found []bool, place *format.Geometry, note string) error {
 	var affine *[3][4]float64
 	if place != nil {
 		affine = &place.Affine

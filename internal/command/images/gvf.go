@@ -38,9 +38,8 @@ type gvfJob struct {
 	plot string
 }
 
-func doGVF(c *cli.Program, args []string) error {
+func doGVF(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var j gvfJob
-	f := pflag.NewFlagSet("gvf", pflag.ContinueOnError)
 	f.Int64Var(&j.flow.Steps, "steps", 0, "the field after `N` explicit steps")
 	f.Float64Var(&j.flow.Tol, "tol", 0, "the steady state, to a residual of `X` times |b·V0|, such as 1e-4")
 	f.Float64Var(&j.flow.Mu, "mu", 0.05, "weight μ of the diffusion")
@@ -56,7 +55,7 @@ func doGVF(c *cli.Program, args []string) error {
 		return err
 	}
 	j.AddEffort(f)
-	if err := c.Parse(GVF(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	switch {

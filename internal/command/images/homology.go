@@ -16,9 +16,9 @@ import (
 	"eccbench/internal/cli"
 	"eccbench/internal/command/answering"
 	"eccbench/internal/grid"
+	"eccbench/internal/host"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
-	"eccbench/internal/runner"
 	"eccbench/internal/workloads/homology"
 )
 
@@ -45,15 +45,14 @@ type homologyJob struct {
 	bare          bool
 }
 
-func doHomology(c *cli.Program, args []string) error {
+func doHomology(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var j homologyJob
-	f := pflag.NewFlagSet("homology", pflag.ContinueOnError)
 	f.StringVar(&j.field, "field", "2", "coefficients `F`: a prime, Q, or Z for torsion too")
 	f.StringVar(&j.format, "format", "text", "text, csv or json")
 	f.BoolVar(&j.bare, "no-header", false, "omit the provenance line and the column names of CSV")
 	f.StringVarP(&j.Out, "out", "o", "", "write to this `FILE`")
 	j.AddEffort(f)
-	if err := c.Parse(Homology(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	if !slices.Contains([]string{"text", "csv", "json"}, j.format) {
@@ -113,7 +112,7 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 		return notOfImage(input, cli.Usage(err))
 	}
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: j.Threads},
-		Memory: runner.AvailableMemory()}
+		Memory: host.AvailableMemory()}
 	impl, err := ask.Choose(c.Homology, j.Impl, shown, p, conditions, ask.HomologyImpls...)
 	if err != nil {
 		return err

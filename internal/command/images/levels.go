@@ -17,9 +17,9 @@ import (
 	"eccbench/internal/cli"
 	"eccbench/internal/command/answering"
 	"eccbench/internal/grid"
+	"eccbench/internal/host"
 	"eccbench/internal/regular"
 	"eccbench/internal/report"
-	"eccbench/internal/runner"
 	"eccbench/internal/workloads/ecc/fingerprint"
 	"eccbench/internal/workloads/ecc/parts"
 )
@@ -44,10 +44,9 @@ func Levels() cli.Subcommand {
 	}
 }
 
-func doLevels(c *cli.Program, args []string) error {
+func doLevels(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var j sharing
 	var distinct int64
-	f := pflag.NewFlagSet(levelsName, pflag.ContinueOnError)
 	f.StringVarP(&j.Out, "out", "o", "", "write to this `FILE`; for a part, to this folder")
 	if err := j.AddImage(f); err != nil {
 		return err
@@ -55,7 +54,7 @@ func doLevels(c *cli.Program, args []string) error {
 	f.Int64Var(&distinct, "distinct", 0, "print the distinct values, at most `N`, in place of the range")
 	j.addShard(f, "range of values")
 	f.BoolVarP(&j.Quiet, "quiet", "q", false, "print only errors on standard error")
-	if err := c.Parse(Levels(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	if err := j.CheckImage(f, "these are the values that levels are made of"); err != nil {
@@ -74,7 +73,7 @@ func doLevels(c *cli.Program, args []string) error {
 		if err != nil {
 			return err
 		}
-		src, err := ask.OpenMasked(runner.AvailableMemory(), name, "")
+		src, err := ask.OpenMasked(host.AvailableMemory(), name, "")
 		if err != nil {
 			return cli.Usage(err)
 		}

@@ -48,9 +48,8 @@ type mergeJob struct {
 	missing bool
 }
 
-func doMerge(c *cli.Program, args []string) error {
+func doMerge(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var j mergeJob
-	f := pflag.NewFlagSet("merge", pflag.ContinueOnError)
 	j.rows.add(f)
 	f.StringVarP(&j.Out, "out", "o", "", "write to this `FILE`")
 	f.StringVar(&j.plot, "plot", "", "also draw the curve to this .svg or .png `FILE`")
@@ -58,7 +57,7 @@ func doMerge(c *cli.Program, args []string) error {
 		"print the shards without a valid part as a Slurm array (3,5-7), and nothing else")
 	f.IntVar(&j.Threads, "threads", runtime.GOMAXPROCS(0), "cores")
 	f.BoolVarP(&j.Quiet, "quiet", "q", false, "print only errors on standard error")
-	if err := c.Parse(Merge(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	if err := cmp.Or(j.rows.check(f), j.Check()); err != nil {

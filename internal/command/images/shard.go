@@ -22,9 +22,9 @@ import (
 	"eccbench/internal/cli"
 	"eccbench/internal/command/answering"
 	"eccbench/internal/grid"
+	"eccbench/internal/host"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
-	"eccbench/internal/runner"
 	"eccbench/internal/shard"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
@@ -195,7 +195,7 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 	if err != nil {
 		return cli.Usage(err)
 	}
-	src, err := ask.OpenMasked(runner.AvailableMemory(), name, mask)
+	src, err := ask.OpenMasked(host.AvailableMemory(), name, mask)
 	if err != nil {
 		return cli.Usage(err)
 	}

@@ -20,7 +20,7 @@ func output(t *testing.T, s cli.Subcommand, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
 	c := cli.Program{Set: impls.All(impls.Devices()), Stdout: &out, Stderr: &errs}
-	if err := s.Run(&c, append([]string{"--quiet"}, args...)); err != nil {
+	if err := s.Do(&c, append([]string{"--quiet"}, args...)); err != nil {
 		t.Fatalf("%s %q: %v", s.Name, args, err)
 	}
 	return regexp.MustCompile(`\(key [0-9a-f]{32}\)`).ReplaceAllString(out.String(), "")

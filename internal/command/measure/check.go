@@ -26,11 +26,10 @@ func Check() cli.Subcommand {
 	}
 }
 
-func doCheck(c *cli.Program, args []string) error {
-	f := pflag.NewFlagSet("check", pflag.ContinueOnError)
+func doCheck(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	answers := f.Bool("answers", false, "also answer the inputs again, and compare the digests of the answers")
 	limit := f.Duration("time-limit", time.Minute, "time limit of an answer")
-	if err := c.Parse(Check(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	if f.NArg() == 0 {

@@ -19,10 +19,9 @@ func Compare() cli.Subcommand {
 	}
 }
 
-func doCompare(c *cli.Program, args []string) error {
-	f := pflag.NewFlagSet("compare", pflag.ContinueOnError)
+func doCompare(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	format := f.String("format", "text", "text, md, json")
-	if err := c.Parse(Compare(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	style, err := report.ParseFormat(*format)

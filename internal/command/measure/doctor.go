@@ -15,10 +15,12 @@ import (
 	"eccbench/internal/cli"
 	"eccbench/internal/device"
 	"eccbench/internal/gating"
+	"eccbench/internal/host"
 	"eccbench/internal/quantity"
 	"eccbench/internal/resident"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 	"eccbench/kernels"
 )
 
@@ -31,15 +33,14 @@ func Doctor() cli.Subcommand {
 	}
 }
 
-func doDoctor(c *cli.Program, args []string) error {
+func doDoctor(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var in cli.Inputs
-	f := pflag.NewFlagSet("doctor", pflag.ContinueOnError)
 	which := f.String("device", "", "GPU `ID`: number, UUID or name (default the first)")
 	list := f.String("devices", "", "several GPUs: all, or a list such as `0,1,3`")
 	in.AddWorkload(f, c.Benches)
 	var guests cli.Peers
 	guests.Add(f)
-	if err := c.Parse(Doctor(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	b, err := in.Bench()
@@ -58,7 +59,7 @@ func doDoctor(c *cli.Program, args []string) error {
 	if len(guests.Found()) > 0 {
 		return tryPeers(c, guests.Found(), line)
 	}
-	run, err := runner.NewRunRecord(nil, 0)
+	run, err := host.NewRunRecord(nil, 0)
 	if err != nil {
 		return err
 	}
@@ -66,7 +67,7 @@ func doDoctor(c *cli.Program, args []string) error {
 	line("cpu", "%s, %d cores for this process", m.CPU, m.Cores)
 	line("caches", "%v", m.Caches)
 	line("governor", "%s", m.Governor)
-	line("memory", "%s, %s available", quantity.Bytes(m.Memory), quantity.Bytes(runner.AvailableMemory()))
+	line("memory", "%s, %s available", quantity.Bytes(m.Memory), quantity.Bytes(host.AvailableMemory()))
 	line("cgroup", "cpu.max %s, memory %s", m.CgroupCPU, cgroupLimit(m.CgroupBytes))
 	line("load", "%.2f %.2f %.2f", m.Load[0], m.Load[1], m.Load[2])
 	if m.Load[0] > float64(m.Cores)/2 {
@@ -218,7 +219,7 @@ const tryBudget = 6 * time.Second
 // tryWorker runs one small cell as the command run would. The cell uses shared memory, a worker
 // process, its pipe, the ceiling and a verdict.
 func tryWorker(c *cli.Program, b runner.Bench, line func(what, format string, args ...any)) error {
-	sampling := runner.Sampling{Target: 1, MinSamples: 10, MaxSamples: 20, MaxTime: time.Second,
+	sampling := worker.Sampling{Target: 1, MinSamples: 10, MaxSamples: 20, MaxTime: time.Second,
 		WarmUp: 50 * time.Millisecond}
 	p := runner.Plan{
 		Command: c.Worker, Clock: c.Clock, Benches: c.Benches, Workload: b.Name(), Impls: []string{gating.OnHost(b)},

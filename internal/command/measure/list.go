@@ -35,14 +35,13 @@ type question struct {
 	Kinds []bench.Kind `json:"inputs,omitempty"`
 }
 
-func doList(c *cli.Program, args []string) error {
+func doList(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var format, workload string
 	var guests cli.Peers
-	f := pflag.NewFlagSet("list", pflag.ContinueOnError)
 	f.StringVar(&workload, "workload", c.Benches[0].Name(), "the `WORKLOAD` to list, or all")
 	f.StringVar(&format, "format", "text", "text, md or json")
 	guests.Add(f)
-	if err := c.Parse(List(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	if err := guests.Join(c, nil); err != nil {

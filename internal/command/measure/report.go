@@ -36,10 +36,9 @@ func Report() cli.Subcommand {
 	}
 }
 
-func doReport(c *cli.Program, args []string) error {
+func doReport(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var format, plots, html, gated, about string
 	var machine, spans, memory, verdicts bool
-	f := pflag.NewFlagSet("report", pflag.ContinueOnError)
 	f.StringVar(&format, "format", "text", "text, md, csv, json, or gobench for benchstat")
 	f.StringVar(&plots, "plots", "", "draw each table of two or more sizes as SVG to this `DIR`; md links to them")
 	f.StringVar(&html, "html", "",
@@ -50,7 +49,7 @@ func doReport(c *cli.Program, args []string) error {
 	f.BoolVar(&spans, "spans", false, "print the parts of a call and how they overlap")
 	f.BoolVar(&memory, "memory", false, "print the host and device memory of each cell")
 	f.BoolVar(&verdicts, "verdicts", false, "count the inputs by status, and list failures, as verify does")
-	if err := c.Parse(Report(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	if html != "" {

@@ -14,9 +14,11 @@ import (
 	"eccbench/impls"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
+	"eccbench/internal/host"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
 	"eccbench/internal/shard"
+	"eccbench/internal/worker"
 )
 
 // Run returns the command run.
@@ -36,7 +38,7 @@ func Run() cli.Subcommand {
 	}
 }
 
-func doRun(c *cli.Program, args []string) error {
+func doRun(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var in cli.Inputs
 	var limit cli.Limits
 	var records cli.RecordFlags
@@ -44,10 +46,9 @@ func doRun(c *cli.Program, args []string) error {
 	var hot, admits bool
 	var processes, rotate int
 	var count int64
-	f := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	in.Add(f, c.Benches)
 	limit.Add(f)
-	sampling := runner.DefaultSampling()
+	sampling := worker.DefaultSampling()
 	f.StringVar(&scope, "scope", "",
 		"what the clock covers: kernel (device events), device (resident image), e2e (host memory) or file "+
 			"(also reading); default e2e if the inputs fit")
@@ -64,7 +65,7 @@ func doRun(c *cli.Program, args []string) error {
 	f.BoolVar(&admits, "admit", true, "ask each peer about tiny images first, and leave out those that answer none")
 	f.StringVar(&export, "gobench", "", "also write the Go benchmark format to this `FILE`")
 	f.StringVar(&format, "format", "text", "table format: text, md, csv or json")
-	if err := c.Parse(Run(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	if err := limit.Join(c, &in); err != nil {
@@ -111,7 +112,7 @@ func doRun(c *cli.Program, args []string) error {
 		return err
 	}
 	if in.Made() && bench.Scope(scope) != bench.File && b.Question().OfImages() {
-		memory := runner.TotalMemory() / 4 // independent of the memory that is free now
+		memory := host.TotalMemory() / 4 // independent of the memory that is free now
 		if limit.Memory != "" {
 			memory = p.Memory
 		}

@@ -21,9 +21,8 @@ func Serve() cli.Subcommand {
 }
 
 // serve speaks the protocol of peers on descriptors 3 and 4.
-func serve(c *cli.Program, args []string) error {
-	f := pflag.NewFlagSet("serve", pflag.ContinueOnError)
-	if err := c.Parse(Serve(), f, args); err != nil {
+func serve(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
+	if err := parse(); err != nil {
 		return err
 	}
 	if f.NArg() != 1 {

@@ -33,13 +33,12 @@ func Verify() cli.Subcommand {
 // errFailed ends a run at the first cell that fails.
 var errFailed = errors.New("a cell failed")
 
-func doVerify(c *cli.Program, args []string) error {
+func doVerify(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var limit cli.Limits
 	var in cli.Inputs
 	var records cli.RecordFlags
 	var long, evidence, failFast, admits bool
 	var format, keep string
-	f := pflag.NewFlagSet("verify", pflag.ContinueOnError)
 	limit.Add(f)
 	in.AddGiven(f, c.Benches)
 	records.Add(f)
@@ -51,7 +50,7 @@ func doVerify(c *cli.Program, args []string) error {
 	f.BoolVar(&admits, "admit", true,
 		"without --input: ask each peer about tiny images first, and leave out those that answer none")
 	f.StringVar(&format, "format", "text", "table format: text or md")
-	if err := c.Parse(Verify(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	if err := limit.Join(c, &in); err != nil {
@@ -138,7 +137,7 @@ func doVerify(c *cli.Program, args []string) error {
 		}
 	}
 	if interrupted {
-		return cli.VerdictError{Code: cli.ExitInconclusive, 
+		return cli.VerdictError{Code: cli.ExitInconclusive,
 			Why: "interrupted: the finished cells are above" + cli.ResumeHint(records.Out)}
 	}
 	if silent := silentLaws(b.Laws(), cells); len(silent) > 0 && !f.Changed("input") {

@@ -1,0 +1,259 @@
+package arrays
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"eccbench/datasets/element"
+	"eccbench/datasets/files/format"
+	"eccbench/datasets/storage"
+)
+
+const nrrdMagic = "NRRD000"
+
+// nrrdHeaderLimit is far above the size of any header with attached data.
+const nrrdHeaderLimit = 1 << 20
+
+// openNrrd reads the header of an NRRD file (teem.sourceforge.net/nrrd/format.html). Its data are
+// attached or in other files: raw, text, or compressed by gzip or bzip2. The first size is the
+// fastest axis. Fields that do not affect the voxels are ignored.
+func openNrrd(in format.Input) (*format.Body, error) {
+	fields, list, offset, err := nrrdFields(in)
+	if err != nil {
+		return nil, err
+	}
+	encoding := strings.ToLower(fields.Values["encoding"])
+	b := &format.Body{In: in, Offset: offset}
+	var ok bool
+	if b.Stored, ok = nrrdType(strings.ToLower(fields.Values["type"])); !ok {
+		return nil, fmt.Errorf("NRRD type %q is not an integer of 8 to 64 bits, float or double; save it as one of them",
+			fields.Values["type"])
+	}
+	switch endian := strings.ToLower(fields.Values["endian"]); {
+	case endian == "big":
+		b.Big = true
+	case endian != "little" && b.Stored.Size() > 1 && encoding != "ascii" && encoding != "text" && encoding != "txt":
+		return nil, fmt.Errorf("NRRD endian is %q; want little or big", endian)
+	}
+	axes, err := nrrdSizes(fields.Values["dimension"], fields.Values["sizes"])
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(axes)
+	kinds := fields.Values["kinds"]
+	fastest, planes, err := nrrdKinds(kinds, len(axes))
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case planes:
+		err = b.Choose(axes[:1], axes[1:], 1, in)
+	case fastest || nrrdSpace(kinds, len(axes)):
+		err = b.Frame(axes, in, fastest)
+	default:
+		err = b.FrameUnlabelled(axes, in)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b, nrrdVoxels(b, fields, encoding, list)
+}
+
+// nrrdVoxels finds the voxels of a body of known shape.
+func nrrdVoxels(b *format.Body, fields format.Fields, encoding string, list []string) error {
+	lines, err := fields.Skip("line skip", 0)
+	if err != nil {
+		return err
+	}
+	skip, err := fields.Skip("byte skip", -1)
+	if err != nil {
+		return err
+	}
+	if field, ok := fields.Values["data file"]; ok {
+		names, err := format.DataFiles(field, list)
+		if err != nil {
+			return err
+		}
+		if len(names) > 1 && (encoding != "raw" || lines > 0 || skip < 0) {
+			return fmt.Errorf("%d data files of encoding %q, or with lines or a negative number of bytes to skip; save them "+
+				"as one .nrrd file", len(names), encoding)
+		}
+		each := int64(0)
+		if len(names) > 1 {
+			each, skip = skip, 0
+		}
+		if b.In, err = b.In.Companions(each, names...); err != nil {
+			return err
+		}
+		b.Offset = 0
+	}
+	if b.Offset, err = skipLines(b.In, b.Offset, lines); err != nil {
+		return err
+	}
+	if skip < 0 && encoding != "raw" {
+		return fmt.Errorf("NRRD field \"byte skip\" is %d of %s data; want 0 or more", skip, encoding)
+	}
+	pack := storage.Gzip
+	switch encoding {
+	case "raw":
+		b.Offset, b.AtEnd = b.Offset+max(0, skip), skip < 0
+		return nil
+	case "ascii", "text", "txt":
+		b.Offset += skip
+		return b.ReadText()
+	case "bzip2", "bz2":
+		pack = storage.Bzip2
+	case "gzip", "gz":
+	default:
+		return fmt.Errorf("NRRD encoding %q is not raw, ascii, gzip or bzip2; save it as one of them",
+			fields.Values["encoding"])
+	}
+	return b.Unpack(pack, skip)
+}
+
+// nrrdKinds reports whether the fastest axis counts the numbers of a voxel, and whether the slowest
+// of three axes counts 2D images.
+func nrrdKinds(kinds string, axes int) (fastest, planes bool, err error) {
+	words := strings.Fields(strings.ToLower(kinds))
+	if len(words) != axes || axes < 3 {
+		return false, false, nil
+	}
+	domain := func(kind string) bool {
+		return slices.Contains([]string{"domain", "space", "time", "none", "???"}, kind)
+	}
+	fastest = !domain(words[0])
+	space := words[:min(3, axes)]
+	if fastest {
+		space = words[1:min(4, axes)]
+	}
+	at := slices.IndexFunc(space, func(kind string) bool { return !domain(kind) })
+	if at >= 0 && (fastest || axes > 3 || at < 2) {
+		return false, false,
+			fmt.Errorf("NRRD kinds %.80q have an axis of %q among those of space; make it the fastest or the slowest axis",
+				kinds, space[at])
+	}
+	return fastest, at == 2, nil
+}
+
+// nrrdSpace reports whether the kinds declare the three fastest axes as spatial.
+func nrrdSpace(kinds string, axes int) bool {
+	words := strings.Fields(strings.ToLower(kinds))
+	return axes > 3 && len(words) == axes &&
+		!slices.ContainsFunc(words[:3], func(kind string) bool { return kind != "domain" && kind != "space" })
+}
+
+// skipLines returns the offset of the byte after n lines.
+func skipLines(in format.Input, offset, n int64) (int64, error) {
+	if n == 0 {
+		return offset, nil
+	}
+	r := bufio.NewReader(io.NewSectionReader(in, offset, max(0, in.Size-offset)))
+	for range n {
+		for more := true; more; {
+			line, err := r.ReadSlice('\n')
+			offset += int64(len(line))
+			if more = err == bufio.ErrBufferFull; err != nil && !more {
+				return 0, fmt.Errorf("truncated: the data end in the lines to be skipped: %w; correct the header",
+					storage.Cause(err))
+			}
+		}
+	}
+	return offset, nil
+}
+
+// nrrdFields reads the header's fields, with names in lower case and in the longer spelling. It
+// also returns the lines after a field that announces a list of files, and the offset after the
+// blank line at the end. The blank line may be missing if the data are in other files.
+func nrrdFields(in format.Input) (fields format.Fields, list []string, offset int64, err error) {
+	h := in.HeaderLines(nrrdHeaderLimit)
+	fields = format.Fields{Format: "NRRD", Values: map[string]string{}}
+	for {
+		line, end, err := h.Next()
+		if err != nil {
+			return fields, nil, 0, err
+		}
+		if h.N == 1 && (len(line) < 8 || !strings.HasPrefix(line, nrrdMagic)) {
+			return fields, nil, 0, errors.New("not an NRRD file: its first line does not start with NRRD000; check the file")
+		}
+		data, detached := fields.Values["data file"]
+		if end && h.Offset == nrrdHeaderLimit {
+			return fields, nil, 0, fmt.Errorf("no blank line ends the header within %d bytes; check the file", nrrdHeaderLimit)
+		}
+		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+		if line == "" && (!end || detached) {
+			return fields, list, h.Offset, nil
+		}
+		switch name, value, ok := strings.Cut(line, ":"); {
+		case h.N == 1 || line == "" || line[0] == '#':
+		case strings.HasPrefix(data, "LIST"):
+			list = append(list, line)
+		case !ok:
+			return fields, nil, 0, fmt.Errorf("NRRD header line %d is neither a field nor a comment; check the file", h.N)
+		case strings.HasPrefix(value, "="): // a key/value pair
+		default:
+			name = strings.ToLower(strings.TrimSpace(name))
+			if longer, ok := nrrdAliases[name]; ok {
+				name = longer
+			}
+			if err := fields.Put(name, strings.TrimSpace(value)); err != nil {
+				return fields, nil, 0, err
+			}
+		}
+		if _, detached := fields.Values["data file"]; end && detached {
+			return fields, list, h.Offset, nil
+		}
+		if end {
+			return fields, nil, 0, errors.New("no blank line ends the header; the file is truncated: copy it again")
+		}
+	}
+}
+
+var nrrdAliases = map[string]string{"datafile": "data file", "lineskip": "line skip", "byteskip": "byte skip"}
+
+// nrrdType returns the type of a name in the format.
+func nrrdType(name string) (element.Type, bool) {
+	switch name {
+	case "signed char", "int8", "int8_t":
+		return element.Int8, true
+	case "uchar", "unsigned char", "uint8", "uint8_t":
+		return element.Uint8, true
+	case "short", "short int", "signed short", "signed short int", "int16", "int16_t":
+		return element.Int16, true
+	case "ushort", "unsigned short", "unsigned short int", "uint16", "uint16_t":
+		return element.Uint16, true
+	case "int", "signed int", "int32", "int32_t":
+		return element.Int32, true
+	case "uint", "unsigned int", "uint32", "uint32_t":
+		return element.Uint32, true
+	case "longlong", "long long", "long long int", "signed long long", "signed long long int", "int64", "int64_t":
+		return element.Int64, true
+	case "ulonglong", "unsigned long long", "unsigned long long int", "uint64", "uint64_t":
+		return element.Uint64, true
+	case "float":
+		return element.Float32, true
+	case "double":
+		return element.Float64, true
+	}
+	return 0, false
+}
+
+// nrrdSizes reads the lengths of the axes, fastest first.
+func nrrdSizes(dimension, sizes string) ([]int64, error) {
+	n, err := strconv.Atoi(dimension)
+	if err != nil || n < 2 || n > 16 { // NRRD's own limit is 16
+		return nil, fmt.Errorf("NRRD dimension is %q; want 2 or 3", dimension)
+	}
+	if len(strings.Fields(sizes)) != n {
+		return nil, fmt.Errorf("NRRD dimension is %d but sizes is %.80q; correct the header", n, sizes)
+	}
+	axes, err := format.WholeNumbers(sizes)
+	if err != nil {
+		return nil, fmt.Errorf("NRRD sizes: %w", err)
+	}
+	return axes, nil
+}

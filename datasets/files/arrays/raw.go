@@ -1,0 +1,35 @@
+package arrays
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"eccbench/datasets/element"
+	"eccbench/datasets/files/format"
+	"eccbench/internal/grid"
+)
+
+// openRaw describes a file that consists of little-endian voxels.
+func openRaw(in format.Input) (*format.Body, error) {
+	if in.Shape == (grid.Shape{}) || !in.Typed() {
+		return nil, errors.New("a raw file contains neither its shape nor its type; give both")
+	}
+	if err := in.Shape.Check(); err != nil {
+		return nil, err
+	}
+	b := &format.Body{Shape: in.Shape, Stored: in.Stored(), Truth: in.Other == "bool"}
+	if in.OneSlice {
+		b.Axes = 3
+	}
+	if b.Stored == 0 {
+		return nil, fmt.Errorf("unknown element type %v; want one of %s",
+			cmp.Or(in.Other, in.Type.String()), strings.Join(element.TypeNames(), ", "))
+	}
+	if b.Bytes() != in.Size && !in.Unsized {
+		return nil, fmt.Errorf("the file has %d bytes but %v %v needs %d; correct the shape or the type",
+			in.Size, b.Shape, b.Stored, b.Bytes())
+	}
+	return b, nil
+}
