@@ -3,6 +3,7 @@ package kernels
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -133,5 +134,16 @@ func BenchmarkUnpack(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// A wheel compresses the kernels of the same family as read expects.
+func TestFamilyOfWheels(t *testing.T) {
+	hook, err := os.ReadFile("../python/hatch_build.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("FAMILY = %q\n", family); !strings.Contains(string(hook), want) {
+		t.Errorf("python/hatch_build.py has no line %q", want)
 	}
 }
