@@ -145,20 +145,30 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 	smoothed := smooth.Workload(smoothimpl.OnHost{Counter: cpu.Implementation{}}, smoothimpl.OnDevice{Open: open})
 	// Reading bounds every implementation that reads each byte once.
 	reading := func(bench.Scope) string { return Ceiling }
-	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, dense.OnDevice{Open: open}, binned.Implementation{}, binned.OnDevice{Open: open})
-	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{}, duality.OnDevice(open), duality.OnDevices{Open: open}, labels.OnDevice(open))
-	flow := gvf.Steps(gvfdefinition.Implementation{}, gvfcpu.Implementation{}, gvfgpu.Global(open), gvfgpu.GlobalShared(open), gvfgpu.Texture(open), gvfgpu.TextureShared(open), blocked.Implementation{}, gvfgpu.Blocked(open),
+	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, dense.OnDevice{Open: open},
+		binned.Implementation{}, binned.OnDevice{Open: open})
+	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{},
+		duality.OnDevice(open), duality.OnDevices{Open: open}, labels.OnDevice(open))
+	flow := gvf.Steps(gvfdefinition.Implementation{}, gvfcpu.Implementation{}, gvfgpu.Global(open),
+		gvfgpu.GlobalShared(open), gvfgpu.Texture(open), gvfgpu.TextureShared(open), blocked.Implementation{},
+		gvfgpu.Blocked(open),
 		gvfgpu.InSlabs(open), gvfgpu.InSlabsOnDevices(open))
-	halves := gvf.Keeping(gvf.NameFloat16, gvfdefinition.Implementation{}, gvfgpu.Global(open), gvfgpu.GlobalShared(open), gvfgpu.Texture(open), gvfgpu.TextureShared(open), gvfgpu.Blocked(open))
-	snorms := gvf.Keeping(gvf.NameSnorm16, gvfdefinition.Implementation{}, gvfgpu.Global(open), gvfgpu.GlobalShared(open), gvfgpu.Texture(open), gvfgpu.TextureShared(open))
+	halves := gvf.Keeping(gvf.NameFloat16, gvfdefinition.Implementation{}, gvfgpu.Global(open), gvfgpu.GlobalShared(open),
+		gvfgpu.Texture(open), gvfgpu.TextureShared(open), gvfgpu.Blocked(open))
+	snorms := gvf.Keeping(gvf.NameSnorm16, gvfdefinition.Implementation{}, gvfgpu.Global(open), gvfgpu.GlobalShared(open),
+		gvfgpu.Texture(open), gvfgpu.TextureShared(open))
 	steady := gvf.ToSteady(multigrid.Implementation{}, gvfgpu.Multigrid(open))
-	voxels := eigenmap.OnGrid(eigendefinition.Implementation{}, eigenmultigrid.Implementation{}, eigenmultigrid.OnDevice{Open: open})
-	patches := eigenmap.OnPatches(eigendefinition.Implementation{}, windowed.Implementation{}, windowed.OnDevice{Open: open})
+	voxels := eigenmap.OnGrid(eigendefinition.Implementation{}, eigenmultigrid.Implementation{},
+		eigenmultigrid.OnDevice{Open: open})
+	patches := eigenmap.OnPatches(eigendefinition.Implementation{}, windowed.Implementation{},
+		windowed.OnDevice{Open: open})
 	steps := eigenmap.BySteps(lanczos.Implementation{}, lanczos.OnDevice{Open: open})
 	numbers := betti.CurvesWorkload(bylevel.Implementation{Of: bettidefinition.Implementation{}, Most: mostRanked},
-		curvesduality.Implementation{Counter: extrema.Implementation{}}, curvesduality.OnDevice(open), bylevel.Implementation{Of: labels.Implementation{}, Most: mostLabelled})
+		curvesduality.Implementation{Counter: extrema.Implementation{}}, curvesduality.OnDevice(open),
+		bylevel.Implementation{Of: labels.Implementation{}, Most: mostLabelled})
 	numbers.Inputs = images
-	curve.Ceiling, smoothed.Ceiling, soft.Ceiling, holes.Ceiling, numbers.Ceiling, flow.Ceiling, steady.Ceiling, halves.Ceiling, snorms.Ceiling = reading, reading, reading, reading, reading, reading, reading, reading, reading
+	curve.Ceiling, smoothed.Ceiling, soft.Ceiling, holes.Ceiling, numbers.Ceiling, flow.Ceiling, steady.Ceiling,
+		halves.Ceiling, snorms.Ceiling = reading, reading, reading, reading, reading, reading, reading, reading, reading
 	voxels.Ceiling, patches.Ceiling, steps.Ceiling = reading, reading, reading
 	groups := homology.Workload(homologies(open)...)
 	many.Ceiling = func(s bench.Scope) string {
@@ -269,7 +279,8 @@ func (s Set) Service(impl string) foreign.Service {
 // homologies returns the implementations of homology groups, the reference first.
 func homologies(open resident.Opener) []bench.Implementation[*homology.Problem, homology.Groups] {
 	return []bench.Implementation[*homology.Problem, homology.Groups]{
-		homologydefinition.Implementation{}, homologyduality.Implementation{}, reduced.Implementation{}, reductions.Implementation{}, reductions.Partitions{}, reductions.Race{},
+		homologydefinition.Implementation{}, homologyduality.Implementation{}, reduced.Implementation{},
+		reductions.Implementation{}, reductions.Partitions{}, reductions.Race{},
 		homologyduality.OnDevice{Open: open}, reductions.RaceOnDevice{Open: open},
 	}
 }

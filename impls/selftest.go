@@ -104,7 +104,8 @@ func fingerprints(seed uint32) error {
 
 func curves(seed uint32) error {
 	images := fields.Inputs{}
-	chi := bench.Workload[grid.Source, ecc.VCEC]{Inputs: images, Policy: ecc.Policy(), Impls: []bench.Implementation[grid.Source, ecc.VCEC]{extrema.Implementation{}}}
+	chi := bench.Workload[grid.Source, ecc.VCEC]{Inputs: images, Policy: ecc.Policy(),
+		Impls: []bench.Implementation[grid.Source, ecc.VCEC]{extrema.Implementation{}}}
 	all := betti.CurvesWorkload(curvesduality.Implementation{Counter: extrema.Implementation{}})
 	all.Inputs = images
 	return errors.Join(byInstructions(chi, noise(seed)...), byInstructions(all, noise(seed)...))
@@ -114,7 +115,8 @@ func curves(seed uint32) error {
 // and flood fill with one that has none.
 func numbers(seed uint32) error {
 	w := betti.Workload()
-	for _, of := range []string{"noise/shape=600x7x4/type=uint8/levels=5", "grf/shape=600x7x4/type=uint8/levels=5/smooth=3", "noise/shape=600x7/type=int16/levels=5"} {
+	for _, of := range []string{"noise/shape=600x7x4/type=uint8/levels=5",
+		"grf/shape=600x7x4/type=uint8/levels=5/smooth=3", "noise/shape=600x7/type=int16/levels=5"} {
 		name := fmt.Sprintf("betti/at=2/of=%s/seed=%d", of, seed)
 		in, err := w.Inputs.Open(name)
 		if err != nil {
@@ -135,7 +137,8 @@ func numbers(seed uint32) error {
 		}
 		for kernels, got := range map[string]betti.Numbers{"duality": dual, "flood fill": flooded} {
 			if d, _ := w.Policy.Compare(in, want, got); d != nil {
-				return fmt.Errorf("%s of %s: vector instructions of this processor give another result than Go code does", kernels, name)
+				return fmt.Errorf("%s of %s: vector instructions of this processor give another result than Go code does", kernels,
+					name)
 			}
 		}
 	}
@@ -149,7 +152,8 @@ func softCurves(seed uint32) error {
 
 func flows(seed uint32) error {
 	inputs := named("gvf/steps=3/mu=0.05/boundary=0", seed)
-	return errors.Join(byInstructions(gvf.Steps(blocked.Implementation{}), inputs...), rows.SelfTest(seed), gvf.SelfTest(seed))
+	return errors.Join(byInstructions(gvf.Steps(blocked.Implementation{}), inputs...), rows.SelfTest(seed),
+		gvf.SelfTest(seed))
 }
 
 // named are the names of questions about noise.

@@ -40,15 +40,31 @@ func unpacked() map[string]func() (map[string]code, error) {
 		}
 		for _, e := range list {
 			modules.of[e.Name()] = sync.OnceValues(func() (map[string]code, error) {
-				data, err := files.ReadFile("ptx/" + e.Name())
+				data, before, err := read(e.Name())
 				if err != nil {
 					return nil, err
 				}
-				return unpack(data, strings.HasSuffix(e.Name(), "."+portable+ending))
+				return unpack(data, before, strings.HasSuffix(e.Name(), "."+portable+ending))
 			})
 		}
 	})
 	return modules.of
+}
+
+// family is a kind of kernels. A wheel has the PTX of kinds whose names continue its name compressed
+// after its own.
+const family = "ecc_extrema"
+
+// read returns an embedded file, and the archive that it may be compressed after.
+func read(name string) (data, before []byte, err error) {
+	if data, err = files.ReadFile("ptx/" + name); err != nil || !strings.HasPrefix(name, family+"_") {
+		return data, nil, err
+	}
+	first, err := files.ReadFile("ptx/" + family + "." + portable + ending)
+	if err == nil {
+		before, err = bundle.Decompress(first, nil)
+	}
+	return data, before, err
 }
 
 // A code is the compiled form of a module. PTX is stored in short form, and is expanded at the
@@ -58,8 +74,8 @@ type code struct {
 	data  func() []byte
 }
 
-func unpack(data []byte, text bool) (map[string]code, error) {
-	parts, err := bundle.Unpack(data)
+func unpack(data, before []byte, text bool) (map[string]code, error) {
+	parts, err := bundle.Unpack(data, before)
 	modules := map[string]code{}
 	for _, f := range parts {
 		data := func() []byte { return f.Data }

@@ -3,6 +3,7 @@ package kernels
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -127,11 +128,22 @@ func BenchmarkUnpack(b *testing.B) {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				modules, err := unpack(data, strings.HasSuffix(file, portable))
+				modules, err := unpack(data, nil, strings.HasSuffix(file, portable))
 				if err != nil || len(modules["ecc_extrema_float32"].data()) == 0 {
 					b.Fatalf("%d modules, %v", len(modules), err)
 				}
 			}
 		})
+	}
+}
+
+// A wheel compresses the kernels of the same family as read expects.
+func TestFamilyOfWheels(t *testing.T) {
+	hook, err := os.ReadFile("../python/hatch_build.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("FAMILY = %q\n", family); !strings.Contains(string(hook), want) {
+		t.Errorf("python/hatch_build.py has no line %q", want)
 	}
 }

@@ -37,14 +37,16 @@ COLD = """
     github.com/minio/... github.com/olekukonko/... github.com/vbauerster/... github.com/spf13/... github.com/tinylib/... github.com/clipperhouse/...
     github.com/mattn/... github.com/fatih/... github.com/rs/... github.com/google/... github.com/philhofer/... github.com/acarl005/... gopkg.in/...
     go.yaml.in/... golang.org/x/net/... golang.org/x/text/... golang.org/x/perf/... golang.org/x/crypto/... golang.org/x/image/font/... golang.org/x/image/vector
-    ./cmd/... ./internal/bench ./internal/cli ./internal/gate ./internal/gating ./internal/quantity ./internal/remote ./internal/report/... ./internal/reproduce
-    ./internal/runner ./internal/verify ./reports/... ./kernels ./impls ./internal/cuda/... ./internal/device/... ./internal/fields ./internal/headers
+    ./cmd/... ./internal/command/... ./internal/workloads/assess ./internal/memfile ./internal/drawing/... ./internal/page ./internal/bench ./internal/cli ./internal/gate ./internal/gating ./internal/quantity ./internal/remote ./internal/report/... ./internal/reproduce
+    ./internal/runner ./internal/worker ./internal/verify ./reports/... ./kernels ./impls ./internal/cuda/... ./internal/device/... ./internal/fields ./internal/headers
     ./internal/name ./internal/resident ./internal/shard fmt reflect time strconv context net path/... unicode/utf16
     github.com/ebitengine/... golang.org/x/image/... archive/zip errors io/... text/...
     github.com/VividCortex/... github.com/dustin/...
     ./internal/ask ./internal/peers ./internal/regular ./internal/stats ./impls/foreign/...
-    ./impls/extrema/gpu ./impls/gvf/gpu gonum.org/v1/gonum/lapack/... gonum.org/v1/gonum/mat
+    ./impls/extrema/gpu ./impls/gvf/gpu gonum.org/v1/gonum/lapack/... gonum.org/v1/gonum/mat gonum.org/v1/gonum/stat/...
+    gonum.org/v1/gonum/mathext/... ./internal/library
 """.split()
+FAMILY = "ecc_extrema"
 LIBRARIES = {"linux": "libeccbench.so", "darwin": "libeccbench.dylib", "windows": "libeccbench.dll"}
 
 
@@ -129,15 +131,23 @@ class CustomBuildHook(BuildHookInterface):
             build_data["force_include"].update({str(file): name for file, name in built.items()})
 
     def overlay(self):
-        """Options of go build: in place of the kernels, the same compressed better than by Go's zstd."""
+        """Options of go build: in place of the kernels, the same compressed better than by Go's zstd.
+
+        Those of FAMILY are compressed after its first file (kernels/kernels.go).
+        """
         if not zstandard:
             return []
         folder = Path(self.root, "build", "kernels")
         folder.mkdir(parents=True, exist_ok=True)
         places = {}
-        for file in Path(self.tree, "kernels", "ptx").glob("*.ptx.tar.zst"):
+        first = Path(self.tree, "kernels", "ptx", f"{FAMILY}.ptx.tar.zst")
+        before = zstandard.ZstdCompressionDict(
+            zstandard.ZstdDecompressor().decompress(first.read_bytes()), dict_type=zstandard.DICT_TYPE_RAWCONTENT
+        )
+        for file in first.parent.glob("*.ptx.tar.zst"):
             archive = zstandard.ZstdDecompressor().decompress(file.read_bytes())
-            (folder / file.name).write_bytes(zstandard.ZstdCompressor(level=22).compress(archive))
+            known = before if file.name.startswith(f"{FAMILY}_") else None
+            (folder / file.name).write_bytes(zstandard.ZstdCompressor(level=22, dict_data=known).compress(archive))
             places[str(file)] = str(folder / file.name)
         (folder / "overlay.json").write_text(json.dumps({"Replace": places}))
         return ["-overlay", folder / "overlay.json"]

@@ -47,9 +47,10 @@ func (i Implementation) slabBytes() int64 {
 // About describes the method.
 func (Implementation) About() bench.About {
 	return bench.About{
-		Name:   "chunked",
-		Where:  "gpu",
-		Method: "slabs with a collar streamed through the device, copies overlapped with kernels, a slab swept as by fullsweep",
+		Name:  "chunked",
+		Where: "gpu",
+		Method: "slabs with a collar streamed through the device, copies overlapped with kernels, a slab swept as by " +
+			"fullsweep",
 		Source: "Wang et al. 2022, section 4.4",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
 	}
@@ -84,7 +85,8 @@ func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 		return fmt.Errorf("%v: an axis is longer than the kernels count, %d", s, math.MaxInt32/2)
 	}
 	p := newPlan(in, i.slabBytes())
-	return resident.Fits(d, buffers*(p.slices+2)*p.size+12*in.Ladder().Len(), fmt.Sprintf("%d slabs of %d slices", buffers, p.slices+2))
+	return resident.Fits(d, buffers*(p.slices+2)*p.size+12*in.Ladder().Len(),
+		fmt.Sprintf("%d slabs of %d slices", buffers, p.slices+2))
 }
 
 // Setup loads the kernel, allocates the slabs and pins the image.

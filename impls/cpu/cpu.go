@@ -51,7 +51,8 @@ func (Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 		return err
 	}
 	p := newPlan(in, c.Threads)
-	return c.AllowMemory(p.memory(), "%d cores × %d slices of %d voxels, %d levels", p.threads, p.slab+3, p.h*p.w, p.levels)
+	return c.AllowMemory(p.memory(), "%d cores × %d slices of %d voxels, %d levels", p.threads, p.slab+3, p.h*p.w,
+		p.levels)
 }
 
 // Setup allocates the slices and the tables of changes of each core.

@@ -35,7 +35,8 @@ func newJob(in grid.Source, p plan, fault Fault) *job {
 	if fault == SwappedAxes && !p.flat {
 		p.h, p.w = p.w, p.h
 	}
-	j := &job{plan: p, in: in, convert: grid.NewConverter(in.Type(), in.Ladder()), total: make([]int64, p.levels), fault: fault}
+	j := &job{plan: p, in: in, convert: grid.NewConverter(in.Type(), in.Ladder()), total: make([]int64, p.levels),
+		fault: fault}
 	for range p.threads {
 		c := &core{slab: grid.NewBuffer(p.slab * p.h * p.w * p.size)}
 		for i := range c.slices {

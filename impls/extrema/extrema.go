@@ -140,7 +140,9 @@ const (
 
 func (i Implementation) layout(in grid.Source, threads int) layout {
 	s := in.Shape()
-	l := layout{n: s.D, h: s.H, w: s.W, flat: s.D == 1, element: in.Type().Size(), levels: in.Ladder().Len(), searched: searched(in), tallied: tallied(in.Ladder()), pairs: cmp.Or(i.pairs, int(min(gathered, s.Voxels()+1<<recentBits)))}
+	l := layout{n: s.D, h: s.H, w: s.W, flat: s.D == 1, element: in.Type().Size(), levels: in.Ladder().Len(),
+		searched: searched(in), tallied: tallied(in.Ladder()),
+		pairs: cmp.Or(i.pairs, int(min(gathered, s.Voxels()+1<<recentBits)))}
 	l.size, l.pad = lanes(in.Type(), in.Ladder())
 	row := lead + (l.w*l.size+lead-1)/lead*lead
 	if row%4096 == 0 {

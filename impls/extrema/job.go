@@ -311,7 +311,8 @@ func (j *hostJob[L, C]) countPlanes(c *core[L, C], lo, hi int64, trace *bench.Tr
 // march runs steps from ≤ z < to for rows y0 ≤ y < y1. It discards the changes of steps before lo.
 // owed are the rows' changes owed to the first plane, and on return those owed to the last. The
 // slab begins with plane max(from, 0).
-func (j *hostJob[L, C]) march(c *core[L, C], owed []C, slab []byte, y0, y1, from, to, lo int64, trace *bench.Trace) error {
+func (j *hostJob[L, C]) march(c *core[L, C], owed []C, slab []byte, y0, y1, from, to, lo int64,
+	trace *bench.Trace) error {
 	t := tile[L, C]{owed: owed, rows: int(y1 - y0), width: int(j.w), stride: int(j.stride), first: y0 == 0}
 	if j.impl.fault == LastRow && y1 == j.h {
 		t.rows--
@@ -365,7 +366,8 @@ func (j *hostJob[L, C]) countRows(c *core[L, C], lo, hi int64, trace *bench.Trac
 		j.fill(c, c.planes[0], slab, top, min(y1+1, j.h), y0, y1)
 		end()
 		end = trace.Span("count")
-		t := tile[L, C]{below: c.planes[0], rows: int(y1 - y0), width: int(j.w), stride: int(j.stride), first: y0 == 0 || j.impl.fault == WrongOwner}
+		t := tile[L, C]{below: c.planes[0], rows: int(y1 - y0), width: int(j.w), stride: int(j.stride), first: y0 == 0 ||
+			j.impl.fault == WrongOwner}
 		if j.impl.fault == LastRow && y1 == j.h {
 			t.rows--
 		}
@@ -406,7 +408,8 @@ func (j *hostJob[L, C]) fill(c *core[L, C], into []L, rows []byte, top, bottom, 
 	}
 	if from < to {
 		size := j.w * j.element
-		j.convert(into[(from-y0+1)*j.stride+first:], rows[(from-top)*size:(to-top)*size], int(j.w), int(to-from), int(j.stride), c.scratch)
+		j.convert(into[(from-y0+1)*j.stride+first:], rows[(from-top)*size:(to-top)*size], int(j.w), int(to-from),
+			int(j.stride), c.scratch)
 	}
 }
 

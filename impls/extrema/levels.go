@@ -74,7 +74,8 @@ func shifted[L lane](t grid.Type, lut []L) *shift {
 
 // watched converts rows by the function exactly, which may be nil. If exactly finds a value that is
 // on no level, it passes the rows to the watcher and converts them by the other function.
-func (v *levels[L]) watched(exactly func(dst []L, src []byte, n, rows, stride int) bool, otherwise rowsFunc[L]) rowsFunc[L] {
+func (v *levels[L]) watched(exactly func(dst []L, src []byte, n, rows, stride int) bool,
+	otherwise rowsFunc[L]) rowsFunc[L] {
 	v.watcher.Watch()
 	return func(dst []L, src []byte, n, rows, stride int, scratch []int32) {
 		if exactly == nil || !exactly(dst, src, n, rows, stride) {

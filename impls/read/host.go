@@ -38,7 +38,8 @@ func (OnHost) CanDo(in grid.Source, c bench.Conditions) error {
 	if j.resident != nil {
 		return nil
 	}
-	return c.AllowMemory(j.threads*j.chunk*j.size, "%d cores × %d slices of %s", j.threads, j.chunk, quantity.Bytes(j.size))
+	return c.AllowMemory(j.threads*j.chunk*j.size, "%d cores × %d slices of %s", j.threads, j.chunk,
+		quantity.Bytes(j.size))
 }
 
 // Setup shares the slices out among the cores.

@@ -24,7 +24,8 @@ type OnDevice struct{ Open resident.Opener }
 func (OnDevice) About() bench.About {
 	return bench.About{
 		Name: "smooth-gpu", Where: "gpu",
-		Method: "resident image, counted by the kernel of fullsweep, smoothed along rows in shared memory and across them in registers",
+		Method: "resident image, counted by the kernel of fullsweep, smoothed along rows in shared memory and across them " +
+			"in registers",
 		Source: "Wang et al. 2022, section 5.3",
 		Scopes: []bench.Scope{bench.Device},
 	}
@@ -120,7 +121,8 @@ func (j *deviceJob) pass(name string) (p pass, err error) {
 		return p, err
 	}
 	resident, err := p.function.Occupancy(block, 0)
-	p.shape = device.Launch{Grid: device.Dim{X: int64(j.On.Info().SMs) * int64(max(1, resident))}, Block: device.Dim{X: block}}
+	p.shape = device.Launch{Grid: device.Dim{X: int64(j.On.Info().SMs) * int64(max(1, resident))},
+		Block: device.Dim{X: block}}
 	return p, err
 }
 
@@ -179,8 +181,10 @@ func (j *deviceJob) smooth() error {
 	width, height := int32(j.p.Shape().W), int32(j.p.Shape().H)
 	return errors.Join(
 		j.Stream.Record(j.began),
-		j.Stream.Launch(j.rows.function, j.rows.shape, j.now[0], j.between, width, height, w[0], w[1], w[2], w[3], w[4], w[5], w[6]),
-		j.Stream.Launch(j.columns.function, j.columns.shape, j.between, j.now[1], width, height, j.p.Top(), w[0], w[1], w[2], w[3], w[4], w[5], w[6]),
+		j.Stream.Launch(j.rows.function, j.rows.shape, j.now[0], j.between, width, height, w[0], w[1], w[2], w[3], w[4], w[5],
+			w[6]),
+		j.Stream.Launch(j.columns.function, j.columns.shape, j.between, j.now[1], width, height, j.p.Top(), w[0], w[1], w[2],
+			w[3], w[4], w[5], w[6]),
 		j.Stream.Record(j.ended))
 }
 

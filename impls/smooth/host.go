@@ -39,7 +39,8 @@ func (h OnHost) CanDo(p *smooth.Pipeline, c bench.Conditions) error {
 	}
 	threads := int64(max(1, c.Threads))
 	estimate := quantity.Seconds(float64(p.Shape().Voxels()*p.Iterations) * iterationNS * 1e-9 / float64(threads))
-	err := c.Allow(estimate, "%d iterations × %d pixels × %d ns on %d cores", p.Iterations, p.Shape().Voxels(), iterationNS, threads)
+	err := c.Allow(estimate, "%d iterations × %d pixels × %d ns on %d cores", p.Iterations, p.Shape().Voxels(),
+		iterationNS, threads)
 	if err != nil {
 		return err
 	}

@@ -27,9 +27,10 @@ type Implementation struct {
 // About describes the method.
 func (Implementation) About() bench.About {
 	return bench.About{
-		Name:   "tiled",
-		Where:  "gpu",
-		Method: "resident image, one thread a voxel, neighbouring rows through a texture, neighbouring columns from the warp, histograms in shared memory",
+		Name:  "tiled",
+		Where: "gpu",
+		Method: "resident image, one thread a voxel, neighbouring rows through a texture, neighbouring columns from the " +
+			"warp, histograms in shared memory",
 		Source: "Wang et al. 2022, section 4.3 and algorithm 2",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
 	}
@@ -49,7 +50,8 @@ func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 		return fmt.Errorf("%v: the largest 2D texture of %s is %dx%d", s, info.Name, info.Texture2D[0], info.Texture2D[1])
 	}
 	if s.D > 1 && (s.W > info.Texture3D[0] || s.H > info.Texture3D[1] || s.D > info.Texture3D[2]) {
-		return fmt.Errorf("%v: the largest 3D texture of %s is %dx%dx%d", s, info.Name, info.Texture3D[0], info.Texture3D[1], info.Texture3D[2])
+		return fmt.Errorf("%v: the largest 3D texture of %s is %dx%dx%d", s, info.Name, info.Texture3D[0], info.Texture3D[1],
+			info.Texture3D[2])
 	}
 	return resident.Fits(d, grid.TotalBytes(in)+12*in.Ladder().Len(), "the texture")
 }

@@ -33,7 +33,8 @@ func (e VerdictError) Error() string { return e.Why }
 
 // Fastest returns the first implementation in order of preference that accepts an input, and the
 // reasons why the earlier ones reject it.
-func Fastest[In, Out any](w bench.Workload[In, Out], in In, conditions bench.Conditions, order ...string) (impl string, refusals []error) {
+func Fastest[In, Out any](w bench.Workload[In, Out], in In, conditions bench.Conditions, order ...string) (impl string,
+	refusals []error) {
 	for _, name := range order {
 		for _, i := range w.Impls {
 			if i.About().Name != name {
@@ -106,10 +107,12 @@ func Answer[In, Out any](
 			a.Measures = verdict.Measures
 			return a, nil
 		case verify.Wrong:
-			return a, VerdictError{verdict.Status, fmt.Sprintf("the %s by %s is WRONG and is not printed: %s", what, impl, verdict.Reason)}
+			return a, VerdictError{verdict.Status, fmt.Sprintf("the %s by %s is WRONG and is not printed: %s", what, impl,
+				verdict.Reason)}
 		default:
-			return a, VerdictError{verdict.Status, fmt.Sprintf("the %s by %s is %s and is not printed: %s; a longer --time-limit may help",
-				what, impl, verdict.Status, verdict.Reason)}
+			return a, VerdictError{verdict.Status,
+				fmt.Sprintf("the %s by %s is %s and is not printed: %s; a longer --time-limit may help",
+					what, impl, verdict.Status, verdict.Reason)}
 		}
 	}
 	return a, Usagef("--impl %s: no such implementation; eccbench list names them", impl)
@@ -165,7 +168,8 @@ func First[In, Out any](
 
 // hold returns the verdict of the laws of a policy on an answer. It is VERIFIED if an independent
 // law confirms the answer, UNVERIFIED with the reason if none decides, or an error.
-func hold[In, Out any](p verify.Policy[In, Out], in In, out Out, by string) (verdict verify.Status, witness string, err error) {
+func hold[In, Out any](p verify.Policy[In, Out], in In, out Out, by string) (verdict verify.Status, witness string,
+	err error) {
 	for _, law := range p.Laws {
 		diff, _, err := law.Try(in, out, nil)
 		switch {
@@ -174,7 +178,8 @@ func hold[In, Out any](p verify.Policy[In, Out], in In, out Out, by string) (ver
 		case err != nil:
 			return "", "", err
 		case diff != nil:
-			return "", "", VerdictError{verify.Wrong, fmt.Sprintf("the answer by %s is WRONG and is not given: %s: %v", by, law.Name, diff)}
+			return "", "", VerdictError{verify.Wrong, fmt.Sprintf("the answer by %s is WRONG and is not given: %s: %v", by,
+				law.Name, diff)}
 		case law.Independent || verdict == "":
 			verdict, witness = verify.Verified, law.Name
 			if law.Note != "" {

@@ -168,7 +168,8 @@ func (q *Betti) answerSlices(i image, asked grid.Source, _ bool, a *BettiAnswer)
 }
 
 // answerCurves answers at every level.
-func (q *Betti) answerCurves(i image, name string, asked grid.Source, conditions bench.Conditions) (b bettis, err error) {
+func (q *Betti) answerCurves(i image, name string, asked grid.Source, conditions bench.Conditions) (b bettis,
+	err error) {
 	w, impls := BettiCurves(q.Curves, i.turned)
 	if i.turned.Periodic != (grid.Axes{}) { // the image is read for every level
 		if asked, err = grid.Load(asked); err != nil {

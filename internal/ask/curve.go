@@ -53,7 +53,8 @@ func (q *Curve) plan() (p curvePlan, err error) {
 	o.Levels = q.Levels > 0 && p.even == 0
 	o.Every = o.Once && (p.even > 0 || !q.All)
 	if o.Gaps && !o.Every {
-		return p, Usagef("--nan mask counts on every float32, of which --all and --format euler make too many rows, by %s alone",
+		return p, Usagef("--nan mask counts on every float32, of which --all and --format euler make too many rows, by %s "+
+			"alone",
 			EveryImpl)
 	}
 	for { // try the next opening, which more implementations accept

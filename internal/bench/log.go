@@ -197,7 +197,8 @@ func (c *CellRecord) fromFlags() {
 func (c *CellRecord) addUp() {
 	ends := map[string]float64{} // of the intervals so far, by name
 	apart := false
-	for _, i := range slices.SortedStableFunc(slices.Values(c.Timeline), func(a, b Interval) int { return cmp.Compare(a.From, b.From) }) {
+	for _, i := range slices.SortedStableFunc(slices.Values(c.Timeline),
+		func(a, b Interval) int { return cmp.Compare(a.From, b.From) }) {
 		apart = apart || i.From < ends[i.Name]
 		ends[i.Name] = max(ends[i.Name], i.To)
 	}

@@ -115,8 +115,9 @@ type CellRecord struct {
 	// number of kernel launches. Either is nil if it was not counted.
 	Allocated *int64  `json:"allocated,omitempty"`
 	Launches  *int64  `json:"launches,omitempty"`
-	Setup     float64 `json:"setup,omitempty"`      // seconds to bind the implementation to the inputs
-	Startup   float64 `json:"startup,omitempty"`    // seconds to open a device and bind the implementation to the first input
+	Setup     float64 `json:"setup,omitempty"` // seconds to bind the implementation to the inputs
+	// seconds to open a device and bind the implementation to the first input
+	Startup   float64 `json:"startup,omitempty"`
 	Checked   float64 `json:"checked,omitempty"`    // seconds of verification
 	PeakRSS   int64   `json:"peak_rss,omitempty"`   // bytes of the worker, shared inputs included
 	OwnMemory int64   `json:"own_memory,omitempty"` // peak of the worker's own bytes, without shared inputs, by sampling

@@ -56,11 +56,13 @@ func (c *context) AllocArray(name string, l device.ArrayLayout) (device.Array, e
 		limit = c.info.Texture3D
 	}
 	if l.Width > limit[0] || l.Height > limit[1] || l.Depth > limit[2] {
-		return nil, fmt.Errorf("array %q: %d × %d × %d texels, %s has at most %d × %d × %d", name, l.Width, l.Height, l.Depth, c, limit[0], limit[1], limit[2])
+		return nil, fmt.Errorf("array %q: %d × %d × %d texels, %s has at most %d × %d × %d", name, l.Width, l.Height, l.Depth,
+			c, limit[0], limit[1], limit[2])
 	}
 	a.bytes = l.Bytes()
 	err := c.add(&a.object, func() error {
-		desc := arrayDescriptor{width: uint64(l.Width), height: uint64(l.Height), depth: uint64(l.Depth), format: format, channels: 1}
+		desc := arrayDescriptor{width: uint64(l.Width), height: uint64(l.Height), depth: uint64(l.Depth), format: format,
+			channels: 1}
 		return c.call(cuArray3DCreate, a, uintptr(unsafe.Pointer(&a.handle)), uintptr(unsafe.Pointer(&desc)))
 	})
 	if err != nil {
@@ -103,7 +105,8 @@ func (a *array) NewTexture(name string, s device.Sampling) (device.Texture, erro
 	case !known:
 		return nil, fmt.Errorf("texture %q: no exterior %q", name, s.Exterior)
 	case s.Border != 0 && (s.Exterior != device.Border || !a.layout.Texel.Float()):
-		return nil, fmt.Errorf("texture %q: a border of %v, which only a float array with exterior %q can have", name, s.Border, device.Border)
+		return nil, fmt.Errorf("texture %q: a border of %v, which only a float array with exterior %q can have", name,
+			s.Border, device.Border)
 	case math.IsNaN(float64(s.Border)):
 		return nil, fmt.Errorf("texture %q: a border that is not a number", name)
 	}
@@ -118,7 +121,8 @@ func (a *array) NewTexture(name string, s device.Sampling) (device.Texture, erro
 			sampling.flags = readAsInteger
 		}
 		sampling.border = [4]float32{s.Border, s.Border, s.Border, s.Border}
-		return a.c.call(cuTexObjectCreate, t, uintptr(unsafe.Pointer(&t.handle)), uintptr(unsafe.Pointer(&resource)), uintptr(unsafe.Pointer(&sampling)), 0)
+		return a.c.call(cuTexObjectCreate, t, uintptr(unsafe.Pointer(&t.handle)), uintptr(unsafe.Pointer(&resource)),
+			uintptr(unsafe.Pointer(&sampling)), 0)
 	})
 	if err != nil {
 		return nil, err

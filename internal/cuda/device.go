@@ -40,7 +40,8 @@ var _ device.Device = (*context)(nil)
 // open retains the device's primary context and makes it current on a new
 // thread.
 func open(lib *library, ordinal int32, info device.Info) (device.Device, error) {
-	c := &context{lib: lib, info: info, ordinal: uintptr(ordinal), thread: newThread(), live: map[*object]int{}, args: newArguments()}
+	c := &context{lib: lib, info: info, ordinal: uintptr(ordinal), thread: newThread(), live: map[*object]int{},
+		args: newArguments()}
 	c.pins.Pin(c.args)
 	err := c.thread.run(func() error {
 		if err := c.call(cuDevicePrimaryCtxRetain, c, uintptr(unsafe.Pointer(&c.handle)), c.ordinal); err != nil {

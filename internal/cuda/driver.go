@@ -38,10 +38,12 @@ func Load() (*Driver, error) {
 		return nil, &device.Unavailable{Why: "no usable NVIDIA driver: " + err.Error(), Err: err}
 	}
 	if d.version < minVersion {
-		return nil, &device.Unavailable{Why: fmt.Sprintf("the NVIDIA driver is too old: it supports CUDA %s, this needs %s", d.Version(), versionText(minVersion))}
+		return nil, &device.Unavailable{Why: fmt.Sprintf("the NVIDIA driver is too old: it supports CUDA %s, this needs %s",
+			d.Version(), versionText(minVersion))}
 	}
 	if missing := lib.find(handle, cuInit, symbolCount-1); missing != "" {
-		return nil, &device.Unavailable{Why: fmt.Sprintf("the NVIDIA driver of CUDA %s has no %s: %s", d.Version(), missing, path)}
+		return nil, &device.Unavailable{Why: fmt.Sprintf("the NVIDIA driver of CUDA %s has no %s: %s", d.Version(), missing,
+			path)}
 	}
 	if err := d.call(path, cuInit, 0); err != nil {
 		return nil, &device.Unavailable{Why: "no usable NVIDIA device: " + err.Error() + visible(), Err: err}

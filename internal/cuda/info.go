@@ -63,7 +63,8 @@ func (d *Driver) describe(index int) (ordinal int32, info device.Info, err error
 	}
 	info.Name = cstring(&text[0])
 	clear(text)
-	if err := d.call(about, cuDeviceGetPCIBusId, uintptr(unsafe.Pointer(&text[0])), uintptr(len(text)-1), dev); err != nil {
+	if err := d.call(about, cuDeviceGetPCIBusId, uintptr(unsafe.Pointer(&text[0])), uintptr(len(text)-1),
+		dev); err != nil {
 		return 0, info, err
 	}
 	info.PCI = strings.ToLower(cstring(&text[0]))
@@ -77,7 +78,8 @@ func (d *Driver) describe(index int) (ordinal int32, info device.Info, err error
 	}
 	for _, a := range attributes {
 		var v int32
-		if err := d.call(fmt.Sprintf("%s, attribute %d", about, a.number), cuDeviceGetAttribute, uintptr(unsafe.Pointer(&v)), uintptr(a.number), dev); err != nil {
+		if err := d.call(fmt.Sprintf("%s, attribute %d", about, a.number), cuDeviceGetAttribute, uintptr(unsafe.Pointer(&v)),
+			uintptr(a.number), dev); err != nil {
 			return 0, info, err
 		}
 		a.set(&info, int(v))

@@ -51,7 +51,8 @@ func (c *context) set(f *function, args []any) error {
 			return fmt.Errorf("launching %s: argument %d: %w", f, i, err)
 		}
 		if f.params != nil && size != f.params[i] {
-			return fmt.Errorf("launching %s: argument %d is a %T of %d bytes, the parameter has %d", f, i, arg, size, f.params[i])
+			return fmt.Errorf("launching %s: argument %d is a %T of %d bytes, the parameter has %d", f, i, arg, size,
+				f.params[i])
 		}
 		c.args.values[i] = value
 	}
@@ -94,11 +95,13 @@ func (s *stream) Launch(k device.Function, shape device.Launch, args ...any) err
 	if f == nil || f.m.c != s.c {
 		return fmt.Errorf("%s: a kernel of another device, or none", s.c)
 	}
-	extents := [7]int64{shape.Grid.X, shape.Grid.Y, shape.Grid.Z, shape.Block.X, shape.Block.Y, shape.Block.Z, shape.Shared}
+	extents := [7]int64{shape.Grid.X, shape.Grid.Y, shape.Grid.Z, shape.Block.X, shape.Block.Y, shape.Block.Z,
+		shape.Shared}
 	var n [7]uintptr
 	for i, extent := range extents {
 		if extent < 0 || extent > math.MaxInt32 {
-			return fmt.Errorf("launching %s: %d blocks × %d threads with %d bytes of shared memory", f, shape.Grid, shape.Block, shape.Shared)
+			return fmt.Errorf("launching %s: %d blocks × %d threads with %d bytes of shared memory", f, shape.Grid, shape.Block,
+				shape.Shared)
 		}
 		if n[i] = uintptr(extent); i < 6 {
 			n[i] = max(1, n[i])

@@ -64,7 +64,8 @@ func (c *context) AllocPinned(name string, bytes int64) (device.Pinned, error) {
 	}
 	err := c.add(&p.object, func() error {
 		var at unsafe.Pointer
-		if err := c.call(cuMemHostAlloc, p, uintptr(unsafe.Pointer(&at)), uintptr(bytes), hostPortable|hostMapped); err != nil {
+		if err := c.call(cuMemHostAlloc, p, uintptr(unsafe.Pointer(&at)), uintptr(bytes),
+			hostPortable|hostMapped); err != nil {
 			return err
 		}
 		p.handle, p.data = uintptr(at), unsafe.Slice((*byte)(at), bytes)
@@ -81,7 +82,8 @@ func (o *object) onHost() bool { return o.free == cuMemFreeHost || o.free == cuM
 
 // Register pins memory that is there already.
 func (c *context) Register(name string, mem []byte) (device.Pinned, error) {
-	p := &pinned{object: object{kind: "registered memory", name: name, bytes: int64(len(mem)), free: cuMemHostUnregister}, data: mem}
+	p := &pinned{object: object{kind: "registered memory", name: name, bytes: int64(len(mem)), free: cuMemHostUnregister},
+		data: mem}
 	if len(mem) == 0 {
 		return nil, fmt.Errorf("registered memory %q: a size of 0 bytes", name)
 	}

@@ -78,7 +78,8 @@ func (m *module) Function(name string) (device.Function, error) {
 			return err
 		}
 		text := append([]byte(name), 0)
-		if err := m.c.call(cuModuleGetFunction, f, uintptr(unsafe.Pointer(&f.handle)), m.handle, uintptr(unsafe.Pointer(&text[0]))); err != nil {
+		if err := m.c.call(cuModuleGetFunction, f, uintptr(unsafe.Pointer(&f.handle)), m.handle,
+			uintptr(unsafe.Pointer(&text[0]))); err != nil {
 			return err
 		}
 		if err := f.readAttributes(); err != nil {
@@ -112,7 +113,8 @@ func (f *function) readAttributes() error {
 		}
 	}
 	f.attrs = device.Attributes{
-		Registers: int(v[funcRegisters]), Shared: int64(v[funcShared]), Local: int64(v[funcLocal]), Constant: int64(v[funcConstant]),
+		Registers: int(v[funcRegisters]), Shared: int64(v[funcShared]), Local: int64(v[funcLocal]),
+		Constant:   int64(v[funcConstant]),
 		MaxThreads: int(v[funcMaxThreads]), Code: int(v[funcCode]), Binary: int(v[funcBinary]),
 	}
 	return nil
@@ -127,7 +129,8 @@ func (f *function) readParams() error {
 	f.params = []int64{}
 	for {
 		var offset, size int64
-		err := c.call(cuFuncGetParamInfo, f, f.handle, uintptr(len(f.params)), uintptr(unsafe.Pointer(&offset)), uintptr(unsafe.Pointer(&size)))
+		err := c.call(cuFuncGetParamInfo, f, f.handle, uintptr(len(f.params)), uintptr(unsafe.Pointer(&offset)),
+			uintptr(unsafe.Pointer(&size)))
 		if e, ok := err.(*Error); ok && e.Code == codeInvalidValue {
 			return nil
 		}
@@ -149,11 +152,13 @@ func (f *function) AllowShared(bytes int64) error {
 
 func (f *function) Occupancy(threads, shared int64) (int, error) {
 	if threads <= 0 || threads > int64(f.m.c.info.ThreadsPerBlock) || shared < 0 {
-		return 0, fmt.Errorf("%s: occupancy of blocks of %d threads with %d bytes of shared memory, the limit is %d threads", f, threads, shared, f.m.c.info.ThreadsPerBlock)
+		return 0, fmt.Errorf("%s: occupancy of blocks of %d threads with %d bytes of shared memory, the limit is %d threads",
+			f, threads, shared, f.m.c.info.ThreadsPerBlock)
 	}
 	var blocks int32
 	err := f.run(func() error {
-		return f.m.c.call(cuOccupancyMaxActiveBlocksPerMultiprocessor, f, uintptr(unsafe.Pointer(&blocks)), f.handle, uintptr(threads), uintptr(shared))
+		return f.m.c.call(cuOccupancyMaxActiveBlocksPerMultiprocessor, f, uintptr(unsafe.Pointer(&blocks)), f.handle,
+			uintptr(threads), uintptr(shared))
 	})
 	return int(blocks), err
 }

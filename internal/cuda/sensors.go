@@ -41,9 +41,12 @@ var sensorSymbols = [sensorCount][]string{
 	nvmlDeviceGetTemperature:        {"nvmlDeviceGetTemperature"},
 	nvmlDeviceGetPowerUsage:         {"nvmlDeviceGetPowerUsage"},
 	nvmlDeviceGetEnforcedPowerLimit: {"nvmlDeviceGetEnforcedPowerLimit"},
-	nvmlDeviceGetClocksReasons:      {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"},
-	nvmlDeviceGetComputeProcesses:   {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"},
-	nvmlDeviceGetGraphicsProcesses:  {"nvmlDeviceGetGraphicsRunningProcesses_v3", "nvmlDeviceGetGraphicsRunningProcesses_v2"},
+	nvmlDeviceGetClocksReasons: {"nvmlDeviceGetCurrentClocksEventReasons",
+		"nvmlDeviceGetCurrentClocksThrottleReasons"},
+	nvmlDeviceGetComputeProcesses: {"nvmlDeviceGetComputeRunningProcesses_v3",
+		"nvmlDeviceGetComputeRunningProcesses_v2"},
+	nvmlDeviceGetGraphicsProcesses: {"nvmlDeviceGetGraphicsRunningProcesses_v3",
+		"nvmlDeviceGetGraphicsRunningProcesses_v2"},
 }
 
 // sensors read one device. Every reading is missing when it could not be found.
@@ -82,7 +85,8 @@ func NewSensors(pci string) device.Sensors {
 	}
 	s.started = true
 	address := append([]byte(pci), 0)
-	s.missing = s.call(nvmlDeviceGetHandleByPciBusID, uintptr(unsafe.Pointer(&address[0])), uintptr(unsafe.Pointer(&s.handle)))
+	s.missing = s.call(nvmlDeviceGetHandleByPciBusID, uintptr(unsafe.Pointer(&address[0])),
+		uintptr(unsafe.Pointer(&s.handle)))
 	return s
 }
 

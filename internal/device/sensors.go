@@ -26,7 +26,8 @@ type Readings struct {
 
 // String formats all readings in one line.
 func (r Readings) String() string {
-	return fmt.Sprintf("clock %v, memory %v, %v, %v; slowed by %v; other processes %v", r.Clock, r.MemoryClock, r.Temperature, r.Power, r.Throttle, r.Others)
+	return fmt.Sprintf("clock %v, memory %v, %v, %v; slowed by %v; other processes %v", r.Clock, r.MemoryClock,
+		r.Temperature, r.Power, r.Throttle, r.Others)
 }
 
 // A Reading is a number with its unit, or the reason why it is missing.

@@ -51,7 +51,8 @@ var jobs library.Jobs
 type known struct {
 	Answers []library.Answer `json:"answers,omitempty"`
 	Error   string           `json:"error,omitempty"`
-	Kind    string           `json:"kind,omitempty"` // of the error: value, finite, levels, missing, denied, system, internal
+	// of the error: value, finite, levels, missing, denied, system, internal
+	Kind string `json:"kind,omitempty"`
 }
 
 func failed(err error) known {
@@ -92,9 +93,10 @@ func putJSON(k known, text *C.char, size C.int64_t) C.int64_t {
 func eccbench_start(job C.uint64_t, request *C.char, length C.int64_t, voxels unsafe.Pointer, bytes C.int64_t,
 	mask unsafe.Pointer, masked C.int64_t, text *C.char, size C.int64_t) C.int64_t {
 	in, within := unsafe.Slice((*byte)(voxels), bytes), unsafe.Slice((*byte)(mask), masked)
-	return start(job, request, length, text, size, func(r library.Request) bool { return r.Brief(len(in)) }, func(ctx context.Context, r library.Request) ([]library.Answer, error) {
-		return library.Answers(ctx, r, in, within)
-	})
+	return start(job, request, length, text, size, func(r library.Request) bool { return r.Brief(len(in)) },
+		func(ctx context.Context, r library.Request) ([]library.Answer, error) {
+			return library.Answers(ctx, r, in, within)
+		})
 }
 
 //export eccbench_soft

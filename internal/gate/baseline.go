@@ -42,7 +42,8 @@ type Stretch struct {
 // Baseline returns the base's part of a result for storage.
 func (r *Result) Baseline() Baseline {
 	b := Baseline{
-		Schema: BaselineSchema, Time: r.Time, Program: r.Base, Machine: r.Machine, Fingerprint: r.Fingerprint, Protocol: r.Protocol,
+		Schema: BaselineSchema, Time: r.Time, Program: r.Base, Machine: r.Machine, Fingerprint: r.Fingerprint,
+		Protocol: r.Protocol,
 	}
 	for i, c := range r.Cells {
 		s := Stretch{Cell: c.Cell, Device: c.Device}

@@ -42,7 +42,8 @@ func (r *Result) conclude(alone bool) {
 	case len(noisy) > 0 && r.unexplained() == 0:
 		say(IsInconclusive, "the machine is too noisy: %s", strings.Join(noisy, "; "))
 	case len(noisy) > 0:
-		say(IsRegression, "%s slower by more than the effect and this machine's noise, confirmed by a fresh run", cellsAre(r.unexplained(), n))
+		say(IsRegression, "%s slower by more than the effect and this machine's noise, confirmed by a fresh run",
+			cellsAre(r.unexplained(), n))
 	case count[Regression] > 0:
 		say(IsRegression, "%s slower by more than the effect, confirmed by a fresh run", cellsAre(count[Regression], n))
 	case count[Inconclusive]+count[NotRun] > 0:
@@ -84,7 +85,8 @@ func (r *Result) tooNoisy() []string {
 		if c.Noise != nil && math.Abs(math.Log1p(c.Noise.Change)) >= math.Log1p(c.Effect) {
 			list = append(list, fmt.Sprintf("the base over itself is %+.1f %% in %s %s", c.Noise.Change*100, c.Impl, c.Input))
 		} else if r.Stored != nil && c.Between > c.Effect {
-			list = append(list, fmt.Sprintf("processes of one program are %.1f %% apart in %s %s", c.Between*100, c.Impl, c.Input))
+			list = append(list, fmt.Sprintf("processes of one program are %.1f %% apart in %s %s", c.Between*100, c.Impl,
+				c.Input))
 		}
 	}
 	return list

@@ -34,7 +34,8 @@ func (r *Result) Confirm(before *Result) {
 	for i := range r.Cells {
 		c := &r.Cells[i]
 		for _, old := range before.Cells {
-			if old.Cell == c.Cell && (c.Decision == Same || c.Decision == Improved || c.Decision == Regression && c.Reason == "") && c.Decision != old.Decision {
+			if old.Cell == c.Cell && (c.Decision == Same || c.Decision == Improved || c.Decision == Regression &&
+				c.Reason == "") && c.Decision != old.Decision {
 				c.Reason = fmt.Sprintf("%s on the machine %s, %s here", old.Decision, before.Fingerprint, c.Decision)
 				c.Decision = Inconclusive
 			}
@@ -50,7 +51,8 @@ func (r *Result) Confirm(before *Result) {
 		}
 	}
 	stands := func(v Verdict, why string) {
-		r.Verdict, r.Exit, r.Reason = v, v.Exit(), fmt.Sprintf("on the machine %s %s; here: %s, %s", before.Fingerprint, why, r.Verdict, r.Reason)
+		r.Verdict, r.Exit, r.Reason = v, v.Exit(), fmt.Sprintf("on the machine %s %s; here: %s, %s", before.Fingerprint, why,
+			r.Verdict, r.Reason)
 	}
 	switch {
 	case r.Verdict == IsWrong:

@@ -35,14 +35,17 @@ func observe(records bench.Records, failed error, c Cell) (Process, bench.CellRe
 		return crashed("its row has samples that are no times")
 	}
 	p := Process{
-		Status: r.Status, Reason: r.Reason, Samples: len(r.Samples), Allocated: r.Allocated, Launches: r.Launches, Flags: r.Flags,
-		digests: map[string]string{}, tolerant: r.Tolerant, measures: r.Measures, reproduce: r.Reproduce, bounded: r.Ceiling > 0,
+		Status: r.Status, Reason: r.Reason, Samples: len(r.Samples), Allocated: r.Allocated, Launches: r.Launches,
+		Flags:   r.Flags,
+		digests: map[string]string{}, tolerant: r.Tolerant, measures: r.Measures, reproduce: r.Reproduce,
+		bounded: r.Ceiling > 0,
 	}
 	if len(r.Samples) > 0 {
 		p.Seconds, p.Quick = stats.Median(r.Samples), stats.LowerDecile(r.Samples)
 	}
 	if rate := float64(r.Cost.Items) / p.Quick; p.usable() && r.Ceiling > 0 && rate > tooQuick*r.Ceiling {
-		p.Status, p.Reason = verify.Implausible, fmt.Sprintf("a tenth of its calls are %.3g times as fast as the same bytes can be read", rate/r.Ceiling)
+		p.Status, p.Reason = verify.Implausible,
+			fmt.Sprintf("a tenth of its calls are %.3g times as fast as the same bytes can be read", rate/r.Ceiling)
 	}
 	for k, d := range r.Digests {
 		if k < len(r.Inputs) {
@@ -190,7 +193,8 @@ func exact(base, candidate []Process) (decision Decision, reason, reproduce stri
 		case bounded && !p.bounded:
 			return Failed, "the candidate has no ceiling, the base has", "", nil
 		case common < len(answers):
-			return Inconclusive, fmt.Sprintf("the candidate answers %d of the base's %d inputs, so not all answers can be compared", common, len(answers)), "", nil
+			return Inconclusive, fmt.Sprintf("the candidate answers %d of the base's %d inputs, so not all answers can be "+
+				"compared", common, len(answers)), "", nil
 		}
 	}
 	for _, e := range []struct {
@@ -198,8 +202,10 @@ func exact(base, candidate []Process) (decision Decision, reason, reproduce stri
 		all        bool // that any cell counts
 		count      func(Process) *int64
 	}{
-		{"the bytes that a call allocates", "a call allocates %d bytes, the base's %d", true, func(p Process) *int64 { return p.Allocated }},
-		{"the kernels that a call launches", "a call launches %d kernels, the base's %d", false, func(p Process) *int64 { return p.Launches }},
+		{"the bytes that a call allocates", "a call allocates %d bytes, the base's %d", true,
+			func(p Process) *int64 { return p.Allocated }},
+		{"the kernels that a call launches", "a call launches %d kernels, the base's %d", false,
+			func(p Process) *int64 { return p.Launches }},
 	} {
 		b, c := least(base, e.count), least(candidate, e.count)
 		switch {
@@ -231,7 +237,8 @@ func farther(base, candidate []Process) (notes []string) {
 	}
 	before := worst(base)
 	for _, m := range worst(candidate) {
-		if i := slices.IndexFunc(before, func(b verify.Measure) bool { return b.Name == m.Name }); i < 0 || m.Share() > before[i].Share() {
+		if i := slices.IndexFunc(before, func(b verify.Measure) bool { return b.Name == m.Name }); i < 0 ||
+			m.Share() > before[i].Share() {
 			note := m.String()
 			if i >= 0 {
 				note += ", the base's " + strings.TrimPrefix(before[i].String(), m.Name+" ")

@@ -230,7 +230,8 @@ func (g *Gate) judge(r *Result, round int, cells []int) {
 			what string
 		}{{c.Medians, "the median call"}, {c.Slow, "the slower one of two processes"}} {
 			if other.suspect(c.Effect) {
-				c.Reason = fmt.Sprintf("%s by the quickest tenth of the calls of the faster one of two processes, but %s is slower (%s)", c.Decision, other.what, other.interval())
+				c.Reason = fmt.Sprintf("%s by the quickest tenth of the calls of the faster one of two processes, but %s is "+
+					"slower (%s)", c.Decision, other.what, other.interval())
 				c.Decision = Inconclusive
 				break
 			}

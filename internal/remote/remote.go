@@ -56,7 +56,8 @@ const unknown = -1
 
 // read gets a part of an object, or all of it, and compares the object with the one that was read
 // before. Every answer of every server passes here. The zero FileInfo accepts any object.
-func read(ctx context.Context, c client, at *url.URL, from, n int64, was storage.FileInfo) (io.ReadCloser, storage.FileInfo, error) {
+func read(ctx context.Context, c client, at *url.URL, from, n int64, was storage.FileInfo) (io.ReadCloser,
+	storage.FileInfo, error) {
 	body, h, err := c.get(ctx, at, from, n, was.Version)
 	if err != nil {
 		return nil, was, err
@@ -89,8 +90,10 @@ func sameObject(was, is storage.FileInfo) error {
 		newTag, newTime, _ := strings.Cut(is.Version, "\n")
 		switch {
 		case is.Version == "":
-			return storage.ObjectError{Why: "the server does not give the version of its answer (no ETag, no Last-Modified); download it"}
-		case tag != "" && newTag != "" && strings.TrimPrefix(tag, "W/") != strings.TrimPrefix(newTag, "W/"), time != "" && newTime != "" && time != newTime:
+			return storage.ObjectError{Why: "the server does not give the version of its answer (no ETag, no Last-Modified); " +
+				"download it"}
+		case tag != "" && newTag != "" && strings.TrimPrefix(tag, "W/") != strings.TrimPrefix(newTag, "W/"), time != "" &&
+			newTime != "" && time != newTime:
 			return storage.ErrChanged
 		}
 	}
@@ -110,11 +113,13 @@ func lengthOf(h http.Header, from, n int64) (int64, error) {
 	}
 	switch {
 	case n < 0 && said != "":
-		return 0, storage.ObjectError{Why: fmt.Sprintf("the server sends a part of it (Content-Range: %.80q) where the whole was asked for; download it", said)}
+		return 0, storage.ObjectError{Why: fmt.Sprintf("the server sends a part of it (Content-Range: %.80q) where the "+
+			"whole was asked for; download it", said)}
 	case n < 0:
 		return length, nil
 	case said == "":
-		return 0, storage.ObjectError{Why: "the server does not say which part of it an answer is (no Content-Range); download it"}
+		return 0, storage.ObjectError{Why: "the server does not say which part of it an answer is (no Content-Range); " +
+			"download it"}
 	}
 	var first, last, total int64 = 0, 0, unknown
 	place, size, _ := strings.Cut(said, "/")
@@ -130,7 +135,8 @@ func lengthOf(h http.Header, from, n int64) (int64, error) {
 		from = total - n
 	}
 	if first != from || last != from+n-1 || length != unknown && length != n {
-		return 0, storage.ObjectError{Why: fmt.Sprintf("the server sends another part of it than was asked for (%d bytes at %d; Content-Range: %.80q, Content-Length: %.20q); download it", n, from, said, h.Get("Content-Length"))}
+		return 0, storage.ObjectError{Why: fmt.Sprintf("the server sends another part of it than was asked for (%d bytes "+
+			"at %d; Content-Range: %.80q, Content-Length: %.20q); download it", n, from, said, h.Get("Content-Length"))}
 	}
 	return total, nil
 }
@@ -356,7 +362,8 @@ func (n *network) Stat(address string) (size int64, version string, err error) {
 	return size, version, err
 }
 
-func (n *network) Get(address string, most int64, buf []byte, was storage.FileInfo) (data []byte, is storage.FileInfo, err error) {
+func (n *network) Get(address string, most int64, buf []byte, was storage.FileInfo) (data []byte, is storage.FileInfo,
+	err error) {
 	c, u, err := n.at(address)
 	if err != nil {
 		return nil, was, err

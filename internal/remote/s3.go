@@ -28,7 +28,8 @@ func newS3() (client, error) {
 		return nil, storage.ObjectError{Why: "AWS_ENDPOINT_URL is no URL; want such as https://host:9000"}
 	}
 	providers := []credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}
-	if os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") != "" || os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") != "" || os.Getenv("AWS_EC2_METADATA_DISABLED") == "false" {
+	if os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") != "" || os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") != "" ||
+		os.Getenv("AWS_EC2_METADATA_DISABLED") == "false" {
 		providers = append(providers, &credentials.IAM{}) // others would wait for an answer
 	}
 	core, err := minio.NewCore(u.Host, &minio.Options{

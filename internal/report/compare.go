@@ -157,7 +157,8 @@ func compare(x, y *side) Comparison {
 		}
 	}
 	if x.Processes == 1 && y.Processes == 1 {
-		notes = append(slices.DeleteFunc(notes, func(n string) bool { return strings.HasPrefix(n, "one process in") }), "one process each")
+		notes = append(slices.DeleteFunc(notes, func(n string) bool { return strings.HasPrefix(n, "one process in") }),
+			"one process each")
 	}
 	c.Note = strings.Join(notes, ", ")
 	return c

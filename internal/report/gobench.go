@@ -56,7 +56,8 @@ func GoBench(w io.Writer, recs bench.Records) error {
 		}
 		for _, kv := range [][2]string{
 			{"goos", run.Binary.OS}, {"goarch", run.Binary.Arch}, {"cpu", run.Machine.CPU},
-			{"scope", string(c.Scope)}, {"threads", fmt.Sprint(c.Threads)}, {"devices", c.Devices}, {"isa", c.ISA}, {"device", c.Device}, {"hot", hot},
+			{"scope", string(c.Scope)}, {"threads", fmt.Sprint(c.Threads)}, {"devices", c.Devices}, {"isa", c.ISA},
+			{"device", c.Device}, {"hot", hot},
 		} {
 			if kv[1] == "" && kv[0] != "cpu" {
 				continue

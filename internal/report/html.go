@@ -266,7 +266,8 @@ func noiseFloor(rows []Row) string {
 		return ""
 	}
 	slices.Sort(halves)
-	return fmt.Sprintf("half of the numbers are known to ±%s %% or better, the worst to ±%s %%. A difference within that is none.",
+	return fmt.Sprintf("half of the numbers are known to ±%s %% or better, the worst to ±%s %%. A difference within "+
+		"that is none.",
 		quantity.Significant(halves[len(halves)/2]*100, 2), quantity.Significant(halves[len(halves)-1]*100, 2))
 }
 

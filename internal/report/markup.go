@@ -54,7 +54,8 @@ func item(text string) markup { return marked("<li>%s</li>", text) }
 func bulleted(list []string) markup { return markupAround("<ul>%s</ul>", list, item) }
 
 func heads(list ...string) markup {
-	return marked("<thead><tr>%s</tr></thead>\n", each(list, func(h string) markup { return marked(`<th scope="col">%s</th>`, h) }))
+	return marked("<thead><tr>%s</tr></thead>\n", each(list,
+		func(h string) markup { return marked(`<th scope="col">%s</th>`, h) }))
 }
 
 // scrolled returns a table that scrolls on narrow pages. Screen readers read its label.
@@ -83,7 +84,8 @@ func (v *pageView) header() markup {
 		said = marked("<p><strong>Gate: %s</strong>: %s.</p>", g.Verdict, g.Reason) +
 			each(g.About, func(s string) markup { return marked("<p>%s</p>", s) }) + given("<p>%s</p>", g.Noise)
 	}
-	said += given("<p><strong>%s</strong>. Only VERIFIED numbers are plain: their answers were checked, and the answers that were checked are the ones that were timed.</p>", strings.Join(v.Statuses, ", ")) +
+	said += given("<p><strong>%s</strong>. Only VERIFIED numbers are plain: their answers were checked, and the "+
+		"answers that were checked are the ones that were timed.</p>", strings.Join(v.Statuses, ", ")) +
 		given("<p>Noise floor: %s</p>", v.Noise)
 	return marked("<h1>%s</h1>\n"+`<div class="verdict" role="status">%s</div>`+"\n</header>\n", v.Title, said)
 }
@@ -129,7 +131,8 @@ func (t pageTable) markup() markup {
 			class = ` class="bad"`
 		}
 		return marked(`<tr data-impl="%s"%s><th scope="row">%s</th><td data-value="%v">%s</td><td>%s</td><td class="number" data-value="%v">%s</td><td class="number" data-value="%v">%s</td><td class="number" data-value="%v">%s</td><td>%s</td></tr>`,
-			r.Impl, class, r.Impl, r.Items, r.Size, r.Status, r.SortRate, r.Shown, r.SortCeiling, r.OfCeiling, r.SortSpeedup, r.Over, r.Joined)
+			r.Impl, class, r.Impl, r.Items, r.Size, r.Status, r.SortRate, r.Shown, r.SortCeiling, r.OfCeiling, r.SortSpeedup,
+			r.Over, r.Joined)
 	})
 	table := marked("<caption>%s</caption>\n", t.Title) + heads("implementation", "size", "status", t.Unit, "% of ceiling",
 		"× best CPU", "flags") + marked("<tbody>%s</tbody>", rows)

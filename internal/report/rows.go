@@ -273,8 +273,12 @@ type section struct {
 // inputs do not fit in memory.
 func (s section) streamed(rows []Row) bool {
 	r := s.rows[0]
-	return r.Scope == bench.File && slices.ContainsFunc(s.rows, func(r Row) bool { return slices.Contains(r.Flags, "streamed") }) &&
-		slices.ContainsFunc(rows, func(o Row) bool { return o.Class == r.Class && o.Scope == bench.E2E && o.Station == r.Station })
+	return r.Scope == bench.File && slices.ContainsFunc(s.rows,
+		func(r Row) bool { return slices.Contains(r.Flags, "streamed") }) &&
+		slices.ContainsFunc(rows, func(o Row) bool {
+			return o.Class == r.Class && o.Scope == bench.E2E &&
+				o.Station == r.Station
+		})
 }
 
 // measures returns the names of the rows' measures that have a column.

@@ -150,7 +150,8 @@ func notes(w io.Writer, f Format, rows []Row, table bool) error {
 				continue
 			}
 			done = append(done, sizes)
-			same := slices.DeleteFunc(slices.Clone(n.impls), func(other string) bool { return !slices.Equal(n.sizes[other], n.sizes[impl]) })
+			same := slices.DeleteFunc(slices.Clone(n.impls),
+				func(other string) bool { return !slices.Equal(n.sizes[other], n.sizes[impl]) })
 			who = append(who, strings.Join(proses(f, same), ", ")+" "+sizes)
 		}
 		line := fmt.Sprintf("%s: %s\n", strings.Join(who, "; "), n.what)

@@ -7,7 +7,8 @@ import (
 )
 
 // Write copies a slice of numbers to a buffer, from an offset in bytes on, and waits until they are there.
-func Write[T int32 | uint32 | uint64 | float32 | float64](s device.Stream, to device.Buffer, at int64, numbers []T) error {
+func Write[T int32 | uint32 | uint64 | float32 | float64](s device.Stream, to device.Buffer, at int64,
+	numbers []T) error {
 	data, err := binary.Append(nil, binary.LittleEndian, numbers)
 	if err != nil {
 		return err
@@ -17,7 +18,8 @@ func Write[T int32 | uint32 | uint64 | float32 | float64](s device.Stream, to de
 
 // PutNumbers allocates a buffer for numbers and copies them to it. After an error the caller must
 // close the buffer too.
-func PutNumbers[T int32 | uint32 | uint64 | float32 | float64](d device.Device, s device.Stream, name string, numbers []T) (device.Buffer, error) {
+func PutNumbers[T int32 | uint32 | uint64 | float32 | float64](d device.Device, s device.Stream, name string,
+	numbers []T) (device.Buffer, error) {
 	b, err := d.Alloc(name, int64(binary.Size(numbers)))
 	if err != nil {
 		return nil, err

@@ -59,7 +59,8 @@ func (p *Program) Alloc(name string, bytes int64) (device.Buffer, error) {
 
 // Launch adds a kernel to the stream.
 func (p *Program) Launch(kernel string, blocks, threads, shared int64, args ...any) error {
-	return p.Stream.Launch(p.functions[kernel], device.Launch{Grid: device.Dim{X: blocks}, Block: device.Dim{X: threads}, Shared: shared}, args...)
+	return p.Stream.Launch(p.functions[kernel], device.Launch{Grid: device.Dim{X: blocks}, Block: device.Dim{X: threads},
+		Shared: shared}, args...)
 }
 
 // AtOnce returns the number of blocks of a kernel that can run at once.

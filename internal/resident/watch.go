@@ -56,7 +56,8 @@ func (w *Watch) Flags() []string {
 		flags = append(flags, fmt.Sprintf("%d other processes", n))
 	}
 	if clock := now.Clock; clock.Known() {
-		if moved := float64(clock.Value-w.clock) / float64(max(1, w.clock)); w.clock > 0 && (moved > drift || moved < -drift) {
+		if moved := float64(clock.Value-w.clock) / float64(max(1, w.clock)); w.clock > 0 &&
+			(moved > drift || moved < -drift) {
 			flags = append(flags, fmt.Sprintf("clock %d→%d MHz", w.clock, clock.Value))
 		}
 		w.clock = clock.Value

@@ -64,7 +64,8 @@ func Parse(text string, getenv func(string) string) (Shard, error) {
 	var err error
 	if both {
 		if s.N, err = strconv.ParseInt(n, 10, 64); err != nil || s.N < 1 || s.N > MaxShards {
-			return Shard{}, fmt.Errorf("%q: %q is no number of shards; want i/n, %s or %s/n, n from 1 to %d", text, n, Auto, Auto, MaxShards)
+			return Shard{}, fmt.Errorf("%q: %q is no number of shards; want i/n, %s or %s/n, n from 1 to %d", text, n, Auto,
+				Auto, MaxShards)
 		}
 	}
 	if i == Auto {
@@ -111,7 +112,8 @@ func ParseList(text string, getenv func(string) string) ([]Shard, error) {
 }
 
 // ErrNoScheduler means that no task of a job array is in the environment.
-var ErrNoScheduler = errors.New("no scheduler gives the shard: none of SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, PBS_ARRAYID, SGE_TASK_ID and JOB_COMPLETION_INDEX is set")
+var ErrNoScheduler = errors.New("no scheduler gives the shard: none of SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, " +
+	"PBS_ARRAYID, SGE_TASK_ID and JOB_COMPLETION_INDEX is set")
 
 // A scheduler names its environment variables for a task of an array: its number and, if available,
 // the first and the last one, the step, and the number of tasks.
@@ -123,10 +125,12 @@ type scheduler struct {
 
 // schedulers lists the supported schedulers in the order of the search.
 var schedulers = []scheduler{
-	{name: "Slurm", id: "SLURM_ARRAY_TASK_ID", first: "SLURM_ARRAY_TASK_MIN", last: "SLURM_ARRAY_TASK_MAX", step: "SLURM_ARRAY_TASK_STEP", count: "SLURM_ARRAY_TASK_COUNT", from: 1},
+	{name: "Slurm", id: "SLURM_ARRAY_TASK_ID", first: "SLURM_ARRAY_TASK_MIN", last: "SLURM_ARRAY_TASK_MAX",
+		step: "SLURM_ARRAY_TASK_STEP", count: "SLURM_ARRAY_TASK_COUNT", from: 1},
 	{name: "PBS", id: "PBS_ARRAY_INDEX", from: 1},
 	{name: "Torque", id: "PBS_ARRAYID", from: 1},
-	{name: "SGE", id: "SGE_TASK_ID", first: "SGE_TASK_FIRST", last: "SGE_TASK_LAST", step: "SGE_TASK_STEPSIZE", from: 1, none: "undefined"},
+	{name: "SGE", id: "SGE_TASK_ID", first: "SGE_TASK_FIRST", last: "SGE_TASK_LAST", step: "SGE_TASK_STEPSIZE", from: 1,
+		none: "undefined"},
 	{name: "Kubernetes", id: "JOB_COMPLETION_INDEX"},
 }
 
@@ -147,7 +151,8 @@ func fromEnvironment(n int64, getenv func(string) string) (Shard, error) {
 			if i := id - s.from + 1; i >= 1 && i <= n {
 				return Shard{i, n}, nil
 			}
-			return Shard{}, fmt.Errorf("%s=%d: with %s/%d tasks are counted from %d to %d", s.id, id, Auto, n, s.from, s.from+n-1)
+			return Shard{}, fmt.Errorf("%s=%d: with %s/%d tasks are counted from %d to %d", s.id, id, Auto, n, s.from,
+				s.from+n-1)
 		}
 		if s.last == "" || getenv(s.last) == "" {
 			return Shard{}, fmt.Errorf("%s gives the number of this task and not how many there are: give %s/n", s.name, Auto)
@@ -176,7 +181,8 @@ func (s scheduler) place(id int64, getenv func(string) string) (Shard, error) {
 		return Shard{}, fmt.Errorf("%s=%d: no task of an array from %d to %d in steps of %d", s.id, id, first, last, step)
 	}
 	if count := value[s.count]; s.count != "" && count > 0 && count != n {
-		return Shard{}, fmt.Errorf("an array of %d tasks from %d to %d has gaps, so it does not say how many shards there are: give %s/n", count, first, last, Auto)
+		return Shard{}, fmt.Errorf("an array of %d tasks from %d to %d has gaps, so it does not say how many shards there "+
+			"are: give %s/n", count, first, last, Auto)
 	}
 	return Shard{(id-first)/step + 1, n}, nil
 }

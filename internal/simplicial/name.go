@@ -38,20 +38,24 @@ const (
 
 var ordered = []key{{name: "order", fallback: lexicographic}, {name: "seed", fallback: "1", least: 0, most: 1 << 62}}
 
-var holes = []key{{name: "drills", fallback: "0", least: 0, most: 1 << 40}, {name: "cavities", fallback: "0", least: 0, most: 1 << 40}}
+var holes = []key{{name: "drills", fallback: "0", least: 0, most: 1 << 40},
+	{name: "cavities", fallback: "0", least: 0, most: 1 << 40}}
 
 // Kinds returns all kinds.
 func Kinds() []Kind {
 	standIn := func(name, data string, cut Cut, w, h, d int, cavities int64) Kind {
 		return Kind{
-			Name: name, Doc: fmt.Sprintf("stand-in for %s of Murty 2013: a grid of %dx%dx%d vertices in %s cut with %d cavities; the data are not available", data, w, h, d, cut, cavities),
-			Example: name + "/order=random/seed=1", keys: slices.Concat([]key{{"cavities", fmt.Sprint(cavities), 0, 1 << 40}}, ordered),
+			Name: name, Doc: fmt.Sprintf("stand-in for %s of Murty 2013: a grid of %dx%dx%d vertices in %s cut with %d "+
+				"cavities; the data are not available", data, w, h, d, cut, cavities),
+			Example: name + "/order=random/seed=1", keys: slices.Concat([]key{{"cavities", fmt.Sprint(cavities), 0, 1 << 40}},
+				ordered),
 			pierced: func(n Name) (piercing, error) { return piercing{w, h, d, cut, 0, n.Int("cavities")}, nil },
 		}
 	}
 	cutGrid := func(cut Cut, doc string) Kind {
 		return Kind{
-			Name: string(cut), Doc: doc, Example: string(cut) + "/shape=34x34x34/drills=0/cavities=512/order=random/seed=1", keys: slices.Concat([]key{{name: "shape"}}, holes, ordered),
+			Name: string(cut), Doc: doc, Example: string(cut) + "/shape=34x34x34/drills=0/cavities=512/order=random/seed=1",
+			keys: slices.Concat([]key{{name: "shape"}}, holes, ordered),
 			pierced: func(n Name) (piercing, error) {
 				s, err := vertexShape(n.Get("shape"))
 				return piercing{int(s.W), int(s.H), int(s.D), cut, n.Int("drills"), n.Int("cavities")}, err
@@ -60,7 +64,8 @@ func Kinds() []Kind {
 	}
 	ofGrid := func(name, doc string, flip bool) Kind {
 		return Kind{
-			Name: name, Doc: doc, Example: name + "/shape=5x4", keys: slices.Concat([]key{{name: "shape", fallback: "5x5"}}, ordered),
+			Name: name, Doc: doc, Example: name + "/shape=5x4",
+			keys: slices.Concat([]key{{name: "shape", fallback: "5x5"}}, ordered),
 			make: func(n Name) (*Complex, error) {
 				s, err := vertexShape(n.Get("shape"))
 				if err == nil && (s.D > 1 || s.W < 4 || s.H < 4) {
@@ -75,7 +80,8 @@ func Kinds() []Kind {
 	}
 	ofTwo := func(kind, doc string, both func(a, b *Complex) (*Complex, error)) Kind {
 		return Kind{
-			Name: kind, Doc: doc, Example: kind + "/with=moore,n=4/of=moore/n=6", keys: slices.Concat([]key{{name: "with"}}, ordered, []key{{name: name.Of}}),
+			Name: kind, Doc: doc, Example: kind + "/with=moore,n=4/of=moore/n=6",
+			keys: slices.Concat([]key{{name: "with"}}, ordered, []key{{name: name.Of}}),
 			make: func(n Name) (*Complex, error) {
 				first, second, err := n.Parts()
 				if err != nil {
@@ -94,38 +100,47 @@ func Kinds() []Kind {
 		}
 	}
 	return []Kind{
-		cutGrid(Kuhn, "grid of vertices with cubes in six tetrahedra each (squares in two triangles), straight holes and single cubes left out"),
+		cutGrid(Kuhn, "grid of vertices with cubes in six tetrahedra each (squares in two triangles), straight holes and "+
+			"single cubes left out"),
 		cutGrid(Five, "the same with cubes in five tetrahedra each, every second mirrored"),
 		{
-			Name: "voxels", Doc: "voxels of an image at or below a level, as cubes cut in tetrahedra (T-construction); a 2D image is one layer", Example: "voxels/at=127/cut=kuhn/of=noise/shape=9x9x9/type=uint8/seed=1",
-			keys: slices.Concat([]key{{name: "at", least: 0, most: 1 << 40}, {name: "cut", fallback: string(Kuhn)}}, ordered, []key{{name: name.Of}}),
+			Name: "voxels", Doc: "voxels of an image at or below a level, as cubes cut in tetrahedra (T-construction); a 2D " +
+				"image is one layer", Example: "voxels/at=127/cut=kuhn/of=noise/shape=9x9x9/type=uint8/seed=1",
+			keys: slices.Concat([]key{{name: "at", least: 0, most: 1 << 40}, {name: "cut", fallback: string(Kuhn)}}, ordered,
+				[]key{{name: name.Of}}),
 			make: voxels,
 		},
-		{Name: "rp2", Doc: "projective plane of six vertices", Example: "rp2", keys: ordered, make: func(Name) (*Complex, error) { return projectivePlane(), nil }},
+		{Name: "rp2", Doc: "projective plane of six vertices", Example: "rp2", keys: ordered,
+			make: func(Name) (*Complex, error) { return projectivePlane(), nil }},
 		ofGrid("torus", "grid whose sides are glued", false),
 		ofGrid("klein", "Klein bottle: the same, two of the sides turned", true),
 		{
-			Name: "sphere", Doc: "boundary of a simplex", Example: "sphere/dim=3", keys: slices.Concat([]key{{"dim", "2", 0, MaxDim - 1}}, ordered),
+			Name: "sphere", Doc: "boundary of a simplex", Example: "sphere/dim=3",
+			keys: slices.Concat([]key{{"dim", "2", 0, MaxDim - 1}}, ordered),
 			make: func(n Name) (*Complex, error) { return sphere(int(n.Int("dim"))), nil },
 		},
 		{
-			Name: "moore", Doc: "Moore space: a disc glued to a circle that it goes around n times", Example: "moore/n=6", keys: slices.Concat([]key{{"n", "3", 1, 1 << 16}}, ordered),
+			Name: "moore", Doc: "Moore space: a disc glued to a circle that it goes around n times", Example: "moore/n=6",
+			keys: slices.Concat([]key{{"n", "3", 1, 1 << 16}}, ordered),
 			make: func(n Name) (*Complex, error) { return moore(int(n.Int("n"))), nil },
 		},
 		{
-			Name: "lens", Doc: "lens space L(p, q)", Example: "lens/p=5/q=2", keys: slices.Concat([]key{{"p", "3", 2, 64}, {"q", "1", 1, 64}}, ordered),
+			Name: "lens", Doc: "lens space L(p, q)", Example: "lens/p=5/q=2",
+			keys: slices.Concat([]key{{"p", "3", 2, 64}, {"q", "1", 1, 64}}, ordered),
 			make: func(n Name) (*Complex, error) {
 				p, q := int(n.Int("p")), int(n.Int("q"))
 				for k := 2; k <= p; k++ {
 					if p%k == 0 && q%k == 0 {
-						return nil, fmt.Errorf("p = %d and q = %d are both multiples of %d: want numbers without a common divisor", p, q, k)
+						return nil, fmt.Errorf("p = %d and q = %d are both multiples of %d: want numbers without a common divisor", p, q,
+							k)
 					}
 				}
 				return lens(p, q), nil
 			},
 		},
 		{
-			Name: "dodecahedral", Doc: "dodecahedron whose opposite faces are glued, turned by tenths of a turn: 1 the Poincaré sphere, 3 the Seifert-Weber space, 5 projective space", Example: "dodecahedral/tenths=1",
+			Name: "dodecahedral", Doc: "dodecahedron whose opposite faces are glued, turned by tenths of a turn: 1 the " +
+				"Poincaré sphere, 3 the Seifert-Weber space, 5 projective space", Example: "dodecahedral/tenths=1",
 			keys: slices.Concat([]key{{"tenths", "1", 1, 5}}, ordered),
 			make: func(n Name) (*Complex, error) {
 				if n.Int("tenths")%2 == 0 {
@@ -138,7 +153,8 @@ func Kinds() []Kind {
 		ofTwo("wedge", "two complexes that share a vertex; with=KIND,KEY=VALUE… is the first", Wedge),
 		{
 			Name: "random", Doc: "simplices with vertices drawn at random", Example: "random/vertices=12/dim=2/count=40/seed=1",
-			keys: []key{{"vertices", "12", 1, 1 << 30}, {"dim", "2", 0, MaxDim}, {"count", "40", 1, mostGiven}, {"seed", "1", 0, 1 << 62}},
+			keys: []key{{"vertices", "12", 1, 1 << 30}, {"dim", "2", 0, MaxDim}, {"count", "40", 1, mostGiven},
+				{"seed", "1", 0, 1 << 62}},
 			make: func(n Name) (*Complex, error) {
 				if n.Int("vertices") <= n.Int("dim") {
 					return nil, fmt.Errorf("%d vertices: want more than the dimension %d", n.Int("vertices"), n.Int("dim"))
@@ -150,7 +166,8 @@ func Kinds() []Kind {
 		standIn("post", "POST", Five, 38, 76, 38, 1000),
 		standIn("bucky", "BUCKY", Five, 64, 64, 64, 4096),
 		standIn("synth", "SYNTH", Kuhn, 75, 75, 75, 5832),
-		{Name: File, Doc: "file: our own binary, " + strings.Join(files.Formats(), ", "), Example: "file/path=mesh.off", keys: []key{{name: name.Path}}, make: func(n Name) (*Complex, error) { return ReadFile(n.Get(name.Path)) }},
+		{Name: File, Doc: "file: our own binary, " + strings.Join(files.Formats(), ", "), Example: "file/path=mesh.off",
+			keys: []key{{name: name.Path}}, make: func(n Name) (*Complex, error) { return ReadFile(n.Get(name.Path)) }},
 	}
 }
 
@@ -223,7 +240,8 @@ func ParseName(s string) (Name, error) {
 	kinds := Kinds()
 	at := slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == n.Kind })
 	if at < 0 {
-		return Name{}, fmt.Errorf("input %q: no complex of the kind %s; eccbench list --workload homology names them", s, name.Shown(n.Kind))
+		return Name{}, fmt.Errorf("input %q: no complex of the kind %s; eccbench list --workload homology names them", s,
+			name.Shown(n.Kind))
 	}
 	out := Name{kinds[at], name.Name{Kind: n.Kind}}
 	for _, k := range out.kind.keys {
@@ -382,7 +400,8 @@ func (n Name) Variants(k int) []Name {
 // Smaller returns names of smaller complexes of the same kind, the smallest first.
 func (n Name) Smaller() (list []Name) {
 	if s, err := grid.ParseShape(n.Get("shape")); err == nil {
-		for _, cut := range []func(int64) int64{func(v int64) int64 { return (v + 1) / 2 }, func(v int64) int64 { return v - 1 }} {
+		for _, cut := range []func(int64) int64{func(v int64) int64 { return (v + 1) / 2 },
+			func(v int64) int64 { return v - 1 }} {
 			t := grid.Shape{D: max(1, min(s.D, max(2, cut(s.D)))), H: cut(s.H), W: cut(s.W)}
 			v := n.Change("shape", t.String())
 			for _, holes := range []string{"cavities", "drills"} {

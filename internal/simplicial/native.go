@@ -81,7 +81,8 @@ func ReadNative(data []byte, trusted bool) (*Complex, error) {
 		if vertices > uint64(len(rest))/24 {
 			return nil, damaged
 		}
-		c.Points = view(rest[:24*vertices], 8, func(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) })
+		c.Points = view(rest[:24*vertices], 8,
+			func(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) })
 		rest = rest[24*vertices:]
 	}
 	for d, n := range given {

@@ -11,7 +11,8 @@ import (
 // projectivePlane returns the projective plane with six vertices.
 func projectivePlane() *Complex {
 	c := &Complex{}
-	for _, t := range [][3]uint32{{0, 1, 4}, {0, 1, 5}, {0, 2, 3}, {0, 2, 5}, {0, 3, 4}, {1, 2, 3}, {1, 2, 4}, {1, 3, 5}, {2, 4, 5}, {3, 4, 5}} {
+	for _, t := range [][3]uint32{{0, 1, 4}, {0, 1, 5}, {0, 2, 3}, {0, 2, 5}, {0, 3, 4}, {1, 2, 3}, {1, 2, 4}, {1, 3, 5},
+		{2, 4, 5}, {3, 4, 5}} {
 		c.Add(t[:]...)
 	}
 	return c
@@ -245,7 +246,8 @@ func dodecahedral(tenths int) *Complex {
 		for i := range ring {
 			a, b := ring[i], ring[(i+1)%5]
 			e := uint32(atEdge + edge(a, b))
-			simplices = append(simplices, []uint32{uint32(a), e, uint32(atFace + f), middle}, []uint32{uint32(b), e, uint32(atFace + f), middle})
+			simplices = append(simplices, []uint32{uint32(a), e, uint32(atFace + f), middle},
+				[]uint32{uint32(b), e, uint32(atFace + f), middle})
 		}
 	}
 	all := classes{id: map[string]int{}}

@@ -124,7 +124,8 @@ func (c *Checking[In, Out]) try(trying func(law string)) []Evidence {
 	law := c.p.Laws[c.next]
 	c.next++
 	note := func(format string, args ...any) []Evidence {
-		return []Evidence{{Input: c.q.Name, Witness: law.Name, Independent: law.Independent, Note: fmt.Sprintf(format, args...)}}
+		return []Evidence{{Input: c.q.Name, Witness: law.Name, Independent: law.Independent,
+			Note: fmt.Sprintf(format, args...)}}
 	}
 	if c.agreed != "" && law.Work != nil && law.Calls == 0 {
 		return note("not tried again: it looks at the answer alone, which is that of %s", c.agreed)
@@ -161,7 +162,8 @@ func (c *Checking[In, Out]) try(trying func(law string)) []Evidence {
 func (c *Checking[In, Out]) evidence(w Law[In, Out], d *Diff, m []Measure) Evidence {
 	c.confirmed = c.confirmed || w.Independent && d == nil
 	c.stopped = d != nil
-	return Evidence{Input: c.q.Name, Witness: w.Name, Independent: w.Independent, Passed: d == nil, Diff: d, Measures: m, Note: w.Note, Drawn: w.Drawn}
+	return Evidence{Input: c.q.Name, Witness: w.Name, Independent: w.Independent, Passed: d == nil, Diff: d, Measures: m,
+		Note: w.Note, Drawn: w.Drawn}
 }
 
 // unaffordable returns why a law of the given cost does not fit into a time or the free memory, or "" if it fits.

@@ -51,9 +51,14 @@ func Pack(files []File) ([]byte, error) {
 	return z.EncodeAll(archive.Bytes(), nil), z.Close()
 }
 
-// Unpack returns the files of a bundle, in order. Their data shares memory.
-func Unpack(data []byte) ([]File, error) {
-	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+// Decompress returns the archive of a bundle. before is data that the compressor had seen before the
+// bundle, or nil.
+func Decompress(data, before []byte) ([]byte, error) {
+	options := []zstd.DOption{zstd.WithDecoderConcurrency(1)}
+	if before != nil {
+		options = append(options, zstd.WithDecoderDictRaw(0, before))
+	}
+	z, err := zstd.NewReader(nil, options...)
 	if err != nil {
 		return nil, fmt.Errorf("unpacking: %w", err)
 	}
@@ -61,6 +66,16 @@ func Unpack(data []byte) ([]File, error) {
 	archive, err := z.DecodeAll(data, nil)
 	if err != nil {
 		return nil, fmt.Errorf("unpacking: %w", err)
+	}
+	return archive, nil
+}
+
+// Unpack returns the files of a bundle, in order. Their data shares memory. before is as for
+// Decompress.
+func Unpack(data, before []byte) ([]File, error) {
+	archive, err := Decompress(data, before)
+	if err != nil {
+		return nil, err
 	}
 	r := bytes.NewReader(archive)
 	var files []File

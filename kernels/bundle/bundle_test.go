@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 func TestBundle(t *testing.T) {
@@ -20,7 +22,7 @@ func TestBundle(t *testing.T) {
 		if err != nil || !bytes.Equal(again, data) {
 			t.Errorf("packed again it is other bytes, %v", err)
 		}
-		got, err := Unpack(data)
+		got, err := Unpack(data, nil)
 		if err != nil || len(got) != len(files) {
 			t.Fatalf("%d files, %v, want %d", len(got), err, len(files))
 		}
@@ -30,9 +32,37 @@ func TestBundle(t *testing.T) {
 			}
 		}
 		for _, bad := range [][]byte{nil, data[:len(data)/2], append(bytes.Clone(data[:len(data)-1]), data[len(data)-1]^1)} {
-			if got, err := Unpack(bad); err == nil && len(bad) > 0 {
+			if got, err := Unpack(bad, nil); err == nil && len(bad) > 0 {
 				t.Errorf("%d of %d bytes were unpacked to %d files", len(bad), len(data), len(got))
 			}
 		}
+	}
+}
+
+// A bundle that was compressed after another archive needs that archive, and one that was not ignores it.
+func TestAfter(t *testing.T) {
+	before := bytes.Repeat([]byte("0123456789abcdef, of another archive; "), 100)
+	files := []File{{"a", "1", before[100:2000]}}
+	alone, err := Pack(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive, err := Decompress(alone, before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderDictRaw(0, before))
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := z.EncodeAll(archive, nil)
+	if len(after) >= len(alone) {
+		t.Errorf("%d bytes after the other archive, %d alone", len(after), len(alone))
+	}
+	if got, err := Unpack(after, before); err != nil || len(got) != 1 || !bytes.Equal(got[0].Data, files[0].Data) {
+		t.Errorf("%d files, %v", len(got), err)
+	}
+	if got, err := Unpack(after, nil); err == nil {
+		t.Errorf("%d files without the archive before it", len(got))
 	}
 }

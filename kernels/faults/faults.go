@@ -18,7 +18,7 @@ var file []byte
 
 // modules returns the PTX of the modules with a defect, by name.
 func modules() map[string][]byte {
-	files, err := bundle.Unpack(file)
+	files, err := bundle.Unpack(file, nil)
 	if err != nil {
 		panic(err) // the file is embedded
 	}

@@ -69,7 +69,7 @@ func TestPack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files, err := bundle.Unpack(data)
+		files, err := bundle.Unpack(data, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

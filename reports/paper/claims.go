@@ -116,7 +116,8 @@ func (s span) String() string {
 
 // claimsOf returns the claims by the ID of the paper. Each paper's claims have a file of their own.
 func claimsOf() map[string]func(Paper) []Claim {
-	return map[string]func(Paper) []Claim{"wang2022": wang2022, "saxena2025": saxena2025, "smistad2012": smistad2012, "murty2013": murty2013, "cheng2014": cheng2014}
+	return map[string]func(Paper) []Claim{"wang2022": wang2022, "saxena2025": saxena2025, "smistad2012": smistad2012,
+		"murty2013": murty2013, "cheng2014": cheng2014}
 }
 
 // Claims returns the paper's claims about its implementation, by section.

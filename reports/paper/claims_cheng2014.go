@@ -62,67 +62,87 @@ func cheng2014(p Paper) []Claim {
 			}
 			return s.finding(s.hi >= 14, " times")
 		}, gpu, nil, nil},
-		{"4", "the larger the image, the larger the gain", "each row's is larger than that of the row before", func(n numbers) finding {
-			s, list := span{of: len(rows)}, speedups(n)
-			for _, v := range list {
-				s.add(v)
-			}
-			return s.finding(slices.IsSorted(list), " times")
-		}, gpu, nil, nil},
-		{"4", "allocation takes about 1.43 s on the GPU, whatever the image", "no printed time on the GPU is less, and the least is hardly more: 1.43 to 1.6 s", nil, nil, nil, func() (finding, error) {
-			s := span{of: len(rows)}
-			for _, r := range rows {
-				s.add(printed(r, "gpu"))
-			}
-			return s.finding(s.lo >= allocation && s.lo <= 1.6, " s"), nil
-		}},
-		{"4", "the eigensolver takes 84 % of the time on the GPU, of the largest image", "80 to 90 %", func(n numbers) finding {
-			s := span{of: 1}
-			if one, all := stage(n, "lanczos"); all > 0 {
-				s.add(100 * one / all)
-			}
-			return s.finding(s.lo >= 80 && s.hi <= 90, " %")
-		}, slices.Concat(gpu, cpu), nil, nil},
-		{"4", "the first two stages are some 100 times as fast on the GPU, where the eigensolver is 5 times", "what table 1 leaves for them, with 84 % of the GPU's time or of that without allocation: 50 to 200 times", nil, nil, nil, func() (finding, error) {
-			s := span{of: 2}
-			cpu, gpu := printed(largest, "cpu"), printed(largest, "gpu")
-			for _, of := range []float64{gpu, gpu - allocation} {
-				s.add((cpu - 5*share*of) / (gpu - allocation - share*of))
-			}
-			return s.finding(s.lo >= 50 && s.hi <= 200, " times"), nil
-		}},
-		{"4", "an eigensolver 28 times as slow makes all of it 21 times as slow", "84 % of the time, or of that without allocation, 28 times: 20.5 to 21.5", nil, nil, nil, func() (finding, error) {
-			s := span{of: 2}
-			gpu := printed(largest, "gpu")
-			for _, of := range []float64{gpu, gpu - allocation} {
-				s.add((gpu + 27*share*of) / gpu)
-			}
-			return s.finding(s.lo < 21.5 && s.hi >= 20.5, " times"), nil
-		}},
-		{"4", "reorthogonalisation takes 8 % more", "the vectors that it reads four times, over the matrix that a step reads: at most 8 %", nil, nil, nil, func() (finding, error) {
-			s := span{of: len(rows)}
-			for _, r := range rows {
-				s.add(100 * 4 * float64(r.Times()) / 2 / printed(r, "patches"))
-			}
-			return s.finding(s.hi <= 8, " %"), nil
-		}},
-		{"4", "ten times as fast on 12 cores as on one, in the first two stages", "none: of a run all cells have as many cores", func(numbers) finding { return whole(span{of: 1}) }, cpu, nil, nil},
-		{"3.3", "weights by a thread each are ten times as fast as by stored differences", "none: stored differences are not in this program", func(numbers) finding { return whole(span{of: 1}) }, gpu, nil, nil},
-		{"3.2", "patches of 4 × 4 pixels that do not overlap", "as many as printed, of whole ones", nil, nil, nil, func() (finding, error) {
-			s := span{of: len(rows)}
-			for _, r := range rows {
-				s.add(printed(r, "patches") - float64(r.shape().W/4*(r.shape().H/4)))
-			}
-			return s.finding(s.lo == 0 && s.hi == 0, " off"), nil
-		}},
-		{"3.5, table 1", "with the steps of table 1 the second vector is found", "12 steps on tubes of 256×96, three starts: a residual of at most 1e-6", nil, nil, nil, func() (finding, error) {
-			r, err := first()
-			return finding{r.residual.hi <= 1e-6, fmt.Sprintf("%s; the value is %s, and the lowest that there is %.3g; the cosine of the vectors is %s", r.residual, r.value, r.lowest, r.cosine), 3, 3}, err
-		}},
-		{"4", "accurate segmentation, with the vessels well preserved", "12 steps on tubes of 256×96, three starts: Dice of at least that of the best plain threshold", nil, nil, nil, func() (finding, error) {
-			r, err := first()
-			return finding{r.dice.lo >= r.threshold, fmt.Sprintf("%s; of the second vector itself %.3f, of the best threshold %.3f", r.dice, r.right, r.threshold), 3, 3}, err
-		}},
+		{"4", "the larger the image, the larger the gain", "each row's is larger than that of the row before",
+			func(n numbers) finding {
+				s, list := span{of: len(rows)}, speedups(n)
+				for _, v := range list {
+					s.add(v)
+				}
+				return s.finding(slices.IsSorted(list), " times")
+			}, gpu, nil, nil},
+		{"4", "allocation takes about 1.43 s on the GPU, whatever the image",
+			"no printed time on the GPU is less, and the least is hardly more: 1.43 to 1.6 s", nil, nil, nil,
+			func() (finding, error) {
+				s := span{of: len(rows)}
+				for _, r := range rows {
+					s.add(printed(r, "gpu"))
+				}
+				return s.finding(s.lo >= allocation && s.lo <= 1.6, " s"), nil
+			}},
+		{"4", "the eigensolver takes 84 % of the time on the GPU, of the largest image", "80 to 90 %",
+			func(n numbers) finding {
+				s := span{of: 1}
+				if one, all := stage(n, "lanczos"); all > 0 {
+					s.add(100 * one / all)
+				}
+				return s.finding(s.lo >= 80 && s.hi <= 90, " %")
+			}, slices.Concat(gpu, cpu), nil, nil},
+		{"4", "the first two stages are some 100 times as fast on the GPU, where the eigensolver is 5 times",
+			"what table 1 leaves for them, with 84 % of the GPU's time or of that without allocation: 50 to 200 times", nil, nil,
+			nil, func() (finding, error) {
+				s := span{of: 2}
+				cpu, gpu := printed(largest, "cpu"), printed(largest, "gpu")
+				for _, of := range []float64{gpu, gpu - allocation} {
+					s.add((cpu - 5*share*of) / (gpu - allocation - share*of))
+				}
+				return s.finding(s.lo >= 50 && s.hi <= 200, " times"), nil
+			}},
+		{"4", "an eigensolver 28 times as slow makes all of it 21 times as slow",
+			"84 % of the time, or of that without allocation, 28 times: 20.5 to 21.5", nil, nil, nil, func() (finding, error) {
+				s := span{of: 2}
+				gpu := printed(largest, "gpu")
+				for _, of := range []float64{gpu, gpu - allocation} {
+					s.add((gpu + 27*share*of) / gpu)
+				}
+				return s.finding(s.lo < 21.5 && s.hi >= 20.5, " times"), nil
+			}},
+		{"4", "reorthogonalisation takes 8 % more",
+			"the vectors that it reads four times, over the matrix that a step reads: at most 8 %", nil, nil, nil,
+			func() (finding, error) {
+				s := span{of: len(rows)}
+				for _, r := range rows {
+					s.add(100 * 4 * float64(r.Times()) / 2 / printed(r, "patches"))
+				}
+				return s.finding(s.hi <= 8, " %"), nil
+			}},
+		{"4", "ten times as fast on 12 cores as on one, in the first two stages",
+			"none: of a run all cells have as many cores", func(numbers) finding { return whole(span{of: 1}) }, cpu, nil, nil},
+		{"3.3", "weights by a thread each are ten times as fast as by stored differences",
+			"none: stored differences are not in this program", func(numbers) finding { return whole(span{of: 1}) }, gpu, nil,
+			nil},
+		{"3.2", "patches of 4 × 4 pixels that do not overlap", "as many as printed, of whole ones", nil, nil, nil,
+			func() (finding, error) {
+				s := span{of: len(rows)}
+				for _, r := range rows {
+					s.add(printed(r, "patches") - float64(r.shape().W/4*(r.shape().H/4)))
+				}
+				return s.finding(s.lo == 0 && s.hi == 0, " off"), nil
+			}},
+		{"3.5, table 1", "with the steps of table 1 the second vector is found",
+			"12 steps on tubes of 256×96, three starts: a residual of at most 1e-6", nil, nil, nil, func() (finding, error) {
+				r, err := first()
+				return finding{r.residual.hi <= 1e-6,
+					fmt.Sprintf("%s; the value is %s, and the lowest that there is %.3g; the cosine of the vectors is %s", r.residual,
+						r.value, r.lowest, r.cosine), 3, 3}, err
+			}},
+		{"4", "accurate segmentation, with the vessels well preserved",
+			"12 steps on tubes of 256×96, three starts: Dice of at least that of the best plain threshold", nil, nil, nil,
+			func() (finding, error) {
+				r, err := first()
+				return finding{r.dice.lo >= r.threshold,
+					fmt.Sprintf("%s; of the second vector itself %.3f, of the best threshold %.3f", r.dice, r.right, r.threshold), 3,
+					3}, err
+			}},
 	}
 }
 

@@ -21,7 +21,8 @@ func saxena2025(p Paper) []Claim {
 				s.of++
 				from, ok := n.value(t.N, r, "baseline")
 				for _, l := range n.of[t.N] { // whose clock may run over more than the paper's
-					if l.Impl == "chunked" && l.Series.Column == "baseline" && l.Row.Label == r.Label && l.Measured > 0 && l.Mark == "" {
+					if l.Impl == "chunked" && l.Series.Column == "baseline" && l.Row.Label == r.Label && l.Measured > 0 &&
+						l.Mark == "" {
 						from, ok = l.Measured, true
 					}
 				}
@@ -33,29 +34,35 @@ func saxena2025(p Paper) []Claim {
 		return s
 	}
 	return []Claim{
-		{Section: "4", Says: "the full sweep is 16 to 2000 times as fast as the streaming baseline", Test: "baseline over new at least 16 in every row", check: func(n numbers) finding {
-			s := speedup(n)
-			return s.finding(s.lo >= 16, " times")
-		}, impls: []string{"fullsweep", "extrema-gpu"}},
-		{Section: "2", Says: "c(p) is −1, 0 or 1", Test: "the change of every voxel of noise, 256² and 64³", compute: func() (finding, error) {
-			var s span
-			for _, shape := range []grid.Shape{{D: 1, H: 256, W: 256}, {D: 64, H: 64, W: 64}} {
-				s.of++
-				c, err := changesOf(shape, noiseOf(shape), softecc.Problem{})
-				if err != nil {
-					return finding{}, err
+		{Section: "4", Says: "the full sweep is 16 to 2000 times as fast as the streaming baseline",
+			Test: "baseline over new at least 16 in every row", check: func(n numbers) finding {
+				s := speedup(n)
+				return s.finding(s.lo >= 16, " times")
+			}, impls: []string{"fullsweep", "extrema-gpu"}},
+		{Section: "2", Says: "c(p) is −1, 0 or 1", Test: "the change of every voxel of noise, 256² and 64³",
+			compute: func() (finding, error) {
+				var s span
+				for _, shape := range []grid.Shape{{D: 1, H: 256, W: 256}, {D: 64, H: 64, W: 64}} {
+					s.of++
+					c, err := changesOf(shape, noiseOf(shape), softecc.Problem{})
+					if err != nil {
+						return finding{}, err
+					}
+					s.n++
+					s.lo, s.hi = min(s.lo, float64(slices.Min(c))), max(s.hi, float64(slices.Max(c)))
 				}
-				s.n++
-				s.lo, s.hi = min(s.lo, float64(slices.Min(c))), max(s.hi, float64(slices.Max(c)))
-			}
-			return finding{s.lo >= -1 && s.hi <= 1, fmt.Sprintf("%g to %g", s.lo, s.hi), s.n, s.of}, nil
-		}},
-		{Section: "2", Says: "equation 5 becomes the exact curve where λ → ∞", Test: "the sum of c(p) over X(p) ≤ τ is χ of that set, noise of 24² at all levels", compute: func() (finding, error) {
-			return hardCurves(softecc.Problem{}, false)
-		}},
-		{Section: "2", Says: "equation 6 is a directional curve, with c(p) of X", Test: "the sum of c(p) over X(p) + α⟨u, p⟩ ≤ τ is χ of that set, where λ → ∞; noise of 24² at all levels, α = 0.05 of the range", compute: func() (finding, error) {
-			return hardCurves(softecc.Problem{Alpha: 0.05, V: [3]float64{0.6, 0.8}}, true)
-		}},
+				return finding{s.lo >= -1 && s.hi <= 1, fmt.Sprintf("%g to %g", s.lo, s.hi), s.n, s.of}, nil
+			}},
+		{Section: "2", Says: "equation 5 becomes the exact curve where λ → ∞",
+			Test: "the sum of c(p) over X(p) ≤ τ is χ of that set, noise of 24² at all levels",
+			compute: func() (finding, error) {
+				return hardCurves(softecc.Problem{}, false)
+			}},
+		{Section: "2", Says: "equation 6 is a directional curve, with c(p) of X",
+			Test: "the sum of c(p) over X(p) + α⟨u, p⟩ ≤ τ is χ of that set, where λ → ∞; noise of 24² at all levels, α = " +
+				"0.05 of the range", compute: func() (finding, error) {
+				return hardCurves(softecc.Problem{Alpha: 0.05, V: [3]float64{0.6, 0.8}}, true)
+			}},
 	}
 }
 
@@ -118,7 +125,8 @@ func hardCurves(p softecc.Problem, ofX bool) (finding, error) {
 			wrong, most = wrong+1, max(most, int(math.Abs(float64(off))))
 		}
 	}
-	return finding{wrong == 0, fmt.Sprintf("wrong at %d of %d levels, by up to %d", wrong, len(y), most), len(y), len(y)}, nil
+	return finding{wrong == 0, fmt.Sprintf("wrong at %d of %d levels, by up to %d", wrong, len(y), most), len(y), len(y)},
+		nil
 }
 
 // characteristic counts the pixels, edges and corners of a set of pixels.

@@ -45,53 +45,59 @@ func smistad2012(p Paper) []Claim {
 		}
 	}
 	return []Claim{
-		{"2.3", "a volume of 512³ voxels takes 4.5 GB, of half the bytes 2.25 GB", "36 bytes of a voxel, and 18", func(n numbers) finding {
-			if n.impl != "" {
-				return finding{}
-			}
-			const voxels = 512 * 512 * 512
-			whole, half := 36*voxels/float64(1<<30), 18*voxels/float64(1<<30)
-			return finding{whole == 4.5 && half == 2.25, fmt.Sprintf("%v and %v GiB", whole, half), 1, 1}
-		}, nil, nil, nil},
-		{"3.1", "one step, and all of them", "all steps take 0.95 to 1.05 of one step times their number", func(n numbers) finding {
-			var s span
-			if n.impl != "" {
-				return finding{}
-			}
-			for _, table := range []int{1, 2} {
-				for _, r := range rows(table) {
-					for _, k := range slices.Concat(gpus, cpus) {
-						s.of++
-						one, ok := n.value(table, r, k+"_one")
-						if all, ok2 := n.value(table, r, k+"_all"); ok && ok2 {
-							s.add(all / one / float64(r.Times()))
+		{"2.3", "a volume of 512³ voxels takes 4.5 GB, of half the bytes 2.25 GB", "36 bytes of a voxel, and 18",
+			func(n numbers) finding {
+				if n.impl != "" {
+					return finding{}
+				}
+				const voxels = 512 * 512 * 512
+				whole, half := 36*voxels/float64(1<<30), 18*voxels/float64(1<<30)
+				return finding{whole == 4.5 && half == 2.25, fmt.Sprintf("%v and %v GiB", whole, half), 1, 1}
+			}, nil, nil, nil},
+		{"3.1", "one step, and all of them", "all steps take 0.95 to 1.05 of one step times their number",
+			func(n numbers) finding {
+				var s span
+				if n.impl != "" {
+					return finding{}
+				}
+				for _, table := range []int{1, 2} {
+					for _, r := range rows(table) {
+						for _, k := range slices.Concat(gpus, cpus) {
+							s.of++
+							one, ok := n.value(table, r, k+"_one")
+							if all, ok2 := n.value(table, r, k+"_all"); ok && ok2 {
+								s.add(all / one / float64(r.Times()))
+							}
 						}
 					}
 				}
-			}
-			return s.finding(s.lo >= 0.95 && s.hi <= 1.05, " times")
-		}, nil, nil, nil},
-		{"3.1", "GPUs are much faster than CPUs", "the slowest GPU takes less than a third of the time of the fastest CPU, in 2D and in 3D", func(n numbers) finding {
-			s := span{of: 2}
-			for _, table := range []int{1, 2} {
-				gpu, cpu := times(n, table, gpus), times(n, table, cpus)
-				if n.impl != "" {
-					least, ok := n.host(table, rows(table)[0])
-					if !ok {
-						continue
+				return s.finding(s.lo >= 0.95 && s.hi <= 1.05, " times")
+			}, nil, nil, nil},
+		{"3.1", "GPUs are much faster than CPUs",
+			"the slowest GPU takes less than a third of the time of the fastest CPU, in 2D and in 3D", func(n numbers) finding {
+				s := span{of: 2}
+				for _, table := range []int{1, 2} {
+					gpu, cpu := times(n, table, gpus), times(n, table, cpus)
+					if n.impl != "" {
+						least, ok := n.host(table, rows(table)[0])
+						if !ok {
+							continue
+						}
+						cpu = span{n: 1}
+						cpu.lo = least
 					}
-					cpu = span{n: 1}
-					cpu.lo = least
+					if gpu.n > 0 && cpu.n > 0 {
+						s.add(cpu.lo / gpu.hi)
+					}
 				}
-				if gpu.n > 0 && cpu.n > 0 {
-					s.add(cpu.lo / gpu.hi)
-				}
-			}
-			return s.finding(s.lo > 3, " times as fast")
-		}, device, nil, nil},
-		{"3.1", "textures are faster than buffers", "a step of texture takes less than one of global", against("texture", "global", 0, 0.999), []string{"texture"}, nil, nil},
-		{"3.1", "shared memory makes a step slower, of buffers", "a step of global-shared takes more than one of global", against("global-shared", "global", 1.001, 1e9), []string{"global-shared"}, nil, nil},
-		{"3.1", "shared memory makes a step slower, of textures", "a step of texture-shared takes more than one of texture", against("texture-shared", "texture", 1.001, 1e9), []string{"texture-shared"}, nil, nil},
+				return s.finding(s.lo > 3, " times as fast")
+			}, device, nil, nil},
+		{"3.1", "textures are faster than buffers", "a step of texture takes less than one of global",
+			against("texture", "global", 0, 0.999), []string{"texture"}, nil, nil},
+		{"3.1", "shared memory makes a step slower, of buffers", "a step of global-shared takes more than one of global",
+			against("global-shared", "global", 1.001, 1e9), []string{"global-shared"}, nil, nil},
+		{"3.1", "shared memory makes a step slower, of textures", "a step of texture-shared takes more than one of texture",
+			against("texture-shared", "texture", 1.001, 1e9), []string{"texture-shared"}, nil, nil},
 		{"5", "real time for images up to 512²", "512 steps in 100 ms", func(n numbers) finding {
 			s := times(n, 1, gpus)
 			return s.finding(s.hi <= 0.1, " s")

@@ -30,82 +30,92 @@ func wang2022(p Paper) []Claim {
 		return s
 	}
 	return []Claim{
-		{"5.1", "the GPU is faster than the CPU from the disk on, 4 to 6 times above 0.5 GB", "CPU over GPU at least 4 wherever the file has 512 MiB or more", func(n numbers) finding {
-			s := speedup(n, func(r Row) bool { return r.Bytes() >= large })
-			return s.finding(s.lo >= 4, " times")
-		}, streams, nil, nil},
-		{"5.1", "the CPU is faster for files below about 16 MB", "CPU over GPU below 1 wherever the file has 16 MiB or less", func(n numbers) finding {
-			s := speedup(n, func(r Row) bool { return r.Bytes() <= 16<<20 })
-			return s.finding(s.hi < 1, " times")
-		}, streams, nil, nil},
-		{"5.1", "the GPU waits for the disk, 75 % of its time and more above 0.5 GB", "reading takes 75 % or more wherever the file has 512 MiB or more", func(n numbers) finding {
-			var s span
-			rows(1, func(r Row) bool { return r.Bytes() >= large }, func(r Row) {
-				s.of++
-				if n.impl == "" {
-					disk, ok := n.value(1, r, "gpu_disk")
-					if all, ok2 := n.value(1, r, "gpu_overall"); ok && ok2 {
-						s.add(100 * disk / all)
+		{"5.1", "the GPU is faster than the CPU from the disk on, 4 to 6 times above 0.5 GB",
+			"CPU over GPU at least 4 wherever the file has 512 MiB or more", func(n numbers) finding {
+				s := speedup(n, func(r Row) bool { return r.Bytes() >= large })
+				return s.finding(s.lo >= 4, " times")
+			}, streams, nil, nil},
+		{"5.1", "the CPU is faster for files below about 16 MB", "CPU over GPU below 1 wherever the file has 16 MiB or less",
+			func(n numbers) finding {
+				s := speedup(n, func(r Row) bool { return r.Bytes() <= 16<<20 })
+				return s.finding(s.hi < 1, " times")
+			}, streams, nil, nil},
+		{"5.1", "the GPU waits for the disk, 75 % of its time and more above 0.5 GB",
+			"reading takes 75 % or more wherever the file has 512 MiB or more", func(n numbers) finding {
+				var s span
+				rows(1, func(r Row) bool { return r.Bytes() >= large }, func(r Row) {
+					s.of++
+					if n.impl == "" {
+						disk, ok := n.value(1, r, "gpu_disk")
+						if all, ok2 := n.value(1, r, "gpu_overall"); ok && ok2 {
+							s.add(100 * disk / all)
+						}
+						return
 					}
-					return
-				}
-				for _, l := range n.of[1] {
-					if l.Impl == n.impl && l.Series.Column == "gpu_overall" && l.is(r) && l.Disk > 0 {
-						s.add(100 * l.Disk / l.Measured)
-					}
-				}
-			})
-			return s.finding(s.lo >= 75, " %")
-		}, streams, nil, nil},
-		{"5.2", "in a batch the start of the GPU costs nothing", "of a file's time in the largest batch, what one file alone takes more is 5 % or less when the batch shares it", func(n numbers) finding {
-			var s span
-			for _, data := range []string{"uniform noise", "Gaussian random field"} {
-				var one, many float64
-				var count int64
-				s.of++
-				rows(3, func(r Row) bool { return r.Data == data }, func(r Row) {
-					v, ok := n.value(3, r, "average")
-					if !ok {
-						v = 0
-					}
-					if r.Times() == 1 {
-						one = v
-					} else if r.Times() > count {
-						many, count = v, r.Times()
+					for _, l := range n.of[1] {
+						if l.Impl == n.impl && l.Series.Column == "gpu_overall" && l.is(r) && l.Disk > 0 {
+							s.add(100 * l.Disk / l.Measured)
+						}
 					}
 				})
-				if one > 0 && many > 0 {
-					s.add(100 * max(0, one-many) / float64(count) / many)
+				return s.finding(s.lo >= 75, " %")
+			}, streams, nil, nil},
+		{"5.2", "in a batch the start of the GPU costs nothing",
+			"of a file's time in the largest batch, what one file alone takes more is 5 % or less when the batch shares it",
+			func(n numbers) finding {
+				var s span
+				for _, data := range []string{"uniform noise", "Gaussian random field"} {
+					var one, many float64
+					var count int64
+					s.of++
+					rows(3, func(r Row) bool { return r.Data == data }, func(r Row) {
+						v, ok := n.value(3, r, "average")
+						if !ok {
+							v = 0
+						}
+						if r.Times() == 1 {
+							one = v
+						} else if r.Times() > count {
+							many, count = v, r.Times()
+						}
+					})
+					if one > 0 && many > 0 {
+						s.add(100 * max(0, one-many) / float64(count) / many)
+					}
 				}
-			}
-			return s.finding(s.hi <= 5, " %")
-		}, slices.Concat(streams, []string{"extrema-gpu-batch"}), nil, nil},
-		{"5.3", "counting is no bottleneck beside smoothing: of the same order, 2.5 times slower at most", "ECC over Gaussian at most 2.5 wherever it is smoothed", func(n numbers) finding {
-			var s span
-			rows(2, func(Row) bool { return true }, func(r Row) {
-				s.of++
-				e, ok := n.value(2, r, "ecc")
-				if g, ok2 := n.value(2, r, "gaussian"); ok && ok2 && g > 0 {
-					s.add(e / g)
+				return s.finding(s.hi <= 5, " %")
+			}, slices.Concat(streams, []string{"extrema-gpu-batch"}), nil, nil},
+		{"5.3", "counting is no bottleneck beside smoothing: of the same order, 2.5 times slower at most",
+			"ECC over Gaussian at most 2.5 wherever it is smoothed", func(n numbers) finding {
+				var s span
+				rows(2, func(Row) bool { return true }, func(r Row) {
+					s.of++
+					e, ok := n.value(2, r, "ecc")
+					if g, ok2 := n.value(2, r, "gaussian"); ok && ok2 && g > 0 {
+						s.add(e / g)
+					}
+				})
+				return s.finding(s.hi <= 2.5, " times the Gaussian's time")
+			}, []string{"smooth-gpu", "smooth"}, hostPipeline, nil},
+		{"5.3", "512³ voxels 30 times a second, 8K images 120 times",
+			"the kernel's least rate in 3D makes 30 Hz, in 2D 120 Hz at 7680×4320", func(n numbers) finding {
+				two, three := rates(n, rows)
+				a, b := three.lo/(512*512*512), two.lo/(7680*4320)
+				return both(two, three, a >= 30 && b >= 120, fmt.Sprintf("%s Hz and %s Hz", quantity.Significant(a, 3),
+					quantity.Significant(b, 3)))
+			}, kernels, nil, nil},
+		{"5.4", "the kernel's throughput does not depend on the dimension",
+			"least and greatest rate of the Gaussian random fields in 2D within 25 % of those in 3D", func(n numbers) finding {
+				grf := func(table int, want func(Row) bool, f func(Row)) {
+					rows(table, func(r Row) bool { return r.Data == "Gaussian random field" && want(r) }, f)
 				}
-			})
-			return s.finding(s.hi <= 2.5, " times the Gaussian's time")
-		}, []string{"smooth-gpu", "smooth"}, hostPipeline, nil},
-		{"5.3", "512³ voxels 30 times a second, 8K images 120 times", "the kernel's least rate in 3D makes 30 Hz, in 2D 120 Hz at 7680×4320", func(n numbers) finding {
-			two, three := rates(n, rows)
-			a, b := three.lo/(512*512*512), two.lo/(7680*4320)
-			return both(two, three, a >= 30 && b >= 120, fmt.Sprintf("%s Hz and %s Hz", quantity.Significant(a, 3), quantity.Significant(b, 3)))
-		}, kernels, nil, nil},
-		{"5.4", "the kernel's throughput does not depend on the dimension", "least and greatest rate of the Gaussian random fields in 2D within 25 % of those in 3D", func(n numbers) finding {
-			grf := func(table int, want func(Row) bool, f func(Row)) {
-				rows(table, func(r Row) bool { return r.Data == "Gaussian random field" && want(r) }, f)
-			}
-			two, three := rates(n, grf)
-			least, greatest := two.lo/three.lo, two.hi/three.hi
-			holds := min(least, greatest) >= 0.8 && max(least, greatest) <= 1.25
-			return both(two, three, holds, fmt.Sprintf("2D %s to %s Gvox/s, 3D %s to %s, %s and %s times",
-				quantity.Giga(two.lo), quantity.Giga(two.hi), quantity.Giga(three.lo), quantity.Giga(three.hi), quantity.Significant(least, 3), quantity.Significant(greatest, 3)))
-		}, kernels, nil, nil},
+				two, three := rates(n, grf)
+				least, greatest := two.lo/three.lo, two.hi/three.hi
+				holds := min(least, greatest) >= 0.8 && max(least, greatest) <= 1.25
+				return both(two, three, holds, fmt.Sprintf("2D %s to %s Gvox/s, 3D %s to %s, %s and %s times",
+					quantity.Giga(two.lo), quantity.Giga(two.hi), quantity.Giga(three.lo), quantity.Giga(three.hi),
+					quantity.Significant(least, 3), quantity.Significant(greatest, 3)))
+			}, kernels, nil, nil},
 	}
 }
 

@@ -145,7 +145,8 @@ func (l *Line) take(c bench.CellRecord, before, all []bench.CellRecord, ceiling 
 		l.Measured = c.Seconds.Median * each
 	}
 	l.Share = row.Ceiling
-	if i := slices.IndexFunc(c.Measures, func(m verify.Measure) bool { return m.Name == "residual" }); i >= 0 && l.Series.Workload == Steps {
+	if i := slices.IndexFunc(c.Measures, func(m verify.Measure) bool { return m.Name == "residual" }); i >= 0 &&
+		l.Series.Workload == Steps {
 		l.Residual = c.Measures[i].Value
 	}
 	// The share is defined for the part of a pipeline that reads the image: other parts wait for

@@ -57,7 +57,8 @@ func Figures(count func(grid.Source) (ecc.VCEC, error)) ([]Figure, error) {
 	}
 	var curves bytes.Buffer
 	err = report.Steps(&curves, "sublevel sets of a terrain", "", "elevation", "count",
-		report.Step{Name: "components, β₀", X: x, Y: b0}, report.Step{Name: "holes, β₁", X: x, Y: b1}, report.Step{Name: "χ = β₀ − β₁", X: x, Y: chi})
+		report.Step{Name: "components, β₀", X: x, Y: b0}, report.Step{Name: "holes, β₁", X: x, Y: b1},
+		report.Step{Name: "χ = β₀ − β₁", X: x, Y: chi})
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +75,8 @@ func Figures(count func(grid.Source) (ecc.VCEC, error)) ([]Figure, error) {
 		return nil, err
 	}
 	return []Figure{
-		{"figure1-curves.svg", "Euler characteristic and Betti curves of a terrain, the latter by union and find", curves.Bytes()},
+		{"figure1-curves.svg", "Euler characteristic and Betti curves of a terrain, the latter by union and find",
+			curves.Bytes()},
 		{"figure1-terrain.png", "the terrain flooded to 108, 128 and 148", thresholds},
 		{"figure2-fields.png", "Gaussian random fields of smoothness 1, 2, 4 and 8", fields},
 		{"figure6-smoothing.png", "a Gaussian random field after 0, 1, 3, 10, 100 and 1000 smoothings", steps},

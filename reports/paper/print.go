@@ -51,7 +51,8 @@ func (p Paper) Quote(t Table, lines []Line) report.Quote {
 	if p.Published() {
 		q.About = append(q.About,
 			fmt.Sprintf("paper: %s, %s, doi %s", p.Title, p.Venue, p.DOI),
-			fmt.Sprintf("published on: %s; %s, %s/s (%s); memory %s; disk %s", p.Machine.CPU, p.Machine.GPU, gigabytes(p.Machine.Bandwidth), p.Machine.BandwidthSource, p.Machine.Memory, p.Machine.Disk))
+			fmt.Sprintf("published on: %s; %s, %s/s (%s); memory %s; disk %s", p.Machine.CPU, p.Machine.GPU,
+				gigabytes(p.Machine.Bandwidth), p.Machine.BandwidthSource, p.Machine.Memory, p.Machine.Disk))
 	}
 	for _, n := range t.Notes {
 		q.About = append(q.About, "note: "+n)
@@ -205,7 +206,8 @@ func diskShares(lines []Line) []string {
 			}
 		}
 		said = append(said,
-			fmt.Sprintf("%s: %d of %d rows that read a disk do so at %.0f %% of its rate or more; they are at %s %%, their median at %s %%",
+			fmt.Sprintf("%s: %d of %d rows that read a disk do so at %.0f %% of its rate or more; they are at %s %%, their "+
+				"median at %s %%",
 				impl, reach, all.n, 100*diskBound, all, quantity.Significant(stats.Median(shares[impl]), 3)))
 	}
 	return said
@@ -246,7 +248,8 @@ func printSection(w io.Writer, f report.Format, bold func(string) string, s repo
 // leaveOut deletes the empty ones of the named columns.
 func leaveOut(s *report.QuoteSection, names ...string) {
 	for i := len(s.Header) - 1; i >= 0; i-- {
-		if slices.Contains(names, s.Header[i]) && !slices.ContainsFunc(s.Rows, func(r report.QuoteRow) bool { return r.Cells[i].Text != "" }) {
+		if slices.Contains(names, s.Header[i]) && !slices.ContainsFunc(s.Rows,
+			func(r report.QuoteRow) bool { return r.Cells[i].Text != "" }) {
 			s.Header = slices.Delete(s.Header, i, i+1)
 			for k := range s.Rows {
 				s.Rows[k].Cells = slices.Delete(s.Rows[k].Cells, i, i+1)

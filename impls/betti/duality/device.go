@@ -18,7 +18,8 @@ import (
 func OnDevice(open resident.Opener) bench.Implementation[*betti.Image, betti.Numbers] {
 	return counting.Method[*betti.Image, betti.Numbers]{
 		Name: "duality-gpu", Open: open, Plan: plan, Read: betti.Read, Poisoned: betti.Poisoned,
-		Method: "resident image; nodes less successful unions of runs of bits, in tiles in shared memory and then at their faces, b1 by the Euler characteristic of the same bits",
+		Method: "resident image; nodes less successful unions of runs of bits, in tiles in shared memory and then at " +
+			"their faces, b1 by the Euler characteristic of the same bits",
 		Source: "doc/proofs/betti.md, Delfinado and Edelsbrunner 1995",
 	}
 }
@@ -116,12 +117,14 @@ func (t tiling) planOf(s grid.Shape, typ grid.Type, limits counting.Table) (coun
 			s, mostAxis)
 	}
 	if places := t.places(true); places > math.MaxInt32 {
-		return counting.Plan{}, fmt.Errorf("%v: slices that several devices share have room for %d runs, of which the kernels count at most %d; use duality-gpu or duality",
+		return counting.Plan{}, fmt.Errorf("%v: slices that several devices share have room for %d runs, of which the "+
+			"kernels count at most %d; use duality-gpu or duality",
 			s, places, math.MaxInt32)
 	}
 	most := math.MaxUint32 - 1 - t.places(true) // run numbers follow the node numbers
 	if nodes := t.tiles() * t.faceNodes(); nodes > most {
-		return counting.Plan{}, fmt.Errorf("%v: %d nodes at the faces of tiles, of which the kernels count at most %d; use duality, on the CPU",
+		return counting.Plan{}, fmt.Errorf("%v: %d nodes at the faces of tiles, of which the kernels count at most %d; "+
+			"use duality, on the CPU",
 			s, nodes, most)
 	}
 	p := counting.Plan{
@@ -131,9 +134,11 @@ func (t tiling) planOf(s grid.Shape, typ grid.Type, limits counting.Table) (coun
 		Launches: func(m counting.Memory) []counting.Launch { return t.launches(typ, m) },
 	}
 	if t.shared() > 0 {
-		p.Scratch, p.Bring = append(p.Scratch, counting.Scratch{Name: "runs of the set in shared slices", Bytes: shadow * t.places(false)}), []int{2}
+		p.Scratch, p.Bring = append(p.Scratch, counting.Scratch{Name: "runs of the set in shared slices",
+			Bytes: shadow * t.places(false)}), []int{2}
 		if t.hollow {
-			p.Scratch, p.Bring = append(p.Scratch, counting.Scratch{Name: "runs around it in shared slices", Bytes: shadow * t.places(true)}), []int{2, 3}
+			p.Scratch, p.Bring = append(p.Scratch, counting.Scratch{Name: "runs around it in shared slices",
+				Bytes: shadow * t.places(true)}), []int{2, 3}
 		}
 	}
 	return p, nil
@@ -193,14 +198,16 @@ func (t tiling) launches(typ grid.Type, m counting.Memory) []counting.Launch {
 		}
 		blocks := grid.CeilDiv(places, cutBlock)
 		return []counting.Launch{
-			{Kernel: kernel, Blocks: blocks, Threads: cutBlock, Args: append([]any{bits, w, h, d, ends, m.Scratch[1], runs}, more...)},
+			{Kernel: kernel, Blocks: blocks, Threads: cutBlock,
+				Args: append([]any{bits, w, h, d, ends, m.Scratch[1], runs}, more...)},
 			{Kernel: "betti_settle", Blocks: blocks, Threads: cutBlock, Args: []any{m.Scratch[1], runs, int32(places)}},
 		}
 	}
 	list := []counting.Launch{
 		{Kernel: fmt.Sprintf("betti_pack%s_%v", flat, typ), Blocks: (rows*32 + packBlock - 1) / packBlock, Threads: packBlock,
 			Args: append(m.Arguments(t.w, t.h, t.d), bits)},
-		{Kernel: "betti_foreground" + flat, Blocks: t.tiles(), Threads: setBlock, Shared: parents(tileWords/4) + queues(setBlock), Args: parameters},
+		{Kernel: "betti_foreground" + flat, Blocks: t.tiles(), Threads: setBlock,
+			Shared: parents(tileWords/4) + queues(setBlock), Args: parameters},
 		{Kernel: "betti_foreground_seams" + flat, Blocks: t.tiles(), Threads: seamBlock, Shared: seamBytes, Args: parameters},
 	}
 	list = append(list, cut("betti_cut_set"+flat, false, m.Counts)...)
@@ -208,7 +215,8 @@ func (t tiling) launches(typ grid.Type, m counting.Memory) []counting.Launch {
 		list = append(list,
 			counting.Launch{Kernel: "betti_background", Blocks: t.tiles(), Threads: aroundBlock,
 				Shared: parents(tileWords) + queues(aroundBlock), Args: []any{bits, w, h, d, ends, m.Scratch[1], apart, m.Counts}},
-			counting.Launch{Kernel: "betti_background_seams", Blocks: t.tiles(), Threads: seamBlock, Shared: seamBytes, Args: parameters})
+			counting.Launch{Kernel: "betti_background_seams", Blocks: t.tiles(), Threads: seamBlock, Shared: seamBytes,
+				Args: parameters})
 		list = append(list, cut("betti_cut_rest", true)...)
 	}
 	return list

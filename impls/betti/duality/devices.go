@@ -36,7 +36,8 @@ const (
 func (o OnDevices) About() bench.About {
 	a := bench.About{
 		Name: "duality-gpus", Where: "gpus",
-		Method: "duality-gpu on several devices of one host, a part each, neighbours share a slice, at whose runs cores join the components of all",
+		Method: "duality-gpu on several devices of one host, a part each, neighbours share a slice, at whose runs cores " +
+			"join the components of all",
 		Source: "doc/proofs/betti.md",
 		Scopes: []bench.Scope{bench.Device, bench.E2E, bench.File}, // the clock includes the join
 	}
@@ -141,7 +142,8 @@ func (o OnDevices) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.N
 		return nil, err
 	}
 	list := portions(in.Shape(), len(devices))
-	j := &devicesJob{fault: o.fault, cores: max(1, c.Threads), parts: make([]counting.Part[counts], len(list)), portions: list, out: betti.Poisoned}
+	j := &devicesJob{fault: o.fault, cores: max(1, c.Threads), parts: make([]counting.Part[counts], len(list)),
+		portions: list, out: betti.Poisoned}
 	err = resident.Each(len(list), func(k int) error {
 		job, err := list[k].counter(devices[k]).Setup(list[k].view(in), c)
 		if err != nil {

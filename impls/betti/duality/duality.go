@@ -36,7 +36,8 @@ type Implementation struct {
 func (i Implementation) About() bench.About {
 	a := bench.About{
 		Name: "duality", Where: "cpu",
-		Method: "nodes less successful unions of runs of bits, of the set and of its complement, b1 by the Euler characteristic of the same bits; all cores",
+		Method: "nodes less successful unions of runs of bits, of the set and of its complement, b1 by the Euler " +
+			"characteristic of the same bits; all cores",
 		Source: "doc/proofs/betti.md, Delfinado and Edelsbrunner 1995",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
 	}
@@ -50,7 +51,8 @@ func (i Implementation) About() bench.About {
 func (Implementation) CanDo(in *betti.Image, c bench.Conditions) error {
 	n := in.Shape().Voxels()
 	cores := max(1, c.Threads)
-	if err := c.Allow(quantity.Seconds(float64(n)*voxelNS*1e-9/float64(cores)), "%d voxels × %d ns on %d cores", n, voxelNS, cores); err != nil {
+	if err := c.Allow(quantity.Seconds(float64(n)*voxelNS*1e-9/float64(cores)), "%d voxels × %d ns on %d cores", n,
+		voxelNS, cores); err != nil {
 		return err
 	}
 	return c.AllowMemory(memory(in, cores), "a few planes of bits and of runs for each of %d cores", cores)

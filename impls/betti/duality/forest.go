@@ -34,7 +34,8 @@ type kept struct {
 
 func newForest(l layout, keeps [2]bool) *forest {
 	of := func() kept {
-		return kept{left: make([]uint64, l.plane+2), main: make([]uint64, l.plane+2), base: make([]int32, l.plane+2), some: make([]byte, l.rows*l.marks)}
+		return kept{left: make([]uint64, l.plane+2), main: make([]uint64, l.plane+2), base: make([]int32, l.plane+2),
+			some: make([]byte, l.rows*l.marks)}
 	}
 	return &forest{keeps: keeps, first: of(), last: of()}
 }
@@ -82,7 +83,8 @@ func (w *window) neighbours(of []uint64, p int64, kind int, corners bool) uint64
 		after |= of[q+1]
 	}
 	above := uint64(0)
-	for _, q := range [4]int64{p - w.plane - w.stride, p - w.plane + w.stride, p + w.plane - w.stride, p + w.plane + w.stride} {
+	for _, q := range [4]int64{p - w.plane - w.stride, p - w.plane + w.stride, p + w.plane - w.stride,
+		p + w.plane + w.stride} {
 		above |= of[q]
 		if corners {
 			before |= of[q-1]
@@ -210,7 +212,8 @@ func (f *forest) link(j *job, w *window, z int64, kind int) {
 		f.components -= linkCorners(f.parent, of, p, of, p-w.stride, true)
 		if !lost {
 			f.components -= linkCorners(f.parent, of, p, of, p-w.plane, true) +
-				linkCorners(f.parent, of, p, of, p-w.plane-w.stride, corners) + linkCorners(f.parent, of, p, of, p-w.plane+w.stride, corners)
+				linkCorners(f.parent, of, p, of, p-w.plane-w.stride, corners) + linkCorners(f.parent, of, p, of, p-w.plane+w.stride,
+				corners)
 		}
 	})
 }

@@ -272,7 +272,8 @@ func (j *job) packSlab(to []uint64, slab []byte, planes int64) {
 	}
 }
 
-func packPlanes[T grid.Element](j *job, to []uint64, values []T, planes int64, pack func(to []uint64, values []T, w, stride, rows int64, t float32)) {
+func packPlanes[T grid.Element](j *job, to []uint64, values []T, planes int64,
+	pack func(to []uint64, values []T, w, stride, rows int64, t float32)) {
 	for z := range planes {
 		pack(to[z*j.plane+j.row(0):], values[z*j.h*j.w:][:j.h*j.w], j.w, j.stride, j.h, j.in.Threshold)
 	}

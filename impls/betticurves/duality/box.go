@@ -138,7 +138,8 @@ func (b *box[K]) offset(place int) int {
 // compare finds, for all voxels of a plane, the earlier neighbours that are not above them.
 func (b *box[K]) compare(z int64) {
 	apart, before := bitsOf(b.plane, b.words)
-	b.j.kernel.compare(b.bits[int(z&1)*middle*apart+before:], b.keys, b.lead+int(z)*64*b.plane, apart, b.words, b.plane, b.plane)
+	b.j.kernel.compare(b.bits[int(z&1)*middle*apart+before:], b.keys, b.lead+int(z)*64*b.plane, apart, b.words, b.plane,
+		b.plane)
 }
 
 // scan finds minima and saddles, and where other voxels descend to.
@@ -250,7 +251,8 @@ func (b *box[K]) shared(g *graph[K], f *found, word int, z int64) {
 		for lane, layer := range b.layers[n*b.plane+at:][:groupWords] {
 			minima := layer & f.layers[n/2][lane]
 			for ; minima != 0; minima &= minima - 1 {
-				g.layers = append(g.layers, layered{uint32((word+lane)*64 + bits.TrailingZeros64(minima)), ^(g.slots[n]<<3 | int32(n))})
+				g.layers = append(g.layers, layered{uint32((word+lane)*64 + bits.TrailingZeros64(minima)),
+					^(g.slots[n]<<3 | int32(n))})
 				g.slots[n]++
 			}
 		}

@@ -19,7 +19,8 @@ import (
 func OnDevice(open resident.Opener) bench.Implementation[grid.Source, betti.Curves] {
 	return counting.Method[grid.Source, betti.Curves]{
 		Name: "duality-gpu", Open: open, Plan: plan, Read: read, Poisoned: betti.PoisonedCurves,
-		Method: "resident image; minima, saddles and changes of χ by operations on words of bits, and for each saddle edges of a least forest of minima, one taking the place of another by compare-and-swap",
+		Method: "resident image; minima, saddles and changes of χ by operations on words of bits, and for each saddle " +
+			"edges of a least forest of minima, one taking the place of another by compare-and-swap",
 		Source: "doc/proofs/betti.md, Delfinado and Edelsbrunner 1995, Smirnov and Morozov 2017",
 	}
 }
@@ -121,7 +122,8 @@ func (k keys) plan(s grid.Shape, t grid.Type) (counting.Plan, error) {
 	d, h, w := cells.Stack(s)
 	words := (d*h*((w+wordVoxels-1)/wordVoxels) + sideBySide - 1) / sideBySide * sideBySide // of the lists
 	if max(d, h, w) > math.MaxInt32/2 || words*mostMinima > math.MaxUint32-2 {
-		return counting.Plan{}, fmt.Errorf("%v: %d places of minima, of which the kernels count at most %d; use duality, on the CPU",
+		return counting.Plan{}, fmt.Errorf("%v: %d places of minima, of which the kernels count at most %d; use duality, "+
+			"on the CPU",
 			s, words*mostMinima, uint32(math.MaxUint32-2))
 	}
 	p := counting.Plan{
@@ -129,7 +131,8 @@ func (k keys) plan(s grid.Shape, t grid.Type) (counting.Plan, error) {
 		Counts: listsOfCounts * (k.levels + 1),
 		Scratch: []counting.Scratch{
 			{Name: "neighbours not above", Bytes: 4 * places * words}, {Name: "where voxels descend to", Bytes: 4 * 12 * words},
-			{Name: "saddles and minima", Bytes: 4 * wordLists * words}, {Name: "edges of minima", Bytes: 8 * (1 + words*mostMinima)}, {Name: "known minima", Bytes: 4 * (words + turns)},
+			{Name: "saddles and minima", Bytes: 4 * wordLists * words},
+			{Name: "edges of minima", Bytes: 8 * (1 + words*mostMinima)}, {Name: "known minima", Bytes: 4 * (words + turns)},
 		},
 	}
 	if k.values != nil {
@@ -166,7 +169,8 @@ func (k keys) plan(s grid.Shape, t grid.Type) (counting.Plan, error) {
 		if k.typ == grid.Uint8 {
 			kept = 4 * p.Counts
 		}
-		list = append(list, counting.Launch{Kernel: kernel("compare"), Blocks: (words + deviceBlock - 1) / deviceBlock, Threads: deviceBlock, Args: of(before)})
+		list = append(list, counting.Launch{Kernel: kernel("compare"), Blocks: (words + deviceBlock - 1) / deviceBlock,
+			Threads: deviceBlock, Args: of(before)})
 		flat := ""
 		if !hollow {
 			flat = "_flat"

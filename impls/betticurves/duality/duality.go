@@ -52,7 +52,8 @@ type Implementation struct {
 func (i Implementation) About() bench.About {
 	a := bench.About{
 		Name: "duality", Where: "cpu",
-		Method: "minima less successful unions at saddles, of the sublevel sets and their complements, b1 by the Euler characteristic curve of " + i.Counter.About().Name + "; all cores",
+		Method: "minima less successful unions at saddles, of the sublevel sets and their complements, b1 by the Euler " +
+			"characteristic curve of " + i.Counter.About().Name + "; all cores",
 		Source: "doc/proofs/betti.md, Delfinado and Edelsbrunner 1995",
 		ISAs:   available(),
 		Scopes: []bench.Scope{bench.E2E, bench.File},
@@ -72,7 +73,8 @@ func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	}
 	n, ns := in.Shape().Voxels(), voxelNS(name)
 	cores := max(1, c.Threads)
-	if err := c.Allow(quantity.Seconds(float64(n*ns)*1e-9/float64(cores)), "%d voxels × %d ns on %d cores", n, ns, cores); err != nil {
+	if err := c.Allow(quantity.Seconds(float64(n*ns)*1e-9/float64(cores)), "%d voxels × %d ns on %d cores", n, ns,
+		cores); err != nil {
 		return err
 	}
 	if err := c.AllowMemory(i.memory(in, cores), "at most, for %d voxels on %d cores", n, cores); err != nil {
@@ -180,7 +182,8 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[bet
 	if err != nil {
 		return nil, err
 	}
-	j := &common{in: in, layout: i.layout(in), counter: counter, threads: max(1, c.Threads), isa: name, fault: i.fault, out: betti.PoisonedCurves}
+	j := &common{in: in, layout: i.layout(in), counter: counter, threads: max(1, c.Threads), isa: name, fault: i.fault,
+		out: betti.PoisonedCurves}
 	switch {
 	case j.levels < 1<<8, in.Type() == grid.Uint8 && identical(in):
 		return newJob[uint8](j), nil

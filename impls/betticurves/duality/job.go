@@ -256,7 +256,8 @@ func (j *job[K]) graph(parts []part, around bool) (ecc.VCEC, error) {
 		}
 	}
 	if max(nodes, int64(count)) > math.MaxInt32 {
-		return nil, fmt.Errorf("%d components of boxes and %d edges between them: want at most %d", nodes, count, math.MaxInt32)
+		return nil, fmt.Errorf("%d components of boxes and %d edges between them: want at most %d", nodes, count,
+			math.MaxInt32)
 	}
 	number := func(i int, node int32) int32 {
 		if node < shared {

@@ -42,12 +42,13 @@ type group struct {
 
 // A sight locates the bits of a group and of its neighbours.
 type sight struct {
-	bits       []uint64  // earlier neighbours that are not above a voxel, for a plane and the next one
-	here, next int       // index of the first place's bits, in this plane and in the next
-	apart, row int       // distance to the next place, and to the next row
-	masks      []uint64  // nine masks of voxels whose neighbours are in the box, then nine of voxels whose neighbours are outside the image
-	at, plane  int       // index of the group in a mask, and distance to the next mask
-	in, out    [2]uint64 // all ones if the previous or next plane is in the box, or is outside the image
+	bits       []uint64 // earlier neighbours that are not above a voxel, for a plane and the next one
+	here, next int      // index of the first place's bits, in this plane and in the next
+	apart, row int      // distance to the next place, and to the next row
+	// nine masks of voxels whose neighbours are in the box, then nine of voxels whose neighbours are outside the image
+	masks     []uint64
+	at, plane int       // index of the group in a mask, and distance to the next mask
+	in, out   [2]uint64 // all ones if the previous or next plane is in the box, or is outside the image
 }
 
 // insideBox returns the voxels of the group whose neighbour in direction k is in the box.
@@ -179,7 +180,8 @@ func scanAround(g *group, s *sight, to *[groupVoxels]uint8) {
 			angle[i] = above[t.edge][lane]
 		}
 		f.minima[lane] = mask &^ some
-		for axis, v := range [3]uint64{faced[1] | faced[2] | faced[3] | faced[4], faced[0] | faced[2] | faced[3] | faced[5], faced[0] | faced[1] | faced[4] | faced[5]} {
+		for axis, v := range [3]uint64{faced[1] | faced[2] | faced[3] | faced[4], faced[0] | faced[2] | faced[3] | faced[5],
+			faced[0] | faced[1] | faced[4] | faced[5]} {
 			f.layers[axis][lane] = mask &^ v
 		}
 		first := crown{}

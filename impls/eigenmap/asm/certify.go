@@ -31,7 +31,8 @@ const terms = 12
 // weigh writes the weights of eight patches at a time. It computes differences of pairs of features
 // in 16 bits and adds their squares in 32 bits. exp is a power of two times the series.
 func weigh() {
-	TEXT("weigh256", NOSPLIT, "func(to *float64, pairs *int32, stride int, own *int32, count int, apart *float64, beside, byFeature float64, eights int)")
+	TEXT("weigh256", NOSPLIT, "func(to *float64, pairs *int32, stride int, own *int32, count int, apart *float64, "+
+		"beside, byFeature float64, eights int)")
 	Pragma("noescape")
 	Doc("weigh256 sets eights times eight numbers to exp(−d·byFeature − apart − beside), 0 where that is less than",
 		"exp(−708). d is the square of the distance of the features in own from those in pairs: of each patch two",

@@ -33,7 +33,8 @@ func inertia() {
 			VXORPD(sums[i][j], sums[i][j], sums[i][j])
 		}
 	}
-	rowsA := [rowsOfFirst]Mem{{Base: a}, {Base: a, Index: lda, Scale: 1}, {Base: a, Index: lda, Scale: 2}, {Base: a, Index: third, Scale: 1}}
+	rowsA := [rowsOfFirst]Mem{{Base: a}, {Base: a, Index: lda, Scale: 1}, {Base: a, Index: lda, Scale: 2},
+		{Base: a, Index: third, Scale: 1}}
 	rowsB := [rowsOfSecond]Mem{{Base: b}, {Base: b, Index: ldb, Scale: 1}, {Base: b, Index: third2, Scale: 1}}
 	Label("multiply")
 	var second [rowsOfSecond]VecVirtual

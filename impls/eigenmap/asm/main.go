@@ -15,7 +15,8 @@ import (
 func main() {
 	isa := flag.String("isa", "avx2", "avx2")
 	flag.Parse()
-	of := map[string]func(){"multigrid": multigrid, "windowed": windowed, "eigenmap": certify, "inertia": inertia}[flag.Lookup("pkg").Value.String()]
+	of := map[string]func(){"multigrid": multigrid, "windowed": windowed, "eigenmap": certify,
+		"inertia": inertia}[flag.Lookup("pkg").Value.String()]
 	if *isa != "avx2" || of == nil {
 		fmt.Fprintln(os.Stderr, "asm: want -isa avx2, and -pkg multigrid, windowed, eigenmap or inertia")
 		os.Exit(64)

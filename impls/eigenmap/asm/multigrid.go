@@ -114,7 +114,8 @@ func flow() {
 	TEXT("flow256", NOSPLIT, "func(to, here, there, link *float64, n int)")
 	Pragma("noescape")
 	Doc("flow256 adds to n cells their links times what they have more than others.")
-	to, here, there, link := Load(Param("to"), GP64()), Load(Param("here"), GP64()), Load(Param("there"), GP64()), Load(Param("link"), GP64())
+	to, here, there, link := Load(Param("to"), GP64()), Load(Param("here"), GP64()), Load(Param("there"), GP64()),
+		Load(Param("link"), GP64())
 	n := Load(Param("n"), GP64())
 	cells(n, func() {
 		t, d, w := YMM(), YMM(), YMM()
@@ -133,11 +134,13 @@ func flow() {
 
 // relax writes the update of every second cell of a row.
 func relax() {
-	TEXT("relax256", NOSPLIT, "func(u, f *float32, inv, along, north, south, below, above *float32, toNorth, toSouth, toBelow, toAbove, n int)")
+	TEXT("relax256", NOSPLIT, "func(u, f *float32, inv, along, north, south, below, above *float32, toNorth, toSouth, "+
+		"toBelow, toAbove, n int)")
 	Pragma("noescape")
 	Doc("relax256 sets n cells of a row, every second one, by what is around them; along begins with the",
 		"link before the first, and places of rows beside it are in bytes.")
-	u, f, inv, along := Load(Param("u"), GP64()), Load(Param("f"), GP64()), Load(Param("inv"), GP64()), Load(Param("along"), GP64())
+	u, f, inv, along := Load(Param("u"), GP64()), Load(Param("f"), GP64()), Load(Param("inv"), GP64()),
+		Load(Param("along"), GP64())
 	var links, at [4]Register
 	for k, name := range []string{"north", "south", "below", "above"} {
 		links[k] = Load(Param(name), GP64())
@@ -228,7 +231,8 @@ func interpolate() {
 			for _, of := range []struct {
 				share Register
 				from  Mem
-			}{{own, Mem{Base: c}}, {x, Mem{Base: c, Disp: beside}}, {y, Mem{Base: c, Index: toY, Scale: 1}}, {z, Mem{Base: c, Index: toZ, Scale: 1}}} {
+			}{{own, Mem{Base: c}}, {x, Mem{Base: c, Disp: beside}}, {y, Mem{Base: c, Index: toY, Scale: 1}},
+				{z, Mem{Base: c, Index: toZ, Scale: 1}}} {
 				VBROADCASTSS(Mem{Base: of.share, Index: at, Scale: 4, Disp: k * narrowNumber}, s)
 				VFMADD231PS(of.from, s, t)
 			}

@@ -21,7 +21,8 @@ func unlike() {
 	Pragma("noescape")
 	Doc("unlike256 sets the squares of distances of the 16 features of a from those of fours times four",
 		"patches, one after the other in b.")
-	to, a, b, n := Load(Param("to"), GP64()), Load(Param("a"), GP64()), Load(Param("b"), GP64()), Load(Param("fours"), GP64())
+	to, a, b, n := Load(Param("to"), GP64()), Load(Param("a"), GP64()), Load(Param("b"), GP64()),
+		Load(Param("fours"), GP64())
 	own := YMM()
 	VMOVDQU(Mem{Base: a}, own)
 	TESTQ(n, n)

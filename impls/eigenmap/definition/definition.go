@@ -36,7 +36,8 @@ func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 		return err
 	}
 	n := p.Nodes().Voxels()
-	if err := c.Allow(quantity.Seconds(math.Pow(float64(n), 3)*cubeNS*1e-9), "the cube of %d nodes × %d ns", n, cubeNS); err != nil {
+	if err := c.Allow(quantity.Seconds(math.Pow(float64(n), 3)*cubeNS*1e-9), "the cube of %d nodes × %d ns", n,
+		cubeNS); err != nil {
 		return err
 	}
 	if n > 1<<15 {

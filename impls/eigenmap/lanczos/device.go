@@ -23,7 +23,8 @@ type OnDevice struct {
 func (OnDevice) About() bench.About {
 	return bench.About{
 		Name: "lanczos-gpu", Where: "gpu",
-		Method: "half of the dense matrix in float64, the mirror of the other, and Lanczos' method with full reorthogonalisation",
+		Method: "half of the dense matrix in float64, the mirror of the other, and Lanczos' method with full " +
+			"reorthogonalisation",
 		Source: "Cheng et al. 2014, routines 1 and 2, algorithm 1",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
 	}
@@ -34,7 +35,8 @@ func (OnDevice) About() bench.About {
 const tileNumbers = ondevice.Chunk * ondevice.Chunk
 
 // The kernels. A suffix for the patches completes the name of the first one.
-const weigh, product, row, degree = "eigenmap_weights", "eigenmap_dense_product", "eigenmap_dense_rows", "eigenmap_dense_degrees"
+const weigh, product, row, degree = "eigenmap_weights", "eigenmap_dense_product", "eigenmap_dense_rows",
+	"eigenmap_dense_degrees"
 
 const (
 	tileBlock = 256
@@ -61,7 +63,8 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	if err := c.Allow(quantity.Seconds(float64(n*n)*each*1e-9), "%d² patches × %.3g ns", n, each); err != nil {
 		return err
 	}
-	if err := c.AllowMemory(8*n*(int64(p.K)+steps+8)+16*p.Shape().Voxels(), "the image, and %d vectors of %d numbers", steps, n); err != nil {
+	if err := c.AllowMemory(8*n*(int64(p.K)+steps+8)+16*p.Shape().Voxels(), "the image, and %d vectors of %d numbers",
+		steps, n); err != nil {
 		return err
 	}
 	side, tiles := tilesOf(p)
@@ -75,8 +78,11 @@ func (o OnDevice) Setup(p *eigenmap.Problem, c bench.Conditions) (_ bench.Job[ei
 	rows, j := ondevice.Rows(p), &deviceJob{fault: o.fault}
 	// vectors that become too short are rejected later
 	if j.Job, err = ondevice.Open(o.Open, p, c, ondevice.Plan{
-		Module: "eigenmap_dense", Kernels: []string{weigh + ondevice.Suffix(p), product, row, degree}, Columns: int64(p.Steps),
-		Buffers: []ondevice.Buffer{{To: &j.matrix, Name: "half of the matrix", Bytes: 8 * tileNumbers * tiles}, {To: &j.parts, Name: "products of tiles", Bytes: 8 * side * rows}, {To: &j.degrees, Name: "degrees", Bytes: 8 * rows}},
+		Module: "eigenmap_dense", Kernels: []string{weigh + ondevice.Suffix(p), product, row, degree},
+		Columns: int64(p.Steps),
+		Buffers: []ondevice.Buffer{{To: &j.matrix, Name: "half of the matrix", Bytes: 8 * tileNumbers * tiles},
+			{To: &j.parts, Name: "products of tiles", Bytes: 8 * side * rows},
+			{To: &j.degrees, Name: "degrees", Bytes: 8 * rows}},
 	}); err != nil {
 		return nil, err
 	}
@@ -112,17 +118,20 @@ func (j *deviceJob) apply() error {
 func (j *deviceJob) answer() error {
 	side, tiles := tilesOf(j.Problem)
 	n, steps, q := int32(j.Problem.Nodes().Voxels()), j.Problem.Steps, j.Patches
-	if err := j.Launch(weigh+ondevice.Suffix(j.Problem), tiles, tileBlock, 0, q.Features, q.Words, q.Squares, q.Places, n, int32(side), q.ByFeature, q.ByPlace, j.matrix); err != nil {
+	if err := j.Launch(weigh+ondevice.Suffix(j.Problem), tiles, tileBlock, 0, q.Features, q.Words, q.Squares, q.Places, n,
+		int32(side), q.ByFeature, q.ByPlace, j.matrix); err != nil {
 		return err
 	}
 	if err := resident.Write(j.Stream, j.Steps.V, 0, q.Ones()); err != nil {
 		return err
 	}
-	if err := errors.Join(j.apply(), j.Launch(degree, side, rowsBlock, 0, j.parts, int32(side), n, j.degrees, j.Steps.Scale)); err != nil {
+	if err := errors.Join(j.apply(), j.Launch(degree, side, rowsBlock, 0, j.parts, int32(side), n, j.degrees,
+		j.Steps.Scale)); err != nil {
 		return err
 	}
 	apply := func(column int64) error {
-		return errors.Join(j.apply(), j.Launch(row, side, rowsBlock, 0, j.parts, int32(side), j.Steps.Q, int32(column), j.Steps.Scale, j.Steps.Z))
+		return errors.Join(j.apply(), j.Launch(row, side, rowsBlock, 0, j.parts, int32(side), j.Steps.Q, int32(column),
+			j.Steps.Scale, j.Steps.Z))
 	}
 	if j.fault == Fewer {
 		steps -= steps / 8

@@ -41,7 +41,8 @@ func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	}
 	n, steps, threads := p.Nodes().Voxels(), int64(p.Steps), int64(max(1, c.Threads))
 	each := pairNS + stepNS*steps
-	if err := c.Allow(quantity.Seconds(float64(n*n)*float64(each)*1e-9/float64(threads)), "%d² patches × %d ns on %d cores", n, each, threads); err != nil {
+	if err := c.Allow(quantity.Seconds(float64(n*n)*float64(each)*1e-9/float64(threads)),
+		"%d² patches × %d ns on %d cores", n, each, threads); err != nil {
 		return err
 	}
 	return c.AllowMemory(8*n*(n+steps)+24*p.Shape().Voxels(), "a matrix of %d × %d numbers, and %d vectors", n, n, steps)

@@ -75,7 +75,8 @@ func (g *graph) coarsen(p *eigenmap.Problem) (*coarse, error) {
 	for k := range groups {
 		for q := k; q < min(n, k+width+1); q++ {
 			a, b := &groups[k], &groups[q]
-			w := float64(len(a.patches)*len(b.patches)) * math.Exp(-squares(a.features, b.features)/alike-squares(a.at[:], b.at[:])/(2*place))
+			w := float64(len(a.patches)*len(b.patches)) * math.Exp(-squares(a.features, b.features)/alike-squares(a.at[:],
+				b.at[:])/(2*place))
 			matrix.SetSymBand(k, q, w)
 			if sums[k] += w; q > k {
 				sums[q] += w

@@ -97,7 +97,8 @@ func (c corrector) pairs(m eigenmap.Map, tol float64, most int) error {
 		}
 		full := len(space)+len(fresh) > c.basis
 		if len(added) == 0 || corrections == most || full && worst > last/2 {
-			return bench.Limitf("%d corrections leave residuals up to %.3g, not %.3g: ask for a larger tolerance", corrections, worst, tol)
+			return bench.Limitf("%d corrections leave residuals up to %.3g, not %.3g: ask for a larger tolerance", corrections,
+				worst, tol)
 		}
 		if full {
 			last = worst

@@ -26,7 +26,8 @@ type OnDevice struct {
 func (OnDevice) About() bench.About {
 	return bench.About{
 		Name: "windowed-gpu", Where: "gpu",
-		Method: "Lanczos' method on near weights, made anew in float32, and residuals of all in float64 corrected in its basis",
+		Method: "Lanczos' method on near weights, made anew in float32, and residuals of all in float64 corrected in its " +
+			"basis",
 		Source: "doc/proofs/eigenmap.md",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
 	}
@@ -54,13 +55,15 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	if p.K >= mostBasis/2 && n > mostColumns {
 		return fmt.Errorf("finds up to %d pairs", mostBasis/2-1)
 	}
-	if err := c.Allow(quantity.Seconds(estimatedKept(p)*devicePairNS*1e-9), "%.3g pairs of patches × %d ns", estimatedKept(p), devicePairNS); err != nil {
+	if err := c.Allow(quantity.Seconds(estimatedKept(p)*devicePairNS*1e-9), "%.3g pairs of patches × %d ns",
+		estimatedKept(p), devicePairNS); err != nil {
 		return err
 	}
 	if err := c.AllowMemory(8*n*(8*k+8)+16*p.Shape().Voxels(), "the image, and vectors of %d numbers", n); err != nil {
 		return err
 	}
-	return resident.Fits(d, ondevice.Bytes(p, columns(p))+3*8*ondevice.Rows(p), fmt.Sprintf("%d vectors of %d numbers", columns(p), n))
+	return resident.Fits(d, ondevice.Bytes(p, columns(p))+3*8*ondevice.Rows(p),
+		fmt.Sprintf("%d vectors of %d numbers", columns(p), n))
 }
 
 // Setup loads the kernels and copies the resident data to the device.
@@ -69,7 +72,8 @@ func (o OnDevice) Setup(p *eigenmap.Problem, c bench.Conditions) (_ bench.Job[ei
 	if j.Job, err = ondevice.Open(o.Open, p, c, ondevice.Plan{
 		Module: "eigenmap_near", Kernels: []string{nearProduct + suffix, nearDifferences + suffix, nearDegrees + suffix},
 		Columns: columns(p), Narrow: true, Least: shortest,
-		Buffers: []ondevice.Buffer{{To: &j.degrees, Name: "degrees", Bytes: rows}, {To: &j.from, Name: "vector", Bytes: rows}, {To: &j.to, Name: "product", Bytes: rows}},
+		Buffers: []ondevice.Buffer{{To: &j.degrees, Name: "degrees", Bytes: rows}, {To: &j.from, Name: "vector", Bytes: rows},
+			{To: &j.to, Name: "product", Bytes: rows}},
 	}); err != nil {
 		return nil, err
 	}
@@ -93,7 +97,8 @@ func (j *deviceJob) Do(trace *bench.Trace) error {
 // The kernels, whose names end with a suffix for the patches; the tiles of patches; and the
 // threads.
 const (
-	nearProduct, nearDifferences, nearDegrees = "eigenmap_near_product", "eigenmap_near_differences", "eigenmap_near_degrees"
+	nearProduct, nearDifferences, nearDegrees = "eigenmap_near_product", "eigenmap_near_differences",
+		"eigenmap_near_degrees"
 
 	tileWide, tileHigh = 32, 2
 	tileBlock          = 256
@@ -103,7 +108,8 @@ const (
 func (j *deviceJob) launchNear(kernel string, reach int32, args ...any) error {
 	s, q := j.Problem.Nodes(), j.Patches
 	blocks := (s.W + tileWide - 1) / tileWide * ((s.H + tileHigh - 1) / tileHigh) * s.D
-	return j.Launch(kernel+ondevice.Suffix(j.Problem), blocks, tileBlock, 0, append([]any{q.Features, q.Words, q.Squares, int32(s.W), int32(s.H), int32(s.D), reach}, args...)...)
+	return j.Launch(kernel+ondevice.Suffix(j.Problem), blocks, tileBlock, 0,
+		append([]any{q.Features, q.Words, q.Squares, int32(s.W), int32(s.H), int32(s.D), reach}, args...)...)
 }
 
 func (j *deviceJob) answer(trace *bench.Trace) error {
@@ -184,7 +190,8 @@ func (j *deviceJob) basis(kernel []float64) (t ondevice.Tridiagonal, coefficient
 	q, s := j.Patches, j.Steps
 	reach := int32(window(j.Problem))
 	product := func(column int64) error {
-		return j.launchNear(nearProduct, reach, ondevice.Binary(q.ByFeature), ondevice.Binary(q.ByPlace), s.V, s.Q, column*ondevice.Rows(j.Problem), s.Scale, s.Z)
+		return j.launchNear(nearProduct, reach, ondevice.Binary(q.ByFeature), ondevice.Binary(q.ByPlace), s.V, s.Q,
+			column*ondevice.Rows(j.Problem), s.Scale, s.Z)
 	}
 	start := func(seed uint64) error {
 		v := make([]float64, n)
@@ -216,7 +223,8 @@ func (j *deviceJob) basis(kernel []float64) (t ondevice.Tridiagonal, coefficient
 		if t, err = s.T(last); err != nil {
 			return t, nil, err
 		}
-		if short := slices.IndexFunc(t.Beside[begun:max(begun, last-1)], func(b float64) bool { return b <= shortest }); short >= 0 {
+		if short := slices.IndexFunc(t.Beside[begun:max(begun, last-1)],
+			func(b float64) bool { return b <= shortest }); short >= 0 {
 			// The invariant space is complete; start another one.
 			begun += short + 1
 			s.Forget(begun)

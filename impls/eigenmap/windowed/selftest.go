@@ -34,7 +34,8 @@ func SelfTest(seed uint32) error {
 	want := slices.Clone(to)
 	a, b := both(true, to, x, weights, 0.75), both(false, want, x, weights, 0.75)
 	if !right || !eigenmap.Near(to, want, 1e-13) || !eigenmap.Near([]float64{a}, []float64{b}, 1e-13) {
-		return fmt.Errorf("distances and products of numbers with seed %d: vector instructions of this processor give another result than Go code does", seed)
+		return fmt.Errorf("distances and products of numbers with seed %d: vector instructions of this processor give "+
+			"another result than Go code does", seed)
 	}
 	return nil
 }

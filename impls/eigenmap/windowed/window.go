@@ -37,7 +37,8 @@ func newGraph(p *eigenmap.Problem, threads int) (*graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &graph{n: int(p.Nodes().Voxels()), m: int(p.Features()), threads: threads, shape: p.Nodes(), features: make([]int16, len(features))}
+	g := &graph{n: int(p.Nodes().Voxels()), m: int(p.Features()), threads: threads, shape: p.Nodes(),
+		features: make([]int16, len(features))}
 	for i, v := range features {
 		g.features[i] = int16(v)
 	}

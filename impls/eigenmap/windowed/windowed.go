@@ -23,7 +23,8 @@ type Implementation struct{ fault Fault }
 func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "windowed", Where: "cpu",
-		Method: "Davidson's method on near weights in float32, preconditioned by groups of patches, and residuals of all weights in float64 corrected, all cores",
+		Method: "Davidson's method on near weights in float32, preconditioned by groups of patches, and residuals of all " +
+			"weights in float64 corrected, all cores",
 		Source: "doc/proofs/eigenmap.md",
 		Scopes: []bench.Scope{bench.E2E},
 	}
@@ -52,10 +53,12 @@ func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	if p.K >= mostBasis/2 && n > mostBasis {
 		return fmt.Errorf("finds up to %d pairs", mostBasis/2-1)
 	}
-	if err := c.Allow(quantity.Seconds(estimatedKept(p)*pairNS*1e-9/float64(threads)), "%.3g pairs of patches × %d ns on %d cores", estimatedKept(p), pairNS, threads); err != nil {
+	if err := c.Allow(quantity.Seconds(estimatedKept(p)*pairNS*1e-9/float64(threads)),
+		"%.3g pairs of patches × %d ns on %d cores", estimatedKept(p), pairNS, threads); err != nil {
 		return err
 	}
-	return c.AllowMemory(4*int64(estimatedKept(p))+8*n*(mostBasis+8*int64(p.K))+24*p.Shape().Voxels(), "%.3g weights, and %d vectors of %d numbers", estimatedKept(p), mostBasis, n)
+	return c.AllowMemory(4*int64(estimatedKept(p))+8*n*(mostBasis+8*int64(p.K))+24*p.Shape().Voxels(),
+		"%.3g weights, and %d vectors of %d numbers", estimatedKept(p), mostBasis, n)
 }
 
 // Setup allocates the map.
@@ -89,7 +92,8 @@ type near struct {
 const lanes = 8
 
 func (g *graph) nearGraph(reach int64) *near {
-	s := &near{g: g, runs: make([][]run, g.n), weights: make([][]float32, g.n), from: make([]float64, g.n+lanes), sums: make([][]float64, portions)}
+	s := &near{g: g, runs: make([][]run, g.n), weights: make([][]float32, g.n), from: make([]float64, g.n+lanes),
+		sums: make([][]float64, portions)}
 	own := *g
 	own.reach, own.behind = min(g.reach, reach), true
 	g.portioned(func(portion, lo, hi int) {

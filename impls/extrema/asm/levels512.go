@@ -103,7 +103,9 @@ func affine(isa string, to int, double bool, w vectors) ladder {
 	name := fmt.Sprintf("%sto%d%s", kind, 8*to, isa)
 	TEXT(name, NOSPLIT, affineSignature(float))
 	Pragma("noescape")
-	Doc(name + " writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one is not between the nearest level and the next ones, or not on the nearest one where a bit of last above its 32 lowest is set.")
+	Doc(name + " writes the levels of rows of n values, and returns how many values: all, or those before a vector in " +
+		"which one is not between the nearest level and the next ones, or not on the nearest one where a bit of last " +
+		"above its 32 lowest is set.")
 	all := func(name string) VecVirtual {
 		v := w.whole()
 		x := Load(Param(name), XMM())

@@ -18,9 +18,10 @@ const lead = 64
 // package extrema's columns. order is its table for packing lanes. Each row prefetches two cache
 // lines at ahead, which advances by step.
 const (
-	volumeSignature = "func(below, above, owed, values, changes, order, ahead *byte, step, stride, rows int, edge, keepY, keepZ uint64) int"
-	areaSignature   = "func(below, values, changes, order, ahead *byte, step, stride, rows int, edge, keepY uint64) int"
-	shiftSignature  = "func(dst, src *byte, n, rows, stride int, flip, lo, top uint64) int"
+	volumeSignature = "func(below, above, owed, values, changes, order, ahead *byte, step, stride, rows int, edge, " +
+		"keepY, keepZ uint64) int"
+	areaSignature  = "func(below, values, changes, order, ahead *byte, step, stride, rows int, edge, keepY uint64) int"
+	shiftSignature = "func(dst, src *byte, n, rows, stride int, flip, lo, top uint64) int"
 )
 
 func affineSignature(float string) string {

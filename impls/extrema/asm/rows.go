@@ -14,7 +14,8 @@ type conversion struct{ dst, src, n, line, rows Register }
 // from src on, without moving the pointers. At the label "stop", done is the number of values of
 // the row that were converted before.
 func eachRow(from int, take func(c conversion, done Register)) {
-	c := conversion{dst: GP64(), src: GP64(), n: Load(Param("n"), GP64()), line: Load(Param("dst"), GP64()), rows: Load(Param("rows"), GP64())}
+	c := conversion{dst: GP64(), src: GP64(), n: Load(Param("n"), GP64()), line: Load(Param("dst"), GP64()),
+		rows: Load(Param("rows"), GP64())}
 	stride, done, total := Load(Param("stride"), GP64()), GP64(), GP64()
 	Load(Param("src"), c.src)
 	XORQ(total, total)

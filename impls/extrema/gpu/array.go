@@ -69,8 +69,10 @@ func OpenArrays(d device.Device, a ArrayKind) (*Arrays, error) {
 	if a.Type == grid.Uint8 || a.OnLevels {
 		var ok bool
 		k, o.scaling, ok = fastest(in, d.Info().SharedOptIn, s.Dim() == 3 && !small)
-		if every := a.Ladder.Key() == grid.Identity(a.Type).Key(); !ok || a.Type == grid.Float32 && k.name != pairs || a.Type.Size() == 2 && !every {
-			return nil, fmt.Errorf("%d levels of %v: the kernels for arrays on levels have %d at most", a.Ladder.Len(), a.Type, kindNamed(pairs).levels)
+		if every := a.Ladder.Key() == grid.Identity(a.Type).Key(); !ok || a.Type == grid.Float32 && k.name != pairs ||
+			a.Type.Size() == 2 && !every {
+			return nil, fmt.Errorf("%d levels of %v: the kernels for arrays on levels have %d at most", a.Ladder.Len(), a.Type,
+				kindNamed(pairs).levels)
 		}
 	}
 	kernel := k.kernel(in, s, a.PTX)

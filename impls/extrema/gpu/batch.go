@@ -24,9 +24,10 @@ type BatchOnDevice struct {
 // About describes the method.
 func (BatchOnDevice) About() bench.About {
 	return bench.About{
-		Name:   "extrema-gpu-batch",
-		Where:  "gpu",
-		Method: "with --batch: all images resident and counted in one launch, each as by extrema-gpu; files are read while others are uploaded",
+		Name:  "extrema-gpu-batch",
+		Where: "gpu",
+		Method: "with --batch: all images resident and counted in one launch, each as by extrema-gpu; files are read " +
+			"while others are uploaded",
 		Source: "doc/proofs/extrema.md",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
 	}
@@ -46,7 +47,8 @@ func (o BatchOnDevice) CanDo(in grid.Batch, c bench.Conditions) error {
 	}
 	// An image's totals are int32, and a voxel changes one by at most ±9.
 	if n := in.Image().Voxels(); n > math.MaxInt32/9 {
-		return fmt.Errorf("images of %v: of more than %d voxels the changes may not fit the kernels' integers", in.Image(), math.MaxInt32/9)
+		return fmt.Errorf("images of %v: of more than %d voxels the changes may not fit the kernels' integers", in.Image(),
+			math.MaxInt32/9)
 	}
 	levels := in.Ladder().Len()
 	if most := (d.Info().SharedOptIn-warpShared)/4 - spare; in.Type() != grid.Uint8 && levels > most {

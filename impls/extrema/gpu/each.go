@@ -19,7 +19,8 @@ func (o OnDevice) SetupEach(in grid.Batch, c bench.Conditions) (bench.Job[[]ecc.
 	if err != nil {
 		return nil, err
 	}
-	return &eachJob{deviceJob: one, images: in.Images, first: one.at, changes: make([]int64, in.Ladder().Len()*in.Images)}, nil
+	return &eachJob{deviceJob: one, images: in.Images, first: one.at, changes: make([]int64, in.Ladder().Len()*in.Images)},
+		nil
 }
 
 // An eachJob is a deviceJob that processes the images in turn.

@@ -38,9 +38,10 @@ type OnDevice struct {
 // About describes the method.
 func (OnDevice) About() bench.About {
 	return bench.About{
-		Name:   "extrema-gpu",
-		Where:  "gpu",
-		Method: "resident image, only the extrema of four minimum-filtered images count, two voxels an instruction or a bit of 32",
+		Name:  "extrema-gpu",
+		Where: "gpu",
+		Method: "resident image, only the extrema of four minimum-filtered images count, two voxels an instruction or a " +
+			"bit of 32",
 		Source: "doc/proofs/extrema.md",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
 	}
@@ -87,10 +88,12 @@ const (
 // kinds lists all kinds, the fastest first.
 func kinds() []kind {
 	return []kind{
-		{name: sliced, infix: "_sliced", bits: true, large: true, bytes: true, threads: 384, voxels: sliceLanes, unit: 1, levels: 1 << 10, shares: 1, hands: true},
+		{name: sliced, infix: "_sliced", bits: true, large: true, bytes: true, threads: 384, voxels: sliceLanes, unit: 1,
+			levels: 1 << 10, shares: 1, hands: true},
 		{name: pairs, bytes: true, threads: 128, voxels: 2, unit: 4, levels: 7900, shares: 1, hands: true},
 		{name: wide, infix: "_wide", threads: 384, voxels: 2, unit: 1, levels: 31744, shares: 1},
-		{name: deep, infix: "_deep", bits: true, large: true, threads: 384, voxels: sliceLanes, unit: 1, levels: 1 << 16, shares: 2},
+		{name: deep, infix: "_deep", bits: true, large: true, threads: 384, voxels: sliceLanes, unit: 1, levels: 1 << 16,
+			shares: 2},
 		{name: ranked, infix: "_ranked", threads: 384, voxels: 1, unit: 16, levels: 1 << 18, shares: 2},
 		{name: single, infix: "_single", values: true, threads: 128, voxels: 1, hands: true},
 	}
@@ -160,7 +163,8 @@ func able(d device.Device, images ...grid.Source) error {
 // kernelsTake rejects images that exceed the kernels' integers, and unsupported devices.
 func kernelsTake(d device.Device, in grid.Source) error {
 	if i := d.Info(); i.Major < 8 {
-		return fmt.Errorf("%s has compute capability %d.%d, the kernels need 8.0 for the minimum of two halves", i.Name, i.Major, i.Minor)
+		return fmt.Errorf("%s has compute capability %d.%d, the kernels need 8.0 for the minimum of two halves", i.Name,
+			i.Major, i.Minor)
 	}
 	if err := in.Ladder().CheckIndexed(); err != nil {
 		return err
@@ -251,7 +255,8 @@ func (o OnDevice) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC]
 
 // bind makes the job for images of a shape on a device, which counts one of them at a time. If
 // handsOver is set, kernels that can hand the curve over to the host do so.
-func (o OnDevice) bind(d device.Device, in grid.Source, s grid.Shape, c bench.Conditions, handsOver bool) (*deviceJob, error) {
+func (o OnDevice) bind(d device.Device, in grid.Source, s grid.Shape, c bench.Conditions, handsOver bool) (*deviceJob,
+	error) {
 	j := &deviceJob{
 		placed: place(d, in, c),
 		shape:  s, small: s.Voxels() <= smallVoxels && !o.large, handsOver: handsOver && in.Ladder().Len() <= mostHandedOver,

@@ -33,7 +33,8 @@ type placed struct {
 
 // place prepares a placed for some conditions; allocate makes its memory.
 func place(d device.Device, in grid.Source, c bench.Conditions) placed {
-	return placed{d: d, in: in, upload: c.Scope == bench.E2E || c.Scope == bench.File, threads: c.Threads, timed: c.Scope == bench.Kernel}
+	return placed{d: d, in: in, upload: c.Scope == bench.E2E || c.Scope == bench.File, threads: c.Threads,
+		timed: c.Scope == bench.Kernel}
 }
 
 // allocate allocates the memory after the kernels were loaded. It also copies the image, unless
@@ -53,7 +54,8 @@ func (p *placed) allocate(what string) (err error) {
 	// The second guard begins with the word that contains the image's end; the image is copied
 	// later.
 	s, outside, end := p.stream(), outsideWord(p.in), (edge+size)&^3
-	if err = errors.Join(s.Fill32(p.memory, 0, edge/4, outside), s.Fill32(p.memory, end, (2*edge+size-end)/4, outside), s.Fill(p.strays, 0, p.strays.Bytes(), 0)); err != nil {
+	if err = errors.Join(s.Fill32(p.memory, 0, edge/4, outside), s.Fill32(p.memory, end, (2*edge+size-end)/4, outside),
+		s.Fill(p.strays, 0, p.strays.Bytes(), 0)); err != nil {
 		return err
 	}
 	if p.upload {

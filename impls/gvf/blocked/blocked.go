@@ -24,7 +24,8 @@ type Implementation struct{ fault Fault }
 func (i Implementation) About() bench.About {
 	return bench.About{
 		Name: "blocked", Where: "cpu",
-		Method: "several steps at a time of tiles in the cache, streamed along the slowest axis, a component after the other, all cores",
+		Method: "several steps at a time of tiles in the cache, streamed along the slowest axis, a component after the " +
+			"other, all cores",
 		Source: "doc/proofs/gvf.md",
 		Scopes: []bench.Scope{bench.E2E},
 		ISAs:   rows.Available(),
@@ -40,10 +41,12 @@ func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 		return err
 	}
 	n, d, threads := p.Shape().Voxels(), int64(p.Dim()), int64(max(1, c.Threads))
-	if err := c.Allow(quantity.Seconds(float64(n*d)*float64(p.Steps+5)*stepNS*1e-9/float64(threads)), "%d voxels × %d components × %d steps × %v ns on %d cores", n, d, p.Steps, stepNS, threads); err != nil {
+	if err := c.Allow(quantity.Seconds(float64(n*d)*float64(p.Steps+5)*stepNS*1e-9/float64(threads)),
+		"%d voxels × %d components × %d steps × %v ns on %d cores", n, d, p.Steps, stepNS, threads); err != nil {
 		return err
 	}
-	return c.AllowMemory(4*n*(2*d+2)+threads*2*tileBytes, "%d numbers for each of %d voxels, and a tile for each of %d cores", 2*d+2, n, threads)
+	return c.AllowMemory(4*n*(2*d+2)+threads*2*tileBytes,
+		"%d numbers for each of %d voxels, and a tile for each of %d cores", 2*d+2, n, threads)
 }
 
 // Setup allocates the field and one more component.
@@ -54,7 +57,8 @@ func (i Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf
 	}
 	threads := c.Cores()
 	s := p.Shape()
-	j := &job{p: p, fault: i.fault, kernel: i.fault.kernel(kernel), n: int(s.D), h: int(s.H), w: int(s.W), Output: gvf.NewOutput(p)}
+	j := &job{p: p, fault: i.fault, kernel: i.fault.kernel(kernel), n: int(s.D), h: int(s.H), w: int(s.W),
+		Output: gvf.NewOutput(p)}
 	if s.D == 1 { // a stack of rows
 		j.n, j.h, j.flat = int(s.H), 1, true
 	}

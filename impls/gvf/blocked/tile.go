@@ -153,7 +153,8 @@ func cutting(n, h, w, threads int, flat bool) cut {
 	for parts := 1; parts == 1 || n/parts >= 2*c.depth; parts++ {
 		tiles, planes := across*parts, (n+parts-1)/parts
 		turns := (tiles + threads - 1) / threads
-		if share := float64(tiles) / float64(turns*threads) * float64(planes) / float64(planes+c.depth-1); share > best || parts == 1 {
+		if share := float64(tiles) / float64(turns*threads) * float64(planes) / float64(planes+c.depth-1); share > best ||
+			parts == 1 {
 			c.planes, best = planes, share
 		}
 	}

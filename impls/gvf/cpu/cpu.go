@@ -40,14 +40,16 @@ func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 		return err
 	}
 	n, d, threads := p.Shape().Voxels(), int64(p.Dim()), int64(max(1, c.Threads))
-	if err := c.Allow(quantity.Seconds(float64(n*d)*float64(p.Steps+5)*stepNS*1e-9/float64(threads)), "%d voxels × %d components × %d steps × %d ns on %d cores", n, d, p.Steps, stepNS, threads); err != nil {
+	if err := c.Allow(quantity.Seconds(float64(n*d)*float64(p.Steps+5)*stepNS*1e-9/float64(threads)),
+		"%d voxels × %d components × %d steps × %d ns on %d cores", n, d, p.Steps, stepNS, threads); err != nil {
 		return err
 	}
 	numbers := 2*d + 2
 	if p.Mask != nil {
 		numbers++
 	}
-	return c.AllowMemory(4*n*numbers+seamBytes*int64(len(p.SeamsOf(0, n))), "%d numbers for each of %d voxels, and the seams of a mask", numbers, n)
+	return c.AllowMemory(4*n*numbers+seamBytes*int64(len(p.SeamsOf(0, n))),
+		"%d numbers for each of %d voxels, and the seams of a mask", numbers, n)
 }
 
 // Setup allocates the field and one more component.
@@ -143,7 +145,8 @@ func (j *job) sweep(to, from, v0, b []float32, lo, hi int) {
 			for i := x; i < count*w; i += w {
 				k := r*w + i
 				if j.d > 1 {
-					to[k] = rows.Voxel(here[i], here[i-x+before], here[i-x+after], north[i], south[i], below[i], above[i], v0[k], b[k], mu)
+					to[k] = rows.Voxel(here[i], here[i-x+before], here[i-x+after], north[i], south[i], below[i], above[i], v0[k], b[k],
+						mu)
 				} else {
 					to[k] = rows.Pixel(here[i], here[i-x+before], here[i-x+after], north[i], south[i], v0[k], b[k], mu)
 				}
@@ -175,7 +178,8 @@ func (j *job) mend(to, from, v0, b []float32, lo, hi int64) {
 		case !s.Inside:
 			to[i] = 0
 		case j.d > 1:
-			to[i] = rows.Voxel(from[i], from[n[0]], from[n[1]], from[n[2]], from[n[3]], from[n[4]], from[n[5]], v0[i], b[i], j.p.Mu)
+			to[i] = rows.Voxel(from[i], from[n[0]], from[n[1]], from[n[2]], from[n[3]], from[n[4]], from[n[5]], v0[i], b[i],
+				j.p.Mu)
 		default:
 			to[i] = rows.Pixel(from[i], from[n[0]], from[n[1]], from[n[2]], from[n[3]], v0[i], b[i], j.p.Mu)
 		}

@@ -30,7 +30,8 @@ func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 		return err
 	}
 	n, d := p.Shape().Voxels(), int64(p.Dim())
-	if err := c.Allow(quantity.Seconds(float64(n*d)*float64(p.Steps+10)*stepNS*1e-9), "%d voxels × %d components × %d steps × %d ns", n, d, p.Steps, stepNS); err != nil {
+	if err := c.Allow(quantity.Seconds(float64(n*d)*float64(p.Steps+10)*stepNS*1e-9),
+		"%d voxels × %d components × %d steps × %d ns", n, d, p.Steps, stepNS); err != nil {
 		return err
 	}
 	return c.AllowMemory(4*n*(2*d+3), "%d numbers for each of %d voxels", 2*d+3, n)

@@ -51,12 +51,14 @@ func OpenArrays(d device.Guest, a ArrayKind) (*Arrays, error) {
 	p := gvf.NewProblem(outline{a}, a.Mu, a.Steps, 0, a.Boundary)
 	if !p.StableAnyway() {
 		dim := float64(p.Dim())
-		return nil, fmt.Errorf("μ = %v in %dD: steps may grow without bound, and nobody looks at the image; want μ of at most %.4g", a.Mu, p.Dim(), (2-dim/4)/(4*dim))
+		return nil, fmt.Errorf("μ = %v in %dD: steps may grow without bound, and nobody looks at the image; want μ of at "+
+			"most %.4g", a.Mu, p.Dim(), (2-dim/4)/(4*dim))
 	}
 	if err := errors.Join(p.Check(), kernelsTake(p, d, math.MaxUint32)); err != nil {
 		return nil, err
 	}
-	o := &Arrays{program: program{d: d, p: p}, lends: d, kind: a, within: a.Components == int64(p.Dim()) && a.Align%vector == 0}
+	o := &Arrays{program: program{d: d, p: p}, lends: d, kind: a, within: a.Components == int64(p.Dim()) &&
+		a.Align%vector == 0}
 	if err := o.load(planPasses); err != nil {
 		return nil, errors.Join(err, o.unload())
 	}

@@ -47,22 +47,30 @@ const paper = "Smistad et al. 2012, algorithms 1 and 2"
 
 // Global computes plain steps with plain buffers.
 func Global(open resident.Opener) Implementation {
-	return Implementation{Open: open, method: method{"global", "one launch a step, all components of four voxels a thread, plain buffers", paper, globally, []gvf.Storage{gvf.Float16, gvf.Snorm16}}}
+	return Implementation{Open: open, method: method{"global",
+		"one launch a step, all components of four voxels a thread, plain buffers", paper, globally,
+		[]gvf.Storage{gvf.Float16, gvf.Snorm16}}}
 }
 
 // GlobalShared computes plain steps with plain buffers and shared memory.
 func GlobalShared(open resident.Opener) Implementation {
-	return Implementation{Open: open, method: method{"global-shared", "one launch a step, tiles with a frame in shared memory, a voxel a thread, plain buffers", paper, shared("gvf_global_shared"), []gvf.Storage{gvf.Float16, gvf.Snorm16}}}
+	return Implementation{Open: open, method: method{"global-shared",
+		"one launch a step, tiles with a frame in shared memory, a voxel a thread, plain buffers", paper,
+		shared("gvf_global_shared"), []gvf.Storage{gvf.Float16, gvf.Snorm16}}}
 }
 
 // TextureShared computes plain steps with the texture cache and shared memory.
 func TextureShared(open resident.Opener) Implementation {
-	return Implementation{Open: open, method: method{"texture-shared", "one launch a step, tiles with a frame in shared memory, a voxel a thread, read through the texture cache", paper, shared("gvf_texture_shared"), []gvf.Storage{gvf.Float16, gvf.Snorm16}}}
+	return Implementation{Open: open, method: method{"texture-shared",
+		"one launch a step, tiles with a frame in shared memory, a voxel a thread, read through the texture cache", paper,
+		shared("gvf_texture_shared"), []gvf.Storage{gvf.Float16, gvf.Snorm16}}}
 }
 
 // Texture computes plain steps with the texture cache.
 func Texture(open resident.Opener) Implementation {
-	return Implementation{Open: open, method: method{"texture", "one launch a step, a voxel a thread, read through the texture cache", paper, textured, []gvf.Storage{gvf.Float16, gvf.Snorm16}}}
+	return Implementation{Open: open, method: method{"texture",
+		"one launch a step, a voxel a thread, read through the texture cache", paper, textured,
+		[]gvf.Storage{gvf.Float16, gvf.Snorm16}}}
 }
 
 // Blocked computes several steps per pass.
@@ -136,7 +144,8 @@ func (i Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 			return fmt.Errorf("%s has %d multiprocessors, want one for each of %d components", info.Name, info.SMs, dim)
 		}
 	}
-	if err := c.Allow(quantity.Seconds(float64(steps)*(float64(n*dim)*stepNS+launchNS)*1e-9), "%d steps of %d voxels × %d components × %v ns", steps, n, dim, stepNS); err != nil {
+	if err := c.Allow(quantity.Seconds(float64(steps)*(float64(n*dim)*stepNS+launchNS)*1e-9),
+		"%d steps of %d voxels × %d components × %v ns", steps, n, dim, stepNS); err != nil {
 		return err
 	}
 	host := 2 * dim // the field on the host, and its copy
@@ -146,14 +155,16 @@ func (i Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	if err := c.AllowMemory(4*n*host, "%d numbers for each of %d voxels", host, n); err != nil {
 		return err
 	}
-	return resident.Fits(d, n*(size(p)*3*dim+4)+grid.TotalBytes(p)+extentBytes+exchangeBytes(p, d.Info())+more, "the image with its gradient and two fields")
+	return resident.Fits(d, n*(size(p)*3*dim+4)+grid.TotalBytes(p)+extentBytes+exchangeBytes(p, d.Info())+more,
+		"the image with its gradient and two fields")
 }
 
 // kernelsTake rejects problems that exceed the kernels' integers; most is the maximum number of
 // voxels.
 func kernelsTake(p *gvf.Problem, d device.Device, most int64) error {
 	s := p.Shape()
-	if s.W > math.MaxInt32/8 || s.H > math.MaxInt32/8 || s.D > math.MaxInt32/8 || s.W*s.H > math.MaxInt32 || s.Voxels() > most {
+	if s.W > math.MaxInt32/8 || s.H > math.MaxInt32/8 || s.D > math.MaxInt32/8 || s.W*s.H > math.MaxInt32 ||
+		s.Voxels() > most {
 		return fmt.Errorf("%v: more voxels than the kernels count, %d, or %d in a plane", s, most, math.MaxInt32)
 	}
 	if p.Steps > math.MaxInt32 {
@@ -165,7 +176,8 @@ func kernelsTake(p *gvf.Problem, d device.Device, most int64) error {
 // recent rejects devices that the kernels do not support.
 func recent(d device.Device) error {
 	if info := d.Info(); info.Major < 8 {
-		return fmt.Errorf("%s has compute capability %d.%d, the kernels need 8.0 for copies to shared memory", info.Name, info.Major, info.Minor)
+		return fmt.Errorf("%s has compute capability %d.%d, the kernels need 8.0 for copies to shared memory", info.Name,
+			info.Major, info.Minor)
 	}
 	return nil
 }
@@ -180,7 +192,8 @@ func (i Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf
 	if err != nil {
 		return nil, err
 	}
-	j := &job{Watch: resident.NewWatch(d), program: program{d: d, p: p}, method: i.method, fault: i.fault, many: i.many, scope: c.Scope, threads: c.Threads}
+	j := &job{Watch: resident.NewWatch(d), program: program{d: d, p: p}, method: i.method, fault: i.fault, many: i.many,
+		scope: c.Scope, threads: c.Threads}
 	if err := j.setup(); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}

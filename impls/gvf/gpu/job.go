@@ -49,7 +49,8 @@ func (j *job) setup() (err error) {
 	}
 	n := j.p.Shape().Voxels()
 	field := size(j.p) * int64(j.p.Dim()) * n
-	list := []allocation{{&j.v0, "gradient", field, nil}, {&j.b, "squares of its lengths", 4 * n, nil}, {&j.v[0], "field", field, nil}, {&j.parts, "extents", extentBytes, nil}}
+	list := []allocation{{&j.v0, "gradient", field, nil}, {&j.b, "squares of its lengths", 4 * n, nil},
+		{&j.v[0], "field", field, nil}, {&j.parts, "extents", extentBytes, nil}}
 	if j.solver == nil {
 		list = append(list, allocation{&j.v[1], "other field", field, nil})
 	}

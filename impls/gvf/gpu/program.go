@@ -152,7 +152,8 @@ func (g *program) pass(on device.Stream, m *memory, w work, from, to device.Buff
 				return err
 			}
 		}
-		args = append(args, m.exchange, int32(s.W), int32(s.H), int32(g.p.Boundary), g.p.Mu, int32(w.steps), int32(m.number+1))
+		args = append(args, m.exchange, int32(s.W), int32(s.H), int32(g.p.Boundary), g.p.Mu, int32(w.steps),
+			int32(m.number+1))
 		m.number += count
 		return on.Launch(w.function, w.launch, args...)
 	}

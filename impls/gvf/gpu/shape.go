@@ -30,7 +30,8 @@ func globally(p *gvf.Problem, _ device.Info, steps int64) []pass {
 		return byVoxel(kernel+"_unaligned", s, steps)
 	}
 	blocks := grid.CeilDiv(s.W, 128) * grid.CeilDiv(s.H, plainWarps) * grid.CeilDiv(s.D, plainPlanes)
-	return []pass{{module: "gvf_plain", kernel: kernel, launch: launch(blocks, plainWarps, 0), count: steps, length: plainPlanes}}
+	return []pass{{module: "gvf_plain", kernel: kernel, launch: launch(blocks, plainWarps, 0), count: steps,
+		length: plainPlanes}}
 }
 
 func textured(p *gvf.Problem, _ device.Info, steps int64) []pass {
@@ -48,12 +49,14 @@ func shared(prefix string) func(*gvf.Problem, device.Info, int64) []pass {
 			side, deep = 6, 2
 		}
 		blocks := grid.CeilDiv(s.W, side) * grid.CeilDiv(s.H, side) * grid.CeilDiv(s.D, deep)
-		return []pass{{module: "gvf_plain", kernel: fmt.Sprintf("%s_%dd%s", prefix, p.Dim(), suffix(p)), launch: launch(blocks, sharedWarps, 0), count: steps}}
+		return []pass{{module: "gvf_plain", kernel: fmt.Sprintf("%s_%dd%s", prefix, p.Dim(), suffix(p)),
+			launch: launch(blocks, sharedWarps, 0), count: steps}}
 	}
 }
 
 func byVoxel(kernel string, s grid.Shape, steps int64) []pass {
-	return []pass{{module: "gvf_plain", kernel: kernel, launch: launch(grid.CeilDiv(grid.CeilDiv(s.W, 32)*s.H*s.D, plainWarps), plainWarps, 0), count: steps}}
+	return []pass{{module: "gvf_plain", kernel: kernel,
+		launch: launch(grid.CeilDiv(grid.CeilDiv(s.W, 32)*s.H*s.D, plainWarps), plainWarps, 0), count: steps}}
 }
 
 func launch(blocks, warps, shared int64) device.Launch {
@@ -103,7 +106,8 @@ func exchangeBytes(p *gvf.Problem, d device.Info) int64 {
 // the kernels support.
 func blocked(p *gvf.Problem, d device.Info, steps int64) (list []pass) {
 	if n := tilesOf(p, d); n > 0 {
-		return []pass{{module: "gvf_resident", kernel: "gvf_resident", launch: launch(n, residentWarps, 0), count: 1, readsB: true, steps: steps}}
+		return []pass{{module: "gvf_resident", kernel: "gvf_resident", launch: launch(n, residentWarps, 0), count: 1,
+			readsB: true, steps: steps}}
 	}
 	return planPasses(p, d, steps)
 }

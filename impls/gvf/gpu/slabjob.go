@@ -120,7 +120,8 @@ func (j *slabJob) setup(devices []device.Device) (err error) {
 
 // open allocates the resources of a device.
 func (j *slabJob) open(l *lane) (err error) {
-	for name, s := range map[string]*device.Stream{"fetching slabs": &l.in, "steps of slabs": &l.work, "slabs on their way back": &l.out} {
+	for name, s := range map[string]*device.Stream{"fetching slabs": &l.in, "steps of slabs": &l.work,
+		"slabs on their way back": &l.out} {
 		if *s, err = l.d.NewStream(fmt.Sprintf("%s, device %d", name, l.d.Info().Index)); err != nil {
 			return err
 		}
@@ -135,14 +136,16 @@ func (j *slabJob) open(l *lane) (err error) {
 	}
 	voxels := j.longest() * j.p.Shape().SliceVoxels()
 	field := 4 * int64(j.p.Dim()) * voxels
-	list := []allocation{{&l.b, "squares of the gradient's lengths of a slab", 4 * voxels, nil}, {&l.extent, "extent of the image", 8, nil}}
+	list := []allocation{{&l.b, "squares of the gradient's lengths of a slab", 4 * voxels, nil},
+		{&l.extent, "extent of the image", 8, nil}}
 	if j.from == nil {
 		list = append(list, allocation{&l.v0, "gradient of a slab", field, nil})
 	}
 	for range j.slots() {
 		s := &slot{}
 		l.slots = append(l.slots, s)
-		list = append(list, allocation{&s.image, "slab", voxels * voxelBytes(j.p), nil}, allocation{&s.parts, "extents of a slab", extentBytes, nil},
+		list = append(list, allocation{&s.image, "slab", voxels * voxelBytes(j.p), nil},
+			allocation{&s.parts, "extents of a slab", extentBytes, nil},
 			allocation{&s.v[0], "field of a slab", field, nil}, allocation{&s.v[1], "other field of a slab", field, nil})
 		for _, e := range []*device.Event{&s.came, &s.made, &s.sent} {
 			if *e, err = l.d.NewEvent("a slab has come, is made or is back"); err != nil {
@@ -179,7 +182,8 @@ func (j *slabJob) load(l *lane) error {
 		return nil
 	}
 	t := j.p.Type()
-	if err := module("gvf_start", fmt.Sprintf("gvf_extent_%v", t), fmt.Sprintf("gvf_scale_%v", t), "gvf_gradient", "gvf_magnitude"); err != nil {
+	if err := module("gvf_start", fmt.Sprintf("gvf_extent_%v", t), fmt.Sprintf("gvf_scale_%v", t), "gvf_gradient",
+		"gvf_magnitude"); err != nil {
 		return err
 	}
 	passes := append(planPasses(j.p, l.d.Info(), j.stepsOf(0)), planPasses(j.p, l.d.Info(), j.stepsOf(j.visits()-1))...)
@@ -315,7 +319,8 @@ func (j *slabJob) look(k int64) error {
 	j.counted[k] = shape.Grid.X
 	return errors.Join(
 		l.work.WaitFor(s.came), l.work.WaitFor(s.sent),
-		l.work.Launch(l.functions[fmt.Sprintf("gvf_extent_%v", j.p.Type())], shape, s.image, n, s.parts), l.work.Record(s.made),
+		l.work.Launch(l.functions[fmt.Sprintf("gvf_extent_%v", j.p.Type())], shape, s.image, n, s.parts),
+		l.work.Record(s.made),
 		l.out.WaitFor(s.made), l.out.Copy(j.seen, k*extentBytes, s.parts, 0, 8*shape.Grid.X), l.out.Record(s.sent))
 }
 
@@ -390,7 +395,8 @@ func (j *slabJob) fetch(k, visit int64, s *slot) error {
 	case j.from == nil:
 		errs = append(errs, j.fetchImage(l, s, lo, hi))
 	default:
-		errs = append(errs, j.copies(j.from, span{lo, hi}, lo, hi, func(m device.Memory, at, there, n int64) error { return l.in.Copy(s.image, there, m, at, n) }))
+		errs = append(errs, j.copies(j.from, span{lo, hi}, lo, hi,
+			func(m device.Memory, at, there, n int64) error { return l.in.Copy(s.image, there, m, at, n) }))
 	}
 	if visit > 0 {
 		// When the near slabs are back, their copies to a device are complete as well. So none of
@@ -410,7 +416,8 @@ func (j *slabJob) fetch(k, visit int64, s *slot) error {
 			spans = j.halos(k, visit)
 		}
 		for _, of := range spans {
-			errs = append(errs, j.copies(j.field[(j.visits()-visit)%2], of, lo, hi, func(m device.Memory, at, there, n int64) error { return l.in.Copy(to, there, m, at, n) }))
+			errs = append(errs, j.copies(j.field[(j.visits()-visit)%2], of, lo, hi,
+				func(m device.Memory, at, there, n int64) error { return l.in.Copy(to, there, m, at, n) }))
 		}
 	}
 	return errors.Join(append(errs, l.in.Record(s.came))...)
@@ -459,7 +466,8 @@ func (j *slabJob) workOn(k, visit int64, s *slot) error {
 	for _, one := range j.plan(l, hi-lo, j.stepsOf(visit)) {
 		for range one.count {
 			args := append([]any{from, v0, l.b, s.v[to]}, axes...)
-			errs = append(errs, l.work.Launch(l.functions[one.kernel], one.launch, append(args, int32(j.p.Boundary), j.p.Mu, int32(one.length))...))
+			errs = append(errs, l.work.Launch(l.functions[one.kernel], one.launch,
+				append(args, int32(j.p.Boundary), j.p.Mu, int32(one.length))...))
 			from, to = s.v[to], 1-to
 		}
 	}
@@ -493,9 +501,10 @@ func (j *slabJob) bring(k, visit int64, s *slot) error {
 		if _, hi := j.inner(k); j.fault == LostSeam && of.hi == hi && hi < j.planes {
 			of.hi--
 		}
-		errs = append(errs, j.copies(j.field[(j.visits()-1-visit)%2], of, first, end, func(m device.Memory, at, there, n int64) error {
-			return l.out.Copy(m, at, s.v[s.last], there, n)
-		}))
+		errs = append(errs, j.copies(j.field[(j.visits()-1-visit)%2], of, first, end,
+			func(m device.Memory, at, there, n int64) error {
+				return l.out.Copy(m, at, s.v[s.last], there, n)
+			}))
 	}
 	return errors.Join(append(errs, l.out.Record(s.sent), l.out.Record(j.slabs[k].sent[visit%2]))...)
 }

@@ -47,7 +47,8 @@ const (
 
 // budgetOption limits the device memory of slabs: all free memory, or a given amount.
 var budgetOption = bench.Option{
-	Key: "budget", Values: []string{"free", "16MiB", "64MiB", "256MiB", "1GiB", "2GiB", "4GiB", "8GiB", "16GiB", "32GiB", "64GiB"},
+	Key: "budget", Values: []string{"free", "16MiB", "64MiB", "256MiB", "1GiB", "2GiB", "4GiB", "8GiB", "16GiB", "32GiB",
+		"64GiB"},
 	Doc: "the most memory that slabs take on each device, free for what is free",
 }
 
@@ -55,11 +56,13 @@ var budgetOption = bench.Option{
 func (i Slabs) About() bench.About {
 	a := bench.About{
 		Name: "slabs-gpu", Where: "gpu",
-		Method: "the field in the host's memory, slabs of it through the device as by blocked-gpu, copies both ways overlapped with kernels",
+		Method: "the field in the host's memory, slabs of it through the device as by blocked-gpu, copies both ways " +
+			"overlapped with kernels",
 		Source: "doc/proofs/gvf.md", Scopes: []bench.Scope{bench.E2E, bench.File}, Options: []bench.Option{budgetOption},
 	}
 	if i.several {
-		a.Name, a.Where, a.Method = "slabs-gpus", "gpus", "slabs-gpu on several devices of one host, which share the slabs out"
+		a.Name, a.Where, a.Method = "slabs-gpus", "gpus",
+			"slabs-gpu on several devices of one host, which share the slabs out"
 	}
 	return a
 }
@@ -285,9 +288,12 @@ func bestCut(p *gvf.Problem, devices, bytes int64) (best cut, err error) {
 	if math.IsInf(least, 1) {
 		c.steps, c.slabs, c.devices = min(1, c.all), c.planes, min(devices, c.planes)
 		if c.longest()*plane > mostVoxels {
-			return best, fmt.Errorf("%v: slabs of %d planes have more voxels than the kernels count, %d", p.Shape(), c.longest(), int64(mostVoxels))
+			return best, fmt.Errorf("%v: slabs of %d planes have more voxels than the kernels count, %d", p.Shape(), c.longest(),
+				int64(mostVoxels))
 		}
-		return best, fmt.Errorf("%v: slabs of %d planes, the fewest that take a step, need %s of device memory, %s may be taken; take one with more, or an image with smaller planes", p.Shape(), c.longest(), quantity.Bytes(c.bytes(p)), quantity.Bytes(bytes))
+		return best, fmt.Errorf("%v: slabs of %d planes, the fewest that take a step, need %s of device memory, %s may be "+
+			"taken; take one with more, or an image with smaller planes", p.Shape(), c.longest(), quantity.Bytes(c.bytes(p)),
+			quantity.Bytes(bytes))
 	}
 	return best, nil
 }
@@ -356,7 +362,8 @@ func (i Slabs) CanDo(p *gvf.Problem, c bench.Conditions) error {
 		return err
 	}
 	const sure = 2 // safety factor for the estimate
-	if err := c.Allow(quantity.Seconds(sure*cut.cost(p)*1e-9), "%d visits of %d slabs for %d steps each", cut.visits(), cut.slabs, cut.steps); err != nil {
+	if err := c.Allow(quantity.Seconds(sure*cut.cost(p)*1e-9), "%d visits of %d slabs for %d steps each", cut.visits(),
+		cut.slabs, cut.steps); err != nil {
 		return err
 	}
 	numbers := int64(p.Dim()) * min(2, cut.visits())
@@ -367,7 +374,8 @@ func (i Slabs) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	if _, whole := p.Source.(*grid.Field); !whole { // a Field is pinned in place, except for small ones
 		staged = cut.slots() * cut.devices * cut.longest() * s.SliceVoxels() * voxelBytes(p)
 	}
-	return c.AllowMemory(4*s.Voxels()*numbers+staged, "%d numbers for each of %d voxels, and slabs on their way", numbers, s.Voxels())
+	return c.AllowMemory(4*s.Voxels()*numbers+staged, "%d numbers for each of %d voxels, and slabs on their way", numbers,
+		s.Voxels())
 }
 
 // Setup loads the kernels, and allocates the slabs on the devices and the field on the host.

@@ -68,8 +68,10 @@ var launches = map[int64]struct {
 	cells  int64
 	alike  bool
 }{
-	opSource: {"source", 4, false}, opCoarsen: {"coarsen", 2, false}, opGiven: {"given", 4, false}, opRestricts: {"restricts", 2, false}, opDown: {"down", 4, true}, opUp: {"up", 4, false},
-	opSmooth: {"smooth", 4, true}, opRemain: {"remain", 4, true}, opTurn: {"turn", 4, true}, opAdvance: {"advance", 4, true},
+	opSource: {"source", 4, false}, opCoarsen: {"coarsen", 2, false}, opGiven: {"given", 4, false},
+	opRestricts: {"restricts", 2, false}, opDown: {"down", 4, true}, opUp: {"up", 4, false},
+	opSmooth: {"smooth", 4, true}, opRemain: {"remain", 4, true}, opTurn: {"turn", 4, true},
+	opAdvance: {"advance", 4, true},
 }
 
 const alike = "_alike"
@@ -92,7 +94,8 @@ type ladder struct {
 // threads process them like planes.
 func newLadder(p *gvf.Problem, boundary gvf.Boundary, d device.Info, manyCells int64) *ladder {
 	s, mu := p.Shape(), float64(p.Mu)
-	l := &ladder{components: int64(p.Dim()), blocks: int64(d.SMs), threads: bits.Len(uint(min(256, d.ThreadsPerBlock))) - 1}
+	l := &ladder{components: int64(p.Dim()), blocks: int64(d.SMs),
+		threads: bits.Len(uint(min(256, d.ThreadsPerBlock))) - 1}
 	n := [3]int64{s.W, s.H, s.D}
 	if p.Dim() == 2 {
 		n = [3]int64{s.W, 1, s.H}
@@ -200,7 +203,8 @@ func (l *ladder) tile(n [3]int64, few, many bool) (across, rows, runs, length in
 // write writes the operations: full multigrid once, then steps of conjugate gradients.
 func (l *ladder) write(levels, bottom int64) {
 	add := func(e entry) {
-		if e.level >= bottom && e.what != opSource && e.what != opCoarsen && e.what != opGiven && e.what != opTurn && e.what != opAdvance {
+		if e.level >= bottom && e.what != opSource && e.what != opCoarsen && e.what != opGiven && e.what != opTurn &&
+			e.what != opAdvance {
 			e.flags |= alone
 		}
 		l.tape = append(l.tape, e)
@@ -280,7 +284,8 @@ func (l *ladder) legs(from, to int64, kernels map[string]device.Function) (list 
 			if launches[e.what].alike && l.alike[e.level] {
 				kernel += alike
 			}
-			list = append(list, leg{i, i + 1, device.Launch{Grid: device.Dim{X: min(l.items(e), mostParts)}, Block: block}, kernels[kernel], 0})
+			list = append(list, leg{i, i + 1, device.Launch{Grid: device.Dim{X: min(l.items(e), mostParts)}, Block: block},
+				kernels[kernel], 0})
 			continue
 		}
 		if n := len(list); n == 0 || list[n-1].to != i || l.tape[i-1].level < l.many {
@@ -302,13 +307,15 @@ func (l *ladder) items(e entry) int64 {
 		level++
 	}
 	p := l.plan[ofLevel*level:]
-	return grid.CeilDiv(grid.CeilDiv(p[0], launches[e.what].cells), 1<<p[3]) * grid.CeilDiv(p[1], 1<<p[4]) * grid.CeilDiv(grid.CeilDiv(p[2], p[6]), 1<<p[5]) * l.components
+	return grid.CeilDiv(grid.CeilDiv(p[0], launches[e.what].cells), 1<<p[3]) * grid.CeilDiv(p[1],
+		1<<p[4]) * grid.CeilDiv(grid.CeilDiv(p[2], p[6]), 1<<p[5]) * l.components
 }
 
 // A solver is the state of a ladder on the device.
 type solver struct {
 	*ladder
-	kernels                                                      map[string]device.Function // by pass; "" is the combined one
+	// by pass; "" is the combined one
+	kernels                                                      map[string]device.Function
 	first, step                                                  []leg
 	arena, tables, plan, tape, parts, met, done, state, verdicts device.Buffer
 	tol                                                          float64
@@ -343,8 +350,11 @@ func (j *job) newSolver() (err error) {
 		parts = max(parts, mostParts)
 	}
 	if err := j.alloc([]allocation{
-		{&s.arena, "levels", 4 * s.ladder.arena, nil}, {&s.tables, "axes of levels", 0, grid.Bytes(s.ladder.tables)}, {&s.plan, "shapes of levels", 0, s.shapes()}, {&s.tape, "what is to be done", 0, s.entries()},
-		{&s.parts, "parts of sums", 2 * 8 * s.components * parts, nil}, {&s.met, "blocks that came", 4, nil}, {&s.done, "blocks that are done", 4, make([]byte, 4)}, {&s.state, "what is known", 0, make([]byte, stateBytes)}, {&s.verdicts, "what is left", reportBytes, nil},
+		{&s.arena, "levels", 4 * s.ladder.arena, nil}, {&s.tables, "axes of levels", 0, grid.Bytes(s.ladder.tables)},
+		{&s.plan, "shapes of levels", 0, s.shapes()}, {&s.tape, "what is to be done", 0, s.entries()},
+		{&s.parts, "parts of sums", 2 * 8 * s.components * parts, nil}, {&s.met, "blocks that came", 4, nil},
+		{&s.done, "blocks that are done", 4, make([]byte, 4)}, {&s.state, "what is known", 0, make([]byte, stateBytes)},
+		{&s.verdicts, "what is left", reportBytes, nil},
 	}); err != nil {
 		return err
 	}
@@ -417,13 +427,15 @@ func (s *solver) add(j *job) error {
 	if s.components == 2 {
 		omega = 0.8
 	}
-	ofAll := []any{j.v0, j.b, s.arena, s.tables, s.plan, s.parts, int32(s.components), omega, s.tol * (1 - 1e-9), int32(s.most)}
+	ofAll := []any{j.v0, j.b, s.arena, s.tables, s.plan, s.parts, int32(s.components), omega, s.tol * (1 - 1e-9),
+		int32(s.most)}
 	levels, turns := int32(len(s.ladder.plan)/ofLevel), int64(0)
 	if err := j.stream.Fill(s.met, 0, 4, 0); err != nil {
 		return err
 	}
 	together := func(launch device.Launch, from, back, to int64) error {
-		return j.stream.Launch(s.kernels[""], launch, append(slices.Clip(ofAll), s.state, s.tape, int32(from), int32(back), int32(to), s.met, int32(turns), levels, j.v[0], s.verdicts)...)
+		return j.stream.Launch(s.kernels[""], launch, append(slices.Clip(ofAll), s.state, s.tape, int32(from), int32(back),
+			int32(to), s.met, int32(turns), levels, j.v[0], s.verdicts)...)
 	}
 	if s.many == 0 {
 		return together(s.first[0].launch, 0, s.once, int64(len(s.ladder.tape)))
@@ -438,7 +450,9 @@ func (s *solver) add(j *job) error {
 				turns += l.meetings * s.blocks
 				continue
 			}
-			if err := j.stream.Launch(l.function, l.launch, append(slices.Clip(ofAll), s.state, s.done, int32(e.level), int32(e.from), int32(e.to), int32(e.flags))...); err != nil {
+			if err := j.stream.Launch(l.function, l.launch,
+				append(slices.Clip(ofAll), s.state, s.done, int32(e.level), int32(e.from), int32(e.to),
+					int32(e.flags))...); err != nil {
 				return err
 			}
 		}
@@ -460,7 +474,8 @@ func (s *solver) add(j *job) error {
 			break
 		}
 	}
-	return j.stream.Launch(s.kernels["finish"], device.Launch{Grid: device.Dim{X: s.blocks * 8}, Block: s.first[0].launch.Block}, append(slices.Clip(ofAll), s.state, j.v[0], s.verdicts)...)
+	return j.stream.Launch(s.kernels["finish"], device.Launch{Grid: device.Dim{X: s.blocks * 8},
+		Block: s.first[0].launch.Block}, append(slices.Clip(ofAll), s.state, j.v[0], s.verdicts)...)
 }
 
 // ended returns an error if the field is not in the steady state.
@@ -471,7 +486,8 @@ func (s *solver) ended(st device.Stream) error {
 	report := grid.Values[float64](s.report.Data())
 	for c := range s.components {
 		if left, of := math.Sqrt(report[1+c]), math.Sqrt(report[4+c]); s.most > 0 && !(left <= s.tol*of) {
-			return bench.Limitf("component %s: in float32 %v steps leave %.3g of |b·V0|, not %.3g: ask for a larger tolerance", "xyz"[c:c+1], report[0], left/of, s.tol)
+			return bench.Limitf("component %s: in float32 %v steps leave %.3g of |b·V0|, not %.3g: ask for a larger tolerance",
+				"xyz"[c:c+1], report[0], left/of, s.tol)
 		}
 	}
 	return nil

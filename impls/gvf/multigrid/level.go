@@ -214,7 +214,8 @@ func (l *level) rowContext(part, r int) *rows.Row {
 // (Gauss–Seidel). No two cells of one colour are neighbours.
 func (l *level) smooth(colour int, relax func(*rows.Row, int)) {
 	of := func(r int) int { return (r%l.y.n + r/l.y.n + colour) & 1 }
-	l.follow(func(part, r int) { relax(l.rowContext(part, r), of(r)) }, func(part, r int) { l.kit.Relax(l.rowContext(part, r), 1-of(r)) })
+	l.follow(func(part, r int) { relax(l.rowContext(part, r), of(r)) },
+		func(part, r int) { l.kit.Relax(l.rowContext(part, r), 1-of(r)) })
 }
 
 // follow calls first with every row, and second with every row after first has processed its

@@ -23,7 +23,8 @@ type Implementation struct{ fault Fault }
 func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "multigrid", Where: "cpu",
-		Method: "full multigrid, then conjugate gradients with a V(1,1)-cycle in float32 and the residual in float64, all cores",
+		Method: "full multigrid, then conjugate gradients with a V(1,1)-cycle in float32 and the residual in float64, all " +
+			"cores",
 		Source: "doc/proofs/gvf.md; Han, Xu and Prince 2007",
 		Scopes: []bench.Scope{bench.E2E},
 		ISAs:   rows.Available(),
@@ -43,11 +44,13 @@ func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 		return err
 	}
 	n, d, threads := p.Shape().Voxels(), int64(p.Dim()), int64(max(1, c.Threads))
-	if err := c.Allow(quantity.Seconds(float64(n*d)*voxelNS*1e-9/float64(threads)), "%d voxels × %d components × %d ns on %d cores", n, d, voxelNS, threads); err != nil {
+	if err := c.Allow(quantity.Seconds(float64(n*d)*voxelNS*1e-9/float64(threads)),
+		"%d voxels × %d components × %d ns on %d cores", n, d, voxelNS, threads); err != nil {
 		return err
 	}
 	each, cells := 4*d, n/p.Shape().W*int64(rows.Padded(int(p.Shape().W)))
-	return c.AllowMemory(n*each+cells*perCell, "%d bytes for each of %d voxels, and %d for each of %d cells in whole vectors", each, n, perCell, cells)
+	return c.AllowMemory(n*each+cells*perCell,
+		"%d bytes for each of %d voxels, and %d for each of %d cells in whole vectors", each, n, perCell, cells)
 }
 
 // Setup allocates the field.

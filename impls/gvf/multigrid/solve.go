@@ -155,10 +155,12 @@ func (s *solver) solve(out, v0 []float32) (cycles int, err error) {
 		if left < 0.9*best {
 			best, since = left, 0
 		} else if since++; since == patience {
-			return cycles, bench.Limitf("in float32 it leaves %.3g of |b·V0|, not %.3g: ask for a larger tolerance", best/source, s.p.Tol)
+			return cycles, bench.Limitf("in float32 it leaves %.3g of |b·V0|, not %.3g: ask for a larger tolerance", best/source,
+				s.p.Tol)
 		}
 		if cycles == enough {
-			return cycles, bench.Limitf("%d cycles leave %.3g of |b·V0|, not %.3g: ask for a larger tolerance", cycles, left/source, s.p.Tol)
+			return cycles, bench.Limitf("%d cycles leave %.3g of |b·V0|, not %.3g: ask for a larger tolerance", cycles,
+				left/source, s.p.Tol)
 		}
 		s.levels.cycle(0, true)
 		product := s.sum(func(part, r int) float64 {

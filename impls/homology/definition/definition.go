@@ -27,7 +27,8 @@ type Implementation struct{}
 func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "definition", Where: "cpu",
-		Method: "ranks of full boundary matrices by elimination over a field, their Smith normal forms over the integers and the rationals; one core",
+		Method: "ranks of full boundary matrices by elimination over a field, their Smith normal forms over the integers " +
+			"and the rationals; one core",
 		Source: "Munkres 1984, sections 8 and 11",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
 	}
@@ -46,7 +47,8 @@ func (Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 		steps += n * m * min(n, m)
 		most = max(most, n*m)
 	}
-	if err := c.Allow(quantity.Seconds(steps*float64(ns)*1e-9), "%.3g steps of elimination × %d ns", steps, ns); err != nil {
+	if err := c.Allow(quantity.Seconds(steps*float64(ns)*1e-9), "%.3g steps of elimination × %d ns", steps,
+		ns); err != nil {
 		return err
 	}
 	return c.AllowMemory(int64(min(most*float64(size), 1<<62)), "%d bytes for each of %.3g entries", size, most)
@@ -89,7 +91,8 @@ func groups(f *simplicial.Faces, over homology.Ring) (homology.Groups, error) {
 		} else {
 			var torsion []uint64
 			var err error
-			rank, torsion, err = smith.Form(n, m, func(i int64) []uint32 { return f.Boundary[d][i*int64(d+1) : (i+1)*int64(d+1)] })
+			rank, torsion, err = smith.Form(n, m,
+				func(i int64) []uint32 { return f.Boundary[d][i*int64(d+1) : (i+1)*int64(d+1)] })
 			if over == homology.Integers {
 				if err == nil {
 					out.Torsion[d-1], err = smith.Factors(torsion)

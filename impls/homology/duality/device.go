@@ -21,7 +21,8 @@ type OnDevice struct{ Open resident.Opener }
 func (OnDevice) About() bench.About {
 	return bench.About{
 		Name: "duality-gpu", Where: "gpu",
-		Method: "resident tetrahedra in space: roots of a forest of the vertices, surfaces of the boundary, half of its Euler characteristic; triangles meet in a table",
+		Method: "resident tetrahedra in space: roots of a forest of the vertices, surfaces of the boundary, half of its " +
+			"Euler characteristic; triangles meet in a table",
 		Source: "doc/proofs/homology.md, Delfinado and Edelsbrunner 1995",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
 	}
@@ -88,11 +89,13 @@ func (o OnDevice) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[homo
 	if err != nil {
 		return nil, err
 	}
-	program, err := resident.NewProgram(d, "duality", module, module+"_faces", module+"_join", module+"_boundary", module+"_clear", module+"_edges", module+"_count")
+	program, err := resident.NewProgram(d, "duality", module, module+"_faces", module+"_join", module+"_boundary",
+		module+"_clear", module+"_edges", module+"_count")
 	if err != nil {
 		return nil, err
 	}
-	j := &deviceJob{Program: program, in: p, whole: c.Scope == bench.E2E || c.Scope == bench.File, out: homology.Poisoned()}
+	j := &deviceJob{Program: program, in: p, whole: c.Scope == bench.E2E || c.Scope == bench.File,
+		out: homology.Poisoned()}
 	if err := j.setup(); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
@@ -127,7 +130,8 @@ func (j *deviceJob) setup() (err error) {
 	}{
 		{&j.tets, "tetrahedra", 16 * tets}, {&j.points, "points", 24 * vertices}, {&j.table, "table", 8 * edges},
 		{&j.parent, "forest", 4 * vertices}, {&j.border, "forest of the boundary", 4 * vertices},
-		{&j.list, "boundary", 16 * tets}, {&j.corner, "corners", 48 * tets}, {&j.hidden, "flat tetrahedra", 4 * tets}, {&j.found, "sides", tets}, {&j.count, "counts", 4 * counters},
+		{&j.list, "boundary", 16 * tets}, {&j.corner, "corners", 48 * tets}, {&j.hidden, "flat tetrahedra", 4 * tets},
+		{&j.found, "sides", tets}, {&j.count, "counts", 4 * counters},
 	} {
 		if *b.to, err = j.Alloc(b.name, b.bytes); err != nil {
 			return err
@@ -144,7 +148,8 @@ func (j *deviceJob) setup() (err error) {
 
 // bring copies the mesh to the device.
 func (j *deviceJob) bring() error {
-	return errors.Join(j.Stream.Upload(j.tets, 0, grid.Bytes(j.in.Tops[3])), j.Stream.Upload(j.points, 0, grid.Bytes(j.in.Points)))
+	return errors.Join(j.Stream.Upload(j.tets, 0, grid.Bytes(j.in.Tops[3])),
+		j.Stream.Upload(j.points, 0, grid.Bytes(j.in.Points)))
 }
 
 func (j *deviceJob) Do(*bench.Trace) error {
@@ -177,7 +182,8 @@ func (j *deviceJob) pass(exact int32) error {
 		return errors.Join(
 			j.Stream.Fill(j.count, 0, 4*counters, 0), j.Stream.Fill(j.table, 0, 8*faces, 0),
 			j.Stream.Fill(j.parent, 0, j.parent.Bytes(), 0xff), j.Stream.Fill(j.border, 0, j.border.Bytes(), 0xff),
-			j.Launch(module+"_faces", blocks, block, 0, j.tets, n, j.points, j.hidden, j.found, exact, j.table, places, j.parent, j.count),
+			j.Launch(module+"_faces", blocks, block, 0, j.tets, n, j.points, j.hidden, j.found, exact, j.table, places, j.parent,
+				j.count),
 			j.Launch(module+"_join", blocks, block, 0, j.tets, n, j.parent),
 			j.Launch(module+"_boundary", some, block, 0, j.tets, j.table, places, j.list, j.border, j.corner, j.count),
 			j.Launch(module+"_clear", some, block, 0, j.table, most, j.count),
@@ -215,8 +221,10 @@ func (j *deviceJob) lookAt(n int64) error {
 // to get the error with its place.
 func (j *deviceJob) groups() error {
 	triangles, chi := j.counted(boundary), j.counted(borders)-j.counted(boundary)/2 // each triangle has three half edges
-	if j.counted(notInSpace) > 0 || j.counted(notASurface) > 0 || 2*j.counted(matched) != 3*triangles || j.counted(fans) != j.counted(borders) {
-		if err := newJob(j.in, bench.Conditions{Setting: bench.Setting{Threads: runtime.GOMAXPROCS(0)}}, "").Do(nil); err != nil {
+	if j.counted(notInSpace) > 0 || j.counted(notASurface) > 0 || 2*j.counted(matched) != 3*triangles ||
+		j.counted(fans) != j.counted(borders) {
+		if err := newJob(j.in, bench.Conditions{Setting: bench.Setting{Threads: runtime.GOMAXPROCS(0)}},
+			"").Do(nil); err != nil {
 			return err
 		}
 		return errors.New("the kernels see no surface where there is one") // unreachable

@@ -46,7 +46,8 @@ type Implementation struct{ fault Fault }
 func (i Implementation) About() bench.About {
 	a := bench.About{
 		Name: "duality", Where: "cpu",
-		Method: "tetrahedra in space: vertices less successful unions, surfaces of the boundary, half of its Euler characteristic; all cores",
+		Method: "tetrahedra in space: vertices less successful unions, surfaces of the boundary, half of its Euler " +
+			"characteristic; all cores",
 		Source: "doc/proofs/homology.md, Delfinado and Edelsbrunner 1995",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
 	}
@@ -67,10 +68,12 @@ func (i Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 		return fmt.Errorf("duality takes up to %d vertices, there are %d; use reduced", 1<<mostBits, p.Vertices)
 	}
 	n, cores := p.Given(), max(1, c.Threads)
-	if err := c.Allow(quantity.Seconds(float64(n)*tetrahedronNS*1e-9/float64(cores)), "%d tetrahedra × %d ns on %d cores", n, tetrahedronNS, cores); err != nil {
+	if err := c.Allow(quantity.Seconds(float64(n)*tetrahedronNS*1e-9/float64(cores)), "%d tetrahedra × %d ns on %d cores",
+		n, tetrahedronNS, cores); err != nil {
 		return err
 	}
-	if err := c.AllowMemory(n*tetrahedronBytes+vertexBytes*int64(p.Vertices), "%d bytes for each of %d tetrahedra", tetrahedronBytes, n); err != nil {
+	if err := c.AllowMemory(n*tetrahedronBytes+vertexBytes*int64(p.Vertices), "%d bytes for each of %d tetrahedra",
+		tetrahedronBytes, n); err != nil {
 		return err
 	}
 	examine := newJob(p, c, i.fault).examine
@@ -87,7 +90,8 @@ func inSpace(p *homology.Problem) error {
 	}
 	for d := range 3 {
 		if len(p.Tops[d]) > 0 {
-			return fmt.Errorf("duality takes tetrahedra alone, and there are simplices of dimension %d on their own; use reduced", d)
+			return fmt.Errorf("duality takes tetrahedra alone, and there are simplices of dimension %d on their own; use "+
+				"reduced", d)
 		}
 	}
 	return nil

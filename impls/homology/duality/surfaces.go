@@ -35,7 +35,8 @@ func (j *job) surfaces(lists [][]uint64) (count, chi int64, err error) {
 				if j.fault == AnyBoundary {
 					continue
 				}
-				return 0, 0, fmt.Errorf("the boundary is no surface: the edge of vertices %d and %d has more than two of its triangles; use reduced", e.ends>>32, uint32(e.ends))
+				return 0, 0, fmt.Errorf("the boundary is no surface: the edge of vertices %d and %d has more than two of its "+
+					"triangles; use reduced", e.ends>>32, uint32(e.ends))
 			}
 			*side = twice
 			matched++

@@ -175,7 +175,8 @@ func other(seen, w uint64) bool {
 // vertices returns the vertices of a triangle in a bucket.
 func (j *job) vertices(bucket int, w uint64) [3]uint32 {
 	mask := uint64(1)<<j.bits - 1
-	return [3]uint32{uint32(bucket)<<j.low | uint32(w>>(2*j.bits+2)), uint32(w >> (j.bits + 2) & mask), uint32(w >> 2 & mask)}
+	return [3]uint32{uint32(bucket)<<j.low | uint32(w>>(2*j.bits+2)), uint32(w >> (j.bits + 2) & mask),
+		uint32(w >> 2 & mask)}
 }
 
 // ahead is the number of tetrahedra whose points are loaded together. If vertices are numbered at
@@ -259,7 +260,8 @@ func orientation(p []float64, s *[4]uint32) (uint32, error) {
 	x2, y2, z2 := bz*cy, bx*cz, by*cx
 	det := (x-x2)*dx + (y-y2)*dy + (z-z2)*dz
 	// The rounding error is less than a few units in the last place of the summands.
-	bound := 1e-14 * ((math.Abs(x)+math.Abs(x2))*math.Abs(dx) + (math.Abs(y)+math.Abs(y2))*math.Abs(dy) + (math.Abs(z)+math.Abs(z2))*math.Abs(dz))
+	bound := 1e-14 * ((math.Abs(x)+math.Abs(x2))*math.Abs(dx) + (math.Abs(y)+math.Abs(y2))*math.Abs(dy) +
+		(math.Abs(z)+math.Abs(z2))*math.Abs(dz))
 	if math.Abs(det) > bound {
 		return 1 + uint32(math.Float64bits(det)>>63), nil
 	}

@@ -29,12 +29,15 @@ type matching struct {
 func newMatching(f *simplicial.Faces) *matching {
 	dims := len(f.Vertices)
 	m := &matching{
-		faces: f, cofaces: make([][]uint32, dims), first: make([][]uint32, dims), left: make([][]uint8, dims), gone: make([][]bool, dims),
-		up: make([][]uint32, dims), when: make([][]uint32, dims), critical: make([][]uint32, dims), queue: make([][]uint32, dims),
+		faces: f, cofaces: make([][]uint32, dims), first: make([][]uint32, dims), left: make([][]uint8, dims),
+		gone: make([][]bool, dims),
+		up:   make([][]uint32, dims), when: make([][]uint32, dims), critical: make([][]uint32, dims),
+		queue: make([][]uint32, dims),
 	}
 	for d := range dims {
 		n := f.Count(d)
-		m.gone[d], m.up[d], m.when[d], m.left[d] = make([]bool, n), slices.Repeat([]uint32{none}, int(n)), make([]uint32, n), slices.Repeat([]uint8{uint8(d + 1)}, int(n))
+		m.gone[d], m.up[d], m.when[d], m.left[d] = make([]bool, n), slices.Repeat([]uint32{none}, int(n)), make([]uint32, n),
+			slices.Repeat([]uint8{uint8(d + 1)}, int(n))
 		m.first[d] = make([]uint32, n+1)
 		if d == dims-1 {
 			continue

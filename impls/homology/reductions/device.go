@@ -21,7 +21,8 @@ type RaceOnDevice struct{ Open resident.Opener }
 // About describes the method.
 func (RaceOnDevice) About() bench.About {
 	return bench.About{
-		Name: "race-gpu", Where: "gpu", Method: "resident simplices; " + raceMethod + "; a thread for each cell, or a warp or a block where cells are few or lists long",
+		Name: "race-gpu", Where: "gpu", Method: "resident simplices; " + raceMethod +
+			"; a thread for each cell, or a warp or a block where cells are few or lists long",
 		Source: "Murty 2013, section 5, algorithms 2 to 4; Nasre, Burtscher and Pingali 2013",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File}, Options: margins(),
 	}
@@ -96,10 +97,14 @@ func (l plan) parts() int64 { return max(l.records, l.counters())/scanTile + 2 }
 func (j *raceOnDevice) buffers() []allocation {
 	l := j.plan
 	return []allocation{
-		{&j.cells[0], "cells", 4 * l.vertices}, {&j.cells[1], "other cells", 4 * l.vertices}, {&j.order[0], "order", 4 * l.records}, {&j.order[1], "other order", 4 * l.records},
-		{&j.number, "numbers", 4 * l.records}, {&j.digits, "digits", 4 * l.counters()}, {&j.parts, "sums", 4 * l.parts()}, {&j.pool, "lists", 4 * l.pool},
-		{&j.cell, "boundaries", listBytes * l.cells}, {&j.face, "coboundaries", listBytes * l.cells}, {&j.cost, "costs", 4 * l.cells}, {&j.with, "cheapest faces", 4 * l.cells},
-		{&j.lock, "locks", 8 * l.cells}, {&j.gone, "reduced cells", 8 * l.cells}, {&j.tried, "cells that race", 4 * l.cells}, {&j.won, "cells that won", 4 * l.cells},
+		{&j.cells[0], "cells", 4 * l.vertices}, {&j.cells[1], "other cells", 4 * l.vertices},
+		{&j.order[0], "order", 4 * l.records}, {&j.order[1], "other order", 4 * l.records},
+		{&j.number, "numbers", 4 * l.records}, {&j.digits, "digits", 4 * l.counters()}, {&j.parts, "sums", 4 * l.parts()},
+		{&j.pool, "lists", 4 * l.pool},
+		{&j.cell, "boundaries", listBytes * l.cells}, {&j.face, "coboundaries", listBytes * l.cells},
+		{&j.cost, "costs", 4 * l.cells}, {&j.with, "cheapest faces", 4 * l.cells},
+		{&j.lock, "locks", 8 * l.cells}, {&j.gone, "reduced cells", 8 * l.cells}, {&j.tried, "cells that race", 4 * l.cells},
+		{&j.won, "cells that won", 4 * l.cells},
 		{&j.counted, "counts", 4 * counted}, {&j.rounds, "rounds", 4 * ofRound * atOnce},
 	}
 }
@@ -125,7 +130,8 @@ func (r RaceOnDevice) CanDo(p *homology.Problem, c bench.Conditions) error {
 	}
 	l := planned(p)
 	if 2*l.records >= math.MaxUint32 {
-		return fmt.Errorf("%d faces of cells, which together with the cells around them the kernels count up to %d; use reduced", l.records, uint32(math.MaxUint32))
+		return fmt.Errorf("%d faces of cells, which together with the cells around them the kernels count up to %d; use "+
+			"reduced", l.records, uint32(math.MaxUint32))
 	}
 	need := p.Bytes()
 	for _, b := range (&raceOnDevice{in: p, plan: l}).buffers() {
@@ -144,7 +150,8 @@ func (r RaceOnDevice) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[
 	if err != nil {
 		return nil, err
 	}
-	kernels := []string{"ascend", "digits", "place", "scan_parts", "scan_tops", "scan_ends", "heads", "lists", "cells", "costs", "cheap", "race", "check", "own", "reduce", "tell", "left", "next"}
+	kernels := []string{"ascend", "digits", "place", "scan_parts", "scan_tops", "scan_ends", "heads", "lists", "cells",
+		"costs", "cheap", "race", "check", "own", "reduce", "tell", "left", "next"}
 	for i := range kernels {
 		kernels[i] = "homology_race_" + kernels[i]
 	}
@@ -153,7 +160,8 @@ func (r RaceOnDevice) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[
 		return nil, err
 	}
 	j := &raceOnDevice{
-		Program: program, in: p, plan: planned(p), margin: uint32(margin), whole: c.Scope == bench.E2E || c.Scope == bench.File,
+		Program: program, in: p, plan: planned(p), margin: uint32(margin), whole: c.Scope == bench.E2E ||
+			c.Scope == bench.File,
 		bits: bits.Len(uint(max(1, p.Vertices-1))), some: someBlocks * int64(d.Info().SMs), out: homology.Poisoned(),
 	}
 	if err := j.setup(); err != nil {
@@ -224,7 +232,8 @@ func (j *raceOnDevice) bring() error {
 
 // Flags reports the device's flags, the longest boundary of a cell, and the number of rounds.
 func (j *raceOnDevice) Flags() []string {
-	return append(j.Program.Flags(), fmt.Sprintf("longest boundary of a cell: %d faces", j.long), fmt.Sprintf("%d rounds", j.raced))
+	return append(j.Program.Flags(), fmt.Sprintf("longest boundary of a cell: %d faces", j.long),
+		fmt.Sprintf("%d rounds", j.raced))
 }
 
 func (j *raceOnDevice) Do(*bench.Trace) error {
@@ -238,7 +247,8 @@ func (j *raceOnDevice) Do(*bench.Trace) error {
 	err := j.Timed(func() error {
 		cells := int64(0) // of the dimension above
 		for d := len(j.in.Tops) - 1; d >= 0; d-- {
-			l := level{raceOnDevice: j, d: d, cells: cells, records: cells*int64(d+2) + int64(len(j.in.Tops[d])/(d+1)), from: (d + 1) % 2}
+			l := level{raceOnDevice: j, d: d, cells: cells, records: cells*int64(d+2) + int64(len(j.in.Tops[d])/(d+1)),
+				from: (d + 1) % 2}
 			next, reduced, err := l.do()
 			if err != nil {
 				return err
@@ -309,13 +319,15 @@ func (l level) do() (next, irreducible int64, err error) {
 			return 0, 0, err
 		}
 	}
-	if err := l.Launch("homology_race_left", min(l.some, (max(l.cells, found)+block-1)/block), block, 4, l.gone, uint32(l.cells), m, l.number, l.counted); err != nil {
+	if err := l.Launch("homology_race_left", min(l.some, (max(l.cells, found)+block-1)/block), block, 4, l.gone,
+		uint32(l.cells), m, l.number, l.counted); err != nil {
 		return 0, 0, err
 	}
 	if next, err = l.scan(l.number, found); err != nil {
 		return 0, 0, err
 	}
-	if err := l.run("next", found, cells, given, faces, k, order, l.face, l.number, m, uint32(l.cells), l.gone, to); err != nil {
+	if err := l.run("next", found, cells, given, faces, k, order, l.face, l.number, m, uint32(l.cells), l.gone,
+		to); err != nil {
 		return 0, 0, err
 	}
 	if err := l.bringCounts(l.counted, 0, counted); err != nil {
@@ -335,13 +347,15 @@ func (l level) sort(cells, given device.Buffer, faces, k uint32) (order device.B
 	in, out := l.order[0], l.order[1]
 	for column := int(k) - 1; column >= 0; column-- {
 		for shift := 0; shift < l.bits; shift += digitBits {
-			if err := l.Launch("homology_race_digits", tiles, block, 4*digits, cells, given, faces, k, in, ordered, n, uint32(column), uint32(shift), l.digits); err != nil {
+			if err := l.Launch("homology_race_digits", tiles, block, 4*digits, cells, given, faces, k, in, ordered, n,
+				uint32(column), uint32(shift), l.digits); err != nil {
 				return nil, err
 			}
 			if err := l.scanned(l.digits, digits*tiles); err != nil {
 				return nil, err
 			}
-			if err := l.Launch("homology_race_place", tiles, block, sortShared, cells, given, faces, k, in, ordered, n, uint32(column), uint32(shift), l.digits, out); err != nil {
+			if err := l.Launch("homology_race_place", tiles, block, sortShared, cells, given, faces, k, in, ordered, n,
+				uint32(column), uint32(shift), l.digits, out); err != nil {
 				return nil, err
 			}
 			in, out, ordered = out, in, 1
@@ -387,7 +401,8 @@ func (l level) reduce(used uint32) error {
 	if l.cells < fewCells {
 		rounds = fewAtOnce
 	}
-	if err := errors.Join(l.Stream.Fill32(l.counted, 4*pooled, 1, used), l.Stream.Fill(l.cost, 0, 4*l.cells, 0)); err != nil {
+	if err := errors.Join(l.Stream.Fill32(l.counted, 4*pooled, 1, used),
+		l.Stream.Fill(l.cost, 0, 4*l.cells, 0)); err != nil {
 		return err
 	}
 	launch := func(kernel string, args ...any) error {
@@ -424,7 +439,8 @@ func (l level) reduce(used uint32) error {
 		}
 		// Unreachable, because the first of the racing cells wins and is reduced.
 		if wins == 0 || int64(l.raced-before) > l.cells {
-			return fmt.Errorf("%d cells won in the last %d of %d rounds of %d cells of dimension %d", wins, rounds, l.raced-before, l.cells, l.d+1)
+			return fmt.Errorf("%d cells won in the last %d of %d rounds of %d cells of dimension %d", wins, rounds,
+				l.raced-before, l.cells, l.d+1)
 		}
 	}
 }

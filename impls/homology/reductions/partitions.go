@@ -157,9 +157,11 @@ func (r *reducer) among(cell, face []int32, parts int, order string) {
 	var group crew.Group
 	for p := range workers {
 		group.Go(func() {
-			w := &worker{fault: r.fault, faceDeleted: r.faceDeleted, deleted: make([]bool, len(cells[p])), local: local, owner: face, part: int32(p)}
+			w := &worker{fault: r.fault, faceDeleted: r.faceDeleted, deleted: make([]bool, len(cells[p])), local: local,
+				owner: face, part: int32(p)}
 			w.boundary = r.boundary.selected(cells[p])
-			w.coboundary = inverted(nil, w.boundary, int64(faces[p]), nil, func(f uint32) (uint32, bool) { return local[f], face[f] == w.part })
+			w.coboundary = inverted(nil, w.boundary, int64(faces[p]), nil,
+				func(f uint32) (uint32, bool) { return local[f], face[f] == w.part })
 			w.all(order)
 			workers[p] = w
 		})

@@ -24,10 +24,14 @@ const (
 )
 
 func margins() []bench.Option {
-	return []bench.Option{{Key: marginKey, Values: []string{marginFree, "0", "2", "4", "16", "32", "64"}, Doc: "by how much a reduction may cost more, in entries of lists, than the cheapest one of a round to be tried in it"}}
+	return []bench.Option{{Key: marginKey, Values: []string{marginFree, "0", "2", "4", "16", "32", "64"},
+		Doc: "by how much a reduction may cost more, in entries of lists, than the cheapest one of a round to be tried in " +
+			"it"}}
 }
 
-const raceMethod = "rounds of algebraic reductions: each cell finds its cheapest face, those within a margin of the cheapest of all race for what they would change, and those that own all of it are reduced; faces found by sorting, one dimension at a time; over Z/2"
+const raceMethod = "rounds of algebraic reductions: each cell finds its cheapest face, those within a margin of the " +
+	"cheapest of all race for what they would change, and those that own all of it are reduced; faces found by " +
+	"sorting, one dimension at a time; over Z/2"
 
 // About describes the method.
 func (r Race) About() bench.About {
@@ -144,8 +148,10 @@ const (
 func newRound(boundary []uint32, k, faces int, j *raceJob) *racing {
 	n := len(boundary) / k
 	r := &racing{
-		raceJob: j, boundary: make([][]uint32, n), coboundary: make([][]uint32, faces), reduced: make([]bool, n), faceReduced: make([]bool, faces),
-		cost: make([]uint32, n), with: make([]uint32, n), lock: make([]uint32, n), faceLock: make([]uint32, faces), alive: make([]uint32, n),
+		raceJob: j, boundary: make([][]uint32, n), coboundary: make([][]uint32, faces), reduced: make([]bool, n),
+		faceReduced: make([]bool, faces),
+		cost:        make([]uint32, n), with: make([]uint32, n), lock: make([]uint32, n), faceLock: make([]uint32, faces),
+		alive: make([]uint32, n),
 	}
 	of := fixed(nil, boundary, k)
 	above := inverted(nil, of, int64(faces), nil, nil)

@@ -35,7 +35,9 @@ const (
 )
 
 func options() []bench.Option {
-	return []bench.Option{{Key: orderKey, Values: []string{freeFirst, byNumber}, Doc: "which cell is next: one with a free face where there is one, else the next one by number with the face that the fewest others have; or always the next one, with its first face"}}
+	return []bench.Option{{Key: orderKey, Values: []string{freeFirst, byNumber},
+		Doc: "which cell is next: one with a free face where there is one, else the next one by number with the face that " +
+			"the fewest others have; or always the next one, with its first face"}}
 }
 
 // Implementation is ready to use as its zero value.
@@ -45,7 +47,8 @@ type Implementation struct{ fault Fault }
 func (i Implementation) About() bench.About {
 	a := bench.About{
 		Name: "reductions", Where: "cpu",
-		Method: "algebraic reductions of each cell with one of its faces, on lists of codes; over Z/2, faces numbered on all cores, the rest on one",
+		Method: "algebraic reductions of each cell with one of its faces, on lists of codes; over Z/2, faces numbered on " +
+			"all cores, the rest on one",
 		Source: "Murty 2013, section 4.1; Kaczyński, Mrozek and Ślusarek 1998",
 		Scopes: []bench.Scope{bench.E2E, bench.File}, Options: options(),
 	}
@@ -80,7 +83,8 @@ var stock pool.Stock
 
 func newJob(p *homology.Problem, c bench.Conditions, parts int, fault Fault) *job {
 	stock.Open()
-	return &job{in: p, fault: fault, parts: parts, cores: max(1, c.Threads), order: c.Option(orderKey, freeFirst), out: homology.Poisoned()}
+	return &job{in: p, fault: fault, parts: parts, cores: max(1, c.Threads), order: c.Option(orderKey, freeFirst),
+		out: homology.Poisoned()}
 }
 
 type job struct {
@@ -130,7 +134,8 @@ func (j *job) Do(trace *bench.Trace) error {
 	}
 	for d := len(f.Vertices) - 1; d > 0; d-- {
 		end = trace.Span("reducible complex")
-		r := &reducer{boundary: fixed(p, f.Boundary[d], d+1), deleted: deleted, faceDeleted: pool.Zeros[bool](p, int(f.Count(d-1))), fault: j.fault}
+		r := &reducer{boundary: fixed(p, f.Boundary[d], d+1), deleted: deleted,
+			faceDeleted: pool.Zeros[bool](p, int(f.Count(d-1))), fault: j.fault}
 		end()
 		if owner != nil {
 			end = trace.Span("reductions of parts")

@@ -19,7 +19,8 @@ type Implementation struct{ fault Fault }
 func (i Implementation) About() bench.About {
 	return bench.About{
 		Name: "binned", Where: "cpu",
-		Method: "changes from local extrema, with two moments in bins of Y, the bins convolved; one look-up a voxel backward, all cores",
+		Method: "changes from local extrema, with two moments in bins of Y, the bins convolved; one look-up a voxel " +
+			"backward, all cores",
 		Source: "doc/proofs/softecc.md",
 		Scopes: []bench.Scope{bench.E2E},
 		ISAs:   available(),
@@ -38,10 +39,12 @@ func (Implementation) CanDo(p *softecc.Problem, c bench.Conditions) error {
 		return err
 	}
 	n, threads := p.Shape().Voxels(), int64(max(1, c.Threads))
-	if err := c.Allow(quantity.Seconds(float64(n)*voxelNS*1e-9/float64(threads)), "%d voxels × %d ns on %d cores", n, voxelNS, threads); err != nil {
+	if err := c.Allow(quantity.Seconds(float64(n)*voxelNS*1e-9/float64(threads)), "%d voxels × %d ns on %d cores", n,
+		voxelNS, threads); err != nil {
 		return err
 	}
-	return c.AllowMemory(5*n+threads*(most*binBytes+4*stripBytes), "5 bytes for each of %d voxels, and bins for %d cores", n, threads)
+	return c.AllowMemory(5*n+threads*(most*binBytes+4*stripBytes), "5 bytes for each of %d voxels, and bins for %d cores",
+		n, threads)
 }
 
 // stripBytes is the size of the part of two planes that a core keeps in its cache.

@@ -23,7 +23,8 @@ type OnDevice struct{ Open resident.Opener }
 func (OnDevice) About() bench.About {
 	return bench.About{
 		Name: "binned-gpu", Where: "gpu",
-		Method: "resident image, changes from local extrema, counted by level or with two moments in bins; one look-up a voxel backward",
+		Method: "resident image, changes from local extrema, counted by level or with two moments in bins; one look-up a " +
+			"voxel backward",
 		Source: "doc/proofs/softecc.md",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
 	}
@@ -63,7 +64,8 @@ func countable(s grid.Shape, d device.Info) error {
 		return fmt.Errorf("%v: more rows, or longer ones, than the kernels count, %d", s, math.MaxInt32/8)
 	}
 	if d.Major < 8 {
-		return fmt.Errorf("%s has compute capability %d.%d, the kernels need 8.0 for the minimum of two halves", d.Name, d.Major, d.Minor)
+		return fmt.Errorf("%s has compute capability %d.%d, the kernels need 8.0 for the minimum of two halves", d.Name,
+			d.Major, d.Minor)
 	}
 	return nil
 }

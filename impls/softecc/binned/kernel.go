@@ -79,7 +79,8 @@ func portable[T value](s *step[T]) {
 		v, u := v0[0], v1[0]
 		z, zu := min(v, w0[0]), min(u, w1[0])
 		y, yz := min(v, u), min(z, zu)
-		fv, fy, fz, fyz := above(pv, v), above(min(pv, pu), y), above(pz, z), above(min(pz, pzu), yz) // falls from the voxel before
+		// falls from the voxel before
+		fv, fy, fz, fyz := above(pv, v), above(min(pv, pu), y), above(pz, z), above(min(pz, pzu), yz)
 		for x := range w {
 			nv, nu := v0[x+1], v1[x+1]
 			nz, nzu := min(nv, w0[x+1]), min(nu, w1[x+1])

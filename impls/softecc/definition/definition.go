@@ -37,7 +37,8 @@ func (Implementation) CanDo(p *softecc.Problem, c bench.Conditions) error {
 		threads = 1
 	}
 	estimate := quantity.Seconds(float64(n*cells) * float64(m) * cellNS * 1e-9 / float64(threads))
-	if err := c.Allow(estimate, "%d voxels × %d cells × %d thresholds × %d ns on %d cores", n, cells, m, cellNS, threads); err != nil {
+	if err := c.Allow(estimate, "%d voxels × %d cells × %d thresholds × %d ns on %d cores", n, cells, m, cellNS,
+		threads); err != nil {
 		return err
 	}
 	return c.AllowMemory(20*n, "20 bytes for each of %d voxels", n)

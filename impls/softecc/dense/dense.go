@@ -26,7 +26,8 @@ type Implementation struct{}
 func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "dense", Where: "cpu",
-		Method: "the change of every voxel from its neighbours, every sigmoid of every voxel, forward and backward, all cores",
+		Method: "the change of every voxel from its neighbours, every sigmoid of every voxel, forward and backward, all " +
+			"cores",
 		Source: "Saxena et al. 2025, section 3.2",
 		Scopes: []bench.Scope{bench.E2E},
 	}
@@ -39,7 +40,8 @@ func (Implementation) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	}
 	n, m, threads := p.Shape().Voxels(), int64(len(p.Tau)), int64(max(1, c.Threads))
 	estimate := quantity.Seconds(float64(n) * float64(2*m*sigmoidNS+changeNS) * 1e-9 / float64(threads))
-	if err := c.Allow(estimate, "%d voxels × (2 × %d thresholds × %d ns + %d ns) on %d cores", n, m, sigmoidNS, changeNS, threads); err != nil {
+	if err := c.Allow(estimate, "%d voxels × (2 × %d thresholds × %d ns + %d ns) on %d cores", n, m, sigmoidNS, changeNS,
+		threads); err != nil {
 		return err
 	}
 	return c.AllowMemory(14*n, "14 bytes for each of %d voxels", n)

@@ -21,7 +21,8 @@ type OnDevice struct{ Open resident.Opener }
 func (OnDevice) About() bench.About {
 	return bench.About{
 		Name: "dense-gpu", Where: "gpu",
-		Method: "resident image, the change of every voxel from its neighbours, every sigmoid of every voxel in float32, forward and backward",
+		Method: "resident image, the change of every voxel from its neighbours, every sigmoid of every voxel in float32, " +
+			"forward and backward",
 		Source: "Saxena et al. 2025, section 3.2",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
 	}
@@ -62,7 +63,8 @@ func (o OnDevice) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	if err := c.AllowMemory(4*s.Voxels(), "4 bytes for each of %d voxels", s.Voxels()); err != nil {
 		return err
 	}
-	return resident.Fits(d, grid.TotalBytes(p)+9*s.Voxels()+4*(s.W+s.H*s.D)+8*(columns(p)*(mostBlocks(d)+2)), "the resident image with Y, changes and gradient")
+	return resident.Fits(d, grid.TotalBytes(p)+9*s.Voxels()+4*(s.W+s.H*s.D)+8*(columns(p)*(mostBlocks(d)+2)),
+		"the resident image with Y, changes and gradient")
 }
 
 // steepness returns λ for sigmoids by powers of 2.
@@ -108,7 +110,8 @@ const module = "softecc_dense"
 
 // kernelsOf returns the names of the kernels of a problem, in launch order.
 func kernelsOf(p *softecc.Problem) (names [5]string) {
-	for i, name := range []string{fmt.Sprintf("tilt_%v", p.Type()), fmt.Sprintf("changes_%dd", p.Shape().Dim()), "forward", "backward", "sums"} {
+	for i, name := range []string{fmt.Sprintf("tilt_%v", p.Type()), fmt.Sprintf("changes_%dd", p.Shape().Dim()), "forward",
+		"backward", "sums"} {
 		names[i] = module + "_" + name
 	}
 	return names
@@ -161,7 +164,8 @@ func (j *deviceJob) setup(kernels [5]string, c bench.Conditions) (err error) {
 		bytes int64
 	}{
 		{&j.of, "changes", j.p.Shape().Voxels()}, {&j.dx, "gradient", 4 * j.p.Shape().Voxels()},
-		{&j.partial, "sums of blocks", 8 * (rows(j.p)*j.forward.blocks + (rows(j.p)+ofAll)*j.backward.blocks)}, {&j.out, "sums", 8 * columns(j.p)},
+		{&j.partial, "sums of blocks", 8 * (rows(j.p)*j.forward.blocks + (rows(j.p)+ofAll)*j.backward.blocks)},
+		{&j.out, "sums", 8 * columns(j.p)},
 	} {
 		if *b.to, err = j.Alloc(b.name, b.bytes); err != nil {
 			return err
@@ -251,7 +255,8 @@ func (j *deviceJob) run() error {
 		}
 		launch(j.changes, j.y, w, h, d, j.outside, j.sign, j.of)
 		launch(j.forward, j.y, j.of, w, h, d, j.tau, n, steep, j.turn, j.partial)
-		launch(j.backward, j.y, j.of, w, h, d, j.tau, n, steep, j.turn, float32(j.p.Lambda), j.dx, j.partial, int64(n)*j.forward.blocks)
+		launch(j.backward, j.y, j.of, w, h, d, j.tau, n, steep, j.turn, float32(j.p.Lambda), j.dx, j.partial,
+			int64(n)*j.forward.blocks)
 		launch(j.sums, j.partial, n, int32(j.forward.blocks), int32(j.backward.blocks), j.out)
 		return errors.Join(errs...)
 	})

@@ -14,7 +14,8 @@ import (
 // Calls is a check of the parts of a call. A call names these parts, in alphabetical order, and
 // reports their times. A call whose input has no answer fails, for each failing input with the
 // error by its key.
-func Calls[In, Out any](i bench.Implementation[In, Out], inputs func(*testing.T) (in In, failing map[string]In), parts ...string) checktest.Check {
+func Calls[In, Out any](i bench.Implementation[In, Out], inputs func(*testing.T) (in In, failing map[string]In),
+	parts ...string) checktest.Check {
 	return checktest.Check{Name: "calls", Of: func(t *testing.T) {
 		in, failing := inputs(t)
 		call := func(in In) (*bench.Trace, error) {

@@ -72,9 +72,11 @@ func (d *Driver) Devices() ([]device.Info, error) {
 	list := make([]device.Info, d.devices)
 	for i := range list {
 		list[i] = device.Info{
-			Index: i, Count: d.devices, Name: "Stand-in", UUID: fmt.Sprintf("GPU-%d", i), PCI: fmt.Sprintf("0000:%02x:00.0", i), Driver: d.Version(),
-			Major: 9, Memory: 1 << 34, L2: 1 << 10, Shared: 48 << 10, SharedOptIn: 227 << 10, SharedPerSM: 228 << 10, Registers: 1 << 16,
-			SMs: d.sms, Warp: 32, ThreadsPerBlock: d.threads, ThreadsPerSM: 2048, BlocksPerSM: 32,
+			Index: i, Count: d.devices, Name: "Stand-in", UUID: fmt.Sprintf("GPU-%d", i), PCI: fmt.Sprintf("0000:%02x:00.0", i),
+			Driver: d.Version(),
+			Major:  9, Memory: 1 << 34, L2: 1 << 10, Shared: 48 << 10, SharedOptIn: 227 << 10, SharedPerSM: 228 << 10,
+			Registers: 1 << 16,
+			SMs:       d.sms, Warp: 32, ThreadsPerBlock: d.threads, ThreadsPerSM: 2048, BlocksPerSM: 32,
 			Texture2D: [2]int64{131072, 65536}, Texture3D: [3]int64{16384, 16384, 16384},
 		}
 	}

@@ -353,7 +353,8 @@ func beyond(t grid.Type, values []float32) (grid.Ladder, error) {
 		lo := float64(values[0])
 		step := (float64(values[n-1]) - lo) / float64(n-1)
 		even, err := grid.Affine(lo, step, int64(n)+1)
-		if err == nil && !slices.ContainsFunc(values, func(v float32) bool { return even.Value(even.Level(v)) != v }) && even.Level(values[n-1]) == int64(n-1) {
+		if err == nil && !slices.ContainsFunc(values, func(v float32) bool { return even.Value(even.Level(v)) != v }) &&
+			even.Level(values[n-1]) == int64(n-1) {
 			return even, nil
 		}
 	}

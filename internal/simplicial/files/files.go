@@ -12,7 +12,8 @@ import (
 
 // Formats returns the supported formats.
 func Formats() []string {
-	return []string{"OFF", "PLY", "STL", "OBJ", "VTK legacy, .vtu and .vtp", "Gmsh .msh 2.2 and 4.1 (text)", "TetGen .ele with its .node", "text with the vertices of a simplex a line"}
+	return []string{"OFF", "PLY", "STL", "OBJ", "VTK legacy, .vtu and .vtp", "Gmsh .msh 2.2 and 4.1 (text)",
+		"TetGen .ele with its .node", "text with the vertices of a simplex a line"}
 }
 
 // ErrFormat is the error of a file in no supported format.
@@ -47,7 +48,8 @@ func Read(data []byte, ext string) (*Mesh, error) {
 		return readOFF(data)
 	case isOBJ || ext == ".obj":
 		return readOBJ(data)
-	case bytes.IndexByte(head, 0) >= 0 || first != "" && !strings.Contains("0123456789-+#", string(bytes.TrimLeft(head, " \t\r\n")[:1])):
+	case bytes.IndexByte(head, 0) >= 0 || first != "" &&
+		!strings.Contains("0123456789-+#", string(bytes.TrimLeft(head, " \t\r\n")[:1])):
 		return nil, ErrFormat
 	}
 	return readText(data)

@@ -10,11 +10,14 @@ import (
 // gmshCells are the elements of Gmsh by type number.
 var gmshCells = map[int64]cellType{
 	15: {separate, 1, 1}, 1: {chain, 2, 2}, 8: {chain, 2, 3}, 26: {chain, 2, 4}, 27: {chain, 2, 5}, 28: {chain, 2, 6},
-	2: {ring, 3, 3}, 9: {ring, 3, 6}, 20: {ring, 3, 9}, 21: {ring, 3, 10}, 22: {ring, 3, 12}, 23: {ring, 3, 15}, 24: {ring, 3, 15}, 25: {ring, 3, 21},
+	2: {ring, 3, 3}, 9: {ring, 3, 6}, 20: {ring, 3, 9}, 21: {ring, 3, 10}, 22: {ring, 3, 12}, 23: {ring, 3, 15},
+	24: {ring, 3, 15}, 25: {ring, 3, 21},
 	3: {ring, 4, 4}, 10: {ring, 4, 9}, 16: {ring, 4, 8}, 36: {ring, 4, 16}, 37: {ring, 4, 25}, 38: {ring, 4, 36},
-	4: {tetrahedron, 4, 4}, 11: {tetrahedron, 4, 10}, 29: {tetrahedron, 4, 20}, 30: {tetrahedron, 4, 35}, 31: {tetrahedron, 4, 56},
-	5: {prism, 8, 8}, 12: {prism, 8, 27}, 17: {prism, 8, 20}, 92: {prism, 8, 64}, 93: {prism, 8, 125},
-	6: {prism, 6, 6}, 13: {prism, 6, 18}, 18: {prism, 6, 15}, 7: {pyramid, 5, 5}, 14: {pyramid, 5, 14}, 19: {pyramid, 5, 13},
+	4: {tetrahedron, 4, 4}, 11: {tetrahedron, 4, 10}, 29: {tetrahedron, 4, 20}, 30: {tetrahedron, 4, 35},
+	31: {tetrahedron, 4, 56},
+	5:  {prism, 8, 8}, 12: {prism, 8, 27}, 17: {prism, 8, 20}, 92: {prism, 8, 64}, 93: {prism, 8, 125},
+	6: {prism, 6, 6}, 13: {prism, 6, 18}, 18: {prism, 6, 15}, 7: {pyramid, 5, 5}, 14: {pyramid, 5, 14},
+	19: {pyramid, 5, 13},
 }
 
 // A gmsh is the state of a reader of Gmsh files.
@@ -54,7 +57,8 @@ func readGmsh(data []byte) (*Mesh, error) {
 			if section == "$Elements" && !nodes {
 				return nil, errors.New("$Elements come before $Nodes")
 			}
-			read := map[string]func() error{"$Nodes2": g.nodes2, "$Nodes4": g.nodes4, "$Elements2": g.elements2, "$Elements4": g.elements4}[section+version[:1]]
+			read := map[string]func() error{"$Nodes2": g.nodes2, "$Nodes4": g.nodes4, "$Elements2": g.elements2,
+				"$Elements4": g.elements4}[section+version[:1]]
 			if err := read(); err != nil {
 				return nil, err
 			}
@@ -168,7 +172,8 @@ func (g *gmsh) nodes4() error {
 func (g *gmsh) element(kind int64) error {
 	k, ok := gmshCells[kind]
 	if !ok {
-		return g.errorf("an element of type %d: want points, lines, triangles, quadrangles, tetrahedra, hexahedra, prisms or pyramids", kind)
+		return g.errorf("an element of type %d: want points, lines, triangles, quadrangles, tetrahedra, hexahedra, prisms "+
+			"or pyramids", kind)
 	}
 	var s []uint32
 	for range k.nodes {

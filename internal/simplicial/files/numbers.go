@@ -19,15 +19,24 @@ var numberTypes = func() map[string]numberType {
 		names  []string
 	}{
 		{numberType{1, func(_ binary.ByteOrder, b []byte) float64 { return float64(int8(b[0])) }}, []string{"char", "int8"}},
-		{numberType{1, func(_ binary.ByteOrder, b []byte) float64 { return float64(b[0]) }}, []string{"uchar", "uint8", "unsigned_char"}},
-		{numberType{2, func(o binary.ByteOrder, b []byte) float64 { return float64(int16(o.Uint16(b))) }}, []string{"short", "int16"}},
-		{numberType{2, func(o binary.ByteOrder, b []byte) float64 { return float64(o.Uint16(b)) }}, []string{"ushort", "uint16", "unsigned_short"}},
-		{numberType{4, func(o binary.ByteOrder, b []byte) float64 { return float64(int32(o.Uint32(b))) }}, []string{"int", "int32", "vtkidtype"}},
-		{numberType{4, func(o binary.ByteOrder, b []byte) float64 { return float64(o.Uint32(b)) }}, []string{"uint", "uint32", "unsigned_int"}},
-		{numberType{8, func(o binary.ByteOrder, b []byte) float64 { return float64(int64(o.Uint64(b))) }}, []string{"long", "int64", "vtktypeint64"}},
-		{numberType{8, func(o binary.ByteOrder, b []byte) float64 { return float64(o.Uint64(b)) }}, []string{"uint64", "unsigned_long", "vtktypeuint64"}},
-		{numberType{4, func(o binary.ByteOrder, b []byte) float64 { return float64(math.Float32frombits(o.Uint32(b))) }}, []string{"float", "float32"}},
-		{numberType{8, func(o binary.ByteOrder, b []byte) float64 { return math.Float64frombits(o.Uint64(b)) }}, []string{"double", "float64"}},
+		{numberType{1, func(_ binary.ByteOrder, b []byte) float64 { return float64(b[0]) }},
+			[]string{"uchar", "uint8", "unsigned_char"}},
+		{numberType{2, func(o binary.ByteOrder, b []byte) float64 { return float64(int16(o.Uint16(b))) }},
+			[]string{"short", "int16"}},
+		{numberType{2, func(o binary.ByteOrder, b []byte) float64 { return float64(o.Uint16(b)) }},
+			[]string{"ushort", "uint16", "unsigned_short"}},
+		{numberType{4, func(o binary.ByteOrder, b []byte) float64 { return float64(int32(o.Uint32(b))) }},
+			[]string{"int", "int32", "vtkidtype"}},
+		{numberType{4, func(o binary.ByteOrder, b []byte) float64 { return float64(o.Uint32(b)) }},
+			[]string{"uint", "uint32", "unsigned_int"}},
+		{numberType{8, func(o binary.ByteOrder, b []byte) float64 { return float64(int64(o.Uint64(b))) }},
+			[]string{"long", "int64", "vtktypeint64"}},
+		{numberType{8, func(o binary.ByteOrder, b []byte) float64 { return float64(o.Uint64(b)) }},
+			[]string{"uint64", "unsigned_long", "vtktypeuint64"}},
+		{numberType{4, func(o binary.ByteOrder, b []byte) float64 { return float64(math.Float32frombits(o.Uint32(b))) }},
+			[]string{"float", "float32"}},
+		{numberType{8, func(o binary.ByteOrder, b []byte) float64 { return math.Float64frombits(o.Uint64(b)) }},
+			[]string{"double", "float64"}},
 	} {
 		for _, name := range t.names {
 			types[name] = t.number

@@ -9,8 +9,10 @@ import (
 // objStatements are the known statements of OBJ. The value is false for ignored ones, which change
 // no vertex: texture coordinates, normals, names, groups, materials and drawing options.
 var objStatements = map[string]bool{
-	"v": true, "f": true, "fo": true, "l": true, "p": true, "vt": false, "vn": false, "vp": false, "o": false, "g": false, "s": false, "mg": false, "usemtl": false, "mtllib": false,
-	"usemap": false, "maplib": false, "bevel": false, "c_interp": false, "d_interp": false, "lod": false, "shadow_obj": false, "trace_obj": false, "ctech": false, "stech": false,
+	"v": true, "f": true, "fo": true, "l": true, "p": true, "vt": false, "vn": false, "vp": false, "o": false, "g": false,
+	"s": false, "mg": false, "usemtl": false, "mtllib": false,
+	"usemap": false, "maplib": false, "bevel": false, "c_interp": false, "d_interp": false, "lod": false,
+	"shadow_obj": false, "trace_obj": false, "ctech": false, "stech": false,
 }
 
 // An objElement is an element that waits for its vertices, which may follow it.
@@ -42,7 +44,8 @@ func readOBJ(data []byte) (*Mesh, error) {
 			}
 			return c, nil
 		case !known:
-			return nil, w.errorf("%.40q: want polygons (f), lines (l) and points (p); convert curves and surfaces to polygons first", statement)
+			return nil, w.errorf("%.40q: want polygons (f), lines (l) and points (p); convert curves and surfaces to "+
+				"polygons first", statement)
 		case statement == "v":
 			p, _, err := w.points(1, 3, false)
 			if err != nil {
@@ -52,7 +55,8 @@ func readOBJ(data []byte) (*Mesh, error) {
 			c.Vertices++
 			continue // points moved to the next line
 		case kind:
-			e := objElement{line: w.line, cellType: cellType{shape: map[byte]shape{'f': ring, 'l': chain, 'p': separate}[statement[0]]}}
+			e := objElement{line: w.line, cellType: cellType{shape: map[byte]shape{'f': ring, 'l': chain,
+				'p': separate}[statement[0]]}}
 			for word, ok := w.here(); ok; word, ok = w.here() {
 				number, _, _ := strings.Cut(word, "/")
 				v, err := strconv.ParseInt(number, 10, 32)

@@ -50,7 +50,8 @@ func isBinarySTL(data []byte) bool {
 
 func readBinarySTL(data []byte) (*Mesh, error) {
 	if len(data) < stlHead {
-		return nil, fmt.Errorf("%d bytes: a binary STL file has at least %d, and a text one begins with solid", len(data), stlHead)
+		return nil, fmt.Errorf("%d bytes: a binary STL file has at least %d, and a text one begins with solid", len(data),
+			stlHead)
 	}
 	if !isBinarySTL(data) {
 		n := binary.LittleEndian.Uint32(data[stlHead-4:])

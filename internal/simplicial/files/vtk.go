@@ -22,10 +22,14 @@ const (
 
 // vtkCells are the types of cells by number. An empty cell has no points.
 var vtkCells = map[float64]cellType{
-	0: {separate, 0, 0}, 1: {separate, 1, 1}, vtkVertices: {separate, 0, 0}, 3: {chain, 2, 2}, vtkLines: {chain, 0, 0}, 5: {ring, 3, 3}, vtkStrips: {strip, 0, 0}, vtkPolygons: {ring, 0, 0},
-	8: {pixel, 4, 4}, 9: {ring, 4, 4}, 10: {tetrahedron, 4, 4}, 11: {voxel, 8, 8}, 12: {prism, 8, 8}, 13: {prism, 6, 6}, 14: {pyramid, 5, 5}, 15: {prism, 10, 10}, 16: {prism, 12, 12},
-	21: {chain, 2, 3}, 22: {ring, 3, 6}, 23: {ring, 4, 8}, 24: {tetrahedron, 4, 10}, 25: {prism, 8, 20}, 26: {prism, 6, 15}, 27: {pyramid, 5, 13}, 28: {ring, 4, 9}, 29: {prism, 8, 27},
-	30: {ring, 4, 6}, 31: {prism, 6, 12}, 32: {prism, 6, 18}, 33: {prism, 8, 24}, 34: {ring, 3, 7}, 35: {chain, 2, 4}, 37: {pyramid, 5, 19},
+	0: {separate, 0, 0}, 1: {separate, 1, 1}, vtkVertices: {separate, 0, 0}, 3: {chain, 2, 2}, vtkLines: {chain, 0, 0},
+	5: {ring, 3, 3}, vtkStrips: {strip, 0, 0}, vtkPolygons: {ring, 0, 0},
+	8: {pixel, 4, 4}, 9: {ring, 4, 4}, 10: {tetrahedron, 4, 4}, 11: {voxel, 8, 8}, 12: {prism, 8, 8}, 13: {prism, 6, 6},
+	14: {pyramid, 5, 5}, 15: {prism, 10, 10}, 16: {prism, 12, 12},
+	21: {chain, 2, 3}, 22: {ring, 3, 6}, 23: {ring, 4, 8}, 24: {tetrahedron, 4, 10}, 25: {prism, 8, 20},
+	26: {prism, 6, 15}, 27: {pyramid, 5, 13}, 28: {ring, 4, 9}, 29: {prism, 8, 27},
+	30: {ring, 4, 6}, 31: {prism, 6, 12}, 32: {prism, 6, 18}, 33: {prism, 8, 24}, 34: {ring, 3, 7}, 35: {chain, 2, 4},
+	37: {pyramid, 5, 19},
 	68: {chain, 2, 0}, 69: {ring, 3, 0}, 70: {ring, 4, 0}, 71: {tetrahedron, 4, 0}, 72: {prism, 8, 0}, 73: {prism, 6, 0}, 74: {pyramid, 5, 0}, // of Lagrange
 	75: {chain, 2, 0}, 76: {ring, 3, 0}, 77: {ring, 4, 0}, 78: {tetrahedron, 4, 0}, 79: {prism, 8, 0}, 80: {prism, 6, 0}, 81: {pyramid, 5, 0}, // of Bézier
 }
@@ -181,7 +185,8 @@ func (v *vtk) mesh() (*Mesh, error) {
 	case v.grid:
 		return nil, errors.New("truncated: the unstructured grid has no CELLS; copy the file again")
 	case len(v.points) > 0:
-		return nil, errors.New("truncated: the file has points and no VERTICES, LINES or POLYGONS; copy it again, or save the points as VERTICES")
+		return nil, errors.New("truncated: the file has points and no VERTICES, LINES or POLYGONS; copy it again, or save " +
+			"the points as VERTICES")
 	}
 	for i := range v.lists {
 		if v.lists[i].kind == 0 {

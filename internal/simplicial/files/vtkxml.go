@@ -161,7 +161,8 @@ func (x *vtkXML) mesh() (*Mesh, error) {
 	kinds := []struct {
 		of, count string
 		kind      float64
-	}{{"Verts", "NumberOfVerts", vtkVertices}, {"Lines", "NumberOfLines", vtkLines}, {"Strips", "NumberOfStrips", vtkStrips}, {"Polys", "NumberOfPolys", vtkPolygons}}
+	}{{"Verts", "NumberOfVerts", vtkVertices}, {"Lines", "NumberOfLines", vtkLines},
+		{"Strips", "NumberOfStrips", vtkStrips}, {"Polys", "NumberOfPolys", vtkPolygons}}
 	if x.kind == "UnstructuredGrid" {
 		kinds = kinds[:1]
 		kinds[0].of, kinds[0].count, kinds[0].kind = "Cells", "NumberOfCells", 0

@@ -37,7 +37,8 @@ func Caught[In, Out any](t *testing.T, w bench.Workload[In, Out], thorough bool,
 	}
 }
 
-func until[In, Out any](t *testing.T, w bench.Workload[In, Out], thorough bool, limit time.Duration, enough func(Count) bool) (n Count) {
+func until[In, Out any](t *testing.T, w bench.Workload[In, Out], thorough bool, limit time.Duration,
+	enough func(Count) bool) (n Count) {
 	t.Helper()
 	i := w.Impls[0]
 	ask := func(in In) (Out, error) {
@@ -66,7 +67,8 @@ func until[In, Out any](t *testing.T, w bench.Workload[In, Out], thorough bool, 
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		Add(t, &n, w.Policy, verify.Question[In, Out]{Name: name, In: in, Out: out, Ask: ask, PerCall: 1, Budget: 1 << 40, Thorough: thorough})
+		Add(t, &n, w.Policy, verify.Question[In, Out]{Name: name, In: in, Out: out, Ask: ask, PerCall: 1, Budget: 1 << 40,
+			Thorough: thorough})
 	}
 	return n
 }
@@ -98,7 +100,8 @@ func Add[In, Out any](t *testing.T, n *Count, policy verify.Policy[In, Out], q v
 
 // By returns the workload with only the laws whose names are accepted.
 func By[In, Out any](w bench.Workload[In, Out], laws func(name string) bool) bench.Workload[In, Out] {
-	w.Policy.Laws = slices.DeleteFunc(slices.Clone(w.Policy.Laws), func(l verify.Law[In, Out]) bool { return !laws(l.Name) })
+	w.Policy.Laws = slices.DeleteFunc(slices.Clone(w.Policy.Laws),
+		func(l verify.Law[In, Out]) bool { return !laws(l.Name) })
 	return w
 }
 

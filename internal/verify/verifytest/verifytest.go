@@ -14,7 +14,8 @@ import (
 // double with the voxels and halve with twice the cores; estimating must not change the number of
 // cores. Laws are made anew for each estimate. The estimates of laws named in apart need only be
 // positive.
-func EstimatesGrow[In, Out any](t testing.TB, laws func() []verify.Law[In, Out], image func(voxels int64) In, apart ...string) {
+func EstimatesGrow[In, Out any](t testing.TB, laws func() []verify.Law[In, Out], image func(voxels int64) In,
+	apart ...string) {
 	t.Helper()
 	cores := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(cores)
@@ -41,7 +42,8 @@ func EstimatesGrow[In, Out any](t testing.TB, laws func() []verify.Law[In, Out],
 		if each := base * 2 / voxels; base <= 0 || each > time.Microsecond*10 {
 			t.Errorf("%q is said to take %v of each voxel and core", l.Name, each)
 		}
-		for what, ratio := range map[string]float64{"twice as many voxels": float64(of(2*voxels, 2)) / float64(base), "half as many cores": float64(of(voxels, 1)) / float64(base)} {
+		for what, ratio := range map[string]float64{"twice as many voxels": float64(of(2*voxels, 2)) / float64(base),
+			"half as many cores": float64(of(voxels, 1)) / float64(base)} {
 			if ratio < 1.8 || ratio > 2.2 {
 				t.Errorf("with %s %q is said to take %.2f times as long", what, l.Name, ratio)
 			}

@@ -40,14 +40,16 @@ func main() {
 func pack(name string, begin func(limit Mem), word func(from, to Mem), last func(from, to Mem, tail Register)) {
 	TEXT(name, NOSPLIT, "func(to *uint64, from *byte, stride, words, tail, rows int, limit uint8)")
 	Pragma("noescape")
-	Doc(name + " sets the bits of so many rows of bytes that are not above a limit: of so many words, and, where it can, of a tail of fewer than 64 bytes. Rows of bits are so many bytes apart.")
+	Doc(name + " sets the bits of so many rows of bytes that are not above a limit: of so many words, and, where it " +
+		"can, of a tail of fewer than 64 bytes. Rows of bits are so many bytes apart.")
 	limit, err := Param("limit").Resolve()
 	if err != nil {
 		panic(err)
 	}
 	begin(limit.Addr)
 	to, from := Load(Param("to"), GP64()), Load(Param("from"), GP64())
-	stride, words, tail, rows := Load(Param("stride"), GP64()), Load(Param("words"), GP64()), Load(Param("tail"), GP64()), Load(Param("rows"), GP64())
+	stride, words, tail, rows := Load(Param("stride"), GP64()), Load(Param("words"), GP64()), Load(Param("tail"), GP64()),
+		Load(Param("rows"), GP64())
 	at, n := GP64(), GP64()
 	Label("row")
 	MOVQ(to, at)
@@ -135,7 +137,8 @@ func grow512(of string, corners bool) {
 	name := of + "avx512"
 	TEXT(name, NOSPLIT, "func(main, left *uint64, row, plane, apart, step, planes, words int)")
 	Pragma("noescape")
-	Doc(name + " grows the trunk in a row of each of so many planes, which are step bytes apart, from the rows that lie row and plane bytes further and, at corners, from those apart bytes before and after the second one.")
+	Doc(name + " grows the trunk in a row of each of so many planes, which are step bytes apart, from the rows that " +
+		"lie row and plane bytes further and, at corners, from those apart bytes before and after the second one.")
 	main, left := Load(Param("main"), GP64()), Load(Param("left"), GP64())
 	step, planes := Load(Param("step"), GP64()), Load(Param("planes"), GP64())
 	ones, one, zero := ZMM(), ZMM(), ZMM()
@@ -240,9 +243,11 @@ func grow512(of string, corners bool) {
 func down512() {
 	TEXT("downavx512", NOSPLIT, "func(main, left *uint64, words, step, planes int)")
 	Pragma("noescape")
-	Doc("downavx512 grows the trunk down to the begins of runs in a row of so many words, in each of so many planes, step bytes apart.")
+	Doc("downavx512 grows the trunk down to the begins of runs in a row of so many words, in each of so many planes, " +
+		"step bytes apart.")
 	const vector, all = 8, 255 // words
-	main, left, step, planes := Load(Param("main"), GP64()), Load(Param("left"), GP64()), Load(Param("step"), GP64()), Load(Param("planes"), GP64())
+	main, left, step, planes := Load(Param("main"), GP64()), Load(Param("left"), GP64()), Load(Param("step"), GP64()),
+		Load(Param("planes"), GP64())
 	ones, lowest := ZMM(), ZMM()
 	VPTERNLOGQ(U8(0xff), ones, ones, ones)
 	VPSRLQ(U8(63), ones, lowest)
@@ -320,9 +325,12 @@ func down512() {
 // sift512 writes a function that counts the bits of a row without a neighbour: see sift.
 func sift512(of string, corners bool) {
 	name := of + "siftavx512"
-	TEXT(name, NOSPLIT, "func(left, main *uint64, stride, plane, words, rows int, kept uint64, some, touching *byte) int64")
+	TEXT(name, NOSPLIT, "func(left, main *uint64, stride, plane, words, rows int, kept uint64, some, touching *byte) "+
+		"int64")
 	Pragma("noescape")
-	Doc(name + " takes bits that have no neighbour in left from so many rows of words, but for those of words with the kept bits, and counts those that have none in main either. It marks the words that have some left, and those that touch main. Distances are of bytes.")
+	Doc(name + " takes bits that have no neighbour in left from so many rows of words, but for those of words with the " +
+		"kept bits, and counts those that have none in main either. It marks the words that have some left, and those " +
+		"that touch main. Distances are of bytes.")
 	stride, plane := Load(Param("stride"), GP64()), Load(Param("plane"), GP64())
 	var bases [2][3]GPVirtual // the previous rows of the previous, own and next plane
 	for i, param := range []string{"left", "main"} {
@@ -443,7 +451,8 @@ func sift512(of string, corners bool) {
 func characteristic512() {
 	TEXT("characteristicavx512", NOSPLIT, "func(before, plane *uint64, stride, rows, words int) int64")
 	Pragma("noescape")
-	Doc("characteristicavx512 is the characteristic of the cells that begin at so many rows of vertices, of which the first is after the given rows of two planes, stride bytes apart.")
+	Doc("characteristicavx512 is the characteristic of the cells that begin at so many rows of vertices, of which the " +
+		"first is after the given rows of two planes, stride bytes apart.")
 	a, c := Load(Param("before"), GP64()), Load(Param("plane"), GP64())
 	stride, rows, words := Load(Param("stride"), GP64()), Load(Param("rows"), GP64()), Load(Param("words"), GP64())
 	b, d, at, n := GP64(), GP64(), GP64(), GP64()

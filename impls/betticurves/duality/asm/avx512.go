@@ -330,7 +330,8 @@ func set() {
 
 // around writes scanAround.
 func around() {
-	TEXT("aroundavx512", NOSPLIT, "func(link, masks *uint64, plane int, before, behind, outBefore, outBehind uint64, scratch *uint64, found, to *byte)")
+	TEXT("aroundavx512", NOSPLIT, "func(link, masks *uint64, plane int, before, behind, outBefore, outBehind uint64, "+
+		"scratch *uint64, found, to *byte)")
 	Pragma("noescape")
 	Doc("aroundavx512 scans a group for what is found around the set: see scanAround. A plane of masks has so many bytes.")
 	link, masks, plane := Load(Param("link"), GP64()), Load(Param("masks"), GP64()), Load(Param("plane"), GP64())

@@ -15,7 +15,8 @@ func compare(size int, isa string, word func(own Mem, place func(k, i int) (othe
 	name := fmt.Sprintf("compare%d%s", 8*size, isa)
 	TEXT(name, NOSPLIT, "func(to *uint64, keys *byte, apart, row, plane, words int)")
 	Pragma("noescape")
-	Doc(name + " sets the bits of so many words of voxels whose neighbours are not above them, for each place before a voxel: the next one's lie apart bytes further. A row and a plane of keys are so many bytes.")
+	Doc(name + " sets the bits of so many words of voxels whose neighbours are not above them, for each place before a " +
+		"voxel: the next one's lie apart bytes further. A row and a plane of keys are so many bytes.")
 	var to [5]GPVirtual
 	for i := range to {
 		to[i] = GP64()

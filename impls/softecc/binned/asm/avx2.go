@@ -53,7 +53,8 @@ func column256() {
 	Pragma("noescape")
 	Doc("column256 stores the changes of a column of 8 values of rows of the plane below.")
 	below, above, owed := Load(Param("below"), GP64()), Load(Param("above"), GP64()), Load(Param("owed"), GP64())
-	out, stride, apart, rows := Load(Param("out"), GP64()), Load(Param("stride"), GP64()), Load(Param("apart"), GP64()), Load(Param("rows"), GP64())
+	out, stride, apart, rows := Load(Param("out"), GP64()), Load(Param("stride"), GP64()), Load(Param("apart"), GP64()),
+		Load(Param("rows"), GP64())
 	toV, toZ := YMM(), YMM()
 	here, over := Mem{Base: below}, Mem{Base: above}
 	next := func(m Mem) Mem { return m.Idx(stride, 1) }

@@ -101,11 +101,13 @@ func assign(to, from triple) {
 
 // column processes a column of vectors of two planes: see the portable kernel.
 func column() {
-	TEXT("column512", NOSPLIT, "func(below, above *float32, owed *int32, out *uint8, stride, apart, rows int, mask uint64)")
+	TEXT("column512", NOSPLIT, "func(below, above *float32, owed *int32, out *uint8, stride, apart, rows int, mask "+
+		"uint64)")
 	Pragma("noescape")
 	Doc("column512 stores the changes of a column of 16 values of rows of the plane below, of the lanes of a mask.")
 	below, above, owed := Load(Param("below"), GP64()), Load(Param("above"), GP64()), Load(Param("owed"), GP64())
-	out, stride, apart, rows := Load(Param("out"), GP64()), Load(Param("stride"), GP64()), Load(Param("apart"), GP64()), Load(Param("rows"), GP64())
+	out, stride, apart, rows := Load(Param("out"), GP64()), Load(Param("stride"), GP64()), Load(Param("apart"), GP64()),
+		Load(Param("rows"), GP64())
 	mask, minusOne := K(), ZMM()
 	KMOVQ(Load(Param("mask"), GP64()), mask)
 	VPTERNLOGD(U8(0xff), minusOne, minusOne, minusOne)
@@ -185,7 +187,8 @@ func tilted(name string, lanes uint8, vector func() VecVirtual, rest func(r tilt
 	TEXT(name, NOSPLIT, "func(dst, row, along *float32, of float32, n int)")
 	Pragma("noescape")
 	Doc(name + " sets n values of dst to row + (of + along).")
-	r := tiltedRow{dst: Load(Param("dst"), GP64()), row: Load(Param("row"), GP64()), along: Load(Param("along"), GP64()), n: Load(Param("n"), GP64()), x: GP64(), of: vector()}
+	r := tiltedRow{dst: Load(Param("dst"), GP64()), row: Load(Param("row"), GP64()), along: Load(Param("along"), GP64()),
+		n: Load(Param("n"), GP64()), x: GP64(), of: vector()}
 	v := vector()
 	VBROADCASTSS(NewParamAddr("of", 24), r.of)
 	XORQ(r.x, r.x)
