@@ -10,19 +10,20 @@ import (
 	"eccbench/datasets"
 	"eccbench/datasets/files"
 	"eccbench/internal/cli"
+	"eccbench/internal/command/assess"
+	"eccbench/internal/command/images"
+	"eccbench/internal/command/measure"
 	"eccbench/internal/gating"
-	"eccbench/internal/release"
 	"eccbench/internal/remote"
 	"eccbench/internal/report"
 	"eccbench/internal/reproduce"
-	"eccbench/internal/runner"
 )
 
 func subcommands() []cli.Subcommand {
 	return []cli.Subcommand{
-		runCommand(), verifyCommand(), curveCommand(), mergeCommand(), levelsCommand(), bettiCommand(), gvfCommand(),
-		eigenmapCommand(), homologyCommand(), assessCommand(), listCommand(), doctorCommand(), reportCommand(),
-		reproduce.Command(), compareCommand(), checkCommand(), gating.Command(), serveCommand(), workerCommand(),
+		measure.Run(), measure.Verify(), images.Curve(), images.Merge(), images.Levels(), images.Betti(), images.GVF(),
+		images.Eigenmap(), images.Homology(), assess.Command(), measure.List(), measure.Doctor(), measure.Report(),
+		reproduce.Command(), measure.Compare(), measure.Check(), gating.Command(), measure.Serve(), measure.Worker(),
 	}
 }
 
@@ -48,7 +49,7 @@ func dispatch(c *cli.Program, args []string) error {
 	switch {
 	case len(args) == 0:
 	case args[0] == "--version" || args[0] == "version":
-		fmt.Fprintln(c.Stdout, version())
+		fmt.Fprintln(c.Stdout, cli.Version())
 		return nil
 	case args[0] == "--help" || args[0] == "-h":
 		name, args = "help", nil
@@ -70,7 +71,7 @@ func dispatch(c *cli.Program, args []string) error {
 	if !list[i].Conducts {
 		defer cli.EndOnInterrupt(c.Stderr)()
 	}
-	return list[i].Run(c, args)
+	return list[i].Do(c, args)
 }
 
 // otherCommands maps plausible but wrong names of commands to the right one.
@@ -96,9 +97,6 @@ func unknownCommand(name string, list []cli.Subcommand) error {
 	}
 	return cli.Usagef("unknown command %q; eccbench --help lists them", name)
 }
-
-// version returns the release of this program, or the revision of its source, and the toolchain.
-func version() string { return release.Version(runner.ProgramHash) }
 
 func help(c *cli.Program) {
 	fmt.Fprint(c.Stdout, `eccbench measures and verifies implementations of the Euler characteristic

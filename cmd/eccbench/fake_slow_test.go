@@ -11,14 +11,15 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
+	"eccbench/internal/workloads/ecc/ecctest"
 )
 
 // The slowdown for tests of the gate (internal/resident/slow.go) costs time only: no recorded
 // allocation, no launch. By the stand-in's events a kernel takes a millisecond, so that no other is
 // needed; by the host's clock the waits must take longer.
 func TestSlowdownIsTimeAlone(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a program is built")
+	if !ecctest.Long() {
+		t.Skip("half of the program is compiled again")
 	}
 	driver := fakeDriver(t)
 	tool, err := exec.LookPath("go")

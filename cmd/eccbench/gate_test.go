@@ -27,13 +27,6 @@ func gated(ts *testscript.TestScript, neg bool, args []string) {
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		ts.Fatalf("%s: %v", args[0], err)
 	}
-	line, err := json.Marshal(r)
-	if err == nil {
-		err = validate(line, "gate/gate-1.schema.json")
-	}
-	if err != nil {
-		ts.Fatalf("%s: schema: %v", args[0], err)
-	}
 	if string(r.Verdict) != args[1] {
 		ts.Fatalf("%s: cli.Verdict %s (%s), want %s", args[0], r.Verdict, r.Reason, args[1])
 	}

@@ -9,15 +9,16 @@ import (
 
 	"eccbench/impls"
 	"eccbench/internal/cli"
-	"eccbench/internal/runner"
+	"eccbench/internal/host"
+	"eccbench/internal/worker"
 )
 
 func main() {
-	if err := runner.CheckLimits(); err != nil {
+	if err := worker.CheckLimits(); err != nil {
 		fmt.Fprintln(os.Stderr, "eccbench:", err)
 		os.Exit(cli.ExitFailure)
 	}
-	runner.LimitHeap()
+	host.LimitHeap()
 	self, err := os.Executable()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "eccbench: finding its own program:", err)

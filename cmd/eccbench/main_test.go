@@ -152,15 +152,14 @@ func TestScripts(t *testing.T) {
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":    exits,
-			"lines":    lines,
-			"append":   appendTo,
-			"conforms": conforms,
-			"gated":    gated,
-			"locate":   locate,
-			"slurm":    slurm,
-			"s3":       serveS3,
-			"web":      serveWeb,
+			"exits":  exits,
+			"lines":  lines,
+			"append": appendTo,
+			"gated":  gated,
+			"locate": locate,
+			"slurm":  slurm,
+			"s3":     serveS3,
+			"web":    serveWeb,
 		},
 	})
 }
@@ -446,7 +445,7 @@ func TestLostOutput(t *testing.T) {
 // The version names the source or the executable.
 func TestVersion(t *testing.T) {
 	known := regexp.MustCompile(`^eccbench .*(commit|sha256) [0-9a-f]{16}|^eccbench v`)
-	if got := version(); !known.MatchString(got) {
+	if got := cli.Version(); !known.MatchString(got) {
 		t.Errorf("%q", got)
 	}
 }

@@ -252,28 +252,3 @@ func TestMergedRows(t *testing.T) {
 		}
 	}
 }
-
-// More changes than fit one chunk are written as one curve, or as one part if memory cannot keep
-// them.
-func TestMergedChunks(t *testing.T) {
-	defer func(was int64) { spilledVoxels = was }(spilledVoxels)
-	spilledVoxels = 1 << 18
-	rng := rand.New(rand.NewPCG(3, 4))
-	var b []byte
-	for range 1 << 20 {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(rng.NormFloat64())))
-	}
-	path := filepath.Join(t.TempDir(), "many.raw")
-	if err := os.WriteFile(path, b, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct{ in, rows []string }{{nil, []string{"--format", "json"}}, {[]string{"--superlevel"}, []string{"--format", "npy", "--range", "-0.5,0.1"}}} {
-		image := append([]string{path, "--shape", "64x64x256", "--type", "float32"}, c.in...)
-		files := sharded(t, 2, image...)
-		got := mustTell(t, append(append([]string{"merge", "--quiet"}, files...), c.rows...)...)
-		want := mustTell(t, append(append([]string{"curve", "--quiet"}, image...), c.rows...)...)
-		if anyKey(got) != anyKey(want) {
-			t.Errorf("%q %q: %d bytes, want %d, or others", c.in, c.rows, len(got), len(want))
-		}
-	}
-}

@@ -25,6 +25,7 @@ import (
 	"eccbench/internal/peers"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/gvf"
@@ -85,7 +86,7 @@ func meet(t *testing.T, way string) *peers.Peer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runner.Meet([]*peers.Peer{p})
+	worker.Meet([]*peers.Peer{p})
 	return p
 }
 
@@ -101,7 +102,7 @@ func planFor(t *testing.T, p *peers.Peer) runner.Plan {
 	return runner.Plan{
 		Command: []string{self}, Benches: curves(p), Workload: "ecc", Impls: []string{peers.Prefix + p.Name},
 		Inputs: []string{"noise/shape=9x8x7/type=uint8/levels=9/seed=1"}, Threads: 1, Rotate: 3, Time: time.Minute, Budget: 20 * time.Second, Memory: hoard / 4,
-		Sampling: &runner.Sampling{Target: 0.5, MinSamples: 10, MaxSamples: 10, MaxTime: 5 * time.Second, WarmUp: time.Nanosecond},
+		Sampling: &worker.Sampling{Target: 0.5, MinSamples: 10, MaxSamples: 10, MaxTime: 5 * time.Second, WarmUp: time.Nanosecond},
 		Clock: func() time.Time {
 			// After many reads of the clock the worker has reported the verb that is not answered.
 			if _, err := os.Stat(p.Path + ".hangs"); err == nil && looks.Add(1) > 30 {

@@ -17,9 +17,12 @@ import (
 	"eccbench/impls"
 	"eccbench/internal/ask"
 	"eccbench/internal/bench"
+	"eccbench/internal/host"
+	"eccbench/internal/release"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 )
 
 // Exit codes.
@@ -39,7 +42,7 @@ type Program struct {
 	Worker         []string // the command line of a worker
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Clock          runner.Clock // nil except in tests
+	Clock          worker.Clock // nil except in tests
 	lacking        sync.Map     // the messages that Missing has printed
 }
 
@@ -50,7 +53,14 @@ type Subcommand struct {
 	Hidden            bool
 	// Conducts marks a command that runs workers and handles signals on its own.
 	Conducts bool
-	Run      func(c *Program, args []string) error
+	// Run defines the flags, parses the arguments and does the work.
+	Run func(c *Program, f *pflag.FlagSet, parse func() error) error
+}
+
+// Do runs the command with arguments.
+func (s Subcommand) Do(c *Program, args []string) error {
+	f := pflag.NewFlagSet(s.Name, pflag.ContinueOnError)
+	return s.Run(c, f, func() error { return c.parse(s, f, args) })
 }
 
 // Usage marks an error as a fault of the arguments or the input.
@@ -105,8 +115,11 @@ func Code(err error) int {
 	return ExitFailure
 }
 
-// Parse reads the flags of a subcommand, or prints its help and returns pflag.ErrHelp.
-func (c *Program) Parse(s Subcommand, f *pflag.FlagSet, args []string) error {
+// Version returns the release of this program, or the revision of its source, and the toolchain.
+func Version() string { return release.Version(host.ProgramHash) }
+
+// parse reads the flags of a subcommand, or prints its help and returns pflag.ErrHelp.
+func (c *Program) parse(s Subcommand, f *pflag.FlagSet, args []string) error {
 	f.SetOutput(io.Discard)
 	f.SortFlags = false
 	f.Usage = func() {}

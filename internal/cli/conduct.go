@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/host"
 	"eccbench/internal/quantity"
 	"eccbench/internal/runner"
 )
@@ -49,7 +50,7 @@ type Recording struct {
 
 // Record starts or continues a recording. The caller closes it.
 func (r *RecordFlags) Record(seed uint64, stderr io.Writer) (*Recording, error) {
-	run, err := runner.NewRunRecord(append([]string{"eccbench"}, os.Args[1:]...), seed)
+	run, err := host.NewRunRecord(append([]string{"eccbench"}, os.Args[1:]...), seed)
 	if err != nil {
 		return nil, err
 	}

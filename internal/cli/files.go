@@ -114,8 +114,21 @@ func cause(err error) error {
 	return err
 }
 
-// Writable returns an error if WriteFile could not write a file. Commands call it before the work.
-func Writable(path string) error {
+// Writable returns an error if WriteFile could not write a target, or if Apart rejects it. Commands call it before the
+// work.
+func Writable(targets []Target, inputs ...string) error {
+	for _, t := range targets {
+		if t.Path == "" {
+			continue
+		}
+		if err := writable(t.Path); err != nil {
+			return err
+		}
+	}
+	return Apart(targets, inputs...)
+}
+
+func writable(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return Usagef("writing %s: is a directory", path)
 	} else if err == nil && !info.Mode().IsRegular() {

@@ -1,12 +1,13 @@
 package cli
 
 import (
-	"eccbench/internal/ask"
 	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"eccbench/internal/ask"
 )
 
 // A target that is an input or another target is rejected, under any name, before it exists and

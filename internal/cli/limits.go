@@ -13,6 +13,7 @@ import (
 
 	"eccbench/impls"
 	"eccbench/internal/bench"
+	"eccbench/internal/host"
 	"eccbench/internal/peers"
 	"eccbench/internal/quantity"
 	"eccbench/internal/resident"
@@ -155,7 +156,7 @@ func (l *Limits) Plan(c *Program, workload string, inputs []string) (runner.Plan
 		return p, err
 	}
 	if l.Memory == "" {
-		p.Memory = runner.AvailableMemory() / 2
+		p.Memory = host.AvailableMemory() / 2
 	} else if p.Memory, err = quantity.ParseBytes(l.Memory); err != nil {
 		return p, Usagef("--memory-limit: %w", err)
 	}

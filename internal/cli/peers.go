@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/internal/peers"
-	"eccbench/internal/runner"
+	"eccbench/internal/worker"
 	"eccbench/internal/workloads/ecc/parts"
 )
 
@@ -32,7 +32,7 @@ func (p *Peers) Join(c *Program, in *Inputs) error {
 	if err := p.find(); err != nil || len(p.found) == 0 {
 		return err
 	}
-	runner.Meet(p.found)
+	worker.Meet(p.found)
 	for i, q := range p.found {
 		if slices.ContainsFunc(p.found[:i], func(o *peers.Peer) bool { return o.Name == q.Name }) {
 			return Usagef("--peer %s: another peer is called %s, too; want --peer NAME=%s", q.Path, q.Name, q.Path)

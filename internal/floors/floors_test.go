@@ -81,14 +81,17 @@ var floor = map[string]int{
 	"internal/workloads/eigenmap/inertia": 3,
 	"internal/workloads/eigenmap/masks":   3,
 	"internal/fields":                     3,
+	"internal/host":                       3,
 	"internal/simplicial":                 3,
-	"internal/runner":                     3,
 	"internal/report":                     3,
 	"internal/gate":                       3,
 	"internal/resident":                   3,
 	"internal/cuda":                       3,
 
 	"internal/workloads/ecc/fingerprint/ondevice": 4,
+
+	"internal/worker": 4,
+	"internal/runner": 5,
 
 	"internal/workloads/ecc":  4,
 	"internal/workloads/read": 4,
@@ -179,7 +182,12 @@ var floor = map[string]int{
 	"internal/reproduce": 10,
 	"internal/gating":    10,
 
-	"cmd/eccbench":    11,
+	"internal/command/answering": 10,
+	"internal/command/assess":    11,
+	"internal/command/images":    11,
+	"internal/command/measure":   11,
+
+	"cmd/eccbench":    12,
 	"cmd/libeccbench": 11,
 	"web/wasm":        11,
 	"web":             12,
@@ -196,7 +204,7 @@ var floor = map[string]int{
 }
 
 // general packages must not refer to Euler characteristics, so that another workload can use them.
-var general = []string{"internal/grid", "internal/stats", "internal/quantity", "internal/name", "internal/race", "internal/verify", "internal/bench", "internal/runner", "internal/report", "internal/report/svg", "internal/gate"}
+var general = []string{"internal/grid", "internal/stats", "internal/quantity", "internal/name", "internal/race", "internal/verify", "internal/bench", "internal/host", "internal/worker", "internal/runner", "internal/report", "internal/report/svg", "internal/gate"}
 
 // doors are the only packages, tests aside, that may import each outside module.
 var doors = map[string][]string{
@@ -208,10 +216,10 @@ var doors = map[string][]string{
 	"github.com/pierrec/lz4/v4":         {"datasets/zarr"},
 	"github.com/minio/minio-go/v7":      {"internal/remote"},
 	"golang.org/x/image":                {"datasets/files/raster", "internal/report/svg"},
-	"golang.org/x/sys/unix":             {"internal/memfile", "internal/runner", "internal/peers"},
+	"golang.org/x/sys/unix":             {"internal/memfile", "internal/host", "internal/worker", "internal/peers"},
 	"golang.org/x/sys/cpu":              {"internal/isa"},
 	"golang.org/x/term":                 {"internal/cli"},
-	"github.com/spf13/pflag":            {"internal/cli", "internal/gating", "internal/reproduce", "cmd/eccbench"},
+	"github.com/spf13/pflag":            {"internal/cli", "internal/gating", "internal/reproduce", "internal/command/answering", "internal/command/assess", "internal/command/images", "internal/command/measure"},
 	"github.com/ebitengine/purego":      {"internal/cuda"},
 	"github.com/vbauerster/mpb/v8":      {"internal/cli"},
 }

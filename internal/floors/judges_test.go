@@ -23,15 +23,15 @@ var witnesses = map[string]witness{
 	"internal/workloads/homology/torsion": {[]string{"internal/verify"}, []string{"internal/workloads/homology"}},
 	"internal/ranks":                      {nil, []string{"internal/workloads/homology", "impls/betti/definition"}},
 	"internal/workloads/ecc/fingerprint": {[]string{"internal/crew", "internal/grid", "internal/isa"}, []string{
-		"cmd/eccbench", "impls", "internal/library", "internal/library/ondevice", "internal/workloads/batch", "internal/workloads/betti",
+		"internal/command/images", "impls", "internal/library", "internal/library/ondevice", "internal/workloads/batch", "internal/workloads/betti",
 		"internal/workloads/ecc", "internal/workloads/ecc/fingerprint/ondevice", "internal/workloads/ecc/parts"}},
 	"internal/workloads/softecc/onepass": {[]string{"internal/crew", "internal/grid"}, []string{"internal/workloads/softecc"}},
 	"internal/workloads/betti/unions":    {[]string{"internal/crew", "internal/grid"}, []string{"internal/ask", "impls/betticurves/bylevel", "internal/workloads/betti"}},
 	"internal/workloads/homology": {[]string{"internal/bench", "internal/crew", "internal/grid", "internal/ranks", "internal/simplicial", "internal/verify", "internal/workloads/homology/torsion"}, []string{
-		"cmd/eccbench", "impls", "impls/homology/definition", "impls/homology/duality", "impls/homology/reduced", "impls/homology/reductions", "internal/ask", "internal/library",
+		"internal/command/images", "impls", "impls/homology/definition", "impls/homology/duality", "impls/homology/reduced", "impls/homology/reductions", "internal/ask", "internal/library",
 		"internal/workloads/homology/homologytest", "reports/paper"}},
 	"internal/workloads/eigenmap": {[]string{"internal/bench", "internal/crew", "internal/fields", "internal/grid", "internal/headers", "internal/isa", "internal/name", "internal/verify", "internal/workloads/eigenmap/inertia"}, []string{
-		"cmd/eccbench", "impls", "impls/foreign", "impls/eigenmap/definition", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", "impls/eigenmap/windowed", "internal/ask", "internal/library", "internal/workloads/eigenmap/eigentest",
+		"internal/command/images", "impls", "impls/foreign", "impls/eigenmap/definition", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", "impls/eigenmap/windowed", "internal/ask", "internal/library", "internal/workloads/eigenmap/eigentest",
 		"internal/workloads/eigenmap/ondevice", "reports/paper"}},
 }
 

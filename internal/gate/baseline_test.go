@@ -12,6 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/verify"
 )
 
 // stored measures a base and reads it back as from a file.
@@ -99,14 +100,32 @@ func TestSchema(t *testing.T) {
 		}
 		return schema.Validate(v)
 	}
-	whole := func(slow float64) *Result {
-		r := run(t, &world{noise: 0.01, slow: map[Side]float64{Candidate: slow}}, 2, cells(2, 0.05), nil)
+	whole := func(slow float64, status verify.Status, change func(*Gate)) *Result {
+		w := &world{noise: 0.01, slow: map[Side]float64{Candidate: slow}, alter: func(s Side, c *bench.CellRecord) {
+			if s == Candidate && status != verify.Verified {
+				c.Verdict = verify.Verdict{Status: status, Reason: "level 3", Reproduce: "again"}
+			}
+		}}
+		r := run(t, w, 2, cells(2, 0.05), change)
 		r.Protocol.Threads, r.Protocol.MaxTime, r.Protocol.MaxSamples, r.Protocol.TimeLimit = 1, 1, 1, 1
 		return r
 	}
 	for _, slow := range []float64{0, 0.05, 0.3, -0.3} {
-		if err := check(whole(slow)); err != nil {
+		if err := check(whole(slow, verify.Verified, nil)); err != nil {
 			t.Error(err)
+		}
+	}
+	for status, want := range map[verify.Status]Verdict{verify.Wrong: IsWrong, verify.Crashed: IsFailed} {
+		if r := whole(0, status, nil); r.Verdict != want || check(r) != nil {
+			t.Errorf("%s: %s, %v", status, r.Verdict, check(r))
+		}
+	}
+	b := stored(t, cells(2, 0.05))
+	for want, change := range map[Verdict]func(*Gate){
+		Stored: func(g *Gate) { g.Alone = true }, Pass: func(g *Gate) { g.Baseline = b },
+	} {
+		if r := whole(0, verify.Verified, change); r.Verdict != want || check(r) != nil {
+			t.Errorf("want %s: %s, %v", want, r.Verdict, check(r))
 		}
 	}
 	for name, spoil := range map[string]func(*Result){
@@ -117,7 +136,7 @@ func TestSchema(t *testing.T) {
 		"failed without why": func(r *Result) { r.Cells[0].Decision = Failed },
 		"no protocol":        func(r *Result) { r.Protocol = Protocol{} },
 	} {
-		r := whole(0.3)
+		r := whole(0.3, verify.Verified, nil)
 		spoil(r)
 		if check(r) == nil {
 			t.Errorf("%s keeps the schema", name)

@@ -21,11 +21,13 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/gate"
+	"eccbench/internal/host"
 	"eccbench/internal/name"
 	"eccbench/internal/peers"
 	"eccbench/internal/regular"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
+	"eccbench/internal/worker"
 )
 
 // Command returns the command gate.
@@ -93,11 +95,10 @@ func (g *gateFlags) add(f *pflag.FlagSet, benches []runner.Bench) {
 	f.Lookup("threads").DefValue = "half of them"
 }
 
-func command(c *cli.Program, args []string) error {
+func command(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var g gateFlags
-	f := pflag.NewFlagSet("gate", pflag.ContinueOnError)
 	g.add(f, c.Benches)
-	if err := c.Parse(Command(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	style, err := report.ParseFormat(g.format)
@@ -116,16 +117,8 @@ func command(c *cli.Program, args []string) error {
 	if g.selfTest {
 		return gateSelfTest(ctx, c, g)
 	}
-	for _, path := range []string{g.out, g.save} {
-		if path == "" {
-			continue
-		}
-		if err := cli.Writable(path); err != nil {
-			return err
-		}
-	}
 	targets := []cli.Target{{Flag: "--out", Path: g.out}, {Flag: "--save-baseline", Path: g.save}}
-	if err := cli.Apart(targets, g.baseline, g.confirm, g.base, g.candidate); err != nil {
+	if err := cli.Writable(targets, g.baseline, g.confirm, g.base, g.candidate); err != nil {
 		return err
 	}
 	var before *gate.Result
@@ -285,7 +278,7 @@ func (g *gateFlags) joinPeers(c *cli.Program) (map[gate.Side]*peers.Peer, error)
 		}
 		list = append(list, p)
 	}
-	runner.Meet(list)
+	worker.Meet(list)
 	for _, p := range list {
 		if p.Broken != "" {
 			return nil, cli.Usagef("%s: %s", p.Path, p.Broken)
@@ -437,7 +430,7 @@ func readBaseline(path string, p gate.Protocol, cells []gate.Cell) (*gate.Baseli
 	defer file.Close()
 	b, err := gate.ReadBaseline(file)
 	if err == nil {
-		err = b.Fits(runner.DescribeMachine(), p, cells)
+		err = b.Fits(host.DescribeMachine(), p, cells)
 	}
 	if err != nil {
 		return nil, unfit(err)

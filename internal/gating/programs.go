@@ -19,7 +19,7 @@ import (
 	"eccbench/internal/peers"
 	"eccbench/internal/quantity"
 	"eccbench/internal/regular"
-	"eccbench/internal/runner"
+	"eccbench/internal/worker"
 )
 
 // programs are the two programs of a gate, and the folder in which they run.
@@ -168,8 +168,8 @@ func (p *programs) measure(how gate.Protocol, first string) gate.Measure {
 		cmd.Dir = p.dir
 		// A group of its own: an interrupt from the terminal is this program's to
 		// handle. Its workers end when it does.
-		cmd.SysProcAttr = runner.OwnGroup()
-		cmd.Cancel = func() error { runner.KillGroup(cmd.Process.Pid); return nil }
+		cmd.SysProcAttr = worker.OwnGroup()
+		cmd.Cancel = func() error { worker.KillGroup(cmd.Process.Pid); return nil }
 		cmd.WaitDelay = 5 * time.Second
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr

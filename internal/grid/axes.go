@@ -3,6 +3,7 @@ package grid
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -11,7 +12,10 @@ type Axes struct{ X, Y, Z bool }
 
 // ParseAxes parses the letters x, y and z.
 func ParseAxes(letters []string) (a Axes, err error) {
-	for _, l := range letters {
+	for i, l := range letters {
+		if slices.Contains(letters[:i], l) {
+			return Axes{}, fmt.Errorf("axis %q is given twice", l)
+		}
 		switch l {
 		case "x":
 			a.X = true

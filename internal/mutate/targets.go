@@ -108,6 +108,8 @@ var targets = []Target{
 	{Name: "internal/grid", dir: "internal/grid", verify: both, whole: true, tests: []string{"internal/grid", "impls/cpu", "datasets", "impls/batch"}},
 	{Name: "internal/verify", dir: "internal/verify", verify: both, whole: true, tests: []string{"internal/verify", "internal/workloads/ecc", "internal/runner"}},
 	{Name: "internal/runner", dir: "internal/runner", verify: both, tests: []string{"internal/runner"}, tested: true},
+	{Name: "internal/worker", dir: "internal/worker", verify: both, tests: []string{"internal/worker", "internal/runner"},
+		tested: true},
 	{Name: "internal/gate", dir: "internal/gate", tests: []string{"internal/gate"}, tested: true},
 	{Name: "internal/stats", dir: "internal/stats", verify: both, tests: []string{"internal/stats"}, tested: true},
 	{Name: "internal/report", dir: "internal/report", verify: both, tests: []string{"internal/report"}, tested: true},

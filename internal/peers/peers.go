@@ -55,8 +55,16 @@ type Stamp struct {
 	SHA256   string `json:"sha256"`
 }
 
-// Command returns the path and the arguments.
-func (p *Peer) Command() string { return strings.Join(append([]string{p.Path}, p.Args...), " ") }
+// Command returns the path and the arguments. A path below the working directory is relative to it.
+func (p *Peer) Command() string {
+	path := p.Path
+	if dir, err := os.Getwd(); err == nil {
+		if below, ok := strings.CutPrefix(path, dir+"/"); ok {
+			path = "./" + below
+		}
+	}
+	return strings.Join(append([]string{path}, p.Args...), " ")
+}
 
 // Stamp returns the peer's stamp.
 func (p *Peer) Stamp() *Stamp { return &Stamp{p.Version, p.Licence, p.Language, p.Command(), p.SHA256} }

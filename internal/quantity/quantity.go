@@ -105,3 +105,18 @@ func Seconds(s float64) time.Duration {
 	}
 	return time.Duration(s * 1e9)
 }
+
+// Noun returns a noun for a count, in the singular or plural.
+func Noun(n int64, one string) string {
+	switch {
+	case n == 1:
+		return one
+	case one == "vertex":
+		return "vertices"
+	case strings.HasSuffix(one, "y"):
+		return one[:len(one)-1] + "ies"
+	case one == "tetrahedron":
+		return "tetrahedra"
+	}
+	return one + "s"
+}

@@ -18,20 +18,14 @@ type entry struct{ row, times uint32 }
 // pieceEntries is the number of entries of kept columns in one piece of memory.
 const pieceEntries = 1 << 16
 
-// Of returns the rank of a matrix over the field of p elements, and for each row whether a kept
-// column begins with it. column appends the entries of column i to a list, each row once. Columns
-// are eliminated from left to right, each by the earlier ones that begin with the same row, the
-// last one first. Columns marked in skip (nil for none) are left out: the caller knows that they
-// reduce to zero.
-func Of(rows, columns int64, p int64, column func(i int64, list []Term) []Term, skip []bool) (rank int64, begins []bool) {
-	begins = make([]bool, rows)
+// Of returns the rank of a matrix over the field of p elements. column appends the entries of column
+// i to a list, each row once. Columns are eliminated from left to right, each by the earlier ones
+// that begin with the same row, the last one first.
+func Of(rows, columns int64, p int64, column func(i int64, list []Term) []Term) (rank int64) {
 	first := make([][]entry, rows) // with coefficient 1 there
 	var list []Term
 	var now, sum, piece []entry
 	for i := range columns {
-		if skip != nil && skip[i] {
-			continue
-		}
 		list = column(i, list[:0])
 		now = now[:0]
 		for _, t := range list {
@@ -55,7 +49,6 @@ func Of(rows, columns int64, p int64, column func(i int64, list []Term) []Term, 
 				from := len(piece)
 				piece = append(piece, now...)
 				first[at] = piece[from:len(piece):len(piece)]
-				begins[at] = true
 				rank++
 				break
 			}
@@ -67,7 +60,7 @@ func Of(rows, columns int64, p int64, column func(i int64, list []Term) []Term, 
 			now, sum = sum, now
 		}
 	}
-	return rank, begins
+	return rank
 }
 
 // differ appends the entries that exactly one of two columns has: their sum over two elements.

@@ -19,10 +19,12 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/grid"
+	"eccbench/internal/host"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/reports/paper"
 )
@@ -53,7 +55,7 @@ type paperFlags struct {
 	dryRun   bool
 	hot      bool
 	rotate   int
-	sampling runner.Sampling
+	sampling worker.Sampling
 	style    report.Format
 	most     int64    // bytes of a row's images, 0 for no limit
 	rows     []string // patterns of rows, none for all
@@ -62,10 +64,9 @@ type paperFlags struct {
 	claims   bool // print the claims of the paper as checks
 }
 
-func command(c *cli.Program, args []string) error {
+func command(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var o paperFlags
 	var format, most string
-	f := pflag.NewFlagSet("paper", pflag.ContinueOnError)
 	f.IntSliceVar(&o.tables, "table", nil, "tables of the paper (default all)")
 	f.BoolVar(&o.claims, "claims", false, "print the paper's statements as checks; always without --table")
 	f.StringVar(&o.figures, "figures", "", "draw the paper's figures from our images to this `DIR`")
@@ -75,7 +76,7 @@ func command(c *cli.Program, args []string) error {
 	f.StringSliceVar(&o.from, "from", nil, "print the tables of these results `FILES`, and run nothing")
 	o.records.Add(f)
 	o.limit.Add(f)
-	o.sampling = runner.DefaultSampling()
+	o.sampling = worker.DefaultSampling()
 	f.IntVar(&o.sampling.MaxSamples, "max-samples", o.sampling.MaxSamples, "most samples of a cell")
 	f.DurationVar(&o.sampling.MaxTime, "max-time", o.sampling.MaxTime,
 		"longest sampling of a cell, once every input was timed")
@@ -86,7 +87,7 @@ func command(c *cli.Program, args []string) error {
 	f.DurationVar(&o.check, "check-time", 0, "longest verification of a cell (default half of --time-limit)")
 	f.BoolVar(&o.hot, "hot", false, "keep the caches between calls (default cold)")
 	f.StringVar(&format, "format", "text", "table format: text or md")
-	if err := c.Parse(Command(), f, args); err != nil {
+	if err := parse(); err != nil {
 		return err
 	}
 	var err error
@@ -338,7 +339,7 @@ func paperFigures(c *cli.Program, dir string, style report.Format, threads int) 
 	figures, err := paper.Figures(func(s grid.Source) (ecc.VCEC, error) {
 		conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: threads}}
 		a, err := ask.Answer(c.Curve, "cpu", "the image", s, conditions,
-			ask.Limits{Budget: time.Minute, Free: runner.AvailableMemory}, "curve")
+			ask.Limits{Budget: time.Minute, Free: host.AvailableMemory}, "curve")
 		return a.Out, err
 	})
 	if err != nil {

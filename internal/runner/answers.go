@@ -50,7 +50,7 @@ type kept struct {
 // keep encodes an answer to a file, which it creates if to is nil.
 func (b *bound[In, Out]) keep(out Out, call int, to *os.File) (k *kept, err error) {
 	if to == nil {
-		if to, err = newFile("an answer"); err != nil {
+		if to, err = memfile.New("an answer"); err != nil {
 			return nil, err
 		}
 	}
@@ -138,7 +138,7 @@ func (h *hasher) sum() []byte {
 // decode returns a kept answer. It is valid until close.
 func (b *bound[In, Out]) decode(k *kept) (out Out, err error) {
 	if k.mapped == nil {
-		if k.mapped, err = mapFile(k.file); err != nil {
+		if k.mapped, err = memfile.MapWhole(k.file); err != nil {
 			return out, err
 		}
 	}
@@ -166,7 +166,7 @@ func (r *trial[In, Out]) take(i int, out Out) error {
 			return err
 		}
 		if r.t.Peer != nil {
-			seal(g.first.file)
+			memfile.Seal(g.first.file)
 		}
 		if r.exact() {
 			return nil
@@ -237,8 +237,8 @@ func (r *trial[In, Out]) exact() bool { return r.b.w.Policy.Exact() }
 
 // answerFile returns the file in which the parent expects the answer to an input, or nil.
 func (r *trial[In, Out]) answerFile(i int) *os.File {
-	if i < len(r.files.answers) {
-		return r.files.answers[i]
+	if i < len(r.files.Answers) {
+		return r.files.Answers[i]
 	}
 	return nil
 }

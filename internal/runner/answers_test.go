@@ -9,6 +9,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 )
 
 // The digest of an answer is SHA-256 of its bytes or of its pieces' digests, for writes of any
@@ -79,7 +80,7 @@ func TestFirstThatDiffersIsKept(t *testing.T) {
 		}
 		return &verify.Diff{Where: "place 1", Want: "one", Got: "another"}
 	}
-	r := &trial[[]uint32, []uint32]{b: &bound[[]uint32, []uint32]{w}, t: Task{Inputs: []string{"a"}}, inputs: [][]uint32{{1, 2}}}
+	r := &trial[[]uint32, []uint32]{b: &bound[[]uint32, []uint32]{w}, t: worker.Task{Inputs: []string{"a"}}, inputs: [][]uint32{{1, 2}}}
 	r.begin()
 	defer r.close()
 	for _, out := range [][]uint32{{1, 2}, {3, 2}, {1, 2}, {1, 3}} {
@@ -107,7 +108,7 @@ func TestYardsticks(t *testing.T) {
 		Known:    func(_ string, in int) (int, bool) { return 10 * in, in == 1 },
 	}
 	r := &trial[int, int]{
-		b: &bound[int, int]{bench.Workload[int, int]{Policy: p}}, inputs: []int{1, 1, 2, 2}, t: Task{Inputs: []string{"a", "b", "c", "d"}, Cores: 1},
+		b: &bound[int, int]{bench.Workload[int, int]{Policy: p}}, inputs: []int{1, 1, 2, 2}, t: worker.Task{Inputs: []string{"a", "b", "c", "d"}, Cores: 1},
 		others: [][]verify.Witness[int]{{{By: "other", Out: 11}}, nil, {{By: "other", Out: 12}, {By: "another", Out: 13}}, nil},
 	}
 	r.begin()

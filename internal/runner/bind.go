@@ -9,6 +9,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/memfile"
+	"eccbench/internal/worker"
 )
 
 // A Bench is a workload without its type parameters, so that one run can mix workloads.
@@ -39,8 +40,8 @@ type Bench interface {
 	laws(input string, perCall, spare time.Duration) (independent, fitting time.Duration)
 	variants(input string, n int) ([]string, error)
 	smaller(input string) []string
-	share(input string, f *os.File) (extent, error)
-	work(ctx context.Context, clock Clock, t Task, files files, tell teller) (bench.CellRecord, error)
+	share(input string, f *os.File) (memfile.Extent, error)
+	work(ctx context.Context, clock worker.Clock, t worker.Task, files worker.Files, tell worker.Teller) (bench.CellRecord, error)
 }
 
 // Bind hides the types of a workload.
@@ -144,7 +145,7 @@ func (b *bound[In, Out]) variants(input string, n int) ([]string, error) {
 
 func (b *bound[In, Out]) smaller(input string) []string { return b.w.Inputs.Smaller(input) }
 
-func (b *bound[In, Out]) share(input string, f *os.File) (e extent, err error) {
+func (b *bound[In, Out]) share(input string, f *os.File) (e memfile.Extent, err error) {
 	in, err := b.w.Inputs.Open(input)
 	if err != nil {
 		return e, err

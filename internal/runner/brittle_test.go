@@ -20,6 +20,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/memfile"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 )
 
 var errBrittle = errors.New("it broke")
@@ -230,34 +231,34 @@ func TestNoFailureIsLost(t *testing.T) {
 			b := &brittle{sorter: sorter{name: "brittle"}, wavers: c.wavers}
 			bound := b.bind(c.exact)
 			open, mapped := held(t)
-			var f files
-			task := Task{
+			var f worker.Files
+			task := worker.Task{
 				Workload: "brittle", Impl: "brittle", Cores: 1, Budget: time.Hour, Shared: c.scope == bench.E2E,
 				Conditions: bench.Conditions{Setting: bench.Setting{Scope: c.scope, Threads: 1}},
 			}
 			if c.timed {
-				task.Sampling = &Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Hour}
+				task.Sampling = &worker.Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Hour}
 			}
 			for i := range c.inputs {
 				task.Inputs = append(task.Inputs, fmt.Sprintf("numbers/n=50/seed=%d", i+1))
 				if !task.Shared {
 					continue
 				}
-				for _, list := range []*[]*os.File{&f.answers, &f.inputs} {
-					file, err := newFile("a file")
+				for _, list := range []*[]*os.File{&f.Answers, &f.Inputs} {
+					file, err := memfile.New("a file")
 					if err != nil {
 						t.Fatal(err)
 					}
 					*list = append(*list, file)
 				}
-				if _, err := bound.share(task.Inputs[i], f.inputs[i]); err != nil {
+				if _, err := bound.share(task.Inputs[i], f.Inputs[i]); err != nil {
 					t.Fatal(err)
 				}
 			}
 			b.calls, b.breaks = 0, breaks
-			record, err := bound.work(context.Background(), steady(), task, f, func(event) {})
-			closeAll(f.answers)
-			closeAll(f.inputs)
+			record, err := bound.work(context.Background(), steady(), task, f, func(worker.Event) {})
+			closeAll(f.Answers)
+			closeAll(f.Inputs)
 			what := fmt.Sprintf("%+v: call %d, %s", c, breaks, b.broke)
 			if b.sheets != 0 || b.jobs != 0 {
 				t.Errorf("%s: %d inputs and %d jobs are open", what, b.sheets, b.jobs)
@@ -356,26 +357,6 @@ func TestFilesThatCannotBeOpened(t *testing.T) {
 	}
 }
 
-// A program reports a very low limit of open files before the runtime fails.
-func TestCheckLimits(t *testing.T) {
-	var was unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &was); err != nil {
-		t.Fatal(err)
-	}
-	for n, want := range map[uint64]string{fewestFiles: "", fewestFiles - 1: "15 files may be open at a time, want 16 at least; raise ulimit -n"} {
-		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: n, Max: was.Max}); err != nil {
-			t.Fatal(err)
-		}
-		err := CheckLimits()
-		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &was); err != nil {
-			t.Fatal(err)
-		}
-		if (err == nil) != (want == "") || err != nil && err.Error() != want {
-			t.Errorf("%d files: %v, want %q", n, err, want)
-		}
-	}
-}
-
 // A failed allocation leaves no file open.
 func TestNoMemoryToPin(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -390,12 +371,12 @@ func TestNoMemoryToPin(t *testing.T) {
 
 // A failed operation on either file is an error.
 func TestClosedFiles(t *testing.T) {
-	open, err := newFile("a file")
+	open, err := memfile.New("a file")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer open.Close()
-	closed, err := newFile("another")
+	closed, err := memfile.New("another")
 	if err != nil {
 		t.Fatal(err)
 	}

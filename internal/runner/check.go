@@ -9,18 +9,20 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/crew"
+	"eccbench/internal/host"
 	"eccbench/internal/peers"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 )
 
 // check verifies the answers of all calls, untimed and on all cores. First it looks for an
 // independent witness for each input, the first input last. Then the record is complete, and told
 // sends it to the parent in a timed run. The rest of the budget is for further laws on the first
 // input.
-func (r *trial[In, Out]) check(told teller) error {
-	start := r.clock.currentTime()
+func (r *trial[In, Out]) check(told worker.Teller) error {
+	start := r.clock.Now()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(r.t.Cores))
-	defer func() { r.record.Checked += r.clock.since(start).Seconds() }()
+	defer func() { r.record.Checked += r.clock.Since(start).Seconds() }()
 	if err := r.askOthers(); err != nil {
 		return err
 	}
@@ -46,8 +48,8 @@ func (r *trial[In, Out]) check(told teller) error {
 	}
 	if r.t.Sampling != nil {
 		record := r.record
-		record.Checked += r.clock.since(start).Seconds()
-		told.safe(record)
+		record.Checked += r.clock.Since(start).Seconds()
+		told.Safe(record)
 	}
 	var later []verify.Evidence
 	for _, c := range rest {
@@ -55,7 +57,7 @@ func (r *trial[In, Out]) check(told teller) error {
 			c.Spend(r.spare(start))
 		}
 		later = append(later, c.Rest(func(law string, before []verify.Evidence) {
-			told.trying(law, slices.Concat(later, before))
+			told.Trying(law, slices.Concat(later, before))
 		})...)
 	}
 	return r.judge(append(evidence, later...))
@@ -127,9 +129,9 @@ func (r *trial[In, Out]) yardsticks() error {
 	if r.exact() {
 		return nil
 	}
-	start := r.clock.currentTime()
+	start := r.clock.Now()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(r.t.Cores))
-	defer func() { r.record.Checked += r.clock.since(start).Seconds() }()
+	defer func() { r.record.Checked += r.clock.Since(start).Seconds() }()
 	if err := r.askOthers(); err != nil {
 		return err
 	}
@@ -169,7 +171,7 @@ func (r *trial[In, Out]) witnesses(before []Out) ([][]verify.Witness[Out], error
 // it is the whole rest. The estimate of a better witness does not count, because it may be too low.
 func (r *trial[In, Out]) examine(i int, out Out, start time.Time, more int) *verify.Checking[In, Out] {
 	perCall := r.perCall + time.Duration(r.record.Setup*1e9)/time.Duration(len(r.jobs))
-	left := r.t.Budget - r.clock.since(start)
+	left := r.t.Budget - r.clock.Since(start)
 	if least, _ := r.b.w.Policy.Costs(r.inputs[i], perCall, 0); least <= left/time.Duration(more+1) {
 		left /= time.Duration(more + 1)
 	}
@@ -179,7 +181,7 @@ func (r *trial[In, Out]) examine(i int, out Out, start time.Time, more int) *ver
 		PerCall: perCall, AnswerMemory: r.answerMemory,
 		Budget: left,
 		Spare:  r.spare(start),
-		Now:    r.clock.currentTime,
+		Now:    r.clock.Now,
 		Free:   r.free(),
 	})
 }
@@ -195,8 +197,8 @@ func (r *trial[In, Out]) free() func() int64 {
 
 // ownMemory returns the bytes of this process, without shared memory.
 func (r *trial[In, Out]) ownMemory() int64 {
-	files := slices.Concat(r.files.answers, r.files.inputs, r.files.witness)
-	return ownMemory(peers.Family(os.Getpid()), files, r.t.Extents)
+	files := slices.Concat(r.files.Answers, r.files.Inputs, r.files.Witness)
+	return host.OwnMemory(peers.Family(os.Getpid()), files, r.t.Extents)
 }
 
 // spare returns the time for laws after an independent witness. In a timed run it is half of the
@@ -206,7 +208,7 @@ func (r *trial[In, Out]) spare(start time.Time) time.Duration {
 	if r.t.Sampling == nil {
 		return 0
 	}
-	return max(1, start.Sub(r.began)/2-r.clock.since(start))
+	return max(1, start.Sub(r.began)/2-r.clock.Since(start))
 }
 
 // reference answers an input with the workload's reference, if that is another implementation and

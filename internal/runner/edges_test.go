@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/memfile"
 	"eccbench/internal/peers"
 	"eccbench/internal/stats"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 )
 
 // An odd implementation rejects inputs, fails to set up, or records its conditions.
@@ -49,7 +51,7 @@ func (o odd) Setup(in []uint32, c bench.Conditions) (bench.Job[[]uint32], error)
 func oddTrial(o odd, names ...string) *trial[[]uint32, []uint32] {
 	r := &trial[[]uint32, []uint32]{
 		b: toy()[0].(*bound[[]uint32, []uint32]), impl: o,
-		t: Task{Impl: "odd", Inputs: names, Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}, Time: time.Minute}},
+		t: worker.Task{Impl: "odd", Inputs: names, Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}, Time: time.Minute}},
 	}
 	for range names {
 		r.inputs = append(r.inputs, []uint32{3, 1, 2})
@@ -89,26 +91,26 @@ func work(t *testing.T, o bench.Implementation[[]uint32, []uint32], names ...str
 	w := toy()[0].(*bound[[]uint32, []uint32]).w
 	w.Impls = append(w.Impls, o)
 	b := &bound[[]uint32, []uint32]{w}
-	var f files
+	var f worker.Files
 	for _, name := range names {
-		for _, list := range []*[]*os.File{&f.answers, &f.inputs} {
-			file, err := newFile(name)
+		for _, list := range []*[]*os.File{&f.Answers, &f.Inputs} {
+			file, err := memfile.New(name)
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { file.Close() })
 			*list = append(*list, file)
 		}
-		if _, err := b.share(name, f.inputs[len(f.inputs)-1]); err != nil {
+		if _, err := b.share(name, f.Inputs[len(f.Inputs)-1]); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var phases []string
-	record, err := b.work(context.Background(), steady(), Task{
+	record, err := b.work(context.Background(), steady(), worker.Task{
 		Workload: "sort", Impl: o.About().Name, Inputs: names, Shared: true, Cores: 1, Budget: time.Hour,
 		Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}},
-		Sampling:   &Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Hour},
-	}, f, func(e event) {
+		Sampling:   &worker.Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Hour},
+	}, f, func(e worker.Event) {
 		if e.Phase != "" {
 			phases = append(phases, e.Phase)
 		}
@@ -168,7 +170,7 @@ func TestSpare(t *testing.T) {
 		if got := r.spare(start); got != 0 {
 			t.Errorf("%v after %v where nothing is timed", got, spent)
 		}
-		r.t.Sampling = &Sampling{}
+		r.t.Sampling = &worker.Sampling{}
 		if got := r.spare(start); got != want {
 			t.Errorf("%v after %v, want %v", got, spent, want)
 		}
@@ -224,7 +226,7 @@ func TestWeakInputs(t *testing.T) {
 func TestNoEvents(t *testing.T) {
 	r := &trial[int, int]{
 		b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { return nil }}}, inputs: []int{1}, jobs: []bench.Job[int]{talker{}},
-		t: Task{Inputs: []string{"in"}, Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.Kernel}}, Sampling: &Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Second}},
+		t: worker.Task{Inputs: []string{"in"}, Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.Kernel}}, Sampling: &worker.Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Second}},
 	}
 	r.begin()
 	if err := r.measure(context.Background()); err == nil || !strings.Contains(err.Error(), "it has no device events for the kernel scope") {
@@ -337,26 +339,6 @@ func TestNoFileIsLeftOpen(t *testing.T) {
 	}
 }
 
-// The beginning and the end of a worker's output are kept, in pieces of any size.
-func TestTail(t *testing.T) {
-	const all = "abcdefghijklmnopqrstuvwxyz"
-	for size := 1; size <= len(all); size++ {
-		w := &tail{limit: 10}
-		for piece := range slices.Chunk([]byte(all), size) {
-			if n, err := w.Write(piece); n != len(piece) || err != nil {
-				t.Fatal(n, err)
-			}
-		}
-		if got := w.String(); got != "abcdevwxyz" {
-			t.Errorf("in pieces of %d: %q", size, got)
-		}
-	}
-	short := &tail{limit: 10}
-	if short.Write([]byte("abcdefg")); short.String() != "abcdefg" {
-		t.Errorf("%q", short)
-	}
-}
-
 // Inputs that were written to and cannot be made again end the run.
 func TestWrittenInputsThatCannotBeMadeAgain(t *testing.T) {
 	b := toy()[0]
@@ -377,7 +359,7 @@ func TestWrittenInputsThatCannotBeMadeAgain(t *testing.T) {
 	stop()
 	for status, more := range map[verify.Status]string{verify.Verified: "", verify.Unverified: "", verify.Crashed: "; and it is CRASHED: why", verify.Timeout: "; and it is TIMEOUT: why"} {
 		record := bench.CellRecord{Verdict: verify.Verdict{Status: status, Reason: "why"}}
-		f, err := newFile("what was written")
+		f, err := memfile.New("what was written")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,13 @@ import (
 	"testing"
 	"time"
 
+	"eccbench/internal/memfile"
 	"eccbench/internal/verify"
+)
+
+const (
+	eventsFD = 3                     // of a worker's event pipe
+	look     = 50 * time.Millisecond // the interval between checks of a limit
 )
 
 // misbehave commits a fault in a call.
@@ -45,7 +51,7 @@ func misbehave(fault string) error {
 		}
 	case "hoard":
 		const most = 512 << 20
-		f, err := newFile("a hoard")
+		f, err := memfile.New("a hoard")
 		if err != nil {
 			return err
 		}
@@ -175,41 +181,6 @@ func TestFilesInMemoryCount(t *testing.T) {
 	}
 }
 
-// On a system without a path of the running program, a replaced program starts no worker.
-func TestReplacedProgram(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(path, []byte("old"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	was, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := unchanged(path, was); err != nil {
-		t.Error(err)
-	}
-	if err := os.WriteFile(path, []byte("newer"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := unchanged(path, was); err == nil || !strings.Contains(err.Error(), path+" was replaced") {
-		t.Errorf("replaced: %v", err)
-	}
-	os.Remove(path)
-	if err := unchanged(path, was); err == nil {
-		t.Error("gone, and no error")
-	}
-}
-
-// The limit of a worker's first phase runs from its start.
-func TestStartingIsAPhase(t *testing.T) {
-	now := time.Unix(1000, 0)
-	w := &watch{limit: time.Minute, clock: func() time.Time { return now }}
-	w.start(t.Context())()
-	if w.phase != "starting" || !w.since.Equal(now) {
-		t.Errorf("%q since %v, want starting since %v", w.phase, w.since, now)
-	}
-}
-
 // Child processes of a worker inherit neither its inputs and answers nor its pipe.
 func TestNothingIsBequeathed(t *testing.T) {
 	if _, err := os.Stat("/proc/self/fd"); err != nil {
@@ -235,24 +206,5 @@ func TestWorkersThatDieAtTheEnd(t *testing.T) {
 	}
 	if c := got.cells[0]; c.Status != verify.Crashed || !strings.Contains(c.Reason, "exit status 7") {
 		t.Errorf("%s: %s", c.Status, c.Reason)
-	}
-}
-
-// A phase that begins restarts the time limit, and an event with another key ends the worker.
-func TestEvents(t *testing.T) {
-	now := time.Unix(1000, 0)
-	w := &watch{clock: func() time.Time { return now }}
-	for _, c := range []struct {
-		key string
-		err bool
-	}{{"a", false}, {"", true}, {"b", true}} {
-		now = now.Add(time.Hour)
-		record, err := w.follow(strings.NewReader(fmt.Sprintf(`{"key": %q, "phase": "measuring"}`+"\n", c.key)), "a")
-		if record != nil || (err != nil) != c.err {
-			t.Errorf("an event with the key %q, want a: %v, %v", c.key, record, err)
-		}
-		if !c.err && (w.phase != "measuring" || !w.since.Equal(now)) {
-			t.Errorf("%q since %v, want measuring since %v", w.phase, w.since, now)
-		}
 	}
 }

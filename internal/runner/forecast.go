@@ -10,6 +10,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 )
 
 // A Forecast estimates the time of each cell of a plan. The first cell of an input includes making
@@ -115,7 +116,7 @@ func (g *foreseen) forecast(ctx context.Context, c cell) (time.Duration, error) 
 	measure := n * answer
 	if s := g.Sampling; s != nil {
 		switch {
-		case answer >= s.longFrom(!onDevice && c.about.Foreign == nil):
+		case answer >= s.LongFrom(!onDevice && c.about.Foreign == nil):
 			measure = max(n, (s.MaxTime+answer-1)/answer) * answer
 		case answer > 0:
 			// Sampling ends at its limits, or earlier when the interval is narrow enough.
@@ -203,7 +204,7 @@ func (g *group) pilot(ctx context.Context, c cell) (p pilot, err error) {
 		at.name = smaller[0]
 	}
 	plan := g.Plan
-	plan.Sampling, plan.Time, plan.Budget = &Sampling{MaxSamples: 3, MaxTime: pilotLimit}, pilotLimit, time.Microsecond
+	plan.Sampling, plan.Time, plan.Budget = &worker.Sampling{MaxSamples: 3, MaxTime: pilotLimit}, pilotLimit, time.Microsecond
 	for first := true; ; first = false {
 		try := &group{Plan: plan, maker: g.maker, input: at.name, cost: at.cost, size: at.size, variants: []string{at.name}}
 		record, making, err := try.runAlone(ctx, c)

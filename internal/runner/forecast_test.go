@@ -10,6 +10,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 )
 
 // The forecast of a run follows from a worker's time for a small input: a millisecond for 1,000
@@ -105,7 +106,7 @@ func TestForecastOfChecks(t *testing.T) {
 	p.Benches = []Bench{Bind(w)}
 	const ms = time.Millisecond
 	for _, c := range []struct {
-		sampling               *Sampling
+		sampling               *worker.Sampling
 		measured, plain, other time.Duration
 	}{
 		// For 18 ms, 9 ms are for checks, which is too little for a law of a second.
@@ -167,11 +168,11 @@ func TestForecastOfReferences(t *testing.T) {
 		budget time.Duration
 		want   time.Duration
 
-		sampling *Sampling
+		sampling *worker.Sampling
 	}{
 		{"plain", 3, time.Hour, 0, nil}, {"other", 3, time.Hour, 2 * each, nil}, {"other", 2, time.Hour, each, nil}, {"other", 1, time.Hour, each, nil},
 		{"other", 3, 9 * each, 2 * each, nil}, {"other", 3, 9*each - 9, 0, nil}, {"other", 1, 3 * each, each, nil}, {"other", 1, 3*each - 3, 0, nil},
-		{"other", 1, 18 * each, each, &Sampling{}}, {"other", 1, 18*each - 18, 0, &Sampling{}},
+		{"other", 1, 18 * each, each, &worker.Sampling{}}, {"other", 1, 18*each - 18, 0, &worker.Sampling{}},
 	} {
 		g := &group{Plan: Plan{Budget: c.budget, Sampling: c.sampling}, input: "numbers/n=50/seed=1", variants: make([]string, c.inputs)}
 		if got := g.byReference(cell{bench: b, about: bench.About{Name: c.impl}}); got != c.want {

@@ -14,6 +14,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 )
 
 // A third workload has answers in floats within limits, with several outputs and a parameter. It
@@ -233,11 +234,11 @@ func TestEveryCallIsJudged(t *testing.T) {
 			"once":     {verify.Wrong, 1, "1 of 20 calls"},
 			"nan":      {verify.Wrong, 0, "1 of 20 calls"},
 		} {
-			task := Task{
+			task := worker.Task{
 				Workload: "jacobi", Impl: impl, Inputs: []string{"line/steps=50/n=40/seed=1"}, Budget: 1e10, Cores: 1,
-				Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 1}}, Sampling: &Sampling{MinSamples: 18, MaxSamples: 18, MaxTime: 1e12},
+				Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 1}}, Sampling: &worker.Sampling{MinSamples: 18, MaxSamples: 18, MaxTime: 1e12},
 			}
-			record, err := w.work(context.Background(), steady(), task, files{}, func(event) {})
+			record, err := w.work(context.Background(), steady(), task, worker.Files{}, func(worker.Event) {})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -291,11 +292,11 @@ func TestOneCallOfManyIsWrong(t *testing.T) {
 				return field{u: u}, binary.Read(bytes.NewReader(b), binary.LittleEndian, u)
 			},
 		}
-		task := Task{
+		task := worker.Task{
 			Workload: "exact", Impl: impl, Inputs: []string{"line/steps=5/n=10/seed=1"}, Budget: 1e10, Cores: 1,
-			Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 1}}, Sampling: &Sampling{MinSamples: 118, MaxSamples: 118, MaxTime: 1e12},
+			Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 1}}, Sampling: &worker.Sampling{MinSamples: 118, MaxSamples: 118, MaxTime: 1e12},
 		}
-		record, err := Bind(w).work(context.Background(), steady(), task, files{}, func(event) {})
+		record, err := Bind(w).work(context.Background(), steady(), task, worker.Files{}, func(worker.Event) {})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,17 +13,18 @@ import (
 	"eccbench/internal/quantity"
 	"eccbench/internal/stats"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 )
 
 // A trial is the state of one task in its worker.
 type trial[In, Out any] struct {
 	b       *bound[In, Out]
-	clock   Clock
+	clock   worker.Clock
 	began   time.Time // start of the task
 	impl    bench.Implementation[In, Out]
-	t       Task
+	t       worker.Task
 	inputs  []In
-	files   files
+	files   worker.Files
 	jobs    []bench.Job[Out]
 	given   []*given[Out]           // one per input
 	witness []Out                   // answers of an earlier implementation, one per input
@@ -45,7 +46,7 @@ func skipped(reason string) bench.CellRecord {
 // setup binds the implementation to each input. Startup counts from the beginning of the task, when
 // CanDo opens the device.
 func (r *trial[In, Out]) setup() error {
-	start := r.clock.currentTime()
+	start := r.clock.Now()
 	for i, in := range r.inputs {
 		job, err := r.impl.Setup(in, r.t.Conditions)
 		if exhausted(err) {
@@ -56,17 +57,17 @@ func (r *trial[In, Out]) setup() error {
 		}
 		r.jobs = append(r.jobs, job)
 		if i == 0 {
-			r.record.Startup = r.clock.since(r.began).Seconds()
+			r.record.Startup = r.clock.Since(r.began).Seconds()
 		}
 	}
 	if r.t.Conditions.Scope == bench.File {
 		r.flag(r.source())
 	}
-	if r.t.extent(0).Size > 0 {
+	if r.t.Extent(0).Size > 0 {
 		r.flag("repeats")
 	}
 	r.begin()
-	r.record.Setup = r.clock.since(start).Seconds()
+	r.record.Setup = r.clock.Since(start).Seconds()
 	return nil
 }
 
@@ -170,9 +171,9 @@ func (r *trial[In, Out]) timed(job bench.Job[Out], trace *bench.Trace) (time.Dur
 			return 0, fmt.Errorf("emptying the caches: %w", err)
 		}
 	}
-	start := r.clock.currentTime()
+	start := r.clock.Now()
 	err := job.Do(trace)
-	took := r.clock.since(start)
+	took := r.clock.Since(start)
 	r.wall = took
 	if err != nil || r.t.Conditions.Scope != bench.Kernel {
 		return took, err
@@ -225,15 +226,6 @@ func (r *trial[In, Out]) settles() bool {
 	return !onDevice && !remote
 }
 
-// longFrom returns the duration from which a first call is a sample. If calls settle, one that takes
-// the whole sampling time is.
-func (s Sampling) longFrom(settles bool) time.Duration {
-	if settles {
-		return min(longCall, max(s.MaxTime, s.WarmUp))
-	}
-	return longCall
-}
-
 // warmBlocks is the number of blocks of a warm-up.
 const warmBlocks = 10
 
@@ -245,24 +237,24 @@ func (r *trial[In, Out]) warmUp(first time.Duration) error {
 	if _, ok := r.jobs[0].(bench.DeviceJob); ok {
 		least = max(least, warmLaunches)
 	}
-	begun := r.clock.currentTime()
+	begun := r.clock.Now()
 	var block []float64
 	blockBegun, before := begun, math.Inf(1)
-	for warm, n := first, 1; (warm < s.WarmUp && r.clock.since(begun) < aroundCalls*s.WarmUp) || n < least; n++ {
+	for warm, n := first, 1; (warm < s.WarmUp && r.clock.Since(begun) < aroundCalls*s.WarmUp) || n < least; n++ {
 		took, err := r.call(n, nil)
 		if err != nil {
 			return err
 		}
 		warm += max(took, time.Microsecond)
 		block = append(block, took.Seconds())
-		if !settles || len(block) < s.MinSamples || r.clock.since(blockBegun) < s.WarmUp/warmBlocks {
+		if !settles || len(block) < s.MinSamples || r.clock.Since(blockBegun) < s.WarmUp/warmBlocks {
 			continue
 		}
 		median := stats.Median(block)
 		if median >= before*(1-s.Target) && n >= least {
 			return nil
 		}
-		block, blockBegun, before = block[:0], r.clock.currentTime(), median
+		block, blockBegun, before = block[:0], r.clock.Now(), median
 	}
 	return nil
 }
@@ -294,7 +286,7 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 	s := *r.t.Sampling
 	var samples []float64
 	var total float64
-	long := first >= s.longFrom(r.settles())
+	long := first >= s.LongFrom(r.settles())
 	if long && r.unseen == nil && !distorted(first, trace) {
 		samples = r.sample(samples, first)
 		total = first.Seconds()
@@ -310,12 +302,12 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 	}
 	// Work between calls, such as fetching and hashing answers, may take longer than the calls. The
 	// time limit of an input covers both.
-	begun := r.clock.currentTime()
-	for !s.enough(samples, total, len(r.jobs)) {
+	begun := r.clock.Now()
+	for !s.Enough(samples, total, len(r.jobs)) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if share := r.t.Conditions.Time; share > 0 && len(samples) >= len(r.jobs) && r.clock.since(begun) >= share {
+		if share := r.t.Conditions.Time; share > 0 && len(samples) >= len(r.jobs) && r.clock.Since(begun) >= share {
 			break
 		}
 		took, err := r.call(len(samples), nil)
@@ -407,19 +399,4 @@ func (r *trial[In, Out]) look() {
 		r.record.Device, r.record.UUIDs, r.record.DeviceMemory = on.Device(), on.UUIDs(), on.DeviceMemory()
 		r.record.Sensors = append(r.record.Sensors, on.Sensors()...)
 	}
-}
-
-// enough reports whether sampling may stop. The interval needs a sort, so it is computed only for
-// every fifth sample.
-func (s Sampling) enough(samples []float64, total float64, inputs int) bool {
-	n := len(samples)
-	switch {
-	case n < inputs:
-		return false
-	case n >= s.MaxSamples || total >= s.MaxTime.Seconds():
-		return true
-	case n < s.MinSamples || n%5 != 0:
-		return false
-	}
-	return stats.Summarise(samples).Spread() <= s.Target
 }

@@ -15,6 +15,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/stats"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 )
 
 type deviceError struct{ memory, launch bool }
@@ -60,7 +61,7 @@ func TestInputsAreReadCold(t *testing.T) {
 		{bench.E2E, false, true, 0, nil},
 	} {
 		cooled := 0
-		r := &trial[stone, int]{t: Task{Conditions: bench.Conditions{Setting: bench.Setting{Scope: c.scope, Hot: c.hot}}}, inputs: []stone{{&cooled, c.warm}}}
+		r := &trial[stone, int]{t: worker.Task{Conditions: bench.Conditions{Setting: bench.Setting{Scope: c.scope, Hot: c.hot}}}, inputs: []stone{{&cooled, c.warm}}}
 		for range 2 {
 			if err := r.cool(0); err != nil {
 				t.Fatal(err)
@@ -103,7 +104,7 @@ func longFirstCallIsEnough(t *testing.T) {
 		calls := 0
 		r := &trial[int, int]{
 			b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { return nil }}},
-			t: Task{Inputs: []string{"x"}, Sampling: &Sampling{Target: 0.01, MinSamples: 10, MaxSamples: 9, MaxTime: longCall}},
+			t: worker.Task{Inputs: []string{"x"}, Sampling: &worker.Sampling{Target: 0.01, MinSamples: 10, MaxSamples: 9, MaxTime: longCall}},
 		}
 		r.inputs, r.jobs = []int{0}, []bench.Job[int]{sleeper{&calls, intervals}}
 		r.begin()
@@ -131,9 +132,9 @@ func timeBetweenCallsCounts(t *testing.T) {
 	sample := func(limit time.Duration) int {
 		r := &trial[int, int]{
 			b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { return nil }}},
-			t: Task{
+			t: worker.Task{
 				Inputs: []string{"x", "y"}, Conditions: bench.Conditions{Time: limit},
-				Sampling: &Sampling{MinSamples: 50, MaxSamples: 50, MaxTime: time.Hour},
+				Sampling: &worker.Sampling{MinSamples: 50, MaxSamples: 50, MaxTime: time.Hour},
 			},
 		}
 		r.inputs, r.jobs = []int{0, 0}, []bench.Job[int]{talker{}, talker{}}
@@ -161,7 +162,7 @@ func timeBetweenCallsWarmsUp(t *testing.T) {
 	calls := 0
 	r := &trial[int, int]{
 		b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { calls++; return nil }}},
-		t: Task{Inputs: []string{"x"}, Sampling: &Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Hour, WarmUp: 8 * time.Millisecond}},
+		t: worker.Task{Inputs: []string{"x"}, Sampling: &worker.Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Hour, WarmUp: 8 * time.Millisecond}},
 	}
 	r.inputs, r.jobs = []int{0}, []bench.Job[int]{talker{}}
 	r.begin()
@@ -214,7 +215,7 @@ func warmUpEnds(t *testing.T) {
 		calls := 0
 		r := &trial[int, int]{
 			b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { return nil }}},
-			t: Task{Inputs: []string{"x"}, Sampling: &Sampling{
+			t: worker.Task{Inputs: []string{"x"}, Sampling: &worker.Sampling{
 				Target: 0.005, MinSamples: 3, MaxSamples: 3, MaxTime: c.most, WarmUp: 10 * time.Millisecond,
 			}},
 		}
@@ -249,7 +250,7 @@ func deviceIsWarmedUp(t *testing.T) {
 	calls := 0
 	r := &trial[int, int]{
 		b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { calls++; return nil }}},
-		t: Task{Inputs: []string{"x"}, Sampling: &Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Hour, WarmUp: time.Millisecond}},
+		t: worker.Task{Inputs: []string{"x"}, Sampling: &worker.Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Hour, WarmUp: time.Millisecond}},
 	}
 	r.inputs, r.jobs = []int{0}, []bench.Job[int]{distant{}}
 	r.begin()
@@ -350,7 +351,7 @@ func eventsAgainstTheWall(t *testing.T) {
 	measure := func(l launch, scope bench.Scope) (bench.CellRecord, error) {
 		r := &trial[int, int]{
 			b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { return nil }}}, inputs: []int{1}, jobs: []bench.Job[int]{l},
-			t: Task{Inputs: []string{"in"}, Conditions: bench.Conditions{Setting: bench.Setting{Scope: scope}}, Sampling: &Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Second}},
+			t: worker.Task{Inputs: []string{"in"}, Conditions: bench.Conditions{Setting: bench.Setting{Scope: scope}}, Sampling: &worker.Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Second}},
 		}
 		r.begin()
 		err := r.measure(context.Background())
@@ -414,9 +415,9 @@ func inputsTakeTurns(t *testing.T) {
 		encode := func(w io.Writer, out int) error { calls++; _, err := fmt.Fprint(w, out); return err }
 		r := &trial[int, int]{
 			b: &bound[int, int]{bench.Workload[int, int]{Encode: encode}},
-			t: Task{
+			t: worker.Task{
 				Inputs: []string{"x", "y", "z"}, Conditions: bench.Conditions{Setting: bench.Setting{Hot: hot}},
-				Sampling: &Sampling{MinSamples: 9, MaxSamples: 9, MaxTime: time.Hour},
+				Sampling: &worker.Sampling{MinSamples: 9, MaxSamples: 9, MaxTime: time.Hour},
 			},
 		}
 		for i := range 3 {

@@ -9,6 +9,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/quantity"
+	"eccbench/internal/worker"
 )
 
 // A Plan lists what to run, and the limits.
@@ -33,19 +34,19 @@ type Plan struct {
 	// Options are the values of the methods' own options by key. Each value is a row, for
 	// implementations that have the option.
 	Options   map[string][]string
-	Processes int           // number of processes that repeat each cell
-	Rotate    int           // number of inputs that take turns in a timed cell
-	Time      time.Duration // for each phase of a cell
-	Memory    int64         // for the inputs shared in memory, and again for each worker's own
-	Budget    time.Duration // for the verification of a cell
-	Grow      bool          // extend Time and Budget for large inputs (see allow)
-	Sampling  *Sampling     // nil means verify only
+	Processes int              // number of processes that repeat each cell
+	Rotate    int              // number of inputs that take turns in a timed cell
+	Time      time.Duration    // for each phase of a cell
+	Memory    int64            // for the inputs shared in memory, and again for each worker's own
+	Budget    time.Duration    // for the verification of a cell
+	Grow      bool             // extend Time and Budget for large inputs (see allow)
+	Sampling  *worker.Sampling // nil means verify only
 	// Done returns an existing record of a cell, if any.
 	Done func(bench.CellKey) (bench.CellRecord, bool)
 	// Reproduce returns the command that reproduces a failure on an input.
 	Reproduce func(impl, input string) string
 
-	Clock Clock // for limits; workers measure with their own clock
+	Clock worker.Clock // for limits; workers measure with their own clock
 
 	shrunk map[string]bool // implementations whose failing input was already reduced
 }
@@ -192,7 +193,7 @@ func (p Plan) allow(c bench.Cost) (limit, budget time.Duration) {
 
 // referenceTime returns the time limit of the reference for one of n answers. It is a third of its
 // share of the budget, and a sixth of that in a run.
-func referenceTime(budget time.Duration, n int, s *Sampling) time.Duration {
+func referenceTime(budget time.Duration, n int, s *worker.Sampling) time.Duration {
 	if s != nil {
 		budget /= 6
 	}

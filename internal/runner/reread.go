@@ -24,12 +24,12 @@ const mostReread = 4 << 20
 // It returns no evidence unless the scope is e2e, the input is small and repeats nothing, and the
 // input reads the shared bytes directly. It is not needed after calls about unseen inputs.
 func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err error) {
-	left := r.t.Budget - r.clock.since(start)
-	applies := r.t.Shared && len(r.record.Unseen) == 0 && r.t.extent(0).Size == 0 && r.t.Conditions.Scope == bench.E2E
+	left := r.t.Budget - r.clock.Since(start)
+	applies := r.t.Shared && len(r.record.Unseen) == 0 && r.t.Extent(0).Size == 0 && r.t.Conditions.Scope == bench.E2E
 	if !applies || 4*r.perCall > left {
 		return nil, nil
 	}
-	first, err := mapFile(r.files.inputs[0])
+	first, err := memfile.MapWhole(r.files.Inputs[0])
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err err
 		return nil, err
 	}
 	for _, e := range r.b.w.Policy.Check(verify.Question[In, Out]{
-		Name: name, In: in, Out: out, Ask: r.ask, PerCall: r.perCall, Budget: r.t.Budget - r.clock.since(start), Now: r.clock.currentTime,
+		Name: name, In: in, Out: out, Ask: r.ask, PerCall: r.perCall, Budget: r.t.Budget - r.clock.Since(start), Now: r.clock.Now,
 	}) {
 		if e.Passed || e.Diff != nil {
 			e.Witness += ", of an input that took the place of " + r.t.Inputs[0]
@@ -125,28 +125,28 @@ func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err err
 // another returns the name and the bytes of another input of the same kind, or nil bytes. The
 // caller calls done to release them, unless it is nil.
 func (r *trial[In, Out]) another() (name string, mapped []byte, done func(), err error) {
-	if len(r.files.inputs) > 1 {
-		mapped, err = mapFile(r.files.inputs[1])
+	if len(r.files.Inputs) > 1 {
+		mapped, err = memfile.MapWhole(r.files.Inputs[1])
 		return r.t.Inputs[1], mapped, func() { memfile.Unmap(mapped) }, err
 	}
 	names, err := r.b.w.Inputs.Variants(r.t.Inputs[0], 2)
 	if err != nil || len(names) < 2 {
 		return "", nil, nil, err
 	}
-	f, err := newFile(names[1])
+	f, err := memfile.New(names[1])
 	if err != nil {
 		return "", nil, nil, err
 	}
 	done = func() { memfile.Unmap(mapped); f.Close() } // the file has no name and is in memory: nothing is lost
 	if _, err = r.b.share(names[1], f); err == nil {
-		mapped, err = mapFile(f)
+		mapped, err = memfile.MapWhole(f)
 	}
 	return names[1], mapped, done, err
 }
 
 // isView reports whether an input changes with the bytes that it was attached to.
 func (b *bound[In, Out]) isView(in In, now []byte) (bool, error) {
-	f, err := newFile("what an input is now")
+	f, err := memfile.New("what an input is now")
 	if err != nil {
 		return false, err
 	}
@@ -154,7 +154,7 @@ func (b *bound[In, Out]) isView(in In, now []byte) (bool, error) {
 	if err := b.w.Inputs.Share(in, f); err != nil {
 		return false, err
 	}
-	seen, err := mapFile(f)
+	seen, err := memfile.MapWhole(f)
 	defer memfile.Unmap(seen)
 	return bytes.Equal(seen, now), err
 }
@@ -166,11 +166,11 @@ type region struct {
 }
 
 func blank(size int64) (m region, err error) {
-	if m.file, err = newFile("an input"); err != nil {
+	if m.file, err = memfile.New("an input"); err != nil {
 		return m, err
 	}
 	if err = m.file.Truncate(size); err == nil {
-		m.mapped, err = mapExtent(m.file, extent{}, true)
+		m.mapped, err = memfile.MapExtent(m.file, memfile.Extent{}, true)
 	}
 	if err != nil {
 		m.close()

@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/memfile"
 	"eccbench/internal/quantity"
 	"eccbench/internal/stats"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 )
 
 // An Observer follows a run. Its methods are called from one goroutine.
@@ -68,11 +70,11 @@ type group struct {
 	cost     bench.Cost
 	size     int64 // bytes of each variant in memory
 	variants []string
-	shared   []*os.File // one per variant; none if the inputs are streamed
-	extents  []extent   // of the shared files
-	maker    Bench      // the workload that makes the inputs
-	hashes   []uint64   // of the shared inputs, from before the first worker that may write to them
-	rates    rates      // of the ceilings
+	shared   []*os.File       // one per variant; none if the inputs are streamed
+	extents  []memfile.Extent // of the shared files
+	maker    Bench            // the workload that makes the inputs
+	hashes   []uint64         // of the shared inputs, from before the first worker that may write to them
+	rates    rates            // of the ceilings
 	witness  string
 	answers  []*os.File // of the witness, one per variant
 	refused  error      // the reason why no cell of the group can run
@@ -142,13 +144,16 @@ func (p Plan) group(ctx context.Context, cells []cell, rates rates, o Observer) 
 	return nil
 }
 
-// done reports whether a cell already has a record. It also takes the rate from the record of a
-// ceiling.
+// done reports whether a cell already has a record, of the same peer if it is one. It also takes the
+// rate from the record of a ceiling.
 func (g *group) done(c cell) bool {
 	if g.Done == nil {
 		return false
 	}
 	record, ok := g.Done(g.key(c))
+	if q := c.about.Foreign; ok && q != nil {
+		return record.Peer != nil && *record.Peer == *q.Stamp()
+	}
 	if ok && c.bench.Name() == g.Plan.Ceiling {
 		g.noteCeiling(record, record.Ceiling)
 	}
@@ -209,7 +214,7 @@ func (g *group) share(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		f, err := newFile(name)
+		f, err := memfile.New(name)
 		if err != nil {
 			return err
 		}
@@ -351,28 +356,28 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 	}
 	var answers []*os.File
 	for range g.variants {
-		f, err := newFile("answer of " + c.about.Name)
+		f, err := memfile.New("answer of " + c.about.Name)
 		if err != nil {
 			return bench.CellRecord{}, answers, err
 		}
 		answers = append(answers, f)
 	}
-	t := Task{
+	t := worker.Task{
 		Workload: c.bench.Name(), Impl: c.about.Name, Inputs: g.variants, Shared: g.shared != nil, Extents: g.extents,
 		Conditions: g.conditions(c), Peer: c.about.Foreign,
 		Sampling: g.Sampling, Budget: g.Budget, Cores: runtime.GOMAXPROCS(0),
 	}
-	p := process{task: t, files: files{answers: answers, inputs: g.shared}, limit: max(g.Time, 2*g.Budget) + grace, clock: g.Clock}
+	p := worker.Process{Task: t, Files: worker.Files{Answers: answers, Inputs: g.shared}, Limit: max(g.Time, 2*g.Budget) + grace, Clock: g.Clock}
 	if g.Time == 0 {
-		p.limit = 0
+		p.Limit = 0
 	}
 	if c.bench.Name() == g.Workload && g.witness != "" {
-		p.task.Witness, p.files.witness = g.witness, g.answers
+		p.Task.Witness, p.Files.Witness = g.witness, g.answers
 	}
 	if err := g.hash(c); err != nil {
 		return bench.CellRecord{}, answers, err
 	}
-	record, err := p.run(ctx, g.Command)
+	record, err := p.Run(ctx, g.Command)
 	if err == nil {
 		err = g.restore(ctx, c, &record)
 	}

@@ -27,7 +27,7 @@ func (g *group) shrink(ctx context.Context, c cell, record bench.CellRecord) str
 		return failing
 	}
 	g.shrunk[c.about.Name] = true
-	ctx, cancel := g.Clock.limit(ctx, shrinkTime)
+	ctx, cancel := g.Clock.Limit(ctx, shrinkTime)
 	defer cancel()
 	tries := 0
 	for {
@@ -65,11 +65,11 @@ func (g *group) runAlone(ctx context.Context, c cell) (record bench.CellRecord, 
 	defer func() { closeAll(g.shared) }()
 	g.scope, g.refused = g.scopeOf(g.size, len(g.variants))
 	if g.scope != bench.File && g.refused == nil {
-		began := g.Clock.currentTime()
+		began := g.Clock.Now()
 		if err := g.share(ctx); err != nil {
 			return record, 0, err
 		}
-		making = g.Clock.since(began)
+		making = g.Clock.Since(began)
 	}
 	record, answers, err := g.work(ctx, c)
 	closeAll(answers)

@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +23,7 @@ import (
 	"eccbench/internal/peers"
 	"eccbench/internal/stats"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 )
 
 // A second workload, independent of the first, shows that the runner works for any: sort a list of
@@ -266,7 +266,7 @@ func ascending(in, out []uint32, _ verify.Ask[[]uint32, []uint32]) (*verify.Diff
 }
 
 // steady returns the clock of the workers: every reading is a millisecond later.
-func steady() Clock {
+func steady() worker.Clock {
 	var mu sync.Mutex
 	now := time.Unix(0, 0)
 	return func() time.Time {
@@ -282,18 +282,10 @@ const (
 	toyFile   = "ECCBENCH_TEST_TOY_FILE"   // inputs are read from it, or a fault writes to it
 	toyWrites = "ECCBENCH_TEST_TOY_WRITES" // inputs are read from it while it is written to
 	toyCores  = "ECCBENCH_TEST_TOY_CORES"  // cores that its checks expect; its calls expect 1
-	toyGit    = "ECCBENCH_TEST_TOY_GIT"    // changes in the checkout of the fake git
-	toyGone   = "ECCBENCH_TEST_TOY_GONE"   // it removes its own file
 	toyDies   = "ECCBENCH_TEST_TOY_DIES"   // exit code of workers that have written their record
 )
 
 func TestMain(m *testing.M) {
-	if changed, ok := os.LookupEnv(toyGit); ok {
-		os.Exit(git(changed, os.Args[1:]))
-	}
-	if os.Getenv(toyGone) != "" {
-		os.Exit(gone())
-	}
 	if os.Getenv(toyWorker) != "" {
 		if err := Work(func(*peers.Peer) []Bench { return append(toy(), jacobi("", spoilers()...)) }, os.Stdin, steady()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -327,7 +319,7 @@ func toyPlan(t *testing.T, impls ...string) Plan {
 	return Plan{
 		Command: []string{self}, Clock: func() time.Time { return time.Time{} }, Benches: toy(), Workload: "sort", Impls: impls,
 		Inputs: []string{"numbers/n=1000/seed=1"}, Threads: 1, Rotate: 3, Time: time.Minute, Budget: time.Minute,
-		Sampling:  &Sampling{Target: 0.5, MinSamples: 10, MaxSamples: 30, MaxTime: 100 * time.Millisecond, WarmUp: time.Millisecond},
+		Sampling:  &worker.Sampling{Target: 0.5, MinSamples: 10, MaxSamples: 30, MaxTime: 100 * time.Millisecond, WarmUp: time.Millisecond},
 		Reproduce: func(impl, input string) string { return impl + " " + input },
 	}
 }
@@ -771,13 +763,13 @@ func TestDoneCells(t *testing.T) {
 }
 
 func TestWorkerWithoutATask(t *testing.T) {
-	if err := Work(func(*peers.Peer) []Bench { return toy() }, io.LimitReader(nil, 0), nil); !errors.Is(err, ErrNoTask) {
+	if err := Work(func(*peers.Peer) []Bench { return toy() }, io.LimitReader(nil, 0), nil); !errors.Is(err, worker.ErrNoTask) {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestSamplingStops(t *testing.T) {
-	s := Sampling{Target: 0.01, MinSamples: 10, MaxSamples: 20, MaxTime: time.Second}
+	s := worker.Sampling{Target: 0.01, MinSamples: 10, MaxSamples: 20, MaxTime: time.Second}
 	same := slices.Repeat([]float64{1}, 20)
 	for _, c := range []struct {
 		n      int
@@ -791,37 +783,12 @@ func TestSamplingStops(t *testing.T) {
 		{10, 0, 3, true}, // on target
 		{20, 0, 3, true},
 	} {
-		if got := s.enough(same[:c.n], c.total, c.inputs); got != c.want {
+		if got := s.Enough(same[:c.n], c.total, c.inputs); got != c.want {
 			t.Errorf("%+v: enough %v", c, got)
 		}
 	}
 	wide := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
-	if s.enough(wide, 0, 3) {
+	if s.Enough(wide, 0, 3) {
 		t.Error("a wide interval is enough")
-	}
-}
-
-func TestDescribeMachine(t *testing.T) {
-	m := DescribeMachine()
-	if m.CPU == "" || m.Cores < 1 || m.Caches == nil || m.Governor == "" || m.CgroupCPU == "" {
-		t.Errorf("machine %+v: what cannot be read is n/a", m)
-	}
-	if runtime.GOOS == "linux" && (!strings.HasPrefix(m.Kernel, "linux ") || m.Memory == 0 || len(m.Caches) > 0 && !strings.HasPrefix(m.Caches[0], "L1")) {
-		t.Errorf("machine %+v: kernel, memory and caches are known", m)
-	}
-	r, err := NewRunRecord([]string{"eccbench"}, 7)
-	arch := runtime.GOARCH
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "GO"+strings.ToUpper(arch) {
-				arch += "/" + s.Value
-			}
-		}
-	}
-	if r.Binary.Arch != arch {
-		t.Errorf("built for %s, want %s", r.Binary.Arch, arch)
-	}
-	if err != nil || len(r.ID) != 16 || len(r.Binary.SHA256) != 64 || r.Binary.Go == "" {
-		t.Errorf("run %+v, %v", r, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/memfile"
 )
 
 // unseen makes every timed call of a peer about an input with a random seed, which did not exist
@@ -107,7 +108,7 @@ func (r *trial[In, Out]) takeUnseen(out Out) error {
 		return err
 	}
 	u.names[at] = r.current
-	seal(u.kept[at].file)
+	memfile.Seal(u.kept[at].file)
 	return nil
 }
 

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/memfile"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 )
 
 // seededLines are lines that have names with other seeds.
@@ -64,7 +66,7 @@ func TestUnseenInputs(t *testing.T) {
 			var given []line
 			b := unseenLines(reference, 0, relaxer{name: "plain"}, turner{relaxer{name: impl, spoil: spoil}, &given})
 			task := lineTask(impl, 100)
-			r, err := b.work(context.Background(), steady(), task, files{}, func(event) {})
+			r, err := b.work(context.Background(), steady(), task, worker.Files{}, func(worker.Event) {})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,11 +89,11 @@ func TestUnseenInputs(t *testing.T) {
 }
 
 // lineTask times an implementation on two lines.
-func lineTask(impl string, samples int) Task {
-	return Task{
+func lineTask(impl string, samples int) worker.Task {
+	return worker.Task{
 		Workload: "jacobi", Impl: impl, Inputs: []string{"line/steps=5/n=10/seed=1", "line/steps=5/n=10/seed=2"},
 		Budget: 1e12, Cores: 1, Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}},
-		Sampling: &Sampling{MinSamples: samples, MaxSamples: samples, MaxTime: 1e15},
+		Sampling: &worker.Sampling{MinSamples: samples, MaxSamples: samples, MaxTime: 1e15},
 	}
 }
 
@@ -102,7 +104,7 @@ func TestLongCallsOfUnseen(t *testing.T) {
 	task := lineTask("slow", 3)
 	var now time.Time
 	clock := func() time.Time { now = now.Add(2 * longCall); return now }
-	r, err := b.work(context.Background(), clock, task, files{}, func(event) {})
+	r, err := b.work(context.Background(), clock, task, worker.Files{}, func(worker.Event) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,9 +161,9 @@ func TestNumberOfJudged(t *testing.T) {
 		want  int
 	}{{0, 8, 32}, {time.Second, 8, 10}, {time.Minute, 8, 2}, {0, 128 << 20, 4}, {0, 1 << 30, 2}} {
 		r := &trial[line, field]{
-			b: unseenLines("", x.cost), t: Task{Budget: time.Minute}, inputs: make([]line, 1), unseen: &unseen{calls: 9},
+			b: unseenLines("", x.cost), t: worker.Task{Budget: time.Minute}, inputs: make([]line, 1), unseen: &unseen{calls: 9},
 		}
-		f, err := newFile("an answer")
+		f, err := memfile.New("an answer")
 		if err != nil {
 			t.Fatal(err)
 		}

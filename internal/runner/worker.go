@@ -1,116 +1,35 @@
 package runner
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
-	"sync"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
 	"eccbench/internal/memfile"
 	"eccbench/internal/peers"
 	"eccbench/internal/verify"
+	"eccbench/internal/worker"
 )
 
-// eventsFD is the file descriptor of a worker's event pipe.
-const eventsFD = 3
-
-// files are the open files that belong to a task.
-type files struct{ answers, inputs, witness []*os.File }
-
-// ErrNoTask reports that the command was not started by a run.
-var ErrNoTask = errors.New("worker: no task on standard input: this command is started by eccbench itself")
-
-// Work is the main function of a worker process. It reads a task from stdin, runs it, and writes
-// events to the inherited pipe. It exits the process if stdin ends before the task is done, because
-// the parent has then died. benches returns the workloads, with the task's peer if it has one.
-// Samples are measured with clock.
-func Work(benches func(*peers.Peer) []Bench, stdin io.Reader, clock Clock) error {
-	in := bufio.NewReader(stdin)
-	line, err := in.ReadBytes('\n')
-	if err != nil {
-		return ErrNoTask
-	}
-	var t Task
-	if err := json.Unmarshal(line, &t); err != nil {
-		return fmt.Errorf("worker: reading the task: %w", err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() {
-		io.Copy(io.Discard, in) // until the parent closes it or dies
-		if ctx.Err() == nil {
-			os.Exit(1)
+// Work is the main function of a worker process. benches returns the workloads, with the task's peer
+// if it has one. Samples are measured with clock.
+func Work(benches func(*peers.Peer) []Bench, stdin io.Reader, clock worker.Clock) error {
+	return worker.Serve(stdin, func(ctx context.Context, t worker.Task, f worker.Files, tell worker.Teller) (
+		bench.CellRecord, error) {
+		b, err := Find(benches(t.Peer), t.Workload)
+		if err != nil {
+			return bench.CellRecord{}, err
 		}
-	}()
-	if t.Conditions.Memory > 0 {
-		debug.SetMemoryLimit(t.Conditions.Memory)
-	}
-
-	b, err := Find(benches(t.Peer), t.Workload)
-	if err != nil {
-		cancel()
-		return err
-	}
-	for fd := range len(t.Inputs)*3 + 1 {
-		closeOnExec(eventsFD + fd) // the worker's own child processes must not inherit them
-	}
-	pipe := os.NewFile(eventsFD, "events")
-	// When the pipe is closed, the parent closes our input. That must not end the process before it
-	// prints its error.
-	defer func() { cancel(); pipe.Close() }()
-	events := json.NewEncoder(pipe)
-	fd := uintptr(eventsFD)
-	inherit := func(present bool) []*os.File {
-		var list []*os.File
-		for i := 0; present && i < len(t.Inputs); i++ {
-			fd++
-			list = append(list, os.NewFile(fd, fmt.Sprintf("file %d", fd)))
-		}
-		return list
-	}
-	f := files{answers: inherit(true), inputs: inherit(t.Shared), witness: inherit(t.Witness != "")}
-	out := &telling{events: events, key: t.Key}
-	if t.Peer != nil {
-		t.Peer.Waiting = func(verb string) { out.tell(event{Waiting: &verb}) }
-	}
-	record, err := b.work(ctx, clock, t, f, out.tell)
-	if err != nil {
-		return err
-	}
-	if out.lost != nil {
-		return fmt.Errorf("worker: writing events: %w", out.lost)
-	}
-	cancel() // the parent closes our input after the result
-	out.tell(event{Result: &record})
-	return out.lost
-}
-
-// A telling writes events of several goroutines: a peer's timeout is reported from another
-// goroutine.
-type telling struct {
-	mu     sync.Mutex
-	events *json.Encoder
-	key    string
-	lost   error // the first error
-}
-
-func (t *telling) tell(e event) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	e.Key = t.key
-	if err := t.events.Encode(e); t.lost == nil {
-		t.lost = err
-	}
+		return b.work(ctx, clock, t, f, tell)
+	})
 }
 
 // attach makes the task's inputs, from the shared bytes or from their names.
-func (b *bound[In, Out]) attach(t Task, shared []*os.File, toPin bool) ([]In, func(), error) {
+func (b *bound[In, Out]) attach(t worker.Task, shared []*os.File, toPin bool) ([]In, func(), error) {
 	var inputs []In
 	var undo []func()
 	detach := func() {
@@ -123,7 +42,7 @@ func (b *bound[In, Out]) attach(t Task, shared []*os.File, toPin bool) ([]In, fu
 		var err error
 		if t.Shared {
 			var mapped []byte
-			mapped, err = mapExtent(shared[i], t.extent(i), toPin)
+			mapped, err = memfile.MapExtent(shared[i], t.Extent(i), toPin)
 			if err == nil {
 				undo = append(undo, func() { memfile.Unmap(mapped) })
 				memfile.Populate(mapped)
@@ -145,7 +64,7 @@ func (b *bound[In, Out]) attach(t Task, shared []*os.File, toPin bool) ([]In, fu
 }
 
 // readWitnesses decodes the witness answers. Their files stay open until the process ends.
-func (b *bound[In, Out]) readWitnesses(t Task, from []*os.File) ([]Out, error) {
+func (b *bound[In, Out]) readWitnesses(t worker.Task, from []*os.File) ([]Out, error) {
 	var outs []Out
 	for i, f := range from {
 		out, err := b.decode(&kept{file: f})
@@ -163,26 +82,26 @@ func lost(err error) bool { return device.IsSticky(err) && !device.IsUnavailable
 
 // work runs a task. It sets up one job per input, times them in turn or calls each once, and checks
 // every answer.
-func (b *bound[In, Out]) work(ctx context.Context, clock Clock, t Task, f files, tell teller) (bench.CellRecord, error) {
-	tell.phase(phaseSetup)
+func (b *bound[In, Out]) work(ctx context.Context, clock worker.Clock, t worker.Task, f worker.Files, tell worker.Teller) (bench.CellRecord, error) {
+	tell.Phase(worker.PhaseSetup)
 	impl, err := b.find(t.Impl)
 	if err != nil {
 		return bench.CellRecord{}, err
 	}
-	inputs, detach, err := b.attach(t, f.inputs, writable(impl.About()))
+	inputs, detach, err := b.attach(t, f.Inputs, writable(impl.About()))
 	if err != nil {
 		return bench.CellRecord{}, err
 	}
 	defer detach()
-	witness, err := b.readWitnesses(t, f.witness)
+	witness, err := b.readWitnesses(t, f.Witness)
 	if err != nil {
 		return bench.CellRecord{}, err
 	}
 	if t.Peer != nil {
-		closeAll(f.witness) // they stay mapped, where a peer does not find them
-		f.witness = nil
+		closeAll(f.Witness) // they stay mapped, where a peer does not find them
+		f.Witness = nil
 	}
-	began := clock.currentTime()
+	began := clock.Now()
 	for _, in := range inputs {
 		if err := impl.CanDo(in, t.Conditions); lost(err) {
 			return bench.CellRecord{}, err
@@ -199,7 +118,7 @@ func (b *bound[In, Out]) work(ctx context.Context, clock Clock, t Task, f files,
 }
 
 // run runs the phases of a trial.
-func (r *trial[In, Out]) run(ctx context.Context, tell teller) error {
+func (r *trial[In, Out]) run(ctx context.Context, tell worker.Teller) error {
 	used := r.ownMemory()
 	if err := r.setup(); err != nil {
 		return err
@@ -207,12 +126,12 @@ func (r *trial[In, Out]) run(ctx context.Context, tell teller) error {
 	if err := r.yardsticks(); err != nil {
 		return err
 	}
-	tell.phase(phaseMeasure)
+	tell.Phase(worker.PhaseMeasure)
 	if err := r.measure(ctx); err != nil {
 		return err
 	}
 	r.answerMemory = max(0, r.ownMemory()-used) / int64(len(r.inputs))
-	tell.phase(phaseCheck)
+	tell.Phase(worker.PhaseCheck)
 	return r.check(tell)
 }
 

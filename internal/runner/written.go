@@ -38,11 +38,11 @@ func (g *group) hash(c cell) error {
 func (g *group) seal(ctx context.Context, c cell) error {
 	if c.about.Foreign != nil {
 		for _, f := range g.shared {
-			seal(f)
+			memfile.Seal(f)
 		}
 		return nil
 	}
-	if !writable(c.about) || !slices.ContainsFunc(g.shared, sealed) {
+	if !writable(c.about) || !slices.ContainsFunc(g.shared, memfile.Sealed) {
 		return nil
 	}
 	closeAll(g.shared)
@@ -87,7 +87,7 @@ func (g *group) restore(ctx context.Context, c cell, r *bench.CellRecord) error 
 
 // hashFile hashes the content of a file on all cores.
 func hashFile(f *os.File) (uint64, error) {
-	mapped, err := mapFile(f)
+	mapped, err := memfile.MapWhole(f)
 	if err != nil {
 		return 0, err
 	}
@@ -106,12 +106,12 @@ func hashFile(f *os.File) (uint64, error) {
 
 // firstByte returns the first difference between two files.
 func firstByte(want, got *os.File) (*verify.Diff, error) {
-	was, err := mapFile(want)
+	was, err := memfile.MapWhole(want)
 	if err != nil {
 		return nil, err
 	}
 	defer memfile.Unmap(was)
-	is, err := mapFile(got)
+	is, err := memfile.MapWhole(got)
 	if err != nil {
 		return nil, err
 	}

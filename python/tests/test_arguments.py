@@ -136,7 +136,7 @@ def test_order_of_axes(tmp_path):
 
 
 @pytest.mark.parametrize("arguments", [
-    {"superlevel": "false"}, {"superlevel": 1}, {"verify": "no"}, {"periodic": "x"}, {"periodic": 0}, {"periodic": (0.5,)}, {"batch_axis": (0, 1)}, {"batch_axis": True},
+    {"superlevel": "false"}, {"superlevel": 1}, {"verify": "no"}, {"periodic": "x"}, {"periodic": 0}, {"periodic": (0.5,)}, {"periodic": (True, False)}, {"batch_axis": (0, 1)}, {"batch_axis": True},
     {"batch_axis": "0"}, {"levels": "3"}, {"levels": True}, {"at": "5"}, {"at": ["5"]}, {"threads": 1.5}, {"construction": 1}, {"nan": None},
 ])
 def test_types(arguments):

@@ -53,7 +53,7 @@ def test_masks_and_2d() -> None:
 
 def test_shown() -> None:
     result = eccbench.assess(*masks())
-    assert repr(result) == "<Assessment of 3 masks of 11x10x9, VERIFIED>"
+    assert repr(result) == "<Assessment of 9×10×11: 3 masks, VERIFIED>"
     assert result._repr_html_().count("<tr>") == 7
     with pytest.raises(AttributeError):
         result.verdict = ""  # type: ignore[misc]

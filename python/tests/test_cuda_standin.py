@@ -294,7 +294,7 @@ def test_values_that_change(cupy):
         scalar[...] = n
         assert (eccbench.cuda.curve(image, at=values) == chi(image, [n, 150])).all()
     at.shape = (1, 3)
-    with pytest.raises(ValueError, match="want one axis of numbers"):
+    with pytest.raises(ValueError, match="want one number or one axis"):
         eccbench.cuda.curve(image, at=at)
     # The float32 of 0.1 is greater than 0.1.
     image = put(np.array([[0.1, 0.2]], np.float32))
@@ -383,8 +383,8 @@ def test_refusals(cupy):
     image = put(noise((5, 7), np.float32))
     for wrong, arguments, kind, said in [
         (image, {}, ValueError, "^at is missing"),
-        (image, {"at": []}, ValueError, "want one axis of numbers"),
-        (image, {"at": ["a"]}, ValueError, "want one axis of numbers"),
+        (image, {"at": []}, ValueError, "want one number or one axis"),
+        (image, {"at": ["a"]}, ValueError, "want one number or one axis"),
         (image, {"at": [np.inf]}, ValueError, "NaN or infinite"),
         (image, {"at": [-1e300]}, ValueError, "below all of float32, where χ is 0"),
         (image, {"at": [1], "dims": 3}, ValueError, "dims says"),

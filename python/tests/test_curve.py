@@ -197,6 +197,8 @@ def test_at_and_out():
     assert c(2.5) == whole(2) and c([255, -1]).tolist() == [1, 0]
     with pytest.raises(ValueError, match="none of them"):
         c(2)
+    assert eccbench.curve(image, at=2).chi.tolist() == [whole(2)]
+    assert [c.chi.tolist() for c in eccbench.curve(np.stack([image, image]), batch_axis=0, at=2)] == [[whole(2)]] * 2
     batch = np.empty((2, 3), np.int64)
     curves = eccbench.curve(np.stack([image, image]), batch_axis=0, at=[0, 1, 2], out=batch)
     assert batch.tolist() == [whole([0, 1, 2]).tolist()] * 2 and len(curves) == 2
@@ -273,7 +275,7 @@ def test_unverified():
     (np.zeros((2, 2), complex), TypeError, "its magnitude"),
     (np.zeros((2, 2), object), TypeError, "array of object"),
     (np.zeros((2, 2), "M8[s]"), TypeError, "array of datetime"),
-    (np.zeros((2, 0)), ValueError, "every axis must be at least 1"),
+    (np.zeros((2, 0)), ValueError, "no voxels"),
     (np.zeros((1, 2, 3, 4)), ValueError, "batch_axis"),
     (np.float32(3), ValueError, "want 1 to 3 axes"),
 ])

@@ -17,8 +17,7 @@ func Differences(in *assess.Pair, sets []assess.Set, constructions []int, cores 
 	all, lists := find(in, sets, cores), make([][]assess.Difference, len(sets)*len(constructions))
 	for i, set := range sets {
 		if m := newMasks(in.Shape(), all.of(i), cores); m != nil {
-			m.each(union, m.findGaps)
-			m.each(union, m.joinParts, m.joinGaps)
+			m.each(union, m.joinRuns, m.joinGaps)
 			for k, construction := range constructions {
 				lists[i*len(constructions)+k] = m.differences(set.Name, construction)
 			}
@@ -35,8 +34,7 @@ func (m *masks) differences(label string, construction int) (list []assess.Diffe
 			names[3] = strings.Replace(names[3], "cavity", "hole", 1)
 		}
 		other := 1 - side
-		for _, p := range m.partsOf(m.set, side, other, m.parts[side][construction].parent,
-			m.parts[other][construction].parent) {
+		for _, p := range partsOf(m.parts[side], m.parts[other], construction) {
 			switch {
 			case p.Meets > 1:
 				p.Kind = names[2]
@@ -49,8 +47,7 @@ func (m *masks) differences(label string, construction int) (list []assess.Diffe
 			}
 			list = append(list, p)
 		}
-		for _, p := range m.partsOf(m.rest, side, other, m.gaps[side][construction].parent,
-			m.gaps[other][construction].parent) {
+		for _, p := range partsOf(m.gaps[side], m.gaps[other], construction) {
 			if p.Kind = names[3]; p.Meets == 0 {
 				list = append(list, p)
 			}
@@ -62,7 +59,7 @@ func (m *masks) differences(label string, construction int) (list []assess.Diffe
 	for i := range list {
 		d := &list[i]
 		d.Label = label
-		for axis, from := range [3]int{0, m.y, m.z} {
+		for axis, from := range [3]int{m.x, m.y, m.z} {
 			d.Least[axis] += int64(from)
 			d.Greatest[axis] += int64(from)
 		}
@@ -85,8 +82,8 @@ func (m *masks) contacts() (list []assess.Difference) {
 
 // loose returns the components of a mask in V, except the largest of each component in T.
 func (m *masks) loose(side, other int) (list []assess.Difference) {
-	faces, corners := m.parts[side][assess.V].parent, m.parts[side][assess.T].parent
-	all := m.partsOf(m.set, side, other, faces, m.parts[other][assess.V].parent)
+	faces, corners := m.parts[side].parent[assess.V], m.parts[side].parent[assess.T]
+	all := partsOf(m.parts[side], m.parts[other], assess.V)
 	var of []int32 // the component in T of each component in V
 	for i, root := range faces[1:] {
 		if root == int32(i+1) {
@@ -109,33 +106,30 @@ func (m *masks) loose(side, other int) (list []assess.Difference) {
 }
 
 // partsOf returns the components of one side, ordered by first voxel, each with the number of
-// components of the other side that it meets. The outside is excluded on both sides.
-func (m *masks) partsOf(all [masksOfSet]runs, side, other int, parent, its []int32) []assess.Difference {
-	var list []assess.Difference
+// components of the other side that it meets. The trunk is excluded on both sides.
+func partsOf(side, other *forest, construction int) (list []assess.Difference) {
+	parent, its := side.parent[construction], other.parent[construction]
 	index := map[int32]int{}
-	mine, h := all[side], m.h
-	for row := range len(mine.start) - 1 {
-		for i := mine.start[row]; i < mine.start[row+1]; i++ {
-			root, r := parent[i+1], mine.list[i]
-			if root == 0 {
-				continue
-			}
-			k, ok := index[root]
-			if !ok {
-				k = len(list)
-				index[root] = k
-				list = append(list, assess.Difference{Least: [3]int64{math.MaxInt64, math.MaxInt64, math.MaxInt64}})
-			}
-			d := &list[k]
-			d.Voxels += int64(r.hi - r.lo)
-			for axis, span := range [3][2]int{{int(r.lo), int(r.hi) - 1}, {row % h, row % h}, {row / h, row / h}} {
-				d.Least[axis] = min(d.Least[axis], int64(span[0]))
-				d.Greatest[axis] = max(d.Greatest[axis], int64(span[1]))
-			}
+	side.eachRun(func(node int32, z, y, lo, hi int) {
+		root := parent[node]
+		if root == 0 {
+			return
 		}
-	}
+		k, ok := index[root]
+		if !ok {
+			k = len(list)
+			index[root] = k
+			list = append(list, assess.Difference{Least: [3]int64{math.MaxInt64, math.MaxInt64, math.MaxInt64}})
+		}
+		d := &list[k]
+		d.Voxels += int64(hi - lo)
+		for axis, span := range [3][2]int{{lo, hi - 1}, {y, y}, {z, z}} {
+			d.Least[axis] = min(d.Least[axis], int64(span[0]))
+			d.Greatest[axis] = max(d.Greatest[axis], int64(span[1]))
+		}
+	})
 	met := map[[2]int32]bool{}
-	mine.meet(all[other], func(i, j int32) {
+	side.meet(other, func(i, j int32) {
 		pair := [2]int32{parent[i], its[j]}
 		if pair[0] != 0 && pair[1] != 0 && !met[pair] {
 			met[pair] = true

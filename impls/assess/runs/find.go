@@ -12,8 +12,7 @@ import (
 
 // A placed is a run and its row in the whole image.
 type placed struct {
-	row int32
-	run
+	row, lo, hi int32 // voxels lo ≤ x < hi
 }
 
 // found are the runs of each set in both images by slab of rows, sorted by row.
@@ -114,7 +113,7 @@ func appendRuns[T uint8 | uint16](to [][]placed, setsOf [][]int, values []T, w, 
 				if last >= 0 && to[s][last].row == int32(i) && to[s][last].hi == int32(x) {
 					to[s][last].hi += int32(n) // another label of the set
 				} else {
-					to[s] = append(to[s], placed{int32(i), run{int32(x), int32(x + n)}})
+					to[s] = append(to[s], placed{int32(i), int32(x), int32(x + n)})
 				}
 			}
 			x += n
@@ -122,15 +121,16 @@ func appendRuns[T uint8 | uint16](to [][]placed, setsOf [][]int, values []T, w, 
 	}
 }
 
-// A box is d planes of h rows, starting at plane z and row y.
-type box struct{ z, y, d, h int }
+// A box is d planes of h rows, starting at plane z, row y and voxel x.
+type box struct{ z, y, x, d, h int }
 
-// boxOf returns the bounding box of some runs, in planes of h rows.
-func boxOf(set [2][]placed, h int32) box {
-	lo, hi := [2]int32{math.MaxInt32, math.MaxInt32}, [2]int32{-1, -1}
+// spaceOf returns the space of the bounding box of some runs, in planes of h rows.
+func spaceOf(set [2][]placed, h int32) space {
+	lo, hi := [3]int32{math.MaxInt32, math.MaxInt32, math.MaxInt32}, [3]int32{-1, -1, -1}
 	for _, runs := range set {
 		before := int32(-1)
 		for _, r := range runs {
+			lo[2], hi[2] = min(lo[2], r.lo), max(hi[2], r.hi-1)
 			if r.row == before {
 				continue
 			}
@@ -140,26 +140,38 @@ func boxOf(set [2][]placed, h int32) box {
 			}
 		}
 	}
-	return box{int(lo[0]), int(lo[1]), int(hi[0] - lo[0] + 1), int(hi[1] - lo[1] + 1)}
+	s := space{box: box{int(lo[0]), int(lo[1]), int(lo[2]), int(hi[0] - lo[0] + 1), int(hi[1] - lo[1] + 1)}}
+	s.words = int(hi[2]-lo[2])/64 + 1
+	s.stride = s.words + 1
+	s.plane = (s.h + 2) * s.stride
+	return s
 }
 
-// place numbers runs by the rows of a box, from planes of h rows.
-func (b box) place(placed []placed, h int32) runs {
-	r := runs{start: make([]int32, 1, b.d*b.h+1), list: make([]run, 0, len(placed))}
-	before, row := int32(-1), 0
-	for _, p := range placed {
-		if p.row != before {
-			before, row = p.row, (int(p.row/h)-b.z)*b.h+int(p.row%h)-b.y
+// place returns the mask of runs from planes of h rows.
+func (s *space) place(runs []placed, h int32) []uint64 {
+	mask := s.newMask()
+	before, first := int32(-1), 0
+	for _, r := range runs {
+		if r.row != before {
+			before, first = r.row, s.row(int(r.row/h)-s.z, int(r.row%h)-s.y)
 		}
-		for len(r.start) <= row {
-			r.start = append(r.start, int32(len(r.list)))
+		mark(mask[first:], r.lo-int32(s.x), r.hi-int32(s.x))
+	}
+	return mask
+}
+
+// mark sets the bits lo ≤ i < hi.
+func mark(row []uint64, lo, hi int32) {
+	for first, last, i := lo/64, (hi-1)/64, lo/64; i <= last; i++ {
+		word := uint64(math.MaxUint64)
+		if i == first {
+			word <<= lo % 64
 		}
-		r.list = append(r.list, p.run)
+		if i == last {
+			word &= math.MaxUint64 >> (63 - (hi-1)%64)
+		}
+		row[i] |= word
 	}
-	for len(r.start) <= b.d*b.h {
-		r.start = append(r.start, int32(len(r.list)))
-	}
-	return r
 }
 
 // countRuns counts the runs of each code along the rows of both images. The count of code 0 is the
@@ -210,8 +222,12 @@ const ones = 0x0101010101010101
 // endOfBytes is endOf for bytes, eight at a time.
 func endOfBytes(row []uint8) int {
 	all, i := uint64(row[0])*ones, 0
+	differs := func(at int) uint64 { return binary.LittleEndian.Uint64(row[at:]) ^ all }
+	for i+32 <= len(row) && differs(i)|differs(i+8)|differs(i+16)|differs(i+24) == 0 {
+		i += 32
+	}
 	for ; i+8 <= len(row); i += 8 {
-		if v := binary.LittleEndian.Uint64(row[i:]) ^ all; v != 0 {
+		if v := differs(i); v != 0 {
 			return i + bits.TrailingZeros64(v)/8
 		}
 	}

@@ -1,11 +1,13 @@
 // Package runs compares the topology of two segmentations by runs of voxels along rows.
 //
 // One pass over both images lists the runs of all labels, so the cost of a label depends on its
-// number of runs. Union and find joins runs of neighbouring rows, once for each connectivity, which
-// counts components and cavities of both masks and their union. Tunnels follow from the Euler
-// characteristic, counted at the edges that rows share. A component of the union is matched if it
-// has runs of both masks. Two background components of the two masks are joined if they overlap. A
-// joined component other than the outside is a matched cavity.
+// number of runs. They are marked in words of bits, one bit per voxel. A trunk, which is part of the
+// outside or of a large component, grows on the bits. Union and find joins the runs of the other
+// voxels with it and with neighbouring rows, once for each connectivity. That counts components and
+// cavities of both masks and their union. Tunnels follow from the Euler characteristic, counted at
+// the edges that rows share. A component of the union is matched if it has voxels of both masks. Two
+// background components of the two masks are joined if they overlap. A joined component other than
+// the outside is a matched cavity.
 package runs
 
 import (
@@ -64,8 +66,13 @@ func (Implementation) CanDo(in *assess.Pair, c bench.Conditions) error {
 		need(in, c.Cores()), "%d bytes for each run in %d voxels", runBytes, n)
 }
 
-// runBytes is the memory of a run with its nodes in the forests of both constructions.
-const runBytes = 24
+// runBytes is the memory of a run as listed, and with its nodes in both parent lists of a mask, of the
+// union and of their gaps. wordBytes is the memory of a word of the masks, the gaps, the trunks and
+// the nodes.
+const (
+	runBytes  = 4 * 24
+	wordBytes = 3 * (3*8 + 2*4)
+)
 
 // need returns the memory of the sets compared at the same time, the largest first, and of the
 // lists of runs of all others. A set has three masks and their complements, each with at most as
@@ -86,7 +93,7 @@ func need(in *assess.Pair, cores int) (bytes int64) {
 	slices.SortFunc(each, func(a, b int64) int { return cmp.Compare(b, a) })
 	for i, n := range each {
 		if i < cores {
-			bytes += 4*runBytes*n + 8*masksOfSet*s.D*s.H
+			bytes += runBytes*n + wordBytes*(min(s.D, n)+2)*(min(s.H, n)+2)*(s.W/64+2)
 		} else {
 			bytes += n * int64(unsafe.Sizeof(placed{}))
 		}
@@ -141,17 +148,16 @@ const (
 type masks struct {
 	flat  bool
 	cores int
-	box
-	set  [masksOfSet]runs // of the masks
-	rest [masksOfSet]runs // of the gaps; the outside is at both ends of each row
-	// Components by construction, of the masks and of their gaps.
-	parts, gaps [masksOfSet]forests
-	euler       [masksOfSet][assess.Constructions]int64
+	space
+	set   [masksOfSet][]uint64
+	parts [masksOfSet]*forest // components of the masks
+	gaps  [masksOfSet]*forest // components of the backgrounds; the trunk is of the outside
+	euler [masksOfSet][assess.Constructions]int64
 }
 
 // newMasks places the runs of both masks of a set. It returns nil for an empty set.
 func newMasks(of grid.Shape, set [2][]placed, cores int) *masks {
-	m := &masks{flat: of.D == 1, cores: cores, box: boxOf(set, int32(of.H))}
+	m := &masks{flat: of.D == 1, cores: cores, space: spaceOf(set, int32(of.H))}
 	if m.d <= 0 {
 		return nil
 	}
@@ -164,31 +170,45 @@ func (m *masks) each(n int, tasks ...func(of int)) {
 	crew.InTurn(m.cores, n*len(tasks), func(_, i int) { tasks[i%len(tasks)](i / len(tasks)) })
 }
 
-func (m *masks) findGaps(of int)  { m.rest[of] = m.set[of].complement() }
-func (m *masks) joinParts(of int) { m.parts[of] = join(m.set[of], m.d, m.h, assess.T) }
+// joinRuns joins all runs, and joinParts those outside a large component.
+func (m *masks) joinRuns(of int) { m.parts[of] = m.connect(m.set[of], nil, assess.T) }
+
+func (m *masks) joinParts(of int) {
+	trunk, left := m.inside(m.set[of])
+	m.parts[of] = m.connect(left, trunk, assess.T)
+	if trunk != nil {
+		for k := range m.parts[of].components {
+			m.parts[of].components[k]++
+		}
+	}
+}
 
 // joinGaps joins gaps, at corners in V, unlike the mask.
 func (m *masks) joinGaps(of int) {
-	m.gaps[of] = joinAround(m.rest[of], m.d, m.h, assess.V, m.flat)
+	trunk, left := m.outside(m.set[of], m.flat)
+	m.gaps[of] = m.connect(left, trunk, assess.V)
 }
 
 func (m *masks) countEuler(of int) {
 	if !m.flat { // in 2D numbers does without
-		m.euler[of] = m.set[of].euler(m.d, m.h)
+		m.euler[of] = m.space.euler(m.set[of])
 	}
 }
 
 // compare counts the features of the masks and the matched ones.
 func (m *masks) compare(fault Fault) (c assess.Comparison) {
-	m.set[union] = m.set[pred].union(m.set[truth])
-	m.each(masksOfSet, m.findGaps)
+	m.set[union] = make([]uint64, len(m.set[pred]))
+	for p, v := range m.set[pred] {
+		m.set[union][p] = v | m.set[truth][p]
+	}
 	m.each(masksOfSet, m.joinParts, m.joinGaps, m.countEuler)
-	c.Pred, c.Truth = m.set[pred].count(), m.set[truth].count()
-	c.Both = c.Pred + c.Truth - m.set[union].count()
+	c.Pred, c.Truth = count(m.set[pred]), count(m.set[truth])
+	c.Both = c.Pred + c.Truth - count(m.set[union])
+	met := m.parts[union].meetMasks(m.set[:union])
 	crew.InTurn(m.cores, assess.Constructions, func(_, k int) {
 		t := &c.In[k]
 		t.Pred, t.Truth, t.Union = m.numbers(pred, k), m.numbers(truth, k), m.numbers(union, k)
-		t.Components = m.matchedParts(k)
+		t.Components = m.matchedParts(met, k)
 		t.Holes = m.matchedGaps(k, fault)
 		if fault == SharedUnion && k == assess.T {
 			t.Components = t.Union.B0
@@ -212,22 +232,22 @@ func add(to *assess.Comparison, c assess.Comparison) {
 
 // numbers returns the Betti numbers of a mask in a construction.
 func (m *masks) numbers(of, construction int) betti.Numbers {
-	parts, gaps := m.parts[of][construction].components, m.gaps[of][construction].components
+	parts, gaps := m.parts[of].components[construction], m.gaps[of].components[construction]
 	if m.flat {
 		return betti.Numbers{B0: parts, B1: gaps}
 	}
 	return betti.Of(parts, gaps, m.euler[of][construction])
 }
 
-// matchedParts counts the components of the union that have runs of both masks.
-func (m *masks) matchedParts(construction int) (n int64) {
-	parent := m.parts[union][construction].parent
-	met := make([]uint8, len(parent))
-	for of := pred; of <= truth; of++ {
-		m.set[of].meet(m.set[union], func(_, i int32) { met[parent[i]] |= 1 << of })
+// matchedParts counts the components of the union that have voxels of both masks; met are the masks of
+// each run.
+func (m *masks) matchedParts(met []uint8, construction int) (n int64) {
+	of := make([]uint8, len(met))
+	for i, root := range m.parts[union].parent[construction] {
+		of[root] |= met[i]
 	}
-	for _, both := range met {
-		if both == 3 {
+	for _, both := range of {
+		if both == 1<<pred|1<<truth {
 			n++
 		}
 	}
@@ -237,14 +257,21 @@ func (m *masks) matchedParts(construction int) (n int64) {
 // matchedGaps joins the components of both backgrounds where they overlap, and counts the joined
 // ones other than the outside.
 func (m *masks) matchedGaps(construction int, fault Fault) (n int64) {
-	a, b := m.gaps[pred][construction], m.gaps[truth][construction]
-	from := int32(len(a.parent))
-	parent := append(append(make([]int32, 0, len(a.parent)+len(b.parent)), a.parent...), b.parent...)
-	for i := range b.parent {
+	var parents [union][]int32
+	for of := range parents {
+		parents[of] = m.gaps[of].parent[construction]
+	}
+	from := int32(len(parents[pred]))
+	parent := slices.Concat(parents[pred], parents[truth])
+	for i := range parents[truth] {
 		parent[int(from)+i] += from
 	}
 	unite(parent, 0, from) // the outside of both
-	m.rest[pred].meet(m.rest[truth], func(i, j int32) { unite(parent, a.parent[i], from+b.parent[j]) })
+	for of := range parents {
+		own, other := m.gaps[of], 1-of
+		own.meetTrunk(m.set[other], m.gaps[other].left, func(i int32) { unite(parent, int32(of)*from+i, 0) })
+	}
+	m.gaps[pred].meet(m.gaps[truth], func(i, j int32) { unite(parent, i, from+j) })
 	flatten(parent)
 	met := make([]bool, from)
 	for _, root := range parent[from:] {

@@ -166,12 +166,11 @@ func ReadTetGen(elements, nodes []byte) (*Mesh, error) {
 		return nil, fmt.Errorf(".ele: elements of %d nodes: want tetrahedra or triangles", each)
 	}
 	w.newline()
-	var s []uint32
+	s := make([]uint32, 0, corners*count)
 	for range count {
 		if _, err := w.int("the number of an element", 0); err != nil {
 			return nil, fmt.Errorf(".ele: %w", err)
 		}
-		s = s[:0]
 		for range corners {
 			v, err := w.int("a node of an element", base)
 			if err == nil && v-base >= n {
@@ -182,12 +181,13 @@ func ReadTetGen(elements, nodes []byte) (*Mesh, error) {
 			}
 			s = append(s, uint32(v-base))
 		}
-		c.add(s...)
 		w.newline()
 	}
 	if err := w.end(count, "elements"); err != nil {
 		return nil, fmt.Errorf(".ele: %w", err)
 	}
+	c.Tops = make([][]uint32, corners)
+	c.Tops[corners-1] = s
 	return c, nil
 }
 

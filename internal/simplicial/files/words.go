@@ -157,6 +157,10 @@ func (w *words) count(what string, bytesEach int64) (int64, error) {
 // points reads three coordinates of each of n vertices, each after its number if numbered. Other
 // words on a line are skipped.
 func (w *words) points(n int64, dim int, numbered bool) (points []float64, ids []int64, err error) {
+	points = make([]float64, 0, 3*n)
+	if numbered {
+		ids = make([]int64, 0, n)
+	}
 	for range n {
 		if numbered {
 			id, err := w.int("the number of a vertex", 0)

@@ -218,16 +218,16 @@ const (
 )
 
 // newJudged packs the masks of a set within an extent. member is 1 for the codes of the set.
-func newJudged(p *Pair, member []uint8, all extent) *judged {
+func newJudged(p *Pair, member []uint8, within extent) *judged {
 	of := p.Shape()
-	m := &judged{space: newSpace(all, of.D == 1)}
+	m := &judged{space: newSpace(within, of.D == 1)}
 	crew.Each(ofUnion, func(k int) {
 		f := []*grid.Field{p.Pred, p.Truth}[k]
-		m.masks[k], m.some[k] = make([]uint64, m.planes*m.plane()), make([]bool, m.planes*m.rows)
-		for z := all.least[0]; z <= all.greatest[0]; z++ {
-			for y := all.least[1]; y <= all.greatest[1]; y++ {
-				from := (z*of.H+y)*of.W + all.least[2]
-				to := m.row(m.masks[k], z-all.least[0]+m.below, y-all.least[1]+1)
+		m.masks[k] = m.newMask()
+		for z := within.least[0]; z <= within.greatest[0]; z++ {
+			for y := within.least[1]; y <= within.greatest[1]; y++ {
+				from := (z*of.H+y)*of.W + within.least[2]
+				to := m.row(m.masks[k].bits, z-within.least[0]+m.below, y-within.least[1]+1)
 				if f.Type() == grid.Uint8 {
 					mark(to, f.Data()[from:][:m.w], member)
 				} else {
@@ -239,21 +239,20 @@ func newJudged(p *Pair, member []uint8, all extent) *judged {
 					to[i] = to[i]<<1 | to[i-1]>>63
 				}
 				to[0] <<= 1
-				m.some[k][m.index(z-all.least[0]+m.below, y-all.least[1]+1)] = some != 0
+				m.masks[k].some[m.index(z-within.least[0]+m.below, y-within.least[1]+1)] = some != 0
 			}
 		}
 	})
-	m.masks[ofUnion], m.some[ofUnion] = make([]uint64, len(m.masks[ofPred])), make([]bool, len(m.some[ofPred]))
-	for i, some := range m.some[ofPred] {
-		if m.some[ofUnion][i] = some || m.some[ofTruth][i]; !m.some[ofUnion][i] {
+	pred, truth, all := m.masks[ofPred], m.masks[ofTruth], m.newMask()
+	for i, some := range pred.some {
+		if all.some[i] = some || truth.some[i]; !all.some[i] {
 			continue
 		}
-		from, to := int64(i)*m.words, int64(i+1)*m.words
-		pred, truth := m.masks[ofPred][from:to], m.masks[ofTruth][from:to]
-		for k, v := range pred {
-			m.masks[ofUnion][from+int64(k)] = v | truth[k]
+		for k := int64(i) * m.words; k < int64(i+1)*m.words; k++ {
+			all.bits[k] = pred.bits[k] | truth.bits[k]
 		}
 	}
+	m.masks[ofUnion] = all
 	return m
 }
 

@@ -35,6 +35,16 @@ func (s space) index(z, y int64) int64 { return z*s.rows + y }
 // row returns the words of a row of a mask.
 func (s space) row(mask []uint64, z, y int64) []uint64 { return mask[s.index(z, y)*s.words:][:s.words] }
 
+// A mask is the bits of voxels, and whether each row has any.
+type mask struct {
+	bits []uint64
+	some []bool
+}
+
+func (s space) newMask() mask {
+	return mask{make([]uint64, s.planes*s.plane()), make([]bool, s.planes*s.rows)}
+}
+
 // euler returns the Euler characteristics of a mask.
 func (s space) euler(mask []uint64) (n [Constructions]int64) {
 	at := func(z int64) *cells.PlaneSet { return cells.PlaneSetOf(mask[z*s.plane():], s.rows-2, s.w+1) }
@@ -114,15 +124,15 @@ func (g *graph) search() (n int64, of []int32) {
 	return n, of
 }
 
-// A scan visits the rows of a mask in order, or of its complement, and builds a graph for each
+// A scan visits the rows of a mask in order, or of its closed gaps, and builds a graph for each
 // adjacency. The graph has a node where a run of voxels in a row touches no earlier run. Other runs
 // belong to the node of an earlier run that they touch. If a run touches several nodes, edges join
-// them. So the components of the graph are those of the mask.
+// them. So the components of the graph are those of the mask. In the graphs of gaps node 0 is the
+// outside with the open gaps.
 type scan struct {
 	space
-	mask      []uint64
-	some      []bool // whether each row of the mask has voxels
-	inverted  uint64 // all ones for the complement
+	mask
+	open      []uint64 // the open gaps; nil in the scan of a mask
 	graphs    [adjacencies]graph
 	now, last labels   // of the current plane and the one before
 	none      []uint64 // an empty row
@@ -144,25 +154,71 @@ type nodes [adjacencies]int32
 // unset are the nodes of the runs of a word before they are linked.
 var unset = slices.Repeat([]nodes{{-1, -1}}, 32)
 
-// A row is the words of a row, to be inverted for a complement, and the labels of its runs.
+// A row is the words of a row, and the labels of its runs.
 type row struct {
 	words  []uint64
 	before []int32
 	*labels
 }
 
-// scan returns a scan of a mask, or of its complement.
-func (m *judged) scan(of int, complement bool) *scan {
-	s := m.space
-	c := &scan{space: s, mask: m.masks[of], some: m.some[of], none: make([]uint64, s.words)}
+func (s space) scan(of mask) *scan {
+	c := &scan{space: s, mask: of, none: make([]uint64, s.words)}
 	c.now.before, c.last.before = make([]int32, s.plane()), make([]int32, s.plane())
-	if complement {
-		c.inverted = ^uint64(0)
-		for i := range c.none {
-			c.none[i] = c.inverted
+	return c
+}
+
+// scanGaps returns a scan of the closed gaps of a mask.
+func (m *judged) scanGaps(of int) *scan {
+	open, closed := m.divideGaps(m.masks[of])
+	s := m.scan(closed)
+	s.open = open
+	for k := range s.graphs {
+		s.graphs[k].nodes = 1
+	}
+	return s
+}
+
+// divideGaps divides the gaps of a mask into open and closed ones. Open gaps are those to which
+// certain paths lead from the outside, across faces. Each step leads to the next row, plane or voxel,
+// and then each leads back.
+func (s space) divideGaps(of mask) (open []uint64, closed mask) {
+	open, closed = s.newMask().bits, s.newMask()
+	none := make([]uint64, s.words)
+	row := func(i int64) []uint64 { return open[i*s.words:][:s.words] }
+	spread := func(i, by int64) {
+		to := row(i)
+		if !of.some[i] { // it starts outside
+			for k := range to {
+				to[k] = math.MaxUint64
+			}
+			return
+		}
+		beside, next, last := row(i+by), none, uint64(0)
+		if s.planes > 1 {
+			next = row(i + by*s.rows)
+		}
+		for k, v := range of.bits[i*s.words:][:s.words] {
+			gaps := ^v
+			v = (to[k] | beside[k] | next[k] | last>>63) & gaps
+			to[k] = v | gaps&^(gaps+v) // the carry runs to the end of a run
+			last = to[k]
 		}
 	}
-	return c
+	for i := range s.planes * s.rows {
+		spread(i, -1)
+	}
+	for i := s.planes*s.rows - 1; i >= 0; i-- {
+		spread(i, 1)
+	}
+	for i := range closed.some {
+		some := uint64(0)
+		for k := int64(i) * s.words; k < int64(i+1)*s.words; k++ {
+			closed.bits[k] = ^(open[k] | of.bits[k])
+			some |= closed.bits[k]
+		}
+		closed.some[i] = some != 0
+	}
+	return open, closed
 }
 
 // of returns a row, which is empty outside the box.
@@ -170,26 +226,26 @@ func (s *scan) of(l *labels, z, y int64) row {
 	if z < 0 || y < 0 || y == s.rows {
 		return row{words: s.none}
 	}
-	return row{s.row(s.mask, z, y), l.before[y*s.words:][:s.words], l}
+	return row{s.row(s.mask.bits, z, y), l.before[y*s.words:][:s.words], l}
 }
 
 // run returns the index in its plane of the run of a voxel of the row.
 func (s *scan) run(r row, x int64) int32 {
-	w := newWindow(r.words, int(x/64), s.inverted)
+	w := newWindow(r.words, int(x/64))
 	return w.run(r.before[x/64], int(x%64))
 }
 
 // A window is a word of a row, and the same word shifted such that bit x is voxel x − 1 or x + 1.
 type window struct{ before, at, after uint64 }
 
-func newWindow(row []uint64, i int, inverted uint64) (w window) {
-	w.at = row[i] ^ inverted
+func newWindow(row []uint64, i int) (w window) {
+	w.at = row[i]
 	w.before, w.after = w.at<<1, w.at>>1
 	if i > 0 {
-		w.before |= (row[i-1] ^ inverted) >> 63
+		w.before |= row[i-1] >> 63
 	}
 	if i+1 < len(row) {
-		w.after |= (row[i+1] ^ inverted) << 63
+		w.after |= row[i+1] << 63
 	}
 	return w
 }
@@ -215,21 +271,10 @@ func (s *scan) next(z, y int64) {
 	s.c, s.d, s.own, s.b = s.own, s.b, s.after, s.e
 	s.after, s.e = s.of(&s.now, z, y+1), s.of(&s.last, z-1, y+1)
 	first := len(s.now.nodes)
-	if i := s.index(z, y); !s.some[i] {
-		if s.inverted == 0 {
-			return
-		}
-		if y > 0 && !s.some[i-1] && (z == 0 || !s.some[i-s.rows]) {
-			// Rows c and b are full, too. Row d, which has voxels at its ends, connects them across faces.
-			s.now.nodes = append(s.now.nodes, s.now.nodes[s.c.before[0]])
-			s.own.before[0] = int32(first)
-			for i := range s.own.before[1:] {
-				s.own.before[1+i] = int32(first) + 1
-			}
-			return
-		}
+	if !s.some[s.index(z, y)] {
+		return
 	}
-	s.scanRow()
+	s.scanRow(z, y)
 	for i := range s.now.nodes[first:] {
 		for k, node := range s.now.nodes[first+i] {
 			if g := &s.graphs[k]; node < 0 {
@@ -241,22 +286,25 @@ func (s *scan) next(z, y int64) {
 }
 
 // scanRow links the runs of a row.
-func (s *scan) scanRow() {
+func (s *scan) scanRow(z, y int64) {
 	own, before := s.own.words, s.own.before[:len(s.own.words)]
 	b, c, d := s.b.words[:len(own)], s.c.words[:len(own)], s.d.words[:len(own)]
 	last := uint64(0) // the voxels of the previous word in this row and in c
 	for i := range own {
 		before[i] = int32(len(s.now.nodes))
-		v := own[i] ^ s.inverted
-		vc := v & (c[i] ^ s.inverted)
-		if all := vc & (b[i] ^ s.inverted) & (d[i] ^ s.inverted); v == 0 || all == math.MaxUint64 && last>>63 == 1 {
+		v := own[i]
+		vc := v & c[i]
+		if all := vc & b[i] & d[i]; v == 0 || all == math.MaxUint64 && last>>63 == 1 {
 			last = vc
 			continue
 		}
-		w := newWindow(own, i, s.inverted)
+		w := newWindow(own, i)
 		s.now.nodes = append(s.now.nodes, unset[:bits.OnesCount64(v&^w.before)]...)
 		s.linkFaces(w, i, vc&^(vc<<1|last>>63))
 		s.linkCorners(w, i)
+		if s.open != nil {
+			s.linkOutside(w, z, y, i)
+		}
 		last = vc
 	}
 }
@@ -265,13 +313,13 @@ func (s *scan) scanRow() {
 // link with row b is left out where rows c and d have the voxel too: three other links imply it.
 func (s *scan) linkFaces(w window, i int, starts uint64) {
 	if starts != 0 {
-		s.link(faces, w, i, s.c, newWindow(s.c.words, i, s.inverted), starts, 0)
+		s.link(faces, w, i, s.c, newWindow(s.c.words, i), starts, 0)
 	}
-	both := w.at & (s.b.words[i] ^ s.inverted)
-	implied := both & (s.c.words[i] ^ s.inverted) & (s.d.words[i] ^ s.inverted)
+	both := w.at & s.b.words[i]
+	implied := both & s.c.words[i] & s.d.words[i]
 	implied |= both &^ (both + implied) // up to the end of a run
 	if ends := both &^ (both>>1 | implied); ends != 0 {
-		s.link(faces, w, i, s.b, newWindow(s.b.words, i, s.inverted), ends, 0)
+		s.link(faces, w, i, s.b, newWindow(s.b.words, i), ends, 0)
 	}
 }
 
@@ -296,15 +344,43 @@ func (s *scan) link(adjacency int, w window, i int, to row, its window, voxels u
 // linkCorners links runs in a word with runs that share edges or corners alone. A link is left out
 // if a third voxel touches both voxels: links across faces, then those across edges imply it.
 func (s *scan) linkCorners(w window, i int) {
-	b, c := newWindow(s.b.words, i, s.inverted), newWindow(s.c.words, i, s.inverted)
+	b, c := newWindow(s.b.words, i), newWindow(s.c.words, i)
 	s.linkBeside(w, i, s.c, c, w.at&^c.at, w)
 	s.linkBeside(w, i, s.b, b, w.at&^b.at, w)
 	if free := w.at &^ (b.at | c.at); free != 0 {
-		s.linkBeside(w, i, s.d, newWindow(s.d.words, i, s.inverted), free, w.union(b).union(c))
+		s.linkBeside(w, i, s.d, newWindow(s.d.words, i), free, w.union(b).union(c))
 	}
-	if free := w.at &^ (b.at | (s.after.words[i] ^ s.inverted)); free != 0 {
-		g := newWindow(s.after.words, i, s.inverted)
-		s.linkBeside(w, i, s.e, newWindow(s.e.words, i, s.inverted), free, w.union(b).union(g))
+	if free := w.at &^ (b.at | s.after.words[i]); free != 0 {
+		g := newWindow(s.after.words, i)
+		s.linkBeside(w, i, s.e, newWindow(s.e.words, i), free, w.union(b).union(g))
+	}
+}
+
+// linkOutside links runs in a word with the outside where they touch an open gap. No closed gap is at
+// the border of the box.
+func (s *scan) linkOutside(w window, z, y int64, i int) {
+	var near [adjacencies]uint64
+	for dz := max(-1, -z); dz <= min(1, s.planes-1-z); dz++ {
+		for dy := int64(-1); dy <= 1; dy++ {
+			o := newWindow(s.row(s.open, z+dz, y+dy), i)
+			near[corners] |= o.before | o.at | o.after
+			switch {
+			case dz == 0 && dy == 0:
+				near[faces] |= o.before | o.after
+			case dz == 0 || dy == 0:
+				near[faces] |= o.at
+			}
+		}
+	}
+	for k := range near {
+		for v := near[k] & w.at; v != 0; v &= v - 1 {
+			run := &s.now.nodes[w.run(s.own.before[i], bits.TrailingZeros64(v))]
+			if run[k] < 0 {
+				run[k] = 0
+			} else if run[k] > 0 {
+				s.graphs[k].join(edge{run[k], 0})
+			}
+		}
 	}
 }
 
@@ -326,8 +402,7 @@ func (s *scan) linkBeside(w window, i int, to row, its window, free uint64, betw
 // A judged is the masks of a set, and what the judge counts of them.
 type judged struct {
 	space
-	masks   [masksOfSet][]uint64
-	some    [masksOfSet][]bool             // whether each row of a mask has voxels
+	masks   [masksOfSet]mask
 	parts   [masksOfSet][adjacencies]int64 // components of the masks
 	gaps    [masksOfSet][adjacencies]int64 // of their complements
 	euler   [masksOfSet][Constructions]int64
@@ -337,19 +412,18 @@ type judged struct {
 
 // count counts everything.
 func (m *judged) count() {
-	tasks := []func(){m.countGaps, m.countUnion, func() { m.gaps[ofUnion] = m.components(ofUnion, true) }}
+	tasks := []func(){m.countGaps, m.countUnion, func() { m.gaps[ofUnion] = m.components(m.scanGaps(ofUnion)) }}
 	for k := range ofUnion {
-		tasks = append(tasks, func() { m.parts[k] = m.components(k, false) })
+		tasks = append(tasks, func() { m.parts[k] = m.components(m.scan(m.masks[k])) })
 	}
 	for k := range m.masks {
-		tasks = append(tasks, func() { m.euler[k] = m.space.euler(m.masks[k]) })
+		tasks = append(tasks, func() { m.euler[k] = m.space.euler(m.masks[k].bits) })
 	}
 	crew.InTurn(workers, len(tasks), func(_, i int) { tasks[i]() })
 }
 
-// components counts the components of a mask or its complement.
-func (m *judged) components(of int, complement bool) (n [adjacencies]int64) {
-	s := m.scan(of, complement)
+// components counts the components that a scan finds.
+func (m *judged) components(s *scan) (n [adjacencies]int64) {
 	m.eachRow(s.next)
 	for k := range n {
 		n[k], _ = s.graphs[k].search()
@@ -367,7 +441,7 @@ func (s space) eachRow(f func(z, y int64)) {
 
 // countUnion counts the components of the union, and the components with voxels of both masks.
 func (m *judged) countUnion() {
-	s := m.scan(ofUnion, false)
+	s := m.scan(m.masks[ofUnion])
 	var met [adjacencies][]uint8 // by node: bit k if a run of mask k is in the node's component
 	m.eachRow(func(z, y int64) {
 		if s.next(z, y); !s.some[m.index(z, y)] {
@@ -377,7 +451,7 @@ func (m *judged) countUnion() {
 			met[k] = append(met[k], make([]uint8, int(s.graphs[k].nodes)-len(met[k]))...)
 		}
 		for of := range ofUnion {
-			eachStart(m.row(m.masks[of], z, y), 0, func(x int64) {
+			eachStart(m.row(m.masks[of].bits, z, y), func(x int64) {
 				for k, node := range s.now.nodes[s.run(s.own, x)] {
 					met[k][node] |= 1 << of
 				}
@@ -402,25 +476,38 @@ func (m *judged) countUnion() {
 func (m *judged) countGaps() {
 	var scans [ofUnion]*scan
 	for k := range scans {
-		scans[k] = m.scan(k, true)
+		scans[k] = m.scanGaps(k)
 	}
 	var shared [adjacencies]graph // its edges join a node of each complement
+	for k := range shared {
+		shared[k].join(edge{0, 0})
+	}
+	both := make([]uint64, m.words)
+	share := func(a, b []uint64, nodesAt func(x int64) (pred, truth nodes)) {
+		for i, v := range a {
+			both[i] = v & b[i]
+		}
+		eachStart(both, func(x int64) {
+			p, t := nodesAt(x)
+			for k := range shared {
+				shared[k].join(edge{p[k], t[k]})
+			}
+		})
+	}
+	at := func(side int, x int64) nodes { return scans[side].now.nodes[scans[side].run(scans[side].own, x)] }
 	m.eachRow(func(z, y int64) {
 		for _, s := range scans {
 			s.next(z, y)
 		}
-		if i := m.index(z, y); y > 0 && !m.some[ofUnion][i] && !m.some[ofUnion][i-1] {
-			return // the same nodes overlap in the row before
+		p, t := m.row(scans[ofPred].mask.bits, z, y), m.row(scans[ofTruth].mask.bits, z, y)
+		row := m.index(z, y)
+		if scans[ofPred].some[row] {
+			share(p, t, func(x int64) (pred, truth nodes) { return at(ofPred, x), at(ofTruth, x) })
+			share(p, m.row(scans[ofTruth].open, z, y), func(x int64) (pred, truth nodes) { return at(ofPred, x), nodes{} })
 		}
-		eachStart(m.row(m.masks[ofUnion], z, y), scans[0].inverted, func(x int64) {
-			var both [ofUnion]nodes
-			for k, s := range scans {
-				both[k] = s.now.nodes[s.run(s.own, x)]
-			}
-			for k := range shared {
-				shared[k].join(edge{both[ofPred][k], both[ofTruth][k]})
-			}
-		})
+		if scans[ofTruth].some[row] {
+			share(t, m.row(scans[ofPred].open, z, y), func(x int64) (pred, truth nodes) { return nodes{}, at(ofTruth, x) })
+		}
 	})
 	for k := range shared {
 		var component [ofUnion][]int32
@@ -445,11 +532,10 @@ func (m *judged) countGaps() {
 	}
 }
 
-// eachStart calls f with the first voxel of each run of a row, whose words are inverted by another.
-func eachStart(row []uint64, inverted uint64, f func(x int64)) {
+// eachStart calls f with the first voxel of each run of a row.
+func eachStart(row []uint64, f func(x int64)) {
 	last := uint64(0)
 	for i, v := range row {
-		v ^= inverted
 		for starts := v &^ (v<<1 | last>>63); starts != 0; starts &= starts - 1 {
 			f(int64(64*i + bits.TrailingZeros64(starts)))
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -29,6 +30,7 @@ func checks() []checktest.Check {
 		{Name: "orders of cyclic parts", Of: factorsDivide},
 		{Name: "universal coefficients", Of: universalCoefficients},
 		{Name: "two enumerations", Of: enumerationsAgree},
+		{Name: "three lowest vertices", Of: lowestVertices},
 		{Name: "ranks and torsion of random complexes", Of: ranksAreOfSmith},
 		{Name: "orders that are wrong", Of: wrongOrdersAreTold},
 		{Name: "encoded groups", Of: encoding},
@@ -334,9 +336,25 @@ func namesAreKnown(t *testing.T) {
 	}
 }
 
+// A ring of edges with three lowest vertices has three critical edges, in an odd cycle.
+func lowestVertices(t *testing.T) {
+	ring := &simplicial.Complex{}
+	for v := range uint32(6) {
+		ring.Add(v, (v+1)%6)
+		ring.Points = append(ring.Points, 0, 0, float64(v%2))
+	}
+	for _, over := range []Ring{2, 3, Rationals, Integers} {
+		out := Groups{[]int64{1, 1}, make([][]uint64, 2)}
+		if d, err := byRanks(&Problem{ring, over}, out, nil); d != nil || err != nil {
+			t.Errorf("over %v: %v, %v", over, d, err)
+		}
+	}
+}
+
 // The ranks of a random complex over primes, and its torsion by rows that hold little, follow from
 // the Smith forms of full matrices.
 func ranksAreOfSmith(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
 	for seed := range 12 {
 		for _, of := range []string{"random/vertices=6/dim=2/count=12", "random/vertices=8/dim=3/count=14", "random/vertices=7/dim=1/count=9", "wedge/with=moore,n=2/of=moore/n=3", "join/with=sphere,dim=0/of=moore/n=2"} {
 			name := fmt.Sprintf("%s/seed=%d", of, seed)
@@ -362,14 +380,22 @@ func ranksAreOfSmith(t *testing.T) {
 					}
 				}
 			}
+			scattered := &simplicial.Complex{Tops: p.Tops, Vertices: p.Vertices}
+			for range 3 * p.Vertices { // many vertices are lower than their neighbours
+				scattered.Points = append(scattered.Points, rng.Float64()-0.5)
+			}
 			for _, prime := range []int64{2, 3, 5, mostPrime} {
-				if got, want := c.betti(prime), g.overRing(Ring(prime)); !slices.Equal(got, want.Betti) {
-					t.Fatalf("%s over %d: %v, want %v", name, prime, got, want)
+				for _, c := range []*chains{c, chainsOf(&Problem{scattered, Ring(prime)})} {
+					if got, want := c.betti(prime), g.overRing(Ring(prime)); !slices.Equal(got, want.Betti) {
+						t.Fatalf("%s over %d: %v, want %v", name, prime, got, want)
+					}
 				}
 			}
 			for _, r := range []Ring{Integers, Rationals, 2, 3} {
-				if d, err := byRanks(&Problem{p.Complex, r}, g.overRing(r), nil); d != nil || err != nil {
-					t.Fatalf("%s over %v: %v, %v", name, r, d, err)
+				for _, complex := range []*simplicial.Complex{p.Complex, scattered} {
+					if d, err := byRanks(&Problem{complex, r}, g.overRing(r), nil); d != nil || err != nil {
+						t.Fatalf("%s over %v: %v, %v", name, r, d, err)
+					}
 				}
 			}
 		}

@@ -8,7 +8,6 @@ import (
 
 	"eccbench/internal/simplicial"
 	"eccbench/internal/verify"
-	"eccbench/internal/workloads/homology/torsion"
 )
 
 type (
@@ -113,34 +112,6 @@ func dividing(out Groups) *verify.Diff {
 		}
 	}
 	return nil
-}
-
-// groups returns the groups over the integers, by elimination from the greatest dimension down. If
-// a boundary begins with a simplex, with coefficient ±1, that simplex and its own boundary follow
-// from others.
-func (c *chains) groups() (Groups, error) {
-	g := NewGroups(len(c.count))
-	copy(g.Betti, c.count)
-	var known []bool
-	for d := len(c.count) - 1; d > 0; d-- {
-		faces := c.boundary[d]
-		rank, orders, begins, err := torsion.Of(c.count[d-1], c.count[d], func(i int64, list []torsion.Term) []torsion.Term {
-			for k, f := range faces[int(i)*(d+1) : (int(i)+1)*(d+1)] {
-				list = append(list, torsion.Term{Row: f, Times: int64(1 - 2*(k&1))})
-			}
-			return list
-		}, known)
-		if err == nil {
-			g.Torsion[d-1], err = short(orders)
-		}
-		if err != nil {
-			return g, err
-		}
-		g.Betti[d] -= rank
-		g.Betti[d-1] -= rank
-		known = begins
-	}
-	return g, nil
 }
 
 // byPrimes compares groups with ranks over some primes if elimination over the integers is too

@@ -2,230 +2,511 @@ package homology
 
 import (
 	"cmp"
-	"fmt"
 	"math"
-	"math/bits"
 	"runtime"
 	"slices"
 
 	"eccbench/internal/crew"
 	"eccbench/internal/ranks"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/homology/torsion"
 )
 
 // The code below uses only the list of given simplices of package simplicial. So it is an
 // independent witness for implementations that number faces by that package.
 
-// A chains is all simplices of a complex with their boundaries, as numbers that come in no
-// order that means anything.
+// A chains is all simplices of a complex, most of them in pairs that eliminate each other. The
+// others are critical simplices of a discrete Morse function, with a boundary of their own.
 type chains struct {
-	count    []int64
-	vertices [][]uint32 // of each simplex, by dimension
-	boundary [][]uint32 // of each simplex, its faces; of face k the sign is (-1)^k
+	count    []int64    // simplices by dimension
+	critical [][]uint32 // the vertices of each critical simplex, ascending, by dimension
+	below    []lists
+	down     []uint32 // of each vertex: the other one of the edge that it is paired with, or itself
 }
 
-// chainsOf enumerates the faces of a complex, from the given simplices down.
+// A lists is lists of the same number of vertices, for each vertex above them. Together they are a
+// simplex, with its greatest vertex last.
+type lists struct {
+	size     int
+	start    []uint32 // of each vertex, a number of lists
+	vertices []uint32
+}
+
+// of returns the lists of a vertex, one after the other.
+func (l *lists) of(v uint32) []uint32 {
+	return l.vertices[int(l.start[v])*l.size : int(l.start[v+1])*l.size]
+}
+
+// atOnce is the number of vertices whose stars a core pairs in turn.
+const atOnce = 1 << 10
+
+// chainsOf pairs the simplices of a complex, within the star of each vertex.
 func chainsOf(p *Problem) *chains {
 	dims := len(p.Tops)
-	c := &chains{make([]int64, dims), make([][]uint32, dims), make([][]uint32, dims)}
-	swept := sweep(p)
-	var above []uint32
-	for d := dims - 1; d >= 0; d-- {
-		given := slices.Clone(p.Tops[d])
-		for s := range slices.Chunk(given, d+1) {
-			for i, v := range s {
-				if swept != nil {
-					s[i] = swept[v]
-				}
-				for j := i; j > 0 && s[j] < s[j-1]; j-- {
-					s[j], s[j-1] = s[j-1], s[j]
+	c := &chains{make([]int64, dims), make([][]uint32, dims), listsBelow(p), make([]uint32, p.Vertices)}
+	type part struct {
+		count    []int64
+		critical [][]uint32
+	}
+	parts := make([]part, (p.Vertices+atOnce-1)/atOnce)
+	cores := runtime.GOMAXPROCS(0)
+	stars := make([]star, cores)
+	crew.InTurn(cores, len(parts), func(core, at int) {
+		own, s := part{make([]int64, dims), make([][]uint32, dims)}, &stars[core]
+		for v := at * atOnce; v < min((at+1)*atOnce, p.Vertices); v++ {
+			if c.down[v] = uint32(v); !c.pair(s, uint32(v)) {
+				continue
+			}
+			for i := range s.cells {
+				x := &s.cells[i]
+				own.count[x.dim]++
+				if x.partner == uint32(i) {
+					own.critical[x.dim] = append(s.vertices(uint32(i), own.critical[x.dim]), uint32(v))
 				}
 			}
+			if edge := s.cells[0].partner; edge > 0 {
+				c.down[v] = s.nodes[edge].last
+			}
 		}
-		m := meeting{size: d + 1, given: given, above: above, cores: runtime.GOMAXPROCS(0)}
-		list, faces := m.distinct(p.Vertices)
-		if d+1 < dims {
-			c.boundary[d+1] = faces
+		parts[at] = own
+	})
+	for _, own := range parts {
+		for d := range dims {
+			c.count[d] += own.count[d]
+			c.critical[d] = append(c.critical[d], own.critical[d]...)
 		}
-		c.count[d], c.vertices[d], above = int64(len(list)/(d+1)), list, list
 	}
 	return c
 }
 
-// sweep returns numbers of the vertices in the order of their points, or nil without points.
-// Elimination stays local in that order, whatever the order of the file.
-func sweep(p *Problem) []uint32 {
-	if len(p.Points) == 0 {
-		return nil
+// pair makes the star of a vertex, and pairs its cells. It reports whether the vertex is part of the
+// complex.
+func (c *chains) pair(s *star, v uint32) bool {
+	room, used := 1, false
+	for k := range c.below {
+		n := int(c.below[k].start[v+1] - c.below[k].start[v])
+		used = used || n > 0
+		room += n << k
 	}
-	order := make([]uint32, p.Vertices)
-	for v := range order {
-		order[v] = uint32(v)
+	if !used {
+		return false
 	}
-	slices.SortFunc(order, func(a, b uint32) int {
-		x, y := p.Points[3*int(a):][:3], p.Points[3*int(b):][:3]
-		return cmp.Or(cmp.Compare(x[2], y[2]), cmp.Compare(x[1], y[1]), cmp.Compare(x[0], y[0]))
-	})
-	to := make([]uint32, p.Vertices)
-	for at, v := range order {
-		to[v] = uint32(at)
+	s.reset(room)
+	for k := len(c.below) - 1; k > 0; k-- {
+		for list := range slices.Chunk(c.below[k].of(v), k) {
+			s.add(list)
+		}
 	}
-	return to
+	s.pair()
+	return true
 }
 
-// A meeting is the simplices of a dimension: the given ones and then the faces of those above it,
-// each as often as it occurs. Buckets by the least vertex fit the caches.
-type meeting struct {
-	size         int // vertices of each
-	given, above []uint32
-	cores        int
-
-	shift    uint     // of a least vertex, to its bucket
-	start    []uint32 // of each bucket
-	vertices []uint32 // by bucket
-	index    []uint32 // by bucket: which simplex it is
-	number   []uint32 // by bucket: the same for the same vertices, from 0 on in each bucket
-}
-
-// perBucket is the intended number of simplices in a bucket.
-const perBucket = 1 << 13
-
-// distinct numbers the simplices, the same for the same vertices. It returns the vertices of each
-// number, and the numbers of the faces.
-func (m *meeting) distinct(vertices int) (list, faces []uint32) {
-	n := len(m.given)/m.size + len(m.above)
-	if uint64(n) >= math.MaxUint32 {
-		panic(fmt.Sprintf("%d faces: want at most 2³²", n))
+// listsBelow returns, for each number of vertices, the lists of so many below others in a given
+// simplex.
+func listsBelow(p *Problem) []lists {
+	below := make([]lists, len(p.Tops))
+	number := numbered(p)
+	tops := make([][]uint32, len(p.Tops))
+	for d, given := range p.Tops {
+		tops[d] = byGreatest(given, d, number)
 	}
-	for vertices>>m.shift > n/perBucket {
-		m.shift++
+	for k := range below {
+		below[k] = lists{size: k, start: make([]uint32, p.Vertices+1)}
 	}
-	buckets := vertices>>m.shift + 1
-	m.start, m.vertices = make([]uint32, buckets+1), make([]uint32, n*m.size)
-	m.index, m.number = make([]uint32, n), make([]uint32, n)
-	next := make([][]uint32, m.cores)
-	crew.Each(m.cores, func(core int) {
-		own := make([]uint32, buckets)
-		m.each(core, func(_ int, s, rest []uint32) { own[least(s, rest)>>m.shift]++ })
-		next[core] = own
-	})
-	offsets(next, m.start)
-	crew.Each(m.cores, func(core int) {
-		own := next[core]
-		m.each(core, func(i int, s, rest []uint32) {
-			at := &own[least(s, rest)>>m.shift]
-			to := m.vertices[int(*at)*m.size:][:m.size]
-			copy(to[copy(to, s):], rest)
-			m.index[*at] = uint32(i)
-			*at++
-		})
-	})
-	tables, count := make([][]uint32, m.cores), make([]uint32, buckets)
-	crew.InTurn(m.cores, buckets, func(core, b int) { tables[core], count[b] = m.meet(b, tables[core]) })
-	first := make([]uint32, buckets+1)
-	offsets([][]uint32{count}, first)
-	list, numbers := make([]uint32, int(first[buckets])*m.size), make([]uint32, n)
-	crew.InTurn(m.cores, buckets, func(_, b int) {
-		seen := uint32(0)
-		for at := m.start[b]; at < m.start[b+1]; at++ {
-			number := m.number[at]
-			numbers[m.index[at]] = first[b] + number
-			if number == seen {
-				copy(list[int(first[b]+seen)*m.size:], m.at(at))
-				seen++
+	for d, list := range tops {
+		for s := range slices.Chunk(list, d+1) {
+			for k, v := range s {
+				below[k].start[v]++
 			}
 		}
-	})
-	return list, numbers[len(m.given)/m.size:]
-}
-
-// offsets replaces the counts by core and bucket with the places of the first, and start with those
-// of the buckets. It is no part of package crew, because package simplicial uses that one.
-func offsets(counts [][]uint32, start []uint32) {
-	sum := uint32(0)
-	for b := range start {
-		start[b] = sum
-		for core := 0; core < len(counts) && b < len(counts[core]); core++ {
-			n := counts[core][b]
-			counts[core][b], sum = sum, sum+n
+	}
+	for k := range below {
+		below[k].vertices = make([]uint32, k*int(ends(below[k].start)))
+	}
+	for d, list := range tops {
+		for s := range slices.Chunk(list, d+1) {
+			for k, v := range s {
+				at := &below[k].start[v]
+				*at--
+				to := below[k].vertices[k*int(*at):]
+				for i, w := range s[:k] {
+					to[i] = w
+				}
+			}
 		}
 	}
+	return below
 }
 
-func least(s, rest []uint32) uint32 {
-	if len(s) > 0 {
-		return s[0]
+// ends replaces counts by the ends of so many places each, and returns the last.
+func ends(count []uint32) (sum uint32) {
+	for i, n := range count {
+		sum += n
+		count[i] = sum
 	}
-	return rest[0]
+	return sum
 }
 
-// each visits a core's share of the simplices: their indices, and their vertices in two parts.
-func (m *meeting) each(core int, visit func(i int, s, rest []uint32)) {
-	n := len(m.given) / m.size
-	for i := n * core / m.cores; i < n*(core+1)/m.cores; i++ {
-		visit(i, m.given[i*m.size:][:m.size], nil)
-	}
-	k := m.size + 1
-	above := len(m.above) / k
-	for i := above * core / m.cores; i < above*(core+1)/m.cores; i++ {
-		s := m.above[i*k:][:k]
-		for omit := range s {
-			visit(n+i*k+omit, s[:omit], s[omit+1:])
-		}
-	}
-}
-
-// at returns the vertices of a simplex by its place.
-func (m *meeting) at(place uint32) []uint32 { return m.vertices[int(place)*m.size:][:m.size] }
-
-// meet numbers the simplices of a bucket. The table has the place plus 1 of the first of each kind,
-// and is probed linearly.
-func (m *meeting) meet(b int, table []uint32) (_ []uint32, count uint32) {
-	from, to := m.start[b], m.start[b+1]
-	size := 1 << bits.Len(uint(2*(to-from)))
-	if size > len(table) {
-		table = make([]uint32, size)
-	}
-	places := table[:size]
-	clear(places)
-	for here := from; here < to; here++ {
-		s, hash := m.at(here), uint64(0)
+// byGreatest returns simplices with numbers of their vertices, ascending, in the order of the
+// greatest.
+func byGreatest(given []uint32, d int, number []uint32) []uint32 {
+	greatest := func(s []uint32) (most uint32) {
 		for _, v := range s {
-			hash = (hash ^ uint64(v)) * 0x9fb21c651e98df25
-			hash ^= hash >> 32
+			most = max(most, number[v])
 		}
-		at := int(hash) & (size - 1)
-		for places[at] > 0 && !slices.Equal(m.at(places[at]-1), s) {
-			at = (at + 1) & (size - 1)
-		}
-		if places[at] == 0 {
-			places[at] = here + 1
-			m.number[here] = count
-			count++
-			continue
-		}
-		m.number[here] = m.number[places[at]-1]
+		return most
 	}
-	return table, count
+	start, out := make([]uint32, len(number)), make([]uint32, len(given))
+	for s := range slices.Chunk(given, d+1) {
+		start[greatest(s)]++
+	}
+	ends(start)
+	for s := range slices.Chunk(given, d+1) {
+		at := &start[greatest(s)]
+		*at--
+		to := out[int(*at)*(d+1):][:d+1]
+		for i, v := range s {
+			for v = number[v]; i > 0 && v < to[i-1]; i-- {
+				to[i] = to[i-1]
+			}
+			to[i] = v
+		}
+	}
+	return out
 }
 
-// betti returns the Betti numbers over the field of p elements, by the ranks of the boundary
-// matrices from the greatest dimension down. If a column of the dimension above begins with a
-// simplex, the simplex ends a boundary, and its own column is in the span of others.
+// numbered returns numbers of the vertices. They ascend along a line, which is not parallel to the
+// edges of grids, or from neighbour to neighbour if the vertices have no points. Few simplices are
+// critical in that order, whatever the order of the file.
+func numbered(p *Problem) []uint32 {
+	if len(p.Points) == 0 {
+		return byDistance(p)
+	}
+	keys := make([]uint64, p.Vertices)
+	for v := range keys {
+		at := p.Points[3*v:][:3]
+		key := math.Float32bits(float32(at[2] + 0.61*at[1] + 0.37*at[0]))
+		key ^= uint32(int32(key)>>31) | 1<<31 // in the order of the numbers
+		keys[v] = uint64(key)<<32 | uint64(v)
+	}
+	slices.Sort(keys)
+	number := make([]uint32, p.Vertices)
+	for at, key := range keys {
+		number[uint32(key)] = uint32(at)
+	}
+	return number
+}
+
+// byDistance returns numbers of the vertices in the order of their distance from a first one.
+func byDistance(p *Problem) []uint32 {
+	of := make([]uint32, p.Vertices+1) // the places in in of each vertex
+	base := make([]uint32, len(p.Tops)+1)
+	for d, given := range p.Tops {
+		base[d+1] = base[d] + uint32(len(given)/(d+1))
+		for _, v := range given {
+			of[v]++
+		}
+	}
+	in := make([]uint32, ends(of)) // numbers of the simplices that vertices are in
+	for d, given := range p.Tops {
+		for at, v := range given {
+			of[v]--
+			in[of[v]] = base[d] + uint32(at/(d+1))
+		}
+	}
+	reached := make([]uint64, base[len(p.Tops)]/64+1)
+	number, order := make([]uint32, p.Vertices), make([]uint32, 0, p.Vertices)
+	known := make([]bool, p.Vertices)
+	reach := func(v uint32) {
+		if !known[v] {
+			known[v], number[v], order = true, uint32(len(order)), append(order, v)
+		}
+	}
+	done := 0
+	for v := range number {
+		for reach(uint32(v)); done < len(order); done++ {
+			for _, n := range in[of[order[done]]:of[order[done]+1]] {
+				if reached[n/64]>>(n%64)&1 > 0 {
+					continue
+				}
+				reached[n/64] |= 1 << (n % 64)
+				d := 0
+				for n >= base[d+1] {
+					d++
+				}
+				for _, v := range p.Tops[d][int(n-base[d])*(d+1):][:d+1] {
+					reach(v)
+				}
+			}
+		}
+	}
+	return number
+}
+
+// betti returns the Betti numbers over the field of p elements, by the ranks of the boundary of
+// the critical simplices.
 func (c *chains) betti(p int64) []int64 {
-	rank := make([]int64, len(c.count)+1)
-	var known []bool
-	for d := len(c.count) - 1; d > 0; d-- {
-		faces := c.boundary[d]
-		rank[d], known = ranks.Of(c.count[d-1], c.count[d], p, func(i int64, list []ranks.Term) []ranks.Term {
-			for k, f := range faces[int(i)*(d+1) : (int(i)+1)*(d+1)] {
-				list = append(list, ranks.Term{Row: f, Times: int64(1 - 2*(k&1))})
+	b := make([]int64, len(c.count))
+	for d := range b {
+		columns, _ := c.boundary(d, b, p) // coefficients below p do not grow
+		rank := ranks.Of(c.criticals(d-1), int64(len(columns)), p, func(i int64, list []ranks.Term) []ranks.Term {
+			for _, t := range columns[i] {
+				list = append(list, ranks.Term(t))
 			}
 			return list
-		}, known)
-	}
-	b := make([]int64, len(c.count))
-	for d, n := range c.count {
-		b[d] = n - rank[d] - rank[d+1]
+		})
+		c.eliminate(b, d, rank)
 	}
 	return b
+}
+
+// groups returns the groups over the integers.
+func (c *chains) groups() (Groups, error) {
+	g := NewGroups(len(c.count))
+	for d := range g.Betti {
+		columns, err := c.boundary(d, g.Betti, 0)
+		if err != nil {
+			return g, err
+		}
+		rank, orders, err := torsion.Of(c.criticals(d-1), int64(len(columns)), func(i int64, list []torsion.Term) []torsion.Term {
+			return append(list, columns[i]...)
+		})
+		if err == nil && d > 0 {
+			g.Torsion[d-1], err = short(orders)
+		}
+		if err != nil {
+			return g, err
+		}
+		c.eliminate(g.Betti, d, rank)
+	}
+	return g, nil
+}
+
+// eliminate sets the Betti number of a dimension to that of the cycles, and lowers the one below.
+func (c *chains) eliminate(b []int64, d int, rank int64) {
+	if b[d] = c.criticals(d) - rank; d > 0 {
+		b[d-1] -= rank
+	}
+}
+
+// criticals returns the number of critical simplices of a dimension.
+func (c *chains) criticals(d int) int64 {
+	if d < 0 {
+		return 0
+	}
+	return int64(len(c.critical[d]) / (d + 1))
+}
+
+// boundary returns the boundary of the critical simplices of dimension d in those of dimension d−1,
+// modulo p, or over the integers if p is 0. It is nil if there are no cycles of dimension d−1,
+// whose number b has.
+func (c *chains) boundary(d int, b []int64, p int64) ([][]torsion.Term, error) {
+	if d == 0 || b[d-1] == 0 || c.criticals(d) == 0 {
+		return nil, nil
+	}
+	if d == 1 {
+		return c.edges(), nil
+	}
+	f := flow{chains: c, d: d, p: p, begins: make([]bool, len(c.down)), first: make([]uint32, len(c.down))}
+	for s := range slices.Chunk(c.critical[d], d+1) {
+		f.begins[s[d]] = true
+	}
+	f.waiting.reset(0)
+	for v := len(c.down) - 1; v >= 0; v-- {
+		f.need(uint32(v))
+	}
+	f.values = make([][]torsion.Term, len(f.next))
+	for v := range c.down {
+		if err := f.value(uint32(v)); err != nil {
+			return nil, err
+		}
+	}
+	return f.columns, nil
+}
+
+// edges returns the boundary of the critical edges. A vertex flows down to a critical one.
+func (c *chains) edges() (columns [][]torsion.Term) {
+	number, critical := make([]uint32, len(c.down)), uint32(0)
+	for v, to := range c.down {
+		number[v] = number[to]
+		if int(critical) < len(c.critical[0]) && c.critical[0][critical] == uint32(v) {
+			number[v] = critical
+			critical++
+		}
+	}
+	for e := range slices.Chunk(c.critical[1], 2) {
+		var terms []torsion.Term
+		if from, to := number[e[0]], number[e[1]]; from != to {
+			terms = []torsion.Term{{Row: from, Times: -1}, {Row: to, Times: 1}}
+		}
+		columns = append(columns, terms)
+	}
+	return columns
+}
+
+// A flow finds the boundary of the critical simplices of dimension d. In it, the lesser simplex of a
+// pair stands for the rest of the boundary of the other one, and the other one of a pair for
+// nothing. So each simplex of dimension d−1 has a value, a sum of critical ones, by values in the
+// same star or in those of lesser vertices.
+type flow struct {
+	*chains
+	d       int
+	p       int64
+	star    star
+	columns [][]torsion.Term
+	row     int              // the number of critical simplices of dimension d−1 in the stars before
+	begins  []bool           // of each vertex, whether its star has critical simplices of dimension d
+	first   []uint32         // of each vertex the first simplex whose value another star needs
+	next    []uint32         // of each of these the next one, alone for other sets
+	waiting trie             // these simplices, each as its greatest vertex and the others
+	values  [][]torsion.Term // of these simplices
+	needed  []bool           // of each cell of the star, whether its value is needed
+	at      [][]torsion.Term // and its value
+	list    []torsion.Term
+}
+
+// enter makes the star of a vertex and marks the cells whose values are needed. It reports whether
+// there are any.
+func (f *flow) enter(v uint32) bool {
+	if !f.begins[v] && f.first[v] == 0 {
+		return false
+	}
+	s := &f.star
+	f.pair(s, v)
+	f.needed = append(f.needed[:0], make([]bool, len(s.cells))...)
+	for i := f.first[v]; i > 0; i = f.next[i] {
+		f.needed[f.own(i)] = true
+	}
+	for i := range uint32(len(s.cells)) {
+		if s.isCritical(i, f.d) {
+			f.needFaces(i)
+		}
+	}
+	for _, face := range slices.Backward(s.removed) {
+		if f.needed[face] && s.cells[face].partner != face {
+			f.needFaces(s.cells[face].partner)
+		}
+	}
+	return true
+}
+
+// own returns the cell of the star that other stars need.
+func (f *flow) own(i uint32) uint32 { return f.star.find(0, f.waiting.vertices(i, nil)[1:]) }
+
+func (f *flow) needFaces(of uint32) {
+	for _, face := range f.star.facesOf(of) {
+		f.needed[face] = true
+	}
+}
+
+// opposite returns the number in waiting of the face of a cell that lacks the top.
+func (f *flow) opposite(of uint32) uint32 {
+	n := f.star.nodes[of]
+	at, _ := f.waiting.child(0, n.last)
+	for _, v := range f.star.vertices(n.parent, nil) {
+		at, _ = f.waiting.child(at, v)
+	}
+	for len(f.next) < len(f.waiting.nodes) {
+		f.next = append(f.next, alone)
+	}
+	if f.next[at] == alone {
+		f.next[at], f.first[n.last] = f.first[n.last], at
+	}
+	return at
+}
+
+// need finds the simplices of lesser stars whose values the star of a vertex needs.
+func (f *flow) need(v uint32) {
+	if !f.enter(v) {
+		return
+	}
+	for i, c := range f.star.cells {
+		if f.star.isCritical(uint32(i), f.d) {
+			f.opposite(uint32(i))
+		} else if f.needed[i] && c.partner != uint32(i) && int(f.star.cells[c.partner].dim) == f.d {
+			f.opposite(c.partner)
+		}
+	}
+}
+
+// value finds the values in the star of a vertex, and the boundaries of its critical simplices.
+func (f *flow) value(v uint32) (err error) {
+	if !f.enter(v) {
+		return nil
+	}
+	s := &f.star
+	for rows := f.critical[f.d-1]; f.row*f.d < len(rows) && rows[f.row*f.d+f.d-1] < v; {
+		f.row++
+	}
+	row := uint32(f.row)
+	f.at = append(f.at[:0], make([][]torsion.Term, len(s.cells))...)
+	for i := range uint32(len(s.cells)) {
+		if s.isCritical(i, f.d-1) {
+			f.at[i] = []torsion.Term{{Row: row, Times: 1}}
+			row++
+		}
+	}
+	for _, face := range s.removed {
+		if partner := s.cells[face].partner; f.needed[face] && partner != face {
+			if f.at[face], err = f.sum(partner, face); err != nil {
+				return err
+			}
+		}
+	}
+	for i := f.first[v]; i > 0; i = f.next[i] {
+		f.values[i] = f.at[f.own(i)]
+	}
+	for i := range uint32(len(s.cells)) {
+		if s.isCritical(i, f.d) {
+			terms, err := f.sum(i, i)
+			if err != nil {
+				return err
+			}
+			f.columns = append(f.columns, terms)
+		}
+	}
+	return nil
+}
+
+// mostTimes bounds the coefficients over the integers, so that products fit 64 bits.
+const mostTimes = 1 << 30
+
+// sum returns the value of the boundary of a cell. If it is the partner of a face, it is without
+// that face, times its coefficient, for which the rest stands.
+func (f *flow) sum(of, face uint32) ([]torsion.Term, error) {
+	faces := f.star.facesOf(of)
+	times := int64(1)
+	if of != face {
+		times = int64(2*(slices.Index(faces, face)&1) - 1)
+	}
+	f.list = f.list[:0]
+	for k, values := range faces {
+		if values != face {
+			f.add(f.at[values], times*int64(1-2*(k&1)))
+		}
+	}
+	f.add(f.values[f.opposite(of)], times*int64(1-2*(len(faces)&1)))
+	slices.SortFunc(f.list, func(a, b torsion.Term) int { return cmp.Compare(a.Row, b.Row) })
+	var out []torsion.Term
+	for i := 0; i < len(f.list); {
+		t := f.list[i]
+		for i++; i < len(f.list) && f.list[i].Row == t.Row; i++ {
+			t.Times += f.list[i].Times
+		}
+		if f.p > 0 {
+			t.Times %= f.p
+		} else if t.Times > mostTimes || t.Times < -mostTimes {
+			return nil, verify.Undecided("an entry of the boundary of critical simplices grows beyond %d", mostTimes)
+		}
+		if t.Times != 0 {
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
+func (f *flow) add(value []torsion.Term, times int64) {
+	for _, t := range value {
+		f.list = append(f.list, torsion.Term{Row: t.Row, Times: times * t.Times})
+	}
 }

@@ -75,14 +75,17 @@ def rings(periodic: Any, axes: int) -> tuple[int, ...]:
     if isinstance(periodic, (bool, np.bool_)):
         return tuple(range(axes)) if periodic else ()
     try:
-        if isinstance(periodic, (str, bytes)):
+        if isinstance(periodic, (str, bytes)) or any(isinstance(a, (bool, np.bool_)) for a in periodic):
             raise TypeError
         given = [operator.index(a) for a in periodic]
     except TypeError:
         raise TypeError(f"periodic {periodic!r}: want True, or the numbers of axes, such as (0, 2)") from None
     if not all(-axes <= a < axes for a in given):
         raise ValueError(f"periodic {tuple(given)}: want axes of an image that has {axes}")
-    return tuple(sorted({a % axes for a in given}))
+    rings = sorted({a % axes for a in given})
+    if len(rings) < len(given):
+        raise ValueError(f"periodic {tuple(given)}: an axis is given twice")
+    return tuple(rings)
 
 
 def is_path(image: Any) -> bool:

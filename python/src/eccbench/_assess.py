@@ -68,7 +68,8 @@ class Assessment(Result):
         return {name: [row[name] for row in rows] for name in ("label", "connectivity", *self.columns)}
 
     def __repr__(self) -> str:
-        return f"<Assessment of {len(self.labels)} masks of {'x'.join(map(str, self.shape[::-1]))}, {self.verdict}>"
+        shape, n = "×".join(map(str, self.shape)), len(self.labels)
+        return f"<Assessment of {shape}: {n} mask{'s' * (n != 1)}, {self.verdict}>"
 
     def _drawn(self) -> str:
         dims = range(len(self.shape))
@@ -183,8 +184,10 @@ def _labels_of(name: str, image: Any) -> NDArray[Any]:
     if is_path(image):
         image = open(image)
     array = np.asarray(image) if isinstance(image, Image) else array_of(name, image)
-    if not 2 <= array.ndim <= 3 or array.size == 0:
+    if not 2 <= array.ndim <= 3:
         raise ValueError(f"{name} of shape {array.shape}: want an image of 2 or 3 axes")
+    if array.size == 0:
+        raise ValueError(f"{name} of shape {array.shape} has no voxels")
     if array.dtype.kind not in "buif":
         raise TypeError(f"{name} of {array.dtype}: want labels, which are whole numbers")
     if array.dtype.kind == "f" and not (array == np.trunc(array)).all():

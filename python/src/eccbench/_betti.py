@@ -100,7 +100,7 @@ class BettiCurves(_ByLevel):
     _columns: ClassVar[tuple[str, ...]] = ("b0", "b1", "b2")
 
     def __repr__(self) -> str:
-        return self._shown("changes")
+        return self._shown("change")
 
     @overload
     def __call__(self, values: Union[float, np.number[Any]]) -> Betti: ...

@@ -109,7 +109,7 @@ class _ByLevel(Result):
     def _shown(self, rows: str) -> str:
         shape = "×".join(map(str, self.shape))
         by = f"{self.verdict} by {self.witness.split(' (')[0]}" if self.witness else self.verdict
-        return f"<{type(self).__name__} of {shape}, {self.convention}: {len(self)} {rows}, {by}>"
+        return f"<{type(self).__name__} of {shape}, {self.convention}: {len(self)} {rows}{'s' * (len(self) != 1)}, {by}>"
 
     def _of_sets(self, values: NDArray[Any]) -> NDArray[np.int64]:
         """Return the columns at some values, as the last axis; 0 for an empty set."""
@@ -186,7 +186,7 @@ class Curve(_ByLevel):
         return super().convention + closed
 
     def __repr__(self) -> str:
-        return self._shown("levels" if self.sampled else "changes")
+        return self._shown("level" if self.sampled else "change")
 
     @overload
     def __call__(self, values: Union[float, np.number[Any]]) -> int: ...
@@ -245,6 +245,14 @@ def _numbers(values: ArrayLike, name: str = "values") -> NDArray[Any]:
             if isinstance(given, (int, np.integer)) and held != int(given):
                 raise ValueError(f"{name}: {given} beside fractions, which float64 does not hold; ask for it by itself")
     return array
+
+
+def _values_of(at: ArrayLike) -> NDArray[Any]:
+    """Return the values of the rows as one axis."""
+    values = _numbers(at, "at")
+    if values.ndim > 1:
+        raise ValueError(f"at of shape {values.shape}: want one value or one axis of them")
+    return values.reshape(-1)
 
 
 def _below(ascending: NDArray[Any], values: NDArray[Any], or_at: bool = False) -> NDArray[np.intp]:
@@ -336,7 +344,7 @@ def curve(
         The number of evenly spaced levels, from the least value of each image to its greatest.
         By default the curve has a row for each level at which it changes.
     at : array_like, optional
-        The values of the rows, in this order.
+        The values of the rows, in this order, or one value.
     batch_axis : int, optional
         The axis that counts images. By default the array is one image.
     verify : bool
@@ -383,7 +391,7 @@ def curve(
     >>> ring = np.array([[0, 0, 0], [0, 9, 0], [0, 0, 0]], np.uint8)
     >>> curve = eccbench.curve(ring)
     >>> curve
-    <Curve of 3×3, T, sublevel: 1 changes, VERIFIED by fingerprint>
+    <Curve of 3×3, T, sublevel: 1 change, VERIFIED by fingerprint>
     >>> curve.levels, curve.chi
     (array([9], dtype=uint8), array([1]))
 
@@ -397,7 +405,7 @@ def curve(
     if levels is not None and at is not None:
         raise ValueError("levels and at: give one of them")
     choice("nan", nan, "refuse", "mask")
-    rows = _Rows(None if levels is None else whole("levels", levels), None if at is None else _numbers(at, "at"))
+    rows = _Rows(None if levels is None else whole("levels", levels), None if at is None else _values_of(at))
     if is_path(image):
         image = open(image)
     if isinstance(image, Image) and batch_axis is not None:
@@ -448,8 +456,6 @@ class _Rows:
     """The requested levels: their number, their values, or neither."""
 
     def __init__(self, levels: int | None, at: NDArray[Any] | None):
-        if at is not None and at.ndim != 1:
-            raise ValueError(f"at of shape {at.shape}: want one axis")
         self.levels, self.at = levels, at
 
     def sets(self, images: NDArray[Any], superlevel: bool) -> tuple[NDArray[Any], NDArray[np.intp]] | None:
@@ -537,6 +543,8 @@ def _images(array: NDArray[Any], within: NDArray[np.bool_] | None, batch_axis: i
     if not 1 <= len(shape) <= 3:
         hint = "; batch_axis names the axis that counts images" if len(shape) == 4 else ""
         raise ValueError(f"an image of shape {shape}: want 1 to 3 axes{hint}")
+    if 0 in shape:
+        raise ValueError(f"an image of shape {shape} has no voxels")
     if len(images):
         warn_of_colour(shape)
     wider = _WIDENED.get(_name(images.dtype))

@@ -241,9 +241,9 @@ def _rows(at: ArrayLike | None, dtype: str) -> _Rows:
                              "give the values, such as at=numpy.linspace(0, 1, 256)")
         return _Rows(None, None)
     values = np.asarray(at)
-    if values.ndim != 1 or values.size == 0 or values.dtype.kind not in "biuf":
-        raise ValueError(f"at of shape {values.shape} and type {values.dtype}: want one axis of numbers")
-    values = _limits(values, dtype, False)
+    if values.ndim > 1 or values.size == 0 or values.dtype.kind not in "biuf":
+        raise ValueError(f"at of shape {values.shape} and type {values.dtype}: want one number or one axis of numbers")
+    values = _limits(values.ravel(), dtype, False)
     if np.isneginf(values).any() or (dtype != "float32" and (values < np.iinfo(dtype).min).any()):
         raise ValueError(f"at: one of the values is below all of {dtype}, where χ is 0; leave it out")
     ascending, order = np.unique(values, return_inverse=True)
@@ -604,8 +604,8 @@ def betti_curves(
         every: Any = {"betti": {"every": True}}, None
         return _counted(of, how, image, ("betti_curves",), every, (256, 3), out, verify, aligned=True)
     shape, limits = _sets(range(256) if at is None else at, how.type, superlevel)
-    if len(shape) != 1:
-        raise ValueError(f"at of shape {shape}: want one axis")
+    if len(shape) > 1:
+        raise ValueError(f"at of shape {shape}: want one number or one axis of numbers")
     ascending, rows = np.unique(limits, return_inverse=True)
     if superlevel:
         rows = len(ascending) - 1 - rows

@@ -130,7 +130,7 @@ def curves(images: Any, at: Any, *, batch_axis: int = 0, threads: int = 1, **opt
     ----------
     images : dask.array.Array
         Images along one axis. A task counts the images of a chunk of that axis.
-    at : array_like of one axis
+    at : array_like
         The values.
     batch_axis : int
         The axis that counts images.
@@ -163,7 +163,7 @@ def curves(images: Any, at: Any, *, batch_axis: int = 0, threads: int = 1, **opt
             f"images is a {type(images).__name__}, want a dask.array.Array; eccbench.curve is for arrays in memory")
     images = dask.array.moveaxis(images, _arguments.axis("batch_axis", batch_axis, images.ndim), 0)
     images = images.rechunk({axis: -1 for axis in range(1, images.ndim)})
-    values = _curve._numbers(at, "at")
+    values = _curve._values_of(at)
     return dask.array.map_blocks(
         _features, images, values, {**options, "threads": threads}, chunks=(images.chunks[0], (len(values),)),
         drop_axis=list(range(2, images.ndim)), dtype=np.int64, meta=np.empty((0, 0), np.int64))

@@ -33,23 +33,20 @@ type matrix struct {
 	steps float64
 }
 
-// Of returns the rank of a matrix, its invariant factors above 1, and for each row whether a kept
-// column begins with it. column appends the entries of column i to a list, each row once. Columns
-// marked in skip are left out: the caller knows that they depend on the columns before.
-func Of(rows, columns int64, column func(i int64, list []Term) []Term, skip []bool) (rank int64, orders []*big.Int, begins []bool, err error) {
+// Of returns the rank of a matrix, and its invariant factors above 1. column appends the entries of
+// column i to a list, each row once.
+func Of(
+	rows, columns int64, column func(i int64, list []Term) []Term,
+) (rank int64, orders []*big.Int, err error) {
 	m := &matrix{first: make([][]Term, rows)}
-	begins = make([]bool, rows)
 	var list []Term
 	for i := range columns {
-		if skip != nil && skip[i] {
-			continue
-		}
 		list = column(i, list[:0])
 		slices.SortFunc(list, func(a, b Term) int { return int(int64(b.Row) - int64(a.Row)) })
 		now := list
 		for len(now) > 0 && m.first[now[0].Row] != nil {
 			if now, err = m.reduceColumn(now); err != nil {
-				return 0, nil, nil, err
+				return 0, nil, err
 			}
 		}
 		if len(now) == 0 {
@@ -64,15 +61,15 @@ func Of(rows, columns int64, column func(i int64, list []Term) []Term, skip []bo
 				now[k].Times = -now[k].Times
 			}
 		}
-		m.first[now[0].Row], begins[now[0].Row] = now, true
+		m.first[now[0].Row] = now
 		rank++
 	}
 	full, err := m.rest()
 	if err != nil {
-		return 0, nil, nil, err
+		return 0, nil, err
 	}
 	more, orders := Smith(full)
-	return rank + more, orders, begins, nil
+	return rank + more, orders, nil
 }
 
 // reduceColumn subtracts the kept column that begins with the same row, so that the row becomes 0.

@@ -1,0 +1,140 @@
+package runs
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// A space is the layout of masks of a box as words of bits. An empty word follows each row, an
+// empty row follows each plane, and the same precede all.
+type space struct {
+	box
+	words         int // of a row
+	stride, plane int // distances of rows and planes
+}
+
+// row returns the index of the first word of a row, −1 ≤ z ≤ d and −1 ≤ y ≤ h.
+func (s *space) row(z, y int) int { return (z+1)*s.plane + (y+1)*s.stride + 1 }
+
+// ends returns the index of the first word of the box, and of the first after it.
+func (s *space) ends() (first, end int) { return s.row(0, 0), s.row(s.d-1, s.h) }
+
+// newMask returns an empty mask.
+func (s *space) newMask() []uint64 { return make([]uint64, (s.d+2)*s.plane+1) }
+
+// eachRow calls f with the first word of each row.
+func (s *space) eachRow(f func(z, y, first int)) {
+	for z := range s.d {
+		for y := range s.h {
+			f(z, y, s.row(z, y))
+		}
+	}
+}
+
+// count returns the number of voxels of a mask.
+func count(mask []uint64) (n int64) {
+	for _, v := range mask {
+		n += int64(bits.OnesCount64(v))
+	}
+	return n
+}
+
+// before returns word p such that bit x is voxel x − 1, and after such that it is voxel x + 1.
+func before(mask []uint64, p int) uint64 { return mask[p]<<1 | mask[p-1]>>63 }
+func after(mask []uint64, p int) uint64  { return mask[p]>>1 | mask[p+1]<<63 }
+
+// starts returns the first voxels of the runs in word p.
+func starts(mask []uint64, p int) uint64 { return mask[p] &^ before(mask, p) }
+
+// common returns the first voxels of the runs in word p of one mask that two words share.
+func common(a []uint64, p int, b []uint64, q int) uint64 {
+	both := a[p] & b[q]
+	return both &^ (both<<1 | (a[p-1]&b[q-1])>>63)
+}
+
+// outside returns the gaps of a mask that faces connect with the outside of the box, and the other
+// gaps. It may leave some of the former among the latter.
+func (s *space) outside(mask []uint64, flat bool) (trunk, left []uint64) {
+	trunk, left = s.newMask(), s.newMask()
+	s.eachRow(func(z, y, first int) {
+		open := y == 0 || y == s.h-1 || !flat && (z == 0 || z == s.d-1)
+		some := uint64(0)
+		for p := first; p < first+s.words; p++ {
+			some |= mask[p]
+			left[p] = ^mask[p]
+		}
+		if open || some == 0 {
+			copy(trunk[first:], left[first:][:s.words])
+			return
+		}
+		trunk[first] |= left[first] & 1
+		trunk[first+s.words-1] |= left[first+s.words-1] & (1 << 63)
+	})
+	s.growOn(trunk, left)
+	return trunk, left
+}
+
+// inside returns a part of a large component of a mask, and the other voxels. The part is nil if
+// there seems to be none.
+func (s *space) inside(mask []uint64) (trunk, left []uint64) {
+	seed := len(mask) / 2
+	for ; seed < len(mask) && mask[seed] == 0; seed++ {
+	}
+	if seed == len(mask) {
+		return nil, mask
+	}
+	trunk = s.newMask()
+	trunk[seed] = mask[seed] & -mask[seed]
+	if s.grow(trunk, mask); count(trunk) < count(mask)/4 {
+		return nil, mask
+	}
+	left = slices.Clone(mask)
+	s.growOn(trunk, left)
+	return trunk, left
+}
+
+// growOn grows a trunk while that helps, and removes it from the voxels of its kind. The rest is
+// joined by runs.
+func (s *space) growOn(trunk, left []uint64) {
+	for n, last := s.grow(trunk, left), len(left); n < last-last/3; {
+		n, last = s.grow(trunk, left), n
+	}
+	for p, v := range trunk {
+		left[p] &^= v
+	}
+}
+
+// grow grows a trunk within all voxels of its kind, from the first row to the last and back. It returns
+// the number of words that miss voxels.
+func (s *space) grow(trunk, all []uint64) (missing int) {
+	stride, plane := s.stride, s.plane
+	word := func(p int) {
+		reach, v := all[p], trunk[p]
+		near := before(trunk, p) | after(trunk, p) | trunk[p-stride] | trunk[p+stride] | trunk[p-plane] | trunk[p+plane]
+		if near &= reach; near&^v != 0 {
+			v |= near
+			v |= reach &^ (reach + v) // the carry runs to the end of a run
+			for by, same := uint(1), reach; by < 64 && v != reach; by *= 2 {
+				v |= v >> by & same
+				same &= same >> by // voxels whose next ones are of the same run
+			}
+			trunk[p] = v
+		}
+		if v != reach {
+			missing++
+		}
+	}
+	first, end := s.ends()
+	for p := first; p < end; p++ {
+		if trunk[p] != all[p] {
+			word(p)
+		}
+	}
+	missing = 0
+	for p := end - 1; p >= first; p-- {
+		if trunk[p] != all[p] {
+			word(p)
+		}
+	}
+	return missing
+}

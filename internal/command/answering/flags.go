@@ -1,0 +1,190 @@
+// Package answering has the shared parts of the commands with one answer for an image: flags, several images,
+// output files.
+package answering
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"eccbench/datasets"
+	"eccbench/datasets/files"
+	"eccbench/datasets/files/format"
+	"eccbench/internal/ask"
+	"eccbench/internal/cli"
+	"eccbench/internal/host"
+	"eccbench/internal/quantity"
+	"eccbench/internal/remote"
+	"eccbench/internal/report"
+	"eccbench/internal/workloads/ecc"
+)
+
+// Flags hold the flags that the commands share: how they compute the answer and how their output names the
+// image.
+type Flags struct {
+	In        cli.Inputs
+	Spooled   *cli.Spooled
+	Options   ask.Options
+	Mask      string
+	Slices    bool
+	Out, Impl string
+	Quiet     bool
+	Threads   int
+	Budget    time.Duration
+}
+
+// GeometryOf returns the place of the voxels in space, or nil if the image is not a file that records it.
+func (a *Flags) GeometryOf(image string) (*format.Geometry, error) {
+	if a.In.Stack || datasets.IsName(image) {
+		return nil, nil
+	}
+	return files.GeometryOf(image)
+}
+
+// AddConvention adds the flags of the construction of the cells and the direction of the
+// filtration.
+func (a *Flags) AddConvention(f *pflag.FlagSet) {
+	f.StringVar(&a.Options.Construction, "construction", "T",
+		"T: voxels are top cells (26-connected); V: voxels are vertices (6-connected)")
+	f.BoolVar(&a.Options.Superlevel, "superlevel", false, "sets of the values at or above a level")
+}
+
+// AddEffort adds the flags of the implementation and the limits of its work.
+func (a *Flags) AddEffort(f *pflag.FlagSet) {
+	f.StringVar(&a.Impl, "impl", "", "implementation `NAME` (default the fastest that supports the image)")
+	f.IntVar(&a.Threads, "threads", runtime.GOMAXPROCS(0), "cores")
+	f.DurationVar(&a.Budget, "time-limit", 0, "longest verification, and reading from a server (default unlimited)")
+	f.BoolVarP(&a.Quiet, "quiet", "q", false, "print only errors on standard error")
+}
+
+// AddSlices adds the flag that asks for one answer per slice.
+func (a *Flags) AddSlices(f *pflag.FlagSet, what string) {
+	f.BoolVar(&a.Slices, "each-slice", false, what)
+}
+
+// AddRings adds the flag of periodic axes.
+func (a *Flags) AddRings(f *pflag.FlagSet) {
+	f.StringSliceVar(&a.Options.Periodic, "periodic", nil, "`AXES` whose last and first voxels are neighbours: x,y,z")
+}
+
+// AddMask adds the flags that exclude voxels from an image.
+func (a *Flags) AddMask(f *pflag.FlagSet) {
+	f.StringVar(&a.Mask, "mask", "", "exclude voxels where this image `FILE` of the same shape is 0")
+	f.StringVar(&a.Options.NaN, "nan", ask.NaNRefuse, "NaN in the image: refuse, or mask to exclude them")
+}
+
+// CheckOptions returns the first impossible image option.
+func (a *Flags) CheckOptions() error {
+	if err := a.Options.Check(); err != nil {
+		return err
+	}
+	if _, err := a.Options.Axes(); err != nil {
+		return cli.Usagef("--periodic: %w", err)
+	}
+	return nil
+}
+
+// Question returns the question about an image. It returns an error for targets that cannot be written, or that are
+// input files of the question or other inputs.
+func (a *Flags) Question(c *cli.Program, input string, targets []cli.Target, others ...string) (
+	q ask.Question, err error) {
+	q = ask.Question{
+		Options: a.Options, Slices: a.Slices, Input: a.In.Naming(input), Shown: report.VisibleText(a.Spooled.Shown(input)),
+		Named: a.Named,
+		Impl:  a.Impl, Threads: a.Threads, Budget: a.Budget, Memory: host.AvailableMemory, Follow: c.Following(a.Quiet),
+	}
+	if a.Mask != "" {
+		q.Mask, q.MaskShown = a.In.NamingWhole(a.Mask), a.Spooled.Shown(a.Mask)
+	}
+	if q.Levels, err = a.In.AskedLevels(); err != nil {
+		return q, err
+	}
+	files, err := q.Files()
+	if err != nil {
+		return q, err
+	}
+	return q, cli.Writable(targets, append(files, others...)...)
+}
+
+// Confirmed prints the confirmed answer for an image and the elapsed time.
+func (a *Flags) Confirmed(c *cli.Program, input string, p ecc.Provenance, what string, start time.Time) {
+	if a.Quiet {
+		return
+	}
+	shown := a.Spooled.Shown(input)
+	if a.In.Volume != "" {
+		shown += ", volume " + a.In.Volume
+	}
+	fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: %s by %s, VERIFIED by %s, %v\n",
+		shown, p.Shape, p.Type, what, p.Implementation, p.Evidence, quantity.Duration(time.Since(start)))
+}
+
+// Check rejects impossible limits.
+func (a *Flags) Check() error {
+	if a.Budget < 0 {
+		return cli.Usagef("--time-limit %v: want 0 or more", a.Budget)
+	}
+	if remote.Register(a.Budget); a.Budget == 0 {
+		a.Budget = math.MaxInt64
+	}
+	if a.Threads < 1 {
+		return cli.Usagef("--threads %d: want at least 1", a.Threads)
+	}
+	return nil
+}
+
+// OfOne calls answer for one image. The messages name the image as the user did.
+func (a *Flags) OfOne(c *cli.Program, image string, answer func(path string) error) error {
+	paths, err := a.spool(c, []string{image})
+	if err != nil {
+		return err
+	}
+	defer a.Spooled.Close() // closing a file that was only read cannot lose anything
+	a.In.Every = true
+	return a.Spooled.Said(answer(paths[0]))
+}
+
+// Named returns the displayed name of an image that can be read repeatedly, on one line.
+func (a Flags) Named(name string) string {
+	return report.VisibleText(strings.ReplaceAll(a.Spooled.Shown(strings.Replace(name, "/stream=once", "", 1)), "\n",
+		"\u240a"))
+}
+
+// WriteProvenance writes a provenance to a file; it does nothing without a path.
+func WriteProvenance(path string, p ecc.Provenance) error {
+	if path == "" {
+		return nil
+	}
+	return cli.WriteFile(path, func(w *os.File) error { return p.WriteEvidence(w) })
+}
+
+// WriteTo writes to a file, or to standard output if out is empty.
+func WriteTo(c *cli.Program, out, what string, write func(io.Writer) error) error {
+	if out != "" {
+		return cli.WriteFile(out, func(w *os.File) error { return write(w) })
+	}
+	if err := write(cli.Raw(c.Stdout)); err != nil {
+		return fmt.Errorf("writing the %s: %w", what, err)
+	}
+	return nil
+}
+
+// WriteJSON writes a value as indented JSON.
+func WriteJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	return e.Encode(v)
+}
+
+// LimitsOf returns the limits of a verification by time and by the memory that is free.
+func LimitsOf(budget time.Duration) ask.Limits {
+	return ask.Limits{Budget: budget, Free: host.AvailableMemory}
+}

@@ -1,0 +1,313 @@
+package assess
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"eccbench/datasets/files"
+	"eccbench/internal/cli"
+	"eccbench/internal/command/answering"
+	"eccbench/internal/regular"
+	"eccbench/internal/remote"
+	"eccbench/internal/stats"
+)
+
+// A pairOfFiles is one pair of many. The method that made the prediction is "" if unknown.
+type pairOfFiles struct{ pred, truth, method string }
+
+// manyPairs returns the pairs of a CSV file or of two folders, or nil to compare one pair.
+func (j assessJob) manyPairs(f *pflag.FlagSet) (list []pairOfFiles, err error) {
+	switch {
+	case j.pairs != "":
+		list, err = pairsOfFile(j.pairs)
+	case !j.In.Stack && holdsFiles(f.Arg(0)) && holdsFiles(f.Arg(1)):
+		list, err = pairsOfFolders(f.Arg(0), f.Arg(1))
+	default:
+		return nil, nil
+	}
+	if err == nil && (j.errors != "" || j.mapped != "" || j.plot != "") {
+		err = errors.New("--errors, --map and --plot apply to one pair: leave them out")
+	}
+	if err == nil && len(list) == 0 {
+		err = errors.New("no pairs: want at least one")
+	}
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	return list, nil
+}
+
+// holdsFiles reports whether a path is a folder but no Zarr image.
+func holdsFiles(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir() && !files.IsZarr(path)
+}
+
+// pairsOfFile reads lines of PRED,TRUTH or PRED,TRUTH,METHOD. Paths are relative to the file.
+func pairsOfFile(path string) (list []pairOfFiles, err error) {
+	f, _, err := regular.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("--pairs: %w", err)
+	}
+	defer f.Close()
+	r := csv.NewReader(f)
+	r.Comment, r.FieldsPerRecord, r.TrimLeadingSpace = '#', -1, true
+	lines, err := r.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("--pairs %s: %w", path, err)
+	}
+	for i, line := range lines {
+		if len(line) < 2 || len(line) > 3 {
+			return nil, fmt.Errorf("--pairs %s: line %d has %d columns: want PRED,TRUTH or PRED,TRUTH,METHOD", path,
+				i+1, len(line))
+		}
+		if i == 0 && strings.EqualFold(line[0], "pred") && strings.EqualFold(line[1], "truth") {
+			continue
+		}
+		if err := remote.Conceal(line); err != nil {
+			return nil, fmt.Errorf("--pairs %s: line %d: %w", path, i+1, err)
+		}
+		line = append(line, "")
+		for k := range 2 {
+			if !filepath.IsAbs(line[k]) && !strings.Contains(line[k], "://") {
+				line[k] = filepath.Join(filepath.Dir(path), line[k])
+			}
+		}
+		list = append(list, pairOfFiles{line[0], line[1], line[2]})
+	}
+	return list, nil
+}
+
+// pairsOfFolders pairs the files of equal names in two folders.
+func pairsOfFolders(preds, truths string) (list []pairOfFiles, err error) {
+	for _, folders := range [][2]string{{truths, preds}, {preds, truths}} {
+		entries, err := os.ReadDir(folders[0])
+		if err != nil {
+			return nil, err
+		}
+		list = nil
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), ".") {
+				continue
+			}
+			own, other := filepath.Join(folders[0], e.Name()), filepath.Join(folders[1], e.Name())
+			if _, err := os.Stat(other); errors.Is(err, fs.ErrNotExist) {
+				return nil, fmt.Errorf("%s: %s has no file of this name: add or remove one, or list the pairs "+
+					"in a file for --pairs", own, folders[1])
+			}
+			list = append(list, pairOfFiles{own, other, ""})
+		}
+	}
+	return list, nil
+}
+
+// many compares many pairs and writes their numbers; a table shows only summaries.
+func (j assessJob) many(c *cli.Program, pairs []pairOfFiles) error {
+	var list []assessed
+	for _, p := range pairs {
+		paths, spooled, err := c.Spool([]string{p.pred, p.truth})
+		if err != nil {
+			return err
+		}
+		one := j
+		one.Spooled = spooled
+		a, err := one.compare(c, paths[0], paths[1])
+		err = spooled.Said(err)
+		spooled.Close()
+		if err != nil {
+			return err
+		}
+		a.method, a.pair = p.method, nil
+		list = append(list, a)
+	}
+	if slices.ContainsFunc(list, func(a assessed) bool { return a.sizes == nil || a.dims != list[0].dims }) {
+		for i := range list { // all rows have the same columns
+			list[i].sizes = nil
+		}
+	}
+	write := func(w io.Writer) error { return writeMany(w, j.format, list) }
+	if err := answering.WriteTo(c, j.Out, "comparisons", write); err != nil {
+		return err
+	}
+	return j.failAbove(list)
+}
+
+// writeMany writes the comparisons of many pairs.
+func writeMany(w io.Writer, format string, list []assessed) error {
+	summary, tests := summarise(list)
+	switch format {
+	case "json":
+		var documents []assessDocument
+		for _, a := range list {
+			documents = append(documents, a.document())
+		}
+		return answering.WriteJSON(w, struct {
+			Pairs   []assessDocument `json:"pairs"`
+			Summary []assessSummary  `json:"summary"`
+			Tests   []assessTest     `json:"tests"`
+		}{documents, summary, tests})
+	case "csv":
+		lines := [][]string{append([]string{"pred", "truth", "method", "label", "connectivity"}, list[0].columns()...)}
+		for _, a := range list {
+			for _, row := range a.rows() {
+				lines = append(lines, append([]string{a.predName, a.truth, a.method}, row.cells()...))
+			}
+		}
+		return writeCSV(w, fmt.Sprintf("assess: %d pairs, VERIFIED by %s, %s", len(list), list[0].answer.Witness,
+			cli.Version()), lines)
+	}
+	return writeTables(w, format, fmt.Sprintf("assess: %d pairs", len(list)), preamble(list[0]),
+		summaryTables(summary, tests), "")
+}
+
+// summaryTables returns the table of many pairs, and the table of the tests of two methods.
+func summaryTables(summary []assessSummary, tests []assessTest) []assessTable {
+	t := assessTable{header: []string{"label", "conn.", "number", "pairs", "mean", "95 % interval", "median"}}
+	for _, s := range summary {
+		label := s.Label
+		if s.Method != "" {
+			label = s.Method + ": " + label
+		}
+		t.cells = append(t.cells, []string{label, fmt.Sprint(s.Connectivity), s.Column, fmt.Sprint(s.Pairs),
+			short(s.Mean), short(s.Low) + " to " + short(s.High), short(s.Median)})
+	}
+	if len(tests) == 0 {
+		return []assessTable{t}
+	}
+	u := assessTable{header: []string{"label", "conn.", "number", "pairs", "p"}}
+	u.title = fmt.Sprintf("Wilcoxon signed-rank tests of %s against %s, two-sided, p by Holm", tests[0].Methods[0],
+		tests[0].Methods[1])
+	for _, s := range tests {
+		u.cells = append(u.cells, []string{s.Label, fmt.Sprint(s.Connectivity), s.Column, fmt.Sprint(s.Pairs), short(s.P)})
+	}
+	return []assessTable{t, u}
+}
+
+func short(v float64) string { return fmt.Sprintf("%.4g", v) }
+
+// summarised lists the columns that are summarised over many pairs. The upper bound represents a
+// matching error that is only bounded.
+var summarised = []string{"dice", "chi_error", "b0_error", "b1_error", "b2_error", "matching_error0_max",
+	"matching_error1_max", "matching_error2_max"}
+
+// An assessSummary summarises one number over many pairs: the mean with a bootstrap interval, and
+// the median.
+type assessSummary struct {
+	Method       string  `json:"method,omitempty"`
+	Label        string  `json:"label"`
+	Connectivity int     `json:"connectivity"`
+	Column       string  `json:"column"`
+	Pairs        int     `json:"pairs"`
+	Mean         float64 `json:"mean"`
+	Low          float64 `json:"low"`
+	High         float64 `json:"high"`
+	Median       float64 `json:"median"`
+}
+
+// An assessTest is a Wilcoxon signed-rank test between the numbers of two methods for the same truths.
+type assessTest struct {
+	Methods      [2]string `json:"methods"`
+	Label        string    `json:"label"`
+	Connectivity int       `json:"connectivity"`
+	Column       string    `json:"column"`
+	Pairs        int       `json:"pairs"`
+	P            float64   `json:"p"` // two-sided, adjusted by Holm
+}
+
+// A summaryKey identifies the numbers that one summary covers.
+type summaryKey struct {
+	method, label string
+	connectivity  int
+	column        string
+}
+
+// numbersOf returns the numbers of pairs by key and then by truth (by prediction if methods have no
+// names). It also returns the keys and methods in order.
+func numbersOf(list []assessed) (values map[summaryKey]map[string]float64, order []summaryKey, methods []string) {
+	values = map[summaryKey]map[string]float64{}
+	for _, a := range list {
+		if !slices.Contains(methods, a.method) {
+			methods = append(methods, a.method)
+		}
+		name := a.truth
+		if a.method == "" {
+			name = a.predName
+		}
+		for _, row := range a.rows() {
+			for _, column := range summarised {
+				v := row.values[slices.Index(row.columns, column)]
+				if math.IsNaN(v) || a.dims == 2 && strings.Contains(column, "2") {
+					continue
+				}
+				k := summaryKey{a.method, row.label, row.connectivity, column}
+				if values[k] == nil {
+					values[k] = map[string]float64{}
+					order = append(order, k)
+				}
+				values[k][name] = v
+			}
+		}
+	}
+	return values, order, methods
+}
+
+// summarise summarises pairs by method, label, connectivity and column, and tests two methods.
+func summarise(list []assessed) (summary []assessSummary, tests []assessTest) {
+	values, order, methods := numbersOf(list)
+	var p []float64
+	for _, k := range order {
+		x := inOrder(values[k])
+		s := assessSummary{Method: k.method, Label: k.label, Connectivity: k.connectivity, Column: k.column,
+			Pairs: len(x), Mean: stats.Mean(x), Median: stats.Median(x)}
+		s.Low, s.High = stats.Bootstrap(x, 0.95)
+		summary = append(summary, s)
+		if len(methods) != 2 || k.method != methods[0] {
+			continue
+		}
+		other := k
+		other.method = methods[1]
+		n, probability := signedRank(values[k], values[other])
+		p = append(p, probability)
+		tests = append(tests, assessTest{[2]string(methods), k.label, k.connectivity, k.column, n, 0})
+	}
+	for i, adjusted := range stats.Holm(p) {
+		tests[i].P = adjusted
+	}
+	return summary, tests
+}
+
+// signedRank returns the number of truths with numbers in both maps, and the two-sided p-value of
+// the differences.
+func signedRank(a, b map[string]float64) (n int, p float64) {
+	differences := map[string]float64{}
+	for truth, v := range a {
+		if w, ok := b[truth]; ok {
+			differences[truth] = v - w
+		}
+	}
+	d := inOrder(differences)
+	negated := make([]float64, len(d))
+	for i, v := range d {
+		negated[i] = -v
+	}
+	return len(d), min(1, 2*min(stats.SignedRank(d), stats.SignedRank(negated)))
+}
+
+// inOrder returns the values of a map in the order of its keys.
+func inOrder(m map[string]float64) (list []float64) {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		list = append(list, m[k])
+	}
+	return list
+}

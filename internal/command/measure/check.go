@@ -1,0 +1,147 @@
+package measure
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/cli"
+	"eccbench/internal/gating"
+	"eccbench/internal/regular"
+	"eccbench/internal/runner"
+	"eccbench/internal/verify"
+)
+
+// Check returns the command check.
+func Check() cli.Subcommand {
+	return cli.Subcommand{
+		Name: "check", Args: "FILE...", Brief: "check results files that others submit",
+		Examples: []string{"eccbench check r.jsonl", "eccbench check r.jsonl --answers"},
+		Run:      doCheck,
+	}
+}
+
+func doCheck(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
+	answers := f.Bool("answers", false, "also answer the inputs again, and compare the digests of the answers")
+	limit := f.Duration("time-limit", time.Minute, "time limit of an answer")
+	if err := parse(); err != nil {
+		return err
+	}
+	if f.NArg() == 0 {
+		return cli.Usagef("check needs the results files to check")
+	}
+	faults := 0
+	for _, path := range f.Args() {
+		file, _, err := regular.Open(path)
+		if err != nil {
+			return cli.Usagef("results %w", err)
+		}
+		records, found, err := bench.Check(file)
+		file.Close() // only read from
+		if err != nil {
+			return cli.Usagef("results %s: %w", path, err)
+		}
+		found = append(found, workloadFaults(c, records.Cells)...)
+		if *answers {
+			again, err := answerAgain(c, records.Cells, *limit)
+			if err != nil {
+				return err
+			}
+			found = append(found, again...)
+		}
+		for _, fault := range found {
+			fmt.Fprintf(c.Stdout, "%s: %v\n", path, fault)
+		}
+		runs, cells := len(records.Runs), len(records.Cells)
+		fmt.Fprintf(c.Stdout, "%s: %d runs, %d cells, %d faults\n", path, runs, cells, len(found))
+		faults += len(found)
+	}
+	if faults > 0 {
+		return cli.VerdictError{Code: cli.ExitWrong, Why: fmt.Sprintf("check: %d faults", faults)}
+	}
+	return nil
+}
+
+// workloadFaults returns the faults of cells that contradict their workload: a tolerance for exact
+// answers, or the wrong cost of an input. It opens no input from files.
+func workloadFaults(c *cli.Program, cells []bench.CellRecord) (faults []error) {
+	for _, cell := range cells {
+		b, err := runner.Find(c.Benches, cell.Workload)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%s on %s: %w", cell.Impl, cell.Input, err))
+			continue
+		}
+		if cell.Tolerant && b.Exact() {
+			faults = append(faults, fmt.Errorf("%s on %s: tolerant, but right answers to %s are equal",
+				cell.Impl, cell.Input, cell.Workload))
+		}
+		if len(b.Files(cell.Input)) > 0 {
+			continue
+		}
+		cost, _, err := b.Describe(cell.Input)
+		switch {
+		case err != nil:
+			faults = append(faults, fmt.Errorf("%s on %s: %w", cell.Impl, cell.Input, err))
+		case cost != cell.Cost:
+			faults = append(faults, fmt.Errorf("%s on %s: its cost is %+v, that of the input %+v",
+				cell.Impl, cell.Input, cell.Cost, cost))
+		}
+	}
+	return faults
+}
+
+// answerAgain runs an implementation of this program on the inputs of cells, and returns a fault for
+// each answer with another digest. It skips answers that are WRONG or have a tolerance. An input that
+// cannot be opened is a fault too.
+func answerAgain(c *cli.Program, cells []bench.CellRecord, limit time.Duration) (faults []error, err error) {
+	cells = slices.DeleteFunc(slices.Clone(cells), func(cell bench.CellRecord) bool {
+		return cell.Tolerant || cell.Status == verify.Wrong
+	})
+	inputs := map[string][]string{} // by workload
+	for _, cell := range cells {
+		n := min(len(cell.Inputs), len(cell.Digests))
+		inputs[cell.Workload] = append(inputs[cell.Workload], cell.Inputs[:n]...)
+	}
+	ours := map[string]bench.CellRecord{} // by workload and input
+	for _, workload := range slices.Sorted(maps.Keys(inputs)) {
+		b, err := runner.Find(c.Benches, workload)
+		if err != nil {
+			continue // a fault already
+		}
+		list := inputs[workload]
+		slices.Sort(list)
+		list = slices.DeleteFunc(slices.Compact(list), func(input string) bool {
+			_, _, err := b.Describe(input)
+			if err != nil {
+				faults = append(faults, fmt.Errorf("input %s: not answered again: %w", input, err))
+			}
+			return err != nil
+		})
+		plan := runner.Plan{
+			Command: c.Worker, Clock: c.Clock, Benches: c.Benches, Workload: workload,
+			Impls: []string{gating.OnHost(b)}, Inputs: list, Scope: bench.E2E, Threads: 1, Time: limit, Budget: limit,
+		}
+		err = runner.Run(context.Background(), plan, observer(func(cell bench.CellRecord) error {
+			ours[workload+" "+cell.Input] = cell
+			return nil
+		}))
+		if err != nil {
+			return nil, cli.Usage(err)
+		}
+	}
+	for _, cell := range cells {
+		for i := range min(len(cell.Inputs), len(cell.Digests)) {
+			own := ours[cell.Workload+" "+cell.Inputs[i]]
+			if own.Status == verify.Verified && own.Digests[0] != cell.Digests[i] {
+				faults = append(faults, fmt.Errorf("%s on %s is %s: the digest of its answer is %s, that of %s is %s",
+					cell.Impl, cell.Inputs[i], cell.Status, cell.Digests[i], own.Impl, own.Digests[0]))
+			}
+		}
+	}
+	return faults, nil
+}

@@ -1,0 +1,61 @@
+package host
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"eccbench/internal/memfile"
+
+	"golang.org/x/sys/unix"
+)
+
+// OwnMemory returns the bytes of a family of processes, including their own files in memory, but
+// without files shared with this process. Memory that they share with each other counts once. The
+// result is 0 if it cannot be read. Extents correct for inputs that are mapped repeatedly.
+func OwnMemory(pids []int, shared []*os.File, extents []memfile.Extent) int64 {
+	known := map[uint64]bool{}
+	var ours int64
+	for _, f := range shared {
+		var s unix.Stat_t
+		if unix.Fstat(int(f.Fd()), &s) == nil {
+			known[s.Ino] = true
+			ours += s.Blocks * blockSize
+		}
+	}
+	for _, e := range extents {
+		ours += e.Size
+	}
+	var total int64
+	for _, pid := range pids {
+		status := fmt.Sprintf("/proc/%d/status", pid)
+		// Pages show files that are mapped but closed; sizes show files that are open but not
+		// mapped.
+		mapped, files := kilobytes(procField(status, "RssShmem"))-ours, inFiles(pid, known)
+		total += kilobytes(procField(status, "RssAnon")) + max(0, mapped, files)
+		ours += files
+	}
+	return total
+}
+
+// blockSize is the unit of Stat_t.Blocks.
+const blockSize = 512
+
+// inFiles returns the bytes of the nameless files in memory that a process has open, without the
+// known ones. It marks them as known.
+func inFiles(pid int, known map[uint64]bool) (bytes int64) {
+	dir := fmt.Sprintf("/proc/%d/fd/", pid)
+	open, _ := os.ReadDir(dir)
+	for _, fd := range open {
+		link, err := os.Readlink(dir + fd.Name())
+		if err != nil || !strings.HasPrefix(link, "/memfd:") {
+			continue
+		}
+		var s unix.Stat_t
+		if unix.Stat(dir+fd.Name(), &s) == nil && !known[s.Ino] {
+			known[s.Ino] = true
+			bytes += s.Blocks * blockSize
+		}
+	}
+	return bytes
+}

@@ -1,0 +1,12 @@
+//go:build !linux
+
+package host
+
+import (
+	"os"
+
+	"eccbench/internal/memfile"
+)
+
+// OwnMemory returns 0: memory limits of workers are enforced on Linux only.
+func OwnMemory([]int, []*os.File, []memfile.Extent) int64 { return 0 }

@@ -1,0 +1,302 @@
+package worker
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"eccbench/internal/bench"
+	"eccbench/internal/host"
+	"eccbench/internal/memfile"
+	"eccbench/internal/peers"
+	"eccbench/internal/quantity"
+	"eccbench/internal/verify"
+)
+
+// A Process is one run of a worker.
+type Process struct {
+	Task  Task
+	Files Files
+	Limit time.Duration // for each phase
+	Clock Clock
+}
+
+// Run starts a worker in its own process group, follows its events and returns its record. A worker
+// that dies, hangs or exceeds its memory limit gives a record with status CRASHED or TIMEOUT. Run
+// returns an error only for faults of the parent, and for a context that ended.
+func (p Process) Run(ctx context.Context, command []string) (bench.CellRecord, error) {
+	fail := func(err error) (bench.CellRecord, error) {
+		return bench.CellRecord{}, fmt.Errorf("starting a worker: %w", err)
+	}
+	events, eventsW, err := os.Pipe()
+	if err != nil {
+		return fail(err)
+	}
+	defer events.Close()
+	cmd := exec.Command(command[0], command[1:]...)
+	if cmd.Path, err = host.Running(cmd.Path); err != nil {
+		eventsW.Close()
+		return fail(err)
+	}
+	adopt()
+	mark := markKey + "=" + rand.Text()
+	if p.Task.Key = rand.Text(); p.Task.Peer != nil {
+		hide()
+	}
+	cmd.ExtraFiles = append([]*os.File{eventsW}, p.Files.Answers...)
+	cmd.ExtraFiles = append(append(cmd.ExtraFiles, p.Files.Inputs...), p.Files.Witness...)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", p.Task.Conditions.Threads), mark)
+	cmd.SysProcAttr = OwnGroup()
+	stderr := &tail{limit: 4096}
+	cmd.Stderr, cmd.WaitDelay = stderr, lingering
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		eventsW.Close()
+		return fail(err)
+	}
+	if err := cmd.Start(); err != nil {
+		eventsW.Close()
+		return fail(err)
+	}
+	eventsW.Close()
+	w := &watch{pid: cmd.Process.Pid, input: p.Task.Inputs[0], limit: p.Limit, clock: p.Clock, memory: p.Task.Conditions.Memory, files: slices.Concat(p.Files.Answers, p.Files.Inputs, p.Files.Witness), extents: p.Task.Extents}
+	stop := w.start(ctx)
+	ended := make(chan error, 1)
+	go func() {
+		awaitEnd(w.pid)
+		w.kill("") // kill the rest of its process group
+		err := cmd.Wait()
+		// A process that left the group may still hold the pipe open.
+		events.SetReadDeadline(time.Now().Add(lingering))
+		ended <- err
+	}()
+	// Ignore the error: a worker that dies before it reads the task is reported below.
+	json.NewEncoder(stdin).Encode(p.Task)
+	result, malformed := w.follow(events, p.Task.Key)
+	if malformed != nil {
+		w.kill("")
+	}
+	stdin.Close()
+	died := <-ended
+	if errors.Is(died, exec.ErrWaitDelay) { // it succeeded, but a process that it started holds its standard error open
+		died = nil
+	}
+	stop()
+	reapGroup(w.pid)
+	endStrays(mark)
+	if err := ctx.Err(); err != nil {
+		return bench.CellRecord{}, err
+	}
+	record := bench.CellRecord{}
+	switch {
+	case result != nil && died == nil:
+		record = *result
+	case w.timedOut != "":
+		record.Verdict = verify.Verdict{Status: verify.Timeout, Reason: w.timedOut}
+	default:
+		why := w.killed
+		if why == "" {
+			why = death(died, malformed, stderr.String())
+		}
+		record.Verdict = verify.Verdict{Status: verify.Crashed, Reason: why}
+	}
+	if w.safe != nil && (result == nil || died != nil) {
+		record = w.lawFailure(record.Reason)
+	}
+	record.PeakRSS, record.OwnMemory = peakRSS(cmd.ProcessState), w.used
+	return record, nil
+}
+
+// lawFailure returns the record of a worker that died during an optional law. Only the evidence of
+// that law is lost.
+func (w *watch) lawFailure(why string) bench.CellRecord {
+	record := *w.safe
+	record.Evidence = slices.Concat(record.Evidence, w.later)
+	record.Evidence = append(record.Evidence, verify.Evidence{Input: w.input, Witness: w.law, Note: "not finished: " + why})
+	return record
+}
+
+// markKey is an environment variable. Its value identifies the processes that a worker started.
+const markKey = "ECCBENCH_WORKER"
+
+// lingering is the time to wait for the last output of an ended worker. A process that it started
+// may hold its pipes open forever.
+const lingering = time.Second
+
+// death describes how a worker ended, with its last message.
+func death(died, malformed error, stderr string) string {
+	why := "the worker ended without a result"
+	if died != nil {
+		why = "the worker ended with " + died.Error()
+	}
+	if malformed != nil { // the parent then killed it
+		why = "the worker wrote a malformed event: " + malformed.Error()
+	}
+	// The first line that names the failure is more useful than the end of a goroutine dump.
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	said := lines[0]
+	for _, l := range lines {
+		if strings.HasPrefix(l, "panic:") || strings.HasPrefix(l, "fatal error:") {
+			said = l
+			break
+		}
+	}
+	if said != "" {
+		why += ": " + said
+	}
+	return why
+}
+
+// A watch enforces the limits of a worker and records why it was killed.
+type watch struct {
+	pid     int
+	input   string // the first input
+	limit   time.Duration
+	clock   Clock
+	memory  int64
+	files   []*os.File       // files shared with the worker, which do not count as its own memory
+	extents []memfile.Extent // of the shared inputs
+	looks   int
+	family  []int // the worker and its descendants, as last looked for
+
+	mu       sync.Mutex
+	phase    string
+	since    time.Time
+	waiting  string // the request that a peer has not answered yet
+	timedOut string
+	killed   string
+	used     int64             // peak of the worker's own memory, by sampling
+	safe     *bench.CellRecord // the record before the optional laws
+	law      string            // the optional law in progress
+	later    []verify.Evidence // evidence of the optional laws before it
+}
+
+// start watches the worker until the returned function is called.
+func (w *watch) start(ctx context.Context) (stop func()) {
+	w.phase, w.since = "starting", w.clock.Now()
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		tick := time.NewTicker(look)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-ctx.Done():
+				w.kill("")
+				return
+			case <-tick.C:
+				w.look()
+			}
+		}
+	})
+	return func() { close(done); wg.Wait() }
+}
+
+// looksPerFamily is the number of looks per search for the processes of a worker.
+const looksPerFamily = 10
+
+func (w *watch) look() {
+	w.mu.Lock()
+	late := w.limit > 0 && w.clock.Since(w.since) > w.limit
+	if late && w.timedOut == "" {
+		w.timedOut = fmt.Sprintf("still %s after %s", w.phase, quantity.Duration(w.limit))
+		if w.waiting != "" {
+			w.timedOut += ": the peer has not answered " + w.waiting
+		}
+	}
+	w.mu.Unlock()
+	if late {
+		w.kill("")
+		return
+	}
+	if w.looks%looksPerFamily == 0 {
+		w.family = peers.Family(w.pid)
+	}
+	w.looks++
+	used := host.OwnMemory(w.family, w.files, w.extents)
+	w.mu.Lock()
+	w.used = max(w.used, used)
+	w.mu.Unlock()
+	if w.memory > 0 && used > w.memory {
+		w.kill(fmt.Sprintf("used %s of memory of its own, the limit is %s", quantity.Bytes(used), quantity.Bytes(w.memory)))
+	}
+}
+
+// kill ends the worker's process group.
+func (w *watch) kill(why string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if why != "" && w.killed == "" {
+		w.killed = why
+	}
+	KillGroup(w.pid)
+}
+
+// follow reads events with the key until the worker closes the pipe.
+func (w *watch) follow(events io.Reader, key string) (*bench.CellRecord, error) {
+	r := bufio.NewReader(events)
+	for {
+		line, err := r.ReadBytes('\n')
+		if errors.Is(err, io.EOF) || errors.Is(err, os.ErrDeadlineExceeded) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		var e Event
+		if err := json.Unmarshal(line, &e); err != nil {
+			return nil, err
+		}
+		if e.Key != key {
+			return nil, errors.New("another process wrote it")
+		}
+		if e.Result != nil {
+			return e.Result, nil
+		}
+		w.mu.Lock()
+		switch {
+		case e.Waiting != nil:
+			w.waiting = *e.Waiting
+		case e.Safe != nil:
+			w.safe = e.Safe
+		case e.Law != "":
+			w.law, w.later = e.Law, e.Later
+		default:
+			w.phase, w.since = e.Phase, w.clock.Now()
+		}
+		w.mu.Unlock()
+	}
+}
+
+// A tail keeps the first and the last part of the bytes written to it, half the limit each.
+type tail struct {
+	limit      int
+	head, last []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	n := len(p)
+	if room := t.limit/2 - len(t.head); room > 0 {
+		k := min(room, len(p))
+		t.head, p = append(t.head, p[:k]...), p[k:]
+	}
+	t.last = append(t.last, p...)
+	if over := len(t.last) - t.limit/2; over > 0 {
+		t.last = t.last[over:]
+	}
+	return n, nil
+}
+
+func (t *tail) String() string { return string(t.head) + string(t.last) }
