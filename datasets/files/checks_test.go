@@ -257,3 +257,12 @@ func zarrFixtureFiles(t *testing.T) fs.FS {
 	}
 	return z
 }
+
+// openImage opens an image from a file with a name.
+func openImage(name string, in format.Input) (grid.Source, error) {
+	body, err := describe(name, in)
+	if err != nil {
+		return nil, err
+	}
+	return body.Source()
+}

@@ -90,15 +90,6 @@ func fileFormats() []format.Format {
 	return slices.Concat(arrays.Formats(), dicom.Formats(), raster.Formats())
 }
 
-// openImage opens an image from a file with a name.
-func openImage(name string, in format.Input) (grid.Source, error) {
-	body, err := describe(name, in)
-	if err != nil {
-		return nil, err
-	}
-	return body.Source()
-}
-
 // describe reads the header of an image from a file with a name.
 func describe(name string, in format.Input) (*format.Body, error) {
 	if in.Size == 0 {

@@ -54,7 +54,8 @@ func TestCells(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
 	for _, name := range isa.Available(Assembled) {
 		k := planesOf(name)
-		if own := reflect.ValueOf(k.cells).Pointer() != reflect.ValueOf(cellsBetween).Pointer(); own != (name == isa.AVX512 && isa.Counts()) {
+		if own := reflect.ValueOf(k.cells).Pointer() != reflect.ValueOf(cellsBetween).Pointer(); own != (name == isa.AVX512 &&
+			isa.Counts()) {
 			t.Errorf("%s: cells are counted by instructions of its own: %v", name, own)
 		}
 		for i := range 60 {
@@ -75,7 +76,8 @@ func TestCells(t *testing.T) {
 			}
 		}
 	}
-	for _, shape := range []grid.Shape{{D: 1, H: 1, W: 1}, {D: 2, H: 3, W: 63}, {D: 3, H: 5, W: 64}, {D: 4, H: 2, W: 65}, {D: 3, H: 3, W: 128}, {D: 1, H: 9, W: 129}} {
+	for _, shape := range []grid.Shape{{D: 1, H: 1, W: 1}, {D: 2, H: 3, W: 63}, {D: 3, H: 5, W: 64}, {D: 4, H: 2, W: 65},
+		{D: 3, H: 3, W: 128}, {D: 1, H: 9, W: 129}} {
 		for _, typ := range grid.Types() {
 			f := gridtest.Drawn(t, shape, typ, 5, 3)
 			_, h, w := Stack(shape)
@@ -84,8 +86,10 @@ func TestCells(t *testing.T) {
 			for level := int64(-1); level <= f.Ladder().Len(); level++ {
 				got, err := Characteristic(f, level)
 				dual, dualErr := DualCharacteristic(f, level)
-				if want := CharacteristicOfLevels(levels, h, w, level); got != want || dual != want+1 || err != nil || dualErr != nil {
-					t.Errorf("%v of %v, level %d: %d and its dual %d, want %d (%v, %v)", shape, typ, level, got, dual, want, err, dualErr)
+				if want := CharacteristicOfLevels(levels, h, w, level); got != want || dual != want+1 || err != nil ||
+					dualErr != nil {
+					t.Errorf("%v of %v, level %d: %d and its dual %d, want %d (%v, %v)", shape, typ, level, got, dual, want, err,
+						dualErr)
 				}
 			}
 		}

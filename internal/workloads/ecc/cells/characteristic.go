@@ -36,7 +36,8 @@ func CharacteristicAt(s grid.Source, t float32) (int64, error) {
 
 // layers sums count(plane z−1, plane z) over the n layers z = 0 … n−1, on all cores. put fills a
 // plane of h × w voxels, and may read slice z of the image for that.
-func layers(s grid.Source, n, h, w int64, put func(into *PlaneSet, z int64, read func() ([]byte, error)) error, count func(below, above *PlaneSet) int64) (int64, error) {
+func layers(s grid.Source, n, h, w int64, put func(into *PlaneSet, z int64, read func() ([]byte, error)) error,
+	count func(below, above *PlaneSet) int64) (int64, error) {
 	parts := min(n, int64(runtime.GOMAXPROCS(0)))
 	sums := make([]int64, parts)
 	err := crew.Try(int(parts), int(parts), func(_, part int) error {
