@@ -136,7 +136,7 @@ EIGENMAPS := impls/eigenmap
 CERTIFIED := internal/workloads/eigenmap
 CURVES := impls/betticurves/duality
 BETTI := impls/betti/duality
-PLANES := internal/workloads/ecc
+PLANES := internal/workloads/ecc/cells
 FLOODS := internal/workloads/betti
 VECTORS := datasets/vectors
 # $(call assemble,FOLDER,FILE,PACKAGE,ISAS)
@@ -155,7 +155,7 @@ assembly:
 	@$(call assemble,$(EIGENMAPS),../../$(CERTIFIED)/inertia/kernel,inertia,avx2)
 	@$(call assemble,$(CURVES),kernel,duality)
 	@$(call assemble,$(BETTI),kernel,duality)
-	@$(call assemble,$(PLANES),planes,ecc)
+	@$(call assemble,$(PLANES),planes,cells)
 	@$(call assemble,$(FLOODS),flood,betti,avx512)
 
 check-generate: generate assembly
@@ -200,7 +200,8 @@ portability:
 	$(GO) test -count=1 -tags noasm -skip OnHost ./$(FINGERPRINT) ./$(FLOW) ./$(CERTIFIED)/... ./$(EIGENMAPS)/...
 	$(call some,$(GO) test -count=1 -tags noasm -run 'Ranks|Again|Groups' ./$(CURVES))
 	$(call some,$(GO) test -count=1 -tags noasm -run 'Ranks|Again|Grow|Pack' ./$(BETTI))
-	$(call some,$(GO) test -count=1 -tags noasm -run 'TestChecks|IsAffordable' ./$(PLANES))
+	$(GO) test -count=1 -tags noasm ./$(PLANES)
+	$(call some,$(GO) test -count=1 -tags noasm -run 'TestChecks|IsAffordable' ./internal/workloads/ecc)
 	$(call some,$(GO) test -count=1 -tags noasm -run 'Grows|Filled' ./$(FLOODS))
 	$(call some,$(GO) test -count=1 -tags noasm -run 'Digest' ./datasets)
 	$(GO) test -count=1 -tags slow5 ./internal/workloads/ecc/counting

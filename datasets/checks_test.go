@@ -4,12 +4,12 @@ import (
 	"testing"
 
 	"eccbench/internal/checktest"
+	"eccbench/internal/grid/gridtest"
 
 	"os"
 	"strings"
 
 	"eccbench/datasets/vectors"
-	"eccbench/internal/grid"
 )
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
@@ -66,7 +66,7 @@ func generates(t *testing.T) {
 			if s.Shape().Voxels() > mostGenerated {
 				break
 			}
-			if got, err := grid.Digest(s); err != nil || got != want {
+			if got, err := gridtest.Digest(s); err != nil || got != want {
 				t.Fatalf("%s by %s: digest %s, want %s (%v)", what, set, got, want, err)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/race"
 )
 
@@ -71,7 +72,7 @@ func digestOf(t *testing.T, what string) string {
 		}
 		s = f
 	}
-	d, err := grid.Digest(s)
+	d, err := gridtest.Digest(s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"eccbench/datasets/random"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 )
 
 // TestNoiseCrop compares a small field with the corner of larger ones, and a 2D field with the
@@ -55,7 +56,7 @@ func TestNoiseIsUniform(t *testing.T) {
 func TestNoiseSeeds(t *testing.T) {
 	seen := map[string]uint64{}
 	for _, seed := range []uint64{0, 1, 2, 1 << 32, 1<<32 + 1, 1<<64 - 1} {
-		d, err := grid.Digest(openNamed(t, fmt.Sprintf("noise/shape=9x9/seed=%d", seed)))
+		d, err := gridtest.Digest(openNamed(t, fmt.Sprintf("noise/shape=9x9/seed=%d", seed)))
 		if err != nil {
 			t.Fatal(err)
 		}

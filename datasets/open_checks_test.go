@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 
 	"pgregory.net/rapid"
 )
@@ -184,7 +185,7 @@ func hasVariants(t *testing.T) {
 		seen := map[string]string{}
 		for _, name := range names {
 			f := loadNamed(t, name)
-			d, err := grid.Digest(f)
+			d, err := gridtest.Digest(f)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,6 +16,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/fields"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/batch"
 	"eccbench/internal/workloads/ecc"
@@ -185,7 +186,7 @@ func TestShareAndAttach(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if digests[k], err = grid.Digest(s); err != nil {
+				if digests[k], err = gridtest.Digest(s); err != nil {
 					t.Fatal(err)
 				}
 				if k == 1 {

@@ -16,6 +16,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 	"eccbench/internal/workloads/ecc/counting"
 )
 
@@ -64,7 +65,7 @@ type plan struct {
 }
 
 func newPlan(in grid.Source, bytes int64) plan {
-	n, h, w := ecc.Stack(in.Shape())
+	n, h, w := cells.Stack(in.Shape())
 	p := plan{n: n, h: h, w: w, size: grid.SliceBytes(in)}
 	p.slices = resident.PieceSlices(in, bytes)
 	p.slabs = (n + p.slices - 1) / p.slices

@@ -9,6 +9,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 )
 
 // nsPerVoxel is the estimated time per voxel and core: twice that of a server core of 2025.
@@ -73,7 +74,7 @@ type plan struct {
 }
 
 func newPlan(in grid.Source, threads int) plan {
-	n, h, w := ecc.Stack(in.Shape())
+	n, h, w := cells.Stack(in.Shape())
 	p := plan{n: n, h: h, w: w, flat: in.Shape().D == 1, levels: in.Ladder().Len(), size: in.Type().Size()}
 	p.shared = p.levels > sharedLevels
 	p.threads = int(max(1, min(int64(threads), n)))

@@ -77,8 +77,8 @@ func TestTally(t *testing.T) {
 		"[]":                           {calls: 10, outer: 100 * ms, within: 105 * ms, between: 10 * ms},
 		"[between calls +11%]":         {calls: 10, outer: 100 * ms, within: 90 * ms, between: 11 * ms},
 		"[cores 1.9 of 1]":             {calls: 10, outer: 100 * ms, within: 191 * ms},
-		"[inner 0.50×]":                {reported: 2 * ms, inner: ms},
-		"[inner 0.50× cores 2.0 of 1]": {calls: 1, outer: 50 * ms, within: 100 * ms, reported: 2 * ms, inner: ms},
+		"[inner 0.50×]":                {explained: 2 * ms, inner: ms},
+		"[inner 0.50× cores 2.0 of 1]": {calls: 1, outer: 50 * ms, within: 100 * ms, explained: 2 * ms, inner: ms},
 	} {
 		start := c
 		c.begun = true

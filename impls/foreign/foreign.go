@@ -107,6 +107,9 @@ func (i implementation[In, Out]) Setup(in In, c bench.Conditions) (bench.Job[Out
 		j.Close()
 		return nil, err
 	}
+	if i.peer.Own {
+		return owned[In, Out]{j}, nil
+	}
 	if i.edits == nil {
 		return renewable[In, Out]{j}, nil
 	}
@@ -139,6 +142,18 @@ type job[In, Out any] struct {
 	edits         edits // that the next call makes
 	cores         int
 	unready       error // why it could not be made ready for a call
+	reported      bench.Reported
+}
+
+// An owned job runs an implementation of this program.
+type owned[In, Out any] struct{ *job[In, Out] }
+
+// Reported returns the times of the last call.
+func (j owned[In, Out]) Reported() bench.Reported { return j.reported }
+
+// Allocated returns the heap bytes that a call allocates.
+func (j owned[In, Out]) Allocated(calls int) (int64, error) {
+	return j.process.Allocated(j.number, calls)
 }
 
 // bind makes the arrays and sends their paths to the peer.
@@ -153,6 +168,9 @@ func (j *job[In, Out]) bind(c bench.Conditions) (err error) {
 	}
 	if j.claim.Sets != "" {
 		words = append(words, "sets="+j.claim.Sets)
+	}
+	if j.peer.Own {
+		words = append(words, "report=1", "isa="+c.ISA, "options="+c.Options)
 	}
 	if c.Time > 0 {
 		words = append(words, fmt.Sprintf("time=%d", c.Time))
@@ -251,19 +269,29 @@ func (j *job[In, Out]) Do(t *bench.Trace) error {
 	}
 	start := time.Now()
 	j.edits.apply(j.image.Data())
-	spans, err := j.process.Do(j.number)
+	var words []string
+	if t != nil && j.peer.Own {
+		words = []string{peers.Trace}
+	}
+	spans, err := j.process.Do(j.number, words...)
 	took := time.Since(start)
 	j.calls, j.outer = j.calls+1, j.outer+took
 	if err != nil {
 		return err
 	}
+	if j.peer.Own {
+		j.reported = bench.Reported{Poison: spans[poisonSpan], Do: spans[doSpan], Out: spans[outSpan]}
+		for _, name := range []string{poisonSpan, doSpan, outSpan} {
+			delete(spans, name)
+		}
+	}
 	for name, d := range spans {
-		if d > took {
+		if d > took && !j.peer.Own { // else it may be a sum over cores
 			why := fmt.Sprintf("it says that %s took %v of a call of %v", name, d, took)
 			return &peers.Error{Kind: peers.Broken, Verb: "do", Why: why}
 		}
 		if name == "inner" {
-			j.inner, j.reported = j.inner+d, j.reported+took
+			j.inner, j.explained = j.inner+d, j.explained+took
 			continue
 		}
 		t.Add(name, d)

@@ -11,6 +11,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/peers"
+	"eccbench/internal/quantity"
 )
 
 // words are the words of a question by their keys.
@@ -53,6 +54,7 @@ func (q Question[In, Out]) Serve(s Service, w bench.Workload[In, Out], impl stri
 // A served question is bound to an implementation of this program.
 type served[In, Out any] struct {
 	Question[In, Out]
+	report bool // the times of each call
 	setup  func() (bench.Job[Out], error)
 	job    bench.Job[Out] // nil for inputs with caches
 	arrays []*peers.Array // all of them
@@ -61,7 +63,7 @@ type served[In, Out any] struct {
 
 // bind maps the arrays of a question and sets the implementation up.
 func (q Question[In, Out]) bind(i bench.Implementation[In, Out], w words) (_ peers.Task, err error) {
-	t := &served[In, Out]{Question: q}
+	t := &served[In, Out]{Question: q, report: w["report"] != ""}
 	defer func() {
 		if err != nil {
 			t.Close()
@@ -82,7 +84,7 @@ func (q Question[In, Out]) bind(i bench.Implementation[In, Out], w words) (_ pee
 		}
 		t.arrays, t.answer = append(t.arrays, a), append(t.answer, a)
 	}
-	c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E}}
+	c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, ISA: w["isa"], Options: w["options"]}}
 	c.Threads, _ = strconv.Atoi(w["threads"]) // without the word, all
 	limit, _ := strconv.ParseInt(w["time"], 10, 64)
 	c.Time = time.Duration(limit)
@@ -169,23 +171,63 @@ func decoded[T grid.Stored](data []byte) (list []float32) {
 	return list
 }
 
+// The times of a call that a process of this program reports.
+const poisonSpan, doSpan, outSpan = "before do", "do", "out"
+
 // Answer answers the question about the image as it is now.
-func (t *served[In, Out]) Answer() (err error) {
-	job := t.job
-	if job == nil {
-		if job, err = t.setup(); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, job.Close()) }()
+func (t *served[In, Out]) Answer(trace bool) (spans map[string]time.Duration, err error) {
+	start := time.Now()
+	job, done, err := t.ready()
+	if err != nil {
+		return nil, err
 	}
-	if err := job.Do(nil); err != nil {
-		return err
+	defer func() { err = errors.Join(err, done()) }()
+	var parts *bench.Trace
+	if trace {
+		parts = new(bench.Trace)
 	}
+	if t.report {
+		job.Poison()
+	}
+	began := time.Now()
+	if err := job.Do(parts); err != nil {
+		return nil, err
+	}
+	ended := time.Now()
 	out, err := job.Out()
-	if err == nil {
-		t.write(out, t.answer)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	if t.write(out, t.answer); !t.report {
+		return nil, nil
+	}
+	spans = map[string]time.Duration{}
+	for name, seconds := range parts.Spans() {
+		spans[name] = quantity.Seconds(seconds)
+	}
+	spans[poisonSpan], spans[doSpan], spans[outSpan] = began.Sub(start), ended.Sub(began), time.Since(ended)
+	return spans, nil
+}
+
+// ready returns the job for a call, and a function to call after it.
+func (t *served[In, Out]) ready() (job bench.Job[Out], done func() error, err error) {
+	if t.job != nil {
+		return t.job, func() error { return nil }, nil
+	}
+	if job, err = t.setup(); err != nil {
+		return nil, nil, err
+	}
+	return job, job.Close, nil
+}
+
+// Allocated returns the least number of heap bytes that one of some calls allocates.
+func (t *served[In, Out]) Allocated(calls int) (n int64, err error) {
+	job, done, err := t.ready()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	return bench.Allocated(job, calls)
 }
 
 // Close releases the memory that bind mapped and allocated.

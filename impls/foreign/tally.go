@@ -7,12 +7,12 @@ import (
 
 // A tally sums the times of the calls of all inputs since the last flags.
 type tally struct {
-	calls           int
-	outer           time.Duration // of the calls
-	inner, reported time.Duration // of the calls whose work the peer reports: its report, and the call
-	within, between time.Duration // processor time in calls, and between them
-	begun           bool          // flags was called once
-	trips           []float64     // seconds of the round trips without work
+	calls            int
+	outer            time.Duration // of the calls
+	inner, explained time.Duration // of the calls whose work the peer reports: its report, and the call
+	within, between  time.Duration // processor time in calls, and between them
+	begun            bool          // flags was called once
+	trips            []float64     // seconds of the round trips without work
 }
 
 // Limits of the flags. leastInner is the least reported share of work in a call. mostBeyond is the
@@ -29,7 +29,7 @@ const (
 func (t *tally) flags(cores int) (list []string) {
 	ignored := time.Duration(t.calls) * ignoredTime
 	allowed := time.Duration(cores) * t.outer
-	if share := float64(t.inner) / float64(t.reported); t.reported > 0 && share < leastInner {
+	if share := float64(t.inner) / float64(t.explained); t.explained > 0 && share < leastInner {
 		list = append(list, fmt.Sprintf("inner %.2f×", share))
 	}
 	if over := t.between - ignored; t.begun && float64(over) > mostBeyond*float64(t.within) {
@@ -38,6 +38,6 @@ func (t *tally) flags(cores int) (list []string) {
 	if over := t.within - ignored; t.begun && float64(over) > (1+mostBeyond)*float64(allowed) {
 		list = append(list, fmt.Sprintf("cores %.1f of %d", float64(over)/float64(t.outer), cores))
 	}
-	*t = tally{begun: true, inner: t.inner, reported: t.reported}
+	*t = tally{begun: true, inner: t.inner, explained: t.explained}
 	return list
 }

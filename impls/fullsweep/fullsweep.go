@@ -14,6 +14,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 	"eccbench/internal/workloads/ecc/counting"
 )
 
@@ -104,7 +105,7 @@ func (j *job) Do(trace *bench.Trace) error {
 		if err := j.Begin(); err != nil {
 			return err
 		}
-		n, h, w := ecc.Stack(j.in.Shape())
+		n, h, w := cells.Stack(j.in.Shape())
 		if err := j.Count(j.Stream, j.image, int32(w), int32(h), int32(n), int32(0), int32(n)); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 )
 
 // nsPerVoxelLevel is the estimated time per voxel and level: 2.5 to 3 ns on server cores of 2022 to
@@ -75,7 +76,7 @@ type job struct {
 }
 
 func (j *job) Do(trace *bench.Trace) error {
-	n, h, w := ecc.Stack(j.in.Shape())
+	n, h, w := cells.Stack(j.in.Shape())
 	end := trace.Span("read")
 	for z := range n {
 		if err := j.in.ReadSlab(j.slice, z, z+1); err != nil {
@@ -97,7 +98,7 @@ func (j *job) Do(trace *bench.Trace) error {
 			j.changes[level] = 0 // the sublevel set is that of the previous level
 			continue
 		}
-		chi := ecc.CharacteristicOfLevels(j.levels, h, w, int64(level))
+		chi := cells.CharacteristicOfLevels(j.levels, h, w, int64(level))
 		j.changes[level] = chi - before
 		before = chi
 	}

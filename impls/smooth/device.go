@@ -11,6 +11,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 	"eccbench/internal/workloads/ecc/counting"
 	"eccbench/internal/workloads/smooth"
 )
@@ -157,7 +158,7 @@ func (j *deviceJob) count(i int64, trace *bench.Trace) error {
 	if err := j.Begin(); err != nil {
 		return err
 	}
-	n, h, w := ecc.Stack(j.p.Shape())
+	n, h, w := cells.Stack(j.p.Shape())
 	if err := j.Count(j.Stream, j.now[0], int32(w), int32(h), int32(n), int32(0), int32(n)); err != nil {
 		return err
 	}

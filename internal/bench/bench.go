@@ -331,6 +331,37 @@ type DeviceJob interface {
 	Elapsed() (time.Duration, error)
 }
 
+// A Reporting job runs in another process of this program, whose clock it reports.
+type Reporting interface {
+	Remote
+	// Reported returns the times of the last call.
+	Reported() Reported
+	// Allocated returns the least number of heap bytes that one of some untimed calls allocates.
+	Allocated(calls int) (int64, error)
+}
+
+// Reported are the times of one call by the clock of the process that computed it. Poison includes all
+// work before Do.
+type Reported struct{ Poison, Do, Out time.Duration }
+
+// Allocated returns the least number of heap bytes that one of some calls of a job allocates, because
+// the runtime itself allocates now and then.
+func Allocated[Out any](job Job[Out], calls int) (least int64, err error) {
+	var before, after runtime.MemStats
+	for n := range calls {
+		job.Poison() // as before each timed call
+		runtime.ReadMemStats(&before)
+		if err := job.Do(nil); err != nil {
+			return 0, err
+		}
+		runtime.ReadMemStats(&after)
+		if allocated := int64(after.TotalAlloc - before.TotalAlloc); n == 0 || allocated < least {
+			least = allocated
+		}
+	}
+	return least, nil
+}
+
 // A Remote is a Job in another process. RoundTrip returns the time of a call that does no work
 // there, measured between the last calls: the overhead that is not part of the answer.
 type Remote interface{ RoundTrip() time.Duration }

@@ -95,6 +95,17 @@ type CellRecord struct {
 	// empty round trip to it, in seconds.
 	Peer  *peers.Stamp `json:"peer,omitempty"`
 	Floor float64      `json:"floor,omitempty"`
+	// Judge is "outside" if another process than the implementation's measured and judged it, and
+	// "inside", with the reason if the row does not show it, if the same process did. It is empty in
+	// records from before the field.
+	Judge string `json:"judge,omitempty"`
+	// Trip is the median time of the calls by the clock of the judge, for our own code in another
+	// process. If that process explains it, Samples are times by the clock of that process.
+	Trip float64 `json:"trip,omitempty"`
+	// Poison and Out are the median seconds to overwrite the last answer and to return the answer, around
+	// each timed call.
+	Poison float64 `json:"poison,omitempty"`
+	Out    float64 `json:"out,omitempty"`
 	// Ceiling is the rate of the ceiling row on the same input, in items per second, or 0 for none.
 	Ceiling float64            `json:"ceiling,omitempty"`
 	Spans   map[string]float64 `json:"spans,omitempty"` // seconds of each part of one call, summed over cores

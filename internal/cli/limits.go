@@ -79,6 +79,15 @@ func (l *Limits) Join(c *Program, in *Inputs) error {
 	return l.Peers.Join(c, in)
 }
 
+// Outside returns the process that answers a workload with a CPU implementation of this program, or nil
+// if it cannot be asked there. Tests with a clock of their own measure in one process.
+func (c *Program) Outside(workload, impl string) *peers.Peer {
+	if last := len(c.Worker) - 1; c.Clock == nil && runtime.GOOS == "linux" && c.Service(impl)[workload] != nil {
+		return peers.Own(impl, workload, c.Worker[0], append(slices.Clone(c.Worker[1:last]), "serve", impl)...)
+	}
+	return nil
+}
+
 // replace puts the peers of --outside in the place of a workload's implementations.
 func (l *Limits) replace(impls []string, of []bench.About) (list []string) {
 	for _, impl := range impls {

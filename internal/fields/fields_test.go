@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 )
 
 func TestShareAndAttach(t *testing.T) {
@@ -23,11 +24,11 @@ func TestShareAndAttach(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := grid.Digest(src)
+		want, err := gridtest.Digest(src)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := grid.Digest(back); err != nil || got != want {
+		if got, err := gridtest.Digest(back); err != nil || got != want {
 			t.Errorf("%s: digest %s, then %s, %v", name, want, got, err)
 		}
 		for cut := range min(len(data), 300) {
@@ -63,11 +64,11 @@ func TestShareRepeated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := grid.Digest(src)
+		want, err := gridtest.Digest(src)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := grid.Digest(back); err != nil || got != want || grid.Period(back) != grid.Period(src) {
+		if got, err := gridtest.Digest(back); err != nil || got != want || grid.Period(back) != grid.Period(src) {
 			t.Errorf("%s: digest %s, then %s, %v; period %d, then %d", name, want, got, err, grid.Period(src), grid.Period(back))
 		}
 	}

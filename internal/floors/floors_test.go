@@ -76,8 +76,10 @@ var floor = map[string]int{
 	"internal/verify/judgedtest":          3,
 	"kernels/hosttest":                    3,
 	"internal/workloads/ecc/fingerprint":  3,
+	"internal/workloads/ecc/cells":        3,
 	"internal/workloads/gvf/rows":         3,
 	"internal/workloads/eigenmap/inertia": 3,
+	"internal/workloads/eigenmap/masks":   3,
 	"internal/fields":                     3,
 	"internal/host":                       3,
 	"internal/simplicial":                 3,
@@ -206,7 +208,7 @@ var general = []string{"internal/grid", "internal/stats", "internal/quantity", "
 
 // doors are the only packages, tests aside, that may import each outside module.
 var doors = map[string][]string{
-	"github.com/zeebo/xxh3":             {"internal/grid"},
+	"github.com/zeebo/xxh3":             {"internal/grid", "internal/grid/gridtest"},
 	"gonum.org/v1/gonum":                {"internal/stats", "internal/workloads/eigenmap", "internal/workloads/eigenmap/ondevice", "impls/eigenmap/definition", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", "impls/eigenmap/windowed", "impls/softecc/binned"},
 	"github.com/olekukonko/tablewriter": {"internal/report"},
 	"golang.org/x/perf":                 {"internal/report"},
@@ -217,9 +219,10 @@ var doors = map[string][]string{
 	"golang.org/x/sys/unix":             {"internal/memfile", "internal/host", "internal/worker", "internal/peers"},
 	"golang.org/x/sys/cpu":              {"internal/isa"},
 	"golang.org/x/term":                 {"internal/cli"},
-	"github.com/spf13/pflag":            {"internal/cli", "internal/gating", "internal/reproduce", "internal/command/answering", "internal/command/assess", "internal/command/images", "internal/command/measure"},
-	"github.com/ebitengine/purego":      {"internal/cuda"},
-	"github.com/vbauerster/mpb/v8":      {"internal/cli"},
+	"github.com/spf13/pflag": {"internal/cli", "internal/gating", "internal/reproduce", "internal/command/answering",
+		"internal/command/assess", "internal/command/images", "internal/command/measure"},
+	"github.com/ebitengine/purego": {"internal/cuda"},
+	"github.com/vbauerster/mpb/v8": {"internal/cli"},
 }
 
 // withC are the packages that have files for cgo, of a library for C. Without them programs build

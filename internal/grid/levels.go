@@ -1,6 +1,12 @@
 package grid
 
-import "math"
+import (
+	"math"
+	"slices"
+	"sync"
+	"unsafe"
+	"weak"
+)
 
 // Levels converts values of a type into levels of a ladder, a row at a time. It is safe for
 // concurrent use. The method depends on type and ladder:
@@ -173,4 +179,74 @@ func ordered(x float32) uint32 {
 		return ^b
 	}
 	return b | 1<<31
+}
+
+// A Converter turns slabs of one source into levels; it is safe for concurrent
+// use.
+type Converter struct {
+	convert func(dst []int32, slab []byte)
+}
+
+// NewConverter prepares a converter for images of a type on a ladder.
+func NewConverter(t Type, l Ladder) Converter {
+	switch t {
+	case Uint8:
+		return Converter{converter[uint8](l)}
+	case Int16:
+		return Converter{converter[int16](l)}
+	case Uint16:
+		return Converter{converter[uint16](l)}
+	case Float32:
+		return Converter{converter[float32](l)}
+	}
+	panic("grid: converter of unknown element type")
+}
+
+func converter[T Element](l Ladder) func([]int32, []byte) {
+	levels := NewLevels[T](l)
+	return func(dst []int32, slab []byte) { levels.Convert(dst, Values[T](slab)) }
+}
+
+// Convert writes the level of each value of the slab to dst, which is at least
+// as long as the slab has values.
+func (c Converter) Convert(dst []int32, slab []byte) { c.convert(dst, slab) }
+
+// used is a pool of buffers for the next image of a process. They are not zeroed, and the garbage
+// collector may free them.
+var used struct {
+	sync.Mutex
+	list []usedBuffer
+}
+
+type usedBuffer struct {
+	first weak.Pointer[byte]
+	n     int64
+}
+
+// takeBuffer returns a buffer of n bytes with arbitrary content, aligned as by NewBuffer.
+func takeBuffer(n int64) []byte {
+	used.Lock()
+	defer used.Unlock()
+	for i, u := range used.list {
+		if u.n < n || u.n > 2*n {
+			continue
+		}
+		if first := u.first.Value(); first != nil {
+			used.list = slices.Delete(used.list, i, i+1)
+			return unsafe.Slice(first, u.n)[:n]
+		}
+	}
+	return NewBuffer(n)
+}
+
+// leaveBuffer returns a buffer to the pool.
+func leaveBuffer(b []byte) {
+	if cap(b) == 0 {
+		return
+	}
+	b = b[:cap(b)]
+	used.Lock()
+	defer used.Unlock()
+	used.list = slices.DeleteFunc(used.list, func(u usedBuffer) bool { return u.first.Value() == nil })
+	used.list = append(used.list, usedBuffer{weak.Make(&b[0]), int64(len(b))})
 }

@@ -2,6 +2,7 @@ package grid
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"sync"
@@ -215,3 +216,76 @@ func readParts(s Source, dst []byte, lo, hi int64) error {
 	wg.Wait()
 	return cmp.Or(errs...)
 }
+
+// Step returns the number of slices that a source always reads together, aligned to a multiple of
+// it (such as a row of chunks). It is 1 if each slice is read separately.
+func Step(s Source) int64 {
+	if m, ok := s.(masked); ok {
+		return Step(m.Source)
+	}
+	if r, ok := s.(interface{ Step() int64 }); ok {
+		return min(max(1, r.Step()), s.Shape().Slices())
+	}
+	return 1
+}
+
+// Held returns the number of bytes that a source caches of such reads.
+func Held(s Source) int64 {
+	switch s := s.(type) {
+	case masked:
+		return Held(s.Source) + Held(s.mask)
+	case interface{ Held() int64 }:
+		return s.Held()
+	}
+	return 0
+}
+
+// InBulk reports whether a source is read best by many parallel requests, such as a remote one.
+func InBulk(s Source) bool {
+	b, ok := s.(interface{ InBulk() bool })
+	return ok && b.InBulk()
+}
+
+// Until returns a source that is bound to a context: once the context ends, reads return its error.
+// A Field stays a Field in the same memory; code that reads its Data calls Ended from time to time.
+func Until(ctx context.Context, s Source) Source {
+	switch s := s.(type) {
+	case *Field:
+		g := *s
+		g.until = ctx
+		return &g
+	case repeat:
+		return repeat{Until(ctx, s.Source), s.period}
+	}
+	return until{s, ctx}
+}
+
+// Ended returns the error of a Field's context (see Until) or of its Watcher, or nil. Other sources
+// return such errors from ReadSlab.
+func Ended(s Source) error {
+	f, ok := s.(*Field)
+	if ok && f.until != nil {
+		if err := f.until.Err(); err != nil {
+			return err
+		}
+	}
+	if ok && f.watcher != nil {
+		return f.watcher.Err()
+	}
+	return nil
+}
+
+type until struct {
+	Source
+	ctx context.Context
+}
+
+func (u until) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := u.ctx.Err(); err != nil {
+		return err
+	}
+	return u.Source.ReadSlab(dst, lo, hi)
+}
+
+// Dim returns the number of axes of the source.
+func (u until) Dim() int { return Dim(u.Source) }

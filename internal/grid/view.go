@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 )
 
 // Flip, Transpose, Crop and Relabel show a source differently. None of them copies more than a
@@ -200,4 +201,215 @@ func (r relabel) ReadSlab(dst []byte, lo, hi int64) error {
 		out[i] = r.ladder.table[k]
 	}
 	return nil
+}
+
+// Upright permutes the axes of a volume of one slice that is periodic along z. Its shape is that of
+// a 2D image, which has no axis z; afterwards z is the fastest axis and rows are slices. Upright
+// returns the periodic axes in the new order. Curves and Betti numbers do not depend on the order
+// of axes. Other images stay as they are.
+func Upright(s Source, a Axes) (Source, Axes) {
+	shape := s.Shape()
+	if !a.Z || shape.D > 1 || Dim(s) < 3 {
+		return s, a
+	}
+	switch {
+	case shape.H > 1:
+		shape, a = Shape{D: shape.H, H: shape.W, W: 1}, Axes{X: a.Z, Y: a.X, Z: a.Y}
+	case shape.W > 1:
+		shape, a = Shape{D: shape.W, H: 1, W: 1}, Axes{X: a.Z, Y: a.Y, Z: a.X}
+	default: // one voxel: a torus of two periodic axes is equivalent to one of three
+		return s, Axes{X: true, Y: a.X || a.Y}
+	}
+	if f, ok := s.(*Field); ok {
+		g := *f
+		g.shape = shape
+		return &g, a
+	}
+	u := upright{Source: s, shape: shape}
+	if s.Shape().H == 1 {
+		u.row = sync.OnceValues(func() (*Field, error) { return Load(s) })
+	}
+	return u, a
+}
+
+// upright has the rows of an image as slices, or the voxels of its only row.
+type upright struct {
+	Source
+	shape Shape
+	row   func() (*Field, error) // nil if there are several rows
+}
+
+func (u upright) Shape() Shape { return u.shape }
+
+func (u upright) ReadSlab(dst []byte, lo, hi int64) error {
+	if u.row == nil {
+		return u.Source.ReadSlab(dst, lo, hi)
+	}
+	if err := CheckSlab(u, dst, lo, hi); err != nil {
+		return err
+	}
+	row, err := u.row()
+	if err == nil {
+		copy(dst, row.data[lo*SliceBytes(u):])
+	}
+	return err
+}
+
+// Labels returns the labels of the image.
+func (u upright) Labels() *Labels { return LabelsOf(u.Source) }
+
+// InBulk reports whether the image prefers many parallel requests.
+func (u upright) InBulk() bool { return InBulk(u.Source) }
+
+// Step returns the step of the image, whose slices are its rows.
+func (u upright) Step() int64 {
+	if u.row != nil {
+		return 1
+	}
+	return Step(u.Source)
+}
+
+// Missing describes the data that the image's file lacks.
+func (u upright) Missing() string { return Missing(u.Source) }
+
+// Unchanged checks the image's file.
+func (u upright) Unchanged() error { return Unchanged(u.Source) }
+
+// Close closes the image.
+func (u upright) Close() error { return Close(u.Source) }
+
+// Repeat shows a source that repeats its first slices: slice i is slice i mod period of the
+// original.
+func Repeat(s Source, period int64) Source {
+	if period >= s.Shape().Slices() {
+		return s
+	}
+	return repeat{s, period}
+}
+
+type repeat struct {
+	Source
+	period int64
+}
+
+func (r repeat) ReadSlab(dst []byte, lo, hi int64) error {
+	if err := CheckSlab(r, dst, lo, hi); err != nil {
+		return err
+	}
+	size := SliceBytes(r)
+	for at := lo; at < hi; {
+		part := dst[(at-lo)*size:]
+		if at >= lo+r.period { // this period is already in dst
+			copy(part, dst[:(at-lo)*size][(at-lo-r.period)*size:])
+			at += r.period
+			continue
+		}
+		from := at % r.period
+		count := min(hi-at, r.period-from, lo+r.period-at)
+		if err := r.Source.ReadSlab(part[:count*size], from, from+count); err != nil {
+			return err
+		}
+		at += count
+	}
+	return nil
+}
+
+// Close closes the original if it is an io.Closer.
+func (r repeat) Close() error { return Close(r.Source) }
+
+// Period returns the number of slices after which a source of Repeat, or a Field made of one,
+// repeats. It returns 0 for any other source.
+func Period(s Source) int64 {
+	switch s := s.(type) {
+	case repeat:
+		return s.period
+	case *Field:
+		return s.period
+	}
+	return 0
+}
+
+// Repeating marks the field as periodic. The caller guarantees that slice i is slice i mod period.
+func (f *Field) Repeating(period int64) *Field {
+	g := *f
+	g.period = period
+	return &g
+}
+
+// Unrepeated hides the period of a source.
+func Unrepeated(s Source) Source {
+	if f, ok := s.(*Field); ok {
+		return f.Repeating(0)
+	}
+	if Period(s) > 0 {
+		return struct{ Source }{s}
+	}
+	return s
+}
+
+// OverPeriods computes a quantity of a source without reading every repetition. The quantity, which
+// the argument of computes, must be a sum over slices and pairs of adjacent slices, plus terms of
+// the first and last slice. add adds a value to the sum, which starts at the zero T, the given
+// number of times (possibly negative).
+func OverPeriods[T any](s Source, of func(Source) (T, error), add func(sum *T, said T, times int64)) (T, error) {
+	var sum T
+	for _, p := range parts(s) {
+		said, err := of(p.viewOf(s))
+		if err != nil {
+			return sum, err
+		}
+		add(&sum, said, p.times)
+	}
+	return sum, nil
+}
+
+// LookedAt returns the number of voxels that OverPeriods reads.
+func LookedAt(s Source) int64 {
+	slices := int64(0)
+	for _, p := range parts(s) {
+		slices += p.hi - p.lo
+	}
+	return slices * s.Shape().SliceVoxels()
+}
+
+// A part is slices lo ≤ i < hi of a source with a factor.
+type part struct{ lo, hi, times int64 }
+
+// parts decomposes a source into slabs with factors. Without a period, the source is the only part.
+// With period p there are n = r + q·p slices. The parts are a slab of r slices, and q times the
+// difference of two slabs whose lengths differ by p. The slab of r slices may be replaced by the
+// slab of p + 2 slices minus the rest. A part never is a single plane of a 3D image, because that
+// would be a 2D image.
+func parts(s Source) []part {
+	n, p := s.Shape().Slices(), Period(s)
+	if p == 0 {
+		return []part{{0, n, 1}}
+	}
+	r := (n-2)%p + 2
+	q := (n - r) / p
+	list := []part{{0, p + 2, q}, {0, 2, -q}}
+	if beyond := p + 2 - r; r <= beyond+4 {
+		list = append(list, part{0, r, 1})
+	} else {
+		list[0].times++
+		if beyond > 0 {
+			list = append(list, part{r - 2, p + 2, -1}, part{r - 2, r, 1})
+		}
+	}
+	slices := int64(0)
+	for _, p := range list {
+		slices += p.hi - p.lo
+	}
+	if slices >= n {
+		return []part{{0, n, 1}}
+	}
+	return list
+}
+
+// viewOf returns the part of a source.
+func (p part) viewOf(s Source) Source {
+	if p.lo == 0 && p.hi == s.Shape().Slices() {
+		return s
+	}
+	return Crop(s, p.lo, p.hi)
 }

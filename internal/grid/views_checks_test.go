@@ -748,7 +748,7 @@ func unreadViews(t *testing.T) {
 			if _, err := grid.Load(v); !errors.Is(err, gridtest.ErrUnread) {
 				t.Errorf("%v %s, in memory: %v", shape, what, err)
 			}
-			if _, err := grid.Digest(v); !errors.Is(err, gridtest.ErrUnread) {
+			if _, err := gridtest.Digest(v); !errors.Is(err, gridtest.ErrUnread) {
 				t.Errorf("the digest of %v %s: %v", shape, what, err)
 			}
 			if _, _, err := grid.Range(v, grid.Whole(v)); !errors.Is(err, gridtest.ErrUnread) {

@@ -103,6 +103,7 @@ var targets = []Target{
 	{Name: "impls/eigenmap/windowed", dir: "impls/eigenmap/windowed", verify: patches, own: true, tests: []string{"impls/eigenmap/windowed", failing, "impls/eigenmap/windowed TestKernelsOnHost"}, share: 50},
 	{Name: "impls/eigenmap/windowed, AVX2", dir: "impls/eigenmap/windowed", part: "avx2", verify: patches, own: true, tests: []string{"impls/eigenmap/windowed"}, share: 50},
 	{Name: "impls/eigenmap/lanczos", dir: "impls/eigenmap/lanczos", verify: lanczos, own: true, tests: []string{"impls/eigenmap/lanczos", failing, "impls/eigenmap/lanczos TestKernelsOnHost"}, share: 50},
+	{Name: "internal/workloads/ecc/cells", dir: "internal/workloads/ecc/cells", verify: both, tests: []string{"internal/workloads/ecc/cells", "internal/workloads/ecc"}},
 	{Name: "internal/workloads/eigenmap", dir: "internal/workloads/eigenmap", verify: slices.Concat(voxels, patches, lanczos), own: true, tests: []string{"internal/workloads/eigenmap", "impls/eigenmap/windowed", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", failing}, share: 50},
 	{Name: "internal/grid", dir: "internal/grid", verify: both, whole: true, tests: []string{"internal/grid", "impls/cpu", "datasets", "impls/batch"}},
 	{Name: "internal/verify", dir: "internal/verify", verify: both, whole: true, tests: []string{"internal/verify", "internal/workloads/ecc", "internal/runner"}},

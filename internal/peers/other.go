@@ -23,7 +23,10 @@ func (*Process) end()                               {}
 func (*Process) Bind(...string) (int, error) { return 0, errLinux }
 
 // Do fails.
-func (*Process) Do(int) (map[string]time.Duration, error) { return nil, errLinux }
+func (*Process) Do(int, ...string) (map[string]time.Duration, error) { return nil, errLinux }
+
+// Allocated fails.
+func (*Process) Allocated(int, int) (int64, error) { return 0, errLinux }
 
 // Ping fails.
 func (*Process) Ping() (time.Duration, error) { return 0, errLinux }
@@ -35,7 +38,7 @@ func (*Process) Spent() time.Duration { return 0 }
 func Family(pid int) []int { return []int{pid} }
 
 // Serve fails.
-func Serve(About, func(map[string]string) (Task, error)) error { return errLinux }
+func Serve(func() About, func(map[string]string) (Task, error)) error { return errLinux }
 
 // Open fails.
 func Open(string, bool) (*Array, string, []int64, error) { return nil, "", nil, errLinux }

@@ -11,9 +11,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 
 	"eccbench/internal/grid"
@@ -37,6 +39,8 @@ type Peer struct {
 	// Broken is the reason why the peer has no valid description, "" for a valid one. Its rows are
 	// CRASHED.
 	Broken string `json:"broken,omitempty"`
+	// Own marks an implementation of this program. Its process reports the times of each call.
+	Own bool `json:"own,omitempty"`
 	// Waiting is called with a verb whose reply is late, and with "" when the reply arrives. nil to
 	// ignore that.
 	Waiting func(verb string) `json:"-"`
@@ -53,6 +57,12 @@ type Stamp struct {
 	Language string `json:"language,omitempty"`
 	Path     string `json:"path"` // with its arguments
 	SHA256   string `json:"sha256"`
+}
+
+// Own returns an implementation of the program at a path as the peer of one question.
+func Own(name, question, path string, args ...string) *Peer {
+	about := About{Where: "cpu", Answers: []Claim{ClaimOf(question)}}
+	return &Peer{Name: name, Path: path, Args: args, About: about, Own: true}
 }
 
 // Command returns the path and the arguments. A path below the working directory is relative to it.
@@ -371,10 +381,13 @@ func (p *Peer) Acquire(cores int) (*Process, error) {
 		return nil, &Error{Kind: Broken, Verb: "start", Why: p.Broken}
 	}
 	if p.process == nil {
-		if now, err := regular.Hash(p.Path); err != nil || now != p.SHA256 {
+		var env []string
+		if p.Own {
+			env = []string{"GOTRACEBACK=none", fmt.Sprintf("GOMEMLIMIT=%d", debug.SetMemoryLimit(-1))}
+		} else if now, err := regular.Hash(p.Path); err != nil || now != p.SHA256 {
 			return nil, &Error{Kind: Broken, Verb: "start", Why: p.Path + " was replaced since the run began"}
 		}
-		process, err := start(p, cores, false, nil)
+		process, err := start(p, cores, false, env)
 		if err != nil {
 			return nil, err
 		}
@@ -393,6 +406,9 @@ func (p *Peer) Release() {
 		p.process = nil
 	}
 }
+
+// Trace is the word of a call that asks a process of this program for the parts of its work.
+const Trace = "trace"
 
 // A Kind is a reason why a peer gives no answer.
 type Kind int
@@ -448,9 +464,13 @@ func (t *tail) lastLine() string {
 	return shown(strings.TrimSpace(string(lines[len(lines)-1])))
 }
 
-// A Task is a question of Serve. Answer writes the answer for the current contents of the image.
+// A Task is a question of Serve.
 type Task interface {
-	Answer() error
+	// Answer writes the answer for the current contents of the image. It returns the times of parts of
+	// the call if the question asks for them, with trace also those of the implementation.
+	Answer(trace bool) (map[string]time.Duration, error)
+	// Allocated returns the least number of bytes that one of some calls allocates.
+	Allocated(calls int) (int64, error)
 	Close() error
 }
 

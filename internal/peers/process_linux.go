@@ -75,6 +75,10 @@ func start(p *Peer, cores int, alone bool, env []string) (*Process, error) {
 	x := &Process{peer: p, alone: alone, to: to, from: from, ended: make(chan struct{})}
 	x.in = bufio.NewReaderSize(from, maxLine)
 	cmd := exec.Command(p.Path, p.Args...)
+	bound := cores
+	if p.Own { // the running program, even if its file was replaced
+		cmd.Path, bound = "/proc/self/exe", 0
+	}
 	cmd.ExtraFiles, cmd.Stderr, cmd.WaitDelay = []*os.File{commands, events}, &x.stderr, farewell
 	cmd.Env = append(os.Environ(), env...)
 	if cores > 0 {
@@ -88,7 +92,7 @@ func start(p *Peer, cores int, alone bool, env []string) (*Process, error) {
 		// The thread is the parent whose death ends the peer. The peer inherits its restrictions, and it
 		// ends with this goroutine.
 		runtime.LockOSThread()
-		err := restrict(cores)
+		err := restrict(bound)
 		if err == nil {
 			err = cmd.Start()
 		}
@@ -267,9 +271,10 @@ func (x *Process) Bind(words ...string) (int, error) {
 	return n, nil
 }
 
-// Do runs the peer on a question, and returns the parts of its time that it reports.
-func (x *Process) Do(n int) (map[string]time.Duration, error) {
-	rest, err := x.ask("done", "do", strconv.Itoa(n))
+// Do runs the peer on a question, and returns the parts of its time that it reports. A process of this
+// program also reports the parts of the implementation if words has Trace.
+func (x *Process) Do(n int, words ...string) (map[string]time.Duration, error) {
+	rest, err := x.ask("done", append([]string{"do", strconv.Itoa(n)}, words...)...)
 	if err != nil || rest == "" {
 		return nil, err
 	}
@@ -282,9 +287,22 @@ func (x *Process) Do(n int) (map[string]time.Duration, error) {
 			defer x.mu.Unlock()
 			return nil, x.kill("do", fmt.Sprintf("it said %q where NAME=NANOSECONDS was due", shown(word)))
 		}
-		spans[shown(name)] = time.Duration(ns)
+		if name = shown(name); x.peer.Own {
+			name = strings.ReplaceAll(name, "_", " ")
+		}
+		spans[name] = time.Duration(ns)
 	}
 	return spans, nil
+}
+
+// Allocated returns the least number of bytes that one of some calls allocates. Only processes of this
+// program answer it.
+func (x *Process) Allocated(n, calls int) (int64, error) {
+	rest, err := x.ask("allocated", "allocated", strconv.Itoa(n), strconv.Itoa(calls))
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(rest, 10, 64)
 }
 
 // Ping returns the time of a round trip, or an error if the peer has sent an unexpected line.
@@ -298,13 +316,20 @@ func (x *Process) Ping() (time.Duration, error) {
 const tick = 10 * time.Millisecond
 
 // Spent returns the processor time of the peer and its descendants since the last call. Descendants
-// that have ended are counted in whole ticks.
+// that have ended are counted in whole ticks. Our own code starts none.
 func (x *Process) Spent() time.Duration {
 	var now time.Duration
-	for _, pid := range Family(x.pid) {
+	family := []int{x.pid}
+	if !x.peer.Own {
+		family = Family(x.pid)
+	}
+	for _, pid := range family {
 		var t unix.Timespec
 		if unix.ClockGettime(int32(^pid<<3|2), &t) == nil { // the clock of another process
 			now += time.Duration(t.Nano())
+		}
+		if x.peer.Own {
+			continue
 		}
 		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		_, rest, _ := strings.Cut(string(stat), ") ")

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -13,7 +15,7 @@ import (
 
 // Serve answers commands as a peer until the pipe ends. bind returns the task of a question, whose
 // words are KEY=VALUE; an Error of kind Refused rejects the question.
-func Serve(a About, bind func(words map[string]string) (Task, error)) error {
+func Serve(about func() About, bind func(words map[string]string) (Task, error)) error {
 	for fd := 3; fd <= 4; fd++ {
 		var s unix.Stat_t
 		if unix.Fstat(fd, &s) != nil || s.Mode&unix.S_IFMT != unix.S_IFIFO {
@@ -21,7 +23,7 @@ func Serve(a About, bind func(words map[string]string) (Task, error)) error {
 		}
 		unix.CloseOnExec(fd)
 	}
-	s := server{about: a, bind: bind, tasks: map[string]Task{}}
+	s := server{about: about, bind: bind, tasks: map[string]Task{}}
 	in, out := bufio.NewReaderSize(os.NewFile(3, "commands"), maxLine), os.NewFile(4, "replies")
 	for {
 		line, err := in.ReadSlice('\n')
@@ -37,7 +39,7 @@ func Serve(a About, bind func(words map[string]string) (Task, error)) error {
 
 // A server is the state of Serve.
 type server struct {
-	about About
+	about func() About
 	bind  func(map[string]string) (Task, error)
 	tasks map[string]Task // by number
 }
@@ -51,7 +53,7 @@ func (s *server) reply(words []string) string {
 	task := s.tasks[number]
 	switch verb := words[0]; {
 	case verb == "about":
-		text, err := json.Marshal(s.about)
+		text, err := json.Marshal(s.about())
 		return outcome("about "+string(text), err)
 	case verb == "ping":
 		return "pong"
@@ -67,7 +69,16 @@ func (s *server) reply(words []string) string {
 		}
 		return outcome("ready", err)
 	case verb == "do" && task != nil:
-		return outcome("done", task.Answer())
+		spans, err := task.Answer(slices.Contains(words, Trace))
+		reply := "done"
+		for name, d := range spans {
+			reply += fmt.Sprintf(" %s=%d", strings.ReplaceAll(name, " ", "_"), d)
+		}
+		return outcome(reply, err)
+	case verb == "allocated" && task != nil && len(words) == 3:
+		calls, _ := strconv.Atoi(words[2])
+		n, err := task.Allocated(calls)
+		return outcome(fmt.Sprintf("allocated %d", n), err)
 	case verb == "free" && task != nil:
 		delete(s.tasks, number)
 		return outcome("freed", task.Close())

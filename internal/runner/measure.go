@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"time"
 
@@ -32,10 +31,12 @@ type trial[In, Out any] struct {
 	perCall time.Duration           // the median call
 	// answerMemory is the number of bytes that this process allocated for one job and its answer.
 	answerMemory int64
-	walls        []float64     // seconds by the host's clock, if samples are times of device events
-	wall         time.Duration // of the last call
-	current      string        // name of the input of the last call
-	unseen       *unseen       // nil while calls are about the task's inputs
+	walls        []float64 // seconds by the host's clock, if samples are by another
+	reported     []bench.Reported
+	wall         time.Duration  // of the last call
+	spent        bench.Reported // in the last call
+	current      string         // name of the input of the last call
+	unseen       *unseen        // nil while calls are about the task's inputs
 	record       bench.CellRecord
 }
 
@@ -109,7 +110,9 @@ func (r *trial[In, Out]) call(n int, trace *bench.Trace) (time.Duration, error) 
 			return 0, err
 		}
 	}
+	start := time.Now()
 	job.Poison()
+	spent := bench.Reported{Poison: time.Since(start)}
 	if err := r.cool(i); err != nil {
 		return 0, err
 	}
@@ -117,7 +120,13 @@ func (r *trial[In, Out]) call(n int, trace *bench.Trace) (time.Duration, error) 
 	if err != nil {
 		return 0, fmt.Errorf("%s on %s: %w", r.t.Impl, r.current, err)
 	}
+	start = time.Now()
 	out, err := job.Out()
+	spent.Do, spent.Out = took, time.Since(start)
+	if remote, ok := job.(bench.Reporting); ok {
+		spent = remote.Reported()
+	}
+	r.spent = spent
 	if err == nil {
 		err = take(out)
 	}
@@ -175,6 +184,9 @@ func (r *trial[In, Out]) timed(job bench.Job[Out], trace *bench.Trace) (time.Dur
 	err := job.Do(trace)
 	took := r.clock.Since(start)
 	r.wall = took
+	if remote, ok := job.(bench.Reporting); ok && err == nil {
+		return remote.Reported().Do, nil
+	}
 	if err != nil || r.t.Conditions.Scope != bench.Kernel {
 		return took, err
 	}
@@ -223,7 +235,8 @@ const (
 func (r *trial[In, Out]) settles() bool {
 	_, onDevice := r.jobs[0].(bench.DeviceJob)
 	_, remote := r.jobs[0].(bench.Remote)
-	return !onDevice && !remote
+	_, ours := r.jobs[0].(bench.Reporting)
+	return !onDevice && (!remote || ours)
 }
 
 // warmBlocks is the number of blocks of a warm-up.
@@ -321,10 +334,11 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 	if err := r.endUnseen(); err != nil {
 		return err
 	}
+	samples = r.around(samples)
 	summary := stats.Summarise(samples)
 	r.perCall = time.Duration(summary.Median * 1e9)
 	r.record.Samples, r.record.Seconds = samples, &summary
-	if len(r.walls) > 0 {
+	if r.t.Conditions.Scope == bench.Kernel {
 		r.record.Wall = stats.Median(r.walls)
 	}
 	if r.record.Wall > summary.Median*(1+beyondEvents)+aroundEvents {
@@ -337,50 +351,92 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 		}
 	}
 	r.record.Spans, r.record.Timeline = trace.Spans(), trace.Timeline()
-	if _, remote := r.jobs[0].(bench.Remote); !remote && !long && r.t.Conditions.Scope != bench.File {
+	_, remote := r.jobs[0].(bench.Remote)
+	if _, ours := r.jobs[0].(bench.Reporting); (!remote || ours) && !long && r.t.Conditions.Scope != bench.File {
 		return r.count()
 	}
 	return nil
 }
 
-// sample adds the last call to the samples. In scope kernel it also keeps the time by the host's
-// clock.
+// sample adds the last call to the samples. It also keeps the time by the host's clock and the times
+// around the call.
 func (r *trial[In, Out]) sample(samples []float64, took time.Duration) []float64 {
-	if r.t.Conditions.Scope == bench.Kernel {
-		r.walls = append(r.walls, r.wall.Seconds())
-	}
+	r.walls, r.reported = append(r.walls, r.wall.Seconds()), append(r.reported, r.spent)
 	return append(samples, took.Seconds())
 }
 
+// Limits of the work around calls. The parts that a process of this program reports explain the time of a
+// call, less the round trip without work, up to a share and seconds. Poison and Out may take a share of
+// Do, plus seconds.
+const (
+	unexplainedShare, unexplained = 0.02, 50e-6
+	mostAround, ignoredAround     = 0.5, 100e-6
+)
+
+// around records the work around the calls. It returns the samples: those of the implementation's process
+// if they explain the time by this process's clock, else the latter.
+func (r *trial[In, Out]) around(samples []float64) []float64 {
+	median := func(of func(bench.Reported) time.Duration) float64 {
+		list := make([]float64, len(r.reported))
+		for k, t := range r.reported {
+			list[k] = of(t).Seconds()
+		}
+		return stats.Median(list)
+	}
+	poison := median(func(t bench.Reported) time.Duration { return t.Poison })
+	do := median(func(t bench.Reported) time.Duration { return t.Do })
+	out := median(func(t bench.Reported) time.Duration { return t.Out })
+	_, remote := r.jobs[0].(bench.Remote)
+	_, ours := r.jobs[0].(bench.Reporting)
+	if remote && !ours {
+		return samples
+	}
+	r.record.Poison, r.record.Out = poison, out
+	if scope := r.t.Conditions.Scope; scope == bench.E2E || scope == bench.File {
+		for k, took := range []float64{poison, out} {
+			if took > mostAround*do+ignoredAround {
+				r.flag(fmt.Sprintf("%s +%.0f%%", []string{"poison", "out"}[k], 100*took/do))
+			}
+		}
+	}
+	if !ours {
+		return samples
+	}
+	r.record.Trip = stats.Median(r.walls)
+	rest := make([]float64, len(r.walls))
+	for k, t := range r.reported {
+		rest[k] = r.walls[k] - (t.Poison + t.Do + t.Out).Seconds()
+	}
+	if stats.Median(rest)-r.record.Floor > max(unexplained, unexplainedShare*r.record.Trip) {
+		r.flag("judge's clock")
+		return r.walls
+	}
+	return samples
+}
+
 // count measures the heap allocation and the number of kernel launches of one call. It takes the
-// minimum of a few untimed calls, because the runtime allocates now and then. Calls of a hundredth of
-// a second or more are repeated less often. measure skips it for long calls, and in scope file,
-// where a call also allocates for its image.
+// minimum of a few untimed calls. Calls of a hundredth of a second or more are repeated less often.
+// measure skips it for long calls, and in scope file, where a call also allocates for its image.
 func (r *trial[In, Out]) count() error {
 	const mostCalls, most = 5, 50 * time.Millisecond
 	calls := max(1, min(mostCalls, int(most/max(r.perCall, 1))))
 	job := r.jobs[0]
 	launcher, launches := job.(bench.Launcher)
-	var before, after runtime.MemStats
-	for n := range calls {
-		launched := int64(0)
-		if launches {
-			launched = launcher.Launches()
-		}
-		job.Poison() // as before each timed call
-		runtime.ReadMemStats(&before)
-		if err := job.Do(nil); err != nil {
-			return fmt.Errorf("%s on %s: %w", r.t.Impl, r.t.Inputs[0], err)
-		}
-		runtime.ReadMemStats(&after)
-		allocated := int64(after.TotalAlloc - before.TotalAlloc)
-		if n == 0 || allocated < *r.record.Allocated {
-			r.record.Allocated = &allocated
-		}
-		if launches {
-			launched = launcher.Launches() - launched
-			r.record.Launches = &launched
-		}
+	allocated := func() (int64, error) { return bench.Allocated(job, calls) }
+	if remote, ok := job.(bench.Reporting); ok {
+		allocated = func() (int64, error) { return remote.Allocated(calls) }
+	}
+	launched := int64(0)
+	if launches {
+		launched = launcher.Launches()
+	}
+	least, err := allocated()
+	if err != nil {
+		return fmt.Errorf("%s on %s: %w", r.t.Impl, r.t.Inputs[0], err)
+	}
+	if r.record.Allocated = &least; launches {
+		launched = (launcher.Launches() - launched) / int64(calls)
+		r.record.Launches = &launched
 	}
 	return nil
 }

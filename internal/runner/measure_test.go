@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
 	"eccbench/internal/stats"
 	"eccbench/internal/verify"
 	"eccbench/internal/worker"
@@ -461,5 +462,58 @@ func TestLeastAllocationCounts(t *testing.T) {
 	r := &trial[int, int]{jobs: []bench.Job[int]{greedy{calls: new(int), kept: new([]byte)}}}
 	if err := r.count(); err != nil || *r.record.Allocated >= 1<<20 {
 		t.Errorf("%v: a call allocates %d bytes", err, *r.record.Allocated)
+	}
+}
+
+// A remote works for the given times, and reports others.
+type remote struct {
+	talker
+	do, out, told time.Duration
+}
+
+func (r remote) Do(*bench.Trace) error            { time.Sleep(r.do); return nil }
+func (r remote) Out() (int, error)                { return 7, nil }
+func (remote) RoundTrip() time.Duration           { return 10 * time.Microsecond }
+func (r remote) Reported() bench.Reported         { return bench.Reported{Do: r.told, Out: r.out} }
+func (remote) Allocated(calls int) (int64, error) { return int64(calls), nil }
+
+// The clock of another process counts if it explains the time by the clock of the judge. Else the
+// latter counts, with a flag. An answer that takes long to return has a flag, too.
+func TestReportedTimes(t *testing.T) { synctest.Test(t, reportedTimes) }
+
+func reportedTimes(t *testing.T) {
+	const us, ms = time.Microsecond, time.Millisecond
+	for _, c := range []struct {
+		do, told, out time.Duration
+		want          time.Duration
+		flags         string
+	}{
+		{1 * ms, 950 * us, 0, 950 * us, "[]"}, // 50 µs and the round trip
+		{1 * ms, 930 * us, 0, 1 * ms, "[judge's clock]"},
+		{1 * ms, 500 * us, 500 * us, 500 * us, "[out +100%]"},
+		{1 * ms, 800 * us, 200 * us, 800 * us, "[]"},
+		{100 * ms, 98100 * us, 0, 98100 * us, "[]"}, // 2 %
+		{100 * ms, 97000 * us, 0, 100 * ms, "[judge's clock]"},
+	} {
+		r := &trial[int, int]{
+			b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { return nil }}},
+			t: worker.Task{
+				Inputs: []string{"x"}, Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.E2E}},
+				Sampling: &worker.Sampling{MinSamples: 10, MaxSamples: 10, MaxTime: time.Hour},
+			},
+			inputs: []int{0}, jobs: []bench.Job[int]{remote{do: c.do, out: c.out, told: c.told}},
+		}
+		r.begin()
+		if err := r.measure(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got := r.record
+		if median := quantity.Seconds(got.Seconds.Median); median != c.want || fmt.Sprint(got.Flags) != c.flags {
+			t.Errorf("%v, reported %v and %v: median %v, flags %v; want %v, %v",
+				c.do, c.told, c.out, median, got.Flags, c.want, c.flags)
+		}
+		if got.Trip != c.do.Seconds() || got.Out != c.out.Seconds() || *got.Allocated < 1 {
+			t.Errorf("%v: trip %v, out %v, allocated %d", c.do, got.Trip, got.Out, *got.Allocated)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/peers"
 	"eccbench/internal/quantity"
 	"eccbench/internal/worker"
 )
@@ -43,6 +44,9 @@ type Plan struct {
 	Sampling  *worker.Sampling // nil means verify only
 	// Done returns an existing record of a cell, if any.
 	Done func(bench.CellKey) (bench.CellRecord, bool)
+	// Outside returns the process that answers a workload with an implementation, in scope e2e, or nil
+	// if it runs in the worker that judges it. nil for none.
+	Outside func(workload, impl string) *peers.Peer
 	// Reproduce returns the command that reproduces a failure on an input.
 	Reproduce func(impl, input string) string
 

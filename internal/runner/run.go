@@ -319,12 +319,12 @@ func (g *group) finish(r *bench.CellRecord, timed bool) {
 			r.Reason = fmt.Sprintf("%.3g times the rate at which the same bytes can be read", times)
 		} else if half > verify.WidestQuoted {
 			r.Status, r.Reason = verify.Noisy, fmt.Sprintf("the interval of the median is ±%.0f %%", half*100)
-		} else if floor >= mostFloor {
+		} else if floor >= mostFloor && r.Trip == 0 {
 			trip := quantity.Duration(quantity.Seconds(r.Floor))
 			r.Status = verify.Noisy
 			r.Reason = fmt.Sprintf("a round trip to the peer, %s, is %.0f %% of a call", trip, floor*100)
 		}
-		if floor >= leastFloor {
+		if floor >= leastFloor && r.Trip == 0 {
 			r.Flags = append(r.Flags, fmt.Sprintf("floor %.2g %%", floor*100))
 		}
 	}
@@ -367,6 +367,9 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 		Conditions: g.conditions(c), Peer: c.about.Foreign,
 		Sampling: g.Sampling, Budget: g.Budget, Cores: runtime.GOMAXPROCS(0),
 	}
+	if g.Outside != nil && c.about.Foreign == nil && g.scope == bench.E2E {
+		t.Peer = g.Outside(c.bench.Name(), c.about.Name)
+	}
 	p := worker.Process{Task: t, Files: worker.Files{Answers: answers, Inputs: g.shared}, Limit: max(g.Time, 2*g.Budget) + grace, Clock: g.Clock}
 	if g.Time == 0 {
 		p.Limit = 0
@@ -378,10 +381,21 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 		return bench.CellRecord{}, answers, err
 	}
 	record, err := p.Run(ctx, g.Command)
+	if record.Judge == "" {
+		record.Judge = judge(c.about.Foreign != nil)
+	}
 	if err == nil {
 		err = g.restore(ctx, c, &record)
 	}
 	return record, answers, err
+}
+
+// judge returns the judge of a cell: another process than the implementation's, or the same.
+func judge(outside bool) string {
+	if outside {
+		return "outside"
+	}
+	return "inside"
 }
 
 func (p Plan) threads() int {

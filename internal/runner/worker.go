@@ -109,12 +109,48 @@ func (b *bound[In, Out]) work(ctx context.Context, clock worker.Clock, t worker.
 			return skipped(err.Error()), nil
 		}
 	}
-	r := &trial[In, Out]{b: b, clock: clock, began: began, impl: impl, t: t, inputs: inputs, files: f, witness: witness}
+	r := &trial[In, Out]{
+		b: b, clock: clock, began: began, impl: impl, t: t, inputs: inputs, files: f, witness: witness,
+	}
 	defer r.close()
+	if t.Peer != nil && t.Peer.Own {
+		leave, err := r.goOutside()
+		if err != nil {
+			return r.unanswered(err)
+		}
+		defer leave()
+	}
 	if err := r.run(ctx, tell); err != nil {
 		return r.unanswered(err)
 	}
 	return r.record, nil
+}
+
+// goOutside makes a process of the implementation answer in place of this one, if it can be asked about
+// all inputs. The caller calls leave at the end.
+func (r *trial[In, Out]) goOutside() (leave func(), err error) {
+	remote, err := r.b.find(peers.Prefix + r.t.Peer.Name)
+	if err != nil {
+		return nil, err
+	}
+	c := r.t.Conditions
+	c.Memory /= 2 * int64(len(r.inputs)) // each input has a copy
+	for _, in := range r.inputs {
+		if err := remote.CanDo(in, c); err != nil {
+			r.record.Judge = judge(false) + ": " + err.Error()
+			return func() {}, nil
+		}
+	}
+	process, err := r.t.Peer.Acquire(c.Cores())
+	if err != nil {
+		return nil, err
+	}
+	if _, err := process.Ping(); err != nil { // its start is no part of the set-up
+		r.t.Peer.Release()
+		return nil, err
+	}
+	r.impl, r.record.Judge = remote, judge(true)
+	return r.t.Peer.Release, nil
 }
 
 // run runs the phases of a trial.
@@ -145,6 +181,8 @@ func (r *trial[In, Out]) unanswered(err error) (bench.CellRecord, error) {
 		return skipped(refused.Error()), nil
 	case !errors.As(err, &peer):
 		return bench.CellRecord{}, err
+	case peer.Kind == peers.Refused && r.t.Peer.Own:
+		return skipped(peer.Why), nil
 	case peer.Kind == peers.Refused:
 		return skipped(peer.Error()), nil
 	case peer.Kind == peers.Malformed:

@@ -7,6 +7,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 )
 
 // nsPerVoxel is what one voxel costs, for the estimate in a refusal.
@@ -60,7 +61,7 @@ type job struct {
 
 // Do does all the work again: a source in memory and one that streams are read alike.
 func (j *job) Do(trace *bench.Trace) error {
-	n, h, w := ecc.Stack(j.in.Shape()) // slices, rows and columns; a 2D image has slices of one row
+	n, h, w := cells.Stack(j.in.Shape()) // slices, rows and columns; a 2D image has slices of one row
 	end := trace.Span("read")
 	for z := range n {
 		if err := j.in.ReadSlab(j.slice, z, z+1); err != nil {

@@ -174,39 +174,6 @@ func mark(row []uint64, lo, hi int32) {
 	}
 }
 
-// countRuns counts the runs of each code along the rows of both images. The count of code 0 is the
-// number of runs of all other codes together.
-func countRuns(in *assess.Pair) []int64 {
-	var each [2][]int64
-	crew.Each(len(each), func(i int) {
-		f := []*grid.Field{in.Pred, in.Truth}[i]
-		each[i] = make([]int64, len(in.Labels))
-		if f.Type() == grid.Uint8 {
-			addRuns(each[i], grid.Values[uint8](f.Data()), f.Shape().W, endOfBytes)
-		} else {
-			addRuns(each[i], grid.Values[uint16](f.Data()), f.Shape().W, endOf)
-		}
-	})
-	for c, n := range each[1] {
-		each[0][c] += n
-	}
-	return each[0]
-}
-
-func addRuns[T uint8 | uint16](n []int64, values []T, w int64, end func([]T) int) {
-	for ; len(values) > 0; values = values[w:] {
-		before := T(0)
-		for row := values[:w]; len(row) > 0; row = row[end(row):] {
-			if c := row[0]; c != 0 {
-				if n[c]++; before == 0 {
-					n[0]++
-				}
-			}
-			before = row[0]
-		}
-	}
-}
-
 func endOf[T uint8 | uint16](row []T) int {
 	for i, v := range row {
 		if v != row[0] {
@@ -222,12 +189,8 @@ const ones = 0x0101010101010101
 // endOfBytes is endOf for bytes, eight at a time.
 func endOfBytes(row []uint8) int {
 	all, i := uint64(row[0])*ones, 0
-	differs := func(at int) uint64 { return binary.LittleEndian.Uint64(row[at:]) ^ all }
-	for i+32 <= len(row) && differs(i)|differs(i+8)|differs(i+16)|differs(i+24) == 0 {
-		i += 32
-	}
 	for ; i+8 <= len(row); i += 8 {
-		if v := differs(i); v != 0 {
+		if v := binary.LittleEndian.Uint64(row[i:]) ^ all; v != 0 {
 			return i + bits.TrailingZeros64(v)/8
 		}
 	}

@@ -78,7 +78,7 @@ const (
 // lists of runs of all others. A set has three masks and their complements, each with at most as
 // many runs as both images together.
 func need(in *assess.Pair, cores int) (bytes int64) {
-	of, s := in.Runs(countRuns), in.Shape()
+	of, s := in.Runs(), in.Shape()
 	var each []int64
 	for _, set := range in.Sets {
 		n := of[0]

@@ -10,7 +10,7 @@ import (
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/betti/counting"
-	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 )
 
 // OnDevice runs the method on an NVIDIA device (kernels/betti/duality.h). It joins the bits of a
@@ -58,7 +58,7 @@ type tiling struct {
 
 func tile(s grid.Shape) tiling {
 	t := tiling{planes: deepPlanes}
-	t.d, t.h, t.w = ecc.Stack(s)
+	t.d, t.h, t.w = cells.Stack(s)
 	if t.h == 1 { // planes of one row become the rows of one plane
 		t.d, t.h, t.rows = 1, t.d, true
 	}

@@ -20,7 +20,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/betti"
-	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 )
 
 // voxelNS is the estimated time per voxel and core.
@@ -61,7 +61,7 @@ func (Implementation) CanDo(in *betti.Image, c bench.Conditions) error {
 // memory returns an upper bound of a job's memory: windows, kept planes, slabs, and nodes for half
 // of the voxels of each kind.
 func memory(in *betti.Image, cores int) int64 {
-	d, h, w := ecc.Stack(in.Shape())
+	d, h, w := cells.Stack(in.Shape())
 	l := layoutOf(h, w)
 	planes := min(windowPlanes(l), d)
 	const words, kept, node = 3*8 + 4, 2 * (2*2*8 + 2*2*4 + 8), 4 * 4 // three numbers per node, with room to grow
@@ -77,7 +77,7 @@ func words(w int64) int64 { return (w + 63) / 64 }
 
 // Setup divides the image into parts, one per core.
 func (i Implementation) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.Numbers], error) {
-	d, h, w := ecc.Stack(in.Shape())
+	d, h, w := cells.Stack(in.Shape())
 	j := &job{in: in, fault: i.fault, ends: [2]bool{true, true}, out: betti.Poisoned}
 	j.setup(d, h, w, c.Threads, i.planes)
 	return j, nil

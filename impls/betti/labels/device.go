@@ -8,7 +8,7 @@ import (
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/betti/counting"
-	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 )
 
 // OnDevice runs the method on an NVIDIA device (kernels/betti/betti_labels.cu).
@@ -31,7 +31,7 @@ func plan(in *betti.Image) (counting.Plan, error) {
 			s, n, uint32(math.MaxUint32-1))
 	}
 	const block, mostBlocks = 256, 1 << 16
-	d, h, w := ecc.Stack(s)
+	d, h, w := cells.Stack(s)
 	blocks := min((n+block-1)/block, mostBlocks)
 	return counting.Plan{
 		Module: "betti_labels", What: "the resident image with a label for each voxel", Counts: counting.SumCounts,

@@ -11,6 +11,7 @@ import (
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/betti/counting"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 )
 
 // OnDevice runs the method on an NVIDIA device (kernels/betti/curves.h). The image is one box, and
@@ -118,7 +119,7 @@ type keys struct {
 }
 
 func (k keys) plan(s grid.Shape, t grid.Type) (counting.Plan, error) {
-	d, h, w := ecc.Stack(s)
+	d, h, w := cells.Stack(s)
 	words := (d*h*((w+wordVoxels-1)/wordVoxels) + sideBySide - 1) / sideBySide * sideBySide // of the lists
 	if max(d, h, w) > math.MaxInt32/2 || words*mostMinima > math.MaxUint32-2 {
 		return counting.Plan{}, fmt.Errorf("%v: %d places of minima, of which the kernels count at most %d; use duality, "+

@@ -30,6 +30,7 @@ import (
 	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 )
 
 // voxelNS is the estimated time per voxel and core: about three times that of noise.
@@ -128,7 +129,7 @@ const (
 )
 
 func (i Implementation) layout(in grid.Source) (l layout) {
-	l.d, l.h, l.w = ecc.Stack(in.Shape())
+	l.d, l.h, l.w = cells.Stack(in.Shape())
 	l.hollow = min(l.d, l.h, l.w) > 2 // otherwise every voxel is at a side
 	l.levels = in.Ladder().Len()
 	l.tabled = l.levels <= 1<<16

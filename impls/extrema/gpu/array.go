@@ -5,7 +5,7 @@ import (
 
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
-	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 	"eccbench/internal/workloads/ecc/counting"
 )
 
@@ -124,7 +124,7 @@ func (o *Arrays) reading(k kind) string {
 // safePlanes returns the number of first planes after which the image has enough voxels that no
 // warp reads beyond its end: sixteen rows and two warps' columns.
 func safePlanes(s grid.Shape) int32 {
-	n, h, w := ecc.Stack(s)
+	n, h, w := cells.Stack(s)
 	return int32(max(0, n-1-(slicedRows*w+4*columns)/(h*w)))
 }
 
@@ -145,7 +145,7 @@ func (o *Arrays) Enqueue(s device.Stream, images int64, image, chi, memory devic
 		return fmt.Errorf("%d images of %d bytes, %d for the curves, %d of memory: want %d, %d and %d",
 			images, image.Bytes(), chi.Bytes(), memory.Bytes(), bytes, curves, work)
 	}
-	n, h, w := ecc.Stack(o.kind.Shape)
+	n, h, w := cells.Stack(o.kind.Shape)
 	share := o.share(max(1, o.blocks/images))
 	return o.counter.On.Do(func() error {
 		if err := s.Fill32(memory, 0, work/4, 0); err != nil {

@@ -9,6 +9,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 	"eccbench/internal/workloads/ecc/counting"
 )
 
@@ -68,7 +69,7 @@ type division struct {
 // divide chooses the length of segments. Warps take parts in turn and should end at the same time,
 // but short segments read more slices twice. A narrow image is no wider than a warp.
 func divide(s grid.Shape, images, blocks, voxels int64, narrow bool) division {
-	n, _, _ := ecc.Stack(s)
+	n, _, _ := cells.Stack(s)
 	best, least := division{n, parts(s, n, voxels, narrow)}, math.Inf(1)
 	for length := n; length >= 1; length-- {
 		each := parts(s, length, voxels, narrow)
@@ -90,7 +91,7 @@ func divide(s grid.Shape, images, blocks, voxels int64, narrow bool) division {
 // parts returns the number of parts of an image for a segment length, for the kernels for narrow
 // images or for the others.
 func parts(s grid.Shape, segment, voxels int64, narrow bool) int64 {
-	n, h, w := ecc.Stack(s)
+	n, h, w := cells.Stack(s)
 	up := func(a, b int64) int64 { return (a + b - 1) / b }
 	switch {
 	case s.D == 1 && narrow:
@@ -184,7 +185,7 @@ func (j *batchJob) Do(trace *bench.Trace) error {
 		if err := begin(); err != nil {
 			return err
 		}
-		n, h, w := ecc.Stack(s)
+		n, h, w := cells.Stack(s)
 		err := m.Count(m.Stream, j.at, s.Voxels(), int32(j.batch.Images), int32(w), int32(h), int32(n), m.length, stored,
 			j.scaling.scale, j.scaling.offset, j.scaling.bias)
 		if err != nil {

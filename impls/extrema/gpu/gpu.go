@@ -13,6 +13,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 	"eccbench/internal/workloads/ecc/counting"
 )
 
@@ -169,7 +170,7 @@ func kernelsTake(d device.Device, in grid.Source) error {
 		return err
 	}
 	s := in.Shape()
-	if n, h, w := ecc.Stack(s); max(w, h, n) > math.MaxInt32/8 || n > math.MaxInt32/4 || w*h > math.MaxInt32 {
+	if n, h, w := cells.Stack(s); max(w, h, n) > math.MaxInt32/8 || n > math.MaxInt32/4 || w*h > math.MaxInt32 {
 		return fmt.Errorf("%v: a slice has more voxels than the kernels count, %d", s, math.MaxInt32)
 	}
 	return nil
@@ -296,7 +297,7 @@ func (k kind) kernel(in grid.Source, s grid.Shape, ptx func(string) ([]byte, err
 // H200.
 func (k kind) segment(s grid.Shape, t grid.Type, blocks int64) int64 {
 	warps, voxels := k.threads/32, k.voxels
-	n, h, w := ecc.Stack(s)
+	n, h, w := cells.Stack(s)
 	across := (w + columns - 1) / columns
 	groups, rows := across*(((h+2*voxels)/(2*voxels)+warps-1)/warps), int64(1)
 	tail, alone, more := 0.3, 0.5, 2.0

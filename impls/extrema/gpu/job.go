@@ -4,6 +4,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 	"eccbench/internal/workloads/ecc/counting"
 )
 
@@ -91,7 +92,7 @@ func (j *deviceJob) count() error {
 
 // parameters returns the kernels' own parameters, without those for handing over.
 func (j *deviceJob) parameters() []any {
-	n, h, w := ecc.Stack(j.shape)
+	n, h, w := cells.Stack(j.shape)
 	return []any{j.at, int32(w), int32(h), int32(n), j.last.length, j.scaling.scale, j.scaling.offset, j.scaling.bias}
 }
 

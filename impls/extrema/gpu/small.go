@@ -2,7 +2,7 @@ package gpu
 
 import (
 	"eccbench/internal/grid"
-	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 )
 
 // smallVoxels is the size of images for which the fixed cost of a launch matters. The kernels for
@@ -25,7 +25,7 @@ func smallInfix(s grid.Shape) string {
 
 // shareSmall gives each warp one part, with the shortest possible segment.
 func shareSmall(s grid.Shape, sms int64) smallShare {
-	n, _, _ := ecc.Stack(s)
+	n, _, _ := cells.Stack(s)
 	most := sms * smallWarps
 	for segment := int64(2); ; segment++ {
 		parts := parts(s, segment, 2, s.W <= columns)

@@ -46,7 +46,8 @@ func listed(args []string) (images []string, folders bool, err error) {
 		}
 		if len(within) == 0 {
 			return nil, false,
-				cli.Usagef("%s: the folder has no npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, ISQ, DICOM, PNG, BMP, TIFF or Zarr image", arg)
+				cli.Usagef("%s: the folder has no npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, ISQ, DICOM, PNG, BMP, TIFF or "+
+					"Zarr image", arg)
 		}
 		slices.SortFunc(within, files.Natural)
 		images = append(images, within...)
@@ -69,7 +70,8 @@ func Stacks(args []string) ([]string, error) {
 	}
 	pattern := patternOf(files)
 	if matched, err := filepath.Glob(pattern); len(files) < len(args) || err != nil || len(matched) != len(files) {
-		return nil, cli.Usagef("--stack of %d files: no pattern describes them and no others; quote one, such as 'ct/*.tif', or put them in a folder", len(files))
+		return nil, cli.Usagef("--stack of %d files: no pattern describes them and no others; quote one, such as "+
+			"'ct/*.tif', or put them in a folder", len(files))
 	}
 	return []string{pattern}, nil
 }
@@ -217,7 +219,8 @@ func (a *Flags) spool(c *cli.Program, images []string) (paths []string, err erro
 // failed image does not stop the others.
 func (a Flags) several(c *cli.Program, of Answers, images []imageOf) error {
 	if a.Out == "" {
-		return cli.Usagef("%d images: want the folder that their %s are written to, --out DIR, or --stack where they are the slices of one volume", len(images), of.Many)
+		return cli.Usagef("%d images: want the folder that their %s are written to, --out DIR, or --stack where they "+
+			"are the slices of one volume", len(images), of.Many)
 	}
 	if of.CheckMany != nil {
 		if err := of.CheckMany(); err != nil {

@@ -28,7 +28,8 @@ func (a *Flags) CheckImage(f *pflag.FlagSet, why string) error {
 	case a.In.Volume == EveryVolume:
 		return cli.Usagef("--volume all: want the number of one image")
 	case f.NArg() != 1:
-		return cli.Usagef("%s wants one image: a file, an input string or - for standard input; with --stack a folder or a pattern", f.Name())
+		return cli.Usagef("%s wants one image: a file, an input string or - for standard input; with --stack a folder "+
+			"or a pattern", f.Name())
 	}
 	return nil
 }

@@ -242,6 +242,11 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 		fmt.Fprintf(c.Stderr, "eccbench: %s against %s: %s: %d masks by %s, VERIFIED by %s, %v\n", q.Shown, q.Truth.Shown,
 			a.shape, len(a.sets), a.answer.By, a.answer.Evidence, quantity.Duration(time.Since(start)))
 	}
+	for i, set := range a.sets {
+		if n := a.answer.Out[i]; n.Pred+n.Truth == 0 && !j.Quiet {
+			fmt.Fprintf(c.Stderr, "eccbench: %s and %s have no voxel of label %s\n", q.Shown, q.Truth.Shown, set.Name)
+		}
+	}
 	return a, nil
 }
 

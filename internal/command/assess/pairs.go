@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -179,22 +180,31 @@ func summaryTables(summary []assessSummary, tests []assessTest) []assessTable {
 		if s.Method != "" {
 			label = s.Method + ": " + label
 		}
-		t.cells = append(t.cells, []string{label, fmt.Sprint(s.Connectivity), s.Column, fmt.Sprint(s.Pairs),
+		t.cells = append(t.cells, []string{label, shortConnectivity(s.Connectivity), s.Column, fmt.Sprint(s.Pairs),
 			short(s.Mean), short(s.Low) + " to " + short(s.High), short(s.Median)})
 	}
 	if len(tests) == 0 {
 		return []assessTable{t}
 	}
-	u := assessTable{header: []string{"label", "conn.", "number", "pairs", "p"}}
-	u.title = fmt.Sprintf("Wilcoxon signed-rank tests of %s against %s, two-sided, p by Holm", tests[0].Methods[0],
-		tests[0].Methods[1])
+	u := assessTable{header: []string{"label", "conn.", "number", "pairs", "p", fmt.Sprintf("p of %d tests", len(tests))}}
+	u.title = fmt.Sprintf("Wilcoxon signed-rank tests of %s against %s, two-sided; p of all tests by Holm",
+		tests[0].Methods[0], tests[0].Methods[1])
 	for _, s := range tests {
-		u.cells = append(u.cells, []string{s.Label, fmt.Sprint(s.Connectivity), s.Column, fmt.Sprint(s.Pairs), short(s.P)})
+		u.cells = append(u.cells, []string{s.Label, shortConnectivity(s.Connectivity), s.Column, fmt.Sprint(s.Pairs),
+			short(s.Alone), short(s.P)})
 	}
 	return []assessTable{t, u}
 }
 
 func short(v float64) string { return fmt.Sprintf("%.4g", v) }
+
+// shortConnectivity returns a connectivity, or a dash for numbers that do not depend on it.
+func shortConnectivity(n int) string {
+	if n == 0 {
+		return "—"
+	}
+	return strconv.Itoa(n)
+}
 
 // summarised lists the columns that are summarised over many pairs. The upper bound represents a
 // matching error that is only bounded.
@@ -206,7 +216,7 @@ var summarised = []string{"dice", "chi_error", "b0_error", "b1_error", "b2_error
 type assessSummary struct {
 	Method       string  `json:"method,omitempty"`
 	Label        string  `json:"label"`
-	Connectivity int     `json:"connectivity"`
+	Connectivity int     `json:"connectivity,omitempty"` // none for Dice
 	Column       string  `json:"column"`
 	Pairs        int     `json:"pairs"`
 	Mean         float64 `json:"mean"`
@@ -219,10 +229,11 @@ type assessSummary struct {
 type assessTest struct {
 	Methods      [2]string `json:"methods"`
 	Label        string    `json:"label"`
-	Connectivity int       `json:"connectivity"`
+	Connectivity int       `json:"connectivity,omitempty"` // none for Dice
 	Column       string    `json:"column"`
 	Pairs        int       `json:"pairs"`
-	P            float64   `json:"p"` // two-sided, adjusted by Holm
+	P            float64   `json:"p"`       // two-sided, adjusted by Holm for all tests
+	Alone        float64   `json:"p_alone"` // not adjusted
 }
 
 // A summaryKey identifies the numbers that one summary covers.
@@ -251,6 +262,9 @@ func numbersOf(list []assessed) (values map[summaryKey]map[string]float64, order
 					continue
 				}
 				k := summaryKey{a.method, row.label, row.connectivity, column}
+				if column == "dice" { // the same for both
+					k.connectivity = 0
+				}
 				if values[k] == nil {
 					values[k] = map[string]float64{}
 					order = append(order, k)
@@ -279,7 +293,7 @@ func summarise(list []assessed) (summary []assessSummary, tests []assessTest) {
 		other.method = methods[1]
 		n, probability := signedRank(values[k], values[other])
 		p = append(p, probability)
-		tests = append(tests, assessTest{[2]string(methods), k.label, k.connectivity, k.column, n, 0})
+		tests = append(tests, assessTest{[2]string(methods), k.label, k.connectivity, k.column, n, 0, probability})
 	}
 	for i, adjusted := range stats.Holm(p) {
 		tests[i].P = adjusted

@@ -84,14 +84,17 @@ func (a assessed) head() string {
 // preamble returns the lines below the names of the images: the verdict and the connectivities.
 func preamble(a assessed) string {
 	return fmt.Sprintf("VERIFIED by %s; %s\n%s\n", a.answer.Witness, cli.Version(),
-		strings.Replace(connectivities(a.dims), "; ", "\n", 1))
+		strings.Join(a.connectivities(), "\n"))
 }
 
-// connectivities returns the sentence that explains the connectivities of foreground and
-// background.
-func connectivities(dims int) string {
-	t, v := assess.Connectivity(assess.T, dims), assess.Connectivity(assess.V, dims)
-	return fmt.Sprintf("connectivity %d (construction T): foreground %d-connected, background %d-connected; connectivity %d (construction V): foreground %d-connected, background %d-connected", t, t, v, v, v, t)
+// connectivities returns, for each construction, the connectivities of foreground and background.
+func (a assessed) connectivities() (list []string) {
+	for _, c := range a.constructions {
+		inside, outside := assess.Connectivity(c, a.dims), assess.Connectivity(1-c, a.dims)
+		list = append(list, fmt.Sprintf("connectivity %d (construction %s): foreground %d-connected, background %d-connected",
+			inside, []string{"T", "V"}[c], inside, outside))
+	}
+	return list
 }
 
 // An assessRow is the numbers of a label in one connectivity.
@@ -192,7 +195,7 @@ type assessDocument struct {
 
 func (a assessed) document() assessDocument {
 	return assessDocument{a.predName, a.truth, a.method, a.shape.String(), a.answer.By, "VERIFIED",
-		a.answer.Witness, cli.Version(), connectivities(a.dims), a.rows()}
+		a.answer.Witness, cli.Version(), strings.Join(a.connectivities(), "; "), a.rows()}
 }
 
 // An assessTable is a table of the readable output.

@@ -50,7 +50,8 @@ func TestDrawField(t *testing.T) {
 	}
 	for _, s := range []grid.Shape{{D: 1, H: 1, W: 1}, {D: 1, H: 3000, W: 1}} { // zeros, long and thin
 		b.Reset()
-		if err := drawField(&b, s, gvf.Flow{V: [][]float32{make([]float32, s.Voxels()), make([]float32, s.Voxels())}}); err != nil || b.Len() == 0 {
+		f := gvf.Flow{V: [][]float32{make([]float32, s.Voxels()), make([]float32, s.Voxels())}}
+		if err := drawField(&b, s, f); err != nil || b.Len() == 0 {
 			t.Error(s, err)
 		}
 	}

@@ -100,7 +100,8 @@ func (j bettiJob) checkRows(f *pflag.FlagSet) error {
 	case j.format == string(ecc.JSON) && slices.ContainsFunc(j.at, infinite):
 		return cli.Usagef("--at Inf: JSON has no infinite numbers: want finite ones, or csv")
 	case j.share.asked() && !at:
-		return cli.Usagef("--shard counts sets at some values: give --at; curves at every level need the order of all voxels, which no shard knows")
+		return cli.Usagef("--shard counts sets at some values: give --at; curves at every level need the order of all " +
+			"voxels, which no shard knows")
 	case j.share.asked() && slices.ContainsFunc(j.at, infinite):
 		return cli.Usagef("--at Inf: all voxels and none need no shards: want finite numbers")
 	case j.share.asked() && len(j.Options.Periodic) > 0:

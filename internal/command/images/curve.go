@@ -74,7 +74,8 @@ func doCurve(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		return err
 	}
 	if f.Changed("levels") && (j.Options.Construction == "V" || j.Options.Superlevel) && j.share.asked() {
-		return cli.Usagef("--levels of shards puts values on levels from below, which is for sublevel sets in the T-construction: leave --levels out")
+		return cli.Usagef("--levels of shards puts values on levels from below, which is for sublevel sets in the " +
+			"T-construction: leave --levels out")
 	}
 	if j.Slices && (j.plot != "" || j.format != string(ecc.CSV) && j.format != string(ecc.JSONL)) {
 		return cli.Usagef("--each-slice writes rows of many curves, as csv or jsonl: leave --plot and other formats out")

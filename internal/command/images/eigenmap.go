@@ -14,6 +14,7 @@ import (
 	"eccbench/internal/cli"
 	"eccbench/internal/command/answering"
 	"eccbench/internal/workloads/eigenmap"
+	"eccbench/internal/workloads/eigenmap/masks"
 )
 
 // Eigenmap returns the command eigenmap.
@@ -56,7 +57,7 @@ func doEigenmap(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	f.IntVar(&j.graph.Steps, "steps", 0, "patch: the result of `N` Lanczos steps, converged or not")
 	f.Uint64Var(&j.graph.Seed, "seed", 1, "patch: seed of the start vector of --steps")
 	f.StringVarP(&j.Out, "out", "o", "",
-		"write the mask to this `FILE` ("+strings.Join(eigenmap.Extensions(), ", ")+"); "+
+		"write the mask to this `FILE` ("+strings.Join(masks.Extensions(), ", ")+"); "+
 			"for several images, npy to this folder")
 	f.StringVar(&j.vectors, "vectors", "",
 		"write the vectors, as pictures or numbers, to this `FILE` (the same formats); "+
@@ -67,7 +68,8 @@ func doEigenmap(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		return err
 	}
 	j.AddEffort(f)
-	f.Lookup("time-limit").Usage = "time for the verification (default 15m: the proof that no pair is missing of volumes up to about 96³)"
+	f.Lookup("time-limit").Usage = "time for the verification (default 15m: the proof that no pair is missing of " +
+		"volumes up to about 96³)"
 	if err := parse(); err != nil {
 		return err
 	}
@@ -122,8 +124,8 @@ func doEigenmap(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 // checkTargets returns an error for an output file whose name has no known extension.
 func (j eigenmapJob) checkTargets() error {
 	for _, path := range []string{j.Out, j.vectors} {
-		if path != "" && eigenmap.Extension(path) == "" {
-			return cli.Usagef("%s: want a name that ends in %s", path, strings.Join(eigenmap.Extensions(), ", "))
+		if path != "" && masks.Extension(path) == "" {
+			return cli.Usagef("%s: want a name that ends in %s", path, strings.Join(masks.Extensions(), ", "))
 		}
 	}
 	return nil
@@ -132,7 +134,7 @@ func (j eigenmapJob) checkTargets() error {
 // checkFolder returns an error for flags that several images cannot have.
 func (j eigenmapJob) checkFolder() error {
 	switch {
-	case eigenmap.Extension(j.Out) != "":
+	case masks.Extension(j.Out) != "":
 		return cli.Usagef("--out %s: several masks want a folder, such as -o masks", j.Out)
 	case j.truth != "":
 		return cli.Usagef("--truth applies to one image: leave it out")
@@ -218,7 +220,7 @@ func (j eigenmapJob) writeFiles(a ask.EigenmapAnswer, found []bool, place *forma
 	}
 	if j.Out != "" {
 		if err := cli.WriteFile(j.Out, func(f *os.File) error {
-			return eigenmap.WriteMask(f, eigenmap.Extension(j.Out), a.Image.Field, found, affine, note)
+			return masks.WriteMask(f, masks.Extension(j.Out), a.Image.Field, found, affine, note)
 		}); err != nil {
 			return err
 		}
@@ -229,7 +231,7 @@ func (j eigenmapJob) writeFiles(a ask.EigenmapAnswer, found []bool, place *forma
 			vectors[k] = eigenmap.Voxelwise(a.Of, eigenmap.Signed(x))
 		}
 		if err := cli.WriteFile(j.vectors, func(f *os.File) error {
-			return eigenmap.WriteVectors(f, eigenmap.Extension(j.vectors), a.Image.Field, vectors, affine, note)
+			return masks.WriteVectors(f, masks.Extension(j.vectors), a.Image.Field, vectors, affine, note)
 		}); err != nil {
 			return err
 		}

@@ -158,7 +158,8 @@ func notOfImage(input string, err error) error {
 		if e := grid.Close(image); e != nil {
 			return errors.Join(err, e)
 		}
-		return cli.Usagef("input %s: an image of %s voxels and no complex: name a level N, and ask for the voxels that are not above it by voxels/at=N/of=%s", report.VisibleText(input), shape, report.VisibleText(name))
+		return cli.Usagef("input %s: an image of %s voxels and no complex: name a level N, and ask for the voxels that "+
+			"are not above it by voxels/at=N/of=%s", report.VisibleText(input), shape, report.VisibleText(name))
 	}
 	return err
 }

@@ -48,7 +48,9 @@ func TestKubernetes(t *testing.T) {
 		}
 		return of
 	}
-	for name, command := range map[string]cli.Subcommand{"curve.yaml": Curve(), "betti.yaml": Betti(), "merge.yaml": Merge()} {
+	for name, command := range map[string]cli.Subcommand{
+		"curve.yaml": Curve(), "betti.yaml": Betti(), "merge.yaml": Merge(),
+	} {
 		var help bytes.Buffer
 		if err := command.Do(&cli.Program{Stdout: &help}, []string{"--help"}); !errors.Is(err, pflag.ErrHelp) {
 			t.Fatal(err)

@@ -35,7 +35,8 @@ func Levels() cli.Subcommand {
 			"eccbench levels ct.raw --shape 2048x2048x2048 --type float32",
 			"eccbench levels ct.raw --shape 2048x2048x2048 --type float32 --shard 3/16 -o ranges/",
 			"eccbench merge ranges/",
-			"eccbench curve ct.raw --shape 2048x2048x2048 --type float32 --levels 4096 --between -1024,3071.5 --shard 3/16 -o parts/",
+			"eccbench curve ct.raw --shape 2048x2048x2048 --type float32 --levels 4096 --between -1024,3071.5 --shard 3/16 " +
+				"-o parts/",
 			"eccbench levels ct.raw --shape 2048x2048x2048 --type float32 --distinct 65536 --shard 3/16 -o tables/",
 			"eccbench merge tables/ -o values.csv",
 			"eccbench curve ct.raw --shape 2048x2048x2048 --type float32 --table values.csv --shard 3/16 -o parts/",
@@ -79,7 +80,8 @@ func doLevels(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		}
 		defer grid.Close(src)
 		if labels := grid.LabelsOf(src); labels != nil {
-			return cli.Usagef("input %s: its values of %s become ranks, which have no evenly spaced levels; save it as float32, int16 or uint16", image, labels.Type())
+			return cli.Usagef("input %s: its values of %s become ranks, which have no evenly spaced levels; save it as "+
+				"float32, int16 or uint16", image, labels.Type())
 		}
 		v, table, err := j.surveyed(src, grid.Whole(src))
 		if err == nil {
@@ -184,7 +186,8 @@ func tableOf(path string) (l grid.Ladder, err error) {
 		}
 		v, err := strconv.ParseFloat(word, 32)
 		if err != nil || float64(float32(v)) != v {
-			return l, cli.Usagef("--table %s: line %d: %.40q is no float32; want a value each line, as eccbench levels --distinct writes them", path, n, word)
+			return l, cli.Usagef("--table %s: line %d: %.40q is no float32; want a value each line, as eccbench levels "+
+				"--distinct writes them", path, n, word)
 		}
 		if len(values) == parts.MostTable {
 			return l, cli.Usagef("--table %s: more than %d values; use evenly spaced levels, or none",

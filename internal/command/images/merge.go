@@ -105,7 +105,8 @@ func partFiles(args []string) (paths []string, err error) {
 			}
 		}
 		if len(paths) == before {
-			return nil, cli.Usagef("%s: the folder has no part, whose name ends in %s; eccbench curve, betti and levels --shard write them", arg, parts.Extension)
+			return nil, cli.Usagef("%s: the folder has no part, whose name ends in %s; eccbench curve, betti and levels "+
+				"--shard write them", arg, parts.Extension)
 		}
 		slices.SortFunc(paths[before:], files.Natural)
 	}
@@ -168,7 +169,8 @@ func (j mergeJob) onLevels(l grid.Ladder) error {
 		value := func(k int64) grid.Number { return grid.Numbers(float64(l.Value(k)))[0] }
 		k := int64(sort.Search(int(l.Len()), func(k int) bool { return value(int64(k)).Compare(v) >= 0 }))
 		if 0 < k && k < l.Len() && value(k).Compare(v) != 0 {
-			return cli.Usagef("--at %v: the parts have χ at %d evenly spaced levels, and the nearest are %v and %v; take those, or count again without --levels",
+			return cli.Usagef("--at %v: the parts have χ at %d evenly spaced levels, and the nearest are %v and %v; take "+
+				"those, or count again without --levels",
 				v, l.Len(), l.Value(k-1), l.Value(k))
 		}
 	}
@@ -195,7 +197,8 @@ func (j mergeJob) bettis(c *cli.Program, f *pflag.FlagSet, set *parts.Set) error
 	head := set.Head()
 	for _, name := range rowFlags {
 		if name != "format" && name != "no-header" && name != "provenance" && f.Changed(name) {
-			return cli.Usagef("--%s: these are parts of Betti numbers at some values, of which there is a row each: leave it out", name)
+			return cli.Usagef("--%s: these are parts of Betti numbers at some values, of which there is a row each: leave "+
+				"it out", name)
 		}
 	}
 	if j.format != string(ecc.CSV) && j.format != string(ecc.JSON) {
@@ -227,7 +230,8 @@ func (j mergeJob) bettis(c *cli.Program, f *pflag.FlagSet, set *parts.Set) error
 	if err := answering.WriteProvenance(j.provenance, p); err != nil {
 		return err
 	}
-	return answering.WriteTo(c, j.Out, "Betti numbers", func(w io.Writer) error { return writeBetti(w, j.format, p, rows, j.bare) })
+	write := func(w io.Writer) error { return writeBetti(w, j.format, p, rows, j.bare) }
+	return answering.WriteTo(c, j.Out, "Betti numbers", write)
 }
 
 // bettiNumbers merges the components of the parts to the Betti numbers of each set, in growing

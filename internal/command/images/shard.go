@@ -76,14 +76,16 @@ func (j curveJob) doShare(c *cli.Program, f *pflag.FlagSet) error {
 		switch {
 		case !f.Changed(name):
 		case name == "levels" && j.between == "" && j.table == "":
-			return cli.Usagef("--levels takes the least and the greatest value of the whole image, which no shard knows: give them with --between LO,HI (eccbench levels prints them), or leave it out")
+			return cli.Usagef("--levels takes the least and the greatest value of the whole image, which no shard knows: " +
+				"give them with --between LO,HI (eccbench levels prints them), or leave it out")
 		case name == "levels":
 		default:
 			return cli.Usagef("--each-slice needs no shards: slices have curves of their own")
 		}
 	}
 	if j.Options.NaN == ask.NaNMask && (j.every() || f.Changed("levels")) {
-		return cli.Usagef("--nan mask counts on every float32, of which --all and --format euler make too many rows: leave them and --levels out")
+		return cli.Usagef("--nan mask counts on every float32, of which --all and --format euler make too many rows: " +
+			"leave them and --levels out")
 	}
 	impl := cmp.Or(j.Impl, ask.EveryImpl)
 	sharing := sharing{Flags: j.Flags, shareJob: j.share, of: "curve"}
@@ -211,7 +213,8 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 	counted, in := grid.Source(hashed), j.convention
 	if j.ladder != nil {
 		if src.Type() != grid.Float32 || src.Ladder().Indexed() {
-			return cli.Usagef("input %s: levels of its own are for float32 files and this one is %v on %v; leave --levels or --table out", input, src.Type(), src.Ladder())
+			return cli.Usagef("input %s: levels of its own are for float32 files and this one is %v on %v; leave --levels "+
+				"or --table out", input, src.Type(), src.Ladder())
 		}
 		counted = grid.OnLadder(hashed, *j.ladder)
 		src = grid.OnLadder(src, *j.ladder)
@@ -299,12 +302,14 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 		return cli.Usagef("input %s: %w; make the part again, and those made before", input, err)
 	}
 	p.Missing = c.Missing(report.VisibleText(input), opened, j.Quiet)
-	if err := cli.WriteFile(path, func(w *os.File) error { return cmp.Or(p.Write(w, counted.Ladder().Len()), hold()) }); err != nil {
+	write := func(w *os.File) error { return cmp.Or(p.Write(w, counted.Ladder().Len()), hold()) }
+	if err := cli.WriteFile(path, write); err != nil {
 		return err
 	}
 	if !j.Quiet {
 		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: shard %v, slices %d to %d of %d: %s%s, %v\n",
-			report.VisibleText(input), p.Shape, p.Type, which, of.Lo, of.Hi, src.Shape().Slices(), p.Has(), said, quantity.Duration(time.Since(start)))
+			report.VisibleText(input), p.Shape, p.Type, which, of.Lo, of.Hi, src.Shape().Slices(), p.Has(), said,
+			quantity.Duration(time.Since(start)))
 	}
 	return nil
 }
@@ -416,7 +421,8 @@ func (j sharing) shareable(src grid.Source, input, name string) error {
 		return fmt.Errorf("--periodic %s: %s: %w", j.convention.Periodic, input, err)
 	}
 	if labels := grid.LabelsOf(src); labels != nil {
-		return fmt.Errorf("input %s: its values of %s become their ranks among those of the whole image, which no shard knows; save it as float32, int16 or uint16", input, labels.Type())
+		return fmt.Errorf("input %s: its values of %s become their ranks among those of the whole image, which no shard "+
+			"knows; save it as float32, int16 or uint16", input, labels.Type())
 	}
 	n, err := datasets.ParseName(name)
 	if err != nil {

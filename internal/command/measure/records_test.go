@@ -62,10 +62,12 @@ func TestRecordsKeepTheirSchema(t *testing.T) {
 	for _, line := range []string{
 		"run --sizes 8..16 --impl naive,cpu", "run --sizes 8..16 --impl naive,cpu --resume",
 		"run --sizes 20x15 --type uint8,int16,uint16,float32 --gen noise,grf,ball --impl cpu",
-		"run --batch 5 --sizes 20x10,8x7x6 --impl cpu,extrema", "run --workload ecc-smooth --sizes 24x20 --iterations 1 --impl smooth",
-		"run --workload softecc --sizes 12 --m 8 --lambda 1000 --alpha 0.05 --dir 3", "run --sizes 12 --processes 3 --impl cpu",
-		"run --workload gvf --sizes 12 --type uint8 --steps 5", "run --sizes 100000 --dim 3 --impl cpu --memory-limit 1GiB",
-		"paper wang2022 --table 1 --max-bytes 2MiB --time-limit 6s",
+		"run --batch 5 --sizes 20x10,8x7x6 --impl cpu,extrema", "run --sizes 12 --processes 3 --impl cpu",
+		"run --workload ecc-smooth --sizes 24x20 --iterations 1 --impl smooth",
+		"run --workload softecc --sizes 12 --m 8 --lambda 1000 --alpha 0.05 --dir 3",
+		"run --workload gvf --sizes 12 --type uint8 --steps 5",
+		"run --sizes 100000 --dim 3 --impl cpu --memory-limit 1GiB",
+		"paper wang2022 --table 1 --max-bytes 2MiB --time-limit 6s --check-time 100ms",
 		"gate --base " + self + " --cand " + self + " --sizes 16 --levels 64 --blocks 1 --effect 900%",
 	} {
 		if !strings.Contains(line, "--resume") {

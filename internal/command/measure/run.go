@@ -1,5 +1,5 @@
-// Package measure has the commands that measure and verify implementations, and those that read their records: run,
-// verify, doctor, list, report, compare, check; serve and worker are for other processes.
+// Package measure has the commands that run implementations and the commands that read records: run, verify, doctor,
+// list, report, compare and check; serve and worker are for other processes.
 package measure
 
 import (
@@ -124,6 +124,7 @@ func doRun(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		sampling.WarmUp /= 2
 	}
 	p.Processes, p.Rotate, p.Sampling, p.Scope, p.Hot = processes, rotate, &sampling, bench.Scope(scope), hot
+	p.Outside = c.Outside
 	if !b.Question().OfImages() && scope == "" {
 		p.Scope = bench.E2E // inputs other than images start in host memory, for devices too
 	}

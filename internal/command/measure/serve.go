@@ -33,9 +33,11 @@ func serve(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		return cli.Usagef("serve %s: no CPU implementation of this name answers a question of peers; "+
 			"eccbench list names them", f.Arg(0))
 	}
-	about := peers.About{
-		Protocol: peers.Protocol, Self: f.Arg(0), Version: cli.Version(), Method: "eccbench serve " + f.Arg(0),
-		Language: "Go", Where: "cpu", Answers: service.Claims(),
+	about := func() peers.About {
+		return peers.About{
+			Protocol: peers.Protocol, Self: f.Arg(0), Version: cli.Version(), Method: "eccbench serve " + f.Arg(0),
+			Language: "Go", Where: "cpu", Answers: service.Claims(),
+		}
 	}
 	return cli.Usage(peers.Serve(about, service.Bind))
 }

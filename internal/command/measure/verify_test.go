@@ -49,7 +49,8 @@ func TestAnswersNone(t *testing.T) {
 		{nil, ""},
 		{[]bench.CellRecord{cell("fast", verify.Skipped, "no device"), cell("plain", verify.Verified, "")}, ""},
 		{[]bench.CellRecord{cell("plain", verify.Skipped, "too large"), cell("plain", verify.Verified, "")}, ""},
-		{[]bench.CellRecord{cell("plain", verify.Skipped, "too slow"), cell("plain", verify.Skipped, "too large"), cell("other", verify.Verified, "")}, "plain: too slow"},
+		{[]bench.CellRecord{cell("plain", verify.Skipped, "too slow"), cell("plain", verify.Skipped, "too large"),
+			cell("other", verify.Verified, "")}, "plain: too slow"},
 		{[]bench.CellRecord{cell("plain", verify.Verified, ""), cell("other", verify.Skipped, "no")}, "other: no"},
 		{[]bench.CellRecord{cell("plain", verify.Crashed, "")}, ""},
 	} {

@@ -19,7 +19,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -81,7 +80,6 @@ type Pair struct {
 	image grid.Source // that was labelled, nil for label images
 	keys  []float64   // of the name
 
-	once sync.Once // of runs
 	runs []int64
 }
 
@@ -93,14 +91,12 @@ func (p *Pair) Swapped() *Pair { return p.with(p.Truth, p.Pred) }
 
 // with returns a pair of other images with the same codes.
 func (p *Pair) with(pred, truth *grid.Field) *Pair {
-	return &Pair{Pred: pred, Truth: truth, Labels: p.Labels, Sets: p.Sets}
+	return &Pair{Pred: pred, Truth: truth, Labels: p.Labels, Sets: p.Sets, runs: p.runs}
 }
 
-// Runs returns the numbers of runs that count returned when it was first called for the pair.
-func (p *Pair) Runs(count func(*Pair) []int64) []int64 {
-	p.once.Do(func() { p.runs = count(p) })
-	return p.runs
-}
+// Runs returns, for each code, the number of its runs along the rows of both images, and for code 0
+// the sum over all others. A part of a pair has at most as many; it returns those of the pair.
+func (p *Pair) Runs() []int64 { return p.runs }
 
 // members marks the codes of a set.
 func (p *Pair) members(s Set) []bool {

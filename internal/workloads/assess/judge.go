@@ -2,7 +2,9 @@ package assess
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
+	"math/bits"
 	"slices"
 
 	"eccbench/internal/crew"
@@ -151,8 +153,8 @@ func newCensus(p *Pair) census {
 // count counts the voxels from ≤ x < to of a row.
 func (c census) count(a, b uint16, z, y, from, to int64) {
 	c.add(a, b, to-from)
-	for _, code := range [2]uint16{a, b} {
-		if code == 0 {
+	for i, code := range [2]uint16{a, b} {
+		if code == 0 || i > 0 && a == b {
 			continue
 		}
 		c.extents[code].join(extent{[3]int64{z, y, from}, [3]int64{z, y, to - 1}})
@@ -188,19 +190,31 @@ func tally(p *Pair) census {
 	return all
 }
 
-// step is the number of values that are compared together.
-const step = 64
+// step is the number of values of a word of bits, and word the number of bytes of a word.
+const (
+	step = 64
+	word = 8
+)
 
 func tallyRow[E uint8 | uint16](c census, z, y int64, pred, truth []E) {
-	for x := 0; x < len(pred); {
-		a, b, from := pred[x], truth[x], x
-		for x+step < len(pred) && allEqual(pred[x:][:step+1]) && allEqual(truth[x:][:step+1]) {
-			x += step
+	p, t := grid.Bytes(pred), grid.Bytes(truth)
+	size := len(p) / len(pred)
+	differs := func(data []byte, at int) uint64 { // each value from the next
+		return binary.LittleEndian.Uint64(data[at:]) ^ binary.LittleEndian.Uint64(data[at+size:])
+	}
+	for from := 0; from < len(pred); {
+		x := from
+		for ; (x+1)*size+word <= len(p); x += word / size {
+			if v := differs(p, x*size) | differs(t, x*size); v != 0 {
+				x += bits.TrailingZeros64(v) / 8 / size
+				break
+			}
 		}
-		for x < len(pred) && pred[x] == a && truth[x] == b {
+		for x++; x < len(pred) && pred[x] == pred[x-1] && truth[x] == truth[x-1]; {
 			x++
 		}
-		c.count(uint16(a), uint16(b), z, y, int64(from), int64(x))
+		c.count(uint16(pred[from]), uint16(truth[from]), z, y, int64(from), int64(x))
+		from = x
 	}
 }
 
@@ -258,17 +272,24 @@ func newJudged(p *Pair, member []uint8, within extent) *judged {
 
 // mark sets the bits of the voxels of a row whose codes are in the set.
 func mark[E uint8 | uint16](words []uint64, row []E, member []uint8) {
+	lanes, ones := lanesOf[E]()
 	for ; len(row) >= step; words, row = words[1:], row[step:] {
 		block := (*[step]E)(row)
 		if allEqual(block[:]) {
 			words[0] = -uint64(member[block[0]])
 			continue
 		}
-		var word uint64
-		for i, code := range block {
-			word |= uint64(member[code]) << i
+		var set uint64
+		for data, x := grid.Bytes(block[:]), 0; x < step; x, data = x+lanes, data[word:] {
+			if v := block[x]; binary.LittleEndian.Uint64(data) == uint64(v)*ones {
+				set |= uint64(member[v]) * (1<<lanes - 1) << x
+				continue
+			}
+			for i, v := range block[x:][:lanes] {
+				set |= uint64(member[v]) << (x + i)
+			}
 		}
-		words[0] = word
+		words[0] = set
 	}
 	for i, code := range row {
 		words[0] |= uint64(member[code]) << i

@@ -28,8 +28,9 @@ func NewPair(pred, truth *grid.Field, labels []float64, groups []Group) (*Pair, 
 	}
 	images := [2]*grid.Field{pred, truth}
 	var tables [2]map[float32]float64 // by image: the label of each value
+	var runs [2]map[float32]int64     // and its number of runs
 	var errs [2]error
-	crew.Each(2, func(i int) { tables[i], errs[i] = labelsOf(images[i]) })
+	crew.Each(2, func(i int) { tables[i], runs[i], errs[i] = labelsOf(images[i]) })
 	code := map[float64]uint16{}
 	for i, table := range tables {
 		if errs[i] != nil {
@@ -62,17 +63,29 @@ func NewPair(pred, truth *grid.Field, labels []float64, groups []Group) (*Pair, 
 		}
 		p.Pred, p.Truth = images[0], images[1]
 	}
+	p.runs = make([]int64, len(p.Labels))
+	for i, table := range tables {
+		for v, n := range runs[i] {
+			if c := code[table[v]]; c > 0 {
+				p.runs[c] += n
+				p.runs[0] += n
+			}
+		}
+	}
 	return p, p.choose(found, labels, groups, code)
 }
 
 // mostLabels is the number of codes.
 const mostLabels = math.MaxUint16 + 1
 
-// labelsOf returns the label of each distinct value of an image.
-func labelsOf(f *grid.Field) (map[float32]float64, error) {
-	of := map[float32]float64{}
-	bad := 0
-	see := func(v float32) {
+// labelsOf returns the label of each distinct value of an image, and the number of its runs along rows.
+func labelsOf(f *grid.Field) (of map[float32]float64, runs map[float32]int64, err error) {
+	of, runs = map[float32]float64{}, map[float32]int64{}
+	bad, w := 0, f.Shape().W
+	see := func(v float32, n int64) {
+		if runs[v] += n; runs[v] > n {
+			return
+		}
 		label := f.Labels().Float64(v)
 		if of[v] = label; label != math.Trunc(label) || math.IsInf(label, 0) {
 			bad++
@@ -80,56 +93,61 @@ func labelsOf(f *grid.Field) (map[float32]float64, error) {
 	}
 	switch f.Type() {
 	case grid.Uint8:
-		distinct(grid.Values[uint8](f.Data()), see)
+		countRuns(grid.Values[uint8](f.Data()), w, see)
 	case grid.Int16:
-		distinct(grid.Values[int16](f.Data()), see)
+		countRuns(grid.Values[int16](f.Data()), w, see)
 	case grid.Uint16:
-		distinct(grid.Values[uint16](f.Data()), see)
+		countRuns(grid.Values[uint16](f.Data()), w, see)
 	case grid.Float32:
-		last, some := float32(0), false
-		for _, v := range grid.Values[float32](f.Data()) {
-			if some && v == last {
+		last := float32(0)
+		for i, v := range grid.Values[float32](f.Data()) {
+			if v == last && int64(i)%w > 0 {
 				continue
 			}
-			last, some = v, true
-			if _, seen := of[v]; !seen {
-				see(v)
-			}
-			if bad > 0 || len(of) > mostLabels {
+			last = v
+			if see(v, 1); bad > 0 || len(of) > mostLabels {
 				break
 			}
 		}
 	}
 	if bad > 0 {
-		return nil, errors.New("some values are not whole numbers: labels are; threshold the image first")
+		return nil, nil, errors.New("some values are not whole numbers: labels are; threshold the image first")
 	}
-	return of, nil
+	return of, runs, nil
 }
 
-// distinct calls see once for each distinct value.
-func distinct[T uint8 | int16 | uint16](values []T, see func(float32)) {
-	var seen [1 << 16]bool
-	data := grid.Bytes(values)
-	const word = 8 // bytes; a word that equals the previous word has no new value
-	each, before := word/int(grid.TypeOf[T]().Size()), uint64(0)
-	for i := 0; i+word <= len(data); i += word {
-		v := binary.LittleEndian.Uint64(data[i:])
-		if v == before && i > 0 {
-			continue
-		}
-		before = v
-		for _, v := range values[i/word*each:][:each] {
-			seen[uint16(v)] = true
-		}
-	}
-	for _, v := range values[len(data)/word*each:] {
-		seen[uint16(v)] = true
-	}
-	for i, is := range seen {
-		if is {
-			see(float32(T(i)))
+// countRuns calls see with each value and its number of runs in rows of w values.
+func countRuns[T uint8 | int16 | uint16](values []T, w int64, see func(v float32, n int64)) {
+	lanes, ones := lanesOf[T]()
+	n := make([]int64, 1<<(step/lanes))
+	for ; len(values) > 0; values = values[w:] {
+		row, before := values[:w], values[0]
+		n[uint16(before)]++
+		data, all := grid.Bytes(row), uint64(uint16(before))*ones
+		for x := 0; x < len(row); x += lanes {
+			if at := x * word / lanes; at+word <= len(data) && binary.LittleEndian.Uint64(data[at:]) == all {
+				continue
+			}
+			for _, v := range row[x:min(x+lanes, len(row))] {
+				if v != before {
+					n[uint16(v)]++
+					before = v
+				}
+			}
+			all = uint64(uint16(before)) * ones
 		}
 	}
+	for i, n := range n {
+		if n > 0 {
+			see(float32(T(i)), n)
+		}
+	}
+}
+
+// lanesOf returns the number of values of a word, and the word of ones.
+func lanesOf[T uint8 | int16 | uint16]() (lanes int, ones uint64) {
+	size := grid.TypeOf[T]().Size()
+	return word / int(size), math.MaxUint64 / (1<<(8*size) - 1)
 }
 
 // coded returns an image with the codes of the labels of f.

@@ -7,7 +7,7 @@ import (
 
 	"eccbench/internal/crew"
 	"eccbench/internal/workloads/betti"
-	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 )
 
 // A space is the layout of masks as words of bits: planes of rows, with empty voxels around them.
@@ -19,7 +19,7 @@ type space struct {
 
 func newSpace(e extent, flat bool) space {
 	s := space{planes: 1, rows: e.greatest[1] - e.least[1] + 3, w: e.greatest[2] - e.least[2] + 1}
-	s.words = ecc.RowWords(s.w + 1)
+	s.words = cells.RowWords(s.w + 1)
 	if !flat {
 		s.planes, s.below = e.greatest[0]-e.least[0]+3, 1
 	}
@@ -47,10 +47,10 @@ func (s space) newMask() mask {
 
 // euler returns the Euler characteristics of a mask.
 func (s space) euler(mask []uint64) (n [Constructions]int64) {
-	at := func(z int64) *ecc.PlaneSet { return ecc.PlaneSetOf(mask[z*s.plane():], s.rows-2, s.w+1) }
+	at := func(z int64) *cells.PlaneSet { return cells.PlaneSetOf(mask[z*s.plane():], s.rows-2, s.w+1) }
 	for z := int64(1); z < s.planes; z++ {
-		n[T] += ecc.CellsBetween(at(z-1), at(z))
-		n[V] += ecc.DualCellsBetween(at(z-1), at(z))
+		n[T] += cells.CellsBetween(at(z-1), at(z))
+		n[V] += cells.DualCellsBetween(at(z-1), at(z))
 	}
 	return n
 }
@@ -265,15 +265,13 @@ func (s *scan) next(z, y int64) {
 	if y == 0 {
 		s.now, s.last = s.last, s.now
 		s.now.nodes = s.now.nodes[:0]
-		s.after, s.e = s.of(&s.now, z, 0), s.of(&s.last, z-1, 0)
-		s.own, s.b = row{words: s.none}, row{words: s.none}
 	}
-	s.c, s.d, s.own, s.b = s.own, s.b, s.after, s.e
-	s.after, s.e = s.of(&s.now, z, y+1), s.of(&s.last, z-1, y+1)
-	first := len(s.now.nodes)
 	if !s.some[s.index(z, y)] {
 		return
 	}
+	s.c, s.own, s.after = s.of(&s.now, z, y-1), s.of(&s.now, z, y), s.of(&s.now, z, y+1)
+	s.d, s.b, s.e = s.of(&s.last, z-1, y-1), s.of(&s.last, z-1, y), s.of(&s.last, z-1, y+1)
+	first := len(s.now.nodes)
 	s.scanRow(z, y)
 	for i := range s.now.nodes[first:] {
 		for k, node := range s.now.nodes[first+i] {

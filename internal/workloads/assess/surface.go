@@ -110,7 +110,6 @@ const ownRow = 4
 // another code, and with some others. The first code of the given rows belongs to the voxel before
 // the row.
 func eachUneven[E uint8 | uint16](codes []E, s grid.Shape, lo, hi int64, f func(row, x int64, rows *[ownRow + 1][]E)) {
-	const word = 8 // bytes compared at a time
 	size := grid.TypeOf[E]().Size()
 	lanes := word / size
 	var rows [ownRow + 1][]E // background at both ends

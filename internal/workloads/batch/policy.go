@@ -10,6 +10,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
@@ -162,7 +163,7 @@ func definition(b *Batch, out []ecc.VCEC, _ verify.Ask[*Batch, []ecc.VCEC]) (*ve
 		if n := len(out[i]); n > 0 {
 			level = out[i][(k*7919+n/3)%n].Level
 		}
-		want, err := ecc.Characteristic(s, level)
+		want, err := cells.Characteristic(s, level)
 		grid.Close(s)
 		if err != nil {
 			return nil, err

@@ -9,6 +9,7 @@ import (
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 )
 
 // floodBytes is about the size of the bits of a slab that one core fills. readBytes is about the
@@ -43,8 +44,8 @@ type flood struct {
 	plane      int64 // words of a plane, with an empty row at either end
 
 	slabs []filled
-	met   []atomic.Int32 // filled sides of each slab's last plane
-	none  *ecc.PlaneSet  // an empty plane
+	met   []atomic.Int32  // filled sides of each slab's last plane
+	none  *cells.PlaneSet // an empty plane
 
 	sets, borders sync.Pool // of planes
 }
@@ -89,7 +90,7 @@ func newFlood(in *Image, c ecc.Convention, planes int64, few int) *flood {
 		in: in, convention: c, flat: in.Shape().Dim() == 2, planes: planes, few: few,
 		ends: [2]bool{true, true}, counts: true, cores: int64(runtime.GOMAXPROCS(0)),
 	}
-	f.d, f.h, f.w = ecc.Stack(in.Shape())
+	f.d, f.h, f.w = cells.Stack(in.Shape())
 	return f
 }
 
@@ -107,7 +108,7 @@ func (f *flood) sum() (t tally) {
 
 // prepare cuts the image into slabs, an equal number for each core.
 func (f *flood) prepare() {
-	f.words = ecc.RowWords(f.w) // the last bit of a row is no voxel
+	f.words = cells.RowWords(f.w) // the last bit of a row is no voxel
 	f.plane = (f.h + 2) * f.words
 	if f.planes == 0 {
 		most := max(leastPlanes, floodBytes/(8*f.plane))
@@ -116,8 +117,8 @@ func (f *flood) prepare() {
 	}
 	n := grid.CeilDiv(f.d, f.planes)
 	f.slabs, f.met = make([]filled, n), make([]atomic.Int32, n)
-	f.none = ecc.NewPlaneSet(f.h, f.w)
-	f.sets.New = func() any { return ecc.NewPlaneSet(f.h, f.w) }
+	f.none = cells.NewPlaneSet(f.h, f.w)
+	f.sets.New = func() any { return cells.NewPlaneSet(f.h, f.w) }
 	f.borders.New = func() any { return newBorder(f.plane + 2) }
 }
 
@@ -203,11 +204,11 @@ func (f *flood) meet(s, next *filled) {
 }
 
 // count counts the cells between two planes.
-func (f *flood) count(below, above *ecc.PlaneSet) int64 {
+func (f *flood) count(below, above *cells.PlaneSet) int64 {
 	if f.convention.Vertices {
-		return ecc.DualCellsBetween(below, above)
+		return cells.DualCellsBetween(below, above)
 	}
-	return ecc.CellsBetween(below, above)
+	return cells.CellsBetween(below, above)
 }
 
 // inRuns calls f with 0 ≤ k < n on several cores. Each core begins with its own run of consecutive
@@ -229,7 +230,7 @@ func inRuns(cores, n int64, f func(core int, k int64) error) error {
 // keeps the first and the last plane to count the cells between slabs.
 type filled struct {
 	characteristic int64
-	first, last    *ecc.PlaneSet
+	first, last    *cells.PlaneSet
 	of             [kinds]found
 }
 
@@ -286,8 +287,8 @@ func (f *filler) read(lo, hi int64) error {
 }
 
 // planeOf returns a plane of a slab's bits.
-func (f *flood) planeOf(inside []uint64, z int64) *ecc.PlaneSet {
-	return ecc.PlaneSetOf(inside[f.row(z, -1):], f.h, f.w)
+func (f *flood) planeOf(inside []uint64, z int64) *cells.PlaneSet {
+	return cells.PlaneSetOf(inside[f.row(z, -1):], f.h, f.w)
 }
 
 // put writes the set of a plane's values to the bits of a slab.
@@ -331,8 +332,8 @@ func (f *filler) cells(s *filled, lo, hi int64) (n int64) {
 }
 
 // copied returns a copy of a plane.
-func (f *flood) copied(plane *ecc.PlaneSet) *ecc.PlaneSet {
-	to := f.sets.Get().(*ecc.PlaneSet)
+func (f *flood) copied(plane *cells.PlaneSet) *cells.PlaneSet {
+	to := f.sets.Get().(*cells.PlaneSet)
 	copy(to.Row(-1)[:f.plane], plane.Row(-1)[:f.plane])
 	return to
 }

@@ -6,6 +6,7 @@ import (
 
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 )
 
 // A keeper is an image that fills its set while an implementation reads it, so that no second read
@@ -45,8 +46,8 @@ func keeping(in *Image, c ecc.Convention, planes int64, few int) *Image {
 
 // KeptBytes estimates the memory of the bits if every slab has a plane that is not read yet.
 func KeptBytes(s grid.Source) int64 {
-	d, h, w := ecc.Stack(s.Shape())
-	return 8 * d * (h + 2) * ecc.RowWords(w)
+	d, h, w := cells.Stack(s.Shape())
+	return 8 * d * (h + 2) * cells.RowWords(w)
 }
 
 // ReadSlab reads slices lo ≤ i < hi and fills the slabs that are complete now.

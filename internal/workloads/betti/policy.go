@@ -10,6 +10,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 )
 
 type (
@@ -102,7 +103,7 @@ func costPerVoxel(ns int64) func(*Image) time.Duration {
 }
 
 func euler(in *Image, out Numbers, _ ask) (*verify.Diff, error) {
-	chi, err := ecc.CharacteristicAt(in.Source, in.Threshold)
+	chi, err := cells.CharacteristicAt(in.Source, in.Threshold)
 	if err != nil {
 		return nil, err
 	}

@@ -24,19 +24,19 @@ func (m *mask) byReductions() Numbers {
 	return Numbers{betti[0], betti[1], betti[2]}
 }
 
-// cells holds the cells of a complex by dimension, each with its boundary and coboundary.
-type cells struct {
+// A cellComplex holds the cells of a complex by dimension, each with its boundary and coboundary.
+type cellComplex struct {
 	there      [4][]bool
 	boundary   [4][][]int32 // ascending
 	coboundary [4][][]int32 // ascending
 }
 
-func newCells(m *mask) *cells {
+func newCells(m *mask) *cellComplex {
 	// Twice the coordinates: odd ones are inside a voxel, even ones between two voxels.
 	d, h, w := 2*m.d+1, 2*m.h+1, 2*m.w+1
 	step := [3]int64{1, w, w * h}
 	id := make([]int32, d*h*w)
-	c := &cells{}
+	c := &cellComplex{}
 	for z := range d {
 		for y := range h {
 			for x := range w {
@@ -86,7 +86,7 @@ func (m *mask) touches(z, y, x int64) bool {
 }
 
 // reduce removes pairs of cells of a dimension and the one below, and counts the remaining cells.
-func (c *cells) reduce(dim int) (left int64) {
+func (c *cellComplex) reduce(dim int) (left int64) {
 	boundary, coboundary := c.boundary[dim], c.coboundary[dim-1]
 	for b, there := range c.there[dim] {
 		if !there { // removed as a face
@@ -115,7 +115,7 @@ func (c *cells) reduce(dim int) (left int64) {
 }
 
 // present returns the cells of a list that were not removed.
-func (c *cells) present(dim int, list []int32) []int32 {
+func (c *cellComplex) present(dim int, list []int32) []int32 {
 	return slices.DeleteFunc(list, func(i int32) bool { return !c.there[dim][i] })
 }
 

@@ -3,8 +3,6 @@ package ecc
 import (
 	"errors"
 	"maps"
-	"math"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,9 +13,9 @@ import (
 	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/gridtest"
-	"eccbench/internal/isa"
 	"eccbench/internal/verify"
 	"eccbench/internal/verify/verifytest"
+	"eccbench/internal/workloads/ecc/cells"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
@@ -32,7 +30,6 @@ func checks() []checktest.Check {
 		{Name: "components and holes", Of: bettiIsEulers},
 		{Name: "components and holes of a picture", Of: bettiByHand},
 		{Name: "laws that take what is wrong", Of: blindLawsAreFound},
-		{Name: "bytes of a set", Of: bytesOfASet},
 		{Name: "inverted planes", Of: invertedPlanes},
 		{Name: "images that laws transpose", Of: transposedInMemory},
 		{Name: "where a curve is from", Of: provenanceIsTold},
@@ -46,7 +43,6 @@ func checks() []checktest.Check {
 		{Name: "laws that ask", Of: asksAreHeard},
 		{Name: "eyes for the fingerprint", Of: eyesSee},
 		{Name: "what laws are of", Of: lawsApply},
-		{Name: "cells", Of: cellsAreCounted},
 		{Name: "neighbourhoods", Of: neighbourhoods},
 		{Name: "curves that are written", Of: curvesReadBack},
 		{Name: "shares of a curve", Of: sharesAddUp},
@@ -159,7 +155,7 @@ func bettiIsEulers(t *testing.T) {
 					t.Fatal(err)
 				}
 				for k := range few.Len() {
-					chi, err := Characteristic(f, k)
+					chi, err := cells.Characteristic(f, k)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -392,42 +388,6 @@ func passesTell(t *testing.T) {
 	}
 }
 
-// Eight bytes at a time enter the set of the single values: at every threshold, in rows that end
-// within eight bytes and within a word.
-func bytesOfASet(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for _, w := range []int64{1, 7, 8, 63, 64, 65, 72, 131, 256} {
-		const h = 2
-		plane := make([]byte, h*w)
-		for i := range plane {
-			plane[i] = byte(rng.Uint32())
-		}
-		for i := range min(w, 256) { // each value with its neighbours
-			plane[i] = byte(i)
-		}
-		thresholds := []float32{float32(math.Inf(-1)), -1, -0.5, 254.5, 255.5, 300, float32(math.Inf(1))}
-		for v := range 256 {
-			thresholds = append(thresholds, float32(v), float32(v)+0.5)
-		}
-		for _, threshold := range thresholds {
-			want := NewPlaneSet(h, w)
-			fillSet(want, plane, threshold)
-			for _, name := range isa.Available(assembled) {
-				got := NewPlaneSet(h, w)
-				for y := range int64(h) { // previous contents
-					for i := range got.Row(y) {
-						got.Row(y)[i] = math.MaxUint64
-					}
-				}
-				planesOf(name).fillBytes(got, plane, threshold)
-				if !slices.Equal(got.rows, want.rows) {
-					t.Errorf("%s: %d wide at %v: %x, want %x", name, w, threshold, got.rows, want.rows)
-				}
-			}
-		}
-	}
-}
-
 // Noticing reports a law that accepts a wrong answer, and a fingerprint that names another level or
 // change than the wrong one.
 func blindLawsAreFound(t *testing.T) {
@@ -498,7 +458,7 @@ func invertedPlanes(t *testing.T) {
 			plane[i] = byte(i * i >> 1 & 1)
 			other[i] = 1 - plane[i]
 		}
-		got, want := NewPlaneSet(h, w), NewPlaneSet(h, w)
+		got, want := cells.NewPlaneSet(h, w), cells.NewPlaneSet(h, w)
 		got.Fill(grid.Uint8, plane, 0)
 		want.Fill(grid.Uint8, other, 0)
 		got.Invert()

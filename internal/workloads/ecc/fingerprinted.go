@@ -10,6 +10,7 @@ import (
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc/cells"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
@@ -168,11 +169,11 @@ func locate(in grid.Source, out VCEC, k fingerprint.Key) (*verify.Diff, error) {
 			differ = top
 		}
 	}
-	chi, err := Characteristic(in, agree)
+	chi, err := cells.Characteristic(in, agree)
 	if err != nil {
 		return nil, err
 	}
-	before, err := Characteristic(in, agree-1)
+	before, err := cells.Characteristic(in, agree-1)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc/cells"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
@@ -148,7 +149,7 @@ func readFrom(check func(grid.Source, VCEC, ask) (*verify.Diff, error)) func(gri
 func definition(n int) func(grid.Source, VCEC, ask) (*verify.Diff, error) {
 	return func(in grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
 		for _, level := range sampled(in, out, uint64(n), n) {
-			want, err := Characteristic(in, level)
+			want, err := cells.Characteristic(in, level)
 			if err != nil {
 				return nil, err
 			}
@@ -162,7 +163,7 @@ func definition(n int) func(grid.Source, VCEC, ask) (*verify.Diff, error) {
 
 func duality(in grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
 	level := sampled(in, out, 0, 1)[0]
-	dual, err := DualCharacteristic(in, level)
+	dual, err := cells.DualCharacteristic(in, level)
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -19,6 +17,7 @@ import (
 	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/isa"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc/cells"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
@@ -50,7 +49,7 @@ func changesAreSeen(t *testing.T) {
 	other := gridtest.Image(t, shape, grid.Float32, f.Ladder(), func(i int64) float64 { return float64((i * i * 5) % 7) })
 	k := fingerprint.Draw(1)
 	for _, l := range []law{alike(k), joinedLooks(k)} {
-		seen := len(isa.Available(assembled)) == 1 && l.Name == alike(k).Name
+		seen := len(isa.Available(cells.Assembled)) == 1 && l.Name == alike(k).Name
 		for reads := int64(1); ; reads++ {
 			b := gridtest.BreaksAfter(f, reads, other)
 			d, err := l.Check(b, nil, nil)
@@ -277,50 +276,6 @@ func lawsApply(t *testing.T) {
 	for _, ns := range []int{1, 5, 80} {
 		if got, one := viewing(ns)(in), viewing(1)(in); got < time.Duration(ns)*one || got >= time.Duration(ns)*(one+1) {
 			t.Errorf("%d ns a voxel: %v, where 1 ns is %v", ns, got, one)
-		}
-	}
-}
-
-// Every instruction set counts the same cells as single voxels do: in rows that end within a vector
-// and beyond one, on every level and beyond either end. Vector code runs if the machine has it.
-func cellsAreCounted(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 3))
-	for _, name := range isa.Available(assembled) {
-		k := planesOf(name)
-		if own := reflect.ValueOf(k.cells).Pointer() != reflect.ValueOf(cellsBetween).Pointer(); own != (name == isa.AVX512 && isa.Counts()) {
-			t.Errorf("%s: cells are counted by instructions of its own: %v", name, own)
-		}
-		for i := range 60 {
-			h, w := 1+rng.Int64N(4), 1+rng.Int64N(1200)
-			if i == 30 { // more words than a byte counts
-				w += 256 * 64
-			}
-			below, above := NewPlaneSet(h, w), NewPlaneSet(h, w)
-			for _, s := range []*PlaneSet{below, above} {
-				plane, limit := make([]byte, h*w), rng.Uint32()
-				for i := range plane {
-					plane[i] = byte(rng.Uint32())
-				}
-				s.Fill(grid.Uint8, plane, float32(limit%256))
-			}
-			if got, want := k.cells(below, above), cellsBetween(below, above); got != want {
-				t.Fatalf("%s: %d of two planes of %d × %d, want %d", name, got, w, h, want)
-			}
-		}
-	}
-	for _, shape := range []grid.Shape{{D: 1, H: 1, W: 1}, {D: 2, H: 3, W: 63}, {D: 3, H: 5, W: 64}, {D: 4, H: 2, W: 65}, {D: 3, H: 3, W: 128}, {D: 1, H: 9, W: 129}} {
-		for _, typ := range grid.Types() {
-			f := scattered(t, shape, typ, 5)
-			_, h, w := Stack(shape)
-			levels := make([]int32, shape.Voxels())
-			grid.NewConverter(typ, f.Ladder()).Convert(levels, f.Data())
-			for level := int64(-1); level <= 6; level++ {
-				got, err := Characteristic(f, level)
-				dual, dualErr := DualCharacteristic(f, level)
-				if want := CharacteristicOfLevels(levels, h, w, level); got != want || dual != want+1 || err != nil || dualErr != nil {
-					t.Errorf("%v of %v, level %d: %d and its dual %d, want %d (%v, %v)", shape, typ, level, got, dual, want, err, dualErr)
-				}
-			}
 		}
 	}
 }

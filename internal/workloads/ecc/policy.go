@@ -9,6 +9,7 @@ import (
 
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc/cells"
 )
 
 // Policy decides whether a VCEC is right: by closed forms, by comparing all nonzero steps, and by
@@ -72,7 +73,7 @@ func neighbourhood(in grid.Source, level int64) string {
 	if !in.Ladder().Indexed() {
 		return "levels of float32 values are not shown"
 	}
-	n, h, w := Stack(in.Shape())
+	n, h, w := cells.Stack(in.Shape())
 	convert := grid.NewConverter(in.Type(), in.Ladder())
 	at := int64(-1)
 	var levels []int32

@@ -25,6 +25,7 @@ import (
 	"eccbench/internal/isa"
 	"eccbench/internal/name/nametest"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/eigenmap/masks"
 )
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
@@ -1349,10 +1350,10 @@ func filesHold(t *testing.T) {
 		{".nii.gz", "a note", "eigenvectors", flat},
 	} {
 		var one, two bytes.Buffer
-		if err := WriteMask(&one, c.extension, blank{s: c.shape}, mask, nil, "a note"); err != nil {
+		if err := masks.WriteMask(&one, c.extension, blank{s: c.shape}, mask, nil, "a note"); err != nil {
 			t.Fatal(err)
 		}
-		if err := WriteVectors(&two, c.extension, blank{s: c.shape}, vectors, nil, "a note"); err != nil {
+		if err := masks.WriteVectors(&two, c.extension, blank{s: c.shape}, vectors, nil, "a note"); err != nil {
 			t.Fatal(err)
 		}
 		for what, b := range map[string]*bytes.Buffer{"mask": &one, "vectors": &two} {
@@ -1375,20 +1376,20 @@ func filesHold(t *testing.T) {
 			}
 		}
 	}
-	if err := WriteMask(io.Discard, ".jpg", blank{s: flat}, mask, nil, ""); err == nil {
+	if err := masks.WriteMask(io.Discard, ".jpg", blank{s: flat}, mask, nil, ""); err == nil {
 		t.Error("a format that there is not")
 	}
 	var volume bytes.Buffer
-	if err := WriteMask(&volume, ".npy", blank{s: flat, axes: 3}, mask, nil, ""); err != nil || !strings.Contains(volume.String(), "'shape': (1, 2, 3), ") {
+	if err := masks.WriteMask(&volume, ".npy", blank{s: flat, axes: 3}, mask, nil, ""); err != nil || !strings.Contains(volume.String(), "'shape': (1, 2, 3), ") {
 		t.Errorf("a volume of one slice: %q, %v", volume.String(), err)
 	}
 	for path, want := range map[string]string{"a.NII.GZ": ".nii.gz", "b.nii": ".nii", "c.npy": ".npy", "d.PNG": ".png", "e.gz": "", "f": ""} {
-		if got := Extension(path); got != want {
+		if got := masks.Extension(path); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}
 	for s, want := range map[grid.Shape]bool{{D: 1, H: 1, W: 1 << 16}: true, {D: 1, H: 1, W: 1<<16 + 1}: false, {D: 1, H: 1 << 16, W: 1}: true, {D: 3, H: 1 << 15, W: 1}: false} {
-		if err := WriteMask(io.Discard, ".png", blank{s: s}, make([]bool, s.Voxels()), nil, ""); (err == nil) != want {
+		if err := masks.WriteMask(io.Discard, ".png", blank{s: s}, make([]bool, s.Voxels()), nil, ""); (err == nil) != want {
 			t.Errorf("a picture of %v: %v", s, err)
 		}
 	}
@@ -1396,6 +1397,7 @@ func filesHold(t *testing.T) {
 
 // In pictures slices are below each other, vectors are side by side, and 0 is grey.
 func picturesShow(t *testing.T) {
+	const gap = 4 // pixels between vectors
 	s := blank{s: grid.Shape{D: 2, H: 1, W: 3}}
 	for _, c := range []struct {
 		write         func(io.Writer) error
@@ -1404,12 +1406,14 @@ func picturesShow(t *testing.T) {
 		want, another uint8
 	}{
 		{func(w io.Writer) error {
-			return WriteMask(w, ".png", s, []bool{true, false, false, false, true, true}, nil, "")
+			return masks.WriteMask(w, ".png", s, []bool{true, false, false, false, true, true}, nil, "")
 		}, 3, 1, 1, 255, 0},
 		{func(w io.Writer) error {
-			return WriteVectors(w, ".png", s, [][]float64{{1, 0, 0, 0, 0, -1}, {0, 0.5, 0, 0, 0, -0.25}}, nil, "")
-		}, 3 + apart + 3, 3 + apart + 1, 0, 255, 128},
-		{func(w io.Writer) error { return WriteVectors(w, ".png", s, [][]float64{make([]float64, 6)}, nil, "") }, 3, 2, 1, 128, 128},
+			return masks.WriteVectors(w, ".png", s, [][]float64{{1, 0, 0, 0, 0, -1}, {0, 0.5, 0, 0, 0, -0.25}}, nil, "")
+		}, 3 + gap + 3, 3 + gap + 1, 0, 255, 128},
+		{func(w io.Writer) error {
+			return masks.WriteVectors(w, ".png", s, [][]float64{make([]float64, 6)}, nil, "")
+		}, 3, 2, 1, 128, 128},
 	} {
 		var b bytes.Buffer
 		if err := c.write(&b); err != nil {

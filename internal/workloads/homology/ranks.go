@@ -101,8 +101,7 @@ func (c *chains) pair(s *star, v uint32) bool {
 	return true
 }
 
-// listsBelow returns, for each number of vertices, the lists of so many below others in a given
-// simplex.
+// listsBelow returns the lists of k vertices of given simplices that are below another one, by k.
 func listsBelow(p *Problem) []lists {
 	below := make([]lists, len(p.Tops))
 	number := numbered(p)
@@ -138,7 +137,7 @@ func listsBelow(p *Problem) []lists {
 	return below
 }
 
-// ends replaces counts by the ends of so many places each, and returns the last.
+// ends replaces counts by their sums up to there, and returns the last.
 func ends(count []uint32) (sum uint32) {
 	for i, n := range count {
 		sum += n
@@ -268,9 +267,8 @@ func (c *chains) groups() (Groups, error) {
 		if err != nil {
 			return g, err
 		}
-		rank, orders, err := torsion.Of(c.criticals(d-1), int64(len(columns)), func(i int64, list []torsion.Term) []torsion.Term {
-			return append(list, columns[i]...)
-		})
+		column := func(i int64, list []torsion.Term) []torsion.Term { return append(list, columns[i]...) }
+		rank, orders, err := torsion.Of(c.criticals(d-1), int64(len(columns)), column)
 		if err == nil && d > 0 {
 			g.Torsion[d-1], err = short(orders)
 		}
@@ -344,10 +342,10 @@ func (c *chains) edges() (columns [][]torsion.Term) {
 	return columns
 }
 
-// A flow finds the boundary of the critical simplices of dimension d. In it, the lesser simplex of a
-// pair stands for the rest of the boundary of the other one, and the other one of a pair for
-// nothing. So each simplex of dimension d−1 has a value, a sum of critical ones, by values in the
-// same star or in those of lesser vertices.
+// A flow finds the boundary of the critical simplices of dimension d. In it, the rest of the boundary
+// of the greater simplex of a pair replaces the lesser one, and greater ones are left out. So each
+// simplex of dimension d−1 has a value, a sum of critical ones. It follows from values in the same
+// star or in those of lesser vertices.
 type flow struct {
 	*chains
 	d       int
@@ -471,8 +469,8 @@ func (f *flow) value(v uint32) (err error) {
 // mostTimes bounds the coefficients over the integers, so that products fit 64 bits.
 const mostTimes = 1 << 30
 
-// sum returns the value of the boundary of a cell. If it is the partner of a face, it is without
-// that face, times its coefficient, for which the rest stands.
+// sum returns the value of the boundary of a cell. For the partner of a face it returns the value of
+// that face: the rest of the boundary, times minus the coefficient of the face.
 func (f *flow) sum(of, face uint32) ([]torsion.Term, error) {
 	faces := f.star.facesOf(of)
 	times := int64(1)

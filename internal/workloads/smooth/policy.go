@@ -10,6 +10,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 )
 
 type ask = verify.Ask[*Pipeline, Answer]
@@ -73,7 +74,7 @@ func compareAt(s grid.Source, c Checkpoint) (*verify.Diff, error) {
 	if n := int64(len(c.VCEC)); n > 0 {
 		level = c.VCEC[(c.Iteration*7919+n/2)%n].Level
 	}
-	want, err := ecc.Characteristic(s, level)
+	want, err := cells.Characteristic(s, level)
 	if err != nil {
 		return nil, err
 	}

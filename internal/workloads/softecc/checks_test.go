@@ -17,7 +17,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/verify"
-	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 )
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
@@ -190,7 +190,7 @@ func limitIsExact(t *testing.T) {
 			slow := allCells(p.with(func(q *Problem) { q.Tau, q.G = q.Tau[:2], q.G[:2] }), values).chi
 			fast := p.inOnePass().Answer(values, Limit).Chi
 			for k, chi := range define(t, p).Chi {
-				want, err := ecc.Characteristic(p.Source, int64(k))
+				want, err := cells.Characteristic(p.Source, int64(k))
 				if p.Vertices {
 					want, err = ofVertices(p.Shape(), values, p.Ladder().Value(int64(k))), nil
 				}

@@ -11,7 +11,7 @@ import (
 
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
-	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 	"eccbench/internal/workloads/softecc/onepass"
 )
 
@@ -162,7 +162,7 @@ func hard(p *Problem, _ Answer, ask ask) ([]verify.Measure, error) {
 			want = append(want, allCells(q.with(func(one *Problem) { one.Tau, one.G = q.Tau[k:k+1], q.G[k:k+1] }), y).chi[0])
 			continue
 		}
-		chi, err = ecc.Characteristic(f, int64(k))
+		chi, err = cells.Characteristic(f, int64(k))
 		want = append(want, float64(chi))
 	}
 	got := Answer{}

@@ -10,6 +10,7 @@ import (
 
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 )
 
 // The definition, its dual and the enumeration of all cells agree at levels from the first to the
@@ -19,11 +20,11 @@ func TestDefinitions(t *testing.T) {
 		want := ecc.Enumerate(c.Field)
 		step := 1 + c.Field.Ladder().Len()/64
 		for level := int64(0); level < c.Field.Ladder().Len(); level += step {
-			chi, err := ecc.Characteristic(c.Field, level)
+			chi, err := cells.Characteristic(c.Field, level)
 			if err != nil {
 				t.Fatal(err)
 			}
-			dual, err := ecc.DualCharacteristic(c.Field, level)
+			dual, err := cells.DualCharacteristic(c.Field, level)
 			if err != nil {
 				t.Fatal(err)
 			}

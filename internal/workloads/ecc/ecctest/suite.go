@@ -272,7 +272,7 @@ func run(t *testing.T, impl implementation, slow func(Case) bool) {
 			if known, ok := ecc.Known(c.Name, c.Field); ok && !slices.Equal(known, want) {
 				t.Fatalf("closed form %v, enumeration of all cells %v", known, want)
 			}
-			before, err := grid.Digest(c.Field)
+			before, err := gridtest.Digest(c.Field)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -290,7 +290,7 @@ func run(t *testing.T, impl implementation, slow func(Case) bool) {
 					}
 				}
 			}
-			if after, err := grid.Digest(c.Field); err != nil || after != before {
+			if after, err := gridtest.Digest(c.Field); err != nil || after != before {
 				t.Errorf("the input changed: digest %s, then %s (%v)", before, after, err)
 			}
 		})

@@ -1,11 +1,11 @@
 //go:build amd64 && !noasm
 
-package ecc
+package cells
 
 import "eccbench/internal/isa"
 
-// assembled reports that this program has vector instructions.
-const assembled = true
+// Assembled reports that this program has vector instructions.
+const Assembled = true
 
 func planesOf(name string) planeKernel {
 	k := portablePlanes()

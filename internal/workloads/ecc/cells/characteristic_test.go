@@ -1,4 +1,4 @@
-package ecc_test
+package cells_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 
 	"eccbench/datasets"
 	"eccbench/internal/grid"
-	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/ecc/cells"
 )
 
 func BenchmarkCharacteristic(b *testing.B) {
@@ -22,7 +22,7 @@ func BenchmarkCharacteristic(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			start := time.Now()
 			for range b.N {
-				if _, err := ecc.Characteristic(in, 512); err != nil {
+				if _, err := cells.Characteristic(in, 512); err != nil {
 					b.Fatal(err)
 				}
 			}

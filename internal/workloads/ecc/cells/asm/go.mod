@@ -1,4 +1,4 @@
-module eccbench/internal/workloads/ecc/asm
+module eccbench/internal/workloads/ecc/cells/asm
 
 go 1.26.0
 

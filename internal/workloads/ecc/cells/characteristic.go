@@ -1,4 +1,4 @@
-package ecc
+package cells
 
 import (
 	"encoding/binary"
@@ -153,7 +153,7 @@ type planeKernel struct {
 func portablePlanes() planeKernel { return planeKernel{fillEights, cellsBetween} }
 
 // planes is the fastest kernel for this machine.
-var planes = planesOf(isa.Available(assembled)[0])
+var planes = planesOf(isa.Available(Assembled)[0])
 
 // fillBytes fills a set from bytes.
 func (k planeKernel) fillBytes(s *PlaneSet, plane []byte, t float32) {

@@ -1,6 +1,6 @@
-// Command asm writes the vector instructions of package ecc:
+// Command asm writes the vector instructions of package cells:
 //
-//	go run . -isa avx512 -out ../planes_avx512_amd64.s -stubs ../planes_avx512_amd64.go -pkg ecc
+//	go run . -isa avx512 -out ../planes_avx512_amd64.s -stubs ../planes_avx512_amd64.go -pkg cells
 package main
 
 import (

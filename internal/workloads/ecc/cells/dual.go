@@ -1,4 +1,4 @@
-package ecc
+package cells
 
 import (
 	"math/bits"

@@ -1,4 +1,5 @@
-package eigenmap
+// Package masks writes segmentations and vectors of an image to files: pictures, arrays and volumes.
+package masks
 
 import (
 	"encoding/binary"

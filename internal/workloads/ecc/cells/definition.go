@@ -1,4 +1,6 @@
-package ecc
+// Package cells counts the cells of one sublevel set of an image, by the definition of the Euler characteristic.
+// It knows no implementation and no curve.
+package cells
 
 import "eccbench/internal/grid"
 
