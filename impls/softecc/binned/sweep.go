@@ -113,7 +113,8 @@ type core[T value] struct {
 
 func newSweep[T value](p *softecc.Problem, k kernel[T], b bins, threads int, y rows[T]) *sweep[T] {
 	n, h, w := cells.Stack(p.Shape())
-	s := &sweep[T]{p: p, kernel: k, bins: b, reach: reach, y: y, outside: T(math.Inf(1)), sign: 1, ctx: context.Background(), n: n, h: h, w: w}
+	s := &sweep[T]{p: p, kernel: k, bins: b, reach: reach, y: y, outside: T(math.Inf(1)), sign: 1,
+		ctx: context.Background(), n: n, h: h, w: w}
 	if p.Vertices {
 		s.outside, s.sign = T(math.Inf(-1)), -1
 	}
