@@ -272,7 +272,7 @@ func TestPageWritesWhatTheCommandWrites(t *testing.T) {
 }
 
 // sampled is the folder of the files for trying the readers.
-var sampled = filepath.Join("..", "datasets", "testdata", "files")
+var sampled = filepath.Join("..", "datasets", "files", "testdata", "files")
 
 // samples are the files that the readers are tried on, each in a folder of its own.
 func samples(t *testing.T) (paths []string) {
