@@ -128,9 +128,7 @@ func listsBelow(p *Problem) []lists {
 				at := &below[k].start[v]
 				*at--
 				to := below[k].vertices[k*int(*at):]
-				for i, w := range s[:k] {
-					to[i] = w
-				}
+				copy(to, s[:k])
 			}
 		}
 	}
