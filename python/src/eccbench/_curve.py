@@ -109,7 +109,8 @@ class _ByLevel(Result):
     def _shown(self, rows: str) -> str:
         shape = "×".join(map(str, self.shape))
         by = f"{self.verdict} by {self.witness.split(' (')[0]}" if self.witness else self.verdict
-        return f"<{type(self).__name__} of {shape}, {self.convention}: {len(self)} {rows}{'s' * (len(self) != 1)}, {by}>"
+        rows += "s" * (len(self) != 1)
+        return f"<{type(self).__name__} of {shape}, {self.convention}: {len(self)} {rows}, {by}>"
 
     def _of_sets(self, values: NDArray[Any]) -> NDArray[np.int64]:
         """Return the columns at some values, as the last axis; 0 for an empty set."""
