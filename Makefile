@@ -137,7 +137,7 @@ CERTIFIED := internal/workloads/eigenmap
 CURVES := impls/betticurves/duality
 BETTI := impls/betti/duality
 PLANES := internal/workloads/ecc/cells
-FLOODS := internal/workloads/betti
+FLOODS := internal/workloads/betti/flood
 VECTORS := datasets/vectors
 # $(call assemble,FOLDER,FILE,PACKAGE,ISAS)
 assemble = ( cd $(1)/asm && for i in $(or $(4),$(ASM_ISAS)); do \
@@ -156,7 +156,7 @@ assembly:
 	@$(call assemble,$(CURVES),kernel,duality)
 	@$(call assemble,$(BETTI),kernel,duality)
 	@$(call assemble,$(PLANES),planes,cells)
-	@$(call assemble,$(FLOODS),flood,betti,avx512)
+	@$(call assemble,$(FLOODS),flood,flood,avx512)
 
 check-generate: generate assembly
 	git diff --exit-code -- $(DOCS) $(PLOTS) impls/extrema $(FINGERPRINT) datasets $(SOFT) $(STEPS) $(EIGENMAPS) $(CERTIFIED) $(CURVES) $(BETTI) $(PLANES) $(FLOODS)

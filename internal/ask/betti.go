@@ -11,6 +11,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/betti/flood"
 	"eccbench/internal/workloads/betti/unions"
 	"eccbench/internal/workloads/ecc"
 )
@@ -92,7 +93,7 @@ func (q *Betti) Answer() (a BettiAnswer, err error) {
 	defer grid.Close(i.Source)
 	a.Name = i.name
 	// Keep the bits of a set if they need at most an eighth of the memory.
-	keeping := betti.KeptBytes(i.Source) <= q.memory()/8 && i.convention.Periodic == (grid.Axes{})
+	keeping := flood.KeptBytes(i.Source) <= q.memory()/8 && i.convention.Periodic == (grid.Axes{})
 	reads := int64(4) // for the counts, the minima, the links and the fingerprint
 	switch {
 	case q.Slices:

@@ -97,9 +97,11 @@ var floor = map[string]int{
 	"internal/workloads/read": 4,
 	"internal/workloads/gvf":  4,
 
-	"internal/workloads/betti/counting":  4,
-	"internal/workloads/betti/unions":    4,
-	"internal/workloads/softecc/onepass": 4,
+	"internal/workloads/betti/counting":   4,
+	"internal/workloads/betti/flood":      4,
+	"internal/workloads/betti/reductions": 0,
+	"internal/workloads/betti/unions":     4,
+	"internal/workloads/softecc/onepass":  4,
 
 	"internal/workloads/betti/counting/countingtest": 4,
 	"internal/workloads/eigenmap":                    4,

@@ -26,7 +26,12 @@ var witnesses = map[string]witness{
 		"internal/command/images", "impls", "internal/library", "internal/library/ondevice", "internal/workloads/batch", "internal/workloads/betti",
 		"internal/workloads/ecc", "internal/workloads/ecc/fingerprint/ondevice", "internal/workloads/ecc/parts"}},
 	"internal/workloads/softecc/onepass": {[]string{"internal/crew", "internal/grid"}, []string{"internal/workloads/softecc"}},
-	"internal/workloads/betti/unions":    {[]string{"internal/crew", "internal/grid"}, []string{"internal/ask", "impls/betticurves/bylevel", "internal/workloads/betti"}},
+	"internal/workloads/betti/flood": {[]string{
+		"internal/crew", "internal/grid", "internal/isa", "internal/workloads/ecc/cells"}, []string{
+		"internal/ask", "internal/workloads/betti"}},
+	"internal/workloads/betti/reductions": {nil, []string{"internal/workloads/betti"}},
+	"internal/workloads/betti/unions": {[]string{"internal/crew", "internal/grid"}, []string{
+		"internal/ask", "impls/betticurves/bylevel", "internal/workloads/betti"}},
 	"internal/workloads/homology": {[]string{"internal/bench", "internal/crew", "internal/grid", "internal/ranks", "internal/simplicial", "internal/verify", "internal/workloads/homology/torsion"}, []string{
 		"internal/command/images", "impls", "impls/homology/definition", "impls/homology/duality", "impls/homology/reduced", "impls/homology/reductions", "internal/ask", "internal/library",
 		"internal/workloads/homology/homologytest", "reports/paper"}},

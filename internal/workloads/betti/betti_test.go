@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"eccbench/internal/workloads/betti/reductions"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -33,7 +34,7 @@ func TestWitnesses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := m.byReductions(); n != filled {
+		if n := reductions.Of(m.inside, m.d, m.h, m.w); n != [3]int64{filled.B0, filled.B1, filled.B2} {
 			t.Errorf("%s: reduced to %v, filled %v", name, n, filled)
 		}
 	}

@@ -18,18 +18,18 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/betti/flood"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
 func TestChecks(t *testing.T) { checktest.Run(t, slices.Concat(checks(), curvesChecks())...) }
 
-// checks cover the kernels of flood fill and the transport of answers about parts of an image:
-// filled, joined and encoded slabs, shares and their cost, sets, and shared images. They also cover
-// the names of sets and the laws.
+// checks cover the transport of answers about parts of an image: joined and encoded slabs, shares
+// and their cost, sets, and shared images. They also cover the names of sets and the laws.
 func checks() []checktest.Check {
 	return []checktest.Check{
-		{Name: "slabs that are filled", Of: slabsAreFilled},
+		{Name: "fills and reductions", Of: fillsAreReduced},
 		{Name: "slabs that are joined", Of: func(t *testing.T) { slabsAreJoined(t, 100) }},
 		{Name: "slabs that are not of one image", Of: slabsAreRefused},
 		{Name: "slabs that nobody wrote", Of: bytesAreRefused},
@@ -42,9 +42,6 @@ func checks() []checktest.Check {
 		{Name: "views that there are not", Of: viewsAreRefused},
 		{Name: "shared images", Of: sharedIsAttached},
 		{Name: "laws of wrong numbers", Of: lawsTell},
-		{Name: "images that are filled while they are read", Of: keptIsReadOnce},
-		{Name: "slabs that are filled like voxels", Of: func(t *testing.T) { slabsAreFilledLikeVoxels(t, 0, 0.3, 0.8) }},
-		{Name: "pieces that are filled like voxels", Of: func(t *testing.T) { piecesAreFilledLikeVoxels(t, 0, 0.3, 0.8) }},
 		{Name: "what is known of solids", Of: solidsAreKnown},
 		{Name: "names of sets", Of: namesAreRead},
 		{Name: "smaller sets", Of: smallerAreNamed},
@@ -70,39 +67,18 @@ func spots(t *testing.T, shape grid.Shape) *grid.Field {
 	return gridtest.Image(t, shape, grid.Uint8, grid.Identity(grid.Uint8), func(int64) float64 { return float64(rng.IntN(256)) })
 }
 
-// An image in any slabs, in memory or not, has the same fill, and agrees with the reductions of the
-// chain of cells.
-func slabsAreFilled(t *testing.T) {
-	for i, shape := range []grid.Shape{{D: 1, H: 1, W: 1}, {D: 1, H: 9, W: 70}, {D: 2, H: 5, W: 62}, {D: 7, H: 6, W: 63}, {D: 6, H: 3, W: 64}, {D: 5, H: 1, W: 130}, {D: 9, H: 9, W: 9}} {
+// Flood fill agrees with the reductions of the complex of cells.
+func fillsAreReduced(t *testing.T) {
+	for _, shape := range []grid.Shape{{D: 1, H: 1, W: 1}, {D: 1, H: 9, W: 70}, {D: 2, H: 5, W: 62}, {D: 7, H: 6, W: 63}, {D: 6, H: 3, W: 64}, {D: 5, H: 1, W: 130}, {D: 9, H: 9, W: 9}} {
 		f := spots(t, shape)
 		for _, at := range []float32{-1, 25, 80, 150, 230, 255} {
 			in := &Image{f, at}
-			for _, c := range []ecc.Convention{{}, {Vertices: true}, {Superlevel: true}, {Vertices: true, Superlevel: true}} {
-				var want tally
-				for n, planes := range []int64{0, 1, 2, 3} {
-					for _, source := range []grid.Source{f, struct{ grid.Source }{f}} {
-						got, err := floodOf(in.viewOf(source), c, planes, (i+n)%4)
-						if err != nil {
-							t.Fatal(err)
-						}
-						if n == 0 && source == grid.Source(f) {
-							want = got
-						}
-						if got != want {
-							t.Errorf("%v at %v, %+v: %+v in slabs of %d planes, want %+v", shape, at, c, got, planes, want)
-						}
-					}
-				}
-				if c != (ecc.Convention{}) {
-					continue
-				}
-				numbers, err := ByFlooding(in, c)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if d, err := reductions(in, numbers, nil); d != nil || err != nil {
-					t.Errorf("%v at %v: %v, %v", shape, at, d, err)
-				}
+			numbers, err := ByFlooding(in, ecc.Convention{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d, err := reduced(in, numbers, nil); d != nil || err != nil {
+				t.Errorf("%v at %v: %v, %v", shape, at, d, err)
 			}
 		}
 	}
@@ -474,7 +450,7 @@ func shareCosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	piece := grid.PieceSlices(gridtest.Vast{Size: shape, Of: grid.Uint8, Levels: l}, of) * plane
-	slabs := min(4, (piece/plane-1)/leastPlanes+1)
+	slabs := min(4, (piece/plane-1)/flood.LeastPlanes+1)
 	want := 2 * (piece*21/8 + (36*slabs+16)*plane)
 	if got := cost(1, ecc.Convention{}, of); got.Memory != want || got.Part != 6*plane {
 		t.Errorf("a set takes %d bytes and a part of %d, want %d and %d", got.Memory, got.Part, want, 6*plane)
@@ -680,27 +656,6 @@ func lawsTell(t *testing.T) {
 					t.Errorf("%s of number %d, wrong by %d: %v, %v", name, i, by, d, err)
 				}
 			}
-		}
-	}
-}
-
-// Slices that are read again are filled once.
-func keptIsReadOnce(t *testing.T) {
-	f := spots(t, grid.Shape{D: 9, H: 5, W: 70})
-	in := &Image{struct{ grid.Source }{f}, 110}
-	want, err := ByFlooding(&Image{f, 110}, ecc.Convention{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	k := keeping(in, ecc.Convention{}, 2, mainWords)
-	for _, lo := range []int64{0, 0, 3, 5, 4, 3} {
-		if err := k.ReadSlab(make([]byte, 4*5*70), lo, lo+4); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range 2 {
-		if got, err := ByFlooding(k, ecc.Convention{}); got != want || err != nil {
-			t.Errorf("%v, %v; want %v", got, err, want)
 		}
 	}
 }

@@ -511,13 +511,8 @@ func setsOfTypes(t *testing.T) {
 	}
 }
 
-// bulk is read fastest by many parallel requests.
-type bulk struct{ grid.Source }
-
-func (bulk) InBulk() bool { return true }
-
-// The cost of an input follows from its image and level, and the kept memory from its planes. An
-// input without a name is not known, and one without numbers is rejected.
+// The cost of an input follows from its image and level. An input without a name is not known, and
+// one without numbers is rejected.
 func restIsSaid(t *testing.T) {
 	const image = "noise/shape=8x9x10/levels=16/type=uint8/seed=1"
 	for level, at := range map[int64]string{middle: "middle", 7: "7"} {
@@ -545,16 +540,6 @@ func restIsSaid(t *testing.T) {
 	ringed := InConvention(w, ecc.Convention{Periodic: grid.Axes{X: true}}).Impls[0]
 	if _, err := ringed.Setup(in, bench.Conditions{}); err == nil || ringed.CanDo(in, bench.Conditions{}) == nil {
 		t.Error("an image closed to a ring is not refused")
-	}
-	for _, is := range []bool{false, true} {
-		var s grid.Source = struct{ grid.Source }{in.Source}
-		if is {
-			s = bulk{in.Source}
-		}
-		k := keeping(in.viewOf(s), ecc.Convention{}, 2, mainWords).Source.(*keeper)
-		if want := 8 * k.d * k.flood.plane; k.InBulk() != is || KeptBytes(s) != want {
-			t.Errorf("in bulk: %v, want %v; %d bytes are kept, want %d", k.InBulk(), is, KeptBytes(s), want)
-		}
 	}
 	p := Piece{Image: in, Ends: [2]bool{true, false}}
 	s, err := floodSlab(p, 1)

@@ -10,6 +10,7 @@ import (
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/betti/flood"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
@@ -209,7 +210,7 @@ func ShareOf(s, counted grid.Source, c ecc.Convention, of grid.Span, threads int
 	// them pieces of the complement, at both ends of a filled slab. The lists of the first and the
 	// last plane are additional.
 	const pieces, listed = 24 * 3 / 4 * 2, 16
-	live += (pieces*min(int64(threads)+1, (slices-1)/leastPlanes+1) + listed) * plane
+	live += (pieces*min(int64(threads)+1, (slices-1)/flood.LeastPlanes+1) + listed) * plane
 	cost.Memory += 2 * live // garbage may take the same amount until its collection
 	// A plane has at most a component for each quarter of its voxels in the set, and for each half
 	// in the complement.

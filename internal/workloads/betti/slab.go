@@ -8,28 +8,18 @@ import (
 	"slices"
 
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/betti/flood"
 )
 
 // A Slab describes the components of some slices of a binary image. Slabs of neighbours, which
 // share a slice, can be joined.
 type Slab struct{ Set, Rest Components }
 
-// Components are the components of a slab's set or of its complement. In the complement, everything
-// that reaches a side of the image is one component with the outside.
-//
-// A shared slice is described by the components of this slice alone, in the order of their first
-// voxels. So both slabs have the same list. Components of the complement that reach a side of the
-// slice belong to the outside and are not listed.
-type Components struct {
-	Inner int64 // components that reach no shared slice and are not outside
-	// First and Last map each component of the first slice and of the last slice to a component of
-	// the slab. 0 is the outside; others are numbered from 1 in the order of the lists. A list is
-	// nil at an end of the image. Both lists of a slab with one slice are equal.
-	First, Last []int32
-}
+// Components are the components of a slab's set or of its complement. Both slabs with a shared slice
+// have the same list of its components. Both lists of a slab with one slice are equal.
+type Components flood.Components
 
-// outsideNumber is the component outside the image.
-const outsideNumber = 0
+const outsideNumber = flood.Outside
 
 // A Piece is a range of slices of an image.
 type Piece struct {

@@ -1,4 +1,4 @@
-package betti
+package flood
 
 import (
 	"math/rand/v2"
@@ -78,7 +78,8 @@ func componentsGrow(t *testing.T, times int) {
 				}
 				for x := range width {
 					if got := is(main, at, x); got && !most[x] || least[x] && !got {
-						t.Fatalf("%s, corners %v, back %v: voxel %d of %d of plane %d of %d: %v", name, corners, back, x, width, z, planes, got)
+						t.Fatalf("%s, corners %v, back %v: voxel %d of %d of plane %d of %d: %v",
+							name, corners, back, x, width, z, planes, got)
 					}
 				}
 				copy(want[at:at+stride], main[at:])
@@ -157,7 +158,8 @@ func thoseAloneAreTaken(t *testing.T, times int) {
 			}
 			got := alone(main, left, row(1, 0), rows*stride, stride, plane)
 			if got != want || !slices.Equal(left, wantLeft) || !slices.Equal(main, wantMain) {
-				t.Fatalf("%s, %d rows of %d, corners %v: %d alone, want %d, or other voxels than those", name, rows, width, corners, got, want)
+				t.Fatalf("%s, %d rows of %d, corners %v: %d alone, want %d, or other voxels than those",
+					name, rows, width, corners, got, want)
 			}
 		}
 	}

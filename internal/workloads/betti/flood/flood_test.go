@@ -1,11 +1,10 @@
-package betti
+package flood
 
 import (
 	"fmt"
 	"testing"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/workloads/ecc"
 )
 
 // TestSlabsAreFilledLikeVoxels checks more images than TestChecks does.
@@ -13,8 +12,8 @@ func TestSlabsAreFilledLikeVoxels(t *testing.T) {
 	slabsAreFilledLikeVoxels(t, 0, 0.1, 0.3, 0.6, 0.9, 1)
 }
 
-func TestPiecesAreFilledLikeVoxels(t *testing.T) {
-	piecesAreFilledLikeVoxels(t, 0, 0.1, 0.3, 0.6, 0.9, 1)
+func TestPartsAreFilledLikeVoxels(t *testing.T) {
+	partsAreFilledLikeVoxels(t, 0, 0.1, 0.3, 0.6, 0.9, 1)
 }
 
 func BenchmarkFlood(b *testing.B) {
@@ -22,7 +21,7 @@ func BenchmarkFlood(b *testing.B) {
 		in, _ := randomImage(b, grid.Shape{D: 192, H: 192, W: 192}, density)
 		b.Run(fmt.Sprint(density), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := floodOf(in, ecc.Convention{}, 0, mainWords); err != nil {
+				if _, err := Count(in, Set{Threshold: 3}); err != nil {
 					b.Fatal(err)
 				}
 			}

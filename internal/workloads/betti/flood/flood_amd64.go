@@ -1,6 +1,6 @@
 //go:build amd64 && !noasm
 
-package betti
+package flood
 
 import "eccbench/internal/isa"
 

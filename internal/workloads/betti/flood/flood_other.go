@@ -1,6 +1,6 @@
 //go:build !amd64 || noasm
 
-package betti
+package flood
 
 // assembled reports whether this program has vector instructions.
 const assembled = false

@@ -1,4 +1,4 @@
-module eccbench/internal/workloads/betti/asm
+module eccbench/internal/workloads/betti/flood/asm
 
 go 1.26.0
 

@@ -1,11 +1,10 @@
-package betti
+package flood
 
 import (
 	"sync"
 	"sync/atomic"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/cells"
 )
 
@@ -28,20 +27,19 @@ type slabBits struct {
 	planes atomic.Int64 // the number of planes read
 }
 
-// Keeping returns an image whose set in a convention is filled during reading. It returns an image
-// in memory unchanged.
-func Keeping(in *Image, c ecc.Convention) *Image { return keeping(in, c, 0, mainWords) }
+// Keeping returns an image that fills a set during reading. It returns an image in memory unchanged.
+func Keeping(in grid.Source, set Set) grid.Source { return keeping(in, set, 0, mainWords) }
 
-func keeping(in *Image, c ecc.Convention, planes int64, few int) *Image {
-	if _, whole := in.Source.(*grid.Field); whole {
+func keeping(in grid.Source, set Set, planes int64, few int) grid.Source {
+	if _, whole := in.(*grid.Field); whole {
 		return in
 	}
-	k := &keeper{Source: in.Source, flood: newFlood(in, c, planes, few)}
+	k := &keeper{Source: in, flood: newFlood(in, set, planes, few)}
 	k.prepare()
 	k.rooms.New = func() any { room := k.newSlab(); return &room }
 	k.idle.New = func() any { return &filler{} }
 	k.planes, k.bits = make([]atomic.Bool, k.d), make([]slabBits, len(k.slabs))
-	return &Image{k, in.Threshold}
+	return k
 }
 
 // KeptBytes estimates the memory of the bits if every slab has a plane that is not read yet.
@@ -88,7 +86,7 @@ func (k *keeper) complete(n int64) {
 // InBulk reports the same as the source does.
 func (k *keeper) InBulk() bool { return grid.InBulk(k.Source) }
 
-// filledAs reports whether the set at a threshold in a convention is completely filled.
-func (k *keeper) filledAs(threshold float32, c ecc.Convention) bool {
-	return k.convention == c && k.in.Threshold == threshold && k.filled.Load() == int64(len(k.slabs))
+// filledAs reports whether a set is completely filled.
+func (k *keeper) filledAs(set Set) bool {
+	return k.set == set && k.filled.Load() == int64(len(k.slabs))
 }

@@ -1,6 +1,6 @@
-// Command asm writes the vector instructions of package betti:
+// Command asm writes the vector instructions of package flood:
 //
-//	go run . -isa avx512 -out ../flood_avx512_amd64.s -stubs ../flood_avx512_amd64.go -pkg betti
+//	go run . -isa avx512 -out ../flood_avx512_amd64.s -stubs ../flood_avx512_amd64.go -pkg flood
 package main
 
 import (
@@ -53,7 +53,9 @@ func lanesOf(words, lanes Register) {
 func flood(name string, corners bool) {
 	TEXT(name, NOSPLIT, "func(main, left *uint64, words, row, plane, apart, step, planes int)")
 	Pragma("noescape")
-	Doc(name + " grows the main component in a row of so many words in each of so many planes, step bytes apart, from the rows that lie row and plane bytes further, and at corners from those apart bytes beside the second one.")
+	Doc(name + " grows the main component in a row of so many words in each of so many planes, " +
+		"step bytes apart, from the rows that lie row and plane bytes further, " +
+		"and at corners from those apart bytes beside the second one.")
 	zero, ones, lowest := ZMM(), ZMM(), ZMM()
 	VPXORQ(zero, zero, zero)
 	VPTERNLOGQ(U8(0xff), ones, ones, ones)
@@ -167,7 +169,9 @@ func flood(name string, corners bool) {
 func alone(name string, corners bool) {
 	TEXT(name, NOSPLIT, "func(main, left *uint64, words, row, plane int) int")
 	Pragma("noescape")
-	Doc(name + " takes voxels that have no neighbour of what is left from so many words, and puts those that touch the main component into it; it counts the others. Rows and planes are so many bytes apart, at corners too.")
+	Doc(name + " takes voxels that have no neighbour of what is left from so many words, " +
+		"and puts those that touch the main component into it; it counts the others. " +
+		"Rows and planes are so many bytes apart, at corners too.")
 	main, left := Load(Param("main"), GP64()), Load(Param("left"), GP64())
 	words, row, plane := Load(Param("words"), GP64()), Load(Param("row"), GP64()), Load(Param("plane"), GP64())
 	rows, planes := GP64(), GP64() // distances back

@@ -5,6 +5,8 @@ import (
 
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
+	"eccbench/internal/verify"
+	"eccbench/internal/workloads/betti/flood"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -64,13 +66,42 @@ func compare[T grid.Element](to []bool, values []T, t float32, superlevel bool) 
 // and cavities, and in 2D the holes. In 3D the tunnels follow from the Euler characteristic, which
 // counts cells by the definition. It uses no disjoint sets.
 func ByFlooding(i *Image, c ecc.Convention) (Numbers, error) {
-	t, err := floodOf(i, c, 0, mainWords)
+	t, err := flood.Count(i.Source, floodSet(i.Threshold, c))
 	if err != nil {
 		return Numbers{}, err
 	}
-	enclosed := t.rest - 1 // without the outside
+	enclosed := t.Rest - 1 // without the outside
 	if i.Shape().Dim() == 2 {
-		return Numbers{t.set, enclosed, 0}, nil
+		return Numbers{t.Set, enclosed, 0}, nil
 	}
-	return Of(t.set, enclosed, t.characteristic), nil
+	return Of(t.Set, enclosed, t.Characteristic), nil
+}
+
+func floodSet(threshold float32, c ecc.Convention) flood.Set {
+	return flood.Set{Threshold: threshold, Superlevel: c.Superlevel, Vertices: c.Vertices, Masked: c.Masked}
+}
+
+// Keeping returns an image whose set in a convention is filled while it is read.
+func Keeping(in *Image, c ecc.Convention) *Image {
+	return in.viewOf(flood.Keeping(in.Source, floodSet(in.Threshold, c)))
+}
+
+// floodSlab fills the components of a piece, and of its first and last slice alone.
+func floodSlab(p Piece, threads int) (Slab, error) {
+	set := floodSet(p.Image.Threshold, ecc.Convention{Vertices: p.Vertices})
+	part := flood.Part{Source: p.Image.Source, Set: set, Flat: p.Flat, Ends: p.Ends}
+	part.D, part.H, part.W = p.Stack()
+	part.OfSet, part.OfRest = NeededComponents(p.Flat, p.Vertices)
+	ofSet, ofRest, err := part.Fill(threads)
+	return Slab{Components(ofSet), Components(ofRest)}, err
+}
+
+// Unlike compares a slab with the flood fill of its piece, on the given number of cores. It returns
+// the first difference, or nil.
+func Unlike(p Piece, said Slab, threads int) (*verify.Diff, error) {
+	filled, err := floodSlab(p, threads)
+	if err != nil {
+		return nil, err
+	}
+	return filled.firstDifference(said, p.Flat, p.Vertices), nil
 }

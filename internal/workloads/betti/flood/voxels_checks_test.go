@@ -1,4 +1,4 @@
-package betti
+package flood
 
 import (
 	"math/rand/v2"
@@ -9,11 +9,16 @@ import (
 
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/gridtest"
-	"eccbench/internal/workloads/ecc"
 )
 
+// A mask is a binary image in memory, one byte per voxel.
+type mask struct {
+	d, h, w int64
+	inside  []bool
+}
+
 // randomImage has about the given density of voxels in the set at 3.
-func randomImage(t testing.TB, shape grid.Shape, density float64) (*Image, *mask) {
+func randomImage(t testing.TB, shape grid.Shape, density float64) (*grid.Field, *mask) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 1))
 	m := &mask{shape.D, shape.H, shape.W, make([]bool, shape.Voxels())}
@@ -29,13 +34,17 @@ func randomImage(t testing.TB, shape grid.Shape, density float64) (*Image, *mask
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Image{f, 3}, m
+	return f, m
 }
 
 // Words of bits and single voxels give the same fill, for any slabs of an image, in memory or not.
 func slabsAreFilledLikeVoxels(t *testing.T, densities ...float64) {
 	rng := rand.New(rand.NewPCG(4, 4))
-	for _, shape := range []grid.Shape{{D: 1, H: 1, W: 1}, {D: 1, H: 9, W: 70}, {D: 2, H: 5, W: 62}, {D: 7, H: 6, W: 63}, {D: 6, H: 3, W: 64}, {D: 5, H: 1, W: 130}, {D: 9, H: 9, W: 9}, {D: 1, H: 40, W: 126}, {D: 4, H: 7, W: 128}} {
+	for _, shape := range []grid.Shape{
+		{D: 1, H: 1, W: 1},
+		{D: 1, H: 9, W: 70}, {D: 2, H: 5, W: 62}, {D: 7, H: 6, W: 63}, {D: 6, H: 3, W: 64}, {D: 5, H: 1, W: 130},
+		{D: 9, H: 9, W: 9}, {D: 1, H: 40, W: 126}, {D: 4, H: 7, W: 128},
+	} {
 		for _, density := range densities {
 			in, m := randomImage(t, shape, density)
 			rest := &mask{m.d, m.h, m.w, slices.Clone(m.inside)}
@@ -43,26 +52,31 @@ func slabsAreFilledLikeVoxels(t *testing.T, densities ...float64) {
 				rest.inside[i] = !is
 			}
 			flat := [2]bool{m.d == 1, false}
-			for _, c := range []ecc.Convention{{}, {Vertices: true}, {Superlevel: true}, {Vertices: true, Superlevel: true}} {
-				of, image := m, in
+			for _, c := range []Set{
+				{Threshold: 3}, {Threshold: 3, Vertices: true},
+				{Threshold: 4, Superlevel: true}, {Threshold: 4, Vertices: true, Superlevel: true},
+			} {
+				of := m
 				if c.Superlevel { // values above 3 are the rest
-					of, image = rest, &Image{in.Source, 4}
+					of = rest
 				}
-				want := tally{
-					set:            of.fillEach(filling{true, !c.Vertices, flat, [2]bool{true, true}}, nil),
-					rest:           of.fillEach(filling{false, c.Vertices, flat, [2]bool{true, true}}, nil),
-					characteristic: of.characteristic(c.Vertices),
+				want := Tally{
+					Set:            of.fillEach(filling{true, !c.Vertices, flat, [2]bool{true, true}}, nil),
+					Rest:           of.fillEach(filling{false, c.Vertices, flat, [2]bool{true, true}}, nil),
+					Characteristic: of.characteristic(c.Vertices),
 				}
 				for _, planes := range []int64{0, 1, 2, 3} {
-					unread := image.viewOf(struct{ grid.Source }{image.Source})
-					once := image.viewOf(gridtest.ReadOnce(image.Source))
+					unread := struct{ grid.Source }{in}
+					once := gridtest.ReadOnce(in)
 					few := rng.IntN(4)
-					for _, in := range []*Image{
-						image, unread, readBefore(t, rng, keeping(once, c, planes, few), 0), readBefore(t, rng, keeping(unread, c, planes, few), 0.5),
-						readBefore(t, rng, keeping(unread, ecc.Convention{}, planes, few), 0),
+					for _, in := range []grid.Source{
+						in, unread, readBefore(t, rng, keeping(once, c, planes, few), 0),
+						readBefore(t, rng, keeping(unread, c, planes, few), 0.5),
+						readBefore(t, rng, keeping(unread, Set{Threshold: 3}, planes, few), 0),
 					} {
-						if got, err := floodOf(in, c, planes, few); err != nil || got != want {
-							t.Errorf("%v, %v inside, %+v: %+v, %v in slabs of %d planes, small up to %d words, want %+v", shape, density, c, got, err, planes, few, want)
+						if got, err := count(in, c, planes, few); err != nil || got != want {
+							t.Errorf("%v, %v inside, %+v: %+v, %v in slabs of %d planes, small up to %d words, want %+v",
+								shape, density, c, got, err, planes, few, want)
 						}
 					}
 				}
@@ -73,7 +87,7 @@ func slabsAreFilledLikeVoxels(t *testing.T, densities ...float64) {
 
 // readBefore returns an image whose slices were read in any order by several goroutines, except for
 // about a given share.
-func readBefore(t *testing.T, rng *rand.Rand, in *Image, unread float64) *Image {
+func readBefore(t *testing.T, rng *rand.Rand, in grid.Source, unread float64) grid.Source {
 	t.Helper()
 	var wg sync.WaitGroup
 	for _, z := range rng.Perm(int(in.Shape().Slices())) {
@@ -125,27 +139,44 @@ func (m *mask) characteristic(vertices bool) (chi int64) {
 	return chi
 }
 
-// Words of bits and single voxels give the same fill of pieces in any number of slabs. Pieces have
+// Words of bits and single voxels give the same fill of parts in any number of slabs. Parts have
 // any height and are between other slices of an image or at its ends.
-func piecesAreFilledLikeVoxels(t *testing.T, densities ...float64) {
+func partsAreFilledLikeVoxels(t *testing.T, densities ...float64) {
 	both := []bool{false, true}
 	rng := rand.New(rand.NewPCG(5, 5))
-	for _, shape := range []grid.Shape{{D: 1, H: 9, W: 70}, {D: 2, H: 5, W: 62}, {D: 7, H: 6, W: 63}, {D: 6, H: 3, W: 64}, {D: 5, H: 1, W: 130}, {D: 9, H: 9, W: 9}, {D: 4, H: 7, W: 128}} {
+	for _, shape := range []grid.Shape{
+		{D: 1, H: 9, W: 70}, {D: 2, H: 5, W: 62}, {D: 7, H: 6, W: 63}, {D: 6, H: 3, W: 64}, {D: 5, H: 1, W: 130},
+		{D: 9, H: 9, W: 9}, {D: 4, H: 7, W: 128},
+	} {
 		for _, density := range densities {
 			in, m := randomImage(t, shape, density)
 			for _, vertices := range both {
 				for _, ends := range [][2]bool{{}, {true, false}, {false, true}, {true, true}} {
 					for _, flat := range both {
-						p, of := Piece{Image: in, Vertices: vertices, Flat: flat, Ends: ends}, *m
+						of := *m
 						if flat && shape.D > 1 {
 							continue
 						}
-						of.d, of.h, of.w = p.Stack()
-						want := of.slab(vertices, flat, ends)
+						if flat {
+							of.d, of.h = of.h, 1
+						}
+						p := Part{
+							Source: in, Set: Set{Threshold: 3, Vertices: vertices}, D: of.d, H: of.h, W: of.w, Flat: flat, Ends: ends,
+							OfSet: rng.IntN(4) > 0, OfRest: rng.IntN(4) > 0,
+						}
+						var want [kinds]Components
+						if p.OfSet {
+							want[ofSet] = of.components(filling{true, !vertices, [2]bool{false, flat}, ends})
+						}
+						if p.OfRest {
+							want[ofRest] = of.components(filling{false, vertices, [2]bool{false, flat}, ends})
+						}
 						for _, planes := range []int64{0, 1, 2, 3} {
 							few := rng.IntN(4)
-							if got, err := floodPlanes(p, planes, few, 3); err != nil || !reflect.DeepEqual(got, want) {
-								t.Errorf("%v, %v inside, vertices %v, ends %v, in slabs of %d planes, small up to %d words: %+v, want %+v (%v)", shape, density, vertices, ends, planes, few, got, want, err)
+							set, rest, err := p.fill(planes, few, 3)
+							if got := [kinds]Components{set, rest}; err != nil || !reflect.DeepEqual(got, want) {
+								t.Errorf("%v, %v inside, vertices %v, ends %v, in slabs of %d planes, small up to %d words: "+
+									"%+v, want %+v (%v)", shape, density, vertices, ends, planes, few, got, want, err)
 							}
 						}
 					}
@@ -153,18 +184,6 @@ func piecesAreFilledLikeVoxels(t *testing.T, densities ...float64) {
 			}
 		}
 	}
-}
-
-// slab fills both kinds of components.
-func (m *mask) slab(vertices, flat bool, ends [2]bool) (s Slab) {
-	set, rest := NeededComponents(flat, vertices)
-	if set {
-		s.Set = m.components(filling{true, !vertices, [2]bool{false, flat}, ends})
-	}
-	if rest {
-		s.Rest = m.components(filling{false, vertices, [2]bool{false, flat}, ends})
-	}
-	return s
 }
 
 // components fills the components of some planes. It lists the components that reach the first and
@@ -200,9 +219,9 @@ func (m *mask) components(f filling) (c Components) {
 	})
 	numbers := map[int64]int32{}
 	for o := range outside {
-		numbers[o] = outsideNumber
+		numbers[o] = Outside
 	}
-	next := int32(outsideNumber)
+	next := int32(Outside)
 	named := func(at []int64) (list []int32) {
 		list = make([]int32, len(at))
 		for i, n := range at {

@@ -1,49 +1,66 @@
-package betti
+package flood
 
 import (
 	"cmp"
 
 	"eccbench/internal/crew"
-	"eccbench/internal/verify"
-	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/grid"
 )
 
-// Unlike compares a slab with the flood fill of its piece, on the given number of cores. It returns
-// the first difference, or nil.
-func Unlike(p Piece, said Slab, threads int) (*verify.Diff, error) {
-	filled, err := floodSlab(p, threads)
-	if err != nil {
-		return nil, err
-	}
-	return filled.firstDifference(said, p.Flat, p.Vertices), nil
+// A Part is a range of planes of an image.
+type Part struct {
+	grid.Source
+	Set           Set
+	D, H, W       int64   // planes, rows, voxels
+	Flat          bool    // the planes are the rows of a 2D image
+	Ends          [2]bool // the image begins with the first plane, ends with the last one
+	OfSet, OfRest bool    // the needed components
 }
 
-// floodSlab fills the components of a piece, and of its first and last slice alone.
-func floodSlab(p Piece, threads int) (Slab, error) { return floodPlanes(p, 0, mainWords, threads) }
+// Components are the components of a part's set or of its complement. In the complement, everything
+// that reaches a side of the image is one component with the outside.
+//
+// A plane shared with another part is described by the components of this plane alone, in the order
+// of their first voxels. Components of the complement that reach a side of the plane belong to the
+// outside and are not listed.
+type Components struct {
+	Inner int64 // components that reach no shared plane and are not outside
+	// First and Last map each component of the first plane and of the last plane to a component of
+	// the part. Outside is one; others are numbered from 1 in the order of the lists. A list is nil at
+	// an end of the image.
+	First, Last []int32
+}
 
-// floodPlanes does the same in slabs of the given number of planes, or of a suitable number for 0.
+// Outside is the number of the component outside the image.
+const Outside = 0
+
+// Fill fills the needed components of a part, and of its first and last plane alone, on the given
+// number of cores.
+func (p Part) Fill(threads int) (set, rest Components, err error) {
+	return p.fill(0, mainWords, threads)
+}
+
+// fill does the same in slabs of the given number of planes, or of a suitable number for 0.
 // Components of at most few words are small.
-func floodPlanes(p Piece, planes int64, few, threads int) (s Slab, err error) {
+func (p Part) fill(planes int64, few, threads int) (set, rest Components, err error) {
 	piece := &flood{
-		in: p.Image, planes: planes, few: few, convention: ecc.Convention{Vertices: p.Vertices}, flat: p.Flat,
-		ends: p.Ends, keeps: [2]bool{!p.Ends[0], !p.Ends[1]}, cores: int64(max(1, threads)),
+		in: p.Source, set: p.Set, planes: planes, few: few, flat: p.Flat, ends: p.Ends,
+		keeps: [2]bool{!p.Ends[0], !p.Ends[1]}, omits: [kinds]bool{!p.OfSet, !p.OfRest},
+		cores: int64(max(1, threads)), d: p.D, h: p.H, w: p.W,
 	}
-	piece.d, piece.h, piece.w = p.Stack()
-	set, rest := NeededComponents(p.Flat, p.Vertices)
-	piece.omits = [kinds]bool{!set, !rest}
 	if err := piece.fill(); err != nil {
-		return s, err
+		return set, rest, err
 	}
 	var errs [kinds]error
 	var wg crew.Group
-	if set {
-		wg.Go(func() { s.Set, errs[ofSet] = piece.components(ofSet) })
+	if p.OfSet {
+		wg.Go(func() { set, errs[ofSet] = piece.components(ofSet) })
 	}
-	if rest {
-		wg.Go(func() { s.Rest, errs[ofRest] = piece.components(ofRest) })
+	if p.OfRest {
+		wg.Go(func() { rest, errs[ofRest] = piece.components(ofRest) })
 	}
 	wg.Wait()
-	return s, cmp.Or(errs[:]...)
+	return set, rest, cmp.Or(errs[:]...)
 }
 
 // components returns the components of a kind in a filled piece. It identifies them by the
@@ -61,9 +78,9 @@ func (f *flood) components(kind int) (c Components, err error) {
 	n := countComponents(slabs, kind, func(node, component int64) { of[node] = component })
 	numbers := map[int64]int32{}
 	if kind == ofRest {
-		numbers[of[0]] = outsideNumber
+		numbers[of[0]] = Outside
 	}
-	next := int32(outsideNumber)
+	next := int32(Outside)
 	list := func(z int64, main int32, b *border, node func(number int32) int64) ([]int32, error) {
 		listed := []int32{}
 		alone, n, err := f.planeComponentsOf(z, kind)
@@ -90,7 +107,9 @@ func (f *flood) components(kind int) (c Components, err error) {
 		return listed, nil
 	}
 	if f.keeps[0] {
-		if c.First, err = list(0, slabs[0].of[kind].main, slabs[0].of[kind].first, func(number int32) int64 { return int64(number - 1) }); err != nil {
+		first := &slabs[0].of[kind]
+		c.First, err = list(0, first.main, first.first, func(number int32) int64 { return int64(number - 1) })
+		if err != nil {
 			return c, err
 		}
 	}
@@ -113,7 +132,7 @@ func (f *flood) components(kind int) (c Components, err error) {
 // each voxel, 0 for voxels of the other kind, and the greatest number.
 func (f *flood) planeComponentsOf(z int64, kind int) (of []int32, most int32, err error) {
 	plane := &flood{
-		in: f.in, convention: f.convention, flat: f.flat, keeps: [2]bool{true, false}, omits: [kinds]bool{true, true},
+		in: f.in, set: f.set, flat: f.flat, keeps: [2]bool{true, false}, omits: [kinds]bool{true, true},
 		cores: 1, d: 1, h: f.h, w: f.w, skip: f.skip + z, planes: 1, few: f.few,
 	}
 	plane.omits[kind] = false

@@ -1,4 +1,6 @@
-package betti
+// Package flood counts the components of a set of voxels and of its complement by flood fill, 64
+// voxels of a row at a time. It verifies Betti numbers, and uses no disjoint sets.
+package flood
 
 import (
 	"math"
@@ -8,7 +10,6 @@ import (
 
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
-	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/cells"
 )
 
@@ -19,8 +20,16 @@ const (
 	readBytes  = 1 << 20
 )
 
-// leastPlanes is the least number of planes in a slab; two of them meet neighbours.
-const leastPlanes = 4
+// LeastPlanes is the least number of planes in a slab; two of them meet neighbours.
+const LeastPlanes = 4
+
+// A Set selects voxels of an image: those at or below a threshold, or at or above it.
+type Set struct {
+	Threshold  float32
+	Superlevel bool // at or above the threshold
+	Vertices   bool // voxels are vertices of the cells, so that those of the set touch at faces only
+	Masked     bool // +Inf marks voxels that are in no set
+}
 
 // A flood counts the components of a set and of its complement. It fills each component from its
 // first voxel, 64 voxels of a row at a time. All cores fill slabs of planes. The components that
@@ -28,20 +37,20 @@ const leastPlanes = 4
 // way. In memory are only the slabs in work, and the components at planes whose neighbour is not
 // filled yet.
 type flood struct {
-	in         *Image
-	convention ecc.Convention
-	flat       bool    // the planes are the rows of a 2D image, without sides along y
-	ends       [2]bool // the image begins with the first plane, ends with the last one
-	keeps      [2]bool // the nodes of the first plane, of the last one are needed
-	omits      [kinds]bool
-	counts     bool // the cells are counted too
-	cores      int64
-	d, h, w    int64 // planes of h rows
-	skip       int64 // planes of the source before the first one
-	planes     int64 // of a slab
-	few        int   // words of a component that is not grown along all rows
-	words      int64 // of a row
-	plane      int64 // words of a plane, with an empty row at either end
+	in      grid.Source
+	set     Set
+	flat    bool    // the planes are the rows of a 2D image, without sides along y
+	ends    [2]bool // the image begins with the first plane, ends with the last one
+	keeps   [2]bool // the nodes of the first plane, of the last one are needed
+	omits   [kinds]bool
+	counts  bool // the cells are counted too
+	cores   int64
+	d, h, w int64 // planes of h rows
+	skip    int64 // planes of the source before the first one
+	planes  int64 // of a slab
+	few     int   // words of a component that is not grown along all rows
+	words   int64 // of a row
+	plane   int64 // words of a plane, with an empty row at either end
 
 	slabs []filled
 	met   []atomic.Int32  // filled sides of each slab's last plane
@@ -54,9 +63,9 @@ type flood struct {
 // and a word before everything.
 func (f *flood) row(z, y int64) int64 { return 1 + (z+1)*f.plane + (y+1)*f.words }
 
-// A tally holds the counts of a flood. The outside of the box belongs to the complement even if no
-// voxel touches it.
-type tally struct{ set, rest, characteristic int64 }
+// A Tally holds the components of a set and of its complement, and the set's Euler characteristic.
+// The outside of the box belongs to the complement even if no voxel touches it.
+type Tally struct{ Set, Rest, Characteristic int64 }
 
 // The two kinds of components.
 const (
@@ -69,25 +78,28 @@ const (
 func shared(kind int) int32 { return int32(kind) }
 
 // corners reports whether voxels of a kind are neighbours at edges and corners too.
-func (f *flood) corners(kind int) bool { return (kind == ofSet) != f.convention.Vertices }
+func (f *flood) corners(kind int) bool { return (kind == ofSet) != f.set.Vertices }
 
-// floodOf counts an image in a convention, in slabs of the given number of planes, or of a suitable
-// number for 0. Components of at most few words are small.
-func floodOf(in *Image, c ecc.Convention, planes int64, few int) (t tally, err error) {
-	if k, is := in.Source.(*keeper); is && k.filledAs(in.Threshold, c) {
+// Count counts the components of a set of an image, and its cells.
+func Count(in grid.Source, set Set) (Tally, error) { return count(in, set, 0, mainWords) }
+
+// count does the same in slabs of the given number of planes, or of a suitable number for 0.
+// Components of at most few words are small.
+func count(in grid.Source, set Set, planes int64, few int) (t Tally, err error) {
+	if k, is := in.(*keeper); is && k.filledAs(set) {
 		return k.sum(), nil
 	}
-	f := newFlood(in, c, planes, few)
+	f := newFlood(in, set, planes, few)
 	if err := f.fill(); err != nil {
 		return t, err
 	}
 	return f.sum(), nil
 }
 
-// newFlood returns the flood of an image with the parameters of floodOf.
-func newFlood(in *Image, c ecc.Convention, planes int64, few int) *flood {
+// newFlood returns the flood of an image with the parameters of count.
+func newFlood(in grid.Source, set Set, planes int64, few int) *flood {
 	f := &flood{
-		in: in, convention: c, flat: in.Shape().Dim() == 2, planes: planes, few: few,
+		in: in, set: set, flat: in.Shape().Dim() == 2, planes: planes, few: few,
 		ends: [2]bool{true, true}, counts: true, cores: int64(runtime.GOMAXPROCS(0)),
 	}
 	f.d, f.h, f.w = cells.Stack(in.Shape())
@@ -95,13 +107,13 @@ func newFlood(in *Image, c ecc.Convention, planes int64, few int) *flood {
 }
 
 // sum adds up the counts of all slabs.
-func (f *flood) sum() (t tally) {
+func (f *flood) sum() (t Tally) {
 	for i := range f.slabs {
-		t.characteristic += f.slabs[i].characteristic
+		t.Characteristic += f.slabs[i].characteristic
 	}
 	var wg crew.Group
-	wg.Go(func() { t.set = countComponents(f.slabs, ofSet, nil) })
-	wg.Go(func() { t.rest = countComponents(f.slabs, ofRest, nil) })
+	wg.Go(func() { t.Set = countComponents(f.slabs, ofSet, nil) })
+	wg.Go(func() { t.Rest = countComponents(f.slabs, ofRest, nil) })
 	wg.Wait()
 	return t
 }
@@ -111,9 +123,9 @@ func (f *flood) prepare() {
 	f.words = cells.RowWords(f.w) // the last bit of a row is no voxel
 	f.plane = (f.h + 2) * f.words
 	if f.planes == 0 {
-		most := max(leastPlanes, floodBytes/(8*f.plane))
+		most := max(LeastPlanes, floodBytes/(8*f.plane))
 		each := max(2, grid.CeilDiv(f.d, most*f.cores)) // slabs per core
-		f.planes = max(leastPlanes, grid.CeilDiv(f.d, each*f.cores))
+		f.planes = max(LeastPlanes, grid.CeilDiv(f.d, each*f.cores))
 	}
 	n := grid.CeilDiv(f.d, f.planes)
 	f.slabs, f.met = make([]filled, n), make([]atomic.Int32, n)
@@ -205,7 +217,7 @@ func (f *flood) meet(s, next *filled) {
 
 // count counts the cells between two planes.
 func (f *flood) count(below, above *cells.PlaneSet) int64 {
-	if f.convention.Vertices {
+	if f.set.Vertices {
 		return cells.DualCellsBetween(below, above)
 	}
 	return cells.CellsBetween(below, above)
@@ -293,23 +305,22 @@ func (f *flood) planeOf(inside []uint64, z int64) *cells.PlaneSet {
 
 // put writes the set of a plane's values to the bits of a slab.
 func (f *flood) put(inside []uint64, z int64, plane []byte) {
-	set, c, typ := f.planeOf(inside, z), f.convention, f.in.Type()
-	if !c.Superlevel {
-		t := f.in.Threshold
-		if c.Masked {
+	to, t, typ := f.planeOf(inside, z), f.set.Threshold, f.in.Type()
+	if !f.set.Superlevel {
+		if f.set.Masked {
 			t = min(t, math.MaxFloat32)
 		}
-		set.Fill(typ, plane, t)
+		to.Fill(typ, plane, t)
 		return
 	}
-	set.Fill(typ, plane, f.in.belowThreshold().Threshold) // the complement of the set
-	set.Invert()
-	if !c.Masked {
+	to.Fill(typ, plane, math.Nextafter32(t, float32(math.Inf(-1)))) // the complement of the set
+	to.Invert()
+	if !f.set.Masked {
 		return
 	}
 	for i, v := range grid.Values[float32](plane) { // no set contains a masked voxel
 		if x := int64(i) % f.w; v > math.MaxFloat32 {
-			set.Row(int64(i) / f.w)[x/64] &^= 1 << (x % 64)
+			to.Row(int64(i) / f.w)[x/64] &^= 1 << (x % 64)
 		}
 	}
 }
@@ -342,7 +353,7 @@ func (f *flood) copied(plane *cells.PlaneSet) *cells.PlaneSet {
 func (f *filler) slab(lo, hi int64) ([]byte, error) {
 	size := f.h * f.w * f.in.Type().Size()
 	lo, hi = lo+f.skip, hi+f.skip
-	if whole, is := f.in.Source.(*grid.Field); is {
+	if whole, is := f.in.(*grid.Field); is {
 		return whole.Data()[lo*size : hi*size], nil
 	}
 	if n := (hi - lo) * size; int64(len(f.buffer)) < n {

@@ -1,4 +1,4 @@
-package betti
+package flood
 
 import (
 	"math/bits"
