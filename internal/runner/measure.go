@@ -234,9 +234,14 @@ const (
 // settled. A peer may also compile its code, and a device changes its clocks over a longer time.
 func (r *trial[In, Out]) settles() bool {
 	_, onDevice := r.jobs[0].(bench.DeviceJob)
+	return !onDevice && r.ours()
+}
+
+// ours reports whether the jobs run code of this program, in this process or in another one.
+func (r *trial[In, Out]) ours() bool {
 	_, remote := r.jobs[0].(bench.Remote)
-	_, ours := r.jobs[0].(bench.Reporting)
-	return !onDevice && (!remote || ours)
+	_, reporting := r.jobs[0].(bench.Reporting)
+	return !remote || reporting
 }
 
 // warmBlocks is the number of blocks of a warm-up.
@@ -351,8 +356,7 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 		}
 	}
 	r.record.Spans, r.record.Timeline = trace.Spans(), trace.Timeline()
-	_, remote := r.jobs[0].(bench.Remote)
-	if _, ours := r.jobs[0].(bench.Reporting); (!remote || ours) && !long && r.t.Conditions.Scope != bench.File {
+	if r.ours() && !long && r.t.Conditions.Scope != bench.File {
 		return r.count()
 	}
 	return nil
@@ -376,6 +380,9 @@ const (
 // around records the work around the calls. It returns the samples: those of the implementation's process
 // if they explain the time by this process's clock, else the latter.
 func (r *trial[In, Out]) around(samples []float64) []float64 {
+	if !r.ours() {
+		return samples
+	}
 	median := func(of func(bench.Reported) time.Duration) float64 {
 		list := make([]float64, len(r.reported))
 		for k, t := range r.reported {
@@ -386,11 +393,6 @@ func (r *trial[In, Out]) around(samples []float64) []float64 {
 	poison := median(func(t bench.Reported) time.Duration { return t.Poison })
 	do := median(func(t bench.Reported) time.Duration { return t.Do })
 	out := median(func(t bench.Reported) time.Duration { return t.Out })
-	_, remote := r.jobs[0].(bench.Remote)
-	_, ours := r.jobs[0].(bench.Reporting)
-	if remote && !ours {
-		return samples
-	}
 	r.record.Poison, r.record.Out = poison, out
 	if scope := r.t.Conditions.Scope; scope == bench.E2E || scope == bench.File {
 		for k, took := range []float64{poison, out} {
@@ -399,7 +401,7 @@ func (r *trial[In, Out]) around(samples []float64) []float64 {
 			}
 		}
 	}
-	if !ours {
+	if _, reporting := r.jobs[0].(bench.Reporting); !reporting {
 		return samples
 	}
 	r.record.Trip = stats.Median(r.walls)
