@@ -148,13 +148,10 @@ func (l Ladder) Level(v float32) int64 {
 		k, _ := slices.BinarySearch(l.table, v)
 		return int64(k)
 	case every:
-		switch {
-		case v < -math.MaxFloat32:
-			return 0
-		case v > math.MaxFloat32:
+		if v > math.MaxFloat32 {
 			return l.n
 		}
-		return int64(EveryLevel(v))
+		return int64(EveryLevel(max(v, -math.MaxFloat32)))
 	case identity, affine:
 		guess := math.Round((float64(v) - l.lo) / l.step)
 		k := int64(max(0, min(guess, float64(l.n-1))))
@@ -168,6 +165,9 @@ func (l Ladder) Level(v float32) int64 {
 	}
 	return 0
 }
+
+// Rounds reports whether a value between two levels counts as one on the higher level.
+func (l Ladder) Rounds() bool { return l.kind == affine }
 
 // Affinity returns the first level and the step, if the levels are evenly spaced.
 func (l Ladder) Affinity() (lo, step float64, ok bool) {

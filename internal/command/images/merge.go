@@ -162,7 +162,7 @@ func (j mergeJob) run(c *cli.Program, set *parts.Set) error {
 
 // onLevels rejects values of --at between two evenly spaced levels: the parts do not have χ there.
 func (j mergeJob) onLevels(l grid.Ladder) error {
-	if !strings.HasPrefix(l.Key(), "affine:") {
+	if !l.Rounds() {
 		return nil
 	}
 	for _, v := range j.at {
