@@ -35,8 +35,8 @@ func Verdicts(w io.Writer, f Format, cells []bench.CellRecord) error {
 	return nil
 }
 
-// InputsByVerdict prints the number of inputs by implementation and status, and below it the cells
-// that are not VERIFIED, with their evidence. Cells that share a reason to be skipped, or crash alike,
+// InputsByVerdict prints the number of inputs by implementation and status, and below it the other
+// cells than VERIFIED ones, with their evidence. Cells with the same reason to be skipped or to crash
 // are listed once. In Markdown this applies to all cells of one implementation and status, and peers
 // have their version.
 func InputsByVerdict(w io.Writer, f Format, cells []bench.CellRecord, evidence bool) error {

@@ -123,7 +123,7 @@ func (p *Plans) Make(r Request) (*Plan, error) {
 	return plan, nil
 }
 
-// plan returns an open plan, if it answers what is asked.
+// plan returns an open plan that can answer a question.
 func (p *Plans) plan(number uint64, answers func(*Plan) bool) (*Plan, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
