@@ -45,11 +45,16 @@ def number(name: str, value: Any) -> float:
         raise TypeError(f"{name} {value!r}: want a number") from None
 
 
+def _index(value: Any) -> int:
+    """Return a whole number. True and False are none."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError
+    return operator.index(value)
+
+
 def whole(name: str, value: Any, least: int = 1) -> int:
     try:
-        if isinstance(value, (bool, np.bool_)):
-            raise TypeError
-        n = operator.index(value)
+        n = _index(value)
     except TypeError:
         raise TypeError(f"{name} {value!r}: want a whole number") from None
     if not least <= n < 2**31:
@@ -60,9 +65,7 @@ def whole(name: str, value: Any, least: int = 1) -> int:
 def axis(name: str, value: Any, axes: int) -> int:
     """The number of an axis, from 0 on."""
     try:
-        if isinstance(value, (bool, np.bool_)):
-            raise TypeError
-        n = operator.index(value)
+        n = _index(value)
     except TypeError:
         raise TypeError(f"{name} {value!r}: want the number of one axis") from None
     if not -axes <= n < axes:
@@ -75,9 +78,9 @@ def rings(periodic: Any, axes: int) -> tuple[int, ...]:
     if isinstance(periodic, (bool, np.bool_)):
         return tuple(range(axes)) if periodic else ()
     try:
-        if isinstance(periodic, (str, bytes)) or any(isinstance(a, (bool, np.bool_)) for a in periodic):
+        if isinstance(periodic, (str, bytes)):
             raise TypeError
-        given = [operator.index(a) for a in periodic]
+        given = [_index(a) for a in periodic]
     except TypeError:
         raise TypeError(f"periodic {periodic!r}: want True, or the numbers of axes, such as (0, 2)") from None
     if not all(-axes <= a < axes for a in given):
