@@ -100,14 +100,28 @@ func scopes(a bench.About) string {
 	return strings.Join(list, " ")
 }
 
+// listTables prints a table for each question. Implementations that a question shares with one before, except for their
+// scopes, are one row.
 func listTables(w io.Writer, questions []question) error {
+	first := map[[4]string]string{} // the question of an implementation
 	for _, q := range questions {
 		if len(questions) > 1 {
 			fmt.Fprintf(w, "**%s**: %s\n\n", q.Name, q.Doc)
 		}
 		var rows [][]string
 		for _, a := range q.List {
-			rows = append(rows, []string{a.Name, a.Where, a.Method, scopes(a), a.Source})
+			key := [4]string{a.Name, a.Where, a.Method, a.Source}
+			row := []string{a.Name, a.Where, a.Method, scopes(a), a.Source}
+			if before := first[key]; before != "" {
+				row = []string{a.Name, "", "as for " + before, scopes(a), ""}
+			} else {
+				first[key] = q.Name
+			}
+			if n := len(rows); n > 0 && row[1] == "" && slices.Equal(rows[n-1][1:], row[1:]) {
+				rows[n-1][0] += ", " + a.Name
+			} else {
+				rows = append(rows, row)
+			}
 		}
 		if err := report.Compact(w, []string{"implementation", "where", "method", "scopes", "source"}, rows); err != nil {
 			return err
