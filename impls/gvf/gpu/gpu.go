@@ -87,7 +87,7 @@ func Blocked(open resident.Opener) Implementation {
 func Multigrid(open resident.Opener) Implementation {
 	return Implementation{Open: open, method: method{
 		name: "multigrid-gpu",
-		how: "full multigrid, then conjugate gradients with a V(1,1)-cycle in float32 and the residual in float64, " +
+		how: "full multigrid, then conjugate gradients, V(1,1)-cycles in float32, residuals in float64, " +
 			"one launch for all levels of few cells",
 		source: "doc/proofs/gvf.md; Han, Xu and Prince 2007",
 	}, many: manyCells}

@@ -26,8 +26,8 @@ type Implementation struct{ fault Fault }
 func (i Implementation) About() bench.About {
 	a := bench.About{
 		Name: "reduced", Where: "cpu",
-		Method: "coreductions to the critical simplices of a discrete Morse function, their boundary along the pairs, " +
-			"unit pivots, Smith normal form of the rest; any complex and ring; faces numbered on all cores, the rest on one",
+		Method: "coreductions to the critical simplices of a discrete Morse function, then their Smith normal " +
+			"form; any complex and ring; mostly one core",
 		Source: "Mrozek and Batko 2009, Harker, Mischaikow, Mrozek and Nanda 2014",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
 	}

@@ -22,7 +22,7 @@ type RaceOnDevice struct{ Open resident.Opener }
 func (RaceOnDevice) About() bench.About {
 	return bench.About{
 		Name: "race-gpu", Where: "gpu", Method: "resident simplices; " + raceMethod +
-			"; a thread for each cell, or a warp or a block where cells are few or lists long",
+			"; a thread, a warp or a block for each cell",
 		Source: "Murty 2013, section 5, algorithms 2 to 4; Nasre, Burtscher and Pingali 2013",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File}, Options: margins(),
 	}

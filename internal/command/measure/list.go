@@ -100,10 +100,10 @@ func scopes(a bench.About) string {
 	return strings.Join(list, " ")
 }
 
-// listTables prints a table for each question. Implementations that a question shares with one before, except for their
-// scopes, are one row.
+// listTables prints a table for each question. Implementations that a question shares with one before are one row, with
+// the scopes if they differ.
 func listTables(w io.Writer, questions []question) error {
-	first := map[[4]string]string{} // the question of an implementation
+	first := map[[4]string][2]string{} // question and scopes of an implementation
 	for _, q := range questions {
 		if len(questions) > 1 {
 			fmt.Fprintf(w, "**%s**: %s\n\n", q.Name, q.Doc)
@@ -112,10 +112,10 @@ func listTables(w io.Writer, questions []question) error {
 		for _, a := range q.List {
 			key := [4]string{a.Name, a.Where, a.Method, a.Source}
 			row := []string{a.Name, a.Where, a.Method, scopes(a), a.Source}
-			if before := first[key]; before != "" {
-				row = []string{a.Name, "", "as for " + before, scopes(a), ""}
-			} else {
-				first[key] = q.Name
+			if before, again := first[key]; !again {
+				first[key] = [2]string{q.Name, row[3]}
+			} else if row = []string{a.Name, "", "as for " + before[0], row[3], ""}; row[3] == before[1] {
+				row[3] = ""
 			}
 			if n := len(rows); n > 0 && row[1] == "" && slices.Equal(rows[n-1][1:], row[1:]) {
 				rows[n-1][0] += ", " + a.Name
