@@ -100,15 +100,13 @@ func scopes(a bench.About) string {
 	return strings.Join(list, " ")
 }
 
-// listTables prints a table for each question. Implementations that a question shares with one before are one row, with
-// the scopes if they differ.
+// listTables prints all implementations in one table. Implementations that a question shares with one before are one
+// row, with the scopes if they differ.
 func listTables(w io.Writer, questions []question) error {
 	first := map[[4]string][2]string{} // question and scopes of an implementation
+	var rows [][]string
 	for _, q := range questions {
-		if len(questions) > 1 {
-			fmt.Fprintf(w, "**%s**: %s\n\n", q.Name, q.Doc)
-		}
-		var rows [][]string
+		rows = append(rows, []string{"**" + q.Name + "**", "", "**" + q.Doc + "**", "", ""})
 		for _, a := range q.List {
 			key := [4]string{a.Name, a.Where, a.Method, a.Source}
 			row := []string{a.Name, a.Where, a.Method, scopes(a), a.Source}
@@ -117,17 +115,19 @@ func listTables(w io.Writer, questions []question) error {
 			} else if row = []string{a.Name, "", "as for " + before[0], row[3], ""}; row[3] == before[1] {
 				row[3] = ""
 			}
-			if n := len(rows); n > 0 && row[1] == "" && slices.Equal(rows[n-1][1:], row[1:]) {
-				rows[n-1][0] += ", " + a.Name
+			if n := len(rows) - 1; row[1] == "" && slices.Equal(rows[n][1:], row[1:]) {
+				rows[n][0] += ", " + a.Name
 			} else {
 				rows = append(rows, row)
 			}
 		}
-		if err := report.Compact(w, []string{"implementation", "where", "method", "scopes", "source"}, rows); err != nil {
-			return err
-		}
-		fmt.Fprintln(w)
+	}
+	if err := report.Compact(w, []string{"implementation", "where", "method", "scopes", "source"}, rows); err != nil {
+		return err
+	}
+	for _, q := range questions {
 		if len(q.Kinds) > 0 {
+			fmt.Fprintf(w, "\nInputs of %s:\n\n", q.Name)
 			if err := listKinds(w, q.Kinds); err != nil {
 				return err
 			}
@@ -136,10 +136,11 @@ func listTables(w io.Writer, questions []question) error {
 	if !ofImages(questions) {
 		return nil
 	}
-	var rows [][]string
+	rows = nil
 	for _, g := range datasets.Generators() {
 		rows = append(rows, []string{g.Name, g.Doc, g.Example})
 	}
+	fmt.Fprint(w, "\nImages:\n\n")
 	return report.Compact(w, []string{"input", "description", "example"}, rows)
 }
 
@@ -154,7 +155,6 @@ func listKinds(w io.Writer, kinds []bench.Kind) error {
 	for _, k := range kinds {
 		rows = append(rows, []string{k.Name, k.Doc, k.Example})
 	}
-	defer fmt.Fprintln(w)
 	return report.Compact(w, []string{"input", "description", "example"}, rows)
 }
 
