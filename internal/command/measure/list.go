@@ -101,19 +101,18 @@ func scopes(a bench.About) string {
 }
 
 // listTables prints all implementations in one table. Implementations that a question shares with one before are one
-// row, with the scopes if they differ.
+// row.
 func listTables(w io.Writer, questions []question) error {
-	first := map[[4]string][2]string{} // question and scopes of an implementation
+	first := map[[4]string]string{} // the question of an implementation
 	var rows [][]string
 	for _, q := range questions {
-		rows = append(rows, []string{"**" + q.Name + "**", "", "**" + q.Doc + "**", "", ""})
+		rows = append(rows, []string{"**" + q.Name + "**", "", "**" + q.Doc + "**", ""})
 		for _, a := range q.List {
-			key := [4]string{a.Name, a.Where, a.Method, a.Source}
-			row := []string{a.Name, a.Where, a.Method, scopes(a), a.Source}
-			if before, again := first[key]; !again {
-				first[key] = [2]string{q.Name, row[3]}
-			} else if row = []string{a.Name, "", "as for " + before[0], row[3], ""}; row[3] == before[1] {
-				row[3] = ""
+			row := []string{a.Name, a.Where, a.Method, a.Source}
+			if before, again := first[[4]string(row)]; again {
+				row = []string{a.Name, "", "as for " + before, ""}
+			} else {
+				first[[4]string(row)] = q.Name
 			}
 			if n := len(rows) - 1; row[1] == "" && slices.Equal(rows[n][1:], row[1:]) {
 				rows[n][0] += ", " + a.Name
@@ -122,7 +121,7 @@ func listTables(w io.Writer, questions []question) error {
 			}
 		}
 	}
-	if err := report.Compact(w, []string{"implementation", "where", "method", "scopes", "source"}, rows); err != nil {
+	if err := report.Compact(w, []string{"implementation", "where", "method", "source"}, rows); err != nil {
 		return err
 	}
 	for _, q := range questions {
