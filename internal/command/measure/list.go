@@ -101,7 +101,7 @@ func scopes(a bench.About) string {
 }
 
 // listTables prints all implementations in one table. Implementations that a question shares with one before are one
-// row.
+// row. The inputs of a question that is not about images follow if it is the only question.
 func listTables(w io.Writer, questions []question) error {
 	first := map[[4]string]string{} // the question of an implementation
 	var rows [][]string
@@ -124,12 +124,10 @@ func listTables(w io.Writer, questions []question) error {
 	if err := report.Compact(w, []string{"implementation", "where", "method", "source"}, rows); err != nil {
 		return err
 	}
-	for _, q := range questions {
-		if len(q.Kinds) > 0 {
-			fmt.Fprintf(w, "\nInputs of %s:\n\n", q.Name)
-			if err := listKinds(w, q.Kinds); err != nil {
-				return err
-			}
+	if len(questions) == 1 && len(questions[0].Kinds) > 0 {
+		fmt.Fprintln(w)
+		if err := listKinds(w, questions[0].Kinds); err != nil {
+			return err
 		}
 	}
 	if !ofImages(questions) {
@@ -139,7 +137,7 @@ func listTables(w io.Writer, questions []question) error {
 	for _, g := range datasets.Generators() {
 		rows = append(rows, []string{g.Name, g.Doc, g.Example})
 	}
-	fmt.Fprint(w, "\nImages:\n\n")
+	fmt.Fprintln(w)
 	return report.Compact(w, []string{"input", "description", "example"}, rows)
 }
 
