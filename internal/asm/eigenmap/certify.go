@@ -1,0 +1,177 @@
+package eigenmap
+
+import (
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// Certify writes the functions for the definition's graph of patches: weights, and products with
+// them.
+func Certify(string) {
+	weigh()
+	flowOfRuns()
+	product()
+}
+
+// constant returns a vector of four copies of a number, in memory.
+func constant(name string, v float64) Mem {
+	m := GLOBL(name, RODATA|NOPTR)
+	for k := range 4 {
+		DATA(8*k, F64(v))
+	}
+	return m
+}
+
+// terms is the number of terms of the series of exp for |r| ≤ ln 2 / 2: (ln 2 / 2)^13/13! is 2e-16.
+const terms = 12
+
+// weigh writes the weights of eight patches at a time. It computes differences of pairs of features
+// in 16 bits and adds their squares in 32 bits. exp is a power of two times the series.
+func weigh() {
+	TEXT("weigh256", NOSPLIT, "func(to *float64, pairs *int32, stride int, own *int32, count int, apart *float64, "+
+		"beside, byFeature float64, eights int)")
+	Pragma("noescape")
+	Doc("weigh256 sets eights times eight numbers to exp(−d·byFeature − apart − beside), 0 where that is less than",
+		"exp(−708). d is the square of the distance of the features in own from those in pairs: of each patch two",
+		"features to a number, so many of which own has, and those of a patch are stride bytes apart.")
+	tiny, log2e := constant("tiny", 708), constant("log2e", -math.Log2E)
+	high, low := constant("ln2high", 6.93147180369123816490e-01), constant("ln2low", 1.90821492927058770002e-10)
+	bias := constant("bias", 0x1p52+0x1p51+1023) // adding an exponent leaves it in the low bits
+	series := make([]Mem, terms+1)
+	factorial := 1.0
+	for k := range series {
+		if k > 0 {
+			factorial *= float64(k)
+		}
+		series[k] = constant("series"+string(rune('a'+k)), 1/factorial)
+	}
+	to, pairs, stride := Load(Param("to"), GP64()), Load(Param("pairs"), GP64()), Load(Param("stride"), GP64())
+	own, count, apart := Load(Param("own"), GP64()), Load(Param("count"), GP64()), Load(Param("apart"), GP64())
+	one := XMM()
+	beside, by := YMM(), YMM()
+	Load(Param("beside"), one)
+	VBROADCASTSD(one, beside)
+	Load(Param("byFeature"), one)
+	VBROADCASTSD(one, by)
+	n := Load(Param("eights"), GP64())
+	Label("weighs")
+	square := YMM()
+	VPXOR(square, square, square)
+	at, mine, left := GP64(), GP64(), GP64()
+	MOVQ(pairs, at)
+	MOVQ(own, mine)
+	MOVQ(count, left)
+	Label("features")
+	d := YMM()
+	VPBROADCASTD(Mem{Base: mine}, d)
+	VPSUBW(Mem{Base: at}, d, d)
+	VPMADDWD(d, d, d)
+	VPADDD(d, square, square)
+	ADDQ(stride, at)
+	ADDQ(Imm(4), mine)
+	DECQ(left)
+	JNZ(LabelRef("features"))
+	quarter := XMM()
+	VEXTRACTI128(U8(1), square, quarter)
+	for half, of := range []Register{square.AsX(), quarter} {
+		t, y, k, r, p, mask := YMM(), YMM(), YMM(), YMM(), YMM(), YMM()
+		VCVTDQ2PD(of, t)
+		VADDPD(Mem{Base: apart, Disp: 32 * half}, beside, y)
+		VFMADD213PD(y, by, t) // the negated exponent
+		VCMPPD(U8(1), tiny, t, mask)
+		VMULPD(log2e, t, y)
+		VROUNDPD(U8(0), y, k)
+		VXORPD(r, r, r)
+		VSUBPD(t, r, r)
+		VFNMADD231PD(high, k, r)
+		VFNMADD231PD(low, k, r)
+		VMOVUPD(series[terms], p)
+		for e := terms - 1; e >= 0; e-- {
+			VFMADD213PD(series[e], r, p)
+		}
+		VADDPD(bias, k, k)
+		VPSLLQ(U8(52), k, k)
+		VMULPD(k, p, p)
+		VANDPD(mask, p, p)
+		VMOVUPD(p, Mem{Base: to, Disp: 32 * half})
+	}
+	ADDQ(U8(32), pairs)
+	ADDQ(U8(64), apart)
+	ADDQ(U8(64), to)
+	DECQ(n)
+	JNZ(LabelRef("weighs"))
+	VZEROUPPER()
+	RET()
+}
+
+// total sums the numbers of two vectors.
+func total(a, b VecVirtual) VecVirtual {
+	VADDPD(b, a, a)
+	high := XMM()
+	VEXTRACTF128(U8(1), a, high)
+	VADDPD(a.AsX(), high, high)
+	VHADDPD(high, high, high)
+	return high
+}
+
+func zeros() (list [2]VecVirtual) {
+	for k := range list {
+		list[k] = YMM()
+		VXORPD(list[k], list[k], list[k])
+	}
+	return list
+}
+
+// flowOfRuns writes the flow to a node, and its energy.
+func flowOfRuns() {
+	TEXT("flow256", NOSPLIT, "func(u, weights *float64, own float64, eights int) (sum, energy float64)")
+	Pragma("noescape")
+	Doc("flow256 is the sums of w(own − u) and of w(own − u)² of eights times eight numbers u and weights w.")
+	u, w := Load(Param("u"), GP64()), Load(Param("weights"), GP64())
+	own, one := YMM(), XMM()
+	Load(Param("own"), one)
+	VBROADCASTSD(one, own)
+	n := Load(Param("eights"), GP64())
+	sums, energies := zeros(), zeros()
+	Label("flows")
+	for k := range sums {
+		d, f := YMM(), YMM()
+		VSUBPD(Mem{Base: u, Disp: k * half}, own, d)
+		VMULPD(Mem{Base: w, Disp: k * half}, d, f)
+		VADDPD(f, sums[k], sums[k])
+		VFMADD231PD(f, d, energies[k])
+	}
+	ADDQ(U8(numbers), u)
+	ADDQ(U8(numbers), w)
+	DECQ(n)
+	JNZ(LabelRef("flows"))
+	Store(total(sums[0], sums[1]), ReturnIndex(0))
+	Store(total(energies[0], energies[1]), ReturnIndex(1))
+	VZEROUPPER()
+	RET()
+}
+
+// product writes the dot product with float32 weights.
+func product() {
+	TEXT("product256", NOSPLIT, "func(x *float64, weights *float32, eights int) float64")
+	Pragma("noescape")
+	Doc("product256 is the product of eights times eight numbers and weights.")
+	x, w, n := Load(Param("x"), GP64()), Load(Param("weights"), GP64()), Load(Param("eights"), GP64())
+	sums := zeros()
+	Label("products")
+	for k, s := range sums {
+		wide := YMM()
+		VCVTPS2PD(Mem{Base: w, Disp: k * half / 2}, wide)
+		VFMADD231PD(Mem{Base: x, Disp: k * half}, wide, s)
+	}
+	ADDQ(U8(weights), w)
+	ADDQ(U8(numbers), x)
+	DECQ(n)
+	JNZ(LabelRef("products"))
+	Store(total(sums[0], sums[1]), ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,73 @@
+package eigenmap
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// The numbers of rows that inertia multiplies at a time: of the first matrix and of the second.
+const (
+	rowsOfFirst  = 4
+	rowsOfSecond = 3
+)
+
+// Inertia writes the products of the dense part of LDLᵀ.
+func Inertia(string) {
+	TEXT("less256", NOSPLIT, "func(c *float64, ldc int, a *float64, lda int, b *float64, ldb int, fours int)")
+	Pragma("noescape")
+	Doc("less256 takes from 4 × 3 numbers of c the products of four rows of a and three rows of b, of four times",
+		"fours numbers each. Rows are ldc, lda and ldb bytes apart.")
+	c, ldc := Load(Param("c"), GP64()), Load(Param("ldc"), GP64())
+	a, lda := Load(Param("a"), GP64()), Load(Param("lda"), GP64())
+	b, ldb := Load(Param("b"), GP64()), Load(Param("ldb"), GP64())
+	n := Load(Param("fours"), GP64())
+	third, third2 := GP64(), GP64() // of a, the fourth row; of b, the third
+	LEAQ(Mem{Base: lda, Index: lda, Scale: 2}, third)
+	MOVQ(ldb, third2)
+	SHLQ(U8(1), third2)
+	sums := [rowsOfFirst][rowsOfSecond]VecVirtual{}
+	for i := range sums {
+		for j := range sums[i] {
+			sums[i][j] = YMM()
+			VXORPD(sums[i][j], sums[i][j], sums[i][j])
+		}
+	}
+	rowsA := [rowsOfFirst]Mem{{Base: a}, {Base: a, Index: lda, Scale: 1}, {Base: a, Index: lda, Scale: 2},
+		{Base: a, Index: third, Scale: 1}}
+	rowsB := [rowsOfSecond]Mem{{Base: b}, {Base: b, Index: ldb, Scale: 1}, {Base: b, Index: third2, Scale: 1}}
+	Label("multiply")
+	var second [rowsOfSecond]VecVirtual
+	for j := range second {
+		second[j] = YMM()
+		VMOVUPD(rowsB[j], second[j])
+	}
+	for i := range sums {
+		first := YMM()
+		VMOVUPD(rowsA[i], first)
+		for j := range second {
+			VFMADD231PD(second[j], first, sums[i][j])
+		}
+	}
+	ADDQ(U8(32), a)
+	ADDQ(U8(32), b)
+	DECQ(n)
+	JNZ(LabelRef("multiply"))
+	for i := range sums {
+		for j, s := range sums[i] {
+			high, to := XMM(), Mem{Base: c, Disp: 8 * j}
+			VEXTRACTF128(U8(1), s, high)
+			VADDPD(s.AsX(), high, high)
+			VHADDPD(high, high, high)
+			was := XMM()
+			VMOVSD(to, was)
+			VSUBSD(high, was, was)
+			VMOVSD(was, to)
+		}
+		if i+1 < len(sums) {
+			ADDQ(ldc, c)
+		}
+	}
+	VZEROUPPER()
+	RET()
+}

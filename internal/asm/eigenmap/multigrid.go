@@ -1,0 +1,246 @@
+// Package eigenmap writes the vector instructions of the implementations and of the definition of eigenmaps.
+package eigenmap
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// Multigrid writes products and sums of vectors stored side by side, and smoothing.
+func Multigrid(string) {
+	gram("gramOfMass256", true)
+	gram("gram256", false)
+	accumulate()
+	flow()
+	relax()
+	gather("gather256", false)
+	gather("gatherAcross256", true)
+	interpolate()
+}
+
+// Sizes of a number and of a cell, in float64 and in float32.
+const (
+	number, cell         = 8, 32
+	narrowNumber, narrow = 4, 16
+)
+
+// cells writes a loop over n cells.
+func cells(n Register, body func()) {
+	TESTQ(n, n)
+	JZ(LabelRef("end"))
+	Label("more")
+	body()
+	DECQ(n)
+	JNZ(LabelRef("more"))
+	Label("end")
+	VZEROUPPER()
+	RET()
+}
+
+// gram writes the sums of products of all lanes of a, times mass, with all of b.
+func gram(name string, mass bool) {
+	signature := "func(to, a, b *float64, n int)"
+	if mass {
+		signature = "func(to, a, b, mass *float64, n int)"
+	}
+	TEXT(name, NOSPLIT, signature)
+	Pragma("noescape")
+	Doc(name + " adds the products of each lane of n cells of a with each of b, a's first.")
+	to, a, b := Load(Param("to"), GP64()), Load(Param("a"), GP64()), Load(Param("b"), GP64())
+	var m Register
+	if mass {
+		m = Load(Param("mass"), GP64())
+	}
+	n := Load(Param("n"), GP64())
+	sums := [4]VecVirtual{YMM(), YMM(), YMM(), YMM()}
+	for k, s := range sums {
+		VMOVUPD(Mem{Base: to, Disp: k * cell}, s)
+	}
+	// The sums are stored after the loop.
+	y, x := YMM(), YMM()
+	TESTQ(n, n)
+	JZ(LabelRef("end"))
+	Label("more")
+	VMOVUPD(Mem{Base: b}, y)
+	if mass {
+		VBROADCASTSD(Mem{Base: m}, x)
+		VMULPD(x, y, y)
+		ADDQ(U8(number), m)
+	}
+	for k, s := range sums {
+		x := YMM()
+		VBROADCASTSD(Mem{Base: a, Disp: k * number}, x)
+		VFMADD231PD(x, y, s)
+	}
+	ADDQ(U8(cell), a)
+	ADDQ(U8(cell), b)
+	DECQ(n)
+	JNZ(LabelRef("more"))
+	Label("end")
+	for k, s := range sums {
+		VMOVUPD(s, Mem{Base: to, Disp: k * cell})
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// accumulate writes the addition of from times a matrix to to.
+func accumulate() {
+	TEXT("accumulate256", NOSPLIT, "func(to, from, c *float64, n int)")
+	Pragma("noescape")
+	Doc("accumulate256 adds n cells of from, times a matrix by rows, to to.")
+	to, from, c := Load(Param("to"), GP64()), Load(Param("from"), GP64()), Load(Param("c"), GP64())
+	n := Load(Param("n"), GP64())
+	rows := [4]VecVirtual{YMM(), YMM(), YMM(), YMM()}
+	for k, r := range rows {
+		VMOVUPD(Mem{Base: c, Disp: k * cell}, r)
+	}
+	cells(n, func() {
+		t := YMM()
+		VMOVUPD(Mem{Base: to}, t)
+		for k, r := range rows {
+			x := YMM()
+			VBROADCASTSD(Mem{Base: from, Disp: k * number}, x)
+			VFMADD231PD(x, r, t)
+		}
+		VMOVUPD(t, Mem{Base: to})
+		ADDQ(U8(cell), to)
+		ADDQ(U8(cell), from)
+	})
+}
+
+// flow writes the addition of links times differences.
+func flow() {
+	TEXT("flow256", NOSPLIT, "func(to, here, there, link *float64, n int)")
+	Pragma("noescape")
+	Doc("flow256 adds to n cells their links times what they have more than others.")
+	to, here, there, link := Load(Param("to"), GP64()), Load(Param("here"), GP64()), Load(Param("there"), GP64()),
+		Load(Param("link"), GP64())
+	n := Load(Param("n"), GP64())
+	cells(n, func() {
+		t, d, w := YMM(), YMM(), YMM()
+		VMOVUPD(Mem{Base: here}, d)
+		VSUBPD(Mem{Base: there}, d, d)
+		VBROADCASTSD(Mem{Base: link}, w)
+		VMOVUPD(Mem{Base: to}, t)
+		VFMADD231PD(w, d, t)
+		VMOVUPD(t, Mem{Base: to})
+		for _, p := range []Register{to, here, there} {
+			ADDQ(U8(cell), p)
+		}
+		ADDQ(U8(number), link)
+	})
+}
+
+// relax writes the update of every second cell of a row.
+func relax() {
+	TEXT("relax256", NOSPLIT, "func(u, f *float32, inv, along, north, south, below, above *float32, toNorth, toSouth, "+
+		"toBelow, toAbove, n int)")
+	Pragma("noescape")
+	Doc("relax256 sets n cells of a row, every second one, by what is around them; along begins with the",
+		"link before the first, and places of rows beside it are in bytes.")
+	u, f, inv, along := Load(Param("u"), GP64()), Load(Param("f"), GP64()), Load(Param("inv"), GP64()),
+		Load(Param("along"), GP64())
+	var links, at [4]Register
+	for k, name := range []string{"north", "south", "below", "above"} {
+		links[k] = Load(Param(name), GP64())
+		at[k] = GP64()
+	}
+	x := GP64()
+	XORQ(x, x)
+	for k, name := range []string{"toNorth", "toSouth", "toBelow", "toAbove"} {
+		by := GP64()
+		Load(Param(name), by)
+		MOVQ(by, at[k])
+	}
+	n := Load(Param("n"), GP64())
+	cells(n, func() {
+		s, v, w := XMM(), XMM(), XMM()
+		VBROADCASTSS(Mem{Base: along, Index: x, Scale: 4}, w)
+		VMULPS(Mem{Base: u, Disp: -narrow}, w, s)
+		VBROADCASTSS(Mem{Base: along, Index: x, Scale: 4, Disp: narrowNumber}, w)
+		VFMADD231PS(Mem{Base: u, Disp: narrow}, w, s)
+		for k := range links {
+			l := XMM()
+			VBROADCASTSS(Mem{Base: links[k], Index: x, Scale: 4}, l)
+			VFMADD231PS(Mem{Base: u, Index: at[k], Scale: 1}, l, s)
+		}
+		VADDPS(Mem{Base: f}, s, s)
+		VBROADCASTSS(Mem{Base: inv, Index: x, Scale: 4}, v)
+		VMULPS(v, s, s)
+		VMOVUPS(s, Mem{Base: u})
+		ADDQ(U8(2*narrow), u)
+		ADDQ(U8(2*narrow), f)
+		ADDQ(U8(2), x)
+	})
+}
+
+// gather writes the addition of shares of pairs of cells to the coarser cells of a row. Each pair
+// belongs to one coarser cell; with across two coarser cells share it, and its first cell goes to
+// the next one.
+func gather(name string, across bool) {
+	TEXT(name, NOSPLIT, "func(to, from, share *float32, n int)")
+	Pragma("noescape")
+	if across {
+		Doc(name + " adds shares of n pairs of cells to coarser ones, the first of a pair to the one behind.")
+	} else {
+		Doc(name + " adds shares of n pairs of cells to a coarser one each.")
+	}
+	to, from, share := Load(Param("to"), GP64()), Load(Param("from"), GP64()), Load(Param("share"), GP64())
+	n := Load(Param("n"), GP64())
+	cells(n, func() {
+		t, a, b := XMM(), XMM(), XMM()
+		VMOVUPS(Mem{Base: to}, t)
+		VBROADCASTSS(Mem{Base: share}, a)
+		VBROADCASTSS(Mem{Base: share, Disp: narrowNumber}, b)
+		if across {
+			next := XMM()
+			VMOVUPS(Mem{Base: to, Disp: narrow}, next)
+			VFMADD231PS(Mem{Base: from}, a, next)
+			VMOVUPS(next, Mem{Base: to, Disp: narrow})
+		} else {
+			VFMADD231PS(Mem{Base: from}, a, t)
+		}
+		VFMADD231PS(Mem{Base: from, Disp: narrow}, b, t)
+		VMOVUPS(t, Mem{Base: to})
+		ADDQ(U8(narrow), to)
+		ADDQ(U8(2*narrow), from)
+		ADDQ(U8(2*narrowNumber), share)
+	})
+}
+
+// interpolate writes the addition of values of coarser cells to pairs of cells.
+func interpolate() {
+	TEXT("interpolate256", NOSPLIT, "func(u, own, x, y, z, c *float32, toY, toZ, n int)")
+	Pragma("noescape")
+	Doc("interpolate256 adds to n pairs of cells their shares of the coarser cell that holds them, of the one",
+		"before or behind it, and of those so many bytes away.")
+	u, own, c := Load(Param("u"), GP64()), Load(Param("own"), GP64()), Load(Param("c"), GP64())
+	x, y, z := Load(Param("x"), GP64()), Load(Param("y"), GP64()), Load(Param("z"), GP64())
+	toY, toZ := Load(Param("toY"), GP64()), Load(Param("toZ"), GP64())
+	n, at := Load(Param("n"), GP64()), GP64()
+	XORQ(at, at)
+	cells(n, func() {
+		for k := range 2 {
+			t, s := XMM(), XMM()
+			VMOVUPS(Mem{Base: u, Disp: k * narrow}, t)
+			beside := -narrow
+			if k == 1 {
+				beside = narrow
+			}
+			for _, of := range []struct {
+				share Register
+				from  Mem
+			}{{own, Mem{Base: c}}, {x, Mem{Base: c, Disp: beside}}, {y, Mem{Base: c, Index: toY, Scale: 1}},
+				{z, Mem{Base: c, Index: toZ, Scale: 1}}} {
+				VBROADCASTSS(Mem{Base: of.share, Index: at, Scale: 4, Disp: k * narrowNumber}, s)
+				VFMADD231PS(of.from, s, t)
+			}
+			VMOVUPS(t, Mem{Base: u, Disp: k * narrow})
+		}
+		ADDQ(U8(2*narrow), u)
+		ADDQ(U8(narrow), c)
+		ADDQ(U8(2), at)
+	})
+}

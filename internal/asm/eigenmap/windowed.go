@@ -1,0 +1,92 @@
+package eigenmap
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// Windowed writes distances of patches, and products with their weights.
+func Windowed(string) {
+	unlike()
+	both()
+}
+
+// Sizes of 16 features, of the features of four patches, and of four distances.
+const sixteen, four, distances = 32, 4 * 32, 16
+
+// unlike writes the squared distances of one patch from others, four per vector.
+func unlike() {
+	TEXT("unlike256", NOSPLIT, "func(to *int32, a, b *int16, fours int)")
+	Pragma("noescape")
+	Doc("unlike256 sets the squares of distances of the 16 features of a from those of fours times four",
+		"patches, one after the other in b.")
+	to, a, b, n := Load(Param("to"), GP64()), Load(Param("a"), GP64()), Load(Param("b"), GP64()),
+		Load(Param("fours"), GP64())
+	own := YMM()
+	VMOVDQU(Mem{Base: a}, own)
+	TESTQ(n, n)
+	JZ(LabelRef("end"))
+	Label("more")
+	var d [4]VecVirtual
+	for k := range d {
+		d[k] = YMM()
+		VPSUBW(Mem{Base: b, Disp: k * sixteen}, own, d[k])
+		VPMADDWD(d[k], d[k], d[k])
+	}
+	VPHADDD(d[1], d[0], d[0])
+	VPHADDD(d[3], d[2], d[2])
+	VPHADDD(d[2], d[0], d[0]) // in each half for four patches
+	high := XMM()
+	VEXTRACTI128(U8(1), d[0], high)
+	VPADDD(d[0].AsX(), high, high)
+	VMOVDQU(high, Mem{Base: to})
+	ADDQ(U8(distances), to)
+	ADDQ(Imm(four), b)
+	DECQ(n)
+	JNZ(LabelRef("more"))
+	Label("end")
+	VZEROUPPER()
+	RET()
+}
+
+// Eight weights in float32, and four and eight numbers in float64.
+const weights, half, numbers = 32, 32, 64
+
+// both writes the product with a row of a symmetric matrix and with its column.
+func both() {
+	TEXT("both256", NOSPLIT, "func(to, x *float64, weights *float32, own float64, eights int) float64")
+	Pragma("noescape")
+	Doc("both256 is the product of eights times eight weights and x, and adds the weights times own to to.")
+	to, x, w := Load(Param("to"), GP64()), Load(Param("x"), GP64()), Load(Param("weights"), GP64())
+	own, one := YMM(), XMM()
+	Load(Param("own"), one)
+	VBROADCASTSD(one, own)
+	n := Load(Param("eights"), GP64())
+	sums := [2]VecVirtual{YMM(), YMM()}
+	for _, s := range sums {
+		VXORPD(s, s, s)
+	}
+	Label("eight")
+	for k, s := range sums {
+		wide, column := YMM(), YMM()
+		VCVTPS2PD(Mem{Base: w, Disp: k * half / 2}, wide)
+		VMOVUPD(Mem{Base: to, Disp: k * half}, column)
+		VFMADD231PD(own, wide, column)
+		VFMADD231PD(Mem{Base: x, Disp: k * half}, wide, s)
+		VMOVUPD(column, Mem{Base: to, Disp: k * half})
+	}
+	ADDQ(U8(weights), w)
+	ADDQ(U8(numbers), to)
+	ADDQ(U8(numbers), x)
+	DECQ(n)
+	JNZ(LabelRef("eight"))
+	VADDPD(sums[1], sums[0], sums[0])
+	high := XMM()
+	VEXTRACTF128(U8(1), sums[0], high)
+	VADDPD(sums[0].AsX(), high, high)
+	VHADDPD(high, high, high)
+	Store(high, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,185 @@
+package fingerprint
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// turned copies rows with some bits turned.
+func (i isa) turned(l lane) {
+	name := "turned" + l.name + i.name
+	TEXT(name, NOSPLIT, "func(dst, src *byte, n, rows, stride, apart int, flip uint64) int")
+	Pragma("noescape")
+	group := i.bytes / l.bytes
+	Doc(fmt.Sprintf("%s copies rows of n lanes, %d at least, with the bits of flip turned in every eight bytes, each with a vector of the last one behind it, and returns how many rows.", name, group))
+	flip := i.wide()
+	x := XMM()
+	VMOVQ(Load(Param("flip"), GP64()), x)
+	VPBROADCASTQ(x, flip)
+	v := i.wide()
+	i.inRows(group, l.bytes, l.bytes, func(from, to Mem) VecVirtual {
+		if i.bytes == 64 {
+			VPXORQ(from, flip, v)
+			VMOVDQU64(v, to)
+		} else {
+			VPXOR(from, flip, v)
+			VMOVDQU(v, to)
+		}
+		return v
+	})
+}
+
+// keys converts rows of float32 to integers of the same order: the bits of negative values except
+// the sign are inverted. It is its own inverse.
+func (i isa) keys() {
+	name := "keys" + i.name
+	TEXT(name, NOSPLIT, "func(dst, src *byte, n, rows, stride, apart int, before, after uint64) int")
+	Pragma("noescape")
+	group := i.bytes / 4
+	Doc(fmt.Sprintf("%s turns rows of n float32 values, %d at least, into numbers in their order, each row with a vector of the last one behind it, and returns how many rows.", name, group),
+		"The bits of before are turned in values, and those of after in numbers.")
+	var all [2]VecVirtual
+	for at, of := range []string{"before", "after"} {
+		x := XMM()
+		all[at] = i.wide()
+		VMOVQ(Load(Param(of), GP64()), x)
+		VPBROADCASTD(x, all[at])
+	}
+	v, turned := i.wide(), i.wide()
+	xor := func(a, b, to Op) { VPXOR(a, b, to) }
+	if i.bytes == 64 {
+		xor = func(a, b, to Op) { VPXORD(a, b, to) }
+	}
+	i.inRows(group, 4, 4, func(from, to Mem) VecVirtual {
+		xor(from, all[0], v)
+		VPSRAD(U8(31), v, turned)
+		VPSRLD(U8(1), turned, turned)
+		xor(turned, v, v)
+		xor(all[1], v, v)
+		VMOVUPS(v, to)
+		return v
+	})
+}
+
+// inRows converts rows in groups of values from size bytes to becomes bytes. The last group ends
+// with the row. A vector of the last converted value follows each row. A jump to "stop" returns the
+// number of rows that are complete.
+func (i isa) inRows(group, size, becomes int, take func(from, to Mem) VecVirtual) {
+	dst, src, rows := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("rows"), GP64())
+	n, at, done := Load(Param("n"), GP64()), GP64(), GP64()
+	stride, apart := Load(Param("stride"), GP64()), Load(Param("apart"), GP64())
+	SUBQ(U8(group), n) // where the last group begins
+	XORQ(done, done)
+	Label("row")
+	XORQ(at, at)
+	Label("group")
+	last := take(Mem{Base: src, Index: at, Scale: uint8(size)}, Mem{Base: dst, Index: at, Scale: uint8(becomes)})
+	CMPQ(at, n)
+	JE(LabelRef("next"))
+	ADDQ(U8(group), at)
+	CMPQ(at, n)
+	CMOVQGT(n, at)
+	JMP(LabelRef("group"))
+	Label("next")
+	behind := i.wide() // of the vector's last value: reading it from memory just written would stall
+	x := XMM()
+	switch last.Size() {
+	case 64:
+		y := YMM()
+		VEXTRACTI64X4(U8(1), last, y)
+		VEXTRACTI128(U8(1), y, x)
+	case 32:
+		VEXTRACTI128(U8(1), last, x)
+	default:
+		x = last
+	}
+	VPSRLDQ(U8(16-becomes), x, behind.AsX())
+	switch becomes {
+	case 1:
+		VPBROADCASTB(behind.AsX(), behind)
+	case 2:
+		VPBROADCASTW(behind.AsX(), behind)
+	case 4:
+		VPBROADCASTD(behind.AsX(), behind)
+	}
+	VMOVUPS(behind, Mem{Base: dst, Index: at, Scale: uint8(becomes), Disp: group * becomes})
+	ADDQ(stride, dst)
+	ADDQ(apart, src)
+	INCQ(done)
+	CMPQ(done, rows)
+	JL(LabelRef("row"))
+	Label("stop")
+	VZEROUPPER()
+	Store(done, ReturnIndex(0))
+	RET()
+}
+
+// levelsOfFloats converts rows of float32 values on an affine ladder to levels, with arithmetic in
+// float32 or in float64 as in floats. With AVX-512 the float32 arithmetic is fused.
+func (i isa) levelsOfFloats(double bool) {
+	name, parameters, fused := "levelssingle", "lo, inverse, step float32", i.bytes == 64 && !double
+	if double {
+		name, parameters = "levelsdouble", "lo, inverse, step float64"
+	}
+	if fused {
+		parameters = "lo, inverse, step, offset float32"
+	}
+	name += i.name
+	TEXT(name, NOSPLIT, "func(dst, src *byte, n, rows, stride, apart int, "+parameters+", last, flip uint64) int")
+	Pragma("noescape")
+	l := i.ladderOf(double)
+	Doc(fmt.Sprintf("%s turns rows of n float32 values on an affine ladder, %d at least, into levels of 16 bits, of which the bits of flip are turned, each row with a vector of the last one behind it, and returns how many", name, 2*l.lanes()),
+		"rows, up to one with a value that is above the ladder; where a bit of last above its 32 lowest is set, to one with a value that is no level's own.")
+	if fused {
+		l.offset = l.all("offset")
+	}
+	flip, x := l.values(), XMM()
+	VMOVQ(Load(Param("flip"), GP64()), x)
+	VPBROADCASTW(x, flip)
+	level, values := [2]VecVirtual{l.values(), l.values()}, [2]VecVirtual{l.values(), l.values()}
+	var order VecVirtual
+	if level[0].Size() == 64 {
+		order = ZMM()
+		inOrder := GLOBL("inorder"+name, RODATA|NOPTR)
+		for lane, quarter := range []uint64{0, 2, 4, 6, 1, 3, 5, 7} {
+			DATA(8*lane, U64(quarter))
+		}
+		VMOVDQU64(inOrder, order)
+	}
+	packed := like(level[0])
+	i.inRows(2*l.lanes(), 4, 2, func(from, to Mem) VecVirtual {
+		var other [2]Register
+		for half := range 2 {
+			VMOVUPS(from.Offset(4*l.lanes()*half), values[half])
+			VPMINUD(l.last, l.nearest(values[half]), level[half]) // values off the ladder have another value
+			other[half] = i.which(unequal, l.value(level[half]), values[half])
+		}
+		ORL(other[1], other[0])
+		JNZ(LabelRef("between"))
+		Label("found")
+		VPACKUSDW(level[1], level[0], packed)
+		switch packed.Size() {
+		case 64:
+			VPERMQ(packed, order, packed)
+			VPXORQ(flip, packed, packed)
+			VMOVDQU64(packed, to)
+			return packed
+		case 32:
+			VPERMQ(U8(0b11011000), packed, packed)
+		}
+		VPXOR(flip, packed, packed)
+		VMOVDQU(packed, to)
+		return packed
+	})
+	Label("between")
+	wish := Load(Param("last"), GP64())
+	SHRQ(U8(32), wish)
+	JNZ(LabelRef("stop"))
+	for half := range 2 {
+		l.between(values[half], level[half], "stop")
+	}
+	JMP(LabelRef("found"))
+}

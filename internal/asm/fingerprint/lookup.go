@@ -1,0 +1,231 @@
+package fingerprint
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// A scan goes through the values at the start of an array that make up whole groups.
+type scan struct {
+	dst, table, src, n, ahead, done Register
+}
+
+// scanned loads the parameters.
+func scanned() scan {
+	return scan{Load(Param("dst"), GP64()), Load(Param("table"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64()), Load(Param("ahead"), GP64()), GP64()}
+}
+
+// groups takes groups of values until none is left. A jump to "stop" returns the number of values
+// that are done. Values ahead are prefetched: they are a plane away, so the processor does not
+// predict them.
+func (s scan) groups(group, size int, take func()) {
+	ADDQ(s.src, s.ahead)
+	XORQ(s.done, s.done)
+	SUBQ(U8(group), s.n)
+	JL(LabelRef("stop"))
+	Label("group")
+	PREFETCHT1(Mem{Base: s.ahead, Index: s.done, Scale: uint8(size)})
+	take()
+	ADDQ(U8(group), s.done)
+	CMPQ(s.done, s.n)
+	JLE(LabelRef("group"))
+	Label("stop")
+	VZEROUPPER()
+	Store(s.done, ReturnIndex(0))
+	RET()
+}
+
+// weights looks up half a vector of indices, the part of a group with a number.
+func (i isa) weights(s scan, index Register, part int) {
+	w := i.wide()
+	i.gather(s.table, index, w)
+	VMOVUPD(w, Mem{Base: s.dst, Index: s.done, Scale: 8, Disp: part * i.bytes})
+}
+
+// integers generates the look-up of the weights of values of size bytes, by their bit patterns.
+func (i isa) integers(what string, size int, widen func(...Op)) {
+	name := what + i.name
+	TEXT(name, NOSPLIT, "func(dst, table *uint64, src *byte, n, ahead int) int")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s looks up the weights of values of %d bits, and returns of how many of n.", name, 8*size))
+	const parts = 2
+	lanes := i.bytes / 8
+	s := scanned()
+	s.groups(parts*lanes, size, func() {
+		for part := range parts {
+			index := i.half()
+			widen(Mem{Base: s.src, Index: s.done, Scale: uint8(size), Disp: part * lanes * size}, index)
+			i.weights(s, index, part)
+		}
+	})
+}
+
+// A ladder is the parameters of an affine ladder, in all lanes, and the registers of its
+// arithmetic: vectors of float32, or of float64 for half as many values.
+type ladder struct {
+	isa
+	double            bool
+	lo, inverse, step VecVirtual
+	last              VecVirtual // of integers
+	offset            VecVirtual // of fused operations, −lo · inverse; nil if each operation is rounded
+}
+
+// values is a register for the float32 values, or their levels, that are done at a time.
+func (l ladder) values() VecVirtual {
+	if l.double {
+		return l.half()
+	}
+	return l.wide()
+}
+
+// nearest is the nearest level of each value, not kept within the ladder.
+func (l ladder) nearest(x VecVirtual) VecVirtual {
+	level := l.values()
+	if l.double {
+		d := l.wide()
+		VCVTPS2PD(x, d)
+		VSUBPD(l.lo, d, d)
+		VMULPD(l.inverse, d, d)
+		l.toInt(d, level)
+		return level
+	}
+	f := l.wide()
+	if l.offset != nil {
+		VMOVAPS(l.offset, f)
+		VFMADD231PS(l.inverse, x, f)
+	} else {
+		VSUBPS(l.lo, x, f)
+		VMULPS(l.inverse, f, f)
+	}
+	VCVTPS2DQ(f, level)
+	return level
+}
+
+// value is the value of each level, by the ladder's own arithmetic.
+func (l ladder) value(level VecVirtual) VecVirtual {
+	v := l.values()
+	if l.double {
+		d := l.wide()
+		VCVTDQ2PD(level, d)
+		VMULPD(l.step, d, d)
+		VADDPD(l.lo, d, d)
+		l.toFloat(d, v)
+		return v
+	}
+	VCVTDQ2PS(level, v)
+	if l.offset != nil {
+		VFMADD213PS(l.lo, l.step, v)
+	} else {
+		VMULPS(l.step, v, v)
+		VADDPS(l.lo, v, v)
+	}
+	return v
+}
+
+// all is a parameter in all lanes.
+func (l ladder) all(name string) VecVirtual {
+	v := l.wide()
+	p, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	if l.double {
+		VBROADCASTSD(p.Addr, v)
+	} else {
+		VBROADCASTSS(p.Addr, v)
+	}
+	return v
+}
+
+// ladderOf loads the parameters of a function.
+func (i isa) ladderOf(double bool) ladder {
+	l := ladder{isa: i, double: double}
+	l.lo, l.inverse, l.step = l.all("lo"), l.all("inverse"), l.all("step")
+	l.last = l.values()
+	x := XMM()
+	VMOVQ(Load(Param("last"), GP64()), x)
+	VPBROADCASTD(x, l.last)
+	return l
+}
+
+// predicates of VCMPPS
+const equal, less, lessOrEqual, unequal = 0, 1, 2, 4
+
+// lanes returns the number of values of one step.
+func (l ladder) lanes() int {
+	if l.double {
+		return l.bytes / 8
+	}
+	return l.bytes / 4
+}
+
+// between writes the levels of values that may lie between levels, each checked by the definition.
+// It jumps to the label none if a value has no such level.
+func (l ladder) between(values, level VecVirtual, none string) {
+	unlessAll := func(bits Register) {
+		CMPL(bits, U32(1<<l.lanes()-1))
+		JNE(LabelRef(none))
+	}
+	zero := like(level)
+	VPXOR(zero.AsX(), zero.AsX(), zero.AsX())
+	VMOVUPS(l.nearest(values), level)
+	VPMAXSD(zero, level, level)
+	VPMINSD(l.last, level, level)
+	l.raise(less, values, l.value(level), level)
+	within := like(level)
+	VPMINSD(l.last, level, within)
+	unlessAll(l.same(within, level))
+	unlessAll(l.which(lessOrEqual, l.value(level), values)) // values ≤ the level's
+	before, ones := like(level), like(level)
+	VPCMPEQD(ones.AsX(), ones.AsX(), ones.AsX())
+	VPBROADCASTD(ones.AsX(), ones)
+	VPADDD(ones, level, before)
+	bits := l.which(less, values, l.value(before)) // the level before is less than the values
+	ORL(l.same(zero, level), bits)
+	unlessAll(bits)
+}
+
+// floats generates the look-up of the weights of float32 values on an affine ladder, with the
+// ladder's arithmetic in float32 or in float64. A value is nearly always on a level. If one of a
+// group is not, the level above the nearest one is tried too, and each is checked by the
+// definition. If neither is its level, the function returns.
+func (i isa) floats(double bool) {
+	kind, float := "single", "float32"
+	if double {
+		kind, float = "double", "float64"
+	}
+	name := kind + i.name
+	TEXT(name, NOSPLIT, "func(dst, table *uint64, src *byte, n, ahead int, lo, inverse, step "+float+", last uint64) int")
+	Pragma("noescape")
+	Doc(name + " looks up the weights of float32 values on an affine ladder, and returns of how many of n; where a bit of last above its 32 lowest is set, of those before a group in which one is no level's own.")
+	l := i.ladderOf(double)
+	level, values := l.values(), l.values()
+	s := scanned()
+	s.groups(l.lanes(), 4, func() {
+		VMOVUPS(Mem{Base: s.src, Index: s.done, Scale: 4}, values)
+		nearest := l.nearest(values)
+		VPMINUD(l.last, nearest, level) // values off the ladder have another value
+		bits := i.which(equal, l.value(level), values)
+		CMPL(bits, U32(1<<l.lanes()-1))
+		JNE(LabelRef("between"))
+		Label("found")
+		if double {
+			i.weights(s, level, 0)
+			return
+		}
+		i.weights(s, i.lower(level), 0)
+		upper := i.half()
+		i.upper(level, upper)
+		i.weights(s, upper, 1)
+	})
+
+	Label("between")
+	wish := Load(Param("last"), GP64())
+	SHRQ(U8(32), wish)
+	JNZ(LabelRef("stop"))
+	l.between(values, level, "stop")
+	JMP(LabelRef("found"))
+}

@@ -1,0 +1,252 @@
+// Package flood writes the vector instructions of the flood fill.
+package flood
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// Write writes all functions of an instruction set.
+func Write(isa string) {
+	flood("floodFacesAVX512", false)
+	flood("floodCornersAVX512", true)
+	alone("aloneFacesAVX512", false)
+	alone("aloneCornersAVX512", true)
+}
+
+// Boolean functions of three operands a, b and c; the first one is the destination.
+const (
+	orAnd    = 0xf8 // a | b & c
+	orAndNot = 0xf4 // a | b &^ c
+	or       = 0xfe // a | b | c
+)
+
+const vector = 8 // words
+
+// lanesOf sets the first lanes of a mask, one per word, at most all of them.
+func lanesOf(words, lanes Register) {
+	const all = 0xff
+	some, most := GP32(), GP64()
+	MOVQ(I32(vector), most) // BZHI reads only the lowest byte of its bit count
+	CMPQ(words, most)
+	CMOVQLT(words, most)
+	MOVL(I32(all), some)
+	BZHIL(most.As32(), some, some)
+	KMOVB(some, lanes)
+}
+
+// flood writes a function that grows the main component in a row of several planes: see grow.
+func flood(name string, corners bool) {
+	TEXT(name, NOSPLIT, "func(main, left *uint64, words, row, plane, apart, step, planes int)")
+	Pragma("noescape")
+	Doc(name + " grows the main component in a row of so many words in each of so many planes, " +
+		"step bytes apart, from the rows that lie row and plane bytes further, " +
+		"and at corners from those apart bytes beside the second one.")
+	zero, ones, lowest := ZMM(), ZMM(), ZMM()
+	VPXORQ(zero, zero, zero)
+	VPTERNLOGQ(U8(0xff), ones, ones, ones)
+	VPSRLQ(U8(63), ones, lowest)
+	bases := []Register{Load(Param("main"), GP64()), Load(Param("left"), GP64())}
+	more := func(from Register, param string) Register {
+		base := Load(Param(param), GP64())
+		ADDQ(from, base)
+		bases = append(bases, base)
+		return base
+	}
+	main, left := bases[0], bases[1]
+	sources := []Register{main, more(main, "row"), more(main, "plane")}
+	if corners {
+		beyond := more(sources[2], "apart")
+		before := GP64()
+		MOVQ(sources[2], before)
+		SUBQ(beyond, before)
+		ADDQ(sources[2], before)
+		bases = append(bases, before)
+		sources = append(sources, beyond, before)
+	}
+	planes := Load(Param("planes"), GP64())
+	at, words, carry, lanes := GP64(), GP64(), GP32(), K()
+	last := ZMM()
+	Label("plane")
+	XORQ(at, at)
+	XORL(carry, carry)
+	Load(Param("words"), words)
+	if corners {
+		VPXORQ(last, last, last)
+	}
+	Label("vector")
+	lanesOf(words, lanes)
+	of := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: vector} }
+	v, runs := ZMM(), ZMM()
+	VMOVDQU64_Z(of(left), lanes, runs)
+	VMOVDQU64_Z(of(main), lanes, v)
+	for _, source := range sources[1:] {
+		VPORQ(of(source), v, lanes, v)
+	}
+	if corners { // also the bits on both sides
+		lesser, greater := ZMM(), ZMM()
+		VALIGNQ(U8(vector-1), last, v, lesser)
+		VALIGNQ(U8(1), v, zero, greater)
+		VMOVDQA64(v, last)
+		VPSHLDQ(U8(1), lesser, last, lesser)
+		VPSHRDQ(U8(1), greater, last, greater)
+		VPTERNLOGQ(U8(or), greater, lesser, v)
+	}
+	VPANDQ(runs, v, v)
+	// The carry runs to the end of a run in its word.
+	upwards := func(v VecVirtual) {
+		sum := ZMM()
+		VPADDQ(runs, v, sum)
+		VPTERNLOGQ(U8(orAndNot), sum, runs, v)
+	}
+	upwards(v)
+	// Likewise from word to word, where each word is a bit of a mask.
+	ends, passes := K(), K()
+	VPMOVQ2M(v, ends)
+	VPCMPEQQ(ones, runs, passes)
+	e, p, begins := GP32(), GP32(), GP32()
+	KMOVB(ends, e)
+	KMOVB(passes, p)
+	LEAL(Mem{Base: carry, Index: e, Scale: 2}, e)
+	MOVL(p, begins)
+	ANDL(e, begins)
+	ADDL(p, begins)
+	XORL(p, begins)
+	ORL(e, begins)
+	MOVL(begins, carry)
+	SHRL(U8(vector), carry)
+	begun, next := K(), ZMM()
+	KMOVB(begins, begun)
+	VPANDQ_Z(lowest, runs, begun, next)
+	upwards(next)
+	VPORQ(next, v, v)
+	// Grow down by seven voxels: reach has the bits followed by enough more of their run.
+	reach := runs
+	for by := uint8(1); by < 8; by *= 2 {
+		down := ZMM()
+		VPSRLQ(U8(by), v, down)
+		VPTERNLOGQ(U8(orAnd), reach, down, v)
+		if by < 4 {
+			further := ZMM()
+			VPSRLQ(U8(by), reach, further)
+			VPANDQ(reach, further, further)
+			reach = further
+		}
+	}
+	down := ZMM()
+	VALIGNQ(U8(1), v, zero, down)
+	VPSLLQ(U8(63), down, down)
+	VPTERNLOGQ(U8(orAnd), runs, down, v)
+	VMOVDQU64(v, lanes, of(main))
+	ADDQ(I32(vector), at)
+	SUBQ(I32(vector), words)
+	JG(LabelRef("vector"))
+	step := Load(Param("step"), GP64())
+	for _, base := range bases {
+		ADDQ(step, base)
+	}
+	DECQ(planes)
+	JNZ(LabelRef("plane"))
+	VZEROUPPER()
+	RET()
+}
+
+// alone writes a function that removes voxels without a neighbour: see alone in Go.
+func alone(name string, corners bool) {
+	TEXT(name, NOSPLIT, "func(main, left *uint64, words, row, plane int) int")
+	Pragma("noescape")
+	Doc(name + " takes voxels that have no neighbour of what is left from so many words, " +
+		"and puts those that touch the main component into it; it counts the others. " +
+		"Rows and planes are so many bytes apart, at corners too.")
+	main, left := Load(Param("main"), GP64()), Load(Param("left"), GP64())
+	words, row, plane := Load(Param("words"), GP64()), Load(Param("row"), GP64()), Load(Param("plane"), GP64())
+	rows, planes := GP64(), GP64() // distances back
+	MOVQ(row, rows)
+	NEGQ(rows)
+	MOVQ(plane, planes)
+	NEGQ(planes)
+	var across [4]Register // in the two adjacent planes
+	if corners {
+		for i, way := range [4][2]Register{{planes, rows}, {planes, row}, {plane, rows}, {plane, row}} {
+			across[i] = GP64()
+			LEAQ(Mem{Base: way[0], Index: way[1], Scale: 1}, across[i])
+		}
+	}
+	count := ZMM()
+	VPXORQ(count, count, count)
+	Label("vector")
+	lanes := K()
+	lanesOf(words, lanes)
+	v, is := ZMM(), K()
+	VMOVDQU64_Z(Mem{Base: left}, lanes, v)
+	VPTESTMQ(v, v, is)
+	KORTESTB(is, is)
+	JZ(LabelRef("next"))
+	// near returns the voxels adjacent to the voxels at a base.
+	near := func(base Register) VecVirtual {
+		const word = 8 // bytes
+		beside, lesser, greater := ZMM(), ZMM(), ZMM()
+		of := func(by Register, disp int) Mem {
+			m := Mem{Base: base, Disp: disp}
+			if by != nil {
+				m.Index, m.Scale = by, 1
+			}
+			return m
+		}
+		VMOVDQU64_Z(of(rows, 0), lanes, beside)
+		for _, by := range []Register{row, planes, plane} {
+			VPORQ(of(by, 0), beside, lanes, beside)
+		}
+		VMOVDQU64_Z(of(nil, -word), lanes, lesser)
+		VMOVDQU64_Z(of(nil, word), lanes, greater)
+		wide := ZMM()
+		VMOVDQU64_Z(of(nil, 0), lanes, wide)
+		if corners {
+			for _, by := range across {
+				VPORQ(of(by, 0), beside, lanes, beside)
+			}
+			VPORQ(beside, wide, wide)
+			for _, by := range append([]Register{rows, row, planes, plane}, across[:]...) {
+				VPORQ(of(by, -word), lesser, lanes, lesser)
+				VPORQ(of(by, word), greater, lanes, greater)
+			}
+		}
+		VPSHLDQ(U8(1), lesser, wide, lesser)
+		VPSHRDQ(U8(1), greater, wide, greater)
+		VPTERNLOGQ(U8(or), greater, lesser, beside)
+		return beside
+	}
+	single := ZMM()
+	VPANDNQ(v, near(left), single)
+	VPTESTMQ(single, single, is)
+	KORTESTB(is, is)
+	JZ(LabelRef("next"))
+	VPANDNQ(v, single, v)
+	VMOVDQU64(v, lanes, Mem{Base: left})
+	touching := ZMM()
+	VPANDQ(near(main), single, touching)
+	VPANDNQ(single, touching, single)
+	VPORQ(Mem{Base: main}, touching, lanes, touching)
+	VMOVDQU64(touching, lanes, Mem{Base: main})
+	VPOPCNTQ(single, single)
+	VPADDQ(single, count, count)
+	Label("next")
+	ADDQ(I32(8*vector), main)
+	ADDQ(I32(8*vector), left)
+	SUBQ(I32(vector), words)
+	JG(LabelRef("vector"))
+	half, sum := YMM(), GP64()
+	VEXTRACTI64X4(U8(1), count, half)
+	VPADDQ(half, count.AsY(), half)
+	quarter := XMM()
+	VEXTRACTI128(U8(1), half, quarter)
+	VPADDQ(quarter, half.AsX(), quarter)
+	VMOVQ(quarter, sum)
+	total := GP64()
+	VPEXTRQ(U8(1), quarter, total)
+	ADDQ(sum, total)
+	Store(total, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,344 @@
+package flow
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// A machine is the set of vector registers of an instruction set, with its name in functions and
+// prose.
+type machine struct {
+	suffix string
+	lanes  int // values of float32 in a vector
+	vector func() VecVirtual
+	half   func() VecVirtual // as many values of float32 as a vector has of float64
+}
+
+var (
+	avx512 = machine{"512", 16, ZMM, YMM}
+	avx2   = machine{"256", 8, YMM, XMM}
+)
+
+// cells generates the kit of a multigrid solver; the portable kit documents it.
+func (m machine) cells() {
+	m.relax("begin", false)
+	m.relax("relax", true)
+	m.remain()
+	m.rest()
+	m.blend()
+	m.axpy("turn", false)
+	m.axpy("advance", true)
+	m.dot()
+}
+
+// A loop is a function over a row of cells, with registers for its parameters.
+type loop struct {
+	machine
+	at map[string]Register
+	x  Register
+	n  Register
+}
+
+// begin is the start of a function with these lists.
+func (m machine) begin(name, doc, signature string, lists ...string) *loop {
+	TEXT(name+m.suffix, NOSPLIT, signature)
+	Pragma("noescape")
+	Doc(name + m.suffix + " " + doc)
+	l := &loop{m, map[string]Register{}, GP64(), GP64()}
+	for _, p := range lists {
+		l.at[p] = Load(Param(p), GP64())
+	}
+	Load(Param("n"), l.n)
+	XORQ(l.x, l.x)
+	return l
+}
+
+// of addresses list[x+by].
+func (l *loop) of(list string, by int) Mem {
+	return Mem{Base: l.at[list], Index: l.x, Scale: lane, Disp: by * lane}
+}
+
+// address returns the address of a parameter.
+func address(param string) Mem {
+	a, err := Param(param).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return a.Addr
+}
+
+// each is a parameter of float32 in every lane.
+func (l *loop) each(param string) VecVirtual {
+	v := l.vector()
+	VBROADCASTSS(address(param), v)
+	return v
+}
+
+// all loops over the row, by values at a time.
+func (l *loop) all(by int, body func()) {
+	Label("more")
+	body()
+	ADDQ(U8(by), l.x)
+	CMPQ(l.x, l.n)
+	JLT(LabelRef("more"))
+}
+
+func end() {
+	VZEROUPPER()
+	RET()
+}
+
+// zero is 0 in every lane.
+func (l *loop) zero() VecVirtual {
+	v := l.vector()
+	if l.lanes == 16 {
+		VPXORD(v, v, v)
+	} else {
+		VXORPS(v, v, v)
+	}
+	return v
+}
+
+const around = "u, north, south, below, above"
+
+var (
+	lists  = []string{"u", "north", "south", "below", "above", "link", "width"}
+	linked = []string{"linkNorth", "linkSouth", "linkBelow", "linkAbove"}
+)
+
+// neighbourSum sums the linked neighbours of a cell.
+func (l *loop) neighbourSum(along VecVirtual, links []VecVirtual) VecVirtual {
+	sum, t := l.vector(), l.vector()
+	VMOVUPS(l.of("link", 0), sum)
+	VMULPS(l.of("u", -1), sum, sum)
+	VMOVUPS(l.of("link", 1), t)
+	VMULPS(l.of("u", 1), t, t)
+	VADDPS(t, sum, sum)
+	VMULPS(along, sum, sum)
+	pairs := [2]VecVirtual{l.vector(), l.vector()}
+	for i, p := range pairs {
+		VMULPS(l.of(lists[1+2*i], 0), links[2*i], p)
+		VMULPS(l.of(lists[2+2*i], 0), links[2*i+1], t)
+		VADDPS(t, p, p)
+	}
+	VADDPS(pairs[1], pairs[0], pairs[0])
+	VMULPS(l.of("width", 0), pairs[0], pairs[0])
+	VADDPS(pairs[0], sum, sum)
+	return sum
+}
+
+// links are the parameters of the rows around one.
+func (l *loop) links() (along VecVirtual, links []VecVirtual) {
+	along = l.each("along")
+	for _, p := range linked {
+		links = append(links, l.each(p))
+	}
+	return along, links
+}
+
+// relax sets the cells of one colour from F and, with neighbours, from the cells around them.
+func (m machine) relax(name string, neighbours bool) {
+	var l *loop
+	if neighbours {
+		l = m.begin(name, "sets the cells of a colour so that their equations hold.", "func("+around+", f, inv, link, width *float32, n int, along, linkNorth, linkSouth, linkBelow, linkAbove float32, colour uint64)", append(lists, "f", "inv")...)
+	} else {
+		l = m.begin(name, "sets the cells of a colour to f·inv, and the others to 0.", "func(u, f, inv *float32, n int, colour uint64)", "u", "f", "inv")
+	}
+	colour := Load(Param("colour"), GP64())
+	var one, two Register // the cells of the colour, and of AVX2 the sign bits that choose them
+	if m.lanes == 16 {
+		k := K()
+		KMOVW(colour.(GPVirtual).As32(), k)
+		one = k
+	} else {
+		// All ones where the number of the cell, or that and one, is odd.
+		v := YMM()
+		t := XMM()
+		VMOVQ(colour, t)
+		VPBROADCASTQ(t, v)
+		two = v
+	}
+	var along VecVirtual
+	var links []VecVirtual
+	if neighbours {
+		along, links = l.links()
+	}
+	l.all(m.lanes, func() {
+		var v VecVirtual
+		if neighbours {
+			v = l.neighbourSum(along, links)
+			VADDPS(l.of("f", 0), v, v)
+		} else {
+			v = l.vector()
+			VMOVUPS(l.of("f", 0), v)
+		}
+		VMULPS(l.of("inv", 0), v, v)
+		switch {
+		case m.lanes == 16 && neighbours:
+			VMOVUPS(v, one, l.of("u", 0))
+		case m.lanes == 16:
+			VMOVUPS_Z(v, one, v)
+			VMOVUPS(v, l.of("u", 0))
+		case neighbours:
+			u := l.vector()
+			VMOVUPS(l.of("u", 0), u)
+			VBLENDVPS(two, v, u, u)
+			VMOVUPS(u, l.of("u", 0))
+		default:
+			VANDPS(two, v, v)
+			VMOVUPS(v, l.of("u", 0))
+		}
+	})
+	end()
+}
+
+func (m machine) remain() {
+	l := m.begin("remain", "sets to to what is left of f.", "func(to, "+around+", f, diag, link, width *float32, n int, along, linkNorth, linkSouth, linkBelow, linkAbove float32)", append(lists, "to", "f", "diag")...)
+	along, links := l.links()
+	l.all(m.lanes, func() {
+		v, t := l.neighbourSum(along, links), l.vector()
+		VADDPS(l.of("f", 0), v, v)
+		VMOVUPS(l.of("diag", 0), t)
+		VMULPS(l.of("u", 0), t, t)
+		VSUBPS(t, v, v)
+		VMOVUPS(v, l.of("to", 0))
+	})
+	end()
+}
+
+// rest is in float64, with one sum for each of eight values that lie side by side.
+func (m machine) rest() {
+	l := m.begin("rest", "keeps what is left of the equations, and adds up its squares and its products with u, eight sums each.", "func(sums *float64, to, "+around+", link, width, over, b, v0 *float32, n int, along, linkNorth, linkSouth, linkBelow, linkAbove, scale float64)", append(lists, "to", "over", "b", "v0")...)
+	along := l.vector()
+	VBROADCASTSD(address("along"), along)
+	var squares, products []VecVirtual
+	parts := 16 / m.lanes
+	for range parts {
+		squares, products = append(squares, l.zero()), append(products, l.zero())
+	}
+	l.all(8, func() {
+		for part := range parts {
+			by := part * m.lanes / 2
+			u, e, t, w := l.vector(), l.vector(), l.vector(), l.vector()
+			VCVTPS2PD(l.of("u", by), u)
+			less := func(list string, by int, to VecVirtual) {
+				VCVTPS2PD(l.of(list, by), to)
+				VSUBPD(u, to, to)
+			}
+			less("u", by-1, e)
+			VCVTPS2PD(l.of("link", by), w)
+			VMULPD(w, e, e)
+			less("u", by+1, t)
+			VCVTPS2PD(l.of("link", by+1), w)
+			VMULPD(w, t, t)
+			VADDPD(t, e, e)
+			VMULPD(along, e, e)
+			pairs := [2]VecVirtual{l.vector(), l.vector()}
+			for i, p := range pairs {
+				less(lists[1+2*i], by, p)
+				VBROADCASTSD(address(linked[2*i]), w)
+				VMULPD(w, p, p)
+				less(lists[2+2*i], by, t)
+				VBROADCASTSD(address(linked[2*i+1]), w)
+				VMULPD(w, t, t)
+				VADDPD(t, p, p)
+			}
+			VADDPD(pairs[1], pairs[0], pairs[0])
+			VCVTPS2PD(l.of("width", by), w)
+			VMULPD(w, pairs[0], pairs[0])
+			VADDPD(pairs[0], e, e)
+			VMULPD(along, w, w)
+			VCVTPS2PD(l.of("b", by), t)
+			VMULPD(t, w, w)
+			less("v0", by, t)
+			VMULPD(t, w, w)
+			VADDPD(w, e, e)
+			VBROADCASTSD(address("scale"), t)
+			VMULPD(e, t, t)
+			kept := m.half()
+			if m.lanes == 16 {
+				VCVTPD2PS(t, kept)
+			} else {
+				VCVTPD2PSY(t, kept)
+			}
+			VMOVUPS(kept, l.of("to", by))
+			VCVTPS2PD(l.of("over", by), t)
+			VMULPD(e, t, t)
+			VMULPD(t, t, t)
+			VADDPD(t, squares[part], squares[part])
+			VMULPD(u, e, e)
+			VADDPD(e, products[part], products[part])
+		}
+	})
+	to := Load(Param("sums"), GP64())
+	for i, v := range append(squares, products...) {
+		VMOVUPD(v, Mem{Base: to, Disp: i * m.lanes * lane})
+	}
+	end()
+}
+
+func (m machine) blend() {
+	l := m.begin("blend", "adds four rows, each times its share.", "func(dst, a, b, c, d *float32, n int, wa, wb, wc, wd float32)", "dst", "a", "b", "c", "d")
+	var w []VecVirtual
+	for _, p := range []string{"wa", "wb", "wc", "wd"} {
+		w = append(w, l.each(p))
+	}
+	l.all(m.lanes, func() {
+		one, two, t := l.vector(), l.vector(), l.vector()
+		VMULPS(l.of("a", 0), w[0], one)
+		VMULPS(l.of("b", 0), w[1], t)
+		VADDPS(t, one, one)
+		VMULPS(l.of("c", 0), w[2], two)
+		VMULPS(l.of("d", 0), w[3], t)
+		VADDPS(t, two, two)
+		VADDPS(two, one, one)
+		VADDPS(l.of("dst", 0), one, one)
+		VMOVUPS(one, l.of("dst", 0))
+	})
+	end()
+}
+
+// axpy is to = to + by·from, or from + by·to.
+func (m machine) axpy(name string, add bool) {
+	doc := "sets to to from + by·to."
+	if add {
+		doc = "adds by·from to to."
+	}
+	l := m.begin(name, doc, "func(to, from *float32, n int, by float32)", "to", "from")
+	by := l.each("by")
+	times, plus := "to", "from"
+	if add {
+		times, plus = plus, times
+	}
+	l.all(m.lanes, func() {
+		v := l.vector()
+		VMULPS(l.of(times, 0), by, v)
+		VADDPS(l.of(plus, 0), v, v)
+		VMOVUPS(v, l.of("to", 0))
+	})
+	end()
+}
+
+func (m machine) dot() {
+	l := m.begin("dot", "adds up products in float64, eight sums.", "func(sums *float64, a, b *float32, n int)", "a", "b")
+	var sums []VecVirtual
+	for range 16 / m.lanes {
+		sums = append(sums, l.zero())
+	}
+	l.all(8, func() {
+		for part, sum := range sums {
+			by := part * m.lanes / 2
+			a, b := l.vector(), l.vector()
+			VCVTPS2PD(l.of("a", by), a)
+			VCVTPS2PD(l.of("b", by), b)
+			VMULPD(b, a, a)
+			VADDPD(a, sum, sum)
+		}
+	})
+	to := Load(Param("sums"), GP64())
+	for i, v := range sums {
+		VMOVUPD(v, Mem{Base: to, Disp: i * m.lanes * lane})
+	}
+	end()
+}

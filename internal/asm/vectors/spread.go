@@ -1,0 +1,38 @@
+package vectors
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// spread finds the least and the greatest values, and the largest pattern without its sign.
+func (i isa) spread() {
+	name := "spread" + i.name
+	TEXT(name, NOSPLIT, "func(to, values *float32, n int)")
+	Pragma("noescape")
+	Doc(name+" lowers the first vector at to to the values of n vectors, raises the second to them, and the third",
+		"to their patterns without their signs, which are as ordered as whole numbers; each lane for itself.")
+	to, values := Load(Param("to"), GP64()), Load(Param("values"), GP64())
+	least, most, farthest, pattern := i.wide(), i.wide(), i.wide(), i.wide()
+	for k, v := range []VecVirtual{least, most, farthest} {
+		VMOVUPS(Mem{Base: to, Disp: k * i.bytes}, v)
+	}
+	signless := GLOBL("signless"+i.name, RODATA|NOPTR)
+	for k := range i.bytes / 4 {
+		DATA(4*k, U32(0x7fffffff))
+	}
+	VMOVUPS(signless, pattern)
+	i.forward(func(at Register) {
+		v, far := i.wide(), i.wide()
+		VMOVUPS(Mem{Base: values, Index: at, Scale: 1}, v)
+		i.and(pattern, v, far)
+		VMINPS(v, least, least)
+		VMAXPS(v, most, most)
+		VPMAXUD(far, farthest, farthest)
+	})
+	for k, v := range []VecVirtual{least, most, farthest} {
+		VMOVUPS(v, Mem{Base: to, Disp: k * i.bytes})
+	}
+	end()
+}
