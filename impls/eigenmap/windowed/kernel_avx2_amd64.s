@@ -71,6 +71,6 @@ eight:
 	VEXTRACTF128 $0x01, Y1, X0
 	VADDPD       X1, X0, X0
 	VHADDPD      X0, X0, X0
-	MOVSD        X0, ret+40(FP)
 	VZEROUPPER
+	MOVSD        X0, ret+40(FP)
 	RET

@@ -3,8 +3,8 @@ package betti
 
 import (
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // Write writes all functions of an instruction set.
@@ -26,43 +26,32 @@ func Write(isa string) {
 // pack writes a function that sets the bits of rows. word packs 64 voxels, and last packs the
 // incomplete last word of a row.
 func pack(name string, begin func(limit Mem), word func(from, to Mem), last func(from, to Mem, tail Register)) {
-	TEXT(name, NOSPLIT, "func(to *uint64, from *byte, stride, words, tail, rows int, limit uint8)")
-	Pragma("noescape")
-	Doc(name + " sets the bits of so many rows of bytes that are not above a limit: of so many words, and, where it " +
-		"can, of a tail of fewer than 64 bytes. Rows of bits are so many bytes apart.")
-	limit, err := Param("limit").Resolve()
-	if err != nil {
-		panic(err)
-	}
-	begin(limit.Addr)
-	to, from := Load(Param("to"), GP64()), Load(Param("from"), GP64())
-	stride, words, tail, rows := Load(Param("stride"), GP64()), Load(Param("words"), GP64()), Load(Param("tail"), GP64()),
-		Load(Param("rows"), GP64())
+	Func(name, "func(to *uint64, from *byte, stride, words, tail, rows int, limit uint8)",
+		"sets the bits of so many rows of bytes that are not above a limit: of so many words, and, where it "+
+			"can, of a tail of fewer than 64 bytes. Rows of bits are so many bytes apart.")
+	limit := Address("limit")
+	begin(limit)
+	to, from, stride, words, tail, rows := Arg("to"), Arg("from"), Arg("stride"), Arg("words"), Arg("tail"), Arg("rows")
 	at, n := GP64(), GP64()
 	Label("row")
 	MOVQ(to, at)
 	MOVQ(words, n)
-	TESTQ(n, n)
-	JZ(LabelRef("tail"))
+	IfZero(n, "tail")
 	Label("word")
 	word(Mem{Base: from}, Mem{Base: at})
 	ADDQ(I32(64), from)
 	ADDQ(I32(8), at)
-	DECQ(n)
-	JNZ(LabelRef("word"))
+	Repeat(n, "word")
 	Label("tail")
-	TESTQ(tail, tail)
-	JZ(LabelRef("next"))
+	IfZero(tail, "next")
 	if last != nil {
 		last(Mem{Base: from}, Mem{Base: at}, tail)
 	}
 	ADDQ(tail, from)
 	Label("next")
 	ADDQ(stride, to)
-	DECQ(rows)
-	JNZ(LabelRef("row"))
-	VZEROUPPER()
-	RET()
+	Repeat(rows, "row")
+	End()
 }
 
 func pack512() {
@@ -123,23 +112,21 @@ func first(n GPVirtual, mask OpmaskVirtual) {
 // grow512 writes a function that grows the trunk in a row of planes: see growFaces and growCorners.
 func grow512(of string, corners bool) {
 	name := of + "avx512"
-	TEXT(name, NOSPLIT, "func(main, left *uint64, row, plane, apart, step, planes, words int)")
-	Pragma("noescape")
-	Doc(name + " grows the trunk in a row of each of so many planes, which are step bytes apart, from the rows that " +
-		"lie row and plane bytes further and, at corners, from those apart bytes before and after the second one.")
-	main, left := Load(Param("main"), GP64()), Load(Param("left"), GP64())
-	step, planes := Load(Param("step"), GP64()), Load(Param("planes"), GP64())
+	Func(name, "func(main, left *uint64, row, plane, apart, step, planes, words int)",
+		"grows the trunk in a row of each of so many planes, which are step bytes apart, from the rows that "+
+			"lie row and plane bytes further and, at corners, from those apart bytes before and after the second one.")
+	main, left, step, planes := Arg("main"), Arg("left"), Arg("step"), Arg("planes")
 	ones, one, zero := ZMM(), ZMM(), ZMM()
 	VPTERNLOGQ(U8(0xff), ones, ones, ones)
 	VPSRLQ(U8(63), ones, one)
 	VPXORQ(zero, zero, zero)
-	beside, next := Load(Param("row"), GP64()), Load(Param("plane"), GP64())
+	beside, next := Arg("row"), Arg("plane")
 	ADDQ(main, beside)
 	ADDQ(main, next)
 	rows := []Register{main, left, beside, next}
 	var lesser, greater Register
 	if corners {
-		greater = Load(Param("apart"), GP64())
+		greater = Arg("apart")
 		lesser = GP64()
 		MOVQ(next, lesser)
 		SUBQ(greater, lesser)
@@ -221,21 +208,17 @@ func grow512(of string, corners bool) {
 	for _, of := range rows {
 		ADDQ(step, of)
 	}
-	DECQ(planes)
-	JNZ(LabelRef("plane"))
-	VZEROUPPER()
-	RET()
+	Repeat(planes, "plane")
+	End()
 }
 
 // down512 writes a function that grows the trunk down a row: see growDown.
 func down512() {
-	TEXT("downavx512", NOSPLIT, "func(main, left *uint64, words, step, planes int)")
-	Pragma("noescape")
-	Doc("downavx512 grows the trunk down to the begins of runs in a row of so many words, in each of so many planes, " +
-		"step bytes apart.")
+	Func("downavx512", "func(main, left *uint64, words, step, planes int)",
+		"grows the trunk down to the begins of runs in a row of so many words, in each of so many planes, "+
+			"step bytes apart.")
 	const vector, all = 8, 255 // words
-	main, left, step, planes := Load(Param("main"), GP64()), Load(Param("left"), GP64()), Load(Param("step"), GP64()),
-		Load(Param("planes"), GP64())
+	main, left, step, planes := Arg("main"), Arg("left"), Arg("step"), Arg("planes")
 	ones, lowest := ZMM(), ZMM()
 	VPTERNLOGQ(U8(0xff), ones, ones, ones)
 	VPSRLQ(U8(63), ones, lowest)
@@ -304,22 +287,19 @@ func down512() {
 	JGE(LabelRef("words"))
 	ADDQ(step, main)
 	ADDQ(step, left)
-	DECQ(planes)
-	JNZ(LabelRef("plane"))
-	VZEROUPPER()
-	RET()
+	Repeat(planes, "plane")
+	End()
 }
 
 // sift512 writes a function that counts the bits of a row without a neighbour: see sift.
 func sift512(of string, corners bool) {
 	name := of + "siftavx512"
-	TEXT(name, NOSPLIT, "func(left, main *uint64, stride, plane, words, rows int, kept uint64, some, touching *byte) "+
-		"int64")
-	Pragma("noescape")
-	Doc(name + " takes bits that have no neighbour in left from so many rows of words, but for those of words with the " +
-		"kept bits, and counts those that have none in main either. It marks the words that have some left, and those " +
-		"that touch main. Distances are of bytes.")
-	stride, plane := Load(Param("stride"), GP64()), Load(Param("plane"), GP64())
+	Func(name, "func(left, main *uint64, stride, plane, words, rows int, kept uint64, some, touching *byte) "+
+		"int64",
+		"takes bits that have no neighbour in left from so many rows of words, but for those of words with the "+
+			"kept bits, and counts those that have none in main either. It marks the words that have some left, and those "+
+			"that touch main. Distances are of bytes.")
+	stride, plane := Arg("stride"), Arg("plane")
 	var bases [2][3]GPVirtual // the previous rows of the previous, own and next plane
 	for i, param := range []string{"left", "main"} {
 		for k := range bases[i] {
@@ -340,13 +320,10 @@ func sift512(of string, corners bool) {
 	MOVQ(stride, further) // from the end of a row's vectors
 	SUBQ(words, further)
 	Load(Param("rows"), rows)
-	some, touching := Load(Param("some"), GP64()), Load(Param("touching"), GP64())
+	some, touching := Arg("some"), Arg("touching")
 	kept, sum := ZMM(), ZMM()
-	keep, err := Param("kept").Resolve()
-	if err != nil {
-		panic(err)
-	}
-	VPBROADCASTQ(keep.Addr, kept)
+	keep := Address("kept")
+	VPBROADCASTQ(keep, kept)
 	VPXORQ(sum, sum, sum)
 	mask, marks := K(), K()
 	// row returns row y of plane z, both from 0 (before) to 2 (after).
@@ -429,20 +406,17 @@ func sift512(of string, corners bool) {
 	SUBQ(I32(vector/word), words)
 	JG(LabelRef("words"))
 	ahead(further)
-	DECQ(rows)
-	JNZ(LabelRef("row"))
+	Repeat(rows, "row")
 	total(sum)
 }
 
 // characteristic512 writes a function that counts the characteristic between two planes: see
 // characteristic.
 func characteristic512() {
-	TEXT("characteristicavx512", NOSPLIT, "func(before, plane *uint64, stride, rows, words int) int64")
-	Pragma("noescape")
-	Doc("characteristicavx512 is the characteristic of the cells that begin at so many rows of vertices, of which the " +
-		"first is after the given rows of two planes, stride bytes apart.")
-	a, c := Load(Param("before"), GP64()), Load(Param("plane"), GP64())
-	stride, rows, words := Load(Param("stride"), GP64()), Load(Param("rows"), GP64()), Load(Param("words"), GP64())
+	Func("characteristicavx512", "func(before, plane *uint64, stride, rows, words int) int64",
+		"is the characteristic of the cells that begin at so many rows of vertices, of which the "+
+			"first is after the given rows of two planes, stride bytes apart.")
+	a, c, stride, rows, words := Arg("before"), Arg("plane"), Arg("stride"), Arg("rows"), Arg("words")
 	b, d, at, n := GP64(), GP64(), GP64(), GP64()
 	sum := ZMM()
 	VPXORQ(sum, sum, sum)
@@ -487,8 +461,7 @@ func characteristic512() {
 	JG(LabelRef("words"))
 	ADDQ(stride, a)
 	ADDQ(stride, c)
-	DECQ(rows)
-	JNZ(LabelRef("row"))
+	Repeat(rows, "row")
 	total(sum)
 }
 
@@ -503,7 +476,5 @@ func total(sum VecVirtual) {
 	VPADDQ(half.AsX(), sum.AsX(), sum.AsX())
 	out := GP64()
 	VMOVQ(sum.AsX(), out)
-	VZEROUPPER()
-	Store(out, ReturnIndex(0))
-	RET()
+	End(out)
 }

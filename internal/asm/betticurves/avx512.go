@@ -2,8 +2,8 @@ package betticurves
 
 import (
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // Layout as in the package: lanes are vectors, there are 27 places, and results are in the same
@@ -44,7 +44,7 @@ func store(v Op, m Mem) { VMOVDQU64(v, m) }
 // all returns a parameter broadcast to all words of a vector.
 func all(name string) VecVirtual {
 	v := ZMM()
-	VPBROADCASTQ(Load(Param(name), GP64()), v)
+	VPBROADCASTQ(Arg(name), v)
 	return v
 }
 
@@ -84,16 +84,13 @@ func ifSome(v Op, label string) {
 
 // links writes findLinks.
 func links() {
-	TEXT("linksavx512", NOSPLIT, "func(link, here, next, masks *uint64, apart, row, plane int, before, behind uint64)")
-	Pragma("noescape")
-	Doc("linksavx512 finds the links of a group: see findLinks. Distances are of bytes.")
-	link := Load(Param("link"), GP64())
-	here, next := Load(Param("here"), GP64()), Load(Param("next"), GP64())
-	apart, row, plane := Load(Param("apart"), GP64()), Load(Param("row"), GP64()), Load(Param("plane"), GP64())
+	Func("linksavx512", "func(link, here, next, masks *uint64, apart, row, plane int, before, behind uint64)",
+		"finds the links of a group: see findLinks. Distances are of bytes.")
+	link, here, next, apart, row, plane := Arg("link"), Arg("here"), Arg("next"), Arg("apart"), Arg("row"), Arg("plane")
 	back := GP64()
 	MOVQ(row, back)
 	NEGQ(back)
-	masks := Load(Param("masks"), GP64())
+	masks := Arg("masks")
 	var in [9]VecVirtual
 	for k := range in {
 		if k > 0 {
@@ -141,8 +138,7 @@ func links() {
 		}
 		store(v, Mem{Base: link, Disp: lane * k})
 	}
-	VZEROUPPER()
-	RET()
+	End()
 }
 
 // A number is one vector per bit.
@@ -192,11 +188,9 @@ func (n number) bytes(scratch, to Register, from int, keep bool) {
 
 // set writes scanSet.
 func set() {
-	TEXT("setavx512", NOSPLIT, "func(link, work *uint64, found, to *byte)")
-	Pragma("noescape")
-	Doc("setavx512 scans a group for what is found in the set: see scanSet.")
-	link, work := Load(Param("link"), GP64()), Load(Param("work"), GP64())
-	found, to := Load(Param("found"), GP64()), Load(Param("to"), GP64())
+	Func("setavx512", "func(link, work *uint64, found, to *byte)",
+		"scans a group for what is found in the set: see scanSet.")
+	link, work, found, to := Arg("link"), Arg("work"), Arg("found"), Arg("to")
 	only := func(k int) Mem { return Mem{Base: work, Disp: lane * k} }
 	left := func(k int) Mem { return Mem{Base: work, Disp: lane * (27 + k)} }
 	scratch := GP64()
@@ -324,17 +318,15 @@ func set() {
 	JMP(LabelRef("flood"))
 	Label("done")
 	MOVQ(rounds, Mem{Base: found, Disp: roundsAt})
-	VZEROUPPER()
-	RET()
+	End()
 }
 
 // around writes scanAround.
 func around() {
-	TEXT("aroundavx512", NOSPLIT, "func(link, masks *uint64, plane int, before, behind, outBefore, outBehind uint64, "+
-		"scratch *uint64, found, to *byte)")
-	Pragma("noescape")
-	Doc("aroundavx512 scans a group for what is found around the set: see scanAround. A plane of masks has so many bytes.")
-	link, masks, plane := Load(Param("link"), GP64()), Load(Param("masks"), GP64()), Load(Param("plane"), GP64())
+	Func("aroundavx512", "func(link, masks *uint64, plane int, before, behind, outBefore, outBehind uint64, "+
+		"scratch *uint64, found, to *byte)",
+		"scans a group for what is found around the set: see scanAround. A plane of masks has so many bytes.")
+	link, masks, plane := Arg("link"), Arg("masks"), Arg("plane")
 	in := [3]VecVirtual{all("before"), nil, all("behind")}
 	out := [3]VecVirtual{all("outBefore"), nil, all("outBehind")}
 	mask := load(Mem{Base: link, Disp: lane * middle})
@@ -387,7 +379,7 @@ func around() {
 		VPORQ(face[n], some, some)
 		VPORQ(only[n], open, open)
 	}
-	found := Load(Param("found"), GP64())
+	found := Arg("found")
 	store(andNot(mask, some), Mem{Base: found, Disp: minimaAt})
 	for axis, f := range [3][4]int{{1, 2, 3, 4}, {0, 2, 3, 5}, {0, 1, 4, 5}} {
 		v := ZMM()
@@ -416,7 +408,7 @@ func around() {
 	for _, v := range n {
 		VPTERNLOGQ(orNot, seen, seen, v)
 	}
-	scratch, to := Load(Param("scratch"), GP64()), Load(Param("to"), GP64())
+	scratch, to := Arg("scratch"), Arg("to")
 	n.bytes(scratch, to, faceBit, true)
 	type pair struct {
 		a, b int
@@ -469,6 +461,5 @@ func around() {
 	JMP(LabelRef("flood"))
 	Label("done")
 	MOVQ(rounds, Mem{Base: found, Disp: roundsAt})
-	VZEROUPPER()
-	RET()
+	End()
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // compare writes notAbove for all places before a voxel, for keys of size bytes. The function word
@@ -13,16 +13,15 @@ import (
 // address of their bits.
 func compare(size int, isa string, word func(own Mem, place func(k, i int) (other, bits Mem))) {
 	name := fmt.Sprintf("compare%d%s", 8*size, isa)
-	TEXT(name, NOSPLIT, "func(to *uint64, keys *byte, apart, row, plane, words int)")
-	Pragma("noescape")
-	Doc(name + " sets the bits of so many words of voxels whose neighbours are not above them, for each place before a " +
-		"voxel: the next one's lie apart bytes further. A row and a plane of keys are so many bytes.")
+	Func(name, "func(to *uint64, keys *byte, apart, row, plane, words int)",
+		"sets the bits of so many words of voxels whose neighbours are not above them, for each place before a "+
+			"voxel: the next one's lie apart bytes further. A row and a plane of keys are so many bytes.")
 	var to [5]GPVirtual
 	for i := range to {
 		to[i] = GP64()
 	}
 	Load(Param("to"), to[0])
-	apart, row, plane := Load(Param("apart"), GP64()), Load(Param("row"), GP64()), Load(Param("plane"), GP64())
+	apart, row, plane := Arg("apart"), Arg("row"), Arg("plane")
 	for i := range to[1:] {
 		LEAQ(Mem{Base: to[i], Index: apart, Scale: 1}, to[i+1])
 	}
@@ -38,7 +37,7 @@ func compare(size int, isa string, word func(own Mem, place func(k, i int) (othe
 	MOVQ(from[1], from[0])
 	SUBQ(row, from[0])
 	LEAQ(Mem{Base: from[1], Index: row, Scale: 1}, from[2])
-	n := Load(Param("words"), GP64())
+	n := Arg("words")
 	Label("word")
 	word(Mem{Base: from[4]}, func(k, i int) (other, bits Mem) {
 		switch {
@@ -57,10 +56,8 @@ func compare(size int, isa string, word func(own Mem, place func(k, i int) (othe
 	for _, p := range from {
 		ADDQ(I32(64*size), p)
 	}
-	DECQ(n)
-	JNZ(LabelRef("word"))
-	VZEROUPPER()
-	RET()
+	Repeat(n, "word")
+	End()
 }
 
 // compare512 writes compare with mask registers.

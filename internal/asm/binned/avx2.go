@@ -2,8 +2,8 @@ package binned
 
 import (
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // AVX2 has 16 registers and no mask registers. So the neighbours of a row are loaded again, and
@@ -49,12 +49,10 @@ func pair256(s, next triple) (kept, rest VecVirtual) {
 
 // column256 processes a column of vectors of two planes: see the portable kernel.
 func column256() {
-	TEXT("column256", NOSPLIT, "func(below, above *float32, owed *int32, out *uint8, stride, apart, rows int)")
-	Pragma("noescape")
-	Doc("column256 stores the changes of a column of 8 values of rows of the plane below.")
-	below, above, owed := Load(Param("below"), GP64()), Load(Param("above"), GP64()), Load(Param("owed"), GP64())
-	out, stride, apart, rows := Load(Param("out"), GP64()), Load(Param("stride"), GP64()), Load(Param("apart"), GP64()),
-		Load(Param("rows"), GP64())
+	Func("column256", "func(below, above *float32, owed *int32, out *uint8, stride, apart, rows int)",
+		"stores the changes of a column of 8 values of rows of the plane below.")
+	below, above, owed := Arg("below"), Arg("above"), Arg("owed")
+	out, stride, apart, rows := Arg("out"), Arg("stride"), Arg("apart"), Arg("rows")
 	toV, toZ := YMM(), YMM()
 	here, over := Mem{Base: below}, Mem{Base: above}
 	next := func(m Mem) Mem { return m.Idx(stride, 1) }
@@ -105,10 +103,8 @@ func column256() {
 	VPACKSSWB(high, high, high)
 	VMOVQ(high, Mem{Base: out})
 	ADDQ(apart, out)
-	DECQ(rows)
-	JNZ(LabelRef("row"))
-	VZEROUPPER()
-	RET()
+	Repeat(rows, "row")
+	End()
 }
 
 // tilted256 computes the rest of a row value by value.

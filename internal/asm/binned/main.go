@@ -3,8 +3,8 @@ package binned
 
 import (
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // The predicates of comparisons: the relation of the second operand, in Intel's order, to the
@@ -89,15 +89,13 @@ func assign(to, from triple) {
 
 // column processes a column of vectors of two planes: see the portable kernel.
 func column() {
-	TEXT("column512", NOSPLIT, "func(below, above *float32, owed *int32, out *uint8, stride, apart, rows int, mask "+
-		"uint64)")
-	Pragma("noescape")
-	Doc("column512 stores the changes of a column of 16 values of rows of the plane below, of the lanes of a mask.")
-	below, above, owed := Load(Param("below"), GP64()), Load(Param("above"), GP64()), Load(Param("owed"), GP64())
-	out, stride, apart, rows := Load(Param("out"), GP64()), Load(Param("stride"), GP64()), Load(Param("apart"), GP64()),
-		Load(Param("rows"), GP64())
+	Func("column512", "func(below, above *float32, owed *int32, out *uint8, stride, apart, rows int, mask "+
+		"uint64)",
+		"stores the changes of a column of 16 values of rows of the plane below, of the lanes of a mask.")
+	below, above, owed := Arg("below"), Arg("above"), Arg("owed")
+	out, stride, apart, rows := Arg("out"), Arg("stride"), Arg("apart"), Arg("rows")
 	mask, minusOne := K(), ZMM()
-	KMOVQ(Load(Param("mask"), GP64()), mask)
+	KMOVQ(Arg("mask"), mask)
 	VPTERNLOGD(U8(0xff), minusOne, minusOne, minusOne)
 	toV, toZ := ZMM(), ZMM()
 	v := loaded(below)
@@ -155,10 +153,8 @@ func column() {
 	ADDQ(apart, out)
 	assign(v, u)
 	assign(z, zu)
-	DECQ(rows)
-	JNZ(LabelRef("row"))
-	VZEROUPPER()
-	RET()
+	Repeat(rows, "row")
+	End()
 }
 
 // A tiltedRow is a row of Y with n values left from x on.
@@ -172,13 +168,10 @@ func (r tiltedRow) at(base Register) Mem { return Mem{Base: base, Index: r.x, Sc
 // tilted computes a row of Y, row + (of + along), by whole vectors, and calls rest for the
 // remaining values.
 func tilted(name string, lanes uint8, vector func() VecVirtual, rest func(r tiltedRow)) {
-	TEXT(name, NOSPLIT, "func(dst, row, along *float32, of float32, n int)")
-	Pragma("noescape")
-	Doc(name + " sets n values of dst to row + (of + along).")
-	r := tiltedRow{dst: Load(Param("dst"), GP64()), row: Load(Param("row"), GP64()), along: Load(Param("along"), GP64()),
-		n: Load(Param("n"), GP64()), x: GP64(), of: vector()}
+	Func(name, "func(dst, row, along *float32, of float32, n int)", "sets n values of dst to row + (of + along).")
+	r := tiltedRow{dst: Arg("dst"), row: Arg("row"), along: Arg("along"), n: Arg("n"), x: GP64(), of: vector()}
 	v := vector()
-	VBROADCASTSS(NewParamAddr("of", 24), r.of)
+	VBROADCASTSS(Address("of"), r.of)
 	XORQ(r.x, r.x)
 	Label("more")
 	CMPQ(r.n, U8(lanes))
@@ -191,8 +184,7 @@ func tilted(name string, lanes uint8, vector func() VecVirtual, rest func(r tilt
 	JMP(LabelRef("more"))
 	Label("rest")
 	rest(r)
-	VZEROUPPER()
-	RET()
+	End()
 }
 
 // tilted512 computes the rest of a row under a mask.

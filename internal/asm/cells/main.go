@@ -3,8 +3,8 @@ package cells
 
 import (
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // Write writes all functions of an instruction set.
@@ -24,18 +24,12 @@ const voxels, word = 64, 8
 // fill512 generates the function that sets a bit for each byte that is at most a limit. It clears
 // the bits of the others.
 func fill512() {
-	TEXT("fillavx512", NOSPLIT, "func(to *uint64, plane *byte, rows, words, tail int, limit uint8)")
-	Pragma("noescape")
-	Doc("fillavx512 sets the bits of so many rows of bytes that are not above a limit: of so many words and of one more, of a tail of fewer than 64 bytes.")
+	Func("fillavx512", "func(to *uint64, plane *byte, rows, words, tail int, limit uint8)",
+		"sets the bits of so many rows of bytes that are not above a limit: of so many words and of one more, of a tail of fewer than 64 bytes.")
 	limit, v := ZMM(), ZMM()
-	most, err := Param("limit").Resolve()
-	if err != nil {
-		panic(err)
-	}
-	VPBROADCASTB(most.Addr, limit)
-	to, from := Load(Param("to"), GP64()), Load(Param("plane"), GP64())
-	rows, words, tail := Load(Param("rows"), GP64()), Load(Param("words"), GP64()), Load(Param("tail"), GP64())
-	some := GP64()
+	most := Address("limit")
+	VPBROADCASTB(most, limit)
+	to, from, rows, words, tail, some := Arg("to"), Arg("plane"), Arg("rows"), Arg("words"), Arg("tail"), GP64()
 	MOVQ(I32(-1), some)
 	BZHIQ(tail, some, some)
 	mask, in := K(), K()
@@ -43,8 +37,7 @@ func fill512() {
 	n := GP64()
 	Label("row")
 	MOVQ(words, n)
-	TESTQ(n, n)
-	JZ(LabelRef("tail"))
+	IfZero(n, "tail")
 	Label("word")
 	VMOVDQU8(Mem{Base: from}, v)
 	VPSUBUSB(limit, v, v)
@@ -52,8 +45,7 @@ func fill512() {
 	KMOVQ(in, Mem{Base: to})
 	ADDQ(I32(voxels), from)
 	ADDQ(I32(word), to)
-	DECQ(n)
-	JNZ(LabelRef("word"))
+	Repeat(n, "word")
 	Label("tail")
 	VMOVDQU8_Z(Mem{Base: from}, mask, v)
 	VPSUBUSB(limit, v, v)
@@ -61,26 +53,18 @@ func fill512() {
 	KMOVQ(in, Mem{Base: to})
 	ADDQ(tail, from)
 	ADDQ(I32(word), to)
-	DECQ(rows)
-	JNZ(LabelRef("row"))
-	VZEROUPPER()
-	RET()
+	Repeat(rows, "row")
+	End()
 }
 
 func fill256() {
-	TEXT("fillavx2", NOSPLIT, "func(to *uint64, plane *byte, rows, words, tail int, limit uint8)")
-	Pragma("noescape")
-	Doc("fillavx2 sets the bits of so many rows of bytes that are not above a limit, of so many words, and leaves out one word more, of a tail.")
+	Func("fillavx2", "func(to *uint64, plane *byte, rows, words, tail int, limit uint8)",
+		"sets the bits of so many rows of bytes that are not above a limit, of so many words, and leaves out one word more, of a tail.")
 	limit, zero := YMM(), YMM()
-	most, err := Param("limit").Resolve()
-	if err != nil {
-		panic(err)
-	}
-	VPBROADCASTB(most.Addr, limit)
+	most := Address("limit")
+	VPBROADCASTB(most, limit)
 	VPXOR(zero, zero, zero)
-	to, from := Load(Param("to"), GP64()), Load(Param("plane"), GP64())
-	rows, words, tail := Load(Param("rows"), GP64()), Load(Param("words"), GP64()), Load(Param("tail"), GP64())
-	n := GP64()
+	to, from, rows, words, tail, n := Arg("to"), Arg("plane"), Arg("rows"), Arg("words"), Arg("tail"), GP64()
 	Label("row")
 	MOVQ(words, n)
 	Label("word")
@@ -94,23 +78,18 @@ func fill256() {
 	}
 	ADDQ(I32(voxels), from)
 	ADDQ(I32(word), to)
-	DECQ(n)
-	JNZ(LabelRef("word"))
+	Repeat(n, "word")
 	ADDQ(tail, from)
 	ADDQ(I32(word), to)
-	DECQ(rows)
-	JNZ(LabelRef("row"))
-	VZEROUPPER()
-	RET()
+	Repeat(rows, "row")
+	End()
 }
 
 // cells512 generates the vector code of CellsBetween.
 func cells512() {
-	TEXT("cellsavx512", NOSPLIT, "func(below, above *uint64, stride, rows, words int) int64")
-	Pragma("noescape")
-	Doc("cellsavx512 counts the cells that start at so many rows of vertices, each between a row and the next one of two planes: rows are stride bytes apart.")
-	b0, a0 := Load(Param("below"), GP64()), Load(Param("above"), GP64())
-	stride, rows := Load(Param("stride"), GP64()), Load(Param("rows"), GP64())
+	Func("cellsavx512", "func(below, above *uint64, stride, rows, words int) int64",
+		"counts the cells that start at so many rows of vertices, each between a row and the next one of two planes: rows are stride bytes apart.")
+	b0, a0, stride, rows := Arg("below"), Arg("above"), Arg("stride"), Arg("rows")
 	b1, a1, at, n := GP64(), GP64(), GP64(), GP64()
 	sum := ZMM()
 	VPXORQ(sum, sum, sum)
@@ -163,8 +142,7 @@ func cells512() {
 	JG(LabelRef("words"))
 	ADDQ(stride, b0)
 	ADDQ(stride, a0)
-	DECQ(rows)
-	JNZ(LabelRef("row"))
+	Repeat(rows, "row")
 	half := ZMM()
 	VEXTRACTI64X4(U8(1), sum, half.AsY())
 	VPADDQ(half.AsY(), sum.AsY(), sum.AsY())
@@ -174,7 +152,5 @@ func cells512() {
 	VPADDQ(half.AsX(), sum.AsX(), sum.AsX())
 	out := GP64()
 	VMOVQ(sum.AsX(), out)
-	VZEROUPPER()
-	Store(out, ReturnIndex(0))
-	RET()
+	End(out)
 }

@@ -4,8 +4,8 @@ import (
 	"math"
 
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // Certify writes the functions for the definition's graph of patches: weights, and products with
@@ -31,10 +31,9 @@ const terms = 12
 // weigh writes the weights of eight patches at a time. It computes differences of pairs of features
 // in 16 bits and adds their squares in 32 bits. exp is a power of two times the series.
 func weigh() {
-	TEXT("weigh256", NOSPLIT, "func(to *float64, pairs *int32, stride int, own *int32, count int, apart *float64, "+
-		"beside, byFeature float64, eights int)")
-	Pragma("noescape")
-	Doc("weigh256 sets eights times eight numbers to exp(−d·byFeature − apart − beside), 0 where that is less than",
+	Func("weigh256", "func(to *float64, pairs *int32, stride int, own *int32, count int, apart *float64, "+
+		"beside, byFeature float64, eights int)",
+		"sets eights times eight numbers to exp(−d·byFeature − apart − beside), 0 where that is less than",
 		"exp(−708). d is the square of the distance of the features in own from those in pairs: of each patch two",
 		"features to a number, so many of which own has, and those of a patch are stride bytes apart.")
 	tiny, log2e := constant("tiny", 708), constant("log2e", -math.Log2E)
@@ -48,15 +47,15 @@ func weigh() {
 		}
 		series[k] = constant("series"+string(rune('a'+k)), 1/factorial)
 	}
-	to, pairs, stride := Load(Param("to"), GP64()), Load(Param("pairs"), GP64()), Load(Param("stride"), GP64())
-	own, count, apart := Load(Param("own"), GP64()), Load(Param("count"), GP64()), Load(Param("apart"), GP64())
+	to, pairs, stride := Arg("to"), Arg("pairs"), Arg("stride")
+	own, count, apart := Arg("own"), Arg("count"), Arg("apart")
 	one := XMM()
 	beside, by := YMM(), YMM()
 	Load(Param("beside"), one)
 	VBROADCASTSD(one, beside)
 	Load(Param("byFeature"), one)
 	VBROADCASTSD(one, by)
-	n := Load(Param("eights"), GP64())
+	n := Arg("eights")
 	Label("weighs")
 	square := YMM()
 	VPXOR(square, square, square)
@@ -72,8 +71,7 @@ func weigh() {
 	VPADDD(d, square, square)
 	ADDQ(stride, at)
 	ADDQ(Imm(4), mine)
-	DECQ(left)
-	JNZ(LabelRef("features"))
+	Repeat(left, "features")
 	quarter := XMM()
 	VEXTRACTI128(U8(1), square, quarter)
 	for half, of := range []Register{square.AsX(), quarter} {
@@ -101,10 +99,8 @@ func weigh() {
 	ADDQ(U8(32), pairs)
 	ADDQ(U8(64), apart)
 	ADDQ(U8(64), to)
-	DECQ(n)
-	JNZ(LabelRef("weighs"))
-	VZEROUPPER()
-	RET()
+	Repeat(n, "weighs")
+	End()
 }
 
 // total sums the numbers of two vectors.
@@ -127,14 +123,13 @@ func zeros() (list [2]VecVirtual) {
 
 // flowOfRuns writes the flow to a node, and its energy.
 func flowOfRuns() {
-	TEXT("flow256", NOSPLIT, "func(u, weights *float64, own float64, eights int) (sum, energy float64)")
-	Pragma("noescape")
-	Doc("flow256 is the sums of w(own − u) and of w(own − u)² of eights times eight numbers u and weights w.")
-	u, w := Load(Param("u"), GP64()), Load(Param("weights"), GP64())
+	Func("flow256", "func(u, weights *float64, own float64, eights int) (sum, energy float64)",
+		"is the sums of w(own − u) and of w(own − u)² of eights times eight numbers u and weights w.")
+	u, w := Arg("u"), Arg("weights")
 	own, one := YMM(), XMM()
 	Load(Param("own"), one)
 	VBROADCASTSD(one, own)
-	n := Load(Param("eights"), GP64())
+	n := Arg("eights")
 	sums, energies := zeros(), zeros()
 	Label("flows")
 	for k := range sums {
@@ -146,20 +141,17 @@ func flowOfRuns() {
 	}
 	ADDQ(U8(numbers), u)
 	ADDQ(U8(numbers), w)
-	DECQ(n)
-	JNZ(LabelRef("flows"))
+	Repeat(n, "flows")
 	Store(total(sums[0], sums[1]), ReturnIndex(0))
 	Store(total(energies[0], energies[1]), ReturnIndex(1))
-	VZEROUPPER()
-	RET()
+	End()
 }
 
 // product writes the dot product with float32 weights.
 func product() {
-	TEXT("product256", NOSPLIT, "func(x *float64, weights *float32, eights int) float64")
-	Pragma("noescape")
-	Doc("product256 is the product of eights times eight numbers and weights.")
-	x, w, n := Load(Param("x"), GP64()), Load(Param("weights"), GP64()), Load(Param("eights"), GP64())
+	Func("product256", "func(x *float64, weights *float32, eights int) float64",
+		"is the product of eights times eight numbers and weights.")
+	x, w, n := Arg("x"), Arg("weights"), Arg("eights")
 	sums := zeros()
 	Label("products")
 	for k, s := range sums {
@@ -169,9 +161,6 @@ func product() {
 	}
 	ADDQ(U8(weights), w)
 	ADDQ(U8(numbers), x)
-	DECQ(n)
-	JNZ(LabelRef("products"))
-	Store(total(sums[0], sums[1]), ReturnIndex(0))
-	VZEROUPPER()
-	RET()
+	Repeat(n, "products")
+	End(total(sums[0], sums[1]))
 }

@@ -2,8 +2,8 @@ package eigenmap
 
 import (
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // The numbers of rows that inertia multiplies at a time: of the first matrix and of the second.
@@ -14,14 +14,10 @@ const (
 
 // Inertia writes the products of the dense part of LDLᵀ.
 func Inertia(string) {
-	TEXT("less256", NOSPLIT, "func(c *float64, ldc int, a *float64, lda int, b *float64, ldb int, fours int)")
-	Pragma("noescape")
-	Doc("less256 takes from 4 × 3 numbers of c the products of four rows of a and three rows of b, of four times",
+	Func("less256", "func(c *float64, ldc int, a *float64, lda int, b *float64, ldb int, fours int)",
+		"takes from 4 × 3 numbers of c the products of four rows of a and three rows of b, of four times",
 		"fours numbers each. Rows are ldc, lda and ldb bytes apart.")
-	c, ldc := Load(Param("c"), GP64()), Load(Param("ldc"), GP64())
-	a, lda := Load(Param("a"), GP64()), Load(Param("lda"), GP64())
-	b, ldb := Load(Param("b"), GP64()), Load(Param("ldb"), GP64())
-	n := Load(Param("fours"), GP64())
+	c, ldc, a, lda, b, ldb, n := Arg("c"), Arg("ldc"), Arg("a"), Arg("lda"), Arg("b"), Arg("ldb"), Arg("fours")
 	third, third2 := GP64(), GP64() // of a, the fourth row; of b, the third
 	LEAQ(Mem{Base: lda, Index: lda, Scale: 2}, third)
 	MOVQ(ldb, third2)
@@ -51,8 +47,7 @@ func Inertia(string) {
 	}
 	ADDQ(U8(32), a)
 	ADDQ(U8(32), b)
-	DECQ(n)
-	JNZ(LabelRef("multiply"))
+	Repeat(n, "multiply")
 	for i := range sums {
 		for j, s := range sums[i] {
 			high, to := XMM(), Mem{Base: c, Disp: 8 * j}
@@ -68,6 +63,5 @@ func Inertia(string) {
 			ADDQ(ldc, c)
 		}
 	}
-	VZEROUPPER()
-	RET()
+	End()
 }

@@ -3,8 +3,8 @@ package eigenmap
 
 import (
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // Multigrid writes products and sums of vectors stored side by side, and smoothing.
@@ -27,15 +27,12 @@ const (
 
 // cells writes a loop over n cells.
 func cells(n Register, body func()) {
-	TESTQ(n, n)
-	JZ(LabelRef("end"))
+	IfZero(n, "end")
 	Label("more")
 	body()
-	DECQ(n)
-	JNZ(LabelRef("more"))
+	Repeat(n, "more")
 	Label("end")
-	VZEROUPPER()
-	RET()
+	End()
 }
 
 // gram writes the sums of products of all lanes of a, times mass, with all of b.
@@ -44,23 +41,20 @@ func gram(name string, mass bool) {
 	if mass {
 		signature = "func(to, a, b, mass *float64, n int)"
 	}
-	TEXT(name, NOSPLIT, signature)
-	Pragma("noescape")
-	Doc(name + " adds the products of each lane of n cells of a with each of b, a's first.")
-	to, a, b := Load(Param("to"), GP64()), Load(Param("a"), GP64()), Load(Param("b"), GP64())
+	Func(name, signature, "adds the products of each lane of n cells of a with each of b, a's first.")
+	to, a, b := Arg("to"), Arg("a"), Arg("b")
 	var m Register
 	if mass {
-		m = Load(Param("mass"), GP64())
+		m = Arg("mass")
 	}
-	n := Load(Param("n"), GP64())
+	n := Arg("n")
 	sums := [4]VecVirtual{YMM(), YMM(), YMM(), YMM()}
 	for k, s := range sums {
 		VMOVUPD(Mem{Base: to, Disp: k * cell}, s)
 	}
 	// The sums are stored after the loop.
 	y, x := YMM(), YMM()
-	TESTQ(n, n)
-	JZ(LabelRef("end"))
+	IfZero(n, "end")
 	Label("more")
 	VMOVUPD(Mem{Base: b}, y)
 	if mass {
@@ -75,23 +69,18 @@ func gram(name string, mass bool) {
 	}
 	ADDQ(U8(cell), a)
 	ADDQ(U8(cell), b)
-	DECQ(n)
-	JNZ(LabelRef("more"))
+	Repeat(n, "more")
 	Label("end")
 	for k, s := range sums {
 		VMOVUPD(s, Mem{Base: to, Disp: k * cell})
 	}
-	VZEROUPPER()
-	RET()
+	End()
 }
 
 // accumulate writes the addition of from times a matrix to to.
 func accumulate() {
-	TEXT("accumulate256", NOSPLIT, "func(to, from, c *float64, n int)")
-	Pragma("noescape")
-	Doc("accumulate256 adds n cells of from, times a matrix by rows, to to.")
-	to, from, c := Load(Param("to"), GP64()), Load(Param("from"), GP64()), Load(Param("c"), GP64())
-	n := Load(Param("n"), GP64())
+	Func("accumulate256", "func(to, from, c *float64, n int)", "adds n cells of from, times a matrix by rows, to to.")
+	to, from, c, n := Arg("to"), Arg("from"), Arg("c"), Arg("n")
 	rows := [4]VecVirtual{YMM(), YMM(), YMM(), YMM()}
 	for k, r := range rows {
 		VMOVUPD(Mem{Base: c, Disp: k * cell}, r)
@@ -112,12 +101,9 @@ func accumulate() {
 
 // flow writes the addition of links times differences.
 func flow() {
-	TEXT("flow256", NOSPLIT, "func(to, here, there, link *float64, n int)")
-	Pragma("noescape")
-	Doc("flow256 adds to n cells their links times what they have more than others.")
-	to, here, there, link := Load(Param("to"), GP64()), Load(Param("here"), GP64()), Load(Param("there"), GP64()),
-		Load(Param("link"), GP64())
-	n := Load(Param("n"), GP64())
+	Func("flow256", "func(to, here, there, link *float64, n int)",
+		"adds to n cells their links times what they have more than others.")
+	to, here, there, link, n := Arg("to"), Arg("here"), Arg("there"), Arg("link"), Arg("n")
 	cells(n, func() {
 		t, d, w := YMM(), YMM(), YMM()
 		VMOVUPD(Mem{Base: here}, d)
@@ -135,16 +121,14 @@ func flow() {
 
 // relax writes the update of every second cell of a row.
 func relax() {
-	TEXT("relax256", NOSPLIT, "func(u, f *float32, inv, along, north, south, below, above *float32, toNorth, toSouth, "+
-		"toBelow, toAbove, n int)")
-	Pragma("noescape")
-	Doc("relax256 sets n cells of a row, every second one, by what is around them; along begins with the",
+	Func("relax256", "func(u, f *float32, inv, along, north, south, below, above *float32, toNorth, toSouth, "+
+		"toBelow, toAbove, n int)",
+		"sets n cells of a row, every second one, by what is around them; along begins with the",
 		"link before the first, and places of rows beside it are in bytes.")
-	u, f, inv, along := Load(Param("u"), GP64()), Load(Param("f"), GP64()), Load(Param("inv"), GP64()),
-		Load(Param("along"), GP64())
+	u, f, inv, along := Arg("u"), Arg("f"), Arg("inv"), Arg("along")
 	var links, at [4]Register
 	for k, name := range []string{"north", "south", "below", "above"} {
-		links[k] = Load(Param(name), GP64())
+		links[k] = Arg(name)
 		at[k] = GP64()
 	}
 	x := GP64()
@@ -154,7 +138,7 @@ func relax() {
 		Load(Param(name), by)
 		MOVQ(by, at[k])
 	}
-	n := Load(Param("n"), GP64())
+	n := Arg("n")
 	cells(n, func() {
 		s, v, w := XMM(), XMM(), XMM()
 		VBROADCASTSS(Mem{Base: along, Index: x, Scale: 4}, w)
@@ -180,15 +164,12 @@ func relax() {
 // belongs to one coarser cell; with across two coarser cells share it, and its first cell goes to
 // the next one.
 func gather(name string, across bool) {
-	TEXT(name, NOSPLIT, "func(to, from, share *float32, n int)")
-	Pragma("noescape")
+	doc := "adds shares of n pairs of cells to a coarser one each."
 	if across {
-		Doc(name + " adds shares of n pairs of cells to coarser ones, the first of a pair to the one behind.")
-	} else {
-		Doc(name + " adds shares of n pairs of cells to a coarser one each.")
+		doc = "adds shares of n pairs of cells to coarser ones, the first of a pair to the one behind."
 	}
-	to, from, share := Load(Param("to"), GP64()), Load(Param("from"), GP64()), Load(Param("share"), GP64())
-	n := Load(Param("n"), GP64())
+	Func(name, "func(to, from, share *float32, n int)", doc)
+	to, from, share, n := Arg("to"), Arg("from"), Arg("share"), Arg("n")
 	cells(n, func() {
 		t, a, b := XMM(), XMM(), XMM()
 		VMOVUPS(Mem{Base: to}, t)
@@ -212,14 +193,11 @@ func gather(name string, across bool) {
 
 // interpolate writes the addition of values of coarser cells to pairs of cells.
 func interpolate() {
-	TEXT("interpolate256", NOSPLIT, "func(u, own, x, y, z, c *float32, toY, toZ, n int)")
-	Pragma("noescape")
-	Doc("interpolate256 adds to n pairs of cells their shares of the coarser cell that holds them, of the one",
+	Func("interpolate256", "func(u, own, x, y, z, c *float32, toY, toZ, n int)",
+		"adds to n pairs of cells their shares of the coarser cell that holds them, of the one",
 		"before or behind it, and of those so many bytes away.")
-	u, own, c := Load(Param("u"), GP64()), Load(Param("own"), GP64()), Load(Param("c"), GP64())
-	x, y, z := Load(Param("x"), GP64()), Load(Param("y"), GP64()), Load(Param("z"), GP64())
-	toY, toZ := Load(Param("toY"), GP64()), Load(Param("toZ"), GP64())
-	n, at := Load(Param("n"), GP64()), GP64()
+	u, own, c, x, y, z, toY, toZ := Arg("u"), Arg("own"), Arg("c"), Arg("x"), Arg("y"), Arg("z"), Arg("toY"), Arg("toZ")
+	n, at := Arg("n"), GP64()
 	XORQ(at, at)
 	cells(n, func() {
 		for k := range 2 {

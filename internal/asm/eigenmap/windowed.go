@@ -2,8 +2,8 @@ package eigenmap
 
 import (
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // Windowed writes distances of patches, and products with their weights.
@@ -17,16 +17,13 @@ const sixteen, four, distances = 32, 4 * 32, 16
 
 // unlike writes the squared distances of one patch from others, four per vector.
 func unlike() {
-	TEXT("unlike256", NOSPLIT, "func(to *int32, a, b *int16, fours int)")
-	Pragma("noescape")
-	Doc("unlike256 sets the squares of distances of the 16 features of a from those of fours times four",
+	Func("unlike256", "func(to *int32, a, b *int16, fours int)",
+		"sets the squares of distances of the 16 features of a from those of fours times four",
 		"patches, one after the other in b.")
-	to, a, b, n := Load(Param("to"), GP64()), Load(Param("a"), GP64()), Load(Param("b"), GP64()),
-		Load(Param("fours"), GP64())
+	to, a, b, n := Arg("to"), Arg("a"), Arg("b"), Arg("fours")
 	own := YMM()
 	VMOVDQU(Mem{Base: a}, own)
-	TESTQ(n, n)
-	JZ(LabelRef("end"))
+	IfZero(n, "end")
 	Label("more")
 	var d [4]VecVirtual
 	for k := range d {
@@ -43,11 +40,9 @@ func unlike() {
 	VMOVDQU(high, Mem{Base: to})
 	ADDQ(U8(distances), to)
 	ADDQ(Imm(four), b)
-	DECQ(n)
-	JNZ(LabelRef("more"))
+	Repeat(n, "more")
 	Label("end")
-	VZEROUPPER()
-	RET()
+	End()
 }
 
 // Eight weights in float32, and four and eight numbers in float64.
@@ -55,14 +50,13 @@ const weights, half, numbers = 32, 32, 64
 
 // both writes the product with a row of a symmetric matrix and with its column.
 func both() {
-	TEXT("both256", NOSPLIT, "func(to, x *float64, weights *float32, own float64, eights int) float64")
-	Pragma("noescape")
-	Doc("both256 is the product of eights times eight weights and x, and adds the weights times own to to.")
-	to, x, w := Load(Param("to"), GP64()), Load(Param("x"), GP64()), Load(Param("weights"), GP64())
+	Func("both256", "func(to, x *float64, weights *float32, own float64, eights int) float64",
+		"is the product of eights times eight weights and x, and adds the weights times own to to.")
+	to, x, w := Arg("to"), Arg("x"), Arg("weights")
 	own, one := YMM(), XMM()
 	Load(Param("own"), one)
 	VBROADCASTSD(one, own)
-	n := Load(Param("eights"), GP64())
+	n := Arg("eights")
 	sums := [2]VecVirtual{YMM(), YMM()}
 	for _, s := range sums {
 		VXORPD(s, s, s)
@@ -79,14 +73,11 @@ func both() {
 	ADDQ(U8(weights), w)
 	ADDQ(U8(numbers), to)
 	ADDQ(U8(numbers), x)
-	DECQ(n)
-	JNZ(LabelRef("eight"))
+	Repeat(n, "eight")
 	VADDPD(sums[1], sums[0], sums[0])
 	high := XMM()
 	VEXTRACTF128(U8(1), sums[0], high)
 	VADDPD(sums[0].AsX(), high, high)
 	VHADDPD(high, high, high)
-	Store(high, ReturnIndex(0))
-	VZEROUPPER()
-	RET()
+	End(high)
 }

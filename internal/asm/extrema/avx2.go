@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // A width256 is the instructions for lanes of size bytes.
@@ -91,7 +91,7 @@ type frame256 struct {
 func spread(name string) Mem {
 	at, x := AllocLocal(32), XMM()
 	v := YMM()
-	VMOVQ(Load(Param(name), GP64()), x)
+	VMOVQ(Arg(name), x)
 	VPBROADCASTQ(x, v)
 	VMOVDQU(v, at)
 	return at
@@ -99,20 +99,19 @@ func spread(name string) Mem {
 
 func (w width256) frame() frame256 {
 	f := frame256{
-		below:  column{Load(Param("below"), GP64()), Load(Param("stride"), GP64())},
-		values: Load(Param("values"), GP64()), changes: Load(Param("changes"), GP64()), order: Load(Param("order"), GP64()),
-		rows: Load(Param("rows"), GP64()), n: GP64(), keepY: spread("keepY"), edge: AllocLocal(32),
+		below:  column{Arg("below"), Arg("stride")},
+		values: Arg("values"), changes: Arg("changes"), order: Arg("order"),
+		rows: Arg("rows"), n: GP64(), keepY: spread("keepY"), edge: AllocLocal(32),
 	}
 	XORQ(f.n, f.n)
 	// All ones except in the first lane if it is at the edge.
-	ones, edge := YMM(), Load(Param("edge"), GP64())
+	ones, edge := YMM(), Arg("edge")
 	VPCMPEQD(ones, ones, ones)
 	VMOVDQU(ones, f.edge)
 	one := GP64()
 	MOVQ(I32(-1), one)
 	SHLQ(U8(8*w.size), one)
-	TESTQ(edge, edge)
-	JZ(LabelRef("inside"))
+	IfZero(edge, "inside")
 	MOVQ(one, f.edge)
 	Label("inside")
 	return f
@@ -184,13 +183,11 @@ func (w width256) emit(f frame256, level, change VecVirtual) {
 // volume processes a column of vectors of two planes: see the portable kernel.
 func (w width256) volume() {
 	name := fmt.Sprintf("volume%davx2", 8*w.size)
-	TEXT(name, NOSPLIT, volumeSignature)
-	Pragma("noescape")
-	Doc(name + " appends the changes of a column of rows of two planes, and returns how many.")
+	Func(name, volumeSignature, "appends the changes of a column of rows of two planes, and returns how many.")
 	f := w.frame()
 	fetchLines := fetch()
-	above := column{Load(Param("above"), GP64()), f.below.stride}
-	owed, keepZ := Load(Param("owed"), GP64()), spread("keepZ")
+	above := column{Arg("above"), f.below.stride}
+	owed, keepZ := Arg("owed"), spread("keepZ")
 	toV, toZ := YMM(), YMM()
 
 	// pairs returns a row of voxels and of minima over z, and the changes of the minima with the next
@@ -247,19 +244,14 @@ func (w width256) volume() {
 }
 
 func (w width256) end(f frame256) {
-	DECQ(f.rows)
-	JNZ(LabelRef("row"))
-	VZEROUPPER()
-	Store(f.n, ReturnIndex(0))
-	RET()
+	Repeat(f.rows, "row")
+	End(f.n)
 }
 
 // area processes a column of vectors of a 2D image.
 func (w width256) area() {
 	name := fmt.Sprintf("area%davx2", 8*w.size)
-	TEXT(name, NOSPLIT, areaSignature)
-	Pragma("noescape")
-	Doc(name + " appends the changes of a column of rows of a 2D image, and returns how many.")
+	Func(name, areaSignature, "appends the changes of a column of rows of a 2D image, and returns how many.")
 	f := w.frame()
 	fetchLines := fetch()
 	toV := YMM()

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // A width512 is the instructions for lanes of size bytes.
@@ -108,14 +108,14 @@ type arguments struct {
 
 func mask(name string) Register {
 	k := K()
-	KMOVQ(Load(Param(name), GP64()), k)
+	KMOVQ(Arg(name), k)
 	return k
 }
 
 func arguments512(edge bool) arguments {
 	a := arguments{
-		below: Load(Param("below"), GP64()), values: Load(Param("values"), GP64()), changes: Load(Param("changes"), GP64()),
-		stride: Load(Param("stride"), GP64()), rows: Load(Param("rows"), GP64()), n: GP64(),
+		below: Arg("below"), values: Arg("values"), changes: Arg("changes"),
+		stride: Arg("stride"), rows: Arg("rows"), n: GP64(),
 		keepY: mask("keepY"), minusOne: ZMM(),
 	}
 	if edge {
@@ -152,12 +152,10 @@ func named(kernel string, edge bool) string {
 // volume processes a column of vectors of two planes: see the portable kernel.
 func (w width512) volume(edge bool) {
 	name := fmt.Sprintf("%s%davx512", named("volume", edge), 8*w.size)
-	TEXT(name, NOSPLIT, volumeSignature)
-	Pragma("noescape")
-	Doc(name + " appends the changes of a column of rows of two planes, and returns how many.")
+	Func(name, volumeSignature, "appends the changes of a column of rows of two planes, and returns how many.")
 	a := arguments512(edge)
 	fetchLines := fetch()
-	above, owed, keepZ := Load(Param("above"), GP64()), Load(Param("owed"), GP64()), mask("keepZ")
+	above, owed, keepZ := Arg("above"), Arg("owed"), mask("keepZ")
 	toV, toZ := ZMM(), ZMM()
 	v := w.loaded(a.below)
 	z := w.leastAt(v, above)
@@ -216,23 +214,18 @@ func (w width512) volume(edge bool) {
 	w.emit(a, v[1], dv)
 	assign(v, u)
 	assign(z, zu)
-	DECQ(a.rows)
-	JNZ(LabelRef("row"))
+	Repeat(a.rows, "row")
 	w.done(a)
 }
 
 func (w width512) done(a arguments) {
-	VZEROUPPER()
-	Store(a.n, ReturnIndex(0))
-	RET()
+	End(a.n)
 }
 
 // area processes a column of vectors of a 2D image.
 func (w width512) area(edge bool) {
 	name := fmt.Sprintf("%s%davx512", named("area", edge), 8*w.size)
-	TEXT(name, NOSPLIT, areaSignature)
-	Pragma("noescape")
-	Doc(name + " appends the changes of a column of rows of a 2D image, and returns how many.")
+	Func(name, areaSignature, "appends the changes of a column of rows of a 2D image, and returns how many.")
 	a := arguments512(edge)
 	fetchLines := fetch()
 	toV := ZMM()
@@ -260,7 +253,6 @@ func (w width512) area(edge bool) {
 	w.add(a.minusOne, dv, before, dv)
 	w.emit(a, v[1], dv)
 	assign(v, u)
-	DECQ(a.rows)
-	JNZ(LabelRef("row"))
+	Repeat(a.rows, "row")
 	w.done(a)
 }

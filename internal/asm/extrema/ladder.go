@@ -2,8 +2,8 @@ package extrema
 
 import (
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // vectors are the registers of an instruction set, and the operations that split them: float32

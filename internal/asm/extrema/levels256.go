@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // rows256 processes the values of each row by vectors of the given number of lanes. The last vector
@@ -28,12 +28,11 @@ func rows256(from, lanes int, take func(c conversion, done Register)) {
 // shift256 converts 8 or 16-bit values to levels of the same size.
 func shift256(size int) {
 	name := fmt.Sprintf("shift%dto%davx2", 8*size, 8*size)
-	TEXT(name, NOSPLIT, shiftSignature)
-	Pragma("noescape")
-	Doc(name + " writes min(max(src^flip − lo, 0), top) of rows of n values, and returns how many values.")
+	Func(name, shiftSignature,
+		"writes min(max(src^flip − lo, 0), top) of rows of n values, and returns how many values.")
 	all := func(name string) VecVirtual {
 		x, v := XMM(), YMM()
-		VMOVQ(Load(Param(name), GP64()), x)
+		VMOVQ(Arg(name), x)
 		if size == 1 {
 			VPBROADCASTB(x, v)
 		} else {
@@ -60,7 +59,7 @@ func shift256(size int) {
 func affine256(to int, double bool) {
 	l, last := affine("avx2", to, double, vectors256()), YMM()
 	x := XMM()
-	VMOVQ(Load(Param("last"), GP64()), x)
+	VMOVQ(Arg("last"), x)
 	VPBROADCASTD(x, last)
 	unlessAll := func(level, on VecVirtual, to string) {
 		range_, all := YMM(), GP32()

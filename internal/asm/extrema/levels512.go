@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // rows512 processes the values of each row by vectors of the given number of lanes. The mask is nil
@@ -22,8 +22,7 @@ func rows512(from, lanes int, take func(c conversion, done, k Register)) {
 		SUBQ(U8(lanes), left)
 		JMP(LabelRef("whole"))
 		Label("rest")
-		TESTQ(left, left)
-		JZ(LabelRef("next"))
+		IfZero(left, "next")
 		all, k := GP64(), K()
 		MOVQ(I32(-1), all)
 		BZHIQ(left, all, all)
@@ -57,11 +56,10 @@ func at(base, index Register, size int) Mem { return Mem{Base: base, Index: inde
 // shift512 converts 8 or 16-bit values to levels of the same or a smaller size.
 func shift512(from, to int) {
 	name := fmt.Sprintf("shift%dto%davx512", 8*from, 8*to)
-	TEXT(name, NOSPLIT, shiftSignature)
-	Pragma("noescape")
-	Doc(name + " writes min(max(src^flip − lo, 0), top) of rows of n values, and returns how many values.")
+	Func(name, shiftSignature,
+		"writes min(max(src^flip − lo, 0), top) of rows of n values, and returns how many values.")
 	all := func(name string) VecVirtual {
-		x, v := Load(Param(name), GP64()), ZMM()
+		x, v := Arg(name), ZMM()
 		if from == 1 {
 			VPBROADCASTB(x.(GPVirtual).As32(), v)
 		} else {
@@ -101,11 +99,10 @@ func affine(isa string, to int, double bool, w vectors) ladder {
 		kind, float = "double", "float64"
 	}
 	name := fmt.Sprintf("%sto%d%s", kind, 8*to, isa)
-	TEXT(name, NOSPLIT, affineSignature(float))
-	Pragma("noescape")
-	Doc(name + " writes the levels of rows of n values, and returns how many values: all, or those before a vector in " +
-		"which one is not between the nearest level and the next ones, or not on the nearest one where a bit of last " +
-		"above its 32 lowest is set.")
+	Func(name, affineSignature(float),
+		"writes the levels of rows of n values, and returns how many values: all, or those before a vector in "+
+			"which one is not between the nearest level and the next ones, or not on the nearest one where a bit of last "+
+			"above its 32 lowest is set.")
 	all := func(name string) VecVirtual {
 		v := w.whole()
 		x := Load(Param(name), XMM())
@@ -125,7 +122,7 @@ func affine(isa string, to int, double bool, w vectors) ladder {
 // levels.
 func affine512(to int, double bool) {
 	l, last := affine("avx512", to, double, vectors512()), ZMM()
-	VPBROADCASTD(Load(Param("last"), GP64()).(GPVirtual).As32(), last)
+	VPBROADCASTD(Arg("last").(GPVirtual).As32(), last)
 	var later []func() // rare code is placed after the function
 	rows512(4, 16, func(c conversion, done, k Register) {
 		x, level, value := ZMM(), ZMM(), ZMM()
@@ -175,7 +172,7 @@ func affine512(to int, double bool) {
 
 // stopIfExactly stops if the last level carries the flag for values on levels alone.
 func stopIfExactly() {
-	wish := Load(Param("last"), GP64())
+	wish := Arg("last")
 	SHRQ(U8(32), wish)
 	JNZ(LabelRef("stop"))
 }

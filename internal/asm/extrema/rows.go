@@ -2,8 +2,8 @@ package extrema
 
 import (
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // A conversion processes contiguous rows of n values at src, and writes rows that are stride bytes
@@ -14,13 +14,11 @@ type conversion struct{ dst, src, n, line, rows Register }
 // from src on, without moving the pointers. At the label "stop", done is the number of values of
 // the row that were converted before.
 func eachRow(from int, take func(c conversion, done Register)) {
-	c := conversion{dst: GP64(), src: GP64(), n: Load(Param("n"), GP64()), line: Load(Param("dst"), GP64()),
-		rows: Load(Param("rows"), GP64())}
-	stride, done, total := Load(Param("stride"), GP64()), GP64(), GP64()
+	c := conversion{dst: GP64(), src: GP64(), n: Arg("n"), line: Arg("dst"), rows: Arg("rows")}
+	stride, done, total := Arg("stride"), GP64(), GP64()
 	Load(Param("src"), c.src)
 	XORQ(total, total)
-	TESTQ(c.rows, c.rows)
-	JZ(LabelRef("stop"))
+	IfZero(c.rows, "stop")
 	Label("row")
 	MOVQ(c.line, c.dst)
 	XORQ(done, done)
@@ -28,8 +26,7 @@ func eachRow(from int, take func(c conversion, done Register)) {
 	ADDQ(c.n, total)
 	LEAQ(Mem{Base: c.src, Index: c.n, Scale: uint8(from)}, c.src)
 	ADDQ(stride, c.line)
-	DECQ(c.rows)
-	JNZ(LabelRef("row"))
+	Repeat(c.rows, "row")
 	XORQ(done, done)
 	Label("stop")
 	VZEROUPPER()
@@ -41,7 +38,7 @@ func eachRow(from int, take func(c conversion, done Register)) {
 // fetch loads the parameters ahead and step, and returns a function that prefetches the cache lines
 // of one row.
 func fetch() func() {
-	ahead, step := Load(Param("ahead"), GP64()), Load(Param("step"), GP64())
+	ahead, step := Arg("ahead"), Arg("step")
 	return func() {
 		PREFETCHT1(Mem{Base: ahead})
 		PREFETCHT1(Mem{Base: ahead, Disp: 64})

@@ -4,24 +4,23 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // scatter adds changes to four tables that are a number of bytes apart, in turn. So an addition
 // need not wait for the store of the previous one.
 func scatter(size int, isa string) {
-	TEXT(fmt.Sprintf("scatter%d%s", 8*size, isa), NOSPLIT, "func(table *int32, bytes int, values, changes *byte, n int)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("scatter%d%s adds n changes to the entries of four tables that lie so many bytes apart.", 8*size, isa))
+	Func(fmt.Sprintf("scatter%d%s", 8*size, isa), "func(table *int32, bytes int, values, changes *byte, n int)",
+		"adds n changes to the entries of four tables that lie so many bytes apart.")
 	var tables [4]Register
-	tables[0] = Load(Param("table"), GP64())
-	bytes := Load(Param("bytes"), GP64())
+	tables[0] = Arg("table")
+	bytes := Arg("bytes")
 	for i := 1; i < 4; i++ {
 		tables[i] = GP64()
 		LEAQ(Mem{Base: tables[i-1], Index: bytes, Scale: 1}, tables[i])
 	}
-	values, changes, n := Load(Param("values"), GP64()), Load(Param("changes"), GP64()), Load(Param("n"), GP64())
+	values, changes, n := Arg("values"), Arg("changes"), Arg("n")
 	level := map[int]func(Op, Op){1: MOVBLZX, 2: MOVWLZX, 4: MOVL}[size]
 	change := map[int]func(Op, Op){1: MOVBLSX, 2: MOVWLSX, 4: MOVL}[size]
 	one := func(i int) {

@@ -2,8 +2,8 @@ package fingerprint
 
 import (
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // Sums are accumulators, several so that an addition need not wait for the one before.
@@ -51,7 +51,7 @@ func (i isa) least(a, b VecVirtual) VecVirtual {
 // columns loops over vectors of columns, and down the rows of each; each plane has a base register.
 // Two sets of registers hold the current and the next row in turns, so that nothing is copied.
 func (i isa) columns(planes []Register, registers int, row func(to []VecVirtual), between func(before, after []VecVirtual)) {
-	stride, rows, columns := Load(Param("stride"), GP64()), Load(Param("rows"), GP64()), Load(Param("columns"), GP64())
+	stride, rows, columns := Arg("stride"), Arg("rows"), Arg("columns")
 	starts := make([]Register, len(planes))
 	for k, p := range planes {
 		starts[k] = GP64()
@@ -91,10 +91,9 @@ func (i isa) columns(planes []Register, registers int, row func(to []VecVirtual)
 
 func (i isa) volume() {
 	name := "volume" + i.name
-	TEXT(name, NOSPLIT, "func(below, above *uint64, stride, rows, columns int) uint64")
-	Pragma("noescape")
-	Doc(name + " adds up the eight cells of each position of a plane, with rows stride bytes apart.")
-	below, above := Load(Param("below"), GP64()), Load(Param("above"), GP64())
+	Func(name, "func(below, above *uint64, stride, rows, columns int) uint64",
+		"adds up the eight cells of each position of a plane, with rows stride bytes apart.")
+	below, above := Arg("below"), Arg("above")
 	s := i.sums(4)
 	i.columns([]Register{below, above}, 4, func(to []VecVirtual) {
 		v, x, z, xz, next := to[0], to[1], to[2], to[3], i.wide()
@@ -117,10 +116,9 @@ func (i isa) volume() {
 
 func (i isa) area() {
 	name := "area" + i.name
-	TEXT(name, NOSPLIT, "func(plane *uint64, stride, rows, columns int) uint64")
-	Pragma("noescape")
-	Doc(name + " adds up the four cells of each position of a 2D image, with rows stride bytes apart.")
-	plane := Load(Param("plane"), GP64())
+	Func(name, "func(plane *uint64, stride, rows, columns int) uint64",
+		"adds up the four cells of each position of a 2D image, with rows stride bytes apart.")
+	plane := Arg("plane")
 	s := i.sums(2)
 	i.columns([]Register{plane}, 2, func(to []VecVirtual) {
 		VMOVUPD(Mem{Base: plane}, to[0])

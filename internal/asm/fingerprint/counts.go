@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // A lane is a voxel in 1, 2 or 4 bytes. AVX2 compares signed numbers only.
@@ -72,23 +72,22 @@ func (l lane) counts(order, isa string, volume bool, begin func(counting) (stage
 	if two {
 		to, written = "to *byte, counts int", "voxels, and of their counts behind a number of bytes,"
 	}
-	TEXT(name, NOSPLIT, "func("+planes+" *byte, stride, rows int, inside, own, beside, "+handed+to+", next uintptr, apart int) int")
-	Pragma("noescape")
-	Doc(name+" counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes",
+	Func(name, "func("+planes+" *byte, stride, rows int, inside, own, beside, "+handed+to+", next uintptr, apart int) int",
+		"counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes",
 		"of "+written+" it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.",
 		"A line of each of as many rows that are apart bytes apart is fetched, from next on.")
 	c := counting{lane: l, volume: volume}
 	if volume {
-		c.p, c.q, c.handed = Load(Param("below"), GP64()), Load(Param("above"), GP64()), Load(Param("handed"), GP64())
+		c.p, c.q, c.handed = Arg("below"), Arg("above"), Arg("handed")
 	} else {
-		c.p = Load(Param("plane"), GP64())
+		c.p = Arg("plane")
 	}
-	c.ahead, c.apart = Load(Param("next"), GP64()), Load(Param("apart"), GP64())
-	c.own, c.beside = Load(Param("own"), GP64()), Load(Param("beside"), GP64())
+	c.ahead, c.apart = Arg("next"), Arg("apart")
+	c.own, c.beside = Arg("own"), Arg("beside")
 	if two {
-		c.behind = Load(Param("counts"), GP64())
+		c.behind = Arg("counts")
 	}
-	c.w, c.left, c.to = Load(Param("stride"), GP64()), Load(Param("rows"), GP64()), Load(Param("to"), GP64())
+	c.w, c.left, c.to = Arg("stride"), Arg("rows"), Arg("to")
 	stages, ends := begin(c)
 	last := func() {
 		XORQ(c.w, c.w)
@@ -103,15 +102,12 @@ func (l lane) counts(order, isa string, volume bool, begin func(counting) (stage
 	JZ(LabelRef("first"))
 	Label("other")
 	stages[1]()
-	DECQ(c.left)
-	JNZ(LabelRef("rows"))
-	TESTQ(c.w, c.w)
-	JZ(LabelRef("end"))
+	Repeat(c.left, "rows")
+	IfZero(c.w, "end")
 	last()
 	JMP(LabelRef("rows"))
 	Label("first")
-	TESTQ(c.w, c.w)
-	JZ(LabelRef("done"))
+	IfZero(c.w, "done")
 	last()
 	JMP(LabelRef("other"))
 	Label("end")
@@ -120,10 +116,8 @@ func (l lane) counts(order, isa string, volume bool, begin func(counting) (stage
 	Label("done")
 	ends[0]()
 	Label("return")
-	SUBQ(Load(Param("to"), GP64()), c.to)
-	VZEROUPPER()
-	Store(c.to, ReturnIndex(0))
-	RET()
+	SUBQ(Arg("to"), c.to)
+	End(c.to)
 }
 
 // at addresses the voxels of a plane, some columns on, in the current row (0) or the next one (1).
@@ -196,7 +190,7 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 			}
 		}
 		c.load(rows[0], 0, YMM, func(ops ...Op) { VMOVDQU(ops[0], ops[1]) }, least)
-		inside := Load(Param("inside"), GP64())
+		inside := Arg("inside")
 		VMOVDQU(Mem{Base: inside}, fell[0][0])
 		for _, v := range fell[0][1:] {
 			VMOVDQA(fell[0][0], v)
@@ -354,10 +348,9 @@ func together(name string, bytes int) Mem {
 // sumsByAVX2 adds up the weights of voxels, each times its count, one by one.
 func (l lane) sumsByAVX2() {
 	name := l.name + "sumavx2"
-	TEXT(name, NOSPLIT, "func(table *uint64, list *byte, n int) uint64")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s adds up the weights of n times 8 voxels of a list of voxels of %d bits and counts in turns, by a table, each times its count.", name, 8*l.bytes))
-	table, list, n, sum, other := Load(Param("table"), GP64()), Load(Param("list"), GP64()), Load(Param("n"), GP64()), GP64(), GP64()
+	Func(name, "func(table *uint64, list *byte, n int) uint64",
+		fmt.Sprintf("adds up the weights of n times 8 voxels of a list of voxels of %d bits and counts in turns, by a table, each times its count.", 8*l.bytes))
+	table, list, n, sum, other := Arg("table"), Arg("list"), Arg("n"), GP64(), GP64()
 	zero, sign := MOVBQZX, MOVBQSX
 	if l.bytes == 2 {
 		zero, sign = MOVWQZX, MOVWQSX
@@ -373,8 +366,7 @@ func (l lane) sumsByAVX2() {
 		ADDQ(count, []Register{sum, other}[i%2])
 	}
 	ADDQ(U8(16*l.bytes), list)
-	DECQ(n)
-	JNZ(LabelRef("group"))
+	Repeat(n, "group")
 	ADDQ(other, sum)
 	Store(sum, ReturnIndex(0))
 	RET()
@@ -383,10 +375,9 @@ func (l lane) sumsByAVX2() {
 // sumsOfWords is sumsByAVX2 of two lists of words, eight at a time.
 func sumsOfWords() {
 	const name = "wordssumavx512"
-	TEXT(name, NOSPLIT, "func(table *uint64, list *byte, counts, n int) uint64")
-	Pragma("noescape")
-	Doc(name + " adds up the weights of n times 8 voxels of a list of voxels of 16 bits, by a table, each times its count, which is counts bytes behind it.")
-	table, list, counts, n := Load(Param("table"), GP64()), Load(Param("list"), GP64()), Load(Param("counts"), GP64()), Load(Param("n"), GP64())
+	Func(name, "func(table *uint64, list *byte, counts, n int) uint64",
+		"adds up the weights of n times 8 voxels of a list of voxels of 16 bits, by a table, each times its count, which is counts bytes behind it.")
+	table, list, counts, n := Arg("table"), Arg("list"), Arg("counts"), Arg("n")
 	sums := ZMM()
 	VPXORQ(sums, sums, sums)
 	Label("group")
@@ -399,8 +390,7 @@ func sumsOfWords() {
 	VPMULLQ(w, times, times)
 	VPADDQ(times, sums, sums)
 	ADDQ(U8(16), list)
-	DECQ(n)
-	JNZ(LabelRef("group"))
+	Repeat(n, "group")
 	added(sums)
 }
 
@@ -429,7 +419,7 @@ func (l lane) countsByAVX512(o order, volume bool) {
 		}
 		load(rows[0], 0)
 		inside := ZMM()
-		VMOVDQU64(Mem{Base: Load(Param("inside"), GP64())}, inside)
+		VMOVDQU64(Mem{Base: Arg("inside")}, inside)
 		for _, k := range fell {
 			switch l.bytes {
 			case 1:
@@ -538,11 +528,10 @@ const digits = 5
 // is looked up for 64 voxels at a time, in two tables of 128 bytes, and multiplied by the counts.
 func sumsByDigits() {
 	const name = "bytesdigitsavx512"
-	TEXT(name, NOSPLIT, "func(table *[5 * 256]byte, list *byte, counts, n int) int64")
-	Pragma("noescape")
-	Doc(name+" adds up the weights of n times 64 voxels of a list of voxels of 8 bits, each times its count, which is counts bytes behind it.",
+	Func(name, "func(table *[5 * 256]byte, list *byte, counts, n int) int64",
+		"adds up the weights of n times 64 voxels of a list of voxels of 8 bits, each times its count, which is counts bytes behind it.",
 		"The table has the lowest bytes of the weights of all first.")
-	table, list, counts, n := Load(Param("table"), GP64()), Load(Param("list"), GP64()), Load(Param("counts"), GP64()), Load(Param("n"), GP64())
+	table, list, counts, n := Arg("table"), Arg("list"), Arg("counts"), Arg("n")
 	var sums [digits]VecVirtual
 	var parts [digits][4]VecVirtual // of the table
 	for d := range sums {
@@ -568,8 +557,7 @@ func sumsByDigits() {
 		VPDPBUSD(count, lower, sum)
 	}
 	ADDQ(U8(64), list)
-	DECQ(n)
-	JNZ(LabelRef("vector"))
+	Repeat(n, "vector")
 	total := GP64()
 	XORL(total.As32(), total.As32())
 	for d := digits - 1; d >= 0; d-- {
@@ -588,18 +576,15 @@ func sumsByDigits() {
 		MOVLQSX(sum, wide)
 		ADDQ(wide, total)
 	}
-	VZEROUPPER()
-	Store(total, ReturnIndex(0))
-	RET()
+	End(total)
 }
 
 // times generates the sum of counts × (weight − outside weight).
 func (i isa) times() {
 	name := "times" + i.name
-	TEXT(name, NOSPLIT, "func(weights *uint64, counts *int32, n int, outside uint64) uint64")
-	Pragma("noescape")
-	Doc(name + " adds up n times 8 weights, each less that of what is outside, times its count.")
-	weights, counts, n, outside := Load(Param("weights"), GP64()), Load(Param("counts"), GP64()), Load(Param("n"), GP64()), Load(Param("outside"), GP64())
+	Func(name, "func(weights *uint64, counts *int32, n int, outside uint64) uint64",
+		"adds up n times 8 weights, each less that of what is outside, times its count.")
+	weights, counts, n, outside := Arg("weights"), Arg("counts"), Arg("n"), Arg("outside")
 	if i.bytes == 64 {
 		sums, all, w, times := ZMM(), ZMM(), ZMM(), ZMM()
 		VPXORQ(sums, sums, sums)
@@ -612,8 +597,7 @@ func (i isa) times() {
 		VPADDQ(times, sums, sums)
 		ADDQ(U8(64), weights)
 		ADDQ(U8(32), counts)
-		DECQ(n)
-		JNZ(LabelRef("group"))
+		Repeat(n, "group")
 		added(sums)
 		return
 	}
@@ -631,8 +615,7 @@ func (i isa) times() {
 	}
 	ADDQ(U8(64), weights)
 	ADDQ(U8(32), counts)
-	DECQ(n)
-	JNZ(LabelRef("group"))
+	Repeat(n, "group")
 	ADDQ(other, sum)
 	Store(sum, ReturnIndex(0))
 	RET()
@@ -648,7 +631,5 @@ func added(sums VecVirtual) {
 	VPEXTRQ(U8(1), quarter, other)
 	VMOVQ(quarter, sum)
 	ADDQ(other, sum)
-	VZEROUPPER()
-	Store(sum, ReturnIndex(0))
-	RET()
+	End(sum)
 }

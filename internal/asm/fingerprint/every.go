@@ -2,8 +2,8 @@ package fingerprint
 
 import (
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // productBits is the number of bits of a product modulo 2³¹ − 1.
@@ -40,9 +40,8 @@ func (i isa) every() {
 		group                      = 8
 	)
 	name := "every" + i.name
-	TEXT(name, NOSPLIT, "func(dst, table *uint64, src *byte, n, ahead int) int")
-	Pragma("noescape")
-	Doc(name + " gives the weights of float32 values on the ladder of every float32, and returns of how many of n.")
+	Func(name, "func(dst, table *uint64, src *byte, n, ahead int) int",
+		"gives the weights of float32 values on the ladder of every float32, and returns of how many of n.")
 	ones, prime, low, one := YMM(), YMM(), YMM(), YMM()
 	VPCMPEQD(ones, ones, ones)
 	VPSRLQ(U8(64-productBits), ones, prime)

@@ -2,8 +2,8 @@ package fingerprint
 
 import (
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // everyBytes generates every for 64 values at a time, with look-ups in vectors of bytes instead of
@@ -15,9 +15,8 @@ func everyBytes() {
 		group               = 64
 		base                = 52 // the bit that all weights have
 	)
-	TEXT("everybytesavx512", NOSPLIT, "func(dst, table *uint64, src *byte, n, ahead int) int")
-	Pragma("noescape")
-	Doc("everybytesavx512 gives the weights of float32 values on the ladder of every float32, and returns of how many of n.")
+	Func("everybytesavx512", "func(dst, table *uint64, src *byte, n, ahead int) int",
+		"gives the weights of float32 values on the ladder of every float32, and returns of how many of n.")
 	bytes := GLOBL("everybytes", RODATA|NOPTR) // of a word: the lowest bytes of 128 bits first
 	for i := range 64 {
 		DATA(i, U8(i%4*4+i/4%4))
@@ -32,9 +31,9 @@ func everyBytes() {
 	VPSRLQ(U8(64-productBits), prime, prime)
 	fold := folding(prime, ZMM, func(a, b, to Op) { VPANDQ(a, b, to) })
 	// A level's number is zero + order · value = zero + (value ^ negative) − negative.
-	VPBROADCASTD(Mem{Base: Load(Param("table"), GP64()), Disp: order}, negative)
+	VPBROADCASTD(Mem{Base: Arg("table"), Disp: order}, negative)
 	VPSRAD(U8(31), negative, negative)
-	VPBROADCASTD(Mem{Base: Load(Param("table"), GP64()), Disp: zero}, none)
+	VPBROADCASTD(Mem{Base: Arg("table"), Disp: zero}, none)
 	VPSUBD(negative, none, none)
 	s := scanned()
 	s.groups(group, 4, func() {

@@ -4,20 +4,19 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // turned copies rows with some bits turned.
 func (i isa) turned(l lane) {
 	name := "turned" + l.name + i.name
-	TEXT(name, NOSPLIT, "func(dst, src *byte, n, rows, stride, apart int, flip uint64) int")
-	Pragma("noescape")
 	group := i.bytes / l.bytes
-	Doc(fmt.Sprintf("%s copies rows of n lanes, %d at least, with the bits of flip turned in every eight bytes, each with a vector of the last one behind it, and returns how many rows.", name, group))
+	Func(name, "func(dst, src *byte, n, rows, stride, apart int, flip uint64) int",
+		fmt.Sprintf("copies rows of n lanes, %d at least, with the bits of flip turned in every eight bytes, each with a vector of the last one behind it, and returns how many rows.", group))
 	flip := i.wide()
 	x := XMM()
-	VMOVQ(Load(Param("flip"), GP64()), x)
+	VMOVQ(Arg("flip"), x)
 	VPBROADCASTQ(x, flip)
 	v := i.wide()
 	i.inRows(group, l.bytes, l.bytes, func(from, to Mem) VecVirtual {
@@ -36,16 +35,15 @@ func (i isa) turned(l lane) {
 // the sign are inverted. It is its own inverse.
 func (i isa) keys() {
 	name := "keys" + i.name
-	TEXT(name, NOSPLIT, "func(dst, src *byte, n, rows, stride, apart int, before, after uint64) int")
-	Pragma("noescape")
 	group := i.bytes / 4
-	Doc(fmt.Sprintf("%s turns rows of n float32 values, %d at least, into numbers in their order, each row with a vector of the last one behind it, and returns how many rows.", name, group),
+	Func(name, "func(dst, src *byte, n, rows, stride, apart int, before, after uint64) int",
+		fmt.Sprintf("turns rows of n float32 values, %d at least, into numbers in their order, each row with a vector of the last one behind it, and returns how many rows.", group),
 		"The bits of before are turned in values, and those of after in numbers.")
 	var all [2]VecVirtual
 	for at, of := range []string{"before", "after"} {
 		x := XMM()
 		all[at] = i.wide()
-		VMOVQ(Load(Param(of), GP64()), x)
+		VMOVQ(Arg(of), x)
 		VPBROADCASTD(x, all[at])
 	}
 	v, turned := i.wide(), i.wide()
@@ -68,9 +66,8 @@ func (i isa) keys() {
 // with the row. A vector of the last converted value follows each row. A jump to "stop" returns the
 // number of rows that are complete.
 func (i isa) inRows(group, size, becomes int, take func(from, to Mem) VecVirtual) {
-	dst, src, rows := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("rows"), GP64())
-	n, at, done := Load(Param("n"), GP64()), GP64(), GP64()
-	stride, apart := Load(Param("stride"), GP64()), Load(Param("apart"), GP64())
+	dst, src, rows, n, at, done := Arg("dst"), Arg("src"), Arg("rows"), Arg("n"), GP64(), GP64()
+	stride, apart := Arg("stride"), Arg("apart")
 	SUBQ(U8(group), n) // where the last group begins
 	XORQ(done, done)
 	Label("row")
@@ -112,9 +109,7 @@ func (i isa) inRows(group, size, becomes int, take func(from, to Mem) VecVirtual
 	CMPQ(done, rows)
 	JL(LabelRef("row"))
 	Label("stop")
-	VZEROUPPER()
-	Store(done, ReturnIndex(0))
-	RET()
+	End(done)
 }
 
 // levelsOfFloats converts rows of float32 values on an affine ladder to levels, with arithmetic in
@@ -128,16 +123,16 @@ func (i isa) levelsOfFloats(double bool) {
 		parameters = "lo, inverse, step, offset float32"
 	}
 	name += i.name
-	TEXT(name, NOSPLIT, "func(dst, src *byte, n, rows, stride, apart int, "+parameters+", last, flip uint64) int")
-	Pragma("noescape")
-	l := i.ladderOf(double)
-	Doc(fmt.Sprintf("%s turns rows of n float32 values on an affine ladder, %d at least, into levels of 16 bits, of which the bits of flip are turned, each row with a vector of the last one behind it, and returns how many", name, 2*l.lanes()),
+	l := ladder{isa: i, double: double}
+	Func(name, "func(dst, src *byte, n, rows, stride, apart int, "+parameters+", last, flip uint64) int",
+		fmt.Sprintf("turns rows of n float32 values on an affine ladder, %d at least, into levels of 16 bits, of which the bits of flip are turned, each row with a vector of the last one behind it, and returns how many", 2*l.lanes()),
 		"rows, up to one with a value that is above the ladder; where a bit of last above its 32 lowest is set, to one with a value that is no level's own.")
+	l.load()
 	if fused {
 		l.offset = l.all("offset")
 	}
 	flip, x := l.values(), XMM()
-	VMOVQ(Load(Param("flip"), GP64()), x)
+	VMOVQ(Arg("flip"), x)
 	VPBROADCASTW(x, flip)
 	level, values := [2]VecVirtual{l.values(), l.values()}, [2]VecVirtual{l.values(), l.values()}
 	var order VecVirtual
@@ -175,7 +170,7 @@ func (i isa) levelsOfFloats(double bool) {
 		return packed
 	})
 	Label("between")
-	wish := Load(Param("last"), GP64())
+	wish := Arg("last")
 	SHRQ(U8(32), wish)
 	JNZ(LabelRef("stop"))
 	for half := range 2 {

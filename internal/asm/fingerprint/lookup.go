@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // A scan goes through the values at the start of an array that make up whole groups.
@@ -15,7 +15,7 @@ type scan struct {
 
 // scanned loads the parameters.
 func scanned() scan {
-	return scan{Load(Param("dst"), GP64()), Load(Param("table"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64()), Load(Param("ahead"), GP64()), GP64()}
+	return scan{Arg("dst"), Arg("table"), Arg("src"), Arg("n"), Arg("ahead"), GP64()}
 }
 
 // groups takes groups of values until none is left. A jump to "stop" returns the number of values
@@ -33,9 +33,7 @@ func (s scan) groups(group, size int, take func()) {
 	CMPQ(s.done, s.n)
 	JLE(LabelRef("group"))
 	Label("stop")
-	VZEROUPPER()
-	Store(s.done, ReturnIndex(0))
-	RET()
+	End(s.done)
 }
 
 // weights looks up half a vector of indices, the part of a group with a number.
@@ -48,9 +46,8 @@ func (i isa) weights(s scan, index Register, part int) {
 // integers generates the look-up of the weights of values of size bytes, by their bit patterns.
 func (i isa) integers(what string, size int, widen func(...Op)) {
 	name := what + i.name
-	TEXT(name, NOSPLIT, "func(dst, table *uint64, src *byte, n, ahead int) int")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s looks up the weights of values of %d bits, and returns of how many of n.", name, 8*size))
+	Func(name, "func(dst, table *uint64, src *byte, n, ahead int) int",
+		fmt.Sprintf("looks up the weights of values of %d bits, and returns of how many of n.", 8*size))
 	const parts = 2
 	lanes := i.bytes / 8
 	s := scanned()
@@ -128,27 +125,22 @@ func (l ladder) value(level VecVirtual) VecVirtual {
 // all is a parameter in all lanes.
 func (l ladder) all(name string) VecVirtual {
 	v := l.wide()
-	p, err := Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
+	p := Address(name)
 	if l.double {
-		VBROADCASTSD(p.Addr, v)
+		VBROADCASTSD(p, v)
 	} else {
-		VBROADCASTSS(p.Addr, v)
+		VBROADCASTSS(p, v)
 	}
 	return v
 }
 
-// ladderOf loads the parameters of a function.
-func (i isa) ladderOf(double bool) ladder {
-	l := ladder{isa: i, double: double}
+// load loads the parameters of a function.
+func (l *ladder) load() {
 	l.lo, l.inverse, l.step = l.all("lo"), l.all("inverse"), l.all("step")
 	l.last = l.values()
 	x := XMM()
-	VMOVQ(Load(Param("last"), GP64()), x)
+	VMOVQ(Arg("last"), x)
 	VPBROADCASTD(x, l.last)
-	return l
 }
 
 // predicates of VCMPPS
@@ -198,10 +190,10 @@ func (i isa) floats(double bool) {
 		kind, float = "double", "float64"
 	}
 	name := kind + i.name
-	TEXT(name, NOSPLIT, "func(dst, table *uint64, src *byte, n, ahead int, lo, inverse, step "+float+", last uint64) int")
-	Pragma("noescape")
-	Doc(name + " looks up the weights of float32 values on an affine ladder, and returns of how many of n; where a bit of last above its 32 lowest is set, of those before a group in which one is no level's own.")
-	l := i.ladderOf(double)
+	Func(name, "func(dst, table *uint64, src *byte, n, ahead int, lo, inverse, step "+float+", last uint64) int",
+		"looks up the weights of float32 values on an affine ladder, and returns of how many of n; where a bit of last above its 32 lowest is set, of those before a group in which one is no level's own.")
+	l := ladder{isa: i, double: double}
+	l.load()
 	level, values := l.values(), l.values()
 	s := scanned()
 	s.groups(l.lanes(), 4, func() {
@@ -223,7 +215,7 @@ func (i isa) floats(double bool) {
 	})
 
 	Label("between")
-	wish := Load(Param("last"), GP64())
+	wish := Arg("last")
 	SHRQ(U8(32), wish)
 	JNZ(LabelRef("stop"))
 	l.between(values, level, "stop")

@@ -3,8 +3,8 @@ package flood
 
 import (
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // Write writes all functions of an instruction set.
@@ -38,18 +38,17 @@ func lanesOf(words, lanes Register) {
 
 // flood writes a function that grows the main component in a row of several planes: see grow.
 func flood(name string, corners bool) {
-	TEXT(name, NOSPLIT, "func(main, left *uint64, words, row, plane, apart, step, planes int)")
-	Pragma("noescape")
-	Doc(name + " grows the main component in a row of so many words in each of so many planes, " +
-		"step bytes apart, from the rows that lie row and plane bytes further, " +
-		"and at corners from those apart bytes beside the second one.")
+	Func(name, "func(main, left *uint64, words, row, plane, apart, step, planes int)",
+		"grows the main component in a row of so many words in each of so many planes, "+
+			"step bytes apart, from the rows that lie row and plane bytes further, "+
+			"and at corners from those apart bytes beside the second one.")
 	zero, ones, lowest := ZMM(), ZMM(), ZMM()
 	VPXORQ(zero, zero, zero)
 	VPTERNLOGQ(U8(0xff), ones, ones, ones)
 	VPSRLQ(U8(63), ones, lowest)
-	bases := []Register{Load(Param("main"), GP64()), Load(Param("left"), GP64())}
+	bases := []Register{Arg("main"), Arg("left")}
 	more := func(from Register, param string) Register {
-		base := Load(Param(param), GP64())
+		base := Arg(param)
 		ADDQ(from, base)
 		bases = append(bases, base)
 		return base
@@ -65,7 +64,7 @@ func flood(name string, corners bool) {
 		bases = append(bases, before)
 		sources = append(sources, beyond, before)
 	}
-	planes := Load(Param("planes"), GP64())
+	planes := Arg("planes")
 	at, words, carry, lanes := GP64(), GP64(), GP32(), K()
 	last := ZMM()
 	Label("plane")
@@ -142,25 +141,21 @@ func flood(name string, corners bool) {
 	ADDQ(I32(vector), at)
 	SUBQ(I32(vector), words)
 	JG(LabelRef("vector"))
-	step := Load(Param("step"), GP64())
+	step := Arg("step")
 	for _, base := range bases {
 		ADDQ(step, base)
 	}
-	DECQ(planes)
-	JNZ(LabelRef("plane"))
-	VZEROUPPER()
-	RET()
+	Repeat(planes, "plane")
+	End()
 }
 
 // alone writes a function that removes voxels without a neighbour: see alone in Go.
 func alone(name string, corners bool) {
-	TEXT(name, NOSPLIT, "func(main, left *uint64, words, row, plane int) int")
-	Pragma("noescape")
-	Doc(name + " takes voxels that have no neighbour of what is left from so many words, " +
-		"and puts those that touch the main component into it; it counts the others. " +
-		"Rows and planes are so many bytes apart, at corners too.")
-	main, left := Load(Param("main"), GP64()), Load(Param("left"), GP64())
-	words, row, plane := Load(Param("words"), GP64()), Load(Param("row"), GP64()), Load(Param("plane"), GP64())
+	Func(name, "func(main, left *uint64, words, row, plane int) int",
+		"takes voxels that have no neighbour of what is left from so many words, "+
+			"and puts those that touch the main component into it; it counts the others. "+
+			"Rows and planes are so many bytes apart, at corners too.")
+	main, left, words, row, plane := Arg("main"), Arg("left"), Arg("words"), Arg("row"), Arg("plane")
 	rows, planes := GP64(), GP64() // distances back
 	MOVQ(row, rows)
 	NEGQ(rows)
@@ -246,7 +241,5 @@ func alone(name string, corners bool) {
 	total := GP64()
 	VPEXTRQ(U8(1), quarter, total)
 	ADDQ(sum, total)
-	Store(total, ReturnIndex(0))
-	VZEROUPPER()
-	RET()
+	End(total)
 }

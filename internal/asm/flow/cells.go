@@ -2,8 +2,8 @@ package flow
 
 import (
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // A machine is the set of vector registers of an instruction set, with its name in functions and
@@ -42,12 +42,10 @@ type loop struct {
 
 // begin is the start of a function with these lists.
 func (m machine) begin(name, doc, signature string, lists ...string) *loop {
-	TEXT(name+m.suffix, NOSPLIT, signature)
-	Pragma("noescape")
-	Doc(name + m.suffix + " " + doc)
+	Func(name+m.suffix, signature, doc)
 	l := &loop{m, map[string]Register{}, GP64(), GP64()}
 	for _, p := range lists {
-		l.at[p] = Load(Param(p), GP64())
+		l.at[p] = Arg(p)
 	}
 	Load(Param("n"), l.n)
 	XORQ(l.x, l.x)
@@ -61,11 +59,8 @@ func (l *loop) of(list string, by int) Mem {
 
 // address returns the address of a parameter.
 func address(param string) Mem {
-	a, err := Param(param).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	return a.Addr
+	a := Address(param)
+	return a
 }
 
 // each is a parameter of float32 in every lane.
@@ -85,8 +80,7 @@ func (l *loop) all(by int, body func()) {
 }
 
 func end() {
-	VZEROUPPER()
-	RET()
+	End()
 }
 
 // zero is 0 in every lane.
@@ -145,7 +139,7 @@ func (m machine) relax(name string, neighbours bool) {
 	} else {
 		l = m.begin(name, "sets the cells of a colour to f·inv, and the others to 0.", "func(u, f, inv *float32, n int, colour uint64)", "u", "f", "inv")
 	}
-	colour := Load(Param("colour"), GP64())
+	colour := Arg("colour")
 	var one, two Register // the cells of the colour, and of AVX2 the sign bits that choose them
 	if m.lanes == 16 {
 		k := K()
@@ -271,7 +265,7 @@ func (m machine) rest() {
 			VADDPD(e, products[part], products[part])
 		}
 	})
-	to := Load(Param("sums"), GP64())
+	to := Arg("sums")
 	for i, v := range append(squares, products...) {
 		VMOVUPD(v, Mem{Base: to, Disp: i * m.lanes * lane})
 	}
@@ -336,7 +330,7 @@ func (m machine) dot() {
 			VADDPD(a, sum, sum)
 		}
 	})
-	to := Load(Param("sums"), GP64())
+	to := Arg("sums")
 	for i, v := range sums {
 		VMOVUPD(v, Mem{Base: to, Disp: i * m.lanes * lane})
 	}

@@ -2,8 +2,8 @@ package flow
 
 import (
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // Define writes all functions of an instruction set.
@@ -18,20 +18,16 @@ func define(name string, across []string, sides int32) {
 	for _, p := range across {
 		list += p + ", "
 	}
-	TEXT(name, NOSPLIT, "func(to, here, "+list+"v0, b *float32, n int, mu float32)")
-	Pragma("noescape")
-	Doc(name + " takes a step of n values along a row, n a multiple of 8.")
+	Func(name, "func(to, here, "+list+"v0, b *float32, n int, mu float32)",
+		"takes a step of n values along a row, n a multiple of 8.")
 	pointers := map[string]Register{}
 	for _, p := range append(across, "to", "here", "v0", "b") {
-		pointers[p] = Load(Param(p), GP64())
+		pointers[p] = Arg(p)
 	}
-	left := Load(Param("n"), GP64())
+	left := Arg("n")
 	mu, factor, whole := YMM(), YMM(), XMM()
-	address, err := Param("mu").Resolve()
-	if err != nil {
-		panic(err)
-	}
-	VBROADCASTSS(address.Addr, mu)
+	address := Address("mu")
+	VBROADCASTSS(address, mu)
 	number := GP32()
 	MOVL(U32(uint32(sides)), number)
 	VMOVD(number, whole)
@@ -65,6 +61,5 @@ func define(name string, across []string, sides int32) {
 	ADDQ(U8(8), at)
 	SUBQ(U8(8), left)
 	JNE(LabelRef("next"))
-	VZEROUPPER()
-	RET()
+	End()
 }

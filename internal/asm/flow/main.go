@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // lane is the size of a value.
@@ -35,14 +35,13 @@ func step(name string, lanes int, vector func() VecVirtual, volume bool) {
 		signature = "func(dst, v, north, south, below, above, v0, b *float32, n, count, dstStride, stride, fieldStride int, mu, sides float32)"
 		pointers = append(pointers, "below", "above")
 	}
-	TEXT(name, NOSPLIT, signature)
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s takes a step of count rows of n values, %d or more; strides are in bytes.", name, lanes))
+	Func(name, signature,
+		fmt.Sprintf("takes a step of count rows of n values, %d or more; strides are in bytes.", lanes))
 	at := map[string]Register{}
 	for _, p := range append([]string{"dst", "v0", "b"}, pointers...) {
-		at[p] = Load(Param(p), GP64())
+		at[p] = Arg(p)
 	}
-	rows := Load(Param("count"), GP64())
+	rows := Arg("count")
 	mu, sides := vector(), vector()
 	for i, v := range []VecVirtual{mu, sides} {
 		VBROADCASTSS(address([]string{"mu", "sides"}[i]), v)
@@ -95,8 +94,6 @@ func step(name string, lanes int, vector func() VecVirtual, volume bool) {
 	for _, p := range pointers {
 		ADDQ(by, at[p])
 	}
-	DECQ(rows)
-	JNZ(LabelRef("row"))
-	VZEROUPPER()
-	RET()
+	Repeat(rows, "row")
+	End()
 }

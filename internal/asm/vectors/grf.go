@@ -4,17 +4,16 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // counts writes the number of 1 bits of each random word, as bytes or 16-bit numbers.
 func (i isa) counts(what, typ string) {
 	i.groups = 2 // lines have margins, so that small turns waste less
 	name, bytes := what+i.name, typ == "uint8"
-	TEXT(name, NOSPLIT, "func(dst *"+typ+", s *uint32, first uint32, turns int)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s writes the number of 1s in each of %d random words of a row a turn.", name, i.unit()))
+	Func(name, "func(dst *"+typ+", s *uint32, first uint32, turns int)",
+		fmt.Sprintf("writes the number of 1s in each of %d random words of a row a turn.", i.unit()))
 	order, orderName, lanes := i.inOrder(), "inOrder", i.pairsOrder
 	if bytes {
 		order, orderName, lanes = i.interleaved(), "interleaved", i.bytesOrder
@@ -71,12 +70,11 @@ func (i isa) counts(what, typ string) {
 // weigh computes weighted sums of bytes.
 func (i isa) weigh() {
 	name := "weigh" + i.name
-	TEXT(name, NOSPLIT, "func(dst *uint16, src, weights *uint8, n int)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s writes, n times %d of them, the sums of the 12 bytes that begin with each one, with weights "+
-		"below 128.", name, i.bytes),
+	Func(name, "func(dst *uint16, src, weights *uint8, n int)",
+		fmt.Sprintf("writes, n times %d of them, the sums of the 12 bytes that begin with each one, with weights "+
+			"below 128.", i.bytes),
 		"Two products add up to less than 32768.")
-	dst, src, from := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("weights"), GP64())
+	dst, src, from := Arg("dst"), Arg("src"), Arg("weights")
 	var weights [6]VecVirtual
 	for k := range weights {
 		weights[k] = i.wide()
@@ -137,15 +135,14 @@ func (i isa) quarters(half int) Mem {
 // pushPairs is push for 16-bit sums, except those of the last filter.
 func (i isa) pushPairs() {
 	name := "pushPairs" + i.name
-	TEXT(name, NOSPLIT, "func(to *uint32, line, old0, sum0, old1, sum1, old2 *uint16, sum2 *uint32, n int)")
-	Pragma("noescape")
-	Doc(name + " is push" + i.name +
-		" for n vectors of 16 bits, of sums that fit those, but for the last filter's, of 32.")
-	to, line, last := Load(Param("to"), GP64()), Load(Param("line"), GP64()), Load(Param("sum2"), GP64())
+	Func(name, "func(to *uint32, line, old0, sum0, old1, sum1, old2 *uint16, sum2 *uint32, n int)",
+		"is push"+i.name+
+			" for n vectors of 16 bits, of sums that fit those, but for the last filter's, of 32.")
+	to, line, last := Arg("to"), Arg("line"), Arg("sum2")
 	var sums, olds [3]Register
 	for k := range olds {
-		if olds[k] = Load(Param(fmt.Sprint("old", k)), GP64()); k < 2 {
-			sums[k] = Load(Param(fmt.Sprint("sum", k)), GP64())
+		if olds[k] = Arg(fmt.Sprint("old", k)); k < 2 {
+			sums[k] = Arg(fmt.Sprint("sum", k))
 		}
 	}
 	i.forward(func(at Register) {
@@ -215,27 +212,23 @@ func (i isa) or(a, b, c VecVirtual) {
 
 // forward makes a loop over arrays, with n vectors in the first one; body gets the byte offset.
 func (i isa) forward(body func(at Register)) {
-	n, at := Load(Param("n"), GP64()), GP64()
+	n, at := Arg("n"), GP64()
 	XORQ(at, at)
 	Label("vector")
 	body(at)
 	ADDQ(U8(i.bytes), at)
-	DECQ(n)
-	JNZ(LabelRef("vector"))
+	Repeat(n, "vector")
 }
 
 func end() {
-	VZEROUPPER()
-	RET()
+	End()
 }
 
 // adds makes the function that adds two arrays.
 func (i isa) adds(what, typ string, add func(...Op)) {
 	name := what + i.name
-	TEXT(name, NOSPLIT, "func(dst, a, b *"+typ+", n int)")
-	Pragma("noescape")
-	Doc(name + " adds n vectors. dst may be a, and b the same array further on.")
-	dst, a, b := Load(Param("dst"), GP64()), Load(Param("a"), GP64()), Load(Param("b"), GP64())
+	Func(name, "func(dst, a, b *"+typ+", n int)", "adds n vectors. dst may be a, and b the same array further on.")
+	dst, a, b := Arg("dst"), Arg("a"), Arg("b")
 	i.forward(func(at Register) {
 		v := i.wide()
 		VMOVUPS(Mem{Base: a, Index: at, Scale: 1}, v)
@@ -248,10 +241,8 @@ func (i isa) adds(what, typ string, add func(...Op)) {
 // widens makes the function that copies unsigned integers to larger ones.
 func (i isa) widens(what, to, from string, times int, widen func(...Op)) {
 	name := what + i.name
-	TEXT(name, NOSPLIT, "func(dst *"+to+", src *"+from+", n int)")
-	Pragma("noescape")
-	Doc(name + " copies integers to n vectors of larger ones.")
-	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	Func(name, "func(dst *"+to+", src *"+from+", n int)", "copies integers to n vectors of larger ones.")
+	dst, src := Arg("dst"), Arg("src")
 	i.forward(func(at Register) {
 		v := i.wide()
 		widen(Mem{Base: src}, v)
@@ -264,16 +255,15 @@ func (i isa) widens(what, to, from string, times int, widen func(...Op)) {
 // push passes a line through three box filters.
 func (i isa) push() {
 	name := "push" + i.name
-	TEXT(name, NOSPLIT, "func(to, line, old0, sum0, old1, sum1, old2, sum2 *uint64, n int)")
-	Pragma("noescape")
-	Doc(name+" runs a line of n vectors through three box filters. Each has the line that leaves it, which the one that "+
-		"enters",
+	Func(name, "func(to, line, old0, sum0, old1, sum1, old2, sum2 *uint64, n int)",
+		"runs a line of n vectors through three box filters. Each has the line that leaves it, which the one that "+
+			"enters",
 		"takes the place of, and the sums before. The sums of the first two enter the next one, those of the last are the "+
 			"answer.")
-	to, line := Load(Param("to"), GP64()), Load(Param("line"), GP64())
+	to, line := Arg("to"), Arg("line")
 	var sums, olds [3]Register
 	for k := range sums {
-		olds[k], sums[k] = Load(Param(fmt.Sprint("old", k)), GP64()), Load(Param(fmt.Sprint("sum", k)), GP64())
+		olds[k], sums[k] = Arg(fmt.Sprint("old", k)), Arg(fmt.Sprint("sum", k))
 	}
 	i.forward(func(at Register) {
 		v := i.wide()
@@ -295,20 +285,19 @@ func (i isa) push() {
 // quantise converts 32-bit sums to levels.
 func (i isa) quantise() {
 	name := "quantise" + i.name
-	TEXT(name, NOSPLIT, "func(dst, sums *uint32, n int, base, most, factor, top uint32, zero, down, up uint64, near "+
-		"uint32) uint32")
-	Pragma("noescape")
-	Doc(name+" writes the levels of n vectors of sums and returns 0, or another number where one of them is too near to "+
-		"the next level:",
+	Func(name, "func(dst, sums *uint32, n int, base, most, factor, top uint32, zero, down, up uint64, near "+
+		"uint32) uint32",
+		"writes the levels of n vectors of sums and returns 0, or another number where one of them is too near to "+
+			"the next level:",
 		"(min(max(sum, base) − base, most)·factor + zero) >> down, at most top, is too near where what is shifted out, the "+
 			"upper 32 bits of it, is not below near.")
-	dst, sums := Load(Param("dst"), GP64()), Load(Param("sums"), GP64())
+	dst, sums := Arg("dst"), Arg("sums")
 	base, most, factor := i.all("base", broadcast32, i.wide()), i.all("most", broadcast32, i.wide()), i.all("factor",
 		broadcast32, i.wide())
 	top, zero := i.all("top", broadcast32, i.wide()), i.all("zero", broadcast64, i.wide())
 	down, up := XMM(), XMM()
-	VMOVQ(Load(Param("down"), GP64()), down)
-	VMOVQ(Load(Param("up"), GP64()), up)
+	VMOVQ(Arg("down"), down)
+	VMOVQ(Arg("up"), up)
 	largest := i.wide()
 	VXORPS(largest.AsX(), largest.AsX(), largest.AsX())
 	i.forward(func(at Register) {
@@ -338,17 +327,16 @@ func (i isa) quantise() {
 // quantiseWide converts 64-bit sums to levels.
 func (i isa) quantiseWide() {
 	name := "quantiseWide" + i.name
-	TEXT(name, NOSPLIT, "func(dst *uint32, sums *uint64, n int, base, most, factor, zero, drop, down, up uint64, top, "+
-		"near uint32) uint32")
-	Pragma("noescape")
-	Doc(name + " is quantise" + i.name + " for sums below 2^63, whose distance from base is shifted by drop to 32 bits.")
-	dst, sums := Load(Param("dst"), GP64()), Load(Param("sums"), GP64())
+	Func(name, "func(dst *uint32, sums *uint64, n int, base, most, factor, zero, drop, down, up uint64, top, "+
+		"near uint32) uint32",
+		"is quantise"+i.name+" for sums below 2^63, whose distance from base is shifted by drop to 32 bits.")
+	dst, sums := Arg("dst"), Arg("sums")
 	base, most, factor := i.kept("base", broadcast64), i.kept("most", broadcast64), i.kept("factor", broadcast64)
 	zero, top := i.kept("zero", broadcast64), i.kept("top", broadcast32)
 	drop, down, up := XMM(), XMM(), XMM()
-	VMOVQ(Load(Param("drop"), GP64()), drop)
-	VMOVQ(Load(Param("down"), GP64()), down)
-	VMOVQ(Load(Param("up"), GP64()), up)
+	VMOVQ(Arg("drop"), drop)
+	VMOVQ(Arg("down"), down)
+	VMOVQ(Arg("up"), up)
 	largest := i.wide()
 	VXORPS(largest.AsX(), largest.AsX(), largest.AsX())
 	i.forward(func(at Register) {
@@ -379,9 +367,7 @@ func (i isa) tooNear(largest VecVirtual) {
 	near := i.all("near", broadcast32, i.wide())
 	VPMAXUD(largest, near, near)
 	bits := i.equal(largest, near)
-	VZEROUPPER()
-	Store(bits, ReturnIndex(0))
-	RET()
+	End(bits)
 }
 
 // clampWide computes min(max(v, base) − base, most) in 64 bits.
@@ -440,10 +426,8 @@ func (i isa) equal(a, b VecVirtual) Register {
 
 func (i isa) putBytes() {
 	name := "putBytes" + i.name
-	TEXT(name, NOSPLIT, "func(dst *uint8, levels *uint32, n int)")
-	Pragma("noescape")
-	Doc(name + " writes n vectors of bytes, levels below 256.")
-	dst, levels := Load(Param("dst"), GP64()), Load(Param("levels"), GP64())
+	Func(name, "func(dst *uint8, levels *uint32, n int)", "writes n vectors of bytes, levels below 256.")
+	dst, levels := Arg("dst"), Arg("levels")
 	var order VecVirtual
 	if i.bytes == 32 {
 		m := GLOBL("lanes"+i.name, RODATA|NOPTR)
@@ -479,10 +463,9 @@ func (i isa) putBytes() {
 
 func (i isa) putPairs() {
 	name := "putPairs" + i.name
-	TEXT(name, NOSPLIT, "func(dst *uint16, levels *uint32, n int, shift uint32)")
-	Pragma("noescape")
-	Doc(name + " writes n vectors of levels below 65,536 as 16 bits, each plus shift, two numbers of 16 bits.")
-	dst, levels := Load(Param("dst"), GP64()), Load(Param("levels"), GP64())
+	Func(name, "func(dst *uint16, levels *uint32, n int, shift uint32)",
+		"writes n vectors of levels below 65,536 as 16 bits, each plus shift, two numbers of 16 bits.")
+	dst, levels := Arg("dst"), Arg("levels")
 	shift := i.all("shift", broadcast32, i.wide())
 	i.forward(func(Register) {
 		v := i.wide()
@@ -503,10 +486,9 @@ func (i isa) putFloats(double bool) {
 		what, typ = "putDoubles", "float64"
 	}
 	name := what + i.name
-	TEXT(name, NOSPLIT, "func(dst *float32, levels *uint32, n int, lo, step "+typ+")")
-	Pragma("noescape")
-	Doc(name + " writes the values of n vectors of levels, with the ladder's arithmetic in " + typ + ". −0 becomes +0.")
-	dst, levels := Load(Param("dst"), GP64()), Load(Param("levels"), GP64())
+	Func(name, "func(dst *float32, levels *uint32, n int, lo, step "+typ+")",
+		"writes the values of n vectors of levels, with the ladder's arithmetic in "+typ+". −0 becomes +0.")
+	dst, levels := Arg("dst"), Arg("levels")
 	broadcast := broadcast32
 	if double {
 		broadcast = broadcast64

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // A 64-bit lane is one Philox block. Each of its four words is the lower half of a lane of a
@@ -66,7 +66,7 @@ type loop struct {
 // begin loads the parameters that all functions share.
 func (i isa) begin(order []int, orderName string) loop {
 	l := loop{isa: i}
-	l.dst, l.keys, l.turns = Load(Param("dst"), GP64()), Load(Param("s"), GP64()), Load(Param("turns"), GP64())
+	l.dst, l.keys, l.turns = Arg("dst"), Arg("s"), Arg("turns")
 	first := Load(Param("first"), GP32())
 	l.first = AllocLocal(8)
 	MOVL(first, l.first)
@@ -110,10 +110,8 @@ func (l loop) each(body func(groups []quad)) {
 	groups := l.philox()
 	body(groups)
 	ADDL(U8(l.groups*l.blocks()), l.first)
-	DECQ(l.turns)
-	JNZ(LabelRef("turn"))
-	VZEROUPPER()
-	RET()
+	Repeat(l.turns, "turn")
+	End()
 }
 
 // key copies a word of the schedule to all lanes.
@@ -214,11 +212,8 @@ func (l loop) level(levels Op, q quad) (low, high VecVirtual) {
 
 // all returns a 32 or 64-bit parameter in all lanes.
 func (i isa) all(name string, broadcast func(...Op), v VecVirtual) VecVirtual {
-	p, err := Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	broadcast(p.Addr, v)
+	p := Address(name)
+	broadcast(p, v)
 	return v
 }
 
@@ -253,9 +248,8 @@ func (i isa) shuffle(name string, order [16]byte) Mem {
 
 func (i isa) noiseBytes() {
 	name := "noiseBytes" + i.name
-	TEXT(name, NOSPLIT, "func(dst *uint8, s *uint32, first uint32, turns int, levels uint32)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s writes the levels of %d voxels of a row a turn, at most 256 levels.", name, i.unit()))
+	Func(name, "func(dst *uint8, s *uint32, first uint32, turns int, levels uint32)",
+		fmt.Sprintf("writes the levels of %d voxels of a row a turn, at most 256 levels.", i.unit()))
 	l := i.begin(i.interleaved(), "interleaved")
 	levels := i.kept("levels", broadcast32)
 	order := i.bytesOrder()
@@ -277,10 +271,9 @@ func (i isa) noiseBytes() {
 
 func (i isa) noisePairs() {
 	name := "noisePairs" + i.name
-	TEXT(name, NOSPLIT, "func(dst *uint16, s *uint32, first uint32, turns int, levels, shift uint32)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s writes the levels of %d voxels of a row a turn, at most 65,536 levels, each plus shift, two "+
-		"numbers of 16 bits.", name, i.unit()))
+	Func(name, "func(dst *uint16, s *uint32, first uint32, turns int, levels, shift uint32)",
+		fmt.Sprintf("writes the levels of %d voxels of a row a turn, at most 65,536 levels, each plus shift, two "+
+			"numbers of 16 bits.", i.unit()))
 	l := i.begin(i.inOrder(), "inOrder")
 	levels, shift := i.kept("levels", broadcast32), i.kept("shift", broadcast32)
 	order := i.pairsOrder()
@@ -302,10 +295,9 @@ func (i isa) noiseFloats(double bool) {
 		what, typ, broadcast, zero = "noiseDoubles", "float64", broadcast64, " −0 becomes +0."
 	}
 	name := what + i.name
-	TEXT(name, NOSPLIT, "func(dst *float32, s *uint32, first uint32, turns int, levels uint32, lo, step "+typ+")")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s writes the values of %d voxels of a row a turn, with the ladder's arithmetic in %s.%s", name,
-		i.unit(), typ, zero))
+	Func(name, "func(dst *float32, s *uint32, first uint32, turns int, levels uint32, lo, step "+typ+")",
+		fmt.Sprintf("writes the values of %d voxels of a row a turn, with the ladder's arithmetic in %s.%s",
+			i.unit(), typ, zero))
 	l := i.begin(i.transposed(), "transposed")
 	levels, lo, step := i.kept("levels", broadcast32), i.kept("lo", broadcast), i.kept("step", broadcast)
 	l.each(func(groups []quad) {

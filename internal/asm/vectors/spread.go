@@ -2,18 +2,17 @@ package vectors
 
 import (
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
+
+	. "eccbench/internal/asm/ops"
 )
 
 // spread finds the least and the greatest values, and the largest pattern without its sign.
 func (i isa) spread() {
 	name := "spread" + i.name
-	TEXT(name, NOSPLIT, "func(to, values *float32, n int)")
-	Pragma("noescape")
-	Doc(name+" lowers the first vector at to to the values of n vectors, raises the second to them, and the third",
+	Func(name, "func(to, values *float32, n int)",
+		"lowers the first vector at to to the values of n vectors, raises the second to them, and the third",
 		"to their patterns without their signs, which are as ordered as whole numbers; each lane for itself.")
-	to, values := Load(Param("to"), GP64()), Load(Param("values"), GP64())
+	to, values := Arg("to"), Arg("values")
 	least, most, farthest, pattern := i.wide(), i.wide(), i.wide(), i.wide()
 	for k, v := range []VecVirtual{least, most, farthest} {
 		VMOVUPS(Mem{Base: to, Disp: k * i.bytes}, v)

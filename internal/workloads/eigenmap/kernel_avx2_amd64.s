@@ -268,6 +268,6 @@ products:
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X0, X1, X1
 	VHADDPD      X1, X1, X1
-	MOVSD        X1, ret+24(FP)
 	VZEROUPPER
+	MOVSD        X1, ret+24(FP)
 	RET

@@ -244,8 +244,8 @@ next:
 	VMOVQ         X0, AX
 	VPEXTRQ       $0x01, X0, CX
 	ADDQ          AX, CX
-	MOVQ          CX, ret+40(FP)
 	VZEROUPPER
+	MOVQ          CX, ret+40(FP)
 	RET
 
 // func aloneCornersAVX512(main *uint64, left *uint64, words int, row int, plane int) int
@@ -364,6 +364,6 @@ next:
 	VMOVQ         X0, AX
 	VPEXTRQ       $0x01, X0, CX
 	ADDQ          AX, CX
-	MOVQ          CX, ret+40(FP)
 	VZEROUPPER
+	MOVQ          CX, ret+40(FP)
 	RET
