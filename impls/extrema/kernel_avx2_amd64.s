@@ -7,41 +7,41 @@
 // func volume8avx2(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 // Requires: AVX, AVX2, MMX+, POPCNT
 TEXT ·volume8avx2(SB), NOSPLIT, $96-112
-	MOVQ         below+0(FP), AX
-	MOVQ         stride+64(FP), CX
-	MOVQ         values+24(FP), DX
-	MOVQ         changes+32(FP), BX
-	MOVQ         order+40(FP), SI
-	MOVQ         rows+72(FP), DI
-	MOVQ         keepY+88(FP), R8
-	VMOVQ        R8, X0
+	MOVQ         values+24(FP), AX
+	MOVQ         changes+32(FP), CX
+	MOVQ         ahead+48(FP), DX
+	MOVQ         step+56(FP), BX
+	MOVQ         below+0(FP), SI
+	MOVQ         stride+64(FP), DI
+	MOVQ         rows+72(FP), R8
+	MOVQ         keepY+88(FP), R9
+	VMOVQ        R9, X0
 	VPBROADCASTQ X0, Y0
 	VMOVDQU      Y0, (SP)
-	XORQ         R8, R8
-	MOVQ         edge+80(FP), R9
+	XORQ         R9, R9
+	MOVQ         order+40(FP), R10
+	MOVQ         edge+80(FP), R12
 	VPCMPEQD     Y0, Y0, Y0
 	VMOVDQU      Y0, 32(SP)
-	MOVQ         $-1, R10
-	SHLQ         $0x08, R10
-	TESTQ        R9, R9
+	MOVQ         $-1, R11
+	SHLQ         $0x08, R11
+	TESTQ        R12, R12
 	JZ           inside
-	MOVQ         R10, 32(SP)
+	MOVQ         R11, 32(SP)
 
 inside:
-	MOVQ         ahead+48(FP), R9
-	MOVQ         step+56(FP), R10
 	MOVQ         above+8(FP), R11
 	MOVQ         owed+16(FP), R12
 	MOVQ         keepZ+96(FP), R13
 	VMOVQ        R13, X0
 	VPBROADCASTQ X0, Y0
 	VMOVDQU      Y0, 64(SP)
-	VMOVDQU      -1(AX), Y1
-	VMOVDQU      (AX), Y7
-	VMOVDQU      1(AX), Y4
-	VPMINUB      -1(AX)(CX*1), Y1, Y6
-	VPMINUB      (AX)(CX*1), Y7, Y5
-	VPMINUB      1(AX)(CX*1), Y4, Y2
+	VMOVDQU      -1(SI), Y1
+	VMOVDQU      (SI), Y7
+	VMOVDQU      1(SI), Y4
+	VPMINUB      -1(SI)(DI*1), Y1, Y6
+	VPMINUB      (SI)(DI*1), Y7, Y5
+	VPMINUB      1(SI)(DI*1), Y4, Y2
 	VPCMPEQB     Y7, Y5, Y0
 	VPMINUB      Y5, Y2, Y3
 	VPCMPEQB     Y5, Y3, Y3
@@ -55,9 +55,9 @@ inside:
 	VPMINUB      -1(R11), Y6, Y4
 	VPMINUB      (R11), Y5, Y5
 	VPMINUB      1(R11), Y2, Y2
-	VPMINUB      -1(R11)(CX*1), Y4, Y4
-	VPMINUB      (R11)(CX*1), Y5, Y5
-	VPMINUB      1(R11)(CX*1), Y2, Y2
+	VPMINUB      -1(R11)(DI*1), Y4, Y4
+	VPMINUB      (R11)(DI*1), Y5, Y5
+	VPMINUB      1(R11)(DI*1), Y2, Y2
 	VPCMPEQB     Y1, Y5, Y1
 	VPMINUB      Y5, Y2, Y2
 	VPCMPEQB     Y5, Y2, Y2
@@ -69,23 +69,21 @@ inside:
 	VPAND        (SP), Y1, Y1
 	VPAND        Y0, Y3, Y0
 	VPSUBB       Y0, Y3, Y0
-	VMOVDQA      Y0, Y0
 	VPAND        Y1, Y2, Y1
-	VPSUBB       Y1, Y2, Y3
 	VPSUBB       Y2, Y1, Y1
 
 row:
-	PREFETCHT1   (R9)
-	PREFETCHT1   64(R9)
-	ADDQ         R10, R9
-	ADDQ         CX, AX
-	ADDQ         CX, R11
-	VMOVDQU      -1(AX), Y2
-	VMOVDQU      (AX), Y3
-	VMOVDQU      1(AX), Y4
-	VPMINUB      -1(AX)(CX*1), Y2, Y5
-	VPMINUB      (AX)(CX*1), Y3, Y6
-	VPMINUB      1(AX)(CX*1), Y4, Y7
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	ADDQ         BX, DX
+	ADDQ         DI, SI
+	ADDQ         DI, R11
+	VMOVDQU      -1(SI), Y2
+	VMOVDQU      (SI), Y3
+	VMOVDQU      1(SI), Y4
+	VPMINUB      -1(SI)(DI*1), Y2, Y5
+	VPMINUB      (SI)(DI*1), Y3, Y6
+	VPMINUB      1(SI)(DI*1), Y4, Y7
 	VPCMPEQB     Y3, Y6, Y8
 	VPMINUB      Y6, Y7, Y9
 	VPCMPEQB     Y6, Y9, Y9
@@ -99,9 +97,9 @@ row:
 	VPMINUB      -1(R11), Y5, Y5
 	VPMINUB      (R11), Y6, Y6
 	VPMINUB      1(R11), Y7, Y7
-	VPMINUB      -1(R11)(CX*1), Y5, Y5
-	VPMINUB      (R11)(CX*1), Y6, Y6
-	VPMINUB      1(R11)(CX*1), Y7, Y7
+	VPMINUB      -1(R11)(DI*1), Y5, Y5
+	VPMINUB      (R11)(DI*1), Y6, Y6
+	VPMINUB      1(R11)(DI*1), Y7, Y7
 	VPCMPEQB     Y11, Y6, Y13
 	VPMINUB      Y6, Y7, Y7
 	VPCMPEQB     Y6, Y7, Y7
@@ -109,209 +107,205 @@ row:
 	VPCMPEQB     Y5, Y6, Y6
 	VPAND        32(SP), Y6, Y6
 	VPSUBB       Y6, Y7, Y7
-	VPMINUB      Y11, Y12, Y5
-	VPCMPEQB     Y11, Y5, Y5
-	VPMINUB      Y10, Y11, Y6
-	VPCMPEQB     Y10, Y6, Y6
-	VPAND        32(SP), Y6, Y6
-	VPSUBB       Y6, Y5, Y5
-	VPADDB       Y1, Y5, Y5
-	VPAND        Y13, Y7, Y1
-	VPSUBB       Y1, Y7, Y6
-	VPSUBB       Y1, Y5, Y5
-	VPSUBB       Y7, Y1, Y1
+	VPAND        Y13, Y7, Y6
+	VPSUBB       Y6, Y1, Y5
+	VPSUBB       Y7, Y6, Y1
+	VPMINUB      Y11, Y12, Y6
+	VPCMPEQB     Y11, Y6, Y6
+	VPMINUB      Y10, Y11, Y7
+	VPCMPEQB     Y10, Y7, Y7
+	VPAND        32(SP), Y7, Y7
+	VPSUBB       Y7, Y6, Y6
+	VPADDB       Y5, Y6, Y5
+	VPAND        Y8, Y9, Y7
+	VPADDB       Y7, Y0, Y6
+	VPSUBB       Y7, Y9, Y0
 	VPMINUB      Y3, Y4, Y4
 	VPCMPEQB     Y3, Y4, Y4
-	VPMINUB      Y2, Y3, Y6
-	VPCMPEQB     Y2, Y6, Y6
-	VPAND        32(SP), Y6, Y6
-	VPSUBB       Y6, Y4, Y4
-	VPAND        Y8, Y9, Y2
-	VPSUBB       Y2, Y9, Y6
-	VPADDB       Y2, Y0, Y2
-	VPSUBB       Y4, Y2, Y2
-	VMOVDQA      Y6, Y0
-	VPCMPEQB     Y3, Y11, Y4
-	VPAND        64(SP), Y4, Y4
-	VPAND        Y4, Y5, Y4
-	VPSUBB       Y4, Y5, Y5
-	VPADDB       Y4, Y2, Y2
-	VPADDB       (R12), Y2, Y2
+	VPMINUB      Y2, Y3, Y7
+	VPCMPEQB     Y2, Y7, Y7
+	VPAND        32(SP), Y7, Y7
+	VPSUBB       Y7, Y4, Y4
+	VPSUBB       Y4, Y6, Y6
+	VPCMPEQB     Y3, Y11, Y2
+	VPAND        64(SP), Y2, Y2
+	VPAND        Y2, Y5, Y2
+	VPADDB       Y2, Y6, Y6
+	VPADDB       (R12), Y6, Y6
+	VPSUBB       Y2, Y5, Y5
 	VMOVDQU      Y5, (R12)
-	ADDQ         CX, R12
-	VPXOR        Y4, Y4, Y4
-	VPCMPEQB     Y2, Y4, Y4
-	VPMOVMSKB    Y4, R13
+	ADDQ         DI, R12
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQB     Y6, Y2, Y2
+	VPMOVMSKB    Y2, R13
 	NOTL         R13
-	VEXTRACTI128 $0x01, Y3, X4
-	VEXTRACTI128 $0x01, Y2, X5
+	VEXTRACTI128 $0x01, Y3, X2
+	VEXTRACTI128 $0x01, Y6, X4
 	MOVBLZX      R13, R14
-	VMOVQ        (SI)(R14*8), X6
-	VPSHUFB      X6, X3, X7
-	VMOVQ        X7, (DX)(R8*1)
+	VMOVQ        (R10)(R14*8), X5
+	VPSHUFB      X5, X3, X7
+	VMOVQ        X7, (AX)(R9*1)
 	VPSRLDQ      $0x08, X3, X3
-	VPSHUFB      X6, X2, X7
-	VMOVQ        X7, (BX)(R8*1)
+	VPSHUFB      X5, X6, X7
+	VMOVQ        X7, (CX)(R9*1)
+	VPSRLDQ      $0x08, X6, X6
+	POPCNTL      R14, R14
+	ADDQ         R14, R9
+	SHRL         $0x08, R13
+	MOVBLZX      R13, R14
+	VMOVQ        (R10)(R14*8), X5
+	VPSHUFB      X5, X3, X3
+	VMOVQ        X3, (AX)(R9*1)
+	VPSHUFB      X5, X6, X3
+	VMOVQ        X3, (CX)(R9*1)
+	POPCNTL      R14, R14
+	ADDQ         R14, R9
+	SHRL         $0x08, R13
+	MOVBLZX      R13, R14
+	VMOVQ        (R10)(R14*8), X3
+	VPSHUFB      X3, X2, X5
+	VMOVQ        X5, (AX)(R9*1)
 	VPSRLDQ      $0x08, X2, X2
-	POPCNTL      R14, R14
-	ADDQ         R14, R8
-	SHRL         $0x08, R13
-	MOVBLZX      R13, R14
-	VMOVQ        (SI)(R14*8), X6
-	VPSHUFB      X6, X3, X3
-	VMOVQ        X3, (DX)(R8*1)
-	VPSHUFB      X6, X2, X3
-	VMOVQ        X3, (BX)(R8*1)
-	POPCNTL      R14, R14
-	ADDQ         R14, R8
-	SHRL         $0x08, R13
-	MOVBLZX      R13, R14
-	VMOVQ        (SI)(R14*8), X2
-	VPSHUFB      X2, X4, X3
-	VMOVQ        X3, (DX)(R8*1)
+	VPSHUFB      X3, X4, X5
+	VMOVQ        X5, (CX)(R9*1)
 	VPSRLDQ      $0x08, X4, X4
-	VPSHUFB      X2, X5, X3
-	VMOVQ        X3, (BX)(R8*1)
-	VPSRLDQ      $0x08, X5, X5
 	POPCNTL      R14, R14
-	ADDQ         R14, R8
+	ADDQ         R14, R9
 	SHRL         $0x08, R13
 	MOVBLZX      R13, R13
-	VMOVQ        (SI)(R13*8), X2
-	VPSHUFB      X2, X4, X3
-	VMOVQ        X3, (DX)(R8*1)
-	VPSHUFB      X2, X5, X3
-	VMOVQ        X3, (BX)(R8*1)
+	VMOVQ        (R10)(R13*8), X3
+	VPSHUFB      X3, X2, X2
+	VMOVQ        X2, (AX)(R9*1)
+	VPSHUFB      X3, X4, X2
+	VMOVQ        X2, (CX)(R9*1)
 	POPCNTL      R13, R13
-	ADDQ         R13, R8
-	DECQ         DI
+	ADDQ         R13, R9
+	DECQ         R8
 	JNZ          row
 	VZEROUPPER
-	MOVQ         R8, ret+104(FP)
+	MOVQ         R9, ret+104(FP)
 	RET
 
 // func area8avx2(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 // Requires: AVX, AVX2, MMX+, POPCNT
 TEXT ·area8avx2(SB), NOSPLIT, $64-88
-	MOVQ         below+0(FP), AX
-	MOVQ         stride+48(FP), CX
-	MOVQ         values+8(FP), DX
-	MOVQ         changes+16(FP), BX
-	MOVQ         order+24(FP), SI
-	MOVQ         rows+56(FP), DI
-	MOVQ         keepY+72(FP), R8
-	VMOVQ        R8, X0
+	MOVQ         values+8(FP), AX
+	MOVQ         changes+16(FP), CX
+	MOVQ         ahead+32(FP), DX
+	MOVQ         step+40(FP), BX
+	MOVQ         below+0(FP), SI
+	MOVQ         stride+48(FP), DI
+	MOVQ         rows+56(FP), R8
+	MOVQ         keepY+72(FP), R9
+	VMOVQ        R9, X0
 	VPBROADCASTQ X0, Y0
 	VMOVDQU      Y0, (SP)
-	XORQ         R8, R8
-	MOVQ         edge+64(FP), R9
+	XORQ         R9, R9
+	MOVQ         order+24(FP), R10
+	MOVQ         edge+64(FP), R12
 	VPCMPEQD     Y0, Y0, Y0
 	VMOVDQU      Y0, 32(SP)
-	MOVQ         $-1, R10
-	SHLQ         $0x08, R10
-	TESTQ        R9, R9
+	MOVQ         $-1, R11
+	SHLQ         $0x08, R11
+	TESTQ        R12, R12
 	JZ           inside
-	MOVQ         R10, 32(SP)
+	MOVQ         R11, 32(SP)
 
 inside:
-	MOVQ     ahead+32(FP), R9
-	MOVQ     step+40(FP), R10
-	VMOVDQU  -1(AX), Y0
-	VMOVDQU  (AX), Y1
-	VMOVDQU  1(AX), Y2
-	VPMINUB  -1(AX)(CX*1), Y0, Y0
-	VPMINUB  (AX)(CX*1), Y1, Y3
-	VPMINUB  1(AX)(CX*1), Y2, Y2
+	VMOVDQU  -1(SI), Y0
+	VMOVDQU  (SI), Y1
+	VMOVDQU  1(SI), Y2
+	VPMINUB  -1(SI)(DI*1), Y0, Y0
+	VPMINUB  (SI)(DI*1), Y1, Y3
+	VPMINUB  1(SI)(DI*1), Y2, Y2
+	VPCMPEQB Y1, Y3, Y1
 	VPMINUB  Y3, Y2, Y2
 	VPCMPEQB Y3, Y2, Y2
-	VPMINUB  Y0, Y3, Y4
-	VPCMPEQB Y0, Y4, Y4
-	VPAND    32(SP), Y4, Y4
-	VPSUBB   Y4, Y2, Y2
-	VPCMPEQB Y1, Y3, Y0
-	VPAND    (SP), Y0, Y0
-	VPAND    Y0, Y2, Y0
-	VPSUBB   Y0, Y2, Y1
+	VPMINUB  Y0, Y3, Y3
+	VPCMPEQB Y0, Y3, Y3
+	VPAND    32(SP), Y3, Y3
+	VPSUBB   Y3, Y2, Y2
+	VPAND    (SP), Y1, Y1
+	VPAND    Y1, Y2, Y0
 	VPSUBB   Y2, Y0, Y0
 
 row:
-	PREFETCHT1   (R9)
-	PREFETCHT1   64(R9)
-	ADDQ         R10, R9
-	ADDQ         CX, AX
-	VMOVDQU      -1(AX), Y1
-	VMOVDQU      (AX), Y2
-	VMOVDQU      1(AX), Y3
-	VPMINUB      -1(AX)(CX*1), Y1, Y4
-	VPMINUB      (AX)(CX*1), Y2, Y5
-	VPMINUB      1(AX)(CX*1), Y3, Y6
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	ADDQ         BX, DX
+	ADDQ         DI, SI
+	VMOVDQU      -1(SI), Y1
+	VMOVDQU      (SI), Y2
+	VMOVDQU      1(SI), Y3
+	VPMINUB      -1(SI)(DI*1), Y1, Y4
+	VPMINUB      (SI)(DI*1), Y2, Y5
+	VPMINUB      1(SI)(DI*1), Y3, Y6
+	VPCMPEQB     Y2, Y5, Y7
 	VPMINUB      Y5, Y6, Y6
 	VPCMPEQB     Y5, Y6, Y6
-	VPMINUB      Y4, Y5, Y7
-	VPCMPEQB     Y4, Y7, Y7
-	VPAND        32(SP), Y7, Y7
-	VPSUBB       Y7, Y6, Y6
-	VPCMPEQB     Y2, Y5, Y4
+	VPMINUB      Y4, Y5, Y5
+	VPCMPEQB     Y4, Y5, Y5
+	VPAND        32(SP), Y5, Y5
+	VPSUBB       Y5, Y6, Y6
+	VPAND        Y7, Y6, Y5
+	VPSUBB       Y5, Y0, Y4
+	VPSUBB       Y6, Y5, Y0
 	VPMINUB      Y2, Y3, Y3
 	VPCMPEQB     Y2, Y3, Y3
 	VPMINUB      Y1, Y2, Y5
 	VPCMPEQB     Y1, Y5, Y5
 	VPAND        32(SP), Y5, Y5
 	VPSUBB       Y5, Y3, Y3
-	VPADDB       Y0, Y3, Y3
-	VPAND        Y4, Y6, Y0
-	VPSUBB       Y0, Y6, Y1
-	VPSUBB       Y0, Y3, Y3
-	VPSUBB       Y6, Y0, Y0
+	VPADDB       Y4, Y3, Y4
 	VPXOR        Y1, Y1, Y1
-	VPCMPEQB     Y3, Y1, Y1
+	VPCMPEQB     Y4, Y1, Y1
 	VPMOVMSKB    Y1, R11
 	NOTL         R11
 	VEXTRACTI128 $0x01, Y2, X1
-	VEXTRACTI128 $0x01, Y3, X4
+	VEXTRACTI128 $0x01, Y4, X3
 	MOVBLZX      R11, R12
-	VMOVQ        (SI)(R12*8), X5
+	VMOVQ        (R10)(R12*8), X5
 	VPSHUFB      X5, X2, X6
-	VMOVQ        X6, (DX)(R8*1)
+	VMOVQ        X6, (AX)(R9*1)
 	VPSRLDQ      $0x08, X2, X2
-	VPSHUFB      X5, X3, X6
-	VMOVQ        X6, (BX)(R8*1)
-	VPSRLDQ      $0x08, X3, X3
-	POPCNTL      R12, R12
-	ADDQ         R12, R8
-	SHRL         $0x08, R11
-	MOVBLZX      R11, R12
-	VMOVQ        (SI)(R12*8), X5
-	VPSHUFB      X5, X2, X2
-	VMOVQ        X2, (DX)(R8*1)
-	VPSHUFB      X5, X3, X2
-	VMOVQ        X2, (BX)(R8*1)
-	POPCNTL      R12, R12
-	ADDQ         R12, R8
-	SHRL         $0x08, R11
-	MOVBLZX      R11, R12
-	VMOVQ        (SI)(R12*8), X2
-	VPSHUFB      X2, X1, X3
-	VMOVQ        X3, (DX)(R8*1)
-	VPSRLDQ      $0x08, X1, X1
-	VPSHUFB      X2, X4, X3
-	VMOVQ        X3, (BX)(R8*1)
+	VPSHUFB      X5, X4, X6
+	VMOVQ        X6, (CX)(R9*1)
 	VPSRLDQ      $0x08, X4, X4
 	POPCNTL      R12, R12
-	ADDQ         R12, R8
+	ADDQ         R12, R9
+	SHRL         $0x08, R11
+	MOVBLZX      R11, R12
+	VMOVQ        (R10)(R12*8), X5
+	VPSHUFB      X5, X2, X2
+	VMOVQ        X2, (AX)(R9*1)
+	VPSHUFB      X5, X4, X2
+	VMOVQ        X2, (CX)(R9*1)
+	POPCNTL      R12, R12
+	ADDQ         R12, R9
+	SHRL         $0x08, R11
+	MOVBLZX      R11, R12
+	VMOVQ        (R10)(R12*8), X2
+	VPSHUFB      X2, X1, X4
+	VMOVQ        X4, (AX)(R9*1)
+	VPSRLDQ      $0x08, X1, X1
+	VPSHUFB      X2, X3, X4
+	VMOVQ        X4, (CX)(R9*1)
+	VPSRLDQ      $0x08, X3, X3
+	POPCNTL      R12, R12
+	ADDQ         R12, R9
 	SHRL         $0x08, R11
 	MOVBLZX      R11, R11
-	VMOVQ        (SI)(R11*8), X2
+	VMOVQ        (R10)(R11*8), X2
 	VPSHUFB      X2, X1, X1
-	VMOVQ        X1, (DX)(R8*1)
-	VPSHUFB      X2, X4, X1
-	VMOVQ        X1, (BX)(R8*1)
+	VMOVQ        X1, (AX)(R9*1)
+	VPSHUFB      X2, X3, X1
+	VMOVQ        X1, (CX)(R9*1)
 	POPCNTL      R11, R11
-	ADDQ         R11, R8
-	DECQ         DI
+	ADDQ         R11, R9
+	DECQ         R8
 	JNZ          row
 	VZEROUPPER
-	MOVQ         R8, ret+80(FP)
+	MOVQ         R9, ret+80(FP)
 	RET
 
 // func scatter8avx2(table *int32, bytes int, values *byte, changes *byte, n int)
@@ -373,22 +367,19 @@ afterone:
 	RET
 
 // func singleto8avx2(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
-// Requires: AVX, AVX2, SSE
+// Requires: AVX, AVX2
 TEXT ·singleto8avx2(SB), NOSPLIT, $0-72
-	MOVSS        lo+40(FP), X0
-	VBROADCASTSS X0, Y0
-	MOVSS        inverse+44(FP), X1
-	VBROADCASTSS X1, Y1
-	MOVSS        step+48(FP), X2
-	VBROADCASTSS X2, Y2
+	VBROADCASTSS lo+40(FP), Y0
+	VBROADCASTSS inverse+44(FP), Y1
+	VBROADCASTSS step+48(FP), Y2
 	MOVQ         last+56(FP), AX
 	VMOVQ        AX, X3
 	VPBROADCASTD X3, Y3
+	MOVQ         src+8(FP), DX
 	MOVQ         n+16(FP), BX
 	MOVQ         dst+0(FP), SI
 	MOVQ         rows+24(FP), DI
 	MOVQ         stride+32(FP), R8
-	MOVQ         src+8(FP), DX
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JZ           stop
@@ -452,8 +443,8 @@ found1:
 	XORQ         CX, CX
 
 stop:
-	VZEROUPPER
 	ADDQ CX, R9
+	VZEROUPPER
 	MOVQ R9, ret+64(FP)
 	RET
 
@@ -461,30 +452,30 @@ between0:
 	MOVQ      last+56(FP), R11
 	SHRQ      $0x20, R11
 	JNZ       stop
-	VPXOR     Y8, Y8, Y8
-	VPMAXSD   Y8, Y5, Y5
+	VPXOR     Y7, Y7, Y7
+	VPCMPEQD  Y8, Y8, Y8
+	VPMAXSD   Y7, Y5, Y5
 	VPMINSD   Y3, Y5, Y5
 	VCVTDQ2PS Y5, Y6
 	VMULPS    Y2, Y6, Y6
 	VADDPS    Y0, Y6, Y6
-	VCMPPS    $0x01, Y4, Y6, Y7
-	VPCMPEQD  Y6, Y6, Y6
-	VPADDD    Y6, Y5, Y6
-	VPSUBD    Y7, Y6, Y6
-	VPSUBD    Y7, Y6, Y6
+	VCMPPS    $0x01, Y4, Y6, Y9
+	VPADDD    Y8, Y5, Y6
+	VPSUBD    Y9, Y6, Y6
+	VPSUBD    Y9, Y6, Y6
 	VCVTDQ2PS Y6, Y6
 	VMULPS    Y2, Y6, Y6
 	VADDPS    Y0, Y6, Y6
-	VCMPPS    $0x01, Y4, Y6, Y6
-	VXORPS    Y7, Y6, Y6
-	VPCMPEQD  Y8, Y5, Y8
-	VPANDN    Y8, Y7, Y8
-	VPOR      Y8, Y6, Y6
-	VPSUBD    Y7, Y5, Y5
-	VPMINUD   Y3, Y5, Y4
-	VPCMPEQD  Y5, Y4, Y4
-	VPAND     Y4, Y6, Y6
-	VMOVMSKPS Y6, R11
+	VCMPPS    $0x01, Y4, Y6, Y4
+	VPCMPEQD  Y7, Y5, Y6
+	VPXOR     Y9, Y4, Y4
+	VPANDN    Y6, Y9, Y6
+	VPOR      Y6, Y4, Y4
+	VPSUBD    Y9, Y5, Y5
+	VPMINUD   Y3, Y5, Y6
+	VPCMPEQD  Y5, Y6, Y6
+	VPAND     Y6, Y4, Y4
+	VMOVMSKPS Y4, R11
 	CMPL      R11, $0x000000ff
 	JNE       stop
 	JMP       found0
@@ -493,51 +484,48 @@ between1:
 	MOVQ      last+56(FP), R10
 	SHRQ      $0x20, R10
 	JNZ       stop
-	VPXOR     Y8, Y8, Y8
-	VPMAXSD   Y8, Y5, Y5
+	VPXOR     Y7, Y7, Y7
+	VPCMPEQD  Y8, Y8, Y8
+	VPMAXSD   Y7, Y5, Y5
 	VPMINSD   Y3, Y5, Y5
 	VCVTDQ2PS Y5, Y6
 	VMULPS    Y2, Y6, Y6
 	VADDPS    Y0, Y6, Y6
-	VCMPPS    $0x01, Y4, Y6, Y7
-	VPCMPEQD  Y6, Y6, Y6
-	VPADDD    Y6, Y5, Y6
-	VPSUBD    Y7, Y6, Y6
-	VPSUBD    Y7, Y6, Y6
+	VCMPPS    $0x01, Y4, Y6, Y9
+	VPADDD    Y8, Y5, Y6
+	VPSUBD    Y9, Y6, Y6
+	VPSUBD    Y9, Y6, Y6
 	VCVTDQ2PS Y6, Y6
 	VMULPS    Y2, Y6, Y6
 	VADDPS    Y0, Y6, Y6
-	VCMPPS    $0x01, Y4, Y6, Y6
-	VXORPS    Y7, Y6, Y6
-	VPCMPEQD  Y8, Y5, Y8
-	VPANDN    Y8, Y7, Y8
-	VPOR      Y8, Y6, Y6
-	VPSUBD    Y7, Y5, Y5
-	VPMINUD   Y3, Y5, Y4
-	VPCMPEQD  Y5, Y4, Y4
-	VPAND     Y4, Y6, Y6
-	VMOVMSKPS Y6, R10
+	VCMPPS    $0x01, Y4, Y6, Y4
+	VPCMPEQD  Y7, Y5, Y6
+	VPXOR     Y9, Y4, Y4
+	VPANDN    Y6, Y9, Y6
+	VPOR      Y6, Y4, Y4
+	VPSUBD    Y9, Y5, Y5
+	VPMINUD   Y3, Y5, Y6
+	VPCMPEQD  Y5, Y6, Y6
+	VPAND     Y6, Y4, Y4
+	VMOVMSKPS Y4, R10
 	CMPL      R10, $0x000000ff
 	JNE       stop
 	JMP       found1
 
 // func doubleto8avx2(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
-// Requires: AVX, AVX2, SSE2
+// Requires: AVX, AVX2
 TEXT ·doubleto8avx2(SB), NOSPLIT, $0-80
-	MOVSD        lo+40(FP), X0
-	VBROADCASTSD X0, Y0
-	MOVSD        inverse+48(FP), X1
-	VBROADCASTSD X1, Y1
-	MOVSD        step+56(FP), X2
-	VBROADCASTSD X2, Y2
+	VBROADCASTSD lo+40(FP), Y0
+	VBROADCASTSD inverse+48(FP), Y1
+	VBROADCASTSD step+56(FP), Y2
 	MOVQ         last+64(FP), AX
 	VMOVQ        AX, X3
 	VPBROADCASTD X3, Y3
+	MOVQ         src+8(FP), DX
 	MOVQ         n+16(FP), BX
 	MOVQ         dst+0(FP), SI
 	MOVQ         rows+24(FP), DI
 	MOVQ         stride+32(FP), R8
-	MOVQ         src+8(FP), DX
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JZ           stop
@@ -554,22 +542,22 @@ whole:
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
 	VCVTPD2DQY   Y5, X7
-	VEXTRACTF128 $0x01, Y4, X5
+	VEXTRACTI128 $0x01, Y4, X5
 	VCVTPS2PD    X5, Y5
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
 	VCVTPD2DQY   Y5, X5
-	VINSERTF128  $0x01, X5, Y7, Y5
+	VINSERTI128  $0x01, X5, Y7, Y5
 	VCVTDQ2PD    X5, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X7
-	VEXTRACTF128 $0x01, Y5, X6
+	VEXTRACTI128 $0x01, Y5, X6
 	VCVTDQ2PD    X6, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTF128  $0x01, X6, Y7, Y6
+	VINSERTI128  $0x01, X6, Y7, Y6
 	VCMPPS       $0x00, Y6, Y4, Y6
 	VPMINUD      Y3, Y5, Y8
 	VPCMPEQD     Y5, Y8, Y8
@@ -592,22 +580,22 @@ found0:
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
 	VCVTPD2DQY   Y5, X7
-	VEXTRACTF128 $0x01, Y4, X5
+	VEXTRACTI128 $0x01, Y4, X5
 	VCVTPS2PD    X5, Y5
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
 	VCVTPD2DQY   Y5, X5
-	VINSERTF128  $0x01, X5, Y7, Y5
+	VINSERTI128  $0x01, X5, Y7, Y5
 	VCVTDQ2PD    X5, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X7
-	VEXTRACTF128 $0x01, Y5, X6
+	VEXTRACTI128 $0x01, Y5, X6
 	VCVTDQ2PD    X6, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTF128  $0x01, X6, Y7, Y6
+	VINSERTI128  $0x01, X6, Y7, Y6
 	VCMPPS       $0x00, Y6, Y4, Y6
 	VPMINUD      Y3, Y5, Y8
 	VPCMPEQD     Y5, Y8, Y8
@@ -629,8 +617,8 @@ found1:
 	XORQ         CX, CX
 
 stop:
-	VZEROUPPER
 	ADDQ CX, R9
+	VZEROUPPER
 	MOVQ R9, ret+72(FP)
 	RET
 
@@ -638,44 +626,44 @@ between0:
 	MOVQ         last+64(FP), R11
 	SHRQ         $0x20, R11
 	JNZ          stop
-	VPXOR        Y9, Y9, Y9
-	VPMAXSD      Y9, Y5, Y5
+	VPXOR        Y8, Y8, Y8
+	VPCMPEQD     Y9, Y9, Y9
+	VPMAXSD      Y8, Y5, Y5
 	VPMINSD      Y3, Y5, Y5
 	VCVTDQ2PD    X5, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X7
-	VEXTRACTF128 $0x01, Y5, X6
+	VEXTRACTI128 $0x01, Y5, X6
 	VCVTDQ2PD    X6, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTF128  $0x01, X6, Y7, Y6
-	VCMPPS       $0x01, Y4, Y6, Y8
-	VPCMPEQD     Y6, Y6, Y6
-	VPADDD       Y6, Y5, Y6
-	VPSUBD       Y8, Y6, Y6
-	VPSUBD       Y8, Y6, Y6
-	VCVTDQ2PD    X6, Y10
-	VMULPD       Y2, Y10, Y10
-	VADDPD       Y0, Y10, Y10
-	VCVTPD2PSY   Y10, X7
-	VEXTRACTF128 $0x01, Y6, X6
+	VINSERTI128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y10
+	VPADDD       Y9, Y5, Y6
+	VPSUBD       Y10, Y6, Y6
+	VPSUBD       Y10, Y6, Y6
+	VCVTDQ2PD    X6, Y9
+	VMULPD       Y2, Y9, Y9
+	VADDPD       Y0, Y9, Y9
+	VCVTPD2PSY   Y9, X7
+	VEXTRACTI128 $0x01, Y6, X6
 	VCVTDQ2PD    X6, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTF128  $0x01, X6, Y7, Y6
-	VCMPPS       $0x01, Y4, Y6, Y6
-	VXORPS       Y8, Y6, Y6
-	VPCMPEQD     Y9, Y5, Y9
-	VPANDN       Y9, Y8, Y9
-	VPOR         Y9, Y6, Y6
-	VPSUBD       Y8, Y5, Y5
-	VPMINUD      Y3, Y5, Y4
-	VPCMPEQD     Y5, Y4, Y4
-	VPAND        Y4, Y6, Y6
-	VMOVMSKPS    Y6, R11
+	VINSERTI128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y4
+	VPCMPEQD     Y8, Y5, Y6
+	VPXOR        Y10, Y4, Y4
+	VPANDN       Y6, Y10, Y6
+	VPOR         Y6, Y4, Y4
+	VPSUBD       Y10, Y5, Y5
+	VPMINUD      Y3, Y5, Y6
+	VPCMPEQD     Y5, Y6, Y6
+	VPAND        Y6, Y4, Y4
+	VMOVMSKPS    Y4, R11
 	CMPL         R11, $0x000000ff
 	JNE          stop
 	JMP          found0
@@ -684,44 +672,44 @@ between1:
 	MOVQ         last+64(FP), R10
 	SHRQ         $0x20, R10
 	JNZ          stop
-	VPXOR        Y9, Y9, Y9
-	VPMAXSD      Y9, Y5, Y5
+	VPXOR        Y8, Y8, Y8
+	VPCMPEQD     Y9, Y9, Y9
+	VPMAXSD      Y8, Y5, Y5
 	VPMINSD      Y3, Y5, Y5
 	VCVTDQ2PD    X5, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X7
-	VEXTRACTF128 $0x01, Y5, X6
+	VEXTRACTI128 $0x01, Y5, X6
 	VCVTDQ2PD    X6, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTF128  $0x01, X6, Y7, Y6
-	VCMPPS       $0x01, Y4, Y6, Y8
-	VPCMPEQD     Y6, Y6, Y6
-	VPADDD       Y6, Y5, Y6
-	VPSUBD       Y8, Y6, Y6
-	VPSUBD       Y8, Y6, Y6
-	VCVTDQ2PD    X6, Y10
-	VMULPD       Y2, Y10, Y10
-	VADDPD       Y0, Y10, Y10
-	VCVTPD2PSY   Y10, X7
-	VEXTRACTF128 $0x01, Y6, X6
+	VINSERTI128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y10
+	VPADDD       Y9, Y5, Y6
+	VPSUBD       Y10, Y6, Y6
+	VPSUBD       Y10, Y6, Y6
+	VCVTDQ2PD    X6, Y9
+	VMULPD       Y2, Y9, Y9
+	VADDPD       Y0, Y9, Y9
+	VCVTPD2PSY   Y9, X7
+	VEXTRACTI128 $0x01, Y6, X6
 	VCVTDQ2PD    X6, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTF128  $0x01, X6, Y7, Y6
-	VCMPPS       $0x01, Y4, Y6, Y6
-	VXORPS       Y8, Y6, Y6
-	VPCMPEQD     Y9, Y5, Y9
-	VPANDN       Y9, Y8, Y9
-	VPOR         Y9, Y6, Y6
-	VPSUBD       Y8, Y5, Y5
-	VPMINUD      Y3, Y5, Y4
-	VPCMPEQD     Y5, Y4, Y4
-	VPAND        Y4, Y6, Y6
-	VMOVMSKPS    Y6, R10
+	VINSERTI128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y4
+	VPCMPEQD     Y8, Y5, Y6
+	VPXOR        Y10, Y4, Y4
+	VPANDN       Y6, Y10, Y6
+	VPOR         Y6, Y4, Y4
+	VPSUBD       Y10, Y5, Y5
+	VPMINUD      Y3, Y5, Y6
+	VPCMPEQD     Y5, Y6, Y6
+	VPAND        Y6, Y4, Y4
+	VMOVMSKPS    Y4, R10
 	CMPL         R10, $0x000000ff
 	JNE          stop
 	JMP          found1
@@ -729,41 +717,41 @@ between1:
 // func volume16avx2(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 // Requires: AVX, AVX2, BMI2, MMX+, POPCNT
 TEXT ·volume16avx2(SB), NOSPLIT, $96-112
-	MOVQ         below+0(FP), AX
-	MOVQ         stride+64(FP), CX
-	MOVQ         values+24(FP), DX
-	MOVQ         changes+32(FP), BX
-	MOVQ         order+40(FP), SI
-	MOVQ         rows+72(FP), DI
-	MOVQ         keepY+88(FP), R8
-	VMOVQ        R8, X0
+	MOVQ         values+24(FP), AX
+	MOVQ         changes+32(FP), CX
+	MOVQ         ahead+48(FP), DX
+	MOVQ         step+56(FP), BX
+	MOVQ         below+0(FP), SI
+	MOVQ         stride+64(FP), DI
+	MOVQ         rows+72(FP), R8
+	MOVQ         keepY+88(FP), R9
+	VMOVQ        R9, X0
 	VPBROADCASTQ X0, Y0
 	VMOVDQU      Y0, (SP)
-	XORQ         R8, R8
-	MOVQ         edge+80(FP), R9
+	XORQ         R9, R9
+	MOVQ         order+40(FP), R10
+	MOVQ         edge+80(FP), R12
 	VPCMPEQD     Y0, Y0, Y0
 	VMOVDQU      Y0, 32(SP)
-	MOVQ         $-1, R10
-	SHLQ         $0x10, R10
-	TESTQ        R9, R9
+	MOVQ         $-1, R11
+	SHLQ         $0x10, R11
+	TESTQ        R12, R12
 	JZ           inside
-	MOVQ         R10, 32(SP)
+	MOVQ         R11, 32(SP)
 
 inside:
-	MOVQ         ahead+48(FP), R9
-	MOVQ         step+56(FP), R10
 	MOVQ         above+8(FP), R11
 	MOVQ         owed+16(FP), R12
 	MOVQ         keepZ+96(FP), R13
 	VMOVQ        R13, X0
 	VPBROADCASTQ X0, Y0
 	VMOVDQU      Y0, 64(SP)
-	VMOVDQU      -2(AX), Y1
-	VMOVDQU      (AX), Y7
-	VMOVDQU      2(AX), Y4
-	VPMINUW      -2(AX)(CX*1), Y1, Y6
-	VPMINUW      (AX)(CX*1), Y7, Y5
-	VPMINUW      2(AX)(CX*1), Y4, Y2
+	VMOVDQU      -2(SI), Y1
+	VMOVDQU      (SI), Y7
+	VMOVDQU      2(SI), Y4
+	VPMINUW      -2(SI)(DI*1), Y1, Y6
+	VPMINUW      (SI)(DI*1), Y7, Y5
+	VPMINUW      2(SI)(DI*1), Y4, Y2
 	VPCMPEQW     Y7, Y5, Y0
 	VPMINUW      Y5, Y2, Y3
 	VPCMPEQW     Y5, Y3, Y3
@@ -777,9 +765,9 @@ inside:
 	VPMINUW      -2(R11), Y6, Y4
 	VPMINUW      (R11), Y5, Y5
 	VPMINUW      2(R11), Y2, Y2
-	VPMINUW      -2(R11)(CX*1), Y4, Y4
-	VPMINUW      (R11)(CX*1), Y5, Y5
-	VPMINUW      2(R11)(CX*1), Y2, Y2
+	VPMINUW      -2(R11)(DI*1), Y4, Y4
+	VPMINUW      (R11)(DI*1), Y5, Y5
+	VPMINUW      2(R11)(DI*1), Y2, Y2
 	VPCMPEQW     Y1, Y5, Y1
 	VPMINUW      Y5, Y2, Y2
 	VPCMPEQW     Y5, Y2, Y2
@@ -791,23 +779,21 @@ inside:
 	VPAND        (SP), Y1, Y1
 	VPAND        Y0, Y3, Y0
 	VPSUBW       Y0, Y3, Y0
-	VMOVDQA      Y0, Y0
 	VPAND        Y1, Y2, Y1
-	VPSUBW       Y1, Y2, Y3
 	VPSUBW       Y2, Y1, Y1
 
 row:
-	PREFETCHT1   (R9)
-	PREFETCHT1   64(R9)
-	ADDQ         R10, R9
-	ADDQ         CX, AX
-	ADDQ         CX, R11
-	VMOVDQU      -2(AX), Y2
-	VMOVDQU      (AX), Y3
-	VMOVDQU      2(AX), Y4
-	VPMINUW      -2(AX)(CX*1), Y2, Y5
-	VPMINUW      (AX)(CX*1), Y3, Y6
-	VPMINUW      2(AX)(CX*1), Y4, Y7
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	ADDQ         BX, DX
+	ADDQ         DI, SI
+	ADDQ         DI, R11
+	VMOVDQU      -2(SI), Y2
+	VMOVDQU      (SI), Y3
+	VMOVDQU      2(SI), Y4
+	VPMINUW      -2(SI)(DI*1), Y2, Y5
+	VPMINUW      (SI)(DI*1), Y3, Y6
+	VPMINUW      2(SI)(DI*1), Y4, Y7
 	VPCMPEQW     Y3, Y6, Y8
 	VPMINUW      Y6, Y7, Y9
 	VPCMPEQW     Y6, Y9, Y9
@@ -821,9 +807,9 @@ row:
 	VPMINUW      -2(R11), Y5, Y5
 	VPMINUW      (R11), Y6, Y6
 	VPMINUW      2(R11), Y7, Y7
-	VPMINUW      -2(R11)(CX*1), Y5, Y5
-	VPMINUW      (R11)(CX*1), Y6, Y6
-	VPMINUW      2(R11)(CX*1), Y7, Y7
+	VPMINUW      -2(R11)(DI*1), Y5, Y5
+	VPMINUW      (R11)(DI*1), Y6, Y6
+	VPMINUW      2(R11)(DI*1), Y7, Y7
 	VPCMPEQW     Y11, Y6, Y13
 	VPMINUW      Y6, Y7, Y7
 	VPCMPEQW     Y6, Y7, Y7
@@ -831,173 +817,169 @@ row:
 	VPCMPEQW     Y5, Y6, Y6
 	VPAND        32(SP), Y6, Y6
 	VPSUBW       Y6, Y7, Y7
-	VPMINUW      Y11, Y12, Y5
-	VPCMPEQW     Y11, Y5, Y5
-	VPMINUW      Y10, Y11, Y6
-	VPCMPEQW     Y10, Y6, Y6
-	VPAND        32(SP), Y6, Y6
-	VPSUBW       Y6, Y5, Y5
-	VPADDW       Y1, Y5, Y5
-	VPAND        Y13, Y7, Y1
-	VPSUBW       Y1, Y7, Y6
-	VPSUBW       Y1, Y5, Y5
-	VPSUBW       Y7, Y1, Y1
+	VPAND        Y13, Y7, Y6
+	VPSUBW       Y6, Y1, Y5
+	VPSUBW       Y7, Y6, Y1
+	VPMINUW      Y11, Y12, Y6
+	VPCMPEQW     Y11, Y6, Y6
+	VPMINUW      Y10, Y11, Y7
+	VPCMPEQW     Y10, Y7, Y7
+	VPAND        32(SP), Y7, Y7
+	VPSUBW       Y7, Y6, Y6
+	VPADDW       Y5, Y6, Y5
+	VPAND        Y8, Y9, Y7
+	VPADDW       Y7, Y0, Y6
+	VPSUBW       Y7, Y9, Y0
 	VPMINUW      Y3, Y4, Y4
 	VPCMPEQW     Y3, Y4, Y4
-	VPMINUW      Y2, Y3, Y6
-	VPCMPEQW     Y2, Y6, Y6
-	VPAND        32(SP), Y6, Y6
-	VPSUBW       Y6, Y4, Y4
-	VPAND        Y8, Y9, Y2
-	VPSUBW       Y2, Y9, Y6
-	VPADDW       Y2, Y0, Y2
-	VPSUBW       Y4, Y2, Y2
-	VMOVDQA      Y6, Y0
-	VPCMPEQW     Y3, Y11, Y4
-	VPAND        64(SP), Y4, Y4
-	VPAND        Y4, Y5, Y4
-	VPSUBW       Y4, Y5, Y5
-	VPADDW       Y4, Y2, Y2
-	VPADDW       (R12), Y2, Y2
+	VPMINUW      Y2, Y3, Y7
+	VPCMPEQW     Y2, Y7, Y7
+	VPAND        32(SP), Y7, Y7
+	VPSUBW       Y7, Y4, Y4
+	VPSUBW       Y4, Y6, Y6
+	VPCMPEQW     Y3, Y11, Y2
+	VPAND        64(SP), Y2, Y2
+	VPAND        Y2, Y5, Y2
+	VPADDW       Y2, Y6, Y6
+	VPADDW       (R12), Y6, Y6
+	VPSUBW       Y2, Y5, Y5
 	VMOVDQU      Y5, (R12)
-	ADDQ         CX, R12
-	VPXOR        Y4, Y4, Y4
-	VPCMPEQW     Y2, Y4, Y4
-	VPMOVMSKB    Y4, R13
+	ADDQ         DI, R12
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQW     Y6, Y2, Y2
+	VPMOVMSKB    Y2, R13
 	NOTL         R13
 	MOVL         $0x55555555, R14
 	PEXTL        R14, R13, R13
-	VEXTRACTI128 $0x01, Y3, X4
-	VEXTRACTI128 $0x01, Y2, X5
+	VEXTRACTI128 $0x01, Y3, X2
+	VEXTRACTI128 $0x01, Y6, X4
 	MOVBLZX      R13, R14
 	SHLL         $0x01, R14
-	VMOVDQU      (SI)(R14*8), X6
-	VPSHUFB      X6, X3, X3
-	VMOVDQU      X3, (DX)(R8*2)
-	VPSHUFB      X6, X2, X3
-	VMOVDQU      X3, (BX)(R8*2)
+	VMOVDQU      (R10)(R14*8), X5
+	VPSHUFB      X5, X3, X3
+	VMOVDQU      X3, (AX)(R9*2)
+	VPSHUFB      X5, X6, X3
+	VMOVDQU      X3, (CX)(R9*2)
 	POPCNTL      R14, R14
-	ADDQ         R14, R8
+	ADDQ         R14, R9
 	SHRL         $0x08, R13
 	MOVBLZX      R13, R13
 	SHLL         $0x01, R13
-	VMOVDQU      (SI)(R13*8), X2
-	VPSHUFB      X2, X4, X3
-	VMOVDQU      X3, (DX)(R8*2)
-	VPSHUFB      X2, X5, X3
-	VMOVDQU      X3, (BX)(R8*2)
+	VMOVDQU      (R10)(R13*8), X3
+	VPSHUFB      X3, X2, X2
+	VMOVDQU      X2, (AX)(R9*2)
+	VPSHUFB      X3, X4, X2
+	VMOVDQU      X2, (CX)(R9*2)
 	POPCNTL      R13, R13
-	ADDQ         R13, R8
-	DECQ         DI
+	ADDQ         R13, R9
+	DECQ         R8
 	JNZ          row
 	VZEROUPPER
-	MOVQ         R8, ret+104(FP)
+	MOVQ         R9, ret+104(FP)
 	RET
 
 // func area16avx2(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 // Requires: AVX, AVX2, BMI2, MMX+, POPCNT
 TEXT ·area16avx2(SB), NOSPLIT, $64-88
-	MOVQ         below+0(FP), AX
-	MOVQ         stride+48(FP), CX
-	MOVQ         values+8(FP), DX
-	MOVQ         changes+16(FP), BX
-	MOVQ         order+24(FP), SI
-	MOVQ         rows+56(FP), DI
-	MOVQ         keepY+72(FP), R8
-	VMOVQ        R8, X0
+	MOVQ         values+8(FP), AX
+	MOVQ         changes+16(FP), CX
+	MOVQ         ahead+32(FP), DX
+	MOVQ         step+40(FP), BX
+	MOVQ         below+0(FP), SI
+	MOVQ         stride+48(FP), DI
+	MOVQ         rows+56(FP), R8
+	MOVQ         keepY+72(FP), R9
+	VMOVQ        R9, X0
 	VPBROADCASTQ X0, Y0
 	VMOVDQU      Y0, (SP)
-	XORQ         R8, R8
-	MOVQ         edge+64(FP), R9
+	XORQ         R9, R9
+	MOVQ         order+24(FP), R10
+	MOVQ         edge+64(FP), R12
 	VPCMPEQD     Y0, Y0, Y0
 	VMOVDQU      Y0, 32(SP)
-	MOVQ         $-1, R10
-	SHLQ         $0x10, R10
-	TESTQ        R9, R9
+	MOVQ         $-1, R11
+	SHLQ         $0x10, R11
+	TESTQ        R12, R12
 	JZ           inside
-	MOVQ         R10, 32(SP)
+	MOVQ         R11, 32(SP)
 
 inside:
-	MOVQ     ahead+32(FP), R9
-	MOVQ     step+40(FP), R10
-	VMOVDQU  -2(AX), Y0
-	VMOVDQU  (AX), Y1
-	VMOVDQU  2(AX), Y2
-	VPMINUW  -2(AX)(CX*1), Y0, Y0
-	VPMINUW  (AX)(CX*1), Y1, Y3
-	VPMINUW  2(AX)(CX*1), Y2, Y2
+	VMOVDQU  -2(SI), Y0
+	VMOVDQU  (SI), Y1
+	VMOVDQU  2(SI), Y2
+	VPMINUW  -2(SI)(DI*1), Y0, Y0
+	VPMINUW  (SI)(DI*1), Y1, Y3
+	VPMINUW  2(SI)(DI*1), Y2, Y2
+	VPCMPEQW Y1, Y3, Y1
 	VPMINUW  Y3, Y2, Y2
 	VPCMPEQW Y3, Y2, Y2
-	VPMINUW  Y0, Y3, Y4
-	VPCMPEQW Y0, Y4, Y4
-	VPAND    32(SP), Y4, Y4
-	VPSUBW   Y4, Y2, Y2
-	VPCMPEQW Y1, Y3, Y0
-	VPAND    (SP), Y0, Y0
-	VPAND    Y0, Y2, Y0
-	VPSUBW   Y0, Y2, Y1
+	VPMINUW  Y0, Y3, Y3
+	VPCMPEQW Y0, Y3, Y3
+	VPAND    32(SP), Y3, Y3
+	VPSUBW   Y3, Y2, Y2
+	VPAND    (SP), Y1, Y1
+	VPAND    Y1, Y2, Y0
 	VPSUBW   Y2, Y0, Y0
 
 row:
-	PREFETCHT1   (R9)
-	PREFETCHT1   64(R9)
-	ADDQ         R10, R9
-	ADDQ         CX, AX
-	VMOVDQU      -2(AX), Y1
-	VMOVDQU      (AX), Y2
-	VMOVDQU      2(AX), Y3
-	VPMINUW      -2(AX)(CX*1), Y1, Y4
-	VPMINUW      (AX)(CX*1), Y2, Y5
-	VPMINUW      2(AX)(CX*1), Y3, Y6
+	PREFETCHT1   (DX)
+	PREFETCHT1   64(DX)
+	ADDQ         BX, DX
+	ADDQ         DI, SI
+	VMOVDQU      -2(SI), Y1
+	VMOVDQU      (SI), Y2
+	VMOVDQU      2(SI), Y3
+	VPMINUW      -2(SI)(DI*1), Y1, Y4
+	VPMINUW      (SI)(DI*1), Y2, Y5
+	VPMINUW      2(SI)(DI*1), Y3, Y6
+	VPCMPEQW     Y2, Y5, Y7
 	VPMINUW      Y5, Y6, Y6
 	VPCMPEQW     Y5, Y6, Y6
-	VPMINUW      Y4, Y5, Y7
-	VPCMPEQW     Y4, Y7, Y7
-	VPAND        32(SP), Y7, Y7
-	VPSUBW       Y7, Y6, Y6
-	VPCMPEQW     Y2, Y5, Y4
+	VPMINUW      Y4, Y5, Y5
+	VPCMPEQW     Y4, Y5, Y5
+	VPAND        32(SP), Y5, Y5
+	VPSUBW       Y5, Y6, Y6
+	VPAND        Y7, Y6, Y5
+	VPSUBW       Y5, Y0, Y4
+	VPSUBW       Y6, Y5, Y0
 	VPMINUW      Y2, Y3, Y3
 	VPCMPEQW     Y2, Y3, Y3
 	VPMINUW      Y1, Y2, Y5
 	VPCMPEQW     Y1, Y5, Y5
 	VPAND        32(SP), Y5, Y5
 	VPSUBW       Y5, Y3, Y3
-	VPADDW       Y0, Y3, Y3
-	VPAND        Y4, Y6, Y0
-	VPSUBW       Y0, Y6, Y1
-	VPSUBW       Y0, Y3, Y3
-	VPSUBW       Y6, Y0, Y0
+	VPADDW       Y4, Y3, Y4
 	VPXOR        Y1, Y1, Y1
-	VPCMPEQW     Y3, Y1, Y1
+	VPCMPEQW     Y4, Y1, Y1
 	VPMOVMSKB    Y1, R11
 	NOTL         R11
 	MOVL         $0x55555555, R12
 	PEXTL        R12, R11, R11
 	VEXTRACTI128 $0x01, Y2, X1
-	VEXTRACTI128 $0x01, Y3, X4
+	VEXTRACTI128 $0x01, Y4, X3
 	MOVBLZX      R11, R12
 	SHLL         $0x01, R12
-	VMOVDQU      (SI)(R12*8), X5
+	VMOVDQU      (R10)(R12*8), X5
 	VPSHUFB      X5, X2, X2
-	VMOVDQU      X2, (DX)(R8*2)
-	VPSHUFB      X5, X3, X2
-	VMOVDQU      X2, (BX)(R8*2)
+	VMOVDQU      X2, (AX)(R9*2)
+	VPSHUFB      X5, X4, X2
+	VMOVDQU      X2, (CX)(R9*2)
 	POPCNTL      R12, R12
-	ADDQ         R12, R8
+	ADDQ         R12, R9
 	SHRL         $0x08, R11
 	MOVBLZX      R11, R11
 	SHLL         $0x01, R11
-	VMOVDQU      (SI)(R11*8), X2
+	VMOVDQU      (R10)(R11*8), X2
 	VPSHUFB      X2, X1, X1
-	VMOVDQU      X1, (DX)(R8*2)
-	VPSHUFB      X2, X4, X1
-	VMOVDQU      X1, (BX)(R8*2)
+	VMOVDQU      X1, (AX)(R9*2)
+	VPSHUFB      X2, X3, X1
+	VMOVDQU      X1, (CX)(R9*2)
 	POPCNTL      R11, R11
-	ADDQ         R11, R8
-	DECQ         DI
+	ADDQ         R11, R9
+	DECQ         R8
 	JNZ          row
 	VZEROUPPER
-	MOVQ         R8, ret+80(FP)
+	MOVQ         R9, ret+80(FP)
 	RET
 
 // func scatter16avx2(table *int32, bytes int, values *byte, changes *byte, n int)
@@ -1059,22 +1041,19 @@ afterone:
 	RET
 
 // func singleto16avx2(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
-// Requires: AVX, AVX2, SSE
+// Requires: AVX, AVX2
 TEXT ·singleto16avx2(SB), NOSPLIT, $0-72
-	MOVSS        lo+40(FP), X0
-	VBROADCASTSS X0, Y0
-	MOVSS        inverse+44(FP), X1
-	VBROADCASTSS X1, Y1
-	MOVSS        step+48(FP), X2
-	VBROADCASTSS X2, Y2
+	VBROADCASTSS lo+40(FP), Y0
+	VBROADCASTSS inverse+44(FP), Y1
+	VBROADCASTSS step+48(FP), Y2
 	MOVQ         last+56(FP), AX
 	VMOVQ        AX, X3
 	VPBROADCASTD X3, Y3
+	MOVQ         src+8(FP), DX
 	MOVQ         n+16(FP), BX
 	MOVQ         dst+0(FP), SI
 	MOVQ         rows+24(FP), DI
 	MOVQ         stride+32(FP), R8
-	MOVQ         src+8(FP), DX
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JZ           stop
@@ -1136,8 +1115,8 @@ found1:
 	XORQ         CX, CX
 
 stop:
-	VZEROUPPER
 	ADDQ CX, R9
+	VZEROUPPER
 	MOVQ R9, ret+64(FP)
 	RET
 
@@ -1145,30 +1124,30 @@ between0:
 	MOVQ      last+56(FP), R11
 	SHRQ      $0x20, R11
 	JNZ       stop
-	VPXOR     Y8, Y8, Y8
-	VPMAXSD   Y8, Y5, Y5
+	VPXOR     Y7, Y7, Y7
+	VPCMPEQD  Y8, Y8, Y8
+	VPMAXSD   Y7, Y5, Y5
 	VPMINSD   Y3, Y5, Y5
 	VCVTDQ2PS Y5, Y6
 	VMULPS    Y2, Y6, Y6
 	VADDPS    Y0, Y6, Y6
-	VCMPPS    $0x01, Y4, Y6, Y7
-	VPCMPEQD  Y6, Y6, Y6
-	VPADDD    Y6, Y5, Y6
-	VPSUBD    Y7, Y6, Y6
-	VPSUBD    Y7, Y6, Y6
+	VCMPPS    $0x01, Y4, Y6, Y9
+	VPADDD    Y8, Y5, Y6
+	VPSUBD    Y9, Y6, Y6
+	VPSUBD    Y9, Y6, Y6
 	VCVTDQ2PS Y6, Y6
 	VMULPS    Y2, Y6, Y6
 	VADDPS    Y0, Y6, Y6
-	VCMPPS    $0x01, Y4, Y6, Y6
-	VXORPS    Y7, Y6, Y6
-	VPCMPEQD  Y8, Y5, Y8
-	VPANDN    Y8, Y7, Y8
-	VPOR      Y8, Y6, Y6
-	VPSUBD    Y7, Y5, Y5
-	VPMINUD   Y3, Y5, Y4
-	VPCMPEQD  Y5, Y4, Y4
-	VPAND     Y4, Y6, Y6
-	VMOVMSKPS Y6, R11
+	VCMPPS    $0x01, Y4, Y6, Y4
+	VPCMPEQD  Y7, Y5, Y6
+	VPXOR     Y9, Y4, Y4
+	VPANDN    Y6, Y9, Y6
+	VPOR      Y6, Y4, Y4
+	VPSUBD    Y9, Y5, Y5
+	VPMINUD   Y3, Y5, Y6
+	VPCMPEQD  Y5, Y6, Y6
+	VPAND     Y6, Y4, Y4
+	VMOVMSKPS Y4, R11
 	CMPL      R11, $0x000000ff
 	JNE       stop
 	JMP       found0
@@ -1177,51 +1156,48 @@ between1:
 	MOVQ      last+56(FP), R10
 	SHRQ      $0x20, R10
 	JNZ       stop
-	VPXOR     Y8, Y8, Y8
-	VPMAXSD   Y8, Y5, Y5
+	VPXOR     Y7, Y7, Y7
+	VPCMPEQD  Y8, Y8, Y8
+	VPMAXSD   Y7, Y5, Y5
 	VPMINSD   Y3, Y5, Y5
 	VCVTDQ2PS Y5, Y6
 	VMULPS    Y2, Y6, Y6
 	VADDPS    Y0, Y6, Y6
-	VCMPPS    $0x01, Y4, Y6, Y7
-	VPCMPEQD  Y6, Y6, Y6
-	VPADDD    Y6, Y5, Y6
-	VPSUBD    Y7, Y6, Y6
-	VPSUBD    Y7, Y6, Y6
+	VCMPPS    $0x01, Y4, Y6, Y9
+	VPADDD    Y8, Y5, Y6
+	VPSUBD    Y9, Y6, Y6
+	VPSUBD    Y9, Y6, Y6
 	VCVTDQ2PS Y6, Y6
 	VMULPS    Y2, Y6, Y6
 	VADDPS    Y0, Y6, Y6
-	VCMPPS    $0x01, Y4, Y6, Y6
-	VXORPS    Y7, Y6, Y6
-	VPCMPEQD  Y8, Y5, Y8
-	VPANDN    Y8, Y7, Y8
-	VPOR      Y8, Y6, Y6
-	VPSUBD    Y7, Y5, Y5
-	VPMINUD   Y3, Y5, Y4
-	VPCMPEQD  Y5, Y4, Y4
-	VPAND     Y4, Y6, Y6
-	VMOVMSKPS Y6, R10
+	VCMPPS    $0x01, Y4, Y6, Y4
+	VPCMPEQD  Y7, Y5, Y6
+	VPXOR     Y9, Y4, Y4
+	VPANDN    Y6, Y9, Y6
+	VPOR      Y6, Y4, Y4
+	VPSUBD    Y9, Y5, Y5
+	VPMINUD   Y3, Y5, Y6
+	VPCMPEQD  Y5, Y6, Y6
+	VPAND     Y6, Y4, Y4
+	VMOVMSKPS Y4, R10
 	CMPL      R10, $0x000000ff
 	JNE       stop
 	JMP       found1
 
 // func doubleto16avx2(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
-// Requires: AVX, AVX2, SSE2
+// Requires: AVX, AVX2
 TEXT ·doubleto16avx2(SB), NOSPLIT, $0-80
-	MOVSD        lo+40(FP), X0
-	VBROADCASTSD X0, Y0
-	MOVSD        inverse+48(FP), X1
-	VBROADCASTSD X1, Y1
-	MOVSD        step+56(FP), X2
-	VBROADCASTSD X2, Y2
+	VBROADCASTSD lo+40(FP), Y0
+	VBROADCASTSD inverse+48(FP), Y1
+	VBROADCASTSD step+56(FP), Y2
 	MOVQ         last+64(FP), AX
 	VMOVQ        AX, X3
 	VPBROADCASTD X3, Y3
+	MOVQ         src+8(FP), DX
 	MOVQ         n+16(FP), BX
 	MOVQ         dst+0(FP), SI
 	MOVQ         rows+24(FP), DI
 	MOVQ         stride+32(FP), R8
-	MOVQ         src+8(FP), DX
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JZ           stop
@@ -1238,22 +1214,22 @@ whole:
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
 	VCVTPD2DQY   Y5, X7
-	VEXTRACTF128 $0x01, Y4, X5
+	VEXTRACTI128 $0x01, Y4, X5
 	VCVTPS2PD    X5, Y5
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
 	VCVTPD2DQY   Y5, X5
-	VINSERTF128  $0x01, X5, Y7, Y5
+	VINSERTI128  $0x01, X5, Y7, Y5
 	VCVTDQ2PD    X5, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X7
-	VEXTRACTF128 $0x01, Y5, X6
+	VEXTRACTI128 $0x01, Y5, X6
 	VCVTDQ2PD    X6, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTF128  $0x01, X6, Y7, Y6
+	VINSERTI128  $0x01, X6, Y7, Y6
 	VCMPPS       $0x00, Y6, Y4, Y6
 	VPMINUD      Y3, Y5, Y8
 	VPCMPEQD     Y5, Y8, Y8
@@ -1275,22 +1251,22 @@ found0:
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
 	VCVTPD2DQY   Y5, X7
-	VEXTRACTF128 $0x01, Y4, X5
+	VEXTRACTI128 $0x01, Y4, X5
 	VCVTPS2PD    X5, Y5
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
 	VCVTPD2DQY   Y5, X5
-	VINSERTF128  $0x01, X5, Y7, Y5
+	VINSERTI128  $0x01, X5, Y7, Y5
 	VCVTDQ2PD    X5, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X7
-	VEXTRACTF128 $0x01, Y5, X6
+	VEXTRACTI128 $0x01, Y5, X6
 	VCVTDQ2PD    X6, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTF128  $0x01, X6, Y7, Y6
+	VINSERTI128  $0x01, X6, Y7, Y6
 	VCMPPS       $0x00, Y6, Y4, Y6
 	VPMINUD      Y3, Y5, Y8
 	VPCMPEQD     Y5, Y8, Y8
@@ -1311,8 +1287,8 @@ found1:
 	XORQ         CX, CX
 
 stop:
-	VZEROUPPER
 	ADDQ CX, R9
+	VZEROUPPER
 	MOVQ R9, ret+72(FP)
 	RET
 
@@ -1320,44 +1296,44 @@ between0:
 	MOVQ         last+64(FP), R11
 	SHRQ         $0x20, R11
 	JNZ          stop
-	VPXOR        Y9, Y9, Y9
-	VPMAXSD      Y9, Y5, Y5
+	VPXOR        Y8, Y8, Y8
+	VPCMPEQD     Y9, Y9, Y9
+	VPMAXSD      Y8, Y5, Y5
 	VPMINSD      Y3, Y5, Y5
 	VCVTDQ2PD    X5, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X7
-	VEXTRACTF128 $0x01, Y5, X6
+	VEXTRACTI128 $0x01, Y5, X6
 	VCVTDQ2PD    X6, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTF128  $0x01, X6, Y7, Y6
-	VCMPPS       $0x01, Y4, Y6, Y8
-	VPCMPEQD     Y6, Y6, Y6
-	VPADDD       Y6, Y5, Y6
-	VPSUBD       Y8, Y6, Y6
-	VPSUBD       Y8, Y6, Y6
-	VCVTDQ2PD    X6, Y10
-	VMULPD       Y2, Y10, Y10
-	VADDPD       Y0, Y10, Y10
-	VCVTPD2PSY   Y10, X7
-	VEXTRACTF128 $0x01, Y6, X6
+	VINSERTI128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y10
+	VPADDD       Y9, Y5, Y6
+	VPSUBD       Y10, Y6, Y6
+	VPSUBD       Y10, Y6, Y6
+	VCVTDQ2PD    X6, Y9
+	VMULPD       Y2, Y9, Y9
+	VADDPD       Y0, Y9, Y9
+	VCVTPD2PSY   Y9, X7
+	VEXTRACTI128 $0x01, Y6, X6
 	VCVTDQ2PD    X6, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTF128  $0x01, X6, Y7, Y6
-	VCMPPS       $0x01, Y4, Y6, Y6
-	VXORPS       Y8, Y6, Y6
-	VPCMPEQD     Y9, Y5, Y9
-	VPANDN       Y9, Y8, Y9
-	VPOR         Y9, Y6, Y6
-	VPSUBD       Y8, Y5, Y5
-	VPMINUD      Y3, Y5, Y4
-	VPCMPEQD     Y5, Y4, Y4
-	VPAND        Y4, Y6, Y6
-	VMOVMSKPS    Y6, R11
+	VINSERTI128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y4
+	VPCMPEQD     Y8, Y5, Y6
+	VPXOR        Y10, Y4, Y4
+	VPANDN       Y6, Y10, Y6
+	VPOR         Y6, Y4, Y4
+	VPSUBD       Y10, Y5, Y5
+	VPMINUD      Y3, Y5, Y6
+	VPCMPEQD     Y5, Y6, Y6
+	VPAND        Y6, Y4, Y4
+	VMOVMSKPS    Y4, R11
 	CMPL         R11, $0x000000ff
 	JNE          stop
 	JMP          found0
@@ -1366,44 +1342,44 @@ between1:
 	MOVQ         last+64(FP), R10
 	SHRQ         $0x20, R10
 	JNZ          stop
-	VPXOR        Y9, Y9, Y9
-	VPMAXSD      Y9, Y5, Y5
+	VPXOR        Y8, Y8, Y8
+	VPCMPEQD     Y9, Y9, Y9
+	VPMAXSD      Y8, Y5, Y5
 	VPMINSD      Y3, Y5, Y5
 	VCVTDQ2PD    X5, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X7
-	VEXTRACTF128 $0x01, Y5, X6
+	VEXTRACTI128 $0x01, Y5, X6
 	VCVTDQ2PD    X6, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTF128  $0x01, X6, Y7, Y6
-	VCMPPS       $0x01, Y4, Y6, Y8
-	VPCMPEQD     Y6, Y6, Y6
-	VPADDD       Y6, Y5, Y6
-	VPSUBD       Y8, Y6, Y6
-	VPSUBD       Y8, Y6, Y6
-	VCVTDQ2PD    X6, Y10
-	VMULPD       Y2, Y10, Y10
-	VADDPD       Y0, Y10, Y10
-	VCVTPD2PSY   Y10, X7
-	VEXTRACTF128 $0x01, Y6, X6
+	VINSERTI128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y10
+	VPADDD       Y9, Y5, Y6
+	VPSUBD       Y10, Y6, Y6
+	VPSUBD       Y10, Y6, Y6
+	VCVTDQ2PD    X6, Y9
+	VMULPD       Y2, Y9, Y9
+	VADDPD       Y0, Y9, Y9
+	VCVTPD2PSY   Y9, X7
+	VEXTRACTI128 $0x01, Y6, X6
 	VCVTDQ2PD    X6, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTF128  $0x01, X6, Y7, Y6
-	VCMPPS       $0x01, Y4, Y6, Y6
-	VXORPS       Y8, Y6, Y6
-	VPCMPEQD     Y9, Y5, Y9
-	VPANDN       Y9, Y8, Y9
-	VPOR         Y9, Y6, Y6
-	VPSUBD       Y8, Y5, Y5
-	VPMINUD      Y3, Y5, Y4
-	VPCMPEQD     Y5, Y4, Y4
-	VPAND        Y4, Y6, Y6
-	VMOVMSKPS    Y6, R10
+	VINSERTI128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y4
+	VPCMPEQD     Y8, Y5, Y6
+	VPXOR        Y10, Y4, Y4
+	VPANDN       Y6, Y10, Y6
+	VPOR         Y6, Y4, Y4
+	VPSUBD       Y10, Y5, Y5
+	VPMINUD      Y3, Y5, Y6
+	VPCMPEQD     Y5, Y6, Y6
+	VPAND        Y6, Y4, Y4
+	VMOVMSKPS    Y4, R10
 	CMPL         R10, $0x000000ff
 	JNE          stop
 	JMP          found1
@@ -1411,41 +1387,41 @@ between1:
 // func volume32avx2(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 // Requires: AVX, AVX2, MMX+, POPCNT
 TEXT ·volume32avx2(SB), NOSPLIT, $96-112
-	MOVQ         below+0(FP), AX
-	MOVQ         stride+64(FP), CX
-	MOVQ         values+24(FP), DX
-	MOVQ         changes+32(FP), BX
-	MOVQ         order+40(FP), SI
-	MOVQ         rows+72(FP), DI
-	MOVQ         keepY+88(FP), R8
-	VMOVQ        R8, X0
+	MOVQ         values+24(FP), AX
+	MOVQ         changes+32(FP), CX
+	MOVQ         ahead+48(FP), DX
+	MOVQ         step+56(FP), BX
+	MOVQ         below+0(FP), SI
+	MOVQ         stride+64(FP), DI
+	MOVQ         rows+72(FP), R8
+	MOVQ         keepY+88(FP), R9
+	VMOVQ        R9, X0
 	VPBROADCASTQ X0, Y0
 	VMOVDQU      Y0, (SP)
-	XORQ         R8, R8
-	MOVQ         edge+80(FP), R9
+	XORQ         R9, R9
+	MOVQ         order+40(FP), R10
+	MOVQ         edge+80(FP), R12
 	VPCMPEQD     Y0, Y0, Y0
 	VMOVDQU      Y0, 32(SP)
-	MOVQ         $-1, R10
-	SHLQ         $0x20, R10
-	TESTQ        R9, R9
+	MOVQ         $-1, R11
+	SHLQ         $0x20, R11
+	TESTQ        R12, R12
 	JZ           inside
-	MOVQ         R10, 32(SP)
+	MOVQ         R11, 32(SP)
 
 inside:
-	MOVQ         ahead+48(FP), R9
-	MOVQ         step+56(FP), R10
 	MOVQ         above+8(FP), R11
 	MOVQ         owed+16(FP), R12
 	MOVQ         keepZ+96(FP), R13
 	VMOVQ        R13, X0
 	VPBROADCASTQ X0, Y0
 	VMOVDQU      Y0, 64(SP)
-	VMOVDQU      -4(AX), Y1
-	VMOVDQU      (AX), Y7
-	VMOVDQU      4(AX), Y4
-	VPMINUD      -4(AX)(CX*1), Y1, Y6
-	VPMINUD      (AX)(CX*1), Y7, Y5
-	VPMINUD      4(AX)(CX*1), Y4, Y2
+	VMOVDQU      -4(SI), Y1
+	VMOVDQU      (SI), Y7
+	VMOVDQU      4(SI), Y4
+	VPMINUD      -4(SI)(DI*1), Y1, Y6
+	VPMINUD      (SI)(DI*1), Y7, Y5
+	VPMINUD      4(SI)(DI*1), Y4, Y2
 	VPCMPEQD     Y7, Y5, Y0
 	VPMINUD      Y5, Y2, Y3
 	VPCMPEQD     Y5, Y3, Y3
@@ -1459,9 +1435,9 @@ inside:
 	VPMINUD      -4(R11), Y6, Y4
 	VPMINUD      (R11), Y5, Y5
 	VPMINUD      4(R11), Y2, Y2
-	VPMINUD      -4(R11)(CX*1), Y4, Y4
-	VPMINUD      (R11)(CX*1), Y5, Y5
-	VPMINUD      4(R11)(CX*1), Y2, Y2
+	VPMINUD      -4(R11)(DI*1), Y4, Y4
+	VPMINUD      (R11)(DI*1), Y5, Y5
+	VPMINUD      4(R11)(DI*1), Y2, Y2
 	VPCMPEQD     Y1, Y5, Y1
 	VPMINUD      Y5, Y2, Y2
 	VPCMPEQD     Y5, Y2, Y2
@@ -1473,23 +1449,21 @@ inside:
 	VPAND        (SP), Y1, Y1
 	VPAND        Y0, Y3, Y0
 	VPSUBD       Y0, Y3, Y0
-	VMOVDQA      Y0, Y0
 	VPAND        Y1, Y2, Y1
-	VPSUBD       Y1, Y2, Y3
 	VPSUBD       Y2, Y1, Y1
 
 row:
-	PREFETCHT1 (R9)
-	PREFETCHT1 64(R9)
-	ADDQ       R10, R9
-	ADDQ       CX, AX
-	ADDQ       CX, R11
-	VMOVDQU    -4(AX), Y2
-	VMOVDQU    (AX), Y3
-	VMOVDQU    4(AX), Y4
-	VPMINUD    -4(AX)(CX*1), Y2, Y5
-	VPMINUD    (AX)(CX*1), Y3, Y6
-	VPMINUD    4(AX)(CX*1), Y4, Y7
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	ADDQ       BX, DX
+	ADDQ       DI, SI
+	ADDQ       DI, R11
+	VMOVDQU    -4(SI), Y2
+	VMOVDQU    (SI), Y3
+	VMOVDQU    4(SI), Y4
+	VPMINUD    -4(SI)(DI*1), Y2, Y5
+	VPMINUD    (SI)(DI*1), Y3, Y6
+	VPMINUD    4(SI)(DI*1), Y4, Y7
 	VPCMPEQD   Y3, Y6, Y8
 	VPMINUD    Y6, Y7, Y9
 	VPCMPEQD   Y6, Y9, Y9
@@ -1503,9 +1477,9 @@ row:
 	VPMINUD    -4(R11), Y5, Y5
 	VPMINUD    (R11), Y6, Y6
 	VPMINUD    4(R11), Y7, Y7
-	VPMINUD    -4(R11)(CX*1), Y5, Y5
-	VPMINUD    (R11)(CX*1), Y6, Y6
-	VPMINUD    4(R11)(CX*1), Y7, Y7
+	VPMINUD    -4(R11)(DI*1), Y5, Y5
+	VPMINUD    (R11)(DI*1), Y6, Y6
+	VPMINUD    4(R11)(DI*1), Y7, Y7
 	VPCMPEQD   Y11, Y6, Y13
 	VPMINUD    Y6, Y7, Y7
 	VPCMPEQD   Y6, Y7, Y7
@@ -1513,141 +1487,137 @@ row:
 	VPCMPEQD   Y5, Y6, Y6
 	VPAND      32(SP), Y6, Y6
 	VPSUBD     Y6, Y7, Y7
-	VPMINUD    Y11, Y12, Y5
-	VPCMPEQD   Y11, Y5, Y5
-	VPMINUD    Y10, Y11, Y6
-	VPCMPEQD   Y10, Y6, Y6
-	VPAND      32(SP), Y6, Y6
-	VPSUBD     Y6, Y5, Y5
-	VPADDD     Y1, Y5, Y5
-	VPAND      Y13, Y7, Y1
-	VPSUBD     Y1, Y7, Y6
-	VPSUBD     Y1, Y5, Y5
-	VPSUBD     Y7, Y1, Y1
+	VPAND      Y13, Y7, Y6
+	VPSUBD     Y6, Y1, Y5
+	VPSUBD     Y7, Y6, Y1
+	VPMINUD    Y11, Y12, Y6
+	VPCMPEQD   Y11, Y6, Y6
+	VPMINUD    Y10, Y11, Y7
+	VPCMPEQD   Y10, Y7, Y7
+	VPAND      32(SP), Y7, Y7
+	VPSUBD     Y7, Y6, Y6
+	VPADDD     Y5, Y6, Y5
+	VPAND      Y8, Y9, Y7
+	VPADDD     Y7, Y0, Y6
+	VPSUBD     Y7, Y9, Y0
 	VPMINUD    Y3, Y4, Y4
 	VPCMPEQD   Y3, Y4, Y4
-	VPMINUD    Y2, Y3, Y6
-	VPCMPEQD   Y2, Y6, Y6
-	VPAND      32(SP), Y6, Y6
-	VPSUBD     Y6, Y4, Y4
-	VPAND      Y8, Y9, Y2
-	VPSUBD     Y2, Y9, Y6
-	VPADDD     Y2, Y0, Y2
-	VPSUBD     Y4, Y2, Y2
-	VMOVDQA    Y6, Y0
-	VPCMPEQD   Y3, Y11, Y4
-	VPAND      64(SP), Y4, Y4
-	VPAND      Y4, Y5, Y4
-	VPSUBD     Y4, Y5, Y5
-	VPADDD     Y4, Y2, Y2
-	VPADDD     (R12), Y2, Y2
+	VPMINUD    Y2, Y3, Y7
+	VPCMPEQD   Y2, Y7, Y7
+	VPAND      32(SP), Y7, Y7
+	VPSUBD     Y7, Y4, Y4
+	VPSUBD     Y4, Y6, Y6
+	VPCMPEQD   Y3, Y11, Y2
+	VPAND      64(SP), Y2, Y2
+	VPAND      Y2, Y5, Y2
+	VPADDD     Y2, Y6, Y6
+	VPADDD     (R12), Y6, Y6
+	VPSUBD     Y2, Y5, Y5
 	VMOVDQU    Y5, (R12)
-	ADDQ       CX, R12
-	VPXOR      Y4, Y4, Y4
-	VPCMPEQD   Y2, Y4, Y4
-	VMOVMSKPS  Y4, R13
+	ADDQ       DI, R12
+	VPXOR      Y2, Y2, Y2
+	VPCMPEQD   Y6, Y2, Y2
+	VMOVMSKPS  Y2, R13
 	XORL       $0xff, R13
-	VPMOVZXBD  (SI)(R13*8), Y4
-	VPERMD     Y3, Y4, Y3
-	VMOVDQU    Y3, (DX)(R8*4)
-	VPERMD     Y2, Y4, Y3
-	VMOVDQU    Y3, (BX)(R8*4)
+	VPMOVZXBD  (R10)(R13*8), Y2
+	VPERMD     Y3, Y2, Y3
+	VMOVDQU    Y3, (AX)(R9*4)
+	VPERMD     Y6, Y2, Y3
+	VMOVDQU    Y3, (CX)(R9*4)
 	POPCNTL    R13, R13
-	ADDQ       R13, R8
-	DECQ       DI
+	ADDQ       R13, R9
+	DECQ       R8
 	JNZ        row
 	VZEROUPPER
-	MOVQ       R8, ret+104(FP)
+	MOVQ       R9, ret+104(FP)
 	RET
 
 // func area32avx2(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 // Requires: AVX, AVX2, MMX+, POPCNT
 TEXT ·area32avx2(SB), NOSPLIT, $64-88
-	MOVQ         below+0(FP), AX
-	MOVQ         stride+48(FP), CX
-	MOVQ         values+8(FP), DX
-	MOVQ         changes+16(FP), BX
-	MOVQ         order+24(FP), SI
-	MOVQ         rows+56(FP), DI
-	MOVQ         keepY+72(FP), R8
-	VMOVQ        R8, X0
+	MOVQ         values+8(FP), AX
+	MOVQ         changes+16(FP), CX
+	MOVQ         ahead+32(FP), DX
+	MOVQ         step+40(FP), BX
+	MOVQ         below+0(FP), SI
+	MOVQ         stride+48(FP), DI
+	MOVQ         rows+56(FP), R8
+	MOVQ         keepY+72(FP), R9
+	VMOVQ        R9, X0
 	VPBROADCASTQ X0, Y0
 	VMOVDQU      Y0, (SP)
-	XORQ         R8, R8
-	MOVQ         edge+64(FP), R9
+	XORQ         R9, R9
+	MOVQ         order+24(FP), R10
+	MOVQ         edge+64(FP), R12
 	VPCMPEQD     Y0, Y0, Y0
 	VMOVDQU      Y0, 32(SP)
-	MOVQ         $-1, R10
-	SHLQ         $0x20, R10
-	TESTQ        R9, R9
+	MOVQ         $-1, R11
+	SHLQ         $0x20, R11
+	TESTQ        R12, R12
 	JZ           inside
-	MOVQ         R10, 32(SP)
+	MOVQ         R11, 32(SP)
 
 inside:
-	MOVQ     ahead+32(FP), R9
-	MOVQ     step+40(FP), R10
-	VMOVDQU  -4(AX), Y0
-	VMOVDQU  (AX), Y1
-	VMOVDQU  4(AX), Y2
-	VPMINUD  -4(AX)(CX*1), Y0, Y0
-	VPMINUD  (AX)(CX*1), Y1, Y3
-	VPMINUD  4(AX)(CX*1), Y2, Y2
+	VMOVDQU  -4(SI), Y0
+	VMOVDQU  (SI), Y1
+	VMOVDQU  4(SI), Y2
+	VPMINUD  -4(SI)(DI*1), Y0, Y0
+	VPMINUD  (SI)(DI*1), Y1, Y3
+	VPMINUD  4(SI)(DI*1), Y2, Y2
+	VPCMPEQD Y1, Y3, Y1
 	VPMINUD  Y3, Y2, Y2
 	VPCMPEQD Y3, Y2, Y2
-	VPMINUD  Y0, Y3, Y4
-	VPCMPEQD Y0, Y4, Y4
-	VPAND    32(SP), Y4, Y4
-	VPSUBD   Y4, Y2, Y2
-	VPCMPEQD Y1, Y3, Y0
-	VPAND    (SP), Y0, Y0
-	VPAND    Y0, Y2, Y0
-	VPSUBD   Y0, Y2, Y1
+	VPMINUD  Y0, Y3, Y3
+	VPCMPEQD Y0, Y3, Y3
+	VPAND    32(SP), Y3, Y3
+	VPSUBD   Y3, Y2, Y2
+	VPAND    (SP), Y1, Y1
+	VPAND    Y1, Y2, Y0
 	VPSUBD   Y2, Y0, Y0
 
 row:
-	PREFETCHT1 (R9)
-	PREFETCHT1 64(R9)
-	ADDQ       R10, R9
-	ADDQ       CX, AX
-	VMOVDQU    -4(AX), Y1
-	VMOVDQU    (AX), Y2
-	VMOVDQU    4(AX), Y3
-	VPMINUD    -4(AX)(CX*1), Y1, Y4
-	VPMINUD    (AX)(CX*1), Y2, Y5
-	VPMINUD    4(AX)(CX*1), Y3, Y6
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	ADDQ       BX, DX
+	ADDQ       DI, SI
+	VMOVDQU    -4(SI), Y1
+	VMOVDQU    (SI), Y2
+	VMOVDQU    4(SI), Y3
+	VPMINUD    -4(SI)(DI*1), Y1, Y4
+	VPMINUD    (SI)(DI*1), Y2, Y5
+	VPMINUD    4(SI)(DI*1), Y3, Y6
+	VPCMPEQD   Y2, Y5, Y7
 	VPMINUD    Y5, Y6, Y6
 	VPCMPEQD   Y5, Y6, Y6
-	VPMINUD    Y4, Y5, Y7
-	VPCMPEQD   Y4, Y7, Y7
-	VPAND      32(SP), Y7, Y7
-	VPSUBD     Y7, Y6, Y6
-	VPCMPEQD   Y2, Y5, Y4
+	VPMINUD    Y4, Y5, Y5
+	VPCMPEQD   Y4, Y5, Y5
+	VPAND      32(SP), Y5, Y5
+	VPSUBD     Y5, Y6, Y6
+	VPAND      Y7, Y6, Y5
+	VPSUBD     Y5, Y0, Y4
+	VPSUBD     Y6, Y5, Y0
 	VPMINUD    Y2, Y3, Y3
 	VPCMPEQD   Y2, Y3, Y3
 	VPMINUD    Y1, Y2, Y5
 	VPCMPEQD   Y1, Y5, Y5
 	VPAND      32(SP), Y5, Y5
 	VPSUBD     Y5, Y3, Y3
-	VPADDD     Y0, Y3, Y3
-	VPAND      Y4, Y6, Y0
-	VPSUBD     Y0, Y6, Y1
-	VPSUBD     Y0, Y3, Y3
-	VPSUBD     Y6, Y0, Y0
+	VPADDD     Y4, Y3, Y4
 	VPXOR      Y1, Y1, Y1
-	VPCMPEQD   Y3, Y1, Y1
+	VPCMPEQD   Y4, Y1, Y1
 	VMOVMSKPS  Y1, R11
 	XORL       $0xff, R11
-	VPMOVZXBD  (SI)(R11*8), Y1
+	VPMOVZXBD  (R10)(R11*8), Y1
 	VPERMD     Y2, Y1, Y2
-	VMOVDQU    Y2, (DX)(R8*4)
-	VPERMD     Y3, Y1, Y2
-	VMOVDQU    Y2, (BX)(R8*4)
+	VMOVDQU    Y2, (AX)(R9*4)
+	VPERMD     Y4, Y1, Y2
+	VMOVDQU    Y2, (CX)(R9*4)
 	POPCNTL    R11, R11
-	ADDQ       R11, R8
-	DECQ       DI
+	ADDQ       R11, R9
+	DECQ       R8
 	JNZ        row
 	VZEROUPPER
-	MOVQ       R8, ret+80(FP)
+	MOVQ       R9, ret+80(FP)
 	RET
 
 // func scatter32avx2(table *int32, bytes int, values *byte, changes *byte, n int)
@@ -1709,22 +1679,19 @@ afterone:
 	RET
 
 // func singleto32avx2(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
-// Requires: AVX, AVX2, SSE
+// Requires: AVX, AVX2
 TEXT ·singleto32avx2(SB), NOSPLIT, $0-72
-	MOVSS        lo+40(FP), X0
-	VBROADCASTSS X0, Y0
-	MOVSS        inverse+44(FP), X1
-	VBROADCASTSS X1, Y1
-	MOVSS        step+48(FP), X2
-	VBROADCASTSS X2, Y2
+	VBROADCASTSS lo+40(FP), Y0
+	VBROADCASTSS inverse+44(FP), Y1
+	VBROADCASTSS step+48(FP), Y2
 	MOVQ         last+56(FP), AX
 	VMOVQ        AX, X3
 	VPBROADCASTD X3, Y3
+	MOVQ         src+8(FP), DX
 	MOVQ         n+16(FP), BX
 	MOVQ         dst+0(FP), SI
 	MOVQ         rows+24(FP), DI
 	MOVQ         stride+32(FP), R8
-	MOVQ         src+8(FP), DX
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JZ           stop
@@ -1782,8 +1749,8 @@ found1:
 	XORQ    CX, CX
 
 stop:
-	VZEROUPPER
 	ADDQ CX, R9
+	VZEROUPPER
 	MOVQ R9, ret+64(FP)
 	RET
 
@@ -1791,30 +1758,30 @@ between0:
 	MOVQ      last+56(FP), R11
 	SHRQ      $0x20, R11
 	JNZ       stop
-	VPXOR     Y8, Y8, Y8
-	VPMAXSD   Y8, Y5, Y5
+	VPXOR     Y7, Y7, Y7
+	VPCMPEQD  Y8, Y8, Y8
+	VPMAXSD   Y7, Y5, Y5
 	VPMINSD   Y3, Y5, Y5
 	VCVTDQ2PS Y5, Y6
 	VMULPS    Y2, Y6, Y6
 	VADDPS    Y0, Y6, Y6
-	VCMPPS    $0x01, Y4, Y6, Y7
-	VPCMPEQD  Y6, Y6, Y6
-	VPADDD    Y6, Y5, Y6
-	VPSUBD    Y7, Y6, Y6
-	VPSUBD    Y7, Y6, Y6
+	VCMPPS    $0x01, Y4, Y6, Y9
+	VPADDD    Y8, Y5, Y6
+	VPSUBD    Y9, Y6, Y6
+	VPSUBD    Y9, Y6, Y6
 	VCVTDQ2PS Y6, Y6
 	VMULPS    Y2, Y6, Y6
 	VADDPS    Y0, Y6, Y6
-	VCMPPS    $0x01, Y4, Y6, Y6
-	VXORPS    Y7, Y6, Y6
-	VPCMPEQD  Y8, Y5, Y8
-	VPANDN    Y8, Y7, Y8
-	VPOR      Y8, Y6, Y6
-	VPSUBD    Y7, Y5, Y5
-	VPMINUD   Y3, Y5, Y4
-	VPCMPEQD  Y5, Y4, Y4
-	VPAND     Y4, Y6, Y6
-	VMOVMSKPS Y6, R11
+	VCMPPS    $0x01, Y4, Y6, Y4
+	VPCMPEQD  Y7, Y5, Y6
+	VPXOR     Y9, Y4, Y4
+	VPANDN    Y6, Y9, Y6
+	VPOR      Y6, Y4, Y4
+	VPSUBD    Y9, Y5, Y5
+	VPMINUD   Y3, Y5, Y6
+	VPCMPEQD  Y5, Y6, Y6
+	VPAND     Y6, Y4, Y4
+	VMOVMSKPS Y4, R11
 	CMPL      R11, $0x000000ff
 	JNE       stop
 	JMP       found0
@@ -1823,51 +1790,48 @@ between1:
 	MOVQ      last+56(FP), R10
 	SHRQ      $0x20, R10
 	JNZ       stop
-	VPXOR     Y8, Y8, Y8
-	VPMAXSD   Y8, Y5, Y5
+	VPXOR     Y7, Y7, Y7
+	VPCMPEQD  Y8, Y8, Y8
+	VPMAXSD   Y7, Y5, Y5
 	VPMINSD   Y3, Y5, Y5
 	VCVTDQ2PS Y5, Y6
 	VMULPS    Y2, Y6, Y6
 	VADDPS    Y0, Y6, Y6
-	VCMPPS    $0x01, Y4, Y6, Y7
-	VPCMPEQD  Y6, Y6, Y6
-	VPADDD    Y6, Y5, Y6
-	VPSUBD    Y7, Y6, Y6
-	VPSUBD    Y7, Y6, Y6
+	VCMPPS    $0x01, Y4, Y6, Y9
+	VPADDD    Y8, Y5, Y6
+	VPSUBD    Y9, Y6, Y6
+	VPSUBD    Y9, Y6, Y6
 	VCVTDQ2PS Y6, Y6
 	VMULPS    Y2, Y6, Y6
 	VADDPS    Y0, Y6, Y6
-	VCMPPS    $0x01, Y4, Y6, Y6
-	VXORPS    Y7, Y6, Y6
-	VPCMPEQD  Y8, Y5, Y8
-	VPANDN    Y8, Y7, Y8
-	VPOR      Y8, Y6, Y6
-	VPSUBD    Y7, Y5, Y5
-	VPMINUD   Y3, Y5, Y4
-	VPCMPEQD  Y5, Y4, Y4
-	VPAND     Y4, Y6, Y6
-	VMOVMSKPS Y6, R10
+	VCMPPS    $0x01, Y4, Y6, Y4
+	VPCMPEQD  Y7, Y5, Y6
+	VPXOR     Y9, Y4, Y4
+	VPANDN    Y6, Y9, Y6
+	VPOR      Y6, Y4, Y4
+	VPSUBD    Y9, Y5, Y5
+	VPMINUD   Y3, Y5, Y6
+	VPCMPEQD  Y5, Y6, Y6
+	VPAND     Y6, Y4, Y4
+	VMOVMSKPS Y4, R10
 	CMPL      R10, $0x000000ff
 	JNE       stop
 	JMP       found1
 
 // func doubleto32avx2(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
-// Requires: AVX, AVX2, SSE2
+// Requires: AVX, AVX2
 TEXT ·doubleto32avx2(SB), NOSPLIT, $0-80
-	MOVSD        lo+40(FP), X0
-	VBROADCASTSD X0, Y0
-	MOVSD        inverse+48(FP), X1
-	VBROADCASTSD X1, Y1
-	MOVSD        step+56(FP), X2
-	VBROADCASTSD X2, Y2
+	VBROADCASTSD lo+40(FP), Y0
+	VBROADCASTSD inverse+48(FP), Y1
+	VBROADCASTSD step+56(FP), Y2
 	MOVQ         last+64(FP), AX
 	VMOVQ        AX, X3
 	VPBROADCASTD X3, Y3
+	MOVQ         src+8(FP), DX
 	MOVQ         n+16(FP), BX
 	MOVQ         dst+0(FP), SI
 	MOVQ         rows+24(FP), DI
 	MOVQ         stride+32(FP), R8
-	MOVQ         src+8(FP), DX
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JZ           stop
@@ -1884,22 +1848,22 @@ whole:
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
 	VCVTPD2DQY   Y5, X7
-	VEXTRACTF128 $0x01, Y4, X5
+	VEXTRACTI128 $0x01, Y4, X5
 	VCVTPS2PD    X5, Y5
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
 	VCVTPD2DQY   Y5, X5
-	VINSERTF128  $0x01, X5, Y7, Y5
+	VINSERTI128  $0x01, X5, Y7, Y5
 	VCVTDQ2PD    X5, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X7
-	VEXTRACTF128 $0x01, Y5, X6
+	VEXTRACTI128 $0x01, Y5, X6
 	VCVTDQ2PD    X6, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTF128  $0x01, X6, Y7, Y6
+	VINSERTI128  $0x01, X6, Y7, Y6
 	VCMPPS       $0x00, Y6, Y4, Y6
 	VPMINUD      Y3, Y5, Y8
 	VPCMPEQD     Y5, Y8, Y8
@@ -1919,22 +1883,22 @@ found0:
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
 	VCVTPD2DQY   Y5, X7
-	VEXTRACTF128 $0x01, Y4, X5
+	VEXTRACTI128 $0x01, Y4, X5
 	VCVTPS2PD    X5, Y5
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
 	VCVTPD2DQY   Y5, X5
-	VINSERTF128  $0x01, X5, Y7, Y5
+	VINSERTI128  $0x01, X5, Y7, Y5
 	VCVTDQ2PD    X5, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X7
-	VEXTRACTF128 $0x01, Y5, X6
+	VEXTRACTI128 $0x01, Y5, X6
 	VCVTDQ2PD    X6, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTF128  $0x01, X6, Y7, Y6
+	VINSERTI128  $0x01, X6, Y7, Y6
 	VCMPPS       $0x00, Y6, Y4, Y6
 	VPMINUD      Y3, Y5, Y8
 	VPCMPEQD     Y5, Y8, Y8
@@ -1953,8 +1917,8 @@ found1:
 	XORQ    CX, CX
 
 stop:
-	VZEROUPPER
 	ADDQ CX, R9
+	VZEROUPPER
 	MOVQ R9, ret+72(FP)
 	RET
 
@@ -1962,44 +1926,44 @@ between0:
 	MOVQ         last+64(FP), R11
 	SHRQ         $0x20, R11
 	JNZ          stop
-	VPXOR        Y9, Y9, Y9
-	VPMAXSD      Y9, Y5, Y5
+	VPXOR        Y8, Y8, Y8
+	VPCMPEQD     Y9, Y9, Y9
+	VPMAXSD      Y8, Y5, Y5
 	VPMINSD      Y3, Y5, Y5
 	VCVTDQ2PD    X5, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X7
-	VEXTRACTF128 $0x01, Y5, X6
+	VEXTRACTI128 $0x01, Y5, X6
 	VCVTDQ2PD    X6, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTF128  $0x01, X6, Y7, Y6
-	VCMPPS       $0x01, Y4, Y6, Y8
-	VPCMPEQD     Y6, Y6, Y6
-	VPADDD       Y6, Y5, Y6
-	VPSUBD       Y8, Y6, Y6
-	VPSUBD       Y8, Y6, Y6
-	VCVTDQ2PD    X6, Y10
-	VMULPD       Y2, Y10, Y10
-	VADDPD       Y0, Y10, Y10
-	VCVTPD2PSY   Y10, X7
-	VEXTRACTF128 $0x01, Y6, X6
+	VINSERTI128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y10
+	VPADDD       Y9, Y5, Y6
+	VPSUBD       Y10, Y6, Y6
+	VPSUBD       Y10, Y6, Y6
+	VCVTDQ2PD    X6, Y9
+	VMULPD       Y2, Y9, Y9
+	VADDPD       Y0, Y9, Y9
+	VCVTPD2PSY   Y9, X7
+	VEXTRACTI128 $0x01, Y6, X6
 	VCVTDQ2PD    X6, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTF128  $0x01, X6, Y7, Y6
-	VCMPPS       $0x01, Y4, Y6, Y6
-	VXORPS       Y8, Y6, Y6
-	VPCMPEQD     Y9, Y5, Y9
-	VPANDN       Y9, Y8, Y9
-	VPOR         Y9, Y6, Y6
-	VPSUBD       Y8, Y5, Y5
-	VPMINUD      Y3, Y5, Y4
-	VPCMPEQD     Y5, Y4, Y4
-	VPAND        Y4, Y6, Y6
-	VMOVMSKPS    Y6, R11
+	VINSERTI128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y4
+	VPCMPEQD     Y8, Y5, Y6
+	VPXOR        Y10, Y4, Y4
+	VPANDN       Y6, Y10, Y6
+	VPOR         Y6, Y4, Y4
+	VPSUBD       Y10, Y5, Y5
+	VPMINUD      Y3, Y5, Y6
+	VPCMPEQD     Y5, Y6, Y6
+	VPAND        Y6, Y4, Y4
+	VMOVMSKPS    Y4, R11
 	CMPL         R11, $0x000000ff
 	JNE          stop
 	JMP          found0
@@ -2008,44 +1972,44 @@ between1:
 	MOVQ         last+64(FP), R10
 	SHRQ         $0x20, R10
 	JNZ          stop
-	VPXOR        Y9, Y9, Y9
-	VPMAXSD      Y9, Y5, Y5
+	VPXOR        Y8, Y8, Y8
+	VPCMPEQD     Y9, Y9, Y9
+	VPMAXSD      Y8, Y5, Y5
 	VPMINSD      Y3, Y5, Y5
 	VCVTDQ2PD    X5, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X7
-	VEXTRACTF128 $0x01, Y5, X6
+	VEXTRACTI128 $0x01, Y5, X6
 	VCVTDQ2PD    X6, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTF128  $0x01, X6, Y7, Y6
-	VCMPPS       $0x01, Y4, Y6, Y8
-	VPCMPEQD     Y6, Y6, Y6
-	VPADDD       Y6, Y5, Y6
-	VPSUBD       Y8, Y6, Y6
-	VPSUBD       Y8, Y6, Y6
-	VCVTDQ2PD    X6, Y10
-	VMULPD       Y2, Y10, Y10
-	VADDPD       Y0, Y10, Y10
-	VCVTPD2PSY   Y10, X7
-	VEXTRACTF128 $0x01, Y6, X6
+	VINSERTI128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y10
+	VPADDD       Y9, Y5, Y6
+	VPSUBD       Y10, Y6, Y6
+	VPSUBD       Y10, Y6, Y6
+	VCVTDQ2PD    X6, Y9
+	VMULPD       Y2, Y9, Y9
+	VADDPD       Y0, Y9, Y9
+	VCVTPD2PSY   Y9, X7
+	VEXTRACTI128 $0x01, Y6, X6
 	VCVTDQ2PD    X6, Y6
 	VMULPD       Y2, Y6, Y6
 	VADDPD       Y0, Y6, Y6
 	VCVTPD2PSY   Y6, X6
-	VINSERTF128  $0x01, X6, Y7, Y6
-	VCMPPS       $0x01, Y4, Y6, Y6
-	VXORPS       Y8, Y6, Y6
-	VPCMPEQD     Y9, Y5, Y9
-	VPANDN       Y9, Y8, Y9
-	VPOR         Y9, Y6, Y6
-	VPSUBD       Y8, Y5, Y5
-	VPMINUD      Y3, Y5, Y4
-	VPCMPEQD     Y5, Y4, Y4
-	VPAND        Y4, Y6, Y6
-	VMOVMSKPS    Y6, R10
+	VINSERTI128  $0x01, X6, Y7, Y6
+	VCMPPS       $0x01, Y4, Y6, Y4
+	VPCMPEQD     Y8, Y5, Y6
+	VPXOR        Y10, Y4, Y4
+	VPANDN       Y6, Y10, Y6
+	VPOR         Y6, Y4, Y4
+	VPSUBD       Y10, Y5, Y5
+	VPMINUD      Y3, Y5, Y6
+	VPCMPEQD     Y5, Y6, Y6
+	VPAND        Y6, Y4, Y4
+	VMOVMSKPS    Y4, R10
 	CMPL         R10, $0x000000ff
 	JNE          stop
 	JMP          found1
@@ -2062,11 +2026,11 @@ TEXT ·shift8to8avx2(SB), NOSPLIT, $0-72
 	MOVQ         top+56(FP), AX
 	VMOVQ        AX, X2
 	VPBROADCASTB X2, Y2
+	MOVQ         src+8(FP), DX
 	MOVQ         n+16(FP), BX
 	MOVQ         dst+0(FP), SI
 	MOVQ         rows+24(FP), DI
 	MOVQ         stride+32(FP), R8
-	MOVQ         src+8(FP), DX
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JZ           stop
@@ -2098,8 +2062,8 @@ whole:
 	XORQ     CX, CX
 
 stop:
-	VZEROUPPER
 	ADDQ CX, R9
+	VZEROUPPER
 	MOVQ R9, ret+64(FP)
 	RET
 
@@ -2115,11 +2079,11 @@ TEXT ·shift16to16avx2(SB), NOSPLIT, $0-72
 	MOVQ         top+56(FP), AX
 	VMOVQ        AX, X2
 	VPBROADCASTW X2, Y2
+	MOVQ         src+8(FP), DX
 	MOVQ         n+16(FP), BX
 	MOVQ         dst+0(FP), SI
 	MOVQ         rows+24(FP), DI
 	MOVQ         stride+32(FP), R8
-	MOVQ         src+8(FP), DX
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JZ           stop
@@ -2151,7 +2115,7 @@ whole:
 	XORQ     CX, CX
 
 stop:
-	VZEROUPPER
 	ADDQ CX, R9
+	VZEROUPPER
 	MOVQ R9, ret+64(FP)
 	RET

@@ -7,32 +7,32 @@
 // func volume8avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
 TEXT ·volume8avx512(SB), NOSPLIT, $0-112
-	MOVQ       below+0(FP), AX
-	MOVQ       values+24(FP), CX
-	MOVQ       changes+32(FP), DX
-	MOVQ       stride+64(FP), BX
-	MOVQ       rows+72(FP), SI
-	MOVQ       keepY+88(FP), DI
-	KMOVQ      DI, K1
-	XORQ       DI, DI
+	MOVQ       values+24(FP), AX
+	MOVQ       changes+32(FP), CX
+	MOVQ       ahead+48(FP), DX
+	MOVQ       step+56(FP), BX
+	MOVQ       below+0(FP), SI
+	MOVQ       stride+64(FP), DI
+	MOVQ       rows+72(FP), R8
+	MOVQ       keepY+88(FP), R9
+	KMOVQ      R9, K1
+	XORQ       R9, R9
 	VPTERNLOGD $0xff, Z0, Z0, Z0
-	MOVQ       ahead+48(FP), R8
-	MOVQ       step+56(FP), R9
 	MOVQ       above+8(FP), R10
 	MOVQ       owed+16(FP), R11
 	MOVQ       keepZ+96(FP), R12
 	KMOVQ      R12, K2
-	VMOVDQU8   -1(AX), Z3
-	VMOVDQU8   (AX), Z4
-	VMOVDQU8   1(AX), Z5
+	VMOVDQU8   -1(SI), Z3
+	VMOVDQU8   (SI), Z4
+	VMOVDQU8   1(SI), Z5
 	VPMINUB    -1(R10), Z3, Z6
 	VPMINUB    (R10), Z4, Z7
 	VPMINUB    1(R10), Z5, Z8
-	ADDQ       BX, AX
-	ADDQ       BX, R10
-	VMOVDQU8   -1(AX), Z9
-	VMOVDQU8   (AX), Z10
-	VMOVDQU8   1(AX), Z11
+	ADDQ       DI, SI
+	ADDQ       DI, R10
+	VMOVDQU8   -1(SI), Z9
+	VMOVDQU8   (SI), Z10
+	VMOVDQU8   1(SI), Z11
 	VPMINUB    -1(R10), Z9, Z12
 	VPMINUB    (R10), Z10, Z13
 	VPMINUB    1(R10), Z11, Z14
@@ -43,21 +43,21 @@ TEXT ·volume8avx512(SB), NOSPLIT, $0-112
 	VPMINUB    Z5, Z11, Z3
 	VPCMPUB    $0x06, Z3, Z2, K5
 	VPCMPUB    $0x06, Z2, Z1, K6
-	VPMOVM2B   K6, Z2
-	VPSUBB     Z0, Z2, K5, Z2
-	VPMINUB    Z6, Z12, Z1
+	VPMOVM2B   K6, Z1
+	VPSUBB     Z0, Z1, K5, Z1
+	VPMINUB    Z6, Z12, Z2
 	VPMINUB    Z7, Z13, Z3
 	VPMINUB    Z8, Z14, Z4
 	VPCMPUB    $0x06, Z4, Z3, K5
-	VPCMPUB    $0x06, Z3, Z1, K6
-	VPMOVM2B   K6, Z3
-	VPSUBB     Z0, Z3, K5, Z3
+	VPCMPUB    $0x06, Z3, Z2, K6
+	VPMOVM2B   K6, Z2
+	VPSUBB     Z0, Z2, K5, Z2
 	KANDQ      K1, K3, K3
 	KANDQ      K1, K4, K4
-	VMOVDQU8.Z Z2, K3, Z1
-	VPSUBB     Z1, Z2, Z1
-	VMOVDQU8.Z Z3, K4, Z2
-	VPSUBB     Z3, Z2, Z2
+	VMOVDQU8.Z Z1, K3, Z3
+	VPSUBB     Z3, Z1, Z1
+	VMOVDQU8.Z Z2, K4, Z3
+	VPSUBB     Z2, Z3, Z2
 	VMOVDQA64  Z9, Z3
 	VMOVDQA64  Z10, Z4
 	VMOVDQA64  Z11, Z5
@@ -66,14 +66,14 @@ TEXT ·volume8avx512(SB), NOSPLIT, $0-112
 	VMOVDQA64  Z14, Z8
 
 row:
-	PREFETCHT1    (R8)
-	PREFETCHT1    64(R8)
-	ADDQ          R9, R8
-	ADDQ          BX, AX
-	ADDQ          BX, R10
-	VMOVDQU8      -1(AX), Z9
-	VMOVDQU8      (AX), Z10
-	VMOVDQU8      1(AX), Z11
+	PREFETCHT1    (DX)
+	PREFETCHT1    64(DX)
+	ADDQ          BX, DX
+	ADDQ          DI, SI
+	ADDQ          DI, R10
+	VMOVDQU8      -1(SI), Z9
+	VMOVDQU8      (SI), Z10
+	VMOVDQU8      1(SI), Z11
 	VPMINUB       -1(R10), Z9, Z12
 	VPMINUB       (R10), Z10, Z13
 	VPMINUB       1(R10), Z11, Z14
@@ -93,13 +93,13 @@ row:
 	VPCMPUB       $0x06, Z17, Z16, K5
 	VPMOVM2B      K5, Z16
 	VPSUBB        Z0, Z16, K4, Z16
-	VMOVDQU8.Z    Z16, K3, Z17
-	VPSUBB        Z17, Z2, Z18
-	VPSUBB        Z16, Z17, Z2
+	VMOVDQU8.Z    Z16, K3, Z18
+	VPSUBB        Z18, Z2, Z17
+	VPSUBB        Z16, Z18, Z2
 	VPCMPUB       $0x06, Z8, Z7, K3
 	VPCMPUB       $0x06, Z7, Z6, K4
-	VPSUBB        Z0, Z18, K3, Z18
-	VPADDB        Z0, Z18, K4, Z18
+	VPSUBB        Z0, Z17, K3, Z17
+	VPADDB        Z0, Z17, K4, Z17
 	VMOVDQU8.Z    Z15, K1, Z8
 	VPADDB        Z8, Z1, Z6
 	VPSUBB        Z8, Z15, Z1
@@ -108,139 +108,139 @@ row:
 	VPADDB        Z0, Z6, K1, Z6
 	VPSUBB        Z0, Z6, K3, Z6
 	VPCMPUB       $0x00, Z7, Z4, K2, K1
-	VMOVDQU8.Z    Z18, K1, Z3
+	VMOVDQU8.Z    Z17, K1, Z3
 	VPADDB        Z3, Z6, Z6
 	VPADDB        (R11), Z6, Z6
-	VPSUBB        Z3, Z18, Z18
-	VMOVDQU8      Z18, (R11)
-	ADDQ          BX, R11
+	VPSUBB        Z3, Z17, Z17
+	VMOVDQU8      Z17, (R11)
+	ADDQ          DI, R11
 	VPTESTMB      Z6, Z6, K1
 	VPCOMPRESSB.Z Z4, K1, Z3
 	VPCOMPRESSB.Z Z6, K1, Z4
-	VMOVDQU8      Z3, (CX)(DI*1)
-	VMOVDQU8      Z4, (DX)(DI*1)
+	VMOVDQU8      Z3, (AX)(R9*1)
+	VMOVDQU8      Z4, (CX)(R9*1)
 	KMOVQ         K1, R12
 	POPCNTQ       R12, R12
-	ADDQ          R12, DI
+	ADDQ          R12, R9
 	VMOVDQA64     Z9, Z3
 	VMOVDQA64     Z10, Z4
 	VMOVDQA64     Z11, Z5
 	VMOVDQA64     Z12, Z6
 	VMOVDQA64     Z13, Z7
 	VMOVDQA64     Z14, Z8
-	DECQ          SI
+	DECQ          R8
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+104(FP)
+	MOVQ          R9, ret+104(FP)
 	RET
 
 // func area8avx512(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
 TEXT ·area8avx512(SB), NOSPLIT, $0-88
-	MOVQ       below+0(FP), AX
-	MOVQ       values+8(FP), CX
-	MOVQ       changes+16(FP), DX
-	MOVQ       stride+48(FP), BX
-	MOVQ       rows+56(FP), SI
-	MOVQ       keepY+72(FP), DI
-	KMOVQ      DI, K1
-	XORQ       DI, DI
+	MOVQ       values+8(FP), AX
+	MOVQ       changes+16(FP), CX
+	MOVQ       ahead+32(FP), DX
+	MOVQ       step+40(FP), BX
+	MOVQ       below+0(FP), SI
+	MOVQ       stride+48(FP), DI
+	MOVQ       rows+56(FP), R8
+	MOVQ       keepY+72(FP), R9
+	KMOVQ      R9, K1
+	XORQ       R9, R9
 	VPTERNLOGD $0xff, Z0, Z0, Z0
-	MOVQ       ahead+32(FP), R8
-	MOVQ       step+40(FP), R9
-	VMOVDQU8   -1(AX), Z2
-	VMOVDQU8   (AX), Z3
-	VMOVDQU8   1(AX), Z4
-	ADDQ       BX, AX
-	VMOVDQU8   -1(AX), Z5
-	VMOVDQU8   (AX), Z6
-	VMOVDQU8   1(AX), Z7
+	VMOVDQU8   -1(SI), Z2
+	VMOVDQU8   (SI), Z3
+	VMOVDQU8   1(SI), Z4
+	ADDQ       DI, SI
+	VMOVDQU8   -1(SI), Z5
+	VMOVDQU8   (SI), Z6
+	VMOVDQU8   1(SI), Z7
+	VPCMPUB    $0x02, Z6, Z3, K2
 	VPMINUB    Z2, Z5, Z1
 	VPMINUB    Z3, Z6, Z2
-	VPMINUB    Z4, Z7, Z4
-	VPCMPUB    $0x06, Z4, Z2, K2
-	VPCMPUB    $0x06, Z2, Z1, K3
-	VPMOVM2B   K3, Z2
-	VPSUBB     Z0, Z2, K2, Z2
-	VPCMPUB    $0x02, Z6, Z3, K2
+	VPMINUB    Z4, Z7, Z3
+	VPCMPUB    $0x06, Z3, Z2, K3
+	VPCMPUB    $0x06, Z2, Z1, K4
+	VPMOVM2B   K4, Z1
+	VPSUBB     Z0, Z1, K3, Z1
 	KANDQ      K1, K2, K2
-	VMOVDQU8.Z Z2, K2, Z1
-	VPSUBB     Z2, Z1, Z1
+	VMOVDQU8.Z Z1, K2, Z2
+	VPSUBB     Z1, Z2, Z1
 	VMOVDQA64  Z5, Z2
 	VMOVDQA64  Z6, Z3
 	VMOVDQA64  Z7, Z4
 
 row:
-	PREFETCHT1    (R8)
-	PREFETCHT1    64(R8)
-	ADDQ          R9, R8
-	ADDQ          BX, AX
-	VMOVDQU8      -1(AX), Z5
-	VMOVDQU8      (AX), Z6
-	VMOVDQU8      1(AX), Z7
+	PREFETCHT1    (DX)
+	PREFETCHT1    64(DX)
+	ADDQ          BX, DX
+	ADDQ          DI, SI
+	VMOVDQU8      -1(SI), Z5
+	VMOVDQU8      (SI), Z6
+	VMOVDQU8      1(SI), Z7
+	VPCMPUB       $0x02, Z6, Z3, K1
 	VPMINUB       Z2, Z5, Z8
 	VPMINUB       Z3, Z6, Z9
 	VPMINUB       Z4, Z7, Z10
-	VPCMPUB       $0x06, Z10, Z9, K1
-	VPCMPUB       $0x06, Z9, Z8, K2
-	VPMOVM2B      K2, Z8
-	VPSUBB        Z0, Z8, K1, Z8
-	VPCMPUB       $0x02, Z6, Z3, K1
-	VMOVDQU8.Z    Z8, K1, Z9
-	VPSUBB        Z9, Z1, Z10
-	VPSUBB        Z8, Z9, Z1
+	VPCMPUB       $0x06, Z10, Z9, K2
+	VPCMPUB       $0x06, Z9, Z8, K3
+	VPMOVM2B      K3, Z8
+	VPSUBB        Z0, Z8, K2, Z8
+	VMOVDQU8.Z    Z8, K1, Z10
+	VPSUBB        Z10, Z1, Z9
+	VPSUBB        Z8, Z10, Z1
 	VPCMPUB       $0x06, Z4, Z3, K1
 	VPCMPUB       $0x06, Z3, Z2, K2
-	VPSUBB        Z0, Z10, K1, Z10
-	VPADDB        Z0, Z10, K2, Z10
-	VPTESTMB      Z10, Z10, K1
+	VPSUBB        Z0, Z9, K1, Z9
+	VPADDB        Z0, Z9, K2, Z9
+	VPTESTMB      Z9, Z9, K1
 	VPCOMPRESSB.Z Z3, K1, Z2
-	VPCOMPRESSB.Z Z10, K1, Z3
-	VMOVDQU8      Z2, (CX)(DI*1)
-	VMOVDQU8      Z3, (DX)(DI*1)
+	VPCOMPRESSB.Z Z9, K1, Z3
+	VMOVDQU8      Z2, (AX)(R9*1)
+	VMOVDQU8      Z3, (CX)(R9*1)
 	KMOVQ         K1, R10
 	POPCNTQ       R10, R10
-	ADDQ          R10, DI
+	ADDQ          R10, R9
 	VMOVDQA64     Z5, Z2
 	VMOVDQA64     Z6, Z3
 	VMOVDQA64     Z7, Z4
-	DECQ          SI
+	DECQ          R8
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+80(FP)
+	MOVQ          R9, ret+80(FP)
 	RET
 
 // func volumeEdge8avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
 TEXT ·volumeEdge8avx512(SB), NOSPLIT, $0-112
-	MOVQ       below+0(FP), AX
-	MOVQ       values+24(FP), CX
-	MOVQ       changes+32(FP), DX
-	MOVQ       stride+64(FP), BX
-	MOVQ       rows+72(FP), SI
-	MOVQ       keepY+88(FP), DI
-	KMOVQ      DI, K1
-	MOVQ       edge+80(FP), DI
-	KMOVQ      DI, K2
-	XORQ       DI, DI
+	MOVQ       values+24(FP), AX
+	MOVQ       changes+32(FP), CX
+	MOVQ       ahead+48(FP), DX
+	MOVQ       step+56(FP), BX
+	MOVQ       below+0(FP), SI
+	MOVQ       stride+64(FP), DI
+	MOVQ       rows+72(FP), R8
+	MOVQ       keepY+88(FP), R9
+	KMOVQ      R9, K1
+	XORQ       R9, R9
 	VPTERNLOGD $0xff, Z0, Z0, Z0
-	MOVQ       ahead+48(FP), R8
-	MOVQ       step+56(FP), R9
+	MOVQ       edge+80(FP), R10
+	KMOVQ      R10, K2
 	MOVQ       above+8(FP), R10
 	MOVQ       owed+16(FP), R11
 	MOVQ       keepZ+96(FP), R12
 	KMOVQ      R12, K3
-	VMOVDQU8   -1(AX), Z3
-	VMOVDQU8   (AX), Z4
-	VMOVDQU8   1(AX), Z5
+	VMOVDQU8   -1(SI), Z3
+	VMOVDQU8   (SI), Z4
+	VMOVDQU8   1(SI), Z5
 	VPMINUB    -1(R10), Z3, Z6
 	VPMINUB    (R10), Z4, Z7
 	VPMINUB    1(R10), Z5, Z8
-	ADDQ       BX, AX
-	ADDQ       BX, R10
-	VMOVDQU8   -1(AX), Z9
-	VMOVDQU8   (AX), Z10
-	VMOVDQU8   1(AX), Z11
+	ADDQ       DI, SI
+	ADDQ       DI, R10
+	VMOVDQU8   -1(SI), Z9
+	VMOVDQU8   (SI), Z10
+	VMOVDQU8   1(SI), Z11
 	VPMINUB    -1(R10), Z9, Z12
 	VPMINUB    (R10), Z10, Z13
 	VPMINUB    1(R10), Z11, Z14
@@ -252,22 +252,22 @@ TEXT ·volumeEdge8avx512(SB), NOSPLIT, $0-112
 	VPCMPUB    $0x06, Z3, Z2, K6
 	VPCMPUB    $0x06, Z2, Z1, K7
 	KORQ       K2, K7, K7
-	VPMOVM2B   K7, Z2
-	VPSUBB     Z0, Z2, K6, Z2
-	VPMINUB    Z6, Z12, Z1
+	VPMOVM2B   K7, Z1
+	VPSUBB     Z0, Z1, K6, Z1
+	VPMINUB    Z6, Z12, Z2
 	VPMINUB    Z7, Z13, Z3
 	VPMINUB    Z8, Z14, Z4
 	VPCMPUB    $0x06, Z4, Z3, K6
-	VPCMPUB    $0x06, Z3, Z1, K7
+	VPCMPUB    $0x06, Z3, Z2, K7
 	KORQ       K2, K7, K7
-	VPMOVM2B   K7, Z3
-	VPSUBB     Z0, Z3, K6, Z3
+	VPMOVM2B   K7, Z2
+	VPSUBB     Z0, Z2, K6, Z2
 	KANDQ      K1, K4, K4
 	KANDQ      K1, K5, K5
-	VMOVDQU8.Z Z2, K4, Z1
-	VPSUBB     Z1, Z2, Z1
-	VMOVDQU8.Z Z3, K5, Z2
-	VPSUBB     Z3, Z2, Z2
+	VMOVDQU8.Z Z1, K4, Z3
+	VPSUBB     Z3, Z1, Z1
+	VMOVDQU8.Z Z2, K5, Z3
+	VPSUBB     Z2, Z3, Z2
 	VMOVDQA64  Z9, Z3
 	VMOVDQA64  Z10, Z4
 	VMOVDQA64  Z11, Z5
@@ -276,14 +276,14 @@ TEXT ·volumeEdge8avx512(SB), NOSPLIT, $0-112
 	VMOVDQA64  Z14, Z8
 
 row:
-	PREFETCHT1    (R8)
-	PREFETCHT1    64(R8)
-	ADDQ          R9, R8
-	ADDQ          BX, AX
-	ADDQ          BX, R10
-	VMOVDQU8      -1(AX), Z9
-	VMOVDQU8      (AX), Z10
-	VMOVDQU8      1(AX), Z11
+	PREFETCHT1    (DX)
+	PREFETCHT1    64(DX)
+	ADDQ          BX, DX
+	ADDQ          DI, SI
+	ADDQ          DI, R10
+	VMOVDQU8      -1(SI), Z9
+	VMOVDQU8      (SI), Z10
+	VMOVDQU8      1(SI), Z11
 	VPMINUB       -1(R10), Z9, Z12
 	VPMINUB       (R10), Z10, Z13
 	VPMINUB       1(R10), Z11, Z14
@@ -305,14 +305,14 @@ row:
 	KORQ          K2, K6, K6
 	VPMOVM2B      K6, Z16
 	VPSUBB        Z0, Z16, K5, Z16
-	VMOVDQU8.Z    Z16, K4, Z17
-	VPSUBB        Z17, Z2, Z18
-	VPSUBB        Z16, Z17, Z2
+	VMOVDQU8.Z    Z16, K4, Z18
+	VPSUBB        Z18, Z2, Z17
+	VPSUBB        Z16, Z18, Z2
 	VPCMPUB       $0x06, Z8, Z7, K4
 	VPCMPUB       $0x06, Z7, Z6, K5
 	KORQ          K2, K5, K5
-	VPSUBB        Z0, Z18, K4, Z18
-	VPADDB        Z0, Z18, K5, Z18
+	VPSUBB        Z0, Z17, K4, Z17
+	VPADDB        Z0, Z17, K5, Z17
 	VMOVDQU8.Z    Z15, K1, Z8
 	VPADDB        Z8, Z1, Z6
 	VPSUBB        Z8, Z15, Z1
@@ -322,111 +322,111 @@ row:
 	VPADDB        Z0, Z6, K1, Z6
 	VPSUBB        Z0, Z6, K4, Z6
 	VPCMPUB       $0x00, Z7, Z4, K3, K1
-	VMOVDQU8.Z    Z18, K1, Z3
+	VMOVDQU8.Z    Z17, K1, Z3
 	VPADDB        Z3, Z6, Z6
 	VPADDB        (R11), Z6, Z6
-	VPSUBB        Z3, Z18, Z18
-	VMOVDQU8      Z18, (R11)
-	ADDQ          BX, R11
+	VPSUBB        Z3, Z17, Z17
+	VMOVDQU8      Z17, (R11)
+	ADDQ          DI, R11
 	VPTESTMB      Z6, Z6, K1
 	VPCOMPRESSB.Z Z4, K1, Z3
 	VPCOMPRESSB.Z Z6, K1, Z4
-	VMOVDQU8      Z3, (CX)(DI*1)
-	VMOVDQU8      Z4, (DX)(DI*1)
+	VMOVDQU8      Z3, (AX)(R9*1)
+	VMOVDQU8      Z4, (CX)(R9*1)
 	KMOVQ         K1, R12
 	POPCNTQ       R12, R12
-	ADDQ          R12, DI
+	ADDQ          R12, R9
 	VMOVDQA64     Z9, Z3
 	VMOVDQA64     Z10, Z4
 	VMOVDQA64     Z11, Z5
 	VMOVDQA64     Z12, Z6
 	VMOVDQA64     Z13, Z7
 	VMOVDQA64     Z14, Z8
-	DECQ          SI
+	DECQ          R8
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+104(FP)
+	MOVQ          R9, ret+104(FP)
 	RET
 
 // func areaEdge8avx512(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
 TEXT ·areaEdge8avx512(SB), NOSPLIT, $0-88
-	MOVQ       below+0(FP), AX
-	MOVQ       values+8(FP), CX
-	MOVQ       changes+16(FP), DX
-	MOVQ       stride+48(FP), BX
-	MOVQ       rows+56(FP), SI
-	MOVQ       keepY+72(FP), DI
-	KMOVQ      DI, K1
-	MOVQ       edge+64(FP), DI
-	KMOVQ      DI, K2
-	XORQ       DI, DI
+	MOVQ       values+8(FP), AX
+	MOVQ       changes+16(FP), CX
+	MOVQ       ahead+32(FP), DX
+	MOVQ       step+40(FP), BX
+	MOVQ       below+0(FP), SI
+	MOVQ       stride+48(FP), DI
+	MOVQ       rows+56(FP), R8
+	MOVQ       keepY+72(FP), R9
+	KMOVQ      R9, K1
+	XORQ       R9, R9
 	VPTERNLOGD $0xff, Z0, Z0, Z0
-	MOVQ       ahead+32(FP), R8
-	MOVQ       step+40(FP), R9
-	VMOVDQU8   -1(AX), Z2
-	VMOVDQU8   (AX), Z3
-	VMOVDQU8   1(AX), Z4
-	ADDQ       BX, AX
-	VMOVDQU8   -1(AX), Z5
-	VMOVDQU8   (AX), Z6
-	VMOVDQU8   1(AX), Z7
+	MOVQ       edge+64(FP), R10
+	KMOVQ      R10, K2
+	VMOVDQU8   -1(SI), Z2
+	VMOVDQU8   (SI), Z3
+	VMOVDQU8   1(SI), Z4
+	ADDQ       DI, SI
+	VMOVDQU8   -1(SI), Z5
+	VMOVDQU8   (SI), Z6
+	VMOVDQU8   1(SI), Z7
+	VPCMPUB    $0x02, Z6, Z3, K3
 	VPMINUB    Z2, Z5, Z1
 	VPMINUB    Z3, Z6, Z2
-	VPMINUB    Z4, Z7, Z4
-	VPCMPUB    $0x06, Z4, Z2, K3
-	VPCMPUB    $0x06, Z2, Z1, K4
-	KORQ       K2, K4, K4
-	VPMOVM2B   K4, Z2
-	VPSUBB     Z0, Z2, K3, Z2
-	VPCMPUB    $0x02, Z6, Z3, K3
+	VPMINUB    Z4, Z7, Z3
+	VPCMPUB    $0x06, Z3, Z2, K4
+	VPCMPUB    $0x06, Z2, Z1, K5
+	KORQ       K2, K5, K5
+	VPMOVM2B   K5, Z1
+	VPSUBB     Z0, Z1, K4, Z1
 	KANDQ      K1, K3, K3
-	VMOVDQU8.Z Z2, K3, Z1
-	VPSUBB     Z2, Z1, Z1
+	VMOVDQU8.Z Z1, K3, Z2
+	VPSUBB     Z1, Z2, Z1
 	VMOVDQA64  Z5, Z2
 	VMOVDQA64  Z6, Z3
 	VMOVDQA64  Z7, Z4
 
 row:
-	PREFETCHT1    (R8)
-	PREFETCHT1    64(R8)
-	ADDQ          R9, R8
-	ADDQ          BX, AX
-	VMOVDQU8      -1(AX), Z5
-	VMOVDQU8      (AX), Z6
-	VMOVDQU8      1(AX), Z7
+	PREFETCHT1    (DX)
+	PREFETCHT1    64(DX)
+	ADDQ          BX, DX
+	ADDQ          DI, SI
+	VMOVDQU8      -1(SI), Z5
+	VMOVDQU8      (SI), Z6
+	VMOVDQU8      1(SI), Z7
+	VPCMPUB       $0x02, Z6, Z3, K1
 	VPMINUB       Z2, Z5, Z8
 	VPMINUB       Z3, Z6, Z9
 	VPMINUB       Z4, Z7, Z10
-	VPCMPUB       $0x06, Z10, Z9, K1
-	VPCMPUB       $0x06, Z9, Z8, K3
-	KORQ          K2, K3, K3
-	VPMOVM2B      K3, Z8
-	VPSUBB        Z0, Z8, K1, Z8
-	VPCMPUB       $0x02, Z6, Z3, K1
-	VMOVDQU8.Z    Z8, K1, Z9
-	VPSUBB        Z9, Z1, Z10
-	VPSUBB        Z8, Z9, Z1
+	VPCMPUB       $0x06, Z10, Z9, K3
+	VPCMPUB       $0x06, Z9, Z8, K4
+	KORQ          K2, K4, K4
+	VPMOVM2B      K4, Z8
+	VPSUBB        Z0, Z8, K3, Z8
+	VMOVDQU8.Z    Z8, K1, Z10
+	VPSUBB        Z10, Z1, Z9
+	VPSUBB        Z8, Z10, Z1
 	VPCMPUB       $0x06, Z4, Z3, K1
 	VPCMPUB       $0x06, Z3, Z2, K3
 	KORQ          K2, K3, K3
-	VPSUBB        Z0, Z10, K1, Z10
-	VPADDB        Z0, Z10, K3, Z10
-	VPTESTMB      Z10, Z10, K1
+	VPSUBB        Z0, Z9, K1, Z9
+	VPADDB        Z0, Z9, K3, Z9
+	VPTESTMB      Z9, Z9, K1
 	VPCOMPRESSB.Z Z3, K1, Z2
-	VPCOMPRESSB.Z Z10, K1, Z3
-	VMOVDQU8      Z2, (CX)(DI*1)
-	VMOVDQU8      Z3, (DX)(DI*1)
+	VPCOMPRESSB.Z Z9, K1, Z3
+	VMOVDQU8      Z2, (AX)(R9*1)
+	VMOVDQU8      Z3, (CX)(R9*1)
 	KMOVQ         K1, R10
 	POPCNTQ       R10, R10
-	ADDQ          R10, DI
+	ADDQ          R10, R9
 	VMOVDQA64     Z5, Z2
 	VMOVDQA64     Z6, Z3
 	VMOVDQA64     Z7, Z4
-	DECQ          SI
+	DECQ          R8
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+80(FP)
+	MOVQ          R9, ret+80(FP)
 	RET
 
 // func scatter8avx512(table *int32, bytes int, values *byte, changes *byte, n int)
@@ -488,21 +488,19 @@ afterone:
 	RET
 
 // func singleto8avx512(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, SSE
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2
 TEXT ·singleto8avx512(SB), NOSPLIT, $0-72
-	MOVSS        lo+40(FP), X0
-	VBROADCASTSS X0, Z0
-	MOVSS        inverse+44(FP), X1
-	VBROADCASTSS X1, Z1
-	MOVSS        step+48(FP), X2
-	VBROADCASTSS X2, Z2
+	VBROADCASTSS lo+40(FP), Z0
+	VBROADCASTSS inverse+44(FP), Z1
+	VBROADCASTSS step+48(FP), Z2
 	MOVQ         last+56(FP), AX
-	VPBROADCASTD AX, Z3
+	VMOVQ        AX, X3
+	VPBROADCASTD X3, Z3
+	MOVQ         src+8(FP), DX
 	MOVQ         n+16(FP), BX
 	MOVQ         dst+0(FP), SI
 	MOVQ         rows+24(FP), DI
 	MOVQ         stride+32(FP), R8
-	MOVQ         src+8(FP), DX
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JZ           stop
@@ -515,21 +513,21 @@ row:
 whole:
 	CMPQ      R10, $0x10
 	JL        rest
-	VMOVUPS   (DX)(CX*4), Z4
-	VSUBPS    Z0, Z4, Z5
-	VMULPS    Z1, Z5, Z5
-	VCVTPS2DQ Z5, Z5
-	VCVTDQ2PS Z5, Z6
-	VMULPS    Z2, Z6, Z6
-	VADDPS    Z0, Z6, Z6
-	VCMPPS    $0x00, Z6, Z4, K1
-	VPCMPUD   $0x02, Z3, Z5, K1, K1
+	VMOVUPS   (DX)(CX*4), Z8
+	VSUBPS    Z0, Z8, Z9
+	VMULPS    Z1, Z9, Z9
+	VCVTPS2DQ Z9, Z9
+	VCVTDQ2PS Z9, Z10
+	VMULPS    Z2, Z10, Z10
+	VADDPS    Z0, Z10, Z10
+	VCMPPS    $0x00, Z10, Z8, K1
+	VPCMPUD   $0x02, Z3, Z9, K1, K1
 	KORTESTW  K1, K1
-	JCC       wholebetween
+	JCC       between0
 
-wholefound:
-	VPMOVDB  Z5, X5
-	VMOVDQU8 X5, (AX)(CX*1)
+found0:
+	VPMOVDB  Z9, X9
+	VMOVDQU8 X9, (AX)(CX*1)
 	ADDQ     $0x10, CX
 	SUBQ     $0x10, R10
 	JMP      whole
@@ -540,22 +538,22 @@ rest:
 	MOVQ      $-1, R11
 	BZHIQ     R10, R11, R11
 	KMOVQ     R11, K1
-	VMOVUPS.Z (DX)(CX*4), K1, Z4
-	VSUBPS    Z0, Z4, Z5
-	VMULPS    Z1, Z5, Z5
-	VCVTPS2DQ Z5, Z5
-	VCVTDQ2PS Z5, Z6
-	VMULPS    Z2, Z6, Z6
-	VADDPS    Z0, Z6, Z6
-	VCMPPS    $0x00, Z6, Z4, K1, K2
-	VPCMPUD   $0x02, Z3, Z5, K2, K2
-	KXORW     K1, K2, K2
+	VMOVUPS.Z (DX)(CX*4), K1, Z8
+	VSUBPS    Z0, Z8, Z9
+	VMULPS    Z1, Z9, Z9
+	VCVTPS2DQ Z9, Z9
+	VCVTDQ2PS Z9, Z10
+	VMULPS    Z2, Z10, Z10
+	VADDPS    Z0, Z10, Z10
+	VCMPPS    $0x00, Z10, Z8, K2
+	VPCMPUD   $0x02, Z3, Z9, K2, K2
+	KANDNW    K1, K2, K2
 	KTESTW    K2, K2
-	JNZ       restbetween
+	JNZ       between1
 
-restfound:
-	VPMOVDB  Z5, X5
-	VMOVDQU8 X5, K1, (AX)(CX*1)
+found1:
+	VPMOVDB  Z9, X9
+	VMOVDQU8 X9, K1, (AX)(CX*1)
 
 next:
 	ADDQ BX, R9
@@ -566,87 +564,84 @@ next:
 	XORQ CX, CX
 
 stop:
-	VZEROUPPER
 	ADDQ CX, R9
+	VZEROUPPER
 	MOVQ R9, ret+64(FP)
 	RET
 
-wholebetween:
-	MOVQ         last+56(FP), R11
-	SHRQ         $0x20, R11
-	JNZ          stop
-	VPXORD       Z7, Z7, Z7
-	VPMAXSD      Z7, Z5, Z5
-	VPMINSD      Z3, Z5, Z5
-	VCVTDQ2PS    Z5, Z6
-	VMULPS       Z2, Z6, Z6
-	VADDPS       Z0, Z6, Z6
-	VCMPPS       $0x01, Z4, Z6, K2
-	MOVL         $0x00000001, R11
-	VPBROADCASTD R11, Z6
-	VPSUBD       Z6, Z5, Z7
-	VPADDD       Z6, Z5, K2, Z7
-	VCVTDQ2PS    Z7, Z6
-	VMULPS       Z2, Z6, Z6
-	VADDPS       Z0, Z6, Z6
-	VCMPPS       $0x01, Z4, Z6, K1
-	VPTESTNMD    Z5, Z5, K3
-	KXORW        K2, K1, K1
-	KANDNW       K3, K2, K3
-	KORW         K3, K1, K1
-	VMOVDQA32    Z7, K2, Z5
-	VPCMPUD      $0x02, Z3, Z5, K1, K1
-	KORTESTW     K1, K1
-	JCC          stop
-	JMP          wholefound
+between0:
+	MOVQ       last+56(FP), R11
+	SHRQ       $0x20, R11
+	JNZ        stop
+	VPXORD     Z4, Z4, Z4
+	VPTERNLOGD $0xff, Z5, Z5, Z5
+	VPMAXSD    Z4, Z9, Z9
+	VPMINSD    Z3, Z9, Z9
+	VCVTDQ2PS  Z9, Z10
+	VMULPS     Z2, Z10, Z10
+	VADDPS     Z0, Z10, Z10
+	VCMPPS     $0x01, Z8, Z10, K1
+	VPADDD     Z5, Z9, Z10
+	VPSUBD     Z5, Z10, K1, Z10
+	VPSUBD     Z5, Z10, K1, Z10
+	VCVTDQ2PS  Z10, Z10
+	VMULPS     Z2, Z10, Z10
+	VADDPS     Z0, Z10, Z10
+	VCMPPS     $0x01, Z8, Z10, K2
+	VPCMPEQD   Z4, Z9, K3
+	KXORW      K1, K2, K2
+	KANDNW     K3, K1, K3
+	KORW       K3, K2, K2
+	VPSUBD     Z5, Z9, K1, Z9
+	VPCMPUD    $0x02, Z3, Z9, K2, K2
+	KORTESTW   K2, K2
+	JCC        stop
+	JMP        found0
 
-restbetween:
-	MOVQ         last+56(FP), R10
-	SHRQ         $0x20, R10
-	JNZ          stop
-	VPXORD       Z8, Z8, Z8
-	VPMAXSD      Z8, Z5, Z5
-	VPMINSD      Z3, Z5, Z5
-	VCVTDQ2PS    Z5, Z6
-	VMULPS       Z2, Z6, Z6
-	VADDPS       Z0, Z6, Z6
-	VCMPPS       $0x01, Z4, Z6, K3
-	MOVL         $0x00000001, R10
-	VPBROADCASTD R10, Z6
-	VPSUBD       Z6, Z5, Z8
-	VPADDD       Z6, Z5, K3, Z8
-	VCVTDQ2PS    Z8, Z6
-	VMULPS       Z2, Z6, Z6
-	VADDPS       Z0, Z6, Z6
-	VCMPPS       $0x01, Z4, Z6, K2
-	VPTESTNMD    Z5, Z5, K4
-	KXORW        K3, K2, K2
-	KANDNW       K4, K3, K4
-	KORW         K4, K2, K2
-	VMOVDQA32    Z8, K3, Z5
-	VPCMPUD      $0x02, Z3, Z5, K2, K2
-	KANDW        K1, K2, K2
-	KXORW        K1, K2, K2
-	KTESTW       K2, K2
-	JNZ          stop
-	JMP          restfound
+between1:
+	MOVQ       last+56(FP), R10
+	SHRQ       $0x20, R10
+	JNZ        stop
+	VPXORD     Z6, Z6, Z6
+	VPTERNLOGD $0xff, Z7, Z7, Z7
+	VPMAXSD    Z6, Z9, Z9
+	VPMINSD    Z3, Z9, Z9
+	VCVTDQ2PS  Z9, Z10
+	VMULPS     Z2, Z10, Z10
+	VADDPS     Z0, Z10, Z10
+	VCMPPS     $0x01, Z8, Z10, K2
+	VPADDD     Z7, Z9, Z10
+	VPSUBD     Z7, Z10, K2, Z10
+	VPSUBD     Z7, Z10, K2, Z10
+	VCVTDQ2PS  Z10, Z10
+	VMULPS     Z2, Z10, Z10
+	VADDPS     Z0, Z10, Z10
+	VCMPPS     $0x01, Z8, Z10, K3
+	VPCMPEQD   Z6, Z9, K4
+	KXORW      K2, K3, K3
+	KANDNW     K4, K2, K4
+	KORW       K4, K3, K3
+	VPSUBD     Z7, Z9, K2, Z9
+	VPCMPUD    $0x02, Z3, Z9, K3, K3
+	KANDNW     K1, K3, K3
+	KTESTW     K3, K3
+	JNZ        stop
+	JMP        found1
 
 // func doubleto8avx512(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, SSE2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2
 TEXT ·doubleto8avx512(SB), NOSPLIT, $0-80
-	MOVSD        lo+40(FP), X0
-	VBROADCASTSD X0, Z0
-	MOVSD        inverse+48(FP), X1
-	VBROADCASTSD X1, Z1
-	MOVSD        step+56(FP), X2
-	VBROADCASTSD X2, Z2
+	VBROADCASTSD lo+40(FP), Z0
+	VBROADCASTSD inverse+48(FP), Z1
+	VBROADCASTSD step+56(FP), Z2
 	MOVQ         last+64(FP), AX
-	VPBROADCASTD AX, Z3
+	VMOVQ        AX, X3
+	VPBROADCASTD X3, Z3
+	MOVQ         src+8(FP), DX
 	MOVQ         n+16(FP), BX
 	MOVQ         dst+0(FP), SI
 	MOVQ         rows+24(FP), DI
 	MOVQ         stride+32(FP), R8
-	MOVQ         src+8(FP), DX
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JZ           stop
@@ -659,35 +654,35 @@ row:
 whole:
 	CMPQ          R10, $0x10
 	JL            rest
-	VMOVUPS       (DX)(CX*4), Z4
-	VCVTPS2PD     Y4, Z5
-	VSUBPD        Z0, Z5, Z5
-	VMULPD        Z1, Z5, Z5
-	VCVTPD2DQ     Z5, Y7
-	VEXTRACTF64X4 $0x01, Z4, Y5
-	VCVTPS2PD     Y5, Z5
-	VSUBPD        Z0, Z5, Z5
-	VMULPD        Z1, Z5, Z5
-	VCVTPD2DQ     Z5, Y5
-	VINSERTF64X4  $0x01, Y5, Z7, Z5
-	VCVTDQ2PD     Y5, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y7
-	VEXTRACTF64X4 $0x01, Z5, Y6
-	VCVTDQ2PD     Y6, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y6
-	VINSERTF64X4  $0x01, Y6, Z7, Z6
-	VCMPPS        $0x00, Z6, Z4, K1
-	VPCMPUD       $0x02, Z3, Z5, K1, K1
+	VMOVUPS       (DX)(CX*4), Z8
+	VCVTPS2PD     Y8, Z9
+	VSUBPD        Z0, Z9, Z9
+	VMULPD        Z1, Z9, Z9
+	VCVTPD2DQ     Z9, Y11
+	VEXTRACTI64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VSUBPD        Z0, Z9, Z9
+	VMULPD        Z1, Z9, Z9
+	VCVTPD2DQ     Z9, Y9
+	VINSERTI64X4  $0x01, Y9, Z11, Z9
+	VCVTDQ2PD     Y9, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y11
+	VEXTRACTI64X4 $0x01, Z9, Y10
+	VCVTDQ2PD     Y10, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y10
+	VINSERTI64X4  $0x01, Y10, Z11, Z10
+	VCMPPS        $0x00, Z10, Z8, K1
+	VPCMPUD       $0x02, Z3, Z9, K1, K1
 	KORTESTW      K1, K1
-	JCC           wholebetween
+	JCC           between0
 
-wholefound:
-	VPMOVDB  Z5, X5
-	VMOVDQU8 X5, (AX)(CX*1)
+found0:
+	VPMOVDB  Z9, X9
+	VMOVDQU8 X9, (AX)(CX*1)
 	ADDQ     $0x10, CX
 	SUBQ     $0x10, R10
 	JMP      whole
@@ -698,36 +693,36 @@ rest:
 	MOVQ          $-1, R11
 	BZHIQ         R10, R11, R11
 	KMOVQ         R11, K1
-	VMOVUPS.Z     (DX)(CX*4), K1, Z4
-	VCVTPS2PD     Y4, Z5
-	VSUBPD        Z0, Z5, Z5
-	VMULPD        Z1, Z5, Z5
-	VCVTPD2DQ     Z5, Y7
-	VEXTRACTF64X4 $0x01, Z4, Y5
-	VCVTPS2PD     Y5, Z5
-	VSUBPD        Z0, Z5, Z5
-	VMULPD        Z1, Z5, Z5
-	VCVTPD2DQ     Z5, Y5
-	VINSERTF64X4  $0x01, Y5, Z7, Z5
-	VCVTDQ2PD     Y5, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y7
-	VEXTRACTF64X4 $0x01, Z5, Y6
-	VCVTDQ2PD     Y6, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y6
-	VINSERTF64X4  $0x01, Y6, Z7, Z6
-	VCMPPS        $0x00, Z6, Z4, K1, K2
-	VPCMPUD       $0x02, Z3, Z5, K2, K2
-	KXORW         K1, K2, K2
+	VMOVUPS.Z     (DX)(CX*4), K1, Z8
+	VCVTPS2PD     Y8, Z9
+	VSUBPD        Z0, Z9, Z9
+	VMULPD        Z1, Z9, Z9
+	VCVTPD2DQ     Z9, Y11
+	VEXTRACTI64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VSUBPD        Z0, Z9, Z9
+	VMULPD        Z1, Z9, Z9
+	VCVTPD2DQ     Z9, Y9
+	VINSERTI64X4  $0x01, Y9, Z11, Z9
+	VCVTDQ2PD     Y9, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y11
+	VEXTRACTI64X4 $0x01, Z9, Y10
+	VCVTDQ2PD     Y10, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y10
+	VINSERTI64X4  $0x01, Y10, Z11, Z10
+	VCMPPS        $0x00, Z10, Z8, K2
+	VPCMPUD       $0x02, Z3, Z9, K2, K2
+	KANDNW        K1, K2, K2
 	KTESTW        K2, K2
-	JNZ           restbetween
+	JNZ           between1
 
-restfound:
-	VPMOVDB  Z5, X5
-	VMOVDQU8 X5, K1, (AX)(CX*1)
+found1:
+	VPMOVDB  Z9, X9
+	VMOVDQU8 X9, K1, (AX)(CX*1)
 
 next:
 	ADDQ BX, R9
@@ -738,128 +733,127 @@ next:
 	XORQ CX, CX
 
 stop:
-	VZEROUPPER
 	ADDQ CX, R9
+	VZEROUPPER
 	MOVQ R9, ret+72(FP)
 	RET
 
-wholebetween:
+between0:
 	MOVQ          last+64(FP), R11
 	SHRQ          $0x20, R11
 	JNZ           stop
-	VPXORD        Z8, Z8, Z8
-	VPMAXSD       Z8, Z5, Z5
-	VPMINSD       Z3, Z5, Z5
-	VCVTDQ2PD     Y5, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y7
-	VEXTRACTF64X4 $0x01, Z5, Y6
-	VCVTDQ2PD     Y6, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y6
-	VINSERTF64X4  $0x01, Y6, Z7, Z6
-	VCMPPS        $0x01, Z4, Z6, K2
-	MOVL          $0x00000001, R11
-	VPBROADCASTD  R11, Z6
-	VPSUBD        Z6, Z5, Z8
-	VPADDD        Z6, Z5, K2, Z8
-	VCVTDQ2PD     Y8, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y7
-	VEXTRACTF64X4 $0x01, Z8, Y6
-	VCVTDQ2PD     Y6, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y6
-	VINSERTF64X4  $0x01, Y6, Z7, Z6
-	VCMPPS        $0x01, Z4, Z6, K1
-	VPTESTNMD     Z5, Z5, K3
-	KXORW         K2, K1, K1
-	KANDNW        K3, K2, K3
-	KORW          K3, K1, K1
-	VMOVDQA32     Z8, K2, Z5
-	VPCMPUD       $0x02, Z3, Z5, K1, K1
-	KORTESTW      K1, K1
+	VPXORD        Z4, Z4, Z4
+	VPTERNLOGD    $0xff, Z5, Z5, Z5
+	VPMAXSD       Z4, Z9, Z9
+	VPMINSD       Z3, Z9, Z9
+	VCVTDQ2PD     Y9, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y11
+	VEXTRACTI64X4 $0x01, Z9, Y10
+	VCVTDQ2PD     Y10, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y10
+	VINSERTI64X4  $0x01, Y10, Z11, Z10
+	VCMPPS        $0x01, Z8, Z10, K1
+	VPADDD        Z5, Z9, Z10
+	VPSUBD        Z5, Z10, K1, Z10
+	VPSUBD        Z5, Z10, K1, Z10
+	VCVTDQ2PD     Y10, Z12
+	VMULPD        Z2, Z12, Z12
+	VADDPD        Z0, Z12, Z12
+	VCVTPD2PS     Z12, Y11
+	VEXTRACTI64X4 $0x01, Z10, Y10
+	VCVTDQ2PD     Y10, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y10
+	VINSERTI64X4  $0x01, Y10, Z11, Z10
+	VCMPPS        $0x01, Z8, Z10, K2
+	VPCMPEQD      Z4, Z9, K3
+	KXORW         K1, K2, K2
+	KANDNW        K3, K1, K3
+	KORW          K3, K2, K2
+	VPSUBD        Z5, Z9, K1, Z9
+	VPCMPUD       $0x02, Z3, Z9, K2, K2
+	KORTESTW      K2, K2
 	JCC           stop
-	JMP           wholefound
+	JMP           found0
 
-restbetween:
+between1:
 	MOVQ          last+64(FP), R10
 	SHRQ          $0x20, R10
 	JNZ           stop
-	VPXORD        Z9, Z9, Z9
-	VPMAXSD       Z9, Z5, Z5
-	VPMINSD       Z3, Z5, Z5
-	VCVTDQ2PD     Y5, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y7
-	VEXTRACTF64X4 $0x01, Z5, Y6
-	VCVTDQ2PD     Y6, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y6
-	VINSERTF64X4  $0x01, Y6, Z7, Z6
-	VCMPPS        $0x01, Z4, Z6, K3
-	MOVL          $0x00000001, R10
-	VPBROADCASTD  R10, Z6
-	VPSUBD        Z6, Z5, Z9
-	VPADDD        Z6, Z5, K3, Z9
-	VCVTDQ2PD     Y9, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y7
-	VEXTRACTF64X4 $0x01, Z9, Y6
-	VCVTDQ2PD     Y6, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y6
-	VINSERTF64X4  $0x01, Y6, Z7, Z6
-	VCMPPS        $0x01, Z4, Z6, K2
-	VPTESTNMD     Z5, Z5, K4
-	KXORW         K3, K2, K2
-	KANDNW        K4, K3, K4
-	KORW          K4, K2, K2
-	VMOVDQA32     Z9, K3, Z5
-	VPCMPUD       $0x02, Z3, Z5, K2, K2
-	KANDW         K1, K2, K2
-	KXORW         K1, K2, K2
-	KTESTW        K2, K2
+	VPXORD        Z6, Z6, Z6
+	VPTERNLOGD    $0xff, Z7, Z7, Z7
+	VPMAXSD       Z6, Z9, Z9
+	VPMINSD       Z3, Z9, Z9
+	VCVTDQ2PD     Y9, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y11
+	VEXTRACTI64X4 $0x01, Z9, Y10
+	VCVTDQ2PD     Y10, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y10
+	VINSERTI64X4  $0x01, Y10, Z11, Z10
+	VCMPPS        $0x01, Z8, Z10, K2
+	VPADDD        Z7, Z9, Z10
+	VPSUBD        Z7, Z10, K2, Z10
+	VPSUBD        Z7, Z10, K2, Z10
+	VCVTDQ2PD     Y10, Z12
+	VMULPD        Z2, Z12, Z12
+	VADDPD        Z0, Z12, Z12
+	VCVTPD2PS     Z12, Y11
+	VEXTRACTI64X4 $0x01, Z10, Y10
+	VCVTDQ2PD     Y10, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y10
+	VINSERTI64X4  $0x01, Y10, Z11, Z10
+	VCMPPS        $0x01, Z8, Z10, K3
+	VPCMPEQD      Z6, Z9, K4
+	KXORW         K2, K3, K3
+	KANDNW        K4, K2, K4
+	KORW          K4, K3, K3
+	VPSUBD        Z7, Z9, K2, Z9
+	VPCMPUD       $0x02, Z3, Z9, K3, K3
+	KANDNW        K1, K3, K3
+	KTESTW        K3, K3
 	JNZ           stop
-	JMP           restfound
+	JMP           found1
 
 // func volume16avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
 TEXT ·volume16avx512(SB), NOSPLIT, $0-112
-	MOVQ        below+0(FP), AX
-	MOVQ        values+24(FP), CX
-	MOVQ        changes+32(FP), DX
-	MOVQ        stride+64(FP), BX
-	MOVQ        rows+72(FP), SI
-	MOVQ        keepY+88(FP), DI
-	KMOVQ       DI, K1
-	XORQ        DI, DI
+	MOVQ        values+24(FP), AX
+	MOVQ        changes+32(FP), CX
+	MOVQ        ahead+48(FP), DX
+	MOVQ        step+56(FP), BX
+	MOVQ        below+0(FP), SI
+	MOVQ        stride+64(FP), DI
+	MOVQ        rows+72(FP), R8
+	MOVQ        keepY+88(FP), R9
+	KMOVQ       R9, K1
+	XORQ        R9, R9
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
-	MOVQ        ahead+48(FP), R8
-	MOVQ        step+56(FP), R9
 	MOVQ        above+8(FP), R10
 	MOVQ        owed+16(FP), R11
 	MOVQ        keepZ+96(FP), R12
 	KMOVQ       R12, K2
-	VMOVDQU16   -2(AX), Z3
-	VMOVDQU16   (AX), Z4
-	VMOVDQU16   2(AX), Z5
+	VMOVDQU16   -2(SI), Z3
+	VMOVDQU16   (SI), Z4
+	VMOVDQU16   2(SI), Z5
 	VPMINUW     -2(R10), Z3, Z6
 	VPMINUW     (R10), Z4, Z7
 	VPMINUW     2(R10), Z5, Z8
-	ADDQ        BX, AX
-	ADDQ        BX, R10
-	VMOVDQU16   -2(AX), Z9
-	VMOVDQU16   (AX), Z10
-	VMOVDQU16   2(AX), Z11
+	ADDQ        DI, SI
+	ADDQ        DI, R10
+	VMOVDQU16   -2(SI), Z9
+	VMOVDQU16   (SI), Z10
+	VMOVDQU16   2(SI), Z11
 	VPMINUW     -2(R10), Z9, Z12
 	VPMINUW     (R10), Z10, Z13
 	VPMINUW     2(R10), Z11, Z14
@@ -870,21 +864,21 @@ TEXT ·volume16avx512(SB), NOSPLIT, $0-112
 	VPMINUW     Z5, Z11, Z3
 	VPCMPUW     $0x06, Z3, Z2, K5
 	VPCMPUW     $0x06, Z2, Z1, K6
-	VPMOVM2W    K6, Z2
-	VPSUBW      Z0, Z2, K5, Z2
-	VPMINUW     Z6, Z12, Z1
+	VPMOVM2W    K6, Z1
+	VPSUBW      Z0, Z1, K5, Z1
+	VPMINUW     Z6, Z12, Z2
 	VPMINUW     Z7, Z13, Z3
 	VPMINUW     Z8, Z14, Z4
 	VPCMPUW     $0x06, Z4, Z3, K5
-	VPCMPUW     $0x06, Z3, Z1, K6
-	VPMOVM2W    K6, Z3
-	VPSUBW      Z0, Z3, K5, Z3
+	VPCMPUW     $0x06, Z3, Z2, K6
+	VPMOVM2W    K6, Z2
+	VPSUBW      Z0, Z2, K5, Z2
 	KANDQ       K1, K3, K3
 	KANDQ       K1, K4, K4
-	VMOVDQU16.Z Z2, K3, Z1
-	VPSUBW      Z1, Z2, Z1
-	VMOVDQU16.Z Z3, K4, Z2
-	VPSUBW      Z3, Z2, Z2
+	VMOVDQU16.Z Z1, K3, Z3
+	VPSUBW      Z3, Z1, Z1
+	VMOVDQU16.Z Z2, K4, Z3
+	VPSUBW      Z2, Z3, Z2
 	VMOVDQA64   Z9, Z3
 	VMOVDQA64   Z10, Z4
 	VMOVDQA64   Z11, Z5
@@ -893,14 +887,14 @@ TEXT ·volume16avx512(SB), NOSPLIT, $0-112
 	VMOVDQA64   Z14, Z8
 
 row:
-	PREFETCHT1    (R8)
-	PREFETCHT1    64(R8)
-	ADDQ          R9, R8
-	ADDQ          BX, AX
-	ADDQ          BX, R10
-	VMOVDQU16     -2(AX), Z9
-	VMOVDQU16     (AX), Z10
-	VMOVDQU16     2(AX), Z11
+	PREFETCHT1    (DX)
+	PREFETCHT1    64(DX)
+	ADDQ          BX, DX
+	ADDQ          DI, SI
+	ADDQ          DI, R10
+	VMOVDQU16     -2(SI), Z9
+	VMOVDQU16     (SI), Z10
+	VMOVDQU16     2(SI), Z11
 	VPMINUW       -2(R10), Z9, Z12
 	VPMINUW       (R10), Z10, Z13
 	VPMINUW       2(R10), Z11, Z14
@@ -920,13 +914,13 @@ row:
 	VPCMPUW       $0x06, Z17, Z16, K5
 	VPMOVM2W      K5, Z16
 	VPSUBW        Z0, Z16, K4, Z16
-	VMOVDQU16.Z   Z16, K3, Z17
-	VPSUBW        Z17, Z2, Z18
-	VPSUBW        Z16, Z17, Z2
+	VMOVDQU16.Z   Z16, K3, Z18
+	VPSUBW        Z18, Z2, Z17
+	VPSUBW        Z16, Z18, Z2
 	VPCMPUW       $0x06, Z8, Z7, K3
 	VPCMPUW       $0x06, Z7, Z6, K4
-	VPSUBW        Z0, Z18, K3, Z18
-	VPADDW        Z0, Z18, K4, Z18
+	VPSUBW        Z0, Z17, K3, Z17
+	VPADDW        Z0, Z17, K4, Z17
 	VMOVDQU16.Z   Z15, K1, Z8
 	VPADDW        Z8, Z1, Z6
 	VPSUBW        Z8, Z15, Z1
@@ -935,139 +929,139 @@ row:
 	VPADDW        Z0, Z6, K1, Z6
 	VPSUBW        Z0, Z6, K3, Z6
 	VPCMPUW       $0x00, Z7, Z4, K2, K1
-	VMOVDQU16.Z   Z18, K1, Z3
+	VMOVDQU16.Z   Z17, K1, Z3
 	VPADDW        Z3, Z6, Z6
 	VPADDW        (R11), Z6, Z6
-	VPSUBW        Z3, Z18, Z18
-	VMOVDQU16     Z18, (R11)
-	ADDQ          BX, R11
+	VPSUBW        Z3, Z17, Z17
+	VMOVDQU16     Z17, (R11)
+	ADDQ          DI, R11
 	VPTESTMW      Z6, Z6, K1
 	VPCOMPRESSW.Z Z4, K1, Z3
 	VPCOMPRESSW.Z Z6, K1, Z4
-	VMOVDQU16     Z3, (CX)(DI*2)
-	VMOVDQU16     Z4, (DX)(DI*2)
+	VMOVDQU16     Z3, (AX)(R9*2)
+	VMOVDQU16     Z4, (CX)(R9*2)
 	KMOVQ         K1, R12
 	POPCNTQ       R12, R12
-	ADDQ          R12, DI
+	ADDQ          R12, R9
 	VMOVDQA64     Z9, Z3
 	VMOVDQA64     Z10, Z4
 	VMOVDQA64     Z11, Z5
 	VMOVDQA64     Z12, Z6
 	VMOVDQA64     Z13, Z7
 	VMOVDQA64     Z14, Z8
-	DECQ          SI
+	DECQ          R8
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+104(FP)
+	MOVQ          R9, ret+104(FP)
 	RET
 
 // func area16avx512(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
 TEXT ·area16avx512(SB), NOSPLIT, $0-88
-	MOVQ        below+0(FP), AX
-	MOVQ        values+8(FP), CX
-	MOVQ        changes+16(FP), DX
-	MOVQ        stride+48(FP), BX
-	MOVQ        rows+56(FP), SI
-	MOVQ        keepY+72(FP), DI
-	KMOVQ       DI, K1
-	XORQ        DI, DI
+	MOVQ        values+8(FP), AX
+	MOVQ        changes+16(FP), CX
+	MOVQ        ahead+32(FP), DX
+	MOVQ        step+40(FP), BX
+	MOVQ        below+0(FP), SI
+	MOVQ        stride+48(FP), DI
+	MOVQ        rows+56(FP), R8
+	MOVQ        keepY+72(FP), R9
+	KMOVQ       R9, K1
+	XORQ        R9, R9
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
-	MOVQ        ahead+32(FP), R8
-	MOVQ        step+40(FP), R9
-	VMOVDQU16   -2(AX), Z2
-	VMOVDQU16   (AX), Z3
-	VMOVDQU16   2(AX), Z4
-	ADDQ        BX, AX
-	VMOVDQU16   -2(AX), Z5
-	VMOVDQU16   (AX), Z6
-	VMOVDQU16   2(AX), Z7
+	VMOVDQU16   -2(SI), Z2
+	VMOVDQU16   (SI), Z3
+	VMOVDQU16   2(SI), Z4
+	ADDQ        DI, SI
+	VMOVDQU16   -2(SI), Z5
+	VMOVDQU16   (SI), Z6
+	VMOVDQU16   2(SI), Z7
+	VPCMPUW     $0x02, Z6, Z3, K2
 	VPMINUW     Z2, Z5, Z1
 	VPMINUW     Z3, Z6, Z2
-	VPMINUW     Z4, Z7, Z4
-	VPCMPUW     $0x06, Z4, Z2, K2
-	VPCMPUW     $0x06, Z2, Z1, K3
-	VPMOVM2W    K3, Z2
-	VPSUBW      Z0, Z2, K2, Z2
-	VPCMPUW     $0x02, Z6, Z3, K2
+	VPMINUW     Z4, Z7, Z3
+	VPCMPUW     $0x06, Z3, Z2, K3
+	VPCMPUW     $0x06, Z2, Z1, K4
+	VPMOVM2W    K4, Z1
+	VPSUBW      Z0, Z1, K3, Z1
 	KANDQ       K1, K2, K2
-	VMOVDQU16.Z Z2, K2, Z1
-	VPSUBW      Z2, Z1, Z1
+	VMOVDQU16.Z Z1, K2, Z2
+	VPSUBW      Z1, Z2, Z1
 	VMOVDQA64   Z5, Z2
 	VMOVDQA64   Z6, Z3
 	VMOVDQA64   Z7, Z4
 
 row:
-	PREFETCHT1    (R8)
-	PREFETCHT1    64(R8)
-	ADDQ          R9, R8
-	ADDQ          BX, AX
-	VMOVDQU16     -2(AX), Z5
-	VMOVDQU16     (AX), Z6
-	VMOVDQU16     2(AX), Z7
+	PREFETCHT1    (DX)
+	PREFETCHT1    64(DX)
+	ADDQ          BX, DX
+	ADDQ          DI, SI
+	VMOVDQU16     -2(SI), Z5
+	VMOVDQU16     (SI), Z6
+	VMOVDQU16     2(SI), Z7
+	VPCMPUW       $0x02, Z6, Z3, K1
 	VPMINUW       Z2, Z5, Z8
 	VPMINUW       Z3, Z6, Z9
 	VPMINUW       Z4, Z7, Z10
-	VPCMPUW       $0x06, Z10, Z9, K1
-	VPCMPUW       $0x06, Z9, Z8, K2
-	VPMOVM2W      K2, Z8
-	VPSUBW        Z0, Z8, K1, Z8
-	VPCMPUW       $0x02, Z6, Z3, K1
-	VMOVDQU16.Z   Z8, K1, Z9
-	VPSUBW        Z9, Z1, Z10
-	VPSUBW        Z8, Z9, Z1
+	VPCMPUW       $0x06, Z10, Z9, K2
+	VPCMPUW       $0x06, Z9, Z8, K3
+	VPMOVM2W      K3, Z8
+	VPSUBW        Z0, Z8, K2, Z8
+	VMOVDQU16.Z   Z8, K1, Z10
+	VPSUBW        Z10, Z1, Z9
+	VPSUBW        Z8, Z10, Z1
 	VPCMPUW       $0x06, Z4, Z3, K1
 	VPCMPUW       $0x06, Z3, Z2, K2
-	VPSUBW        Z0, Z10, K1, Z10
-	VPADDW        Z0, Z10, K2, Z10
-	VPTESTMW      Z10, Z10, K1
+	VPSUBW        Z0, Z9, K1, Z9
+	VPADDW        Z0, Z9, K2, Z9
+	VPTESTMW      Z9, Z9, K1
 	VPCOMPRESSW.Z Z3, K1, Z2
-	VPCOMPRESSW.Z Z10, K1, Z3
-	VMOVDQU16     Z2, (CX)(DI*2)
-	VMOVDQU16     Z3, (DX)(DI*2)
+	VPCOMPRESSW.Z Z9, K1, Z3
+	VMOVDQU16     Z2, (AX)(R9*2)
+	VMOVDQU16     Z3, (CX)(R9*2)
 	KMOVQ         K1, R10
 	POPCNTQ       R10, R10
-	ADDQ          R10, DI
+	ADDQ          R10, R9
 	VMOVDQA64     Z5, Z2
 	VMOVDQA64     Z6, Z3
 	VMOVDQA64     Z7, Z4
-	DECQ          SI
+	DECQ          R8
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+80(FP)
+	MOVQ          R9, ret+80(FP)
 	RET
 
 // func volumeEdge16avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
 TEXT ·volumeEdge16avx512(SB), NOSPLIT, $0-112
-	MOVQ        below+0(FP), AX
-	MOVQ        values+24(FP), CX
-	MOVQ        changes+32(FP), DX
-	MOVQ        stride+64(FP), BX
-	MOVQ        rows+72(FP), SI
-	MOVQ        keepY+88(FP), DI
-	KMOVQ       DI, K1
-	MOVQ        edge+80(FP), DI
-	KMOVQ       DI, K2
-	XORQ        DI, DI
+	MOVQ        values+24(FP), AX
+	MOVQ        changes+32(FP), CX
+	MOVQ        ahead+48(FP), DX
+	MOVQ        step+56(FP), BX
+	MOVQ        below+0(FP), SI
+	MOVQ        stride+64(FP), DI
+	MOVQ        rows+72(FP), R8
+	MOVQ        keepY+88(FP), R9
+	KMOVQ       R9, K1
+	XORQ        R9, R9
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
-	MOVQ        ahead+48(FP), R8
-	MOVQ        step+56(FP), R9
+	MOVQ        edge+80(FP), R10
+	KMOVQ       R10, K2
 	MOVQ        above+8(FP), R10
 	MOVQ        owed+16(FP), R11
 	MOVQ        keepZ+96(FP), R12
 	KMOVQ       R12, K3
-	VMOVDQU16   -2(AX), Z3
-	VMOVDQU16   (AX), Z4
-	VMOVDQU16   2(AX), Z5
+	VMOVDQU16   -2(SI), Z3
+	VMOVDQU16   (SI), Z4
+	VMOVDQU16   2(SI), Z5
 	VPMINUW     -2(R10), Z3, Z6
 	VPMINUW     (R10), Z4, Z7
 	VPMINUW     2(R10), Z5, Z8
-	ADDQ        BX, AX
-	ADDQ        BX, R10
-	VMOVDQU16   -2(AX), Z9
-	VMOVDQU16   (AX), Z10
-	VMOVDQU16   2(AX), Z11
+	ADDQ        DI, SI
+	ADDQ        DI, R10
+	VMOVDQU16   -2(SI), Z9
+	VMOVDQU16   (SI), Z10
+	VMOVDQU16   2(SI), Z11
 	VPMINUW     -2(R10), Z9, Z12
 	VPMINUW     (R10), Z10, Z13
 	VPMINUW     2(R10), Z11, Z14
@@ -1079,22 +1073,22 @@ TEXT ·volumeEdge16avx512(SB), NOSPLIT, $0-112
 	VPCMPUW     $0x06, Z3, Z2, K6
 	VPCMPUW     $0x06, Z2, Z1, K7
 	KORQ        K2, K7, K7
-	VPMOVM2W    K7, Z2
-	VPSUBW      Z0, Z2, K6, Z2
-	VPMINUW     Z6, Z12, Z1
+	VPMOVM2W    K7, Z1
+	VPSUBW      Z0, Z1, K6, Z1
+	VPMINUW     Z6, Z12, Z2
 	VPMINUW     Z7, Z13, Z3
 	VPMINUW     Z8, Z14, Z4
 	VPCMPUW     $0x06, Z4, Z3, K6
-	VPCMPUW     $0x06, Z3, Z1, K7
+	VPCMPUW     $0x06, Z3, Z2, K7
 	KORQ        K2, K7, K7
-	VPMOVM2W    K7, Z3
-	VPSUBW      Z0, Z3, K6, Z3
+	VPMOVM2W    K7, Z2
+	VPSUBW      Z0, Z2, K6, Z2
 	KANDQ       K1, K4, K4
 	KANDQ       K1, K5, K5
-	VMOVDQU16.Z Z2, K4, Z1
-	VPSUBW      Z1, Z2, Z1
-	VMOVDQU16.Z Z3, K5, Z2
-	VPSUBW      Z3, Z2, Z2
+	VMOVDQU16.Z Z1, K4, Z3
+	VPSUBW      Z3, Z1, Z1
+	VMOVDQU16.Z Z2, K5, Z3
+	VPSUBW      Z2, Z3, Z2
 	VMOVDQA64   Z9, Z3
 	VMOVDQA64   Z10, Z4
 	VMOVDQA64   Z11, Z5
@@ -1103,14 +1097,14 @@ TEXT ·volumeEdge16avx512(SB), NOSPLIT, $0-112
 	VMOVDQA64   Z14, Z8
 
 row:
-	PREFETCHT1    (R8)
-	PREFETCHT1    64(R8)
-	ADDQ          R9, R8
-	ADDQ          BX, AX
-	ADDQ          BX, R10
-	VMOVDQU16     -2(AX), Z9
-	VMOVDQU16     (AX), Z10
-	VMOVDQU16     2(AX), Z11
+	PREFETCHT1    (DX)
+	PREFETCHT1    64(DX)
+	ADDQ          BX, DX
+	ADDQ          DI, SI
+	ADDQ          DI, R10
+	VMOVDQU16     -2(SI), Z9
+	VMOVDQU16     (SI), Z10
+	VMOVDQU16     2(SI), Z11
 	VPMINUW       -2(R10), Z9, Z12
 	VPMINUW       (R10), Z10, Z13
 	VPMINUW       2(R10), Z11, Z14
@@ -1132,14 +1126,14 @@ row:
 	KORQ          K2, K6, K6
 	VPMOVM2W      K6, Z16
 	VPSUBW        Z0, Z16, K5, Z16
-	VMOVDQU16.Z   Z16, K4, Z17
-	VPSUBW        Z17, Z2, Z18
-	VPSUBW        Z16, Z17, Z2
+	VMOVDQU16.Z   Z16, K4, Z18
+	VPSUBW        Z18, Z2, Z17
+	VPSUBW        Z16, Z18, Z2
 	VPCMPUW       $0x06, Z8, Z7, K4
 	VPCMPUW       $0x06, Z7, Z6, K5
 	KORQ          K2, K5, K5
-	VPSUBW        Z0, Z18, K4, Z18
-	VPADDW        Z0, Z18, K5, Z18
+	VPSUBW        Z0, Z17, K4, Z17
+	VPADDW        Z0, Z17, K5, Z17
 	VMOVDQU16.Z   Z15, K1, Z8
 	VPADDW        Z8, Z1, Z6
 	VPSUBW        Z8, Z15, Z1
@@ -1149,111 +1143,111 @@ row:
 	VPADDW        Z0, Z6, K1, Z6
 	VPSUBW        Z0, Z6, K4, Z6
 	VPCMPUW       $0x00, Z7, Z4, K3, K1
-	VMOVDQU16.Z   Z18, K1, Z3
+	VMOVDQU16.Z   Z17, K1, Z3
 	VPADDW        Z3, Z6, Z6
 	VPADDW        (R11), Z6, Z6
-	VPSUBW        Z3, Z18, Z18
-	VMOVDQU16     Z18, (R11)
-	ADDQ          BX, R11
+	VPSUBW        Z3, Z17, Z17
+	VMOVDQU16     Z17, (R11)
+	ADDQ          DI, R11
 	VPTESTMW      Z6, Z6, K1
 	VPCOMPRESSW.Z Z4, K1, Z3
 	VPCOMPRESSW.Z Z6, K1, Z4
-	VMOVDQU16     Z3, (CX)(DI*2)
-	VMOVDQU16     Z4, (DX)(DI*2)
+	VMOVDQU16     Z3, (AX)(R9*2)
+	VMOVDQU16     Z4, (CX)(R9*2)
 	KMOVQ         K1, R12
 	POPCNTQ       R12, R12
-	ADDQ          R12, DI
+	ADDQ          R12, R9
 	VMOVDQA64     Z9, Z3
 	VMOVDQA64     Z10, Z4
 	VMOVDQA64     Z11, Z5
 	VMOVDQA64     Z12, Z6
 	VMOVDQA64     Z13, Z7
 	VMOVDQA64     Z14, Z8
-	DECQ          SI
+	DECQ          R8
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+104(FP)
+	MOVQ          R9, ret+104(FP)
 	RET
 
 // func areaEdge16avx512(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, MMX+, POPCNT
 TEXT ·areaEdge16avx512(SB), NOSPLIT, $0-88
-	MOVQ        below+0(FP), AX
-	MOVQ        values+8(FP), CX
-	MOVQ        changes+16(FP), DX
-	MOVQ        stride+48(FP), BX
-	MOVQ        rows+56(FP), SI
-	MOVQ        keepY+72(FP), DI
-	KMOVQ       DI, K1
-	MOVQ        edge+64(FP), DI
-	KMOVQ       DI, K2
-	XORQ        DI, DI
+	MOVQ        values+8(FP), AX
+	MOVQ        changes+16(FP), CX
+	MOVQ        ahead+32(FP), DX
+	MOVQ        step+40(FP), BX
+	MOVQ        below+0(FP), SI
+	MOVQ        stride+48(FP), DI
+	MOVQ        rows+56(FP), R8
+	MOVQ        keepY+72(FP), R9
+	KMOVQ       R9, K1
+	XORQ        R9, R9
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
-	MOVQ        ahead+32(FP), R8
-	MOVQ        step+40(FP), R9
-	VMOVDQU16   -2(AX), Z2
-	VMOVDQU16   (AX), Z3
-	VMOVDQU16   2(AX), Z4
-	ADDQ        BX, AX
-	VMOVDQU16   -2(AX), Z5
-	VMOVDQU16   (AX), Z6
-	VMOVDQU16   2(AX), Z7
+	MOVQ        edge+64(FP), R10
+	KMOVQ       R10, K2
+	VMOVDQU16   -2(SI), Z2
+	VMOVDQU16   (SI), Z3
+	VMOVDQU16   2(SI), Z4
+	ADDQ        DI, SI
+	VMOVDQU16   -2(SI), Z5
+	VMOVDQU16   (SI), Z6
+	VMOVDQU16   2(SI), Z7
+	VPCMPUW     $0x02, Z6, Z3, K3
 	VPMINUW     Z2, Z5, Z1
 	VPMINUW     Z3, Z6, Z2
-	VPMINUW     Z4, Z7, Z4
-	VPCMPUW     $0x06, Z4, Z2, K3
-	VPCMPUW     $0x06, Z2, Z1, K4
-	KORQ        K2, K4, K4
-	VPMOVM2W    K4, Z2
-	VPSUBW      Z0, Z2, K3, Z2
-	VPCMPUW     $0x02, Z6, Z3, K3
+	VPMINUW     Z4, Z7, Z3
+	VPCMPUW     $0x06, Z3, Z2, K4
+	VPCMPUW     $0x06, Z2, Z1, K5
+	KORQ        K2, K5, K5
+	VPMOVM2W    K5, Z1
+	VPSUBW      Z0, Z1, K4, Z1
 	KANDQ       K1, K3, K3
-	VMOVDQU16.Z Z2, K3, Z1
-	VPSUBW      Z2, Z1, Z1
+	VMOVDQU16.Z Z1, K3, Z2
+	VPSUBW      Z1, Z2, Z1
 	VMOVDQA64   Z5, Z2
 	VMOVDQA64   Z6, Z3
 	VMOVDQA64   Z7, Z4
 
 row:
-	PREFETCHT1    (R8)
-	PREFETCHT1    64(R8)
-	ADDQ          R9, R8
-	ADDQ          BX, AX
-	VMOVDQU16     -2(AX), Z5
-	VMOVDQU16     (AX), Z6
-	VMOVDQU16     2(AX), Z7
+	PREFETCHT1    (DX)
+	PREFETCHT1    64(DX)
+	ADDQ          BX, DX
+	ADDQ          DI, SI
+	VMOVDQU16     -2(SI), Z5
+	VMOVDQU16     (SI), Z6
+	VMOVDQU16     2(SI), Z7
+	VPCMPUW       $0x02, Z6, Z3, K1
 	VPMINUW       Z2, Z5, Z8
 	VPMINUW       Z3, Z6, Z9
 	VPMINUW       Z4, Z7, Z10
-	VPCMPUW       $0x06, Z10, Z9, K1
-	VPCMPUW       $0x06, Z9, Z8, K3
-	KORQ          K2, K3, K3
-	VPMOVM2W      K3, Z8
-	VPSUBW        Z0, Z8, K1, Z8
-	VPCMPUW       $0x02, Z6, Z3, K1
-	VMOVDQU16.Z   Z8, K1, Z9
-	VPSUBW        Z9, Z1, Z10
-	VPSUBW        Z8, Z9, Z1
+	VPCMPUW       $0x06, Z10, Z9, K3
+	VPCMPUW       $0x06, Z9, Z8, K4
+	KORQ          K2, K4, K4
+	VPMOVM2W      K4, Z8
+	VPSUBW        Z0, Z8, K3, Z8
+	VMOVDQU16.Z   Z8, K1, Z10
+	VPSUBW        Z10, Z1, Z9
+	VPSUBW        Z8, Z10, Z1
 	VPCMPUW       $0x06, Z4, Z3, K1
 	VPCMPUW       $0x06, Z3, Z2, K3
 	KORQ          K2, K3, K3
-	VPSUBW        Z0, Z10, K1, Z10
-	VPADDW        Z0, Z10, K3, Z10
-	VPTESTMW      Z10, Z10, K1
+	VPSUBW        Z0, Z9, K1, Z9
+	VPADDW        Z0, Z9, K3, Z9
+	VPTESTMW      Z9, Z9, K1
 	VPCOMPRESSW.Z Z3, K1, Z2
-	VPCOMPRESSW.Z Z10, K1, Z3
-	VMOVDQU16     Z2, (CX)(DI*2)
-	VMOVDQU16     Z3, (DX)(DI*2)
+	VPCOMPRESSW.Z Z9, K1, Z3
+	VMOVDQU16     Z2, (AX)(R9*2)
+	VMOVDQU16     Z3, (CX)(R9*2)
 	KMOVQ         K1, R10
 	POPCNTQ       R10, R10
-	ADDQ          R10, DI
+	ADDQ          R10, R9
 	VMOVDQA64     Z5, Z2
 	VMOVDQA64     Z6, Z3
 	VMOVDQA64     Z7, Z4
-	DECQ          SI
+	DECQ          R8
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+80(FP)
+	MOVQ          R9, ret+80(FP)
 	RET
 
 // func scatter16avx512(table *int32, bytes int, values *byte, changes *byte, n int)
@@ -1315,21 +1309,19 @@ afterone:
 	RET
 
 // func singleto16avx512(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, SSE
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2
 TEXT ·singleto16avx512(SB), NOSPLIT, $0-72
-	MOVSS        lo+40(FP), X0
-	VBROADCASTSS X0, Z0
-	MOVSS        inverse+44(FP), X1
-	VBROADCASTSS X1, Z1
-	MOVSS        step+48(FP), X2
-	VBROADCASTSS X2, Z2
+	VBROADCASTSS lo+40(FP), Z0
+	VBROADCASTSS inverse+44(FP), Z1
+	VBROADCASTSS step+48(FP), Z2
 	MOVQ         last+56(FP), AX
-	VPBROADCASTD AX, Z3
+	VMOVQ        AX, X3
+	VPBROADCASTD X3, Z3
+	MOVQ         src+8(FP), DX
 	MOVQ         n+16(FP), BX
 	MOVQ         dst+0(FP), SI
 	MOVQ         rows+24(FP), DI
 	MOVQ         stride+32(FP), R8
-	MOVQ         src+8(FP), DX
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JZ           stop
@@ -1342,21 +1334,21 @@ row:
 whole:
 	CMPQ      R10, $0x10
 	JL        rest
-	VMOVUPS   (DX)(CX*4), Z4
-	VSUBPS    Z0, Z4, Z5
-	VMULPS    Z1, Z5, Z5
-	VCVTPS2DQ Z5, Z5
-	VCVTDQ2PS Z5, Z6
-	VMULPS    Z2, Z6, Z6
-	VADDPS    Z0, Z6, Z6
-	VCMPPS    $0x00, Z6, Z4, K1
-	VPCMPUD   $0x02, Z3, Z5, K1, K1
+	VMOVUPS   (DX)(CX*4), Z8
+	VSUBPS    Z0, Z8, Z9
+	VMULPS    Z1, Z9, Z9
+	VCVTPS2DQ Z9, Z9
+	VCVTDQ2PS Z9, Z10
+	VMULPS    Z2, Z10, Z10
+	VADDPS    Z0, Z10, Z10
+	VCMPPS    $0x00, Z10, Z8, K1
+	VPCMPUD   $0x02, Z3, Z9, K1, K1
 	KORTESTW  K1, K1
-	JCC       wholebetween
+	JCC       between0
 
-wholefound:
-	VPMOVDW   Z5, Y5
-	VMOVDQU16 Y5, (AX)(CX*2)
+found0:
+	VPMOVDW   Z9, Y9
+	VMOVDQU16 Y9, (AX)(CX*2)
 	ADDQ      $0x10, CX
 	SUBQ      $0x10, R10
 	JMP       whole
@@ -1367,22 +1359,22 @@ rest:
 	MOVQ      $-1, R11
 	BZHIQ     R10, R11, R11
 	KMOVQ     R11, K1
-	VMOVUPS.Z (DX)(CX*4), K1, Z4
-	VSUBPS    Z0, Z4, Z5
-	VMULPS    Z1, Z5, Z5
-	VCVTPS2DQ Z5, Z5
-	VCVTDQ2PS Z5, Z6
-	VMULPS    Z2, Z6, Z6
-	VADDPS    Z0, Z6, Z6
-	VCMPPS    $0x00, Z6, Z4, K1, K2
-	VPCMPUD   $0x02, Z3, Z5, K2, K2
-	KXORW     K1, K2, K2
+	VMOVUPS.Z (DX)(CX*4), K1, Z8
+	VSUBPS    Z0, Z8, Z9
+	VMULPS    Z1, Z9, Z9
+	VCVTPS2DQ Z9, Z9
+	VCVTDQ2PS Z9, Z10
+	VMULPS    Z2, Z10, Z10
+	VADDPS    Z0, Z10, Z10
+	VCMPPS    $0x00, Z10, Z8, K2
+	VPCMPUD   $0x02, Z3, Z9, K2, K2
+	KANDNW    K1, K2, K2
 	KTESTW    K2, K2
-	JNZ       restbetween
+	JNZ       between1
 
-restfound:
-	VPMOVDW   Z5, Y5
-	VMOVDQU16 Y5, K1, (AX)(CX*2)
+found1:
+	VPMOVDW   Z9, Y9
+	VMOVDQU16 Y9, K1, (AX)(CX*2)
 
 next:
 	ADDQ BX, R9
@@ -1393,87 +1385,84 @@ next:
 	XORQ CX, CX
 
 stop:
-	VZEROUPPER
 	ADDQ CX, R9
+	VZEROUPPER
 	MOVQ R9, ret+64(FP)
 	RET
 
-wholebetween:
-	MOVQ         last+56(FP), R11
-	SHRQ         $0x20, R11
-	JNZ          stop
-	VPXORD       Z7, Z7, Z7
-	VPMAXSD      Z7, Z5, Z5
-	VPMINSD      Z3, Z5, Z5
-	VCVTDQ2PS    Z5, Z6
-	VMULPS       Z2, Z6, Z6
-	VADDPS       Z0, Z6, Z6
-	VCMPPS       $0x01, Z4, Z6, K2
-	MOVL         $0x00000001, R11
-	VPBROADCASTD R11, Z6
-	VPSUBD       Z6, Z5, Z7
-	VPADDD       Z6, Z5, K2, Z7
-	VCVTDQ2PS    Z7, Z6
-	VMULPS       Z2, Z6, Z6
-	VADDPS       Z0, Z6, Z6
-	VCMPPS       $0x01, Z4, Z6, K1
-	VPTESTNMD    Z5, Z5, K3
-	KXORW        K2, K1, K1
-	KANDNW       K3, K2, K3
-	KORW         K3, K1, K1
-	VMOVDQA32    Z7, K2, Z5
-	VPCMPUD      $0x02, Z3, Z5, K1, K1
-	KORTESTW     K1, K1
-	JCC          stop
-	JMP          wholefound
+between0:
+	MOVQ       last+56(FP), R11
+	SHRQ       $0x20, R11
+	JNZ        stop
+	VPXORD     Z4, Z4, Z4
+	VPTERNLOGD $0xff, Z5, Z5, Z5
+	VPMAXSD    Z4, Z9, Z9
+	VPMINSD    Z3, Z9, Z9
+	VCVTDQ2PS  Z9, Z10
+	VMULPS     Z2, Z10, Z10
+	VADDPS     Z0, Z10, Z10
+	VCMPPS     $0x01, Z8, Z10, K1
+	VPADDD     Z5, Z9, Z10
+	VPSUBD     Z5, Z10, K1, Z10
+	VPSUBD     Z5, Z10, K1, Z10
+	VCVTDQ2PS  Z10, Z10
+	VMULPS     Z2, Z10, Z10
+	VADDPS     Z0, Z10, Z10
+	VCMPPS     $0x01, Z8, Z10, K2
+	VPCMPEQD   Z4, Z9, K3
+	KXORW      K1, K2, K2
+	KANDNW     K3, K1, K3
+	KORW       K3, K2, K2
+	VPSUBD     Z5, Z9, K1, Z9
+	VPCMPUD    $0x02, Z3, Z9, K2, K2
+	KORTESTW   K2, K2
+	JCC        stop
+	JMP        found0
 
-restbetween:
-	MOVQ         last+56(FP), R10
-	SHRQ         $0x20, R10
-	JNZ          stop
-	VPXORD       Z8, Z8, Z8
-	VPMAXSD      Z8, Z5, Z5
-	VPMINSD      Z3, Z5, Z5
-	VCVTDQ2PS    Z5, Z6
-	VMULPS       Z2, Z6, Z6
-	VADDPS       Z0, Z6, Z6
-	VCMPPS       $0x01, Z4, Z6, K3
-	MOVL         $0x00000001, R10
-	VPBROADCASTD R10, Z6
-	VPSUBD       Z6, Z5, Z8
-	VPADDD       Z6, Z5, K3, Z8
-	VCVTDQ2PS    Z8, Z6
-	VMULPS       Z2, Z6, Z6
-	VADDPS       Z0, Z6, Z6
-	VCMPPS       $0x01, Z4, Z6, K2
-	VPTESTNMD    Z5, Z5, K4
-	KXORW        K3, K2, K2
-	KANDNW       K4, K3, K4
-	KORW         K4, K2, K2
-	VMOVDQA32    Z8, K3, Z5
-	VPCMPUD      $0x02, Z3, Z5, K2, K2
-	KANDW        K1, K2, K2
-	KXORW        K1, K2, K2
-	KTESTW       K2, K2
-	JNZ          stop
-	JMP          restfound
+between1:
+	MOVQ       last+56(FP), R10
+	SHRQ       $0x20, R10
+	JNZ        stop
+	VPXORD     Z6, Z6, Z6
+	VPTERNLOGD $0xff, Z7, Z7, Z7
+	VPMAXSD    Z6, Z9, Z9
+	VPMINSD    Z3, Z9, Z9
+	VCVTDQ2PS  Z9, Z10
+	VMULPS     Z2, Z10, Z10
+	VADDPS     Z0, Z10, Z10
+	VCMPPS     $0x01, Z8, Z10, K2
+	VPADDD     Z7, Z9, Z10
+	VPSUBD     Z7, Z10, K2, Z10
+	VPSUBD     Z7, Z10, K2, Z10
+	VCVTDQ2PS  Z10, Z10
+	VMULPS     Z2, Z10, Z10
+	VADDPS     Z0, Z10, Z10
+	VCMPPS     $0x01, Z8, Z10, K3
+	VPCMPEQD   Z6, Z9, K4
+	KXORW      K2, K3, K3
+	KANDNW     K4, K2, K4
+	KORW       K4, K3, K3
+	VPSUBD     Z7, Z9, K2, Z9
+	VPCMPUD    $0x02, Z3, Z9, K3, K3
+	KANDNW     K1, K3, K3
+	KTESTW     K3, K3
+	JNZ        stop
+	JMP        found1
 
 // func doubleto16avx512(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, SSE2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2
 TEXT ·doubleto16avx512(SB), NOSPLIT, $0-80
-	MOVSD        lo+40(FP), X0
-	VBROADCASTSD X0, Z0
-	MOVSD        inverse+48(FP), X1
-	VBROADCASTSD X1, Z1
-	MOVSD        step+56(FP), X2
-	VBROADCASTSD X2, Z2
+	VBROADCASTSD lo+40(FP), Z0
+	VBROADCASTSD inverse+48(FP), Z1
+	VBROADCASTSD step+56(FP), Z2
 	MOVQ         last+64(FP), AX
-	VPBROADCASTD AX, Z3
+	VMOVQ        AX, X3
+	VPBROADCASTD X3, Z3
+	MOVQ         src+8(FP), DX
 	MOVQ         n+16(FP), BX
 	MOVQ         dst+0(FP), SI
 	MOVQ         rows+24(FP), DI
 	MOVQ         stride+32(FP), R8
-	MOVQ         src+8(FP), DX
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JZ           stop
@@ -1486,35 +1475,35 @@ row:
 whole:
 	CMPQ          R10, $0x10
 	JL            rest
-	VMOVUPS       (DX)(CX*4), Z4
-	VCVTPS2PD     Y4, Z5
-	VSUBPD        Z0, Z5, Z5
-	VMULPD        Z1, Z5, Z5
-	VCVTPD2DQ     Z5, Y7
-	VEXTRACTF64X4 $0x01, Z4, Y5
-	VCVTPS2PD     Y5, Z5
-	VSUBPD        Z0, Z5, Z5
-	VMULPD        Z1, Z5, Z5
-	VCVTPD2DQ     Z5, Y5
-	VINSERTF64X4  $0x01, Y5, Z7, Z5
-	VCVTDQ2PD     Y5, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y7
-	VEXTRACTF64X4 $0x01, Z5, Y6
-	VCVTDQ2PD     Y6, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y6
-	VINSERTF64X4  $0x01, Y6, Z7, Z6
-	VCMPPS        $0x00, Z6, Z4, K1
-	VPCMPUD       $0x02, Z3, Z5, K1, K1
+	VMOVUPS       (DX)(CX*4), Z8
+	VCVTPS2PD     Y8, Z9
+	VSUBPD        Z0, Z9, Z9
+	VMULPD        Z1, Z9, Z9
+	VCVTPD2DQ     Z9, Y11
+	VEXTRACTI64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VSUBPD        Z0, Z9, Z9
+	VMULPD        Z1, Z9, Z9
+	VCVTPD2DQ     Z9, Y9
+	VINSERTI64X4  $0x01, Y9, Z11, Z9
+	VCVTDQ2PD     Y9, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y11
+	VEXTRACTI64X4 $0x01, Z9, Y10
+	VCVTDQ2PD     Y10, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y10
+	VINSERTI64X4  $0x01, Y10, Z11, Z10
+	VCMPPS        $0x00, Z10, Z8, K1
+	VPCMPUD       $0x02, Z3, Z9, K1, K1
 	KORTESTW      K1, K1
-	JCC           wholebetween
+	JCC           between0
 
-wholefound:
-	VPMOVDW   Z5, Y5
-	VMOVDQU16 Y5, (AX)(CX*2)
+found0:
+	VPMOVDW   Z9, Y9
+	VMOVDQU16 Y9, (AX)(CX*2)
 	ADDQ      $0x10, CX
 	SUBQ      $0x10, R10
 	JMP       whole
@@ -1525,36 +1514,36 @@ rest:
 	MOVQ          $-1, R11
 	BZHIQ         R10, R11, R11
 	KMOVQ         R11, K1
-	VMOVUPS.Z     (DX)(CX*4), K1, Z4
-	VCVTPS2PD     Y4, Z5
-	VSUBPD        Z0, Z5, Z5
-	VMULPD        Z1, Z5, Z5
-	VCVTPD2DQ     Z5, Y7
-	VEXTRACTF64X4 $0x01, Z4, Y5
-	VCVTPS2PD     Y5, Z5
-	VSUBPD        Z0, Z5, Z5
-	VMULPD        Z1, Z5, Z5
-	VCVTPD2DQ     Z5, Y5
-	VINSERTF64X4  $0x01, Y5, Z7, Z5
-	VCVTDQ2PD     Y5, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y7
-	VEXTRACTF64X4 $0x01, Z5, Y6
-	VCVTDQ2PD     Y6, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y6
-	VINSERTF64X4  $0x01, Y6, Z7, Z6
-	VCMPPS        $0x00, Z6, Z4, K1, K2
-	VPCMPUD       $0x02, Z3, Z5, K2, K2
-	KXORW         K1, K2, K2
+	VMOVUPS.Z     (DX)(CX*4), K1, Z8
+	VCVTPS2PD     Y8, Z9
+	VSUBPD        Z0, Z9, Z9
+	VMULPD        Z1, Z9, Z9
+	VCVTPD2DQ     Z9, Y11
+	VEXTRACTI64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VSUBPD        Z0, Z9, Z9
+	VMULPD        Z1, Z9, Z9
+	VCVTPD2DQ     Z9, Y9
+	VINSERTI64X4  $0x01, Y9, Z11, Z9
+	VCVTDQ2PD     Y9, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y11
+	VEXTRACTI64X4 $0x01, Z9, Y10
+	VCVTDQ2PD     Y10, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y10
+	VINSERTI64X4  $0x01, Y10, Z11, Z10
+	VCMPPS        $0x00, Z10, Z8, K2
+	VPCMPUD       $0x02, Z3, Z9, K2, K2
+	KANDNW        K1, K2, K2
 	KTESTW        K2, K2
-	JNZ           restbetween
+	JNZ           between1
 
-restfound:
-	VPMOVDW   Z5, Y5
-	VMOVDQU16 Y5, K1, (AX)(CX*2)
+found1:
+	VPMOVDW   Z9, Y9
+	VMOVDQU16 Y9, K1, (AX)(CX*2)
 
 next:
 	ADDQ BX, R9
@@ -1565,128 +1554,127 @@ next:
 	XORQ CX, CX
 
 stop:
-	VZEROUPPER
 	ADDQ CX, R9
+	VZEROUPPER
 	MOVQ R9, ret+72(FP)
 	RET
 
-wholebetween:
+between0:
 	MOVQ          last+64(FP), R11
 	SHRQ          $0x20, R11
 	JNZ           stop
-	VPXORD        Z8, Z8, Z8
-	VPMAXSD       Z8, Z5, Z5
-	VPMINSD       Z3, Z5, Z5
-	VCVTDQ2PD     Y5, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y7
-	VEXTRACTF64X4 $0x01, Z5, Y6
-	VCVTDQ2PD     Y6, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y6
-	VINSERTF64X4  $0x01, Y6, Z7, Z6
-	VCMPPS        $0x01, Z4, Z6, K2
-	MOVL          $0x00000001, R11
-	VPBROADCASTD  R11, Z6
-	VPSUBD        Z6, Z5, Z8
-	VPADDD        Z6, Z5, K2, Z8
-	VCVTDQ2PD     Y8, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y7
-	VEXTRACTF64X4 $0x01, Z8, Y6
-	VCVTDQ2PD     Y6, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y6
-	VINSERTF64X4  $0x01, Y6, Z7, Z6
-	VCMPPS        $0x01, Z4, Z6, K1
-	VPTESTNMD     Z5, Z5, K3
-	KXORW         K2, K1, K1
-	KANDNW        K3, K2, K3
-	KORW          K3, K1, K1
-	VMOVDQA32     Z8, K2, Z5
-	VPCMPUD       $0x02, Z3, Z5, K1, K1
-	KORTESTW      K1, K1
+	VPXORD        Z4, Z4, Z4
+	VPTERNLOGD    $0xff, Z5, Z5, Z5
+	VPMAXSD       Z4, Z9, Z9
+	VPMINSD       Z3, Z9, Z9
+	VCVTDQ2PD     Y9, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y11
+	VEXTRACTI64X4 $0x01, Z9, Y10
+	VCVTDQ2PD     Y10, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y10
+	VINSERTI64X4  $0x01, Y10, Z11, Z10
+	VCMPPS        $0x01, Z8, Z10, K1
+	VPADDD        Z5, Z9, Z10
+	VPSUBD        Z5, Z10, K1, Z10
+	VPSUBD        Z5, Z10, K1, Z10
+	VCVTDQ2PD     Y10, Z12
+	VMULPD        Z2, Z12, Z12
+	VADDPD        Z0, Z12, Z12
+	VCVTPD2PS     Z12, Y11
+	VEXTRACTI64X4 $0x01, Z10, Y10
+	VCVTDQ2PD     Y10, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y10
+	VINSERTI64X4  $0x01, Y10, Z11, Z10
+	VCMPPS        $0x01, Z8, Z10, K2
+	VPCMPEQD      Z4, Z9, K3
+	KXORW         K1, K2, K2
+	KANDNW        K3, K1, K3
+	KORW          K3, K2, K2
+	VPSUBD        Z5, Z9, K1, Z9
+	VPCMPUD       $0x02, Z3, Z9, K2, K2
+	KORTESTW      K2, K2
 	JCC           stop
-	JMP           wholefound
+	JMP           found0
 
-restbetween:
+between1:
 	MOVQ          last+64(FP), R10
 	SHRQ          $0x20, R10
 	JNZ           stop
-	VPXORD        Z9, Z9, Z9
-	VPMAXSD       Z9, Z5, Z5
-	VPMINSD       Z3, Z5, Z5
-	VCVTDQ2PD     Y5, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y7
-	VEXTRACTF64X4 $0x01, Z5, Y6
-	VCVTDQ2PD     Y6, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y6
-	VINSERTF64X4  $0x01, Y6, Z7, Z6
-	VCMPPS        $0x01, Z4, Z6, K3
-	MOVL          $0x00000001, R10
-	VPBROADCASTD  R10, Z6
-	VPSUBD        Z6, Z5, Z9
-	VPADDD        Z6, Z5, K3, Z9
-	VCVTDQ2PD     Y9, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y7
-	VEXTRACTF64X4 $0x01, Z9, Y6
-	VCVTDQ2PD     Y6, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y6
-	VINSERTF64X4  $0x01, Y6, Z7, Z6
-	VCMPPS        $0x01, Z4, Z6, K2
-	VPTESTNMD     Z5, Z5, K4
-	KXORW         K3, K2, K2
-	KANDNW        K4, K3, K4
-	KORW          K4, K2, K2
-	VMOVDQA32     Z9, K3, Z5
-	VPCMPUD       $0x02, Z3, Z5, K2, K2
-	KANDW         K1, K2, K2
-	KXORW         K1, K2, K2
-	KTESTW        K2, K2
+	VPXORD        Z6, Z6, Z6
+	VPTERNLOGD    $0xff, Z7, Z7, Z7
+	VPMAXSD       Z6, Z9, Z9
+	VPMINSD       Z3, Z9, Z9
+	VCVTDQ2PD     Y9, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y11
+	VEXTRACTI64X4 $0x01, Z9, Y10
+	VCVTDQ2PD     Y10, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y10
+	VINSERTI64X4  $0x01, Y10, Z11, Z10
+	VCMPPS        $0x01, Z8, Z10, K2
+	VPADDD        Z7, Z9, Z10
+	VPSUBD        Z7, Z10, K2, Z10
+	VPSUBD        Z7, Z10, K2, Z10
+	VCVTDQ2PD     Y10, Z12
+	VMULPD        Z2, Z12, Z12
+	VADDPD        Z0, Z12, Z12
+	VCVTPD2PS     Z12, Y11
+	VEXTRACTI64X4 $0x01, Z10, Y10
+	VCVTDQ2PD     Y10, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y10
+	VINSERTI64X4  $0x01, Y10, Z11, Z10
+	VCMPPS        $0x01, Z8, Z10, K3
+	VPCMPEQD      Z6, Z9, K4
+	KXORW         K2, K3, K3
+	KANDNW        K4, K2, K4
+	KORW          K4, K3, K3
+	VPSUBD        Z7, Z9, K2, Z9
+	VPCMPUD       $0x02, Z3, Z9, K3, K3
+	KANDNW        K1, K3, K3
+	KTESTW        K3, K3
 	JNZ           stop
-	JMP           restfound
+	JMP           found1
 
 // func volume32avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+, POPCNT
 TEXT ·volume32avx512(SB), NOSPLIT, $0-112
-	MOVQ        below+0(FP), AX
-	MOVQ        values+24(FP), CX
-	MOVQ        changes+32(FP), DX
-	MOVQ        stride+64(FP), BX
-	MOVQ        rows+72(FP), SI
-	MOVQ        keepY+88(FP), DI
-	KMOVQ       DI, K1
-	XORQ        DI, DI
+	MOVQ        values+24(FP), AX
+	MOVQ        changes+32(FP), CX
+	MOVQ        ahead+48(FP), DX
+	MOVQ        step+56(FP), BX
+	MOVQ        below+0(FP), SI
+	MOVQ        stride+64(FP), DI
+	MOVQ        rows+72(FP), R8
+	MOVQ        keepY+88(FP), R9
+	KMOVQ       R9, K1
+	XORQ        R9, R9
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
-	MOVQ        ahead+48(FP), R8
-	MOVQ        step+56(FP), R9
 	MOVQ        above+8(FP), R10
 	MOVQ        owed+16(FP), R11
 	MOVQ        keepZ+96(FP), R12
 	KMOVQ       R12, K2
-	VMOVDQU32   -4(AX), Z3
-	VMOVDQU32   (AX), Z4
-	VMOVDQU32   4(AX), Z5
+	VMOVDQU32   -4(SI), Z3
+	VMOVDQU32   (SI), Z4
+	VMOVDQU32   4(SI), Z5
 	VPMINUD     -4(R10), Z3, Z6
 	VPMINUD     (R10), Z4, Z7
 	VPMINUD     4(R10), Z5, Z8
-	ADDQ        BX, AX
-	ADDQ        BX, R10
-	VMOVDQU32   -4(AX), Z9
-	VMOVDQU32   (AX), Z10
-	VMOVDQU32   4(AX), Z11
+	ADDQ        DI, SI
+	ADDQ        DI, R10
+	VMOVDQU32   -4(SI), Z9
+	VMOVDQU32   (SI), Z10
+	VMOVDQU32   4(SI), Z11
 	VPMINUD     -4(R10), Z9, Z12
 	VPMINUD     (R10), Z10, Z13
 	VPMINUD     4(R10), Z11, Z14
@@ -1697,21 +1685,21 @@ TEXT ·volume32avx512(SB), NOSPLIT, $0-112
 	VPMINUD     Z5, Z11, Z3
 	VPCMPUD     $0x06, Z3, Z2, K5
 	VPCMPUD     $0x06, Z2, Z1, K6
-	VPMOVM2D    K6, Z2
-	VPSUBD      Z0, Z2, K5, Z2
-	VPMINUD     Z6, Z12, Z1
+	VPMOVM2D    K6, Z1
+	VPSUBD      Z0, Z1, K5, Z1
+	VPMINUD     Z6, Z12, Z2
 	VPMINUD     Z7, Z13, Z3
 	VPMINUD     Z8, Z14, Z4
 	VPCMPUD     $0x06, Z4, Z3, K5
-	VPCMPUD     $0x06, Z3, Z1, K6
-	VPMOVM2D    K6, Z3
-	VPSUBD      Z0, Z3, K5, Z3
+	VPCMPUD     $0x06, Z3, Z2, K6
+	VPMOVM2D    K6, Z2
+	VPSUBD      Z0, Z2, K5, Z2
 	KANDQ       K1, K3, K3
 	KANDQ       K1, K4, K4
-	VMOVDQU32.Z Z2, K3, Z1
-	VPSUBD      Z1, Z2, Z1
-	VMOVDQU32.Z Z3, K4, Z2
-	VPSUBD      Z3, Z2, Z2
+	VMOVDQU32.Z Z1, K3, Z3
+	VPSUBD      Z3, Z1, Z1
+	VMOVDQU32.Z Z2, K4, Z3
+	VPSUBD      Z2, Z3, Z2
 	VMOVDQA64   Z9, Z3
 	VMOVDQA64   Z10, Z4
 	VMOVDQA64   Z11, Z5
@@ -1720,14 +1708,14 @@ TEXT ·volume32avx512(SB), NOSPLIT, $0-112
 	VMOVDQA64   Z14, Z8
 
 row:
-	PREFETCHT1    (R8)
-	PREFETCHT1    64(R8)
-	ADDQ          R9, R8
-	ADDQ          BX, AX
-	ADDQ          BX, R10
-	VMOVDQU32     -4(AX), Z9
-	VMOVDQU32     (AX), Z10
-	VMOVDQU32     4(AX), Z11
+	PREFETCHT1    (DX)
+	PREFETCHT1    64(DX)
+	ADDQ          BX, DX
+	ADDQ          DI, SI
+	ADDQ          DI, R10
+	VMOVDQU32     -4(SI), Z9
+	VMOVDQU32     (SI), Z10
+	VMOVDQU32     4(SI), Z11
 	VPMINUD       -4(R10), Z9, Z12
 	VPMINUD       (R10), Z10, Z13
 	VPMINUD       4(R10), Z11, Z14
@@ -1747,13 +1735,13 @@ row:
 	VPCMPUD       $0x06, Z17, Z16, K5
 	VPMOVM2D      K5, Z16
 	VPSUBD        Z0, Z16, K4, Z16
-	VMOVDQU32.Z   Z16, K3, Z17
-	VPSUBD        Z17, Z2, Z18
-	VPSUBD        Z16, Z17, Z2
+	VMOVDQU32.Z   Z16, K3, Z18
+	VPSUBD        Z18, Z2, Z17
+	VPSUBD        Z16, Z18, Z2
 	VPCMPUD       $0x06, Z8, Z7, K3
 	VPCMPUD       $0x06, Z7, Z6, K4
-	VPSUBD        Z0, Z18, K3, Z18
-	VPADDD        Z0, Z18, K4, Z18
+	VPSUBD        Z0, Z17, K3, Z17
+	VPADDD        Z0, Z17, K4, Z17
 	VMOVDQU32.Z   Z15, K1, Z8
 	VPADDD        Z8, Z1, Z6
 	VPSUBD        Z8, Z15, Z1
@@ -1762,139 +1750,139 @@ row:
 	VPADDD        Z0, Z6, K1, Z6
 	VPSUBD        Z0, Z6, K3, Z6
 	VPCMPUD       $0x00, Z7, Z4, K2, K1
-	VMOVDQU32.Z   Z18, K1, Z3
+	VMOVDQU32.Z   Z17, K1, Z3
 	VPADDD        Z3, Z6, Z6
 	VPADDD        (R11), Z6, Z6
-	VPSUBD        Z3, Z18, Z18
-	VMOVDQU32     Z18, (R11)
-	ADDQ          BX, R11
+	VPSUBD        Z3, Z17, Z17
+	VMOVDQU32     Z17, (R11)
+	ADDQ          DI, R11
 	VPTESTMD      Z6, Z6, K1
 	VPCOMPRESSD.Z Z4, K1, Z3
 	VPCOMPRESSD.Z Z6, K1, Z4
-	VMOVDQU32     Z3, (CX)(DI*4)
-	VMOVDQU32     Z4, (DX)(DI*4)
+	VMOVDQU32     Z3, (AX)(R9*4)
+	VMOVDQU32     Z4, (CX)(R9*4)
 	KMOVQ         K1, R12
 	POPCNTQ       R12, R12
-	ADDQ          R12, DI
+	ADDQ          R12, R9
 	VMOVDQA64     Z9, Z3
 	VMOVDQA64     Z10, Z4
 	VMOVDQA64     Z11, Z5
 	VMOVDQA64     Z12, Z6
 	VMOVDQA64     Z13, Z7
 	VMOVDQA64     Z14, Z8
-	DECQ          SI
+	DECQ          R8
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+104(FP)
+	MOVQ          R9, ret+104(FP)
 	RET
 
 // func area32avx512(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+, POPCNT
 TEXT ·area32avx512(SB), NOSPLIT, $0-88
-	MOVQ        below+0(FP), AX
-	MOVQ        values+8(FP), CX
-	MOVQ        changes+16(FP), DX
-	MOVQ        stride+48(FP), BX
-	MOVQ        rows+56(FP), SI
-	MOVQ        keepY+72(FP), DI
-	KMOVQ       DI, K1
-	XORQ        DI, DI
+	MOVQ        values+8(FP), AX
+	MOVQ        changes+16(FP), CX
+	MOVQ        ahead+32(FP), DX
+	MOVQ        step+40(FP), BX
+	MOVQ        below+0(FP), SI
+	MOVQ        stride+48(FP), DI
+	MOVQ        rows+56(FP), R8
+	MOVQ        keepY+72(FP), R9
+	KMOVQ       R9, K1
+	XORQ        R9, R9
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
-	MOVQ        ahead+32(FP), R8
-	MOVQ        step+40(FP), R9
-	VMOVDQU32   -4(AX), Z2
-	VMOVDQU32   (AX), Z3
-	VMOVDQU32   4(AX), Z4
-	ADDQ        BX, AX
-	VMOVDQU32   -4(AX), Z5
-	VMOVDQU32   (AX), Z6
-	VMOVDQU32   4(AX), Z7
+	VMOVDQU32   -4(SI), Z2
+	VMOVDQU32   (SI), Z3
+	VMOVDQU32   4(SI), Z4
+	ADDQ        DI, SI
+	VMOVDQU32   -4(SI), Z5
+	VMOVDQU32   (SI), Z6
+	VMOVDQU32   4(SI), Z7
+	VPCMPUD     $0x02, Z6, Z3, K2
 	VPMINUD     Z2, Z5, Z1
 	VPMINUD     Z3, Z6, Z2
-	VPMINUD     Z4, Z7, Z4
-	VPCMPUD     $0x06, Z4, Z2, K2
-	VPCMPUD     $0x06, Z2, Z1, K3
-	VPMOVM2D    K3, Z2
-	VPSUBD      Z0, Z2, K2, Z2
-	VPCMPUD     $0x02, Z6, Z3, K2
+	VPMINUD     Z4, Z7, Z3
+	VPCMPUD     $0x06, Z3, Z2, K3
+	VPCMPUD     $0x06, Z2, Z1, K4
+	VPMOVM2D    K4, Z1
+	VPSUBD      Z0, Z1, K3, Z1
 	KANDQ       K1, K2, K2
-	VMOVDQU32.Z Z2, K2, Z1
-	VPSUBD      Z2, Z1, Z1
+	VMOVDQU32.Z Z1, K2, Z2
+	VPSUBD      Z1, Z2, Z1
 	VMOVDQA64   Z5, Z2
 	VMOVDQA64   Z6, Z3
 	VMOVDQA64   Z7, Z4
 
 row:
-	PREFETCHT1    (R8)
-	PREFETCHT1    64(R8)
-	ADDQ          R9, R8
-	ADDQ          BX, AX
-	VMOVDQU32     -4(AX), Z5
-	VMOVDQU32     (AX), Z6
-	VMOVDQU32     4(AX), Z7
+	PREFETCHT1    (DX)
+	PREFETCHT1    64(DX)
+	ADDQ          BX, DX
+	ADDQ          DI, SI
+	VMOVDQU32     -4(SI), Z5
+	VMOVDQU32     (SI), Z6
+	VMOVDQU32     4(SI), Z7
+	VPCMPUD       $0x02, Z6, Z3, K1
 	VPMINUD       Z2, Z5, Z8
 	VPMINUD       Z3, Z6, Z9
 	VPMINUD       Z4, Z7, Z10
-	VPCMPUD       $0x06, Z10, Z9, K1
-	VPCMPUD       $0x06, Z9, Z8, K2
-	VPMOVM2D      K2, Z8
-	VPSUBD        Z0, Z8, K1, Z8
-	VPCMPUD       $0x02, Z6, Z3, K1
-	VMOVDQU32.Z   Z8, K1, Z9
-	VPSUBD        Z9, Z1, Z10
-	VPSUBD        Z8, Z9, Z1
+	VPCMPUD       $0x06, Z10, Z9, K2
+	VPCMPUD       $0x06, Z9, Z8, K3
+	VPMOVM2D      K3, Z8
+	VPSUBD        Z0, Z8, K2, Z8
+	VMOVDQU32.Z   Z8, K1, Z10
+	VPSUBD        Z10, Z1, Z9
+	VPSUBD        Z8, Z10, Z1
 	VPCMPUD       $0x06, Z4, Z3, K1
 	VPCMPUD       $0x06, Z3, Z2, K2
-	VPSUBD        Z0, Z10, K1, Z10
-	VPADDD        Z0, Z10, K2, Z10
-	VPTESTMD      Z10, Z10, K1
+	VPSUBD        Z0, Z9, K1, Z9
+	VPADDD        Z0, Z9, K2, Z9
+	VPTESTMD      Z9, Z9, K1
 	VPCOMPRESSD.Z Z3, K1, Z2
-	VPCOMPRESSD.Z Z10, K1, Z3
-	VMOVDQU32     Z2, (CX)(DI*4)
-	VMOVDQU32     Z3, (DX)(DI*4)
+	VPCOMPRESSD.Z Z9, K1, Z3
+	VMOVDQU32     Z2, (AX)(R9*4)
+	VMOVDQU32     Z3, (CX)(R9*4)
 	KMOVQ         K1, R10
 	POPCNTQ       R10, R10
-	ADDQ          R10, DI
+	ADDQ          R10, R9
 	VMOVDQA64     Z5, Z2
 	VMOVDQA64     Z6, Z3
 	VMOVDQA64     Z7, Z4
-	DECQ          SI
+	DECQ          R8
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+80(FP)
+	MOVQ          R9, ret+80(FP)
 	RET
 
 // func volumeEdge32avx512(below *byte, above *byte, owed *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64, keepZ uint64) int
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+, POPCNT
 TEXT ·volumeEdge32avx512(SB), NOSPLIT, $0-112
-	MOVQ        below+0(FP), AX
-	MOVQ        values+24(FP), CX
-	MOVQ        changes+32(FP), DX
-	MOVQ        stride+64(FP), BX
-	MOVQ        rows+72(FP), SI
-	MOVQ        keepY+88(FP), DI
-	KMOVQ       DI, K1
-	MOVQ        edge+80(FP), DI
-	KMOVQ       DI, K2
-	XORQ        DI, DI
+	MOVQ        values+24(FP), AX
+	MOVQ        changes+32(FP), CX
+	MOVQ        ahead+48(FP), DX
+	MOVQ        step+56(FP), BX
+	MOVQ        below+0(FP), SI
+	MOVQ        stride+64(FP), DI
+	MOVQ        rows+72(FP), R8
+	MOVQ        keepY+88(FP), R9
+	KMOVQ       R9, K1
+	XORQ        R9, R9
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
-	MOVQ        ahead+48(FP), R8
-	MOVQ        step+56(FP), R9
+	MOVQ        edge+80(FP), R10
+	KMOVQ       R10, K2
 	MOVQ        above+8(FP), R10
 	MOVQ        owed+16(FP), R11
 	MOVQ        keepZ+96(FP), R12
 	KMOVQ       R12, K3
-	VMOVDQU32   -4(AX), Z3
-	VMOVDQU32   (AX), Z4
-	VMOVDQU32   4(AX), Z5
+	VMOVDQU32   -4(SI), Z3
+	VMOVDQU32   (SI), Z4
+	VMOVDQU32   4(SI), Z5
 	VPMINUD     -4(R10), Z3, Z6
 	VPMINUD     (R10), Z4, Z7
 	VPMINUD     4(R10), Z5, Z8
-	ADDQ        BX, AX
-	ADDQ        BX, R10
-	VMOVDQU32   -4(AX), Z9
-	VMOVDQU32   (AX), Z10
-	VMOVDQU32   4(AX), Z11
+	ADDQ        DI, SI
+	ADDQ        DI, R10
+	VMOVDQU32   -4(SI), Z9
+	VMOVDQU32   (SI), Z10
+	VMOVDQU32   4(SI), Z11
 	VPMINUD     -4(R10), Z9, Z12
 	VPMINUD     (R10), Z10, Z13
 	VPMINUD     4(R10), Z11, Z14
@@ -1906,22 +1894,22 @@ TEXT ·volumeEdge32avx512(SB), NOSPLIT, $0-112
 	VPCMPUD     $0x06, Z3, Z2, K6
 	VPCMPUD     $0x06, Z2, Z1, K7
 	KORQ        K2, K7, K7
-	VPMOVM2D    K7, Z2
-	VPSUBD      Z0, Z2, K6, Z2
-	VPMINUD     Z6, Z12, Z1
+	VPMOVM2D    K7, Z1
+	VPSUBD      Z0, Z1, K6, Z1
+	VPMINUD     Z6, Z12, Z2
 	VPMINUD     Z7, Z13, Z3
 	VPMINUD     Z8, Z14, Z4
 	VPCMPUD     $0x06, Z4, Z3, K6
-	VPCMPUD     $0x06, Z3, Z1, K7
+	VPCMPUD     $0x06, Z3, Z2, K7
 	KORQ        K2, K7, K7
-	VPMOVM2D    K7, Z3
-	VPSUBD      Z0, Z3, K6, Z3
+	VPMOVM2D    K7, Z2
+	VPSUBD      Z0, Z2, K6, Z2
 	KANDQ       K1, K4, K4
 	KANDQ       K1, K5, K5
-	VMOVDQU32.Z Z2, K4, Z1
-	VPSUBD      Z1, Z2, Z1
-	VMOVDQU32.Z Z3, K5, Z2
-	VPSUBD      Z3, Z2, Z2
+	VMOVDQU32.Z Z1, K4, Z3
+	VPSUBD      Z3, Z1, Z1
+	VMOVDQU32.Z Z2, K5, Z3
+	VPSUBD      Z2, Z3, Z2
 	VMOVDQA64   Z9, Z3
 	VMOVDQA64   Z10, Z4
 	VMOVDQA64   Z11, Z5
@@ -1930,14 +1918,14 @@ TEXT ·volumeEdge32avx512(SB), NOSPLIT, $0-112
 	VMOVDQA64   Z14, Z8
 
 row:
-	PREFETCHT1    (R8)
-	PREFETCHT1    64(R8)
-	ADDQ          R9, R8
-	ADDQ          BX, AX
-	ADDQ          BX, R10
-	VMOVDQU32     -4(AX), Z9
-	VMOVDQU32     (AX), Z10
-	VMOVDQU32     4(AX), Z11
+	PREFETCHT1    (DX)
+	PREFETCHT1    64(DX)
+	ADDQ          BX, DX
+	ADDQ          DI, SI
+	ADDQ          DI, R10
+	VMOVDQU32     -4(SI), Z9
+	VMOVDQU32     (SI), Z10
+	VMOVDQU32     4(SI), Z11
 	VPMINUD       -4(R10), Z9, Z12
 	VPMINUD       (R10), Z10, Z13
 	VPMINUD       4(R10), Z11, Z14
@@ -1959,14 +1947,14 @@ row:
 	KORQ          K2, K6, K6
 	VPMOVM2D      K6, Z16
 	VPSUBD        Z0, Z16, K5, Z16
-	VMOVDQU32.Z   Z16, K4, Z17
-	VPSUBD        Z17, Z2, Z18
-	VPSUBD        Z16, Z17, Z2
+	VMOVDQU32.Z   Z16, K4, Z18
+	VPSUBD        Z18, Z2, Z17
+	VPSUBD        Z16, Z18, Z2
 	VPCMPUD       $0x06, Z8, Z7, K4
 	VPCMPUD       $0x06, Z7, Z6, K5
 	KORQ          K2, K5, K5
-	VPSUBD        Z0, Z18, K4, Z18
-	VPADDD        Z0, Z18, K5, Z18
+	VPSUBD        Z0, Z17, K4, Z17
+	VPADDD        Z0, Z17, K5, Z17
 	VMOVDQU32.Z   Z15, K1, Z8
 	VPADDD        Z8, Z1, Z6
 	VPSUBD        Z8, Z15, Z1
@@ -1976,111 +1964,111 @@ row:
 	VPADDD        Z0, Z6, K1, Z6
 	VPSUBD        Z0, Z6, K4, Z6
 	VPCMPUD       $0x00, Z7, Z4, K3, K1
-	VMOVDQU32.Z   Z18, K1, Z3
+	VMOVDQU32.Z   Z17, K1, Z3
 	VPADDD        Z3, Z6, Z6
 	VPADDD        (R11), Z6, Z6
-	VPSUBD        Z3, Z18, Z18
-	VMOVDQU32     Z18, (R11)
-	ADDQ          BX, R11
+	VPSUBD        Z3, Z17, Z17
+	VMOVDQU32     Z17, (R11)
+	ADDQ          DI, R11
 	VPTESTMD      Z6, Z6, K1
 	VPCOMPRESSD.Z Z4, K1, Z3
 	VPCOMPRESSD.Z Z6, K1, Z4
-	VMOVDQU32     Z3, (CX)(DI*4)
-	VMOVDQU32     Z4, (DX)(DI*4)
+	VMOVDQU32     Z3, (AX)(R9*4)
+	VMOVDQU32     Z4, (CX)(R9*4)
 	KMOVQ         K1, R12
 	POPCNTQ       R12, R12
-	ADDQ          R12, DI
+	ADDQ          R12, R9
 	VMOVDQA64     Z9, Z3
 	VMOVDQA64     Z10, Z4
 	VMOVDQA64     Z11, Z5
 	VMOVDQA64     Z12, Z6
 	VMOVDQA64     Z13, Z7
 	VMOVDQA64     Z14, Z8
-	DECQ          SI
+	DECQ          R8
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+104(FP)
+	MOVQ          R9, ret+104(FP)
 	RET
 
 // func areaEdge32avx512(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+, POPCNT
 TEXT ·areaEdge32avx512(SB), NOSPLIT, $0-88
-	MOVQ        below+0(FP), AX
-	MOVQ        values+8(FP), CX
-	MOVQ        changes+16(FP), DX
-	MOVQ        stride+48(FP), BX
-	MOVQ        rows+56(FP), SI
-	MOVQ        keepY+72(FP), DI
-	KMOVQ       DI, K1
-	MOVQ        edge+64(FP), DI
-	KMOVQ       DI, K2
-	XORQ        DI, DI
+	MOVQ        values+8(FP), AX
+	MOVQ        changes+16(FP), CX
+	MOVQ        ahead+32(FP), DX
+	MOVQ        step+40(FP), BX
+	MOVQ        below+0(FP), SI
+	MOVQ        stride+48(FP), DI
+	MOVQ        rows+56(FP), R8
+	MOVQ        keepY+72(FP), R9
+	KMOVQ       R9, K1
+	XORQ        R9, R9
 	VPTERNLOGD  $0xff, Z0, Z0, Z0
-	MOVQ        ahead+32(FP), R8
-	MOVQ        step+40(FP), R9
-	VMOVDQU32   -4(AX), Z2
-	VMOVDQU32   (AX), Z3
-	VMOVDQU32   4(AX), Z4
-	ADDQ        BX, AX
-	VMOVDQU32   -4(AX), Z5
-	VMOVDQU32   (AX), Z6
-	VMOVDQU32   4(AX), Z7
+	MOVQ        edge+64(FP), R10
+	KMOVQ       R10, K2
+	VMOVDQU32   -4(SI), Z2
+	VMOVDQU32   (SI), Z3
+	VMOVDQU32   4(SI), Z4
+	ADDQ        DI, SI
+	VMOVDQU32   -4(SI), Z5
+	VMOVDQU32   (SI), Z6
+	VMOVDQU32   4(SI), Z7
+	VPCMPUD     $0x02, Z6, Z3, K3
 	VPMINUD     Z2, Z5, Z1
 	VPMINUD     Z3, Z6, Z2
-	VPMINUD     Z4, Z7, Z4
-	VPCMPUD     $0x06, Z4, Z2, K3
-	VPCMPUD     $0x06, Z2, Z1, K4
-	KORQ        K2, K4, K4
-	VPMOVM2D    K4, Z2
-	VPSUBD      Z0, Z2, K3, Z2
-	VPCMPUD     $0x02, Z6, Z3, K3
+	VPMINUD     Z4, Z7, Z3
+	VPCMPUD     $0x06, Z3, Z2, K4
+	VPCMPUD     $0x06, Z2, Z1, K5
+	KORQ        K2, K5, K5
+	VPMOVM2D    K5, Z1
+	VPSUBD      Z0, Z1, K4, Z1
 	KANDQ       K1, K3, K3
-	VMOVDQU32.Z Z2, K3, Z1
-	VPSUBD      Z2, Z1, Z1
+	VMOVDQU32.Z Z1, K3, Z2
+	VPSUBD      Z1, Z2, Z1
 	VMOVDQA64   Z5, Z2
 	VMOVDQA64   Z6, Z3
 	VMOVDQA64   Z7, Z4
 
 row:
-	PREFETCHT1    (R8)
-	PREFETCHT1    64(R8)
-	ADDQ          R9, R8
-	ADDQ          BX, AX
-	VMOVDQU32     -4(AX), Z5
-	VMOVDQU32     (AX), Z6
-	VMOVDQU32     4(AX), Z7
+	PREFETCHT1    (DX)
+	PREFETCHT1    64(DX)
+	ADDQ          BX, DX
+	ADDQ          DI, SI
+	VMOVDQU32     -4(SI), Z5
+	VMOVDQU32     (SI), Z6
+	VMOVDQU32     4(SI), Z7
+	VPCMPUD       $0x02, Z6, Z3, K1
 	VPMINUD       Z2, Z5, Z8
 	VPMINUD       Z3, Z6, Z9
 	VPMINUD       Z4, Z7, Z10
-	VPCMPUD       $0x06, Z10, Z9, K1
-	VPCMPUD       $0x06, Z9, Z8, K3
-	KORQ          K2, K3, K3
-	VPMOVM2D      K3, Z8
-	VPSUBD        Z0, Z8, K1, Z8
-	VPCMPUD       $0x02, Z6, Z3, K1
-	VMOVDQU32.Z   Z8, K1, Z9
-	VPSUBD        Z9, Z1, Z10
-	VPSUBD        Z8, Z9, Z1
+	VPCMPUD       $0x06, Z10, Z9, K3
+	VPCMPUD       $0x06, Z9, Z8, K4
+	KORQ          K2, K4, K4
+	VPMOVM2D      K4, Z8
+	VPSUBD        Z0, Z8, K3, Z8
+	VMOVDQU32.Z   Z8, K1, Z10
+	VPSUBD        Z10, Z1, Z9
+	VPSUBD        Z8, Z10, Z1
 	VPCMPUD       $0x06, Z4, Z3, K1
 	VPCMPUD       $0x06, Z3, Z2, K3
 	KORQ          K2, K3, K3
-	VPSUBD        Z0, Z10, K1, Z10
-	VPADDD        Z0, Z10, K3, Z10
-	VPTESTMD      Z10, Z10, K1
+	VPSUBD        Z0, Z9, K1, Z9
+	VPADDD        Z0, Z9, K3, Z9
+	VPTESTMD      Z9, Z9, K1
 	VPCOMPRESSD.Z Z3, K1, Z2
-	VPCOMPRESSD.Z Z10, K1, Z3
-	VMOVDQU32     Z2, (CX)(DI*4)
-	VMOVDQU32     Z3, (DX)(DI*4)
+	VPCOMPRESSD.Z Z9, K1, Z3
+	VMOVDQU32     Z2, (AX)(R9*4)
+	VMOVDQU32     Z3, (CX)(R9*4)
 	KMOVQ         K1, R10
 	POPCNTQ       R10, R10
-	ADDQ          R10, DI
+	ADDQ          R10, R9
 	VMOVDQA64     Z5, Z2
 	VMOVDQA64     Z6, Z3
 	VMOVDQA64     Z7, Z4
-	DECQ          SI
+	DECQ          R8
 	JNZ           row
 	VZEROUPPER
-	MOVQ          DI, ret+80(FP)
+	MOVQ          R9, ret+80(FP)
 	RET
 
 // func scatter32avx512(table *int32, bytes int, values *byte, changes *byte, n int)
@@ -2142,21 +2130,19 @@ afterone:
 	RET
 
 // func singleto32avx512(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, SSE
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
 TEXT ·singleto32avx512(SB), NOSPLIT, $0-72
-	MOVSS        lo+40(FP), X0
-	VBROADCASTSS X0, Z0
-	MOVSS        inverse+44(FP), X1
-	VBROADCASTSS X1, Z1
-	MOVSS        step+48(FP), X2
-	VBROADCASTSS X2, Z2
+	VBROADCASTSS lo+40(FP), Z0
+	VBROADCASTSS inverse+44(FP), Z1
+	VBROADCASTSS step+48(FP), Z2
 	MOVQ         last+56(FP), AX
-	VPBROADCASTD AX, Z3
+	VMOVQ        AX, X3
+	VPBROADCASTD X3, Z3
+	MOVQ         src+8(FP), DX
 	MOVQ         n+16(FP), BX
 	MOVQ         dst+0(FP), SI
 	MOVQ         rows+24(FP), DI
 	MOVQ         stride+32(FP), R8
-	MOVQ         src+8(FP), DX
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JZ           stop
@@ -2169,20 +2155,20 @@ row:
 whole:
 	CMPQ      R10, $0x10
 	JL        rest
-	VMOVUPS   (DX)(CX*4), Z4
-	VSUBPS    Z0, Z4, Z5
-	VMULPS    Z1, Z5, Z5
-	VCVTPS2DQ Z5, Z5
-	VCVTDQ2PS Z5, Z6
-	VMULPS    Z2, Z6, Z6
-	VADDPS    Z0, Z6, Z6
-	VCMPPS    $0x00, Z6, Z4, K1
-	VPCMPUD   $0x02, Z3, Z5, K1, K1
+	VMOVUPS   (DX)(CX*4), Z8
+	VSUBPS    Z0, Z8, Z9
+	VMULPS    Z1, Z9, Z9
+	VCVTPS2DQ Z9, Z9
+	VCVTDQ2PS Z9, Z10
+	VMULPS    Z2, Z10, Z10
+	VADDPS    Z0, Z10, Z10
+	VCMPPS    $0x00, Z10, Z8, K1
+	VPCMPUD   $0x02, Z3, Z9, K1, K1
 	KORTESTW  K1, K1
-	JCC       wholebetween
+	JCC       between0
 
-wholefound:
-	VMOVDQU32 Z5, (AX)(CX*4)
+found0:
+	VMOVDQU32 Z9, (AX)(CX*4)
 	ADDQ      $0x10, CX
 	SUBQ      $0x10, R10
 	JMP       whole
@@ -2193,21 +2179,21 @@ rest:
 	MOVQ      $-1, R11
 	BZHIQ     R10, R11, R11
 	KMOVQ     R11, K1
-	VMOVUPS.Z (DX)(CX*4), K1, Z4
-	VSUBPS    Z0, Z4, Z5
-	VMULPS    Z1, Z5, Z5
-	VCVTPS2DQ Z5, Z5
-	VCVTDQ2PS Z5, Z6
-	VMULPS    Z2, Z6, Z6
-	VADDPS    Z0, Z6, Z6
-	VCMPPS    $0x00, Z6, Z4, K1, K2
-	VPCMPUD   $0x02, Z3, Z5, K2, K2
-	KXORW     K1, K2, K2
+	VMOVUPS.Z (DX)(CX*4), K1, Z8
+	VSUBPS    Z0, Z8, Z9
+	VMULPS    Z1, Z9, Z9
+	VCVTPS2DQ Z9, Z9
+	VCVTDQ2PS Z9, Z10
+	VMULPS    Z2, Z10, Z10
+	VADDPS    Z0, Z10, Z10
+	VCMPPS    $0x00, Z10, Z8, K2
+	VPCMPUD   $0x02, Z3, Z9, K2, K2
+	KANDNW    K1, K2, K2
 	KTESTW    K2, K2
-	JNZ       restbetween
+	JNZ       between1
 
-restfound:
-	VMOVDQU32 Z5, K1, (AX)(CX*4)
+found1:
+	VMOVDQU32 Z9, K1, (AX)(CX*4)
 
 next:
 	ADDQ BX, R9
@@ -2218,87 +2204,84 @@ next:
 	XORQ CX, CX
 
 stop:
-	VZEROUPPER
 	ADDQ CX, R9
+	VZEROUPPER
 	MOVQ R9, ret+64(FP)
 	RET
 
-wholebetween:
-	MOVQ         last+56(FP), R11
-	SHRQ         $0x20, R11
-	JNZ          stop
-	VPXORD       Z7, Z7, Z7
-	VPMAXSD      Z7, Z5, Z5
-	VPMINSD      Z3, Z5, Z5
-	VCVTDQ2PS    Z5, Z6
-	VMULPS       Z2, Z6, Z6
-	VADDPS       Z0, Z6, Z6
-	VCMPPS       $0x01, Z4, Z6, K2
-	MOVL         $0x00000001, R11
-	VPBROADCASTD R11, Z6
-	VPSUBD       Z6, Z5, Z7
-	VPADDD       Z6, Z5, K2, Z7
-	VCVTDQ2PS    Z7, Z6
-	VMULPS       Z2, Z6, Z6
-	VADDPS       Z0, Z6, Z6
-	VCMPPS       $0x01, Z4, Z6, K1
-	VPTESTNMD    Z5, Z5, K3
-	KXORW        K2, K1, K1
-	KANDNW       K3, K2, K3
-	KORW         K3, K1, K1
-	VMOVDQA32    Z7, K2, Z5
-	VPCMPUD      $0x02, Z3, Z5, K1, K1
-	KORTESTW     K1, K1
-	JCC          stop
-	JMP          wholefound
+between0:
+	MOVQ       last+56(FP), R11
+	SHRQ       $0x20, R11
+	JNZ        stop
+	VPXORD     Z4, Z4, Z4
+	VPTERNLOGD $0xff, Z5, Z5, Z5
+	VPMAXSD    Z4, Z9, Z9
+	VPMINSD    Z3, Z9, Z9
+	VCVTDQ2PS  Z9, Z10
+	VMULPS     Z2, Z10, Z10
+	VADDPS     Z0, Z10, Z10
+	VCMPPS     $0x01, Z8, Z10, K1
+	VPADDD     Z5, Z9, Z10
+	VPSUBD     Z5, Z10, K1, Z10
+	VPSUBD     Z5, Z10, K1, Z10
+	VCVTDQ2PS  Z10, Z10
+	VMULPS     Z2, Z10, Z10
+	VADDPS     Z0, Z10, Z10
+	VCMPPS     $0x01, Z8, Z10, K2
+	VPCMPEQD   Z4, Z9, K3
+	KXORW      K1, K2, K2
+	KANDNW     K3, K1, K3
+	KORW       K3, K2, K2
+	VPSUBD     Z5, Z9, K1, Z9
+	VPCMPUD    $0x02, Z3, Z9, K2, K2
+	KORTESTW   K2, K2
+	JCC        stop
+	JMP        found0
 
-restbetween:
-	MOVQ         last+56(FP), R10
-	SHRQ         $0x20, R10
-	JNZ          stop
-	VPXORD       Z8, Z8, Z8
-	VPMAXSD      Z8, Z5, Z5
-	VPMINSD      Z3, Z5, Z5
-	VCVTDQ2PS    Z5, Z6
-	VMULPS       Z2, Z6, Z6
-	VADDPS       Z0, Z6, Z6
-	VCMPPS       $0x01, Z4, Z6, K3
-	MOVL         $0x00000001, R10
-	VPBROADCASTD R10, Z6
-	VPSUBD       Z6, Z5, Z8
-	VPADDD       Z6, Z5, K3, Z8
-	VCVTDQ2PS    Z8, Z6
-	VMULPS       Z2, Z6, Z6
-	VADDPS       Z0, Z6, Z6
-	VCMPPS       $0x01, Z4, Z6, K2
-	VPTESTNMD    Z5, Z5, K4
-	KXORW        K3, K2, K2
-	KANDNW       K4, K3, K4
-	KORW         K4, K2, K2
-	VMOVDQA32    Z8, K3, Z5
-	VPCMPUD      $0x02, Z3, Z5, K2, K2
-	KANDW        K1, K2, K2
-	KXORW        K1, K2, K2
-	KTESTW       K2, K2
-	JNZ          stop
-	JMP          restfound
+between1:
+	MOVQ       last+56(FP), R10
+	SHRQ       $0x20, R10
+	JNZ        stop
+	VPXORD     Z6, Z6, Z6
+	VPTERNLOGD $0xff, Z7, Z7, Z7
+	VPMAXSD    Z6, Z9, Z9
+	VPMINSD    Z3, Z9, Z9
+	VCVTDQ2PS  Z9, Z10
+	VMULPS     Z2, Z10, Z10
+	VADDPS     Z0, Z10, Z10
+	VCMPPS     $0x01, Z8, Z10, K2
+	VPADDD     Z7, Z9, Z10
+	VPSUBD     Z7, Z10, K2, Z10
+	VPSUBD     Z7, Z10, K2, Z10
+	VCVTDQ2PS  Z10, Z10
+	VMULPS     Z2, Z10, Z10
+	VADDPS     Z0, Z10, Z10
+	VCMPPS     $0x01, Z8, Z10, K3
+	VPCMPEQD   Z6, Z9, K4
+	KXORW      K2, K3, K3
+	KANDNW     K4, K2, K4
+	KORW       K4, K3, K3
+	VPSUBD     Z7, Z9, K2, Z9
+	VPCMPUD    $0x02, Z3, Z9, K3, K3
+	KANDNW     K1, K3, K3
+	KTESTW     K3, K3
+	JNZ        stop
+	JMP        found1
 
 // func doubleto32avx512(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, SSE2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
 TEXT ·doubleto32avx512(SB), NOSPLIT, $0-80
-	MOVSD        lo+40(FP), X0
-	VBROADCASTSD X0, Z0
-	MOVSD        inverse+48(FP), X1
-	VBROADCASTSD X1, Z1
-	MOVSD        step+56(FP), X2
-	VBROADCASTSD X2, Z2
+	VBROADCASTSD lo+40(FP), Z0
+	VBROADCASTSD inverse+48(FP), Z1
+	VBROADCASTSD step+56(FP), Z2
 	MOVQ         last+64(FP), AX
-	VPBROADCASTD AX, Z3
+	VMOVQ        AX, X3
+	VPBROADCASTD X3, Z3
+	MOVQ         src+8(FP), DX
 	MOVQ         n+16(FP), BX
 	MOVQ         dst+0(FP), SI
 	MOVQ         rows+24(FP), DI
 	MOVQ         stride+32(FP), R8
-	MOVQ         src+8(FP), DX
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JZ           stop
@@ -2311,34 +2294,34 @@ row:
 whole:
 	CMPQ          R10, $0x10
 	JL            rest
-	VMOVUPS       (DX)(CX*4), Z4
-	VCVTPS2PD     Y4, Z5
-	VSUBPD        Z0, Z5, Z5
-	VMULPD        Z1, Z5, Z5
-	VCVTPD2DQ     Z5, Y7
-	VEXTRACTF64X4 $0x01, Z4, Y5
-	VCVTPS2PD     Y5, Z5
-	VSUBPD        Z0, Z5, Z5
-	VMULPD        Z1, Z5, Z5
-	VCVTPD2DQ     Z5, Y5
-	VINSERTF64X4  $0x01, Y5, Z7, Z5
-	VCVTDQ2PD     Y5, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y7
-	VEXTRACTF64X4 $0x01, Z5, Y6
-	VCVTDQ2PD     Y6, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y6
-	VINSERTF64X4  $0x01, Y6, Z7, Z6
-	VCMPPS        $0x00, Z6, Z4, K1
-	VPCMPUD       $0x02, Z3, Z5, K1, K1
+	VMOVUPS       (DX)(CX*4), Z8
+	VCVTPS2PD     Y8, Z9
+	VSUBPD        Z0, Z9, Z9
+	VMULPD        Z1, Z9, Z9
+	VCVTPD2DQ     Z9, Y11
+	VEXTRACTI64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VSUBPD        Z0, Z9, Z9
+	VMULPD        Z1, Z9, Z9
+	VCVTPD2DQ     Z9, Y9
+	VINSERTI64X4  $0x01, Y9, Z11, Z9
+	VCVTDQ2PD     Y9, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y11
+	VEXTRACTI64X4 $0x01, Z9, Y10
+	VCVTDQ2PD     Y10, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y10
+	VINSERTI64X4  $0x01, Y10, Z11, Z10
+	VCMPPS        $0x00, Z10, Z8, K1
+	VPCMPUD       $0x02, Z3, Z9, K1, K1
 	KORTESTW      K1, K1
-	JCC           wholebetween
+	JCC           between0
 
-wholefound:
-	VMOVDQU32 Z5, (AX)(CX*4)
+found0:
+	VMOVDQU32 Z9, (AX)(CX*4)
 	ADDQ      $0x10, CX
 	SUBQ      $0x10, R10
 	JMP       whole
@@ -2349,35 +2332,35 @@ rest:
 	MOVQ          $-1, R11
 	BZHIQ         R10, R11, R11
 	KMOVQ         R11, K1
-	VMOVUPS.Z     (DX)(CX*4), K1, Z4
-	VCVTPS2PD     Y4, Z5
-	VSUBPD        Z0, Z5, Z5
-	VMULPD        Z1, Z5, Z5
-	VCVTPD2DQ     Z5, Y7
-	VEXTRACTF64X4 $0x01, Z4, Y5
-	VCVTPS2PD     Y5, Z5
-	VSUBPD        Z0, Z5, Z5
-	VMULPD        Z1, Z5, Z5
-	VCVTPD2DQ     Z5, Y5
-	VINSERTF64X4  $0x01, Y5, Z7, Z5
-	VCVTDQ2PD     Y5, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y7
-	VEXTRACTF64X4 $0x01, Z5, Y6
-	VCVTDQ2PD     Y6, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y6
-	VINSERTF64X4  $0x01, Y6, Z7, Z6
-	VCMPPS        $0x00, Z6, Z4, K1, K2
-	VPCMPUD       $0x02, Z3, Z5, K2, K2
-	KXORW         K1, K2, K2
+	VMOVUPS.Z     (DX)(CX*4), K1, Z8
+	VCVTPS2PD     Y8, Z9
+	VSUBPD        Z0, Z9, Z9
+	VMULPD        Z1, Z9, Z9
+	VCVTPD2DQ     Z9, Y11
+	VEXTRACTI64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VSUBPD        Z0, Z9, Z9
+	VMULPD        Z1, Z9, Z9
+	VCVTPD2DQ     Z9, Y9
+	VINSERTI64X4  $0x01, Y9, Z11, Z9
+	VCVTDQ2PD     Y9, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y11
+	VEXTRACTI64X4 $0x01, Z9, Y10
+	VCVTDQ2PD     Y10, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y10
+	VINSERTI64X4  $0x01, Y10, Z11, Z10
+	VCMPPS        $0x00, Z10, Z8, K2
+	VPCMPUD       $0x02, Z3, Z9, K2, K2
+	KANDNW        K1, K2, K2
 	KTESTW        K2, K2
-	JNZ           restbetween
+	JNZ           between1
 
-restfound:
-	VMOVDQU32 Z5, K1, (AX)(CX*4)
+found1:
+	VMOVDQU32 Z9, K1, (AX)(CX*4)
 
 next:
 	ADDQ BX, R9
@@ -2388,113 +2371,115 @@ next:
 	XORQ CX, CX
 
 stop:
-	VZEROUPPER
 	ADDQ CX, R9
+	VZEROUPPER
 	MOVQ R9, ret+72(FP)
 	RET
 
-wholebetween:
+between0:
 	MOVQ          last+64(FP), R11
 	SHRQ          $0x20, R11
 	JNZ           stop
-	VPXORD        Z8, Z8, Z8
-	VPMAXSD       Z8, Z5, Z5
-	VPMINSD       Z3, Z5, Z5
-	VCVTDQ2PD     Y5, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y7
-	VEXTRACTF64X4 $0x01, Z5, Y6
-	VCVTDQ2PD     Y6, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y6
-	VINSERTF64X4  $0x01, Y6, Z7, Z6
-	VCMPPS        $0x01, Z4, Z6, K2
-	MOVL          $0x00000001, R11
-	VPBROADCASTD  R11, Z6
-	VPSUBD        Z6, Z5, Z8
-	VPADDD        Z6, Z5, K2, Z8
-	VCVTDQ2PD     Y8, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y7
-	VEXTRACTF64X4 $0x01, Z8, Y6
-	VCVTDQ2PD     Y6, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y6
-	VINSERTF64X4  $0x01, Y6, Z7, Z6
-	VCMPPS        $0x01, Z4, Z6, K1
-	VPTESTNMD     Z5, Z5, K3
-	KXORW         K2, K1, K1
-	KANDNW        K3, K2, K3
-	KORW          K3, K1, K1
-	VMOVDQA32     Z8, K2, Z5
-	VPCMPUD       $0x02, Z3, Z5, K1, K1
-	KORTESTW      K1, K1
+	VPXORD        Z4, Z4, Z4
+	VPTERNLOGD    $0xff, Z5, Z5, Z5
+	VPMAXSD       Z4, Z9, Z9
+	VPMINSD       Z3, Z9, Z9
+	VCVTDQ2PD     Y9, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y11
+	VEXTRACTI64X4 $0x01, Z9, Y10
+	VCVTDQ2PD     Y10, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y10
+	VINSERTI64X4  $0x01, Y10, Z11, Z10
+	VCMPPS        $0x01, Z8, Z10, K1
+	VPADDD        Z5, Z9, Z10
+	VPSUBD        Z5, Z10, K1, Z10
+	VPSUBD        Z5, Z10, K1, Z10
+	VCVTDQ2PD     Y10, Z12
+	VMULPD        Z2, Z12, Z12
+	VADDPD        Z0, Z12, Z12
+	VCVTPD2PS     Z12, Y11
+	VEXTRACTI64X4 $0x01, Z10, Y10
+	VCVTDQ2PD     Y10, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y10
+	VINSERTI64X4  $0x01, Y10, Z11, Z10
+	VCMPPS        $0x01, Z8, Z10, K2
+	VPCMPEQD      Z4, Z9, K3
+	KXORW         K1, K2, K2
+	KANDNW        K3, K1, K3
+	KORW          K3, K2, K2
+	VPSUBD        Z5, Z9, K1, Z9
+	VPCMPUD       $0x02, Z3, Z9, K2, K2
+	KORTESTW      K2, K2
 	JCC           stop
-	JMP           wholefound
+	JMP           found0
 
-restbetween:
+between1:
 	MOVQ          last+64(FP), R10
 	SHRQ          $0x20, R10
 	JNZ           stop
-	VPXORD        Z9, Z9, Z9
-	VPMAXSD       Z9, Z5, Z5
-	VPMINSD       Z3, Z5, Z5
-	VCVTDQ2PD     Y5, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y7
-	VEXTRACTF64X4 $0x01, Z5, Y6
-	VCVTDQ2PD     Y6, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y6
-	VINSERTF64X4  $0x01, Y6, Z7, Z6
-	VCMPPS        $0x01, Z4, Z6, K3
-	MOVL          $0x00000001, R10
-	VPBROADCASTD  R10, Z6
-	VPSUBD        Z6, Z5, Z9
-	VPADDD        Z6, Z5, K3, Z9
-	VCVTDQ2PD     Y9, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y7
-	VEXTRACTF64X4 $0x01, Z9, Y6
-	VCVTDQ2PD     Y6, Z6
-	VMULPD        Z2, Z6, Z6
-	VADDPD        Z0, Z6, Z6
-	VCVTPD2PS     Z6, Y6
-	VINSERTF64X4  $0x01, Y6, Z7, Z6
-	VCMPPS        $0x01, Z4, Z6, K2
-	VPTESTNMD     Z5, Z5, K4
-	KXORW         K3, K2, K2
-	KANDNW        K4, K3, K4
-	KORW          K4, K2, K2
-	VMOVDQA32     Z9, K3, Z5
-	VPCMPUD       $0x02, Z3, Z5, K2, K2
-	KANDW         K1, K2, K2
-	KXORW         K1, K2, K2
-	KTESTW        K2, K2
+	VPXORD        Z6, Z6, Z6
+	VPTERNLOGD    $0xff, Z7, Z7, Z7
+	VPMAXSD       Z6, Z9, Z9
+	VPMINSD       Z3, Z9, Z9
+	VCVTDQ2PD     Y9, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y11
+	VEXTRACTI64X4 $0x01, Z9, Y10
+	VCVTDQ2PD     Y10, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y10
+	VINSERTI64X4  $0x01, Y10, Z11, Z10
+	VCMPPS        $0x01, Z8, Z10, K2
+	VPADDD        Z7, Z9, Z10
+	VPSUBD        Z7, Z10, K2, Z10
+	VPSUBD        Z7, Z10, K2, Z10
+	VCVTDQ2PD     Y10, Z12
+	VMULPD        Z2, Z12, Z12
+	VADDPD        Z0, Z12, Z12
+	VCVTPD2PS     Z12, Y11
+	VEXTRACTI64X4 $0x01, Z10, Y10
+	VCVTDQ2PD     Y10, Z10
+	VMULPD        Z2, Z10, Z10
+	VADDPD        Z0, Z10, Z10
+	VCVTPD2PS     Z10, Y10
+	VINSERTI64X4  $0x01, Y10, Z11, Z10
+	VCMPPS        $0x01, Z8, Z10, K3
+	VPCMPEQD      Z6, Z9, K4
+	KXORW         K2, K3, K3
+	KANDNW        K4, K2, K4
+	KORW          K4, K3, K3
+	VPSUBD        Z7, Z9, K2, Z9
+	VPCMPUD       $0x02, Z3, Z9, K3, K3
+	KANDNW        K1, K3, K3
+	KTESTW        K3, K3
 	JNZ           stop
-	JMP           restfound
+	JMP           found1
 
 // func shift8to8avx512(dst *byte, src *byte, n int, rows int, stride int, flip uint64, lo uint64, top uint64) int
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·shift8to8avx512(SB), NOSPLIT, $0-72
 	MOVQ         flip+40(FP), AX
-	VPBROADCASTB AX, Z0
+	VMOVQ        AX, X0
+	VPBROADCASTB X0, Z0
 	MOVQ         lo+48(FP), AX
-	VPBROADCASTB AX, Z1
+	VMOVQ        AX, X1
+	VPBROADCASTB X1, Z1
 	MOVQ         top+56(FP), AX
-	VPBROADCASTB AX, Z2
+	VMOVQ        AX, X2
+	VPBROADCASTB X2, Z2
+	MOVQ         src+8(FP), DX
 	MOVQ         n+16(FP), BX
 	MOVQ         dst+0(FP), SI
 	MOVQ         rows+24(FP), DI
 	MOVQ         stride+32(FP), R8
-	MOVQ         src+8(FP), DX
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JZ           stop
@@ -2537,8 +2522,8 @@ next:
 	XORQ CX, CX
 
 stop:
-	VZEROUPPER
 	ADDQ CX, R9
+	VZEROUPPER
 	MOVQ R9, ret+64(FP)
 	RET
 
@@ -2546,16 +2531,19 @@ stop:
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
 TEXT ·shift16to8avx512(SB), NOSPLIT, $0-72
 	MOVQ         flip+40(FP), AX
-	VPBROADCASTW AX, Z0
+	VMOVQ        AX, X0
+	VPBROADCASTW X0, Z0
 	MOVQ         lo+48(FP), AX
-	VPBROADCASTW AX, Z1
+	VMOVQ        AX, X1
+	VPBROADCASTW X1, Z1
 	MOVQ         top+56(FP), AX
-	VPBROADCASTW AX, Z2
+	VMOVQ        AX, X2
+	VPBROADCASTW X2, Z2
+	MOVQ         src+8(FP), DX
 	MOVQ         n+16(FP), BX
 	MOVQ         dst+0(FP), SI
 	MOVQ         rows+24(FP), DI
 	MOVQ         stride+32(FP), R8
-	MOVQ         src+8(FP), DX
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JZ           stop
@@ -2600,8 +2588,8 @@ next:
 	XORQ CX, CX
 
 stop:
-	VZEROUPPER
 	ADDQ CX, R9
+	VZEROUPPER
 	MOVQ R9, ret+64(FP)
 	RET
 
@@ -2609,16 +2597,19 @@ stop:
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·shift16to16avx512(SB), NOSPLIT, $0-72
 	MOVQ         flip+40(FP), AX
-	VPBROADCASTW AX, Z0
+	VMOVQ        AX, X0
+	VPBROADCASTW X0, Z0
 	MOVQ         lo+48(FP), AX
-	VPBROADCASTW AX, Z1
+	VMOVQ        AX, X1
+	VPBROADCASTW X1, Z1
 	MOVQ         top+56(FP), AX
-	VPBROADCASTW AX, Z2
+	VMOVQ        AX, X2
+	VPBROADCASTW X2, Z2
+	MOVQ         src+8(FP), DX
 	MOVQ         n+16(FP), BX
 	MOVQ         dst+0(FP), SI
 	MOVQ         rows+24(FP), DI
 	MOVQ         stride+32(FP), R8
-	MOVQ         src+8(FP), DX
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JZ           stop
@@ -2661,7 +2652,7 @@ next:
 	XORQ CX, CX
 
 stop:
-	VZEROUPPER
 	ADDQ CX, R9
+	VZEROUPPER
 	MOVQ R9, ret+64(FP)
 	RET

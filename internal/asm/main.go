@@ -16,21 +16,21 @@ import (
 
 	"eccbench/internal/asm/betti"
 	"eccbench/internal/asm/betticurves"
-	"eccbench/internal/asm/binned"
 	"eccbench/internal/asm/cells"
 	"eccbench/internal/asm/eigenmap"
 	"eccbench/internal/asm/extrema"
 	"eccbench/internal/asm/fingerprint"
 	"eccbench/internal/asm/flood"
 	"eccbench/internal/asm/flow"
+	. "eccbench/internal/asm/ops"
 	"eccbench/internal/asm/vectors"
 )
 
 // files are the files of assembly, without their instruction set.
 var files = []struct {
 	name  string
-	write func(isa string)
-	isas  []string
+	write func(ISA)
+	isas  []ISA
 }{
 	{"datasets/vectors/vector", vectors.Write, both},
 	{"impls/betti/duality/kernel", betti.Write, both},
@@ -38,7 +38,7 @@ var files = []struct {
 	{"impls/eigenmap/multigrid/kernel", eigenmap.Multigrid, both[1:]},
 	{"impls/eigenmap/windowed/kernel", eigenmap.Windowed, both[1:]},
 	{"impls/extrema/kernel", extrema.Write, both},
-	{"impls/softecc/binned/kernel", binned.Write, both},
+	{"impls/softecc/binned/kernel", extrema.Binned, both},
 	{"internal/workloads/betti/flood/flood", flood.Write, both[:1]},
 	{"internal/workloads/ecc/cells/planes", cells.Write, both},
 	{"internal/workloads/ecc/fingerprint/vector", fingerprint.Write, both},
@@ -48,16 +48,16 @@ var files = []struct {
 	{"internal/workloads/gvf/rows/vector", flow.Write, both},
 }
 
-var both = []string{"avx512", "avx2"}
+var both = []ISA{AVX512, AVX2}
 
 func main() {
-	only, isa := flag.String("file", "", "write one file alone"), flag.String("isa", "", "its instruction set")
+	only, isa := flag.String("file", "", "write one file alone"), flag.String("isa", "avx2", "its instruction set")
 	flag.Parse()
 	os.Args = []string{"asm", "#", "in", "internal/asm"} // which the files quote
 	for _, f := range files {
 		if *only == f.name {
 			build.ConstraintExpr("!noasm")
-			f.write(*isa)
+			f.write(map[string]ISA{"avx512": AVX512, "avx2": AVX2}[*isa])
 			build.Generate()
 			return
 		}
@@ -65,8 +65,8 @@ func main() {
 			continue
 		}
 		for _, isa := range f.isas {
-			if err := write(f.name, isa); err != nil {
-				fmt.Fprintf(os.Stderr, "asm: %s for %s: %v\n", f.name, isa, err)
+			if err := write(f.name, isa.Name); err != nil {
+				fmt.Fprintf(os.Stderr, "asm: %s for %s: %v\n", f.name, isa.Name, err)
 				os.Exit(1)
 			}
 		}

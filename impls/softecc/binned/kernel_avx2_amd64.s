@@ -10,115 +10,91 @@ TEXT ·column256(SB), NOSPLIT, $0-56
 	MOVQ    below+0(FP), AX
 	MOVQ    above+8(FP), CX
 	MOVQ    owed+16(FP), DX
-	MOVQ    out+24(FP), BX
-	MOVQ    stride+32(FP), SI
-	MOVQ    apart+40(FP), DI
-	MOVQ    rows+48(FP), R8
-	VMOVUPS -4(AX), Y0
-	VMINPS  -4(CX), Y0, Y0
-	VMOVUPS (AX), Y2
-	VMINPS  (CX), Y2, Y2
-	VMOVUPS 4(AX), Y3
-	VMINPS  4(CX), Y3, Y3
-	VMOVUPS -4(AX)(SI*1), Y4
-	VMINPS  -4(CX)(SI*1), Y4, Y4
-	VMOVUPS (AX)(SI*1), Y5
-	VMINPS  (CX)(SI*1), Y5, Y5
-	VMOVUPS 4(AX)(SI*1), Y6
-	VMINPS  4(CX)(SI*1), Y6, Y6
-	VCMPPS  $0x02, Y5, Y2, Y1
-	VMINPS  Y4, Y0, Y4
-	VMINPS  Y5, Y2, Y5
-	VMINPS  Y6, Y3, Y6
-	VCMPPS  $0x0e, Y6, Y5, Y0
-	VCMPPS  $0x0e, Y5, Y4, Y2
-	VPSUBD  Y0, Y2, Y0
-	VPAND   Y1, Y0, Y1
-	VPSUBD  Y1, Y0, Y0
-	VPXOR   Y1, Y1, Y1
-	VPSUBD  Y0, Y1, Y1
-	VMOVUPS -4(AX), Y0
-	VMOVUPS (AX), Y2
-	VMOVUPS 4(AX), Y3
-	VMOVUPS -4(AX)(SI*1), Y4
-	VMOVUPS (AX)(SI*1), Y5
-	VMOVUPS 4(AX)(SI*1), Y6
-	VCMPPS  $0x02, Y5, Y2, Y7
-	VMINPS  Y4, Y0, Y4
-	VMINPS  Y5, Y2, Y5
-	VMINPS  Y6, Y3, Y6
-	VCMPPS  $0x0e, Y6, Y5, Y0
-	VCMPPS  $0x0e, Y5, Y4, Y2
-	VPSUBD  Y0, Y2, Y0
-	VPAND   Y7, Y0, Y2
-	VPSUBD  Y2, Y0, Y0
-	VMOVDQA Y0, Y0
+	MOVQ    stride+32(FP), BX
+	MOVQ    rows+48(FP), SI
+	MOVQ    out+24(FP), DI
+	MOVQ    apart+40(FP), R8
+	VMOVDQU -4(AX), Y1
+	VMOVDQU (AX), Y7
+	VMOVDQU 4(AX), Y4
+	VMINPS  -4(AX)(BX*1), Y1, Y6
+	VMINPS  (AX)(BX*1), Y7, Y5
+	VMINPS  4(AX)(BX*1), Y4, Y2
+	VCMPPS  $0x00, Y7, Y5, Y0
+	VCMPPS  $0x02, Y2, Y5, Y3
+	VCMPPS  $0x02, Y5, Y6, Y8
+	VPSUBD  Y8, Y3, Y3
+	VMINPS  -4(CX), Y1, Y1
+	VMINPS  (CX), Y7, Y1
+	VMINPS  4(CX), Y4, Y4
+	VMINPS  -4(CX), Y6, Y4
+	VMINPS  (CX), Y5, Y5
+	VMINPS  4(CX), Y2, Y2
+	VMINPS  -4(CX)(BX*1), Y4, Y4
+	VMINPS  (CX)(BX*1), Y5, Y5
+	VMINPS  4(CX)(BX*1), Y2, Y2
+	VCMPPS  $0x00, Y1, Y5, Y1
+	VCMPPS  $0x02, Y2, Y5, Y2
+	VCMPPS  $0x02, Y5, Y4, Y4
+	VPSUBD  Y4, Y2, Y2
+	VPAND   Y0, Y3, Y0
+	VPSUBD  Y0, Y3, Y0
+	VPAND   Y1, Y2, Y1
+	VPSUBD  Y2, Y1, Y1
 
 row:
-	ADDQ         SI, AX
-	ADDQ         SI, CX
-	VMOVUPS      -4(AX), Y2
-	VMINPS       -4(CX), Y2, Y2
-	VMOVUPS      (AX), Y3
-	VMINPS       (CX), Y3, Y3
-	VMOVUPS      4(AX), Y4
-	VMINPS       4(CX), Y4, Y4
-	VMOVUPS      -4(AX)(SI*1), Y5
-	VMINPS       -4(CX)(SI*1), Y5, Y5
-	VMOVUPS      (AX)(SI*1), Y6
-	VMINPS       (CX)(SI*1), Y6, Y6
-	VMOVUPS      4(AX)(SI*1), Y7
-	VMINPS       4(CX)(SI*1), Y7, Y7
-	VCMPPS       $0x02, Y6, Y3, Y8
-	VMINPS       Y5, Y2, Y5
-	VMINPS       Y6, Y3, Y6
-	VMINPS       Y7, Y4, Y7
-	VCMPPS       $0x0e, Y7, Y6, Y7
-	VCMPPS       $0x0e, Y6, Y5, Y5
-	VPSUBD       Y7, Y5, Y5
-	VPAND        Y8, Y5, Y6
-	VPSUBD       Y6, Y5, Y5
-	VPSUBD       Y6, Y1, Y6
-	VPXOR        Y1, Y1, Y1
-	VPSUBD       Y5, Y1, Y1
-	VCMPPS       $0x0e, Y4, Y3, Y4
-	VCMPPS       $0x0e, Y3, Y2, Y2
+	ADDQ         BX, AX
+	ADDQ         BX, CX
+	VMOVDQU      -4(AX), Y2
+	VMOVDQU      (AX), Y3
+	VMOVDQU      4(AX), Y4
+	VMINPS       -4(AX)(BX*1), Y2, Y5
+	VMINPS       (AX)(BX*1), Y3, Y6
+	VMINPS       4(AX)(BX*1), Y4, Y7
+	VCMPPS       $0x00, Y3, Y6, Y8
+	VCMPPS       $0x02, Y7, Y6, Y9
+	VCMPPS       $0x02, Y6, Y5, Y10
+	VPSUBD       Y10, Y9, Y9
+	VMINPS       -4(CX), Y2, Y10
+	VMINPS       (CX), Y3, Y11
+	VMINPS       4(CX), Y4, Y12
+	VMINPS       -4(CX), Y5, Y5
+	VMINPS       (CX), Y6, Y6
+	VMINPS       4(CX), Y7, Y7
+	VMINPS       -4(CX)(BX*1), Y5, Y5
+	VMINPS       (CX)(BX*1), Y6, Y6
+	VMINPS       4(CX)(BX*1), Y7, Y7
+	VCMPPS       $0x00, Y11, Y6, Y13
+	VCMPPS       $0x02, Y7, Y6, Y7
+	VCMPPS       $0x02, Y6, Y5, Y5
+	VPSUBD       Y5, Y7, Y7
+	VPAND        Y13, Y7, Y6
+	VPSUBD       Y6, Y1, Y5
+	VPSUBD       Y7, Y6, Y1
+	VCMPPS       $0x02, Y12, Y11, Y6
+	VCMPPS       $0x02, Y11, Y10, Y7
+	VPSUBD       Y7, Y6, Y6
+	VPADDD       Y5, Y6, Y5
+	VPAND        Y8, Y9, Y7
+	VPADDD       Y7, Y0, Y6
+	VPSUBD       Y7, Y9, Y0
+	VCMPPS       $0x02, Y4, Y3, Y4
+	VCMPPS       $0x02, Y3, Y2, Y2
+	VPSUBD       Y2, Y4, Y4
 	VPSUBD       Y4, Y6, Y6
+	VCMPPS       $0x00, Y3, Y11, Y2
+	VPAND        Y2, Y5, Y2
 	VPADDD       Y2, Y6, Y6
-	VMOVUPS      -4(AX), Y2
-	VMOVUPS      (AX), Y4
-	VMOVUPS      4(AX), Y5
-	VMOVUPS      -4(AX)(SI*1), Y7
-	VMOVUPS      (AX)(SI*1), Y8
-	VMOVUPS      4(AX)(SI*1), Y9
-	VCMPPS       $0x02, Y8, Y4, Y10
-	VMINPS       Y7, Y2, Y7
-	VMINPS       Y8, Y4, Y8
-	VMINPS       Y9, Y5, Y9
-	VCMPPS       $0x0e, Y9, Y8, Y9
-	VCMPPS       $0x0e, Y8, Y7, Y7
-	VPSUBD       Y9, Y7, Y7
-	VPAND        Y10, Y7, Y8
-	VPSUBD       Y8, Y7, Y7
-	VPADDD       Y8, Y0, Y8
-	VMOVDQA      Y7, Y0
-	VCMPPS       $0x0e, Y5, Y4, Y5
-	VCMPPS       $0x0e, Y4, Y2, Y2
-	VPADDD       Y5, Y8, Y8
-	VPSUBD       Y2, Y8, Y8
-	VCMPPS       $0x00, Y3, Y4, Y2
-	VPAND        Y2, Y6, Y2
-	VPADDD       Y2, Y8, Y8
-	VPADDD       (DX), Y8, Y8
-	VPSUBD       Y2, Y6, Y6
-	VMOVDQU      Y6, (DX)
-	ADDQ         SI, DX
-	VEXTRACTI128 $0x01, Y8, X2
-	VPACKSSDW    X2, X8, X2
+	VPADDD       (DX), Y6, Y6
+	VPSUBD       Y2, Y5, Y5
+	VMOVDQU      Y5, (DX)
+	ADDQ         BX, DX
+	VEXTRACTI128 $0x01, Y6, X2
+	VPACKSSDW    X2, X6, X2
 	VPACKSSWB    X2, X2, X2
-	VMOVQ        X2, (BX)
-	ADDQ         DI, BX
-	DECQ         R8
+	VMOVQ        X2, (DI)
+	ADDQ         R8, DI
+	DECQ         SI
 	JNZ          row
 	VZEROUPPER
 	RET
@@ -130,29 +106,28 @@ TEXT ·tilt256(SB), NOSPLIT, $0-40
 	MOVQ         row+8(FP), CX
 	MOVQ         along+16(FP), DX
 	MOVQ         n+32(FP), BX
-	VBROADCASTSS of+24(FP), Y0
+	VBROADCASTSS of+24(FP), Y1
 	XORQ         SI, SI
 
 more:
 	CMPQ    BX, $0x08
 	JL      rest
-	VADDPS  (DX)(SI*4), Y0, Y1
-	VADDPS  (CX)(SI*4), Y1, Y1
-	VMOVUPS Y1, (AX)(SI*4)
+	VADDPS  (DX)(SI*4), Y1, Y0
+	VADDPS  (CX)(SI*4), Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $0x08, SI
 	SUBQ    $0x08, BX
 	JMP     more
 
 rest:
-value:
-	CMPQ   BX, $0x00
-	JE     done
-	VADDSS (DX)(SI*4), X0, X1
-	VADDSS (CX)(SI*4), X1, X1
-	VMOVSS X1, (AX)(SI*4)
+	TESTQ  BX, BX
+	JZ     done
+	VADDSS (DX)(SI*4), X1, X0
+	VADDSS (CX)(SI*4), X0, X0
+	VMOVSS X0, (AX)(SI*4)
 	INCQ   SI
 	DECQ   BX
-	JMP    value
+	JMP    rest
 
 done:
 	VZEROUPPER

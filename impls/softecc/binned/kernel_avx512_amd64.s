@@ -10,141 +10,141 @@ TEXT ·column512(SB), NOSPLIT, $0-64
 	MOVQ        below+0(FP), AX
 	MOVQ        above+8(FP), CX
 	MOVQ        owed+16(FP), DX
-	MOVQ        out+24(FP), BX
-	MOVQ        stride+32(FP), SI
-	MOVQ        apart+40(FP), DI
-	MOVQ        rows+48(FP), R8
+	MOVQ        stride+32(FP), BX
+	MOVQ        rows+48(FP), SI
+	MOVQ        out+24(FP), DI
+	MOVQ        apart+40(FP), R8
+	VPTERNLOGD  $0xff, Z0, Z0, Z0
 	MOVQ        mask+56(FP), R9
 	KMOVQ       R9, K1
-	VPTERNLOGD  $0xff, Z0, Z0, Z0
-	VMOVUPS     -4(AX), Z3
-	VMOVUPS     (AX), Z4
-	VMOVUPS     4(AX), Z5
+	VMOVDQU32   -4(AX), Z3
+	VMOVDQU32   (AX), Z4
+	VMOVDQU32   4(AX), Z5
 	VMINPS      -4(CX), Z3, Z6
 	VMINPS      (CX), Z4, Z7
 	VMINPS      4(CX), Z5, Z8
-	ADDQ        SI, AX
-	ADDQ        SI, CX
-	VMOVUPS     -4(AX), Z9
-	VMOVUPS     (AX), Z10
-	VMOVUPS     4(AX), Z11
+	ADDQ        BX, AX
+	ADDQ        BX, CX
+	VMOVDQU32   -4(AX), Z9
+	VMOVDQU32   (AX), Z10
+	VMOVDQU32   4(AX), Z11
 	VMINPS      -4(CX), Z9, Z12
 	VMINPS      (CX), Z10, Z13
 	VMINPS      4(CX), Z11, Z14
 	VCMPPS      $0x02, Z10, Z4, K2
 	VCMPPS      $0x02, Z13, Z7, K3
-	VMINPS      Z9, Z3, Z1
-	VMINPS      Z10, Z4, Z2
-	VMINPS      Z11, Z5, Z3
-	VCMPPS      $0x0e, Z3, Z2, K4
-	VCMPPS      $0x0e, Z2, Z1, K5
+	VMINPS      Z3, Z9, Z1
+	VMINPS      Z4, Z10, Z2
+	VMINPS      Z5, Z11, Z3
+	VCMPPS      $0x06, Z3, Z2, K4
+	VCMPPS      $0x06, Z2, Z1, K5
+	VPMOVM2D    K5, Z1
+	VPSUBD      Z0, Z1, K4, Z1
+	VMINPS      Z6, Z12, Z2
+	VMINPS      Z7, Z13, Z3
+	VMINPS      Z8, Z14, Z4
+	VCMPPS      $0x06, Z4, Z3, K4
+	VCMPPS      $0x06, Z3, Z2, K5
 	VPMOVM2D    K5, Z2
 	VPSUBD      Z0, Z2, K4, Z2
-	VMINPS      Z12, Z6, Z1
-	VMINPS      Z13, Z7, Z3
-	VMINPS      Z14, Z8, Z4
-	VCMPPS      $0x0e, Z4, Z3, K4
-	VCMPPS      $0x0e, Z3, Z1, K5
-	VPMOVM2D    K5, Z3
-	VPSUBD      Z0, Z3, K4, Z3
-	VMOVDQA32.Z Z2, K2, Z1
-	VPSUBD      Z1, Z2, Z1
-	VMOVDQA32.Z Z3, K3, Z2
-	VPSUBD      Z3, Z2, Z2
-	VMOVAPS     Z9, Z3
-	VMOVAPS     Z10, Z4
-	VMOVAPS     Z11, Z5
-	VMOVAPS     Z12, Z6
-	VMOVAPS     Z13, Z7
-	VMOVAPS     Z14, Z8
+	VMOVDQU32.Z Z1, K2, Z3
+	VPSUBD      Z3, Z1, Z1
+	VMOVDQU32.Z Z2, K3, Z3
+	VPSUBD      Z2, Z3, Z2
+	VMOVDQA64   Z9, Z3
+	VMOVDQA64   Z10, Z4
+	VMOVDQA64   Z11, Z5
+	VMOVDQA64   Z12, Z6
+	VMOVDQA64   Z13, Z7
+	VMOVDQA64   Z14, Z8
 
 row:
-	ADDQ        SI, AX
-	ADDQ        SI, CX
-	VMOVUPS     -4(AX), Z9
-	VMOVUPS     (AX), Z10
-	VMOVUPS     4(AX), Z11
+	ADDQ        BX, AX
+	ADDQ        BX, CX
+	VMOVDQU32   -4(AX), Z9
+	VMOVDQU32   (AX), Z10
+	VMOVDQU32   4(AX), Z11
 	VMINPS      -4(CX), Z9, Z12
 	VMINPS      (CX), Z10, Z13
 	VMINPS      4(CX), Z11, Z14
 	VCMPPS      $0x02, Z10, Z4, K2
 	VCMPPS      $0x02, Z13, Z7, K3
-	VMINPS      Z9, Z3, Z15
-	VMINPS      Z10, Z4, Z16
-	VMINPS      Z11, Z5, Z17
-	VCMPPS      $0x0e, Z17, Z16, K4
-	VCMPPS      $0x0e, Z16, Z15, K5
+	VMINPS      Z3, Z9, Z15
+	VMINPS      Z4, Z10, Z16
+	VMINPS      Z5, Z11, Z17
+	VCMPPS      $0x06, Z17, Z16, K4
+	VCMPPS      $0x06, Z16, Z15, K5
 	VPMOVM2D    K5, Z15
 	VPSUBD      Z0, Z15, K4, Z15
-	VMINPS      Z12, Z6, Z16
-	VMINPS      Z13, Z7, Z17
-	VMINPS      Z14, Z8, Z18
-	VCMPPS      $0x0e, Z18, Z17, K4
-	VCMPPS      $0x0e, Z17, Z16, K5
+	VMINPS      Z6, Z12, Z16
+	VMINPS      Z7, Z13, Z17
+	VMINPS      Z8, Z14, Z18
+	VCMPPS      $0x06, Z18, Z17, K4
+	VCMPPS      $0x06, Z17, Z16, K5
 	VPMOVM2D    K5, Z16
 	VPSUBD      Z0, Z16, K4, Z16
-	VMOVDQA32.Z Z16, K3, Z17
-	VPSUBD      Z17, Z2, Z18
-	VPSUBD      Z16, Z17, Z2
-	VCMPPS      $0x0e, Z8, Z7, K3
-	VCMPPS      $0x0e, Z7, Z6, K4
-	VPSUBD      Z0, Z18, K3, Z18
-	VPADDD      Z0, Z18, K4, Z18
-	VMOVDQA32.Z Z15, K2, Z8
+	VMOVDQU32.Z Z16, K3, Z18
+	VPSUBD      Z18, Z2, Z17
+	VPSUBD      Z16, Z18, Z2
+	VCMPPS      $0x06, Z8, Z7, K3
+	VCMPPS      $0x06, Z7, Z6, K4
+	VPSUBD      Z0, Z17, K3, Z17
+	VPADDD      Z0, Z17, K4, Z17
+	VMOVDQU32.Z Z15, K2, Z8
 	VPADDD      Z8, Z1, Z6
 	VPSUBD      Z8, Z15, Z1
-	VCMPPS      $0x0e, Z5, Z4, K2
-	VCMPPS      $0x0e, Z4, Z3, K3
+	VCMPPS      $0x06, Z5, Z4, K2
+	VCMPPS      $0x06, Z4, Z3, K3
 	VPADDD      Z0, Z6, K2, Z6
 	VPSUBD      Z0, Z6, K3, Z6
 	VCMPPS      $0x00, Z7, Z4, K2
-	VMOVDQA32.Z Z18, K2, Z3
+	VMOVDQU32.Z Z17, K2, Z3
 	VPADDD      Z3, Z6, Z6
 	VPADDD      (DX), Z6, Z6
-	VPSUBD      Z3, Z18, Z18
-	VMOVDQU32   Z18, (DX)
-	ADDQ        SI, DX
-	VPMOVDB     Z6, K1, (BX)
-	ADDQ        DI, BX
-	VMOVAPS     Z9, Z3
-	VMOVAPS     Z10, Z4
-	VMOVAPS     Z11, Z5
-	VMOVAPS     Z12, Z6
-	VMOVAPS     Z13, Z7
-	VMOVAPS     Z14, Z8
-	DECQ        R8
+	VPSUBD      Z3, Z17, Z17
+	VMOVDQU32   Z17, (DX)
+	ADDQ        BX, DX
+	VPMOVDB     Z6, K1, (DI)
+	ADDQ        R8, DI
+	VMOVDQA64   Z9, Z3
+	VMOVDQA64   Z10, Z4
+	VMOVDQA64   Z11, Z5
+	VMOVDQA64   Z12, Z6
+	VMOVDQA64   Z13, Z7
+	VMOVDQA64   Z14, Z8
+	DECQ        SI
 	JNZ         row
 	VZEROUPPER
 	RET
 
 // func tilt512(dst *float32, row *float32, along *float32, of float32, n int)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·tilt512(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), AX
 	MOVQ         row+8(FP), CX
 	MOVQ         along+16(FP), DX
 	MOVQ         n+32(FP), BX
-	VBROADCASTSS of+24(FP), Z0
+	VBROADCASTSS of+24(FP), Z1
 	XORQ         SI, SI
 
 more:
 	CMPQ    BX, $0x10
 	JL      rest
-	VADDPS  (DX)(SI*4), Z0, Z1
-	VADDPS  (CX)(SI*4), Z1, Z1
-	VMOVUPS Z1, (AX)(SI*4)
+	VADDPS  (DX)(SI*4), Z1, Z0
+	VADDPS  (CX)(SI*4), Z0, Z0
+	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $0x10, SI
 	SUBQ    $0x10, BX
 	JMP     more
 
 rest:
 	MOVQ      $-1, DI
-	BZHIQ     BX, DI, BX
-	KMOVW     BX, K1
-	VMOVUPS.Z (DX)(SI*4), K1, Z1
-	VADDPS    Z0, Z1, Z1
-	VMOVUPS.Z (CX)(SI*4), K1, Z0
-	VADDPS    Z0, Z1, Z1
-	VMOVUPS   Z1, K1, (AX)(SI*4)
+	BZHIQ     BX, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPS.Z (DX)(SI*4), K1, Z0
+	VADDPS    Z1, Z0, Z0
+	VMOVUPS.Z (CX)(SI*4), K1, Z1
+	VADDPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)(SI*4)
 	VZEROUPPER
 	RET

@@ -1,3 +1,4 @@
+// Package betticurves writes the vector instructions of Betti curves by duality.
 package betticurves
 
 import (
@@ -7,6 +8,21 @@ import (
 
 	. "eccbench/internal/asm/ops"
 )
+
+// Write writes all functions of an instruction set.
+func Write(i ISA) {
+	switch i.Name {
+	case "avx512":
+		for _, bytes := range []int{1, 2, 4} {
+			compare512(bytes)
+		}
+		links()
+		set()
+		around()
+	case "avx2":
+		compare256()
+	}
+}
 
 // compare writes notAbove for all places before a voxel, for keys of size bytes. The function word
 // compares 64 voxels. Its argument place returns the neighbours at place k from byte i on, and the

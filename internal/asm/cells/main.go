@@ -8,8 +8,8 @@ import (
 )
 
 // Write writes all functions of an instruction set.
-func Write(isa string) {
-	switch isa {
+func Write(i ISA) {
+	switch i.Name {
 	case "avx512":
 		fill512()
 		cells512()

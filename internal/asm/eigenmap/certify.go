@@ -10,7 +10,7 @@ import (
 
 // Certify writes the functions for the definition's graph of patches: weights, and products with
 // them.
-func Certify(string) {
+func Certify(ISA) {
 	weigh()
 	flowOfRuns()
 	product()

@@ -13,7 +13,7 @@ const (
 )
 
 // Inertia writes the products of the dense part of LDLᵀ.
-func Inertia(string) {
+func Inertia(ISA) {
 	Func("less256", "func(c *float64, ldc int, a *float64, lda int, b *float64, ldb int, fours int)",
 		"takes from 4 × 3 numbers of c the products of four rows of a and three rows of b, of four times",
 		"fours numbers each. Rows are ldc, lda and ldb bytes apart.")

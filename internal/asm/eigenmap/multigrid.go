@@ -8,7 +8,7 @@ import (
 )
 
 // Multigrid writes products and sums of vectors stored side by side, and smoothing.
-func Multigrid(string) {
+func Multigrid(ISA) {
 	gram("gramOfMass256", true)
 	gram("gram256", false)
 	accumulate()

@@ -7,7 +7,7 @@ import (
 )
 
 // Windowed writes distances of patches, and products with their weights.
-func Windowed(string) {
+func Windowed(ISA) {
 	unlike()
 	both()
 }

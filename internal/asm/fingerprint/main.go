@@ -109,9 +109,9 @@ func like(v VecVirtual) VecVirtual {
 }
 
 // Write writes all functions of an instruction set.
-func Write(name string) {
+func Write(target ISA) {
 	all := map[string]isa{"avx512": avx512(), "avx2": avx2()}
-	i := all[name]
+	i := all[target.Name]
 	i.volume()
 	i.area()
 	i.integers("bytes", 1, VPMOVZXBD)

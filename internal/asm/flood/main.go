@@ -8,7 +8,7 @@ import (
 )
 
 // Write writes all functions of an instruction set.
-func Write(isa string) {
+func Write(i ISA) {
 	flood("floodFacesAVX512", false)
 	flood("floodCornersAVX512", true)
 	alone("aloneFacesAVX512", false)

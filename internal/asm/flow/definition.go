@@ -7,7 +7,7 @@ import (
 )
 
 // Define writes all functions of an instruction set.
-func Define(isa string) {
+func Define(set ISA) {
 	define("define2D", []string{"north", "south"}, 4)
 	define("define3D", []string{"north", "south", "below", "above"}, 6)
 }

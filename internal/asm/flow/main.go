@@ -13,8 +13,8 @@ import (
 const lane = 4
 
 // Write writes all functions of an instruction set.
-func Write(isa string) {
-	switch isa {
+func Write(i ISA) {
+	switch i.Name {
 	case "avx512":
 		step("plane512", 16, ZMM, false)
 		step("volume512", 16, ZMM, true)

@@ -64,9 +64,9 @@ func (i isa) blocks() int { return i.bytes / 8 }
 func (i isa) unit() int   { return i.groups * i.blocks() * 4 }
 
 // Write writes all functions of an instruction set.
-func Write(name string) {
+func Write(target ISA) {
 	all := map[string]isa{"avx512": avx512(), "avx2": avx2()}
-	i := all[name]
+	i := all[target.Name]
 	i.noiseBytes()
 	i.noisePairs()
 	i.noiseFloats(false)
