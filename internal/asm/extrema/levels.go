@@ -239,14 +239,14 @@ func (l ladder) between(x, level VecVirtual) Register {
 	l.value(level, value)
 	upper := l.Compare(LT, x, value) // whether the other level is the upper one
 	VPADDD(ones, level, other)
-	l.Raise(upper, ones, other)
-	l.Raise(upper, ones, other)
+	l.Raise(upper, other)
+	l.Raise(upper, other)
 	l.value(other, value)
 	on, lowest := l.Compare(LT, x, value), l.Equal(zero, level)
 	xor(upper, on, on)
 	andNot(lowest, upper, lowest)
 	or(lowest, on, on)
-	l.Raise(upper, ones, level)
+	l.Raise(upper, level)
 	return on
 }
 

@@ -12,7 +12,7 @@ type sums []VecVirtual
 func (i isa) sums(n int) sums {
 	s := make(sums, n)
 	for k := range s {
-		s[k] = i.wide()
+		s[k] = i.Wide()
 		VPXOR(s[k].AsY(), s[k].AsY(), s[k].AsY()) // clears the rest of the register too
 	}
 	return s
@@ -23,11 +23,11 @@ func (i isa) total(s sums) {
 	for _, more := range s[1:] {
 		VPADDQ(more, s[0], s[0])
 	}
-	at, sum := AllocLocal(i.bytes), GP64()
+	at, sum := AllocLocal(i.Bytes), GP64()
 	VMOVUPD(s[0], at)
 	VZEROUPPER()
 	MOVQ(at, sum)
-	for lane := 8; lane < i.bytes; lane += 8 {
+	for lane := 8; lane < i.Bytes; lane += 8 {
 		ADDQ(at.Offset(lane), sum)
 	}
 	Store(sum, ReturnIndex(0))
@@ -36,14 +36,14 @@ func (i isa) total(s sums) {
 
 // add adds a − b to a sum.
 func (s sums) add(i isa, k int, a, b VecVirtual) {
-	d := i.wide()
+	d := i.Wide()
 	VPSUBQ(b, a, d)
 	VPADDQ(d, s[k], s[k])
 }
 
 // least is the minimum of weights. As float64 they are positive normal numbers.
 func (i isa) least(a, b VecVirtual) VecVirtual {
-	m := i.wide()
+	m := i.Wide()
 	VMINPD(a, b, m)
 	return m
 }
@@ -59,7 +59,7 @@ func (i isa) columns(planes []Register, registers int, row func(to []VecVirtual)
 	}
 	var even, odd []VecVirtual
 	for range registers {
-		even, odd = append(even, i.wide()), append(odd, i.wide())
+		even, odd = append(even, i.Wide()), append(odd, i.Wide())
 	}
 	left := GP64()
 	next := func(before, after []VecVirtual) {
@@ -83,20 +83,20 @@ func (i isa) columns(planes []Register, registers int, row func(to []VecVirtual)
 	JNZ(LabelRef("row"))
 	Label("bottom")
 	for _, s := range starts {
-		ADDQ(U8(i.bytes), s)
+		ADDQ(U8(i.Bytes), s)
 	}
-	SUBQ(U8(i.bytes/8), columns)
+	SUBQ(U8(i.Bytes/8), columns)
 	JNZ(LabelRef("column"))
 }
 
 func (i isa) volume() {
-	name := "volume" + i.name
+	name := "volume" + i.Name
 	Func(name, "func(below, above *uint64, stride, rows, columns int) uint64",
 		"adds up the eight cells of each position of a plane, with rows stride bytes apart.")
 	below, above := Arg("below"), Arg("above")
 	s := i.sums(4)
 	i.columns([]Register{below, above}, 4, func(to []VecVirtual) {
-		v, x, z, xz, next := to[0], to[1], to[2], to[3], i.wide()
+		v, x, z, xz, next := to[0], to[1], to[2], to[3], i.Wide()
 		VMOVUPD(Mem{Base: below}, v)
 		VMOVUPD(Mem{Base: below, Disp: 8}, next)
 		VMINPD(next, v, x)
@@ -115,7 +115,7 @@ func (i isa) volume() {
 }
 
 func (i isa) area() {
-	name := "area" + i.name
+	name := "area" + i.Name
 	Func(name, "func(plane *uint64, stride, rows, columns int) uint64",
 		"adds up the four cells of each position of a 2D image, with rows stride bytes apart.")
 	plane := Arg("plane")

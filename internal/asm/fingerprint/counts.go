@@ -324,25 +324,18 @@ func (c counting) writeByAVX2(n VecVirtual, shuffles Register) {
 // together returns a table of shuffles that move the elements of an eight-bit mask together. Words
 // are shuffled by bytes, double words by their numbers. The other elements are arbitrary.
 func together(name string, bytes int) Mem {
-	table := GLOBL(name, RODATA|NOPTR)
-	at := 0
+	var table []int
 	for mask := range 256 {
-		shuffle, n := make([]uint64, bytes), 0
-		for index := range 8 {
-			if mask>>index&1 == 0 {
-				continue
-			}
-			for i := range bytes {
-				shuffle[n/8] |= uint64(bytes*index+i) << (8 * (n % 8))
+		shuffle, n := make([]int, bytes), 0
+		for at := range 8 * bytes {
+			if mask>>(at/bytes)&1 == 1 {
+				shuffle[n/8] |= at << (8 * (n % 8))
 				n++
 			}
 		}
-		for _, word := range shuffle {
-			DATA(at, U64(word))
-			at += 8
-		}
+		table = append(table, shuffle...)
 	}
-	return table
+	return Table(name, table...)
 }
 
 // sumsByAVX2 adds up the weights of voxels, each times its count, one by one.
@@ -581,11 +574,11 @@ func sumsByDigits() {
 
 // times generates the sum of counts × (weight − outside weight).
 func (i isa) times() {
-	name := "times" + i.name
+	name := "times" + i.Name
 	Func(name, "func(weights *uint64, counts *int32, n int, outside uint64) uint64",
 		"adds up n times 8 weights, each less that of what is outside, times its count.")
 	weights, counts, n, outside := Arg("weights"), Arg("counts"), Arg("n"), Arg("outside")
-	if i.bytes == 64 {
+	if i.Bytes == 64 {
 		sums, all, w, times := ZMM(), ZMM(), ZMM(), ZMM()
 		VPXORQ(sums, sums, sums)
 		VPBROADCASTQ(outside, all)

@@ -10,23 +10,14 @@ import (
 
 // turned copies rows with some bits turned.
 func (i isa) turned(l lane) {
-	name := "turned" + l.name + i.name
-	group := i.bytes / l.bytes
+	name := "turned" + l.name + i.Name
+	group := i.Bytes / l.bytes
 	Func(name, "func(dst, src *byte, n, rows, stride, apart int, flip uint64) int",
 		fmt.Sprintf("copies rows of n lanes, %d at least, with the bits of flip turned in every eight bytes, each with a vector of the last one behind it, and returns how many rows.", group))
-	flip := i.wide()
-	x := XMM()
-	VMOVQ(Arg("flip"), x)
-	VPBROADCASTQ(x, flip)
-	v := i.wide()
+	flip, v := i.Broadcast("flip", 8), i.Wide()
 	i.inRows(group, l.bytes, l.bytes, func(from, to Mem) VecVirtual {
-		if i.bytes == 64 {
-			VPXORQ(from, flip, v)
-			VMOVDQU64(v, to)
-		} else {
-			VPXOR(from, flip, v)
-			VMOVDQU(v, to)
-		}
+		i.Xor(from, flip, v)
+		VMOVUPS(v, to)
 		return v
 	})
 }
@@ -34,29 +25,18 @@ func (i isa) turned(l lane) {
 // keys converts rows of float32 to integers of the same order: the bits of negative values except
 // the sign are inverted. It is its own inverse.
 func (i isa) keys() {
-	name := "keys" + i.name
-	group := i.bytes / 4
+	name := "keys" + i.Name
+	group := i.Bytes / 4
 	Func(name, "func(dst, src *byte, n, rows, stride, apart int, before, after uint64) int",
 		fmt.Sprintf("turns rows of n float32 values, %d at least, into numbers in their order, each row with a vector of the last one behind it, and returns how many rows.", group),
 		"The bits of before are turned in values, and those of after in numbers.")
-	var all [2]VecVirtual
-	for at, of := range []string{"before", "after"} {
-		x := XMM()
-		all[at] = i.wide()
-		VMOVQ(Arg(of), x)
-		VPBROADCASTD(x, all[at])
-	}
-	v, turned := i.wide(), i.wide()
-	xor := func(a, b, to Op) { VPXOR(a, b, to) }
-	if i.bytes == 64 {
-		xor = func(a, b, to Op) { VPXORD(a, b, to) }
-	}
+	before, after, v, turned := i.Broadcast("before", 4), i.Broadcast("after", 4), i.Wide(), i.Wide()
 	i.inRows(group, 4, 4, func(from, to Mem) VecVirtual {
-		xor(from, all[0], v)
+		i.Xor(from, before, v)
 		VPSRAD(U8(31), v, turned)
 		VPSRLD(U8(1), turned, turned)
-		xor(turned, v, v)
-		xor(all[1], v, v)
+		i.Xor(turned, v, v)
+		i.Xor(after, v, v)
 		VMOVUPS(v, to)
 		return v
 	})
@@ -81,7 +61,7 @@ func (i isa) inRows(group, size, becomes int, take func(from, to Mem) VecVirtual
 	CMOVQGT(n, at)
 	JMP(LabelRef("group"))
 	Label("next")
-	behind := i.wide() // of the vector's last value: reading it from memory just written would stall
+	behind := i.Wide() // of the vector's last value: reading it from memory just written would stall
 	x := XMM()
 	switch last.Size() {
 	case 64:
@@ -115,21 +95,21 @@ func (i isa) inRows(group, size, becomes int, take func(from, to Mem) VecVirtual
 // levelsOfFloats converts rows of float32 values on an affine ladder to levels, with arithmetic in
 // float32 or in float64 as in floats. With AVX-512 the float32 arithmetic is fused.
 func (i isa) levelsOfFloats(double bool) {
-	name, parameters, fused := "levelssingle", "lo, inverse, step float32", i.bytes == 64 && !double
+	name, parameters, fused := "levelssingle", "lo, inverse, step float32", i.Bytes == 64 && !double
 	if double {
 		name, parameters = "levelsdouble", "lo, inverse, step float64"
 	}
 	if fused {
 		parameters = "lo, inverse, step, offset float32"
 	}
-	name += i.name
+	name += i.Name
 	l := ladder{isa: i, double: double}
 	Func(name, "func(dst, src *byte, n, rows, stride, apart int, "+parameters+", last, flip uint64) int",
 		fmt.Sprintf("turns rows of n float32 values on an affine ladder, %d at least, into levels of 16 bits, of which the bits of flip are turned, each row with a vector of the last one behind it, and returns how many", 2*l.lanes()),
 		"rows, up to one with a value that is above the ladder; where a bit of last above its 32 lowest is set, to one with a value that is no level's own.")
 	l.load()
 	if fused {
-		l.offset = l.all("offset")
+		l.offset = l.BroadcastFloat("offset", double)
 	}
 	flip, x := l.values(), XMM()
 	VMOVQ(Arg("flip"), x)
@@ -138,19 +118,15 @@ func (i isa) levelsOfFloats(double bool) {
 	var order VecVirtual
 	if level[0].Size() == 64 {
 		order = ZMM()
-		inOrder := GLOBL("inorder"+name, RODATA|NOPTR)
-		for lane, quarter := range []uint64{0, 2, 4, 6, 1, 3, 5, 7} {
-			DATA(8*lane, U64(quarter))
-		}
-		VMOVDQU64(inOrder, order)
+		VMOVDQU64(Table("inorder"+name, 0, 2, 4, 6, 1, 3, 5, 7), order)
 	}
-	packed := like(level[0])
+	packed := Like(level[0])
 	i.inRows(2*l.lanes(), 4, 2, func(from, to Mem) VecVirtual {
 		var other [2]Register
 		for half := range 2 {
 			VMOVUPS(from.Offset(4*l.lanes()*half), values[half])
 			VPMINUD(l.last, l.nearest(values[half]), level[half]) // values off the ladder have another value
-			other[half] = i.which(unequal, l.value(level[half]), values[half])
+			other[half] = i.compared(NE, l.value(level[half]), values[half])
 		}
 		ORL(other[1], other[0])
 		JNZ(LabelRef("between"))

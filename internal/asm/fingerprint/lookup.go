@@ -38,22 +38,22 @@ func (s scan) groups(group, size int, take func()) {
 
 // weights looks up half a vector of indices, the part of a group with a number.
 func (i isa) weights(s scan, index Register, part int) {
-	w := i.wide()
+	w := i.Wide()
 	i.gather(s.table, index, w)
-	VMOVUPD(w, Mem{Base: s.dst, Index: s.done, Scale: 8, Disp: part * i.bytes})
+	VMOVUPD(w, Mem{Base: s.dst, Index: s.done, Scale: 8, Disp: part * i.Bytes})
 }
 
 // integers generates the look-up of the weights of values of size bytes, by their bit patterns.
 func (i isa) integers(what string, size int, widen func(...Op)) {
-	name := what + i.name
+	name := what + i.Name
 	Func(name, "func(dst, table *uint64, src *byte, n, ahead int) int",
 		fmt.Sprintf("looks up the weights of values of %d bits, and returns of how many of n.", 8*size))
 	const parts = 2
-	lanes := i.bytes / 8
+	lanes := i.Bytes / 8
 	s := scanned()
 	s.groups(parts*lanes, size, func() {
 		for part := range parts {
-			index := i.half()
+			index := i.Half()
 			widen(Mem{Base: s.src, Index: s.done, Scale: uint8(size), Disp: part * lanes * size}, index)
 			i.weights(s, index, part)
 		}
@@ -73,23 +73,23 @@ type ladder struct {
 // values is a register for the float32 values, or their levels, that are done at a time.
 func (l ladder) values() VecVirtual {
 	if l.double {
-		return l.half()
+		return l.Half()
 	}
-	return l.wide()
+	return l.Wide()
 }
 
 // nearest is the nearest level of each value, not kept within the ladder.
 func (l ladder) nearest(x VecVirtual) VecVirtual {
 	level := l.values()
 	if l.double {
-		d := l.wide()
+		d := l.Wide()
 		VCVTPS2PD(x, d)
 		VSUBPD(l.lo, d, d)
 		VMULPD(l.inverse, d, d)
-		l.toInt(d, level)
+		l.ToInts(d, level)
 		return level
 	}
-	f := l.wide()
+	f := l.Wide()
 	if l.offset != nil {
 		VMOVAPS(l.offset, f)
 		VFMADD231PS(l.inverse, x, f)
@@ -105,11 +105,11 @@ func (l ladder) nearest(x VecVirtual) VecVirtual {
 func (l ladder) value(level VecVirtual) VecVirtual {
 	v := l.values()
 	if l.double {
-		d := l.wide()
+		d := l.Wide()
 		VCVTDQ2PD(level, d)
 		VMULPD(l.step, d, d)
 		VADDPD(l.lo, d, d)
-		l.toFloat(d, v)
+		l.ToFloats(d, v)
 		return v
 	}
 	VCVTDQ2PS(level, v)
@@ -122,36 +122,22 @@ func (l ladder) value(level VecVirtual) VecVirtual {
 	return v
 }
 
-// all is a parameter in all lanes.
-func (l ladder) all(name string) VecVirtual {
-	v := l.wide()
-	p := Address(name)
-	if l.double {
-		VBROADCASTSD(p, v)
-	} else {
-		VBROADCASTSS(p, v)
-	}
-	return v
-}
-
 // load loads the parameters of a function.
 func (l *ladder) load() {
-	l.lo, l.inverse, l.step = l.all("lo"), l.all("inverse"), l.all("step")
+	l.lo, l.inverse = l.BroadcastFloat("lo", l.double), l.BroadcastFloat("inverse", l.double)
+	l.step = l.BroadcastFloat("step", l.double)
 	l.last = l.values()
 	x := XMM()
 	VMOVQ(Arg("last"), x)
 	VPBROADCASTD(x, l.last)
 }
 
-// predicates of VCMPPS
-const equal, less, lessOrEqual, unequal = 0, 1, 2, 4
-
 // lanes returns the number of values of one step.
 func (l ladder) lanes() int {
 	if l.double {
-		return l.bytes / 8
+		return l.Bytes / 8
 	}
-	return l.bytes / 4
+	return l.Bytes / 4
 }
 
 // between writes the levels of values that may lie between levels, each checked by the definition.
@@ -161,22 +147,22 @@ func (l ladder) between(values, level VecVirtual, none string) {
 		CMPL(bits, U32(1<<l.lanes()-1))
 		JNE(LabelRef(none))
 	}
-	zero := like(level)
+	zero := Like(level)
 	VPXOR(zero.AsX(), zero.AsX(), zero.AsX())
 	VMOVUPS(l.nearest(values), level)
 	VPMAXSD(zero, level, level)
 	VPMINSD(l.last, level, level)
-	l.raise(less, values, l.value(level), level)
-	within := like(level)
+	l.Raise(l.Compare(LT, values, l.value(level)), level)
+	within := Like(level)
 	VPMINSD(l.last, level, within)
-	unlessAll(l.same(within, level))
-	unlessAll(l.which(lessOrEqual, l.value(level), values)) // values ≤ the level's
-	before, ones := like(level), like(level)
+	unlessAll(l.Bits(l.Equal(within, level)))
+	unlessAll(l.compared(LE, l.value(level), values)) // values ≤ the level's
+	before, ones := Like(level), Like(level)
 	VPCMPEQD(ones.AsX(), ones.AsX(), ones.AsX())
 	VPBROADCASTD(ones.AsX(), ones)
 	VPADDD(ones, level, before)
-	bits := l.which(less, values, l.value(before)) // the level before is less than the values
-	ORL(l.same(zero, level), bits)
+	bits := l.compared(LT, values, l.value(before)) // the level before is less than the values
+	ORL(l.Bits(l.Equal(zero, level)), bits)
 	unlessAll(bits)
 }
 
@@ -189,7 +175,7 @@ func (i isa) floats(double bool) {
 	if double {
 		kind, float = "double", "float64"
 	}
-	name := kind + i.name
+	name := kind + i.Name
 	Func(name, "func(dst, table *uint64, src *byte, n, ahead int, lo, inverse, step "+float+", last uint64) int",
 		"looks up the weights of float32 values on an affine ladder, and returns of how many of n; where a bit of last above its 32 lowest is set, of those before a group in which one is no level's own.")
 	l := ladder{isa: i, double: double}
@@ -200,7 +186,7 @@ func (i isa) floats(double bool) {
 		VMOVUPS(Mem{Base: s.src, Index: s.done, Scale: 4}, values)
 		nearest := l.nearest(values)
 		VPMINUD(l.last, nearest, level) // values off the ladder have another value
-		bits := i.which(equal, l.value(level), values)
+		bits := i.compared(EQ, l.value(level), values)
 		CMPL(bits, U32(1<<l.lanes()-1))
 		JNE(LabelRef("between"))
 		Label("found")
@@ -208,9 +194,9 @@ func (i isa) floats(double bool) {
 			i.weights(s, level, 0)
 			return
 		}
-		i.weights(s, i.lower(level), 0)
-		upper := i.half()
-		i.upper(level, upper)
+		i.weights(s, i.Lower(level), 0)
+		upper := i.Half()
+		i.Upper(level, upper)
 		i.weights(s, upper, 1)
 	})
 

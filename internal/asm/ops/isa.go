@@ -129,8 +129,8 @@ const (
 	GT = U8(6)
 )
 
-// like returns a register of the same size.
-func like(v VecVirtual) VecVirtual {
+// Like returns a register of the same size.
+func Like(v VecVirtual) VecVirtual {
 	return map[uint]func() VecVirtual{16: XMM, 32: YMM, 64: ZMM}[v.Size()]()
 }
 
@@ -139,7 +139,7 @@ func (i ISA) Mask(v VecVirtual) Register {
 	if i.Bytes == 64 {
 		return K()
 	}
-	return like(v)
+	return Like(v)
 }
 
 // Compare compares vectors of float32.
@@ -167,13 +167,15 @@ func (i ISA) Bits(mask Register) GPVirtual {
 	return b
 }
 
-// Raise adds 1 to the lanes of a comparison. Ones is a vector of ones.
-func (i ISA) Raise(mask Register, ones, v VecVirtual) {
-	if i.Bytes == 64 {
-		VPSUBD(ones, v, mask, v)
-	} else {
+// Raise adds 1 to the lanes of a comparison.
+func (i ISA) Raise(mask Register, v VecVirtual) {
+	if i.Bytes == 32 {
 		VPSUBD(mask, v, v)
+		return
 	}
+	ones := Like(v)
+	VPTERNLOGD(U8(0xff), ones, ones, ones)
+	VPSUBD(ones, v, mask, v)
 }
 
 // FirstLanes returns a mask of the first n lanes, of fewer than 64.

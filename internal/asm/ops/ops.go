@@ -73,3 +73,44 @@ func IfZero(n Register, label string) {
 	build.TESTQ(n, n)
 	build.JZ(LabelRef(label))
 }
+
+var tables = map[string]Mem{}
+
+// Table returns a table of constants, which the functions of a file share by its name.
+func Table[T uint8 | uint32 | int | float64](name string, values ...T) Mem {
+	if m, ok := tables[name]; ok {
+		return m
+	}
+	m := build.GLOBL(name, attr.RODATA|attr.NOPTR)
+	for k, v := range values {
+		switch v := any(v).(type) {
+		case uint8:
+			build.DATA(k, U8(v))
+		case uint32:
+			build.DATA(4*k, U32(v))
+		case int:
+			build.DATA(8*k, U64(uint64(v)))
+		case float64:
+			build.DATA(8*k, F64(v))
+		}
+	}
+	tables[name] = m
+	return m
+}
+
+// New returns a new register with the result of an instruction.
+func New[R Register](register func() R, instruction any, operands ...Op) R {
+	r := register()
+	operands = append(operands, r)
+	switch do := instruction.(type) {
+	case func(Op, Op):
+		do(operands[0], operands[1])
+	case func(Op, Op, Op):
+		do(operands[0], operands[1], operands[2])
+	case func(Op, Op, Op, Op):
+		do(operands[0], operands[1], operands[2], operands[3])
+	case func(...Op):
+		do(operands...)
+	}
+	return r
+}

@@ -2,6 +2,7 @@ package vectors
 
 import (
 	"fmt"
+	"slices"
 
 	. "github.com/mmcloughlin/avo/build"
 
@@ -70,38 +71,12 @@ func (i isa) begin(order []int, orderName string) loop {
 	first := Load(Param("first"), GP32())
 	l.first = AllocLocal(8)
 	MOVL(first, l.first)
-	m0, m1 := i.wide(), i.wide()
-	VPBROADCASTQ(constant(i, "multiplier0", 0xD2511F53), m0)
-	VPBROADCASTQ(constant(i, "multiplier1", 0xCD9E8D57), m1)
+	m0, m1 := i.Wide(), i.Wide()
+	VPBROADCASTQ(Table("multiplier0"+i.Name, 0xD2511F53), m0)
+	VPBROADCASTQ(Table("multiplier1"+i.Name, 0xCD9E8D57), m1)
 	l.m0, l.m1 = m0, m1
-	l.offsets = offsets(i, order, orderName)
+	l.offsets = Table(orderName+i.Name, order...)
 	return l
-}
-
-var constants = map[string]Mem{}
-
-// constant returns a 64-bit word in memory, shared by all functions.
-func constant(i isa, name string, w uint64) Mem {
-	name += i.name
-	if m, ok := constants[name]; ok {
-		return m
-	}
-	m := ConstData(name, U64(w))
-	constants[name] = m
-	return m
-}
-
-func offsets(i isa, order []int, name string) Mem {
-	name += i.name
-	if m, ok := constants[name]; ok {
-		return m
-	}
-	m := GLOBL(name, RODATA|NOPTR)
-	for k, o := range order {
-		DATA(8*k, U64(uint64(o)))
-	}
-	constants[name] = m
-	return m
 }
 
 // each iterates over the turns: body gets the words of a turn's blocks and adds to l.dst.
@@ -120,28 +95,28 @@ func (l loop) key(n int, to VecVirtual) { VPBROADCASTD(Mem{Base: l.keys, Disp: 4
 // philox computes the ten rounds for all groups in parallel, to hide the latency of multiplication.
 // The schedule has the part of the first three rounds that all blocks of a row share.
 func (l loop) philox() []quad {
-	key, key2, hi := l.wide(), l.wide(), l.wide()
+	key, key2, hi := l.Wide(), l.Wide(), l.Wide()
 	q := make([]quad, l.groups)
 	VPBROADCASTD(l.first, key2)
 	l.key(0, key)
 	for g := range q {
 		// Round 1: word 2 is the upper half of the product, word 3 the lower one.
-		c2, c3 := l.wide(), l.wide()
-		VPADDD(l.offsets.Offset(g*l.bytes), key2, c3)
+		c2, c3 := l.Wide(), l.Wide()
+		VPADDD(l.offsets.Offset(g*l.Bytes), key2, c3)
 		VPMULUDQ(l.m0, c3, c3)
 		VPSRLQ(U8(32), c3, c2)
-		l.xor(key, c2, c2)
+		l.Xor(key, c2, c2)
 		q[g][2], q[g][3] = c2, c3
 	}
 	l.key(1, key)
 	l.key(2, key2)
 	for g := range q {
 		// Round 2: words 0 and 1, and word 2 from word 3.
-		c0, c1 := l.wide(), q[g][2]
+		c0, c1 := l.Wide(), q[g][2]
 		VPMULUDQ(l.m1, c1, c1)
 		VPSRLQ(U8(32), c1, c0)
-		l.xor(key, c0, c0)
-		l.xor(key2, q[g][3], q[g][3])
+		l.Xor(key, c0, c0)
+		l.Xor(key2, q[g][3], q[g][3])
 		q[g] = quad{c0, c1, q[g][3], nil}
 	}
 	l.key(4, key)
@@ -149,13 +124,13 @@ func (l loop) philox() []quad {
 	for g := range q {
 		// Round 3.
 		a, b, old := q[g][0], q[g][2], q[g][1]
-		c2 := l.wide()
+		c2 := l.Wide()
 		VPMULUDQ(l.m1, b, b)
 		VPMULUDQ(l.m0, a, a)
 		l.high(b, hi, 0)
 		l.xor3(key, hi, old)
 		l.high(a, c2, 1)
-		l.xor(key2, c2, c2)
+		l.Xor(key2, c2, c2)
 		q[g] = quad{old, b, c2, a}
 	}
 	for round := range 7 {
@@ -178,7 +153,7 @@ func (l loop) philox() []quad {
 // high moves the upper halves of products down. It alternates between a shift and a shuffle,
 // because these use different execution ports.
 func (l loop) high(product, to VecVirtual, turn int) {
-	if l.bytes == 64 && turn%2 == 1 {
+	if l.Bytes == 64 && turn%2 == 1 {
 		VPSHUFD(U8(0xf5), product, to)
 		return
 	}
@@ -194,7 +169,7 @@ func (l loop) store(v VecVirtual, disp int) { VMOVUPS(v, Mem{Base: l.dst, Disp: 
 // dwords returns a vector's blocks as two vectors in voxel order, if the lanes are in transposed
 // order. For every two blocks, low has word 0 of both and then word 1, and high has words 2 and 3.
 func (l loop) dwords(low, high VecVirtual) (first, second VecVirtual) {
-	first = l.wide()
+	first = l.Wide()
 	VSHUFPS(U8(even), high, low, first)
 	VSHUFPS(U8(odd), high, low, high)
 	return first, high
@@ -210,48 +185,28 @@ func (l loop) level(levels Op, q quad) (low, high VecVirtual) {
 	return q[0], q[2]
 }
 
-// all returns a 32 or 64-bit parameter in all lanes.
-func (i isa) all(name string, broadcast func(...Op), v VecVirtual) VecVirtual {
-	p := Address(name)
-	broadcast(p, v)
-	return v
-}
-
-// go vet knows the operand sizes of these by name, but not those of VPBROADCASTD and VPBROADCASTQ.
-func broadcast32(ops ...Op) { VBROADCASTSS(ops...) }
-func broadcast64(ops ...Op) { VBROADCASTSD(ops...) }
-
-// kept returns a parameter in all lanes, from memory if registers are few.
-func (i isa) kept(name string, broadcast func(ops ...Op)) Op {
-	v := i.all(name, broadcast, i.wide())
-	if i.bytes == 64 {
+// kept returns an argument in all lanes, from memory if registers are few.
+func (i isa) kept(name string, double bool) Op {
+	v := i.BroadcastFloat(name, double)
+	if i.Bytes == 64 {
 		return v
 	}
-	at := AllocLocal(i.bytes)
+	at := AllocLocal(i.Bytes)
 	VMOVUPS(v, at)
 	return at
 }
 
-// shuffle returns a 16-byte constant, repeated every 128 bits and shared by all functions.
-func (i isa) shuffle(name string, order [16]byte) Mem {
-	name += i.name
-	if m, ok := constants[name]; ok {
-		return m
-	}
-	m := GLOBL(name, RODATA|NOPTR)
-	for at := range i.bytes {
-		DATA(at, U8(order[at%16]))
-	}
-	constants[name] = m
-	return m
+// shuffle returns a 16-byte constant, repeated every 128 bits.
+func (i isa) shuffle(name string, order ...uint8) Mem {
+	return Table(name+i.Name, slices.Repeat(order, i.Bytes/16)...)
 }
 
 func (i isa) noiseBytes() {
-	name := "noiseBytes" + i.name
+	name := "noiseBytes" + i.Name
 	Func(name, "func(dst *uint8, s *uint32, first uint32, turns int, levels uint32)",
 		fmt.Sprintf("writes the levels of %d voxels of a row a turn, at most 256 levels.", i.unit()))
 	l := i.begin(i.interleaved(), "interleaved")
-	levels := i.kept("levels", broadcast32)
+	levels := i.kept("levels", false)
 	order := i.bytesOrder()
 	l.each(func(groups []quad) {
 		for g := 0; g < len(groups); g += 2 {
@@ -263,19 +218,19 @@ func (i isa) noiseBytes() {
 			}
 			VPACKUSWB(words[1], words[0], words[0])
 			VPSHUFB(order, words[0], words[0])
-			l.store(words[0], g/2*l.bytes)
+			l.store(words[0], g/2*l.Bytes)
 		}
-		ADDQ(U32(l.groups*l.bytes/2), l.dst)
+		ADDQ(U32(l.groups*l.Bytes/2), l.dst)
 	})
 }
 
 func (i isa) noisePairs() {
-	name := "noisePairs" + i.name
+	name := "noisePairs" + i.Name
 	Func(name, "func(dst *uint16, s *uint32, first uint32, turns int, levels, shift uint32)",
 		fmt.Sprintf("writes the levels of %d voxels of a row a turn, at most 65,536 levels, each plus shift, two "+
 			"numbers of 16 bits.", i.unit()))
 	l := i.begin(i.inOrder(), "inOrder")
-	levels, shift := i.kept("levels", broadcast32), i.kept("shift", broadcast32)
+	levels, shift := i.kept("levels", false), i.kept("shift", false)
 	order := i.pairsOrder()
 	l.each(func(groups []quad) {
 		for g, q := range groups {
@@ -283,32 +238,32 @@ func (i isa) noisePairs() {
 			VPACKUSDW(high, low, low)
 			VPSHUFB(order, low, low)
 			VPADDW(shift, low, low)
-			l.store(low, g*l.bytes)
+			l.store(low, g*l.Bytes)
 		}
-		ADDQ(U32(l.groups*l.bytes), l.dst)
+		ADDQ(U32(l.groups*l.Bytes), l.dst)
 	})
 }
 
 func (i isa) noiseFloats(double bool) {
-	what, typ, broadcast, zero := "noiseSingles", "float32", broadcast32, ""
+	what, typ, zero := "noiseSingles", "float32", ""
 	if double {
-		what, typ, broadcast, zero = "noiseDoubles", "float64", broadcast64, " −0 becomes +0."
+		what, typ, zero = "noiseDoubles", "float64", " −0 becomes +0."
 	}
-	name := what + i.name
+	name := what + i.Name
 	Func(name, "func(dst *float32, s *uint32, first uint32, turns int, levels uint32, lo, step "+typ+")",
 		fmt.Sprintf("writes the values of %d voxels of a row a turn, with the ladder's arithmetic in %s.%s",
 			i.unit(), typ, zero))
 	l := i.begin(i.transposed(), "transposed")
-	levels, lo, step := i.kept("levels", broadcast32), i.kept("lo", broadcast), i.kept("step", broadcast)
+	levels, lo, step := i.kept("levels", false), i.kept("lo", double), i.kept("step", double)
 	l.each(func(groups []quad) {
 		for g, q := range groups {
 			low, high := l.level(levels, q)
 			first, second := l.dwords(low, high)
 			for k, v := range []VecVirtual{first, second} {
-				at := (2*g + k) * l.bytes
+				at := (2*g + k) * l.Bytes
 				if double {
 					for part, h := range i.doubles(v, lo, step) {
-						l.store(h, at+part*l.bytes/2)
+						l.store(h, at+part*l.Bytes/2)
 					}
 					continue
 				}
@@ -316,7 +271,7 @@ func (i isa) noiseFloats(double bool) {
 				l.store(v, at)
 			}
 		}
-		ADDQ(U32(2*l.groups*l.bytes), l.dst)
+		ADDQ(U32(2*l.groups*l.Bytes), l.dst)
 	})
 }
 
@@ -331,17 +286,17 @@ func (i isa) singles(v VecVirtual, lo, step Op) {
 // to +0.
 func (i isa) doubles(v VecVirtual, lo, step Op) (halves [2]VecVirtual) {
 	for part := range halves {
-		h, d := i.half(), i.wide()
+		h, d := i.Half(), i.Wide()
 		if part == 0 {
-			VCVTDQ2PD(i.lower(v), d)
+			VCVTDQ2PD(i.Lower(v), d)
 		} else {
-			i.upper(v, h)
+			i.Upper(v, h)
 			VCVTDQ2PD(h, d)
 		}
 		VMULPD(step, d, d)
 		VADDPD(lo, d, d)
-		i.toFloat(d, h)
-		zero := i.half()
+		i.ToFloats(d, h)
+		zero := i.Half()
 		VXORPS(zero.AsX(), zero.AsX(), zero.AsX())
 		VADDPS(zero, h, h)
 		halves[part] = h

@@ -1,6 +1,8 @@
 package vectors
 
 import (
+	"slices"
+
 	. "github.com/mmcloughlin/avo/build"
 
 	. "eccbench/internal/asm/ops"
@@ -8,30 +10,26 @@ import (
 
 // spread finds the least and the greatest values, and the largest pattern without its sign.
 func (i isa) spread() {
-	name := "spread" + i.name
+	name := "spread" + i.Name
 	Func(name, "func(to, values *float32, n int)",
 		"lowers the first vector at to to the values of n vectors, raises the second to them, and the third",
 		"to their patterns without their signs, which are as ordered as whole numbers; each lane for itself.")
 	to, values := Arg("to"), Arg("values")
-	least, most, farthest, pattern := i.wide(), i.wide(), i.wide(), i.wide()
+	least, most, farthest, pattern := i.Wide(), i.Wide(), i.Wide(), i.Wide()
 	for k, v := range []VecVirtual{least, most, farthest} {
-		VMOVUPS(Mem{Base: to, Disp: k * i.bytes}, v)
+		VMOVUPS(Mem{Base: to, Disp: k * i.Bytes}, v)
 	}
-	signless := GLOBL("signless"+i.name, RODATA|NOPTR)
-	for k := range i.bytes / 4 {
-		DATA(4*k, U32(0x7fffffff))
-	}
-	VMOVUPS(signless, pattern)
+	VMOVUPS(Table("signless"+i.Name, slices.Repeat([]uint32{0x7fffffff}, i.Bytes/4)...), pattern)
 	i.forward(func(at Register) {
-		v, far := i.wide(), i.wide()
+		v, far := i.Wide(), i.Wide()
 		VMOVUPS(Mem{Base: values, Index: at, Scale: 1}, v)
-		i.and(pattern, v, far)
+		i.And(pattern, v, far)
 		VMINPS(v, least, least)
 		VMAXPS(v, most, most)
 		VPMAXUD(far, farthest, farthest)
 	})
 	for k, v := range []VecVirtual{least, most, farthest} {
-		VMOVUPS(v, Mem{Base: to, Disp: k * i.bytes})
+		VMOVUPS(v, Mem{Base: to, Disp: k * i.Bytes})
 	}
-	end()
+	End()
 }

@@ -851,7 +851,7 @@ row:
 
 group:
 	VPXOR   (CX)(SI*1), Y0, Y1
-	VMOVDQU Y1, (AX)(SI*1)
+	VMOVUPS Y1, (AX)(SI*1)
 	CMPQ    SI, BX
 	JE      next
 	ADDQ    $0x20, SI
@@ -893,7 +893,7 @@ row:
 
 group:
 	VPXOR   (CX)(SI*2), Y0, Y1
-	VMOVDQU Y1, (AX)(SI*2)
+	VMOVUPS Y1, (AX)(SI*2)
 	CMPQ    SI, BX
 	JE      next
 	ADDQ    $0x10, SI

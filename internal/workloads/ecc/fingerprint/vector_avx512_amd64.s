@@ -845,14 +845,14 @@ row:
 	XORQ SI, SI
 
 group:
-	VPXORQ    (CX)(SI*1), Z0, Z1
-	VMOVDQU64 Z1, (AX)(SI*1)
-	CMPQ      SI, BX
-	JE        next
-	ADDQ      $0x40, SI
-	CMPQ      SI, BX
-	CMOVQGT   BX, SI
-	JMP       group
+	VPXORD  (CX)(SI*1), Z0, Z1
+	VMOVUPS Z1, (AX)(SI*1)
+	CMPQ    SI, BX
+	JE      next
+	ADDQ    $0x40, SI
+	CMPQ    SI, BX
+	CMOVQGT BX, SI
+	JMP     group
 
 next:
 	VEXTRACTI64X4 $0x01, Z1, Y1
@@ -888,14 +888,14 @@ row:
 	XORQ SI, SI
 
 group:
-	VPXORQ    (CX)(SI*2), Z0, Z1
-	VMOVDQU64 Z1, (AX)(SI*2)
-	CMPQ      SI, BX
-	JE        next
-	ADDQ      $0x20, SI
-	CMPQ      SI, BX
-	CMOVQGT   BX, SI
-	JMP       group
+	VPXORD  (CX)(SI*2), Z0, Z1
+	VMOVUPS Z1, (AX)(SI*2)
+	CMPQ    SI, BX
+	JE      next
+	ADDQ    $0x20, SI
+	CMPQ    SI, BX
+	CMOVQGT BX, SI
+	JMP     group
 
 next:
 	VEXTRACTI64X4 $0x01, Z1, Y1
