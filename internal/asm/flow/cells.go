@@ -1,27 +1,20 @@
 package flow
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 
 	. "eccbench/internal/asm/ops"
 )
 
-// A machine is the set of vector registers of an instruction set, with its name in functions and
-// prose.
-type machine struct {
-	suffix string
-	lanes  int // values of float32 in a vector
-	vector func() VecVirtual
-	half   func() VecVirtual // as many values of float32 as a vector has of float64
-}
+// A kit has the functions of a multigrid solver; the portable kit documents it.
+type kit struct{ ISA }
 
-var (
-	avx512 = machine{"512", 16, ZMM, YMM}
-	avx2   = machine{"256", 8, YMM, XMM}
-)
+// lanes returns the number of values of float32 in a vector.
+func (m kit) lanes() int { return m.Bytes / lane }
 
-// cells generates the kit of a multigrid solver; the portable kit documents it.
-func (m machine) cells() {
+func (m kit) write() {
 	m.relax("begin", false)
 	m.relax("relax", true)
 	m.remain()
@@ -34,15 +27,15 @@ func (m machine) cells() {
 
 // A loop is a function over a row of cells, with registers for its parameters.
 type loop struct {
-	machine
+	kit
 	at map[string]Register
 	x  Register
 	n  Register
 }
 
 // begin is the start of a function with these lists.
-func (m machine) begin(name, doc, signature string, lists ...string) *loop {
-	Func(name+m.suffix, signature, doc)
+func (m kit) begin(name, doc, signature string, lists ...string) *loop {
+	Func(fmt.Sprint(name, 8*m.Bytes), signature, doc)
 	l := &loop{m, map[string]Register{}, GP64(), GP64()}
 	for _, p := range lists {
 		l.at[p] = Arg(p)
@@ -57,19 +50,6 @@ func (l *loop) of(list string, by int) Mem {
 	return Mem{Base: l.at[list], Index: l.x, Scale: lane, Disp: by * lane}
 }
 
-// address returns the address of a parameter.
-func address(param string) Mem {
-	a := Address(param)
-	return a
-}
-
-// each is a parameter of float32 in every lane.
-func (l *loop) each(param string) VecVirtual {
-	v := l.vector()
-	VBROADCASTSS(address(param), v)
-	return v
-}
-
 // all loops over the row, by values at a time.
 func (l *loop) all(by int, body func()) {
 	Label("more")
@@ -77,21 +57,6 @@ func (l *loop) all(by int, body func()) {
 	ADDQ(U8(by), l.x)
 	CMPQ(l.x, l.n)
 	JLT(LabelRef("more"))
-}
-
-func end() {
-	End()
-}
-
-// zero is 0 in every lane.
-func (l *loop) zero() VecVirtual {
-	v := l.vector()
-	if l.lanes == 16 {
-		VPXORD(v, v, v)
-	} else {
-		VXORPS(v, v, v)
-	}
-	return v
 }
 
 const around = "u, north, south, below, above"
@@ -103,14 +68,14 @@ var (
 
 // neighbourSum sums the linked neighbours of a cell.
 func (l *loop) neighbourSum(along VecVirtual, links []VecVirtual) VecVirtual {
-	sum, t := l.vector(), l.vector()
+	sum, t := l.Wide(), l.Wide()
 	VMOVUPS(l.of("link", 0), sum)
 	VMULPS(l.of("u", -1), sum, sum)
 	VMOVUPS(l.of("link", 1), t)
 	VMULPS(l.of("u", 1), t, t)
 	VADDPS(t, sum, sum)
 	VMULPS(along, sum, sum)
-	pairs := [2]VecVirtual{l.vector(), l.vector()}
+	pairs := [2]VecVirtual{l.Wide(), l.Wide()}
 	for i, p := range pairs {
 		VMULPS(l.of(lists[1+2*i], 0), links[2*i], p)
 		VMULPS(l.of(lists[2+2*i], 0), links[2*i+1], t)
@@ -124,97 +89,85 @@ func (l *loop) neighbourSum(along VecVirtual, links []VecVirtual) VecVirtual {
 
 // links are the parameters of the rows around one.
 func (l *loop) links() (along VecVirtual, links []VecVirtual) {
-	along = l.each("along")
+	along = l.BroadcastFloat("along", false)
 	for _, p := range linked {
-		links = append(links, l.each(p))
+		links = append(links, l.BroadcastFloat(p, false))
 	}
 	return along, links
 }
 
 // relax sets the cells of one colour from F and, with neighbours, from the cells around them.
-func (m machine) relax(name string, neighbours bool) {
+func (m kit) relax(name string, neighbours bool) {
 	var l *loop
 	if neighbours {
 		l = m.begin(name, "sets the cells of a colour so that their equations hold.", "func("+around+", f, inv, link, width *float32, n int, along, linkNorth, linkSouth, linkBelow, linkAbove float32, colour uint64)", append(lists, "f", "inv")...)
 	} else {
 		l = m.begin(name, "sets the cells of a colour to f·inv, and the others to 0.", "func(u, f, inv *float32, n int, colour uint64)", "u", "f", "inv")
 	}
-	colour := Arg("colour")
-	var one, two Register // the cells of the colour, and of AVX2 the sign bits that choose them
-	if m.lanes == 16 {
-		k := K()
-		KMOVW(colour.(GPVirtual).As32(), k)
-		one = k
+	var chosen Register // the cells of the colour, with AVX2 by their sign bits
+	if m.Bytes == 64 {
+		chosen = New(K, KMOVW, Op(Arg("colour").As32()))
 	} else {
-		// All ones where the number of the cell, or that and one, is odd.
-		v := YMM()
-		t := XMM()
-		VMOVQ(colour, t)
-		VPBROADCASTQ(t, v)
-		two = v
+		chosen = m.Broadcast("colour", 8)
 	}
 	var along VecVirtual
 	var links []VecVirtual
 	if neighbours {
 		along, links = l.links()
 	}
-	l.all(m.lanes, func() {
+	l.all(m.lanes(), func() {
 		var v VecVirtual
 		if neighbours {
 			v = l.neighbourSum(along, links)
 			VADDPS(l.of("f", 0), v, v)
 		} else {
-			v = l.vector()
+			v = l.Wide()
 			VMOVUPS(l.of("f", 0), v)
 		}
 		VMULPS(l.of("inv", 0), v, v)
 		switch {
-		case m.lanes == 16 && neighbours:
-			VMOVUPS(v, one, l.of("u", 0))
-		case m.lanes == 16:
-			VMOVUPS_Z(v, one, v)
+		case m.Bytes == 64 && neighbours:
+			VMOVUPS(v, chosen, l.of("u", 0))
+		case m.Bytes == 64:
+			VMOVUPS_Z(v, chosen, v)
 			VMOVUPS(v, l.of("u", 0))
 		case neighbours:
-			u := l.vector()
+			u := l.Wide()
 			VMOVUPS(l.of("u", 0), u)
-			VBLENDVPS(two, v, u, u)
+			VBLENDVPS(chosen, v, u, u)
 			VMOVUPS(u, l.of("u", 0))
 		default:
-			VANDPS(two, v, v)
+			VANDPS(chosen, v, v)
 			VMOVUPS(v, l.of("u", 0))
 		}
 	})
-	end()
+	End()
 }
 
-func (m machine) remain() {
+func (m kit) remain() {
 	l := m.begin("remain", "sets to to what is left of f.", "func(to, "+around+", f, diag, link, width *float32, n int, along, linkNorth, linkSouth, linkBelow, linkAbove float32)", append(lists, "to", "f", "diag")...)
 	along, links := l.links()
-	l.all(m.lanes, func() {
-		v, t := l.neighbourSum(along, links), l.vector()
+	l.all(m.lanes(), func() {
+		v, t := l.neighbourSum(along, links), l.Wide()
 		VADDPS(l.of("f", 0), v, v)
 		VMOVUPS(l.of("diag", 0), t)
 		VMULPS(l.of("u", 0), t, t)
 		VSUBPS(t, v, v)
 		VMOVUPS(v, l.of("to", 0))
 	})
-	end()
+	End()
 }
 
 // rest is in float64, with one sum for each of eight values that lie side by side.
-func (m machine) rest() {
+func (m kit) rest() {
 	l := m.begin("rest", "keeps what is left of the equations, and adds up its squares and its products with u, eight sums each.", "func(sums *float64, to, "+around+", link, width, over, b, v0 *float32, n int, along, linkNorth, linkSouth, linkBelow, linkAbove, scale float64)", append(lists, "to", "over", "b", "v0")...)
-	along := l.vector()
-	VBROADCASTSD(address("along"), along)
-	var squares, products []VecVirtual
-	parts := 16 / m.lanes
-	for range parts {
-		squares, products = append(squares, l.zero()), append(products, l.zero())
-	}
+	along := l.BroadcastFloat("along", true)
+	parts := 64 / m.Bytes
+	squares, products := l.Zeros(parts), l.Zeros(parts)
 	l.all(8, func() {
 		for part := range parts {
-			by := part * m.lanes / 2
-			u, e, t, w := l.vector(), l.vector(), l.vector(), l.vector()
+			by := part * m.lanes() / 2
+			u, e, t, w := l.Wide(), l.Wide(), l.Wide(), l.Wide()
 			VCVTPS2PD(l.of("u", by), u)
 			less := func(list string, by int, to VecVirtual) {
 				VCVTPS2PD(l.of(list, by), to)
@@ -228,13 +181,13 @@ func (m machine) rest() {
 			VMULPD(w, t, t)
 			VADDPD(t, e, e)
 			VMULPD(along, e, e)
-			pairs := [2]VecVirtual{l.vector(), l.vector()}
+			pairs := [2]VecVirtual{l.Wide(), l.Wide()}
 			for i, p := range pairs {
 				less(lists[1+2*i], by, p)
-				VBROADCASTSD(address(linked[2*i]), w)
+				VBROADCASTSD(Address(linked[2*i]), w)
 				VMULPD(w, p, p)
 				less(lists[2+2*i], by, t)
-				VBROADCASTSD(address(linked[2*i+1]), w)
+				VBROADCASTSD(Address(linked[2*i+1]), w)
 				VMULPD(w, t, t)
 				VADDPD(t, p, p)
 			}
@@ -248,14 +201,10 @@ func (m machine) rest() {
 			less("v0", by, t)
 			VMULPD(t, w, w)
 			VADDPD(w, e, e)
-			VBROADCASTSD(address("scale"), t)
+			VBROADCASTSD(Address("scale"), t)
 			VMULPD(e, t, t)
-			kept := m.half()
-			if m.lanes == 16 {
-				VCVTPD2PS(t, kept)
-			} else {
-				VCVTPD2PSY(t, kept)
-			}
+			kept := m.Half()
+			m.ToFloats(t, kept)
 			VMOVUPS(kept, l.of("to", by))
 			VCVTPS2PD(l.of("over", by), t)
 			VMULPD(e, t, t)
@@ -267,19 +216,19 @@ func (m machine) rest() {
 	})
 	to := Arg("sums")
 	for i, v := range append(squares, products...) {
-		VMOVUPD(v, Mem{Base: to, Disp: i * m.lanes * lane})
+		VMOVUPD(v, Mem{Base: to, Disp: i * m.Bytes})
 	}
-	end()
+	End()
 }
 
-func (m machine) blend() {
+func (m kit) blend() {
 	l := m.begin("blend", "adds four rows, each times its share.", "func(dst, a, b, c, d *float32, n int, wa, wb, wc, wd float32)", "dst", "a", "b", "c", "d")
 	var w []VecVirtual
 	for _, p := range []string{"wa", "wb", "wc", "wd"} {
-		w = append(w, l.each(p))
+		w = append(w, l.BroadcastFloat(p, false))
 	}
-	l.all(m.lanes, func() {
-		one, two, t := l.vector(), l.vector(), l.vector()
+	l.all(m.lanes(), func() {
+		one, two, t := l.Wide(), l.Wide(), l.Wide()
 		VMULPS(l.of("a", 0), w[0], one)
 		VMULPS(l.of("b", 0), w[1], t)
 		VADDPS(t, one, one)
@@ -290,40 +239,37 @@ func (m machine) blend() {
 		VADDPS(l.of("dst", 0), one, one)
 		VMOVUPS(one, l.of("dst", 0))
 	})
-	end()
+	End()
 }
 
 // axpy is to = to + by·from, or from + by·to.
-func (m machine) axpy(name string, add bool) {
+func (m kit) axpy(name string, add bool) {
 	doc := "sets to to from + by·to."
 	if add {
 		doc = "adds by·from to to."
 	}
 	l := m.begin(name, doc, "func(to, from *float32, n int, by float32)", "to", "from")
-	by := l.each("by")
+	by := l.BroadcastFloat("by", false)
 	times, plus := "to", "from"
 	if add {
 		times, plus = plus, times
 	}
-	l.all(m.lanes, func() {
-		v := l.vector()
+	l.all(m.lanes(), func() {
+		v := l.Wide()
 		VMULPS(l.of(times, 0), by, v)
 		VADDPS(l.of(plus, 0), v, v)
 		VMOVUPS(v, l.of("to", 0))
 	})
-	end()
+	End()
 }
 
-func (m machine) dot() {
+func (m kit) dot() {
 	l := m.begin("dot", "adds up products in float64, eight sums.", "func(sums *float64, a, b *float32, n int)", "a", "b")
-	var sums []VecVirtual
-	for range 16 / m.lanes {
-		sums = append(sums, l.zero())
-	}
+	sums := l.Zeros(64 / m.Bytes)
 	l.all(8, func() {
 		for part, sum := range sums {
-			by := part * m.lanes / 2
-			a, b := l.vector(), l.vector()
+			by := part * m.lanes() / 2
+			a, b := l.Wide(), l.Wide()
 			VCVTPS2PD(l.of("a", by), a)
 			VCVTPS2PD(l.of("b", by), b)
 			VMULPD(b, a, a)
@@ -332,7 +278,7 @@ func (m machine) dot() {
 	})
 	to := Arg("sums")
 	for i, v := range sums {
-		VMOVUPD(v, Mem{Base: to, Disp: i * m.lanes * lane})
+		VMOVUPD(v, Mem{Base: to, Disp: i * m.Bytes})
 	}
-	end()
+	End()
 }

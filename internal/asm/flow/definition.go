@@ -1,44 +1,37 @@
 package flow
 
 import (
+	"strings"
+
 	. "github.com/mmcloughlin/avo/build"
 
 	. "eccbench/internal/asm/ops"
 )
 
-// Define writes all functions of an instruction set.
-func Define(set ISA) {
-	define("define2D", []string{"north", "south"}, 4)
-	define("define3D", []string{"north", "south", "below", "above"}, 6)
+// Define writes the functions of the definition.
+func Define(ISA) {
+	define("define2D", "north", "south")
+	define("define3D", "north", "south", "below", "above")
 }
 
 // define writes V' = V + (μ·(s − 2d·V) − (V − V0)·b), operation by operation.
-func define(name string, across []string, sides int32) {
-	list := ""
-	for _, p := range across {
-		list += p + ", "
-	}
-	Func(name, "func(to, here, "+list+"v0, b *float32, n int, mu float32)",
+func define(name string, across ...string) {
+	Func(name, "func(to, here, "+strings.Join(across, ", ")+", v0, b *float32, n int, mu float32)",
 		"takes a step of n values along a row, n a multiple of 8.")
 	pointers := map[string]Register{}
 	for _, p := range append(across, "to", "here", "v0", "b") {
 		pointers[p] = Arg(p)
 	}
 	left := Arg("n")
-	mu, factor, whole := YMM(), YMM(), XMM()
-	address := Address("mu")
-	VBROADCASTSS(address, mu)
-	number := GP32()
-	MOVL(U32(uint32(sides)), number)
-	VMOVD(number, whole)
+	mu, factor, whole := AVX2.BroadcastFloat("mu", false), YMM(), XMM()
+	VMOVD(New(GP32, MOVL, Op(U32(len(across)+2))), whole)
 	VCVTDQ2PS(whole, whole)
 	VBROADCASTSS(whole, factor)
-	at := Register(GP64())
+	at := GP64()
 	XORQ(at, at)
 	of := func(p string, by int) Mem { return Mem{Base: pointers[p], Index: at, Scale: 4, Disp: 4 * by} }
 	sumOf := func(a, b Mem) VecVirtual {
-		v := YMM()
-		VMOVUPS(a, v)
+		v := New(YMM, VMOVUPS, a)
 		VADDPS(b, v, v)
 		return v
 	}

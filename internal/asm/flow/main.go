@@ -14,55 +14,36 @@ const lane = 4
 
 // Write writes all functions of an instruction set.
 func Write(i ISA) {
-	switch i.Name {
-	case "avx512":
-		step("plane512", 16, ZMM, false)
-		step("volume512", 16, ZMM, true)
-		avx512.cells()
-	case "avx2":
-		step("plane256", 8, YMM, false)
-		step("volume256", 8, YMM, true)
-		avx2.cells()
-	}
+	step(i, "plane", "")
+	step(i, "volume", "below, above, ", "below", "above")
+	kit{i}.write()
 }
 
 // step generates one step of rows; the portable one documents it. If a row is not a whole number of
 // vectors, its last vector overlaps the one before and stores the same values again.
-func step(name string, lanes int, vector func() VecVirtual, volume bool) {
-	signature := "func(dst, v, north, south, v0, b *float32, n, count, dstStride, stride, fieldStride int, mu, sides float32)"
-	pointers := []string{"v", "north", "south"}
-	if volume {
-		signature = "func(dst, v, north, south, below, above, v0, b *float32, n, count, dstStride, stride, fieldStride int, mu, sides float32)"
-		pointers = append(pointers, "below", "above")
-	}
-	Func(name, signature,
+func step(i ISA, name, across string, more ...string) {
+	lanes, pointers := i.Bytes/lane, append([]string{"v", "north", "south"}, more...)
+	Func(fmt.Sprint(name, 8*i.Bytes), "func(dst, v, north, south, "+across+
+		"v0, b *float32, n, count, dstStride, stride, fieldStride int, mu, sides float32)",
 		fmt.Sprintf("takes a step of count rows of n values, %d or more; strides are in bytes.", lanes))
 	at := map[string]Register{}
 	for _, p := range append([]string{"dst", "v0", "b"}, pointers...) {
 		at[p] = Arg(p)
 	}
-	rows := Arg("count")
-	mu, sides := vector(), vector()
-	for i, v := range []VecVirtual{mu, sides} {
-		VBROADCASTSS(address([]string{"mu", "sides"}[i]), v)
-	}
-	x, last := GP64(), GP64()
-	Load(Param("n"), last)
+	rows, mu, sides := Arg("count"), i.BroadcastFloat("mu", false), i.BroadcastFloat("sides", false)
+	x, last := GP64(), Arg("n")
 	SUBQ(U8(lanes), last)
 	value := func(p string, by int) Mem { return Mem{Base: at[p], Index: x, Scale: lane, Disp: by * lane} }
 
 	Label("row")
 	XORQ(x, x)
 	Label("more")
-	sum, pair, u := vector(), vector(), vector()
+	sum, pair, u := i.Wide(), i.Wide(), i.Wide()
 	VMOVUPS(value("v", -1), sum)
 	VADDPS(value("v", 1), sum, sum)
-	VMOVUPS(value("north", 0), pair)
-	VADDPS(value("south", 0), pair, pair)
-	VADDPS(pair, sum, sum)
-	if volume {
-		VMOVUPS(value("below", 0), pair)
-		VADDPS(value("above", 0), pair, pair)
+	for k := 1; k < len(pointers); k += 2 {
+		VMOVUPS(value(pointers[k], 0), pair)
+		VADDPS(value(pointers[k+1], 0), pair, pair)
 		VADDPS(pair, sum, sum)
 	}
 	VMOVUPS(value("v", 0), u)
@@ -84,13 +65,11 @@ func step(name string, lanes int, vector func() VecVirtual, volume bool) {
 	MOVQ(last, x)
 	JMP(LabelRef("more"))
 	Label("end")
-	by := GP64()
-	Load(Param("dstStride"), by)
-	ADDQ(by, at["dst"])
-	Load(Param("fieldStride"), by)
+	ADDQ(Arg("dstStride"), at["dst"])
+	by := Arg("fieldStride")
 	ADDQ(by, at["v0"])
 	ADDQ(by, at["b"])
-	Load(Param("stride"), by)
+	by = Arg("stride")
 	for _, p := range pointers {
 		ADDQ(by, at[p])
 	}

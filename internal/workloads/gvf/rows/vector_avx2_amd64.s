@@ -247,7 +247,7 @@ more:
 	RET
 
 // func rest256(sums *float64, to *float32, u *float32, north *float32, south *float32, below *float32, above *float32, link *float32, width *float32, over *float32, b *float32, v0 *float32, n int, along float64, linkNorth float64, linkSouth float64, linkBelow float64, linkAbove float64, scale float64)
-// Requires: AVX
+// Requires: AVX, AVX2
 TEXT ·rest256(SB), NOSPLIT, $0-152
 	MOVQ         u+16(FP), DX
 	MOVQ         north+24(FP), BX
@@ -263,10 +263,10 @@ TEXT ·rest256(SB), NOSPLIT, $0-152
 	MOVQ         n+96(FP), CX
 	XORQ         AX, AX
 	VBROADCASTSD along+104(FP), Y0
-	VXORPS       Y1, Y1, Y1
-	VXORPS       Y2, Y2, Y2
-	VXORPS       Y3, Y3, Y3
-	VXORPS       Y4, Y4, Y4
+	VPXOR        Y1, Y1, Y1
+	VPXOR        Y2, Y2, Y2
+	VPXOR        Y3, Y3, Y3
+	VPXOR        Y4, Y4, Y4
 
 more:
 	VCVTPS2PD    (DX)(AX*4), Y5
@@ -318,7 +318,7 @@ more:
 	VMULPD       Y7, Y7, Y7
 	VADDPD       Y7, Y1, Y1
 	VMULPD       Y5, Y6, Y6
-	VADDPD       Y6, Y2, Y2
+	VADDPD       Y6, Y3, Y3
 	VCVTPS2PD    16(DX)(AX*4), Y5
 	VCVTPS2PD    12(DX)(AX*4), Y6
 	VSUBPD       Y5, Y6, Y6
@@ -366,7 +366,7 @@ more:
 	VCVTPS2PD    16(R12)(AX*4), Y7
 	VMULPD       Y6, Y7, Y7
 	VMULPD       Y7, Y7, Y7
-	VADDPD       Y7, Y3, Y3
+	VADDPD       Y7, Y2, Y2
 	VMULPD       Y5, Y6, Y6
 	VADDPD       Y6, Y4, Y4
 	ADDQ         $0x08, AX
@@ -374,8 +374,8 @@ more:
 	JLT          more
 	MOVQ         sums+0(FP), AX
 	VMOVUPD      Y1, (AX)
-	VMOVUPD      Y3, 32(AX)
-	VMOVUPD      Y2, 64(AX)
+	VMOVUPD      Y2, 32(AX)
+	VMOVUPD      Y3, 64(AX)
 	VMOVUPD      Y4, 96(AX)
 	VZEROUPPER
 	RET
@@ -450,14 +450,14 @@ more:
 	RET
 
 // func dot256(sums *float64, a *float32, b *float32, n int)
-// Requires: AVX
+// Requires: AVX, AVX2
 TEXT ·dot256(SB), NOSPLIT, $0-32
-	MOVQ   a+8(FP), DX
-	MOVQ   b+16(FP), BX
-	MOVQ   n+24(FP), CX
-	XORQ   AX, AX
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
+	MOVQ  a+8(FP), DX
+	MOVQ  b+16(FP), BX
+	MOVQ  n+24(FP), CX
+	XORQ  AX, AX
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
 
 more:
 	VCVTPS2PD (DX)(AX*4), Y2
