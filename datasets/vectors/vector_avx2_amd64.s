@@ -18,182 +18,182 @@ TEXT ·noiseBytesavx2(SB), NOSPLIT, $40-36
 	VMOVUPS      Y2, 8(SP)
 
 turn:
-	VPBROADCASTD (SP), Y3
+	VPBROADCASTD (SP), Y4
 	VPBROADCASTD (CX), Y2
-	VPADDD       interleavedavx2<>+0(SB), Y3, Y6
-	VPMULUDQ     Y0, Y6, Y6
-	VPSRLQ       $0x20, Y6, Y5
-	VPXOR        Y2, Y5, Y5
-	VPADDD       interleavedavx2<>+32(SB), Y3, Y8
-	VPMULUDQ     Y0, Y8, Y8
-	VPSRLQ       $0x20, Y8, Y7
-	VPXOR        Y2, Y7, Y7
+	VPADDD       interleavedavx2<>+0(SB), Y4, Y5
+	VPMULUDQ     Y0, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y6
+	VPXOR        Y2, Y6, Y6
+	VPADDD       interleavedavx2<>+32(SB), Y4, Y7
+	VPMULUDQ     Y0, Y7, Y7
+	VPSRLQ       $0x20, Y7, Y8
+	VPXOR        Y2, Y8, Y8
 	VPBROADCASTD 4(CX), Y2
-	VPBROADCASTD 8(CX), Y3
-	VPMULUDQ     Y1, Y5, Y5
-	VPSRLQ       $0x20, Y5, Y9
+	VPBROADCASTD 8(CX), Y4
+	VPMULUDQ     Y1, Y6, Y6
+	VPSRLQ       $0x20, Y6, Y9
 	VPXOR        Y2, Y9, Y9
-	VPXOR        Y3, Y6, Y6
-	VPMULUDQ     Y1, Y7, Y7
-	VPSRLQ       $0x20, Y7, Y10
+	VPXOR        Y4, Y5, Y5
+	VPMULUDQ     Y1, Y8, Y8
+	VPSRLQ       $0x20, Y8, Y10
 	VPXOR        Y2, Y10, Y10
-	VPXOR        Y3, Y8, Y8
+	VPXOR        Y4, Y7, Y7
 	VPBROADCASTD 16(CX), Y2
-	VPBROADCASTD 12(CX), Y3
-	VPMULUDQ     Y1, Y6, Y6
+	VPBROADCASTD 12(CX), Y4
+	VPMULUDQ     Y1, Y5, Y5
 	VPMULUDQ     Y0, Y9, Y9
-	VPSRLQ       $0x20, Y6, Y4
-	VPXOR        Y2, Y5, Y5
-	VPXOR        Y4, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y3, Y6, Y6
 	VPSRLQ       $0x20, Y9, Y11
-	VPXOR        Y3, Y11, Y11
-	VPMULUDQ     Y1, Y8, Y8
+	VPXOR        Y4, Y11, Y11
+	VPMULUDQ     Y1, Y7, Y7
 	VPMULUDQ     Y0, Y10, Y10
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y2, Y7, Y7
-	VPXOR        Y4, Y7, Y7
+	VPSRLQ       $0x20, Y7, Y3
+	VPXOR        Y2, Y8, Y8
+	VPXOR        Y3, Y8, Y8
 	VPSRLQ       $0x20, Y10, Y12
-	VPXOR        Y3, Y12, Y12
+	VPXOR        Y4, Y12, Y12
 	VPBROADCASTD 20(CX), Y2
-	VPBROADCASTD 24(CX), Y3
+	VPBROADCASTD 24(CX), Y4
 	VPMULUDQ     Y1, Y11, Y11
-	VPMULUDQ     Y0, Y5, Y5
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y2, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y3, Y9, Y9
-	VPXOR        Y4, Y9, Y9
-	VPMULUDQ     Y1, Y12, Y12
-	VPMULUDQ     Y0, Y7, Y7
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y2, Y8, Y8
-	VPXOR        Y4, Y8, Y8
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y3, Y10, Y10
-	VPXOR        Y4, Y10, Y10
-	VPBROADCASTD 28(CX), Y2
-	VPBROADCASTD 32(CX), Y3
-	VPMULUDQ     Y1, Y9, Y9
 	VPMULUDQ     Y0, Y6, Y6
-	VPSRLQ       $0x20, Y9, Y4
-	VPXOR        Y2, Y11, Y11
-	VPXOR        Y4, Y11, Y11
-	VPSRLQ       $0x20, Y6, Y4
-	VPXOR        Y3, Y5, Y5
-	VPXOR        Y4, Y5, Y5
-	VPMULUDQ     Y1, Y10, Y10
-	VPMULUDQ     Y0, Y8, Y8
-	VPSRLQ       $0x20, Y10, Y4
-	VPXOR        Y2, Y12, Y12
-	VPXOR        Y4, Y12, Y12
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y3, Y7, Y7
-	VPXOR        Y4, Y7, Y7
-	VPBROADCASTD 36(CX), Y2
-	VPBROADCASTD 40(CX), Y3
-	VPMULUDQ     Y1, Y5, Y5
-	VPMULUDQ     Y0, Y11, Y11
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y2, Y9, Y9
-	VPXOR        Y4, Y9, Y9
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y3, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPMULUDQ     Y1, Y7, Y7
-	VPMULUDQ     Y0, Y12, Y12
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y2, Y10, Y10
-	VPXOR        Y4, Y10, Y10
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y3, Y8, Y8
-	VPXOR        Y4, Y8, Y8
-	VPBROADCASTD 44(CX), Y2
-	VPBROADCASTD 48(CX), Y3
-	VPMULUDQ     Y1, Y6, Y6
-	VPMULUDQ     Y0, Y9, Y9
-	VPSRLQ       $0x20, Y6, Y4
+	VPSRLQ       $0x20, Y11, Y3
 	VPXOR        Y2, Y5, Y5
-	VPXOR        Y4, Y5, Y5
-	VPSRLQ       $0x20, Y9, Y4
-	VPXOR        Y3, Y11, Y11
-	VPXOR        Y4, Y11, Y11
-	VPMULUDQ     Y1, Y8, Y8
-	VPMULUDQ     Y0, Y10, Y10
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y2, Y7, Y7
-	VPXOR        Y4, Y7, Y7
-	VPSRLQ       $0x20, Y10, Y4
-	VPXOR        Y3, Y12, Y12
-	VPXOR        Y4, Y12, Y12
-	VPBROADCASTD 52(CX), Y2
-	VPBROADCASTD 56(CX), Y3
-	VPMULUDQ     Y1, Y11, Y11
-	VPMULUDQ     Y0, Y5, Y5
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y2, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y3, Y9, Y9
-	VPXOR        Y4, Y9, Y9
-	VPMULUDQ     Y1, Y12, Y12
-	VPMULUDQ     Y0, Y7, Y7
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y2, Y8, Y8
-	VPXOR        Y4, Y8, Y8
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y3, Y10, Y10
-	VPXOR        Y4, Y10, Y10
-	VPBROADCASTD 60(CX), Y2
-	VPBROADCASTD 64(CX), Y3
-	VPMULUDQ     Y1, Y9, Y9
-	VPMULUDQ     Y0, Y6, Y6
-	VPSRLQ       $0x20, Y9, Y4
-	VPXOR        Y2, Y11, Y11
-	VPXOR        Y4, Y11, Y11
-	VPSRLQ       $0x20, Y6, Y4
 	VPXOR        Y3, Y5, Y5
-	VPXOR        Y4, Y5, Y5
-	VPMULUDQ     Y1, Y10, Y10
-	VPMULUDQ     Y0, Y8, Y8
-	VPSRLQ       $0x20, Y10, Y4
-	VPXOR        Y2, Y12, Y12
-	VPXOR        Y4, Y12, Y12
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y3, Y7, Y7
-	VPXOR        Y4, Y7, Y7
-	VPBROADCASTD 68(CX), Y2
-	VPBROADCASTD 72(CX), Y3
-	VPMULUDQ     Y1, Y5, Y5
-	VPMULUDQ     Y0, Y11, Y11
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y2, Y9, Y9
+	VPSRLQ       $0x20, Y6, Y3
 	VPXOR        Y4, Y9, Y9
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y3, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPMULUDQ     Y1, Y7, Y7
-	VPMULUDQ     Y0, Y12, Y12
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y2, Y10, Y10
+	VPXOR        Y3, Y9, Y9
+	VPMULUDQ     Y1, Y12, Y12
+	VPMULUDQ     Y0, Y8, Y8
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y2, Y7, Y7
+	VPXOR        Y3, Y7, Y7
+	VPSRLQ       $0x20, Y8, Y3
 	VPXOR        Y4, Y10, Y10
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y3, Y8, Y8
+	VPXOR        Y3, Y10, Y10
+	VPBROADCASTD 28(CX), Y2
+	VPBROADCASTD 32(CX), Y4
+	VPMULUDQ     Y1, Y9, Y9
+	VPMULUDQ     Y0, Y5, Y5
+	VPSRLQ       $0x20, Y9, Y3
+	VPXOR        Y2, Y11, Y11
+	VPXOR        Y3, Y11, Y11
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y4, Y6, Y6
+	VPXOR        Y3, Y6, Y6
+	VPMULUDQ     Y1, Y10, Y10
+	VPMULUDQ     Y0, Y7, Y7
+	VPSRLQ       $0x20, Y10, Y3
+	VPXOR        Y2, Y12, Y12
+	VPXOR        Y3, Y12, Y12
+	VPSRLQ       $0x20, Y7, Y3
 	VPXOR        Y4, Y8, Y8
+	VPXOR        Y3, Y8, Y8
+	VPBROADCASTD 36(CX), Y2
+	VPBROADCASTD 40(CX), Y4
+	VPMULUDQ     Y1, Y6, Y6
+	VPMULUDQ     Y0, Y11, Y11
+	VPSRLQ       $0x20, Y6, Y3
+	VPXOR        Y2, Y9, Y9
+	VPXOR        Y3, Y9, Y9
+	VPSRLQ       $0x20, Y11, Y3
+	VPXOR        Y4, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VPMULUDQ     Y1, Y8, Y8
+	VPMULUDQ     Y0, Y12, Y12
+	VPSRLQ       $0x20, Y8, Y3
+	VPXOR        Y2, Y10, Y10
+	VPXOR        Y3, Y10, Y10
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y4, Y7, Y7
+	VPXOR        Y3, Y7, Y7
+	VPBROADCASTD 44(CX), Y2
+	VPBROADCASTD 48(CX), Y4
+	VPMULUDQ     Y1, Y5, Y5
+	VPMULUDQ     Y0, Y9, Y9
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y3, Y6, Y6
+	VPSRLQ       $0x20, Y9, Y3
+	VPXOR        Y4, Y11, Y11
+	VPXOR        Y3, Y11, Y11
+	VPMULUDQ     Y1, Y7, Y7
+	VPMULUDQ     Y0, Y10, Y10
+	VPSRLQ       $0x20, Y7, Y3
+	VPXOR        Y2, Y8, Y8
+	VPXOR        Y3, Y8, Y8
+	VPSRLQ       $0x20, Y10, Y3
+	VPXOR        Y4, Y12, Y12
+	VPXOR        Y3, Y12, Y12
+	VPBROADCASTD 52(CX), Y2
+	VPBROADCASTD 56(CX), Y4
+	VPMULUDQ     Y1, Y11, Y11
+	VPMULUDQ     Y0, Y6, Y6
+	VPSRLQ       $0x20, Y11, Y3
+	VPXOR        Y2, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VPSRLQ       $0x20, Y6, Y3
+	VPXOR        Y4, Y9, Y9
+	VPXOR        Y3, Y9, Y9
+	VPMULUDQ     Y1, Y12, Y12
+	VPMULUDQ     Y0, Y8, Y8
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y2, Y7, Y7
+	VPXOR        Y3, Y7, Y7
+	VPSRLQ       $0x20, Y8, Y3
+	VPXOR        Y4, Y10, Y10
+	VPXOR        Y3, Y10, Y10
+	VPBROADCASTD 60(CX), Y2
+	VPBROADCASTD 64(CX), Y4
+	VPMULUDQ     Y1, Y9, Y9
+	VPMULUDQ     Y0, Y5, Y5
+	VPSRLQ       $0x20, Y9, Y3
+	VPXOR        Y2, Y11, Y11
+	VPXOR        Y3, Y11, Y11
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y4, Y6, Y6
+	VPXOR        Y3, Y6, Y6
+	VPMULUDQ     Y1, Y10, Y10
+	VPMULUDQ     Y0, Y7, Y7
+	VPSRLQ       $0x20, Y10, Y3
+	VPXOR        Y2, Y12, Y12
+	VPXOR        Y3, Y12, Y12
+	VPSRLQ       $0x20, Y7, Y3
+	VPXOR        Y4, Y8, Y8
+	VPXOR        Y3, Y8, Y8
+	VPBROADCASTD 68(CX), Y2
+	VPBROADCASTD 72(CX), Y4
+	VPMULUDQ     Y1, Y6, Y6
+	VPMULUDQ     Y0, Y11, Y11
+	VPSRLQ       $0x20, Y6, Y3
+	VPXOR        Y2, Y9, Y9
+	VPXOR        Y3, Y9, Y9
+	VPSRLQ       $0x20, Y11, Y3
+	VPXOR        Y4, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VPMULUDQ     Y1, Y8, Y8
+	VPMULUDQ     Y0, Y12, Y12
+	VPSRLQ       $0x20, Y8, Y3
+	VPXOR        Y2, Y10, Y10
+	VPXOR        Y3, Y10, Y10
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y4, Y7, Y7
+	VPXOR        Y3, Y7, Y7
 	VPMULUDQ     8(SP), Y9, Y9
-	VPMULUDQ     8(SP), Y5, Y5
 	VPMULUDQ     8(SP), Y6, Y6
+	VPMULUDQ     8(SP), Y5, Y5
 	VPMULUDQ     8(SP), Y11, Y11
-	VSHUFPS      $0xdd, Y5, Y9, Y9
-	VSHUFPS      $0xdd, Y11, Y6, Y6
-	VPACKUSDW    Y6, Y9, Y9
+	VSHUFPS      $0xdd, Y6, Y9, Y9
+	VSHUFPS      $0xdd, Y11, Y5, Y5
+	VPACKUSDW    Y5, Y9, Y9
 	VPMULUDQ     8(SP), Y10, Y10
-	VPMULUDQ     8(SP), Y7, Y7
 	VPMULUDQ     8(SP), Y8, Y8
+	VPMULUDQ     8(SP), Y7, Y7
 	VPMULUDQ     8(SP), Y12, Y12
-	VSHUFPS      $0xdd, Y7, Y10, Y10
-	VSHUFPS      $0xdd, Y12, Y8, Y8
-	VPACKUSDW    Y8, Y10, Y10
+	VSHUFPS      $0xdd, Y8, Y10, Y10
+	VSHUFPS      $0xdd, Y12, Y7, Y7
+	VPACKUSDW    Y7, Y10, Y10
 	VPACKUSWB    Y10, Y9, Y9
 	VPSHUFB      bytesavx2<>+0(SB), Y9, Y9
 	VMOVUPS      Y9, (AX)
@@ -270,185 +270,185 @@ TEXT ·noisePairsavx2(SB), NOSPLIT, $72-40
 	VMOVUPS      Y2, 40(SP)
 
 turn:
-	VPBROADCASTD (SP), Y3
+	VPBROADCASTD (SP), Y4
 	VPBROADCASTD (CX), Y2
-	VPADDD       inOrderavx2<>+0(SB), Y3, Y6
-	VPMULUDQ     Y0, Y6, Y6
-	VPSRLQ       $0x20, Y6, Y5
-	VPXOR        Y2, Y5, Y5
-	VPADDD       inOrderavx2<>+32(SB), Y3, Y8
-	VPMULUDQ     Y0, Y8, Y8
-	VPSRLQ       $0x20, Y8, Y7
-	VPXOR        Y2, Y7, Y7
+	VPADDD       inOrderavx2<>+0(SB), Y4, Y5
+	VPMULUDQ     Y0, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y6
+	VPXOR        Y2, Y6, Y6
+	VPADDD       inOrderavx2<>+32(SB), Y4, Y7
+	VPMULUDQ     Y0, Y7, Y7
+	VPSRLQ       $0x20, Y7, Y8
+	VPXOR        Y2, Y8, Y8
 	VPBROADCASTD 4(CX), Y2
-	VPBROADCASTD 8(CX), Y3
-	VPMULUDQ     Y1, Y5, Y5
-	VPSRLQ       $0x20, Y5, Y9
+	VPBROADCASTD 8(CX), Y4
+	VPMULUDQ     Y1, Y6, Y6
+	VPSRLQ       $0x20, Y6, Y9
 	VPXOR        Y2, Y9, Y9
-	VPXOR        Y3, Y6, Y6
-	VPMULUDQ     Y1, Y7, Y7
-	VPSRLQ       $0x20, Y7, Y10
+	VPXOR        Y4, Y5, Y5
+	VPMULUDQ     Y1, Y8, Y8
+	VPSRLQ       $0x20, Y8, Y10
 	VPXOR        Y2, Y10, Y10
-	VPXOR        Y3, Y8, Y8
+	VPXOR        Y4, Y7, Y7
 	VPBROADCASTD 16(CX), Y2
-	VPBROADCASTD 12(CX), Y3
-	VPMULUDQ     Y1, Y6, Y6
+	VPBROADCASTD 12(CX), Y4
+	VPMULUDQ     Y1, Y5, Y5
 	VPMULUDQ     Y0, Y9, Y9
-	VPSRLQ       $0x20, Y6, Y4
-	VPXOR        Y2, Y5, Y5
-	VPXOR        Y4, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y3, Y6, Y6
 	VPSRLQ       $0x20, Y9, Y11
-	VPXOR        Y3, Y11, Y11
-	VPMULUDQ     Y1, Y8, Y8
+	VPXOR        Y4, Y11, Y11
+	VPMULUDQ     Y1, Y7, Y7
 	VPMULUDQ     Y0, Y10, Y10
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y2, Y7, Y7
-	VPXOR        Y4, Y7, Y7
+	VPSRLQ       $0x20, Y7, Y3
+	VPXOR        Y2, Y8, Y8
+	VPXOR        Y3, Y8, Y8
 	VPSRLQ       $0x20, Y10, Y12
-	VPXOR        Y3, Y12, Y12
+	VPXOR        Y4, Y12, Y12
 	VPBROADCASTD 20(CX), Y2
-	VPBROADCASTD 24(CX), Y3
+	VPBROADCASTD 24(CX), Y4
 	VPMULUDQ     Y1, Y11, Y11
-	VPMULUDQ     Y0, Y5, Y5
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y2, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y3, Y9, Y9
-	VPXOR        Y4, Y9, Y9
-	VPMULUDQ     Y1, Y12, Y12
-	VPMULUDQ     Y0, Y7, Y7
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y2, Y8, Y8
-	VPXOR        Y4, Y8, Y8
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y3, Y10, Y10
-	VPXOR        Y4, Y10, Y10
-	VPBROADCASTD 28(CX), Y2
-	VPBROADCASTD 32(CX), Y3
-	VPMULUDQ     Y1, Y9, Y9
 	VPMULUDQ     Y0, Y6, Y6
-	VPSRLQ       $0x20, Y9, Y4
-	VPXOR        Y2, Y11, Y11
-	VPXOR        Y4, Y11, Y11
-	VPSRLQ       $0x20, Y6, Y4
-	VPXOR        Y3, Y5, Y5
-	VPXOR        Y4, Y5, Y5
-	VPMULUDQ     Y1, Y10, Y10
-	VPMULUDQ     Y0, Y8, Y8
-	VPSRLQ       $0x20, Y10, Y4
-	VPXOR        Y2, Y12, Y12
-	VPXOR        Y4, Y12, Y12
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y3, Y7, Y7
-	VPXOR        Y4, Y7, Y7
-	VPBROADCASTD 36(CX), Y2
-	VPBROADCASTD 40(CX), Y3
-	VPMULUDQ     Y1, Y5, Y5
-	VPMULUDQ     Y0, Y11, Y11
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y2, Y9, Y9
-	VPXOR        Y4, Y9, Y9
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y3, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPMULUDQ     Y1, Y7, Y7
-	VPMULUDQ     Y0, Y12, Y12
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y2, Y10, Y10
-	VPXOR        Y4, Y10, Y10
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y3, Y8, Y8
-	VPXOR        Y4, Y8, Y8
-	VPBROADCASTD 44(CX), Y2
-	VPBROADCASTD 48(CX), Y3
-	VPMULUDQ     Y1, Y6, Y6
-	VPMULUDQ     Y0, Y9, Y9
-	VPSRLQ       $0x20, Y6, Y4
+	VPSRLQ       $0x20, Y11, Y3
 	VPXOR        Y2, Y5, Y5
-	VPXOR        Y4, Y5, Y5
-	VPSRLQ       $0x20, Y9, Y4
-	VPXOR        Y3, Y11, Y11
-	VPXOR        Y4, Y11, Y11
-	VPMULUDQ     Y1, Y8, Y8
-	VPMULUDQ     Y0, Y10, Y10
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y2, Y7, Y7
-	VPXOR        Y4, Y7, Y7
-	VPSRLQ       $0x20, Y10, Y4
-	VPXOR        Y3, Y12, Y12
-	VPXOR        Y4, Y12, Y12
-	VPBROADCASTD 52(CX), Y2
-	VPBROADCASTD 56(CX), Y3
-	VPMULUDQ     Y1, Y11, Y11
-	VPMULUDQ     Y0, Y5, Y5
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y2, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y3, Y9, Y9
-	VPXOR        Y4, Y9, Y9
-	VPMULUDQ     Y1, Y12, Y12
-	VPMULUDQ     Y0, Y7, Y7
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y2, Y8, Y8
-	VPXOR        Y4, Y8, Y8
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y3, Y10, Y10
-	VPXOR        Y4, Y10, Y10
-	VPBROADCASTD 60(CX), Y2
-	VPBROADCASTD 64(CX), Y3
-	VPMULUDQ     Y1, Y9, Y9
-	VPMULUDQ     Y0, Y6, Y6
-	VPSRLQ       $0x20, Y9, Y4
-	VPXOR        Y2, Y11, Y11
-	VPXOR        Y4, Y11, Y11
-	VPSRLQ       $0x20, Y6, Y4
 	VPXOR        Y3, Y5, Y5
-	VPXOR        Y4, Y5, Y5
-	VPMULUDQ     Y1, Y10, Y10
-	VPMULUDQ     Y0, Y8, Y8
-	VPSRLQ       $0x20, Y10, Y4
-	VPXOR        Y2, Y12, Y12
-	VPXOR        Y4, Y12, Y12
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y3, Y7, Y7
-	VPXOR        Y4, Y7, Y7
-	VPBROADCASTD 68(CX), Y2
-	VPBROADCASTD 72(CX), Y3
-	VPMULUDQ     Y1, Y5, Y5
-	VPMULUDQ     Y0, Y11, Y11
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y2, Y9, Y9
+	VPSRLQ       $0x20, Y6, Y3
 	VPXOR        Y4, Y9, Y9
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y3, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPMULUDQ     Y1, Y7, Y7
-	VPMULUDQ     Y0, Y12, Y12
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y2, Y10, Y10
+	VPXOR        Y3, Y9, Y9
+	VPMULUDQ     Y1, Y12, Y12
+	VPMULUDQ     Y0, Y8, Y8
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y2, Y7, Y7
+	VPXOR        Y3, Y7, Y7
+	VPSRLQ       $0x20, Y8, Y3
 	VPXOR        Y4, Y10, Y10
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y3, Y8, Y8
+	VPXOR        Y3, Y10, Y10
+	VPBROADCASTD 28(CX), Y2
+	VPBROADCASTD 32(CX), Y4
+	VPMULUDQ     Y1, Y9, Y9
+	VPMULUDQ     Y0, Y5, Y5
+	VPSRLQ       $0x20, Y9, Y3
+	VPXOR        Y2, Y11, Y11
+	VPXOR        Y3, Y11, Y11
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y4, Y6, Y6
+	VPXOR        Y3, Y6, Y6
+	VPMULUDQ     Y1, Y10, Y10
+	VPMULUDQ     Y0, Y7, Y7
+	VPSRLQ       $0x20, Y10, Y3
+	VPXOR        Y2, Y12, Y12
+	VPXOR        Y3, Y12, Y12
+	VPSRLQ       $0x20, Y7, Y3
 	VPXOR        Y4, Y8, Y8
+	VPXOR        Y3, Y8, Y8
+	VPBROADCASTD 36(CX), Y2
+	VPBROADCASTD 40(CX), Y4
+	VPMULUDQ     Y1, Y6, Y6
+	VPMULUDQ     Y0, Y11, Y11
+	VPSRLQ       $0x20, Y6, Y3
+	VPXOR        Y2, Y9, Y9
+	VPXOR        Y3, Y9, Y9
+	VPSRLQ       $0x20, Y11, Y3
+	VPXOR        Y4, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VPMULUDQ     Y1, Y8, Y8
+	VPMULUDQ     Y0, Y12, Y12
+	VPSRLQ       $0x20, Y8, Y3
+	VPXOR        Y2, Y10, Y10
+	VPXOR        Y3, Y10, Y10
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y4, Y7, Y7
+	VPXOR        Y3, Y7, Y7
+	VPBROADCASTD 44(CX), Y2
+	VPBROADCASTD 48(CX), Y4
+	VPMULUDQ     Y1, Y5, Y5
+	VPMULUDQ     Y0, Y9, Y9
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y3, Y6, Y6
+	VPSRLQ       $0x20, Y9, Y3
+	VPXOR        Y4, Y11, Y11
+	VPXOR        Y3, Y11, Y11
+	VPMULUDQ     Y1, Y7, Y7
+	VPMULUDQ     Y0, Y10, Y10
+	VPSRLQ       $0x20, Y7, Y3
+	VPXOR        Y2, Y8, Y8
+	VPXOR        Y3, Y8, Y8
+	VPSRLQ       $0x20, Y10, Y3
+	VPXOR        Y4, Y12, Y12
+	VPXOR        Y3, Y12, Y12
+	VPBROADCASTD 52(CX), Y2
+	VPBROADCASTD 56(CX), Y4
+	VPMULUDQ     Y1, Y11, Y11
+	VPMULUDQ     Y0, Y6, Y6
+	VPSRLQ       $0x20, Y11, Y3
+	VPXOR        Y2, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VPSRLQ       $0x20, Y6, Y3
+	VPXOR        Y4, Y9, Y9
+	VPXOR        Y3, Y9, Y9
+	VPMULUDQ     Y1, Y12, Y12
+	VPMULUDQ     Y0, Y8, Y8
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y2, Y7, Y7
+	VPXOR        Y3, Y7, Y7
+	VPSRLQ       $0x20, Y8, Y3
+	VPXOR        Y4, Y10, Y10
+	VPXOR        Y3, Y10, Y10
+	VPBROADCASTD 60(CX), Y2
+	VPBROADCASTD 64(CX), Y4
+	VPMULUDQ     Y1, Y9, Y9
+	VPMULUDQ     Y0, Y5, Y5
+	VPSRLQ       $0x20, Y9, Y3
+	VPXOR        Y2, Y11, Y11
+	VPXOR        Y3, Y11, Y11
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y4, Y6, Y6
+	VPXOR        Y3, Y6, Y6
+	VPMULUDQ     Y1, Y10, Y10
+	VPMULUDQ     Y0, Y7, Y7
+	VPSRLQ       $0x20, Y10, Y3
+	VPXOR        Y2, Y12, Y12
+	VPXOR        Y3, Y12, Y12
+	VPSRLQ       $0x20, Y7, Y3
+	VPXOR        Y4, Y8, Y8
+	VPXOR        Y3, Y8, Y8
+	VPBROADCASTD 68(CX), Y2
+	VPBROADCASTD 72(CX), Y4
+	VPMULUDQ     Y1, Y6, Y6
+	VPMULUDQ     Y0, Y11, Y11
+	VPSRLQ       $0x20, Y6, Y3
+	VPXOR        Y2, Y9, Y9
+	VPXOR        Y3, Y9, Y9
+	VPSRLQ       $0x20, Y11, Y3
+	VPXOR        Y4, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VPMULUDQ     Y1, Y8, Y8
+	VPMULUDQ     Y0, Y12, Y12
+	VPSRLQ       $0x20, Y8, Y3
+	VPXOR        Y2, Y10, Y10
+	VPXOR        Y3, Y10, Y10
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y4, Y7, Y7
+	VPXOR        Y3, Y7, Y7
 	VPMULUDQ     8(SP), Y9, Y9
-	VPMULUDQ     8(SP), Y5, Y5
 	VPMULUDQ     8(SP), Y6, Y6
+	VPMULUDQ     8(SP), Y5, Y5
 	VPMULUDQ     8(SP), Y11, Y11
-	VSHUFPS      $0xdd, Y5, Y9, Y9
-	VSHUFPS      $0xdd, Y11, Y6, Y6
-	VPACKUSDW    Y6, Y9, Y9
+	VSHUFPS      $0xdd, Y6, Y9, Y9
+	VSHUFPS      $0xdd, Y11, Y5, Y5
+	VPACKUSDW    Y5, Y9, Y9
 	VPSHUFB      pairsavx2<>+0(SB), Y9, Y9
 	VPADDW       40(SP), Y9, Y9
 	VMOVUPS      Y9, (AX)
 	VPMULUDQ     8(SP), Y10, Y10
-	VPMULUDQ     8(SP), Y7, Y7
 	VPMULUDQ     8(SP), Y8, Y8
+	VPMULUDQ     8(SP), Y7, Y7
 	VPMULUDQ     8(SP), Y12, Y12
-	VSHUFPS      $0xdd, Y7, Y10, Y10
-	VSHUFPS      $0xdd, Y12, Y8, Y8
-	VPACKUSDW    Y8, Y10, Y10
+	VSHUFPS      $0xdd, Y8, Y10, Y10
+	VSHUFPS      $0xdd, Y12, Y7, Y7
+	VPACKUSDW    Y7, Y10, Y10
 	VPSHUFB      pairsavx2<>+0(SB), Y10, Y10
 	VPADDW       40(SP), Y10, Y10
 	VMOVUPS      Y10, 32(AX)
@@ -521,200 +521,200 @@ TEXT ·noiseSinglesavx2(SB), NOSPLIT, $104-44
 	VMOVUPS      Y2, 72(SP)
 
 turn:
-	VPBROADCASTD (SP), Y3
+	VPBROADCASTD (SP), Y4
 	VPBROADCASTD (CX), Y2
-	VPADDD       transposedavx2<>+0(SB), Y3, Y6
-	VPMULUDQ     Y0, Y6, Y6
-	VPSRLQ       $0x20, Y6, Y5
-	VPXOR        Y2, Y5, Y5
-	VPADDD       transposedavx2<>+32(SB), Y3, Y8
-	VPMULUDQ     Y0, Y8, Y8
-	VPSRLQ       $0x20, Y8, Y7
-	VPXOR        Y2, Y7, Y7
+	VPADDD       transposedavx2<>+0(SB), Y4, Y5
+	VPMULUDQ     Y0, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y6
+	VPXOR        Y2, Y6, Y6
+	VPADDD       transposedavx2<>+32(SB), Y4, Y7
+	VPMULUDQ     Y0, Y7, Y7
+	VPSRLQ       $0x20, Y7, Y8
+	VPXOR        Y2, Y8, Y8
 	VPBROADCASTD 4(CX), Y2
-	VPBROADCASTD 8(CX), Y3
-	VPMULUDQ     Y1, Y5, Y5
-	VPSRLQ       $0x20, Y5, Y9
+	VPBROADCASTD 8(CX), Y4
+	VPMULUDQ     Y1, Y6, Y6
+	VPSRLQ       $0x20, Y6, Y9
 	VPXOR        Y2, Y9, Y9
-	VPXOR        Y3, Y6, Y6
-	VPMULUDQ     Y1, Y7, Y7
-	VPSRLQ       $0x20, Y7, Y10
+	VPXOR        Y4, Y5, Y5
+	VPMULUDQ     Y1, Y8, Y8
+	VPSRLQ       $0x20, Y8, Y10
 	VPXOR        Y2, Y10, Y10
-	VPXOR        Y3, Y8, Y8
+	VPXOR        Y4, Y7, Y7
 	VPBROADCASTD 16(CX), Y2
-	VPBROADCASTD 12(CX), Y3
-	VPMULUDQ     Y1, Y6, Y6
+	VPBROADCASTD 12(CX), Y4
+	VPMULUDQ     Y1, Y5, Y5
 	VPMULUDQ     Y0, Y9, Y9
-	VPSRLQ       $0x20, Y6, Y4
-	VPXOR        Y2, Y5, Y5
-	VPXOR        Y4, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y3, Y6, Y6
 	VPSRLQ       $0x20, Y9, Y11
-	VPXOR        Y3, Y11, Y11
-	VPMULUDQ     Y1, Y8, Y8
+	VPXOR        Y4, Y11, Y11
+	VPMULUDQ     Y1, Y7, Y7
 	VPMULUDQ     Y0, Y10, Y10
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y2, Y7, Y7
-	VPXOR        Y4, Y7, Y7
+	VPSRLQ       $0x20, Y7, Y3
+	VPXOR        Y2, Y8, Y8
+	VPXOR        Y3, Y8, Y8
 	VPSRLQ       $0x20, Y10, Y12
-	VPXOR        Y3, Y12, Y12
+	VPXOR        Y4, Y12, Y12
 	VPBROADCASTD 20(CX), Y2
-	VPBROADCASTD 24(CX), Y3
+	VPBROADCASTD 24(CX), Y4
 	VPMULUDQ     Y1, Y11, Y11
-	VPMULUDQ     Y0, Y5, Y5
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y2, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y3, Y9, Y9
-	VPXOR        Y4, Y9, Y9
-	VPMULUDQ     Y1, Y12, Y12
-	VPMULUDQ     Y0, Y7, Y7
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y2, Y8, Y8
-	VPXOR        Y4, Y8, Y8
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y3, Y10, Y10
-	VPXOR        Y4, Y10, Y10
-	VPBROADCASTD 28(CX), Y2
-	VPBROADCASTD 32(CX), Y3
-	VPMULUDQ     Y1, Y9, Y9
 	VPMULUDQ     Y0, Y6, Y6
-	VPSRLQ       $0x20, Y9, Y4
-	VPXOR        Y2, Y11, Y11
-	VPXOR        Y4, Y11, Y11
-	VPSRLQ       $0x20, Y6, Y4
-	VPXOR        Y3, Y5, Y5
-	VPXOR        Y4, Y5, Y5
-	VPMULUDQ     Y1, Y10, Y10
-	VPMULUDQ     Y0, Y8, Y8
-	VPSRLQ       $0x20, Y10, Y4
-	VPXOR        Y2, Y12, Y12
-	VPXOR        Y4, Y12, Y12
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y3, Y7, Y7
-	VPXOR        Y4, Y7, Y7
-	VPBROADCASTD 36(CX), Y2
-	VPBROADCASTD 40(CX), Y3
-	VPMULUDQ     Y1, Y5, Y5
-	VPMULUDQ     Y0, Y11, Y11
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y2, Y9, Y9
-	VPXOR        Y4, Y9, Y9
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y3, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPMULUDQ     Y1, Y7, Y7
-	VPMULUDQ     Y0, Y12, Y12
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y2, Y10, Y10
-	VPXOR        Y4, Y10, Y10
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y3, Y8, Y8
-	VPXOR        Y4, Y8, Y8
-	VPBROADCASTD 44(CX), Y2
-	VPBROADCASTD 48(CX), Y3
-	VPMULUDQ     Y1, Y6, Y6
-	VPMULUDQ     Y0, Y9, Y9
-	VPSRLQ       $0x20, Y6, Y4
+	VPSRLQ       $0x20, Y11, Y3
 	VPXOR        Y2, Y5, Y5
-	VPXOR        Y4, Y5, Y5
-	VPSRLQ       $0x20, Y9, Y4
-	VPXOR        Y3, Y11, Y11
-	VPXOR        Y4, Y11, Y11
-	VPMULUDQ     Y1, Y8, Y8
-	VPMULUDQ     Y0, Y10, Y10
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y2, Y7, Y7
-	VPXOR        Y4, Y7, Y7
-	VPSRLQ       $0x20, Y10, Y4
-	VPXOR        Y3, Y12, Y12
-	VPXOR        Y4, Y12, Y12
-	VPBROADCASTD 52(CX), Y2
-	VPBROADCASTD 56(CX), Y3
-	VPMULUDQ     Y1, Y11, Y11
-	VPMULUDQ     Y0, Y5, Y5
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y2, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y3, Y9, Y9
-	VPXOR        Y4, Y9, Y9
-	VPMULUDQ     Y1, Y12, Y12
-	VPMULUDQ     Y0, Y7, Y7
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y2, Y8, Y8
-	VPXOR        Y4, Y8, Y8
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y3, Y10, Y10
-	VPXOR        Y4, Y10, Y10
-	VPBROADCASTD 60(CX), Y2
-	VPBROADCASTD 64(CX), Y3
-	VPMULUDQ     Y1, Y9, Y9
-	VPMULUDQ     Y0, Y6, Y6
-	VPSRLQ       $0x20, Y9, Y4
-	VPXOR        Y2, Y11, Y11
-	VPXOR        Y4, Y11, Y11
-	VPSRLQ       $0x20, Y6, Y4
 	VPXOR        Y3, Y5, Y5
-	VPXOR        Y4, Y5, Y5
-	VPMULUDQ     Y1, Y10, Y10
-	VPMULUDQ     Y0, Y8, Y8
-	VPSRLQ       $0x20, Y10, Y4
-	VPXOR        Y2, Y12, Y12
-	VPXOR        Y4, Y12, Y12
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y3, Y7, Y7
-	VPXOR        Y4, Y7, Y7
-	VPBROADCASTD 68(CX), Y2
-	VPBROADCASTD 72(CX), Y3
-	VPMULUDQ     Y1, Y5, Y5
-	VPMULUDQ     Y0, Y11, Y11
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y2, Y9, Y9
+	VPSRLQ       $0x20, Y6, Y3
 	VPXOR        Y4, Y9, Y9
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y3, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPMULUDQ     Y1, Y7, Y7
-	VPMULUDQ     Y0, Y12, Y12
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y2, Y10, Y10
+	VPXOR        Y3, Y9, Y9
+	VPMULUDQ     Y1, Y12, Y12
+	VPMULUDQ     Y0, Y8, Y8
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y2, Y7, Y7
+	VPXOR        Y3, Y7, Y7
+	VPSRLQ       $0x20, Y8, Y3
 	VPXOR        Y4, Y10, Y10
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y3, Y8, Y8
+	VPXOR        Y3, Y10, Y10
+	VPBROADCASTD 28(CX), Y2
+	VPBROADCASTD 32(CX), Y4
+	VPMULUDQ     Y1, Y9, Y9
+	VPMULUDQ     Y0, Y5, Y5
+	VPSRLQ       $0x20, Y9, Y3
+	VPXOR        Y2, Y11, Y11
+	VPXOR        Y3, Y11, Y11
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y4, Y6, Y6
+	VPXOR        Y3, Y6, Y6
+	VPMULUDQ     Y1, Y10, Y10
+	VPMULUDQ     Y0, Y7, Y7
+	VPSRLQ       $0x20, Y10, Y3
+	VPXOR        Y2, Y12, Y12
+	VPXOR        Y3, Y12, Y12
+	VPSRLQ       $0x20, Y7, Y3
 	VPXOR        Y4, Y8, Y8
+	VPXOR        Y3, Y8, Y8
+	VPBROADCASTD 36(CX), Y2
+	VPBROADCASTD 40(CX), Y4
+	VPMULUDQ     Y1, Y6, Y6
+	VPMULUDQ     Y0, Y11, Y11
+	VPSRLQ       $0x20, Y6, Y3
+	VPXOR        Y2, Y9, Y9
+	VPXOR        Y3, Y9, Y9
+	VPSRLQ       $0x20, Y11, Y3
+	VPXOR        Y4, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VPMULUDQ     Y1, Y8, Y8
+	VPMULUDQ     Y0, Y12, Y12
+	VPSRLQ       $0x20, Y8, Y3
+	VPXOR        Y2, Y10, Y10
+	VPXOR        Y3, Y10, Y10
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y4, Y7, Y7
+	VPXOR        Y3, Y7, Y7
+	VPBROADCASTD 44(CX), Y2
+	VPBROADCASTD 48(CX), Y4
+	VPMULUDQ     Y1, Y5, Y5
+	VPMULUDQ     Y0, Y9, Y9
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y3, Y6, Y6
+	VPSRLQ       $0x20, Y9, Y3
+	VPXOR        Y4, Y11, Y11
+	VPXOR        Y3, Y11, Y11
+	VPMULUDQ     Y1, Y7, Y7
+	VPMULUDQ     Y0, Y10, Y10
+	VPSRLQ       $0x20, Y7, Y3
+	VPXOR        Y2, Y8, Y8
+	VPXOR        Y3, Y8, Y8
+	VPSRLQ       $0x20, Y10, Y3
+	VPXOR        Y4, Y12, Y12
+	VPXOR        Y3, Y12, Y12
+	VPBROADCASTD 52(CX), Y2
+	VPBROADCASTD 56(CX), Y4
+	VPMULUDQ     Y1, Y11, Y11
+	VPMULUDQ     Y0, Y6, Y6
+	VPSRLQ       $0x20, Y11, Y3
+	VPXOR        Y2, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VPSRLQ       $0x20, Y6, Y3
+	VPXOR        Y4, Y9, Y9
+	VPXOR        Y3, Y9, Y9
+	VPMULUDQ     Y1, Y12, Y12
+	VPMULUDQ     Y0, Y8, Y8
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y2, Y7, Y7
+	VPXOR        Y3, Y7, Y7
+	VPSRLQ       $0x20, Y8, Y3
+	VPXOR        Y4, Y10, Y10
+	VPXOR        Y3, Y10, Y10
+	VPBROADCASTD 60(CX), Y2
+	VPBROADCASTD 64(CX), Y4
+	VPMULUDQ     Y1, Y9, Y9
+	VPMULUDQ     Y0, Y5, Y5
+	VPSRLQ       $0x20, Y9, Y3
+	VPXOR        Y2, Y11, Y11
+	VPXOR        Y3, Y11, Y11
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y4, Y6, Y6
+	VPXOR        Y3, Y6, Y6
+	VPMULUDQ     Y1, Y10, Y10
+	VPMULUDQ     Y0, Y7, Y7
+	VPSRLQ       $0x20, Y10, Y3
+	VPXOR        Y2, Y12, Y12
+	VPXOR        Y3, Y12, Y12
+	VPSRLQ       $0x20, Y7, Y3
+	VPXOR        Y4, Y8, Y8
+	VPXOR        Y3, Y8, Y8
+	VPBROADCASTD 68(CX), Y2
+	VPBROADCASTD 72(CX), Y4
+	VPMULUDQ     Y1, Y6, Y6
+	VPMULUDQ     Y0, Y11, Y11
+	VPSRLQ       $0x20, Y6, Y3
+	VPXOR        Y2, Y9, Y9
+	VPXOR        Y3, Y9, Y9
+	VPSRLQ       $0x20, Y11, Y3
+	VPXOR        Y4, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VPMULUDQ     Y1, Y8, Y8
+	VPMULUDQ     Y0, Y12, Y12
+	VPSRLQ       $0x20, Y8, Y3
+	VPXOR        Y2, Y10, Y10
+	VPXOR        Y3, Y10, Y10
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y4, Y7, Y7
+	VPXOR        Y3, Y7, Y7
 	VPMULUDQ     8(SP), Y9, Y9
-	VPMULUDQ     8(SP), Y5, Y5
 	VPMULUDQ     8(SP), Y6, Y6
+	VPMULUDQ     8(SP), Y5, Y5
 	VPMULUDQ     8(SP), Y11, Y11
-	VSHUFPS      $0xdd, Y5, Y9, Y9
-	VSHUFPS      $0xdd, Y11, Y6, Y6
-	VSHUFPS      $0x88, Y6, Y9, Y2
-	VSHUFPS      $0xdd, Y6, Y9, Y6
+	VSHUFPS      $0xdd, Y6, Y9, Y9
+	VSHUFPS      $0xdd, Y11, Y5, Y5
+	VSHUFPS      $0x88, Y5, Y9, Y2
+	VSHUFPS      $0xdd, Y5, Y9, Y5
 	VCVTDQ2PS    Y2, Y2
 	VMULPS       72(SP), Y2, Y2
 	VADDPS       40(SP), Y2, Y2
 	VMOVUPS      Y2, (AX)
-	VCVTDQ2PS    Y6, Y6
-	VMULPS       72(SP), Y6, Y6
-	VADDPS       40(SP), Y6, Y6
-	VMOVUPS      Y6, 32(AX)
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       72(SP), Y5, Y5
+	VADDPS       40(SP), Y5, Y5
+	VMOVUPS      Y5, 32(AX)
 	VPMULUDQ     8(SP), Y10, Y10
-	VPMULUDQ     8(SP), Y7, Y7
 	VPMULUDQ     8(SP), Y8, Y8
+	VPMULUDQ     8(SP), Y7, Y7
 	VPMULUDQ     8(SP), Y12, Y12
-	VSHUFPS      $0xdd, Y7, Y10, Y10
-	VSHUFPS      $0xdd, Y12, Y8, Y8
-	VSHUFPS      $0x88, Y8, Y10, Y2
-	VSHUFPS      $0xdd, Y8, Y10, Y8
+	VSHUFPS      $0xdd, Y8, Y10, Y10
+	VSHUFPS      $0xdd, Y12, Y7, Y7
+	VSHUFPS      $0x88, Y7, Y10, Y2
+	VSHUFPS      $0xdd, Y7, Y10, Y7
 	VCVTDQ2PS    Y2, Y2
 	VMULPS       72(SP), Y2, Y2
 	VADDPS       40(SP), Y2, Y2
 	VMOVUPS      Y2, 64(AX)
-	VCVTDQ2PS    Y8, Y8
-	VMULPS       72(SP), Y8, Y8
-	VADDPS       40(SP), Y8, Y8
-	VMOVUPS      Y8, 96(AX)
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       72(SP), Y7, Y7
+	VADDPS       40(SP), Y7, Y7
+	VMOVUPS      Y7, 96(AX)
 	ADDQ         $0x00000080, AX
 	ADDL         $0x08, (SP)
 	DECQ         DX
@@ -750,176 +750,176 @@ TEXT ·noiseDoublesavx2(SB), NOSPLIT, $104-56
 	VMOVUPS      Y2, 72(SP)
 
 turn:
-	VPBROADCASTD (SP), Y3
+	VPBROADCASTD (SP), Y4
 	VPBROADCASTD (CX), Y2
-	VPADDD       transposedavx2<>+0(SB), Y3, Y6
-	VPMULUDQ     Y0, Y6, Y6
-	VPSRLQ       $0x20, Y6, Y5
-	VPXOR        Y2, Y5, Y5
-	VPADDD       transposedavx2<>+32(SB), Y3, Y8
-	VPMULUDQ     Y0, Y8, Y8
-	VPSRLQ       $0x20, Y8, Y7
-	VPXOR        Y2, Y7, Y7
+	VPADDD       transposedavx2<>+0(SB), Y4, Y5
+	VPMULUDQ     Y0, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y6
+	VPXOR        Y2, Y6, Y6
+	VPADDD       transposedavx2<>+32(SB), Y4, Y7
+	VPMULUDQ     Y0, Y7, Y7
+	VPSRLQ       $0x20, Y7, Y8
+	VPXOR        Y2, Y8, Y8
 	VPBROADCASTD 4(CX), Y2
-	VPBROADCASTD 8(CX), Y3
-	VPMULUDQ     Y1, Y5, Y5
-	VPSRLQ       $0x20, Y5, Y9
+	VPBROADCASTD 8(CX), Y4
+	VPMULUDQ     Y1, Y6, Y6
+	VPSRLQ       $0x20, Y6, Y9
 	VPXOR        Y2, Y9, Y9
-	VPXOR        Y3, Y6, Y6
-	VPMULUDQ     Y1, Y7, Y7
-	VPSRLQ       $0x20, Y7, Y10
+	VPXOR        Y4, Y5, Y5
+	VPMULUDQ     Y1, Y8, Y8
+	VPSRLQ       $0x20, Y8, Y10
 	VPXOR        Y2, Y10, Y10
-	VPXOR        Y3, Y8, Y8
+	VPXOR        Y4, Y7, Y7
 	VPBROADCASTD 16(CX), Y2
-	VPBROADCASTD 12(CX), Y3
-	VPMULUDQ     Y1, Y6, Y6
+	VPBROADCASTD 12(CX), Y4
+	VPMULUDQ     Y1, Y5, Y5
 	VPMULUDQ     Y0, Y9, Y9
-	VPSRLQ       $0x20, Y6, Y4
-	VPXOR        Y2, Y5, Y5
-	VPXOR        Y4, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y3, Y6, Y6
 	VPSRLQ       $0x20, Y9, Y11
-	VPXOR        Y3, Y11, Y11
-	VPMULUDQ     Y1, Y8, Y8
+	VPXOR        Y4, Y11, Y11
+	VPMULUDQ     Y1, Y7, Y7
 	VPMULUDQ     Y0, Y10, Y10
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y2, Y7, Y7
-	VPXOR        Y4, Y7, Y7
+	VPSRLQ       $0x20, Y7, Y3
+	VPXOR        Y2, Y8, Y8
+	VPXOR        Y3, Y8, Y8
 	VPSRLQ       $0x20, Y10, Y12
-	VPXOR        Y3, Y12, Y12
+	VPXOR        Y4, Y12, Y12
 	VPBROADCASTD 20(CX), Y2
-	VPBROADCASTD 24(CX), Y3
+	VPBROADCASTD 24(CX), Y4
 	VPMULUDQ     Y1, Y11, Y11
-	VPMULUDQ     Y0, Y5, Y5
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y2, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y3, Y9, Y9
-	VPXOR        Y4, Y9, Y9
-	VPMULUDQ     Y1, Y12, Y12
-	VPMULUDQ     Y0, Y7, Y7
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y2, Y8, Y8
-	VPXOR        Y4, Y8, Y8
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y3, Y10, Y10
-	VPXOR        Y4, Y10, Y10
-	VPBROADCASTD 28(CX), Y2
-	VPBROADCASTD 32(CX), Y3
-	VPMULUDQ     Y1, Y9, Y9
 	VPMULUDQ     Y0, Y6, Y6
-	VPSRLQ       $0x20, Y9, Y4
-	VPXOR        Y2, Y11, Y11
-	VPXOR        Y4, Y11, Y11
-	VPSRLQ       $0x20, Y6, Y4
-	VPXOR        Y3, Y5, Y5
-	VPXOR        Y4, Y5, Y5
-	VPMULUDQ     Y1, Y10, Y10
-	VPMULUDQ     Y0, Y8, Y8
-	VPSRLQ       $0x20, Y10, Y4
-	VPXOR        Y2, Y12, Y12
-	VPXOR        Y4, Y12, Y12
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y3, Y7, Y7
-	VPXOR        Y4, Y7, Y7
-	VPBROADCASTD 36(CX), Y2
-	VPBROADCASTD 40(CX), Y3
-	VPMULUDQ     Y1, Y5, Y5
-	VPMULUDQ     Y0, Y11, Y11
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y2, Y9, Y9
-	VPXOR        Y4, Y9, Y9
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y3, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPMULUDQ     Y1, Y7, Y7
-	VPMULUDQ     Y0, Y12, Y12
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y2, Y10, Y10
-	VPXOR        Y4, Y10, Y10
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y3, Y8, Y8
-	VPXOR        Y4, Y8, Y8
-	VPBROADCASTD 44(CX), Y2
-	VPBROADCASTD 48(CX), Y3
-	VPMULUDQ     Y1, Y6, Y6
-	VPMULUDQ     Y0, Y9, Y9
-	VPSRLQ       $0x20, Y6, Y4
+	VPSRLQ       $0x20, Y11, Y3
 	VPXOR        Y2, Y5, Y5
-	VPXOR        Y4, Y5, Y5
-	VPSRLQ       $0x20, Y9, Y4
-	VPXOR        Y3, Y11, Y11
-	VPXOR        Y4, Y11, Y11
-	VPMULUDQ     Y1, Y8, Y8
-	VPMULUDQ     Y0, Y10, Y10
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y2, Y7, Y7
-	VPXOR        Y4, Y7, Y7
-	VPSRLQ       $0x20, Y10, Y4
-	VPXOR        Y3, Y12, Y12
-	VPXOR        Y4, Y12, Y12
-	VPBROADCASTD 52(CX), Y2
-	VPBROADCASTD 56(CX), Y3
-	VPMULUDQ     Y1, Y11, Y11
-	VPMULUDQ     Y0, Y5, Y5
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y2, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y3, Y9, Y9
-	VPXOR        Y4, Y9, Y9
-	VPMULUDQ     Y1, Y12, Y12
-	VPMULUDQ     Y0, Y7, Y7
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y2, Y8, Y8
-	VPXOR        Y4, Y8, Y8
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y3, Y10, Y10
-	VPXOR        Y4, Y10, Y10
-	VPBROADCASTD 60(CX), Y2
-	VPBROADCASTD 64(CX), Y3
-	VPMULUDQ     Y1, Y9, Y9
-	VPMULUDQ     Y0, Y6, Y6
-	VPSRLQ       $0x20, Y9, Y4
-	VPXOR        Y2, Y11, Y11
-	VPXOR        Y4, Y11, Y11
-	VPSRLQ       $0x20, Y6, Y4
 	VPXOR        Y3, Y5, Y5
-	VPXOR        Y4, Y5, Y5
-	VPMULUDQ     Y1, Y10, Y10
-	VPMULUDQ     Y0, Y8, Y8
-	VPSRLQ       $0x20, Y10, Y4
-	VPXOR        Y2, Y12, Y12
-	VPXOR        Y4, Y12, Y12
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y3, Y7, Y7
-	VPXOR        Y4, Y7, Y7
-	VPBROADCASTD 68(CX), Y2
-	VPBROADCASTD 72(CX), Y3
-	VPMULUDQ     Y1, Y5, Y5
-	VPMULUDQ     Y0, Y11, Y11
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y2, Y9, Y9
+	VPSRLQ       $0x20, Y6, Y3
 	VPXOR        Y4, Y9, Y9
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y3, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPMULUDQ     Y1, Y7, Y7
-	VPMULUDQ     Y0, Y12, Y12
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y2, Y10, Y10
+	VPXOR        Y3, Y9, Y9
+	VPMULUDQ     Y1, Y12, Y12
+	VPMULUDQ     Y0, Y8, Y8
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y2, Y7, Y7
+	VPXOR        Y3, Y7, Y7
+	VPSRLQ       $0x20, Y8, Y3
 	VPXOR        Y4, Y10, Y10
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y3, Y8, Y8
+	VPXOR        Y3, Y10, Y10
+	VPBROADCASTD 28(CX), Y2
+	VPBROADCASTD 32(CX), Y4
+	VPMULUDQ     Y1, Y9, Y9
+	VPMULUDQ     Y0, Y5, Y5
+	VPSRLQ       $0x20, Y9, Y3
+	VPXOR        Y2, Y11, Y11
+	VPXOR        Y3, Y11, Y11
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y4, Y6, Y6
+	VPXOR        Y3, Y6, Y6
+	VPMULUDQ     Y1, Y10, Y10
+	VPMULUDQ     Y0, Y7, Y7
+	VPSRLQ       $0x20, Y10, Y3
+	VPXOR        Y2, Y12, Y12
+	VPXOR        Y3, Y12, Y12
+	VPSRLQ       $0x20, Y7, Y3
 	VPXOR        Y4, Y8, Y8
+	VPXOR        Y3, Y8, Y8
+	VPBROADCASTD 36(CX), Y2
+	VPBROADCASTD 40(CX), Y4
+	VPMULUDQ     Y1, Y6, Y6
+	VPMULUDQ     Y0, Y11, Y11
+	VPSRLQ       $0x20, Y6, Y3
+	VPXOR        Y2, Y9, Y9
+	VPXOR        Y3, Y9, Y9
+	VPSRLQ       $0x20, Y11, Y3
+	VPXOR        Y4, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VPMULUDQ     Y1, Y8, Y8
+	VPMULUDQ     Y0, Y12, Y12
+	VPSRLQ       $0x20, Y8, Y3
+	VPXOR        Y2, Y10, Y10
+	VPXOR        Y3, Y10, Y10
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y4, Y7, Y7
+	VPXOR        Y3, Y7, Y7
+	VPBROADCASTD 44(CX), Y2
+	VPBROADCASTD 48(CX), Y4
+	VPMULUDQ     Y1, Y5, Y5
+	VPMULUDQ     Y0, Y9, Y9
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y3, Y6, Y6
+	VPSRLQ       $0x20, Y9, Y3
+	VPXOR        Y4, Y11, Y11
+	VPXOR        Y3, Y11, Y11
+	VPMULUDQ     Y1, Y7, Y7
+	VPMULUDQ     Y0, Y10, Y10
+	VPSRLQ       $0x20, Y7, Y3
+	VPXOR        Y2, Y8, Y8
+	VPXOR        Y3, Y8, Y8
+	VPSRLQ       $0x20, Y10, Y3
+	VPXOR        Y4, Y12, Y12
+	VPXOR        Y3, Y12, Y12
+	VPBROADCASTD 52(CX), Y2
+	VPBROADCASTD 56(CX), Y4
+	VPMULUDQ     Y1, Y11, Y11
+	VPMULUDQ     Y0, Y6, Y6
+	VPSRLQ       $0x20, Y11, Y3
+	VPXOR        Y2, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VPSRLQ       $0x20, Y6, Y3
+	VPXOR        Y4, Y9, Y9
+	VPXOR        Y3, Y9, Y9
+	VPMULUDQ     Y1, Y12, Y12
+	VPMULUDQ     Y0, Y8, Y8
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y2, Y7, Y7
+	VPXOR        Y3, Y7, Y7
+	VPSRLQ       $0x20, Y8, Y3
+	VPXOR        Y4, Y10, Y10
+	VPXOR        Y3, Y10, Y10
+	VPBROADCASTD 60(CX), Y2
+	VPBROADCASTD 64(CX), Y4
+	VPMULUDQ     Y1, Y9, Y9
+	VPMULUDQ     Y0, Y5, Y5
+	VPSRLQ       $0x20, Y9, Y3
+	VPXOR        Y2, Y11, Y11
+	VPXOR        Y3, Y11, Y11
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y4, Y6, Y6
+	VPXOR        Y3, Y6, Y6
+	VPMULUDQ     Y1, Y10, Y10
+	VPMULUDQ     Y0, Y7, Y7
+	VPSRLQ       $0x20, Y10, Y3
+	VPXOR        Y2, Y12, Y12
+	VPXOR        Y3, Y12, Y12
+	VPSRLQ       $0x20, Y7, Y3
+	VPXOR        Y4, Y8, Y8
+	VPXOR        Y3, Y8, Y8
+	VPBROADCASTD 68(CX), Y2
+	VPBROADCASTD 72(CX), Y4
+	VPMULUDQ     Y1, Y6, Y6
+	VPMULUDQ     Y0, Y11, Y11
+	VPSRLQ       $0x20, Y6, Y3
+	VPXOR        Y2, Y9, Y9
+	VPXOR        Y3, Y9, Y9
+	VPSRLQ       $0x20, Y11, Y3
+	VPXOR        Y4, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VPMULUDQ     Y1, Y8, Y8
+	VPMULUDQ     Y0, Y12, Y12
+	VPSRLQ       $0x20, Y8, Y3
+	VPXOR        Y2, Y10, Y10
+	VPXOR        Y3, Y10, Y10
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y4, Y7, Y7
+	VPXOR        Y3, Y7, Y7
 	VPMULUDQ     8(SP), Y9, Y9
-	VPMULUDQ     8(SP), Y5, Y5
 	VPMULUDQ     8(SP), Y6, Y6
+	VPMULUDQ     8(SP), Y5, Y5
 	VPMULUDQ     8(SP), Y11, Y11
-	VSHUFPS      $0xdd, Y5, Y9, Y9
-	VSHUFPS      $0xdd, Y11, Y6, Y6
-	VSHUFPS      $0x88, Y6, Y9, Y2
-	VSHUFPS      $0xdd, Y6, Y9, Y6
+	VSHUFPS      $0xdd, Y6, Y9, Y9
+	VSHUFPS      $0xdd, Y11, Y5, Y5
+	VSHUFPS      $0x88, Y5, Y9, Y2
+	VSHUFPS      $0xdd, Y5, Y9, Y5
 	VCVTDQ2PD    X2, Y3
 	VMULPD       72(SP), Y3, Y3
 	VADDPD       40(SP), Y3, Y3
@@ -935,13 +935,13 @@ turn:
 	VADDPS       X4, X2, X2
 	VMOVUPS      X3, (AX)
 	VMOVUPS      X2, 16(AX)
-	VCVTDQ2PD    X6, Y2
+	VCVTDQ2PD    X5, Y2
 	VMULPD       72(SP), Y2, Y2
 	VADDPD       40(SP), Y2, Y2
 	VCVTPD2PSY   Y2, X2
 	VXORPS       X3, X3, X3
 	VADDPS       X3, X2, X2
-	VEXTRACTI128 $0x01, Y6, X3
+	VEXTRACTI128 $0x01, Y5, X3
 	VCVTDQ2PD    X3, Y3
 	VMULPD       72(SP), Y3, Y3
 	VADDPD       40(SP), Y3, Y3
@@ -951,13 +951,13 @@ turn:
 	VMOVUPS      X2, 32(AX)
 	VMOVUPS      X3, 48(AX)
 	VPMULUDQ     8(SP), Y10, Y10
-	VPMULUDQ     8(SP), Y7, Y7
 	VPMULUDQ     8(SP), Y8, Y8
+	VPMULUDQ     8(SP), Y7, Y7
 	VPMULUDQ     8(SP), Y12, Y12
-	VSHUFPS      $0xdd, Y7, Y10, Y10
-	VSHUFPS      $0xdd, Y12, Y8, Y8
-	VSHUFPS      $0x88, Y8, Y10, Y2
-	VSHUFPS      $0xdd, Y8, Y10, Y8
+	VSHUFPS      $0xdd, Y8, Y10, Y10
+	VSHUFPS      $0xdd, Y12, Y7, Y7
+	VSHUFPS      $0x88, Y7, Y10, Y2
+	VSHUFPS      $0xdd, Y7, Y10, Y7
 	VCVTDQ2PD    X2, Y3
 	VMULPD       72(SP), Y3, Y3
 	VADDPD       40(SP), Y3, Y3
@@ -973,13 +973,13 @@ turn:
 	VADDPS       X4, X2, X2
 	VMOVUPS      X3, 64(AX)
 	VMOVUPS      X2, 80(AX)
-	VCVTDQ2PD    X8, Y2
+	VCVTDQ2PD    X7, Y2
 	VMULPD       72(SP), Y2, Y2
 	VADDPD       40(SP), Y2, Y2
 	VCVTPD2PSY   Y2, X2
 	VXORPS       X3, X3, X3
 	VADDPS       X3, X2, X2
-	VEXTRACTI128 $0x01, Y8, X3
+	VEXTRACTI128 $0x01, Y7, X3
 	VCVTDQ2PD    X3, Y3
 	VMULPD       72(SP), Y3, Y3
 	VADDPD       40(SP), Y3, Y3
@@ -1007,170 +1007,170 @@ TEXT ·countsavx2(SB), NOSPLIT, $8-32
 	VPBROADCASTQ multiplier1avx2<>+0(SB), Y1
 
 turn:
-	VPBROADCASTD (SP), Y3
+	VPBROADCASTD (SP), Y4
 	VPBROADCASTD (CX), Y2
-	VPADDD       inOrderavx2<>+0(SB), Y3, Y6
-	VPMULUDQ     Y0, Y6, Y6
-	VPSRLQ       $0x20, Y6, Y5
-	VPXOR        Y2, Y5, Y5
-	VPADDD       inOrderavx2<>+32(SB), Y3, Y8
-	VPMULUDQ     Y0, Y8, Y8
-	VPSRLQ       $0x20, Y8, Y7
-	VPXOR        Y2, Y7, Y7
+	VPADDD       inOrderavx2<>+0(SB), Y4, Y5
+	VPMULUDQ     Y0, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y6
+	VPXOR        Y2, Y6, Y6
+	VPADDD       inOrderavx2<>+32(SB), Y4, Y7
+	VPMULUDQ     Y0, Y7, Y7
+	VPSRLQ       $0x20, Y7, Y8
+	VPXOR        Y2, Y8, Y8
 	VPBROADCASTD 4(CX), Y2
-	VPBROADCASTD 8(CX), Y3
-	VPMULUDQ     Y1, Y5, Y5
-	VPSRLQ       $0x20, Y5, Y9
+	VPBROADCASTD 8(CX), Y4
+	VPMULUDQ     Y1, Y6, Y6
+	VPSRLQ       $0x20, Y6, Y9
 	VPXOR        Y2, Y9, Y9
-	VPXOR        Y3, Y6, Y6
-	VPMULUDQ     Y1, Y7, Y7
-	VPSRLQ       $0x20, Y7, Y10
+	VPXOR        Y4, Y5, Y5
+	VPMULUDQ     Y1, Y8, Y8
+	VPSRLQ       $0x20, Y8, Y10
 	VPXOR        Y2, Y10, Y10
-	VPXOR        Y3, Y8, Y8
+	VPXOR        Y4, Y7, Y7
 	VPBROADCASTD 16(CX), Y2
-	VPBROADCASTD 12(CX), Y3
-	VPMULUDQ     Y1, Y6, Y6
+	VPBROADCASTD 12(CX), Y4
+	VPMULUDQ     Y1, Y5, Y5
 	VPMULUDQ     Y0, Y9, Y9
-	VPSRLQ       $0x20, Y6, Y4
-	VPXOR        Y2, Y5, Y5
-	VPXOR        Y4, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y3, Y6, Y6
 	VPSRLQ       $0x20, Y9, Y11
-	VPXOR        Y3, Y11, Y11
-	VPMULUDQ     Y1, Y8, Y8
+	VPXOR        Y4, Y11, Y11
+	VPMULUDQ     Y1, Y7, Y7
 	VPMULUDQ     Y0, Y10, Y10
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y2, Y7, Y7
-	VPXOR        Y4, Y7, Y7
+	VPSRLQ       $0x20, Y7, Y3
+	VPXOR        Y2, Y8, Y8
+	VPXOR        Y3, Y8, Y8
 	VPSRLQ       $0x20, Y10, Y12
-	VPXOR        Y3, Y12, Y12
+	VPXOR        Y4, Y12, Y12
 	VPBROADCASTD 20(CX), Y2
-	VPBROADCASTD 24(CX), Y3
+	VPBROADCASTD 24(CX), Y4
 	VPMULUDQ     Y1, Y11, Y11
-	VPMULUDQ     Y0, Y5, Y5
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y2, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y3, Y9, Y9
-	VPXOR        Y4, Y9, Y9
-	VPMULUDQ     Y1, Y12, Y12
-	VPMULUDQ     Y0, Y7, Y7
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y2, Y8, Y8
-	VPXOR        Y4, Y8, Y8
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y3, Y10, Y10
-	VPXOR        Y4, Y10, Y10
-	VPBROADCASTD 28(CX), Y2
-	VPBROADCASTD 32(CX), Y3
-	VPMULUDQ     Y1, Y9, Y9
 	VPMULUDQ     Y0, Y6, Y6
-	VPSRLQ       $0x20, Y9, Y4
-	VPXOR        Y2, Y11, Y11
-	VPXOR        Y4, Y11, Y11
-	VPSRLQ       $0x20, Y6, Y4
-	VPXOR        Y3, Y5, Y5
-	VPXOR        Y4, Y5, Y5
-	VPMULUDQ     Y1, Y10, Y10
-	VPMULUDQ     Y0, Y8, Y8
-	VPSRLQ       $0x20, Y10, Y4
-	VPXOR        Y2, Y12, Y12
-	VPXOR        Y4, Y12, Y12
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y3, Y7, Y7
-	VPXOR        Y4, Y7, Y7
-	VPBROADCASTD 36(CX), Y2
-	VPBROADCASTD 40(CX), Y3
-	VPMULUDQ     Y1, Y5, Y5
-	VPMULUDQ     Y0, Y11, Y11
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y2, Y9, Y9
-	VPXOR        Y4, Y9, Y9
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y3, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPMULUDQ     Y1, Y7, Y7
-	VPMULUDQ     Y0, Y12, Y12
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y2, Y10, Y10
-	VPXOR        Y4, Y10, Y10
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y3, Y8, Y8
-	VPXOR        Y4, Y8, Y8
-	VPBROADCASTD 44(CX), Y2
-	VPBROADCASTD 48(CX), Y3
-	VPMULUDQ     Y1, Y6, Y6
-	VPMULUDQ     Y0, Y9, Y9
-	VPSRLQ       $0x20, Y6, Y4
+	VPSRLQ       $0x20, Y11, Y3
 	VPXOR        Y2, Y5, Y5
-	VPXOR        Y4, Y5, Y5
-	VPSRLQ       $0x20, Y9, Y4
-	VPXOR        Y3, Y11, Y11
-	VPXOR        Y4, Y11, Y11
-	VPMULUDQ     Y1, Y8, Y8
-	VPMULUDQ     Y0, Y10, Y10
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y2, Y7, Y7
-	VPXOR        Y4, Y7, Y7
-	VPSRLQ       $0x20, Y10, Y4
-	VPXOR        Y3, Y12, Y12
-	VPXOR        Y4, Y12, Y12
-	VPBROADCASTD 52(CX), Y2
-	VPBROADCASTD 56(CX), Y3
-	VPMULUDQ     Y1, Y11, Y11
-	VPMULUDQ     Y0, Y5, Y5
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y2, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y3, Y9, Y9
-	VPXOR        Y4, Y9, Y9
-	VPMULUDQ     Y1, Y12, Y12
-	VPMULUDQ     Y0, Y7, Y7
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y2, Y8, Y8
-	VPXOR        Y4, Y8, Y8
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y3, Y10, Y10
-	VPXOR        Y4, Y10, Y10
-	VPBROADCASTD 60(CX), Y2
-	VPBROADCASTD 64(CX), Y3
-	VPMULUDQ     Y1, Y9, Y9
-	VPMULUDQ     Y0, Y6, Y6
-	VPSRLQ       $0x20, Y9, Y4
-	VPXOR        Y2, Y11, Y11
-	VPXOR        Y4, Y11, Y11
-	VPSRLQ       $0x20, Y6, Y4
 	VPXOR        Y3, Y5, Y5
-	VPXOR        Y4, Y5, Y5
-	VPMULUDQ     Y1, Y10, Y10
-	VPMULUDQ     Y0, Y8, Y8
-	VPSRLQ       $0x20, Y10, Y4
-	VPXOR        Y2, Y12, Y12
-	VPXOR        Y4, Y12, Y12
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y3, Y7, Y7
-	VPXOR        Y4, Y7, Y7
-	VPBROADCASTD 68(CX), Y2
-	VPBROADCASTD 72(CX), Y3
-	VPMULUDQ     Y1, Y5, Y5
-	VPMULUDQ     Y0, Y11, Y11
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y2, Y9, Y9
+	VPSRLQ       $0x20, Y6, Y3
 	VPXOR        Y4, Y9, Y9
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y3, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPMULUDQ     Y1, Y7, Y7
-	VPMULUDQ     Y0, Y12, Y12
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y2, Y10, Y10
+	VPXOR        Y3, Y9, Y9
+	VPMULUDQ     Y1, Y12, Y12
+	VPMULUDQ     Y0, Y8, Y8
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y2, Y7, Y7
+	VPXOR        Y3, Y7, Y7
+	VPSRLQ       $0x20, Y8, Y3
 	VPXOR        Y4, Y10, Y10
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y3, Y8, Y8
+	VPXOR        Y3, Y10, Y10
+	VPBROADCASTD 28(CX), Y2
+	VPBROADCASTD 32(CX), Y4
+	VPMULUDQ     Y1, Y9, Y9
+	VPMULUDQ     Y0, Y5, Y5
+	VPSRLQ       $0x20, Y9, Y3
+	VPXOR        Y2, Y11, Y11
+	VPXOR        Y3, Y11, Y11
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y4, Y6, Y6
+	VPXOR        Y3, Y6, Y6
+	VPMULUDQ     Y1, Y10, Y10
+	VPMULUDQ     Y0, Y7, Y7
+	VPSRLQ       $0x20, Y10, Y3
+	VPXOR        Y2, Y12, Y12
+	VPXOR        Y3, Y12, Y12
+	VPSRLQ       $0x20, Y7, Y3
 	VPXOR        Y4, Y8, Y8
-	VSHUFPS      $0x88, Y5, Y9, Y9
-	VSHUFPS      $0x88, Y11, Y6, Y6
+	VPXOR        Y3, Y8, Y8
+	VPBROADCASTD 36(CX), Y2
+	VPBROADCASTD 40(CX), Y4
+	VPMULUDQ     Y1, Y6, Y6
+	VPMULUDQ     Y0, Y11, Y11
+	VPSRLQ       $0x20, Y6, Y3
+	VPXOR        Y2, Y9, Y9
+	VPXOR        Y3, Y9, Y9
+	VPSRLQ       $0x20, Y11, Y3
+	VPXOR        Y4, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VPMULUDQ     Y1, Y8, Y8
+	VPMULUDQ     Y0, Y12, Y12
+	VPSRLQ       $0x20, Y8, Y3
+	VPXOR        Y2, Y10, Y10
+	VPXOR        Y3, Y10, Y10
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y4, Y7, Y7
+	VPXOR        Y3, Y7, Y7
+	VPBROADCASTD 44(CX), Y2
+	VPBROADCASTD 48(CX), Y4
+	VPMULUDQ     Y1, Y5, Y5
+	VPMULUDQ     Y0, Y9, Y9
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y3, Y6, Y6
+	VPSRLQ       $0x20, Y9, Y3
+	VPXOR        Y4, Y11, Y11
+	VPXOR        Y3, Y11, Y11
+	VPMULUDQ     Y1, Y7, Y7
+	VPMULUDQ     Y0, Y10, Y10
+	VPSRLQ       $0x20, Y7, Y3
+	VPXOR        Y2, Y8, Y8
+	VPXOR        Y3, Y8, Y8
+	VPSRLQ       $0x20, Y10, Y3
+	VPXOR        Y4, Y12, Y12
+	VPXOR        Y3, Y12, Y12
+	VPBROADCASTD 52(CX), Y2
+	VPBROADCASTD 56(CX), Y4
+	VPMULUDQ     Y1, Y11, Y11
+	VPMULUDQ     Y0, Y6, Y6
+	VPSRLQ       $0x20, Y11, Y3
+	VPXOR        Y2, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VPSRLQ       $0x20, Y6, Y3
+	VPXOR        Y4, Y9, Y9
+	VPXOR        Y3, Y9, Y9
+	VPMULUDQ     Y1, Y12, Y12
+	VPMULUDQ     Y0, Y8, Y8
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y2, Y7, Y7
+	VPXOR        Y3, Y7, Y7
+	VPSRLQ       $0x20, Y8, Y3
+	VPXOR        Y4, Y10, Y10
+	VPXOR        Y3, Y10, Y10
+	VPBROADCASTD 60(CX), Y2
+	VPBROADCASTD 64(CX), Y4
+	VPMULUDQ     Y1, Y9, Y9
+	VPMULUDQ     Y0, Y5, Y5
+	VPSRLQ       $0x20, Y9, Y3
+	VPXOR        Y2, Y11, Y11
+	VPXOR        Y3, Y11, Y11
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y4, Y6, Y6
+	VPXOR        Y3, Y6, Y6
+	VPMULUDQ     Y1, Y10, Y10
+	VPMULUDQ     Y0, Y7, Y7
+	VPSRLQ       $0x20, Y10, Y3
+	VPXOR        Y2, Y12, Y12
+	VPXOR        Y3, Y12, Y12
+	VPSRLQ       $0x20, Y7, Y3
+	VPXOR        Y4, Y8, Y8
+	VPXOR        Y3, Y8, Y8
+	VPBROADCASTD 68(CX), Y2
+	VPBROADCASTD 72(CX), Y4
+	VPMULUDQ     Y1, Y6, Y6
+	VPMULUDQ     Y0, Y11, Y11
+	VPSRLQ       $0x20, Y6, Y3
+	VPXOR        Y2, Y9, Y9
+	VPXOR        Y3, Y9, Y9
+	VPSRLQ       $0x20, Y11, Y3
+	VPXOR        Y4, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VPMULUDQ     Y1, Y8, Y8
+	VPMULUDQ     Y0, Y12, Y12
+	VPSRLQ       $0x20, Y8, Y3
+	VPXOR        Y2, Y10, Y10
+	VPXOR        Y3, Y10, Y10
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y4, Y7, Y7
+	VPXOR        Y3, Y7, Y7
+	VSHUFPS      $0x88, Y6, Y9, Y9
+	VSHUFPS      $0x88, Y11, Y5, Y5
 	VMOVUPS      onesavx2<>+0(SB), Y2
 	VMOVUPS      nibblesavx2<>+0(SB), Y3
 	VPSRLD       $0x04, Y9, Y4
@@ -1183,19 +1183,19 @@ turn:
 	VPMADDWD     everyPairavx2<>+0(SB), Y9, Y9
 	VMOVUPS      onesavx2<>+0(SB), Y2
 	VMOVUPS      nibblesavx2<>+0(SB), Y3
-	VPSRLD       $0x04, Y6, Y4
-	VPAND        Y3, Y6, Y6
+	VPSRLD       $0x04, Y5, Y4
+	VPAND        Y3, Y5, Y5
 	VPAND        Y3, Y4, Y4
-	VPSHUFB      Y6, Y2, Y6
+	VPSHUFB      Y5, Y2, Y5
 	VPSHUFB      Y4, Y2, Y4
-	VPADDB       Y4, Y6, Y6
-	VPMADDUBSW   everyByteavx2<>+0(SB), Y6, Y6
-	VPMADDWD     everyPairavx2<>+0(SB), Y6, Y6
-	VPACKUSDW    Y6, Y9, Y9
+	VPADDB       Y4, Y5, Y5
+	VPMADDUBSW   everyByteavx2<>+0(SB), Y5, Y5
+	VPMADDWD     everyPairavx2<>+0(SB), Y5, Y5
+	VPACKUSDW    Y5, Y9, Y9
 	VPSHUFB      pairsavx2<>+0(SB), Y9, Y9
 	VMOVUPS      Y9, (AX)
-	VSHUFPS      $0x88, Y7, Y10, Y10
-	VSHUFPS      $0x88, Y12, Y8, Y8
+	VSHUFPS      $0x88, Y8, Y10, Y10
+	VSHUFPS      $0x88, Y12, Y7, Y7
 	VMOVUPS      onesavx2<>+0(SB), Y2
 	VMOVUPS      nibblesavx2<>+0(SB), Y3
 	VPSRLD       $0x04, Y10, Y4
@@ -1208,15 +1208,15 @@ turn:
 	VPMADDWD     everyPairavx2<>+0(SB), Y10, Y10
 	VMOVUPS      onesavx2<>+0(SB), Y2
 	VMOVUPS      nibblesavx2<>+0(SB), Y3
-	VPSRLD       $0x04, Y8, Y4
-	VPAND        Y3, Y8, Y8
+	VPSRLD       $0x04, Y7, Y4
+	VPAND        Y3, Y7, Y7
 	VPAND        Y3, Y4, Y4
-	VPSHUFB      Y8, Y2, Y8
+	VPSHUFB      Y7, Y2, Y7
 	VPSHUFB      Y4, Y2, Y4
-	VPADDB       Y4, Y8, Y8
-	VPMADDUBSW   everyByteavx2<>+0(SB), Y8, Y8
-	VPMADDWD     everyPairavx2<>+0(SB), Y8, Y8
-	VPACKUSDW    Y8, Y10, Y10
+	VPADDB       Y4, Y7, Y7
+	VPMADDUBSW   everyByteavx2<>+0(SB), Y7, Y7
+	VPMADDWD     everyPairavx2<>+0(SB), Y7, Y7
+	VPACKUSDW    Y7, Y10, Y10
 	VPSHUFB      pairsavx2<>+0(SB), Y10, Y10
 	VMOVUPS      Y10, 32(AX)
 	ADDQ         $0x00000040, AX
@@ -1374,170 +1374,170 @@ TEXT ·countBytesavx2(SB), NOSPLIT, $8-32
 	VPBROADCASTQ multiplier1avx2<>+0(SB), Y1
 
 turn:
-	VPBROADCASTD (SP), Y3
+	VPBROADCASTD (SP), Y4
 	VPBROADCASTD (CX), Y2
-	VPADDD       interleavedavx2<>+0(SB), Y3, Y6
-	VPMULUDQ     Y0, Y6, Y6
-	VPSRLQ       $0x20, Y6, Y5
-	VPXOR        Y2, Y5, Y5
-	VPADDD       interleavedavx2<>+32(SB), Y3, Y8
-	VPMULUDQ     Y0, Y8, Y8
-	VPSRLQ       $0x20, Y8, Y7
-	VPXOR        Y2, Y7, Y7
+	VPADDD       interleavedavx2<>+0(SB), Y4, Y5
+	VPMULUDQ     Y0, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y6
+	VPXOR        Y2, Y6, Y6
+	VPADDD       interleavedavx2<>+32(SB), Y4, Y7
+	VPMULUDQ     Y0, Y7, Y7
+	VPSRLQ       $0x20, Y7, Y8
+	VPXOR        Y2, Y8, Y8
 	VPBROADCASTD 4(CX), Y2
-	VPBROADCASTD 8(CX), Y3
-	VPMULUDQ     Y1, Y5, Y5
-	VPSRLQ       $0x20, Y5, Y9
+	VPBROADCASTD 8(CX), Y4
+	VPMULUDQ     Y1, Y6, Y6
+	VPSRLQ       $0x20, Y6, Y9
 	VPXOR        Y2, Y9, Y9
-	VPXOR        Y3, Y6, Y6
-	VPMULUDQ     Y1, Y7, Y7
-	VPSRLQ       $0x20, Y7, Y10
+	VPXOR        Y4, Y5, Y5
+	VPMULUDQ     Y1, Y8, Y8
+	VPSRLQ       $0x20, Y8, Y10
 	VPXOR        Y2, Y10, Y10
-	VPXOR        Y3, Y8, Y8
+	VPXOR        Y4, Y7, Y7
 	VPBROADCASTD 16(CX), Y2
-	VPBROADCASTD 12(CX), Y3
-	VPMULUDQ     Y1, Y6, Y6
+	VPBROADCASTD 12(CX), Y4
+	VPMULUDQ     Y1, Y5, Y5
 	VPMULUDQ     Y0, Y9, Y9
-	VPSRLQ       $0x20, Y6, Y4
-	VPXOR        Y2, Y5, Y5
-	VPXOR        Y4, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y3, Y6, Y6
 	VPSRLQ       $0x20, Y9, Y11
-	VPXOR        Y3, Y11, Y11
-	VPMULUDQ     Y1, Y8, Y8
+	VPXOR        Y4, Y11, Y11
+	VPMULUDQ     Y1, Y7, Y7
 	VPMULUDQ     Y0, Y10, Y10
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y2, Y7, Y7
-	VPXOR        Y4, Y7, Y7
+	VPSRLQ       $0x20, Y7, Y3
+	VPXOR        Y2, Y8, Y8
+	VPXOR        Y3, Y8, Y8
 	VPSRLQ       $0x20, Y10, Y12
-	VPXOR        Y3, Y12, Y12
+	VPXOR        Y4, Y12, Y12
 	VPBROADCASTD 20(CX), Y2
-	VPBROADCASTD 24(CX), Y3
+	VPBROADCASTD 24(CX), Y4
 	VPMULUDQ     Y1, Y11, Y11
-	VPMULUDQ     Y0, Y5, Y5
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y2, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y3, Y9, Y9
-	VPXOR        Y4, Y9, Y9
-	VPMULUDQ     Y1, Y12, Y12
-	VPMULUDQ     Y0, Y7, Y7
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y2, Y8, Y8
-	VPXOR        Y4, Y8, Y8
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y3, Y10, Y10
-	VPXOR        Y4, Y10, Y10
-	VPBROADCASTD 28(CX), Y2
-	VPBROADCASTD 32(CX), Y3
-	VPMULUDQ     Y1, Y9, Y9
 	VPMULUDQ     Y0, Y6, Y6
-	VPSRLQ       $0x20, Y9, Y4
-	VPXOR        Y2, Y11, Y11
-	VPXOR        Y4, Y11, Y11
-	VPSRLQ       $0x20, Y6, Y4
-	VPXOR        Y3, Y5, Y5
-	VPXOR        Y4, Y5, Y5
-	VPMULUDQ     Y1, Y10, Y10
-	VPMULUDQ     Y0, Y8, Y8
-	VPSRLQ       $0x20, Y10, Y4
-	VPXOR        Y2, Y12, Y12
-	VPXOR        Y4, Y12, Y12
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y3, Y7, Y7
-	VPXOR        Y4, Y7, Y7
-	VPBROADCASTD 36(CX), Y2
-	VPBROADCASTD 40(CX), Y3
-	VPMULUDQ     Y1, Y5, Y5
-	VPMULUDQ     Y0, Y11, Y11
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y2, Y9, Y9
-	VPXOR        Y4, Y9, Y9
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y3, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPMULUDQ     Y1, Y7, Y7
-	VPMULUDQ     Y0, Y12, Y12
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y2, Y10, Y10
-	VPXOR        Y4, Y10, Y10
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y3, Y8, Y8
-	VPXOR        Y4, Y8, Y8
-	VPBROADCASTD 44(CX), Y2
-	VPBROADCASTD 48(CX), Y3
-	VPMULUDQ     Y1, Y6, Y6
-	VPMULUDQ     Y0, Y9, Y9
-	VPSRLQ       $0x20, Y6, Y4
+	VPSRLQ       $0x20, Y11, Y3
 	VPXOR        Y2, Y5, Y5
-	VPXOR        Y4, Y5, Y5
-	VPSRLQ       $0x20, Y9, Y4
-	VPXOR        Y3, Y11, Y11
-	VPXOR        Y4, Y11, Y11
-	VPMULUDQ     Y1, Y8, Y8
-	VPMULUDQ     Y0, Y10, Y10
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y2, Y7, Y7
-	VPXOR        Y4, Y7, Y7
-	VPSRLQ       $0x20, Y10, Y4
-	VPXOR        Y3, Y12, Y12
-	VPXOR        Y4, Y12, Y12
-	VPBROADCASTD 52(CX), Y2
-	VPBROADCASTD 56(CX), Y3
-	VPMULUDQ     Y1, Y11, Y11
-	VPMULUDQ     Y0, Y5, Y5
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y2, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y3, Y9, Y9
-	VPXOR        Y4, Y9, Y9
-	VPMULUDQ     Y1, Y12, Y12
-	VPMULUDQ     Y0, Y7, Y7
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y2, Y8, Y8
-	VPXOR        Y4, Y8, Y8
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y3, Y10, Y10
-	VPXOR        Y4, Y10, Y10
-	VPBROADCASTD 60(CX), Y2
-	VPBROADCASTD 64(CX), Y3
-	VPMULUDQ     Y1, Y9, Y9
-	VPMULUDQ     Y0, Y6, Y6
-	VPSRLQ       $0x20, Y9, Y4
-	VPXOR        Y2, Y11, Y11
-	VPXOR        Y4, Y11, Y11
-	VPSRLQ       $0x20, Y6, Y4
 	VPXOR        Y3, Y5, Y5
-	VPXOR        Y4, Y5, Y5
-	VPMULUDQ     Y1, Y10, Y10
-	VPMULUDQ     Y0, Y8, Y8
-	VPSRLQ       $0x20, Y10, Y4
-	VPXOR        Y2, Y12, Y12
-	VPXOR        Y4, Y12, Y12
-	VPSRLQ       $0x20, Y8, Y4
-	VPXOR        Y3, Y7, Y7
-	VPXOR        Y4, Y7, Y7
-	VPBROADCASTD 68(CX), Y2
-	VPBROADCASTD 72(CX), Y3
-	VPMULUDQ     Y1, Y5, Y5
-	VPMULUDQ     Y0, Y11, Y11
-	VPSRLQ       $0x20, Y5, Y4
-	VPXOR        Y2, Y9, Y9
+	VPSRLQ       $0x20, Y6, Y3
 	VPXOR        Y4, Y9, Y9
-	VPSRLQ       $0x20, Y11, Y4
-	VPXOR        Y3, Y6, Y6
-	VPXOR        Y4, Y6, Y6
-	VPMULUDQ     Y1, Y7, Y7
-	VPMULUDQ     Y0, Y12, Y12
-	VPSRLQ       $0x20, Y7, Y4
-	VPXOR        Y2, Y10, Y10
+	VPXOR        Y3, Y9, Y9
+	VPMULUDQ     Y1, Y12, Y12
+	VPMULUDQ     Y0, Y8, Y8
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y2, Y7, Y7
+	VPXOR        Y3, Y7, Y7
+	VPSRLQ       $0x20, Y8, Y3
 	VPXOR        Y4, Y10, Y10
-	VPSRLQ       $0x20, Y12, Y4
-	VPXOR        Y3, Y8, Y8
+	VPXOR        Y3, Y10, Y10
+	VPBROADCASTD 28(CX), Y2
+	VPBROADCASTD 32(CX), Y4
+	VPMULUDQ     Y1, Y9, Y9
+	VPMULUDQ     Y0, Y5, Y5
+	VPSRLQ       $0x20, Y9, Y3
+	VPXOR        Y2, Y11, Y11
+	VPXOR        Y3, Y11, Y11
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y4, Y6, Y6
+	VPXOR        Y3, Y6, Y6
+	VPMULUDQ     Y1, Y10, Y10
+	VPMULUDQ     Y0, Y7, Y7
+	VPSRLQ       $0x20, Y10, Y3
+	VPXOR        Y2, Y12, Y12
+	VPXOR        Y3, Y12, Y12
+	VPSRLQ       $0x20, Y7, Y3
 	VPXOR        Y4, Y8, Y8
-	VSHUFPS      $0x88, Y5, Y9, Y9
-	VSHUFPS      $0x88, Y11, Y6, Y6
+	VPXOR        Y3, Y8, Y8
+	VPBROADCASTD 36(CX), Y2
+	VPBROADCASTD 40(CX), Y4
+	VPMULUDQ     Y1, Y6, Y6
+	VPMULUDQ     Y0, Y11, Y11
+	VPSRLQ       $0x20, Y6, Y3
+	VPXOR        Y2, Y9, Y9
+	VPXOR        Y3, Y9, Y9
+	VPSRLQ       $0x20, Y11, Y3
+	VPXOR        Y4, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VPMULUDQ     Y1, Y8, Y8
+	VPMULUDQ     Y0, Y12, Y12
+	VPSRLQ       $0x20, Y8, Y3
+	VPXOR        Y2, Y10, Y10
+	VPXOR        Y3, Y10, Y10
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y4, Y7, Y7
+	VPXOR        Y3, Y7, Y7
+	VPBROADCASTD 44(CX), Y2
+	VPBROADCASTD 48(CX), Y4
+	VPMULUDQ     Y1, Y5, Y5
+	VPMULUDQ     Y0, Y9, Y9
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y2, Y6, Y6
+	VPXOR        Y3, Y6, Y6
+	VPSRLQ       $0x20, Y9, Y3
+	VPXOR        Y4, Y11, Y11
+	VPXOR        Y3, Y11, Y11
+	VPMULUDQ     Y1, Y7, Y7
+	VPMULUDQ     Y0, Y10, Y10
+	VPSRLQ       $0x20, Y7, Y3
+	VPXOR        Y2, Y8, Y8
+	VPXOR        Y3, Y8, Y8
+	VPSRLQ       $0x20, Y10, Y3
+	VPXOR        Y4, Y12, Y12
+	VPXOR        Y3, Y12, Y12
+	VPBROADCASTD 52(CX), Y2
+	VPBROADCASTD 56(CX), Y4
+	VPMULUDQ     Y1, Y11, Y11
+	VPMULUDQ     Y0, Y6, Y6
+	VPSRLQ       $0x20, Y11, Y3
+	VPXOR        Y2, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VPSRLQ       $0x20, Y6, Y3
+	VPXOR        Y4, Y9, Y9
+	VPXOR        Y3, Y9, Y9
+	VPMULUDQ     Y1, Y12, Y12
+	VPMULUDQ     Y0, Y8, Y8
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y2, Y7, Y7
+	VPXOR        Y3, Y7, Y7
+	VPSRLQ       $0x20, Y8, Y3
+	VPXOR        Y4, Y10, Y10
+	VPXOR        Y3, Y10, Y10
+	VPBROADCASTD 60(CX), Y2
+	VPBROADCASTD 64(CX), Y4
+	VPMULUDQ     Y1, Y9, Y9
+	VPMULUDQ     Y0, Y5, Y5
+	VPSRLQ       $0x20, Y9, Y3
+	VPXOR        Y2, Y11, Y11
+	VPXOR        Y3, Y11, Y11
+	VPSRLQ       $0x20, Y5, Y3
+	VPXOR        Y4, Y6, Y6
+	VPXOR        Y3, Y6, Y6
+	VPMULUDQ     Y1, Y10, Y10
+	VPMULUDQ     Y0, Y7, Y7
+	VPSRLQ       $0x20, Y10, Y3
+	VPXOR        Y2, Y12, Y12
+	VPXOR        Y3, Y12, Y12
+	VPSRLQ       $0x20, Y7, Y3
+	VPXOR        Y4, Y8, Y8
+	VPXOR        Y3, Y8, Y8
+	VPBROADCASTD 68(CX), Y2
+	VPBROADCASTD 72(CX), Y4
+	VPMULUDQ     Y1, Y6, Y6
+	VPMULUDQ     Y0, Y11, Y11
+	VPSRLQ       $0x20, Y6, Y3
+	VPXOR        Y2, Y9, Y9
+	VPXOR        Y3, Y9, Y9
+	VPSRLQ       $0x20, Y11, Y3
+	VPXOR        Y4, Y5, Y5
+	VPXOR        Y3, Y5, Y5
+	VPMULUDQ     Y1, Y8, Y8
+	VPMULUDQ     Y0, Y12, Y12
+	VPSRLQ       $0x20, Y8, Y3
+	VPXOR        Y2, Y10, Y10
+	VPXOR        Y3, Y10, Y10
+	VPSRLQ       $0x20, Y12, Y3
+	VPXOR        Y4, Y7, Y7
+	VPXOR        Y3, Y7, Y7
+	VSHUFPS      $0x88, Y6, Y9, Y9
+	VSHUFPS      $0x88, Y11, Y5, Y5
 	VMOVUPS      onesavx2<>+0(SB), Y2
 	VMOVUPS      nibblesavx2<>+0(SB), Y3
 	VPSRLD       $0x04, Y9, Y4
@@ -1550,17 +1550,17 @@ turn:
 	VPMADDWD     everyPairavx2<>+0(SB), Y9, Y9
 	VMOVUPS      onesavx2<>+0(SB), Y2
 	VMOVUPS      nibblesavx2<>+0(SB), Y3
-	VPSRLD       $0x04, Y6, Y4
-	VPAND        Y3, Y6, Y6
+	VPSRLD       $0x04, Y5, Y4
+	VPAND        Y3, Y5, Y5
 	VPAND        Y3, Y4, Y4
-	VPSHUFB      Y6, Y2, Y6
+	VPSHUFB      Y5, Y2, Y5
 	VPSHUFB      Y4, Y2, Y4
-	VPADDB       Y4, Y6, Y6
-	VPMADDUBSW   everyByteavx2<>+0(SB), Y6, Y6
-	VPMADDWD     everyPairavx2<>+0(SB), Y6, Y6
-	VPACKUSDW    Y6, Y9, Y9
-	VSHUFPS      $0x88, Y7, Y10, Y10
-	VSHUFPS      $0x88, Y12, Y8, Y8
+	VPADDB       Y4, Y5, Y5
+	VPMADDUBSW   everyByteavx2<>+0(SB), Y5, Y5
+	VPMADDWD     everyPairavx2<>+0(SB), Y5, Y5
+	VPACKUSDW    Y5, Y9, Y9
+	VSHUFPS      $0x88, Y8, Y10, Y10
+	VSHUFPS      $0x88, Y12, Y7, Y7
 	VMOVUPS      onesavx2<>+0(SB), Y2
 	VMOVUPS      nibblesavx2<>+0(SB), Y3
 	VPSRLD       $0x04, Y10, Y4
@@ -1573,15 +1573,15 @@ turn:
 	VPMADDWD     everyPairavx2<>+0(SB), Y10, Y10
 	VMOVUPS      onesavx2<>+0(SB), Y2
 	VMOVUPS      nibblesavx2<>+0(SB), Y3
-	VPSRLD       $0x04, Y8, Y4
-	VPAND        Y3, Y8, Y8
+	VPSRLD       $0x04, Y7, Y4
+	VPAND        Y3, Y7, Y7
 	VPAND        Y3, Y4, Y4
-	VPSHUFB      Y8, Y2, Y8
+	VPSHUFB      Y7, Y2, Y7
 	VPSHUFB      Y4, Y2, Y4
-	VPADDB       Y4, Y8, Y8
-	VPMADDUBSW   everyByteavx2<>+0(SB), Y8, Y8
-	VPMADDWD     everyPairavx2<>+0(SB), Y8, Y8
-	VPACKUSDW    Y8, Y10, Y10
+	VPADDB       Y4, Y7, Y7
+	VPMADDUBSW   everyByteavx2<>+0(SB), Y7, Y7
+	VPMADDWD     everyPairavx2<>+0(SB), Y7, Y7
+	VPACKUSDW    Y7, Y10, Y10
 	VPACKUSWB    Y10, Y9, Y10
 	VPSHUFB      bytesavx2<>+0(SB), Y10, Y10
 	VMOVUPS      Y10, (AX)

@@ -20,14 +20,14 @@ TEXT ·volume8avx2(SB), NOSPLIT, $96-112
 	VMOVDQU      Y0, (SP)
 	XORQ         R9, R9
 	MOVQ         order+40(FP), R10
-	MOVQ         edge+80(FP), R12
+	MOVQ         edge+80(FP), R11
 	VPCMPEQD     Y0, Y0, Y0
 	VMOVDQU      Y0, 32(SP)
-	MOVQ         $-1, R11
-	SHLQ         $0x08, R11
-	TESTQ        R12, R12
+	MOVQ         $-1, R12
+	SHLQ         $0x08, R12
+	TESTQ        R11, R11
 	JZ           inside
-	MOVQ         R11, 32(SP)
+	MOVQ         R12, 32(SP)
 
 inside:
 	MOVQ         above+8(FP), R11
@@ -107,48 +107,48 @@ row:
 	VPCMPEQB     Y5, Y6, Y6
 	VPAND        32(SP), Y6, Y6
 	VPSUBB       Y6, Y7, Y7
-	VPAND        Y13, Y7, Y6
-	VPSUBB       Y6, Y1, Y5
-	VPSUBB       Y7, Y6, Y1
-	VPMINUB      Y11, Y12, Y6
-	VPCMPEQB     Y11, Y6, Y6
+	VPAND        Y13, Y7, Y5
+	VPSUBB       Y5, Y1, Y6
+	VPSUBB       Y7, Y5, Y1
+	VPMINUB      Y11, Y12, Y5
+	VPCMPEQB     Y11, Y5, Y5
 	VPMINUB      Y10, Y11, Y7
 	VPCMPEQB     Y10, Y7, Y7
 	VPAND        32(SP), Y7, Y7
-	VPSUBB       Y7, Y6, Y6
-	VPADDB       Y5, Y6, Y5
-	VPAND        Y8, Y9, Y7
-	VPADDB       Y7, Y0, Y6
-	VPSUBB       Y7, Y9, Y0
+	VPSUBB       Y7, Y5, Y5
+	VPADDB       Y6, Y5, Y6
+	VPAND        Y8, Y9, Y5
+	VPADDB       Y5, Y0, Y7
+	VPSUBB       Y5, Y9, Y0
 	VPMINUB      Y3, Y4, Y4
 	VPCMPEQB     Y3, Y4, Y4
-	VPMINUB      Y2, Y3, Y7
-	VPCMPEQB     Y2, Y7, Y7
-	VPAND        32(SP), Y7, Y7
-	VPSUBB       Y7, Y4, Y4
-	VPSUBB       Y4, Y6, Y6
+	VPMINUB      Y2, Y3, Y5
+	VPCMPEQB     Y2, Y5, Y5
+	VPAND        32(SP), Y5, Y5
+	VPSUBB       Y5, Y4, Y4
+	VPSUBB       Y4, Y7, Y7
 	VPCMPEQB     Y3, Y11, Y2
 	VPAND        64(SP), Y2, Y2
-	VPAND        Y2, Y5, Y2
-	VPADDB       Y2, Y6, Y6
-	VPADDB       (R12), Y6, Y6
-	VPSUBB       Y2, Y5, Y5
-	VMOVDQU      Y5, (R12)
+	VPAND        Y2, Y6, Y2
+	VPADDB       Y2, Y7, Y7
+	VPADDB       (R12), Y7, Y7
+	VPSUBB       Y2, Y6, Y6
+	VMOVDQU      Y6, (R12)
 	ADDQ         DI, R12
 	VPXOR        Y2, Y2, Y2
-	VPCMPEQB     Y6, Y2, Y2
+	VPCMPEQB     Y7, Y2, Y2
 	VPMOVMSKB    Y2, R13
 	NOTL         R13
 	VEXTRACTI128 $0x01, Y3, X2
-	VEXTRACTI128 $0x01, Y6, X4
+	VEXTRACTI128 $0x01, Y7, X4
 	MOVBLZX      R13, R14
 	VMOVQ        (R10)(R14*8), X5
-	VPSHUFB      X5, X3, X7
-	VMOVQ        X7, (AX)(R9*1)
+	VPSHUFB      X5, X3, X6
+	VMOVQ        X6, (AX)(R9*1)
 	VPSRLDQ      $0x08, X3, X3
-	VPSHUFB      X5, X6, X7
-	VMOVQ        X7, (CX)(R9*1)
-	VPSRLDQ      $0x08, X6, X6
+	VPSHUFB      X5, X7, X6
+	VMOVQ        X6, (CX)(R9*1)
+	VPSRLDQ      $0x08, X7, X7
 	POPCNTL      R14, R14
 	ADDQ         R14, R9
 	SHRL         $0x08, R13
@@ -156,7 +156,7 @@ row:
 	VMOVQ        (R10)(R14*8), X5
 	VPSHUFB      X5, X3, X3
 	VMOVQ        X3, (AX)(R9*1)
-	VPSHUFB      X5, X6, X3
+	VPSHUFB      X5, X7, X3
 	VMOVQ        X3, (CX)(R9*1)
 	POPCNTL      R14, R14
 	ADDQ         R14, R9
@@ -202,14 +202,14 @@ TEXT ·area8avx2(SB), NOSPLIT, $64-88
 	VMOVDQU      Y0, (SP)
 	XORQ         R9, R9
 	MOVQ         order+24(FP), R10
-	MOVQ         edge+64(FP), R12
+	MOVQ         edge+64(FP), R11
 	VPCMPEQD     Y0, Y0, Y0
 	VMOVDQU      Y0, 32(SP)
-	MOVQ         $-1, R11
-	SHLQ         $0x08, R11
-	TESTQ        R12, R12
+	MOVQ         $-1, R12
+	SHLQ         $0x08, R12
+	TESTQ        R11, R11
 	JZ           inside
-	MOVQ         R11, 32(SP)
+	MOVQ         R12, 32(SP)
 
 inside:
 	VMOVDQU  -1(SI), Y0
@@ -247,38 +247,38 @@ row:
 	VPCMPEQB     Y4, Y5, Y5
 	VPAND        32(SP), Y5, Y5
 	VPSUBB       Y5, Y6, Y6
-	VPAND        Y7, Y6, Y5
-	VPSUBB       Y5, Y0, Y4
-	VPSUBB       Y6, Y5, Y0
+	VPAND        Y7, Y6, Y4
+	VPSUBB       Y4, Y0, Y5
+	VPSUBB       Y6, Y4, Y0
 	VPMINUB      Y2, Y3, Y3
 	VPCMPEQB     Y2, Y3, Y3
-	VPMINUB      Y1, Y2, Y5
-	VPCMPEQB     Y1, Y5, Y5
-	VPAND        32(SP), Y5, Y5
-	VPSUBB       Y5, Y3, Y3
-	VPADDB       Y4, Y3, Y4
+	VPMINUB      Y1, Y2, Y4
+	VPCMPEQB     Y1, Y4, Y4
+	VPAND        32(SP), Y4, Y4
+	VPSUBB       Y4, Y3, Y3
+	VPADDB       Y5, Y3, Y5
 	VPXOR        Y1, Y1, Y1
-	VPCMPEQB     Y4, Y1, Y1
+	VPCMPEQB     Y5, Y1, Y1
 	VPMOVMSKB    Y1, R11
 	NOTL         R11
 	VEXTRACTI128 $0x01, Y2, X1
-	VEXTRACTI128 $0x01, Y4, X3
+	VEXTRACTI128 $0x01, Y5, X3
 	MOVBLZX      R11, R12
-	VMOVQ        (R10)(R12*8), X5
-	VPSHUFB      X5, X2, X6
+	VMOVQ        (R10)(R12*8), X4
+	VPSHUFB      X4, X2, X6
 	VMOVQ        X6, (AX)(R9*1)
 	VPSRLDQ      $0x08, X2, X2
-	VPSHUFB      X5, X4, X6
+	VPSHUFB      X4, X5, X6
 	VMOVQ        X6, (CX)(R9*1)
-	VPSRLDQ      $0x08, X4, X4
+	VPSRLDQ      $0x08, X5, X5
 	POPCNTL      R12, R12
 	ADDQ         R12, R9
 	SHRL         $0x08, R11
 	MOVBLZX      R11, R12
-	VMOVQ        (R10)(R12*8), X5
-	VPSHUFB      X5, X2, X2
+	VMOVQ        (R10)(R12*8), X4
+	VPSHUFB      X4, X2, X2
 	VMOVQ        X2, (AX)(R9*1)
-	VPSHUFB      X5, X4, X2
+	VPSHUFB      X4, X5, X2
 	VMOVQ        X2, (CX)(R9*1)
 	POPCNTL      R12, R12
 	ADDQ         R12, R9
@@ -375,23 +375,23 @@ TEXT ·singleto8avx2(SB), NOSPLIT, $0-72
 	MOVQ         last+56(FP), AX
 	VMOVQ        AX, X3
 	VPBROADCASTD X3, Y3
-	MOVQ         src+8(FP), DX
-	MOVQ         n+16(FP), BX
-	MOVQ         dst+0(FP), SI
-	MOVQ         rows+24(FP), DI
-	MOVQ         stride+32(FP), R8
-	XORQ         R9, R9
-	TESTQ        DI, DI
+	MOVQ         src+8(FP), AX
+	MOVQ         n+16(FP), DX
+	MOVQ         dst+0(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	XORQ         R8, R8
+	TESTQ        SI, SI
 	JZ           stop
 
 row:
-	MOVQ SI, AX
+	MOVQ BX, R9
 	XORQ CX, CX
-	MOVQ BX, R10
+	MOVQ DX, R10
 	SUBQ $0x08, R10
 
 whole:
-	VMOVUPS   (DX)(CX*4), Y4
+	VMOVUPS   (AX)(CX*4), Y4
 	VSUBPS    Y0, Y4, Y5
 	VMULPS    Y1, Y5, Y5
 	VCVTPS2DQ Y5, Y5
@@ -410,12 +410,12 @@ found0:
 	VEXTRACTI128 $0x01, Y5, X4
 	VPACKUSDW    X4, X5, X4
 	VPACKUSWB    X4, X4, X4
-	VMOVQ        X4, (AX)(CX*1)
+	VMOVQ        X4, (R9)(CX*1)
 	ADDQ         $0x08, CX
 	CMPQ         CX, R10
 	JL           whole
 	MOVQ         R10, CX
-	VMOVUPS      (DX)(CX*4), Y4
+	VMOVUPS      (AX)(CX*4), Y4
 	VSUBPS       Y0, Y4, Y5
 	VMULPS       Y1, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
@@ -434,18 +434,18 @@ found1:
 	VEXTRACTI128 $0x01, Y5, X4
 	VPACKUSDW    X4, X5, X4
 	VPACKUSWB    X4, X4, X4
-	VMOVQ        X4, (AX)(CX*1)
-	ADDQ         BX, R9
-	LEAQ         (DX)(BX*4), DX
-	ADDQ         R8, SI
-	DECQ         DI
+	VMOVQ        X4, (R9)(CX*1)
+	ADDQ         DX, R8
+	LEAQ         (AX)(DX*4), AX
+	ADDQ         DI, BX
+	DECQ         SI
 	JNZ          row
 	XORQ         CX, CX
 
 stop:
-	ADDQ CX, R9
+	ADDQ CX, R8
 	VZEROUPPER
-	MOVQ R9, ret+64(FP)
+	MOVQ R8, ret+64(FP)
 	RET
 
 between0:
@@ -521,23 +521,23 @@ TEXT ·doubleto8avx2(SB), NOSPLIT, $0-80
 	MOVQ         last+64(FP), AX
 	VMOVQ        AX, X3
 	VPBROADCASTD X3, Y3
-	MOVQ         src+8(FP), DX
-	MOVQ         n+16(FP), BX
-	MOVQ         dst+0(FP), SI
-	MOVQ         rows+24(FP), DI
-	MOVQ         stride+32(FP), R8
-	XORQ         R9, R9
-	TESTQ        DI, DI
+	MOVQ         src+8(FP), AX
+	MOVQ         n+16(FP), DX
+	MOVQ         dst+0(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	XORQ         R8, R8
+	TESTQ        SI, SI
 	JZ           stop
 
 row:
-	MOVQ SI, AX
+	MOVQ BX, R9
 	XORQ CX, CX
-	MOVQ BX, R10
+	MOVQ DX, R10
 	SUBQ $0x08, R10
 
 whole:
-	VMOVUPS      (DX)(CX*4), Y4
+	VMOVUPS      (AX)(CX*4), Y4
 	VCVTPS2PD    X4, Y5
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
@@ -570,12 +570,12 @@ found0:
 	VEXTRACTI128 $0x01, Y5, X4
 	VPACKUSDW    X4, X5, X4
 	VPACKUSWB    X4, X4, X4
-	VMOVQ        X4, (AX)(CX*1)
+	VMOVQ        X4, (R9)(CX*1)
 	ADDQ         $0x08, CX
 	CMPQ         CX, R10
 	JL           whole
 	MOVQ         R10, CX
-	VMOVUPS      (DX)(CX*4), Y4
+	VMOVUPS      (AX)(CX*4), Y4
 	VCVTPS2PD    X4, Y5
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
@@ -608,18 +608,18 @@ found1:
 	VEXTRACTI128 $0x01, Y5, X4
 	VPACKUSDW    X4, X5, X4
 	VPACKUSWB    X4, X4, X4
-	VMOVQ        X4, (AX)(CX*1)
-	ADDQ         BX, R9
-	LEAQ         (DX)(BX*4), DX
-	ADDQ         R8, SI
-	DECQ         DI
+	VMOVQ        X4, (R9)(CX*1)
+	ADDQ         DX, R8
+	LEAQ         (AX)(DX*4), AX
+	ADDQ         DI, BX
+	DECQ         SI
 	JNZ          row
 	XORQ         CX, CX
 
 stop:
-	ADDQ CX, R9
+	ADDQ CX, R8
 	VZEROUPPER
-	MOVQ R9, ret+72(FP)
+	MOVQ R8, ret+72(FP)
 	RET
 
 between0:
@@ -730,14 +730,14 @@ TEXT ·volume16avx2(SB), NOSPLIT, $96-112
 	VMOVDQU      Y0, (SP)
 	XORQ         R9, R9
 	MOVQ         order+40(FP), R10
-	MOVQ         edge+80(FP), R12
+	MOVQ         edge+80(FP), R11
 	VPCMPEQD     Y0, Y0, Y0
 	VMOVDQU      Y0, 32(SP)
-	MOVQ         $-1, R11
-	SHLQ         $0x10, R11
-	TESTQ        R12, R12
+	MOVQ         $-1, R12
+	SHLQ         $0x10, R12
+	TESTQ        R11, R11
 	JZ           inside
-	MOVQ         R11, 32(SP)
+	MOVQ         R12, 32(SP)
 
 inside:
 	MOVQ         above+8(FP), R11
@@ -817,48 +817,48 @@ row:
 	VPCMPEQW     Y5, Y6, Y6
 	VPAND        32(SP), Y6, Y6
 	VPSUBW       Y6, Y7, Y7
-	VPAND        Y13, Y7, Y6
-	VPSUBW       Y6, Y1, Y5
-	VPSUBW       Y7, Y6, Y1
-	VPMINUW      Y11, Y12, Y6
-	VPCMPEQW     Y11, Y6, Y6
+	VPAND        Y13, Y7, Y5
+	VPSUBW       Y5, Y1, Y6
+	VPSUBW       Y7, Y5, Y1
+	VPMINUW      Y11, Y12, Y5
+	VPCMPEQW     Y11, Y5, Y5
 	VPMINUW      Y10, Y11, Y7
 	VPCMPEQW     Y10, Y7, Y7
 	VPAND        32(SP), Y7, Y7
-	VPSUBW       Y7, Y6, Y6
-	VPADDW       Y5, Y6, Y5
-	VPAND        Y8, Y9, Y7
-	VPADDW       Y7, Y0, Y6
-	VPSUBW       Y7, Y9, Y0
+	VPSUBW       Y7, Y5, Y5
+	VPADDW       Y6, Y5, Y6
+	VPAND        Y8, Y9, Y5
+	VPADDW       Y5, Y0, Y7
+	VPSUBW       Y5, Y9, Y0
 	VPMINUW      Y3, Y4, Y4
 	VPCMPEQW     Y3, Y4, Y4
-	VPMINUW      Y2, Y3, Y7
-	VPCMPEQW     Y2, Y7, Y7
-	VPAND        32(SP), Y7, Y7
-	VPSUBW       Y7, Y4, Y4
-	VPSUBW       Y4, Y6, Y6
+	VPMINUW      Y2, Y3, Y5
+	VPCMPEQW     Y2, Y5, Y5
+	VPAND        32(SP), Y5, Y5
+	VPSUBW       Y5, Y4, Y4
+	VPSUBW       Y4, Y7, Y7
 	VPCMPEQW     Y3, Y11, Y2
 	VPAND        64(SP), Y2, Y2
-	VPAND        Y2, Y5, Y2
-	VPADDW       Y2, Y6, Y6
-	VPADDW       (R12), Y6, Y6
-	VPSUBW       Y2, Y5, Y5
-	VMOVDQU      Y5, (R12)
+	VPAND        Y2, Y6, Y2
+	VPADDW       Y2, Y7, Y7
+	VPADDW       (R12), Y7, Y7
+	VPSUBW       Y2, Y6, Y6
+	VMOVDQU      Y6, (R12)
 	ADDQ         DI, R12
 	VPXOR        Y2, Y2, Y2
-	VPCMPEQW     Y6, Y2, Y2
+	VPCMPEQW     Y7, Y2, Y2
 	VPMOVMSKB    Y2, R13
 	NOTL         R13
 	MOVL         $0x55555555, R14
 	PEXTL        R14, R13, R13
 	VEXTRACTI128 $0x01, Y3, X2
-	VEXTRACTI128 $0x01, Y6, X4
+	VEXTRACTI128 $0x01, Y7, X4
 	MOVBLZX      R13, R14
 	SHLL         $0x01, R14
 	VMOVDQU      (R10)(R14*8), X5
 	VPSHUFB      X5, X3, X3
 	VMOVDQU      X3, (AX)(R9*2)
-	VPSHUFB      X5, X6, X3
+	VPSHUFB      X5, X7, X3
 	VMOVDQU      X3, (CX)(R9*2)
 	POPCNTL      R14, R14
 	ADDQ         R14, R9
@@ -894,14 +894,14 @@ TEXT ·area16avx2(SB), NOSPLIT, $64-88
 	VMOVDQU      Y0, (SP)
 	XORQ         R9, R9
 	MOVQ         order+24(FP), R10
-	MOVQ         edge+64(FP), R12
+	MOVQ         edge+64(FP), R11
 	VPCMPEQD     Y0, Y0, Y0
 	VMOVDQU      Y0, 32(SP)
-	MOVQ         $-1, R11
-	SHLQ         $0x10, R11
-	TESTQ        R12, R12
+	MOVQ         $-1, R12
+	SHLQ         $0x10, R12
+	TESTQ        R11, R11
 	JZ           inside
-	MOVQ         R11, 32(SP)
+	MOVQ         R12, 32(SP)
 
 inside:
 	VMOVDQU  -2(SI), Y0
@@ -939,30 +939,30 @@ row:
 	VPCMPEQW     Y4, Y5, Y5
 	VPAND        32(SP), Y5, Y5
 	VPSUBW       Y5, Y6, Y6
-	VPAND        Y7, Y6, Y5
-	VPSUBW       Y5, Y0, Y4
-	VPSUBW       Y6, Y5, Y0
+	VPAND        Y7, Y6, Y4
+	VPSUBW       Y4, Y0, Y5
+	VPSUBW       Y6, Y4, Y0
 	VPMINUW      Y2, Y3, Y3
 	VPCMPEQW     Y2, Y3, Y3
-	VPMINUW      Y1, Y2, Y5
-	VPCMPEQW     Y1, Y5, Y5
-	VPAND        32(SP), Y5, Y5
-	VPSUBW       Y5, Y3, Y3
-	VPADDW       Y4, Y3, Y4
+	VPMINUW      Y1, Y2, Y4
+	VPCMPEQW     Y1, Y4, Y4
+	VPAND        32(SP), Y4, Y4
+	VPSUBW       Y4, Y3, Y3
+	VPADDW       Y5, Y3, Y5
 	VPXOR        Y1, Y1, Y1
-	VPCMPEQW     Y4, Y1, Y1
+	VPCMPEQW     Y5, Y1, Y1
 	VPMOVMSKB    Y1, R11
 	NOTL         R11
 	MOVL         $0x55555555, R12
 	PEXTL        R12, R11, R11
 	VEXTRACTI128 $0x01, Y2, X1
-	VEXTRACTI128 $0x01, Y4, X3
+	VEXTRACTI128 $0x01, Y5, X3
 	MOVBLZX      R11, R12
 	SHLL         $0x01, R12
-	VMOVDQU      (R10)(R12*8), X5
-	VPSHUFB      X5, X2, X2
+	VMOVDQU      (R10)(R12*8), X4
+	VPSHUFB      X4, X2, X2
 	VMOVDQU      X2, (AX)(R9*2)
-	VPSHUFB      X5, X4, X2
+	VPSHUFB      X4, X5, X2
 	VMOVDQU      X2, (CX)(R9*2)
 	POPCNTL      R12, R12
 	ADDQ         R12, R9
@@ -1049,23 +1049,23 @@ TEXT ·singleto16avx2(SB), NOSPLIT, $0-72
 	MOVQ         last+56(FP), AX
 	VMOVQ        AX, X3
 	VPBROADCASTD X3, Y3
-	MOVQ         src+8(FP), DX
-	MOVQ         n+16(FP), BX
-	MOVQ         dst+0(FP), SI
-	MOVQ         rows+24(FP), DI
-	MOVQ         stride+32(FP), R8
-	XORQ         R9, R9
-	TESTQ        DI, DI
+	MOVQ         src+8(FP), AX
+	MOVQ         n+16(FP), DX
+	MOVQ         dst+0(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	XORQ         R8, R8
+	TESTQ        SI, SI
 	JZ           stop
 
 row:
-	MOVQ SI, AX
+	MOVQ BX, R9
 	XORQ CX, CX
-	MOVQ BX, R10
+	MOVQ DX, R10
 	SUBQ $0x08, R10
 
 whole:
-	VMOVUPS   (DX)(CX*4), Y4
+	VMOVUPS   (AX)(CX*4), Y4
 	VSUBPS    Y0, Y4, Y5
 	VMULPS    Y1, Y5, Y5
 	VCVTPS2DQ Y5, Y5
@@ -1083,12 +1083,12 @@ whole:
 found0:
 	VEXTRACTI128 $0x01, Y5, X4
 	VPACKUSDW    X4, X5, X4
-	VMOVDQU      X4, (AX)(CX*2)
+	VMOVDQU      X4, (R9)(CX*2)
 	ADDQ         $0x08, CX
 	CMPQ         CX, R10
 	JL           whole
 	MOVQ         R10, CX
-	VMOVUPS      (DX)(CX*4), Y4
+	VMOVUPS      (AX)(CX*4), Y4
 	VSUBPS       Y0, Y4, Y5
 	VMULPS       Y1, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
@@ -1106,18 +1106,18 @@ found0:
 found1:
 	VEXTRACTI128 $0x01, Y5, X4
 	VPACKUSDW    X4, X5, X4
-	VMOVDQU      X4, (AX)(CX*2)
-	ADDQ         BX, R9
-	LEAQ         (DX)(BX*4), DX
-	ADDQ         R8, SI
-	DECQ         DI
+	VMOVDQU      X4, (R9)(CX*2)
+	ADDQ         DX, R8
+	LEAQ         (AX)(DX*4), AX
+	ADDQ         DI, BX
+	DECQ         SI
 	JNZ          row
 	XORQ         CX, CX
 
 stop:
-	ADDQ CX, R9
+	ADDQ CX, R8
 	VZEROUPPER
-	MOVQ R9, ret+64(FP)
+	MOVQ R8, ret+64(FP)
 	RET
 
 between0:
@@ -1193,23 +1193,23 @@ TEXT ·doubleto16avx2(SB), NOSPLIT, $0-80
 	MOVQ         last+64(FP), AX
 	VMOVQ        AX, X3
 	VPBROADCASTD X3, Y3
-	MOVQ         src+8(FP), DX
-	MOVQ         n+16(FP), BX
-	MOVQ         dst+0(FP), SI
-	MOVQ         rows+24(FP), DI
-	MOVQ         stride+32(FP), R8
-	XORQ         R9, R9
-	TESTQ        DI, DI
+	MOVQ         src+8(FP), AX
+	MOVQ         n+16(FP), DX
+	MOVQ         dst+0(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	XORQ         R8, R8
+	TESTQ        SI, SI
 	JZ           stop
 
 row:
-	MOVQ SI, AX
+	MOVQ BX, R9
 	XORQ CX, CX
-	MOVQ BX, R10
+	MOVQ DX, R10
 	SUBQ $0x08, R10
 
 whole:
-	VMOVUPS      (DX)(CX*4), Y4
+	VMOVUPS      (AX)(CX*4), Y4
 	VCVTPS2PD    X4, Y5
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
@@ -1241,12 +1241,12 @@ whole:
 found0:
 	VEXTRACTI128 $0x01, Y5, X4
 	VPACKUSDW    X4, X5, X4
-	VMOVDQU      X4, (AX)(CX*2)
+	VMOVDQU      X4, (R9)(CX*2)
 	ADDQ         $0x08, CX
 	CMPQ         CX, R10
 	JL           whole
 	MOVQ         R10, CX
-	VMOVUPS      (DX)(CX*4), Y4
+	VMOVUPS      (AX)(CX*4), Y4
 	VCVTPS2PD    X4, Y5
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
@@ -1278,18 +1278,18 @@ found0:
 found1:
 	VEXTRACTI128 $0x01, Y5, X4
 	VPACKUSDW    X4, X5, X4
-	VMOVDQU      X4, (AX)(CX*2)
-	ADDQ         BX, R9
-	LEAQ         (DX)(BX*4), DX
-	ADDQ         R8, SI
-	DECQ         DI
+	VMOVDQU      X4, (R9)(CX*2)
+	ADDQ         DX, R8
+	LEAQ         (AX)(DX*4), AX
+	ADDQ         DI, BX
+	DECQ         SI
 	JNZ          row
 	XORQ         CX, CX
 
 stop:
-	ADDQ CX, R9
+	ADDQ CX, R8
 	VZEROUPPER
-	MOVQ R9, ret+72(FP)
+	MOVQ R8, ret+72(FP)
 	RET
 
 between0:
@@ -1400,14 +1400,14 @@ TEXT ·volume32avx2(SB), NOSPLIT, $96-112
 	VMOVDQU      Y0, (SP)
 	XORQ         R9, R9
 	MOVQ         order+40(FP), R10
-	MOVQ         edge+80(FP), R12
+	MOVQ         edge+80(FP), R11
 	VPCMPEQD     Y0, Y0, Y0
 	VMOVDQU      Y0, 32(SP)
-	MOVQ         $-1, R11
-	SHLQ         $0x20, R11
-	TESTQ        R12, R12
+	MOVQ         $-1, R12
+	SHLQ         $0x20, R12
+	TESTQ        R11, R11
 	JZ           inside
-	MOVQ         R11, 32(SP)
+	MOVQ         R12, 32(SP)
 
 inside:
 	MOVQ         above+8(FP), R11
@@ -1487,42 +1487,42 @@ row:
 	VPCMPEQD   Y5, Y6, Y6
 	VPAND      32(SP), Y6, Y6
 	VPSUBD     Y6, Y7, Y7
-	VPAND      Y13, Y7, Y6
-	VPSUBD     Y6, Y1, Y5
-	VPSUBD     Y7, Y6, Y1
-	VPMINUD    Y11, Y12, Y6
-	VPCMPEQD   Y11, Y6, Y6
+	VPAND      Y13, Y7, Y5
+	VPSUBD     Y5, Y1, Y6
+	VPSUBD     Y7, Y5, Y1
+	VPMINUD    Y11, Y12, Y5
+	VPCMPEQD   Y11, Y5, Y5
 	VPMINUD    Y10, Y11, Y7
 	VPCMPEQD   Y10, Y7, Y7
 	VPAND      32(SP), Y7, Y7
-	VPSUBD     Y7, Y6, Y6
-	VPADDD     Y5, Y6, Y5
-	VPAND      Y8, Y9, Y7
-	VPADDD     Y7, Y0, Y6
-	VPSUBD     Y7, Y9, Y0
+	VPSUBD     Y7, Y5, Y5
+	VPADDD     Y6, Y5, Y6
+	VPAND      Y8, Y9, Y5
+	VPADDD     Y5, Y0, Y7
+	VPSUBD     Y5, Y9, Y0
 	VPMINUD    Y3, Y4, Y4
 	VPCMPEQD   Y3, Y4, Y4
-	VPMINUD    Y2, Y3, Y7
-	VPCMPEQD   Y2, Y7, Y7
-	VPAND      32(SP), Y7, Y7
-	VPSUBD     Y7, Y4, Y4
-	VPSUBD     Y4, Y6, Y6
+	VPMINUD    Y2, Y3, Y5
+	VPCMPEQD   Y2, Y5, Y5
+	VPAND      32(SP), Y5, Y5
+	VPSUBD     Y5, Y4, Y4
+	VPSUBD     Y4, Y7, Y7
 	VPCMPEQD   Y3, Y11, Y2
 	VPAND      64(SP), Y2, Y2
-	VPAND      Y2, Y5, Y2
-	VPADDD     Y2, Y6, Y6
-	VPADDD     (R12), Y6, Y6
-	VPSUBD     Y2, Y5, Y5
-	VMOVDQU    Y5, (R12)
+	VPAND      Y2, Y6, Y2
+	VPADDD     Y2, Y7, Y7
+	VPADDD     (R12), Y7, Y7
+	VPSUBD     Y2, Y6, Y6
+	VMOVDQU    Y6, (R12)
 	ADDQ       DI, R12
 	VPXOR      Y2, Y2, Y2
-	VPCMPEQD   Y6, Y2, Y2
+	VPCMPEQD   Y7, Y2, Y2
 	VMOVMSKPS  Y2, R13
 	XORL       $0xff, R13
 	VPMOVZXBD  (R10)(R13*8), Y2
 	VPERMD     Y3, Y2, Y3
 	VMOVDQU    Y3, (AX)(R9*4)
-	VPERMD     Y6, Y2, Y3
+	VPERMD     Y7, Y2, Y3
 	VMOVDQU    Y3, (CX)(R9*4)
 	POPCNTL    R13, R13
 	ADDQ       R13, R9
@@ -1548,14 +1548,14 @@ TEXT ·area32avx2(SB), NOSPLIT, $64-88
 	VMOVDQU      Y0, (SP)
 	XORQ         R9, R9
 	MOVQ         order+24(FP), R10
-	MOVQ         edge+64(FP), R12
+	MOVQ         edge+64(FP), R11
 	VPCMPEQD     Y0, Y0, Y0
 	VMOVDQU      Y0, 32(SP)
-	MOVQ         $-1, R11
-	SHLQ         $0x20, R11
-	TESTQ        R12, R12
+	MOVQ         $-1, R12
+	SHLQ         $0x20, R12
+	TESTQ        R11, R11
 	JZ           inside
-	MOVQ         R11, 32(SP)
+	MOVQ         R12, 32(SP)
 
 inside:
 	VMOVDQU  -4(SI), Y0
@@ -1593,24 +1593,24 @@ row:
 	VPCMPEQD   Y4, Y5, Y5
 	VPAND      32(SP), Y5, Y5
 	VPSUBD     Y5, Y6, Y6
-	VPAND      Y7, Y6, Y5
-	VPSUBD     Y5, Y0, Y4
-	VPSUBD     Y6, Y5, Y0
+	VPAND      Y7, Y6, Y4
+	VPSUBD     Y4, Y0, Y5
+	VPSUBD     Y6, Y4, Y0
 	VPMINUD    Y2, Y3, Y3
 	VPCMPEQD   Y2, Y3, Y3
-	VPMINUD    Y1, Y2, Y5
-	VPCMPEQD   Y1, Y5, Y5
-	VPAND      32(SP), Y5, Y5
-	VPSUBD     Y5, Y3, Y3
-	VPADDD     Y4, Y3, Y4
+	VPMINUD    Y1, Y2, Y4
+	VPCMPEQD   Y1, Y4, Y4
+	VPAND      32(SP), Y4, Y4
+	VPSUBD     Y4, Y3, Y3
+	VPADDD     Y5, Y3, Y5
 	VPXOR      Y1, Y1, Y1
-	VPCMPEQD   Y4, Y1, Y1
+	VPCMPEQD   Y5, Y1, Y1
 	VMOVMSKPS  Y1, R11
 	XORL       $0xff, R11
 	VPMOVZXBD  (R10)(R11*8), Y1
 	VPERMD     Y2, Y1, Y2
 	VMOVDQU    Y2, (AX)(R9*4)
-	VPERMD     Y4, Y1, Y2
+	VPERMD     Y5, Y1, Y2
 	VMOVDQU    Y2, (CX)(R9*4)
 	POPCNTL    R11, R11
 	ADDQ       R11, R9
@@ -1687,23 +1687,23 @@ TEXT ·singleto32avx2(SB), NOSPLIT, $0-72
 	MOVQ         last+56(FP), AX
 	VMOVQ        AX, X3
 	VPBROADCASTD X3, Y3
-	MOVQ         src+8(FP), DX
-	MOVQ         n+16(FP), BX
-	MOVQ         dst+0(FP), SI
-	MOVQ         rows+24(FP), DI
-	MOVQ         stride+32(FP), R8
-	XORQ         R9, R9
-	TESTQ        DI, DI
+	MOVQ         src+8(FP), AX
+	MOVQ         n+16(FP), DX
+	MOVQ         dst+0(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	XORQ         R8, R8
+	TESTQ        SI, SI
 	JZ           stop
 
 row:
-	MOVQ SI, AX
+	MOVQ BX, R9
 	XORQ CX, CX
-	MOVQ BX, R10
+	MOVQ DX, R10
 	SUBQ $0x08, R10
 
 whole:
-	VMOVUPS   (DX)(CX*4), Y4
+	VMOVUPS   (AX)(CX*4), Y4
 	VSUBPS    Y0, Y4, Y5
 	VMULPS    Y1, Y5, Y5
 	VCVTPS2DQ Y5, Y5
@@ -1719,12 +1719,12 @@ whole:
 	JNE       between0
 
 found0:
-	VMOVDQU   Y5, (AX)(CX*4)
+	VMOVDQU   Y5, (R9)(CX*4)
 	ADDQ      $0x08, CX
 	CMPQ      CX, R10
 	JL        whole
 	MOVQ      R10, CX
-	VMOVUPS   (DX)(CX*4), Y4
+	VMOVUPS   (AX)(CX*4), Y4
 	VSUBPS    Y0, Y4, Y5
 	VMULPS    Y1, Y5, Y5
 	VCVTPS2DQ Y5, Y5
@@ -1740,18 +1740,18 @@ found0:
 	JNE       between1
 
 found1:
-	VMOVDQU Y5, (AX)(CX*4)
-	ADDQ    BX, R9
-	LEAQ    (DX)(BX*4), DX
-	ADDQ    R8, SI
-	DECQ    DI
+	VMOVDQU Y5, (R9)(CX*4)
+	ADDQ    DX, R8
+	LEAQ    (AX)(DX*4), AX
+	ADDQ    DI, BX
+	DECQ    SI
 	JNZ     row
 	XORQ    CX, CX
 
 stop:
-	ADDQ CX, R9
+	ADDQ CX, R8
 	VZEROUPPER
-	MOVQ R9, ret+64(FP)
+	MOVQ R8, ret+64(FP)
 	RET
 
 between0:
@@ -1827,23 +1827,23 @@ TEXT ·doubleto32avx2(SB), NOSPLIT, $0-80
 	MOVQ         last+64(FP), AX
 	VMOVQ        AX, X3
 	VPBROADCASTD X3, Y3
-	MOVQ         src+8(FP), DX
-	MOVQ         n+16(FP), BX
-	MOVQ         dst+0(FP), SI
-	MOVQ         rows+24(FP), DI
-	MOVQ         stride+32(FP), R8
-	XORQ         R9, R9
-	TESTQ        DI, DI
+	MOVQ         src+8(FP), AX
+	MOVQ         n+16(FP), DX
+	MOVQ         dst+0(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	XORQ         R8, R8
+	TESTQ        SI, SI
 	JZ           stop
 
 row:
-	MOVQ SI, AX
+	MOVQ BX, R9
 	XORQ CX, CX
-	MOVQ BX, R10
+	MOVQ DX, R10
 	SUBQ $0x08, R10
 
 whole:
-	VMOVUPS      (DX)(CX*4), Y4
+	VMOVUPS      (AX)(CX*4), Y4
 	VCVTPS2PD    X4, Y5
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
@@ -1873,12 +1873,12 @@ whole:
 	JNE          between0
 
 found0:
-	VMOVDQU      Y5, (AX)(CX*4)
+	VMOVDQU      Y5, (R9)(CX*4)
 	ADDQ         $0x08, CX
 	CMPQ         CX, R10
 	JL           whole
 	MOVQ         R10, CX
-	VMOVUPS      (DX)(CX*4), Y4
+	VMOVUPS      (AX)(CX*4), Y4
 	VCVTPS2PD    X4, Y5
 	VSUBPD       Y0, Y5, Y5
 	VMULPD       Y1, Y5, Y5
@@ -1908,18 +1908,18 @@ found0:
 	JNE          between1
 
 found1:
-	VMOVDQU Y5, (AX)(CX*4)
-	ADDQ    BX, R9
-	LEAQ    (DX)(BX*4), DX
-	ADDQ    R8, SI
-	DECQ    DI
+	VMOVDQU Y5, (R9)(CX*4)
+	ADDQ    DX, R8
+	LEAQ    (AX)(DX*4), AX
+	ADDQ    DI, BX
+	DECQ    SI
 	JNZ     row
 	XORQ    CX, CX
 
 stop:
-	ADDQ CX, R9
+	ADDQ CX, R8
 	VZEROUPPER
-	MOVQ R9, ret+72(FP)
+	MOVQ R8, ret+72(FP)
 	RET
 
 between0:
@@ -2026,45 +2026,45 @@ TEXT ·shift8to8avx2(SB), NOSPLIT, $0-72
 	MOVQ         top+56(FP), AX
 	VMOVQ        AX, X2
 	VPBROADCASTB X2, Y2
-	MOVQ         src+8(FP), DX
-	MOVQ         n+16(FP), BX
-	MOVQ         dst+0(FP), SI
-	MOVQ         rows+24(FP), DI
-	MOVQ         stride+32(FP), R8
-	XORQ         R9, R9
-	TESTQ        DI, DI
+	MOVQ         src+8(FP), AX
+	MOVQ         n+16(FP), DX
+	MOVQ         dst+0(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	XORQ         R8, R8
+	TESTQ        SI, SI
 	JZ           stop
 
 row:
-	MOVQ SI, AX
+	MOVQ BX, R9
 	XORQ CX, CX
-	MOVQ BX, R10
+	MOVQ DX, R10
 	SUBQ $0x20, R10
 
 whole:
-	VPXOR    (DX)(CX*1), Y0, Y3
+	VPXOR    (AX)(CX*1), Y0, Y3
 	VPSUBUSB Y1, Y3, Y3
 	VPMINUB  Y2, Y3, Y3
-	VMOVDQU  Y3, (AX)(CX*1)
+	VMOVDQU  Y3, (R9)(CX*1)
 	ADDQ     $0x20, CX
 	CMPQ     CX, R10
 	JL       whole
 	MOVQ     R10, CX
-	VPXOR    (DX)(CX*1), Y0, Y3
+	VPXOR    (AX)(CX*1), Y0, Y3
 	VPSUBUSB Y1, Y3, Y3
 	VPMINUB  Y2, Y3, Y3
-	VMOVDQU  Y3, (AX)(CX*1)
-	ADDQ     BX, R9
-	LEAQ     (DX)(BX*1), DX
-	ADDQ     R8, SI
-	DECQ     DI
+	VMOVDQU  Y3, (R9)(CX*1)
+	ADDQ     DX, R8
+	LEAQ     (AX)(DX*1), AX
+	ADDQ     DI, BX
+	DECQ     SI
 	JNZ      row
 	XORQ     CX, CX
 
 stop:
-	ADDQ CX, R9
+	ADDQ CX, R8
 	VZEROUPPER
-	MOVQ R9, ret+64(FP)
+	MOVQ R8, ret+64(FP)
 	RET
 
 // func shift16to16avx2(dst *byte, src *byte, n int, rows int, stride int, flip uint64, lo uint64, top uint64) int
@@ -2079,43 +2079,43 @@ TEXT ·shift16to16avx2(SB), NOSPLIT, $0-72
 	MOVQ         top+56(FP), AX
 	VMOVQ        AX, X2
 	VPBROADCASTW X2, Y2
-	MOVQ         src+8(FP), DX
-	MOVQ         n+16(FP), BX
-	MOVQ         dst+0(FP), SI
-	MOVQ         rows+24(FP), DI
-	MOVQ         stride+32(FP), R8
-	XORQ         R9, R9
-	TESTQ        DI, DI
+	MOVQ         src+8(FP), AX
+	MOVQ         n+16(FP), DX
+	MOVQ         dst+0(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	XORQ         R8, R8
+	TESTQ        SI, SI
 	JZ           stop
 
 row:
-	MOVQ SI, AX
+	MOVQ BX, R9
 	XORQ CX, CX
-	MOVQ BX, R10
+	MOVQ DX, R10
 	SUBQ $0x10, R10
 
 whole:
-	VPXOR    (DX)(CX*2), Y0, Y3
+	VPXOR    (AX)(CX*2), Y0, Y3
 	VPSUBUSW Y1, Y3, Y3
 	VPMINUW  Y2, Y3, Y3
-	VMOVDQU  Y3, (AX)(CX*2)
+	VMOVDQU  Y3, (R9)(CX*2)
 	ADDQ     $0x10, CX
 	CMPQ     CX, R10
 	JL       whole
 	MOVQ     R10, CX
-	VPXOR    (DX)(CX*2), Y0, Y3
+	VPXOR    (AX)(CX*2), Y0, Y3
 	VPSUBUSW Y1, Y3, Y3
 	VPMINUW  Y2, Y3, Y3
-	VMOVDQU  Y3, (AX)(CX*2)
-	ADDQ     BX, R9
-	LEAQ     (DX)(BX*2), DX
-	ADDQ     R8, SI
-	DECQ     DI
+	VMOVDQU  Y3, (R9)(CX*2)
+	ADDQ     DX, R8
+	LEAQ     (AX)(DX*2), AX
+	ADDQ     DI, BX
+	DECQ     SI
 	JNZ      row
 	XORQ     CX, CX
 
 stop:
-	ADDQ CX, R9
+	ADDQ CX, R8
 	VZEROUPPER
-	MOVQ R9, ret+64(FP)
+	MOVQ R8, ret+64(FP)
 	RET

@@ -93,30 +93,30 @@ row:
 	VPCMPUB       $0x06, Z17, Z16, K5
 	VPMOVM2B      K5, Z16
 	VPSUBB        Z0, Z16, K4, Z16
-	VMOVDQU8.Z    Z16, K3, Z18
-	VPSUBB        Z18, Z2, Z17
-	VPSUBB        Z16, Z18, Z2
+	VMOVDQU8.Z    Z16, K3, Z17
+	VPSUBB        Z17, Z2, Z18
+	VPSUBB        Z16, Z17, Z2
 	VPCMPUB       $0x06, Z8, Z7, K3
 	VPCMPUB       $0x06, Z7, Z6, K4
-	VPSUBB        Z0, Z17, K3, Z17
-	VPADDB        Z0, Z17, K4, Z17
-	VMOVDQU8.Z    Z15, K1, Z8
-	VPADDB        Z8, Z1, Z6
-	VPSUBB        Z8, Z15, Z1
+	VPSUBB        Z0, Z18, K3, Z18
+	VPADDB        Z0, Z18, K4, Z18
+	VMOVDQU8.Z    Z15, K1, Z6
+	VPADDB        Z6, Z1, Z8
+	VPSUBB        Z6, Z15, Z1
 	VPCMPUB       $0x06, Z5, Z4, K1
 	VPCMPUB       $0x06, Z4, Z3, K3
-	VPADDB        Z0, Z6, K1, Z6
-	VPSUBB        Z0, Z6, K3, Z6
+	VPADDB        Z0, Z8, K1, Z8
+	VPSUBB        Z0, Z8, K3, Z8
 	VPCMPUB       $0x00, Z7, Z4, K2, K1
-	VMOVDQU8.Z    Z17, K1, Z3
-	VPADDB        Z3, Z6, Z6
-	VPADDB        (R11), Z6, Z6
-	VPSUBB        Z3, Z17, Z17
-	VMOVDQU8      Z17, (R11)
+	VMOVDQU8.Z    Z18, K1, Z3
+	VPADDB        Z3, Z8, Z8
+	VPADDB        (R11), Z8, Z8
+	VPSUBB        Z3, Z18, Z18
+	VMOVDQU8      Z18, (R11)
 	ADDQ          DI, R11
-	VPTESTMB      Z6, Z6, K1
+	VPTESTMB      Z8, Z8, K1
 	VPCOMPRESSB.Z Z4, K1, Z3
-	VPCOMPRESSB.Z Z6, K1, Z4
+	VPCOMPRESSB.Z Z8, K1, Z4
 	VMOVDQU8      Z3, (AX)(R9*1)
 	VMOVDQU8      Z4, (CX)(R9*1)
 	KMOVQ         K1, R12
@@ -186,16 +186,16 @@ row:
 	VPCMPUB       $0x06, Z9, Z8, K3
 	VPMOVM2B      K3, Z8
 	VPSUBB        Z0, Z8, K2, Z8
-	VMOVDQU8.Z    Z8, K1, Z10
-	VPSUBB        Z10, Z1, Z9
-	VPSUBB        Z8, Z10, Z1
+	VMOVDQU8.Z    Z8, K1, Z9
+	VPSUBB        Z9, Z1, Z10
+	VPSUBB        Z8, Z9, Z1
 	VPCMPUB       $0x06, Z4, Z3, K1
 	VPCMPUB       $0x06, Z3, Z2, K2
-	VPSUBB        Z0, Z9, K1, Z9
-	VPADDB        Z0, Z9, K2, Z9
-	VPTESTMB      Z9, Z9, K1
+	VPSUBB        Z0, Z10, K1, Z10
+	VPADDB        Z0, Z10, K2, Z10
+	VPTESTMB      Z10, Z10, K1
 	VPCOMPRESSB.Z Z3, K1, Z2
-	VPCOMPRESSB.Z Z9, K1, Z3
+	VPCOMPRESSB.Z Z10, K1, Z3
 	VMOVDQU8      Z2, (AX)(R9*1)
 	VMOVDQU8      Z3, (CX)(R9*1)
 	KMOVQ         K1, R10
@@ -305,32 +305,32 @@ row:
 	KORQ          K2, K6, K6
 	VPMOVM2B      K6, Z16
 	VPSUBB        Z0, Z16, K5, Z16
-	VMOVDQU8.Z    Z16, K4, Z18
-	VPSUBB        Z18, Z2, Z17
-	VPSUBB        Z16, Z18, Z2
+	VMOVDQU8.Z    Z16, K4, Z17
+	VPSUBB        Z17, Z2, Z18
+	VPSUBB        Z16, Z17, Z2
 	VPCMPUB       $0x06, Z8, Z7, K4
 	VPCMPUB       $0x06, Z7, Z6, K5
 	KORQ          K2, K5, K5
-	VPSUBB        Z0, Z17, K4, Z17
-	VPADDB        Z0, Z17, K5, Z17
-	VMOVDQU8.Z    Z15, K1, Z8
-	VPADDB        Z8, Z1, Z6
-	VPSUBB        Z8, Z15, Z1
+	VPSUBB        Z0, Z18, K4, Z18
+	VPADDB        Z0, Z18, K5, Z18
+	VMOVDQU8.Z    Z15, K1, Z6
+	VPADDB        Z6, Z1, Z8
+	VPSUBB        Z6, Z15, Z1
 	VPCMPUB       $0x06, Z5, Z4, K1
 	VPCMPUB       $0x06, Z4, Z3, K4
 	KORQ          K2, K4, K4
-	VPADDB        Z0, Z6, K1, Z6
-	VPSUBB        Z0, Z6, K4, Z6
+	VPADDB        Z0, Z8, K1, Z8
+	VPSUBB        Z0, Z8, K4, Z8
 	VPCMPUB       $0x00, Z7, Z4, K3, K1
-	VMOVDQU8.Z    Z17, K1, Z3
-	VPADDB        Z3, Z6, Z6
-	VPADDB        (R11), Z6, Z6
-	VPSUBB        Z3, Z17, Z17
-	VMOVDQU8      Z17, (R11)
+	VMOVDQU8.Z    Z18, K1, Z3
+	VPADDB        Z3, Z8, Z8
+	VPADDB        (R11), Z8, Z8
+	VPSUBB        Z3, Z18, Z18
+	VMOVDQU8      Z18, (R11)
 	ADDQ          DI, R11
-	VPTESTMB      Z6, Z6, K1
+	VPTESTMB      Z8, Z8, K1
 	VPCOMPRESSB.Z Z4, K1, Z3
-	VPCOMPRESSB.Z Z6, K1, Z4
+	VPCOMPRESSB.Z Z8, K1, Z4
 	VMOVDQU8      Z3, (AX)(R9*1)
 	VMOVDQU8      Z4, (CX)(R9*1)
 	KMOVQ         K1, R12
@@ -404,17 +404,17 @@ row:
 	KORQ          K2, K4, K4
 	VPMOVM2B      K4, Z8
 	VPSUBB        Z0, Z8, K3, Z8
-	VMOVDQU8.Z    Z8, K1, Z10
-	VPSUBB        Z10, Z1, Z9
-	VPSUBB        Z8, Z10, Z1
+	VMOVDQU8.Z    Z8, K1, Z9
+	VPSUBB        Z9, Z1, Z10
+	VPSUBB        Z8, Z9, Z1
 	VPCMPUB       $0x06, Z4, Z3, K1
 	VPCMPUB       $0x06, Z3, Z2, K3
 	KORQ          K2, K3, K3
-	VPSUBB        Z0, Z9, K1, Z9
-	VPADDB        Z0, Z9, K3, Z9
-	VPTESTMB      Z9, Z9, K1
+	VPSUBB        Z0, Z10, K1, Z10
+	VPADDB        Z0, Z10, K3, Z10
+	VPTESTMB      Z10, Z10, K1
 	VPCOMPRESSB.Z Z3, K1, Z2
-	VPCOMPRESSB.Z Z9, K1, Z3
+	VPCOMPRESSB.Z Z10, K1, Z3
 	VMOVDQU8      Z2, (AX)(R9*1)
 	VMOVDQU8      Z3, (CX)(R9*1)
 	KMOVQ         K1, R10
@@ -496,24 +496,24 @@ TEXT ·singleto8avx512(SB), NOSPLIT, $0-72
 	MOVQ         last+56(FP), AX
 	VMOVQ        AX, X3
 	VPBROADCASTD X3, Z3
-	MOVQ         src+8(FP), DX
-	MOVQ         n+16(FP), BX
-	MOVQ         dst+0(FP), SI
-	MOVQ         rows+24(FP), DI
-	MOVQ         stride+32(FP), R8
-	XORQ         R9, R9
-	TESTQ        DI, DI
+	MOVQ         src+8(FP), AX
+	MOVQ         n+16(FP), DX
+	MOVQ         dst+0(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	XORQ         R8, R8
+	TESTQ        SI, SI
 	JZ           stop
 
 row:
-	MOVQ SI, AX
+	MOVQ BX, R9
 	XORQ CX, CX
-	MOVQ BX, R10
+	MOVQ DX, R10
 
 whole:
 	CMPQ      R10, $0x10
 	JL        rest
-	VMOVUPS   (DX)(CX*4), Z14
+	VMOVUPS   (AX)(CX*4), Z14
 	VSUBPS    Z0, Z14, Z15
 	VMULPS    Z1, Z15, Z15
 	VCVTPS2DQ Z15, Z15
@@ -527,7 +527,7 @@ whole:
 
 found0:
 	VPMOVDB  Z15, X15
-	VMOVDQU8 X15, (AX)(CX*1)
+	VMOVDQU8 X15, (R9)(CX*1)
 	ADDQ     $0x10, CX
 	SUBQ     $0x10, R10
 	JMP      whole
@@ -538,7 +538,7 @@ rest:
 	MOVQ      $-1, R11
 	BZHIQ     R10, R11, R11
 	KMOVQ     R11, K1
-	VMOVUPS.Z (DX)(CX*4), K1, Z14
+	VMOVUPS.Z (AX)(CX*4), K1, Z14
 	VSUBPS    Z0, Z14, Z15
 	VMULPS    Z1, Z15, Z15
 	VCVTPS2DQ Z15, Z15
@@ -553,20 +553,20 @@ rest:
 
 found1:
 	VPMOVDB  Z15, X15
-	VMOVDQU8 X15, K1, (AX)(CX*1)
+	VMOVDQU8 X15, K1, (R9)(CX*1)
 
 next:
-	ADDQ BX, R9
-	LEAQ (DX)(BX*4), DX
-	ADDQ R8, SI
-	DECQ DI
+	ADDQ DX, R8
+	LEAQ (AX)(DX*4), AX
+	ADDQ DI, BX
+	DECQ SI
 	JNZ  row
 	XORQ CX, CX
 
 stop:
-	ADDQ CX, R9
+	ADDQ CX, R8
 	VZEROUPPER
-	MOVQ R9, ret+64(FP)
+	MOVQ R8, ret+64(FP)
 	RET
 
 between0:
@@ -643,24 +643,24 @@ TEXT ·doubleto8avx512(SB), NOSPLIT, $0-80
 	MOVQ         last+64(FP), AX
 	VMOVQ        AX, X3
 	VPBROADCASTD X3, Z3
-	MOVQ         src+8(FP), DX
-	MOVQ         n+16(FP), BX
-	MOVQ         dst+0(FP), SI
-	MOVQ         rows+24(FP), DI
-	MOVQ         stride+32(FP), R8
-	XORQ         R9, R9
-	TESTQ        DI, DI
+	MOVQ         src+8(FP), AX
+	MOVQ         n+16(FP), DX
+	MOVQ         dst+0(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	XORQ         R8, R8
+	TESTQ        SI, SI
 	JZ           stop
 
 row:
-	MOVQ SI, AX
+	MOVQ BX, R9
 	XORQ CX, CX
-	MOVQ BX, R10
+	MOVQ DX, R10
 
 whole:
 	CMPQ          R10, $0x10
 	JL            rest
-	VMOVUPS       (DX)(CX*4), Z14
+	VMOVUPS       (AX)(CX*4), Z14
 	VCVTPS2PD     Y14, Z15
 	VSUBPD        Z0, Z15, Z15
 	VMULPD        Z1, Z15, Z15
@@ -688,7 +688,7 @@ whole:
 
 found0:
 	VPMOVDB  Z15, X15
-	VMOVDQU8 X15, (AX)(CX*1)
+	VMOVDQU8 X15, (R9)(CX*1)
 	ADDQ     $0x10, CX
 	SUBQ     $0x10, R10
 	JMP      whole
@@ -699,7 +699,7 @@ rest:
 	MOVQ          $-1, R11
 	BZHIQ         R10, R11, R11
 	KMOVQ         R11, K1
-	VMOVUPS.Z     (DX)(CX*4), K1, Z14
+	VMOVUPS.Z     (AX)(CX*4), K1, Z14
 	VCVTPS2PD     Y14, Z15
 	VSUBPD        Z0, Z15, Z15
 	VMULPD        Z1, Z15, Z15
@@ -728,20 +728,20 @@ rest:
 
 found1:
 	VPMOVDB  Z15, X15
-	VMOVDQU8 X15, K1, (AX)(CX*1)
+	VMOVDQU8 X15, K1, (R9)(CX*1)
 
 next:
-	ADDQ BX, R9
-	LEAQ (DX)(BX*4), DX
-	ADDQ R8, SI
-	DECQ DI
+	ADDQ DX, R8
+	LEAQ (AX)(DX*4), AX
+	ADDQ DI, BX
+	DECQ SI
 	JNZ  row
 	XORQ CX, CX
 
 stop:
-	ADDQ CX, R9
+	ADDQ CX, R8
 	VZEROUPPER
-	MOVQ R9, ret+72(FP)
+	MOVQ R8, ret+72(FP)
 	RET
 
 between0:
@@ -926,30 +926,30 @@ row:
 	VPCMPUW       $0x06, Z17, Z16, K5
 	VPMOVM2W      K5, Z16
 	VPSUBW        Z0, Z16, K4, Z16
-	VMOVDQU16.Z   Z16, K3, Z18
-	VPSUBW        Z18, Z2, Z17
-	VPSUBW        Z16, Z18, Z2
+	VMOVDQU16.Z   Z16, K3, Z17
+	VPSUBW        Z17, Z2, Z18
+	VPSUBW        Z16, Z17, Z2
 	VPCMPUW       $0x06, Z8, Z7, K3
 	VPCMPUW       $0x06, Z7, Z6, K4
-	VPSUBW        Z0, Z17, K3, Z17
-	VPADDW        Z0, Z17, K4, Z17
-	VMOVDQU16.Z   Z15, K1, Z8
-	VPADDW        Z8, Z1, Z6
-	VPSUBW        Z8, Z15, Z1
+	VPSUBW        Z0, Z18, K3, Z18
+	VPADDW        Z0, Z18, K4, Z18
+	VMOVDQU16.Z   Z15, K1, Z6
+	VPADDW        Z6, Z1, Z8
+	VPSUBW        Z6, Z15, Z1
 	VPCMPUW       $0x06, Z5, Z4, K1
 	VPCMPUW       $0x06, Z4, Z3, K3
-	VPADDW        Z0, Z6, K1, Z6
-	VPSUBW        Z0, Z6, K3, Z6
+	VPADDW        Z0, Z8, K1, Z8
+	VPSUBW        Z0, Z8, K3, Z8
 	VPCMPUW       $0x00, Z7, Z4, K2, K1
-	VMOVDQU16.Z   Z17, K1, Z3
-	VPADDW        Z3, Z6, Z6
-	VPADDW        (R11), Z6, Z6
-	VPSUBW        Z3, Z17, Z17
-	VMOVDQU16     Z17, (R11)
+	VMOVDQU16.Z   Z18, K1, Z3
+	VPADDW        Z3, Z8, Z8
+	VPADDW        (R11), Z8, Z8
+	VPSUBW        Z3, Z18, Z18
+	VMOVDQU16     Z18, (R11)
 	ADDQ          DI, R11
-	VPTESTMW      Z6, Z6, K1
+	VPTESTMW      Z8, Z8, K1
 	VPCOMPRESSW.Z Z4, K1, Z3
-	VPCOMPRESSW.Z Z6, K1, Z4
+	VPCOMPRESSW.Z Z8, K1, Z4
 	VMOVDQU16     Z3, (AX)(R9*2)
 	VMOVDQU16     Z4, (CX)(R9*2)
 	KMOVQ         K1, R12
@@ -1019,16 +1019,16 @@ row:
 	VPCMPUW       $0x06, Z9, Z8, K3
 	VPMOVM2W      K3, Z8
 	VPSUBW        Z0, Z8, K2, Z8
-	VMOVDQU16.Z   Z8, K1, Z10
-	VPSUBW        Z10, Z1, Z9
-	VPSUBW        Z8, Z10, Z1
+	VMOVDQU16.Z   Z8, K1, Z9
+	VPSUBW        Z9, Z1, Z10
+	VPSUBW        Z8, Z9, Z1
 	VPCMPUW       $0x06, Z4, Z3, K1
 	VPCMPUW       $0x06, Z3, Z2, K2
-	VPSUBW        Z0, Z9, K1, Z9
-	VPADDW        Z0, Z9, K2, Z9
-	VPTESTMW      Z9, Z9, K1
+	VPSUBW        Z0, Z10, K1, Z10
+	VPADDW        Z0, Z10, K2, Z10
+	VPTESTMW      Z10, Z10, K1
 	VPCOMPRESSW.Z Z3, K1, Z2
-	VPCOMPRESSW.Z Z9, K1, Z3
+	VPCOMPRESSW.Z Z10, K1, Z3
 	VMOVDQU16     Z2, (AX)(R9*2)
 	VMOVDQU16     Z3, (CX)(R9*2)
 	KMOVQ         K1, R10
@@ -1138,32 +1138,32 @@ row:
 	KORQ          K2, K6, K6
 	VPMOVM2W      K6, Z16
 	VPSUBW        Z0, Z16, K5, Z16
-	VMOVDQU16.Z   Z16, K4, Z18
-	VPSUBW        Z18, Z2, Z17
-	VPSUBW        Z16, Z18, Z2
+	VMOVDQU16.Z   Z16, K4, Z17
+	VPSUBW        Z17, Z2, Z18
+	VPSUBW        Z16, Z17, Z2
 	VPCMPUW       $0x06, Z8, Z7, K4
 	VPCMPUW       $0x06, Z7, Z6, K5
 	KORQ          K2, K5, K5
-	VPSUBW        Z0, Z17, K4, Z17
-	VPADDW        Z0, Z17, K5, Z17
-	VMOVDQU16.Z   Z15, K1, Z8
-	VPADDW        Z8, Z1, Z6
-	VPSUBW        Z8, Z15, Z1
+	VPSUBW        Z0, Z18, K4, Z18
+	VPADDW        Z0, Z18, K5, Z18
+	VMOVDQU16.Z   Z15, K1, Z6
+	VPADDW        Z6, Z1, Z8
+	VPSUBW        Z6, Z15, Z1
 	VPCMPUW       $0x06, Z5, Z4, K1
 	VPCMPUW       $0x06, Z4, Z3, K4
 	KORQ          K2, K4, K4
-	VPADDW        Z0, Z6, K1, Z6
-	VPSUBW        Z0, Z6, K4, Z6
+	VPADDW        Z0, Z8, K1, Z8
+	VPSUBW        Z0, Z8, K4, Z8
 	VPCMPUW       $0x00, Z7, Z4, K3, K1
-	VMOVDQU16.Z   Z17, K1, Z3
-	VPADDW        Z3, Z6, Z6
-	VPADDW        (R11), Z6, Z6
-	VPSUBW        Z3, Z17, Z17
-	VMOVDQU16     Z17, (R11)
+	VMOVDQU16.Z   Z18, K1, Z3
+	VPADDW        Z3, Z8, Z8
+	VPADDW        (R11), Z8, Z8
+	VPSUBW        Z3, Z18, Z18
+	VMOVDQU16     Z18, (R11)
 	ADDQ          DI, R11
-	VPTESTMW      Z6, Z6, K1
+	VPTESTMW      Z8, Z8, K1
 	VPCOMPRESSW.Z Z4, K1, Z3
-	VPCOMPRESSW.Z Z6, K1, Z4
+	VPCOMPRESSW.Z Z8, K1, Z4
 	VMOVDQU16     Z3, (AX)(R9*2)
 	VMOVDQU16     Z4, (CX)(R9*2)
 	KMOVQ         K1, R12
@@ -1237,17 +1237,17 @@ row:
 	KORQ          K2, K4, K4
 	VPMOVM2W      K4, Z8
 	VPSUBW        Z0, Z8, K3, Z8
-	VMOVDQU16.Z   Z8, K1, Z10
-	VPSUBW        Z10, Z1, Z9
-	VPSUBW        Z8, Z10, Z1
+	VMOVDQU16.Z   Z8, K1, Z9
+	VPSUBW        Z9, Z1, Z10
+	VPSUBW        Z8, Z9, Z1
 	VPCMPUW       $0x06, Z4, Z3, K1
 	VPCMPUW       $0x06, Z3, Z2, K3
 	KORQ          K2, K3, K3
-	VPSUBW        Z0, Z9, K1, Z9
-	VPADDW        Z0, Z9, K3, Z9
-	VPTESTMW      Z9, Z9, K1
+	VPSUBW        Z0, Z10, K1, Z10
+	VPADDW        Z0, Z10, K3, Z10
+	VPTESTMW      Z10, Z10, K1
 	VPCOMPRESSW.Z Z3, K1, Z2
-	VPCOMPRESSW.Z Z9, K1, Z3
+	VPCOMPRESSW.Z Z10, K1, Z3
 	VMOVDQU16     Z2, (AX)(R9*2)
 	VMOVDQU16     Z3, (CX)(R9*2)
 	KMOVQ         K1, R10
@@ -1329,24 +1329,24 @@ TEXT ·singleto16avx512(SB), NOSPLIT, $0-72
 	MOVQ         last+56(FP), AX
 	VMOVQ        AX, X3
 	VPBROADCASTD X3, Z3
-	MOVQ         src+8(FP), DX
-	MOVQ         n+16(FP), BX
-	MOVQ         dst+0(FP), SI
-	MOVQ         rows+24(FP), DI
-	MOVQ         stride+32(FP), R8
-	XORQ         R9, R9
-	TESTQ        DI, DI
+	MOVQ         src+8(FP), AX
+	MOVQ         n+16(FP), DX
+	MOVQ         dst+0(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	XORQ         R8, R8
+	TESTQ        SI, SI
 	JZ           stop
 
 row:
-	MOVQ SI, AX
+	MOVQ BX, R9
 	XORQ CX, CX
-	MOVQ BX, R10
+	MOVQ DX, R10
 
 whole:
 	CMPQ      R10, $0x10
 	JL        rest
-	VMOVUPS   (DX)(CX*4), Z14
+	VMOVUPS   (AX)(CX*4), Z14
 	VSUBPS    Z0, Z14, Z15
 	VMULPS    Z1, Z15, Z15
 	VCVTPS2DQ Z15, Z15
@@ -1360,7 +1360,7 @@ whole:
 
 found0:
 	VPMOVDW   Z15, Y15
-	VMOVDQU16 Y15, (AX)(CX*2)
+	VMOVDQU16 Y15, (R9)(CX*2)
 	ADDQ      $0x10, CX
 	SUBQ      $0x10, R10
 	JMP       whole
@@ -1371,7 +1371,7 @@ rest:
 	MOVQ      $-1, R11
 	BZHIQ     R10, R11, R11
 	KMOVQ     R11, K1
-	VMOVUPS.Z (DX)(CX*4), K1, Z14
+	VMOVUPS.Z (AX)(CX*4), K1, Z14
 	VSUBPS    Z0, Z14, Z15
 	VMULPS    Z1, Z15, Z15
 	VCVTPS2DQ Z15, Z15
@@ -1386,20 +1386,20 @@ rest:
 
 found1:
 	VPMOVDW   Z15, Y15
-	VMOVDQU16 Y15, K1, (AX)(CX*2)
+	VMOVDQU16 Y15, K1, (R9)(CX*2)
 
 next:
-	ADDQ BX, R9
-	LEAQ (DX)(BX*4), DX
-	ADDQ R8, SI
-	DECQ DI
+	ADDQ DX, R8
+	LEAQ (AX)(DX*4), AX
+	ADDQ DI, BX
+	DECQ SI
 	JNZ  row
 	XORQ CX, CX
 
 stop:
-	ADDQ CX, R9
+	ADDQ CX, R8
 	VZEROUPPER
-	MOVQ R9, ret+64(FP)
+	MOVQ R8, ret+64(FP)
 	RET
 
 between0:
@@ -1476,24 +1476,24 @@ TEXT ·doubleto16avx512(SB), NOSPLIT, $0-80
 	MOVQ         last+64(FP), AX
 	VMOVQ        AX, X3
 	VPBROADCASTD X3, Z3
-	MOVQ         src+8(FP), DX
-	MOVQ         n+16(FP), BX
-	MOVQ         dst+0(FP), SI
-	MOVQ         rows+24(FP), DI
-	MOVQ         stride+32(FP), R8
-	XORQ         R9, R9
-	TESTQ        DI, DI
+	MOVQ         src+8(FP), AX
+	MOVQ         n+16(FP), DX
+	MOVQ         dst+0(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	XORQ         R8, R8
+	TESTQ        SI, SI
 	JZ           stop
 
 row:
-	MOVQ SI, AX
+	MOVQ BX, R9
 	XORQ CX, CX
-	MOVQ BX, R10
+	MOVQ DX, R10
 
 whole:
 	CMPQ          R10, $0x10
 	JL            rest
-	VMOVUPS       (DX)(CX*4), Z14
+	VMOVUPS       (AX)(CX*4), Z14
 	VCVTPS2PD     Y14, Z15
 	VSUBPD        Z0, Z15, Z15
 	VMULPD        Z1, Z15, Z15
@@ -1521,7 +1521,7 @@ whole:
 
 found0:
 	VPMOVDW   Z15, Y15
-	VMOVDQU16 Y15, (AX)(CX*2)
+	VMOVDQU16 Y15, (R9)(CX*2)
 	ADDQ      $0x10, CX
 	SUBQ      $0x10, R10
 	JMP       whole
@@ -1532,7 +1532,7 @@ rest:
 	MOVQ          $-1, R11
 	BZHIQ         R10, R11, R11
 	KMOVQ         R11, K1
-	VMOVUPS.Z     (DX)(CX*4), K1, Z14
+	VMOVUPS.Z     (AX)(CX*4), K1, Z14
 	VCVTPS2PD     Y14, Z15
 	VSUBPD        Z0, Z15, Z15
 	VMULPD        Z1, Z15, Z15
@@ -1561,20 +1561,20 @@ rest:
 
 found1:
 	VPMOVDW   Z15, Y15
-	VMOVDQU16 Y15, K1, (AX)(CX*2)
+	VMOVDQU16 Y15, K1, (R9)(CX*2)
 
 next:
-	ADDQ BX, R9
-	LEAQ (DX)(BX*4), DX
-	ADDQ R8, SI
-	DECQ DI
+	ADDQ DX, R8
+	LEAQ (AX)(DX*4), AX
+	ADDQ DI, BX
+	DECQ SI
 	JNZ  row
 	XORQ CX, CX
 
 stop:
-	ADDQ CX, R9
+	ADDQ CX, R8
 	VZEROUPPER
-	MOVQ R9, ret+72(FP)
+	MOVQ R8, ret+72(FP)
 	RET
 
 between0:
@@ -1759,30 +1759,30 @@ row:
 	VPCMPUD       $0x06, Z17, Z16, K5
 	VPMOVM2D      K5, Z16
 	VPSUBD        Z0, Z16, K4, Z16
-	VMOVDQU32.Z   Z16, K3, Z18
-	VPSUBD        Z18, Z2, Z17
-	VPSUBD        Z16, Z18, Z2
+	VMOVDQU32.Z   Z16, K3, Z17
+	VPSUBD        Z17, Z2, Z18
+	VPSUBD        Z16, Z17, Z2
 	VPCMPUD       $0x06, Z8, Z7, K3
 	VPCMPUD       $0x06, Z7, Z6, K4
-	VPSUBD        Z0, Z17, K3, Z17
-	VPADDD        Z0, Z17, K4, Z17
-	VMOVDQU32.Z   Z15, K1, Z8
-	VPADDD        Z8, Z1, Z6
-	VPSUBD        Z8, Z15, Z1
+	VPSUBD        Z0, Z18, K3, Z18
+	VPADDD        Z0, Z18, K4, Z18
+	VMOVDQU32.Z   Z15, K1, Z6
+	VPADDD        Z6, Z1, Z8
+	VPSUBD        Z6, Z15, Z1
 	VPCMPUD       $0x06, Z5, Z4, K1
 	VPCMPUD       $0x06, Z4, Z3, K3
-	VPADDD        Z0, Z6, K1, Z6
-	VPSUBD        Z0, Z6, K3, Z6
+	VPADDD        Z0, Z8, K1, Z8
+	VPSUBD        Z0, Z8, K3, Z8
 	VPCMPUD       $0x00, Z7, Z4, K2, K1
-	VMOVDQU32.Z   Z17, K1, Z3
-	VPADDD        Z3, Z6, Z6
-	VPADDD        (R11), Z6, Z6
-	VPSUBD        Z3, Z17, Z17
-	VMOVDQU32     Z17, (R11)
+	VMOVDQU32.Z   Z18, K1, Z3
+	VPADDD        Z3, Z8, Z8
+	VPADDD        (R11), Z8, Z8
+	VPSUBD        Z3, Z18, Z18
+	VMOVDQU32     Z18, (R11)
 	ADDQ          DI, R11
-	VPTESTMD      Z6, Z6, K1
+	VPTESTMD      Z8, Z8, K1
 	VPCOMPRESSD.Z Z4, K1, Z3
-	VPCOMPRESSD.Z Z6, K1, Z4
+	VPCOMPRESSD.Z Z8, K1, Z4
 	VMOVDQU32     Z3, (AX)(R9*4)
 	VMOVDQU32     Z4, (CX)(R9*4)
 	KMOVQ         K1, R12
@@ -1852,16 +1852,16 @@ row:
 	VPCMPUD       $0x06, Z9, Z8, K3
 	VPMOVM2D      K3, Z8
 	VPSUBD        Z0, Z8, K2, Z8
-	VMOVDQU32.Z   Z8, K1, Z10
-	VPSUBD        Z10, Z1, Z9
-	VPSUBD        Z8, Z10, Z1
+	VMOVDQU32.Z   Z8, K1, Z9
+	VPSUBD        Z9, Z1, Z10
+	VPSUBD        Z8, Z9, Z1
 	VPCMPUD       $0x06, Z4, Z3, K1
 	VPCMPUD       $0x06, Z3, Z2, K2
-	VPSUBD        Z0, Z9, K1, Z9
-	VPADDD        Z0, Z9, K2, Z9
-	VPTESTMD      Z9, Z9, K1
+	VPSUBD        Z0, Z10, K1, Z10
+	VPADDD        Z0, Z10, K2, Z10
+	VPTESTMD      Z10, Z10, K1
 	VPCOMPRESSD.Z Z3, K1, Z2
-	VPCOMPRESSD.Z Z9, K1, Z3
+	VPCOMPRESSD.Z Z10, K1, Z3
 	VMOVDQU32     Z2, (AX)(R9*4)
 	VMOVDQU32     Z3, (CX)(R9*4)
 	KMOVQ         K1, R10
@@ -1971,32 +1971,32 @@ row:
 	KORQ          K2, K6, K6
 	VPMOVM2D      K6, Z16
 	VPSUBD        Z0, Z16, K5, Z16
-	VMOVDQU32.Z   Z16, K4, Z18
-	VPSUBD        Z18, Z2, Z17
-	VPSUBD        Z16, Z18, Z2
+	VMOVDQU32.Z   Z16, K4, Z17
+	VPSUBD        Z17, Z2, Z18
+	VPSUBD        Z16, Z17, Z2
 	VPCMPUD       $0x06, Z8, Z7, K4
 	VPCMPUD       $0x06, Z7, Z6, K5
 	KORQ          K2, K5, K5
-	VPSUBD        Z0, Z17, K4, Z17
-	VPADDD        Z0, Z17, K5, Z17
-	VMOVDQU32.Z   Z15, K1, Z8
-	VPADDD        Z8, Z1, Z6
-	VPSUBD        Z8, Z15, Z1
+	VPSUBD        Z0, Z18, K4, Z18
+	VPADDD        Z0, Z18, K5, Z18
+	VMOVDQU32.Z   Z15, K1, Z6
+	VPADDD        Z6, Z1, Z8
+	VPSUBD        Z6, Z15, Z1
 	VPCMPUD       $0x06, Z5, Z4, K1
 	VPCMPUD       $0x06, Z4, Z3, K4
 	KORQ          K2, K4, K4
-	VPADDD        Z0, Z6, K1, Z6
-	VPSUBD        Z0, Z6, K4, Z6
+	VPADDD        Z0, Z8, K1, Z8
+	VPSUBD        Z0, Z8, K4, Z8
 	VPCMPUD       $0x00, Z7, Z4, K3, K1
-	VMOVDQU32.Z   Z17, K1, Z3
-	VPADDD        Z3, Z6, Z6
-	VPADDD        (R11), Z6, Z6
-	VPSUBD        Z3, Z17, Z17
-	VMOVDQU32     Z17, (R11)
+	VMOVDQU32.Z   Z18, K1, Z3
+	VPADDD        Z3, Z8, Z8
+	VPADDD        (R11), Z8, Z8
+	VPSUBD        Z3, Z18, Z18
+	VMOVDQU32     Z18, (R11)
 	ADDQ          DI, R11
-	VPTESTMD      Z6, Z6, K1
+	VPTESTMD      Z8, Z8, K1
 	VPCOMPRESSD.Z Z4, K1, Z3
-	VPCOMPRESSD.Z Z6, K1, Z4
+	VPCOMPRESSD.Z Z8, K1, Z4
 	VMOVDQU32     Z3, (AX)(R9*4)
 	VMOVDQU32     Z4, (CX)(R9*4)
 	KMOVQ         K1, R12
@@ -2070,17 +2070,17 @@ row:
 	KORQ          K2, K4, K4
 	VPMOVM2D      K4, Z8
 	VPSUBD        Z0, Z8, K3, Z8
-	VMOVDQU32.Z   Z8, K1, Z10
-	VPSUBD        Z10, Z1, Z9
-	VPSUBD        Z8, Z10, Z1
+	VMOVDQU32.Z   Z8, K1, Z9
+	VPSUBD        Z9, Z1, Z10
+	VPSUBD        Z8, Z9, Z1
 	VPCMPUD       $0x06, Z4, Z3, K1
 	VPCMPUD       $0x06, Z3, Z2, K3
 	KORQ          K2, K3, K3
-	VPSUBD        Z0, Z9, K1, Z9
-	VPADDD        Z0, Z9, K3, Z9
-	VPTESTMD      Z9, Z9, K1
+	VPSUBD        Z0, Z10, K1, Z10
+	VPADDD        Z0, Z10, K3, Z10
+	VPTESTMD      Z10, Z10, K1
 	VPCOMPRESSD.Z Z3, K1, Z2
-	VPCOMPRESSD.Z Z9, K1, Z3
+	VPCOMPRESSD.Z Z10, K1, Z3
 	VMOVDQU32     Z2, (AX)(R9*4)
 	VMOVDQU32     Z3, (CX)(R9*4)
 	KMOVQ         K1, R10
@@ -2162,24 +2162,24 @@ TEXT ·singleto32avx512(SB), NOSPLIT, $0-72
 	MOVQ         last+56(FP), AX
 	VMOVQ        AX, X3
 	VPBROADCASTD X3, Z3
-	MOVQ         src+8(FP), DX
-	MOVQ         n+16(FP), BX
-	MOVQ         dst+0(FP), SI
-	MOVQ         rows+24(FP), DI
-	MOVQ         stride+32(FP), R8
-	XORQ         R9, R9
-	TESTQ        DI, DI
+	MOVQ         src+8(FP), AX
+	MOVQ         n+16(FP), DX
+	MOVQ         dst+0(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	XORQ         R8, R8
+	TESTQ        SI, SI
 	JZ           stop
 
 row:
-	MOVQ SI, AX
+	MOVQ BX, R9
 	XORQ CX, CX
-	MOVQ BX, R10
+	MOVQ DX, R10
 
 whole:
 	CMPQ      R10, $0x10
 	JL        rest
-	VMOVUPS   (DX)(CX*4), Z14
+	VMOVUPS   (AX)(CX*4), Z14
 	VSUBPS    Z0, Z14, Z15
 	VMULPS    Z1, Z15, Z15
 	VCVTPS2DQ Z15, Z15
@@ -2192,7 +2192,7 @@ whole:
 	JCC       between0
 
 found0:
-	VMOVDQU32 Z15, (AX)(CX*4)
+	VMOVDQU32 Z15, (R9)(CX*4)
 	ADDQ      $0x10, CX
 	SUBQ      $0x10, R10
 	JMP       whole
@@ -2203,7 +2203,7 @@ rest:
 	MOVQ      $-1, R11
 	BZHIQ     R10, R11, R11
 	KMOVQ     R11, K1
-	VMOVUPS.Z (DX)(CX*4), K1, Z14
+	VMOVUPS.Z (AX)(CX*4), K1, Z14
 	VSUBPS    Z0, Z14, Z15
 	VMULPS    Z1, Z15, Z15
 	VCVTPS2DQ Z15, Z15
@@ -2217,20 +2217,20 @@ rest:
 	JNZ       between1
 
 found1:
-	VMOVDQU32 Z15, K1, (AX)(CX*4)
+	VMOVDQU32 Z15, K1, (R9)(CX*4)
 
 next:
-	ADDQ BX, R9
-	LEAQ (DX)(BX*4), DX
-	ADDQ R8, SI
-	DECQ DI
+	ADDQ DX, R8
+	LEAQ (AX)(DX*4), AX
+	ADDQ DI, BX
+	DECQ SI
 	JNZ  row
 	XORQ CX, CX
 
 stop:
-	ADDQ CX, R9
+	ADDQ CX, R8
 	VZEROUPPER
-	MOVQ R9, ret+64(FP)
+	MOVQ R8, ret+64(FP)
 	RET
 
 between0:
@@ -2307,24 +2307,24 @@ TEXT ·doubleto32avx512(SB), NOSPLIT, $0-80
 	MOVQ         last+64(FP), AX
 	VMOVQ        AX, X3
 	VPBROADCASTD X3, Z3
-	MOVQ         src+8(FP), DX
-	MOVQ         n+16(FP), BX
-	MOVQ         dst+0(FP), SI
-	MOVQ         rows+24(FP), DI
-	MOVQ         stride+32(FP), R8
-	XORQ         R9, R9
-	TESTQ        DI, DI
+	MOVQ         src+8(FP), AX
+	MOVQ         n+16(FP), DX
+	MOVQ         dst+0(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	XORQ         R8, R8
+	TESTQ        SI, SI
 	JZ           stop
 
 row:
-	MOVQ SI, AX
+	MOVQ BX, R9
 	XORQ CX, CX
-	MOVQ BX, R10
+	MOVQ DX, R10
 
 whole:
 	CMPQ          R10, $0x10
 	JL            rest
-	VMOVUPS       (DX)(CX*4), Z14
+	VMOVUPS       (AX)(CX*4), Z14
 	VCVTPS2PD     Y14, Z15
 	VSUBPD        Z0, Z15, Z15
 	VMULPD        Z1, Z15, Z15
@@ -2351,7 +2351,7 @@ whole:
 	JCC           between0
 
 found0:
-	VMOVDQU32 Z15, (AX)(CX*4)
+	VMOVDQU32 Z15, (R9)(CX*4)
 	ADDQ      $0x10, CX
 	SUBQ      $0x10, R10
 	JMP       whole
@@ -2362,7 +2362,7 @@ rest:
 	MOVQ          $-1, R11
 	BZHIQ         R10, R11, R11
 	KMOVQ         R11, K1
-	VMOVUPS.Z     (DX)(CX*4), K1, Z14
+	VMOVUPS.Z     (AX)(CX*4), K1, Z14
 	VCVTPS2PD     Y14, Z15
 	VSUBPD        Z0, Z15, Z15
 	VMULPD        Z1, Z15, Z15
@@ -2390,20 +2390,20 @@ rest:
 	JNZ           between1
 
 found1:
-	VMOVDQU32 Z15, K1, (AX)(CX*4)
+	VMOVDQU32 Z15, K1, (R9)(CX*4)
 
 next:
-	ADDQ BX, R9
-	LEAQ (DX)(BX*4), DX
-	ADDQ R8, SI
-	DECQ DI
+	ADDQ DX, R8
+	LEAQ (AX)(DX*4), AX
+	ADDQ DI, BX
+	DECQ SI
 	JNZ  row
 	XORQ CX, CX
 
 stop:
-	ADDQ CX, R9
+	ADDQ CX, R8
 	VZEROUPPER
-	MOVQ R9, ret+72(FP)
+	MOVQ R8, ret+72(FP)
 	RET
 
 between0:
@@ -2511,28 +2511,28 @@ TEXT ·shift8to8avx512(SB), NOSPLIT, $0-72
 	MOVQ         top+56(FP), AX
 	VMOVQ        AX, X2
 	VPBROADCASTB X2, Z2
-	MOVQ         src+8(FP), DX
-	MOVQ         n+16(FP), BX
-	MOVQ         dst+0(FP), SI
-	MOVQ         rows+24(FP), DI
-	MOVQ         stride+32(FP), R8
-	XORQ         R9, R9
-	TESTQ        DI, DI
+	MOVQ         src+8(FP), AX
+	MOVQ         n+16(FP), DX
+	MOVQ         dst+0(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	XORQ         R8, R8
+	TESTQ        SI, SI
 	JZ           stop
 
 row:
-	MOVQ SI, AX
+	MOVQ BX, R9
 	XORQ CX, CX
-	MOVQ BX, R10
+	MOVQ DX, R10
 
 whole:
 	CMPQ     R10, $0x40
 	JL       rest
-	VMOVDQU8 (DX)(CX*1), Z3
+	VMOVDQU8 (AX)(CX*1), Z3
 	VPXORD   Z0, Z3, Z3
 	VPSUBUSB Z1, Z3, Z3
 	VPMINUB  Z2, Z3, Z3
-	VMOVDQU8 Z3, (AX)(CX*1)
+	VMOVDQU8 Z3, (R9)(CX*1)
 	ADDQ     $0x40, CX
 	SUBQ     $0x40, R10
 	JMP      whole
@@ -2543,24 +2543,24 @@ rest:
 	MOVQ       $-1, R11
 	BZHIQ      R10, R11, R11
 	KMOVQ      R11, K1
-	VMOVDQU8.Z (DX)(CX*1), K1, Z3
+	VMOVDQU8.Z (AX)(CX*1), K1, Z3
 	VPXORD     Z0, Z3, Z3
 	VPSUBUSB   Z1, Z3, Z3
 	VPMINUB    Z2, Z3, Z3
-	VMOVDQU8   Z3, K1, (AX)(CX*1)
+	VMOVDQU8   Z3, K1, (R9)(CX*1)
 
 next:
-	ADDQ BX, R9
-	LEAQ (DX)(BX*1), DX
-	ADDQ R8, SI
-	DECQ DI
+	ADDQ DX, R8
+	LEAQ (AX)(DX*1), AX
+	ADDQ DI, BX
+	DECQ SI
 	JNZ  row
 	XORQ CX, CX
 
 stop:
-	ADDQ CX, R9
+	ADDQ CX, R8
 	VZEROUPPER
-	MOVQ R9, ret+64(FP)
+	MOVQ R8, ret+64(FP)
 	RET
 
 // func shift16to8avx512(dst *byte, src *byte, n int, rows int, stride int, flip uint64, lo uint64, top uint64) int
@@ -2575,29 +2575,29 @@ TEXT ·shift16to8avx512(SB), NOSPLIT, $0-72
 	MOVQ         top+56(FP), AX
 	VMOVQ        AX, X2
 	VPBROADCASTW X2, Z2
-	MOVQ         src+8(FP), DX
-	MOVQ         n+16(FP), BX
-	MOVQ         dst+0(FP), SI
-	MOVQ         rows+24(FP), DI
-	MOVQ         stride+32(FP), R8
-	XORQ         R9, R9
-	TESTQ        DI, DI
+	MOVQ         src+8(FP), AX
+	MOVQ         n+16(FP), DX
+	MOVQ         dst+0(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	XORQ         R8, R8
+	TESTQ        SI, SI
 	JZ           stop
 
 row:
-	MOVQ SI, AX
+	MOVQ BX, R9
 	XORQ CX, CX
-	MOVQ BX, R10
+	MOVQ DX, R10
 
 whole:
 	CMPQ      R10, $0x20
 	JL        rest
-	VMOVDQU16 (DX)(CX*2), Z3
+	VMOVDQU16 (AX)(CX*2), Z3
 	VPXORD    Z0, Z3, Z3
 	VPSUBUSW  Z1, Z3, Z3
 	VPMINUW   Z2, Z3, Z3
 	VPMOVWB   Z3, Y3
-	VMOVDQU8  Y3, (AX)(CX*1)
+	VMOVDQU8  Y3, (R9)(CX*1)
 	ADDQ      $0x20, CX
 	SUBQ      $0x20, R10
 	JMP       whole
@@ -2608,25 +2608,25 @@ rest:
 	MOVQ        $-1, R11
 	BZHIQ       R10, R11, R11
 	KMOVQ       R11, K1
-	VMOVDQU16.Z (DX)(CX*2), K1, Z3
+	VMOVDQU16.Z (AX)(CX*2), K1, Z3
 	VPXORD      Z0, Z3, Z3
 	VPSUBUSW    Z1, Z3, Z3
 	VPMINUW     Z2, Z3, Z3
 	VPMOVWB     Z3, Y3
-	VMOVDQU8    Y3, K1, (AX)(CX*1)
+	VMOVDQU8    Y3, K1, (R9)(CX*1)
 
 next:
-	ADDQ BX, R9
-	LEAQ (DX)(BX*2), DX
-	ADDQ R8, SI
-	DECQ DI
+	ADDQ DX, R8
+	LEAQ (AX)(DX*2), AX
+	ADDQ DI, BX
+	DECQ SI
 	JNZ  row
 	XORQ CX, CX
 
 stop:
-	ADDQ CX, R9
+	ADDQ CX, R8
 	VZEROUPPER
-	MOVQ R9, ret+64(FP)
+	MOVQ R8, ret+64(FP)
 	RET
 
 // func shift16to16avx512(dst *byte, src *byte, n int, rows int, stride int, flip uint64, lo uint64, top uint64) int
@@ -2641,28 +2641,28 @@ TEXT ·shift16to16avx512(SB), NOSPLIT, $0-72
 	MOVQ         top+56(FP), AX
 	VMOVQ        AX, X2
 	VPBROADCASTW X2, Z2
-	MOVQ         src+8(FP), DX
-	MOVQ         n+16(FP), BX
-	MOVQ         dst+0(FP), SI
-	MOVQ         rows+24(FP), DI
-	MOVQ         stride+32(FP), R8
-	XORQ         R9, R9
-	TESTQ        DI, DI
+	MOVQ         src+8(FP), AX
+	MOVQ         n+16(FP), DX
+	MOVQ         dst+0(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	XORQ         R8, R8
+	TESTQ        SI, SI
 	JZ           stop
 
 row:
-	MOVQ SI, AX
+	MOVQ BX, R9
 	XORQ CX, CX
-	MOVQ BX, R10
+	MOVQ DX, R10
 
 whole:
 	CMPQ      R10, $0x20
 	JL        rest
-	VMOVDQU16 (DX)(CX*2), Z3
+	VMOVDQU16 (AX)(CX*2), Z3
 	VPXORD    Z0, Z3, Z3
 	VPSUBUSW  Z1, Z3, Z3
 	VPMINUW   Z2, Z3, Z3
-	VMOVDQU16 Z3, (AX)(CX*2)
+	VMOVDQU16 Z3, (R9)(CX*2)
 	ADDQ      $0x20, CX
 	SUBQ      $0x20, R10
 	JMP       whole
@@ -2673,22 +2673,22 @@ rest:
 	MOVQ        $-1, R11
 	BZHIQ       R10, R11, R11
 	KMOVQ       R11, K1
-	VMOVDQU16.Z (DX)(CX*2), K1, Z3
+	VMOVDQU16.Z (AX)(CX*2), K1, Z3
 	VPXORD      Z0, Z3, Z3
 	VPSUBUSW    Z1, Z3, Z3
 	VPMINUW     Z2, Z3, Z3
-	VMOVDQU16   Z3, K1, (AX)(CX*2)
+	VMOVDQU16   Z3, K1, (R9)(CX*2)
 
 next:
-	ADDQ BX, R9
-	LEAQ (DX)(BX*2), DX
-	ADDQ R8, SI
-	DECQ DI
+	ADDQ DX, R8
+	LEAQ (AX)(DX*2), AX
+	ADDQ DI, BX
+	DECQ SI
 	JNZ  row
 	XORQ CX, CX
 
 stop:
-	ADDQ CX, R9
+	ADDQ CX, R8
 	VZEROUPPER
-	MOVQ R9, ret+64(FP)
+	MOVQ R8, ret+64(FP)
 	RET

@@ -57,7 +57,7 @@ TEXT ·facesavx512(SB), NOSPLIT, $0-64
 	MOVQ       planes+48(FP), BX
 	VPTERNLOGQ $0xff, Z0, Z0, Z0
 	VPSRLQ     $0x3f, Z0, Z1
-	VPXORQ     Z2, Z2, Z2
+	VPXORD     Z2, Z2, Z2
 	MOVQ       row+16(FP), SI
 	MOVQ       plane+24(FP), DI
 	ADDQ       AX, SI
@@ -130,7 +130,7 @@ TEXT ·cornersavx512(SB), NOSPLIT, $0-64
 	MOVQ       planes+48(FP), BX
 	VPTERNLOGQ $0xff, Z0, Z0, Z0
 	VPSRLQ     $0x3f, Z0, Z1
-	VPXORQ     Z2, Z2, Z2
+	VPXORD     Z2, Z2, Z2
 	MOVQ       row+16(FP), SI
 	MOVQ       plane+24(FP), DI
 	ADDQ       AX, SI
@@ -221,83 +221,83 @@ TEXT ·downavx512(SB), NOSPLIT, $0-40
 	VPSRLQ     $0x3f, Z0, Z1
 
 plane:
-	MOVQ  words+16(FP), DI
-	LEAQ  -1(DI), SI
-	ANDQ  $-8, SI
-	SUBQ  SI, DI
+	MOVQ  words+16(FP), SI
+	LEAQ  -1(SI), DI
+	ANDQ  $-8, DI
+	SUBQ  DI, SI
 	MOVL  $+255, R8
-	BZHIL DI, R8, R8
-	XORL  DI, DI
+	BZHIL SI, R8, R8
+	XORL  SI, SI
 
 words:
 	KMOVB       R8, K1
-	VMOVDQU64.Z (CX)(SI*8), K1, Z3
-	VMOVDQU64.Z (AX)(SI*8), K1, Z2
-	VPANDNQ     Z0, Z3, Z4
+	VMOVDQU64.Z (CX)(DI*8), K1, Z2
+	VMOVDQU64.Z (AX)(DI*8), K1, Z3
+	VPANDNQ     Z0, Z2, Z4
 	VPLZCNTQ    Z4, Z4
 	VPSRLVQ     Z4, Z0, Z4
 	VPANDNQ     Z0, Z4, Z4
-	VPSRLQ      $0x01, Z2, Z5
-	VPTERNLOGQ  $0xf8, Z3, Z5, Z2
 	VPSRLQ      $0x01, Z3, Z5
-	VPANDQ      Z3, Z5, Z5
-	VPSRLQ      $0x02, Z2, Z6
-	VPTERNLOGQ  $0xf8, Z5, Z6, Z2
+	VPTERNLOGQ  $0xf8, Z2, Z5, Z3
+	VPSRLQ      $0x01, Z2, Z5
+	VPANDQ      Z2, Z5, Z5
+	VPSRLQ      $0x02, Z3, Z6
+	VPTERNLOGQ  $0xf8, Z5, Z6, Z3
 	VPSRLQ      $0x02, Z5, Z6
 	VPANDQ      Z5, Z6, Z6
-	VPSRLQ      $0x04, Z2, Z5
-	VPTERNLOGQ  $0xf8, Z6, Z5, Z2
+	VPSRLQ      $0x04, Z3, Z5
+	VPTERNLOGQ  $0xf8, Z6, Z5, Z3
 	VPSRLQ      $0x04, Z6, Z5
 	VPANDQ      Z6, Z5, Z5
-	VPSRLQ      $0x08, Z2, Z6
-	VPTERNLOGQ  $0xf8, Z5, Z6, Z2
+	VPSRLQ      $0x08, Z3, Z6
+	VPTERNLOGQ  $0xf8, Z5, Z6, Z3
 	VPSRLQ      $0x08, Z5, Z6
 	VPANDQ      Z5, Z6, Z6
-	VPSRLQ      $0x10, Z2, Z5
-	VPTERNLOGQ  $0xf8, Z6, Z5, Z2
+	VPSRLQ      $0x10, Z3, Z5
+	VPTERNLOGQ  $0xf8, Z6, Z5, Z3
 	VPSRLQ      $0x10, Z6, Z5
 	VPANDQ      Z6, Z5, Z5
-	VPSRLQ      $0x20, Z2, Z6
-	VPTERNLOGQ  $0xf8, Z5, Z6, Z2
-	VPTESTMQ    Z1, Z2, K2
-	VPCMPEQQ    Z0, Z3, K3
-	KMOVB       K2, R8
-	KMOVB       K3, R9
-	MOVL        R8, R10
-	SHLL        $0x08, DI
-	ORL         DI, R10
-	SHRL        $0x01, R10
-	MOVL        R9, DI
-	MOVL        R10, R11
-	ANDL        DI, R11
+	VPSRLQ      $0x20, Z3, Z6
+	VPTERNLOGQ  $0xf8, Z5, Z6, Z3
+	VPTESTMQ    Z1, Z3, K2
+	VPCMPEQQ    Z0, Z2, K3
+	KMOVB       K2, R9
+	KMOVB       K3, R10
+	MOVL        R9, R11
+	SHLL        $0x08, SI
+	ORL         SI, R11
 	SHRL        $0x01, R11
-	ORL         R11, R10
-	MOVL        DI, R11
-	SHLL        $0x01, R11
-	ANDL        R11, DI
-	MOVL        R10, R11
-	ANDL        DI, R11
-	SHRL        $0x02, R11
-	ORL         R11, R10
-	MOVL        DI, R11
-	SHLL        $0x02, R11
-	ANDL        R11, DI
-	MOVL        R10, R11
-	ANDL        DI, R11
-	SHRL        $0x04, R11
-	ORL         R11, R10
-	MOVL        DI, R11
-	SHLL        $0x04, R11
-	ANDL        R11, DI
-	KMOVB       R10, K2
-	VPORQ       Z4, Z2, K2, Z2
-	ANDL        R9, R10
-	ORL         R8, R10
-	ANDL        $0x01, R10
-	MOVL        R10, DI
-	VMOVDQU64   Z2, K1, (AX)(SI*8)
+	MOVL        R10, SI
+	MOVL        R11, R8
+	ANDL        SI, R8
+	SHRL        $0x01, R8
+	ORL         R8, R11
+	MOVL        SI, R8
+	SHLL        $0x01, R8
+	ANDL        R8, SI
+	MOVL        R11, R8
+	ANDL        SI, R8
+	SHRL        $0x02, R8
+	ORL         R8, R11
+	MOVL        SI, R8
+	SHLL        $0x02, R8
+	ANDL        R8, SI
+	MOVL        R11, R8
+	ANDL        SI, R8
+	SHRL        $0x04, R8
+	ORL         R8, R11
+	MOVL        SI, R8
+	SHLL        $0x04, R8
+	ANDL        R8, SI
+	KMOVB       R11, K2
+	VPORQ       Z4, Z3, K2, Z3
+	ANDL        R10, R11
+	ORL         R9, R11
+	ANDL        $0x01, R11
+	MOVL        R11, SI
+	VMOVDQU64   Z3, K1, (AX)(DI*8)
 	MOVL        $+255, R8
-	SUBQ        $+8, SI
+	SUBQ        $+8, DI
 	JGE         words
 	ADDQ        DX, AX
 	ADDQ        DX, CX
@@ -325,13 +325,13 @@ TEXT ·facessiftavx512(SB), NOSPLIT, $0-80
 	ADDQ         $+7, R9
 	ANDQ         $-8, R9
 	SHLQ         $0x03, R9
-	MOVQ         AX, R10
-	SUBQ         R9, R10
-	MOVQ         rows+40(FP), R11
+	MOVQ         AX, R11
+	SUBQ         R9, R11
+	MOVQ         rows+40(FP), R10
 	MOVQ         some+56(FP), R12
 	MOVQ         touching+64(FP), R13
 	VPBROADCASTQ kept+48(FP), Z0
-	VPXORQ       Z1, Z1, Z1
+	VPXORD       Z1, Z1, Z1
 
 row:
 	MOVQ words+32(FP), R9
@@ -350,38 +350,38 @@ words:
 	KTESTB      K2, K2
 	JZ          none
 	VMOVDQU64.Z -8(BX)(AX*1), K1, Z3
-	VMOVDQU64.Z 8(BX)(AX*1), K1, Z5
-	VPXORQ      Z4, Z4, Z4
-	VPORQ       (DX)(AX*1), Z4, K1, Z4
-	VPORQ       (BX), Z4, K1, Z4
-	VPORQ       (BX)(AX*2), Z4, K1, Z4
-	VPORQ       (SI)(AX*1), Z4, K1, Z4
+	VMOVDQU64.Z 8(BX)(AX*1), K1, Z4
+	VPXORD      Z5, Z5, Z5
+	VPORQ       (DX)(AX*1), Z5, K1, Z5
+	VPORQ       (BX), Z5, K1, Z5
+	VPORQ       (BX)(AX*2), Z5, K1, Z5
+	VPORQ       (SI)(AX*1), Z5, K1, Z5
 	VPSHLDQ     $0x01, Z3, Z2, Z3
-	VPSHRDQ     $0x01, Z5, Z2, Z5
-	VPTERNLOGQ  $0xfe, Z5, Z3, Z4
-	VPORQ       Z0, Z4, Z4
-	VPANDNQ     Z2, Z4, Z4
-	VPXORQ      Z4, Z2, Z2
+	VPSHRDQ     $0x01, Z4, Z2, Z4
+	VPTERNLOGQ  $0xfe, Z4, Z3, Z5
+	VPORQ       Z0, Z5, Z5
+	VPANDNQ     Z2, Z5, Z5
+	VPXORQ      Z5, Z2, Z2
 	VMOVDQU64   Z2, K1, (BX)(AX*1)
 	VPTESTMQ    Z2, Z2, K2
 	KMOVB       K2, R14
 	MOVB        R14, (R12)
 	VMOVDQU64.Z (R8)(AX*1), K1, Z3
-	VMOVDQU64.Z -8(R8)(AX*1), K1, Z5
-	VMOVDQU64.Z 8(R8)(AX*1), K1, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPORQ       (DI)(AX*1), Z7, K1, Z7
-	VPORQ       (R8), Z7, K1, Z7
-	VPORQ       (R8)(AX*2), Z7, K1, Z7
-	VPORQ       (CX)(AX*1), Z7, K1, Z7
-	VPSHLDQ     $0x01, Z5, Z3, Z5
-	VPSHRDQ     $0x01, Z6, Z3, Z6
-	VPTERNLOGQ  $0xfe, Z6, Z5, Z7
-	VPANDNQ     Z4, Z7, Z4
-	VPOPCNTQ    Z4, Z4
-	VPADDQ      Z4, Z1, Z1
-	VPANDQ      Z2, Z7, Z7
-	VPTESTMQ    Z7, Z7, K2
+	VMOVDQU64.Z -8(R8)(AX*1), K1, Z4
+	VMOVDQU64.Z 8(R8)(AX*1), K1, Z7
+	VPXORD      Z6, Z6, Z6
+	VPORQ       (DI)(AX*1), Z6, K1, Z6
+	VPORQ       (R8), Z6, K1, Z6
+	VPORQ       (R8)(AX*2), Z6, K1, Z6
+	VPORQ       (CX)(AX*1), Z6, K1, Z6
+	VPSHLDQ     $0x01, Z4, Z3, Z4
+	VPSHRDQ     $0x01, Z7, Z3, Z7
+	VPTERNLOGQ  $0xfe, Z7, Z4, Z6
+	VPANDNQ     Z5, Z6, Z5
+	VPOPCNTQ    Z5, Z5
+	VPADDQ      Z5, Z1, Z1
+	VPANDQ      Z2, Z6, Z6
+	VPTESTMQ    Z6, Z6, K2
 	KMOVB       K2, R14
 	MOVB        R14, (R13)
 	JMP         next
@@ -400,13 +400,13 @@ next:
 	INCQ          R13
 	SUBQ          $+8, R9
 	JG            words
-	ADDQ          R10, DX
-	ADDQ          R10, BX
-	ADDQ          R10, SI
-	ADDQ          R10, DI
-	ADDQ          R10, R8
-	ADDQ          R10, CX
-	DECQ          R11
+	ADDQ          R11, DX
+	ADDQ          R11, BX
+	ADDQ          R11, SI
+	ADDQ          R11, DI
+	ADDQ          R11, R8
+	ADDQ          R11, CX
+	DECQ          R10
 	JNZ           row
 	VEXTRACTI64X4 $0x01, Z1, Y0
 	VPADDQ        Y0, Y1, Y1
@@ -438,13 +438,13 @@ TEXT ·cornerssiftavx512(SB), NOSPLIT, $0-80
 	ADDQ         $+7, R9
 	ANDQ         $-8, R9
 	SHLQ         $0x03, R9
-	MOVQ         AX, R10
-	SUBQ         R9, R10
-	MOVQ         rows+40(FP), R11
+	MOVQ         AX, R11
+	SUBQ         R9, R11
+	MOVQ         rows+40(FP), R10
 	MOVQ         some+56(FP), R12
 	MOVQ         touching+64(FP), R13
 	VPBROADCASTQ kept+48(FP), Z0
-	VPXORQ       Z1, Z1, Z1
+	VPXORD       Z1, Z1, Z1
 
 row:
 	MOVQ words+32(FP), R9
@@ -463,78 +463,78 @@ words:
 	KTESTB      K2, K2
 	JZ          none
 	VMOVDQU64.Z -8(BX)(AX*1), K1, Z3
-	VMOVDQU64.Z 8(BX)(AX*1), K1, Z5
-	VPXORQ      Z4, Z4, Z4
-	VPORQ       (DX), Z4, K1, Z4
+	VMOVDQU64.Z 8(BX)(AX*1), K1, Z4
+	VPXORD      Z5, Z5, Z5
+	VPORQ       (DX), Z5, K1, Z5
 	VPORQ       -8(DX), Z3, K1, Z3
-	VPORQ       8(DX), Z5, K1, Z5
-	VPORQ       (DX)(AX*1), Z4, K1, Z4
+	VPORQ       8(DX), Z4, K1, Z4
+	VPORQ       (DX)(AX*1), Z5, K1, Z5
 	VPORQ       -8(DX)(AX*1), Z3, K1, Z3
-	VPORQ       8(DX)(AX*1), Z5, K1, Z5
-	VPORQ       (DX)(AX*2), Z4, K1, Z4
+	VPORQ       8(DX)(AX*1), Z4, K1, Z4
+	VPORQ       (DX)(AX*2), Z5, K1, Z5
 	VPORQ       -8(DX)(AX*2), Z3, K1, Z3
-	VPORQ       8(DX)(AX*2), Z5, K1, Z5
-	VPORQ       (BX), Z4, K1, Z4
+	VPORQ       8(DX)(AX*2), Z4, K1, Z4
+	VPORQ       (BX), Z5, K1, Z5
 	VPORQ       -8(BX), Z3, K1, Z3
-	VPORQ       8(BX), Z5, K1, Z5
-	VPORQ       (BX)(AX*2), Z4, K1, Z4
+	VPORQ       8(BX), Z4, K1, Z4
+	VPORQ       (BX)(AX*2), Z5, K1, Z5
 	VPORQ       -8(BX)(AX*2), Z3, K1, Z3
-	VPORQ       8(BX)(AX*2), Z5, K1, Z5
-	VPORQ       (SI), Z4, K1, Z4
+	VPORQ       8(BX)(AX*2), Z4, K1, Z4
+	VPORQ       (SI), Z5, K1, Z5
 	VPORQ       -8(SI), Z3, K1, Z3
-	VPORQ       8(SI), Z5, K1, Z5
-	VPORQ       (SI)(AX*1), Z4, K1, Z4
+	VPORQ       8(SI), Z4, K1, Z4
+	VPORQ       (SI)(AX*1), Z5, K1, Z5
 	VPORQ       -8(SI)(AX*1), Z3, K1, Z3
-	VPORQ       8(SI)(AX*1), Z5, K1, Z5
-	VPORQ       (SI)(AX*2), Z4, K1, Z4
+	VPORQ       8(SI)(AX*1), Z4, K1, Z4
+	VPORQ       (SI)(AX*2), Z5, K1, Z5
 	VPORQ       -8(SI)(AX*2), Z3, K1, Z3
-	VPORQ       8(SI)(AX*2), Z5, K1, Z5
-	VPORQ       Z4, Z2, Z6
+	VPORQ       8(SI)(AX*2), Z4, K1, Z4
+	VPORQ       Z5, Z2, Z6
 	VPSHLDQ     $0x01, Z3, Z6, Z3
-	VPSHRDQ     $0x01, Z5, Z6, Z5
-	VPTERNLOGQ  $0xfe, Z5, Z3, Z4
-	VPORQ       Z0, Z4, Z4
-	VPANDNQ     Z2, Z4, Z4
-	VPXORQ      Z4, Z2, Z2
+	VPSHRDQ     $0x01, Z4, Z6, Z4
+	VPTERNLOGQ  $0xfe, Z4, Z3, Z5
+	VPORQ       Z0, Z5, Z5
+	VPANDNQ     Z2, Z5, Z5
+	VPXORQ      Z5, Z2, Z2
 	VMOVDQU64   Z2, K1, (BX)(AX*1)
 	VPTESTMQ    Z2, Z2, K2
 	KMOVB       K2, R14
 	MOVB        R14, (R12)
 	VMOVDQU64.Z (R8)(AX*1), K1, Z3
-	VMOVDQU64.Z -8(R8)(AX*1), K1, Z5
+	VMOVDQU64.Z -8(R8)(AX*1), K1, Z4
 	VMOVDQU64.Z 8(R8)(AX*1), K1, Z6
-	VPXORQ      Z7, Z7, Z7
+	VPXORD      Z7, Z7, Z7
 	VPORQ       (DI), Z7, K1, Z7
-	VPORQ       -8(DI), Z5, K1, Z5
+	VPORQ       -8(DI), Z4, K1, Z4
 	VPORQ       8(DI), Z6, K1, Z6
 	VPORQ       (DI)(AX*1), Z7, K1, Z7
-	VPORQ       -8(DI)(AX*1), Z5, K1, Z5
+	VPORQ       -8(DI)(AX*1), Z4, K1, Z4
 	VPORQ       8(DI)(AX*1), Z6, K1, Z6
 	VPORQ       (DI)(AX*2), Z7, K1, Z7
-	VPORQ       -8(DI)(AX*2), Z5, K1, Z5
+	VPORQ       -8(DI)(AX*2), Z4, K1, Z4
 	VPORQ       8(DI)(AX*2), Z6, K1, Z6
 	VPORQ       (R8), Z7, K1, Z7
-	VPORQ       -8(R8), Z5, K1, Z5
+	VPORQ       -8(R8), Z4, K1, Z4
 	VPORQ       8(R8), Z6, K1, Z6
 	VPORQ       (R8)(AX*2), Z7, K1, Z7
-	VPORQ       -8(R8)(AX*2), Z5, K1, Z5
+	VPORQ       -8(R8)(AX*2), Z4, K1, Z4
 	VPORQ       8(R8)(AX*2), Z6, K1, Z6
 	VPORQ       (CX), Z7, K1, Z7
-	VPORQ       -8(CX), Z5, K1, Z5
+	VPORQ       -8(CX), Z4, K1, Z4
 	VPORQ       8(CX), Z6, K1, Z6
 	VPORQ       (CX)(AX*1), Z7, K1, Z7
-	VPORQ       -8(CX)(AX*1), Z5, K1, Z5
+	VPORQ       -8(CX)(AX*1), Z4, K1, Z4
 	VPORQ       8(CX)(AX*1), Z6, K1, Z6
 	VPORQ       (CX)(AX*2), Z7, K1, Z7
-	VPORQ       -8(CX)(AX*2), Z5, K1, Z5
+	VPORQ       -8(CX)(AX*2), Z4, K1, Z4
 	VPORQ       8(CX)(AX*2), Z6, K1, Z6
 	VPORQ       Z7, Z3, Z3
-	VPSHLDQ     $0x01, Z5, Z3, Z5
+	VPSHLDQ     $0x01, Z4, Z3, Z4
 	VPSHRDQ     $0x01, Z6, Z3, Z6
-	VPTERNLOGQ  $0xfe, Z6, Z5, Z7
-	VPANDNQ     Z4, Z7, Z4
-	VPOPCNTQ    Z4, Z4
-	VPADDQ      Z4, Z1, Z1
+	VPTERNLOGQ  $0xfe, Z6, Z4, Z7
+	VPANDNQ     Z5, Z7, Z5
+	VPOPCNTQ    Z5, Z5
+	VPADDQ      Z5, Z1, Z1
 	VPANDQ      Z2, Z7, Z7
 	VPTESTMQ    Z7, Z7, K2
 	KMOVB       K2, R14
@@ -555,13 +555,13 @@ next:
 	INCQ          R13
 	SUBQ          $+8, R9
 	JG            words
-	ADDQ          R10, DX
-	ADDQ          R10, BX
-	ADDQ          R10, SI
-	ADDQ          R10, DI
-	ADDQ          R10, R8
-	ADDQ          R10, CX
-	DECQ          R11
+	ADDQ          R11, DX
+	ADDQ          R11, BX
+	ADDQ          R11, SI
+	ADDQ          R11, DI
+	ADDQ          R11, R8
+	ADDQ          R11, CX
+	DECQ          R10
 	JNZ           row
 	VEXTRACTI64X4 $0x01, Z1, Y0
 	VPADDQ        Y0, Y1, Y1
@@ -582,12 +582,12 @@ TEXT ·characteristicavx512(SB), NOSPLIT, $0-48
 	MOVQ   stride+16(FP), DX
 	MOVQ   rows+24(FP), BX
 	MOVQ   words+32(FP), SI
-	VPXORQ Z0, Z0, Z0
+	VPXORD Z0, Z0, Z0
 
 row:
-	LEAQ   (AX)(DX*1), DI
-	LEAQ   (CX)(DX*1), R8
-	XORQ   R9, R9
+	LEAQ   (AX)(DX*1), R8
+	LEAQ   (CX)(DX*1), R9
+	XORQ   DI, DI
 	MOVQ   SI, R10
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -601,39 +601,39 @@ words:
 	MOVL          $+255, R12
 	BZHIL         R11, R12, R12
 	KMOVB         R12, K1
-	VMOVDQU64.Z   (R8)(R9*8), K1, Z8
-	VMOVDQU64.Z   (DI)(R9*8), K1, Z6
-	VMOVDQU64.Z   (CX)(R9*8), K1, Z7
-	VMOVDQU64.Z   (AX)(R9*8), K1, Z5
-	VPTERNLOGQ    $0xfe, Z7, Z6, Z5
-	VPORQ         Z8, Z5, Z5
-	VPORQ         Z8, Z6, Z6
-	VPORQ         Z8, Z7, Z7
-	VALIGNQ       $0x07, Z1, Z5, Z9
-	VMOVDQA64     Z5, Z1
-	VPSHLDQ       $0x01, Z9, Z5, Z9
-	VPANDNQ       Z5, Z9, Z9
+	VMOVDQU64.Z   (R9)(DI*8), K1, Z5
+	VMOVDQU64.Z   (R8)(DI*8), K1, Z6
+	VMOVDQU64.Z   (CX)(DI*8), K1, Z7
+	VMOVDQU64.Z   (AX)(DI*8), K1, Z8
+	VPTERNLOGQ    $0xfe, Z7, Z6, Z8
+	VPORQ         Z5, Z8, Z8
+	VPORQ         Z5, Z6, Z6
+	VPORQ         Z5, Z7, Z7
+	VALIGNQ       $0x07, Z1, Z8, Z9
+	VMOVDQA64     Z8, Z1
+	VPSHLDQ       $0x01, Z9, Z8, Z9
+	VPANDNQ       Z8, Z9, Z9
 	VPOPCNTQ      Z9, Z9
 	VPADDQ        Z9, Z0, Z0
-	VALIGNQ       $0x07, Z2, Z6, Z5
+	VALIGNQ       $0x07, Z2, Z6, Z8
 	VMOVDQA64     Z6, Z2
-	VPSHLDQ       $0x01, Z5, Z6, Z5
-	VPANDNQ       Z6, Z5, Z5
-	VPOPCNTQ      Z5, Z5
-	VPSUBQ        Z5, Z0, Z0
-	VALIGNQ       $0x07, Z3, Z7, Z5
+	VPSHLDQ       $0x01, Z8, Z6, Z8
+	VPANDNQ       Z6, Z8, Z8
+	VPOPCNTQ      Z8, Z8
+	VPSUBQ        Z8, Z0, Z0
+	VALIGNQ       $0x07, Z3, Z7, Z6
 	VMOVDQA64     Z7, Z3
-	VPSHLDQ       $0x01, Z5, Z7, Z5
-	VPANDNQ       Z7, Z5, Z5
-	VPOPCNTQ      Z5, Z5
-	VPSUBQ        Z5, Z0, Z0
-	VALIGNQ       $0x07, Z4, Z8, Z5
-	VMOVDQA64     Z8, Z4
-	VPSHLDQ       $0x01, Z5, Z8, Z5
-	VPANDNQ       Z8, Z5, Z5
-	VPOPCNTQ      Z5, Z5
-	VPADDQ        Z5, Z0, Z0
-	ADDQ          $+8, R9
+	VPSHLDQ       $0x01, Z6, Z7, Z6
+	VPANDNQ       Z7, Z6, Z6
+	VPOPCNTQ      Z6, Z6
+	VPSUBQ        Z6, Z0, Z0
+	VALIGNQ       $0x07, Z4, Z5, Z6
+	VMOVDQA64     Z5, Z4
+	VPSHLDQ       $0x01, Z6, Z5, Z6
+	VPANDNQ       Z5, Z6, Z6
+	VPOPCNTQ      Z6, Z6
+	VPADDQ        Z6, Z0, Z0
+	ADDQ          $+8, DI
 	SUBQ          $+8, R10
 	JG            words
 	ADDQ          DX, AX

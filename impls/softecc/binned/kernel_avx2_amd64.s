@@ -68,29 +68,29 @@ row:
 	VCMPPS       $0x02, Y7, Y6, Y7
 	VCMPPS       $0x02, Y6, Y5, Y5
 	VPSUBD       Y5, Y7, Y7
-	VPAND        Y13, Y7, Y6
-	VPSUBD       Y6, Y1, Y5
-	VPSUBD       Y7, Y6, Y1
-	VCMPPS       $0x02, Y12, Y11, Y6
+	VPAND        Y13, Y7, Y5
+	VPSUBD       Y5, Y1, Y6
+	VPSUBD       Y7, Y5, Y1
+	VCMPPS       $0x02, Y12, Y11, Y5
 	VCMPPS       $0x02, Y11, Y10, Y7
-	VPSUBD       Y7, Y6, Y6
-	VPADDD       Y5, Y6, Y5
-	VPAND        Y8, Y9, Y7
-	VPADDD       Y7, Y0, Y6
-	VPSUBD       Y7, Y9, Y0
+	VPSUBD       Y7, Y5, Y5
+	VPADDD       Y6, Y5, Y6
+	VPAND        Y8, Y9, Y5
+	VPADDD       Y5, Y0, Y7
+	VPSUBD       Y5, Y9, Y0
 	VCMPPS       $0x02, Y4, Y3, Y4
 	VCMPPS       $0x02, Y3, Y2, Y2
 	VPSUBD       Y2, Y4, Y4
-	VPSUBD       Y4, Y6, Y6
+	VPSUBD       Y4, Y7, Y7
 	VCMPPS       $0x00, Y3, Y11, Y2
-	VPAND        Y2, Y5, Y2
-	VPADDD       Y2, Y6, Y6
-	VPADDD       (DX), Y6, Y6
-	VPSUBD       Y2, Y5, Y5
-	VMOVDQU      Y5, (DX)
+	VPAND        Y2, Y6, Y2
+	VPADDD       Y2, Y7, Y7
+	VPADDD       (DX), Y7, Y7
+	VPSUBD       Y2, Y6, Y6
+	VMOVDQU      Y6, (DX)
 	ADDQ         BX, DX
-	VEXTRACTI128 $0x01, Y6, X2
-	VPACKSSDW    X2, X6, X2
+	VEXTRACTI128 $0x01, Y7, X2
+	VPACKSSDW    X2, X7, X2
 	VPACKSSWB    X2, X2, X2
 	VMOVQ        X2, (DI)
 	ADDQ         R8, DI
@@ -106,15 +106,15 @@ TEXT ·tilt256(SB), NOSPLIT, $0-40
 	MOVQ         row+8(FP), CX
 	MOVQ         along+16(FP), DX
 	MOVQ         n+32(FP), BX
-	VBROADCASTSS of+24(FP), Y1
+	VBROADCASTSS of+24(FP), Y0
 	XORQ         SI, SI
 
 more:
 	CMPQ    BX, $0x08
 	JL      rest
-	VADDPS  (DX)(SI*4), Y1, Y0
-	VADDPS  (CX)(SI*4), Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
+	VADDPS  (DX)(SI*4), Y0, Y1
+	VADDPS  (CX)(SI*4), Y1, Y1
+	VMOVUPS Y1, (AX)(SI*4)
 	ADDQ    $0x08, SI
 	SUBQ    $0x08, BX
 	JMP     more
@@ -122,9 +122,9 @@ more:
 rest:
 	TESTQ  BX, BX
 	JZ     done
-	VADDSS (DX)(SI*4), X1, X0
-	VADDSS (CX)(SI*4), X0, X0
-	VMOVSS X0, (AX)(SI*4)
+	VADDSS (DX)(SI*4), X0, X1
+	VADDSS (CX)(SI*4), X1, X1
+	VMOVSS X1, (AX)(SI*4)
 	INCQ   SI
 	DECQ   BX
 	JMP    rest

@@ -32,10 +32,9 @@ func pack(name string, begin func(limit Mem), word func(from, to Mem), last func
 	limit := Address("limit")
 	begin(limit)
 	to, from, stride, words, tail, rows := Arg("to"), Arg("from"), Arg("stride"), Arg("words"), Arg("tail"), Arg("rows")
-	at, n := GP64(), GP64()
 	Label("row")
-	MOVQ(to, at)
-	MOVQ(words, n)
+	at := New(GP64, MOVQ, to)
+	n := New(GP64, MOVQ, words)
 	IfZero(n, "tail")
 	Label("word")
 	word(Mem{Base: from}, Mem{Base: at})
@@ -59,16 +58,14 @@ func pack512() {
 	limit := ZMM()
 	mask, bits := K(), K()
 	pack("packavx512", func(of Mem) { VPBROADCASTB(of, limit) }, func(from, to Mem) {
-		v := ZMM()
-		VMOVDQU8(from, v)
+		v := New(ZMM, VMOVDQU8, from)
 		VPCMPUB(U8(notAbove), limit, v, bits)
 		KMOVQ(bits, to)
 	}, func(from, to Mem, tail Register) {
-		m, v := GP64(), ZMM()
-		MOVQ(I32(-1), m)
+		m := New(GP64, MOVQ, I32(-1))
 		BZHIQ(tail, m, m)
 		KMOVQ(m, mask)
-		VMOVDQU8_Z(from, mask, v)
+		v := New(ZMM, VMOVDQU8_Z, from, mask)
 		VPCMPUB(U8(notAbove), limit, v, mask, bits)
 		KMOVQ(bits, to)
 	})
@@ -78,12 +75,10 @@ func pack256() {
 	limit := YMM()
 	pack("packavx2", func(of Mem) { VPBROADCASTB(of, limit) }, func(from, to Mem) {
 		for i := range 2 {
-			v, least := YMM(), YMM()
-			VMOVDQU(from.Offset(32*i), v)
-			VPMINUB(limit, v, least)
+			v := New(YMM, VMOVDQU, from.Offset(32*i))
+			least := New(YMM, VPMINUB, limit, v)
 			VPCMPEQB(v, least, v)
-			bits := GP32()
-			VPMOVMSKB(v, bits)
+			bits := New(GP32, VPMOVMSKB, v)
 			MOVL(bits, to.Offset(4*i))
 		}
 	}, nil)
@@ -99,12 +94,10 @@ const (
 // first masks the first n words of a vector, at most all of them. n is clamped, because BZHI reads
 // only the lowest byte of its bit count.
 func first(n GPVirtual, mask OpmaskVirtual) {
-	most := GP64()
-	MOVQ(I32(8), most)
+	most := New(GP64, MOVQ, I32(8))
 	CMPQ(n, most)
 	CMOVQLT(n, most)
-	some := GP32()
-	MOVL(I32(255), some)
+	some := New(GP32, MOVL, I32(255))
 	BZHIL(most.As32(), some, some)
 	KMOVB(some, mask)
 }
@@ -116,10 +109,10 @@ func grow512(of string, corners bool) {
 		"grows the trunk in a row of each of so many planes, which are step bytes apart, from the rows that "+
 			"lie row and plane bytes further and, at corners, from those apart bytes before and after the second one.")
 	main, left, step, planes := Arg("main"), Arg("left"), Arg("step"), Arg("planes")
-	ones, one, zero := ZMM(), ZMM(), ZMM()
+	ones := ZMM()
 	VPTERNLOGQ(U8(0xff), ones, ones, ones)
-	VPSRLQ(U8(63), ones, one)
-	VPXORQ(zero, zero, zero)
+	one := New(ZMM, VPSRLQ, U8(63), ones)
+	zero := AVX512.Zero()
 	beside, next := Arg("row"), Arg("plane")
 	ADDQ(main, beside)
 	ADDQ(main, next)
@@ -146,39 +139,34 @@ func grow512(of string, corners bool) {
 	Label("words")
 	first(n, mask)
 	place := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: 8} }
-	runs, v := ZMM(), ZMM()
-	VMOVDQU64_Z(place(left), mask, runs)
-	VMOVDQU64_Z(place(main), mask, v)
+	runs := New(ZMM, VMOVDQU64_Z, place(left), mask)
+	v := New(ZMM, VMOVDQU64_Z, place(main), mask)
 	VPORQ(place(beside), v, mask, v)
 	VPORQ(place(next), v, mask, v)
 	if corners {
 		VPORQ(place(lesser), v, mask, v)
 		VPORQ(place(greater), v, mask, v)
-		up, down, wide := ZMM(), ZMM(), ZMM()
-		VALIGNQ(U8(7), before, v, up)
-		VALIGNQ(U8(1), v, zero, down)
+		up := New(ZMM, VALIGNQ, U8(7), before, v)
+		down := New(ZMM, VALIGNQ, U8(1), v, zero)
 		VMOVDQA64(v, before)
 		VPSHLDQ(U8(1), up, v, up) // one bit up, with the last bit of the previous word
 		VPSHRDQ(U8(1), down, v, down)
-		VPORQ(up, v, wide)
+		wide := New(ZMM, VPORQ, up, v)
 		VPORQ(down, wide, v)
 	}
 	VPANDQ(runs, v, v)
 	fill := func(v VecVirtual) {
-		sum := ZMM()
-		VPADDQ(v, runs, sum)
+		sum := New(ZMM, VPADDQ, v, runs)
 		VPTERNLOGQ(U8(orAndNot), sum, runs, v)
 	}
 	fill(v)
 	// Carry from words that are filled to their last bit, through words that are all ones.
-	full, whole := K(), K()
-	VPMOVQ2M(v, full)
-	VPCMPEQQ(ones, runs, whole)
-	f, w, to := GP32(), GP32(), GP32()
-	KMOVB(full, f)
-	KMOVB(whole, w)
+	full := New(K, VPMOVQ2M, v)
+	whole := New(K, VPCMPEQQ, ones, runs)
+	f := New(GP32, KMOVB, full)
+	w := New(GP32, KMOVB, whole)
 	LEAL(Mem{Base: carry, Index: f, Scale: 2}, f)
-	MOVL(f, to)
+	to := New(GP32, MOVL, f)
 	ANDL(w, to)
 	ADDL(w, to)
 	XORL(w, to)
@@ -186,10 +174,8 @@ func grow512(of string, corners bool) {
 	MOVL(to, carry)
 	SHRL(U8(8), carry)
 	ANDL(U8(1), carry)
-	into := K()
-	KMOVB(to, into)
-	more := ZMM()
-	VMOVDQA64_Z(one, into, more)
+	into := New(K, KMOVB, to)
+	more := New(ZMM, VMOVDQA64_Z, one, into)
 	VPANDQ(runs, more, more)
 	fill(more)
 	VPORQ(more, v, v)
@@ -219,49 +205,45 @@ func down512() {
 			"step bytes apart.")
 	const vector, all = 8, 255 // words
 	main, left, step, planes := Arg("main"), Arg("left"), Arg("step"), Arg("planes")
-	ones, lowest := ZMM(), ZMM()
+	ones := ZMM()
 	VPTERNLOGQ(U8(0xff), ones, ones, ones)
-	VPSRLQ(U8(63), ones, lowest)
-	at, most, some, carry, mask := GP64(), GP64(), GP32(), GP32(), K()
+	lowest := New(ZMM, VPSRLQ, U8(63), ones)
+	most, carry := GP64(), GP32()
 	Label("plane")
 	Load(Param("words"), most)
-	LEAQ(Mem{Base: most, Disp: -1}, at)
+	at := New(GP64, LEAQ, Mem{Base: most, Disp: -1})
 	ANDQ(I32(-vector), at) // the start of the last vector, and its number of words
 	SUBQ(at, most)
-	MOVL(I32(all), some)
+	some := New(GP32, MOVL, I32(all))
 	BZHIL(most.As32(), some, some)
 	XORL(carry, carry)
 	Label("words")
-	KMOVB(some, mask)
+	mask := New(K, KMOVB, some)
 	of := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: vector} }
-	v, runs, top := ZMM(), ZMM(), ZMM()
-	VMOVDQU64_Z(of(left), mask, runs)
-	VMOVDQU64_Z(of(main), mask, v)
-	VPANDNQ(ones, runs, top) // runs at the end of a word
+	runs := New(ZMM, VMOVDQU64_Z, of(left), mask)
+	v := New(ZMM, VMOVDQU64_Z, of(main), mask)
+	top := New(ZMM, VPANDNQ, ones, runs) // runs at the end of a word
 	VPLZCNTQ(top, top)
 	VPSRLVQ(top, ones, top)
 	VPANDNQ(ones, top, top)
 	reach := runs
 	for by := uint8(1); by < 64; by *= 2 {
-		shifted := ZMM()
-		VPSRLQ(U8(by), v, shifted)
+		shifted := New(ZMM, VPSRLQ, U8(by), v)
 		VPTERNLOGQ(U8(orAnd), reach, shifted, v)
 		if by < 32 { // the bits followed by enough more of their run
-			further := ZMM()
-			VPSRLQ(U8(by), reach, further)
+			further := New(ZMM, VPSRLQ, U8(by), reach)
 			VPANDQ(reach, further, further)
 			reach = further
 		}
 	}
 	// Carry from words that are filled from their first bit to the words before them, through words
 	// that are all ones.
-	begins, whole, into := K(), K(), K()
-	VPTESTMQ(lowest, v, begins)
-	VPCMPEQQ(ones, runs, whole)
-	g, w, t, more := GP32(), GP32(), GP32(), GP32()
-	KMOVB(begins, g)
-	KMOVB(whole, w)
-	MOVL(g, t)
+	begins := New(K, VPTESTMQ, lowest, v)
+	whole := New(K, VPCMPEQQ, ones, runs)
+	more := GP32()
+	g := New(GP32, KMOVB, begins)
+	w := New(GP32, KMOVB, whole)
+	t := New(GP32, MOVL, g)
 	SHLL(U8(vector), carry)
 	ORL(carry, t)
 	SHRL(U8(1), t)
@@ -275,7 +257,7 @@ func down512() {
 		SHLL(U8(by), more)
 		ANDL(more, carry)
 	}
-	KMOVB(t, into)
+	into := New(K, KMOVB, t)
 	VPORQ(top, v, into, v)
 	ANDL(w, t)
 	ORL(g, t)
@@ -311,20 +293,20 @@ func sift512(of string, corners bool) {
 		SUBQ(plane, bases[i][0])
 		LEAQ(Mem{Base: bases[i][1], Index: plane, Scale: 1}, bases[i][2])
 	}
-	words, further, rows := GP64(), GP64(), GP64()
+	words, rows := GP64(), GP64()
 	const own, vector, word = 1, 64, 8
 	Load(Param("words"), words)
 	ADDQ(I32(vector/word-1), words)
 	ANDQ(I32(-vector/word), words)
 	SHLQ(U8(3), words)
-	MOVQ(stride, further) // from the end of a row's vectors
+	further := New(GP64, MOVQ, stride) // from the end of a row's vectors
 	SUBQ(words, further)
 	Load(Param("rows"), rows)
 	some, touching := Arg("some"), Arg("touching")
-	kept, sum := ZMM(), ZMM()
+	kept := ZMM()
 	keep := Address("kept")
 	VPBROADCASTQ(keep, kept)
-	VPXORQ(sum, sum, sum)
+	sum := AVX512.Zero()
 	mask, marks := K(), K()
 	// row returns row y of plane z, both from 0 (before) to 2 (after).
 	row := func(i, z, y int) Mem {
@@ -335,16 +317,14 @@ func sift512(of string, corners bool) {
 		return m
 	}
 	mark := func(v VecVirtual, at Register) {
-		m := GP32()
 		VPTESTMQ(v, v, marks)
-		KMOVB(marks, m)
+		m := New(GP32, KMOVB, marks)
 		MOVB(m.As8(), Mem{Base: at})
 	}
 	near := func(i int, v VecVirtual) VecVirtual {
-		before, after, beside := ZMM(), ZMM(), ZMM()
-		VMOVDQU64_Z(row(i, own, own).Offset(-word), mask, before)
-		VMOVDQU64_Z(row(i, own, own).Offset(word), mask, after)
-		VPXORQ(beside, beside, beside)
+		before := New(ZMM, VMOVDQU64_Z, row(i, own, own).Offset(-word), mask)
+		after := New(ZMM, VMOVDQU64_Z, row(i, own, own).Offset(word), mask)
+		beside := AVX512.Zero()
 		for z := range 3 {
 			for y := range 3 {
 				if z == own && y == own || !corners && z != own && y != own {
@@ -371,8 +351,7 @@ func sift512(of string, corners bool) {
 	Load(Param("words"), words)
 	Label("words")
 	first(words, mask)
-	left, main := ZMM(), ZMM()
-	VMOVDQU64_Z(row(0, own, own), mask, left)
+	left := New(ZMM, VMOVDQU64_Z, row(0, own, own), mask)
 	mark(left, some)
 	KTESTB(marks, marks)
 	JZ(LabelRef("none"))
@@ -382,7 +361,7 @@ func sift512(of string, corners bool) {
 	VPXORQ(alone, left, left)
 	VMOVDQU64(left, mask, row(0, own, own))
 	mark(left, some)
-	VMOVDQU64_Z(row(1, own, own), mask, main)
+	main := New(ZMM, VMOVDQU64_Z, row(1, own, own), mask)
 	touched := near(1, main)
 	VPANDNQ(alone, touched, alone)
 	VPOPCNTQ(alone, alone)
@@ -417,15 +396,14 @@ func characteristic512() {
 		"is the characteristic of the cells that begin at so many rows of vertices, of which the "+
 			"first is after the given rows of two planes, stride bytes apart.")
 	a, c, stride, rows, words := Arg("before"), Arg("plane"), Arg("stride"), Arg("rows"), Arg("words")
-	b, d, at, n := GP64(), GP64(), GP64(), GP64()
-	sum := ZMM()
-	VPXORQ(sum, sum, sum)
+	at := GP64()
+	sum := AVX512.Zero()
 	mask := K()
 	Label("row")
-	LEAQ(Mem{Base: a, Index: stride, Scale: 1}, b)
-	LEAQ(Mem{Base: c, Index: stride, Scale: 1}, d)
+	b := New(GP64, LEAQ, Mem{Base: a, Index: stride, Scale: 1})
+	d := New(GP64, LEAQ, Mem{Base: c, Index: stride, Scale: 1})
 	XORQ(at, at)
-	MOVQ(words, n)
+	n := New(GP64, MOVQ, words)
 	var last [4]VecVirtual
 	for i := range last {
 		last[i] = ZMM()
@@ -434,18 +412,16 @@ func characteristic512() {
 	Label("words")
 	first(n, mask)
 	place := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: 8} }
-	all, lower, upper, own := ZMM(), ZMM(), ZMM(), ZMM()
-	VMOVDQU64_Z(place(d), mask, own)
-	VMOVDQU64_Z(place(b), mask, lower)
-	VMOVDQU64_Z(place(c), mask, upper)
-	VMOVDQU64_Z(place(a), mask, all)
+	own := New(ZMM, VMOVDQU64_Z, place(d), mask)
+	lower := New(ZMM, VMOVDQU64_Z, place(b), mask)
+	upper := New(ZMM, VMOVDQU64_Z, place(c), mask)
+	all := New(ZMM, VMOVDQU64_Z, place(a), mask)
 	VPTERNLOGQ(U8(or3), upper, lower, all)
 	VPORQ(own, all, all)
 	VPORQ(own, lower, lower)
 	VPORQ(own, upper, upper)
 	for i, v := range []VecVirtual{all, lower, upper, own} {
-		before := ZMM()
-		VALIGNQ(U8(7), last[i], v, before)
+		before := New(ZMM, VALIGNQ, U8(7), last[i], v)
 		VMOVDQA64(v, last[i])
 		VPSHLDQ(U8(1), before, v, before)
 		VPANDNQ(v, before, before)
@@ -474,7 +450,6 @@ func total(sum VecVirtual) {
 	VPADDQ(half.AsX(), sum.AsX(), sum.AsX())
 	VPSHUFD(U8(0xee), sum.AsX(), half.AsX())
 	VPADDQ(half.AsX(), sum.AsX(), sum.AsX())
-	out := GP64()
-	VMOVQ(sum.AsX(), out)
+	out := New(GP64, VMOVQ, sum.AsX())
 	End(out)
 }

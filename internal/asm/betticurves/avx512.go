@@ -34,8 +34,7 @@ const (
 )
 
 func load(m Mem) VecVirtual {
-	v := ZMM()
-	VMOVDQU64(m, v)
+	v := New(ZMM, VMOVDQU64, m)
 	return v
 }
 
@@ -43,8 +42,7 @@ func store(v Op, m Mem) { VMOVDQU64(v, m) }
 
 // all returns a parameter broadcast to all words of a vector.
 func all(name string) VecVirtual {
-	v := ZMM()
-	VPBROADCASTQ(Arg(name), v)
+	v := New(ZMM, VPBROADCASTQ, Arg(name))
 	return v
 }
 
@@ -53,8 +51,7 @@ func zeros(n int) (list []VecVirtual) {
 	x := GP64()
 	XORQ(x, x)
 	for range n {
-		v := ZMM()
-		VPBROADCASTQ(x, v)
+		v := New(ZMM, VPBROADCASTQ, x)
 		list = append(list, v)
 	}
 	return list
@@ -62,22 +59,19 @@ func zeros(n int) (list []VecVirtual) {
 
 // andNot computes a &^ b.
 func andNot(a Op, b VecVirtual) VecVirtual {
-	v := ZMM()
-	VPANDNQ(a, b, v)
+	v := New(ZMM, VPANDNQ, a, b)
 	return v
 }
 
 // ifNone jumps if a vector is 0, ifSome if it is not.
 func ifNone(v Op, label string) {
-	k := K()
-	VPTESTMQ(v, v, k)
+	k := New(K, VPTESTMQ, v, v)
 	KORTESTB(k, k)
 	JZ(LabelRef(label))
 }
 
 func ifSome(v Op, label string) {
-	k := K()
-	VPTESTMQ(v, v, k)
+	k := New(K, VPTESTMQ, v, v)
 	KORTESTB(k, k)
 	JNZ(LabelRef(label))
 }
@@ -87,8 +81,7 @@ func links() {
 	Func("linksavx512", "func(link, here, next, masks *uint64, apart, row, plane int, before, behind uint64)",
 		"finds the links of a group: see findLinks. Distances are of bytes.")
 	link, here, next, apart, row, plane := Arg("link"), Arg("here"), Arg("next"), Arg("apart"), Arg("row"), Arg("plane")
-	back := GP64()
-	MOVQ(row, back)
+	back := New(GP64, MOVQ, row)
 	NEGQ(back)
 	masks := Arg("masks")
 	var in [9]VecVirtual
@@ -162,9 +155,8 @@ func (n number) bytes(scratch, to Register, from int, keep bool) {
 	}
 	var ones []VecVirtual
 	for bit := range n {
-		x, v := GP32(), ZMM()
-		MOVL(U32(1<<(from+bit)), x)
-		VPBROADCASTB(x, v)
+		x := New(GP32, MOVL, U32(1<<(from+bit)))
+		v := New(ZMM, VPBROADCASTB, x)
 		ones = append(ones, v)
 	}
 	for i := range 8 {
@@ -174,8 +166,7 @@ func (n number) bytes(scratch, to Register, from int, keep bool) {
 			VMOVDQU64(at, v)
 		}
 		for bit, one := range ones {
-			k := K()
-			KMOVQ(Mem{Base: scratch, Disp: lane*bit + 8*i}, k)
+			k := New(K, KMOVQ, Mem{Base: scratch, Disp: lane*bit + 8*i})
 			if bit == 0 && !keep {
 				VMOVDQU8_Z(one, k, v)
 			} else {
@@ -193,15 +184,13 @@ func set() {
 	link, work, found, to := Arg("link"), Arg("work"), Arg("found"), Arg("to")
 	only := func(k int) Mem { return Mem{Base: work, Disp: lane * k} }
 	left := func(k int) Mem { return Mem{Base: work, Disp: lane * (27 + k)} }
-	scratch := GP64()
-	LEAQ(Mem{Base: work, Disp: lane * 54}, scratch)
+	scratch := New(GP64, LEAQ, Mem{Base: work, Disp: lane * 54})
 	here := func(k int) Mem { return Mem{Base: link, Disp: lane * k} }
 
 	var sides [3][3]VecVirtual
 	for axis, face := range [3]int{1, 3, 9} {
 		a, b := load(here(middle-face)), load(here(middle+face))
-		both := ZMM()
-		VMOVDQA64(a, both)
+		both := New(ZMM, VMOVDQA64, a)
 		VPTERNLOGQ(equal, b, b, both)
 		sides[axis] = [3]VecVirtual{andNot(a, b), both, andNot(b, a)}
 	}
@@ -250,10 +239,10 @@ func set() {
 	}
 	n.bytes(scratch, to, 0, false)
 
-	base, more, place, rounds := GP64(), GP64(), GP64(), GP64()
-	MOVQ(link, base)
-	LEAQ(Mem{Base: found, Disp: moreAt}, more)
-	LEAQ(Mem{Base: found, Disp: placeAt}, place)
+	rounds := GP64()
+	base := New(GP64, MOVQ, link)
+	more := New(GP64, LEAQ, Mem{Base: found, Disp: moreAt})
+	place := New(GP64, LEAQ, Mem{Base: found, Disp: placeAt})
 	XORQ(rounds, rounds)
 	Label("flood")
 	of := func(k int) Mem { return Mem{Base: base, Disp: lane * k} }
@@ -382,14 +371,12 @@ func around() {
 	found := Arg("found")
 	store(andNot(mask, some), Mem{Base: found, Disp: minimaAt})
 	for axis, f := range [3][4]int{{1, 2, 3, 4}, {0, 2, 3, 5}, {0, 1, 4, 5}} {
-		v := ZMM()
-		VPORQ(face[f[0]], face[f[1]], v)
+		v := New(ZMM, VPORQ, face[f[0]], face[f[1]])
 		VPTERNLOGQ(or, face[f[2]], face[f[3]], v)
 		store(andNot(mask, v), Mem{Base: found, Disp: layersAt + lane*axis})
 	}
 	// First the faces whose opposite is absent, then any face.
-	seen := ZMM()
-	VMOVDQA64(open, seen)
+	seen := New(ZMM, VMOVDQA64, open)
 	var first [6]VecVirtual
 	for n := range first {
 		v := andNot(face[n], face[5-n])
@@ -425,16 +412,15 @@ func around() {
 			angles = append(angles, pair{a, b, v})
 		}
 	}
-	more, place, rounds := GP64(), GP64(), GP64()
-	LEAQ(Mem{Base: found, Disp: moreAt}, more)
-	LEAQ(Mem{Base: found, Disp: placeAt}, place)
+	rounds := GP64()
+	more := New(GP64, LEAQ, Mem{Base: found, Disp: moreAt})
+	place := New(GP64, LEAQ, Mem{Base: found, Disp: placeAt})
 	XORQ(rounds, rounds)
 	Label("flood")
 	none = zeros(2)
 	changed, some := none[0], none[1]
 	for _, p := range angles {
-		both := ZMM()
-		VMOVDQA64(only[p.a], both)
+		both := New(ZMM, VMOVDQA64, only[p.a])
 		VPTERNLOGQ(xorAnd, p.meet, only[p.b], both)
 		VPORQ(both, only[p.a], only[p.a])
 		VPORQ(both, only[p.b], only[p.b])

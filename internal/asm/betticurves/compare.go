@@ -110,14 +110,12 @@ func compare256() {
 	const vector = 32
 	compare(1, "avx2", func(own Mem, place func(k, i int) (other, bits Mem)) {
 		for i := 0; i < 64; i += vector {
-			v := YMM()
-			VMOVDQU(own.Offset(i), v)
+			v := New(YMM, VMOVDQU, own.Offset(i))
 			for k := range middle {
 				other, to := place(k, i)
-				greater, bits := YMM(), GP32()
-				VPMAXUB(other, v, greater)
+				greater := New(YMM, VPMAXUB, other, v)
 				VPCMPEQB(v, greater, greater)
-				VPMOVMSKB(greater, bits)
+				bits := New(GP32, VPMOVMSKB, greater)
 				MOVL(bits, to)
 			}
 		}

@@ -26,22 +26,20 @@ const voxels, word = 64, 8
 func fill512() {
 	Func("fillavx512", "func(to *uint64, plane *byte, rows, words, tail int, limit uint8)",
 		"sets the bits of so many rows of bytes that are not above a limit: of so many words and of one more, of a tail of fewer than 64 bytes.")
-	limit, v := ZMM(), ZMM()
+	limit := ZMM()
 	most := Address("limit")
 	VPBROADCASTB(most, limit)
-	to, from, rows, words, tail, some := Arg("to"), Arg("plane"), Arg("rows"), Arg("words"), Arg("tail"), GP64()
-	MOVQ(I32(-1), some)
+	to, from, rows, words, tail := Arg("to"), Arg("plane"), Arg("rows"), Arg("words"), Arg("tail")
+	some := New(GP64, MOVQ, I32(-1))
 	BZHIQ(tail, some, some)
-	mask, in := K(), K()
-	KMOVQ(some, mask)
-	n := GP64()
+	mask := New(K, KMOVQ, some)
 	Label("row")
-	MOVQ(words, n)
+	n := New(GP64, MOVQ, words)
 	IfZero(n, "tail")
 	Label("word")
-	VMOVDQU8(Mem{Base: from}, v)
+	v := New(ZMM, VMOVDQU8, Mem{Base: from})
 	VPSUBUSB(limit, v, v)
-	VPTESTNMB(v, v, in)
+	in := New(K, VPTESTNMB, v, v)
 	KMOVQ(in, Mem{Base: to})
 	ADDQ(I32(voxels), from)
 	ADDQ(I32(word), to)
@@ -60,20 +58,19 @@ func fill512() {
 func fill256() {
 	Func("fillavx2", "func(to *uint64, plane *byte, rows, words, tail int, limit uint8)",
 		"sets the bits of so many rows of bytes that are not above a limit, of so many words, and leaves out one word more, of a tail.")
-	limit, zero := YMM(), YMM()
+	limit := YMM()
 	most := Address("limit")
 	VPBROADCASTB(most, limit)
-	VPXOR(zero, zero, zero)
-	to, from, rows, words, tail, n := Arg("to"), Arg("plane"), Arg("rows"), Arg("words"), Arg("tail"), GP64()
+	zero := AVX2.Zero()
+	to, from, rows, words, tail := Arg("to"), Arg("plane"), Arg("rows"), Arg("words"), Arg("tail")
 	Label("row")
-	MOVQ(words, n)
+	n := New(GP64, MOVQ, words)
 	Label("word")
 	for i := range 2 {
-		v, in := YMM(), GP32()
-		VMOVDQU(Mem{Base: from, Disp: voxels / 2 * i}, v)
+		v := New(YMM, VMOVDQU, Mem{Base: from, Disp: voxels / 2 * i})
 		VPSUBUSB(limit, v, v)
 		VPCMPEQB(zero, v, v)
-		VPMOVMSKB(v, in)
+		in := New(GP32, VPMOVMSKB, v)
 		MOVL(in, Mem{Base: to, Disp: word / 2 * i})
 	}
 	ADDQ(I32(voxels), from)
@@ -90,13 +87,11 @@ func cells512() {
 	Func("cellsavx512", "func(below, above *uint64, stride, rows, words int) int64",
 		"counts the cells that start at so many rows of vertices, each between a row and the next one of two planes: rows are stride bytes apart.")
 	b0, a0, stride, rows := Arg("below"), Arg("above"), Arg("stride"), Arg("rows")
-	b1, a1, at, n := GP64(), GP64(), GP64(), GP64()
-	sum := ZMM()
-	VPXORQ(sum, sum, sum)
-	mask := K()
+	at, n := GP64(), GP64()
+	sum := AVX512.Zero()
 	Label("row")
-	LEAQ(Mem{Base: b0, Index: stride, Scale: 1}, b1)
-	LEAQ(Mem{Base: a0, Index: stride, Scale: 1}, a1)
+	b1 := New(GP64, LEAQ, Mem{Base: b0, Index: stride, Scale: 1})
+	a1 := New(GP64, LEAQ, Mem{Base: a0, Index: stride, Scale: 1})
 	XORQ(at, at)
 	Load(Param("words"), n)
 	last := [4]VecVirtual{ZMM(), ZMM(), ZMM(), ZMM()}
@@ -104,16 +99,14 @@ func cells512() {
 		VPXORQ(v, v, v)
 	}
 	Label("words")
-	some, most := GP64(), GP64()
-	MOVQ(I32(8), most) // an instruction reads no more than the lowest byte of a number of bits
+	most := New(GP64, MOVQ, I32(8)) // an instruction reads no more than the lowest byte of a number of bits
 	CMPQ(n, most)
 	CMOVQLT(n, most)
-	MOVQ(I32(-1), some)
+	some := New(GP64, MOVQ, I32(-1))
 	BZHIQ(most, some, some)
-	KMOVB(some.As32(), mask)
+	mask := New(K, KMOVB, some.As32())
 	load := func(base Register) VecVirtual {
-		v := ZMM()
-		VMOVDQU64_Z(Mem{Base: base, Index: at, Scale: word}, mask, v)
+		v := New(ZMM, VMOVDQU64_Z, Mem{Base: base, Index: at, Scale: word}, mask)
 		return v
 	}
 	edge, squareXY, squareXZ, cube := load(b0), load(b1), load(a0), load(a1)
@@ -123,13 +116,12 @@ func cells512() {
 	VPORQ(squareXZ, edge, edge)
 	// Count the cells that span x, and those that do not: these also bound the voxel before.
 	for i, v := range []VecVirtual{edge, squareXY, squareXZ, cube} {
-		wide, count := ZMM(), ZMM()
-		VALIGNQ(U8(7), last[i], v, wide)
+		wide := New(ZMM, VALIGNQ, U8(7), last[i], v)
 		VMOVDQA64(v, last[i])
 		VPSHLDQ(U8(1), wide, v, wide)
 		VPORQ(v, wide, wide)
 		VPOPCNTQ(wide, wide)
-		VPOPCNTQ(v, count)
+		count := New(ZMM, VPOPCNTQ, v)
 		VPSUBQ(count, wide, wide)
 		if i%3 == 0 { // a vertex less an edge, a square less the cube
 			VPADDQ(wide, sum, sum)
@@ -150,7 +142,6 @@ func cells512() {
 	VPADDQ(half.AsX(), sum.AsX(), sum.AsX())
 	VPSHUFD(U8(0xee), sum.AsX(), half.AsX())
 	VPADDQ(half.AsX(), sum.AsX(), sum.AsX())
-	out := GP64()
-	VMOVQ(sum.AsX(), out)
+	out := New(GP64, VMOVQ, sum.AsX())
 	End(out)
 }

@@ -39,8 +39,7 @@ func Inertia(ISA) {
 		VMOVUPD(rowsB[j], second[j])
 	}
 	for i := range sums {
-		first := YMM()
-		VMOVUPD(rowsA[i], first)
+		first := New(YMM, VMOVUPD, rowsA[i])
 		for j := range second {
 			VFMADD231PD(second[j], first, sums[i][j])
 		}
@@ -50,12 +49,11 @@ func Inertia(ISA) {
 	Repeat(n, "multiply")
 	for i := range sums {
 		for j, s := range sums[i] {
-			high, to := XMM(), Mem{Base: c, Disp: 8 * j}
-			VEXTRACTF128(U8(1), s, high)
+			to := Mem{Base: c, Disp: 8 * j}
+			high := New(XMM, VEXTRACTF128, U8(1), s)
 			VADDPD(s.AsX(), high, high)
 			VHADDPD(high, high, high)
-			was := XMM()
-			VMOVSD(to, was)
+			was := New(XMM, VMOVSD, to)
 			VSUBSD(high, was, was)
 			VMOVSD(was, to)
 		}

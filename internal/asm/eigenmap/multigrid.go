@@ -53,18 +53,17 @@ func gram(name string, mass bool) {
 		VMOVUPD(Mem{Base: to, Disp: k * cell}, s)
 	}
 	// The sums are stored after the loop.
-	y, x := YMM(), YMM()
+	x := YMM()
 	IfZero(n, "end")
 	Label("more")
-	VMOVUPD(Mem{Base: b}, y)
+	y := New(YMM, VMOVUPD, Mem{Base: b})
 	if mass {
 		VBROADCASTSD(Mem{Base: m}, x)
 		VMULPD(x, y, y)
 		ADDQ(U8(number), m)
 	}
 	for k, s := range sums {
-		x := YMM()
-		VBROADCASTSD(Mem{Base: a, Disp: k * number}, x)
+		x := New(YMM, VBROADCASTSD, Mem{Base: a, Disp: k * number})
 		VFMADD231PD(x, y, s)
 	}
 	ADDQ(U8(cell), a)
@@ -86,11 +85,9 @@ func accumulate() {
 		VMOVUPD(Mem{Base: c, Disp: k * cell}, r)
 	}
 	cells(n, func() {
-		t := YMM()
-		VMOVUPD(Mem{Base: to}, t)
+		t := New(YMM, VMOVUPD, Mem{Base: to})
 		for k, r := range rows {
-			x := YMM()
-			VBROADCASTSD(Mem{Base: from, Disp: k * number}, x)
+			x := New(YMM, VBROADCASTSD, Mem{Base: from, Disp: k * number})
 			VFMADD231PD(x, r, t)
 		}
 		VMOVUPD(t, Mem{Base: to})
@@ -105,11 +102,10 @@ func flow() {
 		"adds to n cells their links times what they have more than others.")
 	to, here, there, link, n := Arg("to"), Arg("here"), Arg("there"), Arg("link"), Arg("n")
 	cells(n, func() {
-		t, d, w := YMM(), YMM(), YMM()
-		VMOVUPD(Mem{Base: here}, d)
+		d := New(YMM, VMOVUPD, Mem{Base: here})
 		VSUBPD(Mem{Base: there}, d, d)
-		VBROADCASTSD(Mem{Base: link}, w)
-		VMOVUPD(Mem{Base: to}, t)
+		w := New(YMM, VBROADCASTSD, Mem{Base: link})
+		t := New(YMM, VMOVUPD, Mem{Base: to})
 		VFMADD231PD(w, d, t)
 		VMOVUPD(t, Mem{Base: to})
 		for _, p := range []Register{to, here, there} {
@@ -140,18 +136,16 @@ func relax() {
 	}
 	n := Arg("n")
 	cells(n, func() {
-		s, v, w := XMM(), XMM(), XMM()
-		VBROADCASTSS(Mem{Base: along, Index: x, Scale: 4}, w)
-		VMULPS(Mem{Base: u, Disp: -narrow}, w, s)
+		w := New(XMM, VBROADCASTSS, Mem{Base: along, Index: x, Scale: 4})
+		s := New(XMM, VMULPS, Mem{Base: u, Disp: -narrow}, w)
 		VBROADCASTSS(Mem{Base: along, Index: x, Scale: 4, Disp: narrowNumber}, w)
 		VFMADD231PS(Mem{Base: u, Disp: narrow}, w, s)
 		for k := range links {
-			l := XMM()
-			VBROADCASTSS(Mem{Base: links[k], Index: x, Scale: 4}, l)
+			l := New(XMM, VBROADCASTSS, Mem{Base: links[k], Index: x, Scale: 4})
 			VFMADD231PS(Mem{Base: u, Index: at[k], Scale: 1}, l, s)
 		}
 		VADDPS(Mem{Base: f}, s, s)
-		VBROADCASTSS(Mem{Base: inv, Index: x, Scale: 4}, v)
+		v := New(XMM, VBROADCASTSS, Mem{Base: inv, Index: x, Scale: 4})
 		VMULPS(v, s, s)
 		VMOVUPS(s, Mem{Base: u})
 		ADDQ(U8(2*narrow), u)
@@ -171,13 +165,11 @@ func gather(name string, across bool) {
 	Func(name, "func(to, from, share *float32, n int)", doc)
 	to, from, share, n := Arg("to"), Arg("from"), Arg("share"), Arg("n")
 	cells(n, func() {
-		t, a, b := XMM(), XMM(), XMM()
-		VMOVUPS(Mem{Base: to}, t)
-		VBROADCASTSS(Mem{Base: share}, a)
-		VBROADCASTSS(Mem{Base: share, Disp: narrowNumber}, b)
+		t := New(XMM, VMOVUPS, Mem{Base: to})
+		a := New(XMM, VBROADCASTSS, Mem{Base: share})
+		b := New(XMM, VBROADCASTSS, Mem{Base: share, Disp: narrowNumber})
 		if across {
-			next := XMM()
-			VMOVUPS(Mem{Base: to, Disp: narrow}, next)
+			next := New(XMM, VMOVUPS, Mem{Base: to, Disp: narrow})
 			VFMADD231PS(Mem{Base: from}, a, next)
 			VMOVUPS(next, Mem{Base: to, Disp: narrow})
 		} else {
@@ -201,8 +193,8 @@ func interpolate() {
 	XORQ(at, at)
 	cells(n, func() {
 		for k := range 2 {
-			t, s := XMM(), XMM()
-			VMOVUPS(Mem{Base: u, Disp: k * narrow}, t)
+			s := XMM()
+			t := New(XMM, VMOVUPS, Mem{Base: u, Disp: k * narrow})
 			beside := -narrow
 			if k == 1 {
 				beside = narrow

@@ -21,8 +21,7 @@ func unlike() {
 		"sets the squares of distances of the 16 features of a from those of fours times four",
 		"patches, one after the other in b.")
 	to, a, b, n := Arg("to"), Arg("a"), Arg("b"), Arg("fours")
-	own := YMM()
-	VMOVDQU(Mem{Base: a}, own)
+	own := New(YMM, VMOVDQU, Mem{Base: a})
 	IfZero(n, "end")
 	Label("more")
 	var d [4]VecVirtual
@@ -34,8 +33,7 @@ func unlike() {
 	VPHADDD(d[1], d[0], d[0])
 	VPHADDD(d[3], d[2], d[2])
 	VPHADDD(d[2], d[0], d[0]) // in each half for four patches
-	high := XMM()
-	VEXTRACTI128(U8(1), d[0], high)
+	high := New(XMM, VEXTRACTI128, U8(1), d[0])
 	VPADDD(d[0].AsX(), high, high)
 	VMOVDQU(high, Mem{Base: to})
 	ADDQ(U8(distances), to)
@@ -63,9 +61,8 @@ func both() {
 	}
 	Label("eight")
 	for k, s := range sums {
-		wide, column := YMM(), YMM()
-		VCVTPS2PD(Mem{Base: w, Disp: k * half / 2}, wide)
-		VMOVUPD(Mem{Base: to, Disp: k * half}, column)
+		wide := New(YMM, VCVTPS2PD, Mem{Base: w, Disp: k * half / 2})
+		column := New(YMM, VMOVUPD, Mem{Base: to, Disp: k * half})
 		VFMADD231PD(own, wide, column)
 		VFMADD231PD(Mem{Base: x, Disp: k * half}, wide, s)
 		VMOVUPD(column, Mem{Base: to, Disp: k * half})
@@ -75,8 +72,7 @@ func both() {
 	ADDQ(U8(numbers), x)
 	Repeat(n, "eight")
 	VADDPD(sums[1], sums[0], sums[0])
-	high := XMM()
-	VEXTRACTF128(U8(1), sums[0], high)
+	high := New(XMM, VEXTRACTF128, U8(1), sums[0])
 	VADDPD(sums[0].AsX(), high, high)
 	VHADDPD(high, high, high)
 	End(high)

@@ -32,8 +32,7 @@ func column(i ISA) {
 		f.emit = func(_, change VecVirtual) { VPMOVDB(change, mask, Mem{Base: out}) }
 	} else {
 		f.emit = func(_, change VecVirtual) {
-			packed := XMM()
-			i.Upper(change, packed)
+			packed := New(XMM, i.Upper, change)
 			VPACKSSDW(packed, change.AsX(), packed)
 			VPACKSSWB(packed, packed, packed)
 			VMOVQ(packed, Mem{Base: out})
@@ -54,13 +53,13 @@ func tilted(i ISA) {
 	Func(fmt.Sprint("tilt", 8*i.Bytes), "func(dst, row, along *float32, of float32, n int)",
 		"sets n values of dst to row + (of + along).")
 	dst, row, along, n, x := Arg("dst"), Arg("row"), Arg("along"), Arg("n"), GP64()
-	v, of := i.Wide(), i.BroadcastFloat("of", false)
+	of := i.BroadcastFloat("of", false)
 	XORQ(x, x)
 	at := func(base Register) Mem { return Mem{Base: base, Index: x, Scale: 4} }
 	Label("more")
 	CMPQ(n, U8(i.Bytes/4))
 	JL(LabelRef("rest"))
-	VADDPS(at(along), of, v)
+	v := New(i.Wide, VADDPS, at(along), of)
 	VADDPS(at(row), v, v)
 	VMOVUPS(v, at(dst))
 	ADDQ(U8(i.Bytes/4), x)
@@ -68,10 +67,10 @@ func tilted(i ISA) {
 	JMP(LabelRef("more"))
 	Label("rest")
 	if i.Bytes == 64 {
-		k, w := FirstLanes(n), ZMM()
+		k := FirstLanes(n)
 		VMOVUPS_Z(at(along), k, v)
 		VADDPS(of, v, v)
-		VMOVUPS_Z(at(row), k, w)
+		w := New(ZMM, VMOVUPS_Z, at(row), k)
 		VADDPS(w, v, v)
 		VMOVUPS(v, k, at(dst))
 	} else {

@@ -271,16 +271,14 @@ func (f frame) volume() {
 	v, z, y, yz := next()
 	// The change of z: its own extrema, plus the changes from the previous row, minus those of yz
 	// where z is the owner.
-	dz := f.Wide()
 	kept := f.owned(yz.d, yz.own)
-	f.sub(kept, toZ, dz)
+	dz := New(f.Wide, f.sub, kept, toZ)
 	f.pass(yz.d, kept, toZ, true)
 	f.addExtrema(z, dz, true)
 	// The change of v: the changes from the previous row and plane, and of y and z where v is the
 	// owner, minus its own extrema.
-	dv := f.Wide()
 	kept = f.owned(y.d, y.own)
-	f.add(kept, toV, dv)
+	dv := New(f.Wide, f.add, kept, toV)
 	f.pass(y.d, kept, toV, false)
 	f.addExtrema(v, dv, false)
 	own := f.Mask(v[1])
@@ -315,9 +313,8 @@ func (f frame) area() {
 	Label("row")
 	f.fetch()
 	v, _, y, _ := next()
-	dv := f.Wide()
 	kept := f.owned(y.d, y.own)
-	f.sub(kept, toV, dv)
+	dv := New(f.Wide, f.sub, kept, toV)
 	f.pass(y.d, kept, toV, true)
 	f.addExtrema(v, dv, true)
 	f.emit(v[1], dv)

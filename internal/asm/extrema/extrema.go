@@ -60,8 +60,7 @@ func area(i ISA, w width, edge bool) {
 // mask loads a mask.
 func (f frame) mask(name string) Op {
 	if f.Bytes == 64 {
-		k := K()
-		KMOVQ(Arg(name), k)
+		k := New(K, KMOVQ, Arg(name))
 		return k
 	}
 	at := AllocLocal(32)
@@ -91,9 +90,9 @@ func arguments(i ISA, w width, edge bool) (f frame, n Register) {
 	order := Arg("order")
 	f.emit = func(level, change VecVirtual) { w.emit256(level, change, values, changes, order, n) }
 	// All ones except in the first lane if it is at the edge.
-	at, one, is := AllocLocal(32), GP64(), Arg("edge")
+	at, is := AllocLocal(32), Arg("edge")
 	VMOVDQU(i.Ones(), at)
-	MOVQ(I32(-1), one)
+	one := New(GP64, MOVQ, I32(-1))
 	SHLQ(U8(8*w.size), one)
 	IfZero(is, "inside")
 	MOVQ(one, at)
@@ -104,13 +103,13 @@ func arguments(i ISA, w width, edge bool) (f frame, n Register) {
 
 // emit512 appends the lanes with a change other than 0, and their levels.
 func (w width) emit512(level, change VecVirtual, to, toChanges, n Register) {
-	k, found, levels, changes := K(), GP64(), ZMM(), ZMM()
+	k := K()
 	w.test(change, change, k)
-	w.compress(level, k, levels)
-	w.compress(change, k, changes)
+	levels := New(ZMM, w.compress, level, k)
+	changes := New(ZMM, w.compress, change, k)
 	w.load(levels, Mem{Base: to, Index: n, Scale: uint8(w.size)})
 	w.load(changes, Mem{Base: toChanges, Index: n, Scale: uint8(w.size)})
-	KMOVQ(k, found)
+	found := New(GP64, KMOVQ, k)
 	POPCNTQ(found, found)
 	ADDQ(found, n)
 }
@@ -126,8 +125,8 @@ func (w width) emit256(level, change VecVirtual, to, toChanges, order, n Registe
 	if w.size == 4 {
 		VMOVMSKPS(zeros, bits)
 		XORL(U8(0xff), bits)
-		lanes, packed := YMM(), YMM()
-		VPMOVZXBD(Mem{Base: order, Index: bits.As64(), Scale: 8}, lanes)
+		packed := YMM()
+		lanes := New(YMM, VPMOVZXBD, Mem{Base: order, Index: bits.As64(), Scale: 8})
 		for _, l := range lists {
 			VPERMD(l.from, lanes, packed)
 			VMOVDQU(packed, Mem{Base: l.to, Index: n, Scale: 4})
@@ -139,8 +138,7 @@ func (w width) emit256(level, change VecVirtual, to, toChanges, order, n Registe
 	VPMOVMSKB(zeros, bits)
 	NOTL(bits)
 	if w.size == 2 { // one bit per pair, sixteen bits in total
-		every := GP32()
-		MOVL(U32(0x55555555), every)
+		every := New(GP32, MOVL, U32(0x55555555))
 		PEXTL(every, bits, bits)
 	}
 	uppers := []VecVirtual{XMM(), XMM()}
@@ -148,8 +146,8 @@ func (w width) emit256(level, change VecVirtual, to, toChanges, order, n Registe
 		AVX2.Upper(l.from, uppers[k])
 	}
 	for i := range 4 / w.size {
-		some, lanes, packed := GP32(), XMM(), XMM()
-		MOVBLZX(bits.As8(), some)
+		lanes, packed := XMM(), XMM()
+		some := New(GP32, MOVBLZX, bits.As8())
 		move := VMOVDQU
 		if w.size == 1 {
 			move = VMOVQ

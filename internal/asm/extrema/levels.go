@@ -16,14 +16,14 @@ func at(base, index Register, size int) Mem { return Mem{Base: base, Index: inde
 // a row under a mask; with AVX2, the last vector ends with the row, which has at least one. At the label "stop", x is
 // the number of values of the row that were converted before.
 func rows(i ISA, from, lanes int, take func(dst, src, x, k Register)) {
-	dst, src, n, line, rows := GP64(), Arg("src"), Arg("n"), Arg("dst"), Arg("rows")
-	stride, x, total, left := Arg("stride"), GP64(), GP64(), GP64()
+	src, n, line, rows := Arg("src"), Arg("n"), Arg("dst"), Arg("rows")
+	stride, x, total := Arg("stride"), GP64(), GP64()
 	XORQ(total, total)
 	IfZero(rows, "stop")
 	Label("row")
-	MOVQ(line, dst)
+	dst := New(GP64, MOVQ, line)
 	XORQ(x, x)
-	MOVQ(n, left)
+	left := New(GP64, MOVQ, n)
 	if i.Bytes == 64 {
 		Label("whole")
 		CMPQ(left, U8(lanes))
@@ -164,8 +164,7 @@ func (l ladder) inFloat64(from, to VecVirtual, widen, narrow func(...Op), do fun
 		if i == 0 {
 			widen(l.Lower(from), q)
 		} else {
-			upper := l.Half()
-			l.Upper(from, upper)
+			upper := New(l.Half, l.Upper, from)
 			widen(upper, q)
 		}
 		do(q)
@@ -206,8 +205,7 @@ func (l ladder) value(level, value VecVirtual) {
 // unlessAll jumps unless all lanes, or all lanes of the mask k, are in on and on the ladder.
 func (l ladder) unlessAll(level VecVirtual, on, k Register, to string) {
 	if l.Bytes == 32 {
-		within := YMM()
-		VPMINUD(l.last, level, within)
+		within := New(YMM, VPMINUD, l.last, level)
 		VPCMPEQD(level, within, within)
 		VPAND(within, on, on)
 		CMPL(l.Bits(on), U32(0xff))
@@ -269,8 +267,7 @@ func (l ladder) store(level VecVirtual, k Register, to Mem, bytes int) {
 		VMOVDQU(level, to)
 		return
 	}
-	high := XMM()
-	l.Upper(level, high)
+	high := New(XMM, l.Upper, level)
 	VPACKUSDW(high, level.AsX(), high)
 	if bytes == 2 {
 		VMOVDQU(high, to)

@@ -23,10 +23,10 @@ func (i isa) total(s sums) {
 	for _, more := range s[1:] {
 		VPADDQ(more, s[0], s[0])
 	}
-	at, sum := AllocLocal(i.Bytes), GP64()
+	at := AllocLocal(i.Bytes)
 	VMOVUPD(s[0], at)
 	VZEROUPPER()
-	MOVQ(at, sum)
+	sum := New(GP64, MOVQ, at)
 	for lane := 8; lane < i.Bytes; lane += 8 {
 		ADDQ(at.Offset(lane), sum)
 	}
@@ -36,15 +36,13 @@ func (i isa) total(s sums) {
 
 // add adds a − b to a sum.
 func (s sums) add(i isa, k int, a, b VecVirtual) {
-	d := i.Wide()
-	VPSUBQ(b, a, d)
+	d := New(i.Wide, VPSUBQ, b, a)
 	VPADDQ(d, s[k], s[k])
 }
 
 // least is the minimum of weights. As float64 they are positive normal numbers.
 func (i isa) least(a, b VecVirtual) VecVirtual {
-	m := i.Wide()
-	VMINPD(a, b, m)
+	m := New(i.Wide, VMINPD, a, b)
 	return m
 }
 
@@ -96,9 +94,9 @@ func (i isa) volume() {
 	below, above := Arg("below"), Arg("above")
 	s := i.sums(4)
 	i.columns([]Register{below, above}, 4, func(to []VecVirtual) {
-		v, x, z, xz, next := to[0], to[1], to[2], to[3], i.Wide()
+		v, x, z, xz := to[0], to[1], to[2], to[3]
 		VMOVUPD(Mem{Base: below}, v)
-		VMOVUPD(Mem{Base: below, Disp: 8}, next)
+		next := New(i.Wide, VMOVUPD, Mem{Base: below, Disp: 8})
 		VMINPD(next, v, x)
 		VMINPD(Mem{Base: above}, v, z)
 		VMINPD(Mem{Base: above, Disp: 8}, next, next)

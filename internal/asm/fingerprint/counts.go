@@ -202,9 +202,8 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 				u := YMM()
 				for beside := range 2 {
 					fallen := func(kind int) VecVirtual {
-						n := YMM()
 						greater(after[kind], now[kind], falls[kind])
-						sub(falls[kind], fell[kind], n)
+						n := New(YMM, sub, falls[kind], fell[kind])
 						return n
 					}
 					below := YMM() // where a plane is no greater than the next one
@@ -230,17 +229,17 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 						least(c.at(c.q, 1, 1), u, u)
 					}
 					least(u, after[beside], after[2+beside])
-					between, kept := fallen(2+beside), YMM()
+					between := fallen(2 + beside)
 					handed := Mem{Base: c.handed, Disp: vector * beside}
-					VPAND(between, below, kept)
+					kept := New(YMM, VPAND, between, below)
 					sub(handed, n, n)
 					VPANDN(between, below, between)
 					VMOVDQU(between, handed)
 					sub(kept, n, n)
 				}
-				first, kept, theirs, n := now[1], YMM(), YMM(), count[0] // first: the column is no greater than the next one
-				VPANDN(count[1], first, theirs)
-				VPAND(count[1], first, kept)
+				first, n := now[1], count[0] // first: the column is no greater than the next one
+				theirs := New(YMM, VPANDN, count[1], first)
+				kept := New(YMM, VPAND, count[1], first)
 				VPERM2I128(U8(0x03), Mem{Base: c.beside}, theirs, first) // the last lanes, and the lower half in place of the upper one
 				VMOVDQU(theirs, Mem{Base: c.beside})
 				VPALIGNR(U8(16-l.bytes), first, theirs, theirs)
@@ -257,15 +256,13 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 
 // writeByAVX2 writes the voxels of the row with a count, and the count behind each or, of double words, in a list of their own.
 func (c counting) writeByAVX2(n VecVirtual, shuffles Register) {
-	v, zero := YMM(), YMM()
-	VMOVDQU(Mem{Base: c.p}, v)
-	VPXOR(zero, zero, zero)
+	v := New(YMM, VMOVDQU, Mem{Base: c.p})
+	zero := AVX2.Zero()
 	if c.bytes == 4 {
-		bits, order := GP32(), YMM()
 		VPCMPEQD(n, zero, zero)
-		VMOVMSKPS(zero, bits)
+		bits := New(GP32, VMOVMSKPS, zero)
 		XORL(U8(0xff), bits)
-		VPMOVZXBD(Mem{Base: shuffles, Index: bits, Scale: 8}, order)
+		order := New(YMM, VPMOVZXBD, Mem{Base: shuffles, Index: bits, Scale: 8})
 		VPERMD(v, order, v)
 		VPERMD(n, order, n)
 		VMOVDQU(v, Mem{Base: c.to})
@@ -286,7 +283,7 @@ func (c counting) writeByAVX2(n VecVirtual, shuffles Register) {
 		VPMOVMSKB(zero, without)
 		NOTL(without)
 		for group := range 4 {
-			bits, packed := GP32(), XMM()
+			bits := GP32()
 			if group < 3 {
 				MOVBLZX(without.As8(), bits)
 				SHRL(U8(8), without)
@@ -299,7 +296,7 @@ func (c counting) writeByAVX2(n VecVirtual, shuffles Register) {
 				VEXTRACTI128(U8(1), pairs[group%2], from)
 			}
 			ADDL(bits, bits)
-			VPSHUFB(Mem{Base: shuffles, Index: bits, Scale: 8}, from, packed)
+			packed := New(XMM, VPSHUFB, Mem{Base: shuffles, Index: bits, Scale: 8}, from)
 			VMOVDQU(packed, Mem{Base: c.to})
 			POPCNTL(bits, bits)
 			LEAQ(Mem{Base: c.to, Index: bits, Scale: 2}, c.to)
@@ -308,12 +305,12 @@ func (c counting) writeByAVX2(n VecVirtual, shuffles Register) {
 	}
 	VPCMPEQW(n, zero, zero)
 	for i, unpack := range []func(...Op){VPUNPCKLWD, VPUNPCKHWD} {
-		bits, with, order := GP32(), YMM(), YMM()
+		with := YMM()
 		unpack(n, v, pairs[i])
 		unpack(zero, zero, with)
-		VMOVMSKPS(with, bits)
+		bits := New(GP32, VMOVMSKPS, with)
 		XORL(U8(0xff), bits)
-		VPMOVZXBD(Mem{Base: shuffles, Index: bits, Scale: 8}, order)
+		order := New(YMM, VPMOVZXBD, Mem{Base: shuffles, Index: bits, Scale: 8})
 		VPERMD(pairs[i], order, order)
 		VMOVDQU(order, Mem{Base: c.to})
 		POPCNTL(bits, bits)
@@ -371,14 +368,13 @@ func sumsOfWords() {
 	Func(name, "func(table *uint64, list *byte, counts, n int) uint64",
 		"adds up the weights of n times 8 voxels of a list of voxels of 16 bits, by a table, each times its count, which is counts bytes behind it.")
 	table, list, counts, n := Arg("table"), Arg("list"), Arg("counts"), Arg("n")
-	sums := ZMM()
-	VPXORQ(sums, sums, sums)
+	sums := AVX512.Zero()
 	Label("group")
-	v, times, w, all := ZMM(), ZMM(), ZMM(), K()
-	VPMOVZXWQ(Mem{Base: list}, v)
-	VPMOVSXWQ(Mem{Base: list, Index: counts, Scale: 1}, times)
+	all := K()
+	v := New(ZMM, VPMOVZXWQ, Mem{Base: list})
+	times := New(ZMM, VPMOVSXWQ, Mem{Base: list, Index: counts, Scale: 1})
 	KXNORB(all, all, all)
-	VPXORQ(w, w, w) // so that it waits for none before
+	w := AVX512.Zero()
 	VPGATHERQQ(Mem{Base: table, Index: v, Scale: 8}, all, w)
 	VPMULLQ(w, times, times)
 	VPADDQ(times, sums, sums)
@@ -399,9 +395,8 @@ func (l lane) countsByAVX512(o order, volume bool) {
 	}
 	greater := func(b, a, k Op) { o.compare(U8(o.greater), b, a, k) }
 	l.counts(o.name, "avx512", volume, func(c counting) (stages, ends [2]func()) {
-		ones, word := ZMM(), GP32()
-		MOVL(U32(map[int]uint32{1: 0x01010101, 2: 0x00010001, 4: 1}[l.bytes]), word)
-		VPBROADCASTD(word, ones)
+		word := New(GP32, MOVL, U32(map[int]uint32{1: 0x01010101, 2: 0x00010001, 4: 1}[l.bytes]))
+		ones := New(ZMM, VPBROADCASTD, word)
 		var rows [2][]VecVirtual // by kinds
 		var fell []Register
 		for range c.kinds() {
@@ -438,8 +433,8 @@ func (l lane) countsByAVX512(o order, volume bool) {
 		}
 		KXORQ(of[1].first, of[1].first, of[1].first)
 		finish := func(of left) {
-			before, theirs, beside := ZMM(), ZMM(), Mem{Base: c.beside, Disp: -vector}
-			VMOVDQA64(of.between, theirs)
+			before, beside := ZMM(), Mem{Base: c.beside, Disp: -vector}
+			theirs := New(ZMM, VMOVDQA64, of.between)
 			sub(of.between, theirs, of.first, theirs)
 			VALIGNQ(U8(6), beside, theirs, before) // the last lanes, and the first quarters in place of those after them
 			VMOVDQU64(theirs, beside)
@@ -469,8 +464,8 @@ func (l lane) countsByAVX512(o order, volume bool) {
 					handed := Mem{Base: c.handed, Disp: vector * beside}
 					VMOVDQU64(handed, n)
 					falls(beside, n)
-					between, below := ZMM(), K() // subtracted counts; where a plane is no greater than the next one
-					some(ones, fell[2+beside], between)
+					below := K() // subtracted counts; where a plane is no greater than the next one
+					between := New(ZMM, some, ones, fell[2+beside])
 					greater(after[2+beside], now[2+beside], fell[2+beside])
 					sub(ones, between, fell[2+beside], between)
 					same(now[2+beside], now[beside], below)
@@ -536,10 +531,9 @@ func sumsByDigits() {
 		}
 	}
 	Label("vector")
-	v, count, upper := ZMM(), ZMM(), K()
-	VMOVDQU8(Mem{Base: list}, v)
-	VMOVDQU8(Mem{Base: list, Index: counts, Scale: 1}, count)
-	VPMOVB2M(v, upper)
+	v := New(ZMM, VMOVDQU8, Mem{Base: list})
+	count := New(ZMM, VMOVDQU8, Mem{Base: list, Index: counts, Scale: 1})
+	upper := New(K, VPMOVB2M, v)
 	for d, sum := range sums {
 		lower, higher := ZMM(), ZMM() // of the bytes below 128, and of the others
 		VMOVDQA64(v, lower)
@@ -555,18 +549,16 @@ func sumsByDigits() {
 	XORL(total.As32(), total.As32())
 	for d := digits - 1; d >= 0; d-- {
 		SHLQ(U8(8), total)
-		half, quarter, shuffled := YMM(), XMM(), XMM()
-		VEXTRACTI64X4(U8(1), sums[d], half)
+		half := New(YMM, VEXTRACTI64X4, U8(1), sums[d])
 		VPADDD(sums[d].AsY(), half, half)
-		VEXTRACTI128(U8(1), half, quarter)
+		quarter := New(XMM, VEXTRACTI128, U8(1), half)
 		VPADDD(half.AsX(), quarter, quarter)
-		VPSHUFD(U8(0x4e), quarter, shuffled)
+		shuffled := New(XMM, VPSHUFD, U8(0x4e), quarter)
 		VPADDD(shuffled, quarter, quarter)
 		VPSHUFD(U8(0xb1), quarter, shuffled)
 		VPADDD(shuffled, quarter, quarter)
-		sum, wide := GP32(), GP64()
-		VMOVD(quarter, sum)
-		MOVLQSX(sum, wide)
+		sum := New(GP32, VMOVD, quarter)
+		wide := New(GP64, MOVLQSX, sum)
 		ADDQ(wide, total)
 	}
 	End(total)
@@ -579,13 +571,12 @@ func (i isa) times() {
 		"adds up n times 8 weights, each less that of what is outside, times its count.")
 	weights, counts, n, outside := Arg("weights"), Arg("counts"), Arg("n"), Arg("outside")
 	if i.Bytes == 64 {
-		sums, all, w, times := ZMM(), ZMM(), ZMM(), ZMM()
-		VPXORQ(sums, sums, sums)
-		VPBROADCASTQ(outside, all)
+		sums := AVX512.Zero()
+		all := New(ZMM, VPBROADCASTQ, outside)
 		Label("group")
-		VMOVDQU64(Mem{Base: weights}, w)
+		w := New(ZMM, VMOVDQU64, Mem{Base: weights})
 		VPSUBQ(all, w, w)
-		VPMOVSXDQ(Mem{Base: counts}, times)
+		times := New(ZMM, VPMOVSXDQ, Mem{Base: counts})
 		VPMULLQ(w, times, times)
 		VPADDQ(times, sums, sums)
 		ADDQ(U8(64), weights)
@@ -599,9 +590,8 @@ func (i isa) times() {
 	XORL(other.As32(), other.As32())
 	Label("group")
 	for j := range 8 {
-		w, times := GP64(), GP64()
-		MOVLQSX(Mem{Base: counts, Disp: 4 * j}, times)
-		MOVQ(Mem{Base: weights, Disp: 8 * j}, w)
+		times := New(GP64, MOVLQSX, Mem{Base: counts, Disp: 4 * j})
+		w := New(GP64, MOVQ, Mem{Base: weights, Disp: 8 * j})
 		SUBQ(outside, w)
 		IMULQ(times, w)
 		ADDQ(w, []Register{sum, other}[j%2])
@@ -616,13 +606,12 @@ func (i isa) times() {
 
 // added ends a function with the sum of the eight lanes of a vector.
 func added(sums VecVirtual) {
-	half, quarter, sum, other := YMM(), XMM(), GP64(), GP64()
-	VEXTRACTI64X4(U8(1), sums, half)
+	half := New(YMM, VEXTRACTI64X4, U8(1), sums)
 	VPADDQ(sums.AsY(), half, half)
-	VEXTRACTI128(U8(1), half, quarter)
+	quarter := New(XMM, VEXTRACTI128, U8(1), half)
 	VPADDQ(half.AsX(), quarter, quarter)
-	VPEXTRQ(U8(1), quarter, other)
-	VMOVQ(quarter, sum)
+	other := New(GP64, VPEXTRQ, U8(1), quarter)
+	sum := New(GP64, VMOVQ, quarter)
 	ADDQ(other, sum)
 	End(sum)
 }

@@ -42,11 +42,11 @@ func (i isa) every() {
 	name := "every" + i.Name
 	Func(name, "func(dst, table *uint64, src *byte, n, ahead int) int",
 		"gives the weights of float32 values on the ladder of every float32, and returns of how many of n.")
-	ones, prime, low, one := YMM(), YMM(), YMM(), YMM()
+	ones := YMM()
 	VPCMPEQD(ones, ones, ones)
-	VPSRLQ(U8(64-productBits), ones, prime)
-	VPSRLD(U8(24), ones, low)
-	VPSRLQ(U8(63), ones, one)
+	prime := New(YMM, VPSRLQ, U8(64-productBits), ones)
+	low := New(YMM, VPSRLD, U8(24), ones)
+	one := New(YMM, VPSRLQ, U8(63), ones)
 	fold := folding(prime, YMM, VPAND)
 	s := scanned()
 	s.groups(group, 4, func() {
@@ -55,10 +55,9 @@ func (i isa) every() {
 			broadcast(Mem{Base: s.table, Disp: offset}, v)
 			return v
 		}
-		level, sign, magnitude := YMM(), YMM(), YMM()
-		VMOVUPS(Mem{Base: s.src, Index: s.done, Scale: 4}, level)
-		VPSRAD(U8(31), level, sign)
-		VPSRLD(U8(1), sign, magnitude)
+		level := New(YMM, VMOVUPS, Mem{Base: s.src, Index: s.done, Scale: 4})
+		sign := New(YMM, VPSRAD, U8(31), level)
+		magnitude := New(YMM, VPSRLD, U8(1), sign)
 		VPXOR(magnitude, level, level)
 		VPSUBD(sign, level, level)
 		VPSIGND(all(order, VPBROADCASTD), level, level)
@@ -88,16 +87,14 @@ func (i isa) every() {
 					VPSRLQ(U8(32), f, f)
 				}
 			}
-			left, right, w := YMM(), YMM(), YMM()
-			VPMULUDQ(found[0], found[1], left)
+			left := New(YMM, VPMULUDQ, found[0], found[1])
 			fold(left) // to 32 bits
-			VPMULUDQ(found[2], found[3], right)
+			right := New(YMM, VPMULUDQ, found[2], found[3])
 			fold(right)
-			VPMULUDQ(left, right, w)
+			w := New(YMM, VPMULUDQ, left, right)
 			fold(w)
 			fold(w) // to the prime and 5, at most
-			over := YMM()
-			VPADDQ(one, w, over)
+			over := New(YMM, VPADDQ, one, w)
 			VPSRLQ(U8(productBits), over, over)
 			VPADDQ(over, w, w)
 			VPAND(prime, w, w)
@@ -107,10 +104,9 @@ func (i isa) every() {
 			VPADDQ(all(base, VPBROADCASTQ), w, w)
 			weights[part] = w
 		}
-		first, second, to := YMM(), YMM(), YMM()
-		VPUNPCKLQDQ(weights[1], weights[0], first) // 0, 1, 4, 5
-		VPUNPCKHQDQ(weights[1], weights[0], second)
-		VPERM2I128(U8(0x20), second, first, to)
+		first := New(YMM, VPUNPCKLQDQ, weights[1], weights[0]) // 0, 1, 4, 5
+		second := New(YMM, VPUNPCKHQDQ, weights[1], weights[0])
+		to := New(YMM, VPERM2I128, U8(0x20), second, first)
 		VMOVDQU(to, Mem{Base: s.dst, Index: s.done, Scale: 8})
 		VPERM2I128(U8(0x31), second, first, to)
 		VMOVDQU(to, Mem{Base: s.dst, Index: s.done, Scale: 8, Disp: 32})

@@ -25,15 +25,15 @@ func everyBytes() {
 	for i := range 16 {
 		DATA(8*i, U64(i/2+i%2*8))
 	}
-	prime, negative, none, least := ZMM(), ZMM(), ZMM(), ZMM()
+	prime, negative := ZMM(), ZMM()
 	VPTERNLOGD(U8(0xff), prime, prime, prime)
-	VPSLLD(U8(31), prime, least)
+	least := New(ZMM, VPSLLD, U8(31), prime)
 	VPSRLQ(U8(64-productBits), prime, prime)
 	fold := folding(prime, ZMM, func(a, b, to Op) { VPANDQ(a, b, to) })
 	// A level's number is zero + order · value = zero + (value ^ negative) − negative.
 	VPBROADCASTD(Mem{Base: Arg("table"), Disp: order}, negative)
 	VPSRAD(U8(31), negative, negative)
-	VPBROADCASTD(Mem{Base: Arg("table"), Disp: zero}, none)
+	none := New(ZMM, VPBROADCASTD, Mem{Base: Arg("table"), Disp: zero})
 	VPSUBD(negative, none, none)
 	s := scanned()
 	s.groups(group, 4, func() {
@@ -42,9 +42,8 @@ func everyBytes() {
 		}
 		var numbers, words [4]VecVirtual
 		for q := range numbers {
-			v, below := ZMM(), K()
-			VMOVDQU32(Mem{Base: s.src, Index: s.done, Scale: 4, Disp: 64 * q}, v)
-			VPMOVD2M(v, below)
+			v := New(ZMM, VMOVDQU32, Mem{Base: s.src, Index: s.done, Scale: 4, Disp: 64 * q})
+			below := New(K, VPMOVD2M, v)
 			VPSUBD(v, least, below, v)
 			VPXORD(negative, v, v)
 			VPADDD(none, v, v)
@@ -71,18 +70,16 @@ func everyBytes() {
 		}
 		// factors returns the factors of byte k, for four vectors of 16 values.
 		factors := func(k int) (f [4]VecVirtual) {
-			at, upper := index[3-k], K()
-			VPMOVB2M(at, upper)
+			at := index[3-k]
+			upper := New(K, VPMOVB2M, at)
 			var digit, halves [4]VecVirtual
 			for j := range digit {
 				part := func(i int) Mem { return Mem{Base: s.table, Disp: digits + 1024*k + 256*j + 64*i} }
-				lower, higher, first := ZMM(), ZMM(), ZMM()
-				VMOVDQA64(at, lower)
-				VMOVDQA64(at, higher)
-				VMOVDQU8(part(0), first)
+				lower := New(ZMM, VMOVDQA64, at)
+				higher := New(ZMM, VMOVDQA64, at)
+				first := New(ZMM, VMOVDQU8, part(0))
 				VPERMI2B(part(1), first, lower)
-				second := ZMM()
-				VMOVDQU8(part(2), second)
+				second := New(ZMM, VMOVDQU8, part(2))
 				VPERMI2B(part(3), second, higher)
 				VMOVDQU8(higher, upper, lower)
 				digit[j] = lower
@@ -117,25 +114,22 @@ func everyBytes() {
 			return p
 		}
 		left, right := products(0), products(2)
-		common := ZMM()
-		wide := GP32()
-		MOVL(U32(1<<(base-productBits)), wide)
-		VPBROADCASTD(wide, common)
+		wide := New(GP32, MOVL, U32(1<<(base-productBits)))
+		common := New(ZMM, VPBROADCASTD, wide)
 		for q, number := range numbers {
 			VPADDD(common, number, number)
 			for odd, w := range left[q] {
 				VPMULUDQ(right[q][odd], w, w)
 				fold(w)
 				fold(w) // to the prime and 5, at most
-				less, level := ZMM(), ZMM()
-				VPSUBQ(prime, w, less)
+				level := ZMM()
+				less := New(ZMM, VPSUBQ, prime, w)
 				VPMINUQ(less, w, w)
 				aboveProduct(odd, number, level)
 				VPADDQ(level, w, w)
 			}
 			for half := range 2 {
-				to := ZMM()
-				VMOVDQU64(places.Offset(64*half), to)
+				to := New(ZMM, VMOVDQU64, places.Offset(64*half))
 				VPERMI2Q(left[q][1], left[q][0], to)
 				VMOVDQU64(to, Mem{Base: s.dst, Index: s.done, Scale: 8, Disp: 128*q + 64*half})
 			}

@@ -65,8 +65,7 @@ func (i isa) inRows(group, size, becomes int, take func(from, to Mem) VecVirtual
 	x := XMM()
 	switch last.Size() {
 	case 64:
-		y := YMM()
-		VEXTRACTI64X4(U8(1), last, y)
+		y := New(YMM, VEXTRACTI64X4, U8(1), last)
 		VEXTRACTI128(U8(1), y, x)
 	case 32:
 		VEXTRACTI128(U8(1), last, x)
@@ -111,8 +110,8 @@ func (i isa) levelsOfFloats(double bool) {
 	if fused {
 		l.offset = l.BroadcastFloat("offset", double)
 	}
-	flip, x := l.values(), XMM()
-	VMOVQ(Arg("flip"), x)
+	flip := l.values()
+	x := New(XMM, VMOVQ, Arg("flip"))
 	VPBROADCASTW(x, flip)
 	level, values := [2]VecVirtual{l.values(), l.values()}, [2]VecVirtual{l.values(), l.values()}
 	var order VecVirtual

@@ -53,8 +53,7 @@ func (i isa) integers(what string, size int, widen func(...Op)) {
 	s := scanned()
 	s.groups(parts*lanes, size, func() {
 		for part := range parts {
-			index := i.Half()
-			widen(Mem{Base: s.src, Index: s.done, Scale: uint8(size), Disp: part * lanes * size}, index)
+			index := New(i.Half, widen, Mem{Base: s.src, Index: s.done, Scale: uint8(size), Disp: part * lanes * size})
 			i.weights(s, index, part)
 		}
 	})
@@ -82,8 +81,7 @@ func (l ladder) values() VecVirtual {
 func (l ladder) nearest(x VecVirtual) VecVirtual {
 	level := l.values()
 	if l.double {
-		d := l.Wide()
-		VCVTPS2PD(x, d)
+		d := New(l.Wide, VCVTPS2PD, x)
 		VSUBPD(l.lo, d, d)
 		VMULPD(l.inverse, d, d)
 		l.ToInts(d, level)
@@ -105,8 +103,7 @@ func (l ladder) nearest(x VecVirtual) VecVirtual {
 func (l ladder) value(level VecVirtual) VecVirtual {
 	v := l.values()
 	if l.double {
-		d := l.Wide()
-		VCVTDQ2PD(level, d)
+		d := New(l.Wide, VCVTDQ2PD, level)
 		VMULPD(l.step, d, d)
 		VADDPD(l.lo, d, d)
 		l.ToFloats(d, v)
@@ -127,8 +124,7 @@ func (l *ladder) load() {
 	l.lo, l.inverse = l.BroadcastFloat("lo", l.double), l.BroadcastFloat("inverse", l.double)
 	l.step = l.BroadcastFloat("step", l.double)
 	l.last = l.values()
-	x := XMM()
-	VMOVQ(Arg("last"), x)
+	x := New(XMM, VMOVQ, Arg("last"))
 	VPBROADCASTD(x, l.last)
 }
 
@@ -195,8 +191,7 @@ func (i isa) floats(double bool) {
 			return
 		}
 		i.weights(s, i.Lower(level), 0)
-		upper := i.Half()
-		i.Upper(level, upper)
+		upper := New(i.Half, i.Upper, level)
 		i.weights(s, upper, 1)
 	})
 

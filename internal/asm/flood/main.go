@@ -27,11 +27,10 @@ const vector = 8 // words
 // lanesOf sets the first lanes of a mask, one per word, at most all of them.
 func lanesOf(words, lanes Register) {
 	const all = 0xff
-	some, most := GP32(), GP64()
-	MOVQ(I32(vector), most) // BZHI reads only the lowest byte of its bit count
+	most := New(GP64, MOVQ, I32(vector)) // BZHI reads only the lowest byte of its bit count
 	CMPQ(words, most)
 	CMOVQLT(words, most)
-	MOVL(I32(all), some)
+	some := New(GP32, MOVL, I32(all))
 	BZHIL(most.As32(), some, some)
 	KMOVB(some, lanes)
 }
@@ -42,10 +41,10 @@ func flood(name string, corners bool) {
 		"grows the main component in a row of so many words in each of so many planes, "+
 			"step bytes apart, from the rows that lie row and plane bytes further, "+
 			"and at corners from those apart bytes beside the second one.")
-	zero, ones, lowest := ZMM(), ZMM(), ZMM()
-	VPXORQ(zero, zero, zero)
+	ones := ZMM()
+	zero := AVX512.Zero()
 	VPTERNLOGQ(U8(0xff), ones, ones, ones)
-	VPSRLQ(U8(63), ones, lowest)
+	lowest := New(ZMM, VPSRLQ, U8(63), ones)
 	bases := []Register{Arg("main"), Arg("left")}
 	more := func(from Register, param string) Register {
 		base := Arg(param)
@@ -57,8 +56,7 @@ func flood(name string, corners bool) {
 	sources := []Register{main, more(main, "row"), more(main, "plane")}
 	if corners {
 		beyond := more(sources[2], "apart")
-		before := GP64()
-		MOVQ(sources[2], before)
+		before := New(GP64, MOVQ, sources[2])
 		SUBQ(beyond, before)
 		ADDQ(sources[2], before)
 		bases = append(bases, before)
@@ -77,16 +75,14 @@ func flood(name string, corners bool) {
 	Label("vector")
 	lanesOf(words, lanes)
 	of := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: vector} }
-	v, runs := ZMM(), ZMM()
-	VMOVDQU64_Z(of(left), lanes, runs)
-	VMOVDQU64_Z(of(main), lanes, v)
+	runs := New(ZMM, VMOVDQU64_Z, of(left), lanes)
+	v := New(ZMM, VMOVDQU64_Z, of(main), lanes)
 	for _, source := range sources[1:] {
 		VPORQ(of(source), v, lanes, v)
 	}
 	if corners { // also the bits on both sides
-		lesser, greater := ZMM(), ZMM()
-		VALIGNQ(U8(vector-1), last, v, lesser)
-		VALIGNQ(U8(1), v, zero, greater)
+		lesser := New(ZMM, VALIGNQ, U8(vector-1), last, v)
+		greater := New(ZMM, VALIGNQ, U8(1), v, zero)
 		VMOVDQA64(v, last)
 		VPSHLDQ(U8(1), lesser, last, lesser)
 		VPSHRDQ(U8(1), greater, last, greater)
@@ -95,46 +91,39 @@ func flood(name string, corners bool) {
 	VPANDQ(runs, v, v)
 	// The carry runs to the end of a run in its word.
 	upwards := func(v VecVirtual) {
-		sum := ZMM()
-		VPADDQ(runs, v, sum)
+		sum := New(ZMM, VPADDQ, runs, v)
 		VPTERNLOGQ(U8(orAndNot), sum, runs, v)
 	}
 	upwards(v)
 	// Likewise from word to word, where each word is a bit of a mask.
-	ends, passes := K(), K()
-	VPMOVQ2M(v, ends)
-	VPCMPEQQ(ones, runs, passes)
-	e, p, begins := GP32(), GP32(), GP32()
-	KMOVB(ends, e)
-	KMOVB(passes, p)
+	ends := New(K, VPMOVQ2M, v)
+	passes := New(K, VPCMPEQQ, ones, runs)
+	e := New(GP32, KMOVB, ends)
+	p := New(GP32, KMOVB, passes)
 	LEAL(Mem{Base: carry, Index: e, Scale: 2}, e)
-	MOVL(p, begins)
+	begins := New(GP32, MOVL, p)
 	ANDL(e, begins)
 	ADDL(p, begins)
 	XORL(p, begins)
 	ORL(e, begins)
 	MOVL(begins, carry)
 	SHRL(U8(vector), carry)
-	begun, next := K(), ZMM()
-	KMOVB(begins, begun)
-	VPANDQ_Z(lowest, runs, begun, next)
+	begun := New(K, KMOVB, begins)
+	next := New(ZMM, VPANDQ_Z, lowest, runs, begun)
 	upwards(next)
 	VPORQ(next, v, v)
 	// Grow down by seven voxels: reach has the bits followed by enough more of their run.
 	reach := runs
 	for by := uint8(1); by < 8; by *= 2 {
-		down := ZMM()
-		VPSRLQ(U8(by), v, down)
+		down := New(ZMM, VPSRLQ, U8(by), v)
 		VPTERNLOGQ(U8(orAnd), reach, down, v)
 		if by < 4 {
-			further := ZMM()
-			VPSRLQ(U8(by), reach, further)
+			further := New(ZMM, VPSRLQ, U8(by), reach)
 			VPANDQ(reach, further, further)
 			reach = further
 		}
 	}
-	down := ZMM()
-	VALIGNQ(U8(1), v, zero, down)
+	down := New(ZMM, VALIGNQ, U8(1), v, zero)
 	VPSLLQ(U8(63), down, down)
 	VPTERNLOGQ(U8(orAnd), runs, down, v)
 	VMOVDQU64(v, lanes, of(main))
@@ -168,20 +157,17 @@ func alone(name string, corners bool) {
 			LEAQ(Mem{Base: way[0], Index: way[1], Scale: 1}, across[i])
 		}
 	}
-	count := ZMM()
-	VPXORQ(count, count, count)
+	count := AVX512.Zero()
 	Label("vector")
 	lanes := K()
 	lanesOf(words, lanes)
-	v, is := ZMM(), K()
-	VMOVDQU64_Z(Mem{Base: left}, lanes, v)
-	VPTESTMQ(v, v, is)
+	v := New(ZMM, VMOVDQU64_Z, Mem{Base: left}, lanes)
+	is := New(K, VPTESTMQ, v, v)
 	KORTESTB(is, is)
 	JZ(LabelRef("next"))
 	// near returns the voxels adjacent to the voxels at a base.
 	near := func(base Register) VecVirtual {
 		const word = 8 // bytes
-		beside, lesser, greater := ZMM(), ZMM(), ZMM()
 		of := func(by Register, disp int) Mem {
 			m := Mem{Base: base, Disp: disp}
 			if by != nil {
@@ -189,14 +175,13 @@ func alone(name string, corners bool) {
 			}
 			return m
 		}
-		VMOVDQU64_Z(of(rows, 0), lanes, beside)
+		beside := New(ZMM, VMOVDQU64_Z, of(rows, 0), lanes)
 		for _, by := range []Register{row, planes, plane} {
 			VPORQ(of(by, 0), beside, lanes, beside)
 		}
-		VMOVDQU64_Z(of(nil, -word), lanes, lesser)
-		VMOVDQU64_Z(of(nil, word), lanes, greater)
-		wide := ZMM()
-		VMOVDQU64_Z(of(nil, 0), lanes, wide)
+		lesser := New(ZMM, VMOVDQU64_Z, of(nil, -word), lanes)
+		greater := New(ZMM, VMOVDQU64_Z, of(nil, word), lanes)
+		wide := New(ZMM, VMOVDQU64_Z, of(nil, 0), lanes)
 		if corners {
 			for _, by := range across {
 				VPORQ(of(by, 0), beside, lanes, beside)
@@ -212,15 +197,13 @@ func alone(name string, corners bool) {
 		VPTERNLOGQ(U8(or), greater, lesser, beside)
 		return beside
 	}
-	single := ZMM()
-	VPANDNQ(v, near(left), single)
+	single := New(ZMM, VPANDNQ, v, near(left))
 	VPTESTMQ(single, single, is)
 	KORTESTB(is, is)
 	JZ(LabelRef("next"))
 	VPANDNQ(v, single, v)
 	VMOVDQU64(v, lanes, Mem{Base: left})
-	touching := ZMM()
-	VPANDQ(near(main), single, touching)
+	touching := New(ZMM, VPANDQ, near(main), single)
 	VPANDNQ(single, touching, single)
 	VPORQ(Mem{Base: main}, touching, lanes, touching)
 	VMOVDQU64(touching, lanes, Mem{Base: main})
@@ -231,15 +214,12 @@ func alone(name string, corners bool) {
 	ADDQ(I32(8*vector), left)
 	SUBQ(I32(vector), words)
 	JG(LabelRef("vector"))
-	half, sum := YMM(), GP64()
-	VEXTRACTI64X4(U8(1), count, half)
+	half := New(YMM, VEXTRACTI64X4, U8(1), count)
 	VPADDQ(half, count.AsY(), half)
-	quarter := XMM()
-	VEXTRACTI128(U8(1), half, quarter)
+	quarter := New(XMM, VEXTRACTI128, U8(1), half)
 	VPADDQ(quarter, half.AsX(), quarter)
-	VMOVQ(quarter, sum)
-	total := GP64()
-	VPEXTRQ(U8(1), quarter, total)
+	sum := New(GP64, VMOVQ, quarter)
+	total := New(GP64, VPEXTRQ, U8(1), quarter)
 	ADDQ(sum, total)
 	End(total)
 }

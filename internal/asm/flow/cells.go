@@ -68,10 +68,9 @@ var (
 
 // neighbourSum sums the linked neighbours of a cell.
 func (l *loop) neighbourSum(along VecVirtual, links []VecVirtual) VecVirtual {
-	sum, t := l.Wide(), l.Wide()
-	VMOVUPS(l.of("link", 0), sum)
+	sum := New(l.Wide, VMOVUPS, l.of("link", 0))
 	VMULPS(l.of("u", -1), sum, sum)
-	VMOVUPS(l.of("link", 1), t)
+	t := New(l.Wide, VMOVUPS, l.of("link", 1))
 	VMULPS(l.of("u", 1), t, t)
 	VADDPS(t, sum, sum)
 	VMULPS(along, sum, sum)
@@ -148,9 +147,9 @@ func (m kit) remain() {
 	l := m.begin("remain", "sets to to what is left of f.", "func(to, "+around+", f, diag, link, width *float32, n int, along, linkNorth, linkSouth, linkBelow, linkAbove float32)", append(lists, "to", "f", "diag")...)
 	along, links := l.links()
 	l.all(m.lanes(), func() {
-		v, t := l.neighbourSum(along, links), l.Wide()
+		v := l.neighbourSum(along, links)
 		VADDPS(l.of("f", 0), v, v)
-		VMOVUPS(l.of("diag", 0), t)
+		t := New(l.Wide, VMOVUPS, l.of("diag", 0))
 		VMULPS(l.of("u", 0), t, t)
 		VSUBPS(t, v, v)
 		VMOVUPS(v, l.of("to", 0))
@@ -167,14 +166,14 @@ func (m kit) rest() {
 	l.all(8, func() {
 		for part := range parts {
 			by := part * m.lanes() / 2
-			u, e, t, w := l.Wide(), l.Wide(), l.Wide(), l.Wide()
+			u, e, t := l.Wide(), l.Wide(), l.Wide()
 			VCVTPS2PD(l.of("u", by), u)
 			less := func(list string, by int, to VecVirtual) {
 				VCVTPS2PD(l.of(list, by), to)
 				VSUBPD(u, to, to)
 			}
 			less("u", by-1, e)
-			VCVTPS2PD(l.of("link", by), w)
+			w := New(l.Wide, VCVTPS2PD, l.of("link", by))
 			VMULPD(w, e, e)
 			less("u", by+1, t)
 			VCVTPS2PD(l.of("link", by+1), w)
@@ -228,11 +227,10 @@ func (m kit) blend() {
 		w = append(w, l.BroadcastFloat(p, false))
 	}
 	l.all(m.lanes(), func() {
-		one, two, t := l.Wide(), l.Wide(), l.Wide()
-		VMULPS(l.of("a", 0), w[0], one)
-		VMULPS(l.of("b", 0), w[1], t)
+		one := New(l.Wide, VMULPS, l.of("a", 0), w[0])
+		t := New(l.Wide, VMULPS, l.of("b", 0), w[1])
 		VADDPS(t, one, one)
-		VMULPS(l.of("c", 0), w[2], two)
+		two := New(l.Wide, VMULPS, l.of("c", 0), w[2])
 		VMULPS(l.of("d", 0), w[3], t)
 		VADDPS(t, two, two)
 		VADDPS(two, one, one)
@@ -255,8 +253,7 @@ func (m kit) axpy(name string, add bool) {
 		times, plus = plus, times
 	}
 	l.all(m.lanes(), func() {
-		v := l.Wide()
-		VMULPS(l.of(times, 0), by, v)
+		v := New(l.Wide, VMULPS, l.of(times, 0), by)
 		VADDPS(l.of(plus, 0), v, v)
 		VMOVUPS(v, l.of("to", 0))
 	})

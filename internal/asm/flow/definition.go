@@ -23,10 +23,10 @@ func define(name string, across ...string) {
 		pointers[p] = Arg(p)
 	}
 	left := Arg("n")
-	mu, factor, whole := AVX2.BroadcastFloat("mu", false), YMM(), XMM()
-	VMOVD(New(GP32, MOVL, Op(U32(len(across)+2))), whole)
+	mu := AVX2.BroadcastFloat("mu", false)
+	whole := New(XMM, VMOVD, New(GP32, MOVL, Op(U32(len(across)+2))))
 	VCVTDQ2PS(whole, whole)
-	VBROADCASTSS(whole, factor)
+	factor := New(YMM, VBROADCASTSS, whole)
 	at := GP64()
 	XORQ(at, at)
 	of := func(p string, by int) Mem { return Mem{Base: pointers[p], Index: at, Scale: 4, Disp: 4 * by} }
@@ -41,12 +41,11 @@ func define(name string, across ...string) {
 	for i := 0; i < len(across); i += 2 {
 		VADDPS(sumOf(of(across[i], 0), of(across[i+1], 0)), s, s)
 	}
-	v, product, force := YMM(), YMM(), YMM()
-	VMOVUPS(of("here", 0), v)
-	VMULPS(v, factor, product)
+	v := New(YMM, VMOVUPS, of("here", 0))
+	product := New(YMM, VMULPS, v, factor)
 	VSUBPS(product, s, s)
 	VMULPS(s, mu, s)
-	VSUBPS(of("v0", 0), v, force)
+	force := New(YMM, VSUBPS, of("v0", 0), v)
 	VMULPS(of("b", 0), force, force)
 	VSUBPS(force, s, s)
 	VADDPS(s, v, v)

@@ -111,6 +111,8 @@ func New[R Register](register func() R, instruction any, operands ...Op) R {
 		do(operands[0], operands[1], operands[2], operands[3])
 	case func(...Op):
 		do(operands...)
+	default:
+		panic("not an instruction")
 	}
 	return r
 }

@@ -25,10 +25,9 @@ func (i isa) counts(what, typ string) {
 	nibbles, everyByte, pairs := repeat("nibbles", 15), repeat("everyByte", 1), repeat("everyPair", 1, 0)
 	voxels := lanes()
 	count := func(v VecVirtual) {
-		table, mask, high := i.Wide(), i.Wide(), i.Wide()
-		VMOVUPS(ones, table)
-		VMOVUPS(nibbles, mask)
-		VPSRLD(U8(4), v, high)
+		table := New(i.Wide, VMOVUPS, ones)
+		mask := New(i.Wide, VMOVUPS, nibbles)
+		high := New(i.Wide, VPSRLD, U8(4), v)
 		i.And(mask, v, v)
 		i.And(mask, high, high)
 		VPSHUFB(v, table, v)
@@ -78,8 +77,7 @@ func (i isa) weigh() {
 		var sums [2]VecVirtual // of the bytes at even offsets and of those at odd ones
 		for odd := range sums {
 			for k, w := range weights {
-				v := i.Wide()
-				VMOVUPS(Mem{Base: src, Index: at, Scale: 1, Disp: 2*k + odd}, v)
+				v := New(i.Wide, VMOVUPS, Mem{Base: src, Index: at, Scale: 1, Disp: 2*k + odd})
 				VPMADDUBSW(w, v, v)
 				if k == 0 {
 					sums[odd] = v
@@ -97,9 +95,8 @@ func (i isa) weigh() {
 
 // zipped interleaves the 16-bit numbers of two vectors.
 func (i isa) zipped(a, b VecVirtual) (both [2]VecVirtual) {
-	low, high := i.Wide(), i.Wide()
-	VPUNPCKLWD(b, a, low)
-	VPUNPCKHWD(b, a, high)
+	low := New(i.Wide, VPUNPCKLWD, b, a)
+	high := New(i.Wide, VPUNPCKHWD, b, a)
 	for k := range both {
 		both[k] = i.Wide()
 		if i.Bytes == 32 {
@@ -128,12 +125,10 @@ func (i isa) pushPairs() {
 		}
 	}
 	i.forward(func(at Register) {
-		v := i.Wide()
-		VMOVUPS(Mem{Base: line, Index: at, Scale: 1}, v)
+		v := New(i.Wide, VMOVUPS, Mem{Base: line, Index: at, Scale: 1})
 		for k := range 2 {
 			old := Mem{Base: olds[k], Index: at, Scale: 1}
-			s := i.Wide()
-			VMOVUPS(Mem{Base: sums[k], Index: at, Scale: 1}, s)
+			s := New(i.Wide, VMOVUPS, Mem{Base: sums[k], Index: at, Scale: 1})
 			VPSUBW(old, s, s)
 			VPADDW(v, s, s)
 			VMOVUPS(v, old)
@@ -147,14 +142,14 @@ func (i isa) pushPairs() {
 		}
 		VMOVUPS(v, old)
 		for k, o := range left {
-			entered, half, sum := i.Wide(), i.Half(), i.Wide()
+			entered, half := i.Wide(), i.Half()
 			if k == 0 {
 				VPMOVZXWD(i.Lower(v), entered)
 			} else {
 				i.Upper(v, half)
 				VPMOVZXWD(half, entered)
 			}
-			VMOVUPS(Mem{Base: last, Index: at, Scale: 2, Disp: k * i.Bytes}, sum)
+			sum := New(i.Wide, VMOVUPS, Mem{Base: last, Index: at, Scale: 2, Disp: k * i.Bytes})
 			VPSUBD(o, sum, sum)
 			VPADDD(entered, sum, sum)
 			VMOVUPS(sum, Mem{Base: to, Index: at, Scale: 2, Disp: k * i.Bytes})
@@ -191,8 +186,7 @@ func (i isa) adds(what, typ string, add func(...Op)) {
 	Func(name, "func(dst, a, b *"+typ+", n int)", "adds n vectors. dst may be a, and b the same array further on.")
 	dst, a, b := Arg("dst"), Arg("a"), Arg("b")
 	i.forward(func(at Register) {
-		v := i.Wide()
-		VMOVUPS(Mem{Base: a, Index: at, Scale: 1}, v)
+		v := New(i.Wide, VMOVUPS, Mem{Base: a, Index: at, Scale: 1})
 		add(Mem{Base: b, Index: at, Scale: 1}, v, v)
 		VMOVUPS(v, Mem{Base: dst, Index: at, Scale: 1})
 	})
@@ -205,8 +199,7 @@ func (i isa) widens(what, to, from string, times int, widen func(...Op)) {
 	Func(name, "func(dst *"+to+", src *"+from+", n int)", "copies integers to n vectors of larger ones.")
 	dst, src := Arg("dst"), Arg("src")
 	i.forward(func(at Register) {
-		v := i.Wide()
-		widen(Mem{Base: src}, v)
+		v := New(i.Wide, widen, Mem{Base: src})
 		ADDQ(U8(i.Bytes/times), src)
 		VMOVUPS(v, Mem{Base: dst, Index: at, Scale: 1})
 	})
@@ -227,12 +220,10 @@ func (i isa) push() {
 		olds[k], sums[k] = Arg(fmt.Sprint("old", k)), Arg(fmt.Sprint("sum", k))
 	}
 	i.forward(func(at Register) {
-		v := i.Wide()
-		VMOVUPS(Mem{Base: line, Index: at, Scale: 1}, v)
+		v := New(i.Wide, VMOVUPS, Mem{Base: line, Index: at, Scale: 1})
 		for k := range sums {
 			sum, old := Mem{Base: sums[k], Index: at, Scale: 1}, Mem{Base: olds[k], Index: at, Scale: 1}
-			s := i.Wide()
-			VMOVUPS(sum, s)
+			s := New(i.Wide, VMOVUPS, sum)
 			VPSUBQ(old, s, s)
 			VPADDQ(v, s, s)
 			VMOVUPS(v, old)
@@ -261,17 +252,16 @@ func (i isa) quantise() {
 	largest := i.Wide()
 	VXORPS(largest.AsX(), largest.AsX(), largest.AsX())
 	i.forward(func(at Register) {
-		v, odds, rest, more := i.Wide(), i.Wide(), i.Wide(), i.Wide()
-		VPMAXUD(Mem{Base: sums, Index: at, Scale: 1}, base, v)
+		v := New(i.Wide, VPMAXUD, Mem{Base: sums, Index: at, Scale: 1}, base)
 		VPSUBD(base, v, v)
 		VPMINUD(most, v, v)
-		VPSRLQ(U8(32), v, odds)
+		odds := New(i.Wide, VPSRLQ, U8(32), v)
 		for _, h := range []VecVirtual{v, odds} {
 			VPMULUDQ(factor, h, h)
 			VPADDQ(zero, h, h)
 		}
-		VPSLLQ(up, v, rest)
-		VPSLLQ(up, odds, more)
+		rest := New(i.Wide, VPSLLQ, up, v)
+		more := New(i.Wide, VPSLLQ, up, odds)
 		VSHUFPS(U8(odd), more, rest, rest)
 		VPMAXUD(rest, largest, largest)
 		VPSRLQ(down, v, v)
@@ -302,13 +292,12 @@ func (i isa) quantiseWide() {
 	i.forward(func(at Register) {
 		var levels, rests [2]VecVirtual
 		for k := range levels {
-			v, rest := i.Wide(), i.Wide()
-			VMOVUPS(Mem{Base: sums, Index: at, Scale: 2, Disp: k * i.Bytes}, v)
+			v := New(i.Wide, VMOVUPS, Mem{Base: sums, Index: at, Scale: 2, Disp: k * i.Bytes})
 			i.clampWide(v, base, most)
 			VPSRLQ(drop, v, v)
 			VPMULUDQ(factor, v, v)
 			VPADDQ(zero, v, v)
-			VPSLLQ(up, v, rest)
+			rest := New(i.Wide, VPSLLQ, up, v)
 			VPSRLQ(down, v, v)
 			levels[k], rests[k] = v, rest
 		}
@@ -338,12 +327,11 @@ func (i isa) clampWide(v VecVirtual, base, most Op) {
 		return
 	}
 	// Negative numbers become 0, and those above most become most.
-	mask, limit := i.Wide(), i.Wide()
 	VPSUBQ(base, v, v)
-	VPXOR(mask, mask, mask)
+	mask := i.Zero()
 	VPCMPGTQ(v, mask, mask)
 	VPANDN(v, mask, v)
-	VMOVUPS(most, limit)
+	limit := New(i.Wide, VMOVUPS, most)
 	VPCMPGTQ(limit, v, mask)
 	VBLENDVPD(mask, limit, v, v)
 }
@@ -355,8 +343,7 @@ func (i isa) evenLanesFirst(v VecVirtual) {
 		VPERMQ(U8(0xd8), v, v)
 		return
 	}
-	order := i.Wide()
-	VMOVUPS(Table("evenLanesFirst"+i.Name, 0, 2, 4, 6, 1, 3, 5, 7), order)
+	order := New(i.Wide, VMOVUPS, Table("evenLanesFirst"+i.Name, 0, 2, 4, 6, 1, 3, 5, 7))
 	VPERMQ(v, order, v)
 }
 
@@ -372,8 +359,7 @@ func (i isa) putBytes() {
 	i.forward(func(Register) {
 		if i.Bytes == 64 {
 			for k := range 4 {
-				v := i.Wide()
-				VMOVUPS(Mem{Base: levels, Disp: k * i.Bytes}, v)
+				v := New(i.Wide, VMOVUPS, Mem{Base: levels, Disp: k * i.Bytes})
 				VPMOVDB(v, Mem{Base: dst, Disp: k * i.Bytes / 4})
 			}
 		} else {
@@ -400,8 +386,7 @@ func (i isa) putPairs() {
 	dst, levels := Arg("dst"), Arg("levels")
 	shift := i.BroadcastFloat("shift", false)
 	i.forward(func(Register) {
-		v := i.Wide()
-		VMOVUPS(Mem{Base: levels}, v)
+		v := New(i.Wide, VMOVUPS, Mem{Base: levels})
 		VPACKUSDW(Mem{Base: levels, Disp: i.Bytes}, v, v)
 		i.evenLanesFirst(v)
 		VPADDW(shift, v, v)
@@ -423,8 +408,7 @@ func (i isa) putFloats(double bool) {
 	dst, levels := Arg("dst"), Arg("levels")
 	lo, step := i.BroadcastFloat("lo", double), i.BroadcastFloat("step", double)
 	i.forward(func(at Register) {
-		v := i.Wide()
-		VMOVUPS(Mem{Base: levels, Index: at, Scale: 1}, v)
+		v := New(i.Wide, VMOVUPS, Mem{Base: levels, Index: at, Scale: 1})
 		if double {
 			for part, h := range i.doubles(v, lo, step) {
 				VMOVUPS(h, Mem{Base: dst, Index: at, Scale: 1, Disp: part * i.Bytes / 2})

@@ -71,9 +71,8 @@ func (i isa) begin(order []int, orderName string) loop {
 	first := Load(Param("first"), GP32())
 	l.first = AllocLocal(8)
 	MOVL(first, l.first)
-	m0, m1 := i.Wide(), i.Wide()
-	VPBROADCASTQ(Table("multiplier0"+i.Name, 0xD2511F53), m0)
-	VPBROADCASTQ(Table("multiplier1"+i.Name, 0xCD9E8D57), m1)
+	m0 := New(i.Wide, VPBROADCASTQ, Table("multiplier0"+i.Name, 0xD2511F53))
+	m1 := New(i.Wide, VPBROADCASTQ, Table("multiplier1"+i.Name, 0xCD9E8D57))
 	l.m0, l.m1 = m0, m1
 	l.offsets = Table(orderName+i.Name, order...)
 	return l
@@ -95,16 +94,15 @@ func (l loop) key(n int, to VecVirtual) { VPBROADCASTD(Mem{Base: l.keys, Disp: 4
 // philox computes the ten rounds for all groups in parallel, to hide the latency of multiplication.
 // The schedule has the part of the first three rounds that all blocks of a row share.
 func (l loop) philox() []quad {
-	key, key2, hi := l.Wide(), l.Wide(), l.Wide()
+	key, hi := l.Wide(), l.Wide()
 	q := make([]quad, l.groups)
-	VPBROADCASTD(l.first, key2)
+	key2 := New(l.Wide, VPBROADCASTD, l.first)
 	l.key(0, key)
 	for g := range q {
 		// Round 1: word 2 is the upper half of the product, word 3 the lower one.
-		c2, c3 := l.Wide(), l.Wide()
-		VPADDD(l.offsets.Offset(g*l.Bytes), key2, c3)
+		c3 := New(l.Wide, VPADDD, l.offsets.Offset(g*l.Bytes), key2)
 		VPMULUDQ(l.m0, c3, c3)
-		VPSRLQ(U8(32), c3, c2)
+		c2 := New(l.Wide, VPSRLQ, U8(32), c3)
 		l.Xor(key, c2, c2)
 		q[g][2], q[g][3] = c2, c3
 	}
@@ -112,9 +110,9 @@ func (l loop) philox() []quad {
 	l.key(2, key2)
 	for g := range q {
 		// Round 2: words 0 and 1, and word 2 from word 3.
-		c0, c1 := l.Wide(), q[g][2]
+		c1 := q[g][2]
 		VPMULUDQ(l.m1, c1, c1)
-		VPSRLQ(U8(32), c1, c0)
+		c0 := New(l.Wide, VPSRLQ, U8(32), c1)
 		l.Xor(key, c0, c0)
 		l.Xor(key2, q[g][3], q[g][3])
 		q[g] = quad{c0, c1, q[g][3], nil}

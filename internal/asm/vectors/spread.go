@@ -15,15 +15,14 @@ func (i isa) spread() {
 		"lowers the first vector at to to the values of n vectors, raises the second to them, and the third",
 		"to their patterns without their signs, which are as ordered as whole numbers; each lane for itself.")
 	to, values := Arg("to"), Arg("values")
-	least, most, farthest, pattern := i.Wide(), i.Wide(), i.Wide(), i.Wide()
+	least, most, farthest := i.Wide(), i.Wide(), i.Wide()
 	for k, v := range []VecVirtual{least, most, farthest} {
 		VMOVUPS(Mem{Base: to, Disp: k * i.Bytes}, v)
 	}
-	VMOVUPS(Table("signless"+i.Name, slices.Repeat([]uint32{0x7fffffff}, i.Bytes/4)...), pattern)
+	pattern := New(i.Wide, VMOVUPS, Table("signless"+i.Name, slices.Repeat([]uint32{0x7fffffff}, i.Bytes/4)...))
 	i.forward(func(at Register) {
-		v, far := i.Wide(), i.Wide()
-		VMOVUPS(Mem{Base: values, Index: at, Scale: 1}, v)
-		i.And(pattern, v, far)
+		v := New(i.Wide, VMOVUPS, Mem{Base: values, Index: at, Scale: 1})
+		far := New(i.Wide, i.And, pattern, v)
 		VMINPS(v, least, least)
 		VMAXPS(v, most, most)
 		VPMAXUD(far, farthest, farthest)

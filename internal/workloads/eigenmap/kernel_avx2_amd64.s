@@ -41,7 +41,7 @@ features:
 	VCMPPD       $0x01, tiny<>+0(SB), Y2, Y5
 	VMULPD       log2e<>+0(SB), Y2, Y4
 	VROUNDPD     $0x00, Y4, Y4
-	VXORPD       Y6, Y6, Y6
+	VPXOR        Y6, Y6, Y6
 	VSUBPD       Y2, Y6, Y6
 	VFNMADD231PD ln2high<>+0(SB), Y4, Y6
 	VFNMADD231PD ln2low<>+0(SB), Y4, Y6
@@ -69,7 +69,7 @@ features:
 	VCMPPD       $0x01, tiny<>+0(SB), Y2, Y4
 	VMULPD       log2e<>+0(SB), Y2, Y3
 	VROUNDPD     $0x00, Y3, Y3
-	VXORPD       Y5, Y5, Y5
+	VPXOR        Y5, Y5, Y5
 	VSUBPD       Y2, Y5, Y5
 	VFNMADD231PD ln2high<>+0(SB), Y3, Y5
 	VFNMADD231PD ln2low<>+0(SB), Y3, Y5

@@ -7,9 +7,9 @@
 // func floodFacesAVX512(main *uint64, left *uint64, words int, row int, plane int, apart int, step int, planes int)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·floodFacesAVX512(SB), NOSPLIT, $0-64
-	VPXORQ     Z0, Z0, Z0
-	VPTERNLOGQ $0xff, Z1, Z1, Z1
-	VPSRLQ     $0x3f, Z1, Z2
+	VPXORD     Z1, Z1, Z1
+	VPTERNLOGQ $0xff, Z0, Z0, Z0
+	VPSRLQ     $0x3f, Z0, Z2
 	MOVQ       main+0(FP), AX
 	MOVQ       left+8(FP), CX
 	MOVQ       row+24(FP), DX
@@ -24,21 +24,21 @@ plane:
 	MOVQ words+16(FP), R8
 
 vector:
-	MOVQ        $+8, R11
-	CMPQ        R8, R11
-	CMOVQLT     R8, R11
-	MOVL        $+255, R10
-	BZHIL       R11, R10, R10
-	KMOVB       R10, K1
-	VMOVDQU64.Z (CX)(DI*8), K1, Z4
-	VMOVDQU64.Z (AX)(DI*8), K1, Z3
-	VPORQ       (DX)(DI*8), Z3, K1, Z3
-	VPORQ       (BX)(DI*8), Z3, K1, Z3
-	VPANDQ      Z4, Z3, Z3
-	VPADDQ      Z4, Z3, Z5
-	VPTERNLOGQ  $0xf4, Z5, Z4, Z3
-	VPMOVQ2M    Z3, K2
-	VPCMPEQQ    Z1, Z4, K3
+	MOVQ        $+8, R10
+	CMPQ        R8, R10
+	CMOVQLT     R8, R10
+	MOVL        $+255, R11
+	BZHIL       R10, R11, R11
+	KMOVB       R11, K1
+	VMOVDQU64.Z (CX)(DI*8), K1, Z3
+	VMOVDQU64.Z (AX)(DI*8), K1, Z4
+	VPORQ       (DX)(DI*8), Z4, K1, Z4
+	VPORQ       (BX)(DI*8), Z4, K1, Z4
+	VPANDQ      Z3, Z4, Z4
+	VPADDQ      Z3, Z4, Z5
+	VPTERNLOGQ  $0xf4, Z5, Z3, Z4
+	VPMOVQ2M    Z4, K2
+	VPCMPEQQ    Z0, Z3, K3
 	KMOVB       K2, R10
 	KMOVB       K3, R11
 	LEAL        (R9)(R10*2), R10
@@ -50,24 +50,24 @@ vector:
 	MOVL        R12, R9
 	SHRL        $0x08, R9
 	KMOVB       R12, K2
-	VPANDQ.Z    Z2, Z4, K2, Z5
-	VPADDQ      Z4, Z5, Z6
-	VPTERNLOGQ  $0xf4, Z6, Z4, Z5
-	VPORQ       Z5, Z3, Z3
-	VPSRLQ      $0x01, Z3, Z5
-	VPTERNLOGQ  $0xf8, Z4, Z5, Z3
+	VPANDQ.Z    Z2, Z3, K2, Z5
+	VPADDQ      Z3, Z5, Z6
+	VPTERNLOGQ  $0xf4, Z6, Z3, Z5
+	VPORQ       Z5, Z4, Z4
 	VPSRLQ      $0x01, Z4, Z5
-	VPANDQ      Z4, Z5, Z5
-	VPSRLQ      $0x02, Z3, Z6
-	VPTERNLOGQ  $0xf8, Z5, Z6, Z3
+	VPTERNLOGQ  $0xf8, Z3, Z5, Z4
+	VPSRLQ      $0x01, Z3, Z5
+	VPANDQ      Z3, Z5, Z5
+	VPSRLQ      $0x02, Z4, Z6
+	VPTERNLOGQ  $0xf8, Z5, Z6, Z4
 	VPSRLQ      $0x02, Z5, Z6
 	VPANDQ      Z5, Z6, Z6
-	VPSRLQ      $0x04, Z3, Z5
-	VPTERNLOGQ  $0xf8, Z6, Z5, Z3
-	VALIGNQ     $0x01, Z3, Z0, Z5
+	VPSRLQ      $0x04, Z4, Z5
+	VPTERNLOGQ  $0xf8, Z6, Z5, Z4
+	VALIGNQ     $0x01, Z4, Z1, Z5
 	VPSLLQ      $0x3f, Z5, Z5
-	VPTERNLOGQ  $0xf8, Z4, Z5, Z3
-	VMOVDQU64   Z3, K1, (AX)(DI*8)
+	VPTERNLOGQ  $0xf8, Z3, Z5, Z4
+	VMOVDQU64   Z4, K1, (AX)(DI*8)
 	ADDQ        $+8, DI
 	SUBQ        $+8, R8
 	JG          vector
@@ -84,9 +84,9 @@ vector:
 // func floodCornersAVX512(main *uint64, left *uint64, words int, row int, plane int, apart int, step int, planes int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, BMI2, CMOV
 TEXT ·floodCornersAVX512(SB), NOSPLIT, $0-64
-	VPXORQ     Z0, Z0, Z0
-	VPTERNLOGQ $0xff, Z1, Z1, Z1
-	VPSRLQ     $0x3f, Z1, Z2
+	VPXORD     Z1, Z1, Z1
+	VPTERNLOGQ $0xff, Z0, Z0, Z0
+	VPSRLQ     $0x3f, Z0, Z2
 	MOVQ       main+0(FP), AX
 	MOVQ       left+8(FP), CX
 	MOVQ       row+24(FP), DX
@@ -107,29 +107,29 @@ plane:
 	VPXORQ Z3, Z3, Z3
 
 vector:
-	MOVQ        $+8, R13
-	CMPQ        R10, R13
-	CMOVQLT     R10, R13
-	MOVL        $+255, R12
-	BZHIL       R13, R12, R12
-	KMOVB       R12, K1
-	VMOVDQU64.Z (CX)(R9*8), K1, Z5
-	VMOVDQU64.Z (AX)(R9*8), K1, Z4
-	VPORQ       (DX)(R9*8), Z4, K1, Z4
-	VPORQ       (BX)(R9*8), Z4, K1, Z4
-	VPORQ       (SI)(R9*8), Z4, K1, Z4
-	VPORQ       (DI)(R9*8), Z4, K1, Z4
-	VALIGNQ     $0x07, Z3, Z4, Z6
-	VALIGNQ     $0x01, Z4, Z0, Z7
-	VMOVDQA64   Z4, Z3
+	MOVQ        $+8, R12
+	CMPQ        R10, R12
+	CMOVQLT     R10, R12
+	MOVL        $+255, R13
+	BZHIL       R12, R13, R13
+	KMOVB       R13, K1
+	VMOVDQU64.Z (CX)(R9*8), K1, Z4
+	VMOVDQU64.Z (AX)(R9*8), K1, Z5
+	VPORQ       (DX)(R9*8), Z5, K1, Z5
+	VPORQ       (BX)(R9*8), Z5, K1, Z5
+	VPORQ       (SI)(R9*8), Z5, K1, Z5
+	VPORQ       (DI)(R9*8), Z5, K1, Z5
+	VALIGNQ     $0x07, Z3, Z5, Z6
+	VALIGNQ     $0x01, Z5, Z1, Z7
+	VMOVDQA64   Z5, Z3
 	VPSHLDQ     $0x01, Z6, Z3, Z6
 	VPSHRDQ     $0x01, Z7, Z3, Z7
-	VPTERNLOGQ  $0xfe, Z7, Z6, Z4
-	VPANDQ      Z5, Z4, Z4
-	VPADDQ      Z5, Z4, Z6
-	VPTERNLOGQ  $0xf4, Z6, Z5, Z4
-	VPMOVQ2M    Z4, K2
-	VPCMPEQQ    Z1, Z5, K3
+	VPTERNLOGQ  $0xfe, Z7, Z6, Z5
+	VPANDQ      Z4, Z5, Z5
+	VPADDQ      Z4, Z5, Z6
+	VPTERNLOGQ  $0xf4, Z6, Z4, Z5
+	VPMOVQ2M    Z5, K2
+	VPCMPEQQ    Z0, Z4, K3
 	KMOVB       K2, R12
 	KMOVB       K3, R13
 	LEAL        (R11)(R12*2), R12
@@ -141,24 +141,24 @@ vector:
 	MOVL        R14, R11
 	SHRL        $0x08, R11
 	KMOVB       R14, K2
-	VPANDQ.Z    Z2, Z5, K2, Z6
-	VPADDQ      Z5, Z6, Z7
-	VPTERNLOGQ  $0xf4, Z7, Z5, Z6
-	VPORQ       Z6, Z4, Z4
-	VPSRLQ      $0x01, Z4, Z6
-	VPTERNLOGQ  $0xf8, Z5, Z6, Z4
+	VPANDQ.Z    Z2, Z4, K2, Z6
+	VPADDQ      Z4, Z6, Z7
+	VPTERNLOGQ  $0xf4, Z7, Z4, Z6
+	VPORQ       Z6, Z5, Z5
 	VPSRLQ      $0x01, Z5, Z6
-	VPANDQ      Z5, Z6, Z6
-	VPSRLQ      $0x02, Z4, Z7
-	VPTERNLOGQ  $0xf8, Z6, Z7, Z4
+	VPTERNLOGQ  $0xf8, Z4, Z6, Z5
+	VPSRLQ      $0x01, Z4, Z6
+	VPANDQ      Z4, Z6, Z6
+	VPSRLQ      $0x02, Z5, Z7
+	VPTERNLOGQ  $0xf8, Z6, Z7, Z5
 	VPSRLQ      $0x02, Z6, Z7
 	VPANDQ      Z6, Z7, Z7
-	VPSRLQ      $0x04, Z4, Z6
-	VPTERNLOGQ  $0xf8, Z7, Z6, Z4
-	VALIGNQ     $0x01, Z4, Z0, Z6
+	VPSRLQ      $0x04, Z5, Z6
+	VPTERNLOGQ  $0xf8, Z7, Z6, Z5
+	VALIGNQ     $0x01, Z5, Z1, Z6
 	VPSLLQ      $0x3f, Z6, Z6
-	VPTERNLOGQ  $0xf8, Z5, Z6, Z4
-	VMOVDQU64   Z4, K1, (AX)(R9*8)
+	VPTERNLOGQ  $0xf8, Z4, Z6, Z5
+	VMOVDQU64   Z5, K1, (AX)(R9*8)
 	ADDQ        $+8, R9
 	SUBQ        $+8, R10
 	JG          vector
@@ -186,15 +186,15 @@ TEXT ·aloneFacesAVX512(SB), NOSPLIT, $0-48
 	NEGQ   DI
 	MOVQ   SI, R8
 	NEGQ   R8
-	VPXORQ Z0, Z0, Z0
+	VPXORD Z0, Z0, Z0
 
 vector:
-	MOVQ        $+8, R10
-	CMPQ        DX, R10
-	CMOVQLT     DX, R10
-	MOVL        $+255, R9
-	BZHIL       R10, R9, R9
-	KMOVB       R9, K1
+	MOVQ        $+8, R9
+	CMPQ        DX, R9
+	CMOVQLT     DX, R9
+	MOVL        $+255, R10
+	BZHIL       R9, R10, R10
+	KMOVB       R10, K1
 	VMOVDQU64.Z (CX), K1, Z1
 	VPTESTMQ    Z1, Z1, K2
 	KORTESTB    K2, K2
@@ -264,15 +264,15 @@ TEXT ·aloneCornersAVX512(SB), NOSPLIT, $0-48
 	LEAQ   (R8)(BX*1), R10
 	LEAQ   (SI)(DI*1), R11
 	LEAQ   (SI)(BX*1), R12
-	VPXORQ Z0, Z0, Z0
+	VPXORD Z0, Z0, Z0
 
 vector:
-	MOVQ        $+8, R14
-	CMPQ        DX, R14
-	CMOVQLT     DX, R14
-	MOVL        $+255, R13
-	BZHIL       R14, R13, R13
-	KMOVB       R13, K1
+	MOVQ        $+8, R13
+	CMPQ        DX, R13
+	CMOVQLT     DX, R13
+	MOVL        $+255, R14
+	BZHIL       R13, R14, R14
+	KMOVB       R14, K1
 	VMOVDQU64.Z (CX), K1, Z1
 	VPTESTMQ    Z1, Z1, K2
 	KORTESTB    K2, K2

@@ -51,29 +51,29 @@ TEXT ·cellsavx512(SB), NOSPLIT, $0-48
 	MOVQ   above+8(FP), CX
 	MOVQ   stride+16(FP), DX
 	MOVQ   rows+24(FP), BX
-	VPXORQ Z0, Z0, Z0
+	VPXORD Z0, Z0, Z0
 
 row:
-	LEAQ   (AX)(DX*1), SI
-	LEAQ   (CX)(DX*1), DI
-	XORQ   R8, R8
-	MOVQ   words+32(FP), R9
+	LEAQ   (AX)(DX*1), R8
+	LEAQ   (CX)(DX*1), R9
+	XORQ   SI, SI
+	MOVQ   words+32(FP), DI
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
 	VPXORQ Z4, Z4, Z4
 
 words:
-	MOVQ          $+8, R11
-	CMPQ          R9, R11
-	CMOVQLT       R9, R11
-	MOVQ          $-1, R10
-	BZHIQ         R11, R10, R10
-	KMOVB         R10, K1
-	VMOVDQU64.Z   (AX)(R8*8), K1, Z5
-	VMOVDQU64.Z   (SI)(R8*8), K1, Z6
-	VMOVDQU64.Z   (CX)(R8*8), K1, Z7
-	VMOVDQU64.Z   (DI)(R8*8), K1, Z8
+	MOVQ          $+8, R10
+	CMPQ          DI, R10
+	CMOVQLT       DI, R10
+	MOVQ          $-1, R11
+	BZHIQ         R10, R11, R11
+	KMOVB         R11, K1
+	VMOVDQU64.Z   (AX)(SI*8), K1, Z5
+	VMOVDQU64.Z   (R8)(SI*8), K1, Z6
+	VMOVDQU64.Z   (CX)(SI*8), K1, Z7
+	VMOVDQU64.Z   (R9)(SI*8), K1, Z8
 	VPORQ         Z8, Z6, Z6
 	VPORQ         Z8, Z7, Z7
 	VPORQ         Z6, Z5, Z5
@@ -110,8 +110,8 @@ words:
 	VPOPCNTQ      Z8, Z6
 	VPSUBQ        Z6, Z5, Z5
 	VPADDQ        Z5, Z0, Z0
-	ADDQ          $+8, R8
-	SUBQ          $+8, R9
+	ADDQ          $+8, SI
+	SUBQ          $+8, DI
 	JG            words
 	ADDQ          DX, AX
 	ADDQ          DX, CX

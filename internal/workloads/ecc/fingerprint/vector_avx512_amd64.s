@@ -802,7 +802,7 @@ TEXT ·timesavx512(SB), NOSPLIT, $0-40
 	MOVQ         counts+8(FP), CX
 	MOVQ         n+16(FP), DX
 	MOVQ         outside+24(FP), BX
-	VPXORQ       Z0, Z0, Z0
+	VPXORD       Z0, Z0, Z0
 	VPBROADCASTQ BX, Z1
 
 group:
@@ -819,11 +819,11 @@ group:
 	VPADDQ        Y0, Y1, Y1
 	VEXTRACTI128  $0x01, Y1, X0
 	VPADDQ        X1, X0, X0
-	VPEXTRQ       $0x01, X0, CX
-	VMOVQ         X0, AX
-	ADDQ          CX, AX
+	VPEXTRQ       $0x01, X0, AX
+	VMOVQ         X0, CX
+	ADDQ          AX, CX
 	VZEROUPPER
-	MOVQ          AX, ret+32(FP)
+	MOVQ          CX, ret+32(FP)
 	RET
 
 // func turnedbytesavx512(dst *byte, src *byte, n int, rows int, stride int, apart int, flip uint64) int
@@ -916,14 +916,14 @@ next:
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VBMI, MMX+
 TEXT ·everybytesavx512(SB), NOSPLIT, $0-48
 	VPTERNLOGD   $0xff, Z0, Z0, Z0
-	VPSLLD       $0x1f, Z0, Z3
+	VPSLLD       $0x1f, Z0, Z2
 	VPSRLQ       $0x21, Z0, Z0
 	MOVQ         table+8(FP), AX
 	VPBROADCASTD 4100(AX), Z1
 	VPSRAD       $0x1f, Z1, Z1
 	MOVQ         table+8(FP), AX
-	VPBROADCASTD 4096(AX), Z2
-	VPSUBD       Z1, Z2, Z2
+	VPBROADCASTD 4096(AX), Z3
+	VPSUBD       Z1, Z3, Z3
 	MOVQ         dst+0(FP), AX
 	MOVQ         table+8(FP), CX
 	MOVQ         src+16(FP), DX
@@ -941,27 +941,27 @@ group:
 	PREFETCHT1   192(SI)(DI*4)
 	VMOVDQU32    (DX)(DI*4), Z4
 	VPMOVD2M     Z4, K1
-	VPSUBD       Z4, Z3, K1, Z4
+	VPSUBD       Z4, Z2, K1, Z4
 	VPXORD       Z1, Z4, Z4
-	VPADDD       Z2, Z4, Z4
+	VPADDD       Z3, Z4, Z4
 	VPSHUFB      everybytes<>+0(SB), Z4, Z5
 	VMOVDQU32    64(DX)(DI*4), Z6
 	VPMOVD2M     Z6, K1
-	VPSUBD       Z6, Z3, K1, Z6
+	VPSUBD       Z6, Z2, K1, Z6
 	VPXORD       Z1, Z6, Z6
-	VPADDD       Z2, Z6, Z6
+	VPADDD       Z3, Z6, Z6
 	VPSHUFB      everybytes<>+0(SB), Z6, Z7
 	VMOVDQU32    128(DX)(DI*4), Z8
 	VPMOVD2M     Z8, K1
-	VPSUBD       Z8, Z3, K1, Z8
+	VPSUBD       Z8, Z2, K1, Z8
 	VPXORD       Z1, Z8, Z8
-	VPADDD       Z2, Z8, Z8
+	VPADDD       Z3, Z8, Z8
 	VPSHUFB      everybytes<>+0(SB), Z8, Z9
 	VMOVDQU32    192(DX)(DI*4), Z10
 	VPMOVD2M     Z10, K1
-	VPSUBD       Z10, Z3, K1, Z10
+	VPSUBD       Z10, Z2, K1, Z10
 	VPXORD       Z1, Z10, Z10
-	VPADDD       Z2, Z10, Z10
+	VPADDD       Z3, Z10, Z10
 	VPSHUFB      everybytes<>+0(SB), Z10, Z11
 	VPUNPCKLDQ   Z7, Z5, Z12
 	VPUNPCKHDQ   Z7, Z5, Z5
@@ -1560,13 +1560,13 @@ TEXT ·wordssumavx512(SB), NOSPLIT, $0-40
 	MOVQ   list+8(FP), CX
 	MOVQ   counts+16(FP), DX
 	MOVQ   n+24(FP), BX
-	VPXORQ Z0, Z0, Z0
+	VPXORD Z0, Z0, Z0
 
 group:
 	VPMOVZXWQ     (CX), Z1
 	VPMOVSXWQ     (CX)(DX*1), Z2
 	KXNORB        K1, K1, K1
-	VPXORQ        Z3, Z3, Z3
+	VPXORD        Z3, Z3, Z3
 	VPGATHERQQ    (AX)(Z1*8), K1, Z3
 	VPMULLQ       Z3, Z2, Z2
 	VPADDQ        Z2, Z0, Z0
@@ -1577,11 +1577,11 @@ group:
 	VPADDQ        Y0, Y1, Y1
 	VEXTRACTI128  $0x01, Y1, X0
 	VPADDQ        X1, X0, X0
-	VPEXTRQ       $0x01, X0, CX
-	VMOVQ         X0, AX
-	ADDQ          CX, AX
+	VPEXTRQ       $0x01, X0, AX
+	VMOVQ         X0, CX
+	ADDQ          AX, CX
 	VZEROUPPER
-	MOVQ          AX, ret+32(FP)
+	MOVQ          CX, ret+32(FP)
 	RET
 
 // func bytesvolumeleastavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
