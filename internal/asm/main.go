@@ -14,13 +14,11 @@ import (
 
 	"github.com/mmcloughlin/avo/build"
 
-	"eccbench/internal/asm/betti"
 	"eccbench/internal/asm/betticurves"
-	"eccbench/internal/asm/cells"
+	"eccbench/internal/asm/bits"
 	"eccbench/internal/asm/eigenmap"
 	"eccbench/internal/asm/extrema"
 	"eccbench/internal/asm/fingerprint"
-	"eccbench/internal/asm/flood"
 	"eccbench/internal/asm/flow"
 	. "eccbench/internal/asm/ops"
 	"eccbench/internal/asm/vectors"
@@ -33,14 +31,14 @@ var files = []struct {
 	isas  []ISA
 }{
 	{"datasets/vectors/vector", vectors.Write, both},
-	{"impls/betti/duality/kernel", betti.Write, both},
+	{"impls/betti/duality/kernel", bits.Betti, both},
 	{"impls/betticurves/duality/kernel", betticurves.Write, both},
 	{"impls/eigenmap/multigrid/kernel", eigenmap.Multigrid, both[1:]},
 	{"impls/eigenmap/windowed/kernel", eigenmap.Windowed, both[1:]},
 	{"impls/extrema/kernel", extrema.Write, both},
 	{"impls/softecc/binned/kernel", extrema.Binned, both},
-	{"internal/workloads/betti/flood/flood", flood.Write, both[:1]},
-	{"internal/workloads/ecc/cells/planes", cells.Write, both},
+	{"internal/workloads/betti/flood/flood", bits.Flood, both[:1]},
+	{"internal/workloads/ecc/cells/planes", bits.Cells, both},
 	{"internal/workloads/ecc/fingerprint/vector", fingerprint.Write, both},
 	{"internal/workloads/eigenmap/inertia/kernel", eigenmap.Inertia, both[1:]},
 	{"internal/workloads/eigenmap/kernel", eigenmap.Certify, both[1:]},

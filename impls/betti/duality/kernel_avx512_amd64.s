@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func packavx512(to *uint64, from *byte, stride int, words int, tail int, rows int, limit uint8)
-// Requires: AVX, AVX512BW, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·packavx512(SB), NOSPLIT, $0-49
 	VPBROADCASTB limit+48(FP), Z0
 	MOVQ         to+0(FP), AX
@@ -22,13 +22,13 @@ row:
 	JZ    tail
 
 word:
-	VMOVDQU8 (CX), Z1
-	VPCMPUB  $0x02, Z0, Z1, K1
-	KMOVQ    K1, (R8)
-	ADDQ     $+64, CX
-	ADDQ     $+8, R8
-	DECQ     R9
-	JNZ      word
+	VMOVUPS (CX), Z1
+	VPCMPUB $0x02, Z0, Z1, K1
+	KMOVQ   K1, (R8)
+	ADDQ    $+64, CX
+	ADDQ    $+8, R8
+	DECQ    R9
+	JNZ     word
 
 tail:
 	TESTQ      SI, SI
@@ -55,7 +55,7 @@ TEXT ·facesavx512(SB), NOSPLIT, $0-64
 	MOVQ       left+8(FP), CX
 	MOVQ       step+40(FP), DX
 	MOVQ       planes+48(FP), BX
-	VPTERNLOGQ $0xff, Z0, Z0, Z0
+	VPTERNLOGD $0xff, Z0, Z0, Z0
 	VPSRLQ     $0x3f, Z0, Z1
 	VPXORD     Z2, Z2, Z2
 	MOVQ       row+16(FP), SI
@@ -64,9 +64,9 @@ TEXT ·facesavx512(SB), NOSPLIT, $0-64
 	ADDQ       AX, DI
 
 plane:
-	XORQ R8, R8
-	XORL R10, R10
+	XORL R8, R8
 	MOVQ words+56(FP), R9
+	XORQ R10, R10
 
 words:
 	MOVQ        $+8, R11
@@ -75,10 +75,10 @@ words:
 	MOVL        $+255, R12
 	BZHIL       R11, R12, R12
 	KMOVB       R12, K1
-	VMOVDQU64.Z (CX)(R8*8), K1, Z3
-	VMOVDQU64.Z (AX)(R8*8), K1, Z4
-	VPORQ       (SI)(R8*8), Z4, K1, Z4
-	VPORQ       (DI)(R8*8), Z4, K1, Z4
+	VMOVDQU64.Z (CX)(R10*8), K1, Z3
+	VMOVDQU64.Z (AX)(R10*8), K1, Z4
+	VPORQ       (SI)(R10*8), Z4, K1, Z4
+	VPORQ       (DI)(R10*8), Z4, K1, Z4
 	VPANDQ      Z3, Z4, Z4
 	VPADDQ      Z4, Z3, Z5
 	VPTERNLOGQ  $0xf4, Z5, Z3, Z4
@@ -86,15 +86,15 @@ words:
 	VPCMPEQQ    Z0, Z3, K3
 	KMOVB       K2, R11
 	KMOVB       K3, R12
-	LEAL        (R10)(R11*2), R11
+	LEAL        (R8)(R11*2), R11
 	MOVL        R11, R13
 	ANDL        R12, R13
 	ADDL        R12, R13
 	XORL        R12, R13
 	ORL         R11, R13
-	MOVL        R13, R10
-	SHRL        $0x08, R10
-	ANDL        $0x01, R10
+	MOVL        R13, R8
+	SHRL        $0x08, R8
+	ANDL        $0x01, R8
 	KMOVB       R13, K2
 	VMOVDQA64.Z Z1, K2, Z5
 	VPANDQ      Z3, Z5, Z5
@@ -108,8 +108,8 @@ words:
 	VALIGNQ     $0x01, Z4, Z2, Z5
 	VPSLLQ      $0x3f, Z5, Z5
 	VPTERNLOGQ  $0xf8, Z3, Z5, Z4
-	VMOVDQU64   Z4, K1, (AX)(R8*8)
-	ADDQ        $+8, R8
+	VMOVDQU64   Z4, K1, (AX)(R10*8)
+	ADDQ        $+8, R10
 	SUBQ        $+8, R9
 	JG          words
 	ADDQ        DX, AX
@@ -128,23 +128,23 @@ TEXT ·cornersavx512(SB), NOSPLIT, $0-64
 	MOVQ       left+8(FP), CX
 	MOVQ       step+40(FP), DX
 	MOVQ       planes+48(FP), BX
-	VPTERNLOGQ $0xff, Z0, Z0, Z0
+	VPTERNLOGD $0xff, Z0, Z0, Z0
 	VPSRLQ     $0x3f, Z0, Z1
 	VPXORD     Z2, Z2, Z2
 	MOVQ       row+16(FP), SI
 	MOVQ       plane+24(FP), DI
 	ADDQ       AX, SI
 	ADDQ       AX, DI
-	MOVQ       apart+32(FP), R8
-	MOVQ       DI, R9
-	SUBQ       R8, R9
-	ADDQ       DI, R8
+	MOVQ       DI, R8
+	MOVQ       apart+32(FP), R9
+	SUBQ       R9, R8
+	ADDQ       DI, R9
 
 plane:
-	XORQ   R10, R10
-	XORL   R12, R12
+	XORL   R10, R10
+	VPXORD Z3, Z3, Z3
 	MOVQ   words+56(FP), R11
-	VPXORQ Z3, Z3, Z3
+	XORQ   R12, R12
 
 words:
 	MOVQ        $+8, R13
@@ -153,12 +153,12 @@ words:
 	MOVL        $+255, R14
 	BZHIL       R13, R14, R14
 	KMOVB       R14, K1
-	VMOVDQU64.Z (CX)(R10*8), K1, Z4
-	VMOVDQU64.Z (AX)(R10*8), K1, Z5
-	VPORQ       (SI)(R10*8), Z5, K1, Z5
-	VPORQ       (DI)(R10*8), Z5, K1, Z5
-	VPORQ       (R9)(R10*8), Z5, K1, Z5
-	VPORQ       (R8)(R10*8), Z5, K1, Z5
+	VMOVDQU64.Z (CX)(R12*8), K1, Z4
+	VMOVDQU64.Z (AX)(R12*8), K1, Z5
+	VPORQ       (SI)(R12*8), Z5, K1, Z5
+	VPORQ       (DI)(R12*8), Z5, K1, Z5
+	VPORQ       (R8)(R12*8), Z5, K1, Z5
+	VPORQ       (R9)(R12*8), Z5, K1, Z5
 	VALIGNQ     $0x07, Z3, Z5, Z6
 	VALIGNQ     $0x01, Z5, Z2, Z7
 	VMOVDQA64   Z5, Z3
@@ -173,15 +173,15 @@ words:
 	VPCMPEQQ    Z0, Z4, K3
 	KMOVB       K2, R13
 	KMOVB       K3, R14
-	LEAL        (R12)(R13*2), R13
+	LEAL        (R10)(R13*2), R13
 	MOVL        R13, R15
 	ANDL        R14, R15
 	ADDL        R14, R15
 	XORL        R14, R15
 	ORL         R13, R15
-	MOVL        R15, R12
-	SHRL        $0x08, R12
-	ANDL        $0x01, R12
+	MOVL        R15, R10
+	SHRL        $0x08, R10
+	ANDL        $0x01, R10
 	KMOVB       R15, K2
 	VMOVDQA64.Z Z1, K2, Z6
 	VPANDQ      Z4, Z6, Z6
@@ -195,16 +195,16 @@ words:
 	VALIGNQ     $0x01, Z5, Z2, Z6
 	VPSLLQ      $0x3f, Z6, Z6
 	VPTERNLOGQ  $0xf8, Z4, Z6, Z5
-	VMOVDQU64   Z5, K1, (AX)(R10*8)
-	ADDQ        $+8, R10
+	VMOVDQU64   Z5, K1, (AX)(R12*8)
+	ADDQ        $+8, R12
 	SUBQ        $+8, R11
 	JG          words
 	ADDQ        DX, AX
 	ADDQ        DX, CX
 	ADDQ        DX, SI
 	ADDQ        DX, DI
-	ADDQ        DX, R9
 	ADDQ        DX, R8
+	ADDQ        DX, R9
 	DECQ        BX
 	JNZ         plane
 	VZEROUPPER
@@ -217,7 +217,7 @@ TEXT ·downavx512(SB), NOSPLIT, $0-40
 	MOVQ       left+8(FP), CX
 	MOVQ       step+24(FP), DX
 	MOVQ       planes+32(FP), BX
-	VPTERNLOGQ $0xff, Z0, Z0, Z0
+	VPTERNLOGD $0xff, Z0, Z0, Z0
 	VPSRLQ     $0x3f, Z0, Z1
 
 plane:
@@ -325,9 +325,9 @@ TEXT ·facessiftavx512(SB), NOSPLIT, $0-80
 	ADDQ         $+7, R9
 	ANDQ         $-8, R9
 	SHLQ         $0x03, R9
-	MOVQ         AX, R11
-	SUBQ         R9, R11
-	MOVQ         rows+40(FP), R10
+	MOVQ         AX, R10
+	SUBQ         R9, R10
+	MOVQ         rows+40(FP), R11
 	MOVQ         some+56(FP), R12
 	MOVQ         touching+64(FP), R13
 	VPBROADCASTQ kept+48(FP), Z0
@@ -349,37 +349,37 @@ words:
 	MOVB        R14, (R12)
 	KTESTB      K2, K2
 	JZ          none
-	VMOVDQU64.Z -8(BX)(AX*1), K1, Z3
-	VMOVDQU64.Z 8(BX)(AX*1), K1, Z4
-	VPXORD      Z5, Z5, Z5
-	VPORQ       (DX)(AX*1), Z5, K1, Z5
-	VPORQ       (BX), Z5, K1, Z5
-	VPORQ       (BX)(AX*2), Z5, K1, Z5
-	VPORQ       (SI)(AX*1), Z5, K1, Z5
-	VPSHLDQ     $0x01, Z3, Z2, Z3
-	VPSHRDQ     $0x01, Z4, Z2, Z4
-	VPTERNLOGQ  $0xfe, Z4, Z3, Z5
-	VPORQ       Z0, Z5, Z5
-	VPANDNQ     Z2, Z5, Z5
-	VPXORQ      Z5, Z2, Z2
+	VPXORD      Z3, Z3, Z3
+	VMOVDQU64.Z -8(BX)(AX*1), K1, Z4
+	VMOVDQU64.Z 8(BX)(AX*1), K1, Z5
+	VPORQ       (DX)(AX*1), Z3, K1, Z3
+	VPORQ       (BX), Z3, K1, Z3
+	VPORQ       (BX)(AX*2), Z3, K1, Z3
+	VPORQ       (SI)(AX*1), Z3, K1, Z3
+	VPSHLDQ     $0x01, Z4, Z2, Z4
+	VPSHRDQ     $0x01, Z5, Z2, Z5
+	VPTERNLOGQ  $0xfe, Z5, Z4, Z3
+	VPORQ       Z0, Z3, Z3
+	VPANDNQ     Z2, Z3, Z3
+	VPXORQ      Z3, Z2, Z2
 	VMOVDQU64   Z2, K1, (BX)(AX*1)
 	VPTESTMQ    Z2, Z2, K2
 	KMOVB       K2, R14
 	MOVB        R14, (R12)
-	VMOVDQU64.Z (R8)(AX*1), K1, Z3
-	VMOVDQU64.Z -8(R8)(AX*1), K1, Z4
-	VMOVDQU64.Z 8(R8)(AX*1), K1, Z7
+	VMOVDQU64.Z (R8)(AX*1), K1, Z4
 	VPXORD      Z6, Z6, Z6
+	VMOVDQU64.Z -8(R8)(AX*1), K1, Z5
+	VMOVDQU64.Z 8(R8)(AX*1), K1, Z7
 	VPORQ       (DI)(AX*1), Z6, K1, Z6
 	VPORQ       (R8), Z6, K1, Z6
 	VPORQ       (R8)(AX*2), Z6, K1, Z6
 	VPORQ       (CX)(AX*1), Z6, K1, Z6
-	VPSHLDQ     $0x01, Z4, Z3, Z4
-	VPSHRDQ     $0x01, Z7, Z3, Z7
-	VPTERNLOGQ  $0xfe, Z7, Z4, Z6
-	VPANDNQ     Z5, Z6, Z5
-	VPOPCNTQ    Z5, Z5
-	VPADDQ      Z5, Z1, Z1
+	VPSHLDQ     $0x01, Z5, Z4, Z5
+	VPSHRDQ     $0x01, Z7, Z4, Z7
+	VPTERNLOGQ  $0xfe, Z7, Z5, Z6
+	VPANDNQ     Z3, Z6, Z3
+	VPOPCNTQ    Z3, Z3
+	VPADDQ      Z3, Z1, Z1
 	VPANDQ      Z2, Z6, Z6
 	VPTESTMQ    Z6, Z6, K2
 	KMOVB       K2, R14
@@ -400,23 +400,23 @@ next:
 	INCQ          R13
 	SUBQ          $+8, R9
 	JG            words
-	ADDQ          R11, DX
-	ADDQ          R11, BX
-	ADDQ          R11, SI
-	ADDQ          R11, DI
-	ADDQ          R11, R8
-	ADDQ          R11, CX
-	DECQ          R10
+	ADDQ          R10, DX
+	ADDQ          R10, BX
+	ADDQ          R10, SI
+	ADDQ          R10, DI
+	ADDQ          R10, R8
+	ADDQ          R10, CX
+	DECQ          R11
 	JNZ           row
 	VEXTRACTI64X4 $0x01, Z1, Y0
-	VPADDQ        Y0, Y1, Y1
-	VEXTRACTI128  $0x01, Y1, X0
+	VPADDQ        Y1, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
 	VPADDQ        X0, X1, X1
-	VPSHUFD       $0xee, X1, X0
-	VPADDQ        X0, X1, X1
-	VMOVQ         X1, AX
+	VPEXTRQ       $0x01, X1, AX
+	VMOVQ         X1, CX
+	ADDQ          AX, CX
 	VZEROUPPER
-	MOVQ          AX, ret+72(FP)
+	MOVQ          CX, ret+72(FP)
 	RET
 
 // func cornerssiftavx512(left *uint64, main *uint64, stride int, plane int, words int, rows int, kept uint64, some *byte, touching *byte) int64
@@ -438,9 +438,9 @@ TEXT ·cornerssiftavx512(SB), NOSPLIT, $0-80
 	ADDQ         $+7, R9
 	ANDQ         $-8, R9
 	SHLQ         $0x03, R9
-	MOVQ         AX, R11
-	SUBQ         R9, R11
-	MOVQ         rows+40(FP), R10
+	MOVQ         AX, R10
+	SUBQ         R9, R10
+	MOVQ         rows+40(FP), R11
 	MOVQ         some+56(FP), R12
 	MOVQ         touching+64(FP), R13
 	VPBROADCASTQ kept+48(FP), Z0
@@ -462,79 +462,79 @@ words:
 	MOVB        R14, (R12)
 	KTESTB      K2, K2
 	JZ          none
-	VMOVDQU64.Z -8(BX)(AX*1), K1, Z3
-	VMOVDQU64.Z 8(BX)(AX*1), K1, Z4
-	VPXORD      Z5, Z5, Z5
-	VPORQ       (DX), Z5, K1, Z5
-	VPORQ       -8(DX), Z3, K1, Z3
-	VPORQ       8(DX), Z4, K1, Z4
-	VPORQ       (DX)(AX*1), Z5, K1, Z5
-	VPORQ       -8(DX)(AX*1), Z3, K1, Z3
-	VPORQ       8(DX)(AX*1), Z4, K1, Z4
-	VPORQ       (DX)(AX*2), Z5, K1, Z5
-	VPORQ       -8(DX)(AX*2), Z3, K1, Z3
-	VPORQ       8(DX)(AX*2), Z4, K1, Z4
-	VPORQ       (BX), Z5, K1, Z5
-	VPORQ       -8(BX), Z3, K1, Z3
-	VPORQ       8(BX), Z4, K1, Z4
-	VPORQ       (BX)(AX*2), Z5, K1, Z5
-	VPORQ       -8(BX)(AX*2), Z3, K1, Z3
-	VPORQ       8(BX)(AX*2), Z4, K1, Z4
-	VPORQ       (SI), Z5, K1, Z5
-	VPORQ       -8(SI), Z3, K1, Z3
-	VPORQ       8(SI), Z4, K1, Z4
-	VPORQ       (SI)(AX*1), Z5, K1, Z5
-	VPORQ       -8(SI)(AX*1), Z3, K1, Z3
-	VPORQ       8(SI)(AX*1), Z4, K1, Z4
-	VPORQ       (SI)(AX*2), Z5, K1, Z5
-	VPORQ       -8(SI)(AX*2), Z3, K1, Z3
-	VPORQ       8(SI)(AX*2), Z4, K1, Z4
-	VPORQ       Z5, Z2, Z6
-	VPSHLDQ     $0x01, Z3, Z6, Z3
-	VPSHRDQ     $0x01, Z4, Z6, Z4
-	VPTERNLOGQ  $0xfe, Z4, Z3, Z5
-	VPORQ       Z0, Z5, Z5
-	VPANDNQ     Z2, Z5, Z5
-	VPXORQ      Z5, Z2, Z2
+	VPXORD      Z3, Z3, Z3
+	VMOVDQU64.Z -8(BX)(AX*1), K1, Z4
+	VMOVDQU64.Z 8(BX)(AX*1), K1, Z5
+	VPORQ       (DX), Z3, K1, Z3
+	VPORQ       -8(DX), Z4, K1, Z4
+	VPORQ       8(DX), Z5, K1, Z5
+	VPORQ       (DX)(AX*1), Z3, K1, Z3
+	VPORQ       -8(DX)(AX*1), Z4, K1, Z4
+	VPORQ       8(DX)(AX*1), Z5, K1, Z5
+	VPORQ       (DX)(AX*2), Z3, K1, Z3
+	VPORQ       -8(DX)(AX*2), Z4, K1, Z4
+	VPORQ       8(DX)(AX*2), Z5, K1, Z5
+	VPORQ       (BX), Z3, K1, Z3
+	VPORQ       -8(BX), Z4, K1, Z4
+	VPORQ       8(BX), Z5, K1, Z5
+	VPORQ       (BX)(AX*2), Z3, K1, Z3
+	VPORQ       -8(BX)(AX*2), Z4, K1, Z4
+	VPORQ       8(BX)(AX*2), Z5, K1, Z5
+	VPORQ       (SI), Z3, K1, Z3
+	VPORQ       -8(SI), Z4, K1, Z4
+	VPORQ       8(SI), Z5, K1, Z5
+	VPORQ       (SI)(AX*1), Z3, K1, Z3
+	VPORQ       -8(SI)(AX*1), Z4, K1, Z4
+	VPORQ       8(SI)(AX*1), Z5, K1, Z5
+	VPORQ       (SI)(AX*2), Z3, K1, Z3
+	VPORQ       -8(SI)(AX*2), Z4, K1, Z4
+	VPORQ       8(SI)(AX*2), Z5, K1, Z5
+	VPORQ       Z3, Z2, Z6
+	VPSHLDQ     $0x01, Z4, Z6, Z4
+	VPSHRDQ     $0x01, Z5, Z6, Z5
+	VPTERNLOGQ  $0xfe, Z5, Z4, Z3
+	VPORQ       Z0, Z3, Z3
+	VPANDNQ     Z2, Z3, Z3
+	VPXORQ      Z3, Z2, Z2
 	VMOVDQU64   Z2, K1, (BX)(AX*1)
 	VPTESTMQ    Z2, Z2, K2
 	KMOVB       K2, R14
 	MOVB        R14, (R12)
-	VMOVDQU64.Z (R8)(AX*1), K1, Z3
-	VMOVDQU64.Z -8(R8)(AX*1), K1, Z4
-	VMOVDQU64.Z 8(R8)(AX*1), K1, Z6
+	VMOVDQU64.Z (R8)(AX*1), K1, Z4
 	VPXORD      Z7, Z7, Z7
+	VMOVDQU64.Z -8(R8)(AX*1), K1, Z5
+	VMOVDQU64.Z 8(R8)(AX*1), K1, Z6
 	VPORQ       (DI), Z7, K1, Z7
-	VPORQ       -8(DI), Z4, K1, Z4
+	VPORQ       -8(DI), Z5, K1, Z5
 	VPORQ       8(DI), Z6, K1, Z6
 	VPORQ       (DI)(AX*1), Z7, K1, Z7
-	VPORQ       -8(DI)(AX*1), Z4, K1, Z4
+	VPORQ       -8(DI)(AX*1), Z5, K1, Z5
 	VPORQ       8(DI)(AX*1), Z6, K1, Z6
 	VPORQ       (DI)(AX*2), Z7, K1, Z7
-	VPORQ       -8(DI)(AX*2), Z4, K1, Z4
+	VPORQ       -8(DI)(AX*2), Z5, K1, Z5
 	VPORQ       8(DI)(AX*2), Z6, K1, Z6
 	VPORQ       (R8), Z7, K1, Z7
-	VPORQ       -8(R8), Z4, K1, Z4
+	VPORQ       -8(R8), Z5, K1, Z5
 	VPORQ       8(R8), Z6, K1, Z6
 	VPORQ       (R8)(AX*2), Z7, K1, Z7
-	VPORQ       -8(R8)(AX*2), Z4, K1, Z4
+	VPORQ       -8(R8)(AX*2), Z5, K1, Z5
 	VPORQ       8(R8)(AX*2), Z6, K1, Z6
 	VPORQ       (CX), Z7, K1, Z7
-	VPORQ       -8(CX), Z4, K1, Z4
+	VPORQ       -8(CX), Z5, K1, Z5
 	VPORQ       8(CX), Z6, K1, Z6
 	VPORQ       (CX)(AX*1), Z7, K1, Z7
-	VPORQ       -8(CX)(AX*1), Z4, K1, Z4
+	VPORQ       -8(CX)(AX*1), Z5, K1, Z5
 	VPORQ       8(CX)(AX*1), Z6, K1, Z6
 	VPORQ       (CX)(AX*2), Z7, K1, Z7
-	VPORQ       -8(CX)(AX*2), Z4, K1, Z4
+	VPORQ       -8(CX)(AX*2), Z5, K1, Z5
 	VPORQ       8(CX)(AX*2), Z6, K1, Z6
-	VPORQ       Z7, Z3, Z3
-	VPSHLDQ     $0x01, Z4, Z3, Z4
-	VPSHRDQ     $0x01, Z6, Z3, Z6
-	VPTERNLOGQ  $0xfe, Z6, Z4, Z7
-	VPANDNQ     Z5, Z7, Z5
-	VPOPCNTQ    Z5, Z5
-	VPADDQ      Z5, Z1, Z1
+	VPORQ       Z7, Z4, Z4
+	VPSHLDQ     $0x01, Z5, Z4, Z5
+	VPSHRDQ     $0x01, Z6, Z4, Z6
+	VPTERNLOGQ  $0xfe, Z6, Z5, Z7
+	VPANDNQ     Z3, Z7, Z3
+	VPOPCNTQ    Z3, Z3
+	VPADDQ      Z3, Z1, Z1
 	VPANDQ      Z2, Z7, Z7
 	VPTESTMQ    Z7, Z7, K2
 	KMOVB       K2, R14
@@ -555,23 +555,23 @@ next:
 	INCQ          R13
 	SUBQ          $+8, R9
 	JG            words
-	ADDQ          R11, DX
-	ADDQ          R11, BX
-	ADDQ          R11, SI
-	ADDQ          R11, DI
-	ADDQ          R11, R8
-	ADDQ          R11, CX
-	DECQ          R10
+	ADDQ          R10, DX
+	ADDQ          R10, BX
+	ADDQ          R10, SI
+	ADDQ          R10, DI
+	ADDQ          R10, R8
+	ADDQ          R10, CX
+	DECQ          R11
 	JNZ           row
 	VEXTRACTI64X4 $0x01, Z1, Y0
-	VPADDQ        Y0, Y1, Y1
-	VEXTRACTI128  $0x01, Y1, X0
+	VPADDQ        Y1, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
 	VPADDQ        X0, X1, X1
-	VPSHUFD       $0xee, X1, X0
-	VPADDQ        X0, X1, X1
-	VMOVQ         X1, AX
+	VPEXTRQ       $0x01, X1, AX
+	VMOVQ         X1, CX
+	ADDQ          AX, CX
 	VZEROUPPER
-	MOVQ          AX, ret+72(FP)
+	MOVQ          CX, ret+72(FP)
 	RET
 
 // func characteristicavx512(before *uint64, plane *uint64, stride int, rows int, words int) int64
@@ -581,72 +581,71 @@ TEXT ·characteristicavx512(SB), NOSPLIT, $0-48
 	MOVQ   plane+8(FP), CX
 	MOVQ   stride+16(FP), DX
 	MOVQ   rows+24(FP), BX
-	MOVQ   words+32(FP), SI
 	VPXORD Z0, Z0, Z0
 
 row:
-	LEAQ   (AX)(DX*1), R8
-	LEAQ   (CX)(DX*1), R9
-	XORQ   DI, DI
-	MOVQ   SI, R10
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
+	LEAQ   (AX)(DX*1), SI
+	LEAQ   (CX)(DX*1), DI
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	MOVQ   words+32(FP), R8
+	XORQ   R9, R9
 
 words:
-	MOVQ          $+8, R11
-	CMPQ          R10, R11
-	CMOVQLT       R10, R11
-	MOVL          $+255, R12
-	BZHIL         R11, R12, R12
-	KMOVB         R12, K1
-	VMOVDQU64.Z   (R9)(DI*8), K1, Z5
-	VMOVDQU64.Z   (R8)(DI*8), K1, Z6
-	VMOVDQU64.Z   (CX)(DI*8), K1, Z7
-	VMOVDQU64.Z   (AX)(DI*8), K1, Z8
-	VPTERNLOGQ    $0xfe, Z7, Z6, Z8
-	VPORQ         Z5, Z8, Z8
-	VPORQ         Z5, Z6, Z6
-	VPORQ         Z5, Z7, Z7
-	VALIGNQ       $0x07, Z1, Z8, Z9
-	VMOVDQA64     Z8, Z1
-	VPSHLDQ       $0x01, Z9, Z8, Z9
-	VPANDNQ       Z8, Z9, Z9
+	MOVQ          $+8, R10
+	CMPQ          R8, R10
+	CMOVQLT       R8, R10
+	MOVL          $+255, R11
+	BZHIL         R10, R11, R11
+	KMOVB         R11, K1
+	VMOVDQU64.Z   (AX)(R9*8), K1, Z5
+	VMOVDQU64.Z   (SI)(R9*8), K1, Z6
+	VMOVDQU64.Z   (CX)(R9*8), K1, Z7
+	VMOVDQU64.Z   (DI)(R9*8), K1, Z8
+	VPTERNLOGQ    $0xfe, Z7, Z6, Z5
+	VPORQ         Z8, Z5, Z5
+	VPORQ         Z8, Z6, Z6
+	VPORQ         Z8, Z7, Z7
+	VALIGNQ       $0x07, Z1, Z5, Z9
+	VMOVDQA64     Z5, Z1
+	VPSHLDQ       $0x01, Z9, Z5, Z9
+	VPANDNQ       Z5, Z9, Z9
 	VPOPCNTQ      Z9, Z9
 	VPADDQ        Z9, Z0, Z0
-	VALIGNQ       $0x07, Z2, Z6, Z8
+	VALIGNQ       $0x07, Z2, Z6, Z5
 	VMOVDQA64     Z6, Z2
-	VPSHLDQ       $0x01, Z8, Z6, Z8
-	VPANDNQ       Z6, Z8, Z8
-	VPOPCNTQ      Z8, Z8
-	VPSUBQ        Z8, Z0, Z0
-	VALIGNQ       $0x07, Z3, Z7, Z6
+	VPSHLDQ       $0x01, Z5, Z6, Z5
+	VPANDNQ       Z6, Z5, Z5
+	VPOPCNTQ      Z5, Z5
+	VPSUBQ        Z5, Z0, Z0
+	VALIGNQ       $0x07, Z3, Z7, Z5
 	VMOVDQA64     Z7, Z3
-	VPSHLDQ       $0x01, Z6, Z7, Z6
-	VPANDNQ       Z7, Z6, Z6
-	VPOPCNTQ      Z6, Z6
-	VPSUBQ        Z6, Z0, Z0
-	VALIGNQ       $0x07, Z4, Z5, Z6
-	VMOVDQA64     Z5, Z4
-	VPSHLDQ       $0x01, Z6, Z5, Z6
-	VPANDNQ       Z5, Z6, Z6
-	VPOPCNTQ      Z6, Z6
-	VPADDQ        Z6, Z0, Z0
-	ADDQ          $+8, DI
-	SUBQ          $+8, R10
+	VPSHLDQ       $0x01, Z5, Z7, Z5
+	VPANDNQ       Z7, Z5, Z5
+	VPOPCNTQ      Z5, Z5
+	VPSUBQ        Z5, Z0, Z0
+	VALIGNQ       $0x07, Z4, Z8, Z5
+	VMOVDQA64     Z8, Z4
+	VPSHLDQ       $0x01, Z5, Z8, Z5
+	VPANDNQ       Z8, Z5, Z5
+	VPOPCNTQ      Z5, Z5
+	VPADDQ        Z5, Z0, Z0
+	ADDQ          $+8, R9
+	SUBQ          $+8, R8
 	JG            words
 	ADDQ          DX, AX
 	ADDQ          DX, CX
 	DECQ          BX
 	JNZ           row
 	VEXTRACTI64X4 $0x01, Z0, Y1
-	VPADDQ        Y1, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
+	VPADDQ        Y0, Y1, Y1
+	VEXTRACTI128  $0x01, Y1, X0
 	VPADDQ        X1, X0, X0
-	VPSHUFD       $0xee, X0, X1
-	VPADDQ        X1, X0, X0
-	VMOVQ         X0, AX
+	VPEXTRQ       $0x01, X0, AX
+	VMOVQ         X0, CX
+	ADDQ          AX, CX
 	VZEROUPPER
-	MOVQ          AX, ret+40(FP)
+	MOVQ          CX, ret+40(FP)
 	RET

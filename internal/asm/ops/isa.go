@@ -186,3 +186,33 @@ func FirstLanes(n Register) OpmaskVirtual {
 	KMOVQ(bits, k)
 	return k
 }
+
+// FirstWords sets mask to the first n words of a vector, or to all of them. n is clamped, because BZHI reads only the
+// lowest byte of its bit count.
+func FirstWords(n, mask Register) {
+	most := New(GP64, MOVQ, I32(8))
+	CMPQ(n, most)
+	CMOVQLT(n, most)
+	some := New(GP32, MOVL, I32(255))
+	BZHIL(most.As32(), some, some)
+	KMOVB(some, mask)
+}
+
+// SumWords returns the sum of all words of a vector of AVX-512.
+func SumWords(v VecVirtual) GPVirtual {
+	half := New(YMM, VEXTRACTI64X4, U8(1), v)
+	VPADDQ(v.AsY(), half, half)
+	quarter := New(XMM, VEXTRACTI128, U8(1), half)
+	VPADDQ(half.AsX(), quarter, quarter)
+	other, sum := New(GP64, VPEXTRQ, U8(1), quarter), New(GP64, VMOVQ, quarter)
+	ADDQ(other, sum)
+	return sum
+}
+
+// A, B and C are the operands of a boolean function of three vectors, such as A|B&^C, for VPTERNLOG: in its order, the
+// last, the second and the first. A is the destination.
+const (
+	A = U8(0xf0)
+	B = U8(0xcc)
+	C = U8(0xaa)
+)

@@ -7,9 +7,9 @@
 // func floodFacesAVX512(main *uint64, left *uint64, words int, row int, plane int, apart int, step int, planes int)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·floodFacesAVX512(SB), NOSPLIT, $0-64
-	VPXORD     Z1, Z1, Z1
-	VPTERNLOGQ $0xff, Z0, Z0, Z0
-	VPSRLQ     $0x3f, Z0, Z2
+	VPXORD     Z0, Z0, Z0
+	VPTERNLOGD $0xff, Z1, Z1, Z1
+	VPSRLQ     $0x3f, Z1, Z2
 	MOVQ       main+0(FP), AX
 	MOVQ       left+8(FP), CX
 	MOVQ       row+24(FP), DX
@@ -19,36 +19,36 @@ TEXT ·floodFacesAVX512(SB), NOSPLIT, $0-64
 	MOVQ       planes+56(FP), SI
 
 plane:
-	XORQ DI, DI
-	XORL R9, R9
+	XORL DI, DI
 	MOVQ words+16(FP), R8
+	XORQ R9, R9
 
-vector:
+words:
 	MOVQ        $+8, R10
 	CMPQ        R8, R10
 	CMOVQLT     R8, R10
 	MOVL        $+255, R11
 	BZHIL       R10, R11, R11
 	KMOVB       R11, K1
-	VMOVDQU64.Z (CX)(DI*8), K1, Z3
-	VMOVDQU64.Z (AX)(DI*8), K1, Z4
-	VPORQ       (DX)(DI*8), Z4, K1, Z4
-	VPORQ       (BX)(DI*8), Z4, K1, Z4
+	VMOVDQU64.Z (CX)(R9*8), K1, Z3
+	VMOVDQU64.Z (AX)(R9*8), K1, Z4
+	VPORQ       (DX)(R9*8), Z4, K1, Z4
+	VPORQ       (BX)(R9*8), Z4, K1, Z4
 	VPANDQ      Z3, Z4, Z4
 	VPADDQ      Z3, Z4, Z5
 	VPTERNLOGQ  $0xf4, Z5, Z3, Z4
 	VPMOVQ2M    Z4, K2
-	VPCMPEQQ    Z0, Z3, K3
+	VPCMPEQQ    Z1, Z3, K3
 	KMOVB       K2, R10
 	KMOVB       K3, R11
-	LEAL        (R9)(R10*2), R10
+	LEAL        (DI)(R10*2), R10
 	MOVL        R11, R12
 	ANDL        R10, R12
 	ADDL        R11, R12
 	XORL        R11, R12
 	ORL         R10, R12
-	MOVL        R12, R9
-	SHRL        $0x08, R9
+	MOVL        R12, DI
+	SHRL        $0x08, DI
 	KMOVB       R12, K2
 	VPANDQ.Z    Z2, Z3, K2, Z5
 	VPADDQ      Z3, Z5, Z6
@@ -64,13 +64,13 @@ vector:
 	VPANDQ      Z5, Z6, Z6
 	VPSRLQ      $0x04, Z4, Z5
 	VPTERNLOGQ  $0xf8, Z6, Z5, Z4
-	VALIGNQ     $0x01, Z4, Z1, Z5
+	VALIGNQ     $0x01, Z4, Z0, Z5
 	VPSLLQ      $0x3f, Z5, Z5
 	VPTERNLOGQ  $0xf8, Z3, Z5, Z4
-	VMOVDQU64   Z4, K1, (AX)(DI*8)
-	ADDQ        $+8, DI
+	VMOVDQU64   Z4, K1, (AX)(R9*8)
+	ADDQ        $+8, R9
 	SUBQ        $+8, R8
-	JG          vector
+	JG          words
 	MOVQ        step+48(FP), DI
 	ADDQ        DI, AX
 	ADDQ        DI, CX
@@ -84,9 +84,9 @@ vector:
 // func floodCornersAVX512(main *uint64, left *uint64, words int, row int, plane int, apart int, step int, planes int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, BMI2, CMOV
 TEXT ·floodCornersAVX512(SB), NOSPLIT, $0-64
-	VPXORD     Z1, Z1, Z1
-	VPTERNLOGQ $0xff, Z0, Z0, Z0
-	VPSRLQ     $0x3f, Z0, Z2
+	VPXORD     Z0, Z0, Z0
+	VPTERNLOGD $0xff, Z1, Z1, Z1
+	VPSRLQ     $0x3f, Z1, Z2
 	MOVQ       main+0(FP), AX
 	MOVQ       left+8(FP), CX
 	MOVQ       row+24(FP), DX
@@ -101,26 +101,26 @@ TEXT ·floodCornersAVX512(SB), NOSPLIT, $0-64
 	MOVQ       planes+56(FP), R8
 
 plane:
-	XORQ   R9, R9
-	XORL   R11, R11
+	XORL   R9, R9
+	VPXORD Z3, Z3, Z3
 	MOVQ   words+16(FP), R10
-	VPXORQ Z3, Z3, Z3
+	XORQ   R11, R11
 
-vector:
+words:
 	MOVQ        $+8, R12
 	CMPQ        R10, R12
 	CMOVQLT     R10, R12
 	MOVL        $+255, R13
 	BZHIL       R12, R13, R13
 	KMOVB       R13, K1
-	VMOVDQU64.Z (CX)(R9*8), K1, Z4
-	VMOVDQU64.Z (AX)(R9*8), K1, Z5
-	VPORQ       (DX)(R9*8), Z5, K1, Z5
-	VPORQ       (BX)(R9*8), Z5, K1, Z5
-	VPORQ       (SI)(R9*8), Z5, K1, Z5
-	VPORQ       (DI)(R9*8), Z5, K1, Z5
+	VMOVDQU64.Z (CX)(R11*8), K1, Z4
+	VMOVDQU64.Z (AX)(R11*8), K1, Z5
+	VPORQ       (DX)(R11*8), Z5, K1, Z5
+	VPORQ       (BX)(R11*8), Z5, K1, Z5
+	VPORQ       (SI)(R11*8), Z5, K1, Z5
+	VPORQ       (DI)(R11*8), Z5, K1, Z5
 	VALIGNQ     $0x07, Z3, Z5, Z6
-	VALIGNQ     $0x01, Z5, Z1, Z7
+	VALIGNQ     $0x01, Z5, Z0, Z7
 	VMOVDQA64   Z5, Z3
 	VPSHLDQ     $0x01, Z6, Z3, Z6
 	VPSHRDQ     $0x01, Z7, Z3, Z7
@@ -129,17 +129,17 @@ vector:
 	VPADDQ      Z4, Z5, Z6
 	VPTERNLOGQ  $0xf4, Z6, Z4, Z5
 	VPMOVQ2M    Z5, K2
-	VPCMPEQQ    Z0, Z4, K3
+	VPCMPEQQ    Z1, Z4, K3
 	KMOVB       K2, R12
 	KMOVB       K3, R13
-	LEAL        (R11)(R12*2), R12
+	LEAL        (R9)(R12*2), R12
 	MOVL        R13, R14
 	ANDL        R12, R14
 	ADDL        R13, R14
 	XORL        R13, R14
 	ORL         R12, R14
-	MOVL        R14, R11
-	SHRL        $0x08, R11
+	MOVL        R14, R9
+	SHRL        $0x08, R9
 	KMOVB       R14, K2
 	VPANDQ.Z    Z2, Z4, K2, Z6
 	VPADDQ      Z4, Z6, Z7
@@ -155,13 +155,13 @@ vector:
 	VPANDQ      Z6, Z7, Z7
 	VPSRLQ      $0x04, Z5, Z6
 	VPTERNLOGQ  $0xf8, Z7, Z6, Z5
-	VALIGNQ     $0x01, Z5, Z1, Z6
+	VALIGNQ     $0x01, Z5, Z0, Z6
 	VPSLLQ      $0x3f, Z6, Z6
 	VPTERNLOGQ  $0xf8, Z4, Z6, Z5
-	VMOVDQU64   Z5, K1, (AX)(R9*8)
-	ADDQ        $+8, R9
+	VMOVDQU64   Z5, K1, (AX)(R11*8)
+	ADDQ        $+8, R11
 	SUBQ        $+8, R10
-	JG          vector
+	JG          words
 	MOVQ        step+48(FP), R9
 	ADDQ        R9, AX
 	ADDQ        R9, CX
@@ -183,8 +183,8 @@ TEXT ·aloneFacesAVX512(SB), NOSPLIT, $0-48
 	MOVQ   row+24(FP), BX
 	MOVQ   plane+32(FP), SI
 	MOVQ   BX, DI
-	NEGQ   DI
 	MOVQ   SI, R8
+	NEGQ   DI
 	NEGQ   R8
 	VPXORD Z0, Z0, Z0
 
@@ -238,11 +238,11 @@ next:
 	SUBQ          $+8, DX
 	JG            vector
 	VEXTRACTI64X4 $0x01, Z0, Y1
-	VPADDQ        Y1, Y0, Y1
+	VPADDQ        Y0, Y1, Y1
 	VEXTRACTI128  $0x01, Y1, X0
-	VPADDQ        X0, X1, X0
-	VMOVQ         X0, AX
-	VPEXTRQ       $0x01, X0, CX
+	VPADDQ        X1, X0, X0
+	VPEXTRQ       $0x01, X0, AX
+	VMOVQ         X0, CX
 	ADDQ          AX, CX
 	VZEROUPPER
 	MOVQ          CX, ret+40(FP)
@@ -257,8 +257,8 @@ TEXT ·aloneCornersAVX512(SB), NOSPLIT, $0-48
 	MOVQ   row+24(FP), BX
 	MOVQ   plane+32(FP), SI
 	MOVQ   BX, DI
-	NEGQ   DI
 	MOVQ   SI, R8
+	NEGQ   DI
 	NEGQ   R8
 	LEAQ   (R8)(DI*1), R9
 	LEAQ   (R8)(BX*1), R10
@@ -358,11 +358,11 @@ next:
 	SUBQ          $+8, DX
 	JG            vector
 	VEXTRACTI64X4 $0x01, Z0, Y1
-	VPADDQ        Y1, Y0, Y1
+	VPADDQ        Y0, Y1, Y1
 	VEXTRACTI128  $0x01, Y1, X0
-	VPADDQ        X0, X1, X0
-	VMOVQ         X0, AX
-	VPEXTRQ       $0x01, X0, CX
+	VPADDQ        X1, X0, X0
+	VPEXTRQ       $0x01, X0, AX
+	VMOVQ         X0, CX
 	ADDQ          AX, CX
 	VZEROUPPER
 	MOVQ          CX, ret+40(FP)

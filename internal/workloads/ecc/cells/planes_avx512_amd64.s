@@ -8,6 +8,7 @@
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·fillavx512(SB), NOSPLIT, $0-41
 	VPBROADCASTB limit+40(FP), Z0
+	VPXORD       Z1, Z1, Z1
 	MOVQ         to+0(FP), AX
 	MOVQ         plane+8(FP), CX
 	MOVQ         rows+16(FP), DX
@@ -23,7 +24,7 @@ row:
 	JZ    tail
 
 word:
-	VMOVDQU8  (CX), Z1
+	VMOVUPS   (CX), Z1
 	VPSUBUSB  Z0, Z1, Z1
 	VPTESTNMB Z1, Z1, K2
 	KMOVQ     K2, (AX)
@@ -54,26 +55,26 @@ TEXT ·cellsavx512(SB), NOSPLIT, $0-48
 	VPXORD Z0, Z0, Z0
 
 row:
-	LEAQ   (AX)(DX*1), R8
-	LEAQ   (CX)(DX*1), R9
-	XORQ   SI, SI
-	MOVQ   words+32(FP), DI
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
+	LEAQ   (AX)(DX*1), SI
+	LEAQ   (CX)(DX*1), DI
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	MOVQ   words+32(FP), R8
+	XORQ   R9, R9
 
 words:
 	MOVQ          $+8, R10
-	CMPQ          DI, R10
-	CMOVQLT       DI, R10
-	MOVQ          $-1, R11
-	BZHIQ         R10, R11, R11
+	CMPQ          R8, R10
+	CMOVQLT       R8, R10
+	MOVL          $+255, R11
+	BZHIL         R10, R11, R11
 	KMOVB         R11, K1
-	VMOVDQU64.Z   (AX)(SI*8), K1, Z5
-	VMOVDQU64.Z   (R8)(SI*8), K1, Z6
-	VMOVDQU64.Z   (CX)(SI*8), K1, Z7
-	VMOVDQU64.Z   (R9)(SI*8), K1, Z8
+	VMOVDQU64.Z   (AX)(R9*8), K1, Z5
+	VMOVDQU64.Z   (SI)(R9*8), K1, Z6
+	VMOVDQU64.Z   (CX)(R9*8), K1, Z7
+	VMOVDQU64.Z   (DI)(R9*8), K1, Z8
 	VPORQ         Z8, Z6, Z6
 	VPORQ         Z8, Z7, Z7
 	VPORQ         Z6, Z5, Z5
@@ -110,20 +111,20 @@ words:
 	VPOPCNTQ      Z8, Z6
 	VPSUBQ        Z6, Z5, Z5
 	VPADDQ        Z5, Z0, Z0
-	ADDQ          $+8, SI
-	SUBQ          $+8, DI
+	ADDQ          $+8, R9
+	SUBQ          $+8, R8
 	JG            words
 	ADDQ          DX, AX
 	ADDQ          DX, CX
 	DECQ          BX
 	JNZ           row
 	VEXTRACTI64X4 $0x01, Z0, Y1
-	VPADDQ        Y1, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X1
+	VPADDQ        Y0, Y1, Y1
+	VEXTRACTI128  $0x01, Y1, X0
 	VPADDQ        X1, X0, X0
-	VPSHUFD       $0xee, X0, X1
-	VPADDQ        X1, X0, X0
-	VMOVQ         X0, AX
+	VPEXTRQ       $0x01, X0, AX
+	VMOVQ         X0, CX
+	ADDQ          AX, CX
 	VZEROUPPER
-	MOVQ          AX, ret+40(FP)
+	MOVQ          CX, ret+40(FP)
 	RET

@@ -1,5 +1,4 @@
-// Package flood writes the vector instructions of the flood fill.
-package flood
+package bits
 
 import (
 	. "github.com/mmcloughlin/avo/build"
@@ -7,33 +6,15 @@ import (
 	. "eccbench/internal/asm/ops"
 )
 
-// Write writes all functions of an instruction set.
-func Write(i ISA) {
+// Flood writes all functions of package flood.
+func Flood(ISA) {
 	flood("floodFacesAVX512", false)
 	flood("floodCornersAVX512", true)
 	alone("aloneFacesAVX512", false)
 	alone("aloneCornersAVX512", true)
 }
 
-// Boolean functions of three operands a, b and c; the first one is the destination.
-const (
-	orAnd    = 0xf8 // a | b & c
-	orAndNot = 0xf4 // a | b &^ c
-	or       = 0xfe // a | b | c
-)
-
 const vector = 8 // words
-
-// lanesOf sets the first lanes of a mask, one per word, at most all of them.
-func lanesOf(words, lanes Register) {
-	const all = 0xff
-	most := New(GP64, MOVQ, I32(vector)) // BZHI reads only the lowest byte of its bit count
-	CMPQ(words, most)
-	CMOVQLT(words, most)
-	some := New(GP32, MOVL, I32(all))
-	BZHIL(most.As32(), some, some)
-	KMOVB(some, lanes)
-}
 
 // flood writes a function that grows the main component in a row of several planes: see grow.
 func flood(name string, corners bool) {
@@ -41,9 +22,7 @@ func flood(name string, corners bool) {
 		"grows the main component in a row of so many words in each of so many planes, "+
 			"step bytes apart, from the rows that lie row and plane bytes further, "+
 			"and at corners from those apart bytes beside the second one.")
-	ones := ZMM()
-	zero := AVX512.Zero()
-	VPTERNLOGQ(U8(0xff), ones, ones, ones)
+	zero, ones := AVX512.Zero(), AVX512.Ones()
 	lowest := New(ZMM, VPSRLQ, U8(63), ones)
 	bases := []Register{Arg("main"), Arg("left")}
 	more := func(from Register, param string) Register {
@@ -63,73 +42,66 @@ func flood(name string, corners bool) {
 		sources = append(sources, beyond, before)
 	}
 	planes := Arg("planes")
-	at, words, carry, lanes := GP64(), GP64(), GP32(), K()
-	last := ZMM()
+	carry := GP32()
 	Label("plane")
-	XORQ(at, at)
 	XORL(carry, carry)
-	Load(Param("words"), words)
+	var last VecVirtual
 	if corners {
-		VPXORQ(last, last, last)
+		last = AVX512.Zero()
 	}
-	Label("vector")
-	lanesOf(words, lanes)
-	of := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: vector} }
-	runs := New(ZMM, VMOVDQU64_Z, of(left), lanes)
-	v := New(ZMM, VMOVDQU64_Z, of(main), lanes)
-	for _, source := range sources[1:] {
-		VPORQ(of(source), v, lanes, v)
-	}
-	if corners { // also the bits on both sides
-		lesser := New(ZMM, VALIGNQ, U8(vector-1), last, v)
-		greater := New(ZMM, VALIGNQ, U8(1), v, zero)
-		VMOVDQA64(v, last)
-		VPSHLDQ(U8(1), lesser, last, lesser)
-		VPSHRDQ(U8(1), greater, last, greater)
-		VPTERNLOGQ(U8(or), greater, lesser, v)
-	}
-	VPANDQ(runs, v, v)
-	// The carry runs to the end of a run in its word.
-	upwards := func(v VecVirtual) {
-		sum := New(ZMM, VPADDQ, runs, v)
-		VPTERNLOGQ(U8(orAndNot), sum, runs, v)
-	}
-	upwards(v)
-	// Likewise from word to word, where each word is a bit of a mask.
-	ends := New(K, VPMOVQ2M, v)
-	passes := New(K, VPCMPEQQ, ones, runs)
-	e := New(GP32, KMOVB, ends)
-	p := New(GP32, KMOVB, passes)
-	LEAL(Mem{Base: carry, Index: e, Scale: 2}, e)
-	begins := New(GP32, MOVL, p)
-	ANDL(e, begins)
-	ADDL(p, begins)
-	XORL(p, begins)
-	ORL(e, begins)
-	MOVL(begins, carry)
-	SHRL(U8(vector), carry)
-	begun := New(K, KMOVB, begins)
-	next := New(ZMM, VPANDQ_Z, lowest, runs, begun)
-	upwards(next)
-	VPORQ(next, v, v)
-	// Grow down by seven voxels: reach has the bits followed by enough more of their run.
-	reach := runs
-	for by := uint8(1); by < 8; by *= 2 {
-		down := New(ZMM, VPSRLQ, U8(by), v)
-		VPTERNLOGQ(U8(orAnd), reach, down, v)
-		if by < 4 {
-			further := New(ZMM, VPSRLQ, U8(by), reach)
-			VPANDQ(reach, further, further)
-			reach = further
+	vectors(func(of func(base Register) Mem, lanes OpmaskVirtual) {
+		runs, v := load(of(left), lanes), load(of(main), lanes)
+		for _, source := range sources[1:] {
+			VPORQ(of(source), v, lanes, v)
 		}
-	}
-	down := New(ZMM, VALIGNQ, U8(1), v, zero)
-	VPSLLQ(U8(63), down, down)
-	VPTERNLOGQ(U8(orAnd), runs, down, v)
-	VMOVDQU64(v, lanes, of(main))
-	ADDQ(I32(vector), at)
-	SUBQ(I32(vector), words)
-	JG(LabelRef("vector"))
+		if corners { // also the bits on both sides
+			lesser := New(ZMM, VALIGNQ, U8(vector-1), last, v)
+			greater := New(ZMM, VALIGNQ, U8(1), v, zero)
+			VMOVDQA64(v, last)
+			VPSHLDQ(U8(1), lesser, last, lesser)
+			VPSHRDQ(U8(1), greater, last, greater)
+			VPTERNLOGQ(A|B|C, greater, lesser, v)
+		}
+		VPANDQ(runs, v, v)
+		// The carry runs to the end of a run in its word.
+		upwards := func(v VecVirtual) {
+			sum := New(ZMM, VPADDQ, runs, v)
+			VPTERNLOGQ(A|B&^C, sum, runs, v)
+		}
+		upwards(v)
+		// Likewise from word to word, where each word is a bit of a mask.
+		ends := New(K, VPMOVQ2M, v)
+		passes := New(K, VPCMPEQQ, ones, runs)
+		e := New(GP32, KMOVB, ends)
+		p := New(GP32, KMOVB, passes)
+		LEAL(Mem{Base: carry, Index: e, Scale: 2}, e)
+		begins := New(GP32, MOVL, p)
+		ANDL(e, begins)
+		ADDL(p, begins)
+		XORL(p, begins)
+		ORL(e, begins)
+		MOVL(begins, carry)
+		SHRL(U8(vector), carry)
+		begun := New(K, KMOVB, begins)
+		next := New(ZMM, VPANDQ_Z, lowest, runs, begun)
+		upwards(next)
+		VPORQ(next, v, v)
+		// Grow down by seven voxels: reach has the bits followed by enough more of their run.
+		reach := runs
+		for by := uint8(1); by < 8; by *= 2 {
+			down := New(ZMM, VPSRLQ, U8(by), v)
+			VPTERNLOGQ(A|B&C, reach, down, v)
+			if by < 4 {
+				further := New(ZMM, VPSRLQ, U8(by), reach)
+				VPANDQ(reach, further, further)
+				reach = further
+			}
+		}
+		down := New(ZMM, VALIGNQ, U8(1), v, zero)
+		VPSLLQ(U8(63), down, down)
+		VPTERNLOGQ(A|B&C, runs, down, v)
+		VMOVDQU64(v, lanes, of(main))
+	})
 	step := Arg("step")
 	for _, base := range bases {
 		ADDQ(step, base)
@@ -145,23 +117,20 @@ func alone(name string, corners bool) {
 			"and puts those that touch the main component into it; it counts the others. "+
 			"Rows and planes are so many bytes apart, at corners too.")
 	main, left, words, row, plane := Arg("main"), Arg("left"), Arg("words"), Arg("row"), Arg("plane")
-	rows, planes := GP64(), GP64() // distances back
-	MOVQ(row, rows)
+	rows, planes := New(GP64, MOVQ, row), New(GP64, MOVQ, plane) // distances back
 	NEGQ(rows)
-	MOVQ(plane, planes)
 	NEGQ(planes)
 	var across [4]Register // in the two adjacent planes
 	if corners {
 		for i, way := range [4][2]Register{{planes, rows}, {planes, row}, {plane, rows}, {plane, row}} {
-			across[i] = GP64()
-			LEAQ(Mem{Base: way[0], Index: way[1], Scale: 1}, across[i])
+			across[i] = New(GP64, LEAQ, Mem{Base: way[0], Index: way[1], Scale: 1})
 		}
 	}
 	count := AVX512.Zero()
 	Label("vector")
 	lanes := K()
-	lanesOf(words, lanes)
-	v := New(ZMM, VMOVDQU64_Z, Mem{Base: left}, lanes)
+	FirstWords(words, lanes)
+	v := load(Mem{Base: left}, lanes)
 	is := New(K, VPTESTMQ, v, v)
 	KORTESTB(is, is)
 	JZ(LabelRef("next"))
@@ -175,13 +144,11 @@ func alone(name string, corners bool) {
 			}
 			return m
 		}
-		beside := New(ZMM, VMOVDQU64_Z, of(rows, 0), lanes)
+		beside := load(of(rows, 0), lanes)
 		for _, by := range []Register{row, planes, plane} {
 			VPORQ(of(by, 0), beside, lanes, beside)
 		}
-		lesser := New(ZMM, VMOVDQU64_Z, of(nil, -word), lanes)
-		greater := New(ZMM, VMOVDQU64_Z, of(nil, word), lanes)
-		wide := New(ZMM, VMOVDQU64_Z, of(nil, 0), lanes)
+		lesser, greater, wide := load(of(nil, -word), lanes), load(of(nil, word), lanes), load(of(nil, 0), lanes)
 		if corners {
 			for _, by := range across {
 				VPORQ(of(by, 0), beside, lanes, beside)
@@ -194,7 +161,7 @@ func alone(name string, corners bool) {
 		}
 		VPSHLDQ(U8(1), lesser, wide, lesser)
 		VPSHRDQ(U8(1), greater, wide, greater)
-		VPTERNLOGQ(U8(or), greater, lesser, beside)
+		VPTERNLOGQ(A|B|C, greater, lesser, beside)
 		return beside
 	}
 	single := New(ZMM, VPANDNQ, v, near(left))
@@ -214,12 +181,5 @@ func alone(name string, corners bool) {
 	ADDQ(I32(8*vector), left)
 	SUBQ(I32(vector), words)
 	JG(LabelRef("vector"))
-	half := New(YMM, VEXTRACTI64X4, U8(1), count)
-	VPADDQ(half, count.AsY(), half)
-	quarter := New(XMM, VEXTRACTI128, U8(1), half)
-	VPADDQ(quarter, half.AsX(), quarter)
-	sum := New(GP64, VMOVQ, quarter)
-	total := New(GP64, VPEXTRQ, U8(1), quarter)
-	ADDQ(sum, total)
-	End(total)
+	End(SumWords(count))
 }

@@ -1,5 +1,4 @@
-// Package betti writes the vector instructions of Betti numbers by duality.
-package betti
+package bits
 
 import (
 	. "github.com/mmcloughlin/avo/build"
@@ -7,44 +6,47 @@ import (
 	. "eccbench/internal/asm/ops"
 )
 
-// Write writes all functions of an instruction set.
-func Write(i ISA) {
-	switch i.Name {
-	case "avx512":
-		pack512()
+// Betti writes all functions of Betti numbers by duality.
+func Betti(i ISA) {
+	pack(i)
+	if i.Bytes == 64 {
 		grow512("faces", false)
 		grow512("corners", true)
 		down512()
 		sift512("faces", false)
 		sift512("corners", true)
 		characteristic512()
-	case "avx2":
-		pack256()
 	}
 }
 
-// pack writes a function that sets the bits of rows. word packs 64 voxels, and last packs the
-// incomplete last word of a row.
-func pack(name string, begin func(limit Mem), word func(from, to Mem), last func(from, to Mem, tail Register)) {
-	Func(name, "func(to *uint64, from *byte, stride, words, tail, rows int, limit uint8)",
+// pack writes a function that sets the bits of rows. AVX-512 packs the incomplete last word of a row, too.
+func pack(i ISA) {
+	Func("pack"+i.Name, "func(to *uint64, from *byte, stride, words, tail, rows int, limit uint8)",
 		"sets the bits of so many rows of bytes that are not above a limit: of so many words, and, where it "+
 			"can, of a tail of fewer than 64 bytes. Rows of bits are so many bytes apart.")
-	limit := Address("limit")
-	begin(limit)
+	limit := atMost(i)
 	to, from, stride, words, tail, rows := Arg("to"), Arg("from"), Arg("stride"), Arg("words"), Arg("tail"), Arg("rows")
 	Label("row")
-	at := New(GP64, MOVQ, to)
-	n := New(GP64, MOVQ, words)
+	at, n := New(GP64, MOVQ, to), New(GP64, MOVQ, words)
 	IfZero(n, "tail")
 	Label("word")
-	word(Mem{Base: from}, Mem{Base: at})
+	for k := range 64 / i.Bytes {
+		v := New(i.Wide, VMOVUPS, Mem{Base: from, Disp: k * i.Bytes})
+		if i.Bytes == 64 {
+			KMOVQ(New(K, VPCMPUB, LE, limit, v), Mem{Base: at})
+		} else {
+			VPCMPEQB(v, New(YMM, VPMINUB, limit, v), v)
+			MOVL(New(GP32, VPMOVMSKB, v), Mem{Base: at, Disp: 4 * k})
+		}
+	}
 	ADDQ(I32(64), from)
 	ADDQ(I32(8), at)
 	Repeat(n, "word")
 	Label("tail")
 	IfZero(tail, "next")
-	if last != nil {
-		last(Mem{Base: from}, Mem{Base: at}, tail)
+	if i.Bytes == 64 {
+		mask := FirstLanes(tail)
+		KMOVQ(New(K, VPCMPUB, LE, limit, New(ZMM, VMOVDQU8_Z, Mem{Base: from}, mask), mask), Mem{Base: at})
 	}
 	ADDQ(tail, from)
 	Label("next")
@@ -53,146 +55,83 @@ func pack(name string, begin func(limit Mem), word func(from, to Mem), last func
 	End()
 }
 
-func pack512() {
-	const notAbove = 2 // of unsigned bytes
-	limit := ZMM()
-	mask, bits := K(), K()
-	pack("packavx512", func(of Mem) { VPBROADCASTB(of, limit) }, func(from, to Mem) {
-		v := New(ZMM, VMOVDQU8, from)
-		VPCMPUB(U8(notAbove), limit, v, bits)
-		KMOVQ(bits, to)
-	}, func(from, to Mem, tail Register) {
-		m := New(GP64, MOVQ, I32(-1))
-		BZHIQ(tail, m, m)
-		KMOVQ(m, mask)
-		v := New(ZMM, VMOVDQU8_Z, from, mask)
-		VPCMPUB(U8(notAbove), limit, v, mask, bits)
-		KMOVQ(bits, to)
-	})
-}
-
-func pack256() {
-	limit := YMM()
-	pack("packavx2", func(of Mem) { VPBROADCASTB(of, limit) }, func(from, to Mem) {
-		for i := range 2 {
-			v := New(YMM, VMOVDQU, from.Offset(32*i))
-			least := New(YMM, VPMINUB, limit, v)
-			VPCMPEQB(v, least, v)
-			bits := New(GP32, VPMOVMSKB, v)
-			MOVL(bits, to.Offset(4*i))
-		}
-	}, nil)
-}
-
-// Boolean functions of three operands; the first one is the destination.
-const (
-	orAndNot = 0xf4 // a | b &^ c
-	orAnd    = 0xf8 // a | b & c
-	or3      = 0xfe
-)
-
-// first masks the first n words of a vector, at most all of them. n is clamped, because BZHI reads
-// only the lowest byte of its bit count.
-func first(n GPVirtual, mask OpmaskVirtual) {
-	most := New(GP64, MOVQ, I32(8))
-	CMPQ(n, most)
-	CMOVQLT(n, most)
-	some := New(GP32, MOVL, I32(255))
-	BZHIL(most.As32(), some, some)
-	KMOVB(some, mask)
-}
-
 // grow512 writes a function that grows the trunk in a row of planes: see growFaces and growCorners.
 func grow512(of string, corners bool) {
-	name := of + "avx512"
-	Func(name, "func(main, left *uint64, row, plane, apart, step, planes, words int)",
+	Func(of+"avx512", "func(main, left *uint64, row, plane, apart, step, planes, words int)",
 		"grows the trunk in a row of each of so many planes, which are step bytes apart, from the rows that "+
 			"lie row and plane bytes further and, at corners, from those apart bytes before and after the second one.")
 	main, left, step, planes := Arg("main"), Arg("left"), Arg("step"), Arg("planes")
-	ones := ZMM()
-	VPTERNLOGQ(U8(0xff), ones, ones, ones)
+	ones := AVX512.Ones()
 	one := New(ZMM, VPSRLQ, U8(63), ones)
 	zero := AVX512.Zero()
 	beside, next := Arg("row"), Arg("plane")
 	ADDQ(main, beside)
 	ADDQ(main, next)
 	rows := []Register{main, left, beside, next}
-	var lesser, greater Register
 	if corners {
-		greater = Arg("apart")
-		lesser = GP64()
-		MOVQ(next, lesser)
+		lesser, greater := New(GP64, MOVQ, next), Arg("apart")
 		SUBQ(greater, lesser)
 		ADDQ(next, greater)
 		rows = append(rows, lesser, greater)
 	}
-	at, n, carry := GP64(), GP64(), GP32()
-	mask := K()
+	carry := GP32()
 	Label("plane")
-	XORQ(at, at)
 	XORL(carry, carry)
-	Load(Param("words"), n)
-	before := ZMM()
+	var before VecVirtual
 	if corners {
-		VPXORQ(before, before, before)
+		before = AVX512.Zero()
 	}
-	Label("words")
-	first(n, mask)
-	place := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: 8} }
-	runs := New(ZMM, VMOVDQU64_Z, place(left), mask)
-	v := New(ZMM, VMOVDQU64_Z, place(main), mask)
-	VPORQ(place(beside), v, mask, v)
-	VPORQ(place(next), v, mask, v)
-	if corners {
-		VPORQ(place(lesser), v, mask, v)
-		VPORQ(place(greater), v, mask, v)
-		up := New(ZMM, VALIGNQ, U8(7), before, v)
-		down := New(ZMM, VALIGNQ, U8(1), v, zero)
-		VMOVDQA64(v, before)
-		VPSHLDQ(U8(1), up, v, up) // one bit up, with the last bit of the previous word
-		VPSHRDQ(U8(1), down, v, down)
-		wide := New(ZMM, VPORQ, up, v)
-		VPORQ(down, wide, v)
-	}
-	VPANDQ(runs, v, v)
-	fill := func(v VecVirtual) {
-		sum := New(ZMM, VPADDQ, v, runs)
-		VPTERNLOGQ(U8(orAndNot), sum, runs, v)
-	}
-	fill(v)
-	// Carry from words that are filled to their last bit, through words that are all ones.
-	full := New(K, VPMOVQ2M, v)
-	whole := New(K, VPCMPEQQ, ones, runs)
-	f := New(GP32, KMOVB, full)
-	w := New(GP32, KMOVB, whole)
-	LEAL(Mem{Base: carry, Index: f, Scale: 2}, f)
-	to := New(GP32, MOVL, f)
-	ANDL(w, to)
-	ADDL(w, to)
-	XORL(w, to)
-	ORL(f, to)
-	MOVL(to, carry)
-	SHRL(U8(8), carry)
-	ANDL(U8(1), carry)
-	into := New(K, KMOVB, to)
-	more := New(ZMM, VMOVDQA64_Z, one, into)
-	VPANDQ(runs, more, more)
-	fill(more)
-	VPORQ(more, v, v)
-	shifted := ZMM()
-	for range 2 {
-		VPSRLQ(U8(1), v, shifted)
-		VPTERNLOGQ(U8(orAnd), runs, shifted, v)
-	}
-	VALIGNQ(U8(1), v, zero, shifted)
-	VPSLLQ(U8(63), shifted, shifted)
-	VPTERNLOGQ(U8(orAnd), runs, shifted, v)
-	VMOVDQU64(v, mask, place(main))
-	ADDQ(I32(8), at)
-	SUBQ(I32(8), n)
-	JG(LabelRef("words"))
-	for _, of := range rows {
-		ADDQ(step, of)
+	vectors(func(of func(base Register) Mem, mask OpmaskVirtual) {
+		runs, v := load(of(left), mask), load(of(main), mask)
+		for _, base := range rows[2:] {
+			VPORQ(of(base), v, mask, v)
+		}
+		if corners {
+			up := New(ZMM, VALIGNQ, U8(7), before, v)
+			down := New(ZMM, VALIGNQ, U8(1), v, zero)
+			VMOVDQA64(v, before)
+			VPSHLDQ(U8(1), up, v, up) // one bit up, with the last bit of the previous word
+			VPSHRDQ(U8(1), down, v, down)
+			wide := New(ZMM, VPORQ, up, v)
+			VPORQ(down, wide, v)
+		}
+		VPANDQ(runs, v, v)
+		fill := func(v VecVirtual) {
+			sum := New(ZMM, VPADDQ, v, runs)
+			VPTERNLOGQ(A|B&^C, sum, runs, v)
+		}
+		fill(v)
+		// Carry from words that are filled to their last bit, through words that are all ones.
+		full := New(K, VPMOVQ2M, v)
+		whole := New(K, VPCMPEQQ, ones, runs)
+		f := New(GP32, KMOVB, full)
+		w := New(GP32, KMOVB, whole)
+		LEAL(Mem{Base: carry, Index: f, Scale: 2}, f)
+		to := New(GP32, MOVL, f)
+		ANDL(w, to)
+		ADDL(w, to)
+		XORL(w, to)
+		ORL(f, to)
+		MOVL(to, carry)
+		SHRL(U8(8), carry)
+		ANDL(U8(1), carry)
+		into := New(K, KMOVB, to)
+		more := New(ZMM, VMOVDQA64_Z, one, into)
+		VPANDQ(runs, more, more)
+		fill(more)
+		VPORQ(more, v, v)
+		shifted := ZMM()
+		for range 2 {
+			VPSRLQ(U8(1), v, shifted)
+			VPTERNLOGQ(A|B&C, runs, shifted, v)
+		}
+		VALIGNQ(U8(1), v, zero, shifted)
+		VPSLLQ(U8(63), shifted, shifted)
+		VPTERNLOGQ(A|B&C, runs, shifted, v)
+		VMOVDQU64(v, mask, of(main))
+	})
+	for _, base := range rows {
+		ADDQ(step, base)
 	}
 	Repeat(planes, "plane")
 	End()
@@ -205,8 +144,7 @@ func down512() {
 			"step bytes apart.")
 	const vector, all = 8, 255 // words
 	main, left, step, planes := Arg("main"), Arg("left"), Arg("step"), Arg("planes")
-	ones := ZMM()
-	VPTERNLOGQ(U8(0xff), ones, ones, ones)
+	ones := AVX512.Ones()
 	lowest := New(ZMM, VPSRLQ, U8(63), ones)
 	most, carry := GP64(), GP32()
 	Label("plane")
@@ -220,8 +158,7 @@ func down512() {
 	Label("words")
 	mask := New(K, KMOVB, some)
 	of := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: vector} }
-	runs := New(ZMM, VMOVDQU64_Z, of(left), mask)
-	v := New(ZMM, VMOVDQU64_Z, of(main), mask)
+	runs, v := load(of(left), mask), load(of(main), mask)
 	top := New(ZMM, VPANDNQ, ones, runs) // runs at the end of a word
 	VPLZCNTQ(top, top)
 	VPSRLVQ(top, ones, top)
@@ -229,7 +166,7 @@ func down512() {
 	reach := runs
 	for by := uint8(1); by < 64; by *= 2 {
 		shifted := New(ZMM, VPSRLQ, U8(by), v)
-		VPTERNLOGQ(U8(orAnd), reach, shifted, v)
+		VPTERNLOGQ(A|B&C, reach, shifted, v)
 		if by < 32 { // the bits followed by enough more of their run
 			further := New(ZMM, VPSRLQ, U8(by), reach)
 			VPANDQ(reach, further, further)
@@ -275,8 +212,7 @@ func down512() {
 
 // sift512 writes a function that counts the bits of a row without a neighbour: see sift.
 func sift512(of string, corners bool) {
-	name := of + "siftavx512"
-	Func(name, "func(left, main *uint64, stride, plane, words, rows int, kept uint64, some, touching *byte) "+
+	Func(of+"siftavx512", "func(left, main *uint64, stride, plane, words, rows int, kept uint64, some, touching *byte) "+
 		"int64",
 		"takes bits that have no neighbour in left from so many rows of words, but for those of words with the "+
 			"kept bits, and counts those that have none in main either. It marks the words that have some left, and those "+
@@ -293,19 +229,15 @@ func sift512(of string, corners bool) {
 		SUBQ(plane, bases[i][0])
 		LEAQ(Mem{Base: bases[i][1], Index: plane, Scale: 1}, bases[i][2])
 	}
-	words, rows := GP64(), GP64()
 	const own, vector, word = 1, 64, 8
-	Load(Param("words"), words)
+	words := Arg("words")
 	ADDQ(I32(vector/word-1), words)
 	ANDQ(I32(-vector/word), words)
 	SHLQ(U8(3), words)
 	further := New(GP64, MOVQ, stride) // from the end of a row's vectors
 	SUBQ(words, further)
-	Load(Param("rows"), rows)
-	some, touching := Arg("some"), Arg("touching")
-	kept := ZMM()
-	keep := Address("kept")
-	VPBROADCASTQ(keep, kept)
+	rows, some, touching := Arg("rows"), Arg("some"), Arg("touching")
+	kept := New(ZMM, VPBROADCASTQ, Address("kept"))
 	sum := AVX512.Zero()
 	mask, marks := K(), K()
 	// row returns row y of plane z, both from 0 (before) to 2 (after).
@@ -322,9 +254,8 @@ func sift512(of string, corners bool) {
 		MOVB(m.As8(), Mem{Base: at})
 	}
 	near := func(i int, v VecVirtual) VecVirtual {
-		before := New(ZMM, VMOVDQU64_Z, row(i, own, own).Offset(-word), mask)
-		after := New(ZMM, VMOVDQU64_Z, row(i, own, own).Offset(word), mask)
-		beside := AVX512.Zero()
+		at, beside := row(i, own, own), AVX512.Zero()
+		before, after := load(at.Offset(-word), mask), load(at.Offset(word), mask)
 		for z := range 3 {
 			for y := range 3 {
 				if z == own && y == own || !corners && z != own && y != own {
@@ -339,19 +270,18 @@ func sift512(of string, corners bool) {
 		}
 		wide := v
 		if corners {
-			wide = ZMM()
-			VPORQ(beside, v, wide)
+			wide = New(ZMM, VPORQ, beside, v)
 		}
 		VPSHLDQ(U8(1), before, wide, before)
 		VPSHRDQ(U8(1), after, wide, after)
-		VPTERNLOGQ(U8(or3), after, before, beside)
+		VPTERNLOGQ(A|B|C, after, before, beside)
 		return beside
 	}
 	Label("row")
 	Load(Param("words"), words)
 	Label("words")
-	first(words, mask)
-	left := New(ZMM, VMOVDQU64_Z, row(0, own, own), mask)
+	FirstWords(words, mask)
+	left := load(row(0, own, own), mask)
 	mark(left, some)
 	KTESTB(marks, marks)
 	JZ(LabelRef("none"))
@@ -361,7 +291,7 @@ func sift512(of string, corners bool) {
 	VPXORQ(alone, left, left)
 	VMOVDQU64(left, mask, row(0, own, own))
 	mark(left, some)
-	main := New(ZMM, VMOVDQU64_Z, row(1, own, own), mask)
+	main := load(row(1, own, own), mask)
 	touched := near(1, main)
 	VPANDNQ(alone, touched, alone)
 	VPOPCNTQ(alone, alone)
@@ -386,7 +316,7 @@ func sift512(of string, corners bool) {
 	JG(LabelRef("words"))
 	ahead(further)
 	Repeat(rows, "row")
-	total(sum)
+	End(SumWords(sum))
 }
 
 // characteristic512 writes a function that counts the characteristic between two planes: see
@@ -395,61 +325,15 @@ func characteristic512() {
 	Func("characteristicavx512", "func(before, plane *uint64, stride, rows, words int) int64",
 		"is the characteristic of the cells that begin at so many rows of vertices, of which the "+
 			"first is after the given rows of two planes, stride bytes apart.")
-	a, c, stride, rows, words := Arg("before"), Arg("plane"), Arg("stride"), Arg("rows"), Arg("words")
-	at := GP64()
-	sum := AVX512.Zero()
-	mask := K()
-	Label("row")
-	b := New(GP64, LEAQ, Mem{Base: a, Index: stride, Scale: 1})
-	d := New(GP64, LEAQ, Mem{Base: c, Index: stride, Scale: 1})
-	XORQ(at, at)
-	n := New(GP64, MOVQ, words)
-	var last [4]VecVirtual
-	for i := range last {
-		last[i] = ZMM()
-		VPXORQ(last[i], last[i], last[i])
-	}
-	Label("words")
-	first(n, mask)
-	place := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: 8} }
-	own := New(ZMM, VMOVDQU64_Z, place(d), mask)
-	lower := New(ZMM, VMOVDQU64_Z, place(b), mask)
-	upper := New(ZMM, VMOVDQU64_Z, place(c), mask)
-	all := New(ZMM, VMOVDQU64_Z, place(a), mask)
-	VPTERNLOGQ(U8(or3), upper, lower, all)
-	VPORQ(own, all, all)
-	VPORQ(own, lower, lower)
-	VPORQ(own, upper, upper)
-	for i, v := range []VecVirtual{all, lower, upper, own} {
-		before := New(ZMM, VALIGNQ, U8(7), last[i], v)
-		VMOVDQA64(v, last[i])
-		VPSHLDQ(U8(1), before, v, before)
+	betweenPlanes("before", "plane", func(v [4]VecVirtual) [4]VecVirtual {
+		all, lower, upper, own := v[0], v[1], v[2], v[3]
+		VPTERNLOGQ(A|B|C, upper, lower, all)
+		VPORQ(own, all, all)
+		VPORQ(own, lower, lower)
+		VPORQ(own, upper, upper)
+		return v
+	}, func(v, before VecVirtual) {
 		VPANDNQ(v, before, before)
 		VPOPCNTQ(before, before)
-		if i%3 == 0 {
-			VPADDQ(before, sum, sum)
-		} else {
-			VPSUBQ(before, sum, sum)
-		}
-	}
-	ADDQ(I32(8), at)
-	SUBQ(I32(8), n)
-	JG(LabelRef("words"))
-	ADDQ(stride, a)
-	ADDQ(stride, c)
-	Repeat(rows, "row")
-	total(sum)
-}
-
-// total returns the sum of all words of a vector.
-func total(sum VecVirtual) {
-	half := ZMM()
-	VEXTRACTI64X4(U8(1), sum, half.AsY())
-	VPADDQ(half.AsY(), sum.AsY(), sum.AsY())
-	VEXTRACTI128(U8(1), sum.AsY(), half.AsX())
-	VPADDQ(half.AsX(), sum.AsX(), sum.AsX())
-	VPSHUFD(U8(0xee), sum.AsX(), half.AsX())
-	VPADDQ(half.AsX(), sum.AsX(), sum.AsX())
-	out := New(GP64, VMOVQ, sum.AsX())
-	End(out)
+	})
 }
