@@ -47,6 +47,8 @@ func checks() []checktest.Check {
 		{Name: "faces by definition", Of: facesAreDefined},
 		{Name: "faces on several cores", Of: facesOnCores},
 		{Name: "faces of vertices with great numbers", Of: facesOfGreatNumbers},
+		{Name: "renumbered complexes", Of: renumbered},
+		{Name: "scattered complexes", Of: farIsScattered},
 	}
 }
 

@@ -110,9 +110,9 @@ func (j *job) Do(trace *bench.Trace) error {
 	p := stock.Borrow()
 	defer stock.Return(p)
 	in := j.in.Complex
-	if j.nearer = j.order == freeFirst && scattered(in); j.nearer {
+	if j.nearer = j.order == freeFirst && simplicial.Scattered(in); j.nearer {
 		end := trace.Span("renumbering")
-		in = numberBreadthFirst(p, in, j.cores)
+		in = simplicial.NumberBreadthFirst(p, in, j.cores)
 		end()
 	}
 	end := trace.Span("faces")
