@@ -66,12 +66,8 @@ func compare(size int, isa string, word func(own Mem, place func(k, i int) (othe
 		}
 		return Mem{Base: from[k/3], Disp: i + (k%3-1)*size}, bits.Offset(i / size / 8)
 	})
-	for _, p := range to {
-		ADDQ(I32(8), p)
-	}
-	for _, p := range from {
-		ADDQ(I32(64*size), p)
-	}
+	Advance(I32(8), to[:]...)
+	Advance(I32(64*size), from[:]...)
 	Repeat(n, "word")
 	End()
 }

@@ -65,8 +65,7 @@ func grow512(of string, corners bool) {
 	one := New(ZMM, VPSRLQ, U8(63), ones)
 	zero := AVX512.Zero()
 	beside, next := Arg("row"), Arg("plane")
-	ADDQ(main, beside)
-	ADDQ(main, next)
+	Advance(main, beside, next)
 	rows := []Register{main, left, beside, next}
 	if corners {
 		lesser, greater := New(GP64, MOVQ, next), Arg("apart")
@@ -130,9 +129,7 @@ func grow512(of string, corners bool) {
 		VPTERNLOGQ(A|B&C, runs, shifted, v)
 		VMOVDQU64(v, mask, of(main))
 	})
-	for _, base := range rows {
-		ADDQ(step, base)
-	}
+	Advance(step, rows...)
 	Repeat(planes, "plane")
 	End()
 }
@@ -204,8 +201,7 @@ func down512() {
 	MOVL(I32(all), some)
 	SUBQ(I32(vector), at)
 	JGE(LabelRef("words"))
-	ADDQ(step, main)
-	ADDQ(step, left)
+	Advance(step, main, left)
 	Repeat(planes, "plane")
 	End()
 }
@@ -304,9 +300,7 @@ func sift512(of string, corners bool) {
 	Label("next")
 	ahead := func(by Op) {
 		for i := range bases {
-			for _, base := range bases[i] {
-				ADDQ(by, base)
-			}
+			Advance(by, bases[i][:]...)
 		}
 	}
 	ahead(I32(vector))

@@ -45,8 +45,7 @@ func betweenPlanes(first, second string, join func(rows [4]VecVirtual) [4]VecVir
 			}
 		}
 	})
-	ADDQ(stride, a)
-	ADDQ(stride, c)
+	Advance(stride, a, c)
 	Repeat(rows, "row")
 	End(SumWords(sum))
 }

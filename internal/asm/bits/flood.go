@@ -103,9 +103,7 @@ func flood(name string, corners bool) {
 		VMOVDQU64(v, lanes, of(main))
 	})
 	step := Arg("step")
-	for _, base := range bases {
-		ADDQ(step, base)
-	}
+	Advance(step, bases...)
 	Repeat(planes, "plane")
 	End()
 }
@@ -177,8 +175,7 @@ func alone(name string, corners bool) {
 	VPOPCNTQ(single, single)
 	VPADDQ(single, count, count)
 	Label("next")
-	ADDQ(I32(8*vector), main)
-	ADDQ(I32(8*vector), left)
+	Advance(I32(8*vector), main, left)
 	SUBQ(I32(vector), words)
 	JG(LabelRef("vector"))
 	End(SumWords(count))

@@ -197,8 +197,7 @@ func scatter(i ISA, size int) {
 			change(Mem{Base: changes, Disp: i * size}, c)
 			ADDL(c, Mem{Base: tables[i%4], Index: v.As64(), Scale: 4})
 		}
-		ADDQ(U8(many*size), values)
-		ADDQ(U8(many*size), changes)
+		Advance(U8(many*size), values, changes)
 		SUBQ(U8(many), n)
 		JMP(LabelRef(label))
 		Label("after" + label)

@@ -61,9 +61,7 @@ func (i isa) columns(planes []Register, registers int, row func(to []VecVirtual)
 	}
 	left := GP64()
 	next := func(before, after []VecVirtual) {
-		for _, p := range planes {
-			ADDQ(stride, p)
-		}
+		Advance(stride, planes...)
 		row(after)
 		between(before, after)
 		DECQ(left)
@@ -80,9 +78,7 @@ func (i isa) columns(planes []Register, registers int, row func(to []VecVirtual)
 	next(odd, even)
 	JNZ(LabelRef("row"))
 	Label("bottom")
-	for _, s := range starts {
-		ADDQ(U8(i.Bytes), s)
-	}
+	Advance(U8(i.Bytes), starts...)
 	SUBQ(U8(i.Bytes/8), columns)
 	JNZ(LabelRef("column"))
 }

@@ -749,11 +749,9 @@ between:
 // Requires: AVX, AVX2, AVX512F, CMOV
 TEXT ·keysavx512(SB), NOSPLIT, $0-72
 	MOVQ         before+48(FP), AX
-	VMOVQ        AX, X0
-	VPBROADCASTD X0, Z0
+	VPBROADCASTD AX, Z0
 	MOVQ         after+56(FP), AX
-	VMOVQ        AX, X1
-	VPBROADCASTD X1, Z1
+	VPBROADCASTD AX, Z1
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         rows+24(FP), DX
@@ -830,8 +828,7 @@ group:
 // Requires: AVX, AVX2, AVX512BW, AVX512F, CMOV
 TEXT ·turnedbytesavx512(SB), NOSPLIT, $0-64
 	MOVQ         flip+48(FP), AX
-	VMOVQ        AX, X0
-	VPBROADCASTQ X0, Z0
+	VPBROADCASTQ AX, Z0
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         rows+24(FP), DX
@@ -873,8 +870,7 @@ next:
 // Requires: AVX, AVX2, AVX512BW, AVX512F, CMOV
 TEXT ·turnedwordsavx512(SB), NOSPLIT, $0-64
 	MOVQ         flip+48(FP), AX
-	VMOVQ        AX, X0
-	VPBROADCASTQ X0, Z0
+	VPBROADCASTQ AX, Z0
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         rows+24(FP), DX
