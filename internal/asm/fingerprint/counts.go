@@ -8,14 +8,14 @@ import (
 	. "eccbench/internal/asm/ops"
 )
 
-// A lane is a voxel in 1, 2 or 4 bytes. AVX2 compares signed numbers only.
+// A lane is a voxel. AVX2 compares signed numbers only.
 type lane struct {
-	name  string
-	bytes int
+	name string
+	Lane
 }
 
 // lanes returns the sizes of lanes.
-func lanes() []lane { return []lane{{"bytes", 1}, {"words", 2}, {"doubles", 4}} }
+func lanes() []lane { return []lane{{"bytes", Lanes[0]}, {"words", Lanes[1]}, {"doubles", Lanes[2]}} }
 
 // An order is of lanes, by instructions and by predicates of comparisons to masks.
 type order struct {
@@ -27,7 +27,7 @@ type order struct {
 // orders returns the orders of images' values, ascending or descending.
 func (l lane) orders() []order {
 	const notLessOrEqual, less = 6, 1
-	switch l.bytes {
+	switch l.Bytes {
 	case 1:
 		return []order{{"least", VPMINUB, VPCMPUB, notLessOrEqual}, {"greatest", VPMAXUB, VPCMPUB, less}}
 	case 4: // which are no image's own
@@ -68,7 +68,7 @@ func (l lane) counts(order, isa string, volume bool, begin func(counting) (stage
 	}
 	name := l.name + what + order + isa
 	to, written := "to *byte", "voxels and their counts, in turns,"
-	two := isa == "avx512" || l.bytes == 4
+	two := isa == "avx512" || l.Bytes == 4
 	if two {
 		to, written = "to *byte, counts int", "voxels, and of their counts behind a number of bytes,"
 	}
@@ -122,7 +122,7 @@ func (l lane) counts(order, isa string, volume bool, begin func(counting) (stage
 
 // at addresses the voxels of a plane, some columns on, in the current row (0) or the next one (1).
 func (c counting) at(plane Register, columns, row int) Mem {
-	m := Mem{Base: plane, Disp: columns * c.bytes}
+	m := Mem{Base: plane, Disp: columns * c.Bytes}
 	if row > 0 {
 		m.Index, m.Scale = c.w, 1
 	}
@@ -154,7 +154,7 @@ func (c counting) load(v []VecVirtual, row int, register func() VecVirtual, move
 // next advances to the next row.
 func (c counting) next(vector int) {
 	PREFETCHT0(Mem{Base: c.ahead})
-	if vector == 64 && c.bytes == 2 { // of float32
+	if vector == 64 && c.Bytes == 2 { // of float32
 		PREFETCHT0(Mem{Base: c.ahead, Disp: 64})
 	}
 	ADDQ(c.apart, c.ahead)
@@ -169,16 +169,10 @@ func (c counting) next(vector int) {
 // countsByAVX2 has no registers to spare, so voxels of the row are read again.
 func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 	const vector = 32
-	least, greater, sub, same := VPMINSB, VPCMPGTB, VPSUBB, VPCMPEQB
-	switch l.bytes {
-	case 2:
-		least, greater, sub, same = VPMINSW, VPCMPGTW, VPSUBW, VPCMPEQW
-	case 4:
-		least, greater, sub, same = VPMINSD, VPCMPGTD, VPSUBD, VPCMPEQD
-	}
+	least, greater, sub, same := l.SignedLeast, l.SignedAbove, l.Sub, l.Equal
 	l.counts("", "avx2", volume, func(c counting) (stages, ends [2]func()) {
 		shuffles := GP64()
-		if l.bytes == 1 {
+		if l.Bytes == 1 {
 			LEAQ(words, shuffles)
 		} else {
 			LEAQ(doubles, shuffles)
@@ -242,7 +236,7 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 				kept := New(YMM, VPAND, count[1], first)
 				VPERM2I128(U8(0x03), Mem{Base: c.beside}, theirs, first) // the last lanes, and the lower half in place of the upper one
 				VMOVDQU(theirs, Mem{Base: c.beside})
-				VPALIGNR(U8(16-l.bytes), first, theirs, theirs)
+				VPALIGNR(U8(16-l.Bytes), first, theirs, theirs)
 				sub(theirs, n, n)
 				VPAND(Mem{Base: c.own}, n, n)
 				sub(kept, n, n)
@@ -258,7 +252,7 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 func (c counting) writeByAVX2(n VecVirtual, shuffles Register) {
 	v := New(YMM, VMOVDQU, Mem{Base: c.p})
 	zero := AVX2.Zero()
-	if c.bytes == 4 {
+	if c.Bytes == 4 {
 		VPCMPEQD(n, zero, zero)
 		bits := New(GP32, VMOVMSKPS, zero)
 		XORL(U8(0xff), bits)
@@ -275,7 +269,7 @@ func (c counting) writeByAVX2(n VecVirtual, shuffles Register) {
 	for i := range pairs {
 		pairs[i] = YMM()
 	}
-	if c.bytes == 1 {
+	if c.Bytes == 1 {
 		without := GP32() // a bit each
 		VPCMPEQB(n, zero, zero)
 		VPUNPCKLBW(n, v, pairs[0])
@@ -339,10 +333,10 @@ func together(name string, bytes int) Mem {
 func (l lane) sumsByAVX2() {
 	name := l.name + "sumavx2"
 	Func(name, "func(table *uint64, list *byte, n int) uint64",
-		fmt.Sprintf("adds up the weights of n times 8 voxels of a list of voxels of %d bits and counts in turns, by a table, each times its count.", 8*l.bytes))
+		fmt.Sprintf("adds up the weights of n times 8 voxels of a list of voxels of %d bits and counts in turns, by a table, each times its count.", 8*l.Bytes))
 	table, list, n, sum, other := Arg("table"), Arg("list"), Arg("n"), GP64(), GP64()
 	zero, sign := MOVBQZX, MOVBQSX
-	if l.bytes == 2 {
+	if l.Bytes == 2 {
 		zero, sign = MOVWQZX, MOVWQSX
 	}
 	XORL(sum.As32(), sum.As32())
@@ -350,12 +344,12 @@ func (l lane) sumsByAVX2() {
 	Label("group")
 	for i := range 8 {
 		v, count := GP64(), GP64()
-		zero(Mem{Base: list, Disp: 2 * l.bytes * i}, v)
-		sign(Mem{Base: list, Disp: 2*l.bytes*i + l.bytes}, count)
+		zero(Mem{Base: list, Disp: 2 * l.Bytes * i}, v)
+		sign(Mem{Base: list, Disp: 2*l.Bytes*i + l.Bytes}, count)
 		IMULQ(Mem{Base: table, Index: v, Scale: 8}, count)
 		ADDQ(count, []Register{sum, other}[i%2])
 	}
-	ADDQ(U8(16*l.bytes), list)
+	ADDQ(U8(16*l.Bytes), list)
 	Repeat(n, "group")
 	ADDQ(other, sum)
 	Store(sum, ReturnIndex(0))
@@ -386,16 +380,10 @@ func sumsOfWords() {
 // countsByAVX512 is countsByAVX2 with masks.
 func (l lane) countsByAVX512(o order, volume bool) {
 	const vector = 64
-	least, add, sub, same, some := o.least, VPADDB, VPSUBB, VPCMPEQB, VMOVDQU8_Z
-	switch l.bytes {
-	case 2:
-		add, sub, same, some = VPADDW, VPSUBW, VPCMPEQW, VMOVDQU16_Z
-	case 4:
-		add, sub, same, some = VPADDD, VPSUBD, VPCMPEQD, VMOVDQU32_Z
-	}
+	least, add, sub, same, some := o.least, l.Add, l.Sub, l.Equal, l.Keep
 	greater := func(b, a, k Op) { o.compare(U8(o.greater), b, a, k) }
 	l.counts(o.name, "avx512", volume, func(c counting) (stages, ends [2]func()) {
-		word := New(GP32, MOVL, U32(map[int]uint32{1: 0x01010101, 2: 0x00010001, 4: 1}[l.bytes]))
+		word := New(GP32, MOVL, U32(map[int]uint32{1: 0x01010101, 2: 0x00010001, 4: 1}[l.Bytes]))
 		ones := New(ZMM, VPBROADCASTD, word)
 		var rows [2][]VecVirtual // by kinds
 		var fell []Register
@@ -406,17 +394,9 @@ func (l lane) countsByAVX512(o order, volume bool) {
 			c.load(v, row, ZMM, func(ops ...Op) { VMOVDQU64(ops...) }, least)
 		}
 		load(rows[0], 0)
-		inside := ZMM()
-		VMOVDQU64(Mem{Base: Arg("inside")}, inside)
+		inside := New(ZMM, VMOVDQU64, Mem{Base: Arg("inside")})
 		for _, k := range fell {
-			switch l.bytes {
-			case 1:
-				VPMOVB2M(inside, k)
-			case 2:
-				VPMOVW2M(inside, k)
-			case 4:
-				VPMOVD2M(inside, k)
-			}
+			l.Signs(inside, k)
 		}
 		// The rest of a row is computed during the next row, so that no instruction waits for the
 		// one before it.
@@ -438,7 +418,7 @@ func (l lane) countsByAVX512(o order, volume bool) {
 			sub(of.between, theirs, of.first, theirs)
 			VALIGNQ(U8(6), beside, theirs, before) // the last lanes, and the first quarters in place of those after them
 			VMOVDQU64(theirs, beside)
-			VPALIGNR(U8(16-l.bytes), before, theirs, theirs)
+			VPALIGNR(U8(16-l.Bytes), before, theirs, theirs)
 			sub(theirs, of.n, of.n)
 			VPANDQ(Mem{Base: c.own}, of.n, of.n)
 			sub(of.between, of.n, of.first, of.n)
@@ -485,28 +465,10 @@ func (l lane) countsByAVX512(o order, volume bool) {
 
 // writeByAVX512 writes the voxels of the row with a count, and the counts.
 func (c counting) writeByAVX512(v, n VecVirtual) {
-	counted, many := K(), GP64()
-	switch c.bytes {
-	case 1:
-		VPTESTMB(n, n, counted)
-		VPCOMPRESSB_Z(v, counted, v)
-		VPCOMPRESSB_Z(n, counted, n)
-		KMOVQ(counted, many)
-	case 2:
-		VPTESTMW(n, n, counted)
-		VPCOMPRESSW_Z(v, counted, v)
-		VPCOMPRESSW_Z(n, counted, n)
-		KMOVD(counted, many.As32())
-	case 4:
-		VPTESTMD(n, n, counted)
-		VPCOMPRESSD_Z(v, counted, v)
-		VPCOMPRESSD_Z(n, counted, n)
-		KMOVW(counted, many.As32())
-	}
+	many := c.Pack(v, n)
 	VMOVDQU64(v, Mem{Base: c.to})
 	VMOVDQU64(n, Mem{Base: c.to, Index: c.behind, Scale: 1})
-	POPCNTQ(many, many)
-	LEAQ(Mem{Base: c.to, Index: many, Scale: uint8(c.bytes)}, c.to)
+	LEAQ(Mem{Base: c.to, Index: many, Scale: uint8(c.Bytes)}, c.to)
 }
 
 // digits is the number of bytes of weights that are looked up byte by byte.

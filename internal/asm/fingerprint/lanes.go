@@ -11,11 +11,11 @@ import (
 // turned copies rows with some bits turned.
 func (i isa) turned(l lane) {
 	name := "turned" + l.name + i.Name
-	group := i.Bytes / l.bytes
+	group := i.Bytes / l.Bytes
 	Func(name, "func(dst, src *byte, n, rows, stride, apart int, flip uint64) int",
 		fmt.Sprintf("copies rows of n lanes, %d at least, with the bits of flip turned in every eight bytes, each with a vector of the last one behind it, and returns how many rows.", group))
 	flip, v := i.Broadcast("flip", 8), i.Wide()
-	i.inRows(group, l.bytes, l.bytes, func(from, to Mem) VecVirtual {
+	i.inRows(group, l.Bytes, l.Bytes, func(from, to Mem) VecVirtual {
 		i.Xor(from, flip, v)
 		VMOVUPS(v, to)
 		return v

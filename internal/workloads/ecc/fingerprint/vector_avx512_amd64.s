@@ -1636,9 +1636,9 @@ rows:
 	VPCOMPRESSB.Z Z9, K5, Z9
 	VPCOMPRESSB.Z Z10, K5, Z10
 	KMOVQ         K5, R13
+	POPCNTQ       R13, R13
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       R13, R13
 	LEAQ          (R12)(R13*1), R12
 	VMOVDQU64     (DX), Z10
 	VPSUBB        Z0, Z10, K1, Z10
@@ -1692,9 +1692,9 @@ other:
 	VPCOMPRESSB.Z Z9, K5, Z9
 	VPCOMPRESSB.Z Z10, K5, Z10
 	KMOVQ         K5, R13
+	POPCNTQ       R13, R13
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       R13, R13
 	LEAQ          (R12)(R13*1), R12
 	VMOVDQU64     (DX), Z10
 	VPSUBB        Z0, Z10, K1, Z10
@@ -1754,9 +1754,9 @@ end:
 	VPCOMPRESSB.Z Z9, K1, Z9
 	VPCOMPRESSB.Z Z10, K1, Z10
 	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R12)(AX*1), R12
 	JMP           return
 
@@ -1773,9 +1773,9 @@ done:
 	VPCOMPRESSB.Z Z9, K1, Z9
 	VPCOMPRESSB.Z Z10, K1, Z10
 	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R12)(AX*1), R12
 
 return:
@@ -1829,9 +1829,9 @@ rows:
 	VPCOMPRESSB.Z Z5, K3, Z5
 	VPCOMPRESSB.Z Z8, K3, Z8
 	KMOVQ         K3, R11
+	POPCNTQ       R11, R11
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z8, (R10)(DI*1)
-	POPCNTQ       R11, R11
 	LEAQ          (R10)(R11*1), R10
 	VPXORQ        Z6, Z6, Z6
 	VPSUBB        Z0, Z6, K1, Z6
@@ -1865,9 +1865,9 @@ other:
 	VPCOMPRESSB.Z Z5, K3, Z5
 	VPCOMPRESSB.Z Z6, K3, Z6
 	KMOVQ         K3, R11
+	POPCNTQ       R11, R11
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z6, (R10)(DI*1)
-	POPCNTQ       R11, R11
 	LEAQ          (R10)(R11*1), R10
 	VPXORQ        Z8, Z8, Z8
 	VPSUBB        Z0, Z8, K1, Z8
@@ -1911,9 +1911,9 @@ end:
 	VPCOMPRESSB.Z Z5, K1, Z5
 	VPCOMPRESSB.Z Z8, K1, Z8
 	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z8, (R10)(DI*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R10)(AX*1), R10
 	JMP           return
 
@@ -1930,9 +1930,9 @@ done:
 	VPCOMPRESSB.Z Z5, K1, Z5
 	VPCOMPRESSB.Z Z6, K1, Z6
 	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z6, (R10)(DI*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R10)(AX*1), R10
 
 return:
@@ -1998,9 +1998,9 @@ rows:
 	VPCOMPRESSB.Z Z9, K5, Z9
 	VPCOMPRESSB.Z Z10, K5, Z10
 	KMOVQ         K5, R13
+	POPCNTQ       R13, R13
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       R13, R13
 	LEAQ          (R12)(R13*1), R12
 	VMOVDQU64     (DX), Z10
 	VPSUBB        Z0, Z10, K1, Z10
@@ -2054,9 +2054,9 @@ other:
 	VPCOMPRESSB.Z Z9, K5, Z9
 	VPCOMPRESSB.Z Z10, K5, Z10
 	KMOVQ         K5, R13
+	POPCNTQ       R13, R13
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       R13, R13
 	LEAQ          (R12)(R13*1), R12
 	VMOVDQU64     (DX), Z10
 	VPSUBB        Z0, Z10, K1, Z10
@@ -2116,9 +2116,9 @@ end:
 	VPCOMPRESSB.Z Z9, K1, Z9
 	VPCOMPRESSB.Z Z10, K1, Z10
 	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R12)(AX*1), R12
 	JMP           return
 
@@ -2135,9 +2135,9 @@ done:
 	VPCOMPRESSB.Z Z9, K1, Z9
 	VPCOMPRESSB.Z Z10, K1, Z10
 	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R12)(AX*1), R12
 
 return:
@@ -2191,9 +2191,9 @@ rows:
 	VPCOMPRESSB.Z Z5, K3, Z5
 	VPCOMPRESSB.Z Z8, K3, Z8
 	KMOVQ         K3, R11
+	POPCNTQ       R11, R11
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z8, (R10)(DI*1)
-	POPCNTQ       R11, R11
 	LEAQ          (R10)(R11*1), R10
 	VPXORQ        Z6, Z6, Z6
 	VPSUBB        Z0, Z6, K1, Z6
@@ -2227,9 +2227,9 @@ other:
 	VPCOMPRESSB.Z Z5, K3, Z5
 	VPCOMPRESSB.Z Z6, K3, Z6
 	KMOVQ         K3, R11
+	POPCNTQ       R11, R11
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z6, (R10)(DI*1)
-	POPCNTQ       R11, R11
 	LEAQ          (R10)(R11*1), R10
 	VPXORQ        Z8, Z8, Z8
 	VPSUBB        Z0, Z8, K1, Z8
@@ -2273,9 +2273,9 @@ end:
 	VPCOMPRESSB.Z Z5, K1, Z5
 	VPCOMPRESSB.Z Z8, K1, Z8
 	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z8, (R10)(DI*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R10)(AX*1), R10
 	JMP           return
 
@@ -2292,9 +2292,9 @@ done:
 	VPCOMPRESSB.Z Z5, K1, Z5
 	VPCOMPRESSB.Z Z6, K1, Z6
 	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z6, (R10)(DI*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R10)(AX*1), R10
 
 return:
@@ -2359,10 +2359,10 @@ rows:
 	VPTESTMW      Z10, Z10, K5
 	VPCOMPRESSW.Z Z9, K5, Z9
 	VPCOMPRESSW.Z Z10, K5, Z10
-	KMOVD         K5, R13
+	KMOVQ         K5, R13
+	POPCNTQ       R13, R13
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       R13, R13
 	LEAQ          (R12)(R13*2), R12
 	VMOVDQU64     (DX), Z10
 	VPSUBW        Z0, Z10, K1, Z10
@@ -2416,10 +2416,10 @@ other:
 	VPTESTMW      Z10, Z10, K5
 	VPCOMPRESSW.Z Z9, K5, Z9
 	VPCOMPRESSW.Z Z10, K5, Z10
-	KMOVD         K5, R13
+	KMOVQ         K5, R13
+	POPCNTQ       R13, R13
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       R13, R13
 	LEAQ          (R12)(R13*2), R12
 	VMOVDQU64     (DX), Z10
 	VPSUBW        Z0, Z10, K1, Z10
@@ -2479,10 +2479,10 @@ end:
 	VPTESTMW      Z10, Z10, K1
 	VPCOMPRESSW.Z Z9, K1, Z9
 	VPCOMPRESSW.Z Z10, K1, Z10
-	KMOVD         K1, AX
+	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R12)(AX*2), R12
 	JMP           return
 
@@ -2498,10 +2498,10 @@ done:
 	VPTESTMW      Z10, Z10, K1
 	VPCOMPRESSW.Z Z9, K1, Z9
 	VPCOMPRESSW.Z Z10, K1, Z10
-	KMOVD         K1, AX
+	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R12)(AX*2), R12
 
 return:
@@ -2554,10 +2554,10 @@ rows:
 	VPTESTMW      Z8, Z8, K3
 	VPCOMPRESSW.Z Z5, K3, Z5
 	VPCOMPRESSW.Z Z8, K3, Z8
-	KMOVD         K3, R11
+	KMOVQ         K3, R11
+	POPCNTQ       R11, R11
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z8, (R10)(DI*1)
-	POPCNTQ       R11, R11
 	LEAQ          (R10)(R11*2), R10
 	VPXORQ        Z6, Z6, Z6
 	VPSUBW        Z0, Z6, K1, Z6
@@ -2591,10 +2591,10 @@ other:
 	VPTESTMW      Z6, Z6, K3
 	VPCOMPRESSW.Z Z5, K3, Z5
 	VPCOMPRESSW.Z Z6, K3, Z6
-	KMOVD         K3, R11
+	KMOVQ         K3, R11
+	POPCNTQ       R11, R11
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z6, (R10)(DI*1)
-	POPCNTQ       R11, R11
 	LEAQ          (R10)(R11*2), R10
 	VPXORQ        Z8, Z8, Z8
 	VPSUBW        Z0, Z8, K1, Z8
@@ -2638,10 +2638,10 @@ end:
 	VPTESTMW      Z8, Z8, K1
 	VPCOMPRESSW.Z Z5, K1, Z5
 	VPCOMPRESSW.Z Z8, K1, Z8
-	KMOVD         K1, AX
+	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z8, (R10)(DI*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R10)(AX*2), R10
 	JMP           return
 
@@ -2657,10 +2657,10 @@ done:
 	VPTESTMW      Z6, Z6, K1
 	VPCOMPRESSW.Z Z5, K1, Z5
 	VPCOMPRESSW.Z Z6, K1, Z6
-	KMOVD         K1, AX
+	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z6, (R10)(DI*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R10)(AX*2), R10
 
 return:
@@ -2725,10 +2725,10 @@ rows:
 	VPTESTMW      Z10, Z10, K5
 	VPCOMPRESSW.Z Z9, K5, Z9
 	VPCOMPRESSW.Z Z10, K5, Z10
-	KMOVD         K5, R13
+	KMOVQ         K5, R13
+	POPCNTQ       R13, R13
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       R13, R13
 	LEAQ          (R12)(R13*2), R12
 	VMOVDQU64     (DX), Z10
 	VPSUBW        Z0, Z10, K1, Z10
@@ -2782,10 +2782,10 @@ other:
 	VPTESTMW      Z10, Z10, K5
 	VPCOMPRESSW.Z Z9, K5, Z9
 	VPCOMPRESSW.Z Z10, K5, Z10
-	KMOVD         K5, R13
+	KMOVQ         K5, R13
+	POPCNTQ       R13, R13
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       R13, R13
 	LEAQ          (R12)(R13*2), R12
 	VMOVDQU64     (DX), Z10
 	VPSUBW        Z0, Z10, K1, Z10
@@ -2845,10 +2845,10 @@ end:
 	VPTESTMW      Z10, Z10, K1
 	VPCOMPRESSW.Z Z9, K1, Z9
 	VPCOMPRESSW.Z Z10, K1, Z10
-	KMOVD         K1, AX
+	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R12)(AX*2), R12
 	JMP           return
 
@@ -2864,10 +2864,10 @@ done:
 	VPTESTMW      Z10, Z10, K1
 	VPCOMPRESSW.Z Z9, K1, Z9
 	VPCOMPRESSW.Z Z10, K1, Z10
-	KMOVD         K1, AX
+	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R12)(AX*2), R12
 
 return:
@@ -2920,10 +2920,10 @@ rows:
 	VPTESTMW      Z8, Z8, K3
 	VPCOMPRESSW.Z Z5, K3, Z5
 	VPCOMPRESSW.Z Z8, K3, Z8
-	KMOVD         K3, R11
+	KMOVQ         K3, R11
+	POPCNTQ       R11, R11
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z8, (R10)(DI*1)
-	POPCNTQ       R11, R11
 	LEAQ          (R10)(R11*2), R10
 	VPXORQ        Z6, Z6, Z6
 	VPSUBW        Z0, Z6, K1, Z6
@@ -2957,10 +2957,10 @@ other:
 	VPTESTMW      Z6, Z6, K3
 	VPCOMPRESSW.Z Z5, K3, Z5
 	VPCOMPRESSW.Z Z6, K3, Z6
-	KMOVD         K3, R11
+	KMOVQ         K3, R11
+	POPCNTQ       R11, R11
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z6, (R10)(DI*1)
-	POPCNTQ       R11, R11
 	LEAQ          (R10)(R11*2), R10
 	VPXORQ        Z8, Z8, Z8
 	VPSUBW        Z0, Z8, K1, Z8
@@ -3004,10 +3004,10 @@ end:
 	VPTESTMW      Z8, Z8, K1
 	VPCOMPRESSW.Z Z5, K1, Z5
 	VPCOMPRESSW.Z Z8, K1, Z8
-	KMOVD         K1, AX
+	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z8, (R10)(DI*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R10)(AX*2), R10
 	JMP           return
 
@@ -3023,10 +3023,10 @@ done:
 	VPTESTMW      Z6, Z6, K1
 	VPCOMPRESSW.Z Z5, K1, Z5
 	VPCOMPRESSW.Z Z6, K1, Z6
-	KMOVD         K1, AX
+	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z6, (R10)(DI*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R10)(AX*2), R10
 
 return:
@@ -3091,10 +3091,10 @@ rows:
 	VPTESTMW      Z10, Z10, K5
 	VPCOMPRESSW.Z Z9, K5, Z9
 	VPCOMPRESSW.Z Z10, K5, Z10
-	KMOVD         K5, R13
+	KMOVQ         K5, R13
+	POPCNTQ       R13, R13
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       R13, R13
 	LEAQ          (R12)(R13*2), R12
 	VMOVDQU64     (DX), Z10
 	VPSUBW        Z0, Z10, K1, Z10
@@ -3148,10 +3148,10 @@ other:
 	VPTESTMW      Z10, Z10, K5
 	VPCOMPRESSW.Z Z9, K5, Z9
 	VPCOMPRESSW.Z Z10, K5, Z10
-	KMOVD         K5, R13
+	KMOVQ         K5, R13
+	POPCNTQ       R13, R13
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       R13, R13
 	LEAQ          (R12)(R13*2), R12
 	VMOVDQU64     (DX), Z10
 	VPSUBW        Z0, Z10, K1, Z10
@@ -3211,10 +3211,10 @@ end:
 	VPTESTMW      Z10, Z10, K1
 	VPCOMPRESSW.Z Z9, K1, Z9
 	VPCOMPRESSW.Z Z10, K1, Z10
-	KMOVD         K1, AX
+	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R12)(AX*2), R12
 	JMP           return
 
@@ -3230,10 +3230,10 @@ done:
 	VPTESTMW      Z10, Z10, K1
 	VPCOMPRESSW.Z Z9, K1, Z9
 	VPCOMPRESSW.Z Z10, K1, Z10
-	KMOVD         K1, AX
+	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R12)(AX*2), R12
 
 return:
@@ -3286,10 +3286,10 @@ rows:
 	VPTESTMW      Z8, Z8, K3
 	VPCOMPRESSW.Z Z5, K3, Z5
 	VPCOMPRESSW.Z Z8, K3, Z8
-	KMOVD         K3, R11
+	KMOVQ         K3, R11
+	POPCNTQ       R11, R11
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z8, (R10)(DI*1)
-	POPCNTQ       R11, R11
 	LEAQ          (R10)(R11*2), R10
 	VPXORQ        Z6, Z6, Z6
 	VPSUBW        Z0, Z6, K1, Z6
@@ -3323,10 +3323,10 @@ other:
 	VPTESTMW      Z6, Z6, K3
 	VPCOMPRESSW.Z Z5, K3, Z5
 	VPCOMPRESSW.Z Z6, K3, Z6
-	KMOVD         K3, R11
+	KMOVQ         K3, R11
+	POPCNTQ       R11, R11
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z6, (R10)(DI*1)
-	POPCNTQ       R11, R11
 	LEAQ          (R10)(R11*2), R10
 	VPXORQ        Z8, Z8, Z8
 	VPSUBW        Z0, Z8, K1, Z8
@@ -3370,10 +3370,10 @@ end:
 	VPTESTMW      Z8, Z8, K1
 	VPCOMPRESSW.Z Z5, K1, Z5
 	VPCOMPRESSW.Z Z8, K1, Z8
-	KMOVD         K1, AX
+	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z8, (R10)(DI*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R10)(AX*2), R10
 	JMP           return
 
@@ -3389,10 +3389,10 @@ done:
 	VPTESTMW      Z6, Z6, K1
 	VPCOMPRESSW.Z Z5, K1, Z5
 	VPCOMPRESSW.Z Z6, K1, Z6
-	KMOVD         K1, AX
+	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z6, (R10)(DI*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R10)(AX*2), R10
 
 return:
@@ -3457,10 +3457,10 @@ rows:
 	VPTESTMW      Z10, Z10, K5
 	VPCOMPRESSW.Z Z9, K5, Z9
 	VPCOMPRESSW.Z Z10, K5, Z10
-	KMOVD         K5, R13
+	KMOVQ         K5, R13
+	POPCNTQ       R13, R13
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       R13, R13
 	LEAQ          (R12)(R13*2), R12
 	VMOVDQU64     (DX), Z10
 	VPSUBW        Z0, Z10, K1, Z10
@@ -3514,10 +3514,10 @@ other:
 	VPTESTMW      Z10, Z10, K5
 	VPCOMPRESSW.Z Z9, K5, Z9
 	VPCOMPRESSW.Z Z10, K5, Z10
-	KMOVD         K5, R13
+	KMOVQ         K5, R13
+	POPCNTQ       R13, R13
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       R13, R13
 	LEAQ          (R12)(R13*2), R12
 	VMOVDQU64     (DX), Z10
 	VPSUBW        Z0, Z10, K1, Z10
@@ -3577,10 +3577,10 @@ end:
 	VPTESTMW      Z10, Z10, K1
 	VPCOMPRESSW.Z Z9, K1, Z9
 	VPCOMPRESSW.Z Z10, K1, Z10
-	KMOVD         K1, AX
+	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R12)(AX*2), R12
 	JMP           return
 
@@ -3596,10 +3596,10 @@ done:
 	VPTESTMW      Z10, Z10, K1
 	VPCOMPRESSW.Z Z9, K1, Z9
 	VPCOMPRESSW.Z Z10, K1, Z10
-	KMOVD         K1, AX
+	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R12)(AX*2), R12
 
 return:
@@ -3652,10 +3652,10 @@ rows:
 	VPTESTMW      Z8, Z8, K3
 	VPCOMPRESSW.Z Z5, K3, Z5
 	VPCOMPRESSW.Z Z8, K3, Z8
-	KMOVD         K3, R11
+	KMOVQ         K3, R11
+	POPCNTQ       R11, R11
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z8, (R10)(DI*1)
-	POPCNTQ       R11, R11
 	LEAQ          (R10)(R11*2), R10
 	VPXORQ        Z6, Z6, Z6
 	VPSUBW        Z0, Z6, K1, Z6
@@ -3689,10 +3689,10 @@ other:
 	VPTESTMW      Z6, Z6, K3
 	VPCOMPRESSW.Z Z5, K3, Z5
 	VPCOMPRESSW.Z Z6, K3, Z6
-	KMOVD         K3, R11
+	KMOVQ         K3, R11
+	POPCNTQ       R11, R11
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z6, (R10)(DI*1)
-	POPCNTQ       R11, R11
 	LEAQ          (R10)(R11*2), R10
 	VPXORQ        Z8, Z8, Z8
 	VPSUBW        Z0, Z8, K1, Z8
@@ -3736,10 +3736,10 @@ end:
 	VPTESTMW      Z8, Z8, K1
 	VPCOMPRESSW.Z Z5, K1, Z5
 	VPCOMPRESSW.Z Z8, K1, Z8
-	KMOVD         K1, AX
+	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z8, (R10)(DI*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R10)(AX*2), R10
 	JMP           return
 
@@ -3755,10 +3755,10 @@ done:
 	VPTESTMW      Z6, Z6, K1
 	VPCOMPRESSW.Z Z5, K1, Z5
 	VPCOMPRESSW.Z Z6, K1, Z6
-	KMOVD         K1, AX
+	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z6, (R10)(DI*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R10)(AX*2), R10
 
 return:
@@ -3823,10 +3823,10 @@ rows:
 	VPTESTMD      Z10, Z10, K5
 	VPCOMPRESSD.Z Z9, K5, Z9
 	VPCOMPRESSD.Z Z10, K5, Z10
-	KMOVW         K5, R13
+	KMOVQ         K5, R13
+	POPCNTQ       R13, R13
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       R13, R13
 	LEAQ          (R12)(R13*4), R12
 	VMOVDQU64     (DX), Z10
 	VPSUBD        Z0, Z10, K1, Z10
@@ -3879,10 +3879,10 @@ other:
 	VPTESTMD      Z10, Z10, K5
 	VPCOMPRESSD.Z Z9, K5, Z9
 	VPCOMPRESSD.Z Z10, K5, Z10
-	KMOVW         K5, R13
+	KMOVQ         K5, R13
+	POPCNTQ       R13, R13
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       R13, R13
 	LEAQ          (R12)(R13*4), R12
 	VMOVDQU64     (DX), Z10
 	VPSUBD        Z0, Z10, K1, Z10
@@ -3941,10 +3941,10 @@ end:
 	VPTESTMD      Z10, Z10, K1
 	VPCOMPRESSD.Z Z9, K1, Z9
 	VPCOMPRESSD.Z Z10, K1, Z10
-	KMOVW         K1, AX
+	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R12)(AX*4), R12
 	JMP           return
 
@@ -3960,10 +3960,10 @@ done:
 	VPTESTMD      Z10, Z10, K1
 	VPCOMPRESSD.Z Z9, K1, Z9
 	VPCOMPRESSD.Z Z10, K1, Z10
-	KMOVW         K1, AX
+	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z9, (R12)
 	VMOVDQU64     Z10, (R12)(R9*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R12)(AX*4), R12
 
 return:
@@ -4016,10 +4016,10 @@ rows:
 	VPTESTMD      Z8, Z8, K3
 	VPCOMPRESSD.Z Z5, K3, Z5
 	VPCOMPRESSD.Z Z8, K3, Z8
-	KMOVW         K3, R11
+	KMOVQ         K3, R11
+	POPCNTQ       R11, R11
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z8, (R10)(DI*1)
-	POPCNTQ       R11, R11
 	LEAQ          (R10)(R11*4), R10
 	VPXORQ        Z6, Z6, Z6
 	VPSUBD        Z0, Z6, K1, Z6
@@ -4052,10 +4052,10 @@ other:
 	VPTESTMD      Z6, Z6, K3
 	VPCOMPRESSD.Z Z5, K3, Z5
 	VPCOMPRESSD.Z Z6, K3, Z6
-	KMOVW         K3, R11
+	KMOVQ         K3, R11
+	POPCNTQ       R11, R11
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z6, (R10)(DI*1)
-	POPCNTQ       R11, R11
 	LEAQ          (R10)(R11*4), R10
 	VPXORQ        Z8, Z8, Z8
 	VPSUBD        Z0, Z8, K1, Z8
@@ -4098,10 +4098,10 @@ end:
 	VPTESTMD      Z8, Z8, K1
 	VPCOMPRESSD.Z Z5, K1, Z5
 	VPCOMPRESSD.Z Z8, K1, Z8
-	KMOVW         K1, AX
+	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z8, (R10)(DI*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R10)(AX*4), R10
 	JMP           return
 
@@ -4117,10 +4117,10 @@ done:
 	VPTESTMD      Z6, Z6, K1
 	VPCOMPRESSD.Z Z5, K1, Z5
 	VPCOMPRESSD.Z Z6, K1, Z6
-	KMOVW         K1, AX
+	KMOVQ         K1, AX
+	POPCNTQ       AX, AX
 	VMOVDQU64     Z5, (R10)
 	VMOVDQU64     Z6, (R10)(DI*1)
-	POPCNTQ       AX, AX
 	LEAQ          (R10)(AX*4), R10
 
 return:
