@@ -22,8 +22,7 @@ const (
 var faces = [6]int{4, 10, 12, 14, 16, 22}
 
 func load(m Mem) VecVirtual {
-	v := New(ZMM, VMOVDQU64, m)
-	return v
+	return New(ZMM, VMOVDQU64, m)
 }
 
 func store(v Op, m Mem) { VMOVDQU64(v, m) }
@@ -41,8 +40,7 @@ func zeros(n int) (list []VecVirtual) {
 
 // andNot computes a &^ b.
 func andNot(a Op, b VecVirtual) VecVirtual {
-	v := New(ZMM, VPANDNQ, a, b)
-	return v
+	return New(ZMM, VPANDNQ, a, b)
 }
 
 // ifNone jumps if a vector is 0, ifSome if it is not.

@@ -28,8 +28,7 @@ func Write(i ISA) {
 // compares 64 voxels. Its argument place returns the neighbours at place k from byte i on, and the
 // address of their bits.
 func compare(size int, isa string, word func(own Mem, place func(k, i int) (other, bits Mem))) {
-	name := fmt.Sprintf("compare%d%s", 8*size, isa)
-	Func(name, "func(to *uint64, keys *byte, apart, row, plane, words int)",
+	Func(fmt.Sprintf("compare%d%s", 8*size, isa), "func(to *uint64, keys *byte, apart, row, plane, words int)",
 		"sets the bits of so many words of voxels whose neighbours are not above them, for each place before a "+
 			"voxel: the next one's lie apart bytes further. A row and a plane of keys are so many bytes.")
 	var to [5]GPVirtual

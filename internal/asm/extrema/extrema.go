@@ -60,8 +60,7 @@ func area(i ISA, w Lane, edge bool) {
 // mask loads a mask.
 func (f frame) mask(name string) Op {
 	if f.Bytes == 64 {
-		k := New(K, KMOVQ, Arg(name))
-		return k
+		return New(K, KMOVQ, Arg(name))
 	}
 	at := AllocLocal(32)
 	VMOVDQU(f.Broadcast(name, 8), at)

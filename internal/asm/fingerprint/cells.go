@@ -42,8 +42,7 @@ func (s sums) add(i isa, k int, a, b VecVirtual) {
 
 // least is the minimum of weights. As float64 they are positive normal numbers.
 func (i isa) least(a, b VecVirtual) VecVirtual {
-	m := New(i.Wide, VMINPD, a, b)
-	return m
+	return New(i.Wide, VMINPD, a, b)
 }
 
 // columns loops over vectors of columns, and down the rows of each; each plane has a base register.
@@ -84,8 +83,7 @@ func (i isa) columns(planes []Register, registers int, row func(to []VecVirtual)
 }
 
 func (i isa) volume() {
-	name := "volume" + i.Name
-	Func(name, "func(below, above *uint64, stride, rows, columns int) uint64",
+	Func("volume"+i.Name, "func(below, above *uint64, stride, rows, columns int) uint64",
 		"adds up the eight cells of each position of a plane, with rows stride bytes apart.")
 	below, above := Arg("below"), Arg("above")
 	s := i.sums(4)
@@ -109,8 +107,7 @@ func (i isa) volume() {
 }
 
 func (i isa) area() {
-	name := "area" + i.Name
-	Func(name, "func(plane *uint64, stride, rows, columns int) uint64",
+	Func("area"+i.Name, "func(plane *uint64, stride, rows, columns int) uint64",
 		"adds up the four cells of each position of a 2D image, with rows stride bytes apart.")
 	plane := Arg("plane")
 	s := i.sums(2)

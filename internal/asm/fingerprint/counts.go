@@ -197,8 +197,7 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 				for beside := range 2 {
 					fallen := func(kind int) VecVirtual {
 						greater(after[kind], now[kind], falls[kind])
-						n := New(YMM, sub, falls[kind], fell[kind])
-						return n
+						return New(YMM, sub, falls[kind], fell[kind])
 					}
 					below := YMM() // where a plane is no greater than the next one
 					if volume {
@@ -358,8 +357,7 @@ func (l lane) sumsByAVX2() {
 
 // sumsOfWords is sumsByAVX2 of two lists of words, eight at a time.
 func sumsOfWords() {
-	const name = "wordssumavx512"
-	Func(name, "func(table *uint64, list *byte, counts, n int) uint64",
+	Func("wordssumavx512", "func(table *uint64, list *byte, counts, n int) uint64",
 		"adds up the weights of n times 8 voxels of a list of voxels of 16 bits, by a table, each times its count, which is counts bytes behind it.")
 	table, list, counts, n := Arg("table"), Arg("list"), Arg("counts"), Arg("n")
 	sums := AVX512.Zero()
@@ -477,8 +475,7 @@ const digits = 5
 // sumsByDigits generates sumsOfWords for bytes whose weights have few bytes. Each byte of a weight
 // is looked up for 64 voxels at a time, in two tables of 128 bytes, and multiplied by the counts.
 func sumsByDigits() {
-	const name = "bytesdigitsavx512"
-	Func(name, "func(table *[5 * 256]byte, list *byte, counts, n int) int64",
+	Func("bytesdigitsavx512", "func(table *[5 * 256]byte, list *byte, counts, n int) int64",
 		"adds up the weights of n times 64 voxels of a list of voxels of 8 bits, each times its count, which is counts bytes behind it.",
 		"The table has the lowest bytes of the weights of all first.")
 	table, list, counts, n := Arg("table"), Arg("list"), Arg("counts"), Arg("n")
@@ -528,8 +525,7 @@ func sumsByDigits() {
 
 // times generates the sum of counts × (weight − outside weight).
 func (i isa) times() {
-	name := "times" + i.Name
-	Func(name, "func(weights *uint64, counts *int32, n int, outside uint64) uint64",
+	Func("times"+i.Name, "func(weights *uint64, counts *int32, n int, outside uint64) uint64",
 		"adds up n times 8 weights, each less that of what is outside, times its count.")
 	weights, counts, n, outside := Arg("weights"), Arg("counts"), Arg("n"), Arg("outside")
 	if i.Bytes == 64 {

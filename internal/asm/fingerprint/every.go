@@ -39,8 +39,7 @@ func (i isa) every() {
 		factors, zero, order, base = 1024, 4096, 4100, 4104
 		group                      = 8
 	)
-	name := "every" + i.Name
-	Func(name, "func(dst, table *uint64, src *byte, n, ahead int) int",
+	Func("every"+i.Name, "func(dst, table *uint64, src *byte, n, ahead int) int",
 		"gives the weights of float32 values on the ladder of every float32, and returns of how many of n.")
 	ones := YMM()
 	VPCMPEQD(ones, ones, ones)

@@ -25,9 +25,8 @@ func (i isa) turned(l lane) {
 // keys converts rows of float32 to integers of the same order: the bits of negative values except
 // the sign are inverted. It is its own inverse.
 func (i isa) keys() {
-	name := "keys" + i.Name
 	group := i.Bytes / 4
-	Func(name, "func(dst, src *byte, n, rows, stride, apart int, before, after uint64) int",
+	Func("keys"+i.Name, "func(dst, src *byte, n, rows, stride, apart int, before, after uint64) int",
 		fmt.Sprintf("turns rows of n float32 values, %d at least, into numbers in their order, each row with a vector of the last one behind it, and returns how many rows.", group),
 		"The bits of before are turned in values, and those of after in numbers.")
 	before, after, v, turned := i.Broadcast("before", 4), i.Broadcast("after", 4), i.Wide(), i.Wide()

@@ -45,8 +45,7 @@ func (i isa) weights(s scan, index Register, part int) {
 
 // integers generates the look-up of the weights of values of size bytes, by their bit patterns.
 func (i isa) integers(what string, size int, widen func(...Op)) {
-	name := what + i.Name
-	Func(name, "func(dst, table *uint64, src *byte, n, ahead int) int",
+	Func(what+i.Name, "func(dst, table *uint64, src *byte, n, ahead int) int",
 		fmt.Sprintf("looks up the weights of values of %d bits, and returns of how many of n.", 8*size))
 	const parts = 2
 	lanes := i.Bytes / 8
@@ -171,8 +170,7 @@ func (i isa) floats(double bool) {
 	if double {
 		kind, float = "double", "float64"
 	}
-	name := kind + i.Name
-	Func(name, "func(dst, table *uint64, src *byte, n, ahead int, lo, inverse, step "+float+", last uint64) int",
+	Func(kind+i.Name, "func(dst, table *uint64, src *byte, n, ahead int, lo, inverse, step "+float+", last uint64) int",
 		"looks up the weights of float32 values on an affine ladder, and returns of how many of n; where a bit of last above its 32 lowest is set, of those before a group in which one is no level's own.")
 	l := ladder{isa: i, double: double}
 	l.load()
