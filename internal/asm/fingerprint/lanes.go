@@ -93,36 +93,32 @@ func (i isa) inRows(group, size, becomes int, take func(from, to Mem) VecVirtual
 // levelsOfFloats converts rows of float32 values on an affine ladder to levels, with arithmetic in
 // float32 or in float64 as in floats. With AVX-512 the float32 arithmetic is fused.
 func (i isa) levelsOfFloats(double bool) {
-	name, parameters, fused := "levelssingle", "lo, inverse, step float32", i.Bytes == 64 && !double
+	name, parameters, group := "levelssingle"+i.Name, "lo, inverse, step float32", i.Bytes/2
+	fused := i.Bytes == 64 && !double
 	if double {
-		name, parameters = "levelsdouble", "lo, inverse, step float64"
+		name, parameters, group = "levelsdouble"+i.Name, "lo, inverse, step float64", i.Bytes/4
 	}
 	if fused {
 		parameters = "lo, inverse, step, offset float32"
 	}
-	name += i.Name
-	l := ladder{isa: i, double: double}
 	Func(name, "func(dst, src *byte, n, rows, stride, apart int, "+parameters+", last, flip uint64) int",
-		fmt.Sprintf("turns rows of n float32 values on an affine ladder, %d at least, into levels of 16 bits, of which the bits of flip are turned, each row with a vector of the last one behind it, and returns how many", 2*l.lanes()),
+		fmt.Sprintf("turns rows of n float32 values on an affine ladder, %d at least, into levels of 16 bits, of which the bits of flip are turned, each row with a vector of the last one behind it, and returns how many", group),
 		"rows, up to one with a value that is above the ladder; where a bit of last above its 32 lowest is set, to one with a value that is no level's own.")
-	l.load()
+	l := i.ladder(double)
 	if fused {
 		l.offset = l.BroadcastFloat("offset", double)
 	}
-	flip := l.values()
-	x := New(XMM, VMOVQ, Arg("flip"))
-	VPBROADCASTW(x, flip)
+	flip := New(l.values, VPBROADCASTW, New(XMM, VMOVQ, Arg("flip")))
 	level, values := [2]VecVirtual{l.values(), l.values()}, [2]VecVirtual{l.values(), l.values()}
 	var order VecVirtual
 	if level[0].Size() == 64 {
-		order = ZMM()
-		VMOVDQU64(Table("inorder"+name, 0, 2, 4, 6, 1, 3, 5, 7), order)
+		order = New(ZMM, VMOVDQU64, Table("inorder"+name, 0, 2, 4, 6, 1, 3, 5, 7))
 	}
 	packed := Like(level[0])
-	i.inRows(2*l.lanes(), 4, 2, func(from, to Mem) VecVirtual {
+	i.inRows(group, 4, 2, func(from, to Mem) VecVirtual {
 		var other [2]Register
 		for half := range 2 {
-			VMOVUPS(from.Offset(4*l.lanes()*half), values[half])
+			VMOVUPS(from.Offset(2*group*half), values[half])
 			VPMINUD(l.last, l.nearest(values[half]), level[half]) // values off the ladder have another value
 			other[half] = i.compared(NE, l.value(level[half]), values[half])
 		}
@@ -143,12 +139,9 @@ func (i isa) levelsOfFloats(double bool) {
 		VMOVDQU(packed, to)
 		return packed
 	})
-	Label("between")
-	wish := Arg("last")
-	SHRQ(U8(32), wish)
-	JNZ(LabelRef("stop"))
-	for half := range 2 {
-		l.between(values[half], level[half], "stop")
-	}
-	JMP(LabelRef("found"))
+	l.off(func() {
+		for half := range 2 {
+			l.between(values[half], level[half])
+		}
+	})
 }

@@ -241,27 +241,27 @@ TEXT ·singleavx512(SB), NOSPLIT, $0-72
 
 group:
 	PREFETCHT1 (SI)(DI*4)
-	VMOVUPS    (DX)(DI*4), Z5
-	VSUBPS     Z0, Z5, Z4
-	VMULPS     Z1, Z4, Z4
-	VCVTPS2DQ  Z4, Z4
-	VPMINUD    Z3, Z4, Z4
-	VCVTDQ2PS  Z4, Z6
-	VMULPS     Z2, Z6, Z6
-	VADDPS     Z0, Z6, Z6
-	VCMPPS     $0x00, Z6, Z5, K1
+	VMOVUPS    (DX)(DI*4), Z8
+	VSUBPS     Z0, Z8, Z7
+	VMULPS     Z1, Z7, Z7
+	VCVTPS2DQ  Z7, Z7
+	VPMINUD    Z3, Z7, Z7
+	VCVTDQ2PS  Z7, Z9
+	VMULPS     Z2, Z9, Z9
+	VADDPS     Z0, Z9, Z9
+	VCMPPS     $0x00, Z9, Z8, K1
 	KMOVW      K1, R8
 	CMPL       R8, $0x0000ffff
 	JNE        between
 
 found:
 	KXNORB        K2, K2, K2
-	VPGATHERDQ    (CX)(Y4*8), K2, Z7
-	VMOVUPD       Z7, (AX)(DI*8)
-	VEXTRACTI64X4 $0x01, Z4, Y4
+	VPGATHERDQ    (CX)(Y7*8), K2, Z4
+	VMOVUPD       Z4, (AX)(DI*8)
+	VEXTRACTI64X4 $0x01, Z7, Y7
 	KXNORB        K3, K3, K3
-	VPGATHERDQ    (CX)(Y4*8), K3, Z8
-	VMOVUPD       Z8, 64(AX)(DI*8)
+	VPGATHERDQ    (CX)(Y7*8), K3, Z5
+	VMOVUPD       Z5, 64(AX)(DI*8)
 	ADDQ          $0x10, DI
 	CMPQ          DI, BX
 	JLE           group
@@ -275,40 +275,40 @@ between:
 	MOVQ         last+56(FP), R8
 	SHRQ         $0x20, R8
 	JNZ          stop
-	VPXOR        X9, X9, X9
-	VSUBPS       Z0, Z5, Z4
-	VMULPS       Z1, Z4, Z4
-	VCVTPS2DQ    Z4, Z4
-	VMOVUPS      Z4, Z4
-	VPMAXSD      Z9, Z4, Z4
-	VPMINSD      Z3, Z4, Z4
-	VCVTDQ2PS    Z4, Z6
-	VMULPS       Z2, Z6, Z6
-	VADDPS       Z0, Z6, Z6
-	VCMPPS       $0x01, Z5, Z6, K1
-	VPTERNLOGD   $0xff, Z10, Z10, Z10
-	VPSUBD       Z10, Z4, K1, Z4
-	VPMINSD      Z3, Z4, Z6
-	VPCMPEQD     Z6, Z4, K1
+	VPXOR        X10, X10, X10
+	VSUBPS       Z0, Z8, Z7
+	VMULPS       Z1, Z7, Z7
+	VCVTPS2DQ    Z7, Z7
+	VMOVUPS      Z7, Z7
+	VPMAXSD      Z10, Z7, Z7
+	VPMINSD      Z3, Z7, Z7
+	VCVTDQ2PS    Z7, Z9
+	VMULPS       Z2, Z9, Z9
+	VADDPS       Z0, Z9, Z9
+	VCMPPS       $0x01, Z8, Z9, K1
+	VPTERNLOGD   $0xff, Z6, Z6, Z6
+	VPSUBD       Z6, Z7, K1, Z7
+	VPMINSD      Z3, Z7, Z9
+	VPCMPEQD     Z9, Z7, K1
 	KMOVW        K1, R8
 	CMPL         R8, $0x0000ffff
 	JNE          stop
-	VCVTDQ2PS    Z4, Z6
-	VMULPS       Z2, Z6, Z6
-	VADDPS       Z0, Z6, Z6
-	VCMPPS       $0x02, Z6, Z5, K1
+	VCVTDQ2PS    Z7, Z9
+	VMULPS       Z2, Z9, Z9
+	VADDPS       Z0, Z9, Z9
+	VCMPPS       $0x02, Z9, Z8, K1
 	KMOVW        K1, R8
 	CMPL         R8, $0x0000ffff
 	JNE          stop
-	VPCMPEQD     X6, X6, X6
-	VPBROADCASTD X6, Z6
-	VPADDD       Z6, Z4, Z6
-	VCVTDQ2PS    Z6, Z6
-	VMULPS       Z2, Z6, Z6
-	VADDPS       Z0, Z6, Z6
-	VCMPPS       $0x01, Z5, Z6, K1
+	VPCMPEQD     X9, X9, X9
+	VPBROADCASTD X9, Z9
+	VPADDD       Z9, Z7, Z9
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z2, Z9, Z9
+	VADDPS       Z0, Z9, Z9
+	VCMPPS       $0x01, Z8, Z9, K1
 	KMOVW        K1, R8
-	VPCMPEQD     Z9, Z4, K1
+	VPCMPEQD     Z10, Z7, K1
 	KMOVW        K1, R9
 	ORL          R9, R8
 	CMPL         R8, $0x0000ffff
@@ -336,25 +336,25 @@ TEXT ·doubleavx512(SB), NOSPLIT, $0-80
 
 group:
 	PREFETCHT1 (SI)(DI*4)
-	VMOVUPS    (DX)(DI*4), Y5
-	VCVTPS2PD  Y5, Z4
-	VSUBPD     Z0, Z4, Z4
-	VMULPD     Z1, Z4, Z4
-	VCVTPD2DQ  Z4, Y4
-	VPMINUD    Y3, Y4, Y4
-	VCVTDQ2PD  Y4, Z6
-	VMULPD     Z2, Z6, Z6
-	VADDPD     Z0, Z6, Z6
-	VCVTPD2PS  Z6, Y6
-	VCMPPS     $0x00, Y6, Y5, K1
+	VMOVUPS    (DX)(DI*4), Y7
+	VCVTPS2PD  Y7, Z6
+	VSUBPD     Z0, Z6, Z6
+	VMULPD     Z1, Z6, Z6
+	VCVTPD2DQ  Z6, Y6
+	VPMINUD    Y3, Y6, Y6
+	VCVTDQ2PD  Y6, Z8
+	VMULPD     Z2, Z8, Z8
+	VADDPD     Z0, Z8, Z8
+	VCVTPD2PS  Z8, Y8
+	VCMPPS     $0x00, Y8, Y7, K1
 	KMOVW      K1, R8
 	CMPL       R8, $0x000000ff
 	JNE        between
 
 found:
 	KXNORB     K2, K2, K2
-	VPGATHERDQ (CX)(Y4*8), K2, Z7
-	VMOVUPD    Z7, (AX)(DI*8)
+	VPGATHERDQ (CX)(Y6*8), K2, Z4
+	VMOVUPD    Z4, (AX)(DI*8)
 	ADDQ       $0x08, DI
 	CMPQ       DI, BX
 	JLE        group
@@ -368,44 +368,44 @@ between:
 	MOVQ         last+64(FP), R8
 	SHRQ         $0x20, R8
 	JNZ          stop
-	VPXOR        X8, X8, X8
-	VCVTPS2PD    Y5, Z4
-	VSUBPD       Z0, Z4, Z4
-	VMULPD       Z1, Z4, Z4
-	VCVTPD2DQ    Z4, Y4
-	VMOVUPS      Y4, Y4
-	VPMAXSD      Y8, Y4, Y4
-	VPMINSD      Y3, Y4, Y4
-	VCVTDQ2PD    Y4, Z6
-	VMULPD       Z2, Z6, Z6
-	VADDPD       Z0, Z6, Z6
-	VCVTPD2PS    Z6, Y6
-	VCMPPS       $0x01, Y5, Y6, K1
-	VPTERNLOGD   $0xff, Y9, Y9, Y9
-	VPSUBD       Y9, Y4, K1, Y4
-	VPMINSD      Y3, Y4, Y6
-	VPCMPEQD     Y6, Y4, K1
+	VPXOR        X9, X9, X9
+	VCVTPS2PD    Y7, Z6
+	VSUBPD       Z0, Z6, Z6
+	VMULPD       Z1, Z6, Z6
+	VCVTPD2DQ    Z6, Y6
+	VMOVUPS      Y6, Y6
+	VPMAXSD      Y9, Y6, Y6
+	VPMINSD      Y3, Y6, Y6
+	VCVTDQ2PD    Y6, Z8
+	VMULPD       Z2, Z8, Z8
+	VADDPD       Z0, Z8, Z8
+	VCVTPD2PS    Z8, Y8
+	VCMPPS       $0x01, Y7, Y8, K1
+	VPTERNLOGD   $0xff, Y5, Y5, Y5
+	VPSUBD       Y5, Y6, K1, Y6
+	VPMINSD      Y3, Y6, Y8
+	VPCMPEQD     Y8, Y6, K1
 	KMOVW        K1, R8
 	CMPL         R8, $0x000000ff
 	JNE          stop
-	VCVTDQ2PD    Y4, Z6
-	VMULPD       Z2, Z6, Z6
-	VADDPD       Z0, Z6, Z6
-	VCVTPD2PS    Z6, Y6
-	VCMPPS       $0x02, Y6, Y5, K1
+	VCVTDQ2PD    Y6, Z8
+	VMULPD       Z2, Z8, Z8
+	VADDPD       Z0, Z8, Z8
+	VCVTPD2PS    Z8, Y8
+	VCMPPS       $0x02, Y8, Y7, K1
 	KMOVW        K1, R8
 	CMPL         R8, $0x000000ff
 	JNE          stop
-	VPCMPEQD     X6, X6, X6
-	VPBROADCASTD X6, Y6
-	VPADDD       Y6, Y4, Y6
-	VCVTDQ2PD    Y6, Z6
-	VMULPD       Z2, Z6, Z6
-	VADDPD       Z0, Z6, Z6
-	VCVTPD2PS    Z6, Y6
-	VCMPPS       $0x01, Y5, Y6, K1
+	VPCMPEQD     X8, X8, X8
+	VPBROADCASTD X8, Y8
+	VPADDD       Y8, Y6, Y8
+	VCVTDQ2PD    Y8, Z8
+	VMULPD       Z2, Z8, Z8
+	VADDPD       Z0, Z8, Z8
+	VCVTPD2PS    Z8, Y8
+	VCMPPS       $0x01, Y7, Y8, K1
 	KMOVW        K1, R8
-	VPCMPEQD     Y8, Y4, K1
+	VPCMPEQD     Y9, Y6, K1
 	KMOVW        K1, R9
 	ORL          R9, R8
 	CMPL         R8, $0x000000ff
@@ -421,11 +421,11 @@ TEXT ·levelssingleavx512(SB), NOSPLIT, $0-88
 	MOVQ         last+64(FP), AX
 	VMOVQ        AX, X3
 	VPBROADCASTD X3, Z3
-	VBROADCASTSS offset+60(FP), Z4
+	VBROADCASTSS offset+60(FP), Z6
 	MOVQ         flip+72(FP), AX
-	VMOVQ        AX, X5
-	VPBROADCASTW X5, Z5
-	VMOVDQU64    inorderlevelssingleavx512<>+0(SB), Z10
+	VMOVQ        AX, X7
+	VPBROADCASTW X7, Z7
+	VMOVDQU64    inorderlevelssingleavx512<>+0(SB), Z12
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         rows+24(FP), DX
@@ -439,32 +439,32 @@ row:
 	XORQ SI, SI
 
 group:
-	VMOVUPS     (CX)(SI*4), Z8
-	VMOVAPS     Z4, Z6
-	VFMADD231PS Z1, Z8, Z6
-	VCVTPS2DQ   Z6, Z6
-	VPMINUD     Z3, Z6, Z6
-	VCVTDQ2PS   Z6, Z7
-	VFMADD213PS Z0, Z2, Z7
-	VCMPPS      $0x04, Z7, Z8, K1
+	VMOVUPS     (CX)(SI*4), Z10
+	VMOVAPS     Z6, Z8
+	VFMADD231PS Z1, Z10, Z8
+	VCVTPS2DQ   Z8, Z8
+	VPMINUD     Z3, Z8, Z8
+	VCVTDQ2PS   Z8, Z9
+	VFMADD213PS Z0, Z2, Z9
+	VCMPPS      $0x04, Z9, Z10, K1
 	KMOVW       K1, R10
-	VMOVUPS     64(CX)(SI*4), Z9
-	VMOVAPS     Z4, Z7
-	VFMADD231PS Z1, Z9, Z7
-	VCVTPS2DQ   Z7, Z7
-	VPMINUD     Z3, Z7, Z7
-	VCVTDQ2PS   Z7, Z11
-	VFMADD213PS Z0, Z2, Z11
-	VCMPPS      $0x04, Z11, Z9, K1
+	VMOVUPS     64(CX)(SI*4), Z11
+	VMOVAPS     Z6, Z9
+	VFMADD231PS Z1, Z11, Z9
+	VCVTPS2DQ   Z9, Z9
+	VPMINUD     Z3, Z9, Z9
+	VCVTDQ2PS   Z9, Z13
+	VFMADD213PS Z0, Z2, Z13
+	VCMPPS      $0x04, Z13, Z11, K1
 	KMOVW       K1, R11
 	ORL         R11, R10
 	JNZ         between
 
 found:
-	VPACKUSDW Z7, Z6, Z6
-	VPERMQ    Z6, Z10, Z6
-	VPXORQ    Z5, Z6, Z6
-	VMOVDQU64 Z6, (AX)(SI*2)
+	VPACKUSDW Z9, Z8, Z8
+	VPERMQ    Z8, Z12, Z8
+	VPXORQ    Z7, Z8, Z8
+	VMOVDQU64 Z8, (AX)(SI*2)
 	CMPQ      SI, BX
 	JE        next
 	ADDQ      $0x20, SI
@@ -473,11 +473,11 @@ found:
 	JMP       group
 
 next:
-	VEXTRACTI64X4 $0x01, Z6, Y6
-	VEXTRACTI128  $0x01, Y6, X6
-	VPSRLDQ       $0x0e, X6, X6
-	VPBROADCASTW  X6, Z6
-	VMOVUPS       Z6, 64(AX)(SI*2)
+	VEXTRACTI64X4 $0x01, Z8, Y8
+	VEXTRACTI128  $0x01, Y8, X8
+	VPSRLDQ       $0x0e, X8, X8
+	VPBROADCASTW  X8, Z8
+	VMOVUPS       Z8, 64(AX)(SI*2)
 	ADDQ          R8, AX
 	ADDQ          R9, CX
 	INCQ          DI
@@ -493,72 +493,72 @@ between:
 	MOVQ         last+64(FP), R10
 	SHRQ         $0x20, R10
 	JNZ          stop
-	VPXOR        X12, X12, X12
-	VMOVAPS      Z4, Z6
-	VFMADD231PS  Z1, Z8, Z6
-	VCVTPS2DQ    Z6, Z6
-	VMOVUPS      Z6, Z6
-	VPMAXSD      Z12, Z6, Z6
-	VPMINSD      Z3, Z6, Z6
-	VCVTDQ2PS    Z6, Z7
-	VFMADD213PS  Z0, Z2, Z7
-	VCMPPS       $0x01, Z8, Z7, K1
-	VPTERNLOGD   $0xff, Z13, Z13, Z13
-	VPSUBD       Z13, Z6, K1, Z6
-	VPMINSD      Z3, Z6, Z7
-	VPCMPEQD     Z7, Z6, K1
+	VPXOR        X14, X14, X14
+	VMOVAPS      Z6, Z8
+	VFMADD231PS  Z1, Z10, Z8
+	VCVTPS2DQ    Z8, Z8
+	VMOVUPS      Z8, Z8
+	VPMAXSD      Z14, Z8, Z8
+	VPMINSD      Z3, Z8, Z8
+	VCVTDQ2PS    Z8, Z9
+	VFMADD213PS  Z0, Z2, Z9
+	VCMPPS       $0x01, Z10, Z9, K1
+	VPTERNLOGD   $0xff, Z4, Z4, Z4
+	VPSUBD       Z4, Z8, K1, Z8
+	VPMINSD      Z3, Z8, Z9
+	VPCMPEQD     Z9, Z8, K1
 	KMOVW        K1, R10
 	CMPL         R10, $0x0000ffff
 	JNE          stop
-	VCVTDQ2PS    Z6, Z7
-	VFMADD213PS  Z0, Z2, Z7
-	VCMPPS       $0x02, Z7, Z8, K1
+	VCVTDQ2PS    Z8, Z9
+	VFMADD213PS  Z0, Z2, Z9
+	VCMPPS       $0x02, Z9, Z10, K1
 	KMOVW        K1, R10
 	CMPL         R10, $0x0000ffff
 	JNE          stop
-	VPCMPEQD     X7, X7, X7
-	VPBROADCASTD X7, Z7
-	VPADDD       Z7, Z6, Z7
-	VCVTDQ2PS    Z7, Z7
-	VFMADD213PS  Z0, Z2, Z7
-	VCMPPS       $0x01, Z8, Z7, K1
+	VPCMPEQD     X9, X9, X9
+	VPBROADCASTD X9, Z9
+	VPADDD       Z9, Z8, Z9
+	VCVTDQ2PS    Z9, Z9
+	VFMADD213PS  Z0, Z2, Z9
+	VCMPPS       $0x01, Z10, Z9, K1
 	KMOVW        K1, R10
-	VPCMPEQD     Z12, Z6, K1
+	VPCMPEQD     Z14, Z8, K1
 	KMOVW        K1, R11
 	ORL          R11, R10
 	CMPL         R10, $0x0000ffff
 	JNE          stop
-	VPXOR        X12, X12, X12
-	VMOVAPS      Z4, Z7
-	VFMADD231PS  Z1, Z9, Z7
-	VCVTPS2DQ    Z7, Z7
-	VMOVUPS      Z7, Z7
-	VPMAXSD      Z12, Z7, Z7
-	VPMINSD      Z3, Z7, Z7
-	VCVTDQ2PS    Z7, Z8
-	VFMADD213PS  Z0, Z2, Z8
-	VCMPPS       $0x01, Z9, Z8, K1
-	VPTERNLOGD   $0xff, Z14, Z14, Z14
-	VPSUBD       Z14, Z7, K1, Z7
-	VPMINSD      Z3, Z7, Z8
-	VPCMPEQD     Z8, Z7, K1
+	VPXOR        X14, X14, X14
+	VMOVAPS      Z6, Z9
+	VFMADD231PS  Z1, Z11, Z9
+	VCVTPS2DQ    Z9, Z9
+	VMOVUPS      Z9, Z9
+	VPMAXSD      Z14, Z9, Z9
+	VPMINSD      Z3, Z9, Z9
+	VCVTDQ2PS    Z9, Z10
+	VFMADD213PS  Z0, Z2, Z10
+	VCMPPS       $0x01, Z11, Z10, K1
+	VPTERNLOGD   $0xff, Z5, Z5, Z5
+	VPSUBD       Z5, Z9, K1, Z9
+	VPMINSD      Z3, Z9, Z10
+	VPCMPEQD     Z10, Z9, K1
 	KMOVW        K1, R10
 	CMPL         R10, $0x0000ffff
 	JNE          stop
-	VCVTDQ2PS    Z7, Z8
-	VFMADD213PS  Z0, Z2, Z8
-	VCMPPS       $0x02, Z8, Z9, K1
+	VCVTDQ2PS    Z9, Z10
+	VFMADD213PS  Z0, Z2, Z10
+	VCMPPS       $0x02, Z10, Z11, K1
 	KMOVW        K1, R10
 	CMPL         R10, $0x0000ffff
 	JNE          stop
-	VPCMPEQD     X8, X8, X8
-	VPBROADCASTD X8, Z8
-	VPADDD       Z8, Z7, Z8
-	VCVTDQ2PS    Z8, Z8
-	VFMADD213PS  Z0, Z2, Z8
-	VCMPPS       $0x01, Z9, Z8, K1
+	VPCMPEQD     X10, X10, X10
+	VPBROADCASTD X10, Z10
+	VPADDD       Z10, Z9, Z10
+	VCVTDQ2PS    Z10, Z10
+	VFMADD213PS  Z0, Z2, Z10
+	VCMPPS       $0x01, Z11, Z10, K1
 	KMOVW        K1, R10
-	VPCMPEQD     Z12, Z7, K1
+	VPCMPEQD     Z14, Z9, K1
 	KMOVW        K1, R11
 	ORL          R11, R10
 	CMPL         R10, $0x0000ffff
@@ -585,8 +585,8 @@ TEXT ·levelsdoubleavx512(SB), NOSPLIT, $0-96
 	VMOVQ        AX, X3
 	VPBROADCASTD X3, Y3
 	MOVQ         flip+80(FP), AX
-	VMOVQ        AX, X4
-	VPBROADCASTW X4, Y4
+	VMOVQ        AX, X6
+	VPBROADCASTW X6, Y6
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         rows+24(FP), DX
@@ -600,38 +600,38 @@ row:
 	XORQ SI, SI
 
 group:
-	VMOVUPS   (CX)(SI*4), Y7
-	VCVTPS2PD Y7, Z5
-	VSUBPD    Z0, Z5, Z5
-	VMULPD    Z1, Z5, Z5
-	VCVTPD2DQ Z5, Y5
-	VPMINUD   Y3, Y5, Y5
-	VCVTDQ2PD Y5, Z6
-	VMULPD    Z2, Z6, Z6
-	VADDPD    Z0, Z6, Z6
-	VCVTPD2PS Z6, Y6
-	VCMPPS    $0x04, Y6, Y7, K1
+	VMOVUPS   (CX)(SI*4), Y9
+	VCVTPS2PD Y9, Z7
+	VSUBPD    Z0, Z7, Z7
+	VMULPD    Z1, Z7, Z7
+	VCVTPD2DQ Z7, Y7
+	VPMINUD   Y3, Y7, Y7
+	VCVTDQ2PD Y7, Z8
+	VMULPD    Z2, Z8, Z8
+	VADDPD    Z0, Z8, Z8
+	VCVTPD2PS Z8, Y8
+	VCMPPS    $0x04, Y8, Y9, K1
 	KMOVW     K1, R10
-	VMOVUPS   32(CX)(SI*4), Y8
-	VCVTPS2PD Y8, Z6
-	VSUBPD    Z0, Z6, Z6
-	VMULPD    Z1, Z6, Z6
-	VCVTPD2DQ Z6, Y6
-	VPMINUD   Y3, Y6, Y6
-	VCVTDQ2PD Y6, Z9
-	VMULPD    Z2, Z9, Z9
-	VADDPD    Z0, Z9, Z9
-	VCVTPD2PS Z9, Y9
-	VCMPPS    $0x04, Y9, Y8, K1
+	VMOVUPS   32(CX)(SI*4), Y10
+	VCVTPS2PD Y10, Z8
+	VSUBPD    Z0, Z8, Z8
+	VMULPD    Z1, Z8, Z8
+	VCVTPD2DQ Z8, Y8
+	VPMINUD   Y3, Y8, Y8
+	VCVTDQ2PD Y8, Z11
+	VMULPD    Z2, Z11, Z11
+	VADDPD    Z0, Z11, Z11
+	VCVTPD2PS Z11, Y11
+	VCMPPS    $0x04, Y11, Y10, K1
 	KMOVW     K1, R11
 	ORL       R11, R10
 	JNZ       between
 
 found:
-	VPACKUSDW Y6, Y5, Y5
-	VPERMQ    $0xd8, Y5, Y5
-	VPXOR     Y4, Y5, Y5
-	VMOVDQU   Y5, (AX)(SI*2)
+	VPACKUSDW Y8, Y7, Y7
+	VPERMQ    $0xd8, Y7, Y7
+	VPXOR     Y6, Y7, Y7
+	VMOVDQU   Y7, (AX)(SI*2)
 	CMPQ      SI, BX
 	JE        next
 	ADDQ      $0x10, SI
@@ -640,10 +640,10 @@ found:
 	JMP       group
 
 next:
-	VEXTRACTI128 $0x01, Y5, X5
-	VPSRLDQ      $0x0e, X5, X5
-	VPBROADCASTW X5, Z5
-	VMOVUPS      Z5, 32(AX)(SI*2)
+	VEXTRACTI128 $0x01, Y7, X7
+	VPSRLDQ      $0x0e, X7, X7
+	VPBROADCASTW X7, Z7
+	VMOVUPS      Z7, 32(AX)(SI*2)
 	ADDQ         R8, AX
 	ADDQ         R9, CX
 	INCQ         DI
@@ -659,86 +659,86 @@ between:
 	MOVQ         last+72(FP), R10
 	SHRQ         $0x20, R10
 	JNZ          stop
-	VPXOR        X10, X10, X10
-	VCVTPS2PD    Y7, Z5
-	VSUBPD       Z0, Z5, Z5
-	VMULPD       Z1, Z5, Z5
-	VCVTPD2DQ    Z5, Y5
-	VMOVUPS      Y5, Y5
-	VPMAXSD      Y10, Y5, Y5
-	VPMINSD      Y3, Y5, Y5
-	VCVTDQ2PD    Y5, Z6
-	VMULPD       Z2, Z6, Z6
-	VADDPD       Z0, Z6, Z6
-	VCVTPD2PS    Z6, Y6
-	VCMPPS       $0x01, Y7, Y6, K1
-	VPTERNLOGD   $0xff, Y11, Y11, Y11
-	VPSUBD       Y11, Y5, K1, Y5
-	VPMINSD      Y3, Y5, Y6
-	VPCMPEQD     Y6, Y5, K1
+	VPXOR        X12, X12, X12
+	VCVTPS2PD    Y9, Z7
+	VSUBPD       Z0, Z7, Z7
+	VMULPD       Z1, Z7, Z7
+	VCVTPD2DQ    Z7, Y7
+	VMOVUPS      Y7, Y7
+	VPMAXSD      Y12, Y7, Y7
+	VPMINSD      Y3, Y7, Y7
+	VCVTDQ2PD    Y7, Z8
+	VMULPD       Z2, Z8, Z8
+	VADDPD       Z0, Z8, Z8
+	VCVTPD2PS    Z8, Y8
+	VCMPPS       $0x01, Y9, Y8, K1
+	VPTERNLOGD   $0xff, Y4, Y4, Y4
+	VPSUBD       Y4, Y7, K1, Y7
+	VPMINSD      Y3, Y7, Y8
+	VPCMPEQD     Y8, Y7, K1
 	KMOVW        K1, R10
 	CMPL         R10, $0x000000ff
 	JNE          stop
-	VCVTDQ2PD    Y5, Z6
-	VMULPD       Z2, Z6, Z6
-	VADDPD       Z0, Z6, Z6
-	VCVTPD2PS    Z6, Y6
-	VCMPPS       $0x02, Y6, Y7, K1
+	VCVTDQ2PD    Y7, Z8
+	VMULPD       Z2, Z8, Z8
+	VADDPD       Z0, Z8, Z8
+	VCVTPD2PS    Z8, Y8
+	VCMPPS       $0x02, Y8, Y9, K1
 	KMOVW        K1, R10
 	CMPL         R10, $0x000000ff
 	JNE          stop
-	VPCMPEQD     X6, X6, X6
-	VPBROADCASTD X6, Y6
-	VPADDD       Y6, Y5, Y6
-	VCVTDQ2PD    Y6, Z6
-	VMULPD       Z2, Z6, Z6
-	VADDPD       Z0, Z6, Z6
-	VCVTPD2PS    Z6, Y6
-	VCMPPS       $0x01, Y7, Y6, K1
+	VPCMPEQD     X8, X8, X8
+	VPBROADCASTD X8, Y8
+	VPADDD       Y8, Y7, Y8
+	VCVTDQ2PD    Y8, Z8
+	VMULPD       Z2, Z8, Z8
+	VADDPD       Z0, Z8, Z8
+	VCVTPD2PS    Z8, Y8
+	VCMPPS       $0x01, Y9, Y8, K1
 	KMOVW        K1, R10
-	VPCMPEQD     Y10, Y5, K1
+	VPCMPEQD     Y12, Y7, K1
 	KMOVW        K1, R11
 	ORL          R11, R10
 	CMPL         R10, $0x000000ff
 	JNE          stop
-	VPXOR        X10, X10, X10
-	VCVTPS2PD    Y8, Z6
-	VSUBPD       Z0, Z6, Z6
-	VMULPD       Z1, Z6, Z6
-	VCVTPD2DQ    Z6, Y6
-	VMOVUPS      Y6, Y6
-	VPMAXSD      Y10, Y6, Y6
-	VPMINSD      Y3, Y6, Y6
-	VCVTDQ2PD    Y6, Z7
-	VMULPD       Z2, Z7, Z7
-	VADDPD       Z0, Z7, Z7
-	VCVTPD2PS    Z7, Y7
-	VCMPPS       $0x01, Y8, Y7, K1
-	VPTERNLOGD   $0xff, Y12, Y12, Y12
-	VPSUBD       Y12, Y6, K1, Y6
-	VPMINSD      Y3, Y6, Y7
-	VPCMPEQD     Y7, Y6, K1
+	VPXOR        X12, X12, X12
+	VCVTPS2PD    Y10, Z8
+	VSUBPD       Z0, Z8, Z8
+	VMULPD       Z1, Z8, Z8
+	VCVTPD2DQ    Z8, Y8
+	VMOVUPS      Y8, Y8
+	VPMAXSD      Y12, Y8, Y8
+	VPMINSD      Y3, Y8, Y8
+	VCVTDQ2PD    Y8, Z9
+	VMULPD       Z2, Z9, Z9
+	VADDPD       Z0, Z9, Z9
+	VCVTPD2PS    Z9, Y9
+	VCMPPS       $0x01, Y10, Y9, K1
+	VPTERNLOGD   $0xff, Y5, Y5, Y5
+	VPSUBD       Y5, Y8, K1, Y8
+	VPMINSD      Y3, Y8, Y9
+	VPCMPEQD     Y9, Y8, K1
 	KMOVW        K1, R10
 	CMPL         R10, $0x000000ff
 	JNE          stop
-	VCVTDQ2PD    Y6, Z7
-	VMULPD       Z2, Z7, Z7
-	VADDPD       Z0, Z7, Z7
-	VCVTPD2PS    Z7, Y7
-	VCMPPS       $0x02, Y7, Y8, K1
+	VCVTDQ2PD    Y8, Z9
+	VMULPD       Z2, Z9, Z9
+	VADDPD       Z0, Z9, Z9
+	VCVTPD2PS    Z9, Y9
+	VCMPPS       $0x02, Y9, Y10, K1
 	KMOVW        K1, R10
 	CMPL         R10, $0x000000ff
 	JNE          stop
-	VPCMPEQD     X7, X7, X7
-	VPBROADCASTD X7, Y7
-	VPADDD       Y7, Y6, Y7
-	VCVTDQ2PD    Y7, Z7
-	VMULPD       Z2, Z7, Z7
-	VADDPD       Z0, Z7, Z7
-	VCVTPD2PS    Z7, Y7
-	VCMPPS       $0x01, Y8, Y7, K1
+	VPCMPEQD     X9, X9, X9
+	VPBROADCASTD X9, Y9
+	VPADDD       Y9, Y8, Y9
+	VCVTDQ2PD    Y9, Z9
+	VMULPD       Z2, Z9, Z9
+	VADDPD       Z0, Z9, Z9
+	VCVTPD2PS    Z9, Y9
+	VCMPPS       $0x01, Y10, Y9, K1
 	KMOVW        K1, R10
-	VPCMPEQD     Y10, Y6, K1
+	VPCMPEQD     Y12, Y8, K1
 	KMOVW        K1, R11
 	ORL          R11, R10
 	CMPL         R10, $0x000000ff
