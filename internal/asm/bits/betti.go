@@ -68,8 +68,8 @@ func grow512(of string, corners bool) {
 	Advance(main, beside, next)
 	rows := []Register{main, left, beside, next}
 	if corners {
-		lesser, greater := New(GP64, MOVQ, next), Arg("apart")
-		SUBQ(greater, lesser)
+		greater := Arg("apart")
+		lesser := Minus(next, greater)
 		ADDQ(next, greater)
 		rows = append(rows, lesser, greater)
 	}
@@ -216,22 +216,15 @@ func sift512(of string, corners bool) {
 	stride, plane := Arg("stride"), Arg("plane")
 	var bases [2][3]GPVirtual // the previous rows of the previous, own and next plane
 	for i, param := range []string{"left", "main"} {
-		for k := range bases[i] {
-			bases[i][k] = GP64()
-		}
-		Load(Param(param), bases[i][1])
-		SUBQ(stride, bases[i][1])
-		MOVQ(bases[i][1], bases[i][0])
-		SUBQ(plane, bases[i][0])
-		LEAQ(Mem{Base: bases[i][1], Index: plane, Scale: 1}, bases[i][2])
+		base := Minus(Arg(param), stride)
+		bases[i] = [3]GPVirtual{Minus(base, plane), base, New(GP64, LEAQ, Mem{Base: base, Index: plane, Scale: 1})}
 	}
 	const own, vector, word = 1, 64, 8
 	words := Arg("words")
 	ADDQ(I32(vector/word-1), words)
 	ANDQ(I32(-vector/word), words)
 	SHLQ(U8(3), words)
-	further := New(GP64, MOVQ, stride) // from the end of a row's vectors
-	SUBQ(words, further)
+	further := Minus(stride, words) // from the end of a row's vectors
 	rows, some, touching := Arg("rows"), Arg("some"), Arg("touching")
 	kept := New(ZMM, VPBROADCASTQ, Address("kept"))
 	sum := AVX512.Zero()

@@ -35,8 +35,7 @@ func flood(name string, corners bool) {
 	sources := []Register{main, more(main, "row"), more(main, "plane")}
 	if corners {
 		beyond := more(sources[2], "apart")
-		before := New(GP64, MOVQ, sources[2])
-		SUBQ(beyond, before)
+		before := Minus(sources[2], beyond)
 		ADDQ(sources[2], before)
 		bases = append(bases, before)
 		sources = append(sources, beyond, before)

@@ -123,14 +123,11 @@ func relax() {
 	var links, at [4]Register
 	for k, name := range []string{"north", "south", "below", "above"} {
 		links[k] = Arg(name)
-		at[k] = GP64()
 	}
 	x := GP64()
 	XORQ(x, x)
 	for k, name := range []string{"toNorth", "toSouth", "toBelow", "toAbove"} {
-		by := GP64()
-		Load(Param(name), by)
-		MOVQ(by, at[k])
+		at[k] = Arg(name)
 	}
 	n := Arg("n")
 	cells(n, func() {

@@ -105,7 +105,8 @@ func arguments(i ISA, w Lane, edge bool) (f frame, n Register) {
 	return f, n
 }
 
-// emit256 appends the lanes with a change other than 0, and their levels, eight lanes at a time, packed by the table order.
+// emit256 appends the lanes with a change other than 0, and their levels, eight lanes at a time, packed by the table
+// order.
 func emit256(w Lane, level, change VecVirtual, to, toChanges, order, n Register) {
 	zeros, bits := YMM(), GP32()
 	w.Equal(change, AVX2.Zero(), zeros)
@@ -172,8 +173,7 @@ func scatter(i ISA, size int) {
 		"adds n changes to the entries of four tables that lie so many bytes apart.")
 	tables, bytes := [4]Register{Arg("table")}, Arg("bytes")
 	for i := 1; i < 4; i++ {
-		tables[i] = GP64()
-		LEAQ(Mem{Base: tables[i-1], Index: bytes, Scale: 1}, tables[i])
+		tables[i] = New(GP64, LEAQ, Mem{Base: tables[i-1], Index: bytes, Scale: 1})
 	}
 	values, changes, n := Arg("values"), Arg("changes"), Arg("n")
 	level := map[int]func(Op, Op){1: MOVBLZX, 2: MOVWLZX, 4: MOVL}[size]

@@ -73,8 +73,10 @@ func (l lane) counts(order, isa string, volume bool, begin func(counting) (stage
 		to, written = "to *byte, counts int", "voxels, and of their counts behind a number of bytes,"
 	}
 	Func(name, "func("+planes+" *byte, stride, rows int, inside, own, beside, "+handed+to+", next uintptr, apart int) int",
-		"counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes",
-		"of "+written+" it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.",
+		"counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last "+
+			"one, and returns how many bytes",
+		"of "+written+" it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for "+
+			"each row.",
 		"A line of each of as many rows that are apart bytes apart is fetched, from next on.")
 	c := counting{lane: l, volume: volume}
 	if volume {
@@ -233,7 +235,8 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 				first, n := now[1], count[0] // first: the column is no greater than the next one
 				theirs := New(YMM, VPANDN, count[1], first)
 				kept := New(YMM, VPAND, count[1], first)
-				VPERM2I128(U8(0x03), Mem{Base: c.beside}, theirs, first) // the last lanes, and the lower half in place of the upper one
+				// The last lanes, and the lower half in place of the upper one.
+				VPERM2I128(U8(0x03), Mem{Base: c.beside}, theirs, first)
 				VMOVDQU(theirs, Mem{Base: c.beside})
 				VPALIGNR(U8(16-l.Bytes), first, theirs, theirs)
 				sub(theirs, n, n)
@@ -247,7 +250,8 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 	})
 }
 
-// writeByAVX2 writes the voxels of the row with a count, and the count behind each or, of double words, in a list of their own.
+// writeByAVX2 writes the voxels of the row with a count, and the count behind each or, of double words, in a list of
+// their own.
 func (c counting) writeByAVX2(n VecVirtual, shuffles Register) {
 	v := New(YMM, VMOVDQU, Mem{Base: c.p})
 	zero := AVX2.Zero()
@@ -264,29 +268,20 @@ func (c counting) writeByAVX2(n VecVirtual, shuffles Register) {
 		LEAQ(Mem{Base: c.to, Index: bits, Scale: 4}, c.to)
 		return
 	}
-	var pairs [2]VecVirtual
-	for i := range pairs {
-		pairs[i] = YMM()
-	}
 	if c.Bytes == 1 {
-		without := GP32() // a bit each
 		VPCMPEQB(n, zero, zero)
-		VPUNPCKLBW(n, v, pairs[0])
-		VPUNPCKHBW(n, v, pairs[1])
-		VPMOVMSKB(zero, without)
+		pairs := AVX2.Zip(VPUNPCKLBW, VPUNPCKHBW, n, v)
+		without := New(GP32, VPMOVMSKB, zero) // a bit each
 		NOTL(without)
 		for group := range 4 {
-			bits := GP32()
+			bits := without
 			if group < 3 {
-				MOVBLZX(without.As8(), bits)
+				bits = New(GP32, MOVBLZX, without.As8())
 				SHRL(U8(8), without)
-			} else {
-				bits = without
 			}
 			from := pairs[group%2].AsX()
 			if group >= 2 {
-				from = XMM()
-				VEXTRACTI128(U8(1), pairs[group%2], from)
+				from = New(XMM, VEXTRACTI128, U8(1), pairs[group%2])
 			}
 			ADDL(bits, bits)
 			packed := New(XMM, VPSHUFB, Mem{Base: shuffles, Index: bits, Scale: 8}, from)
@@ -297,14 +292,12 @@ func (c counting) writeByAVX2(n VecVirtual, shuffles Register) {
 		return
 	}
 	VPCMPEQW(n, zero, zero)
-	for i, unpack := range []func(...Op){VPUNPCKLWD, VPUNPCKHWD} {
-		with := YMM()
-		unpack(n, v, pairs[i])
-		unpack(zero, zero, with)
-		bits := New(GP32, VMOVMSKPS, with)
+	for _, unpack := range []func(...Op){VPUNPCKLWD, VPUNPCKHWD} {
+		pairs := New(YMM, unpack, n, v)
+		bits := New(GP32, VMOVMSKPS, New(YMM, unpack, zero, zero))
 		XORL(U8(0xff), bits)
 		order := New(YMM, VPMOVZXBD, Mem{Base: shuffles, Index: bits, Scale: 8})
-		VPERMD(pairs[i], order, order)
+		VPERMD(pairs, order, order)
 		VMOVDQU(order, Mem{Base: c.to})
 		POPCNTL(bits, bits)
 		LEAQ(Mem{Base: c.to, Index: bits, Scale: 4}, c.to)
@@ -332,7 +325,8 @@ func together(name string, bytes int) Mem {
 func (l lane) sumsByAVX2() {
 	name := l.name + "sumavx2"
 	Func(name, "func(table *uint64, list *byte, n int) uint64",
-		fmt.Sprintf("adds up the weights of n times 8 voxels of a list of voxels of %d bits and counts in turns, by a table, each times its count.", 8*l.Bytes))
+		fmt.Sprintf("adds up the weights of n times 8 voxels of a list of voxels of %d bits and counts in turns, by a "+
+			"table, each times its count.", 8*l.Bytes))
 	table, list, n, sum, other := Arg("table"), Arg("list"), Arg("n"), GP64(), GP64()
 	zero, sign := MOVBQZX, MOVBQSX
 	if l.Bytes == 2 {
@@ -358,7 +352,8 @@ func (l lane) sumsByAVX2() {
 // sumsOfWords is sumsByAVX2 of two lists of words, eight at a time.
 func sumsOfWords() {
 	Func("wordssumavx512", "func(table *uint64, list *byte, counts, n int) uint64",
-		"adds up the weights of n times 8 voxels of a list of voxels of 16 bits, by a table, each times its count, which is counts bytes behind it.")
+		"adds up the weights of n times 8 voxels of a list of voxels of 16 bits, by a table, each times its count, which "+
+			"is counts bytes behind it.")
 	table, list, counts, n := Arg("table"), Arg("list"), Arg("counts"), Arg("n")
 	sums := AVX512.Zero()
 	Label("group")
@@ -476,17 +471,15 @@ const digits = 5
 // is looked up for 64 voxels at a time, in two tables of 128 bytes, and multiplied by the counts.
 func sumsByDigits() {
 	Func("bytesdigitsavx512", "func(table *[5 * 256]byte, list *byte, counts, n int) int64",
-		"adds up the weights of n times 64 voxels of a list of voxels of 8 bits, each times its count, which is counts bytes behind it.",
+		"adds up the weights of n times 64 voxels of a list of voxels of 8 bits, each times its count, which is counts "+
+			"bytes behind it.",
 		"The table has the lowest bytes of the weights of all first.")
 	table, list, counts, n := Arg("table"), Arg("list"), Arg("counts"), Arg("n")
-	var sums [digits]VecVirtual
+	sums := AVX512.Zeros(digits)
 	var parts [digits][4]VecVirtual // of the table
 	for d := range sums {
-		sums[d] = ZMM()
-		VPXORQ(sums[d], sums[d], sums[d])
 		for i := range parts[d] {
-			parts[d][i] = ZMM()
-			VMOVDQU8(Mem{Base: table, Disp: 256*d + 64*i}, parts[d][i])
+			parts[d][i] = New(ZMM, VMOVDQU8, Mem{Base: table, Disp: 256*d + 64*i})
 		}
 	}
 	Label("vector")

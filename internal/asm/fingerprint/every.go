@@ -64,20 +64,15 @@ func (i isa) every() {
 
 		var found [4]VecVirtual // factors of the first to the fourth byte
 		for k := range found {
-			index, lanes := YMM(), YMM()
+			index := level
 			if k < 3 {
-				if k == 0 {
-					VPSRLD(U8(24), level, index)
-				} else {
-					VPSRLD(U8(24-8*k), level, index)
-					VPAND(low, index, index)
-				}
-			} else {
-				VPAND(low, level, index)
+				index = New(YMM, VPSRLD, U8(24-8*k), level)
+			}
+			if k > 0 {
+				index = New(YMM, VPAND, low, index)
 			}
 			found[k] = YMM()
-			VPCMPEQD(lanes, lanes, lanes)
-			VPGATHERDD(lanes, Mem{Base: s.table, Index: index, Scale: 4, Disp: factors * k}, found[k])
+			VPGATHERDD(AVX2.Ones(), Mem{Base: s.table, Index: index, Scale: 4, Disp: factors * k}, found[k])
 		}
 		var weights [2]VecVirtual // of the even values, and of the odd ones, which are above them
 		for part := range weights {

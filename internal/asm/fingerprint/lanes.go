@@ -13,7 +13,8 @@ func (i isa) turned(l lane) {
 	name := "turned" + l.name + i.Name
 	group := i.Bytes / l.Bytes
 	Func(name, "func(dst, src *byte, n, rows, stride, apart int, flip uint64) int",
-		fmt.Sprintf("copies rows of n lanes, %d at least, with the bits of flip turned in every eight bytes, each with a vector of the last one behind it, and returns how many rows.", group))
+		fmt.Sprintf("copies rows of n lanes, %d at least, with the bits of flip turned in every eight bytes, each with a "+
+			"vector of the last one behind it, and returns how many rows.", group))
 	flip, v := i.Broadcast("flip", 8), i.Wide()
 	i.inRows(group, l.Bytes, l.Bytes, func(from, to Mem) VecVirtual {
 		i.Xor(from, flip, v)
@@ -27,7 +28,8 @@ func (i isa) turned(l lane) {
 func (i isa) keys() {
 	group := i.Bytes / 4
 	Func("keys"+i.Name, "func(dst, src *byte, n, rows, stride, apart int, before, after uint64) int",
-		fmt.Sprintf("turns rows of n float32 values, %d at least, into numbers in their order, each row with a vector of the last one behind it, and returns how many rows.", group),
+		fmt.Sprintf("turns rows of n float32 values, %d at least, into numbers in their order, each row with a vector of "+
+			"the last one behind it, and returns how many rows.", group),
 		"The bits of before are turned in values, and those of after in numbers.")
 	before, after, v, turned := i.Broadcast("before", 4), i.Broadcast("after", 4), i.Wide(), i.Wide()
 	i.inRows(group, 4, 4, func(from, to Mem) VecVirtual {
@@ -102,8 +104,10 @@ func (i isa) levelsOfFloats(double bool) {
 		parameters = "lo, inverse, step, offset float32"
 	}
 	Func(name, "func(dst, src *byte, n, rows, stride, apart int, "+parameters+", last, flip uint64) int",
-		fmt.Sprintf("turns rows of n float32 values on an affine ladder, %d at least, into levels of 16 bits, of which the bits of flip are turned, each row with a vector of the last one behind it, and returns how many", group),
-		"rows, up to one with a value that is above the ladder; where a bit of last above its 32 lowest is set, to one with a value that is no level's own.")
+		fmt.Sprintf("turns rows of n float32 values on an affine ladder, %d at least, into levels of 16 bits, of which the "+
+			"bits of flip are turned, each row with a vector of the last one behind it, and returns how many", group),
+		"rows, up to one with a value that is above the ladder; where a bit of last above its 32 lowest is set, to one "+
+			"with a value that is no level's own.")
 	l := i.ladder(double)
 	if fused {
 		l.offset = l.BroadcastFloat("offset", double)

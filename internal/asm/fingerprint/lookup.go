@@ -175,7 +175,8 @@ func (i isa) floats(double bool) {
 		kind, float = "double", "float64"
 	}
 	Func(kind+i.Name, "func(dst, table *uint64, src *byte, n, ahead int, lo, inverse, step "+float+", last uint64) int",
-		"looks up the weights of float32 values on an affine ladder, and returns of how many of n; where a bit of last above its 32 lowest is set, of those before a group in which one is no level's own.")
+		"looks up the weights of float32 values on an affine ladder, and returns of how many of n; where a bit of last "+
+			"above its 32 lowest is set, of those before a group in which one is no level's own.")
 	l := i.ladder(double)
 	level, values := l.values(), l.values()
 	s := scanned()

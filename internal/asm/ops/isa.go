@@ -223,3 +223,8 @@ func SumFloats(v VecVirtual) VecVirtual {
 	VHADDPD(high, high, high)
 	return high
 }
+
+// Zip interleaves the lanes of two vectors, by the instructions for the lower and the upper halves of all 128 bits.
+func (i ISA) Zip(low, high any, b, a VecVirtual) [2]VecVirtual {
+	return [2]VecVirtual{New(i.Wide, low, b, a), New(i.Wide, high, b, a)}
+}

@@ -123,3 +123,10 @@ func Advance[R Register](by Op, registers ...R) {
 		build.ADDQ(by, r)
 	}
 }
+
+// Minus returns a − b.
+func Minus(a, b Register) GPVirtual {
+	r := New(build.GP64, build.MOVQ, a)
+	build.SUBQ(b, r)
+	return r
+}

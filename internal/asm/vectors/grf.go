@@ -69,8 +69,7 @@ func (i isa) weigh() {
 	dst, src, from := Arg("dst"), Arg("src"), Arg("weights")
 	var weights [6]VecVirtual
 	for k := range weights {
-		weights[k] = i.Wide()
-		VPBROADCASTW(Mem{Base: from, Disp: 2 * k}, weights[k])
+		weights[k] = New(i.Wide, VPBROADCASTW, Mem{Base: from, Disp: 2 * k})
 	}
 	i.forward(func(at Register) {
 		var sums [2]VecVirtual // of the bytes at even offsets and of those at odd ones
@@ -94,18 +93,16 @@ func (i isa) weigh() {
 
 // zipped interleaves the 16-bit numbers of two vectors.
 func (i isa) zipped(a, b VecVirtual) (both [2]VecVirtual) {
-	low := New(i.Wide, VPUNPCKLWD, b, a)
-	high := New(i.Wide, VPUNPCKHWD, b, a)
+	z := i.Zip(VPUNPCKLWD, VPUNPCKHWD, b, a)
 	for k := range both {
-		both[k] = i.Wide()
 		if i.Bytes == 32 {
-			VPERM2I128(U8(0x20+0x11*k), high, low, both[k])
+			both[k] = New(YMM, VPERM2I128, U8(0x20+0x11*k), z[1], z[0])
 			continue
 		}
 		half := 4 * k // alternating every 128 bits
-		VMOVUPS(Table(fmt.Sprint("quarters", k, i.Name), half, half+1, half+8, half+9, half+2, half+3, half+10, half+11),
-			both[k])
-		VPERMI2Q(high, low, both[k])
+		both[k] = New(ZMM, VMOVUPS, Table(fmt.Sprint("quarters", k, i.Name),
+			half, half+1, half+8, half+9, half+2, half+3, half+10, half+11))
+		VPERMI2Q(z[1], z[0], both[k])
 	}
 	return both
 }
@@ -135,8 +132,7 @@ func (i isa) pushPairs() {
 		old := Mem{Base: olds[2], Index: at, Scale: 1}
 		var left [2]VecVirtual
 		for k := range left {
-			left[k] = i.Wide()
-			VPMOVZXWD(old.Offset(k*i.Bytes/2), left[k])
+			left[k] = New(i.Wide, VPMOVZXWD, old.Offset(k*i.Bytes/2))
 		}
 		VMOVUPS(v, old)
 		for k, o := range left {
@@ -238,13 +234,10 @@ func (i isa) quantise() {
 		"(min(max(sum, base) − base, most)·factor + zero) >> down, at most top, is too near where what is shifted out, the "+
 			"upper 32 bits of it, is not below near.")
 	dst, sums := Arg("dst"), Arg("sums")
-	base, most, factor := i.BroadcastFloat("base", false), i.BroadcastFloat("most", false), i.BroadcastFloat("factor", false)
-	top, zero := i.BroadcastFloat("top", false), i.BroadcastFloat("zero", true)
-	down, up := XMM(), XMM()
-	VMOVQ(Arg("down"), down)
-	VMOVQ(Arg("up"), up)
-	largest := i.Wide()
-	VXORPS(largest.AsX(), largest.AsX(), largest.AsX())
+	base, most := i.BroadcastFloat("base", false), i.BroadcastFloat("most", false)
+	factor, top, zero := i.BroadcastFloat("factor", false), i.BroadcastFloat("top", false), i.BroadcastFloat("zero", true)
+	down, up := New(XMM, VMOVQ, Arg("down")), New(XMM, VMOVQ, Arg("up"))
+	largest := i.Zero()
 	i.forward(func(at Register) {
 		v := New(i.Wide, VPMAXUD, Mem{Base: sums, Index: at, Scale: 1}, base)
 		VPSUBD(base, v, v)
@@ -270,18 +263,14 @@ func (i isa) quantise() {
 
 // quantiseWide converts 64-bit sums to levels.
 func (i isa) quantiseWide() {
-	Func("quantiseWide"+i.Name, "func(dst *uint32, sums *uint64, n int, base, most, factor, zero, drop, down, up uint64, top, "+
-		"near uint32) uint32",
+	Func("quantiseWide"+i.Name, "func(dst *uint32, sums *uint64, n int, base, most, factor, zero, drop, down, up "+
+		"uint64, top, near uint32) uint32",
 		"is quantise"+i.Name+" for sums below 2^63, whose distance from base is shifted by drop to 32 bits.")
 	dst, sums := Arg("dst"), Arg("sums")
 	base, most, factor := i.kept("base", true), i.kept("most", true), i.kept("factor", true)
 	zero, top := i.kept("zero", true), i.kept("top", false)
-	drop, down, up := XMM(), XMM(), XMM()
-	VMOVQ(Arg("drop"), drop)
-	VMOVQ(Arg("down"), down)
-	VMOVQ(Arg("up"), up)
-	largest := i.Wide()
-	VXORPS(largest.AsX(), largest.AsX(), largest.AsX())
+	drop, down, up := New(XMM, VMOVQ, Arg("drop")), New(XMM, VMOVQ, Arg("down")), New(XMM, VMOVQ, Arg("up"))
+	largest := i.Zero()
 	i.forward(func(at Register) {
 		var levels, rests [2]VecVirtual
 		for k := range levels {
@@ -345,8 +334,7 @@ func (i isa) putBytes() {
 	dst, levels := Arg("dst"), Arg("levels")
 	var order VecVirtual
 	if i.Bytes == 32 {
-		order = i.Wide()
-		VMOVUPS(Table[uint32]("lanes"+i.Name, 0, 4, 1, 5, 2, 6, 3, 7), order)
+		order = New(i.Wide, VMOVUPS, Table[uint32]("lanes"+i.Name, 0, 4, 1, 5, 2, 6, 3, 7))
 	}
 	i.forward(func(Register) {
 		if i.Bytes == 64 {
@@ -357,8 +345,7 @@ func (i isa) putBytes() {
 		} else {
 			var v [2]VecVirtual
 			for k := range v {
-				v[k] = i.Wide()
-				VMOVUPS(Mem{Base: levels, Disp: 2 * k * i.Bytes}, v[k])
+				v[k] = New(i.Wide, VMOVUPS, Mem{Base: levels, Disp: 2 * k * i.Bytes})
 				VPACKUSDW(Mem{Base: levels, Disp: (2*k + 1) * i.Bytes}, v[k], v[k])
 			}
 			VPACKUSWB(v[1], v[0], v[0])

@@ -167,8 +167,7 @@ func (l loop) store(v VecVirtual, disp int) { VMOVUPS(v, Mem{Base: l.dst, Disp: 
 // dwords returns a vector's blocks as two vectors in voxel order, if the lanes are in transposed
 // order. For every two blocks, low has word 0 of both and then word 1, and high has words 2 and 3.
 func (l loop) dwords(low, high VecVirtual) (first, second VecVirtual) {
-	first = l.Wide()
-	VSHUFPS(U8(even), high, low, first)
+	first = New(l.Wide, VSHUFPS, U8(even), high, low)
 	VSHUFPS(U8(odd), high, low, high)
 	return first, high
 }
