@@ -1,4 +1,4 @@
-package reductions
+package simplicial
 
 import (
 	"math"
@@ -6,24 +6,20 @@ import (
 
 	"eccbench/internal/crew"
 	"eccbench/internal/pool"
-	"eccbench/internal/simplicial"
 )
 
-// An incidence is the given simplices of a complex in one list, and the simplices around each
+// An Incidence is the given simplices of a complex in one list, and the simplices around each
 // vertex.
-type incidence struct {
+type Incidence struct {
 	k             int      // vertices per simplex, 0 if they differ
 	of            []int    // start of each simplex's vertices, and the end; nil if k > 0
 	all           []uint32 // vertices
 	first, around []uint32
 }
 
-// mostCores limits the cores that count simplices around vertices, because each needs a list of its
-// own.
-const mostCores = 16
-
-func incident(p *pool.Pool, c *simplicial.Complex, cores int) *incidence {
-	n, i := int(c.Given()), &incidence{}
+// NewIncidence lists the simplices around each vertex on some cores.
+func NewIncidence(p *pool.Pool, c *Complex, cores int) *Incidence {
+	n, i := int(c.Given()), &Incidence{}
 	for d, tops := range c.Tops {
 		if len(tops) == n*(d+1) {
 			i.k, i.all = d+1, tops
@@ -46,7 +42,7 @@ func incident(p *pool.Pool, c *simplicial.Complex, cores int) *incidence {
 	crew.Each(cores, func(core int) {
 		count := next[core]
 		for s := n * core / cores; s < n*(core+1)/cores; s++ {
-			for _, v := range i.vertices(uint32(s)) {
+			for _, v := range i.Simplex(uint32(s)) {
 				count[v]++
 			}
 		}
@@ -57,7 +53,7 @@ func incident(p *pool.Pool, c *simplicial.Complex, cores int) *incidence {
 	crew.Each(cores, func(core int) {
 		next := next[core]
 		for s := n * core / cores; s < n*(core+1)/cores; s++ {
-			for _, v := range i.vertices(uint32(s)) {
+			for _, v := range i.Simplex(uint32(s)) {
 				i.around[next[v]] = uint32(s)
 				next[v]++
 			}
@@ -69,18 +65,20 @@ func incident(p *pool.Pool, c *simplicial.Complex, cores int) *incidence {
 	return i
 }
 
-func (i *incidence) vertices(s uint32) []uint32 {
+// Simplex returns the vertices of a given simplex.
+func (i *Incidence) Simplex(s uint32) []uint32 {
 	if i.k > 0 {
 		return i.all[int(s)*i.k:][:i.k]
 	}
 	return i.all[i.of[s]:i.of[s+1]]
 }
 
-func (i *incidence) cellsAround(v uint32) []uint32 { return i.around[i.first[v]:i.first[v+1]] }
+// Around returns the given simplices that have a vertex.
+func (i *Incidence) Around(v uint32) []uint32 { return i.around[i.first[v]:i.first[v+1]] }
 
-// scattered reports whether the vertex numbers of a simplex usually differ much, as in a mesh whose
+// Scattered reports whether the vertex numbers of a simplex usually differ much, as in a mesh whose
 // vertices were numbered at random.
-func scattered(c *simplicial.Complex) bool {
+func Scattered(c *Complex) bool {
 	const looks, far = 1 << 12, 8 // far: 1/8 of the number of vertices
 	d := c.Dim()
 	if d < 1 {
@@ -100,7 +98,7 @@ func scattered(c *simplicial.Complex) bool {
 
 // leastAround returns the vertex with the fewest simplices, or −1. It is usually at an end of the
 // complex. A search from there has smaller fronts than one from the middle.
-func (i *incidence) leastAround() int {
+func (i *Incidence) leastAround() int {
 	at, least := -1, uint32(math.MaxUint32)
 	for v := range len(i.first) - 1 {
 		if n := i.first[v+1] - i.first[v]; n > 0 && n < least {
@@ -115,17 +113,17 @@ func (i *incidence) leastAround() int {
 // and a processor can overlap independent cache misses.
 const several = 64
 
-// numberBreadthFirst numbers the vertices breadth first, and sorts the simplices in the order of
+// NumberBreadthFirst numbers the vertices breadth first, and sorts the simplices in the order of
 // the search. So simplices that are reduced together are close in memory.
-func numberBreadthFirst(p *pool.Pool, c *simplicial.Complex, cores int) *simplicial.Complex {
+func NumberBreadthFirst(p *pool.Pool, c *Complex, cores int) *Complex {
 	const none = ^uint32(0)
-	i := incident(p, c, cores)
+	i := NewIncidence(p, c, cores)
 	number := pool.Take[uint32](p, c.Vertices)
 	for v := range number {
 		number[v] = none
 	}
 	seen := pool.Zeros[uint64](p, int(c.Given()+63)/64)
-	out := &simplicial.Complex{Tops: make([][]uint32, len(c.Tops)), Vertices: c.Vertices}
+	out := &Complex{Tops: make([][]uint32, len(c.Tops)), Vertices: c.Vertices}
 	for d, tops := range c.Tops {
 		out.Tops[d] = pool.Take[uint32](p, len(tops))[:0]
 	}
@@ -146,7 +144,7 @@ func numberBreadthFirst(p *pool.Pool, c *simplicial.Complex, cores int) *simplic
 			at += len(from)
 			met, vertices, ends = met[:0], vertices[:0], ends[:0]
 			for _, v := range from {
-				around := i.cellsAround(v)
+				around := i.Around(v)
 				met = slices.Grow(met, len(around))
 				list := met[:len(met)+len(around)]
 				n := len(met)
@@ -158,7 +156,7 @@ func numberBreadthFirst(p *pool.Pool, c *simplicial.Complex, cores int) *simplic
 				met = list[:n]
 			}
 			for _, s := range met {
-				vertices = append(vertices, i.vertices(s)...)
+				vertices = append(vertices, i.Simplex(s)...)
 				ends = append(ends, uint32(len(vertices)))
 			}
 			begin := uint32(0)
