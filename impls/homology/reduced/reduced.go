@@ -26,9 +26,8 @@ type Implementation struct{ fault Fault }
 func (i Implementation) About() bench.About {
 	a := bench.About{
 		Name: "reduced", Where: "cpu",
-		Method: "coreductions to the critical simplices of a discrete Morse function, their boundary along the pairs, " +
-			"unit pivots, Smith normal form of the rest; any complex and ring; vertices far from their neighbours are " +
-			"renumbered breadth first; faces numbered on all cores, the rest on one",
+		Method: "coreductions to the critical simplices of a discrete Morse function, then their Smith normal " +
+			"form; scattered vertices are renumbered breadth first; any complex and ring; mostly one core",
 		Source: "Mrozek and Batko 2009, Harker, Mischaikow, Mrozek and Nanda 2014",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
 	}

@@ -16,8 +16,8 @@ type Partitions struct{ fault Fault }
 func (p Partitions) About() bench.About {
 	a := bench.About{
 		Name: "partitions", Where: "cpu",
-		Method: "algebraic reductions of a part of the complex on each core, then of the rest between the parts on " +
-			"one core; parts by recursive bisection in breadth-first order; over Z/2",
+		Method: "algebraic reductions of a part of the complex on each core, then of the rest on one; parts by " +
+			"recursive bisection; over Z/2",
 		Source: "Murty 2013, section 4.2, algorithm 1",
 		Scopes: []bench.Scope{bench.E2E, bench.File}, Options: options(),
 	}

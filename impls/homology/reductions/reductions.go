@@ -47,8 +47,7 @@ type Implementation struct{ fault Fault }
 func (i Implementation) About() bench.About {
 	a := bench.About{
 		Name: "reductions", Where: "cpu",
-		Method: "algebraic reductions of each cell with one of its faces, on lists of codes; over Z/2, faces numbered on " +
-			"all cores, the rest on one",
+		Method: "algebraic reductions of each cell with one of its faces; over Z/2; mostly one core",
 		Source: "Murty 2013, section 4.1; Kaczyński, Mrozek and Ślusarek 1998",
 		Scopes: []bench.Scope{bench.E2E, bench.File}, Options: options(),
 	}
