@@ -283,7 +283,7 @@ func TestWhoMayBeAWitness(t *testing.T) {
 		{cell{bench: within, about: bench.About{Name: "definition"}}, verify.Verified, true},
 		{cell{bench: within, about: bench.About{Name: "definition"}}, verify.Unverified, false},
 	} {
-		if got := mayWitness(c.on, c.status); got != c.want {
+		if got := mayWitness(c.on, bench.CellRecord{Verdict: verify.Verdict{Status: c.status}}); got != c.want {
 			t.Errorf("%+v, %v: %v", c.on.about, c.status, got)
 		}
 	}
