@@ -336,7 +336,7 @@ func (j *job[In, Out]) Bursts() bool { return j.peer.Bursts && j.edited }
 
 // Burst has the peer answer several questions by one command, the one of this job among them. The
 // answers are copied at once, in random order, so a peer gains nothing if it writes one later.
-func (j *job[In, Out]) Burst(all []bench.Job[Out]) error {
+func (j *job[In, Out]) Burst(all []bench.Bursting) error {
 	var jobs []*job[In, Out]
 	for _, other := range all {
 		jobs = append(jobs, other.(*job[In, Out]))

@@ -367,10 +367,10 @@ type Remote interface {
 
 // A Bursting job can be called together with other jobs of its process, by one command. Each call must be
 // about an input of its own.
-type Bursting[Out any] interface {
+type Bursting interface {
 	Bursts() bool
 	// Burst is Do for all jobs, this one among them.
-	Burst(all []Job[Out]) error
+	Burst(all []Bursting) error
 }
 
 // A Renewable is a Job that takes another input, for the same question and of the same size, if it Renews.

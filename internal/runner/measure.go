@@ -156,7 +156,7 @@ func (r *trial[In, Out]) callAll(jobs []bench.Job[Out], from int, trace *bench.T
 
 // reported returns the times of the last call that another process of this program reports.
 func reported[Out any](job bench.Job[Out]) (times bench.Reported, ok bool) {
-	if remote, is := job.(bench.Remote); is {
+	if remote, is := bench.As[bench.Remote](job); is {
 		return remote.Reported()
 	}
 	return times, false
@@ -171,7 +171,7 @@ const (
 // planBurst sets the jobs up that answer short calls together, if each call is about an input of its own. The
 // first burst is no sample.
 func (r *trial[In, Out]) planBurst() error {
-	job, ok := r.jobs[0].(bench.Bursting[Out])
+	job, ok := bench.As[bench.Bursting](r.jobs[0])
 	if !ok || !job.Bursts() || r.unseen == nil && r.jobs[0].(bench.Renewable[In]).Renews() {
 		return nil
 	}
@@ -232,17 +232,22 @@ func (r *trial[In, Out]) flag(f string) {
 // device's caches, unless the setting is hot. Of a burst it returns the mean.
 func (r *trial[In, Out]) timed(jobs []bench.Job[Out], trace *bench.Trace) (took time.Duration, err error) {
 	job := jobs[0]
-	on, onDevice := job.(bench.DeviceJob)
+	on, onDevice := bench.As[bench.DeviceJob](job)
 	if onDevice && !r.t.Conditions.Hot {
 		if err := on.Cool(); err != nil {
 			return 0, fmt.Errorf("emptying the caches: %w", err)
 		}
 	}
+	var burst []bench.Bursting
+	for _, j := range jobs {
+		b, _ := bench.As[bench.Bursting](j)
+		burst = append(burst, b)
+	}
 	start := r.clock.Now()
 	if len(jobs) == 1 {
 		err = job.Do(trace)
 	} else {
-		err = job.(bench.Bursting[Out]).Burst(jobs)
+		err = burst[0].Burst(burst)
 	}
 	took = r.clock.Since(start) / time.Duration(len(jobs))
 	if r.wall = took; r.least == 0 || took < r.least {
@@ -297,13 +302,13 @@ const (
 // settles reports whether calls become no faster once caches, page tables and clock frequency have
 // settled. A peer may also compile its code, and a device changes its clocks over a longer time.
 func (r *trial[In, Out]) settles() bool {
-	_, onDevice := r.jobs[0].(bench.DeviceJob)
+	_, onDevice := bench.As[bench.DeviceJob](r.jobs[0])
 	return !onDevice && r.ours()
 }
 
 // ours reports whether the jobs run code of this program, in this process or in another one.
 func (r *trial[In, Out]) ours() bool {
-	_, remote := r.jobs[0].(bench.Remote)
+	_, remote := bench.As[bench.Remote](r.jobs[0])
 	_, ours := reported(r.jobs[0])
 	return !remote || ours
 }
@@ -316,7 +321,7 @@ const warmBlocks = 10
 // the target of the samples.
 func (r *trial[In, Out]) warmUp(first time.Duration) error {
 	s, least, settles := *r.t.Sampling, len(r.jobs), r.settles()
-	if _, ok := r.jobs[0].(bench.DeviceJob); ok {
+	if _, ok := bench.As[bench.DeviceJob](r.jobs[0]); ok {
 		least = max(least, warmLaunches)
 	}
 	begun := r.clock.Now()
@@ -496,9 +501,9 @@ func (r *trial[In, Out]) count() error {
 	const mostCalls, most = 5, 50 * time.Millisecond
 	calls := max(1, min(mostCalls, int(most/max(r.perCall, 1))))
 	job := r.jobs[0]
-	launcher, launches := job.(bench.Launcher)
+	launcher, launches := bench.As[bench.Launcher](job)
 	allocated := func() (int64, error) { return bench.Allocated(job, calls) }
-	if remote, ok := job.(bench.Remote); ok {
+	if remote, ok := bench.As[bench.Remote](job); ok {
 		allocated = func() (int64, error) { return remote.Allocated(calls) }
 	}
 	launched := int64(0)
@@ -518,15 +523,15 @@ func (r *trial[In, Out]) count() error {
 
 // look records the flags, sensors and round-trip time of the first job and its device.
 func (r *trial[In, Out]) look() {
-	if remote, ok := r.jobs[0].(bench.Remote); ok {
+	if remote, ok := bench.As[bench.Remote](r.jobs[0]); ok {
 		r.record.Floor = remote.RoundTrip().Seconds()
 	}
-	if flagged, ok := r.jobs[0].(bench.Flagged); ok {
+	if flagged, ok := bench.As[bench.Flagged](r.jobs[0]); ok {
 		for _, f := range flagged.Flags() {
 			r.flag(f)
 		}
 	}
-	if on, ok := r.jobs[0].(bench.DeviceJob); ok {
+	if on, ok := bench.As[bench.DeviceJob](r.jobs[0]); ok {
 		r.record.Device, r.record.UUIDs, r.record.DeviceMemory = on.Device(), on.UUIDs(), on.DeviceMemory()
 		r.record.Sensors = append(r.record.Sensors, on.Sensors()...)
 	}

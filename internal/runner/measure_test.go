@@ -540,7 +540,7 @@ func (burster) Renew(int) error                                       { return n
 func (burster) About() bench.About                                    { return bench.About{} }
 func (burster) CanDo(int, bench.Conditions) error                     { return nil }
 func (b burster) Setup(int, bench.Conditions) (bench.Job[int], error) { return b, nil }
-func (b burster) Burst(all []bench.Job[int]) error {
+func (b burster) Burst(all []bench.Bursting) error {
 	*b.bursts = append(*b.bursts, len(all))
 	time.Sleep(b.command + time.Duration(len(all))*b.do)
 	return nil

@@ -80,6 +80,8 @@ def test_mask(kind):
     if kind is np.int64:  # labels that are equal in float32
         far = np.where(labels > 0, labels + 2**40, 0)
         assert np.array_equal(eccbench.gvf(image, steps=6, mask=far), flow(image, 6, 0.05, labels))
+        far = np.where(labels > 0, labels + 2**53 - 1, 0)  # and in float64
+        assert np.array_equal(eccbench.gvf(image, steps=6, mask=far), flow(image, 6, 0.05, labels))
     hidden = np.ma.masked_array(np.where(labels == 0, np.nan, image), labels == 0)
     assert np.array_equal(eccbench.gvf(hidden, steps=4), flow(np.where(labels == 0, 0, image), 4, 0.05, (labels != 0).astype(int)))
 

@@ -18,8 +18,8 @@ import (
 func OnDevice(open resident.Opener) bench.Implementation[*betti.Image, betti.Numbers] {
 	return counting.Method[*betti.Image, betti.Numbers]{
 		Name: "duality-gpu", Open: open, Plan: plan, Read: betti.Read, Poisoned: betti.Poisoned,
-		Method: "resident image; nodes less successful unions of runs of bits, in tiles in shared memory and then at " +
-			"their faces, b1 by the Euler characteristic of the same bits",
+		Method: "resident image; union-find of runs of bits, in tiles in shared memory, then at their faces; b1 " +
+			"from χ of the same bits",
 		Source: "doc/proofs/betti.md, Delfinado and Edelsbrunner 1995",
 	}
 }

@@ -15,8 +15,7 @@ import (
 func OnDevice(open resident.Opener) bench.Implementation[*betti.Image, betti.Numbers] {
 	return counting.Method[*betti.Image, betti.Numbers]{
 		Name: "labels-gpu", Open: open, Plan: plan, Read: betti.Read, Poisoned: betti.Poisoned,
-		Method: "resident image; a label of 4 bytes for every voxel, set to a neighbour's, flattened and joined at the " +
-			"roots, counted with χ by the eight voxels around each vertex",
+		Method: "resident image; union-find of voxels by labels of 4 bytes; χ from the eight voxels around each vertex",
 		Source: "Komura 2015, Playne and Hawick 2018",
 	}
 }

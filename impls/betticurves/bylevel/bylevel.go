@@ -31,7 +31,7 @@ type Implementation struct {
 // About describes the method.
 func (i Implementation) About() bench.About {
 	a := i.Of.About()
-	a.Method = "one level after the other: " + a.Method
+	a.Method = "as for betti, one level after the other"
 	return a
 }
 

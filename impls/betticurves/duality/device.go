@@ -19,8 +19,8 @@ import (
 func OnDevice(open resident.Opener) bench.Implementation[grid.Source, betti.Curves] {
 	return counting.Method[grid.Source, betti.Curves]{
 		Name: "duality-gpu", Open: open, Plan: plan, Read: read, Poisoned: betti.PoisonedCurves,
-		Method: "resident image; minima, saddles and changes of χ by operations on words of bits, and for each saddle " +
-			"edges of a least forest of minima, one taking the place of another by compare-and-swap",
+		Method: "resident image; minima, saddles and changes of χ in words of bits; a minimum spanning forest " +
+			"of minima by compare-and-swap",
 		Source: "doc/proofs/betti.md, Delfinado and Edelsbrunner 1995, Smirnov and Morozov 2017",
 	}
 }

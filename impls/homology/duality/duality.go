@@ -46,8 +46,7 @@ type Implementation struct{ fault Fault }
 func (i Implementation) About() bench.About {
 	a := bench.About{
 		Name: "duality", Where: "cpu",
-		Method: "tetrahedra in space: vertices less successful unions, surfaces of the boundary, half of its Euler " +
-			"characteristic; all cores",
+		Method: "tetrahedra in space: components of the vertices and of the boundary surface, half of its χ; all cores",
 		Source: "doc/proofs/homology.md, Delfinado and Edelsbrunner 1995",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
 	}

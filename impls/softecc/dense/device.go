@@ -21,8 +21,7 @@ type OnDevice struct{ Open resident.Opener }
 func (OnDevice) About() bench.About {
 	return bench.About{
 		Name: "dense-gpu", Where: "gpu",
-		Method: "resident image, the change of every voxel from its neighbours, every sigmoid of every voxel in float32, " +
-			"forward and backward",
+		Method: "as dense, resident, in float32",
 		Source: "Saxena et al. 2025, section 3.2",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
 	}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _library
-from ._arguments import Boundary, choice, flag, is_path, like, mask_of, number, warn_of_order
+from ._arguments import Boundary, choice, flag, in_memory, is_path, like, mask_of, number, warn_of_order
 from ._curve import Image, _along, _job, _one, _Request, _threads, _translated, open
 from ._result import Array, Verdict
 
@@ -112,6 +112,7 @@ def gvf(
             warn_of_order(mask, image.shape)
             labels = _labels(mask, image.shape)
             return _field({**request, **image._request, "levels": 0}, None, labels, image.shape)
+        image = in_memory(image)
         if np.ma.getmask(image) is not np.ma.nomask and np.ma.getmaskarray(image).any():
             if mask is not None:
                 raise ValueError("mask: the array is masked by itself; fill it, such as by image.filled(value)")
@@ -169,7 +170,8 @@ def _labels(mask: Any, shape: tuple[int, ...]) -> NDArray[np.float32] | None:
         return None
     given = mask_of(mask, shape)
     labels = given.astype(np.float32)
-    if not np.array_equal(labels, given):  # too large or too fine for float32
+    wide = given.dtype.kind in "iu" and max(-int(given.min()), int(given.max())) > 2**53  # NumPy compares these as float64
+    if wide or not np.array_equal(labels, given):  # too large or too fine for float32
         _, ranks = np.unique(given, return_inverse=True)
         labels = np.where(given == 0, 0, 1 + ranks.reshape(shape)).astype(np.float32)
     return np.ascontiguousarray(labels)
