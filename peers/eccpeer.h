@@ -2,8 +2,9 @@
  *
  * Describe the program as JSON, write a function that answers, and call eccpeer_serve from main; see
  * doc/peers.md and examples/curve.c. The function is called once for each image, and all its work
- * counts. With "bursts": true in the description, one command may ask for several short calls. It returns 0 when it has written the whole answer, or the result of eccpeer_refuse,
- * eccpeer_failed or eccpeer_malformed. Only the C library and Linux are needed. */
+ * counts. It returns 0 when it has written the whole answer, or the result of eccpeer_refuse,
+ * eccpeer_failed or eccpeer_malformed. With "bursts": true in the description, one command may ask for
+ * several short calls. Only the C library and Linux are needed. */
 #ifndef ECCPEER_H
 #define ECCPEER_H
 

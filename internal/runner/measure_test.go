@@ -582,7 +582,8 @@ func bursts(t *testing.T) {
 		}
 		if r.record.Burst != c.burst || len(r.record.Samples) != 10 || c.burst > 0 && len(*b.bursts) != 11 ||
 			slices.ContainsFunc(*b.bursts, func(n int) bool { return n != c.burst }) {
-			t.Errorf("%v: a burst of %d, want %d; %d samples, bursts %v", c.do, r.record.Burst, c.burst, len(r.record.Samples), *b.bursts)
+			t.Errorf("%v: a burst of %d, want %d; %d samples, bursts %v",
+				c.do, r.record.Burst, c.burst, len(r.record.Samples), *b.bursts)
 		}
 		for i, g := range r.given {
 			if least := 10 * calls / 3; g.calls < least {
@@ -596,7 +597,8 @@ func bursts(t *testing.T) {
 func TestRejectedRowsKeepTheirJudge(t *testing.T) {
 	const judge = "inside: a reason"
 	for _, err := range []error{
-		errRefused{errors.New("late")}, &peers.Error{Kind: peers.Refused}, &peers.Error{Kind: peers.Malformed}, &peers.Error{Kind: peers.Broken},
+		errRefused{errors.New("late")}, &peers.Error{Kind: peers.Refused}, &peers.Error{Kind: peers.Malformed},
+		&peers.Error{Kind: peers.Broken},
 	} {
 		r := &trial[int, int]{record: bench.CellRecord{Judge: judge}}
 		if record, failed := r.unanswered(err); failed != nil || record.Judge != judge {

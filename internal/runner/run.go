@@ -277,7 +277,8 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 // of our own about the inputs of the group, and if answers are accepted within limits, only those of the reference,
 // which follows the definition.
 func mayWitness(c cell, r bench.CellRecord) bool {
-	return r.Status == verify.Verified && c.about.Foreign == nil && len(r.Unseen) == 0 && (c.bench.Exact() || c.about.Name == c.bench.Reference())
+	return r.Status == verify.Verified && c.about.Foreign == nil && len(r.Unseen) == 0 &&
+		(c.bench.Exact() || c.about.Name == c.bench.Reference())
 }
 
 // fewInputs is the minimum number of inputs in rotation for a row without a flag.
