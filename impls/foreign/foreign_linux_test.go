@@ -200,8 +200,9 @@ func TestPlantedPeers(t *testing.T) {
 			if x.status == verify.Verified && (r.Floor >= 0.01*r.Seconds.Median*float64(max(1, r.Burst))) != flagged {
 				t.Errorf("a round trip is %g of a call, the flags are %v", r.Floor/r.Seconds.Median, r.Flags)
 			}
-			if x.way == "sluggish" && (r.Burst < 3 || r.Seconds.Median > r.Floor || r.Calls < 10*r.Burst) {
-				t.Errorf("a call of %g s, a floor of %g s: bursts of %d, %d calls judged", r.Seconds.Median, r.Floor, r.Burst, r.Calls)
+			if x.way == "sluggish" && (r.Burst < 3 || r.Calls < 10*r.Burst) {
+				t.Errorf("a call of %g s, a floor of %g s: bursts of %d, %d calls judged",
+					r.Seconds.Median, r.Floor, r.Burst, r.Calls)
 			}
 		})
 	}
