@@ -35,17 +35,13 @@ type Implementation struct{ fault Fault }
 
 // About describes the method.
 func (i Implementation) About() bench.About {
-	a := bench.About{
+	return bench.About{
 		Name: "runs", Where: "cpu",
 		Method: "union-find of runs of each label, of both masks, their union and the backgrounds; χ from the " +
 			"ends of runs; all cores",
 		Source: "Rosenfeld and Pfaltz 1966, Delfinado and Edelsbrunner 1995, Stucki et al. 2023",
 		Scopes: []bench.Scope{bench.E2E},
-	}
-	if i.fault != "" {
-		a.Method += "; planted fault: " + string(i.fault)
-	}
-	return a
+	}.WithFault(string(i.fault))
 }
 
 // CanDo rejects inputs that need more time or memory than the conditions allow, or have too many
@@ -103,14 +99,14 @@ func need(in *assess.Pair, cores int) (bytes int64) {
 
 // Setup allocates nothing: the number of runs is known only after they are found.
 func (i Implementation) Setup(in *assess.Pair, c bench.Conditions) (bench.Job[assess.Comparisons], error) {
-	return &job{in: in, cores: c.Cores(), fault: i.fault, out: assess.Poisoned()}, nil
+	return &job{in: in, cores: c.Cores(), fault: i.fault, Output: bench.PoisonedBy(assess.Poisoned())}, nil
 }
 
 type job struct {
 	in    *assess.Pair
 	cores int
 	fault Fault
-	out   assess.Comparisons
+	bench.Output[assess.Comparisons]
 }
 
 func (j *job) Do(trace *bench.Trace) error {
@@ -128,13 +124,9 @@ func (j *job) Do(trace *bench.Trace) error {
 			}
 		}
 	})
-	j.out = out
+	j.Last = out
 	return nil
 }
-
-func (j *job) Poison()                          { j.out = assess.Poisoned() }
-func (j *job) Out() (assess.Comparisons, error) { return j.out, nil }
-func (j *job) Close() error                     { return nil }
 
 // The masks of a set of labels.
 const (
