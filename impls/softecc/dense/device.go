@@ -52,7 +52,7 @@ func (o OnDevice) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	}
 	const least, most = 0x1p-126, math.MaxFloat32 // range of the float32 numbers that a device does not flush to 0
 	if steep := steepness(p); !(steep >= least && steep <= most) || float32(p.Lambda) < least {
-		return fmt.Errorf("λ is %g, of which float32 has no like", p.Lambda)
+		return fmt.Errorf("λ is %g, which float32 cannot represent", p.Lambda)
 	}
 	for k := range p.Tau {
 		if math.Abs(p.Tau[k]) > most || math.Abs(p.G[k]) > most {
