@@ -1839,7 +1839,7 @@ TEXT ·quantiseavx2(SB), NOSPLIT, $0-76
 	VMOVQ        DX, X5
 	MOVQ         up+56(FP), DX
 	VMOVQ        DX, X6
-	VXORPS       X7, X7, X7
+	VPXOR        Y7, Y7, Y7
 	MOVQ         n+16(FP), DX
 	XORQ         BX, BX
 
@@ -1891,10 +1891,10 @@ TEXT ·quantiseWideavx2(SB), NOSPLIT, $160-92
 	MOVQ         drop+56(FP), DX
 	VMOVQ        DX, X0
 	MOVQ         down+64(FP), DX
-	VMOVQ        DX, X2
+	VMOVQ        DX, X1
 	MOVQ         up+72(FP), DX
-	VMOVQ        DX, X3
-	VXORPS       X1, X1, X1
+	VMOVQ        DX, X2
+	VPXOR        Y3, Y3, Y3
 	MOVQ         n+16(FP), DX
 	XORQ         BX, BX
 
@@ -1910,8 +1910,8 @@ vector:
 	VPSRLQ       X0, Y4, Y4
 	VPMULUDQ     64(SP), Y4, Y4
 	VPADDQ       96(SP), Y4, Y4
-	VPSLLQ       X3, Y4, Y5
-	VPSRLQ       X2, Y4, Y4
+	VPSLLQ       X2, Y4, Y5
+	VPSRLQ       X1, Y4, Y4
 	VMOVUPS      32(CX)(BX*2), Y6
 	VPSUBQ       (SP), Y6, Y6
 	VPXOR        Y7, Y7, Y7
@@ -1923,10 +1923,10 @@ vector:
 	VPSRLQ       X0, Y6, Y6
 	VPMULUDQ     64(SP), Y6, Y6
 	VPADDQ       96(SP), Y6, Y6
-	VPSLLQ       X3, Y6, Y7
-	VPSRLQ       X2, Y6, Y6
+	VPSLLQ       X2, Y6, Y7
+	VPSRLQ       X1, Y6, Y6
 	VSHUFPS      $0xdd, Y7, Y5, Y5
-	VPMAXUD      Y5, Y1, Y1
+	VPMAXUD      Y5, Y3, Y3
 	VSHUFPS      $0x88, Y6, Y4, Y4
 	VPMINUD      128(SP), Y4, Y4
 	VPERMQ       $0xd8, Y4, Y4
@@ -1935,8 +1935,8 @@ vector:
 	DECQ         DX
 	JNZ          vector
 	VBROADCASTSS near+84(FP), Y0
-	VPMAXUD      Y1, Y0, Y0
-	VPCMPEQD     Y1, Y0, Y0
+	VPMAXUD      Y3, Y0, Y0
+	VPCMPEQD     Y3, Y0, Y0
 	VMOVMSKPS    Y0, AX
 	VZEROUPPER
 	MOVL         AX, ret+88(FP)

@@ -2529,7 +2529,7 @@ TEXT ·quantiseavx512(SB), NOSPLIT, $0-76
 	VMOVQ        DX, X5
 	MOVQ         up+56(FP), DX
 	VMOVQ        DX, X6
-	VXORPS       X7, X7, X7
+	VPXORD       Z7, Z7, Z7
 	MOVQ         n+16(FP), DX
 	XORQ         BX, BX
 
@@ -2579,7 +2579,7 @@ TEXT ·quantiseWideavx512(SB), NOSPLIT, $0-92
 	VMOVQ        DX, X6
 	MOVQ         up+72(FP), DX
 	VMOVQ        DX, X7
-	VXORPS       X8, X8, X8
+	VPXORD       Z8, Z8, Z8
 	MOVQ         n+16(FP), DX
 	XORQ         BX, BX
 

@@ -78,7 +78,8 @@ func write(name, isa string) error {
 		return err
 	}
 	to := "../../" + name + "_" + isa + "_amd64"
-	c := exec.Command(self, "-file", name, "-isa", isa, "-out", to+".s", "-stubs", to+".go", "-pkg", path.Base(path.Dir(name)))
+	c := exec.Command(self, "-file", name, "-isa", isa, "-out", to+".s", "-stubs", to+".go",
+		"-pkg", path.Base(path.Dir(name)))
 	c.Stdout, c.Stderr = os.Stdout, os.Stderr
 	return c.Run()
 }

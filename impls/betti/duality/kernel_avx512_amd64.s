@@ -135,10 +135,10 @@ TEXT ·cornersavx512(SB), NOSPLIT, $0-64
 	MOVQ       plane+24(FP), DI
 	ADDQ       AX, SI
 	ADDQ       AX, DI
-	MOVQ       DI, R8
-	MOVQ       apart+32(FP), R9
-	SUBQ       R9, R8
-	ADDQ       DI, R9
+	MOVQ       apart+32(FP), R8
+	MOVQ       DI, R9
+	SUBQ       R8, R9
+	ADDQ       DI, R8
 
 plane:
 	XORL   R10, R10
@@ -157,8 +157,8 @@ words:
 	VMOVDQU64.Z (AX)(R12*8), K1, Z5
 	VPORQ       (SI)(R12*8), Z5, K1, Z5
 	VPORQ       (DI)(R12*8), Z5, K1, Z5
-	VPORQ       (R8)(R12*8), Z5, K1, Z5
 	VPORQ       (R9)(R12*8), Z5, K1, Z5
+	VPORQ       (R8)(R12*8), Z5, K1, Z5
 	VALIGNQ     $0x07, Z3, Z5, Z6
 	VALIGNQ     $0x01, Z5, Z2, Z7
 	VMOVDQA64   Z5, Z3
@@ -203,8 +203,8 @@ words:
 	ADDQ        DX, CX
 	ADDQ        DX, SI
 	ADDQ        DX, DI
-	ADDQ        DX, R8
 	ADDQ        DX, R9
+	ADDQ        DX, R8
 	DECQ        BX
 	JNZ         plane
 	VZEROUPPER
@@ -311,16 +311,16 @@ words:
 TEXT ·facessiftavx512(SB), NOSPLIT, $0-80
 	MOVQ         stride+16(FP), AX
 	MOVQ         plane+24(FP), CX
-	MOVQ         left+0(FP), BX
-	SUBQ         AX, BX
-	MOVQ         BX, DX
-	SUBQ         CX, DX
-	LEAQ         (BX)(CX*1), SI
-	MOVQ         main+8(FP), R8
-	SUBQ         AX, R8
-	MOVQ         R8, DI
-	SUBQ         CX, DI
-	LEAQ         (R8)(CX*1), CX
+	MOVQ         left+0(FP), DX
+	SUBQ         AX, DX
+	MOVQ         DX, BX
+	SUBQ         CX, BX
+	LEAQ         (DX)(CX*1), SI
+	MOVQ         main+8(FP), DI
+	SUBQ         AX, DI
+	MOVQ         DI, R8
+	SUBQ         CX, R8
+	LEAQ         (DI)(CX*1), CX
 	MOVQ         words+32(FP), R9
 	ADDQ         $+7, R9
 	ANDQ         $-8, R9
@@ -343,18 +343,18 @@ words:
 	MOVL        $+255, R15
 	BZHIL       R14, R15, R15
 	KMOVB       R15, K1
-	VMOVDQU64.Z (BX)(AX*1), K1, Z2
+	VMOVDQU64.Z (DX)(AX*1), K1, Z2
 	VPTESTMQ    Z2, Z2, K2
 	KMOVB       K2, R14
 	MOVB        R14, (R12)
 	KTESTB      K2, K2
 	JZ          none
 	VPXORD      Z3, Z3, Z3
-	VMOVDQU64.Z -8(BX)(AX*1), K1, Z4
-	VMOVDQU64.Z 8(BX)(AX*1), K1, Z5
-	VPORQ       (DX)(AX*1), Z3, K1, Z3
-	VPORQ       (BX), Z3, K1, Z3
-	VPORQ       (BX)(AX*2), Z3, K1, Z3
+	VMOVDQU64.Z -8(DX)(AX*1), K1, Z4
+	VMOVDQU64.Z 8(DX)(AX*1), K1, Z5
+	VPORQ       (BX)(AX*1), Z3, K1, Z3
+	VPORQ       (DX), Z3, K1, Z3
+	VPORQ       (DX)(AX*2), Z3, K1, Z3
 	VPORQ       (SI)(AX*1), Z3, K1, Z3
 	VPSHLDQ     $0x01, Z4, Z2, Z4
 	VPSHRDQ     $0x01, Z5, Z2, Z5
@@ -362,17 +362,17 @@ words:
 	VPORQ       Z0, Z3, Z3
 	VPANDNQ     Z2, Z3, Z3
 	VPXORQ      Z3, Z2, Z2
-	VMOVDQU64   Z2, K1, (BX)(AX*1)
+	VMOVDQU64   Z2, K1, (DX)(AX*1)
 	VPTESTMQ    Z2, Z2, K2
 	KMOVB       K2, R14
 	MOVB        R14, (R12)
-	VMOVDQU64.Z (R8)(AX*1), K1, Z4
+	VMOVDQU64.Z (DI)(AX*1), K1, Z4
 	VPXORD      Z6, Z6, Z6
-	VMOVDQU64.Z -8(R8)(AX*1), K1, Z5
-	VMOVDQU64.Z 8(R8)(AX*1), K1, Z7
-	VPORQ       (DI)(AX*1), Z6, K1, Z6
-	VPORQ       (R8), Z6, K1, Z6
-	VPORQ       (R8)(AX*2), Z6, K1, Z6
+	VMOVDQU64.Z -8(DI)(AX*1), K1, Z5
+	VMOVDQU64.Z 8(DI)(AX*1), K1, Z7
+	VPORQ       (R8)(AX*1), Z6, K1, Z6
+	VPORQ       (DI), Z6, K1, Z6
+	VPORQ       (DI)(AX*2), Z6, K1, Z6
 	VPORQ       (CX)(AX*1), Z6, K1, Z6
 	VPSHLDQ     $0x01, Z5, Z4, Z5
 	VPSHRDQ     $0x01, Z7, Z4, Z7
@@ -390,21 +390,21 @@ none:
 	MOVB $+0, (R13)
 
 next:
-	ADDQ          $+64, DX
 	ADDQ          $+64, BX
+	ADDQ          $+64, DX
 	ADDQ          $+64, SI
-	ADDQ          $+64, DI
 	ADDQ          $+64, R8
+	ADDQ          $+64, DI
 	ADDQ          $+64, CX
 	INCQ          R12
 	INCQ          R13
 	SUBQ          $+8, R9
 	JG            words
-	ADDQ          R10, DX
 	ADDQ          R10, BX
+	ADDQ          R10, DX
 	ADDQ          R10, SI
-	ADDQ          R10, DI
 	ADDQ          R10, R8
+	ADDQ          R10, DI
 	ADDQ          R10, CX
 	DECQ          R11
 	JNZ           row
@@ -424,16 +424,16 @@ next:
 TEXT ·cornerssiftavx512(SB), NOSPLIT, $0-80
 	MOVQ         stride+16(FP), AX
 	MOVQ         plane+24(FP), CX
-	MOVQ         left+0(FP), BX
-	SUBQ         AX, BX
-	MOVQ         BX, DX
-	SUBQ         CX, DX
-	LEAQ         (BX)(CX*1), SI
-	MOVQ         main+8(FP), R8
-	SUBQ         AX, R8
-	MOVQ         R8, DI
-	SUBQ         CX, DI
-	LEAQ         (R8)(CX*1), CX
+	MOVQ         left+0(FP), DX
+	SUBQ         AX, DX
+	MOVQ         DX, BX
+	SUBQ         CX, BX
+	LEAQ         (DX)(CX*1), SI
+	MOVQ         main+8(FP), DI
+	SUBQ         AX, DI
+	MOVQ         DI, R8
+	SUBQ         CX, R8
+	LEAQ         (DI)(CX*1), CX
 	MOVQ         words+32(FP), R9
 	ADDQ         $+7, R9
 	ANDQ         $-8, R9
@@ -456,30 +456,30 @@ words:
 	MOVL        $+255, R15
 	BZHIL       R14, R15, R15
 	KMOVB       R15, K1
-	VMOVDQU64.Z (BX)(AX*1), K1, Z2
+	VMOVDQU64.Z (DX)(AX*1), K1, Z2
 	VPTESTMQ    Z2, Z2, K2
 	KMOVB       K2, R14
 	MOVB        R14, (R12)
 	KTESTB      K2, K2
 	JZ          none
 	VPXORD      Z3, Z3, Z3
-	VMOVDQU64.Z -8(BX)(AX*1), K1, Z4
-	VMOVDQU64.Z 8(BX)(AX*1), K1, Z5
-	VPORQ       (DX), Z3, K1, Z3
-	VPORQ       -8(DX), Z4, K1, Z4
-	VPORQ       8(DX), Z5, K1, Z5
-	VPORQ       (DX)(AX*1), Z3, K1, Z3
-	VPORQ       -8(DX)(AX*1), Z4, K1, Z4
-	VPORQ       8(DX)(AX*1), Z5, K1, Z5
-	VPORQ       (DX)(AX*2), Z3, K1, Z3
-	VPORQ       -8(DX)(AX*2), Z4, K1, Z4
-	VPORQ       8(DX)(AX*2), Z5, K1, Z5
+	VMOVDQU64.Z -8(DX)(AX*1), K1, Z4
+	VMOVDQU64.Z 8(DX)(AX*1), K1, Z5
 	VPORQ       (BX), Z3, K1, Z3
 	VPORQ       -8(BX), Z4, K1, Z4
 	VPORQ       8(BX), Z5, K1, Z5
+	VPORQ       (BX)(AX*1), Z3, K1, Z3
+	VPORQ       -8(BX)(AX*1), Z4, K1, Z4
+	VPORQ       8(BX)(AX*1), Z5, K1, Z5
 	VPORQ       (BX)(AX*2), Z3, K1, Z3
 	VPORQ       -8(BX)(AX*2), Z4, K1, Z4
 	VPORQ       8(BX)(AX*2), Z5, K1, Z5
+	VPORQ       (DX), Z3, K1, Z3
+	VPORQ       -8(DX), Z4, K1, Z4
+	VPORQ       8(DX), Z5, K1, Z5
+	VPORQ       (DX)(AX*2), Z3, K1, Z3
+	VPORQ       -8(DX)(AX*2), Z4, K1, Z4
+	VPORQ       8(DX)(AX*2), Z5, K1, Z5
 	VPORQ       (SI), Z3, K1, Z3
 	VPORQ       -8(SI), Z4, K1, Z4
 	VPORQ       8(SI), Z5, K1, Z5
@@ -496,29 +496,29 @@ words:
 	VPORQ       Z0, Z3, Z3
 	VPANDNQ     Z2, Z3, Z3
 	VPXORQ      Z3, Z2, Z2
-	VMOVDQU64   Z2, K1, (BX)(AX*1)
+	VMOVDQU64   Z2, K1, (DX)(AX*1)
 	VPTESTMQ    Z2, Z2, K2
 	KMOVB       K2, R14
 	MOVB        R14, (R12)
-	VMOVDQU64.Z (R8)(AX*1), K1, Z4
+	VMOVDQU64.Z (DI)(AX*1), K1, Z4
 	VPXORD      Z7, Z7, Z7
-	VMOVDQU64.Z -8(R8)(AX*1), K1, Z5
-	VMOVDQU64.Z 8(R8)(AX*1), K1, Z6
-	VPORQ       (DI), Z7, K1, Z7
-	VPORQ       -8(DI), Z5, K1, Z5
-	VPORQ       8(DI), Z6, K1, Z6
-	VPORQ       (DI)(AX*1), Z7, K1, Z7
-	VPORQ       -8(DI)(AX*1), Z5, K1, Z5
-	VPORQ       8(DI)(AX*1), Z6, K1, Z6
-	VPORQ       (DI)(AX*2), Z7, K1, Z7
-	VPORQ       -8(DI)(AX*2), Z5, K1, Z5
-	VPORQ       8(DI)(AX*2), Z6, K1, Z6
+	VMOVDQU64.Z -8(DI)(AX*1), K1, Z5
+	VMOVDQU64.Z 8(DI)(AX*1), K1, Z6
 	VPORQ       (R8), Z7, K1, Z7
 	VPORQ       -8(R8), Z5, K1, Z5
 	VPORQ       8(R8), Z6, K1, Z6
+	VPORQ       (R8)(AX*1), Z7, K1, Z7
+	VPORQ       -8(R8)(AX*1), Z5, K1, Z5
+	VPORQ       8(R8)(AX*1), Z6, K1, Z6
 	VPORQ       (R8)(AX*2), Z7, K1, Z7
 	VPORQ       -8(R8)(AX*2), Z5, K1, Z5
 	VPORQ       8(R8)(AX*2), Z6, K1, Z6
+	VPORQ       (DI), Z7, K1, Z7
+	VPORQ       -8(DI), Z5, K1, Z5
+	VPORQ       8(DI), Z6, K1, Z6
+	VPORQ       (DI)(AX*2), Z7, K1, Z7
+	VPORQ       -8(DI)(AX*2), Z5, K1, Z5
+	VPORQ       8(DI)(AX*2), Z6, K1, Z6
 	VPORQ       (CX), Z7, K1, Z7
 	VPORQ       -8(CX), Z5, K1, Z5
 	VPORQ       8(CX), Z6, K1, Z6
@@ -545,21 +545,21 @@ none:
 	MOVB $+0, (R13)
 
 next:
-	ADDQ          $+64, DX
 	ADDQ          $+64, BX
+	ADDQ          $+64, DX
 	ADDQ          $+64, SI
-	ADDQ          $+64, DI
 	ADDQ          $+64, R8
+	ADDQ          $+64, DI
 	ADDQ          $+64, CX
 	INCQ          R12
 	INCQ          R13
 	SUBQ          $+8, R9
 	JG            words
-	ADDQ          R10, DX
 	ADDQ          R10, BX
+	ADDQ          R10, DX
 	ADDQ          R10, SI
-	ADDQ          R10, DI
 	ADDQ          R10, R8
+	ADDQ          R10, DI
 	ADDQ          R10, CX
 	DECQ          R11
 	JNZ           row

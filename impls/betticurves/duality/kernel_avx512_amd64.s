@@ -8,62 +8,62 @@
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·compare8avx512(SB), NOSPLIT, $0-48
 	MOVQ to+0(FP), AX
-	MOVQ apart+16(FP), DI
-	MOVQ row+24(FP), R8
-	MOVQ plane+32(FP), R9
-	LEAQ (AX)(DI*1), CX
-	LEAQ (CX)(DI*1), DX
-	LEAQ (DX)(DI*1), BX
-	LEAQ (BX)(DI*1), SI
-	MOVQ keys+8(FP), R12
-	MOVQ R12, R11
-	SUBQ R8, R11
-	MOVQ R12, R10
-	SUBQ R9, R10
-	MOVQ R10, R9
-	SUBQ R8, R9
-	LEAQ (R10)(R8*1), R8
-	MOVQ words+40(FP), R13
+	MOVQ apart+16(FP), CX
+	MOVQ row+24(FP), DX
+	MOVQ plane+32(FP), BX
+	LEAQ (AX)(CX*1), SI
+	LEAQ (SI)(CX*1), DI
+	LEAQ (DI)(CX*1), R8
+	LEAQ (R8)(CX*1), R9
+	MOVQ keys+8(FP), R10
+	MOVQ R10, R11
+	SUBQ BX, R11
+	MOVQ R11, BX
+	SUBQ DX, BX
+	LEAQ (R11)(DX*1), R12
+	MOVQ R10, R13
+	SUBQ DX, R13
+	MOVQ words+40(FP), DX
 
 word:
-	VMOVDQU64 (R12), Z0
-	VPCMPUB   $0x05, -1(R9), Z0, K1
+	VMOVDQU64 (R10), Z0
+	VPCMPUB   $0x05, -1(BX), Z0, K1
 	KMOVQ     K1, (AX)
-	VPCMPUB   $0x05, (R9), Z0, K1
-	KMOVQ     K1, (CX)
-	VPCMPUB   $0x05, 1(R9), Z0, K1
-	KMOVQ     K1, (DX)
-	VPCMPUB   $0x05, -1(R10), Z0, K1
-	KMOVQ     K1, (BX)
-	VPCMPUB   $0x05, (R10), Z0, K1
+	VPCMPUB   $0x05, (BX), Z0, K1
 	KMOVQ     K1, (SI)
-	VPCMPUB   $0x05, 1(R10), Z0, K1
-	KMOVQ     K1, (CX)(DI*4)
-	VPCMPUB   $0x05, -1(R8), Z0, K1
-	KMOVQ     K1, (DX)(DI*4)
-	VPCMPUB   $0x05, (R8), Z0, K1
-	KMOVQ     K1, (BX)(DI*4)
-	VPCMPUB   $0x05, 1(R8), Z0, K1
-	KMOVQ     K1, (AX)(DI*8)
+	VPCMPUB   $0x05, 1(BX), Z0, K1
+	KMOVQ     K1, (DI)
 	VPCMPUB   $0x05, -1(R11), Z0, K1
-	KMOVQ     K1, (CX)(DI*8)
+	KMOVQ     K1, (R8)
 	VPCMPUB   $0x05, (R11), Z0, K1
-	KMOVQ     K1, (DX)(DI*8)
+	KMOVQ     K1, (R9)
 	VPCMPUB   $0x05, 1(R11), Z0, K1
-	KMOVQ     K1, (BX)(DI*8)
+	KMOVQ     K1, (SI)(CX*4)
 	VPCMPUB   $0x05, -1(R12), Z0, K1
-	KMOVQ     K1, (SI)(DI*8)
+	KMOVQ     K1, (DI)(CX*4)
+	VPCMPUB   $0x05, (R12), Z0, K1
+	KMOVQ     K1, (R8)(CX*4)
+	VPCMPUB   $0x05, 1(R12), Z0, K1
+	KMOVQ     K1, (AX)(CX*8)
+	VPCMPUB   $0x05, -1(R13), Z0, K1
+	KMOVQ     K1, (SI)(CX*8)
+	VPCMPUB   $0x05, (R13), Z0, K1
+	KMOVQ     K1, (DI)(CX*8)
+	VPCMPUB   $0x05, 1(R13), Z0, K1
+	KMOVQ     K1, (R8)(CX*8)
+	VPCMPUB   $0x05, -1(R10), Z0, K1
+	KMOVQ     K1, (R9)(CX*8)
 	ADDQ      $+8, AX
-	ADDQ      $+8, CX
-	ADDQ      $+8, DX
-	ADDQ      $+8, BX
 	ADDQ      $+8, SI
-	ADDQ      $+64, R9
-	ADDQ      $+64, R10
-	ADDQ      $+64, R8
+	ADDQ      $+8, DI
+	ADDQ      $+8, R8
+	ADDQ      $+8, R9
+	ADDQ      $+64, BX
 	ADDQ      $+64, R11
 	ADDQ      $+64, R12
-	DECQ      R13
+	ADDQ      $+64, R13
+	ADDQ      $+64, R10
+	DECQ      DX
 	JNZ       word
 	VZEROUPPER
 	RET
@@ -72,89 +72,89 @@ word:
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·compare16avx512(SB), NOSPLIT, $0-48
 	MOVQ to+0(FP), AX
-	MOVQ apart+16(FP), DI
-	MOVQ row+24(FP), R8
-	MOVQ plane+32(FP), R9
-	LEAQ (AX)(DI*1), CX
-	LEAQ (CX)(DI*1), DX
-	LEAQ (DX)(DI*1), BX
-	LEAQ (BX)(DI*1), SI
-	MOVQ keys+8(FP), R12
-	MOVQ R12, R11
-	SUBQ R8, R11
-	MOVQ R12, R10
-	SUBQ R9, R10
-	MOVQ R10, R9
-	SUBQ R8, R9
-	LEAQ (R10)(R8*1), R8
-	MOVQ words+40(FP), R13
+	MOVQ apart+16(FP), CX
+	MOVQ row+24(FP), DX
+	MOVQ plane+32(FP), BX
+	LEAQ (AX)(CX*1), SI
+	LEAQ (SI)(CX*1), DI
+	LEAQ (DI)(CX*1), R8
+	LEAQ (R8)(CX*1), R9
+	MOVQ keys+8(FP), R10
+	MOVQ R10, R11
+	SUBQ BX, R11
+	MOVQ R11, BX
+	SUBQ DX, BX
+	LEAQ (R11)(DX*1), R12
+	MOVQ R10, R13
+	SUBQ DX, R13
+	MOVQ words+40(FP), DX
 
 word:
-	VMOVDQU64 (R12), Z0
-	VMOVDQU64 64(R12), Z1
-	VPCMPUW   $0x05, -2(R9), Z0, K1
+	VMOVDQU64 (R10), Z0
+	VMOVDQU64 64(R10), Z1
+	VPCMPUW   $0x05, -2(BX), Z0, K1
 	KMOVD     K1, (AX)
-	VPCMPUW   $0x05, 62(R9), Z1, K1
+	VPCMPUW   $0x05, 62(BX), Z1, K1
 	KMOVD     K1, 4(AX)
-	VPCMPUW   $0x05, (R9), Z0, K1
-	KMOVD     K1, (CX)
-	VPCMPUW   $0x05, 64(R9), Z1, K1
-	KMOVD     K1, 4(CX)
-	VPCMPUW   $0x05, 2(R9), Z0, K1
-	KMOVD     K1, (DX)
-	VPCMPUW   $0x05, 66(R9), Z1, K1
-	KMOVD     K1, 4(DX)
-	VPCMPUW   $0x05, -2(R10), Z0, K1
-	KMOVD     K1, (BX)
-	VPCMPUW   $0x05, 62(R10), Z1, K1
-	KMOVD     K1, 4(BX)
-	VPCMPUW   $0x05, (R10), Z0, K1
+	VPCMPUW   $0x05, (BX), Z0, K1
 	KMOVD     K1, (SI)
-	VPCMPUW   $0x05, 64(R10), Z1, K1
+	VPCMPUW   $0x05, 64(BX), Z1, K1
 	KMOVD     K1, 4(SI)
-	VPCMPUW   $0x05, 2(R10), Z0, K1
-	KMOVD     K1, (CX)(DI*4)
-	VPCMPUW   $0x05, 66(R10), Z1, K1
-	KMOVD     K1, 4(CX)(DI*4)
-	VPCMPUW   $0x05, -2(R8), Z0, K1
-	KMOVD     K1, (DX)(DI*4)
-	VPCMPUW   $0x05, 62(R8), Z1, K1
-	KMOVD     K1, 4(DX)(DI*4)
-	VPCMPUW   $0x05, (R8), Z0, K1
-	KMOVD     K1, (BX)(DI*4)
-	VPCMPUW   $0x05, 64(R8), Z1, K1
-	KMOVD     K1, 4(BX)(DI*4)
-	VPCMPUW   $0x05, 2(R8), Z0, K1
-	KMOVD     K1, (AX)(DI*8)
-	VPCMPUW   $0x05, 66(R8), Z1, K1
-	KMOVD     K1, 4(AX)(DI*8)
+	VPCMPUW   $0x05, 2(BX), Z0, K1
+	KMOVD     K1, (DI)
+	VPCMPUW   $0x05, 66(BX), Z1, K1
+	KMOVD     K1, 4(DI)
 	VPCMPUW   $0x05, -2(R11), Z0, K1
-	KMOVD     K1, (CX)(DI*8)
+	KMOVD     K1, (R8)
 	VPCMPUW   $0x05, 62(R11), Z1, K1
-	KMOVD     K1, 4(CX)(DI*8)
+	KMOVD     K1, 4(R8)
 	VPCMPUW   $0x05, (R11), Z0, K1
-	KMOVD     K1, (DX)(DI*8)
+	KMOVD     K1, (R9)
 	VPCMPUW   $0x05, 64(R11), Z1, K1
-	KMOVD     K1, 4(DX)(DI*8)
+	KMOVD     K1, 4(R9)
 	VPCMPUW   $0x05, 2(R11), Z0, K1
-	KMOVD     K1, (BX)(DI*8)
+	KMOVD     K1, (SI)(CX*4)
 	VPCMPUW   $0x05, 66(R11), Z1, K1
-	KMOVD     K1, 4(BX)(DI*8)
+	KMOVD     K1, 4(SI)(CX*4)
 	VPCMPUW   $0x05, -2(R12), Z0, K1
-	KMOVD     K1, (SI)(DI*8)
+	KMOVD     K1, (DI)(CX*4)
 	VPCMPUW   $0x05, 62(R12), Z1, K1
-	KMOVD     K1, 4(SI)(DI*8)
+	KMOVD     K1, 4(DI)(CX*4)
+	VPCMPUW   $0x05, (R12), Z0, K1
+	KMOVD     K1, (R8)(CX*4)
+	VPCMPUW   $0x05, 64(R12), Z1, K1
+	KMOVD     K1, 4(R8)(CX*4)
+	VPCMPUW   $0x05, 2(R12), Z0, K1
+	KMOVD     K1, (AX)(CX*8)
+	VPCMPUW   $0x05, 66(R12), Z1, K1
+	KMOVD     K1, 4(AX)(CX*8)
+	VPCMPUW   $0x05, -2(R13), Z0, K1
+	KMOVD     K1, (SI)(CX*8)
+	VPCMPUW   $0x05, 62(R13), Z1, K1
+	KMOVD     K1, 4(SI)(CX*8)
+	VPCMPUW   $0x05, (R13), Z0, K1
+	KMOVD     K1, (DI)(CX*8)
+	VPCMPUW   $0x05, 64(R13), Z1, K1
+	KMOVD     K1, 4(DI)(CX*8)
+	VPCMPUW   $0x05, 2(R13), Z0, K1
+	KMOVD     K1, (R8)(CX*8)
+	VPCMPUW   $0x05, 66(R13), Z1, K1
+	KMOVD     K1, 4(R8)(CX*8)
+	VPCMPUW   $0x05, -2(R10), Z0, K1
+	KMOVD     K1, (R9)(CX*8)
+	VPCMPUW   $0x05, 62(R10), Z1, K1
+	KMOVD     K1, 4(R9)(CX*8)
 	ADDQ      $+8, AX
-	ADDQ      $+8, CX
-	ADDQ      $+8, DX
-	ADDQ      $+8, BX
 	ADDQ      $+8, SI
-	ADDQ      $+128, R9
-	ADDQ      $+128, R10
-	ADDQ      $+128, R8
+	ADDQ      $+8, DI
+	ADDQ      $+8, R8
+	ADDQ      $+8, R9
+	ADDQ      $+128, BX
 	ADDQ      $+128, R11
 	ADDQ      $+128, R12
-	DECQ      R13
+	ADDQ      $+128, R13
+	ADDQ      $+128, R10
+	DECQ      DX
 	JNZ       word
 	VZEROUPPER
 	RET
@@ -163,143 +163,143 @@ word:
 // Requires: AVX, AVX512F
 TEXT ·compare32avx512(SB), NOSPLIT, $0-48
 	MOVQ to+0(FP), AX
-	MOVQ apart+16(FP), DI
-	MOVQ row+24(FP), R8
-	MOVQ plane+32(FP), R9
-	LEAQ (AX)(DI*1), CX
-	LEAQ (CX)(DI*1), DX
-	LEAQ (DX)(DI*1), BX
-	LEAQ (BX)(DI*1), SI
-	MOVQ keys+8(FP), R12
-	MOVQ R12, R11
-	SUBQ R8, R11
-	MOVQ R12, R10
-	SUBQ R9, R10
-	MOVQ R10, R9
-	SUBQ R8, R9
-	LEAQ (R10)(R8*1), R8
-	MOVQ words+40(FP), R13
+	MOVQ apart+16(FP), CX
+	MOVQ row+24(FP), DX
+	MOVQ plane+32(FP), BX
+	LEAQ (AX)(CX*1), SI
+	LEAQ (SI)(CX*1), DI
+	LEAQ (DI)(CX*1), R8
+	LEAQ (R8)(CX*1), R9
+	MOVQ keys+8(FP), R10
+	MOVQ R10, R11
+	SUBQ BX, R11
+	MOVQ R11, BX
+	SUBQ DX, BX
+	LEAQ (R11)(DX*1), R12
+	MOVQ R10, R13
+	SUBQ DX, R13
+	MOVQ words+40(FP), DX
 
 word:
-	VMOVDQU64 (R12), Z0
-	VMOVDQU64 64(R12), Z1
-	VMOVDQU64 128(R12), Z2
-	VMOVDQU64 192(R12), Z3
-	VPCMPUD   $0x05, -4(R9), Z0, K1
+	VMOVDQU64 (R10), Z0
+	VMOVDQU64 64(R10), Z1
+	VMOVDQU64 128(R10), Z2
+	VMOVDQU64 192(R10), Z3
+	VPCMPUD   $0x05, -4(BX), Z0, K1
 	KMOVW     K1, (AX)
-	VPCMPUD   $0x05, 60(R9), Z1, K1
+	VPCMPUD   $0x05, 60(BX), Z1, K1
 	KMOVW     K1, 2(AX)
-	VPCMPUD   $0x05, 124(R9), Z2, K1
+	VPCMPUD   $0x05, 124(BX), Z2, K1
 	KMOVW     K1, 4(AX)
-	VPCMPUD   $0x05, 188(R9), Z3, K1
+	VPCMPUD   $0x05, 188(BX), Z3, K1
 	KMOVW     K1, 6(AX)
-	VPCMPUD   $0x05, (R9), Z0, K1
-	KMOVW     K1, (CX)
-	VPCMPUD   $0x05, 64(R9), Z1, K1
-	KMOVW     K1, 2(CX)
-	VPCMPUD   $0x05, 128(R9), Z2, K1
-	KMOVW     K1, 4(CX)
-	VPCMPUD   $0x05, 192(R9), Z3, K1
-	KMOVW     K1, 6(CX)
-	VPCMPUD   $0x05, 4(R9), Z0, K1
-	KMOVW     K1, (DX)
-	VPCMPUD   $0x05, 68(R9), Z1, K1
-	KMOVW     K1, 2(DX)
-	VPCMPUD   $0x05, 132(R9), Z2, K1
-	KMOVW     K1, 4(DX)
-	VPCMPUD   $0x05, 196(R9), Z3, K1
-	KMOVW     K1, 6(DX)
-	VPCMPUD   $0x05, -4(R10), Z0, K1
-	KMOVW     K1, (BX)
-	VPCMPUD   $0x05, 60(R10), Z1, K1
-	KMOVW     K1, 2(BX)
-	VPCMPUD   $0x05, 124(R10), Z2, K1
-	KMOVW     K1, 4(BX)
-	VPCMPUD   $0x05, 188(R10), Z3, K1
-	KMOVW     K1, 6(BX)
-	VPCMPUD   $0x05, (R10), Z0, K1
+	VPCMPUD   $0x05, (BX), Z0, K1
 	KMOVW     K1, (SI)
-	VPCMPUD   $0x05, 64(R10), Z1, K1
+	VPCMPUD   $0x05, 64(BX), Z1, K1
 	KMOVW     K1, 2(SI)
-	VPCMPUD   $0x05, 128(R10), Z2, K1
+	VPCMPUD   $0x05, 128(BX), Z2, K1
 	KMOVW     K1, 4(SI)
-	VPCMPUD   $0x05, 192(R10), Z3, K1
+	VPCMPUD   $0x05, 192(BX), Z3, K1
 	KMOVW     K1, 6(SI)
-	VPCMPUD   $0x05, 4(R10), Z0, K1
-	KMOVW     K1, (CX)(DI*4)
-	VPCMPUD   $0x05, 68(R10), Z1, K1
-	KMOVW     K1, 2(CX)(DI*4)
-	VPCMPUD   $0x05, 132(R10), Z2, K1
-	KMOVW     K1, 4(CX)(DI*4)
-	VPCMPUD   $0x05, 196(R10), Z3, K1
-	KMOVW     K1, 6(CX)(DI*4)
-	VPCMPUD   $0x05, -4(R8), Z0, K1
-	KMOVW     K1, (DX)(DI*4)
-	VPCMPUD   $0x05, 60(R8), Z1, K1
-	KMOVW     K1, 2(DX)(DI*4)
-	VPCMPUD   $0x05, 124(R8), Z2, K1
-	KMOVW     K1, 4(DX)(DI*4)
-	VPCMPUD   $0x05, 188(R8), Z3, K1
-	KMOVW     K1, 6(DX)(DI*4)
-	VPCMPUD   $0x05, (R8), Z0, K1
-	KMOVW     K1, (BX)(DI*4)
-	VPCMPUD   $0x05, 64(R8), Z1, K1
-	KMOVW     K1, 2(BX)(DI*4)
-	VPCMPUD   $0x05, 128(R8), Z2, K1
-	KMOVW     K1, 4(BX)(DI*4)
-	VPCMPUD   $0x05, 192(R8), Z3, K1
-	KMOVW     K1, 6(BX)(DI*4)
-	VPCMPUD   $0x05, 4(R8), Z0, K1
-	KMOVW     K1, (AX)(DI*8)
-	VPCMPUD   $0x05, 68(R8), Z1, K1
-	KMOVW     K1, 2(AX)(DI*8)
-	VPCMPUD   $0x05, 132(R8), Z2, K1
-	KMOVW     K1, 4(AX)(DI*8)
-	VPCMPUD   $0x05, 196(R8), Z3, K1
-	KMOVW     K1, 6(AX)(DI*8)
+	VPCMPUD   $0x05, 4(BX), Z0, K1
+	KMOVW     K1, (DI)
+	VPCMPUD   $0x05, 68(BX), Z1, K1
+	KMOVW     K1, 2(DI)
+	VPCMPUD   $0x05, 132(BX), Z2, K1
+	KMOVW     K1, 4(DI)
+	VPCMPUD   $0x05, 196(BX), Z3, K1
+	KMOVW     K1, 6(DI)
 	VPCMPUD   $0x05, -4(R11), Z0, K1
-	KMOVW     K1, (CX)(DI*8)
+	KMOVW     K1, (R8)
 	VPCMPUD   $0x05, 60(R11), Z1, K1
-	KMOVW     K1, 2(CX)(DI*8)
+	KMOVW     K1, 2(R8)
 	VPCMPUD   $0x05, 124(R11), Z2, K1
-	KMOVW     K1, 4(CX)(DI*8)
+	KMOVW     K1, 4(R8)
 	VPCMPUD   $0x05, 188(R11), Z3, K1
-	KMOVW     K1, 6(CX)(DI*8)
+	KMOVW     K1, 6(R8)
 	VPCMPUD   $0x05, (R11), Z0, K1
-	KMOVW     K1, (DX)(DI*8)
+	KMOVW     K1, (R9)
 	VPCMPUD   $0x05, 64(R11), Z1, K1
-	KMOVW     K1, 2(DX)(DI*8)
+	KMOVW     K1, 2(R9)
 	VPCMPUD   $0x05, 128(R11), Z2, K1
-	KMOVW     K1, 4(DX)(DI*8)
+	KMOVW     K1, 4(R9)
 	VPCMPUD   $0x05, 192(R11), Z3, K1
-	KMOVW     K1, 6(DX)(DI*8)
+	KMOVW     K1, 6(R9)
 	VPCMPUD   $0x05, 4(R11), Z0, K1
-	KMOVW     K1, (BX)(DI*8)
+	KMOVW     K1, (SI)(CX*4)
 	VPCMPUD   $0x05, 68(R11), Z1, K1
-	KMOVW     K1, 2(BX)(DI*8)
+	KMOVW     K1, 2(SI)(CX*4)
 	VPCMPUD   $0x05, 132(R11), Z2, K1
-	KMOVW     K1, 4(BX)(DI*8)
+	KMOVW     K1, 4(SI)(CX*4)
 	VPCMPUD   $0x05, 196(R11), Z3, K1
-	KMOVW     K1, 6(BX)(DI*8)
+	KMOVW     K1, 6(SI)(CX*4)
 	VPCMPUD   $0x05, -4(R12), Z0, K1
-	KMOVW     K1, (SI)(DI*8)
+	KMOVW     K1, (DI)(CX*4)
 	VPCMPUD   $0x05, 60(R12), Z1, K1
-	KMOVW     K1, 2(SI)(DI*8)
+	KMOVW     K1, 2(DI)(CX*4)
 	VPCMPUD   $0x05, 124(R12), Z2, K1
-	KMOVW     K1, 4(SI)(DI*8)
+	KMOVW     K1, 4(DI)(CX*4)
 	VPCMPUD   $0x05, 188(R12), Z3, K1
-	KMOVW     K1, 6(SI)(DI*8)
+	KMOVW     K1, 6(DI)(CX*4)
+	VPCMPUD   $0x05, (R12), Z0, K1
+	KMOVW     K1, (R8)(CX*4)
+	VPCMPUD   $0x05, 64(R12), Z1, K1
+	KMOVW     K1, 2(R8)(CX*4)
+	VPCMPUD   $0x05, 128(R12), Z2, K1
+	KMOVW     K1, 4(R8)(CX*4)
+	VPCMPUD   $0x05, 192(R12), Z3, K1
+	KMOVW     K1, 6(R8)(CX*4)
+	VPCMPUD   $0x05, 4(R12), Z0, K1
+	KMOVW     K1, (AX)(CX*8)
+	VPCMPUD   $0x05, 68(R12), Z1, K1
+	KMOVW     K1, 2(AX)(CX*8)
+	VPCMPUD   $0x05, 132(R12), Z2, K1
+	KMOVW     K1, 4(AX)(CX*8)
+	VPCMPUD   $0x05, 196(R12), Z3, K1
+	KMOVW     K1, 6(AX)(CX*8)
+	VPCMPUD   $0x05, -4(R13), Z0, K1
+	KMOVW     K1, (SI)(CX*8)
+	VPCMPUD   $0x05, 60(R13), Z1, K1
+	KMOVW     K1, 2(SI)(CX*8)
+	VPCMPUD   $0x05, 124(R13), Z2, K1
+	KMOVW     K1, 4(SI)(CX*8)
+	VPCMPUD   $0x05, 188(R13), Z3, K1
+	KMOVW     K1, 6(SI)(CX*8)
+	VPCMPUD   $0x05, (R13), Z0, K1
+	KMOVW     K1, (DI)(CX*8)
+	VPCMPUD   $0x05, 64(R13), Z1, K1
+	KMOVW     K1, 2(DI)(CX*8)
+	VPCMPUD   $0x05, 128(R13), Z2, K1
+	KMOVW     K1, 4(DI)(CX*8)
+	VPCMPUD   $0x05, 192(R13), Z3, K1
+	KMOVW     K1, 6(DI)(CX*8)
+	VPCMPUD   $0x05, 4(R13), Z0, K1
+	KMOVW     K1, (R8)(CX*8)
+	VPCMPUD   $0x05, 68(R13), Z1, K1
+	KMOVW     K1, 2(R8)(CX*8)
+	VPCMPUD   $0x05, 132(R13), Z2, K1
+	KMOVW     K1, 4(R8)(CX*8)
+	VPCMPUD   $0x05, 196(R13), Z3, K1
+	KMOVW     K1, 6(R8)(CX*8)
+	VPCMPUD   $0x05, -4(R10), Z0, K1
+	KMOVW     K1, (R9)(CX*8)
+	VPCMPUD   $0x05, 60(R10), Z1, K1
+	KMOVW     K1, 2(R9)(CX*8)
+	VPCMPUD   $0x05, 124(R10), Z2, K1
+	KMOVW     K1, 4(R9)(CX*8)
+	VPCMPUD   $0x05, 188(R10), Z3, K1
+	KMOVW     K1, 6(R9)(CX*8)
 	ADDQ      $+8, AX
-	ADDQ      $+8, CX
-	ADDQ      $+8, DX
-	ADDQ      $+8, BX
 	ADDQ      $+8, SI
-	ADDQ      $+256, R9
-	ADDQ      $+256, R10
-	ADDQ      $+256, R8
+	ADDQ      $+8, DI
+	ADDQ      $+8, R8
+	ADDQ      $+8, R9
+	ADDQ      $+256, BX
 	ADDQ      $+256, R11
 	ADDQ      $+256, R12
-	DECQ      R13
+	ADDQ      $+256, R13
+	ADDQ      $+256, R10
+	DECQ      DX
 	JNZ       word
 	VZEROUPPER
 	RET

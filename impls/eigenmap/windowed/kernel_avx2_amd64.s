@@ -45,11 +45,10 @@ TEXT ·both256(SB), NOSPLIT, $0-48
 	MOVQ         to+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         weights+16(FP), DX
-	MOVSD        own+24(FP), X0
-	VBROADCASTSD X0, Y0
 	MOVQ         eights+32(FP), BX
-	VXORPD       Y1, Y1, Y1
-	VXORPD       Y2, Y2, Y2
+	VBROADCASTSD own+24(FP), Y0
+	VPXOR        Y1, Y1, Y1
+	VPXOR        Y2, Y2, Y2
 
 eight:
 	VCVTPS2PD    (DX), Y3

@@ -21,30 +21,11 @@ const (
 
 var faces = [6]int{4, 10, 12, 14, 16, 22}
 
-// Boolean functions of three vectors a, b and c; a is overwritten.
-const (
-	and      = U8(0x80) // a & b & c
-	notAnd   = U8(0x08) // ^a & b & c
-	or       = U8(0xfe) // a | b | c
-	orXor    = U8(0xf6) // a | b^c
-	orAndNot = U8(0xf2) // a | c&^b
-	xorAnd   = U8(0x28) // (a^b) & c
-	orNot    = U8(0xf5) // a | ^c
-	equal    = U8(0xa5) // ^(a^c)
-)
-
 func load(m Mem) VecVirtual {
-	v := New(ZMM, VMOVDQU64, m)
-	return v
+	return New(ZMM, VMOVDQU64, m)
 }
 
 func store(v Op, m Mem) { VMOVDQU64(v, m) }
-
-// all returns a parameter broadcast to all words of a vector.
-func all(name string) VecVirtual {
-	v := New(ZMM, VPBROADCASTQ, Arg(name))
-	return v
-}
 
 // zeros returns empty vectors. The exclusive or of a vector with itself would count as a use of it.
 func zeros(n int) (list []VecVirtual) {
@@ -59,8 +40,7 @@ func zeros(n int) (list []VecVirtual) {
 
 // andNot computes a &^ b.
 func andNot(a Op, b VecVirtual) VecVirtual {
-	v := New(ZMM, VPANDNQ, a, b)
-	return v
+	return New(ZMM, VPANDNQ, a, b)
 }
 
 // ifNone jumps if a vector is 0, ifSome if it is not.
@@ -91,16 +71,15 @@ func links() {
 		}
 		in[k] = load(Mem{Base: masks})
 	}
-	before, behind := all("before"), all("behind")
+	before, behind := AVX512.Broadcast("before", 8), AVX512.Broadcast("behind", 8)
 	store(in[4], Mem{Base: link, Disp: lane * middle})
 	for k := range middle {
 		if k > 0 {
-			ADDQ(apart, here)
-			ADDQ(apart, next)
+			Advance(apart, here, next)
 		}
 		v := load(Mem{Base: here})
 		if k < 9 {
-			VPTERNLOGQ(and, in[k%9], before, v)
+			VPTERNLOGQ(A&B&C, in[k%9], before, v)
 		} else {
 			VPANDQ(in[k%9], v, v)
 		}
@@ -125,7 +104,7 @@ func links() {
 			VPSHRDQ(Imm(1), m.Offset(8), v, v)
 		}
 		if k >= 18 {
-			VPTERNLOGQ(notAnd, in[k%9], behind, v)
+			VPTERNLOGQ(^A&B&C, in[k%9], behind, v)
 		} else {
 			VPANDNQ(in[k%9], v, v)
 		}
@@ -191,7 +170,7 @@ func set() {
 	for axis, face := range [3]int{1, 3, 9} {
 		a, b := load(here(middle-face)), load(here(middle+face))
 		both := New(ZMM, VMOVDQA64, a)
-		VPTERNLOGQ(equal, b, b, both)
+		VPTERNLOGQ(^(A ^ C), b, b, both)
 		sides[axis] = [3]VecVirtual{andNot(a, b), both, andNot(b, a)}
 	}
 	none := zeros(5)
@@ -211,7 +190,7 @@ func set() {
 				VPORQ(v, layers[axis], layers[axis])
 			}
 		}
-		VPTERNLOGQ(and, row, sides[0][k%3], v)
+		VPTERNLOGQ(A&B&C, row, sides[0][k%3], v)
 		VPORQ(v, seen, seen)
 		store(v, only(k))
 	}
@@ -234,7 +213,7 @@ func set() {
 	}
 	for bit, v := range n {
 		if middle>>bit&1 == 1 {
-			VPTERNLOGQ(orNot, some, some, v)
+			VPTERNLOGQ(A|^C, some, some, v)
 		}
 	}
 	n.bytes(scratch, to, 0, false)
@@ -279,8 +258,8 @@ func set() {
 			continue
 		}
 		VPANDQ(of(k), next, next)
-		VPTERNLOGQ(orXor, only(k), next, changed)
-		VPTERNLOGQ(orAndNot, of(k), next, some)
+		VPTERNLOGQ(A|(B^C), only(k), next, changed)
+		VPTERNLOGQ(A|C&^B, of(k), next, some)
 		store(next, only(k))
 	}
 	ifNone(some, "done")
@@ -316,8 +295,8 @@ func around() {
 		"scratch *uint64, found, to *byte)",
 		"scans a group for what is found around the set: see scanAround. A plane of masks has so many bytes.")
 	link, masks, plane := Arg("link"), Arg("masks"), Arg("plane")
-	in := [3]VecVirtual{all("before"), nil, all("behind")}
-	out := [3]VecVirtual{all("outBefore"), nil, all("outBehind")}
+	in := [3]VecVirtual{AVX512.Broadcast("before", 8), nil, AVX512.Broadcast("behind", 8)}
+	out := [3]VecVirtual{AVX512.Broadcast("outBefore", 8), nil, AVX512.Broadcast("outBehind", 8)}
 	mask := load(Mem{Base: link, Disp: lane * middle})
 	for z := 0; z < 3; z += 2 {
 		VPANDQ(mask, out[z], out[z])
@@ -332,8 +311,7 @@ func around() {
 			continue
 		}
 		LEAQ(Mem{Base: rows[(i-1)/3][(i-1)%3], Index: plane, Scale: 1}, r)
-		ADDQ(plane, r)
-		ADDQ(plane, r)
+		Advance(plane, r, r)
 	}
 	of := func(which, k int) Mem {
 		m := Mem{Base: rows[which][k/3%3]}
@@ -352,8 +330,8 @@ func around() {
 	up := func(k int) VecVirtual {
 		v := load(Mem{Base: link, Disp: lane * k})
 		if z := k / 9; z != 1 {
-			VPTERNLOGQ(notAnd, of(0, k), in[z], v)
-			VPTERNLOGQ(or, of(1, k), out[z], v)
+			VPTERNLOGQ(^A&B&C, of(0, k), in[z], v)
+			VPTERNLOGQ(A|B|C, of(1, k), out[z], v)
 		} else {
 			VPANDNQ(of(0, k), v, v)
 			VPORQ(of(1, k), v, v)
@@ -372,7 +350,7 @@ func around() {
 	store(andNot(mask, some), Mem{Base: found, Disp: minimaAt})
 	for axis, f := range [3][4]int{{1, 2, 3, 4}, {0, 2, 3, 5}, {0, 1, 4, 5}} {
 		v := New(ZMM, VPORQ, face[f[0]], face[f[1]])
-		VPTERNLOGQ(or, face[f[2]], face[f[3]], v)
+		VPTERNLOGQ(A|B|C, face[f[2]], face[f[3]], v)
 		store(andNot(mask, v), Mem{Base: found, Disp: layersAt + lane*axis})
 	}
 	// First the faces whose opposite is absent, then any face.
@@ -393,7 +371,7 @@ func around() {
 	}
 	n.add(6, open)
 	for _, v := range n {
-		VPTERNLOGQ(orNot, seen, seen, v)
+		VPTERNLOGQ(A|^C, seen, seen, v)
 	}
 	scratch, to := Arg("scratch"), Arg("to")
 	n.bytes(scratch, to, faceBit, true)
@@ -408,7 +386,7 @@ func around() {
 				continue
 			}
 			v := up(faces[a] + faces[b] - middle)
-			VPTERNLOGQ(and, face[a], face[b], v)
+			VPTERNLOGQ(A&B&C, face[a], face[b], v)
 			angles = append(angles, pair{a, b, v})
 		}
 	}
@@ -421,13 +399,13 @@ func around() {
 	changed, some := none[0], none[1]
 	for _, p := range angles {
 		both := New(ZMM, VMOVDQA64, only[p.a])
-		VPTERNLOGQ(xorAnd, p.meet, only[p.b], both)
+		VPTERNLOGQ((A^B)&C, p.meet, only[p.b], both)
 		VPORQ(both, only[p.a], only[p.a])
 		VPORQ(both, only[p.b], only[p.b])
 		VPORQ(both, changed, changed)
 	}
 	for n := range face {
-		VPTERNLOGQ(orAndNot, face[n], only[n], some)
+		VPTERNLOGQ(A|C&^B, face[n], only[n], some)
 	}
 	ifNone(some, "done")
 	ifSome(changed, "flood")

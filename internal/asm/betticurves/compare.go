@@ -28,31 +28,18 @@ func Write(i ISA) {
 // compares 64 voxels. Its argument place returns the neighbours at place k from byte i on, and the
 // address of their bits.
 func compare(size int, isa string, word func(own Mem, place func(k, i int) (other, bits Mem))) {
-	name := fmt.Sprintf("compare%d%s", 8*size, isa)
-	Func(name, "func(to *uint64, keys *byte, apart, row, plane, words int)",
+	Func(fmt.Sprintf("compare%d%s", 8*size, isa), "func(to *uint64, keys *byte, apart, row, plane, words int)",
 		"sets the bits of so many words of voxels whose neighbours are not above them, for each place before a "+
 			"voxel: the next one's lie apart bytes further. A row and a plane of keys are so many bytes.")
-	var to [5]GPVirtual
-	for i := range to {
-		to[i] = GP64()
-	}
-	Load(Param("to"), to[0])
-	apart, row, plane := Arg("apart"), Arg("row"), Arg("plane")
+	to, apart, row, plane := [5]GPVirtual{Arg("to")}, Arg("apart"), Arg("row"), Arg("plane")
 	for i := range to[1:] {
-		LEAQ(Mem{Base: to[i], Index: apart, Scale: 1}, to[i+1])
+		to[i+1] = New(GP64, LEAQ, Mem{Base: to[i], Index: apart, Scale: 1})
 	}
-	var from [5]GPVirtual // the rows of the previous plane, the previous row, and the voxel's own
-	for i := range from {
-		from[i] = GP64()
-	}
-	Load(Param("keys"), from[4])
-	MOVQ(from[4], from[3])
-	SUBQ(row, from[3])
-	MOVQ(from[4], from[1])
-	SUBQ(plane, from[1])
-	MOVQ(from[1], from[0])
-	SUBQ(row, from[0])
-	LEAQ(Mem{Base: from[1], Index: row, Scale: 1}, from[2])
+	own := Arg("keys")
+	before := Minus(own, plane)
+	// The rows of the previous plane, the previous row, and the voxel's own.
+	from := [5]GPVirtual{Minus(before, row), before, New(GP64, LEAQ, Mem{Base: before, Index: row, Scale: 1}),
+		Minus(own, row), own}
 	n := Arg("words")
 	Label("word")
 	word(Mem{Base: from[4]}, func(k, i int) (other, bits Mem) {
@@ -66,12 +53,8 @@ func compare(size int, isa string, word func(own Mem, place func(k, i int) (othe
 		}
 		return Mem{Base: from[k/3], Disp: i + (k%3-1)*size}, bits.Offset(i / size / 8)
 	})
-	for _, p := range to {
-		ADDQ(I32(8), p)
-	}
-	for _, p := range from {
-		ADDQ(I32(64*size), p)
-	}
+	Advance(I32(8), to[:]...)
+	Advance(I32(64*size), from[:]...)
 	Repeat(n, "word")
 	End()
 }

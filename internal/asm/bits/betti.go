@@ -65,12 +65,11 @@ func grow512(of string, corners bool) {
 	one := New(ZMM, VPSRLQ, U8(63), ones)
 	zero := AVX512.Zero()
 	beside, next := Arg("row"), Arg("plane")
-	ADDQ(main, beside)
-	ADDQ(main, next)
+	Advance(main, beside, next)
 	rows := []Register{main, left, beside, next}
 	if corners {
-		lesser, greater := New(GP64, MOVQ, next), Arg("apart")
-		SUBQ(greater, lesser)
+		greater := Arg("apart")
+		lesser := Minus(next, greater)
 		ADDQ(next, greater)
 		rows = append(rows, lesser, greater)
 	}
@@ -130,9 +129,7 @@ func grow512(of string, corners bool) {
 		VPTERNLOGQ(A|B&C, runs, shifted, v)
 		VMOVDQU64(v, mask, of(main))
 	})
-	for _, base := range rows {
-		ADDQ(step, base)
-	}
+	Advance(step, rows...)
 	Repeat(planes, "plane")
 	End()
 }
@@ -204,8 +201,7 @@ func down512() {
 	MOVL(I32(all), some)
 	SUBQ(I32(vector), at)
 	JGE(LabelRef("words"))
-	ADDQ(step, main)
-	ADDQ(step, left)
+	Advance(step, main, left)
 	Repeat(planes, "plane")
 	End()
 }
@@ -220,22 +216,15 @@ func sift512(of string, corners bool) {
 	stride, plane := Arg("stride"), Arg("plane")
 	var bases [2][3]GPVirtual // the previous rows of the previous, own and next plane
 	for i, param := range []string{"left", "main"} {
-		for k := range bases[i] {
-			bases[i][k] = GP64()
-		}
-		Load(Param(param), bases[i][1])
-		SUBQ(stride, bases[i][1])
-		MOVQ(bases[i][1], bases[i][0])
-		SUBQ(plane, bases[i][0])
-		LEAQ(Mem{Base: bases[i][1], Index: plane, Scale: 1}, bases[i][2])
+		base := Minus(Arg(param), stride)
+		bases[i] = [3]GPVirtual{Minus(base, plane), base, New(GP64, LEAQ, Mem{Base: base, Index: plane, Scale: 1})}
 	}
 	const own, vector, word = 1, 64, 8
 	words := Arg("words")
 	ADDQ(I32(vector/word-1), words)
 	ANDQ(I32(-vector/word), words)
 	SHLQ(U8(3), words)
-	further := New(GP64, MOVQ, stride) // from the end of a row's vectors
-	SUBQ(words, further)
+	further := Minus(stride, words) // from the end of a row's vectors
 	rows, some, touching := Arg("rows"), Arg("some"), Arg("touching")
 	kept := New(ZMM, VPBROADCASTQ, Address("kept"))
 	sum := AVX512.Zero()
@@ -304,9 +293,7 @@ func sift512(of string, corners bool) {
 	Label("next")
 	ahead := func(by Op) {
 		for i := range bases {
-			for _, base := range bases[i] {
-				ADDQ(by, base)
-			}
+			Advance(by, bases[i][:]...)
 		}
 	}
 	ahead(I32(vector))

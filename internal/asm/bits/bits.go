@@ -26,7 +26,7 @@ func load(from Mem, mask Register) VecVirtual { return New(ZMM, VMOVDQU64_Z, fro
 // betweenPlanes adds up counts of two planes. Each has one base register for a row, and the next row. join makes of
 // their words the cells of four kinds. count gets the cells of one kind, and those of the voxels before, which it
 // replaces by counts. Those of squares in one plane are subtracted.
-func betweenPlanes(first, second string, join func(rows [4]VecVirtual) [4]VecVirtual, count func(v, before VecVirtual)) {
+func betweenPlanes(first, second string, join func(v [4]VecVirtual) [4]VecVirtual, count func(v, before VecVirtual)) {
 	a, c, stride, rows, sum := Arg(first), Arg(second), Arg("stride"), Arg("rows"), AVX512.Zero()
 	Label("row")
 	b := New(GP64, LEAQ, Mem{Base: a, Index: stride, Scale: 1})
@@ -45,8 +45,7 @@ func betweenPlanes(first, second string, join func(rows [4]VecVirtual) [4]VecVir
 			}
 		}
 	})
-	ADDQ(stride, a)
-	ADDQ(stride, c)
+	Advance(stride, a, c)
 	Repeat(rows, "row")
 	End(SumWords(sum))
 }

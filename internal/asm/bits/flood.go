@@ -35,8 +35,7 @@ func flood(name string, corners bool) {
 	sources := []Register{main, more(main, "row"), more(main, "plane")}
 	if corners {
 		beyond := more(sources[2], "apart")
-		before := New(GP64, MOVQ, sources[2])
-		SUBQ(beyond, before)
+		before := Minus(sources[2], beyond)
 		ADDQ(sources[2], before)
 		bases = append(bases, before)
 		sources = append(sources, beyond, before)
@@ -103,9 +102,7 @@ func flood(name string, corners bool) {
 		VMOVDQU64(v, lanes, of(main))
 	})
 	step := Arg("step")
-	for _, base := range bases {
-		ADDQ(step, base)
-	}
+	Advance(step, bases...)
 	Repeat(planes, "plane")
 	End()
 }
@@ -177,8 +174,7 @@ func alone(name string, corners bool) {
 	VPOPCNTQ(single, single)
 	VPADDQ(single, count, count)
 	Label("next")
-	ADDQ(I32(8*vector), main)
-	ADDQ(I32(8*vector), left)
+	Advance(I32(8*vector), main, left)
 	SUBQ(I32(vector), words)
 	JG(LabelRef("vector"))
 	End(SumWords(count))

@@ -17,13 +17,7 @@ func Certify(ISA) {
 }
 
 // constant returns a vector of four copies of a number, in memory.
-func constant(name string, v float64) Mem {
-	m := GLOBL(name, RODATA|NOPTR)
-	for k := range 4 {
-		DATA(8*k, F64(v))
-	}
-	return m
-}
+func constant(name string, v float64) Mem { return Table(name, v, v, v, v) }
 
 // terms is the number of terms of the series of exp for |r| ≤ ln 2 / 2: (ln 2 / 2)^13/13! is 2e-16.
 const terms = 12
@@ -49,13 +43,7 @@ func weigh() {
 	}
 	to, pairs, stride := Arg("to"), Arg("pairs"), Arg("stride")
 	own, count, apart := Arg("own"), Arg("count"), Arg("apart")
-	one := XMM()
-	beside := YMM()
-	Load(Param("beside"), one)
-	VBROADCASTSD(one, beside)
-	Load(Param("byFeature"), one)
-	by := New(YMM, VBROADCASTSD, one)
-	n := Arg("eights")
+	n, beside, by := Arg("eights"), AVX2.BroadcastFloat("beside", true), AVX2.BroadcastFloat("byFeature", true)
 	Label("weighs")
 	square := AVX2.Zero()
 	at := New(GP64, MOVQ, pairs)
@@ -92,27 +80,15 @@ func weigh() {
 		VMOVUPD(p, Mem{Base: to, Disp: 32 * half})
 	}
 	ADDQ(U8(32), pairs)
-	ADDQ(U8(64), apart)
-	ADDQ(U8(64), to)
+	Advance(U8(64), apart, to)
 	Repeat(n, "weighs")
 	End()
 }
 
 // total sums the numbers of two vectors.
-func total(a, b VecVirtual) VecVirtual {
-	VADDPD(b, a, a)
-	high := New(XMM, VEXTRACTF128, U8(1), a)
-	VADDPD(a.AsX(), high, high)
-	VHADDPD(high, high, high)
-	return high
-}
-
-func zeros() (list [2]VecVirtual) {
-	for k := range list {
-		list[k] = YMM()
-		VXORPD(list[k], list[k], list[k])
-	}
-	return list
+func total(v []VecVirtual) VecVirtual {
+	VADDPD(v[1], v[0], v[0])
+	return SumFloats(v[0])
 }
 
 // flowOfRuns writes the flow to a node, and its energy.
@@ -120,11 +96,8 @@ func flowOfRuns() {
 	Func("flow256", "func(u, weights *float64, own float64, eights int) (sum, energy float64)",
 		"is the sums of w(own − u) and of w(own − u)² of eights times eight numbers u and weights w.")
 	u, w := Arg("u"), Arg("weights")
-	own, one := YMM(), XMM()
-	Load(Param("own"), one)
-	VBROADCASTSD(one, own)
-	n := Arg("eights")
-	sums, energies := zeros(), zeros()
+	n, own := Arg("eights"), AVX2.BroadcastFloat("own", true)
+	sums, energies := AVX2.Zeros(2), AVX2.Zeros(2)
 	Label("flows")
 	for k := range sums {
 		d := New(YMM, VSUBPD, Mem{Base: u, Disp: k * half}, own)
@@ -132,12 +105,9 @@ func flowOfRuns() {
 		VADDPD(f, sums[k], sums[k])
 		VFMADD231PD(f, d, energies[k])
 	}
-	ADDQ(U8(numbers), u)
-	ADDQ(U8(numbers), w)
+	Advance(U8(numbers), u, w)
 	Repeat(n, "flows")
-	Store(total(sums[0], sums[1]), ReturnIndex(0))
-	Store(total(energies[0], energies[1]), ReturnIndex(1))
-	End()
+	End(total(sums), total(energies))
 }
 
 // product writes the dot product with float32 weights.
@@ -145,7 +115,7 @@ func product() {
 	Func("product256", "func(x *float64, weights *float32, eights int) float64",
 		"is the product of eights times eight numbers and weights.")
 	x, w, n := Arg("x"), Arg("weights"), Arg("eights")
-	sums := zeros()
+	sums := AVX2.Zeros(2)
 	Label("products")
 	for k, s := range sums {
 		wide := New(YMM, VCVTPS2PD, Mem{Base: w, Disp: k * half / 2})
@@ -154,5 +124,5 @@ func product() {
 	ADDQ(U8(weights), w)
 	ADDQ(U8(numbers), x)
 	Repeat(n, "products")
-	End(total(sums[0], sums[1]))
+	End(total(sums))
 }

@@ -18,25 +18,17 @@ func Inertia(ISA) {
 		"takes from 4 × 3 numbers of c the products of four rows of a and three rows of b, of four times",
 		"fours numbers each. Rows are ldc, lda and ldb bytes apart.")
 	c, ldc, a, lda, b, ldb, n := Arg("c"), Arg("ldc"), Arg("a"), Arg("lda"), Arg("b"), Arg("ldb"), Arg("fours")
-	third, third2 := GP64(), GP64() // of a, the fourth row; of b, the third
-	LEAQ(Mem{Base: lda, Index: lda, Scale: 2}, third)
-	MOVQ(ldb, third2)
-	SHLQ(U8(1), third2)
-	sums := [rowsOfFirst][rowsOfSecond]VecVirtual{}
+	third := New(GP64, LEAQ, Mem{Base: lda, Index: lda, Scale: 2}) // to the fourth row of a
+	var sums [rowsOfFirst][]VecVirtual
 	for i := range sums {
-		for j := range sums[i] {
-			sums[i][j] = YMM()
-			VXORPD(sums[i][j], sums[i][j], sums[i][j])
-		}
+		sums[i] = AVX2.Zeros(rowsOfSecond)
 	}
 	rowsA := [rowsOfFirst]Mem{{Base: a}, {Base: a, Index: lda, Scale: 1}, {Base: a, Index: lda, Scale: 2},
 		{Base: a, Index: third, Scale: 1}}
-	rowsB := [rowsOfSecond]Mem{{Base: b}, {Base: b, Index: ldb, Scale: 1}, {Base: b, Index: third2, Scale: 1}}
 	Label("multiply")
 	var second [rowsOfSecond]VecVirtual
 	for j := range second {
-		second[j] = YMM()
-		VMOVUPD(rowsB[j], second[j])
+		second[j] = New(YMM, VMOVUPD, []Mem{{Base: b}, {Base: b, Index: ldb, Scale: 1}, {Base: b, Index: ldb, Scale: 2}}[j])
 	}
 	for i := range sums {
 		first := New(YMM, VMOVUPD, rowsA[i])
@@ -44,16 +36,12 @@ func Inertia(ISA) {
 			VFMADD231PD(second[j], first, sums[i][j])
 		}
 	}
-	ADDQ(U8(32), a)
-	ADDQ(U8(32), b)
+	Advance(U8(32), a, b)
 	Repeat(n, "multiply")
 	for i := range sums {
 		for j, s := range sums[i] {
 			to := Mem{Base: c, Disp: 8 * j}
-			high := New(XMM, VEXTRACTF128, U8(1), s)
-			VADDPD(s.AsX(), high, high)
-			VHADDPD(high, high, high)
-			was := New(XMM, VMOVSD, to)
+			high, was := SumFloats(s), New(XMM, VMOVSD, to)
 			VSUBSD(high, was, was)
 			VMOVSD(was, to)
 		}

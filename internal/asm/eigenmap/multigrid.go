@@ -66,8 +66,7 @@ func gram(name string, mass bool) {
 		x := New(YMM, VBROADCASTSD, Mem{Base: a, Disp: k * number})
 		VFMADD231PD(x, y, s)
 	}
-	ADDQ(U8(cell), a)
-	ADDQ(U8(cell), b)
+	Advance(U8(cell), a, b)
 	Repeat(n, "more")
 	Label("end")
 	for k, s := range sums {
@@ -91,8 +90,7 @@ func accumulate() {
 			VFMADD231PD(x, r, t)
 		}
 		VMOVUPD(t, Mem{Base: to})
-		ADDQ(U8(cell), to)
-		ADDQ(U8(cell), from)
+		Advance(U8(cell), to, from)
 	})
 }
 
@@ -125,14 +123,11 @@ func relax() {
 	var links, at [4]Register
 	for k, name := range []string{"north", "south", "below", "above"} {
 		links[k] = Arg(name)
-		at[k] = GP64()
 	}
 	x := GP64()
 	XORQ(x, x)
 	for k, name := range []string{"toNorth", "toSouth", "toBelow", "toAbove"} {
-		by := GP64()
-		Load(Param(name), by)
-		MOVQ(by, at[k])
+		at[k] = Arg(name)
 	}
 	n := Arg("n")
 	cells(n, func() {
@@ -148,8 +143,7 @@ func relax() {
 		v := New(XMM, VBROADCASTSS, Mem{Base: inv, Index: x, Scale: 4})
 		VMULPS(v, s, s)
 		VMOVUPS(s, Mem{Base: u})
-		ADDQ(U8(2*narrow), u)
-		ADDQ(U8(2*narrow), f)
+		Advance(U8(2*narrow), u, f)
 		ADDQ(U8(2), x)
 	})
 }

@@ -26,8 +26,7 @@ func unlike() {
 	Label("more")
 	var d [4]VecVirtual
 	for k := range d {
-		d[k] = YMM()
-		VPSUBW(Mem{Base: b, Disp: k * sixteen}, own, d[k])
+		d[k] = New(YMM, VPSUBW, Mem{Base: b, Disp: k * sixteen}, own)
 		VPMADDWD(d[k], d[k], d[k])
 	}
 	VPHADDD(d[1], d[0], d[0])
@@ -51,14 +50,7 @@ func both() {
 	Func("both256", "func(to, x *float64, weights *float32, own float64, eights int) float64",
 		"is the product of eights times eight weights and x, and adds the weights times own to to.")
 	to, x, w := Arg("to"), Arg("x"), Arg("weights")
-	own, one := YMM(), XMM()
-	Load(Param("own"), one)
-	VBROADCASTSD(one, own)
-	n := Arg("eights")
-	sums := [2]VecVirtual{YMM(), YMM()}
-	for _, s := range sums {
-		VXORPD(s, s, s)
-	}
+	n, own, sums := Arg("eights"), AVX2.BroadcastFloat("own", true), AVX2.Zeros(2)
 	Label("eight")
 	for k, s := range sums {
 		wide := New(YMM, VCVTPS2PD, Mem{Base: w, Disp: k * half / 2})
@@ -68,12 +60,7 @@ func both() {
 		VMOVUPD(column, Mem{Base: to, Disp: k * half})
 	}
 	ADDQ(U8(weights), w)
-	ADDQ(U8(numbers), to)
-	ADDQ(U8(numbers), x)
+	Advance(U8(numbers), to, x)
 	Repeat(n, "eight")
-	VADDPD(sums[1], sums[0], sums[0])
-	high := New(XMM, VEXTRACTF128, U8(1), sums[0])
-	VADDPD(sums[0].AsX(), high, high)
-	VHADDPD(high, high, high)
-	End(high)
+	End(total(sums))
 }

@@ -23,7 +23,7 @@ func column(i ISA) {
 	Func(fmt.Sprint("column", 8*i.Bytes),
 		"func(below, above *float32, owed *int32, out *uint8, stride, apart, rows int"+parameters+")",
 		fmt.Sprintf("stores the changes of a column of %d values of rows of the plane below%s.", i.Bytes/4, masked))
-	f := frame{ISA: i, width: floats, below: Arg("below"), above: Arg("above"), owed: Arg("owed"), stride: Arg("stride"),
+	f := frame{ISA: i, width: floats(), below: Arg("below"), above: Arg("above"), owed: Arg("owed"), stride: Arg("stride"),
 		rows: Arg("rows"), fetch: func() {}}
 	out, apart := Arg("out"), Arg("apart")
 	if i.Bytes == 64 {

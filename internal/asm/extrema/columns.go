@@ -7,28 +7,18 @@ import (
 	. "eccbench/internal/asm/ops"
 )
 
-// A width has the instructions for lanes of size bytes.
+// A width is a lane, or one of float32 with changes as integers.
 type width struct {
-	size                   int
-	least, add, sub, equal func(...Op)
-	// With AVX-512:
-	load, compare, test func(...Op)
-	expand              func(Op, Op)     // a mask to lanes of −1 and 0
-	compress, keep      func(Op, Op, Op) // under a mask, zeroing
-	float               bool
+	Lane
+	float bool
 }
 
-var (
-	widths = []width{
-		{1, VPMINUB, VPADDB, VPSUBB, VPCMPEQB, VMOVDQU8, VPCMPUB, VPTESTMB, VPMOVM2B, VPCOMPRESSB_Z, VMOVDQU8_Z, false},
-		{2, VPMINUW, VPADDW, VPSUBW, VPCMPEQW, VMOVDQU16, VPCMPUW, VPTESTMW, VPMOVM2W, VPCOMPRESSW_Z, VMOVDQU16_Z, false},
-		{4, VPMINUD, VPADDD, VPSUBD, VPCMPEQD, VMOVDQU32, VPCMPUD, VPTESTMD, VPMOVM2D, VPCOMPRESSD_Z, VMOVDQU32_Z, false},
-	}
-	floats = width{size: 4, least: VMINPS, add: VPADDD, sub: VPSUBD, equal: equalFloats, load: VMOVDQU32, compare: VCMPPS,
-		expand: VPMOVM2D, keep: VMOVDQU32_Z, float: true}
-)
-
-func equalFloats(ops ...Op) { VCMPPS(EQ, ops[0], ops[1], ops[2]) }
+func floats() width {
+	w := width{Lanes[2], true}
+	w.Least, w.Compare = VMINPS, VCMPPS
+	w.Equal = func(ops ...Op) { VCMPPS(EQ, ops[0], ops[1], ops[2]) }
+	return w
+}
 
 // A frame has the registers of a column of vectors of rows of a 2D image, or of two planes.
 type frame struct {
@@ -48,16 +38,16 @@ func (t triple) at(i int) Op { return t[i] }
 
 // row returns the memory of the triple at a base, and next that of the next row.
 func (f frame) row(base Register) func(i int) Op {
-	return func(i int) Op { return Mem{Base: base, Disp: (i - 1) * f.size} }
+	return func(i int) Op { return Mem{Base: base, Disp: (i - 1) * f.Lane.Bytes} }
 }
 
 func (f frame) next(base Register) func(i int) Op {
-	return func(i int) Op { return Mem{Base: base, Index: f.stride, Scale: 1, Disp: (i - 1) * f.size} }
+	return func(i int) Op { return Mem{Base: base, Index: f.stride, Scale: 1, Disp: (i - 1) * f.Lane.Bytes} }
 }
 
 func (f frame) move(from, to Op) {
 	if f.Bytes == 64 {
-		f.load(from, to)
+		f.Load(from, to)
 	} else {
 		VMOVDQU(from, to)
 	}
@@ -75,7 +65,7 @@ func (f frame) loaded() triple {
 func (f frame) minima(a triple, other func(i int) Op) triple {
 	t := triple{f.Wide(), f.Wide(), f.Wide()}
 	for i := range t {
-		f.least(other(i), a[i], t[i])
+		f.Least(other(i), a[i], t[i])
 	}
 	return t
 }
@@ -84,8 +74,8 @@ func (f frame) minima(a triple, other func(i int) Op) triple {
 // lane or at the edge.
 func (f frame) falls(s triple) (after, before Register) {
 	after, before = K(), K()
-	f.compare(GT, s[2], s[1], after)
-	f.compare(GT, s[1], s[0], before)
+	f.Lane.Compare(GT, s[2], s[1], after)
+	f.Lane.Compare(GT, s[1], s[0], before)
 	if f.edge != nil {
 		KORQ(f.edge, before, before)
 	}
@@ -98,8 +88,8 @@ func (f frame) notAbove(a, b, to VecVirtual) {
 		VCMPPS(LE, b, a, to)
 		return
 	}
-	f.least(a, b, to)
-	f.equal(a, to, to)
+	f.Least(a, b, to)
+	f.Lane.Equal(a, to, to)
 }
 
 // extrema returns 1 where a row falls to both sides, −1 where it rises to both, 0 elsewhere. With AVX2 it is the
@@ -108,8 +98,8 @@ func (f frame) extrema(s triple) VecVirtual {
 	if f.Bytes == 64 {
 		after, before := f.falls(s)
 		d := ZMM()
-		f.expand(before, d)
-		f.sub(f.minusOne, d, after, d)
+		f.Expand(before, d)
+		f.Sub(f.minusOne, d, after, d)
 		return d
 	}
 	after, before := YMM(), YMM()
@@ -118,7 +108,7 @@ func (f frame) extrema(s triple) VecVirtual {
 	if f.edge != nil {
 		VPAND(f.edge, before, before)
 	}
-	f.sub(before, after, after)
+	f.Sub(before, after, after)
 	return after
 }
 
@@ -126,11 +116,11 @@ func (f frame) extrema(s triple) VecVirtual {
 func (f frame) owner(first, other VecVirtual) Register {
 	if f.Bytes == 64 {
 		k := K()
-		f.compare(LE, other, first, k)
+		f.Lane.Compare(LE, other, first, k)
 		return k
 	}
 	own := YMM()
-	f.equal(first, other, own)
+	f.Lane.Equal(first, other, own)
 	return own
 }
 
@@ -149,7 +139,7 @@ func (f frame) limit(own Register, keep Op) {
 func (f frame) owned(d VecVirtual, own Register) VecVirtual {
 	kept := f.Wide()
 	if f.Bytes == 64 {
-		f.keep(d, own, kept)
+		f.Keep(d, own, kept)
 	} else {
 		VPAND(own, d, kept)
 	}
@@ -159,9 +149,9 @@ func (f frame) owned(d VecVirtual, own Register) VecVirtual {
 // pass sets to to the part of d that is not kept, for the next row: negated if d is of an even number of axes.
 func (f frame) pass(d, kept, to VecVirtual, negated bool) {
 	if negated {
-		f.sub(d, kept, to)
+		f.Sub(d, kept, to)
 	} else {
-		f.sub(kept, d, to)
+		f.Sub(kept, d, to)
 	}
 }
 
@@ -169,14 +159,14 @@ func (f frame) pass(d, kept, to VecVirtual, negated bool) {
 func (f frame) addExtrema(s triple, to VecVirtual, add bool) {
 	if f.Bytes == 32 {
 		if own := f.extrema(s); add {
-			f.add(to, own, to)
+			f.Add(to, own, to)
 		} else {
-			f.sub(own, to, to)
+			f.Sub(own, to, to)
 		}
 		return
 	}
 	after, before := f.falls(s)
-	plus, minus := f.sub, f.add // of −1
+	plus, minus := f.Sub, f.Add // of −1
 	if !add {
 		plus, minus = minus, plus
 	}
@@ -272,28 +262,28 @@ func (f frame) volume() {
 	// The change of z: its own extrema, plus the changes from the previous row, minus those of yz
 	// where z is the owner.
 	kept := f.owned(yz.d, yz.own)
-	dz := New(f.Wide, f.sub, kept, toZ)
+	dz := New(f.Wide, f.Sub, kept, toZ)
 	f.pass(yz.d, kept, toZ, true)
 	f.addExtrema(z, dz, true)
 	// The change of v: the changes from the previous row and plane, and of y and z where v is the
 	// owner, minus its own extrema.
 	kept = f.owned(y.d, y.own)
-	dv := New(f.Wide, f.add, kept, toV)
+	dv := New(f.Wide, f.Add, kept, toV)
 	f.pass(y.d, kept, toV, false)
 	f.addExtrema(v, dv, false)
 	own := f.Mask(v[1])
 	if k, masks := f.keepZ.(Register); masks {
-		f.compare(EQ, z[1], v[1], k, own)
+		f.Lane.Compare(EQ, z[1], v[1], k, own)
 	} else if f.Bytes == 64 {
-		f.compare(EQ, z[1], v[1], own)
+		f.Lane.Compare(EQ, z[1], v[1], own)
 	} else {
-		f.equal(v[1], z[1], own)
+		f.Lane.Equal(v[1], z[1], own)
 		f.limit(own, f.keepZ)
 	}
 	kept = f.owned(dz, own)
-	f.add(kept, dv, dv)
-	f.add(Mem{Base: f.owed}, dv, dv)
-	f.sub(kept, dz, dz)
+	f.Add(kept, dv, dv)
+	f.Add(Mem{Base: f.owed}, dv, dv)
+	f.Sub(kept, dz, dz)
 	f.move(dz, Mem{Base: f.owed})
 	ADDQ(f.stride, f.owed)
 	f.emit(v[1], dv)
@@ -314,7 +304,7 @@ func (f frame) area() {
 	f.fetch()
 	v, _, y, _ := next()
 	kept := f.owned(y.d, y.own)
-	dv := New(f.Wide, f.sub, kept, toV)
+	dv := New(f.Wide, f.Sub, kept, toV)
 	f.pass(y.d, kept, toV, true)
 	f.addExtrema(v, dv, true)
 	f.emit(v[1], dv)

@@ -14,14 +14,14 @@ import (
 // cache lines at ahead, which advances by step. The outside is above every voxel, except in functions for the first
 // column of an image whose last level is the highest value of a lane. With AVX2, these are the same.
 func Write(i ISA) {
-	for _, w := range widths {
+	for _, w := range Lanes {
 		for _, edge := range []bool{false, true}[:i.Bytes/32] {
 			volume(i, w, edge)
 			area(i, w, edge)
 		}
-		scatter(i, w.size)
-		affine(i, w.size, false)
-		affine(i, w.size, true)
+		scatter(i, w.Bytes)
+		affine(i, w.Bytes, false)
+		affine(i, w.Bytes, true)
 	}
 	shift(i, 1, 1)
 	if i.Bytes == 64 {
@@ -31,14 +31,14 @@ func Write(i ISA) {
 }
 
 // named returns the name of a function.
-func named(i ISA, w width, kernel string, edge bool) string {
+func named(i ISA, w Lane, kernel string, edge bool) string {
 	if edge {
 		kernel += "Edge"
 	}
-	return fmt.Sprint(kernel, 8*w.size, i.Name)
+	return fmt.Sprint(kernel, 8*w.Bytes, i.Name)
 }
 
-func volume(i ISA, w width, edge bool) {
+func volume(i ISA, w Lane, edge bool) {
 	Func(named(i, w, "volume", edge), "func(below, above, owed, values, changes, order, ahead *byte, step, stride, rows "+
 		"int, edge, keepY, keepZ uint64) int",
 		"appends the changes of a column of rows of two planes, and returns how many.")
@@ -48,7 +48,7 @@ func volume(i ISA, w width, edge bool) {
 	End(n)
 }
 
-func area(i ISA, w width, edge bool) {
+func area(i ISA, w Lane, edge bool) {
 	Func(named(i, w, "area", edge),
 		"func(below, values, changes, order, ahead *byte, step, stride, rows int, edge, keepY uint64) int",
 		"appends the changes of a column of rows of a 2D image, and returns how many.")
@@ -60,8 +60,7 @@ func area(i ISA, w width, edge bool) {
 // mask loads a mask.
 func (f frame) mask(name string) Op {
 	if f.Bytes == 64 {
-		k := New(K, KMOVQ, Arg(name))
-		return k
+		return New(K, KMOVQ, Arg(name))
 	}
 	at := AllocLocal(32)
 	VMOVDQU(f.Broadcast(name, 8), at)
@@ -69,9 +68,9 @@ func (f frame) mask(name string) Op {
 }
 
 // arguments loads the common parameters of volume and area, and returns the number of changes, too.
-func arguments(i ISA, w width, edge bool) (f frame, n Register) {
+func arguments(i ISA, w Lane, edge bool) (f frame, n Register) {
 	values, changes, ahead, step := Arg("values"), Arg("changes"), Arg("ahead"), Arg("step")
-	f, n = frame{ISA: i, width: w, below: Arg("below"), stride: Arg("stride"), rows: Arg("rows")}, GP64()
+	f, n = frame{ISA: i, width: width{Lane: w}, below: Arg("below"), stride: Arg("stride"), rows: Arg("rows")}, GP64()
 	f.keepY = f.mask("keepY")
 	XORQ(n, n)
 	f.fetch = func() {
@@ -84,16 +83,21 @@ func arguments(i ISA, w width, edge bool) (f frame, n Register) {
 		if edge {
 			f.edge = f.mask("edge")
 		}
-		f.emit = func(level, change VecVirtual) { w.emit512(level, change, values, changes, n) }
+		f.emit = func(level, change VecVirtual) {
+			found := w.Pack(level, change)
+			w.Load(level, Mem{Base: values, Index: n, Scale: uint8(w.Bytes)})
+			w.Load(change, Mem{Base: changes, Index: n, Scale: uint8(w.Bytes)})
+			ADDQ(found, n)
+		}
 		return f, n
 	}
 	order := Arg("order")
-	f.emit = func(level, change VecVirtual) { w.emit256(level, change, values, changes, order, n) }
+	f.emit = func(level, change VecVirtual) { emit256(w, level, change, values, changes, order, n) }
 	// All ones except in the first lane if it is at the edge.
 	at, is := AllocLocal(32), Arg("edge")
 	VMOVDQU(i.Ones(), at)
 	one := New(GP64, MOVQ, I32(-1))
-	SHLQ(U8(8*w.size), one)
+	SHLQ(U8(8*w.Bytes), one)
 	IfZero(is, "inside")
 	MOVQ(one, at)
 	Label("inside")
@@ -101,28 +105,16 @@ func arguments(i ISA, w width, edge bool) (f frame, n Register) {
 	return f, n
 }
 
-// emit512 appends the lanes with a change other than 0, and their levels.
-func (w width) emit512(level, change VecVirtual, to, toChanges, n Register) {
-	k := K()
-	w.test(change, change, k)
-	levels := New(ZMM, w.compress, level, k)
-	changes := New(ZMM, w.compress, change, k)
-	w.load(levels, Mem{Base: to, Index: n, Scale: uint8(w.size)})
-	w.load(changes, Mem{Base: toChanges, Index: n, Scale: uint8(w.size)})
-	found := New(GP64, KMOVQ, k)
-	POPCNTQ(found, found)
-	ADDQ(found, n)
-}
-
-// emit256 appends as emit512 does, eight lanes at a time, packed by the table order.
-func (w width) emit256(level, change VecVirtual, to, toChanges, order, n Register) {
+// emit256 appends the lanes with a change other than 0, and their levels, eight lanes at a time, packed by the table
+// order.
+func emit256(w Lane, level, change VecVirtual, to, toChanges, order, n Register) {
 	zeros, bits := YMM(), GP32()
-	w.equal(change, AVX2.Zero(), zeros)
+	w.Equal(change, AVX2.Zero(), zeros)
 	lists := []struct {
 		from VecVirtual
 		to   Register
 	}{{level, to}, {change, toChanges}}
-	if w.size == 4 {
+	if w.Bytes == 4 {
 		VMOVMSKPS(zeros, bits)
 		XORL(U8(0xff), bits)
 		packed := YMM()
@@ -137,7 +129,7 @@ func (w width) emit256(level, change VecVirtual, to, toChanges, order, n Registe
 	}
 	VPMOVMSKB(zeros, bits)
 	NOTL(bits)
-	if w.size == 2 { // one bit per pair, sixteen bits in total
+	if w.Bytes == 2 { // one bit per pair, sixteen bits in total
 		every := New(GP32, MOVL, U32(0x55555555))
 		PEXTL(every, bits, bits)
 	}
@@ -145,11 +137,11 @@ func (w width) emit256(level, change VecVirtual, to, toChanges, order, n Registe
 	for k, l := range lists {
 		AVX2.Upper(l.from, uppers[k])
 	}
-	for i := range 4 / w.size {
+	for i := range 4 / w.Bytes {
 		lanes, packed := XMM(), XMM()
 		some := New(GP32, MOVBLZX, bits.As8())
 		move := VMOVDQU
-		if w.size == 1 {
+		if w.Bytes == 1 {
 			move = VMOVQ
 		} else {
 			SHLL(U8(1), some)
@@ -157,18 +149,18 @@ func (w width) emit256(level, change VecVirtual, to, toChanges, order, n Registe
 		move(Mem{Base: order, Index: some.As64(), Scale: 8}, lanes)
 		for k, l := range lists {
 			from := l.from.AsX()
-			if i*w.size/2 == 1 {
+			if i*w.Bytes/2 == 1 {
 				from = uppers[k]
 			}
 			VPSHUFB(lanes, from, packed)
-			move(packed, Mem{Base: l.to, Index: n, Scale: uint8(w.size)})
-			if w.size == 1 && i%2 == 0 {
+			move(packed, Mem{Base: l.to, Index: n, Scale: uint8(w.Bytes)})
+			if w.Bytes == 1 && i%2 == 0 {
 				VPSRLDQ(U8(8), from, from)
 			}
 		}
 		POPCNTL(some, some)
 		ADDQ(some.As64(), n)
-		if i+1 < 4/w.size {
+		if i+1 < 4/w.Bytes {
 			SHRL(U8(8), bits)
 		}
 	}
@@ -181,8 +173,7 @@ func scatter(i ISA, size int) {
 		"adds n changes to the entries of four tables that lie so many bytes apart.")
 	tables, bytes := [4]Register{Arg("table")}, Arg("bytes")
 	for i := 1; i < 4; i++ {
-		tables[i] = GP64()
-		LEAQ(Mem{Base: tables[i-1], Index: bytes, Scale: 1}, tables[i])
+		tables[i] = New(GP64, LEAQ, Mem{Base: tables[i-1], Index: bytes, Scale: 1})
 	}
 	values, changes, n := Arg("values"), Arg("changes"), Arg("n")
 	level := map[int]func(Op, Op){1: MOVBLZX, 2: MOVWLZX, 4: MOVL}[size]
@@ -197,8 +188,7 @@ func scatter(i ISA, size int) {
 			change(Mem{Base: changes, Disp: i * size}, c)
 			ADDL(c, Mem{Base: tables[i%4], Index: v.As64(), Scale: 4})
 		}
-		ADDQ(U8(many*size), values)
-		ADDQ(U8(many*size), changes)
+		Advance(U8(many*size), values, changes)
 		SUBQ(U8(many), n)
 		JMP(LabelRef(label))
 		Label("after" + label)

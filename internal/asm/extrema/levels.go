@@ -80,17 +80,17 @@ func shift(i ISA, from, to int) {
 		"func(dst, src *byte, n, rows, stride int, flip, lo, top uint64) int",
 		"writes min(max(src^flip − lo, 0), top) of rows of n values, and returns how many values.")
 	flip, lo, top := i.Broadcast("flip", from), i.Broadcast("lo", from), i.Broadcast("top", from)
-	w, saturated := widths[from-1], []func(...Op){VPSUBUSB, VPSUBUSW}[from-1]
+	w, saturated := Lanes[from-1], []func(...Op){VPSUBUSB, VPSUBUSW}[from-1]
 	rows(i, from, i.Bytes/from, func(dst, src, x, k Register) {
-		v, to512 := i.Wide(), w.load
+		v, to512 := i.Wide(), w.Load
 		if i.Bytes == 64 {
-			load512(k, w.load, w.keep, at(src, x, from), v)
+			load512(k, w.Load, w.Keep, at(src, x, from), v)
 			VPXORD(flip, v, v)
 		} else {
 			VPXOR(at(src, x, from), flip, v)
 		}
 		saturated(lo, v, v)
-		w.least(top, v, v)
+		w.Least(top, v, v)
 		switch {
 		case i.Bytes == 32:
 			VMOVDQU(v, at(dst, x, to))

@@ -9,15 +9,6 @@ import (
 // Sums are accumulators, several so that an addition need not wait for the one before.
 type sums []VecVirtual
 
-func (i isa) sums(n int) sums {
-	s := make(sums, n)
-	for k := range s {
-		s[k] = i.Wide()
-		VPXOR(s[k].AsY(), s[k].AsY(), s[k].AsY()) // clears the rest of the register too
-	}
-	return s
-}
-
 // total adds up all lanes of all sums, returns them, and ends the function.
 func (i isa) total(s sums) {
 	for _, more := range s[1:] {
@@ -42,18 +33,17 @@ func (s sums) add(i isa, k int, a, b VecVirtual) {
 
 // least is the minimum of weights. As float64 they are positive normal numbers.
 func (i isa) least(a, b VecVirtual) VecVirtual {
-	m := New(i.Wide, VMINPD, a, b)
-	return m
+	return New(i.Wide, VMINPD, a, b)
 }
 
 // columns loops over vectors of columns, and down the rows of each; each plane has a base register.
 // Two sets of registers hold the current and the next row in turns, so that nothing is copied.
-func (i isa) columns(planes []Register, registers int, row func(to []VecVirtual), between func(before, after []VecVirtual)) {
+func (i isa) columns(planes []Register, registers int, row func(to []VecVirtual),
+	between func(before, after []VecVirtual)) {
 	stride, rows, columns := Arg("stride"), Arg("rows"), Arg("columns")
 	starts := make([]Register, len(planes))
 	for k, p := range planes {
-		starts[k] = GP64()
-		MOVQ(p, starts[k])
+		starts[k] = New(GP64, MOVQ, p)
 	}
 	var even, odd []VecVirtual
 	for range registers {
@@ -61,9 +51,7 @@ func (i isa) columns(planes []Register, registers int, row func(to []VecVirtual)
 	}
 	left := GP64()
 	next := func(before, after []VecVirtual) {
-		for _, p := range planes {
-			ADDQ(stride, p)
-		}
+		Advance(stride, planes...)
 		row(after)
 		between(before, after)
 		DECQ(left)
@@ -80,19 +68,16 @@ func (i isa) columns(planes []Register, registers int, row func(to []VecVirtual)
 	next(odd, even)
 	JNZ(LabelRef("row"))
 	Label("bottom")
-	for _, s := range starts {
-		ADDQ(U8(i.Bytes), s)
-	}
+	Advance(U8(i.Bytes), starts...)
 	SUBQ(U8(i.Bytes/8), columns)
 	JNZ(LabelRef("column"))
 }
 
 func (i isa) volume() {
-	name := "volume" + i.Name
-	Func(name, "func(below, above *uint64, stride, rows, columns int) uint64",
+	Func("volume"+i.Name, "func(below, above *uint64, stride, rows, columns int) uint64",
 		"adds up the eight cells of each position of a plane, with rows stride bytes apart.")
 	below, above := Arg("below"), Arg("above")
-	s := i.sums(4)
+	s := sums(i.Zeros(4))
 	i.columns([]Register{below, above}, 4, func(to []VecVirtual) {
 		v, x, z, xz := to[0], to[1], to[2], to[3]
 		VMOVUPD(Mem{Base: below}, v)
@@ -113,11 +98,10 @@ func (i isa) volume() {
 }
 
 func (i isa) area() {
-	name := "area" + i.Name
-	Func(name, "func(plane *uint64, stride, rows, columns int) uint64",
+	Func("area"+i.Name, "func(plane *uint64, stride, rows, columns int) uint64",
 		"adds up the four cells of each position of a 2D image, with rows stride bytes apart.")
 	plane := Arg("plane")
-	s := i.sums(2)
+	s := sums(i.Zeros(2))
 	i.columns([]Register{plane}, 2, func(to []VecVirtual) {
 		VMOVUPD(Mem{Base: plane}, to[0])
 		VMINPD(Mem{Base: plane, Disp: 8}, to[0], to[1])

@@ -8,14 +8,14 @@ import (
 	. "eccbench/internal/asm/ops"
 )
 
-// A lane is a voxel in 1, 2 or 4 bytes. AVX2 compares signed numbers only.
+// A lane is a voxel. AVX2 compares signed numbers only.
 type lane struct {
-	name  string
-	bytes int
+	name string
+	Lane
 }
 
 // lanes returns the sizes of lanes.
-func lanes() []lane { return []lane{{"bytes", 1}, {"words", 2}, {"doubles", 4}} }
+func lanes() []lane { return []lane{{"bytes", Lanes[0]}, {"words", Lanes[1]}, {"doubles", Lanes[2]}} }
 
 // An order is of lanes, by instructions and by predicates of comparisons to masks.
 type order struct {
@@ -27,7 +27,7 @@ type order struct {
 // orders returns the orders of images' values, ascending or descending.
 func (l lane) orders() []order {
 	const notLessOrEqual, less = 6, 1
-	switch l.bytes {
+	switch l.Bytes {
 	case 1:
 		return []order{{"least", VPMINUB, VPCMPUB, notLessOrEqual}, {"greatest", VPMAXUB, VPCMPUB, less}}
 	case 4: // which are no image's own
@@ -68,13 +68,15 @@ func (l lane) counts(order, isa string, volume bool, begin func(counting) (stage
 	}
 	name := l.name + what + order + isa
 	to, written := "to *byte", "voxels and their counts, in turns,"
-	two := isa == "avx512" || l.bytes == 4
+	two := isa == "avx512" || l.Bytes == 4
 	if two {
 		to, written = "to *byte, counts int", "voxels, and of their counts behind a number of bytes,"
 	}
 	Func(name, "func("+planes+" *byte, stride, rows int, inside, own, beside, "+handed+to+", next uintptr, apart int) int",
-		"counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes",
-		"of "+written+" it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.",
+		"counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last "+
+			"one, and returns how many bytes",
+		"of "+written+" it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for "+
+			"each row.",
 		"A line of each of as many rows that are apart bytes apart is fetched, from next on.")
 	c := counting{lane: l, volume: volume}
 	if volume {
@@ -122,7 +124,7 @@ func (l lane) counts(order, isa string, volume bool, begin func(counting) (stage
 
 // at addresses the voxels of a plane, some columns on, in the current row (0) or the next one (1).
 func (c counting) at(plane Register, columns, row int) Mem {
-	m := Mem{Base: plane, Disp: columns * c.bytes}
+	m := Mem{Base: plane, Disp: columns * c.Bytes}
 	if row > 0 {
 		m.Index, m.Scale = c.w, 1
 	}
@@ -154,7 +156,7 @@ func (c counting) load(v []VecVirtual, row int, register func() VecVirtual, move
 // next advances to the next row.
 func (c counting) next(vector int) {
 	PREFETCHT0(Mem{Base: c.ahead})
-	if vector == 64 && c.bytes == 2 { // of float32
+	if vector == 64 && c.Bytes == 2 { // of float32
 		PREFETCHT0(Mem{Base: c.ahead, Disp: 64})
 	}
 	ADDQ(c.apart, c.ahead)
@@ -169,16 +171,10 @@ func (c counting) next(vector int) {
 // countsByAVX2 has no registers to spare, so voxels of the row are read again.
 func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 	const vector = 32
-	least, greater, sub, same := VPMINSB, VPCMPGTB, VPSUBB, VPCMPEQB
-	switch l.bytes {
-	case 2:
-		least, greater, sub, same = VPMINSW, VPCMPGTW, VPSUBW, VPCMPEQW
-	case 4:
-		least, greater, sub, same = VPMINSD, VPCMPGTD, VPSUBD, VPCMPEQD
-	}
+	least, greater, sub, same := l.SignedLeast, l.SignedAbove, l.Sub, l.Equal
 	l.counts("", "avx2", volume, func(c counting) (stages, ends [2]func()) {
 		shuffles := GP64()
-		if l.bytes == 1 {
+		if l.Bytes == 1 {
 			LEAQ(words, shuffles)
 		} else {
 			LEAQ(doubles, shuffles)
@@ -203,8 +199,7 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 				for beside := range 2 {
 					fallen := func(kind int) VecVirtual {
 						greater(after[kind], now[kind], falls[kind])
-						n := New(YMM, sub, falls[kind], fell[kind])
-						return n
+						return New(YMM, sub, falls[kind], fell[kind])
 					}
 					below := YMM() // where a plane is no greater than the next one
 					if volume {
@@ -240,9 +235,10 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 				first, n := now[1], count[0] // first: the column is no greater than the next one
 				theirs := New(YMM, VPANDN, count[1], first)
 				kept := New(YMM, VPAND, count[1], first)
-				VPERM2I128(U8(0x03), Mem{Base: c.beside}, theirs, first) // the last lanes, and the lower half in place of the upper one
+				// The last lanes, and the lower half in place of the upper one.
+				VPERM2I128(U8(0x03), Mem{Base: c.beside}, theirs, first)
 				VMOVDQU(theirs, Mem{Base: c.beside})
-				VPALIGNR(U8(16-l.bytes), first, theirs, theirs)
+				VPALIGNR(U8(16-l.Bytes), first, theirs, theirs)
 				sub(theirs, n, n)
 				VPAND(Mem{Base: c.own}, n, n)
 				sub(kept, n, n)
@@ -254,11 +250,12 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 	})
 }
 
-// writeByAVX2 writes the voxels of the row with a count, and the count behind each or, of double words, in a list of their own.
+// writeByAVX2 writes the voxels of the row with a count, and the count behind each or, of double words, in a list of
+// their own.
 func (c counting) writeByAVX2(n VecVirtual, shuffles Register) {
 	v := New(YMM, VMOVDQU, Mem{Base: c.p})
 	zero := AVX2.Zero()
-	if c.bytes == 4 {
+	if c.Bytes == 4 {
 		VPCMPEQD(n, zero, zero)
 		bits := New(GP32, VMOVMSKPS, zero)
 		XORL(U8(0xff), bits)
@@ -271,29 +268,20 @@ func (c counting) writeByAVX2(n VecVirtual, shuffles Register) {
 		LEAQ(Mem{Base: c.to, Index: bits, Scale: 4}, c.to)
 		return
 	}
-	var pairs [2]VecVirtual
-	for i := range pairs {
-		pairs[i] = YMM()
-	}
-	if c.bytes == 1 {
-		without := GP32() // a bit each
+	if c.Bytes == 1 {
 		VPCMPEQB(n, zero, zero)
-		VPUNPCKLBW(n, v, pairs[0])
-		VPUNPCKHBW(n, v, pairs[1])
-		VPMOVMSKB(zero, without)
+		pairs := AVX2.Zip(VPUNPCKLBW, VPUNPCKHBW, n, v)
+		without := New(GP32, VPMOVMSKB, zero) // a bit each
 		NOTL(without)
 		for group := range 4 {
-			bits := GP32()
+			bits := without
 			if group < 3 {
-				MOVBLZX(without.As8(), bits)
+				bits = New(GP32, MOVBLZX, without.As8())
 				SHRL(U8(8), without)
-			} else {
-				bits = without
 			}
 			from := pairs[group%2].AsX()
 			if group >= 2 {
-				from = XMM()
-				VEXTRACTI128(U8(1), pairs[group%2], from)
+				from = New(XMM, VEXTRACTI128, U8(1), pairs[group%2])
 			}
 			ADDL(bits, bits)
 			packed := New(XMM, VPSHUFB, Mem{Base: shuffles, Index: bits, Scale: 8}, from)
@@ -304,14 +292,12 @@ func (c counting) writeByAVX2(n VecVirtual, shuffles Register) {
 		return
 	}
 	VPCMPEQW(n, zero, zero)
-	for i, unpack := range []func(...Op){VPUNPCKLWD, VPUNPCKHWD} {
-		with := YMM()
-		unpack(n, v, pairs[i])
-		unpack(zero, zero, with)
-		bits := New(GP32, VMOVMSKPS, with)
+	for _, unpack := range []func(...Op){VPUNPCKLWD, VPUNPCKHWD} {
+		pairs := New(YMM, unpack, n, v)
+		bits := New(GP32, VMOVMSKPS, New(YMM, unpack, zero, zero))
 		XORL(U8(0xff), bits)
 		order := New(YMM, VPMOVZXBD, Mem{Base: shuffles, Index: bits, Scale: 8})
-		VPERMD(pairs[i], order, order)
+		VPERMD(pairs, order, order)
 		VMOVDQU(order, Mem{Base: c.to})
 		POPCNTL(bits, bits)
 		LEAQ(Mem{Base: c.to, Index: bits, Scale: 4}, c.to)
@@ -339,10 +325,11 @@ func together(name string, bytes int) Mem {
 func (l lane) sumsByAVX2() {
 	name := l.name + "sumavx2"
 	Func(name, "func(table *uint64, list *byte, n int) uint64",
-		fmt.Sprintf("adds up the weights of n times 8 voxels of a list of voxels of %d bits and counts in turns, by a table, each times its count.", 8*l.bytes))
+		fmt.Sprintf("adds up the weights of n times 8 voxels of a list of voxels of %d bits and counts in turns, by a "+
+			"table, each times its count.", 8*l.Bytes))
 	table, list, n, sum, other := Arg("table"), Arg("list"), Arg("n"), GP64(), GP64()
 	zero, sign := MOVBQZX, MOVBQSX
-	if l.bytes == 2 {
+	if l.Bytes == 2 {
 		zero, sign = MOVWQZX, MOVWQSX
 	}
 	XORL(sum.As32(), sum.As32())
@@ -350,12 +337,12 @@ func (l lane) sumsByAVX2() {
 	Label("group")
 	for i := range 8 {
 		v, count := GP64(), GP64()
-		zero(Mem{Base: list, Disp: 2 * l.bytes * i}, v)
-		sign(Mem{Base: list, Disp: 2*l.bytes*i + l.bytes}, count)
+		zero(Mem{Base: list, Disp: 2 * l.Bytes * i}, v)
+		sign(Mem{Base: list, Disp: 2*l.Bytes*i + l.Bytes}, count)
 		IMULQ(Mem{Base: table, Index: v, Scale: 8}, count)
 		ADDQ(count, []Register{sum, other}[i%2])
 	}
-	ADDQ(U8(16*l.bytes), list)
+	ADDQ(U8(16*l.Bytes), list)
 	Repeat(n, "group")
 	ADDQ(other, sum)
 	Store(sum, ReturnIndex(0))
@@ -364,9 +351,9 @@ func (l lane) sumsByAVX2() {
 
 // sumsOfWords is sumsByAVX2 of two lists of words, eight at a time.
 func sumsOfWords() {
-	const name = "wordssumavx512"
-	Func(name, "func(table *uint64, list *byte, counts, n int) uint64",
-		"adds up the weights of n times 8 voxels of a list of voxels of 16 bits, by a table, each times its count, which is counts bytes behind it.")
+	Func("wordssumavx512", "func(table *uint64, list *byte, counts, n int) uint64",
+		"adds up the weights of n times 8 voxels of a list of voxels of 16 bits, by a table, each times its count, which "+
+			"is counts bytes behind it.")
 	table, list, counts, n := Arg("table"), Arg("list"), Arg("counts"), Arg("n")
 	sums := AVX512.Zero()
 	Label("group")
@@ -386,16 +373,10 @@ func sumsOfWords() {
 // countsByAVX512 is countsByAVX2 with masks.
 func (l lane) countsByAVX512(o order, volume bool) {
 	const vector = 64
-	least, add, sub, same, some := o.least, VPADDB, VPSUBB, VPCMPEQB, VMOVDQU8_Z
-	switch l.bytes {
-	case 2:
-		add, sub, same, some = VPADDW, VPSUBW, VPCMPEQW, VMOVDQU16_Z
-	case 4:
-		add, sub, same, some = VPADDD, VPSUBD, VPCMPEQD, VMOVDQU32_Z
-	}
+	least, add, sub, same, some := o.least, l.Add, l.Sub, l.Equal, l.Keep
 	greater := func(b, a, k Op) { o.compare(U8(o.greater), b, a, k) }
 	l.counts(o.name, "avx512", volume, func(c counting) (stages, ends [2]func()) {
-		word := New(GP32, MOVL, U32(map[int]uint32{1: 0x01010101, 2: 0x00010001, 4: 1}[l.bytes]))
+		word := New(GP32, MOVL, U32(map[int]uint32{1: 0x01010101, 2: 0x00010001, 4: 1}[l.Bytes]))
 		ones := New(ZMM, VPBROADCASTD, word)
 		var rows [2][]VecVirtual // by kinds
 		var fell []Register
@@ -406,17 +387,9 @@ func (l lane) countsByAVX512(o order, volume bool) {
 			c.load(v, row, ZMM, func(ops ...Op) { VMOVDQU64(ops...) }, least)
 		}
 		load(rows[0], 0)
-		inside := ZMM()
-		VMOVDQU64(Mem{Base: Arg("inside")}, inside)
+		inside := New(ZMM, VMOVDQU64, Mem{Base: Arg("inside")})
 		for _, k := range fell {
-			switch l.bytes {
-			case 1:
-				VPMOVB2M(inside, k)
-			case 2:
-				VPMOVW2M(inside, k)
-			case 4:
-				VPMOVD2M(inside, k)
-			}
+			l.Signs(inside, k)
 		}
 		// The rest of a row is computed during the next row, so that no instruction waits for the
 		// one before it.
@@ -438,7 +411,7 @@ func (l lane) countsByAVX512(o order, volume bool) {
 			sub(of.between, theirs, of.first, theirs)
 			VALIGNQ(U8(6), beside, theirs, before) // the last lanes, and the first quarters in place of those after them
 			VMOVDQU64(theirs, beside)
-			VPALIGNR(U8(16-l.bytes), before, theirs, theirs)
+			VPALIGNR(U8(16-l.Bytes), before, theirs, theirs)
 			sub(theirs, of.n, of.n)
 			VPANDQ(Mem{Base: c.own}, of.n, of.n)
 			sub(of.between, of.n, of.first, of.n)
@@ -485,28 +458,10 @@ func (l lane) countsByAVX512(o order, volume bool) {
 
 // writeByAVX512 writes the voxels of the row with a count, and the counts.
 func (c counting) writeByAVX512(v, n VecVirtual) {
-	counted, many := K(), GP64()
-	switch c.bytes {
-	case 1:
-		VPTESTMB(n, n, counted)
-		VPCOMPRESSB_Z(v, counted, v)
-		VPCOMPRESSB_Z(n, counted, n)
-		KMOVQ(counted, many)
-	case 2:
-		VPTESTMW(n, n, counted)
-		VPCOMPRESSW_Z(v, counted, v)
-		VPCOMPRESSW_Z(n, counted, n)
-		KMOVD(counted, many.As32())
-	case 4:
-		VPTESTMD(n, n, counted)
-		VPCOMPRESSD_Z(v, counted, v)
-		VPCOMPRESSD_Z(n, counted, n)
-		KMOVW(counted, many.As32())
-	}
+	many := c.Pack(v, n)
 	VMOVDQU64(v, Mem{Base: c.to})
 	VMOVDQU64(n, Mem{Base: c.to, Index: c.behind, Scale: 1})
-	POPCNTQ(many, many)
-	LEAQ(Mem{Base: c.to, Index: many, Scale: uint8(c.bytes)}, c.to)
+	LEAQ(Mem{Base: c.to, Index: many, Scale: uint8(c.Bytes)}, c.to)
 }
 
 // digits is the number of bytes of weights that are looked up byte by byte.
@@ -515,19 +470,16 @@ const digits = 5
 // sumsByDigits generates sumsOfWords for bytes whose weights have few bytes. Each byte of a weight
 // is looked up for 64 voxels at a time, in two tables of 128 bytes, and multiplied by the counts.
 func sumsByDigits() {
-	const name = "bytesdigitsavx512"
-	Func(name, "func(table *[5 * 256]byte, list *byte, counts, n int) int64",
-		"adds up the weights of n times 64 voxels of a list of voxels of 8 bits, each times its count, which is counts bytes behind it.",
+	Func("bytesdigitsavx512", "func(table *[5 * 256]byte, list *byte, counts, n int) int64",
+		"adds up the weights of n times 64 voxels of a list of voxels of 8 bits, each times its count, which is counts "+
+			"bytes behind it.",
 		"The table has the lowest bytes of the weights of all first.")
 	table, list, counts, n := Arg("table"), Arg("list"), Arg("counts"), Arg("n")
-	var sums [digits]VecVirtual
+	sums := AVX512.Zeros(digits)
 	var parts [digits][4]VecVirtual // of the table
 	for d := range sums {
-		sums[d] = ZMM()
-		VPXORQ(sums[d], sums[d], sums[d])
 		for i := range parts[d] {
-			parts[d][i] = ZMM()
-			VMOVDQU8(Mem{Base: table, Disp: 256*d + 64*i}, parts[d][i])
+			parts[d][i] = New(ZMM, VMOVDQU8, Mem{Base: table, Disp: 256*d + 64*i})
 		}
 	}
 	Label("vector")
@@ -566,8 +518,7 @@ func sumsByDigits() {
 
 // times generates the sum of counts × (weight − outside weight).
 func (i isa) times() {
-	name := "times" + i.Name
-	Func(name, "func(weights *uint64, counts *int32, n int, outside uint64) uint64",
+	Func("times"+i.Name, "func(weights *uint64, counts *int32, n int, outside uint64) uint64",
 		"adds up n times 8 weights, each less that of what is outside, times its count.")
 	weights, counts, n, outside := Arg("weights"), Arg("counts"), Arg("n"), Arg("outside")
 	if i.Bytes == 64 {

@@ -39,8 +39,7 @@ func (i isa) every() {
 		factors, zero, order, base = 1024, 4096, 4100, 4104
 		group                      = 8
 	)
-	name := "every" + i.Name
-	Func(name, "func(dst, table *uint64, src *byte, n, ahead int) int",
+	Func("every"+i.Name, "func(dst, table *uint64, src *byte, n, ahead int) int",
 		"gives the weights of float32 values on the ladder of every float32, and returns of how many of n.")
 	ones := YMM()
 	VPCMPEQD(ones, ones, ones)
@@ -65,20 +64,15 @@ func (i isa) every() {
 
 		var found [4]VecVirtual // factors of the first to the fourth byte
 		for k := range found {
-			index, lanes := YMM(), YMM()
+			index := level
 			if k < 3 {
-				if k == 0 {
-					VPSRLD(U8(24), level, index)
-				} else {
-					VPSRLD(U8(24-8*k), level, index)
-					VPAND(low, index, index)
-				}
-			} else {
-				VPAND(low, level, index)
+				index = New(YMM, VPSRLD, U8(24-8*k), level)
+			}
+			if k > 0 {
+				index = New(YMM, VPAND, low, index)
 			}
 			found[k] = YMM()
-			VPCMPEQD(lanes, lanes, lanes)
-			VPGATHERDD(lanes, Mem{Base: s.table, Index: index, Scale: 4, Disp: factors * k}, found[k])
+			VPGATHERDD(AVX2.Ones(), Mem{Base: s.table, Index: index, Scale: 4, Disp: factors * k}, found[k])
 		}
 		var weights [2]VecVirtual // of the even values, and of the odd ones, which are above them
 		for part := range weights {

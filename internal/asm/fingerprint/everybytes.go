@@ -6,6 +6,16 @@ import (
 	. "eccbench/internal/asm/ops"
 )
 
+// zipped interleaves the lanes of four vectors, by instructions for lanes and for pairs of lanes.
+func zipped(low, high, lowPairs, highPairs any, v [4]VecVirtual) (z [4]VecVirtual) {
+	a, b := AVX512.Zip(low, high, v[1], v[0]), AVX512.Zip(low, high, v[3], v[2])
+	for i := range a {
+		pairs := AVX512.Zip(lowPairs, highPairs, b[i], a[i])
+		z[2*i], z[2*i+1] = pairs[0], pairs[1]
+	}
+	return z
+}
+
 // everyBytes generates every for 64 values at a time, with look-ups in vectors of bytes instead of
 // gathers: four bytes of each factor, each in a table of 256. The offsets are those of the block in
 // every.go.
@@ -47,32 +57,14 @@ func everyBytes() {
 			VPSUBD(v, least, below, v)
 			VPXORD(negative, v, v)
 			VPADDD(none, v, v)
-			numbers[q], words[q] = v, ZMM()
-			VPSHUFB(bytes, v, words[q])
+			numbers[q], words[q] = v, New(ZMM, VPSHUFB, bytes, v)
 		}
-		var index [4]VecVirtual // of the lowest bytes, and so on
-		{
-			var pairs [4]VecVirtual
-			for i := range pairs {
-				pairs[i] = ZMM()
-			}
-			VPUNPCKLDQ(words[1], words[0], pairs[0])
-			VPUNPCKHDQ(words[1], words[0], pairs[1])
-			VPUNPCKLDQ(words[3], words[2], pairs[2])
-			VPUNPCKHDQ(words[3], words[2], pairs[3])
-			for i := range index {
-				index[i] = ZMM()
-			}
-			for i := range 2 {
-				VPUNPCKLQDQ(pairs[2+i], pairs[i], index[2*i])
-				VPUNPCKHQDQ(pairs[2+i], pairs[i], index[2*i+1])
-			}
-		}
+		index := zipped(VPUNPCKLDQ, VPUNPCKHDQ, VPUNPCKLQDQ, VPUNPCKHQDQ, words) // of the lowest bytes, and so on
 		// factors returns the factors of byte k, for four vectors of 16 values.
-		factors := func(k int) (f [4]VecVirtual) {
+		factors := func(k int) [4]VecVirtual {
 			at := index[3-k]
 			upper := New(K, VPMOVB2M, at)
-			var digit, halves [4]VecVirtual
+			var digit [4]VecVirtual
 			for j := range digit {
 				part := func(i int) Mem { return Mem{Base: s.table, Disp: digits + 1024*k + 256*j + 64*i} }
 				lower := New(ZMM, VMOVDQA64, at)
@@ -84,27 +76,14 @@ func everyBytes() {
 				VMOVDQU8(higher, upper, lower)
 				digit[j] = lower
 			}
-			for i := range halves {
-				halves[i] = ZMM()
-			}
-			for i := range 2 {
-				VPUNPCKLBW(digit[2*i+1], digit[2*i], halves[i])
-				VPUNPCKHBW(digit[2*i+1], digit[2*i], halves[2+i])
-			}
-			for i := range 2 {
-				f[2*i], f[2*i+1] = ZMM(), ZMM()
-				VPUNPCKLWD(halves[2*i+1], halves[2*i], f[2*i])
-				VPUNPCKHWD(halves[2*i+1], halves[2*i], f[2*i+1])
-			}
-			return f
+			return zipped(VPUNPCKLBW, VPUNPCKHBW, VPUNPCKLWD, VPUNPCKHWD, digit)
 		}
 		// products returns the products of two bytes' factors, of the values with even numbers and
 		// with odd ones.
 		products := func(k int) (p [4][2]VecVirtual) {
 			a, b := factors(k), factors(k+1)
 			for q := range p {
-				p[q] = [2]VecVirtual{ZMM(), a[q]}
-				VPMULUDQ(a[q], b[q], p[q][0])
+				p[q] = [2]VecVirtual{New(ZMM, VPMULUDQ, a[q], b[q]), a[q]}
 				VPSRLQ(U8(32), a[q], a[q])
 				VPSRLQ(U8(32), b[q], b[q])
 				VPMULUDQ(a[q], b[q], a[q])

@@ -11,11 +11,12 @@ import (
 // turned copies rows with some bits turned.
 func (i isa) turned(l lane) {
 	name := "turned" + l.name + i.Name
-	group := i.Bytes / l.bytes
+	group := i.Bytes / l.Bytes
 	Func(name, "func(dst, src *byte, n, rows, stride, apart int, flip uint64) int",
-		fmt.Sprintf("copies rows of n lanes, %d at least, with the bits of flip turned in every eight bytes, each with a vector of the last one behind it, and returns how many rows.", group))
+		fmt.Sprintf("copies rows of n lanes, %d at least, with the bits of flip turned in every eight bytes, each with a "+
+			"vector of the last one behind it, and returns how many rows.", group))
 	flip, v := i.Broadcast("flip", 8), i.Wide()
-	i.inRows(group, l.bytes, l.bytes, func(from, to Mem) VecVirtual {
+	i.inRows(group, l.Bytes, l.Bytes, func(from, to Mem) VecVirtual {
 		i.Xor(from, flip, v)
 		VMOVUPS(v, to)
 		return v
@@ -25,10 +26,10 @@ func (i isa) turned(l lane) {
 // keys converts rows of float32 to integers of the same order: the bits of negative values except
 // the sign are inverted. It is its own inverse.
 func (i isa) keys() {
-	name := "keys" + i.Name
 	group := i.Bytes / 4
-	Func(name, "func(dst, src *byte, n, rows, stride, apart int, before, after uint64) int",
-		fmt.Sprintf("turns rows of n float32 values, %d at least, into numbers in their order, each row with a vector of the last one behind it, and returns how many rows.", group),
+	Func("keys"+i.Name, "func(dst, src *byte, n, rows, stride, apart int, before, after uint64) int",
+		fmt.Sprintf("turns rows of n float32 values, %d at least, into numbers in their order, each row with a vector of "+
+			"the last one behind it, and returns how many rows.", group),
 		"The bits of before are turned in values, and those of after in numbers.")
 	before, after, v, turned := i.Broadcast("before", 4), i.Broadcast("after", 4), i.Wide(), i.Wide()
 	i.inRows(group, 4, 4, func(from, to Mem) VecVirtual {
@@ -94,36 +95,34 @@ func (i isa) inRows(group, size, becomes int, take func(from, to Mem) VecVirtual
 // levelsOfFloats converts rows of float32 values on an affine ladder to levels, with arithmetic in
 // float32 or in float64 as in floats. With AVX-512 the float32 arithmetic is fused.
 func (i isa) levelsOfFloats(double bool) {
-	name, parameters, fused := "levelssingle", "lo, inverse, step float32", i.Bytes == 64 && !double
+	name, parameters, group := "levelssingle"+i.Name, "lo, inverse, step float32", i.Bytes/2
+	fused := i.Bytes == 64 && !double
 	if double {
-		name, parameters = "levelsdouble", "lo, inverse, step float64"
+		name, parameters, group = "levelsdouble"+i.Name, "lo, inverse, step float64", i.Bytes/4
 	}
 	if fused {
 		parameters = "lo, inverse, step, offset float32"
 	}
-	name += i.Name
-	l := ladder{isa: i, double: double}
 	Func(name, "func(dst, src *byte, n, rows, stride, apart int, "+parameters+", last, flip uint64) int",
-		fmt.Sprintf("turns rows of n float32 values on an affine ladder, %d at least, into levels of 16 bits, of which the bits of flip are turned, each row with a vector of the last one behind it, and returns how many", 2*l.lanes()),
-		"rows, up to one with a value that is above the ladder; where a bit of last above its 32 lowest is set, to one with a value that is no level's own.")
-	l.load()
+		fmt.Sprintf("turns rows of n float32 values on an affine ladder, %d at least, into levels of 16 bits, of which the "+
+			"bits of flip are turned, each row with a vector of the last one behind it, and returns how many", group),
+		"rows, up to one with a value that is above the ladder; where a bit of last above its 32 lowest is set, to one "+
+			"with a value that is no level's own.")
+	l := i.ladder(double)
 	if fused {
 		l.offset = l.BroadcastFloat("offset", double)
 	}
-	flip := l.values()
-	x := New(XMM, VMOVQ, Arg("flip"))
-	VPBROADCASTW(x, flip)
+	flip := New(l.values, VPBROADCASTW, New(XMM, VMOVQ, Arg("flip")))
 	level, values := [2]VecVirtual{l.values(), l.values()}, [2]VecVirtual{l.values(), l.values()}
 	var order VecVirtual
 	if level[0].Size() == 64 {
-		order = ZMM()
-		VMOVDQU64(Table("inorder"+name, 0, 2, 4, 6, 1, 3, 5, 7), order)
+		order = New(ZMM, VMOVDQU64, Table("inorder"+name, 0, 2, 4, 6, 1, 3, 5, 7))
 	}
 	packed := Like(level[0])
-	i.inRows(2*l.lanes(), 4, 2, func(from, to Mem) VecVirtual {
+	i.inRows(group, 4, 2, func(from, to Mem) VecVirtual {
 		var other [2]Register
 		for half := range 2 {
-			VMOVUPS(from.Offset(4*l.lanes()*half), values[half])
+			VMOVUPS(from.Offset(2*group*half), values[half])
 			VPMINUD(l.last, l.nearest(values[half]), level[half]) // values off the ladder have another value
 			other[half] = i.compared(NE, l.value(level[half]), values[half])
 		}
@@ -144,12 +143,9 @@ func (i isa) levelsOfFloats(double bool) {
 		VMOVDQU(packed, to)
 		return packed
 	})
-	Label("between")
-	wish := Arg("last")
-	SHRQ(U8(32), wish)
-	JNZ(LabelRef("stop"))
-	for half := range 2 {
-		l.between(values[half], level[half], "stop")
-	}
-	JMP(LabelRef("found"))
+	l.off(func() {
+		for half := range 2 {
+			l.between(values[half], level[half])
+		}
+	})
 }

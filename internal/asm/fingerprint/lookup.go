@@ -45,8 +45,7 @@ func (i isa) weights(s scan, index Register, part int) {
 
 // integers generates the look-up of the weights of values of size bytes, by their bit patterns.
 func (i isa) integers(what string, size int, widen func(...Op)) {
-	name := what + i.Name
-	Func(name, "func(dst, table *uint64, src *byte, n, ahead int) int",
+	Func(what+i.Name, "func(dst, table *uint64, src *byte, n, ahead int) int",
 		fmt.Sprintf("looks up the weights of values of %d bits, and returns of how many of n.", 8*size))
 	const parts = 2
 	lanes := i.Bytes / 8
@@ -79,13 +78,11 @@ func (l ladder) values() VecVirtual {
 
 // nearest is the nearest level of each value, not kept within the ladder.
 func (l ladder) nearest(x VecVirtual) VecVirtual {
-	level := l.values()
 	if l.double {
 		d := New(l.Wide, VCVTPS2PD, x)
 		VSUBPD(l.lo, d, d)
 		VMULPD(l.inverse, d, d)
-		l.ToInts(d, level)
-		return level
+		return New(l.values, l.ToInts, d)
 	}
 	f := l.Wide()
 	if l.offset != nil {
@@ -95,21 +92,18 @@ func (l ladder) nearest(x VecVirtual) VecVirtual {
 		VSUBPS(l.lo, x, f)
 		VMULPS(l.inverse, f, f)
 	}
-	VCVTPS2DQ(f, level)
-	return level
+	return New(l.values, VCVTPS2DQ, f)
 }
 
 // value is the value of each level, by the ladder's own arithmetic.
 func (l ladder) value(level VecVirtual) VecVirtual {
-	v := l.values()
 	if l.double {
 		d := New(l.Wide, VCVTDQ2PD, level)
 		VMULPD(l.step, d, d)
 		VADDPD(l.lo, d, d)
-		l.ToFloats(d, v)
-		return v
+		return New(l.values, l.ToFloats, d)
 	}
-	VCVTDQ2PS(level, v)
+	v := New(l.values, VCVTDQ2PS, level)
 	if l.offset != nil {
 		VFMADD213PS(l.lo, l.step, v)
 	} else {
@@ -119,13 +113,13 @@ func (l ladder) value(level VecVirtual) VecVirtual {
 	return v
 }
 
-// load loads the parameters of a function.
-func (l *ladder) load() {
+// ladder loads the parameters of a function.
+func (i isa) ladder(double bool) ladder {
+	l := ladder{isa: i, double: double}
 	l.lo, l.inverse = l.BroadcastFloat("lo", l.double), l.BroadcastFloat("inverse", l.double)
 	l.step = l.BroadcastFloat("step", l.double)
-	l.last = l.values()
-	x := New(XMM, VMOVQ, Arg("last"))
-	VPBROADCASTD(x, l.last)
+	l.last = New(l.values, VPBROADCASTD, New(XMM, VMOVQ, Arg("last")))
+	return l
 }
 
 // lanes returns the number of values of one step.
@@ -136,12 +130,23 @@ func (l ladder) lanes() int {
 	return l.Bytes / 4
 }
 
+// off writes the code for values that are off the levels, after a function: it stops if the last level carries the flag
+// for values on levels alone.
+func (l ladder) off(between func()) {
+	Label("between")
+	wish := Arg("last")
+	SHRQ(U8(32), wish)
+	JNZ(LabelRef("stop"))
+	between()
+	JMP(LabelRef("found"))
+}
+
 // between writes the levels of values that may lie between levels, each checked by the definition.
-// It jumps to the label none if a value has no such level.
-func (l ladder) between(values, level VecVirtual, none string) {
+// It jumps to the label "stop" if a value has no such level.
+func (l ladder) between(values, level VecVirtual) {
 	unlessAll := func(bits Register) {
 		CMPL(bits, U32(1<<l.lanes()-1))
-		JNE(LabelRef(none))
+		JNE(LabelRef("stop"))
 	}
 	zero := Like(level)
 	VPXOR(zero.AsX(), zero.AsX(), zero.AsX())
@@ -149,14 +154,12 @@ func (l ladder) between(values, level VecVirtual, none string) {
 	VPMAXSD(zero, level, level)
 	VPMINSD(l.last, level, level)
 	l.Raise(l.Compare(LT, values, l.value(level)), level)
-	within := Like(level)
-	VPMINSD(l.last, level, within)
-	unlessAll(l.Bits(l.Equal(within, level)))
+	unlessAll(l.Bits(l.Equal(New(l.values, VPMINSD, l.last, level), level)))
 	unlessAll(l.compared(LE, l.value(level), values)) // values ≤ the level's
-	before, ones := Like(level), Like(level)
+	ones := Like(level)
 	VPCMPEQD(ones.AsX(), ones.AsX(), ones.AsX())
 	VPBROADCASTD(ones.AsX(), ones)
-	VPADDD(ones, level, before)
+	before := New(l.values, VPADDD, ones, level)
 	bits := l.compared(LT, values, l.value(before)) // the level before is less than the values
 	ORL(l.Bits(l.Equal(zero, level)), bits)
 	unlessAll(bits)
@@ -171,17 +174,15 @@ func (i isa) floats(double bool) {
 	if double {
 		kind, float = "double", "float64"
 	}
-	name := kind + i.Name
-	Func(name, "func(dst, table *uint64, src *byte, n, ahead int, lo, inverse, step "+float+", last uint64) int",
-		"looks up the weights of float32 values on an affine ladder, and returns of how many of n; where a bit of last above its 32 lowest is set, of those before a group in which one is no level's own.")
-	l := ladder{isa: i, double: double}
-	l.load()
+	Func(kind+i.Name, "func(dst, table *uint64, src *byte, n, ahead int, lo, inverse, step "+float+", last uint64) int",
+		"looks up the weights of float32 values on an affine ladder, and returns of how many of n; where a bit of last "+
+			"above its 32 lowest is set, of those before a group in which one is no level's own.")
+	l := i.ladder(double)
 	level, values := l.values(), l.values()
 	s := scanned()
 	s.groups(l.lanes(), 4, func() {
 		VMOVUPS(Mem{Base: s.src, Index: s.done, Scale: 4}, values)
-		nearest := l.nearest(values)
-		VPMINUD(l.last, nearest, level) // values off the ladder have another value
+		VPMINUD(l.last, l.nearest(values), level) // values off the ladder have another value
 		bits := i.compared(EQ, l.value(level), values)
 		CMPL(bits, U32(1<<l.lanes()-1))
 		JNE(LabelRef("between"))
@@ -191,14 +192,7 @@ func (i isa) floats(double bool) {
 			return
 		}
 		i.weights(s, i.Lower(level), 0)
-		upper := New(i.Half, i.Upper, level)
-		i.weights(s, upper, 1)
+		i.weights(s, New(i.Half, i.Upper, level), 1)
 	})
-
-	Label("between")
-	wish := Arg("last")
-	SHRQ(U8(32), wish)
-	JNZ(LabelRef("stop"))
-	l.between(values, level, "stop")
-	JMP(LabelRef("found"))
+	l.off(func() { l.between(values, level) })
 }

@@ -48,7 +48,7 @@ func Write(target ISA) {
 		for _, l := range lanes() {
 			l.countsByAVX2(words, doubles, true)
 			l.countsByAVX2(words, doubles, false)
-			if l.bytes < 4 {
+			if l.Bytes < 4 {
 				l.sumsByAVX2()
 			}
 		}

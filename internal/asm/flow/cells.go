@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"strings"
 
 	. "github.com/mmcloughlin/avo/build"
 
@@ -33,14 +34,13 @@ type loop struct {
 	n  Register
 }
 
-// begin is the start of a function with these lists.
-func (m kit) begin(name, doc, signature string, lists ...string) *loop {
-	Func(fmt.Sprint(name, 8*m.Bytes), signature, doc)
-	l := &loop{m, map[string]Register{}, GP64(), GP64()}
-	for _, p := range lists {
+// begin is the start of a function with lists of float32, with other parameters before and after them.
+func (m kit) begin(name, doc, before, lists, after string) *loop {
+	Func(fmt.Sprint(name, 8*m.Bytes), "func("+before+lists+" *float32, n int"+after+")", doc)
+	l := &loop{m, map[string]Register{}, GP64(), Arg("n")}
+	for _, p := range strings.Split(lists, ", ") {
 		l.at[p] = Arg(p)
 	}
-	Load(Param("n"), l.n)
 	XORQ(l.x, l.x)
 	return l
 }
@@ -50,19 +50,27 @@ func (l *loop) of(list string, by int) Mem {
 	return Mem{Base: l.at[list], Index: l.x, Scale: lane, Disp: by * lane}
 }
 
-// all loops over the row, by values at a time.
-func (l *loop) all(by int, body func()) {
+// all loops over the row, by values at a time, stores sums, and ends the function.
+func (l *loop) all(by int, body func(), sums ...VecVirtual) {
 	Label("more")
 	body()
 	ADDQ(U8(by), l.x)
 	CMPQ(l.x, l.n)
 	JLT(LabelRef("more"))
+	for i, v := range sums {
+		VMOVUPD(v, Mem{Base: Arg("sums"), Disp: i * l.Bytes})
+	}
+	End()
 }
 
-const around = "u, north, south, below, above"
+// The rows of cells around one, with their links, and the factors of links to these rows.
+const (
+	around  = "u, north, south, below, above, link, width"
+	factors = ", along, linkNorth, linkSouth, linkBelow, linkAbove"
+)
 
 var (
-	lists  = []string{"u", "north", "south", "below", "above", "link", "width"}
+	rows   = []string{"north", "south", "below", "above"}
 	linked = []string{"linkNorth", "linkSouth", "linkBelow", "linkAbove"}
 )
 
@@ -76,8 +84,8 @@ func (l *loop) neighbourSum(along VecVirtual, links []VecVirtual) VecVirtual {
 	VMULPS(along, sum, sum)
 	pairs := [2]VecVirtual{l.Wide(), l.Wide()}
 	for i, p := range pairs {
-		VMULPS(l.of(lists[1+2*i], 0), links[2*i], p)
-		VMULPS(l.of(lists[2+2*i], 0), links[2*i+1], t)
+		VMULPS(l.of(rows[2*i], 0), links[2*i], p)
+		VMULPS(l.of(rows[2*i+1], 0), links[2*i+1], t)
 		VADDPS(t, p, p)
 	}
 	VADDPS(pairs[1], pairs[0], pairs[0])
@@ -97,15 +105,15 @@ func (l *loop) links() (along VecVirtual, links []VecVirtual) {
 
 // relax sets the cells of one colour from F and, with neighbours, from the cells around them.
 func (m kit) relax(name string, neighbours bool) {
-	var l *loop
+	lists, after, doc := "u, f, inv", "", "sets the cells of a colour to f·inv, and the others to 0."
 	if neighbours {
-		l = m.begin(name, "sets the cells of a colour so that their equations hold.", "func("+around+", f, inv, link, width *float32, n int, along, linkNorth, linkSouth, linkBelow, linkAbove float32, colour uint64)", append(lists, "f", "inv")...)
-	} else {
-		l = m.begin(name, "sets the cells of a colour to f·inv, and the others to 0.", "func(u, f, inv *float32, n int, colour uint64)", "u", "f", "inv")
+		lists, after = around+", f, inv", factors+" float32"
+		doc = "sets the cells of a colour so that their equations hold."
 	}
+	l := m.begin(name, doc, "", lists, after+", colour uint64")
 	var chosen Register // the cells of the colour, with AVX2 by their sign bits
 	if m.Bytes == 64 {
-		chosen = New(K, KMOVW, Op(Arg("colour").As32()))
+		chosen = New(K, KMOVW, Arg("colour").As32())
 	} else {
 		chosen = m.Broadcast("colour", 8)
 	}
@@ -120,31 +128,26 @@ func (m kit) relax(name string, neighbours bool) {
 			v = l.neighbourSum(along, links)
 			VADDPS(l.of("f", 0), v, v)
 		} else {
-			v = l.Wide()
-			VMOVUPS(l.of("f", 0), v)
+			v = New(l.Wide, VMOVUPS, l.of("f", 0))
 		}
 		VMULPS(l.of("inv", 0), v, v)
 		switch {
 		case m.Bytes == 64 && neighbours:
 			VMOVUPS(v, chosen, l.of("u", 0))
+			return
 		case m.Bytes == 64:
 			VMOVUPS_Z(v, chosen, v)
-			VMOVUPS(v, l.of("u", 0))
 		case neighbours:
-			u := l.Wide()
-			VMOVUPS(l.of("u", 0), u)
-			VBLENDVPS(chosen, v, u, u)
-			VMOVUPS(u, l.of("u", 0))
+			VBLENDVPS(chosen, v, New(YMM, VMOVUPS, l.of("u", 0)), v)
 		default:
 			VANDPS(chosen, v, v)
-			VMOVUPS(v, l.of("u", 0))
 		}
+		VMOVUPS(v, l.of("u", 0))
 	})
-	End()
 }
 
 func (m kit) remain() {
-	l := m.begin("remain", "sets to to what is left of f.", "func(to, "+around+", f, diag, link, width *float32, n int, along, linkNorth, linkSouth, linkBelow, linkAbove float32)", append(lists, "to", "f", "diag")...)
+	l := m.begin("remain", "sets to to what is left of f.", "", "to, f, diag, "+around, factors+" float32")
 	along, links := l.links()
 	l.all(m.lanes(), func() {
 		v := l.neighbourSum(along, links)
@@ -154,12 +157,13 @@ func (m kit) remain() {
 		VSUBPS(t, v, v)
 		VMOVUPS(v, l.of("to", 0))
 	})
-	End()
 }
 
 // rest is in float64, with one sum for each of eight values that lie side by side.
 func (m kit) rest() {
-	l := m.begin("rest", "keeps what is left of the equations, and adds up its squares and its products with u, eight sums each.", "func(sums *float64, to, "+around+", link, width, over, b, v0 *float32, n int, along, linkNorth, linkSouth, linkBelow, linkAbove, scale float64)", append(lists, "to", "over", "b", "v0")...)
+	l := m.begin("rest",
+		"keeps what is left of the equations, and adds up its squares and its products with u, eight sums each.",
+		"sums *float64, ", "to, over, b, v0, "+around, factors+", scale float64")
 	along := l.BroadcastFloat("along", true)
 	parts := 64 / m.Bytes
 	squares, products := l.Zeros(parts), l.Zeros(parts)
@@ -182,10 +186,10 @@ func (m kit) rest() {
 			VMULPD(along, e, e)
 			pairs := [2]VecVirtual{l.Wide(), l.Wide()}
 			for i, p := range pairs {
-				less(lists[1+2*i], by, p)
+				less(rows[2*i], by, p)
 				VBROADCASTSD(Address(linked[2*i]), w)
 				VMULPD(w, p, p)
-				less(lists[2+2*i], by, t)
+				less(rows[2*i+1], by, t)
 				VBROADCASTSD(Address(linked[2*i+1]), w)
 				VMULPD(w, t, t)
 				VADDPD(t, p, p)
@@ -212,16 +216,11 @@ func (m kit) rest() {
 			VMULPD(u, e, e)
 			VADDPD(e, products[part], products[part])
 		}
-	})
-	to := Arg("sums")
-	for i, v := range append(squares, products...) {
-		VMOVUPD(v, Mem{Base: to, Disp: i * m.Bytes})
-	}
-	End()
+	}, append(squares, products...)...)
 }
 
 func (m kit) blend() {
-	l := m.begin("blend", "adds four rows, each times its share.", "func(dst, a, b, c, d *float32, n int, wa, wb, wc, wd float32)", "dst", "a", "b", "c", "d")
+	l := m.begin("blend", "adds four rows, each times its share.", "", "dst, a, b, c, d", ", wa, wb, wc, wd float32")
 	var w []VecVirtual
 	for _, p := range []string{"wa", "wb", "wc", "wd"} {
 		w = append(w, l.BroadcastFloat(p, false))
@@ -237,7 +236,6 @@ func (m kit) blend() {
 		VADDPS(l.of("dst", 0), one, one)
 		VMOVUPS(one, l.of("dst", 0))
 	})
-	End()
 }
 
 // axpy is to = to + by·from, or from + by·to.
@@ -246,7 +244,7 @@ func (m kit) axpy(name string, add bool) {
 	if add {
 		doc = "adds by·from to to."
 	}
-	l := m.begin(name, doc, "func(to, from *float32, n int, by float32)", "to", "from")
+	l := m.begin(name, doc, "", "to, from", ", by float32")
 	by := l.BroadcastFloat("by", false)
 	times, plus := "to", "from"
 	if add {
@@ -257,11 +255,10 @@ func (m kit) axpy(name string, add bool) {
 		VADDPS(l.of(plus, 0), v, v)
 		VMOVUPS(v, l.of("to", 0))
 	})
-	End()
 }
 
 func (m kit) dot() {
-	l := m.begin("dot", "adds up products in float64, eight sums.", "func(sums *float64, a, b *float32, n int)", "a", "b")
+	l := m.begin("dot", "adds up products in float64, eight sums.", "sums *float64, ", "a, b", "")
 	sums := l.Zeros(64 / m.Bytes)
 	l.all(8, func() {
 		for part, sum := range sums {
@@ -272,10 +269,5 @@ func (m kit) dot() {
 			VMULPD(b, a, a)
 			VADDPD(a, sum, sum)
 		}
-	})
-	to := Arg("sums")
-	for i, v := range sums {
-		VMOVUPD(v, Mem{Base: to, Disp: i * m.Bytes})
-	}
-	End()
+	}, sums...)
 }

@@ -84,22 +84,21 @@ func (i ISA) Ones() VecVirtual {
 
 // Broadcast returns a vector of copies of the lowest size bytes of an argument of 64 bits.
 func (i ISA) Broadcast(name string, size int) VecVirtual {
-	x, v := XMM(), i.Wide()
-	VMOVQ(Arg(name), x)
-	map[int]func(...Op){1: VPBROADCASTB, 2: VPBROADCASTW, 4: VPBROADCASTD, 8: VPBROADCASTQ}[size](x, v)
-	return v
+	from := Arg(name)
+	x := map[bool]Op{true: from, false: from.As32()}[size == 8]
+	if i.Bytes == 32 {
+		x = New(XMM, VMOVQ, from)
+	}
+	return New(i.Wide, map[int]func(...Op){1: VPBROADCASTB, 2: VPBROADCASTW, 4: VPBROADCASTD, 8: VPBROADCASTQ}[size], x)
 }
 
 // BroadcastFloat returns a vector of copies of an argument of 32 bits or, if double, of 64 bits. go vet knows the sizes
 // of operands of these instructions by name, but not those of VPBROADCASTD and VPBROADCASTQ.
 func (i ISA) BroadcastFloat(name string, double bool) VecVirtual {
-	v := i.Wide()
 	if double {
-		VBROADCASTSD(Address(name), v)
-	} else {
-		VBROADCASTSS(Address(name), v)
+		return New(i.Wide, VBROADCASTSD, Address(name))
 	}
-	return v
+	return New(i.Wide, VBROADCASTSS, Address(name))
 }
 
 // ToInts rounds a vector of float64 to half a vector of int32.
@@ -216,3 +215,16 @@ const (
 	B = U8(0xcc)
 	C = U8(0xaa)
 )
+
+// SumFloats returns the sum of the four float64 of a vector of AVX2.
+func SumFloats(v VecVirtual) VecVirtual {
+	high := New(XMM, VEXTRACTF128, U8(1), v)
+	VADDPD(v.AsX(), high, high)
+	VHADDPD(high, high, high)
+	return high
+}
+
+// Zip interleaves the lanes of two vectors, by the instructions for the lower and the upper halves of all 128 bits.
+func (i ISA) Zip(low, high any, b, a VecVirtual) [2]VecVirtual {
+	return [2]VecVirtual{New(i.Wide, low, b, a), New(i.Wide, high, b, a)}
+}

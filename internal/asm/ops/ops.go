@@ -116,3 +116,17 @@ func New[R Register](register func() R, instruction any, operands ...Op) R {
 	}
 	return r
 }
+
+// Advance adds a number to registers.
+func Advance[R Register](by Op, registers ...R) {
+	for _, r := range registers {
+		build.ADDQ(by, r)
+	}
+}
+
+// Minus returns a − b.
+func Minus(a, b Register) GPVirtual {
+	r := New(build.GP64, build.MOVQ, a)
+	build.SUBQ(b, r)
+	return r
+}

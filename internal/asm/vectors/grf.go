@@ -62,16 +62,14 @@ func (i isa) counts(what, typ string) {
 
 // weigh computes weighted sums of bytes.
 func (i isa) weigh() {
-	name := "weigh" + i.Name
-	Func(name, "func(dst *uint16, src, weights *uint8, n int)",
+	Func("weigh"+i.Name, "func(dst *uint16, src, weights *uint8, n int)",
 		fmt.Sprintf("writes, n times %d of them, the sums of the 12 bytes that begin with each one, with weights "+
 			"below 128.", i.Bytes),
 		"Two products add up to less than 32768.")
 	dst, src, from := Arg("dst"), Arg("src"), Arg("weights")
 	var weights [6]VecVirtual
 	for k := range weights {
-		weights[k] = i.Wide()
-		VPBROADCASTW(Mem{Base: from, Disp: 2 * k}, weights[k])
+		weights[k] = New(i.Wide, VPBROADCASTW, Mem{Base: from, Disp: 2 * k})
 	}
 	i.forward(func(at Register) {
 		var sums [2]VecVirtual // of the bytes at even offsets and of those at odd ones
@@ -95,26 +93,23 @@ func (i isa) weigh() {
 
 // zipped interleaves the 16-bit numbers of two vectors.
 func (i isa) zipped(a, b VecVirtual) (both [2]VecVirtual) {
-	low := New(i.Wide, VPUNPCKLWD, b, a)
-	high := New(i.Wide, VPUNPCKHWD, b, a)
+	z := i.Zip(VPUNPCKLWD, VPUNPCKHWD, b, a)
 	for k := range both {
-		both[k] = i.Wide()
 		if i.Bytes == 32 {
-			VPERM2I128(U8(0x20+0x11*k), high, low, both[k])
+			both[k] = New(YMM, VPERM2I128, U8(0x20+0x11*k), z[1], z[0])
 			continue
 		}
 		half := 4 * k // alternating every 128 bits
-		VMOVUPS(Table(fmt.Sprint("quarters", k, i.Name), half, half+1, half+8, half+9, half+2, half+3, half+10, half+11),
-			both[k])
-		VPERMI2Q(high, low, both[k])
+		both[k] = New(ZMM, VMOVUPS, Table(fmt.Sprint("quarters", k, i.Name),
+			half, half+1, half+8, half+9, half+2, half+3, half+10, half+11))
+		VPERMI2Q(z[1], z[0], both[k])
 	}
 	return both
 }
 
 // pushPairs is push for 16-bit sums, except those of the last filter.
 func (i isa) pushPairs() {
-	name := "pushPairs" + i.Name
-	Func(name, "func(to *uint32, line, old0, sum0, old1, sum1, old2 *uint16, sum2 *uint32, n int)",
+	Func("pushPairs"+i.Name, "func(to *uint32, line, old0, sum0, old1, sum1, old2 *uint16, sum2 *uint32, n int)",
 		"is push"+i.Name+
 			" for n vectors of 16 bits, of sums that fit those, but for the last filter's, of 32.")
 	to, line, last := Arg("to"), Arg("line"), Arg("sum2")
@@ -137,8 +132,7 @@ func (i isa) pushPairs() {
 		old := Mem{Base: olds[2], Index: at, Scale: 1}
 		var left [2]VecVirtual
 		for k := range left {
-			left[k] = i.Wide()
-			VPMOVZXWD(old.Offset(k*i.Bytes/2), left[k])
+			left[k] = New(i.Wide, VPMOVZXWD, old.Offset(k*i.Bytes/2))
 		}
 		VMOVUPS(v, old)
 		for k, o := range left {
@@ -182,8 +176,7 @@ func (i isa) forward(body func(at Register)) {
 
 // adds makes the function that adds two arrays.
 func (i isa) adds(what, typ string, add func(...Op)) {
-	name := what + i.Name
-	Func(name, "func(dst, a, b *"+typ+", n int)", "adds n vectors. dst may be a, and b the same array further on.")
+	Func(what+i.Name, "func(dst, a, b *"+typ+", n int)", "adds n vectors. dst may be a, and b the same array further on.")
 	dst, a, b := Arg("dst"), Arg("a"), Arg("b")
 	i.forward(func(at Register) {
 		v := New(i.Wide, VMOVUPS, Mem{Base: a, Index: at, Scale: 1})
@@ -195,8 +188,7 @@ func (i isa) adds(what, typ string, add func(...Op)) {
 
 // widens makes the function that copies unsigned integers to larger ones.
 func (i isa) widens(what, to, from string, times int, widen func(...Op)) {
-	name := what + i.Name
-	Func(name, "func(dst *"+to+", src *"+from+", n int)", "copies integers to n vectors of larger ones.")
+	Func(what+i.Name, "func(dst *"+to+", src *"+from+", n int)", "copies integers to n vectors of larger ones.")
 	dst, src := Arg("dst"), Arg("src")
 	i.forward(func(at Register) {
 		v := New(i.Wide, widen, Mem{Base: src})
@@ -208,8 +200,7 @@ func (i isa) widens(what, to, from string, times int, widen func(...Op)) {
 
 // push passes a line through three box filters.
 func (i isa) push() {
-	name := "push" + i.Name
-	Func(name, "func(to, line, old0, sum0, old1, sum1, old2, sum2 *uint64, n int)",
+	Func("push"+i.Name, "func(to, line, old0, sum0, old1, sum1, old2, sum2 *uint64, n int)",
 		"runs a line of n vectors through three box filters. Each has the line that leaves it, which the one that "+
 			"enters",
 		"takes the place of, and the sums before. The sums of the first two enter the next one, those of the last are the "+
@@ -236,21 +227,17 @@ func (i isa) push() {
 
 // quantise converts 32-bit sums to levels.
 func (i isa) quantise() {
-	name := "quantise" + i.Name
-	Func(name, "func(dst, sums *uint32, n int, base, most, factor, top uint32, zero, down, up uint64, near "+
+	Func("quantise"+i.Name, "func(dst, sums *uint32, n int, base, most, factor, top uint32, zero, down, up uint64, near "+
 		"uint32) uint32",
 		"writes the levels of n vectors of sums and returns 0, or another number where one of them is too near to "+
 			"the next level:",
 		"(min(max(sum, base) − base, most)·factor + zero) >> down, at most top, is too near where what is shifted out, the "+
 			"upper 32 bits of it, is not below near.")
 	dst, sums := Arg("dst"), Arg("sums")
-	base, most, factor := i.BroadcastFloat("base", false), i.BroadcastFloat("most", false), i.BroadcastFloat("factor", false)
-	top, zero := i.BroadcastFloat("top", false), i.BroadcastFloat("zero", true)
-	down, up := XMM(), XMM()
-	VMOVQ(Arg("down"), down)
-	VMOVQ(Arg("up"), up)
-	largest := i.Wide()
-	VXORPS(largest.AsX(), largest.AsX(), largest.AsX())
+	base, most := i.BroadcastFloat("base", false), i.BroadcastFloat("most", false)
+	factor, top, zero := i.BroadcastFloat("factor", false), i.BroadcastFloat("top", false), i.BroadcastFloat("zero", true)
+	down, up := New(XMM, VMOVQ, Arg("down")), New(XMM, VMOVQ, Arg("up"))
+	largest := i.Zero()
 	i.forward(func(at Register) {
 		v := New(i.Wide, VPMAXUD, Mem{Base: sums, Index: at, Scale: 1}, base)
 		VPSUBD(base, v, v)
@@ -276,19 +263,14 @@ func (i isa) quantise() {
 
 // quantiseWide converts 64-bit sums to levels.
 func (i isa) quantiseWide() {
-	name := "quantiseWide" + i.Name
-	Func(name, "func(dst *uint32, sums *uint64, n int, base, most, factor, zero, drop, down, up uint64, top, "+
-		"near uint32) uint32",
+	Func("quantiseWide"+i.Name, "func(dst *uint32, sums *uint64, n int, base, most, factor, zero, drop, down, up "+
+		"uint64, top, near uint32) uint32",
 		"is quantise"+i.Name+" for sums below 2^63, whose distance from base is shifted by drop to 32 bits.")
 	dst, sums := Arg("dst"), Arg("sums")
 	base, most, factor := i.kept("base", true), i.kept("most", true), i.kept("factor", true)
 	zero, top := i.kept("zero", true), i.kept("top", false)
-	drop, down, up := XMM(), XMM(), XMM()
-	VMOVQ(Arg("drop"), drop)
-	VMOVQ(Arg("down"), down)
-	VMOVQ(Arg("up"), up)
-	largest := i.Wide()
-	VXORPS(largest.AsX(), largest.AsX(), largest.AsX())
+	drop, down, up := New(XMM, VMOVQ, Arg("drop")), New(XMM, VMOVQ, Arg("down")), New(XMM, VMOVQ, Arg("up"))
+	largest := i.Zero()
 	i.forward(func(at Register) {
 		var levels, rests [2]VecVirtual
 		for k := range levels {
@@ -348,13 +330,11 @@ func (i isa) evenLanesFirst(v VecVirtual) {
 }
 
 func (i isa) putBytes() {
-	name := "putBytes" + i.Name
-	Func(name, "func(dst *uint8, levels *uint32, n int)", "writes n vectors of bytes, levels below 256.")
+	Func("putBytes"+i.Name, "func(dst *uint8, levels *uint32, n int)", "writes n vectors of bytes, levels below 256.")
 	dst, levels := Arg("dst"), Arg("levels")
 	var order VecVirtual
 	if i.Bytes == 32 {
-		order = i.Wide()
-		VMOVUPS(Table[uint32]("lanes"+i.Name, 0, 4, 1, 5, 2, 6, 3, 7), order)
+		order = New(i.Wide, VMOVUPS, Table[uint32]("lanes"+i.Name, 0, 4, 1, 5, 2, 6, 3, 7))
 	}
 	i.forward(func(Register) {
 		if i.Bytes == 64 {
@@ -365,8 +345,7 @@ func (i isa) putBytes() {
 		} else {
 			var v [2]VecVirtual
 			for k := range v {
-				v[k] = i.Wide()
-				VMOVUPS(Mem{Base: levels, Disp: 2 * k * i.Bytes}, v[k])
+				v[k] = New(i.Wide, VMOVUPS, Mem{Base: levels, Disp: 2 * k * i.Bytes})
 				VPACKUSDW(Mem{Base: levels, Disp: (2*k + 1) * i.Bytes}, v[k], v[k])
 			}
 			VPACKUSWB(v[1], v[0], v[0])
@@ -380,8 +359,7 @@ func (i isa) putBytes() {
 }
 
 func (i isa) putPairs() {
-	name := "putPairs" + i.Name
-	Func(name, "func(dst *uint16, levels *uint32, n int, shift uint32)",
+	Func("putPairs"+i.Name, "func(dst *uint16, levels *uint32, n int, shift uint32)",
 		"writes n vectors of levels below 65,536 as 16 bits, each plus shift, two numbers of 16 bits.")
 	dst, levels := Arg("dst"), Arg("levels")
 	shift := i.BroadcastFloat("shift", false)
@@ -402,8 +380,7 @@ func (i isa) putFloats(double bool) {
 	if double {
 		what, typ = "putDoubles", "float64"
 	}
-	name := what + i.Name
-	Func(name, "func(dst *float32, levels *uint32, n int, lo, step "+typ+")",
+	Func(what+i.Name, "func(dst *float32, levels *uint32, n int, lo, step "+typ+")",
 		"writes the values of n vectors of levels, with the ladder's arithmetic in "+typ+". −0 becomes +0.")
 	dst, levels := Arg("dst"), Arg("levels")
 	lo, step := i.BroadcastFloat("lo", double), i.BroadcastFloat("step", double)

@@ -167,8 +167,7 @@ func (l loop) store(v VecVirtual, disp int) { VMOVUPS(v, Mem{Base: l.dst, Disp: 
 // dwords returns a vector's blocks as two vectors in voxel order, if the lanes are in transposed
 // order. For every two blocks, low has word 0 of both and then word 1, and high has words 2 and 3.
 func (l loop) dwords(low, high VecVirtual) (first, second VecVirtual) {
-	first = l.Wide()
-	VSHUFPS(U8(even), high, low, first)
+	first = New(l.Wide, VSHUFPS, U8(even), high, low)
 	VSHUFPS(U8(odd), high, low, high)
 	return first, high
 }
@@ -200,8 +199,7 @@ func (i isa) shuffle(name string, order ...uint8) Mem {
 }
 
 func (i isa) noiseBytes() {
-	name := "noiseBytes" + i.Name
-	Func(name, "func(dst *uint8, s *uint32, first uint32, turns int, levels uint32)",
+	Func("noiseBytes"+i.Name, "func(dst *uint8, s *uint32, first uint32, turns int, levels uint32)",
 		fmt.Sprintf("writes the levels of %d voxels of a row a turn, at most 256 levels.", i.unit()))
 	l := i.begin(i.interleaved(), "interleaved")
 	levels := i.kept("levels", false)
@@ -223,8 +221,7 @@ func (i isa) noiseBytes() {
 }
 
 func (i isa) noisePairs() {
-	name := "noisePairs" + i.Name
-	Func(name, "func(dst *uint16, s *uint32, first uint32, turns int, levels, shift uint32)",
+	Func("noisePairs"+i.Name, "func(dst *uint16, s *uint32, first uint32, turns int, levels, shift uint32)",
 		fmt.Sprintf("writes the levels of %d voxels of a row a turn, at most 65,536 levels, each plus shift, two "+
 			"numbers of 16 bits.", i.unit()))
 	l := i.begin(i.inOrder(), "inOrder")
@@ -247,8 +244,7 @@ func (i isa) noiseFloats(double bool) {
 	if double {
 		what, typ, zero = "noiseDoubles", "float64", " −0 becomes +0."
 	}
-	name := what + i.Name
-	Func(name, "func(dst *float32, s *uint32, first uint32, turns int, levels uint32, lo, step "+typ+")",
+	Func(what+i.Name, "func(dst *float32, s *uint32, first uint32, turns int, levels uint32, lo, step "+typ+")",
 		fmt.Sprintf("writes the values of %d voxels of a row a turn, with the ladder's arithmetic in %s.%s",
 			i.unit(), typ, zero))
 	l := i.begin(i.transposed(), "transposed")

@@ -10,8 +10,7 @@ import (
 
 // spread finds the least and the greatest values, and the largest pattern without its sign.
 func (i isa) spread() {
-	name := "spread" + i.Name
-	Func(name, "func(to, values *float32, n int)",
+	Func("spread"+i.Name, "func(to, values *float32, n int)",
 		"lowers the first vector at to to the values of n vectors, raises the second to them, and the third",
 		"to their patterns without their signs, which are as ordered as whole numbers; each lane for itself.")
 	to, values := Arg("to"), Arg("values")

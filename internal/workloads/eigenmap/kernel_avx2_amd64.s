@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func weigh256(to *float64, pairs *int32, stride int, own *int32, count int, apart *float64, beside float64, byFeature float64, eights int)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, AVX2, FMA3
 TEXT ·weigh256(SB), NOSPLIT, $0-72
 	MOVQ         to+0(FP), AX
 	MOVQ         pairs+8(FP), CX
@@ -13,11 +13,9 @@ TEXT ·weigh256(SB), NOSPLIT, $0-72
 	MOVQ         own+24(FP), BX
 	MOVQ         count+32(FP), SI
 	MOVQ         apart+40(FP), DI
-	MOVSD        beside+48(FP), X0
-	VBROADCASTSD X0, Y1
-	MOVSD        byFeature+56(FP), X0
-	VBROADCASTSD X0, Y0
 	MOVQ         eights+64(FP), R8
+	VBROADCASTSD beside+48(FP), Y0
+	VBROADCASTSD byFeature+56(FP), Y1
 
 weighs:
 	VPXOR Y2, Y2, Y2
@@ -36,8 +34,8 @@ features:
 	JNZ          features
 	VEXTRACTI128 $0x01, Y2, X3
 	VCVTDQ2PD    X2, Y2
-	VADDPD       (DI), Y1, Y4
-	VFMADD213PD  Y4, Y0, Y2
+	VADDPD       (DI), Y0, Y4
+	VFMADD213PD  Y4, Y1, Y2
 	VCMPPD       $0x01, tiny<>+0(SB), Y2, Y5
 	VMULPD       log2e<>+0(SB), Y2, Y4
 	VROUNDPD     $0x00, Y4, Y4
@@ -64,8 +62,8 @@ features:
 	VANDPD       Y5, Y2, Y2
 	VMOVUPD      Y2, (AX)
 	VCVTDQ2PD    X3, Y2
-	VADDPD       32(DI), Y1, Y3
-	VFMADD213PD  Y3, Y0, Y2
+	VADDPD       32(DI), Y0, Y3
+	VFMADD213PD  Y3, Y1, Y2
 	VCMPPD       $0x01, tiny<>+0(SB), Y2, Y4
 	VMULPD       log2e<>+0(SB), Y2, Y3
 	VROUNDPD     $0x00, Y3, Y3
@@ -212,13 +210,12 @@ GLOBL seriesm<>(SB), RODATA|NOPTR, $32
 TEXT ·flow256(SB), NOSPLIT, $0-48
 	MOVQ         u+0(FP), AX
 	MOVQ         weights+8(FP), CX
-	MOVSD        own+16(FP), X0
-	VBROADCASTSD X0, Y0
 	MOVQ         eights+24(FP), DX
-	VXORPD       Y1, Y1, Y1
-	VXORPD       Y2, Y2, Y2
-	VXORPD       Y3, Y3, Y3
-	VXORPD       Y4, Y4, Y4
+	VBROADCASTSD own+16(FP), Y0
+	VPXOR        Y1, Y1, Y1
+	VPXOR        Y2, Y2, Y2
+	VPXOR        Y3, Y3, Y3
+	VPXOR        Y4, Y4, Y4
 
 flows:
 	VSUBPD       (AX), Y0, Y5
@@ -237,23 +234,23 @@ flows:
 	VEXTRACTF128 $0x01, Y1, X0
 	VADDPD       X1, X0, X0
 	VHADDPD      X0, X0, X0
-	MOVSD        X0, sum+32(FP)
 	VADDPD       Y4, Y3, Y3
-	VEXTRACTF128 $0x01, Y3, X0
-	VADDPD       X3, X0, X0
-	VHADDPD      X0, X0, X0
-	MOVSD        X0, energy+40(FP)
+	VEXTRACTF128 $0x01, Y3, X1
+	VADDPD       X3, X1, X1
+	VHADDPD      X1, X1, X1
 	VZEROUPPER
+	MOVSD        X0, sum+32(FP)
+	MOVSD        X1, energy+40(FP)
 	RET
 
 // func product256(x *float64, weights *float32, eights int) float64
-// Requires: AVX, FMA3, SSE2
+// Requires: AVX, AVX2, FMA3, SSE2
 TEXT ·product256(SB), NOSPLIT, $0-32
-	MOVQ   x+0(FP), AX
-	MOVQ   weights+8(FP), CX
-	MOVQ   eights+16(FP), DX
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
+	MOVQ  x+0(FP), AX
+	MOVQ  weights+8(FP), CX
+	MOVQ  eights+16(FP), DX
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
 
 products:
 	VCVTPS2PD    (CX), Y2

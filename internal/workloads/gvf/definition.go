@@ -146,14 +146,24 @@ type list struct {
 	at func(i int) float64
 }
 
-// values returns the values of the image, row-major; those of its table if it has one.
+// values returns the values of the image, row-major; those of its table if it has one, from the
+// least integer in the mask on.
 func (p *Problem) values() (list, error) {
 	f, err := grid.Load(p.Source)
 	if err != nil {
 		return list{}, err
 	}
 	values, labels := f.Floats(), grid.LabelsOf(p.Source) // none are the values themselves
-	return list{len(values), func(i int) float64 { return labels.Float64(values[i]) }}, nil
+	var least float32
+	if labels != nil {
+		least = slices.Max(values)
+		for i, v := range values {
+			if v < least && p.inside(i) {
+				least = v
+			}
+		}
+	}
+	return list{len(values), func(i int) float64 { return labels.Shifted(values[i], least) }}, nil
 }
 
 // gradient returns the gradient by central differences.

@@ -78,6 +78,8 @@ class BettiCurves(_ByLevel):
     missing : str
         The missing chunks of a Zarr array, which are read as its fill value: '1 of 8 chunks
         missing: fill value 0'; '' for none.
+    periodic : tuple of int
+        The periodic axes of the image.
 
     Notes
     -----
@@ -97,6 +99,7 @@ class BettiCurves(_ByLevel):
     superlevel: bool
     shape: tuple[int, ...]
     missing: str = ""
+    periodic: tuple[int, ...] = ()
     _columns: ClassVar[tuple[str, ...]] = ("b0", "b1", "b2")
 
     def __repr__(self) -> str:
@@ -336,10 +339,11 @@ def betti_curves(
     """
     request = {**_conventions(construction, superlevel, verify, threads), "betti": True}
     images, dtype, shape = _asked(image, request, mask, nan, batch_axis, periodic)
+    closed = rings(periodic, len(shape))
     curves = [
         BettiCurves(
             levels.astype(_level_type(dtype), copy=False), b0, b1, b2, *Verdict.of_answer(answer), construction,
-            bool(superlevel), shape, answer.get("missing", ""))
+            bool(superlevel), shape, answer.get("missing", ""), closed)
         for levels, numbers, answer in images
         for b0, b1, b2 in [np.ascontiguousarray(numbers.T)]
     ]

@@ -34,6 +34,7 @@ class _ByLevel(Result):
     implementation: str
     construction: str
     superlevel: bool
+    periodic: tuple[int, ...]
     shape: tuple[int, ...]
     _columns: ClassVar[tuple[str, ...]]
 
@@ -65,8 +66,9 @@ class _ByLevel(Result):
 
     @property
     def convention(self) -> str:
-        """The construction and the filtration, such as 'T, sublevel'."""
-        return f"{self.construction}, {'superlevel' if self.superlevel else 'sublevel'}"
+        """The construction, the filtration and the periodic axes, such as 'T, sublevel'."""
+        closed = f", periodic along {', '.join(map(str, self.periodic))}" if self.periodic else ""
+        return f"{self.construction}, {'superlevel' if self.superlevel else 'sublevel'}{closed}"
 
     def _table(self) -> Dict[str, NDArray[Any]]:
         return {key: self[key] for key in self.keys()}
@@ -179,12 +181,6 @@ class Curve(_ByLevel):
     sampled: bool
     missing: str = ""
     _columns: ClassVar[tuple[str, ...]] = ("chi",)
-
-    @property
-    def convention(self) -> str:
-        """The construction, the filtration and the periodic axes, such as 'T, sublevel'."""
-        closed = f", periodic along {', '.join(map(str, self.periodic))}" if self.periodic else ""
-        return super().convention + closed
 
     def __repr__(self) -> str:
         return self._shown("level" if self.sampled else "change")

@@ -150,8 +150,8 @@ def _flow(steps: int | None, tol: float | None, mu: float, boundary: str) -> dic
         raise ValueError(f"tol {tol!r}: want more than 0 and less than 1, such as 1e-4")
     if not 0 < number("mu", mu) < float("inf"):
         raise ValueError(f"mu {mu!r}: want a number above 0, such as 0.05")
-    if steps is not None and (number("steps", steps) != steps // 1 or steps < 0):
-        raise ValueError(f"steps {steps!r}: want a whole number, 0 or more")
+    if steps is not None and (number("steps", steps) != steps // 1 or not 0 <= steps < 2**31):
+        raise ValueError(f"steps {steps!r}: want a whole number from 0 to 2147483647")
     return {"steps": int(steps or 0), "tol": float(tol or 0), "mu": float(mu), "boundary": boundary}
 
 

@@ -233,27 +233,27 @@ TEXT ·singleavx2(SB), NOSPLIT, $0-72
 
 group:
 	PREFETCHT1 (SI)(DI*4)
-	VMOVUPS    (DX)(DI*4), Y5
-	VSUBPS     Y0, Y5, Y4
-	VMULPS     Y1, Y4, Y4
-	VCVTPS2DQ  Y4, Y4
-	VPMINUD    Y3, Y4, Y4
-	VCVTDQ2PS  Y4, Y6
-	VMULPS     Y2, Y6, Y6
-	VADDPS     Y0, Y6, Y6
-	VCMPPS     $0x00, Y6, Y5, Y6
-	VMOVMSKPS  Y6, R8
+	VMOVUPS    (DX)(DI*4), Y7
+	VSUBPS     Y0, Y7, Y6
+	VMULPS     Y1, Y6, Y6
+	VCVTPS2DQ  Y6, Y6
+	VPMINUD    Y3, Y6, Y6
+	VCVTDQ2PS  Y6, Y8
+	VMULPS     Y2, Y8, Y8
+	VADDPS     Y0, Y8, Y8
+	VCMPPS     $0x00, Y8, Y7, Y8
+	VMOVMSKPS  Y8, R8
 	CMPL       R8, $0x000000ff
 	JNE        between
 
 found:
-	VPCMPEQD     Y5, Y5, Y5
-	VPGATHERDQ   Y5, (CX)(X4*8), Y7
-	VMOVUPD      Y7, (AX)(DI*8)
-	VEXTRACTI128 $0x01, Y4, X5
-	VPCMPEQD     Y4, Y4, Y4
-	VPGATHERDQ   Y4, (CX)(X5*8), Y8
-	VMOVUPD      Y8, 32(AX)(DI*8)
+	VPCMPEQD     Y7, Y7, Y7
+	VPGATHERDQ   Y7, (CX)(X6*8), Y4
+	VMOVUPD      Y4, (AX)(DI*8)
+	VEXTRACTI128 $0x01, Y6, X7
+	VPCMPEQD     Y6, Y6, Y6
+	VPGATHERDQ   Y6, (CX)(X7*8), Y5
+	VMOVUPD      Y5, 32(AX)(DI*8)
 	ADDQ         $0x08, DI
 	CMPQ         DI, BX
 	JLE          group
@@ -268,39 +268,39 @@ between:
 	SHRQ         $0x20, R8
 	JNZ          stop
 	VPXOR        X9, X9, X9
-	VSUBPS       Y0, Y5, Y4
-	VMULPS       Y1, Y4, Y4
-	VCVTPS2DQ    Y4, Y4
-	VMOVUPS      Y4, Y4
-	VPMAXSD      Y9, Y4, Y4
-	VPMINSD      Y3, Y4, Y4
-	VCVTDQ2PS    Y4, Y6
-	VMULPS       Y2, Y6, Y6
-	VADDPS       Y0, Y6, Y6
-	VCMPPS       $0x01, Y5, Y6, Y6
-	VPSUBD       Y6, Y4, Y4
-	VPMINSD      Y3, Y4, Y6
-	VPCMPEQD     Y6, Y4, Y6
-	VMOVMSKPS    Y6, R8
+	VSUBPS       Y0, Y7, Y6
+	VMULPS       Y1, Y6, Y6
+	VCVTPS2DQ    Y6, Y6
+	VMOVUPS      Y6, Y6
+	VPMAXSD      Y9, Y6, Y6
+	VPMINSD      Y3, Y6, Y6
+	VCVTDQ2PS    Y6, Y8
+	VMULPS       Y2, Y8, Y8
+	VADDPS       Y0, Y8, Y8
+	VCMPPS       $0x01, Y7, Y8, Y8
+	VPSUBD       Y8, Y6, Y6
+	VPMINSD      Y3, Y6, Y8
+	VPCMPEQD     Y8, Y6, Y8
+	VMOVMSKPS    Y8, R8
 	CMPL         R8, $0x000000ff
 	JNE          stop
-	VCVTDQ2PS    Y4, Y6
-	VMULPS       Y2, Y6, Y6
-	VADDPS       Y0, Y6, Y6
-	VCMPPS       $0x02, Y6, Y5, Y6
-	VMOVMSKPS    Y6, R8
+	VCVTDQ2PS    Y6, Y8
+	VMULPS       Y2, Y8, Y8
+	VADDPS       Y0, Y8, Y8
+	VCMPPS       $0x02, Y8, Y7, Y8
+	VMOVMSKPS    Y8, R8
 	CMPL         R8, $0x000000ff
 	JNE          stop
-	VPCMPEQD     X6, X6, X6
-	VPBROADCASTD X6, Y6
-	VPADDD       Y6, Y4, Y6
-	VCVTDQ2PS    Y6, Y6
-	VMULPS       Y2, Y6, Y6
-	VADDPS       Y0, Y6, Y6
-	VCMPPS       $0x01, Y5, Y6, Y5
-	VMOVMSKPS    Y5, R8
-	VPCMPEQD     Y9, Y4, Y5
-	VMOVMSKPS    Y5, R9
+	VPCMPEQD     X8, X8, X8
+	VPBROADCASTD X8, Y8
+	VPADDD       Y8, Y6, Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y2, Y8, Y8
+	VADDPS       Y0, Y8, Y8
+	VCMPPS       $0x01, Y7, Y8, Y7
+	VMOVMSKPS    Y7, R8
+	VPCMPEQD     Y9, Y6, Y7
+	VMOVMSKPS    Y7, R9
 	ORL          R9, R8
 	CMPL         R8, $0x000000ff
 	JNE          stop
@@ -327,25 +327,25 @@ TEXT ·doubleavx2(SB), NOSPLIT, $0-80
 
 group:
 	PREFETCHT1 (SI)(DI*4)
-	VMOVUPS    (DX)(DI*4), X5
-	VCVTPS2PD  X5, Y4
-	VSUBPD     Y0, Y4, Y4
-	VMULPD     Y1, Y4, Y4
-	VCVTPD2DQY Y4, X4
-	VPMINUD    X3, X4, X4
-	VCVTDQ2PD  X4, Y6
-	VMULPD     Y2, Y6, Y6
-	VADDPD     Y0, Y6, Y6
-	VCVTPD2PSY Y6, X6
-	VCMPPS     $0x00, X6, X5, X6
-	VMOVMSKPS  X6, R8
+	VMOVUPS    (DX)(DI*4), X6
+	VCVTPS2PD  X6, Y5
+	VSUBPD     Y0, Y5, Y5
+	VMULPD     Y1, Y5, Y5
+	VCVTPD2DQY Y5, X5
+	VPMINUD    X3, X5, X5
+	VCVTDQ2PD  X5, Y7
+	VMULPD     Y2, Y7, Y7
+	VADDPD     Y0, Y7, Y7
+	VCVTPD2PSY Y7, X7
+	VCMPPS     $0x00, X7, X6, X7
+	VMOVMSKPS  X7, R8
 	CMPL       R8, $0x0000000f
 	JNE        between
 
 found:
-	VPCMPEQD   Y5, Y5, Y5
-	VPGATHERDQ Y5, (CX)(X4*8), Y7
-	VMOVUPD    Y7, (AX)(DI*8)
+	VPCMPEQD   Y6, Y6, Y6
+	VPGATHERDQ Y6, (CX)(X5*8), Y4
+	VMOVUPD    Y4, (AX)(DI*8)
 	ADDQ       $0x04, DI
 	CMPQ       DI, BX
 	JLE        group
@@ -359,44 +359,44 @@ between:
 	MOVQ         last+64(FP), R8
 	SHRQ         $0x20, R8
 	JNZ          stop
-	VPXOR        X6, X6, X6
-	VCVTPS2PD    X5, Y4
-	VSUBPD       Y0, Y4, Y4
-	VMULPD       Y1, Y4, Y4
-	VCVTPD2DQY   Y4, X4
-	VMOVUPS      X4, X4
-	VPMAXSD      X6, X4, X4
-	VPMINSD      X3, X4, X4
-	VCVTDQ2PD    X4, Y8
+	VPXOR        X7, X7, X7
+	VCVTPS2PD    X6, Y5
+	VSUBPD       Y0, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VCVTPD2DQY   Y5, X5
+	VMOVUPS      X5, X5
+	VPMAXSD      X7, X5, X5
+	VPMINSD      X3, X5, X5
+	VCVTDQ2PD    X5, Y8
 	VMULPD       Y2, Y8, Y8
 	VADDPD       Y0, Y8, Y8
 	VCVTPD2PSY   Y8, X8
-	VCMPPS       $0x01, X5, X8, X8
-	VPSUBD       X8, X4, X4
-	VPMINSD      X3, X4, X8
-	VPCMPEQD     X8, X4, X8
+	VCMPPS       $0x01, X6, X8, X8
+	VPSUBD       X8, X5, X5
+	VPMINSD      X3, X5, X8
+	VPCMPEQD     X8, X5, X8
 	VMOVMSKPS    X8, R8
 	CMPL         R8, $0x0000000f
 	JNE          stop
-	VCVTDQ2PD    X4, Y8
+	VCVTDQ2PD    X5, Y8
 	VMULPD       Y2, Y8, Y8
 	VADDPD       Y0, Y8, Y8
 	VCVTPD2PSY   Y8, X8
-	VCMPPS       $0x02, X8, X5, X8
+	VCMPPS       $0x02, X8, X6, X8
 	VMOVMSKPS    X8, R8
 	CMPL         R8, $0x0000000f
 	JNE          stop
 	VPCMPEQD     X8, X8, X8
 	VPBROADCASTD X8, X8
-	VPADDD       X8, X4, X8
+	VPADDD       X8, X5, X8
 	VCVTDQ2PD    X8, Y8
 	VMULPD       Y2, Y8, Y8
 	VADDPD       Y0, Y8, Y8
 	VCVTPD2PSY   Y8, X8
-	VCMPPS       $0x01, X5, X8, X5
-	VMOVMSKPS    X5, R8
-	VPCMPEQD     X6, X4, X5
-	VMOVMSKPS    X5, R9
+	VCMPPS       $0x01, X6, X8, X6
+	VMOVMSKPS    X6, R8
+	VPCMPEQD     X7, X5, X6
+	VMOVMSKPS    X6, R9
 	ORL          R9, R8
 	CMPL         R8, $0x0000000f
 	JNE          stop

@@ -5,35 +5,33 @@
 #include "textflag.h"
 
 // func less256(c *float64, ldc int, a *float64, lda int, b *float64, ldb int, fours int)
-// Requires: AVX, FMA3
+// Requires: AVX, AVX2, FMA3
 TEXT ·less256(SB), NOSPLIT, $0-56
-	MOVQ   c+0(FP), AX
-	MOVQ   ldc+8(FP), CX
-	MOVQ   a+16(FP), DX
-	MOVQ   lda+24(FP), BX
-	MOVQ   b+32(FP), SI
-	MOVQ   ldb+40(FP), DI
-	MOVQ   fours+48(FP), R8
-	LEAQ   (BX)(BX*2), R9
-	MOVQ   DI, R10
-	SHLQ   $0x01, R10
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
-	VXORPD Y8, Y8, Y8
-	VXORPD Y9, Y9, Y9
-	VXORPD Y10, Y10, Y10
-	VXORPD Y11, Y11, Y11
+	MOVQ  c+0(FP), AX
+	MOVQ  ldc+8(FP), CX
+	MOVQ  a+16(FP), DX
+	MOVQ  lda+24(FP), BX
+	MOVQ  b+32(FP), SI
+	MOVQ  ldb+40(FP), DI
+	MOVQ  fours+48(FP), R8
+	LEAQ  (BX)(BX*2), R9
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
+	VPXOR Y9, Y9, Y9
+	VPXOR Y10, Y10, Y10
+	VPXOR Y11, Y11, Y11
 
 multiply:
 	VMOVUPD      (SI), Y12
 	VMOVUPD      (SI)(DI*1), Y13
-	VMOVUPD      (SI)(R10*1), Y14
+	VMOVUPD      (SI)(DI*2), Y14
 	VMOVUPD      (DX), Y15
 	VFMADD231PD  Y12, Y15, Y0
 	VFMADD231PD  Y13, Y15, Y1

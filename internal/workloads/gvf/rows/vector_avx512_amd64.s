@@ -128,10 +128,10 @@ end:
 // func begin512(u *float32, f *float32, inv *float32, n int, colour uint64)
 // Requires: AVX, AVX512F
 TEXT ·begin512(SB), NOSPLIT, $0-40
+	MOVQ  n+24(FP), CX
 	MOVQ  u+0(FP), DX
 	MOVQ  f+8(FP), BX
 	MOVQ  inv+16(FP), SI
-	MOVQ  n+24(FP), CX
 	XORQ  AX, AX
 	MOVQ  colour+32(FP), DI
 	KMOVW DI, K1
@@ -147,19 +147,19 @@ more:
 	VZEROUPPER
 	RET
 
-// func relax512(u *float32, north *float32, south *float32, below *float32, above *float32, f *float32, inv *float32, link *float32, width *float32, n int, along float32, linkNorth float32, linkSouth float32, linkBelow float32, linkAbove float32, colour uint64)
+// func relax512(u *float32, north *float32, south *float32, below *float32, above *float32, link *float32, width *float32, f *float32, inv *float32, n int, along float32, linkNorth float32, linkSouth float32, linkBelow float32, linkAbove float32, colour uint64)
 // Requires: AVX, AVX512F
 TEXT ·relax512(SB), NOSPLIT, $0-112
+	MOVQ         n+72(FP), CX
 	MOVQ         u+0(FP), DX
 	MOVQ         north+8(FP), BX
 	MOVQ         south+16(FP), SI
 	MOVQ         below+24(FP), DI
 	MOVQ         above+32(FP), R8
-	MOVQ         link+56(FP), R9
-	MOVQ         width+64(FP), R10
-	MOVQ         f+40(FP), R11
-	MOVQ         inv+48(FP), R12
-	MOVQ         n+72(FP), CX
+	MOVQ         link+40(FP), R9
+	MOVQ         width+48(FP), R10
+	MOVQ         f+56(FP), R11
+	MOVQ         inv+64(FP), R12
 	XORQ         AX, AX
 	MOVQ         colour+104(FP), R13
 	KMOVW        R13, K1
@@ -194,20 +194,20 @@ more:
 	VZEROUPPER
 	RET
 
-// func remain512(to *float32, u *float32, north *float32, south *float32, below *float32, above *float32, f *float32, diag *float32, link *float32, width *float32, n int, along float32, linkNorth float32, linkSouth float32, linkBelow float32, linkAbove float32)
+// func remain512(to *float32, f *float32, diag *float32, u *float32, north *float32, south *float32, below *float32, above *float32, link *float32, width *float32, n int, along float32, linkNorth float32, linkSouth float32, linkBelow float32, linkAbove float32)
 // Requires: AVX, AVX512F
 TEXT ·remain512(SB), NOSPLIT, $0-108
-	MOVQ         u+8(FP), DX
-	MOVQ         north+16(FP), BX
-	MOVQ         south+24(FP), SI
-	MOVQ         below+32(FP), DI
-	MOVQ         above+40(FP), R8
-	MOVQ         link+64(FP), R9
-	MOVQ         width+72(FP), R10
-	MOVQ         to+0(FP), R11
-	MOVQ         f+48(FP), R12
-	MOVQ         diag+56(FP), R13
 	MOVQ         n+80(FP), CX
+	MOVQ         to+0(FP), DX
+	MOVQ         f+8(FP), BX
+	MOVQ         diag+16(FP), SI
+	MOVQ         u+24(FP), DI
+	MOVQ         north+32(FP), R8
+	MOVQ         south+40(FP), R9
+	MOVQ         below+48(FP), R10
+	MOVQ         above+56(FP), R11
+	MOVQ         link+64(FP), R12
+	MOVQ         width+72(FP), R13
 	XORQ         AX, AX
 	VBROADCASTSS along+88(FP), Z0
 	VBROADCASTSS linkNorth+92(FP), Z1
@@ -216,98 +216,98 @@ TEXT ·remain512(SB), NOSPLIT, $0-108
 	VBROADCASTSS linkAbove+104(FP), Z4
 
 more:
-	VMOVUPS (R9)(AX*4), Z5
-	VMULPS  -4(DX)(AX*4), Z5, Z5
-	VMOVUPS 4(R9)(AX*4), Z6
-	VMULPS  4(DX)(AX*4), Z6, Z6
+	VMOVUPS (R12)(AX*4), Z5
+	VMULPS  -4(DI)(AX*4), Z5, Z5
+	VMOVUPS 4(R12)(AX*4), Z6
+	VMULPS  4(DI)(AX*4), Z6, Z6
 	VADDPS  Z6, Z5, Z5
 	VMULPS  Z0, Z5, Z5
-	VMULPS  (BX)(AX*4), Z1, Z7
-	VMULPS  (SI)(AX*4), Z2, Z6
+	VMULPS  (R8)(AX*4), Z1, Z7
+	VMULPS  (R9)(AX*4), Z2, Z6
 	VADDPS  Z6, Z7, Z7
-	VMULPS  (DI)(AX*4), Z3, Z8
-	VMULPS  (R8)(AX*4), Z4, Z6
+	VMULPS  (R10)(AX*4), Z3, Z8
+	VMULPS  (R11)(AX*4), Z4, Z6
 	VADDPS  Z6, Z8, Z8
 	VADDPS  Z8, Z7, Z7
-	VMULPS  (R10)(AX*4), Z7, Z7
+	VMULPS  (R13)(AX*4), Z7, Z7
 	VADDPS  Z7, Z5, Z5
-	VADDPS  (R12)(AX*4), Z5, Z5
-	VMOVUPS (R13)(AX*4), Z6
-	VMULPS  (DX)(AX*4), Z6, Z6
+	VADDPS  (BX)(AX*4), Z5, Z5
+	VMOVUPS (SI)(AX*4), Z6
+	VMULPS  (DI)(AX*4), Z6, Z6
 	VSUBPS  Z6, Z5, Z5
-	VMOVUPS Z5, (R11)(AX*4)
+	VMOVUPS Z5, (DX)(AX*4)
 	ADDQ    $0x10, AX
 	CMPQ    AX, CX
 	JLT     more
 	VZEROUPPER
 	RET
 
-// func rest512(sums *float64, to *float32, u *float32, north *float32, south *float32, below *float32, above *float32, link *float32, width *float32, over *float32, b *float32, v0 *float32, n int, along float64, linkNorth float64, linkSouth float64, linkBelow float64, linkAbove float64, scale float64)
+// func rest512(sums *float64, to *float32, over *float32, b *float32, v0 *float32, u *float32, north *float32, south *float32, below *float32, above *float32, link *float32, width *float32, n int, along float64, linkNorth float64, linkSouth float64, linkBelow float64, linkAbove float64, scale float64)
 // Requires: AVX, AVX512F
 TEXT ·rest512(SB), NOSPLIT, $0-152
-	MOVQ         u+16(FP), DX
-	MOVQ         north+24(FP), BX
-	MOVQ         south+32(FP), SI
-	MOVQ         below+40(FP), DI
-	MOVQ         above+48(FP), R8
-	MOVQ         link+56(FP), R9
-	MOVQ         width+64(FP), R10
-	MOVQ         to+8(FP), R11
-	MOVQ         over+72(FP), R12
-	MOVQ         b+80(FP), R13
-	MOVQ         v0+88(FP), R14
 	MOVQ         n+96(FP), CX
+	MOVQ         to+8(FP), DX
+	MOVQ         over+16(FP), BX
+	MOVQ         b+24(FP), SI
+	MOVQ         v0+32(FP), DI
+	MOVQ         u+40(FP), R8
+	MOVQ         north+48(FP), R9
+	MOVQ         south+56(FP), R10
+	MOVQ         below+64(FP), R11
+	MOVQ         above+72(FP), R12
+	MOVQ         link+80(FP), R13
+	MOVQ         width+88(FP), R14
 	XORQ         AX, AX
 	VBROADCASTSD along+104(FP), Z0
 	VPXORD       Z1, Z1, Z1
 	VPXORD       Z2, Z2, Z2
 
 more:
-	VCVTPS2PD    (DX)(AX*4), Z3
-	VCVTPS2PD    -4(DX)(AX*4), Z4
+	VCVTPS2PD    (R8)(AX*4), Z3
+	VCVTPS2PD    -4(R8)(AX*4), Z4
 	VSUBPD       Z3, Z4, Z4
-	VCVTPS2PD    (R9)(AX*4), Z6
+	VCVTPS2PD    (R13)(AX*4), Z6
 	VMULPD       Z6, Z4, Z4
-	VCVTPS2PD    4(DX)(AX*4), Z5
+	VCVTPS2PD    4(R8)(AX*4), Z5
 	VSUBPD       Z3, Z5, Z5
-	VCVTPS2PD    4(R9)(AX*4), Z6
+	VCVTPS2PD    4(R13)(AX*4), Z6
 	VMULPD       Z6, Z5, Z5
 	VADDPD       Z5, Z4, Z4
 	VMULPD       Z0, Z4, Z4
-	VCVTPS2PD    (BX)(AX*4), Z7
+	VCVTPS2PD    (R9)(AX*4), Z7
 	VSUBPD       Z3, Z7, Z7
 	VBROADCASTSD linkNorth+112(FP), Z6
 	VMULPD       Z6, Z7, Z7
-	VCVTPS2PD    (SI)(AX*4), Z5
+	VCVTPS2PD    (R10)(AX*4), Z5
 	VSUBPD       Z3, Z5, Z5
 	VBROADCASTSD linkSouth+120(FP), Z6
 	VMULPD       Z6, Z5, Z5
 	VADDPD       Z5, Z7, Z7
-	VCVTPS2PD    (DI)(AX*4), Z8
+	VCVTPS2PD    (R11)(AX*4), Z8
 	VSUBPD       Z3, Z8, Z8
 	VBROADCASTSD linkBelow+128(FP), Z6
 	VMULPD       Z6, Z8, Z8
-	VCVTPS2PD    (R8)(AX*4), Z5
+	VCVTPS2PD    (R12)(AX*4), Z5
 	VSUBPD       Z3, Z5, Z5
 	VBROADCASTSD linkAbove+136(FP), Z6
 	VMULPD       Z6, Z5, Z5
 	VADDPD       Z5, Z8, Z8
 	VADDPD       Z8, Z7, Z7
-	VCVTPS2PD    (R10)(AX*4), Z6
+	VCVTPS2PD    (R14)(AX*4), Z6
 	VMULPD       Z6, Z7, Z7
 	VADDPD       Z7, Z4, Z4
 	VMULPD       Z0, Z6, Z6
-	VCVTPS2PD    (R13)(AX*4), Z5
+	VCVTPS2PD    (SI)(AX*4), Z5
 	VMULPD       Z5, Z6, Z6
-	VCVTPS2PD    (R14)(AX*4), Z5
+	VCVTPS2PD    (DI)(AX*4), Z5
 	VSUBPD       Z3, Z5, Z5
 	VMULPD       Z5, Z6, Z6
 	VADDPD       Z6, Z4, Z4
 	VBROADCASTSD scale+144(FP), Z5
 	VMULPD       Z4, Z5, Z5
 	VCVTPD2PS    Z5, Y5
-	VMOVUPS      Y5, (R11)(AX*4)
-	VCVTPS2PD    (R12)(AX*4), Z5
+	VMOVUPS      Y5, (DX)(AX*4)
+	VCVTPS2PD    (BX)(AX*4), Z5
 	VMULPD       Z4, Z5, Z5
 	VMULPD       Z5, Z5, Z5
 	VADDPD       Z5, Z1, Z1
@@ -318,6 +318,7 @@ more:
 	JLT          more
 	MOVQ         sums+0(FP), AX
 	VMOVUPD      Z1, (AX)
+	MOVQ         sums+0(FP), AX
 	VMOVUPD      Z2, 64(AX)
 	VZEROUPPER
 	RET
@@ -325,12 +326,12 @@ more:
 // func blend512(dst *float32, a *float32, b *float32, c *float32, d *float32, n int, wa float32, wb float32, wc float32, wd float32)
 // Requires: AVX, AVX512F
 TEXT ·blend512(SB), NOSPLIT, $0-64
+	MOVQ         n+40(FP), CX
 	MOVQ         dst+0(FP), DX
 	MOVQ         a+8(FP), BX
 	MOVQ         b+16(FP), SI
 	MOVQ         c+24(FP), DI
 	MOVQ         d+32(FP), R8
-	MOVQ         n+40(FP), CX
 	XORQ         AX, AX
 	VBROADCASTSS wa+48(FP), Z0
 	VBROADCASTSS wb+52(FP), Z1
@@ -356,9 +357,9 @@ more:
 // func turn512(to *float32, from *float32, n int, by float32)
 // Requires: AVX, AVX512F
 TEXT ·turn512(SB), NOSPLIT, $0-28
+	MOVQ         n+16(FP), CX
 	MOVQ         to+0(FP), DX
 	MOVQ         from+8(FP), BX
-	MOVQ         n+16(FP), CX
 	XORQ         AX, AX
 	VBROADCASTSS by+24(FP), Z0
 
@@ -375,9 +376,9 @@ more:
 // func advance512(to *float32, from *float32, n int, by float32)
 // Requires: AVX, AVX512F
 TEXT ·advance512(SB), NOSPLIT, $0-28
+	MOVQ         n+16(FP), CX
 	MOVQ         to+0(FP), DX
 	MOVQ         from+8(FP), BX
-	MOVQ         n+16(FP), CX
 	XORQ         AX, AX
 	VBROADCASTSS by+24(FP), Z0
 
@@ -394,9 +395,9 @@ more:
 // func dot512(sums *float64, a *float32, b *float32, n int)
 // Requires: AVX, AVX512F
 TEXT ·dot512(SB), NOSPLIT, $0-32
+	MOVQ   n+24(FP), CX
 	MOVQ   a+8(FP), DX
 	MOVQ   b+16(FP), BX
-	MOVQ   n+24(FP), CX
 	XORQ   AX, AX
 	VPXORD Z0, Z0, Z0
 
