@@ -31,6 +31,9 @@ type Complex struct {
 	once   sync.Once
 	counts []int64
 
+	sampling sync.Once
+	estimate int64
+
 	tried   sync.Once
 	refused error
 }
@@ -81,14 +84,20 @@ func (c *Complex) Simplices() (n int64) {
 }
 
 // sampled is the number of vertices from which Estimate starts to sample, and about how many it takes.
-const sampled = 1 << 13
+const sampled = 1 << 11
 
 // Estimate returns about the number of simplices, including faces, in a fraction of the time of
-// Simplices. It counts the simplices at some of the vertices; in meshes the error is a few percent.
+// Simplices. It counts the simplices at some of the vertices, once; in meshes the error is a few
+// percent.
 func (c *Complex) Estimate() int64 {
 	if c.counts != nil || c.Vertices <= sampled {
 		return c.Simplices()
 	}
+	c.sampling.Do(func() { c.estimate = c.sample() })
+	return c.estimate
+}
+
+func (c *Complex) sample() int64 {
 	rate := uint32(c.Vertices / sampled)
 	taken := func(v uint32) bool { return ^v*0x9e3779b1 <= math.MaxUint32/rate }
 	near, most := &Complex{Tops: make([][]uint32, len(c.Tops)), Vertices: c.Vertices}, int64(0)
