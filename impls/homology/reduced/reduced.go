@@ -35,7 +35,7 @@ func (i Implementation) About() bench.About {
 
 // CanDo rejects a complex that needs more time or memory than the conditions allow.
 func (Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
-	n := p.Simplices()
+	n := p.Estimate()
 	if err := c.Allow(quantity.Seconds(float64(n)*simplexNS*1e-9), "%d simplices × %d ns", n, simplexNS); err != nil {
 		return err
 	}

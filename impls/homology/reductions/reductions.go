@@ -61,7 +61,7 @@ func canDo(p *homology.Problem, c bench.Conditions) error {
 	if p.Over != 2 {
 		return fmt.Errorf("reductions of Murty 2013 are over 2, not over %v; use reduced", p.Over)
 	}
-	n := p.Simplices()
+	n := p.Estimate()
 	if err := c.Allow(quantity.Seconds(float64(n)*simplexNS*1e-9), "%d simplices × %d ns", n, simplexNS); err != nil {
 		return err
 	}
