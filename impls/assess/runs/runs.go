@@ -1,7 +1,7 @@
 // Package runs compares the topology of two segmentations by runs of voxels along rows.
 //
-// One pass over both images lists the runs of all labels, so the cost of a label depends on its
-// number of runs. They are marked in words of bits, one bit per voxel. A trunk, which is part of the
+// Voxels are packed in words of bits, one bit per voxel. With several labels, one pass over both images
+// finds the planes and rows of each before, so the cost of a label depends on its place. A trunk, which is part of the
 // outside or of a large component, grows on the bits. Union and find joins the runs of the other
 // voxels with it and with neighbouring rows, once for each connectivity. That counts components and
 // cavities of both masks and their union. Tunnels follow from the Euler characteristic, counted at
@@ -14,11 +14,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"unsafe"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/crew"
-	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/assess"
 	"eccbench/internal/workloads/betti"
@@ -66,17 +64,15 @@ func (Implementation) CanDo(in *assess.Pair, c bench.Conditions) error {
 		need(in, c.Cores()), "%d bytes for each run in %d voxels", runBytes, n)
 }
 
-// runBytes is the memory of a run as listed, and with its nodes in both parent lists of a mask, of the
-// union and of their gaps. wordBytes is the memory of a word of the masks, the gaps, the trunks and
-// the nodes.
+// runBytes is the memory of a run with its nodes in both parent lists of a mask, of the union and of
+// their gaps. wordBytes is the memory of a word of the masks, the gaps, the trunks and the nodes.
 const (
-	runBytes  = 4 * 24
+	runBytes  = 4 * 12
 	wordBytes = 3 * (3*8 + 2*4)
 )
 
-// need returns the memory of the sets compared at the same time, the largest first, and of the
-// lists of runs of all others. A set has three masks and their complements, each with at most as
-// many runs as both images together.
+// need returns the memory of the sets compared at the same time, the largest first. A set has three
+// masks and their complements, each with at most as many runs as both images together.
 func need(in *assess.Pair, cores int) (bytes int64) {
 	of, s := in.Runs(), in.Shape()
 	var each []int64
@@ -91,12 +87,8 @@ func need(in *assess.Pair, cores int) (bytes int64) {
 		each = append(each, n)
 	}
 	slices.SortFunc(each, func(a, b int64) int { return cmp.Compare(b, a) })
-	for i, n := range each {
-		if i < cores {
-			bytes += runBytes*n + wordBytes*(min(s.D, n)+2)*(min(s.H, n)+2)*(s.W/64+2)
-		} else {
-			bytes += n * int64(unsafe.Sizeof(placed{}))
-		}
+	for _, n := range each[:min(cores, len(each))] {
+		bytes += runBytes*n + wordBytes*(min(s.D, n)+2)*(min(s.H, n)+2)*(s.W/64+2)
 	}
 	return bytes
 }
@@ -114,19 +106,20 @@ type job struct {
 }
 
 func (j *job) Do(trace *bench.Trace) error {
-	end := trace.Span("runs")
-	all := find(j.in, j.in.Sets, j.cores)
+	end := trace.Span("survey")
+	places := survey(j.in, j.cores)
 	end()
 	defer trace.Span("sets")()
 	out := make(assess.Comparisons, len(j.in.Sets))
 	atOnce := min(j.cores, len(out))
 	crew.InTurn(atOnce, len(out), func(_, i int) {
 		i = len(out) - 1 - i // the union, which is large, and the groups first
-		for _, island := range islands(all.of(i), int32(j.in.Shape().H)) {
-			if m := newMasks(j.in.Shape(), island, max(1, j.cores/atOnce)); m != nil {
-				add(&out[i], m.compare(j.fault))
+		f := finderOf(j.in, j.in.Sets[i], places)
+		f.eachBox(func(b box) {
+			for _, island := range newMasks(f, b, max(1, j.cores/atOnce)).islands() {
+				out[i].Add(island.compare(j.fault))
 			}
-		}
+		})
 	})
 	j.out = out
 	return nil
@@ -155,14 +148,89 @@ type masks struct {
 	euler [masksOfSet][assess.Constructions]int64
 }
 
-// newMasks places the runs of both masks of a set. It returns nil for an empty set.
-func newMasks(of grid.Shape, set [2][]placed, cores int) *masks {
-	m := &masks{flat: of.D == 1, cores: cores, space: spaceOf(set, int32(of.H))}
-	if m.d <= 0 {
-		return nil
-	}
-	m.each(union, func(i int) { m.set[i] = m.place(set[i], int32(of.H)) })
+// newMasks packs both masks of a set in a box.
+func newMasks(f *finder, b box, cores int) *masks {
+	m := &masks{flat: f.images[pred].Shape().D == 1, cores: cores, space: newSpace(b)}
+	m.each(union, func(i int) { m.set[i] = f.pack(&m.space, i) })
 	return m
+}
+
+// islands divides the masks at planes without voxels along z and y. Numbers of the masks are sums over
+// the islands.
+func (m *masks) islands() (list []*masks) {
+	has := make([]bool, m.d*m.h)
+	m.eachRow(func(z, y, first int) {
+		for p := first; p < first+m.words && !has[z*m.h+y]; p++ {
+			has[z*m.h+y] = m.set[pred][p]|m.set[truth][p] != 0
+		}
+	})
+	cut([2]span{{0, m.d}, {0, m.h}}, func(z, y int) bool { return has[z*m.h+y] }, func(in [2]span) {
+		list = append(list, m.part(box{z: in[0].lo, d: in[0].hi - in[0].lo, y: in[1].lo, h: in[1].hi - in[1].lo}))
+	})
+	return list
+}
+
+// A span is the numbers lo ≤ i < hi.
+type span struct{ lo, hi int }
+
+// cut calls do with each part of some planes and rows that empty planes along z or y separate.
+func cut(in [2]span, has func(z, y int) bool, do func([2]span)) {
+	for axis, of := range in {
+		filled := make([]bool, of.hi+1)
+		for z := in[0].lo; z < in[0].hi; z++ {
+			for y := in[1].lo; y < in[1].hi; y++ {
+				if has(z, y) {
+					filled[[2]int{z, y}[axis]] = true
+				}
+			}
+		}
+		var spans []span
+		for i := of.lo; i < of.hi; i++ {
+			if first := i; filled[i] {
+				for ; filled[i]; i++ {
+				}
+				spans = append(spans, span{first, i})
+			}
+		}
+		if len(spans) == 1 && spans[0] == of {
+			continue
+		}
+		for _, s := range spans {
+			part := in
+			part[axis] = s
+			cut(part, has, do)
+		}
+		return
+	}
+	do(in)
+}
+
+// part returns the masks in a box without empty words at the ends of all rows.
+func (m *masks) part(b box) *masks {
+	end := 0
+	b.words = m.words
+	for z := range b.d {
+		for y := range b.h {
+			row := m.row(b.z+z, b.y+y)
+			for p := range m.words {
+				if m.set[pred][row+p]|m.set[truth][row+p] != 0 {
+					b.words, end = min(b.words, p), max(end, p+1)
+				}
+			}
+		}
+	}
+	from := b.words
+	if b.words = end - from; b == (box{d: m.d, h: m.h, words: m.words}) {
+		return m
+	}
+	to := &masks{flat: m.flat, cores: m.cores, space: newSpace(b)}
+	for i, mask := range m.set[:union] {
+		to.set[i] = to.newMask()
+		to.eachRow(func(z, y, first int) {
+			copy(to.set[i][first:][:b.words], mask[m.row(b.z+z, b.y+y)+from:])
+		})
+	}
+	return to
 }
 
 // each runs tasks for each of the first n masks, in parallel.
@@ -215,19 +283,6 @@ func (m *masks) compare(fault Fault) (c assess.Comparison) {
 		}
 	})
 	return c
-}
-
-// add adds the comparison of masks that are separate from the others.
-func add(to *assess.Comparison, c assess.Comparison) {
-	to.Pred, to.Truth, to.Both = to.Pred+c.Pred, to.Truth+c.Truth, to.Both+c.Both
-	for k, t := range c.In {
-		of := &to.In[k]
-		of.Components, of.Holes = of.Components+t.Components, of.Holes+t.Holes
-		for i, n := range []*betti.Numbers{&of.Pred, &of.Truth, &of.Union} {
-			m := []betti.Numbers{t.Pred, t.Truth, t.Union}[i]
-			n.B0, n.B1, n.B2 = n.B0+m.B0, n.B1+m.B1, n.B2+m.B2
-		}
-	}
 }
 
 // numbers returns the Betti numbers of a mask in a construction.

@@ -9,9 +9,13 @@ import (
 // empty row follows each plane, and the same precede all.
 type space struct {
 	box
-	words         int // of a row
 	stride, plane int // distances of rows and planes
 }
+
+// A box is d planes of h rows, starting at plane z and row y.
+type box struct{ z, y, d, h, words int }
+
+func newSpace(b box) space { return space{b, b.words + 1, (b.h + 2) * (b.words + 1)} }
 
 // row returns the index of the first word of a row, −1 ≤ z ≤ d and −1 ≤ y ≤ h.
 func (s *space) row(z, y int) int { return (z+1)*s.plane + (y+1)*s.stride + 1 }
