@@ -13,6 +13,7 @@ package runs
 import (
 	"cmp"
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"eccbench/internal/bench"
@@ -205,29 +206,31 @@ func cut(in [2]span, has func(z, y int) bool, do func([2]span)) {
 	do(in)
 }
 
-// part returns the masks in a box without empty words at the ends of all rows.
+// part returns the masks in a box, from the first voxel of all rows to the last.
 func (m *masks) part(b box) *masks {
-	end := 0
-	b.words = m.words
-	for z := range b.d {
-		for y := range b.h {
-			row := m.row(b.z+z, b.y+y)
-			for p := range m.words {
-				if m.set[pred][row+p]|m.set[truth][row+p] != 0 {
-					b.words, end = min(b.words, p), max(end, p+1)
-				}
-			}
+	some := make([]uint64, m.words) // of all rows
+	for row := range b.d * b.h {
+		for p, first := 0, m.row(b.z+row/b.h, b.y+row%b.h); p < m.words; p++ {
+			some[p] |= m.set[pred][first+p] | m.set[truth][first+p]
 		}
 	}
-	from := b.words
-	if b.words = end - from; b == (box{d: m.d, h: m.h, words: m.words}) {
+	first, last := 0, m.words-1
+	for ; some[first] == 0; first++ {
+	}
+	for ; some[last] == 0; last-- {
+	}
+	by := bits.TrailingZeros64(some[first])
+	b.words = (64*(last-first)+bits.Len64(some[last])-1-by)/64 + 1
+	if b == (box{d: m.d, h: m.h, words: m.words}) {
 		return m
 	}
 	to := &masks{flat: m.flat, cores: m.cores, space: newSpace(b)}
 	for i, mask := range m.set[:union] {
 		to.set[i] = to.newMask()
-		to.eachRow(func(z, y, first int) {
-			copy(to.set[i][first:][:b.words], mask[m.row(b.z+z, b.y+y)+from:])
+		to.eachRow(func(z, y, row int) {
+			for p, from := row, m.row(b.z+z, b.y+y)+first; p < row+b.words; p, from = p+1, from+1 {
+				to.set[i][p] = mask[from]>>by | mask[from+1]<<(64-by)
+			}
 		})
 	}
 	return to
@@ -238,7 +241,8 @@ func (m *masks) each(n int, tasks ...func(of int)) {
 	crew.InTurn(m.cores, n*len(tasks), func(_, i int) { tasks[i%len(tasks)](i / len(tasks)) })
 }
 
-// joinRuns joins all runs, and joinParts those outside a large component.
+// joinRuns joins all runs, and joinParts those outside a large component. The nodes of one mask alone
+// are not needed after they are counted.
 func (m *masks) joinRuns(of int) { m.parts[of] = m.connect(m.set[of], nil, assess.T) }
 
 func (m *masks) joinParts(of int) {
@@ -249,12 +253,18 @@ func (m *masks) joinParts(of int) {
 			m.parts[of].components[k]++
 		}
 	}
+	if of != union {
+		m.parts[of] = &forest{components: m.parts[of].components}
+	}
 }
 
-// joinGaps joins gaps, at corners in V, unlike the mask.
+// joinGaps joins gaps, at corners in V, unlike the mask. The nodes of the union are not needed.
 func (m *masks) joinGaps(of int) {
 	trunk, left := m.outside(m.set[of], m.flat)
 	m.gaps[of] = m.connect(left, trunk, assess.V)
+	if of == union {
+		m.gaps[of] = &forest{components: m.gaps[of].components}
+	}
 }
 
 func (m *masks) countEuler(of int) {

@@ -84,12 +84,17 @@ func (s *space) inside(mask []uint64) (trunk, left []uint64) {
 	seed := len(mask) / 2
 	for ; seed < len(mask) && mask[seed] == 0; seed++ {
 	}
-	if seed == len(mask) {
+	voxels, runs := count(mask), int64(0)
+	first, end := s.ends()
+	for p := first; p < end; p++ {
+		runs += int64(bits.OnesCount64(starts(mask, p)))
+	}
+	if isDust := voxels < 2*runs && voxels < 16*int64(len(mask)); isDust || seed == len(mask) {
 		return nil, mask
 	}
 	trunk = s.newMask()
 	trunk[seed] = mask[seed] & -mask[seed]
-	if s.grow(trunk, mask); count(trunk) < count(mask)/4 {
+	if s.grow(trunk, mask); count(trunk) < voxels/4 {
 		return nil, mask
 	}
 	left = slices.Clone(mask)
