@@ -1,13 +1,13 @@
 // Package runs compares the topology of two segmentations by runs of voxels along rows.
 //
-// Voxels are packed in words of bits, one bit per voxel. With several labels, one pass over both images
-// finds the planes and rows of each before, so the cost of a label depends on its place. A trunk, which is part of the
-// outside or of a large component, grows on the bits. Union and find joins the runs of the other
-// voxels with it and with neighbouring rows, once for each connectivity. That counts components and
-// cavities of both masks and their union. Tunnels follow from the Euler characteristic, counted at
-// the edges that rows share. A component of the union is matched if it has voxels of both masks. Two
-// background components of the two masks are joined if they overlap. A joined component other than
-// the outside is a matched cavity.
+// Voxels are packed in words of bits, one bit per voxel. With several labels, one pass over both
+// images finds the planes and rows of each first, so the cost of a label depends on its place. A
+// trunk, which is part of the outside or of a large component, grows on the bits. Union and find
+// joins the runs of the other voxels with it and with neighbouring rows, once for each connectivity.
+// That counts components and cavities of both masks and their union. Tunnels follow from the Euler
+// characteristic, counted at the edges that rows share. A component of the union is matched if it
+// has voxels of both masks. Two background components of the two masks are joined if they overlap. A
+// joined component other than the outside is a matched cavity.
 package runs
 
 import (

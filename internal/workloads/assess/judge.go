@@ -60,7 +60,7 @@ func (t *task) run(p *Pair, member []uint8) {
 	for _, code := range p.Sets[t.set].Codes {
 		member[code] = 1
 	}
-	m := newJudged(p, member, singleOf(p.Sets[t.set]), t.within)
+	m := newJudged(p, member, p.Sets[t.set], t.within)
 	for _, code := range p.Sets[t.set].Codes {
 		member[code] = 0
 	}
@@ -179,18 +179,12 @@ const (
 	masksOfSet
 )
 
-// singleOf returns the code of a set that has one, or 0.
-func singleOf(s Set) uint16 {
-	if len(s.Codes) == 1 {
-		return s.Codes[0]
+// newJudged packs the masks of a set within an extent. member is 1 for the codes of the set.
+func newJudged(p *Pair, member []uint8, set Set, within extent) *judged {
+	of, single := p.Shape(), uint16(0)
+	if len(set.Codes) == 1 {
+		single = set.Codes[0]
 	}
-	return 0
-}
-
-// newJudged packs the masks of a set within an extent. member is 1 for the codes of the set, and single
-// is the code of a set that has one.
-func newJudged(p *Pair, member []uint8, single uint16, within extent) *judged {
-	of := p.Shape()
 	m := &judged{space: newSpace(within, of.D == 1)}
 	crew.Each(ofUnion, func(k int) {
 		f := []*grid.Field{p.Pred, p.Truth}[k]
@@ -227,7 +221,8 @@ func newJudged(p *Pair, member []uint8, single uint16, within extent) *judged {
 	return m
 }
 
-// mark sets the bits of the voxels of a row whose codes are in the set.
+// mark sets the bits of the voxels of a row whose codes are in the set. single is its code if it has one,
+// or 0.
 func mark[E uint8 | uint16](words []uint64, row []E, member []uint8, single uint16) {
 	lanes, ones := lanesOf[E]()
 	for ; len(row) >= step; words, row = words[1:], row[step:] {
