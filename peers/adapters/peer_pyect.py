@@ -1,4 +1,4 @@
-"""requires: pyect==1.0.1"""
+"""requires: torch==2.11.0 numpy==2.4.6 pyect==1.0.1"""
 from importlib.metadata import version
 
 import numpy as np
