@@ -12,7 +12,7 @@ constant/shape=1x1/type=uint8 noise/shape=37x1/type=uint8/seed=2 noise/shape=1x1
 noise/shape=7x5x3/type=uint8/seed=6 noise/shape=13x17/type=float32/seed=6 checkerboard/shape=9x9/type=uint8
 noise/shape=12x11x10/type=float32/levels=64/lo=0/step=2e-45/seed=12 between/shape=43x11x7/levels=200/seed=20
 """.split()
-BINARY = [f"betti/at={at}/of={image}" for at, image in [(0, "checkerboard/shape=1x1x9/type=uint8")] + [(-1, i) for i in IMAGES]]
+BINARY = ["betti/at=0/of=checkerboard/shape=1x1x9/type=uint8"] + [f"betti/at=-1/of={image}" for image in IMAGES]
 GRAPHS = [f"eigenmap/{question}/of={image}" for question, image in [
     ("k=4/tol=1e-6/sigma=0.1/floor=0.001/corners=0/plain=0", "constant/shape=32x32/type=uint8"),
     ("k=4/tol=1e-8/sigma=0.1/floor=0.001/corners=0/plain=0", "noise/shape=17x13/type=uint8/seed=5"),

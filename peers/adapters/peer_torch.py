@@ -23,14 +23,16 @@ def curve(y, tau, lam):  # the sigmoids of all cells; of equal voxels the first 
             end = torch.full_like(values.narrow(axis, 0, 1), torch.inf)
             low, high = torch.cat([end, values], axis), torch.cat([values, end], axis)
             values = torch.where(low <= high, low, high)
-        total = total + (-1) ** (y.ndim - sum(between)) * torch.sigmoid(lam * (tau[:, None] - values.reshape(1, -1))).sum(1)
+        steps = torch.sigmoid(lam * (tau[:, None] - values.reshape(1, -1))).sum(1)
+        total = total + (-1) ** (y.ndim - sum(between)) * steps
     return total
 
 
 def answer(q):
     torch.set_num_threads(q.threads)
-    x, tau, v, lam, alpha, upstream = [torch.tensor(t, dtype=torch.float64, device=DEVICE).requires_grad_() for t in (
-        q.image, *([float(v) for v in q[k].split(",")] for k in ("thresholds", "direction", "lambda", "alpha", "upstream")))]
+    words = [[float(v) for v in q[k].split(",")] for k in ("thresholds", "direction", "lambda", "alpha", "upstream")]
+    x, tau, v, lam, alpha, upstream = [
+        torch.tensor(t, dtype=torch.float64, device=DEVICE).requires_grad_() for t in (q.image, *words)]
     chi = curve(tilted(x, v / v.norm(), alpha), tau, lam)
     dx, dtau, dv, dlam, dalpha = torch.autograd.grad(chi, (x, tau, v, lam, alpha), upstream.detach())
     q.put(chi.detach().cpu().numpy())
@@ -40,4 +42,5 @@ def answer(q):
 
 where, limits = "gpu" if DEVICE == "cuda" else "cpu", {"max_voxels": 1 << 21, "bytes_per_voxel": 20000}
 peer.serve(answer, name="torch", version=torch.__version__, licence="BSD-3-Clause", source="pytorch.org", where=where,
-           method="the soft curve by its formula in float64, gradients by autograd", answers=claims("softecc", {}, **limits))
+           method="the soft curve by its formula in float64, gradients by autograd",
+           answers=claims("softecc", {}, **limits))
