@@ -362,7 +362,7 @@ func (i *Inputs) Named(s string) (string, error) {
 		return name, nil
 	}
 	if _, err := strconv.ParseUint(i.Volume, 10, 63); err != nil && i.Volume != "" {
-		return "", Usagef("--volume %s: want the number of one image, such as --volume 0; curve takes all, too", i.Volume)
+		return "", Usagef("--volume %s: want the number of one image, such as --volume 0; curve also accepts all", i.Volume)
 	}
 	name := "file"
 	if i.Stack {

@@ -45,7 +45,7 @@ type Bench interface {
 }
 
 // Bind hides the types of a workload.
-func Bind[In, Out any](w bench.Workload[In, Out]) Bench { return &bound[In, Out]{w} }
+func Bind[In, Out any](w bench.Workload[In, Out]) Bench { return &bound[any, any]{bench.Untyped(w)} }
 
 // Find returns the bench with a name.
 func Find(benches []Bench, name string) (Bench, error) {

@@ -123,7 +123,7 @@ func (r *trial[In, Out]) call(n int, trace *bench.Trace) (time.Duration, error) 
 	start = time.Now()
 	out, err := job.Out()
 	spent.Do, spent.Out = took, time.Since(start)
-	if remote, ok := job.(bench.Reporting); ok {
+	if remote, ok := bench.As[bench.Reporting](job); ok {
 		spent = remote.Reported()
 	}
 	r.spent = spent
@@ -174,7 +174,7 @@ func (r *trial[In, Out]) flag(f string) {
 // timed times one Do, by the wall clock or, in scope kernel, by device events. It first flushes the
 // device's caches, unless the setting is hot.
 func (r *trial[In, Out]) timed(job bench.Job[Out], trace *bench.Trace) (time.Duration, error) {
-	on, onDevice := job.(bench.DeviceJob)
+	on, onDevice := bench.As[bench.DeviceJob](job)
 	if onDevice && !r.t.Conditions.Hot {
 		if err := on.Cool(); err != nil {
 			return 0, fmt.Errorf("emptying the caches: %w", err)
@@ -184,7 +184,7 @@ func (r *trial[In, Out]) timed(job bench.Job[Out], trace *bench.Trace) (time.Dur
 	err := job.Do(trace)
 	took := r.clock.Since(start)
 	r.wall = took
-	if remote, ok := job.(bench.Reporting); ok && err == nil {
+	if remote, ok := bench.As[bench.Reporting](job); ok && err == nil {
 		return remote.Reported().Do, nil
 	}
 	if err != nil || r.t.Conditions.Scope != bench.Kernel {
@@ -233,14 +233,14 @@ const (
 // settles reports whether calls become no faster once caches, page tables and clock frequency have
 // settled. A peer may also compile its code, and a device changes its clocks over a longer time.
 func (r *trial[In, Out]) settles() bool {
-	_, onDevice := r.jobs[0].(bench.DeviceJob)
+	_, onDevice := bench.As[bench.DeviceJob](r.jobs[0])
 	return !onDevice && r.ours()
 }
 
 // ours reports whether the jobs run code of this program, in this process or in another one.
 func (r *trial[In, Out]) ours() bool {
-	_, remote := r.jobs[0].(bench.Remote)
-	_, reporting := r.jobs[0].(bench.Reporting)
+	_, remote := bench.As[bench.Remote](r.jobs[0])
+	_, reporting := bench.As[bench.Reporting](r.jobs[0])
 	return !remote || reporting
 }
 
@@ -252,7 +252,7 @@ const warmBlocks = 10
 // the target of the samples.
 func (r *trial[In, Out]) warmUp(first time.Duration) error {
 	s, least, settles := *r.t.Sampling, len(r.jobs), r.settles()
-	if _, ok := r.jobs[0].(bench.DeviceJob); ok {
+	if _, ok := bench.As[bench.DeviceJob](r.jobs[0]); ok {
 		least = max(least, warmLaunches)
 	}
 	begun := r.clock.Now()
@@ -401,7 +401,7 @@ func (r *trial[In, Out]) around(samples []float64) []float64 {
 			}
 		}
 	}
-	if _, reporting := r.jobs[0].(bench.Reporting); !reporting {
+	if _, reporting := bench.As[bench.Reporting](r.jobs[0]); !reporting {
 		return samples
 	}
 	r.record.Trip = stats.Median(r.walls)
@@ -423,9 +423,9 @@ func (r *trial[In, Out]) count() error {
 	const mostCalls, most = 5, 50 * time.Millisecond
 	calls := max(1, min(mostCalls, int(most/max(r.perCall, 1))))
 	job := r.jobs[0]
-	launcher, launches := job.(bench.Launcher)
+	launcher, launches := bench.As[bench.Launcher](job)
 	allocated := func() (int64, error) { return bench.Allocated(job, calls) }
-	if remote, ok := job.(bench.Reporting); ok {
+	if remote, ok := bench.As[bench.Reporting](job); ok {
 		allocated = func() (int64, error) { return remote.Allocated(calls) }
 	}
 	launched := int64(0)
@@ -445,15 +445,15 @@ func (r *trial[In, Out]) count() error {
 
 // look records the flags, sensors and round-trip time of the first job and its device.
 func (r *trial[In, Out]) look() {
-	if remote, ok := r.jobs[0].(bench.Remote); ok {
+	if remote, ok := bench.As[bench.Remote](r.jobs[0]); ok {
 		r.record.Floor = remote.RoundTrip().Seconds()
 	}
-	if flagged, ok := r.jobs[0].(bench.Flagged); ok {
+	if flagged, ok := bench.As[bench.Flagged](r.jobs[0]); ok {
 		for _, f := range flagged.Flags() {
 			r.flag(f)
 		}
 	}
-	if on, ok := r.jobs[0].(bench.DeviceJob); ok {
+	if on, ok := bench.As[bench.DeviceJob](r.jobs[0]); ok {
 		r.record.Device, r.record.UUIDs, r.record.DeviceMemory = on.Device(), on.UUIDs(), on.DeviceMemory()
 		r.record.Sensors = append(r.record.Sensors, on.Sensors()...)
 	}

@@ -114,6 +114,19 @@ def test_mask_and_nan():
         eccbench.curve(image)
 
 
+def test_sequences_of_masked_arrays():
+    """A list of masked arrays keeps their masks."""
+    both = [np.ma.masked_array(IMAGE, ~WITHIN)] * 2
+    assert [rows(c) for c in eccbench.curve(both, batch_axis=0)] == [WANT] * 2
+    assert eccbench.betti(both, 3, batch_axis=0).tolist() == [list(eccbench.betti(IMAGE, 3, mask=WITHIN))] * 2
+    assert [c.b0.tolist() for c in eccbench.betti_curves(both, batch_axis=0)] == [eccbench.betti_curves(IMAGE, mask=WITHIN).b0.tolist()] * 2
+    assert np.array_equal(eccbench.gvf(both, steps=3, batch_axis=0)[1], eccbench.gvf(IMAGE, steps=3, mask=WITHIN))
+    assert [rows(c) for c in eccbench.curve([IMAGE] * 2, mask=[np.ma.masked_array(WITHIN | True, ~WITHIN)] * 2, batch_axis=0)] == [WANT] * 2
+    for ask in (lambda: eccbench.eigenmap(both), lambda: eccbench.assess(both[0], IMAGE), lambda: eccbench.curve(IMAGE, at=both[0].ravel())):
+        with pytest.raises(ValueError, match="the array is masked"):
+            ask()
+
+
 def test_mask_of_a_batch():
     two = np.stack([IMAGE, IMAGE + 1], 2)
     for mask in (WITHIN, np.stack([WITHIN, WITHIN], 2)):
@@ -213,8 +226,11 @@ def test_beyond_float64(dtype):
     assert some(BIG + 1) == 1 and some(BIG) == 2
     with pytest.raises(ValueError, match="none of them"):
         some(BIG + 2)
-    with pytest.raises(ValueError, match="beside fractions"):
+    with pytest.raises(ValueError, match=f"float64 does not hold {BIG + 1}"):
         eccbench.curve(image, at=[BIG + 1, 0.5])
+    whole = np.array([[2**64 - 1, 2**64 - 3]], np.uint64)
+    assert eccbench.curve(whole, at=[3, 2**64 - 3, 2**64 - 2, 2**64 - 1]).levels.dtype == np.uint64
+    assert eccbench.betti(whole, [3, 2**64 - 2], superlevel=True)[:, 0].tolist() == [1, 1]
     with pytest.raises(ValueError, match="NaN"):
         eccbench.curve(image, at=[np.nan])
 

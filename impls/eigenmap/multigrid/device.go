@@ -61,7 +61,7 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	case p.Floor == 0:
 		return errors.New("a floor of 0 may leave the graph in parts, which are not looked for; want one above 0")
 	case n > mostCells:
-		return fmt.Errorf("%d voxels, of which the kernels count at most %d", n, mostCells)
+		return fmt.Errorf("%d voxels; the kernels support at most %d", n, mostCells)
 	case q > mostQuads:
 		return fmt.Errorf("finds up to %d pairs", lanes*(mostQuads-1))
 	case n < 4*lanes*(q+1):

@@ -23,7 +23,8 @@ func Question() bench.Question {
 		return list
 	}
 	return bench.Question{
-		Doc:  "the Euler characteristic curve of each of many images",
+		Doc: "the Euler characteristic curve of each of many images: one by one while others are read, " +
+			"or all at once",
 		Form: Form(),
 		Adversarial: slices.Concat(
 			of(1, "noise/shape=1x1/levels=2/type=uint8/seed=1", "noise/shape=3x3x3/levels=256/type=uint16/seed=5"),

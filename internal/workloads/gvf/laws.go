@@ -409,7 +409,7 @@ func (p *Problem) energy(f Flow, v0 [][]float32, b []float32) (sum float64) {
 	return sum
 }
 
-var errNoFlow = errors.New("not as many values as the image asks for")
+var errNoFlow = errors.New("the number of values does not fit the image")
 
 // Residuals returns the norms of b·V0 − (μL + b)V and of b·V0 for each component, in float64,
 // summed in the order of rows. LV is 2d·V − the sum of the neighbours of V.

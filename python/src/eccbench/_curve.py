@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, ClassVar, Dict, Iterator, Liter
 import numpy as np
 
 from . import _library
-from ._arguments import Construction, Nan, array_of, axis, choice, flag, is_path, mask_of, warn_of_colour, warn_of_order, whole
+from ._arguments import Construction, Nan, array_of, axis, choice, flag, in_memory, is_path, mask_of, reject_hidden, warn_of_colour, warn_of_order, whole
 from ._arguments import rings as rings_of
 from ._result import Result, Verdict, sparkline
 
@@ -34,6 +34,7 @@ class _ByLevel(Result):
     implementation: str
     construction: str
     superlevel: bool
+    periodic: tuple[int, ...]
     shape: tuple[int, ...]
     _columns: ClassVar[tuple[str, ...]]
 
@@ -65,8 +66,9 @@ class _ByLevel(Result):
 
     @property
     def convention(self) -> str:
-        """The construction and the filtration, such as 'T, sublevel'."""
-        return f"{self.construction}, {'superlevel' if self.superlevel else 'sublevel'}"
+        """The construction, the filtration and the periodic axes, such as 'T, sublevel'."""
+        closed = f", periodic along {', '.join(map(str, self.periodic))}" if self.periodic else ""
+        return f"{self.construction}, {'superlevel' if self.superlevel else 'sublevel'}{closed}"
 
     def _table(self) -> Dict[str, NDArray[Any]]:
         return {key: self[key] for key in self.keys()}
@@ -180,12 +182,6 @@ class Curve(_ByLevel):
     missing: str = ""
     _columns: ClassVar[tuple[str, ...]] = ("chi",)
 
-    @property
-    def convention(self) -> str:
-        """The construction, the filtration and the periodic axes, such as 'T, sublevel'."""
-        closed = f", periodic along {', '.join(map(str, self.periodic))}" if self.periodic else ""
-        return super().convention + closed
-
     def __repr__(self) -> str:
         return self._shown("level" if self.sampled else "change")
 
@@ -236,15 +232,20 @@ class Curve(_ByLevel):
 
 def _numbers(values: ArrayLike, name: str = "values") -> NDArray[Any]:
     """Return values in a type that can be compared with levels."""
+    reject_hidden(name, values)
     array = np.asarray(values)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} of {array.dtype}: want numbers")
     if np.isnan(array).any():
         raise ValueError(f"{name}: a value is NaN")
     if array.dtype.kind == "f" and not isinstance(values, (np.ndarray, np.generic)) and (np.abs(array) >= 2**53).any():
-        for given, held in zip(np.asarray(values, object).ravel(), array.ravel().tolist()):
+        exact = np.asarray(values, object)
+        if all(isinstance(v, (int, np.integer)) and 0 <= v < 2**64 for v in exact.flat):
+            return exact.astype(np.uint64)  # NumPy converts lists with one value from 2**63 on to float64
+        for given, held in zip(exact.flat, array.ravel().tolist()):
             if isinstance(given, (int, np.integer)) and held != int(given):
-                raise ValueError(f"{name}: {given} beside fractions, which float64 does not hold; ask for it by itself")
+                raise ValueError(f"{name}: float64 does not hold {given}, and one type holds all values only if they are whole "
+                                 "numbers from 0 on; ask for it by itself")
     return array
 
 
@@ -421,6 +422,7 @@ def curve(
                 if e.kind != "levels":  # float32 does not hold them, float64 may
                     raise
         if curves is None:
+            image = in_memory(image)
             array = _array(image)
             if batch_axis is not None:
                 batch_axis = axis("batch_axis", batch_axis, array.ndim)
@@ -512,6 +514,7 @@ def _along(image: Any, batch_axis: int) -> NDArray[Any]:
     """Return the images of a batch along the first axis. They are masked if the array is."""
     if is_path(image) or isinstance(image, Image):
         raise ValueError("batch_axis: a file holds one image")
+    image = in_memory(image)
     array = image if isinstance(image, np.ma.MaskedArray) else array_of("image", image)
     images: NDArray[Any] = np.moveaxis(array, axis("batch_axis", batch_axis, array.ndim), 0)
     return images
@@ -597,7 +600,7 @@ def _plain(request: _Request) -> bool:
 
 
 def _even(image: NDArray[Any], n: int) -> NDArray[np.float64]:
-    """Return evenly spaced levels from the least value to the greatest. Their range may exceed float64."""
+    """Return evenly spaced levels from the least value to the greatest, ascending. Their range may exceed float64."""
     if image.size == 0:
         raise ValueError("no voxel is part of the image, which has no levels then")
     least, greatest = image.min().item(), image.max().item()
@@ -609,7 +612,8 @@ def _even(image: NDArray[Any], n: int) -> NDArray[np.float64]:
     if n == 1:
         return np.array([hi])
     part = np.arange(n) / (n - 1)
-    return (1 - part) * lo + part * hi  # also if hi − lo exceeds float64
+    rounded = (1 - part) * lo + part * hi  # also if hi − lo exceeds float64
+    return np.maximum.accumulate(np.clip(rounded, lo, hi))
 
 
 def _translated(e: _library.Error) -> Exception:
@@ -822,7 +826,7 @@ def open(input: Union[str, os.PathLike[str]], *, shape: Sequence[int] | None = N
     shape : sequence of int, optional
         The shape of a raw file, the slowest axis first.
     dtype : dtype, optional
-        The type of a raw file, little-endian: uint8, int16, uint16 or float32.
+        The type of a raw file, little-endian: a type of `curve`.
     strict : bool, default False
         Whether a missing chunk of a Zarr array is an error. Otherwise it is read as the array's
         fill value, with a warning.
@@ -853,6 +857,8 @@ def open(input: Union[str, os.PathLike[str]], *, shape: Sequence[int] | None = N
     if shape is not None:
         request["shape"] = [whole("shape", n) for n in shape]
     if dtype is not None:
+        if np.dtype(dtype).newbyteorder("<") != dtype:
+            raise ValueError(f"dtype {dtype!r}: raw files are little-endian; read this one by numpy.fromfile")
         request["type"] = np.dtype(dtype).name
     if not isinstance(strict, (bool, np.bool_)):
         raise TypeError(f"strict {strict!r}: want True or False")

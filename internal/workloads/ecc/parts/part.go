@@ -203,7 +203,7 @@ func (p *Part) write(w io.Writer, levels, most int64) error {
 		return err
 	}
 	if len(head) > mostHead {
-		return fmt.Errorf("a head of %d bytes, of which a part has %d at most; give the input a shorter name", len(head), mostHead)
+		return fmt.Errorf("a head of %d bytes; the limit is %d; give the input a shorter name", len(head), mostHead)
 	}
 	sum := sha256.New()
 	to := bufio.NewWriter(io.MultiWriter(w, sum))
@@ -274,7 +274,7 @@ func read(r io.Reader, size int64) (*Part, error) {
 	}
 	length := int64(binary.LittleEndian.Uint32(start[len(magic):]))
 	if length > mostHead {
-		return nil, torn("a head of %d bytes, of which a part has %d at most", length, mostHead)
+		return nil, torn("a head of %d bytes; the limit is %d", length, mostHead)
 	}
 	p := &Part{}
 	raw := append(start, make([]byte, length)...)
