@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -18,64 +20,60 @@ func speeds(path string, eccbench func(args ...string) (string, error)) (string,
 	if err != nil {
 		return "", err
 	}
-	var workloads, sizes, impls []string
-	cells, floors := map[[3]string]report.Row{}, map[[2]string]float64{}
+	groups, floors := map[string][]report.Row{}, map[string]float64{}
 	for _, r := range rows {
 		if r.Workload == "memread" {
 			continue
 		}
-		name := r.Impl
 		if r.Peer != nil {
-			name += " " + r.Peer.Version
-		} else {
-			cells[[3]string{r.Workload, "", r.Size}] = r
+			r.Impl += " " + r.Peer.Version
 		}
-		workloads, sizes, impls = append(workloads, r.Workload), append(sizes, r.Size), append(impls, name)
-		cells[[3]string{r.Workload, name, r.Size}] = r
-		if of := [2]string{r.Workload, name}; r.Floor > 0 && (floors[of] == 0 || r.Floor < floors[of]) {
-			floors[of] = r.Floor
+		groups[r.Workload] = append(groups[r.Workload], r)
+		if floor, ok := floors[r.Workload+r.Impl]; r.Floor > 0 && (!ok || r.Floor < floor) {
+			floors[r.Workload+r.Impl] = r.Floor
 		}
 	}
-	slices.SortFunc(sizes, func(x, y string) int {
-		return slices.Compare([]int{strings.Count(x, "x"), len(x)}, []int{strings.Count(y, "x"), len(y)})*2 + strings.Compare(x, y)
-	})
-	slices.Sort(impls)
-	slices.Sort(workloads)
 	var b strings.Builder
-	for _, w := range slices.Compact(workloads) {
-		asked := slices.DeleteFunc(slices.Compact(slices.Clone(sizes)), func(s string) bool { return cells[[3]string{w, "", s}].Impl == "" })
-		fmt.Fprintf(&b, "\n### %s\n\n| implementation |", w)
-		for _, s := range asked {
-			fmt.Fprintf(&b, " %s |", s)
+	for _, w := range slices.Sorted(maps.Keys(groups)) {
+		header, ours, lines := []string{"implementation"}, map[string]report.Row{}, [][]string{}
+		slices.SortFunc(groups[w], func(x, y report.Row) int {
+			return cmp.Or(cmp.Compare(x.Impl, y.Impl), strings.Count(x.Size, "x")-strings.Count(y.Size, "x"), cmp.Compare(x.Items, y.Items))
+		})
+		for _, r := range groups[w] {
+			if r.Peer == nil {
+				header, ours[r.Size] = append(header, r.Size), r
+			}
 		}
-		fmt.Fprintf(&b, " empty call |\n|---|%s\n", strings.Repeat("---|", len(asked)+1))
-		for _, name := range slices.Compact(slices.Clone(impls)) {
-			line, found := "| "+name+" |", false
-			for _, s := range asked {
-				r, ok := cells[[3]string{w, name, s}]
-				line, found = line+" "+took(r, cells[[3]string{w, "", s}])+" |", found || ok
+		for _, r := range groups[w] {
+			if len(lines) == 0 || lines[len(lines)-1][0] != r.Impl {
+				lines = append(lines, []string{r.Impl})
 			}
-			if found {
-				fmt.Fprintf(&b, "%s %s |\n", line, duration(floors[[2]string{w, name}]))
+			line := append(lines[len(lines)-1], took(r, ours[r.Size]))
+			if lines[len(lines)-1] = line; len(line) > len(header) || header[len(line)-1] != r.Size {
+				return "", fmt.Errorf("%s: %s: %s has not the sizes of our row", path, w, r.Impl)
 			}
+		}
+		for i := range lines {
+			lines[i] = append(lines[i], duration(floors[w+lines[i][0]]))
+		}
+		fmt.Fprintf(&b, "\n### %s\n\n", w)
+		if err := report.Table(&b, report.Markdown, append(header, "empty call"), lines); err != nil {
+			return "", err
 		}
 	}
-	return b.String()[1:], nil
+	return strings.TrimPrefix(b.String(), "\n"), nil
 }
 
-// took returns the time of a call in a row, and its ratio to our row.
+// took returns the time of a call, and its ratio to that of our row.
 func took(r, ours report.Row) string {
-	switch {
-	case r.Rate == 0 && r.Status == verify.Skipped:
-		return "—"
-	case r.Rate == 0:
-		return string(r.Status)
+	if r.Rate == 0 {
+		return strings.ReplaceAll(string(r.Status), string(verify.Skipped), "—")
 	}
 	text := duration(float64(r.Items) / r.Rate)
 	if r.Peer != nil && ours.Rate > 0 {
 		text += fmt.Sprintf(" (%s×)", quantity.Significant(ours.Rate/r.Rate, 2))
 	}
-	if r.Status == verify.Noisy || r.Peer != nil && ours.Status == verify.Noisy {
+	if r.Status == verify.Noisy || ours.Status == verify.Noisy {
 		text += "~"
 	}
 	return text
