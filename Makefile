@@ -70,7 +70,7 @@ test-short:
 peers:
 	$(PYTHON) peers/make.py
 
-# Times of the peers of make peers beside ours, some 40 minutes. What is measured is kept.
+# Times of the programs of make peers, and ours: some 40 minutes. A second call measures the missing ones.
 peers-speed: build
 	$(PYTHON) peers/measure.py --speed $(BIN)/eccbench $(BIN)/peers-speed.jsonl
 	$(BIN)/eccbench check $(BIN)/peers-speed.jsonl

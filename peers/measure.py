@@ -27,7 +27,7 @@ QUESTIONS = {
     "betti-curves": IMAGES, "eigenmap": GRAPHS, "softecc": [],
 }
 
-# Our row beside the times of peers, where it is not duality, and four sizes in 2D and in 3D.
+# Our implementation in the tables of times, where it is not duality, and four sizes in 2D and in 3D.
 OURS = {"ecc": "extrema", "ecc-v": "extrema", "eigenmap": "multigrid", "softecc": "binned"}
 SIZES = {"2": "256,512,1024,2048", "3": "32,64,128,256"}
 SMALLER = {"eigenmap": {"2": "32,64,128,256", "3": "8,16,32,64"}}

@@ -37,7 +37,8 @@ func speeds(path string, eccbench func(args ...string) (string, error)) (string,
 	for _, w := range slices.Sorted(maps.Keys(groups)) {
 		header, ours, lines := []string{"implementation"}, map[string]report.Row{}, [][]string{}
 		slices.SortFunc(groups[w], func(x, y report.Row) int {
-			return cmp.Or(cmp.Compare(x.Impl, y.Impl), strings.Count(x.Size, "x")-strings.Count(y.Size, "x"), cmp.Compare(x.Items, y.Items))
+			dims := strings.Count(x.Size, "x") - strings.Count(y.Size, "x")
+			return cmp.Or(cmp.Compare(x.Impl, y.Impl), dims, cmp.Compare(x.Items, y.Items))
 		})
 		for _, r := range groups[w] {
 			if r.Peer == nil {

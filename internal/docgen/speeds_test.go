@@ -12,8 +12,10 @@ func TestSpeeds(t *testing.T) {
 	const rows = `[{"workload": "memread", "impl": "memread", "size": "8x8", "items": 64, "rate": 1},
 		{"workload": "b", "impl": "ours", "size": "16x16", "items": 256, "rate": 256000, "status": "VERIFIED"},
 		{"workload": "b", "impl": "ours", "size": "8x8", "items": 64, "rate": 64000, "status": "NOISY"},
-		{"workload": "b", "impl": "peer:p", "size": "8x8", "items": 64, "rate": 640, "status": "VERIFIED", "floor": 3e-5, "peer": {"version": "2"}},
-		{"workload": "b", "impl": "peer:p", "size": "16x16", "items": 256, "rate": 1280, "status": "VERIFIED", "floor": 2e-5, "peer": {"version": "2"}},
+		{"workload": "b", "impl": "peer:p", "size": "8x8", "items": 64, "rate": 640, "status": "VERIFIED",
+			"floor": 3e-5, "peer": {"version": "2"}},
+		{"workload": "b", "impl": "peer:p", "size": "16x16", "items": 256, "rate": 1280, "status": "VERIFIED",
+			"floor": 2e-5, "peer": {"version": "2"}},
 		{"workload": "b", "impl": "peer:q", "size": "8x8", "items": 64, "status": "WRONG", "peer": {"version": "1"}},
 		{"workload": "b", "impl": "peer:q", "size": "16x16", "items": 256, "status": "SKIPPED", "peer": {"version": "1"}},
 		{"workload": "a", "impl": "ours", "size": "8x8x8", "items": 512, "rate": 512, "status": "VERIFIED"}]`

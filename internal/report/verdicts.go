@@ -16,9 +16,11 @@ func Verdicts(w io.Writer, f Format, cells []bench.CellRecord) error {
 	var titles []string
 	byWorkload, last := map[string][]bench.CellRecord{}, map[bench.CellKey]int{}
 	for i, c := range cells {
+		c.Judge = ""
 		last[c.Key()] = i
 	}
 	for i, c := range cells {
+		c.Judge = ""
 		if last[c.Key()] != i {
 			continue
 		}
