@@ -64,7 +64,7 @@ func (i Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 		return err
 	}
 	if p.Vertices > 1<<mostBits {
-		return fmt.Errorf("%d vertices; duality supports at most %d, use reduced", p.Vertices, 1<<mostBits)
+		return fmt.Errorf("%d vertices, and duality supports at most %d; use reduced", p.Vertices, 1<<mostBits)
 	}
 	n, cores := p.Given(), max(1, c.Threads)
 	if err := c.Allow(quantity.Seconds(float64(n)*tetrahedronNS*1e-9/float64(cores)), "%d tetrahedra × %d ns on %d cores",
