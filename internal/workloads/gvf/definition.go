@@ -201,32 +201,27 @@ func evolve[T float32 | float64](p *Problem, v0, b []T, steps int64, threads int
 	}
 	units := (s.D*s.H + unit - 1) / unit
 	step := func(to, of []T, u int64) { sweep(p, to, of, v0, b, u*unit, min((u+1)*unit, s.D*s.H)) }
-	for ; steps > 1; steps -= 2 {
+	for ; steps > 0; steps -= 2 {
 		// The second step of a slice follows while it is near, but at the ends of a part it waits for the
 		// neighbours' first.
 		inParts(units, threads, func(_ int, lo, hi int64) {
 			for u := lo; u < hi; u++ {
 				step(next, v, u)
-				if u > lo+1 {
+				if steps > 1 && u > lo+1 {
 					step(v, next, u-1)
 				}
 			}
 		})
+		if steps == 1 {
+			return next
+		}
 		inParts(units, threads, func(_ int, lo, hi int64) {
 			for u := lo; u < hi; u += max(1, hi-1-lo) {
 				step(v, next, u)
 			}
 		})
 	}
-	if steps < 1 {
-		return v
-	}
-	inParts(units, threads, func(_ int, lo, hi int64) {
-		for u := lo; u < hi; u++ {
-			step(next, v, u)
-		}
-	})
-	return next
+	return v
 }
 
 // sweep takes a step of rows lo ≤ r < hi.
