@@ -195,7 +195,7 @@ func (r *trial[In, Out]) timed(job bench.Job[Out], trace *bench.Trace) (time.Dur
 	}
 	elapsed, err := on.Elapsed()
 	if err == nil && elapsed > took {
-		return 0, fmt.Errorf("the device says that it took %v, the host %v", elapsed, took)
+		return 0, fmt.Errorf("the device reports %v, the host %v", elapsed, took)
 	}
 	return elapsed, err
 }
