@@ -246,6 +246,14 @@ type About struct {
 	Foreign *peers.Peer `json:"foreign,omitempty"`
 }
 
+// WithFault returns the description of a method with a defect that a test planted, or a itself for "".
+func (a About) WithFault(fault string) About {
+	if fault != "" {
+		a.Method += "; planted fault: " + fault
+	}
+	return a
+}
+
 // An Option is a choice that a method offers in addition to its input.
 type Option struct {
 	Key    string   `json:"key"`
@@ -296,6 +304,22 @@ type Job[Out any] interface {
 	Close() error
 }
 
+// An Output is the part of a job that keeps its last answer in Go's memory. Embed it in a job for its
+// Poison, Out and Close.
+type Output[Out any] struct{ Last, poison Out }
+
+// PoisonedBy returns an output whose Poison sets a value that no right answer has.
+func PoisonedBy[Out any](poison Out) Output[Out] { return Output[Out]{poison, poison} }
+
+// Poison replaces the last answer.
+func (o *Output[Out]) Poison() { o.Last = o.poison }
+
+// Out returns the last answer.
+func (o *Output[Out]) Out() (Out, error) { return o.Last, nil }
+
+// Close does nothing.
+func (o *Output[Out]) Close() error { return nil }
+
 // An Adder is a job that sums its answers over several inputs, which may differ from its own input
 // only in size. Begin resets the sum, and Add adds the answer of an input, times a factor. Neither
 // is ever timed.
@@ -331,15 +355,6 @@ type DeviceJob interface {
 	Elapsed() (time.Duration, error)
 }
 
-// A Reporting job runs in another process of this program, whose clock it reports.
-type Reporting interface {
-	Remote
-	// Reported returns the times of the last call.
-	Reported() Reported
-	// Allocated returns the least number of heap bytes that one of some untimed calls allocates.
-	Allocated(calls int) (int64, error)
-}
-
 // Reported are the times of one call by the clock of the process that computed it. Poison includes all
 // work before Do.
 type Reported struct{ Poison, Do, Out time.Duration }
@@ -362,12 +377,31 @@ func Allocated[Out any](job Job[Out], calls int) (least int64, err error) {
 	return least, nil
 }
 
-// A Remote is a Job in another process. RoundTrip returns the time of a call that does no work
-// there, measured between the last calls: the overhead that is not part of the answer.
-type Remote interface{ RoundTrip() time.Duration }
+// A Remote is a Job in another process.
+type Remote interface {
+	// RoundTrip returns the time of a command that does no work there, measured between the last calls: the
+	// overhead that is not part of the answer.
+	RoundTrip() time.Duration
+	// Reported returns the times of the last call, the mean of a burst, by the clock of the process. It returns
+	// false unless that is one of this program, which also answers Allocated: the least number of heap bytes
+	// that one of some untimed calls allocates.
+	Reported() (Reported, bool)
+	Allocated(calls int) (int64, error)
+}
 
-// A Renewable is a Job that takes another input, for the same question and of the same size.
-type Renewable[In any] interface{ Renew(In) error }
+// A Bursting job can be called together with other jobs of its process, by one command. Each call must be
+// about an input of its own.
+type Bursting interface {
+	Bursts() bool
+	// Burst is Do for all jobs, this one among them.
+	Burst(all []Bursting) error
+}
+
+// A Renewable is a Job that takes another input, for the same question and of the same size, if it Renews.
+type Renewable[In any] interface {
+	Renews() bool
+	Renew(In) error
+}
 
 // A Launcher is a Job that counts its kernel launches.
 type Launcher interface{ Launches() int64 }

@@ -346,8 +346,7 @@ def curve(
         batch, it may have the shape of one image. Other voxels count as outside of the image.
         It is combined with the mask of a masked array.
     nan : {'refuse', 'mask'}
-        'refuse': NaN is an error. 'mask': NaN is no part of the image, in addition to `mask`;
-        for files, in float32 only.
+        'refuse': NaN is an error. 'mask': NaN is no part of the image, in addition to `mask`.
     levels : int, optional
         The number of evenly spaced levels, from the least value of each image to its greatest.
         By default the curve has a row for each level at which it changes.
@@ -809,7 +808,7 @@ class Image:
 
     def _known(self, what: str, voxels: NDArray[Any] | None = None) -> dict[str, Any]:
         try:
-            with _job({**self._request, "construction": "T", "threads": 1, what: True}, voxels) as job:
+            with _job({**self._request, "construction": "T", "threads": 1, "nan": "mask", what: True}, voxels) as job:
                 answer: dict[str, Any] = job.answers[0]
                 return answer
         except _library.Error as e:
