@@ -330,10 +330,10 @@ func fileGenerator() generator {
 			Example:   "file/path=/data/ch2.nii.gz",
 			FromFiles: true,
 			Params: []Param{
-				{"shape", "what the file says", "raw files: voxels along x, y and z"},
+				{"shape", "that of the file", "raw files: voxels along x, y and z"},
 				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32",
 					"float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
-				{"type", "what the file says", "raw files: one that NumPy has, such as uint16 or float64"},
+				{"type", "that of the file", "raw files: one that NumPy has, such as uint16 or float64"},
 				{"volume", "the only one",
 					"of a file with several images of one shape, such as a time series: its number, from 0 on"},
 				{"array", "the only one",
@@ -433,12 +433,12 @@ func stackGenerator() generator {
 			Example:   "stack/path=/data/ct/*.tif",
 			FromFiles: true,
 			Params: []Param{
-				{"shape", "what the files say", "raw files: voxels of a slice along x and y"},
+				{"shape", "that of the files", "raw files: voxels of a slice along x and y"},
 				{"levels", "every value of an 8 or 16-bit type, every distinct value of float32",
 					"float32: number of evenly spaced levels instead, or every: each finite value is one, which extrema counts"},
-				{"type", "what the files say", "raw files: one that NumPy has, such as uint16 or float64"},
-				{"stream", "false", "true or once: read slices when they are asked for, where a slice says by itself what its " +
-					"voxels are, in place of holding the volume in memory"},
+				{"type", "that of the files", "raw files: one that NumPy has, such as uint16 or float64"},
+				{"stream", "false", "true or once: read slices when they are asked for, if each slice alone determines its " +
+					"voxels, in place of holding the volume in memory"},
 				{"path", "", "the folder of the slices, or a pattern of their names; comes last and may hold slashes"},
 			},
 		},

@@ -223,7 +223,7 @@ func ordersSlices(t *testing.T) {
 		want string
 	}{
 		{"twice", number("1 "), "c.dcm: at the place of " + dir + "/b.dcm"},
-		{"no place", nil, "c.dcm: it does not say where it is"},
+		{"no place", nil, "c.dcm: it has no position"},
 		{"other series", map[uint32]string{dicomInstance: dicomElement(dicomInstance, "IS", "9 "), dicomSeries: dicomElement(dicomSeries, "UI", "1.3")}, "c.dcm: of another series"},
 		{"damaged", map[uint32]string{dicomPixels: ""}, "c.dcm: truncated"},
 		{"bits", map[uint32]string{dicomInstance: dicomElement(dicomInstance, "IS", "9 "), dicomStored: dicomElement(dicomStored, "US", short(7)), dicomHighBit: ""}, "not as many bits of each voxel count as in the first slice"},

@@ -134,7 +134,7 @@ func sortSlices(files []string, bodies []*format.Body) error {
 			places[i] = b.Place
 		}
 		if places[i] == nil {
-			return fmt.Errorf("slice %s: it does not say where it is, as %s does; "+
+			return fmt.Errorf("slice %s: it has no position, unlike %s; "+
 				"convert it first: dcm2niix -z y FOLDER", files[i], files[0])
 		}
 	}

@@ -187,7 +187,7 @@ func (p *programs) measure(how gate.Protocol, first string) gate.Measure {
 			err = fmt.Errorf("no rows (%v): %s", ended(died), firstLines(stderr.Bytes()))
 		}
 		if err == nil && code(died) != code(cli.Verdict(records.Cells)) {
-			err = fmt.Errorf("it ended otherwise than its rows say: %v: %s", ended(died), firstLines(stderr.Bytes()))
+			err = fmt.Errorf("its end contradicts its rows: %v: %s", ended(died), firstLines(stderr.Bytes()))
 		}
 		if err != nil {
 			return bench.Records{}, fmt.Errorf("its results: %w", err)

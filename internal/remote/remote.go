@@ -118,7 +118,7 @@ func lengthOf(h http.Header, from, n int64) (int64, error) {
 	case n < 0:
 		return length, nil
 	case said == "":
-		return 0, storage.ObjectError{Why: "the server does not say which part of it an answer is (no Content-Range); " +
+		return 0, storage.ObjectError{Why: "the server does not name the part that it sends (no Content-Range); " +
 			"download it"}
 	}
 	var first, last, total int64 = 0, 0, unknown
@@ -461,7 +461,7 @@ func (w web) stat(ctx context.Context, at *url.URL) (int64, string, error) {
 	}
 	defer a.Body.Close() // it is empty
 	if a.ContentLength < 0 {
-		return 0, "", storage.ObjectError{Why: "the server does not say how long it is; download it"}
+		return 0, "", storage.ObjectError{Why: "the server does not report its length; download it"}
 	}
 	return a.ContentLength, versionOf(a.Header), nil
 }
@@ -475,7 +475,7 @@ func (w web) statByGet(ctx context.Context, at *url.URL) (int64, string, error) 
 	r.Close() // nobody reads it
 	size, err := lengthOf(h, 0, 1)
 	if err == nil && size < 0 {
-		err = storage.ObjectError{Why: "the server does not say how long it is; download it"}
+		err = storage.ObjectError{Why: "the server does not report its length; download it"}
 	}
 	return size, versionOf(h), err
 }

@@ -264,7 +264,7 @@ func (r *trial[In, Out]) timed(jobs []bench.Job[Out], trace *bench.Trace) (took 
 	}
 	elapsed, err := on.Elapsed()
 	if err == nil && elapsed > took {
-		return 0, fmt.Errorf("the device says that it took %v, the host %v", elapsed, took)
+		return 0, fmt.Errorf("the device reports %v, the host %v", elapsed, took)
 	}
 	return elapsed, err
 }

@@ -375,7 +375,7 @@ func eventsAgainstTheWall(t *testing.T) {
 		t.Errorf("by the wall: %v, %+v, wall %v", err, c.Seconds, c.Wall)
 	}
 	l.elapsed = time.Second
-	if _, err := measure(l, bench.Kernel); err == nil || !strings.Contains(err.Error(), "the device says that it took 1s, the host") {
+	if _, err := measure(l, bench.Kernel); err == nil || !strings.Contains(err.Error(), "the device reports 1s, the host") {
 		t.Errorf("a device whose clock is wrong: %v", err)
 	}
 }

@@ -181,8 +181,8 @@ func (s scheduler) place(id int64, getenv func(string) string) (Shard, error) {
 		return Shard{}, fmt.Errorf("%s=%d: no task of an array from %d to %d in steps of %d", s.id, id, first, last, step)
 	}
 	if count := value[s.count]; s.count != "" && count > 0 && count != n {
-		return Shard{}, fmt.Errorf("an array of %d tasks from %d to %d has gaps, so it does not say how many shards there "+
-			"are: give %s/n", count, first, last, Auto)
+		return Shard{}, fmt.Errorf("an array of %d tasks from %d to %d has gaps, so the number of shards is "+
+			"unknown: give %s/n", count, first, last, Auto)
 	}
 	return Shard{(id-first)/step + 1, n}, nil
 }

@@ -141,7 +141,7 @@ func doVerify(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 			Why: "interrupted: the finished cells are above" + cli.ResumeHint(records.Out)}
 	}
 	if silent := silentLaws(b.Laws(), cells); len(silent) > 0 && !f.Changed("input") {
-		return fmt.Errorf("this program is not sound: of no input anything is said by the law %q", silent[0])
+		return fmt.Errorf("this program is not sound: the law %q applies to no input", silent[0])
 	}
 	if !f.Changed("input") && !f.Changed("isa") && !f.Changed("memory-limit") && !f.Changed("option") {
 		if name, why := answersNone(b.Abouts(), cells); name != "" {
