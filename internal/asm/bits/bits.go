@@ -8,7 +8,7 @@ import (
 )
 
 // vectors loops over the words of a row. body gets the place in a row of the current vector of words, and a mask of
-// those that belong to the row.
+// the words of the row.
 func vectors(body func(of func(base Register) Mem, mask OpmaskVirtual)) {
 	n, at, mask := Arg("words"), GP64(), K()
 	XORQ(at, at)

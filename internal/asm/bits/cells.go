@@ -73,7 +73,7 @@ func cells512() {
 		VPORQ(squareXY, edge, edge)
 		VPORQ(squareXZ, edge, edge)
 		return v
-	}, func(v, wide VecVirtual) { // the cells that span x, less those that do not, which also bound the voxel before
+	}, func(v, wide VecVirtual) { // the cells that span x, less the others, which also bound the voxel before
 		VPORQ(v, wide, wide)
 		VPOPCNTQ(wide, wide)
 		VPSUBQ(New(ZMM, VPOPCNTQ, v), wide, wide)
