@@ -84,6 +84,9 @@ func (l *Labels) AppendBytes(b []byte, v float32) []byte {
 	if l == nil {
 		return binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
 	}
+	if v > math.MaxFloat32 { // outside the image
+		return binary.LittleEndian.AppendUint64(b, math.Float64bits(math.NaN()))
+	}
 	switch x := l.label(v).(type) {
 	case int64:
 		return binary.LittleEndian.AppendUint64(b, uint64(x))

@@ -114,6 +114,25 @@ def test_mask_and_nan():
         eccbench.curve(image)
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_nan_in_files(tmp_path, dtype):
+    """Values that float32 does not hold are kept beside NaN."""
+    close = np.nextafter(dtype(1), dtype(2))
+    image = np.array([[close, 5, 1, np.nan, 0.5], [np.nan, 5, 5, 5, close]], dtype)
+    path = tmp_path / "image.npy"
+    np.save(path, image)
+    assert np.array_equal(np.asarray(eccbench.open(path)), image, equal_nan=True)
+    within = np.ones(image.shape)
+    within[:, -1] = 0
+    for options in ({}, {"superlevel": True, "construction": "V", "periodic": True}, {"mask": within}, {"levels": 3}, {"at": [1, 2]}):
+        assert rows(eccbench.curve(path, nan="mask", **options)) == rows(eccbench.curve(image, nan="mask", **options)), options
+    assert eccbench.betti(path, 1, nan="mask") == eccbench.betti(image, 1, nan="mask") == (2, 0, 0)
+    assert eccbench.betti_curves(path, nan="mask") == eccbench.betti_curves(image, nan="mask")
+    for ask in (eccbench.curve, lambda i: eccbench.betti(i, 1), lambda i: eccbench.gvf(i, steps=1)):
+        with pytest.raises(ValueError, match="2 values are NaN"):
+            ask(path)
+
+
 def test_sequences_of_masked_arrays():
     """A list of masked arrays keeps their masks."""
     both = [np.ma.masked_array(IMAGE, ~WITHIN)] * 2

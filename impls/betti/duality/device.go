@@ -117,12 +117,12 @@ func (t tiling) planOf(s grid.Shape, typ grid.Type, limits counting.Table) (coun
 			s, mostAxis)
 	}
 	if places := t.places(true); places > math.MaxInt32 {
-		return counting.Plan{}, fmt.Errorf("%v: slices that several devices share have room for %d runs; the kernels "+
-			"support at most %d, use duality-gpu or duality", s, places, math.MaxInt32)
+		return counting.Plan{}, fmt.Errorf("%v: slices that several devices share have room for %d runs, and the kernels "+
+			"support at most %d; use duality-gpu or duality", s, places, math.MaxInt32)
 	}
 	most := math.MaxUint32 - 1 - t.places(true) // run numbers follow the node numbers
 	if nodes := t.tiles() * t.faceNodes(); nodes > most {
-		return counting.Plan{}, fmt.Errorf("%v: %d nodes at the faces of tiles; the kernels support at most %d, use "+
+		return counting.Plan{}, fmt.Errorf("%v: %d nodes at the faces of tiles, and the kernels support at most %d; use "+
 			"duality, on the CPU", s, nodes, most)
 	}
 	p := counting.Plan{

@@ -25,7 +25,7 @@ func plan(in *betti.Image) (counting.Plan, error) {
 	s := in.Shape()
 	n := s.Voxels()
 	if n > math.MaxUint32-1 || max(s.D, s.H, s.W) >= math.MaxInt32 {
-		return counting.Plan{}, fmt.Errorf("%v: %d voxels; labels of 4 bytes distinguish at most %d, use duality-gpu",
+		return counting.Plan{}, fmt.Errorf("%v: %d voxels, and labels of 4 bytes distinguish at most %d; use duality-gpu",
 			s, n, uint32(math.MaxUint32-1))
 	}
 	const block, mostBlocks = 256, 1 << 16

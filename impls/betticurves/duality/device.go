@@ -122,7 +122,7 @@ func (k keys) plan(s grid.Shape, t grid.Type) (counting.Plan, error) {
 	d, h, w := cells.Stack(s)
 	words := (d*h*((w+wordVoxels-1)/wordVoxels) + sideBySide - 1) / sideBySide * sideBySide // of the lists
 	if max(d, h, w) > math.MaxInt32/2 || words*mostMinima > math.MaxUint32-2 {
-		return counting.Plan{}, fmt.Errorf("%v: %d places of minima; the kernels support at most %d, use duality, on "+
+		return counting.Plan{}, fmt.Errorf("%v: %d places of minima, and the kernels support at most %d; use duality, on "+
 			"the CPU", s, words*mostMinima, uint32(math.MaxUint32-2))
 	}
 	p := counting.Plan{

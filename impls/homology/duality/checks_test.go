@@ -77,8 +77,8 @@ func severalTimes(t *testing.T) {
 	p := disjoint(n)
 	for _, cores := range []int{1, 3} {
 		j := newJob(p, bench.Conditions{Setting: bench.Setting{Threads: cores}}, "")
-		if err := j.Do(nil); err != nil || !slices.Equal(j.out.Betti, []int64{n, 0, 0, 0}) {
-			t.Errorf("%d tetrahedra apart: %v, %v", n, j.out, err)
+		if err := j.Do(nil); err != nil || !slices.Equal(j.Last.Betti, []int64{n, 0, 0, 0}) {
+			t.Errorf("%d tetrahedra apart: %v, %v", n, j.Last, err)
 		}
 	}
 }
@@ -90,8 +90,8 @@ func faultsDoHarm(t *testing.T) {
 	p.Points = append(p.Points, 9, 9, 9)
 	for _, f := range Faults()[1:] { // the first one accepts invalid complexes
 		j := newJob(p, bench.Conditions{Setting: bench.Setting{Threads: 3}}, f)
-		if err := j.Do(nil); err != nil || slices.Equal(j.out.Betti, []int64{5, 0, 0, 0}) {
-			t.Errorf("%s: %v, %v", f, j.out, err)
+		if err := j.Do(nil); err != nil || slices.Equal(j.Last.Betti, []int64{5, 0, 0, 0}) {
+			t.Errorf("%s: %v, %v", f, j.Last, err)
 		}
 	}
 }
@@ -303,12 +303,13 @@ func refused(t *testing.T) {
 	} {
 		wantRejected(t, want, at, len(at)/3, nil, nil, nil, tets)
 	}
-	wantRejected(t, "there are simplices of dimension 2 on their own",
+	wantRejected(t, "some simplices of dimension 2 are in none",
 		at, 12, nil, nil, []uint32{0, 1, 4}, []uint32{0, 1, 2, 3})
-	wantRejected(t, "there are simplices of dimension 0 on their own", at, 12, []uint32{5}, nil, nil, []uint32{0, 1, 2, 3})
+	wantRejected(t, "some simplices of dimension 0 are in none", at, 12, []uint32{5}, nil, nil, []uint32{0, 1, 2, 3})
 	wantRejected(t, "tetrahedra with coordinates", nil, 12, nil, nil, nil, []uint32{0, 1, 2, 3})
 	wantRejected(t, "tetrahedra with coordinates", at, 12, nil, nil, []uint32{0, 1, 4})
-	wantRejected(t, "up to 67108864 vertices, there are 67108865", at, 1<<mostBits+1, nil, nil, nil, []uint32{0, 1, 2, 3})
+	wantRejected(t, "67108865 vertices, and duality supports at most 67108864",
+		at, 1<<mostBits+1, nil, nil, nil, []uint32{0, 1, 2, 3})
 	at[15] = math.NaN()
 	wantRejected(t, "tetrahedron 0: a vertex is at [NaN 0.2 0.5], which is no point",
 		at, 12, nil, nil, nil, []uint32{0, 1, 2, 5})

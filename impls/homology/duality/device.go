@@ -70,7 +70,7 @@ func (o OnDevice) CanDo(p *homology.Problem, c bench.Conditions) error {
 		return err
 	}
 	if n := p.Given(); n > mostTets {
-		return fmt.Errorf("%d tetrahedra; the kernels support at most %d, use reduced", n, mostTets)
+		return fmt.Errorf("%d tetrahedra, and the kernels support at most %d; use reduced", n, mostTets)
 	}
 	if err := resident.Fits(d, needs(p), "the mesh with its tables"); err != nil {
 		return err

@@ -46,7 +46,8 @@ func Workload(impls ...bench.Implementation[*Batch, []ecc.VCEC]) bench.Workload[
 			Laws: []verify.Law[*Batch, []ecc.VCEC]{
 				{Name: "changes of each image sum to 1", Check: each},
 				{Name: "no two images have one answer", Check: different},
-				{Name: "fingerprint of each image", Note: "key " + key.String(), Drawn: true, Independent: true, Work: fingerprinting(key), Memory: copies, Check: fingerprinted(key)},
+				{Name: "fingerprint of each image", Note: "key " + key.String(), Drawn: true, Independent: true,
+					Work: fingerprinting(key), Memory: copies, Check: fingerprinted(key)},
 				{Name: "definition at one level of sampled images", Independent: true, Work: counting, Check: definition},
 			},
 		},
@@ -149,7 +150,8 @@ func sampled(n int) []int {
 }
 
 func counting(b *Batch) time.Duration {
-	return time.Duration(int64(min(samples, b.Len()))*b.like.Shape().Voxels()*6/int64(runtime.GOMAXPROCS(0))) * time.Nanosecond
+	voxels := int64(min(samples, b.Len())) * b.like.Shape().Voxels()
+	return time.Duration(voxels*6/int64(runtime.GOMAXPROCS(0))) * time.Nanosecond
 }
 
 // definition counts one sublevel set of each sampled image from scratch, at
@@ -170,7 +172,8 @@ func definition(b *Batch, out []ecc.VCEC, _ verify.Ask[*Batch, []ecc.VCEC]) (*ve
 			return nil, err
 		}
 		if got := out[i].At(level); got != want {
-			return &verify.Diff{Where: fmt.Sprintf("image %d, level %d", i, level), Want: fmt.Sprintf("χ = %d", want), Got: fmt.Sprintf("χ = %d", got)}, nil
+			return &verify.Diff{Where: fmt.Sprintf("image %d, level %d", i, level), Want: fmt.Sprintf("χ = %d", want),
+				Got: fmt.Sprintf("χ = %d", got)}, nil
 		}
 	}
 	return nil, nil

@@ -435,7 +435,8 @@ const cursorBytes = 1 << 16
 
 // open starts reading the part's steps. It checks that the beginning of the file has not changed.
 func (p *Part) open() (*cursor, error) {
-	c := &cursor{p: p, f: io.NewSectionReader(p.file, 0, math.MaxInt64), shut: func() error { return nil }, hash: sha256.New(), left: p.Bytes, buf: make([]byte, 0, cursorBytes)}
+	c := &cursor{p: p, f: io.NewSectionReader(p.file, 0, math.MaxInt64), shut: func() error { return nil },
+		hash: sha256.New(), left: p.Bytes, buf: make([]byte, 0, cursorBytes)}
 	if p.file == nil {
 		f, _, err := regular.Open(p.path)
 		if err != nil {
