@@ -177,7 +177,7 @@ func TestPlantedPeers(t *testing.T) {
 				status = verify.Verified
 			}
 			if status != x.status || !strings.Contains(r.Reason, x.reason) {
-				t.Errorf("%s: %s, want %s: %s", r.Status, r.Reason, x.status, x.reason)
+				t.Fatalf("%s: %s, want %s: %s", r.Status, r.Reason, x.status, x.reason)
 			}
 			if r.Peer == nil || r.Peer.SHA256 != p.SHA256 || (r.Seconds != nil) != (r.Floor > 0) || r.Allocated != nil {
 				t.Errorf("the record is of peer %+v, with floor %v, allocated %v", r.Peer, r.Floor, r.Allocated)
