@@ -220,25 +220,18 @@ func bettiVertices(w bench.Workload[*betti.Image, betti.Numbers]) bench.Workload
 }
 
 // An asked workload is one that peers are asked.
-type asked interface {
-	add(p *peers.Peer)
-	serve(s foreign.Service, impl string)
-	bind() runner.Bench
+type asked struct {
+	add   func(p *peers.Peer)
+	serve func(s foreign.Service, impl string)
+	bind  func() runner.Bench
 }
-
-type askedOf[In, Out any] struct {
-	foreign.Question[In, Out]
-	w *bench.Workload[In, Out]
-}
-
-func (a askedOf[In, Out]) add(p *peers.Peer) { a.w.Impls = slices.Concat(a.w.Impls, a.Of(p, a.w.Name)) }
-
-func (a askedOf[In, Out]) serve(s foreign.Service, impl string) { a.Serve(s, *a.w, impl) }
-
-func (a askedOf[In, Out]) bind() runner.Bench { return runner.Bind(*a.w) }
 
 func ask[In, Out any](q foreign.Question[In, Out], w *bench.Workload[In, Out]) asked {
-	return askedOf[In, Out]{q, w}
+	return asked{
+		add:   func(p *peers.Peer) { w.Impls = slices.Concat(w.Impls, q.Of(p, w.Name)) },
+		serve: func(s foreign.Service, impl string) { q.Serve(s, *w, impl) },
+		bind:  func() runner.Bench { return runner.Bind(*w) },
+	}
 }
 
 // asked returns the workloads that peers are asked.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -70,14 +71,9 @@ func (o OnDevices) Setup(in grid.Source, c bench.Conditions) (bench.Job[uint64],
 		return err
 	})
 	j := &devicesJob{}
-	var members []resident.Member
-	for _, part := range bound {
-		if part != nil {
-			j.parts, members = append(j.parts, part), append(members, part)
-		}
-	}
+	j.parts = slices.DeleteFunc(bound, func(part *deviceJob) bool { return part == nil })
 	if err == nil {
-		j.Team, err = resident.NewTeam(members)
+		j.Team, err = resident.NewTeam(j.parts)
 	}
 	if err != nil {
 		return nil, errors.Join(err, j.Close())

@@ -67,15 +67,11 @@ func addUp[In, Out any](i Implementation[In, Out], in Pieced, c Conditions) (out
 		}
 	}()
 	if err := in.EachPiece(func(of any, times int64) error {
-		j, joined := of.(Joined)
-		if joined {
-			of = j.Image()
+		add := func() error { return adder.Add(of.(In), times) }
+		if j, ok := of.(Joined); ok {
+			of, add = j.Image(), func() error { return j.AddTo(job) }
 		}
 		piece := of.(In)
-		add := func() error { return adder.Add(piece, times) }
-		if joined {
-			add = func() error { return j.AddTo(job) }
-		}
 		if job == nil {
 			if err := i.CanDo(piece, c); err != nil {
 				return Refusal{err}

@@ -292,6 +292,14 @@ type Implementation[In, Out any] interface {
 	Setup(In, Conditions) (Job[Out], error)
 }
 
+// NameOfFirst returns the name of the first implementation, or "" for none.
+func NameOfFirst[In, Out any](impls []Implementation[In, Out]) string {
+	if len(impls) == 0 {
+		return ""
+	}
+	return impls[0].About().Name
+}
+
 // A Job is an implementation bound to one input. One goroutine calls its methods.
 type Job[Out any] interface {
 	// Do computes the answer from scratch. Only Do is timed.

@@ -22,17 +22,18 @@ func Untyped[In, Out any](w Workload[In, Out]) Workload[any, any] {
 	return u
 }
 
-// As returns a job as one of the interfaces that only some jobs have.
-func As[T any](job any) (T, bool) {
-	if u, ok := job.(interface{ typed() any }); ok {
-		job = u.typed()
+// As returns a job or inputs as one of the interfaces that only some have, also of an untyped workload.
+func As[T any](of any) (T, bool) {
+	if u, ok := of.(interface{ typed() any }); ok {
+		of = u.typed()
 	}
-	t, ok := job.(T)
+	t, ok := of.(T)
 	return t, ok
 }
 
 type untypedInputs[In any] struct{ Inputs[In] }
 
+func (u untypedInputs[In]) typed() any                               { return u.Inputs }
 func (u untypedInputs[In]) Open(name string) (any, error)            { return u.Inputs.Open(name) }
 func (u untypedInputs[In]) Cost(name string, in any) Cost            { return u.Inputs.Cost(name, in.(In)) }
 func (u untypedInputs[In]) Size(in any) int64                        { return u.Inputs.Size(in.(In)) }
@@ -51,20 +52,6 @@ func (u untypedInputs[In]) Sketch(name string) (any, bool) {
 		return s.Sketch(name)
 	}
 	return nil, false
-}
-
-func (u untypedInputs[In]) Files(name string) []string {
-	if s, ok := u.Inputs.(Stored); ok {
-		return s.Files(name)
-	}
-	return nil
-}
-
-func (u untypedInputs[In]) Reseed(name string, seed uint64) string {
-	if s, ok := u.Inputs.(Seeded); ok {
-		return s.Reseed(name, seed)
-	}
-	return ""
 }
 
 type untyped[In, Out any] struct{ Implementation[In, Out] }
@@ -102,8 +89,7 @@ func (j untypedRenewable[In, Out]) Renew(in any) error { return j.renewable.Rene
 
 type untypedAdder[In, Out any] struct {
 	untypedJob[Out]
-	adder Adder[In]
+	Adder[In]
 }
 
-func (j untypedAdder[In, Out]) Begin()                        { j.adder.Begin() }
-func (j untypedAdder[In, Out]) Add(in any, times int64) error { return j.adder.Add(in.(In), times) }
+func (j untypedAdder[In, Out]) Add(in any, times int64) error { return j.Adder.Add(in.(In), times) }

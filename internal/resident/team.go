@@ -34,14 +34,15 @@ type Team struct {
 }
 
 // NewTeam makes the events of a team. Its members stay the caller's.
-func NewTeam(members []Member) (t *Team, err error) {
-	t = &Team{members: members, done: make([]device.Event, len(members))}
+func NewTeam[M Member](members []M) (t *Team, err error) {
+	t = &Team{done: make([]device.Event, len(members))}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, t.Close())
 		}
 	}()
 	for i, m := range members {
+		t.members = append(t.members, m)
 		k := slices.IndexFunc(t.teams, func(team []int) bool {
 			return members[team[0]].On().Info().Index == m.On().Info().Index
 		})

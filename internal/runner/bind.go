@@ -95,7 +95,7 @@ func (b *bound[In, Out]) open(input string, size bool) (in In, end func(), err e
 }
 
 func (b *bound[In, Out]) Files(input string) []string {
-	if s, ok := b.w.Inputs.(bench.Stored); ok {
+	if s, ok := bench.As[bench.Stored](b.w.Inputs); ok {
 		return s.Files(input)
 	}
 	return nil

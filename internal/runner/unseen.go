@@ -36,7 +36,7 @@ const (
 
 // renews reports whether the timed calls are about unseen inputs.
 func (r *trial[In, Out]) renews() bool {
-	seeded, ok := r.b.w.Inputs.(bench.Seeded)
+	seeded, ok := bench.As[bench.Seeded](r.b.w.Inputs)
 	if !ok || r.t.Sampling == nil || seeded.Reseed(r.t.Inputs[0], 0) == "" {
 		return false
 	}
@@ -88,7 +88,8 @@ func (r *trial[In, Out]) renew(job bench.Job[Out]) error {
 const mostDraws = 8
 
 func (r *trial[In, Out]) draw() (In, error) {
-	r.current = r.b.w.Inputs.(bench.Seeded).Reseed(r.t.Inputs[0], rand.Uint64())
+	seeded, _ := bench.As[bench.Seeded](r.b.w.Inputs)
+	r.current = seeded.Reseed(r.t.Inputs[0], rand.Uint64())
 	return r.b.w.Inputs.Open(r.current)
 }
 

@@ -73,7 +73,7 @@ func words(w int64) int64 { return (w + 63) / 64 }
 // Setup divides the image into parts, one per core.
 func (i Implementation) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.Numbers], error) {
 	d, h, w := cells.Stack(in.Shape())
-	j := &job{in: in, fault: i.fault, ends: [2]bool{true, true}, out: betti.Poisoned}
+	j := &job{in: in, fault: i.fault, ends: [2]bool{true, true}, Output: bench.PoisonedBy(betti.Poisoned)}
 	j.setup(d, h, w, c.Threads, i.planes)
 	return j, nil
 }

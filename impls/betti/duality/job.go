@@ -24,7 +24,7 @@ type job struct {
 
 	parts      []*part
 	components [kinds]int64
-	out        betti.Numbers
+	bench.Output[betti.Numbers]
 }
 
 // A layout is the arrangement of words in memory. An empty word follows each row, and an empty row
@@ -81,7 +81,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	if j.hollow && j.fault != OutsideCounts {
 		cavities-- // the outside
 	}
-	j.out = betti.Of(j.components[ofSet], cavities, chi)
+	j.Last = betti.Of(j.components[ofSet], cavities, chi)
 	return nil
 }
 
@@ -215,7 +215,7 @@ func characteristic(l layout, before, plane []uint64, rows int64) (chi int64) {
 }
 
 func (j *job) Poison() {
-	j.out = betti.Poisoned
+	j.Last = betti.Poisoned
 	j.each(func(p *part) { // each core touches its own memory first
 		for _, list := range [][]uint64{p.window.left, p.window.main, p.first, p.last} {
 			for i := range list {
@@ -224,10 +224,6 @@ func (j *job) Poison() {
 		}
 	})
 }
-
-func (j *job) Out() (betti.Numbers, error) { return j.out, nil }
-
-func (j *job) Close() error { return nil }
 
 // slabBytes is the approximate size of a read from a source that is not in memory.
 const slabBytes = 1 << 20

@@ -3,6 +3,7 @@ package gpu
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
@@ -101,14 +102,9 @@ func (o OnDevices) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC
 		return nil
 	})
 	j := &devicesJob{changes: make([]int64, in.Ladder().Len())}
-	var members []resident.Member
-	for _, parts := range bound {
-		for _, p := range parts {
-			j.parts, members = append(j.parts, p), append(members, p)
-		}
-	}
+	j.parts = slices.Concat(bound...)
 	if err == nil {
-		j.Team, err = resident.NewTeam(members)
+		j.Team, err = resident.NewTeam(j.parts)
 	}
 	if err != nil {
 		return nil, errors.Join(err, j.Close())

@@ -94,7 +94,7 @@ func (o OnDevice) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[homo
 		return nil, err
 	}
 	j := &deviceJob{Program: program, in: p, whole: c.Scope == bench.E2E || c.Scope == bench.File,
-		out: homology.Poisoned()}
+		Output: bench.PoisonedBy(homology.Poisoned())}
 	if err := j.setup(); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
@@ -106,7 +106,7 @@ type deviceJob struct {
 	*resident.Program
 	in    *homology.Problem
 	whole bool
-	out   homology.Groups
+	bench.Output[homology.Groups]
 
 	tets, points   device.Buffer
 	table          device.Buffer // first for triangles, then for edges
@@ -230,17 +230,15 @@ func (j *deviceJob) groups() error {
 	}
 	b0 := j.counted(components)
 	b2 := j.counted(surfaces) - b0
-	j.out = homology.Groups{Betti: []int64{b0, b0 + b2 - chi/2, b2, 0}, Torsion: make([][]uint64, 4)}
+	j.Last = homology.Groups{Betti: []int64{b0, b0 + b2 - chi/2, b2, 0}, Torsion: make([][]uint64, 4)}
 	return nil
 }
 
 func (j *deviceJob) Poison() {
-	j.out = homology.Poisoned()
+	j.Last = homology.Poisoned()
 	j.Fill(0x5a, j.table, j.parent, j.border, j.list, j.corner, j.count)
 	clear(j.result.Data())
 }
-
-func (j *deviceJob) Out() (homology.Groups, error) { return j.out, nil }
 
 // Close frees the device's memory and kernels.
 func (j *deviceJob) Close() error {

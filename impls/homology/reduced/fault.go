@@ -2,8 +2,7 @@ package reduced
 
 import "slices"
 
-// A Fault is a known defect that tests plant in the implementation, to show that the harness
-// detects it. Only tests plant faults.
+// A Fault is a known defect. Tests plant it to show that the harness detects it.
 type Fault string
 
 // The faults are typical mistakes in implementations of this kind.

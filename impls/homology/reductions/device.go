@@ -161,7 +161,7 @@ func (r RaceOnDevice) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[
 	j := &raceOnDevice{
 		Program: program, in: p, plan: planned(p), margin: uint32(margin), whole: c.Scope == bench.E2E ||
 			c.Scope == bench.File,
-		bits: bits.Len(uint(max(1, p.Vertices-1))), some: someBlocks * int64(d.Info().SMs), out: homology.Poisoned(),
+		bits: bits.Len(uint(max(1, p.Vertices-1))), some: someBlocks * int64(d.Info().SMs), Output: bench.PoisonedBy(homology.Poisoned()),
 	}
 	if err := j.setup(); err != nil {
 		return nil, errors.Join(err, j.Close())
@@ -178,9 +178,9 @@ type raceOnDevice struct {
 	whole  bool
 	bits   int   // bits of a vertex number
 	some   int64 // blocks
-	out    homology.Groups
-	raced  int // rounds
-	long   int64
+	bench.Output[homology.Groups]
+	raced int // rounds
+	long  int64
 
 	given                 []device.Buffer  // by dimension
 	cells, order          [2]device.Buffer // before and after a step
@@ -264,7 +264,7 @@ func (j *raceOnDevice) Do(*bench.Trace) error {
 		err = j.Stream.Wait()
 	}
 	if err == nil {
-		j.out = out
+		j.Last = out
 	}
 	return err
 }
@@ -445,15 +445,13 @@ func (l level) reduce(used uint32) error {
 }
 
 func (j *raceOnDevice) Poison() {
-	j.out = homology.Poisoned()
+	j.Last = homology.Poisoned()
 	var all []device.Buffer
 	for _, b := range j.buffers() {
 		all = append(all, *b.to)
 	}
 	j.Fill(0x5a, all...)
 }
-
-func (j *raceOnDevice) Out() (homology.Groups, error) { return j.out, nil }
 
 // Close frees the device's memory and kernels.
 func (j *raceOnDevice) Close() error {

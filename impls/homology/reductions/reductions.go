@@ -79,16 +79,16 @@ var stock pool.Stock
 func newJob(p *homology.Problem, c bench.Conditions, parts int, fault Fault) *job {
 	stock.Open()
 	return &job{in: p, fault: fault, parts: parts, cores: max(1, c.Threads), order: c.Option(orderKey, freeFirst),
-		out: homology.Poisoned()}
+		Output: bench.PoisonedBy(homology.Poisoned())}
 }
 
 type job struct {
-	in      *homology.Problem
-	fault   Fault
-	parts   int
-	cores   int
-	order   string
-	out     homology.Groups
+	in    *homology.Problem
+	fault Fault
+	parts int
+	cores int
+	order string
+	bench.Output[homology.Groups]
 	longest int  // longest boundary of a cell so far
 	nearer  bool // vertices were renumbered
 }
@@ -161,18 +161,16 @@ func (j *job) Do(trace *bench.Trace) error {
 			out.Betti[0]++
 		}
 	}
-	j.out = out
+	j.Last = out
 	return nil
 }
 
 func (j *job) Poison() {
-	j.out = homology.Poisoned()
+	j.Last = homology.Poisoned()
 	p := stock.Borrow()
 	defer stock.Return(p)
 	p.Fill(0x5a5a5a5a5a5a5a5a)
 }
-
-func (j *job) Out() (homology.Groups, error) { return j.out, nil }
 
 // Close releases the memory.
 func (j *job) Close() error {

@@ -194,14 +194,11 @@ func Decode(b []byte) (Comparisons, error) {
 
 // Workload returns the workload with some implementations. The first is the reference.
 func Workload(impls ...bench.Implementation[*Pair, Comparisons]) bench.Workload[*Pair, Comparisons] {
-	w := bench.Workload[*Pair, Comparisons]{
+	return bench.Workload[*Pair, Comparisons]{
 		Name: Name, Question: question(), Inputs: Inputs(), Impls: impls, Policy: policy(),
 		Encode: bench.Small(Encode), Decode: Decode,
+		Reference: bench.NameOfFirst(impls),
 	}
-	if len(impls) > 0 {
-		w.Reference = impls[0].About().Name
-	}
-	return w
 }
 
 // agree returns the first difference of two answers, or nil.

@@ -61,14 +61,11 @@ func (i *Image) Close() error { return grid.Close(i.Source) }
 // Workload returns the workload of the Betti numbers for some implementations. The first is the
 // reference.
 func Workload(impls ...bench.Implementation[*Image, Numbers]) bench.Workload[*Image, Numbers] {
-	w := bench.Workload[*Image, Numbers]{
+	return bench.Workload[*Image, Numbers]{
 		Name: Name, Question: question(), Inputs: Inputs{}, Impls: impls, Policy: policy(),
 		Encode: bench.Small(Encode), Decode: Decode,
+		Reference: bench.NameOfFirst(impls),
 	}
-	if len(impls) > 0 {
-		w.Reference = impls[0].About().Name
-	}
-	return w
 }
 
 // Inputs makes binary images from names of the form betti/at=LEVEL/of=IMAGE.

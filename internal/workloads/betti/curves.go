@@ -103,14 +103,11 @@ func Joined(b0, b2, chi ecc.VCEC) Curves {
 // CurvesWorkload returns the workload of the Betti numbers at every level for some implementations.
 // The first is the reference. Its inputs are images.
 func CurvesWorkload(impls ...bench.Implementation[grid.Source, Curves]) bench.Workload[grid.Source, Curves] {
-	w := bench.Workload[grid.Source, Curves]{
+	return bench.Workload[grid.Source, Curves]{
 		Name: CurvesName, Question: curvesQuestion(), Inputs: fields.Inputs{}, Impls: impls, Policy: curvesPolicy(),
 		Encode: bench.Small(EncodeCurves), Decode: DecodeCurves,
+		Reference: bench.NameOfFirst(impls),
 	}
-	if len(impls) > 0 {
-		w.Reference = impls[0].About().Name
-	}
-	return w
 }
 
 // EncodeCurves encodes curves as varints, with levels as differences.

@@ -142,23 +142,12 @@ func (m *mask) leaveOut(i *Image, c ecc.Convention) error {
 // unrolledCharacteristic returns the Euler characteristic of the set at 0 of a binary image on
 // rings, from images without rings.
 func unrolledCharacteristic(set grid.Source, c ecc.Convention) (chi int64, err error) {
-	type term struct {
-		image grid.Source
-		wrap  grid.Axes
-		times int64
-	}
-	terms := []term{{set, c.Periodic, 1}}
-	for axis := range c.Periodic.Each() {
-		for _, t := range terms {
-			terms = append(terms, term{grid.First(t.image, axis), t.wrap.Without(axis), -t.times})
-		}
-	}
-	for _, t := range terms {
-		n, err := ByFlooding(&Image{Source: grid.Wrap(t.image, t.wrap)}, ecc.Convention{Vertices: c.Vertices})
+	for _, in := range ecc.Unrolled(set, c.Periodic) {
+		n, err := ByFlooding(&Image{Source: in.View}, ecc.Convention{Vertices: c.Vertices})
 		if err != nil {
 			return 0, err
 		}
-		chi += t.times * n.Euler()
+		chi += in.Times * n.Euler()
 	}
 	return chi, nil
 }

@@ -227,11 +227,31 @@ type term struct {
 	times, layer int64
 }
 
-// terms returns the views whose weighted sum is the curve of an image, up to the image's sign.
+// An Interval is a view of an image without periodic axes, and its factor in a sum.
+type Interval struct {
+	View  grid.Source
+	Times int64
+}
+
+// Unrolled returns the views whose weighted sum has the χ of an image with periodic axes.
 //
 // A periodic axis is a ring. It equals an interval that repeats the first voxels at its end, with
 // both ends identified: χ(ring) = χ(interval) − χ(end). So each periodic axis makes two terms of
 // one, the second without that axis.
+func Unrolled(s grid.Source, periodic grid.Axes) []Interval {
+	list, wraps := []Interval{{s, 1}}, []grid.Axes{periodic}
+	for axis := range periodic.Each() {
+		for i, in := range list {
+			list, wraps = append(list, Interval{grid.First(in.View, axis), -in.Times}), append(wraps, wraps[i].Without(axis))
+		}
+	}
+	for i := range list {
+		list[i].View = grid.Wrap(list[i].View, wraps[i])
+	}
+	return list
+}
+
+// terms returns the views whose weighted sum is the curve of an image, up to the image's sign.
 //
 // The voxels ≥ t are the voxels whose negated values are ≤ −t.
 //
@@ -244,21 +264,10 @@ func (c viewed) terms(s grid.Source) ([]term, error) {
 	if err := c.Periodic.Of(s.Shape()); err != nil {
 		return nil, err
 	}
-	type ring struct {
-		image grid.Source
-		wrap  grid.Axes
-		times int64
-	}
-	rings := []ring{{s, c.Periodic, 1}}
-	for axis := range c.Periodic.Each() {
-		for _, r := range rings {
-			rings = append(rings, ring{grid.First(r.image, axis), r.wrap.Without(axis), -r.times})
-		}
-	}
-	list := make([]term, len(rings))
-	for i, r := range rings {
-		t := term{view: grid.Wrap(r.image, r.wrap)}
-		t.times, t.layer = r.times*c.sign(s)*c.sign(t.view), c.layer(t.view)
+	intervals := Unrolled(s, c.Periodic)
+	list := make([]term, len(intervals))
+	for i, in := range intervals {
+		t := term{view: in.View, times: in.Times * c.sign(s) * c.sign(in.View), layer: c.layer(in.View)}
 		if c.descends() {
 			var err error
 			if t.view, err = grid.Negate(t.view); err != nil {

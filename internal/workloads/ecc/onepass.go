@@ -162,7 +162,7 @@ type passJob struct {
 	look          *fingerprint.Prepared
 	in            grid.Source
 	c             bench.Conditions
-	out           VCEC
+	bench.Output[VCEC]
 }
 
 func (j *passJob) Do(*bench.Trace) (err error) {
@@ -212,8 +212,8 @@ func (j *passJob) Do(*bench.Trace) (err error) {
 		return err
 	}
 	j.pass.sum, j.pass.held = sum.Sum, held
-	if j.out = (VCEC{}); job != nil { // without slices no implementation is called
-		j.out, err = job.Out()
+	if j.Last = (VCEC{}); job != nil { // without slices no implementation is called
+		j.Last, err = job.Out()
 	}
 	return err
 }
@@ -322,6 +322,4 @@ func (j *passJob) spill(job bench.Job[VCEC], sum, held fingerprint.Sum) error {
 	return j.pass.beside.Spill(out)
 }
 
-func (j *passJob) Poison()            { j.out, j.pass.sum, j.pass.wrong = nil, nil, nil }
-func (j *passJob) Out() (VCEC, error) { return j.out, nil }
-func (j *passJob) Close() error       { return nil }
+func (j *passJob) Poison() { j.Last, j.pass.sum, j.pass.wrong = nil, nil, nil }

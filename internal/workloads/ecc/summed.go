@@ -67,7 +67,7 @@ type sumJob struct {
 	impl  bench.Implementation[grid.Source, VCEC]
 	c     bench.Conditions
 	bound map[grid.Shape]boundJob
-	out   VCEC
+	bench.Output[VCEC]
 }
 
 type boundJob struct {
@@ -75,7 +75,7 @@ type boundJob struct {
 	image *grid.Field
 }
 
-func (j *sumJob) Begin() { j.out = nil }
+func (j *sumJob) Begin() { j.Last = nil }
 
 func (j *sumJob) Add(in grid.Source, times int64) error {
 	b, ok := j.bound[in.Shape()]
@@ -104,14 +104,12 @@ func (j *sumJob) Add(in grid.Source, times int64) error {
 		return err
 	}
 	out, err := b.Out()
-	j.out = j.out.Plus(out, times)
+	j.Last = j.Last.Plus(out, times)
 	return err
 }
 
 func (j *sumJob) Do(*bench.Trace) error { return errors.New("it adds up pieces alone") }
-func (j *sumJob) Poison()               { j.out = VCEC{{Level: -1, Change: bench.Poison}} }
-func (j *sumJob) Out() (VCEC, error)    { return j.out, nil }
-
+func (j *sumJob) Poison()               { j.Last = VCEC{{Level: -1, Change: bench.Poison}} }
 func (j *sumJob) Close() (err error) {
 	for _, b := range j.bound {
 		err = errors.Join(err, b.Close())

@@ -48,21 +48,6 @@ func (v VCEC) All() iter.Seq2[int64, int64] {
 	}
 }
 
-// A Point is the Euler characteristic of the sublevel set at one level.
-type Point struct{ Level, Chi int64 }
-
-// Curve returns the Euler characteristic at each level where it changes: the prefix sums of the
-// VCEC.
-func (v VCEC) Curve() []Point {
-	points := make([]Point, len(v))
-	var chi int64
-	for i, s := range v {
-		chi += s.Change
-		points[i] = Point{s.Level, chi}
-	}
-	return points
-}
-
 // At returns the Euler characteristic of the sublevel set at a level.
 func (v VCEC) At(level int64) int64 {
 	var chi int64

@@ -255,12 +255,10 @@ func BySteps(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Probl
 func workload(in fields.Questions[*Problem], q bench.Question, policy verify.Policy[*Problem, Map],
 	impls []bench.Implementation[*Problem, Map]) bench.Workload[*Problem, Map] {
 	q.Form, q.Reads = in.Form, in.Of().Image
-	w := bench.Workload[*Problem, Map]{Name: in.Form.Kind, Question: q, Inputs: in, Impls: impls, Policy: policy,
-		Encode: Encode, Decode: Decode}
-	if len(impls) > 0 {
-		w.Reference = impls[0].About().Name
+	return bench.Workload[*Problem, Map]{
+		Name: in.Form.Kind, Question: q, Inputs: in, Impls: impls, Policy: policy, Encode: Encode, Decode: Decode,
+		Reference: bench.NameOfFirst(impls),
 	}
-	return w
 }
 
 // Inputs makes problems of a kind from names KIND/key=N/…/of=IMAGE. Smaller problems may have too

@@ -128,12 +128,10 @@ func ToSteady(impls ...bench.Implementation[*Problem, Flow]) bench.Workload[*Pro
 func workload(in fields.Questions[*Problem], q bench.Question, policy verify.Policy[*Problem, Flow],
 	impls []bench.Implementation[*Problem, Flow]) bench.Workload[*Problem, Flow] {
 	q.Form, q.Reads = in.Form, in.Of().Image
-	w := bench.Workload[*Problem, Flow]{Name: in.Form.Kind, Question: q, Inputs: in, Impls: impls, Policy: policy,
-		Encode: Encode, Decode: Decode}
-	if len(impls) > 0 {
-		w.Reference = impls[0].About().Name
+	return bench.Workload[*Problem, Flow]{
+		Name: in.Form.Kind, Question: q, Inputs: in, Impls: impls, Policy: policy, Encode: Encode, Decode: Decode,
+		Reference: bench.NameOfFirst(impls),
 	}
-	return w
 }
 
 // NewProblem returns the flow of an image. Check reports its faults.

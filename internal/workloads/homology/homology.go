@@ -96,14 +96,11 @@ type Problem struct {
 
 // Workload is the question, put to implementations. The first is the reference.
 func Workload(impls ...bench.Implementation[*Problem, Groups]) bench.Workload[*Problem, Groups] {
-	w := bench.Workload[*Problem, Groups]{
+	return bench.Workload[*Problem, Groups]{
 		Name: Name, Question: question(), Inputs: Inputs{}, Impls: impls, Policy: policy(),
 		Encode: bench.Small(Encode), Decode: Decode,
+		Reference: bench.NameOfFirst(impls),
 	}
-	if len(impls) > 0 {
-		w.Reference = impls[0].About().Name
-	}
-	return w
 }
 
 func question() bench.Question {

@@ -23,13 +23,10 @@ const Name = "softecc"
 
 // Workload returns the workload with some implementations; the first is the definition.
 func Workload(impls ...bench.Implementation[*Problem, Answer]) bench.Workload[*Problem, Answer] {
-	w := bench.Workload[*Problem, Answer]{
+	return bench.Workload[*Problem, Answer]{
 		Name: Name, Question: question(), Inputs: Inputs(), Impls: impls, Policy: Policy(), Encode: Encode, Decode: Decode,
+		Reference: bench.NameOfFirst(impls),
 	}
-	if len(impls) > 0 {
-		w.Reference = impls[0].About().Name
-	}
-	return w
 }
 
 func question() bench.Question {

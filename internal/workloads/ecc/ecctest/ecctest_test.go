@@ -248,10 +248,10 @@ func TestEncodeIsTheInverseOfDecode(t *testing.T) {
 				t.Fatalf("a cut answer reads as %v", cut)
 			}
 		}
-		curve := v.Curve()
-		for _, p := range curve {
-			if p.Chi != v.At(p.Level) {
-				t.Fatalf("curve %v, at %d %d", curve, p.Level, v.At(p.Level))
+		var chi int64
+		for _, s := range v {
+			if chi += s.Change; chi != v.At(s.Level) {
+				t.Fatalf("%v: at %d %d, want %d", v, s.Level, v.At(s.Level), chi)
 			}
 		}
 	})
