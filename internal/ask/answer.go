@@ -63,12 +63,20 @@ const longAnswer = 100 * time.Millisecond
 // confirmed it. An unconfirmed answer is an error. what names the answer in messages: "curve".
 func Answer[In, Out any](
 	w bench.Workload[In, Out], impl, name string, in In, conditions bench.Conditions, limits Limits, what string,
-) (a Answered[Out], err error) {
+) (Answered[Out], error) {
+	a, err := answer(bench.Untyped(w), impl, name, in, conditions, limits, what)
+	out, _ := a.Out.(Out) // nil after an error
+	return Answered[Out]{out, a.By, a.Witness, a.Evidence, a.Measures}, err
+}
+
+func answer(
+	w bench.Workload[any, any], impl, name string, in any, conditions bench.Conditions, limits Limits, what string,
+) (a Answered[any], err error) {
 	for _, i := range w.Impls {
 		if i.About().Name != impl {
 			continue
 		}
-		ask := func(in In) (Out, error) {
+		ask := func(in any) (any, error) {
 			out, err := bench.Answer(i, in, conditions)
 			if refused := (bench.Refusal{}); errors.As(err, &refused) {
 				err = fmt.Errorf("%s refuses %s: %w", impl, name, err)
@@ -76,7 +84,7 @@ func Answer[In, Out any](
 			return out, err
 		}
 		a.By = impl
-		q := verify.Question[In, Out]{Name: name, In: in, Ask: ask, Budget: limits.Budget, Free: limits.Free}
+		q := verify.Question[any, any]{Name: name, In: in, Ask: ask, Budget: limits.Budget, Free: limits.Free}
 		if notes := w.Policy.Unaffordable(q); len(notes) > 0 {
 			verdict := verify.Judge([]string{name}, notes)
 			return a, VerdictError{verdict.Status, fmt.Sprintf("the %s would be %s and is not computed: %s; "+
@@ -127,7 +135,7 @@ func Choose[In, Out any](
 	}
 	impl, refusals := Fastest(w, in, conditions, order...)
 	if impl == "" {
-		return "", fmt.Errorf("%s: no implementation takes it: %w", shown, errors.Join(refusals...))
+		return "", fmt.Errorf("%s: no implementation supports it: %w", shown, errors.Join(refusals...))
 	}
 	return impl, nil
 }
@@ -163,7 +171,7 @@ func First[In, Out any](
 		verdict, a.Evidence, err = hold(w.Policy, in, a.Out, a.By)
 		return a, verdict, err
 	}
-	return a, "", fmt.Errorf("no implementation takes it: %w", errors.Join(refusals...))
+	return a, "", fmt.Errorf("no implementation supports it: %w", errors.Join(refusals...))
 }
 
 // hold returns the verdict of the laws of a policy on an answer. It is VERIFIED if an independent

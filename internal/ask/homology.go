@@ -1,16 +1,13 @@
 package ask
 
 import (
-	"slices"
-
 	"eccbench/internal/bench"
 	"eccbench/internal/simplicial"
-	"eccbench/internal/verify"
 	"eccbench/internal/workloads/homology"
 )
 
-// HomologyImpls are in the order of speed.
-var HomologyImpls = []string{"duality", "reduced", "definition"}
+// homologyImpls are in the order of speed.
+var homologyImpls = []string{"duality", "reduced", "definition"}
 
 // HomologyName returns the canonical name of a complex given by a file or an input string. The
 // coefficients are a prime, Q or Z; "" for those of the input, or 2.
@@ -27,22 +24,18 @@ func HomologyName(input, coefficients string) (string, error) {
 
 // A Homology requests the homology groups of a complex: of an input, or of simplices in memory.
 type Homology struct {
-	Input        string
-	Complex      *simplicial.Complex // nil for the complex of Input
-	Coefficients string              // a prime, Q or Z; "" for those of Input, or 2
-	Impls        []bench.Implementation[*homology.Problem, homology.Groups]
-	Threads      int
-	Verify       bool // compare the groups with the elimination of the boundary matrices
+	Question // without an image and its options
+	By       bench.Workload[*homology.Problem, homology.Groups]
+
+	Name         string              // canonical
+	Complex      *simplicial.Complex // nil for the complex of the name
+	Coefficients string              // of a complex in memory: a prime, Q or Z; "" for 2
 }
 
 // Problem opens the complex.
 func (q *Homology) Problem() (*homology.Problem, error) {
 	if q.Complex == nil {
-		name, err := HomologyName(q.Input, q.Coefficients)
-		if err != nil {
-			return nil, err
-		}
-		return homology.Inputs{}.Open(name)
+		return q.By.Inputs.Open(q.Name)
 	}
 	p := &homology.Problem{Complex: q.Complex, Over: 2}
 	if q.Coefficients != "" {
@@ -54,17 +47,22 @@ func (q *Homology) Problem() (*homology.Problem, error) {
 	return p, p.Check()
 }
 
-// Answer computes the groups with the first implementation that accepts the complex.
-func (q *Homology) Answer() (
-	p *homology.Problem, a Answered[homology.Groups], verdict verify.Status, err error,
-) {
-	if p, err = q.Problem(); err != nil {
-		return p, a, "", err
+// Answer computes the confirmed groups.
+func (q *Homology) Answer() (p *homology.Problem, a Answered[homology.Groups], err error) {
+	opened := q.Follow.Waiting("reading " + q.Shown)
+	p, err = q.Problem()
+	opened()
+	if err != nil {
+		return p, a, Usage(err)
 	}
-	w := homology.Workload(q.Impls...)
-	w.Policy.Laws = slices.DeleteFunc(w.Policy.Laws,
-		func(l verify.Law[*homology.Problem, homology.Groups]) bool { return !l.Independent })
-	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: q.Threads}}
-	a, verdict, err = First(w, p, conditions, q.Verify)
-	return p, a, verdict, err
+	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: q.Threads}, Memory: q.memory()}
+	impl, err := Choose(q.By, q.Impl, q.Shown, p, conditions, homologyImpls...)
+	if err != nil {
+		return p, a, err
+	}
+	q.Follow.Takes(q.Shown, Need(q.By, impl, p, conditions), q.memory())
+	done := q.Follow.Waiting("finding and checking the homology")
+	defer done()
+	a, err = Answer(q.By, impl, q.Name, p, conditions, q.limits(), "homology")
+	return p, a, err
 }

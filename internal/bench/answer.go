@@ -23,14 +23,14 @@ func Limitf(format string, args ...any) Limit { return Limit{fmt.Errorf(format, 
 
 // A Pieced input is answered piece by piece: the sum of the pieces' answers, each multiplied by its
 // count, is the answer. f must not keep a piece, because the next one overwrites it.
-type Pieced[In any] interface {
-	EachPiece(f func(piece In, times int64) error) error
+type Pieced interface {
+	EachPiece(f func(piece any, times int64) error) error
 }
 
 // A Joined piece adds itself to a job through AddTo, which only some implementations support. The
 // others return a Refusal.
-type Joined[In any] interface {
-	Image() In
+type Joined interface {
+	Image() any
 	AddTo(job any) error
 }
 
@@ -38,7 +38,7 @@ type Joined[In any] interface {
 // the output first, so that a stale answer cannot pass. The error is a Refusal if the
 // implementation rejects the input, or if the input is Pieced and the job is no Adder.
 func Answer[In, Out any](i Implementation[In, Out], in In, c Conditions) (out Out, err error) {
-	if p, ok := any(in).(Pieced[In]); ok {
+	if p, ok := any(in).(Pieced); ok {
 		return addUp(i, p, c)
 	}
 	if err := i.CanDo(in, c); err != nil {
@@ -58,7 +58,7 @@ func Answer[In, Out any](i Implementation[In, Out], in In, c Conditions) (out Ou
 
 // addUp answers a Pieced input with one job, which is set up for the first piece. It first computes
 // the answer of that piece alone and discards it: Begin must clear earlier sums.
-func addUp[In, Out any](i Implementation[In, Out], in Pieced[In], c Conditions) (out Out, err error) {
+func addUp[In, Out any](i Implementation[In, Out], in Pieced, c Conditions) (out Out, err error) {
 	var job Job[Out]
 	var adder Adder[In]
 	defer func() {
@@ -66,10 +66,15 @@ func addUp[In, Out any](i Implementation[In, Out], in Pieced[In], c Conditions) 
 			err = errors.Join(err, job.Close())
 		}
 	}()
-	if err := in.EachPiece(func(piece In, times int64) error {
+	if err := in.EachPiece(func(of any, times int64) error {
+		j, joined := of.(Joined)
+		if joined {
+			of = j.Image()
+		}
+		piece := of.(In)
 		add := func() error { return adder.Add(piece, times) }
-		if j, ok := any(piece).(Joined[In]); ok {
-			piece, add = j.Image(), func() error { return j.AddTo(job) }
+		if joined {
+			add = func() error { return j.AddTo(job) }
 		}
 		if job == nil {
 			if err := i.CanDo(piece, c); err != nil {

@@ -3,13 +3,14 @@ package library
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"eccbench/impls/homology/duality"
 	"eccbench/impls/homology/reduced"
 	"eccbench/internal/ask"
-	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/simplicial"
+	"eccbench/internal/verify"
 	"eccbench/internal/workloads/homology"
 )
 
@@ -48,22 +49,23 @@ func (r Request) homology(simplices, points []byte) (a Answer, err error) {
 		return a, errors.New("homology needs a complex, without conventions or levels; leave them out")
 	}
 	q := ask.Homology{
-		Input: r.Input, Coefficients: r.Homology.Coefficients, Threads: r.Threads, Verify: r.Verify,
-		Impls: []bench.Implementation[*homology.Problem, homology.Groups]{
-			duality.Implementation{}, reduced.Implementation{},
-		},
+		By: homology.Workload(duality.Implementation{}, reduced.Implementation{}), Coefficients: r.Homology.Coefficients,
 	}
 	if r.Input == "" {
-		if q.Complex, err = r.Homology.read(simplices, points); err != nil {
-			return a, err
-		}
+		q.Complex, err = r.Homology.read(simplices, points)
+	} else {
+		q.Name, err = ask.HomologyName(r.Input, q.Coefficients)
 	}
-	p, found, verdict, err := q.Answer()
 	if err != nil {
 		return a, err
 	}
-	a.Implementation, a.Verdict, a.Witness = found.By, string(verdict), found.Evidence
-	a.Groups, a.Coefficients = found.Out.Betti, p.Over.String()
-	a.Torsion = found.Out.Torsion
-	return a, nil
+	p, err := q.Problem()
+	if err != nil {
+		return a, err
+	}
+	q.By.Policy.Laws = slices.DeleteFunc(q.By.Policy.Laws,
+		func(l verify.Law[*homology.Problem, homology.Groups]) bool { return !l.Independent })
+	out, err := answered(&a, q.By, p, r)
+	a.Groups, a.Torsion, a.Coefficients = out.Betti, out.Torsion, p.Over.String()
+	return a, err
 }

@@ -73,7 +73,7 @@ func TestWeighing(t *testing.T) {
 // If right answers are always equal, the first that differs is kept, even if a later one differs
 // more.
 func TestFirstThatDiffersIsKept(t *testing.T) {
-	w := toy()[0].(*bound[[]uint32, []uint32]).w
+	w := sortWorkload()
 	w.Policy.Agree = func(_, want, got []uint32) *verify.Diff {
 		if want[1] == got[1] {
 			return nil

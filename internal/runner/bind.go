@@ -41,11 +41,12 @@ type Bench interface {
 	variants(input string, n int) ([]string, error)
 	smaller(input string) []string
 	share(input string, f *os.File) (memfile.Extent, error)
-	work(ctx context.Context, clock worker.Clock, t worker.Task, files worker.Files, tell worker.Teller) (bench.CellRecord, error)
+	work(ctx context.Context, clock worker.Clock, t worker.Task, files worker.Files,
+		tell worker.Teller) (bench.CellRecord, error)
 }
 
 // Bind hides the types of a workload.
-func Bind[In, Out any](w bench.Workload[In, Out]) Bench { return &bound[In, Out]{w} }
+func Bind[In, Out any](w bench.Workload[In, Out]) Bench { return &bound[any, any]{bench.Untyped(w)} }
 
 // Find returns the bench with a name.
 func Find(benches []Bench, name string) (Bench, error) {

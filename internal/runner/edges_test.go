@@ -50,7 +50,7 @@ func (o odd) Setup(in []uint32, c bench.Conditions) (bench.Job[[]uint32], error)
 
 func oddTrial(o odd, names ...string) *trial[[]uint32, []uint32] {
 	r := &trial[[]uint32, []uint32]{
-		b: toy()[0].(*bound[[]uint32, []uint32]), impl: o,
+		b: &bound[[]uint32, []uint32]{sortWorkload()}, impl: o,
 		t: worker.Task{Impl: "odd", Inputs: names, Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}, Time: time.Minute}},
 	}
 	for range names {
@@ -88,7 +88,7 @@ func TestDerivedInputsHaveTheTimeTheyTake(t *testing.T) {
 // work does a task of numbers in this process.
 func work(t *testing.T, o bench.Implementation[[]uint32, []uint32], names ...string) (bench.CellRecord, []string, error) {
 	t.Helper()
-	w := toy()[0].(*bound[[]uint32, []uint32]).w
+	w := sortWorkload()
 	w.Impls = append(w.Impls, o)
 	b := &bound[[]uint32, []uint32]{w}
 	var f worker.Files
@@ -283,8 +283,12 @@ func TestWhoMayBeAWitness(t *testing.T) {
 		{cell{bench: within, about: bench.About{Name: "definition"}}, verify.Verified, true},
 		{cell{bench: within, about: bench.About{Name: "definition"}}, verify.Unverified, false},
 	} {
-		if got := mayWitness(c.on, c.status); got != c.want {
+		r := bench.CellRecord{Verdict: verify.Verdict{Status: c.status}}
+		if got := mayWitness(c.on, r); got != c.want {
 			t.Errorf("%+v, %v: %v", c.on.about, c.status, got)
+		}
+		if r.Unseen = []string{"noise"}; mayWitness(c.on, r) {
+			t.Errorf("%+v, %v: its answers are about other inputs", c.on.about, c.status)
 		}
 	}
 }

@@ -96,7 +96,7 @@ func TestForecastOfWhatIsNotThere(t *testing.T) {
 // Checks take the time of the laws. For the first answer this is one independent law of each input.
 // For the first input it includes the laws that fit into half of the measuring time.
 func TestForecastOfChecks(t *testing.T) {
-	w := toy()[0].(*bound[[]uint32, []uint32]).w
+	w := sortWorkload()
 	w.Policy.Laws = []verify.Law[[]uint32, []uint32]{
 		{Name: "seldom", Independent: true, Work: func([]uint32) time.Duration { return time.Second }},
 		{Name: "soon", Independent: true, Work: func([]uint32) time.Duration { return time.Millisecond }},
@@ -139,7 +139,7 @@ func (estimating) CanDo(in []uint32, c bench.Conditions) error {
 // cores.
 func TestForecastByEstimates(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	w := toy()[0].(*bound[[]uint32, []uint32]).w
+	w := sortWorkload()
 	w.Impls = []bench.Implementation[[]uint32, []uint32]{estimating{sorter{name: "plain"}}, estimating{sorter{name: "other"}}}
 	for impl, check := range map[string]time.Duration{"plain": 0, "other": 2 * time.Second} {
 		p := toyPlan(t, impl)
@@ -158,7 +158,7 @@ func TestForecastByEstimates(t *testing.T) {
 // at a time.
 func TestForecastOfReferences(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	w := toy()[0].(*bound[[]uint32, []uint32]).w
+	w := sortWorkload()
 	w.Impls = []bench.Implementation[[]uint32, []uint32]{estimating{sorter{name: "plain"}}, estimating{sorter{name: "other"}}}
 	b := Bind(w)
 	const each = 50 * time.Millisecond

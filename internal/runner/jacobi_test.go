@@ -142,6 +142,11 @@ func (*relaxing) Close() error          { return nil }
 const tolerance = 1e-5
 
 func jacobi(reference string, impls ...bench.Implementation[line, field]) Bench {
+	return Bind(jacobiWorkload(reference, impls...))
+}
+
+// jacobiWorkload returns the workload of jacobi.
+func jacobiWorkload(reference string, impls ...bench.Implementation[line, field]) bench.Workload[line, field] {
 	distance := func(want []float64, change float64, got field) []verify.Measure {
 		m := verify.Measure{Name: "largest error", Limit: tolerance}
 		if len(want) != len(got.u) {
@@ -154,7 +159,7 @@ func jacobi(reference string, impls ...bench.Implementation[line, field]) Bench 
 		}
 		return []verify.Measure{m, {Name: "error of the change", Value: math.Abs(float64(got.change) - change), Limit: tolerance}}
 	}
-	return Bind(bench.Workload[line, field]{
+	return bench.Workload[line, field]{
 		Name: "jacobi", Inputs: lines{}, Reference: reference, Impls: impls,
 		Policy: verify.Policy[line, field]{
 			Distance: func(_ line, want, got field) []verify.Measure {
@@ -180,7 +185,7 @@ func jacobi(reference string, impls ...bench.Implementation[line, field]) Bench 
 			err := binary.Read(bytes.NewReader(b), binary.LittleEndian, all)
 			return field{all[:len(all)-1], all[len(all)-1]}, err
 		},
-	})
+	}
 }
 
 // spoilers returns implementations that are right, right within limits, and wrong.

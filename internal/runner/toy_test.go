@@ -212,8 +212,11 @@ func (s *sorting) Poison() {
 func (s *sorting) Out() ([]uint32, error) { return slices.Clone(s.out), nil }
 func (s *sorting) Close() error           { return nil }
 
-func toy() []Bench {
-	return []Bench{Bind(bench.Workload[[]uint32, []uint32]{
+func toy() []Bench { return []Bench{Bind(sortWorkload())} }
+
+// sortWorkload returns the workload of toy.
+func sortWorkload() bench.Workload[[]uint32, []uint32] {
+	return bench.Workload[[]uint32, []uint32]{
 		Name: "sort", Inputs: numbers{}, Reference: "plain",
 		Impls: []bench.Implementation[[]uint32, []uint32]{
 			sorter{name: "loser", fault: "lose"}, sorter{name: "crumbler", fault: "crumble"},
@@ -245,7 +248,7 @@ func toy() []Bench {
 		},
 		Encode: func(w io.Writer, v []uint32) error { return binary.Write(w, binary.LittleEndian, v) },
 		Decode: func(b []byte) ([]uint32, error) { return numbers{}.Attach(b) },
-	})}
+	}
 }
 
 func ascending(in, out []uint32, _ verify.Ask[[]uint32, []uint32]) (*verify.Diff, error) {
@@ -622,9 +625,9 @@ func (s scoped) About() bench.About {
 func TestCeilingOfAnotherWorkload(t *testing.T) {
 	for impl, own := range map[string]float64{"plain": 1e6, "loser": 0} {
 		want := 4 * own * 2000 / 320
-		ceiling := toy()[0].(*bound[[]uint32, []uint32])
+		ceiling := &bound[[]uint32, []uint32]{sortWorkload()}
 		ceiling.w.Impls = slices.DeleteFunc(ceiling.w.Impls, func(i bench.Implementation[[]uint32, []uint32]) bool { return i.About().Name != impl })
-		main := jacobi("plain", spoilers()...).(*bound[line, field])
+		main := &bound[line, field]{jacobiWorkload("plain", spoilers()...)}
 		main.w.Reads = func(string) string { return "numbers/n=1000/seed=1" }
 		p := toyPlan(t, "plain")
 		p.Benches, p.Workload, p.Ceiling, p.Inputs = []Bench{ceiling, main}, "jacobi", "sort", []string{"line/steps=50/n=40/seed=1"}
@@ -678,7 +681,7 @@ func TestCeilingsThatAreDone(t *testing.T) {
 
 // A ceiling has the requested options; unknown ones are an error.
 func TestOptionsOfCeilings(t *testing.T) {
-	w := toy()[0].(*bound[[]uint32, []uint32]).w
+	w := sortWorkload()
 	w.Name, w.Impls = "read", []bench.Implementation[[]uint32, []uint32]{optional{sorter{name: "read"}}}
 	p := toyPlan(t, "plain")
 	p.Benches, p.Ceiling, p.Scope = append(p.Benches, Bind(w)), "read", bench.E2E

@@ -37,6 +37,8 @@ type turning struct {
 	given *[]line
 }
 
+func (*turning) Renews() bool { return true }
+
 func (t *turning) Renew(in line) error {
 	t.in = in
 	*t.given = append(*t.given, in)
@@ -45,7 +47,7 @@ func (t *turning) Renew(in line) error {
 
 // unseenLines is the workload of lines for a turner, with a witness of a cost.
 func unseenLines(reference string, cost time.Duration, impls ...bench.Implementation[line, field]) *bound[line, field] {
-	b := jacobi(reference, impls...).(*bound[line, field])
+	b := &bound[line, field]{jacobiWorkload(reference, impls...)}
 	b.w.Inputs = seededLines{}
 	b.w.Policy.Laws[0].Work = func(line) time.Duration { return cost }
 	return b

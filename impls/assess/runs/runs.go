@@ -37,8 +37,8 @@ type Implementation struct{ fault Fault }
 func (i Implementation) About() bench.About {
 	a := bench.About{
 		Name: "runs", Where: "cpu",
-		Method: "union and find of runs of each label, of both masks, their union and the backgrounds, " +
-			"χ by the ends of runs; all cores",
+		Method: "union-find of runs of each label, of both masks, their union and the backgrounds; χ from the " +
+			"ends of runs; all cores",
 		Source: "Rosenfeld and Pfaltz 1966, Delfinado and Edelsbrunner 1995, Stucki et al. 2023",
 		Scopes: []bench.Scope{bench.E2E},
 	}

@@ -21,8 +21,7 @@ type RaceOnDevice struct{ Open resident.Opener }
 // About describes the method.
 func (RaceOnDevice) About() bench.About {
 	return bench.About{
-		Name: "race-gpu", Where: "gpu", Method: "resident simplices; " + raceMethod +
-			"; a thread for each cell, or a warp or a block where cells are few or lists long",
+		Name: "race-gpu", Where: "gpu", Method: "as race, resident; a thread, a warp or a block for each cell",
 		Source: "Murty 2013, section 5, algorithms 2 to 4; Nasre, Burtscher and Pingali 2013",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File}, Options: margins(),
 	}

@@ -47,8 +47,7 @@ type Implementation struct{ fault Fault }
 func (i Implementation) About() bench.About {
 	a := bench.About{
 		Name: "reductions", Where: "cpu",
-		Method: "algebraic reductions of each cell with one of its faces, on lists of codes; over Z/2, faces numbered on " +
-			"all cores, the rest on one",
+		Method: "algebraic reductions of each cell with one of its faces; over Z/2; mostly one core",
 		Source: "Murty 2013, section 4.1; Kaczyński, Mrozek and Ślusarek 1998",
 		Scopes: []bench.Scope{bench.E2E, bench.File}, Options: options(),
 	}
@@ -111,9 +110,9 @@ func (j *job) Do(trace *bench.Trace) error {
 	p := stock.Borrow()
 	defer stock.Return(p)
 	in := j.in.Complex
-	if j.nearer = j.order == freeFirst && scattered(in); j.nearer {
+	if j.nearer = j.order == freeFirst && simplicial.Scattered(in); j.nearer {
 		end := trace.Span("renumbering")
-		in = numberBreadthFirst(p, in, j.cores)
+		in = simplicial.NumberBreadthFirst(p, in, j.cores)
 		end()
 	}
 	end := trace.Span("faces")

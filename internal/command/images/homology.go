@@ -12,7 +12,6 @@ import (
 
 	"eccbench/datasets"
 	"eccbench/internal/ask"
-	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/command/answering"
 	"eccbench/internal/grid"
@@ -105,22 +104,17 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 	}
 	start := time.Now()
 	shown := report.VisibleText(j.Spooled.Shown(input))
-	opened := c.Waiting("reading "+shown, j.Quiet)
-	p, err := c.Homology.Inputs.Open(name)
-	opened()
-	if err != nil {
-		return notOfImage(input, cli.Usage(err))
+	q := ask.Homology{
+		Question: ask.Question{
+			Shown: shown, Impl: j.Impl, Threads: j.Threads, Budget: j.Budget, Memory: host.AvailableMemory,
+			Follow: c.Following(j.Quiet),
+		},
+		By: c.Homology, Name: name,
 	}
-	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: j.Threads},
-		Memory: host.AvailableMemory()}
-	impl, err := ask.Choose(c.Homology, j.Impl, shown, p, conditions, ask.HomologyImpls...)
-	if err != nil {
-		return err
+	p, a, err := q.Answer()
+	if errors.As(err, new(ask.UsageError)) {
+		err = notOfImage(input, err)
 	}
-	c.Takes(shown, ask.Need(c.Homology, impl, p, conditions), conditions.Memory, j.Quiet)
-	done := c.Waiting("finding and checking the homology", j.Quiet)
-	defer func() { done() }()
-	a, err := ask.Answer(c.Homology, impl, name, p, conditions, answering.LimitsOf(j.Budget), "homology")
 	if err != nil {
 		return err
 	}
@@ -134,7 +128,6 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 	for d, b := range a.Out.Betti {
 		out.Groups = append(out.Groups, homologyRow{d, b, a.Out.Torsion[d]})
 	}
-	done()
 	if !j.Quiet {
 		given := make([]int64, len(p.Tops))
 		for d, tops := range p.Tops {

@@ -267,11 +267,11 @@ func counted(in grid.Source, more int64) (VCEC, error) {
 		return nil
 	}
 	var err error
-	if p, ok := in.(bench.Pieced[grid.Source]); ok {
-		err = p.EachPiece(func(piece grid.Source, times int64) error {
+	if p, ok := in.(bench.Pieced); ok {
+		err = p.EachPiece(func(piece any, times int64) error {
 			j, joined := piece.(joint)
 			if !joined {
-				return add(piece, times)
+				return add(piece.(grid.Source), times)
 			}
 			if j.Shared == nil {
 				return add(j.Field, times)

@@ -67,7 +67,7 @@ func (onEvery) Ladder() grid.Ladder { return grid.Identity(grid.Float32) }
 // addedUp asks for the sum of slabs and shared slices by one job. It applies to implementations
 // whose jobs are Adders; images that are read once are counted this way.
 func addedUp(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
-	if _, cut := in.(bench.Pieced[grid.Source]); !cut {
+	if _, cut := in.(bench.Pieced); !cut {
 		in = slabs{in}
 	}
 	sum, err := answer(in)
@@ -83,8 +83,9 @@ func addedUp(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
 // slabs is an image in pieces.
 type slabs struct{ grid.Source }
 
-func (s slabs) EachPiece(f func(piece grid.Source, times int64) error) error {
-	return grid.EachPiece(s.Source, grid.Whole(s.Source), piecesOf(s.Source), false, func(piece *grid.Field, times int64) error { return f(piece, times) })
+func (s slabs) EachPiece(f func(piece any, times int64) error) error {
+	return grid.EachPiece(s.Source, grid.Whole(s.Source), piecesOf(s.Source), false,
+		func(piece *grid.Field, times int64) error { return f(piece, times) })
 }
 
 // joinedUp is addedUp for implementations whose jobs join a piece to the previous ones.
@@ -98,17 +99,18 @@ func joinedUp(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
 // joinable is an image in pieces for a Joiner.
 type joinable struct{ grid.Source }
 
-func (s joinable) EachPiece(f func(piece grid.Source, times int64) error) error {
-	return grid.EachJoined(s.Source, grid.Whole(s.Source), piecesOf(s.Source), false, func(p grid.Piece) error { return f(joint{p}, p.Times) })
+func (s joinable) EachPiece(f func(piece any, times int64) error) error {
+	return grid.EachJoined(s.Source, grid.Whole(s.Source), piecesOf(s.Source), false,
+		func(p grid.Piece) error { return f(joint{p}, p.Times) })
 }
 
 // joint is one of its pieces.
 type joint struct{ grid.Piece }
 
-func (j joint) Image() grid.Source { return j.Field }
+func (j joint) Image() any { return j.Field }
 
 func (j joint) AddTo(job any) error {
-	if job, ok := job.(Joiner); ok {
+	if job, ok := bench.As[Joiner](job); ok {
 		return job.AddJoined(j.Piece)
 	}
 	return bench.Refuse(errors.New("its jobs do not join"))

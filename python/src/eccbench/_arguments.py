@@ -206,11 +206,14 @@ def mask_of(mask: Any, *shapes: tuple[int, ...]) -> NDArray[Any]:
         mask = in_memory(mask)
         array = array_of("mask", mask.filled(0) if isinstance(mask, np.ma.MaskedArray) else mask)
     if array.ndim == 0:
-        raise TypeError(f"mask {mask!r}: want an array of the shape of the image, a path, or an image of eccbench.open or of nibabel")
+        raise TypeError(f"mask {mask!r}: want an array of the shape of the image, a path, or an image of "
+            f"eccbench.open or of nibabel")
     if array.dtype.kind not in "buif":
         raise TypeError(f"mask of {array.dtype}: want bool or numbers")
     if array.shape not in shapes:
-        raise ValueError(f"mask of shape {array.shape}, and the image is {shapes[0]}: want one shape; axes are (z, y, x), those of nibabel's arrays are (x, y, z)")
+        raise ValueError(f"mask of shape {array.shape}, and the image is {shapes[0]}: want one shape; axes "
+            f"are (z, y, x), those of nibabel's arrays are (x, y, z)")
     if array.dtype.kind == "f" and np.isnan(array).any():
-        raise ValueError(f"mask: {int(np.isnan(array).sum())} of its values are NaN, which is neither in nor out; replace them by 0 or 1")
+        raise ValueError(f"mask: {int(np.isnan(array).sum())} of its values are NaN, which is neither in "
+            f"nor out; replace them by 0 or 1")
     return array

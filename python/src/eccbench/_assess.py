@@ -60,7 +60,8 @@ class Assessment(Result):
         """Return the numbers of a label in a connectivity, by column."""
         label, connectivity = key
         if str(label) not in self.labels or connectivity not in self.connectivities:
-            raise KeyError(f"{key}: want one of the labels {self.labels} and of the connectivities {self.connectivities}")
+            raise KeyError(f"{key}: want one of the labels {self.labels} and of the connectivities "
+                f"{self.connectivities}")
         i, k = self.labels.index(str(label)), self.connectivities.index(connectivity)
         return {c: float(v) if c in _RATIOS else int(v) for c, v in zip(self.columns, self.values[i, k])}
 
@@ -151,11 +152,13 @@ def assess(
     shape = both[0].shape
     known: tuple[int, ...] = (26, 6) if len(shape) == 3 else (8, 4)
     if connectivity != "both" and connectivity not in known:
-        raise ValueError(f"connectivity {connectivity!r}: want 'both', {known[0]} or {known[1]} of an image of {len(shape)} axes")
+        raise ValueError(f"connectivity {connectivity!r}: want 'both', {known[0]} or {known[1]} of an image "
+            f"of {len(shape)} axes")
     request: _Request = {
         "assess": {
             "labels": None if labels is None else _chosen("labels", labels),
-            "groups": [{"name": str(k), "labels": _chosen(f"groups[{k!r}]", values)} for k, values in (groups or {}).items()],
+            "groups": [{"name": str(k), "labels": _chosen(f"groups[{k!r}]", values)}
+                for k, values in (groups or {}).items()],
         },
         "construction": "T",
         "threads": _threads(threads),

@@ -365,13 +365,15 @@ def _asked(image: Any, request: _Request, mask: Any, nan: str, batch_axis: int |
     try:
         if isinstance(image, Image) and mask is None:
             axes = len(image.shape)
-            return _rows({**request, **image._request, "periodic": _letters(rings(periodic, axes), range(axes))}), image.dtype, image.shape
+            return _rows({**request, **image._request, "periodic": _letters(rings(periodic, axes),
+                range(axes))}), image.dtype, image.shape
         check_places("image and mask", image, mask)
         image = in_memory(image)
         array = _array(image)
         if batch_axis is not None:
             batch_axis = axis("batch_axis", batch_axis, array.ndim)
-        images, masks = _images(*_masked(array, np.ma.getmask(image), mask, nan, batch_axis, not isinstance(image, np.ndarray)), batch_axis)
+        images, masks = _images(*_masked(array, np.ma.getmask(image), mask, nan, batch_axis,
+            not isinstance(image, np.ndarray)), batch_axis)
         if len(images) == 0:
             return [], array.dtype, images.shape[1:]
         closed = rings(periodic, images.ndim - 1)
@@ -412,7 +414,8 @@ class Slabs(NamedTuple):
     chi: list[int]
 
 
-def slabs_of(image: NDArray[Any], whole: tuple[int, ...], lo: int, hi: int, request: _Request, mask: Any = None) -> Slabs:
+def slabs_of(image: NDArray[Any], whole: tuple[int, ...], lo: int, hi: int, request: _Request,
+        mask: Any = None) -> Slabs:
     """Return the slabs of slices lo to hi − 1 of a whole image. `image`, and its mask, have these
     slices and the one before them."""
     voxels, masks = _images(*_masked(_array(image), np.ma.getmask(image), mask, "refuse", None, False), None)

@@ -225,7 +225,8 @@ class Curve(_ByLevel):
             order = np.argsort(self.levels, kind="stable")
             first = _below(self.levels[order], values)
             if (first == _below(self.levels[order], values, or_at=True)).any():
-                raise ValueError("the curve was taken at some levels alone, and a value is none of them: ask for it by at=, or for the whole curve")
+                raise ValueError("the curve was taken at some levels alone, and a value is none of them: "
+                    "ask for it by at=, or for the whole curve")
             found = self.chi[order[first]]
         else:
             found = self._of_sets(values)[..., 0]
@@ -246,7 +247,8 @@ def _numbers(values: ArrayLike, name: str = "values") -> NDArray[Any]:
             return exact.astype(np.uint64)  # NumPy converts lists with one value from 2**63 on to float64
         for given, held in zip(exact.flat, array.ravel().tolist()):
             if isinstance(given, (int, np.integer)) and held != int(given):
-                raise ValueError(f"{name}: float64 does not hold {given}, and one type holds all values only if they are whole "
+                raise ValueError(f"{name}: float64 does not hold {given}, and one type holds all values only "
+                    f"if they are whole "
                                  "numbers from 0 on; ask for it by itself")
     return array
 
@@ -287,10 +289,14 @@ def _rounded(values: NDArray[Any], down: bool) -> NDArray[Any]:
 
 
 @overload
-def curve(image: Any, *, batch_axis: None = None, construction: Construction = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., levels: int | None = ..., at: ArrayLike | None = ...,
+def curve(image: Any, *, batch_axis: None = None, construction: Construction = ..., superlevel: bool = ...,
+        periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., levels: int | None = ...,
+        at: ArrayLike | None = ...,
           verify: bool = ..., threads: int | None = ..., out: NDArray[np.int64] | None = ...) -> Curve: ...
 @overload
-def curve(image: Any, *, batch_axis: int, construction: Construction = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., levels: int | None = ..., at: ArrayLike | None = ...,
+def curve(image: Any, *, batch_axis: int, construction: Construction = ..., superlevel: bool = ...,
+        periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., levels: int | None = ...,
+        at: ArrayLike | None = ...,
           verify: bool = ..., threads: int | None = ..., out: NDArray[np.int64] | None = ...) -> list[Curve]: ...
 def curve(
     image: Any,
@@ -415,7 +421,8 @@ def curve(
         raise ValueError("batch_axis: a file holds one image")
     curves = None
     try:
-        if isinstance(image, Image) and mask is None and (rows.levels is None or nan == "refuse" and image._evenly(request)):
+        if isinstance(image, Image) and mask is None and (rows.levels is None or nan == "refuse"
+                and image._evenly(request)):
             request["nan"] = nan
             try:
                 curves = _of_file(image, rows, periodic, request)
@@ -428,7 +435,8 @@ def curve(
             array = _array(image)
             if batch_axis is not None:
                 batch_axis = axis("batch_axis", batch_axis, array.ndim)
-            images, within = _masked(array, np.ma.getmask(image), mask, nan, batch_axis, not isinstance(image, np.ndarray))
+            images, within = _masked(array, np.ma.getmask(image), mask, nan, batch_axis,
+                not isinstance(image, np.ndarray))
             curves = _of_array(images, within, batch_axis, rows, periodic, request)
     except _library.Error as e:
         if e.kind == "finite" and nan == "refuse":
@@ -503,7 +511,8 @@ class _Rows:
 
 def _of_file(image: Image, rows: _Rows, periodic: bool | Sequence[int], request: _Request) -> list[Curve]:
     rings = rings_of(periodic, len(image.shape))
-    request = {**request, **image._request, "levels": rows.levels or 0, "periodic": _letters(rings, range(len(image.shape)))}
+    request = {**request, **image._request, "levels": rows.levels or 0,
+        "periodic": _letters(rings, range(len(image.shape)))}
     return [rows.of(c, None) for c in _answered(request, None, image.dtype, image.shape, rings)]
 
 
@@ -522,7 +531,8 @@ def _along(image: Any, batch_axis: int) -> NDArray[Any]:
     return images
 
 
-def _masked(image: NDArray[Any], hidden: Any, mask: Any, nan: str, batch_axis: int | None, of_file: bool) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+def _masked(image: NDArray[Any], hidden: Any, mask: Any, nan: str, batch_axis: int | None,
+        of_file: bool) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     """Return an image with 0 in masked voxels, and a mask of its shape; None if no voxel is masked."""
     if mask is None and hidden is np.ma.nomask and (nan != "mask" or image.dtype.kind != "f"):
         return image, None
@@ -532,7 +542,8 @@ def _masked(image: NDArray[Any], hidden: Any, mask: Any, nan: str, batch_axis: i
             warn_of_order(mask, image.shape)
         one = () if batch_axis is None else (image.shape[:batch_axis] + image.shape[batch_axis + 1 :],)
         given = mask_of(mask, image.shape, *one)
-        within = np.broadcast_to((given if given.ndim == image.ndim else np.expand_dims(given, batch_axis or 0)) != 0, image.shape)
+        within = np.broadcast_to((given if given.ndim == image.ndim else np.expand_dims(given, batch_axis or 0)) != 0,
+                image.shape)
     if hidden is not np.ma.nomask:
         within = within & ~hidden
     if nan == "mask" and image.dtype.kind == "f":
@@ -542,7 +553,8 @@ def _masked(image: NDArray[Any], hidden: Any, mask: Any, nan: str, batch_axis: i
     return (np.where(within, image, image.dtype.type(0)) if image.dtype.kind == "f" else image), within
 
 
-def _images(array: NDArray[Any], within: NDArray[np.bool_] | None, batch_axis: int | None) -> tuple[NDArray[Any], NDArray[np.uint8] | None]:
+def _images(array: NDArray[Any], within: NDArray[np.bool_] | None,
+        batch_axis: int | None) -> tuple[NDArray[Any], NDArray[np.uint8] | None]:
     """Return the images of an array along the first axis, in types of the library, and their masks."""
     images = array[np.newaxis] if batch_axis is None else np.moveaxis(array, batch_axis, 0)
     shape = images.shape[1:]
@@ -562,7 +574,8 @@ def _images(array: NDArray[Any], within: NDArray[np.bool_] | None, batch_axis: i
     return images, np.ascontiguousarray(within, np.uint8)
 
 
-def _of_array(array: NDArray[Any], within: NDArray[np.bool_] | None, batch_axis: int | None, rows: _Rows, periodic: bool | Sequence[int], request: _Request) -> list[Curve]:
+def _of_array(array: NDArray[Any], within: NDArray[np.bool_] | None, batch_axis: int | None, rows: _Rows,
+        periodic: bool | Sequence[int], request: _Request) -> list[Curve]:
     images, mask = _images(array, within, batch_axis)
     if len(images) == 0:
         return []
@@ -628,7 +641,8 @@ def _job(request: _Request, voxels: NDArray[Any] | None = None, mask: NDArray[An
     return _library.Job(request, (voxels, mask), memory)
 
 
-def _answered(request: _Request, voxels: NDArray[Any] | None, dtype: np.dtype[Any], shape: tuple[int, ...], rings: tuple[int, ...],
+def _answered(request: _Request, voxels: NDArray[Any] | None, dtype: np.dtype[Any], shape: tuple[int, ...],
+        rings: tuple[int, ...],
               mask: NDArray[np.uint8] | None = None) -> list[Curve]:
     """Return the curves of images, with levels of their type."""
     curves, sampled = [], request["levels"] > 0
@@ -653,7 +667,8 @@ def _many(image: NDArray[Any]) -> bool:
     return image.dtype.itemsize == 8 or len(np.unique(some)) > len(some) // 2
 
 
-def _sampled(request: _Request, voxels: NDArray[Any], rows: _Rows, sets: tuple[NDArray[Any], NDArray[np.intp]], shape: tuple[int, ...]) -> list[Curve]:
+def _sampled(request: _Request, voxels: NDArray[Any], rows: _Rows, sets: tuple[NDArray[Any], NDArray[np.intp]],
+        shape: tuple[int, ...]) -> list[Curve]:
     """Return the curves of images at some values, from one block of numbers."""
     chi, verdict = _of_sets({**request, "levels": 0}, voxels, sets)
     known = {
@@ -720,7 +735,8 @@ def _array(image: Any) -> NDArray[Any]:
     array = array_of("image", image)
     if not _taken(array.dtype):
         advice = "its magnitude or its real part" if array.dtype.kind == "c" else "astype(numpy.float64), or an integer type that holds its values"
-        raise TypeError(f"an array of {array.dtype}: want bool, integers of up to 64 bits, float16, float32 or float64; take {advice}")
+        raise TypeError(f"an array of {array.dtype}: want bool, integers of up to 64 bits, float16, float32 "
+            f"or float64; take {advice}")
     return array
 
 
@@ -752,7 +768,8 @@ def _in_order(images: NDArray[Any]) -> tuple[NDArray[Any], Sequence[int]]:
     return np.require(images, images.dtype.newbyteorder("="), ["C", "ALIGNED"]), axes
 
 
-def _in_place(images: NDArray[Any], ask: Callable[[NDArray[Any], Sequence[int]], _Answer], turned: bool = True) -> _Answer:
+def _in_place(images: NDArray[Any], ask: Callable[[NDArray[Any], Sequence[int]], _Answer],
+        turned: bool = True) -> _Answer:
     """Answer a request about images in the caller's memory if possible, with permuted axes."""
     if turned:
         voxels, order = _in_order(images)
@@ -816,7 +833,8 @@ class Image:
         return one
 
 
-def open(input: Union[str, os.PathLike[str]], *, shape: Sequence[int] | None = None, dtype: DTypeLike | None = None, strict: bool = False) -> Image:
+def open(input: Union[str, os.PathLike[str]], *, shape: Sequence[int] | None = None, dtype: DTypeLike | None = None,
+        strict: bool = False) -> Image:
     """Open an image file.
 
     Parameters

@@ -14,7 +14,8 @@ from ._result import Table, Verdict
 if TYPE_CHECKING:  # which takes as long to import as the rest
     from numpy.typing import NDArray
 
-_NAMES = ("n_pairs", "graph", "tol", "sigma", "floor", "corners", "radius", "laplacian", "alpha", "beta", "side", "verify", "n_jobs")
+_NAMES = ("n_pairs", "graph", "tol", "sigma", "floor", "corners", "radius", "laplacian", "alpha", "beta",
+    "side", "verify", "n_jobs")
 
 
 class Eigenmap(Table):

@@ -156,7 +156,8 @@ def _flow(steps: int | None, tol: float | None, mu: float, boundary: str) -> dic
     return {"steps": int(steps or 0), "tol": float(tol or 0), "mu": float(mu), "boundary": boundary}
 
 
-def _requested(steps: int | None, tol: float | None, mu: float, boundary: str, verify: bool, threads: int | None) -> _Request:
+def _requested(steps: int | None, tol: float | None, mu: float, boundary: str, verify: bool,
+        threads: int | None) -> _Request:
     return {
         "flow": _flow(steps, tol, mu, boundary),
         "construction": "T",

@@ -217,7 +217,8 @@ def _by_dimension(lists: Sequence[Any]) -> list[NDArray[Any]]:
             raise ValueError(f"vertex {a.max()}: want numbers below 2**63")
     top = max((a.shape[1] for a in arrays if len(a)), default=0)
     return [
-        np.concatenate([np.empty((0, k), np.int64), *(a.astype(np.int64, copy=False) for a in arrays if a.shape[1] == k)]) for k in range(1, top + 1)
+        np.concatenate([np.empty((0, k), np.int64),
+            *(a.astype(np.int64, copy=False) for a in arrays if a.shape[1] == k)]) for k in range(1, top + 1)
     ]
 
 

@@ -97,13 +97,15 @@ def curve(
     rings = _arguments.rings(periodic, image.ndim)
     depth = image.shape[0]
     if 0 in rings and depth < 3:
-        raise ValueError(f"periodic along the first axis, which has {depth} slices: want at least 3, or take eccbench.curve")
+        raise ValueError(f"periodic along the first axis, which has {depth} slices: want at least 3, or take "
+            f"eccbench.curve")
     if mask is not None:
         mask = dask.array.asarray(mask)
         if mask.shape != image.shape:
             raise ValueError(f"a mask of shape {mask.shape} of an image of {image.shape}: want one of its shape")
     options = {
-        "construction": construction, "superlevel": _arguments.flag("superlevel", superlevel), "nan": nan, "verify": verify,
+        "construction": construction, "superlevel": _arguments.flag("superlevel", superlevel),
+        "nan": nan, "verify": verify,
         "periodic": tuple(axis for axis in rings if axis > 0), "threads": _arguments.whole("threads", threads),
     }
 
@@ -277,11 +279,13 @@ def _numbers(whole: _betti.Slabs, flat: bool, request: dict[str, Any], shape: tu
 def _check(image: Any, name: str) -> None:
     """Raise an error if an image cannot be cut into slabs."""
     if not isinstance(image, dask.array.Array):
-        raise TypeError(f"image is a {type(image).__name__}, want a dask.array.Array; eccbench.{name} is for arrays in memory")
+        raise TypeError(f"image is a {type(image).__name__}, want a dask.array.Array; eccbench.{name} is "
+            f"for arrays in memory")
     if not 1 <= image.ndim <= 3:
         raise ValueError(f"an image of {image.ndim} axes: want 1, 2 or 3")
     if any(np.isnan(n) for n in image.shape):
-        raise ValueError(f"an image of shape {image.shape}, of which Dask does not know all; image.compute_chunk_sizes() finds it")
+        raise ValueError(f"an image of shape {image.shape}, of which Dask does not know all; "
+            f"image.compute_chunk_sizes() finds it")
     if 0 in image.shape:
         raise ValueError(f"an image of shape {image.shape} is empty")
 

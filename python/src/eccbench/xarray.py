@@ -23,7 +23,8 @@ __all__ = ["Accessor"]
 
 def _reject_batch(options: dict[str, Any]) -> None:
     if "batch_axis" in options:
-        raise TypeError("batch_axis: the axes of an array have names here; dims of curve and betti names those of each image")
+        raise TypeError("batch_axis: the axes of an array have names here; dims of curve and betti names "
+            "those of each image")
 
 
 @xarray.register_dataarray_accessor("eccbench")  # type: ignore[no-untyped-call]
@@ -149,7 +150,8 @@ class Accessor:
         if isinstance(mask, xarray.DataArray):
             for d, index in mask.indexes.items():
                 if d in images.indexes and not index.equals(images.indexes[d]):
-                    raise ValueError(f"mask: its coordinates along {d!r} are not those of the image; align it, such as by mask.reindex_like")
+                    raise ValueError(f"mask: its coordinates along {d!r} are not those of the image; align "
+                        f"it, such as by mask.reindex_like")
             over = others if set(others) <= set(mask.dims) else []
             mask = self._flat(mask.transpose(*over, *dims), over)
             mask = mask if over else mask[0]

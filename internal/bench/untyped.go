@@ -1,0 +1,109 @@
+package bench
+
+import (
+	"io"
+	"os"
+
+	"eccbench/internal/verify"
+)
+
+// Untyped returns the workload with inputs and answers of type any. Code for such workloads is
+// compiled once, and generic code again for each pair of types.
+func Untyped[In, Out any](w Workload[In, Out]) Workload[any, any] {
+	u := Workload[any, any]{
+		Name: w.Name, Question: w.Question, Inputs: untypedInputs[In]{w.Inputs}, Reference: w.Reference,
+		Policy: verify.Untyped(w.Policy),
+		Encode: func(to io.Writer, out any) error { return w.Encode(to, out.(Out)) },
+		Decode: func(data []byte) (any, error) { return w.Decode(data) },
+	}
+	for _, i := range w.Impls {
+		u.Impls = append(u.Impls, untyped[In, Out]{i})
+	}
+	return u
+}
+
+// As returns a job as one of the interfaces that only some jobs have.
+func As[T any](job any) (T, bool) {
+	if u, ok := job.(interface{ typed() any }); ok {
+		job = u.typed()
+	}
+	t, ok := job.(T)
+	return t, ok
+}
+
+type untypedInputs[In any] struct{ Inputs[In] }
+
+func (u untypedInputs[In]) Open(name string) (any, error)            { return u.Inputs.Open(name) }
+func (u untypedInputs[In]) Cost(name string, in any) Cost            { return u.Inputs.Cost(name, in.(In)) }
+func (u untypedInputs[In]) Size(in any) int64                        { return u.Inputs.Size(in.(In)) }
+func (u untypedInputs[In]) Share(in any, f *os.File) error           { return u.Inputs.Share(in.(In), f) }
+func (u untypedInputs[In]) Attach(mapped []byte) (in any, err error) { return u.Inputs.Attach(mapped) }
+
+func (u untypedInputs[In]) Extent(in any) (from, size int64, err error) {
+	if r, ok := u.Inputs.(Repeating[In]); ok {
+		return r.Extent(in.(In))
+	}
+	return 0, 0, nil
+}
+
+func (u untypedInputs[In]) Sketch(name string) (any, bool) {
+	if s, ok := u.Inputs.(Sketched[In]); ok {
+		return s.Sketch(name)
+	}
+	return nil, false
+}
+
+func (u untypedInputs[In]) Files(name string) []string {
+	if s, ok := u.Inputs.(Stored); ok {
+		return s.Files(name)
+	}
+	return nil
+}
+
+func (u untypedInputs[In]) Reseed(name string, seed uint64) string {
+	if s, ok := u.Inputs.(Seeded); ok {
+		return s.Reseed(name, seed)
+	}
+	return ""
+}
+
+type untyped[In, Out any] struct{ Implementation[In, Out] }
+
+func (u untyped[In, Out]) CanDo(in any, c Conditions) error {
+	return u.Implementation.CanDo(in.(In), c)
+}
+
+func (u untyped[In, Out]) Setup(in any, c Conditions) (Job[any], error) {
+	job, err := u.Implementation.Setup(in.(In), c)
+	if err != nil {
+		return nil, err
+	}
+	switch j := job.(type) {
+	case Renewable[In]:
+		return untypedRenewable[In, Out]{untypedJob[Out]{job}, j}, nil
+	case Adder[In]:
+		return untypedAdder[In, Out]{untypedJob[Out]{job}, j}, nil
+	}
+	return untypedJob[Out]{job}, nil
+}
+
+type untypedJob[Out any] struct{ Job[Out] }
+
+func (j untypedJob[Out]) typed() any        { return j.Job }
+func (j untypedJob[Out]) Out() (any, error) { return j.Job.Out() }
+
+type untypedRenewable[In, Out any] struct {
+	untypedJob[Out]
+	renewable Renewable[In]
+}
+
+func (j untypedRenewable[In, Out]) Renews() bool       { return j.renewable.Renews() }
+func (j untypedRenewable[In, Out]) Renew(in any) error { return j.renewable.Renew(in.(In)) }
+
+type untypedAdder[In, Out any] struct {
+	untypedJob[Out]
+	adder Adder[In]
+}
+
+func (j untypedAdder[In, Out]) Begin()                        { j.adder.Begin() }
+func (j untypedAdder[In, Out]) Add(in any, times int64) error { return j.adder.Add(in.(In), times) }
