@@ -33,7 +33,7 @@ LEAN := -vet=off -gcflags=all=-dwarf=false
 .PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports race-goroutines \
 	check-generate portability oracle smoke card fuzz mutate mutate-check faults wheel wheels sdist conda-lint arm64 windows \
 	python differential waits torch web web-test site containers release release-check setup-debian ci ci-commit supply \
-	third-party sbom fuzz-files words pictures peers
+	third-party sbom fuzz-files words pictures peers peers-speed
 
 # RELEASE=v1.2.3 is the version of what is built; that of its commit unless given.
 STAMPED := -buildvcs=auto -ldflags='-s -w $(if $(RELEASE),-X eccbench/internal/release.stamp=$(RELEASE))'
@@ -69,6 +69,11 @@ test-short:
 # ignores: eccbench verify --peers peers/bin --impl 'peer:*'. No test needs them.
 peers:
 	$(PYTHON) peers/make.py
+
+# Times of the programs of make peers, and ours: some 40 minutes. A second call measures the missing ones.
+peers-speed: build
+	$(PYTHON) peers/measure.py --speed $(BIN)/eccbench $(BIN)/peers-speed.jsonl
+	$(BIN)/eccbench check $(BIN)/peers-speed.jsonl
 
 # All of test, and all cases of the suites that test takes some of, or those of a PART.
 test-long: export ECCBENCH_LONG = $(PART)

@@ -46,18 +46,14 @@ type Implementation struct {
 
 // About describes the method.
 func (i Implementation) About() bench.About {
-	a := bench.About{
+	return bench.About{
 		Name:   "extrema",
 		Where:  "cpu",
 		Method: "local extrema of min-filtered rows, in vector lanes, all cores",
 		Source: "doc/proofs/extrema.md",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
 		ISAs:   available(),
-	}
-	if i.fault != "" {
-		a.Method += "; planted fault: " + string(i.fault)
-	}
-	return a
+	}.WithFault(string(i.fault))
 }
 
 // Gapped marks that voxels above the last level count as outside.

@@ -125,14 +125,10 @@ func (a asking[In, Out]) Setup(in In, _ Conditions) (Job[Out], error) {
 type asked[In, Out any] struct {
 	answer func(In) (Out, error)
 	in     In
-	out    Out
+	Output[Out]
 }
 
 func (j *asked[In, Out]) Do(*Trace) (err error) {
-	j.out, err = j.answer(j.in)
+	j.Last, err = j.answer(j.in)
 	return err
 }
-
-func (j *asked[In, Out]) Poison()           { j.out = *new(Out) }
-func (j *asked[In, Out]) Out() (Out, error) { return j.out, nil }
-func (j *asked[In, Out]) Close() error      { return nil }

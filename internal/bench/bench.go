@@ -246,6 +246,14 @@ type About struct {
 	Foreign *peers.Peer `json:"foreign,omitempty"`
 }
 
+// WithFault returns the description of a method with a defect that a test planted, or a itself for "".
+func (a About) WithFault(fault string) About {
+	if fault != "" {
+		a.Method += "; planted fault: " + fault
+	}
+	return a
+}
+
 // An Option is a choice that a method offers in addition to its input.
 type Option struct {
 	Key    string   `json:"key"`
@@ -295,6 +303,22 @@ type Job[Out any] interface {
 	// Close frees what Setup allocated.
 	Close() error
 }
+
+// An Output is the part of a job that keeps its last answer in Go's memory. Embed it in a job for its
+// Poison, Out and Close.
+type Output[Out any] struct{ Last, poison Out }
+
+// PoisonedBy returns an output whose Poison sets a value that no right answer has.
+func PoisonedBy[Out any](poison Out) Output[Out] { return Output[Out]{poison, poison} }
+
+// Poison replaces the last answer.
+func (o *Output[Out]) Poison() { o.Last = o.poison }
+
+// Out returns the last answer.
+func (o *Output[Out]) Out() (Out, error) { return o.Last, nil }
+
+// Close does nothing.
+func (o *Output[Out]) Close() error { return nil }
 
 // An Adder is a job that sums its answers over several inputs, which may differ from its own input
 // only in size. Begin resets the sum, and Add adds the answer of an input, times a factor. Neither

@@ -49,6 +49,7 @@ func checks() []checktest.Check {
 		{Name: "faces of vertices with great numbers", Of: facesOfGreatNumbers},
 		{Name: "renumbered complexes", Of: renumbered},
 		{Name: "scattered complexes", Of: farIsScattered},
+		{Name: "estimated numbers of simplices", Of: estimates},
 	}
 }
 

@@ -61,9 +61,6 @@ func companionFiles(path string) []string {
 	return nil
 }
 
-// Read reads a complex from the bytes of a single file.
-func Read(data []byte) (*Complex, error) { return read(data, "") }
-
 // read reads a complex from a file whose name ends in ext.
 func read(data []byte, ext string) (*Complex, error) {
 	if bytes.HasPrefix(data, []byte(magic)) {

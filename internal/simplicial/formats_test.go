@@ -174,3 +174,6 @@ func TestFilesOfVTK(t *testing.T) {
 		}
 	}
 }
+
+// Read reads a complex from the bytes of a single file.
+func Read(data []byte) (*Complex, error) { return read(data, "") }

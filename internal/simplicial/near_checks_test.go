@@ -1,6 +1,7 @@
 package simplicial
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -91,6 +92,36 @@ func farIsScattered(t *testing.T) {
 	for _, tops := range [][][]uint32{nil, {{3, 70}}} {
 		if Scattered(&Complex{Tops: tops, Vertices: 80}) {
 			t.Errorf("%v is scattered", tops)
+		}
+	}
+}
+
+// The estimated number of simplices differs by a few percent from the number, in any order, and is
+// exact for small complexes. A vertex of very many simplices does not count beyond all subsets.
+func estimates(t *testing.T) {
+	type complex struct {
+		*Complex
+		most float64
+	}
+	list := []complex{
+		{open(t, "kuhn/shape=33x33x33/drills=9/cavities=99"), 0.03},
+		{open(t, "five/shape=31x33x29/order=random/seed=4"), 0.03},
+		{open(t, "torus/shape=150x150/order=random"), 0.03},
+		{open(t, "random/vertices=30000/dim=5/count=9000/seed=3"), 0.03},
+		{open(t, "kuhn/shape=9x9x9"), 0},
+	}
+	for hub := range uint32(8) { // some of them are taken
+		c := &Complex{}
+		for v := hub + 1; v < 40000; v++ {
+			c.Add(v, hub)
+		}
+		list = append(list, complex{c, 0.5})
+	}
+	for _, c := range list {
+		c.counts = nil
+		got, want := c.Estimate(), c.Simplices()
+		if math.Abs(float64(got-want)) > c.most*float64(want) {
+			t.Errorf("%v: estimated %d simplices, there are %d", c.Given(), got, want)
 		}
 	}
 }

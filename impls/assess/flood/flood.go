@@ -41,12 +41,12 @@ func (Implementation) CanDo(in *assess.Pair, c bench.Conditions) error {
 
 // Setup allocates nothing.
 func (Implementation) Setup(in *assess.Pair, _ bench.Conditions) (bench.Job[assess.Comparisons], error) {
-	return &job{in: in, out: assess.Poisoned()}, nil
+	return &job{in: in, Output: bench.PoisonedBy(assess.Poisoned())}, nil
 }
 
 type job struct {
-	in  *assess.Pair
-	out assess.Comparisons
+	in *assess.Pair
+	bench.Output[assess.Comparisons]
 }
 
 func (j *job) Do(trace *bench.Trace) error {
@@ -55,13 +55,9 @@ func (j *job) Do(trace *bench.Trace) error {
 	for i, set := range j.in.Sets {
 		out[i] = newMasks(j.in, set).compare()
 	}
-	j.out = out
+	j.Last = out
 	return nil
 }
-
-func (j *job) Poison()                          { j.out = assess.Poisoned() }
-func (j *job) Out() (assess.Comparisons, error) { return j.out, nil }
-func (j *job) Close() error                     { return nil }
 
 // border is the background around an image: one voxel of outside, and one that is never flooded.
 const border = 2

@@ -50,12 +50,12 @@ func (Implementation) CanDo(in *betti.Image, c bench.Conditions) error {
 
 // Setup allocates nothing, because Do builds the matrices each time.
 func (Implementation) Setup(in *betti.Image, _ bench.Conditions) (bench.Job[betti.Numbers], error) {
-	return &job{in: in, out: betti.Poisoned}, nil
+	return &job{in: in, Output: bench.PoisonedBy(betti.Poisoned)}, nil
 }
 
 type job struct {
-	in  *betti.Image
-	out betti.Numbers
+	in *betti.Image
+	bench.Output[betti.Numbers]
 }
 
 func (j *job) Do(trace *bench.Trace) error {
@@ -72,12 +72,6 @@ func (j *job) Do(trace *bench.Trace) error {
 	if err != nil {
 		return err
 	}
-	j.out = n
+	j.Last = n
 	return nil
 }
-
-func (j *job) Poison() { j.out = betti.Poisoned }
-
-func (j *job) Out() (betti.Numbers, error) { return j.out, nil }
-
-func (j *job) Close() error { return nil }

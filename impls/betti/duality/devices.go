@@ -34,16 +34,12 @@ const (
 
 // About describes the method.
 func (o OnDevices) About() bench.About {
-	a := bench.About{
+	return bench.About{
 		Name: "duality-gpus", Where: "gpus",
 		Method: "duality-gpu on several devices of one host, a slab each; cores join components at shared slices",
 		Source: "doc/proofs/betti.md",
 		Scopes: []bench.Scope{bench.Device, bench.E2E, bench.File}, // the clock includes the join
-	}
-	if o.fault != "" {
-		a.Method += "; planted fault: " + string(o.fault)
-	}
-	return a
+	}.WithFault(string(o.fault))
 }
 
 // A portion is slices lo ≤ i < hi of an image for one device, with its tiles.

@@ -35,19 +35,19 @@ func (i Implementation) calls(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := made.(*job)
-	if j.out != betti.Poisoned {
-		t.Errorf("%v of a job that has done nothing", j.out)
+	if j.Last != betti.Poisoned {
+		t.Errorf("%v of a job that has done nothing", j.Last)
 	}
-	j.out = betti.Numbers{}
-	if j.Poison(); j.out != betti.Poisoned {
-		t.Errorf("%v that is poisoned", j.out)
+	j.Last = betti.Numbers{}
+	if j.Poison(); j.Last != betti.Poisoned {
+		t.Errorf("%v that is poisoned", j.Last)
 	}
 	if slices.ContainsFunc(j.labels, func(l int64) bool { return l >= 0 }) || slices.Contains(j.outside, 0) || slices.Contains(j.outside, 1) {
 		t.Errorf("labels %v and voxels %v that are poisoned", j.labels, j.outside)
 	}
 	trace := &bench.Trace{}
-	if err := j.Do(trace); err != nil || j.out != (betti.Numbers{B0: 1, B2: 1}) {
-		t.Errorf("%v of a shell (%v)", j.out, err)
+	if err := j.Do(trace); err != nil || j.Last != (betti.Numbers{B0: 1, B2: 1}) {
+		t.Errorf("%v of a shell (%v)", j.Last, err)
 	}
 	if got := slices.Sorted(maps.Keys(trace.Spans())); !slices.Equal(got, []string{"cavities", "characteristic", "components", "read"}) {
 		t.Errorf("parts %q", got)

@@ -41,14 +41,14 @@ func (Implementation) CanDo(in *betti.Image, c bench.Conditions) error {
 // Setup allocates a label and a byte per voxel.
 func (Implementation) Setup(in *betti.Image, _ bench.Conditions) (bench.Job[betti.Numbers], error) {
 	n := in.Shape().Voxels()
-	return &job{in: in, outside: grid.NewBuffer(n), labels: make([]int64, n+1), out: betti.Poisoned}, nil
+	return &job{in: in, outside: grid.NewBuffer(n), labels: make([]int64, n+1), Output: bench.PoisonedBy(betti.Poisoned)}, nil
 }
 
 type job struct {
 	in      *betti.Image
 	outside []byte  // 0 inside, 1 outside
 	labels  []int64 // of each voxel: another voxel of its component; the last label is for the outside of the box
-	out     betti.Numbers
+	bench.Output[betti.Numbers]
 }
 
 func (j *job) Do(trace *bench.Trace) error {
@@ -64,7 +64,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	b2 := j.cavities()
 	end()
 	defer trace.Span("characteristic")()
-	j.out = betti.Numbers{B0: b0, B1: b0 + b2 - j.characteristic(), B2: b2}
+	j.Last = betti.Numbers{B0: b0, B1: b0 + b2 - j.characteristic(), B2: b2}
 	return nil
 }
 
@@ -202,7 +202,7 @@ func shares() (list [256]int8) {
 }
 
 func (j *job) Poison() {
-	j.out = betti.Poisoned
+	j.Last = betti.Poisoned
 	for i := range j.labels {
 		j.labels[i] = -1
 	}
@@ -210,7 +210,3 @@ func (j *job) Poison() {
 		j.outside[i] = 0x5a
 	}
 }
-
-func (j *job) Out() (betti.Numbers, error) { return j.out, nil }
-
-func (j *job) Close() error { return nil }

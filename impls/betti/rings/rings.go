@@ -56,20 +56,14 @@ func (i Implementation) CanDo(in *betti.Image, c bench.Conditions) error {
 
 // Setup allocates nothing.
 func (i Implementation) Setup(in *betti.Image, _ bench.Conditions) (bench.Job[betti.Numbers], error) {
-	return &job{in: in, c: i.In, out: betti.Poisoned}, nil
+	return &job{in: in, c: i.In, Output: bench.PoisonedBy(betti.Poisoned)}, nil
 }
 
 type job struct {
-	in  *betti.Image
-	c   ecc.Convention
-	out betti.Numbers
+	in *betti.Image
+	c  ecc.Convention
+	bench.Output[betti.Numbers]
 }
-
-func (j *job) Poison() { j.out = betti.Poisoned }
-
-func (j *job) Out() (betti.Numbers, error) { return j.out, nil }
-
-func (j *job) Close() error { return nil }
 
 // Do counts components and applies duality. Let X be a set in a space M of n axes, p of them
 // periodic. Let its complement have c components, whose closed paths have turns of rank r. Then
@@ -94,11 +88,11 @@ func (j *job) Do(trace *bench.Trace) error {
 		enclosed, top = p, 1
 	}
 	if l.dim == 2 {
-		j.out = betti.Numbers{B0: set.components, B1: enclosed, B2: top}
+		j.Last = betti.Numbers{B0: set.components, B1: enclosed, B2: top}
 		return nil
 	}
 	tunnels := set.components + enclosed - top - l.characteristic(j.c.Vertices)
-	j.out = betti.Numbers{B0: set.components, B1: tunnels, B2: enclosed}
+	j.Last = betti.Numbers{B0: set.components, B1: tunnels, B2: enclosed}
 	return nil
 }
 

@@ -50,18 +50,14 @@ type Implementation struct {
 
 // About describes the method.
 func (i Implementation) About() bench.About {
-	a := bench.About{
+	return bench.About{
 		Name: "duality", Where: "cpu",
 		Method: "union-find of minima at saddles, of the sublevel sets and their complements; b1 from the curve by " +
 			i.Counter.About().Name + "; all cores",
 		Source: "doc/proofs/betti.md, Delfinado and Edelsbrunner 1995",
 		ISAs:   available(),
 		Scopes: []bench.Scope{bench.E2E, bench.File},
-	}
-	if i.fault != "" {
-		a.Method += "; planted fault: " + string(i.fault)
-	}
-	return a
+	}.WithFault(string(i.fault))
 }
 
 // CanDo rejects an image that needs more time or memory than the conditions allow, or that the

@@ -43,15 +43,11 @@ func (Implementation) Setup(p *gvf.Problem, _ bench.Conditions) (bench.Job[gvf.F
 }
 
 type job struct {
-	p   *gvf.Problem
-	out gvf.Flow
+	p *gvf.Problem
+	bench.Output[gvf.Flow]
 }
 
 func (j *job) Do(*bench.Trace) (err error) {
-	j.out, err = gvf.Define(j.p, 1)
+	j.Last, err = gvf.Define(j.p, 1)
 	return err
 }
-
-func (j *job) Poison()                { j.out = gvf.Flow{} }
-func (j *job) Out() (gvf.Flow, error) { return j.out, nil }
-func (j *job) Close() error           { return nil }

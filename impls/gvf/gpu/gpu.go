@@ -92,11 +92,6 @@ func Multigrid(open resident.Opener) Implementation {
 	}, many: manyCells}
 }
 
-// All lists the implementations that compute steps.
-func All(open resident.Opener) []Implementation {
-	return []Implementation{Global(open), GlobalShared(open), Texture(open), TextureShared(open), Blocked(open)}
-}
-
 // About describes the method.
 func (i Implementation) About() bench.About {
 	return bench.About{

@@ -496,6 +496,3 @@ func (s *solver) ended(st device.Stream) error {
 func (s *solver) buffers() []device.Buffer {
 	return []device.Buffer{s.arena, s.tables, s.plan, s.tape, s.parts, s.met, s.done, s.state, s.verdicts}
 }
-
-// steps returns the number of steps of the last answer.
-func (s *solver) steps() float64 { return grid.Values[float64](s.report.Data())[0] }

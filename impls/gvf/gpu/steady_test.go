@@ -304,3 +304,6 @@ func BenchmarkStepsOnDevice(b *testing.B) {
 		}
 	}
 }
+
+// steps returns the number of steps of the last answer.
+func (s *solver) steps() float64 { return grid.Values[float64](s.report.Data())[0] }

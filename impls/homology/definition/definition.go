@@ -56,12 +56,12 @@ func (Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 
 // Setup binds the method to a complex.
 func (Implementation) Setup(p *homology.Problem, _ bench.Conditions) (bench.Job[homology.Groups], error) {
-	return &job{in: p, out: homology.Poisoned()}, nil
+	return &job{in: p, Output: bench.PoisonedBy(homology.Poisoned())}, nil
 }
 
 type job struct {
-	in  *homology.Problem
-	out homology.Groups
+	in *homology.Problem
+	bench.Output[homology.Groups]
 }
 
 func (j *job) Do(trace *bench.Trace) error {
@@ -71,7 +71,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	defer trace.Span("elimination")()
 	out, err := groups(f, j.in.Over)
 	if err == nil {
-		j.out = out
+		j.Last = out
 	}
 	return err
 }
@@ -143,9 +143,3 @@ func fieldRank(boundary []uint32, d int, n, m, p int64) (rank int64) {
 	}
 	return rank
 }
-
-func (j *job) Poison() { j.out = homology.Poisoned() }
-
-func (j *job) Out() (homology.Groups, error) { return j.out, nil }
-
-func (j *job) Close() error { return nil }

@@ -77,8 +77,8 @@ func severalTimes(t *testing.T) {
 	p := disjoint(n)
 	for _, cores := range []int{1, 3} {
 		j := newJob(p, bench.Conditions{Setting: bench.Setting{Threads: cores}}, "")
-		if err := j.Do(nil); err != nil || !slices.Equal(j.out.Betti, []int64{n, 0, 0, 0}) {
-			t.Errorf("%d tetrahedra apart: %v, %v", n, j.out, err)
+		if err := j.Do(nil); err != nil || !slices.Equal(j.Last.Betti, []int64{n, 0, 0, 0}) {
+			t.Errorf("%d tetrahedra apart: %v, %v", n, j.Last, err)
 		}
 	}
 }
@@ -90,8 +90,8 @@ func faultsDoHarm(t *testing.T) {
 	p.Points = append(p.Points, 9, 9, 9)
 	for _, f := range Faults()[1:] { // the first one accepts invalid complexes
 		j := newJob(p, bench.Conditions{Setting: bench.Setting{Threads: 3}}, f)
-		if err := j.Do(nil); err != nil || slices.Equal(j.out.Betti, []int64{5, 0, 0, 0}) {
-			t.Errorf("%s: %v, %v", f, j.out, err)
+		if err := j.Do(nil); err != nil || slices.Equal(j.Last.Betti, []int64{5, 0, 0, 0}) {
+			t.Errorf("%s: %v, %v", f, j.Last, err)
 		}
 	}
 }

@@ -44,16 +44,12 @@ type Implementation struct{ fault Fault }
 
 // About describes the method.
 func (i Implementation) About() bench.About {
-	a := bench.About{
+	return bench.About{
 		Name: "duality", Where: "cpu",
 		Method: "tetrahedra in space: components of the vertices and of the boundary surface, half of its χ; all cores",
 		Source: "doc/proofs/homology.md, Delfinado and Edelsbrunner 1995",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
-	}
-	if i.fault != "" {
-		a.Method += "; planted fault: " + string(i.fault)
-	}
-	return a
+	}.WithFault(string(i.fault))
 }
 
 // CanDo rejects a complex that is no list of tetrahedra in space, needs more time or memory than
@@ -102,7 +98,7 @@ func (i Implementation) Setup(p *homology.Problem, c bench.Conditions) (bench.Jo
 }
 
 func newJob(p *homology.Problem, c bench.Conditions, fault Fault) *job {
-	j := &job{in: p, fault: fault, tets: p.Tops[3], cores: max(1, c.Threads), out: homology.Poisoned()}
+	j := &job{in: p, fault: fault, tets: p.Tops[3], cores: max(1, c.Threads), Output: bench.PoisonedBy(homology.Poisoned())}
 	j.bits = uint(max(1, bits.Len(uint(p.Vertices-1))))
 	j.bucket(bucketBits(j.bits))
 	j.parent = make(crew.Parents, p.Vertices)
@@ -143,7 +139,7 @@ type job struct {
 	start   []uint32     // of each bucket
 	next    []uint32     // of each core: where its next triangle of a bucket goes
 	used    [][]uint64   // of each core: a bit for each vertex in its tetrahedra
-	out     homology.Groups
+	bench.Output[homology.Groups]
 }
 
 // spread runs a function for all cores at the same time.
@@ -222,7 +218,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	if j.fault == NoOutside {
 		b2 = surfaces
 	}
-	j.out = homology.Groups{Betti: []int64{b0, b0 + b2 - chi/2, b2, 0}, Torsion: make([][]uint64, 4)}
+	j.Last = homology.Groups{Betti: []int64{b0, b0 + b2 - chi/2, b2, 0}, Torsion: make([][]uint64, 4)}
 	return nil
 }
 
@@ -267,12 +263,8 @@ func (j *job) joinSome(tets []uint32, used []uint64) (n int64) {
 }
 
 func (j *job) Poison() {
-	j.out = homology.Poisoned()
+	j.Last = homology.Poisoned()
 	for i := range j.words {
 		j.words[i] = 0x5a5a5a5a5a5a5a5a
 	}
 }
-
-func (j *job) Out() (homology.Groups, error) { return j.out, nil }
-
-func (j *job) Close() error { return nil }

@@ -24,22 +24,18 @@ type Implementation struct{ fault Fault }
 
 // About describes the method.
 func (i Implementation) About() bench.About {
-	a := bench.About{
+	return bench.About{
 		Name: "reduced", Where: "cpu",
 		Method: "coreductions to the critical simplices of a discrete Morse function, then their Smith normal " +
 			"form; scattered vertices are renumbered breadth first; any complex and ring; mostly one core",
 		Source: "Mrozek and Batko 2009, Harker, Mischaikow, Mrozek and Nanda 2014",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
-	}
-	if i.fault != "" {
-		a.Method += "; planted fault: " + string(i.fault)
-	}
-	return a
+	}.WithFault(string(i.fault))
 }
 
 // CanDo rejects a complex that needs more time or memory than the conditions allow.
 func (Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
-	n := p.Simplices()
+	n := p.Estimate()
 	if err := c.Allow(quantity.Seconds(float64(n)*simplexNS*1e-9), "%d simplices × %d ns", n, simplexNS); err != nil {
 		return err
 	}
@@ -48,14 +44,14 @@ func (Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 
 // Setup binds the method to a complex.
 func (i Implementation) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[homology.Groups], error) {
-	return &job{in: p, fault: i.fault, cores: max(1, c.Threads), out: homology.Poisoned()}, nil
+	return &job{in: p, fault: i.fault, cores: max(1, c.Threads), Output: bench.PoisonedBy(homology.Poisoned())}, nil
 }
 
 type job struct {
 	in    *homology.Problem
 	fault Fault
 	cores int
-	out   homology.Groups
+	bench.Output[homology.Groups]
 }
 
 func (j *job) Do(trace *bench.Trace) error {
@@ -96,12 +92,6 @@ func (j *job) Do(trace *bench.Trace) error {
 			}
 		}
 	}
-	j.out = out
+	j.Last = out
 	return nil
 }
-
-func (j *job) Poison() { j.out = homology.Poisoned() }
-
-func (j *job) Out() (homology.Groups, error) { return j.out, nil }
-
-func (j *job) Close() error { return nil }

@@ -14,17 +14,13 @@ type Partitions struct{ fault Fault }
 
 // About describes the method.
 func (p Partitions) About() bench.About {
-	a := bench.About{
+	return bench.About{
 		Name: "partitions", Where: "cpu",
 		Method: "algebraic reductions of a part of the complex on each core, then of the rest on one; parts by " +
 			"recursive bisection; over Z/2",
 		Source: "Murty 2013, section 4.2, algorithm 1",
 		Scopes: []bench.Scope{bench.E2E, bench.File}, Options: options(),
-	}
-	if p.fault != "" {
-		a.Method += "; planted fault: " + string(p.fault)
-	}
-	return a
+	}.WithFault(string(p.fault))
 }
 
 // CanDo rejects other rings, and a complex that needs more time or memory than the conditions

@@ -31,17 +31,13 @@ func margins() []bench.Option {
 
 // About describes the method.
 func (r Race) About() bench.About {
-	a := bench.About{
+	return bench.About{
 		Name: "race", Where: "cpu",
 		Method: "rounds of algebraic reductions: cells within a margin of the cheapest race for their neighbours, and " +
 			"each winner is reduced; over Z/2; all cores",
 		Source: "Murty 2013, section 5, algorithms 2 to 4; Nasre, Burtscher and Pingali 2013",
 		Scopes: []bench.Scope{bench.E2E, bench.File}, Options: margins(),
-	}
-	if r.fault != "" {
-		a.Method += "; planted fault: " + string(r.fault)
-	}
-	return a
+	}.WithFault(string(r.fault))
 }
 
 // CanDo rejects other rings, and a complex that needs more time or memory than the conditions
@@ -58,7 +54,7 @@ func (r Race) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[homology
 	if r.fault == Unchecked || r.fault == OldCoboundaries {
 		cores = 1 // concurrent changes would corrupt the lists
 	}
-	return &raceJob{in: p, fault: r.fault, cores: cores, margin: uint32(margin), out: homology.Poisoned()}, nil
+	return &raceJob{in: p, fault: r.fault, cores: cores, margin: uint32(margin), Output: bench.PoisonedBy(homology.Poisoned())}, nil
 }
 
 type raceJob struct {
@@ -66,7 +62,7 @@ type raceJob struct {
 	fault  Fault
 	cores  int
 	margin uint32
-	out    homology.Groups
+	bench.Output[homology.Groups]
 	rounds int
 	// Longest boundary of a cell so far.
 	longest int
@@ -113,15 +109,9 @@ func (j *raceJob) Do(trace *bench.Trace) error {
 			}
 		}
 	}
-	j.out = out
+	j.Last = out
 	return nil
 }
-
-func (j *raceJob) Poison() { j.out = homology.Poisoned() }
-
-func (j *raceJob) Out() (homology.Groups, error) { return j.out, nil }
-
-func (j *raceJob) Close() error { return nil }
 
 // A racing is the cells of a dimension with their faces during the reductions.
 type racing struct {

@@ -45,16 +45,12 @@ type Implementation struct{ fault Fault }
 
 // About describes the method.
 func (i Implementation) About() bench.About {
-	a := bench.About{
+	return bench.About{
 		Name: "reductions", Where: "cpu",
 		Method: "algebraic reductions of each cell with one of its faces; over Z/2; mostly one core",
 		Source: "Murty 2013, section 4.1; Kaczyński, Mrozek and Ślusarek 1998",
 		Scopes: []bench.Scope{bench.E2E, bench.File}, Options: options(),
-	}
-	if i.fault != "" {
-		a.Method += "; planted fault: " + string(i.fault)
-	}
-	return a
+	}.WithFault(string(i.fault))
 }
 
 // CanDo rejects other rings, and a complex that needs more time or memory than the conditions
@@ -65,7 +61,7 @@ func canDo(p *homology.Problem, c bench.Conditions) error {
 	if p.Over != 2 {
 		return fmt.Errorf("reductions of Murty 2013 are over 2, not over %v; use reduced", p.Over)
 	}
-	n := p.Simplices()
+	n := p.Estimate()
 	if err := c.Allow(quantity.Seconds(float64(n)*simplexNS*1e-9), "%d simplices × %d ns", n, simplexNS); err != nil {
 		return err
 	}

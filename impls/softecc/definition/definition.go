@@ -50,15 +50,11 @@ func (Implementation) Setup(p *softecc.Problem, _ bench.Conditions) (bench.Job[s
 }
 
 type job struct {
-	p      *softecc.Problem
-	answer softecc.Answer
+	p *softecc.Problem
+	bench.Output[softecc.Answer]
 }
 
 func (j *job) Do(*bench.Trace) (err error) {
-	j.answer, err = softecc.Define(j.p)
+	j.Last, err = softecc.Define(j.p)
 	return err
 }
-
-func (j *job) Poison()                      { j.answer = softecc.Answer{} }
-func (j *job) Out() (softecc.Answer, error) { return j.answer, nil }
-func (j *job) Close() error                 { return nil }

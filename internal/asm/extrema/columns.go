@@ -190,14 +190,17 @@ type pair struct {
 // the minima with the plane above. AVX-512 keeps a row in registers for the next one; AVX2 reads both.
 func (f frame) pairs() (next func() (v, z triple, y, yz pair), done func()) {
 	volume := f.above != nil
+	advance := func() {
+		ADDQ(f.stride, f.below)
+		if volume {
+			ADDQ(f.stride, f.above)
+		}
+	}
 	if f.Bytes == 32 {
 		begun := false
 		return func() (v, z triple, y, yz pair) {
 			if begun {
-				ADDQ(f.stride, f.below)
-				if volume {
-					ADDQ(f.stride, f.above)
-				}
+				advance()
 			}
 			begun = true
 			v = f.loaded()
@@ -220,10 +223,7 @@ func (f frame) pairs() (next func() (v, z triple, y, yz pair), done func()) {
 		z = f.minima(v, f.row(f.above))
 	}
 	return func() (_, _ triple, y, yz pair) {
-			ADDQ(f.stride, f.below)
-			if volume {
-				ADDQ(f.stride, f.above)
-			}
+			advance()
 			u = f.loaded()
 			if volume {
 				zu = f.minima(u, f.row(f.above))

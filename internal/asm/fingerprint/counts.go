@@ -21,21 +21,20 @@ func lanes() []lane { return []lane{{"bytes", Lanes[0]}, {"words", Lanes[1]}, {"
 type order struct {
 	name           string
 	least, compare func(...Op)
-	greater        uint8
+	greater        U8
 }
 
 // orders returns the orders of images' values, ascending or descending.
 func (l lane) orders() []order {
-	const notLessOrEqual, less = 6, 1
 	switch l.Bytes {
 	case 1:
-		return []order{{"least", VPMINUB, VPCMPUB, notLessOrEqual}, {"greatest", VPMAXUB, VPCMPUB, less}}
+		return []order{{"least", VPMINUB, VPCMPUB, GT}, {"greatest", VPMAXUB, VPCMPUB, LT}}
 	case 4: // which are no image's own
-		return []order{{"signedleast", VPMINSD, VPCMPD, notLessOrEqual}}
+		return []order{{"signedleast", VPMINSD, VPCMPD, GT}}
 	}
 	return []order{
-		{"least", VPMINUW, VPCMPUW, notLessOrEqual}, {"greatest", VPMAXUW, VPCMPUW, less},
-		{"signedleast", VPMINSW, VPCMPW, notLessOrEqual}, {"signedgreatest", VPMAXSW, VPCMPW, less},
+		{"least", VPMINUW, VPCMPUW, GT}, {"greatest", VPMAXUW, VPCMPUW, LT},
+		{"signedleast", VPMINSW, VPCMPW, GT}, {"signedgreatest", VPMAXSW, VPCMPW, LT},
 	}
 }
 
@@ -374,7 +373,7 @@ func sumsOfWords() {
 func (l lane) countsByAVX512(o order, volume bool) {
 	const vector = 64
 	least, add, sub, same, some := o.least, l.Add, l.Sub, l.Equal, l.Keep
-	greater := func(b, a, k Op) { o.compare(U8(o.greater), b, a, k) }
+	greater := func(b, a, k Op) { o.compare(o.greater, b, a, k) }
 	l.counts(o.name, "avx512", volume, func(c counting) (stages, ends [2]func()) {
 		word := New(GP32, MOVL, U32(map[int]uint32{1: 0x01010101, 2: 0x00010001, 4: 1}[l.Bytes]))
 		ones := New(ZMM, VPBROADCASTD, word)

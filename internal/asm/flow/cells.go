@@ -63,9 +63,9 @@ func (l *loop) all(by int, body func(), sums ...VecVirtual) {
 	End()
 }
 
-// The rows of cells around one, with their links, and the factors of links to these rows.
+// A row of cells and the rows around it, and the factors of links to these.
 const (
-	around  = "u, north, south, below, above, link, width"
+	around  = "u, north, south, below, above"
 	factors = ", along, linkNorth, linkSouth, linkBelow, linkAbove"
 )
 
@@ -107,7 +107,7 @@ func (l *loop) links() (along VecVirtual, links []VecVirtual) {
 func (m kit) relax(name string, neighbours bool) {
 	lists, after, doc := "u, f, inv", "", "sets the cells of a colour to f·inv, and the others to 0."
 	if neighbours {
-		lists, after = around+", f, inv", factors+" float32"
+		lists, after = around+", f, inv, link, width", factors+" float32"
 		doc = "sets the cells of a colour so that their equations hold."
 	}
 	l := m.begin(name, doc, "", lists, after+", colour uint64")
@@ -147,7 +147,7 @@ func (m kit) relax(name string, neighbours bool) {
 }
 
 func (m kit) remain() {
-	l := m.begin("remain", "sets to to what is left of f.", "", "to, f, diag, "+around, factors+" float32")
+	l := m.begin("remain", "sets to to what is left of f.", "", "to, "+around+", f, diag, link, width", factors+" float32")
 	along, links := l.links()
 	l.all(m.lanes(), func() {
 		v := l.neighbourSum(along, links)
@@ -163,7 +163,7 @@ func (m kit) remain() {
 func (m kit) rest() {
 	l := m.begin("rest",
 		"keeps what is left of the equations, and adds up its squares and its products with u, eight sums each.",
-		"sums *float64, ", "to, over, b, v0, "+around, factors+", scale float64")
+		"sums *float64, ", "to, "+around+", link, width, over, b, v0", factors+", scale float64")
 	along := l.BroadcastFloat("along", true)
 	parts := 64 / m.Bytes
 	squares, products := l.Zeros(parts), l.Zeros(parts)

@@ -51,7 +51,7 @@ func (i ISA) choose(avx512, avx2 func(a, b, to Op), a, b, to Op) {
 	}
 }
 
-// And computes a & b, Or a | b, Xor a ^ b, and AndNot ^a & b.
+// And computes a & b, Or a | b, and Xor a ^ b.
 func (i ISA) And(a, b, to Op) { i.choose(func(a, b, to Op) { VPANDD(a, b, to) }, VPAND, a, b, to) }
 func (i ISA) Or(a, b, to Op)  { i.choose(func(a, b, to Op) { VPORD(a, b, to) }, VPOR, a, b, to) }
 func (i ISA) Xor(a, b, to Op) { i.choose(func(a, b, to Op) { VPXORD(a, b, to) }, VPXOR, a, b, to) }
@@ -119,7 +119,7 @@ func (i ISA) ToFloats(from, to Op) {
 	}
 }
 
-// Predicates of comparisons: the relation of the second operand to the third, in the order here.
+// Predicates of comparisons: the relation of a to b, of float32 and of integers.
 const (
 	EQ = U8(0)
 	LT = U8(1)
@@ -179,11 +179,9 @@ func (i ISA) Raise(mask Register, v VecVirtual) {
 
 // FirstLanes returns a mask of the first n lanes, of fewer than 64.
 func FirstLanes(n Register) OpmaskVirtual {
-	bits, k := GP64(), K()
-	MOVQ(I32(-1), bits)
+	bits := New(GP64, MOVQ, I32(-1))
 	BZHIQ(n, bits, bits)
-	KMOVQ(bits, k)
-	return k
+	return New(K, KMOVQ, bits)
 }
 
 // FirstWords sets mask to the first n words of a vector, or to all of them. n is clamped, because BZHI reads only the

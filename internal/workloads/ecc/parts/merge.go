@@ -59,11 +59,11 @@ func (m merging) Setup(s *Set, _ bench.Conditions) (bench.Job[Totals], error) {
 type mergeJob struct {
 	set *Set
 	see func(ecc.VCEC)
-	out Totals
+	bench.Output[Totals]
 }
 
 func (j *mergeJob) Do(*bench.Trace) error {
-	j.out = Totals{Sum: make(fingerprint.Sum, j.set.Key().Functions())}
+	j.Last = Totals{Sum: make(fingerprint.Sum, j.set.Key().Functions())}
 	for steps, err := range j.set.Steps() {
 		if err != nil {
 			return err
@@ -72,16 +72,14 @@ func (j *mergeJob) Do(*bench.Trace) error {
 		if err != nil {
 			return err
 		}
-		j.out.Sum.Add(some, 1)
-		j.out.Steps += int64(len(steps))
+		j.Last.Sum.Add(some, 1)
+		j.Last.Steps += int64(len(steps))
 		for _, s := range steps {
-			j.out.Change += s.Change
+			j.Last.Change += s.Change
 		}
 		j.see(slices.Clip(steps))
 	}
 	return nil
 }
 
-func (j *mergeJob) Poison()              { j.out = Totals{Change: bench.Poison} }
-func (j *mergeJob) Out() (Totals, error) { return j.out, nil }
-func (j *mergeJob) Close() error         { return nil }
+func (j *mergeJob) Poison() { j.Last = Totals{Change: bench.Poison} }

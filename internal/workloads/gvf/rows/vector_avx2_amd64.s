@@ -148,7 +148,7 @@ more:
 	VZEROUPPER
 	RET
 
-// func relax256(u *float32, north *float32, south *float32, below *float32, above *float32, link *float32, width *float32, f *float32, inv *float32, n int, along float32, linkNorth float32, linkSouth float32, linkBelow float32, linkAbove float32, colour uint64)
+// func relax256(u *float32, north *float32, south *float32, below *float32, above *float32, f *float32, inv *float32, link *float32, width *float32, n int, along float32, linkNorth float32, linkSouth float32, linkBelow float32, linkAbove float32, colour uint64)
 // Requires: AVX, AVX2
 TEXT ·relax256(SB), NOSPLIT, $0-112
 	MOVQ         n+72(FP), CX
@@ -157,10 +157,10 @@ TEXT ·relax256(SB), NOSPLIT, $0-112
 	MOVQ         south+16(FP), SI
 	MOVQ         below+24(FP), DI
 	MOVQ         above+32(FP), R8
-	MOVQ         link+40(FP), R9
-	MOVQ         width+48(FP), R10
-	MOVQ         f+56(FP), R11
-	MOVQ         inv+64(FP), R12
+	MOVQ         f+40(FP), R9
+	MOVQ         inv+48(FP), R10
+	MOVQ         link+56(FP), R11
+	MOVQ         width+64(FP), R12
 	XORQ         AX, AX
 	MOVQ         colour+104(FP), R13
 	VMOVQ        R13, X0
@@ -172,9 +172,9 @@ TEXT ·relax256(SB), NOSPLIT, $0-112
 	VBROADCASTSS linkAbove+96(FP), Y5
 
 more:
-	VMOVUPS   (R9)(AX*4), Y6
+	VMOVUPS   (R11)(AX*4), Y6
 	VMULPS    -4(DX)(AX*4), Y6, Y6
-	VMOVUPS   4(R9)(AX*4), Y7
+	VMOVUPS   4(R11)(AX*4), Y7
 	VMULPS    4(DX)(AX*4), Y7, Y7
 	VADDPS    Y7, Y6, Y6
 	VMULPS    Y1, Y6, Y6
@@ -185,10 +185,10 @@ more:
 	VMULPS    (R8)(AX*4), Y5, Y7
 	VADDPS    Y7, Y9, Y9
 	VADDPS    Y9, Y8, Y8
-	VMULPS    (R10)(AX*4), Y8, Y8
+	VMULPS    (R12)(AX*4), Y8, Y8
 	VADDPS    Y8, Y6, Y6
-	VADDPS    (R11)(AX*4), Y6, Y6
-	VMULPS    (R12)(AX*4), Y6, Y6
+	VADDPS    (R9)(AX*4), Y6, Y6
+	VMULPS    (R10)(AX*4), Y6, Y6
 	VMOVUPS   (DX)(AX*4), Y7
 	VBLENDVPS Y0, Y6, Y7, Y6
 	VMOVUPS   Y6, (DX)(AX*4)
@@ -198,18 +198,18 @@ more:
 	VZEROUPPER
 	RET
 
-// func remain256(to *float32, f *float32, diag *float32, u *float32, north *float32, south *float32, below *float32, above *float32, link *float32, width *float32, n int, along float32, linkNorth float32, linkSouth float32, linkBelow float32, linkAbove float32)
+// func remain256(to *float32, u *float32, north *float32, south *float32, below *float32, above *float32, f *float32, diag *float32, link *float32, width *float32, n int, along float32, linkNorth float32, linkSouth float32, linkBelow float32, linkAbove float32)
 // Requires: AVX
 TEXT ·remain256(SB), NOSPLIT, $0-108
 	MOVQ         n+80(FP), CX
 	MOVQ         to+0(FP), DX
-	MOVQ         f+8(FP), BX
-	MOVQ         diag+16(FP), SI
-	MOVQ         u+24(FP), DI
-	MOVQ         north+32(FP), R8
-	MOVQ         south+40(FP), R9
-	MOVQ         below+48(FP), R10
-	MOVQ         above+56(FP), R11
+	MOVQ         u+8(FP), BX
+	MOVQ         north+16(FP), SI
+	MOVQ         south+24(FP), DI
+	MOVQ         below+32(FP), R8
+	MOVQ         above+40(FP), R9
+	MOVQ         f+48(FP), R10
+	MOVQ         diag+56(FP), R11
 	MOVQ         link+64(FP), R12
 	MOVQ         width+72(FP), R13
 	XORQ         AX, AX
@@ -221,23 +221,23 @@ TEXT ·remain256(SB), NOSPLIT, $0-108
 
 more:
 	VMOVUPS (R12)(AX*4), Y5
-	VMULPS  -4(DI)(AX*4), Y5, Y5
+	VMULPS  -4(BX)(AX*4), Y5, Y5
 	VMOVUPS 4(R12)(AX*4), Y6
-	VMULPS  4(DI)(AX*4), Y6, Y6
+	VMULPS  4(BX)(AX*4), Y6, Y6
 	VADDPS  Y6, Y5, Y5
 	VMULPS  Y0, Y5, Y5
-	VMULPS  (R8)(AX*4), Y1, Y7
-	VMULPS  (R9)(AX*4), Y2, Y6
+	VMULPS  (SI)(AX*4), Y1, Y7
+	VMULPS  (DI)(AX*4), Y2, Y6
 	VADDPS  Y6, Y7, Y7
-	VMULPS  (R10)(AX*4), Y3, Y8
-	VMULPS  (R11)(AX*4), Y4, Y6
+	VMULPS  (R8)(AX*4), Y3, Y8
+	VMULPS  (R9)(AX*4), Y4, Y6
 	VADDPS  Y6, Y8, Y8
 	VADDPS  Y8, Y7, Y7
 	VMULPS  (R13)(AX*4), Y7, Y7
 	VADDPS  Y7, Y5, Y5
-	VADDPS  (BX)(AX*4), Y5, Y5
-	VMOVUPS (SI)(AX*4), Y6
-	VMULPS  (DI)(AX*4), Y6, Y6
+	VADDPS  (R10)(AX*4), Y5, Y5
+	VMOVUPS (R11)(AX*4), Y6
+	VMULPS  (BX)(AX*4), Y6, Y6
 	VSUBPS  Y6, Y5, Y5
 	VMOVUPS Y5, (DX)(AX*4)
 	ADDQ    $0x08, AX
@@ -246,21 +246,21 @@ more:
 	VZEROUPPER
 	RET
 
-// func rest256(sums *float64, to *float32, over *float32, b *float32, v0 *float32, u *float32, north *float32, south *float32, below *float32, above *float32, link *float32, width *float32, n int, along float64, linkNorth float64, linkSouth float64, linkBelow float64, linkAbove float64, scale float64)
+// func rest256(sums *float64, to *float32, u *float32, north *float32, south *float32, below *float32, above *float32, link *float32, width *float32, over *float32, b *float32, v0 *float32, n int, along float64, linkNorth float64, linkSouth float64, linkBelow float64, linkAbove float64, scale float64)
 // Requires: AVX, AVX2
 TEXT ·rest256(SB), NOSPLIT, $0-152
 	MOVQ         n+96(FP), CX
 	MOVQ         to+8(FP), DX
-	MOVQ         over+16(FP), BX
-	MOVQ         b+24(FP), SI
-	MOVQ         v0+32(FP), DI
-	MOVQ         u+40(FP), R8
-	MOVQ         north+48(FP), R9
-	MOVQ         south+56(FP), R10
-	MOVQ         below+64(FP), R11
-	MOVQ         above+72(FP), R12
-	MOVQ         link+80(FP), R13
-	MOVQ         width+88(FP), R14
+	MOVQ         u+16(FP), BX
+	MOVQ         north+24(FP), SI
+	MOVQ         south+32(FP), DI
+	MOVQ         below+40(FP), R8
+	MOVQ         above+48(FP), R9
+	MOVQ         link+56(FP), R10
+	MOVQ         width+64(FP), R11
+	MOVQ         over+72(FP), R12
+	MOVQ         b+80(FP), R13
+	MOVQ         v0+88(FP), R14
 	XORQ         AX, AX
 	VBROADCASTSD along+104(FP), Y0
 	VPXOR        Y1, Y1, Y1
@@ -269,43 +269,43 @@ TEXT ·rest256(SB), NOSPLIT, $0-152
 	VPXOR        Y4, Y4, Y4
 
 more:
-	VCVTPS2PD    (R8)(AX*4), Y5
-	VCVTPS2PD    -4(R8)(AX*4), Y6
+	VCVTPS2PD    (BX)(AX*4), Y5
+	VCVTPS2PD    -4(BX)(AX*4), Y6
 	VSUBPD       Y5, Y6, Y6
-	VCVTPS2PD    (R13)(AX*4), Y8
+	VCVTPS2PD    (R10)(AX*4), Y8
 	VMULPD       Y8, Y6, Y6
-	VCVTPS2PD    4(R8)(AX*4), Y7
+	VCVTPS2PD    4(BX)(AX*4), Y7
 	VSUBPD       Y5, Y7, Y7
-	VCVTPS2PD    4(R13)(AX*4), Y8
+	VCVTPS2PD    4(R10)(AX*4), Y8
 	VMULPD       Y8, Y7, Y7
 	VADDPD       Y7, Y6, Y6
 	VMULPD       Y0, Y6, Y6
-	VCVTPS2PD    (R9)(AX*4), Y9
+	VCVTPS2PD    (SI)(AX*4), Y9
 	VSUBPD       Y5, Y9, Y9
 	VBROADCASTSD linkNorth+112(FP), Y8
 	VMULPD       Y8, Y9, Y9
-	VCVTPS2PD    (R10)(AX*4), Y7
+	VCVTPS2PD    (DI)(AX*4), Y7
 	VSUBPD       Y5, Y7, Y7
 	VBROADCASTSD linkSouth+120(FP), Y8
 	VMULPD       Y8, Y7, Y7
 	VADDPD       Y7, Y9, Y9
-	VCVTPS2PD    (R11)(AX*4), Y10
+	VCVTPS2PD    (R8)(AX*4), Y10
 	VSUBPD       Y5, Y10, Y10
 	VBROADCASTSD linkBelow+128(FP), Y8
 	VMULPD       Y8, Y10, Y10
-	VCVTPS2PD    (R12)(AX*4), Y7
+	VCVTPS2PD    (R9)(AX*4), Y7
 	VSUBPD       Y5, Y7, Y7
 	VBROADCASTSD linkAbove+136(FP), Y8
 	VMULPD       Y8, Y7, Y7
 	VADDPD       Y7, Y10, Y10
 	VADDPD       Y10, Y9, Y9
-	VCVTPS2PD    (R14)(AX*4), Y8
+	VCVTPS2PD    (R11)(AX*4), Y8
 	VMULPD       Y8, Y9, Y9
 	VADDPD       Y9, Y6, Y6
 	VMULPD       Y0, Y8, Y8
-	VCVTPS2PD    (SI)(AX*4), Y7
+	VCVTPS2PD    (R13)(AX*4), Y7
 	VMULPD       Y7, Y8, Y8
-	VCVTPS2PD    (DI)(AX*4), Y7
+	VCVTPS2PD    (R14)(AX*4), Y7
 	VSUBPD       Y5, Y7, Y7
 	VMULPD       Y7, Y8, Y8
 	VADDPD       Y8, Y6, Y6
@@ -313,49 +313,49 @@ more:
 	VMULPD       Y6, Y7, Y7
 	VCVTPD2PSY   Y7, X7
 	VMOVUPS      X7, (DX)(AX*4)
-	VCVTPS2PD    (BX)(AX*4), Y7
+	VCVTPS2PD    (R12)(AX*4), Y7
 	VMULPD       Y6, Y7, Y7
 	VMULPD       Y7, Y7, Y7
 	VADDPD       Y7, Y1, Y1
 	VMULPD       Y5, Y6, Y6
 	VADDPD       Y6, Y3, Y3
-	VCVTPS2PD    16(R8)(AX*4), Y5
-	VCVTPS2PD    12(R8)(AX*4), Y6
+	VCVTPS2PD    16(BX)(AX*4), Y5
+	VCVTPS2PD    12(BX)(AX*4), Y6
 	VSUBPD       Y5, Y6, Y6
-	VCVTPS2PD    16(R13)(AX*4), Y8
+	VCVTPS2PD    16(R10)(AX*4), Y8
 	VMULPD       Y8, Y6, Y6
-	VCVTPS2PD    20(R8)(AX*4), Y7
+	VCVTPS2PD    20(BX)(AX*4), Y7
 	VSUBPD       Y5, Y7, Y7
-	VCVTPS2PD    20(R13)(AX*4), Y8
+	VCVTPS2PD    20(R10)(AX*4), Y8
 	VMULPD       Y8, Y7, Y7
 	VADDPD       Y7, Y6, Y6
 	VMULPD       Y0, Y6, Y6
-	VCVTPS2PD    16(R9)(AX*4), Y9
+	VCVTPS2PD    16(SI)(AX*4), Y9
 	VSUBPD       Y5, Y9, Y9
 	VBROADCASTSD linkNorth+112(FP), Y8
 	VMULPD       Y8, Y9, Y9
-	VCVTPS2PD    16(R10)(AX*4), Y7
+	VCVTPS2PD    16(DI)(AX*4), Y7
 	VSUBPD       Y5, Y7, Y7
 	VBROADCASTSD linkSouth+120(FP), Y8
 	VMULPD       Y8, Y7, Y7
 	VADDPD       Y7, Y9, Y9
-	VCVTPS2PD    16(R11)(AX*4), Y10
+	VCVTPS2PD    16(R8)(AX*4), Y10
 	VSUBPD       Y5, Y10, Y10
 	VBROADCASTSD linkBelow+128(FP), Y8
 	VMULPD       Y8, Y10, Y10
-	VCVTPS2PD    16(R12)(AX*4), Y7
+	VCVTPS2PD    16(R9)(AX*4), Y7
 	VSUBPD       Y5, Y7, Y7
 	VBROADCASTSD linkAbove+136(FP), Y8
 	VMULPD       Y8, Y7, Y7
 	VADDPD       Y7, Y10, Y10
 	VADDPD       Y10, Y9, Y9
-	VCVTPS2PD    16(R14)(AX*4), Y8
+	VCVTPS2PD    16(R11)(AX*4), Y8
 	VMULPD       Y8, Y9, Y9
 	VADDPD       Y9, Y6, Y6
 	VMULPD       Y0, Y8, Y8
-	VCVTPS2PD    16(SI)(AX*4), Y7
+	VCVTPS2PD    16(R13)(AX*4), Y7
 	VMULPD       Y7, Y8, Y8
-	VCVTPS2PD    16(DI)(AX*4), Y7
+	VCVTPS2PD    16(R14)(AX*4), Y7
 	VSUBPD       Y5, Y7, Y7
 	VMULPD       Y7, Y8, Y8
 	VADDPD       Y8, Y6, Y6
@@ -363,7 +363,7 @@ more:
 	VMULPD       Y6, Y7, Y7
 	VCVTPD2PSY   Y7, X7
 	VMOVUPS      X7, 16(DX)(AX*4)
-	VCVTPS2PD    16(BX)(AX*4), Y7
+	VCVTPS2PD    16(R12)(AX*4), Y7
 	VMULPD       Y6, Y7, Y7
 	VMULPD       Y7, Y7, Y7
 	VADDPD       Y7, Y2, Y2

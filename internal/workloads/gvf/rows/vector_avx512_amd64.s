@@ -147,7 +147,7 @@ more:
 	VZEROUPPER
 	RET
 
-// func relax512(u *float32, north *float32, south *float32, below *float32, above *float32, link *float32, width *float32, f *float32, inv *float32, n int, along float32, linkNorth float32, linkSouth float32, linkBelow float32, linkAbove float32, colour uint64)
+// func relax512(u *float32, north *float32, south *float32, below *float32, above *float32, f *float32, inv *float32, link *float32, width *float32, n int, along float32, linkNorth float32, linkSouth float32, linkBelow float32, linkAbove float32, colour uint64)
 // Requires: AVX, AVX512F
 TEXT ·relax512(SB), NOSPLIT, $0-112
 	MOVQ         n+72(FP), CX
@@ -156,10 +156,10 @@ TEXT ·relax512(SB), NOSPLIT, $0-112
 	MOVQ         south+16(FP), SI
 	MOVQ         below+24(FP), DI
 	MOVQ         above+32(FP), R8
-	MOVQ         link+40(FP), R9
-	MOVQ         width+48(FP), R10
-	MOVQ         f+56(FP), R11
-	MOVQ         inv+64(FP), R12
+	MOVQ         f+40(FP), R9
+	MOVQ         inv+48(FP), R10
+	MOVQ         link+56(FP), R11
+	MOVQ         width+64(FP), R12
 	XORQ         AX, AX
 	MOVQ         colour+104(FP), R13
 	KMOVW        R13, K1
@@ -170,9 +170,9 @@ TEXT ·relax512(SB), NOSPLIT, $0-112
 	VBROADCASTSS linkAbove+96(FP), Z4
 
 more:
-	VMOVUPS (R9)(AX*4), Z5
+	VMOVUPS (R11)(AX*4), Z5
 	VMULPS  -4(DX)(AX*4), Z5, Z5
-	VMOVUPS 4(R9)(AX*4), Z6
+	VMOVUPS 4(R11)(AX*4), Z6
 	VMULPS  4(DX)(AX*4), Z6, Z6
 	VADDPS  Z6, Z5, Z5
 	VMULPS  Z0, Z5, Z5
@@ -183,10 +183,10 @@ more:
 	VMULPS  (R8)(AX*4), Z4, Z6
 	VADDPS  Z6, Z8, Z8
 	VADDPS  Z8, Z7, Z7
-	VMULPS  (R10)(AX*4), Z7, Z7
+	VMULPS  (R12)(AX*4), Z7, Z7
 	VADDPS  Z7, Z5, Z5
-	VADDPS  (R11)(AX*4), Z5, Z5
-	VMULPS  (R12)(AX*4), Z5, Z5
+	VADDPS  (R9)(AX*4), Z5, Z5
+	VMULPS  (R10)(AX*4), Z5, Z5
 	VMOVUPS Z5, K1, (DX)(AX*4)
 	ADDQ    $0x10, AX
 	CMPQ    AX, CX
@@ -194,18 +194,18 @@ more:
 	VZEROUPPER
 	RET
 
-// func remain512(to *float32, f *float32, diag *float32, u *float32, north *float32, south *float32, below *float32, above *float32, link *float32, width *float32, n int, along float32, linkNorth float32, linkSouth float32, linkBelow float32, linkAbove float32)
+// func remain512(to *float32, u *float32, north *float32, south *float32, below *float32, above *float32, f *float32, diag *float32, link *float32, width *float32, n int, along float32, linkNorth float32, linkSouth float32, linkBelow float32, linkAbove float32)
 // Requires: AVX, AVX512F
 TEXT ·remain512(SB), NOSPLIT, $0-108
 	MOVQ         n+80(FP), CX
 	MOVQ         to+0(FP), DX
-	MOVQ         f+8(FP), BX
-	MOVQ         diag+16(FP), SI
-	MOVQ         u+24(FP), DI
-	MOVQ         north+32(FP), R8
-	MOVQ         south+40(FP), R9
-	MOVQ         below+48(FP), R10
-	MOVQ         above+56(FP), R11
+	MOVQ         u+8(FP), BX
+	MOVQ         north+16(FP), SI
+	MOVQ         south+24(FP), DI
+	MOVQ         below+32(FP), R8
+	MOVQ         above+40(FP), R9
+	MOVQ         f+48(FP), R10
+	MOVQ         diag+56(FP), R11
 	MOVQ         link+64(FP), R12
 	MOVQ         width+72(FP), R13
 	XORQ         AX, AX
@@ -217,23 +217,23 @@ TEXT ·remain512(SB), NOSPLIT, $0-108
 
 more:
 	VMOVUPS (R12)(AX*4), Z5
-	VMULPS  -4(DI)(AX*4), Z5, Z5
+	VMULPS  -4(BX)(AX*4), Z5, Z5
 	VMOVUPS 4(R12)(AX*4), Z6
-	VMULPS  4(DI)(AX*4), Z6, Z6
+	VMULPS  4(BX)(AX*4), Z6, Z6
 	VADDPS  Z6, Z5, Z5
 	VMULPS  Z0, Z5, Z5
-	VMULPS  (R8)(AX*4), Z1, Z7
-	VMULPS  (R9)(AX*4), Z2, Z6
+	VMULPS  (SI)(AX*4), Z1, Z7
+	VMULPS  (DI)(AX*4), Z2, Z6
 	VADDPS  Z6, Z7, Z7
-	VMULPS  (R10)(AX*4), Z3, Z8
-	VMULPS  (R11)(AX*4), Z4, Z6
+	VMULPS  (R8)(AX*4), Z3, Z8
+	VMULPS  (R9)(AX*4), Z4, Z6
 	VADDPS  Z6, Z8, Z8
 	VADDPS  Z8, Z7, Z7
 	VMULPS  (R13)(AX*4), Z7, Z7
 	VADDPS  Z7, Z5, Z5
-	VADDPS  (BX)(AX*4), Z5, Z5
-	VMOVUPS (SI)(AX*4), Z6
-	VMULPS  (DI)(AX*4), Z6, Z6
+	VADDPS  (R10)(AX*4), Z5, Z5
+	VMOVUPS (R11)(AX*4), Z6
+	VMULPS  (BX)(AX*4), Z6, Z6
 	VSUBPS  Z6, Z5, Z5
 	VMOVUPS Z5, (DX)(AX*4)
 	ADDQ    $0x10, AX
@@ -242,64 +242,64 @@ more:
 	VZEROUPPER
 	RET
 
-// func rest512(sums *float64, to *float32, over *float32, b *float32, v0 *float32, u *float32, north *float32, south *float32, below *float32, above *float32, link *float32, width *float32, n int, along float64, linkNorth float64, linkSouth float64, linkBelow float64, linkAbove float64, scale float64)
+// func rest512(sums *float64, to *float32, u *float32, north *float32, south *float32, below *float32, above *float32, link *float32, width *float32, over *float32, b *float32, v0 *float32, n int, along float64, linkNorth float64, linkSouth float64, linkBelow float64, linkAbove float64, scale float64)
 // Requires: AVX, AVX512F
 TEXT ·rest512(SB), NOSPLIT, $0-152
 	MOVQ         n+96(FP), CX
 	MOVQ         to+8(FP), DX
-	MOVQ         over+16(FP), BX
-	MOVQ         b+24(FP), SI
-	MOVQ         v0+32(FP), DI
-	MOVQ         u+40(FP), R8
-	MOVQ         north+48(FP), R9
-	MOVQ         south+56(FP), R10
-	MOVQ         below+64(FP), R11
-	MOVQ         above+72(FP), R12
-	MOVQ         link+80(FP), R13
-	MOVQ         width+88(FP), R14
+	MOVQ         u+16(FP), BX
+	MOVQ         north+24(FP), SI
+	MOVQ         south+32(FP), DI
+	MOVQ         below+40(FP), R8
+	MOVQ         above+48(FP), R9
+	MOVQ         link+56(FP), R10
+	MOVQ         width+64(FP), R11
+	MOVQ         over+72(FP), R12
+	MOVQ         b+80(FP), R13
+	MOVQ         v0+88(FP), R14
 	XORQ         AX, AX
 	VBROADCASTSD along+104(FP), Z0
 	VPXORD       Z1, Z1, Z1
 	VPXORD       Z2, Z2, Z2
 
 more:
-	VCVTPS2PD    (R8)(AX*4), Z3
-	VCVTPS2PD    -4(R8)(AX*4), Z4
+	VCVTPS2PD    (BX)(AX*4), Z3
+	VCVTPS2PD    -4(BX)(AX*4), Z4
 	VSUBPD       Z3, Z4, Z4
-	VCVTPS2PD    (R13)(AX*4), Z6
+	VCVTPS2PD    (R10)(AX*4), Z6
 	VMULPD       Z6, Z4, Z4
-	VCVTPS2PD    4(R8)(AX*4), Z5
+	VCVTPS2PD    4(BX)(AX*4), Z5
 	VSUBPD       Z3, Z5, Z5
-	VCVTPS2PD    4(R13)(AX*4), Z6
+	VCVTPS2PD    4(R10)(AX*4), Z6
 	VMULPD       Z6, Z5, Z5
 	VADDPD       Z5, Z4, Z4
 	VMULPD       Z0, Z4, Z4
-	VCVTPS2PD    (R9)(AX*4), Z7
+	VCVTPS2PD    (SI)(AX*4), Z7
 	VSUBPD       Z3, Z7, Z7
 	VBROADCASTSD linkNorth+112(FP), Z6
 	VMULPD       Z6, Z7, Z7
-	VCVTPS2PD    (R10)(AX*4), Z5
+	VCVTPS2PD    (DI)(AX*4), Z5
 	VSUBPD       Z3, Z5, Z5
 	VBROADCASTSD linkSouth+120(FP), Z6
 	VMULPD       Z6, Z5, Z5
 	VADDPD       Z5, Z7, Z7
-	VCVTPS2PD    (R11)(AX*4), Z8
+	VCVTPS2PD    (R8)(AX*4), Z8
 	VSUBPD       Z3, Z8, Z8
 	VBROADCASTSD linkBelow+128(FP), Z6
 	VMULPD       Z6, Z8, Z8
-	VCVTPS2PD    (R12)(AX*4), Z5
+	VCVTPS2PD    (R9)(AX*4), Z5
 	VSUBPD       Z3, Z5, Z5
 	VBROADCASTSD linkAbove+136(FP), Z6
 	VMULPD       Z6, Z5, Z5
 	VADDPD       Z5, Z8, Z8
 	VADDPD       Z8, Z7, Z7
-	VCVTPS2PD    (R14)(AX*4), Z6
+	VCVTPS2PD    (R11)(AX*4), Z6
 	VMULPD       Z6, Z7, Z7
 	VADDPD       Z7, Z4, Z4
 	VMULPD       Z0, Z6, Z6
-	VCVTPS2PD    (SI)(AX*4), Z5
+	VCVTPS2PD    (R13)(AX*4), Z5
 	VMULPD       Z5, Z6, Z6
-	VCVTPS2PD    (DI)(AX*4), Z5
+	VCVTPS2PD    (R14)(AX*4), Z5
 	VSUBPD       Z3, Z5, Z5
 	VMULPD       Z5, Z6, Z6
 	VADDPD       Z6, Z4, Z4
@@ -307,7 +307,7 @@ more:
 	VMULPD       Z4, Z5, Z5
 	VCVTPD2PS    Z5, Y5
 	VMOVUPS      Y5, (DX)(AX*4)
-	VCVTPS2PD    (BX)(AX*4), Z5
+	VCVTPS2PD    (R12)(AX*4), Z5
 	VMULPD       Z4, Z5, Z5
 	VMULPD       Z5, Z5, Z5
 	VADDPD       Z5, Z1, Z1
