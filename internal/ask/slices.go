@@ -10,7 +10,7 @@ import (
 // checkSlices returns an error for an image without separate slices.
 func (q *Question) checkSlices(i image) error {
 	if i.Shape().D == 1 {
-		return Usagef("--each-slice: %s is one slice, of %v: leave --each-slice out", i.name, grid.Extent(i.Source))
+		return Usagef("--each-slice: %s is one slice, of %v: leave --each-slice out", q.Shown, grid.Extent(i.Source))
 	}
 	if i.convention.Periodic.Z {
 		return Usagef("--each-slice answers for slices by themselves, which have no axis z: leave z out of --periodic")

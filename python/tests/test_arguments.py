@@ -82,6 +82,17 @@ def test_masks_of_nibabel(tmp_path):
     assert rows(eccbench.curve(nibabel.Nifti1Image(IMAGE.T[..., None], np.eye(4)))) == definition.curve(IMAGE)
 
 
+def test_masks_elsewhere():
+    """A mask of nibabel with another affine is rejected."""
+    image, mask = Nibabel(IMAGE), Nibabel(WITHIN.astype(np.uint8))
+    mask.affine = np.diag([-1.0, 1, 1, 1])
+    for ask in (eccbench.curve, lambda i, mask: eccbench.betti(i, 3, mask=mask), eccbench.betti_curves,
+                lambda i, mask: eccbench.gvf(i, steps=1, mask=mask)):
+        with pytest.raises(ValueError, match="image and mask have different affines"):
+            ask(image, mask=mask)
+        ask(IMAGE, mask=mask)
+
+
 def test_wrong_masks(files):
     image = files / "image.npy"
     for mask, error, text in [

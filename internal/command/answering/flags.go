@@ -40,6 +40,29 @@ type Flags struct {
 	Budget    time.Duration
 }
 
+// CheckPlaces returns an error if the headers of an image and of a mask or the like place voxels differently.
+func (a *Flags) CheckPlaces(image string, others ...string) error {
+	for _, other := range others {
+		if other == "" {
+			continue
+		}
+		g, err := a.GeometryOf(image)
+		if err != nil || g == nil {
+			return err
+		}
+		o, err := a.GeometryOf(other)
+		if err != nil {
+			return err
+		}
+		if o != nil {
+			if err := g.Differs(*o); err != nil {
+				return cli.Usagef("%s and %s: %w", a.Spooled.Shown(image), a.Spooled.Shown(other), err)
+			}
+		}
+	}
+	return nil
+}
+
 // GeometryOf returns the place of the voxels in space, or nil if the image is not a file that records it.
 func (a *Flags) GeometryOf(image string) (*format.Geometry, error) {
 	if a.In.Stack || datasets.IsName(image) {
@@ -110,7 +133,10 @@ func (a *Flags) Question(c *cli.Program, input string, targets []cli.Target, oth
 	if err != nil {
 		return q, err
 	}
-	return q, cli.Writable(targets, append(files, others...)...)
+	if err := cli.Writable(targets, append(files, others...)...); err != nil {
+		return q, err
+	}
+	return q, a.CheckPlaces(input, append(others, a.Mask)...)
 }
 
 // Confirmed prints the confirmed answer for an image and the elapsed time.

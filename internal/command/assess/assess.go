@@ -291,20 +291,12 @@ func (j assessJob) byPatch(q *ask.Assess, name string, a *assessed) error {
 
 // geometry returns the geometry of the truth, or an error if the prediction has a different one.
 func (j assessJob) geometry(pred, truth string) (*format.Geometry, error) {
-	var g [2]*format.Geometry
-	for i, path := range []string{pred, truth} {
-		var err error
-		if g[i], err = j.GeometryOf(path); err != nil {
-			return nil, err
+	if !j.anyGeometry {
+		if err := j.CheckPlaces(pred, truth); err != nil {
+			return nil, fmt.Errorf("%w, or give --ignore-geometry", err)
 		}
 	}
-	if g[0] != nil && g[1] != nil && !j.anyGeometry {
-		if err := g[0].Differs(*g[1]); err != nil {
-			return nil, cli.Usagef("%s and %s: %w, or give --ignore-geometry", j.Spooled.Shown(pred),
-				j.Spooled.Shown(truth), err)
-		}
-	}
-	return g[1], nil
+	return j.GeometryOf(truth)
 }
 
 // run compares one pair of images and writes the confirmed numbers.

@@ -157,6 +157,17 @@ def like(image: Any, array: NDArray[Any]) -> Any:
     return array
 
 
+def check_places(names: str, image: Any, other: Any) -> None:
+    """Raise an error if two images of nibabel place their voxels differently."""
+    one, two = (getattr(i, "affine", None) for i in (image, other))
+    if one is None or two is None:
+        return
+    one, two = np.asarray(one), np.asarray(two)
+    voxel = float(np.abs(np.linalg.det(two[:3, :3])) ** (1 / 3))
+    if not np.allclose(one, two, rtol=0, atol=1e-3 * voxel):
+        raise ValueError(f"{names} have different affines: resample one of them, or give arrays")
+
+
 def warn_of_colour(shape: Sequence[int]) -> None:
     """Warn of an image of 3 axes that looks like one of 2 with colours."""
     if len(shape) == 3 and shape[2] in (3, 4) and min(shape[:2]) >= 16:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Mapping, Sequence
 import numpy as np
 
 from . import _library
-from ._arguments import array_of, flag, in_memory, is_path, number, reject_hidden
+from ._arguments import array_of, check_places, flag, in_memory, is_path, number, reject_hidden
 from ._curve import Image, _job, _layout, _Request, _threads, _translated, open
 from ._result import Result, Verdict, as_html
 
@@ -148,11 +148,7 @@ def assess(
     both = [_labels_of(name, image) for name, image in (("pred", pred), ("truth", truth))]
     if both[0].shape != both[1].shape:
         raise ValueError(f"pred of shape {both[0].shape}, and truth is {both[1].shape}: want images of one shape")
-    affines = [np.asarray(image.affine) for image in (pred, truth) if getattr(image, "affine", None) is not None]
-    if len(affines) == 2:
-        voxel = float(np.abs(np.linalg.det(affines[1][:3, :3])) ** (1 / 3))
-        if not np.allclose(affines[0], affines[1], rtol=0, atol=1e-3 * voxel):
-            raise ValueError("pred and truth have different affines: resample one of them, or give arrays")
+    check_places("pred and truth", pred, truth)
     shape = both[0].shape
     known: tuple[int, ...] = (26, 6) if len(shape) == 3 else (8, 4)
     if connectivity != "both" and connectivity not in known:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Dict, NamedTuple, Sequence, Tup
 import numpy as np
 
 from . import _library
-from ._arguments import Construction, Nan, axis, choice, in_memory, is_path, rings
+from ._arguments import Construction, Nan, axis, check_places, choice, in_memory, is_path, rings
 from ._curve import (
     Image, _array, _ByLevel, _conventions, _images, _in_place, _job, _layout, _letters, _level_type, _masked, _numbers,
     _of_sets, _Request, _translated, open)
@@ -367,6 +367,7 @@ def _asked(image: Any, request: _Request, mask: Any, nan: str, batch_axis: int |
             axes = len(image.shape)
             return _rows({**request, **image._request, "periodic": _letters(rings(periodic, axes),
                 range(axes))}), image.dtype, image.shape
+        check_places("image and mask", image, mask)
         image = in_memory(image)
         array = _array(image)
         if batch_axis is not None:

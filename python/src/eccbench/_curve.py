@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Callable, ClassVar, Dict, Iterator, Liter
 import numpy as np
 
 from . import _library
-from ._arguments import Construction, Nan, array_of, axis, choice, flag, in_memory, is_path, mask_of, reject_hidden, warn_of_colour, warn_of_order, whole
+from ._arguments import (
+    Construction, Nan, array_of, axis, check_places, choice, flag, in_memory, is_path, mask_of, reject_hidden, warn_of_colour,
+    warn_of_order, whole)
 from ._arguments import rings as rings_of
 from ._result import Result, Verdict, sparkline
 
@@ -428,6 +430,7 @@ def curve(
                 if e.kind != "levels":  # float32 does not hold them, float64 may
                     raise
         if curves is None:
+            check_places("image and mask", image, mask)
             image = in_memory(image)
             array = _array(image)
             if batch_axis is not None:

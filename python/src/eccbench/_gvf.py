@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _library
-from ._arguments import Boundary, choice, flag, in_memory, is_path, like, mask_of, number, warn_of_order
+from ._arguments import Boundary, check_places, choice, flag, in_memory, is_path, like, mask_of, number, warn_of_order
 from ._curve import Image, _along, _job, _one, _Request, _threads, _translated, open
 from ._result import Array, Verdict
 
@@ -117,6 +117,7 @@ def gvf(
             if mask is not None:
                 raise ValueError("mask: the array is masked by itself; fill it, such as by image.filled(value)")
             mask, image = ~np.ma.getmaskarray(image), image.filled(0)
+        check_places("image and mask", image, mask)
         voxels = _one(image)
         shape = voxels.shape
         if not isinstance(image, np.ndarray):
