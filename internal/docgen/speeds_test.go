@@ -16,7 +16,8 @@ func TestSpeeds(t *testing.T) {
 			"floor": 3e-5, "peer": {"version": "2"}},
 		{"workload": "b", "impl": "peer:p", "size": "16x16", "items": 256, "rate": 1280, "status": "VERIFIED",
 			"floor": 2e-5, "peer": {"version": "2"}},
-		{"workload": "b", "impl": "peer:q", "size": "8x8", "items": 64, "rate": 9, "status": "UNVERIFIED", "peer": {"version": "1"}},
+		{"workload": "b", "impl": "peer:q", "size": "8x8", "items": 64, "rate": 9, "status": "UNVERIFIED",
+			"peer": {"version": "1"}},
 		{"workload": "b", "impl": "peer:q", "size": "16x16", "items": 256, "status": "SKIPPED", "peer": {"version": "1"}},
 		{"workload": "a", "impl": "ours", "size": "8x8x8", "items": 512, "rate": 512, "status": "VERIFIED"}]`
 	const want = `### a
