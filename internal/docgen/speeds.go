@@ -65,13 +65,14 @@ func speeds(path string, eccbench func(args ...string) (string, error)) (string,
 	return strings.TrimPrefix(b.String(), "\n"), nil
 }
 
-// took returns the time of a call, and its ratio to that of our row.
+// took returns the time of a call whose answer was confirmed, and its ratio to that of our row.
 func took(r, ours report.Row) string {
-	if r.Rate == 0 {
+	confirmed := func(r report.Row) bool { return r.Status == verify.Verified || r.Status == verify.Noisy }
+	if !confirmed(r) {
 		return strings.ReplaceAll(string(r.Status), string(verify.Skipped), "—")
 	}
 	text := duration(float64(r.Items) / r.Rate)
-	if r.Peer != nil && ours.Rate > 0 {
+	if r.Peer != nil && confirmed(ours) {
 		text += fmt.Sprintf(" (%s×)", quantity.Significant(ours.Rate/r.Rate, 2))
 	}
 	if r.Status == verify.Noisy || ours.Status == verify.Noisy {

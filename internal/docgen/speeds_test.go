@@ -16,7 +16,8 @@ func TestSpeeds(t *testing.T) {
 			"floor": 3e-5, "peer": {"version": "2"}},
 		{"workload": "b", "impl": "peer:p", "size": "16x16", "items": 256, "rate": 1280, "status": "VERIFIED",
 			"floor": 2e-5, "peer": {"version": "2"}},
-		{"workload": "b", "impl": "peer:q", "size": "8x8", "items": 64, "status": "WRONG", "peer": {"version": "1"}},
+		{"workload": "b", "impl": "peer:q", "size": "8x8", "items": 64, "rate": 9, "status": "UNVERIFIED",
+			"peer": {"version": "1"}},
 		{"workload": "b", "impl": "peer:q", "size": "16x16", "items": 256, "status": "SKIPPED", "peer": {"version": "1"}},
 		{"workload": "a", "impl": "ours", "size": "8x8x8", "items": 512, "rate": 512, "status": "VERIFIED"}]`
 	const want = `### a
@@ -31,7 +32,7 @@ func TestSpeeds(t *testing.T) {
 |---|---|---|---|
 | ours | 1.00 ms~ | 1.00 ms | |
 | peer:p 2 | 100 ms (100×)~ | 200 ms (200×) | 20.0 µs |
-| peer:q 1 | WRONG | — | |
+| peer:q 1 | UNVERIFIED | — | |
 `
 	got, err := speeds("r", func(...string) (string, error) { return rows, nil })
 	got = regexp.MustCompile(`:?-{3,}`).ReplaceAllString(got, "---")
