@@ -17,6 +17,15 @@ CLANG   ?= clang-19
 # given.
 PART ?= 1/1
 
+FINGERPRINT := internal/workloads/ecc/fingerprint
+EIGENMAPS := impls/eigenmap
+CERTIFIED := internal/workloads/eigenmap
+FLOW := internal/workloads/gvf/rows
+CURVES := impls/betticurves/duality
+BETTI := impls/betti/duality
+PLANES := internal/workloads/ecc/cells
+FLOODS := internal/workloads/betti/flood
+
 # For builds of all that nothing else is built with: what go vet says lint says, and nobody
 # debugs them.
 LEAN := -vet=off -gcflags=all=-dwarf=false
@@ -24,7 +33,7 @@ LEAN := -vet=off -gcflags=all=-dwarf=false
 .PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports race-goroutines \
 	check-generate portability oracle smoke card fuzz mutate mutate-check faults wheel wheels sdist conda-lint arm64 windows \
 	python differential waits torch web web-test site containers release release-check setup-debian ci ci-commit supply \
-	third-party sbom fuzz-files words pictures peers
+	third-party sbom fuzz-files words pictures peers peers-speed
 
 # RELEASE=v1.2.3 is the version of what is built; that of its commit unless given.
 STAMPED := -buildvcs=auto -ldflags='-s -w $(if $(RELEASE),-X eccbench/internal/release.stamp=$(RELEASE))'
@@ -61,6 +70,11 @@ test-short:
 peers:
 	$(PYTHON) peers/make.py
 
+# Times of the programs of make peers, and ours: some 40 minutes. A second call measures the missing ones.
+peers-speed: build
+	$(PYTHON) peers/measure.py --speed $(BIN)/eccbench $(BIN)/peers-speed.jsonl
+	$(BIN)/eccbench check $(BIN)/peers-speed.jsonl
+
 # All of test, and all cases of the suites that test takes some of, or those of a PART.
 test-long: export ECCBENCH_LONG = $(PART)
 test-long:
@@ -76,7 +90,7 @@ test-long:
 race race-goroutines: export GORACE = atexit_sleep_ms=10
 race race-goroutines: export CGO_ENABLED = 1
 raced = $$($(GO) list ./impls/... $$(git grep -lE '\bgo (func\b|\w+\()|\.Go\(|\bcrew\.|"sync("|/atomic")|\.Parallel\(|synctest|\bchan\b' -- 'internal/*.go' 'datasets/*.go' 'kernels/*.go' 'reports/*.go' \
-	':!internal/mutate' ':!*/asm/*' | xargs -n1 dirname | sort -u | sed 's,^,./,') | grep -v /impls/naive$$ | sort -u)
+	':!internal/mutate' ':!internal/asm' | xargs -n1 dirname | sort -u | sed 's,^,./,') | grep -v /impls/naive$$ | sort -u)
 race-goroutines:
 	$(GO) test -race $(LEAN) -timeout 20m -skip '^TestConformanceOnStandIns$$|^TestChecks$$|Damaged$$|^TestGroups$$|Against(Gudhi|ScikitImage|Phat|SciPy|NumPy)$$' $(raced)
 race: race-goroutines
@@ -125,41 +139,12 @@ pictures: build
 reports: build
 	$(GO) run ./internal/docgen $(BIN)/eccbench $(wildcard reports/*.md)
 
-# The vector instructions of impls/extrema, the fingerprint, the generators, the soft curve,
-# the gradient vector flow, eigenmaps, Betti numbers, their curves and their witness, each by a module of its own.
-ASM_ISAS := avx512 avx2
-FINGERPRINT := internal/workloads/ecc/fingerprint
-SOFT := impls/softecc/binned
-FLOW := internal/workloads/gvf/rows
-STEPS := internal/workloads/gvf
-EIGENMAPS := impls/eigenmap
-CERTIFIED := internal/workloads/eigenmap
-CURVES := impls/betticurves/duality
-BETTI := impls/betti/duality
-PLANES := internal/workloads/ecc/cells
-FLOODS := internal/workloads/betti/flood
-VECTORS := datasets/vectors
-# $(call assemble,FOLDER,FILE,PACKAGE,ISAS)
-assemble = ( cd $(1)/asm && for i in $(or $(4),$(ASM_ISAS)); do \
-	$(GO) run . -isa $$i -out ../$(2)_$${i}_amd64.s -stubs ../$(2)_$${i}_amd64.go -pkg $(3) || exit 1; done )
+# All vector instructions, by a module of its own.
 assembly:
-	@$(call assemble,impls/extrema,kernel,extrema)
-	@$(call assemble,$(FINGERPRINT),vector,fingerprint)
-	@$(call assemble,$(VECTORS),vector,vectors)
-	@$(call assemble,$(SOFT),kernel,binned)
-	@$(call assemble,$(FLOW),vector,rows)
-	@$(call assemble,$(STEPS),definition,gvf,avx2)
-	@$(call assemble,$(EIGENMAPS),multigrid/kernel,multigrid,avx2)
-	@$(call assemble,$(EIGENMAPS),windowed/kernel,windowed,avx2)
-	@$(call assemble,$(EIGENMAPS),../../$(CERTIFIED)/kernel,eigenmap,avx2)
-	@$(call assemble,$(EIGENMAPS),../../$(CERTIFIED)/inertia/kernel,inertia,avx2)
-	@$(call assemble,$(CURVES),kernel,duality)
-	@$(call assemble,$(BETTI),kernel,duality)
-	@$(call assemble,$(PLANES),planes,cells)
-	@$(call assemble,$(FLOODS),flood,flood,avx512)
+	@cd internal/asm && $(GO) run .
 
 check-generate: generate assembly
-	git diff --exit-code -- $(DOCS) $(PLOTS) impls/extrema $(FINGERPRINT) datasets $(SOFT) $(STEPS) $(EIGENMAPS) $(CERTIFIED) $(CURVES) $(BETTI) $(PLANES) $(FLOODS)
+	git diff --exit-code -- $(DOCS) $(PLOTS) '*_avx*_amd64.s' '*_avx*_amd64.go'
 	@new=$$(git ls-files --others --exclude-standard -- $(PLOTS)); [ -z "$$new" ] || { echo "not in git: $$new"; exit 1; }
 
 # What the kernels are compiled to, by clang and NVIDIA's assembler, which comes as a

@@ -143,5 +143,6 @@ func (s *scanner) skip(from int, what string) {
 
 // named reports whether c can be a part of a name, a directive or a number.
 func named(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$' || c == '.' || c == '%'
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$' ||
+		c == '.' || c == '%'
 }

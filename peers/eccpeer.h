@@ -1,9 +1,10 @@
 /* A peer of eccbench in C or C++: answers questions about images by the protocol eccbench-peer/1.
  *
  * Describe the program as JSON, write a function that answers, and call eccpeer_serve from main; see
- * doc/peers.md and examples/curve.c. The function is called once for each question, and all its work
+ * doc/peers.md and examples/curve.c. The function is called once for each image, and all its work
  * counts. It returns 0 when it has written the whole answer, or the result of eccpeer_refuse,
- * eccpeer_failed or eccpeer_malformed. Only the C library and Linux are needed. */
+ * eccpeer_failed or eccpeer_malformed. With "bursts": true in the description, one command may ask for
+ * several short calls. Only the C library and Linux are needed. */
 #ifndef ECCPEER_H
 #define ECCPEER_H
 
@@ -124,6 +125,11 @@ static inline eccpeer_question *eccpeer_bind(char *words) {
 	return q;
 }
 
+static inline eccpeer_question **eccpeer_find(eccpeer_question **at, long number) {
+	while (*at && (*at)->number != number) at = &(*at)->next;
+	return at;
+}
+
 /* Answers questions until eccbench ends. It returns the exit status of main. */
 static inline int eccpeer_serve(const char *about, eccpeer_answer answer) {
 	static const char *no[] = {"done", "refuse", "failed", "malformed"};
@@ -141,8 +147,7 @@ static inline int eccpeer_serve(const char *about, eccpeer_answer answer) {
 		char *rest = line + strcspn(line, " ");
 		if (*rest) *rest++ = 0;
 		long number = strtol(rest, &rest, 10);
-		eccpeer_question **at = &all, *q;
-		while (*at && (*at)->number != number) at = &(*at)->next;
+		eccpeer_question **at = eccpeer_find(&all, number), *q;
 		if (!strcmp(line, "end")) {
 			break;
 		} else if (!strcmp(line, "about")) {
@@ -158,6 +163,8 @@ static inline int eccpeer_serve(const char *about, eccpeer_answer answer) {
 			}
 		} else if (!strcmp(line, "do") && *at) {
 			int code = answer(*at);
+			for (char *end; !code && (number = strtol(rest, &end, 10), end != rest) && *eccpeer_find(&all, number); rest = end)
+				code = answer(*(at = eccpeer_find(&all, number)));
 			fprintf(out, code ? "%s %s\n" : "%s\n", no[code], (*at)->why);
 		} else if (!strcmp(line, "free")) {
 			if ((q = *at)) *at = q->next, eccpeer_forget(q);

@@ -20,8 +20,8 @@ def environment(folder, requires):
     env = folder / "env" / hashlib.sha256(requires.encode()).hexdigest()[:12]
     if not (env / "done").exists():
         subprocess.run([sys.executable, "-m", "venv", env], check=True)
-        install = [env / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--prefer-binary"]
-        subprocess.run(install + requires.split(), check=True, capture_output=True, text=True)
+        install = [env / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*install, "--prefer-binary", *requires.split()], check=True, capture_output=True, text=True)
         (env / "done").write_text(requires)
     return env / "bin/python"
 

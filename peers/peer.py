@@ -11,7 +11,7 @@ Describe the program and give a function that answers; see doc/peers.md:
           answers=[{"workload": "ecc", "construction": "T"}])
 
 The function returns an array of the shape of q.answer, or writes there itself. It is called once for
-each question, and all its work counts. It may raise Refuse or Malformed. Needs NumPy alone.
+each image, and all its work counts. It may raise Refuse or Malformed. Needs NumPy alone.
 """
 import json
 import os
@@ -103,6 +103,7 @@ def serve(answer, *, name, version, method, answers, where="cpu", **about):
         os.set_inheritable(fd, False)  # they are for this process alone
     about = dict(about, protocol=PROTOCOL, name=name, version=version, method=method, where=where, answers=answers)
     about.setdefault("language", "Python")
+    about.setdefault("bursts", True)
     bound = {}
     with open(3) as commands:
         for line in commands:
@@ -134,12 +135,14 @@ def _reply(verb, words, about, bound, answer):
             bound.pop(words[0], None)
             return "freed"
         if verb == "do":
-            q = bound[words[0]]
-            q.spans = {}
-            values = answer(q)
-            if values is not None:
-                q.put(values)
-            return " ".join(["done"] + [f"{k}={v}" for k, v in q.spans.items()])
+            spans = {}
+            for number in words:
+                q = bound[number]
+                q.spans = spans
+                values = answer(q)
+                if values is not None:
+                    q.put(values)
+            return " ".join(["done"] + [f"{k}={v}" for k, v in spans.items()])
         return "unknown " + verb
     except Refuse as e:
         return "refuse " + _line(e)

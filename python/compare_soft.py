@@ -10,7 +10,7 @@ calls, with PyTorch's number of threads. --write updates the table in README.md.
 
 With --device cuda: steps of training, of batches of float32. Times are medians of consecutive steps by CUDA
 events. Each answer is compared with the formula in float64. --write updates the table in
-../doc/guide/training.md.
+../reports/training.md.
 """
 
 import itertools
@@ -244,7 +244,7 @@ def steps():
 def on_device():
     x, tau, empty = drawn(BATCHES[0]), torch.linspace(0, 1, 16, device="cuda"), empty_operator()
     ours, floor = by_host([step(SoftECC(tau, LAMBDA, dims=2).cuda(), x), step(lambda x: empty(x, tau), x)])
-    written("../doc/guide/training.md", "compare_soft.py", [
+    written("../reports/training.md", "compare_soft.py", [
         f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, float32, noise, λ = {LAMBDA:g}. Milliseconds of",
         "forward, `square().mean()` and backward, without / with a direction; medians of steps that follow each other.",
         "The last column has the largest errors of `SoftECC` and of the formula in float32, at voxels that equal no",

@@ -253,7 +253,7 @@ func TestDoctorLoadsKernels(t *testing.T) {
 	wantAll(t, stdout,
 		`\n +kernels betti_curves: betti_\w+: module "betti_curves": .*a PTX JIT compilation failed`,
 		fmt.Sprintf(`\n +kernels betti_curves: %d of %d load, one by one in at most \S+ \S+ each, \S+ \S+ together\n`, len(entries)-1, len(entries)),
-		`\n +kernels ecc_fullsweep: compiled, the driver takes no machine code: module "ecc_fullsweep": .*, 209\)`+
+		`\n +kernels ecc_fullsweep: compiled, the driver rejects machine code: module "ecc_fullsweep": .*, 209\)`+
 			`\n +kernels ecc_fullsweep: 8 of 8 load, one by one in at most \S+ \S+ each, \S+ \S+ together\n`,
 		`(?m)^cpu +VERIFIED`,
 	)

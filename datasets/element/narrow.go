@@ -16,9 +16,9 @@ import (
 
 // Narrow converts voxels of a type without kernels to float32. If float32 represents each voxel
 // exactly, it copies them. Otherwise it returns their ranks among the distinct values, with the
-// values as labels. Scaled voxels are first computed as float64(stored·slope + inter). NaN and
-// infinities are kept, for later checks. If ranks are excluded but necessary, the error is
-// ErrRanks.
+// values as labels. Scaled voxels are first computed as float64(stored·slope + inter). NaN is kept.
+// So are infinities, which later checks reject, in place of ranks. If ranks are excluded but
+// necessary, the error is ErrRanks.
 func Narrow(h Cores, data []byte, s Type, scaled bool, slope, inter float64, ranks bool) ([]byte, *grid.Labels, error) {
 	if scaled {
 		return Narrowed(h, Rescaled(data, s, slope, inter), Float64, ranks, ExactFloat)
@@ -65,10 +65,10 @@ func Narrowed[T wide](h Cores, values []T, s Type, mayRank bool, exact func(T) b
 			d := float32(v)
 			holds = holds && exact(v)
 			if d-d != 0 {
-				if v-v != 0 {
-					finite = false
-				} else {
+				if v-v == 0 {
 					d = 0 // finite in T; the ranks replace it
+				} else if v == v {
+					finite = false
 				}
 			}
 			dst[lo+i] = d
@@ -100,14 +100,18 @@ func Narrowed[T wide](h Cores, values []T, s Type, mayRank bool, exact func(T) b
 	}
 	h.inParts(len(values), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			dst[i] = grid.Ranked(int(ranks[i]))
+			if v := values[i]; v == v {
+				dst[i] = grid.Ranked(int(ranks[i]))
+			} else {
+				dst[i] = float32(v)
+			}
 		}
 	})
 	return out, labels, h.ctx.Err()
 }
 
 // rank computes the rank of each value among the distinct ones, which it returns in ascending
-// order. Chunks are sorted separately, with the places of their values, and their distinct values
+// order. NaN has no rank. Chunks are sorted separately, with the places of their values, and their distinct values
 // are merged. Then each sorted chunk is matched with those in one pass. The result is undefined
 // after the context has ended.
 func rank[T wide](h Cores, values []T, ranks []uint32) []T {
@@ -128,10 +132,10 @@ func rank[T wide](h Cores, values []T, ranks []uint32) []T {
 		}
 		slices.SortFunc(sorted, func(a, b placed[T]) int { return cmp.Compare(a.value, b.value) })
 		run := make([]T, 0, len(values))
-		for i, p := range sorted {
+		for i, p := range sorted { // NaN first
 			places[i] = p.place
-			if i == 0 || run[len(run)-1] != p.value {
-				run = append(run, p.value)
+			if v := p.value; v == v && (len(run) == 0 || run[len(run)-1] != v) {
+				run = append(run, v)
 			}
 		}
 		runs[k] = slices.Clone(run)

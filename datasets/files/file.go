@@ -24,7 +24,7 @@ import (
 // Close. Open reads a streamed float32 image once, to reject NaN and ±Inf and to find its
 // levels.
 //
-// Every error is one line, "path: what is wrong; what to do", and so are later errors of ReadSlab.
+// Every error is one line, "path: the fault; the remedy", and so are later errors of ReadSlab.
 func Open(path string, o format.Options) (grid.Source, error) {
 	s, err := openPath(path, o)
 	if err != nil {

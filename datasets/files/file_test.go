@@ -94,7 +94,7 @@ func TestFormatsAreInTheManual(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, ok := strings.Cut(string(text), "\n### Formats\n")
+	_, section, ok := strings.Cut(string(text), "\n## Formats\n")
 	if !ok {
 		t.Fatal("doc/images.md has no section Formats")
 	}

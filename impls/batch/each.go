@@ -34,7 +34,6 @@ type Each struct {
 // About describes the method.
 func (i Each) About() bench.About {
 	a := i.Of.About()
-	a.Method = "image by image while others are read: " + a.Method
 	a.Scopes = []bench.Scope{bench.E2E, bench.File}
 	if _, ok := i.Of.(Resident); ok {
 		a.Scopes = append([]bench.Scope{bench.Kernel, bench.Device}, a.Scopes...)

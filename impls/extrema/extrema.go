@@ -4,7 +4,7 @@
 // the result changes the curve by (−1)^(d−|S|), and each local minimum by the opposite.
 //
 // The changes of a filtered row are passed to the voxels that contain the minima. So each voxel
-// ends with one small number, which is mostly 0. Vector code (asm) computes them, and a table adds
+// ends with one small number, which is mostly 0. Vector code (internal/asm) computes them, and a table adds
 // them up.
 package extrema
 

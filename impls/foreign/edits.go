@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"eccbench/internal/grid"
-	"eccbench/internal/peers"
 )
 
 // edits are small changes of an image before a call, and the changes of the answer by level. So
@@ -26,10 +25,10 @@ func (e edits) apply(image []byte) {
 }
 
 // takeOff subtracts the changes of the answer.
-func (e edits) takeOff(answer []*peers.Array) {
+func (e edits) takeOff(answer [][]byte) {
 	for _, d := range e {
 		for level, change := range d.changes {
-			grid.Values[int64](answer[0].Data())[level] -= change
+			grid.Values[int64](answer[0])[level] -= change
 		}
 	}
 }

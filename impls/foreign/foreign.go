@@ -3,7 +3,10 @@
 package foreign
 
 import (
+	"bytes"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -23,12 +26,12 @@ type Question[In, Out any] struct {
 	words  func(In) []string // KEY=VALUE, in addition to the image
 	parts  func(In) []part   // of the answer
 	levels bool              // the ladder is part of the question
-	read   func(In, []*peers.Array) Out
+	read   func(In, [][]byte) Out
 	// edits plans small changes of the image before a call; nil for answers that do not change locally.
 	edits func(In, []byte, peers.Claim) edits
 	// input makes the input of a service from an image and the words, and write writes its answer.
 	input func(grid.Source, words) (In, error)
-	write func(Out, []*peers.Array)
+	write func(Out, [][]byte)
 	// caches is set if inputs cache results about the image. A service then makes the input anew for
 	// each answer.
 	caches bool
@@ -107,20 +110,14 @@ func (i implementation[In, Out]) Setup(in In, c bench.Conditions) (bench.Job[Out
 		j.Close()
 		return nil, err
 	}
-	if i.peer.Own {
-		return owned[In, Out]{j}, nil
-	}
-	if i.edits == nil {
-		return renewable[In, Out]{j}, nil
-	}
 	return j, nil
 }
 
-// A renewable job takes new images, because its answer does not change locally.
-type renewable[In, Out any] struct{ *job[In, Out] }
+// Renews reports whether the job takes new images, because its answer does not change locally.
+func (j *job[In, Out]) Renews() bool { return j.Question.edits == nil }
 
 // Renew replaces the image of the next call. The peer keeps its arrays, so the question is the same.
-func (j renewable[In, Out]) Renew(in In) error {
+func (j *job[In, Out]) Renew(in In) error {
 	question := func(in In) string {
 		image := j.implementation.image(in)
 		return fmt.Sprint(image.Shape(), image.Type(), image.Ladder().Key(), j.words(in))
@@ -139,20 +136,20 @@ type job[In, Out any] struct {
 	number        int // of the binding
 	image, ladder *peers.Array
 	answer        []*peers.Array
-	edits         edits // that the next call makes
+	given         [][]byte // the answer of the last call
+	edits         edits    // that the next call makes
+	edited        bool     // the last image was no other call's
+	slab          []byte   // of the image, for refresh
 	cores         int
 	unready       error // why it could not be made ready for a call
 	reported      bench.Reported
 }
 
-// An owned job runs an implementation of this program.
-type owned[In, Out any] struct{ *job[In, Out] }
-
-// Reported returns the times of the last call.
-func (j owned[In, Out]) Reported() bench.Reported { return j.reported }
+// Reported returns the mean times of the last burst, if the process is one of this program.
+func (j *job[In, Out]) Reported() (bench.Reported, bool) { return j.reported, j.peer.Own }
 
 // Allocated returns the heap bytes that a call allocates.
-func (j owned[In, Out]) Allocated(calls int) (int64, error) {
+func (j *job[In, Out]) Allocated(calls int) (int64, error) {
 	return j.process.Allocated(j.number, calls)
 }
 
@@ -170,13 +167,15 @@ func (j *job[In, Out]) bind(c bench.Conditions) (err error) {
 		words = append(words, "sets="+j.claim.Sets)
 	}
 	if j.peer.Own {
-		words = append(words, "report=1", "isa="+c.ISA, "options="+c.Options)
+		words = append(words, "report=1")
 	}
 	if c.Time > 0 {
 		words = append(words, fmt.Sprintf("time=%d", c.Time))
 	}
-	if c.Device != "" {
-		words = append(words, "device="+c.Device)
+	for _, w := range [][2]string{{"device", c.Device}, {"isa", c.ISA}, {"options", c.Options}} {
+		if w[1] != "" {
+			words = append(words, w[0]+"="+w[1])
+		}
 	}
 	if j.levels {
 		if j.ladder, err = ladderOf(image); err != nil {
@@ -236,11 +235,8 @@ func encoded[T grid.Stored](l grid.Ladder) (data []byte, exact bool) {
 // plans the edits of the next call without making them. So a peer that works during ping has
 // another image.
 func (j *job[In, Out]) Poison() {
-	var trip time.Duration
-	if trip, j.unready = j.process.Ping(); j.unready == nil { // any output now is out of turn
-		j.trips = append(j.trips, trip.Seconds())
-		image := j.implementation.image(j.in)
-		j.unready = image.ReadSlab(j.image.Data(), 0, image.Shape().Slices())
+	if j.unready = j.ping(); j.unready == nil {
+		j.unready = j.refresh()
 	}
 	for i, p := range j.parts(j.in) {
 		poison(j.answer[i].Data(), p.kind)
@@ -248,7 +244,19 @@ func (j *job[In, Out]) Poison() {
 	if j.edits = nil; j.unready == nil && j.Question.edits != nil {
 		j.edits = j.Question.edits(j.in, j.image.Data(), j.claim)
 	}
+	j.edited = j.Renews() || len(j.edits) > 0
 	j.between += j.process.Spent()
+}
+
+// ping measures a round trip without work, once before each command, when no image of it is there yet. Any
+// other output of the peer is out of turn.
+func (j *job[In, Out]) ping() error {
+	if j.pinged {
+		return nil
+	}
+	trip, err := j.process.Ping()
+	j.pinged, j.trips = true, append(j.trips, trip.Seconds())
+	return err
 }
 
 // poison fills an array with bench.Poison or NaN, which no right answer has.
@@ -262,39 +270,131 @@ func poison(data []byte, kind string) {
 	}
 }
 
+// unwritten returns the number of elements that poison left, and of all.
+func unwritten(data []byte, kind string) (left, all int) {
+	switch kind {
+	case "<f4":
+		for _, v := range grid.Values[float32](data) {
+			if all++; v != v && math.Float32bits(v) == math.MaxUint32 {
+				left++
+			}
+		}
+	case "<f8":
+		for _, v := range grid.Values[float64](data) {
+			if all++; v != v && math.Float64bits(v) == math.MaxUint64 {
+				left++
+			}
+		}
+	default:
+		for _, v := range grid.Values[int64](data) {
+			if all++; v == bench.Poison {
+				left++
+			}
+		}
+	}
+	return left, all
+}
+
+// refreshed is the number of bytes that refresh compares at once.
+const refreshed = 4 << 10
+
+// refresh writes the image where the array differs from it, so that the rest stays in the caches of the
+// peer's cores.
+func (j *job[In, Out]) refresh() error {
+	image, data := j.implementation.image(j.in), j.image.Data()
+	slice := grid.TotalBytes(image) / image.Shape().Slices()
+	deep := max(1, 16*refreshed/slice)
+	if j.slab == nil {
+		j.slab = make([]byte, deep*slice)
+	}
+	for z := int64(0); z < image.Shape().Slices(); z += deep {
+		n := min(deep, image.Shape().Slices()-z)
+		if err := image.ReadSlab(j.slab[:n*slice], z, z+n); err != nil {
+			return err
+		}
+		for now := range slices.Chunk(j.slab[:n*slice], refreshed) {
+			if !bytes.Equal(data[:len(now)], now) {
+				copy(data, now)
+			}
+			data = data[len(now):]
+		}
+	}
+	return nil
+}
+
 // Do edits the image and has the peer answer.
 func (j *job[In, Out]) Do(t *bench.Trace) error {
-	if j.unready != nil {
-		return j.unready
+	j.given = j.given[:0]
+	for _, a := range j.answer {
+		j.given = append(j.given, a.Data())
 	}
-	start := time.Now()
-	j.edits.apply(j.image.Data())
+	return j.do(t, []*job[In, Out]{j})
+}
+
+// Bursts reports whether a command can have several calls: if each is about an image of its own.
+func (j *job[In, Out]) Bursts() bool { return j.peer.Bursts && j.edited }
+
+// Burst has the peer answer several questions by one command, the one of this job among them. The
+// answers are copied at once, in random order, so a peer gains nothing if it writes one later.
+func (j *job[In, Out]) Burst(all []bench.Bursting) error {
+	var jobs []*job[In, Out]
+	for _, other := range all {
+		jobs = append(jobs, other.(*job[In, Out]))
+	}
+	if err := j.do(nil, jobs); err != nil {
+		return err
+	}
+	for _, k := range rand.Perm(len(jobs)) {
+		of := jobs[k]
+		of.given = of.given[:0]
+		for _, a := range of.answer {
+			of.given = append(of.given, slices.Clone(a.Data()))
+		}
+	}
+	return nil
+}
+
+// do edits the images of some jobs and has the peer answer them.
+func (j *job[In, Out]) do(t *bench.Trace, jobs []*job[In, Out]) error {
+	numbers := make([]int, len(jobs))
+	for k, of := range jobs {
+		if of.unready != nil {
+			return of.unready
+		}
+		numbers[k] = of.number
+	}
 	var words []string
 	if t != nil && j.peer.Own {
 		words = []string{peers.Trace}
 	}
-	spans, err := j.process.Do(j.number, words...)
+	j.pinged = false
+	start := time.Now()
+	for _, of := range jobs {
+		of.edits.apply(of.image.Data())
+	}
+	spans, err := j.process.Do(numbers, words...)
 	took := time.Since(start)
 	j.calls, j.outer = j.calls+1, j.outer+took
 	if err != nil {
 		return err
 	}
 	if j.peer.Own {
-		j.reported = bench.Reported{Poison: spans[poisonSpan], Do: spans[doSpan], Out: spans[outSpan]}
+		n := time.Duration(len(jobs))
+		j.reported = bench.Reported{Poison: spans[poisonSpan] / n, Do: spans[doSpan] / n, Out: spans[outSpan] / n}
 		for _, name := range []string{poisonSpan, doSpan, outSpan} {
 			delete(spans, name)
 		}
 	}
 	for name, d := range spans {
-		if d > took && !j.peer.Own { // else it may be a sum over cores
+		switch {
+		case d > took && !j.peer.Own: // else it may be a sum over cores
 			why := fmt.Sprintf("it says that %s took %v of a call of %v", name, d, took)
 			return &peers.Error{Kind: peers.Broken, Verb: "do", Why: why}
-		}
-		if name == "inner" {
+		case name == "inner":
 			j.inner, j.explained = j.inner+d, j.explained+took
-			continue
+		default:
+			t.Add(name, d)
 		}
-		t.Add(name, d)
 	}
 	return nil
 }
@@ -305,21 +405,16 @@ func (j *job[In, Out]) Out() (out Out, err error) {
 	j.within += j.process.Spent()
 	left, all := 0, 0
 	for i, p := range j.parts(j.in) {
-		if p.kind == "<i8" {
-			for _, v := range grid.Values[int64](j.answer[i].Data()) {
-				if all++; v == bench.Poison {
-					left++
-				}
-			}
-		}
+		n, of := unwritten(j.given[i], p.kind)
+		left, all = left+n, all+of
 	}
 	if left > 0 {
 		why := fmt.Sprintf("%d of %d numbers were not written", left, all)
 		return out, &peers.Error{Kind: peers.Malformed, Verb: "do", Why: why}
 	}
-	j.edits.takeOff(j.answer)
+	j.edits.takeOff(j.given)
 	j.edits = nil
-	return j.read(j.in, j.answer), nil
+	return j.read(j.in, j.given), nil
 }
 
 // RoundTrip returns the median time of a command and its reply without work, before each call since

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -154,6 +155,11 @@ func TestPlantedPeers(t *testing.T) {
 		{"spy", verify.Verified, ""},
 		{"busy", verify.Verified, ""},
 		{"employer", verify.Verified, ""},
+		// Cheats in bursts.
+		{"sluggish", verify.Verified, ""},
+		{"repeater", verify.Wrong, "gives one answer every time"},
+		{"lazy", verify.Wrong, "9 of 9 numbers were not written"},
+		{"deferrer", verify.Wrong, "9 of 9 numbers were not written"},
 	} {
 		t.Run(x.way, func(t *testing.T) {
 			p := meet(t, x.way)
@@ -191,8 +197,12 @@ func TestPlantedPeers(t *testing.T) {
 				t.Errorf("it works between calls; the flags are %v", r.Flags)
 			}
 			flagged := strings.Contains(strings.Join(r.Flags, " "), "floor ")
-			if x.status == verify.Verified && (r.Floor >= 0.01*r.Seconds.Median) != flagged {
+			if x.status == verify.Verified && (r.Floor >= 0.01*r.Seconds.Median*float64(max(1, r.Burst))) != flagged {
 				t.Errorf("a round trip is %g of a call, the flags are %v", r.Floor/r.Seconds.Median, r.Flags)
+			}
+			if x.way == "sluggish" && (r.Burst < 3 || r.Calls < 10*r.Burst) {
+				t.Errorf("a call of %g s, a floor of %g s: bursts of %d, %d calls judged",
+					r.Seconds.Median, r.Floor, r.Burst, r.Calls)
 			}
 		})
 	}
@@ -207,6 +217,7 @@ func TestUnseenImages(t *testing.T) {
 		ways := map[string]verify.Status{
 			"honest": verify.Verified, "binder": verify.Wrong, "elephant": verify.Wrong,
 			"pinger": verify.Wrong, "freer": verify.Wrong,
+			"repeater": verify.Wrong, "lazy": verify.Wrong, "deferrer": verify.Wrong,
 		}
 		if workload == "betti" { // memories of these never help
 			ways["few"], ways["disk"] = verify.Verified, verify.Verified
@@ -255,7 +266,7 @@ func TestOtherQuestions(t *testing.T) {
 		"betti/at=3/of=noise/shape=4x4/type=int16/levels=9/seed=1":  false,
 		"betti/at=3/of=noise/shape=4x4/type=uint8/levels=10/seed=1": false,
 	} {
-		j := renewable[*betti.Image, betti.Numbers]{&job[*betti.Image, betti.Numbers]{implementation: i, in: open(first)}}
+		j := &job[*betti.Image, betti.Numbers]{implementation: i, in: open(first)}
 		if err := j.Renew(open(name)); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -280,7 +291,7 @@ func checkUnseen(t *testing.T, p *peers.Peer, r bench.CellRecord, plan runner.Pl
 		t.Errorf("%d different images in %d calls", n, most)
 	}
 	n := plan.Sampling.MaxSamples
-	if len(r.Samples) != n || len(r.Unseen) != n || len(r.Inputs) != 1 || len(r.Digests) != 1 {
+	if len(r.Samples) != n || len(r.Unseen) != min(32, n*max(1, r.Burst)) || len(r.Inputs) != 1 || len(r.Digests) != 1 {
 		t.Errorf("%d samples, %d judged, inputs %v, digests %v", len(r.Samples), len(r.Unseen), r.Inputs, r.Digests)
 	}
 	for _, name := range append(r.Unseen, r.Inputs...) {
@@ -424,7 +435,7 @@ func TestSoftCurves(t *testing.T) {
 	if want := fmt.Sprintf("thresholds=%v,%v upstream=", in.Tau[0], in.Tau[1]); !strings.HasPrefix(words, want) {
 		t.Errorf("%s, want %s", words, want)
 	}
-	var written []*peers.Array
+	var written [][]byte
 	next := 0.0
 	for _, part := range i.parts(in) {
 		a, err := peers.NewArray("answer", part.kind, part.shape, false)
@@ -432,7 +443,7 @@ func TestSoftCurves(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer a.Close()
-		written = append(written, a)
+		written = append(written, a.Data())
 		if part.kind == "<f4" {
 			for j := range grid.Values[float32](a.Data()) {
 				next++
@@ -458,6 +469,49 @@ func TestSoftCurves(t *testing.T) {
 	} {
 		if err := i.CanDo(pose(name), bench.Conditions{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+}
+
+// Elements that poison left are counted, in answers of each kind.
+func TestUnwritten(t *testing.T) {
+	for kind, right := range map[string][]byte{
+		"<i8": grid.Bytes([]int64{0, -1}), "<f4": grid.Bytes([]float32{0, float32(math.NaN())}), "<f8": grid.Bytes([]float64{0, math.NaN()}),
+	} {
+		data := make([]byte, 3*len(right))
+		poison(data, kind)
+		copy(data[len(right):], right)
+		if left, all := unwritten(data, kind); left != 4 || all != 6 {
+			t.Errorf("%s: %d of %d, want 4 of 6", kind, left, all)
+		}
+	}
+}
+
+// The array of a job gets the image wherever they differ, for slices of any size.
+func TestRefresh(t *testing.T) {
+	for _, name := range []string{"noise/shape=3x50x61/type=uint16/seed=1", "noise/shape=7x300/type=uint8/seed=2", "noise/shape=2x200x301/type=float32/seed=3"} {
+		in, err := fields.Inputs{}.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := make([]byte, grid.TotalBytes(in))
+		if err := in.ReadSlab(want, 0, in.Shape().Slices()); err != nil {
+			t.Fatal(err)
+		}
+		i := Curves().Of(&peers.Peer{About: peers.About{Answers: []peers.Claim{{Workload: "ecc"}}}}, "ecc")[0].(implementation[grid.Source, ecc.VCEC])
+		j := &job[grid.Source, ecc.VCEC]{implementation: i, in: in}
+		if j.image, err = peers.NewArray("image", kindOf(in.Type()), in.Shape().Sides(), true); err != nil {
+			t.Fatal(err)
+		}
+		defer j.image.Close()
+		for range 2 {
+			if err := j.refresh(); err != nil || !bytes.Equal(j.image.Data(), want) {
+				t.Errorf("%s: another image, %v", name, err)
+			}
+			for at := 0; at < len(want); at += 999 {
+				j.image.Data()[at]++
+			}
+			j.image.Data()[len(want)-1]++
 		}
 	}
 }

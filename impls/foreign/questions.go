@@ -41,15 +41,15 @@ func Curves() Question[grid.Source, ecc.VCEC] {
 	return Question[grid.Source, ecc.VCEC]{
 		image: same, words: nothing[grid.Source], levels: true,
 		parts: func(in grid.Source) []part { return []part{{"answer", "<i8", []int64{in.Ladder().Len()}}} },
-		read: func(_ grid.Source, a []*peers.Array) ecc.VCEC {
-			return ecc.FromDense(grid.Values[int64](a[0].Data()))
+		read: func(_ grid.Source, a [][]byte) ecc.VCEC {
+			return ecc.FromDense(grid.Values[int64](a[0]))
 		},
 		edits: func(in grid.Source, data []byte, c peers.Claim) edits {
 			return planEdits(in, data, c.Construction == "V")
 		},
 		input: asked,
-		write: func(v ecc.VCEC, a []*peers.Array) {
-			changes := grid.Values[int64](a[0].Data())
+		write: func(v ecc.VCEC, a [][]byte) {
+			changes := grid.Values[int64](a[0])
 			clear(changes)
 			for level, change := range v.All() {
 				changes[level] = change
@@ -78,15 +78,15 @@ func ofSet(of func(betti.Numbers) []int64) Question[*betti.Image, betti.Numbers]
 		parts: func(*betti.Image) []part {
 			return []part{{"answer", "<i8", []int64{int64(len(of(betti.Numbers{})))}}}
 		},
-		read: func(_ *betti.Image, a []*peers.Array) betti.Numbers {
-			n := append(slices.Clone(grid.Values[int64](a[0].Data())), 0, 0)
+		read: func(_ *betti.Image, a [][]byte) betti.Numbers {
+			n := append(slices.Clone(grid.Values[int64](a[0])), 0, 0)
 			return betti.Numbers{B0: n[0], B1: n[1], B2: n[2]}
 		},
 		input: func(s grid.Source, w words) (*betti.Image, error) {
 			threshold, err := strconv.ParseFloat(w["threshold"], 32)
 			return &betti.Image{Source: s, Threshold: float32(threshold)}, err
 		},
-		write: func(n betti.Numbers, a []*peers.Array) { copy(grid.Values[int64](a[0].Data()), of(n)) },
+		write: func(n betti.Numbers, a [][]byte) { copy(grid.Values[int64](a[0]), of(n)) },
 	}
 }
 
@@ -95,8 +95,8 @@ func BettiCurves() Question[grid.Source, betti.Curves] {
 	return Question[grid.Source, betti.Curves]{
 		image: same, words: nothing[grid.Source], levels: true,
 		parts: func(in grid.Source) []part { return []part{{"answer", "<i8", []int64{in.Ladder().Len(), 3}}} },
-		read: func(in grid.Source, a []*peers.Array) (c betti.Curves) {
-			n := grid.Values[int64](a[0].Data())
+		read: func(in grid.Source, a [][]byte) (c betti.Curves) {
+			n := grid.Values[int64](a[0])
 			for level := range in.Ladder().Len() {
 				change := betti.Numbers{B0: n[3*level], B1: n[3*level+1], B2: n[3*level+2]}
 				if change != (betti.Numbers{}) {
@@ -106,8 +106,8 @@ func BettiCurves() Question[grid.Source, betti.Curves] {
 			return c
 		},
 		input: asked,
-		write: func(c betti.Curves, a []*peers.Array) {
-			numbers := grid.Values[int64](a[0].Data())
+		write: func(c betti.Curves, a [][]byte) {
+			numbers := grid.Values[int64](a[0])
 			clear(numbers)
 			for _, d := range c {
 				copy(numbers[3*d.Level:], []int64{d.B0, d.B1, d.B2})
@@ -133,8 +133,8 @@ func Flows() Question[*gvf.Problem, gvf.Flow] {
 		parts: func(in *gvf.Problem) []part {
 			return []part{{"answer", "<f4", append([]int64{int64(in.Dim())}, in.Shape().Sides()...)}}
 		},
-		read: func(in *gvf.Problem, a []*peers.Array) (f gvf.Flow) {
-			for list := range slices.Chunk(grid.Values[float32](a[0].Data()), int(in.Shape().Voxels())) {
+		read: func(in *gvf.Problem, a [][]byte) (f gvf.Flow) {
+			for list := range slices.Chunk(grid.Values[float32](a[0]), int(in.Shape().Voxels())) {
 				f.V = append(f.V, slices.Clone(list))
 			}
 			return f
@@ -151,8 +151,8 @@ func Flows() Question[*gvf.Problem, gvf.Flow] {
 			}
 			return gvf.NewProblem(s, float32(mu), steps, 0, boundary), err
 		},
-		write: func(f gvf.Flow, a []*peers.Array) {
-			to := grid.Values[float32](a[0].Data())
+		write: func(f gvf.Flow, a [][]byte) {
+			to := grid.Values[float32](a[0])
 			for _, list := range f.V {
 				to = to[copy(to, list):]
 			}
@@ -178,9 +178,9 @@ func Eigenmaps() Question[*eigenmap.Problem, eigenmap.Map] {
 			k := []int64{int64(in.K)}
 			return []part{{"answer", "<f8", k}, {"answer.vectors", "<f8", append(k, in.Shape().Sides()...)}}
 		},
-		read: func(in *eigenmap.Problem, a []*peers.Array) eigenmap.Map {
-			m := eigenmap.Map{Values: slices.Clone(grid.Values[float64](a[0].Data()))}
-			for list := range slices.Chunk(grid.Values[float64](a[1].Data()), int(in.Nodes().Voxels())) {
+		read: func(in *eigenmap.Problem, a [][]byte) eigenmap.Map {
+			m := eigenmap.Map{Values: slices.Clone(grid.Values[float64](a[0]))}
+			for list := range slices.Chunk(grid.Values[float64](a[1]), int(in.Nodes().Voxels())) {
 				m.Vectors = append(m.Vectors, slices.Clone(list))
 			}
 			return m
@@ -203,9 +203,9 @@ func Eigenmaps() Question[*eigenmap.Problem, eigenmap.Map] {
 			corners, plain := w["corners"] == "true", w["plain"] == "true"
 			return eigenmap.OfVoxels(s, int(whole[0]), real[0], real[1], real[2], corners, plain).Within(whole[1]), nil
 		},
-		write: func(m eigenmap.Map, a []*peers.Array) {
-			copy(grid.Values[float64](a[0].Data()), m.Values)
-			to := grid.Values[float64](a[1].Data())
+		write: func(m eigenmap.Map, a [][]byte) {
+			copy(grid.Values[float64](a[0]), m.Values)
+			to := grid.Values[float64](a[1])
 			for _, list := range m.Vectors {
 				to = to[copy(to, list):]
 			}
@@ -243,22 +243,22 @@ func SoftCurves() Question[*softecc.Problem, softecc.Answer] {
 				{"answer.direction", "<f8", []int64{3}}, {"answer.scales", "<f8", []int64{2}},
 			}
 		},
-		read: func(_ *softecc.Problem, a []*peers.Array) softecc.Answer {
-			scales := grid.Values[float64](a[4].Data())
+		read: func(_ *softecc.Problem, a [][]byte) softecc.Answer {
+			scales := grid.Values[float64](a[4])
 			return softecc.Answer{
-				Chi:  slices.Clone(grid.Values[float64](a[0].Data())),
-				DTau: slices.Clone(grid.Values[float64](a[1].Data())),
-				DX:   slices.Clone(grid.Values[float32](a[2].Data())), DV: [3]float64(grid.Values[float64](a[3].Data())),
+				Chi:  slices.Clone(grid.Values[float64](a[0])),
+				DTau: slices.Clone(grid.Values[float64](a[1])),
+				DX:   slices.Clone(grid.Values[float32](a[2])), DV: [3]float64(grid.Values[float64](a[3])),
 				Lambda: scales[0], Alpha: scales[1],
 			}
 		},
 		input: softProblem,
-		write: func(s softecc.Answer, a []*peers.Array) {
-			copy(grid.Values[float64](a[0].Data()), s.Chi)
-			copy(grid.Values[float64](a[1].Data()), s.DTau)
-			copy(grid.Values[float32](a[2].Data()), s.DX)
-			copy(grid.Values[float64](a[3].Data()), s.DV[:])
-			copy(grid.Values[float64](a[4].Data()), []float64{s.Lambda, s.Alpha})
+		write: func(s softecc.Answer, a [][]byte) {
+			copy(grid.Values[float64](a[0]), s.Chi)
+			copy(grid.Values[float64](a[1]), s.DTau)
+			copy(grid.Values[float32](a[2]), s.DX)
+			copy(grid.Values[float64](a[3]), s.DV[:])
+			copy(grid.Values[float64](a[4]), []float64{s.Lambda, s.Alpha})
 		},
 	}
 }

@@ -198,7 +198,11 @@ func (t *served[In, Out]) Answer(trace bool) (spans map[string]time.Duration, er
 	if err != nil {
 		return nil, err
 	}
-	if t.write(out, t.answer); !t.report {
+	var to [][]byte
+	for _, a := range t.answer {
+		to = append(to, a.Data())
+	}
+	if t.write(out, to); !t.report {
 		return nil, nil
 	}
 	spans = map[string]time.Duration{}

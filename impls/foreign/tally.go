@@ -13,6 +13,7 @@ type tally struct {
 	within, between  time.Duration // processor time in calls, and between them
 	begun            bool          // flags was called once
 	trips            []float64     // seconds of the round trips without work
+	pinged           bool          // there was one since the last command
 }
 
 // Limits of the flags. leastInner is the least reported share of work in a call. mostBeyond is the
@@ -38,6 +39,6 @@ func (t *tally) flags(cores int) (list []string) {
 	if over := t.within - ignored; t.begun && float64(over) > (1+mostBeyond)*float64(allowed) {
 		list = append(list, fmt.Sprintf("cores %.1f of %d", float64(over)/float64(t.outer), cores))
 	}
-	*t = tally{begun: true, inner: t.inner, explained: t.explained}
+	*t = tally{begun: true, pinged: t.pinged, inner: t.inner, explained: t.explained}
 	return list
 }

@@ -135,7 +135,7 @@ func Choose[In, Out any](
 	}
 	impl, refusals := Fastest(w, in, conditions, order...)
 	if impl == "" {
-		return "", fmt.Errorf("%s: no implementation takes it: %w", shown, errors.Join(refusals...))
+		return "", fmt.Errorf("%s: no implementation supports it: %w", shown, errors.Join(refusals...))
 	}
 	return impl, nil
 }
@@ -171,7 +171,7 @@ func First[In, Out any](
 		verdict, a.Evidence, err = hold(w.Policy, in, a.Out, a.By)
 		return a, verdict, err
 	}
-	return a, "", fmt.Errorf("no implementation takes it: %w", errors.Join(refusals...))
+	return a, "", fmt.Errorf("no implementation supports it: %w", errors.Join(refusals...))
 }
 
 // hold returns the verdict of the laws of a policy on an answer. It is VERIFIED if an independent

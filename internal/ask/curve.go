@@ -73,7 +73,7 @@ func (q *Curve) plan() (p curvePlan, err error) {
 		case p.impl == "" && o.Every:
 			o.Every = false
 		case p.impl == "":
-			err := fmt.Errorf("%s: no implementation takes it: %w", q.Shown, errors.Join(refusals...))
+			err := fmt.Errorf("%s: no implementation supports it: %w", q.Shown, errors.Join(refusals...))
 			return p, errors.Join(err, grid.Close(p.Source))
 		case o.Once && p.impl != EveryImpl:
 			o.Once = false

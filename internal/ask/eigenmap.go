@@ -127,13 +127,9 @@ func (q *Eigenmap) trueMask(s grid.Shape) ([]bool, error) {
 	if f.Shape() != s {
 		return nil, Usagef("--truth %s is %v, the image %v: want the same shape", q.TruthShown, f.Shape(), s)
 	}
-	numbers, err := eigenmap.OfVoxels(f, 2, 1e-6, 1, 0, false, false).Numbers()
-	if err != nil {
-		return nil, err
-	}
-	mask := make([]bool, len(numbers))
-	for i, v := range numbers {
-		mask[i] = v != 0
+	mask := make([]bool, s.Voxels())
+	for i, v := range f.Floats() {
+		mask[i] = f.Labels().Float64(v) != 0
 	}
 	return mask, nil
 }

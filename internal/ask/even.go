@@ -48,7 +48,7 @@ func (q *Question) evenly(i image, n int64) ([]float64, error) {
 	values := make([]float64, 0, n)
 	for i := range n {
 		part := float64(i) / float64(n-1)
-		v := float64((1-part)*lo) + float64(part*hi)
+		v := min(float64((1-part)*lo)+float64(part*hi), hi)
 		if len(values) == 0 || v > values[len(values)-1] {
 			values = append(values, v)
 		}

@@ -363,15 +363,6 @@ type DeviceJob interface {
 	Elapsed() (time.Duration, error)
 }
 
-// A Reporting job runs in another process of this program, whose clock it reports.
-type Reporting interface {
-	Remote
-	// Reported returns the times of the last call.
-	Reported() Reported
-	// Allocated returns the least number of heap bytes that one of some untimed calls allocates.
-	Allocated(calls int) (int64, error)
-}
-
 // Reported are the times of one call by the clock of the process that computed it. Poison includes all
 // work before Do.
 type Reported struct{ Poison, Do, Out time.Duration }
@@ -394,12 +385,31 @@ func Allocated[Out any](job Job[Out], calls int) (least int64, err error) {
 	return least, nil
 }
 
-// A Remote is a Job in another process. RoundTrip returns the time of a call that does no work
-// there, measured between the last calls: the overhead that is not part of the answer.
-type Remote interface{ RoundTrip() time.Duration }
+// A Remote is a Job in another process.
+type Remote interface {
+	// RoundTrip returns the time of a command that does no work there, measured between the last calls: the
+	// overhead that is not part of the answer.
+	RoundTrip() time.Duration
+	// Reported returns the times of the last call, the mean of a burst, by the clock of the process. It returns
+	// false unless that is one of this program, which also answers Allocated: the least number of heap bytes
+	// that one of some untimed calls allocates.
+	Reported() (Reported, bool)
+	Allocated(calls int) (int64, error)
+}
 
-// A Renewable is a Job that takes another input, for the same question and of the same size.
-type Renewable[In any] interface{ Renew(In) error }
+// A Bursting job can be called together with other jobs of its process, by one command. Each call must be
+// about an input of its own.
+type Bursting interface {
+	Bursts() bool
+	// Burst is Do for all jobs, this one among them.
+	Burst(all []Bursting) error
+}
+
+// A Renewable is a Job that takes another input, for the same question and of the same size, if it Renews.
+type Renewable[In any] interface {
+	Renews() bool
+	Renew(In) error
+}
 
 // A Launcher is a Job that counts its kernel launches.
 type Launcher interface{ Launches() int64 }

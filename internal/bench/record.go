@@ -95,6 +95,8 @@ type CellRecord struct {
 	// empty round trip to it, in seconds.
 	Peer  *peers.Stamp `json:"peer,omitempty"`
 	Floor float64      `json:"floor,omitempty"`
+	// Burst is the number of calls by one command to the peer, if more than one. A sample is then their mean.
+	Burst int `json:"burst,omitempty"`
 	// Judge is "outside" if another process than the implementation's measured and judged it, and
 	// "inside", with the reason if the row does not show it, if the same process did. It is empty in
 	// records from before the field.

@@ -84,6 +84,7 @@ type untypedRenewable[In, Out any] struct {
 	renewable Renewable[In]
 }
 
+func (j untypedRenewable[In, Out]) Renews() bool       { return j.renewable.Renews() }
 func (j untypedRenewable[In, Out]) Renew(in any) error { return j.renewable.Renew(in.(In)) }
 
 type untypedAdder[In, Out any] struct {

@@ -82,7 +82,8 @@ func (r *RecordFlags) Record(seed uint64, stderr io.Writer) (*Recording, error) 
 	})
 	if others > 0 {
 		fmt.Fprintf(stderr,
-			"eccbench: %d cells of %s were measured by another program or on another machine: they are measured anew\n", others, r.Out)
+			"eccbench: %d cells of %s were measured by another program or on another machine: they are measured anew\n",
+			others, r.Out)
 	}
 	if failed > 0 {
 		about := "%d of which crashed or ran out of time; --retry measures these again"

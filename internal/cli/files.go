@@ -27,7 +27,7 @@ func Apart(targets []Target, inputs ...string) error {
 		}
 		for _, other := range targets[:i] {
 			if other.Path != "" && sameFile(t.Path, other.Path) {
-				return Usagef("%s %s: it is the file of %s too", t.Flag, t.Path, other.Flag)
+				return Usagef("%s %s: %s writes the same file; choose another name", t.Flag, t.Path, other.Flag)
 			}
 		}
 	}

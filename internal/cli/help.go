@@ -32,7 +32,7 @@ var flagGroups = []struct {
 		"evidence", "claims", "figures", "missing", "save-baseline", "quiet", "wide",
 	}},
 	{"Machine", []string{
-		"impl", "peer", "peers", "outside", "judge", "admit", "threads", "time-limit", "check-time", "memory-limit", "device",
+		"impl", "peer", "peers", "judge", "admit", "threads", "time-limit", "check-time", "memory-limit", "device",
 		"devices", "isa", "option", "shard", "key", "dry-run", "disk-rate", "processes", "max-samples", "max-time",
 		"hot", "blocks", "order-seed",
 	}},

@@ -173,7 +173,8 @@ func (i *Inputs) Names() ([]string, error) {
 	}
 	for _, key := range []string{"sizes", "dim", "gen", "seed", "smooth"} {
 		if i.Set.Changed(key) {
-			return nil, Usagef("--%s applies to generated images, and the names of --input have all parameters: give one or the other", key)
+			return nil, Usagef("--%s applies to generated images, and the names of --input have all parameters: "+
+				"give one or the other", key)
 		}
 	}
 	if len(i.levels) > 1 {
@@ -243,7 +244,8 @@ func (i *Inputs) images() ([]string, error) {
 	}
 	for _, key := range []string{"type", "levels", "seed", "smooth"} {
 		if i.Set.Changed(key) && !slices.ContainsFunc(datasets.Generators(), func(g datasets.Generator) bool {
-			return slices.Contains(i.gens, g.Name) && slices.ContainsFunc(g.Params, func(p datasets.Param) bool { return p.Key == key })
+			return slices.Contains(i.gens, g.Name) && slices.ContainsFunc(g.Params,
+				func(p datasets.Param) bool { return p.Key == key })
 		}) && i.known() {
 			return nil, Usagef("--%s does not apply to --gen %s", key, strings.Join(i.gens, ","))
 		}
@@ -362,7 +364,7 @@ func (i *Inputs) Named(s string) (string, error) {
 		return name, nil
 	}
 	if _, err := strconv.ParseUint(i.Volume, 10, 63); err != nil && i.Volume != "" {
-		return "", Usagef("--volume %s: want the number of one image, such as --volume 0; curve takes all, too", i.Volume)
+		return "", Usagef("--volume %s: want the number of one image, such as --volume 0; curve also accepts all", i.Volume)
 	}
 	name := "file"
 	if i.Stack {
@@ -376,7 +378,8 @@ func (i *Inputs) Named(s string) (string, error) {
 		return "", Usagef("input %s: is a directory, want an image file, or --stack for its images as one volume", s)
 	}
 	if i.Set.Changed("type") && (i.shape == "" || len(i.types) != 1) {
-		return "", Usagef("input %s: --type is the one of a raw file, and goes with its --shape: any other file specifies its own",
+		return "", Usagef("input %s: --type is the one of a raw file, and goes with its --shape: any other "+
+			"file specifies its own",
 			s)
 	}
 	if i.shape != "" {
@@ -421,9 +424,13 @@ func (i *Inputs) Named(s string) (string, error) {
 	return name, nil
 }
 
-// NamedWhole is Named for a file other than the image, with a single image in it.
+// NamedWhole is Named for an image other than the input, such as a mask, with a single image in its
+// file. The flags for the shape and the type apply to it if it is a raw file, too.
 func (i Inputs) NamedWhole(s string) (string, error) {
 	i.Stack, i.Volume, i.array, i.channel, i.Gaps = false, "", "", "", false
+	if datasets.IsName(s) || files.IsImage(s) || files.IsZarr(s) {
+		i.Set, i.shape = pflag.NewFlagSet("", pflag.ContinueOnError), ""
+	}
 	return i.Named(s)
 }
 

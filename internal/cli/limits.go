@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"runtime"
 	"slices"
 	"strings"
@@ -33,9 +32,8 @@ type Limits struct {
 	Quiet   bool
 	Peers
 
-	outside bool     // run our own CPU implementations as peers
-	served  []string // the names of those
-	set     *pflag.FlagSet
+	judge string // of CPU implementations: "inside" or "outside" their process
+	set   *pflag.FlagSet
 }
 
 // Add adds the flags.
@@ -52,54 +50,20 @@ func (l *Limits) Add(f *pflag.FlagSet) {
 	f.StringArrayVar(&l.Options, "option", nil, "`KEY=VALUE` of a method (see eccbench list), each a row; repeatable")
 	f.BoolVarP(&l.Quiet, "quiet", "q", false, "no progress on standard error")
 	l.Peers.Add(f)
-	f.BoolVar(&l.outside, "outside", false,
-		"run our CPU implementations as peers too, so that another process times and judges them")
+	f.StringVar(&l.judge, "judge", inside,
+		"where CPU implementations are judged and timed: inside, in the process that computes, or outside, by another")
 }
 
-// Join asks the peers for their descriptions and adds them to the program's implementations. With
-// --outside, they include the chosen CPU implementations.
-func (l *Limits) Join(c *Program, in *Inputs) error {
-	if !l.outside {
-		return l.Peers.Join(c, in)
-	}
-	b, err := in.Bench()
-	if err != nil {
-		return err
-	}
-	for _, a := range b.Abouts() {
-		matches := func(pattern string) bool { ok, _ := path.Match(pattern, a.Name); return ok }
-		if slices.ContainsFunc(l.Impl, matches) && a.Where == "cpu" && c.Service(a.Name)[b.Name()] != nil {
-			q, err := peers.New(a.Name, c.Worker[0], "serve", a.Name)
-			if err != nil {
-				return err
-			}
-			l.found, l.served = append(l.found, q), append(l.served, a.Name)
-		}
-	}
-	return l.Peers.Join(c, in)
-}
+// The values of --judge.
+const inside, outside = "inside", "outside"
 
-// Outside returns the process that answers a workload with a CPU implementation of this program, or nil
+// judgedOutside returns the process that answers a workload with a CPU implementation of this program, or nil
 // if it cannot be asked there. Tests with a clock of their own measure in one process.
-func (c *Program) Outside(workload, impl string) *peers.Peer {
+func (c *Program) judgedOutside(workload, impl string) *peers.Peer {
 	if last := len(c.Worker) - 1; c.Clock == nil && runtime.GOOS == "linux" && c.Service(impl)[workload] != nil {
 		return peers.Own(impl, workload, c.Worker[0], append(slices.Clone(c.Worker[1:last]), "serve", impl)...)
 	}
 	return nil
-}
-
-// replace puts the peers of --outside in the place of a workload's implementations.
-func (l *Limits) replace(impls []string, of []bench.About) (list []string) {
-	for _, impl := range impls {
-		named := func(a bench.About) bool { return a.Name == peers.Prefix+impl }
-		if slices.Contains(l.served, impl) && slices.ContainsFunc(of, named) {
-			impl = peers.Prefix + impl
-		}
-		if !slices.Contains(list, impl) {
-			list = append(list, impl)
-		}
-	}
-	return list
 }
 
 // Plan returns a plan with these limits for some inputs of a workload.
@@ -128,6 +92,13 @@ func (l *Limits) Plan(c *Program, workload string, inputs []string) (runner.Plan
 	if l.Time <= 0 {
 		return p, Usagef("--time-limit %v: want more than 0", l.Time)
 	}
+	switch l.judge {
+	case outside:
+		p.Outside = c.judgedOutside
+	case inside:
+	default:
+		return p, Usagef("--judge %s: want inside or outside", l.judge)
+	}
 	if l.ISA != "" && !slices.Contains(impls.ISAs(), l.ISA) {
 		return p, Usagef("--isa %s: want one of %s", l.ISA, strings.Join(impls.ISAs(), ", "))
 	}
@@ -146,10 +117,6 @@ func (l *Limits) Plan(c *Program, workload string, inputs []string) (runner.Plan
 	}
 	if p.Impls, err = Choose(l.Impl, b.Abouts()); err != nil {
 		return p, err
-	}
-	isPeer := func(impl string) bool { return strings.HasPrefix(impl, peers.Prefix) }
-	if p.Impls = l.replace(p.Impls, b.Abouts()); l.outside && !slices.ContainsFunc(p.Impls, isPeer) {
-		return p, Usagef("--outside: no CPU implementation of %s among %s can be a peer", workload, strings.Join(l.Impl, ","))
 	}
 	if (len(l.paths) > 0 || l.dir != "") && len(l.found) == 0 {
 		return p, Usagef("--peer, --peers: this command starts no peers")

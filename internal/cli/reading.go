@@ -78,7 +78,8 @@ func (c *Program) Reading(s grid.Source, times int64, quiet bool) (read grid.Sou
 	}
 	bars := mpb.New(mpb.WithOutput(file), mpb.WithAutoRefresh())
 	bar := bars.AddBar(times*s.Shape().Slices(),
-		mpb.PrependDecorators(decor.Percentage()), mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO)), mpb.BarRemoveOnComplete())
+		mpb.PrependDecorators(decor.Percentage()), mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO)),
+		mpb.BarRemoveOnComplete())
 	return &followed{s, bar}, func() {
 		bar.Abort(true)
 		bars.Wait()

@@ -1,14 +1,14 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"os"
-	"strconv"
+	"slices"
 	"strings"
 
 	"eccbench/internal/quantity"
+	"eccbench/internal/report"
 )
 
 // A race is one row of the table of published and recorded rates.
@@ -34,41 +34,33 @@ func fastest(path string, eccbench func(args ...string) (string, error)) (string
 	b.WriteString("| workload | question | fastest published | eccbench | ratio | verdict |\n|---|---|---|---|---|---|\n")
 	for _, r := range races {
 		record := "reports/runs/" + r.Record + ".jsonl.zst"
-		printed, err := eccbench("report", record, "--cells", r.Cells, "--format", "csv")
+		cells, err := measured(eccbench, record, "--cells", r.Cells)
 		if err != nil {
 			return "", err
 		}
-		rate, cell, err := only(printed)
-		if err != nil {
-			return "", fmt.Errorf("%s: %s: %w", record, r.Cells, err)
+		if len(cells) != 1 || cells[0].Rate <= 0 {
+			return "", fmt.Errorf("%s: %s: %d cells, want one with a rate", record, r.Cells, len(cells))
 		}
+		cell := cells[0]
 		published, ratio := "none known", "—"
 		if r.Published != "" {
 			published = r.Published
 		}
 		if r.Rate > 0 {
-			ratio = fmt.Sprintf("%.0f×", rate/r.Rate)
+			ratio = fmt.Sprintf("%.0f×", cell.Rate/r.Rate)
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s, `%s`, %s | %s | %s |\n",
-			r.Workload, r.Question, published, quantity.Rate(rate, strings.TrimSuffix(cell["unit"], "/s")),
-			cell["impl"], r.Machine, ratio, cell["status"])
+			r.Workload, r.Question, published, quantity.Rate(cell.Rate, strings.TrimSuffix(cell.Unit, "/s")),
+			cell.Impl, r.Machine, ratio, cell.Status)
 	}
 	return b.String(), nil
 }
 
-// only returns the rate and the columns of a CSV table of one row.
-func only(printed string) (rate float64, row map[string]string, err error) {
-	lines, err := csv.NewReader(strings.NewReader(printed)).ReadAll()
+// measured returns the rows of a results file.
+func measured(eccbench func(args ...string) (string, error), args ...string) (rows []report.Row, err error) {
+	printed, err := eccbench(slices.Concat([]string{"report", "--format", "json"}, args)...)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
-	if len(lines) != 2 {
-		return 0, nil, fmt.Errorf("%d cells, want one", len(lines)-1)
-	}
-	row = map[string]string{}
-	for i, name := range lines[0] {
-		row[name] = lines[1][i]
-	}
-	rate, err = strconv.ParseFloat(row["rate"], 64)
-	return rate, row, err
+	return rows, json.Unmarshal([]byte(printed), &rows)
 }

@@ -37,7 +37,8 @@ func Command() cli.Subcommand {
 		Examples: []string{
 			"eccbench gate --base main --cand .",
 			"eccbench gate --base old/eccbench --cand new/eccbench --effect 3%",
-			"eccbench gate --base main --cand HEAD --impl fullsweep --scope kernel --sizes 256..512 --gen noise,grf --effect 'grf/=5%'",
+			"eccbench gate --base main --cand HEAD --impl fullsweep --scope kernel --sizes 256..512 --gen noise,grf " +
+				"--effect 'grf/=5%'",
 			"eccbench gate --base main --save-baseline base.json",
 			"eccbench gate --baseline base.json --cand HEAD",
 			"eccbench gate --confirm gate.json --base old/eccbench --cand new/eccbench --out confirm.json",
@@ -91,7 +92,8 @@ func (g *gateFlags) add(f *pflag.FlagSet, benches []runner.Bench) {
 	f.StringVar(&g.format, "format", "text", "text, md or json")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress on standard error")
 	g.in.Add(f, benches)
-	f.Lookup("sizes").Usage, f.Lookup("sizes").DefValue = "sizes, as those of run (default a few small inputs of the workload)", ""
+	f.Lookup("sizes").Usage, f.Lookup("sizes").DefValue = "sizes, as those of run (default a few small "+
+		"inputs of the workload)", ""
 	f.Lookup("threads").DefValue = "half of them"
 }
 
@@ -242,7 +244,8 @@ func (g *gateFlags) check(f *pflag.FlagSet) error {
 	case !alone && g.candidate == "":
 		return cli.Usagef("gate needs the program to judge: --cand")
 	case g.confirm != "" && slices.ContainsFunc([]string{"blocks", "effect", "impl", "scope", "threads", "device", "hot",
-		"max-time", "max-samples", "time-limit", "sizes", "input", "gen", "type", "levels", "dim", "seed", "workload"}, f.Changed):
+		"max-time", "max-samples", "time-limit", "sizes", "input", "gen", "type", "levels", "dim", "seed", "workload"},
+		f.Changed):
 		return cli.Usagef("--confirm measures in the way of the file: give neither cells nor limits")
 	}
 	switch {

@@ -108,7 +108,8 @@ func noiseLine(r *gate.Result) string {
 	if between == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Noise floor: the base over itself changes by at most %s, processes of one program are %s apart or less.", share(most), share(between))
+	return fmt.Sprintf("Noise floor: the base over itself changes by at most %s, processes of one program "+
+		"are %s apart or less.", share(most), share(between))
 }
 
 // inPercent formats an estimate with its 90 % interval: "+5.1 % [4.2, 6.0]".

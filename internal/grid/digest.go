@@ -22,7 +22,8 @@ type Digester struct {
 // NewDigester wraps a source. It hashes a Field at once on all cores; read a Field directly rather
 // than through the Digester.
 func NewDigester(s Source) *Digester {
-	d := &Digester{Source: s, taken: make([]atomic.Bool, s.Shape().Slices()), slices: make([]xxh3.Uint128, s.Shape().Slices())}
+	d := &Digester{Source: s, taken: make([]atomic.Bool, s.Shape().Slices()),
+		slices: make([]xxh3.Uint128, s.Shape().Slices())}
 	if f, ok := s.(*Field); ok {
 		parts := min(int64(runtime.GOMAXPROCS(0)), f.Shape().Slices())
 		var wg sync.WaitGroup

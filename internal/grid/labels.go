@@ -84,6 +84,9 @@ func (l *Labels) AppendBytes(b []byte, v float32) []byte {
 	if l == nil {
 		return binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
 	}
+	if v > math.MaxFloat32 { // outside the image
+		return binary.LittleEndian.AppendUint64(b, math.Float64bits(math.NaN()))
+	}
 	switch x := l.label(v).(type) {
 	case int64:
 		return binary.LittleEndian.AppendUint64(b, uint64(x))
@@ -121,6 +124,20 @@ func (l *Labels) Float64(v float32) float64 {
 	default:
 		return x.(float64)
 	}
+}
+
+// Shifted returns an original value as float64, for integers less the original value of least,
+// which is not above it. Float64 rounds large integers, but not their small differences.
+func (l *Labels) Shifted(v, least float32) float64 {
+	if l != nil {
+		switch x := l.label(v).(type) {
+		case int64:
+			return float64(uint64(x) - uint64(l.label(least).(int64)))
+		case uint64:
+			return float64(x - l.label(least).(uint64))
+		}
+	}
+	return l.Float64(v)
 }
 
 // Labelled returns the field with labels for its values.

@@ -80,7 +80,8 @@ func (l Ladder) Indexed() bool { return l.n <= MaxLevels }
 // calls it first.
 func (l Ladder) CheckIndexed() error {
 	if !l.Indexed() {
-		return fmt.Errorf("ladder %v: tables of levels have at most %d; use evenly spaced levels, or those of the distinct values", l, MaxLevels)
+		return fmt.Errorf("ladder %v: tables of levels have at most %d; use evenly spaced levels, or those "+
+			"of the distinct values", l, MaxLevels)
 	}
 	return nil
 }

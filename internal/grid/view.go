@@ -114,7 +114,8 @@ func swapRows(dst, plane []byte, from Shape, size, lo, hi int64) {
 func Crop(s Source, lo, hi int64) Source {
 	if f, ok := s.(*Field); ok {
 		size := SliceBytes(f)
-		return &Field{shape: f.shape.WithSlices(hi - lo), typ: f.typ, ladder: f.ladder, data: f.data[lo*size : hi*size : hi*size], until: f.until}
+		return &Field{shape: f.shape.WithSlices(hi - lo), typ: f.typ, ladder: f.ladder,
+			data: f.data[lo*size : hi*size : hi*size], until: f.until}
 	}
 	if s.Shape().D > 1 && hi-lo == 1 {
 		return plane{s, lo}

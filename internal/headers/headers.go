@@ -74,7 +74,8 @@ func (n Nifti) Header() ([]byte, error) {
 		Magic       [4]byte
 		_           [offset - size]byte
 	}{Size: size, Dim: [8]int16{int16(len(n.Shape)), 1, 1, 1, 1, 1, 1, 1}, Type: float, Bits: 32,
-		Pixdim: [8]float32{1, 1, 1, 1, 1, 1, 1, 1}, Offset: offset, Slope: 1, Units: millimetres, Magic: [4]byte{'n', '+', '1', 0}}
+		Pixdim: [8]float32{1, 1, 1, 1, 1, 1, 1, 1}, Offset: offset, Slope: 1, Units: millimetres,
+		Magic: [4]byte{'n', '+', '1', 0}}
 	for i, v := range n.Shape {
 		if v > math.MaxInt16 {
 			return nil, fmt.Errorf("a NIfTI file has axes of up to %d; write another format", math.MaxInt16)

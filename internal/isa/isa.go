@@ -23,7 +23,8 @@ func All() []string { return []string{AVX512, AVX2, Portable} }
 // whether the program has assembly for them.
 func Available(assembled bool) []string {
 	var list []string
-	if assembled && cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512VBMI2 {
+	if assembled && cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL &&
+		cpu.X86.HasAVX512VBMI2 {
 		list = append(list, AVX512)
 	}
 	if assembled && cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 {
@@ -41,7 +42,8 @@ func Choose(asked string, available []string) (string, error) {
 	case asked == "":
 		return available[0], nil
 	case !slices.Contains(available, asked):
-		return "", fmt.Errorf("instruction set %s is not available here: this program has %s on this machine", asked, strings.Join(available, ", "))
+		return "", fmt.Errorf("instruction set %s is not available here: this program has %s on this machine",
+			asked, strings.Join(available, ", "))
 	}
 	return asked, nil
 }

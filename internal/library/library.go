@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 
 	"eccbench/datasets"
 	"eccbench/datasets/element"
@@ -384,6 +385,14 @@ func (r Request) readInto(ctx context.Context, voxels []byte) (Answer, error) {
 	err = grid.EachSlab(grid.Until(ctx, s), func(slab []byte, _, _ int64) error {
 		if labels == nil {
 			at = append(at, slab...)
+			if s.Type() == grid.Float32 {
+				added := grid.Values[float32](at[len(at)-len(slab):])
+				for i, v := range added {
+					if v > math.MaxFloat32 { // outside the image
+						added[i] = float32(math.NaN())
+					}
+				}
+			}
 			return nil
 		}
 		for _, v := range grid.Values[float32](slab) {

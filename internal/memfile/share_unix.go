@@ -56,7 +56,8 @@ func mapRepeated(f *os.File, length int64, e Extent, protection int) ([]byte, er
 	mapped := unsafe.Slice((*byte)(room), e.Size)
 	for at, offset := int64(0), int64(0); at < e.Size; at, offset = at+length-offset, e.From {
 		n := min(length-offset, e.Size-at)
-		if _, err := unix.MmapPtr(int(f.Fd()), offset, unsafe.Add(room, at), uintptr(n), protection, unix.MAP_SHARED|unix.MAP_FIXED); err != nil {
+		if _, err := unix.MmapPtr(int(f.Fd()), offset, unsafe.Add(room, at), uintptr(n), protection,
+			unix.MAP_SHARED|unix.MAP_FIXED); err != nil {
 			Unmap(mapped)
 			return nil, fmt.Errorf("mapping %d bytes of %d: %w", n, e.Size, err)
 		}

@@ -142,7 +142,7 @@ func (f Form) String() string {
 	return s + "/of=IMAGE"
 }
 
-// Parse returns the value of each key in a name of the form, and the name that it is of. Names of earlier releases are
+// Parse returns the value of each key in a name of the form, and the name of the image. Names of earlier releases are
 // read as Current spells them.
 func (f Form) Parse(s string) (values map[string]float64, of string, err error) {
 	n, err := Parse(s)

@@ -12,7 +12,7 @@ var errLinux = errors.New("peers run on Linux only")
 // A Process is a running peer. This system has none.
 type Process struct{}
 
-func start(*Peer, int, bool, []string) (*Process, error) {
+func start(*Peer, launch) (*Process, error) {
 	return nil, &Error{Kind: Broken, Verb: "start", Why: errLinux.Error()}
 }
 
@@ -23,7 +23,7 @@ func (*Process) end()                               {}
 func (*Process) Bind(...string) (int, error) { return 0, errLinux }
 
 // Do fails.
-func (*Process) Do(int, ...string) (map[string]time.Duration, error) { return nil, errLinux }
+func (*Process) Do([]int, ...string) (map[string]time.Duration, error) { return nil, errLinux }
 
 // Allocated fails.
 func (*Process) Allocated(int, int) (int64, error) { return 0, errLinux }

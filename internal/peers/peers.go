@@ -61,7 +61,7 @@ type Stamp struct {
 
 // Own returns an implementation of the program at a path as the peer of one question.
 func Own(name, question, path string, args ...string) *Peer {
-	about := About{Where: "cpu", Answers: []Claim{ClaimOf(question)}}
+	about := About{Where: "cpu", Answers: []Claim{ClaimOf(question)}, Bursts: true}
 	return &Peer{Name: name, Path: path, Args: args, About: about, Own: true}
 }
 
@@ -90,6 +90,8 @@ type About struct {
 	Language string  `json:"language,omitempty"`
 	Where    string  `json:"where"` // "cpu" or "gpu"
 	Answers  []Claim `json:"answers"`
+	// Bursts is set if a command do may have the numbers of several questions.
+	Bursts bool `json:"bursts,omitempty"`
 }
 
 // A Claim is a question that a peer answers, with limits for its images. Cells outside of it are
@@ -355,7 +357,7 @@ func (p *Peer) Describe(env ...string) {
 }
 
 func (p *Peer) describe(env []string) error {
-	process, err := start(p, 0, true, env)
+	process, err := start(p, launch{path: p.Path, alone: true, family: true, env: env})
 	if err != nil {
 		return err
 	}
@@ -372,6 +374,16 @@ func (p *Peer) describe(env []string) error {
 	return err
 }
 
+// A launch is how to start a process.
+type launch struct {
+	path   string   // of the executable
+	env    []string // added to the environment
+	cores  int      // for its threads, 0 for all
+	bound  bool     // to these cores
+	alone  bool     // in a process group of its own, with a time limit for answers
+	family bool     // it may start processes
+}
+
 // Acquire returns the peer's process, and starts it for the first user. The process may use the
 // given number of cores. Each user calls Release.
 func (p *Peer) Acquire(cores int) (*Process, error) {
@@ -381,13 +393,14 @@ func (p *Peer) Acquire(cores int) (*Process, error) {
 		return nil, &Error{Kind: Broken, Verb: "start", Why: p.Broken}
 	}
 	if p.process == nil {
-		var env []string
+		how := launch{path: p.Path, cores: cores, bound: true, family: true}
 		if p.Own {
-			env = []string{"GOTRACEBACK=none", fmt.Sprintf("GOMEMLIMIT=%d", debug.SetMemoryLimit(-1))}
+			how = launch{path: "/proc/self/exe", cores: cores} // the running program, even if its file was replaced
+			how.env = []string{"GOTRACEBACK=none", fmt.Sprintf("GOMEMLIMIT=%d", debug.SetMemoryLimit(-1))}
 		} else if now, err := regular.Hash(p.Path); err != nil || now != p.SHA256 {
 			return nil, &Error{Kind: Broken, Verb: "start", Why: p.Path + " was replaced since the run began"}
 		}
-		process, err := start(p, cores, false, env)
+		process, err := start(p, how)
 		if err != nil {
 			return nil, err
 		}
@@ -476,4 +489,4 @@ type Task interface {
 
 // ErrAlone reports that Serve was not started by a harness.
 var ErrAlone = errors.New("descriptors 3 and 4 are no pipes: eccbench starts this command itself " +
-	"(eccbench run --outside)")
+	"(eccbench run --judge outside)")

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // Descriptions are read strictly: an unknown field or an invalid value is an error.
@@ -133,6 +135,33 @@ func TestTexts(t *testing.T) {
 	for kind, want := range map[Kind]string{Refused: "the peer refuses: why", Failed: "the peer failed at do: why", Malformed: "malformed: why", Broken: "the peer broke at do: why"} {
 		if got := (&Error{kind, "do", "why"}).Error(); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// Adapters stay short enough to be read in a minute, each with its versions pinned.
+func TestAdapters(t *testing.T) {
+	adapters, err := filepath.Glob("../../peers/adapters/peer_*.py")
+	if err != nil || len(adapters) < 18 {
+		t.Fatalf("%d adapters, want 18 or more, %v", len(adapters), err)
+	}
+	pinned := regexp.MustCompile(`^"""requires:( [\w-]+==[\w.]+)+("""|\nneeds: )`)
+	for _, path := range adapters {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := 0
+		for line := range strings.Lines(string(text)) {
+			if strings.TrimSpace(line) != "" {
+				lines++
+			}
+			if utf8.RuneCountInString(line) > 121 {
+				t.Errorf("%s: a line of more than 120 characters: %s", path, line)
+			}
+		}
+		if lines > 40 || !pinned.Match(text) {
+			t.Errorf("%s: %d lines, want 40 at most; pinned: %t", path, lines, pinned.Match(text))
 		}
 	}
 }

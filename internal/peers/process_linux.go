@@ -34,8 +34,8 @@ const (
 
 // A Process is a running peer. Its methods are safe for concurrent use.
 type Process struct {
-	peer   *Peer
-	alone  bool // in a process group of its own, with a time limit for answers
+	peer *Peer
+	launch
 	to     *os.File
 	from   *os.File
 	in     *bufio.Reader
@@ -56,9 +56,9 @@ var threadVariables = []string{
 	"ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS", "GOMAXPROCS",
 }
 
-// start starts a peer on a number of cores, 0 for all. If alone, the peer has a process group of
-// its own and is killed when it does not answer. Otherwise it is killed together with this process.
-func start(p *Peer, cores int, alone bool, env []string) (*Process, error) {
+// start starts a peer. If alone, it is killed when it does not answer; else it is killed together with this
+// process.
+func start(p *Peer, how launch) (*Process, error) {
 	fail := func(err error) (*Process, error) {
 		return nil, &Error{Kind: Broken, Verb: "start", Why: err.Error()}
 	}
@@ -72,27 +72,24 @@ func start(p *Peer, cores int, alone bool, env []string) (*Process, error) {
 		to.Close()
 		return fail(err)
 	}
-	x := &Process{peer: p, alone: alone, to: to, from: from, ended: make(chan struct{})}
+	x := &Process{peer: p, launch: how, to: to, from: from, ended: make(chan struct{})}
 	x.in = bufio.NewReaderSize(from, maxLine)
 	cmd := exec.Command(p.Path, p.Args...)
-	bound := cores
-	if p.Own { // the running program, even if its file was replaced
-		cmd.Path, bound = "/proc/self/exe", 0
-	}
+	cmd.Path = how.path
 	cmd.ExtraFiles, cmd.Stderr, cmd.WaitDelay = []*os.File{commands, events}, &x.stderr, farewell
-	cmd.Env = append(os.Environ(), env...)
-	if cores > 0 {
+	cmd.Env = append(os.Environ(), how.env...)
+	if how.cores > 0 {
 		for _, v := range threadVariables {
-			cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", v, cores))
+			cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", v, how.cores))
 		}
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: alone}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: how.alone}
 	started := make(chan error)
 	go func() {
 		// The thread is the parent whose death ends the peer. The peer inherits its restrictions, and it
 		// ends with this goroutine.
 		runtime.LockOSThread()
-		err := restrict(bound)
+		err := restrict(how)
 		if err == nil {
 			err = cmd.Start()
 		}
@@ -106,7 +103,7 @@ func start(p *Peer, cores int, alone bool, env []string) (*Process, error) {
 		unix.Prlimit(x.pid, unix.RLIMIT_CORE, &unix.Rlimit{}, nil) // a dump would be large, not wrong
 		started <- nil
 		x.died = cmd.Wait()
-		if alone {
+		if how.alone {
 			unix.Kill(-x.pid, unix.SIGKILL) // child processes in its group
 		}
 		close(x.ended)
@@ -120,17 +117,16 @@ func start(p *Peer, cores int, alone bool, env []string) (*Process, error) {
 	return x, nil
 }
 
-// restrict prevents this thread's children from gaining privileges, and binds them to a number of
-// cores.
-func restrict(cores int) error {
+// restrict prevents this thread's children from gaining privileges, and binds them to their cores.
+func restrict(how launch) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
 	var all, some unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &all); cores == 0 || err != nil || all.Count() <= cores {
+	if err := unix.SchedGetaffinity(0, &all); !how.bound || err != nil || all.Count() <= how.cores {
 		return err
 	}
-	for cpu := 0; some.Count() < cores; cpu++ {
+	for cpu := 0; some.Count() < how.cores; cpu++ {
 		if all.IsSet(cpu) {
 			some.Set(cpu)
 		}
@@ -271,10 +267,14 @@ func (x *Process) Bind(words ...string) (int, error) {
 	return n, nil
 }
 
-// Do runs the peer on a question, and returns the parts of its time that it reports. A process of this
-// program also reports the parts of the implementation if words has Trace.
-func (x *Process) Do(n int, words ...string) (map[string]time.Duration, error) {
-	rest, err := x.ask("done", append([]string{"do", strconv.Itoa(n)}, words...)...)
+// Do runs the peer on a question, or on several in a burst, and returns the parts of its time that it reports.
+// A process of this program also reports the parts of the implementation if words has Trace.
+func (x *Process) Do(numbers []int, words ...string) (map[string]time.Duration, error) {
+	command := []string{"do"}
+	for _, n := range numbers {
+		command = append(command, strconv.Itoa(n))
+	}
+	rest, err := x.ask("done", append(command, words...)...)
 	if err != nil || rest == "" {
 		return nil, err
 	}
@@ -287,10 +287,7 @@ func (x *Process) Do(n int, words ...string) (map[string]time.Duration, error) {
 			defer x.mu.Unlock()
 			return nil, x.kill("do", fmt.Sprintf("it said %q where NAME=NANOSECONDS was due", shown(word)))
 		}
-		if name = shown(name); x.peer.Own {
-			name = strings.ReplaceAll(name, "_", " ")
-		}
-		spans[name] = time.Duration(ns)
+		spans[strings.ReplaceAll(shown(name), "_", " ")] = time.Duration(ns)
 	}
 	return spans, nil
 }
@@ -316,11 +313,11 @@ func (x *Process) Ping() (time.Duration, error) {
 const tick = 10 * time.Millisecond
 
 // Spent returns the processor time of the peer and its descendants since the last call. Descendants
-// that have ended are counted in whole ticks. Our own code starts none.
+// that have ended are counted in whole ticks.
 func (x *Process) Spent() time.Duration {
 	var now time.Duration
 	family := []int{x.pid}
-	if !x.peer.Own {
+	if x.family {
 		family = Family(x.pid)
 	}
 	for _, pid := range family {
@@ -328,7 +325,7 @@ func (x *Process) Spent() time.Duration {
 		if unix.ClockGettime(int32(^pid<<3|2), &t) == nil { // the clock of another process
 			now += time.Duration(t.Nano())
 		}
-		if x.peer.Own {
+		if !x.family {
 			continue
 		}
 		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

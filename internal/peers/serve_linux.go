@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -69,12 +70,7 @@ func (s *server) reply(words []string) string {
 		}
 		return outcome("ready", err)
 	case verb == "do" && task != nil:
-		spans, err := task.Answer(slices.Contains(words, Trace))
-		reply := "done"
-		for name, d := range spans {
-			reply += fmt.Sprintf(" %s=%d", strings.ReplaceAll(name, " ", "_"), d)
-		}
-		return outcome(reply, err)
+		return outcome(s.do(words[1:]))
 	case verb == "allocated" && task != nil && len(words) == 3:
 		calls, _ := strconv.Atoi(words[2])
 		n, err := task.Allocated(calls)
@@ -84,6 +80,32 @@ func (s *server) reply(words []string) string {
 		return outcome("freed", task.Close())
 	}
 	return "unknown " + words[0]
+}
+
+// do answers questions, and returns the reply with the sums of the times of parts.
+func (s *server) do(words []string) (string, error) {
+	sums := map[string]time.Duration{}
+	for _, number := range words {
+		if number == Trace {
+			continue
+		}
+		task := s.tasks[number]
+		if task == nil {
+			return "", errors.New("no question " + number)
+		}
+		spans, err := task.Answer(slices.Contains(words, Trace))
+		if err != nil {
+			return "", err
+		}
+		for name, d := range spans {
+			sums[name] += d
+		}
+	}
+	reply := "done"
+	for name, d := range sums {
+		reply += fmt.Sprintf(" %s=%d", strings.ReplaceAll(name, " ", "_"), d)
+	}
+	return reply, nil
 }
 
 // outcome returns the reply to a command that succeeded, or the one for its error.

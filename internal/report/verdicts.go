@@ -10,11 +10,20 @@ import (
 	"eccbench/internal/verify"
 )
 
-// Verdicts prints the verdicts of each workload below its name: see InputsByVerdict.
+// Verdicts prints the verdicts of each workload below its name: see InputsByVerdict. If a cell was
+// measured again, its last record counts.
 func Verdicts(w io.Writer, f Format, cells []bench.CellRecord) error {
 	var titles []string
-	byWorkload := map[string][]bench.CellRecord{}
-	for _, c := range cells {
+	byWorkload, last := map[string][]bench.CellRecord{}, map[bench.CellKey]int{}
+	for i, c := range cells {
+		c.Judge = ""
+		last[c.Key()] = i
+	}
+	for i, c := range cells {
+		c.Judge = ""
+		if last[c.Key()] != i {
+			continue
+		}
 		if byWorkload[c.Workload] == nil {
 			titles = append(titles, c.Workload)
 		}

@@ -45,7 +45,8 @@ func (r *reproduction) list() error {
 		return err
 	}
 	fmt.Fprintf(r.c.Stdout,
-		"\n%d cells, about %s: each call at 0.08 Gvox/s a core or 2 Gvox/s on a device, %s of samples, and as much again to make and verify; largest images together %s.\n",
+		"\n%d cells, about %s: each call at 0.08 Gvox/s a core or 2 Gvox/s on a device, %s of samples, and "+
+			"as much again to make and verify; largest images together %s.\n",
 		len(cells), quantity.Duration(total), quantity.Duration(r.o.sampling.MaxTime), quantity.Bytes(bytes))
 	if stored > 0 {
 		fmt.Fprintf(r.c.Stdout, "%s would be written to %s, which has %s free.\n", quantity.Bytes(stored), r.o.at.Store,

@@ -212,8 +212,10 @@ func papers(c *cli.Program, style report.Format) error {
 		rows   [][]string
 	}{
 		{"", []string{"paper", "table", "about", "page", "rows", "venue"}, rows},
-		{"Files that --data looks for, raw in the host's byte order, and what stands in for them:", []string{"paper", "table", "row", "file", "with", "stand-in"}, wanted},
-		{"Printed numbers that those beside them contradict, however they were rounded:", []string{"paper", "table", "row", "number", "contradiction"}, findings},
+		{"Files that --data looks for, raw in the host's byte order, and what stands in for them:",
+			[]string{"paper", "table", "row", "file", "with", "stand-in"}, wanted},
+		{"Printed numbers that those beside them contradict, however they were rounded:",
+			[]string{"paper", "table", "row", "number", "contradiction"}, findings},
 	} {
 		if i > 0 {
 			fmt.Fprintf(c.Stdout, "\n%s\n\n", t.title)

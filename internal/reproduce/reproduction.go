@@ -294,7 +294,8 @@ func (r *reproduction) bandwidths() []runner.Plan {
 			continue
 		}
 		p := r.base
-		p.Workload, p.Impls, p.Inputs, p.Scope, p.Rotate = impls.Ceiling, []string{impl}, []string{name}, bench.Kernel, r.o.rotate
+		p.Workload, p.Impls, p.Inputs, p.Scope, p.Rotate = impls.Ceiling, []string{impl}, []string{name},
+			bench.Kernel, r.o.rotate
 		plans = append(plans, p)
 	}
 	return plans

@@ -41,7 +41,8 @@ type Bench interface {
 	variants(input string, n int) ([]string, error)
 	smaller(input string) []string
 	share(input string, f *os.File) (memfile.Extent, error)
-	work(ctx context.Context, clock worker.Clock, t worker.Task, files worker.Files, tell worker.Teller) (bench.CellRecord, error)
+	work(ctx context.Context, clock worker.Clock, t worker.Task, files worker.Files,
+		tell worker.Teller) (bench.CellRecord, error)
 }
 
 // Bind hides the types of a workload.

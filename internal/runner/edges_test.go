@@ -283,8 +283,12 @@ func TestWhoMayBeAWitness(t *testing.T) {
 		{cell{bench: within, about: bench.About{Name: "definition"}}, verify.Verified, true},
 		{cell{bench: within, about: bench.About{Name: "definition"}}, verify.Unverified, false},
 	} {
-		if got := mayWitness(c.on, c.status); got != c.want {
+		r := bench.CellRecord{Verdict: verify.Verdict{Status: c.status}}
+		if got := mayWitness(c.on, r); got != c.want {
 			t.Errorf("%+v, %v: %v", c.on.about, c.status, got)
+		}
+		if r.Unseen = []string{"noise"}; mayWitness(c.on, r) {
+			t.Errorf("%+v, %v: its answers are about other inputs", c.on.about, c.status)
 		}
 	}
 }

@@ -88,7 +88,8 @@ func (g *foreseen) forecast(ctx context.Context, c cell) (time.Duration, error) 
 	n := time.Duration(len(g.variants))
 	onDevice := c.about.Where != "cpu"
 	// A ceiling of another workload cannot be queried by the name of this input.
-	if g.refused != nil || !onDevice && c.bench == g.maker && c.bench.CanDo(c.about.Name, g.input, g.conditions(c)) != nil {
+	if g.refused != nil || !onDevice && c.bench == g.maker && c.bench.CanDo(c.about.Name, g.input,
+		g.conditions(c)) != nil {
 		return 0, nil
 	}
 	start, key := starting, [3]string{c.bench.Name(), c.about.Name + g.setting(c).Options, g.cost.Class}
@@ -204,7 +205,8 @@ func (g *group) pilot(ctx context.Context, c cell) (p pilot, err error) {
 		at.name = smaller[0]
 	}
 	plan := g.Plan
-	plan.Sampling, plan.Time, plan.Budget = &worker.Sampling{MaxSamples: 3, MaxTime: pilotLimit}, pilotLimit, time.Microsecond
+	plan.Sampling, plan.Time, plan.Budget = &worker.Sampling{MaxSamples: 3, MaxTime: pilotLimit}, pilotLimit,
+		time.Microsecond
 	for first := true; ; first = false {
 		try := &group{Plan: plan, maker: g.maker, input: at.name, cost: at.cost, size: at.size, variants: []string{at.name}}
 		record, making, err := try.runAlone(ctx, c)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/peers"
 	"eccbench/internal/quantity"
 	"eccbench/internal/stats"
 	"eccbench/internal/verify"
@@ -192,7 +193,9 @@ func (learner) Out() (int, error) { return 7, nil }
 // A far learner answers in another process.
 type far struct{ learner }
 
-func (far) RoundTrip() time.Duration { return 0 }
+func (far) RoundTrip() time.Duration         { return 0 }
+func (far) Reported() (bench.Reported, bool) { return bench.Reported{}, false }
+func (far) Allocated(int) (int64, error)     { return 0, nil }
 
 var _ bench.Remote = far{}
 
@@ -471,10 +474,12 @@ type remote struct {
 	do, out, told time.Duration
 }
 
-func (r remote) Do(*bench.Trace) error            { time.Sleep(r.do); return nil }
-func (r remote) Out() (int, error)                { return 7, nil }
-func (remote) RoundTrip() time.Duration           { return 10 * time.Microsecond }
-func (r remote) Reported() bench.Reported         { return bench.Reported{Do: r.told, Out: r.out} }
+func (r remote) Do(*bench.Trace) error  { time.Sleep(r.do); return nil }
+func (r remote) Out() (int, error)      { return 7, nil }
+func (remote) RoundTrip() time.Duration { return 10 * time.Microsecond }
+func (r remote) Reported() (bench.Reported, bool) {
+	return bench.Reported{Do: r.told, Out: r.out}, true
+}
 func (remote) Allocated(calls int) (int64, error) { return int64(calls), nil }
 
 // The clock of another process counts if it explains the time by the clock of the judge. Else the
@@ -514,6 +519,90 @@ func reportedTimes(t *testing.T) {
 		}
 		if got.Trip != c.do.Seconds() || got.Out != c.out.Seconds() || *got.Allocated < 1 {
 			t.Errorf("%v: trip %v, out %v, allocated %d", c.do, got.Trip, got.Out, *got.Allocated)
+		}
+	}
+}
+
+// A burster needs a time for each call and for each command, and answers some jobs by one command.
+type burster struct {
+	remote
+	command time.Duration
+	renews  bool
+	bursts  *[]int
+}
+
+func (b burster) Do(*bench.Trace) error                               { time.Sleep(b.command + b.do); return nil }
+func (b burster) RoundTrip() time.Duration                            { return b.command }
+func (burster) Reported() (bench.Reported, bool)                      { return bench.Reported{}, false }
+func (burster) Bursts() bool                                          { return true }
+func (b burster) Renews() bool                                        { return b.renews }
+func (burster) Renew(int) error                                       { return nil }
+func (burster) About() bench.About                                    { return bench.About{} }
+func (burster) CanDo(int, bench.Conditions) error                     { return nil }
+func (b burster) Setup(int, bench.Conditions) (bench.Job[int], error) { return b, nil }
+func (b burster) Burst(all []bench.Bursting) error {
+	*b.bursts = append(*b.bursts, len(all))
+	time.Sleep(b.command + time.Duration(len(all))*b.do)
+	return nil
+}
+
+// Calls shorter than 20 round trips are called in bursts of that time, unless the images repeat. A sample is the mean
+// of a burst, and the round trip counts once.
+func TestBursts(t *testing.T) { synctest.Test(t, bursts) }
+
+func bursts(t *testing.T) {
+	const us = time.Microsecond
+	for _, c := range []struct {
+		do     time.Duration
+		renews bool
+		burst  int
+	}{
+		{100 * us, false, 3}, // 2 calls are 200 µs, in turns of 3
+		{10 * us, false, 21},
+		{0, false, 66}, // 64 at most, in turns
+		{200 * us, false, 0},
+		{100 * us, true, 0},
+	} {
+		b := burster{remote: remote{do: c.do}, command: 10 * us, renews: c.renews, bursts: new([]int)}
+		r := &trial[int, int]{
+			b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { return nil }}},
+			t: worker.Task{
+				Inputs: []string{"x", "y", "z"}, Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.E2E}},
+				Sampling: &worker.Sampling{MinSamples: 10, MaxSamples: 10, MaxTime: time.Hour},
+			},
+			impl: b, inputs: []int{0, 1, 2}, jobs: []bench.Job[int]{b, b, b},
+		}
+		r.begin()
+		if err := r.measure(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		calls := max(1, c.burst)
+		if want := (c.do + 10*us/time.Duration(calls)).Seconds(); math.Abs(r.record.Seconds.Median-want) > 1e-9 {
+			t.Errorf("%v: median %v, want %v", c.do, r.record.Seconds.Median, want)
+		}
+		if r.record.Burst != c.burst || len(r.record.Samples) != 10 || c.burst > 0 && len(*b.bursts) != 11 ||
+			slices.ContainsFunc(*b.bursts, func(n int) bool { return n != c.burst }) {
+			t.Errorf("%v: a burst of %d, want %d; %d samples, bursts %v",
+				c.do, r.record.Burst, c.burst, len(r.record.Samples), *b.bursts)
+		}
+		for i, g := range r.given {
+			if least := 10 * calls / 3; g.calls < least {
+				t.Errorf("%v: %d answers to input %d judged, want %d or more", c.do, g.calls, i, least)
+			}
+		}
+	}
+}
+
+// A row that is rejected or fails keeps the reason why it was not judged by another process.
+func TestRejectedRowsKeepTheirJudge(t *testing.T) {
+	const judge = "inside: a reason"
+	for _, err := range []error{
+		errRefused{errors.New("late")}, &peers.Error{Kind: peers.Refused}, &peers.Error{Kind: peers.Malformed},
+		&peers.Error{Kind: peers.Broken},
+	} {
+		r := &trial[int, int]{record: bench.CellRecord{Judge: judge}}
+		if record, failed := r.unanswered(err); failed != nil || record.Judge != judge {
+			t.Errorf("%v: judge %q, %v", err, record.Judge, failed)
 		}
 	}
 }

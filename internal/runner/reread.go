@@ -112,7 +112,8 @@ func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err err
 		return nil, err
 	}
 	for _, e := range r.b.w.Policy.Check(verify.Question[In, Out]{
-		Name: name, In: in, Out: out, Ask: r.ask, PerCall: r.perCall, Budget: r.t.Budget - r.clock.Since(start), Now: r.clock.Now,
+		Name: name, In: in, Out: out, Ask: r.ask, PerCall: r.perCall, Budget: r.t.Budget - r.clock.Since(start),
+		Now: r.clock.Now,
 	}) {
 		if e.Passed || e.Diff != nil {
 			e.Witness += ", of an input that took the place of " + r.t.Inputs[0]

@@ -260,7 +260,7 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 		closeAll(answers)
 	} else {
 		record.Ceiling = g.ceiling(record.Where, record.Cost)
-		if g.answers == nil && mayWitness(c, record.Status) {
+		if g.answers == nil && mayWitness(c, record) {
 			g.witness, g.answers = c.about.Name, answers
 		} else {
 			closeAll(answers)
@@ -274,9 +274,11 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 }
 
 // mayWitness reports whether the answers of a cell can confirm those of the next implementation: only VERIFIED ones
-// of our own, and if answers are accepted within limits, only those of the reference, which follows the definition.
-func mayWitness(c cell, s verify.Status) bool {
-	return s == verify.Verified && c.about.Foreign == nil && (c.bench.Exact() || c.about.Name == c.bench.Reference())
+// of our own about the inputs of the group, and if answers are accepted within limits, only those of the reference,
+// which follows the definition.
+func mayWitness(c cell, r bench.CellRecord) bool {
+	return r.Status == verify.Verified && c.about.Foreign == nil && len(r.Unseen) == 0 &&
+		(c.bench.Exact() || c.about.Name == c.bench.Reference())
 }
 
 // fewInputs is the minimum number of inputs in rotation for a row without a flag.
@@ -313,7 +315,7 @@ func (g *group) finish(r *bench.CellRecord, timed bool) {
 		return
 	}
 	if r.Status == verify.Verified {
-		half, floor := (r.Seconds.Hi-r.Seconds.Lo)/2/r.Seconds.Median, r.Floor/r.Seconds.Median
+		half, floor := (r.Seconds.Hi-r.Seconds.Lo)/2/r.Seconds.Median, r.Floor/(r.Seconds.Median*float64(max(1, r.Burst)))
 		if times, yes := g.implausible(r); yes {
 			r.Status = verify.Implausible
 			r.Reason = fmt.Sprintf("%.3g times the rate at which the same bytes can be read", times)
@@ -322,7 +324,7 @@ func (g *group) finish(r *bench.CellRecord, timed bool) {
 		} else if floor >= mostFloor && r.Trip == 0 {
 			trip := quantity.Duration(quantity.Seconds(r.Floor))
 			r.Status = verify.Noisy
-			r.Reason = fmt.Sprintf("a round trip to the peer, %s, is %.0f %% of a call", trip, floor*100)
+			r.Reason = fmt.Sprintf("a round trip to the peer, %s, is %.0f %% of the time of a command", trip, floor*100)
 		}
 		if floor >= leastFloor && r.Trip == 0 {
 			r.Flags = append(r.Flags, fmt.Sprintf("floor %.2g %%", floor*100))
@@ -336,7 +338,7 @@ func (g *group) finish(r *bench.CellRecord, timed bool) {
 	}
 }
 
-// Bounds of the round trip to a peer, as a share of a call. From leastFloor on it gives a flag;
+// Bounds of the round trip to a peer, as a share of a call or a burst. From leastFloor on it gives a flag;
 // from mostFloor on the time is not attributed to the peer.
 const leastFloor, mostFloor = 0.01, 0.2
 

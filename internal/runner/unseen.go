@@ -16,7 +16,13 @@ type unseen struct {
 	most  int // number of answers to keep
 	names []string
 	kept  []*kept
-	done  func() // closes the current input
+	done  func() // closes the current inputs
+}
+
+// close releases the inputs of the last calls.
+func (u *unseen) close() {
+	u.done()
+	u.done = func() {}
 }
 
 // Limits of the answers that are kept: their number, their share of the time for verification, and
@@ -34,8 +40,8 @@ func (r *trial[In, Out]) renews() bool {
 	if !ok || r.t.Sampling == nil || seeded.Reseed(r.t.Inputs[0], 0) == "" {
 		return false
 	}
-	_, ok = r.jobs[0].(bench.Renewable[In])
-	return ok
+	job, ok := r.jobs[0].(bench.Renewable[In])
+	return ok && job.Renews()
 }
 
 // beginUnseen makes all calls but the first about unseen inputs. So only the first input of the task
@@ -64,8 +70,7 @@ func (r *trial[In, Out]) keepUnseen() error {
 }
 
 // renew gives a job an unseen input.
-func (r *trial[In, Out]) renew(i int) error {
-	u := r.unseen
+func (r *trial[In, Out]) renew(job bench.Job[Out]) error {
 	in, err := r.draw()
 	for tries := 1; err != nil && tries < mostDraws; tries++ {
 		in, err = r.draw()
@@ -73,9 +78,9 @@ func (r *trial[In, Out]) renew(i int) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.current, err)
 	}
-	u.done()
-	u.done = func() { closeInput(in) }
-	return r.jobs[i].(bench.Renewable[In]).Renew(in)
+	before := r.unseen.done
+	r.unseen.done = func() { before(); closeInput(in) }
+	return job.(bench.Renewable[In]).Renew(in)
 }
 
 // mostDraws is the number of seeds to try. A question may not be valid for all images, such as a flow
@@ -120,7 +125,7 @@ func (r *trial[In, Out]) endUnseen() error {
 		return nil
 	}
 	r.unseen = nil
-	u.done()
+	u.close()
 	r.record.Inputs, r.record.Unseen = r.t.Inputs, u.names
 	for k, name := range u.names {
 		in, err := r.b.w.Inputs.Open(name)

@@ -37,6 +37,8 @@ type turning struct {
 	given *[]line
 }
 
+func (*turning) Renews() bool { return true }
+
 func (t *turning) Renew(in line) error {
 	t.in = in
 	*t.given = append(*t.given, in)

@@ -113,7 +113,7 @@ func (b *bound[In, Out]) work(ctx context.Context, clock worker.Clock, t worker.
 		b: b, clock: clock, began: began, impl: impl, t: t, inputs: inputs, files: f, witness: witness,
 	}
 	defer r.close()
-	if t.Peer != nil && t.Peer.Own {
+	if t.Peer != nil && impl.About().Foreign == nil {
 		leave, err := r.goOutside()
 		if err != nil {
 			return r.unanswered(err)
@@ -174,21 +174,22 @@ func (r *trial[In, Out]) run(ctx context.Context, tell worker.Teller) error {
 // unanswered returns the record of a trial that was skipped, or whose peer gave no answer. Other
 // errors end the worker.
 func (r *trial[In, Out]) unanswered(err error) (bench.CellRecord, error) {
+	record := bench.CellRecord{Judge: r.record.Judge}
 	var refused errRefused
 	var peer *peers.Error
 	switch {
 	case errors.As(err, &refused):
-		return skipped(refused.Error()), nil
+		record.Verdict = skipped(refused.Error()).Verdict
 	case !errors.As(err, &peer):
 		return bench.CellRecord{}, err
-	case peer.Kind == peers.Refused && r.t.Peer.Own:
-		return skipped(peer.Why), nil
 	case peer.Kind == peers.Refused:
-		return skipped(peer.Error()), nil
+		record.Verdict = skipped(peer.Error()).Verdict
 	case peer.Kind == peers.Malformed:
 		d := &verify.Diff{Where: "the answer", Want: "one of its kind", Got: peer.Error()}
 		e := verify.Evidence{Input: r.current, Witness: "is an answer", Diff: d}
-		return bench.CellRecord{Verdict: verify.Judge(nil, []verify.Evidence{e})}, nil
+		record.Verdict = verify.Judge(nil, []verify.Evidence{e})
+	default:
+		record.Verdict = verify.Verdict{Status: verify.Crashed, Reason: err.Error()}
 	}
-	return bench.CellRecord{Verdict: verify.Verdict{Status: verify.Crashed, Reason: err.Error()}}, nil
+	return record, nil
 }

@@ -16,8 +16,8 @@ import (
 )
 
 // writable reports whether workers map their inputs as writable memory. A device needs that to pin
-// them.
-func writable(a bench.About) bool { return a.Where != "cpu" }
+// them. A peer has its own device memory.
+func writable(a bench.About) bool { return a.Where != "cpu" && a.Foreign == nil }
 
 // hash records the content of the shared inputs before the first worker that may write to them.
 func (g *group) hash(c cell) error {

@@ -47,6 +47,9 @@ func checks() []checktest.Check {
 		{Name: "faces by definition", Of: facesAreDefined},
 		{Name: "faces on several cores", Of: facesOnCores},
 		{Name: "faces of vertices with great numbers", Of: facesOfGreatNumbers},
+		{Name: "renumbered complexes", Of: renumbered},
+		{Name: "scattered complexes", Of: farIsScattered},
+		{Name: "estimated numbers of simplices", Of: estimates},
 	}
 }
 
@@ -613,9 +616,9 @@ func holesAreLeftOut(t *testing.T) {
 // Stand-ins have nearly as many simplices as the data, and their description has their shape and
 // cut.
 func standInsAreOfTheirSize(t *testing.T) {
-	for name, want := range map[string]string{"blunt": "40x32x32 vertices in five cut with 512 cavities", "post": "38x76x38 vertices in five cut with 1000 cavities", "bucky": "64x64x64 vertices in five cut with 4096 cavities", "synth": "75x75x75 vertices in kuhn cut with 5832 cavities"} {
+	for name, want := range map[string]string{"blunt": "40x32x32 vertices, five cut, 512 cavities", "post": "38x76x38 vertices, five cut, 1000 cavities", "bucky": "64x64x64 vertices, five cut, 4096 cavities", "synth": "75x75x75 vertices, kuhn cut, 5832 cavities"} {
 		n, err := ParseName(name)
-		if err != nil || !strings.Contains(n.kind.Doc, want) || !strings.Contains(want, "with "+n.Get("cavities")+" ") {
+		if err != nil || !strings.Contains(n.kind.Doc, want) || !strings.Contains(want, ", "+n.Get("cavities")+" ") {
 			t.Errorf("%s: %s with %s, %v; want %s", name, n.kind.Doc, n.Get("cavities"), err, want)
 		}
 	}

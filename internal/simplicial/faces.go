@@ -48,16 +48,21 @@ func FacesIn(p *pool.Pool, c *Complex, cores int) *Faces {
 	return f
 }
 
-// countFaces counts the simplices of a complex by dimension, without the boundary lists of
-// NewFaces.
+// countFaces counts the simplices of a complex by dimension.
 func countFaces(c *Complex, cores int) []int64 {
 	counts := make([]int64, len(c.Tops))
-	var above []uint32
-	for d := len(counts) - 1; d >= 0; d-- {
-		above = number(nil, above, ascending(nil, c.Tops[d], d+1), d, c.Vertices, nil, cores)
-		counts[d] = int64(len(above) / (d + 1))
-	}
+	eachList(c, cores, func(d int, list []uint32) { counts[d] = int64(len(list) / (d + 1)) })
 	return counts
+}
+
+// eachList calls f with the simplices of each dimension as in NewFaces, from the greatest down. It
+// makes no lists of boundaries.
+func eachList(c *Complex, cores int, f func(d int, list []uint32)) {
+	var above []uint32
+	for d := c.Dim(); d >= 0; d-- {
+		above = number(nil, above, ascending(nil, c.Tops[d], d+1), d, c.Vertices, nil, cores)
+		f(d, above)
+	}
 }
 
 // Below returns the simplices of dimension d, each once, with ascending vertices and in

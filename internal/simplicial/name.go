@@ -45,8 +45,8 @@ var holes = []key{{name: "drills", fallback: "0", least: 0, most: 1 << 40},
 func Kinds() []Kind {
 	standIn := func(name, data string, cut Cut, w, h, d int, cavities int64) Kind {
 		return Kind{
-			Name: name, Doc: fmt.Sprintf("stand-in for %s of Murty 2013: a grid of %dx%dx%d vertices in %s cut with %d "+
-				"cavities; the data are not available", data, w, h, d, cut, cavities),
+			Name: name, Doc: fmt.Sprintf("stand-in for the unavailable %s of Murty 2013: %dx%dx%d vertices, %s cut, %d cavities",
+				data, w, h, d, cut, cavities),
 			Example: name + "/order=random/seed=1", keys: slices.Concat([]key{{"cavities", fmt.Sprint(cavities), 0, 1 << 40}},
 				ordered),
 			pierced: func(n Name) (piercing, error) { return piercing{w, h, d, cut, 0, n.Int("cavities")}, nil },

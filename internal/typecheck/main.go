@@ -47,7 +47,8 @@ type listed struct {
 
 // check returns the type errors of the packages below a folder of a module.
 func check(system, dir string) (refused []error, err error) {
-	list := exec.Command("go", "list", "-e", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,ImportMap,Module,Error", "./...")
+	list := exec.Command("go", "list", "-e", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,ImportMap,Module,Error",
+		"./...")
 	list.Dir = dir
 	list.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
 	list.Stderr = os.Stderr

@@ -45,7 +45,7 @@ var rules = []rule{
 var (
 	code      = regexp.MustCompile("`[^`]*`")
 	generated = regexp.MustCompile(`_amd64\.(go|s)$|^kernels/ptx/|/testdata/|^reports/|\.svg$|` +
-		`^internal/words/|^doc/(glossary|design|implementations|commands)\.md$`)
+		`^internal/words/|^doc/(glossary|design|implementations)\.md$`)
 	texts       = regexp.MustCompile(`\.(go|md|py|sh|cu|h|yaml)$|^Makefile$`)
 	comment     = regexp.MustCompile(`(?:^|\s)(?://|#)\s(.*)`)
 	widthDigits = regexp.MustCompile(`^\d+ `)

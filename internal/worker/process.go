@@ -50,7 +50,7 @@ func (p Process) Run(ctx context.Context, command []string) (bench.CellRecord, e
 	}
 	adopt()
 	mark := markKey + "=" + rand.Text()
-	if p.Task.Key = rand.Text(); p.Task.Peer != nil && !p.Task.Peer.Own {
+	if p.Task.Key = rand.Text(); p.Task.Peer != nil {
 		hide()
 	}
 	cmd.ExtraFiles = append([]*os.File{eventsW}, p.Files.Answers...)

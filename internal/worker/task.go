@@ -53,7 +53,8 @@ type Sampling struct {
 
 // DefaultSampling stops at ±1 % with at least 10 samples, or after 200 samples or 5 s.
 func DefaultSampling() Sampling {
-	return Sampling{Target: 0.01, MinSamples: 10, MaxSamples: 200, MaxTime: 5 * time.Second, WarmUp: 200 * time.Millisecond}
+	return Sampling{Target: 0.01, MinSamples: 10, MaxSamples: 200, MaxTime: 5 * time.Second,
+		WarmUp: 200 * time.Millisecond}
 }
 
 // longCall is the duration from which a first call counts as a sample: the effect of a missing

@@ -66,7 +66,7 @@ func Serve(stdin io.Reader, run func(context.Context, Task, Files, Teller) (benc
 	}
 	f := Files{Answers: inherit(true), Inputs: inherit(t.Shared), Witness: inherit(t.Witness != "")}
 	out := &telling{events: events, key: t.Key}
-	if t.Peer != nil && !t.Peer.Own {
+	if t.Peer != nil {
 		t.Peer.Waiting = func(verb string) { out.tell(Event{Waiting: &verb}) }
 	}
 	record, err := run(ctx, t, f, out.tell)

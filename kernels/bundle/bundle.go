@@ -32,7 +32,8 @@ func Pack(files []File) ([]byte, error) {
 	w := tar.NewWriter(&archive)
 	for _, f := range files {
 		err := w.WriteHeader(&tar.Header{
-			Format: tar.FormatPAX, Name: f.Name, Size: int64(len(f.Data)), Mode: 0o644, PAXRecords: map[string]string{stampKey: f.Stamp},
+			Format: tar.FormatPAX, Name: f.Name, Size: int64(len(f.Data)), Mode: 0o644,
+			PAXRecords: map[string]string{stampKey: f.Stamp},
 		})
 		if err == nil {
 			_, err = w.Write(f.Data)
@@ -44,7 +45,8 @@ func Pack(files []File) ([]byte, error) {
 	if err := w.Close(); err != nil {
 		return nil, fmt.Errorf("packing: %w", err)
 	}
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window))
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1),
+		zstd.WithWindowSize(window))
 	if err != nil {
 		return nil, fmt.Errorf("packing: %w", err)
 	}

@@ -23,6 +23,8 @@ const double moment_unit = 1 << 30;
 // The distance from a threshold, in units of 1/λ, from which on a sigmoid is 0 or 1 to the last
 // bit.
 const double reach = 40;
+// The warps of a block that are stacked, besides the first one.
+const int stack = 11;
 
 // An image with a tilt: Y = X + (of_row[y, z] + along[x]), each sum rounded to float32.
 template <class T> struct tilted {
@@ -92,6 +94,17 @@ template <class V, class C> inlined void extrema(C *e, const V *m) {
   UNROLL for (int i = 0; i < 4; i++) e[i] = g[i + 1] - g[i];
 }
 
+// The greater of a and b; NaN if either is.
+inlined float32 greatest_or_nan(float32 a, float32 b) {
+#ifdef ON_HOST
+  return a != a || b != b ? __builtin_nanf("") : a > b ? a : b;
+#else
+  float32 d;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
+  return d;
+#endif
+}
+
 // Two ways to add up the changes of voxels by their value in Y.
 
 // By place: every value is one of n evenly spaced places. Places are compared by their numbers, two
@@ -99,7 +112,8 @@ template <class V, class C> inlined void extrema(C *e, const V *m) {
 struct places {
   typedef unsigned value; // a voxel of the first slab and one of the second
   typedef half2 change;
-  enum { slabs = 2, spare = 32 }; // spare: counters for changes of 0, one per lane
+  typedef unsigned oddity;
+  enum { slabs = 2, stacked = false, spare = 32 }; // spare: counters for changes of 0, one per lane
   int64 *counts; // by place, followed by a flag for values on no place
   int n;
   float32 scale, offset, step, least; // scale·v + offset is in 0 … 1; step·place + least is the value
@@ -108,8 +122,9 @@ struct places {
     return __builtin_fmaf(fma_saturated(v, scale, offset), (float32)(n - 1), integers);
   }
   member float32 of(float32 v, float32, float32) const { return number(v); }
-  // Not 0 if the value v with this number is on no place.
-  member unsigned stray(float32 number, float32 v) const { return as<unsigned>(__builtin_fmaf(number - integers, step, least)) ^ as<unsigned>(v); }
+  // Remains not 0 after a value v with this number that is on no place.
+  member void stray(unsigned *odd, float32 number, float32 v) const { *odd |= as<unsigned>(__builtin_fmaf(number - integers, step, least)) ^ as<unsigned>(v); }
+  member static bool odd(unsigned odd) { return odd; }
   member static float32 above() { return integers + 0x7c00; } // its half pattern is infinity
   member static value join(float32 a, float32 b) { return permute(as<unsigned>(a), as<unsigned>(b), 0x5410); }
   // For covered: infinity where there is no voxel; −infinity, which changes nothing, elsewhere.
@@ -137,7 +152,7 @@ struct places {
       add_shared(change ? to : none, change);
     }
   }
-  member void finish(unsigned strays, int) const {
+  member void finish(bool strays, int) const {
     if (strays) add_global(counts + n, (int64)1);
     __syncthreads();
     for (int k = thread_x(); k < n; k += threads())
@@ -196,12 +211,13 @@ struct threshold {
 // The distance from a threshold, in units of 1/λ, from which on a sigmoid in float32 is 0 or 1.
 const float32 near_reach = 20;
 
-// By bin, in shared memory with two moments: the changes of all bins, then the first moments, then
-// the second ones. Each list is followed by one counter per lane, for changes outside of the bins.
+// By bin, in shared memory: the changes of a bin, and their first and second moments. The bins are
+// followed by one per lane, for changes outside of them.
 // At the end are the sum of the changes below all bins, and the number of threads that found a NaN.
 struct bins {
   typedef float32 value, change;
-  enum { slabs = 1, spare = 32 };
+  typedef float32 oddity;
+  enum { slabs = 1, stacked = true, spare = 32 };
   const laid *over;
   int thresholds, n;
   float32 zero, width, inverse;
@@ -211,7 +227,7 @@ struct bins {
   bool derivatives;
 
   member const threshold *at() const { return (const threshold *)(over + 1); }
-  member int apart() const { return n + spare; }
+  member int words() const { return 3 * (n + spare); }
   // The bin of a value: negative below the first bin, n or more above the last one. from receives
   // the exact distance from its centre. Greater numbers have greater bits, also beyond the range of
   // integers.
@@ -221,8 +237,9 @@ struct bins {
     return as<int>(q) - lowest;
   }
   member float32 of(float32 v, float32 of_row, float32 along) const { return v + (of_row + along); }
-  // Not 0 for a NaN, with which no curve is defined.
-  member unsigned stray(float32 y, float32) const { return y != y; }
+  // Remains NaN after a NaN, with which no curve is defined.
+  member void stray(float32 *odd, float32 y, float32) const { *odd = greatest_or_nan(*odd, y); }
+  member static bool odd(float32 odd) { return odd != odd; }
   member static float32 above() { return __builtin_huge_valf(); }
   member static value join(float32 a, float32) { return a; }
   member static float32 cover(bool out) { return out ? __builtin_huge_valf() : -__builtin_huge_valf(); }
@@ -234,32 +251,31 @@ struct bins {
     return permute(permute(w[0], w[1], 0x40), permute(w[2], w[3], 0x40), 0x5410);
   }
   member void start() const {
-    for (int k = thread_x(); k < 3 * apart() + 2; k += threads()) block_changes[k] = 0;
+    for (int k = thread_x(); k < words() + 2; k += threads()) block_changes[k] = 0;
     __syncthreads();
   }
   // Adds four changes without branches, which would cost more than additions of 0. Changes below
   // all bins are summed in a register. Changes above all bins affect no threshold.
   member void add(const value *v, const unsigned (&word)[4], unsigned bytes, int, int *below) const {
     if (!any(bytes)) return;
-    const unsigned counts = shared_address(block_changes), next = 4 * apart();
-    const unsigned none = counts + 4 * (n + (thread_x() & 31));
+    const int none = n + (thread_x() & 31);
     UNROLL for (int i = 0; i < 4; i++) {
       float32 from;
       const int k = bin(v[i], &from), change = as<int>(word[i]) - as<int>(integers);
       from *= inverse;
       const float32 moment = (as<float32>(word[i]) - integers) * unit * from;
-      const unsigned to = change && (unsigned)k < (unsigned)n ? counts + 4 * k : none;
+      const unsigned to = shared_address(block_changes) + 12 * (change && (unsigned)k < (unsigned)n ? k : none);
       *below += k < 0 ? change : 0;
       add_shared(to, change);
-      add_shared(to + next, as<int>(moment + integers) - as<int>(integers));
-      add_shared(to + 2 * next, as<int>(__builtin_fmaf(moment, from, integers)) - as<int>(integers));
+      add_shared(to + 4, as<int>(moment + integers) - as<int>(integers));
+      add_shared(to + 8, as<int>(__builtin_fmaf(moment, from, integers)) - as<int>(integers));
     }
   }
   // Computes the block's part of the curve, one warp per threshold.
-  member void finish(unsigned strays, int all_below) const {
+  member void finish(bool strays, int all_below) const {
     const int lane = thread_x() & 31, each = derivatives ? 3 : 1;
-    const int *first = block_changes + apart(), *second = first + apart(), *last = second + apart();
-    const unsigned ends = shared_address(block_changes) + 4 * 3 * apart();
+    const int *last = block_changes + words();
+    const unsigned ends = shared_address(block_changes) + 4 * words();
     if (all_below) add_shared(ends, all_below);
     if (strays) add_shared(ends + 4, 1);
     __syncthreads();
@@ -269,12 +285,13 @@ struct bins {
       const threshold t = at()[j];
       const int begin = t.near > window ? t.near - window : 0, end = t.near + window < n ? t.near + window + 1 : n;
       int below = lane ? 0 : last[0];
-      for (int k = lane; k < begin; k += 32) below += block_changes[k];
+      for (int k = lane; k < begin; k += 32) below += block_changes[3 * k];
       double chi = below, slope = 0, by_lambda = 0;
       for (int k = begin + lane; k < end; k += 32) {
-        const float32 a = __builtin_fmaf((float32)(t.near - k), step, t.rest), c = (float32)block_changes[k];
+        const float32 a = __builtin_fmaf((float32)(t.near - k), step, t.rest), c = (float32)block_changes[3 * k];
         float32 d, s = sigmoid(a, &d);
-        const float32 d2 = d * (1 - 2 * s), f = per_first * (float32)first[k], g = per_second * (float32)second[k];
+        const float32 d2 = d * (1 - 2 * s), f = per_first * (float32)block_changes[3 * k + 1];
+        const float32 g = per_second * (float32)block_changes[3 * k + 2];
         chi += (double)(c * s - f * d + g * d2);
         if (!derivatives) continue;
         const float32 d3 = d * (1 - 6 * d), part = c * d - f * d2 + g * d3;
@@ -298,23 +315,39 @@ inlined bins bins_of(const laid *over, int thresholds, float32 unit, double *par
 // Computes the changes of all voxels and adds them up. A warp takes 128 columns of slabs of
 // `planes` planes each and marches along y. It also reads the planes before and after its slabs,
 // which share cells with them. Slabs are consecutive planes; in a flat image they are consecutive
-// rows. Changes are packed four to a word, and rows of them begin at words. An image is shared by
-// `blocks` blocks.
+// rows. If stacked, the warps of a block have consecutive slabs and march together: each computes
+// the cells between its slab and the next one, and hands the next warp the changes of its voxels.
+// The first warp does only this. Changes are packed four to a word, and rows of them begin at
+// words. An image is shared by `blocks` blocks.
 template <int planes, bool flat, bool aligned, class T, class To>
 inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To &to, int block, int blocks) {
   typedef typename To::value V;
   typedef typename To::change C;
-  const int slabs = To::slabs, all = flat ? planes : planes + 2, first = flat ? 0 : 1, pairs = flat ? 0 : planes + 1;
-  const int reads = flat ? slabs : slabs * planes + 2, apart = flat ? 1 : planes;
+  struct alignas(16) four_changes { C of[4]; };
+  const bool stacked = !flat && To::stacked;
+  const int slabs = To::slabs, first = flat || stacked ? 0 : 1;
+  const int pairs = flat ? 0 : planes + first, all = flat ? planes : pairs + 1;
+  const int reads = flat ? slabs : slabs * planes + first + 1, apart = flat ? 1 : planes;
   to.start();
-  unsigned strays = 0;
+  typename To::oddity strays = 0;
   int below = 0;
-  int words = (y.w + 3) / 4, across = (words + 31) / 32, deep = flat ? 1 : (y.d + slabs * planes - 1) / (slabs * planes);
-  int high = length * (flat ? slabs : 1), lane = thread_x() & 31;
-  int items = across * deep * ((y.h + high - 1) / high), warps = threads() >> 5;
-  for (int item = block * warps + (thread_x() >> 5); item < items; item += blocks * warps) {
-    int x = (item % across * 32 + lane) * 4, z0 = item / across % deep * slabs * planes, y0 = item / across / deep * high;
+  const int lane = thread_x() & 31, warp = thread_x() >> 5, warps = threads() >> 5;
+  const int words = (y.w + 3) / 4, across = (words + 31) / 32, most = stacked ? (warps - 1) * planes : slabs * planes;
+  // The planes of an item.
+  const int deep = flat ? 1 : (y.d + most - 1) / most, each = stacked ? (y.d + deep - 1) / deep : most;
+  __shared__ four_changes handing[2][stacked ? stack + 1 : 1][32]; // to the next warp, by row in turns
+  const int high = length * (flat ? slabs : 1), items = across * deep * ((y.h + high - 1) / high);
+  const bool counts = !stacked || warp > 0;
+  int turn = 0;
+  for (int item = stacked ? block : block * warps + warp; item < items; item += stacked ? blocks : blocks * warps) {
+    int x = (item % across * 32 + lane) * 4, y0 = item / across / deep * high;
+    int z0 = item / across % deep * each + (stacked ? (warp - 1) * planes : 0);
     const int end = y0 + length < y.h ? y0 + length : y.h;
+    if (stacked && ((warp - 1) * planes >= each || z0 >= y.d)) {
+      for (int row = y0; row < end; row++) __syncthreads();
+      turn ^= (end - y0) & 1;
+      continue;
+    }
     V now[all][6];
     C owed[planes][4] = {}, owed_below[pairs + 1][4] = {};
     loaded<T> raw[reads];
@@ -329,18 +362,27 @@ inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To
     // The number of rows in which every read has a voxel; 0 if columns or planes are missing.
     const int full = (x & ~127) + 128 <= y.w && plane(0) && plane(reads - 1) ? flat ? y.h - (slabs - 1) * length : y.h : 0;
     const auto no_edge = To::cover(!has_beside);
+    // Planes beyond the item's belong to other items.
+    auto mine = [&](int p) { return !stacked || (warp - 1) * planes + p < each; };
     C keeps[planes];
-    UNROLL for (int p = 0; p < planes; p++) keeps[p] = To::kept(has && plane(p + first), has && plane(p + first + (slabs > 1 ? apart : 0)));
+    UNROLL for (int p = 0; p < planes; p++) {
+      const int other = p + first + (slabs > 1 ? apart : 0);
+      keeps[p] = To::kept(has && plane(p + first) && mine(p), has && plane(other));
+    }
     unsigned *kept = changes + ((int64)z0 * y.h + y0) * words + (x >> 2);
     const int64 next_slab = (int64)length * words, next_plane = (int64)y.h * words; // for flat images; for others
     // Rows are loaded in order, one step before they are compared.
     const T *of[reads];
-    UNROLL for (int r = 0; r < reads; r++) of[r] = y.image + (int64)line(r, y0 - 1) * y.w + near;
+    int lines[reads];
+    float32 terms[reads];
+    UNROLL for (int r = 0; r < reads; r++) lines[r] = line(r, y0 - 1), of[r] = y.image + (int64)lines[r] * y.w + near;
     auto fetch = [&](int row) ALWAYS_INLINED {
       UNROLL for (int r = 0; r < reads; r++) {
         load<aligned>(raw[r], of[r], y.w - near, true);
         raw[r].edge = of[r][near_beside - near];
-        of[r] += (unsigned)(flat ? row + r * length : row) < (unsigned)y.h - 1 ? y.w : 0;
+        terms[r] = y.term_of(lines[r]);
+        const bool more = (unsigned)(flat ? row + r * length : row) < (unsigned)y.h - 1;
+        of[r] += more ? y.w : 0, lines[r] += more;
       }
     };
     float32 along[4], along_edge = y.term_along(near_beside);
@@ -351,12 +393,11 @@ inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To
     float32 own[reads][4], edges[reads];
     auto settle = [&](int row) ALWAYS_INLINED {
       UNROLL for (int r = 0; r < reads; r++) {
-        const float32 of_row = y.term_of(line(r, row));
         UNROLL for (int i = 0; i < 4; i++) {
-          own[r][i] = to.of(raw[r].at(i), of_row, along[i]);
-          if (r >= first && r < reads - first) strays |= to.stray(own[r][i], raw[r].at(i));
+          own[r][i] = to.of(raw[r].at(i), terms[r], along[i]);
+          if (r >= first && r < first + slabs * planes) to.stray(&strays, own[r][i], raw[r].at(i));
         }
-        edges[r] = to.of((float32)raw[r].edge, of_row, along_edge);
+        edges[r] = to.of((float32)raw[r].edge, terms[r], along_edge);
       }
       if (row < 0 || row >= full) {
         UNROLL for (int r = 0; r < reads; r++) {
@@ -378,26 +419,15 @@ inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To
     fetch(y0);
     auto step = [&](int row, V (&now)[all][6], V (&next)[all][6]) ALWAYS_INLINED {
       C c[planes][4], e[4];
+      four_changes handed;
       V m[6];
       settle(row + 1);
       UNROLL for (int p = 0; p < all; p++) arrange(p, next[p]);
       fetch(row + 2);
-      // The rows alone, and with the next rows: a cell of two rows belongs to the first row unless
-      // its value is greater.
-      UNROLL for (int p = 0; p < planes; p++) {
-        const V *a = now[p + first], *b = next[p + first];
-        extrema(e, a);
-        UNROLL for (int i = 0; i < 4; i++) c[p][i] = e[i] - owed[p][i];
-        least_row(m, a, b);
-        extrema(e, m);
-        UNROLL for (int i = 0; i < 4; i++) {
-          owed[p][i] = e[i] * greater(a[i + 1], b[i + 1]);
-          c[p][i] += owed[p][i] - e[i];
-        }
-      }
-      // With the next planes, and with both: first the owner of the two rows, as above, then that
-      // of the two planes.
-      UNROLL for (int k = 0; k < pairs; k++) {
+      // With the next planes, and with both the next planes and rows: a cell of two rows belongs to
+      // the first row unless its value is greater, and in the same way to the first plane.
+      UNROLL for (int k = pairs - 1; k >= 0; k--) {
+        if (stacked && k < pairs - 1 && !counts) break;
         C both[4];
         V low[6], below[6];
         least_row(low, now[k], now[k + 1]);
@@ -405,16 +435,39 @@ inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To
         least_row(m, low, below);
         extrema(e, low);
         extrema(both, m);
+        const int lower = k - first;
         UNROLL for (int i = 0; i < 4; i++) {
           C sum = owed_below[k][i] - e[i] + both[i], up = greater(now[k][i + 1], now[k + 1][i + 1]);
           owed_below[k][i] = both[i] * greater(low[i + 1], below[i + 1]);
           sum -= owed_below[k][i];
           C upper = sum * up;
-          if (k > 0) c[k - 1][i] += sum - upper;
-          if (k < planes) c[k][i] += upper;
+          if (lower >= 0) c[lower][i] = sum - upper;
+          if (lower + 1 < planes) c[lower + 1][i] += upper;
+          else handed.of[i] = upper;
         }
       }
-      if (row >= y0) {
+      if (stacked && row >= y0) handing[turn][warp][lane] = handed;
+      // The rows alone, and with the next rows.
+      if (counts) UNROLL for (int p = 0; p < planes; p++) {
+        const V *a = now[p + first], *b = next[p + first];
+        extrema(e, a);
+        UNROLL for (int i = 0; i < 4; i++) c[p][i] = flat ? e[i] - owed[p][i] : c[p][i] + (e[i] - owed[p][i]);
+        least_row(m, a, b);
+        extrema(e, m);
+        UNROLL for (int i = 0; i < 4; i++) {
+          owed[p][i] = e[i] * greater(a[i + 1], b[i + 1]);
+          c[p][i] += owed[p][i] - e[i];
+        }
+      }
+      if (stacked && row >= y0) {
+        __syncthreads();
+        if (counts) {
+          const four_changes before = handing[turn][warp - 1][lane];
+          UNROLL for (int i = 0; i < 4; i++) c[0][i] += before.of[i];
+        }
+        turn ^= 1;
+      }
+      if (row >= y0 && counts) {
         UNROLL for (int p = 0; p < planes; p++) {
           unsigned word[4];
           C keep = keeps[p];
@@ -427,7 +480,8 @@ inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To
             unsigned bytes = To::bytes(word, s);
             to.add(now[p + first] + 1, word, bytes, s, &below);
             int r = p + first + s * apart;
-            if (has && plane(r) && (!flat || row < y.h - s * length)) kept[flat ? s * next_slab : (p + s * apart) * next_plane] = bytes;
+            if (has && plane(r) && mine(p) && (!flat || row < y.h - s * length))
+              kept[flat ? s * next_slab : (p + s * apart) * next_plane] = bytes;
           }
         }
         kept += words;
@@ -439,7 +493,7 @@ inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To
       if (row + 1 < end) step(row + 1, next, now);
     }
   }
-  to.finish(strays, below);
+  to.finish(To::odd(strays), below);
 }
 
 // e^a for a from −reach to reach, to a few units in the last place.
@@ -645,7 +699,7 @@ inlined void backward(const tilted<T> &y, const unsigned *changes, float32 *dx, 
   const int64 rows = (int64)which * h * d;                                                                             \
   const tilted<T> y{image + rows * w, along, of_row, w, h, d};
 #define BINS_FORWARD(T, dim, planes, flat, ending, aligned)                                                             \
-  extern "C" __global__ ALONE(flat ? 512 : 256) void softecc_bins_##dim##ending##_##T(IMAGE(T), unsigned *changes, int length, int parts, \
+  extern "C" __global__ ALONE(flat ? 512 : 32 * (stack + 1)) void softecc_bins_##dim##ending##_##T(IMAGE(T), unsigned *changes, int length, int parts, \
                                                                     const laid *over, int thresholds, float32 unit,    \
                                                                     double *partial, int derivatives) {                \
     OF_BATCH(T)                                                                                                        \

@@ -74,7 +74,8 @@ func (m Module) Target() string {
 // kernels.
 func (m Module) Flags() []string {
 	flags := []string{
-		"-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "--cuda-feature=+ptx78", "--cuda-gpu-arch=" + m.Target(),
+		"-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "--cuda-feature=+ptx78",
+		"--cuda-gpu-arch=" + m.Target(),
 		"-O3", "-std=c++17", "-Wall", "-Werror", "-Wno-unknown-cuda-version",
 	}
 	if m.Fault != "" {

@@ -11,5 +11,6 @@ def answer(q):
     put_pairs(q, *eigsh(laplacian(q)[0], k, which="SM", tol=float(q["tol"])))
 
 
-peer.serve(answer, name="arpack", version=scipy.__version__, licence="BSD-3-Clause", source="Lehoucq, Sorensen, Yang 1998",
+peer.serve(answer, name="arpack", version=scipy.__version__, licence="BSD-3-Clause",
+           source="Lehoucq, Sorensen, Yang 1998",
            method="scipy.sparse.linalg.eigsh, which='SM'", answers=claims("eigenmap", {}, max_voxels=1 << 16))

@@ -17,5 +17,6 @@ def answer(q):
     return by_labels(q, count(8 if flat else 26), count(4 if flat else 6))
 
 
-peer.serve(answer, name="cc3d", version=version("connected-components-3d"), licence="LGPL-3.0", source="Silversmith 2021",
+peer.serve(answer, name="cc3d", version=version("connected-components-3d"), licence="LGPL-3.0",
+           source="Silversmith 2021",
            method="connected_components of the set and of its background; χ by NumPy", answers=labels())

@@ -8,4 +8,5 @@ def answer(q):
 
 
 peer.serve(answer, name="mahotas-unpadded", version=mahotas.__version__, licence="MIT", source="Coelho 2013",
-           method="euler of the set at each level, as its documentation calls it", answers=claims("ecc", {"construction": "T"}, dims=[2], max_levels=4096))
+           method="euler of the set at each level, as its documentation calls it",
+           answers=claims("ecc", {"construction": "T"}, dims=[2], max_levels=4096))

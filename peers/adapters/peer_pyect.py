@@ -1,4 +1,4 @@
-"""requires: pyect==1.0.1"""
+"""requires: torch==2.11.0 numpy==2.4.6 pyect==1.0.1"""
 from importlib.metadata import version
 
 import numpy as np
@@ -15,5 +15,7 @@ def answer(q):
     return np.diff(curve.numpy().astype(np.float64), prepend=0)
 
 
-peer.serve(answer, name="pyect", version=version("pyect"), licence="MIT", source="pypi.org/project/pyect", language="Python, PyTorch",
-           method="Image_ECF of ranks less a half, which it rounds up, scaled to 0..1", answers=claims("ecc", {"construction": "V"}, dtypes=["uint8"], max_levels=256))
+peer.serve(answer, name="pyect", version=version("pyect"), licence="MIT",
+           source="pypi.org/project/pyect", language="Python, PyTorch",
+           method="Image_ECF of ranks less a half, which it rounds up, scaled to 0..1",
+           answers=claims("ecc", {"construction": "V"}, dtypes=["uint8"], max_levels=256))

@@ -14,6 +14,7 @@ def answer(q):
     return changes
 
 
-peer.serve(answer, name="pyeulercurves", version=version("pyEulerCurves"), licence="MIT", source="Dłotko, Gurnari 2023",
+peer.serve(answer, name="pyeulercurves", version=version("pyEulerCurves"), licence="MIT",
+           source="Dłotko, Gurnari 2023",
            method="compute_cubical_contributions of ranks in float64, a pool of processes a call",
            answers=claims("ecc", {"construction": "T"}, max_voxels=1 << 18))

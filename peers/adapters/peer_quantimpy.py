@@ -12,6 +12,7 @@ def answer(q):
     return q.curve(lambda inside: np.round(minkowski.functionals(np.pad(inside, 1))[-1] * unit, 9))
 
 
-peer.serve(answer, name="quantimpy", version=version("quantimpy"), licence="BSD-3-Clause", source="Boelens, Tchelepi 2021",
+peer.serve(answer, name="quantimpy", version=version("quantimpy"), licence="BSD-3-Clause",
+           source="Boelens, Tchelepi 2021",
            method="the last of minkowski.functionals of the padded set at each level, rounded to 9 digits",
            answers=claims("ecc", {"construction": "V"}, max_levels=4096))

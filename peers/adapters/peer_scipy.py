@@ -19,7 +19,8 @@ def answer(q):
     for cell in product((0, 1), repeat=ranks.ndim):  # 1: the cell reaches across two voxels of the axis
         values = extreme(ranks, size=[1 + r for r in cell])
         values = values[tuple(slice(r, None) if r else (slice(None) if vertices else slice(1, -1)) for r in cell)]
-        changes += (-1) ** (sum(cell) if vertices else ranks.ndim - sum(cell)) * np.bincount(values.ravel(), minlength=n + 1)
+        odd = sum(cell) if vertices else ranks.ndim - sum(cell)
+        changes += (-1) ** odd * np.bincount(values.ravel(), minlength=n + 1)
     return changes[:n]
 
 

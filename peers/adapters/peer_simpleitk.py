@@ -16,5 +16,6 @@ def answer(q):
     return by_labels(q, count(True), count(False))
 
 
-peer.serve(answer, name="simpleitk", version=SimpleITK.Version.VersionString(), licence="Apache-2.0", source="simpleitk.org",
+peer.serve(answer, name="simpleitk", version=SimpleITK.Version.VersionString(), licence="Apache-2.0",
+           source="simpleitk.org",
            method="ConnectedComponent of the set and of its background; χ by NumPy", answers=labels())

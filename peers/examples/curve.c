@@ -4,7 +4,7 @@
 
 static const char about[] = "{\"protocol\": \"eccbench-peer/1\", \"name\": \"curve-c\", \"version\": \"1\","
 	"\"method\": \"every cell of the T-construction, at the least level of its voxels\", \"language\": \"C\","
-	"\"where\": \"cpu\", \"answers\": [{\"workload\": \"ecc\", \"construction\": \"T\"}]}";
+	"\"where\": \"cpu\", \"bursts\": true, \"answers\": [{\"workload\": \"ecc\", \"construction\": \"T\"}]}";
 
 static int answer(eccpeer_question *q) {
 	int flat = q->image.dims == 2;

@@ -114,6 +114,38 @@ def test_mask_and_nan():
         eccbench.curve(image)
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_nan_in_files(tmp_path, dtype):
+    """Values that float32 does not hold are kept beside NaN."""
+    close = np.nextafter(dtype(1), dtype(2))
+    image = np.array([[close, 5, 1, np.nan, 0.5], [np.nan, 5, 5, 5, close]], dtype)
+    path = tmp_path / "image.npy"
+    np.save(path, image)
+    assert np.array_equal(np.asarray(eccbench.open(path)), image, equal_nan=True)
+    within = np.ones(image.shape)
+    within[:, -1] = 0
+    for options in ({}, {"superlevel": True, "construction": "V", "periodic": True}, {"mask": within}, {"levels": 3}, {"at": [1, 2]}):
+        assert rows(eccbench.curve(path, nan="mask", **options)) == rows(eccbench.curve(image, nan="mask", **options)), options
+    assert eccbench.betti(path, 1, nan="mask") == eccbench.betti(image, 1, nan="mask") == (2, 0, 0)
+    assert eccbench.betti_curves(path, nan="mask") == eccbench.betti_curves(image, nan="mask")
+    for ask in (eccbench.curve, lambda i: eccbench.betti(i, 1), lambda i: eccbench.gvf(i, steps=1)):
+        with pytest.raises(ValueError, match="2 values are NaN"):
+            ask(path)
+
+
+def test_sequences_of_masked_arrays():
+    """A list of masked arrays keeps their masks."""
+    both = [np.ma.masked_array(IMAGE, ~WITHIN)] * 2
+    assert [rows(c) for c in eccbench.curve(both, batch_axis=0)] == [WANT] * 2
+    assert eccbench.betti(both, 3, batch_axis=0).tolist() == [list(eccbench.betti(IMAGE, 3, mask=WITHIN))] * 2
+    assert [c.b0.tolist() for c in eccbench.betti_curves(both, batch_axis=0)] == [eccbench.betti_curves(IMAGE, mask=WITHIN).b0.tolist()] * 2
+    assert np.array_equal(eccbench.gvf(both, steps=3, batch_axis=0)[1], eccbench.gvf(IMAGE, steps=3, mask=WITHIN))
+    assert [rows(c) for c in eccbench.curve([IMAGE] * 2, mask=[np.ma.masked_array(WITHIN | True, ~WITHIN)] * 2, batch_axis=0)] == [WANT] * 2
+    for ask in (lambda: eccbench.eigenmap(both), lambda: eccbench.assess(both[0], IMAGE), lambda: eccbench.curve(IMAGE, at=both[0].ravel())):
+        with pytest.raises(ValueError, match="the array is masked"):
+            ask()
+
+
 def test_mask_of_a_batch():
     two = np.stack([IMAGE, IMAGE + 1], 2)
     for mask in (WITHIN, np.stack([WITHIN, WITHIN], 2)):
@@ -213,8 +245,11 @@ def test_beyond_float64(dtype):
     assert some(BIG + 1) == 1 and some(BIG) == 2
     with pytest.raises(ValueError, match="none of them"):
         some(BIG + 2)
-    with pytest.raises(ValueError, match="beside fractions"):
+    with pytest.raises(ValueError, match=f"float64 does not hold {BIG + 1}"):
         eccbench.curve(image, at=[BIG + 1, 0.5])
+    whole = np.array([[2**64 - 1, 2**64 - 3]], np.uint64)
+    assert eccbench.curve(whole, at=[3, 2**64 - 3, 2**64 - 2, 2**64 - 1]).levels.dtype == np.uint64
+    assert eccbench.betti(whole, [3, 2**64 - 2], superlevel=True)[:, 0].tolist() == [1, 1]
     with pytest.raises(ValueError, match="NaN"):
         eccbench.curve(image, at=[np.nan])
 

@@ -66,12 +66,20 @@ def test_impossible() -> None:
     for message, arguments in (
         ("want images of one shape", (pred[1:], truth)),
         ("some values are not whole numbers", (pred + 0.5, truth)),
+        ("some values are not whole numbers", (np.where(pred, np.inf, 0), truth)),
         ("want an image of 2 or 3 axes", (pred[0, 0], truth[0, 0])),
     ):
         with pytest.raises(ValueError, match=message):
             eccbench.assess(*arguments)
     with pytest.raises(ValueError, match="want 'both', 26 or 6"):
         eccbench.assess(pred, truth, connectivity=8)
+    for chosen in ({"labels": [1.5]}, {"groups": {"a": [np.nan]}}):
+        with pytest.raises(ValueError, match="want whole numbers"):
+            eccbench.assess(pred, truth, **chosen)
+    with pytest.raises(TypeError, match="want a sequence of labels"):
+        eccbench.assess(pred, truth, labels=1)
+    with pytest.raises(KeyError, match="want one of the labels"):
+        eccbench.assess(pred, truth)[9, 26]
     with pytest.raises(ValueError, match="given twice"):
         eccbench.assess(pred, truth, groups={"1": [1]})
     with pytest.raises(ValueError, match=re.escape("background: leave it out")):

@@ -116,6 +116,7 @@ def test_rings(tmp_path, construction):
     assert eccbench.betti(slab, construction=construction, periodic=True) == (1, 2, 1)
     assert eccbench.betti(slab | True, construction=construction, periodic=True) == (1, 3, 3)
     assert eccbench.betti(slab[1:2], construction=construction, periodic=[0]).b1 == 1
+    assert eccbench.betti_curves(slab, periodic=[-1]).convention == "T, sublevel, periodic along 2"
     image, within = np.random.default_rng(5).integers(0, 5, (4, 5, 6)).astype(np.uint8), np.random.default_rng(6).random((4, 5, 6)) < 0.9
     np.save(tmp_path / "image.npy", image)
     for closed in ([0], [1, 2], [0, 1]):
@@ -148,7 +149,7 @@ def test_refused(tmp_path):
         ("construction 'U'", ValueError, lambda: eccbench.betti(image, 0, construction="U")),
         ("a value is NaN", ValueError, lambda: eccbench.betti(image, float("nan"))),
         ("want numbers", TypeError, lambda: eccbench.betti(image, "high")),
-        ("beside fractions", ValueError, lambda: eccbench.betti(image, [2**53 + 1, 0.5])),
+        ("float64 does not hold", ValueError, lambda: eccbench.betti(image, [2**53 + 1, 0.5])),
         ("infinite", ValueError, lambda: eccbench.betti(image, float("inf"))),
         ("1 to 3 axes", ValueError, lambda: eccbench.betti_curves(np.zeros((2, 2, 2, 2)))),
         ("nan='mask' leaves NaN out", ValueError, lambda: eccbench.betti(np.where(np.eye(4) > 0, np.nan, 0), 1)),

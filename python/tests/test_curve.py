@@ -180,6 +180,15 @@ def test_levels_of_few_values(dtype):
         assert c.chi.tolist() == [1] * 9
 
 
+@pytest.mark.parametrize("value", [7, -1.3, 1e300, np.finfo(np.float64).max])
+def test_levels_are_ascending_and_in_the_range(value):
+    image = np.array([[value, np.nextafter(value, 0)]])
+    for least in (image, image[:, :1]):
+        for superlevel in (False, True):
+            c = eccbench.curve(least, levels=64, construction="V", superlevel=superlevel)
+            assert set(c.levels.tolist()) == set(least.ravel().tolist()) and c.chi.tolist() == [1] * 64
+
+
 def test_levels_of_float32_and_float64_agree():
     image = np.random.default_rng(3).integers(0, 17, (20, 21, 22)).astype(np.float32)
     a, b = eccbench.curve(image, levels=17), eccbench.curve(image.astype(np.float64), levels=17)

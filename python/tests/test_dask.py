@@ -135,8 +135,24 @@ def test_masked_betti(shape, dtype):
         eccbench.dask.betti(array, values, mask=within[:-1])
 
 
+def test_masked_arrays():
+    """The masks of the chunks of an array count, and those of a mask."""
+    rng = np.random.default_rng(8)
+    image, within = rng.integers(0, 5, (7, 5, 6)).astype(np.uint8), rng.random((7, 5, 6)) < 0.8
+    array = dask.array.ma.masked_array(dask.array.from_array(image, chunks=3), ~within)
+    for superlevel, periodic in ((False, ()), (np.True_, True)):
+        want = eccbench.curve(image, mask=within, superlevel=superlevel, periodic=periodic)
+        assert eccbench.curve(array, superlevel=superlevel, periodic=periodic) == want
+        got = eccbench.dask.curve(array, superlevel=superlevel, periodic=periodic, slices=2)
+        assert got == want and got.superlevel is bool(superlevel)
+    ones = dask.array.ma.masked_array(dask.array.ones(image.shape, chunks=3), ~within)
+    assert eccbench.curve(image, mask=ones) == eccbench.dask.curve(array, slices=2)
+
+
 def test_refused():
     array = dask.array.zeros((4, 5, 6), chunks=2)
+    with pytest.raises(ValueError, match=r"want an array of the shape of an image, \(5, 6\)"):
+        eccbench.dask.curves(array, [1], mask=np.ones((2, 5, 6)))
     with pytest.raises(TypeError, match="want a dask.array.Array"):
         eccbench.dask.curve(np.zeros((2, 2)))
     with pytest.raises(ValueError, match="4 axes"):

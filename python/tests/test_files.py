@@ -54,6 +54,8 @@ def test_raw(tmp_path):
         eccbench.open(path)
     with pytest.raises(ValueError, match="needs 480"):
         eccbench.open(path, shape=image.shape, dtype="float32")
+    with pytest.raises(ValueError, match="dtype '>i2': raw files are little-endian"):
+        eccbench.open(path, shape=image.shape, dtype=">i2")
 
 
 def test_input_string():

@@ -80,8 +80,21 @@ def test_mask(kind):
     if kind is np.int64:  # labels that are equal in float32
         far = np.where(labels > 0, labels + 2**40, 0)
         assert np.array_equal(eccbench.gvf(image, steps=6, mask=far), flow(image, 6, 0.05, labels))
+        far = np.where(labels > 0, labels + 2**53 - 1, 0)  # and in float64
+        assert np.array_equal(eccbench.gvf(image, steps=6, mask=far), flow(image, 6, 0.05, labels))
     hidden = np.ma.masked_array(np.where(labels == 0, np.nan, image), labels == 0)
     assert np.array_equal(eccbench.gvf(hidden, steps=4), flow(np.where(labels == 0, 0, image), 4, 0.05, (labels != 0).astype(int)))
+
+
+@pytest.mark.parametrize("dtype, base", [(np.int64, -(2**60)), (np.uint64, 2**63)])
+def test_small_differences_of_large_integers(dtype, base):
+    """Differences count that float64 does not hold beside the values."""
+    small = np.random.default_rng(4).integers(0, 9, (9, 8))
+    large = (small.astype(object) + base).astype(dtype)
+    assert np.array_equal(eccbench.gvf(large, steps=4), eccbench.gvf(small, steps=4))
+    assert np.array_equal(eccbench.gvf(np.where(small > 2, large, 0), steps=4, mask=small > 2),
+                          eccbench.gvf(np.where(small > 2, small, 3), steps=4, mask=small > 2))
+    assert np.array_equal(eccbench.eigenmap(large, 3).eigenvalues_, eccbench.eigenmap(small, 3).eigenvalues_)
 
 
 def test_rest():
@@ -111,6 +124,7 @@ def test_refused(tmp_path):
         ("want one of steps", ValueError, lambda: eccbench.gvf(image)),
         ("want one of steps", ValueError, lambda: eccbench.gvf(image, steps=1, tol=0.1)),
         ("steps 1.5", ValueError, lambda: eccbench.gvf(image, steps=1.5)),
+        ("steps 4294967296: want a whole", ValueError, lambda: eccbench.gvf(image, steps=2**32)),
         ("steps -1", ValueError, lambda: eccbench.gvf(image, steps=-1)),
         ("tol 0", ValueError, lambda: eccbench.gvf(image, tol=0)),
         ("mu nan", ValueError, lambda: eccbench.gvf(image, steps=1, mu=float("nan"))),

@@ -41,6 +41,13 @@ def test_forms():
     assert eccbench.homology(tree).betti == (2, 2, 1)
 
 
+def test_large_numbers():
+    """Numbers of vertices that float64 does not hold are exact."""
+    edges = np.array([[0, 1], [1, 2], [3, 4]])
+    for dtype in (np.int64, np.uint64):
+        assert eccbench.homology((edges + 2**60).astype(dtype)).betti == (2, 0)
+
+
 def test_files_and_names(tmp_path):
     lines = ["OFF", "7 14 0", *["0 0 0"] * 7, *(f"3 {a} {b} {c}" for a, b, c in TORUS)]
     (tmp_path / "torus.off").write_text("\n".join(lines))
@@ -80,6 +87,7 @@ def test_shown():
     (lambda: eccbench.homology([1, 2]), TypeError, "simplex 1: want a tuple"),
     (lambda: eccbench.homology(TORUS.astype(float)), TypeError, "want the numbers of vertices"),
     (lambda: eccbench.homology(TORUS - 1), ValueError, "vertex -1"),
+    (lambda: eccbench.homology(np.array([[1, 2**63]], np.uint64)), ValueError, "vertex 9223372036854775808"),
     (lambda: eccbench.homology([(0, 0, 1)]), ValueError, "has vertex 0 twice"),
     (lambda: eccbench.homology(TORUS, field=4), ValueError, "want a prime"),
     (lambda: eccbench.homology(TORUS, field="R"), TypeError, "field 'R'"),

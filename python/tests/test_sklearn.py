@@ -65,3 +65,5 @@ def test_refused():
         EulerCurve().fit(DIGITS.images).transform(DIGITS.images[:, :, :7])
     with pytest.raises(ValueError, match="NaN"):
         EulerCurve().fit(np.full((3, 4, 4), np.nan))
+    with pytest.raises(ValueError, match="X: the array is masked"):
+        EulerCurve().fit(np.ma.masked_equal(DIGITS.images, 0))

@@ -42,7 +42,11 @@ def test_several_images():
 
 
 def test_refused():
+    with pytest.raises(TypeError, match="the axes of an array have names"):
+        SCAN.eccbench.gvf(steps=1, batch_axis=1)
     for ask, text in [
+        (lambda: SCAN.eccbench.curve(mask=SCAN.isel(x=slice(None, None, -1)) > 2), "coordinates along 'x'"),
+        (lambda: SCAN.eccbench.betti([[1]], dims=("y", "x")), "want one value or one axis"),
         (lambda: SCAN.eccbench.curve(dims=("y", "z"), at=[1]), "dims \\['z'\\]"),
         (lambda: SCAN.eccbench.curve(dims=("y", "x")), "at is missing"),
         (lambda: SCAN.eccbench.curve(dims=("y", "x"), at=[1], periodic=["time"]), "periodic \\['time'\\]"),

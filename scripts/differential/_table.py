@@ -1,4 +1,4 @@
-"""Print the table and the explained differences of doc/formats/README.md from the output of runs.
+"""Print the table and the explained differences of reports/differential.md from the output of runs.
 
     python -m differential._table LOG ...
 """
@@ -50,7 +50,8 @@ def main():
         total = sum(counts.values())
         page = "npy" if name == "npz" else name
         rest = total - same - reject - unexplained
-        print(f"| [{title}]({page}.md) | {library} | {total} | {same} | {reject} | {rest} | {unexplained} |")
+        link = f"[{title}](../doc/formats/{page}.md)"
+        print(f"| {link} | {library} | {total} | {same} | {reject} | {rest} | {unexplained} |")
         text = f"- **{title}**: {'; '.join(explained)}."
         lists.append(textwrap.fill(text, 100, subsequent_indent="  ", break_on_hyphens=False))
     print("\nThe explained differences, with the number of files of this run:\n", *lists, sep="\n")

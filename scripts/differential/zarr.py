@@ -274,7 +274,7 @@ def version3(rng, path, shape):
 
 
 def ome(rng, path):
-    """An OME-NGFF image, of which a channel or a volume is chosen."""
+    """An OME-NGFF image with a chosen channel or volume."""
     five = chance(rng, 2)
     axes = choose(rng, "yx", "zyx", "cyx", "czyx", "tzyx", "tczyx", "tcyx")
     shape = [int(n) for n in rng.integers(1, 4, len(axes))]

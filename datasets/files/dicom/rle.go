@@ -50,7 +50,7 @@ func (d *dicomFile) encapsulated(at int64) (int64, error) {
 // checkFragments compares the number of fragments with the number of frames.
 func (d *dicomFile) checkFragments(frames int64) error {
 	if n := int64(len(d.fragments)); n != frames {
-		return fmt.Errorf("%d fragments for %d frames, of which each has one; %s", n, frames, dicomConvertWords)
+		return fmt.Errorf("%d fragments for %d frames; want one for each frame; %s", n, frames, dicomConvertWords)
 	}
 	return nil
 }

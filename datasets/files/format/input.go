@@ -179,5 +179,5 @@ func StartsWith(magics ...string) func([]byte) bool {
 
 // LevelsError returns the error of an impossible number of levels.
 func LevelsError(n int64) error {
-	return fmt.Errorf("%d levels asked for; want 0 to %d", n, int64(grid.MaxLevels))
+	return fmt.Errorf("%d levels; want 0 to %d", n, int64(grid.MaxLevels))
 }

@@ -462,7 +462,7 @@ func (p *tiffPage) pixels(tags tiffTags, tifffile bool) error {
 		return fmt.Errorf("%d samples in planes of their own; %s", n, grey)
 	}
 	if alpha := tags.number(tiffExtraSamples, 0); p.samples > p.colours && alpha != 1 && alpha != 2 {
-		return fmt.Errorf("%d samples in each pixel, the last of which is not declared as alpha; %s", p.samples, grey)
+		return fmt.Errorf("%d samples in each pixel, and the last one is not declared as alpha; %s", p.samples, grey)
 	}
 	p.stored = tiffTypes[[2]uint64{bits, format}]
 	switch p.predictor = tags.number(tiffPredictor, 1); {

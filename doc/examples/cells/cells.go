@@ -1,5 +1,5 @@
-// Package cells adds up the cells of an image, one by one: a cell has the least value
-// of the voxels that contain it, and changes the curve there by (−1)^dimension.
+// Package cells counts the cells of an image one by one. A cell has the least value of the
+// voxels that contain it, and changes the curve at that level by (−1)^dimension.
 package cells
 
 import (
@@ -10,10 +10,10 @@ import (
 	"eccbench/internal/workloads/ecc/cells"
 )
 
-// nsPerVoxel is what one voxel costs, for the estimate in a refusal.
+// nsPerVoxel is the cost of a voxel, for the estimate that a rejection reports.
 const nsPerVoxel = 200
 
-// Implementation is ready to use; what a device or a test needs would be its fields.
+// Implementation needs no fields. An implementation on a device has its opener as a field.
 type Implementation struct{}
 
 // About describes the method.
@@ -21,13 +21,14 @@ func (Implementation) About() bench.About {
 	return bench.About{
 		Name:   "cells",
 		Where:  "cpu",
-		Method: "every cell looked at by itself, one core",
+		Method: "counts every cell separately, one core",
 		Source: "the definition",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
 	}
 }
 
-// CanDo refuses ladders without a table of levels, and what takes more time or memory than the conditions allow.
+// CanDo rejects ladders without a table of levels, and images that need more time or memory than
+// the conditions allow.
 func (Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	if err := in.Ladder().CheckIndexed(); err != nil {
 		return err
@@ -40,7 +41,7 @@ func (Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	return c.AllowMemory(need, "4 bytes for each of %d voxels, 8 for each level", n)
 }
 
-// Setup allocates all that Do needs.
+// Setup allocates the memory of Do.
 func (Implementation) Setup(in grid.Source, _ bench.Conditions) (bench.Job[ecc.VCEC], error) {
 	return &job{
 		in:      in,
@@ -59,7 +60,7 @@ type job struct {
 	changes []int64 // at each level
 }
 
-// Do does all the work again: a source in memory and one that streams are read alike.
+// Do counts the image again. It reads sources in memory and streamed sources in the same way.
 func (j *job) Do(trace *bench.Trace) error {
 	n, h, w := cells.Stack(j.in.Shape()) // slices, rows and columns; a 2D image has slices of one row
 	end := trace.Span("read")
@@ -72,7 +73,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	end()
 	defer trace.Span("count")()
 	clear(j.changes)
-	// Twice the coordinates: odd ones are within a voxel, even ones between two.
+	// Coordinates are doubled: odd ones are inside a voxel, even ones between two voxels.
 	for z := range 2*n + 1 {
 		for y := range 2*h + 1 {
 			for x := range 2*w + 1 {
@@ -98,15 +99,15 @@ func (j *job) Do(trace *bench.Trace) error {
 	return nil
 }
 
-// Poison overwrites what Out reads, so that a Do that does nothing is seen.
+// Poison overwrites the changes, so that a Do without effect is detected.
 func (j *job) Poison() {
 	for i := range j.changes {
 		j.changes[i] = bench.Poison
 	}
 }
 
-// Out gives the changes that are not 0, in order.
+// Out returns the nonzero changes in order.
 func (j *job) Out() (ecc.VCEC, error) { return ecc.FromDense(j.changes), nil }
 
-// Close frees what is not garbage collected: nothing.
+// Close does nothing: all memory is garbage collected.
 func (j *job) Close() error { return nil }

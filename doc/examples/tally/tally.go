@@ -1,4 +1,4 @@
-// Package tally is a question: how many voxels of an image are on each level?
+// Package tally defines a question: the number of voxels of an image on each level.
 package tally
 
 import (
@@ -17,13 +17,12 @@ import (
 // Name is the name of the workload, in records too.
 const Name = "tally"
 
-// Workload is the question, put to the given implementations; the first answers by
-// the definition.
+// Workload returns the question for some implementations. The first one is the definition.
 func Workload(list ...bench.Implementation[grid.Source, []int64]) bench.Workload[grid.Source, []int64] {
 	return bench.Workload[grid.Source, []int64]{
 		Name: Name,
 		Question: bench.Question{
-			Doc:         "how many voxels of an image are on each level",
+			Doc:         "the number of voxels of an image on each level",
 			Adversarial: []string{"noise/shape=1x1/type=uint8", "noise/shape=31x17x13/type=float32", "distinct/shape=16x15x14/type=float32"},
 			Small:       []string{"noise/shape=64x64x64/levels=1024/type=float32/seed=1"},
 		},
@@ -36,24 +35,24 @@ func Workload(list ...bench.Implementation[grid.Source, []int64]) bench.Workload
 	}
 }
 
-// Policy says when an answer is right.
+// Policy returns the comparison of two answers, and the laws of every right answer.
 func Policy() verify.Policy[grid.Source, []int64] {
 	return verify.Policy[grid.Source, []int64]{
 		Agree: agree,
 		Laws: []verify.Law[grid.Source, []int64]{
-			{Name: "as many as there are voxels", Check: addsUp},
+			{Name: "counts sum to the number of voxels", Check: addsUp},
 			{Name: "voxels of the first level", Independent: true, Work: reading, Check: firstLevel},
 		},
 		Weak: func(_ grid.Source, out []int64) string {
 			if len(out) < 2 {
-				return "the image has one level, which says where all voxels are"
+				return "the image has one level, so the size is the answer"
 			}
 			return ""
 		},
 	}
 }
 
-// agree is the first level of which two answers say something else.
+// agree returns the first level at which two answers differ, or nil.
 func agree(_ grid.Source, want, got []int64) *verify.Diff {
 	if len(want) != len(got) {
 		return &verify.Diff{Where: "levels", Want: fmt.Sprint(len(want)), Got: fmt.Sprint(len(got))}
@@ -66,7 +65,7 @@ func agree(_ grid.Source, want, got []int64) *verify.Diff {
 	return nil
 }
 
-// addsUp is a law that a wrong answer may keep: it is not independent.
+// addsUp checks the sum. Wrong answers may satisfy it, so it is not independent.
 func addsUp(in grid.Source, out []int64, _ verify.Ask[grid.Source, []int64]) (*verify.Diff, error) {
 	var sum int64
 	for _, n := range out {
@@ -78,7 +77,7 @@ func addsUp(in grid.Source, out []int64, _ verify.Ask[grid.Source, []int64]) (*v
 	return nil, nil
 }
 
-// firstLevel looks at the image by means of its own, so it may be a witness.
+// firstLevel counts the first level without the implementation's code, so it may be a witness.
 func firstLevel(in grid.Source, out []int64, _ verify.Ask[grid.Source, []int64]) (*verify.Diff, error) {
 	convert, levels := grid.NewConverter(in.Type(), in.Ladder()), make([]int32, in.Shape().SliceVoxels())
 	slice, want := grid.NewBuffer(grid.SliceBytes(in)), int64(0)
@@ -96,7 +95,7 @@ func firstLevel(in grid.Source, out []int64, _ verify.Ask[grid.Source, []int64])
 	return agree(in, []int64{want}, out[:min(1, len(out))]), nil
 }
 
-// reading estimates what firstLevel takes.
+// reading estimates the time of firstLevel.
 func reading(in grid.Source) time.Duration {
 	return time.Duration(in.Shape().Voxels()*5) * time.Nanosecond
 }

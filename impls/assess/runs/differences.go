@@ -14,13 +14,22 @@ import (
 // correspond if they share voxels. In T a list includes the parts of the prediction that touch the
 // rest of their component only at edges or corners.
 func Differences(in *assess.Pair, sets []assess.Set, constructions []int, cores int) [][]assess.Difference {
-	all, lists := find(in, sets, cores), make([][]assess.Difference, len(sets)*len(constructions))
+	places, lists := survey(in, cores), make([][]assess.Difference, len(sets)*len(constructions))
 	for i, set := range sets {
-		if m := newMasks(in.Shape(), all.of(i), cores); m != nil {
-			m.each(union, m.joinRuns, m.joinGaps)
-			for k, construction := range constructions {
-				lists[i*len(constructions)+k] = m.differences(set.Name, construction)
+		f, whole := finderOf(in, set, places), box{}
+		f.eachBox(func(b box) {
+			if whole.d > 0 {
+				b.z, b.d = whole.z, b.z+b.d-whole.z
 			}
+			whole = b
+		})
+		if whole.d == 0 {
+			continue
+		}
+		m := newMasks(f, whole, cores)
+		m.each(union, m.joinRuns, m.joinGaps)
+		for k, construction := range constructions {
+			lists[i*len(constructions)+k] = m.differences(set.Name, construction)
 		}
 	}
 	return lists
@@ -59,7 +68,7 @@ func (m *masks) differences(label string, construction int) (list []assess.Diffe
 	for i := range list {
 		d := &list[i]
 		d.Label = label
-		for axis, from := range [3]int{m.x, m.y, m.z} {
+		for axis, from := range [3]int{0, m.y, m.z} {
 			d.Least[axis] += int64(from)
 			d.Greatest[axis] += int64(from)
 		}

@@ -2,179 +2,89 @@ package runs
 
 import (
 	"encoding/binary"
-	"math"
 	"math/bits"
 
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/assess"
+	"eccbench/internal/workloads/ecc/cells"
 )
 
-// A placed is a run and its row in the whole image.
-type placed struct {
-	row, lo, hi int32 // voxels lo ≤ x < hi
+// A place has a bit for each plane, and then for each row of a plane, with voxels of a label.
+type place struct {
+	bits []uint64
+	last int64 // the row of the image that was marked last
 }
 
-// found are the runs of each set in both images by slab of rows, sorted by row.
-type found [][2][][]placed
+func newPlace(s grid.Shape) *place { return &place{make([]uint64, (s.D+s.H)/64+1), -1} }
 
-// of returns the runs of a set in both images.
-func (f found) of(set int) (each [2][]placed) {
-	for i := range each {
-		n := 0
-		for _, slab := range f {
-			n += len(slab[i][set])
-		}
-		each[i] = make([]placed, 0, n)
-		for _, slab := range f {
-			each[i] = append(each[i], slab[i][set]...)
-			slab[i][set] = nil
-		}
+func (p *place) mark(i int64)     { p.bits[i/64] |= 1 << (i % 64) }
+func (p *place) has(i int64) bool { return p.bits[i/64]>>(i%64)&1 == 1 }
+
+func (p *place) join(o *place) {
+	for i, v := range o.bits {
+		p.bits[i] |= v
 	}
-	return each
 }
 
-// islands divides the runs of a set at planes without voxels along y and x, or z and x. Numbers of
-// the set are sums over the islands.
-func islands(set [2][]placed, h int32) (list [][2][]placed) {
-	for axis := range 2 {
-		key := func(row int32) int32 { return []int32{row / h, row % h}[axis] }
-		most := int32(0)
-		for _, runs := range set {
-			for _, r := range runs {
-				most = max(most, key(r.row))
-			}
-		}
-		island := make([]int32, most+2) // by key: 1 if there are runs, later the number of islands so far
-		for _, runs := range set {
-			for _, r := range runs {
-				island[key(r.row)+1] = 1
-			}
-		}
-		n := int32(0)
-		for k, before := 1, int32(0); k < len(island); k++ {
-			some := island[k]
-			if some > before {
-				n++
-			}
-			island[k], before = n, some
-		}
-		if n < 2 {
-			continue
-		}
-		parts := make([][2][]placed, n)
-		for i, runs := range set {
-			for _, r := range runs {
-				to := &parts[island[key(r.row)+1]-1][i]
-				*to = append(*to, r)
-			}
-		}
-		for _, part := range parts {
-			list = append(list, islands(part, h)...)
-		}
-		return list
+// survey returns the places of each code in either image, or nil for a code without voxels. For a
+// single set it returns nil: to find the places costs as much as to pack the whole images.
+func survey(in *assess.Pair, cores int) []*place {
+	if len(in.Sets) == 1 {
+		return nil
 	}
-	return [][2][]placed{set}
-}
-
-// find lists the runs of all sets in both images.
-func find(in *assess.Pair, sets []assess.Set, cores int) found {
-	setsOf := make([][]int, max(256, len(in.Labels))) // by code
-	for i, set := range sets {
-		for _, c := range set.Codes {
-			setsOf[c] = append(setsOf[c], i)
-		}
-	}
-	slabs, rows := 4*cores, in.Shape().D*in.Shape().H
-	all := make(found, slabs)
-	crew.InTurn(cores, slabs, func(_, k int) {
-		lo, hi := rows*int64(k)/int64(slabs), rows*int64(k+1)/int64(slabs)
-		for i, f := range []*grid.Field{in.Pred, in.Truth} {
-			all[k][i] = make([][]placed, len(sets))
+	s, slabs := in.Shape(), make([][]*place, cores)
+	crew.InTurn(cores, cores, func(_, k int) {
+		of := make([]*place, codesOf(in))
+		lo, hi := s.D*s.H*int64(k)/int64(cores), s.D*s.H*int64(k+1)/int64(cores)
+		for _, f := range []*grid.Field{in.Pred, in.Truth} {
 			if f.Type() == grid.Uint8 {
-				appendRuns(all[k][i], setsOf, grid.Values[uint8](f.Data()), f.Shape().W, lo, hi, endOfBytes)
+				markRows(of, f.Data(), s, lo, hi, endOfBytes)
 			} else {
-				appendRuns(all[k][i], setsOf, grid.Values[uint16](f.Data()), f.Shape().W, lo, hi, endOf)
+				markRows(of, grid.Values[uint16](f.Data()), s, lo, hi, endOf)
 			}
 		}
+		slabs[k] = of
 	})
+	all := slabs[0]
+	for _, slab := range slabs[1:] {
+		for code, p := range slab {
+			if all[code] == nil {
+				all[code] = p
+			} else if p != nil {
+				all[code].join(p)
+			}
+		}
+	}
 	return all
 }
 
-// appendRuns appends the runs of the sets in rows lo ≤ i < hi. end returns the number of leading
-// equal values.
-func appendRuns[T uint8 | uint16](to [][]placed, setsOf [][]int, values []T, w, lo, hi int64, end func([]T) int) {
+// codesOf returns the number of entries of a table by code.
+func codesOf(in *assess.Pair) int { return max(256, len(in.Labels)) }
+
+// markRows marks the places of the codes in rows lo ≤ i < hi. end returns the number of leading equal
+// values.
+func markRows[T uint8 | uint16](of []*place, values []T, s grid.Shape, lo, hi int64, end func([]T) int) {
 	for i := lo; i < hi; i++ {
-		row := values[i*w:][:w]
-		for x := 0; x < len(row); {
-			n := end(row[x:])
-			for _, s := range setsOf[row[x]] {
-				last := len(to[s]) - 1
-				if last >= 0 && to[s][last].row == int32(i) && to[s][last].hi == int32(x) {
-					to[s][last].hi += int32(n) // another label of the set
-				} else {
-					to[s] = append(to[s], placed{int32(i), int32(x), int32(x + n)})
-				}
-			}
-			x += n
-		}
-	}
-}
-
-// A box is d planes of h rows, starting at plane z, row y and voxel x.
-type box struct{ z, y, x, d, h int }
-
-// spaceOf returns the space of the bounding box of some runs, in planes of h rows.
-func spaceOf(set [2][]placed, h int32) space {
-	lo, hi := [3]int32{math.MaxInt32, math.MaxInt32, math.MaxInt32}, [3]int32{-1, -1, -1}
-	for _, runs := range set {
-		before := int32(-1)
-		for _, r := range runs {
-			lo[2], hi[2] = min(lo[2], r.lo), max(hi[2], r.hi-1)
-			if r.row == before {
+		for row := values[i*s.W:][:s.W]; len(row) > 0; row = row[end(row):] {
+			if row[0] == 0 {
 				continue
 			}
-			before = r.row
-			for axis, at := range [2]int32{r.row / h, r.row % h} {
-				lo[axis], hi[axis] = min(lo[axis], at), max(hi[axis], at)
+			p := of[row[0]]
+			if p == nil {
+				p = newPlace(s)
+				of[row[0]] = p
+			}
+			if p.last != i {
+				p.last = i
+				p.mark(i / s.H)
+				p.mark(s.D + i%s.H)
 			}
 		}
 	}
-	s := space{box: box{int(lo[0]), int(lo[1]), int(lo[2]), int(hi[0] - lo[0] + 1), int(hi[1] - lo[1] + 1)}}
-	s.words = int(hi[2]-lo[2])/64 + 1
-	s.stride = s.words + 1
-	s.plane = (s.h + 2) * s.stride
-	return s
 }
 
-// place returns the mask of runs from planes of h rows.
-func (s *space) place(runs []placed, h int32) []uint64 {
-	mask := s.newMask()
-	before, first := int32(-1), 0
-	for _, r := range runs {
-		if r.row != before {
-			before, first = r.row, s.row(int(r.row/h)-s.z, int(r.row%h)-s.y)
-		}
-		mark(mask[first:], r.lo-int32(s.x), r.hi-int32(s.x))
-	}
-	return mask
-}
-
-// mark sets the bits lo ≤ i < hi.
-func mark(row []uint64, lo, hi int32) {
-	for first, last, i := lo/64, (hi-1)/64, lo/64; i <= last; i++ {
-		word := uint64(math.MaxUint64)
-		if i == first {
-			word <<= lo % 64
-		}
-		if i == last {
-			word &= math.MaxUint64 >> (63 - (hi-1)%64)
-		}
-		row[i] |= word
-	}
-}
-
-func endOf[T uint8 | uint16](row []T) int {
+func endOf(row []uint16) int {
 	for i, v := range row {
 		if v != row[0] {
 			return i
@@ -197,4 +107,74 @@ func endOfBytes(row []uint8) int {
 	for ; i < len(row) && row[i] == row[0]; i++ {
 	}
 	return i
+}
+
+// A finder finds the voxels of a set.
+type finder struct {
+	images [2]*grid.Field
+	place  *place      // nil if voxels may be anywhere
+	ranges [][2]uint16 // from the first to the last code: all codes of the set, and codes without voxels
+}
+
+// finderOf returns the finder of a set. places are those of survey.
+func finderOf(in *assess.Pair, set assess.Set, places []*place) *finder {
+	f := &finder{images: [2]*grid.Field{in.Pred, in.Truth}}
+	if places != nil || len(set.Codes) == 0 {
+		f.place = newPlace(in.Shape())
+	}
+	for i, code := range set.Codes {
+		if places != nil && places[code] != nil {
+			f.place.join(places[code])
+		}
+		joins := i > 0
+		for c := code - 1; joins && c > set.Codes[i-1]; c-- {
+			joins = places != nil && places[c] == nil
+		}
+		if joins {
+			f.ranges[len(f.ranges)-1][1] = code
+		} else {
+			f.ranges = append(f.ranges, [2]uint16{code, code})
+		}
+	}
+	return f
+}
+
+// eachBox calls do with a box for each range of planes that have voxels.
+func (f *finder) eachBox(do func(box)) {
+	s := f.images[0].Shape()
+	has := func(i int64) bool { return f.place == nil || f.place.has(i) }
+	y, end := int64(0), s.H
+	for ; y < end && !has(s.D+y); y++ {
+	}
+	for ; end > y && !has(s.D+end-1); end-- {
+	}
+	for z := int64(0); z < s.D; z++ {
+		if first := z; has(z) {
+			for ; z < s.D && has(z); z++ {
+			}
+			do(box{z: int(first), y: int(y), d: int(z - first), h: int(end - y), words: int(s.W+63) / 64})
+		}
+	}
+}
+
+// pack returns the mask of an image in the space, which has all voxels of its rows.
+func (f *finder) pack(s *space, image int) []uint64 {
+	mask, of := s.newMask(), f.images[image]
+	h, w, size := int64(s.h), of.Shape().W, of.Type().Size()
+	upTo, below := cells.NewPlaneSet(h, w), cells.NewPlaneSet(h, w)
+	for z := range s.d {
+		first := (int64(z+s.z)*of.Shape().H + int64(s.y)) * w
+		plane := of.Data()[first*size:][:h*w*size]
+		for _, r := range f.ranges {
+			upTo.Fill(of.Type(), plane, float32(r[1]))
+			below.Fill(of.Type(), plane, float32(r[0]-1))
+			for y := range s.h {
+				row, no := upTo.Row(int64(y)), below.Row(int64(y))
+				for i, to := 0, mask[s.row(z, y):][:s.words]; i < len(to); i++ {
+					to[i] |= row[i] &^ no[i]
+				}
+			}
+		}
+	}
+	return mask
 }

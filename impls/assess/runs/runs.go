@@ -1,24 +1,23 @@
 // Package runs compares the topology of two segmentations by runs of voxels along rows.
 //
-// One pass over both images lists the runs of all labels, so the cost of a label depends on its
-// number of runs. They are marked in words of bits, one bit per voxel. A trunk, which is part of the
-// outside or of a large component, grows on the bits. Union and find joins the runs of the other
-// voxels with it and with neighbouring rows, once for each connectivity. That counts components and
-// cavities of both masks and their union. Tunnels follow from the Euler characteristic, counted at
-// the edges that rows share. A component of the union is matched if it has voxels of both masks. Two
-// background components of the two masks are joined if they overlap. A joined component other than
-// the outside is a matched cavity.
+// Voxels are packed in words of bits, one bit per voxel. With several labels, one pass over both
+// images finds the planes and rows of each first, so the cost of a label depends on its place. A
+// trunk, which is part of the outside or of a large component, grows on the bits. Union and find
+// joins the runs of the other voxels with it and with neighbouring rows, once for each connectivity.
+// That counts components and cavities of both masks and their union. Tunnels follow from the Euler
+// characteristic, counted at the edges that rows share. A component of the union is matched if it
+// has voxels of both masks. Two background components of the two masks are joined if they overlap. A
+// joined component other than the outside is a matched cavity.
 package runs
 
 import (
 	"cmp"
 	"fmt"
+	"math/bits"
 	"slices"
-	"unsafe"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/crew"
-	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/assess"
 	"eccbench/internal/workloads/betti"
@@ -37,8 +36,8 @@ type Implementation struct{ fault Fault }
 func (i Implementation) About() bench.About {
 	return bench.About{
 		Name: "runs", Where: "cpu",
-		Method: "union and find of runs of each label, of both masks, their union and the backgrounds, " +
-			"χ by the ends of runs; all cores",
+		Method: "union-find of runs of each label, of both masks, their union and the backgrounds; χ from the " +
+			"ends of runs; all cores",
 		Source: "Rosenfeld and Pfaltz 1966, Delfinado and Edelsbrunner 1995, Stucki et al. 2023",
 		Scopes: []bench.Scope{bench.E2E},
 	}.WithFault(string(i.fault))
@@ -62,17 +61,15 @@ func (Implementation) CanDo(in *assess.Pair, c bench.Conditions) error {
 		need(in, c.Cores()), "%d bytes for each run in %d voxels", runBytes, n)
 }
 
-// runBytes is the memory of a run as listed, and with its nodes in both parent lists of a mask, of the
-// union and of their gaps. wordBytes is the memory of a word of the masks, the gaps, the trunks and
-// the nodes.
+// runBytes is the memory of a run with its nodes in both parent lists of a mask, of the union and of
+// their gaps. wordBytes is the memory of a word of the masks, the gaps, the trunks and the nodes.
 const (
-	runBytes  = 4 * 24
+	runBytes  = 4 * 12
 	wordBytes = 3 * (3*8 + 2*4)
 )
 
-// need returns the memory of the sets compared at the same time, the largest first, and of the
-// lists of runs of all others. A set has three masks and their complements, each with at most as
-// many runs as both images together.
+// need returns the memory of the sets compared at the same time, the largest first. A set has three
+// masks and their complements, each with at most as many runs as both images together.
 func need(in *assess.Pair, cores int) (bytes int64) {
 	of, s := in.Runs(), in.Shape()
 	var each []int64
@@ -87,12 +84,8 @@ func need(in *assess.Pair, cores int) (bytes int64) {
 		each = append(each, n)
 	}
 	slices.SortFunc(each, func(a, b int64) int { return cmp.Compare(b, a) })
-	for i, n := range each {
-		if i < cores {
-			bytes += runBytes*n + wordBytes*(min(s.D, n)+2)*(min(s.H, n)+2)*(s.W/64+2)
-		} else {
-			bytes += n * int64(unsafe.Sizeof(placed{}))
-		}
+	for _, n := range each[:min(cores, len(each))] {
+		bytes += runBytes*n + wordBytes*(min(s.D, n)+2)*(min(s.H, n)+2)*(s.W/64+2)
 	}
 	return bytes
 }
@@ -110,19 +103,20 @@ type job struct {
 }
 
 func (j *job) Do(trace *bench.Trace) error {
-	end := trace.Span("runs")
-	all := find(j.in, j.in.Sets, j.cores)
+	end := trace.Span("survey")
+	places := survey(j.in, j.cores)
 	end()
 	defer trace.Span("sets")()
 	out := make(assess.Comparisons, len(j.in.Sets))
 	atOnce := min(j.cores, len(out))
 	crew.InTurn(atOnce, len(out), func(_, i int) {
 		i = len(out) - 1 - i // the union, which is large, and the groups first
-		for _, island := range islands(all.of(i), int32(j.in.Shape().H)) {
-			if m := newMasks(j.in.Shape(), island, max(1, j.cores/atOnce)); m != nil {
-				add(&out[i], m.compare(j.fault))
+		f := finderOf(j.in, j.in.Sets[i], places)
+		f.eachBox(func(b box) {
+			for _, island := range newMasks(f, b, max(1, j.cores/atOnce)).islands() {
+				out[i].Add(island.compare(j.fault))
 			}
-		}
+		})
 	})
 	j.Last = out
 	return nil
@@ -147,14 +141,91 @@ type masks struct {
 	euler [masksOfSet][assess.Constructions]int64
 }
 
-// newMasks places the runs of both masks of a set. It returns nil for an empty set.
-func newMasks(of grid.Shape, set [2][]placed, cores int) *masks {
-	m := &masks{flat: of.D == 1, cores: cores, space: spaceOf(set, int32(of.H))}
-	if m.d <= 0 {
-		return nil
-	}
-	m.each(union, func(i int) { m.set[i] = m.place(set[i], int32(of.H)) })
+// newMasks packs both masks of a set in a box.
+func newMasks(f *finder, b box, cores int) *masks {
+	m := &masks{flat: f.images[pred].Shape().D == 1, cores: cores, space: newSpace(b)}
+	m.each(union, func(i int) { m.set[i] = f.pack(&m.space, i) })
 	return m
+}
+
+// islands divides the masks at planes without voxels along z and y. Numbers of the masks are sums over
+// the islands.
+func (m *masks) islands() (list []*masks) {
+	has := make([]bool, m.d*m.h)
+	m.eachRow(func(z, y, first int) {
+		for p := first; p < first+m.words && !has[z*m.h+y]; p++ {
+			has[z*m.h+y] = m.set[pred][p]|m.set[truth][p] != 0
+		}
+	})
+	cut([2]span{{0, m.d}, {0, m.h}}, func(z, y int) bool { return has[z*m.h+y] }, func(in [2]span) {
+		list = append(list, m.part(box{z: in[0].lo, d: in[0].hi - in[0].lo, y: in[1].lo, h: in[1].hi - in[1].lo}))
+	})
+	return list
+}
+
+// A span is the numbers lo ≤ i < hi.
+type span struct{ lo, hi int }
+
+// cut calls do with each part of some planes and rows that empty planes along z or y separate.
+func cut(in [2]span, has func(z, y int) bool, do func([2]span)) {
+	for axis, of := range in {
+		filled := make([]bool, of.hi+1)
+		for z := in[0].lo; z < in[0].hi; z++ {
+			for y := in[1].lo; y < in[1].hi; y++ {
+				if has(z, y) {
+					filled[[2]int{z, y}[axis]] = true
+				}
+			}
+		}
+		var spans []span
+		for i := of.lo; i < of.hi; i++ {
+			if first := i; filled[i] {
+				for ; filled[i]; i++ {
+				}
+				spans = append(spans, span{first, i})
+			}
+		}
+		if len(spans) == 1 && spans[0] == of {
+			continue
+		}
+		for _, s := range spans {
+			part := in
+			part[axis] = s
+			cut(part, has, do)
+		}
+		return
+	}
+	do(in)
+}
+
+// part returns the masks in a box, from the first voxel of all rows to the last.
+func (m *masks) part(b box) *masks {
+	some := make([]uint64, m.words) // of all rows
+	for row := range b.d * b.h {
+		for p, first := 0, m.row(b.z+row/b.h, b.y+row%b.h); p < m.words; p++ {
+			some[p] |= m.set[pred][first+p] | m.set[truth][first+p]
+		}
+	}
+	first, last := 0, m.words-1
+	for ; some[first] == 0; first++ {
+	}
+	for ; some[last] == 0; last-- {
+	}
+	by := bits.TrailingZeros64(some[first])
+	b.words = (64*(last-first)+bits.Len64(some[last])-1-by)/64 + 1
+	if b == (box{d: m.d, h: m.h, words: m.words}) {
+		return m
+	}
+	to := &masks{flat: m.flat, cores: m.cores, space: newSpace(b)}
+	for i, mask := range m.set[:union] {
+		to.set[i] = to.newMask()
+		to.eachRow(func(z, y, row int) {
+			for p, from := row, m.row(b.z+z, b.y+y)+first; p < row+b.words; p, from = p+1, from+1 {
+				to.set[i][p] = mask[from]>>by | mask[from+1]<<(64-by)
+			}
+		})
+	}
+	return to
 }
 
 // each runs tasks for each of the first n masks, in parallel.
@@ -162,7 +233,8 @@ func (m *masks) each(n int, tasks ...func(of int)) {
 	crew.InTurn(m.cores, n*len(tasks), func(_, i int) { tasks[i%len(tasks)](i / len(tasks)) })
 }
 
-// joinRuns joins all runs, and joinParts those outside a large component.
+// joinRuns joins all runs, and joinParts those outside a large component. The nodes of one mask alone
+// are not needed after they are counted.
 func (m *masks) joinRuns(of int) { m.parts[of] = m.connect(m.set[of], nil, assess.T) }
 
 func (m *masks) joinParts(of int) {
@@ -173,12 +245,18 @@ func (m *masks) joinParts(of int) {
 			m.parts[of].components[k]++
 		}
 	}
+	if of != union {
+		m.parts[of] = &forest{components: m.parts[of].components}
+	}
 }
 
-// joinGaps joins gaps, at corners in V, unlike the mask.
+// joinGaps joins gaps, at corners in V, unlike the mask. The nodes of the union are not needed.
 func (m *masks) joinGaps(of int) {
 	trunk, left := m.outside(m.set[of], m.flat)
 	m.gaps[of] = m.connect(left, trunk, assess.V)
+	if of == union {
+		m.gaps[of] = &forest{components: m.gaps[of].components}
+	}
 }
 
 func (m *masks) countEuler(of int) {
@@ -207,19 +285,6 @@ func (m *masks) compare(fault Fault) (c assess.Comparison) {
 		}
 	})
 	return c
-}
-
-// add adds the comparison of masks that are separate from the others.
-func add(to *assess.Comparison, c assess.Comparison) {
-	to.Pred, to.Truth, to.Both = to.Pred+c.Pred, to.Truth+c.Truth, to.Both+c.Both
-	for k, t := range c.In {
-		of := &to.In[k]
-		of.Components, of.Holes = of.Components+t.Components, of.Holes+t.Holes
-		for i, n := range []*betti.Numbers{&of.Pred, &of.Truth, &of.Union} {
-			m := []betti.Numbers{t.Pred, t.Truth, t.Union}[i]
-			n.B0, n.B1, n.B2 = n.B0+m.B0, n.B1+m.B1, n.B2+m.B2
-		}
-	}
 }
 
 // numbers returns the Betti numbers of a mask in a construction.

@@ -9,9 +9,13 @@ import (
 // empty row follows each plane, and the same precede all.
 type space struct {
 	box
-	words         int // of a row
 	stride, plane int // distances of rows and planes
 }
+
+// A box is d planes of h rows, starting at plane z and row y.
+type box struct{ z, y, d, h, words int }
+
+func newSpace(b box) space { return space{b, b.words + 1, (b.h + 2) * (b.words + 1)} }
 
 // row returns the index of the first word of a row, −1 ≤ z ≤ d and −1 ≤ y ≤ h.
 func (s *space) row(z, y int) int { return (z+1)*s.plane + (y+1)*s.stride + 1 }
@@ -80,12 +84,17 @@ func (s *space) inside(mask []uint64) (trunk, left []uint64) {
 	seed := len(mask) / 2
 	for ; seed < len(mask) && mask[seed] == 0; seed++ {
 	}
-	if seed == len(mask) {
+	voxels, runs := count(mask), int64(0)
+	first, end := s.ends()
+	for p := first; p < end; p++ {
+		runs += int64(bits.OnesCount64(starts(mask, p)))
+	}
+	if isDust := voxels < 2*runs && voxels < 16*int64(len(mask)); isDust || seed == len(mask) {
 		return nil, mask
 	}
 	trunk = s.newMask()
 	trunk[seed] = mask[seed] & -mask[seed]
-	if s.grow(trunk, mask); count(trunk) < count(mask)/4 {
+	if s.grow(trunk, mask); count(trunk) < voxels/4 {
 		return nil, mask
 	}
 	left = slices.Clone(mask)

@@ -18,8 +18,8 @@ import (
 func OnDevice(open resident.Opener) bench.Implementation[*betti.Image, betti.Numbers] {
 	return counting.Method[*betti.Image, betti.Numbers]{
 		Name: "duality-gpu", Open: open, Plan: plan, Read: betti.Read, Poisoned: betti.Poisoned,
-		Method: "resident image; nodes less successful unions of runs of bits, in tiles in shared memory and then at " +
-			"their faces, b1 by the Euler characteristic of the same bits",
+		Method: "resident image; union-find of runs of bits, in tiles in shared memory, then at their faces; b1 " +
+			"from χ of the same bits",
 		Source: "doc/proofs/betti.md, Delfinado and Edelsbrunner 1995",
 	}
 }
@@ -117,15 +117,13 @@ func (t tiling) planOf(s grid.Shape, typ grid.Type, limits counting.Table) (coun
 			s, mostAxis)
 	}
 	if places := t.places(true); places > math.MaxInt32 {
-		return counting.Plan{}, fmt.Errorf("%v: slices that several devices share have room for %d runs, of which the "+
-			"kernels count at most %d; use duality-gpu or duality",
-			s, places, math.MaxInt32)
+		return counting.Plan{}, fmt.Errorf("%v: slices that several devices share have room for %d runs, and the kernels "+
+			"support at most %d; use duality-gpu or duality", s, places, math.MaxInt32)
 	}
 	most := math.MaxUint32 - 1 - t.places(true) // run numbers follow the node numbers
 	if nodes := t.tiles() * t.faceNodes(); nodes > most {
-		return counting.Plan{}, fmt.Errorf("%v: %d nodes at the faces of tiles, of which the kernels count at most %d; "+
-			"use duality, on the CPU",
-			s, nodes, most)
+		return counting.Plan{}, fmt.Errorf("%v: %d nodes at the faces of tiles, and the kernels support at most %d; use "+
+			"duality, on the CPU", s, nodes, most)
 	}
 	p := counting.Plan{
 		Module: "betti_duality", What: "the resident image with its bits and the nodes of tiles", Counts: counting.SumCounts,

@@ -36,8 +36,7 @@ const (
 func (o OnDevices) About() bench.About {
 	return bench.About{
 		Name: "duality-gpus", Where: "gpus",
-		Method: "duality-gpu on several devices of one host, a part each, neighbours share a slice, at whose runs cores " +
-			"join the components of all",
+		Method: "duality-gpu on several devices of one host, a slab each; cores join components at shared slices",
 		Source: "doc/proofs/betti.md",
 		Scopes: []bench.Scope{bench.Device, bench.E2E, bench.File}, // the clock includes the join
 	}.WithFault(string(o.fault))

@@ -36,8 +36,7 @@ type Implementation struct {
 func (i Implementation) About() bench.About {
 	return bench.About{
 		Name: "duality", Where: "cpu",
-		Method: "nodes less successful unions of runs of bits, of the set and of its complement, b1 by the Euler " +
-			"characteristic of the same bits; all cores",
+		Method: "union-find of runs of bits, of the set and its complement; b1 from χ of the same bits; all cores",
 		Source: "doc/proofs/betti.md, Delfinado and Edelsbrunner 1995",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
 	}.WithFault(string(i.fault))

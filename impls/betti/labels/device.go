@@ -15,8 +15,7 @@ import (
 func OnDevice(open resident.Opener) bench.Implementation[*betti.Image, betti.Numbers] {
 	return counting.Method[*betti.Image, betti.Numbers]{
 		Name: "labels-gpu", Open: open, Plan: plan, Read: betti.Read, Poisoned: betti.Poisoned,
-		Method: "resident image; a label of 4 bytes for every voxel, set to a neighbour's, flattened and joined at the " +
-			"roots, counted with χ by the eight voxels around each vertex",
+		Method: "resident image; union-find of voxels by labels of 4 bytes; χ from the eight voxels around each vertex",
 		Source: "Komura 2015, Playne and Hawick 2018",
 	}
 }
@@ -26,8 +25,7 @@ func plan(in *betti.Image) (counting.Plan, error) {
 	s := in.Shape()
 	n := s.Voxels()
 	if n > math.MaxUint32-1 || max(s.D, s.H, s.W) >= math.MaxInt32 {
-		return counting.Plan{}, fmt.Errorf("%v: %d voxels, of which labels of 4 bytes distinguish at most %d; use "+
-			"duality-gpu",
+		return counting.Plan{}, fmt.Errorf("%v: %d voxels, and labels of 4 bytes distinguish at most %d; use duality-gpu",
 			s, n, uint32(math.MaxUint32-1))
 	}
 	const block, mostBlocks = 256, 1 << 16

@@ -22,8 +22,8 @@ type Implementation struct{}
 func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "labels", Where: "cpu",
-		Method: "labels every voxel by union and find, the set 26-connected and the rest 6-connected, and counts χ by the " +
-			"eight voxels around each vertex; one core",
+		Method: "union-find of voxels, the set 26-connected and the rest 6-connected; χ from the eight voxels " +
+			"around each vertex; one core",
 		Source: "Rosenfeld and Pfaltz 1966, Toriwaki and Yonekura 2002",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
 	}

@@ -31,7 +31,7 @@ type Implementation struct {
 // About describes the method.
 func (i Implementation) About() bench.About {
 	a := i.Of.About()
-	a.Method = "one level after the other: " + a.Method
+	a.Method = "as for betti, one level after the other"
 	return a
 }
 
@@ -43,7 +43,8 @@ func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 		return fmt.Errorf("%d levels: asks about each of at most %d", n, most)
 	}
 	if times := n * in.Shape().Voxels(); i.Most > 0 && times > i.Most {
-		return fmt.Errorf("%d voxels at up to %d levels: takes at most %d voxels times levels", in.Shape().Voxels(), n,
+		return fmt.Errorf("%d voxels at up to %d levels: at most %d voxels times levels are supported",
+			in.Shape().Voxels(), n,
 			i.Most)
 	}
 	if c.Time > 0 {

@@ -19,8 +19,8 @@ import (
 func OnDevice(open resident.Opener) bench.Implementation[grid.Source, betti.Curves] {
 	return counting.Method[grid.Source, betti.Curves]{
 		Name: "duality-gpu", Open: open, Plan: plan, Read: read, Poisoned: betti.PoisonedCurves,
-		Method: "resident image; minima, saddles and changes of χ by operations on words of bits, and for each saddle " +
-			"edges of a least forest of minima, one taking the place of another by compare-and-swap",
+		Method: "resident image; minima, saddles and changes of χ in words of bits; a minimum spanning forest " +
+			"of minima by compare-and-swap",
 		Source: "doc/proofs/betti.md, Delfinado and Edelsbrunner 1995, Smirnov and Morozov 2017",
 	}
 }
@@ -122,9 +122,8 @@ func (k keys) plan(s grid.Shape, t grid.Type) (counting.Plan, error) {
 	d, h, w := cells.Stack(s)
 	words := (d*h*((w+wordVoxels-1)/wordVoxels) + sideBySide - 1) / sideBySide * sideBySide // of the lists
 	if max(d, h, w) > math.MaxInt32/2 || words*mostMinima > math.MaxUint32-2 {
-		return counting.Plan{}, fmt.Errorf("%v: %d places of minima, of which the kernels count at most %d; use duality, "+
-			"on the CPU",
-			s, words*mostMinima, uint32(math.MaxUint32-2))
+		return counting.Plan{}, fmt.Errorf("%v: %d places of minima, and the kernels support at most %d; use duality, on "+
+			"the CPU", s, words*mostMinima, uint32(math.MaxUint32-2))
 	}
 	p := counting.Plan{
 		Module: "betti_curves", What: "the resident image with its bits and the edges of minima",

@@ -52,8 +52,8 @@ type Implementation struct {
 func (i Implementation) About() bench.About {
 	return bench.About{
 		Name: "duality", Where: "cpu",
-		Method: "minima less successful unions at saddles, of the sublevel sets and their complements, b1 by the Euler " +
-			"characteristic curve of " + i.Counter.About().Name + "; all cores",
+		Method: "union-find of minima at saddles, of the sublevel sets and their complements; b1 from the curve by " +
+			i.Counter.About().Name + "; all cores",
 		Source: "doc/proofs/betti.md, Delfinado and Edelsbrunner 1995",
 		ISAs:   available(),
 		Scopes: []bench.Scope{bench.E2E, bench.File},

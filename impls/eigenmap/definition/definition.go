@@ -41,7 +41,7 @@ func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 		return err
 	}
 	if n > 1<<15 {
-		return errors.New("takes up to 32,768 nodes")
+		return errors.New("at most 32,768 nodes are supported")
 	}
 	return c.AllowMemory(3*8*n*n, "three matrices of %d × %d numbers", n, n)
 }

@@ -223,7 +223,8 @@ func (l *level) interpolate(c *level) {
 					byX = toward(x, c.nx) * lanes
 				}
 				o, sx, sy, sz := l.own[i], l.share[0][i], l.share[1][i], l.share[2][i]
-				u, own, cx, cy, cz := (*lane4)(l.u[lanes*(i+1):]), (*lane4)(c.u[at:]), (*lane4)(c.u[at+byX:]), (*lane4)(c.u[at+byY:]), (*lane4)(c.u[at+byZ:])
+				u, own, cx, cy, cz := (*lane4)(l.u[lanes*(i+1):]), (*lane4)(c.u[at:]), (*lane4)(c.u[at+byX:]),
+					(*lane4)(c.u[at+byY:]), (*lane4)(c.u[at+byZ:])
 				for k := range u {
 					u[k] += (o*own[k] + sx*cx[k]) + (sy*cy[k] + sz*cz[k])
 				}

@@ -28,7 +28,8 @@ type OnDevice struct {
 func (OnDevice) About() bench.About {
 	return bench.About{
 		Name: "multigrid-gpu", Where: "gpu",
-		Method: "LOBPCG with vectors in float64 and directions in float32, without a matrix, and a multigrid cycle as its preconditioner",
+		Method: "LOBPCG with vectors in float64 and directions in float32, without a matrix, and a multigrid " +
+			"cycle as its preconditioner",
 		Source: "doc/proofs/eigenmap.md; Knyazev 2001; Lottes 2023",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
 	}
@@ -61,7 +62,7 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	case p.Floor == 0:
 		return errors.New("a floor of 0 may leave the graph in parts, which are not looked for; want one above 0")
 	case n > mostCells:
-		return fmt.Errorf("%d voxels, of which the kernels count at most %d", n, mostCells)
+		return fmt.Errorf("%d voxels; the kernels support at most %d", n, mostCells)
 	case q > mostQuads:
 		return fmt.Errorf("finds up to %d pairs", lanes*(mostQuads-1))
 	case n < 4*lanes*(q+1):
@@ -84,11 +85,16 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 
 // The kernels; gram and combine are followed by a number.
 const (
-	gridLinks, gridReady, gridSums, gridRandom, gridResidual, gridAnswer         = "eigenmap_grid_links", "eigenmap_grid_ready", "eigenmap_grid_sums", "eigenmap_grid_random", "eigenmap_grid_residual", "eigenmap_grid_answer"
-	gridGram, gridCombine                                                        = "eigenmap_grid_gram_", "eigenmap_grid_combine_"
-	gridBeside, gridMasses, gridSupport, withBeside                              = "eigenmap_grid_beside", "eigenmap_grid_masses", "eigenmap_grid_support", "_beside"
-	gridStart, gridSweep, gridRemain                                             = "eigenmap_grid_start", "eigenmap_grid_sweep", "eigenmap_grid_remain"
-	gridShares, gridCoarsen, gridRestricts, gridInterpolate, gridGuess, gridTail = "eigenmap_grid_shares", "eigenmap_grid_coarsen", "eigenmap_grid_restricts", "eigenmap_grid_interpolate", "eigenmap_grid_guess", "eigenmap_grid_tail"
+	gridLinks, gridReady, gridSums, gridRandom, gridResidual, gridAnswer = "eigenmap_grid_links",
+		"eigenmap_grid_ready", "eigenmap_grid_sums", "eigenmap_grid_random", "eigenmap_grid_residual", "eigenmap_grid_answer"
+	gridGram, gridCombine                           = "eigenmap_grid_gram_", "eigenmap_grid_combine_"
+	gridBeside, gridMasses, gridSupport, withBeside = "eigenmap_grid_beside",
+		"eigenmap_grid_masses", "eigenmap_grid_support", "_beside"
+	gridStart, gridSweep, gridRemain = "eigenmap_grid_start",
+		"eigenmap_grid_sweep", "eigenmap_grid_remain"
+	gridShares, gridCoarsen, gridRestricts, gridInterpolate, gridGuess, gridTail = "eigenmap_grid_shares",
+		"eigenmap_grid_coarsen", "eigenmap_grid_restricts", "eigenmap_grid_interpolate", "eigenmap_grid_guess",
+		"eigenmap_grid_tail"
 
 	gridBlock, gramBlock = 256, 224
 	tailBlock, tailCells = 1024, 4096 // size of levels whose cycle a single block runs, because launches would take longer
@@ -103,7 +109,9 @@ func (o OnDevice) Setup(p *eigenmap.Problem, c bench.Conditions) (_ bench.Job[ei
 	if err != nil {
 		return nil, err
 	}
-	kernels := []string{gridBeside, gridMasses, gridSupport, gridResidual + withBeside, gridLinks, gridReady, gridSums, gridRandom, gridResidual, gridAnswer, gridStart, gridSweep, gridRemain, gridShares, gridCoarsen, gridRestricts, gridInterpolate, gridGuess, gridTail}
+	kernels := []string{gridBeside, gridMasses, gridSupport, gridResidual + withBeside, gridLinks, gridReady,
+		gridSums, gridRandom, gridResidual, gridAnswer, gridStart, gridSweep, gridRemain, gridShares, gridCoarsen,
+		gridRestricts, gridInterpolate, gridGuess, gridTail}
 	for k := range 4 {
 		if kernels = append(kernels, fmt.Sprint(gridGram, k), fmt.Sprint(gridGram, k, withBeside)); k > 0 {
 			kernels = append(kernels, fmt.Sprint(gridCombine, k))
@@ -232,7 +240,8 @@ func newDeviceJob(p *eigenmap.Problem) *deviceJob {
 		n = [3]int64{s.W, 1, s.H}
 	}
 	for {
-		l := &deviceLevel{nx: n[0], ny: n[1], nz: n[2], x: make([]device.Buffer, room), w: make([]device.Buffer, room), p: make([]device.Buffer, room)}
+		l := &deviceLevel{nx: n[0], ny: n[1], nz: n[2], x: make([]device.Buffer, room), w: make([]device.Buffer, room),
+			p: make([]device.Buffer, room)}
 		l.gramShape, l.marchShape = l.shapeOf(gramBlock), l.marching()
 		if j.levels = append(j.levels, l); l.cells() == 1 {
 			break
@@ -264,18 +273,22 @@ func (j *deviceJob) buffers() (list []buffer) {
 		c := l.cells()
 		parts = max(parts, gramNumbers*l.gramShape.blocks, lanes*l.marchShape.blocks, grid.CeilDiv(c, gridBlock))
 		list = append(list, buffer{&l.links, "links", 8 * 3 * c}, buffer{&l.mass, "masses", 8 * c},
-			buffer{&l.narrow, "links in float32", 4 * 3 * c}, buffer{&l.inv, "diagonal", 4 * c}, buffer{&l.shares, "shares", 4 * 3 * c},
+			buffer{&l.narrow, "links in float32", 4 * 3 * c}, buffer{&l.inv, "diagonal", 4 * c},
+			buffer{&l.shares, "shares", 4 * 3 * c},
 			buffer{&l.f, "right side", 4 * lanes * c}, buffer{&l.u, "values", 4 * lanes * c})
 		for q := range room {
-			list = append(list, buffer{&l.x[q], "vectors", 8 * lanes * c}, buffer{&l.w[q], "directions", 4 * lanes * c}, buffer{&l.p[q], "last changes", 4 * lanes * c})
+			list = append(list, buffer{&l.x[q], "vectors", 8 * lanes * c}, buffer{&l.w[q], "directions", 4 * lanes * c},
+				buffer{&l.p[q], "last changes", 4 * lanes * c})
 		}
 	}
 	last := j.levels[len(j.levels)-1]
 	few := last.before + last.cells()
-	list = append(list, buffer{&j.known, "levels of few cells", 4 * tailKnown * few}, buffer{&j.work, "values of few cells", 4 * lanes * tailWork * few})
+	list = append(list, buffer{&j.known, "levels of few cells", 4 * tailKnown * few},
+		buffer{&j.work, "values of few cells", 4 * lanes * tailWork * few})
 	c := j.levels[0].cells()
 	n := int64(len(j.offsets) / offsetNumbers) // at least a few bytes even for none, because kernels need an address
-	list = append(list, buffer{&j.far, "offsets of neighbours", max(4*offsetNumbers*n, 4)}, buffer{&j.others, "links to them", max(8*n*c, 8)}, buffer{&j.supported, "links for them", max(8*3*c*min(n, 1), 8)})
+	list = append(list, buffer{&j.far, "offsets of neighbours", max(4*offsetNumbers*n, 4)},
+		buffer{&j.others, "links to them", max(8*n*c, 8)}, buffer{&j.supported, "links for them", max(8*3*c*min(n, 1), 8)})
 	return append(list, buffer{&j.image, "image", 8 * c}, buffer{&j.parts, "parts of sums", 8 * parts},
 		buffer{&j.totals, "sums", 8 * gramNumbers * int64(len(triples(3*room)))},
 		buffer{&j.coefficients, "coefficients", 8 * int64(lanes*room) * int64(3*lanes*room+2)},
@@ -351,7 +364,8 @@ func (j *deviceJob) Poison() {
 	j.Output.Poison()
 	all := []device.Buffer{j.parts, j.totals, j.coefficients, j.answer, j.known, j.work, j.others, j.supported}
 	for _, l := range j.levels {
-		all = append(append(append(append(all, l.links, l.mass, l.narrow, l.inv, l.shares, l.f, l.u), l.x...), l.w...), l.p...)
+		all = append(append(append(append(all, l.links, l.mass, l.narrow, l.inv, l.shares, l.f, l.u), l.x...), l.w...),
+			l.p...)
 	}
 	j.Fill(poison, all...)
 }
@@ -393,11 +407,14 @@ func (j *deviceJob) build() error {
 	if len(j.offsets) > 0 {
 		links = j.supported
 		err = errors.Join(err,
-			j.each(gridBeside, l.cells(), append(append(append([]any{j.image}, l.space(l.marchShape)...), over, floor), j.cornerArguments()...)...),
-			j.each(gridSupport, l.cells(), append(append([]any{l.links}, l.space(l.marchShape)...), append(j.cornerArguments(), links)...)...))
+			j.each(gridBeside, l.cells(), append(append(append([]any{j.image}, l.space(l.marchShape)...), over, floor),
+				j.cornerArguments()...)...),
+			j.each(gridSupport, l.cells(), append(append([]any{l.links}, l.space(l.marchShape)...),
+				append(j.cornerArguments(), links)...)...))
 	}
 	err = errors.Join(err,
-		j.each(gridMasses, l.cells(), append(append(append([]any{l.links}, l.space(l.marchShape)...), j.cornerArguments()...), l.mass, plain, j.parts)...),
+		j.each(gridMasses, l.cells(), append(append(append([]any{l.links}, l.space(l.marchShape)...), j.cornerArguments()...),
+			l.mass, plain, j.parts)...),
 		j.addUp(1, grid.CeilDiv(l.cells(), gridBlock), 0))
 	if err != nil {
 		return err
@@ -408,7 +425,8 @@ func (j *deviceJob) build() error {
 	}
 	j.masses = all[0]
 	for k, l := range j.levels {
-		if err := j.each(gridReady, l.cells(), append(append([]any{links}, l.space(l.marchShape)...), l.narrow, l.inv)...); err != nil {
+		if err := j.each(gridReady, l.cells(), append(append([]any{links}, l.space(l.marchShape)...), l.narrow,
+			l.inv)...); err != nil {
 			return err
 		}
 		if k+1 == len(j.levels) {
@@ -443,7 +461,8 @@ const sweeps, oftenSweeps = 3, 11
 func (j *deviceJob) cycle(k, often int, end device.Buffer) error {
 	l := j.levels[k]
 	if k >= j.tail {
-		return j.Launch(gridTail, 1, upTo(tailBlock, l.cells()), 0, append(l.size(), j.known, int32(l.before), l.f, j.work, end)...)
+		return j.Launch(gridTail, 1, upTo(tailBlock, l.cells()), 0,
+			append(l.size(), j.known, int32(l.before), l.f, j.work, end)...)
 	}
 	if k == len(j.levels)-1 {
 		return j.Stream.Fill(end, 0, end.Bytes(), 0) // a single cell: any constant is a solution
@@ -612,7 +631,8 @@ func (j *deviceJob) combine(l *deviceLevel, c *mat.Dense, kernel []float64) erro
 			args = append(args, b)
 		}
 	}
-	return j.each(fmt.Sprint(gridCombine, l.quads), l.cells(), append(args, int32(l.cells()), j.coefficients, withW, withP)...)
+	return j.each(fmt.Sprint(gridCombine, l.quads), l.cells(),
+		append(args, int32(l.cells()), j.coefficients, withW, withP)...)
 }
 
 // begin makes the current vectors an orthonormal approximation of the level's pairs.
@@ -804,7 +824,8 @@ func (j *deviceJob) solve(trace *bench.Trace) error {
 	kernel := 1 / math.Sqrt(j.masses)
 	for q := range max(1, l.quads) {
 		from, behind := max(0, shift-lanes*q), lanes*q+1-shift
-		if err := j.each(gridAnswer, l.cells(), l.x[q], int32(l.cells()), l.mass, kernel, int32(from), int32(wanted+shift-lanes*q), int32(behind), j.answer); err != nil {
+		if err := j.each(gridAnswer, l.cells(), l.x[q], int32(l.cells()), l.mass, kernel, int32(from),
+			int32(wanted+shift-lanes*q), int32(behind), j.answer); err != nil {
 			return err
 		}
 		kernel = 0
@@ -832,7 +853,8 @@ func (j *deviceJob) pairs(found int) error {
 			err = j.iterate(0, found, j.most, enough)
 		}
 		if errors.Is(err, errUnfinished) {
-			return bench.Limitf("%d iterations leave residuals up to %.3g, not %.3g: ask for a larger tolerance", j.iterations, largest(l.residuals[:found]), j.p.Tol)
+			return bench.Limitf("%d iterations leave residuals up to %.3g, not %.3g: ask for a larger tolerance",
+				j.iterations, largest(l.residuals[:found]), j.p.Tol)
 		}
 		if err != nil {
 			return err
@@ -846,5 +868,6 @@ func (j *deviceJob) pairs(found int) error {
 		}
 		tol /= 2
 	}
-	return bench.Limitf("residuals stay at %.3g, not %.3g: ask for a larger tolerance", largest(l.residuals[:found]), j.p.Tol)
+	return bench.Limitf("residuals stay at %.3g, not %.3g: ask for a larger tolerance",
+		largest(l.residuals[:found]), j.p.Tol)
 }

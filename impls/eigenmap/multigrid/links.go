@@ -50,7 +50,8 @@ func finest(p *eigenmap.Problem, threads int) (*level, error) {
 	})
 	for i, d := range l.mass {
 		if !(d > 0) {
-			return nil, errors.New("a voxel has no neighbour, because all its weights are 0; want a larger sigma, or a floor above 0")
+			return nil, errors.New("a voxel has no neighbour, because all its weights are 0; want a larger sigma, " +
+				"or a floor above 0")
 		}
 		if p.Plain {
 			l.mass[i] = 1

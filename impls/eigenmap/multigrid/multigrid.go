@@ -28,7 +28,8 @@ type Implementation struct {
 func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "multigrid", Where: "cpu",
-		Method: "LOBPCG in float64 without a matrix, preconditioned by a multigrid cycle in float32, or by LDLᵀ of few voxels, all cores",
+		Method: "LOBPCG in float64 without a matrix, preconditioned by a multigrid cycle in float32, or by " +
+			"LDLᵀ of few voxels, all cores",
 		Source: "doc/proofs/eigenmap.md; Knyazev 2001",
 		Scopes: []bench.Scope{bench.E2E},
 	}
@@ -55,7 +56,8 @@ func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 		}
 		ns += linkNS * links
 	}
-	if err := c.Allow(quantity.Seconds(float64(n*q*q*ns)*1e-9/float64(threads)), "%d voxels × %d² × %d ns on %d cores", n, q, ns, threads); err != nil {
+	if err := c.Allow(quantity.Seconds(float64(n*q*q*ns)*1e-9/float64(threads)), "%d voxels × %d² × %d ns on %d cores",
+		n, q, ns, threads); err != nil {
 		return err
 	}
 	// Per quad six lists of vectors; then the data of the cycle, the links and the answer. Coarser
@@ -159,7 +161,8 @@ func (j *job) Do(trace *bench.Trace) error {
 			err = nil // small values may have few digits
 		}
 		if err != nil {
-			return bench.Limitf("%d iterations leave residuals up to %.3g: ask for a larger tolerance than %.3g, or a larger floor", s.iterations, largest(s.residuals[:found]), j.p.Tol)
+			return bench.Limitf("%d iterations leave residuals up to %.3g: ask for a larger tolerance than %.3g, "+
+				"or a larger floor", s.iterations, largest(s.residuals[:found]), j.p.Tol)
 		}
 		// The products with A were updated incrementally; compute them again.
 		if err := s.begin(); err != nil {
@@ -169,7 +172,8 @@ func (j *job) Do(trace *bench.Trace) error {
 			break
 		}
 		if tol /= 2; tol < j.p.Tol/4 {
-			return bench.Limitf("residuals stay at %.3g, not %.3g: ask for a larger tolerance", largest(s.residuals[:found]), j.p.Tol)
+			return bench.Limitf("residuals stay at %.3g, not %.3g: ask for a larger tolerance",
+				largest(s.residuals[:found]), j.p.Tol)
 		}
 	}
 	j.iterations = s.iterations

@@ -141,7 +141,8 @@ func ritz(gram2, energy *mat.SymDense, want int) ([]float64, *mat.Dense, error) 
 		}
 	}
 	if len(kept) < want {
-		return nil, nil, bench.Limitf("%d vectors of a basis of %d are independent, of %d wanted: ask for a larger tolerance", len(kept), n, want)
+		return nil, nil, bench.Limitf("%d vectors of a basis of %d are independent, of %d wanted: ask for a larger tolerance",
+			len(kept), n, want)
 	}
 	t := mat.NewDense(n, len(kept), nil)
 	for c, i := range kept {

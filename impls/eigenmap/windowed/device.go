@@ -50,7 +50,7 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	}
 	n, k := p.Nodes().Voxels(), int64(p.K)
 	if n > math.MaxInt32 {
-		return fmt.Errorf("%d patches, of which the kernels count at most %d", n, math.MaxInt32)
+		return fmt.Errorf("%d patches; the kernels support at most %d", n, math.MaxInt32)
 	}
 	if p.K >= mostBasis/2 && n > mostColumns {
 		return fmt.Errorf("finds up to %d pairs", mostBasis/2-1)

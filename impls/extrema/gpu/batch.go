@@ -26,8 +26,8 @@ func (BatchOnDevice) About() bench.About {
 	return bench.About{
 		Name:  "extrema-gpu-batch",
 		Where: "gpu",
-		Method: "with --batch: all images resident and counted in one launch, each as by extrema-gpu; files are read " +
-			"while others are uploaded",
+		Method: "all images resident and counted in one launch, each as by extrema-gpu; files are read while " +
+			"others are uploaded",
 		Source: "doc/proofs/extrema.md",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
 	}

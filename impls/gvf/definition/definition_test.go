@@ -18,7 +18,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	for want, q := range map[string]*gvf.Problem{"want μ of at most": gvf.NewProblem(p.Source, 0.4, 4, 0, gvf.Replicate), "takes steps": gvf.NewProblem(p.Source, 0.1, 0, 1e-4, gvf.Replicate)} {
+	for want, q := range map[string]*gvf.Problem{"want μ of at most": gvf.NewProblem(p.Source, 0.4, 4, 0, gvf.Replicate), "computes steps only": gvf.NewProblem(p.Source, 0.1, 0, 1e-4, gvf.Replicate)} {
 		if err := (Implementation{}).CanDo(q, bench.Conditions{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

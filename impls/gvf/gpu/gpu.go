@@ -86,9 +86,8 @@ func Blocked(open resident.Opener) Implementation {
 // Multigrid computes the steady state.
 func Multigrid(open resident.Opener) Implementation {
 	return Implementation{Open: open, method: method{
-		name: "multigrid-gpu",
-		how: "full multigrid, then conjugate gradients with a V(1,1)-cycle in float32 and the residual in float64, " +
-			"one launch for all levels of few cells",
+		name:   "multigrid-gpu",
+		how:    "as multigrid, one launch for all levels of few cells",
 		source: "doc/proofs/gvf.md; Han, Xu and Prince 2007",
 	}, many: manyCells}
 }

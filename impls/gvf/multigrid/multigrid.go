@@ -23,8 +23,7 @@ type Implementation struct{ fault Fault }
 func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "multigrid", Where: "cpu",
-		Method: "full multigrid, then conjugate gradients with a V(1,1)-cycle in float32 and the residual in float64, all " +
-			"cores",
+		Method: "full multigrid, then conjugate gradients, V(1,1)-cycles in float32, residuals in float64, all cores",
 		Source: "doc/proofs/gvf.md; Han, Xu and Prince 2007",
 		Scopes: []bench.Scope{bench.E2E},
 		ISAs:   rows.Available(),

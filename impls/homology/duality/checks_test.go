@@ -303,12 +303,13 @@ func refused(t *testing.T) {
 	} {
 		wantRejected(t, want, at, len(at)/3, nil, nil, nil, tets)
 	}
-	wantRejected(t, "there are simplices of dimension 2 on their own",
+	wantRejected(t, "some simplices of dimension 2 are in none",
 		at, 12, nil, nil, []uint32{0, 1, 4}, []uint32{0, 1, 2, 3})
-	wantRejected(t, "there are simplices of dimension 0 on their own", at, 12, []uint32{5}, nil, nil, []uint32{0, 1, 2, 3})
+	wantRejected(t, "some simplices of dimension 0 are in none", at, 12, []uint32{5}, nil, nil, []uint32{0, 1, 2, 3})
 	wantRejected(t, "tetrahedra with coordinates", nil, 12, nil, nil, nil, []uint32{0, 1, 2, 3})
 	wantRejected(t, "tetrahedra with coordinates", at, 12, nil, nil, []uint32{0, 1, 4})
-	wantRejected(t, "up to 67108864 vertices, there are 67108865", at, 1<<mostBits+1, nil, nil, nil, []uint32{0, 1, 2, 3})
+	wantRejected(t, "67108865 vertices, and duality supports at most 67108864",
+		at, 1<<mostBits+1, nil, nil, nil, []uint32{0, 1, 2, 3})
 	at[15] = math.NaN()
 	wantRejected(t, "tetrahedron 0: a vertex is at [NaN 0.2 0.5], which is no point",
 		at, 12, nil, nil, nil, []uint32{0, 1, 2, 5})

@@ -21,8 +21,7 @@ type OnDevice struct{ Open resident.Opener }
 func (OnDevice) About() bench.About {
 	return bench.About{
 		Name: "duality-gpu", Where: "gpu",
-		Method: "resident tetrahedra in space: roots of a forest of the vertices, surfaces of the boundary, half of its " +
-			"Euler characteristic; triangles meet in a table",
+		Method: "as duality, resident",
 		Source: "doc/proofs/homology.md, Delfinado and Edelsbrunner 1995",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
 	}
@@ -71,7 +70,7 @@ func (o OnDevice) CanDo(p *homology.Problem, c bench.Conditions) error {
 		return err
 	}
 	if n := p.Given(); n > mostTets {
-		return fmt.Errorf("%d tetrahedra, of which the kernels distinguish at most %d; use reduced", n, mostTets)
+		return fmt.Errorf("%d tetrahedra, and the kernels support at most %d; use reduced", n, mostTets)
 	}
 	if err := resident.Fits(d, needs(p), "the mesh with its tables"); err != nil {
 		return err

@@ -46,8 +46,7 @@ type Implementation struct{ fault Fault }
 func (i Implementation) About() bench.About {
 	return bench.About{
 		Name: "duality", Where: "cpu",
-		Method: "tetrahedra in space: vertices less successful unions, surfaces of the boundary, half of its Euler " +
-			"characteristic; all cores",
+		Method: "tetrahedra in space: components of the vertices and of the boundary surface, half of its χ; all cores",
 		Source: "doc/proofs/homology.md, Delfinado and Edelsbrunner 1995",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
 	}.WithFault(string(i.fault))
@@ -61,7 +60,7 @@ func (i Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 		return err
 	}
 	if p.Vertices > 1<<mostBits {
-		return fmt.Errorf("duality takes up to %d vertices, there are %d; use reduced", 1<<mostBits, p.Vertices)
+		return fmt.Errorf("%d vertices, and duality supports at most %d; use reduced", p.Vertices, 1<<mostBits)
 	}
 	n, cores := p.Given(), max(1, c.Threads)
 	if err := c.Allow(quantity.Seconds(float64(n)*tetrahedronNS*1e-9/float64(cores)), "%d tetrahedra × %d ns on %d cores",
@@ -82,11 +81,11 @@ func (i Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 // inSpace returns an error unless the complex is a list of tetrahedra in space.
 func inSpace(p *homology.Problem) error {
 	if p.Dim() != 3 || len(p.Points) == 0 {
-		return errors.New("duality takes tetrahedra with coordinates; use reduced")
+		return errors.New("duality needs tetrahedra with coordinates; use reduced")
 	}
 	for d := range 3 {
 		if len(p.Tops[d]) > 0 {
-			return fmt.Errorf("duality takes tetrahedra alone, and there are simplices of dimension %d on their own; use "+
+			return fmt.Errorf("duality needs tetrahedra alone, and some simplices of dimension %d are in none; use "+
 				"reduced", d)
 		}
 	}

@@ -18,14 +18,12 @@ import (
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
 // checks cover cases that the groups of a small complex do not show: lists that outgrow their
-// places, renumbered complexes, parts of a complex, and races, on any number of cores.
+// places, parts of a complex, and races, on any number of cores.
 func checks() []checktest.Check {
 	parts := []string{"faces", "reducible complex", "reductions"}
 	shared := []string{"faces", "partition", "reducible complex", "reductions", "reductions of parts"}
 	return []checktest.Check{
 		{Name: "lists that grow", Of: listsGrow},
-		{Name: "renumbered complexes", Of: renumbered},
-		{Name: "what is far from each other", Of: farIsScattered},
 		{Name: "what jobs say of themselves", Of: flagsAreTold},
 		homologytest.Planted(1, scatteredOnes, Faulty(FaceKept), Faulty(OldCoboundaries)),
 		limited(Implementation{}),
@@ -119,13 +117,9 @@ func listsGrow(t *testing.T) {
 	}
 }
 
-// complexOf returns the complex of a name. "mixed" has three dimensions and an unused vertex;
-// "nothing" has only unused vertices.
+// complexOf returns the complex of a name. "mixed" has three dimensions and an unused vertex.
 func complexOf(t *testing.T, name string) *simplicial.Complex {
 	t.Helper()
-	if name == "nothing" {
-		return &simplicial.Complex{Tops: [][]uint32{nil}, Vertices: 3}
-	}
 	if name == "mixed" {
 		return &simplicial.Complex{Tops: [][]uint32{{7}, {0, 5, 5, 2, 9, 3}, {1, 4, 0, 3, 9, 8}}, Vertices: 11}
 	}
@@ -134,65 +128,6 @@ func complexOf(t *testing.T, name string) *simplicial.Complex {
 		t.Fatal(err)
 	}
 	return p.Complex
-}
-
-// A complex is renumbered breadth first, with the same result on any number of cores.
-func renumbered(t *testing.T) {
-	for _, name := range []string{"kuhn/shape=7x6x5/drills=1/cavities=1/order=random/seed=3", "five/shape=9x8x7/order=random/seed=2", "mixed", "nothing", "random/vertices=300/dim=2/count=150/seed=2", "random/vertices=90/dim=1/count=65"} {
-		c := complexOf(t, name)
-		want := oneByOne(c)
-		for _, cores := range []int{1, 3} {
-			got := numberBreadthFirst(new(pool.Pool), c, cores)
-			if !slices.EqualFunc(got.Tops, want, slices.Equal) || got.Vertices != c.Vertices {
-				t.Errorf("%s, %d cores: other simplices than by a search from one vertex to the next", name, cores)
-			}
-		}
-	}
-}
-
-// oneByOne returns the given simplices with vertices numbered breadth first, from the first vertex
-// of least degree.
-func oneByOne(c *simplicial.Complex) [][]uint32 {
-	type simplex struct{ d, at int }
-	around := make([][]simplex, c.Vertices)
-	for d, tops := range c.Tops {
-		for at := 0; at < len(tops); at += d + 1 {
-			for _, v := range tops[at : at+d+1] {
-				around[v] = append(around[v], simplex{d, at})
-			}
-		}
-	}
-	starts := []int{0}
-	for v := range around {
-		if least := len(around[starts[0]]); len(around[v]) > 0 && (least == 0 || len(around[v]) < least) {
-			starts[0] = v
-		}
-		starts = append(starts, v)
-	}
-	number, seen := map[uint32]uint32{}, map[simplex]bool{}
-	out := make([][]uint32, len(c.Tops))
-	for _, start := range starts {
-		if _, ok := number[uint32(start)]; ok {
-			continue
-		}
-		number[uint32(start)] = uint32(len(number))
-		for queue := []uint32{uint32(start)}; len(queue) > 0; queue = queue[1:] {
-			for _, s := range around[queue[0]] {
-				if seen[s] {
-					continue
-				}
-				seen[s] = true
-				for _, v := range c.Tops[s.d][s.at : s.at+s.d+1] {
-					if _, ok := number[v]; !ok {
-						number[v] = uint32(len(number))
-						queue = append(queue, v)
-					}
-					out[s.d] = append(out[s.d], number[v])
-				}
-			}
-		}
-	}
-	return out
 }
 
 // Parts have as many simplices, but for one or two, however many there are.
@@ -313,23 +248,5 @@ func flagsAreTold(t *testing.T) {
 	rounds, faces, err := Rounds(p.Complex, math.MaxUint32, true)
 	if most, far, _ := Rounds(p.Complex, 1<<30, true); err != nil || rounds != most || faces != far || rounds == 0 {
 		t.Errorf("%d rounds to a boundary of %d faces, %v, want %d and %d", rounds, faces, err, most, far)
-	}
-}
-
-// A complex is scattered if the vertex numbers of a simplex usually differ by more than an eighth
-// of all vertices.
-func farIsScattered(t *testing.T) {
-	for _, c := range []struct {
-		tops []uint32
-		want bool
-	}{{[]uint32{0, 10, 79, 69}, false}, {[]uint32{0, 11, 79, 68}, true}, {[]uint32{22, 0, 5, 6}, true}, {[]uint32{20, 0, 5, 6}, false}} {
-		if got := scattered(&simplicial.Complex{Tops: [][]uint32{nil, c.tops}, Vertices: 80}); got != c.want {
-			t.Errorf("%v of 80 vertices: %v", c.tops, got)
-		}
-	}
-	for _, tops := range [][][]uint32{nil, {{3, 70}}} {
-		if scattered(&simplicial.Complex{Tops: tops, Vertices: 80}) {
-			t.Errorf("%v is scattered", tops)
-		}
 	}
 }

@@ -21,8 +21,7 @@ type RaceOnDevice struct{ Open resident.Opener }
 // About describes the method.
 func (RaceOnDevice) About() bench.About {
 	return bench.About{
-		Name: "race-gpu", Where: "gpu", Method: "resident simplices; " + raceMethod +
-			"; a thread for each cell, or a warp or a block where cells are few or lists long",
+		Name: "race-gpu", Where: "gpu", Method: "as race, resident; a thread, a warp or a block for each cell",
 		Source: "Murty 2013, section 5, algorithms 2 to 4; Nasre, Burtscher and Pingali 2013",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File}, Options: margins(),
 	}
@@ -162,7 +161,8 @@ func (r RaceOnDevice) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[
 	j := &raceOnDevice{
 		Program: program, in: p, plan: planned(p), margin: uint32(margin), whole: c.Scope == bench.E2E ||
 			c.Scope == bench.File,
-		bits: bits.Len(uint(max(1, p.Vertices-1))), some: someBlocks * int64(d.Info().SMs), Output: bench.PoisonedBy(homology.Poisoned()),
+		bits: bits.Len(uint(max(1, p.Vertices-1))),
+		some: someBlocks * int64(d.Info().SMs), Output: bench.PoisonedBy(homology.Poisoned()),
 	}
 	if err := j.setup(); err != nil {
 		return nil, errors.Join(err, j.Close())

@@ -16,8 +16,8 @@ type Partitions struct{ fault Fault }
 func (p Partitions) About() bench.About {
 	return bench.About{
 		Name: "partitions", Where: "cpu",
-		Method: "algebraic reductions of a part of the complex on each core, then of the rest between the parts on " +
-			"one core; parts by recursive bisection in breadth-first order; over Z/2",
+		Method: "algebraic reductions of a part of the complex on each core, then of the rest on one; parts by " +
+			"recursive bisection; over Z/2",
 		Source: "Murty 2013, section 4.2, algorithm 1",
 		Scopes: []bench.Scope{bench.E2E, bench.File}, Options: options(),
 	}.WithFault(string(p.fault))
@@ -75,7 +75,7 @@ const unused = -2
 func bisect(c *simplicial.Complex, parts int) []int32 {
 	n := int(c.Given())
 	part := make([]int32, n)
-	in := incident(nil, c, parts)
+	in := simplicial.NewIncidence(nil, c, parts)
 	list := make([]uint32, n)
 	for i := range list {
 		list[i] = uint32(i)
@@ -105,12 +105,12 @@ func bisect(c *simplicial.Complex, parts int) []int32 {
 				order = append(order, from)
 				for at := len(order) - 1; at < len(order); at++ {
 					s := order[at]
-					for _, v := range in.vertices(s) {
+					for _, v := range in.Simplex(s) {
 						if vertexSeen[v] == cuts {
 							continue
 						}
 						vertexSeen[v] = cuts
-						for _, t := range in.cellsAround(v) {
+						for _, t := range in.Around(v) {
 							if part[t] == lo && seen[t] != cuts {
 								seen[t] = cuts
 								order = append(order, t)

@@ -29,14 +29,12 @@ func margins() []bench.Option {
 			"it"}}
 }
 
-const raceMethod = "rounds of algebraic reductions: each cell finds its cheapest face, those within a margin of the " +
-	"cheapest of all race for what they would change, and those that own all of it are reduced; faces found by " +
-	"sorting, one dimension at a time; over Z/2"
-
 // About describes the method.
 func (r Race) About() bench.About {
 	return bench.About{
-		Name: "race", Where: "cpu", Method: raceMethod + "; all cores",
+		Name: "race", Where: "cpu",
+		Method: "rounds of algebraic reductions: cells within a margin of the cheapest race for their neighbours, and " +
+			"each winner is reduced; over Z/2; all cores",
 		Source: "Murty 2013, section 5, algorithms 2 to 4; Nasre, Burtscher and Pingali 2013",
 		Scopes: []bench.Scope{bench.E2E, bench.File}, Options: margins(),
 	}.WithFault(string(r.fault))

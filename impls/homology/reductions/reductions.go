@@ -47,8 +47,7 @@ type Implementation struct{ fault Fault }
 func (i Implementation) About() bench.About {
 	return bench.About{
 		Name: "reductions", Where: "cpu",
-		Method: "algebraic reductions of each cell with one of its faces, on lists of codes; over Z/2, faces numbered on " +
-			"all cores, the rest on one",
+		Method: "algebraic reductions of each cell with one of its faces; over Z/2; mostly one core",
 		Source: "Murty 2013, section 4.1; Kaczyński, Mrozek and Ślusarek 1998",
 		Scopes: []bench.Scope{bench.E2E, bench.File}, Options: options(),
 	}.WithFault(string(i.fault))
@@ -62,7 +61,7 @@ func canDo(p *homology.Problem, c bench.Conditions) error {
 	if p.Over != 2 {
 		return fmt.Errorf("reductions of Murty 2013 are over 2, not over %v; use reduced", p.Over)
 	}
-	n := p.Simplices()
+	n := p.Estimate()
 	if err := c.Allow(quantity.Seconds(float64(n)*simplexNS*1e-9), "%d simplices × %d ns", n, simplexNS); err != nil {
 		return err
 	}
@@ -107,9 +106,9 @@ func (j *job) Do(trace *bench.Trace) error {
 	p := stock.Borrow()
 	defer stock.Return(p)
 	in := j.in.Complex
-	if j.nearer = j.order == freeFirst && scattered(in); j.nearer {
+	if j.nearer = j.order == freeFirst && simplicial.Scattered(in); j.nearer {
 		end := trace.Span("renumbering")
-		in = numberBreadthFirst(p, in, j.cores)
+		in = simplicial.NumberBreadthFirst(p, in, j.cores)
 		end()
 	}
 	end := trace.Span("faces")

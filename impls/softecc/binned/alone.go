@@ -24,7 +24,7 @@ type alone struct {
 
 // checkBins rejects sigmoids that are too steep for the bins of a block, as softecc_lay does.
 func checkBins(d device.Device, p *softecc.Problem) error {
-	if have := float64(mostBins(d.Info())); steepness(p) > have {
+	if have := float64(mostBins(d.Info(), p.Shape().Dim())); steepness(p) > have {
 		return fmt.Errorf("λ is %g: that needs %.0f bins, and a block has %.0f; binned, on the cpu, has no limit",
 			p.Lambda, steepness(p), have)
 	}

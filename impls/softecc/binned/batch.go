@@ -57,7 +57,8 @@ type BatchMemory struct {
 // Shape of the kernels' work (kernels/softecc/softecc.h).
 const (
 	batchBlock = 512       // threads
-	solidBlock = 256       // of the forward pass of a volume, which needs more registers
+	stack      = 11        // warps of the forward pass of a volume with two planes each; one more is before them
+	stackBytes = 1 << 10   // what a warp of them hands to the next one
 	solidShare = 128 << 10 // bytes of its shared memory, unless sigmoids are steep; the rest is cache
 	mostVoxels = 1 << 20   // per block: its moments are 32-bit integers
 	laidBytes  = 40        // plus 8 per threshold
@@ -75,7 +76,7 @@ func OpenBatch(d device.Device, k BatchKind) (*Batch, error) {
 		return nil, fmt.Errorf("%d thresholds of %d images: want 1 or more, and at most %d in all",
 			k.Thresholds, k.Images, math.MaxInt32)
 	}
-	b := &Batch{BatchKind: k, on: d, most: mostBins(d.Info())}
+	b := &Batch{BatchKind: k, on: d, most: mostBins(d.Info(), s.Dim())}
 	if s.Dim() == 3 && !k.Steep {
 		b.most = min(b.most, solidShare/binShared-binSpare)
 	}
@@ -86,8 +87,15 @@ func OpenBatch(d device.Device, k BatchKind) (*Batch, error) {
 	return b, nil
 }
 
-// mostBins returns the number of bins that fit in the shared memory of a block.
-func mostBins(d device.Info) int64 { return (max(d.Shared, d.SharedOptIn)-1<<10)/binShared - binSpare }
+// mostBins returns the number of bins that fit in the shared memory of a block, for images of dim
+// dimensions.
+func mostBins(d device.Info, dim int) int64 {
+	bytes := max(d.Shared, d.SharedOptIn) - 1<<10
+	if dim == 3 {
+		bytes -= (stack + 1) * stackBytes
+	}
+	return bytes/binShared - binSpare
+}
 
 // load loads the kernels, and sets the threads and the shared memory of both passes.
 func (b *Batch) load() (err error) {
@@ -113,7 +121,7 @@ func (b *Batch) load() (err error) {
 	}
 	b.forwards.Block.X, b.forwards.Shared = batchBlock, 8+binShared*(b.most+binSpare)
 	if b.backwards = b.forwards; b.Shape.Dim() == 3 {
-		b.forwards.Block.X = solidBlock
+		b.forwards.Block.X = 32 * (stack + 1)
 	}
 	return errors.Join(b.forward.AllowShared(b.forwards.Shared), b.backward.AllowShared(b.backwards.Shared))
 }
@@ -121,14 +129,17 @@ func (b *Batch) load() (err error) {
 // share divides the images among the blocks: one for each multiprocessor, if there are enough rows.
 func (b *Batch) share() {
 	s := b.Shape
-	across, deep := (s.W+warpColumns-1)/warpColumns, (s.D+slabPlanes-1)/slabPlanes // 1 for a 2D image
+	// Rows of 128 columns are shared out: those of a flat image to warps, those of planes to blocks.
+	across, deep, warps, planes := (s.W+warpColumns-1)/warpColumns, int64(1), b.forwards.Block.X/32, int64(1)
+	if s.Dim() == 3 {
+		warps, planes = 1, slabPlanes*stack
+		deep = (s.D + planes - 1) / planes
+	}
 	const shortest, longest = 4, 256
-	warps := b.forwards.Block.X / 32
 	items := func(length int64) int64 { return across * deep * ((s.H + length - 1) / length) }
 	least := (s.Voxels() + mostVoxels - 1) / mostVoxels
 	b.parts = max(least, min(int64(b.on.Info().SMs)/b.Images, (items(shortest)+warps-1)/warps), 1)
-	// Each warp also reads the two rows next to its own. The best length nearly fills the last round
-	// of the warps.
+	// Each warp also reads the two rows next to its own. The best length nearly fills the last round.
 	best := int64(math.MaxInt64)
 	for length := int64(shortest); length <= max(shortest, min(longest, s.H)); length++ {
 		if cost := (items(length) + b.parts*warps - 1) / (b.parts * warps) * (length + 2); cost <= best {
@@ -137,7 +148,7 @@ func (b *Batch) share() {
 	}
 	// A change is at most eight and at most half a width from the middle of a bin: no moment overflows.
 	turns := (items(b.length) + b.parts*warps - 1) / (b.parts * warps)
-	voxels := min(turns*warps*warpColumns*b.length*slabPlanes, s.Voxels())
+	voxels := min(turns*warps*warpColumns*b.length*planes, s.Voxels())
 	b.unit = float32(math.Ldexp(1, min(16, 29-bits.Len64(uint64(voxels-1)))))
 	b.forwards.Grid.X = b.parts * b.Images
 	b.backwards.Grid.X = b.forwards.Grid.X

@@ -40,7 +40,7 @@ func (o OnDevice) CanDo(p *softecc.Problem, c bench.Conditions) error {
 		return err
 	}
 	if p.Vertices {
-		return errors.New("voxels are vertices; the kernels take them for top cells: binned, on the cpu, takes both")
+		return errors.New("the kernels do not support voxels as vertices; use binned, on the CPU")
 	}
 	s := p.Shape()
 	if err := countable(s, d.Info()); err != nil {

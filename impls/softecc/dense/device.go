@@ -21,8 +21,7 @@ type OnDevice struct{ Open resident.Opener }
 func (OnDevice) About() bench.About {
 	return bench.About{
 		Name: "dense-gpu", Where: "gpu",
-		Method: "resident image, the change of every voxel from its neighbours, every sigmoid of every voxel in float32, " +
-			"forward and backward",
+		Method: "as dense, resident, in float32",
 		Source: "Saxena et al. 2025, section 3.2",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
 	}
@@ -53,7 +52,7 @@ func (o OnDevice) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	}
 	const least, most = 0x1p-126, math.MaxFloat32 // range of the float32 numbers that a device does not flush to 0
 	if steep := steepness(p); !(steep >= least && steep <= most) || float32(p.Lambda) < least {
-		return fmt.Errorf("λ is %g, of which float32 has no like", p.Lambda)
+		return fmt.Errorf("λ is %g, which float32 cannot represent", p.Lambda)
 	}
 	for k := range p.Tau {
 		if math.Abs(p.Tau[k]) > most || math.Abs(p.G[k]) > most {

@@ -13,6 +13,7 @@ import (
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/command/answering"
+	"eccbench/internal/grid"
 	"eccbench/internal/workloads/eigenmap"
 	"eccbench/internal/workloads/eigenmap/masks"
 )
@@ -197,17 +198,17 @@ func (j eigenmapJob) run(c *cli.Program, t answering.Target) error {
 	if a.Truth == nil {
 		return nil
 	}
-	values, err := a.Of.Numbers()
+	f, err := grid.Load(a.Of.Source)
 	if err != nil {
 		return err
 	}
-	best, threshold, above := eigenmap.BestThreshold(values, a.Truth)
+	best, threshold, above := eigenmap.BestThreshold(f.Floats(), a.Truth)
 	side := "up to"
 	if above {
 		side = "from"
 	}
-	fmt.Fprintf(c.Stderr, "eccbench: %s: Dice of the mask %.4f; of the best plain threshold, all values %s %g, %.4f\n",
-		q.Shown, eigenmap.Dice(found, a.Truth), side, threshold, best)
+	fmt.Fprintf(c.Stderr, "eccbench: %s: Dice of the mask %.4f; of the best plain threshold, all values %s %s, %.4f\n",
+		q.Shown, eigenmap.Dice(found, a.Truth), side, f.Labels().Append(nil, threshold), best)
 	return nil
 }
 

@@ -132,7 +132,7 @@ func (j mergeJob) printMissing(c *cli.Program, paths []string) error {
 func (j mergeJob) run(c *cli.Program, set *parts.Set) error {
 	start := time.Now()
 	if j.every() && !set.Ladder().Indexed() {
-		return cli.Usagef("a row for every level, of which each float32 is one: leave --all and --format euler out")
+		return cli.Usagef("every float32 is a level here, which makes too many rows; omit --all and --format euler")
 	}
 	if err := j.onLevels(set.Ladder()); err != nil {
 		return err

@@ -143,7 +143,7 @@ func tryModule(d device.Device, module string, line func(what, format string, ar
 		line("", "kernels %s: %d of %d load, as machine code in %s", module, len(names), len(names), quantity.Duration(took))
 		return nil
 	} else if device.IsCodeRefused(err) {
-		line("", "kernels %s: compiled, the driver takes no machine code: %v", module, err)
+		line("", "kernels %s: compiled, the driver rejects machine code: %v", module, err)
 	} else if err != nil {
 		return err
 	}

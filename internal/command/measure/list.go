@@ -100,32 +100,44 @@ func scopes(a bench.About) string {
 	return strings.Join(list, " ")
 }
 
+// listTables prints all implementations in one table. Implementations that a question shares with one before are one
+// row. The inputs of a question that is not about images follow if it is the only question.
 func listTables(w io.Writer, questions []question) error {
+	first := map[[4]string]string{} // the question of an implementation
+	var rows [][]string
 	for _, q := range questions {
-		if len(questions) > 1 {
-			fmt.Fprintf(w, "**%s**: %s\n\n", q.Name, q.Doc)
-		}
-		var rows [][]string
+		rows = append(rows, []string{"**" + q.Name + "**", "", "**" + q.Doc + "**", ""})
 		for _, a := range q.List {
-			rows = append(rows, []string{a.Name, a.Where, a.Method, scopes(a), a.Source})
-		}
-		if err := report.Compact(w, []string{"implementation", "where", "method", "scopes", "source"}, rows); err != nil {
-			return err
-		}
-		fmt.Fprintln(w)
-		if len(q.Kinds) > 0 {
-			if err := listKinds(w, q.Kinds); err != nil {
-				return err
+			row := []string{a.Name, a.Where, a.Method, a.Source}
+			if before, again := first[[4]string(row)]; again {
+				row = []string{a.Name, "", "as for " + before, ""}
+			} else {
+				first[[4]string(row)] = q.Name
 			}
+			if n := len(rows) - 1; row[1] == "" && slices.Equal(rows[n][1:], row[1:]) {
+				rows[n][0] += ", " + a.Name
+			} else {
+				rows = append(rows, row)
+			}
+		}
+	}
+	if err := report.Compact(w, []string{"implementation", "where", "method", "source"}, rows); err != nil {
+		return err
+	}
+	if len(questions) == 1 && len(questions[0].Kinds) > 0 {
+		fmt.Fprintln(w)
+		if err := listKinds(w, questions[0].Kinds); err != nil {
+			return err
 		}
 	}
 	if !ofImages(questions) {
 		return nil
 	}
-	var rows [][]string
+	rows = nil
 	for _, g := range datasets.Generators() {
 		rows = append(rows, []string{g.Name, g.Doc, g.Example})
 	}
+	fmt.Fprintln(w)
 	return report.Compact(w, []string{"input", "description", "example"}, rows)
 }
 
@@ -140,7 +152,6 @@ func listKinds(w io.Writer, kinds []bench.Kind) error {
 	for _, k := range kinds {
 		rows = append(rows, []string{k.Name, k.Doc, k.Example})
 	}
-	defer fmt.Fprintln(w)
 	return report.Compact(w, []string{"input", "description", "example"}, rows)
 }
 

@@ -42,7 +42,7 @@ func doRun(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var in cli.Inputs
 	var limit cli.Limits
 	var records cli.RecordFlags
-	var export, format, scope, judge, part string
+	var export, format, scope, part string
 	var hot, admits bool
 	var processes, rotate int
 	var count int64
@@ -52,8 +52,6 @@ func doRun(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	f.StringVar(&scope, "scope", "",
 		"what the clock covers: kernel (device events), device (resident image), e2e (host memory) or file "+
 			"(also reading); default e2e if the inputs fit")
-	f.StringVar(&judge, "judge", "inside",
-		"where CPU implementations are judged and timed: inside, in the process that computes, or outside, by another")
 	f.BoolVar(&hot, "hot", false, "keep the caches between calls (default cold)")
 	f.Int64Var(&count, "batch", 0, "`N` images per question: --workload ecc-batch --count N")
 	f.IntVar(&processes, "processes", 1, "processes that repeat each cell")
@@ -126,9 +124,6 @@ func doRun(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		sampling.WarmUp /= 2
 	}
 	p.Processes, p.Rotate, p.Sampling, p.Scope, p.Hot = processes, rotate, &sampling, bench.Scope(scope), hot
-	if judge == "outside" {
-		p.Outside = c.Outside
-	}
 	if !b.Question().OfImages() && scope == "" {
 		p.Scope = bench.E2E // inputs other than images start in host memory, for devices too
 	}
@@ -138,8 +133,6 @@ func doRun(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	switch {
 	case scope != "" && !slices.Contains(bench.Scopes(), p.Scope):
 		return cli.Usagef("--scope %s: want kernel, device, e2e or file", scope)
-	case judge != "inside" && judge != "outside":
-		return cli.Usagef("--judge %s: want inside or outside", judge)
 	case processes < 1:
 		return cli.Usagef("--processes %d: want at least 1", processes)
 	case rotate < 3:

@@ -11,10 +11,10 @@ import (
 func Serve() cli.Subcommand {
 	return cli.Subcommand{
 		Name: "serve", Args: "IMPL", Conducts: true,
-		Brief: "answer as a peer with a CPU implementation (for --outside)",
+		Brief: "answer as a peer with a CPU implementation (for --judge outside)",
 		Examples: []string{
 			"eccbench run --peer '/usr/bin/eccbench serve cpu' --sizes 128 --type uint8",
-			"eccbench run --outside --impl cpu,extrema --sizes 128 --type uint8",
+			"eccbench run --judge outside --impl cpu,extrema --sizes 128 --type uint8",
 		},
 		Run: serve,
 	}
@@ -36,7 +36,7 @@ func serve(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	about := func() peers.About {
 		return peers.About{
 			Protocol: peers.Protocol, Self: f.Arg(0), Version: cli.Version(), Method: "eccbench serve " + f.Arg(0),
-			Language: "Go", Where: "cpu", Answers: service.Claims(),
+			Language: "Go", Where: "cpu", Answers: service.Claims(), Bursts: true,
 		}
 	}
 	return cli.Usage(peers.Serve(about, service.Bind))

@@ -127,6 +127,16 @@ func (c Comparison) IoU() float64 { return float64(c.Both) / float64(c.Pred+c.Tr
 // VolumeError is (|P| − |T|) / |T|, infinite or NaN where the truth is empty.
 func (c Comparison) VolumeError() float64 { return float64(c.Pred-c.Truth) / float64(c.Truth) }
 
+// Add adds the comparison of masks that are separate from these.
+func (c *Comparison) Add(o Comparison) {
+	c.Pred, c.Truth, c.Both = c.Pred+o.Pred, c.Truth+o.Truth, c.Both+o.Both
+	for k, n := range o.In {
+		t := &c.In[k]
+		t.Pred, t.Truth, t.Union = t.Pred.Plus(n.Pred), t.Truth.Plus(n.Truth), t.Union.Plus(n.Union)
+		t.Components, t.Holes = t.Components+n.Components, t.Holes+n.Holes
+	}
+}
+
 // numbers returns Betti numbers indexed by dimension.
 func numbers(n betti.Numbers) [3]int64 { return [3]int64{n.B0, n.B1, n.B2} }
 

@@ -11,40 +11,38 @@ import (
 	"eccbench/internal/grid"
 )
 
-// BySearch compares a pair by independent means. It counts voxels by pairs of labels, components
-// and cavities by graph search, and cells by the definition. Unlike runs, it joins no sets.
+// BySearch compares a pair by independent means. It packs masks of its own, counts components and
+// cavities by graph search, and cells by the definition. Unlike runs, it joins no sets.
 func BySearch(p *Pair) Comparisons {
-	t := tally(p)
-	out, setsOf := make(Comparisons, len(p.Sets)), p.setsOf()
-	t.each(func(a, b uint16, n int64) {
-		for _, i := range setsOf[a] {
-			if out[i].Pred += n; p.Sets[i].has(b) {
-				out[i].Both += n
-			}
-		}
-		for _, i := range setsOf[b] {
-			out[i].Truth += n
-		}
-	})
-	var tasks []task
-	for i, s := range slices.Backward(p.Sets) { // the union of all labels is large and comes first
-		for _, island := range t.islands(s) {
-			tasks = append(tasks, task{set: i, within: island})
-		}
-	}
+	tasks := tasksOf(p)
 	var members [workers][]uint8
 	crew.InTurn(workers, len(tasks), func(worker, i int) {
 		if members[worker] == nil {
-			members[worker] = make([]uint8, len(setsOf))
+			members[worker] = make([]uint8, max(256, len(p.Labels)))
 		}
 		tasks[i].run(p, members[worker])
 	})
+	out := make(Comparisons, len(p.Sets))
 	for _, done := range tasks {
-		for k := range done.in {
-			out[done.set].In[k].add(done.in[k])
-		}
+		out[done.set].Add(done.found)
 	}
 	return out
+}
+
+// tasksOf returns the tasks for all sets. A single set has the whole image: to find its place costs as
+// much as to pack it.
+func tasksOf(p *Pair) (tasks []task) {
+	s := p.Shape()
+	if len(p.Sets) == 1 {
+		return []task{{within: extent{greatest: [3]int64{s.D - 1, s.H - 1, s.W - 1}}}}
+	}
+	c := takeCensus(p)
+	for i, s := range slices.Backward(p.Sets) { // the union of all labels is large and comes first
+		for _, island := range c.islands(s) {
+			tasks = append(tasks, task{set: i, within: island})
+		}
+	}
+	return tasks
 }
 
 // workers is the number of goroutines that work through a list.
@@ -54,7 +52,7 @@ const workers = 2
 type task struct {
 	set    int
 	within extent
-	in     [Constructions]Topology
+	found  Comparison
 }
 
 // run uses a table of zeros by code, and clears it again.
@@ -62,20 +60,20 @@ func (t *task) run(p *Pair, member []uint8) {
 	for _, code := range p.Sets[t.set].Codes {
 		member[code] = 1
 	}
-	m := newJudged(p, member, t.within)
+	m := newJudged(p, member, p.Sets[t.set], t.within)
 	for _, code := range p.Sets[t.set].Codes {
 		member[code] = 0
 	}
 	m.count()
-	for k := range t.in {
-		t.in[k] = m.topology(k)
+	for i, v := range m.masks[ofPred].bits {
+		its := m.masks[ofTruth].bits[i]
+		t.found.Pred += int64(bits.OnesCount64(v))
+		t.found.Truth += int64(bits.OnesCount64(its))
+		t.found.Both += int64(bits.OnesCount64(v & its))
 	}
-}
-
-// add adds the topology of masks that are separate from these.
-func (t *Topology) add(o Topology) {
-	t.Pred, t.Truth, t.Union = t.Pred.Plus(o.Pred), t.Truth.Plus(o.Truth), t.Union.Plus(o.Union)
-	t.Components, t.Holes = t.Components+o.Components, t.Holes+o.Holes
+	for k := range t.found.In {
+		t.found.In[k] = m.topology(k)
+	}
 }
 
 // An extent is a bounding box of voxels, in the order of Coordinates. Both corners are inclusive.
@@ -88,59 +86,19 @@ func (e *extent) join(o extent) {
 	}
 }
 
-// counts are numbers of voxels by pair of codes.
-type counts struct {
-	codes int
-	pairs []int64 // index: first code × codes + second code; nil for many codes
-	many  map[[2]uint16]int64
-}
-
-// mostPaired is the largest number of codes for which a table of all pairs is allocated.
-const mostPaired = 1 << 10
-
-func newCounts(codes int) counts {
-	c := counts{codes: codes}
-	if codes <= mostPaired {
-		c.pairs = make([]int64, codes*codes)
-	} else {
-		c.many = map[[2]uint16]int64{}
-	}
-	return c
-}
-
-// each calls f with each pair of codes that occurs, and its number of voxels.
-func (c counts) each(f func(a, b uint16, n int64)) {
-	for i, n := range c.pairs {
-		if n != 0 {
-			f(uint16(i/c.codes), uint16(i%c.codes), n)
-		}
-	}
-	for pair, n := range c.many {
-		f(pair[0], pair[1], n)
-	}
-}
-
-// add counts n voxels of a pair of codes.
-func (c counts) add(a, b uint16, n int64) {
-	if c.pairs != nil {
-		c.pairs[int(a)*c.codes+int(b)] += n
-	} else {
-		c.many[[2]uint16{a, b}] += n
-	}
-}
-
-// A census is the counts of both images by code of the prediction and of the truth, and the places
-// of each code in either image.
+// A census is the places of each code in either image.
 type census struct {
-	counts
 	blocking
 	extents []extent // by code; a code without voxels has the largest least corner
 	blocks  []blocks // by code; nil for many codes
 }
 
+// mostPaired is the largest number of codes for which tables of blocks or of all pairs are allocated.
+const mostPaired = 1 << 10
+
 func newCensus(p *Pair) census {
 	codes := len(p.Labels)
-	c := census{counts: newCounts(codes), blocking: blockingOf(p.Shape()), extents: make([]extent, codes)}
+	c := census{blocking: blockingOf(p.Shape()), extents: make([]extent, codes)}
 	for i := range c.extents {
 		c.extents[i].least = [3]int64{math.MaxInt64, math.MaxInt64, math.MaxInt64}
 	}
@@ -150,32 +108,19 @@ func newCensus(p *Pair) census {
 	return c
 }
 
-// count counts the voxels from ≤ x < to of a row.
-func (c census) count(a, b uint16, z, y, from, to int64) {
-	c.add(a, b, to-from)
-	for i, code := range [2]uint16{a, b} {
-		if code == 0 || i > 0 && a == b {
-			continue
-		}
-		c.extents[code].join(extent{[3]int64{z, y, from}, [3]int64{z, y, to - 1}})
-		if c.blocks != nil {
-			c.mark(&c.blocks[code], z, y, from, to-1)
-		}
-	}
-}
-
-// tally counts the voxels of both images. Equal neighbours along a row are counted together.
-func tally(p *Pair) census {
+// takeCensus finds the places of all codes. Equal neighbours along a row are found together.
+func takeCensus(p *Pair) census {
 	parts := make([]census, 2)
 	s := p.Shape()
 	crew.Each(len(parts), func(i int) {
 		parts[i] = newCensus(p)
 		for row := s.D * s.H * int64(i) / 2; row < s.D*s.H*int64(i+1)/2; row++ {
-			if p.Pred.Type() == grid.Uint8 {
-				tallyRow(parts[i], row/s.H, row%s.H, p.Pred.Data()[row*s.W:][:s.W], p.Truth.Data()[row*s.W:][:s.W])
-			} else {
-				tallyRow(parts[i], row/s.H, row%s.H, grid.Values[uint16](p.Pred.Data())[row*s.W:][:s.W],
-					grid.Values[uint16](p.Truth.Data())[row*s.W:][:s.W])
+			for _, f := range []*grid.Field{p.Pred, p.Truth} {
+				if f.Type() == grid.Uint8 {
+					markRow(parts[i], row/s.H, row%s.H, f.Data()[row*s.W:][:s.W])
+				} else {
+					markRow(parts[i], row/s.H, row%s.H, grid.Values[uint16](f.Data())[row*s.W:][:s.W])
+				}
 			}
 		}
 	})
@@ -186,7 +131,6 @@ func tally(p *Pair) census {
 	for code := range all.blocks {
 		all.blocks[code].join(&parts[1].blocks[code])
 	}
-	parts[1].each(all.add)
 	return all
 }
 
@@ -196,24 +140,28 @@ const (
 	word = 8
 )
 
-func tallyRow[E uint8 | uint16](c census, z, y int64, pred, truth []E) {
-	p, t := grid.Bytes(pred), grid.Bytes(truth)
-	size := len(p) / len(pred)
-	differs := func(data []byte, at int) uint64 { // each value from the next
-		return binary.LittleEndian.Uint64(data[at:]) ^ binary.LittleEndian.Uint64(data[at+size:])
-	}
-	for from := 0; from < len(pred); {
+// markRow marks the places of the codes of a row.
+func markRow[E uint8 | uint16](c census, z, y int64, row []E) {
+	data := grid.Bytes(row)
+	size := len(data) / len(row)
+	for from := 0; from < len(row); {
 		x := from
-		for ; (x+1)*size+word <= len(p); x += word / size {
-			if v := differs(p, x*size) | differs(t, x*size); v != 0 {
+		for ; (x+1)*size+word <= len(data); x += word / size {
+			v := binary.LittleEndian.Uint64(data[x*size:]) ^ binary.LittleEndian.Uint64(data[(x+1)*size:])
+			if v != 0 { // a value differs from the next
 				x += bits.TrailingZeros64(v) / 8 / size
 				break
 			}
 		}
-		for x++; x < len(pred) && pred[x] == pred[x-1] && truth[x] == truth[x-1]; {
+		for x++; x < len(row) && row[x] == row[x-1]; {
 			x++
 		}
-		c.count(uint16(pred[from]), uint16(truth[from]), z, y, int64(from), int64(x))
+		if code := row[from]; code != 0 {
+			c.extents[code].join(extent{[3]int64{z, y, int64(from)}, [3]int64{z, y, int64(x - 1)}})
+			if c.blocks != nil {
+				c.mark(&c.blocks[code], z, y, int64(from), int64(x-1))
+			}
+		}
 		from = x
 	}
 }
@@ -232,8 +180,11 @@ const (
 )
 
 // newJudged packs the masks of a set within an extent. member is 1 for the codes of the set.
-func newJudged(p *Pair, member []uint8, within extent) *judged {
-	of := p.Shape()
+func newJudged(p *Pair, member []uint8, set Set, within extent) *judged {
+	of, single := p.Shape(), uint16(0)
+	if len(set.Codes) == 1 {
+		single = set.Codes[0]
+	}
 	m := &judged{space: newSpace(within, of.D == 1)}
 	crew.Each(ofUnion, func(k int) {
 		f := []*grid.Field{p.Pred, p.Truth}[k]
@@ -243,9 +194,9 @@ func newJudged(p *Pair, member []uint8, within extent) *judged {
 				from := (z*of.H+y)*of.W + within.least[2]
 				to := m.row(m.masks[k].bits, z-within.least[0]+m.below, y-within.least[1]+1)
 				if f.Type() == grid.Uint8 {
-					mark(to, f.Data()[from:][:m.w], member)
+					mark(to, f.Data()[from:][:m.w], member, single)
 				} else {
-					mark(to, grid.Values[uint16](f.Data())[from:][:m.w], member)
+					mark(to, grid.Values[uint16](f.Data())[from:][:m.w], member, single)
 				}
 				some := to[0]
 				for i := len(to) - 1; i > 0; i-- { // the first bit is no voxel
@@ -270,8 +221,9 @@ func newJudged(p *Pair, member []uint8, within extent) *judged {
 	return m
 }
 
-// mark sets the bits of the voxels of a row whose codes are in the set.
-func mark[E uint8 | uint16](words []uint64, row []E, member []uint8) {
+// mark sets the bits of the voxels of a row whose codes are in the set. single is its code if it has one,
+// or 0.
+func mark[E uint8 | uint16](words []uint64, row []E, member []uint8, single uint16) {
 	lanes, ones := lanesOf[E]()
 	for ; len(row) >= step; words, row = words[1:], row[step:] {
 		block := (*[step]E)(row)
@@ -281,8 +233,13 @@ func mark[E uint8 | uint16](words []uint64, row []E, member []uint8) {
 		}
 		var set uint64
 		for data, x := grid.Bytes(block[:]), 0; x < step; x, data = x+lanes, data[word:] {
-			if v := block[x]; binary.LittleEndian.Uint64(data) == uint64(v)*ones {
-				set |= uint64(member[v]) * (1<<lanes - 1) << x
+			v := binary.LittleEndian.Uint64(data)
+			if single > 0 {
+				set |= zeroLanes(v^uint64(single)*ones, ones, lanes) << x
+				continue
+			}
+			if first := block[x]; v == uint64(first)*ones {
+				set |= uint64(member[first]) * (1<<lanes - 1) << x
 				continue
 			}
 			for i, v := range block[x:][:lanes] {
@@ -294,4 +251,21 @@ func mark[E uint8 | uint16](words []uint64, row []E, member []uint8) {
 	for i, code := range row {
 		words[0] |= uint64(member[code]) << i
 	}
+}
+
+// zeroLanes returns a bit for each lane of a word, which is set if the lane is zero. ones are the least
+// bits of all lanes.
+func zeroLanes(v, ones uint64, lanes int) uint64 {
+	if lanes == 4 {
+		v |= v >> 8
+	}
+	v |= v >> 4
+	v |= v >> 2
+	v |= v >> 1
+	v = ^v & ones // the least bits of zero lanes move together
+	size := 64 / lanes
+	v |= v >> (size - 1)
+	v |= v >> (2 * (size - 1))
+	v |= v >> (4 * (size - 1))
+	return v & (1<<lanes - 1)
 }

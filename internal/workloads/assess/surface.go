@@ -9,6 +9,44 @@ import (
 	"eccbench/internal/grid"
 )
 
+// counts are numbers of voxels by pair of codes.
+type counts struct {
+	codes int
+	pairs []int64 // index: first code × codes + second code; nil for many codes
+	many  map[[2]uint16]int64
+}
+
+func newCounts(codes int) counts {
+	c := counts{codes: codes}
+	if codes <= mostPaired {
+		c.pairs = make([]int64, codes*codes)
+	} else {
+		c.many = map[[2]uint16]int64{}
+	}
+	return c
+}
+
+// each calls f with each pair of codes that occurs, and its number of voxels.
+func (c counts) each(f func(a, b uint16, n int64)) {
+	for i, n := range c.pairs {
+		if n != 0 {
+			f(uint16(i/c.codes), uint16(i%c.codes), n)
+		}
+	}
+	for pair, n := range c.many {
+		f(pair[0], pair[1], n)
+	}
+}
+
+// add counts n voxels of a pair of codes.
+func (c counts) add(a, b uint16, n int64) {
+	if c.pairs != nil {
+		c.pairs[int(a)*c.codes+int(b)] += n
+	} else {
+		c.many[[2]uint16{a, b}] += n
+	}
+}
+
 // directions is the number of neighbours of a voxel that come before it.
 const directions = 13
 

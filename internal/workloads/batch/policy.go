@@ -23,7 +23,8 @@ func Question() bench.Question {
 		return list
 	}
 	return bench.Question{
-		Doc:  "the Euler characteristic curve of each of many images",
+		Doc: "the Euler characteristic curve of each of many images: one by one while others are read, " +
+			"or all at once",
 		Form: Form(),
 		Adversarial: slices.Concat(
 			of(1, "noise/shape=1x1/levels=2/type=uint8/seed=1", "noise/shape=3x3x3/levels=256/type=uint16/seed=5"),
@@ -45,7 +46,8 @@ func Workload(impls ...bench.Implementation[*Batch, []ecc.VCEC]) bench.Workload[
 			Laws: []verify.Law[*Batch, []ecc.VCEC]{
 				{Name: "changes of each image sum to 1", Check: each},
 				{Name: "no two images have one answer", Check: different},
-				{Name: "fingerprint of each image", Note: "key " + key.String(), Drawn: true, Independent: true, Work: fingerprinting(key), Memory: copies, Check: fingerprinted(key)},
+				{Name: "fingerprint of each image", Note: "key " + key.String(), Drawn: true, Independent: true,
+					Work: fingerprinting(key), Memory: copies, Check: fingerprinted(key)},
 				{Name: "definition at one level of sampled images", Independent: true, Work: counting, Check: definition},
 			},
 		},
@@ -148,7 +150,8 @@ func sampled(n int) []int {
 }
 
 func counting(b *Batch) time.Duration {
-	return time.Duration(int64(min(samples, b.Len()))*b.like.Shape().Voxels()*6/int64(runtime.GOMAXPROCS(0))) * time.Nanosecond
+	voxels := int64(min(samples, b.Len())) * b.like.Shape().Voxels()
+	return time.Duration(voxels*6/int64(runtime.GOMAXPROCS(0))) * time.Nanosecond
 }
 
 // definition counts one sublevel set of each sampled image from scratch, at
@@ -169,7 +172,8 @@ func definition(b *Batch, out []ecc.VCEC, _ verify.Ask[*Batch, []ecc.VCEC]) (*ve
 			return nil, err
 		}
 		if got := out[i].At(level); got != want {
-			return &verify.Diff{Where: fmt.Sprintf("image %d, level %d", i, level), Want: fmt.Sprintf("χ = %d", want), Got: fmt.Sprintf("χ = %d", got)}, nil
+			return &verify.Diff{Where: fmt.Sprintf("image %d, level %d", i, level), Want: fmt.Sprintf("χ = %d", want),
+				Got: fmt.Sprintf("χ = %d", got)}, nil
 		}
 	}
 	return nil, nil

@@ -29,7 +29,8 @@ func ReadingWorkload(impls ...bench.Implementation[*Batch, uint64]) bench.Worklo
 		Inputs: Inputs{}, Impls: impls, Encode: bench.Small(read.Encode), Decode: read.Decode,
 		Policy: verify.Policy[*Batch, uint64]{
 			Agree: read.Agree[*Batch],
-			Laws:  []verify.Law[*Batch, uint64]{{Name: "sum of each image in order", Independent: true, Work: summing, Check: inOrder}},
+			Laws: []verify.Law[*Batch, uint64]{{Name: "sum of each image in order", Independent: true, Work: summing,
+				Check: inOrder}},
 		},
 	}
 }

@@ -202,7 +202,8 @@ func agree(_ *Image, want, got Numbers) *verify.Diff {
 		want, got int64
 	}{{"b0", want.B0, got.B0}, {"b1", want.B1, got.B1}, {"b2", want.B2, got.B2}} {
 		if b.want != b.got {
-			return &verify.Diff{Where: b.name, Want: fmt.Sprint(b.want), Got: fmt.Sprint(b.got), Context: fmt.Sprintf("all of them: want %v, got %v", want, got)}
+			return &verify.Diff{Where: b.name, Want: fmt.Sprint(b.want), Got: fmt.Sprint(b.got),
+				Context: fmt.Sprintf("all of them: want %v, got %v", want, got)}
 		}
 	}
 	return nil

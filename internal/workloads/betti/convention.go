@@ -31,7 +31,7 @@ func InConvention(w bench.Workload[*Image, Numbers], c ecc.Convention) bench.Wor
 
 // errPeriodic is the error for periodic axes: no view of an image has the Betti numbers of a set on
 // a torus.
-var errPeriodic = errors.New("takes no periodic axes, which OnRings is for")
+var errPeriodic = errors.New("periodic axes are not supported; use rings")
 
 // A viewer answers for a view of an image.
 type viewer struct {

@@ -170,7 +170,8 @@ func sameCurves(in grid.Source, want, got Curves) *verify.Diff {
 			a, b, want, got = want[0], got[0], want[1:], got[1:]
 		}
 		if a != b {
-			return &verify.Diff{Where: place(in, a.Level), Want: "changes of " + a.Numbers.String(), Got: "changes of " + b.Numbers.String()}
+			return &verify.Diff{Where: place(in, a.Level), Want: "changes of " + a.Numbers.String(),
+				Got: "changes of " + b.Numbers.String()}
 		}
 	}
 	return nil

@@ -60,7 +60,8 @@ func curvesLaws() []curvesLaw {
 		curvesLaw{Name: "swap of the fastest axes", Calls: 1.5, Check: sameOf(transposed)},
 		curvesLaw{Name: "slices upright", Calls: 1.5, Check: sameOf(upright)},
 		curvesLaw{Name: "planes of an image, all alike", Calls: 3.1, Check: sameOf(planes)},
-		curvesLaw{Name: "each voxel cut in eight", Calls: 8.1, Check: sameOf(func(s grid.Source) (grid.Source, error) { return doubled{s}, nil })},
+		curvesLaw{Name: "each voxel cut in eight", Calls: 8.1,
+			Check: sameOf(func(s grid.Source) (grid.Source, error) { return doubled{s}, nil })},
 	), curvesViews()...), func(s grid.Source) int64 { return 24 * s.Shape().Voxels() })
 }
 
@@ -69,17 +70,18 @@ func curvesLaws() []curvesLaw {
 func curvesViews() (list []curvesLaw) {
 	for _, o := range conventions {
 		unions := Unions(o.c)
-		list = append(list, curvesLaw{Name: o.name + ", all levels", Note: unions.Note, Calls: 1.3, Work: unions.Work, Check: func(in grid.Source, _ Curves, answer curvesAsk) (*verify.Diff, error) {
-			in, err := ecc.OnLevels(in)
-			if err != nil {
-				return nil, err
-			}
-			out, err := bench.Answer(curvesViewer{bench.Asking(answer), o.c}, in, bench.Conditions{})
-			if err != nil {
-				return nil, err
-			}
-			return unions.Check(in, out, nil)
-		}})
+		list = append(list, curvesLaw{Name: o.name + ", all levels", Note: unions.Note, Calls: 1.3, Work: unions.Work,
+			Check: func(in grid.Source, _ Curves, answer curvesAsk) (*verify.Diff, error) {
+				in, err := ecc.OnLevels(in)
+				if err != nil {
+					return nil, err
+				}
+				out, err := bench.Answer(curvesViewer{bench.Asking(answer), o.c}, in, bench.Conditions{})
+				if err != nil {
+					return nil, err
+				}
+				return unions.Check(in, out, nil)
+			}})
 	}
 	return list
 }
@@ -99,9 +101,10 @@ func conventional(c ecc.Convention) []curvesLaw {
 func Unions(c ecc.Convention) verify.Law[grid.Source, Curves] {
 	key := fingerprint.Draw(1).In(c)
 	return curvesLaw{
-		Name: "unions of all voxels in order, and the fingerprint", Note: "key " + key.String(), Drawn: true, Independent: true,
-		Work:  func(s grid.Source) time.Duration { return costPerVoxel(unionNS)(&Image{Source: s}) },
-		Check: func(in grid.Source, out Curves, _ curvesAsk) (*verify.Diff, error) { return united(in, out, key) },
+		Name: "unions of all voxels in order, and the fingerprint", Note: "key " + key.String(), Drawn: true,
+		Independent: true,
+		Work:        func(s grid.Source) time.Duration { return costPerVoxel(unionNS)(&Image{Source: s}) },
+		Check:       func(in grid.Source, out Curves, _ curvesAsk) (*verify.Diff, error) { return united(in, out, key) },
 	}
 }
 
@@ -110,7 +113,8 @@ func Unions(c ecc.Convention) verify.Law[grid.Source, Curves] {
 func united(in grid.Source, out Curves, key fingerprint.Key) (*verify.Diff, error) {
 	for i, s := range out { // the fingerprint needs levels in order
 		if s.Level < 0 || s.Level >= in.Ladder().Len() || i > 0 && s.Level <= out[i-1].Level {
-			return &verify.Diff{Where: fmt.Sprintf("change %d", i), Want: "the levels of the image in order", Got: fmt.Sprintf("level %d", s.Level)}, nil
+			return &verify.Diff{Where: fmt.Sprintf("change %d", i), Want: "the levels of the image in order",
+				Got: fmt.Sprintf("level %d", s.Level)}, nil
 		}
 	}
 	if d, err := ecc.HoldToFingerprint(in, out.Euler(), key, runtime.GOMAXPROCS(0)); d != nil || err != nil {
@@ -132,7 +136,8 @@ func united(in grid.Source, out Curves, key fingerprint.Key) (*verify.Diff, erro
 		name string
 		want []unions.Step
 		got  func(Numbers) int64
-	}{{"b0", b0, func(n Numbers) int64 { return n.B0 }}, {"what is enclosed", rest, holes}, {"b2 of a 2D image", nil, other}} {
+	}{{"b0", b0, func(n Numbers) int64 { return n.B0 }}, {"what is enclosed", rest, holes},
+		{"b2 of a 2D image", nil, other}} {
 		if d := firstDifferingLevel(in, b.name, b.want, out, b.got); d != nil {
 			return d, nil
 		}
@@ -145,7 +150,8 @@ func firstDifferingLevel(
 	in grid.Source, name string, want []unions.Step, out Curves, number func(Numbers) int64,
 ) *verify.Diff {
 	at := func(level, want, got int64) *verify.Diff {
-		return &verify.Diff{Where: name + " at " + place(in, level), Want: fmt.Sprintf("a change of %+d", want), Got: fmt.Sprintf("a change of %+d", got)}
+		return &verify.Diff{Where: name + " at " + place(in, level), Want: fmt.Sprintf("a change of %+d", want),
+			Got: fmt.Sprintf("a change of %+d", got)}
 	}
 	for _, s := range out {
 		got := number(s.Numbers)

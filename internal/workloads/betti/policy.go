@@ -81,17 +81,18 @@ var conventions = []struct {
 // conventions.
 func views() (list []law) {
 	for _, o := range conventions {
-		list = append(list, law{Name: o.name, Calls: 1.3, Work: costPerVoxel(fillNS), Check: func(in *Image, _ Numbers, answer ask) (*verify.Diff, error) {
-			out, err := bench.Answer(viewer{bench.Asking(answer), o.c}, in, bench.Conditions{})
-			if err != nil {
-				return nil, err
-			}
-			want, err := ByFlooding(in, o.c)
-			if err != nil {
-				return nil, err
-			}
-			return agree(in, want, out), nil
-		}})
+		list = append(list, law{Name: o.name, Calls: 1.3, Work: costPerVoxel(fillNS),
+			Check: func(in *Image, _ Numbers, answer ask) (*verify.Diff, error) {
+				out, err := bench.Answer(viewer{bench.Asking(answer), o.c}, in, bench.Conditions{})
+				if err != nil {
+					return nil, err
+				}
+				want, err := ByFlooding(in, o.c)
+				if err != nil {
+					return nil, err
+				}
+				return agree(in, want, out), nil
+			}})
 	}
 	return list
 }
@@ -162,9 +163,11 @@ func cut(in *Image, out Numbers, answer ask) (*verify.Diff, error) {
 	for _, k := range []struct {
 		name                  string
 		of, both, same, lower int64
-	}{{"b0", out.B0, a.B0 + b.B0, c.B0, 0}, {"b1", out.B1, a.B1 + b.B1, c.B1, c.B0}, {"b2", out.B2, a.B2 + b.B2, c.B2, c.B1}} {
+	}{{"b0", out.B0, a.B0 + b.B0, c.B0, 0}, {"b1", out.B1, a.B1 + b.B1, c.B1, c.B0},
+		{"b2", out.B2, a.B2 + b.B2, c.B2, c.B1}} {
 		if k.of < k.both-k.same || k.of > k.both+k.lower {
-			return &verify.Diff{Where: fmt.Sprintf("%s, cut at slice %d", k.name, m), Want: fmt.Sprintf("%d to %d", k.both-k.same, k.both+k.lower), Got: fmt.Sprint(k.of)}, nil
+			return &verify.Diff{Where: fmt.Sprintf("%s, cut at slice %d", k.name, m),
+				Want: fmt.Sprintf("%d to %d", k.both-k.same, k.both+k.lower), Got: fmt.Sprint(k.of)}, nil
 		}
 	}
 	return nil, nil
@@ -197,7 +200,8 @@ func oneLess(in *Image, out Numbers, answer ask) (*verify.Diff, error) {
 		of, least, most int64
 	}{{"b0", less.B0 - out.B0, -1, 7}, {"b2", less.B2 - out.B2, -5, 1}, {"b1", less.B1 - out.B1, -7, 5}} {
 		if k.of < k.least || k.of > k.most {
-			return &verify.Diff{Where: fmt.Sprintf("%s without voxel %d", k.name, at), Want: fmt.Sprintf("a change of %d to %d", k.least, k.most), Got: fmt.Sprint(k.of)}, nil
+			return &verify.Diff{Where: fmt.Sprintf("%s without voxel %d", k.name, at),
+				Want: fmt.Sprintf("a change of %d to %d", k.least, k.most), Got: fmt.Sprint(k.of)}, nil
 		}
 	}
 	return nil, nil

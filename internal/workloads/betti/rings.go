@@ -23,15 +23,16 @@ const ringNS = 500
 // omits.
 func OnRings(impl bench.Implementation[*Image, Numbers], c ecc.Convention) bench.Workload[*Image, Numbers] {
 	w := Workload(impl)
-	w.Policy = verify.Policy[*Image, Numbers]{Agree: agree, Weak: weak, Laws: []law{{Name: FloodName + " round the rings", Independent: true,
-		Work: func(i *Image) time.Duration { return time.Duration(i.Shape().Voxels()) * ringNS },
-		Check: func(in *Image, out Numbers, _ ask) (*verify.Diff, error) {
-			want, err := ByFloodingRings(in, c)
-			if err != nil {
-				return nil, err
-			}
-			return agree(in, want, out), nil
-		}}}}
+	w.Policy = verify.Policy[*Image, Numbers]{Agree: agree, Weak: weak,
+		Laws: []law{{Name: FloodName + " round the rings", Independent: true,
+			Work: func(i *Image) time.Duration { return time.Duration(i.Shape().Voxels()) * ringNS },
+			Check: func(in *Image, out Numbers, _ ask) (*verify.Diff, error) {
+				want, err := ByFloodingRings(in, c)
+				if err != nil {
+					return nil, err
+				}
+				return agree(in, want, out), nil
+			}}}}
 	return w
 }
 
@@ -160,7 +161,8 @@ type roundFill struct {
 
 // met records a loop.
 func (r *roundFill) met(v [3]int64) {
-	cross := [3]int64{r.first[1]*v[2] - r.first[2]*v[1], r.first[2]*v[0] - r.first[0]*v[2], r.first[0]*v[1] - r.first[1]*v[0]}
+	cross := [3]int64{r.first[1]*v[2] - r.first[2]*v[1], r.first[2]*v[0] - r.first[0]*v[2],
+		r.first[0]*v[1] - r.first[1]*v[0]}
 	switch {
 	case r.rank == 0 && v != [3]int64{}:
 		r.first, r.rank = v, 1

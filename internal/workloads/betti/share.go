@@ -167,7 +167,9 @@ type Share struct {
 // each set, like ecc.InShare. The image is the output of Sets. It also returns the fingerprint and
 // the Share, both valid after the answer. The fingerprint verifies the answer, and flood fill
 // verifies the components.
-func InShare(w bench.Workload[grid.Source, ecc.VCEC], by Slabber, in grid.Source, c ecc.Convention, of grid.Span, key fingerprint.Key, threads int) (bench.Workload[grid.Source, ecc.VCEC], func() fingerprint.Sum, *Share) {
+func InShare(w bench.Workload[grid.Source, ecc.VCEC], by Slabber, in grid.Source, c ecc.Convention,
+	of grid.Span, key fingerprint.Key,
+	threads int) (bench.Workload[grid.Source, ecc.VCEC], func() fingerprint.Sum, *Share) {
 	s := &Share{
 		by: by, c: c, flat: in.Shape().Dim() == 2, cores: threads,
 		whole: in.Shape().Slices(), begins: of.Lo == 0, next: max(0, of.Lo-1),

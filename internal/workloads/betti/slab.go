@@ -279,18 +279,21 @@ func (s Slab) firstDifference(t Slab, flat, vertices bool) *verify.Diff {
 
 func (c Components) firstDifference(d Components, of string) *verify.Diff {
 	if c.Inner != d.Inner {
-		return &verify.Diff{Where: "components of the " + of + " that come to no shared slice", Want: fmt.Sprint(c.Inner), Got: fmt.Sprint(d.Inner)}
+		return &verify.Diff{Where: "components of the " + of + " that come to no shared slice", Want: fmt.Sprint(c.Inner),
+			Got: fmt.Sprint(d.Inner)}
 	}
 	for _, slice := range []struct {
 		name      string
 		want, got []int32
 	}{{"first", c.First, d.First}, {"last", c.Last, d.Last}} {
 		if len(slice.want) != len(slice.got) {
-			return &verify.Diff{Where: fmt.Sprintf("components of the %s in the %s slice", of, slice.name), Want: fmt.Sprint(len(slice.want)), Got: fmt.Sprint(len(slice.got))}
+			return &verify.Diff{Where: fmt.Sprintf("components of the %s in the %s slice", of, slice.name),
+				Want: fmt.Sprint(len(slice.want)), Got: fmt.Sprint(len(slice.got))}
 		}
 		for i, v := range slice.want {
 			if v != slice.got[i] {
-				return &verify.Diff{Where: fmt.Sprintf("component of the %s in the %s slice, %d of %d", of, slice.name, i+1, len(slice.want)), Want: fmt.Sprint(v), Got: fmt.Sprint(slice.got[i])}
+				return &verify.Diff{Where: fmt.Sprintf("component of the %s in the %s slice, %d of %d", of, slice.name,
+					i+1, len(slice.want)), Want: fmt.Sprint(v), Got: fmt.Sprint(slice.got[i])}
 			}
 		}
 	}

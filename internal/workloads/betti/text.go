@@ -71,7 +71,8 @@ func (l Lines) Sampled(values []float64) (Lines, error) {
 	}
 	sampled := Lines{down: l.down}
 	for k, changes := range of {
-		at, err := ecc.Lines{Curve: changes, Ladder: l.ladder, Labels: l.Labels, In: ecc.Convention{Superlevel: l.down}}.Sampled(values)
+		at, err := ecc.Lines{Curve: changes, Ladder: l.ladder, Labels: l.Labels,
+			In: ecc.Convention{Superlevel: l.down}}.Sampled(values)
 		if err != nil {
 			return l, err
 		}

@@ -90,7 +90,7 @@ func (r *room) read(view, image grid.Source) (grid.Source, error) {
 
 func (v viewer) CanDo(in grid.Source, c bench.Conditions) error {
 	if _, ok := v.Implementation.(Gapped); v.in.Masked && !ok {
-		return errors.New("takes no image of which voxels are no part")
+		return errors.New("masks are not supported")
 	}
 	terms, err := v.in.terms(in)
 	if err != nil {

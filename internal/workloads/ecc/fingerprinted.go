@@ -72,13 +72,15 @@ func HoldToFingerprint(
 		return nil, err
 	}
 	// A binary search needs one fingerprint per bit of the level index.
-	if k.Convention() == (Convention{}) && fingerprint.Work(in, k, runtime.GOMAXPROCS(0))*time.Duration(bits.Len64(uint64(levels))) < longestSearch {
+	if k.Convention() == (Convention{}) &&
+		fingerprint.Work(in, k, runtime.GOMAXPROCS(0))*time.Duration(bits.Len64(uint64(levels))) < longestSearch {
 		found, err := locate(in, out, k)
 		if err != nil {
 			return nil, err
 		}
 		if found != nil {
-			found.Context = fmt.Sprintf("%sfingerprint of the image %s, of the curve %s\n%s", d.Context, d.Want, d.Got, found.Context)
+			found.Context = fmt.Sprintf("%sfingerprint of the image %s, of the curve %s\n%s", d.Context, d.Want,
+				d.Got, found.Context)
 			d = found
 		}
 	}

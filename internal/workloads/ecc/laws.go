@@ -77,13 +77,14 @@ func TotalOf(c Convention) (chi int64, why string) {
 // sumsOf is the law that the changes sum to TotalOf.
 func sumsOf(c Convention) law {
 	chi, _ := TotalOf(c)
-	return law{Name: fmt.Sprintf("changes sum to %d", chi), Check: func(_ grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
-		var sum int64
-		for _, s := range out {
-			sum += s.Change
-		}
-		return UnlikeTotal(c, sum), nil
-	}}
+	return law{Name: fmt.Sprintf("changes sum to %d", chi),
+		Check: func(_ grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
+			var sum int64
+			for _, s := range out {
+				sum += s.Change
+			}
+			return UnlikeTotal(c, sum), nil
+		}}
 }
 
 // UnlikeTotal returns nil if a sum of changes equals TotalOf.
@@ -140,7 +141,8 @@ func enumerated(in grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
 type unheld struct{ grid.Source }
 
 // readFrom applies a law to an image that it must read by slabs, as from a file.
-func readFrom(check func(grid.Source, VCEC, ask) (*verify.Diff, error)) func(grid.Source, VCEC, ask) (*verify.Diff, error) {
+func readFrom(check func(grid.Source, VCEC, ask) (*verify.Diff, error)) func(
+	grid.Source, VCEC, ask) (*verify.Diff, error) {
 	return func(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
 		return check(unheld{in}, out, answer)
 	}

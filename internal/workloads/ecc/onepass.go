@@ -28,7 +28,8 @@ func InOnePass(w bench.Workload[grid.Source, VCEC], c Convention, slabSlices int
 // It also returns a function for the fingerprint of the shard after the answer. The answers of all
 // shards add up to the curve of the image, and their fingerprints (with the same key) add up to its
 // fingerprint. Each answer is checked against its own fingerprint.
-func InShare(w bench.Workload[grid.Source, VCEC], c Convention, of grid.Span, key fingerprint.Key, by Beside) (bench.Workload[grid.Source, VCEC], func() fingerprint.Sum) {
+func InShare(w bench.Workload[grid.Source, VCEC], c Convention, of grid.Span, key fingerprint.Key,
+	by Beside) (bench.Workload[grid.Source, VCEC], func() fingerprint.Sum) {
 	w, p := passing(w, c, pass{of: &of, key: key, beside: by})
 	w.Policy = verify.Policy[grid.Source, VCEC]{Agree: first, Laws: []law{p.law()}}
 	return w, func() fingerprint.Sum { return p.sum }
@@ -174,32 +175,33 @@ func (j *passJob) Do(*bench.Trace) (err error) {
 	if of == 0 && j.cached {
 		of = grid.CachedSlices(j.in, j.c.Threads)
 	}
-	err = grid.EachJoined(j.in, j.pass.span(j.in), of, j.pass.in.Periodic.Slices(j.in.Shape()), func(piece grid.Piece) error {
-		if job == nil {
-			var err error
-			if job, err = j.count.Setup(piece.Field, j.c); err != nil {
+	err = grid.EachJoined(j.in, j.pass.span(j.in), of, j.pass.in.Periodic.Slices(j.in.Shape()),
+		func(piece grid.Piece) error {
+			if job == nil {
+				var err error
+				if job, err = j.count.Setup(piece.Field, j.c); err != nil {
+					return err
+				}
+				adder(job).Begin()
+			}
+			piece.More = piece.More && !spills
+			rest, err := j.add(job, piece, &sum)
+			if err != nil {
 				return err
 			}
-			adder(job).Begin()
-		}
-		piece.More = piece.More && !spills
-		rest, err := j.add(job, piece, &sum)
-		if err != nil {
-			return err
-		}
-		if !spills {
-			piece.Leave(rest)
-			return nil
-		}
-		if err := rest(); err != nil {
-			return err
-		}
-		if voxels += piece.Shape().Voxels(); voxels < j.pass.beside.Voxels {
-			return nil
-		}
-		voxels = 0
-		return j.spill(job, sum.Sum, held)
-	})
+			if !spills {
+				piece.Leave(rest)
+				return nil
+			}
+			if err := rest(); err != nil {
+				return err
+			}
+			if voxels += piece.Shape().Voxels(); voxels < j.pass.beside.Voxels {
+				return nil
+			}
+			voxels = 0
+			return j.spill(job, sum.Sum, held)
+		})
 	if job != nil {
 		defer func() { err = errors.Join(err, job.Close()) }()
 	}

@@ -57,7 +57,8 @@ func fromMap(changes map[int64]int64) VCEC {
 }
 
 func atLevel(in grid.Source, level int64, format string, want, got int64) *verify.Diff {
-	d := &verify.Diff{Where: fmt.Sprintf("level %d", level), Want: fmt.Sprintf(format, want), Got: fmt.Sprintf(format, got)}
+	d := &verify.Diff{Where: fmt.Sprintf("level %d", level), Want: fmt.Sprintf(format, want),
+		Got: fmt.Sprintf(format, got)}
 	if level >= 0 && level < in.Ladder().Len() {
 		d.Where = fmt.Sprintf("level %d (value %v)", level, in.Ladder().Value(level))
 	}

@@ -34,7 +34,8 @@ func ShareOf(s grid.Source, c Convention, of grid.Span, threads int) Cost {
 	}
 	levels := s.Ladder().Len()
 	// The slice shared with the previous shard is read together with its whole step of slices.
-	cost := Cost{Reads: (n + (reads-n)*grid.Step(s)) * size, Memory: programBytes + int64(threads)*coreBytes + grid.PieceBytes(s, of) + grid.Held(s)}
+	cost := Cost{Reads: (n + (reads-n)*grid.Step(s)) * size, Memory: programBytes + int64(threads)*coreBytes +
+		grid.PieceBytes(s, of) + grid.Held(s)}
 	steps := min(levels, 8*reads*s.Shape().SliceVoxels()) // a 3D voxel has eight cells
 	if s.Ladder().Indexed() {
 		k := fingerprint.Draw(1).For(levels)

@@ -15,7 +15,8 @@ type summer struct {
 }
 
 // summing returns an implementation whose jobs are Adders.
-func summing(impl bench.Implementation[grid.Source, VCEC], of func(in grid.Source) grid.Span) bench.Implementation[grid.Source, VCEC] {
+func summing(impl bench.Implementation[grid.Source, VCEC],
+	of func(in grid.Source) grid.Span) bench.Implementation[grid.Source, VCEC] {
 	s := summer{impl, of}
 	if _, ok := impl.(Gapped); ok {
 		return gappedSummer{s}

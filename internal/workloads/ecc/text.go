@@ -395,7 +395,8 @@ func (p Provenance) Comment() string {
 		more += fmt.Sprintf("; %d slices, each by itself", p.Slices)
 	}
 	return fmt.Sprintf("# %s: %s %s, %s; %s; %s%s%s; %s by %s, %s by %s",
-		p.Input, p.Shape, p.Type, p.Ladder, p.Construction, p.Filtration, more, voxels, p.Implementation, p.Program, p.Verdict, p.Witness)
+		p.Input, p.Shape, p.Type, p.Ladder, p.Construction, p.Filtration, more, voxels, p.Implementation,
+		p.Program, p.Verdict, p.Witness)
 }
 
 // writeHead writes a JSON object up to its levels.

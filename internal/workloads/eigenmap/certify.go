@@ -19,16 +19,19 @@ import (
 // misshapen returns a difference if a map does not have the requested number of values and vectors.
 func (p *Problem) misshapen(m Map) *verify.Diff {
 	if len(m.Values) != p.K || len(m.Vectors) != p.K {
-		return &verify.Diff{Where: "the map", Want: fmt.Sprintf("%d pairs", p.K), Got: fmt.Sprintf("%d values, %d vectors", len(m.Values), len(m.Vectors))}
+		return &verify.Diff{Where: "the map", Want: fmt.Sprintf("%d pairs", p.K),
+			Got: fmt.Sprintf("%d values, %d vectors", len(m.Values), len(m.Vectors))}
 	}
 	n := int(p.Nodes().Voxels())
 	for i, x := range m.Vectors {
 		if len(x) != n {
-			return &verify.Diff{Where: fmt.Sprintf("vector %d", i+1), Want: fmt.Sprintf("%d numbers", n), Got: fmt.Sprint(len(x))}
+			return &verify.Diff{Where: fmt.Sprintf("vector %d", i+1), Want: fmt.Sprintf("%d numbers", n),
+				Got: fmt.Sprint(len(x))}
 		}
 	}
 	if len(m.Diagonal) != p.Steps || len(m.Beside) != max(0, p.Steps-1) || len(m.Basis) != p.Steps*n {
-		return &verify.Diff{Where: "the steps", Want: fmt.Sprintf("%d", p.Steps), Got: fmt.Sprintf("%d of T, %d beside them, %d numbers of vectors", len(m.Diagonal), len(m.Beside), len(m.Basis))}
+		return &verify.Diff{Where: "the steps", Want: fmt.Sprintf("%d", p.Steps),
+			Got: fmt.Sprintf("%d of T, %d beside them, %d numbers of vectors", len(m.Diagonal), len(m.Beside), len(m.Basis))}
 	}
 	return nil
 }
@@ -308,7 +311,8 @@ func search(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 		}
 	}
 	delta := slices.Max(c.residuals) + ofCancels
-	return append(list, verify.Measure{Name: "last value above what a search found", Value: max(0, last-least), Limit: delta, At: fmt.Sprintf("start %d of %d finds %g", from, starts, least)}), nil
+	return append(list, verify.Measure{Name: "last value above what a search found", Value: max(0, last-least),
+		Limit: delta, At: fmt.Sprintf("start %d of %d finds %g", from, starts, least)}), nil
 }
 
 // Residuals returns |Lx − λx| of each pair, in float64 on the definition's graph.

@@ -67,7 +67,8 @@ type Steps struct{ Diagonal, Beside, Basis []float64 }
 
 // OfVoxels returns the problem of the k lowest pairs of the graph of voxels.
 func OfVoxels(s grid.Source, k int, tol, sigma, floor float64, corners, plain bool) *Problem {
-	return (&Problem{Source: s, Kind: Grid, K: k, Tol: tol, Sigma: sigma, Floor: floor, Corners: corners, Radius: 1, Plain: plain}).ready()
+	return (&Problem{Source: s, Kind: Grid, K: k, Tol: tol, Sigma: sigma, Floor: floor, Corners: corners,
+		Radius: 1, Plain: plain}).ready()
 }
 
 // Within returns the same problem for the graph of voxels in which all voxels within a radius are
@@ -86,7 +87,8 @@ func OfPatches(s grid.Source, k int, tol, alpha, beta float64, side int64) *Prob
 // OfSteps returns the problem of the pairs after some steps of Lanczos' method on the graph of
 // patches.
 func OfSteps(s grid.Source, k, steps int, seed uint64, alpha, beta float64, side int64) *Problem {
-	return (&Problem{Source: s, Kind: Lanczos, K: k, Steps: steps, Seed: seed, Alpha: alpha, Beta: beta, Side: side}).ready()
+	return (&Problem{Source: s, Kind: Lanczos, K: k, Steps: steps, Seed: seed, Alpha: alpha, Beta: beta,
+		Side: side}).ready()
 }
 
 func (p *Problem) ready() *Problem {
@@ -145,7 +147,8 @@ func (p *Problem) Check() error {
 		case p.Radius < 1 || p.Radius > mostRadius:
 			return fmt.Errorf("radius %d: want 1 to %d voxels", p.Radius, mostRadius)
 		case p.Radius > 1 && p.Corners:
-			return fmt.Errorf("corners and radius %d: neighbours are all that touch or all within a radius; leave out one of them", p.Radius)
+			return fmt.Errorf("corners and radius %d: neighbours are all that touch or all within a radius; leave "+
+				"out one of them", p.Radius)
 		}
 		if !positive(p.Sigma) {
 			return fmt.Errorf("sigma is %v: want a finite number above 0", p.Sigma)
@@ -249,7 +252,8 @@ func BySteps(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Probl
 	}, stepsPolicy(), impls)
 }
 
-func workload(in fields.Questions[*Problem], q bench.Question, policy verify.Policy[*Problem, Map], impls []bench.Implementation[*Problem, Map]) bench.Workload[*Problem, Map] {
+func workload(in fields.Questions[*Problem], q bench.Question, policy verify.Policy[*Problem, Map],
+	impls []bench.Implementation[*Problem, Map]) bench.Workload[*Problem, Map] {
 	q.Form, q.Reads = in.Form, in.Of().Image
 	return bench.Workload[*Problem, Map]{
 		Name: in.Form.Kind, Question: q, Inputs: in, Impls: impls, Policy: policy, Encode: Encode, Decode: Decode,
@@ -352,7 +356,8 @@ func Encode(w io.Writer, m Map) error {
 	}
 	steps := len(m.Diagonal)
 	if len(m.Values) != len(m.Vectors) || len(m.Beside) != max(0, steps-1) || len(m.Basis) != steps*n {
-		return fmt.Errorf("%d values, %d vectors, and of %d steps %d and %d numbers", len(m.Values), len(m.Vectors), steps, len(m.Beside), len(m.Basis))
+		return fmt.Errorf("%d values, %d vectors, and of %d steps %d and %d numbers", len(m.Values), len(m.Vectors),
+			steps, len(m.Beside), len(m.Basis))
 	}
 	b := bufio.NewWriterSize(w, 1<<18)
 	head := binary.LittleEndian.AppendUint64(nil, uint64(len(m.Values)))

@@ -109,19 +109,18 @@ func (p *Problem) wider() string {
 	return "want a larger alpha or beta"
 }
 
-// Numbers returns the image's values as numbers, row-major. A label is replaced by its meaning. If
-// float64 cannot represent the range, the values are halved.
+// Numbers returns the image's values as numbers, row-major. A label is replaced by its meaning; if
+// this is an integer, by its difference from the least one. If float64 cannot represent the range,
+// the values are halved.
 func (p *Problem) Numbers() ([]float64, error) {
 	f, err := grid.Load(p.Source)
 	if err != nil {
 		return nil, err
 	}
-	labels := grid.LabelsOf(p.Source)
+	labels, least := grid.LabelsOf(p.Source), slices.Min(f.Floats())
 	out := make([]float64, f.Shape().Voxels())
 	for i, v := range f.Floats() {
-		if out[i] = float64(v); labels != nil {
-			out[i] = labels.Float64(v)
-		}
+		out[i] = labels.Shifted(v, least)
 	}
 	if lo, hi := span(out); math.IsInf(hi-lo, 1) {
 		scale(out, 0.5)

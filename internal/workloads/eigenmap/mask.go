@@ -1,6 +1,7 @@
 package eigenmap
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -76,7 +77,7 @@ func Dice(a, b []bool) float64 {
 
 // BestThreshold returns the greatest Dice of a truth and a set above or below a threshold. It
 // bounds plain thresholding, because it uses the truth.
-func BestThreshold(values []float64, truth []bool) (dice, threshold float64, above bool) {
+func BestThreshold[T float32 | float64](values []T, truth []bool) (dice float64, threshold T, above bool) {
 	order := make([]int, len(values))
 	size := 0
 	for i := range order {
@@ -85,15 +86,7 @@ func BestThreshold(values []float64, truth []bool) (dice, threshold float64, abo
 			size++
 		}
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case values[a] < values[b]:
-			return -1
-		case values[a] > values[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
 	below := 0 // voxels of the truth below the threshold
 	for k, i := range order {
 		// The set from here on.

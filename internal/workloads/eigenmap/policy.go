@@ -51,12 +51,14 @@ func aside(list []verify.Measure) []verify.Measure {
 }
 
 func nothingMissed() law {
-	return law{Name: "nothing missed, by the inertia of LDLᵀ", Independent: true, Work: factoring, Memory: factors, Measure: complete}
+	return law{Name: "nothing missed, by the inertia of LDLᵀ", Independent: true, Work: factoring, Memory: factors,
+		Measure: complete}
 }
 
 // nothingFound returns a law that can refute an answer but not confirm it.
 func nothingFound() law {
-	return law{Name: "nothing lower found by a search of its own", Note: "evidence, not proof", Work: searched, Measure: search}
+	return law{Name: "nothing lower found by a search of its own", Note: "evidence, not proof", Work: searched,
+		Measure: search}
 }
 
 // Complete returns the law for answers outside of a run. It is the proof if its estimate is at most
@@ -84,7 +86,8 @@ func stepsPolicy() verify.Policy[*Problem, Map] {
 }
 
 func takenSteps() law {
-	return law{Name: "the steps' recurrence in float64", Note: "of random combinations of the steps' vectors", Independent: true, Work: recurring, Measure: recurrence}
+	return law{Name: "the steps' recurrence in float64", Note: "of random combinations of the steps' vectors",
+		Independent: true, Work: recurring, Measure: recurrence}
 }
 
 // distance measures an answer alone, and its values against another answer: residuals do not show

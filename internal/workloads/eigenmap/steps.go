@@ -104,7 +104,8 @@ func recurrence(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	scale(start, 1/norm(start))
 	daxpy(-1, m.Basis[:n], start)
 
-	apart, skew := verify.Measure{Name: "LQz off QTz", Limit: p.rounded()}, verify.Measure{Name: "QᵀQz off z", Limit: mostSkew}
+	apart, skew := verify.Measure{Name: "LQz off QTz", Limit: p.rounded()},
+		verify.Measure{Name: "QᵀQz off z", Limit: mostSkew}
 	from := [][]float64{m.Basis[(steps-1)*n:]}
 	var want [][]float64
 	seed := binary.LittleEndian.Uint64(c.digest[:])
@@ -136,7 +137,8 @@ func recurrence(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 		verify.Measure{Name: "start off the first vector", Value: norm(start), Limit: p.rounded()},
 		verify.Measure{Name: "last number of T off", Value: math.Abs(energies[0] - m.Diagonal[steps-1]), Limit: p.rounded()})
 
-	outside, off := verify.Measure{Name: "vectors off the span of Q", Limit: mostSkew}, verify.Measure{Name: "pairs off those of T", Limit: mostSkew}
+	outside, off := verify.Measure{Name: "vectors off the span of Q", Limit: mostSkew},
+		verify.Measure{Name: "pairs off those of T", Limit: mostSkew}
 	for k, y := range m.Vectors {
 		c := m.products(y)
 		rest := m.combined(c)
@@ -181,7 +183,8 @@ func (m Map) combined(c []float64) []float64 {
 	n := len(m.Vectors[0])
 	out := make([]float64, n)
 	inParts(n, func(lo, hi int) {
-		blas64.Gemv(blas.Trans, 1, blas64.General{Rows: len(c), Cols: hi - lo, Stride: n, Data: m.Basis[lo : (len(c)-1)*n+hi]}, blasVector(c), 0, blasVector(out[lo:hi]))
+		blas64.Gemv(blas.Trans, 1, blas64.General{Rows: len(c), Cols: hi - lo, Stride: n,
+			Data: m.Basis[lo : (len(c)-1)*n+hi]}, blasVector(c), 0, blasVector(out[lo:hi]))
 	})
 	return out
 }

@@ -79,7 +79,8 @@ func (p *Problem) boxes(seed uint64) (list []box) {
 func PlainBoxes() verify.Law[*Problem, Flow] {
 	seed := rand.Uint64()
 	return law{
-		Name: "the plain loop in boxes, bit for bit", Note: fmt.Sprintf("all corners, and places of seed %#x", seed), Drawn: true, Independent: true,
+		Name: "the plain loop in boxes, bit for bit", Note: fmt.Sprintf("all corners, and places of seed %#x", seed),
+		Drawn: true, Independent: true,
 		Work:  func(p *Problem) time.Duration { return p.boxesTake(p.boxes(seed)) },
 		Check: func(p *Problem, out Flow, _ ask) (*verify.Diff, error) { return p.inBoxes(p.boxes(seed), out) },
 	}

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 
-	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 )
 
@@ -147,14 +146,24 @@ type list struct {
 	at func(i int) float64
 }
 
-// values returns the values of the image, row-major; those of its table if it has one.
+// values returns the values of the image, row-major; those of its table if it has one, from the
+// least integer in the mask on.
 func (p *Problem) values() (list, error) {
 	f, err := grid.Load(p.Source)
 	if err != nil {
 		return list{}, err
 	}
 	values, labels := f.Floats(), grid.LabelsOf(p.Source) // none are the values themselves
-	return list{len(values), func(i int) float64 { return labels.Float64(values[i]) }}, nil
+	var least float32
+	if labels != nil {
+		least = slices.Max(values)
+		for i, v := range values {
+			if v < least && p.inside(i) {
+				least = v
+			}
+		}
+	}
+	return list{len(values), func(i int) float64 { return labels.Shifted(values[i], least) }}, nil
 }
 
 // gradient returns the gradient by central differences.
@@ -185,18 +194,39 @@ func evolve[T float32 | float64](p *Problem, v0, b []T, steps int64, threads int
 	}
 	v, next := grid.NewValues[T](int64(len(v0))), grid.NewValues[T](int64(len(v0)))
 	copy(v, v0)
-	rows := p.Shape().D * p.Shape().H
-	for range steps {
-		var g crew.Group
-		for k := range int64(threads) {
-			if lo, hi := rows*k/int64(threads), rows*(k+1)/int64(threads); lo < hi {
-				g.Go(func() { sweep(p, next, v, v0, b, lo, hi) })
-			}
-		}
-		g.Wait()
-		v, next = next, v
+	s := p.Shape()
+	unit := s.H // a slice: its neighbours are the slices before and after
+	if s.D == 1 {
+		unit = 32 // rows
 	}
-	return v
+	units := (s.D*s.H + unit - 1) / unit
+	step := func(to, of []T, u int64) { sweep(p, to, of, v0, b, u*unit, min((u+1)*unit, s.D*s.H)) }
+	for ; steps > 1; steps -= 2 {
+		// The second step of a slice follows while it is near, but at the ends of a part it waits for the
+		// neighbours' first.
+		inParts(units, threads, func(_ int, lo, hi int64) {
+			for u := lo; u < hi; u++ {
+				step(next, v, u)
+				if u > lo+1 {
+					step(v, next, u-1)
+				}
+			}
+		})
+		inParts(units, threads, func(_ int, lo, hi int64) {
+			for u := lo; u < hi; u += max(1, hi-1-lo) {
+				step(v, next, u)
+			}
+		})
+	}
+	if steps < 1 {
+		return v
+	}
+	inParts(units, threads, func(_ int, lo, hi int64) {
+		for u := lo; u < hi; u++ {
+			step(next, v, u)
+		}
+	})
+	return next
 }
 
 // sweep takes a step of rows lo ≤ r < hi.
@@ -216,33 +246,39 @@ func sweep[T float32 | float64](p *Problem, next, v, v0, b []T, lo, hi int64) {
 		}
 		return before, after
 	}
-	row := func(z, y int64) []T { return v[(z*s.H+y)*s.W:][:s.W] }
-	for r := lo; r < hi; r++ {
+	for r, end := lo, lo; r < hi; r = end {
 		z, y := r/s.H, r%s.H
+		end = r + 1
+		if y > 0 && y < s.H-1 { // up to the last row of a slice, neighbours are equally far
+			end = min(hi, (z+1)*s.H-1)
+		}
+		n := (end - r) * s.W
+		from := func(z, y int64) []T { return v[(z*s.H+y)*s.W:][:n] }
 		before, after := beside(y, s.H)
-		here, north, south := row(z, y), row(z, before), row(z, after)
+		here, north, south := from(z, y), from(z, before), from(z, after)
 		below, above := here, here
 		if s.D > 1 {
 			before, after = beside(z, s.D)
-			below, above = row(before, y), row(after, y)
+			below, above = from(before, y), from(after, y)
 		}
-		to := next[r*s.W:][:s.W]
 		line := line[T]{
-			to: to, here: here, north: north, south: south, below: below, above: above,
-			v0: v0[r*s.W:][:s.W], b: b[r*s.W:][:s.W], mu: mu, deep: s.D > 1,
+			to: next[r*s.W:][:n], here: here, north: north, south: south, below: below, above: above,
+			v0: v0[r*s.W:][:n], b: b[r*s.W:][:n], mu: mu, deep: s.D > 1,
 		}
 		if !line.stepVectors() {
 			line.stepInner()
 		}
-		// The ends last: they would wait for the memory that vectors read ahead.
+		// The ends of rows last: they replace the values that a step across them sets.
 		for _, x := range []int64{0, s.W - 1} {
 			before, after := beside(x, s.W)
-			to[x] = line.step(x, here[before], here[after])
+			for row := int64(0); row < n; row += s.W {
+				line.to[row+x] = line.step(row+x, here[row+before], here[row+after])
+			}
 		}
 	}
 }
 
-// A line is a row of a component, its next values, and the rows around it.
+// A line is consecutive rows of a component, their next values, and the rows around them.
 type line[T float32 | float64] struct {
 	to, here, north, south, below, above, v0, b []T
 	mu                                          T

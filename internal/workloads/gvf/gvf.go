@@ -125,7 +125,8 @@ func ToSteady(impls ...bench.Implementation[*Problem, Flow]) bench.Workload[*Pro
 	}, steadyPolicy(), impls)
 }
 
-func workload(in fields.Questions[*Problem], q bench.Question, policy verify.Policy[*Problem, Flow], impls []bench.Implementation[*Problem, Flow]) bench.Workload[*Problem, Flow] {
+func workload(in fields.Questions[*Problem], q bench.Question, policy verify.Policy[*Problem, Flow],
+	impls []bench.Implementation[*Problem, Flow]) bench.Workload[*Problem, Flow] {
 	q.Form, q.Reads = in.Form, in.Of().Image
 	return bench.Workload[*Problem, Flow]{
 		Name: in.Form.Kind, Question: q, Inputs: in, Impls: impls, Policy: policy, Encode: Encode, Decode: Decode,
@@ -196,7 +197,8 @@ func (p *Problem) stable() error {
 		return err
 	}
 	if diffusion+float64(b) > 2 {
-		return fmt.Errorf("μ = %v in %dD: 4·%d·μ + the largest |V0|² is %.4g and steps above 2 grow without bound; want μ of at most %.4g", p.Mu, p.Dim(), p.Dim(), diffusion+float64(b), (2-float64(b))/(4*d))
+		return fmt.Errorf("μ = %v in %dD: 4·%d·μ + the largest |V0|² is %.4g and steps above 2 grow without "+
+			"bound; want μ of at most %.4g", p.Mu, p.Dim(), p.Dim(), diffusion+float64(b), (2-float64(b))/(4*d))
 	}
 	return nil
 }

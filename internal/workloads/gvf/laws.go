@@ -169,7 +169,8 @@ func constantMagnitude(p *Problem, _ Flow, ask ask) ([]verify.Measure, error) {
 		if err != nil {
 			return nil, err
 		}
-		m := verify.Measure{Name: "error of the closed form", At: "along " + axis(along), Limit: 3*q.rounding(lines, []float32{float32(b)}) + 1e-9}
+		m := verify.Measure{Name: "error of the closed form", At: "along " + axis(along),
+			Limit: 3*q.rounding(lines, []float32{float32(b)}) + 1e-9}
 		if d := p.misshapen(got); d != nil {
 			m.Value, m.At = math.NaN(), d.String()
 			return append(list, m), nil
@@ -309,7 +310,10 @@ func oneStep(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
 	s := p.Shape()
 	want := p.zeros()
 	for c := range want.V {
-		inParts(s.D*s.H, runtime.GOMAXPROCS(0), func(_ int, lo, hi int64) { sweep(p, want.V[c], before.V[c], v0[c], b, lo, hi) })
+		inParts(s.D*s.H, runtime.GOMAXPROCS(0), func(_ int, lo, hi int64) {
+			sweep(p, want.V[c], before.V[c],
+				v0[c], b, lo, hi)
+		})
 	}
 	return agree(p, want, out), nil
 }
@@ -374,10 +378,12 @@ func energyFalls(p *Problem, out Flow, ask ask) (*verify.Diff, error) {
 	for _, f := range []struct {
 		what string
 		Flow
-	}{{"at V0", Flow{v0}}, {fmt.Sprintf("after %d steps", p.Steps/2), half}, {fmt.Sprintf("after %d steps", p.Steps), out}} {
+	}{{"at V0", Flow{v0}}, {fmt.Sprintf("after %d steps", p.Steps/2), half},
+		{fmt.Sprintf("after %d steps", p.Steps), out}} {
 		e := p.energy(f.Flow, v0, b)
 		if !(e <= last*slack+1e-30) {
-			return &verify.Diff{Where: "energy " + f.what, Want: fmt.Sprintf("at most %g, that %s", last, from), Got: fmt.Sprint(e)}, nil
+			return &verify.Diff{Where: "energy " + f.what, Want: fmt.Sprintf("at most %g, that %s", last, from),
+				Got: fmt.Sprint(e)}, nil
 		}
 		last, from = e, f.what
 	}
@@ -409,7 +415,7 @@ func (p *Problem) energy(f Flow, v0 [][]float32, b []float32) (sum float64) {
 	return sum
 }
 
-var errNoFlow = errors.New("not as many values as the image asks for")
+var errNoFlow = errors.New("the number of values does not fit the image")
 
 // Residuals returns the norms of b·V0 − (μL + b)V and of b·V0 for each component, in float64,
 // summed in the order of rows. LV is 2d·V − the sum of the neighbours of V.
@@ -543,7 +549,8 @@ func manufactured(p *Problem, _ Flow, ask ask) ([]verify.Measure, error) {
 	var list []verify.Measure
 	for c := range u {
 		// b of an implementation is rounded to float32, too.
-		m := verify.Measure{Name: "error of a made state, " + axis(c), Limit: (p.Tol*1.01*math.Sqrt(sources[c])+math.Sqrt(rounded[c])+8*unit*math.Sqrt(sources[c]))/least + unit}
+		m := verify.Measure{Name: "error of a made state, " + axis(c),
+			Limit: (p.Tol*1.01*math.Sqrt(sources[c])+math.Sqrt(rounded[c])+8*unit*math.Sqrt(sources[c]))/least + unit}
 		for i, want := range u[c] {
 			if e := math.Abs(float64(got.V[c][i]) - want); m.Below(e) {
 				m.Value, m.At = e, p.place(c, i)

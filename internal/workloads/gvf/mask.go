@@ -39,7 +39,8 @@ func (p *Problem) maskable() error {
 	case p.Tol != 0:
 		return errors.New("a steady state needs a whole image: with a mask, give a number of steps")
 	case p.Boundary != Replicate:
-		return fmt.Errorf("a mask goes with the boundary replicate, not %v: what is across its border is not looked at", p.Boundary)
+		return fmt.Errorf("a mask goes with the boundary replicate, not %v: what is across its border is not looked at",
+			p.Boundary)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 // whole images in float32 or one of the given formats.
 func (p *Problem) TakesSteps(formats ...Storage) error {
 	if p.Mask != nil {
-		return errors.New("takes no mask; cpu does")
+		return errors.New("no mask is supported; use cpu")
 	}
 	return p.TakesStepsWithin(formats...)
 }
@@ -24,7 +24,7 @@ func (p *Problem) TakesStepsWithin(formats ...Storage) error {
 		return fmt.Errorf("does not keep fields in %v", p.Storage)
 	}
 	if p.Tol != 0 {
-		return errors.New("takes steps: a steady state is not asked for by steps")
+		return errors.New("computes steps only; use an implementation of gvf-steady")
 	}
 	return nil
 }

@@ -99,7 +99,8 @@ func (s Storage) unit(most float64) float64 {
 func Keeping(kind string, impls ...bench.Implementation[*Problem, Flow]) bench.Workload[*Problem, Flow] {
 	q := Inputs(kind)
 	return workload(q, bench.Question{
-		Doc: fmt.Sprintf("the gradient vector flow of an image after some explicit steps, the field kept in %v", storageOf(kind)),
+		Doc: fmt.Sprintf("the gradient vector flow of an image after some explicit steps, the field kept in %v",
+			storageOf(kind)),
 		Adversarial: []string{
 			q.Spell("noise/shape=1x1/type=uint8/seed=5", 3, 0.05, 0), q.Spell("constant/shape=9x7x5/type=float32", 7, 0.05, 0),
 			q.Spell("noise/shape=17x9/type=uint8/seed=5", 0, 0.05, 0), q.Spell("noise/shape=61x43/levels=64/type=float32/seed=5", 1, 0.15, 0),
@@ -153,7 +154,8 @@ func fromFloat32(p *Problem, out Flow, _ ask) ([]verify.Measure, error) {
 		r = max(r, largest(list))
 	}
 	u, d := p.Storage.unit(3*r), float64(p.Dim())
-	m := verify.Measure{Name: "largest difference from float32", Limit: u + 2*p.rounding(v0, b) + float64(p.Steps)*(u+float64(slices.Max(b))*u+4*r*d*(2*r+u)*u)}
+	m := verify.Measure{Name: "largest difference from float32",
+		Limit: u + 2*p.rounding(v0, b) + float64(p.Steps)*(u+float64(slices.Max(b))*u+4*r*d*(2*r+u)*u)}
 	for c := range v0 {
 		for i, v := range evolve(p, v0[c], b, p.Steps, 0) {
 			if e := math.Abs(float64(v) - float64(out.V[c][i])); m.Below(e) {

@@ -18,6 +18,7 @@ import (
 	"eccbench/internal/checktest"
 	"eccbench/internal/simplicial"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/homology/torsion"
 )
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
@@ -32,6 +33,7 @@ func checks() []checktest.Check {
 		{Name: "two enumerations", Of: enumerationsAgree},
 		{Name: "three lowest vertices", Of: lowestVertices},
 		{Name: "ranks and torsion of random complexes", Of: ranksAreOfSmith},
+		{Name: "sums that grow", Of: sumsGrow},
 		{Name: "orders that are wrong", Of: wrongOrdersAreTold},
 		{Name: "encoded groups", Of: encoding},
 		{Name: "shared complexes", Of: sharedIsAttached},
@@ -648,3 +650,26 @@ type nameOnly struct {
 }
 
 func (n nameOnly) About() bench.About { return n.about }
+
+// A sum beyond the bound has no value, like all sums of it.
+func sumsGrow(t *testing.T) {
+	f := &flow{d: 2}
+	f.known.reset(0)
+	f.star.reset(1)
+	f.star.add([]uint32{0, 1}) // a triangle, whose edges to the top are cells 1 and 2
+	for _, c := range []struct {
+		values [2][]torsion.Term // of these edges
+		want   []torsion.Term
+	}{
+		{[2][]torsion.Term{{{Row: 5, Times: 3}}, {{Row: 5, Times: 1}}}, []torsion.Term{{Row: 5, Times: -2}}},
+		{[2][]torsion.Term{{{Row: 5, Times: mostTimes}}, {{Row: 5, Times: -1}}}, overgrown()},
+		{[2][]torsion.Term{{{Row: 5, Times: -mostTimes}}, nil}, []torsion.Term{{Row: 5, Times: mostTimes}}},
+		{[2][]torsion.Term{overgrown(), overgrown()}, overgrown()},
+		{[2][]torsion.Term{{{Row: 5, Times: 3}}, overgrown()}, overgrown()},
+	} {
+		f.at = [][]torsion.Term{nil, c.values[0], c.values[1], nil}
+		if got := f.sum(3, 3); !slices.Equal(got, c.want) {
+			t.Errorf("%v: the sum is %v, want %v", c.values, got, c.want)
+		}
+	}
+}

@@ -319,14 +319,17 @@ func Decode(b []byte) (Groups, error) {
 func agree(_ *Problem, want, got Groups) *verify.Diff {
 	context := fmt.Sprintf("all of them: want %v, got %v", want, got)
 	if len(want.Betti) != len(got.Betti) {
-		return &verify.Diff{Where: "dimensions", Want: fmt.Sprint(len(want.Betti)), Got: fmt.Sprint(len(got.Betti)), Context: context}
+		return &verify.Diff{Where: "dimensions", Want: fmt.Sprint(len(want.Betti)), Got: fmt.Sprint(len(got.Betti)),
+			Context: context}
 	}
 	for d := range want.Betti {
 		if want.Betti[d] != got.Betti[d] {
-			return &verify.Diff{Where: fmt.Sprintf("b%d", d), Want: fmt.Sprint(want.Betti[d]), Got: fmt.Sprint(got.Betti[d]), Context: context}
+			return &verify.Diff{Where: fmt.Sprintf("b%d", d), Want: fmt.Sprint(want.Betti[d]), Got: fmt.Sprint(got.Betti[d]),
+				Context: context}
 		}
 		if !slices.Equal(want.Torsion[d], got.Torsion[d]) {
-			return &verify.Diff{Where: fmt.Sprintf("torsion in dimension %d", d), Want: fmt.Sprint(want.Torsion[d]), Got: fmt.Sprint(got.Torsion[d]), Context: context}
+			return &verify.Diff{Where: fmt.Sprintf("torsion in dimension %d", d), Want: fmt.Sprint(want.Torsion[d]),
+				Got: fmt.Sprint(got.Torsion[d]), Context: context}
 		}
 	}
 	return nil

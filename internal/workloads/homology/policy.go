@@ -48,10 +48,12 @@ func laws() []law {
 			}
 			return time.Duration(faces(p)) * (enumerateNS + each)
 		}, Check: byRanks},
-		{Name: "Euler–Poincaré with the numbers of simplices", Work: func(p *Problem) time.Duration { return time.Duration(faces(p)) * enumerateNS }, Check: euler},
-		{Name: "other numbers of vertices, another order", Calls: 1.2, Check: invariantUnder(func(c *simplicial.Complex) *simplicial.Complex {
-			return simplicial.Shuffled(c, uint64(c.Given()))
-		})},
+		{Name: "Euler–Poincaré with the numbers of simplices",
+			Work: func(p *Problem) time.Duration { return time.Duration(faces(p)) * enumerateNS }, Check: euler},
+		{Name: "other numbers of vertices, another order", Calls: 1.2,
+			Check: invariantUnder(func(c *simplicial.Complex) *simplicial.Complex {
+				return simplicial.Shuffled(c, uint64(c.Given()))
+			})},
 		{Name: "simplices cut at a point within", Calls: 5, Check: invariantUnder(starred)},
 		{Name: "suspension", Calls: 6, Check: suspension},
 		{Name: "a simplex more", Calls: 1.1, Check: oneMore},
@@ -107,7 +109,8 @@ func dividing(out Groups) *verify.Diff {
 	for d, orders := range out.Torsion {
 		for i, t := range orders {
 			if t < 2 || i > 0 && t%orders[i-1] != 0 {
-				return &verify.Diff{Where: fmt.Sprintf("torsion of b%d", d), Want: "orders of 2 or more, each of which divides the next", Got: fmt.Sprint(orders)}
+				return &verify.Diff{Where: fmt.Sprintf("torsion of b%d", d),
+					Want: "orders of 2 or more, each of which divides the next", Got: fmt.Sprint(orders)}
 			}
 		}
 	}
@@ -144,7 +147,8 @@ func euler(p *Problem, out Groups, _ ask) (*verify.Diff, error) {
 		got += int64(1-2*(d&1)) * b
 	}
 	if got != chi {
-		return &verify.Diff{Where: "alternating sum of the Betti numbers", Want: fmt.Sprint(chi), Got: fmt.Sprintf("%d of %v", got, out)}, nil
+		return &verify.Diff{Where: "alternating sum of the Betti numbers", Want: fmt.Sprint(chi),
+			Got: fmt.Sprintf("%d of %v", got, out)}, nil
 	}
 	return nil, nil
 }

@@ -294,8 +294,8 @@ func (c *chains) criticals(d int) int64 {
 }
 
 // boundary returns the boundary of the critical simplices of dimension d in those of dimension d−1,
-// modulo p, or over the integers if p is 0. It is nil if there are no cycles of dimension d−1,
-// whose number b has.
+// modulo p, or over the integers if p is 0. Columns of zeros may be left out. It is nil if there are
+// no cycles of dimension d−1, whose number b has.
 func (c *chains) boundary(d int, b []int64, p int64) ([][]torsion.Term, error) {
 	if d == 0 || b[d-1] == 0 || c.criticals(d) == 0 {
 		return nil, nil
@@ -303,15 +303,8 @@ func (c *chains) boundary(d int, b []int64, p int64) ([][]torsion.Term, error) {
 	if d == 1 {
 		return c.edges(), nil
 	}
-	f := flow{chains: c, d: d, p: p, begins: make([]bool, len(c.down)), first: make([]uint32, len(c.down))}
-	for s := range slices.Chunk(c.critical[d], d+1) {
-		f.begins[s[d]] = true
-	}
-	f.waiting.reset(0)
-	for v := len(c.down) - 1; v >= 0; v-- {
-		f.need(uint32(v))
-	}
-	f.values = make([][]torsion.Term, len(f.next))
+	f := flow{chains: c, d: d, p: p, reached: make([]bool, len(c.down))}
+	f.known.reset(0)
 	for v := range c.down {
 		if err := f.value(uint32(v)); err != nil {
 			return nil, err
@@ -343,7 +336,8 @@ func (c *chains) edges() (columns [][]torsion.Term) {
 // A flow finds the boundary of the critical simplices of dimension d. In it, the rest of the boundary
 // of the greater simplex of a pair replaces the lesser one, and greater ones are left out. So each
 // simplex of dimension d−1 has a value, a sum of critical ones. It follows from values in the same
-// star or in those of lesser vertices.
+// star or in those of lesser vertices. Most values are 0: only others are stored, and only stars
+// that can have some are made.
 type flow struct {
 	*chains
 	d       int
@@ -351,114 +345,85 @@ type flow struct {
 	star    star
 	columns [][]torsion.Term
 	row     int              // the number of critical simplices of dimension d−1 in the stars before
-	begins  []bool           // of each vertex, whether its star has critical simplices of dimension d
-	first   []uint32         // of each vertex the first simplex whose value another star needs
-	next    []uint32         // of each of these the next one, alone for other sets
-	waiting trie             // these simplices, each as its greatest vertex and the others
-	values  [][]torsion.Term // of these simplices
-	needed  []bool           // of each cell of the star, whether its value is needed
-	at      [][]torsion.Term // and its value
+	reached []bool           // of each vertex, whether a simplex in its star has a value
+	known   trie             // these simplices, each as its greatest vertex and the others
+	values  [][]torsion.Term // of these simplices; shorter than known
+	at      [][]torsion.Term // of each cell of the star
 	list    []torsion.Term
 }
 
-// enter makes the star of a vertex and marks the cells whose values are needed. It reports whether
-// there are any.
-func (f *flow) enter(v uint32) bool {
-	if !f.begins[v] && f.first[v] == 0 {
-		return false
+// mayHave reports whether a simplex of dimension d−1 in the star of a vertex may have a value: a
+// critical one, or one next to the stars of such simplices. Stars before have f.row critical ones.
+func (f *flow) mayHave(v uint32) bool {
+	if rows := f.critical[f.d-1][f.row*f.d:]; len(rows) > 0 && rows[f.d-1] == v {
+		return true
 	}
-	s := &f.star
-	f.pair(s, v)
-	f.needed = append(f.needed[:0], make([]bool, len(s.cells))...)
-	for i := f.first[v]; i > 0; i = f.next[i] {
-		f.needed[f.own(i)] = true
-	}
-	for i := range uint32(len(s.cells)) {
-		if s.isCritical(i, f.d) {
-			f.needFaces(i)
+	for k := range f.below {
+		for _, u := range f.below[k].of(v) {
+			if f.reached[u] {
+				return true
+			}
 		}
 	}
-	for _, face := range slices.Backward(s.removed) {
-		if f.needed[face] && s.cells[face].partner != face {
-			f.needFaces(s.cells[face].partner)
-		}
-	}
-	return true
+	return false
 }
 
-// own returns the cell of the star that other stars need.
-func (f *flow) own(i uint32) uint32 { return f.star.find(0, f.waiting.vertices(i, nil)[1:]) }
-
-func (f *flow) needFaces(of uint32) {
-	for _, face := range f.star.facesOf(of) {
-		f.needed[face] = true
-	}
-}
-
-// opposite returns the number in waiting of the face of a cell that lacks the top.
-func (f *flow) opposite(of uint32) uint32 {
+// opposite returns the value of the face of a cell that lacks the top.
+func (f *flow) opposite(of uint32) []torsion.Term {
 	n := f.star.nodes[of]
-	at, _ := f.waiting.child(0, n.last)
+	at := *f.known.place(node{0, n.last})
 	for _, v := range f.star.vertices(n.parent, nil) {
-		at, _ = f.waiting.child(at, v)
+		if at == 0 {
+			return nil
+		}
+		at = *f.known.place(node{at - 1, v})
 	}
-	for len(f.next) < len(f.waiting.nodes) {
-		f.next = append(f.next, alone)
+	if at == 0 || int(at) > len(f.values) {
+		return nil
 	}
-	if f.next[at] == alone {
-		f.next[at], f.first[n.last] = f.first[n.last], at
-	}
-	return at
+	return f.values[at-1]
 }
 
-// need finds the simplices of lesser stars whose values the star of a vertex needs.
-func (f *flow) need(v uint32) {
-	if !f.enter(v) {
-		return
+// keep stores the value of a cell of the star of a vertex.
+func (f *flow) keep(v, id uint32) {
+	f.reached[v] = true
+	at, _ := f.known.child(0, v)
+	for _, u := range f.star.vertices(id, nil) {
+		at, _ = f.known.child(at, u)
 	}
-	for i, c := range f.star.cells {
-		if f.star.isCritical(uint32(i), f.d) {
-			f.opposite(uint32(i))
-		} else if f.needed[i] && c.partner != uint32(i) && int(f.star.cells[c.partner].dim) == f.d {
-			f.opposite(c.partner)
-		}
-	}
+	f.values = append(f.values, make([][]torsion.Term, len(f.known.nodes)-len(f.values))...)
+	f.values[at] = f.at[id]
 }
 
 // value finds the values in the star of a vertex, and the boundaries of its critical simplices.
-func (f *flow) value(v uint32) (err error) {
-	if !f.enter(v) {
+func (f *flow) value(v uint32) error {
+	if !f.mayHave(v) {
 		return nil
 	}
 	s := &f.star
-	for rows := f.critical[f.d-1]; f.row*f.d < len(rows) && rows[f.row*f.d+f.d-1] < v; {
-		f.row++
-	}
-	row := uint32(f.row)
+	f.pair(s, v)
 	f.at = append(f.at[:0], make([][]torsion.Term, len(s.cells))...)
 	for i := range uint32(len(s.cells)) {
 		if s.isCritical(i, f.d-1) {
-			f.at[i] = []torsion.Term{{Row: row, Times: 1}}
-			row++
+			f.at[i] = []torsion.Term{{Row: uint32(f.row), Times: 1}}
+			f.row++
 		}
 	}
 	for _, face := range s.removed {
-		if partner := s.cells[face].partner; f.needed[face] && partner != face {
-			if f.at[face], err = f.sum(partner, face); err != nil {
-				return err
-			}
+		if partner := s.cells[face].partner; partner != face && int(s.cells[partner].dim) == f.d {
+			f.at[face] = f.sum(partner, face)
 		}
-	}
-	for i := f.first[v]; i > 0; i = f.next[i] {
-		f.values[i] = f.at[f.own(i)]
 	}
 	for i := range uint32(len(s.cells)) {
 		if s.isCritical(i, f.d) {
-			terms, err := f.sum(i, i)
-			if err != nil {
-				return err
+			column := f.sum(i, i)
+			if isOvergrown(column) {
+				return verify.Undecided("an entry of the boundary of critical simplices grows beyond %d", mostTimes)
 			}
-			f.columns = append(f.columns, terms)
+			f.columns = append(f.columns, column)
+		}
+		if len(f.at[i]) > 0 {
+			f.keep(v, i)
 		}
 	}
 	return nil
@@ -467,9 +432,15 @@ func (f *flow) value(v uint32) (err error) {
 // mostTimes bounds the coefficients over the integers, so that products fit 64 bits.
 const mostTimes = 1 << 30
 
+// overgrown is the value of a simplex with a coefficient beyond mostTimes, and of all that depend on
+// it. It matters only in a column.
+func overgrown() []torsion.Term { return []torsion.Term{{Row: alone, Times: 1}} }
+
+func isOvergrown(terms []torsion.Term) bool { return len(terms) == 1 && terms[0].Row == alone }
+
 // sum returns the value of the boundary of a cell. For the partner of a face it returns the value of
 // that face: the rest of the boundary, times minus the coefficient of the face.
-func (f *flow) sum(of, face uint32) ([]torsion.Term, error) {
+func (f *flow) sum(of, face uint32) []torsion.Term {
 	faces := f.star.facesOf(of)
 	times := int64(1)
 	if of != face {
@@ -481,7 +452,7 @@ func (f *flow) sum(of, face uint32) ([]torsion.Term, error) {
 			f.add(f.at[values], times*int64(1-2*(k&1)))
 		}
 	}
-	f.add(f.values[f.opposite(of)], times*int64(1-2*(len(faces)&1)))
+	f.add(f.opposite(of), times*int64(1-2*(len(faces)&1)))
 	slices.SortFunc(f.list, func(a, b torsion.Term) int { return cmp.Compare(a.Row, b.Row) })
 	var out []torsion.Term
 	for i := 0; i < len(f.list); {
@@ -491,14 +462,14 @@ func (f *flow) sum(of, face uint32) ([]torsion.Term, error) {
 		}
 		if f.p > 0 {
 			t.Times %= f.p
-		} else if t.Times > mostTimes || t.Times < -mostTimes {
-			return nil, verify.Undecided("an entry of the boundary of critical simplices grows beyond %d", mostTimes)
+		} else if t.Row == alone || t.Times > mostTimes || t.Times < -mostTimes {
+			return overgrown()
 		}
 		if t.Times != 0 {
 			out = append(out, t)
 		}
 	}
-	return out, nil
+	return out
 }
 
 func (f *flow) add(value []torsion.Term, times int64) {

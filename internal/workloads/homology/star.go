@@ -60,14 +60,6 @@ func (t *trie) child(parent, last uint32) (number uint32, added bool) {
 	return uint32(len(t.nodes) - 1), true
 }
 
-// find returns the number of a known set, as another one and greater vertices.
-func (t *trie) find(number uint32, vertices []uint32) uint32 {
-	for _, v := range vertices {
-		number = *t.place(node{number, v}) - 1
-	}
-	return number
-}
-
 // vertices appends the vertices of a set.
 func (t *trie) vertices(number uint32, list []uint32) []uint32 {
 	from := len(list)

@@ -64,7 +64,8 @@ func Decode(b []byte) (uint64, error) {
 // inOrder adds the words of each slice in order, on all cores. Of a periodic image it reads little
 // more than a period.
 func inOrder(in grid.Source, out uint64, _ verify.Ask[grid.Source, uint64]) (*verify.Diff, error) {
-	sum, err := grid.OverPeriods(in, sumInOrder, func(sum *uint64, said uint64, times int64) { *sum += uint64(times) * said })
+	sum, err := grid.OverPeriods(in, sumInOrder,
+		func(sum *uint64, said uint64, times int64) { *sum += uint64(times) * said })
 	if err != nil || sum == out {
 		return nil, err
 	}

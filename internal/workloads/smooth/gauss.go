@@ -11,7 +11,8 @@ const Radius = 6
 // Weights returns the weights of the pixel and of its neighbours at 1 to Radius: the float32
 // nearest to exp(−k²/8) over the sum of all 13.
 func Weights() [Radius + 1]float32 {
-	return [Radius + 1]float32{0x1.98ef8a0000000p-3, 0x1.68e26c0000000p-3, 0x1.f010660000000p-4, 0x1.0986220000000p-4, 0x1.babf560000000p-6, 0x1.1f7a640000000p-7, 0x1.22be4e0000000p-9}
+	return [Radius + 1]float32{0x1.98ef8a0000000p-3, 0x1.68e26c0000000p-3, 0x1.f010660000000p-4, 0x1.0986220000000p-4,
+		0x1.babf560000000p-6, 0x1.1f7a640000000p-7, 0x1.22be4e0000000p-9}
 }
 
 // One smoothing is two passes, along x and then along y, in which every pixel

@@ -27,7 +27,8 @@ func policy() verify.Policy[*Pipeline, Answer] {
 		Agree: agree,
 		Laws: []verify.Law[*Pipeline, Answer]{
 			{Name: "changes of each iteration sum to 1", Check: sums},
-			{Name: "first curve by the definition at one level", Work: func(p *Pipeline) time.Duration { return cores(p, 6) }, Check: first},
+			{Name: "first curve by the definition at one level", Work: func(p *Pipeline) time.Duration { return cores(p, 6) },
+				Check: first},
 			{Name: "kept curves by the definition after plain smoothing", Independent: true,
 				Work: func(p *Pipeline) time.Duration {
 					return cores(p, plainNS*p.Iterations) + time.Duration(p.Shape().Voxels()*enumerateNS*(2+p.Iterations/checkpoint))
@@ -47,7 +48,8 @@ func agree(_ *Pipeline, want, got Answer) *verify.Diff {
 			return &verify.Diff{Where: fmt.Sprintf("iteration %d", w.Iteration), Want: "a curve", Got: "none"}
 		}
 		if g := got.Checkpoints[i].VCEC; !slices.Equal(g, w.VCEC) {
-			return &verify.Diff{Where: fmt.Sprintf("iteration %d", w.Iteration), Want: fmt.Sprintf("%d changes", len(w.VCEC)), Got: fmt.Sprintf("%d changes, not the same", len(g))}
+			return &verify.Diff{Where: fmt.Sprintf("iteration %d", w.Iteration), Want: fmt.Sprintf("%d changes", len(w.VCEC)),
+				Got: fmt.Sprintf("%d changes, not the same", len(g))}
 		}
 	}
 	switch {
@@ -56,7 +58,8 @@ func agree(_ *Pipeline, want, got Answer) *verify.Diff {
 	case want.Sum != got.Sum:
 		return &verify.Diff{Where: "sum of all changes", Want: fmt.Sprint(want.Sum), Got: fmt.Sprint(got.Sum)}
 	case want.Trail != got.Trail:
-		return &verify.Diff{Where: "steps of all curves, folded", Want: fmt.Sprintf("%016x", want.Trail), Got: fmt.Sprintf("%016x", got.Trail)}
+		return &verify.Diff{Where: "steps of all curves, folded", Want: fmt.Sprintf("%016x", want.Trail),
+			Got: fmt.Sprintf("%016x", got.Trail)}
 	}
 	return nil
 }
@@ -79,7 +82,8 @@ func compareAt(s grid.Source, c Checkpoint) (*verify.Diff, error) {
 		return nil, err
 	}
 	if got := c.VCEC.At(level); got != want {
-		return &verify.Diff{Where: fmt.Sprintf("iteration %d, level %d", c.Iteration, level), Want: fmt.Sprintf("χ = %d", want), Got: fmt.Sprintf("χ = %d", got)}, nil
+		return &verify.Diff{Where: fmt.Sprintf("iteration %d, level %d", c.Iteration, level),
+			Want: fmt.Sprintf("χ = %d", want), Got: fmt.Sprintf("χ = %d", got)}, nil
 	}
 	return nil, nil
 }
@@ -103,7 +107,8 @@ func curve(want ecc.VCEC, c Checkpoint) *verify.Diff {
 			}
 			first, text := step(want)
 			second, other := step(c.VCEC)
-			return &verify.Diff{Where: fmt.Sprintf("iteration %d, level %d", c.Iteration, min(first, second)), Want: text, Got: other}
+			return &verify.Diff{Where: fmt.Sprintf("iteration %d, level %d", c.Iteration, min(first, second)),
+				Want: text, Got: other}
 		}
 	}
 	return nil
@@ -134,7 +139,8 @@ func definition(p *Pipeline, out Answer, _ ask) (*verify.Diff, error) {
 			}
 			k++
 		}
-		plain(grid.Values[float32](next), grid.Values[float32](now), between, p.Shape().W, p.Shape().H, p.Top(), runtime.GOMAXPROCS(0))
+		plain(grid.Values[float32](next), grid.Values[float32](now), between, p.Shape().W, p.Shape().H, p.Top(),
+			runtime.GOMAXPROCS(0))
 		now, next = next, now
 	}
 	return nil, nil

@@ -33,7 +33,8 @@ const checkpoint = 1000
 // Workload is the question, put to implementations.
 func Workload(impls ...bench.Implementation[*Pipeline, Answer]) bench.Workload[*Pipeline, Answer] {
 	return bench.Workload[*Pipeline, Answer]{
-		Name: Name, Question: question(), Inputs: Inputs(), Impls: impls, Policy: policy(), Encode: bench.Small(Encode), Decode: Decode,
+		Name: Name, Question: question(), Inputs: Inputs(), Impls: impls, Policy: policy(), Encode: bench.Small(Encode),
+		Decode: Decode,
 	}
 }
 

@@ -296,7 +296,8 @@ func along(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 		return nil, err
 	}
 	scale := max(math.Abs(got[0]), math.Sqrt(square), largest(p.G)*p.Lambda/4, largest(out.DTau))
-	return gathered("error by differences", "along a wave", errorOf("∂X", "", got, []float64{want}, scale, byDifferences)), nil
+	return gathered("error by differences", "along a wave", errorOf("∂X", "", got, []float64{want}, scale, byDifferences)),
+		nil
 }
 
 // waveOver returns a wave between ½ and 1 over an image, with at most one period along each axis.
@@ -387,9 +388,11 @@ func linear(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 	}
 	if len(second.DX) != len(out.DX) || len(both.DX) != len(out.DX) || len(second.DTau) != len(out.DTau) {
 		return gathered("error by symmetries", "linearity", counted("∂X", len(out.DX), len(second.DX), bySymmetry),
-			counted("∂X", len(out.DX), len(both.DX), bySymmetry), counted("∂τ", len(out.DTau), len(second.DTau), bySymmetry)), nil
+				counted("∂X", len(out.DX), len(both.DX), bySymmetry), counted("∂τ", len(out.DTau), len(second.DTau), bySymmetry)),
+			nil
 	}
-	want := Answer{Chi: out.Chi, DTau: slices.Clone(out.DTau), DX: slices.Clone(out.DX), Lambda: out.Lambda - 3*second.Lambda, Alpha: out.Alpha - 3*second.Alpha}
+	want := Answer{Chi: out.Chi, DTau: slices.Clone(out.DTau), DX: slices.Clone(out.DX),
+		Lambda: out.Lambda - 3*second.Lambda, Alpha: out.Alpha - 3*second.Alpha}
 	for j := range want.DTau {
 		want.DTau[j] -= 3 * second.DTau[j]
 	}
@@ -408,14 +411,17 @@ func symmetry(p *Problem, name string, of, want, got Answer, more ...Answer) []v
 	s := scalesOf(p, of)
 	for _, a := range append(more, want) {
 		t := scalesOf(p, a)
-		s = scales{max(s.chi, t.chi), max(s.dtau, t.dtau), max(s.dx, t.dx), max(s.dv, t.dv), max(s.lambda, t.lambda), max(s.alpha, t.alpha)}
+		s = scales{max(s.chi, t.chi), max(s.dtau, t.dtau), max(s.dx, t.dx), max(s.dv, t.dv), max(s.lambda, t.lambda),
+			max(s.alpha, t.alpha)}
 	}
 	list := []verify.Measure{
-		errorOf("χ", "threshold", want.Chi, got.Chi, s.chi, bySymmetry), errorOf("∂τ", "threshold", want.DTau, got.DTau, s.dtau, bySymmetry),
+		errorOf("χ", "threshold", want.Chi, got.Chi, s.chi, bySymmetry),
+		errorOf("∂τ", "threshold", want.DTau, got.DTau, s.dtau, bySymmetry),
 		errorOf("∂λ", "", []float64{want.Lambda}, []float64{got.Lambda}, s.lambda, bySymmetry),
 	}
 	if want.DX != nil {
-		list = append(list, errorOf("∂X", "voxel", want.DX, got.DX, s.dx, bySymmetry), errorOf("∂v", "axis", want.DV[:], got.DV[:], s.dv, bySymmetry),
+		list = append(list, errorOf("∂X", "voxel", want.DX, got.DX, s.dx, bySymmetry),
+			errorOf("∂v", "axis", want.DV[:], got.DV[:], s.dv, bySymmetry),
 			errorOf("∂α", "", []float64{want.Alpha}, []float64{got.Alpha}, s.alpha, bySymmetry))
 	}
 	return gathered("error by symmetries", name, list...)
@@ -537,7 +543,8 @@ func doubled(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 	if err != nil {
 		return nil, err
 	}
-	want := Answer{Chi: out.Chi, DTau: slices.Clone(out.DTau), DX: slices.Clone(out.DX), DV: out.DV, Lambda: 2 * out.Lambda, Alpha: out.Alpha / 2}
+	want := Answer{Chi: out.Chi, DTau: slices.Clone(out.DTau), DX: slices.Clone(out.DX), DV: out.DV,
+		Lambda: 2 * out.Lambda, Alpha: out.Alpha / 2}
 	for j := range want.DTau {
 		want.DTau[j] /= 2
 	}

@@ -80,7 +80,8 @@ func largest(list []float64) (top float64) {
 func Distance(p *Problem, want, got Answer) []verify.Measure {
 	s := scalesOf(p, want)
 	return []verify.Measure{
-		errorOf("χ", "threshold", want.Chi, got.Chi, s.chi, Limit), errorOf("∂τ", "threshold", want.DTau, got.DTau, s.dtau, Limit),
+		errorOf("χ", "threshold", want.Chi, got.Chi, s.chi, Limit),
+		errorOf("∂τ", "threshold", want.DTau, got.DTau, s.dtau, Limit),
 		errorOf("∂X", "voxel", want.DX, got.DX, s.dx, Limit), errorOf("∂v", "axis", want.DV[:], got.DV[:], s.dv, Limit),
 		errorOf("∂λ", "", []float64{want.Lambda}, []float64{got.Lambda}, s.lambda, Limit),
 		errorOf("∂α", "", []float64{want.Alpha}, []float64{got.Alpha}, s.alpha, Limit),

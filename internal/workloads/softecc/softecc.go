@@ -185,16 +185,19 @@ func (p *Problem) Check() error {
 		return fmt.Errorf("%d thresholds with %d upstream gradients: want as many, at least one", len(p.Tau), len(p.G))
 	}
 	_, norm := p.U()
-	for _, v := range append([]float64{p.Lambda, p.Alpha, 1 / p.Lambda, 1 / norm, norm}, append(append([]float64(nil), p.Tau...), p.G...)...) {
+	for _, v := range append([]float64{p.Lambda, p.Alpha, 1 / p.Lambda, 1 / norm, norm},
+		append(append([]float64(nil), p.Tau...), p.G...)...) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return errors.New("thresholds, upstream gradients, λ, α or the direction: want finite numbers, λ and the length of the direction not 0")
+			return errors.New("thresholds, upstream gradients, λ, α or the direction: want finite numbers, λ " +
+				"and the length of the direction not 0")
 		}
 	}
 	if p.Lambda < 0 {
 		return fmt.Errorf("λ is %v: want more than 0", p.Lambda)
 	}
 	if steepest := p.Steepest(); steepest > math.MaxFloat32 {
-		return fmt.Errorf("λ is %.3g: gradients by the image reach %.3g, which is beyond float32: scale the image up, and the thresholds with it", p.Lambda, steepest)
+		return fmt.Errorf("λ is %.3g: gradients by the image reach %.3g, which is beyond float32: scale the "+
+			"image up, and the thresholds with it", p.Lambda, steepest)
 	}
 	return nil
 }

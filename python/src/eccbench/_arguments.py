@@ -95,18 +95,29 @@ def is_path(image: Any) -> bool:
     return isinstance(image, (str, os.PathLike))
 
 
-def on_host(image: Any) -> Any:
-    """Return a copy on the host of an array of PyTorch or CuPy on an NVIDIA device, or the argument itself."""
+def in_memory(image: Any) -> Any:
+    """Return arrays that NumPy would copy without their mask, or from no device, as one array in memory. These are arrays
+    of PyTorch or CuPy on an NVIDIA device, arrays of Dask, and sequences of masked arrays. Return others unchanged."""
     if type(image) is np.ndarray:
         return image
+    if isinstance(image, (list, tuple)):
+        return np.ma.stack(image) if any(isinstance(one, np.ma.MaskedArray) for one in image) else image
+    if type(image).__module__.partition(".")[0] == "dask":
+        return image.compute()
     from . import cuda
 
     return np.asarray(cuda.to_host(image)) if cuda.is_device_array(image) else image
 
 
+def reject_hidden(name: str, array: Any) -> None:
+    """Raise an error if values of an argument without a mask are masked."""
+    if np.ma.is_masked(array):
+        raise ValueError(f"{name}: the array is masked; fill it, such as by filled(0)")
+
+
 def array_of(name: str, image: Any) -> NDArray[Any]:
     """Return an argument as an array with its axes in the order (z, y, x)."""
-    image = on_host(image)
+    image = in_memory(image)
     if type(image) is np.ndarray:
         return image
     if hasattr(image, "dataobj") and hasattr(image, "affine"):  # of nibabel, whose axes are (x, y, z)
@@ -181,13 +192,17 @@ def mask_of(mask: Any, *shapes: tuple[int, ...]) -> NDArray[Any]:
     if isinstance(mask, _curve.Image):
         array = np.asarray(mask)
     else:
+        mask = in_memory(mask)
         array = array_of("mask", mask.filled(0) if isinstance(mask, np.ma.MaskedArray) else mask)
     if array.ndim == 0:
-        raise TypeError(f"mask {mask!r}: want an array of the shape of the image, a path, or an image of eccbench.open or of nibabel")
+        raise TypeError(f"mask {mask!r}: want an array of the shape of the image, a path, or an image of "
+            f"eccbench.open or of nibabel")
     if array.dtype.kind not in "buif":
         raise TypeError(f"mask of {array.dtype}: want bool or numbers")
     if array.shape not in shapes:
-        raise ValueError(f"mask of shape {array.shape}, and the image is {shapes[0]}: want one shape; axes are (z, y, x), those of nibabel's arrays are (x, y, z)")
+        raise ValueError(f"mask of shape {array.shape}, and the image is {shapes[0]}: want one shape; axes "
+            f"are (z, y, x), those of nibabel's arrays are (x, y, z)")
     if array.dtype.kind == "f" and np.isnan(array).any():
-        raise ValueError(f"mask: {int(np.isnan(array).sum())} of its values are NaN, which is neither in nor out; replace them by 0 or 1")
+        raise ValueError(f"mask: {int(np.isnan(array).sum())} of its values are NaN, which is neither in "
+            f"nor out; replace them by 0 or 1")
     return array

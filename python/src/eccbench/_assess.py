@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Mapping, Sequence
 import numpy as np
 
 from . import _library
-from ._arguments import array_of, flag, is_path, number
+from ._arguments import array_of, flag, in_memory, is_path, number, reject_hidden
 from ._curve import Image, _job, _layout, _Request, _threads, _translated, open
 from ._result import Result, Verdict, as_html
 
@@ -59,6 +59,9 @@ class Assessment(Result):
     def __getitem__(self, key: tuple[Any, int]) -> dict[str, float]:
         """Return the numbers of a label in a connectivity, by column."""
         label, connectivity = key
+        if str(label) not in self.labels or connectivity not in self.connectivities:
+            raise KeyError(f"{key}: want one of the labels {self.labels} and of the connectivities "
+                f"{self.connectivities}")
         i, k = self.labels.index(str(label)), self.connectivities.index(connectivity)
         return {c: float(v) if c in _RATIOS else int(v) for c, v in zip(self.columns, self.values[i, k])}
 
@@ -153,11 +156,13 @@ def assess(
     shape = both[0].shape
     known: tuple[int, ...] = (26, 6) if len(shape) == 3 else (8, 4)
     if connectivity != "both" and connectivity not in known:
-        raise ValueError(f"connectivity {connectivity!r}: want 'both', {known[0]} or {known[1]} of an image of {len(shape)} axes")
+        raise ValueError(f"connectivity {connectivity!r}: want 'both', {known[0]} or {known[1]} of an image "
+            f"of {len(shape)} axes")
     request: _Request = {
         "assess": {
-            "labels": None if labels is None else [int(number("labels", v)) for v in labels],
-            "groups": [{"name": str(k), "labels": [int(number(f"groups[{k!r}]", v)) for v in values]} for k, values in (groups or {}).items()],
+            "labels": None if labels is None else _chosen("labels", labels),
+            "groups": [{"name": str(k), "labels": _chosen(f"groups[{k!r}]", values)}
+                for k, values in (groups or {}).items()],
         },
         "construction": "T",
         "threads": _threads(threads),
@@ -179,10 +184,20 @@ def assess(
     )
 
 
+def _chosen(name: str, labels: Any) -> list[int]:
+    """Return the numbers of labels."""
+    if np.ndim(labels) == 0 and not isinstance(labels, (set, frozenset)):
+        raise TypeError(f"{name} {labels!r}: want a sequence of labels, such as [1]")
+    chosen = [number(name, v) for v in labels]
+    if any(v != v // 1 for v in chosen):
+        raise ValueError(f"{name} {labels!r}: want whole numbers")
+    return [int(v) for v in chosen]
+
+
 def _labels_of(name: str, image: Any) -> NDArray[Any]:
     """Return an image of labels as an array of 2 or 3 axes."""
-    if is_path(image):
-        image = open(image)
+    image = open(image) if is_path(image) else in_memory(image)
+    reject_hidden(name, image)
     array = np.asarray(image) if isinstance(image, Image) else array_of(name, image)
     if not 2 <= array.ndim <= 3:
         raise ValueError(f"{name} of shape {array.shape}: want an image of 2 or 3 axes")
@@ -190,7 +205,7 @@ def _labels_of(name: str, image: Any) -> NDArray[Any]:
         raise ValueError(f"{name} of shape {array.shape} has no voxels")
     if array.dtype.kind not in "buif":
         raise TypeError(f"{name} of {array.dtype}: want labels, which are whole numbers")
-    if array.dtype.kind == "f" and not (array == np.trunc(array)).all():
+    if array.dtype.kind == "f" and not (np.isfinite(array) & (array == np.trunc(array))).all():
         raise ValueError(f"{name}: some values are not whole numbers: labels are; threshold the image first")
     return array
 

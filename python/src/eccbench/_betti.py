@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Dict, NamedTuple, Sequence, Tup
 import numpy as np
 
 from . import _library
-from ._arguments import Construction, Nan, axis, choice, is_path, on_host, rings
+from ._arguments import Construction, Nan, axis, choice, in_memory, is_path, rings
 from ._curve import (
     Image, _array, _ByLevel, _conventions, _images, _in_place, _job, _layout, _letters, _level_type, _masked, _numbers,
     _of_sets, _Request, _translated, open)
@@ -78,6 +78,8 @@ class BettiCurves(_ByLevel):
     missing : str
         The missing chunks of a Zarr array, which are read as its fill value: '1 of 8 chunks
         missing: fill value 0'; '' for none.
+    periodic : tuple of int
+        The periodic axes of the image.
 
     Notes
     -----
@@ -97,6 +99,7 @@ class BettiCurves(_ByLevel):
     superlevel: bool
     shape: tuple[int, ...]
     missing: str = ""
+    periodic: tuple[int, ...] = ()
     _columns: ClassVar[tuple[str, ...]] = ("b0", "b1", "b2")
 
     def __repr__(self) -> str:
@@ -219,7 +222,7 @@ def betti(
     >>> eccbench.betti(ring, at=5, mask=[[1, 1, 0]] * 3)
     Betti(b0=1, b1=0, b2=0)
     """
-    request, image = {**_conventions(construction, superlevel, verify, threads), "betti": True}, on_host(image)
+    request, image = {**_conventions(construction, superlevel, verify, threads), "betti": True}, in_memory(image)
     if at is None:
         if is_path(image) or isinstance(image, Image) or _array(image).dtype != np.bool_:
             raise ValueError("at is missing: want the values of the sets; only an image of bool is a set by itself")
@@ -336,10 +339,11 @@ def betti_curves(
     """
     request = {**_conventions(construction, superlevel, verify, threads), "betti": True}
     images, dtype, shape = _asked(image, request, mask, nan, batch_axis, periodic)
+    closed = rings(periodic, len(shape))
     curves = [
         BettiCurves(
             levels.astype(_level_type(dtype), copy=False), b0, b1, b2, *Verdict.of_answer(answer), construction,
-            bool(superlevel), shape, answer.get("missing", ""))
+            bool(superlevel), shape, answer.get("missing", ""), closed)
         for levels, numbers, answer in images
         for b0, b1, b2 in [np.ascontiguousarray(numbers.T)]
     ]
@@ -361,11 +365,14 @@ def _asked(image: Any, request: _Request, mask: Any, nan: str, batch_axis: int |
     try:
         if isinstance(image, Image) and mask is None:
             axes = len(image.shape)
-            return _rows({**request, **image._request, "periodic": _letters(rings(periodic, axes), range(axes))}), image.dtype, image.shape
+            return _rows({**request, **image._request, "periodic": _letters(rings(periodic, axes),
+                range(axes))}), image.dtype, image.shape
+        image = in_memory(image)
         array = _array(image)
         if batch_axis is not None:
             batch_axis = axis("batch_axis", batch_axis, array.ndim)
-        images, masks = _images(*_masked(array, np.ma.getmask(image), mask, nan, batch_axis, not isinstance(image, np.ndarray)), batch_axis)
+        images, masks = _images(*_masked(array, np.ma.getmask(image), mask, nan, batch_axis,
+            not isinstance(image, np.ndarray)), batch_axis)
         if len(images) == 0:
             return [], array.dtype, images.shape[1:]
         closed = rings(periodic, images.ndim - 1)
@@ -406,7 +413,8 @@ class Slabs(NamedTuple):
     chi: list[int]
 
 
-def slabs_of(image: NDArray[Any], whole: tuple[int, ...], lo: int, hi: int, request: _Request, mask: Any = None) -> Slabs:
+def slabs_of(image: NDArray[Any], whole: tuple[int, ...], lo: int, hi: int, request: _Request,
+        mask: Any = None) -> Slabs:
     """Return the slabs of slices lo to hi − 1 of a whole image. `image`, and its mask, have these
     slices and the one before them."""
     voxels, masks = _images(*_masked(_array(image), np.ma.getmask(image), mask, "refuse", None, False), None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, ClassVar, Dict, Iterator, Liter
 import numpy as np
 
 from . import _library
-from ._arguments import Construction, Nan, array_of, axis, choice, flag, is_path, mask_of, warn_of_colour, warn_of_order, whole
+from ._arguments import Construction, Nan, array_of, axis, choice, flag, in_memory, is_path, mask_of, reject_hidden, warn_of_colour, warn_of_order, whole
 from ._arguments import rings as rings_of
 from ._result import Result, Verdict, sparkline
 
@@ -34,6 +34,7 @@ class _ByLevel(Result):
     implementation: str
     construction: str
     superlevel: bool
+    periodic: tuple[int, ...]
     shape: tuple[int, ...]
     _columns: ClassVar[tuple[str, ...]]
 
@@ -65,8 +66,9 @@ class _ByLevel(Result):
 
     @property
     def convention(self) -> str:
-        """The construction and the filtration, such as 'T, sublevel'."""
-        return f"{self.construction}, {'superlevel' if self.superlevel else 'sublevel'}"
+        """The construction, the filtration and the periodic axes, such as 'T, sublevel'."""
+        closed = f", periodic along {', '.join(map(str, self.periodic))}" if self.periodic else ""
+        return f"{self.construction}, {'superlevel' if self.superlevel else 'sublevel'}{closed}"
 
     def _table(self) -> Dict[str, NDArray[Any]]:
         return {key: self[key] for key in self.keys()}
@@ -180,12 +182,6 @@ class Curve(_ByLevel):
     missing: str = ""
     _columns: ClassVar[tuple[str, ...]] = ("chi",)
 
-    @property
-    def convention(self) -> str:
-        """The construction, the filtration and the periodic axes, such as 'T, sublevel'."""
-        closed = f", periodic along {', '.join(map(str, self.periodic))}" if self.periodic else ""
-        return super().convention + closed
-
     def __repr__(self) -> str:
         return self._shown("level" if self.sampled else "change")
 
@@ -227,7 +223,8 @@ class Curve(_ByLevel):
             order = np.argsort(self.levels, kind="stable")
             first = _below(self.levels[order], values)
             if (first == _below(self.levels[order], values, or_at=True)).any():
-                raise ValueError("the curve was taken at some levels alone, and a value is none of them: ask for it by at=, or for the whole curve")
+                raise ValueError("the curve was taken at some levels alone, and a value is none of them: "
+                    "ask for it by at=, or for the whole curve")
             found = self.chi[order[first]]
         else:
             found = self._of_sets(values)[..., 0]
@@ -236,15 +233,21 @@ class Curve(_ByLevel):
 
 def _numbers(values: ArrayLike, name: str = "values") -> NDArray[Any]:
     """Return values in a type that can be compared with levels."""
+    reject_hidden(name, values)
     array = np.asarray(values)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} of {array.dtype}: want numbers")
     if np.isnan(array).any():
         raise ValueError(f"{name}: a value is NaN")
     if array.dtype.kind == "f" and not isinstance(values, (np.ndarray, np.generic)) and (np.abs(array) >= 2**53).any():
-        for given, held in zip(np.asarray(values, object).ravel(), array.ravel().tolist()):
+        exact = np.asarray(values, object)
+        if all(isinstance(v, (int, np.integer)) and 0 <= v < 2**64 for v in exact.flat):
+            return exact.astype(np.uint64)  # NumPy converts lists with one value from 2**63 on to float64
+        for given, held in zip(exact.flat, array.ravel().tolist()):
             if isinstance(given, (int, np.integer)) and held != int(given):
-                raise ValueError(f"{name}: {given} beside fractions, which float64 does not hold; ask for it by itself")
+                raise ValueError(f"{name}: float64 does not hold {given}, and one type holds all values only "
+                    f"if they are whole "
+                                 "numbers from 0 on; ask for it by itself")
     return array
 
 
@@ -284,10 +287,14 @@ def _rounded(values: NDArray[Any], down: bool) -> NDArray[Any]:
 
 
 @overload
-def curve(image: Any, *, batch_axis: None = None, construction: Construction = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., levels: int | None = ..., at: ArrayLike | None = ...,
+def curve(image: Any, *, batch_axis: None = None, construction: Construction = ..., superlevel: bool = ...,
+        periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., levels: int | None = ...,
+        at: ArrayLike | None = ...,
           verify: bool = ..., threads: int | None = ..., out: NDArray[np.int64] | None = ...) -> Curve: ...
 @overload
-def curve(image: Any, *, batch_axis: int, construction: Construction = ..., superlevel: bool = ..., periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., levels: int | None = ..., at: ArrayLike | None = ...,
+def curve(image: Any, *, batch_axis: int, construction: Construction = ..., superlevel: bool = ...,
+        periodic: bool | Sequence[int] = ..., mask: Any = ..., nan: Nan = ..., levels: int | None = ...,
+        at: ArrayLike | None = ...,
           verify: bool = ..., threads: int | None = ..., out: NDArray[np.int64] | None = ...) -> list[Curve]: ...
 def curve(
     image: Any,
@@ -339,8 +346,7 @@ def curve(
         batch, it may have the shape of one image. Other voxels count as outside of the image.
         It is combined with the mask of a masked array.
     nan : {'refuse', 'mask'}
-        'refuse': NaN is an error. 'mask': NaN is no part of the image, in addition to `mask`;
-        for files, in float32 only.
+        'refuse': NaN is an error. 'mask': NaN is no part of the image, in addition to `mask`.
     levels : int, optional
         The number of evenly spaced levels, from the least value of each image to its greatest.
         By default the curve has a row for each level at which it changes.
@@ -413,7 +419,8 @@ def curve(
         raise ValueError("batch_axis: a file holds one image")
     curves = None
     try:
-        if isinstance(image, Image) and mask is None and (rows.levels is None or nan == "refuse" and image._evenly(request)):
+        if isinstance(image, Image) and mask is None and (rows.levels is None or nan == "refuse"
+                and image._evenly(request)):
             request["nan"] = nan
             try:
                 curves = _of_file(image, rows, periodic, request)
@@ -421,10 +428,12 @@ def curve(
                 if e.kind != "levels":  # float32 does not hold them, float64 may
                     raise
         if curves is None:
+            image = in_memory(image)
             array = _array(image)
             if batch_axis is not None:
                 batch_axis = axis("batch_axis", batch_axis, array.ndim)
-            images, within = _masked(array, np.ma.getmask(image), mask, nan, batch_axis, not isinstance(image, np.ndarray))
+            images, within = _masked(array, np.ma.getmask(image), mask, nan, batch_axis,
+                not isinstance(image, np.ndarray))
             curves = _of_array(images, within, batch_axis, rows, periodic, request)
     except _library.Error as e:
         if e.kind == "finite" and nan == "refuse":
@@ -499,7 +508,8 @@ class _Rows:
 
 def _of_file(image: Image, rows: _Rows, periodic: bool | Sequence[int], request: _Request) -> list[Curve]:
     rings = rings_of(periodic, len(image.shape))
-    request = {**request, **image._request, "levels": rows.levels or 0, "periodic": _letters(rings, range(len(image.shape)))}
+    request = {**request, **image._request, "levels": rows.levels or 0,
+        "periodic": _letters(rings, range(len(image.shape)))}
     return [rows.of(c, None) for c in _answered(request, None, image.dtype, image.shape, rings)]
 
 
@@ -512,12 +522,14 @@ def _along(image: Any, batch_axis: int) -> NDArray[Any]:
     """Return the images of a batch along the first axis. They are masked if the array is."""
     if is_path(image) or isinstance(image, Image):
         raise ValueError("batch_axis: a file holds one image")
+    image = in_memory(image)
     array = image if isinstance(image, np.ma.MaskedArray) else array_of("image", image)
     images: NDArray[Any] = np.moveaxis(array, axis("batch_axis", batch_axis, array.ndim), 0)
     return images
 
 
-def _masked(image: NDArray[Any], hidden: Any, mask: Any, nan: str, batch_axis: int | None, of_file: bool) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+def _masked(image: NDArray[Any], hidden: Any, mask: Any, nan: str, batch_axis: int | None,
+        of_file: bool) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     """Return an image with 0 in masked voxels, and a mask of its shape; None if no voxel is masked."""
     if mask is None and hidden is np.ma.nomask and (nan != "mask" or image.dtype.kind != "f"):
         return image, None
@@ -527,7 +539,8 @@ def _masked(image: NDArray[Any], hidden: Any, mask: Any, nan: str, batch_axis: i
             warn_of_order(mask, image.shape)
         one = () if batch_axis is None else (image.shape[:batch_axis] + image.shape[batch_axis + 1 :],)
         given = mask_of(mask, image.shape, *one)
-        within = np.broadcast_to((given if given.ndim == image.ndim else np.expand_dims(given, batch_axis or 0)) != 0, image.shape)
+        within = np.broadcast_to((given if given.ndim == image.ndim else np.expand_dims(given, batch_axis or 0)) != 0,
+                image.shape)
     if hidden is not np.ma.nomask:
         within = within & ~hidden
     if nan == "mask" and image.dtype.kind == "f":
@@ -537,7 +550,8 @@ def _masked(image: NDArray[Any], hidden: Any, mask: Any, nan: str, batch_axis: i
     return (np.where(within, image, image.dtype.type(0)) if image.dtype.kind == "f" else image), within
 
 
-def _images(array: NDArray[Any], within: NDArray[np.bool_] | None, batch_axis: int | None) -> tuple[NDArray[Any], NDArray[np.uint8] | None]:
+def _images(array: NDArray[Any], within: NDArray[np.bool_] | None,
+        batch_axis: int | None) -> tuple[NDArray[Any], NDArray[np.uint8] | None]:
     """Return the images of an array along the first axis, in types of the library, and their masks."""
     images = array[np.newaxis] if batch_axis is None else np.moveaxis(array, batch_axis, 0)
     shape = images.shape[1:]
@@ -557,7 +571,8 @@ def _images(array: NDArray[Any], within: NDArray[np.bool_] | None, batch_axis: i
     return images, np.ascontiguousarray(within, np.uint8)
 
 
-def _of_array(array: NDArray[Any], within: NDArray[np.bool_] | None, batch_axis: int | None, rows: _Rows, periodic: bool | Sequence[int], request: _Request) -> list[Curve]:
+def _of_array(array: NDArray[Any], within: NDArray[np.bool_] | None, batch_axis: int | None, rows: _Rows,
+        periodic: bool | Sequence[int], request: _Request) -> list[Curve]:
     images, mask = _images(array, within, batch_axis)
     if len(images) == 0:
         return []
@@ -597,7 +612,7 @@ def _plain(request: _Request) -> bool:
 
 
 def _even(image: NDArray[Any], n: int) -> NDArray[np.float64]:
-    """Return evenly spaced levels from the least value to the greatest. Their range may exceed float64."""
+    """Return evenly spaced levels from the least value to the greatest, ascending. Their range may exceed float64."""
     if image.size == 0:
         raise ValueError("no voxel is part of the image, which has no levels then")
     least, greatest = image.min().item(), image.max().item()
@@ -609,7 +624,8 @@ def _even(image: NDArray[Any], n: int) -> NDArray[np.float64]:
     if n == 1:
         return np.array([hi])
     part = np.arange(n) / (n - 1)
-    return (1 - part) * lo + part * hi  # also if hi − lo exceeds float64
+    rounded = (1 - part) * lo + part * hi  # also if hi − lo exceeds float64
+    return np.maximum.accumulate(np.clip(rounded, lo, hi))
 
 
 def _translated(e: _library.Error) -> Exception:
@@ -622,7 +638,8 @@ def _job(request: _Request, voxels: NDArray[Any] | None = None, mask: NDArray[An
     return _library.Job(request, (voxels, mask), memory)
 
 
-def _answered(request: _Request, voxels: NDArray[Any] | None, dtype: np.dtype[Any], shape: tuple[int, ...], rings: tuple[int, ...],
+def _answered(request: _Request, voxels: NDArray[Any] | None, dtype: np.dtype[Any], shape: tuple[int, ...],
+        rings: tuple[int, ...],
               mask: NDArray[np.uint8] | None = None) -> list[Curve]:
     """Return the curves of images, with levels of their type."""
     curves, sampled = [], request["levels"] > 0
@@ -647,7 +664,8 @@ def _many(image: NDArray[Any]) -> bool:
     return image.dtype.itemsize == 8 or len(np.unique(some)) > len(some) // 2
 
 
-def _sampled(request: _Request, voxels: NDArray[Any], rows: _Rows, sets: tuple[NDArray[Any], NDArray[np.intp]], shape: tuple[int, ...]) -> list[Curve]:
+def _sampled(request: _Request, voxels: NDArray[Any], rows: _Rows, sets: tuple[NDArray[Any], NDArray[np.intp]],
+        shape: tuple[int, ...]) -> list[Curve]:
     """Return the curves of images at some values, from one block of numbers."""
     chi, verdict = _of_sets({**request, "levels": 0}, voxels, sets)
     known = {
@@ -714,7 +732,8 @@ def _array(image: Any) -> NDArray[Any]:
     array = array_of("image", image)
     if not _taken(array.dtype):
         advice = "its magnitude or its real part" if array.dtype.kind == "c" else "astype(numpy.float64), or an integer type that holds its values"
-        raise TypeError(f"an array of {array.dtype}: want bool, integers of up to 64 bits, float16, float32 or float64; take {advice}")
+        raise TypeError(f"an array of {array.dtype}: want bool, integers of up to 64 bits, float16, float32 "
+            f"or float64; take {advice}")
     return array
 
 
@@ -746,7 +765,8 @@ def _in_order(images: NDArray[Any]) -> tuple[NDArray[Any], Sequence[int]]:
     return np.require(images, images.dtype.newbyteorder("="), ["C", "ALIGNED"]), axes
 
 
-def _in_place(images: NDArray[Any], ask: Callable[[NDArray[Any], Sequence[int]], _Answer], turned: bool = True) -> _Answer:
+def _in_place(images: NDArray[Any], ask: Callable[[NDArray[Any], Sequence[int]], _Answer],
+        turned: bool = True) -> _Answer:
     """Answer a request about images in the caller's memory if possible, with permuted axes."""
     if turned:
         voxels, order = _in_order(images)
@@ -788,7 +808,7 @@ class Image:
 
     def _known(self, what: str, voxels: NDArray[Any] | None = None) -> dict[str, Any]:
         try:
-            with _job({**self._request, "construction": "T", "threads": 1, what: True}, voxels) as job:
+            with _job({**self._request, "construction": "T", "threads": 1, "nan": "mask", what: True}, voxels) as job:
                 answer: dict[str, Any] = job.answers[0]
                 return answer
         except _library.Error as e:
@@ -810,7 +830,8 @@ class Image:
         return one
 
 
-def open(input: Union[str, os.PathLike[str]], *, shape: Sequence[int] | None = None, dtype: DTypeLike | None = None, strict: bool = False) -> Image:
+def open(input: Union[str, os.PathLike[str]], *, shape: Sequence[int] | None = None, dtype: DTypeLike | None = None,
+        strict: bool = False) -> Image:
     """Open an image file.
 
     Parameters
@@ -822,7 +843,7 @@ def open(input: Union[str, os.PathLike[str]], *, shape: Sequence[int] | None = N
     shape : sequence of int, optional
         The shape of a raw file, the slowest axis first.
     dtype : dtype, optional
-        The type of a raw file, little-endian: uint8, int16, uint16 or float32.
+        The type of a raw file, little-endian: a type of `curve`.
     strict : bool, default False
         Whether a missing chunk of a Zarr array is an error. Otherwise it is read as the array's
         fill value, with a warning.
@@ -853,6 +874,8 @@ def open(input: Union[str, os.PathLike[str]], *, shape: Sequence[int] | None = N
     if shape is not None:
         request["shape"] = [whole("shape", n) for n in shape]
     if dtype is not None:
+        if np.dtype(dtype).newbyteorder("<") != dtype:
+            raise ValueError(f"dtype {dtype!r}: raw files are little-endian; read this one by numpy.fromfile")
         request["type"] = np.dtype(dtype).name
     if not isinstance(strict, (bool, np.bool_)):
         raise TypeError(f"strict {strict!r}: want True or False")

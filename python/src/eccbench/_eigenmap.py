@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from . import _library
-from ._arguments import Graph, Laplacian, choice, flag, is_path, number, whole
+from ._arguments import Graph, Laplacian, choice, flag, in_memory, is_path, number, reject_hidden, whole
 from ._curve import Image, _along, _job, _one, _Request, _threads, _translated, open
 from ._result import Table, Verdict
 
 if TYPE_CHECKING:  # which takes as long to import as the rest
     from numpy.typing import NDArray
 
-_NAMES = ("n_pairs", "graph", "tol", "sigma", "floor", "corners", "radius", "laplacian", "alpha", "beta", "side", "verify", "n_jobs")
+_NAMES = ("n_pairs", "graph", "tol", "sigma", "floor", "corners", "radius", "laplacian", "alpha", "beta",
+    "side", "verify", "n_jobs")
 
 
 class Eigenmap(Table):
@@ -217,8 +218,8 @@ class Eigenmap(Table):
             if isinstance(X, Image):
                 self._find({**request, **X._request, "levels": 0}, None, X.shape)
                 return self
-            if np.ma.getmask(X) is not np.ma.nomask and np.ma.getmaskarray(X).any():
-                raise ValueError("a graph has all voxels, and the array is masked: fill it, such as by image.filled(value)")
+            X = in_memory(X)
+            reject_hidden("image", X)
             voxels = _one(X)
             self._find({**request, "type": voxels.dtype.name, "images": 1, "shape": voxels.shape}, voxels, voxels.shape)
             return self

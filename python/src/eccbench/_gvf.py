@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _library
-from ._arguments import Boundary, choice, flag, is_path, like, mask_of, number, warn_of_order
+from ._arguments import Boundary, choice, flag, in_memory, is_path, like, mask_of, number, warn_of_order
 from ._curve import Image, _along, _job, _one, _Request, _threads, _translated, open
 from ._result import Array, Verdict
 
@@ -112,6 +112,7 @@ def gvf(
             warn_of_order(mask, image.shape)
             labels = _labels(mask, image.shape)
             return _field({**request, **image._request, "levels": 0}, None, labels, image.shape)
+        image = in_memory(image)
         if np.ma.getmask(image) is not np.ma.nomask and np.ma.getmaskarray(image).any():
             if mask is not None:
                 raise ValueError("mask: the array is masked by itself; fill it, such as by image.filled(value)")
@@ -149,12 +150,13 @@ def _flow(steps: int | None, tol: float | None, mu: float, boundary: str) -> dic
         raise ValueError(f"tol {tol!r}: want more than 0 and less than 1, such as 1e-4")
     if not 0 < number("mu", mu) < float("inf"):
         raise ValueError(f"mu {mu!r}: want a number above 0, such as 0.05")
-    if steps is not None and (number("steps", steps) != steps // 1 or steps < 0):
-        raise ValueError(f"steps {steps!r}: want a whole number, 0 or more")
+    if steps is not None and (number("steps", steps) != steps // 1 or not 0 <= steps < 2**31):
+        raise ValueError(f"steps {steps!r}: want a whole number from 0 to 2147483647")
     return {"steps": int(steps or 0), "tol": float(tol or 0), "mu": float(mu), "boundary": boundary}
 
 
-def _requested(steps: int | None, tol: float | None, mu: float, boundary: str, verify: bool, threads: int | None) -> _Request:
+def _requested(steps: int | None, tol: float | None, mu: float, boundary: str, verify: bool,
+        threads: int | None) -> _Request:
     return {
         "flow": _flow(steps, tol, mu, boundary),
         "construction": "T",
@@ -169,7 +171,8 @@ def _labels(mask: Any, shape: tuple[int, ...]) -> NDArray[np.float32] | None:
         return None
     given = mask_of(mask, shape)
     labels = given.astype(np.float32)
-    if not np.array_equal(labels, given):  # too large or too fine for float32
+    wide = given.dtype.kind in "iu" and max(-int(given.min()), int(given.max())) > 2**53  # NumPy compares these as float64
+    if wide or not np.array_equal(labels, given):  # too large or too fine for float32
         _, ranks = np.unique(given, return_inverse=True)
         labels = np.where(given == 0, 0, 1 + ranks.reshape(shape)).astype(np.float32)
     return np.ascontiguousarray(labels)

@@ -213,9 +213,12 @@ def _by_dimension(lists: Sequence[Any]) -> list[NDArray[Any]]:
             raise ValueError(f"simplices of shape {a.shape}: want (n, d + 1), with the vertices of each in a row")
         if a.dtype.kind not in "iu":
             raise TypeError(f"simplices of {a.dtype}: want the numbers of vertices")
+        if a.dtype == np.uint64 and a.size and a.max() >= 2**63:
+            raise ValueError(f"vertex {a.max()}: want numbers below 2**63")
     top = max((a.shape[1] for a in arrays if len(a)), default=0)
     return [
-        np.concatenate([np.empty((0, k), np.int64), *(a for a in arrays if a.shape[1] == k)]) for k in range(1, top + 1)
+        np.concatenate([np.empty((0, k), np.int64),
+            *(a.astype(np.int64, copy=False) for a in arrays if a.shape[1] == k)]) for k in range(1, top + 1)
     ]
 
 

@@ -104,7 +104,8 @@ def _load(forked: bool) -> ctypes.CDLL:
 
 
 def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
-    for name, (result, *arguments) in (_PROTOTYPES | _DEVICE_PROTOTYPES if sys.platform == "linux" else _PROTOTYPES).items():
+    for name, (result, *arguments) in (_PROTOTYPES | _DEVICE_PROTOTYPES if sys.platform == "linux"
+            else _PROTOTYPES).items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
     return library
@@ -120,7 +121,8 @@ def _library() -> ctypes.CDLL:
                 try:
                     state.loaded = _load(state.forked)
                 except OSError as e:
-                    raise ImportError(f"loading {PATH}: {e}; wheels for Linux are for glibc 2.17 or later, not for musl") from e
+                    raise ImportError(f"loading {PATH}: {e}; wheels for Linux are for glibc 2.17 or later, "
+                        f"not for musl") from e
     return state.loaded
 
 
@@ -165,7 +167,8 @@ class Job:
     cancelled, and stops soon.
     """
 
-    def __init__(self, request: dict[str, Any], keep: Any = None, memory: Sequence[Any] = (0, 0, 0, 0), start: str = "eccbench_start"):
+    def __init__(self, request: dict[str, Any], keep: Any = None, memory: Sequence[Any] = (0, 0, 0, 0),
+            start: str = "eccbench_start"):
         self._library, self._state = _library(), _state
         self._number = next(self._state.numbers)
         if self._state.left:
@@ -223,7 +226,8 @@ class Plan:
 
     def __init__(self, request: dict[str, Any]):
         if sys.platform != "linux":
-            raise Error("device", "images on a device: only the library for Linux has kernels for them; take a copy on the host")
+            raise Error("device",
+                "images on a device: only the library for Linux has kernels for them; take a copy on the host")
         self._library, self._state = _library(), _state
         text = json.dumps(request).encode()
         known = json.loads(_said(self._library.eccbench_device_plan, text, len(text)))

@@ -85,7 +85,8 @@ class _Torch:
         return self.torch.empty(0, dtype=self.torch.int64, device=x.device)
 
     def empty(self, shape: tuple[int, ...], device: Any, dtype: str = "int64") -> Any:
-        return device.new_empty(shape) if dtype == "int64" else device.new_empty(shape, dtype=getattr(self.torch, dtype))
+        return device.new_empty(shape) if dtype == "int64" else device.new_empty(shape,
+            dtype=getattr(self.torch, dtype))
 
     def copied(self, x: Any) -> Any:
         return x.detach().clone()
@@ -237,7 +238,8 @@ class _Rows:
 def _rows(at: ArrayLike | None, dtype: str) -> _Rows:
     if at is None:
         if dtype == "float32":
-            raise ValueError("at is missing: an array of floats on a device has too many values for a row each, and nobody looks for the least of them; "
+            raise ValueError("at is missing: an array of floats on a device has too many values for a row "
+                "each, and nobody looks for the least of them; "
                              "give the values, such as at=numpy.linspace(0, 1, 256)")
         return _Rows(None, None)
     values = np.asarray(at)
@@ -312,11 +314,13 @@ class _Layout:
         self.wider = _WIDENED.get(dtype)
         self.type: str = "uint8" if self.bytes else self.wider or dtype
         if self.type not in _IN_PLACE:
-            raise TypeError(f"an array of {dtype} on a device: want bool, uint8, int8, int16, uint16, float16, bfloat16 or float32; convert it, or have eccbench.curve or eccbench.gvf take a copy on the host")
+            raise TypeError(f"an array of {dtype} on a device: want bool, uint8, int8, int16, uint16, float16, "
+                f"bfloat16 or float32; convert it, or have eccbench.curve or eccbench.gvf take a copy on the host")
         shape = tuple(x.shape)
         dims = len(shape) if dims is None else dims
         if dims not in (1, 2, 3) or len(shape) < dims:
-            raise ValueError(f"an image of {dims} axes in an array of shape {shape}: want 1 to 3; dims says how many of the last are those of an image")
+            raise ValueError(f"an image of {dims} axes in an array of shape {shape}: want 1 to 3; dims says "
+                f"how many of the last are those of an image")
         self.batch, whole = shape[: len(shape) - dims], shape[len(shape) - dims :]
         if 0 in whole:
             raise ValueError(f"an image of shape {whole} has no voxels")
@@ -377,7 +381,8 @@ def _called(at: ArrayLike | None) -> Any:
         return key
     values = np.asarray(at)
     key = values.dtype.str, values.shape, values.tobytes()
-    if type(at) is np.ndarray or isinstance(at, tuple) and type(at) is tuple and all(type(v) in (bool, int, float) or isinstance(v, np.generic) for v in at):
+    if type(at) is np.ndarray or isinstance(at, tuple) and type(at) is tuple and all(
+            type(v) in (bool, int, float) or isinstance(v, np.generic) for v in at):
         _remembered(_known.values, id(at), (at, key))  # keeps them alive, so that their id stays unique
     return key
 
@@ -397,7 +402,8 @@ def _planned(of: Any, how: _Layout, key: Any, ask: Callable[[], tuple[dict[str, 
         if plan is not None:
             return plan
         if capturing:
-            raise RuntimeError("a graph is being captured, and kernels cannot be loaded meanwhile: call once before with an array of the same shape and type, and the same arguments")
+            raise RuntimeError("a graph is being captured, and kernels cannot be loaded meanwhile: call once "
+                "before with an array of the same shape and type, and the same arguments")
         request, order = ask()
         request = {"device": how.number, "shape": how.shape, "type": how.type, **request}
         plan = _Plan(of, how.number, _library.Plan(request), None if order is None else of.brought(order, how.device))
@@ -747,12 +753,14 @@ def _looked(image: Any, dims: int | None, turned: bool) -> tuple[Any, _Layout]:
     """Return the library of an array, and its layout."""
     of = _library_of(image)
     if of is None:
-        raise TypeError(f"an array of {type(image).__module__}.{type(image).__name__}: want a tensor of torch or an array of cupy on an NVIDIA device; eccbench.curve and eccbench.gvf take those on the host")
+        raise TypeError(f"an array of {type(image).__module__}.{type(image).__name__}: want a tensor of torch "
+            f"or an array of cupy on an NVIDIA device; eccbench.curve and eccbench.gvf take those on the host")
     layout = of.layout(image), dims, turned
     return of, _known.layouts.get(layout) or _remembered(_known.layouts, layout, _Layout(of, image, dims, turned))
 
 
-def _added(of: Any, how: _Layout, address: int, key: Any, ask: Callable[[], tuple[dict[str, Any], Any]], answer: Callable[[_Plan], Any], verify: bool = False) -> tuple[_Plan, Any]:
+def _added(of: Any, how: _Layout, address: int, key: Any, ask: Callable[[], tuple[dict[str, Any], Any]],
+        answer: Callable[[_Plan], Any], verify: bool = False) -> tuple[_Plan, Any]:
     """Return the plan of a request and its answer. The answer is enqueued on the current stream, or
     finished and verified."""
     stream, capturing = of.stream(how.number), of.capturing(how.number)
@@ -824,4 +832,5 @@ def _order(shape: tuple[int, ...], strides: Sequence[int], before: int) -> tuple
 
 def _check(of: Any, out: Any, shape: tuple[int, ...], device: int, dtype: str) -> None:
     if _library_of(out) is not of or of.place(out) != device or of.dtype(out) != dtype or tuple(out.shape) != shape or _order(tuple(out.shape), of.strides(out), out.ndim) is None:
-        raise ValueError(f"out: want a packed array of {dtype} of shape {shape}, of the image's library and on its device")
+        raise ValueError(f"out: want a packed array of {dtype} of shape {shape}, of the image's library and "
+            f"on its device")

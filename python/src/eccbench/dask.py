@@ -97,13 +97,15 @@ def curve(
     rings = _arguments.rings(periodic, image.ndim)
     depth = image.shape[0]
     if 0 in rings and depth < 3:
-        raise ValueError(f"periodic along the first axis, which has {depth} slices: want at least 3, or take eccbench.curve")
+        raise ValueError(f"periodic along the first axis, which has {depth} slices: want at least 3, or take "
+            f"eccbench.curve")
     if mask is not None:
         mask = dask.array.asarray(mask)
         if mask.shape != image.shape:
             raise ValueError(f"a mask of shape {mask.shape} of an image of {image.shape}: want one of its shape")
     options = {
-        "construction": construction, "superlevel": superlevel, "nan": nan, "verify": verify,
+        "construction": construction, "superlevel": _arguments.flag("superlevel", superlevel),
+        "nan": nan, "verify": verify,
         "periodic": tuple(axis for axis in rings if axis > 0), "threads": _arguments.whole("threads", threads),
     }
 
@@ -119,7 +121,7 @@ def curve(
         first, last = of(0, 1), of(depth - 1, depth)
         parts.append(delayed(_ring, pure=False)(first[0], last[0], first[1], last[1], options))
     together = _tree(delayed(_sum, pure=True), parts)
-    whole = delayed(_whole, pure=True)(together, construction, superlevel, rings, image.shape)
+    whole = delayed(_whole, pure=True)(together, construction, options["superlevel"], rings, image.shape)
     return whole.compute() if compute else whole
 
 
@@ -163,7 +165,9 @@ def curves(images: Any, at: Any, *, batch_axis: int = 0, threads: int = 1, **opt
             f"images is a {type(images).__name__}, want a dask.array.Array; eccbench.curve is for arrays in memory")
     images = dask.array.moveaxis(images, _arguments.axis("batch_axis", batch_axis, images.ndim), 0)
     images = images.rechunk({axis: -1 for axis in range(1, images.ndim)})
-    values = _curve._values_of(at)
+    values, mask = _curve._values_of(at), options.get("mask")
+    if mask is not None and np.shape(mask) != images.shape[1:]:
+        raise ValueError(f"mask of shape {np.shape(mask)}: want an array of the shape of an image, {images.shape[1:]}")
     return dask.array.map_blocks(
         _features, images, values, {**options, "threads": threads}, chunks=(images.chunks[0], (len(values),)),
         drop_axis=list(range(2, images.ndim)), dtype=np.int64, meta=np.empty((0, 0), np.int64))
@@ -275,11 +279,13 @@ def _numbers(whole: _betti.Slabs, flat: bool, request: dict[str, Any], shape: tu
 def _check(image: Any, name: str) -> None:
     """Raise an error if an image cannot be cut into slabs."""
     if not isinstance(image, dask.array.Array):
-        raise TypeError(f"image is a {type(image).__name__}, want a dask.array.Array; eccbench.{name} is for arrays in memory")
+        raise TypeError(f"image is a {type(image).__name__}, want a dask.array.Array; eccbench.{name} is "
+            f"for arrays in memory")
     if not 1 <= image.ndim <= 3:
         raise ValueError(f"an image of {image.ndim} axes: want 1, 2 or 3")
     if any(np.isnan(n) for n in image.shape):
-        raise ValueError(f"an image of shape {image.shape}, of which Dask does not know all; image.compute_chunk_sizes() finds it")
+        raise ValueError(f"an image of shape {image.shape}, of which Dask does not know all; "
+            f"image.compute_chunk_sizes() finds it")
     if 0 in image.shape:
         raise ValueError(f"an image of shape {image.shape} is empty")
 
@@ -325,8 +331,8 @@ def _slab(image: NDArray[Any], mask: Any, shared: int, options: dict[str, Any]) 
 
 def _ring(first: NDArray[Any], last: NDArray[Any], in_first: Any, in_last: Any, options: dict[str, Any]) -> _Part:
     """Return the contribution of the periodic connection of the last and the first slice."""
-    mask = None if in_first is None else np.concatenate([in_last, in_first])
-    both = _changes(np.concatenate([last, first]), mask, options)
+    mask = None if in_first is None else np.ma.concatenate([in_last, in_first])
+    both = _changes(np.ma.concatenate([last, first]), mask, options)
     return _sum([both, _changes(last, in_last, options, -1), _changes(first, in_first, options, -1)])
 
 

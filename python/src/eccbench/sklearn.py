@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from . import _eigenmap
-from ._arguments import Construction, Graph, whole
+from ._arguments import Construction, Graph, reject_hidden, whole
 from ._betti import betti
 from ._curve import curve
 
@@ -33,6 +33,7 @@ class _OfImages(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _images(self, given: Any, fitted: bool) -> NDArray[Any]:
         """Return the images of X, checked and shaped."""
+        reject_hidden("X", given)
         X: Any = validate_data(self, given, reset=not fitted, allow_nd=True, dtype="numeric")
         images: NDArray[Any] = X
         if self.shape is not None:

@@ -33,7 +33,8 @@ __all__ = ["ECC", "SoftECC", "ecc", "soft_ecc"]
 _LEARNABLE = ("thresholds", "lam", "direction", "alpha")
 
 
-def ecc(images: Tensor, thresholds: Union[Tensor, Sequence[float]], *, dims: int, construction: Construction = "T", superlevel: bool = False, verify: bool = True) -> Tensor:
+def ecc(images: Tensor, thresholds: Union[Tensor, Sequence[float]], *, dims: int, construction: Construction = "T",
+        superlevel: bool = False, verify: bool = True) -> Tensor:
     """Exact Euler characteristic curves of images, without a gradient.
 
     Parameters
@@ -155,7 +156,8 @@ def soft_ecc(
     elif x.dtype in (torch.bfloat16, torch.float16, torch.bool, torch.uint8, torch.int8, torch.int16):
         x = x.float()
     else:
-        raise TypeError(f"images of {x.dtype}: want float32, float64, bfloat16, float16, bool or integers of up to 16 bits")
+        raise TypeError(f"images of {x.dtype}: want float32, float64, bfloat16, float16, bool or integers "
+            f"of up to 16 bits")
     if direction is None:
         if isinstance(alpha, Tensor) or alpha != 0:
             raise ValueError("direction is missing: alpha is the scale of one")
@@ -165,7 +167,8 @@ def soft_ecc(
         axes = (dims,)
     tau, lam, alpha, v = (_beside(one, images) for one in (thresholds, lam, alpha, direction))
     if tau.ndim != 1 or v.shape != axes or lam.numel() != 1 or alpha.numel() != 1:
-        raise ValueError(f"thresholds of shape {tuple(tau.shape)}, lam {tuple(lam.shape)}, direction {tuple(v.shape)}, alpha {tuple(alpha.shape)}: "
+        raise ValueError(f"thresholds of shape {tuple(tau.shape)}, lam {tuple(lam.shape)}, direction {tuple(v.shape)}, "
+            f"alpha {tuple(alpha.shape)}: "
                          f"want one axis, one number, ({dims},) and one number")
     if superlevel:
         x, tau, alpha = -x, -tau, -alpha
@@ -189,7 +192,8 @@ class ECC(torch.nn.Module):
 
     thresholds: Tensor
 
-    def __init__(self, thresholds: Union[Tensor, Sequence[float]], *, dims: int, construction: Construction = "T", superlevel: bool = False, verify: bool = True):
+    def __init__(self, thresholds: Union[Tensor, Sequence[float]], *, dims: int, construction: Construction = "T",
+            superlevel: bool = False, verify: bool = True):
         super().__init__()
         given = thresholds if isinstance(thresholds, Tensor) else torch.as_tensor(thresholds, dtype=torch.float64)
         self.register_buffer("thresholds", given.detach().clone().double())
@@ -203,7 +207,8 @@ class ECC(torch.nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """χ of shape (..., m), int64, of images of shape (..., *image)."""
-        return ecc(images, self.thresholds, dims=self.dims, construction=self.construction, superlevel=self.superlevel, verify=self.verify)
+        return ecc(images, self.thresholds, dims=self.dims, construction=self.construction, superlevel=self.superlevel,
+            verify=self.verify)
 
     def extra_repr(self) -> str:
         return _described(self)
@@ -255,7 +260,8 @@ class SoftECC(torch.nn.Module):
             raise ValueError("direction is missing: alpha is the scale of one")
         if not 0 < float(lam) < math.inf:
             raise ValueError(f"lam {lam}: want more than 0")
-        values = {"thresholds": thresholds, "log_lam": math.log(lam), "direction": direction, "alpha": None if direction is None else alpha}
+        values = {"thresholds": thresholds, "log_lam": math.log(lam), "direction": direction,
+            "alpha": None if direction is None else alpha}
         for name, value in values.items():
             if value is None:
                 self.register_buffer(name, None)
@@ -288,7 +294,8 @@ class SoftECC(torch.nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """χ of shape (..., m) of images of shape (..., *image)."""
-        return soft_ecc(images, self.thresholds, self._steepness(), dims=self.dims, direction=self.direction, alpha=0.0 if self.alpha is None else self.alpha,
+        return soft_ecc(images, self.thresholds, self._steepness(), dims=self.dims, direction=self.direction,
+            alpha=0.0 if self.alpha is None else self.alpha,
                         construction=self.construction, superlevel=self.superlevel)
 
     def extra_repr(self) -> str:
@@ -305,9 +312,11 @@ def _split(images: Tensor, dims: int) -> Tuple[torch.Size, torch.Size]:
     if not isinstance(images, Tensor):
         raise TypeError(f"images of {type(images).__name__}: want a tensor; eccbench.curve takes arrays")
     if dims not in (1, 2, 3) or images.ndim < dims:
-        raise ValueError(f"dims {dims} of images of shape {tuple(images.shape)}: want 1, 2 or 3, and no more than there are")
+        raise ValueError(f"dims {dims} of images of shape {tuple(images.shape)}: want 1, 2 or 3, and no more "
+            f"than there are")
     if images.device.type not in ("cpu", "cuda", "meta"):
-        raise NotImplementedError(f"images on {images.device}: eccbench.torch computes on the CPU and on CUDA devices; take images.cpu(), through which gradients go back")
+        raise NotImplementedError(f"images on {images.device}: eccbench.torch computes on the CPU and on "
+            f"CUDA devices; take images.cpu(), through which gradients go back")
     return images.shape[: images.ndim - dims], images.shape[images.ndim - dims :]
 
 
@@ -360,7 +369,8 @@ _soft_backward = torch.ops.eccbench.soft_ecc_backward.default
 
 def _exact_on_host(images: Tensor, thresholds: Tensor, construction: str, superlevel: bool, verify: bool) -> Tensor:
     chi = torch.empty(len(images), len(thresholds), dtype=torch.int64)
-    curve(images.numpy(), batch_axis=0, at=thresholds.numpy(), construction=construction, superlevel=superlevel, verify=verify,
+    curve(images.numpy(), batch_axis=0, at=thresholds.numpy(), construction=construction,
+        superlevel=superlevel, verify=verify,
           threads=torch.get_num_threads(), out=chi.numpy())
     return chi
 
@@ -429,7 +439,8 @@ def _ask(
         "lambda": lam.item(), "alpha": alpha.item(), "backward": backward, "derivatives": derivatives,
         "direction": direction.double().tolist() or [1.0] * (images.ndim - 1),
     }
-    if not all(map(math.isfinite, [*request["thresholds"], request["lambda"], request["alpha"], *request["direction"]])):
+    if not all(map(math.isfinite, [*request["thresholds"], request["lambda"], request["alpha"],
+            *request["direction"]])):
         raise ValueError("thresholds, lam, direction or alpha: one of the numbers is NaN or infinite")
     tensors = (images, *memory)
     try:
@@ -517,7 +528,8 @@ def _exact_on_device(images: Tensor, thresholds: Tensor, construction: str, supe
         return _exact_on_host(images.cpu(), thresholds.cpu(), construction, superlevel, verify).to(images.device)
     at = thresholds.double().numpy() if thresholds.device.type == "cpu" else thresholds.double().cpu().numpy()
     # Below all values of an integer type χ is 0, which is a question to floats alone.
-    if superlevel or not images.is_floating_point() and at.min() < (0 if images.dtype in (torch.bool, torch.uint8) else torch.iinfo(images.dtype).min):
+    if superlevel or not images.is_floating_point() and at.min() < (0 if images.dtype in (torch.bool, torch.uint8)
+            else torch.iinfo(images.dtype).min):
         images = images.float()
     return cuda.curve(-images if superlevel else images, at=-at if superlevel else at, dims=images.ndim - 1)
 

@@ -21,6 +21,12 @@ from ._result import Verdict
 __all__ = ["Accessor"]
 
 
+def _reject_batch(options: dict[str, Any]) -> None:
+    if "batch_axis" in options:
+        raise TypeError("batch_axis: the axes of an array have names here; dims of curve and betti names "
+            "those of each image")
+
+
 @xarray.register_dataarray_accessor("eccbench")  # type: ignore[no-untyped-call]
 class Accessor:
     """``DataArray.eccbench``, registered by the import of `eccbench.xarray`."""
@@ -59,6 +65,7 @@ class Accessor:
             For one image, `Curve.to_xarray`. For several, χ with an axis ``level`` after the axes that count
             images. The verdict is in ``attrs``.
         """
+        _reject_batch(options)
         options.update(at=at, periodic=self._axes(dims, periodic))
         others, images, mask = self._images(dims, mask)
         if not others:
@@ -72,7 +79,7 @@ class Accessor:
             raise ValueError("at is missing: want the values at which the curves of several images are taken")
         curves = curve(self._flat(images, others), mask=mask, batch_axis=0, **options)
         chi = np.array([c.chi for c in curves]).reshape(*(images.sizes[d] for d in others), -1)
-        return self._over(images, others, chi, {"level": np.asarray(at)}, curves[0]._about() if curves else {})
+        return self._over(images, others, chi, {"level": np.atleast_1d(at)}, curves[0]._about() if curves else {})
 
     def betti(
         self,
@@ -100,6 +107,8 @@ class Accessor:
             With an axis ``level`` for several values, and an axis ``dimension`` for b0, b1 and b2.
         """
         options["periodic"] = self._axes(dims, periodic)
+        if np.ndim(at) > 1:
+            raise ValueError(f"at of shape {np.shape(at)}: want one value or one axis of them")
         others, images, mask = self._images(dims, mask)
         numbers = betti(self._flat(images, others), at, mask=mask, batch_axis=0, **options)
         levels = {} if np.ndim(at) == 0 else {"level": np.asarray(at)}
@@ -124,6 +133,7 @@ class Accessor:
         -------
         field : xarray.DataArray
         """
+        _reject_batch(options)
         field = gvf(self._array.values, **options)
         coords = {"component": list(map(str, self._array.dims)), **self._array.coords}
         return xarray.DataArray(
@@ -138,6 +148,10 @@ class Accessor:
         others = [d for d in self._array.dims if d not in dims]
         images = self._array.transpose(*others, *dims)
         if isinstance(mask, xarray.DataArray):
+            for d, index in mask.indexes.items():
+                if d in images.indexes and not index.equals(images.indexes[d]):
+                    raise ValueError(f"mask: its coordinates along {d!r} are not those of the image; align "
+                        f"it, such as by mask.reindex_like")
             over = others if set(others) <= set(mask.dims) else []
             mask = self._flat(mask.transpose(*over, *dims), over)
             mask = mask if over else mask[0]

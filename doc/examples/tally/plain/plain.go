@@ -1,4 +1,4 @@
-// Package plain counts the voxels of each level one after the other: the definition.
+// Package plain counts voxels one by one. It is the definition.
 package plain
 
 import (
@@ -7,10 +7,10 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// nsPerVoxel is what one voxel costs, for the estimate in a refusal.
+// nsPerVoxel is the cost of a voxel, for the estimate that a rejection reports.
 const nsPerVoxel = 5
 
-// Implementation is ready to use.
+// Implementation needs no fields.
 type Implementation struct{}
 
 // About describes the method.
@@ -24,7 +24,8 @@ func (Implementation) About() bench.About {
 	}
 }
 
-// CanDo refuses ladders without a table of levels, and what takes more time or memory than the conditions allow.
+// CanDo rejects ladders without a table of levels, and images that need more time or memory than
+// the conditions allow.
 func (Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	if err := in.Ladder().CheckIndexed(); err != nil {
 		return err
@@ -37,7 +38,7 @@ func (Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	return c.AllowMemory(need, "a slice and %d levels", in.Ladder().Len())
 }
 
-// Setup allocates all that Do needs.
+// Setup allocates the memory of Do.
 func (Implementation) Setup(in grid.Source, _ bench.Conditions) (bench.Job[[]int64], error) {
 	return &job{
 		in:      in,
@@ -56,7 +57,7 @@ type job struct {
 	counts  []int64 // of the voxels of each level, and of those above all
 }
 
-// Do does all the work again.
+// Do counts the image again.
 func (j *job) Do(*bench.Trace) error {
 	clear(j.counts)
 	for z := range j.in.Shape().Slices() {
@@ -71,7 +72,7 @@ func (j *job) Do(*bench.Trace) error {
 	return nil
 }
 
-// Poison overwrites what Out reads, so that a Do that does nothing is seen.
+// Poison overwrites the counts, so that a Do without effect is detected.
 func (j *job) Poison() {
 	for i := range j.counts {
 		j.counts[i] = bench.Poison
@@ -81,5 +82,5 @@ func (j *job) Poison() {
 // Out returns the counts.
 func (j *job) Out() ([]int64, error) { return j.counts, nil }
 
-// Close frees what is not garbage collected: nothing.
+// Close does nothing: all memory is garbage collected.
 func (j *job) Close() error { return nil }

@@ -374,7 +374,8 @@ const outside = 0
 
 // sides joins a voxel at a side of a box with the outside of the image. At a shared layer it
 // records the crossing, because the component has then reached that layer.
-func (j *joiner) sides(b *box, which int, g *graph, v int32, level, here uint32, nodes *uint32, edges []edge, change int) ([]edge, int) {
+func (j *joiner) sides(b *box, which int, g *graph, v int32, level, here uint32, nodes *uint32, edges []edge,
+	change int) ([]edge, int) {
 	high, row := b.hi[1]-b.lo[1]+2, int64(v/rowBits)
 	for axis, p := range [3]int64{row/high - 1, row%high - 1, int64(v%rowBits) - 1} {
 		flat := axis == 0 && j.s.Dim() == 2 // a plane has no neighbours along z
@@ -546,14 +547,16 @@ func Changes(s grid.Source, superlevel, vertices, masked bool) (components, encl
 }
 
 // unite joins the voxels of an image in boxes of a size, with converted levels.
-func unite(s grid.Source, superlevel, vertices bool, size grid.Shape, converting func(grid.Source) conversion) (components, enclosed []Step, err error) {
+func unite(s grid.Source, superlevel, vertices bool, size grid.Shape,
+	converting func(grid.Source) conversion) (components, enclosed []Step, err error) {
 	graphs := [2]*graph{
 		{descending: superlevel, corners: !vertices, total: newTally(s.Ladder())},
 		{descending: !superlevel, corners: vertices, outside: true, total: newTally(s.Ladder())},
 	}
 	joiners := make([]*joiner, runtime.GOMAXPROCS(0))
 	for i := range joiners {
-		joiners[i] = &joiner{s: s.Shape(), convert: converting(s), size: s.Type().Size(), tallies: [2]tally{newTally(s.Ladder()), newTally(s.Ladder())}}
+		joiners[i] = &joiner{s: s.Shape(), convert: converting(s), size: s.Type().Size(),
+			tallies: [2]tally{newTally(s.Ladder()), newTally(s.Ladder())}}
 	}
 	var before []*box
 	step := slicesPerSlab(size, s.Shape())

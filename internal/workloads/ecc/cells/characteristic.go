@@ -235,7 +235,8 @@ func cellsBetween(below, above *PlaneSet) int64 {
 			}
 			squareXY, squareXZ, cube := b1[i]|a1[i], a0[i]|a1[i], a1[i]
 			// A cell that does not span x is also a face of the voxels on its lesser side.
-			vertex, edgeY, edgeZ, squareYZ := edge|edge<<1|x>>63, squareXY|squareXY<<1|xy>>63, squareXZ|squareXZ<<1|xz>>63, cube|cube<<1|xyz>>63
+			vertex, edgeY, edgeZ, squareYZ := edge|edge<<1|x>>63, squareXY|squareXY<<1|xy>>63, squareXZ|squareXZ<<1|xz>>63,
+				cube|cube<<1|xyz>>63
 			chi += bits.OnesCount64(vertex) - bits.OnesCount64(edge) - bits.OnesCount64(edgeY) - bits.OnesCount64(edgeZ) +
 				bits.OnesCount64(squareXY) + bits.OnesCount64(squareXZ) + bits.OnesCount64(squareYZ) - bits.OnesCount64(cube)
 			x, xy, xz, xyz = edge, squareXY, squareXZ, cube

@@ -70,7 +70,8 @@ func DualCellsBetween(below, above *PlaneSet) int64 {
 			}
 			edgeY, edgeZ, squareYZ := b0[i]&b1[i], b0[i]&a0[i], b0[i]&b1[i]&a0[i]&a1[i]
 			// A cell that also spans x needs the vertices at the next bit.
-			edgeX, squareXY, squareXZ, cube := vertex&(vertex>>1|x<<63), edgeY&(edgeY>>1|xy<<63), edgeZ&(edgeZ>>1|xz<<63), squareYZ&(squareYZ>>1|xyz<<63)
+			edgeX, squareXY, squareXZ, cube := vertex&(vertex>>1|x<<63), edgeY&(edgeY>>1|xy<<63), edgeZ&(edgeZ>>1|xz<<63),
+				squareYZ&(squareYZ>>1|xyz<<63)
 			chi += bits.OnesCount64(vertex) - bits.OnesCount64(edgeX) - bits.OnesCount64(edgeY) - bits.OnesCount64(edgeZ) +
 				bits.OnesCount64(squareXY) + bits.OnesCount64(squareXZ) + bits.OnesCount64(squareYZ) - bits.OnesCount64(cube)
 			x, xy, xz, xyz = vertex, edgeY, edgeZ, squareYZ

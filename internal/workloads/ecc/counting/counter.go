@@ -171,7 +171,8 @@ func (c *Counter) arrange(k Kernel) error {
 		return err
 	}
 	if atOnce == 0 {
-		return tooLarge{fmt.Sprintf("kernel %s: no multiprocessor has room for a block of %d threads with %d registers each and %d bytes of shared memory",
+		return tooLarge{fmt.Sprintf("kernel %s: no multiprocessor has room for a block of %d threads with "+
+			"%d registers each and %d bytes of shared memory",
 			c.function.Name(), block, c.function.Attributes().Registers, c.shape.Shared)}
 	}
 	blocks := int64(info.SMs) * int64(atOnce)

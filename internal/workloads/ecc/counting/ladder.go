@@ -56,7 +56,8 @@ func putLadder(d device.Device, s device.Stream, kernel Kernel) (*Ladder, error)
 }
 
 // put allocates n elements on the device and copies the values from fill to it.
-func put[T float32 | int32](d device.Device, s device.Stream, name string, n int64, fill func([]T)) (device.Buffer, error) {
+func put[T float32 | int32](d device.Device, s device.Stream, name string, n int64,
+	fill func([]T)) (device.Buffer, error) {
 	list := make([]T, n)
 	fill(list)
 	b, err := d.Alloc(name, 4*n)

@@ -28,9 +28,10 @@ type counting struct {
 // countVectors are the vector instructions for counting, and for weighing counts with a table. The
 // generated functions document their arguments.
 type countVectors struct {
-	volume func(below, above *byte, stride, rows int, inside, own, beside, handed, to *byte, counts int, next uintptr, apart int) int
-	area   func(plane *byte, stride, rows int, inside, own, beside, to *byte, counts int, next uintptr, apart int) int
-	weigh  func(table []uint64) weigher
+	volume func(below, above *byte, stride, rows int, inside, own, beside, handed, to *byte, counts int,
+		next uintptr, apart int) int
+	area  func(plane *byte, stride, rows int, inside, own, beside, to *byte, counts int, next uintptr, apart int) int
+	weigh func(table []uint64) weigher
 }
 
 // A weigher returns the sum of weight · count over a list of n > 0 bytes of voxels. If the lanes
@@ -273,7 +274,8 @@ func (s *counter) area(rows int64, begins bool) {
 	for at := int64(0); at < s.m.w*int64(s.bytes); at += s.vector {
 		c := s.column(at, begins)
 		lanes, stride := s.lanesAt(&s.above, at)
-		s.n += s.countVectors.area(lanes, stride, int(rows-1), c.inside, c.own, &s.beside[s.vector], c.to, len(s.list)/2, c.next, int(s.m.w*s.m.size))
+		s.n += s.countVectors.area(lanes, stride, int(rows-1), c.inside, c.own, &s.beside[s.vector], c.to,
+			len(s.list)/2, c.next, int(s.m.w*s.m.size))
 	}
 }
 
@@ -284,7 +286,8 @@ func (s *counter) volume(below, above *plane, rows int64, begins bool) {
 		c := s.column(at, begins)
 		lanes, stride := s.lanesAt(below, at)
 		next, _ := s.lanesAt(above, at)
-		s.n += s.countVectors.volume(lanes, next, stride, int(rows-1), c.inside, c.own, &s.beside[s.vector], &s.handed[handed*at], c.to, len(s.list)/2, c.next, int(s.m.w*s.m.size))
+		s.n += s.countVectors.volume(lanes, next, stride, int(rows-1), c.inside, c.own, &s.beside[s.vector],
+			&s.handed[handed*at], c.to, len(s.list)/2, c.next, int(s.m.w*s.m.size))
 	}
 }
 

@@ -149,7 +149,8 @@ func prepare(t grid.Type, l grid.Ladder, k Key, top int64, isa string) *Prepared
 
 // function makes the look-up for one weight function.
 func (p *Prepared) function(w weights) function {
-	return function{outside: w.outside(), bits: w.bits, factors: w.factors, weight: newLookup(p.typ, p.ladder, w, p.top, p.isa)}
+	return function{outside: w.outside(), bits: w.bits, factors: w.factors,
+		weight: newLookup(p.typ, p.ladder, w, p.top, p.isa)}
 }
 
 // Of returns the fingerprint of an image of the type on the ladder.

@@ -178,7 +178,8 @@ func (k Key) weights(levels int64, i int) weights {
 	if err != nil {
 		panic("fingerprint: " + err.Error()) // the seed has the length of an AES key
 	}
-	w := weights{seed: k.seed, random: random, half: i % 2, number: uint64(i / 2), levels: levels, bits: randomBits(levels), in: k.in}
+	w := weights{seed: k.seed, random: random, half: i % 2, number: uint64(i / 2), levels: levels,
+		bits: randomBits(levels), in: k.in}
 	if k.atMost > 0 {
 		w.bits = min(w.bits, k.atMost)
 	}

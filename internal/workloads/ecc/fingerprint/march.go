@@ -44,7 +44,8 @@ const (
 )
 
 // newMarch prepares a march that sums the weights of a function, or counts if counting is not nil.
-func newMarch(s grid.Source, f function, counting *counting, periodic grid.Axes, threads int, isa string) (*march, error) {
+func newMarch(s grid.Source, f function, counting *counting, periodic grid.Axes, threads int,
+	isa string) (*march, error) {
 	shape := s.Shape()
 	m := &march{
 		in: s, watcher: grid.WatcherOf(s), n: shape.D, h: shape.H, w: shape.W, flat: shape.D == 1, size: s.Type().Size(),

@@ -15,7 +15,8 @@ func multiplying(string) func(dst, table *uint64, src *byte, n, ahead int) int {
 
 func countVectorsOf(string, int, order) (v countVectors, vector int64, ok bool) { return v, 0, false }
 
-func laneVectorsOf(string, grid.Type, grid.Ladder, uint16, int64) (group int64, fast, whole func(dst, src *byte, n, rows, stride, apart int) int) {
+func laneVectorsOf(string, grid.Type, grid.Ladder, uint16, int64) (group int64, fast,
+	whole func(dst, src *byte, n, rows, stride, apart int) int) {
 	return 1, nil, nil
 }
 

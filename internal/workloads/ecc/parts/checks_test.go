@@ -726,7 +726,7 @@ func headsThatLie(t *testing.T) {
 		{"components", []int{1}, "components of 1 sets, of 0"}, {"at", []int{1}, "components of 0 sets, of 1"}, {"values", map[string]any{"voxels": 36}, "values of 36 voxels"},
 		{"changes", -1, "-1 changes in"}, {"changes", 257, "257 changes in"}, {"bytes", 2*n - 1, fmt.Sprintf("%d changes in %d bytes", n, 2*n-1)}, {"bytes", 20*n + 1, fmt.Sprintf("%d changes in %d bytes", n, 20*n+1)},
 		{"bytes", 20 * n, fmt.Sprintf("%d bytes of changes in a file of", 20*n)}, {"bytes", k - 1, "bytes of"}, {"bytes", k + 1, "bytes of"},
-		{"table", -1, "a table of -1 values"}, {"table", MostTable + 1, "a table of 16777217 values"}, {"table", 1 << 20, "a table of 1048576 values"}, {"command", strings.Repeat("x", mostHead), "of which a part has"},
+		{"table", -1, "a table of -1 values"}, {"table", MostTable + 1, "a table of 16777217 values"}, {"table", 1 << 20, "a table of 1048576 values"}, {"command", strings.Repeat("x", mostHead), "the limit is"},
 		{"components", []int{1, 1, 1}, "components of 3 sets, of 2"}, {"components", []int{-1, 4}, "-1 bytes of components"}, {"components", []int{1 << 30, 3}, "1073741824 bytes of components"}, {"at", []int{1, 2, 3}, "components of 2 sets, of 3"},
 		{"type", "int", "type"}, {"shards", shard.MaxShards, "has slices"},
 	} {

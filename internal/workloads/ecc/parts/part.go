@@ -203,7 +203,7 @@ func (p *Part) write(w io.Writer, levels, most int64) error {
 		return err
 	}
 	if len(head) > mostHead {
-		return fmt.Errorf("a head of %d bytes, of which a part has %d at most; give the input a shorter name", len(head), mostHead)
+		return fmt.Errorf("a head of %d bytes; the limit is %d; give the input a shorter name", len(head), mostHead)
 	}
 	sum := sha256.New()
 	to := bufio.NewWriter(io.MultiWriter(w, sum))
@@ -274,7 +274,7 @@ func read(r io.Reader, size int64) (*Part, error) {
 	}
 	length := int64(binary.LittleEndian.Uint32(start[len(magic):]))
 	if length > mostHead {
-		return nil, torn("a head of %d bytes, of which a part has %d at most", length, mostHead)
+		return nil, torn("a head of %d bytes; the limit is %d", length, mostHead)
 	}
 	p := &Part{}
 	raw := append(start, make([]byte, length)...)
@@ -435,7 +435,8 @@ const cursorBytes = 1 << 16
 
 // open starts reading the part's steps. It checks that the beginning of the file has not changed.
 func (p *Part) open() (*cursor, error) {
-	c := &cursor{p: p, f: io.NewSectionReader(p.file, 0, math.MaxInt64), shut: func() error { return nil }, hash: sha256.New(), left: p.Bytes, buf: make([]byte, 0, cursorBytes)}
+	c := &cursor{p: p, f: io.NewSectionReader(p.file, 0, math.MaxInt64), shut: func() error { return nil },
+		hash: sha256.New(), left: p.Bytes, buf: make([]byte, 0, cursorBytes)}
 	if p.file == nil {
 		f, _, err := regular.Open(p.path)
 		if err != nil {

@@ -103,7 +103,8 @@ func Load(paths []string, threads int) (*Set, error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, errors.Join(append(broken, errors.New("no part is whole; make them again by the commands that made them"))...)
+		return nil, errors.Join(append(broken,
+			errors.New("no part is whole; make them again by the commands that made them"))...)
 	}
 	return newSet(list, broken, threads)
 }
@@ -256,7 +257,8 @@ func (s *Set) hashed() error {
 		for slice := range HashedSlices(p.Span(), int64(len(of)), p.closed()) {
 			i++
 			if hashes[slice] != p.Hashes[i-1] {
-				return fmt.Errorf("%s and %s have read slice %d differently: the image changed meanwhile; make all parts again", of[slice].path, p.path, slice)
+				return fmt.Errorf("%s and %s have read slice %d differently: the image changed meanwhile; make all parts again",
+					of[slice].path, p.path, slice)
 			}
 		}
 	}

@@ -79,7 +79,8 @@ func (j *Job) setup(plan Plan) (err error) {
 		}
 		j.own = append(j.own, *b.To)
 	}
-	if j.Steps, err = newSteps(j.Program, Rows(j.Problem), plan.Columns, int64(j.Problem.K), plan.Narrow, plan.Least); err != nil || j.whole {
+	if j.Steps, err = newSteps(j.Program, Rows(j.Problem), plan.Columns, int64(j.Problem.K), plan.Narrow,
+		plan.Least); err != nil || j.whole {
 		return err
 	}
 	return j.Patches.Bring(j.Stream)

@@ -63,13 +63,15 @@ type Patches struct {
 
 // newPatches allocates patches.
 func newPatches(on *resident.Program, p *eigenmap.Problem) (*Patches, error) {
-	q := &Patches{p: p, Words: int32(words(p)), ByFeature: 1 / (float64(p.Features()) * p.Alpha * p.Alpha), ByPlace: 1 / (2 * p.Beta * p.Beta)}
+	q := &Patches{p: p, Words: int32(words(p)), ByFeature: 1 / (float64(p.Features()) * p.Alpha * p.Alpha),
+		ByPlace: 1 / (2 * p.Beta * p.Beta)}
 	rows := Rows(p)
 	for _, b := range []struct {
 		to    *device.Buffer
 		name  string
 		words int64
-	}{{&q.Features, "features", int64(q.Words)}, {&q.Squares, "squares of features", 1}, {&q.Places, "places of patches", 3}} {
+	}{{&q.Features, "features", int64(q.Words)}, {&q.Squares, "squares of features", 1},
+		{&q.Places, "places of patches", 3}} {
 		var err error
 		if *b.to, err = on.Alloc(b.name, 4*b.words*rows); err != nil {
 			return nil, err
@@ -94,7 +96,8 @@ func (q *Patches) Bring(s device.Stream) error {
 		z, y, x := q.p.Nodes().Coordinates(int64(i))
 		places[i], places[rows+i], places[2*rows+i] = int32(x), int32(y), int32(z)
 	}
-	return errors.Join(resident.Write(s, q.Features, 0, packed), resident.Write(s, q.Squares, 0, squares), resident.Write(s, q.Places, 0, places))
+	return errors.Join(resident.Write(s, q.Features, 0, packed), resident.Write(s, q.Squares, 0, squares),
+		resident.Write(s, q.Places, 0, places))
 }
 
 // Isolated returns an error for the first patch with a degree not above 0, or nil.

@@ -58,8 +58,10 @@ func newSteps(on *resident.Program, rows, most, pairs int64, narrow bool, least 
 		name  string
 		bytes int64
 	}{
-		{&s.Q, "vectors of steps", 8 * rows * most}, {&s.Z, "next vector", 8 * rows}, {&s.V, "scaled vector", number * rows}, {&s.Scale, "scale", 8 * rows},
-		{&s.parts, "parts of sums", 8 * most * s.chunks}, {&s.c, "coefficients", 8 * most * max(1, pairs)}, {&s.diagonal, "diagonal of T", 8 * most},
+		{&s.Q, "vectors of steps", 8 * rows * most}, {&s.Z, "next vector", 8 * rows}, {&s.V, "scaled vector", number * rows},
+		{&s.Scale, "scale", 8 * rows},
+		{&s.parts, "parts of sums", 8 * most * s.chunks}, {&s.c, "coefficients", 8 * most * max(1, pairs)},
+		{&s.diagonal, "diagonal of T", 8 * most},
 		{&s.beside, "numbers beside it", 8 * most}, {&s.sums, "sums of vectors", 8 * rows * max(1, pairs)},
 	} {
 		if *b.to, err = on.Alloc(b.name, b.bytes); err != nil {
@@ -132,14 +134,16 @@ func (s *Steps) add(step int64) error {
 		return err
 	}
 	s.Columns++
-	return s.on.Launch(s.next, s.chunks, Chunk, 0, s.Z, s.parts, int32(s.chunks), s.least, s.Q, int32(s.Columns-1), s.Scale, s.V, s.beside, int32(step))
+	return s.on.Launch(s.next, s.chunks, Chunk, 0, s.Z, s.parts, int32(s.chunks), s.least, s.Q, int32(s.Columns-1),
+		s.Scale, s.V, s.beside, int32(step))
 }
 
 // perpendicular makes z orthogonal to all columns, in two passes.
 func (s *Steps) perpendicular(step int64) error {
 	columns, chunks := int32(s.Columns), int32(s.chunks)
 	sums := func(pass int32) error {
-		return s.on.Launch("eigenmap_sums", (s.Columns+sumWarps-1)/sumWarps, 32*sumWarps, 0, s.parts, columns, chunks, s.c, s.diagonal, int32(step), pass)
+		return s.on.Launch("eigenmap_sums", (s.Columns+sumWarps-1)/sumWarps, 32*sumWarps, 0, s.parts, columns,
+			chunks, s.c, s.diagonal, int32(step), pass)
 	}
 	update := func(last int32) error {
 		return s.on.Launch("eigenmap_update", s.chunks, wideBlock, 0, s.Q, columns, chunks, s.c, s.Z, s.parts, last)
@@ -195,7 +199,8 @@ func (s *Steps) Combine(to, coefficients [][]float64) error {
 	if err := resident.Write(s.on.Stream, s.c, 0, all); err != nil {
 		return err
 	}
-	if err := s.on.Launch("eigenmap_combine", s.chunks, wideBlock, 0, s.Q, int32(columns), int32(s.chunks), s.c, int32(len(to)), s.sums); err != nil {
+	if err := s.on.Launch("eigenmap_combine", s.chunks, wideBlock, 0, s.Q, int32(columns), int32(s.chunks),
+		s.c, int32(len(to)), s.sums); err != nil {
 		return err
 	}
 	for k, v := range to {
@@ -212,10 +217,12 @@ func (s *Steps) Along(v []float64, n int) ([]float64, error) {
 		return nil, err
 	}
 	columns := s.fixed + int64(n)
-	if err := s.on.Launch("eigenmap_dots", s.chunks, wideBlock, 0, s.Q, int32(columns), int32(s.chunks), s.Z, s.parts); err != nil {
+	if err := s.on.Launch("eigenmap_dots", s.chunks, wideBlock, 0, s.Q, int32(columns), int32(s.chunks),
+		s.Z, s.parts); err != nil {
 		return nil, err
 	}
-	if err := s.on.Launch("eigenmap_sums", (columns+sumWarps-1)/sumWarps, 32*sumWarps, 0, s.parts, int32(columns), int32(s.chunks), s.c, s.diagonal, int32(-1), int32(0)); err != nil {
+	if err := s.on.Launch("eigenmap_sums", (columns+sumWarps-1)/sumWarps, 32*sumWarps, 0, s.parts, int32(columns),
+		int32(s.chunks), s.c, s.diagonal, int32(-1), int32(0)); err != nil {
 		return nil, err
 	}
 	c := make([]float64, n)

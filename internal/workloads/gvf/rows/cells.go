@@ -118,11 +118,13 @@ func rest(r *Row, of *Rest) (squares, product float64) {
 	for x, v := range here {
 		u := float64(v)
 		less := func(list []float32, at int) float64 { return float64(list[at]) - u }
-		along := float64(float64(r.Along) * (float64(float64(r.Link[x])*less(r.U, r.At+x-1)) + float64(float64(r.Link[x+1])*less(r.U, r.At+x+1))))
+		along := float64(float64(r.Along) * (float64(float64(r.Link[x])*less(r.U, r.At+x-1)) +
+			float64(float64(r.Link[x+1])*less(r.U, r.At+x+1))))
 		plane := float64(float64(r.LinkNorth)*less(north, x)) + float64(float64(r.LinkSouth)*less(south, x))
 		beside := plane + (float64(float64(r.LinkBelow)*less(below, x)) + float64(float64(r.LinkAbove)*less(above, x)))
 		width := float64(r.Width[x])
-		e := (along + float64(width*beside)) + float64(float64(float64(float64(r.Along)*width)*float64(of.B[x]))*(float64(of.V0[x])-u))
+		e := (along + float64(width*beside)) +
+			float64(float64(float64(float64(r.Along)*width)*float64(of.B[x]))*(float64(of.V0[x])-u))
 		of.To[x] = float32(e * of.Scale)
 		t := e * float64(of.Over[x])
 		sums[x%partial] += float64(t * t)

@@ -75,7 +75,8 @@ func Open(d device.Device, like grid.Source, k fingerprint.Key) (*Looker, error)
 	return open(d, fingerprint.Prepare(like.Type(), like.Ladder(), k), like, k.Convention())
 }
 
-func open(d device.Device, p *fingerprint.Prepared, like grid.Source, in fingerprint.Convention) (o *Looker, err error) {
+func open(d device.Device, p *fingerprint.Prepared, like grid.Source,
+	in fingerprint.Convention) (o *Looker, err error) {
 	t, s, l := like.Type(), like.Shape(), like.Ladder()
 	if !countable(s) {
 		return nil, fmt.Errorf("fingerprint: %v: an axis is longer than the kernels count, or a slice larger", s)
@@ -134,7 +135,8 @@ func (o *Looker) choose(l grid.Ladder) error {
 	room := o.d.Info().SharedOptIn - reserve
 	if !l.Indexed() {
 		if !hasRoom(o.d) {
-			return fmt.Errorf("fingerprint: the device's multiprocessors have %d bytes of shared memory, and the weights of every float32 take %d", room, factorBytes+heldBytes)
+			return fmt.Errorf("fingerprint: the device's multiprocessors have %d bytes of shared memory, and "+
+				"the weights of every float32 take %d", room, factorBytes+heldBytes)
 		}
 		o.way = "every"
 		for _, f := range o.functions {

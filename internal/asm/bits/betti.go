@@ -1,0 +1,326 @@
+package bits
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+
+	. "eccbench/internal/asm/ops"
+)
+
+// Betti writes all functions of Betti numbers by duality.
+func Betti(i ISA) {
+	pack(i)
+	if i.Bytes == 64 {
+		grow512("faces", false)
+		grow512("corners", true)
+		down512()
+		sift512("faces", false)
+		sift512("corners", true)
+		characteristic512()
+	}
+}
+
+// pack writes a function that sets the bits of rows. AVX-512 packs the incomplete last word of a row, too.
+func pack(i ISA) {
+	Func("pack"+i.Name, "func(to *uint64, from *byte, stride, words, tail, rows int, limit uint8)",
+		"sets the bits of so many rows of bytes that are not above a limit: of so many words, and, where it "+
+			"can, of a tail of fewer than 64 bytes. Rows of bits are so many bytes apart.")
+	limit := atMost(i)
+	to, from, stride, words, tail, rows := Arg("to"), Arg("from"), Arg("stride"), Arg("words"), Arg("tail"), Arg("rows")
+	Label("row")
+	at, n := New(GP64, MOVQ, to), New(GP64, MOVQ, words)
+	IfZero(n, "tail")
+	Label("word")
+	for k := range 64 / i.Bytes {
+		v := New(i.Wide, VMOVUPS, Mem{Base: from, Disp: k * i.Bytes})
+		if i.Bytes == 64 {
+			KMOVQ(New(K, VPCMPUB, LE, limit, v), Mem{Base: at})
+		} else {
+			VPCMPEQB(v, New(YMM, VPMINUB, limit, v), v)
+			MOVL(New(GP32, VPMOVMSKB, v), Mem{Base: at, Disp: 4 * k})
+		}
+	}
+	ADDQ(I32(64), from)
+	ADDQ(I32(8), at)
+	Repeat(n, "word")
+	Label("tail")
+	IfZero(tail, "next")
+	if i.Bytes == 64 {
+		mask := FirstLanes(tail)
+		KMOVQ(New(K, VPCMPUB, LE, limit, New(ZMM, VMOVDQU8_Z, Mem{Base: from}, mask), mask), Mem{Base: at})
+	}
+	ADDQ(tail, from)
+	Label("next")
+	ADDQ(stride, to)
+	Repeat(rows, "row")
+	End()
+}
+
+// grow512 writes a function that grows the trunk in a row of planes: see growFaces and growCorners.
+func grow512(of string, corners bool) {
+	Func(of+"avx512", "func(main, left *uint64, row, plane, apart, step, planes, words int)",
+		"grows the trunk in a row of each of so many planes, which are step bytes apart, from the rows that "+
+			"lie row and plane bytes further and, at corners, from those apart bytes before and after the second one.")
+	main, left, step, planes := Arg("main"), Arg("left"), Arg("step"), Arg("planes")
+	ones := AVX512.Ones()
+	one := New(ZMM, VPSRLQ, U8(63), ones)
+	zero := AVX512.Zero()
+	beside, next := Arg("row"), Arg("plane")
+	Advance(main, beside, next)
+	rows := []Register{main, left, beside, next}
+	if corners {
+		greater := Arg("apart")
+		lesser := Minus(next, greater)
+		ADDQ(next, greater)
+		rows = append(rows, lesser, greater)
+	}
+	carry := GP32()
+	Label("plane")
+	XORL(carry, carry)
+	var before VecVirtual
+	if corners {
+		before = AVX512.Zero()
+	}
+	vectors(func(of func(base Register) Mem, mask OpmaskVirtual) {
+		runs, v := load(of(left), mask), load(of(main), mask)
+		for _, base := range rows[2:] {
+			VPORQ(of(base), v, mask, v)
+		}
+		if corners {
+			up := New(ZMM, VALIGNQ, U8(7), before, v)
+			down := New(ZMM, VALIGNQ, U8(1), v, zero)
+			VMOVDQA64(v, before)
+			VPSHLDQ(U8(1), up, v, up) // one bit up, with the last bit of the previous word
+			VPSHRDQ(U8(1), down, v, down)
+			wide := New(ZMM, VPORQ, up, v)
+			VPORQ(down, wide, v)
+		}
+		VPANDQ(runs, v, v)
+		fill := func(v VecVirtual) {
+			sum := New(ZMM, VPADDQ, v, runs)
+			VPTERNLOGQ(A|B&^C, sum, runs, v)
+		}
+		fill(v)
+		// Carry from words that are filled to their last bit, through words that are all ones.
+		full := New(K, VPMOVQ2M, v)
+		whole := New(K, VPCMPEQQ, ones, runs)
+		f := New(GP32, KMOVB, full)
+		w := New(GP32, KMOVB, whole)
+		LEAL(Mem{Base: carry, Index: f, Scale: 2}, f)
+		to := New(GP32, MOVL, f)
+		ANDL(w, to)
+		ADDL(w, to)
+		XORL(w, to)
+		ORL(f, to)
+		MOVL(to, carry)
+		SHRL(U8(8), carry)
+		ANDL(U8(1), carry)
+		into := New(K, KMOVB, to)
+		more := New(ZMM, VMOVDQA64_Z, one, into)
+		VPANDQ(runs, more, more)
+		fill(more)
+		VPORQ(more, v, v)
+		shifted := ZMM()
+		for range 2 {
+			VPSRLQ(U8(1), v, shifted)
+			VPTERNLOGQ(A|B&C, runs, shifted, v)
+		}
+		VALIGNQ(U8(1), v, zero, shifted)
+		VPSLLQ(U8(63), shifted, shifted)
+		VPTERNLOGQ(A|B&C, runs, shifted, v)
+		VMOVDQU64(v, mask, of(main))
+	})
+	Advance(step, rows...)
+	Repeat(planes, "plane")
+	End()
+}
+
+// down512 writes a function that grows the trunk down a row: see growDown.
+func down512() {
+	Func("downavx512", "func(main, left *uint64, words, step, planes int)",
+		"grows the trunk down to the begins of runs in a row of so many words, in each of so many planes, "+
+			"step bytes apart.")
+	const vector, all = 8, 255 // words
+	main, left, step, planes := Arg("main"), Arg("left"), Arg("step"), Arg("planes")
+	ones := AVX512.Ones()
+	lowest := New(ZMM, VPSRLQ, U8(63), ones)
+	most, carry := GP64(), GP32()
+	Label("plane")
+	Load(Param("words"), most)
+	at := New(GP64, LEAQ, Mem{Base: most, Disp: -1})
+	ANDQ(I32(-vector), at) // the start of the last vector, and its number of words
+	SUBQ(at, most)
+	some := New(GP32, MOVL, I32(all))
+	BZHIL(most.As32(), some, some)
+	XORL(carry, carry)
+	Label("words")
+	mask := New(K, KMOVB, some)
+	of := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: vector} }
+	runs, v := load(of(left), mask), load(of(main), mask)
+	top := New(ZMM, VPANDNQ, ones, runs) // runs at the end of a word
+	VPLZCNTQ(top, top)
+	VPSRLVQ(top, ones, top)
+	VPANDNQ(ones, top, top)
+	reach := runs
+	for by := uint8(1); by < 64; by *= 2 {
+		shifted := New(ZMM, VPSRLQ, U8(by), v)
+		VPTERNLOGQ(A|B&C, reach, shifted, v)
+		if by < 32 { // the bits followed by enough more of their run
+			further := New(ZMM, VPSRLQ, U8(by), reach)
+			VPANDQ(reach, further, further)
+			reach = further
+		}
+	}
+	// Carry from words that are filled from their first bit to the words before them, through words
+	// that are all ones.
+	begins := New(K, VPTESTMQ, lowest, v)
+	whole := New(K, VPCMPEQQ, ones, runs)
+	more := GP32()
+	g := New(GP32, KMOVB, begins)
+	w := New(GP32, KMOVB, whole)
+	t := New(GP32, MOVL, g)
+	SHLL(U8(vector), carry)
+	ORL(carry, t)
+	SHRL(U8(1), t)
+	MOVL(w, carry) // temporarily: the words that a carry passes through
+	for by := uint8(1); by < vector; by *= 2 {
+		MOVL(t, more)
+		ANDL(carry, more)
+		SHRL(U8(by), more)
+		ORL(more, t)
+		MOVL(carry, more)
+		SHLL(U8(by), more)
+		ANDL(more, carry)
+	}
+	into := New(K, KMOVB, t)
+	VPORQ(top, v, into, v)
+	ANDL(w, t)
+	ORL(g, t)
+	ANDL(U8(1), t)
+	MOVL(t, carry)
+	VMOVDQU64(v, mask, of(main))
+	MOVL(I32(all), some)
+	SUBQ(I32(vector), at)
+	JGE(LabelRef("words"))
+	Advance(step, main, left)
+	Repeat(planes, "plane")
+	End()
+}
+
+// sift512 writes a function that counts the bits of a row without a neighbour: see sift.
+func sift512(of string, corners bool) {
+	Func(of+"siftavx512", "func(left, main *uint64, stride, plane, words, rows int, kept uint64, some, touching *byte) "+
+		"int64",
+		"takes bits that have no neighbour in left from so many rows of words, but for those of words with the "+
+			"kept bits, and counts those that have none in main either. It marks the words that have some left, and those "+
+			"that touch main. Distances are of bytes.")
+	stride, plane := Arg("stride"), Arg("plane")
+	var bases [2][3]GPVirtual // the previous rows of the previous, own and next plane
+	for i, param := range []string{"left", "main"} {
+		base := Minus(Arg(param), stride)
+		bases[i] = [3]GPVirtual{Minus(base, plane), base, New(GP64, LEAQ, Mem{Base: base, Index: plane, Scale: 1})}
+	}
+	const own, vector, word = 1, 64, 8
+	words := Arg("words")
+	ADDQ(I32(vector/word-1), words)
+	ANDQ(I32(-vector/word), words)
+	SHLQ(U8(3), words)
+	further := Minus(stride, words) // from the end of a row's vectors
+	rows, some, touching := Arg("rows"), Arg("some"), Arg("touching")
+	kept := New(ZMM, VPBROADCASTQ, Address("kept"))
+	sum := AVX512.Zero()
+	mask, marks := K(), K()
+	// row returns row y of plane z, both from 0 (before) to 2 (after).
+	row := func(i, z, y int) Mem {
+		m := Mem{Base: bases[i][z]}
+		if y > 0 {
+			m.Index, m.Scale = stride, uint8(y)
+		}
+		return m
+	}
+	mark := func(v VecVirtual, at Register) {
+		VPTESTMQ(v, v, marks)
+		m := New(GP32, KMOVB, marks)
+		MOVB(m.As8(), Mem{Base: at})
+	}
+	near := func(i int, v VecVirtual) VecVirtual {
+		at, beside := row(i, own, own), AVX512.Zero()
+		before, after := load(at.Offset(-word), mask), load(at.Offset(word), mask)
+		for z := range 3 {
+			for y := range 3 {
+				if z == own && y == own || !corners && z != own && y != own {
+					continue
+				}
+				VPORQ(row(i, z, y), beside, mask, beside)
+				if corners {
+					VPORQ(row(i, z, y).Offset(-word), before, mask, before)
+					VPORQ(row(i, z, y).Offset(word), after, mask, after)
+				}
+			}
+		}
+		wide := v
+		if corners {
+			wide = New(ZMM, VPORQ, beside, v)
+		}
+		VPSHLDQ(U8(1), before, wide, before)
+		VPSHRDQ(U8(1), after, wide, after)
+		VPTERNLOGQ(A|B|C, after, before, beside)
+		return beside
+	}
+	Label("row")
+	Load(Param("words"), words)
+	Label("words")
+	FirstWords(words, mask)
+	left := load(row(0, own, own), mask)
+	mark(left, some)
+	KTESTB(marks, marks)
+	JZ(LabelRef("none"))
+	alone := near(0, left)
+	VPORQ(kept, alone, alone)
+	VPANDNQ(left, alone, alone)
+	VPXORQ(alone, left, left)
+	VMOVDQU64(left, mask, row(0, own, own))
+	mark(left, some)
+	main := load(row(1, own, own), mask)
+	touched := near(1, main)
+	VPANDNQ(alone, touched, alone)
+	VPOPCNTQ(alone, alone)
+	VPADDQ(alone, sum, sum)
+	VPANDQ(left, touched, touched)
+	mark(touched, touching)
+	JMP(LabelRef("next"))
+	Label("none")
+	MOVB(I8(0), Mem{Base: touching})
+	Label("next")
+	ahead := func(by Op) {
+		for i := range bases {
+			Advance(by, bases[i][:]...)
+		}
+	}
+	ahead(I32(vector))
+	INCQ(some)
+	INCQ(touching)
+	SUBQ(I32(vector/word), words)
+	JG(LabelRef("words"))
+	ahead(further)
+	Repeat(rows, "row")
+	End(SumWords(sum))
+}
+
+// characteristic512 writes a function that counts the characteristic between two planes: see
+// characteristic.
+func characteristic512() {
+	Func("characteristicavx512", "func(before, plane *uint64, stride, rows, words int) int64",
+		"is the characteristic of the cells that begin at so many rows of vertices, of which the "+
+			"first is after the given rows of two planes, stride bytes apart.")
+	betweenPlanes("before", "plane", func(v [4]VecVirtual) [4]VecVirtual {
+		all, lower, upper, own := v[0], v[1], v[2], v[3]
+		VPTERNLOGQ(A|B|C, upper, lower, all)
+		VPORQ(own, all, all)
+		VPORQ(own, lower, lower)
+		VPORQ(own, upper, upper)
+		return v
+	}, func(v, before VecVirtual) {
+		VPANDNQ(v, before, before)
+		VPOPCNTQ(before, before)
+	})
+}

@@ -1,0 +1,81 @@
+package bits
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+
+	. "eccbench/internal/asm/ops"
+)
+
+// Cells writes all functions of package cells.
+func Cells(i ISA) {
+	fill(i)
+	if i.Bytes == 64 {
+		cells512()
+	}
+}
+
+// fill generates the function that sets a bit for each byte that is at most a limit. It clears
+// the bits of the others.
+func fill(i ISA) {
+	what := ", of so many words, and leaves out one word more, of a tail."
+	if i.Bytes == 64 {
+		what = ": of so many words and of one more, of a tail of fewer than 64 bytes."
+	}
+	Func("fill"+i.Name, "func(to *uint64, plane *byte, rows, words, tail int, limit uint8)",
+		"sets the bits of so many rows of bytes that are not above a limit"+what)
+	const voxels, word = 64, 8
+	limit, zero := atMost(i), i.Zero()
+	to, from, rows, words, tail := Arg("to"), Arg("plane"), Arg("rows"), Arg("words"), Arg("tail")
+	var mask Register
+	if i.Bytes == 64 {
+		mask = FirstLanes(tail)
+	}
+	Label("row")
+	n := New(GP64, MOVQ, words)
+	if i.Bytes == 64 {
+		IfZero(n, "tail")
+	}
+	Label("word")
+	for k := range voxels / i.Bytes {
+		v := New(i.Wide, VMOVUPS, Mem{Base: from, Disp: k * i.Bytes})
+		VPSUBUSB(limit, v, v)
+		if i.Bytes == 64 {
+			KMOVQ(New(K, VPTESTNMB, v, v), Mem{Base: to})
+		} else {
+			VPCMPEQB(zero, v, v)
+			MOVL(New(GP32, VPMOVMSKB, v), Mem{Base: to, Disp: word / 2 * k})
+		}
+	}
+	ADDQ(I32(voxels), from)
+	ADDQ(I32(word), to)
+	Repeat(n, "word")
+	if i.Bytes == 64 {
+		Label("tail")
+		v := New(ZMM, VMOVDQU8_Z, Mem{Base: from}, mask)
+		VPSUBUSB(limit, v, v)
+		KMOVQ(New(K, VPTESTNMB, v, v, mask), Mem{Base: to})
+	}
+	ADDQ(tail, from)
+	ADDQ(I32(word), to)
+	Repeat(rows, "row")
+	End()
+}
+
+// cells512 generates the vector code of CellsBetween.
+func cells512() {
+	Func("cellsavx512", "func(below, above *uint64, stride, rows, words int) int64",
+		"counts the cells that start at so many rows of vertices, each between a row and the next one of two "+
+			"planes: rows are stride bytes apart.")
+	betweenPlanes("below", "above", func(v [4]VecVirtual) [4]VecVirtual {
+		edge, squareXY, squareXZ, cube := v[0], v[1], v[2], v[3]
+		VPORQ(cube, squareXY, squareXY)
+		VPORQ(cube, squareXZ, squareXZ)
+		VPORQ(squareXY, edge, edge)
+		VPORQ(squareXZ, edge, edge)
+		return v
+	}, func(v, wide VecVirtual) { // the cells that span x, less those that do not, which also bound the voxel before
+		VPORQ(v, wide, wide)
+		VPOPCNTQ(wide, wide)
+		VPSUBQ(New(ZMM, VPOPCNTQ, v), wide, wide)
+	})
+}
