@@ -36,7 +36,7 @@ func (pieces) EachPiece(f func(piece any, times int64) error) error {
 	return errors.Join(f(numbers{1, 2}, 1), f(numbers{5}, 3))
 }
 
-// Jobs of an untyped workload answer, add up, and are found as what they are.
+// Jobs of an untyped workload answer, add up, and keep their optional interfaces.
 func TestUntyped(t *testing.T) {
 	i := Untyped(Workload[numbers, int]{Impls: []Implementation[numbers, int]{total{}}}).Impls[0]
 	if got, err := Answer(i, any(numbers{3, 4}), Conditions{}); err != nil || got != 7 {

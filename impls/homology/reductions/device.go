@@ -161,7 +161,8 @@ func (r RaceOnDevice) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[
 	j := &raceOnDevice{
 		Program: program, in: p, plan: planned(p), margin: uint32(margin), whole: c.Scope == bench.E2E ||
 			c.Scope == bench.File,
-		bits: bits.Len(uint(max(1, p.Vertices-1))), some: someBlocks * int64(d.Info().SMs), Output: bench.PoisonedBy(homology.Poisoned()),
+		bits: bits.Len(uint(max(1, p.Vertices-1))),
+		some: someBlocks * int64(d.Info().SMs), Output: bench.PoisonedBy(homology.Poisoned()),
 	}
 	if err := j.setup(); err != nil {
 		return nil, errors.Join(err, j.Close())
