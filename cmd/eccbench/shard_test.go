@@ -225,7 +225,7 @@ func TestMergedRows(t *testing.T) {
 				args := append(slices.Concat([]string{"curve", "--quiet"}, images[name], c), rows...)
 				merge := append(append([]string{"merge", "--quiet"}, files...), rows...)
 				if every := slices.Contains(rows, "--all") || slices.Contains(rows, "euler"); every && name != "8 bits" {
-					if _, errs, code := told(merge...); code != 64 || !strings.Contains(errs, "a row for every level") {
+					if _, errs, code := told(merge...); code != 64 || !strings.Contains(errs, "too many rows") {
 						t.Errorf("%q: %d %s", rows, code, errs)
 					}
 					continue

@@ -102,8 +102,8 @@ func planFor(t *testing.T, p *peers.Peer) runner.Plan {
 	var looks atomic.Int64
 	return runner.Plan{
 		Command: []string{self}, Benches: curves(p), Workload: "ecc", Impls: []string{peers.Prefix + p.Name},
-		Inputs: []string{"noise/shape=9x8x7/type=uint8/levels=9/seed=1"}, Threads: 1, Rotate: 3, Time: time.Minute, Budget: 20 * time.Second, Memory: hoard / 4,
-		Sampling: &worker.Sampling{Target: 0.5, MinSamples: 10, MaxSamples: 10, MaxTime: 5 * time.Second, WarmUp: time.Nanosecond},
+		Inputs: []string{"noise/shape=9x8x7/type=uint8/levels=9/seed=1"}, Threads: 1, Rotate: 3, Time: time.Minute, Budget: time.Minute, Memory: hoard / 4,
+		Sampling: &worker.Sampling{Target: 0.5, MinSamples: 10, MaxSamples: 10, MaxTime: time.Minute, WarmUp: time.Nanosecond},
 		Clock: func() time.Time {
 			// After many reads of the clock the worker has reported the verb that is not answered.
 			if _, err := os.Stat(p.Path + ".hangs"); err == nil && looks.Add(1) > 30 {

@@ -357,7 +357,7 @@ func spent() time.Duration {
 // image.
 func (g *guest) remembered(t *task) string {
 	const look = 8
-	key := fmt.Sprintf("%x", t.data[:look])
+	key := fmt.Sprintf("%x", t.data[len(t.data)/2:][:look]) // not of the border that a law adds
 	file := filepath.Join(filepath.Dir(os.Args[0]), key)
 	if g.way == "disk" {
 		if kept, err := os.ReadFile(file); err == nil {
