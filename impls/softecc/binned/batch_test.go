@@ -29,6 +29,7 @@ func testBatch(t *testing.T, open resident.Opener) {
 		"noise/shape=133x70x3/type=float32/levels=1024", "noise/shape=5x33x7/type=float32/levels=1024",
 		"noise/shape=300x37/type=float32/levels=64", "noise/shape=1x1/type=float32/levels=4",
 		"noise/shape=64x9/type=float32/levels=1000", "noise/shape=41x1/type=float32/levels=64",
+		"noise/shape=6x11x25/type=float32/levels=1024", // blocks of 13 planes, which is odd
 	} {
 		for _, alpha := range []int{0, 200} {
 			for _, vertices := range []bool{false, true} {
