@@ -137,6 +137,7 @@ type job[In, Out any] struct {
 	image, ladder *peers.Array
 	answer        []*peers.Array
 	given         [][]byte // the answer of the last call
+	copies        [][]byte // room for the answer, of a burst
 	edits         edits    // that the next call makes
 	edited        bool     // the last image was no other call's
 	slab          []byte   // of the image, for refresh
@@ -240,6 +241,9 @@ func (j *job[In, Out]) Poison() {
 	}
 	for i, p := range j.parts(j.in) {
 		poison(j.answer[i].Data(), p.kind)
+		if len(j.copies) == i && j.peer.Bursts {
+			j.copies = append(j.copies, slices.Clone(j.answer[i].Data()))
+		}
 	}
 	if j.edits = nil; j.unready == nil && j.Question.edits != nil {
 		j.edits = j.Question.edits(j.in, j.image.Data(), j.claim)
@@ -331,8 +335,21 @@ func (j *job[In, Out]) Do(t *bench.Trace) error {
 	return j.do(t, []*job[In, Out]{j})
 }
 
+// Limits of the bytes of an image and of its answer in a burst, which has many. Answers are copied
+// while the clock runs.
+const (
+	mostShared = 256 << 10
+	mostCopied = 16 << 10
+)
+
 // Bursts reports whether a command can have several calls: if each is about an image of its own.
-func (j *job[In, Out]) Bursts() bool { return j.peer.Bursts && j.edited }
+func (j *job[In, Out]) Bursts() bool {
+	answer := 0
+	for _, a := range j.answer {
+		answer += len(a.Data())
+	}
+	return j.peer.Bursts && j.edited && len(j.image.Data()) <= mostShared && answer <= mostCopied
+}
 
 // Burst has the peer answer several questions by one command, the one of this job among them. The
 // answers are copied at once, in random order, so a peer gains nothing if it writes one later.
@@ -347,8 +364,8 @@ func (j *job[In, Out]) Burst(all []bench.Bursting) error {
 	for _, k := range rand.Perm(len(jobs)) {
 		of := jobs[k]
 		of.given = of.given[:0]
-		for _, a := range of.answer {
-			of.given = append(of.given, slices.Clone(a.Data()))
+		for i, a := range of.answer {
+			of.given = append(of.given, append(of.copies[i][:0], a.Data()...))
 		}
 	}
 	return nil
