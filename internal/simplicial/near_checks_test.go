@@ -115,8 +115,16 @@ func estimates(t *testing.T) {
 		for v := hub + 1; v < 40000; v++ {
 			c.Add(v, hub)
 		}
-		list = append(list, complex{c, 0.5})
+		list = append(list, complex{c, 0})
 	}
+	few := &Complex{}
+	for v := range uint32(300) { // the other numbers of vertices are unused
+		for u := range v {
+			few.Add(u, v)
+		}
+	}
+	few.Add(400000, 400001)
+	list = append(list, complex{few, 0})
 	for _, c := range list {
 		c.counts = nil
 		got, want := c.Estimate(), c.Simplices()

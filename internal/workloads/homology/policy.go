@@ -88,7 +88,10 @@ func byRanks(p *Problem, out Groups, _ ask) (*verify.Diff, error) {
 	}
 	if p.Over >= 2 {
 		want := NewGroups(len(c.count))
-		want.Betti = c.betti(int64(p.Over))
+		var err error
+		if want.Betti, err = c.betti(int64(p.Over)); err != nil {
+			return nil, err
+		}
 		return agree(p, want, out), nil
 	}
 	if d := dividing(out); d != nil {
@@ -124,12 +127,23 @@ func dividing(out Groups) *verify.Diff {
 func (c *chains) byPrimes(p *Problem, out Groups, why error) (*verify.Diff, error) {
 	if p.Over == Rationals {
 		want := NewGroups(len(c.count))
-		want.Betti = lesser(c.betti(firstPrimes[0]), c.betti(firstPrimes[1]))
+		one, err := c.betti(firstPrimes[0])
+		if err != nil {
+			return nil, err
+		}
+		two, err := c.betti(firstPrimes[1])
+		if err != nil {
+			return nil, err
+		}
+		want.Betti = lesser(one, two)
 		return agree(p, want, out), nil
 	}
 	for _, prime := range firstPrimes {
 		want, got := NewGroups(len(c.count)), out.overRing(Ring(prime))
-		want.Betti = c.betti(prime)
+		var err error
+		if want.Betti, err = c.betti(prime); err != nil {
+			return nil, err
+		}
 		if d := agree(p, want, got); d != nil {
 			d.Where += fmt.Sprintf(" over Z/%d, as it follows from %v", prime, out)
 			return d, nil

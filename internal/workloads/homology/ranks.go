@@ -242,10 +242,13 @@ func byDistance(p *Problem) []uint32 {
 
 // betti returns the Betti numbers over the field of p elements, by the ranks of the boundary of
 // the critical simplices.
-func (c *chains) betti(p int64) []int64 {
+func (c *chains) betti(p int64) ([]int64, error) {
 	b := make([]int64, len(c.count))
 	for d := range b {
-		columns, _ := c.boundary(d, b, p) // coefficients below p do not grow
+		columns, err := c.boundary(d, b, p)
+		if err != nil {
+			return nil, err
+		}
 		rank := ranks.Of(c.criticals(d-1), int64(len(columns)), p, func(i int64, list []ranks.Term) []ranks.Term {
 			for _, t := range columns[i] {
 				list = append(list, ranks.Term(t))
@@ -254,7 +257,7 @@ func (c *chains) betti(p int64) []int64 {
 		})
 		c.eliminate(b, d, rank)
 	}
-	return b
+	return b, nil
 }
 
 // groups returns the groups over the integers.
@@ -303,7 +306,10 @@ func (c *chains) boundary(d int, b []int64, p int64) ([][]torsion.Term, error) {
 	if d == 1 {
 		return c.edges(), nil
 	}
-	f := flow{chains: c, d: d, p: p, reached: make([]bool, len(c.down))}
+	f := flow{chains: c, d: d, p: p, reached: make([]bool, len(c.down)), room: fewTerms}
+	for _, n := range c.count {
+		f.room += n
+	}
 	f.known.reset(0)
 	for v := range c.down {
 		if err := f.value(uint32(v)); err != nil {
@@ -350,7 +356,11 @@ type flow struct {
 	values  [][]torsion.Term // of these simplices; shorter than known
 	at      [][]torsion.Term // of each cell of the star
 	list    []torsion.Term
+	room    int64 // for terms
 }
+
+// fewTerms is the number of terms that a flow may have besides one for each simplex.
+const fewTerms = 1 << 20
 
 // mayHave reports whether a simplex of dimension d−1 in the star of a vertex may have a value: a
 // critical one, or one next to the stars of such simplices. Stars before have f.row critical ones.
@@ -413,6 +423,9 @@ func (f *flow) value(v uint32) error {
 		if partner := s.cells[face].partner; partner != face && int(s.cells[partner].dim) == f.d {
 			f.at[face] = f.sum(partner, face)
 		}
+		if f.room < 0 {
+			return verify.Undecided("the values of simplices have more terms than there are simplices")
+		}
 	}
 	for i := range uint32(len(s.cells)) {
 		if s.isCritical(i, f.d) {
@@ -469,6 +482,7 @@ func (f *flow) sum(of, face uint32) []torsion.Term {
 			out = append(out, t)
 		}
 	}
+	f.room -= int64(len(out))
 	return out
 }
 
