@@ -46,6 +46,7 @@ def test_refused():
         SCAN.eccbench.gvf(steps=1, batch_axis=1)
     for ask, text in [
         (lambda: SCAN.eccbench.curve(mask=SCAN.isel(x=slice(None, None, -1)) > 2), "coordinates along 'x'"),
+        (lambda: SCAN.eccbench.gvf(steps=1, mask=SCAN.isel(x=slice(None, None, -1)) > 2), "coordinates along 'x'"),
         (lambda: SCAN.eccbench.betti([[1]], dims=("y", "x")), "want one value or one axis"),
         (lambda: SCAN.eccbench.curve(dims=("y", "z"), at=[1]), "dims \\['z'\\]"),
         (lambda: SCAN.eccbench.curve(dims=("y", "x")), "at is missing"),

@@ -96,8 +96,8 @@ def is_path(image: Any) -> bool:
 
 
 def in_memory(image: Any) -> Any:
-    """Return arrays that NumPy would copy without their mask, or from no device, as one array in memory. These are arrays
-    of PyTorch or CuPy on an NVIDIA device, arrays of Dask, and sequences of masked arrays. Return others unchanged."""
+    """Return one array in memory, with its mask, for arrays on a device (PyTorch, CuPy), arrays of Dask and sequences of
+    masked arrays. Return other arguments unchanged."""
     if type(image) is np.ndarray:
         return image
     if isinstance(image, (list, tuple)):

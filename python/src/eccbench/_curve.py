@@ -247,9 +247,8 @@ def _numbers(values: ArrayLike, name: str = "values") -> NDArray[Any]:
             return exact.astype(np.uint64)  # NumPy converts lists with one value from 2**63 on to float64
         for given, held in zip(exact.flat, array.ravel().tolist()):
             if isinstance(given, (int, np.integer)) and held != int(given):
-                raise ValueError(f"{name}: float64 does not hold {given}, and one type holds all values only "
-                    f"if they are whole "
-                                 "numbers from 0 on; ask for it by itself")
+                raise ValueError(f"{name}: {given} is not exact in float64, and the values have no common "
+                    "integer type; ask for it in a call of its own")
     return array
 
 

@@ -131,6 +131,7 @@ def gvf(
 
 def _batch(image: Any, mask: Any, batch_axis: int, options: dict[str, Any]) -> Array:
     """Return the fields of the images along an axis."""
+    check_places("image and mask", image, mask)
     images = _along(image, batch_axis)
     masks: Any = itertools.repeat(mask)
     if mask is not None:

@@ -121,20 +121,23 @@ class Accessor:
             Verdict.of([numbers])._asdict(),
         )
 
-    def gvf(self, **options: Any) -> xarray.DataArray:
+    def gvf(self, mask: Any = None, **options: Any) -> xarray.DataArray:
         """Gradient vector flow: `eccbench.gvf` of the array, with an axis ``component`` before its own.
 
         Parameters
         ----------
+        mask : array-like or xarray.DataArray, optional
+            Labels, of the same axes; with coordinates, of the same ones.
         **options
-            The options of `eccbench.gvf`.
+            The other options of `eccbench.gvf`.
 
         Returns
         -------
         field : xarray.DataArray
         """
         _reject_batch(options)
-        field = gvf(self._array.values, **options)
+        _, _, mask = self._images(None, mask)
+        field = gvf(self._array.values, mask=mask, **options)
         coords = {"component": list(map(str, self._array.dims)), **self._array.coords}
         return xarray.DataArray(
             np.asarray(field), coords, ("component", *self._array.dims), attrs=Verdict.of([field])._asdict()
