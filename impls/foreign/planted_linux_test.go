@@ -461,6 +461,9 @@ func take() {
 	runtime.KeepAlive(b)
 }
 
+// bequeathed are the pipes that a process inherits. Without it, the collector would close them.
+var bequeathed []*os.File
+
 // fork starts another guest. In a session of its own it also gets the pipes and standard error.
 func fork(way string, session bool) error {
 	link := filepath.Join(filepath.Dir(os.Args[0]), planted+way)
@@ -474,7 +477,8 @@ func fork(way string, session bool) error {
 	cmd := exec.Command(link)
 	if session {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		cmd.Stderr, cmd.ExtraFiles = os.Stderr, []*os.File{os.NewFile(3, ""), os.NewFile(4, "")}
+		bequeathed = []*os.File{os.NewFile(3, ""), os.NewFile(4, "")}
+		cmd.Stderr, cmd.ExtraFiles = os.Stderr, bequeathed
 	}
 	if err := cmd.Start(); err != nil {
 		return err
