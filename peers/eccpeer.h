@@ -163,9 +163,12 @@ static inline int eccpeer_serve(const char *about, eccpeer_answer answer) {
 			}
 		} else if (!strcmp(line, "do") && *at) {
 			int code = answer(*at);
-			for (char *end; !code && (number = strtol(rest, &end, 10), end != rest) && *eccpeer_find(&all, number); rest = end)
-				code = answer(*(at = eccpeer_find(&all, number)));
-			fprintf(out, code ? "%s %s\n" : "%s\n", no[code], (*at)->why);
+			for (char *end; !code && (number = strtol(rest, &end, 10), end != rest) && *(at = eccpeer_find(&all, number)); rest = end)
+				code = answer(*at);
+			if (*at)
+				fprintf(out, code ? "%s %s\n" : "%s\n", no[code], (*at)->why);
+			else
+				fprintf(out, "failed no question %ld\n", number);
 		} else if (!strcmp(line, "free")) {
 			if ((q = *at)) *at = q->next, eccpeer_forget(q);
 			fputs("freed\n", out);
