@@ -11,7 +11,7 @@ import (
 func Serve() cli.Subcommand {
 	return cli.Subcommand{
 		Name: "serve", Args: "IMPL", Conducts: true,
-		Brief: "answer as a peer with a CPU implementation (for --judge outside)",
+		Brief: "answer as a peer with a CPU implementation",
 		Examples: []string{
 			"eccbench run --peer '/usr/bin/eccbench serve cpu' --sizes 128 --type uint8",
 			"eccbench run --judge outside --impl cpu,extrema --sizes 128 --type uint8",
