@@ -113,9 +113,7 @@ func (j *job) Do(trace *bench.Trace) error {
 		i = len(out) - 1 - i // the union, which is large, and the groups first
 		f := finderOf(j.in, j.in.Sets[i], places)
 		f.eachBox(func(b box) {
-			for _, island := range newMasks(f, b, max(1, j.cores/atOnce)).islands() {
-				out[i].Add(island.compare(j.fault))
-			}
+			newMasks(f, b, max(1, j.cores/atOnce)).islands(func(island *masks) { out[i].Add(island.compare(j.fault)) })
 		})
 	})
 	j.Last = out
@@ -148,9 +146,9 @@ func newMasks(f *finder, b box, cores int) *masks {
 	return m
 }
 
-// islands divides the masks at planes without voxels along z and y. Numbers of the masks are sums over
-// the islands.
-func (m *masks) islands() (list []*masks) {
+// islands calls do with each of the parts of the masks between planes without voxels along z and y. Numbers of
+// the masks are sums over the islands.
+func (m *masks) islands(do func(*masks)) {
 	has := make([]bool, m.d*m.h)
 	m.eachRow(func(z, y, first int) {
 		for p := first; p < first+m.words && !has[z*m.h+y]; p++ {
@@ -158,9 +156,8 @@ func (m *masks) islands() (list []*masks) {
 		}
 	})
 	cut([2]span{{0, m.d}, {0, m.h}}, func(z, y int) bool { return has[z*m.h+y] }, func(in [2]span) {
-		list = append(list, m.part(box{z: in[0].lo, d: in[0].hi - in[0].lo, y: in[1].lo, h: in[1].hi - in[1].lo}))
+		do(m.part(box{z: in[0].lo, d: in[0].hi - in[0].lo, y: in[1].lo, h: in[1].hi - in[1].lo}))
 	})
-	return list
 }
 
 // A span is the numbers lo ≤ i < hi.
