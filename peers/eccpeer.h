@@ -163,8 +163,10 @@ static inline int eccpeer_serve(const char *about, eccpeer_answer answer) {
 			}
 		} else if (!strcmp(line, "do") && *at) {
 			int code = answer(*at);
-			for (char *end; !code && (number = strtol(rest, &end, 10), end != rest) && *(at = eccpeer_find(&all, number)); rest = end)
+			for (char *end; !code && (number = strtol(rest, &end, 10), end != rest); rest = end) {
+				if (!*(at = eccpeer_find(&all, number))) break;
 				code = answer(*at);
+			}
 			if (*at)
 				fprintf(out, code ? "%s %s\n" : "%s\n", no[code], (*at)->why);
 			else

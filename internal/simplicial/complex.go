@@ -86,8 +86,7 @@ func (c *Complex) Simplices() (n int64) {
 // sampled is the number of vertices from which Estimate starts to sample, and about how many it takes.
 const sampled = 1 << 11
 
-// mostUneven is the largest ratio of a vertex's simplices to the mean for which some vertices stand
-// for all.
+// mostUneven is the largest ratio of a vertex's simplices to the mean for which Estimate samples.
 const mostUneven = 16
 
 // Estimate returns about the number of simplices, including faces, in a fraction of the time of

@@ -41,7 +41,8 @@ func (Implementation) CanDo(in *betti.Image, c bench.Conditions) error {
 // Setup allocates a label and a byte per voxel.
 func (Implementation) Setup(in *betti.Image, _ bench.Conditions) (bench.Job[betti.Numbers], error) {
 	n := in.Shape().Voxels()
-	return &job{in: in, outside: grid.NewBuffer(n), labels: make([]int64, n+1), Output: bench.PoisonedBy(betti.Poisoned)}, nil
+	return &job{in: in, outside: grid.NewBuffer(n), labels: make([]int64, n+1),
+		Output: bench.PoisonedBy(betti.Poisoned)}, nil
 }
 
 type job struct {

@@ -98,7 +98,8 @@ func (i Implementation) Setup(p *homology.Problem, c bench.Conditions) (bench.Jo
 }
 
 func newJob(p *homology.Problem, c bench.Conditions, fault Fault) *job {
-	j := &job{in: p, fault: fault, tets: p.Tops[3], cores: max(1, c.Threads), Output: bench.PoisonedBy(homology.Poisoned())}
+	j := &job{in: p, fault: fault, tets: p.Tops[3], cores: max(1, c.Threads),
+		Output: bench.PoisonedBy(homology.Poisoned())}
 	j.bits = uint(max(1, bits.Len(uint(p.Vertices-1))))
 	j.bucket(bucketBits(j.bits))
 	j.parent = make(crew.Parents, p.Vertices)

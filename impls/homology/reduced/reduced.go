@@ -36,7 +36,8 @@ func (i Implementation) About() bench.About {
 // CanDo rejects a complex that needs more time or memory than the conditions allow.
 func (Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 	n := p.Estimate()
-	if err := c.Allow(quantity.Seconds(float64(n)*simplexNS*1e-9), "about %d simplices × %d ns", n, simplexNS); err != nil {
+	work := quantity.Seconds(float64(n) * simplexNS * 1e-9)
+	if err := c.Allow(work, "about %d simplices × %d ns", n, simplexNS); err != nil {
 		return err
 	}
 	return c.AllowMemory(n*simplexBytes, "%d bytes for each of about %d simplices", simplexBytes, n)

@@ -54,7 +54,8 @@ func (r Race) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[homology
 	if r.fault == Unchecked || r.fault == OldCoboundaries {
 		cores = 1 // concurrent changes would corrupt the lists
 	}
-	return &raceJob{in: p, fault: r.fault, cores: cores, margin: uint32(margin), Output: bench.PoisonedBy(homology.Poisoned())}, nil
+	return &raceJob{in: p, fault: r.fault, cores: cores, margin: uint32(margin),
+		Output: bench.PoisonedBy(homology.Poisoned())}, nil
 }
 
 type raceJob struct {

@@ -62,7 +62,8 @@ func canDo(p *homology.Problem, c bench.Conditions) error {
 		return fmt.Errorf("reductions of Murty 2013 are over 2, not over %v; use reduced", p.Over)
 	}
 	n := p.Estimate()
-	if err := c.Allow(quantity.Seconds(float64(n)*simplexNS*1e-9), "about %d simplices × %d ns", n, simplexNS); err != nil {
+	work := quantity.Seconds(float64(n) * simplexNS * 1e-9)
+	if err := c.Allow(work, "about %d simplices × %d ns", n, simplexNS); err != nil {
 		return err
 	}
 	return c.AllowMemory(n*simplexBytes, "%d bytes for each of about %d simplices", simplexBytes, n)

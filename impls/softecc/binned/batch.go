@@ -58,7 +58,7 @@ type BatchMemory struct {
 const (
 	batchBlock = 512       // threads
 	stack      = 11        // warps of the forward pass of a volume with two planes each; one more is before them
-	stackBytes = 1 << 10   // what a warp of them hands to the next one
+	stackBytes = 1 << 10   // that a warp of them hands to the next one
 	solidShare = 128 << 10 // bytes of its shared memory, unless sigmoids are steep; the rest is cache
 	mostVoxels = 1 << 20   // per block: its moments are 32-bit integers
 	laidBytes  = 40        // plus 8 per threshold

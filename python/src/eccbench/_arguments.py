@@ -96,7 +96,7 @@ def is_path(image: Any) -> bool:
 
 
 def in_memory(image: Any) -> Any:
-    """Return one array in memory, with its mask, for arrays on a device (PyTorch, CuPy), arrays of Dask and sequences of
+    """Return one array in memory, with its mask, for arrays on a device (PyTorch, CuPy), of Dask, and sequences of
     masked arrays. Return other arguments unchanged."""
     if type(image) is np.ndarray:
         return image
