@@ -36,7 +36,7 @@ func (j *eachJob) Do(trace *bench.Trace) error {
 	defer trace.Span("count")()
 	j.elapsed = 0
 	levels, size := j.in.Ladder().Len(), uint64(grid.TotalBytes(j.in)/j.images)
-	return j.d.Do(func() error {
+	return j.On.Do(func() error {
 		for i := range j.images {
 			j.at = j.first + uint64(i)*size
 			if err := j.count(); err != nil {
