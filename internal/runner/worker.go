@@ -82,7 +82,8 @@ func lost(err error) bool { return device.IsSticky(err) && !device.IsUnavailable
 
 // work runs a task. It sets up one job per input, times them in turn or calls each once, and checks
 // every answer.
-func (b *bound[In, Out]) work(ctx context.Context, clock worker.Clock, t worker.Task, f worker.Files, tell worker.Teller) (bench.CellRecord, error) {
+func (b *bound[In, Out]) work(ctx context.Context, clock worker.Clock, t worker.Task, f worker.Files,
+	tell worker.Teller) (bench.CellRecord, error) {
 	tell.Phase(worker.PhaseSetup)
 	impl, err := b.find(t.Impl)
 	if err != nil {

@@ -69,7 +69,9 @@ func (p Process) Run(ctx context.Context, command []string) (bench.CellRecord, e
 		return fail(err)
 	}
 	eventsW.Close()
-	w := &watch{pid: cmd.Process.Pid, input: p.Task.Inputs[0], limit: p.Limit, clock: p.Clock, memory: p.Task.Conditions.Memory, files: slices.Concat(p.Files.Answers, p.Files.Inputs, p.Files.Witness), extents: p.Task.Extents}
+	w := &watch{pid: cmd.Process.Pid, input: p.Task.Inputs[0],
+		limit: p.Limit, clock: p.Clock, memory: p.Task.Conditions.Memory,
+		files: slices.Concat(p.Files.Answers, p.Files.Inputs, p.Files.Witness), extents: p.Task.Extents}
 	stop := w.start(ctx)
 	ended := make(chan error, 1)
 	go func() {

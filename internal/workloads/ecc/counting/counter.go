@@ -213,7 +213,7 @@ func (c *Counter) Count(s device.Stream, image ...any) error {
 	return c.launch(s, c.args(image)...)
 }
 
-// CountIn launches the kernel on a stream, with so many rows of blocks of so many threads, and memory for its tables.
+// CountIn launches the kernel on a stream, with rows × blocks blocks of threads, and memory for its tables.
 // image lists the kernel's own parameters. Several goroutines may call it concurrently.
 func (c *Counter) CountIn(s device.Stream, blocks, rows, threads int64, memory device.Buffer, image ...any) error {
 	shape := c.shape
