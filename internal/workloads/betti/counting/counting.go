@@ -73,12 +73,8 @@ var one = Asked{Images: 1, Levels: 1, Questions: 1}
 
 // Arguments returns the first parameters of kernels that read images of w×h×d voxels. The limits are the first table.
 func (m Memory) Arguments(w, h, d int64) []any {
-	above := int32(0)
-	if m.Above {
-		above = 1
-	}
 	images := []any{m.Image, m.From, m.Images, int32(w), int32(h), int32(d)}
-	return append(images, m.Tables[0], uint32(m.Levels), above, uint32(m.First))
+	return append(images, m.Tables[0], uint32(m.Levels), device.Flag(m.Above), uint32(m.First))
 }
 
 // A Part is a job of a Method whose result is combined with others.

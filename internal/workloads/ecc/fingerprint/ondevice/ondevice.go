@@ -391,13 +391,9 @@ func (o *Looker) add(image any, images, first, from, to int64) error {
 		launch := f.launch
 		launch.Grid = device.Dim{X: grid.CeilDiv(launch.Grid.X, images), Y: images}
 		length := segment(s, o.rows(), to-from, launch.Grid.X*launch.Block.X/32)
-		reversed := int32(0)
-		if f.Reversed {
-			reversed = 1
-		}
 		if err := o.stream.Launch(f.kernel, launch, image, int32(s.W), int32(s.H), int32(s.D), int32(first), o.rings,
 			int32(from), int32(to), int32(length), f.weights, int32(f.entries), f.copies, int32(f.least), int32(f.top), values,
-			o.even, o.lo, o.inverse, o.step, reversed, int32(f.Bits)-32, int32(f.Shift), f.sum); err != nil {
+			o.even, o.lo, o.inverse, o.step, device.Flag(f.Reversed), int32(f.Bits)-32, int32(f.Shift), f.sum); err != nil {
 			return err
 		}
 	}
