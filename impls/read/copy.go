@@ -75,10 +75,7 @@ func (c ToDevice) Setup(in grid.Source, conditions bench.Conditions) (bench.Job[
 	}
 	j := &copyJob{adder: a}
 	j.words, j.window = c.cut(in)
-	if err := j.setup(in); err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
-	return j, nil
+	return bench.Ready(j, j.setup(in))
 }
 
 var _ bench.DeviceJob = (*copyJob)(nil)

@@ -60,10 +60,7 @@ func (o OnDevice) Setup(p *smooth.Pipeline, c bench.Conditions) (bench.Job[smoot
 		return nil, err
 	}
 	j := &deviceJob{Counter: counter, p: p}
-	if err := j.allocate(d); err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
-	return j, nil
+	return bench.Ready(j, j.allocate(d))
 }
 
 var _ bench.DeviceJob = (*deviceJob)(nil)

@@ -71,10 +71,7 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 		return nil, err
 	}
 	j := &job{Counter: counter, in: in, upload: c.Scope == bench.E2E || c.Scope == bench.File}
-	if err := j.allocate(d, c.Threads); err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
-	return j, nil
+	return bench.Ready(j, j.allocate(d, c.Threads))
 }
 
 func (j *job) allocate(d device.Device, threads int) error {

@@ -1,7 +1,6 @@
 package gpu
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -120,10 +119,7 @@ func (o BatchOnDevice) Setup(in grid.Batch, c bench.Conditions) (bench.Job[[]ecc
 		return nil, err
 	}
 	j := &batchJob{place(d, in, c), in}
-	if err := j.setup(o.PTX); err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
-	return j, nil
+	return bench.Ready(j, j.setup(o.PTX))
 }
 
 func (j *batchJob) open(ptx func(string) ([]byte, error), what kind) (*march, error) {

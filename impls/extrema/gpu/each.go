@@ -71,9 +71,7 @@ func (j *eachJob) Out() ([]ecc.VCEC, error) {
 
 func (j *eachJob) Poison() {
 	j.deviceJob.Poison()
-	for i := range j.changes {
-		j.changes[i] = bench.Poison
-	}
+	bench.PoisonEach(j.changes)
 }
 
 func (j *eachJob) Launches() int64 { return j.last.Launches() }

@@ -157,9 +157,7 @@ func (j *devicesJob) Do(trace *bench.Trace) error {
 func (j *devicesJob) Out() (ecc.VCEC, error) { return ecc.FromDense(j.changes), nil }
 
 func (j *devicesJob) Poison() {
-	for i := range j.changes {
-		j.changes[i] = bench.Poison
-	}
+	bench.PoisonEach(j.changes)
 	for _, p := range j.parts {
 		p.Poison()
 	}

@@ -151,10 +151,7 @@ func (m Method[In, Out]) Setup(in In, c bench.Conditions) (bench.Job[Out], error
 		return nil, err
 	}
 	j := &job[In, Out]{Objects: resident.NewObjects(d), in: in, method: m, Memory: Memory{Asked: one}}
-	if err := j.setup(c, p); err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
-	return j, nil
+	return bench.Ready(j, j.setup(c, p))
 }
 
 // A job counts a resident image; a whole call copies the image first.
