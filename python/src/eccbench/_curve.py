@@ -795,12 +795,16 @@ class Image:
         The slowest axis first: (z, y, x). The shape of nibabel's images is (x, y, z).
     dtype : numpy.dtype
         The type of the voxels, after the scaling of the file.
+    affine : ndarray of shape (4, 4) or None
+        Maps the indices (x, y, z, 1) to millimetres: right, anterior, superior. None for an image
+        whose file has no place in space. Images and masks are compared by it.
     """
 
     def __init__(self, input: str, request: _Request):
         self.input, self._request = input, request
         answer = self._known("describe")
         self.shape, self.dtype = tuple(answer["shape"]), np.dtype(answer["type"])
+        self.affine = np.array([*answer["affine"], [0, 0, 0, 1]]) if "affine" in answer else None
         self._made = answer["made"]
         self._stored = np.dtype(answer["levels"] if answer["levels"] != "<f4" else answer["type"])
 
