@@ -241,7 +241,8 @@ def _numbers(values: ArrayLike, name: str = "values") -> NDArray[Any]:
         raise TypeError(f"{name} of {array.dtype}: want numbers")
     if np.isnan(array).any():
         raise ValueError(f"{name}: a value is NaN")
-    if array.dtype.kind == "f" and not isinstance(values, (np.ndarray, np.generic)) and (np.abs(array) >= 2**53).any():
+    wide = array.dtype.kind == "f" and array.dtype.itemsize >= 8  # as NumPy makes of lists with large integers
+    if wide and not isinstance(values, (np.ndarray, np.generic)) and (np.abs(array) >= 2**53).any():
         exact = np.asarray(values, object)
         if all(isinstance(v, (int, np.integer)) and 0 <= v < 2**64 for v in exact.flat):
             return exact.astype(np.uint64)  # NumPy converts lists with one value from 2**63 on to float64
