@@ -164,9 +164,12 @@ func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
 	for _, text := range j.limits {
 		name, limit, _ := strings.Cut(text, "=")
 		v, err := strconv.ParseFloat(limit, 64)
-		if err != nil || !slices.Contains(columns, name) {
+		if err != nil || math.IsNaN(v) || !slices.Contains(columns, name) {
 			return cli.Usagef("--fail-above %s: want COLUMN=NUMBER with one of the columns %s", text,
 				strings.Join(columns, ", "))
+		}
+		if _, twice := j.above[name]; twice {
+			return cli.Usagef("--fail-above %s: %s has two limits; want one", text, name)
 		}
 		j.above[name] = v
 	}

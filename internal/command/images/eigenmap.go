@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"eccbench/datasets/files/format"
 	"eccbench/datasets"
+	"eccbench/datasets/files/format"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/command/answering"
