@@ -4,6 +4,7 @@ package worker
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"runtime"
 	"syscall"
@@ -30,7 +31,48 @@ func OwnGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true
 // KillGroup ends a process group. It may have ended already.
 func KillGroup(pid int) { unix.Kill(-pid, unix.SIGKILL) }
 
-func closeOnExec(fd int) { syscall.CloseOnExec(fd) }
+// pair returns the two ends of a connection that passes files.
+func pair() (*net.UnixConn, *os.File, error) {
+	syscall.ForkLock.RLock()
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	for k := 0; k < len(ends) && err == nil; k++ {
+		syscall.CloseOnExec(ends[k])
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return nil, nil, err
+	}
+	file, theirs := os.NewFile(uintptr(ends[0]), "tasks"), os.NewFile(uintptr(ends[1]), "tasks")
+	defer file.Close()
+	ours, err := connect(file)
+	if err != nil {
+		theirs.Close()
+	}
+	return ours, theirs, err
+}
+
+// sendFile passes a file, and receiveFile receives it; nil for a byte without a file.
+func sendFile(to *net.UnixConn, f *os.File) error {
+	_, _, err := to.WriteMsgUnix([]byte{0}, unix.UnixRights(int(f.Fd())), nil)
+	return err
+}
+
+func receiveFile(from *net.UnixConn) (*os.File, error) {
+	rights := make([]byte, unix.CmsgSpace(4))
+	_, n, _, _, err := from.ReadMsgUnix(make([]byte, 1), rights)
+	if err != nil || n == 0 {
+		return nil, err
+	}
+	messages, err := unix.ParseSocketControlMessage(rights[:n])
+	if err != nil {
+		return nil, err
+	}
+	fds, err := unix.ParseUnixRights(&messages[0])
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fds[0]), "of a task"), nil
+}
 
 // peakRSS returns the largest resident set of a finished process, in bytes.
 func peakRSS(state *os.ProcessState) int64 {
