@@ -32,7 +32,7 @@ func OwnGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true
 func KillGroup(pid int) { unix.Kill(-pid, unix.SIGKILL) }
 
 // pair returns the two ends of a connection that passes files.
-func pair() (*net.UnixConn, *os.File, error) {
+func pair() (ours *net.UnixConn, theirs *os.File, err error) {
 	syscall.ForkLock.RLock()
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	for k := 0; k < len(ends) && err == nil; k++ {
@@ -44,34 +44,39 @@ func pair() (*net.UnixConn, *os.File, error) {
 	}
 	file, theirs := os.NewFile(uintptr(ends[0]), "tasks"), os.NewFile(uintptr(ends[1]), "tasks")
 	defer file.Close()
-	ours, err := connect(file)
-	if err != nil {
-		theirs.Close()
-	}
+	conn, err := net.FileConn(file)
+	ours, _ = conn.(*net.UnixConn)
 	return ours, theirs, err
 }
 
-// sendFile passes a file, and receiveFile receives it; nil for a byte without a file.
-func sendFile(to *net.UnixConn, f *os.File) error {
-	_, _, err := to.WriteMsgUnix([]byte{0}, unix.UnixRights(int(f.Fd())), nil)
+// mostFiles is the number of files that the system passes at once.
+const mostFiles = 253
+
+// sendFiles passes files, and receiveFiles receives them.
+func sendFiles(to *net.UnixConn, files []*os.File) error {
+	var fds []int
+	for _, f := range files {
+		fds = append(fds, int(f.Fd()))
+	}
+	_, _, err := to.WriteMsgUnix([]byte{0}, unix.UnixRights(fds...), nil)
 	return err
 }
 
-func receiveFile(from *net.UnixConn) (*os.File, error) {
-	rights := make([]byte, unix.CmsgSpace(4))
+func receiveFiles(from *net.UnixConn) (files []*os.File, err error) {
+	rights := make([]byte, unix.CmsgSpace(4*mostFiles))
 	_, n, _, _, err := from.ReadMsgUnix(make([]byte, 1), rights)
-	if err != nil || n == 0 {
+	if err != nil {
 		return nil, err
 	}
 	messages, err := unix.ParseSocketControlMessage(rights[:n])
-	if err != nil {
-		return nil, err
+	for k := 0; k < len(messages) && err == nil; k++ {
+		var fds []int
+		fds, err = unix.ParseUnixRights(&messages[k])
+		for _, fd := range fds {
+			files = append(files, os.NewFile(uintptr(fd), "of a task"))
+		}
 	}
-	fds, err := unix.ParseUnixRights(&messages[0])
-	if err != nil {
-		return nil, err
-	}
-	return os.NewFile(uintptr(fds[0]), "of a task"), nil
+	return files, err
 }
 
 // peakRSS returns the largest resident set of a finished process, in bytes.

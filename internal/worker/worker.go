@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,50 +24,24 @@ func (f Files) all() []*os.File { return slices.Concat(f.Answers, f.Inputs, f.Wi
 // ErrNoTask reports that the command was not started by a run.
 var ErrNoTask = errors.New("worker: no task on standard input: this command is started by eccbench itself")
 
-// connect returns the connection of a file.
-func connect(f *os.File) (*net.UnixConn, error) {
-	conn, err := net.FileConn(f)
-	if err != nil {
-		return nil, err
-	}
-	c, ok := conn.(*net.UnixConn)
-	if !ok {
-		return nil, ErrNoTask
-	}
-	return c, nil
-}
-
 // send passes a task with its files, and receive receives them.
 func send(to *net.UnixConn, t Task, files []*os.File) error {
-	for _, f := range files {
-		if err := sendFile(to, f); err != nil {
-			return err
-		}
-	}
-	line, err := json.Marshal(t)
+	text, err := json.Marshal(t)
 	if err == nil {
-		_, err = to.Write(append(append([]byte{0}, line...), '\n'))
+		err = sendFiles(to, files)
+	}
+	if err == nil {
+		_, err = to.Write(text) // nothing after it, which receive might leave for the next task
 	}
 	return err
 }
 
 func receive(from *net.UnixConn) (t Task, f Files, err error) {
-	var files []*os.File
-	for {
-		next, err := receiveFile(from)
-		if err != nil {
-			return t, f, err
-		}
-		if next == nil {
-			break
-		}
-		files = append(files, next)
-	}
-	line, err := bufio.NewReader(from).ReadBytes('\n')
+	files, err := receiveFiles(from)
 	if err != nil {
 		return t, f, err
 	}
-	if err := json.Unmarshal(line, &t); err != nil {
+	if err := json.NewDecoder(from).Decode(&t); err != nil {
 		return t, f, fmt.Errorf("worker: reading the task: %w", err)
 	}
 	n := len(t.Inputs)
@@ -76,9 +49,7 @@ func receive(from *net.UnixConn) (t Task, f Files, err error) {
 	if t.Shared {
 		f.Inputs, files = files[:n], files[n:]
 	}
-	if t.Witness != "" {
-		f.Witness = files[:n]
-	}
+	f.Witness = files
 	return t, f, nil
 }
 
@@ -89,8 +60,9 @@ func Serve(stdin io.Reader, run func(Task, Files, Teller) (bench.CellRecord, err
 	if !ok {
 		return ErrNoTask
 	}
-	conn, err := connect(f)
-	if err != nil {
+	c, err := net.FileConn(f)
+	conn, ok := c.(*net.UnixConn)
+	if err != nil || !ok {
 		return ErrNoTask
 	}
 	// When the connection is closed, the parent closes its end. That must not end the process before it
@@ -105,10 +77,10 @@ func Serve(stdin io.Reader, run func(Task, Files, Teller) (bench.CellRecord, err
 	go func() {
 		for {
 			t, f, err := receive(conn)
-			if err != nil && busy.Load() {
-				os.Exit(1)
-			}
 			if err != nil {
+				if busy.Load() {
+					os.Exit(1)
+				}
 				ended <- err
 				return
 			}
@@ -120,12 +92,10 @@ func Serve(stdin io.Reader, run func(Task, Files, Teller) (bench.CellRecord, err
 	for first := true; ; first = false {
 		select {
 		case err := <-ended:
-			if !errors.Is(err, io.EOF) {
-				return err
-			} else if first {
-				return ErrNoTask
+			if errors.Is(err, io.EOF) && !first {
+				err = nil
 			}
-			return nil
+			return err
 		case t := <-tasks:
 			if !first {
 				debug.FreeOSMemory() // of the task before

@@ -18,8 +18,8 @@ func KillGroup(int) {}
 
 func pair() (*net.UnixConn, *os.File, error) { return nil, nil, errors.ErrUnsupported }
 
-func sendFile(*net.UnixConn, *os.File) error { return errors.ErrUnsupported }
+func sendFiles(*net.UnixConn, []*os.File) error { return errors.ErrUnsupported }
 
-func receiveFile(*net.UnixConn) (*os.File, error) { return nil, errors.ErrUnsupported }
+func receiveFiles(*net.UnixConn) ([]*os.File, error) { return nil, errors.ErrUnsupported }
 
 func peakRSS(*os.ProcessState) int64 { return 0 }
