@@ -45,8 +45,11 @@ func pair() (ours *net.UnixConn, theirs *os.File, err error) {
 	file, theirs := os.NewFile(uintptr(ends[0]), "tasks"), os.NewFile(uintptr(ends[1]), "tasks")
 	defer file.Close()
 	conn, err := net.FileConn(file)
-	ours, _ = conn.(*net.UnixConn)
-	return ours, theirs, err
+	if err != nil {
+		theirs.Close()
+		return nil, nil, err
+	}
+	return conn.(*net.UnixConn), theirs, nil
 }
 
 // mostFiles is the number of files that the system passes at once.
