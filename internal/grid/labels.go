@@ -222,9 +222,9 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return []byte(n.String()), nil
 }
 
-// UnmarshalJSON parses a number.
+// UnmarshalJSON parses a number, or the text of one: JSON has no infinite numbers.
 func (n *Number) UnmarshalJSON(text []byte) (err error) {
-	*n, err = ParseNumber(string(text))
+	*n, err = ParseNumber(strings.Trim(string(text), `"`))
 	return err
 }
 
