@@ -20,7 +20,7 @@ func GeometryOf(path string) (*format.Geometry, error) {
 		return nil, err
 	}
 	for _, known := range fileFormats() {
-		if known.Geometry != nil && known.Has(strings.ToLower(path)) {
+		if known.Geometry != nil && known.HasExtension(strings.ToLower(path)) {
 			return known.Geometry(format.Input{ReaderAt: f, Size: size, Files: files})
 		}
 	}

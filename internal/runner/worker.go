@@ -67,7 +67,7 @@ func (b *bound[In, Out]) attach(t worker.Task, shared []*os.File, toPin bool) ([
 func (b *bound[In, Out]) readWitnesses(t worker.Task, from []*os.File) ([]Out, error) {
 	var outs []Out
 	for i, f := range from {
-		out, err := b.decode(&kept{file: f})
+		out, err := b.decode(&answerCopy{file: f})
 		if err != nil {
 			return nil, fmt.Errorf("answer of %s to %s: %w", t.Witness, t.Inputs[i], err)
 		}
@@ -76,9 +76,9 @@ func (b *bound[In, Out]) readWitnesses(t worker.Task, from []*os.File) ([]Out, e
 	return outs, nil
 }
 
-// lost reports whether an error made a device unusable. A missing device is not lost: it is a
+// isLost reports whether an error made a device unusable. A missing device is not lost: it is a
 // reason to reject.
-func lost(err error) bool { return device.IsSticky(err) && !device.IsUnavailable(err) }
+func isLost(err error) bool { return device.IsSticky(err) && !device.IsUnavailable(err) }
 
 // work runs a task. It sets up one job per input, times them in turn or calls each once, and checks
 // every answer.
@@ -104,7 +104,7 @@ func (b *bound[In, Out]) work(ctx context.Context, clock worker.Clock, t worker.
 	}
 	began := clock.Now()
 	for _, in := range inputs {
-		if err := impl.CanDo(in, t.Conditions); lost(err) {
+		if err := impl.CanDo(in, t.Conditions); isLost(err) {
 			return bench.CellRecord{}, err
 		} else if err != nil {
 			return skipped(err.Error()), nil

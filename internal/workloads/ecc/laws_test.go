@@ -62,7 +62,7 @@ func TestAddersAreAsked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		counts := bench.Asking(func(in grid.Source) (VCEC, error) {
+		counts := bench.FromFunc(func(in grid.Source) (VCEC, error) {
 			f, err := grid.Load(in)
 			if err != nil {
 				return nil, err
@@ -138,7 +138,7 @@ func TestJoinersAreAsked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		adds := summing(bench.Asking(func(in grid.Source) (VCEC, error) {
+		adds := summing(bench.FromFunc(func(in grid.Source) (VCEC, error) {
 			f, err := grid.Load(in)
 			if err != nil {
 				return nil, err
