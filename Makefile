@@ -89,7 +89,8 @@ raced = $$($(GO) list ./impls/... $$(git grep -lE \
 	'\bgo (func\b|\w+\()|\.Go\(|\bcrew\.|"sync("|/atomic")|\.Parallel\(|synctest|\bchan\b' \
 	-- 'internal/*.go' 'datasets/*.go' 'kernels/*.go' 'reports/*.go' ':!internal/mutate' ':!internal/asm' | \
 	xargs -n1 dirname | sort -u | sed 's,^,./,') | grep -v /impls/naive$$ | sort -u)
-NOT_RACED := ^TestConformanceOnStandIns$$|^TestChecks$$|Damaged$$|^TestGroups$$|Against(Gudhi|ScikitImage|Phat|SciPy|NumPy)$$
+ORACLES   := Gudhi|ScikitImage|Phat|SciPy|NumPy
+NOT_RACED := ^TestConformanceOnStandIns$$|^TestChecks$$|Damaged$$|^TestGroups$$|Against($(ORACLES))$$
 race-goroutines:
 	$(GO) test -race $(LEAN) -timeout 20m -skip '$(NOT_RACED)' $(raced)
 race: race-goroutines

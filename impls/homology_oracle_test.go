@@ -27,7 +27,7 @@ var known = []string{
 func opened(t *testing.T, names []string, ring homology.Ring) (all []*homology.Problem) {
 	t.Helper()
 	for _, name := range names {
-		name, err := homology.Of(name, ring)
+		name, err := homology.NameOf(name, ring)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -213,7 +213,7 @@ func (s memoryStore) Part(key string, dst []byte, at int64, was storage.FileInfo
 }
 
 func (s memoryStore) List(string) []string { return nil }
-func (s memoryStore) AtOnce() int64        { return int64(runtime.GOMAXPROCS(0)) }
+func (s memoryStore) Readers() int64       { return int64(runtime.GOMAXPROCS(0)) }
 
 // A countingStore counts the reads of each of its objects.
 type countingStore struct {

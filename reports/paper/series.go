@@ -128,7 +128,7 @@ func (r Row) File() (name string, ok bool) {
 // Input returns the name of the input for a row in a workload and scope.
 func (r Row) Input(workload string, scope bench.Scope, at Place) (string, error) {
 	if r.Complex != "" {
-		return homology.Of(r.Complex, 2) // Murty 2013 has no other coefficients
+		return homology.NameOf(r.Complex, 2) // Murty 2013 has no other coefficients
 	}
 	if r.Path != "" {
 		return datasets.Canonical("file/path=" + r.Path)
@@ -183,7 +183,7 @@ const pairs = Pairs + "/k=2/tol=8" + patches + "of="
 // matches reports whether an input belongs to a row, from any source of its bytes.
 func (r Row) matches(input, workload string) bool {
 	if r.Complex != "" {
-		name, err := homology.Of(r.Complex, 2)
+		name, err := homology.NameOf(r.Complex, 2)
 		return err == nil && input == name
 	}
 	prefix := map[string]string{Batch: fmt.Sprintf("batch/count=%d/of=", r.Times()),

@@ -290,7 +290,7 @@ func (m *masks) numbers(of, construction int) betti.Numbers {
 	if m.flat {
 		return betti.Numbers{B0: parts, B1: gaps}
 	}
-	return betti.Of(parts, gaps, m.euler[of][construction])
+	return betti.NewNumbers(parts, gaps, m.euler[of][construction])
 }
 
 // matchedParts counts the components of the union that have voxels of both masks; met are the masks of

@@ -51,8 +51,8 @@ func (f *forest) begin(kind int) {
 	}
 }
 
-// to copies the plane in front of the planes of a window.
-func (k *kept) to(w *window) {
+// copyTo copies the plane in front of the planes of a window.
+func (k *kept) copyTo(w *window) {
 	copy(w.left[w.plane:], k.left)
 	copy(w.main[w.plane:], k.main)
 	copy(w.base[w.plane:], k.base)

@@ -81,7 +81,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	if j.hollow && j.fault != OutsideCounts {
 		cavities-- // the outside
 	}
-	j.Last = betti.Of(j.components[ofSet], cavities, chi)
+	j.Last = betti.NewNumbers(j.components[ofSet], cavities, chi)
 	return nil
 }
 

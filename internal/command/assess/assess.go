@@ -109,7 +109,7 @@ func doAssess(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	}
 	defer spooled.Close() // closing a file that was only read cannot lose anything
 	j.Spooled = spooled
-	return spooled.Said(j.run(c, paths[0], paths[1]))
+	return spooled.ErrorWithNames(j.run(c, paths[0], paths[1]))
 }
 
 // checkFlags rejects impossible flags, and parses labels, groups and limits.

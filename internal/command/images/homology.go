@@ -103,7 +103,7 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 		return err
 	}
 	start := time.Now()
-	shown := report.VisibleText(j.Spooled.Shown(input))
+	shown := report.VisibleText(j.Spooled.WithNames(input))
 	q := ask.Homology{
 		Question: ask.Question{
 			Shown: shown, Impl: j.Impl, Threads: j.Threads, Budget: j.Budget, Memory: host.AvailableMemory,

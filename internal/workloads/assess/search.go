@@ -549,7 +549,7 @@ func (m *judged) topology(construction int) (t Topology) {
 	}
 	for k, to := range []*betti.Numbers{&t.Pred, &t.Truth, &t.Union} {
 		parts, enclosed := m.parts[k][inside], m.gaps[k][outside]-1 // without the outside
-		if *to = betti.Of(parts, enclosed, m.euler[k][construction]); m.planes == 1 {
+		if *to = betti.NewNumbers(parts, enclosed, m.euler[k][construction]); m.planes == 1 {
 			*to = betti.Numbers{B0: parts, B1: enclosed}
 		}
 	}

@@ -61,15 +61,15 @@ func OnLevels(in grid.Source) (grid.Source, error) {
 		return nil, verify.ErrNotApplicable
 	}
 	if grid.TotalBytes(in) > mostHeld {
-		return standing{in}, nil
+		return levelsView{in}, nil
 	}
-	return grid.Load(standing{in})
+	return grid.Load(levelsView{in})
 }
 
-// standing is the view of OnLevels.
-type standing struct{ grid.Source }
+// levelsView is the view of OnLevels.
+type levelsView struct{ grid.Source }
 
-func (s standing) ReadSlab(dst []byte, lo, hi int64) error {
+func (s levelsView) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := s.Source.ReadSlab(dst, lo, hi); err != nil {
 		return err
 	}

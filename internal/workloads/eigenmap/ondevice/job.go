@@ -44,7 +44,7 @@ func CanDo(open resident.Opener, p *eigenmap.Problem, c bench.Conditions, kind s
 	if err != nil {
 		return nil, err
 	}
-	return d, errors.Join(p.For(kind), checkPatches(p))
+	return d, errors.Join(p.CheckKind(kind), checkPatches(p))
 }
 
 // Bytes returns the device memory of the patches and the steps of a job with a number of vectors.
