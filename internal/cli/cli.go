@@ -109,7 +109,8 @@ func Code(err error) int {
 	case errors.As(err, new(ask.UsageError)), errors.As(err, new(ask.OptionError)), errors.As(err, new(bench.Limit)),
 		errors.As(err, new(bench.TooMuch)), errors.Is(err, storage.ErrChanged):
 		return ExitUsage
-	case errors.As(err, &read) && !storage.IsURL(read.Path) && !errors.As(err, new(syscall.Errno)): // no system call failed
+	case errors.As(err, &read) && !storage.IsURL(read.Path) && !errors.As(err, new(syscall.Errno)):
+		// No system call failed.
 		return ExitUsage
 	}
 	return ExitFailure
@@ -127,7 +128,7 @@ func (c *Program) parse(s Subcommand, f *pflag.FlagSet, args []string) error {
 	if format := f.Lookup("format"); format != nil && (format.DefValue == "text" || format.DefValue == "table") {
 		f.BoolVar(&wide, "wide", false, "print tables with all columns, in any width")
 	}
-	err := f.Parse(args)
+	err := f.ParseAll(args, setFlag(f))
 	if w, ok := c.Stdout.(*report.VisibleWriter); ok && wide {
 		w.Columns = 0
 	}
