@@ -1,5 +1,5 @@
-# Everything that CI runs, each under a name of its own. Only Go is needed to
-# build and test; make setup-debian installs what the other targets use.
+# All checks of CI, one target each. Building and testing needs only Go; make setup-debian installs the tools of
+# the other targets.
 
 GO      ?= go
 PYTHON  ?= /usr/bin/python3
@@ -11,10 +11,10 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.1.4
 
 CLANG   ?= clang-19
+INSTALL := pip install --quiet --disable-pip-version-check
 
-# The shard I/N of what takes long and says much the same of each commit: machine code that compilers make
-# again, cases of kernels on the host, targets to fuzz, and packages whose checks of parts are raced. All unless
-# given.
+# PART=I/N runs one shard of the long checks: machine code of kernels, kernels on the host, fuzz targets, and races
+# in checks of parts. The default is all.
 PART ?= 1/1
 
 FINGERPRINT := internal/workloads/ecc/fingerprint
@@ -26,16 +26,15 @@ BETTI := impls/betti/duality
 PLANES := internal/workloads/ecc/cells
 FLOODS := internal/workloads/betti/flood
 
-# For builds of all that nothing else is built with: what go vet says lint says, and nobody
-# debugs them.
+# Flags of builds that share no cache with others: no vet, which lint runs, and no debug information.
 LEAN := -vet=off -gcflags=all=-dwarf=false
 
-.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports race-goroutines \
-	check-generate portability oracle smoke card fuzz mutate mutate-check faults wheel wheels sdist conda-lint arm64 windows \
-	python differential waits torch web web-test site containers release release-check setup-debian ci ci-commit supply \
-	third-party sbom fuzz-files words pictures peers peers-speed
+.PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports \
+	race-goroutines check-generate portability oracle smoke card fuzz mutate mutate-check faults wheel wheels \
+	sdist conda-lint arm64 windows python differential waits torch web web-test site containers release \
+	release-check image setup-debian ci ci-commit supply third-party sbom fuzz-files words pictures peers peers-speed
 
-# RELEASE=v1.2.3 is the version of what is built; that of its commit unless given.
+# RELEASE=v1.2.3 is the version of the program (default: that of the commit).
 STAMPED := -buildvcs=auto -ldflags='-s -w $(if $(RELEASE),-X eccbench/internal/release.stamp=$(RELEASE))'
 build:
 	CGO_ENABLED=0 $(GO) build $(STAMPED) -o $(BIN)/eccbench ./cmd/eccbench
@@ -80,24 +79,24 @@ test-long: export ECCBENCH_LONG = $(PART)
 test-long:
 	$(GO) test $(VET) -timeout 30m ./...
 
-# Without the reference, which runs on one goroutine and takes minutes there, the
-# command, whose cells are processes, all cases of extrema on a stand-in for a
-# device, whose kernels are: other tests there drive it, and what takes long on one
-# goroutine: checks of parts, damaged files, groups of a curve's voxels, and the other programs of make oracle.
-# The checks of parts are those of a PART of the packages. Beside the implementations a package is looked at
-# where its code or its tests start or lock something themselves.
-# A process that ends waits a second for races to be told, by default: tests here start hundreds.
+# race-goroutines tests the implementations, and the packages whose code or tests start or lock something. Tests that
+# take long on one goroutine are skipped. race adds the checks of parts, for a PART of these packages. The command is
+# not tested, since its cells are processes. By default, a program waits a second at its end for reports of races;
+# tests start hundreds of programs.
 race race-goroutines: export GORACE = atexit_sleep_ms=10
 race race-goroutines: export CGO_ENABLED = 1
-raced = $$($(GO) list ./impls/... $$(git grep -lE '\bgo (func\b|\w+\()|\.Go\(|\bcrew\.|"sync("|/atomic")|\.Parallel\(|synctest|\bchan\b' -- 'internal/*.go' 'datasets/*.go' 'kernels/*.go' 'reports/*.go' \
-	':!internal/mutate' ':!internal/asm' | xargs -n1 dirname | sort -u | sed 's,^,./,') | grep -v /impls/naive$$ | sort -u)
+raced = $$($(GO) list ./impls/... $$(git grep -lE \
+	'\bgo (func\b|\w+\()|\.Go\(|\bcrew\.|"sync("|/atomic")|\.Parallel\(|synctest|\bchan\b' \
+	-- 'internal/*.go' 'datasets/*.go' 'kernels/*.go' 'reports/*.go' ':!internal/mutate' ':!internal/asm' | \
+	xargs -n1 dirname | sort -u | sed 's,^,./,') | grep -v /impls/naive$$ | sort -u)
+NOT_RACED := ^TestConformanceOnStandIns$$|^TestChecks$$|Damaged$$|^TestGroups$$|Against(Gudhi|ScikitImage|Phat|SciPy|NumPy)$$
 race-goroutines:
-	$(GO) test -race $(LEAN) -timeout 20m -skip '^TestConformanceOnStandIns$$|^TestChecks$$|Damaged$$|^TestGroups$$|Against(Gudhi|ScikitImage|Phat|SciPy|NumPy)$$' $(raced)
+	$(GO) test -race $(LEAN) -timeout 20m -skip '$(NOT_RACED)' $(raced)
 race: race-goroutines
-	$(GO) test -race $(LEAN) -timeout 20m -run '^TestChecks$$' $$(echo $(raced) | tr ' ' '\n' | awk -v part=$(PART) '{ split(part, p, "/") } (NR - p[1]) % p[2] == 0')
+	$(GO) test -race $(LEAN) -timeout 20m -run '^TestChecks$$' \
+		$$(echo $(raced) | tr ' ' '\n' | awk -v part=$(PART) '{ split(part, p, "/") } (NR - p[1]) % p[2] == 0')
 
-# For another system the types of all are checked. To vet what is its own, a hundred lines, the standard library would
-# have to be compiled for it. CI has no cgo, so packages with C are looked at once more.
+# The types are checked for another system, too. Packages with C are vetted separately, since CI has no cgo.
 WITH_C := ./internal/exports ./cmd/libeccbench
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$unformatted" ] || { echo "gofmt would change: $$unformatted"; exit 1; }
@@ -124,7 +123,7 @@ third-party:
 sbom: build
 	$(GO) run ./internal/thirdparty -sbom $(BIN)/eccbench > $(BIN)/eccbench.cdx.json
 
-# The language and the width of lines that were changed since the merge base with main, or BASE.
+# Phrases that the style rules out, and lines over 120 columns: in the whole tree, or in lines changed since BASE.
 words:
 	$(GO) run ./internal/words $(if $(BASE),-base $(BASE))
 
@@ -147,13 +146,13 @@ check-generate: generate assembly
 	git diff --exit-code -- $(DOCS) $(PLOTS) '*_avx*_amd64.s' '*_avx*_amd64.go'
 	@new=$$(git ls-files --others --exclude-standard -- $(PLOTS)); [ -z "$$new" ] || { echo "not in git: $$new"; exit 1; }
 
-# What the kernels are compiled to, by clang and NVIDIA's assembler, which comes as a
-# Python wheel: PTX and machine code of each kind (kernels/pack), stamped with the hash of
-# what they are of. KINDS names the kinds to compile, such as ecc_tiled; all unless given. PART=1/4 makes
-# machine code of one kind in four alone.
+# PTX and machine code of the kernels (kernels/pack), by clang and NVIDIA's assembler, which is a Python wheel. Both
+# are stamped with the hash of their sources. KINDS selects kernels, such as ecc_tiled (default: all). PART=1/4 makes
+# machine code of a quarter.
 PTXAS ?= $(BIN)/ptxas/nvidia/cuda_nvcc/bin/ptxas
 $(BIN)/ptxas/nvidia/cuda_nvcc/bin/ptxas: kernels/ptxas.txt
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check --upgrade --no-deps --require-hashes --only-binary :all: --target $(BIN)/ptxas -r $<
+	$(PYTHON) -m $(INSTALL) --upgrade --no-deps --require-hashes --only-binary :all: \
+		--target $(BIN)/ptxas -r $<
 	touch $@
 kernels: $(PTXAS)
 	$(GO) build -o $(BIN)/pack ./kernels/pack
@@ -166,21 +165,25 @@ check-kernels: kernels
 # compute-sanitizer over the kernels, on a machine with a device. Where it has no
 # Go, scripts/sanitize.sh takes a folder of test binaries that were built before.
 ON_DEVICE := chunked extrema/gpu fullsweep read smooth tiled betti/duality betti/labels betticurves/duality \
-	eigenmap/lanczos eigenmap/multigrid eigenmap/windowed gvf/gpu homology/duality homology/reductions softecc/binned softecc/dense
+	eigenmap/lanczos eigenmap/multigrid eigenmap/windowed gvf/gpu homology/duality homology/reductions \
+	softecc/binned softecc/dense
 sanitize:
-	@$(if $(BINDIR),,for i in $(ON_DEVICE); do mkdir -p $$(dirname $(BIN)/$$i) && CGO_ENABLED=0 $(GO) test -c -o $(BIN)/$$i.test ./impls/$$i || exit 1; done; \
+	@$(if $(BINDIR),,for i in $(ON_DEVICE); do mkdir -p $$(dirname $(BIN)/$$i) && \
+			CGO_ENABLED=0 $(GO) test -c -o $(BIN)/$$i.test ./impls/$$i || exit 1; done; \
 		CGO_ENABLED=0 $(GO) test -c -o $(BIN)/fingerprint.test ./$(FINGERPRINT)/ondevice || exit 1;) \
 	scripts/sanitize.sh $(or $(BINDIR),$(BIN)) $(ON_DEVICE) fingerprint
 
-# $(call some,COMMAND) fails, too, where a command that tests finds no test, which it says in words alone.
-some = @echo "$(1)"; out=$$($(1) 2>&1); code=$$?; echo "$$out"; [ $$code -eq 0 ] && ! echo "$$out" | grep -q 'no tests to run'
+# $(call some,COMMAND) runs a test command, and fails if it finds no test.
+some = @echo "$(1)"; out=$$($(1) 2>&1); code=$$?; echo "$$out"; \
+	[ $$code -eq 0 ] && ! echo "$$out" | grep -q 'no tests to run'
 
 # Other builds: the same bytes for every level of amd64, and on arm64, where fused
 # multiply-adds show; without assembly; with a slowdown planted. Level v1 is that of make
 # test, what v2 has v3 has too, and for v4 the compiler changes no arithmetic. Without assembly
 # the kernels on the host are the same, and extrema's other ways are the way portable of make test.
 portability:
-	$(call some,GOAMD64=v3 $(GO) test $(LEAN) -count=1 -run 'Digest|TestChecks' ./datasets/... ./internal/workloads/gvf ./impls/gvf/blocked ./impls/gvf/multigrid)
+	$(call some,GOAMD64=v3 $(GO) test $(LEAN) -count=1 -run 'Digest|TestChecks' ./datasets/... \
+		./internal/workloads/gvf ./impls/gvf/blocked ./impls/gvf/multigrid)
 	$(GO) test -count=1 -tags noasm -skip 'OnHost|InStrips|OnEveryFloat32' ./impls/extrema
 	$(GO) test -count=1 -tags noasm -skip OnHost ./$(FINGERPRINT) ./$(FLOW) ./$(CERTIFIED)/... ./$(EIGENMAPS)/...
 	$(call some,$(GO) test -count=1 -tags noasm -run 'Ranks|Again|Groups' ./$(CURVES))
@@ -204,8 +207,8 @@ portability:
 oracle:
 	ECCBENCH_ORACLE_PYTHON=$(PYTHON) $(GO) test -count=1 -v -run 'Against' ./impls
 
-# Small real runs: verified rows, of which naive would take a minute for the larger image; the curve
-# of a brain scan, and the gate.
+# Small real runs: verified rows, the curve of a brain scan, and the gate. naive would take a minute for the larger
+# image.
 smoke: build
 	$(BIN)/eccbench --sizes 64 --dim 3 --max-time 1s --levels 256
 	$(BIN)/eccbench --sizes 128 --dim 3 --max-time 1s --levels 256 --impl cpu,extrema
@@ -227,7 +230,8 @@ smoke: build
 # memory. Every row is verified, the exit code is 0, and no worker takes more memory than it may.
 CARD ?= full
 card: build
-	ECCBENCH_CARD=$(CARD) ECCBENCH_CARD_PROGRAM=$(abspath $(BIN)/eccbench) $(GO) test -count=1 -timeout 60m -v -run '^TestCard$$' ./cmd/eccbench
+	ECCBENCH_CARD=$(CARD) ECCBENCH_CARD_PROGRAM=$(abspath $(BIN)/eccbench) \
+		$(GO) test -count=1 -timeout 60m -v -run '^TestCard$$' ./cmd/eccbench
 
 FUZZTIME ?= 30s
 fuzz:
@@ -247,8 +251,7 @@ fuzz-files:
 mutate:
 	cd internal/mutate && $(GO) run . $(MUTATE)
 
-# A small sample, which is always the same but for what was changed, may notice no fewer
-# than internal/mutate/floor.json says.
+# The tests have to notice at least the share in internal/mutate/floor.json of a fixed sample.
 mutate-check:
 	cd internal/mutate && $(GO) vet ./... && $(GO) test ./... && $(GO) run . -check
 
@@ -267,11 +270,13 @@ LARGEST_OTHER := 9900000
 export SOURCE_DATE_EPOCH ?= 315532800
 $(BIN)/wheel-build/done: python/build.txt
 	$(PYTHON) -m venv --clear $(BIN)/wheel-build
-	$(BIN)/wheel-build/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r $<
+	$(BIN)/wheel-build/bin/$(INSTALL) --require-hashes --only-binary :all: -r $<
 	touch $@
 wheel: $(BIN)/wheel-build/done
 	rm -rf $(WHEELS)
-	for target in $(WHEEL_TARGETS); do ECCBENCH_TARGET=$$target ECCBENCH_RELEASE=$(RELEASE) $(BIN)/wheel-build/bin/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps -w $(WHEELS) ./python || exit 1; done
+	for target in $(WHEEL_TARGETS); do ECCBENCH_TARGET=$$target ECCBENCH_RELEASE=$(RELEASE) \
+		$(BIN)/wheel-build/bin/pip wheel --quiet --disable-pip-version-check \
+		--no-build-isolation --no-deps -w $(WHEELS) ./python || exit 1; done
 	$(BIN)/wheel-build/bin/python python/check_wheel.py $(LARGEST_WHEEL) $(WHEELS)/*.whl
 wheels:
 	$(MAKE) wheel WHEEL_TARGETS='linux-x86_64 linux-aarch64 windows-x86_64' LARGEST_WHEEL=$(LARGEST_OTHER)
@@ -295,18 +300,19 @@ windows:
 # Tests of the installed wheel: with the other libraries of this machine, in an empty environment, and with the oldest
 # supported NumPy, which prints arrays in another form than the examples. make site runs the examples.
 OLDEST_NUMPY := numpy==1.23.5
-PLAIN_TESTS  := tests/test_arguments.py tests/test_curve.py tests/test_betti.py tests/test_files.py tests/test_gvf.py tests/test_eigenmap.py
+PLAIN_TESTS  := $(patsubst %,tests/test_%.py,arguments curve betti files gvf eigenmap)
 python: wheel
 	$(PYTHON) -m venv --clear --system-site-packages $(BIN)/python
-	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl pytest
+	$(BIN)/python/bin/$(INSTALL) $(WHEELS)/*manylinux*_x86_64.whl pytest
 	cd python && ../$(BIN)/python/bin/python -m pytest -q tests/test_oracles.py tests/test_connectivity.py
 	$(PYTHON) -m venv --clear $(BIN)/python
-	$(BIN)/python/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/*manylinux*_x86_64.whl \
+	$(BIN)/python/bin/$(INSTALL) $(WHEELS)/*manylinux*_x86_64.whl \
 		pytest matplotlib 'dask[array]' distributed scikit-learn pandas xarray mypy 'pyright[nodejs]'
 	cd python && ../$(BIN)/python/bin/python -m mypy
 	cd python && ../$(BIN)/python/bin/pyright --pythonpath ../$(BIN)/python/bin/python
 	cd python && ECCBENCH_REQUIRE_DASK=1 ../$(BIN)/python/bin/python -m pytest -q
-	@$(BIN)/python/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: $(OLDEST_NUMPY) || { echo 'python: no wheel of $(OLDEST_NUMPY) for this Python, so nothing was run with it'; exit 0; }; \
+	@$(BIN)/python/bin/$(INSTALL) --no-deps --only-binary :all: $(OLDEST_NUMPY) || \
+		{ echo 'python: no wheel of $(OLDEST_NUMPY) for this Python, so nothing was run with it'; exit 0; }; \
 		cd python && ../$(BIN)/python/bin/python -m pytest -q -k 'not examples and not frame' $(PLAIN_TESTS)
 
 # Each reader against the reference library of its format, on files that are generated: FORMATS, or all, for so long
@@ -318,19 +324,20 @@ FORMATS           ?= $(filter-out _%,$(notdir $(basename $(wildcard scripts/diff
 SEED              ?= 1
 $(DIFFERENTIAL)/done: scripts/differential/requirements.txt
 	$(PYTHON) -m venv --clear $(DIFFERENTIAL)
-	$(DIFFERENTIAL)/bin/pip install --quiet --disable-pip-version-check --only-binary :all: -r $<
+	$(DIFFERENTIAL)/bin/$(INSTALL) --only-binary :all: -r $<
 	touch $@
 differential: wheel $(DIFFERENTIAL)/done
-	$(DIFFERENTIAL)/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEELS)/*manylinux*_x86_64.whl
-	@echo $(FORMATS) | xargs -n 1 -P 2 env PYTHONPATH=scripts $(DIFFERENTIAL)/bin/python -m differential --seconds $(DIFFERENTIAL_TIME) --count $(DIFFERENTIAL_COUNT) --seed $(SEED)
+	$(DIFFERENTIAL)/bin/$(INSTALL) --no-deps --force-reinstall $(WHEELS)/*manylinux*_x86_64.whl
+	@echo $(FORMATS) | xargs -n 1 -P 2 env PYTHONPATH=scripts $(DIFFERENTIAL)/bin/python -m differential \
+		--seconds $(DIFFERENTIAL_TIME) --count $(DIFFERENTIAL_COUNT) --seed $(SEED)
 
 # How long people wait for eccbench and for its peers, in turns, on a machine that does nothing else.
 $(BIN)/waits/done:
 	$(PYTHON) -m venv --clear $(BIN)/waits
-	$(BIN)/waits/bin/pip install --quiet --disable-pip-version-check --only-binary :all: numpy scikit-image connected-components-3d gudhi
+	$(BIN)/waits/bin/$(INSTALL) --only-binary :all: numpy scikit-image connected-components-3d gudhi
 	touch $@
 waits: build wheel $(BIN)/waits/done
-	$(BIN)/waits/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEELS)/*manylinux*_x86_64.whl
+	$(BIN)/waits/bin/$(INSTALL) --no-deps --force-reinstall $(WHEELS)/*manylinux*_x86_64.whl
 	$(BIN)/waits/bin/python scripts/waits.py $(BIN)/eccbench
 
 # The layers of PyTorch, and metrics with torchmetrics and MONAI, in a separate Debian: its PyTorch is for the CPU, and
@@ -342,32 +349,42 @@ TORCH_TESTS := tests/test_torch.py tests/test_metrics.py tests/test_docstrings.p
 $(TORCH).done: scripts/torch.sh
 	rm -rf $(TORCH)
 	mmdebstrap --quiet --mode=root --variant=apt --format=directory --include=python3-torch,python3-pytest,python3-venv \
-		--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' trixie $(TORCH)
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --python-version 3.13 \
-		--platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 --platform manylinux2014_x86_64 --platform manylinux_2_17_x86_64 \
+		--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
+		--dpkgopt='path-exclude=/usr/share/locale/*' trixie $(TORCH)
+	$(PYTHON) -m $(INSTALL) --no-deps --only-binary :all: --python-version 3.13 \
+		--platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 \
+		--platform manylinux2014_x86_64 --platform manylinux_2_17_x86_64 \
 		--target $(TORCH)/usr/lib/python3/dist-packages $(DRAWING) $(METRICS)
 	touch $@
 torch: wheel $(TORCH).done
-	scripts/torch.sh $(TORCH) sh -c 'python3 -m venv --clear --system-site-packages /venv && /venv/bin/pip install --quiet --no-deps --no-index /wheels/*manylinux*_x86_64.whl'
+	scripts/torch.sh $(TORCH) sh -c 'python3 -m venv --clear --system-site-packages /venv && \
+		/venv/bin/pip install --quiet --no-deps --no-index /wheels/*manylinux*_x86_64.whl'
 	scripts/torch.sh $(TORCH) sh -c 'cd /python && /venv/bin/python -m pytest -q -p no:cacheprovider $(TORCH_TESTS)'
-	for example in python/examples/torch/*.py; do scripts/torch.sh $(TORCH) /venv/bin/python /$$example /tmp || exit 1; done
+	for example in python/examples/torch/*.py; do \
+		scripts/torch.sh $(TORCH) /venv/bin/python /$$example /tmp || exit 1; done
 
 # The recipe of conda, parsed and rendered by rattler-build: a field or an expression that is none fails.
 conda-lint:
 	$(PYTHON) -m venv --clear $(BIN)/conda
-	$(BIN)/conda/bin/pip install --quiet --disable-pip-version-check --only-binary :all: py-rattler-build==0.73.0
+	$(BIN)/conda/bin/$(INSTALL) --only-binary :all: py-rattler-build==0.73.0
 	$(BIN)/conda/bin/python packaging/conda/lint.py
 
 # A release, RELEASE=v1.2.3, in dist: archives of the command and bills of materials for each platform, the page, wheels
 # and the sdist, with checksums.
 # release-check builds it twice, the second time from nothing, and compares the bytes.
+DIST := dist
 release:
-	scripts/release.sh $(RELEASE) dist $(GO)
+	scripts/release.sh $(RELEASE) $(DIST) $(GO)
+release-check image: RELEASE := $(or $(RELEASE),v$(shell sed -n 's/^version = "\(.*\)"/\1/p' python/pyproject.toml))
 release-check:
 	scripts/release.sh $(RELEASE) $(BIN)/release/one $(GO)
 	GOCACHE=$(abspath $(BIN))/release/cache scripts/release.sh $(RELEASE) $(BIN)/release/two $(GO)
 	rm -rf $(BIN)/release/cache
 	cmp $(BIN)/release/one/SHA256SUMS $(BIN)/release/two/SHA256SUMS
+
+# The container image of a release that make release has built.
+image:
+	scripts/image.sh $(RELEASE) $(DIST)
 
 # The site, in bin/site/html: the page that computes, which is its front page; the manual, the API and the gallery,
 # whose examples are executed with the wheel. A failing example and a broken link fail it. Sphinx works in a copy of
@@ -376,12 +393,12 @@ SITE   := $(abspath $(BIN))/site
 SPHINX := $(SITE)/venv/bin/python -m sphinx -q -W --keep-going
 $(SITE)/done: site/requirements.txt
 	$(PYTHON) -m venv --clear $(SITE)/venv
-	$(SITE)/venv/bin/pip install --quiet --disable-pip-version-check --no-compile --only-binary :all: -r $<
+	$(SITE)/venv/bin/$(INSTALL) --no-compile --only-binary :all: -r $<
 	touch $@
 site: wheel $(SITE)/done
 	$(MAKE) web WEB=$(SITE)/extra
 	sed -i -e '/links of the site/{r site/nav.html' -e 'd}' $(SITE)/extra/index.html
-	$(SITE)/venv/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall \
+	$(SITE)/venv/bin/$(INSTALL) --no-deps --force-reinstall \
 		$(WHEELS)/*manylinux*_x86_64.whl
 	@# With its own go.mod, the ./... of Go's tools skips the folder.
 	echo module site > $(SITE)/go.mod
@@ -397,15 +414,17 @@ containers: build wheel
 
 setup-debian:
 	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends git gcc g++ python3-gudhi python3-skimage python3-numpy python3-pip python3-venv mricron-data qemu-user-static clang-19 chromium slurm-wlm munge mmdebstrap phat-utils man-db zsh fish
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+		git gcc g++ python3-gudhi python3-skimage python3-numpy python3-pip python3-venv \
+		mricron-data qemu-user-static clang-19 chromium slurm-wlm munge mmdebstrap buildah uidmap phat-utils man-db zsh fish
 
-# One set of flags for lint, tests and the command, which share what is compiled. With these tags net has no C: what
-# imports it is the same for the few builds with cgo. Compiling for no debugger takes a fifth less time.
+# Lint, tests and the command have the same flags, so they share the cache. With these tags net has no C, so the few
+# builds with cgo share it too. Compiling without debug information takes a fifth less time.
 ci ci-commit: export GOFLAGS += -tags=netgo,osusergo -gcflags=all=-dwarf=false
 ci ci-commit: export CGO_ENABLED = 0
 
-# CI has gcc, g++, Chromium and Slurm: what needs them must not be skipped. What go vet says
-# of tests lint has said. Each target is fuzzed for a minute, which is most of the time that all of it takes.
+# CI has gcc, g++, Chromium and Slurm, so their tests must not be skipped. lint has vetted the tests. Each fuzz target
+# runs for a minute, which is most of the time of all checks.
 ci: export ECCBENCH_REQUIRE_FAKE = 1
 ci: export ECCBENCH_REQUIRE_SLURM = 1
 ci: export ECCBENCH_REQUIRE_CHROMIUM = 1
@@ -417,6 +436,8 @@ ci: lint supply check-generate check-kernels test-long race smoke fuzz
 	@# These wait for a download, or are one process for most of their time.
 	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check web-test site conda-lint \
 		differential DIFFERENTIAL_TIME=120 DIFFERENTIAL_COUNT=300
+	$(MAKE) containers release-check
+	$(MAKE) image DIST=$(BIN)/release/one
 
 # Checks of each commit, the same for all. make ci runs the others, at night.
 ci-commit: export ECCBENCH_REQUIRE_FAKE = 1

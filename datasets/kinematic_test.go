@@ -28,7 +28,7 @@ import (
 //
 // √λ is taken as arccos r, r the correlation of neighbours, because the lattice
 // field crosses 0 between two neighbours with probability arccos(r)/π exactly;
-// it tends to the second spectral moment √(2(1−r)) as r tends to 1. What is left
+// it tends to the second spectral moment √(2(1−r)) as r tends to 1. The rest
 // is the lattice's bias: crossings of t are rarer by 1 − t²λ/24, and where four
 // voxels around an edge alternate the T-construction joins the lower two, which
 // happens near saddles. A saddle is within reach of one of λ per voxel and pair

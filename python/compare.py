@@ -127,7 +127,8 @@ def rounded(ratio):
 
 def processor():
     try:
-        return next(line.split(": ")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name"))
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(": ")[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
 
@@ -155,7 +156,7 @@ def main():
         f"three calls, a load of {before:.1f} before and {after:.1f} after, its own 1 included. Libraries of",
         "persistent homology compute more than χ.",
         "",
-        "| image | library | what it does | construction | agrees with eccbench | from array to curve | × eccbench, verified |",
+        "| image | library | method | construction | agrees with eccbench | from array to curve | × eccbench, verified |",
         "|---|---|---|---|---|---|---|",
         *body,
     ])

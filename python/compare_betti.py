@@ -29,7 +29,8 @@ def noise(side):
 
 def grf(side):
     """Return Gaussian noise, smoothed by 2.5 voxels, on 256 levels."""
-    smoothed = importlib.import_module("scipy.ndimage").gaussian_filter(np.random.default_rng(7).normal(size=(side,) * 3), 2.5, mode="wrap")
+    noise = np.random.default_rng(7).normal(size=(side,) * 3)
+    smoothed = importlib.import_module("scipy.ndimage").gaussian_filter(noise, 2.5, mode="wrap")
     return np.interp(smoothed, (smoothed.min(), smoothed.max()), (0, 255)).astype(np.uint8)
 
 
@@ -113,11 +114,14 @@ def main():
     asked = parser.parse_args()
     before = load()
     body = []
-    for name, image, at in (("noise ½", noise(asked.side), 127), ("grf, median", (g := grf(asked.side)), float(np.median(g))), ("serpent", serpent(asked.side), 0)):
+    median = float(np.median(smooth := grf(asked.side)))
+    for name, image, at in (
+            ("noise ½", noise(asked.side), 127), ("grf, median", smooth, median), ("serpent", serpent(asked.side), 0)):
         peers = {library: lambda by=by, image=image, at=at: by_labels(by)(image, at)
                  for library, by in (("SciPy + scikit-image", by_scipy), ("cc3d + scikit-image", by_cc3d))}
         body += beside(f"{name}, a set of {asked.side}³",
-                       lambda image=image, at=at: tuple(eccbench.betti(image, at=at, verify=False, threads=asked.threads)), peers)
+                       lambda image=image, at=at: tuple(
+                           eccbench.betti(image, at=at, verify=False, threads=asked.threads)), peers)
     for name, image in (("noise", noise(asked.curves)), ("grf", grf(asked.curves))):
         def ours(image=image):
             curves = eccbench.betti_curves(image, verify=False, threads=asked.threads)

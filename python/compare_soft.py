@@ -30,7 +30,9 @@ sys.path.insert(0, str(Path(__file__).with_name("tests")))
 from formula import formula, tilted  # noqa: E402
 
 M, LAMBDA, ALPHA = 64, 100.0, 0.001
-IMAGES = ["noise/shape=64x64x64/levels=1024/type=float32/seed=1", "grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", "grf/shape=256x256x256/levels=1024/type=float32/smooth=2/seed=1"]
+IMAGES = ["noise/shape=64x64x64/levels=1024/type=float32/seed=1",
+          "grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1",
+          "grf/shape=256x256x256/levels=1024/type=float32/smooth=2/seed=1"]
 LARGEST = 64**3  # limited by the memory of the formula
 
 
@@ -41,7 +43,8 @@ def both_ways(function, name):
     upstream = torch.randn(M, generator=torch.Generator().manual_seed(1))
 
     def call():
-        of = [t.clone().requires_grad_() for t in (x, torch.linspace(0, 1, M), torch.tensor(LAMBDA), torch.tensor([1.0, 2.0, 3.0]), torch.tensor(ALPHA))]
+        given = x, torch.linspace(0, 1, M), torch.tensor(LAMBDA), torch.tensor([1.0, 2.0, 3.0]), torch.tensor(ALPHA)
+        of = [t.clone().requires_grad_() for t in given]
         chi = function(*of)
         chi.backward(upstream.to(chi.dtype))
         return [chi.detach(), *(t.grad for t in of)]
@@ -263,8 +266,8 @@ def main():
     before, body, after = load(), list(rows()), load()
     written("README.md", "compare_soft.py", [
         f"{torch.get_num_threads()} threads of {processor()}, PyTorch {torch.__version__}, {M} thresholds, λ·range {LAMBDA:g}, a direction; a load of",
-        f"{before:.1f} before and {after:.1f} after, its own included. χ is off from the formula in float64 by so much in the 2-norm,",
-        "of eccbench and of the formula in float32.",
+        f"{before:.1f} before and {after:.1f} after, its own included. \"χ is off by\" is the distance of eccbench, and of the formula",
+        "in float32, from the formula in float64 in the 2-norm.",
         "",
         "| image | eccbench | Gvox/s | the formula | times as long | χ is off by |",
         "|---|---|---|---|---|---|",

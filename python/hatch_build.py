@@ -33,18 +33,21 @@ TARGETS = {
 }
 # Packages with cold code: no inlining, for a smaller wheel.
 COLD = """
-    net/... crypto/... vendor/... encoding/json encoding/xml encoding/asn1 regexp/... mime/... math/big os/... log/... html text/... debug/...
-    github.com/minio/... github.com/olekukonko/... github.com/vbauerster/... github.com/spf13/... github.com/tinylib/... github.com/clipperhouse/...
-    github.com/mattn/... github.com/fatih/... github.com/rs/... github.com/google/... github.com/philhofer/... github.com/acarl005/... gopkg.in/...
-    go.yaml.in/... golang.org/x/net/... golang.org/x/text/... golang.org/x/perf/... golang.org/x/crypto/... golang.org/x/image/font/... golang.org/x/image/vector
-    ./cmd/... ./internal/command/... ./internal/workloads/assess ./internal/memfile ./internal/drawing/... ./internal/page ./internal/bench ./internal/cli ./internal/gate ./internal/gating ./internal/quantity ./internal/remote ./internal/report/... ./internal/reproduce
-    ./internal/runner ./internal/worker ./internal/verify ./reports/... ./kernels ./impls ./internal/cuda/... ./internal/device/... ./internal/fields ./internal/headers
-    ./internal/name ./internal/resident ./internal/shard fmt reflect time strconv context net path/... unicode/utf16
-    github.com/ebitengine/... golang.org/x/image/... archive/zip errors io/... text/...
-    github.com/VividCortex/... github.com/dustin/...
-    ./internal/ask ./internal/peers ./internal/regular ./internal/stats ./impls/foreign/...
-    ./impls/extrema/gpu ./impls/gvf/gpu gonum.org/v1/gonum/lapack/... gonum.org/v1/gonum/mat gonum.org/v1/gonum/stat/...
-    gonum.org/v1/gonum/mathext/... ./internal/library
+    net/... crypto/... vendor/... encoding/json encoding/xml encoding/asn1 regexp/... mime/... math/big os/... log/...
+    html text/... debug/... github.com/minio/... github.com/olekukonko/... github.com/vbauerster/...
+    github.com/spf13/... github.com/tinylib/... github.com/clipperhouse/... github.com/mattn/... github.com/fatih/...
+    github.com/rs/... github.com/google/... github.com/philhofer/... github.com/acarl005/... gopkg.in/...
+    go.yaml.in/... golang.org/x/net/... golang.org/x/text/... golang.org/x/perf/... golang.org/x/crypto/...
+    golang.org/x/image/font/... golang.org/x/image/vector ./cmd/... ./internal/command/... ./internal/workloads/assess
+    ./internal/memfile ./internal/drawing/... ./internal/page ./internal/bench ./internal/cli ./internal/gate
+    ./internal/gating ./internal/quantity ./internal/remote ./internal/report/... ./internal/reproduce
+    ./internal/runner ./internal/worker ./internal/verify ./reports/... ./kernels ./impls ./internal/cuda/...
+    ./internal/device/... ./internal/fields ./internal/headers ./internal/name ./internal/resident ./internal/shard
+    fmt reflect time strconv context net path/... unicode/utf16 github.com/ebitengine/... golang.org/x/image/...
+    archive/zip errors io/... text/... github.com/VividCortex/... github.com/dustin/... ./internal/ask
+    ./internal/peers ./internal/regular ./internal/stats ./impls/foreign/... ./impls/extrema/gpu ./impls/gvf/gpu
+    gonum.org/v1/gonum/lapack/... gonum.org/v1/gonum/mat gonum.org/v1/gonum/stat/... gonum.org/v1/gonum/mathext/...
+    ./internal/library
 """.split()
 FAMILY = "ecc_extrema"
 LIBRARIES = {"linux": "libeccbench.so", "darwin": "libeccbench.dylib", "windows": "libeccbench.dll"}
@@ -114,15 +117,18 @@ class CustomBuildHook(BuildHookInterface):
         if system == "linux":  # resolve names and users as in a program without C
             tags, source = [*tags, "shared", "netgo", "osusergo"], ["./cmd/eccbench"]
             link += f" -extldflags=-Wl,-s,-soname,{library.name}"
-        self.run(go, environment, "build", "-buildmode=c-shared", f"-tags={','.join(tags)}", *flags, f"-ldflags={link}", "-o", library, *source)
+        self.run(go, environment, "build", "-buildmode=c-shared", f"-tags={','.join(tags)}", *flags,
+                 f"-ldflags={link}", "-o", library, *source)
         library.with_suffix(".h").unlink(missing_ok=True)
         built = {library: f"eccbench/{library.name}"}
         if system == "linux":
             command.parent.mkdir(parents=True, exist_ok=True)
             compiler = shlex.split(environment.get("CC", "gcc"))
-            self.run(*compiler[:1], environment, *compiler[1:], "-Os", "-s", "-o", command, "python/launcher.c", f"-L{into}", "-leccbench", "-Wl,-rpath,$ORIGIN/..")
+            self.run(*compiler[:1], environment, *compiler[1:], "-Os", "-s", "-o", command, "python/launcher.c",
+                     f"-L{into}", "-leccbench", "-Wl,-rpath,$ORIGIN/..")
         elif system == "darwin":
-            self.run(go, {**environment, "CGO_ENABLED": "0"}, "build", f"-tags={','.join(tags)}", *flags, "-ldflags=-s -w", "-o", command, "./cmd/eccbench")
+            self.run(go, {**environment, "CGO_ENABLED": "0"}, "build", f"-tags={','.join(tags)}", *flags,
+                     "-ldflags=-s -w", "-o", command, "./cmd/eccbench")
         if system != "windows":
             built[command] = "eccbench/bin/eccbench"
         build_data.update(pure_python=False, tag=f"py3-none-{tag}")

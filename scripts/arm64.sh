@@ -11,15 +11,17 @@ root=$(realpath -m "$1") wheel=$(realpath "$2")
 shift 2
 if [ ! -e "$root/opt/done" ]; then
 	rm -rf "$root"
-	mmdebstrap --quiet --mode=root --variant=extract --architectures=arm64 --include=python3,python3-numpy,python3-pytest trixie "$root"
+	mmdebstrap --quiet --mode=root --variant=extract --architectures=arm64 \
+		--include=python3,python3-numpy,python3-pytest trixie "$root"
 	ln -sfn usr/lib "$root/lib"
 	mkdir -p "$root/opt"
 	touch "$root/opt/done"
 fi
 rm -rf "$root/opt/wheel"
 python3 -m zipfile -e "$wheel" "$root/opt/wheel"
-# Nothing was installed there, only unpacked: what alternatives would link to is named.
+# Nothing was installed there, only unpacked, so the libraries behind Debian's alternatives are named.
 libraries=/usr/lib/aarch64-linux-gnu
 export PYTHONDONTWRITEBYTECODE=1 PYTHONHOME=$root/usr PYTHONPATH=$root/opt/wheel:$root/usr/lib/python3/dist-packages
 cd python
-exec qemu-aarch64-static -E LD_LIBRARY_PATH=$libraries/blas:$libraries/lapack -L "$root" "$root"/usr/bin/python3.13 -m pytest -q -p no:cacheprovider "$@"
+exec qemu-aarch64-static -E LD_LIBRARY_PATH=$libraries/blas:$libraries/lapack -L "$root" \
+	"$root"/usr/bin/python3.13 -m pytest -q -p no:cacheprovider "$@"

@@ -33,7 +33,8 @@ alone() {
 fuzz() (
 	cd "$1"
 	for _ in 1 2 3; do
-		if env $(alone "$1") "$dir/fuzz.test" -test.run '^$' -test.fuzz "^$2\$" -test.fuzztime "$time" -test.fuzzminimizetime 1x -test.parallel "$cores" \
+		if env $(alone "$1") "$dir/fuzz.test" -test.run '^$' -test.fuzz "^$2\$" -test.fuzztime "$time" \
+			-test.fuzzminimizetime 1x -test.parallel "$cores" \
 			-test.fuzzcachedir "$cache/$("$go" list)" >"$log" 2>&1; then
 			tail -n 2 "$log"
 			return 0

@@ -1,17 +1,15 @@
 #!/bin/sh
-# Shows what the gate makes of this machine: N times, in turn, two gates of a
-# program against itself, one against a slowdown of 5 % planted in cpu, and one
-# against 20 %, each of one cell, the inputs in turn. Writes each result to
-# OUTDIR/<kind>-<i>.json, prints a line after each gate, and at the end how often
-# each verdict came.
+# Measures the verdicts of the gate on this machine. Each of N rounds runs two gates of a
+# program against itself, one against a slowdown of 5 % planted in cpu, and one against 20 %.
+# A gate has one cell; the inputs alternate. Writes each result to OUTDIR/<kind>-<i>.json,
+# prints a line after each gate, and the number of each verdict at the end.
 #
 #   scripts/gate-noise.sh OUTDIR [N [none|slow5|slow20]]
 #
-# The last argument runs one part alone. What is in OUTDIR already is not run
-# again. The effect is 3 % beside no change and beside 5 %, because what is 5 %
-# slower cannot be shown to be slower by more than 5 %, and 5 % beside 20 %. Needs
-# Go, unless OUTDIR holds the programs already: eccbench-none, eccbench-slow5 and
-# eccbench-slow20, each built with
+# The last argument selects one kind of gate. Results in OUTDIR are not measured again. The
+# effect is 3 % for no change and a slowdown of 5 %, and 5 % for 20 %: a slowdown of 5 % cannot
+# be shown to exceed 5 %. Needs Go, unless OUTDIR has the programs eccbench-none, eccbench-slow5
+# and eccbench-slow20, each built with
 #   CGO_ENABLED=0 go build -tags slow5 -o OUTDIR/eccbench-slow5 ./cmd/eccbench
 #
 # ECCBENCH_GATE: flags of gate in place of cpu on one of six inputs, such as
@@ -48,10 +46,13 @@ gate() { # PROGRAM I EFFECT
 	esac
 	# shellcheck disable=SC2086 # the flags are several words
 	"$out/eccbench-none" gate --base "$out/eccbench-none" --cand "$out/eccbench-$1" \
-		${ECCBENCH_GATE:---impl cpu --threads 1 --input "$input"} --effect "$3" --order-seed $(($2 + 1)) --out "$out/$name.json" --quiet >"$out/$name.txt" 2>&1
+		${ECCBENCH_GATE:---impl cpu --threads 1 --input "$input"} --effect "$3" \
+		--order-seed $(($2 + 1)) --out "$out/$name.json" --quiet >"$out/$name.txt" 2>&1
 	code=$?
 	if [ -e "$out/$name.json" ]; then
-		echo "$name: $(field verdict "$out/$name.json"), exit code $code, $(field elapsed "$out/$name.json" | cut -d. -f1) s, change $(percent change "$out/$name.json"), between processes $(percent between_processes "$out/$name.json"), load $(cut -d' ' -f1 /proc/loadavg)"
+		echo "$name: $(field verdict "$out/$name.json"), exit code $code," \
+			"$(field elapsed "$out/$name.json" | cut -d. -f1) s, change $(percent change "$out/$name.json")," \
+			"between processes $(percent between_processes "$out/$name.json"), load $(cut -d' ' -f1 /proc/loadavg)"
 	else
 		echo "$name: no result, exit code $code: $(tail -1 "$out/$name.txt")"
 	fi

@@ -1,19 +1,17 @@
 #!/bin/sh
-# Takes the border masks out of the vector kernels of impls/extrema, one at a time, and
-# says whether `eccbench verify` notices: a line for each, "caught", "SURVIVES" or "does
-# not build", with the function and the instruction. Exits 1 where one survives that is not
-# known to make no difference.
+# Removes the border masks of the vector kernels of impls/extrema, one at a time, and tests
+# whether `eccbench verify` notices. Prints a line for each, "caught", "SURVIVES" or "does not
+# build", with the function and the instruction. Exits 1 if a mask survives that matters.
 #
 #   scripts/mask-mutants.sh ISA [FLAGS OF verify…]
 #
-# ISA is avx2 or avx512, which the machine must have. The flags are in place of all
-# adversarial inputs. Needs Go; nothing of the checkout is changed. It takes 4 to 8 s for
-# each of about 40 (avx2) or 70 (avx512) masks.
+# ISA is avx2 or avx512, which the machine must have. The flags replace the adversarial inputs.
+# Needs Go, and leaves the checkout unchanged. It takes 4 to 8 s for each of about 40 (avx2) or
+# 70 (avx512) masks.
 #
-# A border mask is what tells a voxel from what is outside the image where both are on the
-# same level: a VPAND with memory, a KAND or KOR of two masks, and a comparison under a
-# mask. Those of 32-bit lanes make no difference, because there is no image of 2^32 levels:
-# what is outside is above all levels there.
+# A border mask distinguishes a voxel from a place outside the image at the same level: a VPAND
+# with memory, a KAND or KOR of two masks, and a comparison under a mask. Masks of 32-bit lanes do
+# not matter: no image has 2^32 levels, so places outside are above all levels.
 set -u
 [ $# -ge 1 ] || { echo "usage: $0 avx2|avx512 [FLAGS OF verify…]" >&2; exit 64; }
 isa=$1

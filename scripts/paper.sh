@@ -8,9 +8,9 @@
 # Needs a driver of CUDA 11.8 or later; no toolkit. Builds bin/eccbench with Go,
 # or uses the one that is there. DIR is a folder on the disk that images are read
 # from, with room for 64 GiB (default eccbench-store in TMPDIR or /tmp, which
-# stays there); what it has no room for is made as it is read. Takes at most N
-# seconds (default 540), the most telling rows first: what did not fit in is run by
-# the same command again, which repeats nothing. Give each machine, and each
+# stays there). Images that do not fit are generated slice by slice. Takes at most N
+# seconds (default 540), the most important rows first. The same command runs the
+# missing rows, and repeats none. Give each machine, and each
 # version of the program, an OUTDIR of its own. Ends with the highest exit code of
 # its runs (eccbench --help lists them).
 #
@@ -20,7 +20,7 @@
 # batches* read the disk.
 #
 # Variables: ECCBENCH (the program to use), ECCBENCH_PAPER_BYTES (only rows whose
-# images take at most so much, such as 64MiB).
+# images have at most this size, such as 64MiB).
 set -u
 
 usage() { echo "usage: $0 OUTDIR [--store DIR] [--seconds N] [--only 'PART...']" >&2; exit 64; }
@@ -77,7 +77,8 @@ record flow-3d 60 smistad2012 --table 2 --max-time 2s --check-time 20s
 record eigenmaps 100 cheng2014 --row '9a,9b,9c,9d' --max-time 1s --check-time 15s
 record eigenmaps-large 240 cheng2014 --row '9e,9f' --max-time 1s --check-time 40s --time-limit 4m
 record streamed-4096 140 wang2022 --table 1 --row '4096³' --impl "$gpu" --max-time 1s --check-time 22s --time-limit 3m
-record smoothing-10000 60 wang2022 --table 2 --row '*×10000' --impl smooth-gpu --max-time 300ms --check-time 60s --time-limit 2m
+record smoothing-10000 60 wang2022 --table 2 --row '*×10000' --impl smooth-gpu \
+	--max-time 300ms --check-time 60s --time-limit 2m
 record files-1024 120 wang2022 --table 1 --row '1024³' --rotate 1 --max-time 9s --check-time 2s
 record sizes-large 100 saxena2025 --impl "$gpu" --max-time 300ms --check-time 1s
 record streamed-2048 240 wang2022 --table 1 --row '2048³' --impl "$gpu" --max-time 1s --check-time 4s --time-limit 3m

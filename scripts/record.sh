@@ -5,13 +5,13 @@
 #   scripts/record.sh OUTDIR [--quick] [--only 'PART...']
 #
 # Needs a driver of CUDA 11.8 or later; no toolkit. Builds bin/eccbench with Go,
-# or uses the one that is there. Takes at most about 30 minutes, 3 with --quick:
-# what did not fit in is run by the same command again, which repeats nothing:
-# give each machine, and each version of the program, an OUTDIR of its own.
+# or uses an existing one. Takes at most about 30 minutes, 3 with --quick. The same
+# command measures the missing parts, and repeats none. Give each machine, and each
+# version of the program, an OUTDIR of its own.
 # Ends with the highest exit code of its runs (eccbench --help lists them).
 #
 # A part is a results file, OUTDIR/<part>.jsonl, or a pattern of such names: 'kernel-*'
-# measures two, '' none and writes the report of what is there. On a machine with several
+# measures two, '' none and only writes the report. On a machine with several
 # devices, CUDA_VISIBLE_DEVICES gives parts that run at the same time one each; taskset(1)
 # does so for the cores.
 #
@@ -39,17 +39,21 @@ mkdir -p "$out" && out=$(cd "$out" && pwd) || exit 64
 . "$top/scripts/recording.sh"
 recording_program "$top"
 
-# The kernels run on all sizes, generators and types; what a call adds to them is
-# shown on fewer.
+# The kernels run on all sizes, generators and types. The other costs of a call are
+# measured on fewer.
 if [ -n "$quick" ]; then
-	sizes3=128..512,300x200x100 sizes2=1024..4096 few3=256..512 few2=4096 linear=64..512 many=512 small=128 tiny3=64 tiny2=256
+	sizes3=128..512,300x200x100 sizes2=1024..4096 few3=256..512 few2=4096 linear=64..512
+	many=512 small=128 tiny3=64 tiny2=256
 	gens=noise types=float32 seconds=170 sampling='--max-time 500ms --time-limit 20s'
 else
 	sizes3=128..1024,300x200x100,719x513x401 sizes2=128..16384,719x513
-	few3=128..1024 few2=1024..8192 linear=64..2048 many=1024 small=64..256 tiny3=64..128 tiny2=128..512 gens=noise,grf types=float32,uint8
+	few3=128..1024 few2=1024..8192 linear=64..2048 many=1024 small=64..256
+	tiny3=64..128 tiny2=128..512 gens=noise,grf types=float32,uint8
 	seconds=1780 sampling='--max-time 700ms --time-limit 45s'
 fi
-if [ -n "${ECCBENCH_RECORD_SIZES_3D:-}" ]; then sizes3=$ECCBENCH_RECORD_SIZES_3D few3=$sizes3 linear=$sizes3 many=$sizes3 small=$sizes3 tiny3=$sizes3; fi
+if [ -n "${ECCBENCH_RECORD_SIZES_3D:-}" ]; then
+	sizes3=$ECCBENCH_RECORD_SIZES_3D few3=$sizes3 linear=$sizes3 many=$sizes3 small=$sizes3 tiny3=$sizes3
+fi
 if [ -n "${ECCBENCH_RECORD_SIZES_2D:-}" ]; then sizes2=$ECCBENCH_RECORD_SIZES_2D few2=$sizes2 tiny2=$sizes2; fi
 gens=${ECCBENCH_RECORD_GENS:-$gens}
 types=${ECCBENCH_RECORD_TYPES:-$types}
@@ -61,7 +65,10 @@ gen=${gens%%,*} type=${types%%,*}
 in_scope() {
 	"$ECCBENCH" list --format md | awk -F'|' -v scope="$1" '
 		/^\| input / { exit }
-		NR > 2 && $3 !~ /gpus/ && $2 !~ /-batch/ && index(" " $5 " ", " " scope " ") { gsub(/ /, "", $2); if ($2 != "naive") names = names "," $2 }
+		NR > 2 && $3 !~ /gpus/ && $2 !~ /-batch/ && index(" " $5 " ", " " scope " ") {
+			gsub(/ /, "", $2)
+			if ($2 != "naive") names = names "," $2
+		}
 		END { print substr(names, 2) }'
 }
 
@@ -136,7 +143,8 @@ part() { # TITLE FILE
 {
 	printf '# What eccbench measured here\n\n'
 	set --
-	for f in kernel-3d kernel-2d hot-3d hot-2d device-3d device-2d devices-kernel devices-device levels small batch-3d batch-2d e2e-3d e2e-2d naive-3d naive-2d linear-gpu linear-cpu; do
+	for f in kernel-3d kernel-2d hot-3d hot-2d device-3d device-2d devices-kernel devices-device \
+		levels small batch-3d batch-2d e2e-3d e2e-2d naive-3d naive-2d linear-gpu linear-cpu; do
 		if grep -qs '"kind":"cell"' $f.jsonl; then set -- "$@" $f.jsonl; fi
 	done
 	[ $# -eq 0 ] || "$ECCBENCH" report "$@" --format md --machine

@@ -1,5 +1,5 @@
-# What the scripts that record have in common, for a shell to read with ".".
-# shellcheck shell=sh disable=SC2034 # they use what it sets
+# Functions of the scripts that record, for a shell to read with ".".
+# shellcheck shell=sh disable=SC2034 # they use its variables
 
 # recording_program TOP sets ECCBENCH, where it is not set, to bin/eccbench in the
 # tree TOP: built with Go, or the one that is there.
@@ -14,7 +14,7 @@ recording_program() {
 	fi
 }
 
-# wanted says whether a part is among the names or patterns in $parts.
+# wanted reports whether a part is among the names or patterns in $parts.
 wanted() {
 	set -f # the patterns are for names of parts
 	for pattern in $parts; do
@@ -27,7 +27,7 @@ wanted() {
 
 code=0 # the highest exit code so far; 13 where time was missing
 
-# seconds_left prints what is left of $seconds since $begun.
+# seconds_left prints the rest of $seconds since $begun.
 seconds_left() { echo $((begun + seconds - $(date +%s))); }
 
 # lacks_time NAME notes that there was none for something.
@@ -57,7 +57,7 @@ visible_devices() {
 	fi
 }
 
-# device_of_this_machine prints what the driver's own tool says of it.
+# device_of_this_machine prints the output of the driver's own tool.
 device_of_this_machine() {
 	command -v nvidia-smi >/dev/null || return 0
 	printf '\n```\n'
@@ -65,7 +65,7 @@ device_of_this_machine() {
 	printf '```\n'
 }
 
-# recording_ends says what is missing, and exits.
+# recording_ends reports missing parts, and exits.
 recording_ends() {
 	[ "$code" -ne 13 ] || echo "$0: not all was measured or conclusive; the same command does the rest" >&2
 	exit "$code"

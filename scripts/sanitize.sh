@@ -23,7 +23,10 @@ tools=${TOOLS:-memcheck racecheck initcheck synccheck}
 timeout=${TIMEOUT:-300}
 # One voxel, odd shapes in 2D and 3D, ties, more slices than a march, histograms in
 # several copies and in none, and of 16 bits.
-cases=${CASES:-'noise/shape=31x17x13/type=float32/seed=7|noise/shape=65x33x5/type=uint8/seed=8|noise/shape=67x101/type=int16|constant/shape=1x1x1|noise/shape=7x9x131|noise/shape=83x71/type=float32/levels=513|noise/shape=11x10x9/type=float32/levels=65536|noise/shape=11x10x9/type=u?int16/levels=65536|noise/shape=33x9x15/type=uint16/levels=300'}
+cases=${CASES:-'noise/shape=31x17x13/type=float32/seed=7|noise/shape=65x33x5/type=uint8/seed=8|'\
+'noise/shape=67x101/type=int16|constant/shape=1x1x1|noise/shape=7x9x131|'\
+'noise/shape=83x71/type=float32/levels=513|noise/shape=11x10x9/type=float32/levels=65536|'\
+'noise/shape=11x10x9/type=u?int16/levels=65536|noise/shape=33x9x15/type=uint16/levels=300'}
 
 command -v "$sanitizer" >/dev/null || { echo "$0: no $sanitizer on this machine" >&2; exit 1; }
 
@@ -36,13 +39,15 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 bad=0
 for tool in $tools; do
-	# The driver is asked for one parameter after a kernel's last, to count them:
-	# what a call answers is not a finding, what a kernel does is.
+	# The program asks the driver for one parameter too many, to count them. So errors of
+	# calls are no findings; errors in kernels are.
 	options=
 	[ "$tool" != memcheck ] || options='--report-api-errors no'
 	for impl in "$@"; do
 		case $impl in
-		chunked | extrema/gpu | fullsweep | read | smooth | tiled) run=$conformance passed='(Conformance[A-Za-z]*|DeviceIsHost|SumOnDevice)/' ;;
+		chunked | extrema/gpu | fullsweep | read | smooth | tiled)
+			run=$conformance passed='(Conformance[A-Za-z]*|DeviceIsHost|SumOnDevice)/'
+			;;
 		*) run=$kernels passed='[A-Za-z]*OnDevice ' ;;
 		esac
 		# shellcheck disable=SC2086 # the options are several words
@@ -65,7 +70,8 @@ for tool in $tools; do
 			verdict=FAILED
 			bad=1
 		fi
-		printf '%-10s %-10s %-6s %s cases, %s patterns without one, exit code %s, %s\n' "$tool" "$impl" "$verdict" "$ran" "$missing" "$code" "${summary:-no summary}"
+		printf '%-10s %-10s %-6s %s cases, %s patterns without one, exit code %s, %s\n' \
+			"$tool" "$impl" "$verdict" "$ran" "$missing" "$code" "${summary:-no summary}"
 		[ $verdict = ok ] || tail -n 60 "$log"
 	done
 done

@@ -51,12 +51,19 @@ def by_gudhi(image):
 
     cells = gudhi.CubicalComplex(top_dimensional_cells=image.astype(np.float64))
     cells.compute_persistence(homology_coeff_field=2, min_persistence=0)
-    return [sum((p[:, 0] <= t) & (t < p[:, 1])) for p in map(cells.persistence_intervals_in_dimension, range(3)) for t in (64, 128, 192)]
+    pairs = map(cells.persistence_intervals_in_dimension, range(3))
+    return [sum((p[:, 0] <= t) & (t < p[:, 1])) for p in pairs for t in (64, 128, 192)]
 
 
 def our_curves(image):
     whole = eccbench.betti_curves(image, threads=1)([64, 128, 192])
     return np.asarray(whole).T.ravel().tolist()
+
+
+def run(command):
+    """Return a call that runs a command without output, or None for none."""
+    return command and (lambda: subprocess.run(
+        command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) and None)
 
 
 def calls():
@@ -69,15 +76,21 @@ def calls():
             return out
         yield f"curve of 10,000 × 28² {images.dtype} at 64 values", ours, "NumPy", lambda images=images, at=at: by_cells(images, at)
     large = RNG.standard_normal((256, 256, 256), np.float32)
+
+    def ranked():
+        ranks = (large > np.float32(1.25)).astype(np.uint8) + (large > np.float32(1.5))
+        return eccbench.curve(ranks, threads=1)([0, 1])
     yield ("curve of 256³ distinct float32 at 2 values", lambda: eccbench.curve(large, at=[1.25, 1.5], threads=1).chi,
-           "NumPy, then eccbench", lambda: eccbench.curve((large > np.float32(1.25)).astype(np.uint8) + (large > np.float32(1.5)), threads=1)([0, 1]))
+           "NumPy, then eccbench", ranked)
     double, at = RNG.standard_normal((128, 128, 128)), np.linspace(-3, 3, 64)
     yield ("curve of 128³ float64 at 64 values", lambda: eccbench.curve(double, at=at, threads=1).chi,
            "NumPy, then eccbench", lambda: eccbench.curve(np.searchsorted(at, double).astype(np.uint8), threads=1)(np.arange(64)))
     noise = RNG.integers(0, 256, (256, 256, 256)).astype(np.uint8)
-    yield "betti of 256³ uint8 at a value", lambda: tuple(eccbench.betti(noise, at=127, threads=1)), "cc3d, scikit-image", lambda: by_labels(noise <= 127)
+    yield "betti of 256³ uint8 at a value", lambda: tuple(eccbench.betti(noise, at=127, threads=1)), \
+        "cc3d, scikit-image", lambda: by_labels(noise <= 127)
     within = noise <= 127
-    yield "betti of 256³ bool", lambda: tuple(eccbench.betti(within, threads=1)), "eccbench, of uint8", lambda: tuple(eccbench.betti(noise, at=127, threads=1))
+    yield "betti of 256³ bool", lambda: tuple(eccbench.betti(within, threads=1)), \
+        "eccbench, of uint8", lambda: tuple(eccbench.betti(noise, at=127, threads=1))
     small = noise[:64, :64, :64].copy()
     yield "betti_curves of 64³ uint8", lambda: our_curves(small), "GUDHI", lambda: by_gudhi(small)
 
@@ -140,9 +153,8 @@ def main():
             agree &= measure(name, ours, peer, other, resource.RUSAGE_SELF, asked.turns)
     with tempfile.TemporaryDirectory() as folder:
         for name, ours, peer, other in commands(asked.program, folder):
-            run = [None if c is None else lambda c=c: subprocess.run(c, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) and None for c in (ours, other)]
             if asked.only in name:
-                measure(name, run[0], peer, run[1], resource.RUSAGE_CHILDREN, asked.turns)
+                measure(name, run(ours), peer, run(other), resource.RUSAGE_CHILDREN, asked.turns)
     sys.exit(0 if agree else 1)
 
 

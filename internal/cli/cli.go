@@ -109,7 +109,8 @@ func Code(err error) int {
 	case errors.As(err, new(ask.UsageError)), errors.As(err, new(ask.OptionError)), errors.As(err, new(bench.Limit)),
 		errors.As(err, new(bench.TooMuch)), errors.Is(err, storage.ErrChanged):
 		return ExitUsage
-	case errors.As(err, &read) && !storage.IsURL(read.Path) && !errors.As(err, new(syscall.Errno)): // no system call failed
+	case errors.As(err, &read) && !storage.IsURL(read.Path) && !errors.As(err, new(syscall.Errno)):
+		// No system call failed.
 		return ExitUsage
 	}
 	return ExitFailure

@@ -10,8 +10,8 @@ import (
 )
 
 // A thread is a goroutine locked to one thread of the system, which runs functions in turn. A
-// function may run another: it is recognised by its thread and runs at once. The thread stands
-// still while a function that must not change threads runs elsewhere.
+// function may run another: it is recognised by its thread and runs at once. The thread waits
+// while a function that must not change threads runs elsewhere.
 type thread struct {
 	id    int
 	turn  sync.Mutex   // of the function that runs

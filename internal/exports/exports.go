@@ -9,7 +9,7 @@
 // other memory may be freed when a call returns. No call prints, ends the process or keeps a thread
 // of the caller.
 //
-//	eccbench_start(job, request, length, voxels, bytes, mask, masked, text, size)   -1, or the result's length if it is over
+//	eccbench_start(job, request, length, voxels, bytes, mask, masked, text, size)   -1, or the result's length if over
 //	eccbench_soft(job, request, length, memory, bytes, text, size)                  the same, for soft curves
 //	eccbench_wait(job, milliseconds)                          1 if the job is over, else 0
 //	eccbench_answer(job, text, size)                          the length of the result, see below

@@ -22,11 +22,11 @@ import (
 // eccbench_device_plan and eccbench_device_verify wait for the device; eccbench_device_add may be
 // called repeatedly.
 //
-//	eccbench_device_plan(request, length, text, size)                                 the length of the plan's description, or of an error
-//	eccbench_device_add(plan, images, image, answer, memory, stream, text, size)      -1, or the length of an error
-//	eccbench_device_verify(plan, images, image, curve, stream, text, size)            the same, for computed curves; it waits
-//	eccbench_device_soft(plan, backward, memory, stream, text, size)                  the same, for soft curves
-//	eccbench_device_close(plan)                                                       frees the plan once nothing uses it
+//	eccbench_device_plan(request, length, text, size)                            the length of the description or error
+//	eccbench_device_add(plan, images, image, answer, memory, stream, text, size) -1, or the length of an error
+//	eccbench_device_verify(plan, images, image, curve, stream, text, size)       the same, for curves; it waits
+//	eccbench_device_soft(plan, backward, memory, stream, text, size)             the same, for soft curves
+//	eccbench_device_close(plan)                                                  frees the plan once nothing uses it
 //
 // A request is internal/library/ondevice.Request. Addresses are in the device's memory; the memory of
 // soft curves is the sixteen numbers of ondevice.SoftCall. The stream is the driver's handle in the

@@ -123,7 +123,7 @@ func usesOf(t *testing.T, root string, files []file) (list []use) {
 	return list
 }
 
-// No judge shares code with what it judges.
+// No judge shares code with the judged implementation.
 func TestJudgesAreNotTheJudged(t *testing.T) {
 	root := filepath.Join("..", "..")
 	files := parse(t, root)

@@ -22,7 +22,8 @@ var ofNoAnswer = []string{"VZEROUPPER", "PREFETCH", "RET", "PCALIGN", "NOP"}
 // swapped lists pairs of instruction prefixes to exchange.
 var swapped = [][2]string{
 	{"VPMINU", "VPMAXU"}, {"VPMINS", "VPMAXS"}, {"VMINPS", "VMAXPS"}, {"VPADD", "VPSUB"}, {"VPCMPEQ", "VPCMPGT"},
-	{"KAND", "KOR"}, {"VPAND", "VPOR"}, {"JZ", "JNZ"}, {"JE", "JNE"}, {"JL", "JGE"}, {"JG", "JLE"}, {"JB", "JAE"}, {"JC", "JNC"},
+	{"KAND", "KOR"}, {"VPAND", "VPOR"}, {"JZ", "JNZ"}, {"JE", "JNE"}, {"JL", "JGE"},
+	{"JG", "JLE"}, {"JB", "JAE"}, {"JC", "JNC"},
 	{"ADDQ", "SUBQ"}, {"VADDP", "VSUBP"}, {"VMULP", "VADDP"},
 }
 
@@ -139,7 +140,8 @@ func asmWithin(text, file, name string) []*Mutant {
 		if m == nil || begins(m[1], ofNoAnswer...) {
 			continue
 		}
-		if a := argument.FindStringSubmatch(m[1] + " " + m[2]); a != nil && registers[a[1]] == a[2] && untouched(text[start:from], a[2]) {
+		if a := argument.FindStringSubmatch(m[1] + " " + m[2]); a != nil &&
+			registers[a[1]] == a[2] && untouched(text[start:from], a[2]) {
 			continue
 		}
 		if to := m[2][strings.LastIndexByte(m[2], ' ')+1:]; fetched[to] {

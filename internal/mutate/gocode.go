@@ -116,7 +116,8 @@ func load(root string, dirs []string) (map[string]*Package, error) {
 		if dir = filepath.ToSlash(dir); err != nil || !slices.Contains(dirs, dir) {
 			continue
 		}
-		p := &Package{dir: dir, path: l.ImportPath, name: l.Name, assembly: map[string]string{}, importer: imports, fset: fset}
+		p := &Package{dir: dir, path: l.ImportPath, name: l.Name,
+			assembly: map[string]string{}, importer: imports, fset: fset}
 		for _, name := range l.GoFiles {
 			text, err := os.ReadFile(filepath.Join(l.Dir, name))
 			if err != nil {
@@ -149,10 +150,12 @@ func (p *Package) offset(pos token.Pos) int { return p.fset.Position(pos).Offset
 
 // swaps maps each operator to its replacement.
 var swaps = map[token.Token]token.Token{
-	token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR, token.EQL: token.NEQ, token.NEQ: token.EQL,
+	token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR,
+	token.EQL: token.NEQ, token.NEQ: token.EQL,
 	token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.QUO, token.QUO: token.MUL, token.REM: token.MUL,
-	token.SHL: token.SHR, token.SHR: token.SHL, token.AND: token.OR, token.OR: token.AND, token.XOR: token.AND, token.AND_NOT: token.AND,
-	token.LAND: token.LOR, token.LOR: token.LAND,
+	token.SHL: token.SHR, token.SHR: token.SHL, token.AND: token.OR, token.OR: token.AND, token.XOR: token.AND,
+	token.AND_NOT: token.AND,
+	token.LAND:    token.LOR, token.LOR: token.LAND,
 }
 
 // kind returns the operator's name for reports.

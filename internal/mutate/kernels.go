@@ -44,7 +44,8 @@ func kernelWithin(text, name string) []*Mutant {
 		from := at
 		at += len(line)
 		code, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "//")
-		if trimmed := strings.TrimSpace(code); trimmed == "" || begins(trimmed, "#", "template", "static_assert") || strings.Contains(code, `asm`) {
+		if trimmed := strings.TrimSpace(code); trimmed == "" || begins(trimmed, "#", "template", "static_assert") ||
+			strings.Contains(code, `asm`) {
 			continue
 		}
 		add := func(operator string, start, end int, with string) {

@@ -57,7 +57,9 @@ func command(ctx context.Context, args []string) error {
 		return err
 	}
 	here := filepath.Join(abs, "internal/mutate")
-	p := Project{root: abs, command: "cmd/eccbench", targets: targets, inputs: inputs, seed: *seed, each: *each, jobs: *jobs, log: os.Stderr, verbose: *verbose, lazy: *lazy || *quick, quick: *quick, limit: *limit}
+	p := Project{root: abs, command: "cmd/eccbench", targets: targets, inputs: inputs,
+		seed: *seed, each: *each, jobs: *jobs, log: os.Stderr, verbose: *verbose,
+		lazy: *lazy || *quick, quick: *quick, limit: *limit}
 	if *list != "" {
 		if err := readJSON(*list, &p.list); err != nil {
 			return err

@@ -73,7 +73,8 @@ func (r *Results) Print(w io.Writer) (score float64) {
 	if aside[run]+device[run] > 0 {
 		fmt.Fprintf(w, "\nOf those that were run, `verify` notices %d of %d changes of what may compute or carry answers, and %d are noticed by any;\n"+
 			"of planted faults, refusals, estimates, words and names of inputs %d of %d, and %d;\nof what drives a device %d of %d, and %d.\n",
-			answers[noticedByVerify], answers[run], answers[noticedByAny], aside[noticedByVerify], aside[run], aside[noticedByAny],
+			answers[noticedByVerify], answers[run], answers[noticedByAny],
+			aside[noticedByVerify], aside[run], aside[noticedByAny],
 			device[noticedByVerify], device[run], device[noticedByAny])
 	}
 	var lost []*Result

@@ -47,7 +47,8 @@ const memory = 6 << 30
 
 // run runs the stage in a folder for its files, with a mutant selected, or 0 for none. It reports
 // whether the stage failed or exceeded a limit; 0 means no limit.
-func (s *Stage) run(ctx context.Context, id int, limit, ofProcessor time.Duration, scratch string, env ...string) (failed bool, output string, err error) {
+func (s *Stage) run(ctx context.Context, id int, limit, ofProcessor time.Duration, scratch string, env ...string) (
+	failed bool, output string, err error) {
 	temp, err := os.MkdirTemp(scratch, "run-")
 	if err != nil {
 		return false, "", err

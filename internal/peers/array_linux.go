@@ -73,7 +73,7 @@ func (a *Array) Close() {
 	a.file.Close()
 }
 
-// header matches what a peer needs of the header of an array.
+// header matches the fields that a peer needs in the header of an array.
 var header = regexp.MustCompile(`'descr': '([^']+)'.*'shape': \(([^)]*)\)`)
 
 // Open maps the array at a path, as a peer does, and returns its NumPy type and its shape.

@@ -180,8 +180,8 @@ func lasting(err error) bool {
 		lastingText.MatchString(plain(err).Error())
 }
 
-// lastingText matches errors of net/http and crypto/tls, most of which have no types: of
-// certificates and handshakes, and of answers that are no HTTP.
+// lastingText matches errors of net/http and crypto/tls, most without types:
+// certificates, handshakes, and answers that are no HTTP.
 var lastingText = regexp.MustCompile(`tls: |HTTP response to HTTPS|malformed|bad Content-Length|` +
 	`unsupported transfer encoding`)
 

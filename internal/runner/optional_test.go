@@ -100,7 +100,7 @@ func optionalCell(t *testing.T, fault string) bench.CellRecord {
 	p.Memory, p.Reproduce = 256<<20, nil
 	var mu sync.Mutex
 	now := time.Unix(0, 0)
-	p.Clock = func() time.Time { // stands still until the law hangs
+	p.Clock = func() time.Time { // stops until the law hangs
 		mu.Lock()
 		defer mu.Unlock()
 		if _, err := os.Stat(marker); err == nil {

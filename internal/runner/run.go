@@ -29,7 +29,8 @@ type Observer interface {
 // Run runs the unfinished cells of a plan, input by input. If it is interrupted, it returns the
 // context's error; the observer has received all cells that finished before.
 func Run(ctx context.Context, p Plan, o Observer) error {
-	p.shrunk = map[string]bool{}
+	p.shrunk, p.idle = map[string]bool{}, worker.Idle{}
+	defer p.idle.End()
 	for _, input := range p.Inputs {
 		groups, err := p.groups(input)
 		if err != nil {
@@ -188,17 +189,20 @@ func (g *group) ceiling(where string, c bench.Cost) float64 {
 }
 
 func (g *group) key(c cell) bench.CellKey {
-	return bench.CellKey{Workload: c.bench.Name(), Impl: c.about.Name, Input: g.input, Setting: g.setting(c), Process: c.process}
+	return bench.CellKey{Workload: c.bench.Name(), Impl: c.about.Name, Input: g.input,
+		Setting: g.setting(c), Process: c.process}
 }
 
 // setting returns the setting of a cell.
 func (g *group) setting(c cell) bench.Setting {
-	return bench.Setting{Scope: g.scope, Threads: g.threads(), Devices: g.Devices, ISA: g.isa(c.about), Hot: g.hot(c.about), Options: c.options}
+	return bench.Setting{Scope: g.scope, Threads: g.threads(), Devices: g.Devices,
+		ISA: g.isa(c.about), Hot: g.hot(c.about), Options: c.options}
 }
 
 // conditions returns the conditions for the implementation of a cell.
 func (g *group) conditions(c cell) bench.Conditions {
-	return bench.Conditions{Setting: g.setting(c), Time: g.Time / time.Duration(len(g.variants)), Memory: g.Memory, Device: g.Device}
+	return bench.Conditions{Setting: g.setting(c), Time: g.Time / time.Duration(len(g.variants)),
+		Memory: g.Memory, Device: g.Device}
 }
 
 // hot reports whether the caches of an implementation stay warm. On the CPU this applies to scope
@@ -238,12 +242,14 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 	if path := changed(g.files); path != "" {
 		// The answers may belong to either version of the image, or to neither.
 		g.refused = fmt.Errorf("input changed while it was measured: %s", path)
-		record = bench.CellRecord{Verdict: verify.Verdict{Status: verify.Crashed, Reason: g.refused.Error()}, PeakRSS: record.PeakRSS}
+		verdict := verify.Verdict{Status: verify.Crashed, Reason: g.refused.Error()}
+		record = bench.CellRecord{Verdict: verdict, PeakRSS: record.PeakRSS}
 		g.files = nil
 	}
 	key := g.key(c)
 	record.Schema, record.Kind = bench.Schema, bench.KindCell
-	record.Workload, record.Impl, record.Input, record.Setting, record.Process = key.Workload, key.Impl, key.Input, key.Setting, key.Process
+	record.Workload, record.Impl, record.Input = key.Workload, key.Impl, key.Input
+	record.Setting, record.Process = key.Setting, key.Process
 	record.Where, record.Cost, record.Time = c.about.Where, g.cost, time.Now().UTC().Truncate(time.Millisecond)
 	if c.about.Foreign != nil {
 		record.Peer = c.about.Foreign.Stamp()
@@ -372,7 +378,8 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 	if g.Outside != nil && c.about.Foreign == nil && g.scope == bench.E2E {
 		t.Peer = g.Outside(c.bench.Name(), c.about.Name)
 	}
-	p := worker.Process{Task: t, Files: worker.Files{Answers: answers, Inputs: g.shared}, Limit: max(g.Time, 2*g.Budget) + grace, Clock: g.Clock}
+	p := worker.Process{Task: t, Files: worker.Files{Answers: answers, Inputs: g.shared},
+		Limit: max(g.Time, 2*g.Budget) + grace, Clock: g.Clock}
 	if g.Time == 0 {
 		p.Limit = 0
 	}
@@ -382,7 +389,7 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 	if err := g.hash(c); err != nil {
 		return bench.CellRecord{}, answers, err
 	}
-	record, err := p.Run(ctx, g.Command)
+	record, err := p.Run(ctx, g.Command, g.idle)
 	if record.Judge == "" {
 		record.Judge = judge(c.about.Foreign != nil)
 	}

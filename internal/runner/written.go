@@ -118,7 +118,8 @@ func firstByte(want, got *os.File) (*verify.Diff, error) {
 	defer memfile.Unmap(is)
 	for i := range min(len(was), len(is)) {
 		if was[i] != is[i] {
-			return &verify.Diff{Where: fmt.Sprintf("byte %d of what is shared", i), Want: fmt.Sprintf("%#04x", was[i]), Got: fmt.Sprintf("%#04x", is[i])}, nil
+			return &verify.Diff{Where: fmt.Sprintf("byte %d of what is shared", i),
+				Want: fmt.Sprintf("%#04x", was[i]), Got: fmt.Sprintf("%#04x", is[i])}, nil
 		}
 	}
 	return &verify.Diff{Where: "what is shared", Want: fmt.Sprintf("%d bytes", len(was)), Got: fmt.Sprintf("%d bytes", len(is))}, nil

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Licences are recognised by their phrases. Those that require source code are errors.
+// Licences are recognised by their phrases. Licences that require source code are errors.
 func TestKinds(t *testing.T) {
 	for text, want := range map[string][]string{
 		"Permission is hereby granted,\n  free of charge, to any person":           {"MIT"},

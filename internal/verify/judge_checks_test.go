@@ -159,7 +159,7 @@ func wrongOfSeveral() error {
 	return nil
 }
 
-// twice is a policy for a simple question: what is twice the number?
+// twice is a policy for a simple question: the double of a number.
 func twice(laws ...Law[int, int]) Policy[int, int] {
 	return Policy[int, int]{
 		Agree: func(_, want, got int) *Diff {

@@ -1,10 +1,9 @@
-// Command words checks the language of changed lines: phrases that doc/design.md (Style) rules out, and lines of
-// more than 120 columns. It prints each line with the rule it breaks, and ends with exit code 1 if there are any. A
-// line that replaces one with the same fault is accepted.
+// Command words checks the language of comments and documents: phrases that doc/design.md (Style) rules out, and lines
+// of more than 120 columns. The longest quoted text of a line is not counted, since a reader searches for it whole. It
+// prints each line with the rule it breaks, and ends with exit code 1 if there are any.
 //
-//	go run ./internal/words            # lines changed since the merge base with main, or by the last commit on main
-//	go run ./internal/words -base REV  # lines changed since a revision
-//	go run ./internal/words -all       # counts of the phrases in the whole tree
+//	go run ./internal/words            # the whole tree; tests and device code may have wider lines
+//	go run ./internal/words -base REV  # lines changed since a revision, unless they replace lines with the same fault
 package main
 
 import (
@@ -44,8 +43,10 @@ var rules = []rule{
 
 var (
 	code      = regexp.MustCompile("`[^`]*`")
-	generated = regexp.MustCompile(`_amd64\.(go|s)$|^kernels/ptx/|/testdata/|^reports/|\.svg$|` +
+	quoted    = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|` + "`[^`]*`")
+	generated = regexp.MustCompile(`_amd64\.(go|s)$|^kernels/ptx/|/testdata/|^reports/.*\.md$|` +
 		`^internal/words/|^doc/(glossary|design|implementations)\.md$`)
+	mayBeWide   = regexp.MustCompile(`_test\.go$|test/.*\.go$|^python/tests/|^scripts/differential/|\.(cu|h)$`)
 	texts       = regexp.MustCompile(`\.(go|md|py|sh|cu|h|yaml)$|^Makefile$`)
 	comment     = regexp.MustCompile(`(?:^|\s)(?://|#)\s(.*)`)
 	widthDigits = regexp.MustCompile(`^\d+ `)
@@ -55,17 +56,12 @@ var (
 )
 
 func main() {
-	base := flag.String("base", "", "the revision to compare with")
-	all := flag.Bool("all", false, "count the phrases in the whole tree")
+	base := flag.String("base", "", "check the lines changed since this revision (default: the whole tree)")
 	flag.Parse()
-	lines, err := changed(*base, *all)
+	lines, err := changed(*base)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "words:", err)
 		os.Exit(64)
-	}
-	if *all {
-		count(lines)
-		return
 	}
 	faults := faults(lines)
 	fmt.Print(strings.Join(faults, ""))
@@ -81,6 +77,8 @@ type line struct {
 	text    string
 	removed bool
 	hunk    int // of the diff
+
+	mayBeWide bool
 }
 
 // faults describes the lines that break a rule more often than the removed lines of their hunk.
@@ -106,30 +104,21 @@ func faults(lines []line) (list []string) {
 	return list
 }
 
-// changed returns the lines added since a revision, or all lines of the tree.
-func changed(base string, all bool) ([]line, error) {
-	switch {
-	case all:
+// changed returns the lines added or removed since a revision, or all lines of the tree.
+func changed(base string) ([]line, error) {
+	whole := base == ""
+	if whole {
 		base = "4b825dc642cb6eb9a060e54bf8d69288fbee4904" // the empty tree
-	case base == "":
-		base = mergeBase()
 	}
 	diff, err := git("diff", "--unified=0", "--no-renames", "--diff-filter=d", base)
 	if err != nil {
 		return nil, err
 	}
-	return parse(diff), nil
-}
-
-// mergeBase returns the merge base with main, or the last commit's parent on main itself.
-func mergeBase() string {
-	head, _ := git("rev-parse", "HEAD")
-	for _, main := range []string{"main", "origin/main"} {
-		if base, err := git("merge-base", "HEAD", main); err == nil && base != head {
-			return strings.TrimSpace(base)
-		}
+	lines := parse(diff)
+	for i := range lines {
+		lines[i].mayBeWide = whole && mayBeWide.MatchString(lines[i].path)
 	}
-	return "HEAD~1"
+	return lines, nil
 }
 
 // git returns the output of a git command.
@@ -155,7 +144,7 @@ func parse(diff string) (lines []line) {
 		case strings.HasPrefix(text, "+"), strings.HasPrefix(text, "-"):
 			removed := text[0] == '-'
 			if texts.MatchString(path) && !generated.MatchString(path) {
-				lines = append(lines, line{path, number, text[1:], removed, hunks})
+				lines = append(lines, line{path: path, number: number, text: text[1:], removed: removed, hunk: hunks})
 			}
 			if !removed {
 				number++
@@ -187,38 +176,19 @@ func (l line) breaks() (list []string) {
 			list = append(list, fmt.Sprintf("%q: write %s", strings.TrimSpace(found), r.advice))
 		}
 	}
-	if l.isTooWide() {
+	if l.isTooWide() && !l.mayBeWide {
 		list = append(list, fmt.Sprintf("%d columns: at most %d", l.width(), columns))
 	}
 	return list
 }
 
-func (l line) width() int { return utf8.RuneCountInString(l.text) }
+// width is the number of columns without those of the longest quoted text.
+func (l line) width() int {
+	longest := 0
+	for _, text := range quoted.FindAllString(l.text, -1) {
+		longest = max(longest, utf8.RuneCountInString(text)-len(`""`))
+	}
+	return utf8.RuneCountInString(l.text) - longest
+}
 
 func (l line) isTooWide() bool { return l.width() > columns && !unbreakable.MatchString(l.text) }
-
-// count prints how often each phrase occurs, in comments and in documents.
-func count(lines []line) {
-	comments, documents := make([]int, len(rules)), make([]int, len(rules))
-	long := 0
-	for _, l := range lines {
-		prose := strings.ToLower(l.prose())
-		for i, r := range rules {
-			if r.phrase.MatchString(prose) {
-				if strings.HasSuffix(l.path, ".md") {
-					documents[i]++
-				} else {
-					comments[i]++
-				}
-			}
-		}
-		if l.isTooWide() {
-			long++
-		}
-	}
-	fmt.Printf("%8s  %9s  %s\n", "comments", "documents", "phrase")
-	for i, r := range rules {
-		fmt.Printf("%8d  %9d  %s\n", comments[i], documents[i], r.phrase)
-	}
-	fmt.Printf("%8d  lines of more than %d columns\n", long, columns)
-}

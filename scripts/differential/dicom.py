@@ -118,7 +118,7 @@ def header(rng, rows, columns):
         "SOPClassUID": CT, "SeriesInstanceUID": "1.2.3", "SamplesPerPixel": 1, "PhotometricInterpretation": "MONOCHROME2", "Rows": rows, "Columns": columns,
         "BitsAllocated": allocated, "BitsStored": stored, "HighBit": stored - 1, "PixelRepresentation": int(rng.integers(2)),
     }
-    if rng.integers(4) == 0:  # what is for display, or of no matter
+    if rng.integers(4) == 0:  # only for display, or unused
         d |= {"WindowCenter": 40, "WindowWidth": 400, "RescaleType": "HU", "PixelSpacing": [0.5, 0.5], "PixelPaddingValue": 0, "SmallestImagePixelValue": 0}
     if rng.integers(4) == 0:
         icon = {"Rows": 99, "Columns": 98, "BitsAllocated": 8, "PixelData": ("OW", b"\1\2", False), "RescaleSlope": 7}

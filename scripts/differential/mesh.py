@@ -102,8 +102,7 @@ def read(opened):
     return np.array([s for s in line[:-1].split(";") if s], dtype=str)
 
 
-# What is written: written.json beside each file has its points and cells, what is wrong with the
-# file, and whether a library reads its kind.
+# The files: written.json next to each file has its points and cells, its fault, and whether a library reads its kind.
 
 wrote = {}
 

@@ -22,7 +22,7 @@ KINDS = ["plain", "shaped", "imagej", "ome", "depth", "reduced", "series", "belo
 READ = [254, 255, 256, 257, 258, 259, 262, 266, 270, 273, 277, 278, 279, 284, 297, 305, 317, 322, 323, 324, 325, 330, 338, 339, 32997, 32998, 42113]
 FILES = Path(__file__).parents[2] / "datasets/files/testdata/files"
 FIXTURES = [p.read_bytes() for p in sorted(FILES.glob("*.tif")) if p.stat().st_size < 1000]
-LARGEST = 1 << 20  # damaged headers make tifffile allocate what they say
+LARGEST = 1 << 20  # bytes; damaged headers make tifffile allocate more
 WARNINGS = []
 
 

@@ -66,7 +66,7 @@ curve/*--gres=gpu* | curve/*--gpus*)
 	;;
 esac
 
-# What is asked is kept beside the parts, so that those of two questions are never mixed.
+# The question is stored with the parts, so that parts of two questions are never mixed.
 question=$(quote "$shards" "$@")
 [ "$ask" = curve ] || question="$ask $question"
 result=$folder/$ask.csv
@@ -111,7 +111,8 @@ merge="exec $(quote "$program" merge "$folder" --out "$result") ${MERGE_FLAGS-}"
 rm -f "$result"
 status=0
 # shellcheck disable=SC2086
-job=$(sbatch --parsable $wait --job-name=eccbench-merge $dependency --output="$folder/log-merge.txt" ${MERGE_SBATCH-} --wrap "$merge") || status=$?
+job=$(sbatch --parsable $wait --job-name=eccbench-merge $dependency \
+	--output="$folder/log-merge.txt" ${MERGE_SBATCH-} --wrap "$merge") || status=$?
 job=${job%%;*}
 [ -n "$job" ] || exit $status
 printf '%s\n' "${array:+$array,}$job" > "$folder/jobs"

@@ -16,7 +16,8 @@ start)
 	host=$(hostname -s)
 	port=$((20000 + RANDOM % 20000))
 	(umask 0377 && head -c 128 /dev/urandom > "$d/munge.key")
-	munged --force --key-file="$d/munge.key" --socket="$d/munge.socket" --pid-file="$d/munge.pid" --log-file="$d/munge.log" --seed-file="$d/munge.seed"
+	munged --force --key-file="$d/munge.key" --socket="$d/munge.socket" \
+		--pid-file="$d/munge.pid" --log-file="$d/munge.log" --seed-file="$d/munge.seed"
 	cat > "$d/slurm.conf" << C
 ClusterName=one
 SlurmctldHost=$host(127.0.0.1)

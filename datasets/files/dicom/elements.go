@@ -158,7 +158,7 @@ func (d *dicomFile) inflate(at int64) error {
 }
 
 // readElements reads the elements from at up to end, or up to the end of an item of unknown length.
-// It puts those that can change the image into values, unless that is nil. parent is the enclosing
+// It puts elements that can change the image into values, unless that is nil. parent is the enclosing
 // sequence, 0 for the file itself. It returns the offset after them.
 func (d *dicomFile) readElements(at, end int64, parent uint32, values dicomValues, depth int) (int64, error) {
 	if depth > dicomMostNested {

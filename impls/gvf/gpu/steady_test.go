@@ -67,7 +67,7 @@ func rest(t testing.TB, i Implementation, p *gvf.Problem, scope bench.Scope, tim
 // that is too weak for cells of large b needs 14 steps.
 const thin = "gvf-steady/tol=4/mu=50/boundary=0/of=ball/shape=600x5/type=uint8"
 
-// Residuals, which shares no code with the solver, confirms that fields come to rest after few
+// Residuals, which shares no code with the solver, confirms that fields settle after few
 // steps.
 func TestRestOnHost(t *testing.T) {
 	testRest(t, Multigrid(restOnHost(t, "")), append(gvf.ToSteady().Adversarial, thin))
@@ -110,7 +110,7 @@ func testRest(t *testing.T, i Implementation, names []string) {
 	}
 }
 
-// A given field comes to rest, too.
+// A given field settles, too.
 func TestGivenFieldsRestOnHost(t *testing.T) {
 	p := problemOf(t, "gvf-steady/tol=4/mu=50/boundary=0/of=noise/shape=20x9x6/type=uint8/seed=5")
 	start, err := p.Start(1)

@@ -459,7 +459,7 @@ func again(t *testing.T) {
 	}
 }
 
-// Residuals, which shares no code with the solver, confirms that images of any shape come to rest,
+// Residuals, which shares no code with the solver, confirms that images of any shape settle,
 // with weak and strong diffusion.
 func anyShape(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))

@@ -326,7 +326,7 @@ func wantRejected(t *testing.T, want string, at []float64, vertices int, tops ..
 	}
 }
 
-// Triangles that form no surface are reported, also those that bound no tetrahedra. The components
+// Triangles that form no surface are reported, even if they bound no tetrahedra. The components
 // and the Euler characteristic of a surface are counted.
 func noSurfaces(t *testing.T) {
 	for _, c := range []struct {

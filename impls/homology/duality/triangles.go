@@ -221,7 +221,8 @@ func (j *job) round() {
 		at := least[0]
 		for v := lo; v < hi; v++ {
 			p := (*[3]float64)(j.in.Points[3*v:])
-			j.rounded[v] = uint64((p[0]-at[0])*scale[0]) | uint64((p[1]-at[1])*scale[1])<<placeBits | uint64((p[2]-at[2])*scale[2])<<(2*placeBits)
+			j.rounded[v] = uint64((p[0]-at[0])*scale[0]) | uint64((p[1]-at[1])*scale[1])<<placeBits |
+				uint64((p[2]-at[2])*scale[2])<<(2*placeBits)
 		}
 		return nil
 	})

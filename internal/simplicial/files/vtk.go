@@ -30,8 +30,12 @@ var vtkCells = map[float64]cellType{
 	26: {prism, 6, 15}, 27: {pyramid, 5, 13}, 28: {ring, 4, 9}, 29: {prism, 8, 27},
 	30: {ring, 4, 6}, 31: {prism, 6, 12}, 32: {prism, 6, 18}, 33: {prism, 8, 24}, 34: {ring, 3, 7}, 35: {chain, 2, 4},
 	37: {pyramid, 5, 19},
-	68: {chain, 2, 0}, 69: {ring, 3, 0}, 70: {ring, 4, 0}, 71: {tetrahedron, 4, 0}, 72: {prism, 8, 0}, 73: {prism, 6, 0}, 74: {pyramid, 5, 0}, // of Lagrange
-	75: {chain, 2, 0}, 76: {ring, 3, 0}, 77: {ring, 4, 0}, 78: {tetrahedron, 4, 0}, 79: {prism, 8, 0}, 80: {prism, 6, 0}, 81: {pyramid, 5, 0}, // of Bézier
+	// Lagrange
+	68: {chain, 2, 0}, 69: {ring, 3, 0}, 70: {ring, 4, 0}, 71: {tetrahedron, 4, 0}, 72: {prism, 8, 0},
+	73: {prism, 6, 0}, 74: {pyramid, 5, 0},
+	// Bézier
+	75: {chain, 2, 0}, 76: {ring, 3, 0}, 77: {ring, 4, 0}, 78: {tetrahedron, 4, 0}, 79: {prism, 8, 0},
+	80: {prism, 6, 0}, 81: {pyramid, 5, 0},
 }
 
 // vtkOthers are the names of unsupported types of cells.

@@ -47,7 +47,8 @@ func Adversarial() []string {
 		"shell/shape=24x24x24/type=uint8", "shell/shape=31x31/type=int16", "torus/shape=24x24x24/type=float32", "links/shape=32x32x32/type=uint8",
 		"checkerboard/shape=6x7x8/type=uint8", "checkerboard/shape=9x9/type=uint8", "dots/shape=9x8x7/type=uint16", "dots/shape=15x16/type=uint8",
 		"ramp/shape=12x11x10/type=uint8", "ramp/shape=40x40/type=float32", "serpent/shape=15x14x9/type=uint8", "serpent/shape=15x14/type=int16",
-		"drills/shape=16x15x14/type=uint8/count=9", "drills/shape=33x31/type=uint8/count=7", "cavities/shape=16x15x14/type=uint8/count=11", "cavities/shape=33x31/type=uint16/count=12",
+		"drills/shape=16x15x14/type=uint8/count=9", "drills/shape=33x31/type=uint8/count=7",
+		"cavities/shape=16x15x14/type=uint8/count=11", "cavities/shape=33x31/type=uint16/count=12",
 		// values 1e-7 apart, and denormals
 		"noise/shape=12x11x10/type=float32/levels=64/lo=0/step=1e-07/seed=12", "noise/shape=12x11x10/type=float32/levels=64/lo=0/step=2e-45/seed=12",
 		"noise/shape=30x20/type=float32/levels=64/lo=-0.000003/step=1e-07/seed=12",
@@ -55,7 +56,9 @@ func Adversarial() []string {
 		"grf/shape=24x20x16/type=uint8/seed=13", "grf/shape=64x48/type=float32/seed=13", "grf/shape=20x20x20/type=int16/levels=500/seed=13",
 		// rolled inputs, which rotate in place of a seed; repeated inputs, whose readers need only
 		// one period
-		"noise/shape=7x5x47/type=uint8/levels=9/seed=22/repeat=3", "noise/shape=33x60/type=float32/levels=9/seed=22/repeat=7", "ramp/shape=12x11x10/type=uint8/roll=3", "ball/shape=16x16x16/type=uint8/roll=5",
+		"noise/shape=7x5x47/type=uint8/levels=9/seed=22/repeat=3",
+		"noise/shape=33x60/type=float32/levels=9/seed=22/repeat=7", "ramp/shape=12x11x10/type=uint8/roll=3",
+		"ball/shape=16x16x16/type=uint8/roll=5",
 	}
 	cases = append(cases,
 		// more slices than a kernel processes in one pass, and more tiles than its blocks process
@@ -83,7 +86,8 @@ func Adversarial() []string {
 func besideLevels() []string {
 	var cases []string
 	for _, shape := range []string{"263x31", "43x11x7"} {
-		for _, ladder := range []string{"levels=200", "levels=200/step=0.1", "levels=1024", "levels=1000/lo=-3.3/step=0.1", "levels=70000", "levels=70000/lo=-4/step=0.001"} {
+		for _, ladder := range []string{"levels=200", "levels=200/step=0.1", "levels=1024",
+			"levels=1000/lo=-3.3/step=0.1", "levels=70000", "levels=70000/lo=-4/step=0.001"} {
 			cases = append(cases, fmt.Sprintf("between/shape=%s/%s/seed=20", shape, ladder))
 		}
 	}
@@ -119,7 +123,8 @@ func atTheEnds() []string {
 		"extremes/shape=19x5x4/type=float32/levels=1048577/lowest=0/highest=2/seed=18",
 		// axes longer than 4096, and enough rows that each core takes a strip of them
 		"noise/shape=4099x5/type=uint8/levels=5/seed=19", "noise/shape=5x4099/type=float32/levels=5/seed=19",
-		"noise/shape=4101x3x2/type=float32/levels=7/seed=19", "noise/shape=2x4101x3/type=uint16/levels=7/seed=19", "noise/shape=3x3001x9/type=uint8/levels=5/seed=19", "noise/shape=3x2x4101/type=uint8/levels=17/seed=19",
+		"noise/shape=4101x3x2/type=float32/levels=7/seed=19", "noise/shape=2x4101x3/type=uint16/levels=7/seed=19",
+		"noise/shape=3x3001x9/type=uint8/levels=5/seed=19", "noise/shape=3x2x4101/type=uint8/levels=17/seed=19",
 		"extremes/shape=3x2x4099/type=uint8/lowest=0/highest=2/seed=19",
 		// more long rows than a core's cache can contain
 		"noise/shape=4101x27x2/type=uint8/levels=9/seed=21", "noise/shape=4101x13x2/type=uint16/levels=300/seed=21",

@@ -214,12 +214,16 @@ func OnGrid(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Proble
 			// a double value, which residuals do not count
 			q.Spell("constant/shape=32x32/type=uint8", 4, 1e-6, 0.1, 0.001, 0, 0),
 			q.Spell("grf/shape=61x35/type=float32/levels=1024/smooth=2/seed=3", 5, 1e-6, 0.1, 0.001, 1, 0), q.Spell("checkerboard/shape=24x18/type=uint8", 4, 1e-6, 0.1, 0.001, 0, 1),
-			q.Spell("noise/shape=11x12x9/type=float32/levels=1024/seed=7", 4, 1e-7, 0.2, 0.001, 0, 0), q.Spell("grf/shape=16x13x14/type=float32/levels=1024/smooth=2/seed=3", 6, 1e-6, 0.1, 1e-4, 1, 1),
+			q.Spell("noise/shape=11x12x9/type=float32/levels=1024/seed=7", 4, 1e-7, 0.2, 0.001, 0, 0),
+			q.Spell("grf/shape=16x13x14/type=float32/levels=1024/smooth=2/seed=3", 6, 1e-6, 0.1, 1e-4, 1, 1),
 			q.Spell("ball/shape=20x17x12/type=uint8", 2, 1e-8, 0.1, 0.001, 0, 1), q.Spell("noise/shape=1x1x37/type=uint8/levels=3/seed=3", 37, 1e-6, 1, 0.001, 0, 0),
 			q.Spell("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 4, 1e-6, 0.1, 0.001, 0, 0),
-			q.Spell("grf/shape=47x38/type=float32/levels=1024/smooth=2/seed=3", 4, 1e-6, 0.1, 0.001, 0, 0, 5), q.Spell("ball/shape=13x16x12/type=uint8", 3, 1e-7, 0.1, 0.001, 0, 1, 2), q.Spell("grf/shape=128x120/type=float32/levels=1024/smooth=4/seed=9", 4, 1e-6, 0.1, 0.001, 0, 0),
+			q.Spell("grf/shape=47x38/type=float32/levels=1024/smooth=2/seed=3", 4, 1e-6, 0.1, 0.001, 0, 0, 5),
+			q.Spell("ball/shape=13x16x12/type=uint8", 3, 1e-7, 0.1, 0.001, 0, 1, 2),
+			q.Spell("grf/shape=128x120/type=float32/levels=1024/smooth=4/seed=9", 4, 1e-6, 0.1, 0.001, 0, 0),
 		},
-		Small: []string{q.Spell("grf/shape=256x256/levels=1024/type=float32/smooth=3/seed=1", 4, 1e-6, 0.1, 0.001, 0, 0), q.Spell("grf/shape=48x48x48/levels=1024/type=float32/smooth=2/seed=1", 4, 1e-6, 0.1, 0.001, 0, 0)},
+		Small: []string{q.Spell("grf/shape=256x256/levels=1024/type=float32/smooth=3/seed=1", 4, 1e-6, 0.1, 0.001, 0, 0),
+			q.Spell("grf/shape=48x48x48/levels=1024/type=float32/smooth=2/seed=1", 4, 1e-6, 0.1, 0.001, 0, 0)},
 	}, certifiedPolicy(), impls)
 }
 

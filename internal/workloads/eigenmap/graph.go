@@ -398,7 +398,8 @@ func (g *Graph) weighing(i int) func(to []float64, first, length int, along, bes
 		for k, v := range g.squares[first:][:length] {
 			run[k] = g.squares[i] + v
 		}
-		blas64.Gemv(blas.Trans, -2, blas64.General{Rows: m, Cols: length, Stride: n, Data: g.columns[first : first+(m-1)*n+length]}, own, 1, blas64.Vector{N: length, Inc: 1, Data: run})
+		columns := blas64.General{Rows: m, Cols: length, Stride: n, Data: g.columns[first : first+(m-1)*n+length]}
+		blas64.Gemv(blas.Trans, -2, columns, own, 1, blas64.Vector{N: length, Inc: 1, Data: run})
 		for k, d := range run {
 			far := along + int64(k)
 			var like float64

@@ -102,7 +102,8 @@ func Steps(impls ...bench.Implementation[*Problem, Flow]) bench.Workload[*Proble
 			q.Spell("between/shape=43x11x7/levels=1024/seed=20", 17, 0.05, 0),
 			q.Spell("noise/shape=100x61x5/levels=1024/type=float32/seed=9", 9, 0.05, 0), // more than a tile, and its last ones overlap
 		},
-		Small: []string{q.Spell("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 64, 0.05, 0), q.Spell("noise/shape=256x256/levels=1024/type=float32/seed=1", 128, 0.05, 0)},
+		Small: []string{q.Spell("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 64, 0.05, 0),
+			q.Spell("noise/shape=256x256/levels=1024/type=float32/seed=1", 128, 0.05, 0)},
 	}, stepsPolicy(), impls)
 }
 
@@ -121,7 +122,8 @@ func ToSteady(impls ...bench.Implementation[*Problem, Flow]) bench.Workload[*Pro
 			q.Spell("noise/shape=1x1x37/type=uint8/levels=3/seed=3", 1e-4, 0.1, 0), q.Spell("noise/shape=1x19x2/type=int16/levels=1000/seed=2", 1e-4, 1, 1),
 			q.Spell("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 1e-4, 0.001, 0),
 		},
-		Small: []string{q.Spell("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 1e-4, 0.05, 0), q.Spell("grf/shape=256x256/levels=1024/type=float32/smooth=2/seed=1", 1e-5, 0.1, 0)},
+		Small: []string{q.Spell("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 1e-4, 0.05, 0),
+			q.Spell("grf/shape=256x256/levels=1024/type=float32/smooth=2/seed=1", 1e-5, 0.1, 0)},
 	}, steadyPolicy(), impls)
 }
 

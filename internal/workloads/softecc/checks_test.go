@@ -282,7 +282,7 @@ func catches(t *testing.T, p *Problem) {
 	}
 }
 
-// Each law confirms a right answer, with as many calls as it states, none of which may fail. It
+// Each law confirms a right answer, with as many calls as it states, and no call may fail. It
 // detects a small error of each number that it covers, in the answer or in a call's answer.
 func lawsSee(t *testing.T) {
 	const (

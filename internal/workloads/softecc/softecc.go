@@ -44,7 +44,8 @@ func question() bench.Question {
 			q.Spell("noise/shape=23x13x11/type=float32/levels=1024/seed=6", 9, 100, 0.1, 15, 1), q.Spell("noise/shape=41x37/type=uint8/seed=9", 64, 1000, 0, 16, 1),
 			q.Spell("checkerboard/shape=8x9x10/type=uint8", 12, 200, 0.03, 13), q.Spell("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 16, 1000, 0.1, 14),
 		},
-		Small: []string{q.Spell("noise/shape=64x64x64/levels=1024/type=float32/seed=1", 64, 100, 0.1, 1), q.Spell("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 64, 100, 0.1, 1)},
+		Small: []string{q.Spell("noise/shape=64x64x64/levels=1024/type=float32/seed=1", 64, 100, 0.1, 1),
+			q.Spell("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 64, 100, 0.1, 1)},
 		Reads: q.Of().Image,
 	}
 }

@@ -19,7 +19,7 @@ power = (1 + 0.6 * np.cos(k * 40)) * np.exp(-((k / 0.25) ** 2)) / (k + 0.02) ** 
 power[0, 0] = 0
 rng = np.random.default_rng(1)
 patches = np.fft.irfft2(np.fft.rfft2(rng.standard_normal((PATCHES, SIDE, SIDE))) * np.sqrt(power))
-twice = np.where((np.arange(SIDE // 2 + 1) % (SIDE // 2)) == 0, 1, 2)  # a half of the frequencies stands for all
+twice = np.where((np.arange(SIDE // 2 + 1) % (SIDE // 2)) == 0, 1, 2)  # half of the frequencies represent all
 patches /= np.sqrt((power * twice).sum() / SIDE**2)
 moment = (power * twice * k**2).sum() / (power * twice).sum() / 2
 

@@ -183,7 +183,8 @@ def warn_of_colour(shape: Sequence[int]) -> None:
 
 def warn_of_order(mask: Any, shape: Sequence[int]) -> None:
     """Warn of a mask in the order (x, y, z) that fits an image of (z, y, x) by its shape alone."""
-    if isinstance(mask, np.ndarray) and mask.ndim == 3 and mask.flags.f_contiguous and not mask.flags.c_contiguous and tuple(shape) == tuple(shape)[::-1]:
+    reversed_order = isinstance(mask, np.ndarray) and mask.flags.f_contiguous and not mask.flags.c_contiguous
+    if reversed_order and mask.ndim == 3 and tuple(shape) == tuple(shape)[::-1]:
         warnings.warn(
             "mask is an array in Fortran order, as those of nibabel are, whose axes are (x, y, z); the axes of the image are (z, y, x): "
             "give the image of nibabel itself or the path as mask, mask.T, or a mask in C order", stacklevel=_outside())

@@ -11,8 +11,8 @@ import numpy as np
 
 from . import _library
 from ._arguments import (
-    Construction, Nan, array_of, axis, check_places, choice, flag, in_memory, is_path, mask_of, reject_hidden, warn_of_colour,
-    warn_of_order, whole)
+    Construction, Nan, array_of, axis, check_places, choice, flag, in_memory, is_path, mask_of, reject_hidden,
+    warn_of_colour, warn_of_order, whole)
 from ._arguments import rings as rings_of
 from ._result import Result, Verdict, sparkline
 
@@ -475,7 +475,8 @@ class _Rows:
         """Return values of the images' type with the requested sets, ascending, and the index of each
         requested value among them, -1 for an empty set. Return None if the whole curve is as fast."""
         at, levels, dtype = self.at, self.levels, images.dtype.newbyteorder("=")
-        if at is None and levels is not None and len(images) == 1 and dtype.itemsize == 8 and images.size and np.isfinite(images).all():
+        wide = len(images) == 1 and images.size and dtype.itemsize == 8
+        if at is None and levels is not None and wide and np.isfinite(images).all():
             self.levels, self.at = None, _even(images[0], levels)[:: -1 if superlevel else 1]
             at = self.at
         if at is None or not 0 < len(at) or images.size == 0 or len(images) == 1 and not _many(images[0]):
@@ -663,7 +664,7 @@ def _many(image: NDArray[Any]) -> bool:
     """Estimate from some voxels whether an image has so many values that counting all is slow."""
     if image.dtype.itemsize < 4 or image.size < 1 << 12:
         return False
-    some = image.reshape(-1)[:: image.size >> 12] if image.flags.c_contiguous else image.T.reshape(-1)[:: image.size >> 12]
+    some = (image if image.flags.c_contiguous else image.T).reshape(-1)[:: image.size >> 12]
     return image.dtype.itemsize == 8 or len(np.unique(some)) > len(some) // 2
 
 
@@ -673,7 +674,8 @@ def _sampled(request: _Request, voxels: NDArray[Any], rows: _Rows, sets: tuple[N
     chi, verdict = _of_sets({**request, "levels": 0}, voxels, sets)
     known = {
         "levels": rows.at, **verdict._asdict(),
-        "construction": request["construction"], "superlevel": request["superlevel"], "periodic": (), "shape": shape, "sampled": True}
+        "construction": request["construction"], "superlevel": request["superlevel"], "periodic": (),
+        "shape": shape, "sampled": True}
     curves = []
     for one in chi:
         c = object.__new__(Curve)  # without a call for each of ten fields

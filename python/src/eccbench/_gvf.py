@@ -172,7 +172,8 @@ def _labels(mask: Any, shape: tuple[int, ...]) -> NDArray[np.float32] | None:
         return None
     given = mask_of(mask, shape)
     labels = given.astype(np.float32)
-    wide = given.dtype.kind in "iu" and max(-int(given.min()), int(given.max())) > 2**53  # NumPy compares these as float64
+    # NumPy compares large integers as float64.
+    wide = given.dtype.kind in "iu" and max(-int(given.min()), int(given.max())) > 2**53
     if wide or not np.array_equal(labels, given):  # too large or too fine for float32
         _, ranks = np.unique(given, return_inverse=True)
         labels = np.where(given == 0, 0, 1 + ranks.reshape(shape)).astype(np.float32)

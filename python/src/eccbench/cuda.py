@@ -377,7 +377,9 @@ def _called(at: ArrayLike | None) -> Any:
     if at is None or type(at) is range:
         return at
     seen, key = _known.values.get(id(at), (None, None))
-    if seen is at and (type(at) is tuple or (at.tobytes() == key[2] and at.shape == key[1] and at.dtype.str == key[0])):  # type: ignore[union-attr,unused-ignore]
+    if seen is at and (
+            type(at) is tuple
+            or (at.dtype.str, at.shape, at.tobytes()) == key):  # type: ignore[union-attr,unused-ignore]
         return key
     values = np.asarray(at)
     key = values.dtype.str, values.shape, values.tobytes()
@@ -831,6 +833,7 @@ def _order(shape: tuple[int, ...], strides: Sequence[int], before: int) -> tuple
 
 
 def _check(of: Any, out: Any, shape: tuple[int, ...], device: int, dtype: str) -> None:
-    if _library_of(out) is not of or of.place(out) != device or of.dtype(out) != dtype or tuple(out.shape) != shape or _order(tuple(out.shape), of.strides(out), out.ndim) is None:
+    if (_library_of(out) is not of or of.place(out) != device or of.dtype(out) != dtype or tuple(out.shape) != shape
+            or _order(shape, of.strides(out), out.ndim) is None):
         raise ValueError(f"out: want a packed array of {dtype} of shape {shape}, of the image's library and "
             f"on its device")

@@ -23,7 +23,8 @@ func Characteristic(s grid.Source, level int64) (int64, error) {
 // CharacteristicAt computes the Euler characteristic of the voxels with values up to a threshold.
 func CharacteristicAt(s grid.Source, t float32) (int64, error) {
 	n, h, w := Stack(s.Shape())
-	return layers(s, n+1, h, w, func(into *PlaneSet, z int64, read func() ([]byte, error)) error { // below, between and above the planes
+	// The layers are below, between and above the planes.
+	return layers(s, n+1, h, w, func(into *PlaneSet, z int64, read func() ([]byte, error)) error {
 		if z < 0 || z >= n {
 			into.Clear()
 			return nil

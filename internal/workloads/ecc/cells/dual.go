@@ -12,7 +12,8 @@ import (
 func DualCharacteristic(s grid.Source, level int64) (int64, error) {
 	n, h, w := Stack(s.Shape())
 	t := threshold(s.Ladder(), level)
-	return layers(s, n+2, h+2, w+2, func(into *PlaneSet, z int64, read func() ([]byte, error)) error { // z is that of the padded image less one
+	// z is that of the padded image less one.
+	return layers(s, n+2, h+2, w+2, func(into *PlaneSet, z int64, read func() ([]byte, error)) error {
 		switch {
 		case z == n+1:
 			into.Clear() // nothing is above the padding

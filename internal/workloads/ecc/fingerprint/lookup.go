@@ -81,7 +81,7 @@ func (w weights) table(top int64, less uint64) []uint64 {
 
 // ofPatterns is like table, but indexed by the bit patterns of an integer type.
 func (w weights) ofPatterns(t grid.Type, l grid.Ladder, top int64, less uint64) []uint64 {
-	if first, whole := l.Consecutive(); whole && first == 0 && t != grid.Int16 && l.Len() == 1<<(8*t.Size()) { // each is a level
+	if first, whole := l.Consecutive(); whole && first == 0 && t != grid.Int16 && l.Len() == 1<<(8*t.Size()) {
 		return w.table(top, less)[:w.levels]
 	}
 	levels := l.OfPatterns(t)

@@ -12,7 +12,8 @@ func Padded(n int) int { return (n + Lanes) / Lanes * Lanes }
 // A Row is a row of cells of a finite-volume grid along x, with its neighbour rows. The operator is
 //
 //	A u = Diag·u − sum    sum = Along·(Link(x)·u(x−1) + Link(x+1)·u(x+1))
-//	                          + Width·((LinkNorth·u(North) + LinkSouth·u(South)) + (LinkBelow·u(Below) + LinkAbove·u(Above)))
+//	                          + Width·((LinkNorth·u(North) + LinkSouth·u(South))
+//	                                   + (LinkBelow·u(Below) + LinkAbove·u(Above)))
 //
 // Each operation is rounded separately, so that every instruction set has the same bits.
 type Row struct {

@@ -12,7 +12,7 @@ import (
 	"eccbench/internal/isa"
 )
 
-// argumentChecks are of the functions in assembly, called by themselves.
+// argumentChecks call the functions in assembly directly.
 func argumentChecks() (list []checktest.Check) {
 	for _, set := range Available() {
 		if set != isa.Portable {
@@ -35,8 +35,8 @@ const (
 	second512, second256           uint64 = 0xaaaa, 0xffffffff00000000
 )
 
-// places are what functions are called with in memory, so that no register has by chance what one is to
-// take from its arguments. What adds up is called twice, so that it does not begin by chance with 0.
+// places are arguments in memory, so that no register has the right value by chance.
+// Functions that accumulate are called twice, so that their sums do not start from 0.
 type places struct {
 	sums                                                                      *float64
 	v0, b, over, width, link, diag, inv, f, above, below, south, north, u, to *float32
