@@ -25,8 +25,8 @@ type trial[In, Out any] struct {
 	files   worker.Files
 	jobs    []bench.Job[Out]
 	burst   []bench.Job[Out]        // jobs and more, called by one command; none for long calls
-	given   []*answerPair[Out]           // one per input
-	before  []*answerCopy                 // answers of an earlier implementation, one per input
+	given   []*answerPair[Out]      // one per input
+	before  []*answerCopy           // answers of an earlier implementation, one per input
 	witness []Out                   // the same, decoded
 	others  [][]verify.Witness[Out] // answers of other implementations by input; nil until computed
 	perCall time.Duration           // the median call
