@@ -32,7 +32,7 @@ LEAN := -vet=off -gcflags=all=-dwarf=false
 .PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports \
 	race-goroutines check-generate portability oracle smoke card fuzz mutate mutate-check faults wheel wheels \
 	sdist conda-lint arm64 windows python differential waits torch web web-test site containers release \
-	release-check setup-debian ci ci-commit supply third-party sbom fuzz-files words pictures peers peers-speed
+	release-check image setup-debian ci ci-commit supply third-party sbom fuzz-files words pictures peers peers-speed
 
 # RELEASE=v1.2.3 is the version of the program (default: that of the commit).
 STAMPED := -buildvcs=auto -ldflags='-s -w $(if $(RELEASE),-X eccbench/internal/release.stamp=$(RELEASE))'
@@ -373,13 +373,19 @@ conda-lint:
 # A release, RELEASE=v1.2.3, in dist: archives of the command and bills of materials for each platform, the page, wheels
 # and the sdist, with checksums.
 # release-check builds it twice, the second time from nothing, and compares the bytes.
+DIST := dist
 release:
-	scripts/release.sh $(RELEASE) dist $(GO)
+	scripts/release.sh $(RELEASE) $(DIST) $(GO)
+release-check image: RELEASE := $(or $(RELEASE),v$(shell sed -n 's/^version = "\(.*\)"/\1/p' python/pyproject.toml))
 release-check:
 	scripts/release.sh $(RELEASE) $(BIN)/release/one $(GO)
 	GOCACHE=$(abspath $(BIN))/release/cache scripts/release.sh $(RELEASE) $(BIN)/release/two $(GO)
 	rm -rf $(BIN)/release/cache
 	cmp $(BIN)/release/one/SHA256SUMS $(BIN)/release/two/SHA256SUMS
+
+# The container image of a release that make release has built.
+image:
+	scripts/image.sh $(RELEASE) $(DIST)
 
 # The site, in bin/site/html: the page that computes, which is its front page; the manual, the API and the gallery,
 # whose examples are executed with the wheel. A failing example and a broken link fail it. Sphinx works in a copy of
@@ -411,7 +417,7 @@ setup-debian:
 	apt-get update -qq
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
 		git gcc g++ python3-gudhi python3-skimage python3-numpy python3-pip python3-venv \
-		mricron-data qemu-user-static clang-19 chromium slurm-wlm munge mmdebstrap phat-utils man-db zsh fish
+		mricron-data qemu-user-static clang-19 chromium slurm-wlm munge mmdebstrap buildah uidmap phat-utils man-db zsh fish
 
 # Lint, tests and the command have the same flags, so they share the cache. With these tags net has no C, so the few
 # builds with cgo share it too. Compiling without debug information takes a fifth less time.
@@ -431,6 +437,8 @@ ci: lint supply check-generate check-kernels test-long race smoke fuzz
 	@# These wait for a download, or are one process for most of their time.
 	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check web-test site conda-lint \
 		differential DIFFERENTIAL_TIME=120 DIFFERENTIAL_COUNT=300
+	$(MAKE) containers release-check
+	$(MAKE) image DIST=$(BIN)/release/one
 
 # Checks of each commit, the same for all. make ci runs the others, at night.
 ci-commit: export ECCBENCH_REQUIRE_FAKE = 1

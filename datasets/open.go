@@ -98,6 +98,7 @@ type resolved struct {
 	store     string // the folder of the stored image, "" for a generated one
 	make      maker
 	files     func() []string // the files that make reads; nil for none
+	geometry  func() (*format.Geometry, error)
 }
 
 // resolve checks a name and fills in its defaults. Errors are one line.
@@ -130,7 +131,7 @@ func resolveOn(n Name, surveys *format.Surveys, memory int64, isa string) (resol
 	}
 	r := &reading{given: n.given, surveys: surveys, memory: memory, isa: isa}
 	res := resolved{generator: g, make: g.read(r)}
-	res.roll, res.repeat, res.files = r.roll(), r.repeat(), r.files
+	res.roll, res.repeat, res.files, res.geometry = r.roll(), r.repeat(), r.files, r.geometry
 	if v, ok := r.take("path"); ok && !g.FromFiles {
 		res.store = v
 		r.put("path", v)
@@ -370,6 +371,7 @@ func readFile(r *reading) maker {
 	stream := r.choice("stream", "true", "once", "false")
 	path := r.place("FILE")
 	r.files = func() []string { return files.Files(path, o) }
+	r.geometry = func() (*format.Geometry, error) { return files.GeometryOf(path, o) }
 	return func() (grid.Source, error) {
 		o := o
 		o.Stream, o.Once, o.Surveys, o.Memory = stream != "false", stream == "once", r.surveys, r.memory

@@ -28,6 +28,9 @@ type reading struct {
 	memory  int64           // limit for a loaded file; 0 for no limit
 	files   func() []string // the files of the image; nil for none
 	isa     string          // the instruction set for generated images
+
+	// geometry reads the position of the voxels in space; nil for images without one.
+	geometry func() (*format.Geometry, error)
 }
 
 // take returns the given value of a parameter, and whether it is given.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/storage"
 	"eccbench/internal/grid"
 	"eccbench/internal/regular"
@@ -100,6 +101,20 @@ func Files(name string) []string {
 		return nil
 	}
 	return r.files()
+}
+
+// GeometryOf returns the position of the voxels of an input in space; nil for a generated image, a
+// stack, and a file without a position.
+func GeometryOf(name string) (*format.Geometry, error) {
+	n, err := split(name)
+	if err != nil {
+		return nil, err
+	}
+	r, err := resolve(n)
+	if err != nil || r.geometry == nil {
+		return nil, err
+	}
+	return r.geometry()
 }
 
 // A stored source is a generated image whose voxels are read from a file.

@@ -173,3 +173,31 @@ func TestOnePassCatches(t *testing.T) {
 		})
 	}
 }
+
+// The sum of a job over pieces starts anew at each Begin, whether the pieces are added with their shared slices or
+// joined.
+func TestSumsBeginAnew(t *testing.T) {
+	f := gridtest.Image(t, grid.Shape{D: 11, H: 5, W: 7}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64(i * 7919 % 251) })
+	const height = 3
+	first, want := grid.Crop(f, 0, height), ecctest.EnumerateIn(f, ecc.Convention{})
+	job := ecctest.SetUp(t, extrema.Implementation{}, first, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 2}})
+	sum := job.(bench.Adder[grid.Source])
+	for what, add := range map[string]func() error{
+		"added": func() error {
+			return grid.EachPiece(f, grid.Whole(f), height, false, func(p *grid.Field, times int64) error { return sum.Add(p, times) })
+		},
+		"joined": func() error { return grid.EachJoined(f, grid.Whole(f), height, false, job.(ecc.Joiner).AddJoined) },
+	} {
+		sum.Begin()
+		if err := sum.Add(first, 1); err != nil { // which the next Begin forgets
+			t.Fatal(err)
+		}
+		sum.Begin()
+		if err := add(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := job.Out(); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v (%v)", what, got, want, err)
+		}
+	}
+}

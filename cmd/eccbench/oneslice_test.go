@@ -93,7 +93,7 @@ func TestMaskLiesOnItsImage(t *testing.T) {
 	}
 	mustTell(t, "eigenmap", "-k", "2", "-q", path("scan.nii"), "-o", path("mask.nii.gz"), "--vectors", path("vectors.nii"))
 	for _, name := range []string{"mask.nii.gz", "vectors.nii"} {
-		if got, err := files.GeometryOf(path(name)); err != nil || *got != want {
+		if got, err := files.GeometryOf(path(name), format.Options{}); err != nil || *got != want {
 			t.Errorf("%s lies at %v, %v, want %v", name, got, err, want)
 		}
 	}

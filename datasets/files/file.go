@@ -128,6 +128,9 @@ func describe(name string, in format.Input) (*format.Body, error) {
 		return nil, fmt.Errorf("a %s file has no channels with names; leave --channel out, or choose by --volume",
 			kind.Name)
 	}
+	if in.Strict {
+		return nil, fmt.Errorf("a %s file has no chunks that can be missing; leave --strict out", kind.Name)
+	}
 	if in.Volume != nil && body.Volumes.Count == 0 {
 		return nil, fmt.Errorf("a %s file has one volume; leave --volume out", kind.Name)
 	}

@@ -1,6 +1,9 @@
 package files
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -30,12 +33,25 @@ func TestGeometry(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		g, err := GeometryOf(path)
+		g, err := GeometryOf(path, format.Options{})
 		if err != nil || g == nil {
 			t.Fatalf("%s: %v, %v", name, g, err)
 		}
 		if err := want.Differs(*g); err != nil {
 			t.Errorf("%s: %v; want %v, got %v", name, err, want, *g)
+		}
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		io.WriteString(w, text)
+		w.Close()
+		for other, data := range map[string][]byte{"nameless": []byte(text), name + ".gz": packed.Bytes(), "packed": packed.Bytes()} {
+			path := filepath.Join(folder, other)
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if same, err := GeometryOf(path, format.Options{}); err != nil || same == nil || *same != *g {
+				t.Errorf("%s as %s: %v, %v; want %v", name, other, same, err, *g)
+			}
 		}
 		if s := g.Spacing(); math.Abs(s[0]-0.5)+math.Abs(s[1]-2)+math.Abs(s[2]-3) > 1e-6 {
 			t.Errorf("%s: spacing %v", name, s)
@@ -54,7 +70,7 @@ func TestGeometry(t *testing.T) {
 	if err := os.WriteFile(path, turned, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	g, err := GeometryOf(path)
+	g, err := GeometryOf(path, format.Options{})
 	if err != nil || g == nil || g.Affine != [3][4]float64{{-0.5, 0, 0, 0}, {0, -2, 0, 0}, {0, 0, 3, 0}} {
 		t.Errorf("a quaternion: %v, %v", g, err)
 	}

@@ -31,25 +31,14 @@ type slot struct {
 	free   device.Event // after the last use of the slab
 }
 
-func (j *job) allocate(d device.Device, in grid.Source, bytes int64, threads int) (err error) {
-	if j.copying, err = d.NewStream("copying"); err != nil {
-		return err
-	}
+func (j *job) allocate(d device.Device, in grid.Source, bytes int64, threads int) error {
+	j.copying = j.NewStream("copying")
 	for k := range min(buffers, j.slabs) {
-		s := &slot{}
-		j.slots = append(j.slots, s)
-		if s.slab, err = d.Alloc(fmt.Sprintf("slab %d", k), (j.slices+2)*j.size); err != nil {
-			return err
-		}
-		if s.copied, err = d.NewEvent(fmt.Sprintf("slab %d copied", k)); err != nil {
-			return err
-		}
-		if s.free, err = d.NewEvent(fmt.Sprintf("slab %d free", k)); err != nil {
-			return err
-		}
+		j.slots = append(j.slots, &slot{slab: j.NewBuffer(fmt.Sprintf("slab %d", k), (j.slices+2)*j.size),
+			copied: j.NewEvent(fmt.Sprintf("slab %d copied", k)), free: j.NewEvent(fmt.Sprintf("slab %d free", k))})
 	}
-	j.feed, err = resident.NewFeed(d, in, bytes, threads)
-	return err
+	j.feed = resident.Own(&j.Objects, func() (*resident.Feed, error) { return resident.NewFeed(d, in, bytes, threads) })
+	return j.Err()
 }
 
 // span returns the slices of slab k.
@@ -144,18 +133,3 @@ func (j *job) count(k int64) error {
 }
 
 func (j *job) Out() (ecc.VCEC, error) { return ecc.FromDense(j.Changes()), nil }
-
-func (j *job) Close() error {
-	var errs []error
-	if j.copying != nil {
-		errs = append(errs, j.copying.Wait())
-	}
-	errs = append(errs, j.Stream.Wait())
-	for _, s := range j.slots {
-		errs = append(errs, resident.CloseAll(s.slab, s.copied, s.free))
-	}
-	if j.feed != nil {
-		errs = append(errs, j.feed.Close())
-	}
-	return errors.Join(append(errs, resident.CloseAll(j.copying), j.Counter.Close())...)
-}

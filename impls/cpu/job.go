@@ -180,13 +180,9 @@ func (j *job) load(c *core, into int, z, lo, hi int64, trace *bench.Trace) error
 }
 
 func (j *job) Poison() {
-	for i := range j.total {
-		j.total[i] = bench.Poison
-	}
+	bench.PoisonEach(j.total)
 	for _, c := range j.cores {
-		for i := range c.changes {
-			c.changes[i] = bench.Poison
-		}
+		bench.PoisonEach(c.changes)
 	}
 }
 

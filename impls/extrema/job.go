@@ -435,13 +435,9 @@ func (j *hostJob[L, C]) Poison() {
 	if j.tallied {
 		j.steps = ecc.VCEC{{Level: 0, Change: bench.Poison}}
 	}
-	for i := range j.total {
-		j.total[i] = bench.Poison
-	}
+	bench.PoisonEach(j.total)
 	for _, c := range j.cores {
-		for i := range c.sums {
-			c.sums[i] = bench.Poison
-		}
+		bench.PoisonEach(c.sums)
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 type edits []edit
 
 type edit struct {
-	at      int64           // byte of the image
-	value   []byte          // the new value there
-	changes map[int64]int64 // of the answer, by level
+	at         int64           // byte of the image
+	was, value []byte          // there
+	changes    map[int64]int64 // of the answer, by level
 }
 
 // apply makes the changes.
@@ -24,12 +24,20 @@ func (e edits) apply(image []byte) {
 	}
 }
 
-// takeOff subtracts the changes of the answer.
-func (e edits) takeOff(answer [][]byte) {
+// undo reverts the changes.
+func (e edits) undo(image []byte) {
 	for _, d := range e {
+		copy(image[d.at:], d.was)
+	}
+}
+
+// takeOff subtracts the changes of the answer, once.
+func (e edits) takeOff(answer [][]byte) {
+	for k, d := range e {
 		for level, change := range d.changes {
 			grid.Values[int64](answer[0])[level] -= change
 		}
+		e[k].changes = nil
 	}
 }
 
@@ -53,7 +61,8 @@ func planEdits(s grid.Source, data []byte, vertices bool) (plan edits) {
 		img.count(at, -1, changes)
 		img.now[at] = from
 		img.count(at, 1, changes)
-		plan = append(plan, edit{at * size, slices.Clone(data[from*size : (from+1)*size]), changes})
+		value := func(i int64) []byte { return slices.Clone(data[i*size : (i+1)*size]) }
+		plan = append(plan, edit{at * size, value(at), value(from), changes})
 	}
 	return plan
 }

@@ -125,7 +125,7 @@ func (j *job[In, Out]) Renew(in In) error {
 	if was, now := question(j.in), question(in); was != now {
 		return fmt.Errorf("the question is bound to %s, not to %s", was, now)
 	}
-	j.in = in
+	j.in, j.current = in, false
 	return nil
 }
 
@@ -140,6 +140,7 @@ type job[In, Out any] struct {
 	copies        [][]byte // room for the answer, of a burst
 	edits         edits    // that the next call makes
 	edited        bool     // the last image was no other call's
+	current       bool     // the array has the image, with the edits of the last call
 	slab          []byte   // of the image, for refresh
 	cores         int
 	unready       error // why it could not be made ready for a call
@@ -232,12 +233,15 @@ func encoded[T grid.Stored](l grid.Ladder) (data []byte, exact bool) {
 	return grid.Bytes(values), true
 }
 
-// Poison overwrites the answer and writes the image, which may differ from the last call's. It
-// plans the edits of the next call without making them. So a peer that works during ping has
-// another image.
+// Poison overwrites the answer and writes the image: a new one, or the last call's without its edits. Only those were
+// written, so that the rest stays in the caches. It plans the edits of the next call without making them. So a peer
+// that works during ping has another image.
 func (j *job[In, Out]) Poison() {
-	if j.unready = j.ping(); j.unready == nil {
+	if j.unready = j.ping(); j.unready == nil && !j.current {
 		j.unready = j.refresh()
+		j.current = j.unready == nil
+	} else {
+		j.edits.undo(j.image.Data())
 	}
 	for i, p := range j.parts(j.in) {
 		poison(j.answer[i].Data(), p.kind)
@@ -430,7 +434,6 @@ func (j *job[In, Out]) Out() (out Out, err error) {
 		return out, &peers.Error{Kind: peers.Malformed, Verb: "do", Why: why}
 	}
 	j.edits.takeOff(j.given)
-	j.edits = nil
 	return j.read(j.in, j.given), nil
 }
 

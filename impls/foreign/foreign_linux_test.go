@@ -150,7 +150,7 @@ func TestPlantedPeers(t *testing.T) {
 		{"disk", verify.Wrong, ""},
 		{"pinger", verify.Wrong, ""},
 		{"freer", verify.Wrong, ""},
-		{"forger", verify.Crashed, "another process wrote it"},
+		{"forger", verify.Crashed, "forging a verdict: open /proc/"},
 		{"saboteur", verify.Verified, ""},
 		{"spy", verify.Verified, ""},
 		{"busy", verify.Verified, ""},
@@ -203,6 +203,39 @@ func TestPlantedPeers(t *testing.T) {
 			if x.way == "sluggish" && (r.Burst < 3 || r.Calls < 10*r.Burst) {
 				t.Errorf("a call of %g s, a floor of %g s: bursts of %d, %d calls judged",
 					r.Seconds.Median, r.Floor, r.Burst, r.Calls)
+			}
+		})
+	}
+}
+
+// A peer starts once for all inputs that are only verified, until it fails or leaves too little memory.
+func TestOneProcessForManyInputs(t *testing.T) {
+	const right, wrong, crashed = verify.Verified, verify.Wrong, verify.Crashed
+	for way, want := range map[string][]verify.Status{
+		"honest":  {right, right, right, right, right},
+		"leaking": {right, right, right, right, right},
+		"stale":   {right, wrong, right, wrong, right},
+		"mortal":  {right, crashed, right, crashed, right},
+	} {
+		t.Run(way, func(t *testing.T) {
+			p := meet(t, way)
+			plan := planFor(t, p)
+			plan.Sampling, plan.Inputs = nil, nil
+			for seed := range want {
+				plan.Inputs = append(plan.Inputs, fmt.Sprintf("noise/shape=9x8x7/type=uint8/levels=9/seed=%d", seed))
+			}
+			var got collector
+			if err := runner.Run(context.Background(), plan, &got); err != nil {
+				t.Fatal(err)
+			}
+			for k, r := range got {
+				if r.Status != want[k] || (want[k] != right) != strings.Contains(r.Reason, "(input 2 of its process)") {
+					t.Errorf("input %d: %s: %s, want %s", k+1, r.Status, r.Reason, want[k])
+				}
+			}
+			starts, err := os.ReadFile(p.Path + ".starts")
+			if n := len(starts) - 1; err != nil || (n == 1) != (way == "honest") || n > 3 { // one described it
+				t.Errorf("%d processes, %v", n, err)
 			}
 		})
 	}

@@ -5,7 +5,6 @@
 package fullsweep
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -66,22 +65,17 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 		return nil, err
 	}
 	j := &job{Counter: counter, in: in, upload: c.Scope == bench.E2E || c.Scope == bench.File}
-	if err := j.allocate(d, c.Threads); err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
-	return j, nil
+	return bench.Ready(j, j.allocate(d, c.Threads))
 }
 
-func (j *job) allocate(d device.Device, threads int) (err error) {
+func (j *job) allocate(d device.Device, threads int) error {
 	if !j.upload {
-		j.image, err = resident.Put(d, j.Stream, j.in)
-		return err
+		j.image = resident.Own(&j.Objects, func() (device.Buffer, error) { return resident.Put(d, j.Stream, j.in) })
+		return j.Err()
 	}
-	if j.image, err = d.Alloc("image", grid.TotalBytes(j.in)); err != nil {
-		return err
-	}
-	j.feed, err = resident.NewFeed(d, j.in, 0, threads)
-	return err
+	j.image = j.NewBuffer("image", grid.TotalBytes(j.in))
+	j.feed = resident.Own(&j.Objects, func() (*resident.Feed, error) { return resident.NewFeed(d, j.in, 0, threads) })
+	return j.Err()
 }
 
 var _ bench.DeviceJob = (*job)(nil)
@@ -114,11 +108,3 @@ func (j *job) Do(trace *bench.Trace) error {
 }
 
 func (j *job) Out() (ecc.VCEC, error) { return ecc.FromDense(j.Changes()), nil }
-
-func (j *job) Close() error {
-	errs := []error{resident.CloseAll(j.image)}
-	if j.feed != nil {
-		errs = append(errs, j.feed.Close())
-	}
-	return errors.Join(append(errs, j.Counter.Close())...)
-}

@@ -106,9 +106,7 @@ func (j *job) Do(trace *bench.Trace) error {
 }
 
 func (j *job) Poison() {
-	for i := range j.changes {
-		j.changes[i] = bench.Poison
-	}
+	bench.PoisonEach(j.changes)
 }
 
 func (j *job) Out() (ecc.VCEC, error) { return ecc.FromDense(j.changes), nil }

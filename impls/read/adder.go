@@ -7,12 +7,10 @@ import (
 	"eccbench/internal/resident"
 )
 
-// An adder adds up words in a device's memory (kernels/read/memread.cu). A nil one was
-// never made.
+// An adder adds up words in a device's memory (kernels/read/memread.cu).
 type adder struct {
-	d      device.Device
+	resident.Objects
 	stream device.Stream
-	module device.Module
 	kernel device.Function
 	most   int64 // blocks that the device runs at a time
 }
@@ -20,26 +18,18 @@ type adder struct {
 const block = 512
 
 func newAdder(d device.Device) (*adder, error) {
-	a := &adder{d: d}
-	if err := a.open(); err != nil {
+	a := &adder{Objects: resident.NewObjects(d)}
+	a.stream = a.NewStream("reading")
+	a.kernel = a.Function(a.NewModule("memread", "memread"), "memread")
+	if err := a.Err(); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
-	return a, nil
-}
-
-func (a *adder) open() (err error) {
-	if a.stream, err = a.d.NewStream("reading"); err != nil {
-		return err
-	}
-	if a.module, err = resident.Load(a.d, "memread", "memread"); err != nil {
-		return err
-	}
-	if a.kernel, err = a.module.Function("memread"); err != nil {
-		return err
-	}
 	each, err := a.kernel.Occupancy(block, 0)
-	a.most = int64(a.d.Info().SMs * max(1, each))
-	return err
+	if err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	a.most = int64(d.Info().SMs * max(1, each))
+	return a, nil
 }
 
 // shape returns the launch for the given number of words.
@@ -54,18 +44,4 @@ func (a *adder) add(of device.Buffer, words int64, sum device.Buffer) error {
 }
 
 // Cool leaves nothing in the device's caches.
-func (a *adder) Cool() error { return errors.Join(a.d.FlushL2(a.stream), a.stream.Wait()) }
-
-func (a *adder) wait() error {
-	if a == nil {
-		return nil
-	}
-	return a.stream.Wait()
-}
-
-func (a *adder) Close() error {
-	if a == nil {
-		return nil
-	}
-	return resident.CloseAll(a.module, a.stream)
-}
+func (a *adder) Cool() error { return errors.Join(a.On.FlushL2(a.stream), a.stream.Wait()) }

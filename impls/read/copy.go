@@ -69,22 +69,22 @@ func (c ToDevice) Setup(in grid.Source, conditions bench.Conditions) (bench.Job[
 	if err != nil {
 		return nil, err
 	}
-	j := &copyJob{d: d, Watch: resident.NewWatch(d)}
-	j.words, j.window = c.cut(in)
-	if err := j.setup(in); err != nil {
-		return nil, errors.Join(err, j.Close())
+	a, err := newAdder(d)
+	if err != nil {
+		return nil, err
 	}
-	return j, nil
+	j := &copyJob{adder: a}
+	j.words, j.window = c.cut(in)
+	return bench.Ready(j, j.setup(in))
 }
 
 var _ bench.DeviceJob = (*copyJob)(nil)
 
 type copyJob struct {
-	d       device.Device
+	*adder
 	words   int64 // of the image
 	window  int64 // of a part, but for the last, which may be shorter
 	copying device.Stream
-	adder   *adder
 	windows []*window
 	place   *resident.Place // the image where it is, or nil
 	host    device.Pinned   // else a copy of it
@@ -92,7 +92,6 @@ type copyJob struct {
 	earlier device.Buffer   // the sum of the parts before the last
 	last    device.Buffer   // the sum of the last
 	sums    device.Pinned   // both on the host
-	*resident.Watch
 }
 
 // A window is device memory for every second part of the image.
@@ -101,50 +100,36 @@ type window struct {
 	copied, free device.Event // the part is there; it was added up
 }
 
-func (j *copyJob) setup(in grid.Source) (err error) {
-	if j.adder, err = newAdder(j.d); err != nil {
-		return err
-	}
-	if j.copying, err = j.d.NewStream("copying"); err != nil {
-		return err
-	}
+func (j *copyJob) setup(in grid.Source) error {
+	j.copying = j.NewStream("copying")
 	for k := range min(2, j.parts()) {
-		w := &window{}
-		j.windows = append(j.windows, w)
-		if w.words, err = j.d.Alloc(fmt.Sprintf("part %d of the image", k), 8*j.window); err != nil {
-			return err
-		}
-		if w.copied, err = j.d.NewEvent("part copied"); err != nil {
-			return err
-		}
-		if w.free, err = j.d.NewEvent("part added up"); err != nil {
-			return err
-		}
+		j.windows = append(j.windows, &window{j.NewBuffer(fmt.Sprintf("part %d of the image", k), 8*j.window),
+			j.NewEvent("part copied"), j.NewEvent("part added up")})
 	}
-	if j.earlier, err = j.d.Alloc("sum of the earlier parts", 8); err != nil {
+	j.earlier, j.last = j.NewBuffer("sum of the earlier parts", 8), j.NewBuffer("sum of the last part", 8)
+	j.sums = j.NewPinned("sums on the host", 16)
+	if err := j.Err(); err != nil {
 		return err
 	}
-	if j.last, err = j.d.Alloc("sum of the last part", 8); err != nil {
-		return err
-	}
-	if j.sums, err = j.d.AllocPinned("sums on the host", 16); err != nil {
-		return err
-	}
-	if err := j.adder.stream.Fill(j.earlier, 0, 8, 0); err != nil {
+	if err := j.stream.Fill(j.earlier, 0, 8, 0); err != nil {
 		return err
 	}
 	return j.pin(in)
 }
 
 // pin pins the image in place, or a copy of it whose slices are whole words.
-func (j *copyJob) pin(in grid.Source) (err error) {
+func (j *copyJob) pin(in grid.Source) error {
 	size := grid.SliceBytes(in)
 	if size%8 == 0 {
-		if j.place, err = resident.Pin(j.d, in, min(piece, 8*j.window)); j.place != nil || err != nil {
-			return err
+		j.place = resident.Own(&j.Objects, func() (*resident.Place, error) {
+			return resident.Pin(j.On, in, min(piece, 8*j.window))
+		})
+		if j.place != nil {
+			return nil
 		}
 	}
-	if j.host, err = j.d.AllocPinned("image on the host", 8*j.words); err != nil {
+	j.host = j.NewPinned("image on the host", 8*j.words)
+	if err := j.Err(); err != nil {
 		return err
 	}
 	clear(j.host.Data())
@@ -185,14 +170,14 @@ func (j *copyJob) windowOf(k int64) (w *window, at, words int64) {
 
 func (j *copyJob) Do(trace *bench.Trace) error {
 	defer trace.Span("copy")()
-	return j.d.Do(func() error {
+	return j.On.Do(func() error {
 		if j.refill != nil {
 			if err := j.refill(); err != nil {
 				return err
 			}
 		}
 		if j.parts() > 1 {
-			if err := j.adder.stream.Fill(j.earlier, 0, 8, 0); err != nil {
+			if err := j.stream.Fill(j.earlier, 0, 8, 0); err != nil {
 				return err
 			}
 		}
@@ -201,7 +186,7 @@ func (j *copyJob) Do(trace *bench.Trace) error {
 				return err
 			}
 		}
-		return errors.Join(j.adder.stream.Wait(), j.copying.Wait())
+		return errors.Join(j.stream.Wait(), j.copying.Wait())
 	})
 }
 
@@ -223,19 +208,19 @@ func (j *copyJob) copy(k int64) error {
 	if k == j.parts()-1 {
 		return nil
 	}
-	if err := errors.Join(j.copying.Record(w.copied), j.adder.stream.WaitFor(w.copied)); err != nil {
+	if err := errors.Join(j.copying.Record(w.copied), j.stream.WaitFor(w.copied)); err != nil {
 		return err
 	}
-	return errors.Join(j.adder.add(w.words, words, j.earlier), j.adder.stream.Record(w.free))
+	return errors.Join(j.add(w.words, words, j.earlier), j.stream.Record(w.free))
 }
 
 // Out adds the last part on the device, and returns the sum of all parts.
 func (j *copyJob) Out() (uint64, error) {
 	w, _, words := j.windowOf(j.parts() - 1)
-	s := j.adder.stream
+	s := j.stream
 	err := errors.Join(
 		s.Fill(j.last, 0, 8, 0),
-		j.adder.add(w.words, words, j.last),
+		j.add(w.words, words, j.last),
 		s.Copy(j.sums, 0, j.earlier, 0, 8),
 		s.Copy(j.sums, 8, j.last, 0, 8),
 		s.Wait(),
@@ -247,7 +232,7 @@ func (j *copyJob) Out() (uint64, error) {
 // Poison overwrites the image on the device and the sum of its earlier contents.
 func (j *copyJob) Poison() {
 	// A device that cannot be written to fails at the next call, with the reason.
-	s := j.adder.stream
+	s := j.stream
 	for _, w := range j.windows {
 		_ = s.Fill(w.words, 0, w.words.Bytes(), 0x5a)
 	}
@@ -257,21 +242,5 @@ func (j *copyJob) Poison() {
 	_ = s.Wait()
 }
 
-func (j *copyJob) Cool() error { return j.adder.Cool() }
-
 // Elapsed is unknown: the job times a copy from the host.
 func (j *copyJob) Elapsed() (time.Duration, error) { return 0, resident.ErrUntimed }
-
-func (j *copyJob) Close() error {
-	errs := []error{j.Watch.Close(), j.adder.wait()}
-	if j.copying != nil {
-		errs = append(errs, j.copying.Wait())
-	}
-	for _, w := range j.windows {
-		errs = append(errs, resident.CloseAll(w.words, w.copied, w.free))
-	}
-	if j.place != nil {
-		errs = append(errs, j.place.Close())
-	}
-	return errors.Join(append(errs, resident.CloseAll(j.host, j.sums, j.last, j.earlier, j.copying), j.adder.Close())...)
-}

@@ -56,7 +56,11 @@ func (o OnDevice) Setup(in grid.Source, c bench.Conditions) (bench.Job[uint64], 
 // bind makes the job of an image on a device. The kernel hands the sum over, between two events if
 // timed, or leaves it for Bring.
 func bind(d device.Device, in grid.Source, handsOver, timed bool) (*deviceJob, error) {
-	j := &deviceJob{d: d, words: padded(in) / 8, Watch: resident.NewWatch(d)}
+	a, err := newAdder(d)
+	if err != nil {
+		return nil, err
+	}
+	j := &deviceJob{adder: a, words: padded(in) / 8}
 	if err := j.setup(in, handsOver, timed); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
@@ -66,49 +70,32 @@ func bind(d device.Device, in grid.Source, handsOver, timed bool) (*deviceJob, e
 var _ bench.DeviceJob = (*deviceJob)(nil)
 
 type deviceJob struct {
-	d     device.Device
-	words int64
 	*adder
+	words      int64
 	image, sum device.Buffer
 	result     device.Pinned
 	over       *resident.Handover // in place of sum and result, or nil
 	shape      device.Launch
 	prepared   []any // the parameters of the kernel
-	*resident.Watch
 }
 
-func (j *deviceJob) setup(in grid.Source, handsOver, timed bool) (err error) {
-	if j.adder, err = newAdder(j.d); err != nil {
-		return err
-	}
+func (j *deviceJob) setup(in grid.Source, handsOver, timed bool) error {
 	j.shape = j.adder.shape(j.words)
-	if j.image, err = j.d.Alloc("image", 8*j.words); err != nil {
-		return err
-	}
-	if err := j.tables(handsOver, timed); err != nil {
-		return err
-	}
-	return j.fill(in)
-}
-
-// tables allocates the memory of the sum.
-func (j *deviceJob) tables(handsOver, timed bool) (err error) {
+	j.image = j.NewBuffer("image", 8*j.words)
 	if handsOver {
-		if j.over, err = resident.NewHandover(j.d, j.stream, 8, timed); err != nil {
-			return err
-		}
-		table, word := j.over.Parameters()
-		j.prepared = []any{j.image, j.words, table, word, j.over.Total()}
-		return nil
+		j.over = resident.NewHandover(&j.Objects, j.stream, 8, timed)
+	} else {
+		j.sum, j.result = j.NewBuffer("sum", 8), j.NewPinned("sum on the host", 8)
 	}
-	if j.sum, err = j.d.Alloc("sum", 8); err != nil {
-		return err
-	}
-	if j.result, err = j.d.AllocPinned("sum on the host", 8); err != nil {
+	if err := j.Err(); err != nil {
 		return err
 	}
 	j.prepared = []any{j.image, j.words, uint64(0), uint64(0), j.sum}
-	return nil
+	if handsOver {
+		table, word := j.over.Parameters()
+		j.prepared = []any{j.image, j.words, table, word, j.over.Total()}
+	}
+	return j.fill(in)
 }
 
 func (j *deviceJob) launch() error { return j.stream.Launch(j.kernel, j.shape, j.prepared...) }
@@ -118,7 +105,7 @@ func (j *deviceJob) launch() error { return j.stream.Launch(j.kernel, j.shape, j
 func (j *deviceJob) fill(in grid.Source) error {
 	size := grid.SliceBytes(in)
 	if size%8 == 0 {
-		return resident.Stage(j.d, j.stream, j.image, 0, in)
+		return resident.Stage(j.Objects.On, j.stream, j.image, 0, in)
 	}
 	whole := padded(in) / in.Shape().Slices()
 	return grid.EachSlab(in, func(slab []byte, lo, hi int64) error {
@@ -146,7 +133,7 @@ func (j *deviceJob) Enqueue() error { return errors.Join(j.stream.Fill(j.sum, 0,
 // Bring adds the copy of the sum to the host.
 func (j *deviceJob) Bring() error { return j.stream.Copy(j.result, 0, j.sum, 0, 8) }
 
-func (j *deviceJob) On() device.Device     { return j.d }
+func (j *deviceJob) On() device.Device     { return j.Objects.On }
 func (j *deviceJob) Stream() device.Stream { return j.stream }
 
 func (j *deviceJob) Elapsed() (time.Duration, error) { return j.over.Elapsed() }
@@ -168,11 +155,3 @@ func (j *deviceJob) Poison() {
 }
 
 func (j *deviceJob) Out() (uint64, error) { return binary.LittleEndian.Uint64(j.value()), nil }
-
-func (j *deviceJob) Close() error {
-	errs := []error{j.Watch.Close(), j.adder.wait()}
-	if j.over != nil {
-		errs = append(errs, j.over.Close())
-	}
-	return errors.Join(append(errs, resident.CloseAll(j.result, j.sum, j.image), j.adder.Close())...)
-}

@@ -115,12 +115,5 @@ func (j *devicesJob) Poison() {
 func (j *devicesJob) Out() (uint64, error) { return j.sum, nil }
 
 func (j *devicesJob) Close() error {
-	var errs []error
-	if j.Team != nil {
-		errs = append(errs, j.Team.Close())
-	}
-	for _, p := range j.parts {
-		errs = append(errs, p.Close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(j.Team.Close(), resident.CloseEach(j.parts))
 }

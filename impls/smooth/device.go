@@ -60,10 +60,7 @@ func (o OnDevice) Setup(p *smooth.Pipeline, c bench.Conditions) (bench.Job[smoot
 		return nil, err
 	}
 	j := &deviceJob{Counter: counter, p: p}
-	if err := j.allocate(d); err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
-	return j, nil
+	return bench.Ready(j, j.allocate(d))
 }
 
 var _ bench.DeviceJob = (*deviceJob)(nil)
@@ -74,7 +71,6 @@ type deviceJob struct {
 	image         device.Buffer    // the original image
 	now           [2]device.Buffer // as smoothed so far, and as smoothed next
 	between       device.Buffer    // along x only
-	module        device.Module
 	rows, columns pass
 	began, ended  device.Event // of the last smoothing
 	answer        smooth.Answer
@@ -87,43 +83,30 @@ type pass struct {
 }
 
 func (j *deviceJob) allocate(d device.Device) (err error) {
-	if j.image, err = resident.Put(d, j.Stream, j.p); err != nil {
-		return err
-	}
+	j.image = resident.Own(&j.Objects, func() (device.Buffer, error) { return resident.Put(d, j.Stream, j.p) })
 	for i := range j.now {
-		if j.now[i], err = d.Alloc(fmt.Sprintf("image smoothed %d", i), j.image.Bytes()); err != nil {
-			return err
-		}
+		j.now[i] = j.NewBuffer(fmt.Sprintf("image smoothed %d", i), grid.TotalBytes(j.p))
 	}
-	if j.between, err = d.Alloc("image between the passes", j.image.Bytes()); err != nil {
+	j.between = j.NewBuffer("image between the passes", grid.TotalBytes(j.p))
+	j.began, j.ended = j.NewEvent("smoothing began"), j.NewEvent("smoothing ended")
+	module := j.NewModule("smooth", "smooth_rows", "smooth_columns")
+	j.rows.function, j.columns.function = j.Function(module, "smooth_rows"), j.Function(module, "smooth_columns")
+	if err := j.Err(); err != nil {
 		return err
 	}
-	if j.began, err = d.NewEvent("smoothing began"); err != nil {
+	if j.rows.shape, err = j.shape(j.rows.function); err != nil {
 		return err
 	}
-	if j.ended, err = d.NewEvent("smoothing ended"); err != nil {
-		return err
-	}
-	if j.module, err = resident.Load(d, "smooth", "smooth_rows", "smooth_columns"); err != nil {
-		return err
-	}
-	if j.rows, err = j.pass("smooth_rows"); err != nil {
-		return err
-	}
-	j.columns, err = j.pass("smooth_columns")
+	j.columns.shape, err = j.shape(j.columns.function)
 	return err
 }
 
-// pass plans the launch of a kernel: as many blocks as can run at once.
-func (j *deviceJob) pass(name string) (p pass, err error) {
+// shape returns the launch of a kernel: as many blocks as can run at once.
+func (j *deviceJob) shape(kernel device.Function) (device.Launch, error) {
 	const block = 256
-	if p.function, err = j.module.Function(name); err != nil {
-		return p, err
-	}
-	resident, err := p.function.Occupancy(block, 0)
-	p.shape = device.Launch{Grid: device.Dim{X: int64(j.On.Info().SMs) * int64(max(1, resident))},
-		Block: device.Dim{X: block}}
-	return p, err
+	resident, err := kernel.Occupancy(block, 0)
+	return device.Launch{Grid: device.Dim{X: int64(j.On.Info().SMs) * int64(max(1, resident))},
+		Block: device.Dim{X: block}}, err
 }
 
 func (j *deviceJob) Do(trace *bench.Trace) error {
@@ -217,9 +200,4 @@ func (j *deviceJob) Out() (smooth.Answer, error) {
 		return j.answer, errors.New("no answer was given")
 	}
 	return j.answer, nil
-}
-
-func (j *deviceJob) Close() error {
-	return errors.Join(j.Stream.Wait(),
-		resident.CloseAll(j.module, j.ended, j.began, j.between, j.now[1], j.now[0], j.image), j.Counter.Close())
 }

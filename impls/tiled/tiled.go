@@ -71,27 +71,23 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 		return nil, err
 	}
 	j := &job{Counter: counter, in: in, upload: c.Scope == bench.E2E || c.Scope == bench.File}
-	if err := j.allocate(d, c.Threads); err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
-	return j, nil
+	return bench.Ready(j, j.allocate(d, c.Threads))
 }
 
-func (j *job) allocate(d device.Device, threads int) (err error) {
+func (j *job) allocate(d device.Device, threads int) error {
 	s := j.in.Shape()
 	layout := device.ArrayLayout{Texel: device.Texel(j.in.Type().String()), Width: s.W, Height: s.H}
 	if s.D > 1 {
 		layout.Depth = s.D
 	}
-	if j.array, err = d.AllocArray("image", layout); err != nil {
-		return err
-	}
-	if j.texture, err = j.array.NewTexture("image", device.Sampling{}); err != nil {
-		return err
-	}
+	j.array = resident.Own(&j.Objects, func() (device.Array, error) { return d.AllocArray("image", layout) })
+	j.texture = resident.Own(&j.Objects,
+		func() (device.Texture, error) { return j.array.NewTexture("image", device.Sampling{}) })
 	if j.upload {
-		j.feed, err = resident.NewFeed(d, j.in, 0, threads)
-		return err
+		j.feed = resident.Own(&j.Objects, func() (*resident.Feed, error) { return resident.NewFeed(d, j.in, 0, threads) })
+	}
+	if j.Err() != nil || j.upload {
+		return j.Err()
 	}
 	feed, err := resident.NewStages(d, j.in, 0, threads)
 	if err != nil {
@@ -138,17 +134,3 @@ func (j *job) Do(trace *bench.Trace) error {
 }
 
 func (j *job) Out() (ecc.VCEC, error) { return ecc.FromDense(j.Changes()), nil }
-
-func (j *job) Close() error {
-	var errs []error
-	if j.texture != nil {
-		errs = append(errs, j.texture.Close())
-	}
-	if j.array != nil {
-		errs = append(errs, j.array.Close())
-	}
-	if j.feed != nil {
-		errs = append(errs, j.feed.Close())
-	}
-	return errors.Join(append(errs, j.Counter.Close())...)
-}

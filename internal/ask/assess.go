@@ -14,7 +14,10 @@ type Assess struct {
 	Truth  Question
 	Labels []float64 // empty for all labels of both images
 	Groups []assess.Group
-	By     bench.Workload[*assess.Pair, assess.Comparisons]
+	// AnyGeometry accepts files that place their voxels differently in space.
+	AnyGeometry bool
+
+	By bench.Workload[*assess.Pair, assess.Comparisons]
 }
 
 // An AssessAnswer is a confirmed comparison.
@@ -31,6 +34,11 @@ func (q *Assess) Answer() (a AssessAnswer, err error) {
 	}
 	if a.Truth, err = q.Truth.load("a comparison"); err != nil {
 		return a, err
+	}
+	if !q.AnyGeometry {
+		if err := checkPlaces(a.Pred.Name, a.Truth.Name, ", or give --ignore-geometry"); err != nil {
+			return a, Usage(err)
+		}
 	}
 	if a.Pair, err = assess.NewPair(a.Pred.Field, a.Truth.Field, q.Labels, q.Groups); err != nil {
 		return a, Usagef("%s and %s: %w", q.Shown, q.Truth.Shown, err)

@@ -105,7 +105,7 @@ func (q *Eigenmap) Answer() (a EigenmapAnswer, err error) {
 		w, impls = q.Lanczos, []string{"lanczos"}
 	}
 	a.Of, a.What = q.Problem(a.Image.Field), q.words()
-	if a.Truth, err = q.trueMask(a.Image.Shape()); err != nil {
+	if a.Truth, err = q.trueMask(a.Image); err != nil {
 		return a, err
 	}
 	if a.Answered, err = answerWhole(&q.Question, w, a.Image, a.Of, "eigenmap", impls...); err != nil {
@@ -116,14 +116,15 @@ func (q *Eigenmap) Answer() (a EigenmapAnswer, err error) {
 }
 
 // trueMask returns a mask of the voxels where the true image is not 0, or nil if there is none.
-func (q *Eigenmap) trueMask(s grid.Shape) ([]bool, error) {
+func (q *Eigenmap) trueMask(image WholeImage) ([]bool, error) {
 	if q.Truth == nil {
 		return nil, nil
 	}
-	f, err := q.loadOther("truth", q.Truth)
+	f, err := q.loadOther(image.Name, "truth", q.Truth)
 	if err != nil {
 		return nil, err
 	}
+	s := image.Shape()
 	if f.Shape() != s {
 		return nil, Usagef("--truth %s is %v, the image %v: want the same shape", q.TruthShown, f.Shape(), s)
 	}

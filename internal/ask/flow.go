@@ -70,7 +70,7 @@ func (q *Flow) Answer() (a FlowAnswer, err error) {
 		w, impls, a.What = q.Steady, []string{"multigrid"}, fmt.Sprintf("steady state to %v", q.Tol)
 	}
 	if q.Mask != nil {
-		within, err := q.loadOther("mask", q.Mask)
+		within, err := q.loadOther(a.Image.Name, "mask", q.Mask)
 		if err != nil {
 			return a, err
 		}

@@ -75,6 +75,10 @@ func OpenMasked(memory int64, name, mask string) (grid.Source, error) {
 	if err != nil || mask == "" {
 		return src, err
 	}
+	if err := checkPlaces(name, mask, ""); err != nil {
+		grid.Close(src)
+		return nil, err
+	}
 	within, err := datasets.OpenIn(memory, mask)
 	if err != nil {
 		grid.Close(src)
@@ -87,6 +91,23 @@ func OpenMasked(memory int64, name, mask string) (grid.Source, error) {
 		return nil, fmt.Errorf("--mask: %w", err)
 	}
 	return masked, nil
+}
+
+// checkPlaces returns an error if the files of two images place their voxels differently in space.
+// advice is added to the remedy.
+func checkPlaces(name, other, advice string) error {
+	g, err := datasets.GeometryOf(name)
+	if err != nil || g == nil {
+		return err
+	}
+	o, err := datasets.GeometryOf(other)
+	if err != nil || o == nil {
+		return err
+	}
+	if err := g.Differs(*o); err != nil {
+		return fmt.Errorf("%s and %s: %w%s", datasets.Files(name)[0], datasets.Files(other)[0], err, advice)
+	}
+	return nil
 }
 
 // blame improves the error of an image with NaN or infinite values. The new error counts all of

@@ -62,11 +62,14 @@ func (q *Question) loadNamed(name string) (*grid.Field, error) {
 	return f.Lacking(grid.Missing(src)), nil
 }
 
-// loadOther reads another image whole; option names it in errors.
-func (q *Question) loadOther(option string, name Naming) (*grid.Field, error) {
+// loadOther reads another image whole, at the places of image; option names it in errors.
+func (q *Question) loadOther(image, option string, name Naming) (*grid.Field, error) {
 	path, err := name(Opening{Every: true})
 	if err != nil {
 		return nil, fmt.Errorf("--%s: %w", option, err)
+	}
+	if err := checkPlaces(image, path, ""); err != nil {
+		return nil, Usage(err)
 	}
 	f, err := q.loadNamed(path)
 	if err != nil {

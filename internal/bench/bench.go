@@ -5,6 +5,7 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -310,6 +311,21 @@ type Job[Out any] interface {
 	Out() (Out, error)
 	// Close frees what Setup allocated.
 	Close() error
+}
+
+// Ready returns a job that Setup has made. After an error, it closes the job instead.
+func Ready[Out any](j Job[Out], err error) (Job[Out], error) {
+	if err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return j, nil
+}
+
+// PoisonEach sets all numbers of a list to Poison.
+func PoisonEach(list []int64) {
+	for i := range list {
+		list[i] = Poison
+	}
 }
 
 // An Output is the part of a job that keeps its last answer in Go's memory. Embed it in a job for its

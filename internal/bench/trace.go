@@ -75,6 +75,12 @@ func (t *Trace) Span(name string) (end func()) {
 	}
 }
 
+// Do runs f as a part.
+func (t *Trace) Do(name string, f func() error) error {
+	defer t.Span(name)()
+	return f()
+}
+
 // Add adds a time from device events to a part. A negative time is subtracted.
 func (t *Trace) Add(name string, d time.Duration) {
 	if t == nil {

@@ -65,11 +65,8 @@ func (u untyped[In, Out]) Setup(in any, c Conditions) (Job[any], error) {
 	if err != nil {
 		return nil, err
 	}
-	switch j := job.(type) {
-	case Renewable[In]:
+	if j, ok := job.(Renewable[In]); ok {
 		return untypedRenewable[In, Out]{untypedJob[Out]{job}, j}, nil
-	case Adder[In]:
-		return untypedAdder[In, Out]{untypedJob[Out]{job}, j}, nil
 	}
 	return untypedJob[Out]{job}, nil
 }
@@ -86,10 +83,3 @@ type untypedRenewable[In, Out any] struct {
 
 func (j untypedRenewable[In, Out]) Renews() bool       { return j.renewable.Renews() }
 func (j untypedRenewable[In, Out]) Renew(in any) error { return j.renewable.Renew(in.(In)) }
-
-type untypedAdder[In, Out any] struct {
-	untypedJob[Out]
-	Adder[In]
-}
-
-func (j untypedAdder[In, Out]) Add(in any, times int64) error { return j.Adder.Add(in.(In), times) }

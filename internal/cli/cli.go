@@ -128,7 +128,7 @@ func (c *Program) parse(s Subcommand, f *pflag.FlagSet, args []string) error {
 	if format := f.Lookup("format"); format != nil && (format.DefValue == "text" || format.DefValue == "table") {
 		f.BoolVar(&wide, "wide", false, "print tables with all columns, in any width")
 	}
-	err := f.Parse(args)
+	err := f.ParseAll(args, setFlag(f))
 	if w, ok := c.Stdout.(*report.VisibleWriter); ok && wide {
 		w.Columns = 0
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"eccbench/internal/ask"
 	"eccbench/internal/grid"
 )
 
@@ -75,6 +76,21 @@ func strayNumber(f *pflag.FlagSet) (err error) {
 	return err
 }
 
+// setFlag returns the function that sets a flag of a command line. A second value of a flag that is
+// no list is an error, because it would replace the first one in silence.
+func setFlag(f *pflag.FlagSet) func(*pflag.Flag, string) error {
+	return func(flag *pflag.Flag, value string) error {
+		switch flag.Value.Type() {
+		case "numbers", "stringSlice", "stringArray", "int64Slice", "intSlice":
+		default:
+			if flag.Changed && flag.Value.String() != value {
+				return Usagef("--%s %s: it is given twice, first as %s; want one value", flag.Name, value, flag.Value)
+			}
+		}
+		return f.Set(flag.Name, value)
+	}
+}
+
 // validValues describes the valid values of each type of flag.
 var validValues = map[string]string{
 	"bool": "true or false", "duration": "a time with its unit, such as 30s or 5m",
@@ -87,6 +103,8 @@ func flagError(s Subcommand, f *pflag.FlagSet, err error) error {
 	var invalid *pflag.InvalidValueError
 	var unknown *pflag.NotExistError
 	switch {
+	case errors.As(err, new(ask.UsageError)):
+		return err
 	case errors.As(err, &invalid):
 		flag := invalid.GetFlag()
 		reason := invalid.Unwrap().Error()

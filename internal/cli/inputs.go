@@ -427,7 +427,7 @@ func (i *Inputs) Named(s string) (string, error) {
 // NamedWhole is Named for an image other than the input, such as a mask, with a single image in its
 // file. The flags for the shape and the type apply to it if it is a raw file, too.
 func (i Inputs) NamedWhole(s string) (string, error) {
-	i.Stack, i.Volume, i.array, i.channel, i.Gaps = false, "", "", "", false
+	i.Stack, i.Volume, i.array, i.channel, i.Gaps, i.strict = false, "", "", "", false, i.strict && files.IsZarr(s)
 	if datasets.IsName(s) || files.IsImage(s) || files.IsZarr(s) {
 		i.Set, i.shape = pflag.NewFlagSet("", pflag.ContinueOnError), ""
 	}

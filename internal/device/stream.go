@@ -93,3 +93,11 @@ type Attributes struct {
 	Code       int   `json:"code"`        // the compute capability of its source, 10·major+minor
 	Binary     int   `json:"binary"`      // the compute capability of its machine code
 }
+
+// Flag returns a bool as an argument of a kernel: 1 or 0.
+func Flag(b bool) int32 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -18,7 +18,8 @@ import (
 type Labels struct {
 	typ    string
 	number int
-	at     func(rank int) any // int64, uint64 or float64
+	kind   string                // of the bits, as NumPy type string: "<i8", "<u8" or "<f8"
+	at     func(rank int) uint64 // the bits of an int64, a uint64 or a float64
 }
 
 // NewLabels makes Labels of distinct ascending values and the NumPy name of their type. It keeps
@@ -27,16 +28,14 @@ func NewLabels[T int32 | uint32 | int64 | uint64 | float64](typ string, values [
 	if len(values) > mostRanks {
 		return nil, fmt.Errorf("%d distinct values of %s; want at most %d", len(values), typ, mostRanks)
 	}
-	return &Labels{typ, len(values), func(rank int) any {
-		switch v := any(values[rank]).(type) {
-		case int32:
-			return int64(v)
-		case uint32:
-			return uint64(v)
-		default:
-			return v
-		}
-	}}, nil
+	l := &Labels{typ, len(values), "<i8", func(rank int) uint64 { return uint64(values[rank]) }}
+	switch list := any(values).(type) {
+	case []uint32, []uint64:
+		l.kind = "<u8"
+	case []float64:
+		l.kind, l.at = "<f8", func(rank int) uint64 { return math.Float64bits(list[rank]) }
+	}
+	return l, nil
 }
 
 // firstRank is the bit pattern for rank 0: the smallest normal float32, as some processors treat
@@ -49,7 +48,7 @@ const mostRanks = largest - firstRank
 // Ranked returns the float32 that encodes a rank.
 func Ranked(rank int) float32 { return math.Float32frombits(firstRank + uint32(rank)) }
 
-func (l *Labels) label(v float32) any { return l.at(int(math.Float32bits(v) - firstRank)) }
+func (l *Labels) label(v float32) uint64 { return l.at(int(math.Float32bits(v) - firstRank)) }
 
 // Len returns the number of labels.
 func (l *Labels) Len() int { return l.number }
@@ -65,13 +64,13 @@ func (l *Labels) Append(b []byte, v float32) []byte {
 	if l == nil {
 		return strconv.AppendFloat(b, float64(v), 'g', -1, 32)
 	}
-	switch x := l.label(v).(type) {
-	case int64:
-		return strconv.AppendInt(b, x, 10)
-	case uint64:
+	switch x := l.label(v); l.kind {
+	case "<i8":
+		return strconv.AppendInt(b, int64(x), 10)
+	case "<u8":
 		return strconv.AppendUint(b, x, 10)
 	default:
-		return strconv.AppendFloat(b, x.(float64), 'g', -1, 64)
+		return strconv.AppendFloat(b, math.Float64frombits(x), 'g', -1, 64)
 	}
 }
 
@@ -87,14 +86,7 @@ func (l *Labels) AppendBytes(b []byte, v float32) []byte {
 	if v > math.MaxFloat32 { // outside the image
 		return binary.LittleEndian.AppendUint64(b, math.Float64bits(math.NaN()))
 	}
-	switch x := l.label(v).(type) {
-	case int64:
-		return binary.LittleEndian.AppendUint64(b, uint64(x))
-	case uint64:
-		return binary.LittleEndian.AppendUint64(b, x)
-	default:
-		return binary.LittleEndian.AppendUint64(b, math.Float64bits(x.(float64)))
-	}
+	return binary.LittleEndian.AppendUint64(b, l.label(v))
 }
 
 // Kind returns the NumPy type string of these bytes.
@@ -102,13 +94,7 @@ func (l *Labels) Kind() string {
 	if l == nil {
 		return "<f4"
 	}
-	switch l.typ {
-	case "int32", "int64":
-		return "<i8"
-	case "uint32", "uint64":
-		return "<u8"
-	}
-	return "<f8"
+	return l.kind
 }
 
 // Float64 returns the original value, rounded to float64.
@@ -116,26 +102,21 @@ func (l *Labels) Float64(v float32) float64 {
 	if l == nil {
 		return float64(v)
 	}
-	switch x := l.label(v).(type) {
-	case int64:
-		return float64(x)
-	case uint64:
+	switch x := l.label(v); l.kind {
+	case "<i8":
+		return float64(int64(x))
+	case "<u8":
 		return float64(x)
 	default:
-		return x.(float64)
+		return math.Float64frombits(x)
 	}
 }
 
 // Shifted returns an original value as float64, for integers less the original value of least,
 // which is not above it. Float64 rounds large integers, but not their small differences.
 func (l *Labels) Shifted(v, least float32) float64 {
-	if l != nil {
-		switch x := l.label(v).(type) {
-		case int64:
-			return float64(uint64(x) - uint64(l.label(least).(int64)))
-		case uint64:
-			return float64(x - l.label(least).(uint64))
-		}
+	if l != nil && l.kind != "<f8" {
+		return float64(l.label(v) - l.label(least))
 	}
 	return l.Float64(v)
 }
@@ -241,9 +222,9 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return []byte(n.String()), nil
 }
 
-// UnmarshalJSON parses a number.
+// UnmarshalJSON parses a number, or the text of one: JSON has no infinite numbers.
 func (n *Number) UnmarshalJSON(text []byte) (err error) {
-	*n, err = ParseNumber(string(text))
+	*n, err = ParseNumber(strings.Trim(string(text), `"`))
 	return err
 }
 
@@ -252,13 +233,13 @@ func (n *Number) UnmarshalJSON(text []byte) (err error) {
 func (l *Labels) Compare(v float32, n Number) int {
 	x := float64(v)
 	if l != nil {
-		switch label := l.label(v).(type) {
-		case int64:
-			return n.compareWhole(new(big.Int).SetInt64(label))
-		case uint64:
+		switch label := l.label(v); l.kind {
+		case "<i8":
+			return n.compareWhole(new(big.Int).SetInt64(int64(label)))
+		case "<u8":
 			return n.compareWhole(new(big.Int).SetUint64(label))
 		default:
-			x = label.(float64)
+			x = math.Float64frombits(label)
 		}
 	}
 	if math.Abs(n.float) < wholeFloat {

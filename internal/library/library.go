@@ -19,6 +19,7 @@ import (
 	"eccbench/datasets"
 	"eccbench/datasets/element"
 	"eccbench/datasets/files"
+	"eccbench/datasets/files/format"
 	"eccbench/impls/cpu"
 	"eccbench/impls/extrema"
 	"eccbench/internal/ask"
@@ -96,6 +97,8 @@ type Answer struct {
 	Verdict        string  `json:"verdict"`
 	Witness        string  `json:"witness"`
 	Missing        string  `json:"missing,omitempty"` // the description of missing parts of the file, from grid.Missing
+	// Affine maps the indices x, y, z and 1 of a described file to millimetres; nil if its header does not.
+	Affine *[3][4]float64 `json:"affine,omitempty"`
 	// Slabs has one slab per set, of a Part or a Join. Chi is the part's contribution to the Euler
 	// characteristics of the sets.
 	Slabs [][]byte `json:"slabs,omitempty"`
@@ -355,6 +358,12 @@ func (r Request) opened(ctx context.Context, every bool) (Answer, error) {
 		err = grid.Unchanged(file)
 	}
 	a.Missing = grid.Missing(file)
+	if err == nil && r.Describe {
+		var g *format.Geometry
+		if g, err = datasets.GeometryOf(name); g != nil {
+			a.Affine = &g.Affine
+		}
+	}
 	return a, err
 }
 

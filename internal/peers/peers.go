@@ -410,11 +410,18 @@ func (p *Peer) Acquire(cores int) (*Process, error) {
 	return p.process, nil
 }
 
+// Hold keeps the process of the next user until Release.
+func (p *Peer) Hold() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.users++
+}
+
 // Release ends the process after its last user.
 func (p *Peer) Release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.users--; p.users == 0 {
+	if p.users--; p.users == 0 && p.process != nil {
 		p.process.end()
 		p.process = nil
 	}

@@ -296,10 +296,7 @@ func (f *Feed) Close() error {
 	for _, s := range f.stages {
 		errs = append(errs, CloseAll(s.piece, s.began, s.sent))
 	}
-	if f.whole != nil {
-		errs = append(errs, f.whole.Close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, f.whole.Close())...)
 }
 
 // Stage copies an image to a place in a buffer of the device once. It returns when the

@@ -1,7 +1,6 @@
 package resident
 
 import (
-	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -29,28 +28,15 @@ const wordAlign = 64
 
 // NewHandover allocates a table. Where timed, the launches are between two events, and
 // the copy to the host is after the second.
-func NewHandover(d device.Device, s device.Stream, bytes int64, timed bool) (h *Handover, err error) {
-	h = &Handover{d: d, stream: s, bytes: bytes, dirty: true}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, h.Close())
-		}
-	}()
+func NewHandover(o *Objects, s device.Stream, bytes int64, timed bool) *Handover {
 	room := (bytes + wordAlign - 1) / wordAlign * wordAlign
-	if h.total, err = d.Alloc("changes", room); err != nil {
-		return h, err
+	h := &Handover{d: o.On, stream: s, bytes: bytes, dirty: true, total: o.NewBuffer("changes", room),
+		result: o.NewPinned("changes on the host", room+wordAlign)}
+	if timed {
+		h.copy = o.NewBuffer("changes that are handed over", room+wordAlign)
+		h.start, h.end = o.NewEvent("start"), o.NewEvent("end")
 	}
-	if h.result, err = d.AllocPinned("changes on the host", room+wordAlign); err != nil || !timed {
-		return h, err
-	}
-	if h.copy, err = d.Alloc("changes that are handed over", room+wordAlign); err != nil {
-		return h, err
-	}
-	if h.start, err = d.NewEvent("start"); err != nil {
-		return h, err
-	}
-	h.end, err = d.NewEvent("end")
-	return h, err
+	return h
 }
 
 // Parameters returns the kernel's arguments: the addresses of the table and of the word.
@@ -145,9 +131,4 @@ func (h *Handover) Poison(value byte) {
 	// A device that cannot be written to fails at the next call, with the reason.
 	_ = h.stream.Fill(h.copy, 0, h.copy.Bytes(), value)
 	_ = h.stream.Wait()
-}
-
-// Close frees the table. Nothing may run that uses it.
-func (h *Handover) Close() error {
-	return CloseAll(h.end, h.start, h.copy, h.result, h.total)
 }

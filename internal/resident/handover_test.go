@@ -23,12 +23,10 @@ func TestHandoverAllocatesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := d.NewStream("counting")
-	if err != nil {
-		t.Fatal(err)
-	}
-	over, err := NewHandover(d, s, 8, false)
-	if err != nil {
+	objects := NewObjects(d)
+	s := objects.NewStream("counting")
+	over := NewHandover(&objects, s, 8, false)
+	if err := objects.Err(); err != nil {
 		t.Fatal(err)
 	}
 	stream := &prompt{s, over}
@@ -46,9 +44,7 @@ func TestHandoverAllocatesNothing(t *testing.T) {
 	if _, err := over.Elapsed(); err != ErrUntimed {
 		t.Errorf("the time of what was not timed: %v", err)
 	}
-	for _, o := range []interface{ Close() error }{s, over} {
-		if err := o.Close(); err != nil {
-			t.Error(err)
-		}
+	if err := objects.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -2,6 +2,7 @@ package resident
 
 import (
 	"encoding/binary"
+	"errors"
 
 	"eccbench/internal/device"
 )
@@ -16,15 +17,17 @@ func Write[T int32 | uint32 | uint64 | float32 | float64](s device.Stream, to de
 	return s.Upload(to, at, data)
 }
 
-// PutNumbers allocates a buffer for numbers and copies them to it. After an error the caller must
-// close the buffer too.
+// PutNumbers allocates a buffer for numbers and copies them to it.
 func PutNumbers[T int32 | uint32 | uint64 | float32 | float64](d device.Device, s device.Stream, name string,
 	numbers []T) (device.Buffer, error) {
 	b, err := d.Alloc(name, int64(binary.Size(numbers)))
 	if err != nil {
 		return nil, err
 	}
-	return b, Write(s, b, 0, numbers)
+	if err := Write(s, b, 0, numbers); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
 }
 
 // Read copies as many numbers from a buffer as a slice has.

@@ -40,8 +40,13 @@ func (p *Place) Each(off, n int64, f func(from device.Memory, at, done, n int64)
 	return nil
 }
 
-// Close unpins the memory.
-func (p *Place) Close() error { return p.pinned.Close() }
+// Close unpins the memory, if any.
+func (p *Place) Close() error {
+	if p == nil {
+		return nil
+	}
+	return p.pinned.Close()
+}
 
 // Pin pins an image in place, for copies of at most piece bytes that begin at multiples of piece.
 // It returns nil for an image that does not own its memory, or that is pinned already, such as a

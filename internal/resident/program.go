@@ -10,39 +10,22 @@ import (
 // A Program is kernels of a module with a stream for their launches, events around them, and their
 // buffers in device memory.
 type Program struct {
-	*Watch
-	On         device.Device
+	Objects
 	Stream     device.Stream
 	start, end device.Event
-	module     device.Module
 	functions  map[string]device.Function
-	buffers    []device.Buffer
 }
 
 // NewProgram loads kernels. The name of the stream describes its work.
-func NewProgram(d device.Device, stream, module string, kernels ...string) (p *Program, err error) {
-	p = &Program{Watch: NewWatch(d), On: d, functions: map[string]device.Function{}}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, p.Close())
-		}
-	}()
-	if p.Stream, err = d.NewStream(stream); err != nil {
-		return p, err
-	}
-	if p.start, err = d.NewEvent("start"); err != nil {
-		return p, err
-	}
-	if p.end, err = d.NewEvent("end"); err != nil {
-		return p, err
-	}
-	if p.module, err = Load(d, module, kernels...); err != nil {
-		return p, err
-	}
+func NewProgram(d device.Device, stream, module string, kernels ...string) (*Program, error) {
+	p := &Program{Objects: NewObjects(d), functions: map[string]device.Function{}}
+	p.Stream, p.start, p.end = p.NewStream(stream), p.NewEvent("start"), p.NewEvent("end")
+	m := p.NewModule(module, kernels...)
 	for _, k := range kernels {
-		if p.functions[k], err = p.module.Function(k); err != nil {
-			return p, err
-		}
+		p.functions[k] = p.Function(m, k)
+	}
+	if p.err != nil {
+		return nil, errors.Join(p.err, p.Close())
 	}
 	return p, nil
 }
@@ -52,7 +35,7 @@ func (p *Program) Alloc(name string, bytes int64) (device.Buffer, error) {
 	const least = 16
 	b, err := p.On.Alloc(name, max(least, bytes))
 	if err == nil {
-		p.buffers = append(p.buffers, b)
+		p.owned = append(p.owned, b)
 	}
 	return b, err
 }
@@ -72,11 +55,8 @@ func (p *Program) ResidentBlocks(kernel string, threads int64) (int64, error) {
 
 // PutNumbers allocates memory of the device for numbers, which Close frees, and copies them there.
 func (p *Program) PutNumbers(name string, numbers []float32) (device.Buffer, error) {
-	b, err := PutNumbers(p.On, p.Stream, name, numbers)
-	if b != nil {
-		p.buffers = append(p.buffers, b)
-	}
-	return b, err
+	b := Own(&p.Objects, func() (device.Buffer, error) { return PutNumbers(p.On, p.Stream, name, numbers) })
+	return b, p.err
 }
 
 // Timed runs f, which adds to the stream, between the two events.
@@ -105,21 +85,4 @@ func (p *Program) Fill(value byte, buffers ...device.Buffer) {
 		_ = p.Stream.Fill(b, 0, b.Bytes(), value)
 	}
 	_ = p.Stream.Wait()
-}
-
-// Close waits for the stream, and frees the resources.
-func (p *Program) Close() error {
-	var errs []error
-	if p.Stream != nil {
-		errs = append(errs, p.Stream.Wait())
-	}
-	for _, b := range p.buffers {
-		errs = append(errs, b.Close())
-	}
-	p.buffers = nil
-	errs = append(errs, CloseAll(p.module, p.end, p.start), p.Watch.Close())
-	if p.Stream != nil {
-		errs = append(errs, p.Stream.Close())
-	}
-	return errors.Join(errs...)
 }

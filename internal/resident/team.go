@@ -178,11 +178,10 @@ func (t *Team) Elapsed() (time.Duration, error) { return t.end.Since(t.start) }
 
 // Close frees the events of NewTeam.
 func (t *Team) Close() error {
-	errs := []error{t.Watches.Close()}
-	for _, e := range t.done {
-		errs = append(errs, CloseAll(e))
+	if t == nil {
+		return nil
 	}
-	return errors.Join(append(errs, CloseAll(t.end, t.start, t.clock))...)
+	return errors.Join(t.Watches.Close(), CloseEach(t.done), CloseAll(t.end, t.start, t.clock))
 }
 
 // Each calls f with 0 to n − 1 at the same time, and joins the errors.

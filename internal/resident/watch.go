@@ -1,7 +1,6 @@
 package resident
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -131,10 +130,4 @@ func (w Watches) Sensors() (list []string) {
 }
 
 // Close closes the sensors of all devices.
-func (w Watches) Close() error {
-	var errs []error
-	for _, one := range w {
-		errs = append(errs, one.Close())
-	}
-	return errors.Join(errs...)
-}
+func (w Watches) Close() error { return CloseEach(w) }

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -41,8 +40,7 @@ type Bench interface {
 	variants(input string, n int) ([]string, error)
 	smaller(input string) []string
 	share(input string, f *os.File) (memfile.Extent, error)
-	work(ctx context.Context, clock worker.Clock, t worker.Task, files worker.Files,
-		tell worker.Teller) (bench.CellRecord, error)
+	work(clock worker.Clock, t worker.Task, files worker.Files, tell worker.Teller) (bench.CellRecord, error)
 }
 
 // Bind hides the types of a workload.

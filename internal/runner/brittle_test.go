@@ -256,7 +256,7 @@ func TestNoFailureIsLost(t *testing.T) {
 				}
 			}
 			b.calls, b.breaks = 0, breaks
-			record, err := bound.work(context.Background(), steady(), task, f, func(worker.Event) {})
+			record, err := bound.work(steady(), task, f, func(worker.Event) {})
 			closeAll(f.Answers)
 			closeAll(f.Inputs)
 			what := fmt.Sprintf("%+v: call %d, %s", c, breaks, b.broke)

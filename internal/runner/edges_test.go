@@ -106,7 +106,7 @@ func work(t *testing.T, o bench.Implementation[[]uint32, []uint32], names ...str
 		}
 	}
 	var phases []string
-	record, err := b.work(context.Background(), steady(), worker.Task{
+	record, err := b.work(steady(), worker.Task{
 		Workload: "sort", Impl: o.About().Name, Inputs: names, Shared: true, Cores: 1, Budget: time.Hour,
 		Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}},
 		Sampling:   &worker.Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Hour},
@@ -229,7 +229,7 @@ func TestNoEvents(t *testing.T) {
 		t: worker.Task{Inputs: []string{"in"}, Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.Kernel}}, Sampling: &worker.Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Second}},
 	}
 	r.begin()
-	if err := r.measure(context.Background()); err == nil || !strings.Contains(err.Error(), "it has no device events for the kernel scope") {
+	if err := r.measure(); err == nil || !strings.Contains(err.Error(), "it has no device events for the kernel scope") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	eventsFD = 3                     // of a worker's event pipe
+	eventsFD = 0                     // of a worker's connection
 	look     = 50 * time.Millisecond // the interval between checks of a limit
 )
 
@@ -69,7 +69,7 @@ func misbehave(fault string) error {
 		return syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	case "bequeath":
 		has, err := exec.Command("sh", "-c", "ls -l /proc/self/fd/").Output()
-		for _, what := range []string{"memfd:", "3 -> pipe:"} {
+		for _, what := range []string{"memfd:", "socket:"} {
 			if strings.Contains(string(has), what) {
 				return fmt.Errorf("what it starts has its files: %s", has)
 			}

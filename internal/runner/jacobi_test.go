@@ -243,7 +243,7 @@ func TestEveryCallIsJudged(t *testing.T) {
 				Workload: "jacobi", Impl: impl, Inputs: []string{"line/steps=50/n=40/seed=1"}, Budget: 1e10, Cores: 1,
 				Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 1}}, Sampling: &worker.Sampling{MinSamples: 18, MaxSamples: 18, MaxTime: 1e12},
 			}
-			record, err := w.work(context.Background(), steady(), task, worker.Files{}, func(worker.Event) {})
+			record, err := w.work(steady(), task, worker.Files{}, func(worker.Event) {})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -301,7 +301,7 @@ func TestOneCallOfManyIsWrong(t *testing.T) {
 			Workload: "exact", Impl: impl, Inputs: []string{"line/steps=5/n=10/seed=1"}, Budget: 1e10, Cores: 1,
 			Conditions: bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 1}}, Sampling: &worker.Sampling{MinSamples: 118, MaxSamples: 118, MaxTime: 1e12},
 		}
-		record, err := Bind(w).work(context.Background(), steady(), task, worker.Files{}, func(worker.Event) {})
+		record, err := Bind(w).work(steady(), task, worker.Files{}, func(worker.Event) {})
 		if err != nil {
 			t.Fatal(err)
 		}

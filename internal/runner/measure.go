@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -27,7 +26,8 @@ type trial[In, Out any] struct {
 	jobs    []bench.Job[Out]
 	burst   []bench.Job[Out]        // jobs and more, called by one command; none for long calls
 	given   []*answerPair[Out]      // one per input
-	witness []Out                   // answers of an earlier implementation, one per input
+	before  []*answerCopy           // answers of an earlier implementation, one per input
+	witness []Out                   // the same, decoded
 	others  [][]verify.Witness[Out] // answers of other implementations by input; nil until computed
 	perCall time.Duration           // the median call
 	// answerMemory is the number of bytes that this process allocated for one job and its answer.
@@ -93,6 +93,9 @@ func (r *trial[In, Out]) close() {
 	for i, g := range r.given {
 		g.first.close(r.answerFile(i) == nil)
 		g.worst.close(true)
+	}
+	for _, k := range r.before {
+		k.close(false)
 	}
 	for _, j := range append(r.jobs, r.burst[min(len(r.jobs), len(r.burst)):]...) {
 		j.Close() // the process ends, so errors cannot be handled
@@ -361,7 +364,7 @@ func (r *trial[In, Out]) warmUp(first time.Duration) error {
 }
 
 // measure times the jobs in turn until the sampling rule stops it.
-func (r *trial[In, Out]) measure(ctx context.Context) error {
+func (r *trial[In, Out]) measure() error {
 	trace := &bench.Trace{}
 	first, err := r.call(0, trace)
 	if err != nil {
@@ -377,7 +380,7 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 				return err
 			}
 		}
-		return ctx.Err()
+		return nil
 	}
 	if left := r.t.Conditions.Time; left > 0 && first > left && len(r.jobs) > 1 {
 		// The implementation is right but late: its estimate was too low.
@@ -408,9 +411,6 @@ func (r *trial[In, Out]) measure(ctx context.Context) error {
 	// time limit of an input covers both.
 	begun := r.clock.Now()
 	for !s.Enough(samples, total, len(r.jobs)) {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		if share := r.t.Conditions.Time; share > 0 && len(samples) >= len(r.jobs) && r.clock.Since(begun) >= share {
 			break
 		}

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -110,7 +109,7 @@ func longFirstCallIsEnough(t *testing.T) {
 		}
 		r.inputs, r.jobs = []int{0}, []bench.Job[int]{sleeper{&calls, intervals}}
 		r.begin()
-		if err := r.measure(t.Context()); err != nil {
+		if err := r.measure(); err != nil {
 			t.Fatal(err)
 		}
 		if calls != want || len(r.record.Samples) != 1 || len(r.record.Timeline) != intervals {
@@ -141,7 +140,7 @@ func timeBetweenCallsCounts(t *testing.T) {
 		}
 		r.inputs, r.jobs = []int{0, 0}, []bench.Job[int]{talker{}, talker{}}
 		r.begin()
-		if err := r.measure(t.Context()); err != nil {
+		if err := r.measure(); err != nil {
 			t.Fatal(err)
 		}
 		return len(r.record.Samples)
@@ -168,7 +167,7 @@ func timeBetweenCallsWarmsUp(t *testing.T) {
 	}
 	r.inputs, r.jobs = []int{0}, []bench.Job[int]{talker{}}
 	r.begin()
-	if err := r.measure(t.Context()); err != nil {
+	if err := r.measure(); err != nil {
 		t.Fatal(err)
 	}
 	if calls != 1+2+3+1 { // the first, two of 20 ms in 40, three samples and a traced one
@@ -232,7 +231,7 @@ func warmUpEnds(t *testing.T) {
 		}
 		r.inputs, r.jobs = []int{0}, []bench.Job[int]{job}
 		r.begin()
-		if err := r.measure(t.Context()); err != nil {
+		if err := r.measure(); err != nil {
 			t.Fatal(err)
 		}
 		if calls -= len(r.record.Samples); c.want > 0 {
@@ -258,7 +257,7 @@ func deviceIsWarmedUp(t *testing.T) {
 	}
 	r.inputs, r.jobs = []int{0}, []bench.Job[int]{distant{}}
 	r.begin()
-	if err := r.measure(t.Context()); err != nil {
+	if err := r.measure(); err != nil {
 		t.Fatal(err)
 	}
 	if calls != 5+3+1 {
@@ -358,7 +357,7 @@ func eventsAgainstTheWall(t *testing.T) {
 			t: worker.Task{Inputs: []string{"in"}, Conditions: bench.Conditions{Setting: bench.Setting{Scope: scope}}, Sampling: &worker.Sampling{MinSamples: 3, MaxSamples: 3, MaxTime: time.Second}},
 		}
 		r.begin()
-		err := r.measure(context.Background())
+		err := r.measure()
 		return r.record, err
 	}
 	l := launch{took: 2 * time.Millisecond, elapsed: time.Millisecond}
@@ -428,7 +427,7 @@ func inputsTakeTurns(t *testing.T) {
 			r.inputs, r.jobs = append(r.inputs, i), append(r.jobs, patient{number: i + 1, cooled: &cooled})
 		}
 		r.begin()
-		if err := r.measure(t.Context()); err != nil {
+		if err := r.measure(); err != nil {
 			t.Fatal(err)
 		}
 		if want := slices.Repeat([]float64{0.001, 0.002, 0.003}, 3); !slices.Equal(r.record.Samples, want) {
@@ -509,7 +508,7 @@ func reportedTimes(t *testing.T) {
 			inputs: []int{0}, jobs: []bench.Job[int]{remote{do: c.do, out: c.out, told: c.told}},
 		}
 		r.begin()
-		if err := r.measure(t.Context()); err != nil {
+		if err := r.measure(); err != nil {
 			t.Fatal(err)
 		}
 		got := r.record
@@ -573,7 +572,7 @@ func bursts(t *testing.T) {
 			impl: b, inputs: []int{0, 1, 2}, jobs: []bench.Job[int]{b, b, b},
 		}
 		r.begin()
-		if err := r.measure(t.Context()); err != nil {
+		if err := r.measure(); err != nil {
 			t.Fatal(err)
 		}
 		calls := max(1, c.burst)

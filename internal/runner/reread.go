@@ -104,6 +104,11 @@ func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err err
 		}
 	}
 	copy(place.mapped, second)
+	if other, ok := job.(bench.Renewable[In]); ok {
+		if err := other.Renew(in); err != nil {
+			return nil, err
+		}
+	}
 	if view, err := r.b.isView(in, second); err != nil || !view {
 		return nil, err
 	}

@@ -29,7 +29,8 @@ type Observer interface {
 // Run runs the unfinished cells of a plan, input by input. If it is interrupted, it returns the
 // context's error; the observer has received all cells that finished before.
 func Run(ctx context.Context, p Plan, o Observer) error {
-	p.shrunk = map[string]bool{}
+	p.shrunk, p.idle = map[string]bool{}, worker.Idle{}
+	defer p.idle.End()
 	for _, input := range p.Inputs {
 		groups, err := p.groups(input)
 		if err != nil {
@@ -388,7 +389,7 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 	if err := g.hash(c); err != nil {
 		return bench.CellRecord{}, answers, err
 	}
-	record, err := p.Run(ctx, g.Command)
+	record, err := p.Run(ctx, g.Command, g.idle)
 	if record.Judge == "" {
 		record.Judge = judge(c.about.Foreign != nil)
 	}

@@ -50,7 +50,7 @@ func (g *group) shrink(ctx context.Context, c cell, record bench.CellRecord) str
 
 func (g *group) fails(ctx context.Context, c cell, input string) bool {
 	p := g.Plan
-	p.Sampling, p.Scope, p.Reproduce = nil, "", nil
+	p.Sampling, p.Scope, p.Reproduce, p.idle = nil, "", nil, nil // as the command that reproduces it
 	cost, size, err := c.bench.Describe(input)
 	if err != nil {
 		return false

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,7 +67,7 @@ func TestUnseenInputs(t *testing.T) {
 			var given []line
 			b := unseenLines(reference, 0, relaxer{name: "plain"}, turner{relaxer{name: impl, spoil: spoil}, &given})
 			task := lineTask(impl, 100)
-			r, err := b.work(context.Background(), steady(), task, worker.Files{}, func(worker.Event) {})
+			r, err := b.work(steady(), task, worker.Files{}, func(worker.Event) {})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +105,7 @@ func TestLongCallsOfUnseen(t *testing.T) {
 	task := lineTask("slow", 3)
 	var now time.Time
 	clock := func() time.Time { now = now.Add(2 * longCall); return now }
-	r, err := b.work(context.Background(), clock, task, worker.Files{}, func(worker.Event) {})
+	r, err := b.work(clock, task, worker.Files{}, func(worker.Event) {})
 	if err != nil {
 		t.Fatal(err)
 	}

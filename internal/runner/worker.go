@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,13 +17,24 @@ import (
 // Work is the main function of a worker process. benches returns the workloads, with the task's peer
 // if it has one. Samples are measured with clock.
 func Work(benches func(*peers.Peer) []Bench, stdin io.Reader, clock worker.Clock) error {
-	return worker.Serve(stdin, func(ctx context.Context, t worker.Task, f worker.Files, tell worker.Teller) (
-		bench.CellRecord, error) {
+	var peer *peers.Peer // the same for all tasks
+	defer func() {
+		if peer != nil {
+			peer.Release()
+		}
+	}()
+	return worker.Serve(stdin, func(t worker.Task, f worker.Files, tell worker.Teller) (bench.CellRecord, error) {
+		if peer == nil && t.Peer != nil {
+			peer = t.Peer
+			peer.Hold()
+		} else if peer != nil {
+			peer.Waiting, t.Peer = t.Peer.Waiting, peer
+		}
 		b, err := Find(benches(t.Peer), t.Workload)
 		if err != nil {
 			return bench.CellRecord{}, err
 		}
-		return b.work(ctx, clock, t, f, tell)
+		return b.work(clock, t, f, tell)
 	})
 }
 
@@ -63,17 +73,21 @@ func (b *bound[In, Out]) attach(t worker.Task, shared []*os.File, toPin bool) ([
 	return inputs, detach, nil
 }
 
-// readWitnesses decodes the witness answers. Their files stay open until the process ends.
-func (b *bound[In, Out]) readWitnesses(t worker.Task, from []*os.File) ([]Out, error) {
-	var outs []Out
-	for i, f := range from {
-		out, err := b.decode(&answerCopy{file: f})
+// readWitnesses decodes the witness answers.
+func (r *trial[In, Out]) readWitnesses() error {
+	for i, f := range r.files.Witness {
+		r.before = append(r.before, &answerCopy{file: f})
+		out, err := r.b.decode(r.before[i])
 		if err != nil {
-			return nil, fmt.Errorf("answer of %s to %s: %w", t.Witness, t.Inputs[i], err)
+			return fmt.Errorf("answer of %s to %s: %w", r.t.Witness, r.t.Inputs[i], err)
 		}
-		outs = append(outs, out)
+		r.witness = append(r.witness, out)
 	}
-	return outs, nil
+	if r.t.Peer != nil {
+		closeAll(r.files.Witness) // they stay mapped, where a peer does not find them
+		r.files.Witness = nil
+	}
+	return nil
 }
 
 // isLost reports whether an error made a device unusable. A missing device is not lost: it is a
@@ -82,8 +96,8 @@ func isLost(err error) bool { return device.IsSticky(err) && !device.IsUnavailab
 
 // work runs a task. It sets up one job per input, times them in turn or calls each once, and checks
 // every answer.
-func (b *bound[In, Out]) work(ctx context.Context, clock worker.Clock, t worker.Task, f worker.Files,
-	tell worker.Teller) (bench.CellRecord, error) {
+func (b *bound[In, Out]) work(clock worker.Clock, t worker.Task, f worker.Files, tell worker.Teller) (
+	bench.CellRecord, error) {
 	tell.Phase(worker.PhaseSetup)
 	impl, err := b.find(t.Impl)
 	if err != nil {
@@ -94,15 +108,12 @@ func (b *bound[In, Out]) work(ctx context.Context, clock worker.Clock, t worker.
 		return bench.CellRecord{}, err
 	}
 	defer detach()
-	witness, err := b.readWitnesses(t, f.Witness)
-	if err != nil {
+	r := &trial[In, Out]{b: b, clock: clock, impl: impl, t: t, inputs: inputs, files: f}
+	defer r.close()
+	if err := r.readWitnesses(); err != nil {
 		return bench.CellRecord{}, err
 	}
-	if t.Peer != nil {
-		closeAll(f.Witness) // they stay mapped, where a peer does not find them
-		f.Witness = nil
-	}
-	began := clock.Now()
+	r.began = clock.Now()
 	for _, in := range inputs {
 		if err := impl.CanDo(in, t.Conditions); isLost(err) {
 			return bench.CellRecord{}, err
@@ -110,10 +121,6 @@ func (b *bound[In, Out]) work(ctx context.Context, clock worker.Clock, t worker.
 			return skipped(err.Error()), nil
 		}
 	}
-	r := &trial[In, Out]{
-		b: b, clock: clock, began: began, impl: impl, t: t, inputs: inputs, files: f, witness: witness,
-	}
-	defer r.close()
 	if t.Peer != nil && impl.About().Foreign == nil {
 		leave, err := r.goOutside()
 		if err != nil {
@@ -121,7 +128,7 @@ func (b *bound[In, Out]) work(ctx context.Context, clock worker.Clock, t worker.
 		}
 		defer leave()
 	}
-	if err := r.run(ctx, tell); err != nil {
+	if err := r.run(tell); err != nil {
 		return r.unanswered(err)
 	}
 	return r.record, nil
@@ -155,7 +162,7 @@ func (r *trial[In, Out]) goOutside() (leave func(), err error) {
 }
 
 // run runs the phases of a trial.
-func (r *trial[In, Out]) run(ctx context.Context, tell worker.Teller) error {
+func (r *trial[In, Out]) run(tell worker.Teller) error {
 	used := r.ownMemory()
 	if err := r.setup(); err != nil {
 		return err
@@ -164,7 +171,7 @@ func (r *trial[In, Out]) run(ctx context.Context, tell worker.Teller) error {
 		return err
 	}
 	tell.Phase(worker.PhaseMeasure)
-	if err := r.measure(ctx); err != nil {
+	if err := r.measure(); err != nil {
 		return err
 	}
 	r.answerMemory = max(0, r.ownMemory()-used) / int64(len(r.inputs))

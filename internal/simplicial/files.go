@@ -22,27 +22,27 @@ func ReadFile(path string) (*Complex, error) {
 		}
 		return nil, fmt.Errorf("input %s: %w", path, err)
 	}
+	read := func(data []byte) (*Complex, error) { return read(data, strings.ToLower(filepath.Ext(path))) }
+	first := path
 	if ext := filepath.Ext(path); ext == ".ele" || ext == ".node" {
 		base := path[:len(path)-len(ext)]
-		elements, err := storage.ReadFile(base + ".ele")
-		if err != nil {
-			return wrong(err)
+		first = base + ".ele"
+		read = func(elements []byte) (*Complex, error) {
+			nodes, err := storage.ReadFile(base + ".node")
+			if err != nil {
+				return nil, err
+			}
+			return readTetGen(elements, nodes)
 		}
-		nodes, err := storage.ReadFile(base + ".node")
-		if err != nil {
-			return wrong(err)
-		}
-		c, err := readTetGen(elements, nodes)
-		if err != nil {
-			return wrong(err)
-		}
-		return c, nil
 	}
-	data, err := storage.ReadFile(path)
+	data, err := storage.ReadFile(first)
 	if err != nil {
 		return wrong(err)
 	}
-	c, err := read(data, strings.ToLower(filepath.Ext(path)))
+	c, err := read(data)
+	if err == nil && c.Dim() < 0 {
+		err = errors.New("the file has no simplices; check the file")
+	}
 	if err != nil {
 		return wrong(err)
 	}

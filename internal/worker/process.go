@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -23,7 +24,7 @@ import (
 	"eccbench/internal/verify"
 )
 
-// A Process is one run of a worker.
+// A Process is one task of a worker.
 type Process struct {
 	Task  Task
 	Files Files
@@ -31,71 +32,112 @@ type Process struct {
 	Clock Clock
 }
 
-// Run starts a worker in its own process group, follows its events and returns its record. A worker
-// that dies, hangs or exceeds its memory limit gives a record with status CRASHED or TIMEOUT. Run
-// returns an error only for faults of the parent, and for a context that ended.
-func (p Process) Run(ctx context.Context, command []string) (bench.CellRecord, error) {
-	fail := func(err error) (bench.CellRecord, error) {
-		return bench.CellRecord{}, fmt.Errorf("starting a worker: %w", err)
+// Idle are the workers of peers that wait for another task, so that each peer starts once. The caller
+// calls End.
+type Idle map[string]*watch
+
+// End ends the workers.
+func (i Idle) End() {
+	for _, w := range i {
+		w.end()
 	}
-	events, eventsW, err := os.Pipe()
-	if err != nil {
-		return fail(err)
+}
+
+// put keeps a worker after a task, unless the task measured or failed, or idle workers have half of a worker's
+// memory.
+func (i Idle) put(t Task, w *watch, r *bench.CellRecord) bool {
+	if i == nil || t.Peer == nil || t.Sampling != nil || failed(r) {
+		return false
 	}
-	defer events.Close()
-	cmd := exec.Command(command[0], command[1:]...)
-	if cmd.Path, err = host.Running(cmd.Path); err != nil {
-		eventsW.Close()
-		return fail(err)
+	r.OwnMemory = w.rest()
+	i[t.name()] = w
+	var total int64
+	for _, other := range i {
+		total += other.used
 	}
+	if limit := t.Conditions.Memory; limit > 0 && total > limit/2 {
+		delete(i, t.name())
+		return false
+	}
+	return true
+}
+
+func failed(r *bench.CellRecord) bool { return r.Failed() || r.Status == verify.Wrong }
+
+// start starts a worker in its own process group.
+func (p Process) start(ctx context.Context, command []string) (*watch, error) {
 	adopt()
-	mark := markKey + "=" + rand.Text()
-	if p.Task.Key = rand.Text(); p.Task.Peer != nil {
-		hide()
+	w := &watch{clock: p.Clock, cmd: exec.Command(command[0], command[1:]...), mark: markKey + "=" + rand.Text()}
+	w.stderr.limit = 4096
+	var err error
+	if w.cmd.Path, err = host.Running(w.cmd.Path); err != nil {
+		return nil, err
 	}
-	cmd.ExtraFiles = append([]*os.File{eventsW}, p.Files.Answers...)
-	cmd.ExtraFiles = append(append(cmd.ExtraFiles, p.Files.Inputs...), p.Files.Witness...)
-	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", p.Task.Conditions.Threads), mark)
-	cmd.SysProcAttr = OwnGroup()
-	stderr := &tail{limit: 4096}
-	cmd.Stderr, cmd.WaitDelay = stderr, lingering
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		eventsW.Close()
-		return fail(err)
+	var theirs *os.File
+	if w.conn, theirs, err = pair(); err != nil {
+		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
-		eventsW.Close()
-		return fail(err)
+	defer theirs.Close()
+	w.cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", p.Task.Conditions.Threads), w.mark)
+	w.cmd.SysProcAttr = OwnGroup()
+	w.cmd.Stdin, w.cmd.Stderr, w.cmd.WaitDelay = theirs, &w.stderr, lingering
+	if err := w.cmd.Start(); err != nil {
+		w.conn.Close()
+		return nil, err
 	}
-	eventsW.Close()
-	w := &watch{pid: cmd.Process.Pid, input: p.Task.Inputs[0],
-		limit: p.Limit, clock: p.Clock, memory: p.Task.Conditions.Memory,
-		files: slices.Concat(p.Files.Answers, p.Files.Inputs, p.Files.Witness), extents: p.Task.Extents}
-	stop := w.start(ctx)
-	ended := make(chan error, 1)
+	w.pid, w.ended = w.cmd.Process.Pid, make(chan error, 1)
+	w.stop = w.start(ctx)
 	go func() {
 		awaitEnd(w.pid)
 		w.kill("") // kill the rest of its process group
-		err := cmd.Wait()
-		// A process that left the group may still hold the pipe open.
-		events.SetReadDeadline(time.Now().Add(lingering))
-		ended <- err
+		err := w.cmd.Wait()
+		// A process that left the group may still hold the connection open.
+		w.conn.SetReadDeadline(time.Now().Add(lingering))
+		w.ended <- err
 	}()
-	// Ignore the error: a worker that dies before it reads the task is reported below.
-	json.NewEncoder(stdin).Encode(p.Task)
-	result, malformed := w.follow(events, p.Task.Key)
-	if malformed != nil {
-		w.kill("")
-	}
-	stdin.Close()
-	died := <-ended
+	return w, nil
+}
+
+// end lets a worker end and returns how it did. Nothing that it started is left.
+func (w *watch) end() error {
+	w.conn.CloseWrite()
+	died := <-w.ended
 	if errors.Is(died, exec.ErrWaitDelay) { // it succeeded, but a process that it started holds its standard error open
 		died = nil
 	}
-	stop()
+	w.conn.Close()
+	w.stop()
 	reapGroup(w.pid)
-	endStrays(mark)
+	endStrays(w.mark)
+	return died
+}
+
+// Run passes the task to a worker, an idle one if possible, follows its events and returns its record. A worker
+// that dies, hangs or exceeds its memory limit gives a record with status CRASHED or TIMEOUT. Run
+// returns an error only for faults of the parent, and for a context that ended.
+func (p Process) Run(ctx context.Context, command []string, idle Idle) (bench.CellRecord, error) {
+	if p.Task.Key = rand.Text(); p.Task.Peer != nil {
+		hide()
+	}
+	w := idle[p.Task.name()]
+	delete(idle, p.Task.name())
+	if w == nil {
+		var err error
+		if w, err = p.start(ctx, command); err != nil {
+			return bench.CellRecord{}, fmt.Errorf("starting a worker: %w", err)
+		}
+	}
+	w.begin(p)
+	// Ignore the error: a worker that dies before it reads the task is reported below.
+	send(w.conn, p.Task, p.Files.all())
+	result, malformed := w.follow(w.conn, p.Task.Key)
+	if malformed != nil {
+		w.kill("")
+	}
+	if result != nil && idle.put(p.Task, w, result) {
+		return *result, ctx.Err()
+	}
+	died := w.end()
 	if err := ctx.Err(); err != nil {
 		return bench.CellRecord{}, err
 	}
@@ -108,14 +150,17 @@ func (p Process) Run(ctx context.Context, command []string) (bench.CellRecord, e
 	default:
 		why := w.killed
 		if why == "" {
-			why = death(died, malformed, stderr.String())
+			why = death(died, malformed, w.stderr.String())
 		}
 		record.Verdict = verify.Verdict{Status: verify.Crashed, Reason: why}
 	}
 	if w.safe != nil && (result == nil || died != nil) {
 		record = w.lawFailure(record.Reason)
 	}
-	record.PeakRSS, record.OwnMemory = peakRSS(cmd.ProcessState), w.used
+	record.PeakRSS, record.OwnMemory = peakRSS(w.cmd.ProcessState), w.used
+	if w.tasks > 1 && failed(&record) {
+		record.Reason += fmt.Sprintf(" (input %d of its process)", w.tasks)
+	}
 	return record, nil
 }
 
@@ -161,17 +206,29 @@ func death(died, malformed error, stderr string) string {
 
 // A watch enforces the limits of a worker and records why it was killed.
 type watch struct {
-	pid     int
-	input   string // the first input
-	limit   time.Duration
-	clock   Clock
-	memory  int64
-	files   []*os.File       // files shared with the worker, which do not count as its own memory
-	extents []memfile.Extent // of the shared inputs
-	looks   int
-	family  []int // the worker and its descendants, as last looked for
+	cmd    *exec.Cmd
+	conn   *net.UnixConn
+	pid    int
+	mark   string // in the environment of its processes
+	stderr tail
+	ended  chan error // how it ended
+	stop   func()     // ends the watch
+	clock  Clock
+	looks  int
+	family []int // the worker and its descendants, as last looked for
+	tasks  int   // including the current one
 
-	mu       sync.Mutex
+	mu sync.Mutex
+	task
+}
+
+// A task is the state of a worker's current task.
+type task struct {
+	input    string // the first input
+	limit    time.Duration
+	memory   int64
+	files    []*os.File       // files shared with the worker, which do not count as its own memory
+	extents  []memfile.Extent // of the shared inputs
 	phase    string
 	since    time.Time
 	waiting  string // the request that a peer has not answered yet
@@ -183,9 +240,27 @@ type watch struct {
 	later    []verify.Evidence // evidence of the optional laws before it
 }
 
+// begin sets the limits of a task.
+func (w *watch) begin(p Process) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tasks++
+	w.task = task{
+		input: p.Task.Inputs[0], limit: p.Limit, memory: p.Task.Conditions.Memory, files: p.Files.all(),
+		extents: p.Task.Extents, phase: "starting", since: w.clock.Now(),
+	}
+}
+
+// rest ends the time limit of a task whose worker is kept. It returns the peak of its memory.
+func (w *watch) rest() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.limit, w.files = 0, nil
+	return w.used
+}
+
 // start watches the worker until the returned function is called.
 func (w *watch) start(ctx context.Context) (stop func()) {
-	w.phase, w.since = "starting", w.clock.Now()
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -227,12 +302,16 @@ func (w *watch) look() {
 		w.family = peers.Family(w.pid)
 	}
 	w.looks++
-	used := host.OwnMemory(w.family, w.files, w.extents)
+	w.mu.Lock()
+	files, extents := w.files, w.extents
+	w.mu.Unlock()
+	used := host.OwnMemory(w.family, files, extents)
 	w.mu.Lock()
 	w.used = max(w.used, used)
+	memory := w.memory
 	w.mu.Unlock()
-	if w.memory > 0 && used > w.memory {
-		w.kill(fmt.Sprintf("used %s of memory of its own, the limit is %s", quantity.Bytes(used), quantity.Bytes(w.memory)))
+	if memory > 0 && used > memory {
+		w.kill(fmt.Sprintf("used %s of memory of its own, the limit is %s", quantity.Bytes(used), quantity.Bytes(memory)))
 	}
 }
 

@@ -52,8 +52,8 @@ func TestTail(t *testing.T) {
 // The limit of a worker's first phase runs from its start.
 func TestStartingIsAPhase(t *testing.T) {
 	now := time.Unix(1000, 0)
-	w := &watch{limit: time.Minute, clock: func() time.Time { return now }}
-	w.start(t.Context())()
+	w := &watch{clock: func() time.Time { return now }}
+	w.begin(Process{Task: Task{Inputs: []string{""}}, Limit: time.Minute})
 	if w.phase != "starting" || !w.since.Equal(now) {
 		t.Errorf("%q since %v, want starting since %v", w.phase, w.since, now)
 	}

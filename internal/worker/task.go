@@ -11,9 +11,8 @@ import (
 )
 
 // A Task is the work for a worker process, as JSON on its standard input. The worker stops when its
-// standard input ends. It inherits these files, from descriptor 3 on:
+// standard input ends. It receives these files before the task:
 //
-//   - the pipe for events
 //   - for each input, a file for its answer
 //   - if Shared, for each input, the file to map
 //   - if Witness is not empty, for each input, the file with the witness's answer
@@ -32,6 +31,9 @@ type Task struct {
 	Budget   time.Duration `json:"budget"` // for verification, all inputs together
 	Cores    int           `json:"cores"`  // for verification; the implementation uses Conditions.Threads
 }
+
+// name names the tasks that a worker may have one after another.
+func (t Task) name() string { return t.Workload + " " + t.Impl }
 
 // Extent returns the extent of a shared input.
 func (t Task) Extent(i int) memfile.Extent {
@@ -85,7 +87,7 @@ func (s Sampling) Enough(samples []float64, total float64, inputs int) bool {
 	return stats.Summarise(samples).Spread() <= s.Target
 }
 
-// An Event is a line that a worker writes to its pipe.
+// An Event is a line that a worker sends.
 type Event struct {
 	Key string `json:"key"` // of the task
 	// Phase is the name of a phase that begins. The parent then restarts its time limit.

@@ -4,6 +4,7 @@ package worker
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"runtime"
 	"syscall"
@@ -30,7 +31,56 @@ func OwnGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true
 // KillGroup ends a process group. It may have ended already.
 func KillGroup(pid int) { unix.Kill(-pid, unix.SIGKILL) }
 
-func closeOnExec(fd int) { syscall.CloseOnExec(fd) }
+// pair returns the two ends of a connection that passes files.
+func pair() (ours *net.UnixConn, theirs *os.File, err error) {
+	syscall.ForkLock.RLock()
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	for k := 0; k < len(ends) && err == nil; k++ {
+		syscall.CloseOnExec(ends[k])
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return nil, nil, err
+	}
+	file, theirs := os.NewFile(uintptr(ends[0]), "tasks"), os.NewFile(uintptr(ends[1]), "tasks")
+	defer file.Close()
+	conn, err := net.FileConn(file)
+	if err != nil {
+		theirs.Close()
+		return nil, nil, err
+	}
+	return conn.(*net.UnixConn), theirs, nil
+}
+
+// mostFiles is the number of files that the system passes at once.
+const mostFiles = 253
+
+// sendFiles passes files, and receiveFiles receives them.
+func sendFiles(to *net.UnixConn, files []*os.File) error {
+	var fds []int
+	for _, f := range files {
+		fds = append(fds, int(f.Fd()))
+	}
+	_, _, err := to.WriteMsgUnix([]byte{0}, unix.UnixRights(fds...), nil)
+	return err
+}
+
+func receiveFiles(from *net.UnixConn) (files []*os.File, err error) {
+	rights := make([]byte, unix.CmsgSpace(4*mostFiles))
+	_, n, _, _, err := from.ReadMsgUnix(make([]byte, 1), rights)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := unix.ParseSocketControlMessage(rights[:n])
+	for k := 0; k < len(messages) && err == nil; k++ {
+		var fds []int
+		fds, err = unix.ParseUnixRights(&messages[k])
+		for _, fd := range fds {
+			files = append(files, os.NewFile(uintptr(fd), "of a task"))
+		}
+	}
+	return files, err
+}
 
 // peakRSS returns the largest resident set of a finished process, in bytes.
 func peakRSS(state *os.ProcessState) int64 {

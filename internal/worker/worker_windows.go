@@ -1,6 +1,8 @@
 package worker
 
 import (
+	"errors"
+	"net"
 	"os"
 	"syscall"
 )
@@ -14,6 +16,10 @@ func OwnGroup() *syscall.SysProcAttr { return nil }
 // KillGroup does nothing.
 func KillGroup(int) {}
 
-func closeOnExec(int) {}
+func pair() (*net.UnixConn, *os.File, error) { return nil, nil, errors.ErrUnsupported }
+
+func sendFiles(*net.UnixConn, []*os.File) error { return errors.ErrUnsupported }
+
+func receiveFiles(*net.UnixConn) ([]*os.File, error) { return nil, errors.ErrUnsupported }
 
 func peakRSS(*os.ProcessState) int64 { return 0 }

@@ -25,6 +25,8 @@ const double moment_unit = 1 << 30;
 const double reach = 40;
 // The warps of a block that are stacked, besides the first one.
 const int stack = 11;
+// If at most this number of a warp's lanes have changes, they wait in a queue.
+const int few = 4;
 
 // An image with a tilt: Y = X + (of_row[y, z] + along[x]), each sum rounded to float32.
 template <class T> struct tilted {
@@ -113,6 +115,8 @@ struct places {
   typedef unsigned value; // a voxel of the first slab and one of the second
   typedef half2 change;
   typedef unsigned oddity;
+  struct pending {};
+  struct queue {};
   enum { slabs = 2, stacked = false, spare = 32 }; // spare: counters for changes of 0, one per lane
   int64 *counts; // by place, followed by a flag for values on no place
   int n;
@@ -144,7 +148,7 @@ struct places {
     __syncthreads();
   }
   // Adds four changes without branches, which would cost more than additions of 0.
-  member void add(const value *v, const unsigned (&word)[4], unsigned, int slab, int *) const {
+  member void add(const value *v, const unsigned (&word)[4], unsigned, int slab, pending *) const {
     unsigned none = shared_address(block_changes) + 4 * (n + (thread_x() & 31));
     UNROLL for (int i = 0; i < 4; i++) {
       int change = of_word(word[i], slab);
@@ -152,13 +156,21 @@ struct places {
       add_shared(change ? to : none, change);
     }
   }
-  member void finish(bool strays, int) const {
+  member static void drain(pending *, int) {}
+  member void finish(bool strays, pending) const {
     if (strays) add_global(counts + n, (int64)1);
     __syncthreads();
     for (int k = thread_x(); k < n; k += threads())
       if (block_changes[k]) add_global(counts + k, (int64)block_changes[k]);
   }
 };
+
+// Starts to load a line of memory into the second-level cache.
+inlined void prefetch(const void *p) {
+#ifndef ON_HOST
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+#endif
+}
 
 // Fast approximations by the special function unit, within 2 units in the last place.
 #ifdef ON_HOST
@@ -217,6 +229,17 @@ const float32 near_reach = 20;
 struct bins {
   typedef float32 value, change;
   typedef float32 oddity;
+  struct alignas(16) four_values { float32 v[4]; };
+  // Values and changes of lanes.
+  struct queue {
+    four_values of[32 + 4 * few];
+    unsigned bytes[32 + 4 * few];
+  };
+  struct pending {
+    int below;       // the sum of changes below all bins
+    int waiting;     // lanes in the queue of the warp
+    queue *of_warps; // or null
+  };
   enum { slabs = 1, stacked = true, spare = 32 };
   const laid *over;
   int thresholds, n;
@@ -254,10 +277,37 @@ struct bins {
     for (int k = thread_x(); k < words() + 2; k += threads()) block_changes[k] = 0;
     __syncthreads();
   }
-  // Adds four changes without branches, which would cost more than additions of 0. Changes below
+  // Counts the changes of a warp, or puts them into its queue if few lanes have any: in a smooth
+  // image most rows have some, but few.
+  member void add(const value *v, const unsigned (&word)[4], unsigned bytes, int, pending *to) const {
+    const unsigned lanes = vote(bytes != 0);
+    const int found = __builtin_popcount(lanes);
+    if (found > (to->of_warps ? few : 0)) {
+      count(v, word, &to->below);
+    } else if (to->of_warps) {
+      queue &q = to->of_warps[thread_x() >> 5];
+      const int at = to->waiting + __builtin_popcount(lanes & ((1u << (thread_x() & 31)) - 1));
+      if (bytes) q.of[at] = four_values{{v[0], v[1], v[2], v[3]}}, q.bytes[at] = bytes;
+      to->waiting += found;
+    }
+  }
+  // Counts up to 32 lanes of the queue if at least `least` are waiting.
+  member void drain(pending *from, int least) const {
+    if (!from->of_warps || from->waiting < least) return;
+    const queue &q = from->of_warps[thread_x() >> 5];
+    const int rest = from->waiting < 32 ? 0 : from->waiting - 32, at = rest + (thread_x() & 31);
+    sync_warp();
+    const four_values of = q.of[at];
+    const unsigned bytes = at < from->waiting ? q.bytes[at] : 0;
+    sync_warp();
+    unsigned word[4];
+    UNROLL for (int i = 0; i < 4; i++) word[i] = as<unsigned>(integers) + permute(bytes, 0, 0x8880 + 0x1111 * i);
+    count(of.v, word, &from->below);
+    from->waiting = rest;
+  }
+  // Counts four changes without branches, which would cost more than additions of 0. Changes below
   // all bins are summed in a register. Changes above all bins affect no threshold.
-  member void add(const value *v, const unsigned (&word)[4], unsigned bytes, int, int *below) const {
-    if (!any(bytes)) return;
+  member void count(const value *v, const unsigned (&word)[4], int *below) const {
     const int none = n + (thread_x() & 31);
     UNROLL for (int i = 0; i < 4; i++) {
       float32 from;
@@ -272,11 +322,12 @@ struct bins {
     }
   }
   // Computes the block's part of the curve, one warp per threshold.
-  member void finish(bool strays, int all_below) const {
+  member void finish(bool strays, pending of_warp) const {
+    drain(&of_warp, 1);
     const int lane = thread_x() & 31, each = derivatives ? 3 : 1;
     const int *last = block_changes + words();
     const unsigned ends = shared_address(block_changes) + 4 * words();
-    if (all_below) add_shared(ends, all_below);
+    if (of_warp.below) add_shared(ends, of_warp.below);
     if (strays) add_shared(ends + 4, 1);
     __syncthreads();
     const float32 step = (float32)(over->lambda * over->width), per_first = step / unit, per_second = step * per_first / 2;
@@ -330,8 +381,10 @@ inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To
   const int reads = flat ? slabs : slabs * planes + first + 1, apart = flat ? 1 : planes;
   to.start();
   typename To::oddity strays = 0;
-  int below = 0;
   const int lane = thread_x() & 31, warp = thread_x() >> 5, warps = threads() >> 5;
+  __shared__ typename To::queue queues[stacked ? stack + 1 : 1];
+  typename To::pending pending{};
+  if constexpr (stacked) pending.of_warps = queues;
   const int words = (y.w + 3) / 4, across = (words + 31) / 32, most = stacked ? (warps - 1) * planes : slabs * planes;
   // The planes of an item.
   const int deep = flat ? 1 : (y.d + most - 1) / most, each = stacked ? (y.d + deep - 1) / deep : most;
@@ -478,7 +531,7 @@ inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To
           }
           UNROLL for (int s = 0; s < slabs; s++) {
             unsigned bytes = To::bytes(word, s);
-            to.add(now[p + first] + 1, word, bytes, s, &below);
+            to.add(now[p + first] + 1, word, bytes, s, &pending);
             int r = p + first + s * apart;
             if (has && plane(r) && mine(p) && (!flat || row < y.h - s * length))
               kept[flat ? s * next_slab : (p + s * apart) * next_plane] = bytes;
@@ -491,9 +544,10 @@ inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To
     NOT_UNROLLED for (int row = y0 - 1; row < end; row += 2) {
       step(row, now, next);
       if (row + 1 < end) step(row + 1, next, now);
+      to.drain(&pending, 32);
     }
   }
-  to.finish(To::odd(strays), below);
+  to.finish(To::odd(strays), pending);
 }
 
 // e^a for a from −reach to reach, to a few units in the last place.
@@ -629,6 +683,12 @@ inlined void backward(const tilted<T> &y, const unsigned *changes, float32 *dx, 
   int words = (y.w + 3) / 4, across = (words + 31) / 32, high = (y.h + rows - 1) / rows, warps = threads() >> 5;
   int items = across * high * y.d;
   double sum = 0, by_x = 0, by_y = 0, by_z = 0;
+  // Fetches the changes of a later item, one line per row.
+  auto prefetch_changes = [&](int item) ALWAYS_INLINED {
+    const int group = item / across, z = group / high, lane = thread_x() & 31, row = (group - z * high) * rows + lane;
+    if (item < 0 || lane >= rows || row >= y.h) return;
+    prefetch(changes + ((int64)z * y.h + row) * words + (item - group * across) * 32);
+  };
   for (int item = items - 1 - (block * warps + (thread_x() >> 5)); item >= 0; item -= blocks * warps) {
     int group = item / across, word = (item - group * across) * 32 + (thread_x() & 31), x = 4 * word;
     int z = group / high, y0 = (group - z * high) * rows, row0 = z * y.h + y0;
@@ -637,6 +697,7 @@ inlined void backward(const tilted<T> &y, const unsigned *changes, float32 *dx, 
     const int has = word < words ? y.h - y0 : 0; // rows
     const unsigned *kept = changes + (int64)row0 * words + word;
     UNROLL for (int r = 0; r < rows; r++) load_if(r < has, c[r], kept + (int64)r * words);
+    prefetch_changes(item - blocks * warps);
     const T *image = y.image + (int64)row0 * y.w + x;
     UNROLL for (int r = 0; r < rows; r++) {
       UNROLL for (int i = 0; i < (int)sizeof(T); i++) v[r].own[i] = 0;

@@ -82,10 +82,17 @@ def test_masks_of_nibabel(tmp_path):
     assert rows(eccbench.curve(nibabel.Nifti1Image(IMAGE.T[..., None], np.eye(4)))) == definition.curve(IMAGE)
 
 
-def test_masks_elsewhere():
-    """A mask of nibabel with another affine is rejected."""
+@pytest.mark.parametrize("of", ["nibabel", "files"])
+def test_masks_elsewhere(of, tmp_path):
+    """A mask of nibabel or in a file with another affine is rejected."""
     image, mask = Nibabel(IMAGE), Nibabel(WITHIN.astype(np.uint8))
     mask.affine = np.diag([-1.0, 1, 1, 1])
+    if of == "files":
+        image, mask = tmp_path / "image.nrrd", tmp_path / "mask.nrrd"
+        for path, array, x in (image, IMAGE, 1), (mask, WITHIN.astype(np.uint8), -1):
+            path.write_text(f"NRRD0004\ntype: uint8\ndimension: 3\nsizes: {' '.join(map(str, array.shape[::-1]))}\nencoding: ascii\n"
+                f"space: RAS\nspace directions: ({x},0,0) (0,1,0) (0,0,1)\n\n{' '.join(map(str, array.ravel().tolist()))}\n")
+        assert np.array_equal(eccbench.open(mask).affine, np.diag([-1, 1, 1, 1]))
     for ask in (eccbench.curve, lambda i, mask: eccbench.betti(i, 3, mask=mask), eccbench.betti_curves,
                 lambda i, mask: eccbench.gvf(i, steps=1, mask=mask)):
         with pytest.raises(ValueError, match="image and mask have different affines"):

@@ -351,3 +351,9 @@ def test_more_sets_than_ranks_of_a_byte(superlevel):
     some = eccbench.curve(image, levels=600, superlevel=superlevel)
     assert some.sampled and some.chi.tolist() == whole(some.levels).tolist()
     assert eccbench.curve(image, at=some.levels, superlevel=superlevel).chi.tolist() == some.chi.tolist()
+
+
+@pytest.mark.filterwarnings("error")
+def test_values_of_narrow_floats():
+    """Scalars of float16 in a list are compared without a warning."""
+    assert eccbench.curve(np.float16([[0, 1]]), at=[np.float16(0.5), np.float16(60000)]).chi.tolist() == [1, 1]

@@ -31,13 +31,9 @@ func matchesNifti(head []byte) bool {
 // Values are raw·scl_slope + scl_inter as float32. They keep their stored type if the slope is 0 or
 // not finite, or if the two are 1 and 0.
 func openNifti(in format.Input) (*format.Body, error) {
-	header, voxels := in, format.Input{}
-	if stem, ok := in.Stem(".img", ".img.gz"); ok {
-		var err error
-		voxels = in
-		if header, err = in.BesideFirst(stem, ".hdr", ".hdr.gz", ".HDR"); err != nil {
-			return nil, err
-		}
+	header, voxels, err := niftiPair(in)
+	if err != nil {
+		return nil, err
 	}
 	head, rest, err := niftiHead(header)
 	if err != nil {
@@ -77,6 +73,16 @@ func openNifti(in format.Input) (*format.Body, error) {
 	skip := b.Offset
 	b.Offset = 0
 	return &b.Body, b.Unpack(storage.Gzip, skip)
+}
+
+// niftiPair returns the file of the header, and the given file if it has the voxels of a pair.
+func niftiPair(in format.Input) (header, voxels format.Input, err error) {
+	stem, ok := in.Stem(".img", ".img.gz")
+	if !ok {
+		return in, voxels, nil
+	}
+	header, err = in.BesideFirst(stem, ".hdr", ".hdr.gz", ".HDR")
+	return header, in, err
 }
 
 // niftiHead reads a possible header, and returns the rest of a gzipped file.

@@ -8,8 +8,12 @@ import (
 
 // niftiGeometryOf returns the geometry in the header of a file.
 func niftiGeometryOf(in format.Input) (*format.Geometry, error) {
-	head, _, err := niftiHead(in)
-	if err != nil || len(head) < niftiHeaderSize {
+	header, _, err := niftiPair(in)
+	if err != nil {
+		return nil, err
+	}
+	head, _, err := niftiHead(header)
+	if err != nil || !matchesNifti(head) {
 		return nil, err
 	}
 	return niftiGeometry(head), nil

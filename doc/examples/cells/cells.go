@@ -101,9 +101,7 @@ func (j *job) Do(trace *bench.Trace) error {
 
 // Poison overwrites the changes, so that a Do without effect is detected.
 func (j *job) Poison() {
-	for i := range j.changes {
-		j.changes[i] = bench.Poison
-	}
+	bench.PoisonEach(j.changes)
 }
 
 // Out returns the nonzero changes in order.

@@ -2,33 +2,38 @@ package runs
 
 import (
 	"math/bits"
+	"slices"
 
 	"eccbench/internal/workloads/assess"
 )
 
-// A forest stores the connected components of the runs of a mask along rows: node i + 1 is run i,
-// in the order of rows. Node 0 is the trunk: connected voxels that are no runs.
+// A forest stores the connected components of the runs of a mask along rows. A run that shares faces
+// with an earlier one has its node. Node 0 is the trunk: connected voxels that are no runs.
 type forest struct {
 	*space
-	left   []uint64 // the voxels of the runs
-	base   []int32  // by word: the node of the first run that starts in it
+	left  []uint64 // the voxels of the runs
+	base  []int32  // by word: the number of runs that start before it
+	nodes []int32  // of the runs, in the order of rows
+	// parent is the least node of the component of each node, by construction.
 	parent [assess.Constructions][]int32
 	// components is the number of components by construction, without that of the trunk.
 	components [assess.Constructions]int64
 }
 
-// A joint joins the runs of a forest that share faces in one parent list, and all touching runs in
-// the other.
+// A joint joins nodes at faces in one parent list, and at edges and corners alone in the other.
 type joint struct {
 	*forest
 	faces, corners []int32
 }
 
-// connect finds the components of the runs and the trunk. Runs that touch at corners are joined in
+// none is the node of a run that is not joined.
+const none = -1
+
+// connect finds the components of the runs and the trunk. Voxels that touch at corners are joined in
 // construction at only. trunk is nil if there is none.
 func (s *space) connect(left, trunk []uint64, at int) *forest {
 	f := &forest{space: s, left: left, base: make([]int32, len(left))}
-	n := int32(1)
+	n := int32(0)
 	first, end := s.ends()
 	for p := first; p < end; p++ {
 		f.base[p] = n
@@ -36,25 +41,20 @@ func (s *space) connect(left, trunk []uint64, at int) *forest {
 			n += int32(bits.OnesCount64(starts(left, p)))
 		}
 	}
-	for k := range f.parent {
-		f.parent[k] = make([]int32, n)
-		for i := range f.parent[k] {
-			f.parent[k][i] = int32(i)
+	f.nodes = slices.Repeat([]int32{none}, int(n))
+	j := joint{f, []int32{0}, []int32{0}}
+	for ; first < end; first += s.stride {
+		if f.base[first] < f.base[first+s.words] {
+			j.joinRow(first, trunk)
 		}
 	}
-	j := joint{f, f.parent[1-at], f.parent[at]}
-	for p := first; p < end; p++ {
-		if left[p] == 0 {
-			continue
-		}
-		j.joinFaces(p)
-		j.joinCorners(p)
-		if trunk != nil {
-			j.joinTrunk(trunk, p)
-		}
+	flatten(j.faces)
+	for i, p := range j.faces {
+		unite(j.corners, int32(i), p)
 	}
+	flatten(j.corners)
+	f.parent[at], f.parent[1-at] = j.corners, j.faces
 	for k, parent := range f.parent {
-		flatten(parent)
 		for i, p := range parent[1:] {
 			if p == int32(i+1) {
 				f.components[k]++
@@ -64,8 +64,8 @@ func (s *space) connect(left, trunk []uint64, at int) *forest {
 	return f
 }
 
-// node returns the node of voxel x of word p, −1 ≤ x ≤ 64.
-func (f *forest) node(p, x int) int32 {
+// run returns the run of voxel x of word p, −1 ≤ x ≤ 64.
+func (f *forest) run(p, x int) int32 {
 	switch {
 	case x < 0:
 		p, x = p-1, 63
@@ -75,75 +75,117 @@ func (f *forest) node(p, x int) int32 {
 	return f.base[p] + int32(bits.OnesCount64(starts(f.left, p)&(2<<uint(x)-1))) - 1
 }
 
-// joinFaces joins the runs of word p with runs of the row and of the plane before. One link is
-// enough for voxels that two rows share in a run. The last link of a square of four rows is left
-// out: the other three imply it.
-func (j joint) joinFaces(p int) {
-	l := j.left
-	c, b := p-j.stride, p-j.plane
-	j.join(common(l, p, l, c), p, c)
-	j.join(common(l, p, l, b)&^(l[c]&l[b-j.stride]), p, b)
+// node returns the node of the run of a voxel.
+func (f *forest) node(p, x int) int32 { return f.nodes[f.run(p, x)] }
+
+// joinRow joins the runs of a row with those before it and with the trunk.
+func (j *joint) joinRow(first int, trunk []uint64) {
+	end := first + j.words
+	j.joinFaces(first)
+	for i := j.base[first]; i < j.base[end]; i++ {
+		if j.nodes[i] == none {
+			n := int32(len(j.faces))
+			j.nodes[i], j.faces, j.corners = n, append(j.faces, n), append(j.corners, n)
+		}
+	}
+	j.joinCorners(first)
+	for p := first; p < end && trunk != nil; p++ {
+		if j.left[p] != 0 {
+			j.joinTrunk(trunk, p)
+		}
+	}
 }
 
-// join joins the runs of some voxels of word p with those at the same voxels of word q.
-func (j joint) join(voxels uint64, p, q int) {
-	if voxels == 0 {
-		return
+// joinFaces joins the runs of a row with runs of the row and of the plane before. One link is enough
+// for voxels that two rows share in a run. A link with the plane before is skipped next to a square of
+// four rows: the other three links imply it.
+func (j *joint) joinFaces(first int) {
+	onC, onB := first-j.stride, first-j.plane
+	row := func(p int) []uint64 { return j.left[p-1:][:j.words+1] }
+	own, c, b, d := row(first), row(onC), row(onB), row(onB-j.stride)
+	c, b, d = c[:len(own)], b[:len(own)], d[:len(own)]
+	for i := 1; i < len(own); i++ {
+		v := own[i]
+		withC, withB := v&c[i], v&b[i]
+		if withC|withB == 0 {
+			continue
+		}
+		implied := withB & c[i] & d[i]
+		implied |= withB &^ (withB + implied) // the carry runs to the end of a run
+		withC &^= withC<<1 | own[i-1]&c[i-1]>>63
+		withB &^= withB>>1 | implied
+		starts := v &^ (v<<1 | own[i-1]>>63)
+		j.join(first+i-1, starts, onC+i-1, c[i]&^(c[i]<<1|c[i-1]>>63), withC)
+		if withB != 0 {
+			j.join(first+i-1, starts, onB+i-1, b[i]&^(b[i]<<1|b[i-1]>>63), withB)
+		}
 	}
-	own, its, m, n := starts(j.left, p), starts(j.left, q), j.base[p]-1, j.base[q]-1
+}
+
+// join joins runs of words p and q, which have the given starts, at some voxels.
+func (j *joint) join(p int, own uint64, q int, its, voxels uint64) {
+	m, n := j.base[p]-1, j.base[q]-1
 	for ; voxels != 0; voxels &= voxels - 1 {
 		upTo := voxels ^ (voxels - 1)
-		a, b := m+int32(bits.OnesCount64(own&upTo)), n+int32(bits.OnesCount64(its&upTo))
-		unite(j.faces, a, b)
-		unite(j.corners, a, b)
+		a, b := &j.nodes[m+int32(bits.OnesCount64(own&upTo))], j.nodes[n+int32(bits.OnesCount64(its&upTo))]
+		if *a == none {
+			*a = b
+		} else if *a != b {
+			unite(j.faces, *a, b)
+		}
 	}
 }
 
-// joinCorners joins the runs of word p with runs before it that share edges or corners alone. A link
-// is left out if a third voxel touches both: links across faces, then those across edges imply it.
-func (j joint) joinCorners(p int) {
-	l := j.left
-	c, b, next := p-j.stride, p-j.plane, p+j.stride
-	v, vc, vb := l[p], l[c], l[b]
-	j.joinBeside(v&^vc, p, c, p, p)
-	j.joinBeside(v&^vb, p, b, p, p)
-	j.joinAcross(v&^(vb|vc), p, b-j.stride, c, b)
-	j.joinAcross(v&^(vb|l[next]), p, b+j.stride, next, b)
+// joinCorners joins the runs of a row with runs before it that share edges or corners alone. A link is
+// left out if a third voxel touches both: links across faces, then those across edges imply it.
+func (j *joint) joinCorners(first int) {
+	row := func(p int) []uint64 { return j.left[p-1:][:j.words+2] }
+	onC, onB := first-j.stride, first-j.plane
+	onD, onE := onB-j.stride, onB+j.stride // rows c and next are between them and the row, and row b
+	own, c, b, d, e, next := row(first), row(onC), row(onB), row(onD), row(onE), row(first+j.stride)
+	c, b, d, e, next = c[:len(own)], b[:len(own)], d[:len(own)], e[:len(own)], next[:len(own)]
+	for i := 1; i < len(own)-1; i++ {
+		v := own[i]
+		freeC, freeB := v&^c[i], v&^b[i]
+		if freeC|freeB == 0 {
+			continue
+		}
+		// low and high are voxels whose neighbours x − 1 and x + 1 in another row are linked.
+		low, high := v<<1|own[i-1]>>63, v>>1|own[i+1]<<63
+		beforeC, afterC := c[i]<<1|c[i-1]>>63, c[i]>>1|c[i+1]<<63
+		beforeB, afterB := b[i]<<1|b[i-1]>>63, b[i]>>1|b[i+1]<<63
+		lowC, highC := freeC&beforeC&^low, freeC&afterC&^high
+		lowB, highB := freeB&beforeB&^low, freeB&afterB&^high
+		low, high = low|beforeB, high|afterB
+		freeD, freeE := freeB&freeC, freeB&^next[i]
+		atD, atE := freeD&d[i], freeE&e[i]
+		lowD := freeD &^ d[i] & (d[i]<<1 | d[i-1]>>63) &^ (low | beforeC)
+		highD := freeD &^ d[i] & (d[i]>>1 | d[i+1]<<63) &^ (high | afterC)
+		lowE := freeE &^ e[i] & (e[i]<<1 | e[i-1]>>63) &^ (low | next[i]<<1 | next[i-1]>>63)
+		highE := freeE &^ e[i] & (e[i]>>1 | e[i+1]<<63) &^ (high | next[i]>>1 | next[i+1]<<63)
+		if lowC|highC|lowB|highB|lowD|atD|highD|lowE|atE|highE == 0 {
+			continue
+		}
+		at := i - 1
+		j.joinBeside(first+at, onC+at, lowC, 0, highC)
+		j.joinBeside(first+at, onB+at, lowB, 0, highB)
+		j.joinBeside(first+at, onD+at, lowD, atD, highD)
+		j.joinBeside(first+at, onE+at, lowE, atE, highE)
+	}
 }
 
-// joinAcross joins runs of rows that only share edges along x, and their neighbours. two and three
-// are the words between.
-func (j joint) joinAcross(free uint64, p, q, two, three int) {
-	if free == 0 || j.left[q-1]|j.left[q]|j.left[q+1] == 0 {
-		return
-	}
-	same := free & j.left[q]
-	for same &^= same << 1; same != 0; same &= same - 1 {
-		x := bits.TrailingZeros64(same)
-		unite(j.corners, j.node(p, x), j.node(q, x))
-	}
-	j.joinBeside(free&^j.left[q], p, q, two, three)
-}
-
-// joinBeside joins the free voxels of word p with voxels x − 1 and x + 1 of word q, unless the
-// run at p, or words two or three, have a voxel there.
-func (j joint) joinBeside(free uint64, p, q, two, three int) {
-	l := j.left
-	if free == 0 || l[q-1]|l[q]|l[q+1] == 0 {
-		return
-	}
-	for v := free & before(l, q) &^ (before(l, p) | before(l, two) | before(l, three)); v != 0; v &= v - 1 {
-		x := bits.TrailingZeros64(v)
-		unite(j.corners, j.node(p, x), j.node(q, x-1))
-	}
-	for v := free & after(l, q) &^ (after(l, p) | after(l, two) | after(l, three)); v != 0; v &= v - 1 {
-		x := bits.TrailingZeros64(v)
-		unite(j.corners, j.node(p, x), j.node(q, x+1))
+// joinBeside joins runs of word p with those at x − 1, x and x + 1 of word q, at corners.
+func (j *joint) joinBeside(p, q int, low, at, high uint64) {
+	for by, voxels := range [3]uint64{low, at &^ (at << 1), high} {
+		for ; voxels != 0; voxels &= voxels - 1 {
+			x := bits.TrailingZeros64(voxels)
+			unite(j.corners, j.node(p, x), j.node(q, x+by-1))
+		}
 	}
 }
 
 // joinTrunk joins runs of word p with the trunk where they touch it.
-func (j joint) joinTrunk(trunk []uint64, p int) {
+func (j *joint) joinTrunk(trunk []uint64, p int) {
 	stride, plane := j.stride, j.plane
 	near := before(trunk, p) | after(trunk, p) | trunk[p-stride] | trunk[p+stride] | trunk[p-plane] | trunk[p+plane]
 	var lesser, own, greater uint64
@@ -163,7 +205,7 @@ func (j joint) joinTrunk(trunk []uint64, p int) {
 
 // eachRun calls f with the node, the row and the voxels lo ≤ x < hi of each run.
 func (f *forest) eachRun(do func(node int32, z, y, lo, hi int)) {
-	node := int32(0)
+	run := 0
 	f.eachRow(func(z, y, first int) {
 		for i := range f.words {
 			for s := starts(f.left, first+i); s != 0; s &= s - 1 {
@@ -173,14 +215,14 @@ func (f *forest) eachRun(do func(node int32, z, y, lo, hi int)) {
 				for ; hi%64 == 0 && f.left[p+1]&1 == 1; p++ {
 					hi += bits.TrailingZeros64(^f.left[p+1])
 				}
-				node++
-				do(node, z, y, lo, hi)
+				do(f.nodes[run], z, y, lo, hi)
+				run++
 			}
 		}
 	})
 }
 
-// meet calls do with the runs of both forests that share voxels.
+// meet calls do with the nodes of runs of both forests that share voxels.
 func (f *forest) meet(o *forest, do func(mine, its int32)) {
 	for first, end := f.ends(); first < end; first++ {
 		p := first
@@ -191,29 +233,32 @@ func (f *forest) meet(o *forest, do func(mine, its int32)) {
 	}
 }
 
-// meetMasks returns, for each node, a bit for each mask that shares voxels with it. The runs and the
-// trunk have all voxels of the masks.
-func (f *forest) meetMasks(masks [][]uint64) []uint8 {
+// meetMasks returns, for each node, a bit for each of two masks that shares voxels with it. The runs and
+// the trunk have all voxels of the masks.
+func (f *forest) meetMasks(first, second []uint64) []uint8 {
 	met := make([]uint8, len(f.parent[0]))
-	first, end := f.ends()
-	for k, mask := range masks {
-		for p := first; p < end; p++ {
-			if mask[p] == 0 {
-				continue
-			}
-			v := starts(mask, p)
-			if v&^f.left[p] != 0 {
-				met[0] |= 1 << k
-			}
-			for v &= f.left[p]; v != 0; v &= v - 1 {
-				met[f.node(p, bits.TrailingZeros64(v))] |= 1 << k
-			}
+	of := func(voxels uint64, p int) (masks uint8) {
+		if first[p]&voxels != 0 {
+			masks = 1
+		}
+		if second[p]&voxels != 0 {
+			masks |= 2
+		}
+		return masks
+	}
+	for p, end := f.ends(); p < end; p++ {
+		v := f.left[p]
+		met[0] |= of(^v, p)
+		for run := f.base[p] - int32(v&(f.left[p-1]>>63)); v != 0; run++ {
+			voxels := v &^ (v + v&-v) // the carry runs to the end of the first run
+			met[f.nodes[run]] |= of(voxels, p)
+			v &^= voxels
 		}
 	}
 	return met
 }
 
-// meetTrunk calls do with the runs that share voxels with the trunk of the gaps of a mask. left are
+// meetTrunk calls do with the nodes of runs that share voxels with the trunk of the gaps of a mask. left are
 // the gaps without the trunk.
 func (f *forest) meetTrunk(mask, left []uint64, do func(mine int32)) {
 	for p, v := range f.left {

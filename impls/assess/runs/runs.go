@@ -271,7 +271,7 @@ func (m *masks) compare(fault Fault) (c assess.Comparison) {
 	m.each(masksOfSet, m.joinParts, m.joinGaps, m.countEuler)
 	c.Pred, c.Truth = count(m.set[pred]), count(m.set[truth])
 	c.Both = c.Pred + c.Truth - count(m.set[union])
-	met := m.parts[union].meetMasks(m.set[:union])
+	met := m.parts[union].meetMasks(m.set[pred], m.set[truth])
 	crew.InTurn(m.cores, assess.Constructions, func(_, k int) {
 		t := &c.In[k]
 		t.Pred, t.Truth, t.Union = m.numbers(pred, k), m.numbers(truth, k), m.numbers(union, k)
@@ -301,7 +301,7 @@ func (m *masks) matchedParts(met []uint8, construction int) (n int64) {
 		of[root] |= met[i]
 	}
 	for _, both := range of {
-		if both == 1<<pred|1<<truth {
+		if both == 3 {
 			n++
 		}
 	}

@@ -78,18 +78,13 @@ func (s *space) outside(mask []uint64, flat bool) (trunk, left []uint64) {
 	return trunk, left
 }
 
-// inside returns a part of a large component of a mask, and the other voxels. The part is nil if
-// there seems to be none.
+// inside returns a part of a large component of a mask, and the other voxels. The part is nil if there
+// seems to be none.
 func (s *space) inside(mask []uint64) (trunk, left []uint64) {
-	seed := len(mask) / 2
+	voxels, seed := count(mask), len(mask)/2
 	for ; seed < len(mask) && mask[seed] == 0; seed++ {
 	}
-	voxels, runs := count(mask), int64(0)
-	first, end := s.ends()
-	for p := first; p < end; p++ {
-		runs += int64(bits.OnesCount64(starts(mask, p)))
-	}
-	if isDust := voxels < 2*runs && voxels < 16*int64(len(mask)); isDust || seed == len(mask) {
+	if isSparse := voxels < 16*int64(len(mask)); isSparse || seed == len(mask) {
 		return nil, mask
 	}
 	trunk = s.newMask()
@@ -105,7 +100,7 @@ func (s *space) inside(mask []uint64) (trunk, left []uint64) {
 // growOn grows a trunk while that helps, and removes it from the voxels of its kind. The rest is
 // joined by runs.
 func (s *space) growOn(trunk, left []uint64) {
-	for n, last := s.grow(trunk, left), len(left); n < last-last/3; {
+	for n, last := s.grow(trunk, left), len(left); n > len(left)/32 && n < last-last/3; {
 		n, last = s.grow(trunk, left), n
 	}
 	for p, v := range trunk {

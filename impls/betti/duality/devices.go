@@ -340,11 +340,5 @@ func (j *devicesJob) Poison() {
 func (j *devicesJob) Out() (betti.Numbers, error) { return j.out, nil }
 
 func (j *devicesJob) Close() error {
-	errs := []error{j.Watches.Close()}
-	for _, p := range j.parts {
-		if p != nil {
-			errs = append(errs, p.Close())
-		}
-	}
-	return errors.Join(errs...)
+	return errors.Join(j.Watches.Close(), resident.CloseEach(j.parts))
 }

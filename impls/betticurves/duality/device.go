@@ -153,12 +153,9 @@ func (k keys) plan(s grid.Shape, t grid.Type) (counting.Plan, error) {
 		keys := m.Image
 		if k.values != nil {
 			keys = m.Scratch[5]
-			voxels, descend := s.Voxels()*m.Questions, int32(0)
-			if k.above {
-				descend = 1
-			}
+			voxels := s.Voxels() * m.Questions
 			launch(fmt.Sprintf("betti_keys_%v_%v", t, k.typ), voxels, deviceBlock, 0,
-				m.Image, voxels, m.Tables[0], int32(len(k.values)), descend, keys)
+				m.Image, voxels, m.Tables[0], int32(len(k.values)), device.Flag(k.above), keys)
 			list[0].Together = true
 		}
 		before, numbers, lists, edges, known := m.Scratch[0], m.Scratch[1], m.Scratch[2], m.Scratch[3], m.Scratch[4]

@@ -87,10 +87,7 @@ func (j *job[K]) Do(trace *bench.Trace) error {
 	if err != nil {
 		return err
 	}
-	end = trace.Span("boxes")
-	err = j.each()
-	end()
-	if err != nil {
+	if err := trace.Do("boxes", j.each); err != nil {
 		return err
 	}
 	defer trace.Span("joins")()

@@ -85,10 +85,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	end = trace.Span("pairweight")
 	j.pairweight(features)
 	end()
-	end = trace.Span("laplacian")
-	err = j.laplacian()
-	end()
-	if err != nil {
+	if err := trace.Do("laplacian", j.laplacian); err != nil {
 		return err
 	}
 	end = trace.Span("lanczos")

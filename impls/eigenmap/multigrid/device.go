@@ -15,6 +15,7 @@ import (
 	"eccbench/internal/quantity"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/eigenmap"
+	"eccbench/internal/workloads/eigenmap/ondevice"
 )
 
 // OnDevice runs the method on an NVIDIA device (kernels/eigenmap/eigenmap_grid.cu).
@@ -78,7 +79,7 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	}
 	var bytes int64
 	for _, b := range j.buffers() {
-		bytes += b.bytes
+		bytes += b.Bytes
 	}
 	return resident.Fits(d, bytes, fmt.Sprintf("%d vectors of %d numbers", lanes*q, n))
 }
@@ -128,7 +129,7 @@ func (o OnDevice) Setup(p *eigenmap.Problem, c bench.Conditions) (_ bench.Job[ei
 	}
 	for _, b := range j.buffers() {
 		if err == nil {
-			*b.to, err = j.Alloc(b.name, b.bytes)
+			*b.To, err = j.Alloc(b.Name, b.Bytes)
 		}
 	}
 	if err == nil && len(j.offsets) > 0 {
@@ -259,40 +260,42 @@ func newDeviceJob(p *eigenmap.Problem) *deviceJob {
 	return j
 }
 
-// A buffer is memory to allocate, and the variable for it.
-type buffer struct {
-	to    *device.Buffer
-	name  string
-	bytes int64
-}
-
 // buffers lists all buffers of a job.
-func (j *deviceJob) buffers() (list []buffer) {
+func (j *deviceJob) buffers() (list []ondevice.Buffer) {
+	add := func(to *device.Buffer, name string, bytes int64) {
+		list = append(list, ondevice.Buffer{To: to, Name: name, Bytes: bytes})
+	}
 	room, parts := deviceQuads(j.p), int64(1)
 	for _, l := range j.levels {
 		c := l.cells()
 		parts = max(parts, gramNumbers*l.gramShape.blocks, lanes*l.marchShape.blocks, grid.CeilDiv(c, gridBlock))
-		list = append(list, buffer{&l.links, "links", 8 * 3 * c}, buffer{&l.mass, "masses", 8 * c},
-			buffer{&l.narrow, "links in float32", 4 * 3 * c}, buffer{&l.inv, "diagonal", 4 * c},
-			buffer{&l.shares, "shares", 4 * 3 * c},
-			buffer{&l.f, "right side", 4 * lanes * c}, buffer{&l.u, "values", 4 * lanes * c})
+		add(&l.links, "links", 8*3*c)
+		add(&l.mass, "masses", 8*c)
+		add(&l.narrow, "links in float32", 4*3*c)
+		add(&l.inv, "diagonal", 4*c)
+		add(&l.shares, "shares", 4*3*c)
+		add(&l.f, "right side", 4*lanes*c)
+		add(&l.u, "values", 4*lanes*c)
 		for q := range room {
-			list = append(list, buffer{&l.x[q], "vectors", 8 * lanes * c}, buffer{&l.w[q], "directions", 4 * lanes * c},
-				buffer{&l.p[q], "last changes", 4 * lanes * c})
+			add(&l.x[q], "vectors", 8*lanes*c)
+			add(&l.w[q], "directions", 4*lanes*c)
+			add(&l.p[q], "last changes", 4*lanes*c)
 		}
 	}
 	last := j.levels[len(j.levels)-1]
 	few := last.before + last.cells()
-	list = append(list, buffer{&j.known, "levels of few cells", 4 * tailKnown * few},
-		buffer{&j.work, "values of few cells", 4 * lanes * tailWork * few})
-	c := j.levels[0].cells()
-	n := int64(len(j.offsets) / offsetNumbers) // at least a few bytes even for none, because kernels need an address
-	list = append(list, buffer{&j.far, "offsets of neighbours", max(4*offsetNumbers*n, 4)},
-		buffer{&j.others, "links to them", max(8*n*c, 8)}, buffer{&j.supported, "links for them", max(8*3*c*min(n, 1), 8)})
-	return append(list, buffer{&j.image, "image", 8 * c}, buffer{&j.parts, "parts of sums", 8 * parts},
-		buffer{&j.totals, "sums", 8 * gramNumbers * int64(len(triples(3*room)))},
-		buffer{&j.coefficients, "coefficients", 8 * int64(lanes*room) * int64(3*lanes*room+2)},
-		buffer{&j.answer, "vectors of the answer", 8 * c * int64(j.p.K)})
+	add(&j.known, "levels of few cells", 4*tailKnown*few)
+	add(&j.work, "values of few cells", 4*lanes*tailWork*few)
+	c, n := j.levels[0].cells(), int64(len(j.offsets)/offsetNumbers)
+	add(&j.far, "offsets of neighbours", 4*offsetNumbers*n)
+	add(&j.others, "links to them", 8*n*c)
+	add(&j.supported, "links for them", 8*3*c*min(n, 1))
+	add(&j.image, "image", 8*c)
+	add(&j.parts, "parts of sums", 8*parts)
+	add(&j.totals, "sums", 8*gramNumbers*int64(len(triples(3*room))))
+	add(&j.coefficients, "coefficients", 8*int64(lanes*room)*int64(3*lanes*room+2))
+	add(&j.answer, "vectors of the answer", 8*c*int64(j.p.K))
+	return list
 }
 
 // deviceOffsets lists the offsets of a voxel's later neighbours without a common face, along the
@@ -338,10 +341,7 @@ func (j *deviceJob) bring() error {
 // it, Do first copies the image to the device.
 func (j *deviceJob) Do(trace *bench.Trace) error {
 	if j.whole {
-		end := trace.Span("image")
-		err := j.bring()
-		end()
-		if err != nil {
+		if err := trace.Do("image", j.bring); err != nil {
 			return err
 		}
 	}
@@ -398,10 +398,6 @@ func (j *deviceJob) read(numbers int) ([]float64, error) {
 // build computes the links of all levels.
 func (j *deviceJob) build() error {
 	l := j.levels[0]
-	plain := int32(0)
-	if j.p.Plain {
-		plain = 1
-	}
 	floor, over, links := j.p.Floor, -1/(j.p.Sigma*j.p.Sigma), l.links
 	err := j.each(gridLinks, l.cells(), append(append([]any{j.image}, l.space(l.marchShape)...), over, floor, l.links)...)
 	if len(j.offsets) > 0 {
@@ -414,7 +410,7 @@ func (j *deviceJob) build() error {
 	}
 	err = errors.Join(err,
 		j.each(gridMasses, l.cells(), append(append(append([]any{l.links}, l.space(l.marchShape)...), j.cornerArguments()...),
-			l.mass, plain, j.parts)...),
+			l.mass, device.Flag(j.p.Plain), j.parts)...),
 		j.addUp(1, grid.CeilDiv(l.cells(), gridBlock), 0))
 	if err != nil {
 		return err
@@ -615,13 +611,6 @@ func (j *deviceJob) combine(l *deviceLevel, c *mat.Dense, kernel []float64) erro
 			*shift += v * kernel[r] / j.masses
 		}
 	}
-	var withW, withP int32
-	if rows > n {
-		withW = 1
-	}
-	if rows > 2*n {
-		withP = 1
-	}
 	if err := j.Stream.Upload(j.coefficients, 0, grid.Bytes(all)); err != nil {
 		return err
 	}
@@ -632,7 +621,7 @@ func (j *deviceJob) combine(l *deviceLevel, c *mat.Dense, kernel []float64) erro
 		}
 	}
 	return j.each(fmt.Sprint(gridCombine, l.quads), l.cells(),
-		append(args, int32(l.cells()), j.coefficients, withW, withP)...)
+		append(args, int32(l.cells()), j.coefficients, device.Flag(rows > n), device.Flag(rows > 2*n))...)
 }
 
 // begin makes the current vectors an orthonormal approximation of the level's pairs.
@@ -792,19 +781,13 @@ func (j *deviceJob) guess(wanted int) error {
 
 // solve computes the values, and the vectors on the device.
 func (j *deviceJob) solve(trace *bench.Trace) error {
-	end := trace.Span("levels")
-	err := j.build()
-	end()
-	if err != nil {
+	if err := trace.Do("levels", j.build); err != nil {
 		return err
 	}
 	l, wanted := j.levels[0], j.p.K-1
 	j.Values[0], j.iterations = 0, 0
 	if l.quads = 0; wanted > 0 {
-		end = trace.Span("guess")
-		err := j.guess(wanted)
-		end()
-		if err != nil {
+		if err := trace.Do("guess", func() error { return j.guess(wanted) }); err != nil {
 			return err
 		}
 	}

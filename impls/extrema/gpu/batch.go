@@ -1,7 +1,6 @@
 package gpu
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -120,10 +119,7 @@ func (o BatchOnDevice) Setup(in grid.Batch, c bench.Conditions) (bench.Job[[]ecc
 		return nil, err
 	}
 	j := &batchJob{place(d, in, c), in}
-	if err := j.setup(o.PTX); err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
-	return j, nil
+	return bench.Ready(j, j.setup(o.PTX))
 }
 
 func (j *batchJob) open(ptx func(string) ([]byte, error), what kind) (*march, error) {
@@ -142,7 +138,7 @@ func (j *batchJob) open(ptx func(string) ([]byte, error), what kind) (*march, er
 		k.Method = "extrema_batch"
 	}
 	k.Timed = j.timed
-	c, err := counting.Open(j.d, k)
+	c, err := counting.Open(j.On, k)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +171,7 @@ func (j *batchJob) Do(trace *bench.Trace) error {
 	}
 	defer trace.Span("count")()
 	m, s := j.last, j.batch.Image()
-	return j.d.Do(func() error {
+	return j.On.Do(func() error {
 		// A part that is a whole image stores its table instead of adding to it. For uint8 several
 		// values may have one level, so it has to add.
 		stored, begin := int32(0), m.Begin

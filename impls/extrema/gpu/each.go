@@ -36,7 +36,7 @@ func (j *eachJob) Do(trace *bench.Trace) error {
 	defer trace.Span("count")()
 	j.elapsed = 0
 	levels, size := j.in.Ladder().Len(), uint64(grid.TotalBytes(j.in)/j.images)
-	return j.d.Do(func() error {
+	return j.On.Do(func() error {
 		for i := range j.images {
 			j.at = j.first + uint64(i)*size
 			if err := j.count(); err != nil {
@@ -71,9 +71,7 @@ func (j *eachJob) Out() ([]ecc.VCEC, error) {
 
 func (j *eachJob) Poison() {
 	j.deviceJob.Poison()
-	for i := range j.changes {
-		j.changes[i] = bench.Poison
-	}
+	bench.PoisonEach(j.changes)
 }
 
 func (j *eachJob) Launches() int64 { return j.last.Launches() }

@@ -118,7 +118,7 @@ type part struct {
 	sign int64
 }
 
-func (p *part) On() device.Device     { return p.d }
+func (p *part) On() device.Device     { return p.Objects.On }
 func (p *part) Stream() device.Stream { return p.last.Stream }
 func (p *part) Bring() error          { return p.last.Bring() }
 
@@ -157,9 +157,7 @@ func (j *devicesJob) Do(trace *bench.Trace) error {
 func (j *devicesJob) Out() (ecc.VCEC, error) { return ecc.FromDense(j.changes), nil }
 
 func (j *devicesJob) Poison() {
-	for i := range j.changes {
-		j.changes[i] = bench.Poison
-	}
+	bench.PoisonEach(j.changes)
 	for _, p := range j.parts {
 		p.Poison()
 	}
@@ -177,12 +175,5 @@ func (j *devicesJob) Launches() int64 {
 }
 
 func (j *devicesJob) Close() error {
-	var errs []error
-	if j.Team != nil {
-		errs = append(errs, j.Team.Close())
-	}
-	for _, p := range j.parts {
-		errs = append(errs, p.Close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(j.Team.Close(), resident.CloseEach(j.parts))
 }

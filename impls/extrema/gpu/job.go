@@ -32,12 +32,12 @@ func (j *deviceJob) open(ptx func(string) ([]byte, error), k kind) (*march, erro
 	kernel.HandsOver, kernel.Timed = j.handsOver && k.hands, j.timed
 	m := &march{hands: k.hands}
 	if kernel.HandsOver && k.name == pairs && j.small && j.shape.W%4 == 0 {
-		share := shareSmall(j.shape, int64(j.d.Info().SMs))
+		share := shareSmall(j.shape, int64(j.On.Info().SMs))
 		kernel.Method = "extrema" + smallInfix(j.shape)
 		m.length, kernel.Blocks, kernel.Threads = int32(share.segment), share.blocks, 32*share.warps
 	}
 	var err error
-	if m.Counter, err = counting.Open(j.d, kernel); err != nil {
+	if m.Counter, err = counting.Open(j.On, kernel); err != nil {
 		return nil, err
 	}
 	if m.length == 0 {
@@ -53,7 +53,7 @@ func (j *deviceJob) setup(ptx func(string) ([]byte, error)) (err error) {
 			return err
 		}
 	}
-	if k, s, ok := fastest(j.in, j.d.Info().SharedOptIn, j.shape.Dim() == 3 && !j.small); ok {
+	if k, s, ok := fastest(j.in, j.On.Info().SharedOptIn, j.shape.Dim() == 3 && !j.small); ok {
 		j.scaling = s
 		if j.levels, err = j.open(ptx, k); err != nil {
 			return err
@@ -76,7 +76,7 @@ func (j *deviceJob) Do(trace *bench.Trace) error {
 func (j *deviceJob) count() error {
 	m := j.last
 	if !m.HandsOver() {
-		return j.d.Do(func() error {
+		return j.On.Do(func() error {
 			if err := j.Enqueue(); err != nil {
 				return err
 			}

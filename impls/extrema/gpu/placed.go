@@ -16,7 +16,7 @@ import (
 // allows, these are the kernels that compare levels. If a value is no level, the kernels for single
 // values are used instead.
 type placed struct {
-	d              device.Device
+	resident.Objects
 	in             grid.Source
 	upload         bool // each Do copies the image
 	threads        int  // threads that read the image for the copy
@@ -33,34 +33,32 @@ type placed struct {
 
 // place prepares a placed for some conditions; allocate makes its memory.
 func place(d device.Device, in grid.Source, c bench.Conditions) placed {
-	return placed{d: d, in: in, upload: c.Scope == bench.E2E || c.Scope == bench.File, threads: c.Threads,
+	return placed{Objects: resident.NewObjects(d), in: in,
+		upload: c.Scope == bench.E2E || c.Scope == bench.File, threads: c.Threads,
 		timed: c.Scope == bench.Kernel}
 }
 
 // allocate allocates the memory after the kernels were loaded. It also copies the image, unless
 // each Do copies it.
-func (p *placed) allocate(what string) (err error) {
+func (p *placed) allocate(what string) error {
 	edge, size := guard(p.in), grid.TotalBytes(p.in)
-	if p.memory, err = p.d.Alloc(what, 2*edge+size); err != nil {
+	p.memory = p.NewBuffer(what, 2*edge+size)
+	p.strays, p.strayed = p.NewBuffer("strays", 8), p.NewPinned("strays on the host", 8)
+	if err := p.Err(); err != nil {
 		return err
 	}
 	p.at = p.memory.Address() + uint64(edge)
-	if p.strays, err = p.d.Alloc("strays", 8); err != nil {
-		return err
-	}
-	if p.strayed, err = p.d.AllocPinned("strays on the host", p.strays.Bytes()); err != nil {
-		return err
-	}
 	// The second guard begins with the word that contains the image's end; the image is copied
 	// later.
 	s, outside, end := p.stream(), outsideWord(p.in), (edge+size)&^3
-	if err = errors.Join(s.Fill32(p.memory, 0, edge/4, outside), s.Fill32(p.memory, end, (2*edge+size-end)/4, outside),
+	if err := errors.Join(s.Fill32(p.memory, 0, edge/4, outside), s.Fill32(p.memory, end, (2*edge+size-end)/4, outside),
 		s.Fill(p.strays, 0, p.strays.Bytes(), 0)); err != nil {
 		return err
 	}
 	if p.upload {
-		p.feed, err = resident.NewFeed(p.d, p.in, 0, p.threads)
-		return err
+		p.feed = resident.Own(&p.Objects,
+			func() (*resident.Feed, error) { return resident.NewFeed(p.On, p.in, 0, p.threads) })
+		return p.Err()
 	}
 	return p.put(nil)
 }
@@ -83,7 +81,7 @@ func (p *placed) put(trace *bench.Trace) error {
 	var err error
 	switch s := p.stream(); {
 	case !p.upload:
-		err = resident.Stage(p.d, s, p.memory, guard(p.in), p.in)
+		err = resident.Stage(p.On, s, p.memory, guard(p.in), p.in)
 	case trace != nil:
 		err = p.feed.Upload(s, p.memory, guard(p.in), trace)
 	default: // without a separate timing
@@ -117,7 +115,7 @@ func strays(t grid.Type) string { return fmt.Sprintf("ecc_extrema_strays_%v", t)
 // straying counts the values that equal no level, after the copy.
 func (p *placed) straying() (n int64, err error) {
 	s := p.single.Stream
-	err = p.d.Do(func() error {
+	err = p.On.Do(func() error {
 		if err := p.single.Run(strays(p.in.Type()), p.strays, p.at, p.in.Shape().Voxels()); err != nil {
 			return err
 		}
@@ -167,12 +165,5 @@ func (p *placed) Flags() []string {
 }
 
 func (p *placed) Close() error {
-	errs := []error{resident.CloseAll(p.memory, p.strays, p.strayed)}
-	if p.feed != nil {
-		errs = append(errs, p.feed.Close())
-	}
-	for _, m := range p.marches() {
-		errs = append(errs, m.Close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(p.Objects.Close(), resident.CloseEach(p.marches()))
 }

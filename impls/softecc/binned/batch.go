@@ -56,14 +56,14 @@ type BatchMemory struct {
 
 // Shape of the kernels' work (kernels/softecc/softecc.h).
 const (
-	batchBlock = 512       // threads
-	stack      = 11        // warps of the forward pass of a volume with two planes each; one more is before them
-	stackBytes = 1 << 10   // that a warp of them hands to the next one
-	solidShare = 128 << 10 // bytes of its shared memory, unless sigmoids are steep; the rest is cache
-	mostVoxels = 1 << 20   // per block: its moments are 32-bit integers
-	laidBytes  = 40        // plus 8 per threshold
-	binShared  = 12        // bytes per bin
-	binSpare   = 32        // counters of changes outside the bins, one for each lane
+	batchBlock = 512         // threads
+	stack      = 11          // warps of the forward pass of a volume with two planes each; one more is before them
+	stackBytes = 1<<10 + 960 // that a warp of them hands to the next one, and its queue
+	solidShare = 128 << 10   // bytes of its shared memory, unless sigmoids are steep; the rest is cache
+	mostVoxels = 1 << 20     // per block: its moments are 32-bit integers
+	laidBytes  = 40          // plus 8 per threshold
+	binShared  = 12          // bytes per bin
+	binSpare   = 32          // counters of changes outside the bins, one for each lane
 )
 
 // OpenBatch loads the kernels for images of one kind.

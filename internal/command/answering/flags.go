@@ -14,9 +14,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"eccbench/datasets"
-	"eccbench/datasets/files"
-	"eccbench/datasets/files/format"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/host"
@@ -38,37 +35,6 @@ type Flags struct {
 	Quiet     bool
 	Threads   int
 	Budget    time.Duration
-}
-
-// CheckPlaces returns an error if the headers of an image and of a mask or the like place voxels differently.
-func (a *Flags) CheckPlaces(image string, others ...string) error {
-	for _, other := range others {
-		if other == "" {
-			continue
-		}
-		g, err := a.GeometryOf(image)
-		if err != nil || g == nil {
-			return err
-		}
-		o, err := a.GeometryOf(other)
-		if err != nil {
-			return err
-		}
-		if o != nil {
-			if err := g.Differs(*o); err != nil {
-				return cli.Usagef("%s and %s: %w", a.Spooled.WithNames(image), a.Spooled.WithNames(other), err)
-			}
-		}
-	}
-	return nil
-}
-
-// GeometryOf returns the place of the voxels in space, or nil if the image is not a file that records it.
-func (a *Flags) GeometryOf(image string) (*format.Geometry, error) {
-	if a.In.Stack || datasets.IsName(image) {
-		return nil, nil
-	}
-	return files.GeometryOf(image)
 }
 
 // AddConvention adds the flags of the construction of the cells and the direction of the
@@ -134,10 +100,7 @@ func (a *Flags) Question(c *cli.Program, input string, targets []cli.Target, oth
 	if err != nil {
 		return q, err
 	}
-	if err := cli.Writable(targets, append(files, others...)...); err != nil {
-		return q, err
-	}
-	return q, a.CheckPlaces(input, append(others, a.Mask)...)
+	return q, cli.Writable(targets, append(files, others...)...)
 }
 
 // Confirmed prints the confirmed answer for an image and the elapsed time.

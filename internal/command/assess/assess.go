@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"eccbench/datasets"
 	"eccbench/datasets/files/format"
 	"eccbench/impls/assess/runs"
 	"eccbench/internal/ask"
@@ -163,9 +164,12 @@ func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
 	for _, text := range j.limits {
 		name, limit, _ := strings.Cut(text, "=")
 		v, err := strconv.ParseFloat(limit, 64)
-		if err != nil || !slices.Contains(columns, name) {
+		if err != nil || math.IsNaN(v) || !slices.Contains(columns, name) {
 			return cli.Usagef("--fail-above %s: want COLUMN=NUMBER with one of the columns %s", text,
 				strings.Join(columns, ", "))
+		}
+		if _, twice := j.above[name]; twice {
+			return cli.Usagef("--fail-above %s: %s has two limits; want one", text, name)
 		}
 		j.above[name] = v
 	}
@@ -206,7 +210,8 @@ type assessed struct {
 // compare reads a pair of images and compares them.
 func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err error) {
 	start := time.Now()
-	q := ask.Assess{Labels: j.labels, Groups: j.groups, By: assess.Workload(runs.Implementation{})}
+	q := ask.Assess{Labels: j.labels, Groups: j.groups, AnyGeometry: j.anyGeometry,
+		By: assess.Workload(runs.Implementation{})}
 	targets := []cli.Target{{Flag: "--out", Path: j.Out}, {Flag: "--errors", Path: j.errors},
 		{Flag: "--map", Path: j.mapped}, {Flag: "--plot", Path: j.plot}}
 	if q.Question, err = j.Question(c, pred, targets); err != nil {
@@ -216,11 +221,11 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 		return a, err
 	}
 	a = assessed{predName: q.Shown, truth: q.Truth.Shown, constructions: j.constructions, threads: j.Threads}
-	if a.geometry, err = j.geometry(pred, truth); err != nil {
-		return a, err
-	}
 	got, err := q.Answer()
 	if err != nil {
+		return a, err
+	}
+	if a.geometry, err = datasets.GeometryOf(got.Truth.Name); err != nil {
 		return a, err
 	}
 	a.pair, a.answer = got.Pair, got.Answered
@@ -287,16 +292,6 @@ func (j assessJob) byPatch(q *ask.Assess, name string, a *assessed) error {
 		}
 	}
 	return nil
-}
-
-// geometry returns the geometry of the truth, or an error if the prediction has a different one.
-func (j assessJob) geometry(pred, truth string) (*format.Geometry, error) {
-	if !j.anyGeometry {
-		if err := j.CheckPlaces(pred, truth); err != nil {
-			return nil, fmt.Errorf("%w, or give --ignore-geometry", err)
-		}
-	}
-	return j.GeometryOf(truth)
 }
 
 // run compares one pair of images and writes the confirmed numbers.

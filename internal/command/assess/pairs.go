@@ -64,20 +64,24 @@ func pairsOfFile(path string) (list []pairOfFiles, err error) {
 	defer f.Close()
 	r := csv.NewReader(f)
 	r.Comment, r.FieldsPerRecord, r.TrimLeadingSpace = '#', -1, true
-	lines, err := r.ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("--pairs %s: %w", path, err)
-	}
-	for i, line := range lines {
+	for first := true; ; first = false {
+		line, err := r.Read()
+		if err == io.EOF {
+			return list, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--pairs %s: %w", path, err)
+		}
+		at, _ := r.FieldPos(0)
 		if len(line) < 2 || len(line) > 3 {
 			return nil, fmt.Errorf("--pairs %s: line %d has %d columns: want PRED,TRUTH or PRED,TRUTH,METHOD", path,
-				i+1, len(line))
+				at, len(line))
 		}
-		if i == 0 && strings.EqualFold(line[0], "pred") && strings.EqualFold(line[1], "truth") {
+		if first && strings.EqualFold(line[0], "pred") && strings.EqualFold(line[1], "truth") {
 			continue
 		}
 		if err := remote.Conceal(line); err != nil {
-			return nil, fmt.Errorf("--pairs %s: line %d: %w", path, i+1, err)
+			return nil, fmt.Errorf("--pairs %s: line %d: %w", path, at, err)
 		}
 		line = append(line, "")
 		for k := range 2 {
@@ -87,7 +91,6 @@ func pairsOfFile(path string) (list []pairOfFiles, err error) {
 		}
 		list = append(list, pairOfFiles{line[0], line[1], line[2]})
 	}
-	return list, nil
 }
 
 // pairsOfFolders pairs the files of equal names in two folders.
@@ -115,6 +118,9 @@ func pairsOfFolders(preds, truths string) (list []pairOfFiles, err error) {
 
 // many compares many pairs and writes their numbers; a table shows only summaries.
 func (j assessJob) many(c *cli.Program, pairs []pairOfFiles) error {
+	if err := cli.Writable([]cli.Target{{Flag: "--out", Path: j.Out}}, j.pairs); err != nil {
+		return err
+	}
 	var list []assessed
 	for _, p := range pairs {
 		paths, spooled, err := c.Spool([]string{p.pred, p.truth})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"eccbench/datasets"
 	"eccbench/datasets/files/format"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
@@ -163,7 +164,7 @@ func (j eigenmapJob) run(c *cli.Program, t answering.Target) error {
 	confirmed := fmt.Sprintf("%s, by %s, VERIFIED by ", a.What, a.By)
 	note := fmt.Sprintf("%s%s by %s: %s", confirmed, a.Witness, cli.Version(), j.Noted(a.Image))
 	found := eigenmap.Voxelwise(a.Of, a.Of.Nodewise(a.Out))
-	place, err := j.GeometryOf(t.Input)
+	place, err := datasets.GeometryOf(a.Image.Name)
 	if err != nil {
 		return err
 	}

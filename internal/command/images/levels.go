@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"eccbench/datasets"
 	"eccbench/datasets/element"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
@@ -72,6 +73,9 @@ func doLevels(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	return j.OfOne(c, f.Arg(0), func(image string) error {
 		name, err := j.In.Named(image)
 		if err != nil {
+			return err
+		}
+		if err := cli.Writable([]cli.Target{{Flag: "--out", Path: j.Out}}, datasets.Files(name)...); err != nil {
 			return err
 		}
 		src, err := ask.OpenMasked(host.AvailableMemory(), name, "")

@@ -185,9 +185,6 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 	if err != nil {
 		return err
 	}
-	if err := j.CheckPlaces(input, j.Mask); err != nil {
-		return err
-	}
 	read := shown
 	if n, err := datasets.ParseName(shown); err == nil && j.ladder != nil && n.FromFiles() {
 		read = n.With("levels", "every").String() // this does not need a pass over the image

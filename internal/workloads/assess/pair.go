@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 
@@ -118,23 +119,27 @@ func labelsOf(f *grid.Field) (of map[float32]float64, runs map[float32]int64, er
 
 // countRuns calls see with each value and its number of runs in rows of w values.
 func countRuns[T uint8 | int16 | uint16](values []T, w int64, see func(v float32, n int64)) {
-	lanes, ones := lanesOf[T]()
-	n := make([]int64, 1<<(step/lanes))
+	size := 8 * int(grid.TypeOf[T]().Size())
+	all := uint64(1)<<size - 1
+	n := make([]int64, 1<<size)
 	for ; len(values) > 0; values = values[w:] {
-		row, before := values[:w], values[0]
-		n[uint16(before)]++
-		data, all := grid.Bytes(row), uint64(uint16(before))*ones
-		for x := 0; x < len(row); x += lanes {
-			if at := x * word / lanes; at+word <= len(data) && binary.LittleEndian.Uint64(data[at:]) == all {
-				continue
-			}
-			for _, v := range row[x:min(x+lanes, len(row))] {
-				if v != before {
-					n[uint16(v)]++
-					before = v
+		last := uint64(values[0])&all ^ 1 // so that the first value differs
+		for data := grid.Bytes(values[:w]); len(data) > 0; {
+			v, most := uint64(0), uint64(math.MaxUint64)
+			if len(data) >= word {
+				v, data = binary.LittleEndian.Uint64(data), data[word:]
+			} else {
+				for i, b := range data {
+					v |= uint64(b) << (8 * i)
 				}
+				most, data = 1<<(8*len(data))-1, nil
 			}
-			all = uint64(uint16(before)) * ones
+			for differs := (v ^ (v<<size | last)) & most; differs != 0; {
+				at := bits.TrailingZeros64(differs) &^ (size - 1)
+				n[v>>at&all]++
+				differs &^= all << at
+			}
+			last = v >> (64 - size)
 		}
 	}
 	for i, n := range n {

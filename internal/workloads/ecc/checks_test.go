@@ -241,8 +241,7 @@ func failuresAreTold(t *testing.T) {
 	}
 }
 
-// counted returns the curve of an image from all its cells, whole or in pieces, with more added at
-// its first level.
+// counted returns the curve of an image from all its cells, with more added at its first level.
 func counted(in grid.Source, more int64) (VCEC, error) {
 	sum := map[int64]int64{}
 	add := func(s grid.Source, times int64) error {
@@ -266,21 +265,7 @@ func counted(in grid.Source, more int64) (VCEC, error) {
 		}
 		return nil
 	}
-	var err error
-	if p, ok := in.(bench.Pieced); ok {
-		err = p.EachPiece(func(piece any, times int64) error {
-			j, joined := piece.(joint)
-			if !joined {
-				return add(piece.(grid.Source), times)
-			}
-			if j.Shared == nil {
-				return add(j.Field, times)
-			}
-			return errors.Join(add(j.Field, times), add(j.Shared, -times))
-		})
-	} else {
-		err = add(in, 1)
-	}
+	err := add(in, 1)
 	var out VCEC
 	for _, level := range slices.Sorted(maps.Keys(sum)) {
 		if sum[level] += more; sum[level] != 0 {
@@ -296,7 +281,7 @@ func counted(in grid.Source, more int64) (VCEC, error) {
 func lawsContradict(t *testing.T) {
 	failed := errors.New("it fails")
 	// These laws do not depend on the answer but on derived questions, the judge or the text.
-	others := []string{unreadableLaw, readBack.Name, "an error put into the answer is found", "the fingerprint of what is joined", oneFingerprint(fingerprint.Draw(1)).Name}
+	others := []string{readBack.Name, "an error put into the answer is found", "the fingerprint of what is joined", oneFingerprint(fingerprint.Draw(1)).Name}
 	conventions := []string{"superlevel sets", "voxels as vertices", "axes closed to rings", "superlevel sets of vertices, closed to rings, in pieces"}
 	tried := map[string]bool{}
 	for _, f := range []*grid.Field{scattered(t, grid.Shape{D: 6, H: 5, W: 4}, grid.Float32, 7), scattered(t, grid.Shape{D: 1, H: 9, W: 9}, grid.Uint8, 9)} {

@@ -57,6 +57,16 @@ func inOtherWords(k fingerprint.Key) []law {
 // weights.
 const mostWeighed = 1 << 17
 
+// largestPiece bounds the bytes of a piece, so that the memory of a law does not grow with the
+// image.
+const largestPiece = 16 << 20
+
+// piecesOf returns the number of slices of a piece: a quarter of the image's slices, so that the
+// last piece has another height, but no more than fit largestPiece.
+func piecesOf(in grid.Source) int64 {
+	return max(2, min(in.Shape().Slices()/4, largestPiece/grid.SliceBytes(in)))
+}
+
 // inPieces asks for slabs of a few slices, and for the slices that two of them share.
 func inPieces(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
 	if in.Ladder().Len() > fewLevels {

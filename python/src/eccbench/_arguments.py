@@ -158,13 +158,17 @@ def like(image: Any, array: NDArray[Any]) -> Any:
 
 
 def check_places(names: str, image: Any, other: Any) -> None:
-    """Raise an error if two images of nibabel place their voxels differently."""
-    one, two = (getattr(i, "affine", None) for i in (image, other))
+    """Raise an error if two images of nibabel or in files place their voxels differently."""
+    from . import _curve
+
+    if other is None:
+        return
+    one, two = (getattr(_curve.open(i) if is_path(i) else i, "affine", None) for i in (image, other))
     if one is None or two is None:
         return
     one, two = np.asarray(one), np.asarray(two)
-    voxel = float(np.abs(np.linalg.det(two[:3, :3])) ** (1 / 3))
-    if not np.allclose(one, two, rtol=0, atol=1e-3 * voxel):
+    spacing = float(np.sqrt((one[:3, :3] ** 2).sum(axis=0)).min())
+    if not np.allclose(one, two, rtol=0, atol=1e-3 * spacing):
         raise ValueError(f"{names} have different affines: resample one of them, or give arrays")
 
 

@@ -277,10 +277,8 @@ def _verified(numbers: NDArray[np.int64], verdict: Verdict) -> Union[Betti, Arra
 def _sets(at: ArrayLike) -> tuple[NDArray[Any], list[Any]]:
     """Return the values of sets, and their form in a request."""
     values = _numbers(at, "at")
-    if values.dtype.kind == "f" and np.isinf(values).any():
-        raise ValueError("at: a value is infinite")
     exact = (values.astype(int) if values.dtype.kind == "b" else values).ravel().tolist()
-    return values, [int(v) if v == int(v) else float(v) for v in exact]
+    return values, [str(v) if np.isinf(v) else int(v) if v == int(v) else v for v in exact]
 
 
 @overload

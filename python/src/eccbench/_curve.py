@@ -241,7 +241,8 @@ def _numbers(values: ArrayLike, name: str = "values") -> NDArray[Any]:
         raise TypeError(f"{name} of {array.dtype}: want numbers")
     if np.isnan(array).any():
         raise ValueError(f"{name}: a value is NaN")
-    if array.dtype.kind == "f" and not isinstance(values, (np.ndarray, np.generic)) and (np.abs(array) >= 2**53).any():
+    wide = array.dtype.kind == "f" and array.dtype.itemsize >= 8  # as NumPy makes of lists with large integers
+    if wide and not isinstance(values, (np.ndarray, np.generic)) and (np.abs(array) >= 2**53).any():
         exact = np.asarray(values, object)
         if all(isinstance(v, (int, np.integer)) and 0 <= v < 2**64 for v in exact.flat):
             return exact.astype(np.uint64)  # NumPy converts lists with one value from 2**63 on to float64
@@ -797,12 +798,16 @@ class Image:
         The slowest axis first: (z, y, x). The shape of nibabel's images is (x, y, z).
     dtype : numpy.dtype
         The type of the voxels, after the scaling of the file.
+    affine : ndarray of shape (4, 4) or None
+        Maps the indices (x, y, z, 1) to millimetres: right, anterior, superior. None for an image
+        whose file has no place in space. Images and masks are compared by it.
     """
 
     def __init__(self, input: str, request: _Request):
         self.input, self._request = input, request
         answer = self._known("describe")
         self.shape, self.dtype = tuple(answer["shape"]), np.dtype(answer["type"])
+        self.affine = np.array([*answer["affine"], [0, 0, 0, 1]]) if "affine" in answer else None
         self._made = answer["made"]
         self._stored = np.dtype(answer["levels"] if answer["levels"] != "<f4" else answer["type"])
 

@@ -103,6 +103,7 @@ def gvf(
     request, given = _requested(steps, tol, mu, boundary, verify, threads), image
     if is_path(image):
         image = open(image)
+    check_places("image and mask", image, mask)
     if batch_axis is not None:
         options = {"steps": steps, "tol": tol, "mu": mu, "boundary": boundary, "verify": verify, "threads": threads}
         fields: Array = like(given, _batch(image, mask, batch_axis, options))
@@ -117,7 +118,6 @@ def gvf(
             if mask is not None:
                 raise ValueError("mask: the array is masked by itself; fill it, such as by image.filled(value)")
             mask, image = ~np.ma.getmaskarray(image), image.filled(0)
-        check_places("image and mask", image, mask)
         voxels = _one(image)
         shape = voxels.shape
         if not isinstance(image, np.ndarray):
@@ -131,7 +131,6 @@ def gvf(
 
 def _batch(image: Any, mask: Any, batch_axis: int, options: dict[str, Any]) -> Array:
     """Return the fields of the images along an axis."""
-    check_places("image and mask", image, mask)
     images = _along(image, batch_axis)
     masks: Any = itertools.repeat(mask)
     if mask is not None:

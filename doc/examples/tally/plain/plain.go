@@ -74,9 +74,7 @@ func (j *job) Do(*bench.Trace) error {
 
 // Poison overwrites the counts, so that a Do without effect is detected.
 func (j *job) Poison() {
-	for i := range j.counts {
-		j.counts[i] = bench.Poison
-	}
+	bench.PoisonEach(j.counts)
 }
 
 // Out returns the counts.

@@ -11,9 +11,9 @@ import (
 // A Batch counts images in memory that other programs allocated, each at the limits of its plan. Kernels write only to
 // memory from the caller, so that counts may be enqueued on several streams at once, and be captured in a graph.
 type Batch struct {
+	resident.Objects
 	plan   Plan
 	on     device.Guest
-	module device.Module
 	steps  map[string]step // by kernel
 	tables []device.Buffer
 	asked  QuestionSet
@@ -28,7 +28,8 @@ const (
 
 // OpenBatch loads the kernels of a plan for images of some bytes.
 func OpenBatch(d device.Guest, p Plan, image, levels int64, above bool) (b *Batch, err error) {
-	b = &Batch{plan: p, on: d, steps: map[string]step{}, asked: QuestionSet{Levels: levels, Above: above}, image: image}
+	b = &Batch{Objects: resident.NewObjects(d), plan: p, on: d, steps: map[string]step{},
+		asked: QuestionSet{Levels: levels, Above: above}, image: image}
 	b.chunk = max(1, min(chunkBytes/resident.PartsBytes(b.parts(1)), mostQuestions))
 	defer func() {
 		if err != nil {
@@ -40,23 +41,15 @@ func OpenBatch(d device.Guest, p Plan, image, levels int64, above bool) (b *Batc
 		return b, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	for _, t := range p.Tables {
-		table, err := resident.PutNumbers(d, s, t.Name, t.Numbers)
-		if table != nil {
-			b.tables = append(b.tables, table)
-		}
-		if err != nil {
-			return b, err
-		}
+	if b.tables = p.tables(&b.Objects, s); b.Err() != nil {
+		return b, b.Err()
 	}
 	none := Memory{Tables: b.tables, Scratch: make([]device.Buffer, len(p.Scratch))}
 	list := append(p.Launches(none), p.Numbers(nil, nil))
-	var steps []step
-	b.module, steps, err = load(d, p.Module, list)
-	for _, s := range steps {
-		b.steps[s.kernel.Name()] = s
+	for i, s := range load(&b.Objects, p.Module, list) {
+		b.steps[list[i].Kernel] = s
 	}
-	return b, err
+	return b, b.Err()
 }
 
 // parts lists the sizes of the parts of the working memory for some questions: the counts, then the scratch buffers.
@@ -120,13 +113,4 @@ func (b *Batch) launch(s device.Stream, list []Launch, counts device.Buffer, que
 		}
 		return nil
 	})
-}
-
-// Close frees the kernels and the limits. No count may still be running.
-func (b *Batch) Close() error {
-	var errs []error
-	for _, t := range b.tables {
-		errs = append(errs, t.Close())
-	}
-	return errors.Join(append(errs, resident.CloseAll(b.module))...)
 }

@@ -73,12 +73,8 @@ var single = QuestionSet{Images: 1, Levels: 1, Questions: 1}
 
 // Arguments returns the first parameters of kernels that read images of w×h×d voxels. The limits are the first table.
 func (m Memory) Arguments(w, h, d int64) []any {
-	above := int32(0)
-	if m.Above {
-		above = 1
-	}
 	images := []any{m.Image, m.From, m.Images, int32(w), int32(h), int32(d)}
-	return append(images, m.Tables[0], uint32(m.Levels), above, uint32(m.First))
+	return append(images, m.Tables[0], uint32(m.Levels), device.Flag(m.Above), uint32(m.First))
 }
 
 // A Part is a job of a Method whose result is combined with others.
@@ -154,22 +150,17 @@ func (m Method[In, Out]) Setup(in In, c bench.Conditions) (bench.Job[Out], error
 	if err != nil {
 		return nil, err
 	}
-	j := &job[In, Out]{Watch: resident.NewWatch(d), on: d, in: in, method: m, Memory: Memory{QuestionSet: single}}
-	if err := j.setup(c, p); err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
-	return j, nil
+	j := &job[In, Out]{Objects: resident.NewObjects(d), in: in, method: m, Memory: Memory{QuestionSet: single}}
+	return bench.Ready(j, j.setup(c, p))
 }
 
 // A job counts a resident image; a whole call copies the image first.
 type job[In grid.Source, Out any] struct {
-	*resident.Watch
+	resident.Objects
 	in         In
 	method     Method[In, Out]
-	on         device.Device
 	stream     device.Stream
 	start, end device.Event
-	module     device.Module
 	steps      []step
 
 	Memory
@@ -188,17 +179,10 @@ type step struct {
 	args   []any
 }
 
-func (j *job[In, Out]) setup(c bench.Conditions, p Plan) (err error) {
-	if j.stream, err = j.on.NewStream("Betti numbers"); err != nil {
-		return err
-	}
-	if j.start, err = j.on.NewEvent("start"); err != nil {
-		return err
-	}
-	if j.end, err = j.on.NewEvent("end"); err != nil {
-		return err
-	}
-	if j.Image, err = j.on.Alloc("image", imageBytes(j.in)); err != nil {
+func (j *job[In, Out]) setup(c bench.Conditions, p Plan) error {
+	j.stream, j.start, j.end = j.NewStream("Betti numbers"), j.NewEvent("start"), j.NewEvent("end")
+	j.Image = j.NewBuffer("image", imageBytes(j.in))
+	if err := j.Err(); err != nil {
 		return err
 	}
 	end := grid.TotalBytes(j.in) // the memory after the image is read without effect
@@ -206,76 +190,55 @@ func (j *job[In, Out]) setup(c bench.Conditions, p Plan) (err error) {
 		return err
 	}
 	if c.Scope == bench.Kernel || c.Scope == bench.Device {
-		err = resident.Stage(j.on, j.stream, j.Image, 0, j.in)
+		if err := resident.Stage(j.On, j.stream, j.Image, 0, j.in); err != nil {
+			return err
+		}
 	} else {
-		j.feed, err = resident.NewFeed(j.on, j.in, 0, c.Threads)
+		j.feed = resident.Own(&j.Objects,
+			func() (*resident.Feed, error) { return resident.NewFeed(j.On, j.in, 0, c.Threads) })
 	}
-	if err != nil {
-		return err
-	}
-	for _, t := range p.Tables {
-		b, err := resident.PutNumbers(j.on, j.stream, t.Name, t.Numbers)
-		if b != nil {
-			j.Tables = append(j.Tables, b)
-		}
-		if err != nil {
-			return err
-		}
-	}
+	j.Tables = p.tables(&j.Objects, j.stream)
 	for _, s := range p.Scratch {
-		b, err := j.on.Alloc(s.Name, s.Bytes)
-		if err != nil {
-			return err
-		}
-		j.Scratch = append(j.Scratch, b)
+		j.Scratch = append(j.Scratch, j.NewBuffer(s.Name, s.Bytes))
 	}
-	if j.Counts, err = j.on.Alloc("counts", 8*p.Counts); err != nil {
-		return err
-	}
-	if j.result, err = j.on.AllocPinned("counts on the host", 8*p.Counts); err != nil {
-		return err
-	}
+	j.Counts, j.result = j.NewBuffer("counts", 8*p.Counts), j.NewPinned("counts on the host", 8*p.Counts)
 	for _, i := range p.Bring {
-		b, err := j.on.AllocPinned(p.Scratch[i].Name+" on the host", p.Scratch[i].Bytes)
-		if err != nil {
-			return err
-		}
-		j.bring, j.brought = append(j.bring, i), append(j.brought, b)
+		j.bring = append(j.bring, i)
+		j.brought = append(j.brought, j.NewPinned(p.Scratch[i].Name+" on the host", p.Scratch[i].Bytes))
+	}
+	if err := j.Err(); err != nil {
+		return err
 	}
 	j.Poison()
-	return j.load(p.Module, p.Launches(j.Memory))
+	j.steps = load(&j.Objects, p.Module, p.Launches(j.Memory))
+	return j.Err()
 }
 
-func (j *job[In, Out]) load(module string, list []Launch) (err error) {
-	j.module, j.steps, err = load(j.on, module, list)
-	return err
+// tables copies the tables to the device.
+func (p Plan) tables(o *resident.Objects, s device.Stream) (list []device.Buffer) {
+	for _, t := range p.Tables {
+		list = append(list, resident.Own(o,
+			func() (device.Buffer, error) { return resident.PutNumbers(o.On, s, t.Name, t.Numbers) }))
+	}
+	return list
 }
 
 // load loads the kernels of launches.
-func load(d device.Device, module string, list []Launch) (device.Module, []step, error) {
+func load(o *resident.Objects, module string, list []Launch) (steps []step) {
 	var names []string
 	for _, l := range list {
 		names = append(names, l.Kernel)
 	}
-	m, err := resident.Load(d, module, names...)
-	if err != nil {
-		return nil, nil, err
-	}
-	var steps []step
+	m := o.NewModule(module, names...)
 	for _, l := range list {
-		f, err := m.Function(l.Kernel)
-		if err != nil {
-			return m, nil, err
-		}
-		if l.Shared+f.Attributes().Shared > d.Info().Shared {
-			if err := f.AllowShared(l.Shared); err != nil {
-				return m, nil, err
-			}
+		f := o.Function(m, l.Kernel)
+		if o.Err() == nil && l.Shared+f.Attributes().Shared > o.On.Info().Shared {
+			o.Fail(f.AllowShared(l.Shared))
 		}
 		shape := device.Launch{Grid: device.Dim{X: l.Blocks}, Block: device.Dim{X: l.Threads}, Shared: l.Shared}
 		steps = append(steps, step{f, shape, l.Args})
 	}
-	return m, steps, nil
+	return steps
 }
 
 // Limits returns thresholds as a table of kernels: of float32, or for integer types the greatest
@@ -311,7 +274,7 @@ func (j *job[In, Out]) Do(*bench.Trace) error {
 			return err
 		}
 	}
-	if err := j.on.Do(func() error { return j.count(j.steps) }); err != nil {
+	if err := j.On.Do(func() error { return j.count(j.steps) }); err != nil {
 		return err
 	}
 	counts := make([]int64, len(j.result.Data())/8)
@@ -370,7 +333,7 @@ func (j *job[In, Out]) EachKernel(f func(kernel string, took time.Duration)) err
 func (j *job[In, Out]) Elapsed() (time.Duration, error) { return j.end.Since(j.start) }
 
 // Cool empties the device's second-level cache.
-func (j *job[In, Out]) Cool() error { return errors.Join(j.on.FlushL2(j.stream), j.stream.Wait()) }
+func (j *job[In, Out]) Cool() error { return errors.Join(j.On.FlushL2(j.stream), j.stream.Wait()) }
 
 // Poison overwrites the answer and its counts.
 func (j *job[In, Out]) Poison() {
@@ -388,26 +351,3 @@ func (j *job[In, Out]) Poison() {
 
 // Out returns the answer of the last call.
 func (j *job[In, Out]) Out() (Out, error) { return j.out, nil }
-
-// Close frees the device's memory and kernels.
-func (j *job[In, Out]) Close() error {
-	var errs []error
-	if j.stream != nil {
-		errs = append(errs, j.stream.Wait())
-	}
-	if j.feed != nil {
-		errs = append(errs, j.feed.Close())
-	}
-	for _, b := range j.brought {
-		errs = append(errs, b.Close())
-	}
-	errs = append(errs, resident.CloseAll(j.result, j.Counts))
-	for _, b := range slices.Concat(j.Scratch, j.Tables) {
-		errs = append(errs, b.Close())
-	}
-	errs = append(errs, resident.CloseAll(j.Image, j.module, j.end, j.start), j.Watch.Close())
-	if j.stream != nil {
-		errs = append(errs, j.stream.Close())
-	}
-	return errors.Join(errs...)
-}

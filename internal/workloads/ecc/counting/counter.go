@@ -14,7 +14,7 @@ import (
 // the device. Kernels take the ladder's parameters after their own (kernels/ecc/voxel.h), and the
 // histogram's parameters last (kernels/ecc/histogram.h).
 type Counter struct {
-	On     device.Device
+	resident.Objects
 	Stream device.Stream
 
 	module     device.Module
@@ -27,8 +27,7 @@ type Counter struct {
 	over       *resident.Handover // replaces total and result if the kernel hands over
 	prepared   func() error       // launches a kernel that hands over
 	start, end device.Event       // nil unless the kernel is timed, or if over has them
-	*resident.Watch
-	launches int64
+	launches   int64
 	slowdown
 }
 
@@ -59,65 +58,50 @@ type Kernel struct {
 }
 
 // Open loads a kernel and prepares its tables. On an error it frees all that it allocated.
-func Open(d device.Device, k Kernel) (c *Counter, err error) {
-	c = &Counter{On: d, Watch: resident.NewWatch(d)}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, c.Close())
-		}
-	}()
-	if c.Stream, err = d.NewStream("counting"); err != nil {
-		return c, err
+func Open(d device.Device, k Kernel) (*Counter, error) {
+	c := &Counter{Objects: resident.NewObjects(d)}
+	if err := c.open(k); err != nil {
+		return c, errors.Join(err, c.Close())
 	}
+	return c, nil
+}
+
+func (c *Counter) open(k Kernel) (err error) {
+	c.Stream = c.NewStream("counting")
 	if k.Timed && !k.HandsOver {
-		if c.start, err = d.NewEvent("start"); err != nil {
-			return c, err
-		}
-		if c.end, err = d.NewEvent("end"); err != nil {
-			return c, err
-		}
+		c.start, c.end = c.NewEvent("start"), c.NewEvent("end")
 	}
-	if c.module, c.function, err = k.load(d); err != nil {
-		return c, err
+	name := fmt.Sprintf("ecc_%s_%dd_%v", k.Method, k.Shape.Dim(), k.Type)
+	c.module = resident.Own(&c.Objects, func() (device.Module, error) { return k.load(c.On, name) })
+	c.function = c.Function(c.module, name)
+	if err := c.Err(); err != nil {
+		return err
 	}
-	if c.ladder, err = putLadder(d, c.Stream, k); err != nil {
-		return c, err
+	c.ladder = putLadder(&c.Objects, c.Stream, k)
+	switch {
+	case k.Given:
+	case k.HandsOver:
+		c.over = resident.NewHandover(&c.Objects, c.Stream, k.tables(), k.Timed)
+	default:
+		c.total, c.result = c.NewBuffer("changes", k.tables()), c.NewPinned("changes on the host", k.tables())
 	}
-	if k.Given {
-		return c, c.arrange(k)
+	if err := c.Err(); err != nil {
+		return err
 	}
-	if k.HandsOver {
-		if c.over, err = resident.NewHandover(d, c.Stream, k.tables(), k.Timed); err != nil {
-			return c, err
-		}
-		return c, c.arrange(k)
-	}
-	if c.total, err = d.Alloc("changes", k.tables()); err != nil {
-		return c, err
-	}
-	if c.result, err = d.AllocPinned("changes on the host", k.tables()); err != nil {
-		return c, err
-	}
-	return c, c.arrange(k)
+	return c.arrange(k)
 }
 
 // load loads the kernels of the module that will be launched.
-func (k Kernel) load(d device.Device) (m device.Module, f device.Function, err error) {
-	name := fmt.Sprintf("ecc_%s_%dd_%v", k.Method, k.Shape.Dim(), k.Type)
+func (k Kernel) load(d device.Device, name string) (device.Module, error) {
 	names := append([]string{name}, k.Others...)
 	if k.PTX == nil {
-		m, err = resident.Load(d, k.Module, names...)
-	} else {
-		var ptx []byte
-		if ptx, err = k.PTX(k.Module); err == nil {
-			m, err = resident.Compile(d, k.Module, ptx, names)
-		}
+		return resident.Load(d, k.Module, names...)
 	}
+	ptx, err := k.PTX(k.Module)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	f, err = m.Function(name)
-	return m, f, err
+	return resident.Compile(d, k.Module, ptx, names)
 }
 
 // tables returns the size of the changes in bytes.
@@ -290,11 +274,11 @@ func (c *Counter) Bring() error {
 }
 
 // Changes returns the change of each level after End. The next End overwrites them.
-func (c *Counter) Changes() []int64 { return view[int64](c.data()) }
+func (c *Counter) Changes() []int64 { return grid.Values[int64](c.data()) }
 
 // Tables returns the changes of a batch after End, by image and level. The next End overwrites
 // them.
-func (c *Counter) Tables() []int32 { return view[int32](c.data()) }
+func (c *Counter) Tables() []int32 { return grid.Values[int32](c.data()) }
 
 // Poison overwrites the tables on the device and on the host.
 func (c *Counter) Poison() {
@@ -337,20 +321,4 @@ func (c *Counter) Elapsed() (time.Duration, error) {
 		return 0, resident.ErrUntimed
 	}
 	return c.end.Since(c.start)
-}
-
-// Close frees all that Open allocated.
-func (c *Counter) Close() error {
-	errs := []error{c.Watch.Close()}
-	if c.Stream != nil {
-		errs = append(errs, c.Stream.Wait())
-	}
-	if c.over != nil {
-		errs = append(errs, c.over.Close())
-	}
-	errs = append(errs, c.slowdown.close(), resident.CloseAll(c.result, c.total))
-	if c.ladder != nil {
-		errs = append(errs, c.ladder.close())
-	}
-	return errors.Join(append(errs, resident.CloseAll(c.module, c.end, c.start, c.Stream))...)
 }

@@ -29,17 +29,15 @@ func TestCounterAllocatesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := d.NewStream("counting")
-	if err != nil {
-		t.Fatal(err)
-	}
-	over, err := resident.NewHandover(d, s, 8, false)
-	if err != nil {
+	c := &Counter{Objects: resident.NewObjects(d), ladder: &Ladder{}}
+	s := c.NewStream("counting")
+	over := resident.NewHandover(&c.Objects, s, 8, false)
+	if err := c.Err(); err != nil {
 		t.Fatal(err)
 	}
 	// A table of one change takes 64 bytes; the word that marks its arrival follows.
 	word := (*uint32)(unsafe.Pointer(&over.Data()[:128][64]))
-	c := &Counter{On: d, Stream: &prompt{s, word}, over: over, ladder: &Ladder{}}
+	c.Stream, c.over = &prompt{s, word}, over
 	c.Prepare(uint64(1), int32(2))
 	if err := c.HandOver(); err != nil { // which clears the table first
 		t.Fatal(err)
@@ -57,9 +55,7 @@ func TestCounterAllocatesNothing(t *testing.T) {
 	if c.Launches() != 102 {
 		t.Errorf("%d launches, want 102", c.Launches())
 	}
-	for _, o := range []interface{ Close() error }{s, over} {
-		if err := o.Close(); err != nil {
-			t.Error(err)
-		}
+	if err := c.Close(); err != nil {
+		t.Error(err)
 	}
 }

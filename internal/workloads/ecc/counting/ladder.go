@@ -4,12 +4,12 @@
 package counting
 
 import (
-	"errors"
 	"math"
-	"unsafe"
+	"slices"
 
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
+	"eccbench/internal/resident"
 )
 
 // A Ladder contains the parameters of a grid.Ladder for kernels (kernels/ecc/voxel.h).
@@ -21,61 +21,38 @@ type Ladder struct {
 
 // putLadder copies the ladder's tables to the device: none for an identity ladder, the level of
 // each value for other ladders of 8 and 16-bit types, and the levels' values for float32.
-func putLadder(d device.Device, s device.Stream, kernel Kernel) (*Ladder, error) {
+func putLadder(o *resident.Objects, s device.Stream, kernel Kernel) *Ladder {
 	t, l := kernel.Type, kernel.Ladder
 	k := &Ladder{levels: int32(l.Len())}
-	var err error
 	lo, step, even := l.Affinity()
 	if even {
 		k.lo = float32(lo)
 	}
 	if t == grid.Float32 {
-		k.values, err = put(d, s, "values of the levels", l.Len(), func(values []float32) {
+		k.values = resident.Own(o, func() (device.Buffer, error) {
+			values := make([]float32, l.Len())
 			for i := range values {
 				values[i] = l.Value(int64(i))
 			}
+			return resident.PutNumbers(o.On, s, "values of the levels", values)
 		})
 		if even {
 			k.affine, k.inverse = 1, float32(1/step)
 		}
-		return k, err
+		return k
 	}
 	if t == grid.Int16 {
 		k.least = math.MinInt16
 	}
 	if l.Key() == grid.Identity(t).Key() {
-		return k, nil
+		return k
 	}
-	n := int64(1) << (8 * t.Size())
-	k.lut, err = put(d, s, "levels of the values", n, func(lut []int32) {
+	k.lut = resident.Own(o, func() (device.Buffer, error) {
 		of := l.OfPatterns(t)
 		least := int(k.least) & (len(of) - 1) // tables start at the least value; patterns start at 0
-		copy(lut[copy(lut, of[least:]):], of[:least])
+		return resident.PutNumbers(o.On, s, "levels of the values", slices.Concat(of[least:], of[:least]))
 	})
-	return k, err
-}
-
-// put allocates n elements on the device and copies the values from fill to it.
-func put[T float32 | int32](d device.Device, s device.Stream, name string, n int64,
-	fill func([]T)) (device.Buffer, error) {
-	list := make([]T, n)
-	fill(list)
-	b, err := d.Alloc(name, 4*n)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.Upload(b, 0, bits(list)); err != nil {
-		return nil, errors.Join(err, b.Close())
-	}
-	return b, nil
-}
-
-// bits views a list as bytes. Devices and hosts are little-endian.
-func bits[T float32 | int32 | int64](list []T) []byte {
-	if len(list) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&list[0])), len(list)*int(unsafe.Sizeof(list[0])))
+	return k
 }
 
 // args returns the ladder's kernel parameters, in order.
@@ -87,19 +64,4 @@ func (k *Ladder) args() []any {
 		return b
 	}
 	return []any{k.levels, k.least, k.affine, k.lo, k.inverse, pointer(k.lut), pointer(k.values)}
-}
-
-func (k *Ladder) close() error {
-	var errs []error
-	for _, b := range []device.Buffer{k.lut, k.values} {
-		if b != nil {
-			errs = append(errs, b.Close())
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// view interprets host bytes as elements that a device wrote. Both are little-endian.
-func view[T int32 | int64](b []byte) []T {
-	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/int(unsafe.Sizeof(T(0))))
 }

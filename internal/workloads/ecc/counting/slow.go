@@ -69,15 +69,11 @@ func (d *slowdown) adapt(alone, with time.Duration) {
 
 // look calibrates the write in the first call: it times launches alone and launches with a write.
 // The first call is no sample unless it takes a second, so every sample is slowed.
-func (c *Counter) look(s device.Stream, args []any) (err error) {
+func (c *Counter) look(s device.Stream, args []any) error {
 	d := &c.slowdown
-	if d.scratch, err = c.On.Alloc("slowdown", slowWrites[1]); err != nil {
-		return err
-	}
-	if d.start, err = c.On.NewEvent("slowdown begins"); err != nil {
-		return err
-	}
-	if d.end, err = c.On.NewEvent("slowdown ends"); err != nil {
+	d.scratch = c.NewBuffer("slowdown", slowWrites[1])
+	d.start, d.end = c.NewEvent("slowdown begins"), c.NewEvent("slowdown ends")
+	if err := c.Err(); err != nil {
 		return err
 	}
 	timed := func(work ...func() error) (took time.Duration, err error) {
@@ -133,17 +129,4 @@ func (c *Counter) look(s device.Stream, args []any) (err error) {
 		d.adapt(time.Duration(stats.Median(alone)), time.Duration(stats.Median(with)))
 	}
 	return nil
-}
-
-func (d slowdown) close() error {
-	var errs []error
-	if d.scratch != nil {
-		errs = append(errs, d.scratch.Close())
-	}
-	for _, e := range []device.Event{d.start, d.end} {
-		if e != nil {
-			errs = append(errs, e.Close())
-		}
-	}
-	return errors.Join(errs...)
 }

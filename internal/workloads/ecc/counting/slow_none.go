@@ -10,5 +10,3 @@ type slowdown struct{}
 func (c *Counter) launch(s device.Stream, args ...any) error {
 	return s.Launch(c.function, c.shape, args...)
 }
-
-func (slowdown) close() error { return nil }

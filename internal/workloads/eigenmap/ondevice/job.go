@@ -69,18 +69,14 @@ func Open(open resident.Opener, p *eigenmap.Problem, c bench.Conditions, plan Pl
 	return j, nil
 }
 
-func (j *Job) setup(plan Plan) (err error) {
-	if j.Patches, err = newPatches(j.Program, j.Problem); err != nil {
-		return err
-	}
+func (j *Job) setup(plan Plan) error {
+	j.Patches = newPatches(j.Program, j.Problem)
 	for _, b := range plan.Buffers {
-		if *b.To, err = j.Alloc(b.Name, b.Bytes); err != nil {
-			return err
-		}
+		*b.To = j.NewBuffer(b.Name, b.Bytes)
 		j.own = append(j.own, *b.To)
 	}
-	if j.Steps, err = newSteps(j.Program, Rows(j.Problem), plan.Columns, int64(j.Problem.K), plan.Narrow,
-		plan.Least); err != nil || j.whole {
+	j.Steps = newSteps(j.Program, Rows(j.Problem), plan.Columns, int64(j.Problem.K), plan.Narrow, plan.Least)
+	if err := j.Err(); err != nil || j.whole {
 		return err
 	}
 	return j.Patches.Bring(j.Stream)
@@ -89,10 +85,7 @@ func (j *Job) setup(plan Plan) (err error) {
 // Answer times the work and waits for it.
 func (j *Job) Answer(trace *bench.Trace, work func() error) error {
 	if j.whole {
-		end := trace.Span("patches")
-		err := j.Patches.Bring(j.Stream)
-		end()
-		if err != nil {
+		if err := trace.Do("patches", func() error { return j.Patches.Bring(j.Stream) }); err != nil {
 			return err
 		}
 	}

@@ -62,22 +62,11 @@ type Patches struct {
 }
 
 // newPatches allocates patches.
-func newPatches(on *resident.Program, p *eigenmap.Problem) (*Patches, error) {
-	q := &Patches{p: p, Words: int32(words(p)), ByFeature: 1 / (float64(p.Features()) * p.Alpha * p.Alpha),
-		ByPlace: 1 / (2 * p.Beta * p.Beta)}
+func newPatches(on *resident.Program, p *eigenmap.Problem) *Patches {
 	rows := Rows(p)
-	for _, b := range []struct {
-		to    *device.Buffer
-		name  string
-		words int64
-	}{{&q.Features, "features", int64(q.Words)}, {&q.Squares, "squares of features", 1},
-		{&q.Places, "places of patches", 3}} {
-		var err error
-		if *b.to, err = on.Alloc(b.name, 4*b.words*rows); err != nil {
-			return nil, err
-		}
-	}
-	return q, nil
+	return &Patches{p: p, Words: int32(words(p)), ByFeature: 1 / (float64(p.Features()) * p.Alpha * p.Alpha),
+		ByPlace: 1 / (2 * p.Beta * p.Beta), Features: on.NewBuffer("features", 4*words(p)*rows),
+		Squares: on.NewBuffer("squares of features", 4*rows), Places: on.NewBuffer("places of patches", 4*3*rows)}
 }
 
 // Bring makes the patches of the image and copies them to the device.

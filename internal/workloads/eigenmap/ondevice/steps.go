@@ -47,28 +47,18 @@ func withSteps(narrow bool, products ...string) []string {
 
 // newSteps allocates memory for a number of vectors and pairs. V is in float32 if narrow. A vector
 // shorter than least counts as 0.
-func newSteps(on *resident.Program, rows, most, pairs int64, narrow bool, least float64) (_ *Steps, err error) {
+func newSteps(on *resident.Program, rows, most, pairs int64, narrow bool, least float64) *Steps {
 	s := &Steps{on: on, chunks: rows / Chunk, most: most, least: least, next: nextWide}
 	number := int64(8)
 	if narrow {
 		s.next, number = nextNarrow, 4
 	}
-	for _, b := range []struct {
-		to    *device.Buffer
-		name  string
-		bytes int64
-	}{
-		{&s.Q, "vectors of steps", 8 * rows * most}, {&s.Z, "next vector", 8 * rows}, {&s.V, "scaled vector", number * rows},
-		{&s.Scale, "scale", 8 * rows},
-		{&s.parts, "parts of sums", 8 * most * s.chunks}, {&s.c, "coefficients", 8 * most * max(1, pairs)},
-		{&s.diagonal, "diagonal of T", 8 * most},
-		{&s.beside, "numbers beside it", 8 * most}, {&s.sums, "sums of vectors", 8 * rows * max(1, pairs)},
-	} {
-		if *b.to, err = on.Alloc(b.name, b.bytes); err != nil {
-			return nil, err
-		}
-	}
-	return s, nil
+	s.Q, s.Z = on.NewBuffer("vectors of steps", 8*rows*most), on.NewBuffer("next vector", 8*rows)
+	s.V, s.Scale = on.NewBuffer("scaled vector", number*rows), on.NewBuffer("scale", 8*rows)
+	s.parts, s.c = on.NewBuffer("parts of sums", 8*most*s.chunks), on.NewBuffer("coefficients", 8*most*max(1, pairs))
+	s.diagonal, s.beside = on.NewBuffer("diagonal of T", 8*most), on.NewBuffer("numbers beside it", 8*most)
+	s.sums = on.NewBuffer("sums of vectors", 8*rows*max(1, pairs))
+	return s
 }
 
 // Begin empties Q except for fixed orthonormal vectors. The vectors of the steps will be orthogonal

@@ -38,11 +38,11 @@ func (o *Looker) Launches(image device.Buffer, n int) (took time.Duration, err e
 		}
 	}()
 	for i := range events {
-		if events[i], err = o.d.NewEvent("launches"); err != nil {
+		if events[i], err = o.On.NewEvent("launches"); err != nil {
 			return 0, err
 		}
 	}
-	err = o.d.Do(func() error {
+	err = o.On.Do(func() error {
 		errs := []error{o.begin(), o.stream.Record(events[0])}
 		for range n {
 			errs = append(errs, o.add(image, 1, 0, -1, o.shape.D))

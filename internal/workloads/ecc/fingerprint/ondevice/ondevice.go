@@ -17,11 +17,10 @@ import (
 // A Looker computes the fingerprints of images of one shape, type and ladder in the device's
 // memory.
 type Looker struct {
-	d         device.Device
+	resident.Objects
 	shape     grid.Shape
 	rings     int32
 	vertices  bool // the voxels are
-	module    device.Module
 	stream    device.Stream
 	functions []*function
 	way       string        // the source of weights, part of the names of kernels
@@ -85,7 +84,7 @@ func open(d device.Device, p *fingerprint.Prepared, like grid.Source,
 	if err != nil {
 		return nil, err
 	}
-	o = &Looker{d: d, shape: s, vertices: in.Vertices}
+	o = &Looker{Objects: resident.NewObjects(d), shape: s, vertices: in.Vertices}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, o.Close())
@@ -97,13 +96,12 @@ func open(d device.Device, p *fingerprint.Prepared, like grid.Source,
 			o.rings |= 1 << i
 		}
 	}
-	if o.stream, err = d.NewStream("fingerprint"); err != nil {
-		return o, err
-	}
+	o.stream = o.NewStream("fingerprint")
 	if t == grid.Float32 && l.Indexed() {
-		if err := o.levels(l); err != nil {
-			return o, err
-		}
+		o.levels(l)
+	}
+	if err := o.Err(); err != nil {
+		return o, err
 	}
 	for _, table := range tables {
 		o.functions = append(o.functions, &function{Table: table})
@@ -119,9 +117,8 @@ func open(d device.Device, p *fingerprint.Prepared, like grid.Source,
 		if o.way == "products" || o.way == "every" {
 			numbers = f.Factors
 		}
-		if f.weights, err = resident.PutNumbers(o.d, o.stream, "weights", numbers); err != nil {
-			return o, err
-		}
+		f.weights = resident.Own(&o.Objects,
+			func() (device.Buffer, error) { return resident.PutNumbers(o.On, o.stream, "weights", numbers) })
 	}
 	return o, o.load(t)
 }
@@ -132,9 +129,9 @@ func hasRoom(d device.Device) bool { return factorBytes+heldBytes <= d.Info().Sh
 // choose selects the source of the weights: a table in shared memory, factors, or a table in global
 // memory if neither fits.
 func (o *Looker) choose(l grid.Ladder) error {
-	room := o.d.Info().SharedOptIn - reserve
+	room := o.On.Info().SharedOptIn - reserve
 	if !l.Indexed() {
-		if !hasRoom(o.d) {
+		if !hasRoom(o.On) {
 			return fmt.Errorf("fingerprint: the device's multiprocessors have %d bytes of shared memory, and "+
 				"the weights of every float32 take %d", room, factorBytes+heldBytes)
 		}
@@ -148,7 +145,7 @@ func (o *Looker) choose(l grid.Ladder) error {
 	if o.values != nil {
 		table += o.values.Bytes()
 	}
-	products := o.functions[0].Factors != nil && hasRoom(o.d)
+	products := o.functions[0].Factors != nil && hasRoom(o.On)
 	switch {
 	case products:
 		o.way = "products"
@@ -186,7 +183,7 @@ func (o *Looker) rows() int64 {
 }
 
 // load loads the kernel.
-func (o *Looker) load(t grid.Type) (err error) {
+func (o *Looker) load(t grid.Type) error {
 	kernel := "fingerprint"
 	if o.shape.Dim() == 2 {
 		kernel += "_flat"
@@ -195,23 +192,18 @@ func (o *Looker) load(t grid.Type) (err error) {
 		kernel += "_under"
 	}
 	name := fmt.Sprintf("%s_%s_%v", kernel, o.way, t)
-	if o.module, err = resident.Load(o.d, fmt.Sprintf("fingerprint_%v", t), name); err != nil {
-		return err
-	}
+	m := o.NewModule(fmt.Sprintf("fingerprint_%v", t), name)
 	for _, f := range o.functions {
-		if f.kernel, err = o.module.Function(name); err != nil {
-			return err
-		}
-		if err := o.arrange(f); err != nil {
-			return err
+		if f.kernel = o.Function(m, name); o.Err() == nil {
+			o.Fail(o.arrange(f))
 		}
 	}
-	return nil
+	return o.Err()
 }
 
 // levels prepares the conversion of float32 values to levels: by float32 arithmetic if that gives
 // each level, else by their values.
-func (o *Looker) levels(l grid.Ladder) (err error) {
+func (o *Looker) levels(l grid.Ladder) {
 	lo, step, even := l.Affinity()
 	if even && l.Len() <= mostEven {
 		o.even, o.lo, o.step = 1, float32(lo), float32(step)
@@ -219,21 +211,23 @@ func (o *Looker) levels(l grid.Ladder) (err error) {
 			o.inverse = float32(1 / (step * float64(l.Len()-1)))
 		}
 		if l.InFloat32() {
-			return nil
+			return
 		}
 	}
 	values := make([]float32, l.Len())
 	for i := range values {
 		values[i] = l.Value(int64(i))
 	}
-	o.values, err = resident.PutNumbers(o.d, o.stream, "values of the levels", values)
-	return err
+	o.values = resident.Own(&o.Objects,
+		func() (device.Buffer, error) {
+			return resident.PutNumbers(o.On, o.stream, "values of the levels", values)
+		})
 }
 
 // arrange chooses the copies of a table in a block's shared memory, and the warps of a block. It
 // launches as many blocks as can run at once.
 func (o *Looker) arrange(f *function) error {
-	info := o.d.Info()
+	info := o.On.Info()
 	threads, held := int64(mostThreads), int64(0)
 	if o.way != "places" && o.shape.Dim() == 3 {
 		held = heldBytes
@@ -256,7 +250,7 @@ func (o *Looker) arrange(f *function) error {
 	}
 	f.launch.Block.X = threads
 	f.launch.Shared += held * threads / 32
-	return resident.FillDevice(o.d, f.kernel, &f.launch)
+	return resident.FillDevice(o.On, f.kernel, &f.launch)
 }
 
 // segment returns the number of planes (rows in 2D) that a warp marches through. A warp reads one
@@ -304,11 +298,11 @@ func (o *Looker) room(images int64) (err error) {
 	if err := o.freeSums(); err != nil {
 		return err
 	}
-	if o.host, err = o.d.AllocPinned("fingerprints on the host", bytes*int64(len(o.functions))); err != nil {
+	if o.host, err = o.On.AllocPinned("fingerprints on the host", bytes*int64(len(o.functions))); err != nil {
 		return err
 	}
 	for _, f := range o.functions {
-		if f.sum, err = o.d.Alloc("fingerprints", bytes); err != nil {
+		if f.sum, err = o.On.Alloc("fingerprints", bytes); err != nil {
 			return err
 		}
 	}
@@ -344,7 +338,7 @@ func (o *Looker) OfEach(image any, images int64) ([]fingerprint.Sum, error) {
 	if err := o.room(images); err != nil {
 		return nil, err
 	}
-	err := o.d.Do(func() error {
+	err := o.On.Do(func() error {
 		return errors.Join(o.begin(), o.add(image, images, 0, -1, o.shape.D), o.end())
 	})
 	if err := errors.Join(err, o.stream.Wait()); err != nil {
@@ -397,13 +391,9 @@ func (o *Looker) add(image any, images, first, from, to int64) error {
 		launch := f.launch
 		launch.Grid = device.Dim{X: grid.CeilDiv(launch.Grid.X, images), Y: images}
 		length := segment(s, o.rows(), to-from, launch.Grid.X*launch.Block.X/32)
-		reversed := int32(0)
-		if f.Reversed {
-			reversed = 1
-		}
 		if err := o.stream.Launch(f.kernel, launch, image, int32(s.W), int32(s.H), int32(s.D), int32(first), o.rings,
 			int32(from), int32(to), int32(length), f.weights, int32(f.entries), f.copies, int32(f.least), int32(f.top), values,
-			o.even, o.lo, o.inverse, o.step, reversed, int32(f.Bits)-32, int32(f.Shift), f.sum); err != nil {
+			o.even, o.lo, o.inverse, o.step, device.Flag(f.Reversed), int32(f.Bits)-32, int32(f.Shift), f.sum); err != nil {
 			return err
 		}
 	}
@@ -420,13 +410,4 @@ func (o *Looker) end() error {
 }
 
 // Close frees the device's memory and kernels.
-func (o *Looker) Close() error {
-	var errs []error
-	if o.stream != nil {
-		errs = append(errs, o.stream.Wait())
-	}
-	for _, f := range o.functions {
-		errs = append(errs, resident.CloseAll(f.weights))
-	}
-	return errors.Join(append(errs, o.freeSums(), resident.CloseAll(o.values, o.module, o.stream))...)
-}
+func (o *Looker) Close() error { return errors.Join(o.Objects.Close(), o.freeSums()) }

@@ -50,14 +50,14 @@ func (o *Looker) pass(in grid.Source, threads int, bytes int64) (sum fingerprint
 	if in.Shape().Dim() == 3 && o.rings&4 == 0 {
 		s.room = min(s.room, max(2, bytes/s.size))
 	}
-	feed, err := resident.NewStages(o.d, in, 0, threads)
+	feed, err := resident.NewStages(o.On, in, 0, threads)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, feed.Close()) }()
 	const word = 4 // kernels of bytes read whole words at the end of the image
 	end := s.room * s.size
-	if s.memory, err = o.d.Alloc("slab", grid.CeilDiv(end, word)*word); err != nil {
+	if s.memory, err = o.On.Alloc("slab", grid.CeilDiv(end, word)*word); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.memory.Close()) }()
@@ -70,7 +70,7 @@ func (o *Looker) pass(in grid.Source, threads int, bytes int64) (sum fingerprint
 	if err := feed.Each(o.stream, nil, s.take); err != nil {
 		return nil, err
 	}
-	err = o.d.Do(func() error { return errors.Join(s.look(o.shape.D), o.end()) })
+	err = o.On.Do(func() error { return errors.Join(s.look(o.shape.D), o.end()) })
 	if err := errors.Join(err, o.stream.Wait()); err != nil {
 		return nil, err
 	}
