@@ -468,7 +468,7 @@ const (
 	mostAround, ignoredAround     = 0.5, 100e-6
 )
 
-// recordAround records the work around the calls. It returns the samples: those of the implementation's process
+// recordAround records the work around the calls. It returns the samples of the implementation's process
 // if they explain the time by this process's clock, else the latter.
 func (r *trial[In, Out]) recordAround(samples []float64) []float64 {
 	if !r.ours() {
