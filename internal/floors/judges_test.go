@@ -57,7 +57,7 @@ var lent = map[string][]string{
 		"Comparison", "Comparisons", "Constructions", "Difference", "Pair", "Poisoned", "Set", "T", "V",
 	},
 	"internal/workloads/homology": {"Groups", "Integers", "NewGroups", "Poisoned", "Problem", "Ring"},
-	// Uniform numbers are where a search starts; Vectors tells the instruction set; Near compares answers in self-tests.
+	// Uniform numbers are where a search starts; Vectors tells the instruction set; AlmostEqual compares answers in self-tests.
 	"internal/workloads/eigenmap": {"Grid", "Lanczos", "AlmostEqual", "Map", "NewOutput", "Output", "Patch", "OfVoxels", "Problem", "Uniform", "Vectors"},
 }
 
