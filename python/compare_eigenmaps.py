@@ -83,7 +83,7 @@ def ours(verify):
 
 # Distribution, method, function of an image.
 PEERS = [
-    ("eccbench", "`multigrid`, and a search for missing pairs", ours(True)),
+    ("eccbench", "`multigrid`, and the proof that no pair is missing", ours(True)),
     ("eccbench", "`multigrid`, `verify=False`", ours(False)),
     ("pyamg", "smoothed aggregation, and SciPy's LOBPCG to 1e-6", lobpcg),
     ("scikit-learn", "`spectral_embedding`, amg, its own tolerance", embedding),
