@@ -431,7 +431,7 @@ ci: export ECCBENCH_REQUIRE_SLURM = 1
 ci: export ECCBENCH_REQUIRE_CHROMIUM = 1
 ci: FUZZTIME = 1m
 ci: VET = -vet=off
-ci: lint supply check-generate check-kernels test-long race smoke fuzz
+ci: lint words supply check-generate check-kernels test-long race smoke fuzz
 	$(MAKE) card CARD=small
 	$(MAKE) faults FAULTS='-n 20'
 	@# These wait for a download, or are one process for most of their time.
@@ -445,4 +445,4 @@ ci-commit: export ECCBENCH_REQUIRE_FAKE = 1
 ci-commit: export ECCBENCH_REQUIRE_SLURM = 1
 ci-commit: export ECCBENCH_REQUIRE_CHROMIUM = 1
 ci-commit: VET = -vet=off
-ci-commit: lint supply check-generate test smoke python
+ci-commit: lint words supply check-generate test smoke python

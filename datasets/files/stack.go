@@ -61,7 +61,7 @@ func sliceFiles(path string, o format.Options) ([]string, error) {
 	return files, nil
 }
 
-// isDicom reports whether the first bytes of a file are those of DICOM.
+// isDicom reports whether a file starts with the first bytes of DICOM.
 func isDicom(path string) bool {
 	f, _, err := regular.Open(path)
 	if err != nil {

@@ -150,7 +150,7 @@ func sum(a, b ecc.VCEC, levels int64) []int64 {
 	return dense
 }
 
-// A shared batch has the same images in memory, and its slabs are those of its images, wherever
+// A shared batch has the same images in memory, and its slabs have the voxels of its images, wherever
 // they begin and end.
 func TestShareAndAttach(t *testing.T) {
 	for _, name := range []string{

@@ -232,8 +232,8 @@ func encoded[T grid.Stored](l grid.Ladder) (data []byte, exact bool) {
 }
 
 // Poison overwrites the answer and writes the image: a new one, or the last call's without its edits. Only those were
-// written, so that the rest stays in the caches. It plans the edits of the next call without making them. So a peer that
-// works during ping has another image.
+// written, so that the rest stays in the caches. It plans the edits of the next call without making them. So a peer
+// that works during ping has another image.
 func (j *job[In, Out]) Poison() {
 	if j.unready = j.ping(); j.unready == nil && !j.current {
 		image := j.implementation.image(j.in)

@@ -10,7 +10,7 @@ import (
 var homologyImpls = []string{"duality", "reduced", "definition"}
 
 // HomologyName returns the canonical name of a complex given by a file or an input string. The
-// coefficients are a prime, Q or Z; "" for those of the input, or 2.
+// coefficients are a prime, Q or Z; "" for the ring of the input, or 2.
 func HomologyName(input, coefficients string) (string, error) {
 	if coefficients == "" {
 		return homology.Workload().Named(input)

@@ -17,7 +17,7 @@ import (
 	"eccbench/internal/device"
 )
 
-// The sizes and offsets are those of cuda.h and nvml.h on 64-bit systems.
+// The sizes and offsets agree with cuda.h and nvml.h on 64-bit systems.
 func TestStructsAreLaidOutAsInC(t *testing.T) {
 	var cd copyDescriptor
 	var rd resourceDescriptor

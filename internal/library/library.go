@@ -2,7 +2,7 @@
 // curve of an image in memory or of a file, confirmed by its fingerprint, and its Betti numbers. It
 // also has gradient vector flow, the lowest eigenpairs of the image's graph, and soft curves with
 // gradients. It compares a segmentation with its truth, and computes the homology of a complex. The
-// answers equal those of the commands curve, betti, gvf, eigenmap, assess and homology, and of the
+// answers equal the answers of the commands curve, betti, gvf, eigenmap, assess and homology, and of the
 // workload softecc.
 //
 // It does not import the list of all implementations, which would add the device kernels and the

@@ -292,7 +292,7 @@ func TestBetti(t *testing.T) {
 	}
 }
 
-// Betti numbers of a batch within a mask equal those of images with a greater value outside.
+// Betti numbers of a batch within a mask equal the numbers of images with a greater value outside.
 func TestMaskedBetti(t *testing.T) {
 	s := grid.Shape{D: 4, H: 5, W: 6}
 	f, m := gridtest.Drawn(t, s, grid.Uint8, 5, 1), gridtest.Drawn(t, s, grid.Uint8, 2, 2)

@@ -65,7 +65,7 @@ func TestSampledCurves(t *testing.T) {
 	}
 }
 
-// Betti numbers of a batch at some values equal those of its images one by one, both set by set and
+// Betti numbers of a batch at some values equal the numbers of its images one by one, both set by set and
 // at all levels.
 func TestSampledBetti(t *testing.T) {
 	for k, values := range [][]grid.Number{{grid.Numbers(3)[0]}, grid.Numbers(0, 1, 2, 3, 5, 6, 7, 8)} {
@@ -142,7 +142,7 @@ func TestSampledCurvesAreVerified(t *testing.T) {
 	}
 }
 
-// All voxels of an image have a rank, also the last few, and those of several cores.
+// All voxels of an image have a rank, also the last few, and voxels of several cores.
 func TestRanksOfAllVoxels(t *testing.T) {
 	k := newRanking([]uint8{100}, 0, math.MaxUint8, 1, false)
 	values := slices.Repeat([]uint8{50, 150}, 100000)

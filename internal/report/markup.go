@@ -14,7 +14,7 @@ import (
 // linker to keep every exported method of every type: a quarter of the program.
 type markup string
 
-// marked formats its arguments and escapes them, except those of type markup.
+// marked formats its arguments and escapes them, except arguments of type markup.
 func marked(format string, args ...any) markup {
 	for i, a := range args {
 		if _, is := a.(markup); !is {

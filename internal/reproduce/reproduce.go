@@ -1,5 +1,5 @@
 // Package reproduce is the paper command. It runs the cells of a paper's tables, and prints its
-// numbers next to those of this machine.
+// numbers next to numbers of this machine.
 package reproduce
 
 import (

@@ -25,8 +25,8 @@ type trial[In, Out any] struct {
 	files   worker.Files
 	jobs    []bench.Job[Out]
 	burst   []bench.Job[Out]        // jobs and more, called by one command; none for long calls
-	given   []*answerPair[Out]           // one per input
-	before  []*answerCopy                 // answers of an earlier implementation, one per input
+	given   []*answerPair[Out]      // one per input
+	before  []*answerCopy           // answers of an earlier implementation, one per input
 	witness []Out                   // the same, decoded
 	others  [][]verify.Witness[Out] // answers of other implementations by input; nil until computed
 	perCall time.Duration           // the median call
@@ -468,7 +468,7 @@ const (
 	mostAround, ignoredAround     = 0.5, 100e-6
 )
 
-// recordAround records the work around the calls. It returns the samples: those of the implementation's process
+// recordAround records the work around the calls. It returns the samples of the implementation's process
 // if they explain the time by this process's clock, else the latter.
 func (r *trial[In, Out]) recordAround(samples []float64) []float64 {
 	if !r.ours() {

@@ -139,7 +139,7 @@ func wrongOfSeveral() error {
 			return fmt.Errorf("evidence %d is %s (%s, %v), want %s (%s, %v)", i, got.Status, got.Reason, worst, c.status, c.reason, c.worst)
 		}
 	}
-	// The costs are those of the cheapest independent law, and of all laws that fit the spare time
+	// The costs are the cost of the cheapest independent law, and of all laws that fit the spare time
 	// in order.
 	law := func(cost time.Duration, independent bool) Law[int, int] {
 		return Law[int, int]{Independent: independent, Calls: 1, Work: func(int) time.Duration { return cost }}

@@ -8,7 +8,7 @@ import (
 	"eccbench/internal/report"
 )
 
-// A Claim is a paper's statement with a check. A check reads the published numbers and those of
+// A Claim is a paper's statement with a check. A check reads the published numbers and numbers of
 // each measured implementation, or it is computed.
 type Claim struct {
 	Section, Says string
@@ -128,7 +128,7 @@ func (p Paper) Claims() []Claim {
 	return nil
 }
 
-// PrintClaims prints the verdict of each claim on the published numbers and on those of each
+// PrintClaims prints the verdict of each claim on the published numbers and on numbers of each
 // measured implementation. The map has the lines of each table.
 func (p Paper) PrintClaims(w io.Writer, f report.Format, lines map[int][]Line) error {
 	var cells [][]string

@@ -35,7 +35,7 @@ func (s Series) Files(r Row) int64 {
 	return 1
 }
 
-// each returns the factor from a record's seconds to those of a row: one over the row's count of
+// each returns the factor from a record's seconds to seconds of a row: one over the row's count of
 // files or iterations. The steps of Lanczos' method are one answer.
 func (s Series) each(r Row) float64 {
 	if s.Workload == Steps || s.Workload == Pairs {
@@ -163,7 +163,7 @@ func (r Row) Input(workload string, scope bench.Scope, at Place) (string, error)
 }
 
 // flow returns the prefix of the name of a flow. The row's count is the number of steps; μ and the
-// boundary are those of the tables' notes.
+// boundary come from the tables' notes.
 func (r Row) flow() string { return fmt.Sprintf("gvf/steps=%d/mu=0.05/boundary=0/of=", r.Times()) }
 
 // Parameters of the graph of patches, as in the tables' notes.

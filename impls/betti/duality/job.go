@@ -158,7 +158,7 @@ func (j *job) join(kind int) (components int64) {
 	return components
 }
 
-// seam joins the components of parts before … i−1 with those of the parts from i on.
+// seam joins the components of parts before … i−1 with components of the parts from i on.
 func (j *job) seam(parent []int32, before, i, kind int) (joined int64) {
 	f := j.parts[i].forests[kind]
 	if kind == ofRest { // both have the same outside

@@ -8,7 +8,7 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// SelfTest compares distances and products that vector instructions compute with those of Go code, for
+// SelfTest compares distances and products that vector instructions compute with results of Go code, for
 // numbers from the seed.
 func SelfTest(seed uint32) error {
 	if !eigenmap.Vectors() {

@@ -124,7 +124,7 @@ func labelsOf(f *grid.Field) (of map[float32]float64, places map[float32]Place, 
 				continue
 			}
 			last = v
-			if see(v, placeOf(1, row, s)); bad > 0 || len(of) > mostLabels {
+			if see(v, placeOf(row/s.H, row%s.H)); bad > 0 || len(of) > mostLabels {
 				break
 			}
 		}
@@ -135,11 +135,8 @@ func labelsOf(f *grid.Field) (of map[float32]float64, places map[float32]Place, 
 	return of, places, nil
 }
 
-// placeOf returns the place of some runs in a row of an image.
-func placeOf(runs, row int64, s grid.Shape) Place {
-	z, y := row/s.H, row%s.H
-	return Place{Runs: runs, Planes: [2]int64{z, z}, Rows: [2]int64{y, y}}
-}
+// placeOf returns the place of a run in row y of plane z.
+func placeOf(z, y int64) Place { return Place{1, [2]int64{z, z}, [2]int64{y, y}} }
 
 // findRuns calls see with each value and its place.
 func findRuns[T uint8 | int16 | uint16](values []T, s grid.Shape, see func(v float32, at Place)) {
@@ -147,7 +144,7 @@ func findRuns[T uint8 | int16 | uint16](values []T, s grid.Shape, see func(v flo
 	all := uint64(1)<<size - 1
 	places, runs := make([]Place, 1<<size), make([]int64, 1<<size)
 	rows := make([]int64, 1<<size) // by value: 1 + the last row that has it
-	for row := range s.D * s.H {
+	for row, z, y := int64(0), int64(0), int64(0); z < s.D; row++ {
 		before := uint64(values[row*s.W])&all ^ 1 // so that the first value differs
 		for data := grid.Bytes(values[row*s.W:][:s.W]); len(data) > 0; {
 			v, most := uint64(0), uint64(math.MaxUint64)
@@ -165,10 +162,13 @@ func findRuns[T uint8 | int16 | uint16](values []T, s grid.Shape, see func(v flo
 				code := v >> at & all
 				if runs[code]++; rows[code] <= row {
 					rows[code] = row + 1
-					places[code].Join(placeOf(1, row, s))
+					places[code].Join(placeOf(z, y))
 				}
 			}
 			before = v >> (64 - size)
+		}
+		if y++; y == s.H {
+			z, y = z+1, 0
 		}
 	}
 	for i, n := range runs {

@@ -259,7 +259,7 @@ func (r reader) parse(text []byte) (lines []Line, err error) {
 		}
 		return lines, r.isOf(all.Provenance)
 	}
-	heads := map[Format]int{CSV: 2, JSONL: 1}[r.f] // lines before those of levels
+	heads := map[Format]int{CSV: 2, JSONL: 1}[r.f] // lines before the levels
 	for s := bufio.NewScanner(bytes.NewReader(text)); s.Scan(); {
 		var x Line
 		line, first := s.Text(), len(lines) == 0

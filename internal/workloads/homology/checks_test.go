@@ -429,7 +429,7 @@ func ranksAreOfSmith(t *testing.T) {
 	}
 }
 
-// The groups of a name are those of textbooks, and agree with the ranks of its complex.
+// The groups of a name agree with textbooks and with the ranks of its complex.
 func closedFormsAreRight(t *testing.T) {
 	for name, want := range map[string]string{
 		"rp2": "(1, 0 + Z/2, 0)", "torus/shape=4x5": "(1, 2, 1)", "klein/shape=4x4": "(1, 1 + Z/2, 0)", "sphere/dim=0": "(2)", "sphere/dim=3": "(1, 0, 0, 1)", "moore/n=1": "(1, 0, 0)", "moore/n=6": "(1, 0 + Z/6, 0)", "lens/p=3/q=2": "(1, 0 + Z/3, 0, 1)",

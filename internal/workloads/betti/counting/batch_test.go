@@ -61,7 +61,7 @@ func TestBatchOfFault(t *testing.T) {
 	}
 }
 
-// testBatches compares the numbers of batches with those of each image alone on a core.
+// testBatches compares the numbers of batches with numbers of each image alone on a core.
 func testBatches(t *testing.T, open resident.Opener) {
 	t.Helper()
 	d, err := open("")

@@ -28,7 +28,7 @@ const LeastPlanes = 4
 type Set struct {
 	Threshold  float32
 	Superlevel bool // at or above the threshold
-	Vertices   bool // voxels are vertices of the cells, so that those of the set touch at faces only
+	Vertices   bool // voxels are vertices of the cells, so that voxels of the set touch at faces only
 	Masked     bool // +Inf marks voxels that are in no set
 }
 

@@ -923,7 +923,7 @@ func apartIsNamed(t *testing.T) {
 	}
 }
 
-// The random bits of a level are the product of those of its bytes, and weights ascend with the
+// The random bits of a level are the product of the bits of its bytes, and weights ascend with the
 // levels. Their number keeps the greatest weight a normal float64.
 func productsAreWeights(t *testing.T) {
 	for levels, want := range map[int64]uint{2044: 52, 2045: 51, 2046: 51, grid.MaxLevels: 31} {

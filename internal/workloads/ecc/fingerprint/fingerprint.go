@@ -165,7 +165,7 @@ func (p *Prepared) OfPiece(piece grid.Piece, threads int) (Sum, error) {
 }
 
 // OverPeriods returns the fingerprint by a function that reads a whole image. If the image repeats, whole
-// reads little more than a period: the cells are those of slices and those between two slices.
+// reads little more than a period: the cells are in slices and between two slices.
 func (p *Prepared) OverPeriods(s grid.Source, whole func(grid.Source) (Sum, error)) (Sum, error) {
 	if p.in.Periodic.Slices(s.Shape()) { // a ring is no sum of slabs
 		s = grid.Unrepeated(s)
@@ -243,7 +243,7 @@ func OfCurve(changes iter.Seq2[int64, int64], levels int64, k Key) (Sum, error) 
 	return sum, nil
 }
 
-// CurvesOn returns OfCurve for curves on the same levels, not those of every float32. It computes the weights once.
+// CurvesOn returns OfCurve for curves on the same levels, not on every float32. It computes the weights once.
 func CurvesOn(levels int64, k Key) func(changes iter.Seq2[int64, int64]) (Sum, error) {
 	tables := make([][]uint64, k.functions)
 	for i := range tables {

@@ -237,7 +237,7 @@ func FuzzInstructionSets(f *testing.F) {
 }
 
 // Every instruction set has the sums of the Go code. The rows turn at every voxel, at nearly every
-// one or at few, have lengths around those of vectors, and come in both orders.
+// one or at few, have lengths around the width of vectors, and come in both orders.
 func TestCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	widths := []int64{1, 2, 31, 32, 33, 63, 64, 65, 66, 96, 97, 128, 129, 193}

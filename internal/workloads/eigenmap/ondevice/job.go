@@ -24,7 +24,7 @@ type Job struct {
 // A Plan describes the device data of a job.
 type Plan struct {
 	Module  string
-	Kernels []string // of products, in addition to those of steps
+	Kernels []string // of products, in addition to kernels of steps
 	Columns int64    // vectors of the steps
 	Narrow  bool     // V is in float32
 	Least   float64  // a shorter vector counts as 0

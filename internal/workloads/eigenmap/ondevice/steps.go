@@ -33,7 +33,7 @@ func stepBytes(rows, most, pairs int64) int64 {
 	return 8 * (rows*(most+3+pairs) + most*(rows/Chunk+4+pairs))
 }
 
-// The kernels of steps, in addition to those of the products.
+// The kernels of steps, in addition to kernels of products.
 const nextWide, nextNarrow = "eigenmap_next_wide", "eigenmap_next_narrow"
 
 // withSteps returns the kernels of products and of steps. V is in float32 if narrow.

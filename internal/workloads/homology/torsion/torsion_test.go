@@ -13,7 +13,7 @@ import (
 
 func list(orders []*big.Int) string { return fmt.Sprint(orders) }
 
-// Ranks and factors of random matrices are those of their minors.
+// Ranks and factors of random matrices agree with their minors.
 func TestFactorsAreThoseOfMinors(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	found := 0

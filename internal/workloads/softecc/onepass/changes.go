@@ -2,7 +2,7 @@ package onepass
 
 // A voxel is first of a cell if it comes before all others that contain the cell: by its key, then
 // by x, y and z. Where it is first of F faces, E edges and V corners, its change is 1 − F + E − V.
-// That is a count of 26 bits, those of F and V inverted, less 13.
+// That is a count of 26 bits, with F and V inverted, less 13.
 const middle = 13
 
 // changes returns the counts of n ≤ 64 voxels in a row, from keys[at] on: bit i of word k is bit k of

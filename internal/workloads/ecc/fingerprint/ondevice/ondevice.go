@@ -1,5 +1,5 @@
 // Package ondevice computes the fingerprints of images (doc/proofs/fingerprint.md) on a device. The
-// sums equal those of the processor; the kernels share no code with the kernels that count.
+// sums equal sums of the processor; the kernels share no code with the kernels that count.
 package ondevice
 
 import (
