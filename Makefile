@@ -89,7 +89,8 @@ raced = $$($(GO) list ./impls/... $$(git grep -lE \
 	'\bgo (func\b|\w+\()|\.Go\(|\bcrew\.|"sync("|/atomic")|\.Parallel\(|synctest|\bchan\b' \
 	-- 'internal/*.go' 'datasets/*.go' 'kernels/*.go' 'reports/*.go' ':!internal/mutate' ':!internal/asm' | \
 	xargs -n1 dirname | sort -u | sed 's,^,./,') | grep -v /impls/naive$$ | sort -u)
-NOT_RACED := ^TestConformanceOnStandIns$$|^TestChecks$$|Damaged$$|^TestGroups$$|Against(Gudhi|ScikitImage|Phat|SciPy|NumPy)$$
+ORACLES   := Gudhi|ScikitImage|Phat|SciPy|NumPy
+NOT_RACED := ^TestConformanceOnStandIns$$|^TestChecks$$|Damaged$$|^TestGroups$$|Against($(ORACLES))$$
 race-goroutines:
 	$(GO) test -race $(LEAN) -timeout 20m -skip '$(NOT_RACED)' $(raced)
 race: race-goroutines
@@ -430,7 +431,7 @@ ci: export ECCBENCH_REQUIRE_SLURM = 1
 ci: export ECCBENCH_REQUIRE_CHROMIUM = 1
 ci: FUZZTIME = 1m
 ci: VET = -vet=off
-ci: lint supply check-generate check-kernels test-long race smoke fuzz
+ci: lint words supply check-generate check-kernels test-long race smoke fuzz
 	$(MAKE) card CARD=small
 	$(MAKE) faults FAULTS='-n 20'
 	@# These wait for a download, or are one process for most of their time.
@@ -444,4 +445,4 @@ ci-commit: export ECCBENCH_REQUIRE_FAKE = 1
 ci-commit: export ECCBENCH_REQUIRE_SLURM = 1
 ci-commit: export ECCBENCH_REQUIRE_CHROMIUM = 1
 ci-commit: VET = -vet=off
-ci-commit: lint supply check-generate test smoke python
+ci-commit: lint words supply check-generate test smoke python

@@ -35,7 +35,7 @@ func readDistinct(r *reading) maker {
 		m.levels = func(dst []uint32, x, y, z int64) {
 			first := uint32((z*shape.H+y)*shape.W + x)
 			for i := range dst {
-				dst[i] = p.at(first + uint32(i))
+				dst[i] = p.image(first + uint32(i))
 			}
 		}
 		return m, nil
@@ -61,8 +61,8 @@ func newPermutation(n uint32, seed uint64) *permutation {
 	return p
 }
 
-// at returns the image of i < n.
-func (p *permutation) at(i uint32) uint32 {
+// image returns the image of i < n.
+func (p *permutation) image(i uint32) uint32 {
 	for {
 		l, r := i>>p.width, i&p.right
 		for k := 0; k < len(p.keys); k += 2 {

@@ -19,7 +19,7 @@ import (
 // box in units of the field's correlation length: L_1 = (a+b+c)√λ,
 // L_2 = (ab+bc+ca)λ, L_3 = abc·λ^(3/2).
 //
-// The sides are those of the lattice of voxel centres, W−1 and so on, not of
+// The sides belong to the lattice of voxel centres, W−1 and so on, not of
 // the voxels' boxes: the cells of the T-construction along an axis are n
 // interiors, n−1 walls between two voxels and two outer walls that repeat an
 // end voxel, so counted with signs they are one voxel and n−1 times what lies

@@ -41,7 +41,7 @@ func newNoise(shape grid.Shape, s random.Scale, n int64, p random.Lattice, isa s
 			dst[i] = uint32(uint64(u) * uint64(n) >> 32)
 		}
 	}
-	v := vectors.Of(isa)
+	v := vectors.ForISA(isa)
 	m.values = random.NoiseRows(&v, n, s, p)
 	return m
 }

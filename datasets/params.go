@@ -48,7 +48,7 @@ func (r *reading) put(key, value string) { r.read = append(r.read, name.Pair{Key
 // refuse keeps the first error, with the parameter and its accepted values.
 func (r *reading) refuse(key, value, format string, args ...any) {
 	if r.err == nil {
-		r.err = fmt.Errorf("%s=%s: %s", key, name.Shown(value), fmt.Sprintf(format, args...))
+		r.err = fmt.Errorf("%s=%s: %s", key, name.Quoted(value), fmt.Sprintf(format, args...))
 	}
 }
 

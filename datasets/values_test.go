@@ -11,12 +11,12 @@ import (
 	"eccbench/internal/race"
 )
 
-// The distinct values of a span of every type equal those of a linear search, for several reads.
+// The distinct values of a span of every type equal the result of a linear search, for several reads.
 // More values than the limit are an error.
 func TestDistinctValues(t *testing.T) {
 	for _, typ := range grid.Types() {
 		if race.Enabled && typ.Size() == 2 {
-			continue // the goroutines are those of the others
+			continue // the goroutines belong to the others
 		}
 		s, err := Open("noise/shape=1500x1100x14/levels=50/seed=3/type=" + typ.String())
 		if err != nil {

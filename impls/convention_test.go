@@ -103,7 +103,7 @@ func checkConvention(t *testing.T, f *grid.Field, c ecc.Convention) {
 			}
 		}
 	}
-	k := fingerprint.Draw(2).In(c)
+	k := fingerprint.Draw(2).WithConvention(c)
 	for _, in := range []grid.Source{f, struct{ grid.Source }{f}} {
 		if d, err := ecc.HoldToFingerprint(in, want, k, 2); d != nil || err != nil {
 			t.Errorf("%s: the fingerprint says %v (%v)", what, d, err)
@@ -157,7 +157,7 @@ func checkOnEvery(t *testing.T, f *grid.Field, c ecc.Convention) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%+v, %v: %v, want %v (%v)", c, f.Shape(), got, want, err)
 	}
-	if d, err := ecc.HoldToFingerprint(g, want, fingerprint.Draw(1).In(c), 2); d != nil || err != nil {
+	if d, err := ecc.HoldToFingerprint(g, want, fingerprint.Draw(1).WithConvention(c), 2); d != nil || err != nil {
 		t.Errorf("%+v, %v: the fingerprint says %v (%v)", c, f.Shape(), d, err)
 	}
 }

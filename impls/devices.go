@@ -10,5 +10,5 @@ import (
 // process share it. Nothing is loaded before the first call, which only workers
 // make. A device is not closed before its process ends.
 func Devices() resident.Opener {
-	return resident.Once(func() (device.Driver, error) { return cuda.Load() })
+	return resident.OpenOnce(func() (device.Driver, error) { return cuda.Load() })
 }

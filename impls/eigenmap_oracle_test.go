@@ -43,7 +43,7 @@ func TestEigenmapAgainstSciPy(t *testing.T) {
 		var want [][]float64
 		oracle(t, &want, "eigenmap", append([]string{fmt.Sprint(k), fmt.Sprint(sigma), fmt.Sprint(floor), fmt.Sprint(c.square), fmt.Sprint(c.plain)}, files...)...)
 		holdValues(t, impls.All(impls.Devices()).Voxels, all, want, 1e-9, func(s grid.Source) *eigenmap.Problem {
-			return eigenmap.OfVoxels(s, k, 1e-6, sigma, floor, c.corners, c.plain).Within(c.radius)
+			return eigenmap.OfVoxels(s, k, 1e-6, sigma, floor, c.corners, c.plain).WithRadius(c.radius)
 		})
 	}
 }

@@ -27,7 +27,7 @@ var known = []string{
 func opened(t *testing.T, names []string, ring homology.Ring) (all []*homology.Problem) {
 	t.Helper()
 	for _, name := range names {
-		name, err := homology.Of(name, ring)
+		name, err := homology.NameOf(name, ring)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func opened(t *testing.T, names []string, ring homology.Ring) (all []*homology.P
 	return all
 }
 
-// holdGroups compares the Betti numbers of implementations with those of another program.
+// holdGroups compares the Betti numbers of implementations with numbers of another program.
 func holdGroups(t *testing.T, all []*homology.Problem, want [][]int64, by string) {
 	t.Helper()
 	if len(want) != len(all) {

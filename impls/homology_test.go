@@ -62,7 +62,7 @@ func TestHomologyOfVoxelsIsThatOfTheImage(t *testing.T) {
 	for _, image := range []string{"noise/shape=17x16x15/type=uint8/levels=2/seed=4", "cavities/shape=9x9x9/type=uint8", "links/shape=32x32x32/type=uint8"} {
 		for _, cut := range []string{"kuhn", "five"} {
 			const level = 0
-			of, err := betti.Inputs{}.Open(betti.Spell(level, image))
+			of, err := betti.Inputs{}.Open(betti.NameOf(level, image))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -116,13 +116,13 @@ type Set struct {
 	Homology bench.Workload[*homology.Problem, homology.Groups]
 	Benches  []runner.Bench
 	Open     resident.Opener
-	// Eyes compute fingerprints of images on a device.
-	Eyes []ecc.Witness
+	// Witnesses compute fingerprints of images on a device.
+	Witnesses []ecc.Witness
 }
 
-// With returns every workload, with the given implementations of the curve. eyes are devices for
+// WithWitnesses returns every workload, with the given implementations of the curve. eyes are devices for
 // its fingerprint.
-func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Opener, eyes ...ecc.Witness) Set {
+func WithWitnesses(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Opener, eyes ...ecc.Witness) Set {
 	var batches []bench.Implementation[*batch.Batch, []ecc.VCEC]
 	for _, i := range list {
 		batches = append(batches, batchimpl.Each{Of: i})
@@ -219,24 +219,24 @@ func bettiVertices(w bench.Workload[*betti.Image, betti.Numbers]) bench.Workload
 	return w
 }
 
-// An asked workload is one that peers are asked.
-type asked struct {
+// An peerWorkload workload is one that peers are asked.
+type peerWorkload struct {
 	add   func(p *peers.Peer)
 	serve func(s foreign.Service, impl string)
 	bind  func() runner.Bench
 }
 
-func ask[In, Out any](q foreign.Question[In, Out], w *bench.Workload[In, Out]) asked {
-	return asked{
+func ask[In, Out any](q foreign.Question[In, Out], w *bench.Workload[In, Out]) peerWorkload {
+	return peerWorkload{
 		add:   func(p *peers.Peer) { w.Impls = slices.Concat(w.Impls, q.Of(p, w.Name)) },
 		serve: func(s foreign.Service, impl string) { q.Serve(s, *w, impl) },
 		bind:  func() runner.Bench { return runner.Bind(*w) },
 	}
 }
 
-// asked returns the workloads that peers are asked.
-func (s *Set) asked() []asked {
-	return []asked{
+// peerWorkloads returns the workloads that peers are asked.
+func (s *Set) peerWorkloads() []peerWorkload {
+	return []peerWorkload{
 		ask(foreign.Curves(), &s.Curve), ask(foreign.Curves(), &s.CurveV),
 		ask(foreign.Betti(), &s.Betti), ask(foreign.Betti(), &s.BettiV),
 		ask(foreign.Number(), &s.Euler), ask(foreign.Number(), &s.Components),
@@ -248,7 +248,7 @@ func (s *Set) asked() []asked {
 // WithPeers returns the set with the implementations of peers after its own.
 func (s Set) WithPeers(list ...*peers.Peer) Set {
 	s.Benches = slices.Clone(s.Benches)
-	for _, a := range s.asked() {
+	for _, a := range s.peerWorkloads() {
 		for _, p := range list {
 			a.add(p)
 		}
@@ -263,7 +263,7 @@ func (s Set) WithPeers(list ...*peers.Peer) Set {
 // asked.
 func (s Set) Service(impl string) foreign.Service {
 	service := foreign.Service{}
-	for _, a := range s.asked() {
+	for _, a := range s.peerWorkloads() {
 		a.serve(service, impl)
 	}
 	return service
@@ -286,8 +286,8 @@ const FingerprintBy = "ECCBENCH_FINGERPRINT"
 // from open.
 func All(open resident.Opener) Set {
 	if os.Getenv(FingerprintBy) != "device" {
-		return With(List(open), open)
+		return WithWitnesses(List(open), open)
 	}
 	open, opened := resident.Remembered(open)
-	return With(List(open), open, ondevice.Witness{Device: opened})
+	return WithWitnesses(List(open), open, ondevice.Witness{Device: opened})
 }

@@ -93,7 +93,7 @@ func TestOnePassOfManyLevels(t *testing.T) {
 // Each spill has its own fingerprint.
 func TestSpilled(t *testing.T) {
 	f := gridtest.Image(t, grid.Shape{D: 11, H: 5, W: 7}, grid.Float32, grid.Identity(grid.Float32), func(i int64) float64 { return float64(float32(i*7919%1009-512) / 1024) })
-	ask := func(impl extrema.Implementation, c ecc.Convention, by ecc.Beside) (ecc.VCEC, *verify.Diff) {
+	ask := func(impl extrema.Implementation, c ecc.Convention, by ecc.PieceHooks) (ecc.VCEC, *verify.Diff) {
 		t.Helper()
 		w, _ := ecc.InShare(bench.Workload[grid.Source, ecc.VCEC]{Impls: []bench.Implementation[grid.Source, ecc.VCEC]{impl}}, c, grid.Span{Lo: 2, Hi: 11}, fingerprint.Derived("a"), by)
 		out, err := bench.Answer(w.Impls[0], grid.Source(f), bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 2}})
@@ -107,7 +107,7 @@ func TestSpilled(t *testing.T) {
 		return out, d
 	}
 	for _, c := range conventionsOf(f) {
-		want, _ := ask(extrema.Implementation{}, c, ecc.Beside{})
+		want, _ := ask(extrema.Implementation{}, c, ecc.PieceHooks{})
 		sum, spills := map[int64]int64{}, 0
 		add := func(v ecc.VCEC) error {
 			for _, s := range v {
@@ -116,7 +116,7 @@ func TestSpilled(t *testing.T) {
 			spills++
 			return nil
 		}
-		rest, d := ask(extrema.Implementation{}, c, ecc.Beside{Spill: add, Voxels: 80})
+		rest, d := ask(extrema.Implementation{}, c, ecc.PieceHooks{Spill: add, Voxels: 80})
 		if d != nil || spills < 3 {
 			t.Errorf("%+v: %d spills, %v", c, spills, d)
 		}
@@ -135,7 +135,7 @@ func TestSpilled(t *testing.T) {
 	// A fault is found even if all wrong steps were spilled.
 	seen := 0
 	for _, fault := range extrema.Faults() {
-		if _, d := ask(extrema.Faulty(fault), ecc.Convention{}, ecc.Beside{Spill: func(ecc.VCEC) error { return nil }, Voxels: 1}); d != nil {
+		if _, d := ask(extrema.Faulty(fault), ecc.Convention{}, ecc.PieceHooks{Spill: func(ecc.VCEC) error { return nil }, Voxels: 1}); d != nil {
 			seen++
 		}
 	}

@@ -153,7 +153,7 @@ func TestAgainstGudhi(t *testing.T) {
 			var fields []*grid.Field
 			var with []string
 			for i, f := range all {
-				if rings.Of(f.Shape()) == nil {
+				if rings.Check(f.Shape()) == nil {
 					fields, with = append(fields, f), append(with, files[i])
 				}
 			}

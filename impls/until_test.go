@@ -59,7 +59,7 @@ func TestUntil(t *testing.T) {
 						t.Fatal(err)
 					}
 					never := newSoon(1 << 40)
-					got, err := bench.Answer(impl, grid.Until(never, in), conditions)
+					got, err := bench.Answer(impl, grid.WithContext(never, in), conditions)
 					if err != nil || len(got) != len(want) {
 						t.Errorf("%s of %s %+v: %d steps and %v, want %d", impl.About().Name, name, c, len(got), err, len(want))
 					}
@@ -68,14 +68,14 @@ func TestUntil(t *testing.T) {
 						t.Fatalf("%s of %s %T %+v never asks", impl.About().Name, name, in, c)
 					}
 					ends := newSoon(asked / 2)
-					if _, err := bench.Answer(impl, grid.Until(ends, in), conditions); !errors.Is(err, context.Canceled) {
+					if _, err := bench.Answer(impl, grid.WithContext(ends, in), conditions); !errors.Is(err, context.Canceled) {
 						t.Errorf("%s of %s %T %+v: %v, want %v", impl.About().Name, name, in, c, err, context.Canceled)
 					}
 					if more := -ends.left.Load(); more > 2+asked/2 {
 						t.Errorf("%s of %s %+v asks %d times more", impl.About().Name, name, c, more)
 					}
 				}
-				if _, err := fingerprint.Of(grid.Until(newSoon(1), in), fingerprint.Draw(1).In(c), 2); !errors.Is(err, context.Canceled) {
+				if _, err := fingerprint.Compute(grid.WithContext(newSoon(1), in), fingerprint.Draw(1).WithConvention(c), 2); !errors.Is(err, context.Canceled) {
 					t.Errorf("the fingerprint of %s %T %+v: %v, want %v", name, in, c, err, context.Canceled)
 				}
 			}

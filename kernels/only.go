@@ -17,10 +17,10 @@ func Entries(module string, ptx []byte) ([]string, error) {
 	return names, err
 }
 
-// Only returns a module's PTX with the named kernels only. A driver compiles all kernels that it
+// Extract returns a module's PTX with the named kernels only. A driver compiles all kernels that it
 // receives, and a job uses one or two. The rest of the text stays on the same lines, so that the
 // line numbers of a compiler's messages hold for the whole text.
-func Only(module string, ptx []byte, names ...string) ([]byte, error) {
+func Extract(module string, ptx []byte, names ...string) ([]byte, error) {
 	list, err := entries(module, ptx)
 	if err != nil {
 		return nil, err

@@ -66,7 +66,7 @@ func TestOnly(t *testing.T) {
 			t.Errorf("%s: the kernels are %v, %v, want %v", module, got, err, kernels)
 		}
 		for _, kernel := range kernels {
-			cut, err := Only(module, ptx, kernel)
+			cut, err := Extract(module, ptx, kernel)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,10 +91,10 @@ func TestOnly(t *testing.T) {
 				t.Errorf("%s: the stamp is gone", module)
 			}
 		}
-		if all, err := Only(module, ptx, kernels...); err != nil || !bytes.Equal(all, ptx) {
+		if all, err := Extract(module, ptx, kernels...); err != nil || !bytes.Equal(all, ptx) {
 			t.Errorf("%s with all its kernels is another text, %v", module, err)
 		}
-		_, err = Only(module, ptx, kernels[0], "ecc_none")
+		_, err = Extract(module, ptx, kernels[0], "ecc_none")
 		if err == nil || !strings.Contains(err.Error(), module+": no kernel called ecc_none") {
 			t.Errorf("%s: a kernel that does not exist: %v", module, err)
 		}
@@ -117,7 +117,7 @@ func TestOnlyReadsTokens(t *testing.T) {
 		head + function + table + "\n\n.weak " + b + last: {"b"},
 		head + function + table + "\n\n\n\n" + last:       {},
 	} {
-		if got, err := Only("m", []byte(text), names...); err != nil || string(got) != want {
+		if got, err := Extract("m", []byte(text), names...); err != nil || string(got) != want {
 			t.Errorf("%v: %v\n%s\nwant\n%s", names, err, got, want)
 		}
 	}
@@ -130,7 +130,7 @@ func TestOnlyReadsTokens(t *testing.T) {
 		if strings.HasPrefix(wrong, head) {
 			in = wrong
 		}
-		if _, err := Only("m", []byte(in), wrong); err == nil || err.Error() != want {
+		if _, err := Extract("m", []byte(in), wrong); err == nil || err.Error() != want {
 			t.Errorf("%q: error %v, want %s", wrong, err, want)
 		}
 	}
@@ -176,7 +176,7 @@ func TestOnlyCompiles(t *testing.T) {
 	committed(t, func(module string, ptx []byte, kernels []string) {
 		for _, kernel := range kernels {
 			t.Run(kernel, func(t *testing.T) {
-				cut, err := Only(module, ptx, kernel)
+				cut, err := Extract(module, ptx, kernel)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -194,14 +194,14 @@ func BenchmarkAssemble(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	cut, err := Only(module, ptx, kernel)
+	cut, err := Extract(module, ptx, kernel)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Run("only", func(b *testing.B) {
 		b.SetBytes(int64(len(ptx)))
 		for b.Loop() {
-			if _, err := Only(module, ptx, kernel); err != nil {
+			if _, err := Extract(module, ptx, kernel); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the container image of a release, as an OCI archive beside it, and runs the command of the image:
+# Makes the container image of a release, as an OCI archive next to it, and runs the command of the image:
 #
 #	scripts/image.sh v1.2.3 dist
 #

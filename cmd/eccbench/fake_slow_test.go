@@ -29,7 +29,7 @@ func TestSlowdownIsTimeAlone(t *testing.T) {
 	dir := t.TempDir()
 	cells := map[string]map[string]bench.CellRecord{}
 	tags := "slow5"
-	if _, more, ok := strings.Cut(os.Getenv("GOFLAGS"), "-tags="); ok { // the other packages are those of the test's build
+	if _, more, ok := strings.Cut(os.Getenv("GOFLAGS"), "-tags="); ok { // the other packages have the tags of the test's build
 		tags += "," + strings.Fields(more)[0]
 	}
 	build := exec.Command(tool, "build", "-tags", tags, "-ldflags=-s -w", "-o", filepath.Join(dir, "slow5"), ".")

@@ -18,7 +18,7 @@ import (
 func TestFieldBeyondTheMemoryOfTheCores(t *testing.T) {
 	with := func(devices int) bench.Workload[*gvf.Problem, gvf.Flow] {
 		driver := devicetest.New(devices, func(string) devicetest.Kernel { return nil })
-		return impls.All(resident.Once(func() (device.Driver, error) { return driver, nil })).Flow
+		return impls.All(resident.OpenOnce(func() (device.Driver, error) { return driver, nil })).Flow
 	}
 	shape := grid.Shape{D: 64, H: 64, W: 64}
 	image, err := grid.Trusted(shape, grid.Uint8, grid.NewBuffer(shape.Voxels()), grid.Identity(grid.Uint8))

@@ -168,7 +168,7 @@ func TestPartsAreTheCurve(t *testing.T) {
 	}
 }
 
-// The parts of Betti numbers merge to those of the image: in every convention, for any number of
+// The parts of Betti numbers merge to the numbers of the image: in every convention, for any number of
 // parts in any order, to the byte except for the witness.
 func TestBettiPartsAreTheNumbers(t *testing.T) {
 	rows := func(text string) string {

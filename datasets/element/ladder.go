@@ -72,7 +72,7 @@ func (s *float32Survey) work(read Reader) {
 	lo, hi := float32(math.MaxFloat32), float32(-math.MaxFloat32)
 	var sorter floatSorter
 	var runs [][]float32
-	v := vectors.Of(vectors.Fastest())
+	v := vectors.ForISA(vectors.Fastest())
 	for {
 		to := s.next.Add(chunkVoxels)
 		from := to - chunkVoxels

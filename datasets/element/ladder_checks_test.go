@@ -11,7 +11,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// The levels of an image of several chunks are those of all chunks, and all non-finite values are
+// The levels of an image of several chunks are the levels of all chunks, and all non-finite values are
 // counted.
 func laddersOfChunks(t *testing.T) {
 	shape := grid.Shape{D: 1, H: 1, W: chunkVoxels + 17}

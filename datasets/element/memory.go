@@ -106,7 +106,7 @@ func Guessed(shape grid.Shape, typ string, data []byte, levels int64) *Guess {
 		return nil
 	}
 	values := grid.Values[float32](data)
-	v := vectors.Of(vectors.Fastest())
+	v := vectors.ForISA(vectors.Fastest())
 	g := &Guess{extremes: v.Extremes}
 	often, finite := g.sample(values)
 	if !finite || levels > 0 && !often {
@@ -243,7 +243,7 @@ func spread(h Cores, values []float32, shape grid.Shape) (lo, hi float32, err er
 	lo, hi = math.MaxFloat32, -math.MaxFloat32
 	finite := true
 	var mu sync.Mutex
-	v := vectors.Of(vectors.Fastest())
+	v := vectors.ForISA(vectors.Fastest())
 	h.inParts(len(values), func(from, to int) {
 		least, most, all := v.Extremes(values[from:to])
 		mu.Lock()

@@ -148,7 +148,7 @@ func IsImage(path string) bool {
 		path = inner
 	}
 	return !strings.HasSuffix(path, ".img") && !strings.HasSuffix(path, ".img.gz") &&
-		slices.ContainsFunc(fileFormats()[1:], func(f format.Format) bool { return f.Has(path) })
+		slices.ContainsFunc(fileFormats()[1:], func(f format.Format) bool { return f.HasExtension(path) })
 }
 
 // fileVersion matches the end of file names from an OpenVMS system, such as Scanco scanners.
@@ -161,7 +161,7 @@ func formatOf(name string, in format.Input) (format.Format, error) {
 	name = fileVersion.ReplaceAllString(strings.ToLower(filepath.Base(name)), "")
 	var known []string
 	for _, f := range formats {
-		if f.Has(name) {
+		if f.HasExtension(name) {
 			return f, nil
 		}
 		known = append(known, f.Extensions...)

@@ -210,8 +210,8 @@ func readsRemoteZarr(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkFileImage(t, s, f.shape, f.typ, f.value)
-			if !IsZarr(url+f.name+end) || !grid.InBulk(s) || grid.Step(s) < 1 || grid.Held(s) == 0 {
-				t.Errorf("%s: in bulk %v, by %d slices of %d bytes", f.name, grid.InBulk(s), grid.Step(s), grid.Held(s))
+			if !IsZarr(url+f.name+end) || !grid.InBulk(s) || grid.Step(s) < 1 || grid.CachedBytes(s) == 0 {
+				t.Errorf("%s: in bulk %v, by %d slices of %d bytes", f.name, grid.InBulk(s), grid.Step(s), grid.CachedBytes(s))
 			}
 			if info, err := Stat(url + f.name + end); err != nil || info != (storage.FileInfo{}) {
 				t.Errorf("%s: %v (%v)", f.name, info, err)
@@ -228,8 +228,8 @@ func readsRemoteZarr(t *testing.T) {
 	}
 	set := &storage.Set{}
 	o := zarr.Objects{URL: url + "u8_raw_v2.zarr/", Files: set}
-	if o.AtOnce() != storage.RemoteReaders || o.List("") != nil {
-		t.Errorf("%d at once, of %q", o.AtOnce(), o.List(""))
+	if o.Readers() != storage.RemoteReaders || o.List("") != nil {
+		t.Errorf("%d at once, of %q", o.Readers(), o.List(""))
 	}
 	last := make([]byte, 4)
 	whole, _, err := o.Whole(".zarray", 1<<20, nil)

@@ -33,7 +33,7 @@ func sliceFiles(path string, o format.Options) ([]string, error) {
 		}
 		for _, e := range entries {
 			name := filepath.Join(path, e.Name())
-			raw := o.Typed() && fileFormats()[0].Has(strings.ToLower(name))
+			raw := o.Typed() && fileFormats()[0].HasExtension(strings.ToLower(name))
 			if !e.IsDir() && (raw || IsImage(name)) {
 				files = append(files, name)
 			}
@@ -61,7 +61,7 @@ func sliceFiles(path string, o format.Options) ([]string, error) {
 	return files, nil
 }
 
-// isDicom reports whether the first bytes of a file are those of DICOM.
+// isDicom reports whether a file starts with the first bytes of DICOM.
 func isDicom(path string) bool {
 	f, _, err := regular.Open(path)
 	if err != nil {
@@ -98,7 +98,7 @@ func describeSlices(files []string, o format.Options) ([]*format.Body, error) {
 			return nil
 		}
 		if err == nil {
-			err = bodies[k+1].Like(bodies[0])
+			err = bodies[k+1].CheckLike(bodies[0])
 		}
 		return sliceError(files[k+1], err)
 	})
@@ -241,7 +241,7 @@ func readSlices(reader *sliceReader, first *format.Body, data []byte, whole *for
 	err := eachSlice(int64(len(files)-1), func(k int64) error {
 		s, data, err := reader.read(k + 1)
 		if err == nil {
-			err = s.Like(first)
+			err = s.CheckLike(first)
 		}
 		if err == nil {
 			err = s.ScaledBy(scales[k+1])
@@ -321,7 +321,7 @@ func eachSlice(n int64, read func(k int64) error) error {
 func (s *stackStream) slice(i int64) ([]byte, error) {
 	b, data, err := s.read(i)
 	if err == nil {
-		err = b.Like(s.first)
+		err = b.CheckLike(s.first)
 	}
 	if err == nil {
 		err = b.ScaledBy(s.first.Scale())
@@ -345,8 +345,8 @@ type sliceReader struct {
 	versions map[string]storage.FileInfo // of all files that were opened
 }
 
-// same returns an error if one of the files has changed since it was opened first.
-func (r *sliceReader) same(files *storage.Set) error {
+// checkUnchanged returns an error if one of the files has changed since it was opened first.
+func (r *sliceReader) checkUnchanged(files *storage.Set) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for f, is := range files.Was {
@@ -362,7 +362,7 @@ func (r *sliceReader) same(files *storage.Set) error {
 func (r *sliceReader) read(i int64) (b *format.Body, data []byte, err error) {
 	files := &storage.Set{}
 	defer func() {
-		if err = cmp.Or(r.same(files), files.Blame(err)); err != nil {
+		if err = cmp.Or(r.checkUnchanged(files), files.Blame(err)); err != nil {
 			b, data = nil, nil
 		}
 		if cerr := files.Close(); err == nil {

@@ -291,7 +291,7 @@ func TestTiffSubDirectories(t *testing.T) {
 		x.tags[0][tiffSubDirectories] = []uint64{shift + uint64(byteOrders()[false].(interface{ Uint32([]byte) uint32 }).Uint32(other[4:]))}
 		data = append(writeTiff(x), other...)
 		if c.want != "" {
-			// The lists of the second directory are elsewhere, except those of one value.
+			// The lists of the second directory are elsewhere, except lists of one value.
 			checkRefusedCheaply(t, "image.tif", data, format.Options{}, c.want)
 			continue
 		}
@@ -321,7 +321,7 @@ func TestTiffDepth(t *testing.T) {
 	}
 }
 
-// Bits are 0 and 1. So are those of tifffile's masks, whose tag declares white as zero.
+// Bits are 0 and 1. So are the bits of tifffile's masks, whose tag declares white as zero.
 func TestTiffBits(t *testing.T) {
 	bit := func(i int64) float64 { return float64(i * i / 3 % 2) }
 	for _, c := range []struct {

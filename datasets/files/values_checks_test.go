@@ -30,7 +30,7 @@ func comparesNaturally(t *testing.T) {
 	}
 }
 
-// The distinct values of a span are those of its slices, ascending, up to the limit.
+// A span has the distinct values of its slices, ascending, up to the limit.
 func distinctValuesOfSpans(t *testing.T) {
 	for _, typ := range grid.Types() {
 		of := []float32{9, 1, 3, 200, 3, 2, 2, 1, 8, 8}

@@ -17,7 +17,7 @@ import (
 
 // isRemoteZarr reports whether a URL denotes a Zarr array or group.
 func isRemoteZarr(url string) bool {
-	raw := fileFormats()[0].Has(strings.ToLower(url))
+	raw := fileFormats()[0].HasExtension(strings.ToLower(url))
 	return storage.Servers != nil && !raw && !IsImage(url) && !zarr.IsMetadata(url) && zarr.IsRemote(url)
 }
 

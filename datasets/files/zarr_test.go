@@ -213,7 +213,7 @@ func (s memoryStore) Part(key string, dst []byte, at int64, was storage.FileInfo
 }
 
 func (s memoryStore) List(string) []string { return nil }
-func (s memoryStore) AtOnce() int64        { return int64(runtime.GOMAXPROCS(0)) }
+func (s memoryStore) Readers() int64       { return int64(runtime.GOMAXPROCS(0)) }
 
 // A countingStore counts the reads of each of its objects.
 type countingStore struct {
@@ -239,7 +239,7 @@ func (s *countingStore) Part(key string, dst []byte, at int64, was storage.FileI
 }
 
 // An image that is read in order reads and decodes each chunk once, for any slabs and several
-// concurrent readers. So does a part whose ends are those of rows of chunks. A second read is
+// concurrent readers. So does a part that consists of whole rows of chunks. A second read is
 // equal.
 func TestZarrReadsOnce(t *testing.T) {
 	dir := unpackZarr(t)

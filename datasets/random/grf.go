@@ -91,7 +91,7 @@ func NewField(shape grid.Shape, s Scale, levels int64, widths [3]int64, seed uin
 	if g.quant.most>>32 == 0 {
 		g.lanes = 2
 	}
-	v := vectors.Of(isa)
+	v := vectors.ForISA(isa)
 	g.turn, g.filters, g.fast = v.Turn, v.Filters, g.quant.fast()
 	if of16 := 32 * widths[0] * widths[0] * widths[1] * widths[1] * widths[2]; g.turn > 0 && g.lanes == 2 && of16 < 1<<16 {
 		g.narrow = true
@@ -115,7 +115,7 @@ func (g *Field) ReadSlab(dst []byte, lo, hi int64) error {
 	}
 	tiles := g.tiles(lo, hi)
 	var way *passage
-	if deep, rows, columns := tiles.along(); deep == 1 {
+	if deep, rows, columns := tiles.counts(); deep == 1 {
 		way = g.passages.enter(lo, rows*columns, rows*columns*g.marchBytes(tiles))
 	}
 	crew.Share(tiles.count(), func(next func() (int64, bool)) {
@@ -124,7 +124,7 @@ func (g *Field) ReadSlab(dst []byte, lo, hi int64) error {
 			if b == nil {
 				b = g.newScratch(tiles)
 			}
-			t := tiles.at(i)
+			t := tiles.tile(i)
 			from := t.m0 - g.halo
 			if way == nil {
 				if b.march == nil {

@@ -101,7 +101,7 @@ func TestGRFIsConvolution(t *testing.T) {
 		tiles := g.tiles(0, g.shape.Slices())
 		for i := range c.n {
 			// Corners of tiles, then anywhere.
-			at := tiles.at(r.Int64N(tiles.count()))
+			at := tiles.tile(r.Int64N(tiles.count()))
 			x, row, m := at.x0, at.r0, at.m0
 			if i%3 == 1 {
 				x, row, m = at.x1-1, at.r1-1, at.m1-1

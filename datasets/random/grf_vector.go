@@ -214,7 +214,7 @@ func (g *Field) vectorsPut(dst *byte, levels *uint32, n int) {
 	case grid.Uint8:
 		f.PutBytes((*uint8)(p), levels, n)
 	case grid.Uint16, grid.Int16:
-		f.PutPairs((*uint16)(p), levels, n, twice(g.scale.shift))
+		f.PutPairs((*uint16)(p), levels, n, repeatHalves(g.scale.shift))
 	case grid.Float32:
 		if g.single {
 			f.PutSingles((*float32)(p), levels, n, float32(g.lo), float32(g.step))

@@ -65,7 +65,7 @@ func TestPassagesAreBounded(t *testing.T) {
 	s := open(shape)
 	g, size := s, grid.SliceBytes(s)
 	each := g.marchBytes(g.tiles(0, 1))
-	_, rows, columns := g.tiles(0, 1).along()
+	_, rows, columns := g.tiles(0, 1).counts()
 	each *= rows * columns
 	slab, again := grid.NewBuffer(size), grid.NewBuffer(size)
 	for i := range int64(3) {

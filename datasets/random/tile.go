@@ -55,19 +55,19 @@ func even(n, size int64) int64 {
 	return grid.CeilDiv(n, grid.CeilDiv(n, size))
 }
 
-// along returns the number of tiles along each axis.
-func (t tiling) along() (m, r, x int64) {
+// counts returns the number of tiles along each axis.
+func (t tiling) counts() (m, r, x int64) {
 	return grid.CeilDiv(t.slab.m1-t.slab.m0, t.size[0]), grid.CeilDiv(t.slab.r1, t.size[1]), grid.CeilDiv(t.slab.x1,
 		t.size[2])
 }
 
 func (t tiling) count() int64 {
-	m, r, x := t.along()
+	m, r, x := t.counts()
 	return m * r * x
 }
 
-func (t tiling) at(i int64) tile {
-	_, nr, nx := t.along()
+func (t tiling) tile(i int64) tile {
+	_, nr, nx := t.counts()
 	m0 := t.slab.m0 + i/(nr*nx)*t.size[0]
 	r0 := i / nx % nr * t.size[1]
 	x0 := i % nx * t.size[2]

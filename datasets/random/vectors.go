@@ -45,7 +45,7 @@ func NoiseRows(v *vectors.Set, n int64, s Scale, p Lattice) func(dst []byte, y, 
 		}
 	case grid.Uint16, grid.Int16:
 		turns = func(dst *byte, b *RowBuffer, first uint32, turns int) {
-			v.Pairs((*uint16)(unsafe.Pointer(dst)), &b.schedule[0], first, turns, uint32(n), twice(s.shift))
+			v.Pairs((*uint16)(unsafe.Pointer(dst)), &b.schedule[0], first, turns, uint32(n), repeatHalves(s.shift))
 		}
 	case grid.Float32:
 		lo, step, single := s.affine()
@@ -72,8 +72,8 @@ func NoiseRows(v *vectors.Set, n int64, s Scale, p Lattice) func(dst []byte, y, 
 	}
 }
 
-// twice repeats the lower 16 bits of a number in both halves.
-func twice(n int64) uint32 { return uint32(uint16(n)) * (1<<16 + 1) }
+// repeatHalves repeats the lower 16 bits of a number in both halves.
+func repeatHalves(n int64) uint32 { return uint32(uint16(n)) * (1<<16 + 1) }
 
 // affine returns the ladder of a float32 scale, and whether float32 arithmetic computes every
 // level's value exactly. It compares with the table, if there is one.

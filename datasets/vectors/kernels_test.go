@@ -11,7 +11,7 @@ import (
 func extremesOfValues(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, isa := range append(Available(), "none") {
-		v := Of(isa)
+		v := ForISA(isa)
 		for n := range 200 {
 			values := make([]float32, n+1)
 			for i := range values {

@@ -7,8 +7,8 @@ import "eccbench/internal/isa"
 // assembled reports that this program has vector instructions.
 const assembled = true
 
-// Of returns the vector functions of an instruction set, none for one without.
-func Of(name string) Set {
+// ForISA returns the vector functions of an instruction set, none for one without.
+func ForISA(name string) Set {
 	switch name {
 	case isa.AVX512:
 		return Set{Turn: 128, Bytes: noiseBytesavx512, Pairs: noisePairsavx512, Singles: noiseSinglesavx512,

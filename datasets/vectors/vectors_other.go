@@ -5,5 +5,5 @@ package vectors
 // assembled reports that this program has vector instructions.
 const assembled = false
 
-// Of returns no vector functions.
-func Of(string) Set { return Set{} }
+// ForISA returns no vector functions.
+func ForISA(string) Set { return Set{} }

@@ -111,10 +111,10 @@ func (a *Array) chunkBytes() int64 { return grid.Product(a.chunk) * a.Stored.Siz
 func (a *Array) rowBytes() int64 {
 	n := a.chunkBytes()
 	for i := a.axis + 1; i < len(a.Shape); i++ {
-		if n > mostRow/a.across(i) {
+		if n > mostRow/a.chunksAlong(i) {
 			return mostRow
 		}
-		n *= a.across(i)
+		n *= a.chunksAlong(i)
 	}
 	return n
 }
@@ -125,14 +125,14 @@ const mostRow = 1 << 60
 // rowsKept is the number of rows in memory while readers request parts of them.
 const rowsKept = 2
 
-// Held returns the memory of the rows in memory, and of encoded and decoded chunks during reads.
-func (a *Array) Held() int64 {
-	return rowsKept*a.rowBytes() + 2*min(a.store.AtOnce()*a.chunkBytes(), a.rowBytes())
+// CachedBytes returns the memory of the rows in memory, and of encoded and decoded chunks during reads.
+func (a *Array) CachedBytes() int64 {
+	return rowsKept*a.rowBytes() + 2*min(a.store.Readers()*a.chunkBytes(), a.rowBytes())
 }
 
 // room returns an error if held exceeds the available memory.
 func (a *Array) room() error {
-	if need := a.Held(); a.memory > 0 && need > a.memory {
+	if need := a.CachedBytes(); a.memory > 0 && need > a.memory {
 		return fmt.Errorf("%d rows of its chunks of %v, and those that are read, take %s of memory, %s are free; use a "+
 			"machine with more, or save it in chunks of fewer slices",
 			rowsKept, a.chunk, quantity.Bytes(need), quantity.Bytes(a.memory))
@@ -163,7 +163,7 @@ func (a *Array) ReadAt(dst []byte, at int64) (int, error) {
 // rowAt returns the row of the byte at an offset, and the row's first and last offset.
 func (a *Array) rowAt(at int64) (row, from, to int64) {
 	volume := a.Shape[a.axis] * a.slice // each volume has the same rows
-	row = at/volume*a.across(a.axis) + at%volume/(a.Step()*a.slice)
+	row = at/volume*a.chunksAlong(a.axis) + at%volume/(a.Step()*a.slice)
 	from, to = a.spanOf(row)
 	return row, from, to
 }
@@ -171,7 +171,7 @@ func (a *Array) rowAt(at int64) (row, from, to int64) {
 // spanOf returns the first and last offset of a row.
 func (a *Array) spanOf(row int64) (from, to int64) {
 	volume := a.Shape[a.axis] * a.slice
-	v, r := row/a.across(a.axis), row%a.across(a.axis)
+	v, r := row/a.chunksAlong(a.axis), row%a.chunksAlong(a.axis)
 	from = v*volume + r*a.Step()*a.slice
 	return from, min(from+a.Step()*a.slice, (v+1)*volume)
 }
@@ -182,7 +182,7 @@ func (a *Array) Fill(dst []byte, at int64) error {
 		row, from, to := a.rowAt(at)
 		n := min(int64(len(dst)), to-at)
 		var err error
-		if at == from && at+n == to && !a.keeps(row) {
+		if at == from && at+n == to && !a.isCached(row) {
 			err = a.readRow(dst[:n], row, from)
 		} else {
 			err = a.fromRow(dst[:n], row, from, to, at)
@@ -195,8 +195,8 @@ func (a *Array) Fill(dst []byte, at int64) error {
 	return nil
 }
 
-// keeps reports whether a row is in memory or being read.
-func (a *Array) keeps(row int64) bool {
+// isCached reports whether a row is in memory or being read.
+func (a *Array) isCached(row int64) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.rows[row] != nil || a.closed
@@ -303,7 +303,7 @@ func (a *Array) box(from, n int64) (b chunkBox, bytes int64) {
 	b.extent[axis] = min(n/strides[axis], a.Shape[axis]-b.origin[axis])
 	b.count[axis] = (b.origin[axis]+b.extent[axis]-1)/a.chunk[axis] - b.origin[axis]/a.chunk[axis] + 1
 	for i := axis + 1; i < k; i++ {
-		b.extent[i], b.count[i] = a.Shape[i], a.across(i)
+		b.extent[i], b.count[i] = a.Shape[i], a.chunksAlong(i)
 	}
 	return b, b.extent[axis] * strides[axis]
 }
@@ -312,13 +312,13 @@ func (a *Array) box(from, n int64) (b chunkBox, bytes int64) {
 func (a *Array) number(place []int64) int64 {
 	n := int64(0)
 	for i := a.axis + 1; i < len(place); i++ {
-		n = n*a.across(i) + place[i]
+		n = n*a.chunksAlong(i) + place[i]
 	}
 	return n
 }
 
-// across returns the number of chunks along an axis.
-func (a *Array) across(axis int) int64 {
+// chunksAlong returns the number of chunks along an axis.
+func (a *Array) chunksAlong(axis int) int64 {
 	return (a.Shape[axis] + a.chunk[axis] - 1) / a.chunk[axis]
 }
 

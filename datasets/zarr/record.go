@@ -36,7 +36,7 @@ func (c *chunkPlacer) hash() uint64 {
 func (a *Array) readChunks(row int64, b chunkBox, use func(c *chunkPlacer, data []byte)) error {
 	var missing atomic.Int64
 	var versions atomic.Uint64
-	err := a.each(b, a.store.AtOnce(), func(c *chunkPlacer) error {
+	err := a.each(b, a.store.Readers(), func(c *chunkPlacer) error {
 		data, err := c.load()
 		if err != nil {
 			return err
@@ -75,7 +75,7 @@ func (a *Array) Unchanged() error {
 		from, to := a.spanOf(row)
 		b, _ := a.box(from, to-from)
 		var versions atomic.Uint64
-		err := a.each(b, a.store.AtOnce(), func(c *chunkPlacer) error {
+		err := a.each(b, a.store.Readers(), func(c *chunkPlacer) error {
 			c.find()
 			is, known := a.store.Stat(c.key)
 			if !known {
@@ -130,7 +130,7 @@ func (a *Array) scarce(expected int64) string {
 func (a *Array) objects() int64 {
 	n := int64(1)
 	for i := range a.Shape {
-		across := a.across(i)
+		across := a.chunksAlong(i)
 		if a.shards != nil {
 			across = (across + a.shards.each[i] - 1) / a.shards.each[i]
 		}
@@ -154,7 +154,7 @@ const mostFill = 64 << 30
 func (a *Array) forecast() error {
 	rows := int64(1)
 	for i := range a.axis + 1 {
-		if rows *= a.across(i); rows > mostRows || rows < 0 {
+		if rows *= a.chunksAlong(i); rows > mostRows || rows < 0 {
 			return fmt.Errorf("shape %v in chunks of %v has more than %d rows of chunks; save it in larger chunks",
 				a.Shape, a.chunk, int64(mostRows))
 		}

@@ -22,27 +22,27 @@ type Objects struct {
 	Files *storage.Set // the files of the metadata
 }
 
-func (o Objects) at(key string) string { return strings.TrimRight(o.URL, "/") + "/" + key }
+func (o Objects) url(key string) string { return strings.TrimRight(o.URL, "/") + "/" + key }
 
 // Whole requests an object. Metadata must not have changed since it was opened.
 func (o Objects) Whole(key string, most int64, buf []byte) ([]byte, storage.FileInfo, error) {
 	var was storage.FileInfo
 	if IsMetadata(key) {
-		f, _, err := o.Files.Open(o.at(key))
+		f, _, err := o.Files.Open(o.url(key))
 		if err != nil {
-			if _, _, again := storage.Servers.Stat(o.at(key)); errors.Is(again, fs.ErrNotExist) {
+			if _, _, again := storage.Servers.Stat(o.url(key)); errors.Is(again, fs.ErrNotExist) {
 				return nil, was, fs.ErrNotExist
 			}
 			return nil, was, err
 		}
 		was = f.(*storage.Object).Info
 	}
-	return storage.Servers.Get(o.at(key), most, buf, was)
+	return storage.Servers.Get(o.url(key), most, buf, was)
 }
 
 // Part requests a range of an object.
 func (o Objects) Part(key string, dst []byte, at int64, was storage.FileInfo) (storage.FileInfo, error) {
-	return storage.Servers.Range(o.at(key), dst, at, was)
+	return storage.Servers.Range(o.url(key), dst, at, was)
 }
 
 // Stat returns nothing: a request takes as long as reading a chunk.
@@ -51,8 +51,8 @@ func (Objects) Stat(string) (info storage.FileInfo, known bool) { return info, f
 // List returns nothing: HTTP servers have no lists.
 func (Objects) List(string) []string { return nil }
 
-// AtOnce returns the number of requests at the same time.
-func (Objects) AtOnce() int64 { return storage.RemoteReaders }
+// Readers returns the number of requests at the same time.
+func (Objects) Readers() int64 { return storage.RemoteReaders }
 
 // marks are the metadata files of Zarr hierarchies. A folder has one of them. The first
 // belongs to version 3, the others to an array and a group of version 2.
@@ -115,7 +115,7 @@ type Store interface {
 	// list returns the names of the arrays and groups in a group, if the store knows them.
 	List(key string) []string
 	// atOnce returns the best number of objects to read at the same time.
-	AtOnce() int64
+	Readers() int64
 }
 
 // A Folder is a store on the local disk.
@@ -200,4 +200,4 @@ func (f Folder) List(key string) []string {
 	return names
 }
 
-func (Folder) AtOnce() int64 { return int64(runtime.GOMAXPROCS(0)) }
+func (Folder) Readers() int64 { return int64(runtime.GOMAXPROCS(0)) }

@@ -150,7 +150,7 @@ func sum(a, b ecc.VCEC, levels int64) []int64 {
 	return dense
 }
 
-// A shared batch has the same images in memory, and its slabs are those of its images, wherever
+// A shared batch has the same images in memory, and its slabs have the voxels of its images, wherever
 // they begin and end.
 func TestShareAndAttach(t *testing.T) {
 	for _, name := range []string{
@@ -175,7 +175,7 @@ func TestShareAndAttach(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if back.Len() != b.Len() || back.Whole().Image() != b.Like().Shape() {
+		if back.Len() != b.Len() || back.Whole().Image() != b.First().Shape() {
 			t.Fatalf("%s: attached as %d of %v", name, back.Len(), back.Whole().Image())
 		}
 		var all []byte
@@ -218,7 +218,7 @@ func TestShareAndAttach(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer single.Close()
-	if err := (fields.Inputs{}).Share(open(t, "batch/count=1/of=noise/shape=9x8/seed=5").Like(), single); err != nil {
+	if err := (fields.Inputs{}).Share(open(t, "batch/count=1/of=noise/shape=9x8/seed=5").First(), single); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(single.Name())
@@ -251,7 +251,7 @@ func TestImagesInWork(t *testing.T) {
 		{cpu.Implementation{}, small, 9, 3, 1}, {cpu.Implementation{}, large, 2, 2, 1}, {elsewhere{cpu.Implementation{}}, small, 9, 1, 3},
 		{elsewhere{cpu.Implementation{}}, large, 9, onDevice, 1}, {elsewhere{cpu.Implementation{}}, large, 2, 2, 1},
 	} {
-		inner, lanes := Each{c.of}.inner(open(t, batch.Spell(c.count, c.image)), bench.Conditions{Setting: bench.Setting{Threads: 3}, Memory: 1 << 30})
+		inner, lanes := Each{c.of}.inner(open(t, batch.NameOf(c.count, c.image)), bench.Conditions{Setting: bench.Setting{Threads: 3}, Memory: 1 << 30})
 		if lanes != c.lanes || inner.Threads != c.cores || inner.Memory != 1<<30/int64(c.lanes) {
 			t.Errorf("%d × %s, %s: %d in work, with %d cores and %d bytes each", c.count, c.image, c.of.About().Where, lanes, inner.Threads, inner.Memory)
 		}

@@ -71,7 +71,7 @@ func (i Each) inner(b *batch.Batch, c bench.Conditions) (bench.Conditions, int) 
 	lanes := max(1, c.Threads)
 	if i.About().Where != "cpu" {
 		lanes = onDevice
-		if grid.TotalBytes(b.Like()) < smallImage {
+		if grid.TotalBytes(b.First()) < smallImage {
 			lanes = 1
 		}
 	}
@@ -88,7 +88,7 @@ func (i Each) CanDo(b *batch.Batch, c bench.Conditions) error {
 	}
 	inner, lanes := i.inner(b, c)
 	inner.Time = c.Time * time.Duration(lanes) / time.Duration(b.Len())
-	if err := i.Of.CanDo(&slot{like: b.Like()}, inner); device.IsUnavailable(err) {
+	if err := i.Of.CanDo(&slot{like: b.First()}, inner); device.IsUnavailable(err) {
 		return err
 	} else if err != nil {
 		return fmt.Errorf("one of %d images: %w", b.Len(), err)
@@ -103,14 +103,14 @@ func (i Each) Setup(b *batch.Batch, c bench.Conditions) (bench.Job[[]ecc.VCEC], 
 	}
 	inner, lanes := i.inner(b, c)
 	j := &job{batch: b, out: make([]ecc.VCEC, b.Len())}
-	if _, ok := b.Whole().At(0); !ok {
+	if _, ok := b.Whole().FieldAt(0); !ok {
 		j.readers = ahead(b, c)
 		for range lanes + j.readers {
-			j.buffers = append(j.buffers, grid.NewBuffer(grid.TotalBytes(b.Like())))
+			j.buffers = append(j.buffers, grid.NewBuffer(grid.TotalBytes(b.First())))
 		}
 	}
 	for range lanes {
-		s := &slot{like: b.Like()}
+		s := &slot{like: b.First()}
 		one, err := i.Of.Setup(s, inner)
 		if err != nil {
 			return nil, errors.Join(err, j.Close())
@@ -132,7 +132,7 @@ type onADevice struct {
 // ahead returns the number of images to read at the same time: as many as the ceiling reads, within
 // the memory.
 func ahead(b *batch.Batch, c bench.Conditions) int {
-	most, size := int64(aheadBytes), grid.TotalBytes(b.Like())
+	most, size := int64(aheadBytes), grid.TotalBytes(b.First())
 	if c.Memory > 0 {
 		most = min(most, c.Memory/4)
 	}
@@ -176,7 +176,7 @@ type job struct {
 func (j *job) Do(trace *bench.Trace) error {
 	if j.readers == 0 {
 		return batch.Spread(j.batch.Len(), len(j.lanes), func(k, i int) error {
-			f, _ := j.batch.Whole().At(int64(i))
+			f, _ := j.batch.Whole().FieldAt(int64(i))
 			return j.count(j.lanes[k], i, f.Data(), trace)
 		})
 	}

@@ -28,7 +28,7 @@ func atOnce(c bench.Conditions) int { return 2 * max(1, c.Threads) }
 func (Reader) Setup(b *batch.Batch, c bench.Conditions) (bench.Job[uint64], error) {
 	j := &readJob{batch: b}
 	for range min(atOnce(c), b.Len()) {
-		j.buffers = append(j.buffers, grid.NewBuffer(grid.TotalBytes(b.Like())))
+		j.buffers = append(j.buffers, grid.NewBuffer(grid.TotalBytes(b.First())))
 	}
 	return j, nil
 }

@@ -87,7 +87,7 @@ func (j *job) add(p resident.Piece) error {
 
 func (j *job) slot(k int64) *slot { return j.slots[k%int64(len(j.slots))] }
 
-// leadingSlices returns the number of slices before those of slab k in its slot.
+// leadingSlices returns the number of slices before slab k in its slot.
 func (j *job) leadingSlices(k int64) int64 { return min(k, 1) }
 
 // count extends slab k by its neighbours' slices and counts it. That was the last use of the

@@ -126,7 +126,7 @@ func endsAreTold(t *testing.T) {
 		}
 	}
 	ctx, end := context.WithCancel(context.Background())
-	in := grid.Until(ctx, f)
+	in := grid.WithContext(ctx, f)
 	end()
 	if err := newJob(in, newPlan(in, 1), "").Do(nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("an image in memory that ended: %v", err)

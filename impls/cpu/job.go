@@ -132,7 +132,7 @@ func (j *job) count(c *core, lo, hi int64, trace *bench.Trace) error {
 		} else {
 			j.plane(c.changes, s[0], s[1], s[2], earlier)
 		}
-		c.again(j, c, z)
+		c.repeat(j, c, z)
 		end()
 		s[0], s[1], s[2] = s[1], s[2], s[0]
 	}

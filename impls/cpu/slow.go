@@ -8,10 +8,10 @@ type waste struct {
 	row    []int32
 }
 
-// again counts a share of the rows of slice z a second time and discards the result. It is a
+// repeat counts a share of the rows of slice z a second time and discards the result. It is a
 // planted slowdown that tests the gate. The rows are spread evenly over the image. c.slices are the
 // slices around z.
-func (w *waste) again(j *job, c *core, z int64) {
+func (w *waste) repeat(j *job, c *core, z int64) {
 	slab, at := j.resident, z
 	if slab == nil {
 		return // the slab may no longer contain the slice

@@ -5,4 +5,4 @@ package cpu
 // waste is empty in normal builds (see slow.go).
 type waste struct{}
 
-func (waste) again(*job, *core, int64) {}
+func (waste) repeat(*job, *core, int64) {}

@@ -269,7 +269,7 @@ func (l layout) slice() int64 {
 	return l.h * l.w
 }
 
-// owed returns the number of rows of changes that are passed from plane to plane: those of a strip,
+// owed returns the number of rows of changes that are passed from plane to plane: rows of a strip,
 // or of a whole plane if a slab is processed strip by strip.
 func (l layout) owed() int64 {
 	switch {

@@ -32,7 +32,7 @@ func scatter[L lane, C change](tables []int32, entries int, values []L, changes 
 func isAbove(a, b int64) int32 { return int32(uint64(b-a) >> 63) }
 
 // volume compares four sequences along each row: the voxels v, their minima y with the next row, z
-// with the next plane, and yz with both. It passes the changes of yz to z, and those of y and z to
+// with the next plane, and yz with both. It passes the changes of yz to z, and changes of y and z to
 // v. A row wins every comparison with the outside before it, even at the last level.
 func volume[L lane, C change](t *tile[L, C], s *sink[L, C]) {
 	var zero L

@@ -165,7 +165,7 @@ func Flows() Question[*gvf.Problem, gvf.Flow] {
 func Eigenmaps() Question[*eigenmap.Problem, eigenmap.Map] {
 	return Question[*eigenmap.Problem, eigenmap.Map]{
 		image:  func(in *eigenmap.Problem) grid.Source { return in.Source },
-		refuse: func(in *eigenmap.Problem) error { return in.For(eigenmap.Grid) },
+		refuse: func(in *eigenmap.Problem) error { return in.CheckKind(eigenmap.Grid) },
 		caches: true,
 		words: func(in *eigenmap.Problem) []string {
 			return []string{
@@ -201,7 +201,7 @@ func Eigenmaps() Question[*eigenmap.Problem, eigenmap.Map] {
 				}
 			}
 			corners, plain := w["corners"] == "true", w["plain"] == "true"
-			return eigenmap.OfVoxels(s, int(whole[0]), real[0], real[1], real[2], corners, plain).Within(whole[1]), nil
+			return eigenmap.OfVoxels(s, int(whole[0]), real[0], real[1], real[2], corners, plain).WithRadius(whole[1]), nil
 		},
 		write: func(m eigenmap.Map, a [][]byte) {
 			copy(grid.Values[float64](a[0]), m.Values)

@@ -46,7 +46,7 @@ func parts(in grid.Source, devices int) []grid.Source {
 
 // CanDo rejects an image that does not fit the devices.
 func (o OnDevices) CanDo(in grid.Source, c bench.Conditions) error {
-	devices, err := o.Open.Several(c.Devices)
+	devices, err := o.Open.OpenAll(c.Devices)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (o OnDevices) CanDo(in grid.Source, c bench.Conditions) error {
 
 // Setup copies the parts to their devices, all at the same time.
 func (o OnDevices) Setup(in grid.Source, c bench.Conditions) (bench.Job[uint64], error) {
-	devices, err := o.Open.Several(c.Devices)
+	devices, err := o.Open.OpenAll(c.Devices)
 	if err != nil {
 		return nil, err
 	}

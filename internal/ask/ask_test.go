@@ -23,7 +23,7 @@ type silent struct{}
 
 func (silent) Waiting(string) func()                                { return func() {} }
 func (silent) Reading(s grid.Source, _ int64) (grid.Source, func()) { return s, func() {} }
-func (silent) Takes(string, int64, int64)                           {}
+func (silent) ShowMemory(string, int64, int64)                      {}
 func (silent) Checks(string, time.Duration)                         {}
 func (silent) Missing(_ string, s grid.Source) string               { return grid.Missing(s) }
 
@@ -101,7 +101,7 @@ type liar struct{ duality.Implementation }
 func (liar) About() bench.About { return bench.About{Name: "liar", Where: "cpu"} }
 
 func (liar) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.Numbers], error) {
-	return bench.Asking(func(*betti.Image) (betti.Numbers, error) { return betti.Numbers{B0: 1, B1: 7}, nil }).Setup(in, c)
+	return bench.FromFunc(func(*betti.Image) (betti.Numbers, error) { return betti.Numbers{B0: 1, B1: 7}, nil }).Setup(in, c)
 }
 
 // Curves and Betti numbers are confirmed, also of slices. A wrong answer is a VerdictError and is
@@ -150,8 +150,8 @@ func TestGapsOfIntegers(t *testing.T) {
 
 // First applies all laws if it verifies, and none otherwise.
 func TestFirst(t *testing.T) {
-	none := bench.Asking(func(int) (int, error) { return 0, bench.Refuse(errors.New("too small")) })
-	one := bench.Asking(func(int) (int, error) { return 1, nil })
+	none := bench.FromFunc(func(int) (int, error) { return 0, bench.Refuse(errors.New("too small")) })
+	one := bench.FromFunc(func(int) (int, error) { return 1, nil })
 	law := verify.Law[int, int]{Name: "odd", Independent: true, Check: func(_, out int, _ verify.Ask[int, int]) (*verify.Diff, error) {
 		if out%2 == 0 {
 			return &verify.Diff{Where: "it", Want: "odd", Got: "even"}, nil
@@ -162,7 +162,7 @@ func TestFirst(t *testing.T) {
 	if a, verdict, err := First(w, 3, bench.Conditions{}, true); err != nil || a.Out != 1 || verdict != verify.Verified || a.Evidence != "odd" {
 		t.Errorf("%+v %v (%v)", a, verdict, err)
 	}
-	w.Impls[1] = bench.Asking(func(int) (int, error) { return 2, nil })
+	w.Impls[1] = bench.FromFunc(func(int) (int, error) { return 2, nil })
 	if _, _, err := First(w, 3, bench.Conditions{}, true); !errors.As(err, new(VerdictError)) {
 		t.Errorf("an even answer: %v", err)
 	}
@@ -182,7 +182,7 @@ func TestFirst(t *testing.T) {
 // A question without an affordable witness is not computed.
 func TestUnaffordable(t *testing.T) {
 	answered := 0
-	one := bench.Asking(func(int) (int, error) { answered++; return 1, nil })
+	one := bench.FromFunc(func(int) (int, error) { answered++; return 1, nil })
 	law := func(hours time.Duration, bytes int64) verify.Law[int, int] {
 		return verify.Law[int, int]{
 			Name: "any", Independent: true,

@@ -23,8 +23,8 @@ type Curve struct {
 	Question
 	All bool // a row for every level, not only for those where χ changes
 	By  bench.Workload[grid.Source, ecc.VCEC]
-	// Eyes are the witnesses by fingerprint for implementations on a device.
-	Eyes []ecc.Witness
+	// Witnesses are the witnesses by fingerprint for implementations on a device.
+	Witnesses []ecc.Witness
 }
 
 // A CurveAnswer is a confirmed curve, or the curves of the slices of an image.
@@ -101,7 +101,7 @@ func (q *Curve) checkLevels(p curvePlan) error {
 		return Usagef("%s: %d levels take %s of memory, %s are free; use evenly spaced ones, --levels",
 			q.Shown, n, quantity.Bytes(need), quantity.Bytes(free))
 	}
-	q.Follow.Takes(q.Shown, need, free)
+	q.Follow.ShowMemory(q.Shown, need, free)
 	return nil
 }
 
@@ -118,7 +118,7 @@ func (q *Curve) Answer() (a CurveAnswer, err error) {
 	a.Name = p.name
 	// A streamed image is counted and checked in one pass. For an image in memory the two are
 	// separate; a repeating image needs little of it.
-	w, times := ecc.InConvention(q.By, p.turned, q.Eyes...), int64(2)
+	w, times := ecc.InConvention(q.By, p.turned, q.Witnesses...), int64(2)
 	_, whole := p.Source.(*grid.Field)
 	switch {
 	case q.Slices:

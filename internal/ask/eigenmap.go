@@ -41,7 +41,7 @@ func (o EigenmapOptions) Check() error {
 func (o EigenmapOptions) Problem(s grid.Source) *eigenmap.Problem {
 	switch {
 	case o.Graph == "grid":
-		return eigenmap.OfVoxels(s, o.Pairs, o.Tol, o.Sigma, o.Floor, o.Corners, o.Plain).Within(o.Radius)
+		return eigenmap.OfVoxels(s, o.Pairs, o.Tol, o.Sigma, o.Floor, o.Corners, o.Plain).WithRadius(o.Radius)
 	case o.Steps > 0:
 		return eigenmap.OfSteps(s, o.Pairs, o.Steps, o.Seed, o.Alpha, o.Beta, o.Side)
 	}

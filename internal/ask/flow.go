@@ -75,7 +75,7 @@ func (q *Flow) Answer() (a FlowAnswer, err error) {
 			return a, err
 		}
 		q.Follow.Missing("--mask", within)
-		if problem, err = problem.Within(within); err != nil {
+		if problem, err = problem.WithMask(within); err != nil {
 			return a, Usagef("--mask %s: %w", q.MaskShown, err)
 		}
 		a.What += " within a mask"

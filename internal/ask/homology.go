@@ -10,7 +10,7 @@ import (
 var homologyImpls = []string{"duality", "reduced", "definition"}
 
 // HomologyName returns the canonical name of a complex given by a file or an input string. The
-// coefficients are a prime, Q or Z; "" for those of the input, or 2.
+// coefficients are a prime, Q or Z; "" for the ring of the input, or 2.
 func HomologyName(input, coefficients string) (string, error) {
 	if coefficients == "" {
 		return homology.Workload().Named(input)
@@ -19,7 +19,7 @@ func HomologyName(input, coefficients string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return homology.Of(input, over)
+	return homology.NameOf(input, over)
 }
 
 // A Homology requests the homology groups of a complex: of an input, or of simplices in memory.
@@ -60,7 +60,7 @@ func (q *Homology) Answer() (p *homology.Problem, a Answered[homology.Groups], e
 	if err != nil {
 		return p, a, err
 	}
-	q.Follow.Takes(q.Shown, Need(q.By, impl, p, conditions), q.memory())
+	q.Follow.ShowMemory(q.Shown, StatedMemory(q.By, impl, p, conditions), q.memory())
 	done := q.Follow.Waiting("finding and checking the homology")
 	defer done()
 	a, err = Answer(q.By, impl, q.Name, p, conditions, q.limits(), "homology")

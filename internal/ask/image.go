@@ -60,7 +60,7 @@ func (q *Question) open(o Opening) (i image, err error) {
 	if i.convention, err = q.Convention(i.mask != "" || q.Gaps(i.Type())); err == nil {
 		i.turned = i.convention
 		i.upright, i.turned.Periodic = grid.Upright(i.Source, i.convention.Periodic)
-		err = i.turned.Periodic.Of(i.upright.Shape())
+		err = i.turned.Periodic.Check(i.upright.Shape())
 	}
 	if err != nil {
 		return i, errors.Join(Usagef("--periodic %s: %s: %w", i.convention.Periodic, q.Shown, err), grid.Close(i.Source))

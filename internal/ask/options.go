@@ -96,7 +96,7 @@ type Follower interface {
 	Waiting(what string) (end func())
 	Reading(s grid.Source, times int64) (read grid.Source, end func())
 	Missing(shown string, s grid.Source) string  // the missing parts of a file: grid.Missing
-	Takes(shown string, need, free int64)        // the memory of an answer, before it is computed
+	ShowMemory(shown string, need, free int64)   // the memory of an answer, before it is computed
 	Checks(shown string, estimate time.Duration) // the time of its cheapest witness, likewise
 }
 

@@ -40,28 +40,28 @@ func Answer[In, Out any](i Implementation[In, Out], in In, c Conditions) (out Ou
 	return job.Out()
 }
 
-// Asking makes an implementation of a function. Laws receive the implementation under test in this
+// FromFunc makes an implementation of a function. Laws receive the implementation under test in this
 // form.
-func Asking[In, Out any](answer func(In) (Out, error)) Implementation[In, Out] {
-	return asking[In, Out]{answer}
+func FromFunc[In, Out any](answer func(In) (Out, error)) Implementation[In, Out] {
+	return fromFunc[In, Out]{answer}
 }
 
-type asking[In, Out any] struct{ answer func(In) (Out, error) }
+type fromFunc[In, Out any] struct{ answer func(In) (Out, error) }
 
-func (asking[In, Out]) About() About               { return About{Where: "cpu"} }
-func (asking[In, Out]) CanDo(In, Conditions) error { return nil }
+func (fromFunc[In, Out]) About() About               { return About{Where: "cpu"} }
+func (fromFunc[In, Out]) CanDo(In, Conditions) error { return nil }
 
-func (a asking[In, Out]) Setup(in In, _ Conditions) (Job[Out], error) {
-	return &asked[In, Out]{answer: a.answer, in: in}, nil
+func (a fromFunc[In, Out]) Setup(in In, _ Conditions) (Job[Out], error) {
+	return &funcJob[In, Out]{answer: a.answer, in: in}, nil
 }
 
-type asked[In, Out any] struct {
+type funcJob[In, Out any] struct {
 	answer func(In) (Out, error)
 	in     In
 	Output[Out]
 }
 
-func (j *asked[In, Out]) Do(*Trace) (err error) {
+func (j *funcJob[In, Out]) Do(*Trace) (err error) {
 	j.Last, err = j.answer(j.in)
 	return err
 }

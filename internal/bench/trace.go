@@ -13,7 +13,7 @@ type Trace struct {
 	mu       sync.Mutex
 	spans    map[string]time.Duration
 	timeline []Interval
-	noted    int // number of intervals, those of added calls included
+	noted    int // number of intervals, with added calls
 }
 
 // An Interval is one period of a part of a Do, in seconds from its start. Intervals of the same

@@ -82,12 +82,12 @@ func (c *Program) Fail(err error) int {
 	if err == nil || errors.Is(err, pflag.ErrHelp) {
 		return ExitOK
 	}
-	c.Say(err)
+	c.PrintError(err)
 	return Code(err)
 }
 
-// Say prints an error on one line.
-func (c *Program) Say(err error) {
+// PrintError prints an error on one line.
+func (c *Program) PrintError(err error) {
 	if option := (ask.OptionError{}); errors.As(err, &option) {
 		err = fmt.Errorf("--%w", option)
 	}

@@ -12,7 +12,7 @@ import (
 	"eccbench/internal/verify"
 )
 
-// The exit codes are those of the help, also for wrapped errors.
+// The help lists the exit codes, also for wrapped errors.
 func TestCodes(t *testing.T) {
 	answered := func(s verify.Status) error { return fmt.Errorf("curve: %w", ask.VerdictError{Status: s, Why: "why"}) }
 	for _, c := range []struct {

@@ -99,8 +99,8 @@ func (r *RecordFlags) Record(seed uint64, stderr io.Writer) (*Recording, error) 
 	return rec, nil
 }
 
-// Was returns the finished record of a cell, if any.
-func (r *Recording) Was(k bench.CellKey) (bench.CellRecord, bool) {
+// FinishedCell returns the finished record of a cell, if any.
+func (r *Recording) FinishedCell(k bench.CellKey) (bench.CellRecord, bool) {
 	cell, ok := r.done[k]
 	return cell, ok
 }

@@ -13,9 +13,9 @@ import (
 // A Target is an output file with the flag that names it.
 type Target struct{ Flag, Path string }
 
-// Apart returns an error if a target would overwrite an input or another target. It resolves links,
+// CheckTargets returns an error if a target would overwrite an input or another target. It resolves links,
 // so that different names of one file count as equal. It ignores empty paths and devices.
-func Apart(targets []Target, inputs ...string) error {
+func CheckTargets(targets []Target, inputs ...string) error {
 	for i, t := range targets {
 		if info, err := os.Stat(t.Path); t.Path == "" || err == nil && !info.Mode().IsRegular() {
 			continue
@@ -125,7 +125,7 @@ func Writable(targets []Target, inputs ...string) error {
 			return err
 		}
 	}
-	return Apart(targets, inputs...)
+	return CheckTargets(targets, inputs...)
 }
 
 func writable(path string) error {

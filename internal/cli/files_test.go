@@ -50,7 +50,7 @@ func TestApart(t *testing.T) {
 		{"", "", []string{""}, false},
 		{os.DevNull, os.DevNull, []string{"in"}, false},
 	} {
-		err := Apart([]Target{{"-a", c.a}, {"-b", c.b}}, c.inputs...)
+		err := CheckTargets([]Target{{"-a", c.a}, {"-b", c.b}}, c.inputs...)
 		if (err != nil) != c.want {
 			t.Errorf("targets %q and %q, inputs %q: %v", c.a, c.b, c.inputs, err)
 		}

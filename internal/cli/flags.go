@@ -91,8 +91,8 @@ func setFlag(f *pflag.FlagSet) func(*pflag.Flag, string) error {
 	}
 }
 
-// wanted describes the valid values of each type of flag.
-var wanted = map[string]string{
+// validValues describes the valid values of each type of flag.
+var validValues = map[string]string{
 	"bool": "true or false", "duration": "a time with its unit, such as 30s or 5m",
 	"int": "a whole number", "int64": "a whole number", "uint64": "a whole number, 0 or more", "float64": "a number",
 	"int64Slice": "whole numbers such as 16,64", "stringSlice": "a comma list",
@@ -108,7 +108,7 @@ func flagError(s Subcommand, f *pflag.FlagSet, err error) error {
 	case errors.As(err, &invalid):
 		flag := invalid.GetFlag()
 		reason := invalid.Unwrap().Error()
-		if want, ok := wanted[flag.Value.Type()]; ok {
+		if want, ok := validValues[flag.Value.Type()]; ok {
 			reason = "want " + want
 		}
 		return Usagef("--%s %s: %s", flag.Name, invalid.GetValue(), reason)

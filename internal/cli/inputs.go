@@ -149,7 +149,7 @@ func (i *Inputs) Names() ([]string, error) {
 	add := func(image string, values map[string]float64) error {
 		name := image
 		if form.Kind != "" {
-			name = form.Spell(values, image)
+			name = form.NameOf(values, image)
 			if _, _, err := form.Parse(name); err != nil {
 				return Usage(err)
 			}
@@ -224,11 +224,11 @@ func (i *Inputs) namedBy(b runner.Bench) (names []string, err error) {
 	return names, nil
 }
 
-// Made reports whether the inputs are generated images.
-func (i *Inputs) Made() bool { return len(i.inputs) == 0 }
+// AreGenerated reports whether the inputs are generated images.
+func (i *Inputs) AreGenerated() bool { return len(i.inputs) == 0 }
 
-// known reports whether all requested generators exist.
-func (i *Inputs) known() bool {
+// generatorsExist reports whether all requested generators exist.
+func (i *Inputs) generatorsExist() bool {
 	return !slices.ContainsFunc(i.gens, func(gen string) bool {
 		return !slices.ContainsFunc(datasets.Generators(), func(g datasets.Generator) bool { return g.Name == gen })
 	})
@@ -246,7 +246,7 @@ func (i *Inputs) images() ([]string, error) {
 		if i.Set.Changed(key) && !slices.ContainsFunc(datasets.Generators(), func(g datasets.Generator) bool {
 			return slices.Contains(i.gens, g.Name) && slices.ContainsFunc(g.Params,
 				func(p datasets.Param) bool { return p.Key == key })
-		}) && i.known() {
+		}) && i.generatorsExist() {
 			return nil, Usagef("--%s does not apply to --gen %s", key, strings.Join(i.gens, ","))
 		}
 	}

@@ -35,7 +35,9 @@ func (f following) Missing(shown string, s grid.Source) string {
 // muchMemory is the least memory of an answer that Takes reports.
 const muchMemory = 1 << 28
 
-func (f following) Takes(shown string, need, free int64) { f.Program.Takes(shown, need, free, f.quiet) }
+func (f following) ShowMemory(shown string, need, free int64) {
+	f.Program.ShowMemory(shown, need, free, f.quiet)
+}
 
 // longCheck is the least time of a check that Checks reports.
 const longCheck = time.Minute
@@ -47,8 +49,8 @@ func (f following) Checks(shown string, estimate time.Duration) {
 	}
 }
 
-// Takes prints the memory that an answer takes, if it is at least muchMemory.
-func (c *Program) Takes(shown string, need, free int64, quiet bool) {
+// ShowMemory prints the memory that an answer takes, if it is at least muchMemory.
+func (c *Program) ShowMemory(shown string, need, free int64, quiet bool) {
 	if need >= muchMemory && !quiet {
 		fmt.Fprintf(c.Stderr, "eccbench: %s: takes about %s of memory, %s are free\n",
 			shown, quantity.Bytes(need), quantity.Bytes(free))

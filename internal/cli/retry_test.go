@@ -85,8 +85,8 @@ func TestResumeAfterAnotherProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer rec.Close()
-	_, a := rec.Was(cell("a", "").Key())
-	_, b := rec.Was(cell("b", "").Key())
+	_, a := rec.FinishedCell(cell("a", "").Key())
+	_, b := rec.FinishedCell(cell("b", "").Key())
 	if !a || b || len(rec.All.Cells) != 2 || !strings.Contains(said.String(), "1 cells of") {
 		t.Errorf("own cell done: %v, other's: %v, %d cells; %q", a, b, len(rec.All.Cells), &said)
 	}

@@ -94,8 +94,8 @@ func nameless(f *os.File) string {
 	return fmt.Sprintf("/dev/fd/%d", f.Fd())
 }
 
-// Shown replaces the paths in a text by the user's names of the inputs.
-func (s *Spooled) Shown(text string) string {
+// WithNames replaces the paths in a text by the user's names of the inputs.
+func (s *Spooled) WithNames(text string) string {
 	if s == nil {
 		return text
 	}
@@ -106,12 +106,12 @@ func (s *Spooled) Shown(text string) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// Said replaces the paths in an error by the user's names of the inputs.
-func (s *Spooled) Said(err error) error {
-	if err == nil || s == nil || s.Shown(err.Error()) == err.Error() {
+// ErrorWithNames replaces the paths in an error by the user's names of the inputs.
+func (s *Spooled) ErrorWithNames(err error) error {
+	if err == nil || s == nil || s.WithNames(err.Error()) == err.Error() {
 		return err
 	}
-	return spooledError{err, s.Shown(err.Error())}
+	return spooledError{err, s.WithNames(err.Error())}
 }
 
 // A spooledError is an error with another text.

@@ -30,10 +30,10 @@ func TestSpool(t *testing.T) {
 		t.Errorf("%d files have names, %v", len(left), err)
 	}
 	cause := errors.New("opening " + paths[1] + ": no")
-	if said := s.Said(cause); said.Error() != "opening -: no" || !errors.Is(said, cause) {
+	if said := s.ErrorWithNames(cause); said.Error() != "opening -: no" || !errors.Is(said, cause) {
 		t.Errorf("the error says %q", said)
 	}
-	if other := errors.New("no"); s.Said(other) != other || s.Said(nil) != nil {
+	if other := errors.New("no"); s.ErrorWithNames(other) != other || s.ErrorWithNames(nil) != nil {
 		t.Error("an error of something else was changed")
 	}
 	if err := s.Close(); err != nil {
@@ -47,7 +47,7 @@ func TestSpool(t *testing.T) {
 
 func TestSpoolShown(t *testing.T) {
 	s := &Spooled{names: map[string]string{"/proc/1/fd/3": "-", "/proc/1/fd/31": "/dev/fd/63"}}
-	if got := s.Shown("/proc/1/fd/31 and /proc/1/fd/3"); got != "/dev/fd/63 and -" {
+	if got := s.WithNames("/proc/1/fd/31 and /proc/1/fd/3"); got != "/dev/fd/63 and -" {
 		t.Error(got)
 	}
 }
@@ -95,8 +95,8 @@ func TestSpoolPipe(t *testing.T) {
 	if got, err := os.ReadFile(paths[0]); string(got) != "through it" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	if s.Shown(paths[0]) != path {
-		t.Errorf("called %q", s.Shown(paths[0]))
+	if s.WithNames(paths[0]) != path {
+		t.Errorf("called %q", s.WithNames(paths[0]))
 	}
 }
 

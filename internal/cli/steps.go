@@ -34,8 +34,8 @@ func NewSteps(w io.Writer, quiet bool) *Steps {
 	return p
 }
 
-// every is the time between two lines without a terminal.
-const every = 10 * time.Second
+// linePeriod is the time between two lines without a terminal.
+const linePeriod = 10 * time.Second
 
 // Show shows the number of finished steps and the name of the next one.
 func (p *Steps) Show(done, total int, next string) {
@@ -44,7 +44,7 @@ func (p *Steps) Show(done, total int, next string) {
 	case p.bar != nil:
 		p.bar.SetTotal(int64(total), false)
 		p.bar.SetCurrent(int64(done))
-	case time.Since(p.last) >= every:
+	case time.Since(p.last) >= linePeriod:
 		p.last = time.Now()
 		fmt.Fprintf(p.w, "[%d/%d] %s: %s\n", done, total, remainingTime(p.start, done, total), next)
 	}

@@ -17,7 +17,7 @@ import (
 	"eccbench/internal/device"
 )
 
-// The sizes and offsets are those of cuda.h and nvml.h on 64-bit systems.
+// The sizes and offsets agree with cuda.h and nvml.h on 64-bit systems.
 func TestStructsAreLaidOutAsInC(t *testing.T) {
 	var cd copyDescriptor
 	var rd resourceDescriptor
@@ -132,11 +132,11 @@ func TestHeld(t *testing.T) {
 	pinned := must(dev.AllocPinned("pinned", 1<<20))(t)
 	check(t, dev.FlushL2(s), a.Close(), a.Close())
 	texels := must(dev.AllocArray("texels", device.ArrayLayout{Width: 4, Height: 3, Depth: 2, Texel: device.Float32}))(t)
-	if held := dev.Held(); held != 1200 {
+	if held := dev.AllocatedBytes(); held != 1200 {
 		t.Errorf("held %d bytes, want 1200", held)
 	}
 	c := must(dev.Alloc("c", 2000))(t)
-	if held := dev.Held(); held != 2000+200+96 {
+	if held := dev.AllocatedBytes(); held != 2000+200+96 {
 		t.Errorf("held %d bytes with an array, want 2296", held)
 	}
 	check(t, b.Close(), c.Close(), pinned.Close(), texels.Close())

@@ -249,7 +249,7 @@ func (c *context) Memory() (free, total int64, err error) {
 	return free, total, err
 }
 
-func (c *context) Held() int64 { return c.held.Load() }
+func (c *context) AllocatedBytes() int64 { return c.held.Load() }
 
 func (c *context) ResetPersistingL2() error {
 	if c.info.L2Persisting == 0 {

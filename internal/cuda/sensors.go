@@ -143,7 +143,7 @@ func (s *sensors) Read() device.Readings {
 	s.number(&r.Power, nvmlDeviceGetPowerUsage)
 	s.number(&r.PowerLimit, nvmlDeviceGetEnforcedPowerLimit)
 	r.Throttle = s.reasons()
-	r.Others = s.others()
+	r.Others = s.otherProcesses()
 	return r
 }
 
@@ -206,8 +206,8 @@ type processInfo struct {
 
 const insufficientSize = 7
 
-// others are the processes on the device but this one.
-func (s *sensors) others() device.Processes {
+// otherProcesses are the processes on the device but this one.
+func (s *sensors) otherProcesses() device.Processes {
 	var p device.Processes
 	seen := map[int64]bool{int64(os.Getpid()): true}
 	for _, f := range []sensor{nvmlDeviceGetComputeProcesses, nvmlDeviceGetGraphicsProcesses} {

@@ -24,9 +24,9 @@ type Device interface {
 	Info() Info
 	// Memory returns the free and the total bytes of the device's memory.
 	Memory() (free, total int64, err error)
-	// Held returns the peak memory of the buffers and arrays of this Device in bytes, without the
+	// AllocatedBytes returns the peak memory of the buffers and arrays of this Device in bytes, without the
 	// buffer of FlushL2.
-	Held() int64
+	AllocatedBytes() int64
 
 	// Alloc allocates memory of the device. Its contents are undefined.
 	Alloc(name string, bytes int64) (Buffer, error)

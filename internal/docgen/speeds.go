@@ -49,7 +49,7 @@ func speeds(path string, eccbench func(args ...string) (string, error)) (string,
 			if len(lines) == 0 || lines[len(lines)-1][0] != r.Impl {
 				lines = append(lines, []string{r.Impl})
 			}
-			line := append(lines[len(lines)-1], took(r, ours[r.Size]))
+			line := append(lines[len(lines)-1], callTime(r, ours[r.Size]))
 			if lines[len(lines)-1] = line; len(line) > len(header) || header[len(line)-1] != r.Size {
 				return "", fmt.Errorf("%s: %s: %s has not the sizes of our row", path, w, r.Impl)
 			}
@@ -65,8 +65,8 @@ func speeds(path string, eccbench func(args ...string) (string, error)) (string,
 	return strings.TrimPrefix(b.String(), "\n"), nil
 }
 
-// took returns the time of a call whose answer was confirmed, and its ratio to that of our row.
-func took(r, ours report.Row) string {
+// callTime returns the time of a call whose answer was confirmed, and its ratio to that of our row.
+func callTime(r, ours report.Row) string {
 	confirmed := func(r report.Row) bool { return r.Status == verify.Verified || r.Status == verify.Noisy }
 	if !confirmed(r) {
 		return strings.ReplaceAll(string(r.Status), string(verify.Skipped), "—")

@@ -47,16 +47,16 @@ var version = "development"
 
 var jobs library.Jobs
 
-// A known is the result of a job: its answers, or the error.
-type known struct {
+// A result is the result of a job: its answers, or the error.
+type result struct {
 	Answers []library.Answer `json:"answers,omitempty"`
 	Error   string           `json:"error,omitempty"`
 	// of the error: value, finite, levels, missing, denied, system, internal
 	Kind string `json:"kind,omitempty"`
 }
 
-func failed(err error) known {
-	k := known{Error: err.Error(), Kind: "value"}
+func failed(err error) result {
+	k := result{Error: err.Error(), Kind: "value"}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		k.Kind = "missing"
@@ -81,7 +81,7 @@ func put(s []byte, text *C.char, size C.int64_t) C.int64_t {
 	return C.int64_t(len(s))
 }
 
-func putJSON(k known, text *C.char, size C.int64_t) C.int64_t {
+func putJSON(k result, text *C.char, size C.int64_t) C.int64_t {
 	s, err := json.Marshal(k)
 	if err != nil {
 		s = []byte(`{"error":"internal error: an answer that is no JSON","kind":"internal"}`)
@@ -151,7 +151,7 @@ func eccbench_answer(job C.uint64_t, text *C.char, size C.int64_t) C.int64_t {
 	if err != nil {
 		return putJSON(failed(err), text, size)
 	}
-	return putJSON(known{Answers: answers}, text, size)
+	return putJSON(result{Answers: answers}, text, size)
 }
 
 //export eccbench_rows

@@ -31,7 +31,7 @@ import (
 // A request is internal/library/ondevice.Request. Addresses are in the device's memory; the memory of
 // soft curves is the sixteen numbers of ondevice.SoftCall. The stream is the driver's handle in the
 // device's primary context.
-var plans = ondevice.Plans{Open: resident.Once(sync.OnceValues(func() (device.Driver, error) {
+var plans = ondevice.Plans{Open: resident.OpenOnce(sync.OnceValues(func() (device.Driver, error) {
 	d, err := cuda.Load()
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ var plans = ondevice.Plans{Open: resident.Once(sync.OnceValues(func() (device.Dr
 	return d, nil
 }))}
 
-func deviceFailed(err error) known {
+func deviceFailed(err error) result {
 	k := failed(err)
 	if errors.As(err, new(ondevice.Wrong)) {
 		k.Kind = "internal"

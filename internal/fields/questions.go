@@ -30,19 +30,19 @@ type Questions[P Problem] struct {
 	Weigh func(p P, keys []float64, image bench.Cost) bench.Cost
 }
 
-// Of returns the names and sharing common to all questions about an image.
-func (q Questions[P]) Of() Of { return Of{Form: q.Form, Tail: 8 * int64(len(q.Form.Keys))} }
+// Common returns the names and sharing common to all questions about an image.
+func (q Questions[P]) Common() Common { return Common{Form: q.Form, Tail: 8 * int64(len(q.Form.Keys))} }
 
-// Spell is the name of the problem that the first keys describe, the others by default.
-func (q Questions[P]) Spell(image string, keys ...float64) string {
+// NameOf is the name of the problem that the first keys describe, the others by default.
+func (q Questions[P]) NameOf(image string, keys ...float64) string {
 	values := map[string]float64{}
 	for i, k := range keys {
 		values[q.Form.Keys[i].Key] = k
 	}
-	return q.Form.Spell(values, image)
+	return q.Form.NameOf(values, image)
 }
 
-// Parse is the inverse of Spell, with all keys.
+// Parse is the inverse of NameOf, with all keys.
 func (q Questions[P]) Parse(s string) (image string, keys []float64, err error) {
 	values, image, err := q.Form.Parse(s)
 	if err != nil {
@@ -73,13 +73,15 @@ func (q Questions[P]) Open(name string) (p P, err error) {
 }
 
 // Variants names problems of other images.
-func (q Questions[P]) Variants(name string, n int) ([]string, error) { return q.Of().Variants(name, n) }
+func (q Questions[P]) Variants(name string, n int) ([]string, error) {
+	return q.Common().Variants(name, n)
+}
 
 // Reseed names the problem of the image of another seed.
-func (q Questions[P]) Reseed(name string, seed uint64) string { return q.Of().Reseed(name, seed) }
+func (q Questions[P]) Reseed(name string, seed uint64) string { return q.Common().Reseed(name, seed) }
 
 // Files returns the files of the image.
-func (q Questions[P]) Files(name string) []string { return q.Of().Files(name) }
+func (q Questions[P]) Files(name string) []string { return q.Common().Files(name) }
 
 // Smaller names problems that weigh less of the image, and problems of smaller images that have
 // an answer.
@@ -91,11 +93,11 @@ func (q Questions[P]) Smaller(name string) []string {
 	var names []string
 	if q.Fewer != nil {
 		for _, fewer := range q.Fewer(keys) {
-			names = append(names, q.Spell(image, fewer...))
+			names = append(names, q.NameOf(image, fewer...))
 		}
 	}
 	for _, smaller := range (Inputs{}).Smaller(image) {
-		name := q.Spell(smaller, keys...)
+		name := q.NameOf(smaller, keys...)
 		if p, err := q.Open(name); err == nil {
 			names = append(names, name)
 			grid.Close(p.Image())
@@ -111,7 +113,7 @@ func (q Questions[P]) Cost(name string, p P) bench.Cost {
 }
 
 // Size returns the size of the image with the keys appended.
-func (q Questions[P]) Size(p P) int64 { return q.Of().Size(p.Image()) }
+func (q Questions[P]) Size(p P) int64 { return q.Common().Size(p.Image()) }
 
 // Share writes the image and the keys.
 func (q Questions[P]) Share(p P, f *os.File) error {
@@ -119,19 +121,19 @@ func (q Questions[P]) Share(p P, f *os.File) error {
 	for _, k := range p.Keys() {
 		tail = binary.LittleEndian.AppendUint64(tail, math.Float64bits(k))
 	}
-	return q.Of().Share(p.Image(), tail, f)
+	return q.Common().Share(p.Image(), tail, f)
 }
 
 // Attach makes the problem of bytes that Share wrote.
 func (q Questions[P]) Attach(mapped []byte) (p P, err error) {
-	in, tail, err := q.Of().Attach(mapped)
+	in, tail, err := q.Common().Attach(mapped)
 	if err != nil {
 		return p, err
 	}
 	keys := make([]float64, len(q.Form.Keys))
 	for i, k := range q.Form.Keys {
 		keys[i] = math.Float64frombits(binary.LittleEndian.Uint64(tail[8*i:]))
-		if !k.Takes(keys[i]) {
+		if !k.Accepts(keys[i]) {
 			return p, fmt.Errorf("shared %s: %s is %v", q.Form.Kind, k.Key, keys[i])
 		}
 	}

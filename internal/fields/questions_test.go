@@ -46,7 +46,7 @@ func TestQuestions(t *testing.T) {
 	q := questions()
 	const asked = "scaled/by=3/plus=4/of=noise/shape=4x2/levels=4/type=uint8/seed=1"
 	image, keys, err := q.Parse(asked)
-	if err != nil || !slices.Equal(keys, []float64{3, 4}) || q.Spell(image, keys...) != asked || q.Spell(image, 3) != strings.Replace(asked, "/plus=4", "", 1) {
+	if err != nil || !slices.Equal(keys, []float64{3, 4}) || q.NameOf(image, keys...) != asked || q.NameOf(image, 3) != strings.Replace(asked, "/plus=4", "", 1) {
 		t.Fatal(image, keys, err)
 	}
 	p, err := q.Open(asked)

@@ -220,7 +220,7 @@ func TestSlowCeilings(t *testing.T) {
 	}
 }
 
-// The devices of a machine are those of the rows, each once, for any order of records.
+// The devices of a machine are the devices of the rows, each once, for any order of records.
 func TestDevicesAreNoted(t *testing.T) {
 	w := &world{noise: 0.001}
 	w.alter = func(_ Side, c *bench.CellRecord) {

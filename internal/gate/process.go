@@ -112,8 +112,8 @@ func (v view) seconds(block int, s Side, by clock) (float64, bool) {
 	return by.which(by.of(list[0]), by.of(list[1])), true
 }
 
-// all returns the processes of some sides, by block.
-func (v view) all(sides ...Side) []Process {
+// processes returns the processes of some sides, by block.
+func (v view) processes(sides ...Side) []Process {
 	var list []Process
 	for _, block := range slices.Sorted(maps.Keys(v)) {
 		for _, s := range sides {

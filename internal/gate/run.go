@@ -170,7 +170,7 @@ func (g *Gate) judge(r *Result, round int, cells []int) {
 		if g.Baseline != nil {
 			beside = viewOf(r.Processes, 1, i) // the stored processes of the base
 		}
-		base, candidate := beside.all(Base, Again), v.all(Candidate)
+		base, candidate := beside.processes(Base, Again), v.processes(Candidate)
 		for _, p := range r.Processes { // their answers count even if their times do not
 			if p.Repeated && p.Round == round && p.Cell == i && p.Side == Candidate {
 				candidate = append(candidate, p)

@@ -143,7 +143,7 @@ func command(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		if err != nil {
 			return cli.Usage(err) // of a file to confirm
 		}
-		if err := cli.Apart(targets, b.Files(cell.Input)...); err != nil {
+		if err := cli.CheckTargets(targets, b.Files(cell.Input)...); err != nil {
 			return err
 		}
 	}
@@ -172,7 +172,7 @@ func command(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	}
 	run.Measure = programs.measure(run.Protocol, c.Benches[0].Name())
 	progress := cli.NewSteps(c.Stderr, g.quiet)
-	run.Progress = shown(progress)
+	run.Progress = showProgress(progress)
 	result, err := run.Run(ctx)
 	progress.Close()
 	if err != nil {

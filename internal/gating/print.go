@@ -131,8 +131,8 @@ func share(v float64) string {
 	return quantity.Significant(v*100, 2) + " %"
 }
 
-// shown returns a function that shows a gate's progress as steps.
-func shown(steps *cli.Steps) func(done, total int, side gate.Side, c gate.Cell) {
+// showProgress returns a function that shows a gate's progress as steps.
+func showProgress(steps *cli.Steps) func(done, total int, side gate.Side, c gate.Cell) {
 	return func(done, total int, side gate.Side, c gate.Cell) {
 		steps.Show(done, total, fmt.Sprintf("%s %s, %s", c.Impl, c.Input, side))
 	}

@@ -239,8 +239,8 @@ func (p *programs) describe(r *gate.Result) {
 	}
 }
 
-// requireSame requires the programs to be those of another gate: of equal bytes, or
-// built from one commit.
+// requireSame requires the programs to equal the programs of another gate, or to be built from one
+// commit.
 func (p *programs) requireSame(before *gate.Result) error {
 	for side, old := range map[gate.Side]gate.Program{gate.Base: before.Base, gate.Candidate: before.Candidate} {
 		sum, err := regular.Hash(p.side[side].path)

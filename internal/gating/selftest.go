@@ -77,7 +77,7 @@ func (t *selfTest) checkSameProgram(measured gate.Measure) error {
 				try, r.Reason)}
 		}
 		if r.Verdict != gate.IsInconclusive {
-			return t.want("the same program", gate.Pass, r)
+			return t.expect("the same program", gate.Pass, r)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func (t *selfTest) checkSameProgram(measured gate.Measure) error {
 func (t *selfTest) judge(measure gate.Measure, quiet bool) (*gate.Result, error) {
 	progress := cli.NewSteps(t.c.Stderr, quiet)
 	run := gate.Gate{Protocol: t.protocol, Cells: []gate.Cell{t.cell}, Seed: 1, Measure: measure,
-		Progress: shown(progress)}
+		Progress: showProgress(progress)}
 	r, err := run.Run(t.ctx)
 	progress.Close()
 	if err == nil && r.Interrupted {
@@ -94,12 +94,12 @@ func (t *selfTest) judge(measure gate.Measure, quiet bool) (*gate.Result, error)
 	return r, err
 }
 
-// want prints a verdict and requires it.
-func (t *selfTest) want(name string, want gate.Verdict, r *gate.Result) error {
+// expect prints a verdict and requires it.
+func (t *selfTest) expect(name string, expect gate.Verdict, r *gate.Result) error {
 	fmt.Fprintf(t.c.Stdout, "%-22s %-12s %s\n", name, r.Verdict, r.Reason)
-	if r.Verdict != want {
+	if r.Verdict != expect {
 		return cli.VerdictError{Code: cli.ExitFailure, Why: fmt.Sprintf("gate self-test: %s is %s, want %s: %s",
-			name, r.Verdict, want, r.Reason)}
+			name, r.Verdict, expect, r.Reason)}
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (t *selfTest) altered() error {
 		if err != nil {
 			return err
 		}
-		if err := t.want(a.name, a.want, r); err != nil {
+		if err := t.expect(a.name, a.want, r); err != nil {
 			return err
 		}
 	}

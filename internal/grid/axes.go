@@ -55,8 +55,8 @@ func (a Axes) Without(letter byte) Axes {
 	return Axes{a.X && letter != 'x', a.Y && letter != 'y', a.Z && letter != 'z'}
 }
 
-// Of returns an error if a shape lacks one of the axes.
-func (a Axes) Of(s Shape) error {
+// Check returns an error if a shape lacks one of the axes.
+func (a Axes) Check(s Shape) error {
 	if a.Z && s.D == 1 {
 		return fmt.Errorf("an image of %v has no axis z", s)
 	}

@@ -311,14 +311,14 @@ func whatSourcesSay(t *testing.T) {
 	if a, b, err := grid.Range(one, grid.Whole(one)); a != 7 || b != 7 || err != nil {
 		t.Errorf("of one voxel: %v to %v (%v)", a, b, err)
 	}
-	if grid.Step(f) != 1 || grid.Held(f) != 0 || grid.InBulk(f) {
-		t.Errorf("in memory %d slices of %d bytes are read together", grid.Step(f), grid.Held(f))
+	if grid.Step(f) != 1 || grid.CachedBytes(f) != 0 || grid.InBulk(f) {
+		t.Errorf("in memory %d slices of %d bytes are read together", grid.Step(f), grid.CachedBytes(f))
 	}
 	if r := grid.Unrepeated(grid.Repeat(f, 1)); grid.Period(r) != 0 {
 		t.Error("a source of one slice repeats itself still")
 	}
 	ctx, end := context.WithCancel(context.Background())
-	r := grid.Until(ctx, grid.Repeat(struct{ grid.Source }{f}, 2))
+	r := grid.WithContext(ctx, grid.Repeat(struct{ grid.Source }{f}, 2))
 	slab := grid.NewBuffer(grid.SliceBytes(f))
 	if err := r.ReadSlab(slab, 0, 1); err != nil || grid.Period(r) != 2 {
 		t.Errorf("with an end it repeats itself every %d slices (%v)", grid.Period(r), err)

@@ -16,7 +16,7 @@ type Field struct {
 	data    []byte
 	period  int64           // see Period
 	labels  *Labels         // original values of a ranked image; nil if the values are the original ones
-	until   context.Context // see Until; nil for no deadline
+	until   context.Context // see WithContext; nil for no deadline
 	watcher Watcher         // nil for none
 	missing string          // see Missing
 	volume  bool            // see Volume

@@ -58,12 +58,12 @@ func batches(t *testing.T) {
 			t.Errorf("%d images of %v, want %v", images, b.Image(), want)
 		}
 		for i := range images {
-			one, ok := b.At(i)
+			one, ok := b.FieldAt(i)
 			if !ok || one.Shape() != want || one.Type() != f.Type() || one.Ladder().Key() != f.Ladder().Key() || !bytes.Equal(one.Data(), f.Data()[i*size:][:size]) {
 				t.Errorf("image %d of %d: %v, %v", i, images, one, ok)
 			}
 		}
-		if _, ok := (grid.Batch{Source: struct{ grid.Source }{f}, Images: images}).At(0); ok {
+		if _, ok := (grid.Batch{Source: struct{ grid.Source }{f}, Images: images}).FieldAt(0); ok {
 			t.Error("an image that is not in memory is there")
 		}
 	}

@@ -216,7 +216,7 @@ func newField(t *testing.T) {
 		t.Errorf("-0 became %#x", b)
 	}
 	ctx, end := context.WithCancel(context.Background())
-	until, slab := grid.Until(ctx, f), grid.NewBuffer(grid.SliceBytes(f))
+	until, slab := grid.WithContext(ctx, f), grid.NewBuffer(grid.SliceBytes(f))
 	if err := until.ReadSlab(slab, 1, 2); err != nil {
 		t.Error(err)
 	}

@@ -85,7 +85,7 @@ func (p padded) ReadSlab(dst []byte, lo, hi int64) error {
 		return err
 	}
 	value := p.Ladder().Value(0)
-	if !p.Type().has(value) {
+	if !p.Type().represents(value) {
 		return fmt.Errorf("the first level, %v, which is put around the image, is %w %v", value, ErrNoValue, p.Type())
 	}
 	// The inner image consists of rows; a slice of a 2D image is a single row.
@@ -120,8 +120,8 @@ func (p padded) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// has reports whether the type can represent a value. The conversion of any other value changes it.
-func (t Type) has(v float32) bool {
+// represents reports whether the type can represent a value. The conversion of any other value changes it.
+func (t Type) represents(v float32) bool {
 	switch t {
 	case Uint8:
 		return v == float32(uint8(v))

@@ -98,7 +98,7 @@ func TestUpright(t *testing.T) {
 		if s, axes := Upright(f, c.axes); c.axes.Z && f.Dim() == 2 && (s != Source(f) || axes != c.axes) {
 			t.Errorf("%v, an image of 2 axes, is %v along %v", c.shape, s.Shape(), axes)
 		}
-		for _, s := range []Source{f.Volume(), NewDigester(f.Volume()), Until(t.Context(), slab{f.Volume()})} {
+		for _, s := range []Source{f.Volume(), NewDigester(f.Volume()), WithContext(t.Context(), slab{f.Volume()})} {
 			up, axes := Upright(s, c.axes)
 			if up.Shape() != c.want || axes != c.turned {
 				t.Errorf("%v along %v is %v along %v", c.shape, c.axes, up.Shape(), axes)

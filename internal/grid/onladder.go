@@ -30,9 +30,9 @@ type onLadder struct {
 	levels *Levels[float32] // for a table only
 }
 
-func (o onLadder) Ladder() Ladder { return o.ladder }
-func (o onLadder) Step() int64    { return Step(o.Source) }
-func (o onLadder) Held() int64    { return Held(o.Source) }
+func (o onLadder) Ladder() Ladder     { return o.ladder }
+func (o onLadder) Step() int64        { return Step(o.Source) }
+func (o onLadder) CachedBytes() int64 { return CachedBytes(o.Source) }
 
 func (o onLadder) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := o.Source.ReadSlab(dst, lo, hi); err != nil {
@@ -73,7 +73,7 @@ func (o onLadder) listed(values []float32, first int64) error {
 func Range(s Source, of Span) (least, greatest float32, err error) {
 	least, greatest = float32(math.Inf(1)), float32(math.Inf(-1))
 	var bad *NotFiniteError
-	err = eachSlab(s, of, max(1, slabBytes/SliceBytes(s)), 0, atOnce(func(slab []byte, lo, _ int64) error {
+	err = eachSlab(s, of, max(1, slabBytes/SliceBytes(s)), 0, visitAll(func(slab []byte, lo, _ int64) error {
 		var a, b float32
 		switch s.Type() {
 		case Uint8:

@@ -62,7 +62,7 @@ func EachJoined(s Source, of Span, pieceSlices int64, closed bool, f func(Piece)
 		return Trusted(s.Shape().WithSlices(int64(len(slab))/size), s.Type(), slab, s.Ladder())
 	}
 	call := func(slab []byte, shares, more bool, times int64) (rest func() error, err error) {
-		rest = nothing
+		rest = noRest
 		p := Piece{Times: times, More: more, rest: &rest}
 		if p.Field, err = field(slab); err == nil && shares {
 			p.Shared, err = field(slab[:size])
@@ -142,8 +142,8 @@ func (b Batch) Image() Shape {
 	return Shape{D: s.D / b.Images, H: s.H, W: s.W}
 }
 
-// At returns image i, or false if the batch is not in memory.
-func (b Batch) At(i int64) (*Field, bool) {
+// FieldAt returns image i, or false if the batch is not in memory.
+func (b Batch) FieldAt(i int64) (*Field, bool) {
 	all, ok := b.Source.(*Field)
 	if !ok {
 		return nil, false

@@ -90,7 +90,7 @@ func EachSlab(s Source, f func(slab []byte, lo, hi int64) error) error {
 	if whole, ok := s.(*Field); ok {
 		return f(whole.data, 0, s.Shape().Slices())
 	}
-	return eachSlab(s, Whole(s), slabBytes/SliceBytes(s), 0, atOnce(f))
+	return eachSlab(s, Whole(s), slabBytes/SliceBytes(s), 0, visitAll(f))
 }
 
 // EachSharing reads the source in order, in slabs of step slices. Each slab also begins with the
@@ -99,7 +99,7 @@ func EachSlab(s Source, f func(slab []byte, lo, hi int64) error) error {
 func EachSharing(s Source, step int64, f func(slab []byte, lo, hi int64) error) error {
 	whole, ok := s.(*Field)
 	if !ok {
-		return eachSlab(s, Whole(s), step, 1, atOnce(f))
+		return eachSlab(s, Whole(s), step, 1, visitAll(f))
 	}
 	n, size := s.Shape().Slices(), SliceBytes(s)
 	for at := int64(0); at < n; at += step {
@@ -130,9 +130,9 @@ func (s Span) Len() int64 { return s.Hi - s.Lo }
 // is visited and ends before the slab is overwritten.
 type visit func(slab []byte, lo, hi int64) (rest func() error, err error)
 
-// atOnce makes a visit without a rest.
-func atOnce(f func(slab []byte, lo, hi int64) error) visit {
-	return func(slab []byte, lo, hi int64) (func() error, error) { return nothing, f(slab, lo, hi) }
+// visitAll makes a visit without a rest.
+func visitAll(f func(slab []byte, lo, hi int64) error) visit {
+	return func(slab []byte, lo, hi int64) (func() error, error) { return noRest, f(slab, lo, hi) }
 }
 
 // eachSlab reads a span in slabs of step slices, each preceded by shared slices of the slab before.
@@ -163,7 +163,7 @@ func eachSlab(s Source, of Span, step, shared int64, f visit) error {
 	}
 	for k := range ahead {
 		buffers[k], free[k], read[k] = takeBuffer((shared+step)*size), make(chan error, 1), make(chan error, 1)
-		start(k, nothing)
+		start(k, noRest)
 	}
 	<-free[0] // no earlier slab uses this buffer
 	defer func() {
@@ -197,8 +197,8 @@ func eachSlab(s Source, of Span, step, shared int64, f visit) error {
 	return err
 }
 
-// nothing is the rest of a visit without one.
-func nothing() error { return nil }
+// noRest is the rest of a visit without one.
+func noRest() error { return nil }
 
 // slabsAhead returns the number of slab buffers for a slab size.
 func slabsAhead(size int64) int64 { return max(2, aheadBytes/size) }
@@ -229,13 +229,13 @@ func Step(s Source) int64 {
 	return 1
 }
 
-// Held returns the number of bytes that a source caches of such reads.
-func Held(s Source) int64 {
+// CachedBytes returns the number of bytes that a source caches of such reads.
+func CachedBytes(s Source) int64 {
 	switch s := s.(type) {
 	case masked:
-		return Held(s.Source) + Held(s.mask)
-	case interface{ Held() int64 }:
-		return s.Held()
+		return CachedBytes(s.Source) + CachedBytes(s.mask)
+	case interface{ CachedBytes() int64 }:
+		return s.CachedBytes()
 	}
 	return 0
 }
@@ -246,21 +246,21 @@ func InBulk(s Source) bool {
 	return ok && b.InBulk()
 }
 
-// Until returns a source that is bound to a context: once the context ends, reads return its error.
+// WithContext returns a source that is bound to a context: once the context ends, reads return its error.
 // A Field stays a Field in the same memory; code that reads its Data calls Ended from time to time.
-func Until(ctx context.Context, s Source) Source {
+func WithContext(ctx context.Context, s Source) Source {
 	switch s := s.(type) {
 	case *Field:
 		g := *s
 		g.until = ctx
 		return &g
 	case repeat:
-		return repeat{Until(ctx, s.Source), s.period}
+		return repeat{WithContext(ctx, s.Source), s.period}
 	}
-	return until{s, ctx}
+	return contextSource{s, ctx}
 }
 
-// Ended returns the error of a Field's context (see Until) or of its Watcher, or nil. Other sources
+// Ended returns the error of a Field's context (see WithContext) or of its Watcher, or nil. Other sources
 // return such errors from ReadSlab.
 func Ended(s Source) error {
 	f, ok := s.(*Field)
@@ -275,12 +275,12 @@ func Ended(s Source) error {
 	return nil
 }
 
-type until struct {
+type contextSource struct {
 	Source
 	ctx context.Context
 }
 
-func (u until) ReadSlab(dst []byte, lo, hi int64) error {
+func (u contextSource) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := u.ctx.Err(); err != nil {
 		return err
 	}
@@ -288,4 +288,4 @@ func (u until) ReadSlab(dst []byte, lo, hi int64) error {
 }
 
 // Dim returns the number of axes of the source.
-func (u until) Dim() int { return Dim(u.Source) }
+func (u contextSource) Dim() int { return Dim(u.Source) }

@@ -169,7 +169,7 @@ func wrapAndFirst(t *testing.T) {
 			}
 			for i := range 8 {
 				a := grid.Axes{X: i&1 > 0, Y: i&2 > 0, Z: i&4 > 0}
-				if a.Of(shape) != nil {
+				if a.Check(shape) != nil {
 					continue
 				}
 				want := shape
@@ -200,7 +200,7 @@ func axes(t *testing.T) {
 		}
 	}
 	flat, deep := grid.Shape{D: 1, H: 2, W: 3}, grid.Shape{D: 2, H: 2, W: 2}
-	if a.Of(flat) == nil || a.Of(deep) != nil || a.Slices(flat) || !a.Slices(deep) || a.WithinSlices(deep) != (grid.Axes{X: true}) || !(grid.Axes{Y: true}).Slices(flat) {
+	if a.Check(flat) == nil || a.Check(deep) != nil || a.Slices(flat) || !a.Slices(deep) || a.WithinSlices(deep) != (grid.Axes{X: true}) || !(grid.Axes{Y: true}).Slices(flat) {
 		t.Error("axes of shapes")
 	}
 }
@@ -633,7 +633,7 @@ func onLadder(t *testing.T) {
 	values := grid.Values[float32](data)
 	copy(values, []float32{-3, 0.5, 3, 2, 4, float32(math.NaN())})
 	s := grid.OnLadder(f, l)
-	if s.Ladder().Key() != l.Key() || grid.Step(s) != 1 || grid.Held(s) != 0 {
+	if s.Ladder().Key() != l.Key() || grid.Step(s) != 1 || grid.CachedBytes(s) != 0 {
 		t.Error(s.Ladder())
 	}
 	if err := s.ReadSlab(grid.NewBuffer(16), 0, 2); err != nil {
@@ -721,7 +721,7 @@ func unreadViews(t *testing.T) {
 			"transposed": grid.Transpose(s), "turned along x": grid.Flip(s, 'x'), "turned along its slices": grid.Flip(s, 's'), "cut": grid.Crop(s, 1, n), "rolled": gridtest.Roll(s, 1),
 			"padded": grid.Pad(s), "on another ladder": grid.OnLadder(s, grid.Identity(grid.Float32)), "closed to a ring": grid.Wrap(s, grid.Axes{X: true, Y: true, Z: shape.D > 1}),
 			"its first column": grid.First(s, 'x'), "its first row": grid.First(s, 'y'), "what is present": grid.Present(s), "its gaps": grid.Gaps(s), "repeated": grid.Repeat(s, n),
-			"hashed": grid.NewDigester(s), "with an end": grid.Until(context.Background(), s),
+			"hashed": grid.NewDigester(s), "with an end": grid.WithContext(context.Background(), s),
 		}
 		for what, of := range map[string]func() (grid.Source, error){
 			"negated": func() (grid.Source, error) { return grid.Negate(s) }, "relabelled": func() (grid.Source, error) { return grid.Relabel(s, 3) },

@@ -63,7 +63,7 @@ func (r *Reader) fill() error {
 	switch {
 	case r.coded:
 		for r.coded && r.to <= size-slack {
-			if err := r.some(); err != nil {
+			if err := r.decodeSymbols(); err != nil {
 				return err
 			}
 		}
@@ -78,8 +78,8 @@ func (r *Reader) fill() error {
 	return r.header()
 }
 
-// some decodes one or more symbols.
-func (r *Reader) some() error {
+// decodeSymbols decodes one or more symbols.
+func (r *Reader) decodeSymbols() error {
 	if _, err := r.source.Peek(ahead); err != nil {
 		return r.symbol()
 	}
@@ -221,7 +221,7 @@ func (r *Reader) next(c *code, entries []entry) (entry, error) {
 		if r.have >= maxBits {
 			return 0, r.corrupt()
 		}
-		if err := r.more(); err != nil {
+		if err := r.readByte(); err != nil {
 			return 0, err
 		}
 	}
@@ -236,7 +236,7 @@ func (r *Reader) extra(e entry) (int, error) {
 // take returns the next n bits.
 func (r *Reader) take(n uint) (int, error) {
 	for r.have < n {
-		if err := r.more(); err != nil {
+		if err := r.readByte(); err != nil {
 			return 0, err
 		}
 	}
@@ -246,8 +246,8 @@ func (r *Reader) take(n uint) (int, error) {
 	return int(v), nil
 }
 
-// more reads a byte into the bit buffer.
-func (r *Reader) more() error {
+// readByte reads a byte into the bit buffer.
+func (r *Reader) readByte() error {
 	b, err := r.source.ReadByte()
 	if err != nil {
 		return unexpected(err)

@@ -2,7 +2,7 @@
 // curve of an image in memory or of a file, confirmed by its fingerprint, and its Betti numbers. It
 // also has gradient vector flow, the lowest eigenpairs of the image's graph, and soft curves with
 // gradients. It compares a segmentation with its truth, and computes the homology of a complex. The
-// answers equal those of the commands curve, betti, gvf, eigenmap, assess and homology, and of the
+// answers equal the answers of the commands curve, betti, gvf, eigenmap, assess and homology, and of the
 // workload softecc.
 //
 // It does not import the list of all implementations, which would add the device kernels and the
@@ -289,7 +289,7 @@ func (r Request) withAxes(f *grid.Field) *grid.Field {
 func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels, mask []byte) (Answer, error) {
 	if r.curve() && r.convention(grid.Uint8) == (ecc.Convention{}) { // other conventions change the order of values
 		if g := element.Guessed(shape, r.Type, voxels, r.Levels); g != nil {
-			a, err := r.of(ctx, r.withAxes(g.Field))
+			a, err := r.answer(ctx, r.withAxes(g.Field))
 			if err == nil && g.Confirmed() {
 				return a, nil
 			}
@@ -310,7 +310,7 @@ func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels, mask []
 		}
 	}
 	if f = r.withAxes(f); !r.masked {
-		return r.of(ctx, f)
+		return r.answer(ctx, f)
 	}
 	within, err := grid.Trusted(shape, grid.Uint8, mask, grid.Identity(grid.Uint8))
 	if err != nil {
@@ -320,7 +320,7 @@ func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels, mask []
 	if err != nil {
 		return Answer{}, err
 	}
-	return r.of(ctx, s)
+	return r.answer(ctx, s)
 }
 
 // ofInput returns the answer for a file or an input string. Like the command, it uses each float32
@@ -349,11 +349,11 @@ func (r Request) opened(ctx context.Context, every bool) (Answer, error) {
 	defer grid.Close(s)
 	file := s
 	if (r.Betti || r.Flow != nil || r.Eigenmap != nil) && !r.Describe { // these read the image more than once
-		if s, err = grid.Load(grid.Until(ctx, s)); err != nil {
+		if s, err = grid.Load(grid.WithContext(ctx, s)); err != nil {
 			return Answer{}, err
 		}
 	}
-	a, err := r.of(ctx, s)
+	a, err := r.answer(ctx, s)
 	if err == nil {
 		err = grid.Unchanged(file)
 	}
@@ -379,7 +379,7 @@ func (r Request) readInto(ctx context.Context, voxels []byte) (Answer, error) {
 		return Answer{}, err
 	}
 	defer grid.Close(s)
-	a, err := r.of(ctx, s)
+	a, err := r.answer(ctx, s)
 	if err != nil {
 		return a, err
 	}
@@ -391,7 +391,7 @@ func (r Request) readInto(ctx context.Context, voxels []byte) (Answer, error) {
 		return a, fmt.Errorf("%v %s to %d bytes, want %d", s.Shape(), a.Type, len(voxels), want)
 	}
 	at := voxels[:0]
-	err = grid.EachSlab(grid.Until(ctx, s), func(slab []byte, _, _ int64) error {
+	err = grid.EachSlab(grid.WithContext(ctx, s), func(slab []byte, _, _ int64) error {
 		if labels == nil {
 			at = append(at, slab...)
 			if s.Type() == grid.Float32 {
@@ -458,8 +458,8 @@ func (r Request) name(every bool) (string, error) {
 	return datasets.Canonical(name + "/stream=once/path=" + r.Input)
 }
 
-// of returns the answer for an image.
-func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
+// answer returns the answer for an image.
+func (r Request) answer(ctx context.Context, s grid.Source) (Answer, error) {
 	a := Answer{Made: datasets.IsName(r.Input), Shape: []int64{s.Shape().H, s.Shape().W}, Type: s.Type().String(),
 		Levels: "<f4"}
 	if grid.Dim(s) == 3 {
@@ -474,7 +474,7 @@ func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
 	}
 	c := r.convention(s.Type())
 	s, c.Periodic = grid.Upright(s, c.Periodic)
-	if err := c.Periodic.Of(s.Shape()); err != nil {
+	if err := c.Periodic.Check(s.Shape()); err != nil {
 		return a, fmt.Errorf("periodic: %w", err)
 	}
 	few := int64(ask.FewVoxels)
@@ -486,7 +486,7 @@ func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
 	if w.Impls == nil {
 		w.Impls = Implementations()
 	}
-	in := grid.Until(ctx, s)
+	in := grid.WithContext(ctx, s)
 	if r.Betti {
 		return r.betti(a, s, in, c)
 	}
@@ -500,7 +500,7 @@ func (r Request) of(ctx context.Context, s grid.Source) (Answer, error) {
 	if _, whole := s.(*grid.Field); whole || grid.Period(s) > 0 {
 		w = ecc.InConvention(w, c)
 		w.Policy = verify.Policy[grid.Source, ecc.VCEC]{Laws: []verify.Law[grid.Source,
-			ecc.VCEC]{ecc.Fingerprinted(fingerprint.Draw(1).In(c), r.Threads)}}
+			ecc.VCEC]{ecc.Fingerprinted(fingerprint.Draw(1).WithConvention(c), r.Threads)}}
 	} else {
 		w, in = ecc.InOnePass(w, c, 0), guarded{in}
 		w.Impls = w.Impls[:1] // the one whose jobs can be added

@@ -69,7 +69,7 @@ func TestImages(t *testing.T) {
 				for axis := range c.Periodic.Each() {
 					r.Periodic = append(r.Periodic, string(axis))
 				}
-				if c.Periodic.Of(s) != nil {
+				if c.Periodic.Check(s) != nil {
 					if _, err := Answers(t.Context(), r, all, nil); err == nil {
 						t.Errorf("%v has axes %s", shape, c.Periodic)
 					}
@@ -205,12 +205,12 @@ func TestWrong(t *testing.T) {
 	r := request()
 	r.by = []bench.Implementation[grid.Source, ecc.VCEC]{cpu.Faulty(cpu.HaloOffByOne)}
 	_, f := ecctest.Open(t, "noise/shape=30x30x30/type=uint8/seed=1")
-	a, err := r.of(t.Context(), f)
+	a, err := r.answer(t.Context(), f)
 	if !errors.As(err, new(ask.VerdictError)) || a.Rows != 0 || !strings.Contains(err.Error(), "if another thread wrote to the array meanwhile") {
 		t.Errorf("%+v, %v", a, err)
 	}
 	r.Verify = false
-	if a, err := r.of(t.Context(), f); err != nil || a.Verdict != "UNVERIFIED" || a.Witness != "" {
+	if a, err := r.answer(t.Context(), f); err != nil || a.Verdict != "UNVERIFIED" || a.Witness != "" {
 		t.Errorf("%+v, %v", a, err)
 	}
 }
@@ -224,7 +224,7 @@ func (breaking) ReadSlab([]byte, int64, int64) error { panic("out of reach") }
 func TestFault(t *testing.T) {
 	_, f := ecctest.Open(t, "noise/shape=30x30x30/type=uint8/seed=1")
 	for what, ask := range map[string]func() (Answer, error){
-		"read": func() (Answer, error) { return request().of(t.Context(), breaking{f}) },
+		"read": func() (Answer, error) { return request().answer(t.Context(), breaking{f}) },
 		"counted": func() (Answer, error) {
 			c := bench.Conditions{Setting: bench.Setting{Threads: 2}}
 			out, err := bench.Answer(Implementations()[0], grid.Source(breaking{f}), c)
@@ -292,7 +292,7 @@ func TestBetti(t *testing.T) {
 	}
 }
 
-// Betti numbers of a batch within a mask equal those of images with a greater value outside.
+// Betti numbers of a batch within a mask equal the numbers of images with a greater value outside.
 func TestMaskedBetti(t *testing.T) {
 	s := grid.Shape{D: 4, H: 5, W: 6}
 	f, m := gridtest.Drawn(t, s, grid.Uint8, 5, 1), gridtest.Drawn(t, s, grid.Uint8, 2, 2)

@@ -89,7 +89,7 @@ func sampledOf[T stored, W int64 | uint64 | float64](
 	k := newRanking(at, T(least), T(most), step, r.Superlevel)
 	return s.run(ctx, func(image int, ranks []byte, threads int) error {
 		n := len(ranks)
-		return k.all(ctx, ranks, values[image*n:(image+1)*n], threads)
+		return k.rankAll(ctx, ranks, values[image*n:(image+1)*n], threads)
 	})
 }
 
@@ -174,8 +174,8 @@ func (k *ranking[T]) rangeOf(v T) int { return int((float64(v) - k.first) * k.sc
 // errNotFinite is the error of images with a NaN or an infinite value, without its place.
 var errNotFinite = &grid.NotFiniteError{}
 
-// all writes the ranks of values, and checks each value against the limits of its rank.
-func (k *ranking[T]) all(ctx context.Context, ranks []byte, values []T, threads int) error {
+// rankAll writes the ranks of values, and checks each value against the limits of its rank.
+func (k *ranking[T]) rankAll(ctx context.Context, ranks []byte, values []T, threads int) error {
 	const chunk = 1 << 16
 	chunks := (len(values) + chunk - 1) / chunk
 	threads = max(1, min(threads, chunks))
@@ -183,15 +183,15 @@ func (k *ranking[T]) all(ctx context.Context, ranks []byte, values []T, threads 
 	crew.Each(threads, func(core int) {
 		for c := core; c < chunks && errs[core] == nil && ctx.Err() == nil; c += threads {
 			lo, hi := c*chunk, min((c+1)*chunk, len(values))
-			k.some(ranks[lo:hi], values[lo:hi])
+			k.rankSome(ranks[lo:hi], values[lo:hi])
 			errs[core] = k.confirm(ranks[lo:hi], values[lo:hi])
 		}
 	})
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
-// some writes the ranks of some values. The rank of a NaN is arbitrary.
-func (k *ranking[T]) some(ranks []byte, values []T) {
+// rankSome writes the ranks of some values. The rank of a NaN is arbitrary.
+func (k *ranking[T]) rankSome(ranks []byte, values []T) {
 	at, m := k.at, len(k.at)
 	first, last := at[0], at[m-1]
 	if m <= fewSets {
@@ -396,7 +396,7 @@ func (s *sampling) ofCurves(c ecc.Convention) {
 		w.Impls = Implementations()[:1]
 	}
 	impl := ecc.InConvention(w, c).Impls[0]
-	key := fingerprint.Draw(1).In(c).For(s.ladder.Len())
+	key := fingerprint.Draw(1).WithConvention(c).ForLevels(s.ladder.Len())
 	prepared := fingerprint.Prepare(grid.Uint8, s.ladder, key)
 	s.columns, s.by, s.witness = 1, impl.About().Name, fmt.Sprintf("%s (key %v)", ecc.FingerprintLaw, key)
 	s.counter = func(f *grid.Field, threads int) (func([]int64) error, error) {
@@ -407,7 +407,7 @@ func (s *sampling) ofCurves(c ecc.Convention) {
 				return err
 			}
 			if s.r.Verify {
-				want, err := prepared.Of(f, threads)
+				want, err := prepared.Compute(f, threads)
 				if err != nil {
 					return err
 				}

@@ -65,7 +65,7 @@ func TestSampledCurves(t *testing.T) {
 	}
 }
 
-// Betti numbers of a batch at some values equal those of its images one by one, both set by set and
+// Betti numbers of a batch at some values equal the numbers of its images one by one, both set by set and
 // at all levels.
 func TestSampledBetti(t *testing.T) {
 	for k, values := range [][]grid.Number{{grid.Numbers(3)[0]}, grid.Numbers(0, 1, 2, 3, 5, 6, 7, 8)} {
@@ -142,12 +142,12 @@ func TestSampledCurvesAreVerified(t *testing.T) {
 	}
 }
 
-// All voxels of an image have a rank, also the last few, and those of several cores.
+// All voxels of an image have a rank, also the last few, and voxels of several cores.
 func TestRanksOfAllVoxels(t *testing.T) {
 	k := newRanking([]uint8{100}, 0, math.MaxUint8, 1, false)
 	values := slices.Repeat([]uint8{50, 150}, 100000)
 	ranks := slices.Repeat([]byte{9}, len(values))
-	err := k.all(t.Context(), ranks, values, 2)
+	err := k.rankAll(t.Context(), ranks, values, 2)
 	if err != nil || !slices.Equal(ranks, slices.Repeat([]byte{0, 1}, 100000)) {
 		t.Errorf("%v, the last ranks are %v", err, ranks[len(ranks)-4:])
 	}
@@ -160,7 +160,7 @@ func TestRanksAreConfirmed(t *testing.T) {
 		super, at := i%2 == 1, [][]int16{{-5, 0, 7}, {math.MinInt16, 0, math.MaxInt16}}[i/2]
 		k := newRanking(at, math.MinInt16, math.MaxInt16, 1, super)
 		ranks := make([]byte, len(values))
-		k.some(ranks, values)
+		k.rankSome(ranks, values)
 		if err := k.confirm(ranks, values); err != nil {
 			t.Error(err)
 		}
@@ -177,7 +177,7 @@ func TestRanksAreConfirmed(t *testing.T) {
 	}
 	k := newRanking([]float64{1}, -math.MaxFloat64, math.MaxFloat64, 0, false)
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		if err := k.all(t.Context(), make([]byte, 1), []float64{v}, 1); !errors.As(err, new(*grid.NotFiniteError)) {
+		if err := k.rankAll(t.Context(), make([]byte, 1), []float64{v}, 1); !errors.As(err, new(*grid.NotFiniteError)) {
 			t.Errorf("%v: %v", v, err)
 		}
 	}

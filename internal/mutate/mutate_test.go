@@ -175,7 +175,7 @@ func TestAside(t *testing.T) {
 	r := &Results{targets: []Target{{Name: "a"}}}
 	for i, m := range []*Mutant{
 		{Func: "job.Do", File: "a/a.go"}, {Func: "job.CanDoMore", File: "a/faults.go"}, {Func: "Implementation.CanDo", File: "a/a.go"}, {Func: "fused", File: "a/fault.go"},
-		{Func: "Storage.String", File: "a/a.go"}, {Func: "Steps", File: "a/a.go", Before: `q.Spell("noise", 3, 50, 0),`},
+		{Func: "Storage.String", File: "a/a.go"}, {Func: "Steps", File: "a/a.go", Before: `q.NameOf("noise", 3, 50, 0),`},
 		{Func: "deviceJob.Do", File: "impls/a/device.go"}, {Func: "job.Do", File: "impls/a/gpu/job.go"},
 		{Func: "on", File: "a/policy.go", estimate: true}, {Func: "size", File: "a/a.go", Operator: "constant", Before: `return 0, fmt.Errorf("%d axes", n)`},
 		{Func: "Laws", File: "a/laws.go", Operator: "constant", Before: `{Name: "flip", Calls: 1.1},`}, {Func: "job.Do", File: "a/a.go", Before: "if j.fault != Early {"},

@@ -237,7 +237,7 @@ func (m *Mutant) aside() string {
 		return "estimates"
 	case strings.Contains(m.Before, "fmt.Errorf(") && (m.Operator == "constant" || m.Operator == "arithmetic"):
 		return "words" // or a value returned with an error, which is not used
-	case strings.Contains(m.Before, ".Spell("):
+	case strings.Contains(m.Before, ".NameOf("):
 		return "names of inputs"
 	case strings.HasPrefix(base, "device") && strings.HasPrefix(m.File, "impls/"),
 		strings.HasSuffix(path.Dir(m.File), "/gpu"), path.Dir(m.File) == "internal/workloads/ecc/counting":

@@ -20,7 +20,7 @@ func Decimal(v float64) string {
 func ParseDecimal(s string) (float64, error) {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) || strings.ContainsAny(s, "xXpP_") {
-		return 0, fmt.Errorf("%s is no decimal number", Shown(s))
+		return 0, fmt.Errorf("%s is no decimal number", Quoted(s))
 	}
 	return v, nil
 }

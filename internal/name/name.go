@@ -33,9 +33,9 @@ type Pair struct{ Key, Value string }
 // last reports whether a key holds the rest of a name.
 func last(key string) bool { return key == Path || key == Of }
 
-// Shown returns a part of a name for an error message: unchanged if it prints in one line,
+// Quoted returns a part of a name for an error message: unchanged if it prints in one line,
 // otherwise quoted.
-func Shown(part string) string {
+func Quoted(part string) string {
 	if strings.ContainsFunc(part, func(r rune) bool { return r == utf8.RuneError || !strconv.IsPrint(r) }) {
 		return strconv.Quote(part)
 	}
@@ -58,7 +58,7 @@ func Parse(s string) (Name, error) {
 			return Name{}, fmt.Errorf("input %q: %q is not key=value", s, item)
 		}
 		if _, twice := n.Get(key); twice {
-			return Name{}, fmt.Errorf("input %q: %s is given twice", s, Shown(key))
+			return Name{}, fmt.Errorf("input %q: %s is given twice", s, Quoted(key))
 		}
 		n.Pairs = append(n.Pairs, Pair{key, value})
 	}
@@ -168,7 +168,7 @@ func (f Form) Parse(s string) (values map[string]float64, of string, err error) 
 			continue
 		}
 		v, err := ParseDecimal(text)
-		if err != nil || !k.Takes(v) {
+		if err != nil || !k.Accepts(v) {
 			return nil, "", fmt.Errorf("input %q: want %v with %s from %s to %s",
 				s, f, k.Key, Decimal(k.Min), Decimal(k.most()))
 		}
@@ -180,8 +180,8 @@ func (f Form) Parse(s string) (values map[string]float64, of string, err error) 
 	return values, of, nil
 }
 
-// Takes reports whether a number is in the key's range, and whole unless the key is Real.
-func (k Key) Takes(v float64) bool {
+// Accepts reports whether a number is in the key's range, and whole unless the key is Real.
+func (k Key) Accepts(v float64) bool {
 	return v >= k.Min && v <= k.most() && (k.Real || v == math.Trunc(v))
 }
 
@@ -192,8 +192,8 @@ func (k Key) most() float64 {
 	return k.Max
 }
 
-// Spell is the name with these values, the others' defaults, of something.
-func (f Form) Spell(values map[string]float64, of string) string {
+// NameOf is the name with these values, the others' defaults, of something.
+func (f Form) NameOf(values map[string]float64, of string) string {
 	n := Name{Kind: f.Kind}
 	for _, k := range f.Keys {
 		v, ok := values[k.Key]

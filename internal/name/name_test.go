@@ -50,10 +50,10 @@ func TestWith(t *testing.T) {
 func TestForm(t *testing.T) {
 	f := Form{"heap", []Key{{Key: "count", Min: 1, Max: 9, Default: 4}, {Key: "turns"}}}
 	values, of, err := f.Parse("heap/count=3/turns=0/of=noise/seed=1")
-	if err != nil || values["count"] != 3 || values["turns"] != 0 || of != "noise/seed=1" || f.Spell(values, of) != "heap/count=3/turns=0/of=noise/seed=1" {
+	if err != nil || values["count"] != 3 || values["turns"] != 0 || of != "noise/seed=1" || f.NameOf(values, of) != "heap/count=3/turns=0/of=noise/seed=1" {
 		t.Errorf("%v of %s, %v", values, of, err)
 	}
-	if s := f.Spell(nil, "x"); s != "heap/count=4/turns=0/of=x" {
+	if s := f.NameOf(nil, "x"); s != "heap/count=4/turns=0/of=x" {
 		t.Errorf("by default %s", s)
 	}
 	for _, bad := range []string{"heap", "heap/count=3/of=x", "heap/count=0/turns=0/of=x", "heap/count=10/turns=0/of=x", "heap/count=3/turns=-1/of=x",
@@ -72,7 +72,7 @@ func TestOptional(t *testing.T) {
 	}
 	for s, want := range map[string]float64{"heap/count=3/of=x": 1, "heap/count=3/turned=0/of=x": 0, "heap/count=3/turned=3/of=x": 3} {
 		values, of, err := f.Parse(s)
-		if err != nil || values["turned"] != want || f.Spell(values, of) != s {
+		if err != nil || values["turned"] != want || f.NameOf(values, of) != s {
 			t.Errorf("%s: %v, %v", s, values, err)
 		}
 	}
@@ -150,11 +150,11 @@ func TestPointed(t *testing.T) {
 		"softecc/lambda=1/alpha=1e-4/of=x": {"lambda": 1, "alpha": 1e-4},
 	} {
 		values, of, err := f.Parse(s)
-		if err != nil || !maps.Equal(values, want) || f.Spell(values, of) != s {
-			t.Errorf("%s: %v, %v, spelled %s", s, values, err, f.Spell(values, of))
+		if err != nil || !maps.Equal(values, want) || f.NameOf(values, of) != s {
+			t.Errorf("%s: %v, %v, spelled %s", s, values, err, f.NameOf(values, of))
 		}
 	}
-	if values, of, err := f.Parse("softecc/lambda=7.0/alpha=250/of=x"); err != nil || f.Spell(values, of) != "softecc/lambda=7/alpha=0.25/of=x" {
+	if values, of, err := f.Parse("softecc/lambda=7.0/alpha=250/of=x"); err != nil || f.NameOf(values, of) != "softecc/lambda=7/alpha=0.25/of=x" {
 		t.Errorf("%v, %v", values, err)
 	}
 	if f.String() != "softecc/lambda=X/alpha=X/of=IMAGE" {

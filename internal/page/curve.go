@@ -161,8 +161,8 @@ func (f follower) Reading(s grid.Source, times int64) (grid.Source, func()) {
 
 func (follower) Missing(_ string, s grid.Source) string { return grid.Missing(s) }
 
-// Takes does nothing: a page rejects an image that does not fit into its little memory.
-func (follower) Takes(string, int64, int64) {}
+// ShowMemory does nothing: a page rejects an image that does not fit into its little memory.
+func (follower) ShowMemory(string, int64, int64) {}
 
 // Checks does nothing: the curve's witness takes about as long as the curve.
 func (follower) Checks(string, time.Duration) {}

@@ -30,13 +30,13 @@ func ScaleOf(largest float64, unit string) Scale {
 	return Scale{By: 1}
 }
 
-// Of prints a rate in the scale's unit, with four significant digits.
-func (s Scale) Of(rate float64) string { return Significant(rate/s.By, 4) }
+// Format prints a rate in the scale's unit, with four significant digits.
+func (s Scale) Format(rate float64) string { return Significant(rate/s.By, 4) }
 
 // Rate prints a rate per second, with the unit.
 func Rate(rate float64, unit string) string {
 	s := ScaleOf(rate, unit)
-	return s.Of(rate) + " " + s.Prefix + unit + "/s"
+	return s.Format(rate) + " " + s.Prefix + unit + "/s"
 }
 
 // Significant prints v with the given number of significant digits and no

@@ -36,7 +36,7 @@ func inverses(t *testing.T) {
 
 // of returns the rank of a full matrix by its columns.
 func of(columns [][]int64, p int64) int64 {
-	return Of(int64(len(columns[0])), int64(len(columns)), p, func(i int64, list []Term) []Term {
+	return Rank(int64(len(columns[0])), int64(len(columns)), p, func(i int64, list []Term) []Term {
 		for row, v := range columns[i] {
 			if v != 0 {
 				list = append(list, Term{uint32(row), v})

@@ -18,10 +18,10 @@ type entry struct{ row, times uint32 }
 // pieceEntries is the number of entries of kept columns in one piece of memory.
 const pieceEntries = 1 << 16
 
-// Of returns the rank of a matrix over the field of p elements. column appends the entries of column
+// Rank returns the rank of a matrix over the field of p elements. column appends the entries of column
 // i to a list, each row once. Columns are eliminated from left to right, each by the earlier ones
 // that begin with the same row, the last one first.
-func Of(rows, columns int64, p int64, column func(i int64, list []Term) []Term) (rank int64) {
+func Rank(rows, columns int64, p int64, column func(i int64, list []Term) []Term) (rank int64) {
 	first := make([][]entry, rows) // with coefficient 1 there
 	var list []Term
 	var now, sum, piece []entry

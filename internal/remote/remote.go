@@ -200,7 +200,7 @@ func (n *network) retry(do func(ctx context.Context) error) error {
 		if i == attempts || time.Since(start)+pause >= patience*cmp.Or(n.silence, silence) {
 			return fmt.Errorf("%w; tried %d times", plain(err), i)
 		}
-		if err := n.over(pause); err != nil {
+		if err := n.checkTime(pause); err != nil {
 			return err
 		}
 		time.Sleep(pause)
@@ -211,7 +211,7 @@ func (n *network) retry(do func(ctx context.Context) error) error {
 // try runs do once, until too little data arrives or the time of all reads is over. moved reports
 // whether enough arrived at first.
 func (n *network) try(do func(ctx context.Context) error) (moved bool, err error) {
-	if err := n.over(0); err != nil {
+	if err := n.checkTime(0); err != nil {
 		return false, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -227,8 +227,8 @@ func (n *network) try(do func(ctx context.Context) error) (moved bool, err error
 	err = do(context.WithValue(ctx, progress{}, t))
 	switch {
 	case err == nil || ctx.Err() == nil:
-	case n.over(0) != nil:
-		err = n.over(0)
+	case n.checkTime(0) != nil:
+		err = n.checkTime(0)
 	case t.bytes == 0:
 		err = fmt.Errorf("nothing came for %v", t.silence)
 	default:
@@ -237,8 +237,8 @@ func (n *network) try(do func(ctx context.Context) error) (moved bool, err error
 	return t.moved, err
 }
 
-// over returns an error if the time of all reads ends within a duration.
-func (n *network) over(in time.Duration) error {
+// checkTime returns an error if the time of all reads ends within a duration.
+func (n *network) checkTime(in time.Duration) error {
 	if n.end.IsZero() || time.Until(n.end) > in {
 		return nil
 	}
@@ -285,8 +285,8 @@ func body(ctx context.Context, r io.Reader) io.Reader {
 	return living{r, ctx.Value(progress{}).(*pulse)}
 }
 
-// at returns the client for a URL.
-func (n *network) at(address string) (client, *url.URL, error) {
+// clientFor returns the client for a URL.
+func (n *network) clientFor(address string) (client, *url.URL, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return nil, nil, storage.ObjectError{Why: "no URL of an object; want such as s3://bucket/key or https://host/path"}
@@ -351,7 +351,7 @@ func transport() *http.Transport {
 }
 
 func (n *network) Stat(address string) (size int64, version string, err error) {
-	c, u, err := n.at(address)
+	c, u, err := n.clientFor(address)
 	if err != nil {
 		return 0, "", err
 	}
@@ -364,7 +364,7 @@ func (n *network) Stat(address string) (size int64, version string, err error) {
 
 func (n *network) Get(address string, most int64, buf []byte, was storage.FileInfo) (data []byte, is storage.FileInfo,
 	err error) {
-	c, u, err := n.at(address)
+	c, u, err := n.clientFor(address)
 	if err != nil {
 		return nil, was, err
 	}
@@ -401,7 +401,7 @@ func (n *network) Range(address string, dst []byte, at int64, was storage.FileIn
 	if len(dst) == 0 {
 		return was, nil
 	}
-	c, u, err := n.at(address)
+	c, u, err := n.clientFor(address)
 	if err != nil {
 		return was, err
 	}

@@ -15,7 +15,7 @@ import (
 	"eccbench/datasets/storage"
 )
 
-// forget clears the concealed URLs, sets those of other processes to urls, and hides the user's
+// forget clears the concealed URLs, sets the URLs of other processes to urls, and hides the user's
 // passwords.
 func forget(t *testing.T, urls string) {
 	t.Helper()

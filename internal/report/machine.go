@@ -30,7 +30,7 @@ func machines(recs bench.Records) (header []string, cells [][]string) {
 	}
 	var columns []column
 	var names []string
-	for _, r := range inOrder(recs) {
+	for _, r := range sortedRuns(recs) {
 		var values []string
 		names, values = card(r)
 		i := slices.IndexFunc(columns, func(c column) bool { return c.station == r.Station() })
@@ -95,9 +95,9 @@ func machines(recs bench.Records) (header []string, cells [][]string) {
 	return header, append(cells, when)
 }
 
-// inOrder returns the runs in the order of their first cells, as tables number their machines. Runs
+// sortedRuns returns the runs in the order of their first cells, as tables number their machines. Runs
 // without cells are last.
-func inOrder(recs bench.Records) []bench.RunRecord {
+func sortedRuns(recs bench.Records) []bench.RunRecord {
 	first := map[string]int{}
 	for i, c := range recs.Cells {
 		if _, ok := first[c.Run]; !ok {

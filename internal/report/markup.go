@@ -14,7 +14,7 @@ import (
 // linker to keep every exported method of every type: a quarter of the program.
 type markup string
 
-// marked formats its arguments and escapes them, except those of type markup.
+// marked formats its arguments and escapes them, except arguments of type markup.
 func marked(format string, args ...any) markup {
 	for i, a := range args {
 		if _, is := a.(markup); !is {
@@ -41,8 +41,8 @@ func markupAround[T any](format string, list []T, one func(T) markup) markup {
 	return marked(format, each(list, one))
 }
 
-// given inserts a text into a format. It returns "" for an empty text.
-func given(format, text string) markup {
+// formatNonEmpty inserts a text into a format. It returns "" for an empty text.
+func formatNonEmpty(format, text string) markup {
 	if text == "" {
 		return ""
 	}
@@ -82,11 +82,11 @@ func (v *pageView) header() markup {
 	said := markup("")
 	if g := v.Gate; g != nil {
 		said = marked("<p><strong>Gate: %s</strong>: %s.</p>", g.Verdict, g.Reason) +
-			each(g.About, func(s string) markup { return marked("<p>%s</p>", s) }) + given("<p>%s</p>", g.Noise)
+			each(g.About, func(s string) markup { return marked("<p>%s</p>", s) }) + formatNonEmpty("<p>%s</p>", g.Noise)
 	}
-	said += given("<p><strong>%s</strong>. Only VERIFIED numbers are plain: their answers were checked, and the "+
+	said += formatNonEmpty("<p><strong>%s</strong>. Only VERIFIED numbers are plain: their answers were checked, and the "+
 		"answers that were checked are the ones that were timed.</p>", strings.Join(v.Statuses, ", ")) +
-		given("<p>Noise floor: %s</p>", v.Noise)
+		formatNonEmpty("<p>Noise floor: %s</p>", v.Noise)
 	return marked("<h1>%s</h1>\n"+`<div class="verdict" role="status">%s</div>`+"\n</header>\n", v.Title, said)
 }
 
@@ -103,7 +103,7 @@ func (v *pageView) body() markup {
 		each(v.Quotes, Quote.markup) +
 		markupAround("<section><h2>Without a plain number</h2><ul>%s</ul></section>\n", v.Unmeasured, func(r Row) markup {
 			return marked(`<li data-impl="%s"><strong>%s %s</strong>, %s: %s%s%s</li>`, r.Impl, r.Impl, r.Size, r.Scope,
-				r.Status, given(": %s", r.Reason), given("<br>reproduce: <code>%s</code>", r.Reproduce))
+				r.Status, formatNonEmpty(": %s", r.Reason), formatNonEmpty("<br>reproduce: <code>%s</code>", r.Reproduce))
 		}) +
 		markupAround("<section><h2>Raw numbers</h2><ul>%s</ul></section>\n", v.Downloads, func(d download) markup {
 			return marked(`<li><a download="%s" href="%s">%s</a> (%s)</li>`, d.Name, d.Href, d.Name, d.Size)

@@ -235,7 +235,7 @@ func (r Row) rate(in quantity.Scale) string {
 	if r.Rate == 0 {
 		return "—"
 	}
-	s := in.Of(r.Rate) + Mark(r.Status)
+	s := in.Format(r.Rate) + Mark(r.Status)
 	if r.Lo == r.Hi {
 		return s
 	}

@@ -1,5 +1,5 @@
 // Package reproduce is the paper command. It runs the cells of a paper's tables, and prints its
-// numbers next to those of this machine.
+// numbers next to numbers of this machine.
 package reproduce
 
 import (
@@ -309,7 +309,7 @@ func reproduce(c *cli.Program, p paper.Paper, tables []paper.Table, o paperFlags
 			return err
 		}
 		for _, name := range plan.Inputs {
-			if err := cli.Apart([]cli.Target{{Flag: "--out", Path: o.records.Out}}, b.Files(name)...); err != nil {
+			if err := cli.CheckTargets([]cli.Target{{Flag: "--out", Path: o.records.Out}}, b.Files(name)...); err != nil {
 				return err
 			}
 		}
@@ -320,7 +320,7 @@ func reproduce(c *cli.Program, p paper.Paper, tables []paper.Table, o paperFlags
 	}
 	defer func() { err = errors.Join(err, rec.Close()) }()
 	for i := range plans {
-		plans[i].Done = rec.Was
+		plans[i].Done = rec.FinishedCell
 	}
 	interrupted, err := c.Conduct(weights, o.limit.Quiet, rec.Keep, plans...)
 	if err != nil {

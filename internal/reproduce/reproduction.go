@@ -181,14 +181,14 @@ const largeImages = 16 << 30
 // scope returns the timed scope of a job. Images that would be generated during reading are
 // generated before, if all rotating images fit in memory. No disk is involved in either case.
 func (r *reproduction) scope(j paperJob) bench.Scope {
-	if j.series.Workload == paper.ECC && r.made(j) && j.row.Bytes()*int64(r.rotate(j)) <= r.base.Memory {
+	if j.series.Workload == paper.ECC && r.isGenerated(j) && j.row.Bytes()*int64(r.rotate(j)) <= r.base.Memory {
 		return bench.E2E
 	}
 	return j.series.Scope
 }
 
-// made reports whether a job's images are generated as they are read.
-func (r *reproduction) made(j paperJob) bool {
+// isGenerated reports whether a job's images are generated as they are read.
+func (r *reproduction) isGenerated(j paperJob) bool {
 	return j.series.Scope == bench.File && paper.Source(j.input) == "generated"
 }
 
@@ -204,7 +204,7 @@ var countNS = map[string]int64{"cpu": 25, "extrema": 2}
 // tooLong returns the reason why an implementation takes too long for the images that a job
 // generates during reading, or "".
 func (r *reproduction) tooLong(j paperJob, impl string) string {
-	if !r.made(j) || r.scope(j) != bench.File {
+	if !r.isGenerated(j) || r.scope(j) != bench.File {
 		return ""
 	}
 	ns := int64(noiseNS)
@@ -260,7 +260,7 @@ func (r *reproduction) plans() []runner.Plan {
 				return fmt.Sprintf("eccbench paper %s --impl %s (%s fails, too)", j.table, impl, input)
 			}
 		}
-		streamed := r.made(j) && p.Scope == bench.File // whose rate is its generator's
+		streamed := r.isGenerated(j) && p.Scope == bench.File // whose rate is its generator's
 		if j.series.Workload == paper.ECC && !streamed && r.reading(j) < r.o.limit.Time {
 			p.Ceiling = impls.Ceiling
 		}

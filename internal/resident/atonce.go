@@ -6,9 +6,9 @@ import (
 	"eccbench/internal/device"
 )
 
-// AtOnce sets the grid of a launch to the number of blocks that run at once on the device. The
+// FillDevice sets the grid of a launch to the number of blocks that run at once on the device. The
 // launch has its threads and shared memory.
-func AtOnce(d device.Device, f device.Function, l *device.Launch) error {
+func FillDevice(d device.Device, f device.Function, l *device.Launch) error {
 	info := d.Info()
 	if l.Shared+f.Attributes().Shared > info.Shared {
 		if err := f.AllowShared(l.Shared); err != nil {

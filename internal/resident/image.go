@@ -17,9 +17,9 @@ import (
 // gives the reason in one line.
 type Opener func(which string) (device.Device, error)
 
-// Once opens the devices of a driver, each once. Nothing is loaded before the first
+// OpenOnce opens the devices of a driver, each once. Nothing is loaded before the first
 // call.
-func Once(load func() (device.Driver, error)) Opener {
+func OpenOnce(load func() (device.Driver, error)) Opener {
 	var mu sync.Mutex
 	var driver device.Driver // of all devices: memory pinned by one driver is foreign to another
 	opened := map[int]device.Device{}

@@ -12,7 +12,7 @@ import (
 // pinned is foreign to a driver that was loaded again.
 func TestOnceLoadsOneDriver(t *testing.T) {
 	calls, none := 0, errors.New("no driver yet")
-	open := Once(func() (device.Driver, error) {
+	open := OpenOnce(func() (device.Driver, error) {
 		if calls++; calls == 1 {
 			return nil, none
 		}

@@ -31,7 +31,7 @@ func Load(d device.Device, module string, names ...string) (device.Module, error
 
 // Compile has the driver compile the named kernels of a module.
 func Compile(d device.Device, module string, ptx []byte, names []string) (device.Module, error) {
-	only, err := kernels.Only(module, ptx, names...)
+	only, err := kernels.Extract(module, ptx, names...)
 	if err != nil {
 		return nil, err
 	}

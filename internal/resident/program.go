@@ -46,10 +46,10 @@ func (p *Program) Launch(kernel string, blocks, threads, shared int64, args ...a
 		Shared: shared}, args...)
 }
 
-// AtOnce returns the number of blocks of a kernel that can run at once.
-func (p *Program) AtOnce(kernel string, threads int64) (int64, error) {
+// ResidentBlocks returns the number of blocks of a kernel that can run at once.
+func (p *Program) ResidentBlocks(kernel string, threads int64) (int64, error) {
 	l := device.Launch{Block: device.Dim{X: threads}}
-	err := AtOnce(p.On, p.functions[kernel], &l)
+	err := FillDevice(p.On, p.functions[kernel], &l)
 	return l.Grid.X, err
 }
 

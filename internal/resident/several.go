@@ -13,8 +13,8 @@ import (
 // All is the user's name for all devices of the machine.
 const All = "all"
 
-// Several opens the devices of a list: All, or names for Open separated by commas.
-func (o Opener) Several(list string) ([]device.Device, error) {
+// OpenAll opens the devices of a list: All, or names for Open separated by commas.
+func (o Opener) OpenAll(list string) ([]device.Device, error) {
 	if list == "" {
 		return nil, errors.New("no devices are listed; --devices all takes all there are, --devices 0,1 two of them")
 	}

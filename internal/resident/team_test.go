@@ -56,7 +56,7 @@ func TestSeveral(t *testing.T) {
 		"0,3":   "device 3: there are 3",
 		"0,":    `parsing ""`,
 	} {
-		devices, err := open.Several(list)
+		devices, err := open.OpenAll(list)
 		var indices []int
 		for _, d := range devices {
 			indices = append(indices, d.Info().Index)
@@ -117,7 +117,7 @@ func newWork(t *testing.T, d device.Device, kernel string, blocks int64, mark by
 // Every answer is returned.
 func TestTeam(t *testing.T) {
 	open := standIns(t, 3)
-	devices, err := open.Several(All)
+	devices, err := open.OpenAll(All)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestTeam(t *testing.T) {
 
 func TestTeamFails(t *testing.T) {
 	open := standIns(t, 2)
-	devices, err := open.Several(All)
+	devices, err := open.OpenAll(All)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestTeamFails(t *testing.T) {
 func TestTeamOfAClosedDevice(t *testing.T) {
 	for broken := range 3 {
 		open := standIns(t, 3)
-		devices, err := open.Several(All)
+		devices, err := open.OpenAll(All)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,7 +231,7 @@ func (refusing) Enqueue() error { return errors.New("no memory for the work") }
 
 // A team reports the error of any member, first or last.
 func TestTeamReportsEveryMember(t *testing.T) {
-	devices, err := standIns(t, 2).Several(All)
+	devices, err := standIns(t, 2).OpenAll(All)
 	if err != nil {
 		t.Fatal(err)
 	}

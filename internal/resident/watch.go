@@ -37,7 +37,7 @@ func (w *Watch) Device() string { return Describe(w.on) }
 func (w *Watch) UUIDs() []string { return []string{w.on.Info().UUID} }
 
 // DeviceMemory is the most bytes that buffers took on the device.
-func (w *Watch) DeviceMemory() int64 { return w.on.Held() }
+func (w *Watch) DeviceMemory() int64 { return w.on.AllocatedBytes() }
 
 // Flags reports whether the device is slowed, its clock moved since the last call, and other
 // processes use it.

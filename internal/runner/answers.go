@@ -16,17 +16,17 @@ import (
 	"eccbench/internal/verify"
 )
 
-// given collects the answers of all calls to one input. Every answer is judged: by its digest if
+// answerPair collects the answers of all calls to one input. Every answer is judged: by its digest if
 // the policy is exact, else by its distance from a yardstick. It keeps the first answer, and the
 // worst of the answers that differ from it.
-type given[Out any] struct {
+type answerPair[Out any] struct {
 	name  string // of the input
 	calls int
-	first *kept
+	first *answerCopy
 	// differing counts the calls with other bytes than the first. worst is the answer of one of them:
 	// the farthest from the yardstick, or the first one if the policy is exact.
 	differing int
-	worst     *kept
+	worst     *answerCopy
 	share     float64 // largest share of a limit that the worst answer reaches
 	// The yardstick is the reference for answers that may differ within limits. by names it: the
 	// closed form or a witness. If by is "", the yardstick is the first answer.
@@ -38,9 +38,9 @@ type given[Out any] struct {
 	diff      *verify.Diff     // of the worst answer beyond the limits
 }
 
-// A kept answer is encoded in a file in memory, because an implementation may return its own
+// A answerCopy answer is encoded in a file in memory, because an implementation may return its own
 // buffer, which the next call overwrites.
-type kept struct {
+type answerCopy struct {
 	digest string
 	call   int // 1-based number of the call among the calls for this input
 	file   *os.File
@@ -48,13 +48,13 @@ type kept struct {
 }
 
 // keep encodes an answer to a file, which it creates if to is nil.
-func (b *bound[In, Out]) keep(out Out, call int, to *os.File) (k *kept, err error) {
+func (b *bound[In, Out]) keep(out Out, call int, to *os.File) (k *answerCopy, err error) {
 	if to == nil {
 		if to, err = memfile.New("an answer"); err != nil {
 			return nil, err
 		}
 	}
-	k = &kept{call: call, file: to}
+	k = &answerCopy{call: call, file: to}
 	if err := errors.Join(to.Truncate(0), rewind(to)); err != nil {
 		return k, err
 	}
@@ -136,7 +136,7 @@ func (h *hasher) sum() []byte {
 }
 
 // decode returns a kept answer. It is valid until close.
-func (b *bound[In, Out]) decode(k *kept) (out Out, err error) {
+func (b *bound[In, Out]) decode(k *answerCopy) (out Out, err error) {
 	if k.mapped == nil {
 		if k.mapped, err = memfile.MapWhole(k.file); err != nil {
 			return out, err
@@ -146,7 +146,7 @@ func (b *bound[In, Out]) decode(k *kept) (out Out, err error) {
 }
 
 // close releases a kept answer. It closes the file only if own is set: the task owns the others.
-func (k *kept) close(own bool) {
+func (k *answerCopy) close(own bool) {
 	if k == nil {
 		return
 	}
@@ -213,7 +213,7 @@ func (r *trial[In, Out]) take(i int, out Out) error {
 // weigh compares an answer with the yardstick and returns the largest share of a limit. If the
 // yardstick is only the first answer, it records no contradiction: two right answers may be on
 // opposite sides of the truth.
-func (g *given[Out]) weigh(d *verify.Diff, list []verify.Measure) (share float64) {
+func (g *answerPair[Out]) weigh(d *verify.Diff, list []verify.Measure) (share float64) {
 	for _, m := range list {
 		share = max(share, m.Share())
 	}

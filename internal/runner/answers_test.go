@@ -51,7 +51,7 @@ func TestDigestIsOfPieces(t *testing.T) {
 func TestWeighing(t *testing.T) {
 	list := []verify.Measure{{Name: "a", Value: 1, Limit: 4}, {Name: "b", Value: 1, Limit: 2}}
 	for _, by := range []string{"", "a witness"} {
-		g := &given[int]{by: by}
+		g := &answerPair[int]{by: by}
 		if share := g.weigh(nil, list); share != 0.5 || g.diff != nil || g.beyond != 0 {
 			t.Errorf("%q: a share of %v, %+v", by, share, g)
 		}
@@ -115,7 +115,7 @@ func TestYardsticks(t *testing.T) {
 	if err := r.yardsticks(); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []given[int]{{by: "the closed form", yardstick: 10}, {by: "the closed form", yardstick: 10}, {by: "other", yardstick: 12}, {}} {
+	for i, want := range []answerPair[int]{{by: "the closed form", yardstick: 10}, {by: "the closed form", yardstick: 10}, {by: "other", yardstick: 12}, {}} {
 		if g := r.given[i]; g.by != want.by || g.yardstick != want.yardstick {
 			t.Errorf("%s: %q, %d, want %q, %d", g.name, g.by, g.yardstick, want.by, want.yardstick)
 		}

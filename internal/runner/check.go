@@ -77,7 +77,7 @@ func (r *trial[In, Out]) confirm(start time.Time) (all []verify.Evidence, rest [
 			evidence[i] = append(evidence[i], e)
 		}
 		// If answers may differ, check the worst one too.
-		for _, answer := range []*kept{r.given[i].first, r.given[i].worst} {
+		for _, answer := range []*answerCopy{r.given[i].first, r.given[i].worst} {
 			if answer == nil || answer == r.given[i].worst && r.exact() {
 				continue
 			}

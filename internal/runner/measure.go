@@ -25,8 +25,8 @@ type trial[In, Out any] struct {
 	files   worker.Files
 	jobs    []bench.Job[Out]
 	burst   []bench.Job[Out]        // jobs and more, called by one command; none for long calls
-	given   []*given[Out]           // one per input
-	before  []*kept                 // answers of an earlier implementation, one per input
+	given   []*answerPair[Out]      // one per input
+	before  []*answerCopy           // answers of an earlier implementation, one per input
 	witness []Out                   // the same, decoded
 	others  [][]verify.Witness[Out] // answers of other implementations by input; nil until computed
 	perCall time.Duration           // the median call
@@ -78,7 +78,7 @@ func (r *trial[In, Out]) setup() error {
 func (r *trial[In, Out]) begin() {
 	r.given = nil
 	for _, name := range r.t.Inputs {
-		r.given = append(r.given, &given[Out]{name: name})
+		r.given = append(r.given, &answerPair[Out]{name: name})
 	}
 }
 
@@ -430,7 +430,7 @@ func (r *trial[In, Out]) measure() error {
 	if err := r.endUnseen(); err != nil {
 		return err
 	}
-	samples = r.around(samples)
+	samples = r.recordAround(samples)
 	summary := stats.Summarise(samples)
 	r.perCall = time.Duration(summary.Median * 1e9)
 	r.record.Samples, r.record.Seconds = samples, &summary
@@ -468,9 +468,9 @@ const (
 	mostAround, ignoredAround     = 0.5, 100e-6
 )
 
-// around records the work around the calls. It returns the samples: those of the implementation's process
+// recordAround records the work around the calls. It returns the samples of the implementation's process
 // if they explain the time by this process's clock, else the latter.
-func (r *trial[In, Out]) around(samples []float64) []float64 {
+func (r *trial[In, Out]) recordAround(samples []float64) []float64 {
 	if !r.ours() {
 		return samples
 	}

@@ -37,7 +37,7 @@ func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err err
 	if len(first) == 0 || len(first) > mostReread {
 		return nil, nil
 	}
-	name, second, done, err := r.another()
+	name, second, done, err := r.nextVariant()
 	if done != nil {
 		defer done()
 	}
@@ -128,9 +128,9 @@ func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err err
 	return all, nil
 }
 
-// another returns the name and the bytes of another input of the same kind, or nil bytes. The
+// nextVariant returns the name and the bytes of another input of the same kind, or nil bytes. The
 // caller calls done to release them, unless it is nil.
-func (r *trial[In, Out]) another() (name string, mapped []byte, done func(), err error) {
+func (r *trial[In, Out]) nextVariant() (name string, mapped []byte, done func(), err error) {
 	if len(r.files.Inputs) > 1 {
 		mapped, err = memfile.MapWhole(r.files.Inputs[1])
 		return r.t.Inputs[1], mapped, func() { memfile.Unmap(mapped) }, err

@@ -15,7 +15,7 @@ type unseen struct {
 	calls int
 	most  int // number of answers to keep
 	names []string
-	kept  []*kept
+	kept  []*answerCopy
 	done  func() // closes the current inputs
 }
 
@@ -133,7 +133,7 @@ func (r *trial[In, Out]) endUnseen() error {
 			return err
 		}
 		r.t.Inputs, r.inputs = append(slices.Clip(r.t.Inputs), name), append(slices.Clip(r.inputs), in)
-		r.given = append(slices.Clip(r.given), &given[Out]{name: name, calls: 1, first: u.kept[k]})
+		r.given = append(slices.Clip(r.given), &answerPair[Out]{name: name, calls: 1, first: u.kept[k]})
 		if r.others != nil {
 			r.others = append(r.others, nil)
 		}

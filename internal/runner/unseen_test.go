@@ -172,7 +172,7 @@ func TestNumberOfJudged(t *testing.T) {
 		if err := f.Truncate(x.bytes); err != nil {
 			t.Fatal(err)
 		}
-		r.given = []*given[field]{{first: &kept{file: f}}}
+		r.given = []*answerPair[field]{{first: &answerCopy{file: f}}}
 		if err := r.keepUnseen(); err != nil || r.unseen.most != x.want || r.unseen.calls != 0 {
 			t.Errorf("%v, %d bytes: %d of %d calls, %v; want %d", x.cost, x.bytes, r.unseen.most, r.unseen.calls, err, x.want)
 		}

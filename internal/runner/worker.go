@@ -76,7 +76,7 @@ func (b *bound[In, Out]) attach(t worker.Task, shared []*os.File, toPin bool) ([
 // readWitnesses decodes the witness answers.
 func (r *trial[In, Out]) readWitnesses() error {
 	for i, f := range r.files.Witness {
-		r.before = append(r.before, &kept{file: f})
+		r.before = append(r.before, &answerCopy{file: f})
 		out, err := r.b.decode(r.before[i])
 		if err != nil {
 			return fmt.Errorf("answer of %s to %s: %w", r.t.Witness, r.t.Inputs[i], err)
@@ -90,9 +90,9 @@ func (r *trial[In, Out]) readWitnesses() error {
 	return nil
 }
 
-// lost reports whether an error made a device unusable. A missing device is not lost: it is a
+// isLost reports whether an error made a device unusable. A missing device is not lost: it is a
 // reason to reject.
-func lost(err error) bool { return device.IsSticky(err) && !device.IsUnavailable(err) }
+func isLost(err error) bool { return device.IsSticky(err) && !device.IsUnavailable(err) }
 
 // work runs a task. It sets up one job per input, times them in turn or calls each once, and checks
 // every answer.
@@ -115,7 +115,7 @@ func (b *bound[In, Out]) work(clock worker.Clock, t worker.Task, f worker.Files,
 	}
 	r.began = clock.Now()
 	for _, in := range inputs {
-		if err := impl.CanDo(in, t.Conditions); lost(err) {
+		if err := impl.CanDo(in, t.Conditions); isLost(err) {
 			return bench.CellRecord{}, err
 		} else if err != nil {
 			return skipped(err.Error()), nil

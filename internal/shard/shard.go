@@ -43,9 +43,9 @@ func (s Shard) SpanBy(slices, step int64) grid.Span {
 	return grid.Span{Lo: min(of.Lo*step, slices), Hi: min(of.Hi*step, slices)}
 }
 
-// Of returns a shard's share of a list: every N-th element from the I-th on. Costs that grow along
+// Select returns a shard's share of a list: every N-th element from the I-th on. Costs that grow along
 // the list are so divided evenly.
-func Of[T any](s Shard, list []T) []T {
+func Select[T any](s Shard, list []T) []T {
 	var mine []T
 	for i := s.I - 1; i < int64(len(list)); i += s.N {
 		mine = append(mine, list[i])

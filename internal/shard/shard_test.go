@@ -92,13 +92,13 @@ func TestOf(t *testing.T) {
 	for n := int64(1); n < 8; n++ {
 		var all []int
 		for i := int64(1); i <= n; i++ {
-			all = append(all, Of(Shard{i, n}, list)...)
+			all = append(all, Select(Shard{i, n}, list)...)
 		}
 		if slices.Sort(all); !slices.Equal(all, list) {
 			t.Errorf("in %d: %v", n, all)
 		}
 	}
-	if got := Of(Shard{2, 2}, list); !slices.Equal(got, []int{20, 40}) {
+	if got := Select(Shard{2, 2}, list); !slices.Equal(got, []int{20, 40}) {
 		t.Errorf("2/2: %v", got)
 	}
 }

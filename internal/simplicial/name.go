@@ -241,7 +241,7 @@ func ParseName(s string) (Name, error) {
 	at := slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == n.Kind })
 	if at < 0 {
 		return Name{}, fmt.Errorf("input %q: no complex of the kind %s; eccbench list --workload homology names them", s,
-			name.Shown(n.Kind))
+			name.Quoted(n.Kind))
 	}
 	out := Name{kinds[at], name.Name{Kind: n.Kind}}
 	for _, k := range out.kind.keys {
@@ -255,7 +255,7 @@ func ParseName(s string) (Name, error) {
 		if k.most > 0 {
 			i, err := strconv.ParseInt(v, 10, 64)
 			if err != nil || i < k.least || i > k.most {
-				return Name{}, fmt.Errorf("input %q: %s=%s: want %d to %d", s, k.name, name.Shown(v), k.least, k.most)
+				return Name{}, fmt.Errorf("input %q: %s=%s: want %d to %d", s, k.name, name.Quoted(v), k.least, k.most)
 			}
 			v = strconv.FormatInt(i, 10)
 		}
@@ -263,11 +263,11 @@ func ParseName(s string) (Name, error) {
 	}
 	for _, p := range n.Pairs {
 		if !slices.ContainsFunc(out.kind.keys, func(k key) bool { return k.name == p.Key }) {
-			return Name{}, fmt.Errorf("input %q: a complex of the kind %s has no %s", s, n.Kind, name.Shown(p.Key))
+			return Name{}, fmt.Errorf("input %q: a complex of the kind %s has no %s", s, n.Kind, name.Quoted(p.Key))
 		}
 	}
 	if order := out.Get("order"); order != "" && order != lexicographic && order != shuffledOrder {
-		return Name{}, fmt.Errorf("input %q: order=%s: want %s or %s", s, name.Shown(order), lexicographic, shuffledOrder)
+		return Name{}, fmt.Errorf("input %q: order=%s: want %s or %s", s, name.Quoted(order), lexicographic, shuffledOrder)
 	} else if order == lexicographic { // it has no effect, and needs no seed
 		out = out.Change("order", "").Change("seed", "")
 	}

@@ -239,7 +239,7 @@ func dodecahedral(tenths int) *Complex {
 		}
 		return edges[k]
 	}
-	// Vertices of flags: those of the solid, of edges, of faces, and of the centre.
+	// Vertices of flags: of the solid, of edges, of faces, and of the centre.
 	const atEdge, atFace, middle = 20, 50, 62
 	var simplices [][]uint32
 	for f, ring := range faces {

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The ranks are those of the tables of order-statistic intervals for the median
+// The ranks agree with the tables of order-statistic intervals for the median
 // (Conover, Practical Nonparametric Statistics, table A3, as 0-based ranks).
 func TestMedianRanks(t *testing.T) {
 	for _, c := range []struct {

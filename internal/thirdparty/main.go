@@ -154,7 +154,7 @@ func (m *module) add(dir string) error {
 	return err
 }
 
-// licenceTexts are phrases of each licence, by its name; "" for those of a notice or a grant of
+// licenceTexts are phrases of each licence, by its name; "" for phrases of a notice or a grant of
 // patents.
 var licenceTexts = []struct{ name, words string }{
 	{"Apache-2.0", "Apache License Version 2.0"},

@@ -139,7 +139,7 @@ func wrongOfSeveral() error {
 			return fmt.Errorf("evidence %d is %s (%s, %v), want %s (%s, %v)", i, got.Status, got.Reason, worst, c.status, c.reason, c.worst)
 		}
 	}
-	// The costs are those of the cheapest independent law, and of all laws that fit the spare time
+	// The costs are the cost of the cheapest independent law, and of all laws that fit the spare time
 	// in order.
 	law := func(cost time.Duration, independent bool) Law[int, int] {
 		return Law[int, int]{Independent: independent, Calls: 1, Work: func(int) time.Duration { return cost }}
@@ -202,8 +202,8 @@ func wrongOfMeasures() error {
 		{Measure{Name: "largest error", Value: 1.23456e-7, Limit: 123456, Unit: "mm"}, true, 1.23456e-7 / 123456, "largest error 1.235e-07 mm of at most 1.235e+05 mm", `{"name":"largest error","value":1.23456e-7,"limit":123456,"unit":"mm"}`},
 	} {
 		data, err := json.Marshal(c.m)
-		if c.m.Within() != c.within || c.m.Share() != c.share || c.m.String() != c.text || err != nil || string(data) != c.data {
-			return fmt.Errorf("%+v: within %v, share %v, %q, %s %v", c.m, c.m.Within(), c.m.Share(), c.m, data, err)
+		if c.m.IsWithinLimit() != c.within || c.m.Share() != c.share || c.m.String() != c.text || err != nil || string(data) != c.data {
+			return fmt.Errorf("%+v: within %v, share %v, %q, %s %v", c.m, c.m.IsWithinLimit(), c.m.Share(), c.m, data, err)
 		}
 	}
 	// Of two equal measures the first stays. The largest ratio to the limit counts, not the largest

@@ -20,8 +20,8 @@ type Measure struct {
 	Aside bool `json:"aside,omitempty"`
 }
 
-// Within reports whether the value keeps the limit. NaN does not keep it.
-func (m Measure) Within() bool { return m.Value <= m.Limit }
+// IsWithinLimit reports whether the value keeps the limit. NaN does not keep it.
+func (m Measure) IsWithinLimit() bool { return m.Value <= m.Limit }
 
 // Below reports whether a value exceeds the measure's value, or is NaN. A measure that is NaN is
 // below no value, so that the first NaN is kept.
@@ -89,7 +89,7 @@ func Worst(lists ...[]Measure) []Measure {
 // firstViolation returns the first measure that exceeds its limit as a Diff, or nil.
 func firstViolation(list []Measure) *Diff {
 	for _, m := range list {
-		if m.Within() {
+		if m.IsWithinLimit() {
 			continue
 		}
 		where := m.Name

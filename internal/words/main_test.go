@@ -13,8 +13,10 @@ func TestLines(t *testing.T) {
 		"+++ b/b.go", "@@ -3,2 +3 @@", "-// who asks for it", "-" + long, "+" + long + "y", "+// who asks for it again",
 		"+++ b/a_amd64.s", "@@ -3 +4 @@", "+// " + long,
 	}, "\n")
+	lines := append(parse(diff), line{path: "a_test.go", text: long + " // so much", mayBeWide: true},
+		line{path: "c.go", text: `s := "` + long + `"`})
 	var got []string
-	for _, fault := range faults(parse(diff)) {
+	for _, fault := range faults(lines) {
 		fault, _, _ = strings.Cut(fault, "\n")
 		got = append(got, fault)
 	}
@@ -24,6 +26,7 @@ func TestLines(t *testing.T) {
 		`doc/a.md:4: "by itself": write alone, or separately`,
 		`doc/a.md:4: "as it is to be": write equal, except, or similar`,
 		`doc/a.md:4: "stands": write is`,
+		`a_test.go:0: "so much": write N, or the number of`,
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

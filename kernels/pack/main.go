@@ -67,7 +67,7 @@ func run(c compilers, kinds []string) error {
 		return err
 	}
 	var work []func() error
-	remade := shard.Of(c.machine, kinds)
+	remade := shard.Select(c.machine, kinds)
 	for _, kind := range kinds {
 		if len(of[kind]) == 0 {
 			return fmt.Errorf("no kernels called %s", kind)

@@ -8,7 +8,7 @@ import (
 	"eccbench/internal/report"
 )
 
-// A Claim is a paper's statement with a check. A check reads the published numbers and those of
+// A Claim is a paper's statement with a check. A check reads the published numbers and numbers of
 // each measured implementation, or it is computed.
 type Claim struct {
 	Section, Says string
@@ -62,15 +62,15 @@ func (n numbers) value(table int, r Row, column string) (float64, bool) {
 		return v.V, ok
 	}
 	for _, l := range n.of[table] {
-		if l.Impl == n.impl && l.Series.Column == column && l.is(r) {
+		if l.Impl == n.impl && l.Series.Column == column && l.matches(r) {
 			return l.Measured, true
 		}
 	}
 	return 0, false
 }
 
-// is reports whether a line has a row's number, verified and comparable with the published one.
-func (l Line) is(r Row) bool {
+// matches reports whether a line has a row's number, verified and comparable with the published one.
+func (l Line) matches(r Row) bool {
 	return l.Row.Data == r.Data && l.Row.Label == r.Label && l.Measured > 0 && l.Mark == "" && l.Why == ""
 }
 
@@ -81,7 +81,7 @@ func (n numbers) best(table int, r Row, column string) (float64, bool) {
 	}
 	least := 0.0
 	for _, l := range n.of[table] {
-		if l.Series.Column == column && l.is(r) && (least == 0 || l.Measured < least) {
+		if l.Series.Column == column && l.matches(r) && (least == 0 || l.Measured < least) {
 			least = l.Measured
 		}
 	}
@@ -128,7 +128,7 @@ func (p Paper) Claims() []Claim {
 	return nil
 }
 
-// PrintClaims prints the verdict of each claim on the published numbers and on those of each
+// PrintClaims prints the verdict of each claim on the published numbers and on numbers of each
 // measured implementation. The map has the lines of each table.
 func (p Paper) PrintClaims(w io.Writer, f report.Format, lines map[int][]Line) error {
 	var cells [][]string

@@ -19,7 +19,7 @@ func cheng2014(p Paper) []Claim {
 	rows := p.Tables[0].Rows
 	largest := rows[len(rows)-1]
 	cpu, gpu := []string{"lanczos"}, p.Tables[0].Series[1].Impls
-	// speedups returns ratios of times: the published ones, or the CPU's stages here over those of an
+	// speedups returns ratios of times: the published ones, or the CPU's stages here over stages of an
 	// implementation.
 	speedups := func(n numbers) (list []float64) {
 		for _, r := range rows {

@@ -113,7 +113,7 @@ func smistad2012(p Paper) []Claim {
 func (n numbers) host(table int, r Row) (float64, bool) {
 	least := 0.0
 	for _, l := range n.of[table] {
-		if l.Series.Where == "cpu" && l.is(r) && (least == 0 || l.Measured < least) {
+		if l.Series.Where == "cpu" && l.matches(r) && (least == 0 || l.Measured < least) {
 			least = l.Measured
 		}
 	}

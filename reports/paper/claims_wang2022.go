@@ -53,7 +53,7 @@ func wang2022(p Paper) []Claim {
 						return
 					}
 					for _, l := range n.of[1] {
-						if l.Impl == n.impl && l.Series.Column == "gpu_overall" && l.is(r) && l.Disk > 0 {
+						if l.Impl == n.impl && l.Series.Column == "gpu_overall" && l.matches(r) && l.Disk > 0 {
 							s.add(100 * l.Disk / l.Measured)
 						}
 					}
@@ -101,7 +101,7 @@ func wang2022(p Paper) []Claim {
 			"the kernel's least rate in 3D makes 30 Hz, in 2D 120 Hz at 7680×4320", func(n numbers) finding {
 				two, three := rates(n, rows)
 				a, b := three.lo/(512*512*512), two.lo/(7680*4320)
-				return both(two, three, a >= 30 && b >= 120, fmt.Sprintf("%s Hz and %s Hz", quantity.Significant(a, 3),
+				return combined(two, three, a >= 30 && b >= 120, fmt.Sprintf("%s Hz and %s Hz", quantity.Significant(a, 3),
 					quantity.Significant(b, 3)))
 			}, kernels, nil, nil},
 		{"5.4", "the kernel's throughput does not depend on the dimension",
@@ -112,15 +112,15 @@ func wang2022(p Paper) []Claim {
 				two, three := rates(n, grf)
 				least, greatest := two.lo/three.lo, two.hi/three.hi
 				holds := min(least, greatest) >= 0.8 && max(least, greatest) <= 1.25
-				return both(two, three, holds, fmt.Sprintf("2D %s to %s Gvox/s, 3D %s to %s, %s and %s times",
+				return combined(two, three, holds, fmt.Sprintf("2D %s to %s Gvox/s, 3D %s to %s, %s and %s times",
 					quantity.Giga(two.lo), quantity.Giga(two.hi), quantity.Giga(three.lo), quantity.Giga(three.hi),
 					quantity.Significant(least, 3), quantity.Significant(greatest, 3)))
 			}, kernels, nil, nil},
 	}
 }
 
-// both is a finding on 2D and 3D together, which needs rows of each.
-func both(two, three span, holds bool, say string) finding {
+// combined is a finding on 2D and 3D together, which needs rows of each.
+func combined(two, three span, holds bool, say string) finding {
 	if two.n == 0 || three.n == 0 {
 		return finding{}
 	}

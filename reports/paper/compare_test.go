@@ -220,7 +220,7 @@ func TestPartsOfACall(t *testing.T) {
 	c.Spans = map[string]float64{"read": 0.2}
 	c.Timeline = []bench.Interval{{Name: "copy", To: 0.01}, {Name: "count", From: 0.01, To: 0.0115}, {Name: "copy", From: 0.01, To: 0.02}}
 	for _, l := range p.Lines(p.Tables[0], []bench.CellRecord{c}, "memread", func(string, string) bool { return true }, func(Series, Row, string) string { return "" }) {
-		if l.Impl != "chunked" || !l.is(r) {
+		if l.Impl != "chunked" || !l.matches(r) {
 			continue
 		}
 		if got := l.parts(); got != "start 500 ms, copy 20.0 ms, count 1.50 ms, read 200 ms" {

@@ -35,7 +35,7 @@ func (s Series) Files(r Row) int64 {
 	return 1
 }
 
-// each returns the factor from a record's seconds to those of a row: one over the row's count of
+// each returns the factor from a record's seconds to seconds of a row: one over the row's count of
 // files or iterations. The steps of Lanczos' method are one answer.
 func (s Series) each(r Row) float64 {
 	if s.Workload == Steps || s.Workload == Pairs {
@@ -128,7 +128,7 @@ func (r Row) File() (name string, ok bool) {
 // Input returns the name of the input for a row in a workload and scope.
 func (r Row) Input(workload string, scope bench.Scope, at Place) (string, error) {
 	if r.Complex != "" {
-		return homology.Of(r.Complex, 2) // Murty 2013 has no other coefficients
+		return homology.NameOf(r.Complex, 2) // Murty 2013 has no other coefficients
 	}
 	if r.Path != "" {
 		return datasets.Canonical("file/path=" + r.Path)
@@ -163,7 +163,7 @@ func (r Row) Input(workload string, scope bench.Scope, at Place) (string, error)
 }
 
 // flow returns the prefix of the name of a flow. The row's count is the number of steps; μ and the
-// boundary are those of the tables' notes.
+// boundary come from the tables' notes.
 func (r Row) flow() string { return fmt.Sprintf("gvf/steps=%d/mu=0.05/boundary=0/of=", r.Times()) }
 
 // Parameters of the graph of patches, as in the tables' notes.
@@ -183,7 +183,7 @@ const pairs = Pairs + "/k=2/tol=8" + patches + "of="
 // matches reports whether an input belongs to a row, from any source of its bytes.
 func (r Row) matches(input, workload string) bool {
 	if r.Complex != "" {
-		name, err := homology.Of(r.Complex, 2)
+		name, err := homology.NameOf(r.Complex, 2)
 		return err == nil && input == name
 	}
 	prefix := map[string]string{Batch: fmt.Sprintf("batch/count=%d/of=", r.Times()),

@@ -72,10 +72,10 @@ func parseNpyHeader(s string) (npyHeader, error) {
 	var h npyHeader
 	var seen []string
 	p := &npyScanner{text: s}
-	p.want('{')
+	p.expect('{')
 	for p.err == nil && !p.accept('}') {
 		key := p.quoted()
-		p.want(':')
+		p.expect(':')
 		if slices.Contains(seen, key) {
 			p.fail("key %q twice", key)
 		}
@@ -140,7 +140,7 @@ func (p *npyScanner) accept(c byte) bool {
 	return false
 }
 
-func (p *npyScanner) want(c byte) {
+func (p *npyScanner) expect(c byte) {
 	if !p.accept(c) {
 		p.fail("no %q at byte %d", c, p.at)
 	}
@@ -178,7 +178,7 @@ func (p *npyScanner) boolean() bool {
 func (p *npyScanner) tuple() []int64 {
 	var v []int64
 	comma := true
-	p.want('(')
+	p.expect('(')
 	for p.err == nil && !p.accept(')') {
 		if !comma {
 			p.fail("no comma at byte %d", p.at)

@@ -158,8 +158,8 @@ type Format struct {
 	Geometry func(Input) (*Geometry, error)
 }
 
-// Has reports whether a file name, in lower case, has an extension of the format.
-func (f Format) Has(name string) bool {
+// HasExtension reports whether a file name, in lower case, has an extension of the format.
+func (f Format) HasExtension(name string) bool {
 	return slices.ContainsFunc(f.Extensions, func(ext string) bool { return strings.HasSuffix(name, ext) })
 }
 

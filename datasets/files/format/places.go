@@ -35,8 +35,8 @@ func NumberedPlace(number float64) *Place {
 	return &Place{numbered: true, At: [3]float64{number}, Normal: [3]float64{1}}
 }
 
-// along returns the coordinate of the place along the normal of another one.
-func (p *Place) along(first *Place) float64 {
+// position returns the coordinate of the place along the normal of another one.
+func (p *Place) position(first *Place) float64 {
 	return float64(p.At[0]*first.Normal[0]) + float64(p.At[1]*first.Normal[1]) + float64(p.At[2]*first.Normal[2])
 }
 
@@ -74,9 +74,9 @@ func OrderPlaces(places []*Place, name func(i int) string, advice string) ([]int
 			return nil, fmt.Errorf("%s: of another series or direction than %s; %s", name(i), name(0), advice)
 		}
 	}
-	along := func(i int) float64 { return places[order[i]].along(first) }
+	along := func(i int) float64 { return places[order[i]].position(first) }
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(places[a].along(first), places[b].along(first))
+		return cmp.Compare(places[a].position(first), places[b].position(first))
 	})
 	last := len(order) - 1
 	for i := range last {
@@ -111,7 +111,7 @@ func CheckSpacing(places []*Place, order []int, name func(i int) string, advice 
 	normal := places[0].Normal
 	for i := range len(order) - 1 {
 		a, b := places[order[i]], places[order[i+1]]
-		length := b.along(places[0]) - a.along(places[0])
+		length := b.position(places[0]) - a.position(places[0])
 		for k := range 3 {
 			steps[k] = append(steps[k], b.At[k]-a.At[k]-float64(length*normal[k]))
 		}

@@ -8,8 +8,8 @@ import (
 	"eccbench/datasets/element"
 )
 
-// Like returns an error unless a slice has the shape, type and scale of the first.
-func (b *Body) Like(first *Body) error {
+// CheckLike returns an error unless a slice has the shape, type and scale of the first.
+func (b *Body) CheckLike(first *Body) error {
 	switch {
 	case b.Shape != first.Shape || b.Stored != first.Stored:
 		return fmt.Errorf("%v of %v, where the first slice is %v of %v; want slices of one shape and type",

@@ -197,10 +197,10 @@ func (s *Stream) InBulk() bool {
 	return false
 }
 
-// Held returns the bytes of memory for slices that are read together.
-func (s *Stream) Held() int64 {
+// CachedBytes returns the bytes of memory for slices that are read together.
+func (s *Stream) CachedBytes() int64 {
 	if chunks, ok := s.body.In.ReaderAt.(*zarr.Array); ok {
-		return chunks.Held()
+		return chunks.CachedBytes()
 	}
 	return 0
 }

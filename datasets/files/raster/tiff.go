@@ -71,7 +71,7 @@ func (t *tiffFile) pages() ([]*tiffPage, error) {
 	for ; next != 0; n++ {
 		var p *tiffPage
 		if p, next, err = t.page(next); err == nil && p != nil && len(pages) > 0 {
-			err = p.like(pages[0])
+			err = p.checkPlane(pages[0])
 		}
 		if err != nil {
 			return nil, fmt.Errorf("page %d: %w", n+1, err)

@@ -117,7 +117,7 @@ func (t *tiffFile) claim(p *tiffPage) error {
 }
 
 // Like reports whether a page can be another plane of the first one's volume.
-func (p *tiffPage) like(first *tiffPage) error {
+func (p *tiffPage) checkPlane(first *tiffPage) error {
 	switch {
 	case p.width != first.width || p.height != first.height || p.depth != first.depth || p.stored != first.stored ||
 		p.bilevel != first.bilevel:

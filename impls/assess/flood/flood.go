@@ -196,7 +196,7 @@ func (m *masks) compare() (c assess.Comparison) {
 			if enclosed--; m.flat { // without the outside
 				*to = betti.Numbers{B0: int64(parts), B1: int64(enclosed)}
 			} else {
-				*to = betti.Of(int64(parts), int64(enclosed), m.euler(m.mask[of], k))
+				*to = betti.NewNumbers(int64(parts), int64(enclosed), m.euler(m.mask[of], k))
 			}
 			if gaps[of] = around; of == union {
 				t.Components = m.meetBoth(number, parts)

@@ -116,7 +116,7 @@ type finder struct {
 	ranges [][2]uint16 // from the first to the last code: all codes of the set, and codes without voxels
 }
 
-// finderOf returns the finder of a set. places are those of survey.
+// finderOf returns the finder of a set. places come from survey.
 func finderOf(in *assess.Pair, set assess.Set, places []*place) *finder {
 	f := &finder{images: [2]*grid.Field{in.Pred, in.Truth}}
 	if places != nil || len(set.Codes) == 0 {

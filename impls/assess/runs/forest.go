@@ -97,7 +97,7 @@ func (j *joint) joinRow(first int, trunk []uint64) {
 }
 
 // joinFaces joins the runs of a row with runs of the row and of the plane before. One link is enough
-// for voxels that two rows share in a run. A link with the plane before is left out beside a square of
+// for voxels that two rows share in a run. A link with the plane before is skipped next to a square of
 // four rows: the other three links imply it.
 func (j *joint) joinFaces(first int) {
 	onC, onB := first-j.stride, first-j.plane

@@ -104,7 +104,7 @@ func (c *complex) betti(p int64) (betti.Numbers, error) {
 
 // rank returns the rank of a boundary matrix.
 func (c *complex) rank(dim int, p int64) int64 {
-	return ranks.Of(c.count[dim-1], int64(len(c.boundary[dim])), p, func(i int64, list []ranks.Term) []ranks.Term {
+	return ranks.Rank(c.count[dim-1], int64(len(c.boundary[dim])), p, func(i int64, list []ranks.Term) []ranks.Term {
 		return append(list, c.boundary[dim][i]...)
 	})
 }

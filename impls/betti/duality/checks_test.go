@@ -168,7 +168,7 @@ func (i Implementation) ofSlabs(t *testing.T, rng *rand.Rand, in *betti.Image, v
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d, err := betti.Unlike(piece, s, threads); d != nil || err != nil {
+		if d, err := betti.CompareSlab(piece, s, threads); d != nil || err != nil {
 			t.Fatalf("slices %d to %d of %v not above %v, vertices %v: %v %v", lo, hi, in.Shape(), in.Threshold, vertices, d, err)
 		}
 		if lo == 0 {

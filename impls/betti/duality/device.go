@@ -14,7 +14,7 @@ import (
 )
 
 // OnDevice runs the method on an NVIDIA device (kernels/betti/duality.h). It joins the bits of a
-// tile in shared memory, and then those of neighbouring tiles at their faces.
+// tile in shared memory, and then voxels of neighbouring tiles at their faces.
 func OnDevice(open resident.Opener) bench.Implementation[*betti.Image, betti.Numbers] {
 	return counting.Method[*betti.Image, betti.Numbers]{
 		Name: "duality-gpu", Open: open, Plan: plan, Read: betti.Read, Poisoned: betti.Poisoned,

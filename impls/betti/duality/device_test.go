@@ -18,7 +18,7 @@ import (
 )
 
 // uniform are images with tiles that are entirely in the set or in the background.
-var uniform = []string{betti.Spell(0, "point/shape=200x100x100/type=uint8"), betti.Spell(0, "cavities/shape=200x100x100/type=uint8/count=1")}
+var uniform = []string{betti.NameOf(0, "point/shape=200x100x100/type=uint8"), betti.NameOf(0, "cavities/shape=200x100x100/type=uint8/count=1")}
 
 // asked returns images for the kernels: with several tiles along each axis, of each kind, and all
 // adversarial ones.
@@ -29,24 +29,24 @@ func asked() []string {
 		"noise/shape=300x1030/levels=256/type=uint16/seed=6",
 	} {
 		for _, at := range []int64{20, 79, 128, 176, 235} {
-			list = append(list, betti.Spell(at, image))
+			list = append(list, betti.NameOf(at, image))
 		}
 	}
 	for _, image := range []string{
 		"serpent/shape=131x67x66/type=uint8", "cavities/shape=131x67x66/type=uint8", "drills/shape=131x67x66/type=uint8", "sponge/shape=81x81x81/type=uint8",
 		"checkerboard/shape=131x67x66/type=uint8", "constant/shape=64x64x64/type=uint8", "shell/shape=131x67x66/type=uint8",
 	} {
-		list = append(list, betti.Spell(0, image))
+		list = append(list, betti.NameOf(0, image))
 	}
 	list = append(list, uniform...)
-	list = append(list, betti.Spell(-1, "grf/shape=130x70x66/type=uint8/smooth=2/seed=1"), betti.Spell(-1, "grf/shape=200x1100/type=uint8/smooth=2/seed=2"))
+	list = append(list, betti.NameOf(-1, "grf/shape=130x70x66/type=uint8/smooth=2/seed=1"), betti.NameOf(-1, "grf/shape=200x1100/type=uint8/smooth=2/seed=2"))
 	return slices.Concat(list, betti.Workload().Adversarial)
 }
 
 // onHost returns the kernels, compiled for the host, on a stand-in for a device.
 func onHost(t *testing.T, fault string) resident.Opener {
 	driver := devicetest.New(1, hosttest.Modules(t, fault, "betti_duality"))
-	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
+	return ecctest.Closing(t, resident.OpenOnce(func() (device.Driver, error) { return driver, nil }))
 }
 
 // Launches are slow on the host, so only some images are counted there.

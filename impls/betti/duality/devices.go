@@ -118,7 +118,7 @@ func (p portion) wrap(d device.Device, err error) error {
 
 // CanDo rejects an image if one of the devices rejects its part.
 func (o OnDevices) CanDo(in *betti.Image, c bench.Conditions) error {
-	devices, err := o.Open.Several(c.Devices)
+	devices, err := o.Open.OpenAll(c.Devices)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (o OnDevices) CanDo(in *betti.Image, c bench.Conditions) error {
 
 // Setup copies the parts to their devices in parallel, unless the scope includes the copies.
 func (o OnDevices) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.Numbers], error) {
-	devices, err := o.Open.Several(c.Devices)
+	devices, err := o.Open.OpenAll(c.Devices)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +217,7 @@ func (j *devicesJob) Do(trace *bench.Trace) error {
 			all.components -= n
 		}
 	}
-	j.out = betti.Of(all.components, all.cavities, all.characteristic)
+	j.out = betti.NewNumbers(all.components, all.cavities, all.characteristic)
 	return nil
 }
 
@@ -228,7 +228,7 @@ func (j *devicesJob) runs(k int, around, last bool) []uint32 {
 	if around {
 		which = 1
 	}
-	list := grid.Values[uint32](j.parts[k].Brought()[which])
+	list := grid.Values[uint32](j.parts[k].ScratchOnHost()[which])
 	t := j.portions[k].tiles
 	if n := int64(len(list)) / t.shared(); last && t.first {
 		return list[n:]

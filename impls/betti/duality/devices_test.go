@@ -27,16 +27,16 @@ func cutImages() []string {
 		"noise/shape=70x2x100/levels=256/type=uint8/seed=9", "noise/shape=70x40x2/levels=256/type=uint8/seed=9", "noise/shape=70x40x31/levels=256/type=uint8/seed=10",
 	} {
 		for _, at := range []int64{20, 79, 128, 235} {
-			list = append(list, betti.Spell(at, image))
+			list = append(list, betti.NameOf(at, image))
 		}
 	}
 	for _, image := range []string{
 		"serpent/shape=66x35x100/type=uint8", "cavities/shape=66x35x100/type=uint8", "drills/shape=66x35x100/type=uint8", "shell/shape=66x67x131/type=uint8",
 		"constant/shape=64x32x96/type=uint8", "shell/shape=200x100x130/type=uint8", "serpent/shape=70x1100/type=uint8", "checkerboard/shape=65x33x99/type=uint8",
 	} {
-		list = append(list, betti.Spell(0, image))
+		list = append(list, betti.NameOf(0, image))
 	}
-	return append(list, betti.Spell(-1, "grf/shape=66x70x130/type=uint8/smooth=2/seed=1"))
+	return append(list, betti.NameOf(-1, "grf/shape=66x70x130/type=uint8/smooth=2/seed=1"))
 }
 
 // onAll is the implementation on all devices of its opener.
@@ -55,7 +55,7 @@ func (o onAll) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.Numbe
 // threeOnHost returns three stand-ins for devices, with a fault in the kernels.
 func threeOnHost(t *testing.T, fault string) resident.Opener {
 	driver := devicetest.New(3, hosttest.Modules(t, fault, "betti_duality"))
-	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
+	return ecctest.Closing(t, resident.OpenOnce(func() (device.Driver, error) { return driver, nil }))
 }
 
 // A twin is a device with the number of another.
@@ -88,7 +88,7 @@ func TestSeveralOnOneDevice(t *testing.T) { testSeveral(t, as(ecctest.Device(t),
 
 func TestSeveralOnDevices(t *testing.T) {
 	open := ecctest.Device(t)
-	devices, err := open.Several(resident.All)
+	devices, err := open.OpenAll(resident.All)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestPortions(t *testing.T) {
 		{"130x1600", 3, "[0 512) [511 1023) [1022 1600)"},
 		{"70x2x100", 2, "[0 64) [63 100)"},
 	} {
-		in, err := betti.Inputs{}.Open(betti.Spell(0, "constant/shape="+c.shape+"/type=uint8"))
+		in, err := betti.Inputs{}.Open(betti.NameOf(0, "constant/shape="+c.shape+"/type=uint8"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -78,7 +78,7 @@ func TestLabels(t *testing.T) {
 
 func BenchmarkDuality(b *testing.B) {
 	for _, image := range []string{"noise/shape=256x256x256/type=uint8/seed=1", "grf/shape=256x256x256/type=uint8/smooth=2.5/seed=1", "ball/shape=256x256x256/type=uint8", "serpent/shape=256x256x256/type=uint8"} {
-		in, err := betti.Inputs{}.Open(betti.Spell(-1, image))
+		in, err := betti.Inputs{}.Open(betti.NameOf(-1, image))
 		if err != nil {
 			b.Fatal(err)
 		}

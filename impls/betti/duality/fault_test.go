@@ -26,7 +26,7 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 			w := betti.Workload(duality.Faulty(f))
 			judgedtest.Caught(t, w, false, 0)
 			w.Policy.Known = nil
-			judgedtest.Caught(t, judgedtest.By(w, func(law string) bool { return law == betti.FloodName }), false, 0)
+			judgedtest.Caught(t, judgedtest.WithLaws(w, func(law string) bool { return law == betti.FloodName }), false, 0)
 		})
 	}
 }

@@ -51,8 +51,8 @@ func (f *forest) begin(kind int) {
 	}
 }
 
-// to copies the plane in front of the planes of a window.
-func (k *kept) to(w *window) {
+// copyTo copies the plane in front of the planes of a window.
+func (k *kept) copyTo(w *window) {
 	copy(w.left[w.plane:], k.left)
 	copy(w.main[w.plane:], k.main)
 	copy(w.base[w.plane:], k.base)
@@ -279,7 +279,7 @@ func (f *forest) numberNodes(all []int32) {
 	}
 }
 
-// meet joins the components of a part's last plane with those of the next part's first plane.
+// meet joins the components of a part's last plane with components of the next part's first plane.
 func (j *job) meet(parent []int32, a, b *kept, kind int) (joined int64) {
 	near := func(of []uint64, p int64) uint64 {
 		if kind == ofRest {

@@ -81,7 +81,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	if j.hollow && j.fault != OutsideCounts {
 		cavities-- // the outside
 	}
-	j.Last = betti.Of(j.components[ofSet], cavities, chi)
+	j.Last = betti.NewNumbers(j.components[ofSet], cavities, chi)
 	return nil
 }
 
@@ -158,7 +158,7 @@ func (j *job) join(kind int) (components int64) {
 	return components
 }
 
-// seam joins the components of parts before … i−1 with those of the parts from i on.
+// seam joins the components of parts before … i−1 with components of the parts from i on.
 func (j *job) seam(parent []int32, before, i, kind int) (joined int64) {
 	f := j.parts[i].forests[kind]
 	if kind == ofRest { // both have the same outside

@@ -87,7 +87,7 @@ func inverted[T grid.Element](to []byte, values []T, t float32) {
 func (j *job) componentsOf(kind int, p betti.Piece) (c betti.Components) {
 	isRest := (kind == ofRest) != p.Vertices
 	if kind == ofRest && !j.hollow { // everything is outside
-		return betti.Components{First: none(p.Ends[0]), Last: none(p.Ends[1])}
+		return betti.Components{First: noComponents(p.Ends[0]), Last: noComponents(p.Ends[1])}
 	}
 	c.Inner = j.components[kind]
 	parent := j.parts[0].forests[kind].parent
@@ -141,8 +141,8 @@ func (k *kept) nodeAt(row, x int64) int32 {
 	return strip{k.left, k.base}.node(p, int(x%64))
 }
 
-// none returns the empty list for a slice without components, or nil at the end of the image.
-func none(ends bool) []int32 {
+// noComponents returns the empty list for a slice without components, or nil at the end of the image.
+func noComponents(ends bool) []int32 {
 	if ends {
 		return nil
 	}

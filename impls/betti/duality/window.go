@@ -49,7 +49,7 @@ func (j *job) count(p *part, kind int, lo, hi int64) {
 	isFirst, isLast := lo == p.lo, hi == p.hi
 	clear(w.left[:w.plane+1])
 	clear(w.main[:w.plane+1])
-	f.last.to(w)
+	f.last.copyTo(w)
 	copy(w.left[2*w.plane:(n+2)*w.plane], w.set[w.plane:])
 	for z := int64(1); kind == ofRest && z <= n; z++ {
 		for y := range j.h {
@@ -113,7 +113,7 @@ func empty(words []uint64) bool {
 	return true
 }
 
-func ones(words []uint64) (n int) {
+func countBits(words []uint64) (n int) {
 	for _, v := range words {
 		n += bits.OnesCount64(v)
 	}
@@ -148,7 +148,7 @@ func (j *job) sides(w *window, lo, n int64) {
 // one gives a large trunk.
 func (j *job) seed(w *window, f *forest, n int64, isFirst bool) {
 	left, main := w.left[2*w.plane:][:n*w.plane], w.main[2*w.plane:][:n*w.plane]
-	all, size := ones(left), len(left)
+	all, size := countBits(left), len(left)
 	if all == 0 {
 		return
 	}
@@ -164,15 +164,15 @@ func (j *job) seed(w *window, f *forest, n int64, isFirst bool) {
 		}
 		main[at] = left[at] & -left[at]
 		j.spread(w, n, ofSet)
-		if isFirst || ones(main) < all/16 {
+		if isFirst || countBits(main) < all/16 {
 			j.spreadOn(w, n, ofSet)
 		}
-		if some := ones(main); some < all/16 && !w.far {
+		if some := countBits(main); some < all/16 && !w.far {
 			w.far = true // for shapes that wind back and forth
 			j.spreadOn(w, n, ofSet)
-			w.far = ones(main) > 4*some
+			w.far = countBits(main) > 4*some
 		}
-		if ones(main) >= all/8 {
+		if countBits(main) >= all/8 {
 			break
 		}
 	}
@@ -210,9 +210,9 @@ func (j *job) spread(w *window, n int64, kind int) {
 // spreadOn repeats spread while the trunk grows by more than 1/32.
 func (j *job) spreadOn(w *window, n int64, kind int) {
 	main := w.main[2*w.plane:][:n*w.plane]
-	for before, some := 0, ones(main); some > before+before/32; {
+	for before, some := 0, countBits(main); some > before+before/32; {
 		j.spread(w, n, kind)
-		before, some = some, ones(main)
+		before, some = some, countBits(main)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // Launches are slow on the host, so only some images are labelled there.
 func TestKernelsOnHost(t *testing.T) {
 	driver := devicetest.New(1, hosttest.Modules(t, "", "betti_labels"))
-	testKernels(t, ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil })), 3)
+	testKernels(t, ecctest.Closing(t, resident.OpenOnce(func() (device.Driver, error) { return driver, nil })), 3)
 }
 
 func TestKernelsOnDevice(t *testing.T) { testKernels(t, ecctest.Device(t), 1) }

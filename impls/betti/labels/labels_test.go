@@ -9,7 +9,7 @@ import (
 	"eccbench/internal/workloads/betti"
 )
 
-// The policy confirms the labels of all adversarial inputs, but not those of a poisoned job.
+// The policy confirms the labels of all adversarial inputs, but not the labels of a poisoned job.
 func TestPolicy(t *testing.T) {
 	w := betti.Workload(labels.Implementation{})
 	for _, name := range w.Adversarial {

@@ -40,7 +40,7 @@ func minus(a, b [3]int32) [3]int32 { return [3]int32{a[0] - b[0], a[1] - b[1], a
 // A run is a maximal run of voxels of a kind in a row, at lo ≤ x < hi.
 type run struct{ lo, hi int32 }
 
-// runs lists the runs of a kind. Those of row i are from start[i] to start[i+1].
+// runs lists the runs of a kind. Row i has runs from start[i] to start[i+1].
 func (l *lattice) runs(kind byte) (all []run, start []int32) {
 	rows, n := l.sides[0]*l.sides[1], words(l.sides[2])
 	count := int64(0)

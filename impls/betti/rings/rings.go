@@ -34,7 +34,7 @@ func (Implementation) About() bench.About {
 
 // CanDo rejects images with more voxels than 32-bit node numbers allow.
 func (i Implementation) CanDo(in *betti.Image, c bench.Conditions) error {
-	if err := i.In.Periodic.Of(in.Shape()); err != nil {
+	if err := i.In.Periodic.Check(in.Shape()); err != nil {
 		return err
 	}
 	n := in.Shape().Voxels()

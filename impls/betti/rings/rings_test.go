@@ -170,7 +170,7 @@ func TestNumbers(t *testing.T) {
 	for n, shape := range shapes {
 		for axes := range 8 {
 			rings := grid.Axes{X: axes&1 > 0, Y: axes&2 > 0, Z: axes&4 > 0}
-			if rings.Of(shape) != nil {
+			if rings.Check(shape) != nil {
 				continue
 			}
 			for _, share := range []int{0, 2, 4, 5, 7, 8} { // eighths of the voxels in the set

@@ -57,9 +57,9 @@ func checks() []checktest.Check {
 		f := gridtest.Image(t, grid.Shape{D: 3, H: 4, W: 5}, grid.Uint8, grid.Identity(grid.Uint8), func(at int64) float64 { return float64(at % 7) })
 		c := bench.Conditions{Setting: bench.Setting{Threads: 2}}
 		failing := i
-		failing.Of = bench.Asking(func(*betti.Image) (betti.Numbers, error) { return betti.Numbers{}, gridtest.ErrUnread })
+		failing.Of = bench.FromFunc(func(*betti.Image) (betti.Numbers, error) { return betti.Numbers{}, gridtest.ErrUnread })
 		silent := i
-		silent.Of = bench.Asking(func(*betti.Image) (betti.Numbers, error) { return betti.Numbers{}, nil })
+		silent.Of = bench.FromFunc(func(*betti.Image) (betti.Numbers, error) { return betti.Numbers{}, nil })
 		for what, of := range map[string]struct {
 			by Implementation
 			in grid.Source

@@ -53,7 +53,7 @@ type graph[K key] struct {
 	tally         *tally       // belongs to the core
 }
 
-// A layered is a minimum of a shared layer, with its slot among those of the layer.
+// A layered is a minimum of a shared layer, with its slot in the layer.
 type layered struct {
 	voxel uint32
 	slot  int32

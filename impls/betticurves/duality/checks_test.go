@@ -116,12 +116,12 @@ func failuresEnd(t *testing.T, i Implementation, isa string) {
 	f := gridtest.Image(t, grid.Shape{D: 5, H: 6, W: 7}, grid.Uint8, grid.Identity(grid.Uint8), func(at int64) float64 { return float64(at) })
 	c := bench.Conditions{Setting: bench.Setting{Threads: 2, ISA: isa}}
 	failing := i
-	failing.Counter = bench.Asking(func(grid.Source) (ecc.VCEC, error) { return nil, gridtest.ErrUnread })
+	failing.Counter = bench.FromFunc(func(grid.Source) (ecc.VCEC, error) { return nil, gridtest.ErrUnread })
 	silent := i
-	silent.Counter = bench.Asking(func(grid.Source) (ecc.VCEC, error) { return ecc.VCEC{}, nil })
+	silent.Counter = bench.FromFunc(func(grid.Source) (ecc.VCEC, error) { return ecc.VCEC{}, nil })
 	ctx, end := context.WithCancel(context.Background())
 	end()
-	if got, err := bench.Answer(silent, grid.Until(ctx, f), c); !errors.Is(err, context.Canceled) {
+	if got, err := bench.Answer(silent, grid.WithContext(ctx, f), c); !errors.Is(err, context.Canceled) {
 		t.Errorf("an image that has ended: %d changes (%v)", len(got), err)
 	}
 	for what, of := range map[string]struct {

@@ -41,7 +41,7 @@ const (
 	stepBytes     = 8 * 55  // bytes of descents and of distances to places
 	mostOnDevice  = 1<<16 - 1
 	sideBySide    = 32 // words of lists that are side by side
-	wordLists     = 4  // lists of words of bits, in addition to those of places
+	wordLists     = 4  // lists of words of bits, in addition to lists of places
 	listsOfCounts = 3  // of χ, minima and maxima
 )
 

@@ -30,7 +30,7 @@ var asked = []string{
 // onHost returns the kernels, compiled for the host, on a stand-in for a device.
 func onHost(t *testing.T, fault string) resident.Opener {
 	driver := devicetest.New(1, hosttest.Modules(t, fault, "betti_curves"))
-	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
+	return ecctest.Closing(t, resident.OpenOnce(func() (device.Driver, error) { return driver, nil }))
 }
 
 func TestKernelsOnHost(t *testing.T) { testKernels(t, onHost(t, ""), asked) }

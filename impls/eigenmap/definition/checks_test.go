@@ -24,7 +24,7 @@ func checks() []checktest.Check {
 			"eigenmap/k=25/tol=9/sigma=300/floor=1000/corners=0/plain=0/of=constant/shape=5x5/type=uint8", // equal values
 			"eigenmap-patch/k=12/tol=9/alpha=100/beta=2/side=1/of=noise/shape=4x3/type=uint8/seed=1"),
 		// 132 nodes: their cube, and three matrices.
-		eigentest.Needs(i, map[string]eigentest.Need{
+		eigentest.CheckEstimates(i, map[string]eigentest.Estimate{
 			"eigenmap/k=2/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=noise/shape=12x11/type=uint8/seed=1": {NS: 132 * 132 * 132 * 12, Bytes: 3 * 8 * 132 * 132, OneCore: true},
 			"eigenmap-patch/k=2/tol=6/alpha=40/beta=5/side=2/of=noise/shape=24x22/type=uint8/seed=1":           {NS: 132 * 132 * 132 * 12, Bytes: 3 * 8 * 132 * 132, OneCore: true},
 		}),

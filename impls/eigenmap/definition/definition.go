@@ -28,7 +28,7 @@ func (Implementation) About() bench.About {
 
 // CanDo rejects a problem that needs more time or memory than the conditions allow.
 func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
-	if err := p.For(eigenmap.Grid, eigenmap.Patch); err != nil {
+	if err := p.CheckKind(eigenmap.Grid, eigenmap.Patch); err != nil {
 		return err
 	}
 	n := p.Nodes().Voxels()

@@ -27,7 +27,7 @@ func checks() []checktest.Check {
 			// A product leaves little more than the first two vectors.
 			"eigenmap-lanczos/steps=3/alpha=40/beta=10000/side=1/start=1/of=constant/shape=3x3/type=uint8"),
 		// 80 patches of 1,280 voxels: 20 ns per pair, and 1 per step.
-		eigentest.Needs(i, map[string]eigentest.Need{
+		eigentest.CheckEstimates(i, map[string]eigentest.Estimate{
 			"eigenmap-lanczos/steps=12/alpha=40/beta=5/side=4/start=1/of=noise/shape=40x32/type=uint8/seed=5": {NS: 80 * 80 * (20 + 12), Bytes: 8*80*(80+12) + 24*1280},
 		}),
 		{Name: "steps that end", Of: stepsEnd},

@@ -145,7 +145,7 @@ func (j *deviceJob) answer() error {
 			return err
 		}
 	}
-	if err := j.Steps.Last(apply); err != nil {
+	if err := j.Steps.FinishDiagonal(apply); err != nil {
 		return err
 	}
 	return j.vectors(steps)
@@ -164,7 +164,7 @@ func (j *deviceJob) vectors(steps int) error {
 	if err := ondevice.Isolated(degrees); err != nil {
 		return err
 	}
-	for k, size := range t.Beside[:steps-1] {
+	for k, size := range t.OffDiagonal[:steps-1] {
 		if size < shortest {
 			return whole(k + 1)
 		}
@@ -175,6 +175,6 @@ func (j *deviceJob) vectors(steps int) error {
 	}
 	copy(j.Values, values)
 	copy(j.Diagonal, t.Diagonal)
-	copy(j.Beside, t.Beside)
+	copy(j.OffDiagonal, t.OffDiagonal)
 	return j.Steps.Combine(j.Vectors, coefficients)
 }

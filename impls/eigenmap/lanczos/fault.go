@@ -43,11 +43,11 @@ func (f Fault) degrees(scale []float64) {
 	}
 }
 
-// fewer returns a reduced number of steps, and clears the results of the others.
-func (j *job) fewer() int {
+// reduceSteps returns a reduced number of steps, and clears the results of the others.
+func (j *job) reduceSteps() int {
 	clear(j.q)
 	clear(j.Diagonal)
-	clear(j.Beside)
+	clear(j.OffDiagonal)
 	return j.p.Steps - j.p.Steps/8
 }
 

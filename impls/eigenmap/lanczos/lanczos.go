@@ -33,7 +33,7 @@ func (Implementation) About() bench.About {
 
 // CanDo rejects a problem that needs more time or memory than the conditions allow.
 func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
-	if err := p.For(eigenmap.Lanczos); err != nil {
+	if err := p.CheckKind(eigenmap.Lanczos); err != nil {
 		return err
 	}
 	n, steps, threads := p.Nodes().Voxels(), int64(p.Steps), int64(max(1, c.Threads))
@@ -182,7 +182,7 @@ func whole(steps int) error {
 func (j *job) steps() (*mat.SymDense, error) {
 	n, most := j.n, j.p.Steps
 	if j.fault == Fewer {
-		most = j.fewer()
+		most = j.reduceSteps()
 	}
 	t := mat.NewSymDense(most, nil)
 	first := vector(j.q[:n])
@@ -238,7 +238,7 @@ func (j *job) vectors(t *mat.SymDense) error {
 	copy(j.Values, e.Values(nil))
 	for k := range steps {
 		if j.Diagonal[k] = t.At(k, k); k > 0 {
-			j.Beside[k-1] = t.At(k-1, k)
+			j.OffDiagonal[k-1] = t.At(k-1, k)
 		}
 	}
 	for k, y := range j.Vectors {

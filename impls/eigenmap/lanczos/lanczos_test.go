@@ -23,7 +23,7 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 
 // The recurrence of the steps alone detects each fault, and accepts right answers.
 func TestOneLawCatchesPlantedFaults(t *testing.T) {
-	eigentest.Faults(t, eigentest.By(eigenmap.BySteps, "recurrence"), Implementation{}, faults())
+	eigentest.Faults(t, eigentest.WithLaw(eigenmap.BySteps, "recurrence"), Implementation{}, faults())
 }
 
 func BenchmarkSteps(b *testing.B) {

@@ -33,7 +33,7 @@ func checks() []checktest.Check {
 			"eigenmap/k=3/tol=9/sigma=30/floor=0/corners=0/plain=0/of=ball/shape=7x6/type=uint8",         // two components
 			"eigenmap/k=3/tol=9/sigma=70/floor=0/corners=0/plain=0/of=noise/shape=3x3/type=uint8/seed=1", // nearly two parts
 			"eigenmap/k=2/tol=8/sigma=4/floor=0/corners=0/plain=0/of=ramp/shape=12x1/type=float32"),      // weights of 1e-225
-		eigentest.Needs(i, map[string]eigentest.Need{
+		eigentest.CheckEstimates(i, map[string]eigentest.Estimate{
 			// 132 voxels, two fours of vectors and the direct solver; then three, twice.
 			"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=noise/shape=12x11/type=uint8/seed=1":             {NS: 132 * 4 * 1500, Bytes: 132 * ((6*8*4*2+80+8*5+8*4)*4/3 + 8*13)},
 			"eigenmap/k=5/tol=6/sigma=100/floor=1000/corners=1/plain=0/of=noise/shape=12x11/type=uint8/seed=1":             {NS: 132 * 9 * 1500, Bytes: 132 * ((6*8*4*3+80+8*18+8*5)*4/3 + 8*13)},

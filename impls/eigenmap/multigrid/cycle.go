@@ -27,8 +27,8 @@ func (l *level) neighbourLinks(r int) (links [4][]float32, to [4]int) {
 	return links, to
 }
 
-// taken returns the weighted sum of a cell's neighbours in its plane.
-func taken(u []float32, at int, before, after float32, w [4]float32, to [4]int) (s lane4) {
+// neighbourSum returns the weighted sum of a cell's neighbours in its plane.
+func neighbourSum(u []float32, at int, before, after float32, w [4]float32, to [4]int) (s lane4) {
 	a, b := (*lane4)(u[at-lanes:]), (*lane4)(u[at+lanes:])
 	c, d := (*lane4)(u[at+to[0]:]), (*lane4)(u[at+to[1]:])
 	for k := range s {
@@ -64,7 +64,7 @@ func (l *level) relax(colour int) {
 				i := row + x
 				w := [4]float32{links[0][x], links[1][x], links[2][x], links[3][x]}
 				at := lanes * (i + 1)
-				s := taken(l.u, at, l.along[i], l.along[i+1], w, to)
+				s := neighbourSum(l.u, at, l.along[i], l.along[i+1], w, to)
 				if l.nz > 1 {
 					deeper(&s, l.u, at, w, to)
 				}
@@ -115,7 +115,7 @@ func (l *level) remain(relaxed int) {
 				}
 				w := [4]float32{links[0][x], links[1][x], links[2][x], links[3][x]}
 				at := lanes * (i + 1)
-				s := taken(l.u, at, l.along[i], l.along[i+1], w, to)
+				s := neighbourSum(l.u, at, l.along[i], l.along[i+1], w, to)
 				if l.nz > 1 {
 					deeper(&s, l.u, at, w, to)
 				}
@@ -206,10 +206,10 @@ func (l *level) interpolate(c *level) {
 			row, cr := r*l.nx, z/l.foldz*c.ny+y/l.foldy
 			byY, byZ := 0, 0
 			if l.foldy == 2 {
-				byY = toward(y, c.ny) * c.nx * lanes
+				byY = secondDirection(y, c.ny) * c.nx * lanes
 			}
 			if l.foldz == 2 {
-				byZ = toward(z, c.nz) * c.nx * c.ny * lanes
+				byZ = secondDirection(z, c.nz) * c.nx * c.ny * lanes
 			}
 			done := 0
 			if l.fast && l.foldx == 2 { // shares beyond the ends of a row are 0
@@ -220,7 +220,7 @@ func (l *level) interpolate(c *level) {
 				i, at := row+x, lanes*(cr*c.nx+x/l.foldx+1)
 				byX := 0
 				if l.foldx == 2 {
-					byX = toward(x, c.nx) * lanes
+					byX = secondDirection(x, c.nx) * lanes
 				}
 				o, sx, sy, sz := l.own[i], l.share[0][i], l.share[1][i], l.share[2][i]
 				u, own, cx, cy, cz := (*lane4)(l.u[lanes*(i+1):]), (*lane4)(c.u[at:]), (*lane4)(c.u[at+byX:]),
@@ -233,9 +233,9 @@ func (l *level) interpolate(c *level) {
 	})
 }
 
-// toward returns the direction of the second-nearest coarser cell of cell k: 1, −1, or 0 if there
+// secondDirection returns the direction of the second-nearest coarser cell of cell k: 1, −1, or 0 if there
 // is none, in which case its share is 0. Coarser cells contain pairs of cells; n is their number.
-func toward(k, n int) int {
+func secondDirection(k, n int) int {
 	switch {
 	case k&1 == 1 && k/2+1 < n:
 		return 1

@@ -52,7 +52,7 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	if err != nil {
 		return err
 	}
-	if err := p.For(eigenmap.Grid); err != nil {
+	if err := p.CheckKind(eigenmap.Grid); err != nil {
 		return err
 	}
 	n, q := p.Nodes().Voxels(), int64(deviceQuads(p))

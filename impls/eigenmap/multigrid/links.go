@@ -143,9 +143,9 @@ func (l *level) support() {
 	}
 }
 
-// holds reports whether a link is significant in float64. Parts that are joined only by weaker
+// isSignificant reports whether a link is significant in float64. Parts that are joined only by weaker
 // links have values that are practically 0.
-func (l *level) holds(w float64, i, j int) bool {
+func (l *level) isSignificant(w float64, i, j int) bool {
 	const least = 1e-14
 	return w > 0 && (w > least*l.mass[i] || w > least*l.mass[j])
 }
@@ -169,11 +169,11 @@ func (l *level) parts() (part []int, n int) {
 			next = next[:len(next)-1]
 			for _, o := range all {
 				by := (o.z*l.ny+o.y)*l.nx + o.x
-				if l.holds(o.link[i], i, i+by) && part[i+by] == 0 {
+				if l.isSignificant(o.link[i], i, i+by) && part[i+by] == 0 {
 					part[i+by] = n
 					next = append(next, i+by)
 				}
-				if x := i%l.nx - o.x; i >= by && x >= 0 && x < l.nx && l.holds(o.link[i-by], i, i-by) && part[i-by] == 0 {
+				if x := i%l.nx - o.x; i >= by && x >= 0 && x < l.nx && l.isSignificant(o.link[i-by], i, i-by) && part[i-by] == 0 {
 					part[i-by] = n
 					next = append(next, i-by)
 				}
@@ -243,7 +243,7 @@ func (l *level) connected() bool {
 	for a, end := range l.size() {
 		stride := l.stride()[a]
 		for i, w := range l.link[a] {
-			if i/stride%end < end-1 && !l.holds(w, i, i+stride) {
+			if i/stride%end < end-1 && !l.isSignificant(w, i, i+stride) {
 				return false
 			}
 		}

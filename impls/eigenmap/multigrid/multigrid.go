@@ -37,7 +37,7 @@ func quads(k int) int { return (k - 1 + lanes) / lanes }
 
 // CanDo rejects a problem that needs more time or memory than the conditions allow.
 func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
-	if err := p.For(eigenmap.Grid); err != nil {
+	if err := p.CheckKind(eigenmap.Grid); err != nil {
 		return err
 	}
 	n, q, threads := p.Nodes().Voxels(), int64(quads(p.K)+1), int64(max(1, c.Threads))

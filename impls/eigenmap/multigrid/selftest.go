@@ -16,9 +16,9 @@ func SelfTest(seed uint32) error {
 	}
 	rng := rand.New(rand.NewPCG(uint64(seed), 3))
 	blocks, passes := blocksBy(rng), passesBy(rng)
-	near := func(a, b []float64) bool { return eigenmap.Near(a, b, 1e-12) }
+	near := func(a, b []float64) bool { return eigenmap.AlmostEqual(a, b, 1e-12) }
 	same := slices.EqualFunc(blocks(true), blocks(false), near) &&
-		slices.EqualFunc(passes(true), passes(false), func(a, b []float32) bool { return eigenmap.Near(a, b, 1e-5) })
+		slices.EqualFunc(passes(true), passes(false), func(a, b []float32) bool { return eigenmap.AlmostEqual(a, b, 1e-5) })
 	if !same {
 		return fmt.Errorf("blocks of numbers with seed %d: vector instructions of this processor give another result than Go code does", seed)
 	}

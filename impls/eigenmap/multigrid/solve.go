@@ -36,13 +36,13 @@ func newSolver(h hierarchy, quads int, part []int, parts int) *solver {
 	}
 	s.weights = sums(n, parts, s.threads, func(lo, hi int, to []float64) {
 		for i := lo; i < hi; i++ {
-			to[s.of(i)] += s.mass[i]
+			to[s.partOf(i)] += s.mass[i]
 		}
 	})
 	return s
 }
 
-func (s *solver) of(i int) int {
+func (s *solver) partOf(i int) int {
 	if s.part == nil {
 		return 0
 	}
@@ -53,7 +53,7 @@ func (s *solver) of(i int) int {
 func (s *solver) deflate(b block) {
 	means := sums(s.cells(), lanes*s.parts, s.threads, func(lo, hi int, to []float64) {
 		for i := lo; i < hi; i++ {
-			t, v, m := (*wide)(to[lanes*s.of(i):]), (*wide)(b[lanes*i:]), s.mass[i]
+			t, v, m := (*wide)(to[lanes*s.partOf(i):]), (*wide)(b[lanes*i:]), s.mass[i]
 			for k := range t {
 				t[k] += m * v[k]
 			}
@@ -64,7 +64,7 @@ func (s *solver) deflate(b block) {
 	}
 	s.rows(func(lo, hi int) {
 		for i := lo * s.nx; i < hi*s.nx; i++ {
-			t, v := (*wide)(means[lanes*s.of(i):]), (*wide)(b[lanes*i:])
+			t, v := (*wide)(means[lanes*s.partOf(i):]), (*wide)(b[lanes*i:])
 			for k := range t {
 				v[k] -= t[k]
 			}

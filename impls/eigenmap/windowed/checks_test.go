@@ -34,7 +34,7 @@ func checks() []checktest.Check {
 			"eigenmap-patch/k=5/tol=8/alpha=40/beta=5/side=1/of=constant/shape=8x5/type=uint8", // few groups
 			"eigenmap-patch/k=2/tol=8/alpha=1/beta=5/side=1/of=ramp/shape=12x1/type=float32"),  // weights down to 1e-230
 		// 600 patches with weights up to 7 patches away along an axis.
-		eigentest.Needs(i, map[string]eigentest.Need{
+		eigentest.CheckEstimates(i, map[string]eigentest.Estimate{
 			"eigenmap-patch/k=2/tol=6/alpha=40/beta=1/side=2/of=noise/shape=60x40/type=uint8/seed=1":   {NS: 600 * 15 * 15 * 300, Bytes: 4*600*15*15 + 8*600*(300+8*2) + 24*2400},
 			"eigenmap-patch/k=3/tol=6/alpha=40/beta=1/side=2/of=noise/shape=40x20x6/type=uint8/seed=1": {NS: 600 * 15 * 10 * 3 * 300, Bytes: 4*600*15*10*3 + 8*600*(300+8*3) + 24*4800},
 			"eigenmap-patch/k=3/tol=6/alpha=40/beta=1/side=2/of=noise/shape=6x20x40/type=uint8/seed=1": {NS: 600 * 15 * 10 * 3 * 300, Bytes: 4*600*15*10*3 + 8*600*(300+8*3) + 24*4800},
@@ -115,7 +115,7 @@ func productsAre(t *testing.T) {
 		}
 		got[n] = 5
 		copy(want, got)
-		a, b := both(true, got, x, weights, 0.75), both(false, want, x, weights, 0.75)
+		a, b := multiplySymmetric(true, got, x, weights, 0.75), multiplySymmetric(false, want, x, weights, 0.75)
 		if math.Abs(a-b) > 1e-13 {
 			t.Errorf("%d weights: a product of %v, not %v", n, a, b)
 		}
@@ -132,8 +132,8 @@ func shortListsAreRefused(t *testing.T) {
 	const n = 3 * lanes
 	numbers := func(n int) []float64 { return make([]float64, n) }
 	for what, do := range map[string]func(fast bool){
-		"what products are added to": func(fast bool) { both(fast, numbers(n-1), numbers(n), make([]float32, n), 1) },
-		"what weights are times":     func(fast bool) { both(fast, numbers(n), numbers(n-1), make([]float32, n), 1) },
+		"what products are added to": func(fast bool) { multiplySymmetric(fast, numbers(n-1), numbers(n), make([]float32, n), 1) },
+		"what weights are times":     func(fast bool) { multiplySymmetric(fast, numbers(n), numbers(n-1), make([]float32, n), 1) },
 	} {
 		for _, fast := range []bool{false, eigenmap.Vectors()} {
 			checktest.Panics(t, what, func() { do(fast) })

@@ -202,14 +202,14 @@ func (j *deviceJob) basis(kernel []float64) (t ondevice.Tridiagonal, coefficient
 	enough := max(1e-9, j.Problem.Tol/10)
 	begun := 0 // steps before the current invariant space
 	for seed, look := uint64(2), min(max(firstLook, 2*wanted), whole); ; {
-		for s.Made() < look && !s.Full() {
+		for s.NewColumns() < look && !s.Full() {
 			if err := s.Step(product); err != nil {
 				return t, nil, err
 			}
 		}
-		last := s.Made()
+		last := s.NewColumns()
 		if s.Full() || last == whole {
-			err = s.Last(product)
+			err = s.FinishDiagonal(product)
 		} else {
 			err, last = nil, last-1 // the diagonal entry of the last column is still missing
 		}
@@ -219,7 +219,7 @@ func (j *deviceJob) basis(kernel []float64) (t ondevice.Tridiagonal, coefficient
 		if t, err = s.T(last); err != nil {
 			return t, nil, err
 		}
-		if short := slices.IndexFunc(t.Beside[begun:max(begun, last-1)],
+		if short := slices.IndexFunc(t.OffDiagonal[begun:max(begun, last-1)],
 			func(b float64) bool { return b <= shortest }); short >= 0 {
 			// The invariant space is complete; start another one.
 			begun += short + 1
@@ -235,19 +235,19 @@ func (j *deviceJob) basis(kernel []float64) (t ondevice.Tridiagonal, coefficient
 			return t, nil, err
 		}
 		for _, c := range coefficients {
-			left = max(left, t.Beside[last-1]*math.Abs(c[last-1]))
+			left = max(left, t.OffDiagonal[last-1]*math.Abs(c[last-1]))
 		}
 		if full := s.Full() || last == whole; full || left <= enough && len(coefficients) == wanted {
 			return t, coefficients, nil // a full basis may need more corrections
 		}
-		look = min(s.Made()+max(1, int(nextLook*float64(s.Made()))), whole)
+		look = min(s.NewColumns()+max(1, int(nextLook*float64(s.NewColumns()))), whole)
 	}
 }
 
 // correction solves by T within the basis, in the complement of the pair's own vector, and treats L
 // as I outside it.
 func (j *deviceJob) correction(t ondevice.Tridiagonal, own, rest []float64, value float64) ([]float64, error) {
-	c, err := j.Steps.Along(rest, len(own))
+	c, err := j.Steps.Components(rest, len(own))
 	if err != nil {
 		return nil, err
 	}

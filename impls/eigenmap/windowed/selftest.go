@@ -8,7 +8,7 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// SelfTest compares distances and products that vector instructions compute with those of Go code, for
+// SelfTest compares distances and products that vector instructions compute with results of Go code, for
 // numbers from the seed.
 func SelfTest(seed uint32) error {
 	if !eigenmap.Vectors() {
@@ -32,8 +32,8 @@ func SelfTest(seed uint32) error {
 		weights[i], x[i], to[i] = rng.Float32(), rng.NormFloat64(), rng.NormFloat64()
 	}
 	want := slices.Clone(to)
-	a, b := both(true, to, x, weights, 0.75), both(false, want, x, weights, 0.75)
-	if !right || !eigenmap.Near(to, want, 1e-13) || !eigenmap.Near([]float64{a}, []float64{b}, 1e-13) {
+	a, b := multiplySymmetric(true, to, x, weights, 0.75), multiplySymmetric(false, want, x, weights, 0.75)
+	if !right || !eigenmap.AlmostEqual(to, want, 1e-13) || !eigenmap.AlmostEqual([]float64{a}, []float64{b}, 1e-13) {
 		return fmt.Errorf("distances and products of numbers with seed %d: vector instructions of this processor give "+
 			"another result than Go code does", seed)
 	}

@@ -42,7 +42,7 @@ func estimatedKept(p *eigenmap.Problem) float64 {
 
 // CanDo rejects a problem that needs more time or memory than the conditions allow.
 func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
-	if err := p.For(eigenmap.Patch); err != nil {
+	if err := p.CheckKind(eigenmap.Patch); err != nil {
 		return err
 	}
 	n, threads := p.Nodes().Voxels(), int64(max(1, c.Threads))
@@ -74,9 +74,9 @@ type job struct {
 // A run is the weights of adjacent patches, from the first one on, as a range of indices.
 type run struct{ first, at, end int32 }
 
-// A near contains the stored weights, of D^−½WD^−½: for each patch only the later ones, because the
+// A neighbourRuns contains the stored weights, of D^−½WD^−½: for each patch only the later ones, because the
 // matrix is symmetric. Zeros pad the runs to the length of vectors.
-type near struct {
+type neighbourRuns struct {
 	g       *graph
 	runs    [][]run
 	weights [][]float32
@@ -87,8 +87,8 @@ type near struct {
 // lanes divides the length of a run.
 const lanes = 8
 
-func (g *graph) nearGraph(reach int64) *near {
-	s := &near{g: g, runs: make([][]run, g.n), weights: make([][]float32, g.n), from: make([]float64, g.n+lanes),
+func (g *graph) nearGraph(reach int64) *neighbourRuns {
+	s := &neighbourRuns{g: g, runs: make([][]run, g.n), weights: make([][]float32, g.n), from: make([]float64, g.n+lanes),
 		sums: make([][]float64, portions)}
 	own := *g
 	own.reach, own.behind = min(g.reach, reach), true
@@ -115,7 +115,7 @@ func (g *graph) nearGraph(reach int64) *near {
 }
 
 // apply sets to to (I − D^−½WD^−½)x, with the stored weights.
-func (s *near) apply(to, x []float64) {
+func (s *neighbourRuns) apply(to, x []float64) {
 	copy(s.from, x)
 	g := s.g
 	g.portioned(func(portion, lo, hi int) {
@@ -124,7 +124,7 @@ func (s *near) apply(to, x []float64) {
 		for i := lo; i < hi; i++ {
 			own, weights := 0.0, s.weights[i]
 			for _, r := range s.runs[i] {
-				own += both(g.fast, sums[int(r.first)-lo:], s.from[r.first:], weights[r.at:r.end], x[i])
+				own += multiplySymmetric(g.fast, sums[int(r.first)-lo:], s.from[r.first:], weights[r.at:r.end], x[i])
 			}
 			sums[i-lo] += own
 		}
@@ -138,9 +138,9 @@ func (s *near) apply(to, x []float64) {
 	}
 }
 
-// both processes a row of a symmetric matrix and the same column: it returns the product of weights
+// multiplySymmetric processes a row of a symmetric matrix and the same column: it returns the product of weights
 // and x, and adds own · weights to to.
-func both(fast bool, to, x []float64, weights []float32, own float64) (sum float64) {
+func multiplySymmetric(fast bool, to, x []float64, weights []float32, own float64) (sum float64) {
 	if fast {
 		return bothVector(to, x, weights, own)
 	}
@@ -212,7 +212,8 @@ func (j *job) Do(trace *bench.Trace) error {
 
 // solve returns an approximate solution of (L − value)t = rest with the stored weights, by
 // conjugate gradients in the complement of the kernel and some pairs.
-func (s *near) solve(c *coarse, rest []float64, value float64, kernel []float64, pairs [][]float64) ([]float64, error) {
+func (s *neighbourRuns) solve(
+	c *coarse, rest []float64, value float64, kernel []float64, pairs [][]float64) ([]float64, error) {
 	const enough, most = 1e-3, 20
 	n := len(rest)
 	t, p, q := make([]float64, n), make([]float64, n), make([]float64, n)

@@ -24,7 +24,7 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 // Residuals alone and a search alone detect each fault, also for graphs small enough for a proof.
 func TestOneLawCatchesPlantedFaults(t *testing.T) {
 	searched := func(impls ...eigentest.Implementation) bench.Workload[*eigenmap.Problem, eigenmap.Map] {
-		w := eigentest.By(eigenmap.OnPatches, "search")(impls...)
+		w := eigentest.WithLaw(eigenmap.OnPatches, "search")(impls...)
 		w.Adversarial = w.Adversarial[1:] // two pairs of two patches: nothing can be missed
 		return w
 	}

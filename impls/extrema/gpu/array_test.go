@@ -30,7 +30,7 @@ func arraysOnHost(t *testing.T) resident.Opener {
 		}
 	}
 	driver := devicetest.New(1, hosttest.Modules(t, "", modules...))
-	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
+	return ecctest.Closing(t, resident.OpenOnce(func() (device.Driver, error) { return driver, nil }))
 }
 
 // arrays have rows and columns around the kernels' sizes, and few or many rows per plane. Arrays of

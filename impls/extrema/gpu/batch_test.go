@@ -129,7 +129,7 @@ func wrong(want, got []ecc.VCEC) string {
 	return ""
 }
 
-// Sizes around those of a warp's columns, rows and segments, in every type, on
+// Sizes around the numbers of a warp's columns, rows and segments, in every type, on
 // ladders for pairs and for singles.
 var batches = []struct {
 	name string

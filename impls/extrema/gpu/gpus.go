@@ -67,7 +67,7 @@ func (s slab) images(in grid.Source) []grid.Source {
 
 // CanDo rejects an image if one of the devices rejects its slab.
 func (o OnDevices) CanDo(in grid.Source, c bench.Conditions) error {
-	devices, err := o.Open.Several(c.Devices)
+	devices, err := o.Open.OpenAll(c.Devices)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (o OnDevices) CanDo(in grid.Source, c bench.Conditions) error {
 
 // Setup copies the slabs to their devices in parallel, unless the scope includes the copies.
 func (o OnDevices) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc.VCEC], error) {
-	devices, err := o.Open.Several(c.Devices)
+	devices, err := o.Open.OpenAll(c.Devices)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func TestConformanceOnOneDeviceAsThree(t *testing.T) {
 
 func TestConformanceOnAllDevices(t *testing.T) {
 	open := ecctest.Device(t)
-	devices, err := open.Several(resident.All)
+	devices, err := open.OpenAll(resident.All)
 	if err != nil {
 		t.Fatal(err)
 	}

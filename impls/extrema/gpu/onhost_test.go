@@ -201,7 +201,7 @@ func (k *onHostKernels) arranged(t *testing.T, want []ecc.VCEC, list []arrangeme
 	t.Helper()
 	driver := devicetest.New(1, k.find)
 	k.as = list[0] // the arrangement for counting strays
-	job, err := k.setup(ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil })))
+	job, err := k.setup(ecctest.Closing(t, resident.OpenOnce(func() (device.Driver, error) { return driver, nil })))
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,8 @@ type placed struct {
 
 // place prepares a placed for some conditions; allocate makes its memory.
 func place(d device.Device, in grid.Source, c bench.Conditions) placed {
-	return placed{Objects: resident.NewObjects(d), in: in, upload: c.Scope == bench.E2E || c.Scope == bench.File, threads: c.Threads,
+	return placed{Objects: resident.NewObjects(d), in: in,
+		upload: c.Scope == bench.E2E || c.Scope == bench.File, threads: c.Threads,
 		timed: c.Scope == bench.Kernel}
 }
 

@@ -22,7 +22,7 @@ func TestShareOnStandIn(t *testing.T) {
 		for _, of := range []grid.Span{{Lo: 0, Hi: 23}, {Lo: 3, Hi: 4}, {Lo: 5, Hi: 23}} {
 			share := func(impl bench.Implementation[grid.Source, ecc.VCEC]) ecc.VCEC {
 				t.Helper()
-				w, _ := ecc.InShare(bench.Workload[grid.Source, ecc.VCEC]{Impls: []bench.Implementation[grid.Source, ecc.VCEC]{impl}}, c, of, fingerprint.Derived("a"), ecc.Beside{})
+				w, _ := ecc.InShare(bench.Workload[grid.Source, ecc.VCEC]{Impls: []bench.Implementation[grid.Source, ecc.VCEC]{impl}}, c, of, fingerprint.Derived("a"), ecc.PieceHooks{})
 				s := grid.Source(struct{ grid.Source }{f})
 				out, err := bench.Answer(w.Impls[0], s, bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: 2}})
 				if err != nil {

@@ -237,7 +237,7 @@ func handsTo(args []any) uint64 {
 func standIns(t testing.TB, n int) resident.Opener {
 	t.Helper()
 	driver := devicetest.New(n, standInKernel)
-	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
+	return ecctest.Closing(t, resident.OpenOnce(func() (device.Driver, error) { return driver, nil }))
 }
 
 // hollow returns the kernels of a source without their bodies, which stand-ins do not use and which

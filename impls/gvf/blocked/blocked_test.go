@@ -27,13 +27,13 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 			break // without a fault all goroutines were seen
 		}
 		t.Run(string(f), func(t *testing.T) {
-			boxes := judgedtest.By(gvf.Steps(Faulty(f)), func(name string) bool { return strings.Contains(name, "boxes") })
+			boxes := judgedtest.WithLaws(gvf.Steps(Faulty(f)), func(name string) bool { return strings.Contains(name, "boxes") })
 			boxes.Adversarial = []string{"gvf/steps=5/mu=50/boundary=0/of=noise/shape=900x700/type=uint8/seed=1", "gvf/steps=3/mu=50/boundary=1/of=noise/shape=130x90x80/type=uint8/seed=1"}
 			if n := judgedtest.Alone(t, boxes, true, 0); n.Wrong != len(boxes.Adversarial) {
 				t.Errorf("by boxes that are a part of the image: %+v", n)
 			}
 			for what, laws := range map[string]func(string) bool{"all": func(string) bool { return true }, "laws that ask": func(name string) bool { return !strings.Contains(name, "plain") && !strings.Contains(name, "float64") }} {
-				t.Run(what, func(t *testing.T) { judgedtest.Caught(t, judgedtest.By(gvf.Steps(Faulty(f)), laws), true, 0) })
+				t.Run(what, func(t *testing.T) { judgedtest.Caught(t, judgedtest.WithLaws(gvf.Steps(Faulty(f)), laws), true, 0) })
 			}
 		})
 	}

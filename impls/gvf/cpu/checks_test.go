@@ -72,7 +72,7 @@ func maskBits(t *testing.T) {
 		if d := gvf.Steps().Policy.Agree(p, plain, answer(t, p, 1+k%4)); d != nil {
 			t.Fatalf("%v without a mask, %d steps: %v (%s)", shape, p.Steps, d, d.Context)
 		}
-		q, err := p.Within(mask)
+		q, err := p.WithMask(mask)
 		if err != nil {
 			continue // all of it is 0
 		}
@@ -106,7 +106,7 @@ func maskParts(t *testing.T) {
 		return byte(rng.IntN(256))
 	})
 	p := gvf.NewProblem(image, 0.1, 25, 0, gvf.Replicate)
-	whole, err := p.Within(field(t, shape, func(int64) byte { return 7 }))
+	whole, err := p.WithMask(field(t, shape, func(int64) byte { return 7 }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,11 +123,11 @@ func maskParts(t *testing.T) {
 			return r
 		})
 	}
-	two, err := p.Within(label(1, 2))
+	two, err := p.WithMask(label(1, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
-	alone, err := p.Within(label(1, 0))
+	alone, err := p.WithMask(label(1, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func maskRefusals(t *testing.T) {
 		"a steady state needs a whole":  {gvf.NewProblem(image, 0.1, 0, 1e-3, gvf.Replicate), ones},
 		"a mask goes with":              {gvf.NewProblem(image, 0.1, 1, 0, gvf.Third), ones},
 	} {
-		q, err := c.p.Within(c.mask)
+		q, err := c.p.WithMask(c.mask)
 		if err == nil {
 			err = q.Check()
 		}

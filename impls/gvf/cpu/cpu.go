@@ -173,7 +173,7 @@ func (j *job) sweep(to, from, v0, b []float32, lo, hi int) {
 // the same part only.
 func (j *job) mend(to, from, v0, b []float32, lo, hi int64) {
 	for _, s := range j.p.SeamsOf(lo, hi) {
-		i, n := s.At, s.Beside
+		i, n := s.At, s.Neighbours
 		switch {
 		case !s.Inside:
 			to[i] = 0

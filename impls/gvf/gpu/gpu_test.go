@@ -27,7 +27,7 @@ func standIn(t *testing.T, fault string, multiprocessors, threads int, modules .
 	driver := standInDriver(t, 1, fault, modules...)
 	driver.Multiprocessors(multiprocessors)
 	driver.ThreadsPerBlock(threads)
-	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
+	return ecctest.Closing(t, resident.OpenOnce(func() (device.Driver, error) { return driver, nil }))
 }
 
 // standInDriver returns a driver with the given number of stand-ins.

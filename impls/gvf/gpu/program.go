@@ -20,7 +20,7 @@ const (
 	extentBytes = 8 * extentParts
 )
 
-// A program is the kernels that compute V0 and b, and those of the steps in order.
+// A program is the kernels that compute V0 and b, and the kernels of the steps in order.
 type program struct {
 	d                                  device.Device
 	p                                  *gvf.Problem

@@ -301,7 +301,7 @@ func bestCut(p *gvf.Problem, devices, bytes int64) (best cut, err error) {
 // devices opens the devices of the conditions.
 func (i Slabs) devices(c bench.Conditions) ([]device.Device, error) {
 	if i.several {
-		return i.Open.Several(c.Devices)
+		return i.Open.OpenAll(c.Devices)
 	}
 	d, err := i.Open(c.Device)
 	return []device.Device{d}, err

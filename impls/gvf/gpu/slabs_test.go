@@ -21,7 +21,7 @@ func slabDevices(t *testing.T, devices int, hurried string) resident.Opener {
 	t.Helper()
 	driver := standInDriver(t, devices, "", "gvf_start", "gvf_blocked")
 	driver.Hurry(hurried)
-	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
+	return ecctest.Closing(t, resident.OpenOnce(func() (device.Driver, error) { return driver, nil }))
 }
 
 // forced returns the implementation with fixed numbers of slabs, and of steps per visit.

@@ -210,7 +210,7 @@ func (l *level) rowContext(part, r int) *rows.Row {
 	return w
 }
 
-// smooth solves the equations of the cells of one chessboard colour, then those of the other
+// smooth solves the equations of the cells of one chessboard colour, then cells of the other
 // (Gauss–Seidel). No two cells of one colour are neighbours.
 func (l *level) smooth(colour int, relax func(*rows.Row, int)) {
 	of := func(r int) int { return (r%l.y.n + r/l.y.n + colour) & 1 }

@@ -24,7 +24,7 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 					continue // its first guess already satisfies that law
 				}
 				t.Run(law, func(t *testing.T) {
-					judgedtest.Caught(t, judgedtest.By(gvf.ToSteady(Faulty(f)), func(name string) bool { return strings.HasPrefix(name, law) }), true, 0)
+					judgedtest.Caught(t, judgedtest.WithLaws(gvf.ToSteady(Faulty(f)), func(name string) bool { return strings.HasPrefix(name, law) }), true, 0)
 				})
 			}
 		})

@@ -92,7 +92,7 @@ func (l plan) counters() int64 { return digits * ((l.records + sortTile - 1) / s
 // parts returns the maximum number of partial sums of a scan, plus one.
 func (l plan) parts() int64 { return max(l.records, l.counters())/scanTile + 2 }
 
-// buffers lists the buffers of a job, except those of the given simplices.
+// buffers lists the buffers of a job, except buffers of the given simplices.
 func (j *raceOnDevice) buffers() []allocation {
 	l := j.plan
 	return []allocation{

@@ -187,7 +187,7 @@ type reducer struct {
 	fault                Fault
 }
 
-// A worker reduces cells: all of a dimension, or those of a part with the faces inside it.
+// A worker reduces cells: all of a dimension, or the cells of a part with the faces inside it.
 type worker struct {
 	boundary, coboundary *lists
 	deleted, faceDeleted []bool

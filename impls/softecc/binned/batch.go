@@ -129,7 +129,7 @@ func (b *Batch) load() (err error) {
 // share divides the images among the blocks: one for each multiprocessor, if there are enough rows.
 func (b *Batch) share() {
 	s := b.Shape
-	// Rows of 128 columns are shared out: those of a flat image to warps, those of planes to blocks.
+	// Rows of 128 columns are shared out: rows of a flat image to warps, rows of planes to blocks.
 	across, deep, warps, planes := (s.W+warpColumns-1)/warpColumns, int64(1), b.forwards.Block.X/32, int64(1)
 	if s.Dim() == 3 {
 		warps, planes = 1, slabPlanes*stack

@@ -279,7 +279,7 @@ func arrange(d device.Device, kernels device.Module, name string, l *device.Laun
 		return nil, err
 	}
 	l.Block.X = deviceBlock
-	return f, resident.AtOnce(d, f, l)
+	return f, resident.FillDevice(d, f, l)
 }
 
 // Do computes the answer on the device. A whole call copies the image from the host and the

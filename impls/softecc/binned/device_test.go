@@ -22,13 +22,13 @@ func onHost(t *testing.T) resident.Opener {
 // vertices and sigmoids too steep for bins. Tens of thousands of bins are slow on the host, and
 // launches do not differ, so only some problems are repeated.
 func TestKernelsOnHost(t *testing.T) {
-	testKernels(t, onHost(t), 3, slices.DeleteFunc(softtest.Asked(), func(name string) bool {
+	testKernels(t, onHost(t), 3, slices.DeleteFunc(softtest.Inputs(), func(name string) bool {
 		return strings.Contains(name, "/lambda=1000/alpha=100/")
 	}))
 }
 
 func TestKernelsOnDevice(t *testing.T) {
-	testKernels(t, ecctest.Device(t), len(softtest.Asked()), softtest.Asked())
+	testKernels(t, ecctest.Device(t), len(softtest.Inputs()), softtest.Inputs())
 }
 
 func testKernels(t *testing.T, open resident.Opener, again int, names []string) {

@@ -16,7 +16,7 @@ type value interface{ float32 | float64 }
 // excluded. There is a row before and after the strip, and a vector before and after each row.
 type step[T value] struct {
 	below, above        []T
-	owed                []int32 // by row and x, stride apart: changes from the plane before, replaced by those of this one
+	owed                []int32 // by row and x, stride apart: changes from the plane before, then of this one
 	handed              [2][]int32
 	rows, width, stride int64
 	out                 []uint8 // int8 by row and x, width apart: the changes of the plane below; nil for none
@@ -54,7 +54,7 @@ func above[T value](a, b T) int32 {
 
 // portable computes the change of each voxel of the lower plane: doc/proofs/extrema.md has the
 // method. Along each row it compares the voxels v, their minima y with the next row, z with the
-// next plane and yz with both. It passes the changes of yz to z, and those of y and z to v. Among
+// next plane and yz with both. It passes the changes of yz to z, and changes of y and z to v. Among
 // equal values the first in the order of softecc.First gets them.
 func portable[T value](s *step[T]) {
 	w := s.width

@@ -147,7 +147,7 @@ type deviceJob struct {
 func (j *deviceJob) setup(kernels [5]string, c bench.Conditions) (err error) {
 	for i, k := range []*pass{&j.tilt, &j.changes, &j.forward, &j.backward, &j.sums} {
 		k.kernel = kernels[i]
-		atOnce, err := j.AtOnce(k.kernel, deviceBlock)
+		atOnce, err := j.ResidentBlocks(k.kernel, deviceBlock)
 		if err != nil {
 			return err
 		}

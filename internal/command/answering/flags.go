@@ -85,12 +85,13 @@ func (a *Flags) CheckOptions() error {
 func (a *Flags) Question(c *cli.Program, input string, targets []cli.Target, others ...string) (
 	q ask.Question, err error) {
 	q = ask.Question{
-		Options: a.Options, Slices: a.Slices, Input: a.In.Naming(input), Shown: report.VisibleText(a.Spooled.Shown(input)),
+		Options: a.Options, Slices: a.Slices, Input: a.In.Naming(input),
+		Shown: report.VisibleText(a.Spooled.WithNames(input)),
 		Named: a.Named,
 		Impl:  a.Impl, Threads: a.Threads, Budget: a.Budget, Memory: host.AvailableMemory, Follow: c.Following(a.Quiet),
 	}
 	if a.Mask != "" {
-		q.Mask, q.MaskShown = a.In.NamingWhole(a.Mask), a.Spooled.Shown(a.Mask)
+		q.Mask, q.MaskShown = a.In.NamingWhole(a.Mask), a.Spooled.WithNames(a.Mask)
 	}
 	if q.Levels, err = a.In.AskedLevels(); err != nil {
 		return q, err
@@ -107,7 +108,7 @@ func (a *Flags) Confirmed(c *cli.Program, input string, p ecc.Provenance, what s
 	if a.Quiet {
 		return
 	}
-	shown := a.Spooled.Shown(input)
+	shown := a.Spooled.WithNames(input)
 	if a.In.Volume != "" {
 		shown += ", volume " + a.In.Volume
 	}
@@ -137,12 +138,12 @@ func (a *Flags) OfOne(c *cli.Program, image string, answer func(path string) err
 	}
 	defer a.Spooled.Close() // closing a file that was only read cannot lose anything
 	a.In.Every = true
-	return a.Spooled.Said(answer(paths[0]))
+	return a.Spooled.ErrorWithNames(answer(paths[0]))
 }
 
 // Named returns the displayed name of an image that can be read repeatedly, on one line.
 func (a Flags) Named(name string) string {
-	return report.VisibleText(strings.ReplaceAll(a.Spooled.Shown(strings.Replace(name, "/stream=once", "", 1)), "\n",
+	return report.VisibleText(strings.ReplaceAll(a.Spooled.WithNames(strings.Replace(name, "/stream=once", "", 1)), "\n",
 		"\u240a"))
 }
 

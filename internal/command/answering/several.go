@@ -107,7 +107,7 @@ func (a *Flags) each(inputs []string) []imageOf {
 	for _, in := range inputs {
 		base := strings.ReplaceAll(in, "/", "_") // an input string has slashes too
 		if _, err := os.Stat(in); err == nil {
-			base = filepath.Base(a.Spooled.Shown(in))
+			base = filepath.Base(a.Spooled.WithNames(in))
 		}
 		if base == cli.Standard {
 			base = "stdin"
@@ -183,16 +183,16 @@ func (a Flags) AnswerImages(c *cli.Program, f *pflag.FlagSet, of Answers) error 
 			if err != nil {
 				return err
 			}
-			return a.several(c, of, list)
+			return a.answerSeveral(c, of, list)
 		case len(images) > 1 || folders:
-			return a.several(c, of, a.each(images))
+			return a.answerSeveral(c, of, a.each(images))
 		}
 		if err := of.Check(); err != nil {
 			return err
 		}
 		return of.Answer(Target{Flags: a, Input: images[0], Plot: of.Plot, Provenance: of.Provenance})
 	}
-	return a.Spooled.Said(answer())
+	return a.Spooled.ErrorWithNames(answer())
 }
 
 // spool returns the paths of images, and sets the path of the mask. It copies standard input and
@@ -215,9 +215,9 @@ func (a *Flags) spool(c *cli.Program, images []string) (paths []string, err erro
 	return paths, err
 }
 
-// several answers for several images, writes one file each to a folder, and prints their number. A
+// answerSeveral answers for several images, writes one file each to a folder, and prints their number. A
 // failed image does not stop the others.
-func (a Flags) several(c *cli.Program, of Answers, images []imageOf) error {
+func (a Flags) answerSeveral(c *cli.Program, of Answers, images []imageOf) error {
 	if a.Out == "" {
 		return cli.Usagef("%d images: want the folder that their %s are written to, --out DIR, or --stack where they "+
 			"are the slices of one volume", len(images), of.Many)
@@ -250,7 +250,7 @@ func (a Flags) several(c *cli.Program, of Answers, images []imageOf) error {
 	errs := make([]error, len(images))
 	crew.InTurn(workers, len(images), func(_, i int) {
 		if errs[i] = of.Answer(targets[i]); errs[i] != nil {
-			c.Say(a.Spooled.Said(errs[i]))
+			c.PrintError(a.Spooled.ErrorWithNames(errs[i]))
 		}
 	})
 	failed := slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })

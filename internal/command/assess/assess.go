@@ -109,7 +109,7 @@ func doAssess(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	}
 	defer spooled.Close() // closing a file that was only read cannot lose anything
 	j.Spooled = spooled
-	return spooled.Said(j.run(c, paths[0], paths[1]))
+	return spooled.ErrorWithNames(j.run(c, paths[0], paths[1]))
 }
 
 // checkFlags rejects impossible flags, and parses labels, groups and limits.
@@ -210,7 +210,8 @@ type assessed struct {
 // compare reads a pair of images and compares them.
 func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err error) {
 	start := time.Now()
-	q := ask.Assess{Labels: j.labels, Groups: j.groups, AnyGeometry: j.anyGeometry, By: assess.Workload(runs.Implementation{})}
+	q := ask.Assess{Labels: j.labels, Groups: j.groups, AnyGeometry: j.anyGeometry,
+		By: assess.Workload(runs.Implementation{})}
 	targets := []cli.Target{{Flag: "--out", Path: j.Out}, {Flag: "--errors", Path: j.errors},
 		{Flag: "--map", Path: j.mapped}, {Flag: "--plot", Path: j.plot}}
 	if q.Question, err = j.Question(c, pred, targets); err != nil {

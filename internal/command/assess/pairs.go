@@ -130,7 +130,7 @@ func (j assessJob) many(c *cli.Program, pairs []pairOfFiles) error {
 		one := j
 		one.Spooled = spooled
 		a, err := one.compare(c, paths[0], paths[1])
-		err = spooled.Said(err)
+		err = spooled.ErrorWithNames(err)
 		spooled.Close()
 		if err != nil {
 			return err

@@ -77,7 +77,7 @@ func doBetti(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	if err := cmp.Or(j.checkRows(f), j.CheckOptions(), j.Check()); err != nil {
 		return err
 	}
-	if j.share.asked() {
+	if j.share.isSharded() {
 		return j.doShare(c, f)
 	}
 	return j.AnswerImages(c, f, answering.Answers{
@@ -99,14 +99,14 @@ func (j bettiJob) checkRows(f *pflag.FlagSet) error {
 		return cli.Usagef("--plot draws the numbers at every level: leave --at or --plot out")
 	case j.format == string(ecc.JSON) && slices.ContainsFunc(j.at, infinite):
 		return cli.Usagef("--at Inf: JSON has no infinite numbers: want finite ones, or csv")
-	case j.share.asked() && !at:
+	case j.share.isSharded() && !at:
 		return cli.Usagef("--shard counts sets at some values: give --at; curves at every level need the order of all " +
 			"voxels, which no shard knows")
-	case j.share.asked() && slices.ContainsFunc(j.at, infinite):
+	case j.share.isSharded() && slices.ContainsFunc(j.at, infinite):
 		return cli.Usagef("--at Inf: all voxels and none need no shards: want finite numbers")
-	case j.share.asked() && len(j.Options.Periodic) > 0:
+	case j.share.isSharded() && len(j.Options.Periodic) > 0:
 		return cli.Usagef("--periodic: parts belong to images that are not periodic: leave --periodic or --shard out")
-	case j.Slices && j.share.asked():
+	case j.Slices && j.share.isSharded():
 		return cli.Usagef("--each-slice needs no shards: slices have numbers of their own")
 	case j.Slices && (j.plot != "" || j.format != string(ecc.CSV)):
 		return cli.Usagef("--each-slice writes rows of many slices, as csv: leave --plot and other formats out")
@@ -172,7 +172,7 @@ func (j bettiJob) run(c *cli.Program, t answering.Target) error {
 		if err != nil {
 			return err
 		}
-		plot := func(w *os.File) error { return drawing.Betti(w, j.plot, j.Spooled.Shown(a.Name), p, in, a.Lines) }
+		plot := func(w *os.File) error { return drawing.Betti(w, j.plot, j.Spooled.WithNames(a.Name), p, in, a.Lines) }
 		if err := cli.WriteFile(j.plot, plot); err != nil {
 			return err
 		}
@@ -218,7 +218,7 @@ func (j bettiJob) rowsOf(numbers []betti.Numbers) []bettiRow {
 // ranged restricts the lines to the range of --range.
 func (j bettiJob) ranged(l betti.Lines) betti.Lines {
 	if len(j.within) > 0 {
-		return l.Within(j.within[0], j.within[1])
+		return l.Range(j.within[0], j.within[1])
 	}
 	return l
 }

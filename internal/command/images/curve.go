@@ -73,14 +73,14 @@ func doCurve(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	if err != nil {
 		return err
 	}
-	if f.Changed("levels") && (j.Options.Construction == "V" || j.Options.Superlevel) && j.share.asked() {
+	if f.Changed("levels") && (j.Options.Construction == "V" || j.Options.Superlevel) && j.share.isSharded() {
 		return cli.Usagef("--levels of shards puts values on levels from below, which is for sublevel sets in the " +
 			"T-construction: leave --levels out")
 	}
 	if j.Slices && (j.plot != "" || j.format != string(ecc.CSV) && j.format != string(ecc.JSONL)) {
 		return cli.Usagef("--each-slice writes rows of many curves, as csv or jsonl: leave --plot and other formats out")
 	}
-	if j.share.asked() {
+	if j.share.isSharded() {
 		return j.doShare(c, f)
 	}
 	for _, name := range []string{"between", "table"} {
@@ -102,7 +102,7 @@ func doCurve(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 func (j curveJob) run(c *cli.Program, t answering.Target) error {
 	start := time.Now()
 	j.Flags, j.plot, j.provenance = t.Flags, t.Plot, t.Provenance
-	q := ask.Curve{All: j.every(), By: c.Curve, Eyes: c.Eyes}
+	q := ask.Curve{All: j.everyLevel(), By: c.Curve, Witnesses: c.Witnesses}
 	var err error
 	if q.Question, err = j.Question(c, t.Input, j.targets(j.Out)); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (j curveJob) run(c *cli.Program, t answering.Target) error {
 	}
 	j.Confirmed(c, t.Input, p, what, start)
 	if !j.Slices {
-		return j.rows.write(c, j.Out, j.Spooled.Shown(a.Name), p, j.ranged(a.Lines).Len(),
+		return j.rows.write(c, j.Out, j.Spooled.WithNames(a.Name), p, j.ranged(a.Lines).Len(),
 			func(yield func(ecc.Lines, error) bool) { yield(a.Lines, nil) })
 	}
 	if err := answering.WriteProvenance(j.provenance, p); err != nil {

@@ -67,7 +67,7 @@ func doLevels(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	}
 	j.distinct = distinct
 	j.of, j.In.Every, j.Threads = levelsName, true, runtime.GOMAXPROCS(0)
-	if j.asked() {
+	if j.isSharded() {
 		return j.do(c, f, nil, "")
 	}
 	return j.OfOne(c, f.Arg(0), func(image string) error {
@@ -101,7 +101,7 @@ func doLevels(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 
 // survey computes the range of values, or the distinct values, of a shard's slices.
 func (j sharing) survey(p *parts.Part, src grid.Source, of grid.Span, key fingerprint.Key) (err error) {
-	p.Fingerprint = make(fingerprint.Sum, key.For(src.Ladder().Len()).Functions()).String() // of an empty list
+	p.Fingerprint = make(fingerprint.Sum, key.ForLevels(src.Ladder().Len()).Functions()).String() // of an empty list
 	p.Values = &parts.Values{Most: j.distinct}
 	if of.Len() == 0 {
 		return nil

@@ -131,7 +131,7 @@ func (j mergeJob) printMissing(c *cli.Program, paths []string) error {
 // run merges the parts twice: first to verify the curve, then to write it.
 func (j mergeJob) run(c *cli.Program, set *parts.Set) error {
 	start := time.Now()
-	if j.every() && !set.Ladder().Indexed() {
+	if j.everyLevel() && !set.Ladder().Indexed() {
 		return cli.Usagef("every float32 is a level here, which makes too many rows; omit --all and --format euler")
 	}
 	if err := j.onLevels(set.Ladder()); err != nil {
@@ -142,7 +142,7 @@ func (j mergeJob) run(c *cli.Program, set *parts.Set) error {
 	if err != nil {
 		return err
 	}
-	if j.every() { // levels=every makes no difference to a row for every level
+	if j.everyLevel() { // levels=every makes no difference to a row for every level
 		p.Input = strings.Replace(p.Input, "/levels=every", "", 1)
 	}
 	j.Confirmed(c, report.VisibleText(p.Input), p, fmt.Sprintf("%d changes of %d parts", steps, set.Len()), start)
@@ -253,7 +253,7 @@ func bettiNumbers(set *parts.Set, chi []int64) ([]betti.Numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	numbers, d := all.Numbers(chi, set.Shape().Dim() == 2, set.In().Vertices)
+	numbers, d := all.Numbers(chi, set.Shape().Dim() == 2, set.Convention().Vertices)
 	if d != nil {
 		return nil, cli.VerdictError{Code: cli.ExitWrong,
 			Why: fmt.Sprintf("the Betti numbers by %s are WRONG and are not printed: %s: %v",
@@ -264,20 +264,20 @@ func bettiNumbers(set *parts.Set, chi []int64) ([]betti.Numbers, error) {
 
 // linesOf returns the lines of some steps of a set's curve. The sum of the earlier changes is chi.
 func (j mergeJob) linesOf(set *parts.Set, steps ecc.VCEC, chi int64) ecc.Lines {
-	return ecc.Lines{Curve: steps, Ladder: set.Ladder(), In: set.In(), All: j.every()}.After(chi)
+	return ecc.Lines{Curve: steps, Ladder: set.Ladder(), In: set.Convention(), All: j.everyLevel()}.Continue(chi)
 }
 
 // blame explains why a set has no curve. If one part is at fault, it also gives the command that
 // makes this part again.
 func (j mergeJob) blame(set *parts.Set, err error) error {
 	if t := (*parts.TornError)(nil); errors.As(err, &t) {
-		return cli.Usagef("%w; make it again: %s", err, t.Part.Again())
+		return cli.Usagef("%w; make it again: %s", err, t.Part.RemakeCommand())
 	}
 	if verdict := (ask.VerdictError{}); errors.As(err, &verdict) && verdict.Status == verify.Wrong {
 		wrong, werr := set.Wrong()
 		if werr == nil && wrong != nil {
 			verdict.Why += fmt.Sprintf("; %s has changes that contradict its fingerprint: make it again: %s",
-				wrong.Path(), wrong.Again())
+				wrong.Path(), wrong.RemakeCommand())
 		}
 		return verdict
 	}

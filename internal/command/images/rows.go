@@ -88,8 +88,8 @@ func (r rows) targets(out string) []cli.Target {
 		{Flag: "--provenance", Path: r.provenance}}
 }
 
-// every reports whether the output has a row for every level.
-func (r rows) every() bool { return r.all || r.format == string(ecc.Euler) }
+// everyLevel reports whether the output has a row for every level.
+func (r rows) everyLevel() bool { return r.all || r.format == string(ecc.Euler) }
 
 // write draws a curve if --plot is given, and writes its lines. The range contains the given number
 // of lines.
@@ -156,7 +156,7 @@ func (r rows) writeSlices(w io.Writer, slices []ecc.Lines, p ecc.Provenance) err
 // ranged restricts the lines to the range of --range.
 func (r rows) ranged(l ecc.Lines) ecc.Lines {
 	if len(r.within) > 0 {
-		return l.Within(r.within[0], r.within[1])
+		return l.Range(r.within[0], r.within[1])
 	}
 	return l
 }

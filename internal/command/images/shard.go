@@ -55,7 +55,7 @@ func (s *shareJob) add(f *pflag.FlagSet, of string) {
 		"with --dry-run: `BYTES` read per second, such as 2GiB, to print the reading time")
 }
 
-func (s *shareJob) asked() bool { return s.shard != "" || s.key != "" || s.dry || s.diskRate != "" }
+func (s *shareJob) isSharded() bool { return s.shard != "" || s.key != "" || s.dry || s.diskRate != "" }
 
 // A sharing is a question whose answer is computed in parts.
 type sharing struct {
@@ -83,7 +83,7 @@ func (j curveJob) doShare(c *cli.Program, f *pflag.FlagSet) error {
 			return cli.Usagef("--each-slice needs no shards: slices have curves of their own")
 		}
 	}
-	if j.Options.NaN == ask.NaNMask && (j.every() || f.Changed("levels")) {
+	if j.Options.NaN == ask.NaNMask && (j.everyLevel() || f.Changed("levels")) {
 		return cli.Usagef("--nan mask counts on every float32, of which --all and --format euler make too many rows: " +
 			"leave them and --levels out")
 	}
@@ -335,7 +335,7 @@ func (j sharing) count(c *cli.Program, p *parts.Part, name string, counted grid.
 			return "", nil, err
 		}
 		var merged *fingerprint.Sum
-		p.Chunks, merged = runs.Steps(key.In(in).For(counted.Ladder().Len()), j.Threads)
+		p.Chunks, merged = runs.Steps(key.WithConvention(in).ForLevels(counted.Ladder().Len()), j.Threads)
 		hold = func() error {
 			if d := ecc.UnlikeSums(sum(), *merged, key); d != nil {
 				return cli.VerdictError{Code: cli.ExitWrong,
@@ -357,7 +357,7 @@ var spilledVoxels int64 = ecc.SpilledVoxels
 func (j sharing) question(c *cli.Program, counted grid.Source, in ecc.Convention, of grid.Span, key fingerprint.Key,
 	runs *parts.Runs) (bench.Workload[grid.Source, ecc.VCEC], func() fingerprint.Sum, func() ([][]byte, error)) {
 	if j.of != betti.Name {
-		beside := ecc.Beside{}
+		beside := ecc.PieceHooks{}
 		if !counted.Ladder().Indexed() {
 			beside.Spill, beside.Voxels = runs.Add, spilledVoxels
 		}
@@ -417,7 +417,7 @@ func (j sharing) shareable(src grid.Source, input, name string) error {
 		return fmt.Errorf("--periodic %s: %s is a volume of one slice, whose shards are along y: leave z or --shard out",
 			j.convention.Periodic, input)
 	}
-	if err := j.convention.Periodic.Of(src.Shape()); err != nil {
+	if err := j.convention.Periodic.Check(src.Shape()); err != nil {
 		return fmt.Errorf("--periodic %s: %s: %w", j.convention.Periodic, input, err)
 	}
 	if labels := grid.LabelsOf(src); labels != nil {

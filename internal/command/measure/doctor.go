@@ -98,7 +98,7 @@ func lookAtDevices(c *cli.Program, which, list string, line func(what, format st
 		devices = append(devices, d)
 	}
 	if list != "" {
-		devices, err = c.Open.Several(list)
+		devices, err = c.Open.OpenAll(list)
 	}
 	if err != nil {
 		line("device", "none: %v", err)
@@ -151,7 +151,7 @@ func tryModule(d device.Device, module string, line func(what, format string, ar
 	loaded := 0
 	for _, name := range names {
 		start := time.Now()
-		only, err := kernels.Only(module, ptx, name)
+		only, err := kernels.Extract(module, ptx, name)
 		if err != nil {
 			return err
 		}

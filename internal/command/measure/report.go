@@ -140,7 +140,7 @@ func goBench(c *cli.Program, w io.Writer, all bench.Records) error {
 // draw writes the figures to a folder, which it makes if necessary, and sets their links.
 func draw(dir string, figures []report.Figure, inputs []string) error {
 	for _, g := range figures {
-		if err := cli.Apart([]cli.Target{{Flag: "--plots", Path: filepath.Join(dir, g.File)}}, inputs...); err != nil {
+		if err := cli.CheckTargets([]cli.Target{{Flag: "--plots", Path: filepath.Join(dir, g.File)}}, inputs...); err != nil {
 			return err
 		}
 	}

@@ -100,7 +100,7 @@ func doRun(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 			return cli.Usagef("--shard %s: %w", part, err)
 		}
 		all := len(names)
-		if names = shard.Of(which, names); len(names) == 0 {
+		if names = shard.Select(which, names); len(names) == 0 {
 			if !limit.Quiet {
 				fmt.Fprintf(c.Stderr, "eccbench: shard %v: none of the %d inputs\n", which, all)
 			}
@@ -111,7 +111,7 @@ func doRun(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	if err != nil {
 		return err
 	}
-	if in.Made() && bench.Scope(scope) != bench.File && b.Question().OfImages() {
+	if in.AreGenerated() && bench.Scope(scope) != bench.File && b.Question().OfImages() {
 		memory := host.TotalMemory() / 4 // independent of the memory that is free now
 		if limit.Memory != "" {
 			memory = p.Memory
@@ -147,7 +147,7 @@ func doRun(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	for _, name := range names {
 		files = append(files, b.Files(name)...)
 	}
-	if err := cli.Apart([]cli.Target{{Flag: "--out", Path: records.Out}, {Flag: "--gobench", Path: export}},
+	if err := cli.CheckTargets([]cli.Target{{Flag: "--out", Path: records.Out}, {Flag: "--gobench", Path: export}},
 		files...); err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func measure(c *cli.Program, p runner.Plan, weights cli.Weights, foresee, quiet 
 		return err
 	}
 	defer func() { err = errors.Join(err, rec.Close()) }()
-	p.Done = rec.Was
+	p.Done = rec.FinishedCell
 	interrupted := false
 	if foresee {
 		if weights, interrupted, err = c.Foresee(p); err != nil {

@@ -115,7 +115,7 @@ func doVerify(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	if err != nil {
 		return err
 	}
-	p.Done = rec.Was
+	p.Done = rec.FinishedCell
 	interrupted, err := c.Conduct(weights, limit.Quiet, func(cell bench.CellRecord) error {
 		failed := cli.Verdict([]bench.CellRecord{cell}) != nil
 		if failed && failFast {

@@ -108,17 +108,17 @@ func (s *standin) Sensors() device.Sensors  { return sensors{} }
 func (s *standin) Memory() (free, total int64, err error) {
 	s.driver.mu.Lock()
 	defer s.driver.mu.Unlock()
-	return s.info.Memory - s.holds(), s.info.Memory, nil
+	return s.info.Memory - s.usedBytes(), s.info.Memory, nil
 }
 
-func (s *standin) Held() int64 {
+func (s *standin) AllocatedBytes() int64 {
 	s.driver.mu.Lock()
 	defer s.driver.mu.Unlock()
 	return s.held
 }
 
-// holds is the bytes of the device's memory that are taken.
-func (s *standin) holds() (bytes int64) {
+// usedBytes is the bytes of the device's memory that are taken.
+func (s *standin) usedBytes() (bytes int64) {
 	for o := range s.live {
 		if m, ok := o.(*memory); ok && !m.host {
 			bytes += m.Bytes()
@@ -128,7 +128,7 @@ func (s *standin) holds() (bytes int64) {
 }
 
 func (s *standin) FlushL2(st device.Stream) error {
-	return s.own(st).add(func(*stream) error { return nil })
+	return s.ownStream(st).add(func(*stream) error { return nil })
 }
 
 func (s *standin) Close() error {
@@ -148,7 +148,7 @@ func (s *standin) keep(o any, name string) error {
 		return errors.New("the device is closed")
 	}
 	s.live[o] = name
-	s.held = max(s.held, s.holds())
+	s.held = max(s.held, s.usedBytes())
 	return nil
 }
 
@@ -201,7 +201,7 @@ func (s *standin) Alloc(name string, bytes int64) (device.Buffer, error) {
 func (s *standin) LentBuffer(name string, address uint64, bytes int64) device.Buffer {
 	s.driver.mu.Lock()
 	defer s.driver.mu.Unlock()
-	data, err := s.at(address)
+	data, err := s.memoryAt(address)
 	if err != nil || int64(len(data)) < bytes {
 		panic(fmt.Sprintf("%s: %d bytes at %#x: nobody allocated them", name, bytes, address))
 	}
@@ -215,16 +215,16 @@ func (s *standin) AllocPinned(name string, bytes int64) (device.Pinned, error) {
 func (s *standin) Register(name string, mem []byte) (device.Pinned, error) {
 	m := &memory{on: s, name: name, data: mem, host: true, registered: true}
 	if s.overlaps(m) {
-		return nil, fmt.Errorf("%s: %w", name, taken{})
+		return nil, fmt.Errorf("%s: %w", name, alreadyRegistered{})
 	}
 	return m, s.keep(m, name)
 }
 
-// taken is the error of memory whose pages are registered already.
-type taken struct{}
+// alreadyRegistered is the error of memory whose pages are registered already.
+type alreadyRegistered struct{}
 
-func (taken) Error() string    { return "pages of it are registered already" }
-func (taken) Registered() bool { return true }
+func (alreadyRegistered) Error() string    { return "pages of it are registered already" }
+func (alreadyRegistered) Registered() bool { return true }
 
 // overlaps reports whether memory shares a page with registered memory, as drivers check it.
 func (s *standin) overlaps(m *memory) bool {
@@ -302,8 +302,8 @@ func (s *standin) part(m device.Memory, at, n int64) ([]byte, error) {
 	return mine.data[at : at+n], nil
 }
 
-// at returns the memory that kernels can access, on the device or pinned, from an address on.
-func (s *standin) at(address uint64) ([]byte, error) {
+// memoryAt returns the memory that kernels can access, on the device or pinned, from an address on.
+func (s *standin) memoryAt(address uint64) ([]byte, error) {
 	for o := range s.live {
 		if m, ok := o.(*memory); ok && address >= m.Address() && address < m.Address()+uint64(len(m.data)) {
 			return m.data[address-m.Address():], nil

@@ -40,8 +40,8 @@ func (s *standin) LentStream(name string, handle uint64) device.Stream {
 	panic(fmt.Sprintf("%s: stream %d: nobody made it", name, handle))
 }
 
-// own returns the stream if it belongs to this device, or else one that fails.
-func (s *standin) own(st device.Stream) *stream {
+// ownStream returns the stream if it belongs to this device, or else one that fails.
+func (s *standin) ownStream(st device.Stream) *stream {
 	if mine, ok := st.(*stream); ok && mine.on == s {
 		return mine
 	}
@@ -57,13 +57,13 @@ func (s *stream) add(work func(*stream) error) error {
 	}
 	s.work = append(s.work, work)
 	if s.on.driver.hurried == s.name {
-		return s.until(s.end())
+		return s.runUntil(s.end())
 	}
 	return s.failure
 }
 
-// until does the work up to a place, counted from the beginning.
-func (s *stream) until(place int64) error {
+// runUntil does the work up to a place, counted from the beginning.
+func (s *stream) runUntil(place int64) error {
 	for s.failure == nil && s.done < place && len(s.work) > 0 {
 		work := s.work[0]
 		s.work = s.work[1:]
@@ -81,7 +81,7 @@ func (s *stream) Name() string { return s.name }
 func (s *stream) Wait() error {
 	s.on.driver.mu.Lock()
 	defer s.on.driver.mu.Unlock()
-	return s.until(s.end())
+	return s.runUntil(s.end())
 }
 
 func (s *stream) Done() (bool, error) { return true, s.Wait() }
@@ -113,7 +113,7 @@ func (s *stream) Launch(f device.Function, shape device.Launch, args ...any) err
 				}
 			}
 		}
-		return k.run(shape, s.on.at, args)
+		return k.run(shape, s.on.memoryAt, args)
 	})
 }
 
@@ -205,7 +205,7 @@ func (s *stream) WaitFor(e device.Event) error {
 		return nil // as of an event that was never recorded
 	}
 	return s.add(func(s *stream) error {
-		err := of.until(place)
+		err := of.runUntil(place)
 		s.clock = max(s.clock, ev.time)
 		return err
 	})
@@ -234,7 +234,7 @@ func (e *event) Wait() error {
 	if e.stream == nil {
 		return nil
 	}
-	return e.stream.until(e.place)
+	return e.stream.runUntil(e.place)
 }
 
 func (e *event) Done() (bool, error) { return true, e.Wait() }

@@ -29,14 +29,14 @@ func (r Request) numbers(s grid.Shape, t grid.Type) (func(device.Guest) (*Plan, 
 		q.values = append(q.values, float32(v))
 	}
 	sorted := q.sorted()
-	of, witness := q.separately, sorted.together
+	of, witness := q.separately, sorted.loadCounter
 	var rows []int
 	switch {
 	case r.Betti.Every:
 		if len(sorted.values) != len(q.values) || !slices.IsSorted(q.values) {
 			return nil, errors.New("at: want ascending values")
 		}
-		of, q = q.together, q.inRows()
+		of, q = q.loadCounter, q.inRows()
 		witness = q.separately
 		for k := range q.values {
 			rows = append(rows, k)
@@ -83,8 +83,8 @@ func (q sets) separately(d device.Guest) (*counting.Batch, error) {
 	return duality.OpenBatch(d, q.shape, q.typ, q.values, q.above)
 }
 
-// together loads the kernels that count the changes between the sets. They share no code with the others.
-func (q sets) together(d device.Guest) (*counting.Batch, error) {
+// loadCounter loads the kernels that count the changes between the sets. They share no code with the others.
+func (q sets) loadCounter(d device.Guest) (*counting.Batch, error) {
 	return curves.OpenBatch(d, q.shape, q.typ, q.values, q.above)
 }
 

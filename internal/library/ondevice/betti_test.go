@@ -16,7 +16,7 @@ import (
 	"eccbench/internal/workloads/ecc/ecctest"
 )
 
-// Numbers at each value, on their own and together, equal those of a core. A wrong one is noticed.
+// Numbers at each value, on their own and together, equal the numbers of a core. A wrong one is noticed.
 func TestBetti(t *testing.T) {
 	d, err := ecctest.Modules(t, "", "betti_duality", "betti_curves")("")
 	if err != nil {

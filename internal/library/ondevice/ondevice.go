@@ -330,7 +330,7 @@ func (r Request) curve(shape grid.Shape, t grid.Type) (kind extrema.ArrayKind, e
 		}
 	}
 	kind.Rows = int64(len(values))
-	kind.Ladder, err = beyond(kind.Type, values)
+	kind.Ladder, err = ladderAbove(kind.Type, values)
 	if kind.OnLevels = kind.OnLevels && kind.Type == grid.Float32; err == nil && kind.Type != grid.Float32 &&
 		kind.Ladder.Len() == all.Len() {
 		kind.Ladder, kind.OnLevels = all, true
@@ -338,9 +338,9 @@ func (r Request) curve(shape grid.Shape, t grid.Type) (kind extrema.ArrayKind, e
 	return kind, err
 }
 
-// beyond returns a ladder of the values, evenly spaced if they are, and one more level for greater
+// ladderAbove returns a ladder of the values, evenly spaced if they are, and one more level for greater
 // values.
-func beyond(t grid.Type, values []float32) (grid.Ladder, error) {
+func ladderAbove(t grid.Type, values []float32) (grid.Ladder, error) {
 	n := len(values)
 	if n == 0 {
 		return grid.Ladder{}, errors.New("at is empty: want one value or more")

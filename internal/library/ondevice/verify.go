@@ -15,7 +15,7 @@ import (
 	"eccbench/internal/workloads/ecc/fingerprint/ondevice"
 )
 
-// A check compares answers with those of a witness, whose kernels share no code with the kernels that answer.
+// A check compares answers with answers of a witness, whose kernels share no code with the kernels that answer.
 type check struct {
 	open func(device.Guest) (opened, error)
 
@@ -35,7 +35,7 @@ type Wrong string
 
 func (w Wrong) Error() string { return string(w) }
 
-// Verify waits for the stream, and compares the finished answers for some images with those of a witness. For curves
+// Verify waits for the stream, and compares the finished answers for some images with a witness. For curves
 // the images begin at multiples of 16.
 func (p *Plans) Verify(number uint64, images int64, c Call) error {
 	plan, err := p.plan(number, func(plan *Plan) bool { return plan.check != nil })

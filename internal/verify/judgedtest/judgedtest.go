@@ -25,19 +25,19 @@ func (n Count) All() bool { return n == Count{Right: n.Right} && n.Right > 0 }
 // for right answers.
 func Alone[In, Out any](t *testing.T, w bench.Workload[In, Out], thorough bool, limit time.Duration) (n Count) {
 	t.Helper()
-	return until(t, w, thorough, limit, func(Count) bool { return false })
+	return countUntil(t, w, thorough, limit, func(Count) bool { return false })
 }
 
 // Caught requires that the policy finds an answer of a faulty implementation wrong. It stops at the
 // first.
 func Caught[In, Out any](t *testing.T, w bench.Workload[In, Out], thorough bool, limit time.Duration) {
 	t.Helper()
-	if n := until(t, w, thorough, limit, func(n Count) bool { return n.Wrong > 0 }); n.Wrong == 0 {
+	if n := countUntil(t, w, thorough, limit, func(n Count) bool { return n.Wrong > 0 }); n.Wrong == 0 {
 		t.Errorf("no answer is found wrong: %+v", n)
 	}
 }
 
-func until[In, Out any](t *testing.T, w bench.Workload[In, Out], thorough bool, limit time.Duration,
+func countUntil[In, Out any](t *testing.T, w bench.Workload[In, Out], thorough bool, limit time.Duration,
 	enough func(Count) bool) (n Count) {
 	t.Helper()
 	i := w.Impls[0]
@@ -98,8 +98,8 @@ func Add[In, Out any](t *testing.T, n *Count, policy verify.Policy[In, Out], q v
 	}
 }
 
-// By returns the workload with only the laws whose names are accepted.
-func By[In, Out any](w bench.Workload[In, Out], laws func(name string) bool) bench.Workload[In, Out] {
+// WithLaws returns the workload with only the laws whose names are accepted.
+func WithLaws[In, Out any](w bench.Workload[In, Out], laws func(name string) bool) bench.Workload[In, Out] {
 	w.Policy.Laws = slices.DeleteFunc(slices.Clone(w.Policy.Laws),
 		func(l verify.Law[In, Out]) bool { return !laws(l.Name) })
 	return w

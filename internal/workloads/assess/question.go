@@ -83,16 +83,16 @@ func question() bench.Question {
 		Doc:  "the topology of a segmentation against its truth: voxels, Betti numbers and matched features by label",
 		Form: q.Form,
 		Adversarial: []string{
-			q.Spell("noise/shape=1x1"+levels, 1, 5), q.Spell("noise/shape=13x1"+levels, 1, 5),
-			q.Spell("noise/shape=61x43"+levels, 1, 5), q.Spell("noise/shape=1x7x9"+levels, 1, 5),
-			q.Spell("noise/shape=12x11x10"+levels, 3, 5), q.Spell("noise/shape=130x5x4"+levels, 2, 20),
-			q.Spell("checkerboard/shape=9x8x7/type=uint8", 1, 5), q.Spell("constant/shape=8x8x8/type=uint8", 1, 5),
-			q.Spell("grf/shape=40x36x32/levels=256/type=uint8/seed=3", 5, 5),
-			q.Spell("tubes/shape=48x48x48/type=uint8/truth=1/seed=7", 1, 0),
+			q.NameOf("noise/shape=1x1"+levels, 1, 5), q.NameOf("noise/shape=13x1"+levels, 1, 5),
+			q.NameOf("noise/shape=61x43"+levels, 1, 5), q.NameOf("noise/shape=1x7x9"+levels, 1, 5),
+			q.NameOf("noise/shape=12x11x10"+levels, 3, 5), q.NameOf("noise/shape=130x5x4"+levels, 2, 20),
+			q.NameOf("checkerboard/shape=9x8x7/type=uint8", 1, 5), q.NameOf("constant/shape=8x8x8/type=uint8", 1, 5),
+			q.NameOf("grf/shape=40x36x32/levels=256/type=uint8/seed=3", 5, 5),
+			q.NameOf("tubes/shape=48x48x48/type=uint8/truth=1/seed=7", 1, 0),
 		},
 		Small: []string{
-			q.Spell("tubes/shape=96x96x96/type=uint8/truth=1/seed=7", 1, 0),
-			q.Spell("grf/shape=96x96x96/levels=256/type=uint8/seed=3", 5, 5),
+			q.NameOf("tubes/shape=96x96x96/type=uint8/truth=1/seed=7", 1, 0),
+			q.NameOf("grf/shape=96x96x96/levels=256/type=uint8/seed=3", 5, 5),
 		},
 	}
 }

@@ -48,7 +48,7 @@ func (b *Batch) Len() int { return int(b.whole.Images) }
 
 // Source opens image i. The caller closes a source that is an io.Closer.
 func (b *Batch) Source(i int) (grid.Source, error) {
-	if f, ok := b.whole.At(int64(i)); ok {
+	if f, ok := b.whole.FieldAt(int64(i)); ok {
 		return f, nil
 	}
 	return datasets.Open(b.images[i].name)
@@ -63,8 +63,8 @@ func (b *Batch) read(i int64, dst []byte, lo, hi int64) error {
 	return storage.ReadFileAt(m.file, dst, lo*grid.SliceBytes(b.like))
 }
 
-// Like is the first image: shape, type and ladder of all.
-func (b *Batch) Like() grid.Source { return b.like }
+// First is the first image: shape, type and ladder of all.
+func (b *Batch) First() grid.Source { return b.like }
 
 // Whole is all images one after the other.
 func (b *Batch) Whole() grid.Batch { return b.whole }
@@ -107,9 +107,9 @@ func parse(s string) (count int, image string, err error) {
 	return int(values["count"]), image, err
 }
 
-// Spell returns the name of a batch of count images from image on.
-func Spell(count int, image string) string {
-	return Form().Spell(map[string]float64{"count": float64(count)}, image)
+// NameOf returns the name of a batch of count images from image on.
+func NameOf(count int, image string) string {
+	return Form().NameOf(map[string]float64{"count": float64(count)}, image)
 }
 
 // Open makes the batch that a name describes. Each file is compared with its
@@ -224,7 +224,7 @@ func (Inputs) Variants(name string, n int) ([]string, error) {
 	}
 	var names []string
 	for i := 0; i+count <= len(all); i += count {
-		names = append(names, Spell(count, all[i]))
+		names = append(names, NameOf(count, all[i]))
 	}
 	return names, nil
 }
@@ -252,7 +252,7 @@ func (Inputs) Smaller(name string) []string {
 	if err != nil || count == 1 {
 		return nil
 	}
-	return []string{Spell((count+1)/2, first), Spell(count-1, first)}
+	return []string{NameOf((count+1)/2, first), NameOf(count-1, first)}
 }
 
 // Cost is one read of all images.
@@ -281,7 +281,7 @@ func (Inputs) Attach(mapped []byte) (*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	first, _ := whole.At(0) // an attached image is in memory
+	first, _ := whole.FieldAt(0) // an attached image is in memory
 	return &Batch{like: first, whole: whole}, nil
 }
 

@@ -18,7 +18,7 @@ import (
 func Question() bench.Question {
 	of := func(count int, images ...string) (list []string) {
 		for _, image := range images {
-			list = append(list, Spell(count, image))
+			list = append(list, NameOf(count, image))
 		}
 		return list
 	}
@@ -55,7 +55,7 @@ func Workload(impls ...bench.Implementation[*Batch, []ecc.VCEC]) bench.Workload[
 }
 
 // copies estimates the memory of laws that copy all images.
-func copies(b *Batch) int64 { return 2 * int64(b.Len()) * grid.TotalBytes(b.Like()) }
+func copies(b *Batch) int64 { return 2 * int64(b.Len()) * grid.TotalBytes(b.First()) }
 
 func agree(_ *Batch, want, got []ecc.VCEC) *verify.Diff {
 	if len(want) != len(got) {
@@ -108,7 +108,7 @@ func different(b *Batch, out []ecc.VCEC, _ verify.Ask[*Batch, []ecc.VCEC]) (*ver
 // fingerprinting estimates the time of fingerprinted: each core has one image at a time.
 func fingerprinting(key fingerprint.Key) func(*Batch) time.Duration {
 	return func(b *Batch) time.Duration {
-		one := fingerprint.Work(b.like, key.For(b.like.Ladder().Len()), 1)
+		one := fingerprint.Work(b.like, key.ForLevels(b.like.Ladder().Len()), 1)
 		return one * time.Duration(b.Len()) / time.Duration(runtime.GOMAXPROCS(0))
 	}
 }

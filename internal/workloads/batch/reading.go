@@ -30,7 +30,7 @@ func ReadingWorkload(impls ...bench.Implementation[*Batch, uint64]) bench.Worklo
 		Policy: verify.Policy[*Batch, uint64]{
 			Agree: read.Agree[*Batch],
 			Laws: []verify.Law[*Batch, uint64]{{Name: "sum of each image in order", Independent: true, Work: summing,
-				Check: inOrder}},
+				Check: checkOrder}},
 		},
 	}
 }
@@ -43,9 +43,9 @@ func summing(b *Batch) time.Duration {
 	return time.Duration(int64(b.Len())*grid.TotalBytes(b.like)/int64(runtime.GOMAXPROCS(0))) * time.Nanosecond
 }
 
-// inOrder adds the words of each image one after the other, as its source gives
+// checkOrder adds the words of each image one after the other, as its source gives
 // them.
-func inOrder(b *Batch, out uint64, _ verify.Ask[*Batch, uint64]) (*verify.Diff, error) {
+func checkOrder(b *Batch, out uint64, _ verify.Ask[*Batch, uint64]) (*verify.Diff, error) {
 	var sum atomic.Uint64
 	err := Spread(b.Len(), runtime.GOMAXPROCS(0), func(_, i int) error {
 		s, err := b.Source(i)

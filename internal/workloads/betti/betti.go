@@ -39,14 +39,14 @@ func (n Numbers) Euler() int64 { return n.B0 - n.B1 + n.B2 }
 // Poisoned is the value that jobs overwrite their answer with.
 var Poisoned = Numbers{bench.Poison, bench.Poison, bench.Poison}
 
-// Of returns the Betti numbers of a set from its components, its cavities and its Euler
+// NewNumbers returns the Betti numbers of a set from its components, its cavities and its Euler
 // characteristic.
-func Of(components, cavities, characteristic int64) Numbers {
+func NewNumbers(components, cavities, characteristic int64) Numbers {
 	return Numbers{B0: components, B1: components + cavities - characteristic, B2: cavities}
 }
 
 // Read converts the sums of kernels (counting.Sums) to Betti numbers.
-func Read(_ *Image, counts []int64) Numbers { return Of(counting.Sums(counts)) }
+func Read(_ *Image, counts []int64) Numbers { return NewNumbers(counting.Sums(counts)) }
 
 // An Image is a binary image: the voxels of a grey image at or below a threshold. The threshold
 // need not be a level.
@@ -82,20 +82,20 @@ func Form() name.Form {
 }
 
 // imageOptions returns the shared parts of questions about an image, with a shared threshold.
-func imageOptions() fields.Of { return fields.Of{Form: Form(), Tail: 4} }
+func imageOptions() fields.Common { return fields.Common{Form: Form(), Tail: 4} }
 
 func parse(s string) (level int64, image string, err error) {
 	values, image, err := Form().Parse(s)
 	return int64(values["at"]), image, err
 }
 
-// Spell returns the name of the sublevel set of an image at a level.
-func Spell(level int64, image string) string {
-	return Form().Spell(map[string]float64{"at": float64(level)}, image)
+// NameOf returns the name of the sublevel set of an image at a level.
+func NameOf(level int64, image string) string {
+	return Form().NameOf(map[string]float64{"at": float64(level)}, image)
 }
 
-// At returns the sublevel set of an image at a level of its ladder, or at the middle level.
-func At(s grid.Source, level int64) (*Image, error) {
+// SublevelSet returns the sublevel set of an image at a level of its ladder, or at the middle level.
+func SublevelSet(s grid.Source, level int64) (*Image, error) {
 	n := s.Ladder().Len()
 	if level == middle {
 		level = (n - 1) / 2
@@ -116,7 +116,7 @@ func (Inputs) Open(name string) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	i, err := At(s, level)
+	i, err := SublevelSet(s, level)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("input %q: %w", name, err), grid.Close(s))
 	}
@@ -142,12 +142,12 @@ func (in Inputs) Smaller(name string) []string {
 	}
 	var names []string
 	for _, smaller := range (fields.Inputs{}).Smaller(image) {
-		s, err := in.Open(Spell(level, smaller))
+		s, err := in.Open(NameOf(level, smaller))
 		if err != nil {
 			continue
 		}
 		s.Close()
-		names = append(names, Spell(level, smaller))
+		names = append(names, NameOf(level, smaller))
 	}
 	return names
 }

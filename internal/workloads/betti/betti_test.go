@@ -19,7 +19,7 @@ func TestWitnesses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n, ok := known(name, in); ok {
+		if n, ok := knownNumbers(name, in); ok {
 			if n != filled {
 				t.Errorf("%s: known to be %v, filled %v", name, n, filled)
 			}
@@ -34,7 +34,7 @@ func TestWitnesses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := reductions.Of(m.inside, m.d, m.h, m.w); n != [3]int64{filled.B0, filled.B1, filled.B2} {
+		if n := reductions.Compute(m.inside, m.d, m.h, m.w); n != [3]int64{filled.B0, filled.B1, filled.B2} {
 			t.Errorf("%s: reduced to %v, filled %v", name, n, filled)
 		}
 	}

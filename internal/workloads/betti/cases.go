@@ -11,10 +11,10 @@ func question() bench.Question {
 		Doc: "the Betti numbers of the voxels of an image at or below a level", Form: Form(),
 		Adversarial: adversarial(),
 		Small: []string{
-			Spell(middle, "noise/shape=64x64x64/levels=256/type=uint8/seed=1"),
-			Spell(middle, "grf/shape=64x64x64/levels=256/type=uint8/smooth=2/seed=1"),
-			Spell(middle, "grf/shape=61x67x71/levels=1024/type=float32/smooth=2/seed=1"),
-			Spell(middle, "noise/shape=512x512/levels=256/type=uint8/seed=1"),
+			NameOf(middle, "noise/shape=64x64x64/levels=256/type=uint8/seed=1"),
+			NameOf(middle, "grf/shape=64x64x64/levels=256/type=uint8/smooth=2/seed=1"),
+			NameOf(middle, "grf/shape=61x67x71/levels=1024/type=float32/smooth=2/seed=1"),
+			NameOf(middle, "noise/shape=512x512/levels=256/type=uint8/seed=1"),
 		},
 		Reads: imageOptions().Image,
 	}
@@ -24,7 +24,7 @@ func question() bench.Question {
 func adversarial() []string {
 	of := func(level int64, images ...string) (list []string) {
 		for _, image := range images {
-			list = append(list, Spell(level, image))
+			list = append(list, NameOf(level, image))
 		}
 		return list
 	}

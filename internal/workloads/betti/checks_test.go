@@ -199,7 +199,7 @@ func bytesAreRefused(t *testing.T) {
 	}
 }
 
-// Unlike finds a difference in any list, in the set and in the complement, if the list is needed.
+// CompareSlab finds a difference in any list, in the set and in the complement, if the list is needed.
 func slabsAreUnlike(t *testing.T) {
 	c := Components{3, []int32{1, 2, 1}, []int32{2, 0}}
 	others := map[string]Components{
@@ -498,7 +498,7 @@ func setsShow(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s.Type() != grid.Uint8 || s.Ladder().Key() != four.Key() || grid.Step(s) != grid.Step(f) || grid.Held(s) != grid.Held(f) {
+			if s.Type() != grid.Uint8 || s.Ladder().Key() != four.Key() || grid.Step(s) != grid.Step(f) || grid.CachedBytes(s) != grid.CachedBytes(f) {
 				t.Errorf("%v: %v of %d levels", typ, s.Type(), s.Ladder().Len())
 			}
 			got := grid.NewBuffer(16)

@@ -184,7 +184,7 @@ func curvesAreTurned(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := CurvesWorkload(bench.Asking(ours))
+			w := CurvesWorkload(bench.FromFunc(ours))
 			if w.Reference != w.Impls[0].About().Name {
 				t.Errorf("the reference is %q", w.Reference)
 			}
@@ -192,11 +192,11 @@ func curvesAreTurned(t *testing.T) {
 			if got, err := bench.Answer(w.Impls[0], grid.Source(in), bench.Conditions{}); err != nil || !slices.Equal(got, want) {
 				t.Errorf("%v, %+v: %v (%v), want %v", in.Shape(), c, got, err, want)
 			}
-			w = CurvesInConvention(CurvesWorkload(bench.Asking(func(grid.Source) (Curves, error) { return PoisonedCurves, nil })), c)
+			w = CurvesInConvention(CurvesWorkload(bench.FromFunc(func(grid.Source) (Curves, error) { return PoisonedCurves, nil })), c)
 			if got, err := bench.Answer(w.Impls[0], grid.Source(in), bench.Conditions{}); err != nil || !slices.Equal(got, PoisonedCurves) {
 				t.Errorf("%+v: %v of what was overwritten (%v)", c, got, err)
 			}
-			w = CurvesInConvention(CurvesWorkload(bench.Asking(func(grid.Source) (Curves, error) { return nil, gridtest.ErrUnread })), c)
+			w = CurvesInConvention(CurvesWorkload(bench.FromFunc(func(grid.Source) (Curves, error) { return nil, gridtest.ErrUnread })), c)
 			if got, err := bench.Answer(w.Impls[0], grid.Source(in), bench.Conditions{}); !errors.Is(err, gridtest.ErrUnread) {
 				t.Errorf("%+v: %v of who fails (%v)", c, got, err)
 			}
@@ -204,7 +204,7 @@ func curvesAreTurned(t *testing.T) {
 	}
 	in := grid.Source(fewLevels(t)[0])
 	for _, c := range []ecc.Convention{{Periodic: grid.Axes{X: true}}, {Periodic: grid.Axes{Z: true}, Vertices: true}} {
-		w := CurvesInConvention(CurvesWorkload(bench.Asking(ours)), c)
+		w := CurvesInConvention(CurvesWorkload(bench.FromFunc(ours)), c)
 		if w.Impls[0].CanDo(in, bench.Conditions{}) == nil {
 			t.Errorf("%+v is not refused", c)
 		}
@@ -235,7 +235,7 @@ func curvesLawsTell(t *testing.T) {
 				t.Fatal(err)
 			}
 			answer := func(s grid.Source) (Curves, error) { return filledCurves(s, c) }
-			laws := CurvesInConvention(CurvesWorkload(bench.Asking(answer)), c).Policy.Laws
+			laws := CurvesInConvention(CurvesWorkload(bench.FromFunc(answer)), c).Policy.Laws
 			for _, l := range laws {
 				if d, err := l.Check(in, right, answer); d != nil || err != nil && !errors.Is(err, verify.ErrNotApplicable) {
 					t.Errorf("%v, %+v, %s of right curves: %v, %v", in.Shape(), c, l.Name, d, err)

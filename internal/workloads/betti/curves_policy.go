@@ -76,7 +76,7 @@ func curvesViews() (list []curvesLaw) {
 				if err != nil {
 					return nil, err
 				}
-				out, err := bench.Answer(curvesViewer{bench.Asking(answer), o.c}, in, bench.Conditions{})
+				out, err := bench.Answer(curvesViewer{bench.FromFunc(answer), o.c}, in, bench.Conditions{})
 				if err != nil {
 					return nil, err
 				}
@@ -99,7 +99,7 @@ func conventional(c ecc.Convention) []curvesLaw {
 
 // Unions returns the law that verifies all levels by unions of all voxels in a convention.
 func Unions(c ecc.Convention) verify.Law[grid.Source, Curves] {
-	key := fingerprint.Draw(1).In(c)
+	key := fingerprint.Draw(1).WithConvention(c)
 	return curvesLaw{
 		Name: "unions of all voxels in order, and the fingerprint", Note: "key " + key.String(), Drawn: true,
 		Independent: true,

@@ -8,9 +8,9 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// known returns the numbers that follow from an input's name: the solids at their first level, and
+// knownNumbers returns the numbers that follow from an input's name: the solids at their first level, and
 // the full box. It does not know repeated inputs, and of rolled inputs it knows only serpents.
-func known(input string, in *Image) (Numbers, bool) {
+func knownNumbers(input string, in *Image) (Numbers, bool) {
 	level, image, err := parse(input)
 	if err != nil {
 		return Numbers{}, false
@@ -19,7 +19,7 @@ func known(input string, in *Image) (Numbers, bool) {
 	if err != nil {
 		return Numbers{}, false
 	}
-	if at, err := At(in.Source, level); err != nil || at.Threshold != in.Threshold {
+	if at, err := SublevelSet(in.Source, level); err != nil || at.Threshold != in.Threshold {
 		return Numbers{}, false // the image does not match its name
 	}
 	if !n.FromFiles() && in.Threshold >= in.Ladder().Value(in.Ladder().Len()-1) {
@@ -124,7 +124,7 @@ func half(n int64) int64 { return (n + 1) / 2 }
 // because its neighbours are even. The remaining number follows from the Euler characteristic,
 // whose closed form counts cells.
 func checkerboard(s grid.Shape, in grid.Source) (Numbers, bool) {
-	v, ok := ecc.Known("checkerboard/shape="+s.String()+"/type="+in.Type().String(), in)
+	v, ok := ecc.KnownCurve("checkerboard/shape="+s.String()+"/type="+in.Type().String(), in)
 	long := 0
 	for _, side := range []int64{s.W, s.H, s.D} {
 		if side > 1 {

@@ -102,7 +102,7 @@ func (v voxelSet) numbers(vertices bool) Numbers {
 	if v.s.Dim() == 2 {
 		return Numbers{B0: b0, B1: b0 - chi}
 	}
-	return Of(b0, enclosed, chi)
+	return NewNumbers(b0, enclosed, chi)
 }
 
 // setAt returns the set of an image at a value within a mask.
@@ -162,7 +162,7 @@ func TestMaskedNumbers(t *testing.T) {
 				if got, err := ByFlooding(in, c); err != nil || got != want {
 					t.Fatalf("%v %+v at %v: flood fill says %v, the definition %v (%v)", m.image.Shape(), c, value, got, want, err)
 				}
-				w := InConvention(Workload(bench.Asking(func(view *Image) (Numbers, error) { return ByFlooding(view, ecc.Convention{}) })), c)
+				w := InConvention(Workload(bench.FromFunc(func(view *Image) (Numbers, error) { return ByFlooding(view, ecc.Convention{}) })), c)
 				if got, err := bench.Answer(w.Impls[0], in, bench.Conditions{}); err != nil || got != want {
 					t.Fatalf("%v %+v at %v: views say %v, the definition %v (%v)", m.image.Shape(), c, value, got, want, err)
 				}
@@ -199,11 +199,11 @@ func TestMaskedCurves(t *testing.T) {
 			if c.Superlevel {
 				slices.Reverse(want)
 			}
-			view := curvesViewer{bench.Asking(func(view grid.Source) (Curves, error) { return filledCurves(view, ecc.Convention{}) }), c}
+			view := curvesViewer{bench.FromFunc(func(view grid.Source) (Curves, error) { return filledCurves(view, ecc.Convention{}) }), c}
 			if got, err := bench.Answer(view, m.masked, bench.Conditions{}); err != nil || !slices.Equal(got, want) {
 				t.Fatalf("%v %+v: views say %v, the definition %v (%v)", m.image.Shape(), c, got, want, err)
 			}
-			if d, err := united(m.masked, want, fingerprint.Draw(1).In(c)); d != nil || err != nil {
+			if d, err := united(m.masked, want, fingerprint.Draw(1).WithConvention(c)); d != nil || err != nil {
 				t.Fatalf("%v %+v: %v is the definition and refuted: %v (%v)", m.image.Shape(), c, want, d, err)
 			}
 			if len(want) == 0 {
@@ -212,7 +212,7 @@ func TestMaskedCurves(t *testing.T) {
 			wrong := slices.Clone(want)
 			at := &wrong[n%len(wrong)].Numbers // χ is unchanged: only unions detect the error
 			at.B0, at.B1 = at.B0+1, at.B1+1
-			if d, err := united(m.masked, wrong, fingerprint.Draw(1).In(c)); d == nil || err != nil {
+			if d, err := united(m.masked, wrong, fingerprint.Draw(1).WithConvention(c)); d == nil || err != nil {
 				t.Fatalf("%v %+v: %v is not the definition and no law says so (%v)", m.image.Shape(), c, wrong, err)
 			}
 			if d, err := Unions(ecc.Convention{Superlevel: c.Superlevel, Vertices: c.Vertices, Masked: true}).Check(m.masked, want, nil); d != nil || err != nil {

@@ -22,7 +22,7 @@ func TestNumberOf(t *testing.T) {
 		for _, input := range []string{
 			"noise/shape=7x5x3/levels=9/type=uint8/seed=6", "noise/shape=9x8/levels=9/type=uint8/seed=2",
 		} {
-			in, err := Inputs{}.Open(Spell(4, input))
+			in, err := Inputs{}.Open(NameOf(4, input))
 			if err != nil {
 				t.Fatal(err)
 			}

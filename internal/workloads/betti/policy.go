@@ -23,7 +23,7 @@ type (
 // characteristic always agrees with it. So flood fill verifies components and cavities too, or the
 // complex of cells is reduced.
 func policy() verify.Policy[*Image, Numbers] {
-	return verify.Policy[*Image, Numbers]{Agree: agree, Known: known, Laws: laws(), Weak: weak}
+	return verify.Policy[*Image, Numbers]{Agree: agree, Known: knownNumbers, Laws: laws(), Weak: weak}
 }
 
 // weak returns the reason why a right answer would not expose a wrong program, or "".
@@ -83,7 +83,7 @@ func views() (list []law) {
 	for _, o := range conventions {
 		list = append(list, law{Name: o.name, Calls: 1.3, Work: costPerVoxel(fillNS),
 			Check: func(in *Image, _ Numbers, answer ask) (*verify.Diff, error) {
-				out, err := bench.Answer(viewer{bench.Asking(answer), o.c}, in, bench.Conditions{})
+				out, err := bench.Answer(viewer{bench.FromFunc(answer), o.c}, in, bench.Conditions{})
 				if err != nil {
 					return nil, err
 				}
@@ -139,7 +139,7 @@ func reduced(in *Image, out Numbers, _ ask) (*verify.Diff, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := reductions.Of(m.inside, m.d, m.h, m.w)
+	n := reductions.Compute(m.inside, m.d, m.h, m.w)
 	return agree(in, Numbers{n[0], n[1], n[2]}, out), nil
 }
 
@@ -191,7 +191,7 @@ func oneLess(in *Image, out Numbers, answer ask) (*verify.Diff, error) {
 	if at < 0 {
 		return nil, verify.ErrNotApplicable
 	}
-	less, err := answer(&Image{Source: without{in.Binary(), int64(at)}})
+	less, err := answer(&Image{Source: withoutVoxel{in.Binary(), int64(at)}})
 	if err != nil {
 		return nil, err
 	}

@@ -46,22 +46,22 @@ func solidsAreKnown(t *testing.T) {
 		}
 	}
 	for _, image := range list {
-		name := Spell(0, image+"/type=uint8")
+		name := NameOf(0, image+"/type=uint8")
 		in := open(t, name)
 		want, err := ByFlooding(in, ecc.Convention{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, ok := known(name, in); !ok || got != want {
+		if got, ok := knownNumbers(name, in); !ok || got != want {
 			t.Errorf("%s: known to be %v, %v; filled %v", name, got, ok, want)
 		}
 	}
 	for _, name := range []string{"betti/at=0/of=serpent/shape=9x9x9/type=uint8/roll=2", "betti/at=0/of=sponge/shape=9x9x8/type=uint8", "betti/at=0/of=sponge/shape=8x8x8/type=uint8", "betti/at=0/of=serpent/shape=3x3x4/type=uint8/repeat=2", "betti/at=3/of=noise/shape=9x9x9/type=uint8"} {
-		if n, ok := known(name, open(t, name)); ok {
+		if n, ok := knownNumbers(name, open(t, name)); ok {
 			t.Errorf("%s: known to be %v", name, n)
 		}
 	}
-	if _, ok := known("betti/at=0/of=ball/shape=9x9x9/type=uint8", open(t, "betti/at=1/of=ball/shape=9x9x9/type=uint8")); ok {
+	if _, ok := knownNumbers("betti/at=0/of=ball/shape=9x9x9/type=uint8", open(t, "betti/at=1/of=ball/shape=9x9x9/type=uint8")); ok {
 		t.Error("an image at another level than its name has known numbers")
 	}
 }
@@ -138,8 +138,8 @@ func thresholdsAre(t *testing.T) {
 // Views give the same bytes in slabs of any length.
 func viewsAreInSlabs(t *testing.T) {
 	for _, image := range []string{"noise/shape=5x4x7/type=uint8", "noise/shape=5x7/type=float32", "noise/shape=3x4x5/type=int16", "noise/shape=3x4x5/type=uint16"} {
-		in := open(t, Spell(middle, image))
-		views := []grid.Source{in.Binary(), in.complement().Source, doubled{in.Source}, without{&Image{in.Source, 1e9}, 0}.Source}
+		in := open(t, NameOf(middle, image))
+		views := []grid.Source{in.Binary(), in.complement().Source, doubled{in.Source}, withoutVoxel{&Image{in.Source, 1e9}, 0}.Source}
 		if in.Shape().D == 1 {
 			views = append(views, extruded{in.Source, 3})
 		}
@@ -223,7 +223,7 @@ func viewsAreHeld(t *testing.T) {
 // The slices of a 3D image can be transposed. A 2D image has none, but can be repeated in three
 // planes. An image in memory above the limit is not transposed.
 func slicesStand(t *testing.T) {
-	in := open(t, Spell(middle, "noise/shape=5x4x7/type=uint8"))
+	in := open(t, NameOf(middle, "noise/shape=5x4x7/type=uint8"))
 	v, err := upright(in.Source)
 	if err != nil || v.Shape() != (grid.Shape{D: 4, H: 7, W: 5}) {
 		t.Fatalf("%v (%v)", v, err)
@@ -241,7 +241,7 @@ func slicesStand(t *testing.T) {
 			t.Errorf("turned %d times it is the same: %v", i+1, same)
 		}
 	}
-	flat := open(t, Spell(middle, "noise/shape=5x4/type=uint8")).Source
+	flat := open(t, NameOf(middle, "noise/shape=5x4/type=uint8")).Source
 	if v, err := upright(flat); !errors.Is(err, verify.ErrNotApplicable) {
 		t.Errorf("of one slice: %v (%v)", v, err)
 	}
@@ -398,7 +398,7 @@ func partsAreRead(t *testing.T) {
 // remains, and failures are returned.
 func numbersAreTurned(t *testing.T) {
 	asked := func(c ecc.Convention, answer ask) bench.Workload[*Image, Numbers] {
-		return InConvention(Workload(bench.Asking(answer)), c)
+		return InConvention(Workload(bench.FromFunc(answer)), c)
 	}
 	for _, f := range fewLevels(t) {
 		for at := -1; at <= 6; at++ {
@@ -442,7 +442,7 @@ func unreadIsTold(t *testing.T) {
 	in := &Image{gridtest.Unread{Source: f}, 100}
 	views := map[string]grid.Source{
 		"binary": in.Binary(), "complement": in.complement().Source, "doubled": doubled{in.Source}, "extruded": extruded{gridtest.Unread{Source: spots(t, grid.Shape{D: 1, H: 6, W: 7})}, 3},
-		"without": without{in.Binary(), 0}, "keeping": Keeping(in, ecc.Convention{}),
+		"without": withoutVoxel{in.Binary(), 0}, "keeping": Keeping(in, ecc.Convention{}),
 	}
 	for _, typ := range grid.Types() {
 		s, err := Sets(gridtest.Unread{Source: gridtest.Image(t, f.Shape(), typ, grid.Identity(typ), func(int64) float64 { return 0 })}, grid.Numbers(1), ecc.Convention{})
@@ -466,14 +466,14 @@ func unreadIsTold(t *testing.T) {
 			}
 		}
 	}
-	if (without{(&Image{f, -1}).Binary(), 3}).ReadSlab(grid.NewBuffer(f.Shape().Voxels()), 0, 5) == nil {
+	if (withoutVoxel{(&Image{f, -1}).Binary(), 3}).ReadSlab(grid.NewBuffer(f.Shape().Voxels()), 0, 5) == nil {
 		t.Error("a voxel that is not in the set is taken out of it")
 	}
 	for _, vertices := range []bool{false, true} {
 		for _, ends := range [][2]bool{{false, true}, {true, false}} {
 			for _, source := range []grid.Source{in.Source, gridtest.ReadOnce(f)} { // planes at ends are read again
 				p := Piece{Image: in.viewOf(source), Vertices: vertices, Ends: ends}
-				if _, err := Unlike(p, Slab{}, 2); err == nil {
+				if _, err := CompareSlab(p, Slab{}, 2); err == nil {
 					t.Errorf("%T, ends %v: a piece that is not read has components", source, ends)
 				}
 			}
@@ -516,8 +516,8 @@ func setsOfTypes(t *testing.T) {
 func restIsSaid(t *testing.T) {
 	const image = "noise/shape=8x9x10/levels=16/type=uint8/seed=1"
 	for level, at := range map[int64]string{middle: "middle", 7: "7"} {
-		in := open(t, Spell(level, image))
-		of, got := fields.Inputs{}.Cost(image, in.Source), Inputs{}.Cost(Spell(level, image), in)
+		in := open(t, NameOf(level, image))
+		of, got := fields.Inputs{}.Cost(image, in.Source), Inputs{}.Cost(NameOf(level, image), in)
 		if of.Class += "/at=" + at; got != of {
 			t.Errorf("at level %d: %+v, want %+v", level, got, of)
 		}
@@ -526,14 +526,14 @@ func restIsSaid(t *testing.T) {
 		t.Error("an image that there is not is opened")
 	}
 	in := &Image{spots(t, grid.Shape{D: 9, H: 5, W: 70}), 110}
-	if n, ok := known("noise", in); ok {
+	if n, ok := knownNumbers("noise", in); ok {
 		t.Errorf("no name is known to be %v", n)
 	}
-	w := Workload(bench.Asking(func(*Image) (Numbers, error) { return Numbers{}, nil }))
+	w := Workload(bench.FromFunc(func(*Image) (Numbers, error) { return Numbers{}, nil }))
 	if is := InConvention(w, ecc.Convention{}).Policy; len(is.Laws) != len(w.Policy.Laws) || is.Known == nil {
 		t.Errorf("%d laws in the project's convention, want %d", len(is.Laws), len(w.Policy.Laws))
 	}
-	curves := CurvesWorkload(bench.Asking(func(grid.Source) (Curves, error) { return nil, nil }))
+	curves := CurvesWorkload(bench.FromFunc(func(grid.Source) (Curves, error) { return nil, nil }))
 	if is := CurvesInConvention(curves, ecc.Convention{}).Policy; len(is.Laws) != len(curves.Policy.Laws) {
 		t.Errorf("%d laws of curves in the project's convention, want %d", len(is.Laws), len(curves.Policy.Laws))
 	}
@@ -549,12 +549,12 @@ func restIsSaid(t *testing.T) {
 	for by := range int64(2) {
 		s.Set.Inner += by
 		for cores := range 2 { // 0 and 1 mean one core
-			if d, err := Unlike(p, s, cores); (d != nil) != (by > 0) || err != nil {
+			if d, err := CompareSlab(p, s, cores); (d != nil) != (by > 0) || err != nil {
 				t.Errorf("a piece with %d components more, on %d cores: %v, %v", by, cores, d, err)
 			}
 		}
 	}
-	d, err := Unlike(Piece{Image: in.viewOf(gridtest.Unread{Source: in.Source})}, s, 1)
+	d, err := CompareSlab(Piece{Image: in.viewOf(gridtest.Unread{Source: in.Source})}, s, 1)
 	if !errors.Is(err, gridtest.ErrUnread) {
 		t.Errorf("a piece that is not read is like another: %v, %v", d, err)
 	}

@@ -68,7 +68,7 @@ type sets struct {
 func (s sets) Type() grid.Type     { return grid.Uint8 }
 func (s sets) Ladder() grid.Ladder { return s.ladder }
 func (s sets) Step() int64         { return grid.Step(s.Source) }
-func (s sets) Held() int64         { return grid.Held(s.Source) }
+func (s sets) CachedBytes() int64  { return grid.CachedBytes(s.Source) }
 
 // setsWithout returns the number of sets that do not contain a value.
 func (s sets) setsWithout(value float32) (n uint8) {
@@ -174,7 +174,7 @@ func InShare(w bench.Workload[grid.Source, ecc.VCEC], by Slabber, in grid.Source
 		by: by, c: c, flat: in.Shape().Dim() == 2, cores: threads,
 		whole: in.Shape().Slices(), begins: of.Lo == 0, next: max(0, of.Lo-1),
 	}
-	w, sum := ecc.InShare(w, c, of, key, ecc.Beside{See: s.see})
+	w, sum := ecc.InShare(w, c, of, key, ecc.PieceHooks{See: s.see})
 	w.Policy.Laws[0].Independent = false // it does not check the components
 	w.Policy.Laws = append(w.Policy.Laws, verify.Law[grid.Source, ecc.VCEC]{
 		Name: FloodName, Independent: true,

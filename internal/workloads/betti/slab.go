@@ -67,7 +67,7 @@ func NumbersOf(s Slab, flat, vertices bool, chi int64) Numbers {
 	set, rest := s.Set.Count(), s.Rest.Count()
 	switch {
 	case !flat:
-		return Of(set, rest, chi)
+		return NewNumbers(set, rest, chi)
 	case vertices:
 		return Numbers{B0: rest + chi, B1: rest}
 	}

@@ -45,8 +45,8 @@ func (l Lines) value(i int) float32 {
 	return l.ladder.Value(l.curves[i].Level)
 }
 
-// Within returns the lines with values from lo to hi.
-func (l Lines) Within(lo, hi grid.Number) Lines {
+// Range returns the lines with values from lo to hi.
+func (l Lines) Range(lo, hi grid.Number) Lines {
 	n := len(l.curves)
 	first := sort.Search(n, func(i int) bool { return l.Labels.Compare(l.value(i), lo) >= 0 })
 	end := sort.Search(n, func(i int) bool { return l.Labels.Compare(l.value(i), hi) > 0 })

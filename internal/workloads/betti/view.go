@@ -170,13 +170,13 @@ func (e extruded) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// without shows a binary image as Binary does, with one voxel removed.
-type without struct {
+// withoutVoxel shows a binary image as Binary does, with one voxel removed.
+type withoutVoxel struct {
 	grid.Source
 	voxel int64 // row-major index
 }
 
-func (w without) ReadSlab(dst []byte, lo, hi int64) error {
+func (w withoutVoxel) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := w.Source.ReadSlab(dst, lo, hi); err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func ByFlooding(i *Image, c ecc.Convention) (Numbers, error) {
 	if i.Shape().Dim() == 2 {
 		return Numbers{t.Set, enclosed, 0}, nil
 	}
-	return Of(t.Set, enclosed, t.Characteristic), nil
+	return NewNumbers(t.Set, enclosed, t.Characteristic), nil
 }
 
 func floodSet(threshold float32, c ecc.Convention) flood.Set {
@@ -96,9 +96,9 @@ func floodSlab(p Piece, threads int) (Slab, error) {
 	return Slab{Components(ofSet), Components(ofRest)}, err
 }
 
-// Unlike compares a slab with the flood fill of its piece, on the given number of cores. It returns
+// CompareSlab compares a slab with the flood fill of its piece, on the given number of cores. It returns
 // the first difference, or nil.
-func Unlike(p Piece, said Slab, threads int) (*verify.Diff, error) {
+func CompareSlab(p Piece, said Slab, threads int) (*verify.Diff, error) {
 	filled, err := floodSlab(p, threads)
 	if err != nil {
 		return nil, err

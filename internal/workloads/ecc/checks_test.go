@@ -281,7 +281,7 @@ func counted(in grid.Source, more int64) (VCEC, error) {
 func lawsContradict(t *testing.T) {
 	failed := errors.New("it fails")
 	// These laws do not depend on the answer but on derived questions, the judge or the text.
-	others := []string{readBack.Name, "an error put into the answer is found", "the fingerprint of what is joined", alike(fingerprint.Draw(1)).Name}
+	others := []string{readBack.Name, "an error put into the answer is found", "the fingerprint of what is joined", oneFingerprint(fingerprint.Draw(1)).Name}
 	conventions := []string{"superlevel sets", "voxels as vertices", "axes closed to rings", "superlevel sets of vertices, closed to rings, in pieces"}
 	tried := map[string]bool{}
 	for _, f := range []*grid.Field{scattered(t, grid.Shape{D: 6, H: 5, W: 4}, grid.Float32, 7), scattered(t, grid.Shape{D: 1, H: 9, W: 9}, grid.Uint8, 9)} {
@@ -338,7 +338,7 @@ func passesTell(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 4, H: 5, W: 6}, grid.Uint8, 7)
 	out := Enumerate(f)
 	p := &pass{key: fingerprint.Draw(1)}
-	sum, err := fingerprint.Of(f, p.key, 1)
+	sum, err := fingerprint.Compute(f, p.key, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -402,7 +402,7 @@ func blindLawsAreFound(t *testing.T) {
 	}
 	mixed := []law{takes(law{}, 5), takes(law{Calls: 1}, 70), {}, takes(law{}, 300)}
 	k := fingerprint.Draw(1)
-	for levels, want := range map[int64]time.Duration{fewLevels: 305 + 10*fingerprint.Work(onLevels(t, fewLevels), k.For(fewLevels), runtime.GOMAXPROCS(0)), fewLevels + 1: 305} {
+	for levels, want := range map[int64]time.Duration{fewLevels: 305 + 10*fingerprint.Work(onLevels(t, fewLevels), k.ForLevels(fewLevels), runtime.GOMAXPROCS(0)), fewLevels + 1: 305} {
 		if got := noticing(mixed, k).Work(onLevels(t, levels)); got != want {
 			t.Errorf("on %d levels it takes %d ns, want %d", levels, got, want)
 		}

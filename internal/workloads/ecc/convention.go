@@ -32,7 +32,7 @@ func InConvention(
 		impls[i] = viewer{Implementation: impl, in: viewed(c)}
 	}
 	w.Impls = impls
-	w.Policy = policyIn(c, Fingerprinted(fingerprint.Draw(1).In(c), runtime.GOMAXPROCS(0), eyes...))
+	w.Policy = policyIn(c, Fingerprinted(fingerprint.Draw(1).WithConvention(c), runtime.GOMAXPROCS(0), eyes...))
 	return w
 }
 
@@ -261,7 +261,7 @@ func Unrolled(s grid.Source, periodic grid.Axes) []Interval {
 //
 //	χ of the set in construction V = (−1)ⁿ · (1 − χ of its complement in construction T).
 func (c viewed) terms(s grid.Source) ([]term, error) {
-	if err := c.Periodic.Of(s.Shape()); err != nil {
+	if err := c.Periodic.Check(s.Shape()); err != nil {
 		return nil, err
 	}
 	intervals := Unrolled(s, c.Periodic)

@@ -54,22 +54,22 @@ type onEvery struct{ grid.Source }
 func (onEvery) Ladder() grid.Ladder { return grid.Identity(grid.Float32) }
 
 // OnLevels replaces each value by its level's value. That changes no sublevel set of the ladder,
-// and it makes the superlevel sets those of the ladder too, which laws of other conventions need.
+// and it makes superlevel sets on the ladder too, which laws of other conventions need.
 // It returns verify.ErrNotApplicable for too many levels, and for values that it cannot move.
 func OnLevels(in grid.Source) (grid.Source, error) {
 	if in.Ladder().Len() > fewLevels {
 		return nil, verify.ErrNotApplicable
 	}
 	if grid.TotalBytes(in) > mostHeld {
-		return standing{in}, nil
+		return levelsView{in}, nil
 	}
-	return grid.Load(standing{in})
+	return grid.Load(levelsView{in})
 }
 
-// standing is the view of OnLevels.
-type standing struct{ grid.Source }
+// levelsView is the view of OnLevels.
+type levelsView struct{ grid.Source }
 
-func (s standing) ReadSlab(dst []byte, lo, hi int64) error {
+func (s levelsView) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := s.Source.ReadSlab(dst, lo, hi); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ const FingerprintLaw = "fingerprint"
 type Witness interface {
 	// Work estimates the time of Of, rather high, and reports whether Of supports the input.
 	Work(in grid.Source, k fingerprint.Key, threads int) (time.Duration, bool)
-	Of(in grid.Source, k fingerprint.Key, threads int) (fingerprint.Sum, error)
+	Compute(in grid.Source, k fingerprint.Key, threads int) (fingerprint.Sum, error)
 }
 
 // Fingerprinted is the law that the fingerprint of an answer equals that of its image. The key
@@ -31,7 +31,7 @@ func Fingerprinted(k fingerprint.Key, threads int, eyes ...Witness) law {
 	return law{
 		Name: FingerprintLaw, Note: "key " + k.String(), Drawn: true, Independent: true,
 		Work: func(s grid.Source) time.Duration {
-			_, work := quickest(s, k.For(s.Ladder().Len()), threads, eyes)
+			_, work := quickest(s, k.ForLevels(s.Ladder().Len()), threads, eyes)
 			return work
 		},
 		Check: func(in grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
@@ -59,7 +59,7 @@ func HoldToFingerprint(
 	in grid.Source, out VCEC, k fingerprint.Key, threads int, eyes ...Witness,
 ) (*verify.Diff, error) {
 	levels := in.Ladder().Len()
-	k = k.For(levels)
+	k = k.ForLevels(levels)
 	if d := misplaced(out, levels); d != nil {
 		return d, nil
 	}
@@ -90,11 +90,11 @@ func HoldToFingerprint(
 // look computes the fingerprint of an image. If the faster device fails, the cores compute it.
 func look(in grid.Source, k fingerprint.Key, threads int, eyes []Witness) (fingerprint.Sum, error) {
 	if e, _ := quickest(in, k, threads, eyes); e != nil {
-		if sum, err := e.Of(in, k, threads); err == nil {
+		if sum, err := e.Compute(in, k, threads); err == nil {
 			return sum, nil
 		}
 	}
-	return fingerprint.Of(in, k, threads)
+	return fingerprint.Compute(in, k, threads)
 }
 
 // checkSum returns nil if a curve has the fingerprint of its image.
@@ -157,7 +157,7 @@ func locate(in grid.Source, out VCEC, k fingerprint.Key) (*verify.Diff, error) {
 	agree, differ := int64(0), levels // levels below which the changes agree, or differ
 	for differ-agree > 1 {
 		top := agree + (differ-agree)/2
-		want, err := fingerprint.Below(in, k, top, runtime.GOMAXPROCS(0))
+		want, err := fingerprint.ComputeBelow(in, k, top, runtime.GOMAXPROCS(0))
 		if err != nil {
 			return nil, err
 		}

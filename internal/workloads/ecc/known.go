@@ -7,10 +7,10 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Known returns the VCEC that follows from an input's name (a closed form). It covers solids of
+// KnownCurve returns the VCEC that follows from an input's name (a closed form). It covers solids of
 // known topology in a box that the background fills, lattices whose cells can be counted, and
 // images whose sublevel sets are all contractible. Seeded, rolled and repeated inputs have none.
-func Known(name string, in grid.Source) (VCEC, bool) {
+func KnownCurve(name string, in grid.Source) (VCEC, bool) {
 	n, err := datasets.ParseName(name)
 	if err != nil || n.Get("roll")+n.Get("repeat") != "" && n.Generator != "constant" {
 		return nil, false

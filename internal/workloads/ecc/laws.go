@@ -138,14 +138,14 @@ func enumerated(in grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
 	return first(in, Enumerate(f), out), nil
 }
 
-// unheld hides that an image is in memory, so that it is read by slabs.
-type unheld struct{ grid.Source }
+// streamed hides that an image is in memory, so that it is read by slabs.
+type streamed struct{ grid.Source }
 
 // readFrom applies a law to an image that it must read by slabs, as from a file.
 func readFrom(check func(grid.Source, VCEC, ask) (*verify.Diff, error)) func(
 	grid.Source, VCEC, ask) (*verify.Diff, error) {
 	return func(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
-		return check(unheld{in}, out, answer)
+		return check(streamed{in}, out, answer)
 	}
 }
 

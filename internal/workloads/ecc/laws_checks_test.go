@@ -48,8 +48,8 @@ func changesAreSeen(t *testing.T) {
 	f := scattered(t, shape, grid.Float32, 7)
 	other := gridtest.Image(t, shape, grid.Float32, f.Ladder(), func(i int64) float64 { return float64((i * i * 5) % 7) })
 	k := fingerprint.Draw(1)
-	for _, l := range []law{alike(k), joinedLooks(k)} {
-		seen := len(isa.Available(cells.Assembled)) == 1 && l.Name == alike(k).Name
+	for _, l := range []law{oneFingerprint(k), joinedLooks(k)} {
+		seen := len(isa.Available(cells.Assembled)) == 1 && l.Name == oneFingerprint(k).Name
 		for reads := int64(1); ; reads++ {
 			b := gridtest.BreaksAfter(f, reads, other)
 			d, err := l.Check(b, nil, nil)
@@ -108,11 +108,11 @@ func (e eye) Work(grid.Source, fingerprint.Key, int) (time.Duration, bool) {
 	return e.takes, e.takes > 0
 }
 
-func (e eye) Of(_ grid.Source, k fingerprint.Key, threads int) (fingerprint.Sum, error) {
+func (e eye) Compute(_ grid.Source, k fingerprint.Key, threads int) (fingerprint.Sum, error) {
 	if *e.asked++; e.sees == nil {
 		return nil, errBroken
 	}
-	return fingerprint.Of(e.sees, k, threads)
+	return fingerprint.Compute(e.sees, k, threads)
 }
 
 // An eye is used if it is faster than the cores, and the cores if it fails. A curve that is not in
@@ -433,12 +433,12 @@ func (j *joinJob) AddJoined(p grid.Piece) error {
 // requested. Wrong spills, wrong answers and all errors are reported.
 func sharesAddUp(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 9, H: 4, W: 5}, grid.Uint8, 7)
-	own := bench.Asking(func(in grid.Source) (VCEC, error) { return counted(in, 0) })
+	own := bench.FromFunc(func(in grid.Source) (VCEC, error) { return counted(in, 0) })
 	joined := 0
 	impls := []bench.Implementation[grid.Source, VCEC]{own, joiner{own, &joined}}
 	set := bench.Conditions{Setting: bench.Setting{Threads: 1}}
 	key := fingerprint.Draw(1)
-	share := func(by int, in Convention, of grid.Span, b Beside, image grid.Source) (VCEC, fingerprint.Sum, *verify.Diff, error) {
+	share := func(by int, in Convention, of grid.Span, b PieceHooks, image grid.Source) (VCEC, fingerprint.Sum, *verify.Diff, error) {
 		w, sum := InShare(bench.Workload[grid.Source, VCEC]{Impls: impls[by : by+1]}, in, of, key, b)
 		if _, err := w.Policy.Laws[0].Check(f, nil, nil); err == nil {
 			t.Error("an answer is held to the fingerprint of what was not read")
@@ -458,7 +458,7 @@ func sharesAddUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum, err := fingerprint.Of(f, key.In(in).For(7), 1)
+		sum, err := fingerprint.Compute(f, key.WithConvention(in).ForLevels(7), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -468,7 +468,7 @@ func sharesAddUp(t *testing.T) {
 					var got VCEC
 					var all fingerprint.Sum
 					seen, spilled := int64(0), 0
-					b := Beside{See: func(piece *grid.Field, times int64) error { seen += times * piece.Shape().Voxels(); return nil }, Voxels: voxels}
+					b := PieceHooks{See: func(piece *grid.Field, times int64) error { seen += times * piece.Shape().Voxels(); return nil }, Voxels: voxels}
 					if voxels > 0 {
 						b.Spill = func(some VCEC) error { got, spilled = got.Plus(some, 1), spilled+1; return nil }
 					}
@@ -490,9 +490,9 @@ func sharesAddUp(t *testing.T) {
 		}
 	}
 	whole := grid.Whole(f)
-	b := Beside{Spill: func(VCEC) error { return nil }, Voxels: 40}
+	b := PieceHooks{Spill: func(VCEC) error { return nil }, Voxels: 40}
 	for by := range impls {
-		for what, b := range map[string]Beside{"seeing": {See: func(*grid.Field, int64) error { return errBroken }}, "seeing what is shared": {See: func(_ *grid.Field, times int64) error {
+		for what, b := range map[string]PieceHooks{"seeing": {See: func(*grid.Field, int64) error { return errBroken }}, "seeing what is shared": {See: func(_ *grid.Field, times int64) error {
 			if times < 0 {
 				return errBroken
 			}
@@ -511,7 +511,7 @@ func sharesAddUp(t *testing.T) {
 			}
 		}
 		right := impls[by]
-		impls[by] = bench.Asking(func(in grid.Source) (VCEC, error) { return counted(in, 1) })
+		impls[by] = bench.FromFunc(func(in grid.Source) (VCEC, error) { return counted(in, 1) })
 		if by == 1 {
 			impls[by] = joiner{impls[by], &joined}
 		}
@@ -610,13 +610,13 @@ func failedCallsAreTold(t *testing.T) {
 			return InOnePass(bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{own}}, Convention{Superlevel: true}, 2)
 		},
 		"joined pieces": func(own failing) bench.Workload[grid.Source, VCEC] {
-			w, _ := InShare(bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{joiner{own, new(int)}}}, Convention{}, grid.Whole(f), fingerprint.Draw(1), Beside{Spill: func(VCEC) error { return nil }, Voxels: 13})
+			w, _ := InShare(bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{joiner{own, new(int)}}}, Convention{}, grid.Whole(f), fingerprint.Draw(1), PieceHooks{Spill: func(VCEC) error { return nil }, Voxels: 13})
 			return w
 		},
 	} {
 		for calls := 0; ; calls++ {
 			left := calls
-			_, err := bench.Answer(by(failing{bench.Asking(func(in grid.Source) (VCEC, error) { return counted(in, 0) }), &left}).Impls[0], grid.Source(f), bench.Conditions{Setting: bench.Setting{Threads: 1}})
+			_, err := bench.Answer(by(failing{bench.FromFunc(func(in grid.Source) (VCEC, error) { return counted(in, 0) }), &left}).Impls[0], grid.Source(f), bench.Conditions{Setting: bench.Setting{Threads: 1}})
 			if left >= 0 {
 				if err != nil || calls < 5 {
 					t.Errorf("%s: %d calls, %v", what, calls, err)
@@ -651,7 +651,7 @@ func countedWithin(t *testing.T, in grid.Source) (VCEC, error) {
 // for the whole, on a device for a piece.
 func viewsAreAsked(t *testing.T) {
 	f := scattered(t, grid.Shape{D: 40, H: 3, W: 3}, grid.Uint8, 7)
-	plain := bench.Asking(func(grid.Source) (VCEC, error) { return VCEC{{0, 1}}, nil })
+	plain := bench.FromFunc(func(grid.Source) (VCEC, error) { return VCEC{{0, 1}}, nil })
 	for _, c := range []struct {
 		impl         bench.Implementation[grid.Source, VCEC]
 		masked, want bool
@@ -666,7 +666,7 @@ func viewsAreAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []Convention{{Masked: true}, {Masked: true, Vertices: true}, {Masked: true, Vertices: true, Superlevel: true}, {Masked: true, Periodic: grid.Axes{Z: true}}} {
-		w := InConvention(bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{gapped{bench.Asking(func(in grid.Source) (VCEC, error) { return countedWithin(t, in) })}}}, c)
+		w := InConvention(bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{gapped{bench.FromFunc(func(in grid.Source) (VCEC, error) { return countedWithin(t, in) })}}}, c)
 		out, err := bench.Answer(w.Impls[0], masked, bench.Conditions{Setting: bench.Setting{Threads: 1}})
 		if err != nil {
 			t.Fatal(err)
@@ -704,12 +704,12 @@ func viewsAreAsked(t *testing.T) {
 // shared run have the fingerprint of the given key.
 func bytesReadOnce(t *testing.T) {
 	f := gridtest.Image(t, grid.Shape{D: 5, H: 4, W: 6}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64((i*i + 3) * 7919 % 256) })
-	w := bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{bench.Asking(func(in grid.Source) (VCEC, error) { return counted(in, 0) })}}
+	w := bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{bench.FromFunc(func(in grid.Source) (VCEC, error) { return counted(in, 0) })}}
 	conditions := bench.Conditions{Setting: bench.Setting{Threads: 1}}
 	for _, c := range []Convention{{}, {Superlevel: true}, {Vertices: true}, {Periodic: grid.Axes{Z: true}}} {
 		key := fingerprint.Draw(1)
 		alone := InOnePass(w, c, 2)
-		share, sum := InShare(w, c, grid.Whole(f), key, Beside{})
+		share, sum := InShare(w, c, grid.Whole(f), key, PieceHooks{})
 		for what, w := range map[string]bench.Workload[grid.Source, VCEC]{"alone": alone, "a share": share} {
 			out, err := bench.Answer(w.Impls[0], grid.Source(f), conditions)
 			if err != nil {
@@ -724,7 +724,7 @@ func bytesReadOnce(t *testing.T) {
 				t.Errorf("%+v, %s: a wrong answer is taken (%v)", c, what, err)
 			}
 		}
-		if want, err := fingerprint.Of(f, key.In(c), 1); err != nil || !sum().Equal(want) {
+		if want, err := fingerprint.Compute(f, key.WithConvention(c), 1); err != nil || !sum().Equal(want) {
 			t.Errorf("%+v: a share has the fingerprint %v, want %v (%v)", c, sum(), want, err)
 		}
 	}

@@ -29,14 +29,14 @@ func InOnePass(w bench.Workload[grid.Source, VCEC], c Convention, slabSlices int
 // shards add up to the curve of the image, and their fingerprints (with the same key) add up to its
 // fingerprint. Each answer is checked against its own fingerprint.
 func InShare(w bench.Workload[grid.Source, VCEC], c Convention, of grid.Span, key fingerprint.Key,
-	by Beside) (bench.Workload[grid.Source, VCEC], func() fingerprint.Sum) {
+	by PieceHooks) (bench.Workload[grid.Source, VCEC], func() fingerprint.Sum) {
 	w, p := passing(w, c, pass{of: &of, key: key, beside: by})
 	w.Policy = verify.Policy[grid.Source, VCEC]{Agree: first, Laws: []law{p.law()}}
 	return w, func() fingerprint.Sum { return p.sum }
 }
 
-// A Beside lists further work on the pieces of a shard. Either function may be nil.
-type Beside struct {
+// A PieceHooks lists further work on the pieces of a shard. Either function may be nil.
+type PieceHooks struct {
 	// See is called for each piece.
 	See func(piece *grid.Field, times int64) error
 	// Spill receives the steps of about Voxels voxels at a time, after their fingerprint was
@@ -83,7 +83,7 @@ type pass struct {
 	slices int64      // per slab
 	key    fingerprint.Key
 	sum    fingerprint.Sum // nil before the pass
-	beside Beside
+	beside PieceHooks
 	wrong  *verify.Diff    // of the first spill with a wrong fingerprint
 	held   fingerprint.Sum // fingerprint of the spilled steps
 }
@@ -128,7 +128,7 @@ func (p *pass) checkSum(in grid.Source, want fingerprint.Sum, out VCEC) (*verify
 
 // keyFor returns the key for an image or its slabs, in a convention.
 func (p *pass) keyFor(in grid.Source, c Convention) fingerprint.Key {
-	return p.key.In(c).For(in.Ladder().Len())
+	return p.key.WithConvention(c).ForLevels(in.Ladder().Len())
 }
 
 // A passer is an implementation that counts an image piece by piece.
@@ -235,7 +235,7 @@ func (l *looked) add(f fingerprint.Sum, times int64) {
 func (j *passJob) add(job bench.Job[VCEC], p grid.Piece, sum *looked) (rest func() error, err error) {
 	taken := !j.joins || p.Times != 1 // whether the shared slice must be subtracted
 	count := func() error { return adder(job).Add(p.Field, p.Times) }
-	of := func() (fingerprint.Sum, error) { return j.look.Of(p.Field, j.c.Threads) }
+	of := func() (fingerprint.Sum, error) { return j.look.Compute(p.Field, j.c.Threads) }
 	if !taken {
 		count = func() error { return job.(Joiner).AddJoined(p) }
 		of = func() (fingerprint.Sum, error) { return j.look.OfPiece(p, j.c.Threads) }

@@ -21,13 +21,13 @@ import (
 func allLaws() []law {
 	k := fingerprint.Draw(1)
 	laws := append(Laws(), inOtherWords(k)...)
-	return append(laws, alike(k), joinedLooks(k), noticing(Laws(), k), readBack)
+	return append(laws, oneFingerprint(k), joinedLooks(k), noticing(Laws(), k), readBack)
 }
 
 // inOtherWords are laws of an answer that views of the image have in another convention, or pieces.
 func inOtherWords(k fingerprint.Key) []law {
 	work := func(s grid.Source) time.Duration {
-		return fingerprint.Work(s, k.For(s.Ladder().Len()), runtime.GOMAXPROCS(0)) + viewing(60)(s)
+		return fingerprint.Work(s, k.ForLevels(s.Ladder().Len()), runtime.GOMAXPROCS(0)) + viewing(60)(s)
 	}
 	laws := []law{{Name: "sum of pieces", Calls: 3, Work: work, Check: inPieces}}
 	for _, o := range []struct {
@@ -98,26 +98,26 @@ func inConvention(in grid.Source, c Convention, k fingerprint.Key, pieces bool, 
 	if err != nil {
 		return nil, err
 	}
-	return HoldToFingerprint(in, out, k.In(c), runtime.GOMAXPROCS(0))
+	return HoldToFingerprint(in, out, k.WithConvention(c), runtime.GOMAXPROCS(0))
 }
 
 // asking returns the implementation under test in a convention, in pieces of the given number of
 // slices, or whole for 0.
 func asking(c Convention, answer ask, slices int64) bench.Implementation[grid.Source, VCEC] {
 	if slices == 0 {
-		return viewer{Implementation: bench.Asking(answer), in: viewed(c)}
+		return viewer{Implementation: bench.FromFunc(answer), in: viewed(c)}
 	}
-	return InOnePass(bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{bench.Asking(answer)}}, c, slices).Impls[0]
+	return InOnePass(bench.Workload[grid.Source, VCEC]{Impls: []bench.Implementation[grid.Source, VCEC]{bench.FromFunc(answer)}}, c, slices).Impls[0]
 }
 
-// alike returns the law that all instruction sets compute the same fingerprint. It uses the image's
+// oneFingerprint returns the law that all instruction sets compute the same fingerprint. It uses the image's
 // ladder, in the conventions that change most, and the ladder of every float32.
-func alike(k fingerprint.Key) law {
+func oneFingerprint(k fingerprint.Key) law {
 	const times = 50 // in units of the fastest fingerprint; the slowest takes six
 	return law{
 		Name: "the fingerprint is one by each instruction set",
 		Work: func(s grid.Source) time.Duration {
-			return times * fingerprint.Work(s, k.For(s.Ladder().Len()), runtime.GOMAXPROCS(0))
+			return times * fingerprint.Work(s, k.ForLevels(s.Ladder().Len()), runtime.GOMAXPROCS(0))
 		},
 		Check: func(in grid.Source, _ VCEC, _ ask) (*verify.Diff, error) {
 			if in.Ladder().Len() > mostWeighed {
@@ -132,8 +132,8 @@ func alike(k fingerprint.Key) law {
 				views = append(views, every)
 			}
 			for _, view := range views {
-				all := k.For(view.Ladder().Len())
-				for _, k := range []fingerprint.Key{all, all.In(Convention{Vertices: true, Superlevel: true, Periodic: grid.Axes{X: true, Y: true, Z: in.Shape().D > 1}})} {
+				all := k.ForLevels(view.Ladder().Len())
+				for _, k := range []fingerprint.Key{all, all.WithConvention(Convention{Vertices: true, Superlevel: true, Periodic: grid.Axes{X: true, Y: true, Z: in.Shape().D > 1}})} {
 					isa, want, got, err := fingerprint.DifferingISA(view, k, runtime.GOMAXPROCS(0))
 					if err != nil {
 						return nil, err
@@ -154,15 +154,15 @@ func joinedLooks(k fingerprint.Key) law {
 	return law{
 		Name: "the fingerprint of what is joined",
 		Work: func(s grid.Source) time.Duration {
-			return 3 * fingerprint.Work(s, k.For(s.Ladder().Len()), runtime.GOMAXPROCS(0))
+			return 3 * fingerprint.Work(s, k.ForLevels(s.Ladder().Len()), runtime.GOMAXPROCS(0))
 		},
 		Check: func(in grid.Source, _ VCEC, _ ask) (*verify.Diff, error) {
 			if in.Shape().Dim() < 3 || in.Ladder().Len() > mostWeighed {
 				return nil, verify.ErrNotApplicable
 			}
-			k := k.For(in.Ladder().Len())
+			k := k.ForLevels(in.Ladder().Len())
 			look, threads := fingerprint.Prepare(in.Type(), in.Ladder(), k), runtime.GOMAXPROCS(0)
-			want, err := look.Of(in, threads)
+			want, err := look.Compute(in, threads)
 			if err != nil {
 				return nil, err
 			}
@@ -194,7 +194,7 @@ func noticing(laws []law, k fingerprint.Key) law {
 				}
 			}
 			if n := s.Ladder().Len(); n <= fewLevels {
-				work += fingerprint.Work(s, k.For(n), runtime.GOMAXPROCS(0)) * time.Duration(bits.Len64(uint64(n)))
+				work += fingerprint.Work(s, k.ForLevels(n), runtime.GOMAXPROCS(0)) * time.Duration(bits.Len64(uint64(n)))
 			}
 			return work
 		},

@@ -17,7 +17,7 @@ import (
 func Policy(eyes ...Witness) verify.Policy[grid.Source, VCEC] {
 	return verify.Policy[grid.Source, VCEC]{
 		Agree: first,
-		Known: Known,
+		Known: KnownCurve,
 		Laws:  Laws(eyes...),
 		Weak:  weak,
 	}

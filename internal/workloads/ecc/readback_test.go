@@ -121,7 +121,7 @@ func (r reader) chunked() error {
 	for _, s := range a.Curve {
 		chi += s.Change
 	}
-	return r.same(0, r.Len(), a, b.After(chi))
+	return r.same(0, r.Len(), a, b.Continue(chi))
 }
 
 // within reads back the middle third of the lines.
@@ -133,7 +133,7 @@ func (r reader) within() error {
 	all := slices.Collect(r.values())
 	from, to := n/3, n-n/3
 	lo, hi := all[from], all[to-1]
-	return r.same(from, to, r.Within(grid.Numbers(min(lo, hi))[0], grid.Numbers(max(lo, hi))[0]))
+	return r.same(from, to, r.Range(grid.Numbers(min(lo, hi))[0], grid.Numbers(max(lo, hi))[0]))
 }
 
 // values yields the values of the lines, in order.
@@ -259,7 +259,7 @@ func (r reader) parse(text []byte) (lines []Line, err error) {
 		}
 		return lines, r.isOf(all.Provenance)
 	}
-	heads := map[Format]int{CSV: 2, JSONL: 1}[r.f] // lines before those of levels
+	heads := map[Format]int{CSV: 2, JSONL: 1}[r.f] // lines before the levels
 	for s := bufio.NewScanner(bytes.NewReader(text)); s.Scan(); {
 		var x Line
 		line, first := s.Text(), len(lines) == 0

@@ -35,10 +35,10 @@ func ShareOf(s grid.Source, c Convention, of grid.Span, threads int) Cost {
 	levels := s.Ladder().Len()
 	// The slice shared with the previous shard is read together with its whole step of slices.
 	cost := Cost{Reads: (n + (reads-n)*grid.Step(s)) * size, Memory: programBytes + int64(threads)*coreBytes +
-		grid.PieceBytes(s, of) + grid.Held(s)}
+		grid.PieceBytes(s, of) + grid.CachedBytes(s)}
 	steps := min(levels, 8*reads*s.Shape().SliceVoxels()) // a 3D voxel has eight cells
 	if s.Ladder().Indexed() {
-		k := fingerprint.Draw(1).For(levels)
+		k := fingerprint.Draw(1).ForLevels(levels)
 		cost.Memory += 8 * levels * int64(k.Functions()+threads+3)
 	} else { // each voxel changes at most one level of its own
 		plane := s.Shape().SliceVoxels()

@@ -101,8 +101,8 @@ type Lines struct {
 	chi           int64 // before the first step of Curve
 }
 
-// After returns lines that continue a curve: chi is the sum of the earlier changes.
-func (l Lines) After(chi int64) Lines {
+// Continue returns lines that continue a curve: chi is the sum of the earlier changes.
+func (l Lines) Continue(chi int64) Lines {
 	l.chi = chi
 	return l
 }
@@ -149,8 +149,8 @@ func (l Lines) begin() stretch { return stretch{lo: l.before, hi: l.before, chi:
 // Len returns the number of lines.
 func (l Lines) Len() int64 { return l.end() - l.before }
 
-// Within restricts the lines to values from lo to hi. χ stays that of the whole curve.
-func (l Lines) Within(lo, hi grid.Number) Lines {
+// Range restricts the lines to values from lo to hi. χ stays that of the whole curve.
+func (l Lines) Range(lo, hi grid.Number) Lines {
 	n := int(l.end())
 	compare := func(i int, to grid.Number) int {
 		level := l.place(int64(i))

@@ -221,7 +221,7 @@ func TestWithin(t *testing.T) {
 						want = append(want, x)
 					}
 				})
-				within := l.Within(grid.Numbers(r[0])[0], grid.Numbers(r[1])[0])
+				within := l.Range(grid.Numbers(r[0])[0], grid.Numbers(r[1])[0])
 				within.Each(func(x Line) { got = append(got, x) })
 				if !slices.Equal(got, want) {
 					t.Errorf("superlevel %v, all %v, %v: %v, want %v", superlevel, all, r, got, want)

@@ -29,9 +29,9 @@ func (p *Problem) misshapen(m Map) *verify.Diff {
 				Got: fmt.Sprint(len(x))}
 		}
 	}
-	if len(m.Diagonal) != p.Steps || len(m.Beside) != max(0, p.Steps-1) || len(m.Basis) != p.Steps*n {
+	if len(m.Diagonal) != p.Steps || len(m.OffDiagonal) != max(0, p.Steps-1) || len(m.Basis) != p.Steps*n {
 		return &verify.Diff{Where: "the steps", Want: fmt.Sprintf("%d", p.Steps),
-			Got: fmt.Sprintf("%d of T, %d beside them, %d numbers of vectors", len(m.Diagonal), len(m.Beside), len(m.Basis))}
+			Got: fmt.Sprintf("%d of T, %d beside them, %d numbers of vectors", len(m.Diagonal), len(m.OffDiagonal), len(m.Basis))}
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func (p *Problem) pairs(m Map) ([]verify.Measure, certificate, error) {
 // length returns a bound on the norm of L.
 func (p *Problem) length() float64 {
 	if p.Plain {
-		return 4 * float64(len(p.behind())) * (1 + p.Floor)
+		return 4 * float64(len(p.followers())) * (1 + p.Floor)
 	}
 	return mostLength
 }

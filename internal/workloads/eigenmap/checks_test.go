@@ -126,7 +126,7 @@ func graphsByHand(t *testing.T) {
 	// A radius of 2 has 12 neighbours in the plane and 32 in space; each pair counts once.
 	for s, want := range map[grid.Shape]float64{{D: 1, H: 5, W: 5}: 12, {D: 5, H: 5, W: 5}: 32} {
 		flat := gridtest.OfBytes(t, s, make([]uint8, s.Voxels())...)
-		near, err := OfVoxels(flat, 2, 1e-8, 1, 0, false, false).Within(2).Define()
+		near, err := OfVoxels(flat, 2, 1e-8, 1, 0, false, false).WithRadius(2).Define()
 		if err != nil || near.Degree[s.Voxels()/2] != want {
 			t.Errorf("%v: %v, %v", s, near.Degree, err)
 		}
@@ -422,13 +422,13 @@ func pairsAreHeld(t *testing.T) {
 		}
 		var seen []string
 		for _, e := range list {
-			if !e.Within() {
+			if !e.IsWithinLimit() {
 				seen = append(seen, e.Name)
 			}
 		}
 		name, at, _ := strings.Cut(c.seen, " at ")
 		if (c.seen == "") != (seen == nil) || c.seen != "" && !slices.ContainsFunc(list, func(e measure) bool {
-			return !e.Within() && strings.HasPrefix(e.Name, name) && strings.HasPrefix(e.At, at)
+			return !e.IsWithinLimit() && strings.HasPrefix(e.Name, name) && strings.HasPrefix(e.At, at)
 		}) {
 			t.Errorf("%s: seen by %q, want %q, of %v", what, seen, c.seen, list)
 		}
@@ -479,9 +479,9 @@ func lawsSeeOthers(t *testing.T) {
 					change(&m)
 					return m, nil
 				})
-				passes := err == nil && !slices.ContainsFunc(list, func(m measure) bool { return !m.Within() })
+				passes := err == nil && !slices.ContainsFunc(list, func(m measure) bool { return !m.IsWithinLimit() })
 				where := map[string]string{"a tolerance and a half": "pair 2", "a tolerance and a half, below": fmt.Sprintf("pair %d", p.K), "a number of a vector": "mode [0 0 0]", "a value that is none": "pair 1"}[what]
-				said := slices.ContainsFunc(list, func(m measure) bool { return !m.Within() && strings.HasPrefix(m.At, where) })
+				said := slices.ContainsFunc(list, func(m measure) bool { return !m.IsWithinLimit() && strings.HasPrefix(m.At, where) })
 				if want := what == "nothing" || what == "half a tolerance"; passes != want || where != "" && !said {
 					t.Errorf("%s: %s where %s is off: right is %v, %v, %v", c.name, c.laws[i], what, passes, list, err)
 				}
@@ -515,7 +515,7 @@ func lawsSeeOthers(t *testing.T) {
 	}
 	for by, want := range map[float64]bool{0.5: true, 1.5: false} {
 		m.Values[1] = least * (1 + by*ofProof)
-		if list, err := cuts(p, m, nil); err != nil || list[0].Within() != want {
+		if list, err := cuts(p, m, nil); err != nil || list[0].IsWithinLimit() != want {
 			t.Errorf("a value %v hundredths above the least cut: %v, %v", by, list, err)
 		}
 	}
@@ -544,7 +544,7 @@ func limitsOfLaws(t *testing.T) {
 		want float64
 	}{
 		{OfVoxels(flat, 2, 1e-3, 1, 0.5, false, false), 2}, {OfVoxels(flat, 2, 1e-3, 1, 0.5, false, true), 4 * 3 * 1.5}, {OfVoxels(flat, 2, 1e-3, 1, 0.5, true, true), 4 * 13 * 1.5},
-		{OfVoxels(flat, 2, 1e-3, 1, 0, false, true).Within(2), 4 * 16}, {OfPatches(flat, 2, 1e-3, 40, 5, 1), 2},
+		{OfVoxels(flat, 2, 1e-3, 1, 0, false, true).WithRadius(2), 4 * 16}, {OfPatches(flat, 2, 1e-3, 40, 5, 1), 2},
 	} {
 		if got := c.p.length(); got != c.want {
 			t.Errorf("%+v: a norm of %v, want %v", c.p, got, c.want)
@@ -611,7 +611,7 @@ func failuresAreTold(t *testing.T) {
 			}
 			for _, less := range []Map{{}, {Values: m.Values, Vectors: m.Vectors[1:], Steps: m.Steps}} {
 				list, err := l.Measure(p, less, answered)
-				if err == nil && l.Calls == 0 && !slices.ContainsFunc(list, func(m measure) bool { return !m.Within() }) {
+				if err == nil && l.Calls == 0 && !slices.ContainsFunc(list, func(m measure) bool { return !m.IsWithinLimit() }) {
 					t.Errorf("%s: %q of %d vectors: %v", name, l.Name, len(less.Vectors), list)
 				}
 			}
@@ -619,8 +619,8 @@ func failuresAreTold(t *testing.T) {
 		for k, measure := range measures {
 			for reads := int64(0); ; reads++ {
 				broken := gridtest.BreaksAfter(p.Source, reads, nil)
-				list, err := measure(p.Of(broken))
-				if err == nil && len(list) > 0 && strings.Contains(list[0].At, gridtest.ErrUnread.Error()) && !list[0].Within() {
+				list, err := measure(p.ForImage(broken))
+				if err == nil && len(list) > 0 && strings.Contains(list[0].At, gridtest.ErrUnread.Error()) && !list[0].IsWithinLimit() {
 					err = gridtest.ErrUnread
 				}
 				if failed := broken.Left() < 0; failed != errors.Is(err, gridtest.ErrUnread) {
@@ -712,7 +712,7 @@ func problemsAreRefused(t *testing.T) {
 	flat, solid, large := image(1, 4, 6), image(2, 4, 6), image(1, 182, 364)
 	nan, inf := math.NaN(), math.Inf(1)
 	voxels := func(k int, tol, sigma, floor float64, corners bool, radius int64) *Problem {
-		return OfVoxels(flat, k, tol, sigma, floor, corners, false).Within(radius)
+		return OfVoxels(flat, k, tol, sigma, floor, corners, false).WithRadius(radius)
 	}
 	patches := func(s grid.Source, k int, tol, alpha, beta float64, side int64) *Problem {
 		return OfPatches(s, k, tol, alpha, beta, side)
@@ -739,10 +739,10 @@ func problemsAreRefused(t *testing.T) {
 			}
 		}
 	}
-	if err := steps(2, 2).For(Grid, Patch); err == nil || !strings.Contains(err.Error(), "answers [eigenmap eigenmap-patch], not eigenmap-lanczos") {
+	if err := steps(2, 2).CheckKind(Grid, Patch); err == nil || !strings.Contains(err.Error(), "answers [eigenmap eigenmap-patch], not eigenmap-lanczos") {
 		t.Error(err)
 	}
-	if err := steps(2, 2).For(Grid, Lanczos); err != nil {
+	if err := steps(2, 2).CheckKind(Grid, Lanczos); err != nil {
 		t.Error(err)
 	}
 }
@@ -821,7 +821,7 @@ func cutsBound(t *testing.T) {
 		t.Errorf("%v, %v", list, err)
 	}
 	m.Values[1] *= 3
-	if list, _ := cuts(p, m, nil); list[0].Within() {
+	if list, _ := cuts(p, m, nil); list[0].IsWithinLimit() {
 		t.Errorf("a value three times as large: %v", list)
 	}
 	inside := 0
@@ -1101,7 +1101,7 @@ func encoding(t *testing.T) {
 			}
 		}
 	}
-	steps.Beside = steps.Beside[:1]
+	steps.OffDiagonal = steps.OffDiagonal[:1]
 	if err := Encode(io.Discard, steps); err == nil {
 		t.Error("a matrix that lacks a number is written")
 	}
@@ -1123,7 +1123,7 @@ func recurrenceSees(t *testing.T) {
 		"nothing":                   func(*Map) {},
 		"a number of T":             func(m *Map) { m.Diagonal[7] += 1e-7 },
 		"the last number of T":      func(m *Map) { m.Diagonal[19] += 1e-7 },
-		"a number beside":           func(m *Map) { m.Beside[11] += 1e-7 },
+		"a number beside":           func(m *Map) { m.OffDiagonal[11] += 1e-7 },
 		"a number of a vector":      func(m *Map) { m.Basis[9*n+5] += 1e-6 },
 		"the last vector":           func(m *Map) { m.Basis[19*n+5] += 1e-6 },
 		"the start":                 func(m *Map) { m.Basis[3] += 1e-6 },
@@ -1133,16 +1133,16 @@ func recurrenceSees(t *testing.T) {
 		"a vector that is off":      func(m *Map) { m.Vectors[1][4] += 1e-7 },
 		"a number that is not one":  func(m *Map) { m.Basis[2*n+1] = math.NaN() },
 		"T that is not a number":    func(m *Map) { m.Diagonal[3] = math.NaN() },
-		"a step less":               func(m *Map) { m.Diagonal, m.Beside, m.Basis = m.Diagonal[:19], m.Beside[:18], m.Basis[:19*n] },
+		"a step less":               func(m *Map) { m.Diagonal, m.OffDiagonal, m.Basis = m.Diagonal[:19], m.OffDiagonal[:18], m.Basis[:19*n] },
 		"a start of another seed":   func(m *Map) { q := *p; q.Seed++; *m, _ = q.ready().lanczos() },
 		"steps of another alpha":    func(m *Map) { q := *p; q.Alpha++; *m, _ = q.ready().lanczos() },
 		"another space, as good": func(m *Map) {
 			q := *p
 			q.Steps++
 			*m, _ = q.ready().lanczos()
-			m.Diagonal, m.Beside, m.Basis = m.Diagonal[:20], m.Beside[:19], m.Basis[:20*n]
+			m.Diagonal, m.OffDiagonal, m.Basis = m.Diagonal[:20], m.OffDiagonal[:19], m.Basis[:20*n]
 		},
-		"steps that do not continue": func(m *Map) { m.Beside[12] = 0 },
+		"steps that do not continue": func(m *Map) { m.OffDiagonal[12] = 0 },
 	} {
 		m := taken()
 		change(&m)
@@ -1152,7 +1152,7 @@ func recurrenceSees(t *testing.T) {
 		}
 		right := true
 		for _, e := range list {
-			if !e.Within() {
+			if !e.IsWithinLimit() {
 				right = false
 			}
 		}
@@ -1161,7 +1161,7 @@ func recurrenceSees(t *testing.T) {
 		}
 		if name == "nothing" || name == "a value" {
 			list, err := stepped(p, m, nil)
-			if err != nil || list[len(list)-1].Within() != right || !strings.Contains(list[len(list)-1].Name, "steps") {
+			if err != nil || list[len(list)-1].IsWithinLimit() != right || !strings.Contains(list[len(list)-1].Name, "steps") {
 				t.Errorf("%s: by the definition's steps %v, %v", name, list, err)
 			}
 		}
@@ -1185,7 +1185,7 @@ func (p *Problem) ritz(t *testing.T, m Map, k int) (float64, []float64) {
 	s := mat.NewSymDense(len(m.Diagonal), nil)
 	for i, a := range m.Diagonal {
 		if s.SetSym(i, i, a); i > 0 {
-			s.SetSym(i-1, i, m.Beside[i-1])
+			s.SetSym(i-1, i, m.OffDiagonal[i-1])
 		}
 	}
 	var e mat.EigenSym

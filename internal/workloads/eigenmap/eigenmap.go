@@ -63,7 +63,7 @@ type Map struct {
 
 // Steps hold the result of steps of Lanczos' method. They are the tridiagonal matrix T, as its
 // diagonal and the numbers next to it, and the vectors of the steps in order.
-type Steps struct{ Diagonal, Beside, Basis []float64 }
+type Steps struct{ Diagonal, OffDiagonal, Basis []float64 }
 
 // OfVoxels returns the problem of the k lowest pairs of the graph of voxels.
 func OfVoxels(s grid.Source, k int, tol, sigma, floor float64, corners, plain bool) *Problem {
@@ -71,9 +71,9 @@ func OfVoxels(s grid.Source, k int, tol, sigma, floor float64, corners, plain bo
 		Radius: 1, Plain: plain}).ready()
 }
 
-// Within returns the same problem for the graph of voxels in which all voxels within a radius are
+// WithRadius returns the same problem for the graph of voxels in which all voxels within a radius are
 // neighbours (Shi and Malik 2000).
-func (p *Problem) Within(radius int64) *Problem {
+func (p *Problem) WithRadius(radius int64) *Problem {
 	q := *p
 	q.Radius = radius
 	return q.ready()
@@ -96,8 +96,8 @@ func (p *Problem) ready() *Problem {
 	return p
 }
 
-// Of returns the same problem for another image.
-func (p *Problem) Of(s grid.Source) *Problem {
+// ForImage returns the same problem for another image.
+func (p *Problem) ForImage(s grid.Source) *Problem {
 	q := *p
 	q.Source = s
 	return q.ready()
@@ -178,9 +178,9 @@ func (p *Problem) Check() error {
 
 func positive(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
 
-// For returns the reason why an implementation of some workloads does not answer the problem, or
+// CheckKind returns the reason why an implementation of some workloads does not answer the problem, or
 // nil.
-func (p *Problem) For(kinds ...string) error {
+func (p *Problem) CheckKind(kinds ...string) error {
 	for _, k := range kinds {
 		if p.Kind == k {
 			return p.Check()
@@ -208,22 +208,22 @@ func OnGrid(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Proble
 	return workload(q, bench.Question{
 		Doc: "the lowest eigenpairs of the Laplacian of an image's voxels, to a tolerance",
 		Adversarial: []string{
-			q.Spell("noise/shape=2x1/type=uint8/seed=5", 2, 1e-8, 0.1, 0.001, 0, 0), q.Spell("noise/shape=17x13/type=uint8/seed=5", 4, 1e-8, 0.1, 0.001, 0, 0),
-			q.Spell("noise/shape=37x1/type=uint8/seed=3", 3, 1e-9, 0.3, 0.001, 1, 0), q.Spell("ball/shape=33x40/type=uint8", 4, 1e-7, 0.1, 0.001, 0, 0),
-			q.Spell("ball/shape=30x31/type=uint8", 3, 1e-7, 0.03, 0, 0, 0), // two components
+			q.NameOf("noise/shape=2x1/type=uint8/seed=5", 2, 1e-8, 0.1, 0.001, 0, 0), q.NameOf("noise/shape=17x13/type=uint8/seed=5", 4, 1e-8, 0.1, 0.001, 0, 0),
+			q.NameOf("noise/shape=37x1/type=uint8/seed=3", 3, 1e-9, 0.3, 0.001, 1, 0), q.NameOf("ball/shape=33x40/type=uint8", 4, 1e-7, 0.1, 0.001, 0, 0),
+			q.NameOf("ball/shape=30x31/type=uint8", 3, 1e-7, 0.03, 0, 0, 0), // two components
 			// a double value, which residuals do not count
-			q.Spell("constant/shape=32x32/type=uint8", 4, 1e-6, 0.1, 0.001, 0, 0),
-			q.Spell("grf/shape=61x35/type=float32/levels=1024/smooth=2/seed=3", 5, 1e-6, 0.1, 0.001, 1, 0), q.Spell("checkerboard/shape=24x18/type=uint8", 4, 1e-6, 0.1, 0.001, 0, 1),
-			q.Spell("noise/shape=11x12x9/type=float32/levels=1024/seed=7", 4, 1e-7, 0.2, 0.001, 0, 0),
-			q.Spell("grf/shape=16x13x14/type=float32/levels=1024/smooth=2/seed=3", 6, 1e-6, 0.1, 1e-4, 1, 1),
-			q.Spell("ball/shape=20x17x12/type=uint8", 2, 1e-8, 0.1, 0.001, 0, 1), q.Spell("noise/shape=1x1x37/type=uint8/levels=3/seed=3", 37, 1e-6, 1, 0.001, 0, 0),
-			q.Spell("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 4, 1e-6, 0.1, 0.001, 0, 0),
-			q.Spell("grf/shape=47x38/type=float32/levels=1024/smooth=2/seed=3", 4, 1e-6, 0.1, 0.001, 0, 0, 5),
-			q.Spell("ball/shape=13x16x12/type=uint8", 3, 1e-7, 0.1, 0.001, 0, 1, 2),
-			q.Spell("grf/shape=128x120/type=float32/levels=1024/smooth=4/seed=9", 4, 1e-6, 0.1, 0.001, 0, 0),
+			q.NameOf("constant/shape=32x32/type=uint8", 4, 1e-6, 0.1, 0.001, 0, 0),
+			q.NameOf("grf/shape=61x35/type=float32/levels=1024/smooth=2/seed=3", 5, 1e-6, 0.1, 0.001, 1, 0), q.NameOf("checkerboard/shape=24x18/type=uint8", 4, 1e-6, 0.1, 0.001, 0, 1),
+			q.NameOf("noise/shape=11x12x9/type=float32/levels=1024/seed=7", 4, 1e-7, 0.2, 0.001, 0, 0),
+			q.NameOf("grf/shape=16x13x14/type=float32/levels=1024/smooth=2/seed=3", 6, 1e-6, 0.1, 1e-4, 1, 1),
+			q.NameOf("ball/shape=20x17x12/type=uint8", 2, 1e-8, 0.1, 0.001, 0, 1), q.NameOf("noise/shape=1x1x37/type=uint8/levels=3/seed=3", 37, 1e-6, 1, 0.001, 0, 0),
+			q.NameOf("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 4, 1e-6, 0.1, 0.001, 0, 0),
+			q.NameOf("grf/shape=47x38/type=float32/levels=1024/smooth=2/seed=3", 4, 1e-6, 0.1, 0.001, 0, 0, 5),
+			q.NameOf("ball/shape=13x16x12/type=uint8", 3, 1e-7, 0.1, 0.001, 0, 1, 2),
+			q.NameOf("grf/shape=128x120/type=float32/levels=1024/smooth=4/seed=9", 4, 1e-6, 0.1, 0.001, 0, 0),
 		},
-		Small: []string{q.Spell("grf/shape=256x256/levels=1024/type=float32/smooth=3/seed=1", 4, 1e-6, 0.1, 0.001, 0, 0),
-			q.Spell("grf/shape=48x48x48/levels=1024/type=float32/smooth=2/seed=1", 4, 1e-6, 0.1, 0.001, 0, 0)},
+		Small: []string{q.NameOf("grf/shape=256x256/levels=1024/type=float32/smooth=3/seed=1", 4, 1e-6, 0.1, 0.001, 0, 0),
+			q.NameOf("grf/shape=48x48x48/levels=1024/type=float32/smooth=2/seed=1", 4, 1e-6, 0.1, 0.001, 0, 0)},
 	}, certifiedPolicy(), impls)
 }
 
@@ -233,12 +233,12 @@ func OnPatches(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Pro
 	return workload(q, bench.Question{
 		Doc: "the lowest eigenpairs of the Laplacian of an image's patches, to a tolerance",
 		Adversarial: []string{
-			q.Spell("noise/shape=8x4/type=uint8/seed=5", 2, 1e-8, 40, 5, 4), q.Spell("ball/shape=80x64/type=uint8", 3, 1e-8, 40, 5, 4),
-			q.Spell("grf/shape=67x51/type=float32/levels=1024/smooth=3/seed=3", 2, 1e-9, 60, 20, 4), q.Spell("noise/shape=31x17/type=int16/levels=1000/seed=2", 4, 1e-8, 100, 2, 1),
-			q.Spell("grf/shape=24x20x28/type=float32/levels=1024/smooth=3/seed=3", 3, 1e-8, 40, 3, 4), q.Spell("checkerboard/shape=48x36/type=uint8", 2, 1e-8, 200, 4, 3),
-			q.Spell("grf/shape=128x96/type=uint8/levels=256/smooth=5/seed=9", 2, 1e-8, 40, 3, 4),
+			q.NameOf("noise/shape=8x4/type=uint8/seed=5", 2, 1e-8, 40, 5, 4), q.NameOf("ball/shape=80x64/type=uint8", 3, 1e-8, 40, 5, 4),
+			q.NameOf("grf/shape=67x51/type=float32/levels=1024/smooth=3/seed=3", 2, 1e-9, 60, 20, 4), q.NameOf("noise/shape=31x17/type=int16/levels=1000/seed=2", 4, 1e-8, 100, 2, 1),
+			q.NameOf("grf/shape=24x20x28/type=float32/levels=1024/smooth=3/seed=3", 3, 1e-8, 40, 3, 4), q.NameOf("checkerboard/shape=48x36/type=uint8", 2, 1e-8, 200, 4, 3),
+			q.NameOf("grf/shape=128x96/type=uint8/levels=256/smooth=5/seed=9", 2, 1e-8, 40, 3, 4),
 		},
-		Small: []string{q.Spell("grf/shape=256x96/levels=256/type=uint8/smooth=3/seed=1", 2, 1e-8, 40, 5, 4)},
+		Small: []string{q.NameOf("grf/shape=256x96/levels=256/type=uint8/smooth=3/seed=1", 2, 1e-8, 40, 5, 4)},
 	}, certifiedPolicy(), impls)
 }
 
@@ -248,17 +248,17 @@ func BySteps(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Probl
 	return workload(q, bench.Question{
 		Doc: "the lowest eigenpairs of the Laplacian of an image's patches after some steps of Lanczos' method",
 		Adversarial: []string{
-			q.Spell("noise/shape=8x8/type=uint8/seed=5", 4, 40, 5, 4, 1), q.Spell("ball/shape=80x64/type=uint8", 12, 40, 5, 4, 1),
-			q.Spell("grf/shape=67x51/type=float32/levels=1024/smooth=3/seed=3", 48, 60, 20, 4, 2), q.Spell("grf/shape=24x20x28/type=float32/levels=1024/smooth=3/seed=3", 2, 40, 3, 4, 7),
-			q.Spell("grf/shape=128x96/type=uint8/levels=256/smooth=5/seed=9", 50, 40, 3, 4, 3),
+			q.NameOf("noise/shape=8x8/type=uint8/seed=5", 4, 40, 5, 4, 1), q.NameOf("ball/shape=80x64/type=uint8", 12, 40, 5, 4, 1),
+			q.NameOf("grf/shape=67x51/type=float32/levels=1024/smooth=3/seed=3", 48, 60, 20, 4, 2), q.NameOf("grf/shape=24x20x28/type=float32/levels=1024/smooth=3/seed=3", 2, 40, 3, 4, 7),
+			q.NameOf("grf/shape=128x96/type=uint8/levels=256/smooth=5/seed=9", 50, 40, 3, 4, 3),
 		},
-		Small: []string{q.Spell("grf/shape=256x96/levels=256/type=uint8/smooth=3/seed=1", 12, 40, 5, 4, 1)},
+		Small: []string{q.NameOf("grf/shape=256x96/levels=256/type=uint8/smooth=3/seed=1", 12, 40, 5, 4, 1)},
 	}, stepsPolicy(), impls)
 }
 
 func workload(in fields.Questions[*Problem], q bench.Question, policy verify.Policy[*Problem, Map],
 	impls []bench.Implementation[*Problem, Map]) bench.Workload[*Problem, Map] {
-	q.Form, q.Reads = in.Form, in.Of().Image
+	q.Form, q.Reads = in.Form, in.Common().Image
 	return bench.Workload[*Problem, Map]{
 		Name: in.Form.Kind, Question: q, Inputs: in, Impls: impls, Policy: policy, Encode: Encode, Decode: Decode,
 		Reference: bench.NameOfFirst(impls),
@@ -341,7 +341,7 @@ func pose(kind string, s grid.Source, k []float64) (*Problem, error) {
 	var p *Problem
 	switch kind {
 	case Grid:
-		p = OfVoxels(s, int(k[0]), k[1], k[2], k[3], k[4] == 1, k[5] == 1).Within(int64(k[6]))
+		p = OfVoxels(s, int(k[0]), k[1], k[2], k[3], k[4] == 1, k[5] == 1).WithRadius(int64(k[6]))
 	case Patch:
 		p = OfPatches(s, int(k[0]), k[1], k[2], k[3], int64(k[4]))
 	default:
@@ -359,9 +359,9 @@ func Encode(w io.Writer, m Map) error {
 		n = len(m.Vectors[0])
 	}
 	steps := len(m.Diagonal)
-	if len(m.Values) != len(m.Vectors) || len(m.Beside) != max(0, steps-1) || len(m.Basis) != steps*n {
+	if len(m.Values) != len(m.Vectors) || len(m.OffDiagonal) != max(0, steps-1) || len(m.Basis) != steps*n {
 		return fmt.Errorf("%d values, %d vectors, and of %d steps %d and %d numbers", len(m.Values), len(m.Vectors),
-			steps, len(m.Beside), len(m.Basis))
+			steps, len(m.OffDiagonal), len(m.Basis))
 	}
 	b := bufio.NewWriterSize(w, 1<<18)
 	head := binary.LittleEndian.AppendUint64(nil, uint64(len(m.Values)))
@@ -382,7 +382,7 @@ func Encode(w io.Writer, m Map) error {
 		put(list)
 	}
 	put(m.Diagonal)
-	put(m.Beside)
+	put(m.OffDiagonal)
 	put(m.Basis)
 	return b.Flush()
 }
@@ -441,7 +441,7 @@ func NewOutput(p *Problem) Output {
 
 // Poison overwrites the output with values that no right answer contains.
 func (o Output) Poison() {
-	for _, list := range append([][]float64{o.Values, o.Diagonal, o.Beside, o.Basis}, o.Vectors...) {
+	for _, list := range append([][]float64{o.Values, o.Diagonal, o.OffDiagonal, o.Basis}, o.Vectors...) {
 		for i := range list {
 			list[i] = 1e30
 		}

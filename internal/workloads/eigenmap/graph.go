@@ -138,8 +138,8 @@ func (p *Problem) square() int64 {
 	return p.Radius * p.Radius
 }
 
-// behind returns the offsets of the neighbours that follow a voxel, so that each edge appears once.
-func (p *Problem) behind() (list [][3]int64) {
+// followers returns the offsets of the neighbours that follow a voxel, so that each edge appears once.
+func (p *Problem) followers() (list [][3]int64) {
 	r, square := p.Radius, p.square()
 	for z := int64(0); z <= r; z++ {
 		for y := -r; y <= r; y++ {
@@ -173,7 +173,7 @@ func (g *Graph) link(values []float64) {
 		}
 		return (values[i] - lo) / (hi - lo)
 	}
-	for _, by := range g.p.behind() {
+	for _, by := range g.p.followers() {
 		weights := make([]float64, len(values))
 		g.eachRow(func(i int) {
 			if j := g.nodeAt(i, by); j >= 0 {
@@ -371,9 +371,9 @@ func (g *Graph) runs(i int, f func(first int, weights []float64)) {
 }
 
 // weighing returns a function that computes the weights of a patch to a run of others. along is the
-// distance of the first one along x. The argument beside is the squared distance of all along the
+// distance of the first one along x. The argument across is the squared distance of all along the
 // other axes.
-func (g *Graph) weighing(i int) func(to []float64, first, length int, along, beside int64) []float64 {
+func (g *Graph) weighing(i int) func(to []float64, first, length int, along, across int64) []float64 {
 	n, m := g.Nodes(), int(g.p.Features())
 	if g.fast {
 		row := g.pairsRow()
@@ -382,9 +382,9 @@ func (g *Graph) weighing(i int) func(to []float64, first, length int, along, bes
 			own[k] = g.pairs[k*row+i]
 		}
 		byFeature, byPlace := g.byFeature(), 1/(2*g.p.Beta*g.p.Beta)
-		return func(to []float64, first, length int, along, beside int64) []float64 {
+		return func(to []float64, first, length int, along, across int64) []float64 {
 			full := (length + lanes - 1) / lanes * lanes
-			weighVector(to[:full], g.pairs[first:], row, own, g.apart[g.reach+along:], float64(beside)*byPlace, byFeature)
+			weighVector(to[:full], g.pairs[first:], row, own, g.apart[g.reach+along:], float64(across)*byPlace, byFeature)
 			return to[:length]
 		}
 	}
@@ -392,7 +392,7 @@ func (g *Graph) weighing(i int) func(to []float64, first, length int, along, bes
 	for k, v := range g.features[i*m:][:m] {
 		own.Data[k] = float64(v)
 	}
-	return func(to []float64, first, length int, along, beside int64) []float64 {
+	return func(to []float64, first, length int, along, across int64) []float64 {
 		// |x_i − x_j|² = |x_i|² + |x_j|² − 2x_i·x_j is exact: integers below 2^32.
 		run := to[:length]
 		for k, v := range g.squares[first:][:length] {
@@ -408,7 +408,7 @@ func (g *Graph) weighing(i int) func(to []float64, first, length int, along, bes
 			} else {
 				like = math.Exp(-d * g.byFeature())
 			}
-			run[k] = like * g.place[beside+far*far]
+			run[k] = like * g.place[across+far*far]
 		}
 		return run
 	}

@@ -33,17 +33,17 @@ func certifiedPolicy() verify.Policy[*Problem, Map] {
 // recordOnly returns the policy with all measures except the residual in records only.
 func recordOnly(policy verify.Policy[*Problem, Map]) verify.Policy[*Problem, Map] {
 	distance := policy.Distance
-	policy.Distance = func(p *Problem, want, got Map) []verify.Measure { return aside(distance(p, want, got)) }
+	policy.Distance = func(p *Problem, want, got Map) []verify.Measure { return markAside(distance(p, want, got)) }
 	for k, l := range policy.Laws {
 		policy.Laws[k].Measure = func(p *Problem, m Map, ask ask) ([]verify.Measure, error) {
 			list, err := l.Measure(p, m, ask)
-			return aside(list), err
+			return markAside(list), err
 		}
 	}
 	return policy
 }
 
-func aside(list []verify.Measure) []verify.Measure {
+func markAside(list []verify.Measure) []verify.Measure {
 	for k := range list {
 		list[k].Aside = list[k].Name != residual
 	}
@@ -135,7 +135,7 @@ func (p *Problem) edgeNS() float64 {
 func (p *Problem) edges() float64 {
 	n := float64(p.Nodes().Voxels())
 	if p.Kind == Grid {
-		return n * float64(2*len(p.behind()))
+		return n * float64(2*len(p.followers()))
 	}
 	return n * p.patchesAround(p.farEnough(rows))
 }

@@ -44,7 +44,7 @@ func complete(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 
 func keepLimits(list []verify.Measure) bool {
 	for _, m := range list {
-		if !m.Within() {
+		if !m.IsWithinLimit() {
 			return false
 		}
 	}

@@ -75,7 +75,7 @@ func TestProofSeesEveryMissingPair(t *testing.T) {
 		for i := range c.values {
 			b.squares[i] = c.residual * c.residual * float64(i+1)
 		}
-		if m, err := b.prove(below); err != nil || m.Within() != c.want || counts > c.mostCount {
+		if m, err := b.prove(below); err != nil || m.IsWithinLimit() != c.want || counts > c.mostCount {
 			t.Errorf("%v with residuals of %v: %v, %v, after %d counts", c.values, c.residual, m, err, counts)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// Near reports whether two lists of numbers agree up to rounding, relative to the largest of them
+// AlmostEqual reports whether two lists of numbers agree up to rounding, relative to the largest of them
 // or to 1.
-func Near[F float32 | float64](a, b []F, tolerance float64) bool {
+func AlmostEqual[F float32 | float64](a, b []F, tolerance float64) bool {
 	size := 1.0
 	for _, v := range slices.Concat(a, b) {
 		size = max(size, math.Abs(float64(v)))
@@ -46,7 +46,7 @@ func SelfTest(seed uint32) error {
 	a, b := make([]float64, len(x)), make([]float64, len(x))
 	energy, want := vector.Apply([][]float64{a}, [][]float64{x}), portable.Apply([][]float64{b}, [][]float64{x})
 	energy, want = append(energy, weighted(true, x, some)), append(want, weighted(false, x, some))
-	if !Near(a, b, 1e-13) || !Near(energy, want, 1e-13) {
+	if !AlmostEqual(a, b, 1e-13) || !AlmostEqual(energy, want, 1e-13) {
 		return fmt.Errorf("weights of patches of noise with seed %d: vector instructions of this processor give another result than Go code does", seed)
 	}
 	return nil

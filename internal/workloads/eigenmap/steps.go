@@ -52,7 +52,7 @@ func (p *Problem) lanczos() (Map, error) {
 	m := Map{Values: e.Values(nil)[:p.K], Vectors: make([][]float64, p.K)}
 	for k, v := range q {
 		if m.Diagonal = append(m.Diagonal, t.At(k, k)); k > 0 {
-			m.Beside = append(m.Beside, t.At(k-1, k))
+			m.OffDiagonal = append(m.OffDiagonal, t.At(k-1, k))
 		}
 		m.Basis = append(m.Basis, v...)
 	}
@@ -201,8 +201,8 @@ func (m Map) byT(z []float64) []float64 {
 	out := make([]float64, len(z))
 	for k, a := range m.Diagonal {
 		if out[k] += a * z[k]; k > 0 {
-			out[k] += m.Beside[k-1] * z[k-1]
-			out[k-1] += m.Beside[k-1] * z[k]
+			out[k] += m.OffDiagonal[k-1] * z[k-1]
+			out[k-1] += m.OffDiagonal[k-1] * z[k]
 		}
 	}
 	return out
@@ -214,7 +214,7 @@ func (m Map) countBelow(bound float64) (n int) {
 	for k, a := range m.Diagonal {
 		next := a - bound
 		if k > 0 {
-			next -= m.Beside[k-1] * m.Beside[k-1] / pivot
+			next -= m.OffDiagonal[k-1] * m.OffDiagonal[k-1] / pivot
 		}
 		if pivot = next; pivot == 0 {
 			pivot = -math.SmallestNonzeroFloat64

@@ -299,7 +299,7 @@ func spelled(kind, image string, others ...float64) string {
 	if kind == Steady {
 		first = 1e-3
 	}
-	return Inputs(kind).Spell(image, append([]float64{first}, others...)...)
+	return Inputs(kind).NameOf(image, append([]float64{first}, others...)...)
 }
 
 // Names have these numbers by default, and hold no others than these.
@@ -469,7 +469,7 @@ func judged(l law, p *Problem, out Flow, ask ask) (right bool, err error) {
 		return d == nil, err
 	}
 	list, err := l.Measure(p, out, ask)
-	return !slices.ContainsFunc(list, func(m verify.Measure) bool { return !m.Within() }), err
+	return !slices.ContainsFunc(list, func(m verify.Measure) bool { return !m.IsWithinLimit() }), err
 }
 
 // A field without a component, or without some of its values, fails each law that reads it or asks
@@ -535,7 +535,7 @@ func lawsRead(t *testing.T) {
 			}
 		}
 		if kind == Steady {
-			if list := steadyPolicy().Distance(p, out, out); !slices.ContainsFunc(list, func(m verify.Measure) bool { return !m.Within() }) {
+			if list := steadyPolicy().Distance(p, out, out); !slices.ContainsFunc(list, func(m verify.Measure) bool { return !m.IsWithinLimit() }) {
 				t.Errorf("a field is no distance from the steady state of an image that is not read: %v", list)
 			}
 		}
@@ -563,7 +563,7 @@ func energiesFall(t *testing.T) {
 		}
 	}
 	of := func(steps int64, boundary Boundary) *Problem {
-		return open(t, Inputs(Name).Spell("noise/shape=6x5x4/type=uint8/seed=1", float64(steps), 0.05, float64(boundary)))
+		return open(t, Inputs(Name).NameOf("noise/shape=6x5x4/type=uint8/seed=1", float64(steps), 0.05, float64(boundary)))
 	}
 	for p, want := range map[*Problem]bool{of(1, Replicate): false, of(2, Third): false, of(2, Replicate): true, of(7, Replicate): true} {
 		half, err := Define(p.afterSteps(p.Steps/2), 1)
@@ -718,7 +718,7 @@ func turnsAreOfAxes(t *testing.T) {
 		})
 		var axes []string
 		for _, m := range list {
-			if axes = append(axes, m.At[:len("along x")]); !m.Within() {
+			if axes = append(axes, m.At[:len("along x")]); !m.IsWithinLimit() {
 				t.Errorf("%v, μ %v: %v", c.s, c.mu, m)
 			}
 		}
@@ -1044,7 +1044,7 @@ func problemsAreNotTaken(t *testing.T) {
 	if err := errors.Join(of(none).TakesSteps(), of(masked).TakesStepsWithin(), of(func(p *Problem) { p.Tol = 1e-3 }).ComesToRest()); err != nil {
 		t.Error(err)
 	}
-	if _, err := of(none).Within(gridtest.Unread{Source: f}); !errors.Is(err, gridtest.ErrUnread) {
+	if _, err := of(none).WithMask(gridtest.Unread{Source: f}); !errors.Is(err, gridtest.ErrUnread) {
 		t.Errorf("a mask that is not read: %v", err)
 	}
 	if _, err := of(none).unread().normalised(); !errors.Is(err, gridtest.ErrUnread) {
@@ -1174,18 +1174,18 @@ func questionsAsk(t *testing.T) {
 		}
 	}
 	for steps, items := range []int64{20, 20, 40} {
-		name := Inputs(Name).Spell("noise/shape=5x4/type=uint8/seed=1", float64(steps))
+		name := Inputs(Name).NameOf("noise/shape=5x4/type=uint8/seed=1", float64(steps))
 		if cost := Inputs(Name).Cost(name, open(t, name)); cost.Items != items {
 			t.Errorf("%d steps of 20 voxels count as %d", steps, cost.Items)
 		}
 	}
 	p := open(t, "gvf/steps=3/mu=50/boundary=0/of=noise/shape=5x4/type=uint8/seed=1")
 	for input, want := range map[string]bool{"gvf/steps=3/mu=50/boundary=0/of=constant/shape=5x4/type=uint8": true, "gvf/steps=3/mu=50/boundary=0/of=noise/shape=5x4/type=uint8/seed=1": false, "constant/shape=5x4/type=uint8": false, "gvf/steps=3/mu=50/boundary=0/of=constant/": false} {
-		f, ok := known(input, p)
+		f, ok := knownFlow(input, p)
 		if ok != want || ok && agree(p, p.zeros(), f) != nil {
 			t.Errorf("%s: the answer is known: %v", input, ok)
 		}
-		if _, ok := known(input, p.Flowing(p.zeros().V, 3)); ok {
+		if _, ok := knownFlow(input, p.Flowing(p.zeros().V, 3)); ok {
 			t.Errorf("%s: the answer to a field that is given is known", input)
 		}
 	}

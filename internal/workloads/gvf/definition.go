@@ -146,7 +146,7 @@ type list struct {
 	at func(i int) float64
 }
 
-// values returns the values of the image, row-major; those of its table if it has one, from the
+// values returns the values of the image, row-major, from its table if it has one, from the
 // least integer in the mask on.
 func (p *Problem) values() (list, error) {
 	f, err := grid.Load(p.Source)

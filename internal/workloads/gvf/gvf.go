@@ -92,18 +92,18 @@ func Steps(impls ...bench.Implementation[*Problem, Flow]) bench.Workload[*Proble
 	return workload(q, bench.Question{
 		Doc: "the gradient vector flow of an image after some explicit steps",
 		Adversarial: []string{
-			q.Spell("noise/shape=1x1/type=uint8/seed=5", 3, 0.05, 0), q.Spell("constant/shape=9x7x5/type=float32", 7, 0.05, 0),
-			q.Spell("noise/shape=17x9/type=uint8/seed=5", 0, 0.05, 0), q.Spell("noise/shape=61x43/levels=64/type=float32/seed=5", 1, 0.15, 0),
-			q.Spell("noise/shape=2x31/type=uint8/seed=2", 2, 0.05, 1), q.Spell("noise/shape=37x1/type=uint8/seed=3", 9, 0.1, 0),
-			q.Spell("grf/shape=67x35/type=float32/levels=1024/smooth=2/seed=3", 33, 0.18, 1), q.Spell("checkerboard/shape=130x64/type=uint8", 40, 0.187, 0),
-			q.Spell("noise/shape=31x17x13/type=float32/levels=1024/seed=7", 13, 0.05, 0), q.Spell("grf/shape=24x20x28/type=float32/levels=1024/smooth=2/seed=3", 16, 0.1, 1),
-			q.Spell("ball/shape=40x33x19/type=uint8", 25, 0.05, 0), q.Spell("noise/shape=1x1x37/type=uint8/levels=3/seed=3", 5, 0.1, 0),
-			q.Spell("noise/shape=1x19x2/type=int16/levels=1000/seed=2", 6, 0.05, 1), q.Spell("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 11, 0.001, 0),
-			q.Spell("between/shape=43x11x7/levels=1024/seed=20", 17, 0.05, 0),
-			q.Spell("noise/shape=100x61x5/levels=1024/type=float32/seed=9", 9, 0.05, 0), // more than a tile, and its last ones overlap
+			q.NameOf("noise/shape=1x1/type=uint8/seed=5", 3, 0.05, 0), q.NameOf("constant/shape=9x7x5/type=float32", 7, 0.05, 0),
+			q.NameOf("noise/shape=17x9/type=uint8/seed=5", 0, 0.05, 0), q.NameOf("noise/shape=61x43/levels=64/type=float32/seed=5", 1, 0.15, 0),
+			q.NameOf("noise/shape=2x31/type=uint8/seed=2", 2, 0.05, 1), q.NameOf("noise/shape=37x1/type=uint8/seed=3", 9, 0.1, 0),
+			q.NameOf("grf/shape=67x35/type=float32/levels=1024/smooth=2/seed=3", 33, 0.18, 1), q.NameOf("checkerboard/shape=130x64/type=uint8", 40, 0.187, 0),
+			q.NameOf("noise/shape=31x17x13/type=float32/levels=1024/seed=7", 13, 0.05, 0), q.NameOf("grf/shape=24x20x28/type=float32/levels=1024/smooth=2/seed=3", 16, 0.1, 1),
+			q.NameOf("ball/shape=40x33x19/type=uint8", 25, 0.05, 0), q.NameOf("noise/shape=1x1x37/type=uint8/levels=3/seed=3", 5, 0.1, 0),
+			q.NameOf("noise/shape=1x19x2/type=int16/levels=1000/seed=2", 6, 0.05, 1), q.NameOf("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 11, 0.001, 0),
+			q.NameOf("between/shape=43x11x7/levels=1024/seed=20", 17, 0.05, 0),
+			q.NameOf("noise/shape=100x61x5/levels=1024/type=float32/seed=9", 9, 0.05, 0), // more than a tile, and its last ones overlap
 		},
-		Small: []string{q.Spell("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 64, 0.05, 0),
-			q.Spell("noise/shape=256x256/levels=1024/type=float32/seed=1", 128, 0.05, 0)},
+		Small: []string{q.NameOf("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 64, 0.05, 0),
+			q.NameOf("noise/shape=256x256/levels=1024/type=float32/seed=1", 128, 0.05, 0)},
 	}, stepsPolicy(), impls)
 }
 
@@ -114,22 +114,22 @@ func ToSteady(impls ...bench.Implementation[*Problem, Flow]) bench.Workload[*Pro
 	return workload(q, bench.Question{
 		Doc: "the steady state of the gradient vector flow of an image, to a tolerance",
 		Adversarial: []string{
-			q.Spell("noise/shape=1x1/type=uint8/seed=5", 1e-4, 0.05, 0), q.Spell("constant/shape=9x7x5/type=float32", 1e-4, 0.05, 0),
-			q.Spell("noise/shape=61x43/levels=64/type=float32/seed=5", 1e-5, 0.2, 0), q.Spell("noise/shape=2x31/type=uint8/seed=2", 1e-4, 0.05, 1),
-			q.Spell("noise/shape=37x1/type=uint8/seed=3", 1e-4, 0.1, 0), q.Spell("grf/shape=67x35/type=float32/levels=1024/smooth=2/seed=3", 1e-4, 0.2, 1),
-			q.Spell("ball/shape=97x60/type=uint8", 0.001, 0.1, 0), q.Spell("grf/shape=31x17x13/type=float32/levels=1024/smooth=3/seed=7", 1e-4, 0.05, 0),
-			q.Spell("grf/shape=24x20x28/type=float32/levels=1024/smooth=2/seed=3", 1e-4, 0.1, 1), q.Spell("ball/shape=40x33x19/type=uint8", 0.001, 0.05, 0),
-			q.Spell("noise/shape=1x1x37/type=uint8/levels=3/seed=3", 1e-4, 0.1, 0), q.Spell("noise/shape=1x19x2/type=int16/levels=1000/seed=2", 1e-4, 1, 1),
-			q.Spell("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 1e-4, 0.001, 0),
+			q.NameOf("noise/shape=1x1/type=uint8/seed=5", 1e-4, 0.05, 0), q.NameOf("constant/shape=9x7x5/type=float32", 1e-4, 0.05, 0),
+			q.NameOf("noise/shape=61x43/levels=64/type=float32/seed=5", 1e-5, 0.2, 0), q.NameOf("noise/shape=2x31/type=uint8/seed=2", 1e-4, 0.05, 1),
+			q.NameOf("noise/shape=37x1/type=uint8/seed=3", 1e-4, 0.1, 0), q.NameOf("grf/shape=67x35/type=float32/levels=1024/smooth=2/seed=3", 1e-4, 0.2, 1),
+			q.NameOf("ball/shape=97x60/type=uint8", 0.001, 0.1, 0), q.NameOf("grf/shape=31x17x13/type=float32/levels=1024/smooth=3/seed=7", 1e-4, 0.05, 0),
+			q.NameOf("grf/shape=24x20x28/type=float32/levels=1024/smooth=2/seed=3", 1e-4, 0.1, 1), q.NameOf("ball/shape=40x33x19/type=uint8", 0.001, 0.05, 0),
+			q.NameOf("noise/shape=1x1x37/type=uint8/levels=3/seed=3", 1e-4, 0.1, 0), q.NameOf("noise/shape=1x19x2/type=int16/levels=1000/seed=2", 1e-4, 1, 1),
+			q.NameOf("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 1e-4, 0.001, 0),
 		},
-		Small: []string{q.Spell("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 1e-4, 0.05, 0),
-			q.Spell("grf/shape=256x256/levels=1024/type=float32/smooth=2/seed=1", 1e-5, 0.1, 0)},
+		Small: []string{q.NameOf("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 1e-4, 0.05, 0),
+			q.NameOf("grf/shape=256x256/levels=1024/type=float32/smooth=2/seed=1", 1e-5, 0.1, 0)},
 	}, steadyPolicy(), impls)
 }
 
 func workload(in fields.Questions[*Problem], q bench.Question, policy verify.Policy[*Problem, Flow],
 	impls []bench.Implementation[*Problem, Flow]) bench.Workload[*Problem, Flow] {
-	q.Form, q.Reads = in.Form, in.Of().Image
+	q.Form, q.Reads = in.Form, in.Common().Image
 	return bench.Workload[*Problem, Flow]{
 		Name: in.Form.Kind, Question: q, Inputs: in, Impls: impls, Policy: policy, Encode: Encode, Decode: Decode,
 		Reference: bench.NameOfFirst(impls),

@@ -14,7 +14,7 @@ import (
 // unit is the largest error of a rounding to float32, relative to the result.
 const unit = 1.0 / (1 << 24)
 
-// Estimated nanoseconds for each voxel, about three times those of a busy machine: startNS for the
+// Estimated nanoseconds for each voxel, about three times the cost on a busy machine: startNS for the
 // start, stepNS for one component in a step.
 const startNS, stepNS = 80, 5
 

@@ -8,9 +8,9 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Within returns the flow of an image within the parts of a mask. Nothing flows between voxels of
+// WithMask returns the flow of an image within the parts of a mask. Nothing flows between voxels of
 // different mask values; the field is 0 where the mask is 0.
-func (p *Problem) Within(mask grid.Source) (*Problem, error) {
+func (p *Problem) WithMask(mask grid.Source) (*Problem, error) {
 	if mask.Shape() != p.Shape() {
 		return nil, fmt.Errorf("the mask is %v and the image %v; want a mask of the same shape", mask.Shape(), p.Shape())
 	}
@@ -52,9 +52,9 @@ func (p *Problem) inside(i int) bool { return p.Mask == nil || p.Mask[i] != 0 }
 type Seam struct {
 	At     int64
 	Inside bool
-	// Beside are its neighbours before and after it along x, y and z. The voxel itself replaces a
+	// Neighbours are its neighbours before and after it along x, y and z. The voxel itself replaces a
 	// neighbour across a border of the image or the mask.
-	Beside [6]int64
+	Neighbours [6]int64
 }
 
 // findSeams returns the seams of the mask, in the order of voxels.
@@ -77,7 +77,7 @@ func (p *Problem) findSeams() (list []Seam) {
 				case p.Mask[j] != p.Mask[i]:
 					j, seam = i, true
 				}
-				one.Beside[2*a+side] = j
+				one.Neighbours[2*a+side] = j
 			}
 		}
 		if seam {
@@ -103,7 +103,7 @@ func (p *Problem) mend(v0 [][]float32, f []float32) {
 		for c := range v0 {
 			v0[c][s.At] = 0
 			if s.Inside {
-				v0[c][s.At] = 0.5 * float32(f[s.Beside[2*c+1]]-f[s.Beside[2*c]])
+				v0[c][s.At] = 0.5 * float32(f[s.Neighbours[2*c+1]]-f[s.Neighbours[2*c]])
 			}
 		}
 	}

@@ -20,7 +20,7 @@ type (
 
 // stepsPolicy judges a field after N steps: it must have the bits of the plain loop.
 func stepsPolicy() verify.Policy[*Problem, Flow] {
-	return verify.Policy[*Problem, Flow]{Agree: agree, Known: known, Laws: stepsLaws(), Weak: weak}
+	return verify.Policy[*Problem, Flow]{Agree: agree, Known: knownFlow, Laws: stepsLaws(), Weak: weak}
 }
 
 // steadyPolicy judges a steady state by its residual. Two right answers may differ.
@@ -49,8 +49,8 @@ func weak(_ *Problem, out Flow) string {
 	return "the field is 0 everywhere, which a program that ignores its input could answer"
 }
 
-// known is the flow of an image that is all the same: 0.
-func known(input string, p *Problem) (Flow, bool) {
+// knownFlow is the flow of an image that is all the same: 0.
+func knownFlow(input string, p *Problem) (Flow, bool) {
 	image, _, err := Inputs(Name).Parse(input)
 	if err != nil || p.V0 != nil {
 		return Flow{}, false

@@ -102,15 +102,15 @@ func Keeping(kind string, impls ...bench.Implementation[*Problem, Flow]) bench.W
 		Doc: fmt.Sprintf("the gradient vector flow of an image after some explicit steps, the field kept in %v",
 			storageOf(kind)),
 		Adversarial: []string{
-			q.Spell("noise/shape=1x1/type=uint8/seed=5", 3, 0.05, 0), q.Spell("constant/shape=9x7x5/type=float32", 7, 0.05, 0),
-			q.Spell("noise/shape=17x9/type=uint8/seed=5", 0, 0.05, 0), q.Spell("noise/shape=61x43/levels=64/type=float32/seed=5", 1, 0.15, 0),
-			q.Spell("noise/shape=2x31/type=uint8/seed=2", 2, 0.05, 1), q.Spell("grf/shape=67x35/type=float32/levels=1024/smooth=2/seed=3", 33, 0.18, 1),
-			q.Spell("checkerboard/shape=130x64/type=uint8", 40, 0.187, 0), q.Spell("noise/shape=31x17x13/type=float32/levels=1024/seed=7", 13, 0.05, 0),
-			q.Spell("grf/shape=24x20x28/type=float32/levels=1024/smooth=2/seed=3", 16, 0.1, 1), q.Spell("ball/shape=40x33x19/type=uint8", 25, 0.05, 0),
-			q.Spell("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 11, 0.001, 0),
-			q.Spell("noise/shape=100x61x5/levels=1024/type=float32/seed=9", 9, 0.05, 0), // more than a tile, and its last ones overlap
+			q.NameOf("noise/shape=1x1/type=uint8/seed=5", 3, 0.05, 0), q.NameOf("constant/shape=9x7x5/type=float32", 7, 0.05, 0),
+			q.NameOf("noise/shape=17x9/type=uint8/seed=5", 0, 0.05, 0), q.NameOf("noise/shape=61x43/levels=64/type=float32/seed=5", 1, 0.15, 0),
+			q.NameOf("noise/shape=2x31/type=uint8/seed=2", 2, 0.05, 1), q.NameOf("grf/shape=67x35/type=float32/levels=1024/smooth=2/seed=3", 33, 0.18, 1),
+			q.NameOf("checkerboard/shape=130x64/type=uint8", 40, 0.187, 0), q.NameOf("noise/shape=31x17x13/type=float32/levels=1024/seed=7", 13, 0.05, 0),
+			q.NameOf("grf/shape=24x20x28/type=float32/levels=1024/smooth=2/seed=3", 16, 0.1, 1), q.NameOf("ball/shape=40x33x19/type=uint8", 25, 0.05, 0),
+			q.NameOf("noise/shape=131x2x3/type=float32/levels=70000/seed=5", 11, 0.001, 0),
+			q.NameOf("noise/shape=100x61x5/levels=1024/type=float32/seed=9", 9, 0.05, 0), // more than a tile, and its last ones overlap
 		},
-		Small: []string{q.Spell("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 64, 0.05, 0)},
+		Small: []string{q.NameOf("grf/shape=64x64x64/levels=1024/type=float32/smooth=2/seed=1", 64, 0.05, 0)},
 	}, verify.Policy[*Problem, Flow]{Agree: agree, Weak: weak, Laws: []law{
 		{Name: "the plain loop, bit for bit", Independent: true, Work: stepCost(startNS, 2*stepNS),
 			Memory: bytesEach(40), Check: plain},

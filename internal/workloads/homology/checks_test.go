@@ -112,7 +112,7 @@ func primorial(most int) string {
 // longTorsion is a complex with torsion of an order of more than 64 bits.
 func longTorsion(t *testing.T, over Ring) *Problem {
 	t.Helper()
-	name, err := Of(primorial(53), over)
+	name, err := NameOf(primorial(53), over)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func wrongOrdersAreTold(t *testing.T) {
 		"rp2": {2}, "moore/n=12": {12}, "lens/p=6/q=5": {6}, "dodecahedral/tenths=3": {5, 5, 5}, "moore/n=5": {5}, "moore/n=9": {9}, "moore/n=4": {4},
 		"wedge/with=moore,n=4/of=moore/n=6": {2, 12}, "wedge/with=moore,n=9/of=wedge/with=moore,n=4/of=moore/n=6": {6, 36}, "wedge/with=moore,n=15/of=wedge/with=moore,n=10/of=moore/n=6": {30, 30},
 	} {
-		n, err := Of(name, Integers)
+		n, err := NameOf(name, Integers)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -297,7 +297,7 @@ func namesSayRings(t *testing.T) {
 	if p, err := (Inputs{}).Open("join/with=rp2/of=klein/over=Z"); err == nil {
 		t.Errorf("the ring of what a join is of is that of the join, %v", p.Over)
 	}
-	if got, err := Of("rp2/over=Z", 3); err != nil || got != "rp2/over=3" {
+	if got, err := NameOf("rp2/over=Z", 3); err != nil || got != "rp2/over=3" {
 		t.Error(got, err)
 	}
 	if _, err := (Inputs{}).Open("rp2/over=4"); err == nil || !strings.Contains(err.Error(), "want a prime") {
@@ -355,7 +355,7 @@ func namesAreKnown(t *testing.T) {
 	for _, ring := range []string{"2", "3", "Q", "Z"} {
 		p := problem(t, "rp2/over="+ring)
 		for _, of := range []string{"2", "3", "Q", "Z"} {
-			g, ok := known("rp2/over="+of, p)
+			g, ok := knownGroups("rp2/over="+of, p)
 			if ok != (of == ring) {
 				t.Errorf("over %s, by the name over %s: %v, %v", ring, of, g, ok)
 			}
@@ -429,7 +429,7 @@ func ranksAreOfSmith(t *testing.T) {
 	}
 }
 
-// The groups of a name are those of textbooks, and agree with the ranks of its complex.
+// The groups of a name agree with textbooks and with the ranks of its complex.
 func closedFormsAreRight(t *testing.T) {
 	for name, want := range map[string]string{
 		"rp2": "(1, 0 + Z/2, 0)", "torus/shape=4x5": "(1, 2, 1)", "klein/shape=4x4": "(1, 1 + Z/2, 0)", "sphere/dim=0": "(2)", "sphere/dim=3": "(1, 0, 0, 1)", "moore/n=1": "(1, 0, 0)", "moore/n=6": "(1, 0 + Z/6, 0)", "lens/p=3/q=2": "(1, 0 + Z/3, 0, 1)",
@@ -450,12 +450,12 @@ func closedFormsAreRight(t *testing.T) {
 			continue
 		}
 		for _, r := range []Ring{Integers, Rationals, 2, 3} {
-			name, err := Of(name, r)
+			name, err := NameOf(name, r)
 			if err != nil {
 				t.Fatal(err)
 			}
 			p := problem(t, name)
-			got, ok := known(name, p)
+			got, ok := knownGroups(name, p)
 			if d, err := byRanks(p, got, nil); d != nil || err != nil || !ok {
 				t.Errorf("%s: %v, %v", name, d, err)
 			}
@@ -596,7 +596,7 @@ func lawsSayWhatTheyTake(t *testing.T) {
 			}
 		}
 	}
-	if !big.NewInt(firstPrimes[1]).ProbablyPrime(0) || !slices.Equal(lesser([]int64{1, 5, 2}, []int64{3, 4, 2}), []int64{1, 4, 2}) {
+	if !big.NewInt(firstPrimes[1]).ProbablyPrime(0) || !slices.Equal(minima([]int64{1, 5, 2}, []int64{3, 4, 2}), []int64{1, 4, 2}) {
 		t.Errorf("ranks over %d, and the lesser ones", firstPrimes[1])
 	}
 }

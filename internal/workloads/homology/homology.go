@@ -125,7 +125,7 @@ func question() bench.Question {
 		Long:  []string{"synth/order=random/seed=1"},
 		Named: func(s string) (string, error) {
 			n, over, err := parse(s, simplicial.Named)
-			return spell(n, over), err
+			return nameOf(n, over), err
 		},
 	}
 	for _, k := range simplicial.Kinds() {
@@ -164,13 +164,13 @@ func parse(s string, complex func(string) (simplicial.Name, error)) (simplicial.
 	return n, ring, err
 }
 
-// spell is the name of a problem.
-func spell(n simplicial.Name, r Ring) string { return n.Change(over, r.String()).String() }
+// nameOf is the name of a problem.
+func nameOf(n simplicial.Name, r Ring) string { return n.Change(over, r.String()).String() }
 
-// Of returns the name of the problem of a named complex over a ring.
-func Of(s string, r Ring) (string, error) {
+// NameOf returns the name of the problem of a named complex over a ring.
+func NameOf(s string, r Ring) (string, error) {
 	n, _, err := parse(s, simplicial.Named)
-	return spell(n, r), err
+	return nameOf(n, r), err
 }
 
 // Open makes the problem that a name describes.
@@ -204,7 +204,7 @@ func (Inputs) Variants(name string, k int) ([]string, error) {
 	}
 	var names []string
 	for _, v := range n.Variants(k) {
-		names = append(names, spell(v, ring))
+		names = append(names, nameOf(v, ring))
 	}
 	return names, nil
 }
@@ -226,7 +226,7 @@ func (Inputs) Smaller(name string) []string {
 	}
 	var names []string
 	for _, v := range n.Smaller() {
-		names = append(names, spell(v, ring))
+		names = append(names, nameOf(v, ring))
 	}
 	return names
 }

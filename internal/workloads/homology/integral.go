@@ -119,8 +119,8 @@ func integral(n simplicial.Name) (Groups, bool) {
 	return Groups{}, false
 }
 
-// known is the answer that follows from the name.
-func known(name string, p *Problem) (Groups, bool) {
+// knownGroups is the answer that follows from the name.
+func knownGroups(name string, p *Problem) (Groups, bool) {
 	n, ring, err := parse(name, simplicial.ParseName)
 	if err != nil || ring != p.Over {
 		return Groups{}, false

@@ -18,7 +18,7 @@ type (
 // policy returns the rules to verify groups. The alternating sum of the Betti numbers always agrees
 // for an answer that computes one of them from it. So elimination verifies the ranks too.
 func policy() verify.Policy[*Problem, Groups] {
-	return verify.Policy[*Problem, Groups]{Agree: agree, Known: known, Laws: laws(), Weak: weak}
+	return verify.Policy[*Problem, Groups]{Agree: agree, Known: knownGroups, Laws: laws(), Weak: weak}
 }
 
 // weak returns the reason why a right answer would not expose a wrong program, or "".
@@ -73,8 +73,8 @@ func faces(p *Problem) int64 {
 // integers is too expensive: two large ones and 2.
 var firstPrimes = []int64{mostPrime, mostPrime - 18, 2}
 
-// lesser returns the lesser of each pair of numbers.
-func lesser(a, b []int64) []int64 {
+// minima returns the lesser of each pair of numbers.
+func minima(a, b []int64) []int64 {
 	for i := range a {
 		a[i] = min(a[i], b[i])
 	}
@@ -135,7 +135,7 @@ func (c *chains) byPrimes(p *Problem, out Groups, why error) (*verify.Diff, erro
 		if err != nil {
 			return nil, err
 		}
-		want.Betti = lesser(one, two)
+		want.Betti = minima(one, two)
 		return agree(p, want, out), nil
 	}
 	for _, prime := range firstPrimes {

@@ -32,8 +32,8 @@ type lists struct {
 	vertices []uint32
 }
 
-// of returns the lists of a vertex, one after the other.
-func (l *lists) of(v uint32) []uint32 {
+// list returns the lists of a vertex, one after the other.
+func (l *lists) list(v uint32) []uint32 {
 	return l.vertices[int(l.start[v])*l.size : int(l.start[v+1])*l.size]
 }
 
@@ -93,7 +93,7 @@ func (c *chains) pair(s *star, v uint32) bool {
 	}
 	s.reset(room)
 	for k := len(c.below) - 1; k > 0; k-- {
-		for list := range slices.Chunk(c.below[k].of(v), k) {
+		for list := range slices.Chunk(c.below[k].list(v), k) {
 			s.add(list)
 		}
 	}
@@ -249,7 +249,7 @@ func (c *chains) betti(p int64) ([]int64, error) {
 		if err != nil {
 			return nil, err
 		}
-		rank := ranks.Of(c.criticals(d-1), int64(len(columns)), p, func(i int64, list []ranks.Term) []ranks.Term {
+		rank := ranks.Rank(c.criticals(d-1), int64(len(columns)), p, func(i int64, list []ranks.Term) []ranks.Term {
 			for _, t := range columns[i] {
 				list = append(list, ranks.Term(t))
 			}
@@ -269,7 +269,7 @@ func (c *chains) groups() (Groups, error) {
 			return g, err
 		}
 		column := func(i int64, list []torsion.Term) []torsion.Term { return append(list, columns[i]...) }
-		rank, orders, err := torsion.Of(c.criticals(d-1), int64(len(columns)), column)
+		rank, orders, err := torsion.Compute(c.criticals(d-1), int64(len(columns)), column)
 		if err == nil && d > 0 {
 			g.Torsion[d-1], err = short(orders)
 		}
@@ -369,7 +369,7 @@ func (f *flow) mayHave(v uint32) bool {
 		return true
 	}
 	for k := range f.below {
-		for _, u := range f.below[k].of(v) {
+		for _, u := range f.below[k].list(v) {
 			if f.reached[u] {
 				return true
 			}

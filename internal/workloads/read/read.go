@@ -35,7 +35,7 @@ func Workload(impls ...bench.Implementation[grid.Source, uint64]) bench.Workload
 		Impls:  impls,
 		Policy: verify.Policy[grid.Source, uint64]{
 			Agree: Agree[grid.Source],
-			Laws:  []verify.Law[grid.Source, uint64]{{Name: "sum in order", Independent: true, Check: inOrder}},
+			Laws:  []verify.Law[grid.Source, uint64]{{Name: "sum in order", Independent: true, Check: checkOrder}},
 		},
 		Encode: bench.Small(Encode),
 		Decode: Decode,
@@ -61,9 +61,9 @@ func Decode(b []byte) (uint64, error) {
 	return binary.LittleEndian.Uint64(b), nil
 }
 
-// inOrder adds the words of each slice in order, on all cores. Of a periodic image it reads little
+// checkOrder adds the words of each slice in order, on all cores. Of a periodic image it reads little
 // more than a period.
-func inOrder(in grid.Source, out uint64, _ verify.Ask[grid.Source, uint64]) (*verify.Diff, error) {
+func checkOrder(in grid.Source, out uint64, _ verify.Ask[grid.Source, uint64]) (*verify.Diff, error) {
 	sum, err := grid.OverPeriods(in, sumInOrder,
 		func(sum *uint64, said uint64, times int64) { *sum += uint64(times) * said })
 	if err != nil || sum == out {

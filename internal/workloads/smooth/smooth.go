@@ -44,16 +44,16 @@ func question() bench.Question {
 		Doc:  "the Euler characteristic curves of an image smoothed repeatedly",
 		Form: q.Form,
 		Adversarial: []string{
-			q.Spell("noise/shape=1x1/levels=4/type=float32/seed=5", 3),
-			q.Spell("noise/shape=61x43/levels=64/type=float32/seed=5", 3),
-			q.Spell("noise/shape=5x300/levels=256/type=float32/seed=5", 9),
-			q.Spell("noise/shape=300x5/levels=256/type=float32/seed=5", 5),
-			q.Spell("noise/shape=13x1/levels=16/type=float32/seed=4", 4),
-			q.Spell("constant/shape=8x8/type=float32", 2),
-			q.Spell("noise/shape=257x255/levels=65536/type=float32/seed=5", 30), q.Spell("grf/shape=48x40/levels=1024/type=float32/smooth=1/seed=3", 1003),
+			q.NameOf("noise/shape=1x1/levels=4/type=float32/seed=5", 3),
+			q.NameOf("noise/shape=61x43/levels=64/type=float32/seed=5", 3),
+			q.NameOf("noise/shape=5x300/levels=256/type=float32/seed=5", 9),
+			q.NameOf("noise/shape=300x5/levels=256/type=float32/seed=5", 5),
+			q.NameOf("noise/shape=13x1/levels=16/type=float32/seed=4", 4),
+			q.NameOf("constant/shape=8x8/type=float32", 2),
+			q.NameOf("noise/shape=257x255/levels=65536/type=float32/seed=5", 30), q.NameOf("grf/shape=48x40/levels=1024/type=float32/smooth=1/seed=3", 1003),
 		},
-		Small: []string{q.Spell("noise/shape=512x512/levels=1024/type=float32/seed=1", 20), q.Spell("grf/shape=512x512/levels=1024/type=float32/smooth=2/seed=1", 20)},
-		Reads: q.Of().Image,
+		Small: []string{q.NameOf("noise/shape=512x512/levels=1024/type=float32/seed=1", 20), q.NameOf("grf/shape=512x512/levels=1024/type=float32/smooth=2/seed=1", 20)},
+		Reads: q.Common().Image,
 	}
 }
 

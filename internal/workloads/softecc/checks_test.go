@@ -107,7 +107,7 @@ func gradientsAreSlopes(t *testing.T) {
 		check := func(what string, got, h, tolerance float64, change func(q *Problem, h float64)) {
 			t.Helper()
 			want, err := slope(h, func(h float64) ([]float64, error) {
-				q := p.with(func(q *Problem) { change(q, h) })
+				q := p.changed(func(q *Problem) { change(q, h) })
 				a, err := Define(q)
 				return []float64{p.loss(a)}, err
 			})
@@ -135,7 +135,7 @@ func gradientsAreSlopes(t *testing.T) {
 			check("∂X", float64(a.DX[i]), 0.05, 1e-3, func(q *Problem, h float64) {
 				moved := append([]float32(nil), values...)
 				moved[i] += float32(h)
-				f, err := p.of(moved, func(v float64) float64 { return v })
+				f, err := p.withValues(moved, func(v float64) float64 { return v })
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -164,7 +164,7 @@ func onePlane(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	middle, err := p.with(func(q *Problem) { q.Source = three }).Y()
+	middle, err := p.changed(func(q *Problem) { q.Source = three }).Y()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func limitIsExact(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			slow := allCells(p.with(func(q *Problem) { q.Tau, q.G = q.Tau[:2], q.G[:2] }), values).chi
+			slow := allCells(p.changed(func(q *Problem) { q.Tau, q.G = q.Tau[:2], q.G[:2] }), values).chi
 			fast := p.inOnePass().Answer(values, Limit).Chi
 			for k, chi := range define(t, p).Chi {
 				want, err := cells.Characteristic(p.Source, int64(k))
@@ -383,7 +383,7 @@ func lawsSee(t *testing.T) {
 			for some, failed := int64(0), true; failed; some++ { // some is a number of reads of the image
 				part := gridtest.BreaksAfter(p.Source, some, nil)
 				k := -1
-				_, _, err := l.Try(p.with(func(q *Problem) { q.Source = part }), right, func(*Problem) (Answer, error) {
+				_, _, err := l.Try(p.changed(func(q *Problem) { q.Source = part }), right, func(*Problem) (Answer, error) {
 					k++
 					return answers[k], nil
 				})
@@ -478,7 +478,7 @@ func lawScalesAre(t *testing.T) {
 	}
 	wave := waveOver(p.Shape())
 	for _, c := range []struct{ dx, g, tau, rise float64 }{{1, 1e-9, 0, 0}, {1, 90, 0, 0}, {1, 1e-9, -70, 0}, {1, 2, 3, 1e-3}, {1, 1, 3, -5}} {
-		q := p.with(func(q *Problem) { q.G = []float64{c.g, -c.g / 2} })
+		q := p.changed(func(q *Problem) { q.G = []float64{c.g, -c.g / 2} })
 		asked := 0
 		rising := func(r *Problem) (Answer, error) {
 			asked++
@@ -491,7 +491,7 @@ func lawScalesAre(t *testing.T) {
 		out := blank
 		out.DX, out.DTau = make([]float32, 14*13), []float64{0, c.tau}
 		out.DX[50] = float32(c.dx)
-		list, err := along(q, out, rising)
+		list, err := waveDerivatives(q, out, rising)
 		near(fmt.Sprintf("along, %+v", c), list, err, math.Abs(c.dx*wave[50]-got)/max(math.Abs(got), wave[50]*c.dx, c.g*q.Lambda/4, math.Abs(c.tau)))
 
 		// The image has no gradient here, so ∂v and ∂α have the scales of one cell.
@@ -558,7 +558,7 @@ func lawsAsk(t *testing.T) {
 	}
 	p := &Problem{Source: gridtest.Image(t, grid.Shape{D: 1, H: 1, W: 2}, grid.Float32, grid.Identity(grid.Float32), func(int64) float64 { return 2e38 }), Tau: []float64{0}, G: []float64{1}, Lambda: 1, Alpha: 1, V: [3]float64{1}}
 	none := func(*Problem) (Answer, error) { return Answer{}, errors.New("asked") }
-	if list, err := hard(p.with(func(q *Problem) { q.Alpha = 4e38 }), Answer{}, none); err == nil || err.Error() == "asked" {
+	if list, err := hard(p.changed(func(q *Problem) { q.Alpha = 4e38 }), Answer{}, none); err == nil || err.Error() == "asked" {
 		t.Errorf("values that are infinite have a curve: %v, %v", list, err)
 	}
 	for name, measure := range map[string]func(*Problem, Answer, ask) ([]verify.Measure, error){"shifted": shifted, "doubled": doubled} {
@@ -661,11 +661,11 @@ func boxOfTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := p.of(values, func(v float64) float64 { return v })
+	f, err := p.withValues(values, func(v float64) float64 { return v })
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := box(p.with(func(q *Problem) { q.Source = f }), Answer{}, Define)
+	list, err := box(p.changed(func(q *Problem) { q.Source = f }), Answer{}, Define)
 	if err != nil || len(list) != 1 || list[0].Value > list[0].Limit {
 		t.Errorf("%v, %v", list, err)
 	}
@@ -866,7 +866,7 @@ func namesAndSharing(t *testing.T) {
 		"λ 0": func(q *Problem) { q.Lambda = 0 }, "λ < 0": func(q *Problem) { q.Lambda = -1 }, "no direction": func(q *Problem) { q.V = [3]float64{} },
 		"no thresholds": func(q *Problem) { q.Tau, q.G = nil, nil }, "NaN": func(q *Problem) { q.Tau[0] = math.NaN() }, "g": func(q *Problem) { q.G = q.G[1:] },
 	} {
-		if _, err := Define(p.with(change)); err == nil || strings.Contains(err.Error(), "\n") {
+		if _, err := Define(p.changed(change)); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -37,7 +37,7 @@ func laws() []law {
 		{Name: "above all values χ is that of the box", Calls: 1, Measure: box},
 		{Name: "the exact curve where λ → ∞", Calls: 1, Work: enumerating, Measure: hard},
 		{Name: "∂τ and ∂λ by differences", Calls: 8, Work: nanoseconds(1), Measure: differences},
-		{Name: "∂X along a direction by differences", Calls: 4, Work: nanoseconds(80), Measure: along},
+		{Name: "∂X along a direction by differences", Calls: 4, Work: nanoseconds(80), Measure: waveDerivatives},
 		{Name: "∂v and ∂α by differences", Calls: 8, Work: nanoseconds(1), Measure: turned},
 		{Name: "linear in the upstream gradient", Calls: 2, Work: nanoseconds(5), Measure: linear},
 		{Name: "the image and u flipped", Calls: 1, Work: nanoseconds(60), Measure: flipped},
@@ -46,8 +46,8 @@ func laws() []law {
 	}, func(p *Problem) int64 { return 24 * p.Shape().Voxels() })
 }
 
-// with returns a copy of the problem with a change.
-func (p *Problem) with(change func(q *Problem)) *Problem {
+// changed returns a copy of the problem with a change.
+func (p *Problem) changed(change func(q *Problem)) *Problem {
 	q := *p
 	q.Tau, q.G = slices.Clone(p.Tau), slices.Clone(p.G)
 	change(&q)
@@ -58,7 +58,7 @@ func box(p *Problem, _ Answer, ask ask) ([]verify.Measure, error) {
 	l := p.Ladder()
 	top := float64(l.Value(l.Len()-1)) + 2*p.Alpha*p.half() + 100/p.Lambda
 	// Without an upstream gradient no λ is too large.
-	got, err := ask(p.with(func(q *Problem) { q.Tau, q.G = []float64{top + math.Abs(top)*1e-6}, []float64{0} }))
+	got, err := ask(p.changed(func(q *Problem) { q.Tau, q.G = []float64{top + math.Abs(top)*1e-6}, []float64{0} }))
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func hard(p *Problem, _ Answer, ask ask) ([]verify.Measure, error) {
 	for k, v := range at {
 		gap = min(gap, float64(next[k])-float64(v))
 	}
-	q := p.with(func(q *Problem) {
+	q := p.changed(func(q *Problem) {
 		q.Tau, q.G = nil, nil
 		for k, v := range at {
 			tau := float64(v) + 1
@@ -159,7 +159,7 @@ func hard(p *Problem, _ Answer, ask ask) ([]verify.Measure, error) {
 	var chi int64
 	for k := 0; k < len(at) && err == nil; k++ {
 		if p.Vertices {
-			want = append(want, allCells(q.with(func(one *Problem) { one.Tau, one.G = q.Tau[k:k+1], q.G[k:k+1] }), y).chi[0])
+			want = append(want, allCells(q.changed(func(one *Problem) { one.Tau, one.G = q.Tau[k:k+1], q.G[k:k+1] }), y).chi[0])
 			continue
 		}
 		chi, err = cells.Characteristic(f, int64(k))
@@ -214,7 +214,7 @@ func differences(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 		return nil, verify.ErrNotApplicable
 	}
 	byTau, err := slope(0.1/p.Lambda, func(h float64) ([]float64, error) {
-		a, err := ask(p.with(func(q *Problem) {
+		a, err := ask(p.changed(func(q *Problem) {
 			for j := range q.Tau {
 				q.Tau[j] += h
 			}
@@ -228,7 +228,7 @@ func differences(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 		byTau[j] *= p.G[j]
 	}
 	byLambda, err := slope(0.05*p.Lambda, func(h float64) ([]float64, error) {
-		a, err := ask(p.with(func(q *Problem) { q.Lambda += h }))
+		a, err := ask(p.changed(func(q *Problem) { q.Lambda += h }))
 		return []float64{p.loss(a)}, err
 	})
 	if err != nil {
@@ -255,10 +255,10 @@ func (p *Problem) coarse() bool {
 	return s.W < 12 || s.H < 12 || s.D > 1 && s.D < 12
 }
 
-// along moves the image along a wave of random phase and length, which changes little from
+// waveDerivatives moves the image along a wave of random phase and length, which changes little from
 // neighbour to neighbour. The gradient jumps where neighbours change their order. A step breaks
 // every tie, so images with ties have two derivatives along a wave.
-func along(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
+func waveDerivatives(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 	if p.huge() || p.coarse() || int64(len(out.DX)) != p.Shape().Voxels() {
 		return nil, verify.ErrNotApplicable
 	}
@@ -285,10 +285,10 @@ func along(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 		for i, v := range values {
 			moved[i] = float32(float64(v) + h*wave[i])
 		}
-		f, err := p.of(moved, func(v float64) float64 { return v + h })
+		f, err := p.withValues(moved, func(v float64) float64 { return v + h })
 		a := Answer{}
 		if err == nil {
-			a, err = ask(p.with(func(q *Problem) { q.Source = f }))
+			a, err = ask(p.changed(func(q *Problem) { q.Source = f }))
 		}
 		return []float64{p.loss(a)}, err
 	})
@@ -312,9 +312,9 @@ func waveOver(s grid.Shape) []float64 {
 	return wave
 }
 
-// of returns an image with other values for the problem. turn also maps its least and its greatest
+// withValues returns an image with other values for the problem. turn also maps its least and its greatest
 // level.
-func (p *Problem) of(values []float32, turn func(float64) float64) (*grid.Field, error) {
+func (p *Problem) withValues(values []float32, turn func(float64) float64) (*grid.Field, error) {
 	l := p.Ladder()
 	ends := []float32{float32(turn(float64(l.Value(0)))), float32(turn(float64(l.Value(l.Len() - 1))))}
 	return fieldOf(p.Shape(), values, slices.Compact(ends))
@@ -344,7 +344,7 @@ func turned(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 	}
 	step := 0.1 / (p.Lambda * p.Alpha * p.half())
 	got, err := slope(step, func(h float64) ([]float64, error) {
-		a, err := ask(p.with(func(q *Problem) {
+		a, err := ask(p.changed(func(q *Problem) {
 			for i := range q.V {
 				q.V[i] += h * way[i]
 			}
@@ -355,7 +355,7 @@ func turned(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 		return nil, err
 	}
 	byAlpha, err := slope(step*p.Alpha, func(h float64) ([]float64, error) {
-		a, err := ask(p.with(func(q *Problem) { q.Alpha += h }))
+		a, err := ask(p.changed(func(q *Problem) { q.Alpha += h }))
 		return []float64{p.loss(a)}, err
 	})
 	if err != nil {
@@ -374,11 +374,11 @@ func linear(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 	for j := range other {
 		other[j] = rng.NormFloat64()
 	}
-	second, err := ask(p.with(func(q *Problem) { q.G = other }))
+	second, err := ask(p.changed(func(q *Problem) { q.G = other }))
 	if err != nil {
 		return nil, err
 	}
-	both, err := ask(p.with(func(q *Problem) {
+	both, err := ask(p.changed(func(q *Problem) {
 		for j := range q.G {
 			q.G[j] -= 3 * other[j]
 		}
@@ -445,7 +445,7 @@ func flipped(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 	if err != nil {
 		return nil, err
 	}
-	got, err := ask(p.with(func(q *Problem) { q.Source, q.V[0] = grid.Flip(p.Source, 'x'), -p.V[0] }))
+	got, err := ask(p.changed(func(q *Problem) { q.Source, q.V[0] = grid.Flip(p.Source, 'x'), -p.V[0] }))
 	if err != nil {
 		return nil, err
 	}
@@ -495,15 +495,15 @@ func shifted(p *Problem, _ Answer, ask ask) ([]verify.Measure, error) {
 			return nil, verify.ErrNotApplicable
 		}
 	}
-	flat := p.with(func(q *Problem) { q.Alpha = 0 })
+	flat := p.changed(func(q *Problem) { q.Alpha = 0 })
 	want, err := ask(flat)
 	if err != nil {
 		return nil, err
 	}
-	f, err := p.of(moved, func(v float64) float64 { return v + by })
+	f, err := p.withValues(moved, func(v float64) float64 { return v + by })
 	got := Answer{}
 	if err == nil {
-		got, err = ask(flat.with(func(q *Problem) {
+		got, err = ask(flat.changed(func(q *Problem) {
 			q.Source = f
 			for j := range q.Tau {
 				q.Tau[j] += by
@@ -529,11 +529,11 @@ func doubled(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 			return nil, verify.ErrNotApplicable
 		}
 	}
-	f, err := p.of(twice, func(v float64) float64 { return 2 * v })
+	f, err := p.withValues(twice, func(v float64) float64 { return 2 * v })
 	if err != nil {
 		return nil, err
 	}
-	q := p.with(func(q *Problem) {
+	q := p.changed(func(q *Problem) {
 		q.Source, q.Lambda, q.Alpha = f, p.Lambda/2, 2*p.Alpha
 		for j := range q.Tau {
 			q.Tau[j] *= 2

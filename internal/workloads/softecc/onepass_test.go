@@ -63,7 +63,7 @@ func onePassSees(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		within := !slices.ContainsFunc(list, func(m verify.Measure) bool { return !m.Within() })
+		within := !slices.ContainsFunc(list, func(m verify.Measure) bool { return !m.IsWithinLimit() })
 		if within != strings.HasPrefix(what, "right") {
 			t.Errorf("%s: right is %v", what, within)
 		}
@@ -97,10 +97,10 @@ func onePassSees(t *testing.T) {
 			a.DX[i] = -a.DX[i]
 		}
 	})
-	less := define(t, p.with(func(q *Problem) { q.Source = grid.Crop(p.Source, 0, p.Shape().D-1) }))
+	less := define(t, p.changed(func(q *Problem) { q.Source = grid.Crop(p.Source, 0, p.Shape().D-1) }))
 	sees("no last plane", func(a *Answer) { copy(a.Chi, less.Chi) })
 	sees("no last plane of ∂X", func(a *Answer) { copy(a.DX, less.DX) })
-	other := define(t, p.with(func(q *Problem) { q.Alpha = 0 }))
+	other := define(t, p.changed(func(q *Problem) { q.Alpha = 0 }))
 	sees("X in place of Y", func(a *Answer) { *a = other })
 	rounded := func(to int) func(a *Answer) {
 		return func(a *Answer) {

@@ -16,7 +16,7 @@ type Batch struct {
 	on     device.Guest
 	steps  map[string]step // by kernel
 	tables []device.Buffer
-	asked  Asked
+	asked  QuestionSet
 	image  int64 // bytes
 	chunk  int64 // number of questions in a launch
 }
@@ -29,7 +29,7 @@ const (
 // OpenBatch loads the kernels of a plan for images of some bytes.
 func OpenBatch(d device.Guest, p Plan, image, levels int64, above bool) (b *Batch, err error) {
 	b = &Batch{Objects: resident.NewObjects(d), plan: p, on: d, steps: map[string]step{},
-		asked: Asked{Levels: levels, Above: above}, image: image}
+		asked: QuestionSet{Levels: levels, Above: above}, image: image}
 	b.chunk = max(1, min(chunkBytes/resident.PartsBytes(b.parts(1)), mostQuestions))
 	defer func() {
 		if err != nil {
@@ -85,7 +85,7 @@ func (b *Batch) Enqueue(s device.Stream, images int64, image, answers, memory de
 	for first := int64(0); first < all; first += b.chunk {
 		asked.Images, asked.First, asked.Questions = images, first, min(b.chunk, all-first)
 		parts := resident.Parts(b.on, memory, b.parts(asked.Questions))
-		m := Memory{Image: image, Tables: b.tables, Asked: asked, Counts: parts[0], Scratch: parts[1:]}
+		m := Memory{Image: image, Tables: b.tables, QuestionSet: asked, Counts: parts[0], Scratch: parts[1:]}
 		each := 8 * b.plan.Answer
 		answer := b.on.LentBuffer("answers", answers.Address()+uint64(each*first), each*asked.Questions)
 		list := append(b.plan.Launches(m), b.plan.Numbers(m.Counts, answer))

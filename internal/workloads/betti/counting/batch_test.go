@@ -36,7 +36,7 @@ var batches = []struct {
 
 func TestBatchOnHost(t *testing.T) {
 	driver := devicetest.New(1, hosttest.Modules(t, "", "betti_duality", "betti_curves"))
-	testBatches(t, ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil })))
+	testBatches(t, ecctest.Closing(t, resident.OpenOnce(func() (device.Driver, error) { return driver, nil })))
 }
 
 func TestBatchOnDevice(t *testing.T) { testBatches(t, ecctest.Device(t)) }
@@ -44,7 +44,7 @@ func TestBatchOnDevice(t *testing.T) { testBatches(t, ecctest.Device(t)) }
 // A batch whose images and limits are confused has wrong numbers.
 func TestBatchOfFault(t *testing.T) {
 	driver := devicetest.New(1, hosttest.Modules(t, "question", "betti_duality"))
-	d, err := ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))("")
+	d, err := ecctest.Closing(t, resident.OpenOnce(func() (device.Driver, error) { return driver, nil }))("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestBatchOfFault(t *testing.T) {
 	}
 }
 
-// testBatches compares the numbers of batches with those of each image alone on a core.
+// testBatches compares the numbers of batches with numbers of each image alone on a core.
 func testBatches(t *testing.T, open resident.Opener) {
 	t.Helper()
 	d, err := open("")

@@ -56,20 +56,20 @@ type Scratch struct {
 type Memory struct {
 	Image, Counts   device.Buffer
 	Tables, Scratch []device.Buffer
-	Asked
+	QuestionSet
 }
 
-// Asked are the questions of a launch about consecutive images, one for each row of the grid
+// QuestionSet are the questions of a launch about consecutive images, one for each row of the grid
 // (kernels/betti/asked.h): question q is image q / Levels at limit q % Levels.
-type Asked struct {
+type QuestionSet struct {
 	From             int64 // the first voxel of the first image
 	Images, Levels   int64
 	First, Questions int64 // the first question of the launch, and their number
 	Above            bool  // sets have the voxels above their limits, not those up to them
 }
 
-// one is the only question about an image.
-var one = Asked{Images: 1, Levels: 1, Questions: 1}
+// single is the only question about an image.
+var single = QuestionSet{Images: 1, Levels: 1, Questions: 1}
 
 // Arguments returns the first parameters of kernels that read images of w×h×d voxels. The limits are the first table.
 func (m Memory) Arguments(w, h, d int64) []any {
@@ -81,7 +81,7 @@ func (m Memory) Arguments(w, h, d int64) []any {
 type Part[Out any] interface {
 	bench.Job[Out]
 	bench.DeviceJob
-	Brought() [][]byte
+	ScratchOnHost() [][]byte
 }
 
 // A Launch is a kernel with its threads, its dynamic shared memory in bytes and its parameters.
@@ -147,7 +147,7 @@ func (m Method[In, Out]) Setup(in In, c bench.Conditions) (bench.Job[Out], error
 	if err != nil {
 		return nil, err
 	}
-	j := &job[In, Out]{Objects: resident.NewObjects(d), in: in, method: m, Memory: Memory{Asked: one}}
+	j := &job[In, Out]{Objects: resident.NewObjects(d), in: in, method: m, Memory: Memory{QuestionSet: single}}
 	return bench.Ready(j, j.setup(c, p))
 }
 
@@ -302,8 +302,8 @@ func (j *job[In, Out]) count(steps []step) error {
 	return j.stream.Wait()
 }
 
-// Brought returns the scratch buffers that the last call copied to the host, in the plan's order.
-func (j *job[In, Out]) Brought() (list [][]byte) {
+// ScratchOnHost returns the scratch buffers that the last call copied to the host, in the plan's order.
+func (j *job[In, Out]) ScratchOnHost() (list [][]byte) {
 	for _, b := range j.brought {
 		list = append(list, b.Data())
 	}

@@ -62,7 +62,7 @@ func (f *filler) components(kind int, lo, hi int64, leading [2][]uint64) (c foun
 		clear(f.main[(n+1)*f.plane+1:])
 	}
 	if kind == ofSet && begun {
-		if main := ones(f.main); main > 0 && main >= ones(f.left)/leastPart {
+		if main := countBits(f.main); main > 0 && main >= countBits(f.left)/leastPart {
 			c.nodes, c.main = 1, 1
 		} else {
 			f.giveUp()
@@ -74,7 +74,7 @@ func (f *filler) components(kind int, lo, hi int64, leading [2][]uint64) (c foun
 		plane := f.left[at:f.row(z, f.h)]
 		for i := range plane {
 			for plane[i] != 0 {
-				f.one(int(at)+i, n)
+				f.fillFrom(int(at)+i, n)
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func (f *filler) spread(n int64, led bool) {
 			continue
 		}
 		block := f.main[:f.row(hi, 0)]
-		for was, is := 0, ones(block); is > was+was/32; was, is = is, ones(block) {
+		for was, is := 0, countBits(block); is > was+was/32; was, is = is, countBits(block) {
 			f.pass(lo, hi)
 		}
 	}
@@ -155,7 +155,7 @@ func (f *filler) spread(n int64, led bool) {
 	}
 }
 
-func ones(words []uint64) (n int) {
+func countBits(words []uint64) (n int) {
 	for _, v := range words {
 		n += bits.OnesCount64(v)
 	}
@@ -314,8 +314,8 @@ func aloneOf(corners bool) func(main, left []uint64, at, words, row, plane int64
 	}
 }
 
-// one fills the component of a voxel in a word.
-func (f *filler) one(i int, n int64) {
+// fillFrom fills the component of a voxel in a word.
+func (f *filler) fillFrom(i int, n int64) {
 	c := f.to
 	f.number, f.touched = 0, c.main == 0
 	pieces := [2]int{}

@@ -3,7 +3,7 @@ package reductions
 
 import "slices"
 
-// Of returns the Betti numbers over ℤ₂ of the voxels inside, d planes of h rows, by reducing their
+// Compute returns the Betti numbers over ℤ₂ of the voxels inside, d planes of h rows, by reducing their
 // complex of cells, from the highest dimension down. A cell with a boundary is removed with one of
 // its faces, and added to the boundaries of all other cells with this face. The remaining cells of a
 // dimension have empty boundaries. They are a basis of the cycles that bound nothing (Kaczyński,
@@ -11,7 +11,7 @@ import "slices"
 // counts no Euler characteristic.
 //
 // It takes about 10 µs and 1 kB per voxel.
-func Of(inside []bool, d, h, w int64) [3]int64 {
+func Compute(inside []bool, d, h, w int64) [3]int64 {
 	c := newCells(&mask{d, h, w, inside})
 	var betti [4]int64
 	for dim := 3; dim >= 1; dim-- {

@@ -292,7 +292,7 @@ func (f failing) ReadSlab(dst []byte, lo, hi int64) error {
 func unreadIsTold(t *testing.T) {
 	ctx, end := context.WithCancel(context.Background())
 	end()
-	if _, _, err := Changes(grid.Until(ctx, gridtest.Drawn(t, grid.Shape{D: 4, H: 5, W: 5}, grid.Uint8, 9, 1)), false, false, false); !errors.Is(err, context.Canceled) {
+	if _, _, err := Changes(grid.WithContext(ctx, gridtest.Drawn(t, grid.Shape{D: 4, H: 5, W: 5}, grid.Uint8, 9, 1)), false, false, false); !errors.Is(err, context.Canceled) {
 		t.Errorf("an image that has ended has changes (%v)", err)
 	}
 	in := failing{gridtest.Drawn(t, grid.Shape{D: 40, H: 5, W: 5}, grid.Uint8, 9, 1)}

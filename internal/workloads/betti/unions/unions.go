@@ -267,12 +267,12 @@ func (j *joiner) take(b *box, slab []byte, first int64) {
 // room returns a slice of length n, in the memory of s if it is large enough.
 func room[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
-// A neighbourhood is 27 bits for three planes of three rows of three voxels. beside[corners][k] has
+// A neighbourhood is 27 bits for three planes of three rows of three voxels. neighbours[corners][k] has
 // the neighbours of bit k and k itself. within[axis] has the bits of the middle layer across an
 // axis.
 var (
-	within [3]uint32
-	beside = map[bool]*[27]uint32{false: {}, true: {}}
+	within     [3]uint32
+	neighbours = map[bool]*[27]uint32{false: {}, true: {}}
 )
 
 func init() {
@@ -294,7 +294,7 @@ func init() {
 			}
 		}
 		for b := range 27 {
-			for corners, list := range beside {
+			for corners, list := range neighbours {
 				if near(a, b, corners) {
 					list[a] |= 1 << b
 				}
@@ -309,7 +309,7 @@ func (j *joiner) join(b *box, which int, g *graph) error {
 	h, w := int32(b.hi[1]-b.lo[1]), int32(b.hi[2]-b.lo[2])
 	clear(present)
 	const middle = 13
-	list := beside[g.corners]
+	list := neighbours[g.corners]
 	near := list[middle] // of the voxel, which is not visited yet
 	var places [27]int32
 	for k := range int32(27) {

@@ -12,7 +12,7 @@ import (
 	"eccbench/internal/isa"
 )
 
-// TestBytesOfASet compares sets filled by eight bytes at a time with those of single values: at every
+// TestBytesOfASet compares sets filled by eight bytes at a time with sets filled by single values: at every
 // threshold, in rows that end within eight bytes and within a word.
 func TestBytesOfASet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))

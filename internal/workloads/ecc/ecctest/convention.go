@@ -80,7 +80,7 @@ func Periodic(s grid.Shape) (list []ecc.Convention) {
 	for _, c := range Conventions() {
 		for i := 1; i < 8; i++ {
 			c.Periodic = grid.Axes{X: i&1 > 0, Y: i&2 > 0, Z: i&4 > 0}
-			if c.Periodic.Of(s) == nil {
+			if c.Periodic.Check(s) == nil {
 				list = append(list, c)
 			}
 		}

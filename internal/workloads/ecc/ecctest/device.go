@@ -18,7 +18,7 @@ const RequireDevice = "ECCBENCH_REQUIRE_DEVICE"
 // left open are failures.
 func Device(t testing.TB) resident.Opener {
 	t.Helper()
-	open := Closing(t, resident.Once(func() (device.Driver, error) { return cuda.Load() }))
+	open := Closing(t, resident.OpenOnce(func() (device.Driver, error) { return cuda.Load() }))
 	if _, err := open(""); err != nil {
 		if os.Getenv(RequireDevice) == "1" {
 			t.Fatalf("%s=1: %v", RequireDevice, err)

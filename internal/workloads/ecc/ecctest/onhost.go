@@ -29,7 +29,7 @@ func OnHost(t testing.TB, module, fault string) resident.Opener {
 			return launch(program, fault, name, shape, at, args)
 		}
 	})
-	return Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
+	return Closing(t, resident.OpenOnce(func() (device.Driver, error) { return driver, nil }))
 }
 
 // launch runs a program (kernels/onhost/launch.cc) with the arguments of a kernel: an image,
@@ -136,5 +136,5 @@ func Modules(t testing.TB, fault string, modules ...string) resident.Opener {
 	t.Helper()
 	driver := devicetest.New(1, hosttest.Modules(t, fault, modules...))
 	driver.Multiprocessors(8)
-	return Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
+	return Closing(t, resident.OpenOnce(func() (device.Driver, error) { return driver, nil }))
 }

@@ -31,7 +31,7 @@ func StandIn(t testing.TB) resident.Opener {
 			return sweep(at, args, match[1] == "2")
 		}
 	})
-	return Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
+	return Closing(t, resident.OpenOnce(func() (device.Driver, error) { return driver, nil }))
 }
 
 // sweep adds the cells that the voxels of slices first ≤ z < last introduce.

@@ -45,7 +45,7 @@ func Part[C any](cases []C) []C {
 	if err != nil {
 		return cases
 	}
-	return shard.Of(s, cases)
+	return shard.Select(s, cases)
 }
 
 // A Case is one image of the suite, shared by all tests.
@@ -269,7 +269,7 @@ func run(t *testing.T, impl implementation, slow func(Case) bool) {
 				t.Skipf("%d levels of %v take it long", c.Field.Ladder().Len(), c.Field.Shape())
 			}
 			want := c.want()
-			if known, ok := ecc.Known(c.Name, c.Field); ok && !slices.Equal(known, want) {
+			if known, ok := ecc.KnownCurve(c.Name, c.Field); ok && !slices.Equal(known, want) {
 				t.Fatalf("closed form %v, enumeration of all cells %v", known, want)
 			}
 			before, err := gridtest.Digest(c.Field)

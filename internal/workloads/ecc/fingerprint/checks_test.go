@@ -73,16 +73,16 @@ func streamedAlike(t *testing.T) {
 				{}, {Vertices: true}, {Superlevel: true}, {Vertices: true, Superlevel: true}, {Periodic: grid.Axes{X: true}}, {Periodic: grid.Axes{Y: true}},
 				{Periodic: grid.Axes{Z: true}}, {Periodic: grid.Axes{X: true, Y: true, Z: true}}, {Vertices: true, Periodic: grid.Axes{X: true, Y: true, Z: true}},
 			} {
-				if c.Periodic.Of(shape) != nil || wide && c != (Convention{}) {
+				if c.Periodic.Check(shape) != nil || wide && c != (Convention{}) {
 					continue
 				}
-				streamedIs(t, f, Draw(2).In(c))
+				streamedIs(t, f, Draw(2).WithConvention(c))
 				if typ == grid.Float32 {
 					every, err := grid.Trusted(shape, typ, f.Data(), grid.Identity(typ))
 					if err != nil {
 						t.Fatal(err)
 					}
-					streamedIs(t, every, Draw(2).In(c))
+					streamedIs(t, every, Draw(2).WithConvention(c))
 				}
 			}
 		}
@@ -96,7 +96,7 @@ func streamedIs(t *testing.T, f *grid.Field, k Key) {
 		p := prepare(f.Type(), f.Ladder(), k, f.Ladder().Len(), set)
 		for _, threads := range []int{1, 3} {
 			for _, in := range []grid.Source{f, struct{ grid.Source }{f}} {
-				got, err := p.Of(in, threads)
+				got, err := p.Compute(in, threads)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -157,7 +157,7 @@ func tilesAddUp(t *testing.T) {
 		for _, typ := range []grid.Type{grid.Uint8, grid.Uint16, grid.Float32} {
 			f := gridtest.Image(t, shape, typ, few, func(i int64) float64 { return float64((i*i + 3) * 7919 % 101 % 9) })
 			for _, c := range []Convention{{}, {Vertices: true}, {Periodic: grid.Axes{X: true, Y: true, Z: shape.D > 1}}} {
-				p := prepare(typ, few, Draw(1).In(c), few.Len(), fastest())
+				p := prepare(typ, few, Draw(1).WithConvention(c), few.Len(), fastest())
 				for _, counting := range []*counting{nil, p.counting()} {
 					for _, in := range []grid.Source{f, struct{ grid.Source }{f}} {
 						sum := func(change func(m *march)) uint64 {
@@ -205,7 +205,7 @@ func endsAreTold(t *testing.T) {
 			}
 			f := gridtest.Image(t, shape, typ, few, func(i int64) float64 { return float64(i % 9) })
 			for _, set := range available() {
-				if got, err := prepare(typ, few, Draw(1), 9, set).Of(grid.Until(ctx, f), 2); !errors.Is(err, context.Canceled) {
+				if got, err := prepare(typ, few, Draw(1), 9, set).Compute(grid.WithContext(ctx, f), 2); !errors.Is(err, context.Canceled) {
 					t.Errorf("%v of %v by %s: %v (%v)", shape, typ, set, got, err)
 				}
 			}
@@ -249,7 +249,7 @@ func whatIsCounted(t *testing.T, set string) {
 		{grid.Float32, every, 9, Convention{}, 4}, {grid.Float32, every, every.Len(), superlevel, 4}, {grid.Float32, every, every.Len(), Convention{Masked: true}, 4},
 		{grid.Float32, every, every.Len(), Convention{Superlevel: true, Masked: true}, 0}, {grid.Float32, every, every.Len(), Convention{Vertices: true}, 0},
 	} {
-		counting := prepare(c.typ, c.ladder, Draw(2).In(c.in), c.top, set).counting()
+		counting := prepare(c.typ, c.ladder, Draw(2).WithConvention(c.in), c.top, set).counting()
 		if set == isa.Portable {
 			c.bytes = 0
 		}
@@ -262,7 +262,7 @@ func whatIsCounted(t *testing.T, set string) {
 		row := mostRow / int64(counting.bytes)
 		for shape, want := range map[grid.Shape]bool{{D: 2, H: 2, W: row}: true, {D: 2, H: 2, W: row + 1}: false, {D: 1, H: 2, W: 4 * row}: true, {D: 1, H: 2, W: 4*row + 1}: false} {
 			for _, watched := range []bool{false, true} {
-				if got := counting.takes(shape, watched); got != (want && (!watched || c.bytes < 4)) {
+				if got := counting.accepts(shape, watched); got != (want && (!watched || c.bytes < 4)) {
 					t.Errorf("%s: %v of %v, watched %v, is counted %v", set, shape, c.typ, watched, got)
 				}
 			}
@@ -495,7 +495,7 @@ func valuesHaveLanes(t *testing.T, set string) {
 			}
 			for _, in := range []Convention{{}, {Superlevel: true}} {
 				for _, top := range []int64{levels, levels/2 + 1} {
-					w := Draw(1).In(in).weights(levels, 0)
+					w := Draw(1).WithConvention(in).weights(levels, 0)
 					counting := newCounting(c.typ, l, []weights{w}, top, set)
 					if counting == nil {
 						continue
@@ -764,7 +764,7 @@ func keysReadBack(t *testing.T) {
 		t.Error("two keys are the same")
 	}
 	for levels, want := range map[int64]int{2: 1, 256: 1, 1 << 29: 1, grid.MaxLevels: 1, grid.Identity(grid.Float32).Len(): 1, 1 << 34: 2} {
-		if got := Draw(1).For(levels).Functions(); got != want {
+		if got := Draw(1).ForLevels(levels).Functions(); got != want {
 			t.Errorf("%d levels take %d functions, want %d", levels, got, want)
 		}
 	}
@@ -881,7 +881,7 @@ func knownSum(t *testing.T) {
 			}
 		}
 		f := gridtest.Image(t, grid.Shape{D: 5, H: 6, W: 9}, grid.Float32, l, func(i int64) float64 { return float64((i*i + 3) * 7919 % cmp.Or(levels, 1000)) })
-		got, err := Of(f, k.In(in), 2)
+		got, err := Compute(f, k.WithConvention(in), 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -923,7 +923,7 @@ func apartIsNamed(t *testing.T) {
 	}
 }
 
-// The random bits of a level are the product of those of its bytes, and weights ascend with the
+// The random bits of a level are the product of the bits of its bytes, and weights ascend with the
 // levels. Their number keeps the greatest weight a normal float64.
 func productsAreWeights(t *testing.T) {
 	for levels, want := range map[int64]uint{2044: 52, 2045: 51, 2046: 51, grid.MaxLevels: 31} {
@@ -1006,7 +1006,7 @@ func tablesAreTheWeights(t *testing.T) {
 		}
 		for _, l := range ladders {
 			for _, in := range []Convention{{}, {Vertices: true}, {Superlevel: true}} {
-				p := prepare(typ, l, Draw(1).In(in), l.Len(), isa.Portable)
+				p := prepare(typ, l, Draw(1).WithConvention(in), l.Len(), isa.Portable)
 				tables, err := p.Tables()
 				if err != nil || len(tables) != 1 {
 					t.Fatalf("%v on %v: %d tables (%v)", typ, l, len(tables), err)
@@ -1052,7 +1052,7 @@ func tablesAreTheWeights(t *testing.T) {
 			}
 		}
 		for _, in := range []Convention{{}, {Vertices: true, Masked: true}} {
-			p := prepare(c.typ, l, Draw(1).In(in), l.Len(), isa.Portable)
+			p := prepare(c.typ, l, Draw(1).WithConvention(in), l.Len(), isa.Portable)
 			tables, err := p.Tables()
 			if err != nil || len(tables) != 1 {
 				t.Fatalf("%v on %v: %d tables (%v)", c.typ, l, len(tables), err)

@@ -130,9 +130,9 @@ func weighValues(u *lookup, outside uint64, isa string) weigher {
 	}
 }
 
-// takes reports whether the method applies to a shape. Rows must not be too long. A watcher must
+// accepts reports whether the method applies to a shape. Rows must not be too long. A watcher must
 // see every value that is no level, which is impossible when lanes are float32 keys.
-func (c *counting) takes(s grid.Shape, watched bool) bool {
+func (c *counting) accepts(s grid.Shape, watched bool) bool {
 	row := s.W * int64(c.bytes)
 	return (c.values == nil || !watched) && (row <= mostRow || s.D == 1 && row <= 4*mostRow)
 }
@@ -257,8 +257,8 @@ func (s *counter) look() {
 	s.n = 0
 }
 
-// taken adds the sums so far to other sums, or subtracts them, and resets them.
-func (s *counter) taken(to []uint64, less bool) {
+// moveSums adds the sums so far to other sums, or subtracts them, and resets them.
+func (s *counter) moveSums(to []uint64, less bool) {
 	s.look()
 	for f, sum := range s.sums {
 		if less {
@@ -302,7 +302,7 @@ func (s *counter) plane(c *core, v view, lo, hi int64) error {
 		s.fill(v.data[(from-v.first)*m.w*m.size:], to-from+1)
 		s.area(to-from+1, y < 0)
 	}
-	s.taken(c.sums, false)
+	s.moveSums(c.sums, false)
 	return nil
 }
 
@@ -316,7 +316,7 @@ func (s *counter) strip(c *core, v view, lo, hi, y int64) error {
 	fill(first)
 	if lo < 0 { // between the outside and the first plane
 		s.area(rows, begins)
-		s.taken(c.sums, false)
+		s.moveSums(c.sums, false)
 	}
 	clear(s.handed)
 	for z := first; z < last; z++ {
@@ -329,6 +329,6 @@ func (s *counter) strip(c *core, v view, lo, hi, y int64) error {
 	if first < last { // the data handed to the last plane
 		s.volume(&s.above, &s.above, rows, begins)
 	}
-	s.taken(c.sums, true) // a square counts positively and a cube negatively
+	s.moveSums(c.sums, true) // a square counts positively and a cube negatively
 	return nil
 }

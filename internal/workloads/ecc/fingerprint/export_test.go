@@ -8,7 +8,7 @@ import (
 
 // On is Below by one instruction set.
 func On(isa string, s grid.Source, k Key, top int64, threads int) (Sum, error) {
-	return below(s, k, top, threads, isa)
+	return computeBelow(s, k, top, threads, isa)
 }
 
 // PrepareOn is Prepare for one instruction set.

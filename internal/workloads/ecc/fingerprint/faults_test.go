@@ -42,7 +42,7 @@ func TestCatchesPlantedFaults(t *testing.T) {
 			continue
 		}
 		k := fingerprint.Draw(1)
-		sum, err := fingerprint.Of(c.Field, k, 2)
+		sum, err := fingerprint.Compute(c.Field, k, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestCatchesSlips(t *testing.T) {
 		"the slices moved round": other(gridtest.Roll(f, 5)),
 	}
 	k := fingerprint.Draw(1)
-	want, err := fingerprint.Of(f, k, 1)
+	want, err := fingerprint.Compute(f, k, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestCatchesLevelsModulo65536(t *testing.T) {
 		changes[s.Level%65536] += s.Change
 	}
 	k := fingerprint.Draw(1)
-	want, err := fingerprint.Of(f, k, 2)
+	want, err := fingerprint.Compute(f, k, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

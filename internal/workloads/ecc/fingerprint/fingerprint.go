@@ -61,18 +61,18 @@ func ParseSum(s string) (Sum, error) {
 	return sum, nil
 }
 
-// Of returns the fingerprint of an image, computed on the given number of threads. Voxels above the
+// Compute returns the fingerprint of an image, computed on the given number of threads. Voxels above the
 // ladder's last level are outside the image. It needs 8 bytes per level and function, and less than
 // a megabyte per core. If the image is not in memory, each core also needs a slab.
-func Of(s grid.Source, k Key, threads int) (Sum, error) {
-	return Prepare(s.Type(), s.Ladder(), k).Of(s, threads)
+func Compute(s grid.Source, k Key, threads int) (Sum, error) {
+	return Prepare(s.Type(), s.Ladder(), k).Compute(s, threads)
 }
 
 // DifferingISA returns the first instruction set that gives another fingerprint than this machine's
 // fastest one, and both fingerprints. It returns "" if all agree.
 func DifferingISA(s grid.Source, k Key, threads int) (isa string, fastest, other Sum, err error) {
 	return firstDifferingISA(available(), func(isa string) (Sum, error) {
-		return below(s, k, s.Ladder().Len(), threads, isa)
+		return computeBelow(s, k, s.Ladder().Len(), threads, isa)
 	})
 }
 
@@ -92,14 +92,14 @@ func firstDifferingISA(isas []string, of func(isa string) (Sum, error)) (isa str
 	return "", nil, nil, nil
 }
 
-// Below returns the fingerprint of the image without its voxels on level top and above: the
+// ComputeBelow returns the fingerprint of the image without its voxels on level top and above: the
 // weighted sum of the changes below top.
-func Below(s grid.Source, k Key, top int64, threads int) (Sum, error) {
-	return below(s, k, top, threads, fastest())
+func ComputeBelow(s grid.Source, k Key, top int64, threads int) (Sum, error) {
+	return computeBelow(s, k, top, threads, fastest())
 }
 
-func below(s grid.Source, k Key, top int64, threads int, isa string) (Sum, error) {
-	return prepare(s.Type(), s.Ladder(), k, top, isa).Of(s, threads)
+func computeBelow(s grid.Source, k Key, top int64, threads int, isa string) (Sum, error) {
+	return prepare(s.Type(), s.Ladder(), k, top, isa).Compute(s, threads)
 }
 
 // Prepared is a key with the weights for a ladder and a type. Use it for the fingerprints of
@@ -153,9 +153,9 @@ func (p *Prepared) function(w weights) function {
 		weight: newLookup(p.typ, p.ladder, w, p.top, p.isa)}
 }
 
-// Of returns the fingerprint of an image of the type on the ladder.
-func (p *Prepared) Of(s grid.Source, threads int) (Sum, error) {
-	return p.By(s, func(s grid.Source) (Sum, error) { return p.whole(s, threads, false) })
+// Compute returns the fingerprint of an image of the type on the ladder.
+func (p *Prepared) Compute(s grid.Source, threads int) (Sum, error) {
+	return p.OverPeriods(s, func(s grid.Source) (Sum, error) { return p.whole(s, threads, false) })
 }
 
 // OfPiece returns the fingerprint of a piece of a 3D image in construction T. It leaves out the
@@ -164,9 +164,9 @@ func (p *Prepared) OfPiece(piece grid.Piece, threads int) (Sum, error) {
 	return p.whole(piece.Field, threads, piece.Shared != nil)
 }
 
-// By returns the fingerprint by a function that reads a whole image. If the image repeats, whole
-// reads little more than a period: the cells are those of slices and those between two slices.
-func (p *Prepared) By(s grid.Source, whole func(grid.Source) (Sum, error)) (Sum, error) {
+// OverPeriods returns the fingerprint by a function that reads a whole image. If the image repeats, whole
+// reads little more than a period: the cells are in slices and between two slices.
+func (p *Prepared) OverPeriods(s grid.Source, whole func(grid.Source) (Sum, error)) (Sum, error) {
 	if p.in.Periodic.Slices(s.Shape()) { // a ring is no sum of slabs
 		s = grid.Unrepeated(s)
 	}
@@ -195,7 +195,7 @@ func (p *Prepared) whole(s grid.Source, threads int, joined bool) (Sum, error) {
 		sum = append(sum, some...)
 		return nil
 	}
-	if counting := p.counting(); counting != nil && counting.takes(s.Shape(), grid.WatcherOf(s) != nil) {
+	if counting := p.counting(); counting != nil && counting.accepts(s.Shape(), grid.WatcherOf(s) != nil) {
 		if err := add(function{}, counting); err != nil {
 			return nil, err
 		}
@@ -243,7 +243,7 @@ func OfCurve(changes iter.Seq2[int64, int64], levels int64, k Key) (Sum, error) 
 	return sum, nil
 }
 
-// CurvesOn returns OfCurve for curves on the same levels, not those of every float32. It computes the weights once.
+// CurvesOn returns OfCurve for curves on the same levels, not on every float32. It computes the weights once.
 func CurvesOn(levels int64, k Key) func(changes iter.Seq2[int64, int64]) (Sum, error) {
 	tables := make([][]uint64, k.functions)
 	for i := range tables {

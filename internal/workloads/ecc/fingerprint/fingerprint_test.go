@@ -107,12 +107,12 @@ func TestRepeats(t *testing.T) {
 		for _, s := range []grid.Source{src, whole.Repeating(grid.Period(src))} {
 			held(t, s, want, fingerprint.Draw(2))
 			// If the last slice and the first are neighbours, the fingerprint is no sum of periods.
-			k := fingerprint.Draw(1).In(fingerprint.Convention{Periodic: grid.Axes{Y: true, Z: whole.Shape().D > 1}})
-			got, err := fingerprint.Of(s, k, 2)
+			k := fingerprint.Draw(1).WithConvention(fingerprint.Convention{Periodic: grid.Axes{Y: true, Z: whole.Shape().D > 1}})
+			got, err := fingerprint.Compute(s, k, 2)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if ring, err := fingerprint.Of(whole, k, 2); err != nil || !got.Equal(ring) {
+			if ring, err := fingerprint.Compute(whole, k, 2); err != nil || !got.Equal(ring) {
 				t.Errorf("%s, periodic: %v, without repeats %v (%v)", c.name, got, ring, err)
 			}
 		}
@@ -205,7 +205,7 @@ func TestKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, f := ecctest.Open(t, "noise/shape=33x22x11/type=float32/levels=1024/seed=1")
-	got, err := fingerprint.Of(f, k, 2)
+	got, err := fingerprint.Compute(f, k, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func FuzzInstructionSets(f *testing.F) {
 }
 
 // Every instruction set has the sums of the Go code. The rows turn at every voxel, at nearly every
-// one or at few, have lengths around those of vectors, and come in both orders.
+// one or at few, have lengths around the width of vectors, and come in both orders.
 func TestCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	widths := []int64{1, 2, 31, 32, 33, 63, 64, 65, 66, 96, 97, 128, 129, 193}
@@ -274,7 +274,7 @@ func TestCounts(t *testing.T) {
 			}
 		}
 		for _, c := range []fingerprint.Convention{{}, {Superlevel: true}, {Vertices: true, Superlevel: true}, {Periodic: grid.Axes{X: true}}} {
-			alike(t, images, fingerprint.Draw(1).In(c))
+			alike(t, images, fingerprint.Draw(1).WithConvention(c))
 		}
 	}
 }
@@ -286,12 +286,12 @@ func alike(t *testing.T, images []*grid.Field, k fingerprint.Key) {
 	for _, set := range fingerprint.Available() {
 		p := fingerprint.PrepareOn(set, typ, ladder, k)
 		for i, f := range images {
-			want, err := alone.Of(f, 1)
+			want, err := alone.Compute(f, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, s := range []grid.Source{f, streamed{f}} {
-				if got, err := p.Of(s, 2); err != nil || !got.Equal(want) {
+				if got, err := p.Compute(s, 2); err != nil || !got.Equal(want) {
 					t.Fatalf("image %d, %v of %v, %+v, %T, key %v: %s has %v, %v, Go alone %v", i, f.Shape(), typ, k.Convention(), s, k, set, got, err, want)
 				}
 			}

@@ -46,10 +46,10 @@ func (c Convention) WithinSlices(s grid.Shape) Convention {
 	return c
 }
 
-// In returns the key for a convention. A cell takes the greatest instead of the least value of its
+// WithConvention returns the key for a convention. A cell takes the greatest instead of the least value of its
 // voxels if exactly one of Vertices and Superlevel is set. Then weights descend with the levels. In
 // construction V the outside has the least weight, because no cell has a vertex there.
-func (k Key) In(c Convention) Key {
+func (k Key) WithConvention(c Convention) Key {
 	k.in = c
 	return k
 }
@@ -72,9 +72,9 @@ func Derived(text string) Key {
 // leastBits is the minimum number of random bits of a level, over all functions.
 const leastBits = 31
 
-// For returns the key with enough functions for leastBits random bits per level, on a ladder of the
+// ForLevels returns the key with enough functions for leastBits random bits per level, on a ladder of the
 // given number of levels. It never removes functions. The ladder of every float32 needs one.
-func (k Key) For(levels int64) Key {
+func (k Key) ForLevels(levels int64) Key {
 	for k.functions*int(randomBits(levels)) < leastBits {
 		k.functions++
 	}

@@ -51,7 +51,7 @@ func newMarch(s grid.Source, f function, counting *counting, periodic grid.Axes,
 		in: s, watcher: grid.WatcherOf(s), n: shape.D, h: shape.H, w: shape.W, flat: shape.D == 1, size: s.Type().Size(),
 		of: f, counting: counting, periodic: periodic, kernel: kernelOf(isa),
 	}
-	if err := m.periodic.Of(shape); err != nil {
+	if err := m.periodic.Check(shape); err != nil {
 		return nil, err
 	}
 	if counting != nil {

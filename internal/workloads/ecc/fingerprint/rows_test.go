@@ -29,7 +29,7 @@ func TestRowsOfEveryFloat32(t *testing.T) {
 				values[i] = float32(math.Inf(1))
 			}
 		}
-		w := Draw(1).In(in).weights(ladder.Len(), 0)
+		w := Draw(1).WithConvention(in).weights(ladder.Len(), 0)
 		row := func(isa string, values []float32) []uint64 {
 			to := make([]uint64, len(values)+1)
 			newLookup(grid.Float32, ladder, w, ladder.Len(), isa).row(to[:len(values)], grid.Bytes(values), nil, 0)

@@ -80,7 +80,7 @@ func made(t testing.TB, n int64, typ grid.Type, l grid.Ladder, one uint32, chang
 		}
 		in := ecc.Convention{Superlevel: p.Superlevel}
 		if p.Fingerprint == "" {
-			f, err := ecc.SumOf(p.Steps, l.Len(), key.In(in).For(l.Len()), 1)
+			f, err := ecc.SumOf(p.Steps, l.Len(), key.WithConvention(in).ForLevels(l.Len()), 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,7 +144,7 @@ func stepsAddUp(t *testing.T) {
 				t.Errorf("%v in %d: %d steps in %d chunks", c.typ, c.n, len(want), chunks)
 			}
 			some := want[:min(len(want), 1<<12)]
-			if sum, err := ecc.SumOf(some, l.Len(), set.Key(), 1); err != nil || len(some) == len(want) && !sum.Equal(set.Sum()) || set.Len() != int(c.n) || set.Head().Shards != c.n || set.Shape() != (grid.Shape{D: 9, H: 3, W: 4}) || set.In().Superlevel != superlevel {
+			if sum, err := ecc.SumOf(some, l.Len(), set.Key(), 1); err != nil || len(some) == len(want) && !sum.Equal(set.Sum()) || set.Len() != int(c.n) || set.Head().Shards != c.n || set.Shape() != (grid.Shape{D: 9, H: 3, W: 4}) || set.Convention().Superlevel != superlevel {
 				t.Errorf("%v in %d, superlevel %v: the set of %d parts of %v has the sum %v (%v)", c.typ, c.n, superlevel, set.Len(), set.Shape(), set.Sum(), err)
 			}
 			for range set.Steps() { // a stopped loop leaves nothing open
@@ -474,7 +474,7 @@ func missingAreNamed(t *testing.T) {
 	}
 	bettis, _ := made(t, 2, grid.Uint8, grid.Identity(grid.Uint8), 3, func(p *Part) {
 		p.Type, p.Counted.Ladder, p.Steps = grid.Uint16.String(), "affine:0:1:3", p.Steps[:1] // another type than the counted one
-		p.At, p.Slabs, p.Fingerprint = grid.Numbers(1, 2), [][]byte{{1, 2, 3}, nil}, fingerprint.Sum(make([]uint64, fingerprint.Derived("a").For(3).Functions())).String()
+		p.At, p.Slabs, p.Fingerprint = grid.Numbers(1, 2), [][]byte{{1, 2, 3}, nil}, fingerprint.Sum(make([]uint64, fingerprint.Derived("a").ForLevels(3).Functions())).String()
 	})
 	set, err := Load(bettis, 1)
 	if err != nil {
@@ -489,7 +489,7 @@ func missingAreNamed(t *testing.T) {
 	}
 	one, _ := made(t, 1, grid.Uint8, grid.Identity(grid.Uint8), 3, func(p *Part) {
 		p.Type, p.Counted.Ladder, p.Steps = grid.Uint16.String(), "affine:0:1:2", p.Steps[:1]
-		p.At, p.Slabs, p.Fingerprint = grid.Numbers(1), [][]byte{{1}}, fingerprint.Sum(make([]uint64, fingerprint.Derived("a").For(2).Functions())).String()
+		p.At, p.Slabs, p.Fingerprint = grid.Numbers(1), [][]byte{{1}}, fingerprint.Sum(make([]uint64, fingerprint.Derived("a").ForLevels(2).Functions())).String()
 	})
 	if alone, err := Load(one, 1); err != nil {
 		t.Error(err)
@@ -585,7 +585,7 @@ func mergesAreVerified(t *testing.T) {
 	v, set := judge(func(p *Part) {
 		total(p)
 		if p.Shard == 2 {
-			f, err := ecc.SumOf(p.Steps, 256, fingerprint.Derived("a").For(256), 1)
+			f, err := ecc.SumOf(p.Steps, 256, fingerprint.Derived("a").ForLevels(256), 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -640,7 +640,7 @@ func runsAddUp(t *testing.T, n int) {
 		if n := len(runs.all()); n > 3*mostRuns || !runs.Any() {
 			t.Errorf("%d runs are open", n)
 		}
-		k := fingerprint.Derived("a").For(levels)
+		k := fingerprint.Derived("a").ForLevels(levels)
 		merged, sum := runs.Steps(k, 1)
 		for range 2 {
 			var got ecc.VCEC

@@ -25,10 +25,10 @@ func Merging(s *Set, see func(ecc.VCEC)) bench.Workload[*Set, Totals] {
 			{
 				Name: "sum of all changes",
 				Check: func(s *Set, out Totals, _ verify.Ask[*Set, Totals]) (*verify.Diff, error) {
-					if s.In().Masked { // the total χ of a masked image is unknown
+					if s.Convention().Masked { // the total χ of a masked image is unknown
 						return nil, verify.ErrNotApplicable
 					}
-					return ecc.UnlikeTotal(s.In(), out.Change), nil
+					return ecc.UnlikeTotal(s.Convention(), out.Change), nil
 				},
 			},
 			{

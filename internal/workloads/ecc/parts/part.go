@@ -149,8 +149,8 @@ func closesRing(of grid.Span, slices int64, closed bool) bool {
 	return closed && of.Len() > 0 && of.Hi == slices && of.Lo > 1
 }
 
-// once yields steps that are all in memory.
-func once(steps ecc.VCEC) iter.Seq2[ecc.VCEC, error] {
+// readOnce yields steps that are all in memory.
+func readOnce(steps ecc.VCEC) iter.Seq2[ecc.VCEC, error] {
 	return func(yield func(ecc.VCEC, error) bool) { yield(steps, nil) }
 }
 
@@ -163,7 +163,7 @@ func (p *Part) write(w io.Writer, levels, most int64) error {
 		var b []byte
 		chunks, last := p.Chunks, int64(0)
 		if chunks == nil {
-			chunks = once(p.Steps)
+			chunks = readOnce(p.Steps)
 		}
 		for steps, err := range chunks {
 			if err != nil {
@@ -358,7 +358,7 @@ func (p *Part) parse() (err error) {
 	if p.in.Periodic, err = grid.ParseAxes(axes(p.Periodic)); err != nil {
 		return err
 	}
-	p.key = p.key.In(p.in).For(p.lad.Len())
+	p.key = p.key.WithConvention(p.in).ForLevels(p.lad.Len())
 	switch {
 	case p.Shards < 1 || p.Shards > shard.MaxShards || p.Shard < 1 || p.Shard > p.Shards:
 		return fmt.Errorf("shard %d of %d", p.Shard, p.Shards)

@@ -29,7 +29,7 @@ func NewRuns(folder string, head Head, levels int64) *Runs {
 }
 
 // Add stores some steps.
-func (r *Runs) Add(steps ecc.VCEC) error { return r.add(0, once(steps)) }
+func (r *Runs) Add(steps ecc.VCEC) error { return r.add(0, readOnce(steps)) }
 
 func (r *Runs) add(times int, steps iter.Seq2[ecc.VCEC, error]) error {
 	p, err := r.write(steps)
@@ -58,7 +58,7 @@ func (r *Runs) write(steps iter.Seq2[ecc.VCEC, error]) (*Part, error) {
 	p := &Part{Head: r.head, Chunks: steps}
 	key, err := fingerprint.ParseKey(p.Key)
 	if err == nil { // runs need no fingerprint
-		p.Fingerprint = make(fingerprint.Sum, key.For(r.levels).Functions()).String()
+		p.Fingerprint = make(fingerprint.Sum, key.ForLevels(r.levels).Functions()).String()
 		err = p.Write(f, r.levels)
 	}
 	var size int64

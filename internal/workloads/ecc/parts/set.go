@@ -304,8 +304,8 @@ func (s *Set) Ladder() grid.Ladder { return s.parts[0].lad }
 // Shape returns the shape of the image.
 func (s *Set) Shape() grid.Shape { return s.parts[0].shape }
 
-// In returns the convention of the curve.
-func (s *Set) In() ecc.Convention { return s.parts[0].in }
+// Convention returns the convention of the curve.
+func (s *Set) Convention() ecc.Convention { return s.parts[0].in }
 
 // Key returns the key of the fingerprint.
 func (s *Set) Key() fingerprint.Key { return s.parts[0].key }
@@ -371,7 +371,7 @@ func (s *Set) added() (ecc.VCEC, error) {
 			tables[0][k] += v
 		}
 	}
-	if s.In().Superlevel {
+	if s.Convention().Superlevel {
 		slices.Reverse(tables[0])
 	}
 	return ecc.FromDense(tables[0]), nil
@@ -405,8 +405,8 @@ type run struct {
 	block, steps []ecc.Step
 }
 
-// more reads further steps if none are left, and reports whether there are any.
-func (r *run) more() (bool, error) {
+// fill reads further steps if none are left, and reports whether there are any.
+func (r *run) fill() (bool, error) {
 	if len(r.steps) == 0 {
 		n, err := r.next(r.block)
 		if err != nil {
@@ -433,7 +433,7 @@ func (s *Set) merged() iter.Seq2[ecc.VCEC, error] {
 				return
 			}
 			r := &run{cursor: c, block: make([]ecc.Step, blockSteps)}
-			ok, err := r.more()
+			ok, err := r.fill()
 			if err != nil || !ok {
 				c.close()
 			}
@@ -461,7 +461,7 @@ func (s *Set) merged() iter.Seq2[ecc.VCEC, error] {
 					all = append(all, sum)
 				}
 			}
-			if s.In().Superlevel {
+			if s.Convention().Superlevel {
 				slices.Reverse(all)
 				for i := range all {
 					all[i].Level = place(all[i].Level, s.Ladder().Len(), true)
@@ -484,7 +484,7 @@ func (h *runs) take() (ecc.Step, error) {
 		r := (*h)[0]
 		sum.Change += r.steps[0].Change
 		r.steps = r.steps[1:]
-		ok, err := r.more()
+		ok, err := r.fill()
 		if err != nil {
 			return sum, err
 		}
@@ -543,8 +543,8 @@ func (s *Set) Wrong() (*Part, error) {
 // Path returns the file that the part was read from.
 func (p *Part) Path() string { return p.path }
 
-// Again returns the command that makes the part.
-func (p *Part) Again() string { return p.commandFor([]int64{p.Shard}) }
+// RemakeCommand returns the command that makes the part.
+func (p *Part) RemakeCommand() string { return p.commandFor([]int64{p.Shard}) }
 
 // Missing lists the shards that have no complete part among the given files.
 func Missing(paths []string, threads int) ([]int64, error) {

@@ -41,7 +41,7 @@ func Calls(i Implementation, kind string, parts ...string) checktest.Check {
 		if kind == eigenmap.Grid { // only one component
 			in.Floor = 0.5
 		}
-		return in, map[string]*eigenmap.Problem{gridtest.ErrUnread.Error(): in.Of(gridtest.Unread{Source: in.Source}), "no neighbour": of(apart)}
+		return in, map[string]*eigenmap.Problem{gridtest.ErrUnread.Error(): in.ForImage(gridtest.Unread{Source: in.Source}), "no neighbour": of(apart)}
 	}, parts...)
 }
 
@@ -100,16 +100,16 @@ func Answers(i Implementation, faulty map[string]Implementation, names ...string
 	}}
 }
 
-// A Need is the computed cost of an answer: nanoseconds of a core, for all cores or the given ones,
+// A Estimate is the computed cost of an answer: nanoseconds of a core, for all cores or the given ones,
 // and bytes.
-type Need struct {
+type Estimate struct {
 	NS, Bytes int64
 	OneCore   bool
 }
 
-// Needs returns a check of rejections: problems with less time or memory than they need, on some
+// CheckEstimates returns a check of rejections: problems with less time or memory than they need, on some
 // cores, and problems of other kinds.
-func Needs(i Implementation, needs map[string]Need) checktest.Check {
+func CheckEstimates(i Implementation, needs map[string]Estimate) checktest.Check {
 	return checktest.Check{Name: "needs", Of: func(t *testing.T) {
 		kinds := map[string]bool{}
 		for name, need := range needs {

@@ -17,10 +17,10 @@ type Implementation = bench.Implementation[*eigenmap.Problem, eigenmap.Map]
 // A Workload is one of the workloads, with implementations.
 type Workload = func(...Implementation) bench.Workload[*eigenmap.Problem, eigenmap.Map]
 
-// By keeps the laws whose names contain a word in a workload's policy, as if each were a proof.
-func By(of Workload, word string) Workload {
+// WithLaw keeps the laws whose names contain a word in a workload's policy, as if each were a proof.
+func WithLaw(of Workload, word string) Workload {
 	return func(impls ...Implementation) bench.Workload[*eigenmap.Problem, eigenmap.Map] {
-		w := judgedtest.By(of(impls...), func(name string) bool { return strings.Contains(name, word) })
+		w := judgedtest.WithLaws(of(impls...), func(name string) bool { return strings.Contains(name, word) })
 		for k := range w.Policy.Laws {
 			w.Policy.Laws[k].Independent = true
 		}

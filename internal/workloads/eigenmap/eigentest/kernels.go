@@ -29,7 +29,7 @@ func Kernels(t *testing.T, of Workload, i Implementation, onHost bool, names ...
 			t.Fatal(err)
 		}
 		c := bench.Conditions{Setting: bench.Setting{Scope: scopes[k%len(scopes)]}}
-		m, err := twice(i, p, c)
+		m, err := answerTwice(i, p, c)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -42,17 +42,17 @@ func Kernels(t *testing.T, of Workload, i Implementation, onHost bool, names ...
 	}
 }
 
-// Seen checks that the policy rejects an answer of a faulty implementation to at least one of some
+// CheckRejected checks that the policy rejects an answer of a faulty implementation to at least one of some
 // problems.
-func Seen(t *testing.T, of Workload, i Implementation, names ...string) {
+func CheckRejected(t *testing.T, of Workload, i Implementation, names ...string) {
 	t.Helper()
 	w := of(i)
 	w.Adversarial = names
 	judgedtest.Caught(t, w, false, 0)
 }
 
-// twice returns the first of two equal answers of a job.
-func twice(i Implementation, p *eigenmap.Problem, c bench.Conditions) (first eigenmap.Map, err error) {
+// answerTwice returns the first of two equal answers of a job.
+func answerTwice(i Implementation, p *eigenmap.Problem, c bench.Conditions) (first eigenmap.Map, err error) {
 	if err := i.CanDo(p, c); err != nil {
 		return first, err
 	}

@@ -146,7 +146,7 @@ func (c *count) eliminate(b box) (remainder, error) {
 	var parts []remainder
 	if ok {
 		var err error
-		if parts, err = c.both(before, behind); err != nil {
+		if parts, err = c.eliminateBoth(before, behind); err != nil {
 			return remainder{}, err
 		}
 	}
@@ -206,8 +206,8 @@ func (c *count) move(nodes []int, sizes []float64, chain int) {
 	c.moved = max(c.moved, worst)
 }
 
-// both eliminates two boxes, in parallel if a core is free.
-func (c *count) both(before, behind box) ([]remainder, error) {
+// eliminateBoth eliminates two boxes, in parallel if a core is free.
+func (c *count) eliminateBoth(before, behind box) ([]remainder, error) {
 	parts, errs := make([]remainder, 2), make([]error, 2)
 	const least = 1 << 12
 	var group crew.Group

@@ -24,7 +24,7 @@ type Job struct {
 // A Plan describes the device data of a job.
 type Plan struct {
 	Module  string
-	Kernels []string // of products, in addition to those of steps
+	Kernels []string // of products, in addition to kernels of steps
 	Columns int64    // vectors of the steps
 	Narrow  bool     // V is in float32
 	Least   float64  // a shorter vector counts as 0
@@ -44,7 +44,7 @@ func CanDo(open resident.Opener, p *eigenmap.Problem, c bench.Conditions, kind s
 	if err != nil {
 		return nil, err
 	}
-	return d, errors.Join(p.For(kind), checkPatches(p))
+	return d, errors.Join(p.CheckKind(kind), checkPatches(p))
 }
 
 // Bytes returns the device memory of the patches and the steps of a job with a number of vectors.

@@ -33,7 +33,7 @@ func stepBytes(rows, most, pairs int64) int64 {
 	return 8 * (rows*(most+3+pairs) + most*(rows/Chunk+4+pairs))
 }
 
-// The kernels of steps, in addition to those of the products.
+// The kernels of steps, in addition to kernels of products.
 const nextWide, nextNarrow = "eigenmap_next_wide", "eigenmap_next_narrow"
 
 // withSteps returns the kernels of products and of steps. V is in float32 if narrow.
@@ -106,11 +106,11 @@ func (s *Steps) Step(product func(column int64) error) error {
 // Full reports whether Q is full.
 func (s *Steps) Full() bool { return s.Columns == s.most }
 
-// Made returns the number of columns from steps.
-func (s *Steps) Made() int { return int(s.Columns - s.fixed) }
+// NewColumns returns the number of columns from steps.
+func (s *Steps) NewColumns() int { return int(s.Columns - s.fixed) }
 
-// Last computes the diagonal number of T for the last column, which has no successor.
-func (s *Steps) Last(product func(column int64) error) error {
+// FinishDiagonal computes the diagonal number of T for the last column, which has no successor.
+func (s *Steps) FinishDiagonal(product func(column int64) error) error {
 	step := s.Columns - 1 - s.fixed
 	if err := product(s.Columns - 1); err != nil {
 		return err
@@ -153,11 +153,11 @@ func (s *Steps) dots() error {
 // T reads the matrix of the steps: its diagonal and the numbers next to it, which are the lengths
 // of the next vectors before their normalisation.
 func (s *Steps) T(n int) (t Tridiagonal, err error) {
-	t.Diagonal, t.Beside = make([]float64, n), make([]float64, n)
+	t.Diagonal, t.OffDiagonal = make([]float64, n), make([]float64, n)
 	if err := resident.Read(s.on.Stream, t.Diagonal, s.diagonal, 0); err != nil {
 		return t, err
 	}
-	return t, resident.Read(s.on.Stream, t.Beside, s.beside, 0)
+	return t, resident.Read(s.on.Stream, t.OffDiagonal, s.beside, 0)
 }
 
 // Forget removes the columns from a step on.
@@ -201,8 +201,8 @@ func (s *Steps) Combine(to, coefficients [][]float64) error {
 	return nil
 }
 
-// Along returns the components of a vector along the first columns of the steps.
-func (s *Steps) Along(v []float64, n int) ([]float64, error) {
+// Components returns the components of a vector along the first columns of the steps.
+func (s *Steps) Components(v []float64, n int) ([]float64, error) {
 	if err := s.write(s.Z, 0, v); err != nil {
 		return nil, err
 	}

@@ -13,10 +13,10 @@ import (
 
 // A Tridiagonal is a symmetric matrix, given by the numbers on its diagonal and next to it. The
 // last number next to it is outside the matrix.
-type Tridiagonal struct{ Diagonal, Beside []float64 }
+type Tridiagonal struct{ Diagonal, OffDiagonal []float64 }
 
 // First returns the upper left part of a matrix.
-func (t Tridiagonal) First(n int) Tridiagonal { return Tridiagonal{t.Diagonal[:n], t.Beside[:n]} }
+func (t Tridiagonal) First(n int) Tridiagonal { return Tridiagonal{t.Diagonal[:n], t.OffDiagonal[:n]} }
 
 var errValues = errors.New("the eigenvalues of T were not found")
 
@@ -29,7 +29,7 @@ func (t Tridiagonal) Lowest(k int) (values []float64, vectors [][]float64, err e
 	}
 	size := 0.0
 	for i, d := range t.Diagonal {
-		b := t.Beside[i]
+		b := t.OffDiagonal[i]
 		if math.IsNaN(d) || math.IsInf(d, 0) || math.IsNaN(b) || math.IsInf(b, 0) {
 			return nil, nil, errValues
 		}
@@ -39,7 +39,7 @@ func (t Tridiagonal) Lowest(k int) (values []float64, vectors [][]float64, err e
 		size = 1
 	}
 	all := append([]float64(nil), t.Diagonal...)
-	if !(gonum.Implementation{}).Dsterf(n, all, append([]float64(nil), t.Beside[:max(0, n-1)]...)) {
+	if !(gonum.Implementation{}).Dsterf(n, all, append([]float64(nil), t.OffDiagonal[:max(0, n-1)]...)) {
 		return nil, nil, errValues
 	}
 	for m := range k {
@@ -72,7 +72,7 @@ func (t Tridiagonal) solve(value, size float64, v []float64) bool {
 		for i, a := range t.Diagonal {
 			d[i] = a - value - nudge*size
 		}
-		lower, upper := append([]float64(nil), t.Beside[:n-1]...), append([]float64(nil), t.Beside[:n-1]...)
+		lower, upper := append([]float64(nil), t.OffDiagonal[:n-1]...), append([]float64(nil), t.OffDiagonal[:n-1]...)
 		if (gonum.Implementation{}).Dgtsv(n, 1, lower, d, upper, x, 1) && finite(x) {
 			copy(v, x)
 			return true

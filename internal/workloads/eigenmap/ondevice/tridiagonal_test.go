@@ -15,16 +15,16 @@ func matrices() map[string]Tridiagonal {
 	random := func(n int) (t Tridiagonal) {
 		for i := range n {
 			t.Diagonal = append(t.Diagonal, 1+eigenmap.Uniform(1, uint64(i)))
-			t.Beside = append(t.Beside, 0.5+eigenmap.Uniform(2, uint64(i)))
+			t.OffDiagonal = append(t.OffDiagonal, 0.5+eigenmap.Uniform(2, uint64(i)))
 		}
 		return t
 	}
 	twice := random(12)
-	twice = Tridiagonal{append(twice.Diagonal, twice.Diagonal...), append(twice.Beside, twice.Beside...)}
-	twice.Beside[11] = 0
+	twice = Tridiagonal{append(twice.Diagonal, twice.Diagonal...), append(twice.OffDiagonal, twice.OffDiagonal...)}
+	twice.OffDiagonal[11] = 0
 	path := Tridiagonal{}
 	for range 300 {
-		path.Diagonal, path.Beside = append(path.Diagonal, 2), append(path.Beside, -1)
+		path.Diagonal, path.OffDiagonal = append(path.Diagonal, 2), append(path.OffDiagonal, -1)
 	}
 	return map[string]Tridiagonal{"one": random(1), "two": random(2), "forty": random(40), "twice": twice, "path": path, "zero": {make([]float64, 5), make([]float64, 5)}}
 }
@@ -33,7 +33,7 @@ func (t Tridiagonal) dense() *mat.SymDense {
 	s := mat.NewSymDense(len(t.Diagonal), nil)
 	for i, d := range t.Diagonal {
 		if s.SetSym(i, i, d); i > 0 {
-			s.SetSym(i-1, i, t.Beside[i-1])
+			s.SetSym(i-1, i, t.OffDiagonal[i-1])
 		}
 	}
 	return s

@@ -23,7 +23,7 @@ func Calls(i bench.Implementation[*gvf.Problem, gvf.Flow], kind string, parts ..
 		if inputs.Form.Keys[0].Key == "tol" {
 			first = 1e-3
 		}
-		p, err := inputs.Open(inputs.Spell("noise/shape=9x8x7/type=uint8/levels=5/seed=1", first))
+		p, err := inputs.Open(inputs.NameOf("noise/shape=9x8x7/type=uint8/levels=5/seed=1", first))
 		if err != nil {
 			t.Fatal(err)
 		}

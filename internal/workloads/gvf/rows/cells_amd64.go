@@ -34,8 +34,8 @@ func first(list []float32, n int) *float32 {
 	return &list[:n][0]
 }
 
-// beside are where the row and those around it begin.
-func (r *Row) beside() (u, north, south, below, above, link, width *float32) {
+// pointers are where the row and those around it begin.
+func (r *Row) pointers() (u, north, south, below, above, link, width *float32) {
 	if r.At < 1 || r.At+r.N >= len(r.U) {
 		panic("rows: a row of cells has no place before its first or behind its last")
 	}
@@ -50,16 +50,16 @@ func (v vectors) kit() *Kit {
 			v.begin(first(r.U[r.At:], r.N), first(r.F, r.N), first(r.Inv, r.N), r.N, v.colours[colour])
 		},
 		Relax: func(r *Row, colour int) {
-			u, north, south, below, above, link, width := r.beside()
+			u, north, south, below, above, link, width := r.pointers()
 			v.relax(u, north, south, below, above, first(r.F, r.N), first(r.Inv, r.N), link, width, r.N, r.Along, r.LinkNorth, r.LinkSouth, r.LinkBelow, r.LinkAbove, v.colours[colour])
 		},
 		Remain: func(r *Row, to []float32) {
-			u, north, south, below, above, link, width := r.beside()
+			u, north, south, below, above, link, width := r.pointers()
 			v.remain(first(to, r.N), u, north, south, below, above, first(r.F, r.N), first(r.Diag, r.N), link, width, r.N, r.Along, r.LinkNorth, r.LinkSouth, r.LinkBelow, r.LinkAbove)
 		},
 		Rest: func(r *Row, of *Rest) (squares, product float64) {
 			sums := &of.Sums
-			u, north, south, below, above, link, width := r.beside()
+			u, north, south, below, above, link, width := r.pointers()
 			v.rest(&sums[0], first(of.To, r.N), u, north, south, below, above, link, width, first(of.Over, r.N), first(of.B, r.N), first(of.V0, r.N), r.N,
 				float64(r.Along), float64(r.LinkNorth), float64(r.LinkSouth), float64(r.LinkBelow), float64(r.LinkAbove), of.Scale)
 			return total(sums[:partial]), total(sums[partial:])

@@ -149,7 +149,7 @@ func LongTorsion(t *testing.T, over homology.Ring) *homology.Problem {
 	for _, p := range []int{3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53} {
 		name = fmt.Sprintf("wedge/with=moore,n=%d/of=%s", p, name)
 	}
-	name, err := homology.Of(name, over)
+	name, err := homology.NameOf(name, over)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,13 +23,13 @@ type Implementation = bench.Implementation[*homology.Problem, homology.Groups]
 func OnHost(t *testing.T, module, fault string) resident.Opener {
 	t.Helper()
 	driver := devicetest.New(1, hosttest.Modules(t, fault, module))
-	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
+	return ecctest.Closing(t, resident.OpenOnce(func() (device.Driver, error) { return driver, nil }))
 }
 
 // Open is the problem of a complex that people name, over 2.
 func Open(t *testing.T, name string) *homology.Problem {
 	t.Helper()
-	name, err := homology.Of(name, 2)
+	name, err := homology.NameOf(name, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

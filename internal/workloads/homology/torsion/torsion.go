@@ -33,9 +33,9 @@ type matrix struct {
 	steps float64
 }
 
-// Of returns the rank of a matrix, and its invariant factors above 1. column appends the entries of
+// Compute returns the rank of a matrix, and its invariant factors above 1. column appends the entries of
 // column i to a list, each row once.
-func Of(
+func Compute(
 	rows, columns int64, column func(i int64, list []Term) []Term,
 ) (rank int64, orders []*big.Int, err error) {
 	m := &matrix{first: make([][]Term, rows)}

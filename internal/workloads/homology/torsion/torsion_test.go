@@ -13,7 +13,7 @@ import (
 
 func list(orders []*big.Int) string { return fmt.Sprint(orders) }
 
-// Ranks and factors of random matrices are those of their minors.
+// Ranks and factors of random matrices agree with their minors.
 func TestFactorsAreThoseOfMinors(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	found := 0
@@ -38,7 +38,7 @@ func TestFactorsAreThoseOfMinors(t *testing.T) {
 		if rank, orders := Smith(full); rank != rankstest.Rank(m, 0) || list(orders) != list(want) {
 			t.Fatalf("%v: rank %d, orders %v, want %d, %v", m, rank, orders, rankstest.Rank(m, 0), want)
 		}
-		rank, orders, err := Of(int64(len(m[0])), int64(len(m)), func(i int64, list []Term) []Term {
+		rank, orders, err := Compute(int64(len(m[0])), int64(len(m)), func(i int64, list []Term) []Term {
 			for c, v := range m[i] {
 				if v != 0 {
 					list = append(list, Term{uint32(c), v})
@@ -85,7 +85,7 @@ func TestLimits(t *testing.T) {
 		}
 		return list
 	}
-	_, _, err := Of(n+3, n+1, func(i int64, list []Term) []Term {
+	_, _, err := Compute(n+3, n+1, func(i int64, list []Term) []Term {
 		if i == n {
 			return append(list, Term{n + 1, 5}, Term{n + 2, 7})
 		}
@@ -94,11 +94,11 @@ func TestLimits(t *testing.T) {
 	if !errors.As(err, new(verify.UndecidedError)) {
 		t.Errorf("entries that grow: %v", err)
 	}
-	_, _, err = Of(500, 500, func(i int64, list []Term) []Term { return append(list, Term{uint32(i), 3}) })
+	_, _, err = Compute(500, 500, func(i int64, list []Term) []Term { return append(list, Term{uint32(i), 3}) })
 	if !errors.As(err, new(verify.UndecidedError)) {
 		t.Errorf("a large full matrix: %v", err)
 	}
-	rank, orders, err := Of(5, 4, func(i int64, list []Term) []Term { return append(list, Term{uint32(i), -1}) })
+	rank, orders, err := Compute(5, 4, func(i int64, list []Term) []Term { return append(list, Term{uint32(i), -1}) })
 	if rank != 4 || len(orders) > 0 || err != nil {
 		t.Errorf("units: rank %d, %v, %v", rank, orders, err)
 	}

@@ -2,7 +2,7 @@ package onepass
 
 // A voxel is first of a cell if it comes before all others that contain the cell: by its key, then
 // by x, y and z. Where it is first of F faces, E edges and V corners, its change is 1 − F + E − V.
-// That is a count of 26 bits, those of F and V inverted, less 13.
+// That is a count of 26 bits, with F and V inverted, less 13.
 const middle = 13
 
 // changes returns the counts of n ≤ 64 voxels in a row, from keys[at] on: bit i of word k is bit k of
@@ -17,7 +17,7 @@ func changes(keys []int32, at, n, row, plane int64) (count [5]uint64, some uint6
 			equal = 1
 		}
 		if k != middle {
-			first[k] = ^below((*[64]int32)(keys[at+dx+dy*row+dz*plane:]), here, equal)
+			first[k] = ^lessThan((*[64]int32)(keys[at+dx+dy*row+dz*plane:]), here, equal)
 		}
 	}
 	first[middle] = ^uint64(0)
@@ -44,8 +44,8 @@ func changes(keys []int32, at, n, row, plane int64) (count [5]uint64, some uint6
 // byDimension lists the neighbours across a face, then across an edge, then across a corner.
 var byDimension = []int{4, 10, 12, 14, 16, 22, 1, 3, 5, 7, 9, 11, 15, 17, 19, 21, 23, 25, 0, 2, 6, 8, 18, 20, 24, 26}
 
-// below returns a bit for each i, set if list[i] < of[i] + plus. Plus is 0 or 1.
-func below(list, of *[64]int32, plus int64) uint64 {
+// lessThan returns a bit for each i, set if list[i] < of[i] + plus. Plus is 0 or 1.
+func lessThan(list, of *[64]int32, plus int64) uint64 {
 	const top = 1 << 63
 	var a, b, c, d uint64
 	for i := range 16 {

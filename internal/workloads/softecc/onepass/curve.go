@@ -32,8 +32,8 @@ func (q *Question) curve() *curve {
 	return c
 }
 
-// within returns the thresholds at which the sigmoid of a value is neither 0 nor 1.
-func (c *curve) within(v float64) (from, to int) {
+// steepThresholds returns the thresholds at which the sigmoid of a value is neither 0 nor 1.
+func (c *curve) steepThresholds(v float64) (from, to int) {
 	reach := far / c.lambda
 	from = sort.Search(len(c.tau), func(j int) bool { return c.tau[j] >= v-reach })
 	return from, sort.Search(len(c.tau), func(j int) bool { return c.tau[j] > v+reach })
@@ -41,7 +41,7 @@ func (c *curve) within(v float64) (from, to int) {
 
 // add adds cells of a value, and returns G' there.
 func (c *curve) add(v, cells float64) (slope float64) {
-	from, to := c.within(v)
+	from, to := c.steepThresholds(v)
 	for j := from; j < to; j++ {
 		z := c.tau[j] - v
 		e := math.Exp(-math.Abs(c.lambda * z))
@@ -105,7 +105,7 @@ func (t *table) value(k int) float64 { return t.from + float64(k)*t.step }
 func (q *Question) mostWithin() (most int64) {
 	c := q.curve()
 	for j, tau := range c.tau {
-		_, to := c.within(tau + far/c.lambda)
+		_, to := c.steepThresholds(tau + far/c.lambda)
 		most = max(most, int64(to-j))
 	}
 	return most

@@ -23,13 +23,13 @@ type Implementation func(resident.Opener) bench.Implementation[*softecc.Problem,
 // OnHost returns a stand-in for a device with modules compiled for the host.
 func OnHost(t *testing.T, modules ...string) resident.Opener {
 	driver := devicetest.New(1, hosttest.Modules(t, "", modules...))
-	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
+	return ecctest.Closing(t, resident.OpenOnce(func() (device.Driver, error) { return driver, nil }))
 }
 
-// Asked returns problems for the kernels: all adversarial ones, and rows at any position of a word.
+// Inputs returns problems for the kernels: all adversarial ones, and rows at any position of a word.
 // Some have more columns than a warp, or more rows than a warp processes. All ways to sum are
 // included.
-func Asked() []string {
+func Inputs() []string {
 	list := slices.Clone(softecc.Workload().Adversarial)
 	list = append(list, "softecc/m=5/lambda=100/alpha=100/dir=1/of=noise/shape=1x1/type=uint8/seed=5")
 	for _, image := range []string{

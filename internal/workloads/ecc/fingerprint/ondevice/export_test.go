@@ -23,7 +23,7 @@ func Segment(s grid.Shape, rows, positions, warps int64) (length int64, cost, le
 
 // Passing is Of with a slab of about the given number of bytes.
 func Passing(d device.Device, in grid.Source, k fingerprint.Key, bytes int64) (fingerprint.Sum, error) {
-	return of(d, in, k, 2, bytes)
+	return compute(d, in, k, 2, bytes)
 }
 
 // Launches returns the device time of n consecutive fingerprints, by the events of its clock. The

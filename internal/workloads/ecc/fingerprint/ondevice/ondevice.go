@@ -1,5 +1,5 @@
 // Package ondevice computes the fingerprints of images (doc/proofs/fingerprint.md) on a device. The
-// sums equal those of the processor; the kernels share no code with the kernels that count.
+// sums equal sums of the processor; the kernels share no code with the kernels that count.
 package ondevice
 
 import (
@@ -23,7 +23,7 @@ type Looker struct {
 	vertices  bool // the voxels are
 	stream    device.Stream
 	functions []*function
-	way       string        // the source of weights: places, products, every or beside
+	way       string        // the source of weights, part of the names of kernels
 	values    device.Buffer // of the levels of float32; nil where none are needed
 	host      device.Pinned // their sums
 	even      int32
@@ -250,7 +250,7 @@ func (o *Looker) arrange(f *function) error {
 	}
 	f.launch.Block.X = threads
 	f.launch.Shared += held * threads / 32
-	return resident.AtOnce(o.On, f.kernel, &f.launch)
+	return resident.FillDevice(o.On, f.kernel, &f.launch)
 }
 
 // segment returns the number of planes (rows in 2D) that a warp marches through. A warp reads one
@@ -320,9 +320,9 @@ func (o *Looker) freeSums() error {
 	return errors.Join(errs...)
 }
 
-// Of returns the sum over the cells of an image, given as a buffer or as the address of its first
+// Compute returns the sum over the cells of an image, given as a buffer or as the address of its first
 // voxel.
-func (o *Looker) Of(image any) (fingerprint.Sum, error) {
+func (o *Looker) Compute(image any) (fingerprint.Sum, error) {
 	sums, err := o.OfEach(image, 1)
 	if err != nil {
 		return nil, err

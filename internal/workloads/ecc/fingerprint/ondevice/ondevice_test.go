@@ -43,7 +43,7 @@ func kernelsOnHost(t *testing.T, fault string) resident.Opener {
 		modules = append(modules, fmt.Sprintf("fingerprint_%v", typ))
 	}
 	driver := devicetest.New(1, hosttest.Modules(t, fault, modules...))
-	return ecctest.Closing(t, resident.Once(func() (device.Driver, error) { return driver, nil }))
+	return ecctest.Closing(t, resident.OpenOnce(func() (device.Driver, error) { return driver, nil }))
 }
 
 func TestOnHost(t *testing.T)   { testSums(t, kernelsOnHost(t, "")) }
@@ -53,18 +53,18 @@ func TestOnDevice(t *testing.T) { testSums(t, ecctest.Device(t)) }
 func testSums(t *testing.T, open resident.Opener) {
 	for i, name := range images {
 		_, f := ecctest.Open(t, name)
-		if same, said := alike(t, open, masked(t, f), fingerprint.Draw(1).In(fingerprint.Convention{Masked: true}), 1<<30); !same {
+		if same, said := alike(t, open, masked(t, f), fingerprint.Draw(1).WithConvention(fingerprint.Convention{Masked: true}), 1<<30); !same {
 			t.Errorf("%s, masked: %s", name, said)
 		}
 		for c, in := range conventions {
-			if c > 0 && i%len(conventions) != c && i > 4 || in.Periodic.Of(f.Shape()) != nil {
+			if c > 0 && i%len(conventions) != c && i > 4 || in.Periodic.Check(f.Shape()) != nil {
 				continue
 			}
 			bytes := int64(1 << 30)
 			if c == 0 && i%2 > 0 { // in several slabs
 				bytes = 0
 			}
-			if same, said := alike(t, open, f, fingerprint.Draw(2).In(in), bytes); !same {
+			if same, said := alike(t, open, f, fingerprint.Draw(2).WithConvention(in), bytes); !same {
 				t.Errorf("%s, %+v: %s", name, in, said)
 			}
 		}
@@ -72,14 +72,14 @@ func testSums(t *testing.T, open resident.Opener) {
 	for i, shape := range []grid.Shape{{W: 131, H: 9, D: 6}, {W: 132, H: 8, D: 5}, {W: 260, H: 37, D: 1}} {
 		f := anyFloats(t, shape)
 		for c, in := range conventions {
-			if c > 3 && (c+i)%2 > 0 || in.Periodic.Of(shape) != nil {
+			if c > 3 && (c+i)%2 > 0 || in.Periodic.Check(shape) != nil {
 				continue
 			}
-			if same, said := alike(t, open, f, fingerprint.Draw(2).In(in), int64(i)<<30); !same {
+			if same, said := alike(t, open, f, fingerprint.Draw(2).WithConvention(in), int64(i)<<30); !same {
 				t.Errorf("every float32, %v, %+v: %s", shape, in, said)
 			}
 		}
-		if same, said := alike(t, open, masked(t, f), fingerprint.Draw(1).In(fingerprint.Convention{Masked: true}), 1<<30); !same {
+		if same, said := alike(t, open, masked(t, f), fingerprint.Draw(1).WithConvention(fingerprint.Convention{Masked: true}), 1<<30); !same {
 			t.Errorf("every float32, %v, masked: %s", shape, said)
 		}
 	}
@@ -139,7 +139,7 @@ func masked(t *testing.T, f *grid.Field) grid.Source {
 
 func alike(t *testing.T, open resident.Opener, f grid.Source, k fingerprint.Key, bytes int64) (same bool, said string) {
 	t.Helper()
-	want, err := fingerprint.Of(f, k, 2)
+	want, err := fingerprint.Compute(f, k, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,11 +188,11 @@ func TestEye(t *testing.T) {
 	if more, _ := e.Work(onlyRead{f}, k, 2); !ok || work <= 0 || more <= work {
 		t.Errorf("work %v, and %v where the image is read", work, more)
 	}
-	want, err := fingerprint.Of(f, k, 1)
+	want, err := fingerprint.Compute(f, k, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := e.Of(onlyRead{f}, k, 2); err != nil || !got.Equal(want) {
+	if got, err := e.Compute(onlyRead{f}, k, 2); err != nil || !got.Equal(want) {
 		t.Errorf("%v, want %v: %v", got, want, err)
 	}
 	if _, ok := e.Work(anyFloats(t, grid.Shape{W: 5, H: 4, D: 3}), k, 2); !ok {
@@ -250,7 +250,7 @@ func BenchmarkOf(b *testing.B) {
 			}
 			defer o.Close()
 			for b.Loop() {
-				if _, err := o.Of(image); err != nil {
+				if _, err := o.Compute(image); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -13,15 +13,15 @@ import (
 // slabBytes is the memory of the device that an image passes through, but for two slices.
 const slabBytes = 1 << 30
 
-// Of returns the sum over the cells of an image. The given number of goroutines copies pieces to
+// Compute returns the sum over the cells of an image. The given number of goroutines copies pieces to
 // the device while the kernels run on the pieces before.
-func Of(d device.Device, in grid.Source, k fingerprint.Key, threads int) (fingerprint.Sum, error) {
-	return of(d, in, k, threads, slabBytes)
+func Compute(d device.Device, in grid.Source, k fingerprint.Key, threads int) (fingerprint.Sum, error) {
+	return compute(d, in, k, threads, slabBytes)
 }
 
-func of(d device.Device, in grid.Source, k fingerprint.Key, threads int, bytes int64) (fingerprint.Sum, error) {
+func compute(d device.Device, in grid.Source, k fingerprint.Key, threads int, bytes int64) (fingerprint.Sum, error) {
 	p := fingerprint.Prepare(in.Type(), in.Ladder(), k)
-	return p.By(in, func(in grid.Source) (sum fingerprint.Sum, err error) {
+	return p.OverPeriods(in, func(in grid.Source) (sum fingerprint.Sum, err error) {
 		o, err := open(d, p, in, k.Convention())
 		if err != nil {
 			return nil, err
@@ -132,7 +132,7 @@ func (e Witness) Work(in grid.Source, k fingerprint.Key, threads int) (time.Dura
 	return time.Duration(voxel*grid.LookedAt(in)/1000+levels)*time.Nanosecond + 5*time.Millisecond, true
 }
 
-// Of returns the fingerprint of an image.
-func (e Witness) Of(in grid.Source, k fingerprint.Key, threads int) (fingerprint.Sum, error) {
-	return Of(e.Device(), in, k, threads)
+// Compute returns the fingerprint of an image.
+func (e Witness) Compute(in grid.Source, k fingerprint.Key, threads int) (fingerprint.Sum, error) {
+	return Compute(e.Device(), in, k, threads)
 }
