@@ -231,9 +231,9 @@ func encoded[T grid.Stored](l grid.Ladder) (data []byte, exact bool) {
 	return grid.Bytes(values), true
 }
 
-// Poison overwrites the answer and writes the image: a new one, or the last call's without its edits. Only those were
-// written, so that the rest stays in the caches. It plans the edits of the next call without making them. So a peer
-// that works during ping has another image.
+// Poison overwrites the answer and writes the image: a new one whole, else only the edits of the last call, so that
+// the rest stays in the caches. It plans the edits of the next call without making them. So a peer that works during
+// ping has another image.
 func (j *job[In, Out]) Poison() {
 	if j.unready = j.ping(); j.unready == nil && !j.current {
 		image := j.implementation.image(j.in)

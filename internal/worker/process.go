@@ -53,7 +53,7 @@ func (i Idle) put(t Task, w *watch, r *bench.CellRecord) bool {
 	i[t.name()] = w
 	var total int64
 	for _, other := range i {
-		total += other.used
+		total += other.rest()
 	}
 	if limit := t.Conditions.Memory; limit > 0 && total > limit/2 {
 		delete(i, t.name())
