@@ -49,8 +49,8 @@ var lent = map[string][]string{
 	"internal/workloads/gvf": {"Axis", "Boundary", "FinestAxis", "Float16", "Float32", "Flow", "NewOutput", "NewProblem", "Output", "Problem", "Replicate",
 		"Snorm16", "Starter", "Storage", "Third"},
 	"internal/workloads/homology": {"Groups", "Integers", "NewGroups", "Poisoned", "Problem", "Ring"},
-	// Uniform numbers are where a search starts; Vectors tells the instruction set; Near compares answers in self-tests.
-	"internal/workloads/eigenmap": {"Grid", "Lanczos", "Map", "Near", "NewOutput", "Output", "Patch", "OfVoxels", "Problem", "Uniform", "Vectors"},
+	// Uniform numbers are where a search starts; Vectors tells the instruction set; AlmostEqual compares answers in self-tests.
+	"internal/workloads/eigenmap": {"Grid", "Lanczos", "Map", "AlmostEqual", "NewOutput", "Output", "Patch", "OfVoxels", "Problem", "Uniform", "Vectors"},
 }
 
 // A use is a name that a file takes from a package.
