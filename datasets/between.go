@@ -8,21 +8,14 @@ import (
 )
 
 func betweenGenerator() generator {
-	return generator{
-		Generator: Generator{
-			Name:    "between",
-			Doc:     "float32 noise on the levels, one rounding away, between them and below all: values as in real files",
-			Example: "between/shape=101x67/levels=200/step=0.1/seed=7",
-			Params: []Param{
-				shapeParam(), {"levels", "1024", "number of levels; at most 16777216"},
-				{"lo", "0", "the lowest level"},
-				{"step", "the power of two that keeps values below 1", "the distance between levels"},
-				seedParam(),
-			},
-		},
-		seeded: true,
-		read:   readBetween,
-	}
+	return newGenerator("between",
+		"float32 noise on the levels, one rounding away, between them and below all: values as in real files",
+		"between/shape=101x67/levels=200/step=0.1/seed=7", []Param{
+			shapeParam(), {"levels", "1024", "number of levels; at most 16777216"},
+			{"lo", "0", "the lowest level"},
+			{"step", "the power of two that keeps values below 1", "the distance between levels"},
+			seedParam(),
+		}, readBetween)
 }
 
 // readBetween makes noise. Half of the voxels are on a level, and an eighth each has one of the

@@ -8,16 +8,9 @@ import (
 )
 
 func distinctGenerator() generator {
-	return generator{
-		Generator: Generator{
-			Name:    "distinct",
-			Doc:     "every voxel on a level of its own, as many levels as voxels, in random order",
-			Example: "distinct/shape=128x128x128/type=float32/seed=7",
-			Params:  []Param{shapeParam(), typeParam(), seedParam()},
-		},
-		seeded: true,
-		read:   readDistinct,
-	}
+	return newGenerator("distinct", "every voxel on a level of its own, as many levels as voxels, in random order",
+		"distinct/shape=128x128x128/type=float32/seed=7",
+		[]Param{shapeParam(), typeParam(), seedParam()}, readDistinct)
 }
 
 func readDistinct(r *reading) maker {

@@ -6,21 +6,14 @@ import (
 )
 
 func extremesGenerator() generator {
-	return generator{
-		Generator: Generator{
-			Name:    "extremes",
-			Doc:     "random noise of the lowest and highest levels: detects programs that give the outside the last level",
-			Example: "extremes/shape=101x67/type=uint8/lowest=0/highest=2/seed=7",
-			Params: []Param{
-				shapeParam(), levelsParam(), typeParam(),
-				{"lowest", "1", "how many of the lowest levels occur"},
-				{"highest", "1", "how many of the highest levels occur"},
-				seedParam(),
-			},
-		},
-		seeded: true,
-		read:   readExtremes,
-	}
+	return newGenerator("extremes",
+		"random noise of the lowest and highest levels: detects programs that give the outside the last level",
+		"extremes/shape=101x67/type=uint8/lowest=0/highest=2/seed=7", []Param{
+			shapeParam(), levelsParam(), typeParam(),
+			{"lowest", "1", "how many of the lowest levels occur"},
+			{"highest", "1", "how many of the highest levels occur"},
+			seedParam(),
+		}, readExtremes)
 }
 
 // readExtremes makes noise on the first and the last levels of a ladder, all equally likely.

@@ -6,23 +6,16 @@ import (
 )
 
 func grfGenerator() generator {
-	return generator{
-		Generator: Generator{
-			Name:    "grf",
-			Doc:     "Gaussian random field: isotropically smoothed white noise, stationary up to the borders",
-			Example: "grf/shape=512x512x512/levels=1024/type=float32/smooth=2.5/seed=7",
-			Params: []Param{
-				shapeParam(), levelsParam(), typeParam(),
-				{"lo", "0", "float32: the lowest level"},
-				{"step", "the power of two that keeps values below 1", "float32: the distance between levels"},
-				{"smooth", "2", "standard deviation of the smoothing kernel in voxels, 0.5 to 32; the nearest one of three box " +
-					"filters is taken"},
-				seedParam(),
-			},
-		},
-		seeded: true,
-		read:   readGRF,
-	}
+	return newGenerator("grf",
+		"Gaussian random field: isotropically smoothed white noise, stationary up to the borders",
+		"grf/shape=512x512x512/levels=1024/type=float32/smooth=2.5/seed=7", []Param{
+			shapeParam(), levelsParam(), typeParam(),
+			{"lo", "0", "float32: the lowest level"},
+			{"step", "the power of two that keeps values below 1", "float32: the distance between levels"},
+			{"smooth", "2", "standard deviation of the smoothing kernel in voxels, 0.5 to 32; the nearest one of three box " +
+				"filters is taken"},
+			seedParam(),
+		}, readGRF)
 }
 
 // readGRF makes a window of a stationary field on the infinite lattice. The field is white noise,

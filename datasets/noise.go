@@ -7,21 +7,13 @@ import (
 )
 
 func noiseGenerator() generator {
-	return generator{
-		Generator: Generator{
-			Name:    "noise",
-			Doc:     "uniform noise: every voxel on a random level, independent of all others",
-			Example: "noise/shape=512x512x512/levels=1024/type=float32/seed=7",
-			Params: []Param{
-				shapeParam(), levelsParam(), typeParam(),
-				{"lo", "0", "float32: the lowest level"},
-				{"step", "the power of two that keeps values below 1", "float32: the distance between levels"},
-				seedParam(),
-			},
-		},
-		seeded: true,
-		read:   readNoise,
-	}
+	return newGenerator("noise", "uniform noise: every voxel on a random level, independent of all others",
+		"noise/shape=512x512x512/levels=1024/type=float32/seed=7", []Param{
+			shapeParam(), levelsParam(), typeParam(),
+			{"lo", "0", "float32: the lowest level"},
+			{"step", "the power of two that keeps values below 1", "float32: the distance between levels"},
+			seedParam(),
+		}, readNoise)
 }
 
 // readNoise makes uniform noise. The level of a voxel is ⌊u·levels/2³²⌋ for the random word u at

@@ -43,6 +43,12 @@ type generator struct {
 
 type maker func() (grid.Source, error)
 
+// newGenerator returns a generator of images without files. It is seeded if it has the parameter of a seed.
+func newGenerator(name, doc, example string, params []Param, read func(*reading) maker) generator {
+	return generator{Generator{Name: name, Doc: doc, Example: example, Params: params},
+		slices.Contains(params, seedParam()), read}
+}
+
 // generators returns the only list of inputs, in the order of their documentation.
 func generators() []generator {
 	return []generator{

@@ -15,20 +15,13 @@ const (
 )
 
 func phantomGenerator() generator {
-	return generator{
-		Generator: Generator{
-			Name:    "phantom",
-			Doc:     "11 labels as in a segmented body: air, a skin, and nine tissues by the levels of a Gaussian random field",
-			Example: "phantom/shape=287x359x202/type=float32/smooth=4/seed=7",
-			Params: []Param{
-				shapeParam(), typeParam(),
-				{"smooth", "4", "smoothness of the field that tells the tissues apart, as for grf"},
-				seedParam(),
-			},
-		},
-		seeded: true,
-		read:   readPhantom,
-	}
+	return newGenerator("phantom",
+		"11 labels as in a segmented body: air, a skin, and nine tissues by the levels of a Gaussian random field",
+		"phantom/shape=287x359x202/type=float32/smooth=4/seed=7", []Param{
+			shapeParam(), typeParam(),
+			{"smooth", "4", "smoothness of the field that tells the tissues apart, as for grf"},
+			seedParam(),
+		}, readPhantom)
 }
 
 // readPhantom makes a window of a Gaussian random field of 1024 levels, and a label for each voxel.

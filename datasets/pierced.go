@@ -18,13 +18,9 @@ func (r *reading) count(places int64, s grid.Shape) int64 {
 func odds(n int64) int64 { return max(0, n-1) / 2 }
 
 func drillsGenerator() generator {
-	return generator{
-		Generator: Generator{
-			Name: "drills", Doc: "0 in a box with a lattice of straight holes of one voxel along z; 1 in the holes",
-			Example: "drills/shape=64x64x64/type=uint8/count=100",
-			Params:  []Param{shapeParam(), typeParam(), countParam()},
-		},
-		read: func(r *reading) maker {
+	return newGenerator("drills", "0 in a box with a lattice of straight holes of one voxel along z; 1 in the holes",
+		"drills/shape=64x64x64/type=uint8/count=100",
+		[]Param{shapeParam(), typeParam(), countParam()}, func(r *reading) maker {
 			s, t := r.shape(), r.elementType()
 			count, period := r.count(odds(s.W)*odds(s.H), s), int64(1)
 			if s.Dim() == 2 {
@@ -33,18 +29,13 @@ func drillsGenerator() generator {
 			return solid(s, t, period, func(x, y, _ int64) bool {
 				return x&y&1 == 0 || x == s.W-1 || y/2*odds(s.W)+x/2 >= count
 			})
-		},
-	}
+		})
 }
 
 func cavitiesGenerator() generator {
-	return generator{
-		Generator: Generator{
-			Name: "cavities", Doc: "0 in a box with a lattice of single inner voxels of 1",
-			Example: "cavities/shape=64x64x64/type=uint8/count=1000",
-			Params:  []Param{shapeParam(), typeParam(), countParam()},
-		},
-		read: func(r *reading) maker {
+	return newGenerator("cavities", "0 in a box with a lattice of single inner voxels of 1",
+		"cavities/shape=64x64x64/type=uint8/count=1000",
+		[]Param{shapeParam(), typeParam(), countParam()}, func(r *reading) maker {
 			s, t := r.shape(), r.elementType()
 			planes := odds(s.D)
 			if s.Dim() == 2 {
@@ -60,22 +51,16 @@ func cavitiesGenerator() generator {
 				}
 				return (z/2*odds(s.H)+y/2)*odds(s.W)+x/2 >= count
 			})
-		},
-	}
+		})
 }
 
 func serpentGenerator() generator {
-	return generator{
-		Generator: Generator{
-			Name: "serpent", Doc: "0 along one path through every second row and plane that never touches itself; 1 elsewhere",
-			Example: "serpent/shape=64x64x64/type=uint8",
-			Params:  []Param{shapeParam(), typeParam()},
-		},
-		read: func(r *reading) maker {
+	return newGenerator("serpent",
+		"0 along one path through every second row and plane that never touches itself; 1 elsewhere",
+		"serpent/shape=64x64x64/type=uint8", []Param{shapeParam(), typeParam()}, func(r *reading) maker {
 			s, t := r.shape(), r.elementType()
 			return solid(s, t, 0, serpent(s))
-		},
-	}
+		})
 }
 
 // serpent fills the even rows of the even planes with one path. The end of a row whose halved
@@ -103,14 +88,10 @@ func serpent(s grid.Shape) predicate {
 }
 
 func spongeGenerator() generator {
-	return generator{
-		Generator: Generator{
-			Name: "sponge", Doc: "0 in a Menger sponge, a Sierpiński carpet in 2D, with a step for each power of 3 in " +
-				"the shortest axis; 1 in the removed parts",
-			Example: "sponge/shape=81x81x81/type=uint8",
-			Params:  []Param{shapeParam(), typeParam()},
-		},
-		read: func(r *reading) maker {
+	return newGenerator("sponge",
+		"0 in a Menger sponge, a Sierpiński carpet in 2D, with a step for each power of 3 in "+
+			"the shortest axis; 1 in the removed parts",
+		"sponge/shape=81x81x81/type=uint8", []Param{shapeParam(), typeParam()}, func(r *reading) maker {
 			s, t := r.shape(), r.elementType()
 			return solid(s, t, 0, func(x, y, z int64) bool {
 				for left := shortest(s); left >= 3; left /= 3 {
@@ -127,6 +108,5 @@ func spongeGenerator() generator {
 				}
 				return true
 			})
-		},
-	}
+		})
 }

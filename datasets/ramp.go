@@ -8,15 +8,9 @@ import (
 )
 
 func rampGenerator() generator {
-	return generator{
-		Generator: Generator{
-			Name:    "ramp",
-			Doc:     "levels that ascend in row-major order: voxel i of n is on level ⌊i·levels/n⌋",
-			Example: "ramp/shape=256x256x256/levels=1024/type=float32",
-			Params:  []Param{shapeParam(), levelsParam(), typeParam()},
-		},
-		read: readRamp,
-	}
+	return newGenerator("ramp", "levels that ascend in row-major order: voxel i of n is on level ⌊i·levels/n⌋",
+		"ramp/shape=256x256x256/levels=1024/type=float32",
+		[]Param{shapeParam(), levelsParam(), typeParam()}, readRamp)
 }
 
 func readRamp(r *reading) maker {

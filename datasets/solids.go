@@ -32,63 +32,40 @@ func solid(shape grid.Shape, t grid.Type, period int64, inside predicate) maker 
 }
 
 func constantGenerator() generator {
-	return generator{
-		Generator: Generator{
-			Name: "constant", Doc: "every voxel is 0, the only level",
-			Example: "constant/shape=64x64x64/type=uint8",
-			Params:  []Param{shapeParam(), typeParam()},
-		},
-		read: func(r *reading) maker {
+	return newGenerator("constant", "every voxel is 0, the only level",
+		"constant/shape=64x64x64/type=uint8", []Param{shapeParam(), typeParam()}, func(r *reading) maker {
 			shape, t := r.shape(), r.elementType()
 			return func() (grid.Source, error) {
 				ladder, err := grid.Affine(0, 1, 1)
 				s := random.Scale{Typ: t, Ladder: ladder}
 				return &image{shape: shape, scale: s, period: 1, levels: func(dst []uint32, _, _, _ int64) { clear(dst) }}, err
 			}
-		},
-	}
+		})
 }
 
 func pointGenerator() generator {
-	return generator{
-		Generator: Generator{
-			Name: "point", Doc: "0 in the voxel at the middle (⌊size/2⌋ on each axis), 1 elsewhere",
-			Example: "point/shape=64x64x64/type=uint8",
-			Params:  []Param{shapeParam(), typeParam()},
-		},
-		read: func(r *reading) maker {
+	return newGenerator("point", "0 in the voxel at the middle (⌊size/2⌋ on each axis), 1 elsewhere",
+		"point/shape=64x64x64/type=uint8", []Param{shapeParam(), typeParam()}, func(r *reading) maker {
 			s, t := r.shape(), r.elementType()
 			return solid(s, t, 0, func(x, y, z int64) bool { return x == s.W/2 && y == s.H/2 && z == s.D/2 })
-		},
-	}
+		})
 }
 
 func dotsGenerator() generator {
-	return generator{
-		Generator: Generator{
-			Name: "dots", Doc: "0 where every coordinate is even, 1 elsewhere: ⌈W/2⌉·⌈H/2⌉·⌈D/2⌉ voxels that do not touch",
-			Example: "dots/shape=64x64x64/type=uint8",
-			Params:  []Param{shapeParam(), typeParam()},
-		},
-		read: func(r *reading) maker {
+	return newGenerator("dots",
+		"0 where every coordinate is even, 1 elsewhere: ⌈W/2⌉·⌈H/2⌉·⌈D/2⌉ voxels that do not touch",
+		"dots/shape=64x64x64/type=uint8", []Param{shapeParam(), typeParam()}, func(r *reading) maker {
 			s, t := r.shape(), r.elementType()
 			return solid(s, t, evenPeriod(s), func(x, y, z int64) bool { return (x|y|z)&1 == 0 })
-		},
-	}
+		})
 }
 
 func checkerboardGenerator() generator {
-	return generator{
-		Generator: Generator{
-			Name: "checkerboard", Doc: "0 where x+y+z is even, 1 elsewhere",
-			Example: "checkerboard/shape=64x64x64/type=uint8",
-			Params:  []Param{shapeParam(), typeParam()},
-		},
-		read: func(r *reading) maker {
+	return newGenerator("checkerboard", "0 where x+y+z is even, 1 elsewhere",
+		"checkerboard/shape=64x64x64/type=uint8", []Param{shapeParam(), typeParam()}, func(r *reading) maker {
 			s, t := r.shape(), r.elementType()
 			return solid(s, t, evenPeriod(s), func(x, y, z int64) bool { return (x+y+z)&1 == 0 })
-		},
-	}
+		})
 }
 
 // evenPeriod is the period of a pattern that alternates from slice to slice. An odd number of
@@ -101,20 +78,14 @@ func evenPeriod(s grid.Shape) int64 {
 }
 
 func ballGenerator() generator {
-	return generator{
-		Generator: Generator{
-			Name: "ball", Doc: "0 within a ball, a disc in 2D, at the middle of the image, 1 elsewhere",
-			Example: "ball/shape=64x64x64/type=uint8/radius=20",
-			Params: []Param{
-				shapeParam(), typeParam(),
-				{"radius", "3/8 of the shortest axis", "whole voxels, at most half the shortest axis"},
-			},
-		},
-		read: func(r *reading) maker {
+	return newGenerator("ball", "0 within a ball, a disc in 2D, at the middle of the image, 1 elsewhere",
+		"ball/shape=64x64x64/type=uint8/radius=20", []Param{
+			shapeParam(), typeParam(),
+			{"radius", "3/8 of the shortest axis", "whole voxels, at most half the shortest axis"},
+		}, func(r *reading) maker {
 			s, t := r.shape(), r.elementType()
 			return solid(s, t, 0, ball(s, r.radius(s)))
-		},
-	}
+		})
 }
 
 // shortest returns the length of the shortest axis of the image.
@@ -145,18 +116,12 @@ func ball(s grid.Shape, radius int64) predicate {
 }
 
 func shellGenerator() generator {
-	return generator{
-		Generator: Generator{
-			Name: "shell", Doc: "0 between two spheres, circles in 2D, at the middle of the image, 1 elsewhere",
-			Example: "shell/shape=64x64x64/type=uint8/radius=20/thickness=3",
-			Params: []Param{
-				shapeParam(), typeParam(),
-				{"radius", "3/8 of the shortest axis", "of the outer sphere, whole voxels, at most half the shortest axis"},
-				{"thickness", "2", "whole voxels, at least 2 and less than the radius"},
-			},
-		},
-		read: readShell,
-	}
+	return newGenerator("shell", "0 between two spheres, circles in 2D, at the middle of the image, 1 elsewhere",
+		"shell/shape=64x64x64/type=uint8/radius=20/thickness=3", []Param{
+			shapeParam(), typeParam(),
+			{"radius", "3/8 of the shortest axis", "of the outer sphere, whole voxels, at most half the shortest axis"},
+			{"thickness", "2", "whole voxels, at least 2 and less than the radius"},
+		}, readShell)
 }
 
 func readShell(r *reading) maker {
@@ -176,19 +141,13 @@ func readShell(r *reading) maker {
 const maxTorus = 1 << 13
 
 func torusGenerator() generator {
-	return generator{
-		Generator: Generator{
-			Name: "torus", Doc: "3D: 0 within a solid torus around z at the middle of the image, 1 elsewhere",
-			Example: "torus/shape=64x64x32/type=uint8/radius=16/tube=6",
-			Params: []Param{
-				shapeParam(), typeParam(),
-				{"tube", "1/8 of the shortest axis, at least 2", "radius of the tube, whole voxels, at least 2"},
-				{"radius", "1/4 of the shortest axis, at least tube+2",
-					"from the middle to the middle of the tube, whole voxels, at least tube+2"},
-			},
-		},
-		read: readTorus,
-	}
+	return newGenerator("torus", "3D: 0 within a solid torus around z at the middle of the image, 1 elsewhere",
+		"torus/shape=64x64x32/type=uint8/radius=16/tube=6", []Param{
+			shapeParam(), typeParam(),
+			{"tube", "1/8 of the shortest axis, at least 2", "radius of the tube, whole voxels, at least 2"},
+			{"radius", "1/4 of the shortest axis, at least tube+2",
+				"from the middle to the middle of the tube, whole voxels, at least tube+2"},
+		}, readTorus)
 }
 
 func readTorus(r *reading) maker {
@@ -221,19 +180,13 @@ func torus(radius, tube int64) func(a, b, c int64) bool {
 }
 
 func linksGenerator() generator {
-	return generator{
-		Generator: Generator{
-			Name: "links", Doc: "3D: 0 within two linked solid tori, the links of a chain, 1 elsewhere",
-			Example: "links/shape=64x48x48/type=uint8/radius=16/tube=4",
-			Params: []Param{
-				shapeParam(), typeParam(),
-				{"tube", "1/16 of the shortest axis, at least 1", "radius of the tubes, whole voxels"},
-				{"radius", "the largest that fits",
-					"of each link, from its middle to that of its tube, whole voxels, at least 2·tube+2"},
-			},
-		},
-		read: readLinks,
-	}
+	return newGenerator("links", "3D: 0 within two linked solid tori, the links of a chain, 1 elsewhere",
+		"links/shape=64x48x48/type=uint8/radius=16/tube=4", []Param{
+			shapeParam(), typeParam(),
+			{"tube", "1/16 of the shortest axis, at least 1", "radius of the tubes, whole voxels"},
+			{"radius", "the largest that fits",
+				"of each link, from its middle to that of its tube, whole voxels, at least 2·tube+2"},
+		}, readLinks)
 }
 
 // readLinks makes two tori with centres one radius apart along x. The tube of each passes through

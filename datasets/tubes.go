@@ -8,30 +8,23 @@ import (
 )
 
 func tubesGenerator() generator {
-	return generator{
-		Generator: Generator{
-			Name:    "tubes",
-			Doc:     "bright vessels that wind through a dark image; with truth=1 0 within them, 1 elsewhere",
-			Example: "tubes/shape=512x512/levels=256/type=uint8/n=8/rmin=1.5/rmax=6/shade=0.5/contrast=0.5/seed=7",
-			Params: []Param{
-				shapeParam(), levelsParam(), typeParam(),
-				{"lo", "0", "float32: the lowest level"},
-				{"step", "the power of two that keeps values below 1", "float32: the distance between levels"},
-				{"n", "8", "tubes, 1 to 1000"},
-				{"rmin", "1.5", "radius of the thinnest in voxels, from 0.5 on"},
-				{"rmax", "6", "radius of the thickest, up to 64"},
-				{"bend", "0.05", "how much a centre line turns from voxel to voxel, in radians, 0 to 1"},
-				{"blur", "1", "voxels over which a wall goes from bright to dark, to either side, 0 to 16"},
-				{"noise", "0.05", "largest noise, as a share of the brightest, 0 to 1"},
-				{"shade", "0", "share of the light that is lost along x, from the first voxel to the last, 0 to 1"},
-				{"contrast", "0", "share of its light that a tube may lack, 0 to 1: of each another, at random"},
-				{"truth", "0", "1 for what the tubes are: two levels, 0 within a tube and 1 elsewhere"},
-				seedParam(),
-			},
-		},
-		seeded: true,
-		read:   readTubes,
-	}
+	return newGenerator("tubes",
+		"bright vessels that wind through a dark image; with truth=1 0 within them, 1 elsewhere",
+		"tubes/shape=512x512/levels=256/type=uint8/n=8/rmin=1.5/rmax=6/shade=0.5/contrast=0.5/seed=7", []Param{
+			shapeParam(), levelsParam(), typeParam(),
+			{"lo", "0", "float32: the lowest level"},
+			{"step", "the power of two that keeps values below 1", "float32: the distance between levels"},
+			{"n", "8", "tubes, 1 to 1000"},
+			{"rmin", "1.5", "radius of the thinnest in voxels, from 0.5 on"},
+			{"rmax", "6", "radius of the thickest, up to 64"},
+			{"bend", "0.05", "how much a centre line turns from voxel to voxel, in radians, 0 to 1"},
+			{"blur", "1", "voxels over which a wall goes from bright to dark, to either side, 0 to 16"},
+			{"noise", "0.05", "largest noise, as a share of the brightest, 0 to 1"},
+			{"shade", "0", "share of the light that is lost along x, from the first voxel to the last, 0 to 1"},
+			{"contrast", "0", "share of its light that a tube may lack, 0 to 1: of each another, at random"},
+			{"truth", "0", "1 for what the tubes are: two levels, 0 within a tube and 1 elsewhere"},
+			seedParam(),
+		}, readTubes)
 }
 
 // fine is the number of units of a tube's coordinates per voxel, and full the brightest value. All

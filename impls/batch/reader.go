@@ -13,11 +13,8 @@ type Reader struct{}
 
 // About describes the method.
 func (Reader) About() bench.About {
-	return bench.About{
-		Name: batch.Reading, Where: "cpu",
-		Method: "reads every byte of a batch once, several files at a time: its ceiling",
-		Source: "STREAM-like read", Scopes: []bench.Scope{bench.File},
-	}
+	return bench.OnHost(batch.Reading, "reads every byte of a batch once, several files at a time: its ceiling",
+		"STREAM-like read", bench.File)
 }
 
 // CanDo accepts every batch.

@@ -46,14 +46,9 @@ func (i Implementation) slabBytes() int64 {
 
 // About describes the method.
 func (Implementation) About() bench.About {
-	return bench.About{
-		Name:  "chunked",
-		Where: "gpu",
-		Method: "slabs with a collar streamed through the device, copies overlapped with kernels, a slab swept as by " +
-			"fullsweep",
-		Source: "Wang et al. 2022, section 4.4",
-		Scopes: []bench.Scope{bench.E2E, bench.File},
-	}
+	return bench.OnDevice("chunked",
+		"slabs with a collar streamed through the device, copies overlapped with kernels, a slab swept as by "+
+			"fullsweep", "Wang et al. 2022, section 4.4", bench.E2E, bench.File)
 }
 
 // A plan divides an image into slabs.

@@ -26,13 +26,8 @@ type Implementation struct{ fault Fault }
 
 // About describes the method.
 func (i Implementation) About() bench.About {
-	return bench.About{
-		Name:   "cpu",
-		Where:  "cpu",
-		Method: "one streaming pass, each voxel adds the cells it introduces, all cores",
-		Source: "Wang et al. 2022, algorithm 1; Heiss and Wagner 2017",
-		Scopes: []bench.Scope{bench.E2E, bench.File},
-	}.WithFault(string(i.fault))
+	return bench.OnHost("cpu", "one streaming pass, each voxel adds the cells it introduces, all cores",
+		"Wang et al. 2022, algorithm 1; Heiss and Wagner 2017").WithFault(string(i.fault))
 }
 
 // CanDo rejects an input that needs more memory or time than the conditions allow.

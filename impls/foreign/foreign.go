@@ -3,7 +3,6 @@
 package foreign
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -141,7 +140,6 @@ type job[In, Out any] struct {
 	edits         edits    // that the next call makes
 	edited        bool     // the last image was no other call's
 	current       bool     // the array has the image, with the edits of the last call
-	slab          []byte   // of the image, for refresh
 	cores         int
 	unready       error // why it could not be made ready for a call
 	reported      bench.Reported
@@ -238,7 +236,8 @@ func encoded[T grid.Stored](l grid.Ladder) (data []byte, exact bool) {
 // that works during ping has another image.
 func (j *job[In, Out]) Poison() {
 	if j.unready = j.ping(); j.unready == nil && !j.current {
-		j.unready = j.refresh()
+		image := j.implementation.image(j.in)
+		j.unready = image.ReadSlab(j.image.Data(), 0, image.Shape().Slices())
 		j.current = j.unready == nil
 	} else {
 		j.edits.undo(j.image.Data())
@@ -301,33 +300,6 @@ func unwritten(data []byte, kind string) (left, all int) {
 		}
 	}
 	return left, all
-}
-
-// refreshed is the number of bytes that refresh compares at once.
-const refreshed = 4 << 10
-
-// refresh writes the image where the array differs from it, so that the rest stays in the caches of the
-// peer's cores.
-func (j *job[In, Out]) refresh() error {
-	image, data := j.implementation.image(j.in), j.image.Data()
-	slice := grid.TotalBytes(image) / image.Shape().Slices()
-	deep := max(1, 16*refreshed/slice)
-	if j.slab == nil {
-		j.slab = make([]byte, deep*slice)
-	}
-	for z := int64(0); z < image.Shape().Slices(); z += deep {
-		n := min(deep, image.Shape().Slices()-z)
-		if err := image.ReadSlab(j.slab[:n*slice], z, z+n); err != nil {
-			return err
-		}
-		for now := range slices.Chunk(j.slab[:n*slice], refreshed) {
-			if !bytes.Equal(data[:len(now)], now) {
-				copy(data, now)
-			}
-			data = data[len(now):]
-		}
-	}
-	return nil
 }
 
 // Do edits the image and has the peer answer.

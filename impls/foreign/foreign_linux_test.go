@@ -519,32 +519,3 @@ func TestUnwritten(t *testing.T) {
 		}
 	}
 }
-
-// The array of a job gets the image wherever they differ, for slices of any size.
-func TestRefresh(t *testing.T) {
-	for _, name := range []string{"noise/shape=3x50x61/type=uint16/seed=1", "noise/shape=7x300/type=uint8/seed=2", "noise/shape=2x200x301/type=float32/seed=3"} {
-		in, err := fields.Inputs{}.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := make([]byte, grid.TotalBytes(in))
-		if err := in.ReadSlab(want, 0, in.Shape().Slices()); err != nil {
-			t.Fatal(err)
-		}
-		i := Curves().Of(&peers.Peer{About: peers.About{Answers: []peers.Claim{{Workload: "ecc"}}}}, "ecc")[0].(implementation[grid.Source, ecc.VCEC])
-		j := &job[grid.Source, ecc.VCEC]{implementation: i, in: in}
-		if j.image, err = peers.NewArray("image", kindOf(in.Type()), in.Shape().Sides(), true); err != nil {
-			t.Fatal(err)
-		}
-		defer j.image.Close()
-		for range 2 {
-			if err := j.refresh(); err != nil || !bytes.Equal(j.image.Data(), want) {
-				t.Errorf("%s: another image, %v", name, err)
-			}
-			for at := 0; at < len(want); at += 999 {
-				j.image.Data()[at]++
-			}
-			j.image.Data()[len(want)-1]++
-		}
-	}
-}

@@ -26,13 +26,8 @@ type Implementation struct {
 
 // About describes the method.
 func (Implementation) About() bench.About {
-	return bench.About{
-		Name:   "fullsweep",
-		Where:  "gpu",
-		Method: "resident image, one launch, coalesced loads, histograms in shared memory",
-		Source: "Saxena et al. 2025, section 3.1",
-		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
-	}
+	return bench.OnDevice("fullsweep", "resident image, one launch, coalesced loads, histograms in shared memory",
+		"Saxena et al. 2025, section 3.1")
 }
 
 // CanDo rejects an image that does not fit the device.

@@ -26,13 +26,8 @@ type Implementation struct{}
 
 // About describes the method.
 func (Implementation) About() bench.About {
-	return bench.About{
-		Name:   "naive",
-		Where:  "cpu",
-		Method: "every level counted from scratch, O(m·n), one core",
-		Source: "Wang et al. 2022, section 2.3",
-		Scopes: []bench.Scope{bench.E2E, bench.File},
-	}
+	return bench.OnHost("naive", "every level counted from scratch, O(m·n), one core",
+		"Wang et al. 2022, section 2.3")
 }
 
 // CanDo rejects an input that needs more time or memory than the conditions allow.

@@ -31,13 +31,9 @@ const piece = 32 << 20
 
 // About describes the method.
 func (ToDevice) About() bench.About {
-	return bench.About{
-		Name:   "copy-gpu",
-		Where:  "gpu",
-		Method: "copies the image from pinned memory to the device: the ceiling of a device fed by the host",
-		Source: "one stream, pieces of 32 MiB",
-		Scopes: []bench.Scope{bench.E2E},
-	}
+	return bench.OnDevice("copy-gpu",
+		"copies the image from pinned memory to the device: the ceiling of a device fed by the host",
+		"one stream, pieces of 32 MiB", bench.E2E)
 }
 
 // cut returns the number of words of an image, and of a window on the device. The device has one or

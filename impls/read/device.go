@@ -16,13 +16,8 @@ type OnDevice struct{ Open resident.Opener }
 
 // About describes the method.
 func (OnDevice) About() bench.About {
-	return bench.About{
-		Name:   "memread-gpu",
-		Where:  "gpu",
-		Method: "reads every byte of the resident image once: the ceiling of a device",
-		Source: "STREAM-like read, 16 bytes a thread, four in flight",
-		Scopes: []bench.Scope{bench.Kernel, bench.Device},
-	}
+	return bench.OnDevice("memread-gpu", "reads every byte of the resident image once: the ceiling of a device",
+		"STREAM-like read, 16 bytes a thread, four in flight", bench.Kernel, bench.Device)
 }
 
 // CanDo rejects an image that does not fit the device.

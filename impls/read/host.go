@@ -23,13 +23,8 @@ type OnHost struct{}
 
 // About describes the method.
 func (OnHost) About() bench.About {
-	return bench.About{
-		Name:   read.Name,
-		Where:  "cpu",
-		Method: "reads every byte of the image once, all cores: the ceiling",
-		Source: "STREAM-like read, one accumulator for each of eight words",
-		Scopes: []bench.Scope{bench.E2E, bench.File},
-	}
+	return bench.OnHost(read.Name, "reads every byte of the image once, all cores: the ceiling",
+		"STREAM-like read, one accumulator for each of eight words")
 }
 
 // CanDo rejects images with slices so large that a few do not fit in memory.

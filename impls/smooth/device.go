@@ -22,13 +22,9 @@ type OnDevice struct{ Open resident.Opener }
 
 // About describes the method.
 func (OnDevice) About() bench.About {
-	return bench.About{
-		Name: "smooth-gpu", Where: "gpu",
-		Method: "resident image, counted by the kernel of fullsweep, smoothed along rows in shared memory and across them " +
-			"in registers",
-		Source: "Wang et al. 2022, section 5.3",
-		Scopes: []bench.Scope{bench.Device},
-	}
+	return bench.OnDevice("smooth-gpu",
+		"resident image, counted by the kernel of fullsweep, smoothed along rows in shared memory and across them "+
+			"in registers", "Wang et al. 2022, section 5.3", bench.Device)
 }
 
 // CanDo rejects a pipeline that it cannot smooth, or that does not fit the device.

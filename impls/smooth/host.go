@@ -19,12 +19,8 @@ type OnHost struct {
 
 // About describes the method.
 func (h OnHost) About() bench.About {
-	return bench.About{
-		Name: "smooth", Where: "cpu",
-		Method: "counts by " + h.Counter.About().Name + ", smooths along rows and across them, all cores",
-		Source: "Wang et al. 2022, section 5.3",
-		Scopes: []bench.Scope{bench.E2E},
-	}
+	return bench.OnHost("smooth", "counts by "+h.Counter.About().Name+", smooths along rows and across them, all cores",
+		"Wang et al. 2022, section 5.3", bench.E2E)
 }
 
 // iterationNS is the estimated time of one pixel in one iteration on one core: half as much again

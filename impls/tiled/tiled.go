@@ -26,14 +26,9 @@ type Implementation struct {
 
 // About describes the method.
 func (Implementation) About() bench.About {
-	return bench.About{
-		Name:  "tiled",
-		Where: "gpu",
-		Method: "resident image, one thread a voxel, neighbouring rows through a texture, neighbouring columns from the " +
-			"warp, histograms in shared memory",
-		Source: "Wang et al. 2022, section 4.3 and algorithm 2",
-		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
-	}
+	return bench.OnDevice("tiled",
+		"resident image, one thread a voxel, neighbouring rows through a texture, neighbouring columns from the "+
+			"warp, histograms in shared memory", "Wang et al. 2022, section 4.3 and algorithm 2")
 }
 
 // CanDo rejects an image that does not fit the device or its largest texture.

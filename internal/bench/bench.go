@@ -247,6 +247,22 @@ type About struct {
 	Foreign *peers.Peer `json:"foreign,omitempty"`
 }
 
+// OnHost describes an implementation on the processor. Its scopes are E2E and File unless others are given.
+func OnHost(name, method, source string, scopes ...Scope) About {
+	if len(scopes) == 0 {
+		scopes = []Scope{E2E, File}
+	}
+	return About{Name: name, Where: "cpu", Method: method, Source: source, Scopes: scopes}
+}
+
+// OnDevice describes an implementation on a device. It has all scopes unless others are given.
+func OnDevice(name, method, source string, scopes ...Scope) About {
+	if len(scopes) == 0 {
+		scopes = Scopes()
+	}
+	return About{Name: name, Where: "gpu", Method: method, Source: source, Scopes: scopes}
+}
+
 // WithFault returns the description of a method with a defect that a test planted, or a itself for "".
 func (a About) WithFault(fault string) About {
 	if fault != "" {

@@ -60,15 +60,11 @@ func (c *context) AllocArray(name string, l device.ArrayLayout) (device.Array, e
 			c, limit[0], limit[1], limit[2])
 	}
 	a.bytes = l.Bytes()
-	err := c.add(&a.object, func() error {
+	return added[device.Array](c, a, &a.object, func() error {
 		desc := arrayDescriptor{width: uint64(l.Width), height: uint64(l.Height), depth: uint64(l.Depth), format: format,
 			channels: 1}
 		return c.call(cuArray3DCreate, a, uintptr(unsafe.Pointer(&a.handle)), uintptr(unsafe.Pointer(&desc)))
 	})
-	if err != nil {
-		return nil, err
-	}
-	return a, nil
 }
 
 type texture struct{ object }

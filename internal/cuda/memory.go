@@ -26,13 +26,9 @@ func (c *context) Alloc(name string, bytes int64) (device.Buffer, error) {
 	if bytes <= 0 {
 		return nil, fmt.Errorf("buffer %q: a size of %d bytes", name, bytes)
 	}
-	err := c.add(&b.object, func() error {
+	return added[device.Buffer](c, b, &b.object, func() error {
 		return c.call(cuMemAlloc, b, uintptr(unsafe.Pointer(&b.handle)), uintptr(bytes))
 	})
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
 }
 
 type pinned struct {
@@ -62,7 +58,7 @@ func (c *context) AllocPinned(name string, bytes int64) (device.Pinned, error) {
 	if bytes <= 0 {
 		return nil, fmt.Errorf("pinned memory %q: a size of %d bytes", name, bytes)
 	}
-	err := c.add(&p.object, func() error {
+	return added[device.Pinned](c, p, &p.object, func() error {
 		var at unsafe.Pointer
 		if err := c.call(cuMemHostAlloc, p, uintptr(unsafe.Pointer(&at)), uintptr(bytes),
 			hostPortable|hostMapped); err != nil {
@@ -71,10 +67,6 @@ func (c *context) AllocPinned(name string, bytes int64) (device.Pinned, error) {
 		p.handle, p.data = uintptr(at), unsafe.Slice((*byte)(at), bytes)
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
 }
 
 // onHost reports whether the object is memory of the host.
@@ -87,14 +79,10 @@ func (c *context) Register(name string, mem []byte) (device.Pinned, error) {
 	if len(mem) == 0 {
 		return nil, fmt.Errorf("registered memory %q: a size of 0 bytes", name)
 	}
-	err := c.add(&p.object, func() error {
+	return added[device.Pinned](c, p, &p.object, func() error {
 		p.handle = uintptr(unsafe.Pointer(&mem[0]))
 		return c.call(cuMemHostRegister, p, p.handle, uintptr(len(mem)), hostPortable|hostMapped)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
 }
 
 // memory is the object behind memory of this device, or pinned on the host for whichever device,

@@ -30,7 +30,7 @@ const logBytes = 64 << 10
 
 func (c *context) LoadModule(name string, code []byte) (device.Module, error) {
 	m := &module{object: object{kind: "module", name: name, free: cuModuleUnload}}
-	err := c.add(&m.object, func() error {
+	return added[device.Module](c, m, &m.object, func() error {
 		var pin runtime.Pinner
 		defer pin.Unpin()
 		info, failure := make([]byte, logBytes), make([]byte, logBytes)
@@ -50,10 +50,6 @@ func (c *context) LoadModule(name string, code []byte) (device.Module, error) {
 		}
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
 }
 
 type function struct {

@@ -42,6 +42,14 @@ func (c *context) add(o *object, acquire func() error) error {
 	})
 }
 
+// added returns a new object of a kind once add has made it.
+func added[T any](c *context, object T, o *object, acquire func() error) (made T, err error) {
+	if err = c.add(o, acquire); err == nil {
+		made = object
+	}
+	return made, err
+}
+
 // hold adds the device memory of an object to the total, or subtracts it with −1.
 func (c *context) hold(o *object, times int64) {
 	if !o.onHost() {

@@ -27,13 +27,9 @@ const nonBlocking = 1
 
 func (c *context) NewStream(name string) (device.Stream, error) {
 	s := &stream{object: object{kind: "stream", name: name, free: cuStreamDestroy}}
-	err := c.add(&s.object, func() error {
+	return added[device.Stream](c, s, &s.object, func() error {
 		return c.call(cuStreamCreate, s, uintptr(unsafe.Pointer(&s.handle)), nonBlocking)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
 }
 
 // stream is the stream of ours behind an interface.
@@ -99,13 +95,9 @@ type event struct{ object }
 
 func (c *context) NewEvent(name string) (device.Event, error) {
 	e := &event{object{kind: "event", name: name, free: cuEventDestroy}}
-	err := c.add(&e.object, func() error {
+	return added[device.Event](c, e, &e.object, func() error {
 		return c.call(cuEventCreate, e, uintptr(unsafe.Pointer(&e.handle)), 0)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return e, nil
 }
 
 // event is the event of ours behind an interface.

@@ -35,6 +35,11 @@ var witnesses = map[string]witness{
 	"internal/workloads/homology": {[]string{"internal/bench", "internal/crew", "internal/grid", "internal/ranks", "internal/simplicial", "internal/verify", "internal/workloads/homology/torsion"}, []string{
 		"internal/command/images", "impls", "impls/homology/definition", "impls/homology/duality", "impls/homology/reduced", "impls/homology/reductions", "internal/ask", "internal/library",
 		"internal/workloads/homology/homologytest", "reports/paper"}},
+	"internal/workloads/assess": {[]string{
+		"internal/bench", "internal/crew", "internal/fields", "internal/grid", "internal/headers", "internal/name",
+		"internal/verify", "internal/workloads/betti", "internal/workloads/ecc/cells"}, []string{
+		"impls", "impls/assess/flood", "impls/assess/runs", "internal/ask", "internal/command/assess", "internal/library",
+	}},
 	"internal/workloads/eigenmap": {[]string{"internal/bench", "internal/crew", "internal/fields", "internal/grid", "internal/headers", "internal/isa", "internal/name", "internal/verify", "internal/workloads/eigenmap/inertia"}, []string{
 		"internal/command/images", "impls", "impls/foreign", "impls/eigenmap/definition", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", "impls/eigenmap/windowed", "internal/ask", "internal/library", "internal/workloads/eigenmap/eigentest",
 		"internal/workloads/eigenmap/ondevice", "reports/paper"}},
@@ -48,9 +53,12 @@ var lent = map[string][]string{
 	// Starter makes V0 and b for implementations; the plain loop does not use it.
 	"internal/workloads/gvf": {"Axis", "Boundary", "FinestAxis", "Float16", "Float32", "Flow", "NewOutput", "NewProblem", "Output", "Problem", "Replicate",
 		"Snorm16", "Starter", "Storage", "Third"},
+	"internal/workloads/assess": {
+		"Comparison", "Comparisons", "Constructions", "Difference", "Pair", "Poisoned", "Set", "T", "V",
+	},
 	"internal/workloads/homology": {"Groups", "Integers", "NewGroups", "Poisoned", "Problem", "Ring"},
 	// Uniform numbers are where a search starts; Vectors tells the instruction set; AlmostEqual compares answers in self-tests.
-	"internal/workloads/eigenmap": {"Grid", "Lanczos", "Map", "AlmostEqual", "NewOutput", "Output", "Patch", "OfVoxels", "Problem", "Uniform", "Vectors"},
+	"internal/workloads/eigenmap": {"Grid", "Lanczos", "AlmostEqual", "Map", "NewOutput", "Output", "Patch", "OfVoxels", "Problem", "Uniform", "Vectors"},
 }
 
 // A use is a name that a file takes from a package.

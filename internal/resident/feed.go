@@ -17,7 +17,7 @@ import (
 // a link. An image that is entirely in memory may be pinned in place and copied from there. A feed
 // allocates its memory when it is made.
 type Feed struct {
-	d      device.Device
+	Objects
 	in     grid.Source
 	slices int64    // of a piece
 	whole  *Place   // the image, when it is pinned where it is
@@ -49,40 +49,26 @@ const (
 // With 0, the size suits an image that is copied to one place. It uses the given number of
 // goroutines, at least two. An image that Pin can pin is copied from its place.
 func NewFeed(d device.Device, in grid.Source, bytes int64, threads int) (*Feed, error) {
-	f := &Feed{d: d, in: in, slices: PieceSlices(in, bytes)}
-	var err error
-	if f.whole, err = Pin(d, in, f.slices*grid.SliceBytes(in)); err != nil {
-		return nil, err
-	}
-	if f.whole == nil {
+	slices := PieceSlices(in, bytes)
+	whole, err := Pin(d, in, slices*grid.SliceBytes(in))
+	if err == nil && whole == nil {
 		return NewStages(d, in, bytes, threads)
 	}
-	return f, nil
+	return &Feed{Objects: NewObjects(d), in: in, slices: slices, whole: whole}, err
 }
 
 // NewStages is NewFeed without pinning the image in place, for a single upload: pinning takes
 // longer than the copy.
-func NewStages(d device.Device, in grid.Source, bytes int64, threads int) (f *Feed, err error) {
-	f = &Feed{d: d, in: in, slices: PieceSlices(in, bytes)}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.Close())
-		}
-	}()
+func NewStages(d device.Device, in grid.Source, bytes int64, threads int) (*Feed, error) {
+	f := &Feed{Objects: NewObjects(d), in: in, slices: PieceSlices(in, bytes)}
 	size := f.slices * grid.SliceBytes(in)
 	ahead := max(2, min(int64(threads), mostAhead, aheadBytes/size))
 	for i := range min(ahead, f.Pieces()) {
-		s := &stage{}
-		f.stages = append(f.stages, s)
-		if s.piece, err = d.AllocPinned(fmt.Sprintf("piece %d on the host", i), size); err != nil {
-			return f, err
-		}
-		if s.began, err = d.NewEvent(fmt.Sprintf("piece %d begun", i)); err != nil {
-			return f, err
-		}
-		if s.sent, err = d.NewEvent(fmt.Sprintf("piece %d sent", i)); err != nil {
-			return f, err
-		}
+		f.stages = append(f.stages, &stage{f.NewPinned(fmt.Sprintf("piece %d on the host", i), size),
+			f.NewEvent(fmt.Sprintf("piece %d begun", i)), f.NewEvent(fmt.Sprintf("piece %d sent", i))})
+	}
+	if f.err != nil {
+		return nil, errors.Join(f.err, f.Close())
 	}
 	return f, nil
 }
@@ -158,7 +144,7 @@ func (f *Feed) each(s device.Stream, trace *bench.Trace, timed bool, send func(P
 	}()
 	if f.Whole() {
 		// All of it is added at once, without a change of threads.
-		return f.d.Do(func() error {
+		return f.On.Do(func() error {
 			for k := range f.Pieces() {
 				if err := send(f.placed(k)); err != nil {
 					return err
@@ -222,7 +208,7 @@ func (w *flow) read(st *stage, k int64) error {
 
 // add has the piece in a stage sent.
 func (w *flow) add(st *stage, k int64, send func(Piece) error) error {
-	return w.d.Do(func() error {
+	return w.On.Do(func() error {
 		if w.timed {
 			if err := w.s.Record(st.began); err != nil {
 				return err
@@ -291,13 +277,7 @@ func (w *flow) send(send func(Piece) error) error {
 }
 
 // Close frees the memory. No copy may be in progress.
-func (f *Feed) Close() error {
-	var errs []error
-	for _, s := range f.stages {
-		errs = append(errs, CloseAll(s.piece, s.began, s.sent))
-	}
-	return errors.Join(append(errs, f.whole.Close())...)
-}
+func (f *Feed) Close() error { return errors.Join(f.Objects.Close(), f.whole.Close()) }
 
 // Stage copies an image to a place in a buffer of the device once. It returns when the
 // image is there.

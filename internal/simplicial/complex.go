@@ -38,6 +38,16 @@ type Complex struct {
 	refused error
 }
 
+// Coincident returns the number of vertices at exactly the place of an earlier one. Files with
+// corners for each triangle have many, and the triangles do not meet.
+func (c *Complex) Coincident() int {
+	places := make(map[[3]float64]struct{}, c.Vertices)
+	for v := range len(c.Points) / 3 {
+		places[[3]float64(c.Points[3*v:])] = struct{}{}
+	}
+	return len(c.Points)/3 - len(places)
+}
+
 // Dim returns the greatest dimension of a simplex, -1 for the empty complex.
 func (c *Complex) Dim() int { return len(c.Tops) - 1 }
 

@@ -86,6 +86,25 @@ func TestReadable(t *testing.T) {
 	}
 }
 
+// Lines may end in line feeds, carriage returns, or both.
+func TestEndsOfLines(t *testing.T) {
+	for text, want := range readable {
+		if strings.ContainsAny(text, "\x00\r") || strings.Contains(strings.ToLower(text), "binary") {
+			continue
+		}
+		for _, end := range []string{"\r", "\r\n"} {
+			if c, err := Read([]byte(strings.ReplaceAll(text, "\n", end))); err != nil {
+				t.Errorf("%.300q with %q: %v", text, end, err)
+			} else if got := c.Counts(); !slices.Equal(got, want) {
+				t.Errorf("%.300q with %q: %v, want %v", text, end, got, want)
+			}
+		}
+	}
+	if c, err := Read([]byte("0 1\r2 3\r")); err != nil || !slices.Equal(c.Counts(), []int64{4, 2}) {
+		t.Errorf("two edges: %v, %v", c, err)
+	}
+}
+
 // rejected maps files to their error. Elements after the header's count are an error.
 var rejected = map[string]string{
 	"OFF\n4 3 6\n" + corners + "3 0 1 2\n3 0 1 3\n3 0 2 3\n3 1 2 3\n": `line 10: "3" follows 3 faces, as many as the header states`, "NOFF\n1 0 0\n0 0 0 0 0 1\n0 0 0\n": `line 4: "0" follows 0 faces`,

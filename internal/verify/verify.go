@@ -90,6 +90,23 @@ func Bounded[In, Out any](laws []Law[In, Out], memory func(In) int64) []Law[In, 
 	return laws
 }
 
+// Invariant returns the check of a law that a changed input has the same answer.
+func Invariant[In, Out any](
+	change func(In) (In, error), agree func(in In, want, got Out) *Diff,
+) func(In, Out, Ask[In, Out]) (*Diff, error) {
+	return func(in In, out Out, ask Ask[In, Out]) (*Diff, error) {
+		changed, err := change(in)
+		if err != nil {
+			return nil, err
+		}
+		got, err := ask(changed)
+		if err != nil {
+			return nil, err
+		}
+		return agree(in, got, out), nil
+	}
+}
+
 // SlabMemory bounds the memory of a law without its own bound, in bytes.
 const SlabMemory = 128 << 20
 

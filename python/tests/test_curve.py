@@ -357,3 +357,10 @@ def test_more_sets_than_ranks_of_a_byte(superlevel):
 def test_values_of_narrow_floats():
     """Scalars of float16 in a list are compared without a warning."""
     assert eccbench.curve(np.float16([[0, 1]]), at=[np.float16(0.5), np.float16(60000)]).chi.tolist() == [1, 1]
+
+
+def test_too_many_levels():
+    """The number of levels is bounded as that of the command, before any memory is allocated."""
+    for image in np.float32([[0, 1]]), np.float64([[0, 1]]):
+        with pytest.raises(ValueError, match="levels 1000000000: want 1 to 16777216"):
+            eccbench.curve(image, levels=10**9)

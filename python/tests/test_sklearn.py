@@ -67,3 +67,10 @@ def test_refused():
         EulerCurve().fit(np.full((3, 4, 4), np.nan))
     with pytest.raises(ValueError, match="X: the array is masked"):
         EulerCurve().fit(np.ma.masked_equal(DIGITS.images, 0))
+
+
+def test_periodic_as_array():
+    """The periodic axes are any sequence, as for betti, and no axes are none."""
+    image = np.zeros((3, 3))
+    for periodic, want in (np.array([0, 1]), [1, 2, 1]), (np.array([], int), [1, 0]):
+        assert BettiCurve([0], periodic=periodic).fit([image]).transform([image]).tolist() == [want]

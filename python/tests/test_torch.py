@@ -225,6 +225,29 @@ def test_no_second_order():
         g.sum().backward()
 
 
+def test_no_derivatives_by_func():
+    x = drawn(3, 4, 5)
+
+    def loss(y, tau=(0.3,)):
+        return soft_ecc(y, torch.as_tensor(tau), 9.0, dims=2).sum()
+
+    grad, vmap = torch.func.grad, torch.func.vmap
+    for call in (
+        lambda: grad(loss)(x), lambda: vmap(grad(loss))(x), lambda: grad(lambda y: vmap(loss)(y).sum())(x),
+        lambda: torch.func.hessian(loss)(x), lambda: torch.func.jvp(loss, (x,), (x,)),
+        lambda: grad(lambda tau: loss(x, tau))(torch.tensor([0.3])),
+    ):
+        with pytest.raises(RuntimeError, match="does not support derivatives by torch.func"):
+            call()
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_vmap():
+    x = drawn(3, 4, 5)
+    curves = torch.func.vmap(lambda y: soft_ecc(y, [0.3], 9.0, dims=2))(x)
+    torch.testing.assert_close(curves, soft_ecc(x, [0.3], 9.0, dims=2))
+
+
 class Curves(torch.utils.data.Dataset):
     def __len__(self):
         return 4

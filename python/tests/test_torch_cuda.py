@@ -106,8 +106,8 @@ def test_opcheck():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
-def test_compile(backend):
+@pytest.mark.parametrize("backend, mode", [("aot_eager", None), ("inductor", None), ("inductor", "reduce-overhead")])
+def test_compile(backend, mode):
     if backend == "inductor" and not shutil.which("gcc"):
         pytest.skip("inductor compiles with gcc, which is not installed")
     layer = SoftECC(torch.linspace(0, 1, 5), 20.0, dims=2, direction=[1.0, 2.0], alpha=0.01, learn=["thresholds", "lam", "direction", "alpha"]).cuda()
@@ -116,7 +116,7 @@ def test_compile(backend):
     def loss(x):
         return (layer(torch.sigmoid(x)) - exact(torch.sigmoid(x))).square().mean()
 
-    compiled = torch.compile(loss, fullgraph=True, backend=backend)
+    compiled = torch.compile(loss, fullgraph=True, backend=backend, mode=mode)
     results = []
     for f in (loss, compiled):
         x = drawn(2, 1, 9, 8, dtype=torch.float32).cuda().requires_grad_()
@@ -149,6 +149,16 @@ def test_exact(dtype, construction, superlevel, verify):
     for at in ([0.0, 1.0, 4.5], [3.0, -5.0, 0.5]):
         got = ecc(x.cuda(), at, dims=2, construction=construction, superlevel=superlevel, verify=verify)
         assert got.is_cuda and torch.equal(got.cpu(), ecc(x, at, dims=2, construction=construction, superlevel=superlevel))
+
+
+def test_exact_images_stay_on_the_device(monkeypatch):
+    x = drawn(3, 9, 8, dtype=torch.float32).cuda()
+    want = ecc(x.cpu(), [0.2, 0.7], dims=2)
+    monkeypatch.setattr(layers, "_exact_on_host", None)
+    for verify in (True, False):
+        assert torch.equal(ecc(x, [0.2, 0.7], dims=2, verify=verify).cpu(), want)
+    with pytest.raises(ValueError, match="NaN or infinite"):
+        ecc(x / 0, [0.2], dims=2)
 
 
 def test_autocast():

@@ -60,3 +60,17 @@ def test_lazily():
     pytest.importorskip("dask.array")
     image = SCAN.isel(time=0)
     assert image.chunk(y=2).eccbench.curve()["chi"].values.tolist() == image.eccbench.curve()["chi"].values.tolist()
+
+
+def test_unnamed_mask_has_the_axes_of_the_array():
+    rng = np.random.default_rng(1)
+    images, within = rng.integers(0, 5, (4, 4, 4)), rng.random((4, 4, 4)) < 0.7
+    array = xarray.DataArray(images, dims=("x", "t", "y"))
+    want = [eccbench.curve(images[:, i].T, mask=within[:, i].T, at=[1, 3]).chi for i in range(4)]
+    assert np.array_equal(array.eccbench.curve(["y", "x"], at=[1, 3], mask=within), want)
+    assert np.array_equal(array.eccbench.curve(["y", "x"], at=[1, 3], mask=within[:, 0].T)[0], want[0])
+    one, mask = array[:, 0].copy(), within[:, 0]
+    assert np.array_equal(one.eccbench.curve(["y", "x"], mask=mask).chi, eccbench.curve(images[:, 0].T, mask=mask.T).chi)
+    for ask in (one.eccbench.curve, lambda **k: one.eccbench.betti(2, **k)):
+        with pytest.raises(ValueError, match="mask"):
+            ask(mask=mask[1:])

@@ -18,13 +18,7 @@ type Implementation struct{}
 
 // About describes the method.
 func (Implementation) About() bench.About {
-	return bench.About{
-		Name:   "cells",
-		Where:  "cpu",
-		Method: "counts every cell separately, one core",
-		Source: "the definition",
-		Scopes: []bench.Scope{bench.E2E, bench.File},
-	}
+	return bench.OnHost("cells", "counts every cell separately, one core", "the definition")
 }
 
 // CanDo rejects ladders without a table of levels, and images that need more time or memory than

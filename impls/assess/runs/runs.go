@@ -61,31 +61,35 @@ func (Implementation) CanDo(in *assess.Pair, c bench.Conditions) error {
 		need(in, c.Cores()), "%d bytes for each run in %d voxels", runBytes, n)
 }
 
-// runBytes is the memory of a run with its nodes in both parent lists of a mask, of the union and of
-// their gaps. wordBytes is the memory of a word of the masks, the gaps, the trunks and the nodes.
+// runBytes is the memory of a run and its node in a mask, in the union and in their gaps. packedBytes is
+// the memory of a word of both masks, and wordBytes that of a word of the union, the gaps, the trunks and
+// the nodes.
 const (
-	runBytes  = 4 * 12
-	wordBytes = 3 * (3*8 + 2*4)
+	runBytes    = 4 * 12
+	packedBytes = 2 * 8
+	wordBytes   = 3 * (3*8 + 2*4)
 )
 
 // need returns the memory of the sets compared at the same time, the largest first. A set has three
-// masks and their complements, each with at most as many runs as both images together.
+// masks and their complements, each with at most as many runs as both images together. Masks are packed
+// in the whole place of a set, and compared in parts without empty planes and rows.
 func need(in *assess.Pair, cores int) (bytes int64) {
-	of, s := in.Runs(), in.Shape()
+	s := in.Shape()
+	words := func(d, h int64) int64 { return (d + 2) * (h + 2) * (s.W/64 + 2) }
 	var each []int64
 	for _, set := range in.Sets {
-		n := of[0]
-		if set.Name != assess.Everything {
-			n = 0
-			for _, c := range set.Codes {
-				n += of[c]
-			}
+		at := in.Place(set)
+		d, h := min(s.D, at.Planes[1]-at.Planes[0]+1), min(s.H, at.Rows[1]-at.Rows[0]+1)
+		part := words(min(d, at.Runs), min(h, at.Runs))
+		if len(in.Sets) == 1 { // is packed without a survey
+			d, h = s.D, s.H
 		}
-		each = append(each, n)
+		each = append(each, runBytes*at.Runs+packedBytes*words(d, h)+wordBytes*part)
 	}
 	slices.SortFunc(each, func(a, b int64) int { return cmp.Compare(b, a) })
+	bytes = int64(len(in.Labels)*(cores+1)) * (s.D + s.H) / 8 // of a survey
 	for _, n := range each[:min(cores, len(each))] {
-		bytes += runBytes*n + wordBytes*(min(s.D, n)+2)*(min(s.H, n)+2)*(s.W/64+2)
+		bytes += n
 	}
 	return bytes
 }

@@ -28,12 +28,9 @@ type Implementation struct{}
 
 // About describes the method.
 func (Implementation) About() bench.About {
-	return bench.About{
-		Name: "definition", Where: "cpu",
-		Method: "ranks of boundary matrices over the fields of 2 and 2³¹ − 1 elements; small images; one core",
-		Source: "the definition",
-		Scopes: []bench.Scope{bench.E2E, bench.File},
-	}
+	return bench.OnHost("definition",
+		"ranks of boundary matrices over the fields of 2 and 2³¹ − 1 elements; small images; one core",
+		"the definition")
 }
 
 // CanDo rejects an image with too many cells.

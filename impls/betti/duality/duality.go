@@ -34,12 +34,9 @@ type Implementation struct {
 
 // About describes the method.
 func (i Implementation) About() bench.About {
-	return bench.About{
-		Name: "duality", Where: "cpu",
-		Method: "union-find of runs of bits, of the set and its complement; b1 from χ of the same bits; all cores",
-		Source: "doc/proofs/betti.md, Delfinado and Edelsbrunner 1995",
-		Scopes: []bench.Scope{bench.E2E, bench.File},
-	}.WithFault(string(i.fault))
+	return bench.OnHost("duality",
+		"union-find of runs of bits, of the set and its complement; b1 from χ of the same bits; all cores",
+		"doc/proofs/betti.md, Delfinado and Edelsbrunner 1995").WithFault(string(i.fault))
 }
 
 // CanDo rejects an image that needs more time or memory than the conditions allow.

@@ -20,13 +20,9 @@ type Implementation struct{}
 
 // About describes the method.
 func (Implementation) About() bench.About {
-	return bench.About{
-		Name: "labels", Where: "cpu",
-		Method: "union-find of voxels, the set 26-connected and the rest 6-connected; χ from the eight voxels " +
-			"around each vertex; one core",
-		Source: "Rosenfeld and Pfaltz 1966, Toriwaki and Yonekura 2002",
-		Scopes: []bench.Scope{bench.E2E, bench.File},
-	}
+	return bench.OnHost("labels",
+		"union-find of voxels, the set 26-connected and the rest 6-connected; χ from the eight voxels "+
+			"around each vertex; one core", "Rosenfeld and Pfaltz 1966, Toriwaki and Yonekura 2002")
 }
 
 // CanDo rejects an image that needs more time or memory than the conditions allow.

@@ -28,13 +28,8 @@ type Implementation struct{ In ecc.Convention }
 
 // About describes the method.
 func (Implementation) About() bench.About {
-	return bench.About{
-		Name: "rings", Where: "cpu",
-		Method: "union of neighbouring runs of a set and of its complement, " +
-			"with the number of turns round each periodic axis; one core",
-		Source: "Alexander-Lefschetz duality",
-		Scopes: []bench.Scope{bench.E2E, bench.File},
-	}
+	return bench.OnHost("rings", "union of neighbouring runs of a set and of its complement, "+
+		"with the number of turns round each periodic axis; one core", "Alexander-Lefschetz duality")
 }
 
 // CanDo rejects images with more voxels than 32-bit node numbers allow.

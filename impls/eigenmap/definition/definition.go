@@ -22,12 +22,8 @@ type Implementation struct{}
 
 // About describes the method.
 func (Implementation) About() bench.About {
-	return bench.About{
-		Name: "definition", Where: "cpu",
-		Method: "all pairs of the dense matrix in float64, by gonum, one core",
-		Source: "doc/proofs/eigenmap.md",
-		Scopes: []bench.Scope{bench.E2E},
-	}
+	return bench.OnHost("definition", "all pairs of the dense matrix in float64, by gonum, one core",
+		"doc/proofs/eigenmap.md", bench.E2E)
 }
 
 // CanDo rejects a problem that needs more time or memory than the conditions allow.

@@ -21,13 +21,10 @@ type OnDevice struct {
 
 // About describes the method.
 func (OnDevice) About() bench.About {
-	return bench.About{
-		Name: "lanczos-gpu", Where: "gpu",
-		Method: "half of the dense matrix in float64, the mirror of the other, and Lanczos' method with full " +
-			"reorthogonalisation",
-		Source: "Cheng et al. 2014, routines 1 and 2, algorithm 1",
-		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
-	}
+	return bench.OnDevice("lanczos-gpu",
+		"half of the dense matrix in float64, the mirror of the other, and Lanczos' method with full "+
+			"reorthogonalisation", "Cheng et al. 2014, routines 1 and 2, algorithm 1",
+		bench.Kernel, bench.Device, bench.E2E)
 }
 
 // tileNumbers is the number of entries of a tile of the matrix

@@ -26,12 +26,9 @@ type Implementation struct{ fault Fault }
 
 // About describes the method.
 func (Implementation) About() bench.About {
-	return bench.About{
-		Name: "lanczos", Where: "cpu",
-		Method: "the dense matrix in float64, and Lanczos' method with full reorthogonalisation, all cores",
-		Source: "Cheng et al. 2014, routines 1 and 2, algorithm 1",
-		Scopes: []bench.Scope{bench.E2E},
-	}
+	return bench.OnHost("lanczos",
+		"the dense matrix in float64, and Lanczos' method with full reorthogonalisation, all cores",
+		"Cheng et al. 2014, routines 1 and 2, algorithm 1", bench.E2E)
 }
 
 // CanDo rejects a problem that needs more time or memory than the conditions allow.

@@ -27,13 +27,10 @@ type OnDevice struct {
 
 // About describes the method.
 func (OnDevice) About() bench.About {
-	return bench.About{
-		Name: "multigrid-gpu", Where: "gpu",
-		Method: "LOBPCG with vectors in float64 and directions in float32, without a matrix, and a multigrid " +
-			"cycle as its preconditioner",
-		Source: "doc/proofs/eigenmap.md; Knyazev 2001; Lottes 2023",
-		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
-	}
+	return bench.OnDevice("multigrid-gpu",
+		"LOBPCG with vectors in float64 and directions in float32, without a matrix, and a multigrid "+
+			"cycle as its preconditioner", "doc/proofs/eigenmap.md; Knyazev 2001; Lottes 2023",
+		bench.Kernel, bench.Device, bench.E2E)
 }
 
 const (

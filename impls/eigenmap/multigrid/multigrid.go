@@ -26,13 +26,9 @@ type Implementation struct {
 
 // About describes the method.
 func (Implementation) About() bench.About {
-	return bench.About{
-		Name: "multigrid", Where: "cpu",
-		Method: "LOBPCG in float64 without a matrix, preconditioned by a multigrid cycle in float32, or by " +
-			"LDLᵀ of few voxels, all cores",
-		Source: "doc/proofs/eigenmap.md; Knyazev 2001",
-		Scopes: []bench.Scope{bench.E2E},
-	}
+	return bench.OnHost("multigrid",
+		"LOBPCG in float64 without a matrix, preconditioned by a multigrid cycle in float32, or by "+
+			"LDLᵀ of few voxels, all cores", "doc/proofs/eigenmap.md; Knyazev 2001", bench.E2E)
 }
 
 // quads returns the number of quads of vectors for k pairs. One pair is known, and there is at

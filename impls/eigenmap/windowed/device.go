@@ -24,13 +24,9 @@ type OnDevice struct {
 
 // About describes the method.
 func (OnDevice) About() bench.About {
-	return bench.About{
-		Name: "windowed-gpu", Where: "gpu",
-		Method: "Lanczos' method on near weights, made anew in float32, and residuals of all in float64 corrected in its " +
-			"basis",
-		Source: "doc/proofs/eigenmap.md",
-		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
-	}
+	return bench.OnDevice("windowed-gpu",
+		"Lanczos' method on near weights, made anew in float32, and residuals of all in float64 corrected in its "+
+			"basis", "doc/proofs/eigenmap.md", bench.Kernel, bench.Device, bench.E2E)
 }
 
 // mostColumns is the maximum number of vectors on a device.

@@ -21,13 +21,9 @@ type Implementation struct{ fault Fault }
 
 // About describes the method.
 func (Implementation) About() bench.About {
-	return bench.About{
-		Name: "windowed", Where: "cpu",
-		Method: "Davidson's method on near weights in float32, preconditioned by groups of patches, and residuals of all " +
-			"weights in float64 corrected, all cores",
-		Source: "doc/proofs/eigenmap.md",
-		Scopes: []bench.Scope{bench.E2E},
-	}
+	return bench.OnHost("windowed",
+		"Davidson's method on near weights in float32, preconditioned by groups of patches, and residuals of all "+
+			"weights in float64 corrected, all cores", "doc/proofs/eigenmap.md", bench.E2E)
 }
 
 // nearest is the distance factor below which a weight is not stored.

@@ -22,14 +22,9 @@ type BatchOnDevice struct {
 
 // About describes the method.
 func (BatchOnDevice) About() bench.About {
-	return bench.About{
-		Name:  "extrema-gpu-batch",
-		Where: "gpu",
-		Method: "all images resident and counted in one launch, each as by extrema-gpu; files are read while " +
-			"others are uploaded",
-		Source: "doc/proofs/extrema.md",
-		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
-	}
+	return bench.OnDevice("extrema-gpu-batch",
+		"all images resident and counted in one launch, each as by extrema-gpu; files are read while "+
+			"others are uploaded", "doc/proofs/extrema.md")
 }
 
 // CanDo rejects a batch that does not fit the device, or a warp's counters.

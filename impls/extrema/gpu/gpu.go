@@ -37,14 +37,9 @@ type OnDevice struct {
 
 // About describes the method.
 func (OnDevice) About() bench.About {
-	return bench.About{
-		Name:  "extrema-gpu",
-		Where: "gpu",
-		Method: "resident image, only the extrema of four minimum-filtered images count, two voxels an instruction or a " +
-			"bit of 32",
-		Source: "doc/proofs/extrema.md",
-		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
-	}
+	return bench.OnDevice("extrema-gpu",
+		"resident image, only the extrema of four minimum-filtered images count, two voxels an instruction or a "+
+			"bit of 32", "doc/proofs/extrema.md")
 }
 
 // Sizes of the kernels' work.

@@ -22,7 +22,7 @@ var ErrFormat = errors.New("no format that can be read; want " + strings.Join(Fo
 // Read reads a mesh in the format of the file's first word. The end of its name, "" for none,
 // decides if the word does not.
 func Read(data []byte, ext string) (*Mesh, error) {
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	data = withLines(bytes.TrimPrefix(data, []byte("\ufeff")))
 	head := data[:min(len(data), 1<<12)]
 	w := &words{data: head, hash: true, wrap: true}
 	first := w.next()
@@ -53,6 +53,15 @@ func Read(data []byte, ext string) (*Mesh, error) {
 		return nil, ErrFormat
 	}
 	return readText(data)
+}
+
+// withLines returns a text whose lines end in carriage returns alone with line feeds. Otherwise all
+// lines would be read as one.
+func withLines(data []byte) []byte {
+	if bytes.IndexByte(data, '\n') >= 0 || bytes.IndexByte(data, 0) >= 0 {
+		return data
+	}
+	return bytes.ReplaceAll(data, []byte("\r"), []byte("\n"))
 }
 
 // offHead is the first word of OFF. Prefixes announce texture, colours and normals after the
@@ -121,6 +130,7 @@ func readOFF(data []byte) (*Mesh, error) {
 
 // ReadTetGen reads the elements and the nodes of TetGen, or of Triangle.
 func ReadTetGen(elements, nodes []byte) (*Mesh, error) {
+	elements, nodes = withLines(elements), withLines(nodes)
 	w := &words{data: nodes, hash: true}
 	n, err := w.count("nodes", 6)
 	if err != nil {

@@ -80,7 +80,7 @@ type Pair struct {
 	image grid.Source // that was labelled, nil for label images
 	keys  []float64   // of the name
 
-	runs []int64
+	places []Place
 }
 
 // Shape is the shape of both images.
@@ -91,12 +91,16 @@ func (p *Pair) Swapped() *Pair { return p.with(p.Truth, p.Pred) }
 
 // with returns a pair of other images with the same codes.
 func (p *Pair) with(pred, truth *grid.Field) *Pair {
-	return &Pair{Pred: pred, Truth: truth, Labels: p.Labels, Sets: p.Sets, runs: p.runs}
+	return &Pair{Pred: pred, Truth: truth, Labels: p.Labels, Sets: p.Sets, places: p.places}
 }
 
-// Runs returns, for each code, the number of its runs along the rows of both images, and for code 0
-// the sum over all others. A part of a pair has at most as many; it returns those of the pair.
-func (p *Pair) Runs() []int64 { return p.runs }
+// Place returns the place of a set in both images. A part of a pair returns that of the whole.
+func (p *Pair) Place(s Set) (all Place) {
+	for _, c := range s.Codes {
+		all.Join(p.places[c])
+	}
+	return all
+}
 
 // members marks the codes of a set.
 func (p *Pair) members(s Set) []bool {

@@ -256,16 +256,11 @@ func mark[E uint8 | uint16](words []uint64, row []E, member []uint8, single uint
 // zeroLanes returns a bit for each lane of a word, which is set if the lane is zero. ones are the least
 // bits of all lanes.
 func zeroLanes(v, ones uint64, lanes int) uint64 {
+	size, gather := 64/lanes, uint64(0x0102040810204080) // moves bit size·i to bit 64 − lanes + i
 	if lanes == 4 {
-		v |= v >> 8
+		gather = 0x1000200040008000
 	}
-	v |= v >> 4
-	v |= v >> 2
-	v |= v >> 1
-	v = ^v & ones // the least bits of zero lanes move together
-	size := 64 / lanes
-	v |= v >> (size - 1)
-	v |= v >> (2 * (size - 1))
-	v |= v >> (4 * (size - 1))
-	return v & (1<<lanes - 1)
+	low := ones<<(size-1) - ones // all bits of a lane but the highest, which a sum reaches unless they are zero
+	v = ^(v&low + low | v) >> (size - 1) & ones
+	return v * gather >> (64 - lanes)
 }

@@ -29,9 +29,9 @@ func NewPair(pred, truth *grid.Field, labels []float64, groups []Group) (*Pair, 
 	}
 	images := [2]*grid.Field{pred, truth}
 	var tables [2]map[float32]float64 // by image: the label of each value
-	var runs [2]map[float32]int64     // and its number of runs
+	var places [2]map[float32]Place   // and its place
 	var errs [2]error
-	crew.Each(2, func(i int) { tables[i], runs[i], errs[i] = labelsOf(images[i]) })
+	crew.Each(2, func(i int) { tables[i], places[i], errs[i] = labelsOf(images[i]) })
 	code := map[float64]uint16{}
 	for i, table := range tables {
 		if errs[i] != nil {
@@ -64,13 +64,10 @@ func NewPair(pred, truth *grid.Field, labels []float64, groups []Group) (*Pair, 
 		}
 		p.Pred, p.Truth = images[0], images[1]
 	}
-	p.runs = make([]int64, len(p.Labels))
+	p.places = make([]Place, len(p.Labels))
 	for i, table := range tables {
-		for v, n := range runs[i] {
-			if c := code[table[v]]; c > 0 {
-				p.runs[c] += n
-				p.runs[0] += n
-			}
+		for v, place := range places[i] {
+			p.places[code[table[v]]].Join(place)
 		}
 	}
 	return p, p.choose(found, labels, groups, code)
@@ -79,12 +76,32 @@ func NewPair(pred, truth *grid.Field, labels []float64, groups []Group) (*Pair, 
 // mostLabels is the number of codes.
 const mostLabels = math.MaxUint16 + 1
 
-// labelsOf returns the label of each distinct value of an image, and the number of its runs along rows.
-func labelsOf(f *grid.Field) (of map[float32]float64, runs map[float32]int64, err error) {
-	of, runs = map[float32]float64{}, map[float32]int64{}
-	bad, w := 0, f.Shape().W
-	see := func(v float32, n int64) {
-		if runs[v] += n; runs[v] > n {
+// A Place is the number of runs of a label along rows, and its first and last plane and row.
+type Place struct {
+	Runs         int64
+	Planes, Rows [2]int64
+}
+
+// Join adds another place.
+func (p *Place) Join(o Place) {
+	if o.Runs > 0 && p.Runs > 0 {
+		o.Planes = [2]int64{min(p.Planes[0], o.Planes[0]), max(p.Planes[1], o.Planes[1])}
+		o.Rows = [2]int64{min(p.Rows[0], o.Rows[0]), max(p.Rows[1], o.Rows[1])}
+		o.Runs += p.Runs
+	}
+	if o.Runs > 0 {
+		*p = o
+	}
+}
+
+// labelsOf returns the label of each distinct value of an image, and its place.
+func labelsOf(f *grid.Field) (of map[float32]float64, places map[float32]Place, err error) {
+	of, places = map[float32]float64{}, map[float32]Place{}
+	bad, s := 0, f.Shape()
+	see := func(v float32, at Place) {
+		place, known := places[v]
+		place.Join(at)
+		if places[v] = place; known {
 			return
 		}
 		label := f.Labels().Float64(v)
@@ -94,19 +111,20 @@ func labelsOf(f *grid.Field) (of map[float32]float64, runs map[float32]int64, er
 	}
 	switch f.Type() {
 	case grid.Uint8:
-		countRuns(grid.Values[uint8](f.Data()), w, see)
+		findRuns(grid.Values[uint8](f.Data()), s, see)
 	case grid.Int16:
-		countRuns(grid.Values[int16](f.Data()), w, see)
+		findRuns(grid.Values[int16](f.Data()), s, see)
 	case grid.Uint16:
-		countRuns(grid.Values[uint16](f.Data()), w, see)
+		findRuns(grid.Values[uint16](f.Data()), s, see)
 	case grid.Float32:
 		last := float32(0)
 		for i, v := range grid.Values[float32](f.Data()) {
-			if v == last && int64(i)%w > 0 {
+			row := int64(i) / s.W
+			if v == last && int64(i)%s.W > 0 {
 				continue
 			}
 			last = v
-			if see(v, 1); bad > 0 || len(of) > mostLabels {
+			if see(v, placeOf(row/s.H, row%s.H)); bad > 0 || len(of) > mostLabels {
 				break
 			}
 		}
@@ -114,17 +132,21 @@ func labelsOf(f *grid.Field) (of map[float32]float64, runs map[float32]int64, er
 	if bad > 0 {
 		return nil, nil, errors.New("some values are not whole numbers: labels are; threshold the image first")
 	}
-	return of, runs, nil
+	return of, places, nil
 }
 
-// countRuns calls see with each value and its number of runs in rows of w values.
-func countRuns[T uint8 | int16 | uint16](values []T, w int64, see func(v float32, n int64)) {
+// placeOf returns the place of a run in row y of plane z.
+func placeOf(z, y int64) Place { return Place{1, [2]int64{z, z}, [2]int64{y, y}} }
+
+// findRuns calls see with each value and its place.
+func findRuns[T uint8 | int16 | uint16](values []T, s grid.Shape, see func(v float32, at Place)) {
 	size := 8 * int(grid.TypeOf[T]().Size())
 	all := uint64(1)<<size - 1
-	n := make([]int64, 1<<size)
-	for ; len(values) > 0; values = values[w:] {
-		last := uint64(values[0])&all ^ 1 // so that the first value differs
-		for data := grid.Bytes(values[:w]); len(data) > 0; {
+	places, runs := make([]Place, 1<<size), make([]int64, 1<<size)
+	rows := make([]int64, 1<<size) // by value: 1 + the last row that has it
+	for row, z, y := int64(0), int64(0), int64(0); z < s.D; row++ {
+		before := uint64(values[row*s.W])&all ^ 1 // so that the first value differs
+		for data := grid.Bytes(values[row*s.W:][:s.W]); len(data) > 0; {
 			v, most := uint64(0), uint64(math.MaxUint64)
 			if len(data) >= word {
 				v, data = binary.LittleEndian.Uint64(data), data[word:]
@@ -134,17 +156,25 @@ func countRuns[T uint8 | int16 | uint16](values []T, w int64, see func(v float32
 				}
 				most, data = 1<<(8*len(data))-1, nil
 			}
-			for differs := (v ^ (v<<size | last)) & most; differs != 0; {
+			for differs := (v ^ (v<<size | before)) & most; differs != 0; {
 				at := bits.TrailingZeros64(differs) &^ (size - 1)
-				n[v>>at&all]++
 				differs &^= all << at
+				code := v >> at & all
+				if runs[code]++; rows[code] <= row {
+					rows[code] = row + 1
+					places[code].Join(placeOf(z, y))
+				}
 			}
-			last = v >> (64 - size)
+			before = v >> (64 - size)
+		}
+		if y++; y == s.H {
+			z, y = z+1, 0
 		}
 	}
-	for i, n := range n {
+	for i, n := range runs {
 		if n > 0 {
-			see(float32(T(i)), n)
+			places[i].Runs = n
+			see(float32(T(i)), places[i])
 		}
 	}
 }

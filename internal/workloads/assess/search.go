@@ -134,11 +134,10 @@ type scan struct {
 	mask
 	open      []uint64 // the open gaps; nil in the scan of a mask
 	graphs    [adjacencies]graph
-	now, last labels   // of the current plane and the one before
-	none      []uint64 // an empty row
+	now, last labels // of the current plane and the one before
 
 	// The row at work, rows c and after are before and after it; rows b, d and e are these rows in the
-	// plane before.
+	// plane before, empty in 2D.
 	own, c, after, b, d, e row
 }
 
@@ -162,7 +161,9 @@ type row struct {
 }
 
 func (s space) scan(of mask) *scan {
-	c := &scan{space: s, mask: of, none: make([]uint64, s.words)}
+	c := &scan{space: s, mask: of}
+	none := row{words: make([]uint64, s.words)}
+	c.d, c.b, c.e = none, none, none
 	c.now.before, c.last.before = make([]int32, s.plane()), make([]int32, s.plane())
 	return c
 }
@@ -221,12 +222,10 @@ func (s space) divideGaps(of mask) (open []uint64, closed mask) {
 	return open, closed
 }
 
-// of returns a row, which is empty outside the box.
+// of returns a row of the box.
 func (s *scan) of(l *labels, z, y int64) row {
-	if z < 0 || y < 0 || y == s.rows {
-		return row{words: s.none}
-	}
-	return row{s.row(s.mask.bits, z, y), l.before[y*s.words:][:s.words], l}
+	at, from := s.index(z, y)*s.words, y*s.words
+	return row{s.bits[at : at+s.words], l.before[from : from+s.words], l}
 }
 
 // run returns the index in its plane of the run of a voxel of the row.
@@ -267,10 +266,12 @@ func (s *scan) next(z, y int64) {
 		s.now.nodes = s.now.nodes[:0]
 	}
 	if !s.some[s.index(z, y)] {
-		return
+		return // as at the border of the box
 	}
 	s.c, s.own, s.after = s.of(&s.now, z, y-1), s.of(&s.now, z, y), s.of(&s.now, z, y+1)
-	s.d, s.b, s.e = s.of(&s.last, z-1, y-1), s.of(&s.last, z-1, y), s.of(&s.last, z-1, y+1)
+	if z > 0 {
+		s.d, s.b, s.e = s.of(&s.last, z-1, y-1), s.of(&s.last, z-1, y), s.of(&s.last, z-1, y+1)
+	}
 	first := len(s.now.nodes)
 	s.scanRow(z, y)
 	for i := range s.now.nodes[first:] {

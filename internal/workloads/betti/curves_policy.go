@@ -55,9 +55,9 @@ const unionNS = 150
 
 func curvesLaws() []curvesLaw {
 	return verify.Bounded(append(append(conventional(ecc.Convention{}),
-		curvesLaw{Name: "flip of the slices", Calls: 1.1, Check: sameOf(flipped('s'))},
-		curvesLaw{Name: "flip of the rows", Calls: 1.1, Check: sameOf(flipped('x'))},
-		curvesLaw{Name: "swap of the fastest axes", Calls: 1.5, Check: sameOf(transposed)},
+		curvesLaw{Name: "flip of the slices", Calls: 1.1, Check: sameOf(ecc.Flipped('s'))},
+		curvesLaw{Name: "flip of the rows", Calls: 1.1, Check: sameOf(ecc.Flipped('x'))},
+		curvesLaw{Name: "swap of the fastest axes", Calls: 1.5, Check: sameOf(ecc.Transposed)},
 		curvesLaw{Name: "slices upright", Calls: 1.5, Check: sameOf(upright)},
 		curvesLaw{Name: "planes of an image, all alike", Calls: 3.1, Check: sameOf(planes)},
 		curvesLaw{Name: "each voxel cut in eight", Calls: 8.1,
@@ -219,15 +219,5 @@ func filledAt(in grid.Source, out Curves, c ecc.Convention) (*verify.Diff, error
 
 // sameOf returns the law that a changed image has the same curves.
 func sameOf(change func(grid.Source) (grid.Source, error)) func(grid.Source, Curves, curvesAsk) (*verify.Diff, error) {
-	return func(in grid.Source, out Curves, answer curvesAsk) (*verify.Diff, error) {
-		changed, err := change(in)
-		if err != nil {
-			return nil, err
-		}
-		c, err := answer(changed)
-		if err != nil {
-			return nil, err
-		}
-		return sameCurves(in, c, out), nil
-	}
+	return verify.Invariant(change, sameCurves)
 }

@@ -58,9 +58,9 @@ func lawMemory(i *Image) int64 { return 8 * i.Shape().Voxels() }
 // invariants returns the laws that views of an image have the same numbers.
 func invariants() []law {
 	return []law{
-		{Name: "flip of the slices", Calls: 1.1, Work: costPerVoxel(1), Check: invariant(flipped('s'))},
-		{Name: "flip of the rows", Calls: 1.1, Work: costPerVoxel(1), Check: invariant(flipped('x'))},
-		{Name: "swap of the fastest axes", Calls: 1.5, Work: costPerVoxel(5), Check: invariant(transposed)},
+		{Name: "flip of the slices", Calls: 1.1, Work: costPerVoxel(1), Check: invariant(ecc.Flipped('s'))},
+		{Name: "flip of the rows", Calls: 1.1, Work: costPerVoxel(1), Check: invariant(ecc.Flipped('x'))},
+		{Name: "swap of the fastest axes", Calls: 1.5, Work: costPerVoxel(5), Check: invariant(ecc.Transposed)},
 		{Name: "slices upright", Calls: 1.5, Work: costPerVoxel(5), Check: invariant(upright)},
 		{Name: "planes of an image, all alike", Calls: 3.1, Check: invariant(planes)},
 		{Name: "each voxel cut in eight", Calls: 8.1, Work: costPerVoxel(16),
@@ -208,36 +208,14 @@ func oneLess(in *Image, out Numbers, answer ask) (*verify.Diff, error) {
 }
 
 func invariant(change func(grid.Source) (grid.Source, error)) func(*Image, Numbers, ask) (*verify.Diff, error) {
-	return func(in *Image, out Numbers, answer ask) (*verify.Diff, error) {
+	return verify.Invariant(func(in *Image) (*Image, error) {
 		changed, err := change(in.Source)
-		if err != nil {
-			return nil, err
-		}
-		n, err := answer(in.viewOf(changed))
-		if err != nil {
-			return nil, err
-		}
-		return agree(in, n, out), nil
-	}
+		return in.viewOf(changed), err
+	}, agree)
 }
 
-func flipped(axis byte) func(grid.Source) (grid.Source, error) {
-	return func(s grid.Source) (grid.Source, error) { return grid.Flip(s, axis), nil }
-}
-
-// mostTurned is the largest image in bytes that is transposed in memory.
+// mostTurned is the largest image in bytes that upright loads.
 const mostTurned = 1 << 30
-
-// transposed swaps the fastest axes. It holds a 2D image in memory.
-func transposed(s grid.Source) (grid.Source, error) {
-	if s.Shape().D > 1 {
-		return grid.Transpose(s), nil
-	}
-	if grid.TotalBytes(s) > mostTurned {
-		return nil, verify.ErrNotApplicable
-	}
-	return grid.Load(grid.Transpose(s))
-}
 
 // upright exchanges the slices and the rows of a 3D image.
 func upright(s grid.Source) (grid.Source, error) {

@@ -251,7 +251,7 @@ func slicesStand(t *testing.T) {
 	for _, s := range []grid.Shape{{D: 1, H: 1<<14 + 1, W: 1 << 16}, {D: 1<<4 + 1, H: 1 << 10, W: 1 << 16}} {
 		turn := upright
 		if s.D == 1 {
-			turn = transposed
+			turn = ecc.Transposed
 		}
 		if v, err := turn(gridtest.VastOf(s, grid.Uint8)); !errors.Is(err, verify.ErrNotApplicable) {
 			t.Errorf("%v is turned: %v (%v)", s, v, err)

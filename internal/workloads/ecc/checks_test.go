@@ -427,7 +427,7 @@ func transposedInMemory(t *testing.T) {
 		{onLevels(t, 9), true, nil}, {scattered(t, grid.Shape{D: 2, H: 3, W: 4}, grid.Uint8, 9), false, nil},
 		{gridtest.VastOf(grid.Shape{D: 1, H: 1 << 16, W: 1<<14 + 1}, grid.Uint8), false, verify.ErrNotApplicable}, {gridtest.VastOf(grid.Shape{D: 2, H: 1 << 16, W: 1 << 14}, grid.Uint8), false, nil},
 	} {
-		got, err := transposed(c.of)
+		got, err := Transposed(c.of)
 		if _, whole := got.(*grid.Field); whole != c.whole || !errors.Is(err, c.err) {
 			t.Errorf("%v: %T (%v)", c.of.Shape(), got, err)
 		}

@@ -38,10 +38,10 @@ func Laws(eyes ...Witness) []verify.Law[grid.Source, VCEC] {
 	}
 	laws = append(laws, verify.Bounded([]law{
 		{Name: "cut at a shared slice", Calls: 1.1, Check: cut},
-		{Name: "flip of the slices", Calls: 1.1, Work: viewing(1), Check: invariant(flipped('s'))},
-		{Name: "flip of the rows", Calls: 1.1, Work: viewing(1), Check: invariant(flipped('x'))},
-		{Name: "flip of the columns", Calls: 1.1, Work: viewing(1), Check: invariant(flipped('y'))},
-		{Name: "swap of the fastest axes", Calls: 1.5, Work: viewing(5), Memory: transposing, Check: invariant(transposed)},
+		{Name: "flip of the slices", Calls: 1.1, Work: viewing(1), Check: invariant(Flipped('s'))},
+		{Name: "flip of the rows", Calls: 1.1, Work: viewing(1), Check: invariant(Flipped('x'))},
+		{Name: "flip of the columns", Calls: 1.1, Work: viewing(1), Check: invariant(Flipped('y'))},
+		{Name: "swap of the fastest axes", Calls: 1.5, Work: viewing(5), Memory: transposing, Check: invariant(Transposed)},
 		{Name: "increasing relabelling", Calls: 1.5, Work: viewing(40), Check: invariant(relabelled)},
 		{Name: everyLaw, Calls: 1.5, Work: viewing(80), Check: everyFloat32},
 	}, func(grid.Source) int64 { return verify.SlabMemory })...)
@@ -197,20 +197,11 @@ func cut(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
 }
 
 func invariant(change func(grid.Source) (grid.Source, error)) func(grid.Source, VCEC, ask) (*verify.Diff, error) {
-	return func(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
-		changed, err := change(in)
-		if err != nil {
-			return nil, err
-		}
-		v, err := answer(changed)
-		if err != nil {
-			return nil, err
-		}
-		return first(in, v, out), nil
-	}
+	return verify.Invariant(change, first)
 }
 
-func flipped(axis byte) func(grid.Source) (grid.Source, error) {
+// Flipped returns the change of an image to its view in reverse along an axis (see grid.Flip).
+func Flipped(axis byte) func(grid.Source) (grid.Source, error) {
 	return func(s grid.Source) (grid.Source, error) {
 		if axis == 'y' && s.Shape().D == 1 {
 			return nil, verify.ErrNotApplicable // the rows of a 2D image are its slices
@@ -219,10 +210,10 @@ func flipped(axis byte) func(grid.Source) (grid.Source, error) {
 	}
 }
 
-// largestTransposed is the largest 2D image that transposed swaps, in bytes.
+// largestTransposed is the largest 2D image that Transposed swaps, in bytes.
 const largestTransposed = 1 << 30
 
-// transposing returns the memory that transposed allocates.
+// transposing returns the memory that Transposed allocates.
 func transposing(s grid.Source) int64 {
 	if s.Shape().D > 1 {
 		return 0
@@ -230,9 +221,9 @@ func transposing(s grid.Source) int64 {
 	return min(grid.TotalBytes(s), largestTransposed)
 }
 
-// transposed swaps the fastest axes. It loads a 2D image into memory, and does not apply to larger
+// Transposed swaps the fastest axes. It loads a 2D image into memory, and does not apply to larger
 // ones than largestTransposed.
-func transposed(s grid.Source) (grid.Source, error) {
+func Transposed(s grid.Source) (grid.Source, error) {
 	if s.Shape().D > 1 {
 		return grid.Transpose(s), nil
 	}

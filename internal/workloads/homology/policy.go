@@ -170,16 +170,12 @@ func euler(p *Problem, out Groups, _ ask) (*verify.Diff, error) {
 func invariantUnder(
 	change func(*simplicial.Complex) *simplicial.Complex,
 ) func(*Problem, Groups, ask) (*verify.Diff, error) {
-	return func(p *Problem, out Groups, answer ask) (*verify.Diff, error) {
+	return verify.Invariant(func(p *Problem) (*Problem, error) {
 		if p.Dim() < 0 {
 			return nil, verify.ErrNotApplicable
 		}
-		g, err := answer(&Problem{change(p.Complex), p.Over})
-		if err != nil {
-			return nil, err
-		}
-		return agree(p, g, out), nil
-	}
+		return &Problem{change(p.Complex), p.Over}, nil
+	}, agree)
 }
 
 // starred is the complex with each simplex of the greatest dimension cut at a point within, the

@@ -31,7 +31,7 @@ from eccbench.torch import SoftECC
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 cuda = torch.cuda.is_available()
 device = torch.device("cuda" if cuda else "cpu")
-IMAGES, SIDE, EPOCHS, SEEDS, WIDTH = (192, 128, 60, (1, 2, 3), 16) if cuda else (16, 64, 4, (1,), 8)
+IMAGES, SIDE, EPOCHS, SEEDS, WIDTH = (192, 128, 60, (1, 2, 3), 64) if cuda else (16, 64, 4, (1,), 8)
 BATCH, WINDOW, WEIGHT = 16, 32, 0.2
 
 
@@ -73,17 +73,18 @@ curve = SoftECC(torch.linspace(0.2, 0.8, 7), lam=20.0, dims=2, superlevel=True).
 
 
 def curves(p):
-    """Return the soft curves of windows, which cover an image twice."""
+    """Return the soft curves of each image's windows, which cover it twice in each direction."""
     windows = p.unfold(2, WINDOW, WINDOW // 2).unfold(3, WINDOW, WINDOW // 2)
-    return curve(windows.reshape(-1, WINDOW, WINDOW))
+    return curve(windows.reshape(len(p), -1, WINDOW, WINDOW))
 
 
-def loss(logits, truth, topology):
+def loss(logits, truth, wanted):
+    """Return the loss of a batch. wanted has the curves of the truth, or is None to ignore the topology."""
     p = logits.sigmoid()
     dice = 1 - (2 * (p * truth).sum((1, 2, 3)) + 1) / ((p + truth).sum((1, 2, 3)) + 1)
     total = functional.binary_cross_entropy_with_logits(logits, truth) + dice.mean()
-    if topology:
-        total = total + WEIGHT * functional.smooth_l1_loss(curves(p), curves(truth))
+    if wanted is not None:
+        total = total + WEIGHT * functional.smooth_l1_loss(curves(p), wanted)
     return total
 
 
@@ -94,11 +95,11 @@ def trained(images, truth, seed, topology):
     net = UNet(WIDTH).to(device)
     step = torch.optim.AdamW(net.parameters(), 2e-3)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(step, EPOCHS)
-    seconds = []
+    wanted, seconds = curves(truth), []
     for epoch in range(EPOCHS):
         start = time.perf_counter()
         for of in torch.randperm(len(images), device=device).split(BATCH):
-            of_batch = loss(net(images[of]), truth[of], topology and epoch >= EPOCHS // 2)
+            of_batch = loss(net(images[of]), truth[of], wanted[of] if topology and epoch >= EPOCHS // 2 else None)
             step.zero_grad()
             of_batch.backward()
             step.step()

@@ -52,13 +52,13 @@ def _index(value: Any) -> int:
     return operator.index(value)
 
 
-def whole(name: str, value: Any, least: int = 1) -> int:
+def whole(name: str, value: Any, least: int = 1, most: int = 2**31 - 1) -> int:
     try:
         n = _index(value)
     except TypeError:
         raise TypeError(f"{name} {value!r}: want a whole number") from None
-    if not least <= n < 2**31:
-        raise ValueError(f"{name} {n}: want at least {least}")
+    if not least <= n <= most:
+        raise ValueError(f"{name} {n}: want {f'at least {least}' if n < least else f'{least} to {most}'}")
     return n
 
 
@@ -132,7 +132,8 @@ def array_of(name: str, image: Any) -> NDArray[Any]:
         try:
             return np.from_dlpack(image)
         except (BufferError, RuntimeError) as e:
-            raise TypeError(f"an array that is not shared: {e}") from None
+            raise TypeError(f"an array of {getattr(image, 'dtype', None)} that is not shared: {e}; "
+                "convert it to float32 or an integer type of 8 to 64 bits") from None
     if isinstance(image, (bytes, bytearray)):
         raise TypeError(f"{name} of {type(image).__name__}: want {_ADVICE}; os.fsdecode makes a path of one of bytes")
     array = np.asarray(image)  # all values of a masked array

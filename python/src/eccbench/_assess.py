@@ -23,7 +23,8 @@ class Assessment(Result):
     Attributes
     ----------
     labels : tuple of str
-        The labels, then 'all' for their union if there are several, then the groups.
+        The labels, then 'all' for the union of all labels of the images (also of those that are not compared)
+        if there are several, then the groups.
     connectivities : tuple of int
         Of the foreground: 26 (construction T) and 6 (V) in 3D, 8 (T) and 4 (V) in 2D. The
         background is 6- and 26-connected, 4- and 8-connected.

@@ -414,7 +414,7 @@ def curve(
     if levels is not None and at is not None:
         raise ValueError("levels and at: give one of them")
     choice("nan", nan, "refuse", "mask")
-    rows = _Rows(None if levels is None else whole("levels", levels), None if at is None else _values_of(at))
+    rows = _Rows(None if levels is None else whole("levels", levels, most=1 << 24), None if at is None else _values_of(at))
     if is_path(image):
         image = open(image)
     if isinstance(image, Image) and batch_axis is not None:

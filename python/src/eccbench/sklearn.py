@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from . import _eigenmap
-from ._arguments import Construction, Graph, reject_hidden, whole
+from ._arguments import Construction, Graph, reject_hidden, rings, whole
 from ._betti import betti
 from ._curve import curve
 
@@ -233,7 +233,8 @@ class BettiCurve(_ByLevel):
         return np.ascontiguousarray(np.moveaxis(numbers, 2, 1)).reshape(len(images), -1)
 
     def _dimensions(self) -> int:
-        return min(3, len(self.image_shape_) + bool(self.periodic))
+        axes = len(self.image_shape_)
+        return min(3, axes + bool(rings(self.periodic, axes)))
 
     def _names(self) -> list[str]:
         return [name for d in range(self._dimensions()) for name in self._named(f"b{d}")]

@@ -52,9 +52,9 @@ def ecc(images: Tensor, thresholds: Union[Tensor, Sequence[float]], *, dims: int
     Returns
     -------
     chi : Tensor of shape (..., m), int64
-        On the device of the images. Images on a CUDA device are copied to the host, and counted
-        and verified there. With ``verify=False``, construction T and a type of
-        `eccbench.cuda.curve` they are counted on the device, without a wait.
+        On the device of the images. On a CUDA device, images in construction T and of a type of
+        `eccbench.cuda.curve` are counted and verified there, with ``verify=False`` without a wait;
+        others are copied to the host.
 
     Raises
     ------
@@ -75,7 +75,8 @@ def ecc(images: Tensor, thresholds: Union[Tensor, Sequence[float]], *, dims: int
         at = at.float()
     if at.ndim != 1:
         raise ValueError(f"thresholds of shape {tuple(at.shape)}: want one axis")
-    chi: Tensor = _exact(images.detach().reshape(-1, *shape), at.detach(), construction, superlevel, verify)
+    exact = _exact_on_device if images.is_cuda and _direct(images) else _exact
+    chi: Tensor = exact(images.detach().reshape(-1, *shape), at.detach(), construction, superlevel, verify)
     return chi.reshape(*batch, len(at))
 
 
@@ -176,6 +177,7 @@ def soft_ecc(
         on_device = x.is_cuda and x.dtype is torch.float32 and x.numel() and tau.shape[0]
         curves: Tensor = (_SoftOnDevice if on_device else _Soft).apply(x, tau, lam, alpha, v, construction, dims)
         return curves
+    _reject_derivatives_of_func(x, tau, lam, alpha, v)
     derivatives = tau.requires_grad or lam.requires_grad
     chi: Tensor = _soft(x.reshape(-1, *shape), tau, lam, alpha, v, construction, derivatives)[0]
     return chi.reshape(*batch, len(tau))
@@ -352,6 +354,18 @@ def _direct(x: Tensor) -> bool:
     )
 
 
+def _reject_derivatives_of_func(*tensors: Tensor) -> None:
+    if torch.compiler.is_compiling() or not torch._C._are_functorch_transforms_active():
+        return
+    func = torch._C._functorch
+    for x in tensors:
+        while func.is_functorch_wrapped_tensor(x):
+            if func.is_gradtrackingtensor(x):
+                raise RuntimeError("soft_ecc does not support derivatives by torch.func, such as torch.func.grad; use "
+                    "torch.autograd.grad or backward")
+            x = func.get_unwrapped(x)
+
+
 # These operators are not made by torch.library.custom_op: its operators take longer to call, and the first call imports
 # torch._dynamo.
 _operators = torch.library.Library("eccbench", "DEF")
@@ -524,14 +538,15 @@ def _no_second_order(ctx: Any, *_: Any) -> Any:
 
 def _exact_on_device(images: Tensor, thresholds: Tensor, construction: str, superlevel: bool, verify: bool) -> Tensor:
     on_device = images.dtype in (torch.bool, torch.uint8, torch.int8, torch.int16, torch.float16, torch.float32)
-    if verify or construction != "T" or not on_device or not images.is_cuda or not len(thresholds):
+    if construction != "T" or not on_device or not images.is_cuda or not len(thresholds):
         return _exact_on_host(images.cpu(), thresholds.cpu(), construction, superlevel, verify).to(images.device)
     at = thresholds.double().numpy() if thresholds.device.type == "cpu" else thresholds.double().cpu().numpy()
     # Below all values of an integer type χ is 0, which is a question to floats alone.
     if superlevel or not images.is_floating_point() and at.min() < (0 if images.dtype in (torch.bool, torch.uint8)
             else torch.iinfo(images.dtype).min):
         images = images.float()
-    return cuda.curve(-images if superlevel else images, at=-at if superlevel else at, dims=images.ndim - 1)
+    return cuda.curve(-images if superlevel else images, at=-at if superlevel else at, dims=images.ndim - 1,
+        verify=verify)
 
 
 _LOW = {torch.float32: -math.inf, torch.float64: -1e300}  # below all values

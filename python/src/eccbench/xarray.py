@@ -55,7 +55,8 @@ class Accessor:
         periodic : sequence of str
             The periodic axes.
         mask : DataArray or array_like, optional
-            The voxels that are part of the images, with the axes of the array or of an image.
+            The voxels that are part of the images. An array without names has the axes of the array in
+            their order, or those of an image in the order of `dims`.
         **options
             The options of `eccbench.curve`.
 
@@ -150,6 +151,8 @@ class Accessor:
             raise ValueError(f"dims {missing}: want some of {self._array.dims}")
         others = [d for d in self._array.dims if d not in dims]
         images = self._array.transpose(*others, *dims)
+        if not isinstance(mask, xarray.DataArray) and np.ndim(mask) == self._array.ndim:
+            mask = xarray.DataArray(mask, dims=self._array.dims)
         if isinstance(mask, xarray.DataArray):
             for d, index in mask.indexes.items():
                 if d in images.indexes and not index.equals(images.indexes[d]):

@@ -15,13 +15,7 @@ type Implementation struct{}
 
 // About describes the method.
 func (Implementation) About() bench.About {
-	return bench.About{
-		Name:   "plain",
-		Where:  "cpu",
-		Method: "one voxel after the other, one core",
-		Source: "the definition",
-		Scopes: []bench.Scope{bench.E2E, bench.File},
-	}
+	return bench.OnHost("plain", "one voxel after the other, one core", "the definition")
 }
 
 // CanDo rejects ladders without a table of levels, and images that need more time or memory than

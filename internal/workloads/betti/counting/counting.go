@@ -121,10 +121,7 @@ func (p Plan) bytes(in grid.Source) int64 {
 
 // About describes the method.
 func (m Method[In, Out]) About() bench.About {
-	return bench.About{
-		Name: m.Name, Where: "gpu", Method: m.Method, Source: m.Source,
-		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
-	}
+	return bench.OnDevice(m.Name, m.Method, m.Source)
 }
 
 // CanDo rejects inputs that the kernels cannot count or that do not fit the device.

@@ -14,10 +14,11 @@ import (
 )
 
 // floodBytes is about the size of the bits of a slab that one core fills. readBytes is about the
-// size of one read of a source.
+// size of one read of a source. Images of up to smallBytes are one slab.
 const (
 	floodBytes = 5 << 20
 	readBytes  = 1 << 20
+	smallBytes = 16 << 10
 )
 
 // LeastPlanes is the least number of planes in a slab; two of them meet neighbours.
@@ -111,10 +112,9 @@ func (f *flood) sum() (t Tally) {
 	for i := range f.slabs {
 		t.Characteristic += f.slabs[i].characteristic
 	}
-	var wg crew.Group
-	wg.Go(func() { t.Set = countComponents(f.slabs, ofSet, nil) })
-	wg.Go(func() { t.Rest = countComponents(f.slabs, ofRest, nil) })
-	wg.Wait()
+	var components [kinds]int64
+	crew.Each(kinds, func(kind int) { components[kind] = countComponents(f.slabs, kind, nil) })
+	t.Set, t.Rest = components[ofSet], components[ofRest]
 	return t
 }
 
@@ -122,6 +122,9 @@ func (f *flood) sum() (t Tally) {
 func (f *flood) prepare() {
 	f.words = cells.RowWords(f.w) // the last bit of a row is no voxel
 	f.plane = (f.h + 2) * f.words
+	if f.planes == 0 && 8*f.plane*f.d <= smallBytes {
+		f.planes = f.d
+	}
 	if f.planes == 0 {
 		most := max(LeastPlanes, floodBytes/(8*f.plane))
 		each := max(2, grid.CeilDiv(f.d, most*f.cores)) // slabs per core
@@ -250,10 +253,11 @@ type filled struct {
 type filler struct {
 	*flood
 	buffer []byte
-	inside []uint64 // the bits of a slab
-	left   []uint64 // not filled yet
-	main   []uint64 // the main component
-	due    []due    // filled bits whose neighbours are not visited yet
+	inside []uint64          // the bits of a slab
+	left   []uint64          // not filled yet
+	main   []uint64          // the main component
+	due    []due             // filled bits whose neighbours are not visited yet
+	sets   [2]cells.PlaneSet // planes in work
 	// for the kind in work
 	to                  *found
 	touching            bool  // at edges and corners too
@@ -292,7 +296,8 @@ func (f *filler) read(lo, hi int64) error {
 			return err
 		}
 		for z := from; z < end; z++ {
-			f.put(f.inside, z-lo, slab[(z-from)*size:][:size])
+			f.sets[0] = *f.planeOf(f.inside, z-lo)
+			f.put(&f.sets[0], slab[(z-from)*size:][:size])
 		}
 	}
 	return nil
@@ -303,9 +308,9 @@ func (f *flood) planeOf(inside []uint64, z int64) *cells.PlaneSet {
 	return cells.PlaneSetOf(inside[f.row(z, -1):], f.h, f.w)
 }
 
-// put writes the set of a plane's values to the bits of a slab.
-func (f *flood) put(inside []uint64, z int64, plane []byte) {
-	to, t, typ := f.planeOf(inside, z), f.set.Threshold, f.in.Type()
+// put writes the set of a plane's values.
+func (f *flood) put(to *cells.PlaneSet, plane []byte) {
+	t, typ := f.set.Threshold, f.in.Type()
 	if !f.set.Superlevel {
 		if f.set.Masked {
 			t = min(t, math.MaxFloat32)
@@ -328,13 +333,15 @@ func (f *flood) put(inside []uint64, z int64, plane []byte) {
 // cells counts the cells of a slab's planes. It copies the first and the last plane for the cells
 // between slabs.
 func (f *filler) cells(s *filled, lo, hi int64) (n int64) {
-	for z := lo + 1; z < hi; z++ {
-		n += f.count(f.planeOf(f.inside, z-1-lo), f.planeOf(f.inside, z-lo))
-	}
+	last, next := &f.sets[0], &f.sets[1]
+	*last = *f.planeOf(f.inside, 0)
 	if lo > 0 { // otherwise the cells that begin before the first plane cancel out
-		s.first = f.copied(f.planeOf(f.inside, 0))
+		s.first = f.copied(last)
 	}
-	last := f.planeOf(f.inside, hi-1-lo)
+	for z := lo + 1; z < hi; z++ {
+		*next = *f.planeOf(f.inside, z-lo)
+		n, last, next = n+f.count(last, next), next, last
+	}
 	if hi == f.d {
 		return n + f.count(last, f.none)
 	}

@@ -62,7 +62,7 @@ func (k *keeper) ReadSlab(dst []byte, lo, hi int64) error {
 		first, end := k.span(n)
 		b := &k.bits[n]
 		b.once.Do(func() { b.inside = k.rooms.Get().(*[]uint64) })
-		k.put(*b.inside, z-first, dst[(z-lo)*bytes:][:bytes])
+		k.put(k.planeOf(*b.inside, z-first), dst[(z-lo)*bytes:][:bytes])
 		if b.planes.Add(1) == end-first {
 			k.complete(n)
 		}
