@@ -99,9 +99,9 @@ func unknownCommand(name string, list []cli.Subcommand) error {
 }
 
 func help(c *cli.Program) {
-	fmt.Fprint(c.Stdout, `eccbench measures and verifies implementations of the Euler characteristic
-curve of 2D and 3D images, and of other questions about images (--workload). It
-prints no number without a verdict.
+	fmt.Fprint(c.Stdout, `eccbench measures and verifies programs for image topology:
+the Euler characteristic curve of 2D and 3D images, and other questions about
+images (--workload). It prints no number without a verdict.
 
 Usage:
   eccbench [run] [flags]
@@ -116,9 +116,9 @@ Commands:
 	}
 	fmt.Fprint(c.Stdout, `  help COMMAND       show the flags of a command, and examples
 
-Exit codes: 0 ok, 1 this machine failed, 10 regression, 11 wrong result, 12 crash
-or timeout, 13 inconclusive or interrupted, 14 baseline missing or incompatible,
-64 impossible arguments or input.
+Exit codes: 0 ok, 1 this machine failed, 10 regression, 11 wrong result,
+12 crash or timeout, 13 inconclusive or interrupted, 14 baseline missing or
+incompatible, 64 impossible arguments or input.
 
 Examples:
   eccbench --sizes 64..256 --dim 3

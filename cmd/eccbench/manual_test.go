@@ -26,7 +26,7 @@ var (
 )
 
 // TestManual runs the commands of the documents on small images, page by page. They are in code blocks without a
-// language.
+// language. Commands in blocks with a language take long, or need other machines: only their flags are checked.
 func TestManual(t *testing.T) {
 	if race.Enabled || testing.Short() {
 		t.Skip("processes of workers; go test without -short and -race runs them")
@@ -65,6 +65,7 @@ func commandsOf(t *testing.T, page string) string {
 	var script strings.Builder
 	for _, block := range fence.FindAllStringSubmatch(generatedPart.ReplaceAllString(string(text), ""), -1) {
 		if block[1] != "" {
+			script.WriteString(flagsOf(block[2]))
 			continue
 		}
 		for _, line := range strings.Split(block[2], "\n") {
@@ -74,6 +75,23 @@ func commandsOf(t *testing.T, page string) string {
 			if line != "" {
 				fmt.Fprintf(&script, "exec %s\n", line)
 			}
+		}
+	}
+	return script.String()
+}
+
+// flagsOf returns a script that looks for the flags of long commands in their help. Such commands are in code blocks
+// with a language.
+func flagsOf(block string) string {
+	var script strings.Builder
+	for _, line := range regexp.MustCompile(`(?m)^eccbench .*`).FindAllString(block, -1) {
+		words := strings.Fields(line)
+		if strings.HasPrefix(words[1], "-") {
+			words[1] = "run"
+		}
+		fmt.Fprintf(&script, "exec eccbench %s --help\n", words[1])
+		for _, flag := range regexp.MustCompile(`\s--[a-z-]+`).FindAllString(line, -1) {
+			fmt.Fprintf(&script, "stdout '%s\\b'\n", strings.TrimSpace(flag))
 		}
 	}
 	return script.String()

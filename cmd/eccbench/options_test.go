@@ -6,7 +6,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
+	"eccbench/impls"
 	"eccbench/internal/cli"
 )
 
@@ -48,6 +50,34 @@ func TestOptionsOfQuestions(t *testing.T) {
 	}
 	if checked < 40 {
 		t.Errorf("%d cells were checked", checked)
+	}
+}
+
+// The help of every command fits 80 columns, begins with a line of at most 60, and has examples before
+// the groups of flags.
+func TestHelpFits(t *testing.T) {
+	commands := [][]string{{"--help"}}
+	for _, s := range subcommands() {
+		if !s.Hidden {
+			commands = append(commands, []string{s.Name, "--help"})
+		}
+	}
+	for _, args := range commands {
+		var help bytes.Buffer
+		if code := eccbench(&cli.Program{Set: impls.All(impls.Devices()), Stdout: &help, Stderr: &help}, args); code != cli.ExitOK {
+			t.Fatalf("%s: exit code %d", args, code)
+		}
+		for k, line := range strings.Split(help.String(), "\n") {
+			if n := utf8.RuneCountInString(line); n > 80 || k == 0 && n > 60 {
+				t.Errorf("%s: %d columns: %s", args, n, line)
+			}
+		}
+		_, after, found := strings.Cut(help.String(), "\nExamples:\n")
+		flags := regexp.MustCompile(`\n  (-\w,|   ) --`)
+		groups := regexp.MustCompile(`\n(Input|Question|Output|Machine):` + flags.String())
+		if !found || flags.MatchString(after) && !groups.MatchString(after) {
+			t.Errorf("%s: no examples, or no group of flags after them", args)
+		}
 	}
 }
 
