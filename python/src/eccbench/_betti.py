@@ -278,7 +278,7 @@ def _sets(at: ArrayLike) -> tuple[NDArray[Any], list[Any]]:
     """Return the values of sets, and their form in a request."""
     values = _numbers(at, "at")
     exact = (values.astype(int) if values.dtype.kind == "b" else values).ravel().tolist()
-    return values, [str(v) if np.isinf(v) else int(v) if v == int(v) else v for v in exact]
+    return values, [str(v) if np.isinf(v) else int(v) if v == int(v) else float(v) for v in exact]
 
 
 @overload
