@@ -33,14 +33,14 @@ const (
 // slowWrites are the sizes of the timed writes, in bytes.
 var slowWrites = [2]int64{4 << 10, 64 << 20}
 
-func (c *Counter) launch(s device.Stream, args ...any) error {
-	if c.slowdown.scratch == nil {
+func (d *slowdown) launch(c *Counter, s device.Stream, args ...any) error {
+	if d.scratch == nil {
 		return c.look(s, args)
 	}
 	if err := s.Launch(c.function, c.shape, args...); err != nil {
 		return err
 	}
-	return c.slowdown.write(s, c.slowdown.bytes)
+	return d.write(s, d.bytes)
 }
 
 // write writes the given number of bytes.

@@ -7,6 +7,6 @@ import "eccbench/internal/device"
 // slowdown is empty in normal builds (see slow.go).
 type slowdown struct{}
 
-func (c *Counter) launch(s device.Stream, args ...any) error {
+func (slowdown) launch(c *Counter, s device.Stream, args ...any) error {
 	return s.Launch(c.function, c.shape, args...)
 }
