@@ -602,7 +602,7 @@ _layouts: Dict[Any, Any] = {}
 
 
 class _Layout:
-    """The plan for a shape of counted images, and the parts of the memory that is kept."""
+    """The plan for images of one shape, and the layout of the memory that is kept for the backward pass."""
 
     def __init__(self, x: Tensor, dims: int, thresholds: int, axes: int, construction: str):
         x = x.reshape(-1, *x.shape[x.ndim - dims :])
