@@ -244,7 +244,7 @@ func TestOneProcessForManyInputs(t *testing.T) {
 	}
 }
 
-// No peer waits for another input beside a worker of another implementation, whose files it might open.
+// No peer waits for another input while another implementation works, whose files it might open.
 func TestPeersEndBeforeOtherWorkers(t *testing.T) {
 	p := meet(t, "honest")
 	plan := planFor(t, p)

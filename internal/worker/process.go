@@ -178,7 +178,7 @@ func (p Process) Run(ctx context.Context, command []string, idle *Idle) (bench.C
 	return record, nil
 }
 
-// disconnected reports whether an error says that the other process has closed its end.
+// disconnected reports whether an error means that the other process has closed its end.
 func disconnected(err error) bool {
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
 }
