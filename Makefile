@@ -437,7 +437,7 @@ ci: lint words supply check-generate check-kernels test-long race smoke fuzz
 	@# These wait for a download, or are one process for most of their time.
 	$(MAKE) --jobs=2 --output-sync=target torch python portability oracle mutate-check web-test site conda-lint \
 		differential DIFFERENTIAL_TIME=120 DIFFERENTIAL_COUNT=300
-	$(MAKE) containers release-check
+	env -u GOFLAGS $(MAKE) containers release-check
 	$(MAKE) image DIST=$(BIN)/release/one
 
 # Checks of each commit, the same for all. make ci runs the others, at night.

@@ -148,7 +148,7 @@ def _reply(verb, words, about, bound, answer):
         return "refuse " + _line(e)
     except Malformed as e:
         return "malformed " + _line(e)
-    except Exception as e:  # the program lives on
+    except Exception as e:  # the program keeps running
         return f"failed {type(e).__name__}: {_line(e)}"
 
 

@@ -47,7 +47,7 @@ rm -rf /venv && python3 -m venv /venv
 /venv/bin/pip install --quiet --disable-pip-version-check /stranger/*.whl
 /venv/bin/python -m doctest /stranger/README.md
 /venv/bin/eccbench curve torus/shape=64x64x32/type=uint8/radius=16/tube=6 -q > /tmp/wheel.csv
-grep -q VERIFIED /tmp/wheel.csv
+grep -qw VERIFIED /tmp/wheel.csv
 /stranger/eccbench curve torus/shape=64x64x32/type=uint8/radius=16/tube=6 -q > /tmp/static.csv
 sed -i 1d /tmp/wheel.csv /tmp/static.csv # the first line names the program
 cmp /tmp/wheel.csv /tmp/static.csv

@@ -32,7 +32,7 @@ container=$(buildah from --pull=never "eccbench:$version")
 made+=("$container")
 buildah run "$container" -- eccbench version
 buildah run "$container" -- eccbench curve torus/shape=64x64x32/type=uint8/radius=16/tube=6 -q > "$work/curve.csv"
-grep -q VERIFIED "$work/curve.csv"
+grep -qw VERIFIED "$work/curve.csv"
 rm -f "$archive"
 buildah push --quiet "eccbench:$version" "oci-archive:$archive:eccbench:$version"
 ls -sh "$archive"

@@ -25,11 +25,11 @@ func DropPages(f *os.File) (cold bool, err error) {
 	}
 	const dontNeed = 4 // POSIX_FADV_DONTNEED
 	if _, _, e := syscall.Syscall6(syscall.SYS_FADVISE64, f.Fd(), 0, 0, dontNeed, 0, 0); e != 0 {
-		return false, fmt.Errorf("%s: putting it out of the page cache: %w", f.Name(), e)
+		return false, fmt.Errorf("%s: dropping it from the page cache: %w", f.Name(), e)
 	}
 	mem, err := syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_SHARED)
 	if err != nil {
-		return false, fmt.Errorf("%s: looking at its pages: %w", f.Name(), err)
+		return false, fmt.Errorf("%s: checking its cached pages: %w", f.Name(), err)
 	}
 	defer syscall.Munmap(mem) // only inspected
 	page := os.Getpagesize()
@@ -45,7 +45,7 @@ func DropPages(f *os.File) (cold bool, err error) {
 		size := min(piece*page, len(mem)-at)
 		if _, _, e := syscall.Syscall(syscall.SYS_MINCORE, uintptr(unsafe.Pointer(&mem[at])), uintptr(size),
 			uintptr(unsafe.Pointer(&vector[0]))); e != 0 {
-			return false, fmt.Errorf("%s: looking at its pages: %w", f.Name(), e)
+			return false, fmt.Errorf("%s: checking its cached pages: %w", f.Name(), e)
 		}
 		for _, v := range vector[:(size+page-1)/page] {
 			seen++

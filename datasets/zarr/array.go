@@ -363,7 +363,7 @@ func (a *Array) loadRow(row, from, n int64) ([][]byte, error) {
 // copiedAlone is the size up to which one core copies about as fast as several.
 const copiedAlone = 4 << 20
 
-// copyFrom copies from an offset of a row.
+// copyFrom fills dst with the bytes from an offset of a row in memory.
 func (a *Array) copyFrom(dst []byte, r *chunkRow, at int64) error {
 	workers := int64(1)
 	if len(dst) > copiedAlone {

@@ -231,9 +231,9 @@ func encoded[T grid.Stored](l grid.Ladder) (data []byte, exact bool) {
 	return grid.Bytes(values), true
 }
 
-// Poison overwrites the answer and writes the image: a new one whole, else only the edits of the last call, so that
-// the rest stays in the caches. It plans the edits of the next call without making them. So a peer that works during
-// ping has another image.
+// Poison overwrites the answer and restores the image. It writes a new image in full. Otherwise it
+// undoes the edits of the last call, so that the rest stays in the caches. It plans the edits of the
+// next call without making them, so a peer that works during ping has a different image.
 func (j *job[In, Out]) Poison() {
 	if j.unready = j.ping(); j.unready == nil && !j.current {
 		image := j.implementation.image(j.in)
@@ -255,7 +255,7 @@ func (j *job[In, Out]) Poison() {
 	j.between += j.process.Spent()
 }
 
-// ping measures a round trip without work, once before each command, when no image of it is there yet. Any
+// ping measures a round trip without work, once before each command, before its image is written. Any
 // other output of the peer is out of turn.
 func (j *job[In, Out]) ping() error {
 	if j.pinged {

@@ -212,10 +212,11 @@ func TestPlantedPeers(t *testing.T) {
 func TestOneProcessForManyInputs(t *testing.T) {
 	const right, wrong, crashed = verify.Verified, verify.Wrong, verify.Crashed
 	for way, want := range map[string][]verify.Status{
-		"honest":  {right, right, right, right, right},
-		"leaking": {right, right, right, right, right},
-		"stale":   {right, wrong, right, wrong, right},
-		"mortal":  {right, crashed, right, crashed, right},
+		"honest":   {right, right, right, right, right},
+		"leaking":  {right, right, right, right, right},
+		"stale":    {right, wrong, right, wrong, right},
+		"mortal":   {right, crashed, right, crashed, right},
+		"retiring": {right, right, right, right, right},
 	} {
 		t.Run(way, func(t *testing.T) {
 			p := meet(t, way)
@@ -234,10 +235,34 @@ func TestOneProcessForManyInputs(t *testing.T) {
 				}
 			}
 			starts, err := os.ReadFile(p.Path + ".starts")
-			if n := len(starts) - 1; err != nil || (n == 1) != (way == "honest") || n > 3 { // one described it
-				t.Errorf("%d processes, %v", n, err)
+			n := len(starts) - 1 // one described it
+			wanted := map[string]int{"honest": 1, "leaking": 3, "stale": 3, "mortal": 3, "retiring": 5}[way]
+			if err != nil || n != wanted {
+				t.Errorf("%d processes, want %d: %v", n, wanted, err)
 			}
 		})
+	}
+}
+
+// No peer waits for another input beside a worker of another implementation, whose files it might open.
+func TestPeersEndBeforeOtherWorkers(t *testing.T) {
+	p := meet(t, "honest")
+	plan := planFor(t, p)
+	plan.Sampling, plan.Inputs, plan.Impls = nil, nil, append(plan.Impls, "naive")
+	for seed := range 3 {
+		plan.Inputs = append(plan.Inputs, fmt.Sprintf("noise/shape=9x8x7/type=uint8/levels=9/seed=%d", seed))
+	}
+	var got collector
+	if err := runner.Run(context.Background(), plan, &got); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range got {
+		if r.Status != verify.Verified {
+			t.Errorf("%s of %s: %s: %s", r.Impl, r.Input, r.Status, r.Reason)
+		}
+	}
+	if starts, err := os.ReadFile(p.Path + ".starts"); err != nil || len(got) != 6 || len(starts) != 1+3 {
+		t.Errorf("%d results, %d processes, one of them described the peer: %v", len(got), len(starts), err)
 	}
 }
 

@@ -46,6 +46,7 @@ type guest struct {
 	seen     []byte            // the digests of all images
 	other    []byte            // of the guest that works at free
 	inputs   int               // whose questions were bound together
+	did      int
 	leaked   [][]byte
 }
 
@@ -249,6 +250,10 @@ func (g *guest) do(t *task) string {
 		return "done"
 	case "mortal":
 		if g.inputs > 1 {
+			os.Exit(0)
+		}
+	case "retiring":
+		if g.did++; g.did == 4 { // in a law, after the answer
 			os.Exit(0)
 		}
 	case "stale":

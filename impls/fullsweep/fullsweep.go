@@ -40,7 +40,7 @@ func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 		return err
 	}
 	if s := in.Shape(); s.W > math.MaxInt32/2 || s.H > math.MaxInt32/2 || s.D > math.MaxInt32/2 {
-		return fmt.Errorf("%v: an axis is longer than the kernels count, %d", s, math.MaxInt32/2)
+		return fmt.Errorf("%v: an axis exceeds the kernels' limit of %d", s, math.MaxInt32/2)
 	}
 	return resident.Fits(d, grid.TotalBytes(in)+12*in.Ladder().Len(), "the resident image")
 }

@@ -37,7 +37,7 @@ func (o OnDevice) CanDo(p *smooth.Pipeline, c bench.Conditions) error {
 		return err
 	}
 	if s := p.Shape(); s.W > math.MaxInt32/2 || s.H > math.MaxInt32/2 {
-		return fmt.Errorf("%v: an axis is longer than the kernels count, %d", s, math.MaxInt32/2)
+		return fmt.Errorf("%v: an axis exceeds the kernels' limit of %d", s, math.MaxInt32/2)
 	}
 	return resident.Fits(d, 4*grid.TotalBytes(p)+12*p.Ladder().Len(), "the image, twice smoothed and once between")
 }

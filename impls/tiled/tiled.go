@@ -27,7 +27,7 @@ type Implementation struct {
 // About describes the method.
 func (Implementation) About() bench.About {
 	return bench.OnDevice("tiled",
-		"resident image, one thread a voxel, neighbouring rows through a texture, neighbouring columns from the "+
+		"resident image, one thread per voxel, neighbouring rows through a texture, neighbouring columns from the "+
 			"warp, histograms in shared memory", "Wang et al. 2022, section 4.3 and algorithm 2")
 }
 

@@ -80,14 +80,18 @@ func strayNumber(f *pflag.FlagSet) (err error) {
 // no list is an error, because it would replace the first one in silence.
 func setFlag(f *pflag.FlagSet) func(*pflag.Flag, string) error {
 	return func(flag *pflag.Flag, value string) error {
+		before, again := flag.Value.String(), flag.Changed
+		if err := f.Set(flag.Name, value); err != nil {
+			return err
+		}
 		switch flag.Value.Type() {
 		case "numbers", "stringSlice", "stringArray", "int64Slice", "intSlice":
 		default:
-			if flag.Changed && flag.Value.String() != value {
-				return Usagef("--%s %s: it is given twice, first as %s; want one value", flag.Name, value, flag.Value)
+			if again && flag.Value.String() != before {
+				return Usagef("--%s %s: it is given twice, first as %s; want one value", flag.Name, value, before)
 			}
 		}
-		return f.Set(flag.Name, value)
+		return nil
 	}
 }
 

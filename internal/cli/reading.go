@@ -32,7 +32,7 @@ func (f following) Missing(shown string, s grid.Source) string {
 	return f.Program.Missing(shown, s, f.quiet)
 }
 
-// muchMemory is the least memory of an answer that Takes reports.
+// muchMemory is the least memory of an answer that ShowMemory reports.
 const muchMemory = 1 << 28
 
 func (f following) ShowMemory(shown string, need, free int64) {

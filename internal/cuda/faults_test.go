@@ -403,8 +403,8 @@ func TestMisuse(t *testing.T) {
 		`launching kernel "fill" of module "kernels": {-1 0 0} blocks`:                                              s.Launch(fill, device.Launch{Grid: device.Dim{X: -1}}, b, uint32(1), uint64(1)),
 		`launching kernel "fill" of module "kernels": {4294967296 0 0} blocks`:                                      s.Launch(fill, device.Launch{Grid: device.Dim{X: 1 << 32}}, b, uint32(1), uint64(1)),
 		`module "gone": used after it was closed`:                                                                   s.Launch(goneFill, one, b, uint32(1), uint64(1)),
-		`device 0 (Fake GPU A): a kernel of another device, or none`:                                                s.Launch(nil, one),
-		`device 1 (Fake GPU B): a kernel of another device`:                                                         foreign.Launch(fill, one, b, uint32(1), uint64(1)),
+		`device 0 (Fake GPU A): the kernel is nil or of another device`:                                             s.Launch(nil, one),
+		`device 1 (Fake GPU B): the kernel is nil or of another`:                                                    foreign.Launch(fill, one, b, uint32(1), uint64(1)),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)

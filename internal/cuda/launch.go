@@ -93,7 +93,7 @@ func (c *context) value(arg any) (bits uint64, size int64, err error) {
 func (s *stream) Launch(k device.Function, shape device.Launch, args ...any) error {
 	f, _ := k.(*function)
 	if f == nil || f.m.c != s.c {
-		return fmt.Errorf("%s: a kernel of another device, or none", s.c)
+		return fmt.Errorf("%s: the kernel is nil or of another device", s.c)
 	}
 	extents := [7]int64{shape.Grid.X, shape.Grid.Y, shape.Grid.Z, shape.Block.X, shape.Block.Y, shape.Block.Z,
 		shape.Shared}

@@ -49,9 +49,9 @@ var sensorSymbols = [sensorCount][]string{
 		"nvmlDeviceGetGraphicsRunningProcesses_v2"},
 }
 
-// sensors read one device. Every reading is missing when it could not be found.
+// sensors reads one device. If NVML does not find it, every reading is missing.
 type sensors struct {
-	missing string // why there is nothing to read
+	missing string // the reason if no sensor can be read, else ""
 	fn      [sensorCount]uintptr
 	handle  uintptr
 	started bool
@@ -155,7 +155,7 @@ func (s *sensors) unreadable() string {
 	return s.missing
 }
 
-// number reads a number by a function that takes at most one argument more.
+// number reads a number. f takes at most one argument in addition to the device and the result.
 func (s *sensors) number(r *device.Reading, f sensor, which ...uintptr) {
 	if r.Missing = s.unreadable(); r.Missing != "" {
 		return
@@ -206,7 +206,7 @@ type processInfo struct {
 
 const insufficientSize = 7
 
-// otherProcesses are the processes on the device but this one.
+// otherProcesses returns the processes on the device except this one.
 func (s *sensors) otherProcesses() device.Processes {
 	var p device.Processes
 	seen := map[int64]bool{int64(os.Getpid()): true}

@@ -17,9 +17,10 @@ var (
 	address = regexp.MustCompile(`^[a-z]+:`)
 )
 
-// TestLinks follows each relative link of the documents to a file and a heading.
+// TestLinks follows each relative link of the documents to a file and a heading. Each picture must
+// have a script that draws it and a document that shows it.
 func TestLinks(t *testing.T) {
-	checked := 0
+	checked, linked := 0, map[string]bool{}
 	for _, doc := range documents(t) {
 		text, err := os.ReadFile(doc)
 		if err != nil {
@@ -34,6 +35,7 @@ func TestLinks(t *testing.T) {
 			if path != "" {
 				target = filepath.Join(filepath.Dir(doc), path)
 			}
+			linked[target] = true
 			if why := broken(target, anchor); why != "" {
 				t.Errorf("%s: link %s: %s", doc, m[1], why)
 			}
@@ -42,6 +44,19 @@ func TestLinks(t *testing.T) {
 	}
 	if checked < 200 {
 		t.Errorf("%d links were checked", checked)
+	}
+	script, err := os.ReadFile("../../scripts/pictures.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pictures, err := filepath.Glob("../../doc/pictures/*")
+	if err != nil || len(pictures) < 8 {
+		t.Errorf("%d pictures, %v", len(pictures), err)
+	}
+	for _, p := range pictures {
+		if !strings.Contains(string(script), `"`+filepath.Base(p)+`"`) || !linked[p] {
+			t.Errorf("%s: not drawn by scripts/pictures.py, or shown by no document", p)
+		}
 	}
 	for _, bad := range [][2]string{{"nowhere.md", ""}, {"../../README.md", "no-such-heading"}} {
 		if broken(bad[0], bad[1]) == "" {

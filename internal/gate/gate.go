@@ -172,7 +172,7 @@ type Estimate struct {
 	Logs []float64 `json:"logs"`
 }
 
-// A Decision is the decision on a cell.
+// A Decision states how a cell's candidate compares with its base.
 type Decision string
 
 // The decisions.

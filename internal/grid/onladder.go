@@ -115,7 +115,7 @@ func rangeOf[T Element](values []T) (least, greatest float32) {
 }
 
 // rangeOfLanes is rangeOf for integers, of 8 bytes at a time: all of a word are compared with the
-// range so far, in lanes of twice their width. bias is what makes their order that of unsigned ones.
+// range so far, in lanes of twice their width. Adding bias makes their order that of unsigned integers.
 func rangeOfLanes[T uint8 | uint16 | int16](slab []byte, bias T) (least, greatest float32) {
 	values := Values[T](slab)
 	a, b := values[0], values[0]

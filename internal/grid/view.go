@@ -348,10 +348,10 @@ func Unrepeated(s Source) Source {
 	return s
 }
 
-// OverPeriods computes a quantity of a source without reading every repetition. The quantity, which
-// the argument of computes, must be a sum over slices and pairs of adjacent slices, plus terms of
-// the first and last slice. add adds a value to the sum, which starts at the zero T, the given
-// number of times (possibly negative).
+// OverPeriods computes a quantity of a source without reading every repetition. The argument of
+// computes the quantity of a part: a sum over slices and pairs of adjacent slices, plus terms of the
+// first and last slice. add adds a value to the sum the given number of times, possibly negative.
+// The sum starts at the zero T.
 func OverPeriods[T any](s Source, of func(Source) (T, error), add func(sum *T, said T, times int64)) (T, error) {
 	var sum T
 	for _, p := range parts(s) {

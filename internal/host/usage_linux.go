@@ -38,6 +38,11 @@ func OwnMemory(pids []int, shared []*os.File, extents []memfile.Extent) int64 {
 	return total
 }
 
+// PeakResident returns the largest resident set of a running process so far, in bytes, or 0 if it cannot be read.
+func PeakResident(pid int) int64 {
+	return kilobytes(procField(fmt.Sprintf("/proc/%d/status", pid), "VmHWM"))
+}
+
 // blockSize is the unit of Stat_t.Blocks.
 const blockSize = 512
 

@@ -503,7 +503,7 @@ func (r Request) answer(ctx context.Context, s grid.Source) (Answer, error) {
 			ecc.VCEC]{ecc.Fingerprinted(fingerprint.Draw(1).WithConvention(c), r.Threads)}}
 	} else {
 		w, in = ecc.InOnePass(w, c, 0), guarded{in}
-		w.Impls = w.Impls[:1] // the one whose jobs can be added
+		w.Impls = w.Impls[:1] // the implementation whose partial curves can be added
 	}
 	out, err := answered(&a, w, in, r)
 	if err != nil {

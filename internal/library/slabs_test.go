@@ -80,14 +80,14 @@ func TestPartsRefused(t *testing.T) {
 	r := request()
 	r.Shape, r.Betti, r.At = []int64{2, 3, 4}, true, grid.Numbers(1)
 	for want, change := range map[string]func(*Request){
-		"slices 1 to 3 of 4x3x5":   func(r *Request) { r.Part = &Part{Shape: []int64{5, 3, 4}, Lo: 1, Hi: 4} },
-		"slices 4 to 5 of 4x3x5":   func(r *Request) { r.Part = &Part{Shape: []int64{5, 3, 4}, Lo: 4, Hi: 6} },
-		"slices 2 to 1 of 4x3x5":   func(r *Request) { r.Part = &Part{Shape: []int64{5, 3, 4}, Lo: 2, Hi: 2} },
-		"4 axes":                   func(r *Request) { r.Part = &Part{Shape: []int64{1, 5, 3, 4}, Lo: 1, Hi: 2} },
-		"at some values":           func(r *Request) { r.Part, r.At = &Part{Shape: []int64{2, 3, 4}, Hi: 2}, nil },
-		"part 0: malformed":        func(r *Request) { r.Join = &Join{Slabs: [][][]byte{{{200}}}} },
-		"slabs of 2 sets, of 1":    func(r *Request) { r.Join = &Join{Slabs: [][][]byte{{nil, nil}}} },
-		"characteristics of other": func(r *Request) { r.Join = &Join{Chi: []int64{1}} },
+		"slices 1 to 3 of 4x3x5": func(r *Request) { r.Part = &Part{Shape: []int64{5, 3, 4}, Lo: 1, Hi: 4} },
+		"slices 4 to 5 of 4x3x5": func(r *Request) { r.Part = &Part{Shape: []int64{5, 3, 4}, Lo: 4, Hi: 6} },
+		"slices 2 to 1 of 4x3x5": func(r *Request) { r.Part = &Part{Shape: []int64{5, 3, 4}, Lo: 2, Hi: 2} },
+		"4 axes":                 func(r *Request) { r.Part = &Part{Shape: []int64{1, 5, 3, 4}, Lo: 1, Hi: 2} },
+		"at some values":         func(r *Request) { r.Part, r.At = &Part{Shape: []int64{2, 3, 4}, Hi: 2}, nil },
+		"part 0: malformed":      func(r *Request) { r.Join = &Join{Slabs: [][][]byte{{{200}}}} },
+		"slabs of 2 sets, of 1":  func(r *Request) { r.Join = &Join{Slabs: [][][]byte{{nil, nil}}} },
+		"slabs are of different": func(r *Request) { r.Join = &Join{Chi: []int64{1}} },
 		"different components": func(r *Request) {
 			r.Join = &Join{Slabs: [][][]byte{{{0, 0, 3, 0, 0, 0, 0, 0}}, {{0, 2, 0, 0, 0, 0, 0}}}}
 		},

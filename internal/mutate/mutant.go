@@ -71,7 +71,7 @@ func newMutant(text, file, function, operator string, e edit) *Mutant {
 
 func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// content is what identifies a mutant wherever its line is.
+// content returns a text that identifies a mutant, independent of its line number.
 func (m *Mutant) content() string {
 	return strings.Join([]string{m.File, m.Func, m.Operator, m.Before, m.After}, "\x00")
 }

@@ -30,8 +30,8 @@ type Stage struct {
 	takes   time.Duration // with the unchanged program
 	uses    time.Duration // processor time
 	reached map[int]bool  // numbers of the functions that it reaches
-	broken  string        // the parts that fail without a mutant and are left out
-	skipped []string      // the tests that are left out
+	broken  string        // the parts that are skipped because they fail without a mutant
+	skipped []string      // the skipped tests
 	useless bool          // no tests remain
 	used    atomic.Int64  // processor time of all runs in nanoseconds
 }

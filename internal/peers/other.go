@@ -10,7 +10,7 @@ import (
 var errLinux = errors.New("peers run on Linux only")
 
 // A Process is a running peer. This system has none.
-type Process struct{}
+type Process struct{ dead error }
 
 func start(*Peer, launch) (*Process, error) {
 	return nil, &Error{Kind: Broken, Verb: "start", Why: errLinux.Error()}

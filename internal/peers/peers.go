@@ -48,6 +48,7 @@ type Peer struct {
 	mu      sync.Mutex
 	process *Process
 	users   int
+	held    bool // until Release, by a user that asks nothing
 }
 
 // A Stamp identifies the program of a peer in records.
@@ -392,6 +393,10 @@ func (p *Peer) Acquire(cores int) (*Process, error) {
 	if p.Broken != "" {
 		return nil, &Error{Kind: Broken, Verb: "start", Why: p.Broken}
 	}
+	if p.process != nil && p.held && p.users == 1 && p.process.dead != nil { // it broke in an earlier task
+		p.process.end()
+		p.process = nil
+	}
 	if p.process == nil {
 		how := launch{path: p.Path, cores: cores, bound: true, family: true}
 		if p.Own {
@@ -415,6 +420,7 @@ func (p *Peer) Hold() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.users++
+	p.held = true
 }
 
 // Release ends the process after its last user.

@@ -38,7 +38,7 @@ type answerPair[Out any] struct {
 	diff      *verify.Diff     // of the worst answer beyond the limits
 }
 
-// A answerCopy answer is encoded in a file in memory, because an implementation may return its own
+// An answerCopy is encoded in a file in memory, because an implementation may return its own
 // buffer, which the next call overwrites.
 type answerCopy struct {
 	digest string

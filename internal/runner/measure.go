@@ -98,7 +98,7 @@ func (r *trial[In, Out]) close() {
 		k.close(false)
 	}
 	for _, j := range append(r.jobs, r.burst[min(len(r.jobs), len(r.burst)):]...) {
-		j.Close() // the process ends, so errors cannot be handled
+		j.Close() // the answer is judged: an error changes nothing
 	}
 }
 

@@ -53,7 +53,7 @@ type Plan struct {
 	Clock worker.Clock // for limits; workers measure with their own clock
 
 	shrunk map[string]bool // implementations whose failing input was already reduced
-	idle   worker.Idle
+	idle   *worker.Idle
 }
 
 // A cell is one cell of a plan: one implementation on one input in one process.

@@ -29,7 +29,7 @@ type Observer interface {
 // Run runs the unfinished cells of a plan, input by input. If it is interrupted, it returns the
 // context's error; the observer has received all cells that finished before.
 func Run(ctx context.Context, p Plan, o Observer) error {
-	p.shrunk, p.idle = map[string]bool{}, worker.Idle{}
+	p.shrunk, p.idle = map[string]bool{}, &worker.Idle{}
 	defer p.idle.End()
 	for _, input := range p.Inputs {
 		groups, err := p.groups(input)

@@ -28,7 +28,7 @@ func Work(benches func(*peers.Peer) []Bench, stdin io.Reader, clock worker.Clock
 			peer = t.Peer
 			peer.Hold()
 		} else if peer != nil {
-			peer.Waiting, t.Peer = t.Peer.Waiting, peer
+			t.Peer = peer
 		}
 		b, err := Find(benches(t.Peer), t.Workload)
 		if err != nil {

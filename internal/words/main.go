@@ -44,9 +44,9 @@ var rules = []rule{
 var (
 	code      = regexp.MustCompile("`[^`]*`")
 	quoted    = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|` + "`[^`]*`")
-	generated = regexp.MustCompile(`_amd64\.(go|s)$|^kernels/ptx/|/testdata/|^reports/.*\.md$|` +
+	generated = regexp.MustCompile(`_avx(2|512)_amd64\.(go|s)$|^kernels/ptx/|/testdata/|^reports/.*\.md$|` +
 		`^internal/words/|^doc/(glossary|design|implementations)\.md$`)
-	mayBeWide   = regexp.MustCompile(`_test\.go$|test/.*\.go$|^python/tests/|^scripts/differential/|\.(cu|h)$`)
+	mayBeWide   = regexp.MustCompile(`_(test|amd64)\.go$|test/.*\.go$|^python/tests/|^scripts/differential/|\.(cu|h)$`)
 	texts       = regexp.MustCompile(`\.(go|md|py|sh|cu|h|yaml)$|^Makefile$`)
 	comment     = regexp.MustCompile(`(?:^|\s)(?://|#)\s(.*)`)
 	widthDigits = regexp.MustCompile(`^\d+ `)

@@ -11,7 +11,7 @@ func TestLines(t *testing.T) {
 		"+++ b/a.go", "@@ -1,0 +7,4 @@", "+// Size is what a file has.", "+var what = 1 // the number of cores", "+\tx := \"what is it\"", "+" + long,
 		"+++ b/doc/a.md", "@@ -3 +4 @@", "+As it is to be, it stands by itself.", "+| " + long + " |",
 		"+++ b/b.go", "@@ -3,2 +3 @@", "-// who asks for it", "-" + long, "+" + long + "y", "+// who asks for it again",
-		"+++ b/a_amd64.s", "@@ -3 +4 @@", "+// " + long,
+		"+++ b/a_avx2_amd64.go", "@@ -3 +4 @@", "+// " + long,
 	}, "\n")
 	lines := append(parse(diff), line{path: "a_test.go", text: long + " // so much", mayBeWide: true},
 		line{path: "c.go", text: `s := "` + long + `"`})

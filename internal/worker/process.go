@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"eccbench/internal/bench"
@@ -32,33 +33,45 @@ type Process struct {
 	Clock Clock
 }
 
-// Idle are the workers of peers that wait for another task, so that each peer starts once. The caller
-// calls End.
-type Idle map[string]*watch
+// Idle is the worker of a peer that waits for another task, so that the peer starts once. No other worker runs
+// meanwhile, since the peer might open its files. The caller calls End.
+type Idle struct {
+	name   string // of its tasks
+	worker *watch // nil for none
+}
 
-// End ends the workers.
-func (i Idle) End() {
-	for _, w := range i {
-		w.end()
+// End ends the worker.
+func (i *Idle) End() {
+	if i.worker != nil {
+		i.worker.end()
+		i.worker = nil
 	}
 }
 
-// put keeps a worker after a task, unless the task measured or failed, or idle workers have half of a worker's
-// memory.
-func (i Idle) put(t Task, w *watch, r *bench.CellRecord) bool {
+// take returns the worker if it can have a task, and ends it otherwise.
+func (i *Idle) take(t Task) *watch {
+	if i == nil || i.worker == nil {
+		return nil
+	}
+	if w := i.worker; t.Peer != nil && t.name() == i.name && w.lives() {
+		i.worker = nil
+		return w
+	}
+	i.End()
+	return nil
+}
+
+// put keeps a worker after a task, unless the task measured or failed, or used half of a worker's memory.
+func (i *Idle) put(t Task, w *watch, r *bench.CellRecord) bool {
 	if i == nil || t.Peer == nil || t.Sampling != nil || failed(r) {
 		return false
 	}
 	r.OwnMemory = w.rest()
-	i[t.name()] = w
-	var total int64
-	for _, other := range i {
-		total += other.rest()
-	}
-	if limit := t.Conditions.Memory; limit > 0 && total > limit/2 {
-		delete(i, t.name())
+	if limit := t.Conditions.Memory; limit > 0 && r.OwnMemory > limit/2 {
 		return false
 	}
+	r.PeakRSS = host.PeakResident(w.pid)
+	i.name, i.worker = t.name(), w
 	return true
 }
 
@@ -115,12 +128,11 @@ func (w *watch) end() error {
 // Run passes the task to a worker, an idle one if possible, follows its events and returns its record. A worker
 // that dies, hangs or exceeds its memory limit gives a record with status CRASHED or TIMEOUT. Run
 // returns an error only for faults of the parent, and for a context that ended.
-func (p Process) Run(ctx context.Context, command []string, idle Idle) (bench.CellRecord, error) {
+func (p Process) Run(ctx context.Context, command []string, idle *Idle) (bench.CellRecord, error) {
 	if p.Task.Key = rand.Text(); p.Task.Peer != nil {
 		hide()
 	}
-	w := idle[p.Task.name()]
-	delete(idle, p.Task.name())
+	w := idle.take(p.Task)
 	if w == nil {
 		var err error
 		if w, err = p.start(ctx, command); err != nil {
@@ -128,8 +140,10 @@ func (p Process) Run(ctx context.Context, command []string, idle Idle) (bench.Ce
 		}
 	}
 	w.begin(p)
-	// Ignore the error: a worker that dies before it reads the task is reported below.
-	send(w.conn, p.Task, p.Files.all())
+	// A worker that died before it read the task is reported below.
+	if err := send(w.conn, p.Task, p.Files.all()); err != nil && !disconnected(err) {
+		w.kill("passing the task: " + err.Error())
+	}
 	result, malformed := w.follow(w.conn, p.Task.Key)
 	if malformed != nil {
 		w.kill("")
@@ -162,6 +176,11 @@ func (p Process) Run(ctx context.Context, command []string, idle Idle) (bench.Ce
 		record.Reason += fmt.Sprintf(" (input %d of its process)", w.tasks)
 	}
 	return record, nil
+}
+
+// disconnected reports whether an error says that the other process has closed its end.
+func disconnected(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
 }
 
 // lawFailure returns the record of a worker that died during an optional law. Only the evidence of
@@ -254,9 +273,20 @@ func (w *watch) begin(p Process) {
 // rest ends the time limit of a task whose worker is kept. It returns the peak of its memory.
 func (w *watch) rest() int64 {
 	w.mu.Lock()
+	files, extents := w.files, w.extents
+	w.mu.Unlock()
+	used := host.OwnMemory(peers.Family(w.pid), files, extents)
+	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.limit, w.files = 0, nil
+	w.limit, w.files, w.used = 0, nil, max(w.used, used)
 	return w.used
+}
+
+// lives reports whether an idle worker has neither ended nor been killed.
+func (w *watch) lives() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.ended) == 0 && w.killed == ""
 }
 
 // start watches the worker until the returned function is called.
@@ -303,10 +333,14 @@ func (w *watch) look() {
 	}
 	w.looks++
 	w.mu.Lock()
-	files, extents := w.files, w.extents
+	files, extents, tasks := w.files, w.extents, w.tasks
 	w.mu.Unlock()
 	used := host.OwnMemory(w.family, files, extents)
 	w.mu.Lock()
+	if w.tasks != tasks { // the files may be those of another task
+		w.mu.Unlock()
+		return
+	}
 	w.used = max(w.used, used)
 	memory := w.memory
 	w.mu.Unlock()
@@ -330,7 +364,7 @@ func (w *watch) follow(events io.Reader, key string) (*bench.CellRecord, error) 
 	r := bufio.NewReader(events)
 	for {
 		line, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) || errors.Is(err, os.ErrDeadlineExceeded) {
+		if errors.Is(err, io.EOF) || errors.Is(err, os.ErrDeadlineExceeded) || disconnected(err) {
 			return nil, nil
 		}
 		if err != nil {

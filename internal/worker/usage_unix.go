@@ -55,31 +55,43 @@ func pair() (ours *net.UnixConn, theirs *os.File, err error) {
 // mostFiles is the number of files that the system passes at once.
 const mostFiles = 253
 
-// sendFiles passes files, and receiveFiles receives them.
+// sendFiles passes files, and receiveFiles receives them. Each message has a byte, which is 0 in the last one.
 func sendFiles(to *net.UnixConn, files []*os.File) error {
-	var fds []int
-	for _, f := range files {
-		fds = append(fds, int(f.Fd()))
+	for more := byte(1); more > 0; {
+		var fds []int
+		for _, f := range files[:min(len(files), mostFiles)] {
+			fds = append(fds, int(f.Fd()))
+		}
+		if files = files[len(fds):]; len(files) == 0 {
+			more = 0
+		}
+		if _, _, err := to.WriteMsgUnix([]byte{more}, unix.UnixRights(fds...), nil); err != nil {
+			return err
+		}
 	}
-	_, _, err := to.WriteMsgUnix([]byte{0}, unix.UnixRights(fds...), nil)
-	return err
+	return nil
 }
 
 func receiveFiles(from *net.UnixConn) (files []*os.File, err error) {
 	rights := make([]byte, unix.CmsgSpace(4*mostFiles))
-	_, n, _, _, err := from.ReadMsgUnix(make([]byte, 1), rights)
-	if err != nil {
-		return nil, err
-	}
-	messages, err := unix.ParseSocketControlMessage(rights[:n])
-	for k := 0; k < len(messages) && err == nil; k++ {
-		var fds []int
-		fds, err = unix.ParseUnixRights(&messages[k])
-		for _, fd := range fds {
-			files = append(files, os.NewFile(uintptr(fd), "of a task"))
+	for more := []byte{1}; more[0] > 0; {
+		_, n, _, _, err := from.ReadMsgUnix(more, rights)
+		if err != nil {
+			return nil, err
+		}
+		messages, err := unix.ParseSocketControlMessage(rights[:n])
+		for k := 0; k < len(messages) && err == nil; k++ {
+			var fds []int
+			fds, err = unix.ParseUnixRights(&messages[k])
+			for _, fd := range fds {
+				files = append(files, os.NewFile(uintptr(fd), "of a task"))
+			}
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	return files, err
+	return files, nil
 }
 
 // peakRSS returns the largest resident set of a finished process, in bytes.

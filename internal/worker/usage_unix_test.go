@@ -3,6 +3,10 @@
 package worker
 
 import (
+	"errors"
+	"net"
+	"os"
+	"slices"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -24,6 +28,38 @@ func TestCheckLimits(t *testing.T) {
 		}
 		if (err == nil) != (want == "") || err != nil && err.Error() != want {
 			t.Errorf("%d files: %v, want %q", n, err, want)
+		}
+	}
+}
+
+// A task may have more files than the system passes at once.
+func TestManyFiles(t *testing.T) {
+	ours, file, err := pair()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ours.Close()
+	c, err := net.FileConn(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file.Close()
+	theirs := c.(*net.UnixConn)
+	defer theirs.Close()
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	for _, n := range []int{1, mostFiles, mostFiles + 1, 2*mostFiles + 94} {
+		sent := make(chan error, 1)
+		go func() { sent <- sendFiles(ours, slices.Repeat([]*os.File{null}, n)) }()
+		files, err := receiveFiles(theirs)
+		if err := errors.Join(err, <-sent); err != nil || len(files) != n {
+			t.Errorf("received %d files of %d: %v", len(files), n, err)
+		}
+		for _, f := range files {
+			f.Close()
 		}
 	}
 }

@@ -89,6 +89,7 @@ func Serve(stdin io.Reader, run func(Task, Files, Teller) (bench.CellRecord, err
 		}
 	}()
 	events := json.NewEncoder(conn)
+	var current atomic.Pointer[telling] // of the current task, for a peer that several tasks share
 	for first := true; ; first = false {
 		select {
 		case err := <-ended:
@@ -104,8 +105,8 @@ func Serve(stdin io.Reader, run func(Task, Files, Teller) (bench.CellRecord, err
 				debug.SetMemoryLimit(t.Conditions.Memory)
 			}
 			out := &telling{events: events, key: t.Key}
-			if t.Peer != nil {
-				t.Peer.Waiting = func(verb string) { out.tell(Event{Waiting: &verb}) }
+			if current.Store(out); t.Peer != nil {
+				t.Peer.Waiting = func(verb string) { current.Load().tell(Event{Waiting: &verb}) }
 			}
 			record, err := run(t.Task, t.Files, out.tell)
 			if err != nil {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The Euler characteristic curve of the V-construction: voxels are vertices, and a cell is there from
-the greatest level of its vertices on."""
+"""The Euler characteristic curve of the V-construction: voxels are vertices, and a cell enters at the
+greatest level of its vertices."""
 import os
 import sys
 from itertools import product

@@ -317,7 +317,7 @@ def test_flows_of_any_layout(on):
 
 def test_flows_that_are_refused(on):
     x = on.put(noise((8, 8, 8), np.uint8))
-    with pytest.raises(ValueError, match="nobody looks at the image; want μ of at most 0.1042"):
+    with pytest.raises(ValueError, match="the image is not checked; want μ of at most 0.1042"):
         eccbench.cuda.gvf(x, steps=1, mu=0.11)
     out = on.put(np.zeros((3, 8, 8, 8), np.float32))
     assert eccbench.cuda.gvf(x, steps=3, out=out) is out

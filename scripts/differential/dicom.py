@@ -364,7 +364,7 @@ def frames_of(d, volume):
     chosen = np.arange(len(array))
     if groups:
         if len(groups) != len(array):
-            raise Rejected("as many groups as frames")
+            raise Rejected("numbers of groups and of frames differ")
         content = [g.FrameContentSequence[0] for g in groups]
         index = [c.DimensionIndexValues[0] if "DimensionIndexValues" in c else c.TemporalPositionIndex for c in content]
         places = [g.PlanePositionSequence[0].ImagePositionPatient for g in groups]

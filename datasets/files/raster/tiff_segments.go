@@ -116,7 +116,7 @@ func (t *tiffFile) claim(p *tiffPage) error {
 	return nil
 }
 
-// Like reports whether a page can be another plane of the first one's volume.
+// checkPlane returns an error if a page cannot be another plane of the first one's volume.
 func (p *tiffPage) checkPlane(first *tiffPage) error {
 	switch {
 	case p.width != first.width || p.height != first.height || p.depth != first.depth || p.stored != first.stored ||

@@ -45,7 +45,7 @@ func torsionIsSeen(t *testing.T) {
 			t.Errorf("rank %d over the field of %d elements, want %d", got, fields()[i], want)
 		}
 	}
-	if n, err := c.numbers(); err == nil || !strings.Contains(err.Error(), "are (1, 2, 1) over ℤ₂ and (1, 1, 0) over") {
+	if n, err := c.numbers(); err == nil || !strings.Contains(err.Error(), "differ: (1, 2, 1) over ℤ₂, (1, 1, 0) over") {
 		t.Errorf("%v (%v) with torsion", n, err)
 	}
 	c.boundary[2][0][0].Times = 1 // no torsion

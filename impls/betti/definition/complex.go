@@ -78,8 +78,8 @@ func (c *complex) numbers() (n betti.Numbers, err error) {
 			return n, err
 		}
 		if i > 0 && over != n {
-			return n, fmt.Errorf("the numbers are %v over ℤ₂ and %v over the field of %d, but a set in space has no torsion", n,
-				over, p)
+			return n, fmt.Errorf("Betti numbers differ: %v over ℤ₂, %v over the field of %d, but a subset of space has no torsion",
+				n, over, p)
 		}
 		n = over
 	}

@@ -113,7 +113,7 @@ func (t tiling) plan(in *betti.Image) (counting.Plan, error) {
 // planOf rejects images that exceed the kernels' integers.
 func (t tiling) planOf(s grid.Shape, typ grid.Type, limits counting.Table) (counting.Plan, error) {
 	if max(t.d, t.h, t.w) > mostAxis {
-		return counting.Plan{}, fmt.Errorf("%v: an axis is longer than the kernels count, %d; use duality, on the CPU",
+		return counting.Plan{}, fmt.Errorf("%v: an axis exceeds the kernels' limit of %d; use duality, on the CPU",
 			s, mostAxis)
 	}
 	if places := t.places(true); places > math.MaxInt32 {

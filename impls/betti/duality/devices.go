@@ -15,9 +15,9 @@ import (
 	"eccbench/internal/workloads/betti/counting"
 )
 
-// OnDevices runs duality-gpu on several devices of one host, each with a part of the image.
-// Neighbouring parts share a slice. Each device reports the component of each run in it, or the
-// outside (kernels/betti/cut.h). The host's cores join the components of all parts at these runs,
+// OnDevices runs duality-gpu on several devices of one host, each with a slab of the image.
+// Neighbouring slabs share a slice. Each device reports the component of each run in it, or the
+// outside (kernels/betti/cut.h). The host's cores join the components of all slabs at these runs,
 // and subtract χ of the shared slices once. A 2D image is divided along its rows.
 type OnDevices struct {
 	Open resident.Opener
@@ -36,7 +36,7 @@ const (
 func (o OnDevices) About() bench.About {
 	return bench.About{
 		Name: "duality-gpus", Where: "gpus",
-		Method: "duality-gpu on several devices of one host, a slab each; cores join components at shared slices",
+		Method: "duality-gpu on several devices of one host, one slab each; cores join components at shared slices",
 		Source: "doc/proofs/betti.md",
 		Scopes: []bench.Scope{bench.Device, bench.E2E, bench.File}, // the clock includes the join
 	}.WithFault(string(o.fault))
@@ -48,8 +48,8 @@ type portion struct {
 	tiles  tiling
 }
 
-// portions divides an image among at most the given number of devices. Each part except the last
-// ends with a whole tile, because the kernels have nodes for all runs there. Neighbouring parts
+// portions divides an image among at most the given number of devices. Each slab except the last
+// ends with a whole tile, because the kernels have nodes for all runs there. Neighbouring slabs
 // share a slice.
 func portions(s grid.Shape, devices int) (list []portion) {
 	whole := tile(s)
@@ -94,10 +94,10 @@ func (p portion) view(in *betti.Image) *betti.Image {
 	return &betti.Image{Source: grid.Crop(in.Source, p.lo, p.hi), Threshold: in.Threshold}
 }
 
-// counts are the results of one part.
+// counts are the results of one slab.
 type counts struct{ components, cavities, characteristic int64 }
 
-// counter returns the method that counts a part on a device.
+// counter returns the method that counts a slab on a device.
 func (p portion) counter(d device.Device) counting.Method[*betti.Image, counts] {
 	return counting.Method[*betti.Image, counts]{
 		Open: func(string) (device.Device, error) { return d, nil },
@@ -116,7 +116,7 @@ func (p portion) wrap(d device.Device, err error) error {
 	return fmt.Errorf("slices %d to %d on device %d: %w", p.lo, p.hi-1, d.Info().Index, err)
 }
 
-// CanDo rejects an image if one of the devices rejects its part.
+// CanDo rejects an image if one of the devices rejects its slab.
 func (o OnDevices) CanDo(in *betti.Image, c bench.Conditions) error {
 	devices, err := o.Open.OpenAll(c.Devices)
 	if err != nil {
@@ -130,7 +130,7 @@ func (o OnDevices) CanDo(in *betti.Image, c bench.Conditions) error {
 	return nil
 }
 
-// Setup copies the parts to their devices in parallel, unless the scope includes the copies.
+// Setup copies the slabs to their devices in parallel, unless the scope includes the copies.
 func (o OnDevices) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.Numbers], error) {
 	devices, err := o.Open.OpenAll(c.Devices)
 	if err != nil {
@@ -169,7 +169,7 @@ func (o OnDevices) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.N
 }
 
 // A bound is the state of a join, for the set or for the background. Its nodes are the outside, 0,
-// and one for each place of a run in a shared slice, part after part.
+// and one for each place of a run in a shared slice, slab after slab.
 type bound struct {
 	around  bool
 	from    []uint32
@@ -188,7 +188,7 @@ type devicesJob struct {
 
 var _ bench.DeviceJob = (*devicesJob)(nil)
 
-// Do counts all parts in parallel and joins them.
+// Do counts all slabs in parallel and joins them.
 func (j *devicesJob) Do(trace *bench.Trace) error {
 	counted := trace.Span("count")
 	if err := resident.Each(len(j.parts), func(k int) error { return j.parts[k].Do(nil) }); err != nil {
@@ -221,7 +221,7 @@ func (j *devicesJob) Do(trace *bench.Trace) error {
 	return nil
 }
 
-// runs returns the runs of a shared slice of a part, its first or its last. Each place contains 0
+// runs returns the runs of a shared slice of a slab, its first or its last. Each place contains 0
 // for the outside, 1 + the place of the run that represents the component, or noRun.
 func (j *devicesJob) runs(k int, around, last bool) []uint32 {
 	which := 0
@@ -243,7 +243,7 @@ const noRun = ^uint32(0)
 // errSlice reports that two devices have packed a shared slice differently.
 var errSlice = errors.New("two devices see different runs in the slice that they share")
 
-// join unites the components of neighbouring parts at the runs of their shared slice. It returns
+// join unites the components of neighbouring slabs at the runs of their shared slice. It returns
 // the number of successful unions.
 func (j *devicesJob) join(b bound) (int64, error) {
 	if j.fault == LostCut {
@@ -280,8 +280,8 @@ func (j *devicesJob) share(n int, f func(lo, hi int)) {
 	g.Wait()
 }
 
-// unite unites components at some runs of the slice that part k shares with the next one. It also
-// reports whether both parts have the same runs.
+// unite unites components at some runs of the slice that slab k shares with the next one. It also
+// reports whether both slabs have the same runs.
 func (b bound) unite(k int, before, after []uint32, fault Fault) (joined int64, same bool) {
 	same = true
 	var lastA, lastB uint32 // the last union, which the next runs mostly repeat

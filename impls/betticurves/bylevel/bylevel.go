@@ -40,7 +40,7 @@ func (i Implementation) About() bench.About {
 func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	n := min(in.Ladder().Len(), in.Shape().Voxels())
 	if n > most {
-		return fmt.Errorf("%d levels: asks about each of at most %d", n, most)
+		return fmt.Errorf("%d levels: want at most %d, as each is computed separately", n, most)
 	}
 	if times := n * in.Shape().Voxels(); i.Most > 0 && times > i.Most {
 		return fmt.Errorf("%d voxels at up to %d levels: at most %d voxels times levels are supported",

@@ -58,7 +58,7 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	n, q := p.Nodes().Voxels(), int64(deviceQuads(p))
 	switch {
 	case p.Floor == 0:
-		return errors.New("a floor of 0 may leave the graph in parts, which are not looked for; want one above 0")
+		return errors.New("a floor of 0 may leave the graph disconnected, which is not supported; want a floor above 0")
 	case n > mostCells:
 		return fmt.Errorf("%d voxels; the kernels support at most %d", n, mostCells)
 	case q > mostQuads:

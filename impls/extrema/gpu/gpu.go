@@ -38,7 +38,7 @@ type OnDevice struct {
 // About describes the method.
 func (OnDevice) About() bench.About {
 	return bench.OnDevice("extrema-gpu",
-		"resident image, only the extrema of four minimum-filtered images count, two voxels an instruction or a "+
+		"resident image, only the extrema of four minimum-filtered images count, two voxels per instruction or a "+
 			"bit of 32", "doc/proofs/extrema.md")
 }
 
@@ -166,7 +166,7 @@ func kernelsTake(d device.Device, in grid.Source) error {
 	}
 	s := in.Shape()
 	if n, h, w := cells.Stack(s); max(w, h, n) > math.MaxInt32/8 || n > math.MaxInt32/4 || w*h > math.MaxInt32 {
-		return fmt.Errorf("%v: a slice has more voxels than the kernels count, %d", s, math.MaxInt32)
+		return fmt.Errorf("%v: a slice exceeds the kernels' limit of %d voxels", s, math.MaxInt32)
 	}
 	return nil
 }

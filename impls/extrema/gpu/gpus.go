@@ -29,7 +29,7 @@ func (OnDevices) About() bench.About {
 	return bench.About{
 		Name:   "extrema-gpus",
 		Where:  "gpus",
-		Method: "extrema-gpu on several devices of one host, a slab each",
+		Method: "extrema-gpu on several devices of one host, one slab each",
 		Source: "doc/proofs/extrema.md",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E, bench.File},
 	}

@@ -51,7 +51,7 @@ func OpenArrays(d device.Guest, a ArrayKind) (*Arrays, error) {
 	p := gvf.NewProblem(outline{a}, a.Mu, a.Steps, 0, a.Boundary)
 	if !p.StableAnyway() {
 		dim := float64(p.Dim())
-		return nil, fmt.Errorf("μ = %v in %dD: steps may grow without bound, and nobody looks at the image; want μ of at "+
+		return nil, fmt.Errorf("μ = %v in %dD: steps may grow without bound, and the image is not checked; want μ of at "+
 			"most %.4g", a.Mu, p.Dim(), (2-dim/4)/(4*dim))
 	}
 	if err := errors.Join(p.Check(), kernelsTake(p, d, math.MaxUint32)); err != nil {

@@ -140,7 +140,7 @@ func TestArraysRefuse(t *testing.T) {
 	}{
 		{8, 8, 1, 0.1875, 1, ""}, {8, 8, 1, 0.188, 1, "want μ of at most 0.1875"}, {8, 8, 1, 0.188, 0, ""},
 		{8, 8, 8, 0.104, 1, ""}, {8, 8, 8, 0.105, 1, "want μ of at most 0.1042"}, {8, 8, 8, -1, 1, "above 0"},
-		{1 << 29, 1, 1, 0.1, 1, "more voxels than the kernels count"}, {8, 8, 1, 0.1, 1 << 32, "more than the kernels count"},
+		{1 << 29, 1, 1, 0.1, 1, "want at most"}, {8, 8, 1, 0.1, 1 << 32, "steps: want at most"},
 	} {
 		a, err := OpenArrays(d.(device.Guest), ArrayKind{Shape: grid.Shape{W: c.w, H: c.h, D: c.d}, Type: grid.Uint8, Steps: c.steps, Mu: c.mu, Components: 2, Align: 16})
 		if err == nil {

@@ -159,10 +159,10 @@ func kernelsTake(p *gvf.Problem, d device.Device, most int64) error {
 	s := p.Shape()
 	if s.W > math.MaxInt32/8 || s.H > math.MaxInt32/8 || s.D > math.MaxInt32/8 || s.W*s.H > math.MaxInt32 ||
 		s.Voxels() > most {
-		return fmt.Errorf("%v: more voxels than the kernels count, %d, or %d in a plane", s, most, math.MaxInt32)
+		return fmt.Errorf("%v: want at most %d voxels, and %d per plane", s, most, math.MaxInt32)
 	}
 	if p.Steps > math.MaxInt32 {
-		return fmt.Errorf("%d steps: more than the kernels count, %d", p.Steps, math.MaxInt32)
+		return fmt.Errorf("%d steps: want at most %d", p.Steps, math.MaxInt32)
 	}
 	return recent(d)
 }

@@ -288,7 +288,7 @@ func bestCut(p *gvf.Problem, devices, bytes int64) (best cut, err error) {
 	if math.IsInf(least, 1) {
 		c.steps, c.slabs, c.devices = min(1, c.all), c.planes, min(devices, c.planes)
 		if c.longest()*plane > mostVoxels {
-			return best, fmt.Errorf("%v: slabs of %d planes have more voxels than the kernels count, %d", p.Shape(), c.longest(),
+			return best, fmt.Errorf("%v: slabs of %d planes exceed the kernels' limit of %d voxels", p.Shape(), c.longest(),
 				int64(mostVoxels))
 		}
 		return best, fmt.Errorf("%v: slabs of %d planes, the fewest that take a step, need %s of device memory, %s may be "+
@@ -347,10 +347,10 @@ func (i Slabs) CanDo(p *gvf.Problem, c bench.Conditions) error {
 	}
 	s := p.Shape()
 	if s.W > math.MaxInt32/8 || s.H > math.MaxInt32/8 || s.D > math.MaxInt32/8 {
-		return fmt.Errorf("%v: an axis is longer than the kernels count, %d", s, math.MaxInt32/8)
+		return fmt.Errorf("%v: an axis exceeds the kernels' limit of %d", s, math.MaxInt32/8)
 	}
 	if p.Steps > math.MaxInt32 {
-		return fmt.Errorf("%d steps: more than the kernels count, %d", p.Steps, math.MaxInt32)
+		return fmt.Errorf("%d steps: want at most %d", p.Steps, math.MaxInt32)
 	}
 	for _, d := range devices {
 		if err := recent(d); err != nil {

@@ -33,7 +33,7 @@ func (a scalar) big() *big.Int {
 	return big.NewInt(a.small)
 }
 
-// fit returns the scalar of a value.
+// fit returns the scalar of an integer, modulo p if p > 0.
 func fit(v int64, p int64) scalar {
 	switch {
 	case p > 0:

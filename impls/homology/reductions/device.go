@@ -334,7 +334,8 @@ func (l level) do() (next, irreducible int64, err error) {
 		return 0, 0, err
 	}
 	if n := l.count(full); n > 0 {
-		return 0, 0, fmt.Errorf("lists outgrew the device's memory for them, %d numbers; use race, on the CPU", l.plan.pool)
+		return 0, 0, fmt.Errorf("the device's memory of %d numbers is too small for this reduction; use race, on the CPU",
+			l.plan.pool)
 	}
 	l.long = max(l.long, l.count(longest))
 	return next, l.count(left), nil

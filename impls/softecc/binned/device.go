@@ -61,7 +61,7 @@ func (o OnDevice) CanDo(p *softecc.Problem, c bench.Conditions) error {
 // countable rejects shapes that do not fit the kernels' integers.
 func countable(s grid.Shape, d device.Info) error {
 	if s.W > math.MaxInt32/8 || s.H > math.MaxInt32/8 || s.H*s.D > math.MaxInt32/8 {
-		return fmt.Errorf("%v: more rows, or longer ones, than the kernels count, %d", s, math.MaxInt32/8)
+		return fmt.Errorf("%v: want at most %d rows, and voxels per row", s, math.MaxInt32/8)
 	}
 	if d.Major < 8 {
 		return fmt.Errorf("%s has compute capability %d.%d, the kernels need 8.0 for the minimum of two halves", d.Name,

@@ -45,7 +45,7 @@ func (o OnDevice) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	}
 	s := p.Shape()
 	if s.W > math.MaxInt32/8 || s.H*s.D > math.MaxInt32/8 || (s.W+31)/32*s.H*s.D > math.MaxInt32/2 {
-		return fmt.Errorf("%v: more rows, or longer ones, than the kernels count", s)
+		return fmt.Errorf("%v: too many rows, or too long ones, for the kernels", s)
 	}
 	if i := d.Info(); i.Major < 8 {
 		return fmt.Errorf("%s has compute capability %d.%d, the kernels are for 8.0 and more", i.Name, i.Major, i.Minor)

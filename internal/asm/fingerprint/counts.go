@@ -17,7 +17,7 @@ type lane struct {
 // lanes returns the sizes of lanes.
 func lanes() []lane { return []lane{{"bytes", Lanes[0]}, {"words", Lanes[1]}, {"doubles", Lanes[2]}} }
 
-// An order is of lanes, by instructions and by predicates of comparisons to masks.
+// An order of lanes has the instructions for the minimum, and the predicates of comparisons to masks.
 type order struct {
 	name           string
 	least, compare func(...Op)
@@ -121,7 +121,7 @@ func (l lane) counts(order, isa string, volume bool, begin func(counting) (stage
 	End(c.to)
 }
 
-// at addresses the voxels of a plane, some columns on, in the current row (0) or the next one (1).
+// at addresses the voxels of a plane, some columns ahead, in the current row (0) or the next one (1).
 func (c counting) at(plane Register, columns, row int) Mem {
 	m := Mem{Base: plane, Disp: columns * c.Bytes}
 	if row > 0 {
@@ -249,8 +249,8 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 	})
 }
 
-// writeByAVX2 writes the voxels of the row with a count, and the count behind each or, of double words, in a list of
-// their own.
+// writeByAVX2 writes the voxels of the row with a nonzero count. Each count follows its voxel;
+// counts of double words have a separate list.
 func (c counting) writeByAVX2(n VecVirtual, shuffles Register) {
 	v := New(YMM, VMOVDQU, Mem{Base: c.p})
 	zero := AVX2.Zero()
@@ -455,7 +455,7 @@ func (l lane) countsByAVX512(o order, volume bool) {
 	})
 }
 
-// writeByAVX512 writes the voxels of the row with a count, and the counts.
+// writeByAVX512 writes the voxels of the row with a nonzero count, and their counts.
 func (c counting) writeByAVX512(v, n VecVirtual) {
 	many := c.Pack(v, n)
 	VMOVDQU64(v, Mem{Base: c.to})

@@ -244,8 +244,8 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 		}
 	}
 	if !j.Quiet {
-		fmt.Fprintf(c.Stderr, "eccbench: %s against %s: %s: %d masks by %s, VERIFIED by %s, %v\n", q.Shown, q.Truth.Shown,
-			a.shape, len(a.sets), a.answer.By, a.answer.Evidence, quantity.Duration(time.Since(start)))
+		fmt.Fprintf(c.Stderr, "eccbench: %s against %s: %s: masks compared: %d, by %s, VERIFIED by %s, %v\n",
+			q.Shown, q.Truth.Shown, a.shape, len(a.sets), a.answer.By, a.answer.Evidence, quantity.Duration(time.Since(start)))
 	}
 	for i, set := range a.sets {
 		if n := a.answer.Out[i]; n.Pred+n.Truth == 0 && !j.Quiet {

@@ -91,7 +91,7 @@ func preamble(a assessed) string {
 func (a assessed) connectivities() (list []string) {
 	for _, c := range a.constructions {
 		inside, outside := assess.Connectivity(c, a.dims), assess.Connectivity(1-c, a.dims)
-		list = append(list, fmt.Sprintf("connectivity %d (construction %s): foreground %d-connected, background %d-connected",
+		list = append(list, fmt.Sprintf("connectivity %d (construction %s): foreground %d-, background %d-connected",
 			inside, []string{"T", "V"}[c], inside, outside))
 	}
 	return list

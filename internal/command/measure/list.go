@@ -31,7 +31,7 @@ type question struct {
 	Doc  string        `json:"question"`
 	Form string        `json:"input,omitempty"` // the form of the names of its inputs
 	List []bench.About `json:"implementations"`
-	// Kinds describes the inputs of a question about other inputs than images.
+	// Kinds describes the inputs of a question that is not about images.
 	Kinds []bench.Kind `json:"inputs,omitempty"`
 }
 

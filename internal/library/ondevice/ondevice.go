@@ -322,11 +322,11 @@ func (r Request) curve(shape grid.Shape, t grid.Type) (kind extrema.ArrayKind, e
 	for i, v := range r.At {
 		values[i] = float32(v)
 		if kind.Type == grid.Float32 && float64(values[i]) != v || math.IsNaN(v) || math.IsInf(v, 0) {
-			return kind, fmt.Errorf("at %v: is no finite value of float32", v)
+			return kind, fmt.Errorf("at %v: want a finite number that float32 has exactly", v)
 		}
 		if kind.Type != grid.Float32 && (v != math.Trunc(v) || float32(v) < all.Value(0) ||
 			float32(v) > all.Value(all.Len()-1)) {
-			return kind, fmt.Errorf("at %v: is no value of %v", v, kind.Type)
+			return kind, fmt.Errorf("at %v: want a value of %v", v, kind.Type)
 		}
 	}
 	kind.Rows = int64(len(values))

@@ -130,7 +130,7 @@ func labelsOf(f *grid.Field) (of map[float32]float64, places map[float32]Place, 
 		}
 	}
 	if bad > 0 {
-		return nil, nil, errors.New("some values are not whole numbers: labels are; threshold the image first")
+		return nil, nil, errors.New("some values are not whole numbers, as labels must be; threshold the image first")
 	}
 	return of, places, nil
 }

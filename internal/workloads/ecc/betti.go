@@ -13,7 +13,7 @@ import (
 func Betti(s grid.Source) (components, holes []int64, err error) {
 	shape := s.Shape()
 	if shape.Dim() != 2 || shape.Voxels() > 1<<30 {
-		return nil, nil, fmt.Errorf("Betti numbers of %v: counts 2D images of at most 2³⁰ pixels", shape)
+		return nil, nil, fmt.Errorf("Betti numbers of %v: want a 2D image of at most 2³⁰ pixels", shape)
 	}
 	data := grid.NewBuffer(grid.TotalBytes(s))
 	if err := s.ReadSlab(data, 0, shape.Slices()); err != nil {

@@ -17,10 +17,11 @@ type Start struct {
 // Start computes V0 and b on threads goroutines (0: one for each core), bit for bit as in Define.
 func (p *Problem) Start(threads int) (Start, error) { return new(Starter).Start(p, threads) }
 
-// A Starter makes Starts of one shape, each in the memory of the one before, which is no more.
+// A Starter makes Starts of one shape. Each reuses the memory of the previous Start, which it
+// overwrites.
 type Starter struct {
 	V0 [][]float32 // the memory of V0, unless a problem has its own; nil to allocate it
-	B  []float32   // the memory of b, and before of the image from 0 to 1; nil to allocate it
+	B  []float32   // the memory of b, first used for the image from 0 to 1; nil to allocate it
 }
 
 // Start is Problem.Start.
@@ -63,7 +64,7 @@ func (k *Starter) Start(p *Problem, threads int) (Start, error) {
 	return Start{v0, b}, nil
 }
 
-// inParts calls f with parts of n, at the same time.
+// inParts splits 0 ≤ i < n into ranges and calls f for all of them concurrently.
 func inParts(n int64, parts int, f func(part int, lo, hi int64)) {
 	var g crew.Group
 	for k := range int64(parts) {
@@ -81,9 +82,9 @@ func lists(many int, n int64) [][]float32 {
 	return v
 }
 
-// scaled is the image from 0 to 1.
+// scaled returns the image, scaled to the range from 0 to 1.
 func (k *Starter) scaled(p *Problem, threads int) ([]float32, error) {
-	if grid.LabelsOf(p.Source) != nil || p.Mask != nil { // which are seldom
+	if grid.LabelsOf(p.Source) != nil || p.Mask != nil { // rare
 		return p.normalised()
 	}
 	f, err := grid.Load(p.Source)

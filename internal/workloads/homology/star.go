@@ -14,13 +14,13 @@ type trie struct {
 
 type node struct{ parent, last uint32 }
 
-// reset leaves the empty set alone, with room for a number of sets.
+// reset drops all sets except the empty one, and reserves room for the given number of sets.
 func (t *trie) reset(room int) {
 	t.resize(1 << bits.Len(uint(2*room)))
 	t.nodes = append(t.nodes[:0], node{})
 }
 
-// resize makes the table empty.
+// resize clears the table and gives it the given size.
 func (t *trie) resize(size int) {
 	if size > cap(t.table) {
 		t.table = make([]uint32, size)

@@ -255,8 +255,8 @@ func (p *Problem) coarse() bool {
 	return s.W < 12 || s.H < 12 || s.D > 1 && s.D < 12
 }
 
-// waveDerivatives moves the image along a wave of random phase and length, which changes little from
-// neighbour to neighbour. The gradient jumps where neighbours change their order. A step breaks
+// waveDerivatives moves the image along a wave of random phase and length, with small differences
+// between neighbours. The gradient jumps where neighbours change their order. A step breaks
 // every tie, so images with ties have two derivatives along a wave.
 func waveDerivatives(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 	if p.huge() || p.coarse() || int64(len(out.DX)) != p.Shape().Voxels() {

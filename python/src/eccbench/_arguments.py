@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Sequence
 
 import numpy as np
 
-if TYPE_CHECKING:  # which takes as long to import as the rest
+if TYPE_CHECKING:  # numpy.typing takes as long to import as the rest
     from numpy.typing import NDArray
 
 Construction = Literal["T", "V"]
@@ -120,7 +120,7 @@ def array_of(name: str, image: Any) -> NDArray[Any]:
     image = in_memory(image)
     if type(image) is np.ndarray:
         return image
-    if hasattr(image, "dataobj") and hasattr(image, "affine"):  # of nibabel, whose axes are (x, y, z)
+    if hasattr(image, "dataobj") and hasattr(image, "affine"):  # an image of nibabel has the axes (x, y, z)
         array: NDArray[Any] = np.asanyarray(image.dataobj).T
         while array.ndim > 3 and array.shape[0] == 1:
             array = array[0]
@@ -174,7 +174,7 @@ def check_places(names: str, image: Any, other: Any) -> None:
 
 
 def warn_of_colour(shape: Sequence[int]) -> None:
-    """Warn of an image of 3 axes that looks like one of 2 with colours."""
+    """Warn if a 3D image has the shape of a 2D colour image."""
     if len(shape) == 3 and shape[2] in (3, 4) and min(shape[:2]) >= 16:
         warnings.warn(
             f"an image of shape {tuple(shape)} is taken for a volume of {shape[0]} slices, not for one of {shape[2]} colours; "
@@ -182,7 +182,7 @@ def warn_of_colour(shape: Sequence[int]) -> None:
 
 
 def warn_of_order(mask: Any, shape: Sequence[int]) -> None:
-    """Warn of a mask in the order (x, y, z) that fits an image of (z, y, x) by its shape alone."""
+    """Warn if a mask has the axes (x, y, z) and fits an image of (z, y, x) only because all axes are equal."""
     reversed_order = isinstance(mask, np.ndarray) and mask.flags.f_contiguous and not mask.flags.c_contiguous
     if reversed_order and mask.ndim == 3 and tuple(shape) == tuple(shape)[::-1]:
         warnings.warn(

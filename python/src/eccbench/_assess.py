@@ -12,7 +12,7 @@ from ._arguments import array_of, check_places, flag, in_memory, is_path, number
 from ._curve import Image, _job, _layout, _Request, _threads, _translated, open
 from ._result import Result, Verdict, as_html
 
-if TYPE_CHECKING:  # which takes as long to import as the rest
+if TYPE_CHECKING:  # numpy.typing takes as long to import as the rest
     from numpy.typing import NDArray
 
 
@@ -203,7 +203,7 @@ def _labels_of(name: str, image: Any) -> NDArray[Any]:
     if array.dtype.kind not in "buif":
         raise TypeError(f"{name} of {array.dtype}: want labels, which are whole numbers")
     if array.dtype.kind == "f" and not (np.isfinite(array) & (array == np.trunc(array))).all():
-        raise ValueError(f"{name}: some values are not whole numbers: labels are; threshold the image first")
+        raise ValueError(f"{name}: some values are not whole numbers, as labels must be; threshold the image first")
     return array
 
 

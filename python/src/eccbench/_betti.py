@@ -15,7 +15,7 @@ from ._curve import (
 from ._curve import _Rows as _CurveRows
 from ._result import Array, Verdict
 
-if TYPE_CHECKING:  # which takes as long to import as the rest
+if TYPE_CHECKING:  # numpy.typing takes as long to import as the rest
     from numpy.typing import ArrayLike, NDArray
 
 
@@ -261,7 +261,7 @@ def _sampled(image: Any, values: NDArray[Any], request: _Request, nan: str, batc
     try:
         return _in_place(images, ask)
     except _library.Error as e:
-        if e.kind != "finite":  # the place is known to who looks at all levels
+        if e.kind != "finite":  # only a request for all levels reports the place
             raise _translated(e) from None
         return None
 
@@ -278,7 +278,7 @@ def _sets(at: ArrayLike) -> tuple[NDArray[Any], list[Any]]:
     """Return the values of sets, and their form in a request."""
     values = _numbers(at, "at")
     exact = (values.astype(int) if values.dtype.kind == "b" else values).ravel().tolist()
-    return values, [str(v) if np.isinf(v) else int(v) if v == int(v) else v for v in exact]
+    return values, [str(v) if np.isinf(v) else int(v) if v == int(v) else float(v) for v in exact]
 
 
 @overload

@@ -16,7 +16,7 @@ from ._arguments import (
 from ._arguments import rings as rings_of
 from ._result import Result, Verdict, sparkline
 
-if TYPE_CHECKING:  # which takes as long to import as the rest
+if TYPE_CHECKING:  # numpy.typing takes as long to import as the rest
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 _Request = Dict[str, Any]
@@ -593,7 +593,7 @@ def _of_array(array: NDArray[Any], within: NDArray[np.bool_] | None, batch_axis:
             try:
                 return _sampled(request, voxels, rows, sets, shape)
             except _library.Error as e:
-                if e.kind != "finite":  # the place is known to who looks at all levels
+                if e.kind != "finite":  # only a request for all levels reports the place
                     raise
         return _answered(request, voxels, dtype, shape, rings, mask)
 
@@ -616,7 +616,7 @@ def _plain(request: _Request) -> bool:
 
 
 def _even(image: NDArray[Any], n: int) -> NDArray[np.float64]:
-    """Return evenly spaced levels from the least value to the greatest, ascending. Their range may exceed float64."""
+    """Return ascending, evenly spaced levels of an image. Their range may exceed float64."""
     if image.size == 0:
         raise ValueError("no voxel is part of the image, which has no levels then")
     least, greatest = image.min().item(), image.max().item()

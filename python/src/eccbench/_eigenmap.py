@@ -11,7 +11,7 @@ from ._arguments import Graph, Laplacian, choice, flag, in_memory, is_path, numb
 from ._curve import Image, _along, _job, _one, _Request, _threads, _translated, open
 from ._result import Table, Verdict
 
-if TYPE_CHECKING:  # which takes as long to import as the rest
+if TYPE_CHECKING:  # numpy.typing takes as long to import as the rest
     from numpy.typing import NDArray
 
 _NAMES = ("n_pairs", "graph", "tol", "sigma", "floor", "corners", "radius", "laplacian", "alpha", "beta",

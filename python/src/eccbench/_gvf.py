@@ -12,7 +12,7 @@ from ._arguments import Boundary, check_places, choice, flag, in_memory, is_path
 from ._curve import Image, _along, _job, _one, _Request, _threads, _translated, open
 from ._result import Array, Verdict
 
-if TYPE_CHECKING:  # which takes as long to import as the rest
+if TYPE_CHECKING:  # numpy.typing takes as long to import as the rest
     from numpy.typing import NDArray
 
 

@@ -13,10 +13,10 @@ from ._arguments import flag, is_path, whole
 from ._curve import _job, _threads, _translated
 from ._result import Result, Verdict
 
-if TYPE_CHECKING:  # which takes as long to import as the rest
+if TYPE_CHECKING:  # numpy.typing takes as long to import as the rest
     from numpy.typing import NDArray
 
-_CELLS = {"vertex": 0, "line": 1, "triangle": 2, "tetra": 3}  # of meshio
+_CELLS = {"vertex": 0, "line": 1, "triangle": 2, "tetra": 3}  # meshio's cell types and their dimensions
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Dict, NamedTuple, Sequence, Typ
 
 import numpy as np
 
-if TYPE_CHECKING:  # which takes as long to import as the rest
+if TYPE_CHECKING:  # numpy.typing takes as long to import as the rest
     from numpy.typing import NDArray
 
 _Self = TypeVar("_Self", bound="Result")

@@ -113,7 +113,7 @@ class _Torch:
 
     def to_host(self, x: Any) -> NDArray[Any]:
         x = x.detach()
-        if x.dtype == self.torch.bfloat16:  # which NumPy has not
+        if x.dtype == self.torch.bfloat16:  # NumPy has no bfloat16
             x = x.to(self.torch.float32)
         return x.cpu().numpy()  # type: ignore[no-any-return]
 
@@ -239,8 +239,7 @@ def _rows(at: ArrayLike | None, dtype: str) -> _Rows:
     if at is None:
         if dtype == "float32":
             raise ValueError("at is missing: an array of floats on a device has too many values for a row "
-                "each, and nobody looks for the least of them; "
-                             "give the values, such as at=numpy.linspace(0, 1, 256)")
+                "each; give the values, such as at=numpy.linspace(0, 1, 256)")
         return _Rows(None, None)
     values = np.asarray(at)
     if values.ndim > 1 or values.size == 0 or values.dtype.kind not in "biuf":

@@ -265,7 +265,7 @@ func CurvesOn(levels int64, k Key) func(changes iter.Seq2[int64, int64]) (Sum, e
 }
 
 func levelError(level, levels int64) error {
-	return fmt.Errorf("fingerprint: a change at level %d of %d", level, levels)
+	return fmt.Errorf("fingerprint: a change at level %d; want 0 to %d", level, levels-1)
 }
 
 // ofEvery is OfCurve on the ladder of every float32. A curve may have many levels there, so their

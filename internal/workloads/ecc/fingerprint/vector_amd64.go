@@ -33,7 +33,8 @@ func assembly(volume func(below, above *uint64, stride, rows, columns int) uint6
 	}
 }
 
-// countVectorsOf are the vector instructions that count in lanes of so many bytes, and in which order. AVX2 has one order.
+// countVectorsOf returns the vector functions that count in lanes of the given number of bytes, and
+// the bytes of a vector. ok is false if there are none for this order; AVX2 has one order.
 func countVectorsOf(name string, bytes int, o order) (v countVectors, vector int64, ok bool) {
 	switch {
 	case name == isa.Portable:
@@ -64,7 +65,8 @@ func countVectorsOf(name string, bytes int, o order) (v countVectors, vector int
 	return v, 64, true
 }
 
-// keysOf turns rows of float32 into numbers in their order, so many values at least, and numbers into values.
+// keysOf returns the function that converts rows of float32 values to integers of the same order,
+// and the least number of values per call. The function is nil without vector instructions.
 func keysOf(name string) (group int64, keys func(dst, src *byte, n, rows, stride, apart int, before, after uint64) int) {
 	switch name {
 	case isa.AVX512:
@@ -75,7 +77,7 @@ func keysOf(name string) (group int64, keys func(dst, src *byte, n, rows, stride
 	return 1, nil
 }
 
-// timesOf adds up weights less that of what is outside, eight times so many, each times its count.
+// timesOf returns the function that sums count × (weight − outside) over 8n weights.
 func timesOf(name string) func(weights *uint64, counts *int32, n int, outside uint64) uint64 {
 	if name == isa.AVX512 {
 		return timesavx512
@@ -86,7 +88,8 @@ func timesOf(name string) func(weights *uint64, counts *int32, n int, outside ui
 // ordered reports whether an instruction set has every order of lanes.
 func ordered(name string) bool { return name == isa.AVX512 }
 
-// inTurns write a voxel and its count in turns, of so many bytes together, where others write two lists.
+// inTurns returns count vectors whose list alternates between voxels and counts, with the given
+// number of bytes per pair. Other count vectors write two lists.
 func inTurns(
 	volume func(below, above *byte, stride, rows int, inside, own, beside, handed, to *byte, next uintptr, apart int) int,
 	area func(plane *byte, stride, rows int, inside, own, beside, to *byte, next uintptr, apart int) int,
@@ -109,8 +112,9 @@ func inTurns(
 	}
 }
 
-// byDigits weighs a list of bytes by that of counts, which has the second half of their room: byte by byte of the weights
-// where those have few, as they have on as many levels as there are bytes.
+// byDigits returns the function that sums count × weight over a list of bytes, whose counts are in
+// the second half of the list's memory. It computes with single bytes of the weights if they have
+// few bytes, as with at most 256 levels.
 func byDigits(table []uint64) weigher {
 	bytes := digitsOf(table)
 	if bytes == nil || !isa.Bytes() {
@@ -127,7 +131,7 @@ func byDigits(table []uint64) weigher {
 	}
 }
 
-// ofWords is byDigits of words, by the whole weights.
+// ofWords is byDigits for words, with whole weights.
 func ofWords(table []uint64) weigher {
 	return func(list []byte, n int, _ *room) uint64 {
 		counts, groups := inGroups(list, n, 2*listGroup)
@@ -150,7 +154,8 @@ func vectorised(l grid.Ladder, name string) vectors {
 	return vectors{}
 }
 
-// multiplying gives the weights of float32 values on the ladder of every float32.
+// multiplying returns the function that looks up the weights of float32 values on the ladder of all
+// float32 values. It is nil without vector instructions.
 func multiplying(name string) func(dst, table *uint64, src *byte, n, ahead int) int {
 	switch {
 	case name == isa.Portable:
@@ -161,7 +166,8 @@ func multiplying(name string) func(dst, table *uint64, src *byte, n, ahead int) 
 	return everyavx2
 }
 
-// everyOfBytes looks up whole groups, of which the last one begins where it ends with the last value.
+// everyOfBytes looks up whole groups of values. The last group ends with the last value, so it may
+// overlap the group before.
 func everyOfBytes(dst, table *uint64, src *byte, n, ahead int) int {
 	const group = 64
 	if n < group {
@@ -174,11 +180,11 @@ func everyOfBytes(dst, table *uint64, src *byte, n, ahead int) int {
 	return n
 }
 
-// exactly is the wish for values that are levels' own, beside the last level.
+// exactly is a flag in the word of the last level: the look-up stops at a value between levels.
 const exactly = 1 << 32
 
-// onLadder looks up the weights of float32 values on an affine ladder, in float32 where
-// that gives every level exactly, with a wish; nil for other ladders.
+// onLadder returns the function that looks up the weights of float32 values on an affine ladder, or
+// nil for other ladders. It computes in float32 if this gives every level exactly. wish is exactly or 0.
 func onLadder(l grid.Ladder, single singleFunc, double doubleFunc, wish uint64) func(dst, table *uint64, src *byte, n, ahead int) int {
 	lo, step, affine := l.Affinity()
 	if !affine {
@@ -195,8 +201,9 @@ func onLadder(l grid.Ladder, single singleFunc, double doubleFunc, wish uint64) 
 	}
 }
 
-// laneVectorsOf turn values into lanes, of which the bits of flip are turned, a group at a time: float32 where the ladder is
-// affine, up to what is beyond its last level if that is level top.
+// laneVectorsOf returns the functions that convert values to lanes, with the bits of flip inverted,
+// and the number of values that they convert at a time. For float32 the ladder must be affine,
+// with all its levels below top. whole stops at a value between levels.
 func laneVectorsOf(name string, t grid.Type, l grid.Ladder, flip uint16, top int64) (group int64, fast, whole func(dst, src *byte, n, rows, stride, apart int) int) {
 	wide := name == isa.AVX512
 	if t != grid.Float32 {
@@ -250,8 +257,8 @@ func laneVectorsOf(name string, t grid.Type, l grid.Ladder, flip uint16, top int
 	return group, of(0), of(exactly)
 }
 
-// fusedInFloat32 reports whether one fused operation gives each level of an affine ladder: step times its number and lo,
-// rounded once.
+// fusedInFloat32 reports whether one fused operation gives each level of an affine ladder: its
+// number times step plus lo, rounded once.
 func fusedInFloat32(l grid.Ladder, lo, step float32) bool {
 	a := float64(lo)
 	for k := range l.Len() {

@@ -720,7 +720,7 @@ func headsThatLie(t *testing.T) {
 		want string
 	}{
 		{"shards", 0, "shard 2 of 0"}, {"shards", shard.MaxShards + 1, fmt.Sprintf("shard 2 of %d", shard.MaxShards+1)}, {"shard", 0, "shard 0 of 3"}, {"shard", 4, "shard 4 of 3"},
-		{"step", -1, "-1 slices that are read together"}, {"step", 10, "10 slices that are read together, of 9"}, {"step", 9, ""},
+		{"step", -1, "steps of -1 slices"}, {"step", 10, "steps of 10 slices, of 9"}, {"step", 9, ""},
 		{"first", 2, "has slices 2 to 6 of 9"}, {"end", 7, "has slices 3 to 7 of 9"}, {"fingerprint", fingerprint.Sum{0, 0}.String(), "a fingerprint of 2 functions"}, {"fingerprint", "0", "fingerprint"},
 		{"key", "0", "key"}, {"shape", "4x3x0", "shape"}, {"counted", map[string]any{"type": "int", "ladder": "identity"}, "type"}, {"counted", map[string]any{"type": "uint8", "ladder": "odd"}, "ladder"}, {"periodic", "w", "w"},
 		{"components", []int{1}, "components of 1 sets, of 0"}, {"at", []int{1}, "components of 0 sets, of 1"}, {"values", map[string]any{"voxels": 36}, "values of 36 voxels"},

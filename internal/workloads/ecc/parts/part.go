@@ -363,7 +363,7 @@ func (p *Part) parse() (err error) {
 	case p.Shards < 1 || p.Shards > shard.MaxShards || p.Shard < 1 || p.Shard > p.Shards:
 		return fmt.Errorf("shard %d of %d", p.Shard, p.Shards)
 	case p.Step < 0 || p.Step > p.shape.Slices():
-		return fmt.Errorf("%d slices that are read together, of %d", p.Step, p.shape.Slices())
+		return fmt.Errorf("steps of %d slices, of %d", p.Step, p.shape.Slices())
 	case p.Span() != p.Which().SpanBy(p.shape.Slices(), max(1, p.Step)):
 		return fmt.Errorf("shard %v has slices %d to %d of %d", p.Which(), p.First, p.End, p.shape.Slices())
 	case len(p.sum) != p.key.Functions():

@@ -27,7 +27,7 @@ const mostAxis = 1 << 15
 // checkPatches returns the reason why the kernels reject the patches, or nil.
 func checkPatches(p *eigenmap.Problem) error {
 	if s := p.Nodes(); max(s.W, s.H, s.D) > mostAxis {
-		return fmt.Errorf("%v patches: an axis is longer than the kernels count, %d", s, mostAxis)
+		return fmt.Errorf("%v patches: an axis exceeds the kernels' limit of %d", s, mostAxis)
 	}
 	return nil
 }

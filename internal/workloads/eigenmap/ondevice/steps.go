@@ -28,7 +28,8 @@ type Steps struct {
 	fixed   int64 // number of the first ones, which are not from steps
 }
 
-// stepBytes returns the device memory of steps with a number of vectors, to compute some pairs.
+// stepBytes returns the device memory for steps with up to most vectors of rows numbers, and for
+// the given number of pairs computed from them.
 func stepBytes(rows, most, pairs int64) int64 {
 	return 8 * (rows*(most+3+pairs) + most*(rows/Chunk+4+pairs))
 }

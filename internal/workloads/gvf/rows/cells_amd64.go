@@ -14,7 +14,7 @@ func kit(name string) *Kit {
 	return &portable
 }
 
-// Vectors are the functions of an instruction set, and how it is told a colour.
+// vectors holds the functions of an instruction set, and its masks of the two colours.
 type vectors struct {
 	begin     func(u, f, inv *float32, n int, colour uint64)
 	relax     func(u, north, south, below, above, f, inv, link, width *float32, n int, along, linkNorth, linkSouth, linkBelow, linkAbove float32, colour uint64)
@@ -26,7 +26,8 @@ type vectors struct {
 	colours   [2]uint64
 }
 
-// first is where n values begin, a whole number of vectors of each instruction set.
+// first returns the address of n values. n must be a multiple of Lanes, so that the values fill
+// whole vectors of each instruction set.
 func first(list []float32, n int) *float32 {
 	if n%Lanes != 0 {
 		panic("rows: a row of cells is no whole number of vectors")
@@ -34,7 +35,7 @@ func first(list []float32, n int) *float32 {
 	return &list[:n][0]
 }
 
-// pointers are where the row and those around it begin.
+// pointers returns the addresses of the row, its four neighbouring rows, its links and its widths.
 func (r *Row) pointers() (u, north, south, below, above, link, width *float32) {
 	if r.At < 1 || r.At+r.N >= len(r.U) {
 		panic("rows: a row of cells has no place before its first or behind its last")

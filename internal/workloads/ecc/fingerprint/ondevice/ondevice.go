@@ -78,7 +78,7 @@ func open(d device.Device, p *fingerprint.Prepared, like grid.Source,
 	in fingerprint.Convention) (o *Looker, err error) {
 	t, s, l := like.Type(), like.Shape(), like.Ladder()
 	if !countable(s) {
-		return nil, fmt.Errorf("fingerprint: %v: an axis is longer than the kernels count, or a slice larger", s)
+		return nil, fmt.Errorf("fingerprint: %v: an axis or a slice exceeds the kernels' limits", s)
 	}
 	tables, err := p.Tables()
 	if err != nil {
