@@ -40,9 +40,10 @@ func UnreadIsTold(t *testing.T, i bench.Implementation[grid.Source, ecc.VCEC]) {
 		in, _ := Open(t, name)
 		n := in.Shape().Slices()
 		for _, s := range i.About().Scopes {
+			c := bench.Conditions{Setting: bench.Setting{Scope: s, Threads: 2}}
 			for _, at := range []int64{0, n / 2, n - 1} {
-				_, err := bench.Answer(i, grid.Source(gridtest.UnreadSlice{Source: in, At: at}), bench.Conditions{Setting: bench.Setting{Scope: s, Threads: 2}})
-				if !errors.Is(err, gridtest.ErrUnread) {
+				unread := gridtest.UnreadSlice{Source: in, At: at}
+				if _, err := bench.Answer(i, grid.Source(unread), c); !errors.Is(err, gridtest.ErrUnread) {
 					t.Errorf("%s, %v, without slice %d: %v", name, s, at, err)
 				}
 			}
