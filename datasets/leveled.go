@@ -7,7 +7,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// Scale reads the levels, type, lo and step of a generator of noise, and returns their scale.
+// scale reads the levels, type, lo and step of a generator of noise, and returns their scale.
 func (r *reading) scale() (n int64, s random.Scale) {
 	t := r.elementType()
 	n = r.levels(t)

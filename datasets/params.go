@@ -95,7 +95,7 @@ func (r *reading) elementType() grid.Type {
 	return t
 }
 
-// Levels reads the number of levels of an image of type t.
+// levels reads the number of levels of an image of type t.
 func (r *reading) levels(t grid.Type) int64 {
 	def := int64(1024)
 	if t != grid.Float32 {

@@ -219,7 +219,7 @@ func bettiVertices(w bench.Workload[*betti.Image, betti.Numbers]) bench.Workload
 	return w
 }
 
-// An peerWorkload workload is one that peers are asked.
+// A peerWorkload is one that peers are asked.
 type peerWorkload struct {
 	add   func(p *peers.Peer)
 	serve func(s foreign.Service, impl string)

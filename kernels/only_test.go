@@ -43,7 +43,7 @@ func committed(t *testing.T, f func(module string, ptx []byte, kernels []string)
 	}
 }
 
-// The result of Only has the requested kernel with its original body on the same lines, no other
+// The result of Extract has the requested kernel with its original body on the same lines, no other
 // kernel, and everything outside of kernels.
 func TestOnly(t *testing.T) {
 	if race.Enabled {
@@ -187,7 +187,7 @@ func TestOnlyCompiles(t *testing.T) {
 }
 
 // BenchmarkAssemble compares the compilation of a whole module with that of one kernel, and
-// measures Only.
+// measures Extract.
 func BenchmarkAssemble(b *testing.B) {
 	const module, kernel = "ecc_extrema_float32", "ecc_extrema_3d_float32"
 	ptx, err := PTX(module)

@@ -358,7 +358,7 @@ func (r *sliceReader) checkUnchanged(files *storage.Set) error {
 	return nil
 }
 
-// Read reads the stored voxels of a slice and closes its files.
+// read reads the stored voxels of a slice and closes its files.
 func (r *sliceReader) read(i int64) (b *format.Body, data []byte, err error) {
 	files := &storage.Set{}
 	defer func() {

@@ -231,7 +231,7 @@ func planes(x tiffText, order binary.AppendByteOrder, row []byte) (out []byte) {
 	return out
 }
 
-// Packed returns PackBits: runs of three or more, and literals.
+// packed returns PackBits: runs of three or more, and literals.
 func packed(data []byte) []byte {
 	var out []byte
 	for len(data) > 0 {

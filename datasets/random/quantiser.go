@@ -80,7 +80,7 @@ func (q *quantiser) level(sum uint64) uint32 {
 	return min(uint32(hi>>(q.down&63)), q.top)
 }
 
-// Levels sets dst to the levels of words. Paired words give the levels of the lower halves, then
+// levels sets dst to the levels of words. Paired words give the levels of the lower halves, then
 // those of the upper halves.
 func (q *quantiser) levels(dst []uint32, words []uint64, paired bool) {
 	c := *q

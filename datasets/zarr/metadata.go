@@ -269,8 +269,8 @@ type version3 struct {
 	Storage    []any           `json:"storage_transformers"`
 }
 
-// version3Fields are the fields of an array's zarr.json, and version2Fields the fields of its
-// .zarray.
+// version2Fields are the fields of an array's .zarray, and version3Fields the fields of its
+// zarr.json.
 var version2Fields = []string{"zarr_format", "shape", "chunks", "dtype", "compressor", "fill_value", "order", "filters",
 	"dimension_separator"}
 var version3Fields = []string{"zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding",

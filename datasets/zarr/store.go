@@ -104,17 +104,17 @@ func (m *Metadata) Whole(key string, most int64, buf []byte) ([]byte, storage.Fi
 // A Store holds the objects of a Zarr hierarchy, which have paths as names. A missing object is a
 // fs.ErrNotExist.
 type Store interface {
-	// whole appends an object to buf[:0] and returns its FileInfo. It fails for an object of more
+	// Whole appends an object to buf[:0] and returns its FileInfo. It fails for an object of more
 	// than most bytes, and for one that changes during the read.
 	Whole(key string, most int64, buf []byte) ([]byte, storage.FileInfo, error)
-	// part fills dst from an offset of an object, or from its end if the offset is negative. It
+	// Part fills dst from an offset of an object, or from its end if the offset is negative. It
 	// fails with ErrChanged if the object differs from was; the zero FileInfo matches any object.
 	Part(key string, dst []byte, at int64, was storage.FileInfo) (storage.FileInfo, error)
-	// stat returns the FileInfo of an object if it is cheap; the zero FileInfo means none.
+	// Stat returns the FileInfo of an object if it is cheap; the zero FileInfo means none.
 	Stat(key string) (info storage.FileInfo, known bool)
-	// list returns the names of the arrays and groups in a group, if the store knows them.
+	// List returns the names of the arrays and groups in a group, if the store knows them.
 	List(key string) []string
-	// atOnce returns the best number of objects to read at the same time.
+	// Readers returns the best number of objects to read at the same time.
 	Readers() int64
 }
 

@@ -76,10 +76,13 @@ func (j *job) add(p resident.Piece) error {
 			return err
 		}
 	}
-	err := errors.Join(j.marked("copy", j.copying, func() error {
+	err := j.marked("copy", j.copying, func() error {
 		return j.copying.Copy(s.slab, j.leadingSlices(k)*j.size, p.From, p.Off, p.Bytes)
-	}), j.copying.Record(s.copied))
-	if err != nil || k == 0 {
+	})
+	if err != nil {
+		return err
+	}
+	if err := j.copying.Record(s.copied); err != nil || k == 0 {
 		return err
 	}
 	return j.count(k - 1)
@@ -98,21 +101,28 @@ func (j *job) count(k int64) error {
 	first := j.leadingSlices(k)
 	last := first + hi - lo
 	slices := last
-	err := j.Stream.WaitFor(s.copied)
+	if err := j.Stream.WaitFor(s.copied); err != nil {
+		return err
+	}
 	if k > 0 {
 		earlier := j.slot(k - 1)
 		lo, hi := j.span(k - 1)
-		err = errors.Join(err, j.Stream.Copy(s.slab, 0, earlier.slab, (j.leadingSlices(k-1)+hi-lo-1)*j.size, j.size),
-			j.Stream.Record(earlier.free))
+		if err := j.Stream.Copy(s.slab, 0, earlier.slab, (j.leadingSlices(k-1)+hi-lo-1)*j.size, j.size); err != nil {
+			return err
+		}
+		if err := j.Stream.Record(earlier.free); err != nil {
+			return err
+		}
 	}
 	if k+1 < j.slabs {
 		later := j.slot(k + 1)
-		err = errors.Join(err, j.Stream.WaitFor(later.copied),
-			j.Stream.Copy(s.slab, last*j.size, later.slab, j.leadingSlices(k+1)*j.size, j.size))
+		if err := j.Stream.WaitFor(later.copied); err != nil {
+			return err
+		}
+		if err := j.Stream.Copy(s.slab, last*j.size, later.slab, j.leadingSlices(k+1)*j.size, j.size); err != nil {
+			return err
+		}
 		slices++
-	}
-	if err != nil {
-		return err
 	}
 	return j.marked("count", j.Stream, func() error {
 		return j.Count(j.Stream, s.slab, int32(j.w), int32(j.h), int32(slices), int32(first), int32(last))

@@ -114,8 +114,8 @@ func cause(err error) error {
 	return err
 }
 
-// Writable returns an error if WriteFile could not write a target, or if Apart rejects it. Commands call it before the
-// work.
+// Writable returns an error if WriteFile could not write a target, or if CheckTargets rejects it. Commands call it
+// before the work.
 func Writable(targets []Target, inputs ...string) error {
 	for _, t := range targets {
 		if t.Path == "" {

@@ -87,7 +87,7 @@ func (o *Objects) Function(m device.Module, kernel string) (f device.Function) {
 	return f
 }
 
-// Close waits for the streams, and closes all objects in reverse order.
+// Close waits for its streams, and closes all objects in reverse order.
 func (o *Objects) Close() error {
 	var errs []error
 	for _, object := range o.owned {

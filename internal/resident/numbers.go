@@ -5,16 +5,13 @@ import (
 	"errors"
 
 	"eccbench/internal/device"
+	"eccbench/internal/grid"
 )
 
 // Write copies a slice of numbers to a buffer, from an offset in bytes on, and waits until they are there.
 func Write[T int32 | uint32 | uint64 | float32 | float64](s device.Stream, to device.Buffer, at int64,
 	numbers []T) error {
-	data, err := binary.Append(nil, binary.LittleEndian, numbers)
-	if err != nil {
-		return err
-	}
-	return s.Upload(to, at, data)
+	return s.Upload(to, at, grid.Bytes(numbers))
 }
 
 // PutNumbers allocates a buffer for numbers and copies them to it.

@@ -110,7 +110,7 @@ func (h fitsFields) integer(key string, missing int64) (int64, error) {
 	return n, nil
 }
 
-// Axes returns the lengths of the axes, fastest first, and the bits of an element.
+// axes returns the lengths of the axes, fastest first, and the bits of an element.
 func (h fitsFields) axes() (bits int64, axes []int64, err error) {
 	if bits, err = h.integer("BITPIX", 0); err != nil {
 		return 0, nil, err
@@ -136,7 +136,7 @@ func (h fitsFields) axes() (bits int64, axes []int64, err error) {
 	return bits, axes, nil
 }
 
-// Size returns the number of bytes of an extension that is no image.
+// size returns the number of bytes of an extension that is no image.
 func (h fitsFields) size(bits int64, axes []int64) (int64, error) {
 	parameters, err := h.integer("PCOUNT", 0)
 	if err != nil {

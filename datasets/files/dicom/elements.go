@@ -138,7 +138,7 @@ func (d *dicomFile) readMeta(at int64) (next int64, err error) {
 	return at, err
 }
 
-// Inflate replaces the file by the decompressed elements.
+// inflate replaces the file by the decompressed elements.
 func (d *dicomFile) inflate(at int64) error {
 	packed := d.in.Size - at
 	data, err := format.ReadAll(flate.NewReader(bufio.NewReader(io.NewSectionReader(d.in, at, packed))), packed,
@@ -374,7 +374,7 @@ func (d *dicomFile) element(at int64) (e dicomPart, err error) {
 	return e, nil
 }
 
-// ReadText returns the value of an element as text.
+// text returns the value of an element as text.
 func (v dicomValues) text(tag uint32) string { return strings.Trim(string(v[tag]), " \x00") }
 
 // numbers returns the n numbers in the text of an element, or all if n is 0. It returns nil for a

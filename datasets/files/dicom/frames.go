@@ -55,7 +55,7 @@ func (d *dicomFile) arrange(b *format.Body) error {
 	return nil
 }
 
-// Place sets the offsets of the frames' bytes.
+// place sets the offsets of the frames' bytes.
 func (d *dicomFile) place(b *format.Body, order []int) {
 	if d.fragments != nil {
 		r := &rleReader{in: d.in, pixels: b.Shape.H * b.Shape.W, size: b.Stored.Size()}
@@ -264,7 +264,7 @@ func sortFrames(frames []dicomFrame, volume []int) error {
 	return nil
 }
 
-// Scale returns the conversion of stored values to the image's.
+// scale returns the conversion of stored values to the image's.
 func (v dicomValues) scale() (format.Scale, error) {
 	s, err := v.numbers(dicomSlope, 1)
 	if err != nil {

@@ -12,7 +12,7 @@ var placeTraits = []struct {
 	{dicomImageType, "image type"}, {dicomContentTime, "content time"},
 }
 
-// Place returns the position of the image, its number if it has no position, or nil for neither.
+// place returns the position of the image, its number if it has no position, or nil for neither.
 func (v dicomValues) place() (*format.Place, error) {
 	position, err := v.numbers(dicomPosition, 3)
 	if err != nil {

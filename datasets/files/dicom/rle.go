@@ -78,7 +78,7 @@ func (r *rleReader) Read(dst []byte) (int, error) {
 	return n, nil
 }
 
-// Next decodes a frame.
+// next decodes a frame.
 func (r *rleReader) next() error {
 	f := r.left[0]
 	r.left = r.left[1:]

@@ -176,7 +176,7 @@ func (b *Body) Read() ([]byte, error) {
 	return data, b.sum.add(b, data, 0)
 }
 
-// Skip reads the compressed bytes before the voxels.
+// skip reads the compressed bytes before the voxels.
 func (b *Body) skip() error {
 	if n, err := io.CopyN(io.Discard, b.Inflate, b.Offset); err != nil {
 		return fmt.Errorf("truncated: the compressed data end after %d bytes where the voxels start at byte %d: %w",

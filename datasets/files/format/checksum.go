@@ -42,7 +42,7 @@ func (b *Body) SumMember(in Input, want uint32) error {
 	return err
 }
 
-// Add computes the sums of the whole slices in the voxels' bytes from an offset on. The last slice
+// add computes the sums of the whole slices in the voxels' bytes from an offset on. The last slice
 // completes the check.
 func (s *sliceSums) add(b *Body, data []byte, from int64) error {
 	if s == nil {
@@ -73,7 +73,7 @@ func (s *sliceSums) add(b *Body, data []byte, from int64) error {
 	return nil
 }
 
-// Put keeps the sum of a slice of size bytes.
+// put keeps the sum of a slice of size bytes.
 func (s *sliceSums) put(i int64, sum uint32, size int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"eccbench/datasets/storage"
 )
 
-// HeaderLines reads the lines of a header in text.
+// Lines reads the lines of a header in text.
 type Lines struct {
 	r      *bufio.Reader
 	N      int   // of the byte after the last line

@@ -118,7 +118,7 @@ func (s *Stream) readSlab(dst []byte, lo int64) error {
 	return nil
 }
 
-// Read fills dst with voxels from the given one.
+// read fills dst with voxels from the given one.
 func (s *Stream) read(dst []byte, first int64) error {
 	b := s.body
 	if b.plain() {
@@ -155,7 +155,7 @@ func (s *Stream) readStored(dst []byte, from int64) error {
 	return b.sum.add(b, dst, from-b.Offset-b.Volumes.First*b.Stored.Size())
 }
 
-// Inflate is readStored for compressed voxels. It waits for the reads of all earlier voxels.
+// inflate is readStored for compressed voxels. It waits for the reads of all earlier voxels.
 func (s *Stream) inflate(dst []byte, from int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -143,7 +143,7 @@ func (b *Body) pick(r io.Reader, packed int64) ([]byte, error) {
 	return data, nil
 }
 
-// Pass skips n bytes.
+// pass skips n bytes.
 func (b *Body) pass(r io.Reader, n int64) error {
 	if got, err := io.CopyN(io.Discard, r, n); err != nil {
 		return b.short(err, got)

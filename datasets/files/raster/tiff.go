@@ -327,7 +327,7 @@ func (t *tiffFile) field(entry []byte, size uint64) ([]byte, error) {
 	return t.directory(at, int64(n*size))
 }
 
-// ReadText reads the text of a tag up to the first zero byte.
+// text reads the text of a tag up to the first zero byte.
 func (t *tiffFile) text(entry []byte) (string, error) {
 	if kind := t.order.Uint16(entry); kind != 1 && kind != 2 && kind != 7 { // BYTE, ASCII, UNDEFINED
 		return "", fmt.Errorf("type %d where a text should be; the file is damaged", kind)
@@ -337,7 +337,7 @@ func (t *tiffFile) text(entry []byte) (string, error) {
 	return string(before), err
 }
 
-// Values reads the numbers of a tag. The entry begins with the type.
+// values reads the numbers of a tag. The entry begins with the type.
 func (t *tiffFile) values(entry []byte) ([]uint64, error) {
 	var size uint64
 	kind := t.order.Uint16(entry)

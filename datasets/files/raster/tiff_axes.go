@@ -126,7 +126,7 @@ func (t *tiffFile) plane(pages []*tiffPage, l tiffLayout, i int64) (p *tiffPage,
 	return &one, 0, part
 }
 
-// Size returns the number of planes, limited to the largest int64.
+// size returns the number of planes, limited to the largest int64.
 func (l tiffLayout) size() int64 {
 	n := int64(1)
 	for _, a := range l.axes {
@@ -138,7 +138,7 @@ func (l tiffLayout) size() int64 {
 	return n
 }
 
-// ReadText formats the axes for messages.
+// text formats the axes for messages.
 func (l tiffLayout) text() string {
 	var words []string
 	for _, a := range l.axes {
@@ -147,7 +147,7 @@ func (l tiffLayout) text() string {
 	return strings.Join(words, ", ")
 }
 
-// Choose sets the shape of the selected image and returns its planes.
+// choose sets the shape of the selected image and returns its planes.
 func (l tiffLayout) choose(b *format.Body, in format.Input) ([]int64, error) {
 	var outer, steps []int64
 	depth, depthStep, channel := int64(1), int64(0), -1

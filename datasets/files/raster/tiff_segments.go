@@ -133,7 +133,7 @@ func (p *tiffPage) checkPlane(first *tiffPage) error {
 	return nil
 }
 
-// ReadText describes a page's size and type.
+// text describes a page's size and type.
 func (p *tiffPage) text() string {
 	size, stored := fmt.Sprintf("%dx%d", p.width, p.height), p.stored.String()
 	if p.depth > 1 {

@@ -266,6 +266,11 @@ func TestConformanceOnStandIns(t *testing.T) {
 	})
 }
 
+func TestUnreadIsToldOnStandIns(t *testing.T) {
+	ecctest.UnreadIsTold(t, gpu.OnDevice{Open: standIns(t, 1), PTX: hollow})
+	ecctest.UnreadIsTold(t, onAll{gpu.OnDevices{Open: standIns(t, 3), PTX: hollow}})
+}
+
 func TestSuiteCatchesSharedSlicesCountedTwiceOnStandIns(t *testing.T) {
 	ecctest.Catches(t, onAll{gpu.CountingTwice(gpu.OnDevices{Open: standIns(t, 2), PTX: hollow})})
 }

@@ -86,7 +86,7 @@ func Labelled(t testing.TB, shape grid.Shape, labels []float64, ranks ...int) *g
 	return Image(t, shape, grid.Float32, grid.Identity(grid.Float32), func(i int64) float64 { return float64(grid.Ranked(ranks[i])) }).Labelled(l)
 }
 
-// ErrUnread is the error of an Unread image.
+// ErrUnread is the error of images that cannot be read.
 var ErrUnread = errors.New("it cannot be read")
 
 // Unread is an image that cannot be read.
@@ -94,6 +94,20 @@ type Unread struct{ grid.Source }
 
 // ReadSlab is ErrUnread.
 func (Unread) ReadSlab([]byte, int64, int64) error { return ErrUnread }
+
+// UnreadSlice is an image with a slice that cannot be read.
+type UnreadSlice struct {
+	grid.Source
+	At int64
+}
+
+// ReadSlab is ErrUnread for slabs with the slice.
+func (u UnreadSlice) ReadSlab(dst []byte, lo, hi int64) error {
+	if lo <= u.At && u.At < hi {
+		return ErrUnread
+	}
+	return u.Source.ReadSlab(dst, lo, hi)
+}
 
 // A Breaking image fails at one read, and may be another image from then on.
 type Breaking struct {

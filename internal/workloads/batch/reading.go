@@ -38,7 +38,7 @@ func ReadingWorkload(impls ...bench.Implementation[*Batch, uint64]) bench.Worklo
 // Spread calls do for each of n images, on numbered goroutines (crew.Try).
 func Spread(n, workers int, do func(worker, i int) error) error { return crew.Try(workers, n, do) }
 
-// summing estimates the time of inOrder; the images are in the page cache by then.
+// summing estimates the time of checkOrder; the images are in the page cache by then.
 func summing(b *Batch) time.Duration {
 	return time.Duration(int64(b.Len())*grid.TotalBytes(b.like)/int64(runtime.GOMAXPROCS(0))) * time.Nanosecond
 }

@@ -23,7 +23,7 @@ type Lines struct {
 	curves Curves
 	ladder grid.Ladder
 	down   bool
-	// before and after count the lines that Within leaves out.
+	// before and after count the lines that Range leaves out.
 	before, after int
 	slice         string // the slice of the lines, "" for the whole image
 }

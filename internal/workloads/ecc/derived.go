@@ -54,7 +54,7 @@ type onEvery struct{ grid.Source }
 func (onEvery) Ladder() grid.Ladder { return grid.Identity(grid.Float32) }
 
 // OnLevels replaces each value by its level's value. That changes no sublevel set of the ladder,
-// and it makes superlevel sets on the ladder too, which laws of other conventions need.
+// and it makes the superlevel sets those of the ladder too, which laws of other conventions need.
 // It returns verify.ErrNotApplicable for too many levels, and for values that it cannot move.
 func OnLevels(in grid.Source) (grid.Source, error) {
 	if in.Ladder().Len() > fewLevels {

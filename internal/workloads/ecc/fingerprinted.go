@@ -19,7 +19,7 @@ const FingerprintLaw = "fingerprint"
 
 // A Witness computes fingerprints on a device other than the CPU's cores, which send it the image.
 type Witness interface {
-	// Work estimates the time of Of, rather high, and reports whether Of supports the input.
+	// Work estimates the time of Compute, rather high, and reports whether Compute supports the input.
 	Work(in grid.Source, k fingerprint.Key, threads int) (time.Duration, bool)
 	Compute(in grid.Source, k fingerprint.Key, threads int) (fingerprint.Sum, error)
 }

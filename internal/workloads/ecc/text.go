@@ -96,7 +96,7 @@ type Lines struct {
 	In     Convention
 	All    bool
 	slice  string // index of the slice, or "" for the whole image
-	// Number of lines that Within cuts off, at the start and at the end.
+	// Number of lines that Range cuts off, at the start and at the end.
 	before, after int64
 	chi           int64 // before the first step of Curve
 }
@@ -202,7 +202,7 @@ func (l Lines) Each(f func(Line)) { l.each(l.next(l.begin(), l.Len()), f) }
 func (l Lines) Value(x Line) float64 { return l.Labels.Float64(x.Level) }
 
 // At returns χ of the set at a value, which need not be a level. For lines that continue a curve
-// (After), it returns their contribution.
+// (Continue), it returns their contribution.
 func (l Lines) At(value grid.Number) (chi int64) {
 	n := sort.Search(len(l.Curve), func(i int) bool { return l.isBeyond(i, value) })
 	for i := range n {
@@ -275,7 +275,7 @@ func (l Lines) writeAfter(s stretch, w io.Writer, put func([]byte, Line) []byte)
 }
 
 // Chunks yields the lines of a curve in order, some at a time, so that the curve need not fit in
-// memory. Chunks differ only in their steps, and each continues the previous one (After).
+// memory. Chunks differ only in their steps, and each continues the previous one (Continue).
 type Chunks = iter.Seq2[Lines, error]
 
 // Write writes a curve. If header is set, it writes the provenance too, in formats that have room

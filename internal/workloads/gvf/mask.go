@@ -21,7 +21,7 @@ func (p *Problem) WithMask(mask grid.Source) (*Problem, error) {
 	return p.WithinParts(f.Floats())
 }
 
-// WithinParts is Within for a mask given by its values, one for each voxel.
+// WithinParts is WithMask for a mask given by its values, one for each voxel.
 func (p *Problem) WithinParts(mask []float32) (*Problem, error) {
 	q := p.Flowing(p.V0, p.Steps)
 	q.Mask = mask

@@ -10,6 +10,7 @@ import (
 
 // A Batch counts images in memory that other programs allocated, each at the limits of its plan. Kernels write only to
 // memory from the caller, so that counts may be enqueued on several streams at once, and be captured in a graph.
+// No count may still be running on a caller's stream at Close.
 type Batch struct {
 	resident.Objects
 	plan   Plan

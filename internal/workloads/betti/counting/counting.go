@@ -36,7 +36,7 @@ type Plan struct {
 	Numbers func(counts, answer device.Buffer) Launch
 	// Launches are the kernels in order.
 	Launches func(Memory) []Launch
-	// Words means that kernels read words of 16 bytes, wherever the first image begins (Asked.From).
+	// Words means that kernels read words of 16 bytes, wherever the first image begins (QuestionSet.From).
 	Words bool
 }
 

@@ -1,6 +1,7 @@
 package ecctest
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/bench/benchtest"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -26,6 +28,25 @@ func FaultsAreWrong[F ~string, I bench.Implementation[grid.Source, ecc.VCEC]](t 
 		got, err := bench.Answer(i, grid.Source(f), bench.Conditions{Setting: s})
 		if wrong := err != nil || !slices.Equal(got, want); wrong != (fault != "") || strings.HasSuffix(i.About().Method, "; planted fault: "+string(fault)) != wrong {
 			t.Errorf("%s, with the fault %q: wrong %v (%v)", i.About().Method, fault, wrong, err)
+		}
+	}
+}
+
+// UnreadIsTold checks that an image with an unreadable slice, the first, a middle one or the last, is an error at
+// each scope of an implementation.
+func UnreadIsTold(t *testing.T, i bench.Implementation[grid.Source, ecc.VCEC]) {
+	t.Helper()
+	for _, name := range []string{"noise/shape=30x20x20/type=uint8/levels=5/seed=1", "noise/shape=60x30/type=float32/levels=9/seed=2"} {
+		in, _ := Open(t, name)
+		n := in.Shape().Slices()
+		for _, s := range i.About().Scopes {
+			c := bench.Conditions{Setting: bench.Setting{Scope: s, Threads: 2}}
+			for _, at := range []int64{0, n / 2, n - 1} {
+				unread := gridtest.UnreadSlice{Source: in, At: at}
+				if _, err := bench.Answer(i, grid.Source(unread), c); !errors.Is(err, gridtest.ErrUnread) {
+					t.Errorf("%s, %v, without slice %d: %v", name, s, at, err)
+				}
+			}
 		}
 	}
 }

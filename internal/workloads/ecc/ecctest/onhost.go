@@ -84,8 +84,8 @@ func launch(program, fault, name string, shape device.Launch, at func(uint64) ([
 }
 
 // RunOnHost compares the kernels of a module of sweeps, compiled for the host, with the enumeration
-// of all cells. It also plants the faults that show when threads run one after the other, and
-// requires that a case shows each.
+// of all cells, and checks that unreadable images are told. It also plants the faults that show when
+// threads run one after the other, and requires that a case shows each.
 func RunOnHost(t *testing.T, module string, planted []string, with func(resident.Opener) bench.Implementation[grid.Source, ecc.VCEC]) {
 	cases := Cases(t)
 	wants := make([]ecc.VCEC, len(cases))
@@ -105,6 +105,12 @@ func RunOnHost(t *testing.T, module string, planted []string, with func(resident
 				t.Errorf("%s: enumeration of all cells: %v", c.Name, d)
 			}
 		}
+	})
+	t.Run("unread", func(t *testing.T) {
+		driver := devicetest.New(1, func(string) devicetest.Kernel {
+			return func(device.Launch, func(uint64) ([]byte, error), []any) error { return nil }
+		})
+		UnreadIsTold(t, with(Closing(t, resident.OpenOnce(func() (device.Driver, error) { return driver, nil }))))
 	})
 	for _, fault := range planted {
 		t.Run(fault, func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"eccbench/internal/grid"
 )
 
-// On is Below by one instruction set.
+// On is ComputeBelow by one instruction set.
 func On(isa string, s grid.Source, k Key, top int64, threads int) (Sum, error) {
 	return computeBelow(s, k, top, threads, isa)
 }

@@ -11,8 +11,8 @@ import (
 // the caches.
 const manyLevels = 1 << 16
 
-// Work estimates the time of Of, rather high. Per voxel, core and function it is 2 ns with vector
-// instructions and 12 ns without. In addition there are, per voxel:
+// Work estimates the time of Compute, rather high. Per voxel, core and function it is 2 ns with
+// vector instructions and 12 ns without. In addition there are, per voxel:
 //   - 30 ns if its level is searched for
 //   - 10 ns for many levels, and 110 ns more if those are searched
 //   - 3 ns if the source generates or reads it

@@ -100,7 +100,7 @@ func Answers(i Implementation, faulty map[string]Implementation, names ...string
 	}}
 }
 
-// A Estimate is the computed cost of an answer: nanoseconds of a core, for all cores or the given ones,
+// An Estimate is the computed cost of an answer: nanoseconds of a core, for all cores or the given ones,
 // and bytes.
 type Estimate struct {
 	NS, Bytes int64

@@ -21,7 +21,7 @@ func Segment(s grid.Shape, rows, positions, warps int64) (length int64, cost, le
 	return length, of(length), least
 }
 
-// Passing is Of with a slab of about the given number of bytes.
+// Passing is Compute with a slab of about the given number of bytes.
 func Passing(d device.Device, in grid.Source, k fingerprint.Key, bytes int64) (fingerprint.Sum, error) {
 	return compute(d, in, k, 2, bytes)
 }

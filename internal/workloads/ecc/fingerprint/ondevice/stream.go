@@ -114,7 +114,7 @@ type Witness struct {
 // linkBytes is the least rate of a link to a device, in bytes per nanosecond.
 const linkBytes = 8
 
-// Work estimates the time of Of on the given number of cores, rather high, and reports whether
+// Work estimates the time of Compute on the given number of cores, rather high, and reports whether
 // there is a device.
 func (e Witness) Work(in grid.Source, k fingerprint.Key, threads int) (time.Duration, bool) {
 	d, l := e.Device(), in.Ladder()
