@@ -76,6 +76,30 @@ def test_large():
     assert (grads[0][1] - y.grad).abs().max() < 1e-5 * y.grad.abs().max()
 
 
+def ragged(device="cpu", dtype=torch.float64):
+    """Return images of two shapes in turn."""
+    shapes = [(2, 5, 6), (2, 4, 3), (2, 5, 6), (2, 1, 7)]
+    return [drawn(*shape, dtype=dtype, seed=seed).to(device).requires_grad_() for seed, shape in enumerate(shapes)]
+
+
+def test_list():
+    """A list of images of different shapes has the curves and gradients of each image."""
+    images, alone = ragged(), ragged()
+    thresholds = [0.3, 0.5, 0.8]
+    layer = SoftECC(thresholds, lam=9.0, dims=2, direction=[1.0, 2.0], alpha=0.1, learn=["thresholds"]).double()
+    got, want = layer(images), torch.stack([layer(image) for image in alone])
+    assert got.shape == (4, 2, 3)
+    torch.testing.assert_close(got, want, rtol=1e-12, atol=1e-12)
+    weights = drawn(4, 2, 3, seed=9)
+    (got * weights).sum().backward()
+    gradient, layer.thresholds.grad = layer.thresholds.grad, None
+    (want * weights).sum().backward()
+    torch.testing.assert_close(gradient, layer.thresholds.grad, rtol=1e-12, atol=1e-12)
+    for ours, theirs in zip(images, alone):
+        torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-12, atol=1e-12)
+    assert torch.equal(ECC(thresholds, dims=2)(images), torch.stack([ecc(image, thresholds, dims=2) for image in alone]))
+
+
 @pytest.mark.parametrize("construction, superlevel", CONVENTIONS)
 def test_limit_is_the_exact_curve(construction, superlevel):
     x = torch.randint(0, 6, (2, 3, 7, 6, 5), generator=torch.Generator().manual_seed(3)).float()
@@ -273,6 +297,9 @@ def test_refused():
     x = torch.zeros(3, 4)
     nan = torch.full((2, 3, 4), float("nan"))
     for what, error, ask in [
+        ("want at least one", ValueError, lambda: soft_ecc([], [0.0], 1.0, dims=2)),
+        ("all of one type", ValueError, lambda: ecc([torch.zeros(3, 4), torch.zeros(3, 4).double()], [0.0], dims=2)),
+        ("the same axes before", ValueError, lambda: ecc([torch.zeros(3, 4), torch.zeros(1, 3, 4)], [0.0], dims=2)),
         ("want a tensor", TypeError, lambda: soft_ecc(np.zeros((3, 4)), [0.0], 1.0, dims=2)),
         ("want 1, 2 or 3", ValueError, lambda: soft_ecc(x, [0.0], 1.0, dims=3)),
         ("complex64", TypeError, lambda: soft_ecc(x.to(torch.complex64), [0.0], 1.0, dims=2)),

@@ -1,6 +1,7 @@
 """The layers of PyTorch on a device. The tests need PyTorch and an NVIDIA device. Without them they are
 skipped, or fail under ECCBENCH_REQUIRE_DEVICE=1."""
 
+import contextlib
 import itertools
 import os
 import shutil
@@ -159,6 +160,22 @@ def test_exact_images_stay_on_the_device(monkeypatch):
         assert torch.equal(ecc(x, [0.2, 0.7], dims=2, verify=verify).cpu(), want)
     with pytest.raises(ValueError, match="NaN or infinite"):
         ecc(x / 0, [0.2], dims=2)
+
+
+def test_list():
+    """A list of images of two shapes has the curves and gradients of the host, without a wait."""
+    images = [drawn(*shape, dtype=torch.float32, seed=k) for k, shape in enumerate([(9, 8, 7), (5, 6, 4), (9, 8, 7)])]
+    weights = drawn(3, 4, dtype=torch.float32, seed=9)
+    answers = []
+    for device in ("cpu", "cuda"):
+        layer = SoftECC([0.2, 0.4, 0.6, 0.8], 9.0, dims=3, direction=[1.0, 2.0, 3.0], alpha=0.02, learn=["thresholds"])
+        layer, mine = layer.to(device), [x.to(device).requires_grad_() for x in images]
+        (layer(mine) * weights.to(device)).sum().backward()  # the first call loads kernels
+        with NoWaiting() if device == "cuda" else contextlib.nullcontext():
+            chi = layer(mine)
+        answers.append([chi.detach().cpu(), layer.thresholds.grad.cpu(), *(x.grad.cpu() for x in mine)])
+    for host, ours in zip(*answers):
+        torch.testing.assert_close(ours, host, rtol=1e-4, atol=1e-4)
 
 
 def test_autocast():

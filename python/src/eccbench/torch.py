@@ -16,7 +16,7 @@ The hole of the ring is filled at 9. So the gradient is negative: χ grows if th
 # PyTorch reads the annotations of operators as types: they are no strings here.
 
 import math
-from typing import Any, Collection, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Collection, Dict, List, Optional, Sequence, Tuple, Union
 
 import torch
 from torch import Tensor
@@ -32,16 +32,19 @@ __all__ = ["ECC", "SoftECC", "ecc", "soft_ecc"]
 
 _LEARNABLE = ("thresholds", "lam", "direction", "alpha")
 
+Images = Union[Tensor, Sequence[Tensor]]
 
-def ecc(images: Tensor, thresholds: Union[Tensor, Sequence[float]], *, dims: int, construction: Construction = "T",
+
+def ecc(images: Images, thresholds: Union[Tensor, Sequence[float]], *, dims: int, construction: Construction = "T",
         superlevel: bool = False, verify: bool = True) -> Tensor:
     """Exact Euler characteristic curves of images, without a gradient.
 
     Parameters
     ----------
-    images : Tensor of shape (..., *image)
+    images : Tensor of shape (..., *image), or list of n such tensors
         Any number of axes before the `dims` of each image, on the CPU or a CUDA device, of any
-        type that `eccbench.curve` accepts, or bfloat16. Finite.
+        type that `eccbench.curve` accepts, or bfloat16. Finite. The tensors of a list may have
+        images of different shapes. Those of one shape are computed together.
     thresholds : Tensor of shape (m,), or sequence of float
         The values at which χ is computed. On the CPU, unless a wait for the device is acceptable.
     dims : {1, 2, 3}
@@ -51,7 +54,7 @@ def ecc(images: Tensor, thresholds: Union[Tensor, Sequence[float]], *, dims: int
 
     Returns
     -------
-    chi : Tensor of shape (..., m), int64
+    chi : Tensor of shape (..., m), or (n, ..., m) for a list, int64
         On the device of the images. On a CUDA device, images in construction T and of a type of
         `eccbench.cuda.curve` are counted and verified there, with ``verify=False`` without a wait;
         others are copied to the host.
@@ -67,6 +70,9 @@ def ecc(images: Tensor, thresholds: Union[Tensor, Sequence[float]], *, dims: int
     >>> eccbench.torch.ecc(torch.eye(4).expand(2, 3, 4, 4), [0.0, 1.0], dims=2).shape
     torch.Size([2, 3, 2])
     """
+    if not isinstance(images, Tensor):
+        return _of_list(images, lambda batch: ecc(batch, thresholds, dims=dims, construction=construction,
+            superlevel=superlevel, verify=verify))
     batch, shape = _split(images, dims)
     if images.dtype == torch.bfloat16:
         images = images.float()
@@ -81,7 +87,7 @@ def ecc(images: Tensor, thresholds: Union[Tensor, Sequence[float]], *, dims: int
 
 
 def soft_ecc(
-    images: Tensor,
+    images: Images,
     thresholds: Union[Tensor, Sequence[float]],
     lam: Union[Tensor, float],
     *,
@@ -100,10 +106,11 @@ def soft_ecc(
 
     Parameters
     ----------
-    images : Tensor of shape (..., *image)
+    images : Tensor of shape (..., *image), or list of n such tensors
         X: any number of axes before the `dims` of each image, on the CPU or a CUDA device; finite.
         bfloat16, float16, bool and integers of up to 16 bits are converted to float32; float32 and
-        float64 are kept.
+        float64 are kept. The tensors of a list may have images of different shapes. Those of one
+        shape are computed together.
     thresholds : Tensor of shape (m,), or sequence of float
         τ, in grey values and in any order.
     lam : Tensor of one number, or float
@@ -121,7 +128,7 @@ def soft_ecc(
 
     Returns
     -------
-    chi : Tensor of shape (..., m)
+    chi : Tensor of shape (..., m), or (n, ..., m) for a list
         Of float64 for images of float64, otherwise of float32. It has gradients for the images,
         thresholds, lam, direction and alpha, but none of the second order.
 
@@ -143,13 +150,17 @@ def soft_ecc(
 
     On a CUDA device all work is enqueued on the current stream without a wait, so that the numbers
     are not checked. χ is NaN if one of them is, if λ is not greater than 0, and if λ times the range
-    of the thresholds is more than 950. A batch is one launch forward and one backward.
+    of the thresholds is more than 950. A batch is one launch forward and one backward, a
+    list is one of each for each shape.
 
     References
     ----------
     .. [1] Saxena et al., "A PyTorch framework for scalable non-crossing Euler characteristic
        curves", 2025, arXiv 2510.20271.
     """
+    if not isinstance(images, Tensor):
+        return _of_list(images, lambda batch: soft_ecc(batch, thresholds, lam, dims=dims, direction=direction,
+            alpha=alpha, construction=construction, superlevel=superlevel))
     batch, shape = _split(images, dims)
     x = images
     if x.dtype is torch.float32 or x.dtype is torch.float64:
@@ -207,8 +218,8 @@ class ECC(torch.nn.Module):
         self.thresholds = exact if self.thresholds.device.type == "cuda" else exact.to(self.thresholds.device)
         return self
 
-    def forward(self, images: Tensor) -> Tensor:
-        """χ of shape (..., m), int64, of images of shape (..., *image)."""
+    def forward(self, images: Images) -> Tensor:
+        """χ of shape (..., m), int64, of images of shape (..., *image), or of a list as in `ecc`."""
         return ecc(images, self.thresholds, dims=self.dims, construction=self.construction, superlevel=self.superlevel,
             verify=self.verify)
 
@@ -294,8 +305,8 @@ class SoftECC(torch.nn.Module):
             self.__dict__["_kept"] = log, log._version, kept
         return kept
 
-    def forward(self, images: Tensor) -> Tensor:
-        """χ of shape (..., m) of images of shape (..., *image)."""
+    def forward(self, images: Images) -> Tensor:
+        """χ of shape (..., m) of images of shape (..., *image), or of a list as in `soft_ecc`."""
         return soft_ecc(images, self.thresholds, self._steepness(), dims=self.dims, direction=self.direction,
             alpha=0.0 if self.alpha is None else self.alpha,
                         construction=self.construction, superlevel=self.superlevel)
@@ -309,10 +320,26 @@ def _described(layer: Any, *more: str) -> str:
     return ", ".join(parts + ["superlevel=True"] * layer.superlevel)
 
 
+def _of_list(images: Sequence[Tensor], curves: Callable[[Tensor], Tensor]) -> Tensor:
+    """Return the curves of tensors, in their order. Tensors of one shape are one batch."""
+    if not isinstance(images, (list, tuple)) or not all(isinstance(one, Tensor) for one in images):
+        raise TypeError(f"images of {type(images).__name__}: want a tensor or a list of tensors; "
+            f"eccbench.curve takes arrays")
+    if not images or len({(one.dtype, one.device) for one in images}) > 1:
+        raise ValueError(f"list of {len(images)} images: want at least one, all of one type on one device")
+    groups: Dict[torch.Size, List[int]] = {}
+    for number, one in enumerate(images):
+        groups.setdefault(one.shape, []).append(number)
+    found: Dict[int, Tensor] = {}
+    for numbers in groups.values():
+        found.update(zip(numbers, curves(torch.stack([images[number] for number in numbers])).unbind()))
+    if len({one.shape for one in found.values()}) > 1:
+        raise ValueError("list of images: want the same axes before those of each image")
+    return torch.stack([found[number] for number in range(len(images))])
+
+
 def _split(images: Tensor, dims: int) -> Tuple[torch.Size, torch.Size]:
     """Return the axes before those of an image, and the axes of an image."""
-    if not isinstance(images, Tensor):
-        raise TypeError(f"images of {type(images).__name__}: want a tensor; eccbench.curve takes arrays")
     if dims not in (1, 2, 3) or images.ndim < dims:
         raise ValueError(f"dims {dims} of images of shape {tuple(images.shape)}: want 1, 2 or 3, and no more "
             f"than there are")
