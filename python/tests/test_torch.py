@@ -266,6 +266,32 @@ def test_no_derivatives_by_func():
 
 
 @pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_constants_of_func(monkeypatch):
+    """Numbers that are made within a transform of torch.func have no derivatives."""
+    monkeypatch.setattr(layers, "_nothing", {})
+    x, w = drawn(4, 5), torch.tensor(2.0)
+
+    def loss(w, of=x):
+        return w * soft_ecc(of, [0.3], 9.0, dims=2).sum()
+
+    grad, jvp, vmap = torch.func.grad, torch.func.jvp, torch.func.vmap
+    ways = (
+        lambda of: grad(loss)(w, of),
+        lambda of: jvp(lambda w: loss(w, of), (w,), (torch.tensor(1.0),))[1],
+        lambda of: grad(lambda w: vmap(lambda y: loss(w, y))(of[None]).sum())(w),
+        lambda of: jvp(lambda w: vmap(lambda y: loss(w, y))(of[None]).sum(), (w,), (torch.tensor(1.0),))[1],
+        lambda of: vmap(lambda w: grad(loss)(w, of))(w[None])[0],
+    )
+    results = [way(x) for way in ways]
+    want = soft_ecc(x, [0.3], 9.0, dims=2).sum()
+    for way, result in zip(ways, results):
+        torch.testing.assert_close(result, want, check_dtype=False)
+        for call in (lambda: grad(way)(x), lambda: jvp(way, (x,), (x,)), lambda: vmap(grad(way))(x[None])):
+            with pytest.raises(RuntimeError, match="does not support derivatives by torch.func"):
+                call()
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
 def test_vmap():
     x = drawn(3, 4, 5)
     curves = torch.func.vmap(lambda y: soft_ecc(y, [0.3], 9.0, dims=2))(x)

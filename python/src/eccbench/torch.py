@@ -15,6 +15,7 @@ The hole of the ring is filled at 9. So the gradient is negative: χ grows if th
 
 # PyTorch reads the annotations of operators as types: they are no strings here.
 
+import contextlib
 import math
 from typing import Any, Callable, Collection, Dict, List, Optional, Sequence, Tuple, Union
 
@@ -173,7 +174,7 @@ def soft_ecc(
     if direction is None:
         if isinstance(alpha, Tensor) or alpha != 0:
             raise ValueError("direction is missing: alpha is the scale of one")
-        alpha, direction = _no_direction(images.device)
+        alpha, direction = _no_direction(images)
         axes: Tuple[int, ...] = (0,)
     else:
         axes = (dims,)
@@ -361,12 +362,14 @@ def _beside(one: Any, images: Tensor) -> Tensor:
 _nothing: Dict[torch.device, Tuple[Tensor, Tensor]] = {}
 
 
-def _no_direction(device: torch.device) -> Tuple[Tensor, Tensor]:
+def _no_direction(images: Tensor) -> Tuple[Tensor, Tensor]:
     """Return α and an empty direction, which are not read."""
-    if device not in _nothing:
-        no_axes = torch.empty(0, dtype=torch.float64, device=device)
-        _nothing[device] = torch.empty((), dtype=torch.float64, device=device), no_axes
-    return _nothing[device]
+    found = _nothing.get(images.device)
+    if found is None:
+        found = images.new_empty((), dtype=torch.float64), images.new_empty(0, dtype=torch.float64)
+        if _direct(images):  # those of a transform end with it
+            _nothing[images.device] = found
+    return found
 
 
 def _direct(x: Tensor) -> bool:
@@ -387,10 +390,22 @@ def _reject_derivatives_of_func(*tensors: Tensor) -> None:
     func = torch._C._functorch
     for x in tensors:
         while func.is_functorch_wrapped_tensor(x):
-            if func.is_gradtrackingtensor(x):
+            if func.is_gradtrackingtensor(x) and (x.requires_grad or _has_tangent(x)):
                 raise RuntimeError("soft_ecc does not support derivatives by torch.func, such as torch.func.grad; use "
                     "torch.autograd.grad or backward")
             x = func.get_unwrapped(x)
+
+
+def _has_tangent(x: Tensor) -> bool:
+    """Report whether a tensor of a transform has a derivative forward, which operators see within that transform
+    alone."""
+    from torch._functorch.pyfunctorch import temporarily_pop_interpreter_stack
+
+    func = torch._C._functorch
+    with contextlib.ExitStack() as popped:
+        while (top := func.peek_interpreter_stack()) and top.level() > func.maybe_get_level(x):
+            popped.enter_context(temporarily_pop_interpreter_stack())
+        return torch._VF._unpack_dual(x, level=0)[1] is not None  # type: ignore[attr-defined]
 
 
 # These operators are not made by torch.library.custom_op: its operators take longer to call, and the first call imports
