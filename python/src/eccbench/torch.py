@@ -57,8 +57,9 @@ def ecc(images: Images, thresholds: Union[Tensor, Sequence[float]], *, dims: int
     -------
     chi : Tensor of shape (..., m), or (n, ..., m) for a list, int64
         On the device of the images. On a CUDA device, images in construction T and of a type of
-        `eccbench.cuda.curve` are counted and verified there, with ``verify=False`` without a wait;
-        others are copied to the host.
+        `eccbench.cuda.curve` are counted and verified there, with ``verify=False`` without a wait.
+        Others are copied to the host; with `verify` so are those on a device of a compute capability
+        below 8.0, and those of thresholds that are infinite or beyond float32.
 
     Raises
     ------
@@ -578,11 +579,18 @@ def _no_second_order(ctx: Any, *_: Any) -> Any:
 # On CUDA devices.
 
 
+def _verifies(device: torch.device) -> bool:
+    """Report whether there are kernels that verify on a device."""
+    return torch.version.hip is None and torch.cuda.get_device_capability(device) >= (8, 0)
+
+
 def _exact_on_device(images: Tensor, thresholds: Tensor, construction: str, superlevel: bool, verify: bool) -> Tensor:
     on_device = images.dtype in (torch.bool, torch.uint8, torch.int8, torch.int16, torch.float16, torch.float32)
     if construction != "T" or not on_device or not images.is_cuda or not len(thresholds):
         return _exact_on_host(images.cpu(), thresholds.cpu(), construction, superlevel, verify).to(images.device)
     at = thresholds.double().numpy() if thresholds.device.type == "cpu" else thresholds.double().cpu().numpy()
+    if verify and not (_verifies(images.device) and abs(at).max() <= torch.finfo(torch.float32).max):
+        return _exact_on_host(images.cpu(), torch.from_numpy(at), construction, superlevel, verify).to(images.device)
     # Below all values of an integer type χ is 0, which is a question to floats alone.
     if superlevel or not images.is_floating_point() and at.min() < (0 if images.dtype in (torch.bool, torch.uint8)
             else torch.iinfo(images.dtype).min):
