@@ -95,7 +95,8 @@ def test_nifti_without_a_place(tmp_path):
     assert loaded.affine[0, 0] == -2 and opened.affine is None
     for one in (path, loaded, opened):
         for other in (path, loaded, opened, placed):
-            assert rows(eccbench.curve(one, mask=other)) == definition.curve(IMAGE, within=IMAGE > (2 if other is placed else 0))
+            within = IMAGE > (2 if other is placed else 0)
+            assert rows(eccbench.curve(one, mask=other)) == definition.curve(IMAGE, within=within)
     with pytest.raises(ValueError, match="different affines"):
         eccbench.curve(nibabel.Nifti1Image(IMAGE.T, np.diag([2, 3, 4, 1])), mask=placed)
 
