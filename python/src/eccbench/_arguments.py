@@ -176,7 +176,8 @@ def _affine(image: Any) -> NDArray[Any] | None:
     from . import _curve
 
     image = _curve.open(image) if is_path(image) else image
-    affine, header = getattr(image, "affine", None), getattr(image, "header", None)
+    affine: Any = getattr(image, "affine", None)
+    header: Any = getattr(image, "header", None)
     made_up = hasattr(header, "get_sform") and header.get_sform(coded=True)[1] == header.get_qform(coded=True)[1] == 0
     return None if affine is None or made_up else np.asarray(affine)
 

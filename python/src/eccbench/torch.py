@@ -408,7 +408,7 @@ def _has_tangent(x: Tensor) -> bool:
     with contextlib.ExitStack() as popped:
         while (top := func.peek_interpreter_stack()) and top.level() > func.maybe_get_level(x):
             popped.enter_context(temporarily_pop_interpreter_stack())
-        return torch._VF._unpack_dual(x, level=0)[1] is not None  # type: ignore[attr-defined]
+        return torch._VF._unpack_dual(x, level=0)[1] is not None
 
 
 # These operators are not made by torch.library.custom_op: its operators take longer to call, and the first call imports
