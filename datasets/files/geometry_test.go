@@ -3,10 +3,12 @@ package files
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"eccbench/datasets/files/format"
@@ -73,5 +75,25 @@ func TestGeometry(t *testing.T) {
 	g, err := GeometryOf(path, format.Options{})
 	if err != nil || g == nil || g.Affine != [3][4]float64{{-0.5, 0, 0, 0}, {0, -2, 0, 0}, {0, 0, 3, 0}} {
 		t.Errorf("a quaternion: %v, %v", g, err)
+	}
+
+	// Without codes its place is unknown: its spacings are compared, and no other number.
+	copy(turned[252:256], []byte{0, 0, 0, 0})
+	if err := os.WriteFile(path, turned, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bare, err := GeometryOf(path, format.Options{})
+	if err != nil || bare == nil || !bare.Unplaced || g.Unplaced {
+		t.Fatalf("without codes: %v, %v; with one: %v", bare, err, g)
+	}
+	if err := errors.Join(bare.Differs(*g), g.Differs(*bare), bare.Differs(*bare)); err != nil {
+		t.Errorf("without a place: %v", err)
+	}
+	longer := *bare
+	longer.Affine[1][1] *= 1.01
+	for _, err := range []error{bare.Differs(longer), longer.Differs(*g), g.Differs(longer)} {
+		if err == nil || !strings.Contains(err.Error(), "spacings along y differ") {
+			t.Errorf("other spacings: %v", err)
+		}
 	}
 }

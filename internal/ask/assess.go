@@ -29,16 +29,14 @@ type AssessAnswer struct {
 
 // Answer computes the confirmed comparison.
 func (q *Assess) Answer() (a AssessAnswer, err error) {
+	if err := q.checkPlaces(); err != nil {
+		return a, err
+	}
 	if a.Pred, err = q.load("a comparison"); err != nil {
 		return a, err
 	}
 	if a.Truth, err = q.Truth.load("a comparison"); err != nil {
 		return a, err
-	}
-	if !q.AnyGeometry {
-		if err := checkPlaces(a.Pred.Name, a.Truth.Name, ", or give --ignore-geometry"); err != nil {
-			return a, Usage(err)
-		}
 	}
 	if a.Pair, err = assess.NewPair(a.Pred.Field, a.Truth.Field, q.Labels, q.Groups); err != nil {
 		return a, Usagef("%s and %s: %w", q.Shown, q.Truth.Shown, err)
@@ -47,6 +45,25 @@ func (q *Assess) Answer() (a AssessAnswer, err error) {
 	defer done()
 	a.Answered, err = q.Compare(a.Pred.Name, a.Pair)
 	return a, err
+}
+
+// checkPlaces reads the headers of both images.
+func (q *Assess) checkPlaces() error {
+	if q.AnyGeometry {
+		return nil
+	}
+	pred, err := q.Input(Opening{Every: true})
+	if err != nil {
+		return err
+	}
+	truth, err := q.Truth.Input(Opening{Every: true})
+	if err != nil {
+		return err
+	}
+	if err := checkPlaces(pred, truth, ", or give --ignore-geometry"); err != nil {
+		return Usage(err)
+	}
+	return nil
 }
 
 // Compare compares a pair of images, such as a patch of the images of the question.

@@ -360,7 +360,7 @@ func (r Request) opened(ctx context.Context, every bool) (Answer, error) {
 	a.Missing = grid.Missing(file)
 	if err == nil && r.Describe {
 		var g *format.Geometry
-		if g, err = datasets.GeometryOf(name); g != nil {
+		if g, err = datasets.GeometryOf(name); g != nil && !g.Unplaced {
 			a.Affine = &g.Affine
 		}
 	}

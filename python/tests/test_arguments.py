@@ -82,6 +82,25 @@ def test_masks_of_nibabel(tmp_path):
     assert rows(eccbench.curve(nibabel.Nifti1Image(IMAGE.T[..., None], np.eye(4)))) == definition.curve(IMAGE)
 
 
+def test_nifti_without_a_place(tmp_path):
+    """The affine that nibabel makes up for a file without codes is no place: all forms of it are the same."""
+    nibabel = pytest.importorskip("nibabel")
+    path = tmp_path / "image.nii.gz"
+    image = nibabel.Nifti1Image(IMAGE.T, np.diag([2, 3, 4, 1]))
+    image.set_sform(None, 0)
+    image.set_qform(None, 0)
+    nibabel.save(image, path)
+    placed = nibabel.Nifti1Image((IMAGE > 2).astype(np.uint8).T, np.eye(4))
+    loaded, opened = nibabel.load(path), eccbench.open(path)
+    assert loaded.affine[0, 0] == -2 and opened.affine is None
+    for one in (path, loaded, opened):
+        for other in (path, loaded, opened, placed):
+            within = IMAGE > (2 if other is placed else 0)
+            assert rows(eccbench.curve(one, mask=other)) == definition.curve(IMAGE, within=within)
+    with pytest.raises(ValueError, match="different affines"):
+        eccbench.curve(nibabel.Nifti1Image(IMAGE.T, np.diag([2, 3, 4, 1])), mask=placed)
+
+
 @pytest.mark.parametrize("of", ["nibabel", "files"])
 def test_masks_elsewhere(of, tmp_path):
     """A mask of nibabel or in a file with another affine is rejected."""

@@ -265,6 +265,72 @@ def test_no_derivatives_by_func():
             call()
 
 
+def test_verified_on_a_device_or_the_host(monkeypatch):
+    """The host answers what a device does not verify."""
+    class OnDevice(torch.Tensor):
+        is_cuda = True
+
+    counted = []
+
+    def count(images, *, at, dims, verify):
+        counted.append(at)
+        return torch.full((len(images), len(at)), -7)
+
+    capability = [9, 0]
+    monkeypatch.setattr(layers.cuda, "curve", count)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: tuple(capability))
+
+    def answered(x, at, superlevel=False, verify=True):
+        """Return whether the device is asked."""
+        counted.clear()
+        at = torch.as_tensor(at, dtype=torch.float64)
+        chi = layers._exact_on_device(x.as_subclass(OnDevice), at, "T", superlevel, verify)
+        if not counted:
+            assert torch.equal(chi.as_subclass(torch.Tensor), ecc(x, at, dims=2, superlevel=superlevel))
+        return bool(counted)
+
+    most = torch.finfo(torch.float32).max
+    for x in (drawn(2, 5, 6, dtype=torch.float32), (200 * drawn(2, 5, 6)).to(torch.uint8)):
+        for superlevel in (False, True):
+            for at in ([0.5, 7.0], [-most, most]):
+                capability[:] = [8, 0]
+                assert answered(x, at, superlevel)
+                capability[:] = [7, 5]
+                assert not answered(x, at, superlevel) and answered(x, at, superlevel, False)
+                capability[:] = [12, 0]
+                assert answered(x, at, superlevel)
+            for at in ([0.5, np.inf], [-np.inf, 0.5], [1e39], [-1e300]):
+                assert not answered(x, at, superlevel) and answered(x, at, superlevel, False)
+    monkeypatch.setattr(torch.version, "hip", "6.0")
+    assert not answered(x, [0.5])
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_constants_of_func(monkeypatch):
+    """Numbers that are made within a transform of torch.func have no derivatives."""
+    monkeypatch.setattr(layers, "_nothing", {})
+    x, w = drawn(4, 5), torch.tensor(2.0)
+
+    def loss(w, of=x):
+        return w * soft_ecc(of, [0.3], 9.0, dims=2).sum()
+
+    grad, jvp, vmap = torch.func.grad, torch.func.jvp, torch.func.vmap
+    ways = (
+        lambda of: grad(loss)(w, of),
+        lambda of: jvp(lambda w: loss(w, of), (w,), (torch.tensor(1.0),))[1],
+        lambda of: grad(lambda w: vmap(lambda y: loss(w, y))(of[None]).sum())(w),
+        lambda of: jvp(lambda w: vmap(lambda y: loss(w, y))(of[None]).sum(), (w,), (torch.tensor(1.0),))[1],
+        lambda of: vmap(lambda w: grad(loss)(w, of))(w[None])[0],
+    )
+    results = [way(x) for way in ways]
+    want = soft_ecc(x, [0.3], 9.0, dims=2).sum()
+    for way, result in zip(ways, results):
+        torch.testing.assert_close(result, want, check_dtype=False)
+        for call in (lambda: grad(way)(x), lambda: jvp(way, (x,), (x,)), lambda: vmap(grad(way))(x[None])):
+            with pytest.raises(RuntimeError, match="does not support derivatives by torch.func"):
+                call()
+
+
 @pytest.mark.filterwarnings("ignore:There is a performance drop")
 def test_vmap():
     x = drawn(3, 4, 5)

@@ -74,3 +74,31 @@ def test_unnamed_mask_has_the_axes_of_the_array():
     for ask in (one.eccbench.curve, lambda **k: one.eccbench.betti(2, **k)):
         with pytest.raises(ValueError, match="mask"):
             ask(mask=mask[1:])
+
+
+@pytest.mark.filterwarnings("error")
+def test_unnamed_masks_of_all_forms(tmp_path):
+    """Those of eccbench.curve: hidden voxels of a masked array are outside, the axes of nibabel are (x, y, z)."""
+    rng = np.random.default_rng(2)
+    image, within = rng.integers(0, 5, (4, 4, 4)), rng.random((4, 4, 4)) < 0.7
+    array = xarray.DataArray(image, dims=("z", "y", "x"))
+    np.save(tmp_path / "mask.npy", within.astype(np.uint8))
+    masks = [np.ma.masked_array(np.ones_like(within), ~within), np.ma.masked_array(np.ones(within.shape), ~within),
+        tmp_path / "mask.npy", eccbench.open(tmp_path / "mask.npy"), within.tolist()]
+    try:
+        import nibabel
+    except ImportError:
+        pass
+    else:
+        masks += [nibabel.Nifti1Image(turned.astype(np.uint8), np.eye(4)) for turned in (within.T, within.T.copy())]
+    for mask in masks:
+        assert array.eccbench.curve(mask=mask)["chi"].values.tolist() == eccbench.curve(image, mask=within).chi.tolist()
+        turned = array.eccbench.curve(("x", "z", "y"), periodic=["x"], mask=mask)["chi"].values.tolist()
+        assert turned == eccbench.curve(image, periodic=[2], mask=within).chi.tolist()
+        assert tuple(array.eccbench.betti(2, mask=mask).values) == eccbench.betti(image, 2, mask=within)
+        field = array.astype("int16").eccbench.gvf(steps=3, mask=mask)
+        assert np.array_equal(field, eccbench.gvf(image.astype(np.int16), steps=3, mask=within.astype(np.uint8)))
+    several = xarray.DataArray([image, image.T], dims=("t", "z", "y", "x"))
+    for mask in masks:
+        chi = several.eccbench.curve(("z", "y", "x"), at=[1, 3], mask=mask)
+        assert chi[1].values.tolist() == eccbench.curve(image.T, at=[1, 3], mask=within).chi.tolist()

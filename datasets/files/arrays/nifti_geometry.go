@@ -64,6 +64,7 @@ func niftiGeometry(head []byte) *format.Geometry {
 			g.Affine[r][3] = single(offset + step*r)
 		}
 	default:
+		g.Unplaced = true
 		for r := range 3 {
 			g.Affine[r][r] = spacing[r+1]
 		}

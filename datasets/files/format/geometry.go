@@ -9,6 +9,8 @@ import (
 type Geometry struct {
 	// Affine maps the indices x, y, z and 1 to millimetres: right, anterior, superior.
 	Affine [3][4]float64
+	// Unplaced is set if the header has no place but spacings, which are the diagonal of Affine.
+	Unplaced bool
 }
 
 // Spacing returns the distance of neighbouring voxels along x, y and z.
@@ -25,10 +27,19 @@ func (g Geometry) Spacing() (s [3]float64) {
 // spacing. Headers round them.
 const geometryTolerance = 1e-3
 
-// Differs returns an error if another geometry differs by more than geometryTolerance.
+// Differs returns an error if another geometry differs by more than geometryTolerance. One without a
+// place differs by its spacings alone.
 func (g Geometry) Differs(o Geometry) error {
 	s := g.Spacing()
 	least := min(s[0], s[1], s[2])
+	if g.Unplaced || o.Unplaced {
+		for axis, w := range o.Spacing() {
+			if v := s[axis]; math.Abs(v-w) > geometryTolerance*least {
+				return fmt.Errorf("spacings along %c differ: %g and %g; resample one of the images", "xyz"[axis], v, w)
+			}
+		}
+		return nil
+	}
 	for r, row := range g.Affine {
 		for c, v := range row {
 			if w := o.Affine[r][c]; math.Abs(v-w) > geometryTolerance*least {

@@ -800,7 +800,8 @@ class Image:
         The type of the voxels, after the scaling of the file.
     affine : ndarray of shape (4, 4) or None
         Maps the indices (x, y, z, 1) to millimetres: right, anterior, superior. None for an image
-        whose file has no place in space. Images and masks are compared by it.
+        whose file has no place in space, such as a NIfTI file with a ``sform_code`` and a ``qform_code``
+        of 0. Images and masks are compared by it.
     """
 
     def __init__(self, input: str, request: _Request):

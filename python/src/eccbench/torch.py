@@ -15,6 +15,7 @@ The hole of the ring is filled at 9. So the gradient is negative: χ grows if th
 
 # PyTorch reads the annotations of operators as types: they are no strings here.
 
+import contextlib
 import math
 from typing import Any, Callable, Collection, Dict, List, Optional, Sequence, Tuple, Union
 
@@ -56,8 +57,9 @@ def ecc(images: Images, thresholds: Union[Tensor, Sequence[float]], *, dims: int
     -------
     chi : Tensor of shape (..., m), or (n, ..., m) for a list, int64
         On the device of the images. On a CUDA device, images in construction T and of a type of
-        `eccbench.cuda.curve` are counted and verified there, with ``verify=False`` without a wait;
-        others are copied to the host.
+        `eccbench.cuda.curve` are counted and verified there, with ``verify=False`` without a wait.
+        Others are copied to the host; with `verify` so are those on a device of a compute capability
+        below 8.0, and those of thresholds that are infinite or beyond float32.
 
     Raises
     ------
@@ -142,16 +144,18 @@ def soft_ecc(
 
     Notes
     -----
-    float32 is within 1e-5 of the definition, relative to the largest number of each result. The
-    cost does not depend on m: doc/proofs/softecc.md of the sources has the method. In float64 every
-    sigmoid is evaluated to the precision of the type, which is slow and useful to check gradients.
-    For equal voxels, the gradient is one of the derivatives to either side. The number of cores is
+    float32 is within 1e-5 of the definition for Y in float32, relative to the largest number of each
+    result or of one cell; on a CUDA device the gradient of lam can be off by 2e-5. The cost does not
+    depend on m: doc/proofs/softecc.md of the sources has the method. In float64 every sigmoid is
+    evaluated to the precision of the type, which is slow and useful to check gradients. For equal
+    voxels, the gradient is one of the derivatives to either side. The number of cores is
     ``torch.get_num_threads()``. A non-finite upstream gradient gives NaN.
 
     On a CUDA device all work is enqueued on the current stream without a wait, so that the numbers
     are not checked. χ is NaN if one of them is, if λ is not greater than 0, and if λ times the range
-    of the thresholds is more than 950. A batch is one launch forward and one backward, a
-    list is one of each for each shape.
+    of the thresholds is more than 949; with 99 KiB of shared memory for a block (compute capability
+    8.6, 8.9, 12.0) more than 716, in 3D more than 536. A batch is one launch forward and one backward,
+    a list is one of each for each shape.
 
     References
     ----------
@@ -173,7 +177,7 @@ def soft_ecc(
     if direction is None:
         if isinstance(alpha, Tensor) or alpha != 0:
             raise ValueError("direction is missing: alpha is the scale of one")
-        alpha, direction = _no_direction(images.device)
+        alpha, direction = _no_direction(images)
         axes: Tuple[int, ...] = (0,)
     else:
         axes = (dims,)
@@ -361,12 +365,14 @@ def _beside(one: Any, images: Tensor) -> Tensor:
 _nothing: Dict[torch.device, Tuple[Tensor, Tensor]] = {}
 
 
-def _no_direction(device: torch.device) -> Tuple[Tensor, Tensor]:
+def _no_direction(images: Tensor) -> Tuple[Tensor, Tensor]:
     """Return α and an empty direction, which are not read."""
-    if device not in _nothing:
-        no_axes = torch.empty(0, dtype=torch.float64, device=device)
-        _nothing[device] = torch.empty((), dtype=torch.float64, device=device), no_axes
-    return _nothing[device]
+    found = _nothing.get(images.device)
+    if found is None:
+        found = images.new_empty((), dtype=torch.float64), images.new_empty(0, dtype=torch.float64)
+        if _direct(images):  # those of a transform end with it
+            _nothing[images.device] = found
+    return found
 
 
 def _direct(x: Tensor) -> bool:
@@ -387,10 +393,22 @@ def _reject_derivatives_of_func(*tensors: Tensor) -> None:
     func = torch._C._functorch
     for x in tensors:
         while func.is_functorch_wrapped_tensor(x):
-            if func.is_gradtrackingtensor(x):
+            if func.is_gradtrackingtensor(x) and (x.requires_grad or _has_tangent(x)):
                 raise RuntimeError("soft_ecc does not support derivatives by torch.func, such as torch.func.grad; use "
                     "torch.autograd.grad or backward")
             x = func.get_unwrapped(x)
+
+
+def _has_tangent(x: Tensor) -> bool:
+    """Report whether a tensor of a transform has a derivative forward, which operators see within that transform
+    alone."""
+    from torch._functorch.pyfunctorch import temporarily_pop_interpreter_stack
+
+    func = torch._C._functorch
+    with contextlib.ExitStack() as popped:
+        while (top := func.peek_interpreter_stack()) and top.level() > func.maybe_get_level(x):
+            popped.enter_context(temporarily_pop_interpreter_stack())
+        return torch._VF._unpack_dual(x, level=0)[1] is not None
 
 
 # These operators are not made by torch.library.custom_op: its operators take longer to call, and the first call imports
@@ -563,11 +581,18 @@ def _no_second_order(ctx: Any, *_: Any) -> Any:
 # On CUDA devices.
 
 
+def _verifies(device: torch.device) -> bool:
+    """Report whether there are kernels that verify on a device."""
+    return torch.version.hip is None and torch.cuda.get_device_capability(device) >= (8, 0)
+
+
 def _exact_on_device(images: Tensor, thresholds: Tensor, construction: str, superlevel: bool, verify: bool) -> Tensor:
     on_device = images.dtype in (torch.bool, torch.uint8, torch.int8, torch.int16, torch.float16, torch.float32)
     if construction != "T" or not on_device or not images.is_cuda or not len(thresholds):
         return _exact_on_host(images.cpu(), thresholds.cpu(), construction, superlevel, verify).to(images.device)
     at = thresholds.double().numpy() if thresholds.device.type == "cpu" else thresholds.double().cpu().numpy()
+    if verify and not (_verifies(images.device) and abs(at).max() <= torch.finfo(torch.float32).max):
+        return _exact_on_host(images.cpu(), torch.from_numpy(at), construction, superlevel, verify).to(images.device)
     # Below all values of an integer type χ is 0, which is a question to floats alone.
     if superlevel or not images.is_floating_point() and at.min() < (0 if images.dtype in (torch.bool, torch.uint8)
             else torch.iinfo(images.dtype).min):

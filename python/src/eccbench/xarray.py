@@ -13,6 +13,7 @@ from typing import Any, Hashable, Sequence
 import numpy as np
 import xarray
 
+from ._arguments import mask_of
 from ._betti import betti
 from ._curve import curve
 from ._gvf import gvf
@@ -54,8 +55,8 @@ class Accessor:
             The values.
         periodic : sequence of str
             The periodic axes.
-        mask : DataArray or array_like, optional
-            The voxels that are part of the images. An array without names has the axes of the array in
+        mask : DataArray, or mask of `eccbench.curve`, optional
+            The voxels that are part of the images. A mask without names has the axes of the array in
             their order, or those of an image in the order of `dims`.
         **options
             The options of `eccbench.curve`.
@@ -151,8 +152,11 @@ class Accessor:
             raise ValueError(f"dims {missing}: want some of {self._array.dims}")
         others = [d for d in self._array.dims if d not in dims]
         images = self._array.transpose(*others, *dims)
-        if not isinstance(mask, xarray.DataArray) and np.ndim(mask) == self._array.ndim:
-            mask = xarray.DataArray(mask, dims=self._array.dims)
+        if mask is not None and not isinstance(mask, xarray.DataArray):
+            array = mask_of(mask, self._array.shape, images.shape[len(others) :])
+            mask = array if isinstance(mask, np.ndarray) else np.ascontiguousarray(array)
+            if array.shape == self._array.shape:
+                mask = xarray.DataArray(mask, dims=self._array.dims)
         if isinstance(mask, xarray.DataArray):
             for d, index in mask.indexes.items():
                 if d in images.indexes and not index.equals(images.indexes[d]):
