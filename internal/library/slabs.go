@@ -102,7 +102,7 @@ func (r Request) joined() (a Answer, err error) {
 		return a, err
 	}
 	if len(r.Join.Chi) != len(r.At) || len(r.Join.Slabs) == 0 {
-		return a, errors.New("Euler characteristics and slabs are of different sets")
+		return a, errors.New("the Euler characteristics and slabs are of different sets")
 	}
 	numbers, d := all.Numbers(r.Join.Chi, r.Join.Flat, vertices)
 	if d != nil {

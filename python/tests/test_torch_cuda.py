@@ -169,7 +169,7 @@ def test_list():
     answers = []
     for device in ("cpu", "cuda"):
         layer = SoftECC([0.2, 0.4, 0.6, 0.8], 9.0, dims=3, direction=[1.0, 2.0, 3.0], alpha=0.02, learn=["thresholds"])
-        layer, mine = layer.to(device), [x.to(device).requires_grad_() for x in images]
+        layer, mine = layer.to(device), [x.detach().to(device).requires_grad_() for x in images]
         (layer(mine) * weights.to(device)).sum().backward()  # the first call loads kernels
         with NoWaiting() if device == "cuda" else contextlib.nullcontext():
             chi = layer(mine)

@@ -78,7 +78,7 @@ func (c *complex) numbers() (n betti.Numbers, err error) {
 			return n, err
 		}
 		if i > 0 && over != n {
-			return n, fmt.Errorf("Betti numbers differ: %v over ℤ₂, %v over the field of %d, but a subset of space has no torsion",
+			return n, fmt.Errorf("the Betti numbers differ: %v over ℤ₂, %v over the field of %d, but a subset of space has no torsion",
 				n, over, p)
 		}
 		n = over
