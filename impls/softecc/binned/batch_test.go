@@ -225,7 +225,7 @@ func TestBatchIsRefused(t *testing.T) {
 		{binned.BatchKind{Shape: nine, Type: grid.Float32, Thresholds: 1 << 16, Images: 1 << 16}, "at most"},
 		{
 			binned.BatchKind{Shape: grid.Shape{W: 1 << 30, H: 1, D: 1}, Type: grid.Float32, Thresholds: 1, Images: 1},
-			"longer ones",
+			"voxels per row",
 		},
 		{binned.BatchKind{Type: grid.Float32, Thresholds: 1, Images: 1}, "every axis"},
 	} {
