@@ -84,12 +84,10 @@ func setFlag(f *pflag.FlagSet) func(*pflag.Flag, string) error {
 		if err := f.Set(flag.Name, value); err != nil {
 			return err
 		}
-		switch flag.Value.Type() {
-		case "numbers", "stringSlice", "stringArray", "int64Slice", "intSlice":
-		default:
-			if again && flag.Value.String() != before {
-				return Usagef("--%s %s: it is given twice, first as %s; want one value", flag.Name, value, before)
-			}
+		_, slice := flag.Value.(pflag.SliceValue)
+		_, list := flag.Value.(numbers)
+		if again && !slice && !list && flag.Value.String() != before {
+			return Usagef("--%s %s: it is given twice, first as %s; want one value", flag.Name, value, before)
 		}
 		return nil
 	}

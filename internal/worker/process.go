@@ -272,13 +272,10 @@ func (w *watch) begin(p Process) {
 
 // rest ends the time limit of a task whose worker is kept. It returns the peak of its memory.
 func (w *watch) rest() int64 {
-	w.mu.Lock()
-	files, extents := w.files, w.extents
-	w.mu.Unlock()
-	used := host.OwnMemory(peers.Family(w.pid), files, extents)
+	w.sample(peers.Family(w.pid))
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.limit, w.files, w.used = 0, nil, max(w.used, used)
+	w.limit, w.files = 0, nil
 	return w.used
 }
 
@@ -332,21 +329,25 @@ func (w *watch) look() {
 		w.family = peers.Family(w.pid)
 	}
 	w.looks++
+	if used, memory := w.sample(w.family); memory > 0 && used > memory {
+		w.kill(fmt.Sprintf("used %s of memory of its own, the limit is %s", quantity.Bytes(used), quantity.Bytes(memory)))
+	}
+}
+
+// sample measures the memory of the worker's processes, and returns it with its limit. It returns 0
+// if a task began meanwhile, since the files may be those of the task before.
+func (w *watch) sample(family []int) (used, limit int64) {
 	w.mu.Lock()
 	files, extents, tasks := w.files, w.extents, w.tasks
 	w.mu.Unlock()
-	used := host.OwnMemory(w.family, files, extents)
+	used = host.OwnMemory(family, files, extents)
 	w.mu.Lock()
-	if w.tasks != tasks { // the files may be those of another task
-		w.mu.Unlock()
-		return
+	defer w.mu.Unlock()
+	if w.tasks != tasks {
+		return 0, w.memory
 	}
 	w.used = max(w.used, used)
-	memory := w.memory
-	w.mu.Unlock()
-	if memory > 0 && used > memory {
-		w.kill(fmt.Sprintf("used %s of memory of its own, the limit is %s", quantity.Bytes(used), quantity.Bytes(memory)))
-	}
+	return used, w.memory
 }
 
 // kill ends the worker's process group.
