@@ -117,6 +117,8 @@ class CustomBuildHook(BuildHookInterface):
         if system == "linux":  # resolve names and users as in a program without C
             tags, source = [*tags, "shared", "netgo", "osusergo"], ["./cmd/eccbench"]
             link += f" -extldflags=-Wl,-s,-soname,{library.name}"
+        elif system == "windows":  # the folder of the build is in a .pdb, whose hash is in the library, and in objects
+            link += " -buildid= -extldflags=-s"
         self.run(go, environment, "build", "-buildmode=c-shared", f"-tags={','.join(tags)}", *flags,
                  f"-ldflags={link}", "-o", library, *source)
         library.with_suffix(".h").unlink(missing_ok=True)
