@@ -284,7 +284,7 @@ func (g *gateFlags) joinPeers(c *cli.Program) (map[gate.Side]*peers.Peer, error)
 	worker.Meet(list)
 	for _, p := range list {
 		if p.Broken != "" {
-			return nil, cli.Usagef("%s: %s", p.Path, p.Broken)
+			return nil, cli.Usagef("%s: %s", p.Line(), p.Broken)
 		}
 	}
 	self, err := os.Executable()

@@ -154,7 +154,7 @@ func (p *programs) measure(how gate.Protocol, first string) gate.Measure {
 			args = append(args, "--workload", cell.Workload)
 		}
 		if peer := p.peers[side]; peer != nil {
-			args = append(args, "--admit=false", "--peer", peer.Name+"="+peer.Path)
+			args = append(args, "--admit=false", "--peer", peer.Name+"="+peer.Line())
 		}
 		if how.Device != "" {
 			args = append(args, "--device", how.Device)
@@ -226,7 +226,7 @@ func (p *programs) describe(r *gate.Result) {
 			continue
 		}
 		if peer := p.peers[side]; peer != nil {
-			*of = gate.Program{Name: peer.Path, Commit: peer.Version, SHA256: peer.SHA256}
+			*of = gate.Program{Name: peer.Line(), Commit: peer.Version, SHA256: peer.SHA256}
 			continue
 		}
 		of.Name = given.given

@@ -66,15 +66,17 @@ func Own(name, question, path string, args ...string) *Peer {
 	return &Peer{Name: name, Path: path, Args: args, About: about, Own: true}
 }
 
+// Line returns the absolute path and the arguments.
+func (p *Peer) Line() string { return strings.Join(append([]string{p.Path}, p.Args...), " ") }
+
 // Command returns the path and the arguments. A path below the working directory is relative to it.
 func (p *Peer) Command() string {
-	path := p.Path
 	if dir, err := os.Getwd(); err == nil {
-		if below, ok := strings.CutPrefix(path, dir+"/"); ok {
-			path = "./" + below
+		if below, ok := strings.CutPrefix(p.Line(), dir+"/"); ok {
+			return "./" + below
 		}
 	}
-	return strings.Join(append([]string{path}, p.Args...), " ")
+	return p.Line()
 }
 
 // Stamp returns the peer's stamp.

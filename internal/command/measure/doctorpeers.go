@@ -14,6 +14,7 @@ import (
 	"eccbench/internal/quantity"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/ecc/parts"
 )
 
 // toys are the images that show which question a peer answers. They have one voxel, two voxels, a
@@ -36,7 +37,7 @@ func tryPeers(c *cli.Program, list []*peers.Peer, line func(what, format string,
 			continue
 		}
 		line("peer:"+p.Name, "%s, %s (%s)", p.Version, p.Method, p.Where)
-		line("", "%s, sha256 %.16s…", p.Path, p.SHA256)
+		line("", "%s, sha256 %.16s…", p.Line(), p.SHA256)
 		start := time.Now()
 		floor, err := roundTrip(p)
 		if err != nil {
@@ -140,7 +141,8 @@ func admit(c *cli.Program, plan *runner.Plan, list []*peers.Peer) (refused error
 			refused = cli.VerdictError{Code: cli.ExitWrong, Why: row + " is left out: it answers no tiny image"}
 			why += "; it is left out"
 		}
-		fmt.Fprintf(c.Stderr, "eccbench: %s; eccbench doctor --peer %s prints more\n", why, p.Path)
+		fmt.Fprintf(c.Stderr, "eccbench: %s; eccbench doctor --peer %s prints more\n", why,
+			parts.Quote(p.Line()))
 	}
 	return refused
 }
@@ -172,7 +174,7 @@ func showToys(
 		other.Construction = "T"
 	}
 	if p.Claims(other.Question()) == nil {
-		q := &peers.Peer{Name: p.Name, Path: p.Path, SHA256: p.SHA256, About: p.About}
+		q := &peers.Peer{Name: p.Name, Path: p.Path, Args: p.Args, SHA256: p.SHA256, About: p.About}
 		q.Answers = []peers.Claim{other}
 		tried := cli.Program{Set: c.Set, Worker: c.Worker, Clock: c.Clock}
 		tried.Join(nil, q)

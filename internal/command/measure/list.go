@@ -170,7 +170,7 @@ func listText(w io.Writer, questions []question) {
 			wrapped(w, "      ", fmt.Sprintf("%s (%s)", a.Method, a.Source))
 			if p := a.Foreign; p != nil {
 				wrapped(w, "      ", fmt.Sprintf("%s, %s, %s; %s, sha256 %.16s… %s",
-					p.Version, p.Language, p.Licence, p.Path, p.SHA256, p.Broken))
+					p.Version, p.Language, p.Licence, p.Line(), p.SHA256, p.Broken))
 			}
 			for _, o := range a.Options {
 				wrapped(w, "      ", fmt.Sprintf("--option %s=%s: %s", o.Key, strings.Join(o.Values, "|"), o.Doc))
