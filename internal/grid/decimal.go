@@ -16,12 +16,12 @@ func AppendFloat32(b []byte, v float32) []byte {
 	if down < 6 || down > 37 || m == 1<<23 {
 		return strconv.AppendFloat(b, float64(v), 'g', -1, 32)
 	}
-	// |v| is 2m/2^down. The decimals between (2m−1)/2^down and (2m+1)/2^down read back as v, and both
-	// ends too if m is even.
+	// |v| is 2m/2^down. The decimals between (2m−1)/2^down and (2m+1)/2^down read back as v. Neither end
+	// has as few decimals as are tried here: it has down of them.
 	decimals := int(down-1)*1233>>12 + 1 // (down−1)·log₁₀2, rounded up
-	half, mask, odd := powers[decimals], uint64(1)<<down-1, m&1
+	half, mask := powers[decimals], uint64(1)<<down-1
 	n := 2 * m * half
-	lo, hi := (n-half+odd+mask)>>down, (n+half-odd)>>down
+	lo, hi := (n-half+mask)>>down, (n+half)>>down
 	last, rest := n>>(down-1)&1*5, n&(mask>>1) // the first digit after those of n, and whether others follow
 	n >>= down
 	for decimals > 0 && (lo+9)/10 <= hi/10 {
