@@ -159,8 +159,13 @@ func chooseFaces(c *chooser) {
 	}
 	c.link(4, nil)
 	c.link(22, except([]int{4, 10, 1, 19}, []int{4, 16, 7, 25}, []int{4, 12, 3, 21}, []int{4, 14, 5, 23}))
-	c.link(10, except([]int{4, 1}, []int{22, 19}))
-	c.link(16, except([]int{4, 7}, []int{22, 25}, []int{10, 12, 9, 15}, []int{10, 14, 11, 17}))
+	for s := 0; s <= 6; s += 6 {
+		ways := [][]int{{4, 1 + s}, {22, 19 + s}, {4, 3, 12, 9 + s}, {4, 5, 14, 11 + s}, {22, 21, 12, 9 + s}, {22, 23, 14, 11 + s}}
+		if s > 0 {
+			ways = append(ways, []int{10, 12, 9, 15}, []int{10, 14, 11, 17})
+		}
+		c.link(10+s, except(ways...))
+	}
 	c.link(12, except([]int{4, 3}, []int{22, 21}, []int{10, 9}, []int{16, 15}))
 	c.link(14, except([]int{4, 5}, []int{22, 23}, []int{10, 11}, []int{16, 17}))
 }
@@ -174,25 +179,26 @@ func chooseCorners(c *chooser) {
 		}
 		return w
 	}
+	// across returns the voxels with a neighbour and one of others.
+	across := func(from int, others VecVirtual) VecVirtual {
+		VPANDQ(inGroup(c.group, from), others, others)
+		return others
+	}
+	either := func(v, w VecVirtual) VecVirtual { return New(ZMM, VPORQ, v, w) }
 	c.link(4, nil)
-	both := New(ZMM, VPORQ, y, x)
-	VPANDQ(inGroup(c.group, 4), both, both)
-	c.link(22, both)
+	c.link(22, across(4, with(either(y, x), 9, 11, 15, 17)))
 	c.link(10, with(z))
-	across := New(ZMM, VPANDQ, inGroup(c.group, 10), x)
-	VPORQ(z, across, across)
-	c.link(16, across)
-	both = New(ZMM, VPORQ, z, y)
-	c.link(12, with(both))
-	c.link(14, both)
+	c.link(16, either(z, across(10, with(x, 3, 5, 21, 23))))
+	c.link(12, either(z, y))
+	c.link(14, either(either(z, y), across(12, c.of(1, 7, 19, 25))))
 	for s := 0; s <= 18; s += 18 {
-		for b := range 2 {
-			c.link(s+1+6*b, with(x, 4+s, 10+6*b))
+		for r := 0; r <= 6; r += 6 {
+			c.link(s+1+r, either(with(x, 4+s, 10+r), either(across(22-s, c.of(9+r, 11+r)), across(16-r, c.of(3+s, 5+s)))))
 		}
 	}
 	for s := 0; s <= 18; s += 18 {
-		for b := range 2 {
-			c.link(s+3+2*b, with(y, 4+s, 12+2*b, s+1, s+7))
+		for q := 0; q <= 2; q += 2 {
+			c.link(s+3+q, either(with(y, 4+s, 12+q, s+1, s+7), across(22-s, c.of(9+q, 15+q))))
 		}
 	}
 	for r := 0; r <= 6; r += 6 {

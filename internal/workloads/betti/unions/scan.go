@@ -172,31 +172,39 @@ func (g *group) choose(corners bool) {
 	}
 }
 
-// chooseFaces leaves out a link if two neighbours at faces have a third one in common, or a chain
-// of three.
+// chooseFaces leaves out a link if two neighbours at faces are connected by a third one, or by three.
 func chooseFaces(l, c *[27]uint64) {
+	before := l[beforeZ]&(l[3]&l[beforeX]&l[9]|l[5]&l[afterX]&l[11]) |
+		l[afterZ]&(l[21]&l[beforeX]&l[9]|l[23]&l[afterX]&l[11])
+	after := l[beforeZ]&(l[3]&l[beforeX]&l[15]|l[5]&l[afterX]&l[17]) |
+		l[afterZ]&(l[21]&l[beforeX]&l[15]|l[23]&l[afterX]&l[17]) |
+		l[beforeY]&(l[beforeX]&l[9]&l[15]|l[afterX]&l[11]&l[17])
 	c[beforeZ] = l[beforeZ]
 	c[afterZ] = l[afterZ] &^ (l[beforeZ] & (l[beforeY]&l[1]&l[19] | l[afterY]&l[7]&l[25] | l[beforeX]&l[3]&l[21] |
 		l[afterX]&l[5]&l[23]))
-	c[beforeY] = l[beforeY] &^ (l[beforeZ]&l[1] | l[afterZ]&l[19])
-	c[afterY] = l[afterY] &^ (l[beforeZ]&l[7] | l[afterZ]&l[25] |
-		l[beforeY]&(l[beforeX]&l[9]&l[15]|l[afterX]&l[11]&l[17]))
+	c[beforeY] = l[beforeY] &^ (l[beforeZ]&l[1] | l[afterZ]&l[19] | before)
+	c[afterY] = l[afterY] &^ (l[beforeZ]&l[7] | l[afterZ]&l[25] | after)
 	c[beforeX] = l[beforeX] &^ (l[beforeZ]&l[3] | l[afterZ]&l[21] | l[beforeY]&l[9] | l[afterY]&l[15])
 	c[afterX] = l[afterX] &^ (l[beforeZ]&l[5] | l[afterZ]&l[23] | l[beforeY]&l[11] | l[afterY]&l[17])
 }
 
-// chooseCorners leaves out a link if an earlier one leads to a neighbour of the same voxel.
+// chooseCorners leaves out a link if an earlier one leads to a neighbour of the same voxel, or of a
+// third one.
 func chooseCorners(l, c *[27]uint64) {
 	z, y, x := l[beforeZ]|l[afterZ], l[beforeY]|l[afterY], l[beforeX]|l[afterX]
-	c[beforeZ], c[afterZ] = l[beforeZ], l[afterZ]&^(l[beforeZ]&(y|x))
-	c[beforeY], c[afterY] = l[beforeY]&^z, l[afterY]&^(z|l[beforeY]&x)
-	c[beforeX], c[afterX] = l[beforeX]&^(z|y), l[afterX]&^(z|y)
+	c[beforeZ] = l[beforeZ]
+	c[afterZ] = l[afterZ] &^ (l[beforeZ] & (y | x | l[9] | l[11] | l[15] | l[17]))
+	c[beforeY] = l[beforeY] &^ z
+	c[afterY] = l[afterY] &^ (z | l[beforeY]&(x|l[3]|l[5]|l[21]|l[23]))
+	c[beforeX] = l[beforeX] &^ (z | y)
+	c[afterX] = l[afterX] &^ (z | y | l[beforeX]&(l[1]|l[7]|l[19]|l[25]))
 	for s := 0; s <= 18; s += 18 { // the plane before or after
 		for r := 0; r <= 6; r += 6 {
-			c[s+1+r] = l[s+1+r] &^ (l[beforeZ+s] | l[beforeY+r] | x)
+			c[s+1+r] = l[s+1+r] &^ (l[beforeZ+s] | l[beforeY+r] | x | l[afterZ-s]&(l[9+r]|l[11+r]) |
+				l[afterY-r]&(l[3+s]|l[5+s]))
 		}
 		for q := 0; q <= 2; q += 2 {
-			c[s+3+q] = l[s+3+q] &^ (l[beforeZ+s] | l[beforeX+q] | y | l[s+1] | l[s+7])
+			c[s+3+q] = l[s+3+q] &^ (l[beforeZ+s] | l[beforeX+q] | y | l[s+1] | l[s+7] | l[afterZ-s]&(l[9+q]|l[15+q]))
 		}
 	}
 	for r := 0; r <= 6; r += 6 {
