@@ -143,7 +143,7 @@ func (j *joiner[K]) walk(b *box, g *graph) *walk[K] {
 	for _, k := range walkOrder[:g.ways()] {
 		by := offset(int(k))
 		w.steps = append(w.steps, p.steps[k])
-		w.strict = append(w.strict, int64(rim(k > middle != g.descending)))
+		w.strict = append(w.strict, int64(rim(p.steps[k] > 0 != g.descending)))
 		w.sides = append(w.sides, rim(by[0] < 0, by[0] > 0, by[1] < 0, by[1] > 0, by[2] < 0, by[2] > 0))
 	}
 	return w
@@ -169,11 +169,13 @@ func (w *walk[K]) minimum(v int32) int32 {
 // next returns the end of the first link of a voxel.
 func (w *walk[K]) next(v int32) int32 {
 	p := w.plan
-	switch k := w.first[v]; {
-	case k == toOutside+1:
-		return int32(p.d * p.plane)
-	case k > 0:
-		return v + p.steps[k-1]
+	if len(w.first) > 0 {
+		switch k := w.first[v]; {
+		case k == toOutside+1:
+			return int32(p.d * p.plane)
+		case k > 0:
+			return v + p.steps[k-1]
+		}
 	}
 	rims, x, at := p.rims[v/64], int(v)%64, p.lead+int(v)
 	if x > 0 {
