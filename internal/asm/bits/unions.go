@@ -44,6 +44,9 @@ const (
 
 func inGroup(base Register, k int) Mem { return Mem{Base: base, Disp: 64 * k} }
 
+// inPlace is the number of a place, whose x counts most.
+func inPlace(z, y, x int) int { return 9*x + 3*y + z }
+
 // near writes a function that finds the neighbours that precede voxels: see near in Go.
 func near() {
 	Func("nearAVX512", "func(group, here, next, masks *uint64, apart, row, plane int, before, behind, flip uint64)",
@@ -69,7 +72,8 @@ func near() {
 		} else {
 			VPANDQ(exists[k-9], v, v)
 		}
-		VMOVDQU64(v, inGroup(group, k))
+		place := inPlace(k/9, k/3%3, k%3)
+		VMOVDQU64(v, inGroup(group, place))
 		switch k / 3 % 3 {
 		case 0:
 			from = from.Idx(row, 1)
@@ -87,7 +91,7 @@ func near() {
 		if k < 9 {
 			VPANDQ(behind, v, v)
 		}
-		VMOVDQU64(v, inGroup(group, later))
+		VMOVDQU64(v, inGroup(group, 26-place))
 		Advance(apart, here, next)
 	}
 	End()
@@ -120,7 +124,7 @@ func (c *chooser) all(places ...int) VecVirtual {
 // changed.
 func (c *chooser) link(place int, except Op) {
 	var sides []Op
-	for axis, by := range [3]int{place/9 - 1, place/3%3 - 1, place%3 - 1} {
+	for axis, by := range [3]int{place%3 - 1, place/3%3 - 1, place/9 - 1} {
 		if by == 0 {
 			sides = append(sides, inGroup(c.group, sidesAt+axis))
 		}
@@ -159,14 +163,20 @@ func chooseFaces(c *chooser) {
 	}
 	c.link(4, nil)
 	c.link(22, except([]int{4, 10, 1, 19}, []int{4, 16, 7, 25}, []int{4, 12, 3, 21}, []int{4, 14, 5, 23}))
-	c.link(10, except([]int{4, 1}, []int{22, 19}))
-	c.link(16, except([]int{4, 7}, []int{22, 25}, []int{10, 12, 9, 15}, []int{10, 14, 11, 17}))
+	for s := 0; s <= 6; s += 6 {
+		ways := [][]int{{4, 1 + s}, {22, 19 + s}, {4, 3, 12, 9 + s}, {4, 5, 14, 11 + s}, {22, 21, 12, 9 + s},
+			{22, 23, 14, 11 + s}}
+		if s > 0 {
+			ways = append(ways, []int{10, 12, 9, 15}, []int{10, 14, 11, 17})
+		}
+		c.link(10+s, except(ways...))
+	}
 	c.link(12, except([]int{4, 3}, []int{22, 21}, []int{10, 9}, []int{16, 15}))
 	c.link(14, except([]int{4, 5}, []int{22, 23}, []int{10, 11}, []int{16, 17}))
 }
 
 func chooseCorners(c *chooser) {
-	z, y, x := c.of(4, 22), c.of(10, 16), c.of(12, 14)
+	x, y, z := c.of(4, 22), c.of(10, 16), c.of(12, 14)
 	with := func(v VecVirtual, places ...int) VecVirtual {
 		w := New(ZMM, VMOVDQA64, v)
 		for _, k := range places {
@@ -174,30 +184,31 @@ func chooseCorners(c *chooser) {
 		}
 		return w
 	}
+	// across returns the voxels with a neighbour and one of others.
+	across := func(from int, others VecVirtual) VecVirtual {
+		VPANDQ(inGroup(c.group, from), others, others)
+		return others
+	}
+	either := func(v, w VecVirtual) VecVirtual { return New(ZMM, VPORQ, v, w) }
 	c.link(4, nil)
-	both := New(ZMM, VPORQ, y, x)
-	VPANDQ(inGroup(c.group, 4), both, both)
-	c.link(22, both)
-	c.link(10, with(z))
-	across := New(ZMM, VPANDQ, inGroup(c.group, 10), x)
-	VPORQ(z, across, across)
-	c.link(16, across)
-	both = New(ZMM, VPORQ, z, y)
-	c.link(12, with(both))
-	c.link(14, both)
+	c.link(22, across(4, with(either(y, z), 9, 11, 15, 17)))
+	c.link(10, with(x))
+	c.link(16, either(x, across(10, with(z, 3, 5, 21, 23))))
+	c.link(12, either(x, y))
+	c.link(14, either(either(x, y), across(12, c.of(1, 7, 19, 25))))
 	for s := 0; s <= 18; s += 18 {
-		for b := range 2 {
-			c.link(s+1+6*b, with(x, 4+s, 10+6*b))
+		for r := 0; r <= 6; r += 6 {
+			c.link(s+1+r, either(with(z, 4+s, 10+r), either(across(22-s, c.of(9+r, 11+r)), across(16-r, c.of(3+s, 5+s)))))
 		}
 	}
 	for s := 0; s <= 18; s += 18 {
-		for b := range 2 {
-			c.link(s+3+2*b, with(y, 4+s, 12+2*b, s+1, s+7))
+		for q := 0; q <= 2; q += 2 {
+			c.link(s+3+q, either(with(y, 4+s, 12+q, s+1, s+7), across(22-s, c.of(9+q, 15+q))))
 		}
 	}
 	for r := 0; r <= 6; r += 6 {
 		for q := 0; q <= 2; q += 2 {
-			c.link(9+r+q, with(z, 10+r, 12+q, 1+r, 19+r, 3+q, 21+q))
+			c.link(9+r+q, with(x, 10+r, 12+q, 1+r, 19+r, 3+q, 21+q))
 		}
 	}
 	for s := 0; s <= 18; s += 18 {

@@ -125,9 +125,14 @@ type walk[K key] struct {
 	plan    *plan
 	flip    K
 	image   uint8 // sides of the image with an outside
-	steps   []int32
-	strict  []int64 // 1 for places whose voxels precede only if their keys are less
-	sides   []uint8 // of places
+	ways    []way
+}
+
+// A way leads to a neighbour. Some sides have no neighbour there.
+type way struct {
+	step   int32
+	strict uint8 // 1 if the neighbour precedes only if its key is less
+	sides  uint8
 }
 
 func (j *joiner[K]) walk(b *box, g *graph) *walk[K] {
@@ -142,9 +147,8 @@ func (j *joiner[K]) walk(b *box, g *graph) *walk[K] {
 	}
 	for _, k := range walkOrder[:g.ways()] {
 		by := offset(int(k))
-		w.steps = append(w.steps, p.steps[k])
-		w.strict = append(w.strict, int64(rim(k > middle != g.descending)))
-		w.sides = append(w.sides, rim(by[0] < 0, by[0] > 0, by[1] < 0, by[1] > 0, by[2] < 0, by[2] > 0))
+		w.ways = append(w.ways, way{p.steps[k], rim(p.steps[k] > 0 != g.descending),
+			rim(by[0] < 0, by[0] > 0, by[1] < 0, by[1] > 0, by[2] < 0, by[2] > 0)})
 	}
 	return w
 }
@@ -152,16 +156,16 @@ func (j *joiner[K]) walk(b *box, g *graph) *walk[K] {
 // minimum returns the number of the minimum at the end of the first links from a voxel, and keeps
 // it for all voxels on the way.
 func (w *walk[K]) minimum(v int32) int32 {
-	start := v
-	for w.towards[v] >= 0 {
-		if w.towards[v] == 0 {
-			w.towards[v] = w.next(v) + 1
+	start, towards := v, w.towards
+	for towards[v] >= 0 {
+		if towards[v] == 0 {
+			towards[v] = w.next(v) + 1
 		}
-		v = w.towards[v] - 1
+		v = towards[v] - 1
 	}
-	to := w.towards[v]
+	to := towards[v]
 	for start != v {
-		start, w.towards[start] = w.towards[start]-1, to
+		start, towards[start] = towards[start]-1, to
 	}
 	return ^to
 }
@@ -169,11 +173,13 @@ func (w *walk[K]) minimum(v int32) int32 {
 // next returns the end of the first link of a voxel.
 func (w *walk[K]) next(v int32) int32 {
 	p := w.plan
-	switch k := w.first[v]; {
-	case k == toOutside+1:
-		return int32(p.d * p.plane)
-	case k > 0:
-		return v + p.steps[k-1]
+	if len(w.first) > 0 {
+		switch k := w.first[v]; {
+		case k == toOutside+1:
+			return int32(p.d * p.plane)
+		case k > 0:
+			return v + p.steps[k-1]
+		}
 	}
 	rims, x, at := p.rims[v/64], int(v)%64, p.lead+int(v)
 	if x > 0 {
@@ -186,9 +192,9 @@ func (w *walk[K]) next(v int32) int32 {
 		return int32(p.d * p.plane)
 	}
 	own := int64(w.keys[at] ^ w.flip)
-	for n, step := range w.steps {
-		if rims&w.sides[n] == 0 && int64(w.keys[at+int(step)]^w.flip)+w.strict[n] <= own {
-			return v + step
+	for _, to := range w.ways {
+		if rims&to.sides == 0 && int64(w.keys[at+int(to.step)]^w.flip)+int64(to.strict) <= own {
+			return v + to.step
 		}
 	}
 	panic("a voxel without links is a minimum")

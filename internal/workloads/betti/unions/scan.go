@@ -2,19 +2,23 @@ package unions
 
 import "math/bits"
 
-// Places around a voxel are numbered by plane, row and x: 27 in all, with the voxel in the middle.
+// Places around a voxel are numbered by x, row and plane: 27 in all, with the voxel in the middle.
+// The first links lead along x, so that those who follow them stay in a row.
 const middle = 13
 
 // The places at faces.
-const beforeZ, beforeY, beforeX, afterX, afterY, afterZ = 4, 10, 12, 14, 16, 22
+const beforeX, beforeY, beforeZ, afterZ, afterY, afterX = 4, 10, 12, 14, 16, 22
 
 // walkOrder lists the places in the order in which a voxel is linked with them. Those at faces are
 // first.
-var walkOrder = [26]uint8{beforeZ, afterZ, beforeY, afterY, beforeX, afterX,
+var walkOrder = [26]uint8{beforeX, afterX, beforeY, afterY, beforeZ, afterZ,
 	1, 7, 19, 25, 3, 5, 21, 23, 9, 11, 15, 17, 0, 2, 6, 8, 18, 20, 24, 26}
 
 // offset returns the distances to a place along z, y and x.
-func offset(place int) [3]int { return [3]int{place/9 - 1, place/3%3 - 1, place%3 - 1} }
+func offset(place int) [3]int { return [3]int{place%3 - 1, place/3%3 - 1, place/9 - 1} }
+
+// earlier lists the places of the voxels before a voxel.
+var earlier = [middle]int{0, 9, 18, 3, 12, 21, 6, 15, 24, 1, 10, 19, 4}
 
 const groupWords = 8
 
@@ -117,14 +121,14 @@ func (p *plan) near(g *group, z, at int, reverse bool) {
 	if reverse {
 		flip = ^uint64(0)
 	}
-	for k := range middle {
-		by := offset(k)
+	for k, place := range earlier {
+		by := offset(place)
 		here, next := p.notAbove[z&1][k*p.apart+p.base+at:], p.notAbove[(z-by[0])&1][k*p.apart:]
-		earlier, later := p.exist[k%9*p.size+at:], p.exist[(26-k)%9*p.size+at:]
+		before, after := p.exist[k%9*p.size+at:], p.exist[(26-k)%9*p.size+at:]
 		for lane := range groupWords {
-			g.before[k][lane], g.before[26-k][lane] = 0, 0
+			g.before[place][lane], g.before[26-place][lane] = 0, 0
 			if z+by[0] >= 0 {
-				g.before[k][lane] = earlier[lane] & (here[lane] ^ flip)
+				g.before[place][lane] = before[lane] & (here[lane] ^ flip)
 			}
 			if z-by[0] >= p.d {
 				continue
@@ -138,7 +142,7 @@ func (p *plan) near(g *group, z, at int, reverse bool) {
 			case 1:
 				not = not<<1 | seen[0]>>63
 			}
-			g.before[26-k][lane] = later[lane] &^ (not ^ flip)
+			g.before[26-place][lane] = after[lane] &^ (not ^ flip)
 		}
 	}
 }
@@ -172,39 +176,47 @@ func (g *group) choose(corners bool) {
 	}
 }
 
-// chooseFaces leaves out a link if two neighbours at faces have a third one in common, or a chain
-// of three.
+// chooseFaces leaves out a link if two neighbours at faces are connected by a third one, or by three.
 func chooseFaces(l, c *[27]uint64) {
-	c[beforeZ] = l[beforeZ]
-	c[afterZ] = l[afterZ] &^ (l[beforeZ] & (l[beforeY]&l[1]&l[19] | l[afterY]&l[7]&l[25] | l[beforeX]&l[3]&l[21] |
-		l[afterX]&l[5]&l[23]))
-	c[beforeY] = l[beforeY] &^ (l[beforeZ]&l[1] | l[afterZ]&l[19])
-	c[afterY] = l[afterY] &^ (l[beforeZ]&l[7] | l[afterZ]&l[25] |
-		l[beforeY]&(l[beforeX]&l[9]&l[15]|l[afterX]&l[11]&l[17]))
-	c[beforeX] = l[beforeX] &^ (l[beforeZ]&l[3] | l[afterZ]&l[21] | l[beforeY]&l[9] | l[afterY]&l[15])
-	c[afterX] = l[afterX] &^ (l[beforeZ]&l[5] | l[afterZ]&l[23] | l[beforeY]&l[11] | l[afterY]&l[17])
+	before := l[beforeX]&(l[3]&l[beforeZ]&l[9]|l[5]&l[afterZ]&l[11]) |
+		l[afterX]&(l[21]&l[beforeZ]&l[9]|l[23]&l[afterZ]&l[11])
+	after := l[beforeX]&(l[3]&l[beforeZ]&l[15]|l[5]&l[afterZ]&l[17]) |
+		l[afterX]&(l[21]&l[beforeZ]&l[15]|l[23]&l[afterZ]&l[17]) |
+		l[beforeY]&(l[beforeZ]&l[9]&l[15]|l[afterZ]&l[11]&l[17])
+	c[beforeX] = l[beforeX]
+	c[afterX] = l[afterX] &^ (l[beforeX] & (l[beforeY]&l[1]&l[19] | l[afterY]&l[7]&l[25] | l[beforeZ]&l[3]&l[21] |
+		l[afterZ]&l[5]&l[23]))
+	c[beforeY] = l[beforeY] &^ (l[beforeX]&l[1] | l[afterX]&l[19] | before)
+	c[afterY] = l[afterY] &^ (l[beforeX]&l[7] | l[afterX]&l[25] | after)
+	c[beforeZ] = l[beforeZ] &^ (l[beforeX]&l[3] | l[afterX]&l[21] | l[beforeY]&l[9] | l[afterY]&l[15])
+	c[afterZ] = l[afterZ] &^ (l[beforeX]&l[5] | l[afterX]&l[23] | l[beforeY]&l[11] | l[afterY]&l[17])
 }
 
-// chooseCorners leaves out a link if an earlier one leads to a neighbour of the same voxel.
+// chooseCorners leaves out a link if an earlier one leads to a neighbour of the same voxel, or of a
+// third one.
 func chooseCorners(l, c *[27]uint64) {
-	z, y, x := l[beforeZ]|l[afterZ], l[beforeY]|l[afterY], l[beforeX]|l[afterX]
-	c[beforeZ], c[afterZ] = l[beforeZ], l[afterZ]&^(l[beforeZ]&(y|x))
-	c[beforeY], c[afterY] = l[beforeY]&^z, l[afterY]&^(z|l[beforeY]&x)
-	c[beforeX], c[afterX] = l[beforeX]&^(z|y), l[afterX]&^(z|y)
-	for s := 0; s <= 18; s += 18 { // the plane before or after
+	x, y, z := l[beforeX]|l[afterX], l[beforeY]|l[afterY], l[beforeZ]|l[afterZ]
+	c[beforeX] = l[beforeX]
+	c[afterX] = l[afterX] &^ (l[beforeX] & (y | z | l[9] | l[11] | l[15] | l[17]))
+	c[beforeY] = l[beforeY] &^ x
+	c[afterY] = l[afterY] &^ (x | l[beforeY]&(z|l[3]|l[5]|l[21]|l[23]))
+	c[beforeZ] = l[beforeZ] &^ (x | y)
+	c[afterZ] = l[afterZ] &^ (x | y | l[beforeZ]&(l[1]|l[7]|l[19]|l[25]))
+	for s := 0; s <= 18; s += 18 { // before or after along x
 		for r := 0; r <= 6; r += 6 {
-			c[s+1+r] = l[s+1+r] &^ (l[beforeZ+s] | l[beforeY+r] | x)
+			c[s+1+r] = l[s+1+r] &^ (l[beforeX+s] | l[beforeY+r] | z | l[afterX-s]&(l[9+r]|l[11+r]) |
+				l[afterY-r]&(l[3+s]|l[5+s]))
 		}
 		for q := 0; q <= 2; q += 2 {
-			c[s+3+q] = l[s+3+q] &^ (l[beforeZ+s] | l[beforeX+q] | y | l[s+1] | l[s+7])
+			c[s+3+q] = l[s+3+q] &^ (l[beforeX+s] | l[beforeZ+q] | y | l[s+1] | l[s+7] | l[afterX-s]&(l[9+q]|l[15+q]))
 		}
 	}
 	for r := 0; r <= 6; r += 6 {
 		for q := 0; q <= 2; q += 2 {
-			faces := l[beforeY+r] | l[beforeX+q]
-			c[9+r+q] = l[9+r+q] &^ (faces | z | l[1+r] | l[19+r] | l[3+q] | l[21+q])
+			faces := l[beforeY+r] | l[beforeZ+q]
+			c[9+r+q] = l[9+r+q] &^ (faces | x | l[1+r] | l[19+r] | l[3+q] | l[21+q])
 			for s := 0; s <= 18; s += 18 {
-				c[s+r+q] = l[s+r+q] &^ (l[beforeZ+s] | faces | l[s+1+r] | l[s+3+q] | l[9+r+q])
+				c[s+r+q] = l[s+r+q] &^ (l[beforeX+s] | faces | l[s+1+r] | l[s+3+q] | l[9+r+q])
 			}
 		}
 	}
@@ -229,9 +241,9 @@ func compareKeys[K key](to []uint64, own, other []K) {
 func (j *joiner[K]) compare(z int) {
 	p := &j.plan
 	own := p.lead + z*p.plane
-	for k := range middle {
+	for k, place := range earlier {
 		to := p.notAbove[z&1][k*p.apart+p.base:][:p.h*p.words]
-		j.kernel.compare(to, j.keys[own:][:p.plane], j.keys[own+int(p.steps[k]):][:p.plane])
+		j.kernel.compare(to, j.keys[own:][:p.plane], j.keys[own+int(p.steps[place]):][:p.plane])
 	}
 }
 
@@ -247,7 +259,7 @@ type found struct {
 	minima   []int32
 	links    []uint64 // key, voxel and place
 	meetings []meeting
-	first    []uint8 // per voxel: one more than the place of its first link, if known
+	first    []uint8 // per voxel: one more than the place of its first link, if known; empty if none is
 }
 
 const (
@@ -262,8 +274,7 @@ func (j *joiner[K]) scan(b *box, graphs [2]*graph) {
 	for which := range j.found {
 		f := &j.found[which]
 		f.minima, f.links, f.meetings = f.minima[:0], f.links[:0], f.meetings[:0]
-		f.first = room(f.first, p.d*p.plane)
-		clear(f.first)
+		f.first = f.first[:0]
 	}
 	valid := p.exist[4*p.size:]
 	j.compare(0)
@@ -325,8 +336,13 @@ func (j *joiner[K]) links(f *found, graph *graph, lane, first int) {
 	g, keys, flip := &j.group, (*[64]K)(j.keys[j.plan.lead+first:]), K(graph.flip())
 	linked := g.sides[0][lane] | g.sides[1][lane] | g.sides[2][lane]
 	many := bits.OnesCount64(g.twice[lane]) >= manyInAWord
-	to := (*[64]uint8)(f.first[first:])
+	var to *[64]uint8
 	if many {
+		if len(f.first) == 0 {
+			f.first = room(f.first, j.plan.d*j.plan.plane)
+			clear(f.first)
+		}
+		to = (*[64]uint8)(f.first[first:])
 		for v := linked; v != 0; v &= v - 1 {
 			to[bits.TrailingZeros64(v)&63] = toOutside + 1
 		}
