@@ -50,7 +50,7 @@ func newMatching(f *simplicial.Faces) *matching {
 			m.first[d][i+1] += m.first[d][i]
 		}
 		m.cofaces[d] = make([]uint32, len(above))
-		next := append([]uint32(nil), m.first[d]...)
+		next := slices.Clone(m.first[d])
 		for at, face := range above {
 			m.cofaces[d][next[face]] = uint32(at / (d + 2))
 			next[face]++
@@ -78,9 +78,8 @@ func (m *matching) pair() {
 // own dimensions and the next one. So lower dimensions need no second look.
 func (m *matching) drain() {
 	for d := 1; d < len(m.gone); d++ {
-		for len(m.queue[d]) > 0 {
-			t := m.queue[d][0]
-			m.queue[d] = m.queue[d][1:]
+		for at := 0; at < len(m.queue[d]); at++ {
+			t := m.queue[d][at]
 			for _, s := range m.facesOf(d, t) {
 				if !m.gone[d-1][s] { // at most one face remains
 					m.up[d-1][s] = t
@@ -90,6 +89,7 @@ func (m *matching) drain() {
 				}
 			}
 		}
+		m.queue[d] = m.queue[d][:0]
 	}
 }
 

@@ -321,7 +321,7 @@ func WriteChunks(w io.Writer, format Format, p Provenance, header bool, lines in
 		case Euler, SoCG:
 			err = l.write(w, func(b []byte, x Line) []byte {
 				b = append(l.value(b, x.Level), ' ')
-				return append(strconv.AppendInt(b, x.Chi, 10), '\n')
+				return append(grid.AppendInt(b, x.Chi), '\n')
 			})
 		default:
 			err = l.writeCSV(w)
@@ -342,8 +342,8 @@ func (l Lines) writeCSV(w io.Writer) error {
 			b = append(append(b, l.slice...), ',')
 		}
 		b = append(l.value(b, x.Level), ',')
-		b = append(strconv.AppendInt(b, x.Change, 10), ',')
-		return append(strconv.AppendInt(b, x.Chi, 10), '\n')
+		b = append(grid.AppendInt(b, x.Change), ',')
+		return append(grid.AppendInt(b, x.Chi), '\n')
 	})
 }
 
@@ -440,8 +440,8 @@ func (l Lines) appendJSON(b []byte, x Line) []byte {
 		b = append(append(append(b, `"slice":`...), l.slice...), ',')
 	}
 	b = l.value(append(b, `"level":`...), x.Level)
-	b = strconv.AppendInt(append(b, `,"change":`...), x.Change, 10)
-	b = strconv.AppendInt(append(b, `,"chi":`...), x.Chi, 10)
+	b = grid.AppendInt(append(b, `,"change":`...), x.Change)
+	b = grid.AppendInt(append(b, `,"chi":`...), x.Chi)
 	return append(b, '}')
 }
 
