@@ -521,4 +521,4 @@ type Task interface {
 
 // ErrAlone reports that Serve was not started by a harness.
 var ErrAlone = errors.New("descriptors 3 and 4 are no pipes: eccbench starts this command itself " +
-	"(eccbench run --judge outside)")
+	"(eccbench run)")
