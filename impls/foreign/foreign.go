@@ -179,7 +179,8 @@ func (j *job[In, Out]) bind(c bench.Conditions) (err error) {
 			words = append(words, w[0]+"="+w[1])
 		}
 	}
-	if j.levels {
+	// A process of this program gets the levels for any question, because they decide how fast it is.
+	if j.levels || j.peer.Own && image.Ladder().CheckIndexed() == nil {
 		if j.ladder, err = ladderOf(image); err != nil {
 			return err
 		}
