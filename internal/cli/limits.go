@@ -67,7 +67,7 @@ const (
 // JudgedOutside returns the process that answers a workload with a CPU implementation of this program, or nil
 // if it cannot be asked there. Tests with a clock of their own measure in one process.
 func (c *Program) JudgedOutside(workload, impl string) *peers.Peer {
-	if last := len(c.Worker) - 1; c.Clock == nil && runtime.GOOS == "linux" && c.Service(impl)[workload] != nil {
+	if last := len(c.Worker) - 1; c.Clock == nil && c.Service(impl)[workload] != nil && peers.CanShare() {
 		return peers.Own(impl, workload, c.Worker[0], append(slices.Clone(c.Worker[1:last]), "serve", impl)...)
 	}
 	return nil

@@ -141,18 +141,12 @@ func (r *trial[In, Out]) goOutside() (leave func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	stay := func(why error) (func(), error) {
-		r.record.Judge = judge(false) + ": " + why.Error()
-		return func() {}, nil
-	}
-	if err := peers.CanShare(); err != nil {
-		return stay(err)
-	}
 	c := r.t.Conditions
 	c.Memory /= 2 * int64(len(r.inputs)) // each input has a copy
 	for _, in := range r.inputs {
 		if err := remote.CanDo(in, c); err != nil {
-			return stay(err)
+			r.record.Judge = judge(false) + ": " + err.Error()
+			return func() {}, nil
 		}
 	}
 	process, err := r.t.Peer.Acquire(c.Cores())
