@@ -113,7 +113,9 @@ func (i implementation[In, Out]) Setup(in In, c bench.Conditions) (bench.Job[Out
 }
 
 // Renews reports whether the job takes new images, because its answer does not change locally.
-func (j *job[In, Out]) Renews() bool { return j.Question.edits == nil }
+func (j *job[In, Out]) Renews() bool {
+	return j.Question.edits == nil && (!j.peer.Own || j.peer.Unseen)
+}
 
 // Renew replaces the image of the next call. The peer keeps its arrays, so the question is the same.
 func (j *job[In, Out]) Renew(in In) error {
@@ -177,7 +179,8 @@ func (j *job[In, Out]) bind(c bench.Conditions) (err error) {
 			words = append(words, w[0]+"="+w[1])
 		}
 	}
-	if j.levels {
+	// A process of this program gets the levels for any question, because they decide how fast it is.
+	if j.levels || j.peer.Own && image.Ladder().CheckIndexed() == nil {
 		if j.ladder, err = ladderOf(image); err != nil {
 			return err
 		}

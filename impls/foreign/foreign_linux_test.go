@@ -544,3 +544,26 @@ func TestUnwritten(t *testing.T) {
 		}
 	}
 }
+
+// A service uses the levels of any question that has them. They decide how fast an implementation is.
+func TestServiceKnowsTheLevels(t *testing.T) {
+	w := words{}
+	for key, shape := range map[string][]int64{"image": {2, 3}, "levels": {3}} {
+		a, err := peers.NewArray(key, "<f4", shape, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		copy(grid.Values[float32](a.Data()), []float32{0.25, 0.5, 4})
+		w[key] = a.Path()
+	}
+	s := &served[*softecc.Problem, softecc.Answer]{Question: SoftCurves()}
+	in, err := s.open(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if l := in.Ladder(); l.Len() != 3 || l.Value(2) != 4 {
+		t.Errorf("%d levels, want 0.25, 0.5 and 4", l.Len())
+	}
+}

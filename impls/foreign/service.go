@@ -126,7 +126,7 @@ func (t *served[In, Out]) open(w words) (grid.Source, error) {
 			continue
 		}
 		ladder := grid.Identity(typ)
-		if t.levels {
+		if w["levels"] != "" {
 			b, kind, _, err := peers.Open(w["levels"], false)
 			if err != nil {
 				return nil, err

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ type Limits struct {
 	Quiet   bool
 	Peers
 
-	judge string // of CPU implementations: "inside" or "outside" their process
+	judge string // of CPU implementations: inside, outside or unseen
 	set   *pflag.FlagSet
 }
 
@@ -50,17 +51,23 @@ func (l *Limits) Add(f *pflag.FlagSet) {
 	f.StringArrayVar(&l.Options, "option", nil, "`KEY=VALUE` of a method (see eccbench list), each a row; repeatable")
 	f.BoolVarP(&l.Quiet, "quiet", "q", false, "no progress on standard error")
 	l.Peers.Add(f)
-	f.StringVar(&l.judge, "judge", inside,
-		"where CPU implementations are judged and timed: inside, in the process that computes, or outside, by another")
+	f.StringVar(&l.judge, "judge", cmp.Or(os.Getenv(Judge), outside),
+		"where CPU implementations are judged and timed: inside, in the process that computes, outside, by another, "+
+			"or unseen, by another and with new images")
+	f.Lookup("judge").DefValue = outside
 }
 
-// The values of --judge.
-const inside, outside = "inside", "outside"
+// The values of --judge. The gate sets the default in the environment, because programs without the
+// flag judge inside.
+const (
+	Judge                   = "ECCBENCH_JUDGE"
+	Inside, outside, unseen = "inside", "outside", "unseen"
+)
 
-// judgedOutside returns the process that answers a workload with a CPU implementation of this program, or nil
+// JudgedOutside returns the process that answers a workload with a CPU implementation of this program, or nil
 // if it cannot be asked there. Tests with a clock of their own measure in one process.
-func (c *Program) judgedOutside(workload, impl string) *peers.Peer {
-	if last := len(c.Worker) - 1; c.Clock == nil && runtime.GOOS == "linux" && c.Service(impl)[workload] != nil {
+func (c *Program) JudgedOutside(workload, impl string) *peers.Peer {
+	if last := len(c.Worker) - 1; c.Clock == nil && c.Service(impl)[workload] != nil && peers.CanShare() {
 		return peers.Own(impl, workload, c.Worker[0], append(slices.Clone(c.Worker[1:last]), "serve", impl)...)
 	}
 	return nil
@@ -94,10 +101,18 @@ func (l *Limits) Plan(c *Program, workload string, inputs []string) (runner.Plan
 	}
 	switch l.judge {
 	case outside:
-		p.Outside = c.judgedOutside
-	case inside:
+		p.Outside = c.JudgedOutside
+	case unseen:
+		p.Outside = func(workload, impl string) *peers.Peer {
+			q := c.JudgedOutside(workload, impl)
+			if q != nil {
+				q.Unseen = true
+			}
+			return q
+		}
+	case Inside:
 	default:
-		return p, Usagef("--judge %s: want inside or outside", l.judge)
+		return p, Usagef("--judge %s: want inside, outside or unseen", l.judge)
 	}
 	if l.ISA != "" && !slices.Contains(impls.ISAs(), l.ISA) {
 		return p, Usagef("--isa %s: want one of %s", l.ISA, strings.Join(impls.ISAs(), ", "))

@@ -165,7 +165,7 @@ func (p *programs) measure(how gate.Protocol, first string) gate.Measure {
 		limited, cancel := context.WithTimeout(ctx, p.limit)
 		defer cancel()
 		cmd := exec.CommandContext(limited, p.side[side].path, args...)
-		cmd.Dir = p.dir
+		cmd.Dir, cmd.Env = p.dir, append(os.Environ(), cli.Judge+"="+cli.Inside)
 		// A group of its own: an interrupt from the terminal is this program's to
 		// handle. Its workers end when it does.
 		cmd.SysProcAttr = worker.OwnGroup()

@@ -41,6 +41,9 @@ type Peer struct {
 	Broken string `json:"broken,omitempty"`
 	// Own marks an implementation of this program. Its process reports the times of each call.
 	Own bool `json:"own,omitempty"`
+	// Unseen makes each timed call about a new image, also where that costs another answer to judge.
+	// The harness of an implementation of this program chooses; other peers always get new images.
+	Unseen bool `json:"unseen,omitempty"`
 	// Waiting is called with a verb whose reply is late, and with "" when the reply arrives. nil to
 	// ignore that.
 	Waiting func(verb string) `json:"-"`
@@ -261,6 +264,20 @@ func Bytes(kind string, shape []int64) int64 {
 		size *= n
 	}
 	return size
+}
+
+// CanShare reports whether peers can open arrays: on Linux, unless a sandbox forbids it.
+func CanShare() bool {
+	a, err := NewArray("test", "|u1", []int64{1}, true)
+	if err != nil {
+		return false
+	}
+	defer a.Close()
+	b, _, _, err := Open(a.Path(), false)
+	if err == nil {
+		b.Close()
+	}
+	return err == nil
 }
 
 // New returns the peer at a path, which must contain a slash: PATH is not searched. If there is no
@@ -504,4 +521,4 @@ type Task interface {
 
 // ErrAlone reports that Serve was not started by a harness.
 var ErrAlone = errors.New("descriptors 3 and 4 are no pipes: eccbench starts this command itself " +
-	"(eccbench run --judge outside)")
+	"(eccbench run)")

@@ -225,6 +225,7 @@ func tryWorker(c *cli.Program, b runner.Bench, line func(what, format string, ar
 		Command: c.Worker, Clock: c.Clock, Benches: c.Benches, Workload: b.Name(), Impls: []string{gating.OnHost(b)},
 		Inputs: b.Question().Small[:1], Scope: bench.E2E,
 		Threads: runtime.GOMAXPROCS(0), Rotate: 3, Time: time.Minute, Budget: tryBudget, Sampling: &sampling,
+		Outside: c.JudgedOutside,
 	}
 	if bound := b.Question().Ceiling; bound != nil {
 		p.Ceiling = bound(p.Scope)

@@ -14,7 +14,7 @@ func Serve() cli.Subcommand {
 		Brief: "answer as a peer with a CPU implementation",
 		Examples: []string{
 			"eccbench run --peer '/usr/bin/eccbench serve cpu' --sizes 128 --type uint8",
-			"eccbench run --judge outside --impl cpu,extrema --sizes 128 --type uint8",
+			"eccbench run --impl cpu,extrema --sizes 128 --type uint8",
 		},
 		Run: serve,
 	}
