@@ -149,8 +149,9 @@ func WithWitnesses(list []bench.Implementation[grid.Source, ecc.VCEC], open resi
 	reading := func(bench.Scope) string { return Ceiling }
 	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, dense.OnDevice{Open: open},
 		binned.Implementation{}, binned.OnDevice{Open: open})
-	softs := softbatch.Workload(each.Implementation{Of: definition.Implementation{}}, each.Implementation{Of: dense.Implementation{}},
-		binned.Many{}, binned.ManyOnDevice{Open: open})
+	softs := softbatch.Workload(each.Implementation{Of: definition.Implementation{}},
+		each.Implementation{Of: dense.Implementation{}}, binned.Many{}, binned.ManyOnDevice{Open: open})
+	softs.Ceiling = reading
 	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{},
 		duality.OnDevice(open), duality.OnDevices{Open: open}, labels.OnDevice(open))
 	flow := gvf.Steps(gvfdefinition.Implementation{}, gvfcpu.Implementation{}, gvfgpu.Global(open),
@@ -171,8 +172,8 @@ func WithWitnesses(list []bench.Implementation[grid.Source, ecc.VCEC], open resi
 		curvesduality.Implementation{Counter: extrema.Implementation{}}, curvesduality.OnDevice(open),
 		bylevel.Implementation{Of: labels.Implementation{}, Most: mostLabelled})
 	numbers.Inputs = images
-	curve.Ceiling, smoothed.Ceiling, soft.Ceiling, softs.Ceiling, holes.Ceiling, numbers.Ceiling, flow.Ceiling, steady.Ceiling,
-		halves.Ceiling, snorms.Ceiling = reading, reading, reading, reading, reading, reading, reading, reading, reading, reading
+	curve.Ceiling, smoothed.Ceiling, soft.Ceiling, holes.Ceiling, numbers.Ceiling, flow.Ceiling, steady.Ceiling,
+		halves.Ceiling, snorms.Ceiling = reading, reading, reading, reading, reading, reading, reading, reading, reading
 	voxels.Ceiling, patches.Ceiling, steps.Ceiling = reading, reading, reading
 	groups := homology.Workload(homologies(open)...)
 	many.Ceiling = func(s bench.Scope) string {

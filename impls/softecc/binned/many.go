@@ -21,7 +21,8 @@ func (Many) About() bench.About {
 	return a
 }
 
-// CanDo rejects batches of other types than float32, and those that need more time or memory than the conditions allow.
+// CanDo rejects batches of other types than float32, and batches that need more time or memory than the conditions
+// allow.
 func (Many) CanDo(b *softecc.Batch, c bench.Conditions) error {
 	if b.Type() != grid.Float32 {
 		return fmt.Errorf("images of %v: a layer has %v", b.Type(), grid.Float32)

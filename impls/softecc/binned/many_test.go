@@ -51,9 +51,10 @@ func judge(t *testing.T, of ofMany, name string, scope bench.Scope, spoil func([
 		t.Fatalf("%s: %v", name, err)
 	}
 	spoil(out)
-	return verify.Judge([]string{name}, softbatch.Workload().Policy.Check(verify.Question[*softecc.Batch, []softecc.Answer]{
+	q := verify.Question[*softecc.Batch, []softecc.Answer]{
 		Name: name, In: p, Out: out, Ask: answer, Budget: 1 << 40, Thorough: true,
-	}))
+	}
+	return verify.Judge([]string{name}, softbatch.Workload().Policy.Check(q))
 }
 
 // All images of a batch have the answers of the witness.
@@ -87,17 +88,18 @@ func TestManyOnHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (binned.ManyOnDevice{Open: open}).CanDo(p, bench.Conditions{}); err == nil || !strings.Contains(err.Error(), "vertices") {
+	err = binned.ManyOnDevice{Open: open}.CanDo(p, bench.Conditions{})
+	if err == nil || !strings.Contains(err.Error(), "vertices") {
 		t.Errorf("voxels as vertices: %v", err)
 	}
 }
 
 // On a device, images share it or have several blocks each.
 func TestManyOnDevice(t *testing.T) {
-	testMany(t, binned.ManyOnDevice{Open: ecctest.Device(t)}, slices.Concat(manyImages(), softbatch.Workload().Adversarial, []string{
+	names := slices.Concat(manyImages(), softbatch.Workload().Adversarial)
+	testMany(t, binned.ManyOnDevice{Open: ecctest.Device(t)}, append(names,
 		"softecc-batch/count=3/m=5/lambda=100/alpha=0.1/dir=3/of=noise/shape=150x260/type=float32/seed=5",
-		"softecc-batch/count=2/m=5/lambda=100/alpha=0/dir=3/of=noise/shape=40x30x50/type=uint8/seed=5",
-	}))
+		"softecc-batch/count=2/m=5/lambda=100/alpha=0/dir=3/of=noise/shape=40x30x50/type=uint8/seed=5"))
 }
 
 // A wrong number of one image, and answers in another order, are seen.
@@ -110,7 +112,8 @@ func TestManyIsJudged(t *testing.T) {
 		"error of χ, image 4":   func(list []softecc.Answer) { list[4], list[5] = list[5], list[4] },
 		"error of χ, image 19,": func(list []softecc.Answer) { list[19] = list[18] },
 	} {
-		if v := judge(t, binned.Many{}, name, bench.E2E, spoil); v.Status != verify.Wrong || !strings.Contains(v.Reason, want) {
+		v := judge(t, binned.Many{}, name, bench.E2E, spoil)
+		if v.Status != verify.Wrong || !strings.Contains(v.Reason, want) {
 			t.Errorf("%s: %s %s", want, v.Status, v.Reason)
 		}
 	}

@@ -48,8 +48,8 @@ func pick(p problem, most int64) []int {
 }
 
 // eachOf returns the worst measures of some images.
-func eachOf(p problem, out answers, images []int, measure func(*softecc.Problem, softecc.Answer) ([]verify.Measure, error),
-) ([]verify.Measure, error) {
+func eachOf(p problem, out answers, images []int,
+	measure func(*softecc.Problem, softecc.Answer) ([]verify.Measure, error)) ([]verify.Measure, error) {
 	if int64(len(out)) != p.Len() {
 		return []verify.Measure{missing(p.Len(), out)}, nil
 	}
@@ -68,8 +68,8 @@ func eachOf(p problem, out answers, images []int, measure func(*softecc.Problem,
 	return worst, nil
 }
 
-// of names the image in the place of each measure, and doubles the limit of ∂λ: that of the layer on a device is known to
-// be off by 1.85·10⁻⁵ (doc/proofs/softecc.md), and of many images some are like that.
+// of names the image in the place of each measure, and doubles the limit of ∂λ. On a device its largest known error is
+// 1.85·10⁻⁵ (doc/proofs/softecc.md), which some image of many comes near.
 func of(image int, list []verify.Measure) []verify.Measure {
 	for k := range list {
 		if list[k].Name == byLambda {

@@ -65,8 +65,8 @@ type Problem struct {
 	keys []float64 // m, lambda, alpha, dir and vertices of the problem's name
 }
 
-// A Batch is several images of one shape, type and ladder, with the parameters of the first one's problem. Its answer has
-// one Answer for each image.
+// A Batch is several images of one shape, type and ladder, with the parameters of the first one's problem. It has one
+// Answer for each image.
 type Batch struct {
 	*Problem
 	Images grid.Batch
