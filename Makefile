@@ -192,6 +192,7 @@ portability:
 	$(GO) test -count=1 -tags noasm ./$(PLANES)
 	$(call some,$(GO) test -count=1 -tags noasm -run 'TestChecks|IsAffordable' ./internal/workloads/ecc)
 	$(call some,$(GO) test -count=1 -tags noasm -run 'Grows|Filled' ./$(FLOODS))
+	$(GO) test -count=1 -tags noasm ./internal/workloads/betti/unions
 	$(call some,$(GO) test -count=1 -tags noasm -run 'Digest' ./datasets)
 	$(GO) test -count=1 -tags slow5 ./internal/workloads/ecc/counting
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c $(LEAN) -o $(BIN)/datasets.arm64.test ./datasets

@@ -23,6 +23,9 @@ func isRemoteZarr(url string) bool {
 
 // Stat returns the FileInfo of the file or the object at a path.
 func Stat(name string) (storage.FileInfo, error) {
+	if name == "" {
+		return storage.FileInfo{}, errors.New("the name of the file is empty")
+	}
 	if !storage.IsURL(name) {
 		info, err := os.Stat(name)
 		if err != nil {

@@ -30,7 +30,7 @@ var witnesses = map[string]witness{
 		"internal/crew", "internal/grid", "internal/isa", "internal/workloads/ecc/cells"}, []string{
 		"internal/ask", "internal/workloads/betti"}},
 	"internal/workloads/betti/reductions": {nil, []string{"internal/workloads/betti"}},
-	"internal/workloads/betti/unions": {[]string{"internal/crew", "internal/grid"}, []string{
+	"internal/workloads/betti/unions": {[]string{"internal/crew", "internal/grid", "internal/isa"}, []string{
 		"internal/ask", "impls/betticurves/bylevel", "internal/workloads/betti"}},
 	"internal/workloads/homology": {[]string{"internal/bench", "internal/crew", "internal/grid", "internal/ranks", "internal/simplicial", "internal/verify", "internal/workloads/homology/torsion"}, []string{
 		"internal/command/images", "impls", "impls/homology/definition", "impls/homology/duality", "impls/homology/reduced", "impls/homology/reductions", "internal/ask", "internal/library",

@@ -62,11 +62,11 @@ func (l *Labels) String() string { return fmt.Sprintf("%d distinct values of %s"
 // Append appends the original value as text, with the fewest digits that read back exactly.
 func (l *Labels) Append(b []byte, v float32) []byte {
 	if l == nil {
-		return strconv.AppendFloat(b, float64(v), 'g', -1, 32)
+		return AppendFloat32(b, v)
 	}
 	switch x := l.label(v); l.kind {
 	case "<i8":
-		return strconv.AppendInt(b, int64(x), 10)
+		return AppendInt(b, int64(x))
 	case "<u8":
 		return strconv.AppendUint(b, x, 10)
 	default:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"unsafe"
 )
 
@@ -42,16 +43,14 @@ func WriteNative(w io.Writer, c *Complex) error {
 		head = binary.LittleEndian.AppendUint64(head, uint64(len(tops)/(d+1)))
 		head = binary.LittleEndian.AppendUint64(head, counted)
 	}
-	b.Write(head) // Flush returns the error
-	var buf [8]byte
-	for _, p := range c.Points {
-		binary.LittleEndian.PutUint64(buf[:], math.Float64bits(p))
-		b.Write(buf[:])
+	b.Write(head)          // Flush returns the error
+	const atOnce = 1 << 14 // numbers that binary.Write copies
+	for some := range slices.Chunk(c.Points, atOnce) {
+		binary.Write(b, binary.LittleEndian, some)
 	}
 	for _, tops := range c.Tops {
-		for _, v := range tops {
-			binary.LittleEndian.PutUint32(buf[:], v)
-			b.Write(buf[:4])
+		for some := range slices.Chunk(tops, atOnce) {
+			binary.Write(b, binary.LittleEndian, some)
 		}
 	}
 	return b.Flush()

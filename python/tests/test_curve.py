@@ -321,10 +321,15 @@ def test_other_arrays():
         def __dlpack_device__(self):
             return (2, 0)
 
+    class Traced(Shared):
+        __dlpack_device__ = property(lambda self: self.values)
+
     for other in (Interface(), Shared(), image.tolist(), memoryview(image)):
         assert eccbench.curve(other).chi.tolist() == eccbench.curve(image).chi.tolist()
     with pytest.raises(TypeError, match="copy it to the CPU"):
         eccbench.curve(Elsewhere())
+    with pytest.raises(TypeError, match="image of Traced: it has no values yet"):
+        eccbench.curve(Traced())
 
 
 def test_kept(tmp_path):

@@ -98,6 +98,9 @@ func doCurve(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	})
 }
 
+// manyRows is the number of rows above which another format than text is suggested.
+const manyRows = 1e6
+
 // run answers for one image and writes the confirmed answer.
 func (j curveJob) run(c *cli.Program, t answering.Target) error {
 	start := time.Now()
@@ -119,7 +122,11 @@ func (j curveJob) run(c *cli.Program, t answering.Target) error {
 	}
 	j.Confirmed(c, t.Input, p, what, start)
 	if !j.Slices {
-		return j.rows.write(c, j.Out, j.Spooled.WithNames(a.Name), p, j.ranged(a.Lines).Len(),
+		lines := j.ranged(a.Lines).Len()
+		if lines > manyRows && !j.Quiet && len(j.at) == 0 && j.format != string(ecc.NPY) {
+			fmt.Fprintf(c.Stderr, "eccbench: %d rows of text: --format npy is faster to write and to read\n", lines)
+		}
+		return j.rows.write(c, j.Out, j.Spooled.WithNames(a.Name), p, lines,
 			func(yield func(ecc.Lines, error) bool) { yield(a.Lines, nil) })
 	}
 	if err := answering.WriteProvenance(j.provenance, p); err != nil {

@@ -167,7 +167,7 @@ func writeValues(c *cli.Program, out string, v parts.Values, table []float32) er
 	return answering.WriteTo(c, out, "table of values", func(w io.Writer) error {
 		b := []byte(tableTitle + "\n")
 		for _, value := range table {
-			b = append(strconv.AppendFloat(b, float64(value), 'g', -1, 32), '\n')
+			b = append(grid.AppendFloat32(b, value), '\n')
 		}
 		_, err := w.Write(b)
 		return err

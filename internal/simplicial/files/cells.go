@@ -39,8 +39,10 @@ func (k *keys[K]) find(key K, number uint32) uint32 {
 }
 
 // add adds a simplex.
-func (c *Mesh) add(vertices ...uint32) {
-	d := len(vertices) - 1
+func (c *Mesh) add(vertices ...uint32) { c.addAll(len(vertices)-1, vertices) }
+
+// addAll adds simplices of dimension d, the vertices of each one after the other.
+func (c *Mesh) addAll(d int, vertices []uint32) {
 	for len(c.Tops) <= d {
 		c.Tops = append(c.Tops, nil)
 	}

@@ -206,8 +206,12 @@ func ReadTetGen(elements, nodes []byte) (*Mesh, error) {
 // readText reads one simplex per line: its vertices, separated by blanks or commas.
 func readText(data []byte) (*Mesh, error) {
 	w := &words{data: data, hash: true}
-	var all, s []int64
-	var sizes []uint16
+	// Usually a number is between two blanks or line feeds.
+	room := bytes.Count(data, []byte(" ")) + bytes.Count(data, []byte("\n")) + 1
+	all := make([]int64, 0, room)
+	var s []int64
+	type run struct{ size, length int } // numbers of vertices of consecutive simplices
+	var runs []run
 	for more := len(data) > 0; more; more = w.newline() {
 		s = s[:0]
 		for {
@@ -229,15 +233,18 @@ func readText(data []byte) (*Mesh, error) {
 				return nil, w.errorf("more than %d vertices in a simplex", MaxDim+1)
 			}
 		}
-		if len(s) > 0 {
-			all, sizes = append(all, s...), append(sizes, uint16(len(s)))
+		all = append(all, s...)
+		if last := len(runs) - 1; last >= 0 && runs[last].size == len(s) {
+			runs[last].length += len(s)
+		} else if len(s) > 0 {
+			runs = append(runs, run{len(s), len(s)})
 		}
 	}
 	number, vertices := ranked(all)
 	c := &Mesh{Vertices: vertices}
-	for _, n := range sizes {
-		c.add(number[:n]...)
-		number = number[n:]
+	for _, r := range runs {
+		c.addAll(r.size-1, number[:r.length])
+		number = number[r.length:]
 	}
 	return c, nil
 }

@@ -140,7 +140,7 @@ func (l Lines) Write(w io.Writer, format ecc.Format, p ecc.Provenance, header bo
 			}
 			line = l.Labels.Append(line, level)
 			for _, v := range []int64{n.B0, n.B1, n.B2} {
-				line = strconv.AppendInt(append(line, ','), v, 10)
+				line = grid.AppendInt(append(line, ','), v)
 			}
 			return append(line, '\n')
 		})

@@ -57,20 +57,25 @@ func (b binaryView) ReadSlab(dst []byte, lo, hi int64) error {
 	if err != nil {
 		return err
 	}
+	above := byte(1) // for the values above the threshold
+	if b.inverted {
+		above = 0
+	}
 	switch b.Image.Type() {
 	case grid.Uint8:
-		outside(dst, grid.Values[uint8](slab), b.Threshold)
-	case grid.Int16:
-		outside(dst, grid.Values[int16](slab), b.Threshold)
-	case grid.Uint16:
-		outside(dst, grid.Values[uint16](slab), b.Threshold)
-	case grid.Float32:
-		outside(dst, grid.Values[float32](slab), b.Threshold)
-	}
-	if b.inverted {
-		for i := range dst {
-			dst[i] ^= 1
+		var shown [256]byte
+		for v := range shown {
+			show(shown[v:v+1], []uint8{uint8(v)}, b.Threshold, above)
 		}
+		for i, v := range grid.Values[uint8](slab) {
+			dst[i] = shown[v]
+		}
+	case grid.Int16:
+		show(dst, grid.Values[int16](slab), b.Threshold, above)
+	case grid.Uint16:
+		show(dst, grid.Values[uint16](slab), b.Threshold, above)
+	case grid.Float32:
+		show(dst, grid.Values[float32](slab), b.Threshold, above)
 	}
 	if b.masked {
 		for i, v := range grid.Values[float32](slab) {
@@ -92,15 +97,15 @@ func slabOf(i *Image, lo, hi int64) ([]byte, error) {
 	return slab, i.ReadSlab(slab, lo, hi)
 }
 
-// outside writes 1 for the values above a threshold and 0 for the others.
-func outside[T grid.Element](dst []byte, values []T, t float32) {
+// show writes above, 0 or 1, for the values above a threshold and the other one for the others.
+func show[T grid.Element](dst []byte, values []T, t float32, above byte) {
 	for i, v := range values {
 		// Without branches, because their outcomes are noise.
 		var in byte
 		if float32(v) <= t {
 			in = 1
 		}
-		dst[i] = 1 - in
+		dst[i] = in ^ above
 	}
 }
 

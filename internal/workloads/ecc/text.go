@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strconv"
 
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 )
 
@@ -228,50 +229,37 @@ func (l Lines) write(w io.Writer, put func([]byte, Line) []byte) error {
 	return l.writeAfter(l.begin(), w, put)
 }
 
-// writeAfter writes the lines after a stretch.
+// writeAfter writes the lines after a stretch. Text is written while the next one is formatted.
 func (l Lines) writeAfter(s stretch, w io.Writer, put func([]byte, Line) []byte) error {
-	type job struct {
-		stretch
-		text chan []byte
-	}
-	ahead := 2 * runtime.GOMAXPROCS(0)
-	queue, free := make(chan job, ahead), make(chan []byte, 2*ahead+2)
-	stop := make(chan struct{})
-	go func() {
-		defer close(queue)
-		for s := l.next(s, stretchLines); s.lo < s.hi; s = l.next(s, stretchLines) {
-			j := job{s, make(chan []byte, 1)}
-			select {
-			case queue <- j:
-			case <-stop:
-				return
+	cores := runtime.GOMAXPROCS(0)
+	ready, free := make([][]byte, 0, 4*cores), make([][]byte, 4*cores)
+	for {
+		var some []stretch
+		for t := l.next(s, stretchLines); t.lo < t.hi && len(some) < len(free); t = l.next(s, stretchLines) {
+			s, some = t, append(some, t)
+		}
+		if len(some)+len(ready) == 0 {
+			return nil
+		}
+		err := crew.Try(cores, 1+len(some), func(_, task int) error {
+			if task > 0 {
+				text := free[task-1][:0]
+				l.each(some[task-1], func(line Line) { text = put(text, line) })
+				free[task-1] = text
+				return nil
 			}
-			go func() {
-				var text []byte
-				select {
-				case text = <-free:
-				default:
+			for _, text := range ready {
+				if _, err := w.Write(text); err != nil {
+					return err
 				}
-				text = text[:0]
-				l.each(j.stretch, func(line Line) { text = put(text, line) })
-				j.text <- text
-			}()
-		}
-	}()
-	var err error
-	for j := range queue {
-		text := <-j.text
-		if err == nil {
-			if _, err = w.Write(text); err != nil {
-				close(stop)
 			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		select {
-		case free <- text:
-		default:
-		}
+		ready, free = free[:len(some)], ready[:cap(ready)]
 	}
-	return err
 }
 
 // Chunks yields the lines of a curve in order, some at a time, so that the curve need not fit in
@@ -321,7 +309,7 @@ func WriteChunks(w io.Writer, format Format, p Provenance, header bool, lines in
 		case Euler, SoCG:
 			err = l.write(w, func(b []byte, x Line) []byte {
 				b = append(l.value(b, x.Level), ' ')
-				return append(strconv.AppendInt(b, x.Chi, 10), '\n')
+				return append(grid.AppendInt(b, x.Chi), '\n')
 			})
 		default:
 			err = l.writeCSV(w)
@@ -342,8 +330,8 @@ func (l Lines) writeCSV(w io.Writer) error {
 			b = append(append(b, l.slice...), ',')
 		}
 		b = append(l.value(b, x.Level), ',')
-		b = append(strconv.AppendInt(b, x.Change, 10), ',')
-		return append(strconv.AppendInt(b, x.Chi, 10), '\n')
+		b = append(grid.AppendInt(b, x.Change), ',')
+		return append(grid.AppendInt(b, x.Chi), '\n')
 	})
 }
 
@@ -440,8 +428,8 @@ func (l Lines) appendJSON(b []byte, x Line) []byte {
 		b = append(append(append(b, `"slice":`...), l.slice...), ',')
 	}
 	b = l.value(append(b, `"level":`...), x.Level)
-	b = strconv.AppendInt(append(b, `,"change":`...), x.Change, 10)
-	b = strconv.AppendInt(append(b, `,"chi":`...), x.Chi, 10)
+	b = grid.AppendInt(append(b, `,"change":`...), x.Change)
+	b = grid.AppendInt(append(b, `,"chi":`...), x.Chi)
 	return append(b, '}')
 }
 

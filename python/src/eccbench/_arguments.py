@@ -126,7 +126,11 @@ def array_of(name: str, image: Any) -> NDArray[Any]:
             array = array[0]
         return array
     if not isinstance(image, np.ndarray) and hasattr(image, "__dlpack__"):
-        device = image.__dlpack_device__()[0]
+        try:
+            device = image.__dlpack_device__()[0]
+        except AttributeError:
+            raise TypeError(f"{name} of {type(image).__name__}: it has no values yet; under jax.jit call eccbench "
+                "through jax.pure_callback") from None
         if device != 1:  # kDLCPU
             raise TypeError(f"an array on a device (DLPack type {int(device)}): copy it to the CPU")
         try:

@@ -16,6 +16,7 @@ import (
 	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/gridtest"
+	"eccbench/internal/isa"
 )
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
@@ -31,6 +32,7 @@ func checks() []checktest.Check {
 		{Name: "more nodes than numbers", Of: tooManyNodesAreTold},
 		{Name: "order of edges", Of: edgesAreSorted},
 		{Name: "memory of unions", Of: memoryIsOfEdges},
+		{Name: "links by all instructions", Of: linksAreAlike},
 	}
 }
 
@@ -153,6 +155,9 @@ func boxesAreJoined(t *testing.T, images int) {
 		for k := range 4 {
 			superlevel, vertices := k&1 > 0, k&2 > 0
 			b0, rest, err := unite(in, superlevel, vertices, size, levelsOf)
+			if bytesAreLevels(in) {
+				b0, rest, err = unite(in, superlevel, vertices, size, bytesOf)
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -169,7 +174,7 @@ func boxesAreJoined(t *testing.T, images int) {
 
 // Even a small image has several boxes of the usual size along each axis.
 func usualBoxesAreJoined(t *testing.T) {
-	for _, shape := range []grid.Shape{{D: 34, H: 35, W: 64}, {D: 1, H: 515, W: 125}, {D: 70, H: 2, W: 61}} {
+	for _, shape := range []grid.Shape{{D: 34, H: 18, W: 226}, {D: 1, H: 259, W: 515}, {D: 70, H: 2, W: 61}} {
 		in := gridtest.Drawn(t, shape, grid.Uint8, 200, 3)
 		b0, rest, err := Changes(in, false, false, false)
 		if err != nil {
@@ -301,6 +306,61 @@ func unreadIsTold(t *testing.T) {
 	}
 }
 
+// All instructions find the same neighbours and choose the same links, in rows of any number of words.
+func linksAreAlike(t *testing.T) {
+	alike[uint8](t)
+	alike[uint32](t)
+}
+
+func alike[K key](t *testing.T) {
+	rng := rand.New(rand.NewPCG(17, 5))
+	for range 40 {
+		b := &box{hi: [3]int64{1 + rng.Int64N(3), 1 + rng.Int64N(9), 1 + rng.Int64N(200)}}
+		levels, corners, reverse := 2+rng.Uint32N(200), rng.IntN(2) == 0, rng.IntN(2) == 0
+		var want []group
+		for _, name := range append([]string{isa.Portable}, isa.Available(assembled)...) {
+			j := &joiner[K]{kernel: kernelOf[K](name)}
+			p := &j.plan
+			p.lay(b)
+			values := rand.New(rand.NewPCG(uint64(levels), 1))
+			for range 2*p.lead + p.d*p.plane {
+				j.keys = append(j.keys, ^K(0)*K(values.IntN(2))-K(values.Uint32N(levels)))
+			}
+			var got []group
+			for z := range p.d {
+				if j.compare(z); z+1 < p.d {
+					j.compare(z + 1)
+				}
+				for at := 0; at < p.size; at += groupWords {
+					g := group{}
+					for axis := range g.sides {
+						for lane := range g.sides[axis] {
+							g.sides[axis][lane] = values.Uint64() & values.Uint64() & values.Uint64()
+						}
+					}
+					j.kernel.near(p, &g, z, at, reverse)
+					j.kernel.choose(&g, corners)
+					if !corners { // vectors leave the others as they were
+						for _, k := range walkOrder[6:] {
+							g.links[k] = lanes{}
+						}
+					}
+					g.before[middle] = lanes{}
+					got = append(got, g)
+				}
+			}
+			if want == nil {
+				want = got
+			}
+			for i, g := range got {
+				if g != want[i] {
+					t.Fatalf("%T, a box of %v, %s: group %d differs", j.keys, b.hi, name, i)
+				}
+			}
+		}
+	}
+}
+
 // Nodes have 32-bit numbers; more nodes are an error.
 func tooManyNodesAreTold(t *testing.T) {
 	g := &graph{}
@@ -313,9 +373,9 @@ func tooManyNodesAreTold(t *testing.T) {
 		t.Errorf("a number too many: %v", err)
 	}
 	g.nodes.Store(math.MaxUint32 - 2)
-	joiners := []*joiner{{}, {}}
+	joiners := []*joiner[uint8]{{}, {}}
 	var boxes atomic.Int64
-	if err := each([]*box{{}, {}, {}, {}}, joiners, func(*joiner, *box) error {
+	if err := each([]*box{{}, {}, {}, {}}, joiners, func(*joiner[uint8], *box) error {
 		boxes.Add(1)
 		return g.number(&box{}, 0, nil, outsideNode+7)
 	}); !errors.Is(err, errNodes) || boxes.Load() > 2 {
@@ -351,7 +411,7 @@ func edgesAreSorted(t *testing.T) {
 // In addition to slabs, the estimate includes the edges of both graphs, for an eighth of the
 // voxels. With many levels it includes the changes of both at each voxel, and a little more.
 func memoryIsOfEdges(t *testing.T) {
-	for shape, step := range map[grid.Shape]int64{{D: 50, H: 60, W: 70}: 32, {D: 1, H: 500, W: 70}: 256} {
+	for shape, step := range map[grid.Shape]int64{{D: 50, H: 60, W: 70}: 32, {D: 1, H: 500, W: 70}: 128} {
 		n := shape.Voxels()
 		more := func(l grid.Ladder) int64 {
 			f, err := grid.Trusted(shape, grid.Float32, grid.NewBuffer(4*n), l)

@@ -1,13 +1,16 @@
-// Package unions joins all voxels of an image in the order of their levels. It returns the changes
-// of the numbers of components by level. Each voxel adds a component and subtracts one for each
-// component that it joins.
+// Package unions computes the changes of the numbers of components by level from a spanning forest
+// of the voxels. Voxels are ordered by level, then by position, and a link joins a voxel with a
+// neighbour that precedes it, at the level of the voxel. A voxel adds a component at its level, and
+// a link of a minimum spanning forest ends one. The first link of a voxel always does, so only
+// voxels without a link (minima) and further links are counted. Links that close a cycle with
+// earlier ones are left out. The proof is in doc/proofs/betti.md.
 //
 // An image is cut into boxes that fit a core's cache; neighbouring boxes share a layer of voxels. A
-// component that has not reached a shared layer is joined for good. Two that have reached one may
-// already be joined in another box, so their union is kept as an edge between two nodes, with its
-// level. The same voxel of two boxes is an edge too, for voxels without an earlier neighbour in the
-// layer: others are joined with such a voxel in both boxes. Finally the nodes are joined in the
-// order of their edges.
+// component that has no node in a shared layer is joined for good when it meets another. Two with
+// nodes may already be joined in another box, so their union is kept as an edge between the two,
+// with its level. The same voxel of two boxes is an edge too, for voxels that no other voxel of the
+// layer precedes: others are linked with such a voxel in both boxes. Finally the nodes are joined in
+// the order of their edges.
 package unions
 
 import (
@@ -25,16 +28,13 @@ import (
 	"eccbench/internal/grid"
 )
 
-// rowBits is the number of voxels of a row of a box, with an empty one on both sides.
-const rowBits = 64
-
-// cut returns the shape of boxes without the layer shared with the previous boxes; each side is at
-// least two.
-func cut(s grid.Shape) grid.Shape {
+// boxOf returns the shape of boxes without the layer shared with the previous boxes. A box has
+// fewer than 2¹⁷ voxels, so its minima have numbers of 16 bits in both graphs.
+func boxOf(s grid.Shape) grid.Shape {
 	if s.Dim() == 2 {
-		return grid.Shape{D: 1, H: 256, W: rowBits - 3} // fewer voxels at sides than with 32 rows
+		return grid.Shape{D: 1, H: 128, W: 511}
 	}
-	return grid.Shape{D: 32, H: 32, W: rowBits - 3}
+	return grid.Shape{D: 32, H: 16, W: 223}
 }
 
 // Bytes estimates the memory to join all voxels of an image: slabs, and edges, which are at most an
@@ -45,7 +45,7 @@ func Bytes(s grid.Source) int64 {
 	if dense(s.Ladder()) == 0 {
 		each = 20
 	}
-	return grid.SharingBytes(s, slicesPerSlab(cut(s.Shape()), s.Shape())) + each*s.Shape().Voxels()
+	return grid.SharingBytes(s, slicesPerSlab(boxOf(s.Shape()), s.Shape())) + each*s.Shape().Voxels()
 }
 
 // slicesPerSlab returns the number of slices of a slab of boxes.
@@ -62,8 +62,8 @@ type (
 	crossing struct{ level, node uint32 }
 )
 
-// outsideNode is the node around the image in all boxes. none marks a component that has not
-// reached a shared layer.
+// outsideNode is the node around the image in all boxes. none marks a component without a node in a
+// shared layer.
 const none, outsideNode = 0, 1
 
 var errNodes = errors.New("boxes have more components at their sides than there are numbers of 32 bits")
@@ -78,6 +78,14 @@ type graph struct {
 	mutex sync.Mutex
 	edges []edge
 	total tally
+}
+
+// flip returns the bits that differ between levels and keys. Keys are in the order of growth.
+func (g *graph) flip() uint32 {
+	if g.descending {
+		return math.MaxUint32
+	}
+	return 0
 }
 
 // A tally is a sum by level: a number for each of few levels, or a list of changes packed with
@@ -146,31 +154,25 @@ type box struct {
 	crossings [2][3][2][]crossing
 }
 
-// A joiner is a core's memory for a box. Voxel indices count rows of rowBits and planes of rows,
-// with an empty frame around them.
-type joiner struct {
-	s       grid.Shape
-	convert conversion
-	size    int64 // of a voxel
-
-	levels  []uint32 // of a row
-	order   []uint64 // level and position of each voxel
-	other   []uint64 // scratch memory for sorting
-	count   []int32
-	parent  []int32  // of visited voxels; the parent of a root is itself
-	node    []uint32 // of roots, or none
-	present []uint64 // visited voxels by row
-	side    []bool   // whether all voxels of a row are at sides
-	tallies [2]tally
-	edges   []edge
-}
+// size returns the number of voxels along an axis.
+func (b *box) size(axis int) int64 { return b.hi[axis] - b.lo[axis] }
 
 // A conversion writes the levels of values. Values above the last level get the number of levels or
 // more.
-type conversion func(to []uint32, from []byte)
+type conversion[K key] func(to []K, from []byte)
+
+func bytesAreLevels(s grid.Source) bool {
+	first, ok := s.Ladder().Consecutive()
+	return ok && first == 0 && s.Type() == grid.Uint8
+}
+
+// bytesOf copies values that are levels.
+func bytesOf(grid.Source) conversion[uint8] {
+	return func(to []uint8, from []byte) { copy(to, from) }
+}
 
 // levelsDown converts values to levels counted from the last one.
-func levelsDown(s grid.Source) conversion {
+func levelsDown(s grid.Source) conversion[uint32] {
 	up, n := levelsOf(s), s.Ladder().Len()
 	return func(to []uint32, from []byte) {
 		up(to, from)
@@ -183,7 +185,7 @@ func levelsDown(s grid.Source) conversion {
 }
 
 // levelsOf converts values to levels, also for every float32.
-func levelsOf(s grid.Source) conversion {
+func levelsOf(s grid.Source) conversion[uint32] {
 	if !s.Ladder().Indexed() {
 		return func(to []uint32, from []byte) {
 			for i, v := range grid.Values[float32](from) {
@@ -219,205 +221,6 @@ func LevelsOf(s grid.Source) ([]int64, error) {
 		}
 	}
 	return list, nil
-}
-
-// take reads the levels of a box from a slab that starts at slice first, and sorts its voxels.
-func (j *joiner) take(b *box, slab []byte, first int64) {
-	d, h, w := b.hi[0]-b.lo[0], b.hi[1]-b.lo[1], b.hi[2]-b.lo[2]
-	n := int((d + 2) * (h + 2) * rowBits)
-	j.levels, j.order, j.other = room(j.levels, int(w)), room(j.order, int(d*h*w)), room(j.other, int(d*h*w))
-	j.parent, j.node = room(j.parent, n), room(j.node, n)
-	j.present, j.side = room(j.present, n/rowBits), room(j.side, n/rowBits)
-	low, high, i := uint32(math.MaxUint32), uint32(0), 0
-	for z := range d {
-		for y := range h {
-			row := (b.lo[0]+z)*j.s.H + b.lo[1] + y - first*j.s.H
-			if j.s.Dim() == 2 {
-				row = b.lo[1] + y - first
-			}
-			at := ((z+1)*(h+2)+y+1)*rowBits + 1
-			j.side[at/rowBits] = z == 0 && j.s.Dim() == 3 || z == d-1 && j.s.Dim() == 3 || y == 0 || y == h-1
-			j.convert(j.levels, slab[(row*j.s.W+b.lo[2])*j.size:][:w*j.size])
-			for x, level := range j.levels {
-				low, high = min(low, level), max(high, level)
-				j.order[i] = uint64(level)<<32 | uint64(at+int64(x))
-				i++
-			}
-		}
-	}
-	const digit = 16
-	for shift := 0; (high-low)>>shift > 0; shift += digit {
-		j.count = room(j.count, min(int((high-low)>>shift), 1<<digit-1)+2)
-		clear(j.count)
-		for _, v := range j.order {
-			j.count[(uint32(v>>32)-low)>>shift&(1<<digit-1)+1]++
-		}
-		for k := range j.count[1:] {
-			j.count[k+1] += j.count[k]
-		}
-		for _, v := range j.order {
-			to := &j.count[(uint32(v>>32)-low)>>shift&(1<<digit-1)]
-			j.other[*to] = v
-			*to++
-		}
-		j.order, j.other = j.other, j.order
-	}
-}
-
-// room returns a slice of length n, in the memory of s if it is large enough.
-func room[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
-
-// A neighbourhood is 27 bits for three planes of three rows of three voxels. neighbours[corners][k] has
-// the neighbours of bit k and k itself. within[axis] has the bits of the middle layer across an
-// axis.
-var (
-	within     [3]uint32
-	neighbours = map[bool]*[27]uint32{false: {}, true: {}}
-)
-
-func init() {
-	near := func(a, b int, corners bool) bool {
-		far := 0
-		for _, by := range []int{9, 3, 1} {
-			d := a/by%3 - b/by%3
-			if d*d > 1 {
-				return false
-			}
-			far += d * d
-		}
-		return far <= 1 || corners
-	}
-	for a := range 27 {
-		for axis, by := range []int{9, 3, 1} {
-			if a/by%3 == 1 {
-				within[axis] |= 1 << a
-			}
-		}
-		for b := range 27 {
-			for corners, list := range neighbours {
-				if near(a, b, corners) {
-					list[a] |= 1 << b
-				}
-			}
-		}
-	}
-}
-
-// join joins the sorted voxels of a box in one of the graphs.
-func (j *joiner) join(b *box, which int, g *graph) error {
-	parent, node, present, order := j.parent, j.node, j.present, j.order
-	h, w := int32(b.hi[1]-b.lo[1]), int32(b.hi[2]-b.lo[2])
-	clear(present)
-	const middle = 13
-	list := neighbours[g.corners]
-	near := list[middle] // of the voxel, which is not visited yet
-	var places [27]int32
-	for k := range int32(27) {
-		places[k] = ((k/9-1)*(h+2)+k/3%3-1)*rowBits + k%3 - 1
-	}
-	if g.outside {
-		parent[outside], node[outside] = outside, outsideNode
-	}
-	edges, nodes := j.edges[:0], uint32(outsideNode)
-	tally := &j.tallies[which]
-	for i := range order {
-		next := order[i]
-		if g.descending {
-			next = order[len(order)-1-i]
-		}
-		v, level, change := int32(uint32(next)), uint32(next>>32), 0
-		row, x := v/rowBits, v%rowBits
-		shift := uint(x-1) % rowBits
-		three := func(of []uint64) uint32 { // rows of a plane
-			return uint32(of[0]>>shift&7 | of[1]>>shift&7<<3 | of[2]>>shift&7<<6)
-		}
-		here := (three(present[row-h-3:][:3]) | three(present[row-1:][:3])<<9 | three(present[row+h+1:][:3])<<18) & near
-		present[row] |= 1 << x
-		if here == 0 {
-			parent[v], node[v], change = v, none, 1
-		} else {
-			// The parent is two steps from the first neighbour, so it is closer to the root.
-			k := bits.TrailingZeros32(here)
-			root := parent[parent[v+places[k]]]
-			parent[v] = root
-			for left := here &^ list[k]; left != 0; { // a neighbour of a joined neighbour is joined too
-				k = bits.TrailingZeros32(left)
-				left &^= list[k]
-				other := parent[parent[v+places[k]]]
-				if other == root {
-					continue
-				}
-				if root, other = j.find(root), j.find(other); other == root {
-					continue
-				}
-				root, other = min(root, other), max(root, other)
-				if node[root] != none && node[other] != none {
-					edges = append(edges, edge{level, node[root], node[other]})
-				} else {
-					change--
-				}
-				node[root] = max(node[root], node[other])
-				parent[other] = root
-			}
-		}
-		if x == 1 || x == w || j.side[row] {
-			edges, change = j.sides(b, which, g, v, level, here, &nodes, edges, change)
-		}
-		tally.add(level, change)
-	}
-	j.edges = edges
-	return g.number(b, which, edges, nodes)
-}
-
-// outside is the index in the frame that represents the outside of the image.
-const outside = 0
-
-// sides joins a voxel at a side of a box with the outside of the image. At a shared layer it
-// records the crossing, because the component has then reached that layer.
-func (j *joiner) sides(b *box, which int, g *graph, v int32, level, here uint32, nodes *uint32, edges []edge,
-	change int) ([]edge, int) {
-	high, row := b.hi[1]-b.lo[1]+2, int64(v/rowBits)
-	for axis, p := range [3]int64{row/high - 1, row%high - 1, int64(v%rowBits) - 1} {
-		flat := axis == 0 && j.s.Dim() == 2 // a plane has no neighbours along z
-		for side, is := range [2]bool{p == 0, p == b.hi[axis]-b.lo[axis]-1} {
-			switch {
-			case !is || flat:
-			case b.shares[axis][side]:
-				if here&within[axis] != 0 {
-					continue // joined in the layer with an earlier voxel, in both boxes
-				}
-				root := j.find(v)
-				if j.node[root] == none {
-					*nodes++
-					j.node[root] = *nodes
-				}
-				b.crossings[which][axis][side] = append(b.crossings[which][axis][side], crossing{level, j.node[root]})
-			case g.outside:
-				root := j.find(v) // the outside precedes all voxels
-				if root == outside {
-					continue
-				}
-				if j.node[root] != none {
-					edges = append(edges, edge{level, j.node[root], j.node[outside]})
-				} else {
-					change--
-				}
-				j.node[outside] = max(j.node[outside], j.node[root])
-				j.parent[root] = outside
-			}
-		}
-	}
-	return edges, change
-}
-
-// find returns the root of a visited voxel and halves the path to it.
-func (j *joiner) find(i int32) int32 {
-	parent := j.parent
-	for parent[i] != i {
-		parent[i] = parent[parent[i]]
-		i = parent[i]
-	}
-	return i
 }
 
 // number renumbers the nodes of a box to be unique in the graph, and keeps its edges.
@@ -527,16 +330,18 @@ type Step struct{ Level, Change int64 }
 
 // Changes returns the changes of the number of components of an image's sublevel or superlevel
 // sets. Voxels are vertices, or top cells that also touch at corners. It also returns the changes
-// of the number of cavities of a 3D image, or of holes of a 2D one. Every voxel is joined with its
-// neighbours in the order of the levels, and for the complement in the reverse order. It does not
-// search for minima or saddles. A masked voxel, with a value above the last level, is in no set.
+// of the number of cavities of a 3D image, or of holes of a 2D one. A masked voxel, with a value
+// above the last level, is in no set.
 func Changes(s grid.Source, superlevel, vertices, masked bool) (components, enclosed []Step, err error) {
 	if !superlevel || !masked {
-		return unite(s, superlevel, vertices, cut(s.Shape()), levelsOf)
+		if bytesAreLevels(s) {
+			return unite(s, superlevel, vertices, boxOf(s.Shape()), bytesOf)
+		}
+		return unite(s, superlevel, vertices, boxOf(s.Shape()), levelsOf)
 	}
 	// Count levels from the greatest one down. So superlevel sets grow like sublevel sets, and masked
 	// voxels stay beyond all levels.
-	components, enclosed, err = unite(s, false, vertices, cut(s.Shape()), levelsDown)
+	components, enclosed, err = unite(s, false, vertices, boxOf(s.Shape()), levelsDown)
 	for _, steps := range [][]Step{components, enclosed} {
 		slices.Reverse(steps)
 		for i := range steps {
@@ -547,15 +352,15 @@ func Changes(s grid.Source, superlevel, vertices, masked bool) (components, encl
 }
 
 // unite joins the voxels of an image in boxes of a size, with converted levels.
-func unite(s grid.Source, superlevel, vertices bool, size grid.Shape,
-	converting func(grid.Source) conversion) (components, enclosed []Step, err error) {
+func unite[K key](s grid.Source, superlevel, vertices bool, size grid.Shape,
+	converting func(grid.Source) conversion[K]) (components, enclosed []Step, err error) {
 	graphs := [2]*graph{
 		{descending: superlevel, corners: !vertices, total: newTally(s.Ladder())},
 		{descending: !superlevel, corners: vertices, outside: true, total: newTally(s.Ladder())},
 	}
-	joiners := make([]*joiner, runtime.GOMAXPROCS(0))
+	joiners := make([]*joiner[K], runtime.GOMAXPROCS(0))
 	for i := range joiners {
-		joiners[i] = &joiner{s: s.Shape(), convert: converting(s), size: s.Type().Size(),
+		joiners[i] = &joiner[K]{kernel: best[K](), s: s.Shape(), convert: converting(s), size: s.Type().Size(),
 			tallies: [2]tally{newTally(s.Ladder()), newTally(s.Ladder())}}
 	}
 	var before []*box
@@ -565,8 +370,9 @@ func unite(s grid.Source, superlevel, vertices bool, size grid.Shape,
 			return err
 		}
 		boxes, across := boxesOf(s.Shape(), size, lo, hi)
-		if err := each(boxes, joiners, func(j *joiner, b *box) error {
+		if err := each(boxes, joiners, func(j *joiner[K], b *box) error {
 			j.take(b, slab, lo)
+			j.scan(b, graphs)
 			for which, g := range graphs {
 				if err := j.join(b, which, g); err != nil {
 					return err
@@ -635,8 +441,9 @@ func boxesOf(s, size grid.Shape, lo, hi int64) (boxes []*box, across int) {
 		if axis == deep {
 			return [][2]int64{{lo, hi}}
 		}
-		for at := int64(0); at < n[axis]; at += by[axis] {
-			list = append(list, [2]int64{max(0, at-1), min(at+by[axis], n[axis])})
+		count := max(1, (n[axis]-1+by[axis]-1)/by[axis])
+		for i := range count {
+			list = append(list, [2]int64{i * (n[axis] - 1) / count, (i+1)*(n[axis]-1)/count + 1})
 		}
 		return list
 	}
@@ -657,6 +464,6 @@ func boxesOf(s, size grid.Shape, lo, hi int64) (boxes []*box, across int) {
 }
 
 // each distributes boxes among joiners that run in parallel.
-func each(boxes []*box, joiners []*joiner, f func(*joiner, *box) error) error {
+func each[K key](boxes []*box, joiners []*joiner[K], f func(*joiner[K], *box) error) error {
 	return crew.Try(len(joiners), len(boxes), func(i, k int) error { return f(joiners[i], boxes[k]) })
 }

@@ -281,8 +281,9 @@ func ofEvery(changes iter.Seq2[int64, int64], every grid.Ladder, all []weights) 
 	add := func() {
 		for i, u := range lookups {
 			u.row(found[:len(values)], grid.Bytes(values), nil, 0)
+			outside := all[i].outside()
 			for j, change := range times {
-				sum[i] += change * (found[j] - all[i].outside())
+				sum[i] += change * (found[j] - outside)
 			}
 		}
 		values, times = values[:0], times[:0]

@@ -1,0 +1,412 @@
+package unions
+
+import "math/bits"
+
+// Places around a voxel are numbered by x, row and plane: 27 in all, with the voxel in the middle.
+// The first links lead along x, so that those who follow them stay in a row.
+const middle = 13
+
+// The places at faces.
+const beforeX, beforeY, beforeZ, afterZ, afterY, afterX = 4, 10, 12, 14, 16, 22
+
+// walkOrder lists the places in the order in which a voxel is linked with them. Those at faces are
+// first.
+var walkOrder = [26]uint8{beforeX, afterX, beforeY, afterY, beforeZ, afterZ,
+	1, 7, 19, 25, 3, 5, 21, 23, 9, 11, 15, 17, 0, 2, 6, 8, 18, 20, 24, 26}
+
+// offset returns the distances to a place along z, y and x.
+func offset(place int) [3]int { return [3]int{place%3 - 1, place/3%3 - 1, place/9 - 1} }
+
+// earlier lists the places of the voxels before a voxel.
+var earlier = [middle]int{0, 9, 18, 3, 12, 21, 6, 15, 24, 1, 10, 19, 4}
+
+const groupWords = 8
+
+// Lanes are eight words in order, with a bit per voxel.
+type lanes [groupWords]uint64
+
+// A group is eight words of voxels of a plane in one of the graphs. Vectors rely on the order.
+type group struct {
+	before [27]lanes // the neighbours that precede
+	sides  [3]lanes  // the voxels next to the outside, by axis
+	links  [27]lanes // the links by place
+	linked lanes     // voxels with a link, or next to the outside
+	twice  lanes     // voxels with two links, or with one and next to the outside
+}
+
+// A plan is the layout of a box. Rows are whole words, and planes are rows.
+type plan struct {
+	d, h, w, words int
+	row, plane     int      // voxels from row to row and from plane to plane
+	lead           int      // keys before the first voxel
+	size           int      // words of a plane, in whole groups
+	exist          []uint64 // of a plane: which voxels have a neighbour, by distance along y and x
+	ends           [2][2][]uint64
+	steps          [27]int32 // voxels to each place
+	rims           []uint8   // the sides that some voxels of each word are at
+
+	notAbove    [2][]uint64 // by parity of the plane: whether each earlier neighbour is not above
+	apart, base int         // words from place to place there, and before the first
+}
+
+// lay makes the layout of a box.
+func (p *plan) lay(b *box) {
+	d, h, w := int(b.size(0)), int(b.size(1)), int(b.size(2))
+	if p.d == d && p.h == h && p.w == w {
+		return
+	}
+	p.d, p.h, p.w, p.words = d, h, w, (w+63)/64
+	p.row, p.plane = 64*p.words, 64*p.words*h
+	p.lead = p.plane + p.row + 64
+	p.size = (h*p.words + groupWords - 1) / groupWords * groupWords
+	p.base = p.words + groupWords
+	p.apart = p.size + 2*p.base
+	for parity := range p.notAbove {
+		p.notAbove[parity] = room(p.notAbove[parity], middle*p.apart)
+		clear(p.notAbove[parity])
+	}
+	p.exist = room(p.exist, 9*p.size)
+	clear(p.exist)
+	for i := range h * p.words {
+		y, word := i/p.words, i%p.words
+		all := ^uint64(0)
+		if word == p.words-1 {
+			all >>= uint(p.row - w)
+		}
+		beside := [3]uint64{all, all, all}
+		if word == 0 {
+			beside[0] &^= 1
+		}
+		if word == p.words-1 {
+			beside[2] &^= 1 << uint((w-1)&63)
+		}
+		for k := range 9 {
+			if r := y + k/3 - 1; r >= 0 && r < h {
+				p.exist[k*p.size+i] = beside[k%3]
+			}
+		}
+	}
+	valid := p.exist[4*p.size:][:p.size]
+	for n, k := range [4]int{1, 7, 3, 5} {
+		ends := room(p.ends[n/2][n%2], p.size)
+		for i := range ends {
+			ends[i] = valid[i] &^ p.exist[k*p.size+i]
+		}
+		p.ends[n/2][n%2] = ends
+	}
+	p.rims = room(p.rims, d*h*p.words)
+	for i := range p.rims {
+		z, y, word := i/p.words/h, i/p.words%h, i%p.words
+		p.rims[i] = rim(z == 0, z == d-1, y == 0, y == h-1, word == 0, word == p.words-1)
+	}
+	for k := range p.steps {
+		by := offset(k)
+		p.steps[k] = int32(by[0]*p.plane + by[1]*p.row + by[2])
+	}
+}
+
+// rim returns a bit for each side.
+func rim(is ...bool) (r uint8) {
+	for side, at := range is {
+		if at {
+			r |= 1 << side
+		}
+	}
+	return r
+}
+
+// near finds the neighbours that precede the voxels of a group, in order or in reverse.
+func (p *plan) near(g *group, z, at int, reverse bool) {
+	flip := uint64(0)
+	if reverse {
+		flip = ^uint64(0)
+	}
+	for k, place := range earlier {
+		by := offset(place)
+		here, next := p.notAbove[z&1][k*p.apart+p.base+at:], p.notAbove[(z-by[0])&1][k*p.apart:]
+		before, after := p.exist[k%9*p.size+at:], p.exist[(26-k)%9*p.size+at:]
+		for lane := range groupWords {
+			g.before[place][lane], g.before[26-place][lane] = 0, 0
+			if z+by[0] >= 0 {
+				g.before[place][lane] = before[lane] & (here[lane] ^ flip)
+			}
+			if z-by[0] >= p.d {
+				continue
+			}
+			// A later neighbour precedes the voxel unless the voxel is not above it.
+			seen := next[p.base+at+lane-by[1]*p.words-1:][:3]
+			not := seen[1]
+			switch by[2] {
+			case -1:
+				not = not>>1 | seen[2]<<63
+			case 1:
+				not = not<<1 | seen[0]>>63
+			}
+			g.before[26-place][lane] = after[lane] &^ (not ^ flip)
+		}
+	}
+}
+
+// choose chooses the links of a group. A link is left out if it closes a cycle with links of the
+// same voxel that are before it in the order, or with the outside, through other neighbours that
+// precede the voxel.
+func (g *group) choose(corners bool) {
+	for lane := range g.linked {
+		var l, c [27]uint64
+		for k := range l {
+			l[k] = g.before[k][lane]
+		}
+		if corners {
+			chooseCorners(&l, &c)
+		} else {
+			chooseFaces(&l, &c)
+		}
+		linked, twice := g.sides[0][lane]|g.sides[1][lane]|g.sides[2][lane], uint64(0)
+		for _, k := range walkOrder {
+			for axis, by := range offset(int(k)) {
+				if by == 0 { // both voxels are next to the outside
+					c[k] &^= g.sides[axis][lane]
+				}
+			}
+			twice |= linked & c[k]
+			linked |= c[k]
+			g.links[k][lane] = c[k]
+		}
+		g.linked[lane], g.twice[lane] = linked, twice
+	}
+}
+
+// chooseFaces leaves out a link if two neighbours at faces are connected by a third one, or by three.
+func chooseFaces(l, c *[27]uint64) {
+	before := l[beforeX]&(l[3]&l[beforeZ]&l[9]|l[5]&l[afterZ]&l[11]) |
+		l[afterX]&(l[21]&l[beforeZ]&l[9]|l[23]&l[afterZ]&l[11])
+	after := l[beforeX]&(l[3]&l[beforeZ]&l[15]|l[5]&l[afterZ]&l[17]) |
+		l[afterX]&(l[21]&l[beforeZ]&l[15]|l[23]&l[afterZ]&l[17]) |
+		l[beforeY]&(l[beforeZ]&l[9]&l[15]|l[afterZ]&l[11]&l[17])
+	c[beforeX] = l[beforeX]
+	c[afterX] = l[afterX] &^ (l[beforeX] & (l[beforeY]&l[1]&l[19] | l[afterY]&l[7]&l[25] | l[beforeZ]&l[3]&l[21] |
+		l[afterZ]&l[5]&l[23]))
+	c[beforeY] = l[beforeY] &^ (l[beforeX]&l[1] | l[afterX]&l[19] | before)
+	c[afterY] = l[afterY] &^ (l[beforeX]&l[7] | l[afterX]&l[25] | after)
+	c[beforeZ] = l[beforeZ] &^ (l[beforeX]&l[3] | l[afterX]&l[21] | l[beforeY]&l[9] | l[afterY]&l[15])
+	c[afterZ] = l[afterZ] &^ (l[beforeX]&l[5] | l[afterX]&l[23] | l[beforeY]&l[11] | l[afterY]&l[17])
+}
+
+// chooseCorners leaves out a link if an earlier one leads to a neighbour of the same voxel, or of a
+// third one.
+func chooseCorners(l, c *[27]uint64) {
+	x, y, z := l[beforeX]|l[afterX], l[beforeY]|l[afterY], l[beforeZ]|l[afterZ]
+	c[beforeX] = l[beforeX]
+	c[afterX] = l[afterX] &^ (l[beforeX] & (y | z | l[9] | l[11] | l[15] | l[17]))
+	c[beforeY] = l[beforeY] &^ x
+	c[afterY] = l[afterY] &^ (x | l[beforeY]&(z|l[3]|l[5]|l[21]|l[23]))
+	c[beforeZ] = l[beforeZ] &^ (x | y)
+	c[afterZ] = l[afterZ] &^ (x | y | l[beforeZ]&(l[1]|l[7]|l[19]|l[25]))
+	for s := 0; s <= 18; s += 18 { // before or after along x
+		for r := 0; r <= 6; r += 6 {
+			c[s+1+r] = l[s+1+r] &^ (l[beforeX+s] | l[beforeY+r] | z | l[afterX-s]&(l[9+r]|l[11+r]) |
+				l[afterY-r]&(l[3+s]|l[5+s]))
+		}
+		for q := 0; q <= 2; q += 2 {
+			c[s+3+q] = l[s+3+q] &^ (l[beforeX+s] | l[beforeZ+q] | y | l[s+1] | l[s+7] | l[afterX-s]&(l[9+q]|l[15+q]))
+		}
+	}
+	for r := 0; r <= 6; r += 6 {
+		for q := 0; q <= 2; q += 2 {
+			faces := l[beforeY+r] | l[beforeZ+q]
+			c[9+r+q] = l[9+r+q] &^ (faces | x | l[1+r] | l[19+r] | l[3+q] | l[21+q])
+			for s := 0; s <= 18; s += 18 {
+				c[s+r+q] = l[s+r+q] &^ (l[beforeX+s] | faces | l[s+1+r] | l[s+3+q] | l[9+r+q])
+			}
+		}
+	}
+}
+
+// compareKeys sets the bits of the keys of other that are not above those of own.
+func compareKeys[K key](to []uint64, own, other []K) {
+	for i := range to {
+		a, b := (*[64]K)(other[64*i:]), (*[64]K)(own[64*i:])
+		var word uint64
+		for x := 63; x >= 0; x-- {
+			word <<= 1
+			if a[x] <= b[x] {
+				word |= 1
+			}
+		}
+		to[i] = word
+	}
+}
+
+// compare finds the earlier neighbours of the voxels of a plane that are not above them.
+func (j *joiner[K]) compare(z int) {
+	p := &j.plan
+	own := p.lead + z*p.plane
+	for k, place := range earlier {
+		to := p.notAbove[z&1][k*p.apart+p.base:][:p.h*p.words]
+		j.kernel.compare(to, j.keys[own:][:p.plane], j.keys[own+int(p.steps[place]):][:p.plane])
+	}
+}
+
+// A meeting is a voxel of a shared layer that no neighbour there precedes.
+type meeting struct {
+	voxel      int32
+	axis, side uint8
+}
+
+// Found are the voxels without a link, the links of all others except the first of each, and the
+// meetings of a graph.
+type found struct {
+	minima   []int32
+	links    []uint64 // key, voxel and place
+	meetings []meeting
+	first    []uint8 // per voxel: one more than the place of its first link, if known; empty if none is
+}
+
+const (
+	placeBits   = 5
+	toOutside   = 27 // as a place
+	manyInAWord = 8  // voxels with several links, where all first links are kept
+)
+
+// scan scans a box for both graphs.
+func (j *joiner[K]) scan(b *box, graphs [2]*graph) {
+	p, g := &j.plan, &j.group
+	for which := range j.found {
+		f := &j.found[which]
+		f.minima, f.links, f.meetings = f.minima[:0], f.links[:0], f.meetings[:0]
+		f.first = f.first[:0]
+	}
+	valid := p.exist[4*p.size:]
+	j.compare(0)
+	for z := range p.d {
+		if z+1 < p.d {
+			j.compare(z + 1)
+		}
+		for at := 0; at < p.size; at += groupWords {
+			var image [3]lanes
+			var layers [3][2]*lanes
+			for axis, shares := range b.shares {
+				for side, shared := range shares {
+					var v *lanes
+					switch {
+					case axis > 0:
+						if v = (*lanes)(p.ends[axis-1][side][at:]); *v == (lanes{}) {
+							continue
+						}
+					case z == side*(p.d-1) && j.s.Dim() == 3:
+						v = (*lanes)(valid[at:])
+					default:
+						continue
+					}
+					if shared {
+						layers[axis][side] = v
+						continue
+					}
+					for lane, word := range v {
+						image[axis][lane] |= word
+					}
+				}
+			}
+			first := z*p.plane + 64*at
+			for which, graph := range graphs {
+				f := &j.found[which]
+				g.sides = [3]lanes{}
+				if graph.outside {
+					g.sides = image
+				}
+				j.kernel.near(p, g, z, at, graph.descending)
+				j.kernel.choose(g, graph.corners)
+				f.meet(g, graph, &layers, first)
+				for lane, twice := range g.twice {
+					if twice != 0 {
+						j.links(f, graph, lane, first)
+					}
+					for minima := valid[at+lane] &^ g.linked[lane]; minima != 0; minima &= minima - 1 {
+						f.minima = append(f.minima, int32(first+64*lane+bits.TrailingZeros64(minima)))
+					}
+				}
+			}
+		}
+	}
+}
+
+// links lists the links of a word except the first of each voxel.
+func (j *joiner[K]) links(f *found, graph *graph, lane, first int) {
+	first += 64 * lane
+	g, keys, flip := &j.group, (*[64]K)(j.keys[j.plan.lead+first:]), K(graph.flip())
+	linked := g.sides[0][lane] | g.sides[1][lane] | g.sides[2][lane]
+	many := bits.OnesCount64(g.twice[lane]) >= manyInAWord
+	var to *[64]uint8
+	if many {
+		if len(f.first) == 0 {
+			f.first = room(f.first, j.plan.d*j.plan.plane)
+			clear(f.first)
+		}
+		to = (*[64]uint8)(f.first[first:])
+		for v := linked; v != 0; v &= v - 1 {
+			to[bits.TrailingZeros64(v)&63] = toOutside + 1
+		}
+	}
+	links := f.links
+	for _, k := range walkOrder[:graph.ways()] {
+		all := g.links[k][lane]
+		if many {
+			for v := all &^ linked; v != 0; v &= v - 1 {
+				to[bits.TrailingZeros64(v)&63] = k + 1
+			}
+		}
+		for v := all & linked; v != 0; v &= v - 1 {
+			x := bits.TrailingZeros64(v) & 63
+			links = append(links, uint64(keys[x]^flip)<<32|uint64(first+x)<<placeBits|uint64(k))
+		}
+		linked |= all
+	}
+	f.links = links
+}
+
+// ways returns the number of places of neighbours in a graph.
+func (g *graph) ways() int {
+	if g.corners {
+		return len(walkOrder)
+	}
+	return 6
+}
+
+// inLayer lists the places within a layer across each axis, those at faces first.
+var inLayer = func() (list [3][]uint8) {
+	for _, k := range walkOrder {
+		for axis, by := range offset(int(k)) {
+			if by == 0 {
+				list[axis] = append(list[axis], k)
+			}
+		}
+	}
+	return list
+}()
+
+// meet lists the meetings of a group in the order of voxels.
+func (f *found) meet(g *group, graph *graph, layers *[3][2]*lanes, first int) {
+	for axis, sides := range layers {
+		places := inLayer[axis]
+		if !graph.corners {
+			places = places[:4]
+		}
+		for side, voxels := range sides {
+			if voxels == nil {
+				continue
+			}
+			for lane, left := range voxels {
+				if left &^= g.sides[0][lane] | g.sides[1][lane] | g.sides[2][lane]; left == 0 {
+					continue
+				}
+				for _, k := range places {
+					left &^= g.before[k][lane]
+				}
+				for ; left != 0; left &= left - 1 {
+					f.meetings = append(f.meetings, meeting{int32(first + 64*lane + bits.TrailingZeros64(left)), uint8(axis),
+						uint8(side)})
+				}
+			}
+		}
+	}
+}
