@@ -41,6 +41,7 @@ import (
 	"eccbench/impls/softecc/binned"
 	"eccbench/impls/softecc/definition"
 	"eccbench/impls/softecc/dense"
+	"eccbench/impls/softecc/each"
 	"eccbench/impls/tiled"
 	"eccbench/internal/bench"
 	"eccbench/internal/fields"
@@ -58,6 +59,7 @@ import (
 	"eccbench/internal/workloads/homology"
 	"eccbench/internal/workloads/read"
 	"eccbench/internal/workloads/smooth"
+	"eccbench/internal/workloads/softbatch"
 	"eccbench/internal/workloads/softecc"
 )
 
@@ -147,6 +149,9 @@ func WithWitnesses(list []bench.Implementation[grid.Source, ecc.VCEC], open resi
 	reading := func(bench.Scope) string { return Ceiling }
 	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, dense.OnDevice{Open: open},
 		binned.Implementation{}, binned.OnDevice{Open: open})
+	softs := softbatch.Workload(each.Implementation{Of: definition.Implementation{}},
+		each.Implementation{Of: dense.Implementation{}}, binned.Many{}, binned.ManyOnDevice{Open: open})
+	softs.Ceiling = reading
 	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{},
 		duality.OnDevice(open), duality.OnDevices{Open: open}, labels.OnDevice(open))
 	flow := gvf.Steps(gvfdefinition.Implementation{}, gvfcpu.Implementation{}, gvfgpu.Global(open),
@@ -186,7 +191,7 @@ func WithWitnesses(list []bench.Implementation[grid.Source, ecc.VCEC], open resi
 		[]runner.Bench{
 			runner.Bind(curve), runner.Bind(sum),
 			runner.Bind(many), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})),
-			runner.Bind(smoothed), runner.Bind(soft), runner.Bind(holes), runner.Bind(numbers),
+			runner.Bind(smoothed), runner.Bind(soft), runner.Bind(softs), runner.Bind(holes), runner.Bind(numbers),
 			runner.Bind(flow), runner.Bind(steady), runner.Bind(halves), runner.Bind(snorms),
 			runner.Bind(voxels), runner.Bind(patches), runner.Bind(steps), runner.Bind(groups),
 			runner.Bind(curveV), runner.Bind(holesV), runner.Bind(chi), runner.Bind(b0),

@@ -9,7 +9,7 @@ On the CPU: images of float32 at 64 thresholds, with all gradients. Times are th
 calls, with PyTorch's number of threads. --write updates the table in README.md.
 
 With --device cuda: steps of training, of batches of float32. Times are medians of consecutive steps by CUDA
-events. Each answer is compared with the formula in float64. --write updates the table in
+events, each the least of five. Each answer is compared with the formula in float64. --write updates the table in
 ../reports/training.md.
 """
 
@@ -75,6 +75,7 @@ BATCHES = [(256, 1, 28, 28), (64, 1, 256, 256), (16, 1, 128, 128),
            (8, 1, 32, 32, 32), (4, 1, 64, 64, 64), (2, 1, 128, 128, 128), (1, 1, 512, 512, 512)]
 WAYS = ["eager", "`make_graphed_callables`", "step as a graph",
         "formula", "compiled", "compiled, step as a graph"]
+ROUNDS = 5  # of steps that the host slows down: it varies by a factor of two
 LIMIT = 1e-5  # of an error, relative as in doc/proofs/softecc.md
 NEAR = 1e-6  # nearer values may be equal, or change their order, in float32
 AT_ONCE = 2**28  # voxels times thresholds of the formula in float64
@@ -109,20 +110,24 @@ def captured(call):
 
 
 def by_events(call):
-    """Return the median milliseconds of consecutive calls without waits."""
+    """Return the median milliseconds of consecutive calls without waits, the least of some rounds."""
     for _ in range(3):
         torch.cuda.synchronize()
         start = time.perf_counter()
         call()
     torch.cuda.synchronize()
-    repeats = 21 if time.perf_counter() - start < 0.1 else 3
-    events = [torch.cuda.Event(enable_timing=True) for _ in range(repeats + 1)]
-    events[0].record()
-    for event in events[1:]:
-        call()
-        event.record()
-    events[-1].synchronize()
-    return statistics.median(a.elapsed_time(b) for a, b in zip(events, events[1:]))
+    took = time.perf_counter() - start
+    repeats, rounds = (21 if took < 0.1 else 3), (ROUNDS if took < 0.01 else 1)
+    medians = []
+    for _ in range(rounds):
+        events = [torch.cuda.Event(enable_timing=True) for _ in range(repeats + 1)]
+        events[0].record()
+        for event in events[1:]:
+            call()
+            event.record()
+        events[-1].synchronize()
+        medians.append(statistics.median(a.elapsed_time(b) for a, b in zip(events, events[1:])))
+    return min(medians)
 
 
 def by_host(calls, repeats=101, rounds=7):
@@ -186,11 +191,15 @@ def off(answer, right):
                for got, (want, least, counts) in zip(answer, right))
 
 
-def drawn(shape):
-    return torch.rand(shape, device="cuda", generator=torch.Generator("cuda").manual_seed(1)).requires_grad_()
+def drawn(shape, smooth=False):
+    """Return images of noise between 0 and 1, averaged twice over five voxels along each axis if smooth is set."""
+    x = torch.rand(shape, device="cuda", generator=torch.Generator("cuda").manual_seed(1))
+    for axis in list(range(2, x.ndim)) * 2 if smooth else ():
+        x = sum(x.roll(k, axis) for k in range(-2, 3))
+    return ((x - x.min()) / (x.max() - x.min())).requires_grad_() if smooth else x.requires_grad_()
 
 
-def measured(shape, m, directed):
+def measured(shape, m, directed, smooth):
     """Return the milliseconds of each of WAYS, None without enough memory, and the errors of both."""
     dims = len(shape) - 2
     tau = torch.linspace(0, 1, m, device="cuda")
@@ -202,10 +211,9 @@ def measured(shape, m, directed):
     def layer():
         return SoftECC(tau, LAMBDA, dims=dims, direction=v, alpha=alpha).cuda()
 
-    x = drawn(shape)
+    x = drawn(shape, smooth)
     y = x.detach().double()
     right = by_definition(plain, x, tau, y if v is None else tilted(y, v.double(), alpha))
-    torch._dynamo.reset()
     compiled = torch.compile(plain, dynamic=False)
     made = [
         lambda: step(layer(), x),
@@ -234,30 +242,34 @@ def told(line):
 
 
 def steps():
-    for shape, m in itertools.product(BATCHES, (16, 64)):
-        both = [measured(shape, m, directed) for directed in (False, True)]
-        pairs = zip(*(took for took, *_ in both))
+    for shape, m, smooth in itertools.product(BATCHES, (16, 64), (False, True)):
+        torch._dynamo.reset()
+        both = [measured(shape, m, directed, smooth) for directed in (False, True)]
+        pairs = list(zip(*(took for took, *_ in both)))
         cells = [" / ".join("—" if t is None else f"{t:.2g}" for t in pair) for pair in pairs]
+        eager, _, graph, _, compiled, replayed = (pair[0] for pair in pairs)
+        cells.append(f"{compiled / eager:.2g} / {replayed / graph:.2g}")
         ours, theirs = (max(b[k] for b in both) for k in (1, 2))
         batch = f"{'×'.join(map(str, shape[:3]))}{'²³'[len(shape) - 4]}"
         verdict = f"{'VERIFIED' if ours <= LIMIT else '**WRONG**'}, {ours:.1g} and {theirs:.1g}"
-        yield told(f"| {batch} | {m} | {' | '.join(cells)} | {verdict} |")
+        yield told(f"| {batch} | {'smooth' if smooth else 'noise'} | {m} | {' | '.join(cells)} | {verdict} |")
 
 
 def on_device():
     x, tau, empty = drawn(BATCHES[0]), torch.linspace(0, 1, 16, device="cuda"), empty_operator()
     ours, floor = by_host([step(SoftECC(tau, LAMBDA, dims=2).cuda(), x), step(lambda x: empty(x, tau), x)])
     written("../reports/training.md", "compare_soft.py", [
-        f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, float32, noise, λ = {LAMBDA:g}. Milliseconds of",
-        "forward, `square().mean()` and backward, without / with a direction; medians of steps that follow each other.",
-        "The last column has the largest errors of `SoftECC` and of the formula in float32, at voxels that equal no",
-        "neighbour.",
+        f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, float32, λ = {LAMBDA:g}. Milliseconds of forward,",
+        "`square().mean()` and backward, without / with a direction; medians of steps that follow each other, the least of",
+        f"{ROUNDS} such medians. The last but one column is the time of the compiled formula in times of `SoftECC`: eager / a",
+        "step as a graph, without a direction. The last column has the largest errors of `SoftECC` and of the formula in",
+        "float32, at voxels that equal no neighbour.",
         "",
         told(f"An eager step of 256×1×28² takes {ours:.0f} µs of the host, "
              f"with an empty custom operator {floor:.0f} µs."),
         "",
-        f"| batch | m | {' | '.join(WAYS)} | verdict and errors |",
-        "|---" * (len(WAYS) + 3) + "|",
+        f"| batch | image | m | {' | '.join(WAYS)} | × compiled | verdict and errors |",
+        "|---" * (len(WAYS) + 5) + "|",
         *steps(),
     ])
 

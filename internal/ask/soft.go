@@ -3,7 +3,6 @@ package ask
 import (
 	"context"
 	"fmt"
-	"sync"
 	"unsafe"
 
 	"eccbench/impls/softecc/binned"
@@ -94,22 +93,11 @@ func softCurves[T float32 | float64](ctx context.Context, r Soft, m SoftMemory, 
 	case r.Backward && len(m.Parameters) != r.Images*4:
 		return fmt.Errorf("%d gradients of parameters: want %d", len(m.Parameters), r.Images*4)
 	}
-	var nodes *binned.Nodes
-	if per == 4 {
-		nodes = binned.NewNodes(p)
+	layers := binned.Layers[T]{
+		Problem: p, Voxels: grid.Values[T](m.Voxels), Changes: m.Changes, Images: r.Images, Threads: r.Threads,
 	}
-	layers := sync.Pool{New: func() any {
-		q := *p
-		return &binned.Layer[T]{Problem: &q, Nodes: nodes}
-	}}
-	return EachImage(r.Images, n*per, r.Threads, func(i, threads int) error {
-		if n <= FewVoxels {
-			threads = 1
-		}
+	return layers.Each(func(i int, l *binned.Layer[T]) error {
 		numbers := m.Numbers[i*perNumbers:][:perNumbers]
-		l := layers.Get().(*binned.Layer[T])
-		defer layers.Put(l)
-		l.Image, l.Changes, l.Threads = grid.Values[T](m.Voxels[i*n*per:][:n*per]), m.Changes[i*n:][:n], threads
 		if !r.Backward {
 			c, err := l.Forward(ctx, r.Derivatives)
 			k := copy(numbers, c.Chi)

@@ -114,12 +114,19 @@ func (i *Inputs) AddFile(f *pflag.FlagSet, types []string, aboutTypes, aboutLeve
 	f.StringVar(&i.channel, "channel", "", "`NAME` or number of a channel of an OME-NGFF image or TIFF hyperstack")
 }
 
-// Bench returns the selected workload.
+// ofBatches ends the name of a workload that asks the question of another one about many images.
+const ofBatches = "-batch"
+
+// Bench returns the selected workload. With --count it is the one for batches.
 func (i *Inputs) Bench() (runner.Bench, error) {
+	var found runner.Bench
 	for _, b := range i.benches {
-		if b.Name() == i.Workload {
-			return b, nil
+		if b.Name() == i.Workload || b.Name() == i.Workload+ofBatches && i.Set.Changed("count") {
+			found = b
 		}
+	}
+	if found != nil {
+		return found, nil
 	}
 	return nil, Usagef("--workload %s: no such workload; eccbench list --workload all names them", i.Workload)
 }

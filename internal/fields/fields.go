@@ -229,10 +229,11 @@ func attach(mapped []byte) (f *grid.Field, images int64, err error) {
 		return nil, 0, fmt.Errorf("shared image: %w", err)
 	}
 	start := (size + align - 1) / align * align
-	if start > uint64(len(mapped)) {
+	end := start + uint64(h.Shape.Voxels()*h.Type.Size())
+	if end > uint64(len(mapped)) {
 		return nil, 0, fmt.Errorf("shared image: %w", io.ErrUnexpectedEOF)
 	}
-	f, err = grid.Trusted(h.Shape, h.Type, mapped[start:], ladder)
+	f, err = grid.Trusted(h.Shape, h.Type, mapped[start:end:end], ladder) // a question may have a tail
 	if err == nil && h.Period > 0 {
 		f = f.Repeating(h.Period)
 	}

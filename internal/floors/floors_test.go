@@ -161,14 +161,16 @@ var floor = map[string]int{
 	"impls/softecc/binned":     6,
 	"impls/softecc/definition": 6,
 	"impls/softecc/dense":      6,
+	"impls/softecc/each":       6,
 
 	"doc/examples/tally":       4,
 	"doc/examples/cells":       6,
 	"doc/examples/tally/plain": 6,
 
-	"internal/workloads/assess": 6,
-	"impls/assess/flood":        7,
-	"impls/assess/runs":         7,
+	"internal/workloads/assess":    6,
+	"internal/workloads/softbatch": 6,
+	"impls/assess/flood":           7,
+	"impls/assess/runs":            7,
 
 	"impls":                     8,
 	"internal/ask":              8,

@@ -49,7 +49,7 @@ var witnesses = map[string]witness{
 // answers and names. None computes an answer or a part of one.
 var lent = map[string][]string{
 	// Tilt, Place and Sigmoid compute parts of an answer: the witness is onepass, which takes none of them.
-	"internal/workloads/softecc": {"Answer", "Place", "Problem", "Sigmoid", "Tilt"},
+	"internal/workloads/softecc": {"Answer", "Batch", "Place", "Problem", "Sigmoid", "Tilt"},
 	// Starter makes V0 and b for implementations; the plain loop does not use it.
 	"internal/workloads/gvf": {"Axis", "Boundary", "FinestAxis", "Float16", "Float32", "Flow", "NewOutput", "NewProblem", "Output", "Problem", "Replicate",
 		"Snorm16", "Starter", "Storage", "Third"},

@@ -151,3 +151,16 @@ func (b Batch) FieldAt(i int64) (*Field, bool) {
 	size := TotalBytes(b) / b.Images
 	return &Field{shape: b.Image(), typ: all.typ, ladder: all.ladder, data: all.data[i*size : (i+1)*size]}, true
 }
+
+// Load returns image i in memory.
+func (b Batch) Load(i int64) (*Field, error) {
+	if f, ok := b.FieldAt(i); ok {
+		return f, nil
+	}
+	each := b.Shape().Slices() / b.Images
+	data := make([]byte, TotalBytes(b)/b.Images)
+	if err := b.ReadSlab(data, i*each, (i+1)*each); err != nil {
+		return nil, err
+	}
+	return Trusted(b.Image(), b.Type(), data, b.Ladder())
+}

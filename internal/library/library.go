@@ -245,7 +245,7 @@ const fewCounted = 1 << 18
 func (r Request) ofImages(ctx context.Context, shape grid.Shape, voxels, mask []byte) ([]Answer, error) {
 	size, within := len(voxels)/r.Images, len(mask)/r.Images
 	answers := make([]Answer, r.Images)
-	err := ask.EachImage(r.Images, size, r.Threads, func(i, threads int) (err error) {
+	err := crew.EachImage(r.Images, size, r.Threads, func(i, threads int) (err error) {
 		one := r
 		one.Threads = threads
 		answers[i], err = one.ofVoxels(ctx, shape, voxels[i*size:(i+1)*size], mask[i*within:(i+1)*within])
@@ -477,7 +477,7 @@ func (r Request) answer(ctx context.Context, s grid.Source) (Answer, error) {
 	if err := c.Periodic.Check(s.Shape()); err != nil {
 		return a, fmt.Errorf("periodic: %w", err)
 	}
-	few := int64(ask.FewVoxels)
+	few := int64(crew.FewVoxels)
 	if r.curve() && s.Ladder().Indexed() {
 		few = fewCounted
 	}

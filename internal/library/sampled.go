@@ -303,7 +303,7 @@ func (s *sampling) run(ctx context.Context, rank func(image int, ranks []byte, t
 		count func(numbers []int64) error
 	}
 	states := sync.Pool{}
-	err := ask.EachImage(s.r.Images, n, s.r.Threads, func(i, threads int) (err error) {
+	err := crew.EachImage(s.r.Images, n, s.r.Threads, func(i, threads int) (err error) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -161,6 +161,28 @@ def test_compile(backend):
             torch.testing.assert_close(fast, plain)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_export():
+    """A model with both layers is exported for any number of images, and answers and learns as before."""
+    layer = SoftECC(torch.linspace(0, 1, 5), 20.0, dims=2, direction=[1.0, 2.0], alpha=0.01, learn=["thresholds", "lam"])
+    model = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3, padding=1), torch.nn.Sigmoid(), layer)
+    exact = torch.nn.Sequential(torch.nn.Sigmoid(), ECC(torch.linspace(0, 1, 5), dims=2, verify=True))
+    example, images = ({0: torch.export.Dim("images", min=2)},), drawn(3, 1, 9, 8, dtype=torch.float32)
+    for of in (model, exact):
+        exported = torch.export.export(of, (images,), dynamic_shapes=example)
+        calls = [str(node.target) for node in exported.graph.nodes]
+        assert any(call.startswith("eccbench.") for call in calls), calls
+        again = exported.module()
+        for x in (images, drawn(7, 1, 9, 8, dtype=torch.float32, seed=2)):
+            torch.testing.assert_close(again(x), of(x))
+    again = torch.export.export(model, (images,), dynamic_shapes=example).module()
+    for of in (model, again):
+        of(images).square().mean().backward()
+    for (name, plain), (other, exported) in zip(sorted(model.named_parameters()), sorted(again.named_parameters())):
+        assert name == other
+        torch.testing.assert_close(exported.grad, plain.grad)
+
+
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
 def test_types(dtype):
     """Half types are converted to float32, and their gradients have the original type."""

@@ -36,6 +36,12 @@ func (o OnDevice) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	if err != nil {
 		return err
 	}
+	_, _, ok := byPlace(d, p)
+	return canDo(d, p, 1, !ok, c)
+}
+
+// canDo rejects images that do not fit the device or the kernels' integers, and sigmoids too steep for bins.
+func canDo(d device.Device, p *softecc.Problem, images int64, inBins bool, c bench.Conditions) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
@@ -46,15 +52,15 @@ func (o OnDevice) CanDo(p *softecc.Problem, c bench.Conditions) error {
 	if err := countable(s, d.Info()); err != nil {
 		return err
 	}
-	if _, _, ok := byPlace(d, p); !ok {
+	if inBins {
 		if err := checkBins(d, p); err != nil {
 			return err
 		}
 	}
-	if err := c.AllowMemory(4*s.Voxels(), "4 bytes for each of %d voxels", s.Voxels()); err != nil {
+	if err := c.AllowMemory(4*images*s.Voxels(), "4 bytes for each of %d voxels", images*s.Voxels()); err != nil {
 		return err
 	}
-	bytes := grid.TotalBytes(p) + words(s)*4 + 4*s.Voxels() + 4*s.H*s.D
+	bytes := images*(grid.TotalBytes(p)+words(s)*4+4*s.Voxels()) + 4*s.H*s.D
 	return resident.Fits(d, bytes, "the resident image with its changes and gradient")
 }
 
@@ -100,11 +106,8 @@ func (o OnDevice) Setup(p *softecc.Problem, c bench.Conditions) (bench.Job[softe
 	if err != nil {
 		return nil, err
 	}
-	j := &deviceJob{Watch: resident.NewWatch(d), d: d, p: p}
-	if err := j.setup(c); err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
-	return j, nil
+	j := &deviceJob{Watch: resident.NewWatch(d), d: d, p: p, source: p, images: 1, mayPlace: true}
+	return bench.Ready(j, j.setup(c))
 }
 
 var _ bench.DeviceJob = (*deviceJob)(nil)
@@ -112,7 +115,10 @@ var _ bench.DeviceJob = (*deviceJob)(nil)
 type deviceJob struct {
 	*resident.Watch
 	d          device.Device
-	p          *softecc.Problem
+	p          *softecc.Problem // of the first image
+	source     grid.Source      // all images, one after the other
+	images     int64
+	mayPlace   bool // count by place if possible
 	stream     device.Stream
 	start, end device.Event
 	both       device.Module   // the kernels for images of any type
@@ -126,7 +132,7 @@ type deviceJob struct {
 	back device.Pinned  // the gradient
 
 	by   *counter // used if possible, until a voxel is on no place
-	bins *alone   // used otherwise
+	bins *filled  // used otherwise
 }
 
 // A counter sums changes by place.
@@ -173,10 +179,10 @@ func (j *deviceJob) setup(c bench.Conditions) (err error) {
 		return err
 	}
 	s := j.p.Shape()
-	if j.changes, err = j.d.Alloc("changes", 4*words(s)); err != nil {
+	if j.changes, err = j.d.Alloc("changes", 4*words(s)*j.images); err != nil {
 		return err
 	}
-	if j.dx, err = j.d.Alloc("gradient", 4*s.Voxels()); err != nil {
+	if j.dx, err = j.d.Alloc("gradient", 4*s.Voxels()*j.images); err != nil {
 		return err
 	}
 	if j.back, err = j.d.AllocPinned("gradient on the host", j.dx.Bytes()); err != nil {
@@ -200,20 +206,20 @@ func (j *deviceJob) setup(c bench.Conditions) (err error) {
 // place copies the image to the device, or prepares whole calls that do.
 func (j *deviceJob) place(c bench.Conditions) (err error) {
 	if c.Scope != bench.E2E {
-		j.image, err = resident.Put(j.d, j.stream, j.p)
+		j.image, err = resident.Put(j.d, j.stream, j.source)
 		return err
 	}
-	if j.image, err = j.d.Alloc("image", grid.TotalBytes(j.p)); err != nil {
+	if j.image, err = j.d.Alloc("image", grid.TotalBytes(j.source)); err != nil {
 		return err
 	}
-	j.feed, err = resident.NewFeed(j.d, j.p, 0, c.Threads)
+	j.feed, err = resident.NewFeed(j.d, j.source, 0, c.Threads)
 	return err
 }
 
 // byPlaces makes the counter if the levels are places, and reports whether they are.
 func (j *deviceJob) byPlaces() (ok bool, err error) {
 	scale, offset, ok := byPlace(j.d, j.p)
-	if !ok {
+	if !ok || !j.mayPlace {
 		return false, nil
 	}
 	l := j.p.Ladder()
@@ -394,10 +400,10 @@ func (j *deviceJob) Poison() {
 	resident.Overwrite(j.back.Data(), poison)
 }
 
-// curve returns the last answer without the numbers of voxels, and the moments.
-func (j *deviceJob) curve() (a softecc.Answer, moments []float64, err error) {
+// curve returns the last answer about an image without the numbers of voxels, and the moments.
+func (j *deviceJob) curve(image int64) (a softecc.Answer, moments []float64, err error) {
 	if j.by == nil {
-		return j.bins.answer(j.p)
+		return j.bins.answer(j.p, image)
 	}
 	m := len(j.p.Tau)
 	list := make([]float64, len(j.by.result.Data())/8-1)
@@ -414,8 +420,19 @@ func (j *deviceJob) curve() (a softecc.Answer, moments []float64, err error) {
 }
 
 // Out returns the last answer and copies its gradient to the host.
-func (j *deviceJob) Out() (softecc.Answer, error) {
-	a, moments, err := j.curve()
+func (j *deviceJob) Out() (a softecc.Answer, err error) {
+	if j.feed == nil {
+		err = j.bring()
+	}
+	if err == nil {
+		a, err = j.answer(0)
+	}
+	return a, err
+}
+
+// answer returns the last answer about an image, whose gradient is on the host.
+func (j *deviceJob) answer(image int64) (softecc.Answer, error) {
+	a, moments, err := j.curve(image)
 	if err != nil {
 		return a, err
 	}
@@ -432,13 +449,8 @@ func (j *deviceJob) Out() (softecc.Answer, error) {
 		moment[i] += sum * softecc.Place(0, n)
 	}
 	j.p.Direction(&a, moment)
-	if j.feed == nil {
-		if err := j.bring(); err != nil {
-			return a, err
-		}
-	}
 	a.DX = make([]float32, s.Voxels())
-	copy(a.DX, grid.Values[float32](j.back.Data()))
+	copy(a.DX, grid.Values[float32](j.back.Data())[image*s.Voxels():])
 	return a, nil
 }
 

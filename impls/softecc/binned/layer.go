@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sync"
 	"unsafe"
 
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/softecc"
 )
@@ -25,6 +27,41 @@ type Layer[T float32 | float64] struct {
 	Nodes   *Nodes // of the problem, shared by its images; nil for none
 
 	kept *sweep[T]
+}
+
+// Layers are the layers of the images of a batch, one after the other in memory.
+type Layers[T float32 | float64] struct {
+	Problem *softecc.Problem // as of a Layer
+	Voxels  []T
+	Changes []uint8
+	Images  int
+	Threads int
+
+	nodes *Nodes
+	pool  sync.Pool
+}
+
+// Each calls f with the layer of every image. Small images are processed at the same time.
+func (b *Layers[T]) Each(f func(i int, l *Layer[T]) error) error {
+	if b.pool.New == nil {
+		if unsafe.Sizeof(T(0)) == 4 {
+			b.nodes = NewNodes(b.Problem)
+		}
+		b.pool.New = func() any {
+			q := *b.Problem
+			return &Layer[T]{Problem: &q, Nodes: b.nodes}
+		}
+	}
+	n := int(b.Problem.Shape().Voxels())
+	return crew.EachImage(b.Images, n*int(unsafe.Sizeof(T(0))), b.Threads, func(i, threads int) error {
+		if n <= crew.FewVoxels {
+			threads = 1
+		}
+		l := b.pool.Get().(*Layer[T])
+		defer b.pool.Put(l)
+		l.Image, l.Changes, l.Threads = b.Voxels[i*n:][:n], b.Changes[i*n:][:n], threads
+		return f(i, l)
+	})
 }
 
 // A Blank is a shape without voxels, for the problem of a Layer.

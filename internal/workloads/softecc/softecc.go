@@ -65,6 +65,25 @@ type Problem struct {
 	keys []float64 // m, lambda, alpha, dir and vertices of the problem's name
 }
 
+// A Batch is several images of one shape, type and ladder, with the parameters of the first one's problem. It has one
+// Answer for each image.
+type Batch struct {
+	*Problem
+	Images grid.Batch
+}
+
+// Len returns the number of images.
+func (b *Batch) Len() int64 { return b.Images.Images }
+
+// At returns the problem of image i, which is read into memory.
+func (b *Batch) At(i int64) (*Problem, error) {
+	f, err := b.Images.Load(i)
+	if err != nil {
+		return nil, err
+	}
+	return b.changed(func(q *Problem) { q.Source = f }), nil
+}
+
 // An Answer is the soft curve and the gradients of L = Σ g_j χ(τ_j).
 type Answer struct {
 	Chi    []float64  // χ at each threshold

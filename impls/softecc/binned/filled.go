@@ -11,8 +11,8 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
-// An alone is a batch of one image with its memory.
-type alone struct {
+// A filled is a batch with its memory.
+type filled struct {
 	*Batch
 	numbers            [3]device.Buffer // λ, α and the direction
 	laid, along, ofRow device.Buffer
@@ -37,22 +37,22 @@ func steepness(p *softecc.Problem) float64 {
 	return fine*(p.Lambda*(slices.Max(p.Tau)-slices.Min(p.Tau))+2*reach) + spare
 }
 
-// inBins makes the batch for an image that is counted in bins.
+// inBins makes the batch for images that are counted in bins.
 func (j *deviceJob) inBins() (err error) {
 	s, m := j.p.Shape(), int64(len(j.p.Tau))
-	a := &alone{}
+	a := &filled{}
 	j.bins = a // freed by Close
 	kind := BatchKind{
-		Shape: s, Type: j.p.Type(), Images: 1, Thresholds: m, Axes: 3, Align: 16,
+		Shape: s, Type: j.p.Type(), Images: j.images, Thresholds: m, Axes: 3, Align: 16,
 		Steep: steepness(j.p) > solidShare/binShared-binSpare,
 	}
 	if a.Batch, err = OpenBatch(j.d, kind); err != nil {
 		return err
 	}
 	u, _ := j.p.U()
-	g := make([]float32, m)
-	for i, v := range j.p.G {
-		g[i] = float32(v)
+	g := make([]float32, m*j.images)
+	for i := range g {
+		g[i] = float32(j.p.G[int64(i)%m])
 	}
 	for i, list := range [][]float64{{j.p.Lambda}, {j.p.Alpha}, {u[2], u[1], u[0]}} {
 		if a.numbers[i], err = resident.PutNumbers(j.d, j.stream, "parameters", list); err != nil {
@@ -68,7 +68,8 @@ func (j *deviceJob) inBins() (err error) {
 		bytes int64
 	}{
 		{&a.laid, "how bins lie", a.Laid()}, {&a.work, "parts of the curve", a.Work(true)},
-		{&a.curve, "curve", 4 * m}, {&a.derivatives, "derivatives", 16 * m}, {&a.moments, "moments", 32 * a.Blocks()},
+		{&a.curve, "curve", 4 * m * j.images}, {&a.derivatives, "derivatives", 16 * m * j.images},
+		{&a.moments, "moments", 32 * a.Blocks()},
 		{&a.along, "terms along x", 4 * s.W}, {&a.ofRow, "terms of rows", 4 * s.H * s.D},
 	} {
 		if j.p.Alpha == 0 && (b.to == &a.along || b.to == &a.ofRow) {
@@ -103,26 +104,27 @@ func (j *deviceJob) runBins() error {
 		j.stream.Wait())
 }
 
-// answer returns the last answer without the numbers of voxels, and the moments.
-func (a *alone) answer(p *softecc.Problem) (of softecc.Answer, moments []float64, err error) {
-	m := len(p.Tau)
-	moments, derivatives, curve := make([]float64, 4*a.Blocks()), make([]float64, 2*m), make([]float32, m)
-	data := a.result.Data()
-	for _, to := range []any{moments, derivatives, curve} {
-		n, err := binary.Decode(data, binary.LittleEndian, to)
-		if err != nil {
+// answer returns the last answer about an image without the numbers of voxels, and the moments.
+func (a *filled) answer(p *softecc.Problem, image int64) (of softecc.Answer, moments []float64, err error) {
+	m, n := int64(len(p.Tau)), a.Images
+	moments = make([]float64, 4*a.parts)
+	byTau, byLambda, curve := make([]float64, m), make([]float64, m), make([]float32, m)
+	data, at := a.result.Data(), int64(0)
+	for _, list := range []any{moments, byTau, byLambda, curve} {
+		size := int64(binary.Size(list))
+		if _, err := binary.Decode(data[at+image*size:], binary.LittleEndian, list); err != nil {
 			return of, nil, err
 		}
-		data = data[n:]
+		at += n * size
 	}
 	for j, v := range curve {
-		of.Chi, of.DTau = append(of.Chi, float64(v)), append(of.DTau, p.G[j]*derivatives[j])
-		of.Lambda += p.G[j] * derivatives[m+j]
+		of.Chi, of.DTau = append(of.Chi, float64(v)), append(of.DTau, p.G[j]*byTau[j])
+		of.Lambda += p.G[j] * byLambda[j]
 	}
 	return of, moments, nil
 }
 
-func (a *alone) close() error {
+func (a *filled) close() error {
 	err := resident.CloseAll(a.result, a.moments, a.derivatives, a.curve, a.work, a.g, a.ofRow, a.along, a.laid,
 		a.numbers[2], a.numbers[1], a.numbers[0])
 	if a.Batch != nil {

@@ -1,10 +1,6 @@
-package ask
+package crew
 
-import (
-	"fmt"
-
-	"eccbench/internal/crew"
-)
+import "fmt"
 
 // small is the largest size in bytes of images that are processed at the same time, one per core.
 const small = 64 << 20
@@ -21,7 +17,7 @@ func EachImage(images, size, threads int, answer func(i, threads int) error) err
 		workers = min(threads, images)
 		threads = max(1, threads/workers)
 	}
-	return crew.Try(workers, images, func(_, i int) error {
+	return Try(workers, images, func(_, i int) error {
 		err := answer(i, threads)
 		if err != nil && images > 1 {
 			err = fmt.Errorf("image %d: %w", i, err)
