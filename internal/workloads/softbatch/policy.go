@@ -12,9 +12,6 @@ import (
 	"eccbench/internal/workloads/softecc"
 )
 
-// byLambda is the name of the measure of ∂λ.
-const byLambda = "error of ∂λ"
-
 // drawn is the number of images that the witness of a large batch compares.
 const drawn = 16
 
@@ -68,13 +65,9 @@ func eachOf(p problem, out answers, images []int,
 	return worst, nil
 }
 
-// of names the image in the place of each measure, and doubles the limit of ∂λ. On a device its largest known error is
-// 1.85·10⁻⁵ (doc/proofs/softecc.md), which some image of many comes near.
+// of names the image in the place of each measure.
 func of(image int, list []verify.Measure) []verify.Measure {
 	for k := range list {
-		if list[k].Name == byLambda {
-			list[k].Limit *= 2
-		}
 		list[k].At = fmt.Sprintf("image %d, %s", image, list[k].At)
 	}
 	return list

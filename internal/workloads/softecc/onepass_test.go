@@ -83,7 +83,7 @@ func onePassSees(t *testing.T) {
 		sees("∂v", func(a *Answer) { a.DV[i] += off * s.dv })
 	}
 	sees("∂α", func(a *Answer) { a.Alpha += off * s.alpha })
-	sees("∂λ", func(a *Answer) { a.Lambda += off * s.lambda })
+	sees("∂λ", func(a *Answer) { a.Lambda += off * limitOfLambda / Limit * s.lambda })
 	negated := func(list []float64) {
 		for j := range list {
 			list[j] = -list[j]

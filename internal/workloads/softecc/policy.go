@@ -10,8 +10,8 @@ import (
 )
 
 // Limit is the largest relative error of a right answer, for λ·range up to 1000
-// (doc/proofs/softecc.md derives the error of binned).
-const Limit = 1e-5
+// (doc/proofs/softecc.md derives the error of binned), and limitOfLambda that of ∂λ.
+const Limit, limitOfLambda = 1e-5, 2e-5
 
 type (
 	ask = verify.Ask[*Problem, Answer]
@@ -83,7 +83,7 @@ func Distance(p *Problem, want, got Answer) []verify.Measure {
 		errorOf("χ", "threshold", want.Chi, got.Chi, s.chi, Limit),
 		errorOf("∂τ", "threshold", want.DTau, got.DTau, s.dtau, Limit),
 		errorOf("∂X", "voxel", want.DX, got.DX, s.dx, Limit), errorOf("∂v", "axis", want.DV[:], got.DV[:], s.dv, Limit),
-		errorOf("∂λ", "", []float64{want.Lambda}, []float64{got.Lambda}, s.lambda, Limit),
+		errorOf("∂λ", "", []float64{want.Lambda}, []float64{got.Lambda}, s.lambda, limitOfLambda),
 		errorOf("∂α", "", []float64{want.Alpha}, []float64{got.Alpha}, s.alpha, Limit),
 	}
 }
