@@ -25,6 +25,7 @@ type Question[In, Out any] struct {
 	words  func(In) []string // KEY=VALUE, in addition to the image
 	parts  func(In) []part   // of the answer
 	levels bool              // the ladder is part of the question
+	tuned  bool              // few levels make implementations of this program faster
 	read   func(In, [][]byte) Out
 	// edits plans small changes of the image before a call; nil for answers that do not change locally.
 	edits func(In, []byte, peers.Claim) edits
@@ -92,10 +93,13 @@ func (i implementation[In, Out]) CanDo(in In, c bench.Conditions) error {
 		return err
 	}
 	own := grid.TotalBytes(image)
+	if i.sendsLevels(image) {
+		own += image.Ladder().Len() * levelBytes
+	}
 	for _, p := range i.parts(in) {
 		own += peers.Bytes(p.kind, p.shape)
 	}
-	return c.AllowMemory(own+int64(n*bytes), "a copy of the image, the answer, and %.0f voxels × %g bytes", n, bytes)
+	return c.AllowMemory(own+int64(n*bytes), "a copy of the image and its levels, the answer, and %.0f voxels × %g bytes", n, bytes)
 }
 
 // Setup starts the peer unless it runs, and binds arrays. Poison writes the image into them.
@@ -179,8 +183,7 @@ func (j *job[In, Out]) bind(c bench.Conditions) (err error) {
 			words = append(words, w[0]+"="+w[1])
 		}
 	}
-	// A process of this program gets the levels for any question, because they decide how fast it is.
-	if j.levels || j.peer.Own && image.Ladder().CheckIndexed() == nil {
+	if j.sendsLevels(image) {
 		if j.ladder, err = ladderOf(image); err != nil {
 			return err
 		}
@@ -196,6 +199,18 @@ func (j *job[In, Out]) bind(c bench.Conditions) (err error) {
 	}
 	j.number, err = j.process.Bind(append(words, j.words(j.in)...)...)
 	return err
+}
+
+// The most bytes of a level that is sent, and the most levels that are sent only for speed.
+const (
+	levelBytes = 8
+	mostTuned  = 1 << 16
+)
+
+// sendsLevels reports whether the question has a table of levels.
+func (i implementation[In, Out]) sendsLevels(image grid.Source) bool {
+	l := image.Ladder()
+	return i.levels || i.tuned && i.peer.Own && l.Indexed() && l.Len() <= mostTuned
 }
 
 // kindOf returns the NumPy type.

@@ -567,3 +567,64 @@ func TestServiceKnowsTheLevels(t *testing.T) {
 		t.Errorf("%d levels, want 0.25, 0.5 and 4", l.Len())
 	}
 }
+
+// The harness sends levels that are part of the question, and few levels to a process of this program
+// that is asked for soft curves. It counts their bytes.
+func TestLevelsThatAreSent(t *testing.T) {
+	claims := []peers.Claim{{Workload: "ecc"}, {Workload: "betti"}, {Workload: "softecc"}}
+	own, guest := peers.Own("own", "ecc", ""), &peers.Peer{Name: "guest"}
+	own.Answers, guest.Answers = claims, claims
+	image := func(n int64) grid.Source {
+		values := make([]float32, n)
+		for k := range values {
+			values[k] = float32(k) + float32(k%2)/4 // unevenly spaced
+		}
+		l, err := grid.Table(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := grid.Trusted(grid.Shape{D: 1, H: 1, W: n}, grid.Float32, grid.Bytes(values), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	few, many := image(9), image(mostTuned+1)
+	of := func(p *peers.Peer) [3]func(grid.Source) bool {
+		return [3]func(grid.Source) bool{
+			Curves().Of(p, "ecc")[0].(implementation[grid.Source, ecc.VCEC]).sendsLevels,
+			Betti().Of(p, "betti")[0].(implementation[*betti.Image, betti.Numbers]).sendsLevels,
+			SoftCurves().Of(p, "softecc")[0].(implementation[*softecc.Problem, softecc.Answer]).sendsLevels,
+		}
+	}
+	for _, x := range []struct {
+		peer      *peers.Peer
+		few, many [3]bool
+	}{
+		{own, [3]bool{true, false, true}, [3]bool{true, false, false}},
+		{guest, [3]bool{true, false, false}, [3]bool{true, false, false}},
+	} {
+		for k, sends := range of(x.peer) {
+			if sends(few) != x.few[k] || sends(many) != x.many[k] {
+				t.Errorf("%s, %s: sends few levels %t, many %t", x.peer.Name, claims[k].Workload, sends(few), sends(many))
+			}
+		}
+	}
+	sent, err := ladderOf(few)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sent.Close()
+	if back, err := ladderFrom(sent.Data(), "<f4", grid.Float32); err != nil || back.Key() != few.Ladder().Key() {
+		t.Errorf("the levels come back as %v: %v", back, err)
+	}
+	n := many.Shape().Voxels()
+	room := bench.Conditions{Memory: 4*n + 2*8*many.Ladder().Len()} // the image, the levels and the answer
+	i := Curves().Of(own, "ecc")[0]
+	if err := i.CanDo(many, room); err != nil {
+		t.Error(err)
+	}
+	if room.Memory--; i.CanDo(many, room) == nil {
+		t.Error("the levels fit no memory, and are sent")
+	}
+}

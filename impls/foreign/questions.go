@@ -221,6 +221,7 @@ const mostThresholds = 1000
 func SoftCurves() Question[*softecc.Problem, softecc.Answer] {
 	return Question[*softecc.Problem, softecc.Answer]{
 		image: func(in *softecc.Problem) grid.Source { return in.Source },
+		tuned: true,
 		refuse: func(in *softecc.Problem) error {
 			if in.Vertices {
 				return errors.New("peers are asked for soft curves of the T-construction")

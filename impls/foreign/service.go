@@ -164,9 +164,11 @@ func ladderFrom(data []byte, kind string, typ grid.Type) (grid.Ladder, error) {
 	return grid.Table(levels)
 }
 
-func decoded[T grid.Stored](data []byte) (list []float32) {
-	for _, v := range grid.Values[T](data) {
-		list = append(list, float32(v))
+func decoded[T grid.Stored](data []byte) []float32 {
+	values := grid.Values[T](data)
+	list := make([]float32, len(values))
+	for k, v := range values {
+		list[k] = float32(v)
 	}
 	return list
 }
