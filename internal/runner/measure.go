@@ -20,6 +20,7 @@ type trial[In, Out any] struct {
 	clock   worker.Clock
 	began   time.Time // start of the task
 	impl    bench.Implementation[In, Out]
+	inside  bench.Implementation[In, Out] // the same in this process, if impl is a process of its own
 	t       worker.Task
 	inputs  []In
 	files   worker.Files

@@ -258,19 +258,15 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 		record.Inputs = g.variants
 	}
 	rate, _, _, timed := record.Rate()
-	if c.bench.Name() == g.Ceiling {
-		if timed && record.Status == verify.Verified {
-			g.noteCeiling(record, rate)
-		}
-		record.Ceiling = g.ceiling(record.Where, record.Cost)
-		closeAll(answers)
+	isCeiling := c.bench.Name() == g.Ceiling
+	if isCeiling && timed && record.Status == verify.Verified {
+		g.noteCeiling(record, rate)
+	}
+	record.Ceiling = g.ceiling(record.Where, record.Cost)
+	if !isCeiling && g.answers == nil && mayWitness(c, record) {
+		g.witness, g.answers = c.about.Name, answers
 	} else {
-		record.Ceiling = g.ceiling(record.Where, record.Cost)
-		if g.answers == nil && mayWitness(c, record) {
-			g.witness, g.answers = c.about.Name, answers
-		} else {
-			closeAll(answers)
-		}
+		closeAll(answers)
 	}
 	g.finish(&record, timed)
 	if record.Status == verify.Wrong && g.Reproduce != nil {

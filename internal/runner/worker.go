@@ -122,7 +122,7 @@ func (b *bound[In, Out]) work(clock worker.Clock, t worker.Task, f worker.Files,
 		}
 	}
 	if t.Peer != nil && impl.About().Foreign == nil {
-		leave, err := r.goOutside()
+		leave, err := r.goOutside(tell)
 		if err != nil {
 			return r.unanswered(err)
 		}
@@ -136,7 +136,7 @@ func (b *bound[In, Out]) work(clock worker.Clock, t worker.Task, f worker.Files,
 
 // goOutside makes a process of the implementation answer in place of this one, if it can be asked about
 // all inputs. The caller calls leave at the end.
-func (r *trial[In, Out]) goOutside() (leave func(), err error) {
+func (r *trial[In, Out]) goOutside(tell worker.Teller) (leave func(), err error) {
 	remote, err := r.b.find(peers.Prefix + r.t.Peer.Name)
 	if err != nil {
 		return nil, err
@@ -149,6 +149,8 @@ func (r *trial[In, Out]) goOutside() (leave func(), err error) {
 			return func() {}, nil
 		}
 	}
+	r.inside, r.impl, r.record.Judge = r.impl, remote, judge(true)
+	tell.Judge(r.record.Judge)
 	process, err := r.t.Peer.Acquire(c.Cores())
 	if err != nil {
 		return nil, err
@@ -157,7 +159,6 @@ func (r *trial[In, Out]) goOutside() (leave func(), err error) {
 		r.t.Peer.Release()
 		return nil, err
 	}
-	r.impl, r.record.Judge = remote, judge(true)
 	return r.t.Peer.Release, nil
 }
 

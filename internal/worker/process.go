@@ -155,7 +155,7 @@ func (p Process) Run(ctx context.Context, command []string, idle *Idle) (bench.C
 	if err := ctx.Err(); err != nil {
 		return bench.CellRecord{}, err
 	}
-	record := bench.CellRecord{}
+	record := bench.CellRecord{Judge: w.judge}
 	switch {
 	case result != nil && died == nil:
 		record = *result
@@ -249,6 +249,7 @@ type task struct {
 	files    []*os.File       // files shared with the worker, which do not count as its own memory
 	extents  []memfile.Extent // of the shared inputs
 	phase    string
+	judge    string
 	since    time.Time
 	waiting  string // the request that a peer has not answered yet
 	timedOut string
@@ -385,6 +386,8 @@ func (w *watch) follow(events io.Reader, key string) (*bench.CellRecord, error) 
 		switch {
 		case e.Waiting != nil:
 			w.waiting = *e.Waiting
+		case e.Judge != "":
+			w.judge = e.Judge
 		case e.Safe != nil:
 			w.safe = e.Safe
 		case e.Law != "":

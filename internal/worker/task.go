@@ -92,6 +92,8 @@ type Event struct {
 	Key string `json:"key"` // of the task
 	// Phase is the name of a phase that begins. The parent then restarts its time limit.
 	Phase string `json:"phase,omitempty"`
+	// Judge is the judge of the record, should the worker die.
+	Judge string `json:"judge,omitempty"`
 	// Safe is the record before the optional laws, which follow an independent confirmation. Law is
 	// the optional law in progress, and Later the evidence of the optional laws before it. If the
 	// worker dies there, the parent keeps this record and evidence.
@@ -108,6 +110,7 @@ type Event struct {
 type Teller func(Event)
 
 func (t Teller) Phase(name string)       { t(Event{Phase: name}) }
+func (t Teller) Judge(name string)       { t(Event{Judge: name}) }
 func (t Teller) Safe(r bench.CellRecord) { t(Event{Safe: &r}) }
 
 // Trying reports the law in progress and the evidence of the laws before it.
