@@ -112,7 +112,11 @@ func (l *Limits) Plan(c *Program, workload string, inputs []string) (runner.Plan
 		}
 	case Inside:
 	default:
-		return p, Usagef("--judge %s: want inside, outside or unseen", l.judge)
+		name := Judge + "="
+		if l.set.Changed("judge") {
+			name = "--judge "
+		}
+		return p, Usagef("%s%s: want inside, outside or unseen", name, l.judge)
 	}
 	if l.ISA != "" && !slices.Contains(impls.ISAs(), l.ISA) {
 		return p, Usagef("--isa %s: want one of %s", l.ISA, strings.Join(impls.ISAs(), ", "))

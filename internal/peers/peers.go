@@ -470,18 +470,27 @@ const (
 type Error struct {
 	Kind      Kind
 	Verb, Why string
+	Own       bool // the peer is a process of this program
+}
+
+// Subject returns the words for a peer, or for a process of this program, in messages.
+func Subject(own bool) string {
+	if own {
+		return "its process"
+	}
+	return "the peer"
 }
 
 func (e *Error) Error() string {
 	switch e.Kind {
 	case Refused:
-		return "the peer refuses: " + e.Why
+		return Subject(e.Own) + " refuses: " + e.Why
 	case Failed:
-		return "the peer failed at " + e.Verb + ": " + e.Why
+		return Subject(e.Own) + " failed at " + e.Verb + ": " + e.Why
 	case Malformed:
 		return "malformed: " + e.Why
 	}
-	return "the peer broke at " + e.Verb + ": " + e.Why
+	return Subject(e.Own) + " broke at " + e.Verb + ": " + e.Why
 }
 
 // A tail keeps the last bytes written to it.

@@ -132,8 +132,11 @@ func TestTexts(t *testing.T) {
 	if got := x.lastLine(); got != "the last" || len(x.text) != tailBytes {
 		t.Errorf("%q of %d bytes", got, len(x.text))
 	}
+	if got := (&Error{Kind: Failed, Verb: "do", Why: "why", Own: true}).Error(); got != "its process failed at do: why" {
+		t.Errorf("%q", got)
+	}
 	for kind, want := range map[Kind]string{Refused: "the peer refuses: why", Failed: "the peer failed at do: why", Malformed: "malformed: why", Broken: "the peer broke at do: why"} {
-		if got := (&Error{kind, "do", "why"}).Error(); got != want {
+		if got := (&Error{Kind: kind, Verb: "do", Why: "why"}).Error(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -60,7 +60,7 @@ var threadVariables = []string{
 // process.
 func start(p *Peer, how launch) (*Process, error) {
 	fail := func(err error) (*Process, error) {
-		return nil, &Error{Kind: Broken, Verb: "start", Why: err.Error()}
+		return nil, &Error{Kind: Broken, Verb: "start", Why: err.Error(), Own: p.Own}
 	}
 	commands, to, err := os.Pipe()
 	if err != nil {
@@ -204,7 +204,7 @@ func (x *Process) kill(verb, why string) error {
 	if said := x.stderr.lastLine(); said != "" {
 		why += ": " + said
 	}
-	x.dead = &Error{Kind: Broken, Verb: verb, Why: why}
+	x.dead = &Error{Kind: Broken, Verb: verb, Why: why, Own: x.peer.Own}
 	return x.dead
 }
 
@@ -230,7 +230,7 @@ func (x *Process) end() {
 		<-x.ended
 	}
 	x.from.Close()
-	x.dead = &Error{Kind: Broken, Verb: "end", Why: "it was ended"}
+	x.dead = &Error{Kind: Broken, Verb: "end", Why: "it was ended", Own: x.peer.Own}
 }
 
 // refusals maps the replies of a peer that gives no answer but continues to run.
@@ -247,7 +247,7 @@ func (x *Process) ask(want string, words ...string) (string, error) {
 		return rest, nil
 	}
 	if kind, ok := refusals[word]; ok && (kind != Malformed || words[0] == "do") {
-		return "", &Error{Kind: kind, Verb: words[0], Why: shown(rest)}
+		return "", &Error{Kind: kind, Verb: words[0], Why: shown(rest), Own: x.peer.Own}
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()

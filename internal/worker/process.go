@@ -248,6 +248,7 @@ type task struct {
 	memory   int64
 	files    []*os.File       // files shared with the worker, which do not count as its own memory
 	extents  []memfile.Extent // of the shared inputs
+	own      bool             // its peer is a process of this program
 	phase    string
 	judge    string
 	since    time.Time
@@ -268,6 +269,7 @@ func (w *watch) begin(p Process) {
 	w.task = task{
 		input: p.Task.Inputs[0], limit: p.Limit, memory: p.Task.Conditions.Memory, files: p.Files.all(),
 		extents: p.Task.Extents, phase: "starting", since: w.clock.Now(),
+		own: p.Task.Peer != nil && p.Task.Peer.Own,
 	}
 }
 
@@ -318,7 +320,7 @@ func (w *watch) look() {
 	if late && w.timedOut == "" {
 		w.timedOut = fmt.Sprintf("still %s after %s", w.phase, quantity.Duration(w.limit))
 		if w.waiting != "" {
-			w.timedOut += ": the peer has not answered " + w.waiting
+			w.timedOut += ": " + peers.Subject(w.own) + " has not answered " + w.waiting
 		}
 	}
 	w.mu.Unlock()
