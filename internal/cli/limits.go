@@ -134,7 +134,15 @@ func (l *Limits) Plan(c *Program, workload string, inputs []string) (runner.Plan
 	if err != nil {
 		return p, err
 	}
-	if p.Impls, err = Choose(l.Impl, b.Abouts()); err != nil {
+	p.Impls, err = Choose(l.Impl, b.Abouts())
+	for _, name := range l.without(b.Abouts()) {
+		why := name + " answers no question of " + workload
+		if err != nil && slices.Contains(l.Impl, name) {
+			return p, Usagef("--impl %s", why)
+		}
+		fmt.Fprintf(c.Stderr, "eccbench: %s: left out\n", why)
+	}
+	if err != nil {
 		return p, err
 	}
 	if (len(l.paths) > 0 || l.dir != "") && len(l.found) == 0 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"eccbench/internal/bench"
 	"eccbench/internal/peers"
 	"eccbench/internal/worker"
 	"eccbench/internal/workloads/ecc/parts"
@@ -77,6 +78,17 @@ func (p *Peers) find() error {
 	}
 	p.found = append(p.found, list...)
 	return nil
+}
+
+// without returns the names of the peers that are not among implementations.
+func (p *Peers) without(abouts []bench.About) (names []string) {
+	for _, q := range p.found {
+		name := peers.Prefix + q.Name
+		if !slices.ContainsFunc(abouts, func(a bench.About) bool { return a.Name == name }) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // flags returns the flags that name a peer, or "" for another implementation.
