@@ -38,9 +38,9 @@ func boxOf(s grid.Shape) grid.Shape {
 	return grid.Shape{D: 32, H: 16, W: 223}
 }
 
-// Bytes estimates the memory to join all voxels of an image: slabs, and the edges of both
-// graphs, which are at most a quarter of the voxels and a sixteenth for noise. With many levels it includes the changes at each
-// voxel.
+// Bytes estimates the memory to join all voxels of an image: slabs, and the edges of both graphs,
+// which are at most a quarter of the voxels, and a sixteenth for noise. With many levels it includes
+// the changes at each voxel.
 func Bytes(s grid.Source) int64 {
 	each := int64(3)
 	if dense(s.Ladder()) == 0 {
