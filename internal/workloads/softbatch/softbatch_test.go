@@ -90,7 +90,7 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// The law about an image alone compares with what is answered about it.
+// The law about an image alone accepts only the same answer about it.
 func TestAlone(t *testing.T) {
 	p, unread := open(t, twenty), errors.New("unread")
 	right := define(t, p)
