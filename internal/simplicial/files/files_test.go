@@ -23,7 +23,7 @@ func TestRings(t *testing.T) {
 // Simplices of a text are sorted by dimension, in their order.
 func TestRuns(t *testing.T) {
 	for text, want := range map[string][][]uint32{
-		"0 1 2\n2 3\n4\n":                        {{4}, {2, 3}, {0, 1, 2}},
+		"0 1 2\n2 3\n4\n":                         {{4}, {2, 3}, {0, 1, 2}},
 		"0 1 2\n1 2 3\n\n2 3 4\n4\n5\n2 3\n0 1 5": {{4, 5}, {2, 3}, {0, 1, 2, 1, 2, 3, 2, 3, 4, 0, 1, 5}},
 	} {
 		m, err := readText([]byte(text))
