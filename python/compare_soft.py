@@ -9,8 +9,8 @@ On the CPU: images of float32 at 64 thresholds, with all gradients. Times are th
 calls, with PyTorch's number of threads. --write updates the table in README.md.
 
 With --device cuda: steps of training, of batches of float32. Times are medians of consecutive steps by CUDA
-events, each the least of five. Each answer is compared with the formula in float64. --write updates the table in
-../reports/training.md.
+events, below 10 ms the least of five. Each answer is compared with the formula in float64. --write updates
+the table in ../reports/training.md.
 """
 
 import itertools
@@ -261,9 +261,9 @@ def on_device():
     written("../reports/training.md", "compare_soft.py", [
         f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, float32, λ = {LAMBDA:g}. Milliseconds of forward,",
         "`square().mean()` and backward, without / with a direction; medians of steps that follow each other, the least of",
-        f"{ROUNDS} such medians. The last but one column is the time of the compiled formula in times of `SoftECC`: eager / a",
-        "step as a graph, without a direction. The last column has the largest errors of `SoftECC` and of the formula in",
-        "float32, at voxels that equal no neighbour.",
+        f"{ROUNDS} such medians for steps below 10 ms. The last but one column is the time of the compiled formula in times of",
+        "`SoftECC`: eager / a step as a graph, without a direction. The last column has the largest errors of `SoftECC`",
+        "and of the formula in float32, at voxels that equal no neighbour.",
         "",
         told(f"An eager step of 256×1×28² takes {ours:.0f} µs of the host, "
              f"with an empty custom operator {floor:.0f} µs."),

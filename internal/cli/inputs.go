@@ -144,7 +144,9 @@ func (i *Inputs) Names() ([]string, error) {
 	values := map[string]float64{}
 	for _, k := range form.Keys {
 		if values[k.Key] = k.Default; i.Set.Changed(k.Key) { // a key of several workloads has a default for each
-			values[k.Key] = i.keys[k.Key]()
+			if values[k.Key] = i.keys[k.Key](); !k.Accepts(values[k.Key]) {
+				return nil, Usagef("--%s %v: want %s", k.Key, name.Decimal(values[k.Key]), k.Range())
+			}
 		}
 	}
 	for key := range i.keys {

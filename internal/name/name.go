@@ -169,8 +169,7 @@ func (f Form) Parse(s string) (values map[string]float64, of string, err error) 
 		}
 		v, err := ParseDecimal(text)
 		if err != nil || !k.Accepts(v) {
-			return nil, "", fmt.Errorf("input %q: want %v with %s from %s to %s",
-				s, f, k.Key, Decimal(k.Min), Decimal(k.most()))
+			return nil, "", fmt.Errorf("input %q: want %v with %s from %s", s, f, k.Key, k.Range())
 		}
 		if k.Optional && v == k.Default {
 			return nil, "", fmt.Errorf("input %q: %s=%s is what is meant without it; leave it out", s, k.Key, text)
@@ -184,6 +183,9 @@ func (f Form) Parse(s string) (values map[string]float64, of string, err error) 
 func (k Key) Accepts(v float64) bool {
 	return v >= k.Min && v <= k.most() && (k.Real || v == math.Trunc(v))
 }
+
+// Range is the key's range as text.
+func (k Key) Range() string { return Decimal(k.Min) + " to " + Decimal(k.most()) }
 
 func (k Key) most() float64 {
 	if k.Max == 0 {

@@ -106,7 +106,8 @@ func (o OnDevice) Setup(p *softecc.Problem, c bench.Conditions) (bench.Job[softe
 	if err != nil {
 		return nil, err
 	}
-	j := &deviceJob{Watch: resident.NewWatch(d), d: d, p: p, source: p, images: 1, mayPlace: true}
+	upstream := func(int64) []float64 { return p.G }
+	j := &deviceJob{Watch: resident.NewWatch(d), d: d, p: p, upstream: upstream, source: p, images: 1, mayPlace: true}
 	return bench.Ready(j, j.setup(c))
 }
 
@@ -116,7 +117,8 @@ type deviceJob struct {
 	*resident.Watch
 	d          device.Device
 	p          *softecc.Problem // of the first image
-	source     grid.Source      // all images, one after the other
+	upstream   func(image int64) []float64
+	source     grid.Source // all images, one after the other
 	images     int64
 	mayPlace   bool // count by place if possible
 	stream     device.Stream
@@ -403,7 +405,7 @@ func (j *deviceJob) Poison() {
 // curve returns the last answer about an image without the numbers of voxels, and the moments.
 func (j *deviceJob) curve(image int64) (a softecc.Answer, moments []float64, err error) {
 	if j.by == nil {
-		return j.bins.answer(j.p, image)
+		return j.bins.answer(j.upstream(image), image)
 	}
 	m := len(j.p.Tau)
 	list := make([]float64, len(j.by.result.Data())/8-1)

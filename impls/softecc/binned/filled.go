@@ -50,9 +50,11 @@ func (j *deviceJob) inBins() (err error) {
 		return err
 	}
 	u, _ := j.p.U()
-	g := make([]float32, m*j.images)
-	for i := range g {
-		g[i] = float32(j.p.G[int64(i)%m])
+	g := make([]float32, 0, m*j.images)
+	for i := range j.images {
+		for _, v := range j.upstream(i) {
+			g = append(g, float32(v))
+		}
 	}
 	for i, list := range [][]float64{{j.p.Lambda}, {j.p.Alpha}, {u[2], u[1], u[0]}} {
 		if a.numbers[i], err = resident.PutNumbers(j.d, j.stream, "parameters", list); err != nil {
@@ -104,9 +106,10 @@ func (j *deviceJob) runBins() error {
 		j.stream.Wait())
 }
 
-// answer returns the last answer about an image without the numbers of voxels, and the moments.
-func (a *filled) answer(p *softecc.Problem, image int64) (of softecc.Answer, moments []float64, err error) {
-	m, n := int64(len(p.Tau)), a.Images
+// answer returns the last answer about an image with an upstream gradient, without the numbers of voxels, and the
+// moments.
+func (a *filled) answer(g []float64, image int64) (of softecc.Answer, moments []float64, err error) {
+	m, n := int64(len(g)), a.Images
 	moments = make([]float64, 4*a.parts)
 	byTau, byLambda, curve := make([]float64, m), make([]float64, m), make([]float32, m)
 	data, at := a.result.Data(), int64(0)
@@ -118,8 +121,8 @@ func (a *filled) answer(p *softecc.Problem, image int64) (of softecc.Answer, mom
 		at += n * size
 	}
 	for j, v := range curve {
-		of.Chi, of.DTau = append(of.Chi, float64(v)), append(of.DTau, p.G[j]*byTau[j])
-		of.Lambda += p.G[j] * byLambda[j]
+		of.Chi, of.DTau = append(of.Chi, float64(v)), append(of.DTau, g[j]*byTau[j])
+		of.Lambda += g[j] * byLambda[j]
 	}
 	return of, moments, nil
 }

@@ -46,30 +46,36 @@ func (Many) Setup(b *softecc.Batch, c bench.Conditions) (bench.Job[[]softecc.Ans
 		return nil, err
 	}
 	n := b.Shape().Voxels() * b.Len()
+	var upstream [][]float64
+	for i := range b.Len() {
+		upstream = append(upstream, b.Upstream(i))
+	}
 	return &manyJob{
-		b: b, threads: c.Cores(), voxels: grid.Values[float32](all.Data()), changes: make([]uint8, n),
+		b: b, upstream: upstream, threads: c.Cores(), voxels: grid.Values[float32](all.Data()), changes: make([]uint8, n),
 		dx: make([]float32, n), answers: make([]softecc.Answer, b.Len()),
 	}, nil
 }
 
 type manyJob struct {
-	b       *softecc.Batch
-	threads int
-	voxels  []float32
-	changes []uint8
-	dx      []float32
-	answers []softecc.Answer
+	b        *softecc.Batch
+	upstream [][]float64
+	threads  int
+	voxels   []float32
+	changes  []uint8
+	dx       []float32
+	answers  []softecc.Answer
 }
 
 func (j *manyJob) Do(trace *bench.Trace) error {
-	p, ctx := *j.b.Problem, context.Background()
+	ctx := context.Background()
 	layers := Layers[float32]{
-		Problem: &p, Voxels: j.voxels, Changes: j.changes, Images: int(j.b.Len()), Threads: j.threads,
+		Problem: j.b.Problem, Voxels: j.voxels, Changes: j.changes, Images: int(j.b.Len()), Threads: j.threads,
 	}
 	end := trace.Span("forward")
 	err := layers.Each(func(i int, l *Layer[float32]) error {
+		l.Problem.G = j.upstream[i]
 		c, err := l.Forward(ctx, true)
-		j.answers[i] = c.answer(&p)
+		j.answers[i] = c.answer(l.Problem)
 		return err
 	})
 	end()
@@ -77,9 +83,10 @@ func (j *manyJob) Do(trace *bench.Trace) error {
 		return err
 	}
 	defer trace.Span("backward")()
-	n := p.Shape().Voxels()
+	n := j.b.Shape().Voxels()
 	return layers.Each(func(i int, l *Layer[float32]) (err error) {
 		a := &j.answers[i]
+		l.Problem.G = j.upstream[i]
 		a.DX = j.dx[int64(i)*n:][:n]
 		a.DV, a.Alpha, err = l.Backward(ctx, a.DX)
 		return err
@@ -125,7 +132,8 @@ func (o ManyOnDevice) Setup(b *softecc.Batch, c bench.Conditions) (bench.Job[[]s
 	if err != nil {
 		return nil, err
 	}
-	j := &deviceJob{Watch: resident.NewWatch(d), d: d, p: b.Problem, source: b.Images, images: b.Len()}
+	j := &deviceJob{Watch: resident.NewWatch(d), d: d, p: b.Problem, upstream: b.Upstream, source: b.Images,
+		images: b.Len()}
 	return bench.Ready[[]softecc.Answer](manyOnDevice{j}, j.setup(c))
 }
 

@@ -24,7 +24,9 @@ func (i Implementation) About() bench.About {
 
 // CanDo rejects a batch if one of its images is rejected, or if all of them would take too long.
 func (i Implementation) CanDo(b *softecc.Batch, c bench.Conditions) error {
-	c.Time /= time.Duration(b.Len())
+	if c.Time > 0 {
+		c.Time = max(1, c.Time/time.Duration(b.Len()))
+	}
 	if c.Memory > 0 {
 		c.Memory = max(1, c.Memory/b.Len())
 	}

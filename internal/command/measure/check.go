@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -80,10 +81,11 @@ func workloadFaults(c *cli.Program, cells []bench.CellRecord) (faults []error) {
 			faults = append(faults, fmt.Errorf("%s on %s: tolerant, but right answers to %s are equal",
 				cell.Impl, cell.Input, cell.Workload))
 		}
-		if len(b.Files(cell.Input)) > 0 {
+		made := maker(c.Benches, b, cell)
+		if len(made.Files(cell.Input)) > 0 {
 			continue
 		}
-		cost, _, err := b.Describe(cell.Input)
+		cost, _, err := made.Describe(cell.Input)
 		switch {
 		case err != nil:
 			faults = append(faults, fmt.Errorf("%s on %s: %w", cell.Impl, cell.Input, err))
@@ -95,12 +97,26 @@ func workloadFaults(c *cli.Program, cells []bench.CellRecord) (faults []error) {
 	return faults
 }
 
+// maker returns the workload that made the input of a cell: that of the cell, unless it was the ceiling of another one
+// whose inputs have names of their own.
+func maker(benches []runner.Bench, of runner.Bench, cell bench.CellRecord) runner.Bench {
+	for _, b := range benches {
+		q := b.Question()
+		if q.Ceiling != nil && q.Ceiling(cell.Scope) == of.Name() && q.Form.Kind != "" &&
+			strings.HasPrefix(cell.Input, q.Form.Kind+"/") {
+			return b
+		}
+	}
+	return of
+}
+
 // answerAgain runs an implementation of this program on the inputs of cells, and returns a fault for
-// each answer with another digest. It skips answers that are WRONG or have a tolerance. An input that
-// cannot be opened is a fault too.
+// each answer with another digest. It skips answers that are WRONG or have a tolerance, and ceilings on
+// inputs that another workload made. An input that cannot be opened is a fault too.
 func answerAgain(c *cli.Program, cells []bench.CellRecord, limit time.Duration) (faults []error, err error) {
 	cells = slices.DeleteFunc(slices.Clone(cells), func(cell bench.CellRecord) bool {
-		return cell.Tolerant || cell.Status == verify.Wrong
+		b, err := runner.Find(c.Benches, cell.Workload)
+		return cell.Tolerant || cell.Status == verify.Wrong || err == nil && maker(c.Benches, b, cell) != b
 	})
 	inputs := map[string][]string{} // by workload
 	for _, cell := range cells {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -210,7 +211,10 @@ func readText(data []byte) (*Mesh, error) {
 	room := bytes.Count(data, []byte(" ")) + bytes.Count(data, []byte("\n")) + 1
 	all := make([]int64, 0, room)
 	var s []int64
-	type run struct{ size, length int } // numbers of vertices of consecutive simplices
+	type run struct { // of consecutive simplices
+		size  uint16 // vertices of each
+		count uint32
+	}
 	var runs []run
 	for more := len(data) > 0; more; more = w.newline() {
 		s = s[:0]
@@ -234,17 +238,18 @@ func readText(data []byte) (*Mesh, error) {
 			}
 		}
 		all = append(all, s...)
-		if last := len(runs) - 1; last >= 0 && runs[last].size == len(s) {
-			runs[last].length += len(s)
+		if last := len(runs) - 1; last >= 0 && int(runs[last].size) == len(s) && runs[last].count < math.MaxUint32 {
+			runs[last].count++
 		} else if len(s) > 0 {
-			runs = append(runs, run{len(s), len(s)})
+			runs = append(runs, run{uint16(len(s)), 1})
 		}
 	}
 	number, vertices := ranked(all)
 	c := &Mesh{Vertices: vertices}
 	for _, r := range runs {
-		c.addAll(r.size-1, number[:r.length])
-		number = number[r.length:]
+		n := int(r.size) * int(r.count)
+		c.addAll(int(r.size)-1, number[:n])
+		number = number[n:]
 	}
 	return c, nil
 }

@@ -32,7 +32,7 @@ type (
 func Workload(impls ...bench.Implementation[problem, answers]) bench.Workload[problem, answers] {
 	return bench.Workload[problem, answers]{
 		Name: Name, Question: question(), Inputs: Inputs{}, Impls: impls, Encode: Encode, Decode: Decode,
-		Reference: bench.NameOfFirst(impls), Policy: verify.Policy[problem, answers]{Distance: distance, Laws: laws()},
+		Reference: bench.NameOfFirst(impls), Policy: policy(),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/fields"
@@ -65,8 +66,8 @@ type Problem struct {
 	keys []float64 // m, lambda, alpha, dir and vertices of the problem's name
 }
 
-// A Batch is several images of one shape, type and ladder, with the parameters of the first one's problem. It has one
-// Answer for each image.
+// A Batch is several images of one shape, type and ladder, with the parameters of the first one's problem, but each
+// with an upstream gradient of its own. It has one Answer for each image.
 type Batch struct {
 	*Problem
 	Images grid.Batch
@@ -81,7 +82,24 @@ func (b *Batch) At(i int64) (*Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.changed(func(q *Problem) { q.Source = f }), nil
+	return b.changed(func(q *Problem) { q.Source, q.G = f, b.Upstream(i) }), nil
+}
+
+// Upstream returns the upstream gradient of image i: G for the first one. Others have its numbers in another order and
+// with other signs, so that Steepest bounds the gradients of all images.
+func (b *Batch) Upstream(i int64) []float64 {
+	g := slices.Clone(b.G)
+	if i == 0 {
+		return g
+	}
+	rng := rand.New(rand.NewPCG(uint64(i), 0x62617463))
+	rng.Shuffle(len(g), func(j, k int) { g[j], g[k] = g[k], g[j] })
+	for j := range g {
+		if rng.IntN(2) == 0 {
+			g[j] = -g[j]
+		}
+	}
+	return g
 }
 
 // An Answer is the soft curve and the gradients of L = Σ g_j χ(τ_j).

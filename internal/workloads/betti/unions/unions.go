@@ -29,7 +29,8 @@ import (
 )
 
 // boxOf returns the shape of boxes without the layer shared with the previous boxes. A box has
-// fewer than 2¹⁷ voxels, so its minima have numbers of 16 bits in both graphs.
+// fewer than 2¹⁷ voxels, so its minima have numbers of 16 bits in both graphs. Along an axis that is
+// cut it has at least two layers, so that no layer is both a side of the image and shared.
 func boxOf(s grid.Shape) grid.Shape {
 	if s.Dim() == 2 {
 		return grid.Shape{D: 1, H: 128, W: 511}
@@ -37,9 +38,9 @@ func boxOf(s grid.Shape) grid.Shape {
 	return grid.Shape{D: 32, H: 16, W: 223}
 }
 
-// Bytes estimates the memory to join all voxels of an image: slabs, and edges, which are at most an
-// eighth of the voxels and a sixteenth for noise. With many levels it includes the changes at each
-// voxel.
+// Bytes estimates the memory to join all voxels of an image: slabs, and the edges of both graphs,
+// which are at most a quarter of the voxels, and a sixteenth for noise. With many levels it includes
+// the changes at each voxel.
 func Bytes(s grid.Source) int64 {
 	each := int64(3)
 	if dense(s.Ladder()) == 0 {
