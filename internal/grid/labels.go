@@ -9,6 +9,8 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+
+	"eccbench/internal/decimal"
 )
 
 // Labels are the original values of an image whose type does not fit into float32, such as int64.
@@ -62,11 +64,11 @@ func (l *Labels) String() string { return fmt.Sprintf("%d distinct values of %s"
 // Append appends the original value as text, with the fewest digits that read back exactly.
 func (l *Labels) Append(b []byte, v float32) []byte {
 	if l == nil {
-		return AppendFloat32(b, v)
+		return decimal.AppendFloat32(b, v)
 	}
 	switch x := l.label(v); l.kind {
 	case "<i8":
-		return AppendInt(b, int64(x))
+		return decimal.AppendInt(b, int64(x))
 	case "<u8":
 		return strconv.AppendUint(b, x, 10)
 	default:

@@ -138,29 +138,14 @@ type Batch struct {
 
 // Image returns the shape of each image.
 func (b Batch) Image() Shape {
-	s := b.Shape()
-	return Shape{D: s.D / b.Images, H: s.H, W: s.W}
+	return Shape{D: b.Shape().D / b.Images, H: b.Shape().H, W: b.Shape().W}
 }
 
 // FieldAt returns image i, or false if the batch is not in memory.
 func (b Batch) FieldAt(i int64) (*Field, bool) {
-	all, ok := b.Source.(*Field)
-	if !ok {
-		return nil, false
+	if all, ok := b.Source.(*Field); ok {
+		size := TotalBytes(b) / b.Images
+		return &Field{shape: b.Image(), typ: all.typ, ladder: all.ladder, data: all.data[i*size : (i+1)*size]}, true
 	}
-	size := TotalBytes(b) / b.Images
-	return &Field{shape: b.Image(), typ: all.typ, ladder: all.ladder, data: all.data[i*size : (i+1)*size]}, true
-}
-
-// Load returns image i in memory.
-func (b Batch) Load(i int64) (*Field, error) {
-	if f, ok := b.FieldAt(i); ok {
-		return f, nil
-	}
-	each := b.Shape().Slices() / b.Images
-	data := make([]byte, TotalBytes(b)/b.Images)
-	if err := b.ReadSlab(data, i*each, (i+1)*each); err != nil {
-		return nil, err
-	}
-	return Trusted(b.Image(), b.Type(), data, b.Ladder())
+	return nil, false
 }

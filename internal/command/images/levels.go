@@ -17,6 +17,7 @@ import (
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/command/answering"
+	"eccbench/internal/decimal"
 	"eccbench/internal/grid"
 	"eccbench/internal/host"
 	"eccbench/internal/regular"
@@ -167,7 +168,7 @@ func writeValues(c *cli.Program, out string, v parts.Values, table []float32) er
 	return answering.WriteTo(c, out, "table of values", func(w io.Writer) error {
 		b := []byte(tableTitle + "\n")
 		for _, value := range table {
-			b = append(grid.AppendFloat32(b, value), '\n')
+			b = append(decimal.AppendFloat32(b, value), '\n')
 		}
 		_, err := w.Write(b)
 		return err

@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strconv"
 
+	"eccbench/internal/decimal"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/ecc"
 )
@@ -140,7 +141,7 @@ func (l Lines) Write(w io.Writer, format ecc.Format, p ecc.Provenance, header bo
 			}
 			line = l.Labels.Append(line, level)
 			for _, v := range []int64{n.B0, n.B1, n.B2} {
-				line = grid.AppendInt(append(line, ','), v)
+				line = decimal.AppendInt(append(line, ','), v)
 			}
 			return append(line, '\n')
 		})

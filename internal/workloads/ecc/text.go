@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"eccbench/internal/crew"
+	"eccbench/internal/decimal"
 	"eccbench/internal/grid"
 )
 
@@ -309,7 +310,7 @@ func WriteChunks(w io.Writer, format Format, p Provenance, header bool, lines in
 		case Euler, SoCG:
 			err = l.write(w, func(b []byte, x Line) []byte {
 				b = append(l.value(b, x.Level), ' ')
-				return append(grid.AppendInt(b, x.Chi), '\n')
+				return append(decimal.AppendInt(b, x.Chi), '\n')
 			})
 		default:
 			err = l.writeCSV(w)
@@ -330,8 +331,8 @@ func (l Lines) writeCSV(w io.Writer) error {
 			b = append(append(b, l.slice...), ',')
 		}
 		b = append(l.value(b, x.Level), ',')
-		b = append(grid.AppendInt(b, x.Change), ',')
-		return append(grid.AppendInt(b, x.Chi), '\n')
+		b = append(decimal.AppendInt(b, x.Change), ',')
+		return append(decimal.AppendInt(b, x.Chi), '\n')
 	})
 }
 
@@ -428,8 +429,8 @@ func (l Lines) appendJSON(b []byte, x Line) []byte {
 		b = append(append(append(b, `"slice":`...), l.slice...), ',')
 	}
 	b = l.value(append(b, `"level":`...), x.Level)
-	b = grid.AppendInt(append(b, `,"change":`...), x.Change)
-	b = grid.AppendInt(append(b, `,"chi":`...), x.Chi)
+	b = decimal.AppendInt(append(b, `,"change":`...), x.Change)
+	b = decimal.AppendInt(append(b, `,"chi":`...), x.Chi)
 	return append(b, '}')
 }
 

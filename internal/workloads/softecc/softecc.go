@@ -78,9 +78,16 @@ func (b *Batch) Len() int64 { return b.Images.Images }
 
 // At returns the problem of image i, which is read into memory.
 func (b *Batch) At(i int64) (*Problem, error) {
-	f, err := b.Images.Load(i)
-	if err != nil {
-		return nil, err
+	f, ok := b.Images.FieldAt(i)
+	if !ok {
+		each, data := b.Images.Shape().Slices()/b.Len(), make([]byte, grid.TotalBytes(b.Images)/b.Len())
+		if err := b.Images.ReadSlab(data, i*each, (i+1)*each); err != nil {
+			return nil, err
+		}
+		var err error
+		if f, err = grid.Trusted(b.Images.Image(), b.Images.Type(), data, b.Images.Ladder()); err != nil {
+			return nil, err
+		}
 	}
 	return b.changed(func(q *Problem) { q.Source, q.G = f, b.Upstream(i) }), nil
 }

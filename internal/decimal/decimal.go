@@ -1,4 +1,5 @@
-package grid
+// Package decimal formats numbers as strconv does, and faster.
+package decimal
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package grid_test
+package decimal_test
 
 import (
 	"math"
@@ -6,13 +6,13 @@ import (
 	"strconv"
 	"testing"
 
-	"eccbench/internal/grid"
+	"eccbench/internal/decimal"
 )
 
 func TestAppendFloat32(t *testing.T) {
 	check := func(v float32) {
 		want := strconv.FormatFloat(float64(v), 'g', -1, 32)
-		if got := string(grid.AppendFloat32(nil, v)); got != want {
+		if got := string(decimal.AppendFloat32(nil, v)); got != want {
 			t.Fatalf("%x: %s, want %s", math.Float32bits(v), got, want)
 		}
 	}
@@ -42,7 +42,7 @@ func TestAppendInt(t *testing.T) {
 		for range 1000 {
 			n := start + rng.Int64()>>rng.IntN(64)
 			for _, n := range []int64{start, start - 1, n, -n} {
-				if got, want := string(grid.AppendInt([]byte("x"), n)), "x"+strconv.FormatInt(n, 10); got != want {
+				if got, want := string(decimal.AppendInt([]byte("x"), n)), "x"+strconv.FormatInt(n, 10); got != want {
 					t.Fatalf("%s, want %s", got, want)
 				}
 			}
@@ -63,6 +63,6 @@ func BenchmarkAppendFloat32(b *testing.B) {
 			}
 		})
 	}
-	run("grid", grid.AppendFloat32)
+	run("grid", decimal.AppendFloat32)
 	run("strconv", func(b []byte, v float32) []byte { return strconv.AppendFloat(b, float64(v), 'g', -1, 32) })
 }
