@@ -12,6 +12,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/fields"
+	"eccbench/internal/grid"
 	"eccbench/internal/name"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/batch"
@@ -38,42 +39,53 @@ func Workload(impls ...bench.Implementation[problem, answers]) bench.Workload[pr
 
 func question() bench.Question {
 	of := func(count, m, lambda, alpha float64, image string) string {
-		return nameOf([]float64{count, m, lambda, alpha, 1, 0}, image)
+		return questions().NameOf(image, count, m, lambda, alpha, 1)
 	}
 	return bench.Question{
 		Doc:  "the soft curve of each of many images, and its gradients, all at once",
-		Form: form(),
+		Form: questions().Form,
 		Adversarial: []string{
-			of(1, 5, 100, 0.1, "noise/shape=1x1/type=float32/seed=5"), of(67, 16, 100, 0, "noise/shape=28x28/type=float32/seed=3"),
+			of(1, 5, 100, 0.1, "noise/shape=1x1/type=float32/seed=5"),
+			of(67, 16, 100, 0, "noise/shape=28x28/type=float32/seed=3"),
 			of(5, 64, 1000, 0.1, "noise/shape=133x70/levels=64/type=float32/seed=5"),
-			of(9, 16, 100, 0.1, "noise/shape=17x16x15/type=float32/seed=7"), of(3, 33, 300, 0, "grf/shape=33x17x9/type=float32/smooth=2/seed=3"),
-			of(4, 9, 20, 5, "distinct/shape=16x15x14/type=float32/seed=11"), of(300, 7, 50, 0.1, "noise/shape=1x9/levels=4/type=float32/seed=4"),
+			of(9, 16, 100, 0.1, "noise/shape=17x16x15/type=float32/seed=7"),
+			of(3, 33, 300, 0, "grf/shape=33x17x9/type=float32/smooth=2/seed=3"),
+			of(4, 9, 20, 5, "distinct/shape=16x15x14/type=float32/seed=11"),
+			of(300, 7, 50, 0.1, "noise/shape=1x9/levels=4/type=float32/seed=4"),
 		},
-		Small: []string{of(256, 16, 100, 0, "noise/shape=28x28/type=float32/seed=1"), of(64, 64, 100, 0, "noise/shape=256x256/type=float32/seed=1"),
-			of(4, 16, 100, 0.1, "grf/shape=64x64x64/type=float32/smooth=2/seed=1")},
+		Small: []string{
+			of(256, 16, 100, 0, "noise/shape=28x28/type=float32/seed=1"),
+			of(64, 64, 100, 0, "noise/shape=256x256/type=float32/seed=1"),
+			of(4, 16, 100, 0.1, "grf/shape=64x64x64/type=float32/smooth=2/seed=1"),
+		},
 	}
 }
 
-// form returns the form of the problems' names: a count, and the keys of one image.
-func form() name.Form {
-	return name.Form{Kind: Name, Keys: append(slices.Clone(batch.Form().Keys), softecc.Inputs().Form.Keys...)}
-}
-
-func nameOf(keys []float64, image string) string {
-	values := map[string]float64{}
-	for i, k := range form().Keys {
-		values[k.Key] = keys[i]
+// questions names problems by a count and the keys of one image, and shares them.
+func questions() fields.Questions[problem] {
+	return fields.Questions[problem]{
+		Form: name.Form{Kind: Name, Keys: append(slices.Clone(batch.Form().Keys), softecc.Inputs().Form.Keys...)},
+		Pose: func(in grid.Source, keys []float64) (problem, error) {
+			whole := grid.Batch{Source: in, Images: int64(keys[0])}
+			if in.Shape().D%whole.Images != 0 {
+				return nil, fmt.Errorf("shared batch: %d images of %v together", whole.Images, in.Shape())
+			}
+			first, ok := whole.FieldAt(0)
+			if !ok {
+				return nil, errors.New("shared batch: not in memory")
+			}
+			return pose(first, whole, keys)
+		},
 	}
-	return form().NameOf(values, image)
 }
 
 // split returns the keys of a problem and the name of its images.
 func split(s string) (keys []float64, images string, err error) {
-	values, image, err := form().Parse(s)
-	for _, k := range form().Keys {
-		keys = append(keys, values[k.Key])
+	image, keys, err := questions().Parse(s)
+	if err != nil {
+		return nil, "", err
 	}
-	return keys, batch.NameOf(int(values["count"]), image), err
+	return keys, batch.NameOf(int(keys[0]), image), nil
 }
 
 // Inputs makes problems from names softecc-batch/count=N/m=N/lambda=N/alpha=N/dir=N/of=IMAGE: the image, and images
@@ -90,7 +102,7 @@ func (Inputs) Open(s string) (problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pose(b, keys)
+	return pose(b.First(), b.Whole(), keys)
 }
 
 // Sketch is a problem that has its first image alone, again and again.
@@ -103,13 +115,13 @@ func (Inputs) Sketch(s string) (problem, bool) {
 	if !ok {
 		return nil, false
 	}
-	p, err := pose(b, keys)
+	p, err := pose(b.First(), b.Whole(), keys)
 	return p, err == nil
 }
 
-func pose(b *batch.Batch, keys []float64) (problem, error) {
-	p, err := softecc.Inputs().Pose(b.First(), keys[1:])
-	return &softecc.Batch{Problem: p, Images: b.Whole()}, err
+func pose(first grid.Source, whole grid.Batch, keys []float64) (problem, error) {
+	p, err := softecc.Inputs().Pose(first, keys[1:])
+	return &softecc.Batch{Problem: p, Images: whole}, err
 }
 
 // others returns the problems about batches with other names.
@@ -124,7 +136,7 @@ func others(s string, list func(images string) ([]string, error)) ([]string, err
 		if err != nil {
 			return nil, err
 		}
-		names[i] = nameOf(append([]float64{values["count"]}, keys[1:]...), image)
+		names[i] = questions().NameOf(image, append([]float64{values["count"]}, keys[1:]...)...)
 	}
 	return names, err
 }
@@ -148,8 +160,7 @@ func (Inputs) Files(s string) []string {
 
 // Cost is one read of all images and one write of their gradients.
 func (Inputs) Cost(s string, p problem) bench.Cost {
-	keys, _, _ := split(s) // it was opened by this name
-	_, image, _ := form().Parse(s)
+	image, keys, _ := questions().Parse(s) // it was opened by this name
 	cost := softecc.Inputs().Cost(softecc.Inputs().NameOf(image, keys[1:]...), p.Problem)
 	cost.Items *= p.Len()
 	cost.Bytes *= p.Len()
@@ -157,36 +168,14 @@ func (Inputs) Cost(s string, p problem) bench.Cost {
 	return cost
 }
 
-// tail is the size of the shared keys.
-func tail() int64 { return 8 * int64(len(form().Keys)-1) }
-
 // Size is the number of bytes that Share writes.
-func (Inputs) Size(p problem) int64 { return fields.Inputs{}.Size(p.Images) + tail() }
+func (Inputs) Size(p problem) int64 { return questions().Size(p) }
 
 // Share writes all images, one after the other, and the keys.
-func (Inputs) Share(p problem, f *os.File) error {
-	if err := (fields.Inputs{}).Share(p.Images, f); err != nil {
-		return err
-	}
-	return binary.Write(f, binary.LittleEndian, p.Keys())
-}
+func (Inputs) Share(p problem, f *os.File) error { return questions().Share(p, f) }
 
 // Attach makes the problem of bytes that Share wrote.
-func (Inputs) Attach(mapped []byte) (problem, error) {
-	end := int64(len(mapped)) - tail()
-	if end < 0 {
-		return nil, errors.New("shared batch: too short")
-	}
-	b, err := batch.Inputs{}.Attach(mapped[:end:end])
-	if err != nil {
-		return nil, err
-	}
-	keys := make([]float64, len(form().Keys))
-	if _, err := binary.Decode(mapped[end:], binary.LittleEndian, keys[1:]); err != nil {
-		return nil, err
-	}
-	return pose(b, keys)
-}
+func (Inputs) Attach(mapped []byte) (problem, error) { return questions().Attach(mapped) }
 
 // Encode writes the number of images and their answers.
 func Encode(w io.Writer, list answers) error {

@@ -76,6 +76,12 @@ type Batch struct {
 // Len returns the number of images.
 func (b *Batch) Len() int64 { return b.Images.Images }
 
+// Image returns all images, one after the other.
+func (b *Batch) Image() grid.Source { return b.Images }
+
+// Keys returns the keys of the batch's name: the number of images, and those of the first one's problem.
+func (b *Batch) Keys() []float64 { return append([]float64{float64(b.Len())}, b.keys...) }
+
 // At returns the problem of image i, which is read into memory.
 func (b *Batch) At(i int64) (*Problem, error) {
 	f, ok := b.Images.FieldAt(i)
