@@ -267,7 +267,7 @@ func Bytes(kind string, shape []int64) int64 {
 }
 
 // CanShare reports whether peers can open arrays: on Linux, unless a sandbox forbids it.
-func CanShare() bool {
+var CanShare = sync.OnceValue(func() bool {
 	a, err := NewArray("test", "|u1", []int64{1}, true)
 	if err != nil {
 		return false
@@ -278,7 +278,7 @@ func CanShare() bool {
 		b.Close()
 	}
 	return err == nil
-}
+})
 
 // New returns the peer at a path, which must contain a slash: PATH is not searched. If there is no
 // such file, the words after the first blank are arguments.

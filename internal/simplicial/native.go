@@ -43,8 +43,9 @@ func WriteNative(w io.Writer, c *Complex) error {
 		head = binary.LittleEndian.AppendUint64(head, uint64(len(tops)/(d+1)))
 		head = binary.LittleEndian.AppendUint64(head, counted)
 	}
-	b.Write(head)          // Flush returns the error
-	const atOnce = 1 << 14 // numbers that binary.Write copies
+	// Flush returns the error of each write. binary.Write copies what it is given.
+	const atOnce = 1 << 14
+	b.Write(head)
 	for some := range slices.Chunk(c.Points, atOnce) {
 		binary.Write(b, binary.LittleEndian, some)
 	}

@@ -84,7 +84,8 @@ func TestManyEach(t *testing.T) {
 func TestManyOnHost(t *testing.T) {
 	open := softtest.OnHost(t, "softecc_curve", "softecc_float32")
 	testMany(t, binned.ManyOnDevice{Open: open}, manyImages())
-	p, err := softbatch.Inputs{}.Open("softecc-batch/count=2/m=5/lambda=20/alpha=0/dir=1/vertices=1/of=noise/shape=9x8/type=float32/seed=1")
+	const name = "softecc-batch/count=2/m=5/lambda=20/alpha=0/dir=1/vertices=1/of=noise/shape=9x8/type=float32/seed=1"
+	p, err := softbatch.Inputs{}.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,11 +122,13 @@ func TestManyIsJudged(t *testing.T) {
 
 // Batches of other types are refused on the host.
 func TestManyRefuses(t *testing.T) {
-	p, err := softbatch.Inputs{}.Open("softecc-batch/count=2/m=5/lambda=20/alpha=0/dir=1/of=noise/shape=9x8/type=uint8/seed=1")
+	const name = "softecc-batch/count=2/m=5/lambda=20/alpha=0/dir=1/of=noise/shape=9x8/type=uint8/seed=1"
+	p, err := softbatch.Inputs{}.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (binned.Many{}).CanDo(p, bench.Conditions{}); err == nil || !strings.Contains(err.Error(), "a layer has float32") {
+	err = binned.Many{}.CanDo(p, bench.Conditions{})
+	if err == nil || !strings.Contains(err.Error(), "a layer has float32") {
 		t.Errorf("uint8: %v", err)
 	}
 }

@@ -25,7 +25,8 @@ func (l limited) CanDo(_ *softecc.Problem, c bench.Conditions) error {
 
 // Each image may take its share of the time and of the memory.
 func TestShares(t *testing.T) {
-	b, err := softbatch.Inputs{}.Open("softecc-batch/count=20/m=5/lambda=20/alpha=0/dir=1/of=noise/shape=9x8/type=float32/seed=1")
+	const name = "softecc-batch/count=20/m=5/lambda=20/alpha=0/dir=1/of=noise/shape=9x8/type=float32/seed=1"
+	b, err := softbatch.Inputs{}.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}

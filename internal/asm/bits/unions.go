@@ -20,7 +20,7 @@ func Unions(ISA) {
 // notAbove writes a function that compares keys: see compareKeys in Go.
 func notAbove(name string, size int, compare func(own, other Op) Op, store func(k, to Op)) {
 	Func(name, "func(to *uint64, own, other *"+map[int]string{1: "uint8", 4: "uint32"}[size]+", words int)",
-		"sets the bits of the keys of other that are not above those of own, for so many words of 64 keys.")
+		"sets a bit for each key of other that is not above that of own; a word has 64 keys.")
 	to, own, other, words := Arg("to"), Arg("own"), Arg("other"), Arg("words")
 	Label("word")
 	for i := range size {

@@ -97,7 +97,8 @@ type Inputs struct{}
 // Form returns the form of the names of batches.
 func Form() name.Form {
 	return name.Form{Kind: "batch", Keys: []name.Key{{
-		Key: "count", Doc: "images per question: the given one and the next seeds; also of softecc", Min: 1, Max: most, Default: 100,
+		Key: "count", Doc: "images per question: the given one and the next seeds; also of softecc",
+		Min: 1, Max: most, Default: 100,
 	}}}
 }
 

@@ -197,7 +197,7 @@ func levelsOf(s grid.Source) conversion[uint32] {
 	convert := grid.NewConverter(s.Type(), s.Ladder())
 	var levels []int32
 	return func(to []uint32, from []byte) {
-		levels = slices.Grow(levels[:0], len(to))[:len(to)]
+		levels = room(levels, len(to))
 		convert.Convert(levels, from)
 		for i, k := range levels {
 			to[i] = uint32(k)

@@ -4,12 +4,12 @@
 
 package unions
 
-// notAbove8AVX512 sets the bits of the keys of other that are not above those of own, for so many words of 64 keys.
+// notAbove8AVX512 sets a bit for each key of other that is not above that of own; a word has 64 keys.
 //
 //go:noescape
 func notAbove8AVX512(to *uint64, own *uint8, other *uint8, words int)
 
-// notAbove32AVX512 sets the bits of the keys of other that are not above those of own, for so many words of 64 keys.
+// notAbove32AVX512 sets a bit for each key of other that is not above that of own; a word has 64 keys.
 //
 //go:noescape
 func notAbove32AVX512(to *uint64, own *uint32, other *uint32, words int)
