@@ -43,7 +43,7 @@ func WriteNative(w io.Writer, c *Complex) error {
 		head = binary.LittleEndian.AppendUint64(head, uint64(len(tops)/(d+1)))
 		head = binary.LittleEndian.AppendUint64(head, counted)
 	}
-	// Flush returns the error of each write. binary.Write copies what it is given.
+	// Flush returns the error of each write. binary.Write copies its numbers.
 	const atOnce = 1 << 14
 	b.Write(head)
 	for some := range slices.Chunk(c.Points, atOnce) {
