@@ -185,7 +185,7 @@ def soft_ecc(
         if all([type(one) in _PLAIN for one in given]):
             how = _layouts.get(_key(images, dims, construction, *given))
             if how is not None:  # the checks below are done
-                return _by_layout(how, images, *given, superlevel)
+                return _by_layout(superlevel, how, images, *given)
     batch, shape = _split(images, dims)
     x = images
     if x.dtype in _NARROW:
@@ -199,12 +199,12 @@ def soft_ecc(
             f"alpha {tuple(alpha.shape)}: "
                          f"want one axis, one number, ({dims},) and one number")
     if direct and x.is_cuda and x.dtype is torch.float32 and x.numel() and tau.shape[0]:
-        return _by_layout(_layout(x, dims, construction, tau, lam, alpha, v), x, tau, lam, alpha, v, superlevel)
+        given = tau, lam, alpha, v
+        return _by_layout(superlevel, _layout(x, dims, construction, *given), x, *given)
     if superlevel:
         x, tau, alpha = -x, -tau, -alpha
     if direct:
-        curves: Tensor = _Soft.apply(x, tau, lam, alpha, v, construction, dims)
-        return curves
+        return _Soft.apply(x, tau, lam, alpha, v, construction, dims)
     _reject_derivatives_of_func(x, tau, lam, alpha, v)
     derivatives = tau.requires_grad or lam.requires_grad
     chi: Tensor = _soft(x.reshape(-1, *shape), tau, lam, alpha, v, construction, derivatives)[0]
@@ -678,7 +678,7 @@ def _exact_on_device(
                 images = -images.float()
             elif least < limit:  # χ is 0, which is a question to floats alone
                 images = images.float()
-            return cuda.curve(images, at=at, dims=dims, verify=verify)  # type: ignore[no-any-return]
+            return cuda.curve(images, at=at, dims=dims, verify=verify)
     batch, shape = _split(images, dims)
     chi = _exact_on_host(images.cpu().reshape(-1, *shape), thresholds, construction, superlevel, verify)
     return chi.reshape(*batch, thresholds.shape[0]).to(images.device)
@@ -806,15 +806,14 @@ def _layout(x: Tensor, dims: int, construction: str, *numbers: Tensor) -> Any:
 
 
 def _by_layout(
-    how: Any, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, superlevel: bool,
+    superlevel: bool, how: Any, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor,
 ) -> Tensor:
     """Return the curves of checked float32 images, with minimal work of the host. In a step of training the host
     takes longer than the device."""
     if superlevel:
         images, thresholds = -images, -thresholds
         alpha = -alpha if how.axes else alpha
-    curves: Tensor = _SoftOnDevice.apply(how, images, thresholds, lam, alpha, direction)
-    return curves
+    return _SoftOnDevice.apply(how, images, thresholds, lam, alpha, direction)
 
 
 class _SoftOnDevice(torch.autograd.Function):
@@ -832,7 +831,7 @@ class _SoftOnDevice(torch.autograd.Function):
             ctx.save_for_backward(images, memory, by, alpha, direction)
         else:
             ctx.save_for_backward(images, memory)
-        return chi  # type: ignore[no-any-return]
+        return chi
 
     @staticmethod
     def backward(ctx: Any, upstream: Optional[Tensor]) -> Tuple[Any, ...]:
