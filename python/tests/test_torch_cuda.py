@@ -216,6 +216,21 @@ def test_list_of_kinds():
         assert torch.equal(layer([x.bfloat16() for x in images]), layer([x.bfloat16().float() for x in images]))
 
 
+def test_layouts():
+    """A layout that is known is used for equal tensors alone."""
+    memory = drawn(1 + 2 * 8 * 8, dtype=torch.float32).cuda()
+    tau, lam = torch.tensor([0.2, 0.7]).cuda(), torch.tensor(9.0).cuda()
+    images = memory[:-1].view(2, 8, 8), memory[1:].view(2, 8, 8), memory[1:].view(2, 8, 8).transpose(1, 2)
+    for x, t in itertools.product(images, (tau, tau.double(), tau.half(), tau.half()[:1], tau.flip(0))):
+        for superlevel in (False, True):
+            got = soft_ecc(x, t, lam, dims=2, superlevel=superlevel)
+            want = soft_ecc(x.cpu(), t.cpu(), 9.0, dims=2, superlevel=superlevel)
+            torch.testing.assert_close(got.cpu(), want, rtol=1e-4, atol=1e-4)
+    for wrong in ({"lam": torch.ones(2).cuda()}, {"thresholds": tau[None]}, {"dims": 4}, {"construction": "U"}, {"alpha": 1.0}):
+        with pytest.raises(ValueError):
+            soft_ecc(images[0], **{"thresholds": tau, "lam": lam, "dims": 2, **wrong})
+
+
 def test_autocast():
     layer = SoftECC([0.2, 0.6], 10.0, dims=2, learn=["thresholds"]).cuda()
     body = torch.nn.Conv2d(1, 2, 3, padding=1).cuda()
