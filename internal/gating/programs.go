@@ -15,7 +15,6 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
-	"eccbench/internal/crew"
 	"eccbench/internal/gate"
 	"eccbench/internal/peers"
 	"eccbench/internal/quantity"
@@ -175,7 +174,7 @@ func (p *programs) measure(how gate.Protocol, first string) gate.Measure {
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		// Other programs and virtual machines slow down some cores for long. A block is of the same cores.
-		died := crew.OnCores(how.Threads, block, cmd.Start)
+		died := peers.OnCores(how.Threads, block, cmd.Start)
 		if died == nil {
 			died = cmd.Wait()
 		}

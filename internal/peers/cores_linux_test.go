@@ -1,4 +1,4 @@
-package crew_test
+package peers_test
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"eccbench/internal/crew"
+	"eccbench/internal/peers"
 )
 
 // Processes run on the cores from the given one on, and this thread on all cores again.
@@ -27,7 +27,7 @@ func TestOnCores(t *testing.T) {
 	var seen []string
 	for first := range all.Count() + 1 {
 		var out []byte
-		err := crew.OnCores(1, first, func() (err error) {
+		err := peers.OnCores(1, first, func() (err error) {
 			out, err = exec.Command("cat", "/proc/self/status").Output()
 			return err
 		})
@@ -44,11 +44,11 @@ func TestOnCores(t *testing.T) {
 	}
 	var now unix.CPUSet
 	for _, n := range []int{0, all.Count(), all.Count() + 1} {
-		if err := crew.OnCores(n, 1, func() error { return unix.SchedGetaffinity(0, &now) }); err != nil || now != all {
+		if err := peers.OnCores(n, 1, func() error { return unix.SchedGetaffinity(0, &now) }); err != nil || now != all {
 			t.Errorf("%d of %d cores: %v, error %v", n, all.Count(), now, err)
 		}
 	}
-	if err := crew.OnCores(1, 0, func() error { return errors.ErrUnsupported }); !errors.Is(err, errors.ErrUnsupported) {
+	if err := peers.OnCores(1, 0, func() error { return errors.ErrUnsupported }); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("the error of f: %v", err)
 	}
 	if err := unix.SchedGetaffinity(0, &now); err != nil || now != all {
