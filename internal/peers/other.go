@@ -60,3 +60,6 @@ func (*Array) Data() []byte { return nil }
 
 // Close does nothing.
 func (*Array) Close() {}
+
+// OnCores runs f. Here its new processes run on all cores.
+func OnCores(_, _ int, f func() error) error { return f() }
