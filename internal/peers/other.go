@@ -31,6 +31,9 @@ func (*Process) Allocated(int, int) (int64, error) { return 0, errLinux }
 // Ping fails.
 func (*Process) Ping() (time.Duration, error) { return 0, errLinux }
 
+// Sample samples nothing.
+func (*Process) Sample(time.Duration) func() []uintptr { return func() []uintptr { return nil } }
+
 // Spent returns 0.
 func (*Process) Spent() time.Duration { return 0 }
 
