@@ -145,7 +145,7 @@ func findRuns[T uint8 | int16 | uint16](values []T, s grid.Shape, see func(v flo
 	size := 8 * int(grid.TypeOf[T]().Size())
 	all := uint64(1)<<size - 1
 	places, runs := make([]Place, 1<<size), make([]int64, 1<<size)
-	rows := make([]int64, 1<<size) // by value: 1 + the last row that has it
+	rows := make([]int64, 1<<size)     // by value: 1 + the last row that has it
 	single, _ := any(values).([]uint8) // nil after a plane of several labels
 	byPlane := binaryPlane{cells.NewPlaneSet(s.H, s.W), s.H, s.W}
 	for row, z, y := int64(0), int64(0), int64(0); z < s.D; row++ {
