@@ -373,7 +373,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// Blocks have the numbers from 0 on, of the base, the candidate and a stored base alike: they name cores.
+// Blocks have the numbers from 0 on, which name cores: of base, candidate and stored base.
 func TestBlocksAreNumbered(t *testing.T) {
 	of := cells(1, 0.05)
 	for _, baseline := range []*Baseline{nil, stored(t, of)} {

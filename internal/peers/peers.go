@@ -399,7 +399,7 @@ type launch struct {
 	path   string   // of the executable
 	env    []string // added to the environment
 	cores  int      // for its threads, 0 for all
-	bound  int      // runs on so many cores, 0 for all
+	bound  int      // number of cores that it runs on, 0 for all
 	alone  bool     // in a process group of its own, with a time limit for answers
 	family bool     // it may start processes
 }

@@ -145,7 +145,7 @@ func (c *Checking[In, Out]) try(trying func(law string)) []Evidence {
 	d, m, err := law.Try(c.q.In, c.q.Out, c.q.Ask)
 	took := c.q.Now().Sub(start)
 	c.left, c.spare = c.left-took, c.spare-took
-	if law.Calls > 0 { // the first call, of which estimates are made, may have loaded libraries
+	if law.Calls > 0 { // the estimate is of the first call, which may have loaded libraries
 		c.q.PerCall = min(c.q.PerCall, time.Duration(float64(took)/law.Calls))
 	}
 	if errors.Is(err, ErrNotApplicable) {
