@@ -109,12 +109,14 @@ func EachJoined(s Source, of Span, pieceSlices int64, closed bool, f func(Piece)
 const cachedBytes = 8 << 20
 
 // CachedSlices returns the best number of slices per piece of EachJoined, without the shared one.
-// It is for code that reads each piece more than once, on the given number of cores.
+// It is for code that reads each piece more than once, on the given number of cores. An image has four
+// pieces if each is large enough, so that most of it is counted while a file is decompressed.
 func CachedSlices(s Source, threads int) int64 {
 	if InBulk(s) {
 		return piecesOf(s)
 	}
-	return min(piecesOf(s), max(fewestSlices, int64(threads)*cachedBytes/SliceBytes(s)))
+	bytes := min(int64(threads)*cachedBytes, max(cachedBytes/2, TotalBytes(s)/4))
+	return min(piecesOf(s), max(fewestSlices, bytes/SliceBytes(s)))
 }
 
 // piecesOf returns the default number of slices per piece, without the shared one.

@@ -142,6 +142,11 @@ func joinedPiecesAreSmall(t *testing.T) {
 			t.Errorf("%d slices for %d cores, want %d", got, threads, want)
 		}
 	}
+	s.shape.D = 64
+	if got := grid.CachedSlices(s, 3); got != 16 {
+		t.Errorf("%d slices per piece of an image of 64, want a quarter", got)
+	}
+	s.shape.D = 1 << 10
 	for _, far := range []grid.Source{bulky{s}, &grid.Digester{Source: bulky{s}}} {
 		if got := grid.CachedSlices(far, 1); got != 64 {
 			t.Errorf("%d slices of a source that is far away", got)

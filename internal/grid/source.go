@@ -161,16 +161,16 @@ func eachSlab(s Source, of Span, step, shared int64, f visit) error {
 			}
 		})
 	}
+	length := (shared + step) * size
+	all := takeBuffer(ahead * length) // at once, for huge pages
 	for k := range ahead {
-		buffers[k], free[k], read[k] = takeBuffer((shared+step)*size), make(chan error, 1), make(chan error, 1)
+		buffers[k], free[k], read[k] = all[k*length:][:length], make(chan error, 1), make(chan error, 1)
 		start(k, noRest)
 	}
 	<-free[0] // no earlier slab uses this buffer
 	defer func() {
 		running.Wait()
-		for _, b := range buffers {
-			leaveBuffer(b)
-		}
+		leaveBuffer(all)
 	}()
 	for k := range slabs {
 		lo, hi := span(k)

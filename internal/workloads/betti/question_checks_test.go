@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -493,18 +494,28 @@ func estimatesGrow(t *testing.T) {
 	verifytest.EstimatesGrow(t, curvesLaws, of)
 }
 
-// The set of any type is the values not above a threshold, or not below it.
+// The set of any type is the values not above a threshold, or not below it, and the view of an
+// implementation has the same voxels.
 func setsOfTypes(t *testing.T) {
+	inf := float32(math.Inf(1))
 	for _, typ := range grid.Types() {
 		f := gridtest.Image(t, grid.Shape{D: 3, H: 5, W: 7}, typ, grid.Identity(typ), func(i int64) float64 { return float64(i * 31 % 101) })
-		for _, superlevel := range []bool{false, true} {
-			m, err := maskOf(&Image{f, 50}, superlevel)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, v := range f.Floats() {
-				if m.inside[i] != (superlevel && v >= 50 || !superlevel && v <= 50) {
-					t.Fatalf("%v, superlevel %v: %v is inside: %v", typ, superlevel, v, m.inside[i])
+		for _, at := range []float32{-inf, -1e30, -0.5, 0, 1e-10, 50, 50.5, 100, 101, 1e30, inf} {
+			for _, superlevel := range []bool{false, true} {
+				in := &Image{f, at}
+				m, err := maskOf(in, superlevel)
+				if err != nil {
+					t.Fatal(err)
+				}
+				seen, err := maskOf(in.set(ecc.Convention{Superlevel: superlevel}), false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, v := range f.Floats() {
+					want := superlevel && v >= at || !superlevel && v <= at
+					if m.inside[i] != want || seen.inside[i] != want {
+						t.Fatalf("%v, superlevel %v of %v: %v is inside: %v, in the view %v", typ, superlevel, at, v, m.inside[i], seen.inside[i])
+					}
 				}
 			}
 		}

@@ -18,32 +18,46 @@ func twoLevels() grid.Ladder {
 }
 
 // Binary shows a binary image as a grey image of uint8: 0 inside, 1 outside.
-func (i *Image) Binary() grid.Source { return binaryView{i, false, false} }
+func (i *Image) Binary() grid.Source { return binaryView{i, false} }
 
 // set returns the set of a binary image in a convention: the voxels at or below its threshold, or
 // at or above it. Masked voxels are +Inf and in no set.
 func (i *Image) set(c ecc.Convention) *Image {
-	switch {
-	case c.Superlevel:
-		return &Image{Source: binaryView{i.belowThreshold(), true, c.Masked}}
-	case c.Masked:
-		return &Image{i.Source, min(i.Threshold, math.MaxFloat32)}
+	set := i
+	if c.Superlevel {
+		set = i.negated()
 	}
-	return i
+	if c.Masked {
+		set = set.viewOf(set.Source)
+		set.Threshold = min(set.Threshold, math.MaxFloat32)
+	}
+	return set
 }
 
-// belowThreshold returns the voxels below the threshold.
-func (i *Image) belowThreshold() *Image {
-	return &Image{i.Source, math.Nextafter32(i.Threshold, float32(math.Inf(-1)))}
+// negated returns the voxels at or above the threshold as a set of values at or below one.
+func (i *Image) negated() *Image {
+	s, err := grid.Negate(natural{i.Source})
+	if err != nil {
+		panic(err) // never: ladders of types have no table
+	}
+	t, l := i.Threshold, s.Ladder()
+	if i.Type() != grid.Float32 {
+		t = float32(math.Ceil(float64(t))) // the difference below is exact
+	}
+	return &Image{s, l.Value(0) + l.Value(l.Len()-1) - t}
 }
+
+// natural shows an image on the ladder of its type.
+type natural struct{ grid.Source }
+
+func (n natural) Ladder() grid.Ladder { return grid.Identity(n.Type()) }
 
 // complement returns the voxels of the box that are not in a binary image.
-func (i *Image) complement() *Image { return &Image{Source: binaryView{i, true, false}} }
+func (i *Image) complement() *Image { return &Image{Source: binaryView{i, true}} }
 
 type binaryView struct {
 	*Image
 	inverted bool
-	masked   bool // for an inverted float32 image: +Inf is outside too
 }
 
 func (b binaryView) Type() grid.Type     { return grid.Uint8 }
@@ -76,13 +90,6 @@ func (b binaryView) ReadSlab(dst []byte, lo, hi int64) error {
 		show(dst, grid.Values[uint16](slab), b.Threshold, above)
 	case grid.Float32:
 		show(dst, grid.Values[float32](slab), b.Threshold, above)
-	}
-	if b.masked {
-		for i, v := range grid.Values[float32](slab) {
-			if v > math.MaxFloat32 {
-				dst[i] = 1
-			}
-		}
 	}
 	return nil
 }

@@ -226,8 +226,7 @@ def betti(
     if at is None:
         if is_path(image) or isinstance(image, Image) or _array(image).dtype != np.bool_:
             raise ValueError("at is missing: want the values of the sets; only an image of bool is a set by itself")
-        # The True voxels, as a sublevel set: superlevel sets take twice as long.
-        image, at, request["superlevel"] = np.ma.array(~_array(image), mask=np.ma.getmask(image)), 0, False
+        at, request["superlevel"] = 1, True  # the True voxels
     elif mask is None and not (is_path(image) or isinstance(image, (Image, np.ndarray))):
         image = _array(image)  # once: nibabel reads the file at each conversion
     values, exact = _sets(at)

@@ -566,9 +566,7 @@ def _images(array: NDArray[Any], within: NDArray[np.bool_] | None,
         raise ValueError(f"an image of shape {shape} has no voxels")
     if len(images):
         warn_of_colour(shape)
-    wider = _WIDENED.get(_name(images.dtype))
-    if wider is not None:
-        images = images.view(wider) if images.dtype == np.bool_ else images.astype(wider)
+    images = _widened(images)
     if within is None:
         return images, None
     within = within[np.newaxis] if batch_axis is None else np.moveaxis(within, batch_axis, 0)
@@ -742,6 +740,14 @@ def _array(image: Any) -> NDArray[Any]:
     return array
 
 
+def _widened(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the values in a type of the library, in the same memory if possible."""
+    wider = _WIDENED.get(_name(array.dtype))
+    if wider is None:
+        return array
+    return array.view(wider) if array.dtype == np.bool_ else array.astype(wider)
+
+
 def _one(image: Any) -> NDArray[Any]:
     """Return the voxels of one image of 1 to 3 axes in the library's layout."""
     array = _array(image)
@@ -750,7 +756,7 @@ def _one(image: Any) -> NDArray[Any]:
     if array.size == 0:
         raise ValueError(f"an image of shape {array.shape} has no voxels")
     warn_of_colour(array.shape)
-    array = array.astype(_WIDENED.get(array.dtype.name, array.dtype), copy=False)
+    array = _widened(array)
     return np.require(array, array.dtype.newbyteorder("="), ["C", "ALIGNED"])
 
 
