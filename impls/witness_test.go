@@ -45,6 +45,10 @@ func TestEverySizeHasAWitness(t *testing.T) {
 		"gvf-steady/tol=4/mu=50/boundary=0/of="+noise+"512x512x512/levels=1024/type=float32/seed=1")
 	affords(t, batch.Workload(), "fingerprint of each image",
 		"batch/count=1000/of="+noise+"128x128x128/levels=1024/type=float32/seed=1")
+	affords(t, s.Voxels, "nothing missed, by the inertia of LDLᵀ",
+		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of="+noise+"512x512/levels=256/type=uint8/seed=1")
+	affords(t, s.Lanczos, "the steps' recurrence in float64",
+		"eigenmap-lanczos/steps=250/alpha=40/beta=5000/side=4/start=1/of="+noise+"672x560/levels=256/type=uint8/seed=1")
 }
 
 // Every question that peers are asked, and whose answer does not change locally, has inputs with other seeds.

@@ -78,6 +78,7 @@ WAYS = ["eager", "`make_graphed_callables`", "step as a graph",
 ROUNDS = 5  # of steps that the host slows down: it varies by a factor of two
 LIMIT = 1e-5  # of an error, relative as in doc/proofs/softecc.md
 NEAR = 1e-6  # nearer values may be equal, or change their order, in float32
+LIST = 32  # images of different shapes
 AT_ONCE = 2**28  # voxels times thresholds of the formula in float64
 
 
@@ -156,6 +157,27 @@ def empty_operator():
     empty.register_autograd(lambda ctx, _: (torch.empty_like(ctx.x), None),
                             setup_context=lambda ctx, inputs, output: setattr(ctx, "x", inputs[0].detach()))
     return empty
+
+
+def in_one_thread(call):
+    """Return the same call without PyTorch's thread for the backward passes of a device."""
+
+    def alone():
+        with torch.autograd.set_multithreading_enabled(False):
+            return call()
+
+    return alone
+
+
+def of_lists():
+    """Return the milliseconds of a step of a list of images of different shapes, at once and image by image."""
+    images = [drawn((1, 20 + k, 51 - k)) for k in range(LIST)]
+    layer = SoftECC(torch.linspace(0, 1, 16, device="cuda"), LAMBDA, dims=2).cuda()
+
+    def step(curves):
+        return lambda: torch.autograd.grad(curves(images).square().mean(), images)
+
+    return by_events(step(layer)), by_events(step(lambda images: torch.stack([layer(one) for one in images])))
 
 
 def clear(y, dims):
@@ -257,7 +279,9 @@ def steps():
 
 def on_device():
     x, tau, empty = drawn(BATCHES[0]), torch.linspace(0, 1, 16, device="cuda"), empty_operator()
-    ours, floor = by_host([step(SoftECC(tau, LAMBDA, dims=2).cuda(), x), step(lambda x: empty(x, tau), x)])
+    call = step(SoftECC(tau, LAMBDA, dims=2).cuda(), x)
+    ours, alone, floor = by_host([call, in_one_thread(call), step(lambda x: empty(x, tau), x)])
+    at_once, one_by_one = of_lists()
     written("../reports/training.md", "compare_soft.py", [
         f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, float32, λ = {LAMBDA:g}. Milliseconds of forward,",
         "`square().mean()` and backward, without / with a direction; medians of steps that follow each other, the least of",
@@ -265,8 +289,9 @@ def on_device():
         "`SoftECC`: eager / a step as a graph, without a direction. The last column has the largest errors of `SoftECC`",
         "and of the formula in float32, at voxels that equal no neighbour.",
         "",
-        told(f"An eager step of 256×1×28² takes {ours:.0f} µs of the host, "
-             f"with an empty custom operator {floor:.0f} µs."),
+        told(f"An eager step of 256×1×28² takes {ours:.0f} µs of the host, with an empty custom operator {floor:.0f} µs, and"),
+        f"{alone:.0f} µs under `torch.autograd.set_multithreading_enabled(False)`. A step of a list of {LIST} images of",
+        told(f"{LIST} shapes of 20 to 51 pixels takes {at_once:.2g} ms, image by image {one_by_one:.2g} ms."),
         "",
         f"| batch | image | m | {' | '.join(WAYS)} | × compiled | verdict and errors |",
         "|---" * (len(WAYS) + 5) + "|",

@@ -110,6 +110,9 @@ func (i implementation[In, Out]) Setup(in In, c bench.Conditions) (bench.Job[Out
 		return nil, err
 	}
 	j := &job[In, Out]{implementation: i, in: in, process: process, cores: c.Cores()}
+	if i.peer.Own {
+		j.isa = c.ISA
+	}
 	if err := j.bind(c); err != nil {
 		j.Close()
 		return nil, err
@@ -380,12 +383,14 @@ func (j *job[In, Out]) do(t *bench.Trace, jobs []*job[In, Out]) error {
 		words = []string{peers.Trace}
 	}
 	j.pinged = false
+	sampled := j.sample(j.process)
 	start := time.Now()
 	for _, of := range jobs {
 		of.edits.apply(of.image.Data())
 	}
 	spans, err := j.process.Do(numbers, words...)
 	took := time.Since(start)
+	sampled()
 	j.calls, j.outer = j.calls+1, j.outer+took
 	if err != nil {
 		return err

@@ -18,17 +18,21 @@ import (
 	"golang.org/x/sys/unix"
 
 	bettidefinition "eccbench/impls/betti/definition"
+	eigendefinition "eccbench/impls/eigenmap/definition"
+	"eccbench/impls/extrema"
 	gvfdefinition "eccbench/impls/gvf/definition"
 	"eccbench/impls/naive"
 	"eccbench/internal/bench"
 	"eccbench/internal/fields"
 	"eccbench/internal/grid"
+	"eccbench/internal/isa"
 	"eccbench/internal/peers"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
 	"eccbench/internal/worker"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/eigenmap"
 	"eccbench/internal/workloads/gvf"
 	"eccbench/internal/workloads/softecc"
 )
@@ -39,6 +43,10 @@ const workerKey = "ECCBENCH_TEST_FOREIGN_WORKER"
 func TestMain(m *testing.M) {
 	if way, ok := strings.CutPrefix(filepath.Base(os.Args[0]), planted); ok {
 		switch way {
+		case "own":
+			os.Exit(serveOwn())
+		case "own-avx512", "own-avx2", "own-portable":
+			os.Exit(serveWith(strings.TrimPrefix(way, "own-")))
 		case "greedy-child":
 			take()
 		case "clerk":
@@ -626,5 +634,192 @@ func TestLevelsThatAreSent(t *testing.T) {
 	}
 	if room.Memory--; i.CanDo(many, room) == nil {
 		t.Error("the levels fit no memory, and are sent")
+	}
+}
+
+// ownAt returns the test program as a process of this program that answers a question in a way.
+func ownAt(t *testing.T, question, way string) *peers.Peer {
+	return peers.Own("own", question, guestAt(t, way))
+}
+
+// serve answers the questions of a harness.
+func serve(s Service) int {
+	if err := peers.Serve(func() peers.About { return peers.About{} }, s.Bind); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// serveOwn answers questions by their definitions.
+func serveOwn() int {
+	s := Service{}
+	Curves().Serve(s, bench.Workload[grid.Source, ecc.VCEC]{
+		Name: "ecc", Impls: []bench.Implementation[grid.Source, ecc.VCEC]{naive.Implementation{}},
+	}, "naive")
+	Betti().Serve(s, bench.Workload[*betti.Image, betti.Numbers]{
+		Name: "betti", Impls: []bench.Implementation[*betti.Image, betti.Numbers]{bettidefinition.Implementation{}},
+	}, "definition")
+	Eigenmaps().Serve(s, bench.Workload[*eigenmap.Problem, eigenmap.Map]{
+		Name: "eigenmap", Impls: []bench.Implementation[*eigenmap.Problem, eigenmap.Map]{eigendefinition.Implementation{}},
+	}, "definition")
+	return serve(s)
+}
+
+// A cheat computes with another instruction set than the declared one.
+type cheat struct {
+	extrema.Implementation
+	isa string
+}
+
+func (c cheat) Setup(in grid.Source, declared bench.Conditions) (bench.Job[ecc.VCEC], error) {
+	declared.ISA = c.isa
+	return c.Implementation.Setup(in, declared)
+}
+
+// serveWith answers questions by extrema with an instruction set.
+func serveWith(isa string) int {
+	s := Service{}
+	Curves().Serve(s, bench.Workload[grid.Source, ecc.VCEC]{
+		Name: "ecc", Impls: []bench.Implementation[grid.Source, ecc.VCEC]{cheat{isa: isa}},
+	}, "extrema")
+	return serve(s)
+}
+
+// The kernel samples the instructions of the first calls. A row whose process uses another instruction set than the
+// declared one has flags.
+func TestDeclaredInstructions(t *testing.T) {
+	in, err := fields.Inputs{}.Open("noise/shape=64x64x64/type=uint8/levels=256/seed=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets := extrema.Implementation{}.About().ISAs
+	for _, declared := range sets {
+		for _, used := range sets {
+			c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1, ISA: declared}}
+			i := Curves().Of(ownAt(t, "ecc", "own-"+used), "ecc")[0]
+			j, err := i.Setup(in, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			calls := j.(*job[grid.Source, ecc.VCEC])
+			for calls.calls < 10 || calls.sampled[""] > 0 && calls.sampled[""] < enoughSampled && calls.sampled[declared] == 0 {
+				j.Poison()
+				if err := j.Do(nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if calls.sampled[""] == 0 {
+				t.Skip("the kernel permits no samples")
+			}
+			var want []string
+			if used != declared && declared != isa.Portable {
+				want = append(want, declared+" not seen")
+			}
+			if used != declared && used != isa.Portable {
+				want = append(want, used+" seen")
+			}
+			sampled := calls.sampled
+			if got := j.(bench.Flagged).Flags(); !slices.Equal(got, want) {
+				t.Errorf("%s for %s: flags %q, want %q: %v", used, declared, got, want, sampled)
+			}
+			j.Close()
+		}
+	}
+}
+
+// A process of this program answers for the image of each call, not for the one of its binding or of the
+// call before.
+func TestOwnProcess(t *testing.T) {
+	const noise = "noise/shape=5x4x3/type=uint8/levels=9/seed="
+	betweenImages(t, Betti(), "betti", bettidefinition.Implementation{}, betti.Inputs{}.Open, "betti/at=3/of="+noise)
+	betweenImages(t, Eigenmaps(), "eigenmap", eigendefinition.Implementation{}, eigenmap.Inputs("eigenmap").Open,
+		"eigenmap/k=2/tol=6/sigma=100/floor=1000/corners=0/plain=0/of="+noise)
+	p := ownAt(t, "betti", "own")
+	for _, unseen := range []bool{false, true} {
+		p.Unseen = unseen
+		i := Betti().Of(p, "betti")[0].(implementation[*betti.Image, betti.Numbers])
+		if j := (&job[*betti.Image, betti.Numbers]{implementation: i}); j.Renews() != unseen {
+			t.Errorf("new images %v, want %v", !unseen, unseen)
+		}
+	}
+}
+
+func betweenImages[In, Out any](t *testing.T, q Question[In, Out], workload string,
+	definition bench.Implementation[In, Out], open func(string) (In, error), name string) {
+	j := bench.Job[Out](nil)
+	for seed := range 3 {
+		in, err := open(fmt.Sprint(name, seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}}
+		if j == nil {
+			if j, err = q.Of(ownAt(t, workload, "own"), workload)[0].Setup(in, c); err != nil {
+				t.Fatal(err)
+			}
+			defer j.Close()
+		} else if err := j.(bench.Renewable[In]).Renew(in); err != nil {
+			t.Fatal(err)
+		}
+		j.Poison()
+		if err := j.Do(nil); err != nil {
+			t.Fatal(err)
+		}
+		got, err := j.Out()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := bench.Answer(definition, in, c)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s%d: %v, %v, want %v", name, seed, got, err, want)
+		}
+	}
+}
+
+// The times that a process of this program reports for a burst are means, so together they fit in the burst. The
+// edits of each image are made within the burst, and its answer may be read twice.
+func TestReportsOfBursts(t *testing.T) {
+	in, err := fields.Inputs{}.Open("noise/shape=9x8x7/type=uint8/levels=9/seed=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	image := make([]byte, grid.TotalBytes(in))
+	if err := in.ReadSlab(image, 0, in.Shape().Slices()); err != nil {
+		t.Fatal(err)
+	}
+	c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}}
+	want, err := bench.Answer(naive.Implementation{}, in, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := Curves().Of(ownAt(t, "ecc", "own"), "ecc")[0]
+	var jobs []bench.Bursting
+	edited := func(j bench.Bursting) bool { return !bytes.Equal(j.(*job[grid.Source, ecc.VCEC]).image.Data(), image) }
+	for range 16 {
+		j, err := i.Setup(in, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer j.Close()
+		j.Poison()
+		jobs = append(jobs, j.(bench.Bursting))
+		if edited(jobs[0]) {
+			t.Error("the image of a call is ready before the call")
+		}
+	}
+	start := time.Now()
+	if err := jobs[0].Burst(jobs); err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(start)
+	r, ok := jobs[0].(bench.Remote).Reported()
+	if sum := time.Duration(len(jobs)) * (r.Poison + r.Do + r.Out); !ok || r.Do == 0 || sum > took {
+		t.Errorf("%d times %+v, in a burst of %v", len(jobs), r, took)
+	}
+	for range 2 {
+		got, err := jobs[0].(bench.Job[ecc.VCEC]).Out()
+		if err != nil || !edited(jobs[0]) || !reflect.DeepEqual(got, want) {
+			t.Errorf("edited %v: %v, %v, want %v", edited(jobs[0]), got, err, want)
+		}
 	}
 }

@@ -135,12 +135,14 @@ func (l *Limits) Plan(c *Program, workload string, inputs []string) (runner.Plan
 		return p, err
 	}
 	p.Impls, err = Choose(l.Impl, b.Abouts())
-	for _, name := range l.without(b.Abouts()) {
-		why := name + " answers no question of " + workload
+	without := l.without(b.Abouts())
+	for _, name := range without {
 		if err != nil && slices.Contains(l.Impl, name) {
-			return p, Usagef("--impl %s", why)
+			return p, Usagef("--impl %s answers no question of %s", name, workload)
 		}
-		fmt.Fprintf(c.Stderr, "eccbench: %s: left out\n", why)
+	}
+	if len(without) > 0 {
+		fmt.Fprintf(c.Stderr, "eccbench: no question of %s is answered by %s: left out\n", workload, strings.Join(without, ", "))
 	}
 	if err != nil {
 		return p, err

@@ -240,11 +240,11 @@ func TestInterruptedFlags(t *testing.T) {
 	for after, want := range map[int]string{100: "REGRESSION at first, interrupted before a fresh run", 230: ""} {
 		ctx, stop := context.WithCancel(t.Context())
 		w := &world{noise: 0.01, slow: map[Side]float64{Candidate: 0.5}, rng: rand.New(rand.NewPCG(1, 1))}
-		g := &Gate{Protocol: Protocol{Blocks: 10}, Cells: cells(2, 0.05), Measure: func(ctx context.Context, s Side, c Cell) (bench.Records, error) {
+		g := &Gate{Protocol: Protocol{Blocks: 10}, Cells: cells(2, 0.05), Measure: func(ctx context.Context, s Side, c Cell, block int) (bench.Records, error) {
 			if w.n == after {
 				stop()
 			}
-			return w.measure(ctx, s, c)
+			return w.measure(ctx, s, c, block)
 		}}
 		r, err := g.Run(ctx)
 		if err != nil || !r.Interrupted || r.Verdict != IsInconclusive || !strings.HasPrefix(r.Reason, "interrupted; so far: ") || len(r.Processes) != after {
@@ -329,7 +329,7 @@ func TestBasesThatFail(t *testing.T) {
 	}
 	c := cells(1, 0.05)[0]
 	w := &world{rng: rand.New(rand.NewPCG(1, 1)), alter: func(_ Side, r *bench.CellRecord) { r.Digests = append(r.Digests, "2") }}
-	records, err := w.measure(t.Context(), Base, c)
+	records, err := w.measure(t.Context(), Base, c, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -424,9 +424,9 @@ func TestConfirmCellByCell(t *testing.T) {
 func TestElapsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{noise: 0.01, rng: rand.New(rand.NewPCG(1, 1))}
-		g := &Gate{Protocol: Protocol{Blocks: 10}, Cells: cells(1, 0.05), Measure: func(ctx context.Context, s Side, c Cell) (bench.Records, error) {
+		g := &Gate{Protocol: Protocol{Blocks: 10}, Cells: cells(1, 0.05), Measure: func(ctx context.Context, s Side, c Cell, block int) (bench.Records, error) {
 			time.Sleep(time.Second)
-			return w.measure(ctx, s, c)
+			return w.measure(ctx, s, c, block)
 		}}
 		if r, err := g.Run(t.Context()); err != nil || r.Elapsed != 60 {
 			t.Errorf("%v, %v s, want 60", err, r.Elapsed)

@@ -129,7 +129,7 @@ func TestRepeats(t *testing.T) {
 func TestRowsAreFound(t *testing.T) {
 	c := cells(1, 0.05)[0]
 	w := &world{rng: rand.New(rand.NewPCG(1, 1))}
-	records, err := w.measure(t.Context(), Candidate, c)
+	records, err := w.measure(t.Context(), Candidate, c, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ func TestDecisionsAreOfTheirCells(t *testing.T) {
 func TestRowsOfOtherInputs(t *testing.T) {
 	c := cells(2, 0.05)[1]
 	w := &world{rng: rand.New(rand.NewPCG(1, 1))}
-	records, err := w.measure(t.Context(), Candidate, c)
+	records, err := w.measure(t.Context(), Candidate, c, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,10 +49,10 @@ const (
 	Again     Side = "again"
 )
 
-// Measure runs one cell by a fresh process of a side's program and returns its records. An error
-// means that the whole process failed: it did not start, was killed at its limit, or wrote no
-// readable results.
-type Measure func(ctx context.Context, side Side, c Cell) (bench.Records, error)
+// Measure runs one cell by a fresh process of a side's program and returns its records. All
+// processes of a block run on the same cores. An error means that the whole process failed: it did
+// not start, was killed at its limit, or wrote no readable results.
+type Measure func(ctx context.Context, side Side, c Cell, block int) (bench.Records, error)
 
 // A Gate is one comparison of two programs.
 type Gate struct {

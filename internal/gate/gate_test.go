@@ -26,7 +26,7 @@ type world struct {
 	n     int
 }
 
-func (w *world) measure(_ context.Context, side Side, c Cell) (bench.Records, error) {
+func (w *world) measure(_ context.Context, side Side, c Cell, _ int) (bench.Records, error) {
 	w.n++
 	if w.fail != nil {
 		if err := w.fail(side); err != nil {
@@ -373,16 +373,39 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// Blocks have the numbers from 0 on, which name cores: of base, candidate and stored base.
+func TestBlocksAreNumbered(t *testing.T) {
+	of := cells(1, 0.05)
+	for _, baseline := range []*Baseline{nil, stored(t, of)} {
+		w, seen := &world{noise: 0.01, rng: rand.New(rand.NewPCG(1, 1))}, map[Side][]int{}
+		g := &Gate{Protocol: Protocol{Blocks: 10}, Cells: of, Baseline: baseline,
+			Measure: func(ctx context.Context, s Side, c Cell, block int) (bench.Records, error) {
+				seen[s] = append(seen[s], block)
+				return w.measure(ctx, s, c, block)
+			}}
+		if _, err := g.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for side, blocks := range seen {
+			for i, block := range blocks[:20] {
+				if block != i/2 {
+					t.Fatalf("%s: process %d is of block %d", side, i, block)
+				}
+			}
+		}
+	}
+}
+
 // An interrupted gate is inconclusive and keeps the finished processes.
 func TestInterrupted(t *testing.T) {
 	for _, after := range []int{0, 3, 40, 130} {
 		ctx, cancel := context.WithCancel(context.Background())
 		w := &world{noise: 0.01, slow: map[Side]float64{Candidate: 0.5}, rng: rand.New(rand.NewPCG(1, 1))}
-		g := &Gate{Protocol: Protocol{Blocks: 10}, Cells: cells(2, 0.05), Measure: func(ctx context.Context, s Side, c Cell) (bench.Records, error) {
+		g := &Gate{Protocol: Protocol{Blocks: 10}, Cells: cells(2, 0.05), Measure: func(ctx context.Context, s Side, c Cell, block int) (bench.Records, error) {
 			if w.n == after {
 				cancel()
 			}
-			return w.measure(ctx, s, c)
+			return w.measure(ctx, s, c, block)
 		}}
 		r, err := g.Run(ctx)
 		if err != nil || !r.Interrupted || r.Exit != 13 || len(r.Processes) != after {

@@ -78,7 +78,7 @@ func (g *Gate) round(ctx context.Context, r *Result, round int, cells []int) err
 			if g.Progress != nil {
 				g.Progress(len(r.Processes)-before, total, side, g.Cells[s.cell])
 			}
-			p, err := g.process(ctx, r, side, s.cell)
+			p, err := g.process(ctx, r, side, s.cell, s.block)
 			if err != nil {
 				return err
 			}
@@ -87,7 +87,7 @@ func (g *Gate) round(ctx context.Context, r *Result, round int, cells []int) err
 				repeated[s.cell]++
 				p.Repeated = true
 				r.Processes, total = append(r.Processes, p), total+1
-				if p, err = g.process(ctx, r, side, s.cell); err != nil {
+				if p, err = g.process(ctx, r, side, s.cell, s.block); err != nil {
 					return err
 				}
 				p.Round, p.Block = round, s.block
@@ -106,11 +106,11 @@ const mostRepeated = 2
 
 // process runs one process and records its program and its machine. The error is the context's, or
 // belongs to a baseline of another machine.
-func (g *Gate) process(ctx context.Context, r *Result, side Side, cell int) (Process, error) {
+func (g *Gate) process(ctx context.Context, r *Result, side Side, cell, block int) (Process, error) {
 	if err := ctx.Err(); err != nil {
 		return Process{}, err
 	}
-	records, failed := g.Measure(ctx, side, g.Cells[cell])
+	records, failed := g.Measure(ctx, side, g.Cells[cell], block)
 	if err := ctx.Err(); err != nil {
 		return Process{}, err // an interrupted process is no crash
 	}

@@ -140,7 +140,7 @@ func (p *programs) close() { os.RemoveAll(p.dir) }
 // measure runs one cell in a fresh process with eccbench run, which every version of the program
 // has, and reads its records. The first workload is every program's default.
 func (p *programs) measure(how gate.Protocol, first string) gate.Measure {
-	return func(ctx context.Context, side gate.Side, cell gate.Cell) (bench.Records, error) {
+	return func(ctx context.Context, side gate.Side, cell gate.Cell, block int) (bench.Records, error) {
 		p.runs++
 		out := filepath.Join(p.dir, fmt.Sprintf("%d.jsonl", p.runs))
 		defer os.Remove(out)
@@ -173,7 +173,11 @@ func (p *programs) measure(how gate.Protocol, first string) gate.Measure {
 		cmd.WaitDelay = 5 * time.Second
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
-		died := cmd.Run()
+		// Other programs and virtual machines slow down some cores for long. A block is of the same cores.
+		died := peers.OnCores(how.Threads, block, cmd.Start)
+		if died == nil {
+			died = cmd.Wait()
+		}
 		if limited.Err() != nil {
 			return bench.Records{}, fmt.Errorf("still running after %s", quantity.Duration(p.limit))
 		}

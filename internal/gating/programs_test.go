@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ func TestStuckProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &programs{dir: dir, side: map[gate.Side]executable{gate.Candidate: {path: stuck}}, limit: 300 * time.Millisecond}
-	_, err := p.measure(gate.Protocol{Threads: 1}, "ecc")(context.Background(), gate.Candidate, gate.Cell{Impl: "cpu", Scope: bench.E2E})
+	_, err := p.measure(gate.Protocol{Threads: 1}, "ecc")(context.Background(), gate.Candidate, gate.Cell{Impl: "cpu", Scope: bench.E2E}, 0)
 	if err == nil || !strings.Contains(err.Error(), "still running after 300 ms") {
 		t.Errorf("error %v", err)
 	}
@@ -38,6 +39,31 @@ func TestStuckProgram(t *testing.T) {
 			t.Fatalf("processes left: %s", left)
 		}
 		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// Both programs run on the same cores in a block, and on others in the next one.
+func TestBlockHasItsCores(t *testing.T) {
+	if runtime.GOOS != "linux" || runtime.NumCPU() < 2 {
+		t.Skip("cores are chosen on Linux, and there must be two")
+	}
+	dir := t.TempDir()
+	log, program := filepath.Join(dir, "log"), filepath.Join(dir, "program")
+	script := "#!/bin/sh\ngrep Cpus_allowed_list /proc/self/status >> " + log + "\n"
+	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p := &programs{dir: dir, limit: time.Minute, side: map[gate.Side]executable{
+		gate.Base: {path: program}, gate.Candidate: {path: program}}}
+	measure := p.measure(gate.Protocol{Threads: 1}, "ecc")
+	for block := range 2 {
+		for _, side := range []gate.Side{gate.Base, gate.Candidate} {
+			measure(t.Context(), side, gate.Cell{Impl: "cpu", Scope: bench.E2E}, block)
+		}
+	}
+	seen, err := os.ReadFile(log)
+	if l := strings.Fields(string(seen)); err != nil || len(l) != 8 || l[1] != l[3] || l[5] != l[7] || l[1] == l[5] {
+		t.Errorf("two programs in two blocks: %q, %v", l, err)
 	}
 }
 

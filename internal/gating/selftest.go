@@ -64,8 +64,8 @@ func gateSelfTest(ctx context.Context, c *cli.Program, g gateFlags) error {
 func (t *selfTest) checkSameProgram(measured gate.Measure) error {
 	for try := 1; ; try++ {
 		t.tape = nil
-		r, err := t.judge(func(ctx context.Context, s gate.Side, cell gate.Cell) (bench.Records, error) {
-			r, err := measured(ctx, s, cell)
+		r, err := t.judge(func(ctx context.Context, s gate.Side, cell gate.Cell, block int) (bench.Records, error) {
+			r, err := measured(ctx, s, cell, block)
 			t.tape = append(t.tape, r)
 			return r, err
 		}, t.quiet)
@@ -137,7 +137,7 @@ func (t *selfTest) altered() error {
 		}},
 	} {
 		n := 0 // one seed, one order: the records come back to where they were measured
-		r, err := t.judge(func(_ context.Context, s gate.Side, _ gate.Cell) (bench.Records, error) {
+		r, err := t.judge(func(_ context.Context, s gate.Side, _ gate.Cell, _ int) (bench.Records, error) {
 			r := t.tape[n%len(t.tape)]
 			n++
 			r.Cells = slices.Clone(r.Cells)

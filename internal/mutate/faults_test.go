@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -86,7 +87,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// Every fault of the suite fits the program and has its own name.
+// Every fault of the suite fits the program and has its own name. The document has their numbers.
 func TestFaultsFit(t *testing.T) {
 	faults, err := readFaults("faults")
 	if err != nil || len(faults) < 160 {
@@ -96,12 +97,23 @@ func TestFaultsFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	table, err := os.ReadFile("../../doc/trust.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	var names []string
+	count := map[string]int{"all": len(faults)}
 	for _, f := range faults {
+		count[f.Area]++
 		if _, err := f.overlay(root, t.TempDir()); err != nil {
 			t.Errorf("%s/%s: %v", f.Area, f.Name, err)
 		}
 		names = append(names, f.Area+"/"+f.Name)
+	}
+	for area, n := range count {
+		if line := fmt.Sprintf("\n| %s | %d |\n", area, n); !strings.Contains(string(table), line) {
+			t.Errorf("doc/trust.md has no line%s", line)
+		}
 	}
 	slices.Sort(names)
 	for i := range names[1:] {

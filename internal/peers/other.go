@@ -31,6 +31,9 @@ func (*Process) Allocated(int, int) (int64, error) { return 0, errLinux }
 // Ping fails.
 func (*Process) Ping() (time.Duration, error) { return 0, errLinux }
 
+// Sample samples nothing.
+func (*Process) Sample(time.Duration) func() []uintptr { return func() []uintptr { return nil } }
+
 // Spent returns 0.
 func (*Process) Spent() time.Duration { return 0 }
 
@@ -60,3 +63,6 @@ func (*Array) Data() []byte { return nil }
 
 // Close does nothing.
 func (*Array) Close() {}
+
+// OnCores runs f. Here its new processes run on all cores.
+func OnCores(_, _ int, f func() error) error { return f() }

@@ -94,6 +94,26 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// A path may have arguments. A file whose name has a blank has none.
+func TestArguments(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a folder")
+	path := filepath.Join(dir, "peer")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, program := range []string{path, filepath.Join(filepath.Dir(dir), "a")} {
+		if err := os.WriteFile(program, []byte("#!/bin/false\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for text, args := range map[string]int{path: 0, filepath.Dir(dir) + "/a serve cpu": 2} {
+		p, err := New("", text)
+		if err != nil || p.Line() != text || p.Stamp().Path != text || len(p.Args) != args {
+			t.Errorf("%s: %+v, %v", text, p, err)
+		}
+	}
+}
+
 // A program that does not start, or sends no description, is Broken and has a name of its own.
 func TestBroken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "No_Peer.sh")

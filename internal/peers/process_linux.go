@@ -89,9 +89,9 @@ func start(p *Peer, how launch) (*Process, error) {
 		// The thread is the parent whose death ends the peer. The peer inherits its restrictions, and it
 		// ends with this goroutine.
 		runtime.LockOSThread()
-		err := restrict(how)
+		err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) // its children gain no privileges
 		if err == nil {
-			err = cmd.Start()
+			err = OnCores(how.bound, 0, cmd.Start)
 		}
 		commands.Close()
 		events.Close()
@@ -115,23 +115,6 @@ func start(p *Peer, how launch) (*Process, error) {
 		return fail(err)
 	}
 	return x, nil
-}
-
-// restrict prevents this thread's children from gaining privileges, and binds them to their cores.
-func restrict(how launch) error {
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return err
-	}
-	var all, some unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &all); !how.bound || err != nil || all.Count() <= how.cores {
-		return err
-	}
-	for cpu := 0; some.Count() < how.cores; cpu++ {
-		if all.IsSet(cpu) {
-			some.Set(cpu)
-		}
-	}
-	return unix.SchedSetaffinity(0, &some)
 }
 
 // exchange sends a line and returns the line that answers it.

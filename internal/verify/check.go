@@ -143,9 +143,11 @@ func (c *Checking[In, Out]) try(trying func(law string)) []Evidence {
 	}
 	start := c.q.Now()
 	d, m, err := law.Try(c.q.In, c.q.Out, c.q.Ask)
-	// A law that exceeds its estimate is charged its real time.
-	took := max(cost, c.q.Now().Sub(start))
+	took := c.q.Now().Sub(start)
 	c.left, c.spare = c.left-took, c.spare-took
+	if law.Calls > 0 { // the estimate is of the first call, which may have loaded libraries
+		c.q.PerCall = min(c.q.PerCall, time.Duration(float64(took)/law.Calls))
+	}
 	if errors.Is(err, ErrNotApplicable) {
 		return nil
 	}

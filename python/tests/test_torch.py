@@ -1,6 +1,7 @@
 """The layers of PyTorch, where it is installed."""
 
 import itertools
+import math
 import shutil
 
 import numpy as np
@@ -98,6 +99,26 @@ def test_list():
     for ours, theirs in zip(images, alone):
         torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-12, atol=1e-12)
     assert torch.equal(ECC(thresholds, dims=2)(images), torch.stack([ecc(image, thresholds, dims=2) for image in alone]))
+
+
+def test_frames():
+    """Images in frames that belong to no set have the curves and gradients of the images."""
+    tau, v = torch.tensor([0.2, 0.7]).double(), torch.tensor([1.0, -2.0]).double()
+    for (construction, superlevel), directed in itertools.product(CONVENTIONS, (False, True)):
+        mine = [drawn(2, *shape, dtype=torch.float32).requires_grad_() for shape in [(11, 13), (9, 7), (3, 15)]]
+        batch = layers._Framed.apply(-math.inf if superlevel else math.inf, *mine)
+        assert batch.shape == (3, 2, 11, 15)
+        given = tau, 9.0, v if directed else None, 0.2, construction, superlevel, 2
+        got, want = formula(batch.double(), *given), torch.stack([formula(one.double(), *given) for one in mine])
+        torch.testing.assert_close(got, want, rtol=1e-12, atol=1e-12)
+        weights = drawn(3, 2, 2, seed=9)
+        for ours, theirs in zip(*(torch.autograd.grad((chi * weights).sum(), mine) for chi in (got, want))):
+            torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-6)
+    halves = [one.detach().bfloat16().requires_grad_() for one in mine]
+    for got in torch.autograd.grad(layers._Framed.apply(math.inf, *halves).clamp(max=2).sum(), halves):
+        assert got.dtype == torch.bfloat16 and (got == 1).all()
+    assert layers._worth_frames([(9, 8), (300, 2)], 2)
+    assert not layers._worth_frames([(1, 5000), (5000, 1)], 2)
 
 
 @pytest.mark.parametrize("construction, superlevel", CONVENTIONS)

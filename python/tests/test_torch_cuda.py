@@ -184,20 +184,51 @@ def test_exact_images_stay_on_the_device(monkeypatch):
         ecc(x / 0, [0.2], dims=2)
 
 
-def test_list():
-    """A list of images of two shapes has the curves and gradients of the host, without a wait."""
-    images = [drawn(*shape, dtype=torch.float32, seed=k) for k, shape in enumerate([(9, 8, 7), (5, 6, 4), (9, 8, 7)])]
-    weights = drawn(3, 4, dtype=torch.float32, seed=9)
-    answers = []
+@pytest.mark.parametrize("construction, superlevel", CONVENTIONS)
+@pytest.mark.parametrize("direction", [None, [1.0, 2.0, 3.0]])
+def test_list(construction, superlevel, direction, monkeypatch):
+    """A list of images of different shapes has the curves and gradients of the host, in one launch without a wait."""
+    shapes = [(9, 8, 7), (5, 6, 3), (9, 8, 7), (1, 12, 5)]
+    images = [drawn(*shape, dtype=torch.float32, seed=k) for k, shape in enumerate(shapes)]
+    weights, answers, launches = drawn(4, 4, dtype=torch.float32, seed=9), [], []
+    forward = layers._Layout.forward
+    monkeypatch.setattr(layers._Layout, "forward", lambda *of: launches.append(of) or forward(*of))
     for device in ("cpu", "cuda"):
-        layer = SoftECC([0.2, 0.4, 0.6, 0.8], 9.0, dims=3, direction=[1.0, 2.0, 3.0], alpha=0.02, learn=["thresholds"])
+        layer = SoftECC([0.2, 0.4, 0.6, 0.8], 9.0, dims=3, direction=direction, alpha=0.02 if direction else 0.0,
+                        learn=["thresholds"], construction=construction, superlevel=superlevel)
         layer, mine = layer.to(device), [x.detach().to(device).requires_grad_() for x in images]
         (layer(mine) * weights.to(device)).sum().backward()  # the first call loads kernels
         with NoWaiting() if device == "cuda" else contextlib.nullcontext():
             chi = layer(mine)
         answers.append([chi.detach().cpu(), layer.thresholds.grad.cpu(), *(x.grad.cpu() for x in mine)])
+    assert len(launches) == 2
     for host, ours in zip(*answers):
         torch.testing.assert_close(ours, host, rtol=1e-4, atol=1e-4)
+
+
+def test_list_of_kinds():
+    """Images that a direction forbids to share a frame, and those of another size, have their own curves."""
+    shapes = [(9, 8), (5, 7), (2, 3000), (3000, 2), (8, 9), (9, 8)]
+    images = [drawn(*shape, dtype=torch.float32, seed=k).cuda() for k, shape in enumerate(shapes)]
+    for direction in (None, [1.0, 2.0]):
+        layer = SoftECC([0.2, 0.7], 9.0, dims=2, direction=direction, alpha=0.02 if direction else 0.0).cuda()
+        torch.testing.assert_close(layer(images), torch.stack([layer(one) for one in images]), rtol=1e-5, atol=1e-5)
+        assert torch.equal(layer([x.bfloat16() for x in images]), layer([x.bfloat16().float() for x in images]))
+
+
+def test_layouts():
+    """A layout that is known is used for equal tensors alone."""
+    memory = drawn(1 + 2 * 8 * 8, dtype=torch.float32).cuda()
+    tau, lam = torch.tensor([0.2, 0.7]).cuda(), torch.tensor(9.0).cuda()
+    images = memory[:-1].view(2, 8, 8), memory[1:].view(2, 8, 8), memory[1:].view(2, 8, 8).transpose(1, 2)
+    for x, t in itertools.product(images, (tau, tau.double(), tau.half(), tau.half()[:1], tau.flip(0))):
+        for superlevel in (False, True):
+            got = soft_ecc(x, t, lam, dims=2, superlevel=superlevel)
+            want = soft_ecc(x.cpu(), t.cpu(), 9.0, dims=2, superlevel=superlevel)
+            torch.testing.assert_close(got.cpu(), want, rtol=1e-4, atol=1e-4)
+    for wrong in ({"lam": torch.ones(2).cuda()}, {"thresholds": tau[None]}, {"dims": 4}, {"construction": "U"}, {"alpha": 1.0}):
+        with pytest.raises(ValueError):
+            soft_ecc(images[0], **{"thresholds": tau, "lam": lam, "dims": 2, **wrong})
 
 
 def test_autocast():

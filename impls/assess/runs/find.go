@@ -2,6 +2,7 @@ package runs
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 
 	"eccbench/internal/crew"
@@ -113,8 +114,11 @@ func endOfBytes(row []uint8) int {
 type finder struct {
 	images [2]*grid.Field
 	place  *place      // nil if voxels may be anywhere
-	ranges [][2]uint16 // from the first to the last code: all codes of the set, and codes without voxels
+	ranges [][2]uint16 // from the first to the last code: all codes of the set, and codes without voxels; or anyCode
 }
+
+// anyCode ends a range without codes above it.
+const anyCode = math.MaxUint16
 
 // finderOf returns the finder of a set. places come from survey.
 func finderOf(in *assess.Pair, set assess.Set, places []*place) *finder {
@@ -135,6 +139,9 @@ func finderOf(in *assess.Pair, set assess.Set, places []*place) *finder {
 		} else {
 			f.ranges = append(f.ranges, [2]uint16{code, code})
 		}
+	}
+	if n := len(f.ranges); n > 0 && int(f.ranges[n-1][1]) == len(in.Labels)-1 {
+		f.ranges[n-1][1] = anyCode
 	}
 	return f
 }
@@ -161,17 +168,21 @@ func (f *finder) eachBox(do func(box)) {
 func (f *finder) pack(s *space, image int) []uint64 {
 	mask, of := s.newMask(), f.images[image]
 	h, w, size := int64(s.h), of.Shape().W, of.Type().Size()
-	upTo, below := cells.NewPlaneSet(h, w), cells.NewPlaneSet(h, w)
+	from, most := cells.NewPlaneSet(h, w), cells.NewPlaneSet(h, w)
 	for z := range s.d {
 		first := (int64(z+s.z)*of.Shape().H + int64(s.y)) * w
 		plane := of.Data()[first*size:][:h*w*size]
 		for _, r := range f.ranges {
-			upTo.Fill(of.Type(), plane, float32(r[1]))
-			below.Fill(of.Type(), plane, float32(r[0]-1))
+			upTo := from
+			from.Fill(of.Type(), plane, float32(r[0]-1))
+			if from.Invert(); r[1] != anyCode {
+				upTo = most
+				upTo.Fill(of.Type(), plane, float32(r[1]))
+			}
 			for y := range s.h {
-				row, no := upTo.Row(int64(y)), below.Row(int64(y))
+				row, its := from.Row(int64(y)), upTo.Row(int64(y))
 				for i, to := 0, mask[s.row(z, y):][:s.words]; i < len(to); i++ {
-					to[i] |= row[i] &^ no[i]
+					to[i] |= row[i] & its[i]
 				}
 			}
 		}

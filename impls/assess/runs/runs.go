@@ -137,10 +137,11 @@ type masks struct {
 	flat  bool
 	cores int
 	space
-	set   [masksOfSet][]uint64
-	parts [masksOfSet]*forest // components of the masks
-	gaps  [masksOfSet]*forest // components of the backgrounds; the trunk is of the outside
-	euler [masksOfSet][assess.Constructions]int64
+	set    [masksOfSet][]uint64
+	parts  [masksOfSet]*forest // components of the masks
+	gaps   [masksOfSet]*forest // components of the backgrounds; the trunk is of the outside
+	euler  [masksOfSet][assess.Constructions]int64
+	voxels [masksOfSet]int64
 }
 
 // newMasks packs both masks of a set in a box.
@@ -239,7 +240,7 @@ func (m *masks) each(n int, tasks ...func(of int)) {
 func (m *masks) joinRuns(of int) { m.parts[of] = m.connect(m.set[of], nil, assess.T) }
 
 func (m *masks) joinParts(of int) {
-	trunk, left := m.inside(m.set[of])
+	trunk, left := m.inside(m.set[of], m.voxels[of])
 	m.parts[of] = m.connect(left, trunk, assess.T)
 	if trunk != nil {
 		for k := range m.parts[of].components {
@@ -272,9 +273,10 @@ func (m *masks) compare(fault Fault) (c assess.Comparison) {
 	for p, v := range m.set[pred] {
 		m.set[union][p] = v | m.set[truth][p]
 	}
+	m.each(masksOfSet, func(of int) { m.voxels[of] = count(m.set[of]) })
 	m.each(masksOfSet, m.joinParts, m.joinGaps, m.countEuler)
-	c.Pred, c.Truth = count(m.set[pred]), count(m.set[truth])
-	c.Both = c.Pred + c.Truth - count(m.set[union])
+	c.Pred, c.Truth = m.voxels[pred], m.voxels[truth]
+	c.Both = c.Pred + c.Truth - m.voxels[union]
 	met := m.parts[union].meetMasks(m.set[pred], m.set[truth])
 	crew.InTurn(m.cores, assess.Constructions, func(_, k int) {
 		t := &c.In[k]

@@ -78,10 +78,10 @@ func (s *space) outside(mask []uint64, flat bool) (trunk, left []uint64) {
 	return trunk, left
 }
 
-// inside returns a part of a large component of a mask, and the other voxels. The part is nil if there
+// inside returns a part of a large component of a mask of some voxels, and the other voxels. The part is nil if there
 // seems to be none.
-func (s *space) inside(mask []uint64) (trunk, left []uint64) {
-	voxels, seed := count(mask), len(mask)/2
+func (s *space) inside(mask []uint64, voxels int64) (trunk, left []uint64) {
+	seed := len(mask) / 2
 	for ; seed < len(mask) && mask[seed] == 0; seed++ {
 	}
 	if isSparse := voxels < 16*int64(len(mask)); isSparse || seed == len(mask) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -172,6 +173,13 @@ func TestManyShared(t *testing.T) {
 		a, err := softecc.Define(one)
 		if err != nil {
 			t.Fatal(err)
+		}
+		shared, err := q.At(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := softecc.Define(shared); err != nil || !reflect.DeepEqual(a, b) {
+			t.Errorf("image %d: shared %v, %v, want %v", i, b, err, a)
 		}
 		list = append(list, a)
 	}

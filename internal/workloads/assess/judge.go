@@ -224,7 +224,11 @@ func newJudged(p *Pair, member []uint8, set Set, within extent) *judged {
 // mark sets the bits of the voxels of a row whose codes are in the set. single is its code if it has one,
 // or 0.
 func mark[E uint8 | uint16](words []uint64, row []E, member []uint8, single uint16) {
-	lanes, ones := lanesOf[E]()
+	if bytes, is := any(row).([]uint8); is && single > 0 {
+		n := len(row) / step
+		markCode(words[:n], bytes, uint8(single))
+		words, row = words[n:], row[n*step:]
+	}
 	for ; len(row) >= step; words, row = words[1:], row[step:] {
 		block := (*[step]E)(row)
 		if allEqual(block[:]) {
@@ -232,19 +236,8 @@ func mark[E uint8 | uint16](words []uint64, row []E, member []uint8, single uint
 			continue
 		}
 		var set uint64
-		for data, x := grid.Bytes(block[:]), 0; x < step; x, data = x+lanes, data[word:] {
-			v := binary.LittleEndian.Uint64(data)
-			if single > 0 {
-				set |= zeroLanes(v^uint64(single)*ones, ones, lanes) << x
-				continue
-			}
-			if first := block[x]; v == uint64(first)*ones {
-				set |= uint64(member[first]) * (1<<lanes - 1) << x
-				continue
-			}
-			for i, v := range block[x:][:lanes] {
-				set |= uint64(member[v]) << (x + i)
-			}
+		for x, v := range block {
+			set |= uint64(member[v]) << x
 		}
 		words[0] = set
 	}
@@ -253,14 +246,21 @@ func mark[E uint8 | uint16](words []uint64, row []E, member []uint8, single uint
 	}
 }
 
-// zeroLanes returns a bit for each lane of a word, which is set if the lane is zero. ones are the least
-// bits of all lanes.
-func zeroLanes(v, ones uint64, lanes int) uint64 {
-	size, gather := 64/lanes, uint64(0x0102040810204080) // moves bit size·i to bit 64 − lanes + i
-	if lanes == 4 {
-		gather = 0x1000200040008000
+// markCode sets the bits of the voxels of whole words that have a code.
+func markCode(words []uint64, row []uint8, code uint8) {
+	const (
+		ones   = uint64(math.MaxUint64 / math.MaxUint8) // the least bit of each byte
+		high   = ones << 7
+		gather = 0x0002040810204081 // moves bit 8·i + 7 to bit 56 + i
+	)
+	for i := range words {
+		block := (*[step]uint8)(row[i*step:])
+		equal := func(k int) uint64 {
+			v := binary.LittleEndian.Uint64(block[word*k:]) ^ uint64(code)*ones
+			// A sum reaches the highest bit of a byte unless the other bits are zero.
+			return ^(v&^high + ^high | v) & high * gather >> (64 - word)
+		}
+		words[i] = equal(0) | equal(1)<<8 | equal(2)<<16 | equal(3)<<24 |
+			equal(4)<<32 | equal(5)<<40 | equal(6)<<48 | equal(7)<<56
 	}
-	low := ones<<(size-1) - ones // all bits of a lane but the highest, which a sum reaches unless they are zero
-	v = ^(v&low + low | v) >> (size - 1) & ones
-	return v * gather >> (64 - lanes)
 }

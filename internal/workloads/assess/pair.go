@@ -1,6 +1,7 @@
 package assess
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc/cells"
 )
 
 // A Group is a named group of labels that are compared as one mask.
@@ -138,13 +140,27 @@ func labelsOf(f *grid.Field) (of map[float32]float64, places map[float32]Place, 
 // placeOf returns the place of a run in row y of plane z.
 func placeOf(z, y int64) Place { return Place{1, [2]int64{z, z}, [2]int64{y, y}} }
 
-// findRuns calls see with each value and its place.
+// findRuns calls see with each value and its place. The place of 0 may lack runs.
 func findRuns[T uint8 | int16 | uint16](values []T, s grid.Shape, see func(v float32, at Place)) {
 	size := 8 * int(grid.TypeOf[T]().Size())
 	all := uint64(1)<<size - 1
 	places, runs := make([]Place, 1<<size), make([]int64, 1<<size)
-	rows := make([]int64, 1<<size) // by value: 1 + the last row that has it
+	rows := make([]int64, 1<<size)     // by value: 1 + the last row that has it
+	single, _ := any(values).([]uint8) // nil after a plane of several labels
+	byPlane := binaryPlane{cells.NewPlaneSet(s.H, s.W), s.H, s.W}
 	for row, z, y := int64(0), int64(0), int64(0); z < s.D; row++ {
+		if single != nil && y == 0 {
+			if label, at, hasGap, ok := byPlane.place(single[row*s.W:][:s.H*s.W], z); ok {
+				runs[label] += at.Runs
+				places[label].Join(at)
+				if hasGap {
+					runs[0]++
+				}
+				z, row = z+1, row+s.H-1
+				continue
+			}
+			single = nil
+		}
 		before := uint64(values[row*s.W])&all ^ 1 // so that the first value differs
 		for data := grid.Bytes(values[row*s.W:][:s.W]); len(data) > 0; {
 			v, most := uint64(0), uint64(math.MaxUint64)
@@ -179,10 +195,34 @@ func findRuns[T uint8 | int16 | uint16](values []T, s grid.Shape, see func(v flo
 	}
 }
 
-// lanesOf returns the number of values of a word, and the word of ones.
-func lanesOf[T uint8 | int16 | uint16]() (lanes int, ones uint64) {
-	size := grid.TypeOf[T]().Size()
-	return word / int(size), math.MaxUint64 / (1<<(8*size) - 1)
+// A binaryPlane finds the runs of planes that have a single label.
+type binaryPlane struct {
+	set  *cells.PlaneSet
+	h, w int64
+}
+
+// place returns the label of a plane and the place of its runs in plane z, and whether it has gaps. It returns
+// false if there are several labels. Without one, the label is 0 and has no runs.
+func (b *binaryPlane) place(plane []uint8, z int64) (label uint8, at Place, hasGap, ok bool) {
+	b.set.Fill(grid.Uint8, plane, 0)
+	b.set.Invert()
+	at, voxels := Place{Planes: [2]int64{z, z}}, 0
+	for y := range b.h {
+		last, runs := uint64(0), 0
+		for i, v := range b.set.Row(y) {
+			if runs|voxels == 0 && v != 0 {
+				label, at.Rows[0] = plane[y*b.w+int64(64*i+bits.TrailingZeros64(v))], y
+			}
+			voxels += bits.OnesCount64(v)
+			runs += bits.OnesCount64(v &^ (v<<1 | last>>63))
+			last = v
+		}
+		if runs > 0 {
+			at.Runs, at.Rows[1] = at.Runs+int64(runs), y
+		}
+	}
+	ok = voxels == 0 || bytes.Count(plane, []byte{label}) == voxels
+	return label, at, voxels < len(plane), ok
 }
 
 // coded returns an image with the codes of the labels of f.

@@ -200,6 +200,10 @@ func (s space) divideGaps(of mask) (open []uint64, closed mask) {
 		}
 		for k, v := range of.bits[i*s.words:][:s.words] {
 			gaps := ^v
+			if to[k] == gaps {
+				last = gaps
+				continue
+			}
 			v = (to[k] | beside[k] | next[k] | last>>63) & gaps
 			to[k] = v | gaps&^(gaps+v) // the carry runs to the end of a run
 			last = to[k]
@@ -209,13 +213,14 @@ func (s space) divideGaps(of mask) (open []uint64, closed mask) {
 		spread(i, -1)
 	}
 	for i := s.planes*s.rows - 1; i >= 0; i-- {
-		spread(i, 1)
-	}
-	for i := range closed.some {
+		if spread(i, 1); !of.some[i] {
+			continue
+		}
 		some := uint64(0)
-		for k := int64(i) * s.words; k < int64(i+1)*s.words; k++ {
-			closed.bits[k] = ^(open[k] | of.bits[k])
-			some |= closed.bits[k]
+		to, voxels := closed.bits[i*s.words:][:s.words], of.bits[i*s.words:][:s.words]
+		for k, v := range row(i) {
+			to[k] = ^(v | voxels[k])
+			some |= to[k]
 		}
 		closed.some[i] = some != 0
 	}

@@ -1,10 +1,14 @@
 package softbatch
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
+	"eccbench/internal/fields"
+	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/softecc"
 )
@@ -34,6 +38,15 @@ func define(t *testing.T, p problem) (list answers) {
 	return list
 }
 
+func bytesOf(t *testing.T, s grid.Source) []byte {
+	t.Helper()
+	data := make([]byte, grid.TotalBytes(s))
+	if err := s.ReadSlab(data, 0, s.Shape().Slices()); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
 const twenty = "softecc-batch/count=20/m=2/lambda=100/alpha=0/dir=3/of=noise/shape=64x64/type=float32/seed=5"
 
 // Each law alone accepts right answers and notices wrong ones; one that draws images, sooner or later.
@@ -51,7 +64,8 @@ func TestLaws(t *testing.T) {
 		spoil func(answers) answers
 		by    []string
 	}{
-		"one is wrong": {func(list answers) answers { list[19].Lambda *= 1.001; return list }, []string{every, some, one}},
+		"the first is wrong": {func(list answers) answers { list[0].Lambda *= 1.001; return list }, []string{every, some, one}},
+		"one is wrong":       {func(list answers) answers { list[19].Lambda *= 1.001; return list }, []string{every, some, one}},
 		"the last two are equal": {func(list answers) answers { list[19] = list[18]; return list },
 			[]string{every, some, twice, one}},
 		"every other one is equal": {func(list answers) answers { list[19] = list[17]; return list },
@@ -134,7 +148,7 @@ func TestWithoutGradients(t *testing.T) {
 	}
 }
 
-// Each image has its own upstream gradient, with the numbers of the first one but for signs.
+// Each image has the next seed and its own upstream gradient, with the numbers of the first one but for signs.
 func TestUpstream(t *testing.T) {
 	p := open(t, "softecc-batch/count=100/m=16/lambda=100/alpha=0/dir=3/of=noise/shape=8x9/type=float32/seed=5")
 	if !slices.Equal(p.Upstream(0), p.G) {
@@ -148,6 +162,13 @@ func TestUpstream(t *testing.T) {
 		}
 		if !slices.Equal(q.G, p.Upstream(i)) || q.Check() != nil {
 			t.Errorf("image %d has %v, want %v", i, q.G, p.Upstream(i))
+		}
+		alone, err := fields.Inputs{}.Open(fmt.Sprintf("noise/shape=8x9/type=float32/seed=%d", 5+i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(bytesOf(t, q.Source), bytesOf(t, alone)) {
+			t.Errorf("image %d is not of seed %d", i, 5+i)
 		}
 		seen[[16]float64(q.G)] = true
 		magnitudes := func(g []float64) (list []float64) {

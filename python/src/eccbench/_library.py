@@ -7,6 +7,7 @@ import functools
 import itertools
 import json
 import os
+import struct
 import sys
 import threading
 import warnings
@@ -34,11 +35,11 @@ _DEVICE_PROTOTYPES = {
     "eccbench_device_plan": (_int, _text, _int, _text, _int),
     "eccbench_device_add": (_int, _job, _int, _job, _job, _job, _job, _text, _int),
     "eccbench_device_verify": (_int, _job, _int, _job, _job, _job, _text, _int),
-    "eccbench_device_soft": (_int, _job, ctypes.c_int32, ctypes.POINTER(_job), _job, _text, _int),
+    "eccbench_device_soft": (_int, _job, ctypes.c_int32, _text, _job, _text, _int),
     "eccbench_device_close": (None, _job),
 }
 
-_Addresses = _job * 16  # of ondevice.SoftCall
+_addresses = struct.Struct("=16Q").pack  # of ondevice.SoftCall
 _TURN = 50  # milliseconds that a wait may delay signals
 
 
@@ -238,7 +239,7 @@ class Plan:
         self.most: int = known["most"]  # images of a launch
         self.rows: int = known["rows"]
         self.laid: int = known["laid"]  # bytes of the positions of bins and thresholds
-        self._add = self._library.eccbench_device_add
+        self._add, self._soft = self._library.eccbench_device_add, self._library.eccbench_device_soft
 
     def add(self, images: int, image: int, answer: int, memory: int, stream: int) -> None:
         """Enqueue the answers for images on a stream, all by addresses."""
@@ -250,7 +251,7 @@ class Plan:
 
     def soft(self, backward: bool, memory: Sequence[int], stream: int) -> None:
         """Enqueue a pass of soft curves on a stream, in memory by addresses."""
-        self._call(self._library.eccbench_device_soft, backward, _Addresses(*memory), stream)
+        self._call(self._soft, backward, _addresses(*memory), stream)
 
     def _call(self, function: Any, *arguments: Any) -> None:
         if self._state is not _state:

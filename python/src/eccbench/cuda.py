@@ -810,7 +810,8 @@ class _Soft:
 
     def add(self, backward: bool, *memory: int) -> None:
         """Enqueue a pass, by the addresses and the number of ondevice.SoftCall, 0 for missing ones."""
-        stream, capturing = self.of.stream(self.how.number), self.of.capturing(self.how.number)
+        number = self.how.number
+        stream, capturing = self.of.stream(number), self.of.capturing(number)
         self.plan.used = next(_known.calls)
         try:
             while not self.plan.call(capturing, self.plan.plan.soft, backward, memory, stream):

@@ -16,8 +16,11 @@ The hole of the ring is filled at 9. So the gradient is negative: χ grows if th
 # PyTorch reads the annotations of operators as types: they are no strings here.
 
 import contextlib
+import functools
+import itertools
 import math
-from typing import Any, Callable, Collection, Dict, List, Optional, Sequence, Tuple, Union
+import operator
+from typing import Any, Callable, Collection, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 import torch
 from torch import Tensor
@@ -32,6 +35,8 @@ if not hasattr(torch.library, "register_autograd"):
 __all__ = ["ECC", "SoftECC", "ecc", "soft_ecc"]
 
 _LEARNABLE = ("thresholds", "lam", "direction", "alpha")
+_PLAIN = (Tensor, torch.nn.Parameter)
+_NARROW = (torch.bfloat16, torch.float16, torch.bool, torch.uint8, torch.int8, torch.int16)  # converted to float32
 
 Images = Union[Tensor, Sequence[Tensor]]
 
@@ -83,8 +88,9 @@ def ecc(images: Images, thresholds: Union[Tensor, Sequence[float]], *, dims: int
         at = at.float()
     if at.ndim != 1:
         raise ValueError(f"thresholds of shape {tuple(at.shape)}: want one axis")
-    exact = _exact_on_device if images.is_cuda and _direct(images) else _exact
-    chi: Tensor = exact(images.detach().reshape(-1, *shape), at.detach(), construction, superlevel, verify)
+    if images.is_cuda and _direct(images):
+        return _exact_on_device(images, at, construction, superlevel, verify, dims)
+    chi: Tensor = _exact(images.detach().reshape(-1, *shape), at.detach(), construction, superlevel, verify)
     return chi.reshape(*batch, len(at))
 
 
@@ -111,8 +117,7 @@ def soft_ecc(
     images : Tensor of shape (..., *image), or list of n such tensors
         X: any number of axes before the `dims` of each image, on the CPU or a CUDA device; finite.
         bfloat16, float16, bool and integers of up to 16 bits are converted to float32; float32 and
-        float64 are kept. The tensors of a list may have images of different shapes. Those of one
-        shape are computed together.
+        float64 are kept. The tensors of a list may have images of different shapes.
     thresholds : Tensor of shape (m,), or sequence of float
         τ, in grey values and in any order.
     lam : Tensor of one number, or float
@@ -154,8 +159,9 @@ def soft_ecc(
     On a CUDA device all work is enqueued on the current stream without a wait, so that the numbers
     are not checked. χ is NaN if one of them is, if λ is not greater than 0, and if λ times the range
     of the thresholds is more than 949; with 99 KiB of shared memory for a block (compute capability
-    8.6, 8.9, 12.0) more than 716, in 3D more than 536. A batch is one launch forward and one backward,
-    a list is one of each for each shape.
+    8.6, 8.9, 12.0) more than 716, in 3D more than 536. A batch is one launch forward and one backward.
+    So is a list of images of up to float32: each is copied into a frame of the largest shape. Lists with
+    a direction are split by the parity of their axes, those of very different sizes by shape.
 
     References
     ----------
@@ -163,35 +169,42 @@ def soft_ecc(
        curves", 2025, arXiv 2510.20271.
     """
     if not isinstance(images, Tensor):
+        frame = dims, -math.inf if superlevel else math.inf, direction is not None
         return _of_list(images, lambda batch: soft_ecc(batch, thresholds, lam, dims=dims, direction=direction,
-            alpha=alpha, construction=construction, superlevel=superlevel))
-    batch, shape = _split(images, dims)
-    x = images
-    if x.dtype is torch.float32 or x.dtype is torch.float64:
-        pass
-    elif x.dtype in (torch.bfloat16, torch.float16, torch.bool, torch.uint8, torch.int8, torch.int16):
-        x = x.float()
-    else:
-        raise TypeError(f"images of {x.dtype}: want float32, float64, bfloat16, float16, bool or integers "
-            f"of up to 16 bits")
+            alpha=alpha, construction=construction, superlevel=superlevel), frame)
+    axes: Tuple[int, ...] = (dims,)
     if direction is None:
         if isinstance(alpha, Tensor) or alpha != 0:
             raise ValueError("direction is missing: alpha is the scale of one")
         alpha, direction = _no_direction(images)
-        axes: Tuple[int, ...] = (0,)
-    else:
-        axes = (dims,)
-    tau, lam, alpha, v = (_beside(one, images) for one in (thresholds, lam, alpha, direction))
+        axes = (0,)
+    given: Any = thresholds, lam, alpha, direction
+    direct = _direct(images)
+    if direct and images.is_cuda:
+        images = images.contiguous()
+        if all([type(one) in _PLAIN for one in given]):
+            how = _layouts.get(_key(images, dims, construction, *given))
+            if how is not None:  # the checks below are done
+                return _by_layout(superlevel, how, images, *given)
+    batch, shape = _split(images, dims)
+    x = images
+    if x.dtype in _NARROW:
+        x = x.float()
+    elif x.dtype is not torch.float32 and x.dtype is not torch.float64:
+        raise TypeError(f"images of {x.dtype}: want float32, float64, bfloat16, float16, bool or integers "
+            f"of up to 16 bits")
+    tau, lam, alpha, v = (_beside(one, images) for one in given)
     if tau.ndim != 1 or v.shape != axes or lam.numel() != 1 or alpha.numel() != 1:
         raise ValueError(f"thresholds of shape {tuple(tau.shape)}, lam {tuple(lam.shape)}, direction {tuple(v.shape)}, "
             f"alpha {tuple(alpha.shape)}: "
                          f"want one axis, one number, ({dims},) and one number")
+    if direct and x.is_cuda and x.dtype is torch.float32 and x.numel() and tau.shape[0]:
+        given = tau, lam, alpha, v
+        return _by_layout(superlevel, _layout(x, dims, construction, *given), x, *given)
     if superlevel:
         x, tau, alpha = -x, -tau, -alpha
-    if _direct(images):
-        on_device = x.is_cuda and x.dtype is torch.float32 and x.numel() and tau.shape[0]
-        curves: Tensor = (_SoftOnDevice if on_device else _Soft).apply(x, tau, lam, alpha, v, construction, dims)
-        return curves
+    if direct:
+        return _Soft.apply(x, tau, lam, alpha, v, construction, dims)
     _reject_derivatives_of_func(x, tau, lam, alpha, v)
     derivatives = tau.requires_grad or lam.requires_grad
     chi: Tensor = _soft(x.reshape(-1, *shape), tau, lam, alpha, v, construction, derivatives)[0]
@@ -311,9 +324,10 @@ class SoftECC(torch.nn.Module):
 
     def forward(self, images: Images) -> Tensor:
         """χ of shape (..., m) of images of shape (..., *image), or of a list as in `soft_ecc`."""
-        return soft_ecc(images, self.thresholds, self._steepness(), dims=self.dims, direction=self.direction,
-            alpha=0.0 if self.alpha is None else self.alpha,
-                        construction=self.construction, superlevel=self.superlevel)
+        direction = self.direction
+        return soft_ecc(images, self.thresholds, self._steepness(), dims=self.dims, direction=direction,
+            alpha=0.0 if direction is None else self.alpha, construction=self.construction,
+            superlevel=self.superlevel)
 
     def extra_repr(self) -> str:
         return _described(self, f"lam={self.lam.detach().item():.6g}") + (f", learn={self.learn}" if self.learn else "")
@@ -324,22 +338,80 @@ def _described(layer: Any, *more: str) -> str:
     return ", ".join(parts + ["superlevel=True"] * layer.superlevel)
 
 
-def _of_list(images: Sequence[Tensor], curves: Callable[[Tensor], Tensor]) -> Tensor:
-    """Return the curves of tensors, in their order. Tensors of one shape are one batch."""
+def _of_list(images: Sequence[Tensor], curves: Callable[[Tensor], Tensor], frame: Any = None) -> Tensor:
+    """Return the curves of tensors, in their order. Tensors of one shape are one batch.
+
+    frame has the number of an image's axes, a value outside of all sets, and whether there is a direction. With
+    it, images of different shapes on a device are one batch, too, in frames of that value.
+    """
     if not isinstance(images, (list, tuple)) or not all(isinstance(one, Tensor) for one in images):
         raise TypeError(f"images of {type(images).__name__}: want a tensor or a list of tensors; "
             f"eccbench.curve takes arrays")
     if not images or len({(one.dtype, one.device) for one in images}) > 1:
         raise ValueError(f"list of {len(images)} images: want at least one, all of one type on one device")
-    groups: Dict[torch.Size, List[int]] = {}
-    for number, one in enumerate(images):
-        groups.setdefault(one.shape, []).append(number)
-    found: Dict[int, Tensor] = {}
-    for numbers in groups.values():
-        found.update(zip(numbers, curves(torch.stack([images[number] for number in numbers])).unbind()))
-    if len({one.shape for one in found.values()}) > 1:
+    shapes = [one.shape for one in images]
+    groups = _grouped(range(len(images)), shapes)
+    if frame is not None and len(groups) > 1 and images[0].is_cuda and _direct(images[0]) and (
+            {*map(type, images)} <= {*_PLAIN} and images[0].dtype in (*_NARROW, torch.float32)):
+        kinds = _grouped(range(len(images)), [_kind(shape, frame) for shape in shapes])
+        split = [_grouped(numbers, shapes) for numbers in kinds]
+        groups = [numbers for kind, parts in zip(kinds, split)
+            for numbers in ([kind] if _worth_frames([shapes[k] for k in kind], len(parts)) else parts)]
+    found = []
+    for numbers in groups:
+        members = [images[number] for number in numbers]
+        same = len({one.shape for one in members}) == 1
+        found.append(curves(torch.stack(members) if same else _Framed.apply(frame[1], *members)))
+    if len({batch.shape[1:] for batch in found}) > 1:
         raise ValueError("list of images: want the same axes before those of each image")
-    return torch.stack([found[number] for number in range(len(images))])
+    if len(groups) == 1:
+        return found[0]
+    ordered = dict(zip(itertools.chain(*groups), itertools.chain(*found)))
+    return torch.stack([ordered[number] for number in range(len(images))])
+
+
+def _grouped(numbers: Iterable[int], kinds: Sequence[Any]) -> List[List[int]]:
+    groups: Dict[Any, List[int]] = {}
+    for number in numbers:
+        groups.setdefault(kinds[number], []).append(number)
+    return list(groups.values())
+
+
+def _kind(shape: torch.Size, frame: Tuple[int, float, bool]) -> Any:
+    """Return the kind of images that can share frames: with the same axes before those of an image. A direction
+    needs each exactly in the middle."""
+    dims, _, directed = frame
+    first = max(0, len(shape) - dims)
+    return shape[:first], tuple(n % 2 for n in shape[first:]) if directed else len(shape)
+
+
+def _worth_frames(shapes: Sequence[torch.Size], batches: int) -> bool:
+    """Report whether one batch of images in frames takes less time than some batches without."""
+    voxels = len(shapes) * math.prod(map(max, zip(*shapes)))
+    return voxels - sum(map(math.prod, shapes)) < (batches - 1) * 2**22
+
+
+class _Framed(torch.autograd.Function):
+    """A batch of images of different shapes, each in the middle of a frame. Outside of all sets, the frame has no
+    cells: the curves are those of the images."""
+
+    @staticmethod
+    def forward(ctx: Any, outside: float, *images: Tensor) -> Tensor:
+        whole = [max(sizes) for sizes in zip(*[one.shape for one in images])]
+        batch = images[0].new_full((len(images), *whole), outside, dtype=torch.float32)
+        first, *steps = batch.stride()
+        ctx.places = []
+        for number, one in enumerate(images):
+            margins = [(most - n) // 2 for n, most in zip(one.shape, whole)]
+            ctx.places.append((one.shape, steps, number * first + sum(map(operator.mul, margins, steps))))
+        for one, place in zip(images, ctx.places):
+            batch.as_strided(*place).copy_(one)
+        return batch
+
+    @staticmethod
+    def backward(ctx: Any, upstream: Tensor) -> Tuple[Optional[Tensor], ...]:
+        upstream = upstream.contiguous()
+        return (None, *[upstream.as_strided(*place) for place in ctx.places])
 
 
 def _split(images: Tensor, dims: int) -> Tuple[torch.Size, torch.Size]:
@@ -379,7 +451,7 @@ def _direct(x: Tensor) -> bool:
     """Report whether no tracer, transform or dispatch mode sees the operators of a tensor. Then a call
     bypasses them, in half of the time."""
     return (
-        type(x) in (Tensor, torch.nn.Parameter)
+        type(x) in _PLAIN
         and not torch.compiler.is_compiling()
         and not torch._C._are_functorch_transforms_active()
         and not torch._C._len_torch_dispatch_stack()
@@ -586,21 +658,35 @@ def _verifies(device: torch.device) -> bool:
     return torch.version.hip is None and torch.cuda.get_device_capability(device) >= (8, 0)
 
 
-def _exact_on_device(images: Tensor, thresholds: Tensor, construction: str, superlevel: bool, verify: bool) -> Tensor:
-    on_device = images.dtype in (torch.bool, torch.uint8, torch.int8, torch.int16, torch.float16, torch.float32)
-    if construction != "T" or not on_device or not images.is_cuda or not len(thresholds):
-        return _exact_on_host(images.cpu(), thresholds.cpu(), construction, superlevel, verify).to(images.device)
-    at = thresholds.double().numpy() if thresholds.device.type == "cpu" else thresholds.double().cpu().numpy()
-    if verify and not (_verifies(images.device) and abs(at).max() <= torch.finfo(torch.float32).max):
-        return _exact_on_host(images.cpu(), torch.from_numpy(at), construction, superlevel, verify).to(images.device)
-    # Below all values of an integer type χ is 0, which is a question to floats alone.
-    if superlevel or not images.is_floating_point() and at.min() < (0 if images.dtype in (torch.bool, torch.uint8)
-            else torch.iinfo(images.dtype).min):
-        images = images.float()
-    return cuda.curve(-images if superlevel else images, at=-at if superlevel else at, dims=images.ndim - 1,
-        verify=verify)
+@functools.lru_cache(maxsize=256)
+def _values(numbers: bytes, negated: bool) -> Tuple[Tuple[float, ...], float, float]:
+    """Return float64 numbers as a tuple, which eccbench.cuda recognizes, their least and their greatest magnitude."""
+    at = tuple(-v if negated else v for v in memoryview(numbers).cast("d"))
+    return at, min(at), max(map(abs, at))
 
 
+def _exact_on_device(
+    images: Tensor, thresholds: Tensor, construction: str, superlevel: bool, verify: bool, dims: Optional[int] = None,
+) -> Tensor:
+    """Return the curves of images, whose number of axes is by default one less than that of the tensor."""
+    images, thresholds, dims = images.detach(), thresholds.detach().cpu(), dims or images.ndim - 1
+    limit = _LIMITS.get(images.dtype)
+    if construction == "T" and limit is not None and thresholds.shape[0]:
+        at, least, greatest = _values(thresholds.double().numpy().tobytes(), superlevel)
+        if not verify or _verifies(images.device) and greatest <= torch.finfo(torch.float32).max:
+            if superlevel:
+                images = -images.float()
+            elif least < limit:  # χ is 0, which is a question to floats alone
+                images = images.float()
+            return cuda.curve(images, at=at, dims=dims, verify=verify)
+    batch, shape = _split(images, dims)
+    chi = _exact_on_host(images.cpu().reshape(-1, *shape), thresholds, construction, superlevel, verify)
+    return chi.reshape(*batch, thresholds.shape[0]).to(images.device)
+
+
+# The types of eccbench.cuda.curve, and their least values.
+_LIMITS = {torch.bool: 0, torch.uint8: 0, torch.int8: -(2**7), torch.int16: -(2**15), torch.float16: -math.inf,
+    torch.float32: -math.inf}
 _LOW = {torch.float32: -math.inf, torch.float64: -1e300}  # below all values
 
 
@@ -634,134 +720,140 @@ def _of_images(x: Tensor, construction: str, dims: int) -> Tensor:
     return x[(..., *[slice(1, -1)] * dims)].contiguous() if construction == "V" else x
 
 
-def _parameters(thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor) -> Tuple[List[Tensor], List[int]]:
-    """Return the parameters as the kernels take them, which must outlive the call, and their addresses, then the bits
-    of those that are float64."""
-    kept, addresses, doubles = [], [], 0
-    for bit, one in enumerate((thresholds, lam, alpha, direction) if direction.shape[0] else (thresholds, lam)):
-        if one.dtype is torch.float64:
-            doubles |= 1 << bit
-        elif one.dtype is not torch.float32:
-            one = one.float()
-        if one.ndim:
-            one = one.contiguous()
-        kept.append(one)
-        addresses.append(one.data_ptr())
-    return kept, [*addresses, *[0] * (4 - len(addresses)), doubles]
-
-
 _layouts: Dict[Any, Any] = {}
 
 
 class _Layout:
-    """The plan for images of one shape, and the layout of the memory that is kept for the backward pass."""
+    """The plan for images and parameters of one layout, and the layout of the memory of a call, of which the
+    backward pass needs the first part."""
 
-    def __init__(self, x: Tensor, dims: int, thresholds: int, axes: int, construction: str):
+    def __init__(self, images: Tensor, dims: int, construction: str, numbers: Sequence[Tensor]):
+        x = _counted(images, construction, dims)
         x = x.reshape(-1, *x.shape[x.ndim - dims :])
-        self.images, self.image = len(x), x.shape[1:]
-        self.plan = cuda.soft(x, thresholds, construction == "V")
-        laid, tilt, changes = _sizes_of_kept(self.image, self.images, thresholds, axes)
-        if laid != self.plan.laid:
+        self.dims, self.construction, self.images, self.image = dims, construction, len(x), x.shape[1:]
+        thresholds, self.axes = numbers[0].shape[0], numbers[3].shape[0]
+        self.curves = *images.shape[: images.ndim - dims], thresholds
+        self.float64 = [one.dtype is torch.float64 for one in numbers]
+        self.doubles = sum(double << bit for bit, double in enumerate(self.float64))
+        self.plain = all(one.dtype in (torch.float32, torch.float64) for one in numbers)
+        plan = cuda.soft(x, thresholds, construction == "V")
+        laid, tilt, changes = _sizes_of_kept(self.image, self.images, thresholds, self.axes)
+        if laid != plan.laid:
             raise RuntimeError("eccbench's library has another version than its Python files: install eccbench again")
-        self.kept, self.changes, self.tilt = laid + tilt + changes, laid + tilt, laid if axes else 0
-        self.rows = laid + 4 * self.image[-1]
-        self.work = self.plan.memory // 12, self.plan.memory // 4  # float32, without derivatives and with them
+        self.add, self.blocks = plan.add, plan.blocks // self.images
+        self.laid, self.of_row, self.changes = laid, laid + 4 * self.image[-1], laid + tilt
+        self.kept = laid + tilt + changes
+        self.work = (self.kept + 255) // 256 * 256
+        self.memory = self.work + plan.memory // 3, self.work + plan.memory  # without derivatives and with them
 
-    def where(self, x: Tensor, kept: Tensor) -> Tuple[int, ...]:
+    def forward(
+        self, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, derivatives: bool,
+    ) -> Tuple[Tensor, Any, Tensor]:
+        """Add the forward pass, and return χ, its derivatives and the memory."""
+        x = _counted(images, self.construction, self.dims)
+        chi, memory = images.new_empty(self.curves), images.new_empty(self.memory[derivatives], dtype=torch.int8)
+        by = images.new_empty((2, self.images, self.curves[-1]), dtype=torch.float64) if derivatives else None
+        if not self.plain:
+            given = thresholds, lam, alpha, direction
+            thresholds, lam, alpha, direction = (one if d else one.float() for one, d in zip(given, self.float64))
+        thresholds, direction = thresholds.contiguous(), direction.contiguous()
+        at = memory.data_ptr()
+        self.add(
+            False, *self._both(x, at), thresholds.data_ptr(), lam.data_ptr(), alpha.data_ptr(), direction.data_ptr(),
+            self.doubles, at + self.work, chi.data_ptr(), 0 if by is None else by.data_ptr(), 0, 0, 0)
+        return chi, by, memory
+
+    def backward(
+        self, upstream: Tensor, images: Tensor, memory: Tensor, alpha: Tensor, direction: Tensor, parameters: bool,
+    ) -> Tuple[Tensor, Any]:
+        """Add the backward pass, and return the gradients by the images, and if parameters is set those by each
+        image's v and α."""
+        x = _counted(images, self.construction, self.dims)
+        upstream, gradient, moments = upstream.contiguous(), torch.empty_like(x), None
+        if parameters:
+            moments = x.new_empty((self.images, self.blocks, 4), dtype=torch.float64)
+        self.add(
+            True, *self._both(x, memory.data_ptr()), 0, 0, 0, 0, 0, 0, 0, 0, upstream.data_ptr(), gradient.data_ptr(),
+            0 if moments is None else moments.data_ptr())
+        gradient = _of_images(gradient, self.construction, self.dims)
+        return gradient, None if moments is None else _by_direction(moments.sum(1), _Tilt(alpha, direction, self.image))
+
+    def _both(self, x: Tensor, at: int) -> Tuple[int, ...]:
         """Return the first addresses of both passes."""
-        at = kept.data_ptr()
-        tilt = (at + self.tilt, at + self.rows) if self.tilt else (0, 0)
+        tilt = (at + self.laid, at + self.of_row) if self.axes else (0, 0)
         return x.data_ptr(), at + self.changes, at, *tilt
 
 
-def _layout(x: Tensor, dims: int, thresholds: int, axes: int, construction: str) -> Any:
-    """Return the layout of tensors of one shape, made for the first of them."""
-    key = x.shape, x.get_device(), dims, thresholds, axes, construction, x.data_ptr() % 16
+def _key(
+    x: Tensor, dims: int, construction: str, tau: Tensor, lam: Tensor, alpha: Tensor, v: Tensor,
+) -> Tuple[Any, ...]:
+    """Return the layout of tensors, and their types and devices."""
+    return (
+        dims, construction, x.shape, x.dtype, x.get_device(), x.data_ptr() % 16, tau.shape, tau.dtype, tau.get_device(),
+        lam.shape, lam.dtype, lam.get_device(), alpha.shape, alpha.dtype, alpha.get_device(), v.shape, v.dtype,
+        v.get_device())
+
+
+def _layout(x: Tensor, dims: int, construction: str, *numbers: Tensor) -> Any:
+    """Return the layout of packed float32 images and parameters, made for the first of them."""
+    key = _key(x, dims, construction, *numbers)
     found = _layouts.get(key)
     if found is None:
         if len(_layouts) >= 1024:
             _layouts.clear()
-        found = _layouts[key] = _Layout(x, dims, thresholds, axes, construction)
+        found = _layouts[key] = _Layout(x, dims, construction, numbers)
     return found
 
 
-def _add_forward(
-    images: Tensor, dims: int, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str,
-    derivatives: bool,
-) -> Tuple[Any, Tensor, Any, Tensor]:
-    """Add the forward pass of float32 images of any number of axes, and return their layout and the results."""
-    m = thresholds.shape[0]
-    x = _counted(images, construction, dims)
-    how = _layout(x, dims, m, direction.shape[0], construction)
-    chi = images.new_empty((*images.shape[: images.ndim - dims], m))
-    kept, work = images.new_empty(how.kept, dtype=torch.int8), images.new_empty(how.work[derivatives])
-    by = images.new_empty((2, how.images, m), dtype=torch.float64) if derivatives else None
-    parts, numbers = _parameters(thresholds, lam, alpha, direction)
-    memory = work.data_ptr(), chi.data_ptr(), 0 if by is None else by.data_ptr()
-    how.plan.add(False, *how.where(x, kept), *numbers, *memory, 0, 0, 0)
-    return how, chi, by, kept
-
-
-def _add_backward(
-    how: Any, upstream: Tensor, x: Tensor, kept: Tensor, alpha: Tensor, direction: Tensor, parameters: bool,
-) -> Tuple[Tensor, Any]:
-    """Add the backward pass of counted images, and return the gradients by them, and if parameters is set those by each
-    image's v and α."""
-    upstream, gradient = upstream.contiguous(), torch.empty_like(x)
-    moments = None
-    if parameters:
-        moments = x.new_empty((how.images, how.plan.blocks // how.images, 4), dtype=torch.float64)
-    memory = upstream.data_ptr(), gradient.data_ptr(), 0 if moments is None else moments.data_ptr()
-    how.plan.add(True, *how.where(x, kept), *_NONE, *memory)
-    return gradient, None if moments is None else _by_direction(moments.sum(1), _Tilt(alpha, direction, how.image))
-
-
-_NONE = (0,) * 8  # of the forward pass
+def _by_layout(
+    superlevel: bool, how: Any, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor,
+) -> Tensor:
+    """Return the curves of checked float32 images, with minimal work of the host. In a step of training the host
+    takes longer than the device."""
+    if superlevel:
+        images, thresholds = -images, -thresholds
+        alpha = -alpha if how.axes else alpha
+    return _SoftOnDevice.apply(how, images, thresholds, lam, alpha, direction)
 
 
 class _SoftOnDevice(torch.autograd.Function):
-    """_Soft for float32 images on a device, with minimal work of the host. In a step of training the host
-    takes longer than the device."""
+    """_Soft for float32 images on a device."""
 
     @staticmethod
     def forward(
-        ctx: Any, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, construction: str,
-        dims: int,
+        ctx: Any, how: Any, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor,
     ) -> Tensor:
         wanted = ctx.needs_input_grad
-        given = images, dims, thresholds, lam, alpha, direction, construction, wanted[1] or wanted[2]
-        how, chi, by, kept = _add_forward(*given)
-        ctx.given = how, thresholds, lam, alpha, direction, construction, dims
+        chi, by, memory = how.forward(images, thresholds, lam, alpha, direction, wanted[2] or wanted[3])
+        ctx.given = how, thresholds, lam, alpha, direction
         ctx.set_materialize_grads(False)
-        if any(wanted[1:5]):
-            ctx.save_for_backward(images, kept, by, alpha, direction)
+        if True in wanted[2:]:
+            ctx.save_for_backward(images, memory, by, alpha, direction)
         else:
-            ctx.save_for_backward(images, kept)
+            ctx.save_for_backward(images, memory)
         return chi
 
     @staticmethod
     def backward(ctx: Any, upstream: Optional[Tensor]) -> Tuple[Any, ...]:
         if upstream is None:
-            return (None,) * 7
-        images, kept, *more = ctx.saved_tensors
-        how, thresholds, lam, alpha, direction, construction, dims = ctx.given
+            return (None,) * 6
+        images, memory, *more = ctx.saved_tensors
+        how, thresholds, lam, alpha, direction = ctx.given
         by, alpha, direction = more or (None, alpha, direction)
-        wanted = ctx.needs_input_grad
+        wanted = ctx.needs_input_grad[1:]
         parameters = wanted[3] or wanted[4]
         of_images = of_each = None
         if torch.is_grad_enabled() or not _direct(upstream):  # by the operator, which rejects a second order
-            rows, image = upstream.reshape(how.images, -1), images.shape[images.ndim - dims :]
-            given = images.reshape(-1, *image), kept, thresholds, lam, alpha, direction, construction, parameters
+            rows, x = upstream.reshape(how.images, -1), images.reshape(-1, *images.shape[images.ndim - how.dims :])
+            given = x, memory, thresholds, lam, alpha, direction, how.construction, parameters
             of_images, of_each = _soft_backward(rows, *given)
             of_images = of_images.reshape(images.shape)
         elif wanted[0] or parameters:
-            x = _counted(images, construction, dims)
-            of_images, of_each = _add_backward(how, upstream, x, kept, alpha, direction, parameters)
-            of_images = _of_images(of_images, construction, dims)
+            of_images, of_each = how.backward(upstream, images, memory, alpha, direction, parameters)
         if not more:
-            return of_images, None, None, None, None, None, None
+            return None, of_images, None, None, None, None
         rows = upstream.reshape(how.images, -1)
-        return of_images, *_by_parameters(wanted, rows, by, of_each, thresholds, lam, alpha, direction), None, None
+        return None, of_images, *_by_parameters(wanted, rows, by, of_each, thresholds, lam, alpha, direction)
 
 
 def _check_on_device(images: Tensor, *others: Tensor) -> None:
@@ -780,8 +872,11 @@ def _soft_on_device(
         return _exactly(images, *given)
     if not images.numel() or not thresholds.shape[0]:
         return _soft_fake(images, *given)
-    _, chi, by, kept = _add_forward(images, images.ndim - 1, *given)
-    return chi, images.new_empty((2, 0, thresholds.shape[0]), dtype=torch.float64) if by is None else by, kept
+    images = images.contiguous()
+    how = _layout(images, images.ndim - 1, construction, thresholds, lam, alpha, direction)
+    chi, by, memory = how.forward(images, thresholds, lam, alpha, direction, derivatives)
+    by = images.new_empty((2, 0, thresholds.shape[0]), dtype=torch.float64) if by is None else by
+    return chi, by, memory[: how.kept]
 
 
 def _soft_backward_on_device(
@@ -792,14 +887,13 @@ def _soft_backward_on_device(
     if images.dtype == torch.float64:
         given = images, kept, thresholds, lam, alpha, direction, construction, parameters
         return _exact_gradient(upstream, *given)
-    n, m, dims, axes = images.shape[0], thresholds.shape[0], images.ndim - 1, direction.shape[0]
-    by = images.new_zeros((n if parameters else 0, 4), dtype=torch.float64)
-    if not images.numel() or not m:
+    by = images.new_zeros((images.shape[0] if parameters else 0, 4), dtype=torch.float64)
+    if not images.numel() or not thresholds.shape[0]:
         return images.new_zeros(images.shape), by
-    x = _counted(images, construction, dims)
-    how = _layout(x, dims, m, axes, construction)
-    gradient, of_each = _add_backward(how, upstream, x, kept, alpha, direction, parameters and axes > 0)
-    return _of_images(gradient, construction, dims), by if of_each is None else of_each
+    images = images.contiguous()
+    how = _layout(images, images.ndim - 1, construction, thresholds, lam, alpha, direction)
+    gradient, of_each = how.backward(upstream, images, kept, alpha, direction, parameters and how.axes > 0)
+    return gradient, by if of_each is None else of_each
 
 
 class _Tilt:
