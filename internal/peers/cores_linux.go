@@ -52,7 +52,7 @@ func Calm(n int) []int {
 	return fastest(n, Cores(), func(core int) (took time.Duration) {
 		OnCores([]int{core}, func() error {
 			start := time.Now()
-			work()
+			runtime.KeepAlive(work())
 			took = time.Since(start)
 			return nil
 		})
@@ -71,14 +71,12 @@ func fastest(n int, cores []int, timed func(core int) time.Duration) []int {
 	return slices.SortedStableFunc(slices.Values(cores), func(a, b int) int { return took[a] - took[b] })[:n]
 }
 
-var worked uint64 // by work, which would be empty otherwise
-
 // work is independent sums, so that it takes longer while another thread uses the units of the core.
-func work() {
+func work() uint64 {
 	var a, b, c, d, e, f uint64
 	for i := range uint64(1 << 20) {
 		a, b, c = a+i, b^i, c+i*3
 		d, e, f = d+(i>>3), e^(i<<1), f+i*5
 	}
-	worked += a + b + c + d + e + f
+	return a + b + c + d + e + f
 }
