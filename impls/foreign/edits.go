@@ -101,8 +101,18 @@ func (e edited) before(i int64) int64 {
 
 // count adds the cells that a voxel is part of to the changes, times a factor.
 func (e edited) count(at, times int64, changes map[int64]int64) {
+	shape := e.s.Shape()
+	z, y, x := shape.Coordinates(at)
+	var near [27]int64 // the levels around the voxel, −1 outside
 	for c := range int64(27) {
-		level, dim, ok := e.cell(at, [3]int64{c/9 - 1, c/3%3 - 1, c%3 - 1})
+		z, y, x := z+c/9-1, y+c/3%3-1, x+c%3-1
+		near[c] = -1
+		if z >= 0 && z < shape.D && y >= 0 && y < shape.H && x >= 0 && x < shape.W {
+			near[c] = e.level((z*shape.H+y)*shape.W + x)
+		}
+	}
+	for c := range 27 {
+		level, dim, ok := e.cell(&near, [3]int{c/9 - 1, c/3%3 - 1, c%3 - 1})
 		if !ok {
 			continue
 		}
@@ -118,28 +128,26 @@ func (e edited) count(at, times int64, changes map[int64]int64) {
 // is the cube, or its face, edge or vertex in that direction, at the lowest level around it. For
 // vertices it spans the voxel and its neighbours in that direction, at the highest level; it may be
 // outside.
-func (e edited) cell(at int64, side [3]int64) (level int64, dim int, ok bool) {
-	shape := e.s.Shape()
-	z, y, x := shape.Coordinates(at)
+func (e edited) cell(near *[27]int64, side [3]int) (level int64, dim int, ok bool) {
 	level = -1
 	for corner := range 8 {
-		p, part := [3]int64{z, y, x}, true
+		at, part := 13, true
 		for axis, d := range side {
 			if corner>>axis&1 == 1 {
-				p[axis] += d
+				at += d * [3]int{9, 3, 1}[axis]
 				part = part && d != 0
 			}
 		}
 		if !part {
 			continue
 		}
-		if p[0] < 0 || p[0] >= shape.D || p[1] < 0 || p[1] >= shape.H || p[2] < 0 || p[2] >= shape.W {
+		l := near[at]
+		if l < 0 {
 			if e.vertices {
 				return 0, 0, false
 			}
 			continue
 		}
-		l := e.level((p[0]*shape.H+p[1])*shape.W + p[2])
 		if level < 0 || e.vertices && l > level || !e.vertices && l < level {
 			level = l
 		}

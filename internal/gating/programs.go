@@ -29,6 +29,11 @@ type programs struct {
 	// peers are the compared peers; without peers, the programs themselves are compared.
 	peers map[gate.Side]*peers.Peer
 	runs  int // results files so far
+	// calm chooses cores for all processes of a cell in a block: the last one's.
+	calm  func(n int) []int
+	cell  gate.Cell
+	block int
+	cores []int
 	// limit stops a program that hangs; its own limits are shorter.
 	limit time.Duration
 }
@@ -47,7 +52,7 @@ func findPrograms(ctx context.Context, c *cli.Program, base, candidate string,
 	if err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
 	}
-	p := &programs{dir: dir, side: map[gate.Side]executable{}, limit: 6 * (timeLimit + 10*time.Second)}
+	p := &programs{dir: dir, calm: peers.Calm, side: map[gate.Side]executable{}, limit: 6 * (timeLimit + 10*time.Second)}
 	for _, side := range []gate.Side{gate.Base, gate.Candidate} {
 		given := base
 		if side == gate.Candidate {
@@ -173,8 +178,7 @@ func (p *programs) measure(how gate.Protocol, first string) gate.Measure {
 		cmd.WaitDelay = 5 * time.Second
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
-		// Other programs and virtual machines slow down some cores for long. A block is of the same cores.
-		died := peers.OnCores(how.Threads, block, cmd.Start)
+		died := peers.OnCores(p.coresOf(cell, block, how.Threads), cmd.Start)
 		if died == nil {
 			died = cmd.Wait()
 		}
@@ -198,6 +202,14 @@ func (p *programs) measure(how gate.Protocol, first string) gate.Measure {
 		}
 		return records, nil
 	}
+}
+
+// coresOf returns the cores for a process of a cell in a block.
+func (p *programs) coresOf(cell gate.Cell, block, threads int) []int {
+	if p.cores == nil || p.cell != cell || p.block != block {
+		p.cell, p.block, p.cores = cell, block, p.calm(threads)
+	}
+	return p.cores
 }
 
 // code returns the exit code of an error, 0 for none and -1 for a signal.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/gate"
+	"eccbench/internal/peers"
 )
 
 // A program that is stuck costs its limit, and its processes end.
@@ -25,7 +25,7 @@ func TestStuckProgram(t *testing.T) {
 	if err := os.WriteFile(stuck, []byte("#!/bin/sh\n"+sleep+" &\nwait\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	p := &programs{dir: dir, side: map[gate.Side]executable{gate.Candidate: {path: stuck}}, limit: 300 * time.Millisecond}
+	p := &programs{dir: dir, calm: peers.Calm, side: map[gate.Side]executable{gate.Candidate: {path: stuck}}, limit: 300 * time.Millisecond}
 	_, err := p.measure(gate.Protocol{Threads: 1}, "ecc")(context.Background(), gate.Candidate, gate.Cell{Impl: "cpu", Scope: bench.E2E}, 0)
 	if err == nil || !strings.Contains(err.Error(), "still running after 300 ms") {
 		t.Errorf("error %v", err)
@@ -44,7 +44,8 @@ func TestStuckProgram(t *testing.T) {
 
 // Both programs run on the same cores in a block, and on others in the next one.
 func TestBlockHasItsCores(t *testing.T) {
-	if runtime.GOOS != "linux" || runtime.NumCPU() < 2 {
+	cores := peers.Cores()
+	if len(cores) < 2 {
 		t.Skip("cores are chosen on Linux, and there must be two")
 	}
 	dir := t.TempDir()
@@ -53,7 +54,9 @@ func TestBlockHasItsCores(t *testing.T) {
 	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	p := &programs{dir: dir, limit: time.Minute, side: map[gate.Side]executable{
+	chosen := 0
+	next := func(int) []int { chosen++; return []int{cores[chosen%2]} }
+	p := &programs{dir: dir, limit: time.Minute, calm: next, side: map[gate.Side]executable{
 		gate.Base: {path: program}, gate.Candidate: {path: program}}}
 	measure := p.measure(gate.Protocol{Threads: 1}, "ecc")
 	for block := range 2 {

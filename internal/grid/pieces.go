@@ -104,19 +104,17 @@ func EachJoined(s Source, of Span, pieceSlices int64, closed bool, f func(Piece)
 	return cmp.Or(callAndWait(seam, true, 1), callAndWait(seam[size:], false, -1))
 }
 
-// cachedBytes is the size of a piece per core. A piece then stays in the shared cache between two
-// passes over it.
+// cachedBytes is the size of a piece per core, which stays in the shared cache between two passes over it.
 const cachedBytes = 8 << 20
 
-// CachedSlices returns the best number of slices per piece of EachJoined, without the shared one.
-// It is for code that reads each piece more than once, on the given number of cores. An image has four
-// pieces if each is large enough, so that most of it is counted while a file is decompressed.
+// CachedSlices returns the best number of slices per piece of EachJoined, without the shared one, for code that reads
+// each piece more than once, on the given number of cores. Large images have four or more, to count while reading.
 func CachedSlices(s Source, threads int) int64 {
 	if InBulk(s) {
 		return piecesOf(s)
 	}
-	bytes := min(int64(threads)*cachedBytes, max(cachedBytes/2, TotalBytes(s)/4))
-	return min(piecesOf(s), max(fewestSlices, bytes/SliceBytes(s)))
+	large := min(int64(threads)*cachedBytes, max(cachedBytes/2, TotalBytes(s)/4)) / SliceBytes(s)
+	return min(piecesOf(s), max(fewestSlices, large))
 }
 
 // piecesOf returns the default number of slices per piece, without the shared one.

@@ -1,57 +1,59 @@
-package peers_test
+package peers
 
 import (
 	"errors"
 	"os/exec"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
-
-	"eccbench/internal/peers"
 )
 
-// Processes run on the cores from the given one on, and this thread on all cores again.
+// Processes run on the given cores, and this thread on all of them afterwards.
 func TestOnCores(t *testing.T) {
-	var all unix.CPUSet
+	var all, now unix.CPUSet
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := unix.SchedGetaffinity(0, &all); err != nil {
 		t.Fatal(err)
 	}
-	if all.Count() < 2 {
-		t.Skip("there is one core")
+	if len(Cores()) != all.Count() {
+		t.Errorf("cores %v, want %d", Cores(), all.Count())
 	}
-	var seen []string
-	for first := range all.Count() + 1 {
+	for _, core := range Cores() {
 		var out []byte
-		err := peers.OnCores(1, first, func() (err error) {
+		err := OnCores([]int{core}, func() (err error) {
 			out, err = exec.Command("cat", "/proc/self/status").Output()
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, list, _ := strings.Cut(string(out), "Cpus_allowed_list:\t")
-		core, _, _ := strings.Cut(list, "\n")
-		seen = append(seen, core)
-	}
-	different := slices.Compact(slices.Sorted(slices.Values(seen)))
-	if len(different) != all.Count() || seen[0] != seen[all.Count()] || strings.ContainsAny(seen[0], ",-") {
-		t.Errorf("one core of %d, from each in turn: %v", all.Count(), seen)
-	}
-	var now unix.CPUSet
-	for _, n := range []int{0, all.Count(), all.Count() + 1} {
-		if err := peers.OnCores(n, 1, func() error { return unix.SchedGetaffinity(0, &now) }); err != nil || now != all {
-			t.Errorf("%d of %d cores: %v, error %v", n, all.Count(), now, err)
+		if want := "Cpus_allowed_list:\t" + strconv.Itoa(core) + "\n"; err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("on core %d, error %v: %s", core, err, out)
 		}
 	}
-	if err := peers.OnCores(1, 0, func() error { return errors.ErrUnsupported }); !errors.Is(err, errors.ErrUnsupported) {
+	if err := OnCores(nil, func() error { return unix.SchedGetaffinity(0, &now) }); err != nil || now != all {
+		t.Errorf("no cores: %v, error %v", now, err)
+	}
+	if err := OnCores(Cores()[:1], func() error { return errors.ErrUnsupported }); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("the error of f: %v", err)
 	}
 	if err := unix.SchedGetaffinity(0, &now); err != nil || now != all {
 		t.Errorf("afterwards the thread has %v of %v, error %v", now, all, err)
+	}
+}
+
+func TestCalm(t *testing.T) {
+	took := map[int]time.Duration{3: 20, 4: 10, 7: 30, 9: 10}
+	of := func(core int) time.Duration { return took[core] }
+	for n, want := range [][]int{1: {4}, 2: {4, 9}, 3: {4, 9, 3}, 4: nil, 5: nil} {
+		if got := fastest(n, []int{3, 4, 7, 9}, of); n > 0 && !slices.Equal(got, want) {
+			t.Errorf("%d cores of %v: %v, want %v", n, took, got, want)
+		}
+	}
+	if n := len(Cores()); len(Calm(1)) != min(1, n-1) || Calm(n) != nil {
+		t.Errorf("of %d cores: %v for one, %v for all", n, Calm(1), Calm(n))
 	}
 }

@@ -65,4 +65,10 @@ func (*Array) Data() []byte { return nil }
 func (*Array) Close() {}
 
 // OnCores runs f. Here its new processes run on all cores.
-func OnCores(_, _ int, f func() error) error { return f() }
+func OnCores(_ []int, f func() error) error { return f() }
+
+// Calm returns no cores: here they are not chosen.
+func Calm(int) []int { return nil }
+
+// Cores returns no cores: here they are not chosen.
+func Cores() []int { return nil }

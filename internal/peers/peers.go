@@ -399,7 +399,7 @@ type launch struct {
 	path   string   // of the executable
 	env    []string // added to the environment
 	cores  int      // for its threads, 0 for all
-	bound  int      // number of cores that it runs on, 0 for all
+	bound  []int    // cores that it runs on, none for all
 	alone  bool     // in a process group of its own, with a time limit for answers
 	family bool     // it may start processes
 }
@@ -417,7 +417,10 @@ func (p *Peer) Acquire(cores int) (*Process, error) {
 		p.process = nil
 	}
 	if p.process == nil {
-		how := launch{path: p.Path, cores: cores, bound: cores, family: true}
+		how := launch{path: p.Path, cores: cores, family: true}
+		if all := Cores(); cores < len(all) {
+			how.bound = all[:cores]
+		}
 		if p.Own {
 			how = launch{path: "/proc/self/exe", cores: cores} // the running program, even if its file was replaced
 			how.env = []string{"GOTRACEBACK=none", fmt.Sprintf("GOMEMLIMIT=%d", debug.SetMemoryLimit(-1))}

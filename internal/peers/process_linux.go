@@ -91,7 +91,7 @@ func start(p *Peer, how launch) (*Process, error) {
 		runtime.LockOSThread()
 		err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) // its children gain no privileges
 		if err == nil {
-			err = OnCores(how.bound, 0, cmd.Start)
+			err = OnCores(how.bound, cmd.Start)
 		}
 		commands.Close()
 		events.Close()
