@@ -3,6 +3,7 @@ package runs
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -123,6 +124,23 @@ func TestJudgeNotices(t *testing.T) {
 	}
 	if out := answer(t, Implementation{}, p); agree(p, want, out) == nil {
 		t.Error("the judge does not notice a stale block")
+	}
+}
+
+// TestPlanesOfOneLabel compares masks whose planes have one label each, or several.
+func TestPlanesOfOneLabel(t *testing.T) {
+	for label := uint8(255); label > 0; label-- {
+		voxels := map[[3]int64]uint8{{0, 1, 3}: 1, {1, 1, 3}: label, {2, 2, 69}: label, {2, 3, 3}: 1}
+		for range 2 { // then without the planes of other labels
+			p := pairOfVoxels(t, grid.Shape{D: 3, H: 4, W: 70}, voxels)
+			if d := assess.Workload().Policy.Agree(p, assess.BySearch(p), answer(t, Implementation{}, p)); d != nil {
+				t.Errorf("label %d: %v", label, d)
+			}
+			if !slices.ContainsFunc(p.Sets, func(s assess.Set) bool { return s.Name == fmt.Sprint(label) }) {
+				t.Errorf("no set of label %d", label)
+			}
+			voxels = map[[3]int64]uint8{{1, 1, 3}: label}
+		}
 	}
 }
 

@@ -140,7 +140,7 @@ func labelsOf(f *grid.Field) (of map[float32]float64, places map[float32]Place, 
 // placeOf returns the place of a run in row y of plane z.
 func placeOf(z, y int64) Place { return Place{1, [2]int64{z, z}, [2]int64{y, y}} }
 
-// findRuns calls see with each value and its place. The place of 0 may lack runs.
+// findRuns calls see with each value and its place. The number of runs of 0 is not exact.
 func findRuns[T uint8 | int16 | uint16](values []T, s grid.Shape, see func(v float32, at Place)) {
 	size := 8 * int(grid.TypeOf[T]().Size())
 	all := uint64(1)<<size - 1
@@ -221,8 +221,9 @@ func (b *binaryPlane) place(plane []uint8, z int64) (label uint8, at Place, hasG
 			at.Runs, at.Rows[1] = at.Runs+int64(runs), y
 		}
 	}
-	ok = voxels == 0 || bytes.Count(plane, []byte{label}) == voxels
-	return label, at, voxels < len(plane), ok
+	gaps := bytes.Count(plane, []byte{0}) // counts of bytes do not depend on the set, which answers use too
+	ok = gaps+voxels == len(plane) && (voxels == 0 || label != 0 && bytes.Count(plane, []byte{label}) == voxels)
+	return label, at, gaps > 0, ok
 }
 
 // coded returns an image with the codes of the labels of f.
@@ -331,7 +332,7 @@ func cropped(f *grid.Field, at [3]int64, to grid.Shape) (*grid.Field, error) {
 	return grid.Trusted(to, f.Type(), data, f.Ladder())
 }
 
-// Patches returns the corners and the shape of patches whose corners are stride voxels apart along
+// Patches returns the corners and the shape of patches whose corners are stride ≤ side voxels apart along
 // each axis. The last ones end with the image, so that the patches contain all voxels.
 func Patches(of grid.Shape, side, stride int64) (corners [][3]int64, shape grid.Shape) {
 	shape = grid.Shape{D: min(side, of.D), H: min(side, of.H), W: min(side, of.W)}
