@@ -369,3 +369,15 @@ def test_too_many_levels():
     for image in np.float32([[0, 1]]), np.float64([[0, 1]]):
         with pytest.raises(ValueError, match="levels 1000000000: want 1 to 16777216"):
             eccbench.curve(image, levels=10**9)
+
+
+def test_bool_of_other_bytes():
+    """An array of bool whose bytes are not 0 and 1 has the values True and False."""
+    image = np.array([[3, 0, 0], [1, 0, 2]], np.uint8).view(bool)
+    clean = np.array([[1, 0, 0], [1, 0, 1]], bool)
+    for superlevel in (False, True):
+        got, want = (eccbench.curve(a, superlevel=superlevel) for a in (image, clean))
+        assert (got.levels.tolist(), got.chi.tolist()) == (want.levels.tolist(), want.chi.tolist())
+    assert eccbench.betti(image, at=0) == eccbench.betti(clean, at=0)
+    assert eccbench.betti(image) == eccbench.betti(clean) == (2, 0, 0)
+    assert eccbench.betti(image, mask=image) == (2, 0, 0)

@@ -745,7 +745,10 @@ def _widened(array: NDArray[Any]) -> NDArray[Any]:
     wider = _WIDENED.get(_name(array.dtype))
     if wider is None:
         return array
-    return array.view(wider) if array.dtype == np.bool_ else array.astype(wider)
+    if array.dtype != np.bool_:
+        return array.astype(wider)
+    values = array.view(wider)  # a view of other bytes as bool has more values than 0 and 1
+    return values if values.max(initial=0) <= 1 else (values != 0).view(wider)
 
 
 def _one(image: Any) -> NDArray[Any]:
