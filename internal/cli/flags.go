@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -88,6 +89,13 @@ func setFlag(f *pflag.FlagSet) func(*pflag.Flag, string) error {
 			return Usagef("--%s %s: %s is a flag, and not a value of --%s; a file of this name is ./%s",
 				flag.Name, value, value, flag.Name, value)
 		}
+		if value == "-" && slices.Contains(outputs, flag.Name) {
+			want := "want the name of a file"
+			if flag.Name == "out" && flag.DefValue == "" {
+				want = "leave it out for standard output"
+			}
+			return Usagef("--%s -: %s; a file of this name is ./-", flag.Name, want)
+		}
 		before, again := flag.Value.String(), flag.Changed
 		if err := f.Set(flag.Name, value); err != nil {
 			return err
@@ -100,6 +108,10 @@ func setFlag(f *pflag.FlagSet) func(*pflag.Flag, string) error {
 		return nil
 	}
 }
+
+// outputs are the flags that name an output file or folder.
+var outputs = []string{"out", "errors", "map", "plot", "plots", "provenance", "vectors", "html", "gobench",
+	"save-baseline"}
 
 // isFlag reports whether a value has the form of a flag of the command.
 func isFlag(f *pflag.FlagSet, value string) bool {
