@@ -130,6 +130,8 @@ func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
 		return cli.Usagef("--patch %d, --stride %d: want 1 or more", j.patch, j.stride)
 	case j.stride > 0 && j.patch == 0:
 		return cli.Usagef("--stride needs --patch: leave it out, or give both")
+	case j.stride > j.patch:
+		return cli.Usagef("--stride %d: want at most the size of the patch, %d", j.stride, j.patch)
 	case j.In.Volume == answering.EveryVolume:
 		return cli.Usagef("--volume all: want the number of one image")
 	}
@@ -193,12 +195,11 @@ func labelList(words []string) (list []float64, err error) {
 type assessed struct {
 	pair            *assess.Pair // nil once only the numbers are needed
 	shape           grid.Shape
-	axes            int // of the truth; 3 for a volume of one slice too
 	sets            []assess.Set
 	whole           int    // the index of the set of all labels
 	predName, truth string // the displayed names
 	method          string // the method that made the prediction, for many pairs
-	dims            int
+	dims            int    // of the truth; 3 for a volume of one slice too
 	answer          ask.Answered[assess.Comparisons]
 	geometry        *format.Geometry // of the truth; nil if its file has none
 	sizes           [][]float64      // of each set, in mm; nil if the file has no voxel size
@@ -229,7 +230,7 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 		return a, err
 	}
 	a.pair, a.answer = got.Pair, got.Answered
-	a.shape, a.axes, a.sets, a.dims = a.pair.Shape(), got.Truth.Dim(), a.pair.Sets, a.pair.Shape().Dim()
+	a.shape, a.dims, a.sets = a.pair.Shape(), got.Truth.Dim(), a.pair.Sets
 	a.whole = len(a.sets) - 1 - len(j.groups)
 	if wrong := map[string]int{"26": 2, "6": 2, "8": 3, "4": 3}[j.connectivity]; wrong == a.dims {
 		return a, cli.Usagef("--connectivity %s: the images have %d dimensions; want both, %d or %d",
@@ -245,7 +246,7 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 	}
 	if !j.Quiet {
 		fmt.Fprintf(c.Stderr, "eccbench: %s against %s: %s: masks compared: %d, by %s, VERIFIED by %s, %v\n",
-			q.Shown, q.Truth.Shown, a.shape, len(a.sets), a.answer.By, a.answer.Evidence, quantity.Duration(time.Since(start)))
+			q.Shown, q.Truth.Shown, a.extent(), len(a.sets), a.answer.By, a.answer.Evidence, quantity.Duration(time.Since(start)))
 	}
 	for i, set := range a.sets {
 		if n := a.answer.Out[i]; n.Pred+n.Truth == 0 && !j.Quiet {
@@ -255,13 +256,16 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 	return a, nil
 }
 
+// extent formats the shape with all axes.
+func (a assessed) extent() string { return a.shape.WithAxes(a.dims) }
+
 // measure adds the sizes of all masks in voxels of a spacing.
 func (a *assessed) measure(spacing [3]float64) {
 	voxel := spacing[0] * spacing[1]
 	if a.dims == 3 {
 		voxel *= spacing[2]
 	}
-	for i, border := range assess.Surfaces(a.pair, spacing) {
+	for i, border := range assess.Surfaces(a.pair, a.dims, spacing) {
 		c := a.answer.Out[i]
 		a.sizes = append(a.sizes, []float64{voxel * float64(c.Pred), voxel * float64(c.Truth), border[0], border[1]})
 	}
@@ -348,7 +352,7 @@ func (j assessJob) writeMap(a assessed) error {
 		affine = &a.geometry.Affine
 	}
 	return cli.WriteFile(j.mapped, func(w *os.File) error {
-		return assess.WriteMap(w, assess.MapExtension(j.mapped), a.shape, a.axes, values, affine, note)
+		return assess.WriteMap(w, assess.MapExtension(j.mapped), a.shape, a.dims, values, affine, note)
 	})
 }
 

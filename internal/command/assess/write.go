@@ -36,7 +36,7 @@ func writeAssessed(w io.Writer, format string, a assessed) error {
 			return err
 		}
 	}
-	title := fmt.Sprintf("assess: %s against %s, %s", a.predName, a.truth, a.shape)
+	title := fmt.Sprintf("assess: %s against %s, %s", a.predName, a.truth, a.extent())
 	return writeTables(w, format, title, preamble(a), a.tables(), picture.String())
 }
 
@@ -77,7 +77,7 @@ func writeTables(w io.Writer, format, title, about string, tables []assessTable,
 
 // head returns the first line of the output: images, implementation, witness and version.
 func (a assessed) head() string {
-	return fmt.Sprintf("assess: %s against %s: %s, by %s, VERIFIED by %s, %s", a.predName, a.truth, a.shape,
+	return fmt.Sprintf("assess: %s against %s: %s, by %s, VERIFIED by %s, %s", a.predName, a.truth, a.extent(),
 		a.answer.By, a.answer.Witness, cli.Version())
 }
 
@@ -131,7 +131,7 @@ func (a assessed) columns() []string {
 func (a assessed) rows() (list []assessRow) {
 	for i, set := range a.sets {
 		for _, k := range a.constructions {
-			row := assessRow{set.Name, assess.Connectivity(k, a.dims), a.columns(), a.answer.Out[i].Values(k, a.dims)}
+			row := assessRow{set.Name, assess.Connectivity(k, a.dims), a.columns(), a.answer.Out[i].Values(k, a.shape.Dim())}
 			if a.sizes != nil {
 				row.values = append(row.values, a.sizes[i]...)
 			}
@@ -194,7 +194,7 @@ type assessDocument struct {
 }
 
 func (a assessed) document() assessDocument {
-	return assessDocument{a.predName, a.truth, a.method, a.shape.String(), a.answer.By, "VERIFIED",
+	return assessDocument{a.predName, a.truth, a.method, a.extent(), a.answer.By, "VERIFIED",
 		a.answer.Witness, cli.Version(), strings.Join(a.connectivities(), "; "), a.rows()}
 }
 
@@ -225,7 +225,7 @@ func (a assessed) tables() []assessTable {
 			fmt.Sprint(c.Both), ratio(c.Dice()), ratio(c.IoU()), change})
 		for _, k := range a.constructions {
 			row := []string{set.Name, fmt.Sprint(assess.Connectivity(k, a.dims))}
-			values := c.Values(k, a.dims)
+			values := c.Values(k, a.shape.Dim())
 			at := func(from, n int) (cells []string) {
 				for _, v := range values[from : from+n] {
 					cells = append(cells, fmt.Sprint(int64(v)))

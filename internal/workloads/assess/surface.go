@@ -50,14 +50,14 @@ func (c counts) add(a, b uint16, n int64) {
 // directions is the number of neighbours of a voxel that come before it.
 const directions = 13
 
-// Surfaces estimates the surface areas of both masks of each set, the prediction first; in 2D their
+// Surfaces estimates the surface areas of both masks of each set, the prediction first; of images with 2 axes their
 // perimeters. spacing is the distance of voxels along x, y and z.
 //
 // The estimate uses Crofton's formula. It counts boundaries along lines in the 13 directions of
 // neighbours (4 in 2D). The weight of a direction is the fraction of the sphere nearest to it
 // (Ohser and Mücklich 2000).
-func Surfaces(p *Pair, spacing [3]float64) [][2]float64 {
-	flat := p.Shape().D == 1
+func Surfaces(p *Pair, axes int, spacing [3]float64) [][2]float64 {
+	flat := axes == 2
 	weights, factor := crofton(spacing, flat), 4*spacing[0]*spacing[1]*spacing[2]
 	if flat {
 		factor = math.Pi * spacing[0] * spacing[1]

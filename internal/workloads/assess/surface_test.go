@@ -48,15 +48,19 @@ func TestSurfaceOfEllipsoid(t *testing.T) {
 			}
 			return 0
 		}
-		got := Surfaces(pairOf(t, s, inside), spacing)[0]
+		got := Surfaces(pairOf(t, s, inside), 3, spacing)[0]
 		if want := 4 * math.Pi * r * r; math.Abs(got[0]/want-1) > 0.03 || got[1] != 0 {
 			t.Errorf("spacing %v: want a surface of about %v, got %v", spacing, want, got)
 		}
 		s.D = 1
 		disc := func(_, y, x int64) uint16 { return inside(n(2)/2, y, x) }
-		got = Surfaces(pairOf(t, s, disc), spacing)[0]
+		got = Surfaces(pairOf(t, s, disc), 2, spacing)[0]
 		if want := 2 * math.Pi * r; math.Abs(got[0]/want-1) > 0.05 {
 			t.Errorf("spacing %v: want a perimeter of about %v, got %v", spacing, want, got)
+		}
+		got = Surfaces(pairOf(t, s, disc), 3, spacing)[0]
+		if want := 2*math.Pi*r*r + 2*math.Pi*r*spacing[2]; math.Abs(got[0]/want-1) > 0.2 {
+			t.Errorf("spacing %v, one slice: want a surface of about %v, got %v", spacing, want, got)
 		}
 	}
 }
@@ -88,7 +92,7 @@ func TestSurfaceByDefinition(t *testing.T) {
 		}
 		p := pairOf(t, s, func(z, y, x int64) uint16 { return values[(z*s.H+y)*s.W+x] })
 		spacing := [3]float64{1, 2, 3}
-		got, weights := Surfaces(p, spacing), crofton(spacing, false)
+		got, weights := Surfaces(p, 3, spacing), crofton(spacing, false)
 		for i, set := range p.Sets {
 			in := p.members(set)
 			has := func(z, y, x int64) bool {
@@ -121,7 +125,7 @@ func TestSurfacesOfManyLabels(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 16))
 	p := pairOf(t, grid.Shape{D: 8, H: 16, W: 40}, func(z, y, x int64) uint16 { return uint16(rng.UintN(2 * mostPaired)) })
 	spacing := [3]float64{0.3, 0.7, 1.1}
-	if a, b := Surfaces(p, spacing), Surfaces(p, spacing); !slices.Equal(a, b) {
+	if a, b := Surfaces(p, 3, spacing), Surfaces(p, 3, spacing); !slices.Equal(a, b) {
 		t.Error("two estimates of the same surfaces differ")
 	}
 }
