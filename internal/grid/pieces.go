@@ -108,7 +108,8 @@ func EachJoined(s Source, of Span, pieceSlices int64, closed bool, f func(Piece)
 const cachedBytes = 8 << 20
 
 // CachedSlices returns the best number of slices per piece of EachJoined, without the shared one, for code that reads
-// each piece more than once, on the given number of cores. Large images have four or more, to count while reading.
+// each piece more than once, on the given number of cores.
+// Images of at least 16 MiB have at least four pieces, to count while reading, if pieces of 8 slices allow it.
 func CachedSlices(s Source, threads int) int64 {
 	if InBulk(s) {
 		return piecesOf(s)

@@ -117,7 +117,7 @@ type finder struct {
 	ranges [][2]uint16 // from the first to the last code: all codes of the set, and codes without voxels; or anyCode
 }
 
-// anyCode ends a range without codes above it.
+// A range ends with anyCode if no code is above it.
 const anyCode = math.MaxUint16
 
 // finderOf returns the finder of a set. places come from survey.

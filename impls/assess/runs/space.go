@@ -78,8 +78,8 @@ func (s *space) outside(mask []uint64, flat bool) (trunk, left []uint64) {
 	return trunk, left
 }
 
-// inside returns a part of a large component of a mask of some voxels, and the other voxels. The part is nil if there
-// seems to be none.
+// inside returns a part of a large component of a mask, and the other voxels. The part is nil if there seems to be
+// none. voxels is the number of voxels of the mask.
 func (s *space) inside(mask []uint64, voxels int64) (trunk, left []uint64) {
 	seed := len(mask) / 2
 	for ; seed < len(mask) && mask[seed] == 0; seed++ {

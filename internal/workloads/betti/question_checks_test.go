@@ -514,7 +514,8 @@ func setsOfTypes(t *testing.T) {
 				for i, v := range f.Floats() {
 					want := superlevel && v >= at || !superlevel && v <= at
 					if m.inside[i] != want || seen.inside[i] != want {
-						t.Fatalf("%v, superlevel %v of %v: %v is inside: %v, in the view %v", typ, superlevel, at, v, m.inside[i], seen.inside[i])
+						t.Fatalf("%v, superlevel %v of %v: %v is inside: %v, in the view %v",
+							typ, superlevel, at, v, m.inside[i], seen.inside[i])
 					}
 				}
 			}
