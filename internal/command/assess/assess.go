@@ -246,7 +246,8 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 	}
 	if !j.Quiet {
 		fmt.Fprintf(c.Stderr, "eccbench: %s against %s: %s: masks compared: %d, by %s, VERIFIED by %s, %v\n",
-			q.Shown, q.Truth.Shown, a.extent(), len(a.sets), a.answer.By, a.answer.Evidence, quantity.Duration(time.Since(start)))
+			q.Shown, q.Truth.Shown, a.extent(), len(a.sets), a.answer.By, a.answer.Evidence,
+			quantity.Duration(time.Since(start)))
 	}
 	for i, set := range a.sets {
 		if n := a.answer.Out[i]; n.Pred+n.Truth == 0 && !j.Quiet {
