@@ -212,7 +212,8 @@ def test_list(construction, superlevel, direction, monkeypatch):
         answers.append([chi.detach().cpu(), *(one.cpu() for one in found)])
     assert passes == ["forward", "backward"]
     for host, ours in zip(*answers):
-        torch.testing.assert_close(ours, host, rtol=0, atol=2e-4 * max(1.0, host.abs().max().item()))
+        # λ and α have sums over all cells.
+        torch.testing.assert_close(ours, host, rtol=1e-4, atol=1e-4 if host.ndim else 1e-3)
 
 
 def test_list_of_kinds(monkeypatch):
@@ -248,7 +249,7 @@ def test_layouts():
         {"construction": ["T"]}, {"alpha": 1.0},
         {"direction": torch.empty(0).double().cuda(), "alpha": torch.zeros(()).double().cuda()},
     ):
-        with pytest.raises(ValueError, match="want"):
+        with pytest.raises(ValueError, match="want|missing"):
             soft_ecc(images[0], **{"thresholds": tau, "lam": lam, "dims": 2, **wrong})
 
 

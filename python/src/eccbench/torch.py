@@ -185,7 +185,7 @@ def soft_ecc(
     if direct and images.is_cuda:
         images = images.contiguous()
         plain = all([type(one) in _PLAIN for one in given])
-        if plain and direction.shape == axes and (type(dims), type(construction)) == (int, str):
+        if plain and given[3].shape == axes and (type(dims), type(construction)) == (int, str):
             how = _layouts.get(_key(images, dims, construction, *given))
             if how is not None:  # the layout passed the other checks below
                 return _by_layout(superlevel, how, images, *given)
@@ -391,7 +391,7 @@ def _in_frames(
 
 
 def _worth_frames(shapes: Sequence[Sequence[int]], batches: int) -> bool:
-    """Report whether one batch of images in frames takes less time than some batches without, and little memory."""
+    """Report whether one batch of images in frames takes less time than batches without, and little memory."""
     voxels, own = len(shapes) * math.prod(map(max, zip(*shapes))), sum(map(math.prod, shapes))
     # A step of 2**22 voxels takes 25 µs of an H200, one of another batch 130 µs of the host.
     return voxels - own < (batches - 1) * 2**22 and voxels <= 4 * own + 2**22
@@ -417,9 +417,9 @@ class _Framed(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, upstream: Tensor) -> Tuple[Optional[Tensor], ...]:
         upstream = upstream.contiguous()
-        copied = {"dtype": ctx.dtype, "copy": True, "memory_format": torch.contiguous_format}  # a view keeps the frame
-        return (None, *[upstream.as_strided(*place).to(**copied) if wanted else None
-            for place, wanted in zip(ctx.places, ctx.needs_input_grad[1:])])
+        # Copies, as views would keep the frame.
+        return (None, *[upstream.as_strided(*place).to(ctx.dtype, copy=True, memory_format=torch.contiguous_format)
+            if wanted else None for place, wanted in zip(ctx.places, ctx.needs_input_grad[1:])])
 
 
 def _split(images: Tensor, dims: int) -> Tuple[torch.Size, torch.Size]:
