@@ -120,7 +120,10 @@ func TestFailingDriver(t *testing.T) {
 			if c.verify {
 				args, told, next = []string{"verify"}, `^`+c.impl+`( noise\S+)?: `, `^ *cpu +1 +[0-9]+ +1 +0( +0)* *$`
 			}
-			args = append(args, "--impl", c.impl+",cpu", "--input", "noise/shape=5x4x3/type=float32/levels=9/seed=1", "-q", "--devices", c.devices)
+			args = append(args, "--impl", c.impl+",cpu", "--input", "noise/shape=5x4x3/type=float32/levels=9/seed=1", "-q")
+			if c.devices != "" {
+				args = append(args, "--devices", c.devices)
+			}
 			stdout := runFake(t, driver, c.fake, c.code, "eccbench-planted", args...)
 			wantAll(t, stdout, `(?m)`+told+c.want, `(?m)`+next)
 		})

@@ -76,10 +76,18 @@ func strayNumber(f *pflag.FlagSet) (err error) {
 	return err
 }
 
-// setFlag returns the function that sets a flag of a command line. A second value of a flag that is
-// no list is an error, because it would replace the first one in silence.
+// setFlag returns the function that sets a flag of a command line. These are errors, because the
+// command would answer another question in silence: no value, as of an unset variable of a script; the
+// next flag in place of a forgotten value; a second value of a flag that is no list.
 func setFlag(f *pflag.FlagSet) func(*pflag.Flag, string) error {
 	return func(flag *pflag.Flag, value string) error {
+		if value == "" {
+			return Usagef("--%s: its value is empty; give one, or leave the flag out", flag.Name)
+		}
+		if isFlag(f, value) {
+			return Usagef("--%s %s: %s is a flag, and not a value of --%s; a file of this name is ./%s",
+				flag.Name, value, value, flag.Name, value)
+		}
 		before, again := flag.Value.String(), flag.Changed
 		if err := f.Set(flag.Name, value); err != nil {
 			return err
@@ -91,6 +99,15 @@ func setFlag(f *pflag.FlagSet) func(*pflag.Flag, string) error {
 		}
 		return nil
 	}
+}
+
+// isFlag reports whether a value has the form of a flag of the command.
+func isFlag(f *pflag.FlagSet, value string) bool {
+	if name, long := strings.CutPrefix(value, "--"); long {
+		name, _, _ = strings.Cut(name, "=")
+		return f.Lookup(name) != nil
+	}
+	return len(value) == 2 && value[0] == '-' && f.ShorthandLookup(value[1:]) != nil
 }
 
 // validValues describes the valid values of each type of flag.

@@ -248,9 +248,6 @@ func (i *Inputs) images() ([]string, error) {
 	if i.shape != "" {
 		return nil, Usagef("--shape goes with a raw file in --input; use --sizes for generated images")
 	}
-	if len(i.gens) == 0 || len(i.types) == 0 {
-		return nil, Usagef("--gen and --type: want at least one of each")
-	}
 	for _, key := range []string{"type", "levels", "seed", "smooth"} {
 		if i.Set.Changed(key) && !slices.ContainsFunc(datasets.Generators(), func(g datasets.Generator) bool {
 			return slices.Contains(i.gens, g.Name) && slices.ContainsFunc(g.Params,
@@ -445,9 +442,6 @@ func (i Inputs) NamedWhole(s string) (string, error) {
 
 // Choose returns the names of the implementations that match one of the patterns.
 func Choose(patterns []string, abouts []bench.About) ([]string, error) {
-	if len(patterns) == 0 {
-		return nil, Usagef("--impl: want at least one implementation; eccbench list names them")
-	}
 	var chosen []string
 	for _, pattern := range patterns {
 		matched := false

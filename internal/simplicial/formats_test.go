@@ -145,7 +145,9 @@ func TestRejected(t *testing.T) {
 func TestEndOfName(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a.STL", binarySTL(1, [][3]float32{{0, 1, 2}}, "x"), "135 bytes: a binary STL file of 1 triangles, as the header states, has 134"}, {"b.stl", binarySTL(2, [][3]float32{{0, 1, 2}}, "")[1:], "133 bytes: a binary STL file of"}, {"c.stl", "sol", "3 bytes: a binary STL file has at least 84"},
-		{"d.obj", "mystery 1\n", `line 1: "mystery"`}, {"e.off", "", "the file is empty"}, {"f.msh", " \n", "the file is empty"}, {"g.txt", "", "the file has no simplices"}, {"i.stl", "#" + binarySTL(1, [][3]float32{{0, 1, 2}}, "")[1:], ""}, {"h.vtu", "", "the file is empty"},
+		{"d.obj", "mystery 1\n", `line 1: "mystery"`},
+		{"k.off", "3 1 0\n0 2 1\n1 5 0\n0 1 3\n3 0 1 2\n", `its first word "3" begins no .off file`},
+		{"k.msh", "3 1 0\n", "begins no .msh file"}, {"e.off", "", "the file is empty"}, {"f.msh", " \n", "the file is empty"}, {"g.txt", "", "the file has no simplices"}, {"i.stl", "#" + binarySTL(1, [][3]float32{{0, 1, 2}}, "")[1:], ""}, {"h.vtu", "", "the file is empty"},
 	} {
 		path := filepath.Join(t.TempDir(), c.name)
 		if strings.HasPrefix(c.text, "solid") { // binary files need not begin with solid

@@ -287,8 +287,13 @@ func (j assessJob) byPatch(q *ask.Assess, name string, a *assessed) error {
 			t := found.Out[row/len(a.constructions)].In[a.constructions[row%len(a.constructions)]]
 			chi := t.Pred.Euler() - t.Truth.Euler()
 			for i, v := range []int64{max(chi, -chi), t.Error(0), t.Error(1), t.Error(2)} {
-				sums[i] += float64(v) / float64(len(corners))
+				sums[i] += float64(v)
 			}
+		}
+	}
+	for _, sums := range a.patches {
+		for i := range sums {
+			sums[i] /= float64(len(corners))
 		}
 	}
 	return nil

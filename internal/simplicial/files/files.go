@@ -52,6 +52,10 @@ func Read(data []byte, ext string) (*Mesh, error) {
 	case bytes.IndexByte(head, 0) >= 0 || first != "" &&
 		!strings.Contains("0123456789-+#", string(bytes.TrimLeft(head, " \t\r\n")[:1])):
 		return nil, ErrFormat
+	case slices.Contains([]string{".off", ".ply", ".vtk", ".vtu", ".vtp", ".msh"}, ext):
+		// Numbers of a mesh without its first word are not simplices.
+		return nil, fmt.Errorf("its first word %.40q begins no %s file; add it, or rename a list of simplices to .txt",
+			first, ext)
 	}
 	return readText(data)
 }
