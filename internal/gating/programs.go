@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -199,6 +200,9 @@ func (p *programs) measure(how gate.Protocol, first string) gate.Measure {
 		}
 		if err != nil {
 			return bench.Records{}, fmt.Errorf("its results: %w", err)
+		}
+		for i := range records.Runs {
+			records.Runs[i].Machine.Cores = runtime.NumCPU() // the process has some of them
 		}
 		return records, nil
 	}
