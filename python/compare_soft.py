@@ -283,15 +283,20 @@ def on_device():
     ours, alone, floor = by_host([call, in_one_thread(call), step(lambda x: empty(x, tau), x)])
     at_once, one_by_one = of_lists()
     written("../reports/training.md", "compare_soft.py", [
-        f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, float32, λ = {LAMBDA:g}. Milliseconds of forward,",
-        "`square().mean()` and backward, without / with a direction; medians of steps that follow each other, the least of",
-        f"{ROUNDS} such medians for steps below 10 ms. The last but one column is the time of the compiled formula in times of",
-        "`SoftECC`: eager / a step as a graph, without a direction. The last column has the largest errors of `SoftECC`",
-        "and of the formula in float32, at voxels that equal no neighbour.",
+        f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, float32, λ = {LAMBDA:g}. "
+        "Milliseconds of forward,",
+        "`square().mean()` and backward, without / with a direction; medians of steps that follow each other, "
+        "the least of",
+        f"{ROUNDS} such medians for steps below 10 ms. The last but one column is the time of the compiled formula in",
+        "times of `SoftECC`: eager / a step as a graph, without a direction. The last column has the largest errors of",
+        "`SoftECC` and of the formula in float32, at voxels that equal no neighbour.",
         "",
-        told(f"An eager step of 256×1×28² takes {ours:.0f} µs of the host, with an empty custom operator {floor:.0f} µs, and"),
-        f"{alone:.0f} µs under `torch.autograd.set_multithreading_enabled(False)`. A step of a list of {LIST} images of",
-        told(f"{LIST} shapes of 20 to 51 pixels takes {at_once:.2g} ms, image by image {one_by_one:.2g} ms."),
+        told(f"An eager step of 256×1×28² takes {ours:.0f} µs of the host, "
+            f"with an empty custom operator {floor:.0f} µs,"),
+        f"and {alone:.0f} µs under `torch.autograd.set_multithreading_enabled(False)`: medians of all steps. A step of a",
+        told(f"list of {LIST} images of {LIST} shapes of 20 to 51 pixels takes {at_once:.2g} ms, image by image "
+            f"{one_by_one:.2g} ms: the least"),
+        f"of {ROUNDS} medians, as in the table.",
         "",
         f"| batch | image | m | {' | '.join(WAYS)} | × compiled | verdict and errors |",
         "|---" * (len(WAYS) + 5) + "|",
@@ -302,8 +307,10 @@ def on_device():
 def main():
     before, body, after = load(), list(rows()), load()
     written("README.md", "compare_soft.py", [
-        f"{torch.get_num_threads()} threads of {processor()}, PyTorch {torch.__version__}, {M} thresholds, λ·range {LAMBDA:g}, a direction; a load of",
-        f"{before:.1f} before and {after:.1f} after, its own included. \"χ is off by\" is the distance of eccbench, and of the formula",
+        f"{torch.get_num_threads()} threads of {processor()}, PyTorch {torch.__version__}, {M} thresholds, "
+        f"λ·range {LAMBDA:g}, a direction; a load of",
+        f"{before:.1f} before and {after:.1f} after, its own included. \"χ is off by\" is the distance of eccbench, "
+        "and of the formula",
         "in float32, from the formula in float64 in the 2-norm.",
         "",
         "| image | eccbench | Gvox/s | the formula | times as long | χ is off by |",

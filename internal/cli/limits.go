@@ -142,7 +142,8 @@ func (l *Limits) Plan(c *Program, workload string, inputs []string) (runner.Plan
 		}
 	}
 	if len(without) > 0 {
-		fmt.Fprintf(c.Stderr, "eccbench: no question of %s is answered by %s: left out\n", workload, strings.Join(without, ", "))
+		fmt.Fprintf(c.Stderr, "eccbench: no question of %s is answered by %s: left out\n",
+			workload, strings.Join(without, ", "))
 	}
 	if err != nil {
 		return p, err

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Cores returns the cores that this process may use.
+// Cores returns the cores that this process may use, or none if they are unknown.
 func Cores() (list []int) {
 	var all unix.CPUSet
 	if unix.SchedGetaffinity(0, &all) != nil {
@@ -39,34 +39,40 @@ func OnCores(cores []int, f func() error) error {
 	if err := unix.SchedSetaffinity(0, &some); err != nil {
 		return err
 	}
-	err := f()
-	if unix.SchedSetaffinity(0, &all) != nil {
-		runtime.LockOSThread() // the thread ends with its goroutine
-	}
-	return err
+	defer func() {
+		if unix.SchedSetaffinity(0, &all) != nil {
+			runtime.LockOSThread() // no other goroutine gets the thread
+		}
+	}()
+	return f()
 }
 
-// Calm returns n cores on which a loop of a few milliseconds takes the least time now. Other
-// programs, and virtual machines that share a core, slow down the rest. It returns nil if n are all.
+// Calm returns n cores on which a loop of about 1 ms takes the least time now. Other programs, and
+// virtual machines that share a core, slow down the rest. It returns nil if n are all, or if this
+// process may not choose.
 func Calm(n int) []int {
-	return fastest(n, Cores(), func(core int) (took time.Duration) {
-		OnCores([]int{core}, func() error {
+	return fastest(n, Cores(), func(core int) (took time.Duration, err error) {
+		err = OnCores([]int{core}, func() error {
 			start := time.Now()
 			runtime.KeepAlive(work())
 			took = time.Since(start)
 			return nil
 		})
-		return took
+		return took, err
 	})
 }
 
-func fastest(n int, cores []int, timed func(core int) time.Duration) []int {
+func fastest(n int, cores []int, timed func(core int) (time.Duration, error)) []int {
 	if n >= len(cores) {
 		return nil
 	}
 	took := map[int]int{}
 	for _, core := range cores {
-		took[core] = int(timed(core))
+		t, err := timed(core)
+		if err != nil {
+			return nil
+		}
+		took[core] = int(t)
 	}
 	return slices.SortedStableFunc(slices.Values(cores), func(a, b int) int { return took[a] - took[b] })[:n]
 }

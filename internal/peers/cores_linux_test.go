@@ -47,11 +47,15 @@ func TestOnCores(t *testing.T) {
 
 func TestCalm(t *testing.T) {
 	took := map[int]time.Duration{3: 20, 4: 10, 7: 30, 9: 10}
-	of := func(core int) time.Duration { return took[core] }
+	of := func(core int) (time.Duration, error) { return took[core], nil }
 	for n, want := range [][]int{1: {4}, 2: {4, 9}, 3: {4, 9, 3}, 4: nil, 5: nil} {
 		if got := fastest(n, []int{3, 4, 7, 9}, of); n > 0 && !slices.Equal(got, want) {
 			t.Errorf("%d cores of %v: %v, want %v", n, took, got, want)
 		}
+	}
+	forbidden := func(int) (time.Duration, error) { return 0, unix.EPERM }
+	if got := fastest(1, []int{3, 4}, forbidden); got != nil {
+		t.Errorf("where cores cannot be chosen: %v", got)
 	}
 	if n := len(Cores()); len(Calm(1)) != min(1, n-1) || Calm(n) != nil {
 		t.Errorf("of %d cores: %v for one, %v for all", n, Calm(1), Calm(n))

@@ -1,10 +1,13 @@
 package peers
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // program writes a peer in the shell.
@@ -46,5 +49,35 @@ func TestAnswersOutOfTurn(t *testing.T) {
 	}
 	if _, err := x.Ping(); err == nil || !strings.Contains(err.Error(), "it spoke out of turn: pong") {
 		t.Errorf("after two answers to one question: %v", err)
+	}
+}
+
+// Samples of a thread that is busy for longer than there is space for them are none, those of a short
+// time are all.
+func TestSamples(t *testing.T) {
+	for _, c := range []struct {
+		period time.Duration
+		some   bool
+	}{{20 * time.Microsecond, false}, {20 * time.Millisecond, true}} {
+		cmd := exec.Command("sh", "-c", "read go; i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done")
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		end := (&Process{pid: cmd.Process.Pid}).Sample(c.period)
+		fmt.Fprintln(in, "go")
+		if err := cmd.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		list := end()
+		if c.some && len(list) == 0 {
+			t.Skip("the kernel samples nothing here")
+		}
+		if len(list) > 1000 || len(list) > 0 != c.some {
+			t.Errorf("%d samples, one every %v", len(list), c.period)
+		}
 	}
 }

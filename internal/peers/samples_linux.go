@@ -44,7 +44,7 @@ func (x *Process) Sample(period time.Duration) (end func() []uintptr) {
 		for _, ring := range rings {
 			words := grid.Values[uint64](ring[page:])
 			n := int((*unix.PerfEventMmapPage)(unsafe.Pointer(&ring[0])).Data_head / 8)
-			full = full || n+2 > len(words)
+			full = full || n+2 >= len(words) // the kernel stops before the last words
 			for k := 1; k < min(n, len(words)); k += 2 {
 				list = append(list, uintptr(words[k]))
 			}

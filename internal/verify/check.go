@@ -141,12 +141,18 @@ func (c *Checking[In, Out]) try(trying func(law string)) []Evidence {
 	if trying != nil {
 		trying(law.Name)
 	}
+	var asked time.Duration
 	start := c.q.Now()
-	d, m, err := law.Try(c.q.In, c.q.Out, c.q.Ask)
+	d, m, err := law.Try(c.q.In, c.q.Out, func(in In) (Out, error) {
+		start := c.q.Now()
+		defer func() { asked += c.q.Now().Sub(start) }()
+		return c.q.Ask(in)
+	})
 	took := c.q.Now().Sub(start)
 	c.left, c.spare = c.left-took, c.spare-took
-	if law.Calls > 0 { // the estimate is of the first call, which may have loaded libraries
-		c.q.PerCall = min(c.q.PerCall, time.Duration(float64(took)/law.Calls))
+	// The estimate may be of a first call, which loads libraries. Calls is rounded up.
+	if asked > 0 && err == nil {
+		c.q.PerCall = min(c.q.PerCall, time.Duration(callsRounding*float64(asked)/law.Calls))
 	}
 	if errors.Is(err, ErrNotApplicable) {
 		return nil
@@ -160,6 +166,9 @@ func (c *Checking[In, Out]) try(trying func(law string)) []Evidence {
 	return []Evidence{c.evidence(law, d, m)}
 }
 
+// callsRounding is the largest ratio of a law's Calls to the size of the inputs that it asks about.
+const callsRounding = 1.5
+
 // evidence records the result of a witness.
 func (c *Checking[In, Out]) evidence(w Law[In, Out], d *Diff, m []Measure) Evidence {
 	c.confirmed = c.confirmed || w.Independent && d == nil
@@ -172,7 +181,7 @@ func (c *Checking[In, Out]) evidence(w Law[In, Out], d *Diff, m []Measure) Evide
 func (l Law[In, Out]) unaffordable(q Question[In, Out], cost, may time.Duration) string {
 	if cost > may {
 		return fmt.Sprintf("not tried: takes about %v and %v is left",
-			cost.Round(time.Millisecond), may.Round(time.Millisecond))
+			cost.Round(time.Millisecond), max(0, may.Round(time.Millisecond)))
 	}
 	if need := l.memory(q.In, q.AnswerMemory); need > 0 && q.Free != nil {
 		if free := q.Free(); need > free {

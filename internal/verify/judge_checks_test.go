@@ -36,6 +36,9 @@ func wrongVerdict() error {
 	wrong := Law[int, int]{Name: "wrong", Work: func(int) time.Duration { return 0 }, Check: func(int, int, Ask[int, int]) (*Diff, error) { return &Diff{Where: "always"}, nil }}
 	wrongly := wrong
 	wrongly.Calls = 1
+	silent3 := Law[int, int]{Name: "silent", Calls: 3, Check: func(int, int, Ask[int, int]) (*Diff, error) { return nil, ErrNotApplicable }}
+	heavy := wrong
+	heavy.Calls = 8
 	silent := Law[int, int]{Name: "silent", Check: func(int, int, Ask[int, int]) (*Diff, error) { return nil, ErrNotApplicable }}
 	broken := Law[int, int]{Name: "broken", Independent: true, Check: func(int, int, Ask[int, int]) (*Diff, error) { return nil, errors.New("no") }}
 	ask := func(in int) (int, error) { return 2 * in, nil }
@@ -64,8 +67,9 @@ func wrongVerdict() error {
 		{"what is not affordable is not tried, and said", twice(even, doubled), Question[int, int]{Name: "x", In: 3, Out: 8, Budget: time.Millisecond}, Unverified, 2},
 		{"what takes all that is left is tried", twice(even, doubled), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Second}, Verified, 2},
 		{"what a law did not take of its estimate is left for the next", twice(even, slow, doubled), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: 2 * time.Second}, Verified, 3},
-		{"a call of a law shows what the next ones take", twice(odd, wrongly), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: 3 * time.Second, PerCall: 3 * time.Second, Now: ticking()}, Wrong, 2},
-		{"unless it took longer than was known", twice(odd, wrongly), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: 1500 * time.Millisecond, PerCall: time.Second / 2, Now: ticking()}, Wrong, 2},
+		{"a call of a law shows what the next ones take", twice(odd, wrongly), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: 4500 * time.Millisecond, PerCall: 3 * time.Second, Now: ticking()}, Wrong, 2},
+		{"but no other time of a law does", twice(silent3, odd, heavy), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: 12 * time.Second, PerCall: 2 * time.Second, Now: ticking()}, Unverified, 2},
+		{"unless it took longer than was known", twice(odd, wrongly), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: 4 * time.Second, PerCall: time.Second / 2, Now: ticking()}, Wrong, 2},
 		{"what is spare is for laws beside an independent one", twice(doubled, odd), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour, Spare: 2 * time.Second, Thorough: true, PerCall: time.Second}, Verified, 2},
 		{"what is not spare is not for them", twice(doubled, even, odd), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour, Spare: 2*time.Second - 1, Thorough: true, PerCall: time.Second}, Verified, 3},
 		{"all of the budget is where no less is said", twice(doubled, wrongly), Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour, Thorough: true, PerCall: time.Second}, Wrong, 2},

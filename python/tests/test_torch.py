@@ -114,11 +114,110 @@ def test_frames():
         weights = drawn(3, 2, 2, seed=9)
         for ours, theirs in zip(*(torch.autograd.grad((chi * weights).sum(), mine) for chi in (got, want))):
             torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-6)
-    halves = [one.detach().bfloat16().requires_grad_() for one in mine]
-    for got in torch.autograd.grad(layers._Framed.apply(math.inf, *halves).clamp(max=2).sum(), halves):
-        assert got.dtype == torch.bfloat16 and (got == 1).all()
+    for dtype in (torch.bfloat16, torch.float32):
+        mine = [one.detach().to(dtype).requires_grad_() for one in mine]
+        for got in torch.autograd.grad(layers._Framed.apply(math.inf, *mine).clamp(max=2).sum(), mine):
+            assert got.dtype == dtype and (got == 1).all() and got.is_contiguous()
+            assert got.untyped_storage().nbytes() == got.nbytes  # the frame is freed
     assert layers._worth_frames([(9, 8), (300, 2)], 2)
     assert not layers._worth_frames([(1, 5000), (5000, 1)], 2)
+
+
+class OnDevice(torch.Tensor):
+    """A tensor on the CPU that takes the path of a device."""
+
+    is_cuda = True
+
+
+def on_device(*tensors):
+    return [one.as_subclass(OnDevice) for one in tensors]
+
+
+@pytest.fixture
+def device(monkeypatch):
+    """A device of curves by the definition, and the layouts that it made."""
+    made = []
+
+    def answer(superlevel, how, images, *given):
+        x, tau, lam, alpha, v = (one.as_subclass(torch.Tensor).double() for one in (images, *given))
+        return formula(x, tau, lam, v if len(v) else None, alpha, how[2], superlevel, how[1]).float()
+
+    monkeypatch.setattr(layers, "_PLAIN", (*layers._PLAIN, OnDevice))
+    monkeypatch.setattr(layers, "_layouts", {})
+    monkeypatch.setattr(layers, "_nothing", {})
+    monkeypatch.setattr(layers, "_Layout", lambda *of: made.append(of) or of)
+    monkeypatch.setattr(layers, "_by_layout", answer)
+    return made
+
+
+def test_known_layout(device):
+    """A layout that is known skips no check."""
+    x, tau, lam, alpha, v, none = on_device(drawn(6, 7, dtype=torch.float32), torch.tensor([0.2, 0.7]),
+        torch.tensor(9.0), torch.tensor(0.0).double(), torch.tensor([1.0, 2.0]), torch.empty(0).double())
+    for _ in range(2):
+        for given in ({}, {"direction": v, "alpha": alpha}):
+            got = soft_ecc(x, tau, lam, dims=2, **given)
+            torch.testing.assert_close(got, soft_ecc(torch.Tensor(x), [0.2, 0.7], 9.0, dims=2).as_subclass(type(got)))
+        for what, wrong in [
+            ("want one axis", {"direction": none, "alpha": alpha}), ("want 1, 2 or 3", {"dims": [2]}),
+            ("want 1, 2 or 3", {"dims": 4}), ("want T or V", {"construction": ["T"]}),
+            ("want T or V", {"construction": "U"}),
+        ]:
+            with pytest.raises(ValueError, match=what):
+                soft_ecc(x, tau, lam, **{"dims": 2, **wrong})
+    assert len(device) == 2
+
+
+def test_list_on_device(device, monkeypatch):
+    """Images of similar shapes share frames, those of a direction if the middles are the same."""
+    shapes = [(9, 8), (8, 9), (2, 3000), (5, 6), (3000, 2), (6, 5)]
+    images, framed = [drawn(*shape, dtype=torch.float32, seed=k) for k, shape in enumerate(shapes)], []
+    forward = layers._Framed.forward
+
+    def counted(ctx, outside, *of):
+        framed.append([tuple(one.shape) for one in of])
+        return forward(ctx, outside, *of)
+
+    monkeypatch.setattr(layers._Framed, "forward", staticmethod(counted))
+    for given, together in [
+        ({}, [[(9, 8), (5, 6), (6, 5)]]),
+        ({"direction": [1.0, 2.0], "alpha": 0.02}, [[(9, 8), (5, 6)], [(8, 9), (6, 5)]]),
+    ]:
+        framed.clear()
+        got = soft_ecc(on_device(*images), [0.2, 0.7], 9.0, dims=2, **given)
+        want = torch.stack([soft_ecc(one, [0.2, 0.7], 9.0, dims=2, **given) for one in images])
+        torch.testing.assert_close(torch.Tensor(got), want, rtol=1e-5, atol=1e-5)
+        assert sorted(framed) == sorted(together)
+
+
+def test_frames_of_little_memory():
+    """One large image among many small ones has no frame with them."""
+    shapes = [torch.Size([k % 10 + 4, k // 10 % 10 + 4, k // 100 + 4]) for k in range(1000)]
+    shapes.insert(500, torch.Size([160] * 3))
+    groups = layers._in_frames([[k] for k in range(len(shapes))], shapes, 3, False)
+    assert sorted(itertools.chain(*groups)) == [*range(1001)] and len(groups) < 20
+    assert all(numbers == sorted(numbers) for numbers in groups)
+    voxels = [len(numbers) * math.prod(map(max, zip(*[shapes[k] for k in numbers]))) for numbers in groups]
+    assert sum(voxels) <= 4 * sum(map(math.prod, shapes))
+
+
+def test_memory_until_backward(monkeypatch):
+    """Working memory of the forward pass is not kept for the backward pass."""
+
+    class Plan:
+        laid, blocks, memory = 8 * (5 + 2), 3, 30_000
+
+        @staticmethod
+        def add(backward, *numbers):
+            added.append(numbers)
+
+    added, x = [], drawn(3, 6, 7, dtype=torch.float32)
+    numbers = torch.tensor([0.2, 0.7]), torch.tensor(9.0), torch.tensor(0.1), torch.tensor([1.0, 2.0])
+    monkeypatch.setattr(layers.cuda, "soft", lambda *_: Plan)
+    how = layers._Layout(x, 2, "T", numbers)
+    for derivatives in (False, True):
+        kept = how.forward(x, *numbers, derivatives)[2]
+        assert kept.untyped_storage().nbytes() == how.kept < 1000
 
 
 @pytest.mark.parametrize("construction, superlevel", CONVENTIONS)
@@ -279,6 +378,27 @@ def test_learns_a_threshold():
     assert 0.4 < layer.thresholds.item() < 0.9 and layer(row) > 1.9
 
 
+def test_inference_mode(monkeypatch):
+    """Numbers that are made in an inference mode do not reach later steps of training."""
+    monkeypatch.setattr(layers, "_nothing", {})
+    x, layer = drawn(4, 5, dtype=torch.float32), SoftECC([0.3], 9.0, dims=2)
+    with torch.inference_mode():
+        want = layer(x)
+        assert torch.equal(SoftECC([0.3], 9.0, dims=2)(x), want)
+    y = x.clone().requires_grad_()
+    got = layer(y)
+    got.sum().backward()
+    assert torch.equal(got, want) and y.grad.abs().max() > 0
+
+
+def test_steepness_without_a_version():
+    """λ is read in each call, also if it is changed by ways that PyTorch does not count."""
+    x, layer = drawn(4, 5, dtype=torch.float32), SoftECC([0.3], 9.0, dims=2)
+    layer(x)
+    layer.log_lam.data.fill_(0)
+    assert torch.equal(layer(x), soft_ecc(x, [0.3], 1.0, dims=2))
+
+
 def test_upstream_that_is_not_finite():
     x = drawn(3, 4, dtype=torch.float32).requires_grad_()
     soft_ecc(x, [0.3], 9.0, dims=2).backward(torch.tensor([float("inf")]))
@@ -310,9 +430,6 @@ def test_no_derivatives_by_func():
 
 def test_verified_on_a_device_or_the_host(monkeypatch):
     """The host answers what a device does not verify."""
-    class OnDevice(torch.Tensor):
-        is_cuda = True
-
     counted = []
 
     def count(images, *, at, dims, verify):
@@ -411,9 +528,13 @@ def test_refused():
         ("the same axes before", ValueError, lambda: ecc([torch.zeros(3, 4), torch.zeros(1, 3, 4)], [0.0], dims=2)),
         ("want a tensor", TypeError, lambda: soft_ecc(np.zeros((3, 4)), [0.0], 1.0, dims=2)),
         ("want 1, 2 or 3", ValueError, lambda: soft_ecc(x, [0.0], 1.0, dims=3)),
+        ("want 1, 2 or 3", ValueError, lambda: soft_ecc([x[0], x[1]], [0.0], 1.0, dims=2)),
+        ("want 1, 2 or 3", ValueError, lambda: ecc([x[0], x[1]], [0.0], dims=2)),
+        (r"shape \(0, 4\) has no voxels", ValueError, lambda: soft_ecc(x[:0], [0.0], 1.0, dims=2)),
+        (r"shape \(0, 4\) has no voxels", ValueError, lambda: ecc([x, x[:0]], [0.0], dims=2)),
         ("complex64", TypeError, lambda: soft_ecc(x.to(torch.complex64), [0.0], 1.0, dims=2)),
         ("int64", TypeError, lambda: soft_ecc(x.long(), [0.0], 1.0, dims=2)),
-        ("construction U", ValueError, lambda: soft_ecc(x, [0.0], 1.0, dims=2, construction="U")),
+        ("construction 'U': want T or V", ValueError, lambda: soft_ecc(x, [0.0], 1.0, dims=2, construction="U")),
         ("λ is -1", ValueError, lambda: soft_ecc(x, [0.0], -1.0, dims=2)),
         ("one of the numbers is NaN", ValueError, lambda: soft_ecc(x, [float("nan")], 1.0, dims=2)),
         ("image 0: 12 values are NaN", ValueError, lambda: soft_ecc(nan, [0.0], 1.0, dims=2)),

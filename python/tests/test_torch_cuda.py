@@ -187,33 +187,51 @@ def test_exact_images_stay_on_the_device(monkeypatch):
 @pytest.mark.parametrize("construction, superlevel", CONVENTIONS)
 @pytest.mark.parametrize("direction", [None, [1.0, 2.0, 3.0]])
 def test_list(construction, superlevel, direction, monkeypatch):
-    """A list of images of different shapes has the curves and gradients of the host, in one launch without a wait."""
+    """A list of images of different shapes has the curves and all gradients of the host, in one batch forward and one
+    backward without a wait."""
     shapes = [(9, 8, 7), (5, 6, 3), (9, 8, 7), (1, 12, 5)]
     images = [drawn(*shape, dtype=torch.float32, seed=k) for k, shape in enumerate(shapes)]
-    weights, answers, launches = drawn(4, 4, dtype=torch.float32, seed=9), [], []
-    forward = layers._Layout.forward
-    monkeypatch.setattr(layers._Layout, "forward", lambda *of: launches.append(of) or forward(*of))
+    answers, passes = [], []
+    for name in ("forward", "backward"):
+        def counted(*of, name=name, add=getattr(layers._Layout, name)):
+            passes.append(name)
+            return add(*of)
+
+        monkeypatch.setattr(layers._Layout, name, counted)
     for device in ("cpu", "cuda"):
         layer = SoftECC([0.2, 0.4, 0.6, 0.8], 9.0, dims=3, direction=direction, alpha=0.02 if direction else 0.0,
-                        learn=["thresholds"], construction=construction, superlevel=superlevel)
+                        learn=["thresholds", "lam", "direction", "alpha"] if direction else ["thresholds", "lam"],
+                        construction=construction, superlevel=superlevel)
         layer, mine = layer.to(device), [x.detach().to(device).requires_grad_() for x in images]
-        (layer(mine) * weights.to(device)).sum().backward()  # the first call loads kernels
+        weights, learned = drawn(4, 4, dtype=torch.float32, seed=9).to(device), [*layer.parameters(), *mine]
+        torch.autograd.grad((layer(mine) * weights).sum(), learned)  # the first call loads kernels
+        passes.clear()
         with NoWaiting() if device == "cuda" else contextlib.nullcontext():
             chi = layer(mine)
-        answers.append([chi.detach().cpu(), layer.thresholds.grad.cpu(), *(x.grad.cpu() for x in mine)])
-    assert len(launches) == 2
+            found = torch.autograd.grad((chi * weights).sum(), learned)
+        answers.append([chi.detach().cpu(), *(one.cpu() for one in found)])
+    assert passes == ["forward", "backward"]
     for host, ours in zip(*answers):
-        torch.testing.assert_close(ours, host, rtol=1e-4, atol=1e-4)
+        # λ and α have sums over all cells.
+        torch.testing.assert_close(ours, host, rtol=1e-4, atol=1e-4 if host.ndim else 1e-3)
 
 
-def test_list_of_kinds():
-    """Images that a direction forbids to share a frame, and those of another size, have their own curves."""
-    shapes = [(9, 8), (5, 7), (2, 3000), (3000, 2), (8, 9), (9, 8)]
-    images = [drawn(*shape, dtype=torch.float32, seed=k).cuda() for k, shape in enumerate(shapes)]
-    for direction in (None, [1.0, 2.0]):
+def test_list_of_kinds(monkeypatch):
+    """Images whose middles differ share no frame if there is a direction."""
+    images = [drawn(*shape, dtype=torch.float32, seed=shape[0]).cuda() for shape in [(9, 8), (8, 9), (5, 6), (6, 5)]]
+    framed, forward = [], layers._Framed.forward
+
+    def counted(ctx, outside, *of):
+        framed.append(len(of))
+        return forward(ctx, outside, *of)
+
+    monkeypatch.setattr(layers._Framed, "forward", staticmethod(counted))
+    for direction, numbers in [(None, [4]), ([1.0, 2.0], [2, 2])]:
         layer = SoftECC([0.2, 0.7], 9.0, dims=2, direction=direction, alpha=0.02 if direction else 0.0).cuda()
         torch.testing.assert_close(layer(images), torch.stack([layer(one) for one in images]), rtol=1e-5, atol=1e-5)
+        assert framed == numbers
         assert torch.equal(layer([x.bfloat16() for x in images]), layer([x.bfloat16().float() for x in images]))
+        framed.clear()
 
 
 def test_layouts():
@@ -226,8 +244,12 @@ def test_layouts():
             got = soft_ecc(x, t, lam, dims=2, superlevel=superlevel)
             want = soft_ecc(x.cpu(), t.cpu(), 9.0, dims=2, superlevel=superlevel)
             torch.testing.assert_close(got.cpu(), want, rtol=1e-4, atol=1e-4)
-    for wrong in ({"lam": torch.ones(2).cuda()}, {"thresholds": tau[None]}, {"dims": 4}, {"construction": "U"}, {"alpha": 1.0}):
-        with pytest.raises(ValueError):
+    for wrong in (
+        {"lam": torch.ones(2).cuda()}, {"thresholds": tau[None]}, {"dims": 4}, {"dims": [2]}, {"construction": "U"},
+        {"construction": ["T"]}, {"alpha": 1.0},
+        {"direction": torch.empty(0).double().cuda(), "alpha": torch.zeros(()).double().cuda()},
+    ):
+        with pytest.raises(ValueError, match="want|missing"):
             soft_ecc(images[0], **{"thresholds": tau, "lam": lam, "dims": 2, **wrong})
 
 

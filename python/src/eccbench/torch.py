@@ -78,7 +78,7 @@ def ecc(images: Images, thresholds: Union[Tensor, Sequence[float]], *, dims: int
     torch.Size([2, 3, 2])
     """
     if not isinstance(images, Tensor):
-        return _of_list(images, lambda batch: ecc(batch, thresholds, dims=dims, construction=construction,
+        return _of_list(images, dims, lambda batch: ecc(batch, thresholds, dims=dims, construction=construction,
             superlevel=superlevel, verify=verify))
     batch, shape = _split(images, dims)
     if images.dtype == torch.bfloat16:
@@ -157,11 +157,13 @@ def soft_ecc(
     ``torch.get_num_threads()``. A non-finite upstream gradient gives NaN.
 
     On a CUDA device all work is enqueued on the current stream without a wait, so that the numbers
-    are not checked. χ is NaN if one of them is, if λ is not greater than 0, and if λ times the range
-    of the thresholds is more than 949; with 99 KiB of shared memory for a block (compute capability
-    8.6, 8.9, 12.0) more than 716, in 3D more than 536. A batch is one launch forward and one backward.
-    So is a list of images of up to float32: each is copied into a frame of the largest shape. Lists with
-    a direction are split by the parity of their axes, those of very different sizes by shape.
+    are not checked. Only the first call for a layout waits, and 128 layouts are kept. χ is NaN if one of
+    the numbers is, if λ is not greater than 0, and if λ times the range of the thresholds is more than
+    949; with 99 KiB of shared memory for a block (compute capability 8.6, 8.9, 12.0) more than 716, in
+    3D more than 536. The number of launches does not depend on the number of images. A list of images
+    of up to float32 is one batch, too: each is copied into a frame of the largest shape. Lists with a
+    direction are split by the parity of their axes, those of different sizes by size if that takes less
+    time or memory.
 
     References
     ----------
@@ -169,8 +171,8 @@ def soft_ecc(
        curves", 2025, arXiv 2510.20271.
     """
     if not isinstance(images, Tensor):
-        frame = dims, -math.inf if superlevel else math.inf, direction is not None
-        return _of_list(images, lambda batch: soft_ecc(batch, thresholds, lam, dims=dims, direction=direction,
+        frame = -math.inf if superlevel else math.inf, direction is not None
+        return _of_list(images, dims, lambda batch: soft_ecc(batch, thresholds, lam, dims=dims, direction=direction,
             alpha=alpha, construction=construction, superlevel=superlevel), frame)
     axes: Tuple[int, ...] = (dims,)
     if direction is None:
@@ -182,11 +184,14 @@ def soft_ecc(
     direct = _direct(images)
     if direct and images.is_cuda:
         images = images.contiguous()
-        if all([type(one) in _PLAIN for one in given]):
+        plain = all([type(one) in _PLAIN for one in given])
+        if plain and given[3].shape == axes and (type(dims), type(construction)) == (int, str):
             how = _layouts.get(_key(images, dims, construction, *given))
-            if how is not None:  # the checks below are done
+            if how is not None:  # the layout passed the other checks below
                 return _by_layout(superlevel, how, images, *given)
     batch, shape = _split(images, dims)
+    if construction not in ("T", "V"):
+        raise ValueError(f"construction {construction!r}: want T or V")
     x = images
     if x.dtype in _NARROW:
         x = x.float()
@@ -309,23 +314,10 @@ class SoftECC(torch.nn.Module):
         """λ, a tensor of one number."""
         return self.log_lam.exp()
 
-    def _steepness(self) -> Tensor:
-        """λ, which is kept where it cannot change."""
-        log = self.log_lam
-        if log.requires_grad or not _direct(log) or log.is_cuda and torch.cuda.is_current_stream_capturing():
-            return self.lam
-        of, version, kept = self.__dict__.get("_kept", (None, 0, None))
-        if of is not log or version != log._version:
-            kept = log.exp()
-            if log.is_cuda:
-                torch.cuda.current_stream(log.device).synchronize()  # another stream may be the next reader
-            self.__dict__["_kept"] = log, log._version, kept
-        return kept
-
     def forward(self, images: Images) -> Tensor:
         """χ of shape (..., m) of images of shape (..., *image), or of a list as in `soft_ecc`."""
         direction = self.direction
-        return soft_ecc(images, self.thresholds, self._steepness(), dims=self.dims, direction=direction,
+        return soft_ecc(images, self.thresholds, self.lam, dims=self.dims, direction=direction,
             alpha=0.0 if direction is None else self.alpha, construction=self.construction,
             superlevel=self.superlevel)
 
@@ -338,30 +330,29 @@ def _described(layer: Any, *more: str) -> str:
     return ", ".join(parts + ["superlevel=True"] * layer.superlevel)
 
 
-def _of_list(images: Sequence[Tensor], curves: Callable[[Tensor], Tensor], frame: Any = None) -> Tensor:
+def _of_list(images: Sequence[Tensor], dims: int, curves: Callable[[Tensor], Tensor], frame: Any = None) -> Tensor:
     """Return the curves of tensors, in their order. Tensors of one shape are one batch.
 
-    frame has the number of an image's axes, a value outside of all sets, and whether there is a direction. With
-    it, images of different shapes on a device are one batch, too, in frames of that value.
+    frame has a value outside of all sets, and whether there is a direction. With it, images of different shapes on
+    a device are one batch, too, in frames of that value.
     """
     if not isinstance(images, (list, tuple)) or not all(isinstance(one, Tensor) for one in images):
         raise TypeError(f"images of {type(images).__name__}: want a tensor or a list of tensors; "
             f"eccbench.curve takes arrays")
     if not images or len({(one.dtype, one.device) for one in images}) > 1:
         raise ValueError(f"list of {len(images)} images: want at least one, all of one type on one device")
+    for one in images:
+        _split(one, dims)
     shapes = [one.shape for one in images]
     groups = _grouped(range(len(images)), shapes)
     if frame is not None and len(groups) > 1 and images[0].is_cuda and _direct(images[0]) and (
             {*map(type, images)} <= {*_PLAIN} and images[0].dtype in (*_NARROW, torch.float32)):
-        kinds = _grouped(range(len(images)), [_kind(shape, frame) for shape in shapes])
-        split = [_grouped(numbers, shapes) for numbers in kinds]
-        groups = [numbers for kind, parts in zip(kinds, split)
-            for numbers in ([kind] if _worth_frames([shapes[k] for k in kind], len(parts)) else parts)]
+        groups = _in_frames(groups, shapes, dims, frame[1])
     found = []
     for numbers in groups:
         members = [images[number] for number in numbers]
         same = len({one.shape for one in members}) == 1
-        found.append(curves(torch.stack(members) if same else _Framed.apply(frame[1], *members)))
+        found.append(curves(torch.stack(members) if same else _Framed.apply(frame[0], *members)))
     if len({batch.shape[1:] for batch in found}) > 1:
         raise ValueError("list of images: want the same axes before those of each image")
     if len(groups) == 1:
@@ -370,25 +361,40 @@ def _of_list(images: Sequence[Tensor], curves: Callable[[Tensor], Tensor], frame
     return torch.stack([ordered[number] for number in range(len(images))])
 
 
-def _grouped(numbers: Iterable[int], kinds: Sequence[Any]) -> List[List[int]]:
-    groups: Dict[Any, List[int]] = {}
-    for number in numbers:
-        groups.setdefault(kinds[number], []).append(number)
+def _grouped(items: Iterable[Any], kinds: Iterable[Any]) -> List[List[Any]]:
+    groups: Dict[Any, List[Any]] = {}
+    for item, kind in zip(items, kinds):
+        groups.setdefault(kind, []).append(item)
     return list(groups.values())
 
 
-def _kind(shape: torch.Size, frame: Tuple[int, float, bool]) -> Any:
-    """Return the kind of images that can share frames: with the same axes before those of an image. A direction
-    needs each exactly in the middle."""
-    dims, _, directed = frame
-    first = max(0, len(shape) - dims)
-    return shape[:first], tuple(n % 2 for n in shape[first:]) if directed else len(shape)
+def _in_frames(
+    groups: Sequence[List[int]], shapes: Sequence[torch.Size], dims: int, directed: bool,
+) -> List[List[int]]:
+    """Merge groups of images of one shape to batches in frames, where that takes less time."""
+
+    def kind(numbers: List[int]) -> Any:
+        """Return the axes before those of an image. A direction needs each exactly in the middle of a frame."""
+        shape = shapes[numbers[0]]
+        first = len(shape) - dims
+        return shape[:first], tuple(n % 2 for n in shape[first:]) if directed else ()
+
+    def merged(parts: Sequence[List[int]]) -> List[List[int]]:
+        numbers = sorted(itertools.chain(*parts))
+        if len(parts) == 1 or _worth_frames([shapes[number] for number in numbers], len(parts)):
+            return [numbers]
+        half = len(parts) // 2
+        return [*merged(parts[:half]), *merged(parts[half:])]
+
+    groups = sorted(groups, key=lambda numbers: shapes[numbers[0]].numel())
+    return [numbers for parts in _grouped(groups, map(kind, groups)) for numbers in merged(parts)]
 
 
-def _worth_frames(shapes: Sequence[torch.Size], batches: int) -> bool:
-    """Report whether one batch of images in frames takes less time than some batches without."""
-    voxels = len(shapes) * math.prod(map(max, zip(*shapes)))
-    return voxels - sum(map(math.prod, shapes)) < (batches - 1) * 2**22
+def _worth_frames(shapes: Sequence[Sequence[int]], batches: int) -> bool:
+    """Report whether one batch of images in frames takes less time than batches without, and little memory."""
+    voxels, own = len(shapes) * math.prod(map(max, zip(*shapes))), sum(map(math.prod, shapes))
+    # A step of 2**22 voxels takes 25 µs of an H200, one of another batch 130 µs of the host.
+    return voxels - own < (batches - 1) * 2**22 and voxels <= 4 * own + 2**22
 
 
 class _Framed(torch.autograd.Function):
@@ -400,7 +406,7 @@ class _Framed(torch.autograd.Function):
         whole = [max(sizes) for sizes in zip(*[one.shape for one in images])]
         batch = images[0].new_full((len(images), *whole), outside, dtype=torch.float32)
         first, *steps = batch.stride()
-        ctx.places = []
+        ctx.dtype, ctx.places = images[0].dtype, []
         for number, one in enumerate(images):
             margins = [(most - n) // 2 for n, most in zip(one.shape, whole)]
             ctx.places.append((one.shape, steps, number * first + sum(map(operator.mul, margins, steps))))
@@ -411,7 +417,9 @@ class _Framed(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, upstream: Tensor) -> Tuple[Optional[Tensor], ...]:
         upstream = upstream.contiguous()
-        return (None, *[upstream.as_strided(*place) for place in ctx.places])
+        # Copies, as views would keep the frame.
+        return (None, *[upstream.as_strided(*place).to(ctx.dtype, copy=True, memory_format=torch.contiguous_format)
+            if wanted else None for place, wanted in zip(ctx.places, ctx.needs_input_grad[1:])])
 
 
 def _split(images: Tensor, dims: int) -> Tuple[torch.Size, torch.Size]:
@@ -422,7 +430,10 @@ def _split(images: Tensor, dims: int) -> Tuple[torch.Size, torch.Size]:
     if images.device.type not in ("cpu", "cuda", "meta"):
         raise NotImplementedError(f"images on {images.device}: eccbench.torch computes on the CPU and on "
             f"CUDA devices; take images.cpu(), through which gradients go back")
-    return images.shape[: images.ndim - dims], images.shape[images.ndim - dims :]
+    batch, image = images.shape[: images.ndim - dims], images.shape[images.ndim - dims :]
+    if 0 in image:
+        raise ValueError(f"an image of shape {tuple(image)} has no voxels")
+    return batch, image
 
 
 def _beside(one: Any, images: Tensor) -> Tensor:
@@ -442,7 +453,8 @@ def _no_direction(images: Tensor) -> Tuple[Tensor, Tensor]:
     found = _nothing.get(images.device)
     if found is None:
         found = images.new_empty((), dtype=torch.float64), images.new_empty(0, dtype=torch.float64)
-        if _direct(images):  # those of a transform end with it
+        # Tensors of a transform end with it, and those of an inference mode cannot be saved for a backward pass.
+        if _direct(images) and not found[0].is_inference():
             _nothing[images.device] = found
     return found
 
@@ -710,8 +722,6 @@ def _counted(images: Tensor, construction: str, dims: int) -> Tensor:
     """
     if construction == "V":
         return torch.nn.functional.pad(-images, (1, 1) * dims, value=_LOW[images.dtype])
-    if construction != "T":
-        raise ValueError(f"construction {construction!r}: want T or V")
     return images.contiguous()
 
 
@@ -724,8 +734,8 @@ _layouts: Dict[Any, Any] = {}
 
 
 class _Layout:
-    """The plan for images and parameters of one layout, and the layout of the memory of a call, of which the
-    backward pass needs the first part."""
+    """The plan for images and parameters of one layout, and the sizes of the memory of a call: that which the
+    backward pass needs, and the working memory of the forward pass."""
 
     def __init__(self, images: Tensor, dims: int, construction: str, numbers: Sequence[Tensor]):
         x = _counted(images, construction, dims)
@@ -743,28 +753,28 @@ class _Layout:
         self.add, self.blocks = plan.add, plan.blocks // self.images
         self.laid, self.of_row, self.changes = laid, laid + 4 * self.image[-1], laid + tilt
         self.kept = laid + tilt + changes
-        self.work = (self.kept + 255) // 256 * 256
-        self.memory = self.work + plan.memory // 3, self.work + plan.memory  # without derivatives and with them
+        self.work = plan.memory // 3, plan.memory  # without derivatives and with them
 
     def forward(
         self, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, derivatives: bool,
     ) -> Tuple[Tensor, Any, Tensor]:
-        """Add the forward pass, and return χ, its derivatives and the memory."""
+        """Add the forward pass, and return χ, its derivatives and the memory that the backward pass needs."""
         x = _counted(images, self.construction, self.dims)
-        chi, memory = images.new_empty(self.curves), images.new_empty(self.memory[derivatives], dtype=torch.int8)
+        chi, kept = images.new_empty(self.curves), images.new_empty(self.kept, dtype=torch.int8)
+        work = images.new_empty(self.work[derivatives], dtype=torch.int8)
         by = images.new_empty((2, self.images, self.curves[-1]), dtype=torch.float64) if derivatives else None
         if not self.plain:
             given = thresholds, lam, alpha, direction
             thresholds, lam, alpha, direction = (one if d else one.float() for one, d in zip(given, self.float64))
         thresholds, direction = thresholds.contiguous(), direction.contiguous()
-        at = memory.data_ptr()
         self.add(
-            False, *self._both(x, at), thresholds.data_ptr(), lam.data_ptr(), alpha.data_ptr(), direction.data_ptr(),
-            self.doubles, at + self.work, chi.data_ptr(), 0 if by is None else by.data_ptr(), 0, 0, 0)
-        return chi, by, memory
+            False, *self._both(x, kept.data_ptr()), thresholds.data_ptr(), lam.data_ptr(), alpha.data_ptr(),
+            direction.data_ptr(), self.doubles, work.data_ptr(), chi.data_ptr(), 0 if by is None else by.data_ptr(), 0,
+            0, 0)
+        return chi, by, kept
 
     def backward(
-        self, upstream: Tensor, images: Tensor, memory: Tensor, alpha: Tensor, direction: Tensor, parameters: bool,
+        self, upstream: Tensor, images: Tensor, kept: Tensor, alpha: Tensor, direction: Tensor, parameters: bool,
     ) -> Tuple[Tensor, Any]:
         """Add the backward pass, and return the gradients by the images, and if parameters is set those by each
         image's v and α."""
@@ -773,7 +783,7 @@ class _Layout:
         if parameters:
             moments = x.new_empty((self.images, self.blocks, 4), dtype=torch.float64)
         self.add(
-            True, *self._both(x, memory.data_ptr()), 0, 0, 0, 0, 0, 0, 0, 0, upstream.data_ptr(), gradient.data_ptr(),
+            True, *self._both(x, kept.data_ptr()), 0, 0, 0, 0, 0, 0, 0, 0, upstream.data_ptr(), gradient.data_ptr(),
             0 if moments is None else moments.data_ptr())
         gradient = _of_images(gradient, self.construction, self.dims)
         return gradient, None if moments is None else _by_direction(moments.sum(1), _Tilt(alpha, direction, self.image))
@@ -824,20 +834,20 @@ class _SoftOnDevice(torch.autograd.Function):
         ctx: Any, how: Any, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor,
     ) -> Tensor:
         wanted = ctx.needs_input_grad
-        chi, by, memory = how.forward(images, thresholds, lam, alpha, direction, wanted[2] or wanted[3])
+        chi, by, kept = how.forward(images, thresholds, lam, alpha, direction, wanted[2] or wanted[3])
         ctx.given = how, thresholds, lam, alpha, direction
         ctx.set_materialize_grads(False)
         if True in wanted[2:]:
-            ctx.save_for_backward(images, memory, by, alpha, direction)
+            ctx.save_for_backward(images, kept, by, alpha, direction)
         else:
-            ctx.save_for_backward(images, memory)
+            ctx.save_for_backward(images, kept)
         return chi
 
     @staticmethod
     def backward(ctx: Any, upstream: Optional[Tensor]) -> Tuple[Any, ...]:
         if upstream is None:
             return (None,) * 6
-        images, memory, *more = ctx.saved_tensors
+        images, kept, *more = ctx.saved_tensors
         how, thresholds, lam, alpha, direction = ctx.given
         by, alpha, direction = more or (None, alpha, direction)
         wanted = ctx.needs_input_grad[1:]
@@ -845,11 +855,11 @@ class _SoftOnDevice(torch.autograd.Function):
         of_images = of_each = None
         if torch.is_grad_enabled() or not _direct(upstream):  # by the operator, which rejects a second order
             rows, x = upstream.reshape(how.images, -1), images.reshape(-1, *images.shape[images.ndim - how.dims :])
-            given = x, memory, thresholds, lam, alpha, direction, how.construction, parameters
+            given = x, kept, thresholds, lam, alpha, direction, how.construction, parameters
             of_images, of_each = _soft_backward(rows, *given)
             of_images = of_images.reshape(images.shape)
         elif wanted[0] or parameters:
-            of_images, of_each = how.backward(upstream, images, memory, alpha, direction, parameters)
+            of_images, of_each = how.backward(upstream, images, kept, alpha, direction, parameters)
         if not more:
             return None, of_images, None, None, None, None
         rows = upstream.reshape(how.images, -1)
@@ -874,9 +884,9 @@ def _soft_on_device(
         return _soft_fake(images, *given)
     images = images.contiguous()
     how = _layout(images, images.ndim - 1, construction, thresholds, lam, alpha, direction)
-    chi, by, memory = how.forward(images, thresholds, lam, alpha, direction, derivatives)
+    chi, by, kept = how.forward(images, thresholds, lam, alpha, direction, derivatives)
     by = images.new_empty((2, 0, thresholds.shape[0]), dtype=torch.float64) if by is None else by
-    return chi, by, memory[: how.kept]
+    return chi, by, kept
 
 
 def _soft_backward_on_device(
