@@ -210,7 +210,7 @@ func (p *programs) measure(how gate.Protocol, first string) gate.Measure {
 
 // coresOf returns the cores for a process of a cell in a block.
 func (p *programs) coresOf(cell gate.Cell, block, threads int) []int {
-	if p.cores == nil || p.cell != cell || p.block != block {
+	if p.cell != cell || p.block != block {
 		p.cell, p.block, p.cores = cell, block, p.calm(threads)
 	}
 	return p.cores
