@@ -293,7 +293,8 @@ def on_device():
         "",
         told(f"An eager step of 256×1×28² takes {ours:.0f} µs of the host, "
             f"with an empty custom operator {floor:.0f} µs,"),
-        f"and {alone:.0f} µs under `torch.autograd.set_multithreading_enabled(False)`: medians of all steps. A step of a",
+        f"and {alone:.0f} µs under `torch.autograd.set_multithreading_enabled(False)`: medians of all "
+        "steps. A step of a",
         told(f"list of {LIST} images of {LIST} shapes of 20 to 51 pixels takes {at_once:.2g} ms, image by image "
             f"{one_by_one:.2g} ms: the least"),
         f"of {ROUNDS} medians, as in the table.",

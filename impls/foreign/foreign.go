@@ -99,8 +99,8 @@ func (i implementation[In, Out]) CanDo(in In, c bench.Conditions) error {
 	for _, p := range i.parts(in) {
 		own += peers.Bytes(p.kind, p.shape)
 	}
-	return c.AllowMemory(own+int64(n*bytes), "a copy of the image and its levels, the answer, and %.0f voxels × %g bytes",
-		n, bytes)
+	return c.AllowMemory(own+int64(n*bytes),
+		"a copy of the image and its levels, the answer, and %.0f voxels × %g bytes", n, bytes)
 }
 
 // Setup starts the peer unless it runs, and binds arrays. Poison writes the image into them.

@@ -702,7 +702,8 @@ func TestDeclaredInstructions(t *testing.T) {
 				t.Fatal(err)
 			}
 			calls := j.(*job[grid.Source, ecc.VCEC])
-			for calls.calls < 10 || calls.sampled[""] > 0 && calls.sampled[""] < enoughSampled && calls.sampled[declared] == 0 {
+			for calls.calls < 10 ||
+				calls.sampled[""] > 0 && calls.sampled[""] < enoughSampled && calls.sampled[declared] == 0 {
 				j.Poison()
 				if err := j.Do(nil); err != nil {
 					t.Fatal(err)

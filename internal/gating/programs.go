@@ -53,7 +53,8 @@ func findPrograms(ctx context.Context, c *cli.Program, base, candidate string,
 	if err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
 	}
-	p := &programs{dir: dir, calm: peers.Calm, side: map[gate.Side]executable{}, limit: 6 * (timeLimit + 10*time.Second)}
+	p := &programs{dir: dir, calm: peers.Calm, side: map[gate.Side]executable{}}
+	p.limit = 6 * (timeLimit + 10*time.Second)
 	for _, side := range []gate.Side{gate.Base, gate.Candidate} {
 		given := base
 		if side == gate.Candidate {

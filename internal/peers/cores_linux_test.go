@@ -30,14 +30,16 @@ func TestOnCores(t *testing.T) {
 			out, err = exec.Command("cat", "/proc/self/status").Output()
 			return err
 		})
-		if want := "Cpus_allowed_list:\t" + strconv.Itoa(core) + "\n"; err != nil || !strings.Contains(string(out), want) {
+		want := "Cpus_allowed_list:\t" + strconv.Itoa(core) + "\n"
+		if err != nil || !strings.Contains(string(out), want) {
 			t.Errorf("on core %d, error %v: %s", core, err, out)
 		}
 	}
 	if err := OnCores(nil, func() error { return unix.SchedGetaffinity(0, &now) }); err != nil || now != all {
 		t.Errorf("no cores: %v, error %v", now, err)
 	}
-	if err := OnCores(Cores()[:1], func() error { return errors.ErrUnsupported }); !errors.Is(err, errors.ErrUnsupported) {
+	err := OnCores(Cores()[:1], func() error { return errors.ErrUnsupported })
+	if !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("the error of f: %v", err)
 	}
 	if err := unix.SchedGetaffinity(0, &now); err != nil || now != all {

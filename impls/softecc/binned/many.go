@@ -51,8 +51,8 @@ func (Many) Setup(b *softecc.Batch, c bench.Conditions) (bench.Job[[]softecc.Ans
 		upstream = append(upstream, b.Upstream(i))
 	}
 	return &manyJob{
-		b: b, upstream: upstream, threads: c.Cores(), voxels: grid.Values[float32](all.Data()), changes: make([]uint8, n),
-		dx: make([]float32, n), answers: make([]softecc.Answer, b.Len()),
+		b: b, upstream: upstream, threads: c.Cores(), voxels: grid.Values[float32](all.Data()),
+		changes: make([]uint8, n), dx: make([]float32, n), answers: make([]softecc.Answer, b.Len()),
 	}, nil
 }
 

@@ -131,7 +131,8 @@ func (a assessed) columns() []string {
 func (a assessed) rows() (list []assessRow) {
 	for i, set := range a.sets {
 		for _, k := range a.constructions {
-			row := assessRow{set.Name, assess.Connectivity(k, a.dims), a.columns(), a.answer.Out[i].Values(k, a.shape.Dim())}
+			row := assessRow{set.Name, assess.Connectivity(k, a.dims), a.columns(),
+				a.answer.Out[i].Values(k, a.shape.Dim())}
 			if a.sizes != nil {
 				row.values = append(row.values, a.sizes[i]...)
 			}
