@@ -1,5 +1,6 @@
 """Topological metrics, compared with torchmetrics and MONAI."""
 
+import datetime
 import pickle
 
 import numpy as np
@@ -116,7 +117,10 @@ def test_torchmetrics():
 
 
 def gather(rank, folder, pred, truth):
-    torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=2)
+    limit = datetime.timedelta(minutes=5)  # the default of half an hour looks like a hang
+    torch.distributed.init_process_group(
+        "gloo", init_method=f"file://{folder}/store", rank=rank, world_size=2, timeout=limit
+    )
     metric = BettiError(reduction="none")
     metric.update(pred[rank::2], truth[rank::2])
     torch.save(metric.compute(), f"{folder}/{rank}")
