@@ -104,8 +104,8 @@ func Find(s Store, name string) (*Node, error) {
 		default:
 			list := s.List(node.at)
 			if len(list) != 1 {
-				return nil, fmt.Errorf("a Zarr group and no image by itself; choose an array with --array, or array=NAME in an "+
-					"input string: %s", node.choices(s))
+				return nil, fmt.Errorf("a Zarr group and no image by itself; choose an array with --array, or the input "+
+					"file/array=NAME/path=FILE: %s", node.choices(s))
 			}
 			child = list[0]
 		}
@@ -120,8 +120,8 @@ func Find(s Store, name string) (*Node, error) {
 			root = parent
 		}
 	}
-	return nil, fmt.Errorf("a Zarr group and no image by itself; choose an array with --array, or array=NAME in an "+
-		"input string: %s", node.choices(s))
+	return nil, fmt.Errorf("a Zarr group and no image by itself; choose an array with --array, or the input "+
+		"file/array=NAME/path=FILE: %s", node.choices(s))
 }
 
 // inherit copies the attributes of an image from its group.
