@@ -2,6 +2,7 @@ package unions
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"eccbench/internal/grid"
@@ -70,7 +71,7 @@ func (j *joiner[K]) join(b *box, which int, g *graph) error {
 		j.parent[i] = int32(i)
 	}
 	w := j.walk(b, g)
-	w.first = f.first
+	w.first, w.along = f.first, f.along
 	nodes := uint32(outsideNode)
 	for _, m := range f.meetings {
 		to := w.minimum(m.voxel)
@@ -121,6 +122,7 @@ func (j *joiner[K]) find(i int32) int32 {
 type walk[K key] struct {
 	towards []int32
 	first   []uint8
+	along   [2][]uint64
 	keys    []K
 	plan    *plan
 	flip    K
@@ -145,7 +147,7 @@ func (j *joiner[K]) walk(b *box, g *graph) *walk[K] {
 			}
 		}
 	}
-	for _, k := range walkOrder[:g.ways()] {
+	for _, k := range walkOrder[2:g.ways()] { // after those along x
 		by := offset(int(k))
 		w.ways = append(w.ways, way{p.steps[k], rim(p.steps[k] > 0 != g.descending),
 			rim(by[0] < 0, by[0] > 0, by[1] < 0, by[1] > 0, by[2] < 0, by[2] > 0)})
@@ -170,9 +172,15 @@ func (w *walk[K]) minimum(v int32) int32 {
 	return ^to
 }
 
-// next returns the end of the first link of a voxel.
+// next returns the end of the first link of a voxel, or of a run of first links along x.
 func (w *walk[K]) next(v int32) int32 {
 	p := w.plan
+	if run := w.along[0][v/64] << (63 - v%64); run>>63 != 0 {
+		return v - int32(bits.LeadingZeros64(^run))
+	}
+	if run := w.along[1][v/64] >> (v % 64); run&1 != 0 {
+		return v + int32(bits.TrailingZeros64(^run))
+	}
 	if len(w.first) > 0 {
 		switch k := w.first[v]; {
 		case k == toOutside+1:

@@ -260,6 +260,9 @@ type found struct {
 	links    []uint64 // key, voxel and place
 	meetings []meeting
 	first    []uint8 // per voxel: one more than the place of its first link, if known; empty if none is
+	// The words of voxels with a link to the one before, or after, along x, but none next to the outside. A run of
+	// links to the one after has none to the one before: of two voxels one precedes.
+	along [2][]uint64
 }
 
 const (
@@ -275,6 +278,9 @@ func (j *joiner[K]) scan(b *box, graphs [2]*graph) {
 		f := &j.found[which]
 		f.minima, f.links, f.meetings = f.minima[:0], f.links[:0], f.meetings[:0]
 		f.first = f.first[:0]
+		for side := range f.along {
+			f.along[side] = room(f.along[side], p.d*p.plane/64+groupWords)
+		}
 	}
 	valid := p.exist[4*p.size:]
 	j.compare(0)
@@ -318,6 +324,10 @@ func (j *joiner[K]) scan(b *box, graphs [2]*graph) {
 				j.kernel.choose(g, graph.corners)
 				f.meet(g, graph, &layers, first)
 				for lane, twice := range g.twice {
+					here := first/64 + lane // lanes beyond the plane are written again with the next one
+					inner := valid[at+lane] &^ (g.sides[0][lane] | g.sides[1][lane] | g.sides[2][lane])
+					f.along[0][here] = inner & g.links[beforeX][lane]
+					f.along[1][here] = inner & g.links[afterX][lane]
 					if twice != 0 {
 						j.links(f, graph, lane, first)
 					}
