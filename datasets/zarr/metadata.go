@@ -17,6 +17,7 @@ import (
 
 	"eccbench/datasets/element"
 	"eccbench/datasets/storage"
+	"eccbench/internal/decimal"
 	"eccbench/internal/name"
 )
 
@@ -558,7 +559,7 @@ func fillValue(text json.RawMessage, s element.Type) (uint64, error) {
 		return strconv.ParseUint(hex, 16, 8*int(s.Size()))
 	}
 	if s == element.Float16 {
-		f, err := strconv.ParseFloat(word, 32)
+		f, err := decimal.ParseFloat(word, 32)
 		if err != nil {
 			return 0, err
 		}

@@ -473,7 +473,9 @@ func (r Request) answer(ctx context.Context, s grid.Source) (Answer, error) {
 		return a, nil
 	}
 	c := r.convention(s.Type())
-	s, c.Periodic = grid.Upright(s, c.Periodic)
+	if r.Part == nil && r.Flow == nil && r.Eigenmap == nil {
+		s, c.Periodic = grid.Upright(s, c.Periodic)
+	}
 	if err := c.Periodic.Check(s.Shape()); err != nil {
 		return a, fmt.Errorf("periodic: %w", err)
 	}
