@@ -240,10 +240,12 @@ func TestOneWriter(t *testing.T) {
 
 func TestReadRecordsRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"{}\n":                                  `line 1: schema "", want "eccbench/1"`,
-		"hello\n":                               "line 1: not a record",
-		`{"schema":"eccbench/2"}` + "\n":        `line 1: schema "eccbench/2"`,
-		"\n" + `{"schema":"eccbench/1"}` + "\n": `line 2: kind ""`,
+		"{}\n":    `line 1: schema "", want "eccbench/1"`,
+		"hello\n": "line 1: not a record",
+		"[]\n":    "line 1: not a record: its content is a JSON array",
+		`{"schema":"eccbench/1","kind":"cell","samples":["1"]}` + "\n": "line 1: not a record: its samples is a JSON string",
+		`{"schema":"eccbench/2"}` + "\n":                               `line 1: schema "eccbench/2"`,
+		"\n" + `{"schema":"eccbench/1"}` + "\n":                        `line 2: kind ""`,
 	} {
 		if _, err := ReadRecords(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

@@ -92,6 +92,9 @@ func (r *Records) addChecked(line []byte) (faults []error) {
 	if !slices.ContainsFunc(r.Runs, func(run RunRecord) bool { return run.ID == c.Run }) {
 		faults = append(faults, fmt.Errorf("run %q is not in the file before it", c.Run))
 	}
+	if slices.ContainsFunc(r.Cells[:cells], c.IsCopyOf) {
+		faults = append(faults, errors.New("a copy of an earlier record"))
+	}
 	return append(faults, c.contradictions()...)
 }
 

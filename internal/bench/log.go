@@ -116,8 +116,8 @@ func readRecords(r io.Reader) (recs Records, whole int64, torn []byte, err error
 
 func (r *Records) add(line []byte) error {
 	var kind struct{ Schema, Kind string }
-	if err := json.Unmarshal(line, &kind); err != nil {
-		return fmt.Errorf("not a record: %w", err)
+	if err := decode(line, &kind); err != nil {
+		return err
 	}
 	if kind.Schema != Schema {
 		return fmt.Errorf("schema %q, want %q", kind.Schema, Schema)
@@ -125,13 +125,13 @@ func (r *Records) add(line []byte) error {
 	switch kind.Kind {
 	case KindRun:
 		var run RunRecord
-		if err := json.Unmarshal(line, &run); err != nil {
+		if err := decode(line, &run); err != nil {
 			return err
 		}
 		r.Runs = append(r.Runs, run)
 	case KindCell:
 		var cell CellRecord
-		if err := json.Unmarshal(line, &cell); err != nil {
+		if err := decode(line, &cell); err != nil {
 			return err
 		}
 		cell.respell()
@@ -140,6 +140,18 @@ func (r *Records) add(line []byte) error {
 		r.Cells = append(r.Cells, cell)
 	default:
 		return fmt.Errorf("kind %q, want %q or %q", kind.Kind, KindRun, KindCell)
+	}
+	return nil
+}
+
+// decode reads a record from JSON. The error of a value of a wrong type names its field.
+func decode(line []byte, record any) error {
+	err := json.Unmarshal(line, record)
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		err = fmt.Errorf("its %s is a JSON %s", cmp.Or(wrong.Field, "content"), wrong.Value)
+	}
+	if err != nil {
+		return fmt.Errorf("not a record: %w", err)
 	}
 	return nil
 }

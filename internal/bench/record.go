@@ -137,6 +137,11 @@ func (c CellRecord) Key() CellKey {
 	return CellKey{c.Workload, c.Impl, c.Input, c.Setting, c.Process}
 }
 
+// IsCopyOf reports whether two records are the same measurement, as in a file that is read twice.
+func (c CellRecord) IsCopyOf(other CellRecord) bool {
+	return c.Time.Equal(other.Time) && c.Run == other.Run && c.Key() == other.Key()
+}
+
 // A CellKey identifies a cell. Two records of one program on one machine with the same key are
 // repeated measurements.
 type CellKey struct {

@@ -76,7 +76,9 @@ func Rows(recs bench.Records, ceiling string) []Row {
 		} else {
 			order = append(order, key)
 		}
-		groups[key] = append(groups[key], c)
+		if !slices.ContainsFunc(groups[key], c.IsCopyOf) {
+			groups[key] = append(groups[key], c)
+		}
 	}
 	var rows []Row
 	for _, key := range order {

@@ -59,6 +59,9 @@ func doCheck(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 			fmt.Fprintf(c.Stdout, "%s: %v\n", path, fault)
 		}
 		runs, cells := len(records.Runs), len(records.Cells)
+		if cells == 0 && len(found) == 0 {
+			return cli.Usagef("results %s: no cells in it", path)
+		}
 		fmt.Fprintf(c.Stdout, "%s: %d runs, %d cells, %d faults\n", path, runs, cells, len(found))
 		faults += len(found)
 	}
