@@ -151,7 +151,7 @@ type known struct {
 	node int32
 }
 
-// outside stands for a voxel of node 0.
+// outside is the number of a voxel beyond the image in a link; it is in node 0.
 const outside = 0
 
 // scan scans all rows.
