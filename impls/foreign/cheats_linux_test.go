@@ -64,6 +64,9 @@ func (j *cheating[In, Out]) work() error {
 func (j *cheating[In, Out]) Poison() {
 	if j.way == "poison" {
 		j.work()
+	} else if j.way != "setup" {
+		var none Out
+		j.last = none
 	}
 }
 
@@ -97,6 +100,15 @@ func (j *cheating[In, Out]) Out() (Out, error) {
 	return j.last, nil
 }
 
+// cheatKey makes implementations cheat that run in the process of their judge.
+const cheatKey = "ECCBENCH_TEST_FOREIGN_CHEAT"
+
+func cheat[In, Out any](
+	i bench.Implementation[In, Out], q Question[In, Out], way string,
+) bench.Implementation[In, Out] {
+	return cheater[In, Out]{i, q, way, map[string]Out{}}
+}
+
 // A slowClock is the task of a process that reports half of its time.
 type slowClock struct{ peers.Task }
 
@@ -121,8 +133,8 @@ func serveCheats(way string) int {
 }
 
 func serveCheat[In, Out any](s Service, q Question[In, Out], workload string, i bench.Implementation[In, Out], way string) {
-	c := cheater[In, Out]{i, q, way, map[string]Out{}}
-	q.Serve(s, bench.Workload[In, Out]{Name: workload, Impls: []bench.Implementation[In, Out]{c}}, i.About().Name)
+	list := []bench.Implementation[In, Out]{cheat(i, q, way)}
+	q.Serve(s, bench.Workload[In, Out]{Name: workload, Impls: list}, i.About().Name)
 	if bind := s[workload]; way == "clock" {
 		s[workload] = func(w words) (peers.Task, error) {
 			t, err := bind(w)
@@ -143,27 +155,12 @@ func TestCheatsOfOurOwn(t *testing.T) {
 	for _, workload := range []string{"ecc", "betti", "betti-curves", "gvf", "eigenmap", "softecc"} {
 		for _, way := range []string{"honest", "setup", "memory", "poison", "out", "clock", "stale"} {
 			t.Run(workload+"/"+way, func(t *testing.T) {
-				plan := planFor(t, &peers.Peer{Name: "own"})
-				plan.Workload, plan.Inputs = workload, []string{inputs[workload]}
-				b, err := runner.Find(plan.Benches, workload)
-				if err != nil {
-					t.Fatal(err)
-				}
-				plan.Impls = []string{b.Abouts()[0].Name}
-				plan.Outside = func(workload, _ string) *peers.Peer {
+				inside, _ := runCheat(t, workload, inputs[workload], way, nil)
+				outside, r := runCheat(t, workload, inputs[workload], way, func(workload, _ string) *peers.Peer {
 					return peers.Own("own", workload, guestAt(t, "own-cheats"), way)
-				}
-				var got collector
-				if err := runner.Run(context.Background(), plan, &got); err != nil {
-					t.Fatal(err)
-				}
-				r := got[0]
-				number := "no number"
+				})
+				t.Logf("| %s | %s | %s | %s |", way, workload, inside, outside)
 				timed := r.Status == verify.Verified || r.Status == verify.Noisy
-				if timed {
-					number = fmt.Sprintf("%.2f of the honest time", r.Seconds.Median/honestTime.Seconds())
-				}
-				t.Logf("| %s | %s | %s %s | %s |", way, workload, r.Status, strings.Join(r.Flags, ", "), number)
 				wrong := way == "stale" || way == "setup" && workload != "eigenmap" // which is set up in each call
 				switch {
 				case r.Judge != "outside":
@@ -176,4 +173,31 @@ func TestCheatsOfOurOwn(t *testing.T) {
 			})
 		}
 	}
+}
+
+// runCheat runs a cheat in this process or outside, and describes its record.
+func runCheat(t *testing.T, workload, input, way string, outside func(workload, impl string) *peers.Peer) (
+	string, bench.CellRecord) {
+	t.Helper()
+	plan := planFor(t, &peers.Peer{Name: "own"})
+	plan.Workload, plan.Inputs, plan.Outside = workload, []string{input}, outside
+	b, err := runner.Find(plan.Benches, workload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan.Impls = []string{b.Abouts()[0].Name}
+	t.Setenv(cheatKey, way)
+	if outside != nil {
+		t.Setenv(cheatKey, "")
+	}
+	var got collector
+	if err := runner.Run(context.Background(), plan, &got); err != nil {
+		t.Fatal(err)
+	}
+	r := got[0]
+	text := strings.Join(append([]string{string(r.Status)}, r.Flags...), ", ")
+	if r.Seconds != nil && r.Status != verify.Wrong {
+		text += fmt.Sprintf(", %.2f of the honest time", r.Seconds.Median/honestTime.Seconds())
+	}
+	return text, r
 }

@@ -81,6 +81,11 @@ func curves(p *peers.Peer) []runner.Bench {
 	holes, flow := betti.Workload(bettidefinition.Implementation{}), gvf.Steps(gvfdefinition.Implementation{})
 	all := betti.CurvesWorkload(curvesduality.Implementation{Counter: extrema.Implementation{}})
 	pairs, soft := eigenmap.OnGrid(eigendefinition.Implementation{}), softecc.Workload(softdefinition.Implementation{})
+	if way := os.Getenv(cheatKey); way != "" {
+		w.Impls[0], holes.Impls[0] = cheat(w.Impls[0], Curves(), way), cheat(holes.Impls[0], Betti(), way)
+		all.Impls[0], flow.Impls[0] = cheat(all.Impls[0], BettiCurves(), way), cheat(flow.Impls[0], Flows(), way)
+		pairs.Impls[0], soft.Impls[0] = cheat(pairs.Impls[0], Eigenmaps(), way), cheat(soft.Impls[0], SoftCurves(), way)
+	}
 	if p != nil {
 		all.Impls = append(all.Impls, BettiCurves().Of(p, "betti-curves")...)
 		pairs.Impls = append(pairs.Impls, Eigenmaps().Of(p, "eigenmap")...)
@@ -677,13 +682,13 @@ func serveOwn() int {
 	return serve(s)
 }
 
-// A cheat computes with another instruction set than the declared one.
-type cheat struct {
+// A pretender computes with another instruction set than the declared one.
+type pretender struct {
 	extrema.Implementation
 	isa string
 }
 
-func (c cheat) Setup(in grid.Source, declared bench.Conditions) (bench.Job[ecc.VCEC], error) {
+func (c pretender) Setup(in grid.Source, declared bench.Conditions) (bench.Job[ecc.VCEC], error) {
 	declared.ISA = c.isa
 	return c.Implementation.Setup(in, declared)
 }
@@ -692,7 +697,7 @@ func (c cheat) Setup(in grid.Source, declared bench.Conditions) (bench.Job[ecc.V
 func serveWith(isa string) int {
 	s := Service{}
 	Curves().Serve(s, bench.Workload[grid.Source, ecc.VCEC]{
-		Name: "ecc", Impls: []bench.Implementation[grid.Source, ecc.VCEC]{cheat{isa: isa}},
+		Name: "ecc", Impls: []bench.Implementation[grid.Source, ecc.VCEC]{pretender{isa: isa}},
 	}, "extrema")
 	return serve(s)
 }
@@ -782,7 +787,7 @@ func betweenImages[In, Out any](t *testing.T, q Question[In, Out], workload stri
 }
 
 // The times that a process of this program reports for a burst are means, so together they fit in the burst. The
-// edits of each image are made within the burst, and its answer may be read twice.
+// edits of each image are made within the burst, and its answer is copied then and may be read twice.
 func TestReportsOfBursts(t *testing.T) {
 	in, err := fields.Inputs{}.Open("noise/shape=9x8x7/type=uint8/levels=9/seed=1")
 	if err != nil {
@@ -821,6 +826,7 @@ func TestReportsOfBursts(t *testing.T) {
 	if sum := time.Duration(len(jobs)) * (r.Poison + r.Do + r.Out); !ok || r.Do == 0 || sum > took {
 		t.Errorf("%d times %+v, in a burst of %v", len(jobs), r, took)
 	}
+	poison(jobs[0].(*job[grid.Source, ecc.VCEC]).answer[0].Data(), "<i8") // as a process that writes late
 	for range 2 {
 		got, err := jobs[0].(bench.Job[ecc.VCEC]).Out()
 		if err != nil || !edited(jobs[0]) || !reflect.DeepEqual(got, want) {

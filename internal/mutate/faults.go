@@ -158,7 +158,7 @@ func (p *Project) control(ctx context.Context, f *Fault) {
 		p.binaries[dir] = sync.OnceValue(func() error { return p.buildTests(ctx, dir, p.scratch) })
 	}
 	s := &Stage{Name: f.Tests, dir: filepath.Join(p.root, dir)}
-	s.argv = []string{testsIn(p.scratch, dir), "-test.failfast", "-test.timeout=5m", "-test.short"}
+	s.argv = []string{testsIn(p.scratch, dir), "-test.failfast", "-test.timeout=0", "-test.short"} // see try
 	if names != "" {
 		s.argv = append(s.argv, "-test.run=^("+names+")$")
 	}
@@ -203,7 +203,15 @@ func (p *Project) tryFault(ctx context.Context, f *Fault) error {
 	}
 	s := &Stage{Name: control.Name, dir: control.dir, takes: control.takes, uses: control.uses}
 	s.argv = append([]string{testsIn(into, dir)}, control.argv[1:]...)
-	switch failed, out, err := s.try(ctx, 0, p.scratch); {
+	failed, out, err := s.try(ctx, 0, p.scratch)
+	if s.late.Load() && err == nil { // a busy machine, which delays the unchanged program too, notices nothing
+		now := &Stage{Name: control.Name, dir: control.dir, argv: control.argv}
+		if err = now.time(ctx, 0, p.scratch); err == nil && now.takes > s.takes {
+			s.takes, s.uses = now.takes, now.uses
+			failed, out, err = s.try(ctx, 0, p.scratch)
+		}
+	}
+	switch {
 	case err != nil:
 		return err
 	case !failed:

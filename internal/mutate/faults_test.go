@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 const faultsOfSum = `# end left out
@@ -87,6 +88,24 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// A test that ends too late because the machine is busy has not noticed a fault.
+func TestLateTests(t *testing.T) {
+	faults, err := parseFaults("sum", faultsOfSum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, survivor := fixture(t), faults[1]
+	p.scratch, p.stages, p.binaries = t.TempDir(), map[string]*Stage{}, map[string]func() error{}
+	p.control(t.Context(), survivor)
+	if err := p.stages[survivor.Tests].ready(); err != nil {
+		t.Fatal(err)
+	}
+	p.stages[survivor.Tests].takes = (time.Millisecond - time.Minute) / 8 // a limit of a millisecond
+	if err := p.tryFault(t.Context(), survivor); err == nil || !strings.Contains(err.Error(), "SURVIVES") {
+		t.Errorf("%v, want a survivor", err)
+	}
+}
+
 // Every fault of the suite fits the program and has its own name. The document has their numbers.
 func TestFaultsFit(t *testing.T) {
 	faults, err := readFaults("faults")
@@ -111,7 +130,7 @@ func TestFaultsFit(t *testing.T) {
 		names = append(names, f.Area+"/"+f.Name)
 	}
 	for area, n := range count {
-		if line := fmt.Sprintf("\n| %s | %d |\n", area, n); !strings.Contains(string(table), line) {
+		if line := fmt.Sprintf("\n| %s | %d | %d |\n", area, n, n); !strings.Contains(string(table), line) {
 			t.Errorf("doc/trust.md has no line%s", line)
 		}
 	}

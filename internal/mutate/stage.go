@@ -34,6 +34,7 @@ type Stage struct {
 	skipped []string      // the skipped tests
 	useless bool          // no tests remain
 	used    atomic.Int64  // processor time of all runs in nanoseconds
+	late    atomic.Bool   // a run exceeded its limit of elapsed time
 }
 
 const (
@@ -90,6 +91,9 @@ func (s *Stage) run(ctx context.Context, id int, limit, ofProcessor time.Duratio
 	err = cmd.Wait()
 	close(ended)
 	s.used.Add(int64(processorTime(cmd)))
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		s.late.Store(true)
+	}
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
