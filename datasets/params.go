@@ -9,6 +9,7 @@ import (
 
 	"eccbench/datasets/files/format"
 	"eccbench/datasets/random"
+	"eccbench/internal/decimal"
 	"eccbench/internal/grid"
 	"eccbench/internal/name"
 )
@@ -141,7 +142,7 @@ func (r *reading) seed() uint64 {
 func (r *reading) real(key string, def float64, always bool) float64 {
 	x := def
 	if v, ok := r.take(key); ok {
-		got, err := strconv.ParseFloat(v, 64)
+		got, err := decimal.ParseFloat(v, 64)
 		if err != nil || math.IsNaN(got) || math.IsInf(got, 0) {
 			r.refuse(key, v, "want a finite number")
 			return def

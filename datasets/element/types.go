@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"eccbench/internal/decimal"
 	"eccbench/internal/grid"
 )
 
@@ -50,13 +51,13 @@ func AppendNumber(dst []byte, s Type, text string) ([]byte, error) {
 	var v uint64
 	switch s {
 	case Float32:
-		f, err := strconv.ParseFloat(text, bits)
+		f, err := decimal.ParseFloat(text, bits)
 		if err != nil {
 			return nil, err
 		}
 		v = uint64(math.Float32bits(float32(f)))
 	case Float64:
-		f, err := strconv.ParseFloat(text, bits)
+		f, err := decimal.ParseFloat(text, bits)
 		if err != nil {
 			return nil, err
 		}

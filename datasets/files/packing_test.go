@@ -141,7 +141,7 @@ func TestZstdWindow(t *testing.T) {
 func TestNpz(t *testing.T) {
 	path := filepath.Join(fixtureDir, "two_arrays.npz")
 	_, err := Open(path, format.Options{})
-	checkFileError(t, "two arrays", err, `2 arrays; choose one with --array, or array=NAME in an input string: "first", "second"`)
+	checkFileError(t, "two arrays", err, `2 arrays; choose one with --array, or the input file/array=NAME/path=FILE: "first", "second"`)
 	_, err = Open(path, format.Options{Array: "third"})
 	checkFileError(t, "no array", err, `there is no array "third"; want one of "first", "second"`)
 	_, err = Open(filepath.Join(fixtureDir, "u8_3d.nii"), format.Options{Array: "first"})

@@ -97,7 +97,7 @@ func TestTiffAxesRefused(t *testing.T) {
 		o           format.Options
 		want        string
 	}{
-		{stack, 6, format.Options{}, "axes T 1, Z 3, C 2: 2 volumes of 5x4x3; choose one with --volume 0..1, or volume=N in an input string"},
+		{stack, 6, format.Options{}, "axes T 1, Z 3, C 2: 2 volumes of 5x4x3; choose one with --volume 0..1, or the input file/volume=N/path=FILE"},
 		{stack, 6, format.Options{Channel: "2"}, "there is no channel \"2\"; want 0..1"},
 		{stack + "\nframes=0", 6, format.Options{}, "ImageJ states frames=0"},
 		{stack + "\nframes=2", 6, format.Options{}, "ImageJ states 6 images of 2 channels, 3 slices and 2 frames"},
@@ -117,7 +117,7 @@ func TestTiffAxesRefused(t *testing.T) {
 		{`{"shape": [3, 4, 5]}`, 2, format.Options{}, "its description states Z 3, and the file has 2 planes"},
 		{`{"shape": [2, 4, 5]}`, 3, format.Options{}, "page 3 begins a series"},
 		{omeText("XYZCT", 3, 2, 1, `<TiffData/>`), 6, format.Options{}, "axes T 1, C 2, Z 3: 2 volumes of 5x4x3"},
-		{omeText("XYZCT", 3, 2, 1, `<Channel Name="a"/><Channel Name="b"/><TiffData/>`), 6, format.Options{}, `2 channels; choose one with --channel, or channel=NAME in an input string: "a", "b"`},
+		{omeText("XYZCT", 3, 2, 1, `<Channel Name="a"/><Channel Name="b"/><TiffData/>`), 6, format.Options{}, `2 channels; choose one with --channel, or the input file/channel=NAME/path=FILE: "a", "b"`},
 		{omeText("XYZCT", 3, 2, 1, `<TiffData/>`), 5, format.Options{}, "states T 1, C 2, Z 3, and the file has 5 planes"},
 		{omeText("XYZC", 3, 2, 1, `<TiffData/>`), 6, format.Options{}, "in the order \"XYZC\""},
 		{omeText("XYZCT", 2, 1, 1, ``), 2, format.Options{}, "names no page (TiffData)"},

@@ -126,7 +126,7 @@ func unbloscStream(dst, src []byte, codec byte, z *zstd.Decoder) error {
 	var err error
 	switch codec {
 	case 0:
-		return errors.New("its Blosc codec is blosclz; save it with lz4 or zstd")
+		return errors.New("its Blosc codec is blosclz, which is not read; choose lz4 or zstd")
 	case 1:
 		n, err = lz4.UncompressBlock(src, dst)
 	case 2:

@@ -17,6 +17,7 @@ import (
 
 	"eccbench/datasets/element"
 	"eccbench/datasets/storage"
+	"eccbench/internal/decimal"
 	"eccbench/internal/name"
 )
 
@@ -103,8 +104,8 @@ func Find(s Store, name string) (*Node, error) {
 		default:
 			list := s.List(node.at)
 			if len(list) != 1 {
-				return nil, fmt.Errorf("a Zarr group and no image by itself; choose an array with --array, or array=NAME in an "+
-					"input string: %s", node.choices(s))
+				return nil, fmt.Errorf("a Zarr group and no image by itself; choose an array with --array, or the input "+
+					"file/array=NAME/path=FILE: %s", node.choices(s))
 			}
 			child = list[0]
 		}
@@ -119,8 +120,8 @@ func Find(s Store, name string) (*Node, error) {
 			root = parent
 		}
 	}
-	return nil, fmt.Errorf("a Zarr group and no image by itself; choose an array with --array, or array=NAME in an "+
-		"input string: %s", node.choices(s))
+	return nil, fmt.Errorf("a Zarr group and no image by itself; choose an array with --array, or the input "+
+		"file/array=NAME/path=FILE: %s", node.choices(s))
 }
 
 // inherit copies the attributes of an image from its group.
@@ -558,7 +559,7 @@ func fillValue(text json.RawMessage, s element.Type) (uint64, error) {
 		return strconv.ParseUint(hex, 16, 8*int(s.Size()))
 	}
 	if s == element.Float16 {
-		f, err := strconv.ParseFloat(word, 32)
+		f, err := decimal.ParseFloat(word, 32)
 		if err != nil {
 			return 0, err
 		}

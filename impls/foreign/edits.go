@@ -47,8 +47,9 @@ const mostEdits, mostTries = 8, 64
 // planEdits draws voxels of an image that get the values of others. It counts the changes of the
 // Euler characteristic curve by the definition, in the 3³ neighbourhood of each.
 func planEdits(s grid.Source, data []byte, vertices bool) (plan edits) {
-	n, size := s.Shape().Voxels(), s.Type().Size()
-	img := edited{s: s, data: data, vertices: vertices, now: map[int64]int64{}}
+	img := &edited{shape: s.Shape(), typ: s.Type(), ladder: s.Ladder(), data: data, vertices: vertices,
+		now: map[int64]int64{}}
+	n, size := img.shape.Voxels(), img.typ.Size()
 	for range mostTries {
 		at, from := rand.Int64N(n), rand.Int64N(n)
 		if len(plan) == mostEdits {
@@ -58,9 +59,8 @@ func planEdits(s grid.Source, data []byte, vertices bool) (plan edits) {
 			continue
 		}
 		changes := map[int64]int64{}
-		img.count(at, -1, changes)
+		img.count(at, from, changes)
 		img.now[at] = from
-		img.count(at, 1, changes)
 		value := func(i int64) []byte { return slices.Clone(data[i*size : (i+1)*size]) }
 		plan = append(plan, edit{at * size, value(at), value(from), changes})
 	}
@@ -69,14 +69,16 @@ func planEdits(s grid.Source, data []byte, vertices bool) (plan edits) {
 
 // An edited image has the values of other voxels at some voxels.
 type edited struct {
-	s        grid.Source
+	shape    grid.Shape
+	typ      grid.Type
+	ladder   grid.Ladder
 	data     []byte
 	vertices bool            // voxels are vertices, not closed cubes
 	now      map[int64]int64 // the voxel whose value another one has
 }
 
 // level returns the level of a voxel.
-func (e edited) level(i int64) int64 {
+func (e *edited) level(i int64) int64 {
 	if from, ok := e.now[i]; ok {
 		i = from
 	}
@@ -84,9 +86,9 @@ func (e edited) level(i int64) int64 {
 }
 
 // before returns the level of a voxel of the image without edits.
-func (e edited) before(i int64) int64 {
+func (e *edited) before(i int64) int64 {
 	var v float32
-	switch e.s.Type() {
+	switch e.typ {
 	case grid.Uint8:
 		v = float32(e.data[i])
 	case grid.Int16:
@@ -96,12 +98,39 @@ func (e edited) before(i int64) int64 {
 	case grid.Float32:
 		v = grid.Values[float32](e.data)[i]
 	}
-	return e.s.Ladder().Level(v)
+	return e.ladder.Level(v)
 }
 
-// count adds the cells that a voxel is part of to the changes, times a factor.
-func (e edited) count(at, times int64, changes map[int64]int64) {
-	shape := e.s.Shape()
+// A cell at a voxel: the others of its voxels in the 3³ neighbourhood, and its sign in χ if voxels are vertices. As
+// closed cubes, the same voxels have a cell of 3 − dim dimensions in common.
+type cell struct {
+	others []int
+	sign   int64
+}
+
+var cells = cellsAround()
+
+func cellsAround() (all [27]cell) {
+	for c := range all {
+		reached := []int{13}
+		all[c].sign = 1
+		for _, step := range [3]int{9, 3, 1} {
+			if d := c/step%3 - 1; d != 0 {
+				for _, at := range slices.Clone(reached) {
+					reached = append(reached, at+d*step)
+				}
+				all[c].sign *= -1
+			}
+		}
+		all[c].others = reached[1:]
+	}
+	return all
+}
+
+// count adds the changes by a voxel that gets the level of another one. A cell of closed cubes is at the lowest level
+// around it, and one of vertices at the highest; it may be outside.
+func (e *edited) count(at, from int64, changes map[int64]int64) {
+	shape, levels := e.shape, e.ladder.Len()
 	z, y, x := shape.Coordinates(at)
 	var near [27]int64 // the levels around the voxel, −1 outside
 	for c := range int64(27) {
@@ -111,51 +140,28 @@ func (e edited) count(at, times int64, changes map[int64]int64) {
 			near[c] = e.level((z*shape.H+y)*shape.W + x)
 		}
 	}
-	for c := range 27 {
-		level, dim, ok := e.cell(&near, [3]int{c/9 - 1, c/3%3 - 1, c%3 - 1})
-		if !ok {
-			continue
-		}
-		if dim%2 != 0 {
-			changes[level] -= times
-		} else {
-			changes[level] += times
-		}
-	}
-}
-
-// cell returns the level and the dimension of the cell on one side of a voxel. For closed cubes it
-// is the cube, or its face, edge or vertex in that direction, at the lowest level around it. For
-// vertices it spans the voxel and its neighbours in that direction, at the highest level; it may be
-// outside.
-func (e edited) cell(near *[27]int64, side [3]int) (level int64, dim int, ok bool) {
-	level = -1
-	for corner := range 8 {
-		at, part := 13, true
-		for axis, d := range side {
-			if corner>>axis&1 == 1 {
-				at += d * [3]int{9, 3, 1}[axis]
-				part = part && d != 0
+next:
+	for _, c := range &cells {
+		was, is := near[13], e.before(from)
+		for _, i := range c.others {
+			switch l := near[i]; {
+			case l < 0 && e.vertices:
+				continue next
+			case e.vertices:
+				was, is = max(was, l), max(is, l)
+			case l >= 0:
+				was, is = min(was, l), min(is, l)
 			}
 		}
-		if !part {
-			continue
+		sign := c.sign
+		if !e.vertices {
+			sign = -sign
 		}
-		l := near[at]
-		if l < 0 {
-			if e.vertices {
-				return 0, 0, false
-			}
-			continue
+		if was != is && was < levels {
+			changes[was] -= sign
 		}
-		if level < 0 || e.vertices && l > level || !e.vertices && l < level {
-			level = l
+		if was != is && is < levels {
+			changes[is] += sign
 		}
 	}
-	for _, d := range side {
-		if (d != 0) == e.vertices {
-			dim++
-		}
-	}
-	return level, dim, level < e.s.Ladder().Len()
 }

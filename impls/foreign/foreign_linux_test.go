@@ -18,10 +18,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	bettidefinition "eccbench/impls/betti/definition"
+	curvesduality "eccbench/impls/betticurves/duality"
 	eigendefinition "eccbench/impls/eigenmap/definition"
 	"eccbench/impls/extrema"
 	gvfdefinition "eccbench/impls/gvf/definition"
 	"eccbench/impls/naive"
+	softdefinition "eccbench/impls/softecc/definition"
 	"eccbench/internal/bench"
 	"eccbench/internal/fields"
 	"eccbench/internal/grid"
@@ -45,6 +47,8 @@ func TestMain(m *testing.M) {
 		switch way {
 		case "own":
 			os.Exit(serveOwn())
+		case "own-cheats":
+			os.Exit(serveCheats(os.Args[1]))
 		case "own-avx512", "own-avx2", "own-portable":
 			os.Exit(serveWith(strings.TrimPrefix(way, "own-")))
 		case "greedy-child":
@@ -67,7 +71,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// curves is the question of the curve, put to the definition and to a peer.
+// curves are the questions of the curve and others, put to definitions and to a peer.
 func curves(p *peers.Peer) []runner.Bench {
 	w := bench.Workload[grid.Source, ecc.VCEC]{
 		Name: "ecc", Question: ecc.Question(), Inputs: fields.Inputs{}, Reference: "naive",
@@ -75,12 +79,19 @@ func curves(p *peers.Peer) []runner.Bench {
 		Policy: ecc.Policy(), Encode: bench.Small(ecc.Encode), Decode: ecc.Decode,
 	}
 	holes, flow := betti.Workload(bettidefinition.Implementation{}), gvf.Steps(gvfdefinition.Implementation{})
+	all := betti.CurvesWorkload(curvesduality.Implementation{Counter: extrema.Implementation{}})
+	pairs, soft := eigenmap.OnGrid(eigendefinition.Implementation{}), softecc.Workload(softdefinition.Implementation{})
 	if p != nil {
+		all.Impls = append(all.Impls, BettiCurves().Of(p, "betti-curves")...)
+		pairs.Impls = append(pairs.Impls, Eigenmaps().Of(p, "eigenmap")...)
+		soft.Impls = append(soft.Impls, SoftCurves().Of(p, "softecc")...)
 		w.Impls = append(w.Impls, Curves().Of(p, "ecc")...)
 		holes.Impls = append(holes.Impls, Betti().Of(p, "betti")...)
 		flow.Impls = append(flow.Impls, Flows().Of(p, "gvf")...)
 	}
-	return []runner.Bench{runner.Bind(w), runner.Bind(holes), runner.Bind(flow)}
+	return []runner.Bench{
+		runner.Bind(w), runner.Bind(holes), runner.Bind(flow), runner.Bind(all), runner.Bind(pairs), runner.Bind(soft),
+	}
 }
 
 type collector []bench.CellRecord
@@ -180,6 +191,7 @@ func TestPlantedPeers(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := got[len(got)-1]
+			t.Logf("| %s | ecc, peer | %s %s | |", x.way, r.Status, strings.Join(r.Flags, ", "))
 			status := r.Status
 			if status == verify.Noisy { // a busy machine can make a verified cell noisy
 				status = verify.Verified
@@ -735,14 +747,6 @@ func TestOwnProcess(t *testing.T) {
 	betweenImages(t, Betti(), "betti", bettidefinition.Implementation{}, betti.Inputs{}.Open, "betti/at=3/of="+noise)
 	betweenImages(t, Eigenmaps(), "eigenmap", eigendefinition.Implementation{}, eigenmap.Inputs("eigenmap").Open,
 		"eigenmap/k=2/tol=6/sigma=100/floor=1000/corners=0/plain=0/of="+noise)
-	p := ownAt(t, "betti", "own")
-	for _, unseen := range []bool{false, true} {
-		p.Unseen = unseen
-		i := Betti().Of(p, "betti")[0].(implementation[*betti.Image, betti.Numbers])
-		if j := (&job[*betti.Image, betti.Numbers]{implementation: i}); j.Renews() != unseen {
-			t.Errorf("new images %v, want %v", !unseen, unseen)
-		}
-	}
 }
 
 func betweenImages[In, Out any](t *testing.T, q Question[In, Out], workload string,

@@ -138,7 +138,9 @@ func (q *Question) run(
 	p = ecc.Describe(q.Named(i.name), grid.Unmasked(i.Source), i.convention)
 	p.Mask = q.Named(i.mask)
 	asked, digest := Digested(i.Source)
-	asked, _ = grid.Upright(asked, i.convention.Periodic)
+	if !q.Slices {
+		asked, _ = grid.Upright(asked, i.convention.Periodic)
+	}
 	asked, end := q.Follow.Reading(asked, times)
 	err = answer(asked, &p)
 	end()

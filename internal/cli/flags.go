@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -79,7 +80,7 @@ func strayNumber(f *pflag.FlagSet) (err error) {
 
 // setFlag returns the function that sets a flag of a command line. These are errors, because the
 // command would answer another question in silence: no value, as of an unset variable of a script; the
-// next flag in place of a forgotten value; a second value of a flag that is no list.
+// next flag in place of a forgotten value; a number in another base; a second value of a flag that is no list.
 func setFlag(f *pflag.FlagSet) func(*pflag.Flag, string) error {
 	return func(flag *pflag.Flag, value string) error {
 		if value == "" {
@@ -96,6 +97,9 @@ func setFlag(f *pflag.FlagSet) func(*pflag.Flag, string) error {
 			}
 			return Usagef("--%s -: %s; a file of this name is ./-", flag.Name, want)
 		}
+		if !isDecimal(flag.Value.Type(), value) {
+			return Usagef("--%s %s: want a decimal number, without underscores or zeros in front", flag.Name, value)
+		}
 		before, again := flag.Value.String(), flag.Changed
 		if err := f.Set(flag.Name, value); err != nil {
 			return err
@@ -107,6 +111,20 @@ func setFlag(f *pflag.FlagSet) func(*pflag.Flag, string) error {
 		}
 		return nil
 	}
+}
+
+// isDecimal reports whether a value of a type is no number, or one that is the same in base 10 as in pflag, which has
+// also hexadecimal, octal and binary numbers: 010 is 8.
+func isDecimal(kind, value string) bool {
+	switch kind {
+	case "int", "int64", "uint64":
+		n, err := strconv.ParseInt(value, 0, 64)
+		m, _ := strconv.ParseInt(value, 10, 64)
+		return err != nil || m == n
+	case "float64":
+		return !strings.Contains(value, "_")
+	}
+	return true
 }
 
 // outputs are the flags that name an output file or folder.

@@ -33,7 +33,7 @@ type Limits struct {
 	Quiet   bool
 	Peers
 
-	judge string // of CPU implementations: inside, outside or unseen
+	judge string // of CPU implementations: inside or outside
 	set   *pflag.FlagSet
 }
 
@@ -52,16 +52,15 @@ func (l *Limits) Add(f *pflag.FlagSet) {
 	f.BoolVarP(&l.Quiet, "quiet", "q", false, "no progress on standard error")
 	l.Peers.Add(f)
 	f.StringVar(&l.judge, "judge", cmp.Or(os.Getenv(Judge), outside),
-		"where CPU implementations are judged and timed: inside, in the process that computes, outside, by another, "+
-			"or unseen, by another and with new images")
+		"where CPU implementations are judged and timed: inside, in the process that computes, or outside, by another")
 	f.Lookup("judge").DefValue = outside
 }
 
 // The values of --judge. The gate sets the default in the environment, because programs without the
 // flag judge inside.
 const (
-	Judge                   = "ECCBENCH_JUDGE"
-	Inside, outside, unseen = "inside", "outside", "unseen"
+	Judge           = "ECCBENCH_JUDGE"
+	Inside, outside = "inside", "outside"
 )
 
 // JudgedOutside returns the process that answers a workload with a CPU implementation of this program, or nil
@@ -102,21 +101,13 @@ func (l *Limits) Plan(c *Program, workload string, inputs []string) (runner.Plan
 	switch l.judge {
 	case outside:
 		p.Outside = c.JudgedOutside
-	case unseen:
-		p.Outside = func(workload, impl string) *peers.Peer {
-			q := c.JudgedOutside(workload, impl)
-			if q != nil {
-				q.Unseen = true
-			}
-			return q
-		}
 	case Inside:
 	default:
 		name := Judge + "="
 		if l.set.Changed("judge") {
 			name = "--judge "
 		}
-		return p, Usagef("%s%s: want inside, outside or unseen", name, l.judge)
+		return p, Usagef("%s%s: want inside or outside", name, l.judge)
 	}
 	if l.ISA != "" && !slices.Contains(impls.ISAs(), l.ISA) {
 		return p, Usagef("--isa %s: want one of %s", l.ISA, strings.Join(impls.ISAs(), ", "))

@@ -1,10 +1,19 @@
-// Package decimal formats numbers as strconv does, and faster.
+// Package decimal formats numbers as strconv does, and faster. It parses numbers of users and files.
 package decimal
 
 import (
 	"math"
 	"strconv"
+	"strings"
 )
+
+// ParseFloat parses a number as strconv does, but rejects the underscores between digits that Go's literals may have.
+func ParseFloat(s string, bits int) (float64, error) {
+	if strings.Contains(s, "_") {
+		return 0, &strconv.NumError{Func: "ParseFloat", Num: s, Err: strconv.ErrSyntax}
+	}
+	return strconv.ParseFloat(s, bits)
+}
 
 // powers are powers of ten.
 var powers = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11}

@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
+	"eccbench/internal/decimal"
 	"eccbench/internal/gate"
 	"eccbench/internal/host"
 	"eccbench/internal/name"
@@ -393,7 +393,7 @@ func setEffect(cell *gate.Cell, values []string, noted map[string]bool) error {
 			return cli.Usagef("--effect %s: %w", v, err)
 		}
 		number, isPercent := strings.CutSuffix(strings.TrimSpace(share), "%")
-		effect, err := strconv.ParseFloat(number, 64)
+		effect, err := decimal.ParseFloat(number, 64)
 		if isPercent {
 			effect /= 100
 		}

@@ -3,7 +3,6 @@ package grid
 import (
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 )
 
@@ -12,20 +11,16 @@ type Axes struct{ X, Y, Z bool }
 
 // ParseAxes parses the letters x, y and z.
 func ParseAxes(letters []string) (a Axes, err error) {
-	for i, l := range letters {
-		if slices.Contains(letters[:i], l) {
+	axes := map[string]*bool{"x": &a.X, "y": &a.Y, "z": &a.Z}
+	for _, l := range letters {
+		axis := axes[l]
+		switch {
+		case axis == nil:
+			return Axes{}, fmt.Errorf("axis %q: want x, y or z", l)
+		case *axis:
 			return Axes{}, fmt.Errorf("axis %q is given twice", l)
 		}
-		switch l {
-		case "x":
-			a.X = true
-		case "y":
-			a.Y = true
-		case "z":
-			a.Z = true
-		default:
-			return Axes{}, fmt.Errorf("axis %q: want x, y or z", l)
-		}
+		*axis = true
 	}
 	return a, nil
 }
@@ -65,10 +60,7 @@ func (a Axes) Check(s Shape) error {
 
 // Slices reports whether the slice axis of a shape is in the set.
 func (a Axes) Slices(s Shape) bool {
-	if s.D == 1 {
-		return a.Y
-	}
-	return a.Z
+	return s.D > 1 && a.Z || s.D == 1 && a.Y
 }
 
 // WithinSlices returns the axes without the slice axis of a shape.

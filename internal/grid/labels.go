@@ -154,7 +154,7 @@ const wholeFloat = 1 << 53
 // ParseNumber parses a decimal.
 func ParseNumber(text string) (Number, error) {
 	text = strings.TrimSpace(text)
-	f, err := strconv.ParseFloat(text, 64)
+	f, err := decimal.ParseFloat(text, 64)
 	switch {
 	case err != nil && math.IsInf(f, 0):
 		return Number{}, fmt.Errorf("%q is beyond float64", text)

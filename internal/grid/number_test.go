@@ -66,7 +66,7 @@ func TestNumber(t *testing.T) {
 			t.Errorf("%s is %s in JSON, %v", text, b, err)
 		}
 	}
-	for _, text := range []string{"nan", "NaN", "", "x", "1,2", "1/2", "1 2", "40-100"} {
+	for _, text := range []string{"nan", "NaN", "", "x", "1,2", "1/2", "1 2", "40-100", "1_0", "0x1_0p0"} {
 		if n, err := ParseNumber(text); err == nil {
 			t.Errorf("%q is read as %v", text, n)
 		}
@@ -86,6 +86,10 @@ func TestUpright(t *testing.T) {
 		{Shape{1, 1, 4}, Shape{4, 1, 1}, Axes{X: true, Z: true}, Axes{X: true, Z: true}}, {Shape{1, 3, 2}, Shape{1, 3, 2}, Axes{X: true}, Axes{X: true}},
 		{Shape{1, 1, 1}, Shape{1, 1, 1}, Axes{Z: true}, Axes{X: true}}, {Shape{1, 1, 1}, Shape{1, 1, 1}, Axes{X: true, Y: true, Z: true}, Axes{X: true, Y: true}},
 		{Shape{2, 3, 2}, Shape{2, 3, 2}, Axes{Z: true}, Axes{Z: true}},
+		{Shape{2, 1, 2}, Shape{2, 1, 2}, Axes{X: true}, Axes{X: true}},
+		{Shape{5, 1, 2}, Shape{1, 5, 2}, Axes{}, Axes{}}, {Shape{5, 3, 1}, Shape{1, 5, 3}, Axes{}, Axes{}},
+		{Shape{5, 1, 1}, Shape{1, 1, 5}, Axes{}, Axes{}}, {Shape{1, 5, 1}, Shape{1, 1, 5}, Axes{}, Axes{}},
+		{Shape{1, 1, 1}, Shape{1, 1, 1}, Axes{}, Axes{}}, {Shape{5, 3, 2}, Shape{5, 3, 2}, Axes{}, Axes{}},
 	} {
 		data := make([]byte, c.shape.Voxels())
 		for i := range data {

@@ -123,6 +123,14 @@ type Span struct{ Lo, Hi int64 }
 // Whole returns the span of all slices of a source.
 func Whole(s Source) Span { return Span{0, s.Shape().Slices()} }
 
+// String returns the first and the last slice, which is part of the span.
+func (s Span) String() string {
+	if s.Len() == 0 {
+		return "no slices"
+	}
+	return fmt.Sprintf("slices %d to %d", s.Lo, s.Hi-1)
+}
+
 // Len returns the number of slices of a span.
 func (s Span) Len() int64 { return s.Hi - s.Lo }
 

@@ -204,22 +204,30 @@ func (r relabel) ReadSlab(dst []byte, lo, hi int64) error {
 	return nil
 }
 
-// Upright permutes the axes of a volume of one slice that is periodic along z. Its shape is that of
-// a 2D image, which has no axis z; afterwards z is the fastest axis and rows are slices. Upright
-// returns the periodic axes in the new order. Curves and Betti numbers do not depend on the order
-// of axes. Other images stay as they are.
+// Upright permutes the axes of an image, and returns the periodic axes in the new order. Curves and
+// Betti numbers do not depend on the order of axes. In a volume of one slice that is periodic along
+// z, rows become slices, and z the fastest axis, because a 2D image has no axis z. Without periodic
+// axes, sides of one voxel become the slowest axes: a line is one row, whatever its direction.
 func Upright(s Source, a Axes) (Source, Axes) {
 	shape := s.Shape()
-	if !a.Z || shape.D > 1 || Dim(s) < 3 {
-		return s, a
-	}
 	switch {
+	case a == Axes{} && min(shape.H, shape.W) == 1 && Period(s) == 0:
+		if shape.D > 1 {
+			shape = Shape{D: 1, H: shape.D, W: shape.H * shape.W}
+		}
+		if shape.W == 1 && TotalBytes(s) <= mostRow {
+			shape.H, shape.W = 1, shape.H
+		}
+	case !a.Z || shape.D > 1 || Dim(s) < 3:
 	case shape.H > 1:
 		shape, a = Shape{D: shape.H, H: shape.W, W: 1}, Axes{X: a.Z, Y: a.X, Z: a.Y}
 	case shape.W > 1:
 		shape, a = Shape{D: shape.W, H: 1, W: 1}, Axes{X: a.Z, Y: a.Y, Z: a.X}
 	default: // one voxel: a torus of two periodic axes is equivalent to one of three
-		return s, Axes{X: true, Y: a.X || a.Y}
+		a = Axes{X: true, Y: a.X || a.Y}
+	}
+	if shape == s.Shape() {
+		return s, a
 	}
 	if f, ok := s.(*Field); ok {
 		g := *f
@@ -227,17 +235,20 @@ func Upright(s Source, a Axes) (Source, Axes) {
 		return &g, a
 	}
 	u := upright{Source: s, shape: shape}
-	if s.Shape().H == 1 {
+	if shape.Slices() != s.Shape().Slices() {
 		u.row = sync.OnceValues(func() (*Field, error) { return Load(s) })
 	}
 	return u, a
 }
 
-// upright has the rows of an image as slices, or the voxels of its only row.
+// mostRow is the largest image in bytes that Upright loads as one row.
+const mostRow = 1 << 30
+
+// upright has the slices of an image in another shape, or the voxels of a line as one row or as slices.
 type upright struct {
 	Source
 	shape Shape
-	row   func() (*Field, error) // nil if there are several rows
+	row   func() (*Field, error) // nil unless the image is a line
 }
 
 func (u upright) Shape() Shape { return u.shape }
@@ -262,13 +273,8 @@ func (u upright) Labels() *Labels { return LabelsOf(u.Source) }
 // InBulk reports whether the image prefers many parallel requests.
 func (u upright) InBulk() bool { return InBulk(u.Source) }
 
-// Step returns the step of the image, whose slices are its rows.
-func (u upright) Step() int64 {
-	if u.row != nil {
-		return 1
-	}
-	return Step(u.Source)
-}
+// Step returns the step of the image.
+func (u upright) Step() int64 { return Step(u.Source) }
 
 // Missing describes the data that the image's file lacks.
 func (u upright) Missing() string { return Missing(u.Source) }

@@ -3,7 +3,7 @@ package host
 import (
 	"fmt"
 	"os"
-	"strings"
+	"sync"
 
 	"eccbench/internal/memfile"
 
@@ -46,18 +46,24 @@ func PeakResident(pid int) int64 {
 // blockSize is the unit of Stat_t.Blocks.
 const blockSize = 512
 
+// memoryDevice returns the device of the files in memory, or 0 if a sandbox forbids them.
+var memoryDevice = sync.OnceValue(func() uint64 {
+	var s unix.Stat_t
+	if fd, err := unix.MemfdCreate("device", unix.MFD_CLOEXEC); err == nil {
+		unix.Fstat(fd, &s)
+		unix.Close(fd)
+	}
+	return s.Dev
+})
+
 // inFiles returns the bytes of the nameless files in memory that a process has open, without the
 // known ones. It marks them as known.
 func inFiles(pid int, known map[uint64]bool) (bytes int64) {
 	dir := fmt.Sprintf("/proc/%d/fd/", pid)
 	open, _ := os.ReadDir(dir)
 	for _, fd := range open {
-		link, err := os.Readlink(dir + fd.Name())
-		if err != nil || !strings.HasPrefix(link, "/memfd:") {
-			continue
-		}
 		var s unix.Stat_t
-		if unix.Stat(dir+fd.Name(), &s) == nil && !known[s.Ino] {
+		if unix.Stat(dir+fd.Name(), &s) == nil && s.Dev == memoryDevice() && !known[s.Ino] {
 			known[s.Ino] = true
 			bytes += s.Blocks * blockSize
 		}

@@ -428,7 +428,7 @@ func (r Request) name(every bool) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("input %s: %w", r.Input, err)
 	case info.Folder:
-		return "", fmt.Errorf("input %s: is a directory, want an image file", r.Input)
+		return "", fmt.Errorf("input %s: is a directory, want an image file, or stack/path=%[1]s for its images as one volume", r.Input)
 	}
 	name := "file"
 	if len(r.Shape) > 0 {
@@ -473,7 +473,9 @@ func (r Request) answer(ctx context.Context, s grid.Source) (Answer, error) {
 		return a, nil
 	}
 	c := r.convention(s.Type())
-	s, c.Periodic = grid.Upright(s, c.Periodic)
+	if r.Part == nil && r.Flow == nil && r.Eigenmap == nil {
+		s, c.Periodic = grid.Upright(s, c.Periodic)
+	}
 	if err := c.Periodic.Check(s.Shape()); err != nil {
 		return a, fmt.Errorf("periodic: %w", err)
 	}

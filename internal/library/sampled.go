@@ -115,6 +115,7 @@ type ranking[T stored] struct {
 	start        [ranges + 1]uint8   // start[i] is the number of at in ranges below i
 	rank         [maxRanks + 1]uint8 // rank[r] is the rank of a voxel above r of at
 	least, most  [maxRanks + 1]T     // of the values of each rank
+	bytes        []uint8             // the ranks of all values of uint8, or nil
 }
 
 // ranges is about the number of entries that fit into a core's L1 cache together with the values.
@@ -153,6 +154,14 @@ func newRanking[T stored](at []T, least, most, step T, super bool) *ranking[T] {
 			lo = next(lo, most, step)
 		}
 		k.rank[r], k.least[rank], k.most[rank] = uint8(rank), lo, hi
+	}
+	if all, ok := any(make([]T, math.MaxUint8+1)).([]uint8); ok {
+		for v := range all {
+			all[v] = uint8(v)
+		}
+		ranks := make([]uint8, len(all))
+		k.rankSome(ranks, any(all).([]T))
+		k.bytes = ranks
 	}
 	return k
 }
@@ -194,6 +203,12 @@ func (k *ranking[T]) rankAll(ctx context.Context, ranks []byte, values []T, thre
 func (k *ranking[T]) rankSome(ranks []byte, values []T) {
 	at, m := k.at, len(k.at)
 	first, last := at[0], at[m-1]
+	if k.bytes != nil {
+		for i, v := range any(values).([]uint8) {
+			ranks[i] = k.bytes[v]
+		}
+		return
+	}
 	if m <= fewSets {
 		k.compared(ranks, values)
 		return
@@ -398,6 +413,7 @@ func (s *sampling) ofCurves(c ecc.Convention) {
 	impl := ecc.InConvention(w, c).Impls[0]
 	key := fingerprint.Draw(1).WithConvention(c).ForLevels(s.ladder.Len())
 	prepared := fingerprint.Prepare(grid.Uint8, s.ladder, key)
+	sumOf := fingerprint.CurvesOn(s.ladder.Len(), key)
 	s.columns, s.by, s.witness = 1, impl.About().Name, fmt.Sprintf("%s (key %v)", ecc.FingerprintLaw, key)
 	s.counter = func(f *grid.Field, threads int) (func([]int64) error, error) {
 		job, err := jobOf(impl, grid.Source(f), threads)
@@ -411,7 +427,7 @@ func (s *sampling) ofCurves(c ecc.Convention) {
 				if err != nil {
 					return err
 				}
-				got, err := ecc.SumOf(out, f.Ladder().Len(), key, 1)
+				got, err := sumOf(out.All())
 				if err := s.wrong(ecc.FingerprintLaw, ecc.UnlikeSums(want, got, key), err); err != nil {
 					return err
 				}

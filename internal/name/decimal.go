@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"eccbench/internal/decimal"
 )
 
 // Decimal returns the shortest decimal that ParseDecimal reads as the same number: 0.05, 1e-4, 1000.
@@ -18,8 +20,8 @@ func Decimal(v float64) string {
 
 // ParseDecimal reads a finite decimal number.
 func ParseDecimal(s string) (float64, error) {
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) || strings.ContainsAny(s, "xXpP_") {
+	v, err := decimal.ParseFloat(s, 64)
+	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) || strings.ContainsAny(s, "xXpP") {
 		return 0, fmt.Errorf("%s is no decimal number", Quoted(s))
 	}
 	return v, nil

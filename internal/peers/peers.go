@@ -41,9 +41,6 @@ type Peer struct {
 	Broken string `json:"broken,omitempty"`
 	// Own marks an implementation of this program. Its process reports the times of each call.
 	Own bool `json:"own,omitempty"`
-	// Unseen makes each timed call about a new image, also where that costs another answer to judge.
-	// The harness of an implementation of this program chooses; other peers always get new images.
-	Unseen bool `json:"unseen,omitempty"`
 	// Waiting is called with a verb whose reply is late, and with "" when the reply arrives. nil to
 	// ignore that.
 	Waiting func(verb string) `json:"-"`

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"eccbench/internal/decimal"
 )
 
 // Giga prints a rate in units of 10⁹, with four significant digits.
@@ -73,7 +75,7 @@ func ParseBytes(s string) (int64, error) {
 			number, scale = cut, math.Pow(1024, float64(i+1))
 		}
 	}
-	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	v, err := decimal.ParseFloat(strings.TrimSpace(number), 64)
 	if err != nil || !(v >= 0) || v*scale > math.MaxInt64/2 {
 		return 0, fmt.Errorf("size %q: want a number with an optional unit, such as 512MiB or 2GiB", s)
 	}

@@ -140,9 +140,7 @@ func (r *trial[In, Out]) callAll(jobs []bench.Job[Out], from int, trace *bench.T
 	}
 	r.current = names[0]
 	took, err := r.timed(jobs, trace)
-	if err != nil && len(jobs) > 1 {
-		return 0, fmt.Errorf("%s on %d images from %s on: %w", r.t.Impl, len(jobs), r.current, err)
-	} else if err != nil {
+	if err != nil {
 		return 0, fmt.Errorf("%s on %s: %w", r.t.Impl, r.current, err)
 	}
 	for k, job := range jobs {
@@ -306,8 +304,8 @@ const warmLaunches = 5
 
 // aroundCalls limits the warm-up in wall time, as a multiple of its time in calls. The work between
 // calls can dominate: to fetch and hash the answers of a batch takes a thousand times as long as to
-// compute them.
-const aroundCalls = 5
+// compute them. aroundUnseen limits samples by their longest time, if each has a new input.
+const aroundCalls, aroundUnseen = 5, 2
 
 // The host's time of a call may exceed the time of the device's events by a share, plus seconds for
 // the launch and the wait. A larger difference gets a flag: it would reveal work outside the
@@ -412,10 +410,12 @@ func (r *trial[In, Out]) measure() error {
 	// time limit of an input covers both.
 	begun := r.clock.Now()
 	for !s.Enough(samples, total, len(r.jobs)) {
-		if share := r.t.Conditions.Time; share > 0 && len(samples) >= len(r.jobs) && r.clock.Since(begun) >= share {
+		spent, share, n := r.clock.Since(begun), r.t.Conditions.Time, len(samples)
+		if n >= len(r.jobs) && share > 0 && spent >= share ||
+			n >= s.MinSamples && r.unseen != nil && spent >= aroundUnseen*s.MaxTime {
 			break
 		}
-		n := len(samples) % len(r.jobs)
+		n %= len(r.jobs)
 		jobs := r.jobs[n : n+1]
 		if r.burst != nil {
 			n, jobs = 0, r.burst
@@ -463,14 +463,15 @@ func (r *trial[In, Out]) sample(samples []float64, took time.Duration) []float64
 
 // Limits of the work around calls. The parts that a process of this program reports explain the time of a
 // call, less the round trip without work, up to a share and seconds. Poison and Out may take a share of
-// Do, plus seconds.
+// Do, plus seconds. From another share on they count as work, as an implementation could compute there.
 const (
 	unexplainedShare, unexplained = 0.02, 50e-6
 	mostAround, ignoredAround     = 0.5, 100e-6
+	leastAround                   = 0.1
 )
 
-// recordAround records the work around the calls. It returns the samples of the implementation's process
-// if they explain the time by this process's clock, else the latter.
+// recordAround records the work around the calls. It returns the samples of the implementation's process,
+// with that work unless it is small, if they explain the time by this process's clock, else the latter.
 func (r *trial[In, Out]) recordAround(samples []float64) []float64 {
 	if !r.ours() {
 		return samples
@@ -505,6 +506,11 @@ func (r *trial[In, Out]) recordAround(samples []float64) []float64 {
 	if calls*stats.Median(rest)-r.record.Floor > max(unexplained, unexplainedShare*calls*r.record.Trip) {
 		r.flag("judge's clock")
 		return r.walls
+	}
+	if poison+out > leastAround*do {
+		for k, t := range r.reported {
+			samples[k] = (t.Poison + t.Do + t.Out).Seconds()
+		}
 	}
 	return samples
 }

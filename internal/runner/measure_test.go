@@ -494,8 +494,9 @@ func reportedTimes(t *testing.T) {
 	}{
 		{1 * ms, 950 * us, 0, 950 * us, "[]"}, // 50 µs and the round trip
 		{1 * ms, 930 * us, 0, 1 * ms, "[judge's clock]"},
-		{1 * ms, 500 * us, 500 * us, 500 * us, "[out +100%]"},
-		{1 * ms, 800 * us, 200 * us, 800 * us, "[]"},
+		{1 * ms, 500 * us, 500 * us, 1 * ms, "[out +100%]"}, // it counts from a tenth on
+		{1 * ms, 900 * us, 100 * us, 1 * ms, "[]"},
+		{1 * ms, 910 * us, 90 * us, 910 * us, "[]"},
 		{100 * ms, 98100 * us, 0, 98100 * us, "[]"}, // 2 %
 		{100 * ms, 97000 * us, 0, 100 * ms, "[judge's clock]"},
 	} {

@@ -9,8 +9,8 @@ import (
 	"eccbench/internal/memfile"
 )
 
-// unseen makes every timed call of a peer about an input with a random seed, which did not exist
-// before. It keeps a random sample of the answers. The peer cannot know which ones are judged.
+// unseen makes every timed call of another process about an input with a random seed, which did not
+// exist before. It keeps a random sample of the answers. The process cannot know which ones are judged.
 type unseen struct {
 	calls int
 	most  int // number of answers to keep
@@ -25,11 +25,11 @@ func (u *unseen) close() {
 	u.done = func() {}
 }
 
-// Limits of the answers that are kept: their number, their share of the time for verification, and
-// their bytes. leastJudged applies in any case, besides the answer to the first input.
+// Limits of the answers that are kept: their number, and their bytes. The time to judge them is a
+// share of the time to measure. leastJudged applies in any case, besides the answer to the first input.
 const (
 	mostJudged  = 32
-	judgedShare = 6
+	judgedShare = 2
 	mostKept    = 512 << 20
 	leastJudged = 2
 )
@@ -61,36 +61,29 @@ func (r *trial[In, Out]) keepUnseen() error {
 	if err != nil {
 		return err
 	}
-	most := min(mostJudged, mostKept/max(1, size.Size()))
-	if least, _ := r.b.w.Policy.Costs(r.inputs[0], r.perCall, 0); least > 0 {
-		most = min(most, int64(r.t.Budget/judgedShare/least))
-	}
+	least, _ := r.b.w.Policy.Costs(r.inputs[0], r.perCall, 0)
+	most := min(mostJudged, mostKept/max(1, size.Size()), int64(r.t.Sampling.MaxTime/judgedShare/max(1, least)))
 	r.unseen.calls, r.unseen.most = 0, int(max(most, leastJudged))
 	return nil
-}
-
-// renew gives a job an unseen input.
-func (r *trial[In, Out]) renew(job bench.Job[Out]) error {
-	in, err := r.draw()
-	for tries := 1; err != nil && tries < mostDraws; tries++ {
-		in, err = r.draw()
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", r.current, err)
-	}
-	before := r.unseen.done
-	r.unseen.done = func() { before(); closeInput(in) }
-	return job.(bench.Renewable[In]).Renew(in)
 }
 
 // mostDraws is the number of seeds to try. A question may not be valid for all images, such as a flow
 // that grows without bound.
 const mostDraws = 8
 
-func (r *trial[In, Out]) draw() (In, error) {
+// renew gives a job an unseen input.
+func (r *trial[In, Out]) renew(job bench.Job[Out]) (err error) {
 	seeded, _ := bench.As[bench.Seeded](r.b.w.Inputs)
-	r.current = seeded.Reseed(r.t.Inputs[0], rand.Uint64())
-	return r.b.w.Inputs.Open(r.current)
+	for range mostDraws {
+		r.current = seeded.Reseed(r.t.Inputs[0], rand.Uint64())
+		in, failed := r.b.w.Inputs.Open(r.current)
+		if err = failed; err == nil {
+			before := r.unseen.done
+			r.unseen.done = func() { before(); closeInput(in) }
+			return job.(bench.Renewable[In]).Renew(in)
+		}
+	}
+	return fmt.Errorf("%s: %w", r.current, err)
 }
 
 // takeUnseen keeps the answer of a call, each of the calls with the same probability.

@@ -114,6 +114,32 @@ func TestLongCallsOfUnseen(t *testing.T) {
 	}
 }
 
+// slowLines take half a second each.
+type slowLines struct {
+	seededLines
+	now *time.Time
+}
+
+func (l slowLines) Open(name string) (line, error) {
+	*l.now = l.now.Add(time.Second / 2)
+	return l.seededLines.Open(name)
+}
+
+// If images take longer than calls, there are fewer samples: all take twice as long as the samples may.
+func TestSlowImages(t *testing.T) {
+	var given []line
+	now := time.Unix(0, 0)
+	b := unseenLines("", 0, turner{relaxer{name: "plain"}, &given})
+	b.w.Inputs = slowLines{now: &now}
+	task := lineTask("plain", 10)
+	task.Sampling.MaxSamples, task.Sampling.MaxTime, task.Sampling.Target = 100, 5*time.Second, -1
+	clock := func() time.Time { now = now.Add(time.Microsecond); return now }
+	r, err := b.work(clock, task, worker.Files{}, func(worker.Event) {})
+	if err != nil || len(r.Samples) != 20 {
+		t.Errorf("%d samples, %v; want 20", len(r.Samples), err)
+	}
+}
+
 func lineOf(t *testing.T, name string) line {
 	t.Helper()
 	in, err := lines{}.Open(name)
@@ -162,7 +188,7 @@ func TestNumberOfJudged(t *testing.T) {
 		want  int
 	}{{0, 8, 32}, {time.Second, 8, 10}, {time.Minute, 8, 2}, {0, 128 << 20, 4}, {0, 1 << 30, 2}} {
 		r := &trial[line, field]{
-			b: unseenLines("", x.cost), t: worker.Task{Budget: time.Minute}, inputs: make([]line, 1), unseen: &unseen{calls: 9},
+			b: unseenLines("", x.cost), t: worker.Task{Sampling: &worker.Sampling{MaxTime: 20 * time.Second}}, inputs: make([]line, 1), unseen: &unseen{calls: 9},
 		}
 		f, err := memfile.New("an answer")
 		if err != nil {

@@ -176,6 +176,20 @@ def test_refused():
         eccbench.dask.curve(array[array[:, 0, 0] > 1])
 
 
+@pytest.mark.parametrize("rows", [3, 5])
+def test_chunks_of_another_shape(rows):
+    """Slabs of chunks that are shorter or longer than Dask expects would be added in the wrong places."""
+    image = dask.array.from_array(drawn((8, 5, 6), np.uint8), chunks=(4, 5, 6))
+    changed = image.map_blocks(lambda block: np.resize(block, (rows, 5, 6)), dtype=np.uint8)
+    for slices in (4, 8):
+        with pytest.raises(ValueError, match="and Dask expects .* map_blocks"):
+            eccbench.dask.curve(changed, slices=slices)
+        with pytest.raises(ValueError, match="and Dask expects"):
+            eccbench.dask.betti(changed, 4, slices=slices)
+    with pytest.raises(ValueError, match="and Dask expects"):
+        eccbench.dask.curve(image, mask=changed > 0)
+
+
 @pytest.mark.parametrize("chunks", [(4, 2, 3), (10, 6, 7), (3, -1, -1)])
 def test_curves(chunks):
     """Features of many images equal those of eccbench.curve, for any chunks, and are computed lazily."""

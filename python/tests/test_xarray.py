@@ -49,6 +49,7 @@ def test_refused():
         (lambda: SCAN.eccbench.gvf(steps=1, mask=SCAN.isel(x=slice(None, None, -1)) > 2), "coordinates along 'x'"),
         (lambda: SCAN.eccbench.betti([[1]], dims=("y", "x")), "want one value or one axis"),
         (lambda: SCAN.eccbench.curve(dims=("y", "z"), at=[1]), "dims \\['z'\\]"),
+        (lambda: SCAN.eccbench.curve(dims=("y", "y"), at=[1]), "want each axis once"),
         (lambda: SCAN.eccbench.curve(dims=("y", "x")), "at is missing"),
         (lambda: SCAN.eccbench.curve(dims=("y", "x"), at=[1], periodic=["time"]), "periodic \\['time'\\]"),
     ]:

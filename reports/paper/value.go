@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"eccbench/internal/decimal"
 )
 
 // A Value is a printed number. V is in seconds, bytes or voxels a second, or a ratio. Half is half
@@ -51,7 +53,7 @@ func parse(printed, unit string) (Value, error) {
 			continue
 		}
 		// A comma is of thousands, wherever it was put.
-		v, err := strconv.ParseFloat(strings.ReplaceAll(number, ",", ""), 64)
+		v, err := decimal.ParseFloat(strings.ReplaceAll(number, ",", ""), 64)
 		mantissa, power, scientific := strings.Cut(number, "e")
 		if err != nil || strings.ContainsAny(number, "ExX_") || scientific && unit != "1" || v < 0 {
 			return Value{}, fmt.Errorf("%q is not a number of unit %s", printed, unit)

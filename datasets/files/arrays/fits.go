@@ -12,6 +12,7 @@ import (
 	"eccbench/datasets/element"
 	"eccbench/datasets/files/format"
 	"eccbench/datasets/storage"
+	"eccbench/internal/decimal"
 )
 
 const fitsMagic = "SIMPLE  ="
@@ -188,7 +189,7 @@ func (h fitsFields) body(in format.Input, bits int64, axes []int64, data int64) 
 			continue
 		}
 		var err error
-		if *v, err = strconv.ParseFloat(strings.Replace(strings.ToUpper(text), "D", "E", 1), 64); err != nil ||
+		if *v, err = decimal.ParseFloat(strings.Replace(strings.ToUpper(text), "D", "E", 1), 64); err != nil ||
 			math.IsInf(*v, 0) || math.IsNaN(*v) {
 			return nil, fmt.Errorf("FITS keyword %s is %.40q; want a finite number", key, text)
 		}

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"eccbench/datasets/element"
 	"eccbench/datasets/files/format"
 	"eccbench/datasets/storage"
+	"eccbench/internal/decimal"
 )
 
 const metaMagic = "ObjectType"
@@ -70,7 +70,7 @@ func metaPlain(f format.Fields) error {
 	for name, plain := range map[string]float64{"ElementToIntensityFunctionSlope": 1,
 		"ElementToIntensityFunctionOffset": 0} {
 		text, ok := f.Values[name]
-		if v, err := strconv.ParseFloat(text, 64); ok && (err != nil || v != plain) {
+		if v, err := decimal.ParseFloat(text, 64); ok && (err != nil || v != plain) {
 			return fmt.Errorf("MetaImage field %s is %.40q, which programs apply or ignore; apply it, and save the image "+
 				"without it", name, text)
 		}
@@ -164,7 +164,7 @@ func metaVoxels(b *format.Body, fields format.Fields, list []string) error {
 // metaPacked decompresses zlib data, or gzip data, as MetaIO does.
 func metaPacked(b *format.Body, fields format.Fields) error {
 	said, is := fields.Values["CompressedDataSize"], b.In.Size-b.Offset
-	if n, err := strconv.ParseFloat(said, 64); said != "" && (err != nil || n != float64(is)) {
+	if n, err := decimal.ParseFloat(said, 64); said != "" && (err != nil || n != float64(is)) {
 		return fmt.Errorf("%d bytes of compressed voxels, where the header states %.40s; copy the file again", is, said)
 	}
 	start := make([]byte, 2)

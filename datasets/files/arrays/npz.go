@@ -91,7 +91,7 @@ func npzArray(in format.Input, z *zip.Reader) (chosen *zip.File, err error) {
 	case chosen == nil:
 		return nil, fmt.Errorf("there is no array %.80q; want one of %s", in.Array, name.List(names))
 	case in.Array == "" && len(names) > 1:
-		return nil, fmt.Errorf("%d arrays; choose one with --array, or array=NAME in an input string: %s",
+		return nil, fmt.Errorf("%d arrays; choose one with --array, or the input file/array=NAME/path=FILE: %s",
 			len(names), name.List(names))
 	}
 	if chosen.Flags&(1|1<<5|1<<6) != 0 { // encrypted, patched, strongly encrypted

@@ -2,10 +2,10 @@ package arrays
 
 import (
 	"math"
-	"strconv"
 	"strings"
 
 	"eccbench/datasets/files/format"
+	"eccbench/internal/decimal"
 )
 
 // nrrdGeometryOf returns the geometry in the header of a file.
@@ -69,7 +69,7 @@ func nrrdVector(text string) []float64 {
 // numbersOf parses numbers between spaces; nil if one is invalid.
 func numbersOf(text string) (list []float64) {
 	for _, word := range strings.Fields(text) {
-		v, err := strconv.ParseFloat(word, 64)
+		v, err := decimal.ParseFloat(word, 64)
 		if err != nil || math.IsNaN(v) {
 			return nil
 		}

@@ -10,11 +10,11 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"eccbench/datasets/files/format"
 	"eccbench/datasets/storage"
+	"eccbench/internal/decimal"
 )
 
 const (
@@ -386,7 +386,7 @@ func (v dicomValues) numbers(tag uint32, n int) ([]float64, error) {
 	}
 	var list []float64
 	for word := range strings.SplitSeq(text, `\`) {
-		number, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
+		number, err := decimal.ParseFloat(strings.TrimSpace(word), 64)
 		if err != nil || math.IsInf(number, 0) || math.IsNaN(number) {
 			return nil, fmt.Errorf("DICOM element %08x is %.80q; want finite numbers", tag, text)
 		}

@@ -107,7 +107,7 @@ func (e VolumeError) Error() string {
 	case e.Asked != nil:
 		return fmt.Sprintf("there is no volume %d of %d; want --volume 0..%d", *e.Asked, e.Count, e.Count-1)
 	}
-	return fmt.Sprintf("%d volumes of %s; choose one with --volume 0..%d, or volume=N in an input string",
+	return fmt.Sprintf("%d volumes of %s; choose one with --volume 0..%d, or the input file/volume=N/path=FILE",
 		e.Count, e.Shape, e.Count-1)
 }
 
@@ -175,7 +175,7 @@ func ChannelVolume(o Options, names []string, axes []int64, at int) (*int64, err
 	count, each := axes[at], grid.Product(axes[at+1:])
 	if o.Channel == "" {
 		if len(names) > 1 && count > 1 && o.Volume == nil {
-			return nil, fmt.Errorf("%d channels; choose one with --channel, or channel=NAME in an input string: %s",
+			return nil, fmt.Errorf("%d channels; choose one with --channel, or the input file/channel=NAME/path=FILE: %s",
 				count, name.List(names))
 		}
 		return o.Volume, nil
@@ -204,8 +204,8 @@ func ChannelVolume(o Options, names []string, axes []int64, at int) (*int64, err
 	case o.Volume != nil:
 		other = *o.Volume
 	case others > 1:
-		return nil, fmt.Errorf("%d volumes of each channel; choose one with --volume 0..%d, or volume=N in an input string",
-			others, others-1)
+		return nil, fmt.Errorf("%d volumes of each channel; choose one with --volume 0..%d, or the input "+
+			"file/channel=NAME/volume=N/path=FILE", others, others-1)
 	}
 	if other < 0 || other >= others {
 		return nil, fmt.Errorf("there is no volume %d of the %d of each channel; want --volume 0..%d",

@@ -13,6 +13,7 @@ import (
 
 	"eccbench/datasets/element"
 	"eccbench/datasets/files/format"
+	"eccbench/internal/decimal"
 	"eccbench/internal/grid"
 )
 
@@ -272,8 +273,8 @@ func imagejCalibration(fields map[string]string) (scaled bool, slope, inter floa
 		return false, 0, 0,
 			fmt.Errorf("ImageJ calibrates its values by function %.20s; save it without calibration, or by a straight line", f)
 	}
-	inter, err0 := strconv.ParseFloat(fields["c0"], 64)
-	slope, err1 := strconv.ParseFloat(fields["c1"], 64)
+	inter, err0 := decimal.ParseFloat(fields["c0"], 64)
+	slope, err1 := decimal.ParseFloat(fields["c1"], 64)
 	if err0 != nil || err1 != nil || slope == 0 || math.IsInf(slope, 0) || math.IsInf(inter, 0) || slope != slope ||
 		inter != inter {
 		return false, 0, 0, fmt.Errorf("ImageJ calibrates its values by c0=%.20s and c1=%.20s; save it without calibration",
@@ -555,7 +556,7 @@ func checkNoData(data []byte, s element.Type, text string) error {
 	if text == "" {
 		return nil
 	}
-	none, err := strconv.ParseFloat(text, 64)
+	none, err := decimal.ParseFloat(text, 64)
 	if err != nil {
 		return fmt.Errorf("its no-data value %.20q is no number; save it without (gdal_edit.py -unsetnodata)", text)
 	}

@@ -21,6 +21,7 @@ import (
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/command/answering"
+	"eccbench/internal/decimal"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
@@ -165,7 +166,7 @@ func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
 	j.above = map[string]float64{}
 	for _, text := range j.limits {
 		name, limit, _ := strings.Cut(text, "=")
-		v, err := strconv.ParseFloat(limit, 64)
+		v, err := decimal.ParseFloat(limit, 64)
 		if err != nil || math.IsNaN(v) || !slices.Contains(columns, name) {
 			return cli.Usagef("--fail-above %s: want COLUMN=NUMBER with one of the columns %s", text,
 				strings.Join(columns, ", "))
@@ -182,7 +183,7 @@ func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
 // labelList parses whole numbers.
 func labelList(words []string) (list []float64, err error) {
 	for _, word := range words {
-		v, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
+		v, err := decimal.ParseFloat(strings.TrimSpace(word), 64)
 		if err != nil || v != math.Trunc(v) || math.IsInf(v, 0) {
 			return nil, fmt.Errorf("%q is no label: want a whole number", word)
 		}

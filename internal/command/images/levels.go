@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"runtime"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -189,7 +188,7 @@ func tableOf(path string) (l grid.Ladder, err error) {
 		if word == "" || n == 1 && word == tableTitle {
 			continue
 		}
-		v, err := strconv.ParseFloat(word, 32)
+		v, err := decimal.ParseFloat(word, 32)
 		if err != nil || float64(float32(v)) != v {
 			return l, cli.Usagef("--table %s: line %d: %.40q is no float32; want a value each line, as eccbench levels "+
 				"--distinct writes them", path, n, word)
@@ -213,8 +212,8 @@ func tableOf(path string) (l grid.Ladder, err error) {
 // bounds parses the two values of --between.
 func bounds(text string) (least, greatest float32, err error) {
 	lo, hi, both := strings.Cut(text, ",")
-	a, errA := strconv.ParseFloat(lo, 32)
-	b, errB := strconv.ParseFloat(hi, 32)
+	a, errA := decimal.ParseFloat(lo, 32)
+	b, errB := decimal.ParseFloat(hi, 32)
 	if !both || errA != nil || errB != nil || !(a <= b) || math.IsInf(b-a, 0) {
 		return 0, 0, cli.Usagef("--between %s: want the least and the greatest value, LO,HI, which eccbench levels prints",
 			text)

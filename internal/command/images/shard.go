@@ -273,7 +273,7 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 		if j.of == "curve" {
 			instead += ", or leave NaN out (--nan mask)"
 		}
-		return cli.Usagef("input %s: in slices %d to %d %w; %s", input, of.Lo, of.Hi, infinite, instead)
+		return cli.Usagef("input %s: in %v: %w; %s", input, of, infinite, instead)
 	}
 	if errors.Is(err, grid.ErrAbove) {
 		return cli.Usagef("input %s: %w; --between wants the range of the whole image, which eccbench levels prints",
@@ -284,7 +284,7 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 			input, err)
 	}
 	if errors.Is(err, element.ErrManyValues) {
-		return cli.Usagef("input %s: slices %d to %d have %w", input, of.Lo, of.Hi, err)
+		return cli.Usagef("input %s: %v have %w", input, of, err)
 	}
 	if err != nil {
 		return err
@@ -307,8 +307,8 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 		return err
 	}
 	if !j.Quiet {
-		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: shard %v, slices %d to %d of %d: %s%s, %v\n",
-			report.VisibleText(input), p.Shape, p.Type, which, of.Lo, of.Hi, src.Shape().Slices(), p.Has(), said,
+		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: shard %v, %v of %d: %s%s, %v\n",
+			report.VisibleText(input), p.Shape, p.Type, which, of, src.Shape().Slices(), p.Has(), said,
 			quantity.Duration(time.Since(start)))
 	}
 	return nil

@@ -12,6 +12,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"eccbench/internal/decimal"
 )
 
 // A vtkArray is an undecoded array of numbers of a piece.
@@ -234,7 +236,7 @@ func (x *vtkXML) numbers(a vtkArray) ([]float64, error) {
 		var list []float64
 		w := &words{data: a.text}
 		for word := w.next(); word != ""; word = w.next() {
-			v, err := strconv.ParseFloat(word, 64)
+			v, err := decimal.ParseFloat(word, 64)
 			if err != nil {
 				return nil, fmt.Errorf("%.40q: want a number", word)
 			}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"unsafe"
+
+	"eccbench/internal/decimal"
 )
 
 // words reads the words of a text, line by line. Its errors contain the line number.
@@ -133,7 +135,7 @@ func (w *words) float(what string) (float64, error) {
 	if word == "" {
 		return 0, fmt.Errorf("%s is missing: the file ends too early", what)
 	}
-	v, err := strconv.ParseFloat(word, 64)
+	v, err := decimal.ParseFloat(word, 64)
 	if err != nil {
 		return 0, w.errorf("%s is %.40q: want a number", what, word)
 	}

@@ -124,441 +124,347 @@ func (g *graph) search() (n int64, of []int32) {
 	return n, of
 }
 
-// A scan visits the rows of a mask in order, or of its closed gaps, and builds a graph for each
-// adjacency. The graph has a node where a run of voxels in a row touches no earlier run. Other runs
-// belong to the node of an earlier run that they touch. If a run touches several nodes, edges join
-// them. So the components of the graph are those of the mask. In the graphs of gaps node 0 is the
-// outside with the open gaps.
+// A scan finds the components of the voxels of a mask, or of its gaps with the outside around them.
+//
+// It visits runs of voxels along rows, in order. A run that shares no face with an earlier run is a node.
+// Other runs are joined by few links, so the components of the graph of nodes and links are those of the
+// voxels. To find the node of a run, the scan goes from run to earlier run.
 type scan struct {
 	space
 	mask
-	open      []uint64 // the open gaps; nil in the scan of a mask
-	graphs    [adjacencies]graph
-	now, last labels // of the current plane and the one before
+	flip uint64 // all bits for gaps
+	deep uint64 // all bits in 3D
 
-	// The row at work, rows c and after are before and after it; rows b, d and e are these rows in the
-	// plane before, empty in 2D.
-	own, c, after, b, d, e row
+	ends   []int64 // the last voxel of the run of each node, from node 1 on; node 0 is the outside
+	graphs [adjacencies]graph
+	links  [adjacencies][][2]int64 // of the plane at work, by voxel
+	memo   []known
+	path   []int64
+
+	components [adjacencies]int64 // without the outside
+	of         [adjacencies][]int32
 }
 
-// labels are the nodes of the runs of a plane.
-type labels struct {
-	before []int32 // runs before each word
-	nodes  []nodes
+// A known run has a node.
+type known struct {
+	end  int64
+	node int32
 }
 
-// nodes are the nodes of a run in both graphs, or −1.
-type nodes [adjacencies]int32
+// outside is the number of a voxel beyond the image in a link; it is in node 0.
+const outside = 0
 
-// unset are the nodes of the runs of a word before they are linked.
-var unset = slices.Repeat([]nodes{{-1, -1}}, 32)
-
-// A row is the words of a row, and the labels of its runs.
-type row struct {
-	words  []uint64
-	before []int32
-	*labels
-}
-
-func (s space) scan(of mask) *scan {
-	c := &scan{space: s, mask: of}
-	none := row{words: make([]uint64, s.words)}
-	c.d, c.b, c.e = none, none, none
-	c.now.before, c.last.before = make([]int32, s.plane()), make([]int32, s.plane())
+// scan scans all rows.
+func (s space) scan(of mask, flip uint64) *scan {
+	c := &scan{space: s, mask: of, flip: flip, memo: make([]known, 1<<min(13, bits.Len(uint(len(of.some)))))}
+	first := int64(0)
+	if s.planes > 1 {
+		first, c.deep = 1, math.MaxUint64
+	}
+	for k := range c.graphs {
+		c.graphs[k].nodes = 1
+	}
+	for z := first; z < s.planes; z++ {
+		c.visit(z)
+	}
+	for k := range c.graphs {
+		c.graphs[k].nodes = int32(len(c.ends) + 1)
+		n, of := c.graphs[k].search()
+		c.components[k], c.of[k] = n-1, of
+	}
 	return c
 }
 
-// scanGaps returns a scan of the closed gaps of a mask.
-func (m *judged) scanGaps(of int) *scan {
-	open, closed := m.divideGaps(m.masks[of])
-	s := m.scan(closed)
-	s.open = open
-	for k := range s.graphs {
-		s.graphs[k].nodes = 1
+// visit links the runs of a plane with those of row c before each row along y, row b before it along z, and
+// row d before both. In the words with s, bit x is voxel x − 1. The voxels around the box end all runs of a
+// mask, and join those of its gaps with the outside.
+//
+// A segment is voxels that two runs of a row and of c share, or of a row and of b. Where two segments
+// overlap and row d has a voxel, they are joined in a square of four rows. So the one that ends first is left
+// out, or that with b if both end. Each other segment is a link at its last voxel.
+func (s *scan) visit(z int64) {
+	first, size, behind := z*s.plane()+s.words, s.plane()-s.words, s.plane()
+	if s.planes == 1 {
+		behind = 0 // not used
 	}
-	return s
+	own, c := s.bits[first:][:size], s.bits[first-s.words:][:size]
+	b, d := s.bits[first-behind:][:size], s.bits[first-behind-s.words:][:size]
+	flip, deep := s.flip, s.deep
+	var so, sc, sb, sd uint64
+	var hasSquare, hasLink uint64 // 1 if the last segment or run reaches the word and has one
+	last := int64(outside)        // the voxel of an earlier row at the last link
+	for i, o := range own {
+		o, c, b, d := o^flip, c[i]^flip, (b[i]^flip)&deep, (d[i]^flip)&deep
+		lo, lc, lb, ld := o>>63, c>>63, b>>63, d>>63
+		so, sc, sb, sd = so|o<<1, sc|c<<1, sb|b<<1, sd|d<<1
+		p := first + int64(i)
+		switch all := o & so & c & sc & b & sb & d & sd; {
+		case all == math.MaxUint64:
+			hasSquare = 1
+		case o|so|c|sc|b|sb|d|sd == 0:
+			hasSquare, hasLink = 0, 0
+		default:
+			nextC, nextB := o&c, o&b
+			endC, endB := so&sc&^nextC, so&sb&^nextB
+			both := so & sc & sb
+			square := both & (sd | hasSquare)
+			square |= both &^ (both + square) // the carry runs to the end of a run
+			hasSquare = square >> 63
+			implied := square &^ (nextC & b)
+			endC, endB = endC&^(implied&^endB), endB&^implied
+			links := endC | endB
+			sum, carry := bits.Add64(so, links, hasLink) // clears the first link of a run, and no other
+			hasLink = carry
+			if born := so &^ (o | links | so&^sum); born != 0 {
+				s.bear(p, born)
+			}
+			if later := links & sum; later|endC&endB != 0 {
+				s.linkFaces(p, later, endC, endB, last)
+			}
+			if links != 0 {
+				last = s.linked(p, bits.Len64(links)-1, endC)
+			}
+			xy, xz, yz := (so^o)&(sc^c)&(so^sc), (so^o)&(sb^b)&(so^sb), (o^c)&(b^d)&(o^b)
+			withD, withB := (so^o)&(sd^d)&(so^sd)&^(sc|c|sb|b), (sc^c)&(sb^b)&(sc^sb)&^(so|o|sd|d)
+			if xy|xz|yz|withD|withB != 0 {
+				onC, onB := p-s.words, p-s.plane()
+				s.linkCorners(xy, so, p, onC)
+				s.linkCorners(xz, so, p, onB)
+				s.linkCorners(withD, so, p, onB-s.words)
+				s.linkCorners(withB, sc, onC, onB)
+				s.linkEdges(yz&o, p, onB-s.words)
+				s.linkEdges(yz&^o, onC, onB)
+			}
+		}
+		so, sc, sb, sd = lo, lc, lb, ld
+	}
+	if hasLink&flip == 1 { // the last gap is outside
+		s.links[faces] = append(s.links[faces], [2]int64{last, outside})
+	}
+	for k, list := range s.links {
+		for _, link := range list {
+			if e := (edge{s.node(link[0]), s.node(link[1])}); e[0] != e[1] {
+				s.graphs[k].join(e)
+				if k == faces {
+					s.graphs[corners].join(e)
+				}
+			}
+		}
+		s.links[k] = list[:0]
+	}
 }
 
-// divideGaps divides the gaps of a mask into open and closed ones. Open gaps are those to which
-// certain paths lead from the outside, across faces. Each step leads to the next row, plane or voxel,
-// and then each leads back.
-func (s space) divideGaps(of mask) (open []uint64, closed mask) {
-	open, closed = s.newMask().bits, s.newMask()
-	none := make([]uint64, s.words)
-	row := func(i int64) []uint64 { return open[i*s.words:][:s.words] }
-	spread := func(i, by int64) {
-		to := row(i)
-		if !of.some[i] { // it starts outside
-			for k := range to {
-				to[k] = math.MaxUint64
-			}
-			return
+// bear makes nodes of runs that end with voxels x − 1 of a word.
+func (s *scan) bear(p int64, born uint64) {
+	for ; born != 0; born &= born - 1 {
+		end := 64*p + int64(bits.TrailingZeros64(born)) - 1
+		s.ends = append(s.ends, end)
+		*s.entry(end) = known{end, int32(len(s.ends))}
+	}
+}
+
+// linked returns the voxel of row c or b at a link.
+func (s *scan) linked(p int64, x int, endC uint64) int64 {
+	by := s.plane()
+	if endC>>x&1 == 1 {
+		by = s.words
+	}
+	return 64*(p-by) + int64(x) - 1
+}
+
+// linkFaces joins the later links of runs with the link before them, and links at one voxel.
+func (s *scan) linkFaces(p int64, later, endC, endB uint64, last int64) {
+	join := func(a, b int64) { s.links[faces] = append(s.links[faces], [2]int64{a, b}) }
+	for ; later != 0; later &= later - 1 {
+		x, before := bits.TrailingZeros64(later), last
+		if lesser := (endC | endB) & (1<<x - 1); lesser != 0 {
+			before = s.linked(p, bits.Len64(lesser)-1, endC)
 		}
-		beside, next, last := row(i+by), none, uint64(0)
-		if s.planes > 1 {
-			next = row(i + by*s.rows)
-		}
-		for k, v := range of.bits[i*s.words:][:s.words] {
-			gaps := ^v
-			if to[k] == gaps {
-				last = gaps
+		join(before, s.linked(p, x, endC))
+	}
+	for twice := endC & endB; twice != 0; twice &= twice - 1 {
+		x := bits.TrailingZeros64(twice)
+		join(s.linked(p, x, endC), s.linked(p, x, 0))
+	}
+}
+
+// linkCorners joins voxels x − 1 and x of words p and q, which no third voxel touches. before has voxels
+// x − 1 of word p.
+func (s *scan) linkCorners(at, before uint64, p, q int64) {
+	for ; at != 0; at &= at - 1 {
+		x := int64(bits.TrailingZeros64(at))
+		by := int64(before >> x & 1)
+		s.links[corners] = append(s.links[corners], [2]int64{64*p + x - by, 64*q + x - 1 + by})
+	}
+}
+
+// linkEdges joins voxels x of words p and q, which no third voxel touches.
+func (s *scan) linkEdges(at uint64, p, q int64) {
+	for ; at != 0; at &= at - 1 {
+		x := int64(bits.TrailingZeros64(at))
+		s.links[corners] = append(s.links[corners], [2]int64{64*p + x, 64*q + x})
+	}
+}
+
+// entry returns the place where the node of the run that ends with a voxel is kept.
+func (s *scan) entry(end int64) *known {
+	return &s.memo[uint64(end)*0x9e3779b97f4a7c15>>32&uint64(len(s.memo)-1)]
+}
+
+// node returns the node of the run of a voxel, or of a run that faces join with it.
+func (s *scan) node(voxel int64) (n int32) {
+	p, x := voxel>>6, int(voxel&63)
+	z, y := p/s.words/s.rows, p/s.words%s.rows
+	if y == s.rows-1 || s.planes > 1 && z == s.planes-1 {
+		return 0
+	}
+	s.path = s.path[:0]
+	const often = 8 // rows whose runs are kept
+steps:
+	for y > 0 && (z > 0 || s.planes == 1) {
+		if y%often != 0 {
+			if s.at(p-s.words)>>x&1 == 1 {
+				p, y = p-s.words, y-1
 				continue
 			}
-			v = (to[k] | beside[k] | next[k] | last>>63) & gaps
-			to[k] = v | gaps&^(gaps+v) // the carry runs to the end of a run
-			last = to[k]
+			if s.planes > 1 && s.at(p-s.plane())>>x&1 == 1 {
+				p, z = p-s.plane(), z-1
+				continue
+			}
 		}
-	}
-	for i := range s.planes * s.rows {
-		spread(i, -1)
-	}
-	for i := s.planes*s.rows - 1; i >= 0; i-- {
-		if spread(i, 1); !of.some[i] {
-			continue
+		first := s.index(z, y) * s.words
+		end := x + bits.TrailingZeros64(^(s.at(p) >> x))
+		for end == 64 && p < first+s.words-1 {
+			p++
+			end = bits.TrailingZeros64(^s.at(p))
 		}
-		some := uint64(0)
-		to, voxels := closed.bits[i*s.words:][:s.words], of.bits[i*s.words:][:s.words]
-		for k, v := range row(i) {
-			to[k] = ^(v | voxels[k])
-			some |= to[k]
+		if end == 64 {
+			break
 		}
-		closed.some[i] = some != 0
-	}
-	return open, closed
-}
-
-// of returns a row of the box.
-func (s *scan) of(l *labels, z, y int64) row {
-	at, from := s.index(z, y)*s.words, y*s.words
-	return row{s.bits[at : at+s.words], l.before[from : from+s.words], l}
-}
-
-// run returns the index in its plane of the run of a voxel of the row.
-func (s *scan) run(r row, x int64) int32 {
-	w := newWindow(r.words, int(x/64))
-	return w.run(r.before[x/64], int(x%64))
-}
-
-// A window is a word of a row, and the same word shifted such that bit x is voxel x − 1 or x + 1.
-type window struct{ before, at, after uint64 }
-
-func newWindow(row []uint64, i int) (w window) {
-	w.at = row[i]
-	w.before, w.after = w.at<<1, w.at>>1
-	if i > 0 {
-		w.before |= row[i-1] >> 63
-	}
-	if i+1 < len(row) {
-		w.after |= row[i+1] << 63
-	}
-	return w
-}
-
-// run returns the index of the run of voxel x ≤ 64. If x is not set, it is the run of the voxel before
-// it. Argument before is the number of runs that start before the word.
-func (w window) run(before int32, x int) int32 {
-	starts := w.at &^ w.before
-	if x == 64 && w.at>>63 == 0 {
-		before++ // it starts in the next word
-	}
-	return before + int32(bits.OnesCount64(starts&(2<<uint(x)-1))) - 1
-}
-
-// next scans a row. z and y ascend.
-func (s *scan) next(z, y int64) {
-	if y == 0 {
-		s.now, s.last = s.last, s.now
-		s.now.nodes = s.now.nodes[:0]
-	}
-	if !s.some[s.index(z, y)] {
-		return // as at the border of the box
-	}
-	s.c, s.own, s.after = s.of(&s.now, z, y-1), s.of(&s.now, z, y), s.of(&s.now, z, y+1)
-	if z > 0 {
-		s.d, s.b, s.e = s.of(&s.last, z-1, y-1), s.of(&s.last, z-1, y), s.of(&s.last, z-1, y+1)
-	}
-	first := len(s.now.nodes)
-	s.scanRow(z, y)
-	for i := range s.now.nodes[first:] {
-		for k, node := range s.now.nodes[first+i] {
-			if g := &s.graphs[k]; node < 0 {
-				s.now.nodes[first+i][k] = g.nodes
-				g.nodes++
+		last := 64*p + int64(end) - 1
+		if e := s.entry(last); e.end == last {
+			n = e.node
+			break
+		}
+		s.path = append(s.path, last)
+		for p, x = last>>6, int(last&63); ; p, x = p-1, 63 {
+			size := bits.LeadingZeros64(^(s.at(p) << (63 - x)))
+			run := uint64(1<<size-1) << (x + 1 - size)
+			if v := s.at(p-s.words) & run; v != 0 {
+				p, x, y = p-s.words, bits.TrailingZeros64(v), y-1
+				continue steps
+			}
+			if s.planes > 1 {
+				if v := s.at(p-s.plane()) & run; v != 0 {
+					p, x, z = p-s.plane(), bits.TrailingZeros64(v), z-1
+					continue steps
+				}
+			}
+			if size <= x {
+				at, _ := slices.BinarySearch(s.ends, last)
+				n = int32(at + 1)
+				break steps
+			}
+			if p == first {
+				break steps
 			}
 		}
 	}
+	for _, end := range s.path {
+		*s.entry(end) = known{end, n}
+	}
+	return n
 }
 
-// scanRow links the runs of a row.
-func (s *scan) scanRow(z, y int64) {
-	own, before := s.own.words, s.own.before[:len(s.own.words)]
-	b, c, d := s.b.words[:len(own)], s.c.words[:len(own)], s.d.words[:len(own)]
-	last := uint64(0) // the voxels of the previous word in this row and in c
-	for i := range own {
-		before[i] = int32(len(s.now.nodes))
-		v := own[i]
-		vc := v & c[i]
-		if all := vc & b[i] & d[i]; v == 0 || all == math.MaxUint64 && last>>63 == 1 {
-			last = vc
-			continue
-		}
-		w := newWindow(own, i)
-		s.now.nodes = append(s.now.nodes, unset[:bits.OnesCount64(v&^w.before)]...)
-		s.linkFaces(w, i, vc&^(vc<<1|last>>63))
-		s.linkCorners(w, i)
-		if s.open != nil {
-			s.linkOutside(w, z, y, i)
-		}
-		last = vc
-	}
-}
-
-// linkFaces links runs in a word with runs that share faces, of row c where both together start. A
-// link with row b is left out where rows c and d have the voxel too: three other links imply it.
-func (s *scan) linkFaces(w window, i int, starts uint64) {
-	if starts != 0 {
-		s.link(faces, w, i, s.c, newWindow(s.c.words, i), starts, 0)
-	}
-	both := w.at & s.b.words[i]
-	implied := both & s.c.words[i] & s.d.words[i]
-	implied |= both &^ (both + implied) // up to the end of a run
-	if ends := both &^ (both>>1 | implied); ends != 0 {
-		s.link(faces, w, i, s.b, newWindow(s.b.words, i), ends, 0)
-	}
-}
-
-// link links the runs at some voxels of word i with the runs of another row at the same voxels,
-// shifted by a distance. A run gets the node of the first linked run; edges lead to other nodes.
-// Links across faces belong to both adjacencies.
-func (s *scan) link(adjacency int, w window, i int, to row, its window, voxels uint64, by int) {
-	before, itsBefore := s.own.before[i], to.before[i]
-	for ; voxels != 0; voxels &= voxels - 1 {
-		x := bits.TrailingZeros64(voxels)
-		run, with := &s.now.nodes[w.run(before, x)], to.nodes[its.run(itsBefore, x+by)]
-		for k := adjacency; k < adjacencies; k++ {
-			if own, node := run[k], with[k]; own < 0 {
-				run[k] = node
-			} else if own != node {
-				s.graphs[k].join(edge{own, node})
-			}
-		}
-	}
-}
-
-// linkCorners links runs in a word with runs that share edges or corners alone. A link is left out
-// if a third voxel touches both voxels: links across faces, then those across edges imply it.
-func (s *scan) linkCorners(w window, i int) {
-	b, c := newWindow(s.b.words, i), newWindow(s.c.words, i)
-	s.linkBeside(w, i, s.c, c, w.at&^c.at, w)
-	s.linkBeside(w, i, s.b, b, w.at&^b.at, w)
-	if free := w.at &^ (b.at | c.at); free != 0 {
-		s.linkBeside(w, i, s.d, newWindow(s.d.words, i), free, w.union(b).union(c))
-	}
-	if free := w.at &^ (b.at | s.after.words[i]); free != 0 {
-		g := newWindow(s.after.words, i)
-		s.linkBeside(w, i, s.e, newWindow(s.e.words, i), free, w.union(b).union(g))
-	}
-}
-
-// linkOutside links runs in a word with the outside where they touch an open gap. No closed gap is at
-// the border of the box.
-func (s *scan) linkOutside(w window, z, y int64, i int) {
-	var near [adjacencies]uint64
-	for dz := max(-1, -z); dz <= min(1, s.planes-1-z); dz++ {
-		for dy := int64(-1); dy <= 1; dy++ {
-			o := newWindow(s.row(s.open, z+dz, y+dy), i)
-			near[corners] |= o.before | o.at | o.after
-			switch {
-			case dz == 0 && dy == 0:
-				near[faces] |= o.before | o.after
-			case dz == 0 || dy == 0:
-				near[faces] |= o.at
-			}
-		}
-	}
-	for k := range near {
-		for v := near[k] & w.at; v != 0; v &= v - 1 {
-			run := &s.now.nodes[w.run(s.own.before[i], bits.TrailingZeros64(v))]
-			if run[k] < 0 {
-				run[k] = 0
-			} else if run[k] > 0 {
-				s.graphs[k].join(edge{run[k], 0})
-			}
-		}
-	}
-}
-
-func (w window) union(o window) window {
-	return window{w.before | o.before, w.at | o.at, w.after | o.after}
-}
-
-// linkBeside links the free voxels of word i with the voxels of another row at the same x, x − 1 and
-// x + 1, unless a voxel of between touches both.
-func (s *scan) linkBeside(w window, i int, to row, its window, free uint64, between window) {
-	if voxels := free & (its.at | its.before&^between.before); voxels != 0 {
-		s.link(corners, w, i, to, its, voxels, 0)
-	}
-	if voxels := free & its.after &^ (its.at | between.after); voxels != 0 {
-		s.link(corners, w, i, to, its, voxels, 1)
-	}
-}
+// at returns a word.
+func (s *scan) at(p int64) uint64 { return s.bits[p] ^ s.flip }
 
 // A judged is the masks of a set, and what the judge counts of them.
 type judged struct {
 	space
 	masks   [masksOfSet]mask
-	parts   [masksOfSet][adjacencies]int64 // components of the masks
-	gaps    [masksOfSet][adjacencies]int64 // of their complements
+	parts   [masksOfSet]*scan // components of the masks
+	gaps    [masksOfSet]*scan // of their complements
 	euler   [masksOfSet][Constructions]int64
 	matched [adjacencies]int64 // components of the union that meet both masks
-	holes   [adjacencies]int64 // joined components of both complements
+	holes   [adjacencies]int64 // joined components of both complements, without the outside
 }
 
 // count counts everything.
 func (m *judged) count() {
-	tasks := []func(){m.countGaps, m.countUnion, func() { m.gaps[ofUnion] = m.components(m.scanGaps(ofUnion)) }}
-	for k := range ofUnion {
-		tasks = append(tasks, func() { m.parts[k] = m.components(m.scan(m.masks[k])) })
-	}
+	var tasks []func()
 	for k := range m.masks {
-		tasks = append(tasks, func() { m.euler[k] = m.space.euler(m.masks[k].bits) })
+		tasks = append(tasks, func() { m.parts[k] = m.scan(m.masks[k], 0) },
+			func() { m.gaps[k] = m.scan(m.masks[k], math.MaxUint64) },
+			func() { m.euler[k] = m.space.euler(m.masks[k].bits) })
 	}
 	crew.InTurn(workers, len(tasks), func(_, i int) { tasks[i]() })
+	m.matchParts()
+	m.matchGaps()
 }
 
-// components counts the components that a scan finds.
-func (m *judged) components(s *scan) (n [adjacencies]int64) {
-	m.eachRow(s.next)
-	for k := range n {
-		n[k], _ = s.graphs[k].search()
-	}
-	return n
-}
-
-func (s space) eachRow(f func(z, y int64)) {
-	for z := range s.planes {
-		for y := range s.rows {
-			f(z, y)
-		}
-	}
-}
-
-// countUnion counts the components of the union, and the components with voxels of both masks.
-func (m *judged) countUnion() {
-	s := m.scan(m.masks[ofUnion])
-	var met [adjacencies][]uint8 // by node: bit k if a run of mask k is in the node's component
-	m.eachRow(func(z, y int64) {
-		if s.next(z, y); !s.some[m.index(z, y)] {
-			return
-		}
-		for k := range met {
-			met[k] = append(met[k], make([]uint8, int(s.graphs[k].nodes)-len(met[k]))...)
-		}
-		for of := range ofUnion {
-			eachStart(m.row(m.masks[of].bits, z, y), func(x int64) {
-				for k, node := range s.now.nodes[s.run(s.own, x)] {
-					met[k][node] |= 1 << of
-				}
-			})
-		}
-	})
+// matchParts counts the components of the union with voxels of both masks. Each component of a mask has a node.
+func (m *judged) matchParts() {
+	all := m.parts[ofUnion]
+	var met [adjacencies][]uint8 // by component: bit k if it has voxels of mask k
 	for k := range met {
-		n, component := s.graphs[k].search()
-		both := make([]uint8, n)
-		for node, of := range component {
-			both[of] |= met[k][node]
+		met[k] = make([]uint8, all.components[k]+1)
+	}
+	for of := range ofUnion {
+		for _, voxel := range m.parts[of].ends {
+			node := all.node(voxel)
+			for k := range met {
+				met[k][all.of[k][node]] |= 1 << of
+			}
 		}
-		for _, v := range both {
+	}
+	for k := range met {
+		for _, v := range met[k] {
 			m.matched[k] += int64(v >> 1 & v)
 		}
-		m.parts[ofUnion][k] = n
 	}
 }
 
-// countGaps counts the components of the complements of both masks, and how many remain of those
-// that overlap when they are joined.
-func (m *judged) countGaps() {
-	var scans [ofUnion]*scan
-	for k := range scans {
-		scans[k] = m.scanGaps(k)
+// matchGaps joins components of both complements that overlap, and counts the joined ones. They overlap in the
+// complement of the union, and each of its components has a node.
+func (m *judged) matchGaps() {
+	pred, truth := m.gaps[ofPred], m.gaps[ofTruth]
+	nodes := []edge{{}} // in the graphs of both
+	for _, voxel := range m.gaps[ofUnion].ends {
+		nodes = append(nodes, edge{pred.node(voxel), truth.node(voxel)})
 	}
-	var shared [adjacencies]graph // its edges join a node of each complement
-	for k := range shared {
-		shared[k].join(edge{0, 0})
-	}
-	both := make([]uint64, m.words)
-	share := func(a, b []uint64, nodesAt func(x int64) (pred, truth nodes)) {
-		for i, v := range a {
-			both[i] = v & b[i]
-		}
-		eachStart(both, func(x int64) {
-			p, t := nodesAt(x)
-			for k := range shared {
-				shared[k].join(edge{p[k], t[k]})
+	for k := range m.holes {
+		n := int32(pred.components[k] + 1)
+		joined := graph{nodes: n + int32(truth.components[k]+1)}
+		alone := int64(joined.nodes)
+		met := make([]bool, joined.nodes)
+		for _, e := range nodes {
+			e = edge{pred.of[k][e[0]], n + truth.of[k][e[1]]}
+			for _, node := range e {
+				if !met[node] {
+					met[node] = true
+					alone--
+				}
 			}
-		})
-	}
-	at := func(side int, x int64) nodes { return scans[side].now.nodes[scans[side].run(scans[side].own, x)] }
-	m.eachRow(func(z, y int64) {
-		for _, s := range scans {
-			s.next(z, y)
+			joined.join(e)
 		}
-		p, t := m.row(scans[ofPred].mask.bits, z, y), m.row(scans[ofTruth].mask.bits, z, y)
-		row := m.index(z, y)
-		if scans[ofPred].some[row] {
-			share(p, t, func(x int64) (pred, truth nodes) { return at(ofPred, x), at(ofTruth, x) })
-			share(p, m.row(scans[ofTruth].open, z, y), func(x int64) (pred, truth nodes) { return at(ofPred, x), nodes{} })
-		}
-		if scans[ofTruth].some[row] {
-			share(t, m.row(scans[ofPred].open, z, y), func(x int64) (pred, truth nodes) { return nodes{}, at(ofTruth, x) })
-		}
-	})
-	for k := range shared {
-		var component [ofUnion][]int32
-		for side, s := range scans {
-			m.gaps[side][k], component[side] = s.graphs[k].search()
-		}
-		joined, alone := &shared[k], make([]bool, m.gaps[ofPred][k]+m.gaps[ofTruth][k])
-		for i := range alone {
-			alone[i] = true
-		}
-		for i, e := range joined.edges {
-			e = edge{component[0][e[0]], component[1][e[1]] + int32(m.gaps[ofPred][k])}
-			joined.edges[i], alone[e[0]], alone[e[1]] = e, false, false
-		}
-		joined.nodes = int32(len(alone))
-		m.holes[k], _ = joined.search()
-		for _, is := range alone {
-			if is {
-				m.holes[k]--
-			}
-		}
-	}
-}
-
-// eachStart calls f with the first voxel of each run of a row.
-func eachStart(row []uint64, f func(x int64)) {
-	last := uint64(0)
-	for i, v := range row {
-		for starts := v &^ (v<<1 | last>>63); starts != 0; starts &= starts - 1 {
-			f(int64(64*i + bits.TrailingZeros64(starts)))
-		}
-		last = v
+		all, _ := joined.search()
+		m.holes[k] = all - alone - 1
 	}
 }
 
 // topology returns the topology in a construction.
 func (m *judged) topology(construction int) (t Topology) {
-	inside, outside := corners, faces
+	inside, around := corners, faces
 	if construction == V {
-		inside, outside = faces, corners
+		inside, around = faces, corners
 	}
 	for k, to := range []*betti.Numbers{&t.Pred, &t.Truth, &t.Union} {
-		parts, enclosed := m.parts[k][inside], m.gaps[k][outside]-1 // without the outside
+		parts, enclosed := m.parts[k].components[inside], m.gaps[k].components[around]
 		if *to = betti.NewNumbers(parts, enclosed, m.euler[k][construction]); m.planes == 1 {
 			*to = betti.Numbers{B0: parts, B1: enclosed}
 		}
 	}
-	t.Components, t.Holes = m.matched[inside], m.holes[outside]-1
+	t.Components, t.Holes = m.matched[inside], m.holes[around]
 	return t
 }

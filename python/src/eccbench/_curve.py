@@ -857,8 +857,10 @@ def open(input: Union[str, os.PathLike[str]], *, shape: Sequence[int] | None = N
     ----------
     input : str or path-like
         A file of npy, npz, NIfTI (1 and 2), NRRD, MetaImage, MRC, FITS, ISQ, DICOM, PNG, BMP or TIFF,
-        plain or compressed; the folder of a Zarr array or group; a raw file; or an input string of
-        the command for a generated image, such as ``'grf/shape=64x64x64/smooth=3/seed=1'``.
+        plain or compressed; the folder of a Zarr array or group; a raw file; or an input string:
+        ``'file/volume=3/path=bold.nii.gz'`` for a volume of a 4D file (0-based), ``channel=`` and
+        ``array=`` in the same way, ``'stack/path=slices/*.png'`` for slices as one volume, and
+        ``'grf/shape=64x64x64/smooth=3/seed=1'`` for a generated image.
     shape : sequence of int, optional
         The shape of a raw file, the slowest axis first.
     dtype : dtype, optional

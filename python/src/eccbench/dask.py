@@ -308,8 +308,16 @@ def _tree(add: Any, parts: list[Any], *options: Any) -> Any:
 
 def _one(array: Any) -> Delayed:
     """Return an array as one chunk, which a worker has in memory."""
-    whole: Delayed = array.rechunk(-1).to_delayed().item()
+    whole: Delayed = delayed(_declared, pure=True)(array.rechunk(-1).to_delayed().item(), array.shape)
     return whole
+
+
+def _declared(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return an array. Slabs of another shape would be cut and added in the wrong places."""
+    if array.shape != shape:
+        raise ValueError(f"chunks of shape {array.shape}, and Dask expects {shape}: the function that makes them, such "
+            f"as that of map_blocks or from_delayed, returns another shape than its chunks= or shape= declare")
+    return array
 
 
 def _changes(image: NDArray[Any], mask: Any, options: dict[str, Any], sign: int = 1) -> _Part:

@@ -50,7 +50,8 @@ class Accessor:
         ----------
         dims : sequence of str, optional
             The axes of each image. The others count images, whose curves are at the values `at`. By default
-            the array is one image. An image of Dask is counted by `eccbench.dask.curve`.
+            the array is one image. Without `at` one image of Dask is counted by `eccbench.dask.curve`; other
+            arrays of Dask are read into memory.
         at : array_like of one axis, optional
             The values.
         periodic : sequence of str
@@ -150,6 +151,8 @@ class Accessor:
         dims = self._array.dims if dims is None else tuple(dims)
         if missing := [d for d in dims if d not in self._array.dims]:
             raise ValueError(f"dims {missing}: want some of {self._array.dims}")
+        if len(set(dims)) < len(dims):
+            raise ValueError(f"dims {dims}: want each axis once")
         others = [d for d in self._array.dims if d not in dims]
         images = self._array.transpose(*others, *dims)
         if mask is not None and not isinstance(mask, xarray.DataArray):

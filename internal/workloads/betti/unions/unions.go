@@ -359,7 +359,7 @@ func unite[K key](s grid.Source, superlevel, vertices bool, size grid.Shape,
 		{descending: superlevel, corners: !vertices, total: newTally(s.Ladder())},
 		{descending: !superlevel, corners: vertices, outside: true, total: newTally(s.Ladder())},
 	}
-	joiners := make([]*joiner[K], runtime.GOMAXPROCS(0))
+	joiners := make([]*joiner[K], min(int64(runtime.GOMAXPROCS(0)), grid.CeilDiv(s.Shape().Voxels(), size.Voxels())))
 	for i := range joiners {
 		joiners[i] = &joiner[K]{kernel: best[K](), s: s.Shape(), convert: converting(s), size: s.Type().Size(),
 			tallies: [2]tally{newTally(s.Ladder()), newTally(s.Ladder())}}

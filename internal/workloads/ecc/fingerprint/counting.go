@@ -2,6 +2,7 @@ package fingerprint
 
 import (
 	"slices"
+	"sync"
 	"unsafe"
 
 	"eccbench/internal/grid"
@@ -23,6 +24,7 @@ type counting struct {
 	countVectors
 	lanes
 	weighers []weigher // one per weight function
+	counters sync.Pool // of images that were counted
 }
 
 // countVectors are the vector instructions for counting, and for weighing counts with a table. The
@@ -154,6 +156,12 @@ type counter struct {
 	next                      uintptr // address of the rows to prefetch: one plane, or one tile, ahead
 	room                      *room
 	sums                      []uint64 // sums so far, one per weight function
+	shape                     counterShape
+}
+
+// A counterShape determines the memory of a counter.
+type counterShape struct {
+	rows, deep, high, wide int64
 }
 
 // A plane is some rows of an image and their tile. The tile has all columns, or only the last ones
@@ -170,8 +178,14 @@ func (c *counting) countedRows(m *march) int64 {
 	return min(m.h+1, max(1, room/(planes*row)-1))
 }
 
+// counter returns the counter of the last image, if this one has the same shape, or a new one.
 func (c *counting) counter(m *march) *counter {
-	s := &counter{counting: c, m: m, room: new(room), sums: make([]uint64, len(c.weighers))}
+	shape := counterShape{m.rows, m.n, m.h, m.w}
+	if s, _ := c.counters.Get().(*counter); s != nil && s.shape == shape {
+		s.m = m
+		return s
+	}
+	s := &counter{counting: c, m: m, room: new(room), sums: make([]uint64, len(c.weighers)), shape: shape}
 	rows, row := m.rows+1, m.w*int64(c.bytes)
 	if whole := row / c.vector * c.vector; c.own && whole > c.vector {
 		// The last vectors of a row would read beyond it, so these columns are copied to the tile:

@@ -139,8 +139,8 @@ func (u *lanes) rows(w grid.Watcher, dst, src []byte, rows, columns, stride, apa
 		to := dst[y*stride:][:columns*int64(u.bytes)+u.vector]
 		end := to[len(to)-int(u.vector)-u.bytes:]
 		u.row(to[:columns*int64(u.bytes)], row)
-		for i := u.bytes; i < len(end); i += u.bytes {
-			copy(end[i:i+u.bytes], end[:u.bytes])
+		for i := u.bytes; i < len(end); i *= 2 {
+			copy(end[i:], end[:i])
 		}
 	}
 }

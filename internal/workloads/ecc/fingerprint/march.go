@@ -151,6 +151,10 @@ func (m *march) run() ([]uint64, error) {
 			}
 		}
 		sums[i] = c.sums
+		if used, ok := c.tiles.(*counter); ok && err == nil {
+			used.m, used.above.image, used.below.image = nil, nil, nil
+			m.counting.counters.Put(used)
+		}
 		return err
 	})
 	for _, more := range sums[1:] {

@@ -405,26 +405,25 @@ func strangersAreRefused(t *testing.T) {
 		}
 	}
 	for want, change := range map[string]func(*Part){
-		"a part of the input other, and":        odd(func(p *Part) { p.Input = "other" }),
-		"a part by the program two, and":        odd(func(p *Part) { p.Program = "two" }),
-		"a part by the implementation cpu, and": odd(func(p *Part) { p.Implementation = "cpu" }),
-		"by their sizes and times, are 01, and": odd(func(p *Part) { p.Source = "01" }),
-		"on the ladder affine:0:1:256, and":     odd(func(p *Part) { p.Counted.Ladder = "affine:0:1:256" }),
-		"in the construction V, and":            odd(func(p *Part) { p.Construction = "V" }),
-		"of the filtration up, and":             odd(func(p *Part) { p.Filtration = "up" }),
-		"periodic along x, and .*none":          odd(func(p *Part) { p.Periodic = "x" }),
-		"with the mask brain, and .*none":       odd(func(p *Part) { p.Mask = "brain" }),
-		"of the sets at 4, and .*none": odd(func(p *Part) {
+		"different inputs: other and":           odd(func(p *Part) { p.Input = "other" }),
+		"different programs: two and":           odd(func(p *Part) { p.Program = "two" }),
+		"different implementations: cpu and":    odd(func(p *Part) { p.Implementation = "cpu" }),
+		"times of the image's files: 01 and":    odd(func(p *Part) { p.Source = "01" }),
+		"different ladders: affine:0:1:256 and": odd(func(p *Part) { p.Counted.Ladder = "affine:0:1:256" }),
+		"different constructions: V and":        odd(func(p *Part) { p.Construction = "V" }),
+		"different filtrations: up and":         odd(func(p *Part) { p.Filtration = "up" }),
+		"different periodic axes: x and none":   odd(func(p *Part) { p.Periodic = "x" }),
+		"different masks: brain and none":       odd(func(p *Part) { p.Mask = "brain" }),
+		"different values of the sets: 4 and none": odd(func(p *Part) {
 			p.At, p.Slabs, p.Counted.Ladder, p.Steps = grid.Numbers(4), [][]byte{{1}}, "affine:0:1:2", nil
 		}),
-		"with the key ":                                    odd(func(p *Part) { p.Key = fingerprint.Derived("b").String() }),
+		"have different keys: ":                            odd(func(p *Part) { p.Key = fingerprint.Derived("b").String() }),
 		"parts of different curves":                        odd(func(p *Part) { p.Superlevel = true }),
 		"have read slice 2 differently: the image changed": odd(func(p *Part) { p.Hashes[len(p.Hashes)-1][3]++ }),
 	} {
 		files, _ := made(t, 3, grid.Uint8, l, 3, change)
 		_, err := Load(files, 1)
-		before, after, _ := strings.Cut(want, ".*")
-		if err == nil || !strings.Contains(err.Error(), before) || !strings.Contains(err.Error(), after) || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -457,7 +456,7 @@ func strangersAreRefused(t *testing.T) {
 		t.Errorf("whole parts and one that is torn: %v", err)
 	}
 	others, _ := made(t, 3, grid.Uint8, l, 3, nil)
-	if _, err := Load(append(slices.Clone(files), others...), 1); err == nil || !strings.Contains(err.Error(), "of so many shards: 3, and") {
+	if _, err := Load(append(slices.Clone(files), others...), 1); err == nil || !strings.Contains(err.Error(), "have different numbers of shards: 3 and 6; leave the first out") {
 		t.Error(err)
 	}
 }

@@ -146,26 +146,26 @@ func newSet(list []*Part, broken []error, threads int) (*Set, error) {
 func (p *Part) compatibleWith(first *Part) error {
 	remake := func() string { return first.commandFor([]int64{min(p.Shard, first.Shards)}) }
 	for _, c := range []struct{ what, got, want string }{
-		{"of the sets at", list(p.At), list(first.At)},
-		{"of the input", p.Input, first.Input},
-		{"of an image of shape", p.Shape, first.Shape},
-		{"of an image of type", p.Type, first.Type},
-		{"with the mask", p.Mask, first.Mask},
-		{"of an image whose files, by their sizes and times, are", p.Source, first.Source},
-		{"on the ladder", p.Counted.Ladder, first.Counted.Ladder},
-		{"on the ladder", p.Ladder, first.Ladder},
-		{"in the construction", p.Construction, first.Construction},
-		{"of the filtration", p.Filtration, first.Filtration},
-		{"periodic along", p.Periodic, first.Periodic},
-		{"by the program", p.Program, first.Program},
-		{"by the implementation", p.Implementation, first.Implementation},
-		{"with the key", p.Key, first.Key},
-		{"of slices that are read by", fmt.Sprint(p.Step), fmt.Sprint(first.Step)},
-		{"of so many shards:", fmt.Sprint(p.Shards), fmt.Sprint(first.Shards)},
+		{"values of the sets", list(p.At), list(first.At)},
+		{"inputs", p.Input, first.Input},
+		{"shapes", p.Shape, first.Shape},
+		{"types", p.Type, first.Type},
+		{"masks", p.Mask, first.Mask},
+		{"digests of the sizes and times of the image's files", p.Source, first.Source},
+		{"ladders", p.Counted.Ladder, first.Counted.Ladder},
+		{"ladders", p.Ladder, first.Ladder},
+		{"constructions", p.Construction, first.Construction},
+		{"filtrations", p.Filtration, first.Filtration},
+		{"periodic axes", p.Periodic, first.Periodic},
+		{"programs", p.Program, first.Program},
+		{"implementations", p.Implementation, first.Implementation},
+		{"keys", p.Key, first.Key},
+		{"numbers of slices read together", fmt.Sprint(p.Step), fmt.Sprint(first.Step)},
+		{"numbers of shards", fmt.Sprint(p.Shards), fmt.Sprint(first.Shards)},
 	} {
 		if c.got != c.want {
-			return fmt.Errorf("%s is a part %s %s, and %s %s; leave it out, or make it as the other was: %s",
-				p.path, c.what, named(c.got), first.path, named(c.want), remake())
+			return fmt.Errorf("%s and %s have different %s: %s and %s; leave the first out, or make it as the second: %s",
+				p.path, first.path, c.what, named(c.got), named(c.want), remake())
 		}
 	}
 	if (p.Values == nil) != (first.Values == nil) {
