@@ -56,8 +56,8 @@ LIBRARIES = {"linux": "libeccbench.so", "darwin": "libeccbench.dylib", "windows"
 # Files of an sdist: what the library is compiled of, without machine code and tests.
 SOURCES = """
     go.mod go.sum THIRD_PARTY python/launcher.c cmd/*.go datasets/*.go datasets/*.s impls/*.go impls/*.s
-    internal/*.go internal/*.s internal/*.html kernels/*.go kernels/*.ptx.tar.zst kernels/ptx/softecc_direct.* reports/paper
-    :!*_test.go :!internal/mutate
+    internal/*.go internal/*.s internal/*.html kernels/*.go kernels/*.ptx.tar.zst
+    kernels/ptx/softecc_direct.* reports/paper :!*_test.go :!internal/mutate
 """.split()
 
 

@@ -27,7 +27,8 @@ struct alignas(16) changed {
 template <class F, class G> inlined void each_change(int w, int rows, int part, int parts, F of, G evaluate) {
   __shared__ changed queues[direct_warps * 64];
   changed *queue = queues + 64 * (thread_x() >> 5);
-  const int n = w * rows, high = (n + parts - 1) / parts, end = (part + 1) * high < n ? (part + 1) * high : n, lane = thread_x() & 31;
+  const int n = w * rows, high = (n + parts - 1) / parts, lane = thread_x() & 31;
+  const int end = (part + 1) * high < n ? (part + 1) * high : n;
   int waiting = 0;
   NOT_UNROLLED for (int first = part * high; first < end + threads(); first += threads()) { // once more for the rest
     const int i = first + thread_x(), row = i / w;
@@ -53,9 +54,9 @@ inlined float32 slope_of(float32 b, float32 *s) {
 }
 
 template <bool solid>
-inlined void direct_forward(const tilted<float32> &y, signed char *changes, int part, int parts, const void *tau, const void *lambda, int doubles,
-                            int thresholds, float32 turn, laid *over, float32 start, float32 sign, double *partial, int total, float32 *chi,
-                            double *derivatives) {
+inlined void direct_forward(const tilted<float32> &y, signed char *changes, int part, int parts, const void *tau,
+                            const void *lambda, int doubles, int thresholds, float32 turn, laid *over, float32 start,
+                            float32 sign, double *partial, int total, float32 *chi, double *derivatives) {
   __shared__ double sums[direct_warps * direct_groups * 32];
   __shared__ int strays;
   const int lane = thread_x() & 31, warp = thread_x() >> 5, rows = y.h * y.d, width = (y.w + 3) / 4 * 4;
@@ -151,10 +152,9 @@ inlined void direct_forward(const tilted<float32> &y, signed char *changes, int 
 }
 
 // Computes ∂X, and if moments is not null each block's sums of c·G' and of c·G' times x, y and z.
-extern "C" __global__ TOGETHER(4) void softecc_direct_backward(const float32 *image, const float32 *along, const float32 *of_row,
-                                                                           int w, int h, int d, const signed char *changes, float32 *dx,
-                                                                           double *moments, int parts, const laid *over, int thresholds,
-                                                                           const float32 *g, float32 turn) {
+extern "C" __global__ TOGETHER(4) void softecc_direct_backward(
+    const float32 *image, const float32 *along, const float32 *of_row, int w, int h, int d, const signed char *changes,
+    float32 *dx, double *moments, int parts, const laid *over, int thresholds, const float32 *g, float32 turn) {
   struct alignas(16) weighted { float32 at, rest, weight, spare; };
   __shared__ weighted list[32 * direct_groups];
   __shared__ double shared[32];

@@ -270,8 +270,8 @@ func (b *Batch) Lay(s device.Stream, n Numbers, m BatchMemory) error {
 		blocks = min(64, (shape.H*shape.D+255)/256)
 	}
 	return s.Launch(b.lay, device.Launch{Grid: device.Dim{X: blocks}, Block: device.Dim{X: 256}},
-		n.Tau, n.Lambda, orNull(n.Alpha), orNull(n.Direction), n.Doubles, int32(b.Thresholds), int32(b.most), b.turn(), b.Axes,
-		int32(shape.W), int32(shape.H), int32(shape.D), m.Laid, orNull(m.Along), orNull(m.OfRow))
+		n.Tau, n.Lambda, orNull(n.Alpha), orNull(n.Direction), n.Doubles, int32(b.Thresholds), int32(b.most), b.turn(),
+		b.Axes, int32(shape.W), int32(shape.H), int32(shape.D), m.Laid, orNull(m.Along), orNull(m.OfRow))
 }
 
 // dual returns the relation of χ to χ' of the counted images, χ = start + sign·χ', and the factor

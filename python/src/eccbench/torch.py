@@ -161,10 +161,10 @@ def soft_ecc(
     the numbers is, if λ is not greater than 0, and if λ times the range of the thresholds is more than
     949; with 99 KiB of shared memory for a block (compute capability 8.6, 8.9, 12.0) more than 716, in
     3D more than 536. Images of up to 4096 voxels have no such limit at up to 64 thresholds: each sigmoid is
-    evaluated, which takes less time for few voxels. The number of launches does not depend on the number of images. A list of images
-    of up to float32 is one batch, too: each is copied into a frame of the largest shape. Lists with a
-    direction are split by the parity of their axes, those of different sizes by size if that takes less
-    time or memory.
+    evaluated, which takes less time for few voxels. The number of launches does not depend on the number of
+    images. A list of images of up to float32 is one batch, too: each is copied into a frame of the largest
+    shape. Lists with a direction are split by the parity of their axes, those of different sizes by size if
+    that takes less time or memory.
 
     References
     ----------
