@@ -2,7 +2,7 @@
 // compiled forms (make kernels), which a program embeds in compressed form. The driver compiles
 // PTX, which needs a driver of CUDA 11.8 and compute capability 7.0, or 8.0 for some modules
 // (source.Module.Target). Machine code, for the most common devices, is loaded directly. With -tags
-// ptxonly a program embeds PTX only.
+// ptxonly a program embeds machine code of one kind only.
 package kernels
 
 import (
@@ -134,12 +134,12 @@ func PTX(name string) ([]byte, error) {
 }
 
 // Machine returns the machine code of all kernels of a module for exactly that compute capability.
-// It returns nil if there is none, as in a program built with -tags ptxonly. The result is shared:
-// the caller must not change it.
+// It returns nil if none is embedded. The result is shared: the caller must not change it.
 func Machine(name string, major, minor int) ([]byte, error) {
 	arch := fmt.Sprintf("sm_%d%d", major, minor)
-	if !carried || !slices.Contains(source.Machines(), arch) {
-		return nil, nil
+	if _, ok := unpacked()[source.Kind(name)+"."+arch+ending]; !ok {
+		_, err := module(name, portable)
+		return nil, err
 	}
 	m, err := module(name, arch)
 	if err != nil {

@@ -4,7 +4,7 @@ package kernels
 
 import "embed"
 
-//go:embed ptx/*.ptx.tar.zst
+// The driver takes longer to compile the PTX of softecc_direct than small images take.
+//
+//go:embed ptx/*.ptx.tar.zst ptx/softecc_direct.sm_*.tar.zst
 var files embed.FS
-
-const carried = false

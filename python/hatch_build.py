@@ -56,8 +56,8 @@ LIBRARIES = {"linux": "libeccbench.so", "darwin": "libeccbench.dylib", "windows"
 # Files of an sdist: what the library is compiled of, without machine code and tests.
 SOURCES = """
     go.mod go.sum THIRD_PARTY python/launcher.c cmd/*.go datasets/*.go datasets/*.s impls/*.go impls/*.s
-    internal/*.go internal/*.s internal/*.html kernels/*.go kernels/*.ptx.tar.zst reports/paper
-    :!*_test.go :!internal/mutate
+    internal/*.go internal/*.s internal/*.html kernels/*.go kernels/*.ptx.tar.zst
+    kernels/ptx/softecc_direct.* reports/paper :!*_test.go :!internal/mutate
 """.split()
 
 
@@ -152,7 +152,7 @@ class CustomBuildHook(BuildHookInterface):
         before = zstandard.ZstdCompressionDict(
             zstandard.ZstdDecompressor().decompress(first.read_bytes()), dict_type=zstandard.DICT_TYPE_RAWCONTENT
         )
-        for file in first.parent.glob("*.ptx.tar.zst"):
+        for file in [*first.parent.glob("*.ptx.tar.zst"), *first.parent.glob("softecc_direct.sm_*.tar.zst")]:
             archive = zstandard.ZstdDecompressor().decompress(file.read_bytes())
             known = before if file.name.startswith(f"{FAMILY}_") else None
             (folder / file.name).write_bytes(zstandard.ZstdCompressor(level=22, dict_data=known).compress(archive))

@@ -1,4 +1,5 @@
 // The kernels before and between the passes over the voxels of a soft curve (softecc.h).
+#include "parameters.h"
 #include "softecc.h"
 
 // The curve by places, and the table of its gradient, in one launch: they are independent, and each
@@ -10,9 +11,6 @@ extern "C" __global__ void softecc_curve_and_table(const double *at, const int64
   else table_of(b, tau, g, thresholds, block_x() - thresholds, blocks() - thresholds, slopes);
 }
 
-// Element i of a caller's array, which is float64 or float32.
-inlined double number(const void *p, int i, bool doubles) { return doubles ? ((const double *)p)[i] : (double)((const float32 *)p)[i]; }
-
 // The least value over a block, in all its threads.
 inlined double least_of_block(double v, double *shared) {
   UNROLL for (int far = 16; far > 0; far >>= 1) v = __builtin_fmin(v, from_lane_by(v, (thread_x() & 31) ^ far));
@@ -22,12 +20,6 @@ inlined double least_of_block(double v, double *shared) {
   for (int k = 0; k < threads() >> 5; k++) v = __builtin_fmin(v, shared[k]);
   return v;
 }
-
-// Tests the bits, so that no optimization of arithmetic can remove it.
-inlined bool finite(double v) { return (as<int64>(v) >> 52 & 0x7ff) != 0x7ff; }
-
-// Bits for the parameters that are float64.
-enum { double_tau = 1, double_lambda = 2, double_alpha = 4, double_direction = 8 };
 
 // Computes bins (at most `most`) that cover the range of the thresholds, and the thresholds'
 // positions. There is no answer if 1/λ is less than 11 bins. The tilt α⟨u, p⟩ is rounded in the
@@ -39,8 +31,9 @@ extern "C" __global__ void softecc_lay(const void *tau, const void *lambda, cons
   const double infinity = __builtin_huge_val(), steep = number(lambda, 0, doubles & double_lambda);
   double least = infinity, greatest = infinity; // greatest is negated
   bool good = steep > 0 && finite(steep);
-  for (int j = 0; j < thresholds; j++) good &= finite(number(tau, j, doubles & double_tau)); // the same in all threads
-  for (int j = thread_x(); j < thresholds; j += threads()) {
+  // The same in all threads.
+  NOT_UNROLLED for (int j = 0; j < thresholds; j++) good &= finite(number(tau, j, doubles & double_tau));
+  NOT_UNROLLED for (int j = thread_x(); j < thresholds; j += threads()) {
     const double t = turn * number(tau, j, doubles & double_tau);
     least = __builtin_fmin(least, t), greatest = __builtin_fmin(greatest, -t);
   }
@@ -48,9 +41,9 @@ extern "C" __global__ void softecc_lay(const void *tau, const void *lambda, cons
   double rise[3] = {0, 0, 0}; // along x, y and z
   if (of_row) {
     double length = 0;
-    for (int i = 0; i < axes; i++) length += number(v, i, doubles & double_direction) * number(v, i, doubles & double_direction);
+    NOT_UNROLLED for (int i = 0; i < axes; i++) length += number(v, i, doubles & double_direction) * number(v, i, doubles & double_direction);
     length = __builtin_sqrt(length);
-    for (int i = 0; i < axes; i++) {
+    NOT_UNROLLED for (int i = 0; i < axes; i++) {
       rise[axes - 1 - i] = turn * number(alpha, 0, doubles & double_alpha) * (number(v, i, doubles & double_direction) / length);
       good &= finite(rise[axes - 1 - i]);
     }
@@ -66,7 +59,7 @@ extern "C" __global__ void softecc_lay(const void *tau, const void *lambda, cons
   if (!block_x()) {
     threshold *at = (threshold *)(over + 1);
     if (!thread_x()) *over = laid{zero, width, steep, good ? lowest : 0, good ? (double)n : 0};
-    for (int j = thread_x(); j < thresholds; j += threads()) {
+    NOT_UNROLLED for (int j = thread_x(); j < thresholds; j += threads()) {
       const double t = turn * number(tau, j, doubles & double_tau) - zero - lowest * width;
       const int near = good ? (int)(t / width + 0.5) : 0;
       at[j] = threshold{near, (float32)((t - (double)near * width) * steep)};
@@ -74,8 +67,8 @@ extern "C" __global__ void softecc_lay(const void *tau, const void *lambda, cons
   }
   if (!of_row) return;
   const int all = blocks() * threads(), first = block_x() * threads() + thread_x();
-  for (int x = first; x < w; x += all) along[x] = (float32)(rise[0] * (x - (w - 1) / 2.));
-  for (int row = first; row < h * d; row += all) {
+  NOT_UNROLLED for (int x = first; x < w; x += all) along[x] = (float32)(rise[0] * (x - (w - 1) / 2.));
+  NOT_UNROLLED for (int row = first; row < h * d; row += all) {
     const int z = row / h, y = row - z * h;
     const double by_y = rise[1] * (y - (h - 1) / 2.), by_z = rise[2] * (z - (d - 1) / 2.);
     of_row[row] = (float32)(by_y + by_z);

@@ -7,6 +7,7 @@
 // impls/softecc/dense). A sigmoid needs two instructions of the special function unit, which is the
 // bottleneck. Sums are in float32, in each thread. Thresholds are handled in groups whose sums fit
 // in registers, because atomic additions would take longer than the sigmoids.
+#include "order.h"
 #include "softecc.h"
 
 // An image, from which warps take 32 voxels of a row at a time.
@@ -30,38 +31,20 @@ template <class T> inlined void tilt(const tilted<T> &image, float32 turn, float
   });
 }
 
-// Neighbours by their offsets, from −1 to 1 along each axis: the bit of a neighbour; the bits of
-// the neighbours that share a cell; and whether a neighbour with an equal value is later.
-constexpr unsigned bit(int x, int y, int z) { return 1u << ((z + 1) * 9 + (y + 1) * 3 + x + 1); }
-constexpr unsigned of_cell(int x, int y, int z) {
-  return (bit(x, 0, 0) | bit(0, y, 0) | bit(x, y, 0) | bit(0, 0, z) | bit(x, 0, z) | bit(0, y, z) | bit(x, y, z)) & ~bit(0, 0, 0);
-}
-constexpr bool after(int x, int y, int z) { return x > 0 || (x == 0 && (y > 0 || (y == 0 && z > 0))); }
-
 // outside is the value beyond the sides. sign is that of the cell which a voxel is.
 template <bool solid> inlined void changes_of(const float32 *y, const rows &r, float32 outside, int sign, signed char *changes) {
-  const int deep = solid ? 1 : 0;
   r.each([&](int64 i, int x, int row) {
     int z0 = row / r.h, y0 = row - z0 * r.h;
-    float32 own = y[i];
-    unsigned later = 0;
-    UNROLL for (int dz = -deep; dz <= deep; dz++) UNROLL for (int dy = -1; dy <= 1; dy++) {
+    const float32 own = y[i];
+    auto of_row = [&](float32 (&v)[3], int dy, int dz) ALWAYS_INLINED {
       bool in = y0 + dy >= 0 && y0 + dy < r.h && z0 + dz >= 0 && z0 + dz < r.d;
       const float32 *p = y + i + ((int64)dz * r.h + dy) * r.w;
       UNROLL for (int dx = -1; dx <= 1; dx++) {
-        if (!dx && !dy && !dz) continue;
-        float32 v = outside;
-        if (in && x + dx >= 0 && x + dx < r.w) v = p[dx];
-        if (after(dx, dy, dz) ? v >= own : v > own) later |= bit(dx, dy, dz);
+        v[dx + 1] = outside;
+        if (in && x + dx >= 0 && x + dx < r.w) v[dx + 1] = p[dx];
       }
-    }
-    int c = 1;
-    UNROLL for (int dz = -deep; dz <= deep; dz++) UNROLL for (int dy = -1; dy <= 1; dy++) UNROLL for (int dx = -1; dx <= 1; dx++) {
-      if (!dx && !dy && !dz) continue;
-      unsigned need = of_cell(dx, dy, dz);
-      if ((later & need) == need) c += ((dx != 0) + (dy != 0) + (dz != 0)) % 2 ? -1 : 1;
-    }
-    changes[i] = (signed char)(sign * c);
+    };
+    changes[i] = (signed char)(sign * cells_of<solid>(own, of_row));
   });
 }
 

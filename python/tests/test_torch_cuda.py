@@ -25,6 +25,7 @@ import parallel  # noqa: E402
 from eccbench.torch import ECC, SoftECC, ecc, soft_ecc  # noqa: E402
 
 CONVENTIONS = list(itertools.product("TV", (False, True)))
+MANY = 65  # thresholds, for which a device counts small images in bins, too
 
 
 def drawn(*shape, dtype=torch.float64, seed=0):
@@ -55,11 +56,12 @@ def answered(x, tau, lam, v, alpha, upstream, device, **conventions):
 
 @pytest.mark.parametrize("shape", [(2, 9), (6, 7), (3, 64, 32), (4, 5, 6), (1, 8), (8, 1, 3), (1, 1, 5, 4), (2, 3, 17, 40, 36), (130, 5)])
 @pytest.mark.parametrize("construction, superlevel", CONVENTIONS)
-@pytest.mark.parametrize("dtype, near", [(torch.float64, 1e-11), (torch.float32, 1e-5)])
-def test_same_as_the_host(shape, construction, superlevel, dtype, near):
+@pytest.mark.parametrize("dtype, near, thresholds", [(torch.float64, 1e-11, 3), (torch.float32, 1e-5, 3), (torch.float32, 1e-5, MANY)])
+def test_same_as_the_host(shape, construction, superlevel, dtype, near, thresholds):
     dims = min(3, len(shape)) if shape != (2, 9) and shape != (3, 64, 32) else len(shape) - 1
-    x, tau, v = drawn(*shape, seed=3).to(dtype), torch.tensor([0.7, 0.2, 0.45], dtype=dtype), torch.tensor([0.6, -1.5, 2.0][:dims], dtype=dtype)
-    upstream = drawn(*shape[: len(shape) - dims], 3, seed=4).to(dtype) - 0.5
+    x, v = drawn(*shape, seed=3).to(dtype), torch.tensor([0.6, -1.5, 2.0][:dims], dtype=dtype)
+    tau = torch.cat([torch.tensor([0.7, 0.2, 0.45], dtype=dtype), drawn(thresholds - 3, seed=5).to(dtype)])
+    upstream = drawn(*shape[: len(shape) - dims], thresholds, seed=4).to(dtype) - 0.5
     given = x, tau, torch.tensor(20.0, dtype=dtype), v, torch.tensor(0.01, dtype=dtype), upstream
     for got, want in zip(*(answered(*given, on, construction=construction, superlevel=superlevel) for on in ("cuda", "cpu"))):
         assert got.dtype == want.dtype and got.shape == want.shape
@@ -326,8 +328,9 @@ def test_distributed(tmp_path):
 
 def test_what_has_no_answer():
     x = drawn(2, 6, 7, dtype=torch.float32).cuda().requires_grad_()
-    for tau, lam in [([0.2, 0.8], 1e5), ([0.5], -1.0), ([float("nan")], 9.0)]:
+    for tau, lam in [(torch.linspace(0.2, 0.8, MANY), 1e5), ([0.5], -1.0), ([float("nan")], 9.0), ([0.5], float("inf"))]:
         assert soft_ecc(x, tau, lam, dims=2).isnan().all()
+    torch.testing.assert_close(soft_ecc(x, [0.2], 1e5, dims=2), ecc(x, [0.2], dims=2).float())
     soft_ecc(x, [0.3], 9.0, dims=2).backward(torch.full((2, 1), float("inf"), device="cuda"))
     assert x.grad.isnan().any()
     with pytest.raises(ValueError, match="want T or V"):

@@ -3,8 +3,10 @@ package binned
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/bits"
+	"slices"
 
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
@@ -22,11 +24,13 @@ type BatchKind struct {
 	Align      int64 // addresses of images and gradients are multiples of this number of bytes
 	Steep      bool  // use as many bins as fit a block, at the cost of time in volumes
 	Vertices   bool
+	Directed   bool // there is a direction
+	InBins     bool // counts few voxels in bins, too
 }
 
 // A Batch computes the soft curves of images in one pass and their gradients in another. Each pass
 // is one launch for all images. The caller allocates all memory, and may compute the parameters on
-// the device.
+// the device. Few voxels are evaluated directly at each threshold; others are counted in bins.
 type Batch struct {
 	BatchKind
 	on                          device.Device
@@ -35,6 +39,7 @@ type Batch struct {
 	forwards, backwards         device.Launch
 	parts, length, most         int64   // blocks per image, rows per warp, bins
 	unit                        float32 // of the moments
+	direct                      bool
 }
 
 // Numbers are the parameters of a soft curve on the device. Each is float64 if its bit of Doubles
@@ -64,6 +69,10 @@ const (
 	laidBytes  = 40          // plus 8 per threshold
 	binShared  = 12          // bytes per bin
 	binSpare   = 32          // counters of changes outside the bins, one for each lane
+
+	directBlock      = 256     // threads
+	directThresholds = 64      // at most
+	directVoxels     = 1 << 12 // at most, for a multiprocessor in each round
 )
 
 // OpenBatch loads the kernels for images of one kind.
@@ -77,14 +86,24 @@ func OpenBatch(d device.Device, k BatchKind) (*Batch, error) {
 			k.Thresholds, k.Images, math.MaxInt32)
 	}
 	b := &Batch{BatchKind: k, on: d, most: mostBins(d.Info(), s.Dim())}
+	b.direct = b.evaluatesDirectly()
 	if s.Dim() == 3 && !k.Steep {
 		b.most = min(b.most, solidShare/binShared-binSpare)
 	}
+	b.share()
 	if err := b.load(); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
-	b.share()
 	return b, nil
+}
+
+// evaluatesDirectly reports whether a sigmoid for each voxel and threshold takes less time than bins, which cost the
+// same for few voxels.
+func (b *Batch) evaluatesDirectly() bool {
+	sms := int64(b.on.Info().SMs)
+	rounds := (b.Images + sms - 1) / sms
+	return !b.InBins && b.Type == grid.Float32 && b.Thresholds <= directThresholds &&
+		b.Images <= directVoxels*sms*rounds/b.Shape.Voxels()
 }
 
 // mostBins returns the number of bins that fit in the shared memory of a block, for images of dim
@@ -97,38 +116,85 @@ func mostBins(d device.Info, dim int) int64 {
 	return bytes/binShared - binSpare
 }
 
-// load loads the kernels, and sets the threads and the shared memory of both passes.
+// load loads the kernels.
 func (b *Batch) load() (err error) {
 	aligned := b.Shape.W%4 == 0 && b.Align%(4*b.Type.Size()) == 0
+	module := fmt.Sprintf("softecc_%v", b.Type)
 	forward, backward := passes("bins", b.Shape, b.Type, aligned)
-	if b.kernels, err = resident.Load(b.on, fmt.Sprintf("softecc_%v", b.Type), forward, backward); err != nil {
+	if b.direct {
+		module, backward = "softecc_direct", "softecc_direct_backward"
+		forward = fmt.Sprintf("softecc_direct_%dd", b.Shape.Dim())
+	}
+	if b.kernels, err = resident.Load(b.on, module, forward, backward); err != nil {
 		return err
 	}
-	if b.others, err = resident.Load(b.on, "softecc_curve", "softecc_lay", "softecc_sum"); err != nil {
+	if b.forward, err = b.kernels.Function(forward); err != nil {
 		return err
 	}
-	for _, f := range []struct {
-		to   *device.Function
-		in   device.Module
-		name string
-	}{
-		{&b.forward, b.kernels, forward}, {&b.backward, b.kernels, backward},
-		{&b.lay, b.others, "softecc_lay"}, {&b.sum, b.others, "softecc_sum"},
-	} {
-		if *f.to, err = f.in.Function(f.name); err != nil {
-			return err
-		}
+	if b.backward, err = b.kernels.Function(backward); err != nil {
+		return err
 	}
-	b.forwards.Block.X, b.forwards.Shared = batchBlock, 8+binShared*(b.most+binSpare)
-	if b.backwards = b.forwards; b.Shape.Dim() == 3 {
-		b.forwards.Block.X = 32 * (stack + 1)
+	if err := b.loadOthers(); err != nil {
+		return err
+	}
+	if b.direct {
+		return nil
 	}
 	return errors.Join(b.forward.AllowShared(b.forwards.Shared), b.backward.AllowShared(b.backwards.Shared))
 }
 
-// share divides the images among the blocks: one for each multiprocessor, if there are enough rows.
+// loadOthers loads the kernels that are launched before and after those of the voxels. A driver takes longer to
+// compile them than small images take.
+func (b *Batch) loadOthers() (err error) {
+	of := map[string]*device.Function{}
+	if !b.direct || b.Directed {
+		of["softecc_lay"] = &b.lay
+	}
+	if !b.direct || b.parts > 1 {
+		of["softecc_sum"] = &b.sum
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	if b.others, err = resident.Load(b.on, "softecc_curve", slices.Sorted(maps.Keys(of))...); err != nil {
+		return err
+	}
+	for name, to := range of {
+		if *to, err = b.others.Function(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// share divides the images among blocks, and sets the launches of both passes.
 func (b *Batch) share() {
+	if b.direct {
+		b.shareDirect()
+	} else {
+		b.shareBins()
+	}
+	b.forwards.Grid.X = b.parts * b.Images
+	b.backwards.Grid.X = b.forwards.Grid.X
+}
+
+// shareDirect gives a multiprocessor some blocks. Images that are enough for all of them have one block each, because
+// the sums of several need a launch.
+func (b *Batch) shareDirect() {
+	const blocks = 3
+	b.forwards.Block.X, b.backwards.Block.X, b.parts = directBlock, directBlock, 1
+	if sms := int64(b.on.Info().SMs); b.Images < sms {
+		b.parts = min((b.Shape.Voxels()+directBlock-1)/directBlock, blocks*sms/b.Images)
+	}
+}
+
+// shareBins gives each multiprocessor a block, if there are enough rows.
+func (b *Batch) shareBins() {
 	s := b.Shape
+	b.forwards.Block.X, b.forwards.Shared = batchBlock, 8+binShared*(b.most+binSpare)
+	if b.backwards = b.forwards; s.Dim() == 3 {
+		b.forwards.Block.X = 32 * (stack + 1)
+	}
 	// Rows of 128 columns are shared out: rows of a flat image to warps, rows of planes to blocks.
 	across, deep, warps, planes := (s.W+warpColumns-1)/warpColumns, int64(1), b.forwards.Block.X/32, int64(1)
 	if s.Dim() == 3 {
@@ -150,8 +216,6 @@ func (b *Batch) share() {
 	turns := (items(b.length) + b.parts*warps - 1) / (b.parts * warps)
 	voxels := min(turns*warps*warpColumns*b.length*planes, s.Voxels())
 	b.unit = float32(math.Ldexp(1, min(16, 29-bits.Len64(uint64(voxels-1)))))
-	b.forwards.Grid.X = b.parts * b.Images
-	b.backwards.Grid.X = b.forwards.Grid.X
 }
 
 // Blocks returns the number of moments that Backward writes, image after image.
@@ -163,9 +227,12 @@ func (b *Batch) Changes() int64 { return 4 * words(b.Shape) * b.Images }
 // Laid returns the size of the positions of the bins and thresholds in bytes.
 func (b *Batch) Laid() int64 { return laidBytes + 8*b.Thresholds }
 
-// Work returns the size of Forward's working memory in bytes.
+// Work returns the size of Forward's working memory in bytes, which may be 0.
 func (b *Batch) Work(derivatives bool) int64 {
-	if derivatives {
+	switch {
+	case b.direct && b.parts == 1:
+		return 0
+	case derivatives:
 		return 3 * 8 * b.Blocks() * b.Thresholds
 	}
 	return 8 * b.Blocks() * b.Thresholds
@@ -185,18 +252,26 @@ func orNull(b device.Buffer) any {
 	return b
 }
 
-// Lay adds to a stream the kernel that places the bins and the thresholds.
-func (b *Batch) Lay(s device.Stream, n Numbers, m BatchMemory) error {
-	turn, shape, blocks := 1.0, b.Shape, int64(1)
+// turn returns the factor of the numbers of counted images.
+func (b *Batch) turn() float64 {
 	if b.Vertices {
-		turn = -1
+		return -1
+	}
+	return 1
+}
+
+// Lay adds to a stream the kernel that places the bins and the thresholds, and computes the terms of the direction.
+func (b *Batch) Lay(s device.Stream, n Numbers, m BatchMemory) error {
+	shape, blocks := b.Shape, int64(1)
+	if b.lay == nil {
+		return nil
 	}
 	if m.OfRow != nil {
 		blocks = min(64, (shape.H*shape.D+255)/256)
 	}
 	return s.Launch(b.lay, device.Launch{Grid: device.Dim{X: blocks}, Block: device.Dim{X: 256}},
-		n.Tau, n.Lambda, orNull(n.Alpha), orNull(n.Direction), n.Doubles, int32(b.Thresholds), int32(b.most), turn, b.Axes,
-		int32(shape.W), int32(shape.H), int32(shape.D), m.Laid, orNull(m.Along), orNull(m.OfRow))
+		n.Tau, n.Lambda, orNull(n.Alpha), orNull(n.Direction), n.Doubles, int32(b.Thresholds), int32(b.most), b.turn(),
+		b.Axes, int32(shape.W), int32(shape.H), int32(shape.D), m.Laid, orNull(m.Along), orNull(m.OfRow))
 }
 
 // dual returns the relation of χ to χ' of the counted images, χ = start + sign·χ', and the factor
@@ -213,19 +288,26 @@ func (b *Batch) dual() (start, sign, turn float32) {
 
 // Forward adds to a stream the kernels of the changes and the curves, after Lay. Curves are
 // float32. Derivatives are nil or float64: by the thresholds of all images, then by λ.
-func (b *Batch) Forward(s device.Stream, m BatchMemory, work, curves, derivatives device.Buffer) error {
-	wanted := int32(0)
-	if derivatives != nil {
-		wanted = 1
-	}
+func (b *Batch) Forward(s device.Stream, n Numbers, m BatchMemory, work, curves, derivatives device.Buffer) error {
 	start, sign, turn := b.dual()
 	const warps = 4
 	parts, thresholds, total := int32(b.parts), int32(b.Thresholds), b.Images*b.Thresholds
+	var rest []any
+	if b.direct {
+		rest = []any{parts, n.Tau, n.Lambda, n.Doubles, thresholds, float32(b.turn()), m.Laid, start, sign, orNull(work),
+			int32(total), curves, orNull(derivatives)}
+	} else {
+		wanted := int32(0)
+		if derivatives != nil {
+			wanted = 1
+		}
+		rest = []any{int32(b.length), parts, m.Laid, thresholds, b.unit, work, wanted}
+	}
+	if err := s.Launch(b.forward, b.forwards, append(b.image(m), rest...)...); err != nil || b.sum == nil {
+		return err
+	}
 	sums := device.Launch{Grid: device.Dim{X: (total + warps - 1) / warps}, Block: device.Dim{X: 32 * warps}}
-	return errors.Join(
-		s.Launch(b.forward, b.forwards,
-			append(b.image(m), int32(b.length), parts, m.Laid, thresholds, b.unit, work, wanted)...),
-		s.Launch(b.sum, sums, work, parts, thresholds, int32(total), start, sign, turn, curves, orNull(derivatives)))
+	return s.Launch(b.sum, sums, work, parts, thresholds, int32(total), start, sign, turn, curves, orNull(derivatives))
 }
 
 // Backward adds to a stream the kernel of the gradient by the images, with Vertices also by their

@@ -39,22 +39,28 @@ func testBatch(t *testing.T, open resident.Opener) {
 					list[i] = softtest.Open(t, fmt.Sprintf("softecc/m=5/lambda=90/alpha=%d/dir=3/of=%s/seed=%d", alpha, image, i+1))
 					list[i].Tau, list[i].Vertices = list[0].Tau, vertices
 				}
-				align := int64(16)
-				if k%3 == 2 {
-					align = 4
-				}
-				got, err := ofBatch(t, open, list, align)
-				if err != nil {
-					t.Errorf("%s: %v", image, err)
-					continue
-				}
+				want := make([]softecc.Answer, images)
 				for i, p := range list {
-					want, err := softecc.Define(p)
-					if err != nil {
+					var err error
+					if want[i], err = softecc.Define(p); err != nil {
 						t.Fatal(err)
 					}
-					if d, _ := softecc.Policy().Compare(p, want, got[i]); d != nil {
-						t.Errorf("%s, α %d, vertices %v, image %d of %d, align %d: %v", image, alpha, vertices, i, images, align, d)
+				}
+				kind := binned.BatchKind{Align: 16}
+				if k%3 == 2 {
+					kind.Align = 4
+				}
+				for _, kind.InBins = range []bool{false, true} {
+					got, err := ofBatch(t, open, list, kind)
+					if err != nil {
+						t.Errorf("%s: %v", image, err)
+						continue
+					}
+					for i, p := range list {
+						if d, _ := softecc.Policy().Compare(p, want[i], got[i]); d != nil {
+							t.Errorf("%s, α %d, vertices %v, image %d of %d, align %d, in bins %v: %v",
+								image, alpha, vertices, i, images, kind.Align, kind.InBins, d)
+						}
 					}
 				}
 			}
@@ -88,7 +94,7 @@ func inside(s, wide grid.Shape, i int64) int64 {
 
 // ofBatch returns the answers of a Batch to problems that differ only in their values and upstream
 // gradients.
-func ofBatch(t *testing.T, open resident.Opener, list []*softecc.Problem, align int64) (
+func ofBatch(t *testing.T, open resident.Opener, list []*softecc.Problem, kind binned.BatchKind) (
 	answers []softecc.Answer, err error,
 ) {
 	t.Helper()
@@ -100,9 +106,9 @@ func ofBatch(t *testing.T, open resident.Opener, list []*softecc.Problem, align 
 	_, s := counted(p, make([]float32, p.Shape().Voxels()))
 	n, m := int64(len(list)), int64(len(p.Tau))
 	axes := int32(s.Dim())
-	o, err := binned.OpenBatch(d, binned.BatchKind{
-		Shape: s, Type: grid.Float32, Images: n, Thresholds: m, Axes: axes, Align: align, Vertices: p.Vertices,
-	})
+	kind.Shape, kind.Type, kind.Images, kind.Thresholds = s, grid.Float32, n, m
+	kind.Axes, kind.Vertices, kind.Directed = axes, p.Vertices, p.Alpha != 0
+	o, err := binned.OpenBatch(d, kind)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +169,7 @@ func ofBatch(t *testing.T, open resident.Opener, list []*softecc.Problem, align 
 	if err := o.Lay(st, numbers, memory); err != nil {
 		return nil, err
 	}
-	if err := o.Forward(st, memory, alloc(o.Work(true)), chi, derivatives); err != nil {
+	if err := o.Forward(st, numbers, memory, alloc(max(1, o.Work(true))), chi, derivatives); err != nil {
 		return nil, err
 	}
 	if err := o.Backward(st, memory, put(g), dx, moments); err != nil {

@@ -24,7 +24,7 @@ func (OnDevice) About() bench.About {
 	return bench.About{
 		Name: "binned-gpu", Where: "gpu",
 		Method: "resident image, changes from local extrema, counted by level or with two moments in bins; one look-up a " +
-			"voxel backward",
+			"voxel backward; few voxels directly at each threshold",
 		Source: "doc/proofs/softecc.md",
 		Scopes: []bench.Scope{bench.Kernel, bench.Device, bench.E2E},
 	}

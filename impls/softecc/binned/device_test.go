@@ -15,7 +15,8 @@ func onDevice(open resident.Opener) implementation { return binned.OnDevice{Open
 
 // onHost returns the kernels, compiled for the host, on a stand-in for a device.
 func onHost(t *testing.T) resident.Opener {
-	return softtest.OnHost(t, "softecc_curve", "softecc_uint8", "softecc_int16", "softecc_uint16", "softecc_float32")
+	return softtest.OnHost(t, "softecc_curve", "softecc_direct", "softecc_uint8", "softecc_int16", "softecc_uint16",
+		"softecc_float32")
 }
 
 // The kernels agree with the definition wherever they do not reject. They reject problems with

@@ -14,7 +14,7 @@ import (
 // A filled is a batch with its memory.
 type filled struct {
 	*Batch
-	numbers            [3]device.Buffer // λ, α and the direction
+	numbers            Numbers
 	laid, along, ofRow device.Buffer
 	g, work            device.Buffer
 	curve, derivatives device.Buffer
@@ -44,7 +44,7 @@ func (j *deviceJob) inBins() (err error) {
 	j.bins = a // freed by Close
 	kind := BatchKind{
 		Shape: s, Type: j.p.Type(), Images: j.images, Thresholds: m, Axes: 3, Align: 16,
-		Steep: steepness(j.p) > solidShare/binShared-binSpare,
+		Directed: j.p.Alpha != 0, Steep: steepness(j.p) > solidShare/binShared-binSpare,
 	}
 	if a.Batch, err = OpenBatch(j.d, kind); err != nil {
 		return err
@@ -56,8 +56,15 @@ func (j *deviceJob) inBins() (err error) {
 			g = append(g, float32(v))
 		}
 	}
-	for i, list := range [][]float64{{j.p.Lambda}, {j.p.Alpha}, {u[2], u[1], u[0]}} {
-		if a.numbers[i], err = resident.PutNumbers(j.d, j.stream, "parameters", list); err != nil {
+	a.numbers.Tau, a.numbers.Doubles = j.tau, 15
+	for _, n := range []struct {
+		to   *device.Buffer
+		list []float64
+	}{
+		{&a.numbers.Lambda, []float64{j.p.Lambda}}, {&a.numbers.Alpha, []float64{j.p.Alpha}},
+		{&a.numbers.Direction, []float64{u[2], u[1], u[0]}},
+	} {
+		if *n.to, err = resident.PutNumbers(j.d, j.stream, "parameters", n.list); err != nil {
 			return err
 		}
 	}
@@ -69,7 +76,7 @@ func (j *deviceJob) inBins() (err error) {
 		name  string
 		bytes int64
 	}{
-		{&a.laid, "how bins lie", a.Laid()}, {&a.work, "parts of the curve", a.Work(true)},
+		{&a.laid, "how bins lie", a.Laid()}, {&a.work, "parts of the curve", max(1, a.Work(true))},
 		{&a.curve, "curve", 4 * m * j.images}, {&a.derivatives, "derivatives", 16 * m * j.images},
 		{&a.moments, "moments", 32 * a.Blocks()},
 		{&a.along, "terms along x", 4 * s.W}, {&a.ofRow, "terms of rows", 4 * s.H * s.D},
@@ -85,8 +92,7 @@ func (j *deviceJob) inBins() (err error) {
 	if a.result, err = j.d.AllocPinned("soft curve on the host", bytes); err != nil {
 		return err
 	}
-	n := Numbers{Tau: j.tau, Lambda: a.numbers[0], Alpha: a.numbers[1], Direction: a.numbers[2], Doubles: 15}
-	return j.d.Do(func() error { return errors.Join(a.Lay(j.stream, n, j.memory()), j.stream.Wait()) })
+	return j.d.Do(func() error { return errors.Join(a.Lay(j.stream, a.numbers, j.memory()), j.stream.Wait()) })
 }
 
 func (j *deviceJob) memory() BatchMemory {
@@ -97,7 +103,7 @@ func (j *deviceJob) runBins() error {
 	a, m := j.bins, j.memory()
 	return errors.Join(
 		j.stream.Record(j.start),
-		a.Forward(j.stream, m, a.work, a.curve, a.derivatives),
+		a.Forward(j.stream, a.numbers, m, a.work, a.curve, a.derivatives),
 		a.Backward(j.stream, m, a.g, j.dx, a.moments),
 		j.stream.Record(j.end),
 		j.stream.Copy(a.result, 0, a.moments, 0, a.moments.Bytes()),
@@ -129,7 +135,7 @@ func (a *filled) answer(g []float64, image int64) (of softecc.Answer, moments []
 
 func (a *filled) close() error {
 	err := resident.CloseAll(a.result, a.moments, a.derivatives, a.curve, a.work, a.g, a.ofRow, a.along, a.laid,
-		a.numbers[2], a.numbers[1], a.numbers[0])
+		a.numbers.Direction, a.numbers.Alpha, a.numbers.Lambda)
 	if a.Batch != nil {
 		err = errors.Join(err, a.Batch.Close())
 	}

@@ -113,7 +113,8 @@ type ManyOnDevice struct{ Open resident.Opener }
 // About describes the method.
 func (o ManyOnDevice) About() bench.About {
 	a := OnDevice(o).About()
-	a.Method = "resident images, all of them in one launch forward and one backward; changes with two moments in bins"
+	a.Method = "resident images, all of them in one launch forward and one backward; changes with two moments in bins, " +
+		"or few voxels directly at each threshold"
 	return a
 }
 

@@ -45,6 +45,7 @@ type Soft struct {
 	Images     int64 `json:"images"`
 	Thresholds int64 `json:"thresholds"`
 	Vertices   bool  `json:"vertices"`
+	Directed   bool  `json:"directed"` // by a direction
 }
 
 // A Flow has the parameters of a gradient vector flow: the number of steps, μ and the boundary.
@@ -200,7 +201,7 @@ func (p *Plans) AddSoft(number uint64, backward bool, c SoftCall, stream uint64)
 		}
 		work := lend("the caller's memory", c.Work, o.Work(c.Derivatives != 0))
 		chi, derivatives := lend("curves", c.Curves, single*curves), lend("derivatives", c.Derivatives, 2*double*curves)
-		return errors.Join(o.Lay(s, numbers, memory), o.Forward(s, memory, work, chi, derivatives))
+		return errors.Join(o.Lay(s, numbers, memory), o.Forward(s, numbers, memory, work, chi, derivatives))
 	})
 }
 
@@ -248,7 +249,7 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 	if r.Soft != nil {
 		kind := binned.BatchKind{
 			Shape: shape, Type: t, Images: r.Soft.Images, Thresholds: r.Soft.Thresholds, Axes: int32(len(r.Shape)),
-			Align: r.Align, Vertices: r.Soft.Vertices,
+			Align: r.Align, Vertices: r.Soft.Vertices, Directed: r.Soft.Directed,
 		}
 		if t != grid.Float32 {
 			return nil, fmt.Errorf("soft curves of %v: want %v", t, grid.Float32)

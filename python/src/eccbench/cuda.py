@@ -783,11 +783,11 @@ def _added(of: Any, how: _Layout, address: int, key: Any, ask: Callable[[], tupl
         raise (RuntimeError if e.kind in ("device", "internal") else ValueError)(str(e)) from None
 
 
-def soft(images: Any, thresholds: int, vertices: bool) -> _Soft:
+def soft(images: Any, thresholds: int, vertices: bool, directed: bool) -> _Soft:
     """Return the plan of soft curves of packed float32 tensors of PyTorch, of shape (n, *image), n > 0."""
     of, how = _looked(images, images.ndim - 1, False)
     align = _alignment(images.data_ptr(), how.apart)
-    asked = {"images": len(images), "thresholds": thresholds, "vertices": vertices}
+    asked = {"images": len(images), "thresholds": thresholds, "vertices": vertices, "directed": directed}
     return _Soft(of, how, ("soft", *asked.values(), align), {"soft": asked, "align": align})
 
 

@@ -160,10 +160,11 @@ def soft_ecc(
     are not checked. Only the first call for a layout waits, and 128 layouts are kept. χ is NaN if one of
     the numbers is, if λ is not greater than 0, and if λ times the range of the thresholds is more than
     949; with 99 KiB of shared memory for a block (compute capability 8.6, 8.9, 12.0) more than 716, in
-    3D more than 536. The number of launches does not depend on the number of images. A list of images
-    of up to float32 is one batch, too: each is copied into a frame of the largest shape. Lists with a
-    direction are split by the parity of their axes, those of different sizes by size if that takes less
-    time or memory.
+    3D more than 536. Images of up to 4096 voxels have no such limit at up to 64 thresholds: each sigmoid is
+    evaluated, which takes less time for few voxels. The number of launches does not depend on the number of
+    images. A list of images of up to float32 is one batch, too: each is copied into a frame of the largest
+    shape. Lists with a direction are split by the parity of their axes, those of different sizes by size if
+    that takes less time or memory.
 
     References
     ----------
@@ -746,7 +747,7 @@ class _Layout:
         self.float64 = [one.dtype is torch.float64 for one in numbers]
         self.doubles = sum(double << bit for bit, double in enumerate(self.float64))
         self.plain = all(one.dtype in (torch.float32, torch.float64) for one in numbers)
-        plan = cuda.soft(x, thresholds, construction == "V")
+        plan = cuda.soft(x, thresholds, construction == "V", self.axes > 0)
         laid, tilt, changes = _sizes_of_kept(self.image, self.images, thresholds, self.axes)
         if laid != plan.laid:
             raise RuntimeError("eccbench's library has another version than its Python files: install eccbench again")
@@ -761,7 +762,7 @@ class _Layout:
         """Add the forward pass, and return χ, its derivatives and the memory that the backward pass needs."""
         x = _counted(images, self.construction, self.dims)
         chi, kept = images.new_empty(self.curves), images.new_empty(self.kept, dtype=torch.int8)
-        work = images.new_empty(self.work[derivatives], dtype=torch.int8)
+        work = images.new_empty(self.work[derivatives], dtype=torch.int8) if self.work[derivatives] else None
         by = images.new_empty((2, self.images, self.curves[-1]), dtype=torch.float64) if derivatives else None
         if not self.plain:
             given = thresholds, lam, alpha, direction
@@ -769,8 +770,8 @@ class _Layout:
         thresholds, direction = thresholds.contiguous(), direction.contiguous()
         self.add(
             False, *self._both(x, kept.data_ptr()), thresholds.data_ptr(), lam.data_ptr(), alpha.data_ptr(),
-            direction.data_ptr(), self.doubles, work.data_ptr(), chi.data_ptr(), 0 if by is None else by.data_ptr(), 0,
-            0, 0)
+            direction.data_ptr(), self.doubles, 0 if work is None else work.data_ptr(), chi.data_ptr(),
+            0 if by is None else by.data_ptr(), 0, 0, 0)
         return chi, by, kept
 
     def backward(
