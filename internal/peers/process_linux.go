@@ -60,7 +60,14 @@ var threadVariables = []string{
 // process.
 func start(p *Peer, how launch) (*Process, error) {
 	fail := func(err error) (*Process, error) {
-		return nil, &Error{Kind: Broken, Verb: "start", Why: err.Error(), Own: p.Own}
+		why := err.Error()
+		switch {
+		case errors.Is(err, unix.ENOENT):
+			why = "the program, or the interpreter in its first line, does not exist"
+		case errors.Is(err, unix.ENOEXEC):
+			why = "the file is no program for this machine, and no script whose first line is #!INTERPRETER"
+		}
+		return nil, &Error{Kind: Broken, Verb: "start", Why: why, Own: p.Own}
 	}
 	commands, to, err := os.Pipe()
 	if err != nil {

@@ -24,6 +24,26 @@ func program(t *testing.T, text string) *Peer {
 	return p
 }
 
+// Files that the system does not start are reported with the reason.
+func TestNoPrograms(t *testing.T) {
+	for text, want := range map[string]string{
+		"#!/nonexistent/interpreter\n": "the interpreter in its first line, does not exist",
+		"no program":                   "no script whose first line is #!INTERPRETER",
+	} {
+		path := filepath.Join(t.TempDir(), "peer")
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		p, err := New("", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x, err := p.Acquire(1); x != nil || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, %v", text, x, err)
+		}
+	}
+}
+
 // A program that was replaced after it was described is not started.
 func TestReplacedPeers(t *testing.T) {
 	p := program(t, "exit 0\n")
