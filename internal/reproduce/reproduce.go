@@ -80,7 +80,7 @@ func command(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	f.IntVar(&o.sampling.MaxSamples, "max-samples", o.sampling.MaxSamples, "most samples of a cell")
 	f.DurationVar(&o.sampling.MaxTime, "max-time", o.sampling.MaxTime,
 		"longest sampling of a cell, once every input was timed")
-	f.IntVar(&o.rotate, "rotate", 3, "different inputs that rotate through a cell; one from 16 GiB on")
+	f.IntVar(&o.rotate, "rotate", 3, "inputs that take turns in a cell; one from 16 GiB on")
 	f.StringVar(&most, "max-bytes", "", "only rows whose images have at most these `BYTES`, such as 64MiB")
 	f.StringSliceVar(&o.rows, "row", nil,
 		"only rows of these printed sizes, or patterns such as '128²×*' (default all)")

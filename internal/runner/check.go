@@ -68,32 +68,42 @@ func (r *trial[In, Out]) check(told worker.Teller) error {
 // whose remaining laws may still run.
 func (r *trial[In, Out]) confirm(start time.Time) (all []verify.Evidence, rest []*verify.Checking[In, Out], err error) {
 	evidence := make([][]verify.Evidence, len(r.given))
-	for k := range r.given {
-		i := (k + 1) % len(r.given)
-		e, said, err := r.repeats(i)
+	unseen, err := r.confirmUnseen(start)
+	if err != nil {
+		return nil, nil, err
+	}
+	for k := range evidence {
+		i := (k + 1) % len(evidence)
+		if evidence[i], rest, err = r.confirmInput(i, start, len(evidence)-1-k); err != nil {
+			return nil, nil, err
+		}
+	}
+	return append(slices.Concat(evidence...), unseen...), rest, nil
+}
+
+// confirmInput collects the evidence about an input, with more inputs still to come.
+func (r *trial[In, Out]) confirmInput(i int, start time.Time, more int) (
+	evidence []verify.Evidence, checks []*verify.Checking[In, Out], err error) {
+	e, said, err := r.repeats(i)
+	if err != nil {
+		return nil, nil, r.undecoded(i, err)
+	}
+	if said {
+		evidence = append(evidence, e)
+	}
+	// If answers may differ, check the worst one too.
+	for _, answer := range []*answerCopy{r.given[i].first, r.given[i].worst} {
+		if answer == nil || answer == r.given[i].worst && r.exact() {
+			continue
+		}
+		out, err := r.b.decode(answer)
 		if err != nil {
 			return nil, nil, r.undecoded(i, err)
 		}
-		if said {
-			evidence[i] = append(evidence[i], e)
-		}
-		// If answers may differ, check the worst one too.
-		for _, answer := range []*answerCopy{r.given[i].first, r.given[i].worst} {
-			if answer == nil || answer == r.given[i].worst && r.exact() {
-				continue
-			}
-			out, err := r.b.decode(answer)
-			if err != nil {
-				return nil, nil, r.undecoded(i, err)
-			}
-			c := r.examine(i, out, start, len(r.given)-1-k)
-			evidence[i] = append(evidence[i], c.Confirm()...)
-			if i == 0 {
-				rest = append(rest, c)
-			}
-		}
+		c := r.examine(i, out, start, more)
+		evidence, checks = append(evidence, c.Confirm()...), append(checks, c)
 	}
-	return slices.Concat(evidence...), rest, nil
+	return evidence, checks, nil
 }
 
 // judge sets the verdict of the record.

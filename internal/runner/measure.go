@@ -35,11 +35,12 @@ type trial[In, Out any] struct {
 	answerMemory int64
 	walls        []float64 // seconds by the host's clock, if samples are by another
 	reported     []bench.Reported
-	wall         time.Duration  // of the last call
-	least        time.Duration  // of all calls
-	spent        bench.Reported // in the last call
-	current      string         // name of the input of the last call
-	unseen       *unseen        // nil while calls are about the task's inputs
+	wall         time.Duration      // of the last call
+	least        time.Duration      // of all calls
+	spent        bench.Reported     // in the last call
+	current      string             // name of the input of the last call
+	unseen       *unseen            // nil while calls are about the task's inputs
+	kept         []*answerPair[Out] // answers about unseen inputs that are not judged, in random order
 	record       bench.CellRecord
 }
 
@@ -94,6 +95,9 @@ func (r *trial[In, Out]) close() {
 	for i, g := range r.given {
 		g.first.close(r.answerFile(i) == nil)
 		g.worst.close(true)
+	}
+	for _, g := range r.kept {
+		g.first.close(true)
 	}
 	for _, k := range r.before {
 		k.close(false)
@@ -237,9 +241,9 @@ func (r *trial[In, Out]) cool(i int) error {
 	return nil
 }
 
-// flag adds a flag to the record, once.
+// flag adds a flag to the record, once, unless it is "".
 func (r *trial[In, Out]) flag(f string) {
-	if !slices.Contains(r.record.Flags, f) {
+	if f != "" && !slices.Contains(r.record.Flags, f) {
 		r.record.Flags = append(r.record.Flags, f)
 	}
 }
@@ -370,9 +374,7 @@ func (r *trial[In, Out]) measure() error {
 		return err
 	}
 	r.perCall = first
-	if r.renews() {
-		r.beginUnseen()
-	}
+	r.beginUnseen()
 	if r.t.Sampling == nil {
 		for n := 1; n < len(r.jobs); n++ {
 			if _, err := r.call(n, nil); err != nil {
@@ -387,14 +389,11 @@ func (r *trial[In, Out]) measure() error {
 			quantity.Duration(first), quantity.Duration(left), len(r.jobs))}
 	}
 	s := *r.t.Sampling
-	var samples []float64
-	var total float64
 	long := first >= s.LongFrom(r.settles())
 	if long && r.unseen == nil && !distorted(first, trace) {
-		samples = r.sample(samples, first)
-		total = first.Seconds()
+		r.sample()
 	}
-	if !long || r.unseen != nil {
+	if !long {
 		if err := r.warmUp(first); err != nil {
 			return err
 		}
@@ -409,7 +408,8 @@ func (r *trial[In, Out]) measure() error {
 	// Work between calls, such as fetching and hashing answers, may take longer than the calls. The
 	// time limit of an input covers both.
 	begun := r.clock.Now()
-	for !s.Enough(samples, total, len(r.jobs)) {
+	samples, flag := r.counted()
+	for !s.Enough(samples, len(r.jobs), max(1, len(r.burst))) {
 		spent, share, n := r.clock.Since(begun), r.t.Conditions.Time, len(samples)
 		if n >= len(r.jobs) && share > 0 && spent >= share ||
 			n >= s.MinSamples && r.unseen != nil && spent >= aroundUnseen*s.MaxTime {
@@ -420,18 +420,17 @@ func (r *trial[In, Out]) measure() error {
 		if r.burst != nil {
 			n, jobs = 0, r.burst
 		}
-		took, err := r.callAll(jobs, n, nil)
-		if err != nil {
+		if _, err := r.callAll(jobs, n, nil); err != nil {
 			return err
 		}
-		samples = r.sample(samples, took)
-		total += took.Seconds() * float64(len(jobs))
+		r.sample()
+		samples, flag = r.counted()
 	}
 	r.look()
 	if err := r.endUnseen(); err != nil {
 		return err
 	}
-	samples = r.recordAround(samples)
+	r.flag(flag)
 	summary := stats.Summarise(samples)
 	r.perCall = time.Duration(summary.Median * 1e9)
 	r.record.Samples, r.record.Seconds = samples, &summary
@@ -454,11 +453,9 @@ func (r *trial[In, Out]) measure() error {
 	return nil
 }
 
-// sample adds the last call to the samples. It also keeps the time by the host's clock and the times
-// around the call.
-func (r *trial[In, Out]) sample(samples []float64, took time.Duration) []float64 {
+// sample adds the last call to the samples: its parts, and its time by the host's clock.
+func (r *trial[In, Out]) sample() {
 	r.walls, r.reported = append(r.walls, r.wall.Seconds()), append(r.reported, r.spent)
-	return append(samples, took.Seconds())
 }
 
 // Limits of the work around calls. The parts that a process of this program reports explain the time of a
@@ -470,49 +467,36 @@ const (
 	leastAround                   = 0.1
 )
 
-// recordAround records the work around the calls. It returns the samples of the implementation's process,
-// with that work unless it is small, if they explain the time by this process's clock, else the latter.
-func (r *trial[In, Out]) recordAround(samples []float64) []float64 {
-	if !r.ours() {
-		return samples
-	}
-	median := func(of func(bench.Reported) time.Duration) float64 {
-		list := make([]float64, len(r.reported))
-		for k, t := range r.reported {
-			list[k] = of(t).Seconds()
-		}
-		return stats.Median(list)
-	}
-	poison := median(func(t bench.Reported) time.Duration { return t.Poison })
-	do := median(func(t bench.Reported) time.Duration { return t.Do })
-	out := median(func(t bench.Reported) time.Duration { return t.Out })
-	r.record.Poison, r.record.Out = poison, out
-	if scope := r.t.Conditions.Scope; scope == bench.E2E || scope == bench.File {
-		for k, took := range []float64{poison, out} {
-			if took > mostAround*do+ignoredAround {
-				r.flag(fmt.Sprintf("%s +%.0f%%", []string{"poison", "out"}[k], 100*took/do))
-			}
-		}
-	}
-	if _, ok := reported(r.jobs[0]); !ok {
-		return samples
-	}
-	r.record.Trip = stats.Median(r.walls)
-	rest := make([]float64, len(r.walls))
+// counted returns the samples that count, and a flag or "". Of another process of this program they are by its
+// clock if that explains the time by this one's. They then include the work around calls unless it is small. The
+// parts of each call are added first, as an implementation could compute in another part each time.
+func (r *trial[In, Out]) counted() (samples []float64, flag string) {
+	var poison, out, rest, sums []float64
 	for k, t := range r.reported {
-		rest[k] = r.walls[k] - (t.Poison + t.Do + t.Out).Seconds()
+		sum := (t.Poison + t.Do + t.Out).Seconds()
+		poison, out = append(poison, t.Poison.Seconds()), append(out, t.Out.Seconds())
+		samples, sums, rest = append(samples, t.Do.Seconds()), append(sums, sum), append(rest, r.walls[k]-sum)
 	}
-	calls := float64(max(1, len(r.burst)))
-	if calls*stats.Median(rest)-r.record.Floor > max(unexplained, unexplainedShare*calls*r.record.Trip) {
-		r.flag("judge's clock")
-		return r.walls
+	if !r.ours() || len(samples) == 0 {
+		return samples, ""
 	}
-	if poison+out > leastAround*do {
-		for k, t := range r.reported {
-			samples[k] = (t.Poison + t.Do + t.Out).Seconds()
+	r.record.Poison, r.record.Out = stats.Median(poison), stats.Median(out)
+	do := max(1e-9, stats.Median(samples))
+	around, ignored := stats.Median(sums)/do-1, mostAround+ignoredAround/do
+	if _, outside := reported(r.jobs[0]); outside {
+		r.record.Trip, ignored = stats.Median(r.walls), leastAround
+		calls := float64(max(1, len(r.burst)))
+		if calls*stats.Median(rest)-r.record.Floor > max(unexplained, unexplainedShare*calls*r.record.Trip) {
+			return r.walls, "judge's clock"
+		}
+		if around > ignored {
+			samples = sums
 		}
 	}
-	return samples
+	if scope := r.t.Conditions.Scope; around > ignored && (scope == bench.E2E || scope == bench.File) {
+		flag = fmt.Sprintf("around +%.0f%%", 100*around)
+	}
+	return samples, flag
 }
 
 // count measures the heap allocation and the number of kernel launches of one call. It takes the

@@ -335,7 +335,7 @@ func (g *group) finish(r *bench.CellRecord, timed bool) {
 	if r.Seconds.Confidence < stats.Confidence {
 		r.Flags = append(r.Flags, fmt.Sprintf("n=%d", r.Seconds.N))
 	}
-	if n := len(r.Inputs) + len(r.Unseen); n < max(g.Rotate, fewInputs) {
+	if n := len(r.Inputs); len(r.Unseen) == 0 && n < max(g.Rotate, fewInputs) {
 		r.Flags = append(r.Flags, fmt.Sprintf("inputs=%d", n))
 	}
 }

@@ -773,25 +773,26 @@ func TestWorkerWithoutATask(t *testing.T) {
 
 func TestSamplingStops(t *testing.T) {
 	s := worker.Sampling{Target: 0.01, MinSamples: 10, MaxSamples: 20, MaxTime: time.Second}
-	same := slices.Repeat([]float64{1}, 20)
 	for _, c := range []struct {
-		n      int
-		total  float64
-		inputs int
-		want   bool
+		n     int
+		took  float64
+		calls int
+		want  bool
 	}{
-		{2, 10, 3, false}, // every input is timed in any case
-		{3, 10, 3, true},  // out of time
-		{9, 0, 3, false},
-		{10, 0, 3, true}, // on target
-		{20, 0, 3, true},
+		{2, 1, 1, false}, // every input is timed in any case
+		{3, 1, 1, true},  // out of time
+		{3, 0.1, 1, false},
+		{3, 0.1, 4, true}, // in bursts
+		{9, 1e-3, 1, false},
+		{10, 1e-3, 1, true}, // on target
+		{20, 1e-3, 1, true},
 	} {
-		if got := s.Enough(same[:c.n], c.total, c.inputs); got != c.want {
+		if got := s.Enough(slices.Repeat([]float64{c.took}, c.n), 3, c.calls); got != c.want {
 			t.Errorf("%+v: enough %v", c, got)
 		}
 	}
-	wide := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
-	if s.Enough(wide, 0, 3) {
+	wide := []float64{0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1}
+	if s.Enough(wide, 3, 1) {
 		t.Error("a wide interval is enough")
 	}
 }

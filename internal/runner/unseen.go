@@ -4,18 +4,18 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/memfile"
+	"eccbench/internal/verify"
 )
 
 // unseen makes every timed call of another process about an input with a random seed, which did not
 // exist before. It keeps a random sample of the answers. The process cannot know which ones are judged.
 type unseen struct {
 	calls int
-	most  int // number of answers to keep
-	names []string
-	kept  []*answerCopy
+	most  int    // number of answers to keep
 	done  func() // closes the current inputs
 }
 
@@ -26,12 +26,11 @@ func (u *unseen) close() {
 }
 
 // Limits of the answers that are kept: their number, and their bytes. The time to judge them is a
-// share of the time to measure. leastJudged applies in any case, besides the answer to the first input.
+// share of the time to measure. One is judged in any case, besides the answer to the first input.
 const (
 	mostJudged  = 32
 	judgedShare = 2
 	mostKept    = 512 << 20
-	leastJudged = 2
 )
 
 // renews reports whether the timed calls are about unseen inputs.
@@ -47,6 +46,9 @@ func (r *trial[In, Out]) renews() bool {
 // beginUnseen makes all calls but the first about unseen inputs. So only the first input of the task
 // has an answer to judge.
 func (r *trial[In, Out]) beginUnseen() {
+	if !r.renews() {
+		return
+	}
 	r.t.Inputs, r.inputs, r.given = r.t.Inputs[:1], r.inputs[:1], r.given[:1]
 	r.witness, r.others = r.witness[:min(1, len(r.witness))], r.others[:min(1, len(r.others))]
 	r.unseen = &unseen{done: func() {}}
@@ -61,9 +63,7 @@ func (r *trial[In, Out]) keepUnseen() error {
 	if err != nil {
 		return err
 	}
-	least, _ := r.b.w.Policy.Costs(r.inputs[0], r.perCall, 0)
-	most := min(mostJudged, mostKept/max(1, size.Size()), int64(r.t.Sampling.MaxTime/judgedShare/max(1, least)))
-	r.unseen.calls, r.unseen.most = 0, int(max(most, leastJudged))
+	r.unseen.calls, r.unseen.most = 0, int(max(1, min(mostJudged, mostKept/max(1, size.Size()))))
 	return nil
 }
 
@@ -88,48 +88,58 @@ func (r *trial[In, Out]) renew(job bench.Job[Out]) (err error) {
 
 // takeUnseen keeps the answer of a call, each of the calls with the same probability.
 func (r *trial[In, Out]) takeUnseen(out Out) error {
-	u := r.unseen
-	u.calls++
-	at := len(u.kept)
-	switch {
-	case at < u.most:
-		u.names, u.kept = append(u.names, ""), append(u.kept, nil)
-	case u.most == 0:
-		return nil
-	default:
-		if at = rand.IntN(u.calls); at >= u.most {
+	r.unseen.calls++
+	at := len(r.kept)
+	if at >= r.unseen.most {
+		if at = rand.IntN(r.unseen.calls); at >= r.unseen.most {
 			return nil
 		}
-		u.kept[at].close(true)
+		r.kept[at].first.close(true)
+	} else {
+		r.kept = append(r.kept, new(answerPair[Out]))
 	}
-	var err error
-	if u.kept[at], err = r.b.keep(out, 1, nil); err != nil {
+	k, err := r.b.keep(out, 1, nil)
+	if err != nil {
 		return err
 	}
-	u.names[at] = r.current
-	memfile.Seal(u.kept[at].file)
+	memfile.Seal(k.file)
+	r.kept[at] = &answerPair[Out]{name: r.current, calls: 1, first: k}
 	return nil
 }
 
-// endUnseen adds the kept answers to the judged ones, and returns to the first input.
+// endUnseen returns to the first input.
 func (r *trial[In, Out]) endUnseen() error {
-	u := r.unseen
-	if u == nil {
+	if r.unseen == nil {
 		return nil
 	}
-	r.unseen = nil
-	u.close()
-	r.record.Inputs, r.record.Unseen = r.t.Inputs, u.names
-	for k, name := range u.names {
-		in, err := r.b.w.Inputs.Open(name)
-		if err != nil {
-			return err
-		}
-		r.t.Inputs, r.inputs = append(slices.Clip(r.t.Inputs), name), append(slices.Clip(r.inputs), in)
-		r.given = append(slices.Clip(r.given), &answerPair[Out]{name: name, calls: 1, first: u.kept[k]})
-		if r.others != nil {
-			r.others = append(r.others, nil)
-		}
-	}
+	r.unseen.close()
+	r.unseen, r.record.Inputs = nil, r.t.Inputs
+	rand.Shuffle(len(r.kept), func(i, k int) { r.kept[i], r.kept[k] = r.kept[k], r.kept[i] })
 	return r.jobs[0].(bench.Renewable[In]).Renew(r.inputs[0])
+}
+
+// confirmUnseen judges kept answers: one, and more while all of them take a share of the time to measure. The
+// time of the next one is the mean of those before.
+func (r *trial[In, Out]) confirmUnseen(start time.Time) (all []verify.Evidence, err error) {
+	began := r.clock.Now()
+	for len(r.kept) > 0 {
+		n := time.Duration(len(r.record.Unseen))
+		if n > 0 && r.clock.Since(began)/n*(n+1) > r.t.Sampling.MaxTime/judgedShare {
+			break
+		}
+		g := r.kept[0]
+		in, err := r.b.w.Inputs.Open(g.name)
+		if err != nil {
+			return nil, err
+		}
+		r.kept, r.given = r.kept[1:], append(slices.Clip(r.given), g)
+		r.t.Inputs, r.inputs = append(slices.Clip(r.t.Inputs), g.name), append(slices.Clip(r.inputs), in)
+		r.others, r.record.Unseen = append(r.others, nil), append(r.record.Unseen, g.name)
+		e, _, err := r.confirmInput(len(r.given)-1, start, 1)
+		if closeInput(in); err != nil {
+			return nil, err
+		}
+		all = append(all, e...)
+	}
+	return all, nil
 }

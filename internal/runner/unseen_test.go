@@ -9,6 +9,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/memfile"
+	"eccbench/internal/stats"
 	"eccbench/internal/verify"
 	"eccbench/internal/worker"
 )
@@ -114,14 +115,30 @@ func TestLongCallsOfUnseen(t *testing.T) {
 	}
 }
 
-// slowLines take half a second each.
+// Rows about unseen images have no flag of few inputs, however few are judged.
+func TestFlagOfFewInputs(t *testing.T) {
+	for _, c := range []struct {
+		inputs, unseen int
+		want           string
+	}{{1, 2, "[]"}, {3, 0, "[inputs=3]"}, {8, 0, "[]"}} {
+		r := bench.CellRecord{Inputs: make([]string, c.inputs), Unseen: make([]string, c.unseen)}
+		r.Seconds = &stats.Summary{Confidence: stats.Confidence}
+		(&group{Plan: Plan{Rotate: 8}}).finish(&r, true)
+		if got := fmt.Sprint(r.Flags); got != c.want {
+			t.Errorf("%d inputs, %d unseen: %s, want %s", c.inputs, c.unseen, got, c.want)
+		}
+	}
+}
+
+// slowLines take some time each.
 type slowLines struct {
 	seededLines
-	now *time.Time
+	now  *time.Time
+	cost time.Duration
 }
 
 func (l slowLines) Open(name string) (line, error) {
-	*l.now = l.now.Add(time.Second / 2)
+	*l.now = l.now.Add(l.cost)
 	return l.seededLines.Open(name)
 }
 
@@ -130,7 +147,7 @@ func TestSlowImages(t *testing.T) {
 	var given []line
 	now := time.Unix(0, 0)
 	b := unseenLines("", 0, turner{relaxer{name: "plain"}, &given})
-	b.w.Inputs = slowLines{now: &now}
+	b.w.Inputs = slowLines{now: &now, cost: time.Second / 2}
 	task := lineTask("plain", 10)
 	task.Sampling.MaxSamples, task.Sampling.MaxTime, task.Sampling.Target = 100, 5*time.Second, -1
 	clock := func() time.Time { now = now.Add(time.Microsecond); return now }
@@ -161,16 +178,16 @@ func TestEveryAnswerMayBeJudged(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for i, k := range r.unseen.kept {
-			out, err := r.b.decode(k)
+		for _, g := range r.kept {
+			out, err := r.b.decode(g.first)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := fmt.Sprint(out.u[0]); got != r.unseen.names[i] {
-				t.Fatalf("the answer to %s is kept for %s", got, r.unseen.names[i])
+			if got := fmt.Sprint(out.u[0]); got != g.name {
+				t.Fatalf("the answer to %s is kept for %s", got, g.name)
 			}
 			quarter[int(out.u[0])*4/calls]++
-			k.close(true)
+			g.first.close(true)
 		}
 	}
 	for q, n := range quarter { // 200 of 800, ±12
@@ -180,27 +197,70 @@ func TestEveryAnswerMayBeJudged(t *testing.T) {
 	}
 }
 
-// The number of judged answers follows from the cost of their witness and from their size.
+// One answer about an unseen image is judged, and more in half of the time to measure. Which ones is random.
 func TestNumberOfJudged(t *testing.T) {
+	const kept, runs = 8, 200
 	for _, x := range []struct {
-		cost  time.Duration
-		bytes int64
-		want  int
-	}{{0, 8, 32}, {time.Second, 8, 10}, {time.Minute, 8, 2}, {0, 128 << 20, 4}, {0, 1 << 30, 2}} {
-		r := &trial[line, field]{
-			b: unseenLines("", x.cost), t: worker.Task{Sampling: &worker.Sampling{MaxTime: 20 * time.Second}}, inputs: make([]line, 1), unseen: &unseen{calls: 9},
+		cost time.Duration
+		want int
+	}{{0, kept}, {time.Second, 5}, {3 * time.Second, 1}, {time.Hour, 1}} {
+		var first [kept]int
+		for range runs {
+			now := time.Unix(0, 0)
+			b := unseenLines("", 0, turner{relaxer{name: "plain"}, new([]line)})
+			b.w.Inputs = slowLines{now: &now, cost: x.cost}
+			r := &trial[line, field]{
+				b: b, clock: func() time.Time { return now },
+				inputs: make([]line, 1), others: make([][]verify.Witness[field], 1),
+				jobs: []bench.Job[field]{&turning{given: new([]line)}}, unseen: &unseen{most: kept, done: func() {}},
+				t: worker.Task{
+					Inputs: []string{"line/seed=9"}, Sampling: &worker.Sampling{MaxTime: 10 * time.Second}, Budget: 1e15,
+				},
+			}
+			r.given = make([]*answerPair[field], 1)
+			for k := range kept {
+				r.current = fmt.Sprintf("line/steps=5/n=10/seed=%d", k)
+				if err := r.takeUnseen(field{u: make([]float32, 10)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := r.endUnseen(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.confirmUnseen(now); err != nil || len(r.record.Unseen) != x.want {
+				t.Fatalf("%v each: %d judged, %v; want %d", x.cost, len(r.record.Unseen), err, x.want)
+			}
+			for k := range kept {
+				if strings.HasSuffix(r.record.Unseen[0], fmt.Sprintf("=%d", k)) {
+					first[k]++
+				}
+			}
+			r.given = r.given[1:]
+			r.close()
 		}
+		for k, n := range first { // 25 of 200, ±5
+			if n < 2 || n > 60 {
+				t.Errorf("answer %d is judged first in %d of %d runs", k, n, runs)
+			}
+		}
+	}
+}
+
+// The number of answers that are kept follows from their size.
+func TestNumberOfKept(t *testing.T) {
+	for bytes, want := range map[int64]int{8: mostJudged, 128 << 20: 4, 1 << 30: 1} {
+		r := &trial[line, field]{unseen: &unseen{calls: 9}}
 		f, err := memfile.New("an answer")
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		if err := f.Truncate(x.bytes); err != nil {
+		if err := f.Truncate(bytes); err != nil {
 			t.Fatal(err)
 		}
 		r.given = []*answerPair[field]{{first: &answerCopy{file: f}}}
-		if err := r.keepUnseen(); err != nil || r.unseen.most != x.want || r.unseen.calls != 0 {
-			t.Errorf("%v, %d bytes: %d of %d calls, %v; want %d", x.cost, x.bytes, r.unseen.most, r.unseen.calls, err, x.want)
+		if err := r.keepUnseen(); err != nil || r.unseen.most != want || r.unseen.calls != 0 {
+			t.Errorf("%d bytes: %d of %d calls, %v; want %d", bytes, r.unseen.most, r.unseen.calls, err, want)
 		}
 	}
 }

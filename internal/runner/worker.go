@@ -175,7 +175,7 @@ func (r *trial[In, Out]) run(tell worker.Teller) error {
 	if err := r.measure(); err != nil {
 		return err
 	}
-	r.answerMemory = max(0, r.ownMemory()-used) / int64(len(r.inputs))
+	r.answerMemory = max(0, r.ownMemory()-used) / int64(len(r.jobs))
 	tell.Phase(worker.PhaseCheck)
 	return r.check(tell)
 }

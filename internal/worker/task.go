@@ -72,10 +72,13 @@ func (s Sampling) LongFrom(settles bool) time.Duration {
 	return longCall
 }
 
-// Enough reports whether sampling may stop. The interval needs a sort, so it is computed only for
-// every fifth sample.
-func (s Sampling) Enough(samples []float64, total float64, inputs int) bool {
-	n := len(samples)
+// Enough reports whether sampling may stop. Each sample is the mean of so many calls. The interval needs a
+// sort, so it is computed only for every fifth sample.
+func (s Sampling) Enough(samples []float64, inputs, calls int) bool {
+	n, total := len(samples), 0.0
+	for _, took := range samples {
+		total += took * float64(calls)
+	}
 	switch {
 	case n < inputs:
 		return false

@@ -55,7 +55,7 @@ func doRun(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	f.BoolVar(&hot, "hot", false, "keep the caches between calls (default cold)")
 	f.Int64Var(&count, "batch", 0, "`N` images per question: --workload ecc-batch --count N")
 	f.IntVar(&processes, "processes", 1, "processes that repeat each cell")
-	f.IntVar(&rotate, "rotate", 3, "different inputs that rotate through a cell, at least 3")
+	f.IntVar(&rotate, "rotate", 3, "inputs that take turns in a cell, at least 3, unless each call has a new one")
 	f.IntVar(&sampling.MaxSamples, "max-samples", sampling.MaxSamples, "most samples of a cell")
 	f.DurationVar(&sampling.MaxTime, "max-time", sampling.MaxTime,
 		"longest sampling of a cell, once every input was timed")
