@@ -33,20 +33,14 @@ const (
 	mostKept    = 512 << 20
 )
 
-// renews reports whether the timed calls are about unseen inputs.
-func (r *trial[In, Out]) renews() bool {
+// beginUnseen makes all calls but the first about unseen inputs, if there are any. So only the first input of the
+// task has an answer to judge.
+func (r *trial[In, Out]) beginUnseen() {
 	seeded, ok := bench.As[bench.Seeded](r.b.w.Inputs)
 	if !ok || r.t.Sampling == nil || seeded.Reseed(r.t.Inputs[0], 0) == "" {
-		return false
+		return
 	}
-	job, ok := r.jobs[0].(bench.Renewable[In])
-	return ok && job.Renews()
-}
-
-// beginUnseen makes all calls but the first about unseen inputs. So only the first input of the task
-// has an answer to judge.
-func (r *trial[In, Out]) beginUnseen() {
-	if !r.renews() {
+	if job, ok := r.jobs[0].(bench.Renewable[In]); !ok || !job.Renews() {
 		return
 	}
 	r.t.Inputs, r.inputs, r.given = r.t.Inputs[:1], r.inputs[:1], r.given[:1]
