@@ -3,6 +3,7 @@ package binned_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -17,7 +18,6 @@ import (
 	"eccbench/internal/workloads/ecc/ecctest"
 	"eccbench/internal/workloads/softecc"
 	"eccbench/internal/workloads/softecc/softtest"
-	"eccbench/kernels/hosttest"
 )
 
 // Batches of images agree with the definition for any previous contents of the memory.
@@ -230,9 +230,11 @@ func ofBatch(t *testing.T, open resident.Opener, list []*softecc.Problem, kind b
 }
 
 // Batches are evaluated directly up to a number of voxels per image, per multiprocessor, and up to 64 thresholds.
-func TestBatchIsDirectOnHost(t *testing.T) {
+func TestBatchIsDirect(t *testing.T) {
 	const sms = 20
-	driver := devicetest.New(1, hosttest.Modules(t, "", "softecc_direct", "softecc_float32"))
+	driver := devicetest.New(1, func(string) devicetest.Kernel {
+		return func(device.Launch, func(uint64) ([]byte, error), []any) error { return errors.New("launched") }
+	})
 	driver.Multiprocessors(sms)
 	d, err := ecctest.Closing(t, resident.OpenOnce(func() (device.Driver, error) { return driver, nil }))("")
 	if err != nil {
@@ -259,6 +261,52 @@ func TestBatchIsDirectOnHost(t *testing.T) {
 		}
 		if err := o.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// If an image is nearly constant, terms of χ cancel: their rounding errors stay within the documented bound.
+func TestBatchNearlyConstantOnHost(t *testing.T) {
+	testNearlyConstant(t, softtest.OnHost(t, "softecc_direct"), "64x64", "16x16x16")
+}
+
+func TestBatchNearlyConstantOnDevice(t *testing.T) {
+	testNearlyConstant(t, ecctest.Device(t), "64x64", "256x256", "32x32x64")
+}
+
+func testNearlyConstant(t *testing.T, open resident.Opener, shapes ...string) {
+	t.Helper()
+	const bound = 6e-8
+	for _, shape := range shapes {
+		for _, lambda := range []float64{10, 100} {
+			p := softtest.Open(t, "softecc/m=33/lambda=1/alpha=0/dir=3/of=noise/type=float32/levels=1024/"+
+				"step=1e-9/seed=1/shape="+shape)
+			p.Lambda = lambda
+			g := 0.0 // G' of all voxels
+			for j := range p.Tau {
+				p.Tau[j] = float64(j)/33 - 0.43
+				s := 1 / (1 + math.Exp(-lambda*p.Tau[j]))
+				g += p.G[j] * lambda * s * (1 - s)
+			}
+			want, err := softecc.Define(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := ofBatch(t, open, []*softecc.Problem{p}, binned.BatchKind{Align: 4})
+			if err != nil {
+				t.Fatal(err)
+			}
+			worst, changes := 0.0, 0.0
+			for j, v := range got[0].Chi {
+				worst = max(worst, math.Abs(v-want.Chi[j]))
+			}
+			for _, v := range got[0].DX {
+				changes += math.Abs(float64(v) / g)
+			}
+			t.Logf("%s, λ %v: %.2g, of Σ|c| = %.0f: %.2g", shape, lambda, worst, changes, worst/changes)
+			if worst > bound*changes {
+				t.Errorf("%s, λ %v: error %v, want at most %v", shape, lambda, worst, bound*changes)
+			}
 		}
 	}
 }
