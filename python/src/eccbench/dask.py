@@ -176,7 +176,7 @@ def curves(images: Any, at: Any, *, batch_axis: int = 0, threads: int = 1, **opt
 def _features(
     images: NDArray[Any], at: NDArray[Any], options: dict[str, Any], block_info: Any = None
 ) -> NDArray[np.int64]:
-    images = _declared(images, tuple(block_info[0]["chunk-shape"]))
+    images = _declared(images, tuple(hi - lo for lo, hi in block_info[0]["array-location"]))
     chi = np.empty((len(images), len(at)), np.int64)
     _curve.curve(images, at=at, batch_axis=0, out=chi, **options)
     return chi
