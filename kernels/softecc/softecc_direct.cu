@@ -2,7 +2,7 @@
 // backward: dx[p] = −c(p) Σ g σ'(τ − Y(p))
 //
 // The soft curves of small float32 images, by one sigmoid per change and threshold. `parts` blocks
-// share an image. Most voxels have no change, so each warp collects those that have one in a queue.
+// share an image. Most voxels have no change, so each warp collects the others in a queue.
 // Forward, each lane evaluates one threshold for the voxels of the queue; backward, each lane
 // evaluates one voxel at all thresholds. The kernels before and after the forward pass over voxels,
 // softecc_lay and softecc_sum, also serve batches in bins: wheels have machine code of this module.

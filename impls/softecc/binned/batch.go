@@ -99,8 +99,9 @@ func OpenBatch(d device.Device, k BatchKind) (*Batch, error) {
 	return b, nil
 }
 
-// evaluatesDirectly reports whether a sigmoid for each voxel and threshold takes less time than bins, whose cost hardly
-// falls with fewer voxels. All images have at most 4096·SMs·⌈images/SMs⌉ voxels then, and each at most 2¹⁶.
+// evaluatesDirectly reports whether a sigmoid for each voxel and threshold takes less time than
+// bins, whose cost hardly falls with fewer voxels. All images have at most 4096·SMs·⌈images/SMs⌉
+// voxels then, and each at most 2¹⁶.
 func (b *Batch) evaluatesDirectly() bool {
 	sms, voxels := int64(b.on.Info().SMs), b.Shape.Voxels()
 	rounds := (b.Images + sms - 1) / sms

@@ -83,7 +83,7 @@ func TestManyEach(t *testing.T) {
 }
 
 func TestManyOnHost(t *testing.T) {
-	open := softtest.OnHost(t, "softecc_direct", "softecc_float32")
+	open := softtest.OnHost(t, "softecc_curve", "softecc_direct", "softecc_float32")
 	testMany(t, binned.ManyOnDevice{Open: open}, manyImages())
 	const name = "softecc-batch/count=2/m=5/lambda=20/alpha=0/dir=1/vertices=1/of=noise/shape=9x8/type=float32/seed=1"
 	p, err := softbatch.Inputs{}.Open(name)
