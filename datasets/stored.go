@@ -173,7 +173,7 @@ func (s *stored) ReadSlab(dst []byte, lo, hi int64) error {
 		return err
 	}
 	if err := storage.ReadAt(s.file, dst, lo*grid.SliceBytes(s)); err != nil {
-		return fmt.Errorf("%s: reading slices %d to %d: %w", s.file.Name(), lo, hi, storage.Cause(err))
+		return fmt.Errorf("%s: reading %v: %w", s.file.Name(), grid.Span{Lo: lo, Hi: hi}, storage.Cause(err))
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ LIBRARIES = {"linux": "libeccbench.so", "darwin": "libeccbench.dylib", "windows"
 SOURCES = """
     go.mod go.sum THIRD_PARTY python/launcher.c cmd/*.go datasets/*.go datasets/*.s impls/*.go impls/*.s
     internal/*.go internal/*.s internal/*.html kernels/*.go kernels/*.ptx.tar.zst
-    kernels/ptx/softecc_direct.* reports/paper :!*_test.go :!internal/mutate
+    kernels/ptx/softecc_direct.sm_90.tar.zst reports/paper :!*_test.go :!internal/mutate
 """.split()
 
 
@@ -152,7 +152,7 @@ class CustomBuildHook(BuildHookInterface):
         before = zstandard.ZstdCompressionDict(
             zstandard.ZstdDecompressor().decompress(first.read_bytes()), dict_type=zstandard.DICT_TYPE_RAWCONTENT
         )
-        for file in [*first.parent.glob("*.ptx.tar.zst"), *first.parent.glob("softecc_direct.sm_*.tar.zst")]:
+        for file in [*first.parent.glob("*.ptx.tar.zst"), first.parent / "softecc_direct.sm_90.tar.zst"]:
             archive = zstandard.ZstdDecompressor().decompress(file.read_bytes())
             known = before if file.name.startswith(f"{FAMILY}_") else None
             (folder / file.name).write_bytes(zstandard.ZstdCompressor(level=22, dict_data=known).compress(archive))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 )
 
@@ -80,6 +81,9 @@ func answer(
 			out, err := bench.Answer(i, in, conditions)
 			if refused := (bench.Refusal{}); errors.As(err, &refused) {
 				err = fmt.Errorf("%s refuses %s: %w", impl, name, err)
+			}
+			if errors.Is(err, grid.ErrRanks) {
+				err = VerdictError{verify.Wrong, fmt.Sprintf("the %s by %s is WRONG and is not printed: %v", what, impl, err)}
 			}
 			return out, err
 		}

@@ -1,8 +1,10 @@
 package ask
 
 import (
+	"encoding/binary"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,6 +48,101 @@ func curveOf(q Question, by bench.Implementation[grid.Source, ecc.VCEC]) Curve {
 }
 
 const noise = "noise/shape=9x8x7/type=uint8/levels=5/seed=3"
+
+// χ at some values is that of the curve at all levels. Of an image on every float32, only the sets
+// at these values are counted.
+func TestCurveAt(t *testing.T) {
+	dir, random := t.TempDir(), rand.New(rand.NewPCG(1, 2))
+	inf, negativeZero := float32(math.Inf(1)), float32(math.Copysign(0, -1))
+	write := func(name string, special ...float32) string {
+		var b []byte
+		for range 11 * 10 * 9 {
+			v := float32(random.NormFloat64())
+			if i := random.IntN(3 * len(special)); i < len(special) {
+				v = special[i]
+			}
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+		}
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return "file/shape=9x10x11/type=float32/levels=every/path=" + name
+	}
+	const most = math.MaxFloat32
+	finite := []float32{0, negativeZero, most, -most, math.SmallestNonzeroFloat32, 0.5, -1, 1 << 24}
+	plain := write("finite", finite...)
+	gaps := strings.Replace(write("gaps", append(finite, float32(math.NaN()))...), "/path=", "/nan=mask/path=", 1)
+	var few, many []grid.Number
+	for _, text := range strings.Fields("0.1 0.1 0.10000000149011612 -1 inf -inf 1e300 -1e39 0 -0 1e-50 0.5 16777217") {
+		n, err := grid.ParseNumber(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		few = append(few, n)
+	}
+	for i := range betti.MostSets + 1 {
+		many = append(many, grid.Numbers(float64(i)/100-1)...)
+	}
+	for i := range 64 {
+		o := Options{Construction: "TV"[i&1 : i&1+1], Superlevel: i&2 > 0}
+		if i&4 > 0 {
+			o.Periodic = []string{"x", "y"}
+		}
+		input := plain
+		if i&8 > 0 {
+			input, o.NaN = gaps, NaNMask
+		}
+		at := [][]grid.Number{few, few[:1], many[1:], many}[i>>4]
+		q := curveOf(of(input, o, new([]Opening)), extrema.Implementation{})
+		q.By.Policy, q.Slices = ecc.Policy(), i%3 == 0
+		want, err := q.Answer()
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.At = at
+		got, err := q.Answer()
+		if err != nil {
+			t.Fatal(err)
+		}
+		wanted, lines := append(want.Slices, want.Lines), append(got.Slices, got.Lines)
+		if sampled := lines[0].Ladder.Len() <= betti.MostSets; sampled != (len(at) <= betti.MostSets) {
+			t.Errorf("%d values: a curve of %d levels", len(at), lines[0].Ladder.Len())
+		}
+		if got.Provenance.Digest != want.Provenance.Digest || len(lines) != len(wanted) {
+			t.Errorf("%+v: %d curves of %+v", o, len(lines), got.Provenance)
+		}
+		for k := range wanted {
+			for _, value := range at {
+				if a, b := wanted[k].At(value), lines[k].At(value); a != b {
+					t.Fatalf("%+v, %d values, curve %d: χ at %v is %d, want %d", o, len(at), k, value, b, a)
+				}
+			}
+		}
+	}
+	for _, bad := range []float32{inf, -inf, float32(math.NaN())} {
+		q := curveOf(of(write("bad", bad), Options{Construction: "T"}, new([]Opening)), extrema.Implementation{})
+		_, want := q.Answer()
+		q.At = few
+		if _, err := q.Answer(); want == nil || err == nil || err.Error() != want.Error() {
+			t.Errorf("%v, want %v", err, want)
+		}
+	}
+}
+
+// A voxel in a wrong set is a wrong answer.
+func TestWrongRanks(t *testing.T) {
+	q := curveOf(of(noise, Options{Construction: "T"}, new([]Opening)), misranking{})
+	if _, err := q.Answer(); !errors.As(err, new(VerdictError)) {
+		t.Error(err)
+	}
+}
+
+type misranking struct{ extrema.Implementation }
+
+func (misranking) Setup(grid.Source, bench.Conditions) (bench.Job[ecc.VCEC], error) {
+	return nil, grid.ErrRanks
+}
 
 // A plan starts with an opening that reads once on every level, and falls back if no implementation
 // accepts it.

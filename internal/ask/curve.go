@@ -3,11 +3,14 @@ package ask
 import (
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"eccbench/datasets/element"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
+	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -22,7 +25,10 @@ var curveImpls = []string{EveryImpl, "cpu"}
 type Curve struct {
 	Question
 	All bool // a row for every level, not only for those where χ changes
-	By  bench.Workload[grid.Source, ecc.VCEC]
+	// At are the only values for which the lines are used (ecc.Lines.At); empty for all. The lines
+	// may then lack other levels.
+	At []grid.Number
+	By bench.Workload[grid.Source, ecc.VCEC]
 	// Witnesses are the witnesses by fingerprint for implementations on a device.
 	Witnesses []ecc.Witness
 }
@@ -41,6 +47,7 @@ type curvePlan struct {
 	image
 	impl string
 	even int64
+	sets grid.Ladder // of the values of At, if only their sets are counted
 }
 
 // plan opens the image in the best way that an implementation accepts. If only levels where χ
@@ -120,22 +127,41 @@ func (q *Curve) Answer() (a CurveAnswer, err error) {
 	// separate; a repeating image needs little of it.
 	w, times := ecc.InConvention(q.By, p.turned, q.Witnesses...), int64(2)
 	_, whole := p.Source.(*grid.Field)
+	if p.sets, err = q.setLevels(p); err != nil {
+		return a, err
+	}
+	sampled := p.sets.Len() > 0
+	if sampled { // sets grow, and no set contains masked voxels
+		p.turned.Superlevel, p.turned.Masked = false, false
+		w = ecc.InConvention(q.By, p.turned, q.Witnesses...)
+	}
 	switch {
 	case q.Slices:
 		if times, err = 1, q.checkSlices(p.image); err != nil {
 			return a, err
 		}
+	case sampled:
+		w, times = ecc.InOnePass(q.By, p.turned, 0), 1
 	case !whole && grid.Period(p.Source) == 0 && p.impl == EveryImpl:
 		w, times = ecc.InOnePass(q.By, p.turned, 0), 1
 	}
 	a.Provenance, err = q.run(p.image, times, func(asked grid.Source, by *ecc.Provenance) error {
+		if sampled {
+			var at []grid.Number
+			for k := range p.sets.Len() {
+				at = append(at, grid.Numbers(float64(p.sets.Value(k)))...)
+			}
+			if asked, err = betti.Sets(asked, at, p.convention); err != nil {
+				return err
+			}
+		}
 		if q.Slices {
 			a.Slices, err = q.answerSlices(w, p, asked, by)
 			return err
 		}
 		answered, err := Answer(w, p.impl, p.name, asked, q.conditions(), q.limits(), "curve")
 		by.Implementation, by.Witness, by.Evidence = answered.By, answered.Witness, answered.Evidence
-		a.Lines = ecc.LinesOf(p.Source, answered.Out, p.convention, q.All)
+		a.Lines = q.lines(p, answered.Out)
 		return err
 	})
 	if err != nil || p.even == 0 {
@@ -157,6 +183,47 @@ func (q *Curve) Answer() (a CurveAnswer, err error) {
 	return a, nil
 }
 
+// setLevels returns the ladder of the sets at the values of At. It has no level if the curve at all
+// levels is needed, or takes little more time: if levels are few, or are sorted already.
+func (q *Curve) setLevels(p curvePlan) (l grid.Ladder, err error) {
+	if len(q.At) == 0 || q.Levels > 0 || p.Source.Ladder().Indexed() || grid.LabelsOf(p.Source) != nil ||
+		grid.Period(p.Source) > 0 {
+		return l, nil
+	}
+	levels := make([]float32, len(q.At))
+	for i, value := range q.At {
+		levels[i] = min(max(betti.Threshold(p.Source, value, q.Superlevel), -math.MaxFloat32), math.MaxFloat32)
+	}
+	slices.Sort(levels)
+	if levels = slices.Compact(levels); len(levels) > betti.MostSets {
+		return l, nil
+	}
+	return grid.Table(levels)
+}
+
+// lines returns the lines of an answer. The levels of sets are counted in the order in which they
+// grow, and the last level is outside of all.
+func (q *Curve) lines(p curvePlan, curve ecc.VCEC) ecc.Lines {
+	l, n := ecc.LinesOf(p.Source, curve, p.convention, q.All), p.sets.Len()
+	if n == 0 {
+		return l
+	}
+	l.Ladder, l.Curve = p.sets, nil
+	for _, s := range curve {
+		if s.Level == n {
+			break
+		}
+		if q.Superlevel {
+			s.Level = n - 1 - s.Level
+		}
+		l.Curve = append(l.Curve, s)
+	}
+	if q.Superlevel {
+		slices.Reverse(l.Curve)
+	}
+	return l
+}
+
 // answerSlices returns the curves of the slices of an image. Each is verified separately.
 func (q *Curve) answerSlices(
 	w bench.Workload[grid.Source, ecc.VCEC], p curvePlan, asked grid.Source, by *ecc.Provenance,
@@ -171,7 +238,7 @@ func (q *Curve) answerSlices(
 	}
 	lines := make([]ecc.Lines, len(answers))
 	for i, a := range answers {
-		lines[i] = ecc.LinesOf(p.Source, a.Out, p.convention, q.All)
+		lines[i] = q.lines(p, a.Out)
 	}
 	by.Implementation, by.Witness, by.Evidence = answers[0].By, answers[0].Witness, answers[0].Evidence
 	return lines, nil

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -113,16 +112,19 @@ func setFlag(f *pflag.FlagSet) func(*pflag.Flag, string) error {
 	}
 }
 
-// isDecimal reports whether a value of a type is no number, or one that is the same in base 10 as in pflag, which has
-// also hexadecimal, octal and binary numbers: 010 is 8.
+// isDecimal reports whether the numbers of a value of a type, if it has some, are decimal. pflag also has underscores
+// and hexadecimal, octal and binary numbers: 010 is 8.
 func isDecimal(kind, value string) bool {
 	switch kind {
-	case "int", "int64", "uint64":
-		n, err := strconv.ParseInt(value, 0, 64)
-		m, _ := strconv.ParseInt(value, 10, 64)
-		return err != nil || m == n
+	case "int", "int64", "uint64", "int64Slice":
+		for word := range strings.SplitSeq(value, ",") {
+			digits := strings.TrimLeft(strings.TrimSpace(word), "+-")
+			if len(digits) > 1 && digits[0] == '0' || strings.Contains(digits, "_") {
+				return false
+			}
+		}
 	case "float64":
-		return !strings.Contains(value, "_")
+		return !strings.ContainsAny(value, "_xX")
 	}
 	return true
 }

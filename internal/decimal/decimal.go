@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// ParseFloat parses a number as strconv does, but rejects the underscores between digits that Go's literals may have.
+// ParseFloat parses a number as strconv does, but rejects underscores between digits and hexadecimal numbers.
 func ParseFloat(s string, bits int) (float64, error) {
-	if strings.Contains(s, "_") {
+	if strings.ContainsAny(s, "_xX") {
 		return 0, &strconv.NumError{Func: "ParseFloat", Num: s, Err: strconv.ErrSyntax}
 	}
 	return strconv.ParseFloat(s, bits)

@@ -125,8 +125,11 @@ func Whole(s Source) Span { return Span{0, s.Shape().Slices()} }
 
 // String returns the first and the last slice, which is part of the span.
 func (s Span) String() string {
-	if s.Len() == 0 {
+	switch s.Len() {
+	case 0:
 		return "no slices"
+	case 1:
+		return fmt.Sprintf("slice %d", s.Lo)
 	}
 	return fmt.Sprintf("slices %d to %d", s.Lo, s.Hi-1)
 }

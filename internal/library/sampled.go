@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"sync"
 	"unsafe"
@@ -23,14 +22,6 @@ import (
 
 // A sampled curve is χ at a few values. Each voxel is replaced by its rank, the number of those
 // values below it (or above it, for superlevel sets). An image of any type then has few levels.
-
-// maxRanks is the greatest number of values whose ranks fit one byte.
-const maxRanks = math.MaxUint8
-
-// A stored type is an element type of arrays in memory.
-type stored interface {
-	uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32 | float64
-}
 
 // sampled answers for images in memory at the values of r.Sets. Its only Answer has the rows of all
 // images, one after the other, without levels.
@@ -63,7 +54,7 @@ func (r Request) sampled(ctx context.Context, shape grid.Shape, voxels []byte) (
 
 // sampledOf is sampled for a type with values from least to most. step is the distance of
 // neighbouring values, 0 for floats.
-func sampledOf[T stored, W int64 | uint64 | float64](
+func sampledOf[T grid.Scalar, W int64 | uint64 | float64](
 	ctx context.Context, r Request, shape grid.Shape, voxels []byte, least, most W, step T,
 ) ([]Answer, error) {
 	at := make([]T, len(r.Sets))
@@ -74,8 +65,8 @@ func sampledOf[T stored, W int64 | uint64 | float64](
 		}
 		at[i] = T(v)
 	}
-	if len(at) == 0 || len(at) > maxRanks {
-		return nil, fmt.Errorf("%d sets: want 1 to %d", len(at), maxRanks)
+	if len(at) == 0 || len(at) > grid.MaxRanks {
+		return nil, fmt.Errorf("%d sets: want 1 to %d", len(at), grid.MaxRanks)
 	}
 	size, first := unsafe.Sizeof(at[0]), unsafe.Pointer(unsafe.SliceData(voxels))
 	if int64(len(voxels)) != int64(r.Images)*shape.Voxels()*int64(size) || uintptr(first)%size != 0 {
@@ -86,10 +77,10 @@ func sampledOf[T stored, W int64 | uint64 | float64](
 	if err != nil {
 		return nil, err
 	}
-	k := newRanking(at, T(least), T(most), step, r.Superlevel)
+	k := grid.NewRanking(at, T(least), T(most), step, r.Superlevel)
 	return s.run(ctx, func(image int, ranks []byte, threads int) error {
 		n := len(ranks)
-		return k.rankAll(ctx, ranks, values[image*n:(image+1)*n], threads)
+		return rankAll(ctx, k, ranks, values[image*n:(image+1)*n], threads)
 	})
 }
 
@@ -106,85 +97,8 @@ func parsed[W int64 | uint64 | float64](n json.Number) (v W, err error) {
 	return v, err
 }
 
-// A ranking replaces values by ranks: the number of given values below a value, or above it for
-// superlevel sets. Each set then has the ranks up to a limit.
-type ranking[T stored] struct {
-	at           []T
-	super        bool
-	first, scale float64
-	start        [ranges + 1]uint8   // start[i] is the number of at in ranges below i
-	rank         [maxRanks + 1]uint8 // rank[r] is the rank of a voxel above r of at
-	least, most  [maxRanks + 1]T     // of the values of each rank
-	bytes        []uint8             // the ranks of all values of uint8, or nil
-}
-
-// ranges is about the number of entries that fit into a core's L1 cache together with the values.
-const ranges = 2048
-
-func newRanking[T stored](at []T, least, most, step T, super bool) *ranking[T] {
-	k := &ranking[T]{at: at, super: super, first: float64(at[0])}
-	m := len(at)
-	if k.scale = (ranges - 1) / (float64(at[m-1]) - k.first); math.IsInf(k.scale, 0) || math.IsNaN(k.scale) {
-		k.scale = 0
-	}
-	for i, next := 0, 0; i < len(k.start); i++ {
-		for next < m && k.rangeOf(at[next]) < i {
-			next++
-		}
-		k.start[i] = uint8(next)
-	}
-	for r := range m + 1 {
-		lo, hi := least, most
-		if r > 0 {
-			lo = at[r-1]
-		}
-		if r < m {
-			hi = at[r]
-		}
-		rank := r
-		if super {
-			rank = m - r
-		}
-		switch {
-		case super && r < m && hi == least, !super && r > 0 && lo == most:
-			lo, hi = most, least // no value has the rank
-		case super && r < m:
-			hi = next(hi, least, -step)
-		case !super && r > 0:
-			lo = next(lo, most, step)
-		}
-		k.rank[r], k.least[rank], k.most[rank] = uint8(rank), lo, hi
-	}
-	if all, ok := any(make([]T, math.MaxUint8+1)).([]uint8); ok {
-		for v := range all {
-			all[v] = uint8(v)
-		}
-		ranks := make([]uint8, len(all))
-		k.rankSome(ranks, any(all).([]T))
-		k.bytes = ranks
-	}
-	return k
-}
-
-// next returns the neighbouring value in the direction of a limit.
-func next[T stored](v, limit, step T) T {
-	switch x := any(v).(type) {
-	case float32:
-		return T(math.Nextafter32(x, float32(limit)*2))
-	case float64:
-		return T(math.Nextafter(x, float64(limit)*2))
-	}
-	return v + step
-}
-
-// rangeOf returns the range of a value. It never decreases as the value grows.
-func (k *ranking[T]) rangeOf(v T) int { return int((float64(v) - k.first) * k.scale) }
-
-// errNotFinite is the error of images with a NaN or an infinite value, without its place.
-var errNotFinite = &grid.NotFiniteError{}
-
 // rankAll writes the ranks of values, and checks each value against the limits of its rank.
-func (k *ranking[T]) rankAll(ctx context.Context, ranks []byte, values []T, threads int) error {
+func rankAll[T grid.Scalar](ctx context.Context, k *grid.Ranking[T], ranks []byte, values []T, threads int) error {
 	const chunk = 1 << 16
 	chunks := (len(values) + chunk - 1) / chunk
 	threads = max(1, min(threads, chunks))
@@ -192,107 +106,16 @@ func (k *ranking[T]) rankAll(ctx context.Context, ranks []byte, values []T, thre
 	crew.Each(threads, func(core int) {
 		for c := core; c < chunks && errs[core] == nil && ctx.Err() == nil; c += threads {
 			lo, hi := c*chunk, min((c+1)*chunk, len(values))
-			k.rankSome(ranks[lo:hi], values[lo:hi])
-			errs[core] = k.confirm(ranks[lo:hi], values[lo:hi])
+			k.Rank(ranks[lo:hi], values[lo:hi])
+			errs[core] = k.Confirm(ranks[lo:hi], values[lo:hi])
 		}
 	})
-	return errors.Join(append(errs, ctx.Err())...)
-}
-
-// rankSome writes the ranks of some values. The rank of a NaN is arbitrary.
-func (k *ranking[T]) rankSome(ranks []byte, values []T) {
-	at, m := k.at, len(k.at)
-	first, last := at[0], at[m-1]
-	if k.bytes != nil {
-		for i, v := range any(values).([]uint8) {
-			ranks[i] = k.bytes[v]
-		}
-		return
+	err := errors.Join(append(errs, ctx.Err())...)
+	if errors.Is(err, grid.ErrRanks) {
+		return ask.VerdictError{Status: verify.Wrong, Why: grid.ErrRanks.Error() + "; if another thread wrote to the array " +
+			"meanwhile, that is the cause: give a copy"}
 	}
-	if m <= fewSets {
-		k.compared(ranks, values)
-		return
-	}
-	for i, v := range values {
-		r := 0
-		switch {
-		case !(v >= first):
-		case v > last:
-			r = m
-		default:
-			r = int(k.start[k.rangeOf(v)])
-			for r < m && at[r] < v {
-				r++
-			}
-			if k.super && at[r] == v {
-				r++
-			}
-		}
-		ranks[i] = k.rank[r]
-	}
-}
-
-// fewSets is the number of sets up to which comparison with each is faster than a table of ranges.
-const fewSets = 4
-
-// compared is some by a comparison with each set, without data-dependent branches. Pairs of sets
-// need one pass.
-func (k *ranking[T]) compared(ranks []byte, values []T) {
-	ranks = ranks[:len(values)]
-	clear(ranks)
-	at := k.at
-	for ; !k.super && len(at) >= 2; at = at[2:] {
-		t, u := at[0], at[1]
-		for i, v := range values {
-			a, b := byte(0), byte(0)
-			if v > t {
-				a = 1
-			}
-			if v > u {
-				b = 1
-			}
-			ranks[i] += a + b
-		}
-	}
-	for _, t := range at {
-		if k.super {
-			for i, v := range values {
-				b := byte(0)
-				if v < t {
-					b = 1
-				}
-				ranks[i] += b
-			}
-			continue
-		}
-		for i, v := range values {
-			b := byte(0)
-			if v > t {
-				b = 1
-			}
-			ranks[i] += b
-		}
-	}
-}
-
-// confirm returns an error unless each value is within the limits of its rank.
-func (k *ranking[T]) confirm(ranks []byte, values []T) error {
-	bad := false
-	ranks = ranks[:len(values)]
-	for i, v := range values {
-		r := ranks[i]
-		if v < k.least[r] || v > k.most[r] || v != v { // faster than an expression
-			bad = true
-		}
-	}
-	switch {
-	case !bad:
-		return nil
-	case slices.ContainsFunc(values, func(v T) bool { return v-v != 0 }):
-		return errNotFinite
-	}
-	return ask.VerdictError{Status: verify.Wrong, Why: "a voxel has a wrong rank among the values that were asked for; " +
-		"if another thread wrote to the array meanwhile, that is the cause: give a copy"}
+	return err
 }
 
 // A sampling counts images whose voxels are ranked.

@@ -144,10 +144,10 @@ func TestSampledCurvesAreVerified(t *testing.T) {
 
 // All voxels of an image have a rank, also the last few, and voxels of several cores.
 func TestRanksOfAllVoxels(t *testing.T) {
-	k := newRanking([]uint8{100}, 0, math.MaxUint8, 1, false)
+	k := grid.NewRanking([]uint8{100}, 0, math.MaxUint8, 1, false)
 	values := slices.Repeat([]uint8{50, 150}, 100000)
 	ranks := slices.Repeat([]byte{9}, len(values))
-	err := k.rankAll(t.Context(), ranks, values, 2)
+	err := rankAll(t.Context(), k, ranks, values, 2)
 	if err != nil || !slices.Equal(ranks, slices.Repeat([]byte{0, 1}, 100000)) {
 		t.Errorf("%v, the last ranks are %v", err, ranks[len(ranks)-4:])
 	}
@@ -158,26 +158,26 @@ func TestRanksAreConfirmed(t *testing.T) {
 	values := []int16{math.MinInt16, -5, -4, 0, 1, 7, 8, math.MaxInt16}
 	for i := range 4 {
 		super, at := i%2 == 1, [][]int16{{-5, 0, 7}, {math.MinInt16, 0, math.MaxInt16}}[i/2]
-		k := newRanking(at, math.MinInt16, math.MaxInt16, 1, super)
+		k := grid.NewRanking(at, math.MinInt16, math.MaxInt16, 1, super)
 		ranks := make([]byte, len(values))
-		k.rankSome(ranks, values)
-		if err := k.confirm(ranks, values); err != nil {
+		k.Rank(ranks, values)
+		if err := k.Confirm(ranks, values); err != nil {
 			t.Error(err)
 		}
 		for i := range ranks {
 			for wrong := range byte(4) {
 				right := ranks[i]
 				ranks[i] = wrong
-				if err := k.confirm(ranks, values); (err != nil) != (wrong != right) {
+				if err := k.Confirm(ranks, values); (err != nil) != (wrong != right) {
 					t.Errorf("rank %d of %d: %v", wrong, values[i], err)
 				}
 				ranks[i] = right
 			}
 		}
 	}
-	k := newRanking([]float64{1}, -math.MaxFloat64, math.MaxFloat64, 0, false)
+	k := grid.NewRanking([]float64{1}, -math.MaxFloat64, math.MaxFloat64, 0, false)
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		if err := k.rankAll(t.Context(), make([]byte, 1), []float64{v}, 1); !errors.As(err, new(*grid.NotFiniteError)) {
+		if err := rankAll(t.Context(), k, make([]byte, 1), []float64{v}, 1); !errors.As(err, new(*grid.NotFiniteError)) {
 			t.Errorf("%v: %v", v, err)
 		}
 	}

@@ -72,8 +72,8 @@ func (s Sampling) LongFrom(settles bool) time.Duration {
 	return longCall
 }
 
-// Enough reports whether sampling may stop. Each sample is the mean of so many calls. The interval needs a
-// sort, so it is computed only for every fifth sample.
+// Enough reports whether sampling may stop. A sample is the mean of a number of calls. The interval
+// needs a sort, so it is computed only for every fifth sample.
 func (s Sampling) Enough(samples []float64, inputs, calls int) bool {
 	n, total := len(samples), 0.0
 	for _, took := range samples {

@@ -1,16 +1,17 @@
 // forward:  changes[p] = c(p), and χ(τ) = Σ over voxels with a change of c(p) σ(τ − Y(p))
 // backward: dx[p] = −c(p) Σ g σ'(τ − Y(p))
 //
-// The soft curves of small float32 images by one sigmoid per change and threshold, in one launch
-// each way. `parts` blocks share an image. Each warp collects the voxels with a change in a queue:
-// most others have none. Forward, 32 of them are evaluated with each lane at a threshold of its
-// own; backward, with each lane at a voxel.
+// The soft curves of small float32 images, by one sigmoid per change and threshold. `parts` blocks
+// share an image. Most voxels have no change, so each warp collects the others in a queue.
+// Forward, each lane evaluates one threshold for the voxels of the queue; backward, each lane
+// evaluates one voxel at all thresholds. The kernels before and after the forward pass over voxels,
+// softecc_lay and softecc_sum, also serve batches in bins: wheels have machine code of this module.
 #include "order.h"
 #include "parameters.h"
 #include "softecc.h"
 
 const int direct_warps = 8;  // of a block
-// Registers for some blocks at once on a multiprocessor.
+// Limits the registers so that a multiprocessor runs this number of blocks at once.
 #define TOGETHER(blocks) __attribute__((launch_bounds(32 * direct_warps, blocks)))
 const int direct_groups = 2; // of 32 thresholds
 const float32 log2e = 1.442695041f;
@@ -21,9 +22,9 @@ struct alignas(16) changed {
   int at, spare;
 };
 
-// Calls of for each voxel of a block's part, by its number, x and row, and for −1 in lanes without
-// one. evaluate handles the voxels with a change, in a warp up to 32 at a time; others follow that
-// have none.
+// Calls evaluate(queue, count) in each warp with the changes of a block's part, count ≤ 32 at a
+// time. The rest of 32 has the change 0. of(i, x, row) returns the change of voxel i, or for
+// i = −1 the change 0.
 template <class F, class G> inlined void each_change(int w, int rows, int part, int parts, F of, G evaluate) {
   __shared__ changed queues[direct_warps * 64];
   changed *queue = queues + 64 * (thread_x() >> 5);
@@ -46,7 +47,7 @@ template <class F, class G> inlined void each_change(int w, int rows, int part, 
   }
 }
 
-// σ' of b·ln 2, exact to some units in the last place at any distance; s receives σ.
+// Returns σ'(b·ln 2), which does not cancel for large |b|. s receives σ(b·ln 2).
 inlined float32 slope_of(float32 b, float32 *s) {
   const float32 e = power_of_two(-__builtin_fabsf(b)), r = reciprocal(1 + e);
   *s = b < 0 ? e * r : r;
@@ -64,15 +65,16 @@ inlined void direct_forward(const tilted<float32> &y, signed char *changes, int 
   while (each > 4 && each >= 2 * thresholds) each >>= 1;
   const double steep = number(lambda, 0, doubles & double_lambda);
   const float32 scale = (float32)steep * log2e;
-  bool good = steep > 0 && finite(steep);
+  bool good = steep > 0 && finite(scale);
   float32 at[direct_groups], rest[direct_groups];
   UNROLL for (int k = 0; k < direct_groups; k++) {
     const int j = 32 * k + (lane & (each - 1));
     at[k] = rest[k] = 0;
     if (j >= thresholds) continue;
     const double t = turn * number(tau, j, doubles & double_tau);
-    good &= finite(t);
-    at[k] = (float32)t, rest[k] = (float32)((t - at[k]) * steep) * log2e;
+    at[k] = (float32)t;
+    good &= finite(at[k]);
+    rest[k] = (float32)((t - at[k]) * steep) * log2e;
     if (!block_x() && warp == 0 && lane < each) ((threshold *)(over + 1))[j] = threshold{as<int>(at[k]), rest[k]};
   }
   good = !any(!good);
@@ -204,7 +206,7 @@ extern "C" __global__ TOGETHER(4) void softecc_direct_backward(
 }
 
 #define DIRECT_FORWARD(dim, solid)                                                                                     \
-  extern "C" __global__ TOGETHER(3) void softecc_direct_##dim(                                            \
+  extern "C" __global__ TOGETHER(3) void softecc_direct_##dim(                                                         \
       const float32 *image, const float32 *along, const float32 *of_row, int w, int h, int d, signed char *changes,    \
       int parts, const void *tau, const void *lambda, int doubles, int thresholds, float32 turn, laid *over,           \
       float32 start, float32 sign, double *partial, int total, float32 *chi, double *derivatives) {                    \
@@ -215,3 +217,92 @@ extern "C" __global__ TOGETHER(4) void softecc_direct_backward(
   }
 DIRECT_FORWARD(2d, false)
 DIRECT_FORWARD(3d, true)
+
+// The least value over a block, in all its threads.
+inlined double least_of_block(double v, double *shared) {
+  UNROLL for (int far = 16; far > 0; far >>= 1) v = __builtin_fmin(v, from_lane_by(v, (thread_x() & 31) ^ far));
+  __syncthreads(); // the previous value has been read
+  if (!(thread_x() & 31)) shared[thread_x() >> 5] = v;
+  __syncthreads();
+  for (int k = 0; k < threads() >> 5; k++) v = __builtin_fmin(v, shared[k]);
+  return v;
+}
+
+// Computes bins (at most `most`) that cover the range of the thresholds, and the thresholds'
+// positions. There is no answer if 1/λ is less than 11 bins. The tilt α⟨u, p⟩ is rounded in the
+// order given in doc/proofs/softecc.md; u is v normalised, and the last axis of v is x. For the
+// vertex construction everything is negated, by turn = −1.
+extern "C" __global__ void softecc_lay(const void *tau, const void *lambda, const void *alpha, const void *v,
+                                       int doubles, int thresholds, int most, double turn, int axes, int w, int h,
+                                       int d, laid *over, float32 *along, float32 *of_row) {
+  __shared__ double shared[32];
+  const double infinity = __builtin_huge_val(), steep = number(lambda, 0, doubles & double_lambda);
+  double least = infinity, greatest = infinity; // greatest is negated
+  bool good = steep > 0 && finite(steep);
+  // The same in all threads.
+  NOT_UNROLLED for (int j = 0; j < thresholds; j++) good &= finite(number(tau, j, doubles & double_tau));
+  NOT_UNROLLED for (int j = thread_x(); j < thresholds; j += threads()) {
+    const double t = turn * number(tau, j, doubles & double_tau);
+    least = __builtin_fmin(least, t), greatest = __builtin_fmin(greatest, -t);
+  }
+  least = least_of_block(least, shared), greatest = -least_of_block(greatest, shared);
+  double rise[3] = {0, 0, 0}; // along x, y and z
+  if (of_row) {
+    double length = 0;
+    NOT_UNROLLED for (int i = 0; i < axes; i++) {
+      const double part = number(v, i, doubles & double_direction);
+      length += part * part;
+    }
+    length = __builtin_sqrt(length);
+    NOT_UNROLLED for (int i = 0; i < axes; i++) {
+      const double part = number(v, i, doubles & double_direction) / length;
+      rise[axes - 1 - i] = turn * number(alpha, 0, doubles & double_alpha) * part;
+      good &= finite(rise[axes - 1 - i]);
+    }
+  }
+  // If all sigmoids overlap, their sum may be much smaller than its terms, so bins are finer.
+  const double far = near_reach / steep, range = greatest - least + 2 * far, wide = range * steep * 16 + 4;
+  const double many = wide < 16 * 90 && most > 4096 ? 4096 : wide;
+  const int n = many < most ? (int)many : most;
+  const float32 width = (float32)(range / (n - 3));
+  const double middle = (least + greatest) / 2;
+  const double zero = __builtin_fabs(middle) > 1.5 * range ? (double)(float32)middle : 0;
+  const double lowest = __builtin_floor((least - far - zero) / width);
+  good &= steep * width <= 1. / 11 && width > 1e-37f && finite(lowest);
+  if (!block_x()) {
+    threshold *at = (threshold *)(over + 1);
+    if (!thread_x()) *over = laid{zero, width, steep, good ? lowest : 0, good ? (double)n : 0};
+    NOT_UNROLLED for (int j = thread_x(); j < thresholds; j += threads()) {
+      const double t = turn * number(tau, j, doubles & double_tau) - zero - lowest * width;
+      const int near = good ? (int)(t / width + 0.5) : 0;
+      at[j] = threshold{near, (float32)((t - (double)near * width) * steep)};
+    }
+  }
+  if (!of_row) return;
+  const int all = blocks() * threads(), first = block_x() * threads() + thread_x();
+  NOT_UNROLLED for (int x = first; x < w; x += all) along[x] = (float32)(rise[0] * (x - (w - 1) / 2.));
+  NOT_UNROLLED for (int row = first; row < h * d; row += all) {
+    const int z = row / h, y = row - z * h;
+    const double by_y = rise[1] * (y - (h - 1) / 2.), by_z = rise[2] * (z - (d - 1) / 2.);
+    of_row[row] = (float32)(by_y + by_z);
+  }
+}
+
+// χ = start + sign·χ', summed over the parts of an image's blocks; and, if requested, its
+// derivatives by the threshold, followed by those by λ. One warp handles a threshold of an image.
+extern "C" __global__ void softecc_sum(const double *partial, int parts, int thresholds, int total, float32 start,
+                                       float32 sign, float32 turn, float32 *chi, double *derivatives) {
+  const int each = derivatives ? 3 : 1, lane = thread_x() & 31;
+  const int item = block_x() * (threads() >> 5) + (thread_x() >> 5);
+  if (item >= total) return;
+  const int image = item / thresholds, j = item - image * thresholds;
+  double sum[3] = {0, 0, 0};
+  for (int p = lane; p < parts; p += 32) {
+    const double *from = partial + (((int64)image * parts + p) * thresholds + j) * each;
+    for (int k = 0; k < each; k++) sum[k] += from[k];
+  }
+  UNROLL for (int k = 0; k < 3; k++) sum[k] = sum_of_warp(sum[k]);
+  if (lane) return;
+  chi[item] = (float32)(start + sign * sum[0]);
+  if (derivatives) derivatives[item] = turn * sum[1], derivatives[(int64)total + item] = sign * sum[2];
+}

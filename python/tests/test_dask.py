@@ -188,6 +188,8 @@ def test_chunks_of_another_shape(rows):
             eccbench.dask.betti(changed, 4, slices=slices)
     with pytest.raises(ValueError, match="and Dask expects"):
         eccbench.dask.curve(image, mask=changed > 0)
+    with pytest.raises(ValueError, match="and Dask expects"):
+        eccbench.dask.curves(changed, [4]).compute()
 
 
 @pytest.mark.parametrize("chunks", [(4, 2, 3), (10, 6, 7), (3, -1, -1)])

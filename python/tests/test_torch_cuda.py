@@ -54,9 +54,13 @@ def answered(x, tau, lam, v, alpha, upstream, device, **conventions):
     return [t.detach().cpu() for t in (chi, *[t.grad for t in of])]
 
 
-@pytest.mark.parametrize("shape", [(2, 9), (6, 7), (3, 64, 32), (4, 5, 6), (1, 8), (8, 1, 3), (1, 1, 5, 4), (2, 3, 17, 40, 36), (130, 5)])
+@pytest.mark.parametrize("shape", [
+    (2, 9), (6, 7), (3, 64, 32), (4, 5, 6), (1, 8), (8, 1, 3), (1, 1, 5, 4), (2, 3, 17, 40, 36), (130, 5),
+])
 @pytest.mark.parametrize("construction, superlevel", CONVENTIONS)
-@pytest.mark.parametrize("dtype, near, thresholds", [(torch.float64, 1e-11, 3), (torch.float32, 1e-5, 3), (torch.float32, 1e-5, MANY)])
+@pytest.mark.parametrize("dtype, near, thresholds", [
+    (torch.float64, 1e-11, 3), *((torch.float32, 1e-5, thresholds) for thresholds in (3, 33, 64, MANY)),
+])
 def test_same_as_the_host(shape, construction, superlevel, dtype, near, thresholds):
     dims = min(3, len(shape)) if shape != (2, 9) and shape != (3, 64, 32) else len(shape) - 1
     x, v = drawn(*shape, seed=3).to(dtype), torch.tensor([0.6, -1.5, 2.0][:dims], dtype=dtype)
@@ -188,7 +192,8 @@ def test_exact_images_stay_on_the_device(monkeypatch):
 
 @pytest.mark.parametrize("construction, superlevel", CONVENTIONS)
 @pytest.mark.parametrize("direction", [None, [1.0, 2.0, 3.0]])
-def test_list(construction, superlevel, direction, monkeypatch):
+@pytest.mark.parametrize("thresholds", [4, 33, 64, MANY])
+def test_list(construction, superlevel, direction, thresholds, monkeypatch):
     """A list of images of different shapes has the curves and all gradients of the host, in one batch forward and one
     backward without a wait."""
     shapes = [(9, 8, 7), (5, 6, 3), (9, 8, 7), (1, 12, 5)]
@@ -201,11 +206,13 @@ def test_list(construction, superlevel, direction, monkeypatch):
 
         monkeypatch.setattr(layers._Layout, name, counted)
     for device in ("cpu", "cuda"):
-        layer = SoftECC([0.2, 0.4, 0.6, 0.8], 9.0, dims=3, direction=direction, alpha=0.02 if direction else 0.0,
+        layer = SoftECC(torch.linspace(0.2, 0.8, thresholds), 9.0, dims=3, direction=direction,
+                        alpha=0.02 if direction else 0.0,
                         learn=["thresholds", "lam", "direction", "alpha"] if direction else ["thresholds", "lam"],
                         construction=construction, superlevel=superlevel)
         layer, mine = layer.to(device), [x.detach().to(device).requires_grad_() for x in images]
-        weights, learned = drawn(4, 4, dtype=torch.float32, seed=9).to(device), [*layer.parameters(), *mine]
+        weights = drawn(4, thresholds, dtype=torch.float32, seed=9).to(device) * (4 / thresholds)
+        learned = [*layer.parameters(), *mine]
         torch.autograd.grad((layer(mine) * weights).sum(), learned)  # the first call loads kernels
         passes.clear()
         with NoWaiting() if device == "cuda" else contextlib.nullcontext():
@@ -294,9 +301,11 @@ def test_nothing_waits(construction):
 
 
 @pytest.mark.filterwarnings("ignore:The AccumulateGrad node's stream")  # of leaves that are made on another stream
-def test_graph():
+@pytest.mark.parametrize("thresholds", [7, MANY])
+def test_graph(thresholds):
     """A whole step is captured, and replayed with other images."""
-    layer = SoftECC(torch.linspace(0, 1, 7), 30.0, dims=2, direction=[1.0, 2.0], alpha=0.01, learn=["thresholds", "lam"]).cuda()
+    layer = SoftECC(torch.linspace(0, 1, thresholds), 30.0, dims=2, direction=[1.0, 2.0], alpha=0.01,
+                    learn=["thresholds", "lam"]).cuda()
     x = drawn(3, 40, 52, dtype=torch.float32).cuda().requires_grad_()
 
     def step():
@@ -328,7 +337,10 @@ def test_distributed(tmp_path):
 
 def test_what_has_no_answer():
     x = drawn(2, 6, 7, dtype=torch.float32).cuda().requires_grad_()
-    for tau, lam in [(torch.linspace(0.2, 0.8, MANY), 1e5), ([0.5], -1.0), ([float("nan")], 9.0), ([0.5], float("inf"))]:
+    for tau, lam in [
+        (torch.linspace(0.2, 0.8, MANY), 1e5), ([0.5], -1.0), ([float("nan")], 9.0), ([0.5], float("inf")), ([0.5], 3e38),
+        (torch.tensor([0.5, 1e39], dtype=torch.float64), 9.0),
+    ]:
         assert soft_ecc(x, tau, lam, dims=2).isnan().all()
     torch.testing.assert_close(soft_ecc(x, [0.2], 1e5, dims=2), ecc(x, [0.2], dims=2).float())
     soft_ecc(x, [0.3], 9.0, dims=2).backward(torch.full((2, 1), float("inf"), device="cuda"))

@@ -28,9 +28,10 @@ type BatchKind struct {
 	InBins     bool // counts few voxels in bins, too
 }
 
-// A Batch computes the soft curves of images in one pass and their gradients in another. Each pass
-// is one launch for all images. The caller allocates all memory, and may compute the parameters on
-// the device. Few voxels are evaluated directly at each threshold; others are counted in bins.
+// A Batch computes the soft curves of images in one pass and their gradients in another. The number
+// of launches does not grow with the number of images: at most three forward and one backward. The
+// caller allocates all memory, and may compute the parameters on the device. Small batches are
+// evaluated directly at each threshold; others are counted in bins.
 type Batch struct {
 	BatchKind
 	on                          device.Device
@@ -72,7 +73,8 @@ const (
 
 	directBlock      = 256     // threads
 	directThresholds = 64      // at most
-	directVoxels     = 1 << 12 // at most, for a multiprocessor in each round
+	directVoxels     = 1 << 12 // at most, for each multiprocessor and round of blocks
+	directImage      = 1 << 16 // voxels at most: rounding errors of direct sums grow with them
 )
 
 // OpenBatch loads the kernels for images of one kind.
@@ -97,13 +99,14 @@ func OpenBatch(d device.Device, k BatchKind) (*Batch, error) {
 	return b, nil
 }
 
-// evaluatesDirectly reports whether a sigmoid for each voxel and threshold takes less time than bins, which cost the
-// same for few voxels.
+// evaluatesDirectly reports whether a sigmoid for each voxel and threshold takes less time than
+// bins, whose cost hardly falls with fewer voxels. All images have at most 4096·SMs·⌈images/SMs⌉
+// voxels then, and each at most 2¹⁶.
 func (b *Batch) evaluatesDirectly() bool {
-	sms := int64(b.on.Info().SMs)
+	sms, voxels := int64(b.on.Info().SMs), b.Shape.Voxels()
 	rounds := (b.Images + sms - 1) / sms
-	return !b.InBins && b.Type == grid.Float32 && b.Thresholds <= directThresholds &&
-		b.Images <= directVoxels*sms*rounds/b.Shape.Voxels()
+	return !b.InBins && b.Type == grid.Float32 && b.Thresholds <= directThresholds && voxels <= directImage &&
+		b.Images <= directVoxels*sms*rounds/voxels
 }
 
 // mostBins returns the number of bins that fit in the shared memory of a block, for images of dim
@@ -116,36 +119,9 @@ func mostBins(d device.Info, dim int) int64 {
 	return bytes/binShared - binSpare
 }
 
-// load loads the kernels.
+// load loads the kernels. Those before and after the forward kernel are in the module of direct evaluation.
 func (b *Batch) load() (err error) {
-	aligned := b.Shape.W%4 == 0 && b.Align%(4*b.Type.Size()) == 0
-	module := fmt.Sprintf("softecc_%v", b.Type)
-	forward, backward := passes("bins", b.Shape, b.Type, aligned)
-	if b.direct {
-		module, backward = "softecc_direct", "softecc_direct_backward"
-		forward = fmt.Sprintf("softecc_direct_%dd", b.Shape.Dim())
-	}
-	if b.kernels, err = resident.Load(b.on, module, forward, backward); err != nil {
-		return err
-	}
-	if b.forward, err = b.kernels.Function(forward); err != nil {
-		return err
-	}
-	if b.backward, err = b.kernels.Function(backward); err != nil {
-		return err
-	}
-	if err := b.loadOthers(); err != nil {
-		return err
-	}
-	if b.direct {
-		return nil
-	}
-	return errors.Join(b.forward.AllowShared(b.forwards.Shared), b.backward.AllowShared(b.backwards.Shared))
-}
-
-// loadOthers loads the kernels that are launched before and after those of the voxels. A driver takes longer to
-// compile them than small images take.
-func (b *Batch) loadOthers() (err error) {
+	const direct = "softecc_direct"
 	of := map[string]*device.Function{}
 	if !b.direct || b.Directed {
 		of["softecc_lay"] = &b.lay
@@ -153,18 +129,36 @@ func (b *Batch) loadOthers() (err error) {
 	if !b.direct || b.parts > 1 {
 		of["softecc_sum"] = &b.sum
 	}
-	if len(of) == 0 {
-		return nil
-	}
-	if b.others, err = resident.Load(b.on, "softecc_curve", slices.Sorted(maps.Keys(of))...); err != nil {
+	if b.direct {
+		of[fmt.Sprintf("%s_%dd", direct, b.Shape.Dim())], of[direct+"_backward"] = &b.forward, &b.backward
+		b.kernels, err = loadFunctions(b.on, direct, of)
 		return err
 	}
+	if b.others, err = loadFunctions(b.on, direct, of); err != nil {
+		return err
+	}
+	aligned := b.Shape.W%4 == 0 && b.Align%(4*b.Type.Size()) == 0
+	forward, backward := passes("bins", b.Shape, b.Type, aligned)
+	b.kernels, err = loadFunctions(b.on, fmt.Sprintf("softecc_%v", b.Type),
+		map[string]*device.Function{forward: &b.forward, backward: &b.backward})
+	if err != nil {
+		return err
+	}
+	return errors.Join(b.forward.AllowShared(b.forwards.Shared), b.backward.AllowShared(b.backwards.Shared))
+}
+
+// loadFunctions loads a module with the named kernels.
+func loadFunctions(d device.Device, module string, of map[string]*device.Function) (device.Module, error) {
+	m, err := resident.Load(d, module, slices.Sorted(maps.Keys(of))...)
+	if err != nil {
+		return nil, err
+	}
 	for name, to := range of {
-		if *to, err = b.others.Function(name); err != nil {
-			return err
+		if *to, err = m.Function(name); err != nil {
+			return nil, errors.Join(err, m.Close())
 		}
 	}
-	return nil
+	return m, nil
 }
 
 // share divides the images among blocks, and sets the launches of both passes.

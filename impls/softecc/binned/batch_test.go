@@ -3,6 +3,7 @@ package binned_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"eccbench/impls/softecc/binned"
 	"eccbench/internal/device"
+	"eccbench/internal/device/devicetest"
 	"eccbench/internal/grid"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc/ecctest"
@@ -25,6 +27,7 @@ func TestBatchOnDevice(t *testing.T) { testBatch(t, ecctest.Device(t)) }
 
 func testBatch(t *testing.T, open resident.Opener) {
 	t.Helper()
+	thresholds := []int{5, 33, 1, 64, 4, 17, 64}
 	for k, image := range []string{
 		"noise/shape=133x70x3/type=float32/levels=1024", "noise/shape=5x33x7/type=float32/levels=1024",
 		"noise/shape=300x37/type=float32/levels=64", "noise/shape=1x1/type=float32/levels=4",
@@ -36,7 +39,8 @@ func testBatch(t *testing.T, open resident.Opener) {
 				images := 1 + (k+alpha/100)%3
 				list := make([]*softecc.Problem, images)
 				for i := range list {
-					list[i] = softtest.Open(t, fmt.Sprintf("softecc/m=5/lambda=90/alpha=%d/dir=3/of=%s/seed=%d", alpha, image, i+1))
+					list[i] = softtest.Open(t, fmt.Sprintf("softecc/m=%d/lambda=90/alpha=%d/dir=3/of=%s/seed=%d",
+						thresholds[k], alpha, image, i+1))
 					list[i].Tau, list[i].Vertices = list[0].Tau, vertices
 				}
 				want := make([]softecc.Answer, images)
@@ -93,7 +97,7 @@ func inside(s, wide grid.Shape, i int64) int64 {
 }
 
 // ofBatch returns the answers of a Batch to problems that differ only in their values and upstream
-// gradients.
+// gradients. Curves without derivatives must agree with theirs.
 func ofBatch(t *testing.T, open resident.Opener, list []*softecc.Problem, kind binned.BatchKind) (
 	answers []softecc.Answer, err error,
 ) {
@@ -169,7 +173,11 @@ func ofBatch(t *testing.T, open resident.Opener, list []*softecc.Problem, kind b
 	if err := o.Lay(st, numbers, memory); err != nil {
 		return nil, err
 	}
-	if err := o.Forward(st, numbers, memory, alloc(max(1, o.Work(true))), chi, derivatives); err != nil {
+	plain, work := alloc(4*n*m), alloc(max(1, o.Work(true)))
+	if err := o.Forward(st, numbers, memory, work, plain, nil); err != nil {
+		return nil, err
+	}
+	if err := o.Forward(st, numbers, memory, work, chi, derivatives); err != nil {
 		return nil, err
 	}
 	if err := o.Backward(st, memory, put(g), dx, moments); err != nil {
@@ -184,9 +192,15 @@ func ofBatch(t *testing.T, open resident.Opener, list []*softecc.Problem, kind b
 			t.Fatal(err)
 		}
 	}
-	curves, gradients := make([]float32, n*m), make([]float32, n*s.Voxels())
+	alone, curves, gradients := make([]float32, n*m), make([]float32, n*m), make([]float32, n*s.Voxels())
 	by, of := make([]float64, 2*n*m), make([]float64, 4*o.Blocks())
+	down(plain, alone)
 	down(chi, curves)
+	for i, v := range curves {
+		if d := math.Abs(float64(alone[i] - v)); d > 1e-5*max(1, math.Abs(float64(v))) {
+			return nil, fmt.Errorf("χ %d without derivatives: %v, want %v", i, alone[i], v)
+		}
+	}
 	down(derivatives, by)
 	down(moments, of)
 	down(dx, gradients)
@@ -213,6 +227,109 @@ func ofBatch(t *testing.T, open resident.Opener, list []*softecc.Problem, kind b
 		answers = append(answers, a)
 	}
 	return answers, nil
+}
+
+// Batches are evaluated directly up to a number of voxels per image, per multiprocessor, and up to 64 thresholds.
+func TestBatchIsDirect(t *testing.T) {
+	const sms = 20
+	driver := devicetest.New(1, func(string) devicetest.Kernel {
+		return func(device.Launch, func(uint64) ([]byte, error), []any) error { return errors.New("launched") }
+	})
+	driver.Multiprocessors(sms)
+	d, err := ecctest.Closing(t, resident.OpenOnce(func() (device.Driver, error) { return driver, nil }))("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		w, h, images, thresholds int64
+		direct                   bool
+	}{
+		{256, 256, 1, 64, true}, {257, 256, 1, 64, false}, {256, 256, 1, 65, false}, {4096, 2, 10, 1, true},
+		{4096, 2, 11, 1, false}, {64, 64, sms, 1, true}, {64, 65, sms, 1, false}, {64, 65, sms + 1, 1, true},
+		{64, 64, 100 * sms, 1, true}, {64, 65, 100 * sms, 1, false},
+	} {
+		o, err := binned.OpenBatch(d, binned.BatchKind{
+			Shape: grid.Shape{W: c.w, H: c.h, D: 1}, Type: grid.Float32, Images: c.images, Thresholds: c.thresholds,
+			Axes: 2, Align: 4,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Bins need working memory, and at most one block per multiprocessor for some images.
+		if got := o.Work(false) == 0 || o.Blocks() > max(sms, c.images); got != c.direct {
+			t.Errorf("%+v: direct: %v", c, got)
+		}
+		if err := o.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// If an image is nearly constant, terms of χ cancel: their rounding errors stay within the documented bound.
+func TestBatchNearlyConstantOnHost(t *testing.T) {
+	testNearlyConstant(t, softtest.OnHost(t, "softecc_direct"), "64x64", "16x16x16")
+}
+
+func TestBatchNearlyConstantOnDevice(t *testing.T) {
+	testNearlyConstant(t, ecctest.Device(t), "64x64", "256x256", "32x32x64")
+}
+
+func testNearlyConstant(t *testing.T, open resident.Opener, shapes ...string) {
+	t.Helper()
+	const bound = 6e-8
+	for _, shape := range shapes {
+		for _, lambda := range []float64{10, 100} {
+			p := softtest.Open(t, "softecc/m=33/lambda=1/alpha=0/dir=3/of=noise/type=float32/levels=1024/"+
+				"step=1e-9/seed=1/shape="+shape)
+			p.Lambda = lambda
+			g := 0.0 // G' of all voxels
+			for j := range p.Tau {
+				p.Tau[j] = float64(j)/33 - 0.43
+				s := 1 / (1 + math.Exp(-lambda*p.Tau[j]))
+				g += p.G[j] * lambda * s * (1 - s)
+			}
+			want, err := softecc.Define(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := ofBatch(t, open, []*softecc.Problem{p}, binned.BatchKind{Align: 4})
+			if err != nil {
+				t.Fatal(err)
+			}
+			worst, changes := 0.0, 0.0
+			for j, v := range got[0].Chi {
+				worst = max(worst, math.Abs(v-want.Chi[j]))
+			}
+			for _, v := range got[0].DX {
+				changes += math.Abs(float64(v) / g)
+			}
+			t.Logf("%s, λ %v: %.2g, of Σ|c| = %.0f: %.2g", shape, lambda, worst, changes, worst/changes)
+			if worst > bound*changes {
+				t.Errorf("%s, λ %v: error %v, want at most %v", shape, lambda, worst, bound*changes)
+			}
+		}
+	}
+}
+
+// χ is NaN if λ or a threshold exceeds float32.
+func TestBatchIsNotANumberOnHost(t *testing.T) {
+	open := onHost(t)
+	for _, inBins := range []bool{false, true} {
+		for _, wrong := range []func(p *softecc.Problem){
+			func(p *softecc.Problem) { p.Lambda = 3e38 }, func(p *softecc.Problem) { p.Lambda = math.Inf(1) },
+			func(p *softecc.Problem) { p.Tau[3] = 1e39 }, func(p *softecc.Problem) { p.Tau[0] = -1e39 },
+		} {
+			p := softtest.Open(t, "softecc/m=5/lambda=90/alpha=0/dir=3/of=noise/shape=20x30/type=float32/seed=1")
+			wrong(p)
+			answers, err := ofBatch(t, open, []*softecc.Problem{p}, binned.BatchKind{Align: 4, InBins: inBins})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.ContainsFunc(answers[0].Chi, func(v float64) bool { return !math.IsNaN(v) }) {
+				t.Errorf("λ %v, τ %v, in bins %v: %v, want NaN", p.Lambda, p.Tau, inBins, answers[0].Chi)
+			}
+		}
+	}
 }
 
 // A batch without an answer is rejected.

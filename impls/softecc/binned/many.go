@@ -107,13 +107,13 @@ func (j *manyJob) Out() ([]softecc.Answer, error) { return j.answers, nil }
 // Close frees nothing: all memory is garbage collected.
 func (j *manyJob) Close() error { return nil }
 
-// ManyOnDevice answers a batch in one launch forward and one backward.
+// ManyOnDevice answers a batch in at most three launches forward and one backward.
 type ManyOnDevice struct{ Open resident.Opener }
 
 // About describes the method.
 func (o ManyOnDevice) About() bench.About {
 	a := OnDevice(o).About()
-	a.Method = "resident images, all of them in one launch forward and one backward; changes with two moments in bins, " +
+	a.Method = "resident images, in up to three launches forward and one backward; changes with two moments in bins, " +
 		"or few voxels directly at each threshold"
 	return a
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -106,6 +107,9 @@ func (j curveJob) run(c *cli.Program, t answering.Target) error {
 	start := time.Now()
 	j.Flags, j.plot, j.provenance = t.Flags, t.Plot, t.Provenance
 	q := ask.Curve{All: j.everyLevel(), By: c.Curve, Witnesses: c.Witnesses}
+	if j.plot == "" {
+		q.At = j.at
+	}
 	var err error
 	if q.Question, err = j.Question(c, t.Input, j.targets(j.Out)); err != nil {
 		return err
@@ -117,7 +121,10 @@ func (j curveJob) run(c *cli.Program, t answering.Target) error {
 	p := a.Provenance
 	p.Program = cli.Version()
 	what := fmt.Sprintf("%d changes", len(a.Lines.Curve))
-	if j.Slices {
+	switch {
+	case len(j.at) > 0 && !j.Slices:
+		what = "χ at " + strings.ReplaceAll(cli.Listed(j.at), ",", ", ")
+	case j.Slices:
 		what = fmt.Sprintf("curves of %d slices", len(a.Slices))
 	}
 	j.Confirmed(c, t.Input, p, what, start)

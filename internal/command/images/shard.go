@@ -284,7 +284,7 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 			input, err)
 	}
 	if errors.Is(err, element.ErrManyValues) {
-		return cli.Usagef("input %s: %v have %w", input, of, err)
+		return cli.Usagef("input %s: in %v: %w", input, of, err)
 	}
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package betti
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -16,7 +17,7 @@ import (
 )
 
 // MostSets is the greatest number of sets of an image at a time.
-const MostSets = math.MaxUint8
+const MostSets = grid.MaxRanks
 
 // Growing returns the indices of some values in the order in which their sets grow.
 func Growing(at []grid.Number, superlevel bool) []int {
@@ -37,14 +38,16 @@ func Growing(at []grid.Number, superlevel bool) []int {
 // to some values, in growing order, so the sublevel set at level k is set k. No set contains masked
 // voxels.
 func Sets(s grid.Source, at []grid.Number, c ecc.Convention) (grid.Source, error) {
-	if len(at) > MostSets {
-		return nil, fmt.Errorf("%d sets: at most %d at a time", len(at), MostSets)
+	if len(at) == 0 || len(at) > MostSets {
+		return nil, fmt.Errorf("%d sets: want 1 to %d at a time", len(at), MostSets)
 	}
 	ladder, err := grid.Affine(0, 1, int64(len(at)+1))
-	v := sets{Source: s, ladder: ladder, superlevel: c.Superlevel, masked: c.Masked}
-	for _, i := range Growing(at, c.Superlevel) {
-		v.thresholds = append(v.thresholds, Threshold(s, at[i], c.Superlevel))
+	var thresholds []float32
+	for _, i := range Growing(at, false) {
+		thresholds = append(thresholds, Threshold(s, at[i], c.Superlevel))
 	}
+	v := sets{Source: s, ladder: ladder, masked: c.Masked,
+		ranks: grid.NewRanking(thresholds, -math.MaxFloat32, math.MaxFloat32, 0, c.Superlevel)}
 	switch s.Type() {
 	case grid.Uint8:
 		v.table = tabled[uint8](v, 1<<8)
@@ -58,44 +61,44 @@ func Sets(s grid.Source, at []grid.Number, c ecc.Convention) (grid.Source, error
 
 type sets struct {
 	grid.Source
-	thresholds []float32
-	superlevel bool
-	masked     bool
-	ladder     grid.Ladder
-	table      []uint8 // by bit pattern of an integer
+	ranks  *grid.Ranking[float32]
+	masked bool
+	ladder grid.Ladder
+	table  []uint8 // by bit pattern of an integer
 }
 
 func (s sets) Type() grid.Type     { return grid.Uint8 }
 func (s sets) Ladder() grid.Ladder { return s.ladder }
 func (s sets) Step() int64         { return grid.Step(s.Source) }
 func (s sets) CachedBytes() int64  { return grid.CachedBytes(s.Source) }
+func (s sets) InBulk() bool        { return grid.InBulk(s.Source) }
 
-// setsWithout returns the number of sets that do not contain a value.
-func (s sets) setsWithout(value float32) (n uint8) {
-	for _, t := range s.thresholds {
-		if s.superlevel && value >= t || !s.superlevel && value <= t {
-			break
+// rank converts values and checks each of them. first is the index of the first value in the image.
+// Masked voxels are +Inf.
+func (s sets) rank(to []byte, values []float32, first int64) error {
+	for n := 0; len(values) > 0; to, values, first = to[n:], values[n:], first+int64(n) {
+		if n = len(values); s.masked {
+			for n = 0; n < len(values) && !(values[n] > math.MaxFloat32); n++ {
+			}
 		}
-		n++
-	}
-	return n
-}
-
-// ofMasked converts the values of a masked image, whose masked voxels are +Inf.
-func (s sets) ofMasked(to []byte, values []float32) {
-	for i, v := range values {
-		if to[i] = s.setsWithout(v); v > math.MaxFloat32 {
-			to[i] = uint8(len(s.thresholds))
+		s.ranks.Rank(to[:n], values[:n])
+		if err := s.ranks.Confirm(to, values[:n]); err != nil {
+			return cmp.Or(grid.Finite(values[:n], first, s.Shape()), err)
+		}
+		for ; s.masked && n < len(values) && values[n] > math.MaxFloat32; n++ {
+			to[n] = uint8(s.ladder.Len() - 1)
 		}
 	}
+	return nil
 }
 
 // tabled returns the converted value for each bit pattern of a type.
 func tabled[T uint8 | uint16 | int16](s sets, n int) []uint8 {
-	table := make([]uint8, n)
-	for i := range table {
-		table[i] = s.setsWithout(float32(T(i)))
+	table, values := make([]uint8, n), make([]float32, n)
+	for i := range values {
+		values[i] = float32(T(i))
 	}
+	s.ranks.Rank(table, values)
 	return table
 }
 
@@ -124,16 +127,8 @@ func (s sets) ReadSlab(dst []byte, lo, hi int64) error {
 		to := dst[(z-lo)*size/from.Size():][:int64(len(part))/from.Size()]
 		switch from {
 		case grid.Float32:
-			values := grid.Values[float32](part)
-			if s.masked {
-				s.ofMasked(to, values)
-				continue
-			}
-			if err := grid.Finite(values, z*s.Shape().SliceVoxels(), s.Shape()); err != nil {
+			if err := s.rank(to, grid.Values[float32](part), z*s.Shape().SliceVoxels()); err != nil {
 				return err
-			}
-			for i, v := range values {
-				to[i] = s.setsWithout(v)
 			}
 		default: // patterns of 16 bits
 			for i, v := range grid.Values[uint16](part) {

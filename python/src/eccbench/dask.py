@@ -173,7 +173,10 @@ def curves(images: Any, at: Any, *, batch_axis: int = 0, threads: int = 1, **opt
         drop_axis=list(range(2, images.ndim)), dtype=np.int64, meta=np.empty((0, 0), np.int64))
 
 
-def _features(images: NDArray[Any], at: NDArray[Any], options: dict[str, Any]) -> NDArray[np.int64]:
+def _features(
+    images: NDArray[Any], at: NDArray[Any], options: dict[str, Any], block_info: Any = None
+) -> NDArray[np.int64]:
+    images = _declared(images, tuple(hi - lo for lo, hi in block_info[0]["array-location"]))
     chi = np.empty((len(images), len(at)), np.int64)
     _curve.curve(images, at=at, batch_axis=0, out=chi, **options)
     return chi

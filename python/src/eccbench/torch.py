@@ -150,7 +150,8 @@ def soft_ecc(
     Notes
     -----
     float32 is within 1e-5 of the definition for Y in float32, relative to the largest number of each
-    result or of one cell; on a CUDA device the gradient of lam can be off by 2e-5. The cost does not
+    result or of one cell; on a CUDA device the gradient of lam can be off by 2e-5. Errors are greater if
+    terms cancel, above all in large images whose range times λ is far below 1. The cost does not
     depend on m: doc/proofs/softecc.md of the sources has the method. In float64 every sigmoid is
     evaluated to the precision of the type, which is slow and useful to check gradients. For equal
     voxels, the gradient is one of the derivatives to either side. The number of cores is
@@ -160,11 +161,12 @@ def soft_ecc(
     are not checked. Only the first call for a layout waits, and 128 layouts are kept. χ is NaN if one of
     the numbers is, if λ is not greater than 0, and if λ times the range of the thresholds is more than
     949; with 99 KiB of shared memory for a block (compute capability 8.6, 8.9, 12.0) more than 716, in
-    3D more than 536. Images of up to 4096 voxels have no such limit at up to 64 thresholds: each sigmoid is
-    evaluated, which takes less time for few voxels. The number of launches does not depend on the number of
-    images. A list of images of up to float32 is one batch, too: each is copied into a frame of the largest
-    shape. Lists with a direction are split by the parity of their axes, those of different sizes by size if
-    that takes less time or memory.
+    3D more than 536. Images of up to 4096 voxels have no such limit at up to 64 thresholds, nor do larger ones
+    of up to 65536 in small batches: each sigmoid is evaluated. 'V' adds a border of one voxel to this number.
+    Any number of images takes at most three of our kernels forward and one backward. A list of images of up
+    to float32 is one batch, too: each is copied into a frame of the largest shape, whose voxels count. Lists
+    with a direction are split by the parity of their axes, those of different sizes by size if that takes
+    less time or memory.
 
     References
     ----------

@@ -359,13 +359,14 @@ func unite[K key](s grid.Source, superlevel, vertices bool, size grid.Shape,
 		{descending: superlevel, corners: !vertices, total: newTally(s.Ladder())},
 		{descending: !superlevel, corners: vertices, outside: true, total: newTally(s.Ladder())},
 	}
-	joiners := make([]*joiner[K], min(int64(runtime.GOMAXPROCS(0)), grid.CeilDiv(s.Shape().Voxels(), size.Voxels())))
+	step := slicesPerSlab(size, s.Shape())
+	first, _ := boxesOf(s.Shape(), size, 0, min(step+1, s.Shape().Slices()))
+	joiners := make([]*joiner[K], min(runtime.GOMAXPROCS(0), len(first)))
 	for i := range joiners {
 		joiners[i] = &joiner[K]{kernel: best[K](), s: s.Shape(), convert: converting(s), size: s.Type().Size(),
 			tallies: [2]tally{newTally(s.Ladder()), newTally(s.Ladder())}}
 	}
 	var before []*box
-	step := slicesPerSlab(size, s.Shape())
 	if err := grid.EachSharing(s, step, func(slab []byte, lo, hi int64) error {
 		if err := grid.Ended(s); err != nil {
 			return err

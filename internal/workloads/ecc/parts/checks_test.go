@@ -411,7 +411,7 @@ func strangersAreRefused(t *testing.T) {
 		"times of the image's files: 01 and":    odd(func(p *Part) { p.Source = "01" }),
 		"different ladders: affine:0:1:256 and": odd(func(p *Part) { p.Counted.Ladder = "affine:0:1:256" }),
 		"different constructions: V and":        odd(func(p *Part) { p.Construction = "V" }),
-		"different filtrations: up and":         odd(func(p *Part) { p.Filtration = "up" }),
+		"different filtrations: \"up\" and":     odd(func(p *Part) { p.Filtration = "up" }),
 		"different periodic axes: x and none":   odd(func(p *Part) { p.Periodic = "x" }),
 		"different masks: brain and none":       odd(func(p *Part) { p.Mask = "brain" }),
 		"different values of the sets: 4 and none": odd(func(p *Part) {
@@ -720,7 +720,7 @@ func headsThatLie(t *testing.T) {
 	}{
 		{"shards", 0, "shard 2 of 0"}, {"shards", shard.MaxShards + 1, fmt.Sprintf("shard 2 of %d", shard.MaxShards+1)}, {"shard", 0, "shard 0 of 3"}, {"shard", 4, "shard 4 of 3"},
 		{"step", -1, "steps of -1 slices"}, {"step", 10, "steps of 10 slices, of 9"}, {"step", 9, ""},
-		{"first", 2, "has slices 2 to 6 of 9"}, {"end", 7, "has slices 3 to 7 of 9"}, {"fingerprint", fingerprint.Sum{0, 0}.String(), "a fingerprint of 2 functions"}, {"fingerprint", "0", "fingerprint"},
+		{"first", 2, "has slices 2 to 5 of 9"}, {"end", 7, "has slices 3 to 6 of 9"}, {"fingerprint", fingerprint.Sum{0, 0}.String(), "a fingerprint of 2 functions"}, {"fingerprint", "0", "fingerprint"},
 		{"key", "0", "key"}, {"shape", "4x3x0", "shape"}, {"counted", map[string]any{"type": "int", "ladder": "identity"}, "type"}, {"counted", map[string]any{"type": "uint8", "ladder": "odd"}, "ladder"}, {"periodic", "w", "w"},
 		{"components", []int{1}, "components of 1 sets, of 0"}, {"at", []int{1}, "components of 0 sets, of 1"}, {"values", map[string]any{"voxels": 36}, "values of 36 voxels"},
 		{"changes", -1, "-1 changes in"}, {"changes", 257, "257 changes in"}, {"bytes", 2*n - 1, fmt.Sprintf("%d changes in %d bytes", n, 2*n-1)}, {"bytes", 20*n + 1, fmt.Sprintf("%d changes in %d bytes", n, 20*n+1)},

@@ -365,7 +365,7 @@ func (p *Part) parse() (err error) {
 	case p.Step < 0 || p.Step > p.shape.Slices():
 		return fmt.Errorf("steps of %d slices, of %d", p.Step, p.shape.Slices())
 	case p.Span() != p.Which().SpanBy(p.shape.Slices(), max(1, p.Step)):
-		return fmt.Errorf("shard %v has slices %d to %d of %d", p.Which(), p.First, p.End, p.shape.Slices())
+		return fmt.Errorf("shard %v has %v of %d", p.Which(), p.Span(), p.shape.Slices())
 	case len(p.sum) != p.key.Functions():
 		return fmt.Errorf("a fingerprint of %d functions, and a key of %d", len(p.sum), p.key.Functions())
 	case len(p.Components) > 0 && len(p.Components) != len(p.At) || p.Span().Len() > 0 && len(p.Components) != len(p.At):

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 
 	"eccbench/internal/crew"
@@ -155,7 +156,7 @@ func (p *Part) compatibleWith(first *Part) error {
 		{"ladders", p.Counted.Ladder, first.Counted.Ladder},
 		{"ladders", p.Ladder, first.Ladder},
 		{"constructions", p.Construction, first.Construction},
-		{"filtrations", p.Filtration, first.Filtration},
+		{"filtrations", strconv.Quote(p.Filtration), strconv.Quote(first.Filtration)},
 		{"periodic axes", p.Periodic, first.Periodic},
 		{"programs", p.Program, first.Program},
 		{"implementations", p.Implementation, first.Implementation},
