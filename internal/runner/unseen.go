@@ -115,8 +115,10 @@ func (r *trial[In, Out]) endUnseen() error {
 // confirmUnseen judges kept answers: one, and more while all of them take a share of the time to measure. The
 // time of the next one is the mean of those before.
 func (r *trial[In, Out]) confirmUnseen(start time.Time) (all []verify.Evidence, err error) {
-	began := r.clock.Now()
-	for len(r.kept) > 0 {
+	if len(r.kept) == 0 {
+		return nil, nil
+	}
+	for began := r.clock.Now(); len(r.kept) > 0; {
 		n := time.Duration(len(r.record.Unseen))
 		if n > 0 && r.clock.Since(began)/n*(n+1) > r.t.Sampling.MaxTime/judgedShare {
 			break
