@@ -33,7 +33,9 @@ func (p *Peers) Join(c *Program, in *Inputs) error {
 	if err := p.find(); err != nil || len(p.found) == 0 {
 		return err
 	}
+	met := c.Waiting("asking peers for their descriptions", false)
 	worker.Meet(p.found)
+	met()
 	for i, q := range p.found {
 		if slices.ContainsFunc(p.found[:i], func(o *peers.Peer) bool { return o.Name == q.Name }) {
 			return Usagef("--peer %s: another peer is called %s, too; want --peer NAME=%s", q.Path, q.Name, q.Path)
