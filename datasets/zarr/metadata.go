@@ -104,8 +104,7 @@ func Find(s Store, name string) (*Node, error) {
 		default:
 			list := s.List(node.at)
 			if len(list) != 1 {
-				return nil, fmt.Errorf("a Zarr group and no image by itself; choose an array with --array, or the input "+
-					"file/array=NAME/path=FILE: %s", node.choices(s))
+				return nil, node.undecided(s)
 			}
 			child = list[0]
 		}
@@ -120,8 +119,13 @@ func Find(s Store, name string) (*Node, error) {
 			root = parent
 		}
 	}
-	return nil, fmt.Errorf("a Zarr group and no image by itself; choose an array with --array, or the input "+
-		"file/array=NAME/path=FILE: %s", node.choices(s))
+	return nil, node.undecided(s)
+}
+
+// undecided returns the error of a group of several arrays.
+func (n *Node) undecided(s Store) error {
+	return fmt.Errorf("a Zarr group and no image by itself; choose an array with --array, or the input "+
+		"file/array=NAME/path=FILE: %s", n.choices(s))
 }
 
 // inherit copies the attributes of an image from its group.

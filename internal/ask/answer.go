@@ -83,7 +83,8 @@ func answer(
 				err = fmt.Errorf("%s refuses %s: %w", impl, name, err)
 			}
 			if errors.Is(err, grid.ErrRanks) {
-				err = VerdictError{verify.Wrong, fmt.Sprintf("the %s by %s is WRONG and is not printed: %v", what, impl, err)}
+				why := fmt.Sprintf("the %s by %s is WRONG and is not printed: %v", what, impl, err)
+				err = VerdictError{verify.Wrong, why}
 			}
 			return out, err
 		}

@@ -123,26 +123,23 @@ func (q *Curve) Answer() (a CurveAnswer, err error) {
 		return a, err
 	}
 	a.Name = p.name
-	// A streamed image is counted and checked in one pass. For an image in memory the two are
-	// separate; a repeating image needs little of it.
-	w, times := ecc.InConvention(q.By, p.turned, q.Witnesses...), int64(2)
-	_, whole := p.Source.(*grid.Field)
 	if p.sets, err = q.setLevels(p); err != nil {
 		return a, err
 	}
 	sampled := p.sets.Len() > 0
 	if sampled { // sets grow, and no set contains masked voxels
 		p.turned.Superlevel, p.turned.Masked = false, false
-		w = ecc.InConvention(q.By, p.turned, q.Witnesses...)
 	}
+	// A streamed image is counted and checked in one pass. For an image in memory the two are
+	// separate; a repeating image needs little of it.
+	w, times := ecc.InConvention(q.By, p.turned, q.Witnesses...), int64(2)
+	_, whole := p.Source.(*grid.Field)
 	switch {
 	case q.Slices:
 		if times, err = 1, q.checkSlices(p.image); err != nil {
 			return a, err
 		}
-	case sampled:
-		w, times = ecc.InOnePass(q.By, p.turned, 0), 1
-	case !whole && grid.Period(p.Source) == 0 && p.impl == EveryImpl:
+	case sampled || !whole && grid.Period(p.Source) == 0 && p.impl == EveryImpl:
 		w, times = ecc.InOnePass(q.By, p.turned, 0), 1
 	}
 	a.Provenance, err = q.run(p.image, times, func(asked grid.Source, by *ecc.Provenance) error {

@@ -428,7 +428,8 @@ func (r Request) name(every bool) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("input %s: %w", r.Input, err)
 	case info.Folder:
-		return "", fmt.Errorf("input %s: is a directory, want an image file, or stack/path=%[1]s for its images as one volume", r.Input)
+		return "", fmt.Errorf("input %s: is a directory, want an image file, or stack/path=%[1]s for its images as one "+
+			"volume", r.Input)
 	}
 	name := "file"
 	if len(r.Shape) > 0 {

@@ -112,8 +112,8 @@ func rankAll[T grid.Scalar](ctx context.Context, k *grid.Ranking[T], ranks []byt
 	})
 	err := errors.Join(append(errs, ctx.Err())...)
 	if errors.Is(err, grid.ErrRanks) {
-		return ask.VerdictError{Status: verify.Wrong, Why: grid.ErrRanks.Error() + "; if another thread wrote to the array " +
-			"meanwhile, that is the cause: give a copy"}
+		return ask.VerdictError{Status: verify.Wrong, Why: grid.ErrRanks.Error() +
+			"; if another thread wrote to the array meanwhile, that is the cause: give a copy"}
 	}
 	return err
 }

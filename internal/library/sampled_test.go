@@ -177,7 +177,8 @@ func TestRanksAreConfirmed(t *testing.T) {
 	}
 	k := grid.NewRanking([]float64{1}, -math.MaxFloat64, math.MaxFloat64, 0, false)
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		if err := rankAll(t.Context(), k, make([]byte, 1), []float64{v}, 1); !errors.As(err, new(*grid.NotFiniteError)) {
+		err := rankAll(t.Context(), k, make([]byte, 1), []float64{v}, 1)
+		if !errors.As(err, new(*grid.NotFiniteError)) {
 			t.Errorf("%v: %v", v, err)
 		}
 	}

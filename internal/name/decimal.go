@@ -21,7 +21,7 @@ func Decimal(v float64) string {
 // ParseDecimal reads a finite decimal number.
 func ParseDecimal(s string) (float64, error) {
 	v, err := decimal.ParseFloat(s, 64)
-	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) || strings.ContainsAny(s, "xXpP") {
+	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
 		return 0, fmt.Errorf("%s is no decimal number", Quoted(s))
 	}
 	return v, nil

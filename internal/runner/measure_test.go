@@ -491,8 +491,9 @@ func (insider) Out() (int, error)     { time.Sleep(time.Millisecond); return 7, 
 func TestAroundInside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := timedJob(insider{})
-		if err := r.measure(); err != nil || r.record.Seconds.Median != 1e-3 || fmt.Sprint(r.record.Flags) != "[around +100%]" {
-			t.Errorf("%v, median %v, flags %v", err, r.record.Seconds, r.record.Flags)
+		err, flags := r.measure(), &r.record.Flags
+		if err != nil || r.record.Seconds.Median != 1e-3 || fmt.Sprint(*flags) != "[around +100%]" {
+			t.Errorf("%v, median %v, flags %v", err, r.record.Seconds, *flags)
 		}
 	})
 }

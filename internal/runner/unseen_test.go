@@ -214,7 +214,8 @@ func TestNumberOfJudged(t *testing.T) {
 				inputs: make([]line, 1), others: make([][]verify.Witness[field], 1),
 				jobs: []bench.Job[field]{&turning{given: new([]line)}}, unseen: &unseen{most: kept, done: func() {}},
 				t: worker.Task{
-					Inputs: []string{"line/seed=9"}, Sampling: &worker.Sampling{MaxTime: 10 * time.Second}, Budget: 1e15,
+					Inputs: []string{"line/seed=9"}, Budget: 1e15,
+					Sampling: &worker.Sampling{MaxTime: 10 * time.Second},
 				},
 			}
 			r.given = make([]*answerPair[field], 1)

@@ -55,7 +55,7 @@ func parse(printed, unit string) (Value, error) {
 		// A comma is of thousands, wherever it was put.
 		v, err := decimal.ParseFloat(strings.ReplaceAll(number, ",", ""), 64)
 		mantissa, power, scientific := strings.Cut(number, "e")
-		if err != nil || strings.ContainsAny(number, "ExX_") || scientific && unit != "1" || v < 0 {
+		if err != nil || strings.Contains(number, "E") || scientific && unit != "1" || v < 0 {
 			return Value{}, fmt.Errorf("%q is not a number of unit %s", printed, unit)
 		}
 		digits := 0

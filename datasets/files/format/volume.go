@@ -175,8 +175,8 @@ func ChannelVolume(o Options, names []string, axes []int64, at int) (*int64, err
 	count, each := axes[at], grid.Product(axes[at+1:])
 	if o.Channel == "" {
 		if len(names) > 1 && count > 1 && o.Volume == nil {
-			return nil, fmt.Errorf("%d channels; choose one with --channel, or the input file/channel=NAME/path=FILE: %s",
-				count, name.List(names))
+			return nil, fmt.Errorf("%d channels; choose one with --channel, or the input "+
+				"file/channel=NAME/path=FILE: %s", count, name.List(names))
 		}
 		return o.Volume, nil
 	}

@@ -288,8 +288,8 @@ func (b *Batch) Forward(s device.Stream, n Numbers, m BatchMemory, work, curves,
 	parts, thresholds, total := int32(b.parts), int32(b.Thresholds), b.Images*b.Thresholds
 	var rest []any
 	if b.direct {
-		rest = []any{parts, n.Tau, n.Lambda, n.Doubles, thresholds, float32(b.turn()), m.Laid, start, sign, orNull(work),
-			int32(total), curves, orNull(derivatives)}
+		rest = []any{parts, n.Tau, n.Lambda, n.Doubles, thresholds, float32(b.turn()), m.Laid, start, sign,
+			orNull(work), int32(total), curves, orNull(derivatives)}
 	} else {
 		wanted := int32(0)
 		if derivatives != nil {

@@ -158,7 +158,7 @@ func (j bettiJob) run(c *cli.Program, t answering.Target) error {
 	}
 	p := a.Provenance
 	p.Program = cli.Version()
-	what := "Betti numbers at " + strings.ReplaceAll(cli.Listed(j.at), ",", ", ")
+	what := "Betti numbers at " + spaced(j.at)
 	if len(j.at) == 0 {
 		what = fmt.Sprintf("Betti numbers, %d changes", a.Lines.Len())
 	}

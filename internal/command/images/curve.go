@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -123,7 +122,7 @@ func (j curveJob) run(c *cli.Program, t answering.Target) error {
 	what := fmt.Sprintf("%d changes", len(a.Lines.Curve))
 	switch {
 	case len(j.at) > 0 && !j.Slices:
-		what = "χ at " + strings.ReplaceAll(cli.Listed(j.at), ",", ", ")
+		what = "χ at " + spaced(j.at)
 	case j.Slices:
 		what = fmt.Sprintf("curves of %d slices", len(a.Slices))
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -23,6 +24,9 @@ type rows struct {
 	all, bare    bool
 	at, within   []grid.Number
 }
+
+// spaced formats numbers as a list in a sentence.
+func spaced(list []grid.Number) string { return strings.ReplaceAll(cli.Listed(list), ",", ", ") }
 
 // rowFlags lists the names of these flags.
 var rowFlags = []string{"all", "format", "no-header", "at", "range", "plot", "provenance"}

@@ -456,7 +456,8 @@ func strangersAreRefused(t *testing.T) {
 		t.Errorf("whole parts and one that is torn: %v", err)
 	}
 	others, _ := made(t, 3, grid.Uint8, l, 3, nil)
-	if _, err := Load(append(slices.Clone(files), others...), 1); err == nil || !strings.Contains(err.Error(), "have different numbers of shards: 3 and 6; leave the first out") {
+	_, err := Load(append(slices.Clone(files), others...), 1)
+	if err == nil || !strings.Contains(err.Error(), "have different numbers of shards: 3 and 6; leave the first out") {
 		t.Error(err)
 	}
 }

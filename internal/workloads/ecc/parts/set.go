@@ -165,8 +165,8 @@ func (p *Part) compatibleWith(first *Part) error {
 		{"numbers of shards", fmt.Sprint(p.Shards), fmt.Sprint(first.Shards)},
 	} {
 		if c.got != c.want {
-			return fmt.Errorf("%s and %s have different %s: %s and %s; leave the first out, or make it as the second: %s",
-				p.path, first.path, c.what, named(c.got), named(c.want), remake())
+			return fmt.Errorf("%s and %s have different %s: %s and %s; leave the first out, or make it as the "+
+				"second: %s", p.path, first.path, c.what, named(c.got), named(c.want), remake())
 		}
 	}
 	if (p.Values == nil) != (first.Values == nil) {
