@@ -138,7 +138,7 @@ def device(monkeypatch):
     """A device of curves by the definition, and the layouts that it made."""
     made = []
 
-    def answer(superlevel, how, images, *given):
+    def answer(superlevel, how, images, given):
         x, tau, lam, alpha, v = (one.as_subclass(torch.Tensor).double() for one in (images, *given))
         return formula(x, tau, lam, v if len(v) else None, alpha, how[2], superlevel, how[1]).float()
 
@@ -205,7 +205,7 @@ def test_memory_until_backward(monkeypatch):
     """Working memory of the forward pass is not kept for the backward pass."""
 
     class Plan:
-        laid, blocks, memory = 8 * (5 + 2), 3, 30_000
+        kept, blocks, memory = 8 * (5 + 2) + 4 * (7 + 6) + 3 * 6 * 8, 3, 30_000
 
         @staticmethod
         def add(backward, *numbers):
