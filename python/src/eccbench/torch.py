@@ -262,8 +262,9 @@ class SoftECC(torch.nn.Module):
     thresholds, lam, dims, direction, alpha, construction, superlevel
         As for `soft_ecc`.
     learn : collection of {'thresholds', 'lam', 'direction', 'alpha'}
-        The names of the module's parameters. The others are buffers. λ is stored as its logarithm,
-        ``log_lam``, so that no step makes it negative.
+        The names of the module's parameters. The others are buffers. A learned λ is stored as its
+        logarithm, ``log_lam``, so that no step makes it negative, any other as ``fixed_lam``.
+        ``load_state_dict`` converts one to the other.
 
     Examples
     --------
@@ -277,7 +278,8 @@ class SoftECC(torch.nn.Module):
     """
 
     thresholds: Tensor
-    log_lam: Tensor
+    log_lam: Optional[Tensor]
+    fixed_lam: Optional[Tensor]
     direction: Optional[Tensor]
     alpha: Optional[Tensor]
 
@@ -300,7 +302,8 @@ class SoftECC(torch.nn.Module):
             raise ValueError("direction is missing: alpha is the scale of one")
         if not 0 < float(lam) < math.inf:
             raise ValueError(f"lam {lam}: want more than 0")
-        values = {"thresholds": thresholds, "log_lam": math.log(lam), "direction": direction,
+        values = {"thresholds": thresholds, "log_lam": math.log(lam) if "lam" in learn else None,
+            "fixed_lam": None if "lam" in learn else float(lam), "direction": direction,
             "alpha": None if direction is None else alpha}
         for name, value in values.items():
             if value is None:
@@ -317,7 +320,16 @@ class SoftECC(torch.nn.Module):
     @property
     def lam(self) -> Tensor:
         """λ, a tensor of one number."""
-        return self.log_lam.exp()
+        fixed = self.fixed_lam
+        return self.log_lam.exp() if fixed is None else fixed  # type: ignore[union-attr]
+
+    def _load_from_state_dict(self, state_dict: Dict[str, Any], prefix: str, *rest: Any) -> None:
+        of, other, converted = "fixed_lam", "log_lam", torch.exp
+        if self.fixed_lam is None:
+            of, other, converted = other, of, torch.log
+        if prefix + other in state_dict:
+            state_dict[prefix + of] = converted(state_dict.pop(prefix + other))
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
     def forward(self, images: Images) -> Tensor:
         """χ of shape (..., m) of images of shape (..., *image), or of a list as in `soft_ecc`."""
