@@ -105,7 +105,7 @@ const manyRows = 1e6
 func (j curveJob) run(c *cli.Program, t answering.Target) error {
 	start := time.Now()
 	j.Flags, j.plot, j.provenance = t.Flags, t.Plot, t.Provenance
-	q := ask.Curve{All: j.everyLevel(), By: c.Curve, Witnesses: c.Witnesses}
+	q := ask.Curve{All: j.everyLevel(), By: c.Curve}
 	if j.plot == "" {
 		q.At = j.at
 	}
