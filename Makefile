@@ -198,6 +198,7 @@ portability:
 	$(call some,$(GO) test -count=1 -tags noasm -run 'Grows|Filled' ./$(FLOODS))
 	$(GO) test -count=1 -tags noasm ./internal/workloads/betti/unions
 	$(call some,$(GO) test -count=1 -tags noasm -run 'Digest' ./datasets)
+	$(GO) test -count=1 -tags slow5 ./impls/cpu
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c $(LEAN) -o $(BIN)/datasets.arm64.test ./datasets
 	$(call some,cd datasets && $(QEMU) ../$(BIN)/datasets.arm64.test -test.run 'Digest')
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c $(LEAN) -o $(BIN)/svg.arm64.test ./internal/report/svg
