@@ -18,8 +18,8 @@ type Convention = fingerprint.Convention
 
 // InConvention returns the workload in another convention, with the same implementations. Each of
 // them counts a view of the image in the default convention, and the result is converted back. The
-// fingerprint supports every convention itself and reads the image, not the view. Changes keep the ladder's level indices; superlevel sets grow from the last level
-// to the first.
+// fingerprint supports every convention itself and reads the image, not the view. Changes keep the
+// ladder's level indices; superlevel sets grow from the last level to the first.
 func InConvention(w bench.Workload[grid.Source, VCEC], c Convention) bench.Workload[grid.Source, VCEC] {
 	if c == (Convention{}) {
 		return w

@@ -153,8 +153,8 @@ func (p *Prepared) function(w weights) function {
 		weight: newLookup(p.typ, p.ladder, w, p.top, p.isa)}
 }
 
-// Compute returns the fingerprint of an image of the type on the ladder. If the image repeats, it reads little more than
-// a period: the cells are in slices and between two slices.
+// Compute returns the fingerprint of an image of the type on the ladder. If the image repeats, it
+// reads little more than a period: the cells are in slices and between two slices.
 func (p *Prepared) Compute(s grid.Source, threads int) (Sum, error) {
 	if p.in.Periodic.Slices(s.Shape()) { // a ring is no sum of slabs
 		s = grid.Unrepeated(s)
