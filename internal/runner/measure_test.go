@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -83,7 +84,7 @@ type sleeper struct {
 
 func (s sleeper) Do(trace *bench.Trace) error {
 	*s.calls++
-	time.Sleep(longCall)
+	time.Sleep(worker.LongCall)
 	if trace != nil {
 		for range s.intervals {
 			trace.Interval("part", 0, 1)
@@ -100,12 +101,12 @@ func (sleeper) Close() error      { return nil }
 func TestLongFirstCallIsEnough(t *testing.T) { synctest.Test(t, longFirstCallIsEnough) }
 
 func longFirstCallIsEnough(t *testing.T) {
-	const few = int(tracingShare * float64(longCall) / float64(tracingEach))
+	const few = int(tracingShare * float64(worker.LongCall) / float64(tracingEach))
 	for intervals, want := range map[int]int{0: 1, few: 1, 2 * few: 2} {
 		calls := 0
 		r := &trial[int, int]{
 			b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { return nil }}},
-			t: worker.Task{Inputs: []string{"x"}, Sampling: &worker.Sampling{Target: 0.01, MinSamples: 10, MaxSamples: 9, MaxTime: longCall}},
+			t: worker.Task{Inputs: []string{"x"}, Sampling: &worker.Sampling{Target: 0.01, MinSamples: 10, MaxSamples: 9, MaxTime: worker.LongCall}},
 		}
 		r.inputs, r.jobs = []int{0}, []bench.Job[int]{sleeper{&calls, intervals}}
 		r.begin()
@@ -543,6 +544,29 @@ func reportedTimes(t *testing.T) {
 		if got.Trip != c.do.Seconds() || got.Out != c.out.Seconds() || *got.Allocated < 1 {
 			t.Errorf("%v: trip %v, out %v, allocated %d", c.do, got.Trip, got.Out, *got.Allocated)
 		}
+	}
+}
+
+// The work to choose and count samples hardly grows with their number. The medians copy all samples, so the bytes
+// allocated show it.
+func TestCostOfSamples(t *testing.T) {
+	allocated := func(samples int) (bytes uint64) {
+		synctest.Test(t, func(t *testing.T) {
+			r := timedJob(remote{do: time.Millisecond, told: time.Millisecond})
+			r.t.Sampling = &worker.Sampling{Target: -1, MaxSamples: samples, MaxTime: time.Hour}
+			before := new(runtime.MemStats)
+			runtime.ReadMemStats(before)
+			err := r.measure()
+			after := new(runtime.MemStats)
+			if runtime.ReadMemStats(after); err != nil || r.record.Seconds.N != samples {
+				t.Errorf("%d samples: %v, counted %d", samples, err, r.record.Seconds.N)
+			}
+			bytes = after.TotalAlloc - before.TotalAlloc
+		})
+		return bytes
+	}
+	if few, many := allocated(1000), allocated(16_000); many > 40*few {
+		t.Errorf("1,000 samples need %d bytes, 16,000 need %d", few, many)
 	}
 }
 

@@ -105,7 +105,7 @@ func TestLongCallsOfUnseen(t *testing.T) {
 	b := unseenLines("", 0, turner{relaxer{name: "slow"}, &given})
 	task := lineTask("slow", 3)
 	var now time.Time
-	clock := func() time.Time { now = now.Add(2 * longCall); return now }
+	clock := func() time.Time { now = now.Add(2 * worker.LongCall); return now }
 	r, err := b.work(clock, task, worker.Files{}, func(worker.Event) {})
 	if err != nil {
 		t.Fatal(err)
