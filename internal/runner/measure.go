@@ -122,8 +122,8 @@ func (r *trial[In, Out]) callAll(jobs []bench.Job[Out], from int, trace *bench.T
 		r.unseen.close()
 	}
 	for k, job := range jobs {
-		if r.unseen == nil {
-			r.current = r.t.Inputs[(from+k)%len(r.jobs)]
+		if r.unseen == nil || r.unseen.known {
+			r.current = r.t.Inputs[(from+k)%len(r.t.Inputs)]
 		} else if err := r.renew(job); err != nil {
 			return 0, err
 		}
@@ -394,6 +394,12 @@ func (r *trial[In, Out]) measure() error {
 	}
 	if !long {
 		if err := r.warmUp(first); err != nil {
+			return err
+		}
+	}
+	if r.unseen != nil {
+		r.unseen.known, r.least = false, 0
+		if _, err := r.call(0, nil); err != nil {
 			return err
 		}
 	}

@@ -640,6 +640,38 @@ func bursts(t *testing.T) {
 	}
 }
 
+// A knower needs no time for images that it had before.
+type knower struct {
+	burster
+	renewed *bool
+}
+
+func (k knower) Renew(int) error { *k.renewed = true; return nil }
+func (k knower) Do(t *bench.Trace) error {
+	if !*k.renewed {
+		return nil
+	}
+	return k.burster.Do(t)
+}
+
+// The calls that warm up are about known images, so they do not show whether calls are short.
+func TestNoBurstsOfWarmUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := knower{burster{remote{do: time.Millisecond}, time.Microsecond, true, new([]int)}, new(bool)}
+		r := timedJob(k)
+		r.b.w.Inputs, r.impl = seededInts{}, k
+		if err := r.measure(); err != nil || r.record.Burst != 0 || r.record.Seconds.Median != 1.001e-3 {
+			t.Errorf("%v, bursts of %d, median %v", err, r.record.Burst, r.record.Seconds)
+		}
+	})
+}
+
+// seededInts are inputs of any seed.
+type seededInts struct{ bench.Inputs[int] }
+
+func (seededInts) Reseed(string, uint64) string { return "seeded" }
+func (seededInts) Open(string) (int, error)     { return 0, nil }
+
 // A row that is rejected or fails keeps the reason why it was not judged by another process.
 func TestRejectedRowsKeepTheirJudge(t *testing.T) {
 	const judge = "inside: a reason"

@@ -68,6 +68,7 @@ func TestUnseenInputs(t *testing.T) {
 			var given []line
 			b := unseenLines(reference, 0, relaxer{name: "plain"}, turner{relaxer{name: impl, spoil: spoil}, &given})
 			task := lineTask(impl, 100)
+			task.Sampling.WarmUp = 50 * time.Millisecond // about the lines of the task
 			r, err := b.work(steady(), task, worker.Files{}, func(worker.Event) {})
 			if err != nil {
 				t.Fatal(err)
