@@ -2,6 +2,7 @@ package reduced
 
 import (
 	"container/heap"
+	"math/bits"
 	"slices"
 
 	"eccbench/internal/simplicial"
@@ -22,7 +23,7 @@ type matching struct {
 	when     [][]uint32 // order of removal of smaller partners and critical simplices
 	critical [][]uint32
 	clock    uint32
-	queue    [][]uint32 // by dimension: simplices with one remaining face
+	queue    []queue // by dimension: simplices with one remaining face
 	signs    bool
 }
 
@@ -32,10 +33,11 @@ func newMatching(f *simplicial.Faces) *matching {
 		faces: f, cofaces: make([][]uint32, dims), first: make([][]uint32, dims), left: make([][]uint8, dims),
 		gone: make([][]bool, dims),
 		up:   make([][]uint32, dims), when: make([][]uint32, dims), critical: make([][]uint32, dims),
-		queue: make([][]uint32, dims),
+		queue: make([]queue, dims),
 	}
 	for d := range dims {
 		n := f.Count(d)
+		m.queue[d].bits = make([]uint64, n/64+1)
 		m.gone[d], m.up[d], m.when[d], m.left[d] = make([]bool, n), slices.Repeat([]uint32{none}, int(n)), make([]uint32, n),
 			slices.Repeat([]uint8{uint8(d + 1)}, int(n))
 		m.first[d] = make([]uint32, n+1)
@@ -78,9 +80,7 @@ func (m *matching) pair() {
 // own dimensions and the next one. So lower dimensions need no second look.
 func (m *matching) drain() {
 	for d := 1; d < len(m.gone); d++ {
-		for len(m.queue[d]) > 0 {
-			t := m.queue[d][0]
-			m.queue[d] = m.queue[d][1:]
+		for t, ok := m.queue[d].pop(); ok; t, ok = m.queue[d].pop() {
 			for _, s := range m.facesOf(d, t) {
 				if !m.gone[d-1][s] { // at most one face remains
 					m.up[d-1][s] = t
@@ -105,7 +105,7 @@ func (m *matching) take(d int, s uint32) {
 func (m *matching) leave(d int, s uint32) {
 	for _, t := range m.cofaces[d][m.first[d][s]:m.first[d][s+1]] {
 		if m.left[d+1][t]--; m.left[d+1][t] == 1 {
-			m.queue[d+1] = append(m.queue[d+1], t)
+			m.queue[d+1].push(t)
 		}
 	}
 }
@@ -196,4 +196,28 @@ func (m *matching) sign(k int, p int64) scalar {
 		return one().negative(p)
 	}
 	return one()
+}
+
+// A queue is a set of simplices, of which the one with the least number is next. So a search stays
+// in the cache, and the paths of a chain are short.
+type queue struct {
+	bits  []uint64
+	least int // all words before are 0
+}
+
+func (q *queue) push(s uint32) {
+	q.bits[s/64] |= 1 << (s % 64)
+	q.least = min(q.least, int(s/64))
+}
+
+// pop returns the next simplex, and whether there is one.
+func (q *queue) pop() (s uint32, ok bool) {
+	for ; q.least < len(q.bits); q.least++ {
+		if w := &q.bits[q.least]; *w > 0 {
+			s = uint32(64*q.least + bits.TrailingZeros64(*w))
+			*w &= *w - 1
+			return s, true
+		}
+	}
+	return 0, false
 }
