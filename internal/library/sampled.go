@@ -16,6 +16,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/betti"
+	"eccbench/internal/workloads/betti/unions"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
@@ -235,8 +236,7 @@ func (s *sampling) ofCurves(c ecc.Convention) {
 	}
 	impl := ecc.InConvention(w, c).Impls[0]
 	key := fingerprint.Draw(1).WithConvention(c).ForLevels(s.ladder.Len())
-	prepared := fingerprint.Prepare(grid.Uint8, s.ladder, key)
-	sumOf := fingerprint.CurvesOn(s.ladder.Len(), key)
+	confirm := s.fingerprinted(key)
 	s.columns, s.by, s.witness = 1, impl.About().Name, fmt.Sprintf("%s (key %v)", ecc.FingerprintLaw, key)
 	s.counter = func(f *grid.Field, threads int) (func([]int64) error, error) {
 		job, err := jobOf(impl, grid.Source(f), threads)
@@ -246,12 +246,7 @@ func (s *sampling) ofCurves(c ecc.Convention) {
 				return err
 			}
 			if s.r.Verify {
-				want, err := prepared.Compute(f, threads)
-				if err != nil {
-					return err
-				}
-				got, err := sumOf(out.All())
-				if err := s.wrong(ecc.FingerprintLaw, ecc.UnlikeSums(want, got, key), err); err != nil {
+				if err := confirm(f, out, threads); err != nil {
 					return err
 				}
 			}
@@ -264,6 +259,20 @@ func (s *sampling) ofCurves(c ecc.Convention) {
 			}
 			return nil
 		}, err
+	}
+}
+
+// fingerprinted returns a function that compares the fingerprint of the ranks with that of their curve.
+func (s *sampling) fingerprinted(key fingerprint.Key) func(*grid.Field, ecc.VCEC, int) error {
+	prepared := fingerprint.Prepare(grid.Uint8, s.ladder, key)
+	sumOf := fingerprint.CurvesOn(s.ladder.Len(), key)
+	return func(f *grid.Field, changes ecc.VCEC, threads int) error {
+		want, err := prepared.Compute(f, threads)
+		if err != nil {
+			return err
+		}
+		got, err := sumOf(changes.All())
+		return s.wrong(ecc.FingerprintLaw, ecc.UnlikeSums(want, got, key), err)
 	}
 }
 
@@ -299,11 +308,13 @@ func (s *sampling) ofBetti(c ecc.Convention) {
 	}
 }
 
-// ofBettiCurves counts the Betti numbers of all sets at once, which a union-find of all voxels
-// verifies.
+// ofBettiCurves counts the Betti numbers of all sets at once, which a union-find of all voxels and
+// the fingerprint verify.
 func (s *sampling) ofBettiCurves(c ecc.Convention) {
-	impl, law := bettiCurves(c).Impls[0], betti.Unions(c)
-	s.columns, s.by, s.witness = 3, impl.About().Name, law.Name+" ("+law.Note+")"
+	impl, memory := bettiCurves(c).Impls[0], &unions.Memory{}
+	key := fingerprint.Draw(1).WithConvention(c).ForLevels(s.ladder.Len())
+	confirm := s.fingerprinted(key)
+	s.columns, s.by, s.witness = 3, impl.About().Name, fmt.Sprintf("%s (key %v)", betti.UnionsLaw, key)
 	s.counter = func(f *grid.Field, threads int) (func([]int64) error, error) {
 		job, err := jobOf(impl, grid.Source(f), threads)
 		return func(numbers []int64) error {
@@ -312,8 +323,11 @@ func (s *sampling) ofBettiCurves(c ecc.Convention) {
 				return err
 			}
 			if s.r.Verify {
-				d, _, err := law.Try(f, out, nil)
-				if err := s.wrong(law.Name, d, err); err != nil {
+				d, err := betti.CompareUnions(memory, f, out, c)
+				if err := s.wrong(betti.UnionsLaw, d, err); err != nil {
+					return err
+				}
+				if err := confirm(f, out.Euler(), threads); err != nil {
 					return err
 				}
 			}
