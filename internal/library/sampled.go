@@ -16,7 +16,6 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/betti"
-	"eccbench/internal/workloads/betti/unions"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
@@ -192,7 +191,7 @@ func newSampling(r Request, shape grid.Shape, sets int) (*sampling, error) {
 	case fewBetti(int64(sets), shape.Voxels()):
 		s.ofBetti(c)
 	default:
-		s.ofBettiCurves(c)
+		s.ofBettiCurves(bettiCurves(c).Impls[0], c)
 	}
 	return s, nil
 }
@@ -310,9 +309,8 @@ func (s *sampling) ofBetti(c ecc.Convention) {
 
 // ofBettiCurves counts the Betti numbers of all sets at once, which a union-find of all voxels and
 // the fingerprint verify.
-func (s *sampling) ofBettiCurves(c ecc.Convention) {
-	impl, memory := bettiCurves(c).Impls[0], &unions.Memory{}
-	key := fingerprint.Draw(1).WithConvention(c).ForLevels(s.ladder.Len())
+func (s *sampling) ofBettiCurves(impl bench.Implementation[grid.Source, betti.Curves], c ecc.Convention) {
+	key, compare := fingerprint.Draw(1).WithConvention(c).ForLevels(s.ladder.Len()), betti.CompareUnions(c)
 	confirm := s.fingerprinted(key)
 	s.columns, s.by, s.witness = 3, impl.About().Name, fmt.Sprintf("%s (key %v)", betti.UnionsLaw, key)
 	s.counter = func(f *grid.Field, threads int) (func([]int64) error, error) {
@@ -323,7 +321,7 @@ func (s *sampling) ofBettiCurves(c ecc.Convention) {
 				return err
 			}
 			if s.r.Verify {
-				d, err := betti.CompareUnions(memory, f, out, c)
+				d, err := compare(f, out)
 				if err := s.wrong(betti.UnionsLaw, d, err); err != nil {
 					return err
 				}

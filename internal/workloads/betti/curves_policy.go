@@ -112,7 +112,7 @@ func Unions(c ecc.Convention) verify.Law[grid.Source, Curves] {
 }
 
 func united(in grid.Source, out Curves, key fingerprint.Key) (*verify.Diff, error) {
-	if d, err := CompareUnions(new(unions.Memory), in, out, key.Convention()); d != nil || err != nil {
+	if d, err := CompareUnions(key.Convention())(in, out); d != nil || err != nil {
 		return d, err
 	}
 	d, err := ecc.HoldToFingerprint(in, out.Euler(), key, runtime.GOMAXPROCS(0))
@@ -122,9 +122,14 @@ func united(in grid.Source, out Curves, key fingerprint.Key) (*verify.Diff, erro
 	return d, err
 }
 
-// CompareUnions compares b0 and b2 with unions of all voxels, and also b1 for a 2D image. Images in
-// turn share the memory.
-func CompareUnions(m *unions.Memory, in grid.Source, out Curves, c ecc.Convention) (*verify.Diff, error) {
+// CompareUnions returns a function that compares b0 and b2 with unions of all voxels, and also b1
+// for a 2D image. Its images share memory.
+func CompareUnions(c ecc.Convention) func(grid.Source, Curves) (*verify.Diff, error) {
+	m := &unions.Memory{}
+	return func(in grid.Source, out Curves) (*verify.Diff, error) { return compareUnions(m, in, out, c) }
+}
+
+func compareUnions(m *unions.Memory, in grid.Source, out Curves, c ecc.Convention) (*verify.Diff, error) {
 	for i, s := range out { // the fingerprint needs levels in order
 		if s.Level < 0 || s.Level >= in.Ladder().Len() || i > 0 && s.Level <= out[i-1].Level {
 			return &verify.Diff{Where: fmt.Sprintf("change %d", i), Want: "the levels of the image in order",
