@@ -143,7 +143,7 @@ func TestSampledCurvesAreVerified(t *testing.T) {
 	}
 }
 
-// Wrong Betti numbers of all levels are rejected: those that keep χ by the unions, others by the fingerprint.
+// Wrong Betti numbers of all levels are rejected: with the right χ by the unions, else by the fingerprint.
 func TestSampledBettiCurvesAreVerified(t *testing.T) {
 	right := bettiCurves(ecc.Convention{}).Impls[0]
 	shape := grid.Shape{D: 6, H: 7, W: 8}

@@ -114,8 +114,8 @@ func (i *Incidence) leastAround() int {
 const several = 64
 
 // NumberBreadthFirst numbers the vertices breadth first, and sorts the simplices in the order of
-// the search. So simplices that are reduced together are close in memory. The complex keeps the numbers
-// for Numbers.
+// the search. So simplices that are reduced together are close in memory. The complex keeps the
+// numbers for Numbers.
 func NumberBreadthFirst(p *pool.Pool, c *Complex, cores int) *Complex {
 	const none = ^uint32(0)
 	i := NewIncidence(p, c, cores)

@@ -11,6 +11,13 @@ import (
 // none is the partner of an unpaired simplex.
 const none = ^uint32(0)
 
+// A queue is a set of simplices. The one with the least number is next, so that a search stays in
+// the cache and the paths of a chain are short.
+type queue struct {
+	bits  []uint64
+	least int // all words before are 0
+}
+
 // A matching is the pairs of a discrete Morse function. Simplices are removed in an order such that
 // all faces of the larger simplex of a pair, except its partner, are removed before it.
 type matching struct {
@@ -44,18 +51,17 @@ func newMatching(f *simplicial.Faces) *matching {
 		if d == dims-1 {
 			continue
 		}
-		above := f.Boundary[d+1]
+		above, first := f.Boundary[d+1], m.first[d]
 		for _, face := range above {
-			m.first[d][face+1]++
+			first[face]++
 		}
 		for i := range n {
-			m.first[d][i+1] += m.first[d][i]
+			first[i+1] += first[i]
 		}
 		m.cofaces[d] = make([]uint32, len(above))
-		next := append([]uint32(nil), m.first[d]...)
-		for at, face := range above {
-			m.cofaces[d][next[face]] = uint32(at / (d + 2))
-			next[face]++
+		for at, face := range slices.Backward(above) {
+			first[face]--
+			m.cofaces[d][first[face]] = uint32(at / (d + 2))
 		}
 	}
 	return m
@@ -80,7 +86,14 @@ func (m *matching) pair() {
 // own dimensions and the next one. So lower dimensions need no second look.
 func (m *matching) drain() {
 	for d := 1; d < len(m.gone); d++ {
-		for t, ok := m.queue[d].pop(); ok; t, ok = m.queue[d].pop() {
+		for q := &m.queue[d]; q.least < len(q.bits); {
+			word := &q.bits[q.least]
+			if *word == 0 {
+				q.least++
+				continue
+			}
+			t := uint32(64*q.least + bits.TrailingZeros64(*word))
+			*word &= *word - 1
 			for _, s := range m.facesOf(d, t) {
 				if !m.gone[d-1][s] { // at most one face remains
 					m.up[d-1][s] = t
@@ -105,7 +118,9 @@ func (m *matching) take(d int, s uint32) {
 func (m *matching) leave(d int, s uint32) {
 	for _, t := range m.cofaces[d][m.first[d][s]:m.first[d][s+1]] {
 		if m.left[d+1][t]--; m.left[d+1][t] == 1 {
-			m.queue[d+1].push(t)
+			q := &m.queue[d+1]
+			q.bits[t/64] |= 1 << (t % 64)
+			q.least = min(q.least, int(t/64))
 		}
 	}
 }
@@ -196,28 +211,4 @@ func (m *matching) sign(k int, p int64) scalar {
 		return one().negative(p)
 	}
 	return one()
-}
-
-// A queue is a set of simplices, of which the one with the least number is next. So a search stays
-// in the cache, and the paths of a chain are short.
-type queue struct {
-	bits  []uint64
-	least int // all words before are 0
-}
-
-func (q *queue) push(s uint32) {
-	q.bits[s/64] |= 1 << (s % 64)
-	q.least = min(q.least, int(s/64))
-}
-
-// pop returns the next simplex, and whether there is one.
-func (q *queue) pop() (s uint32, ok bool) {
-	for ; q.least < len(q.bits); q.least++ {
-		if w := &q.bits[q.least]; *w > 0 {
-			s = uint32(64*q.least + bits.TrailingZeros64(*w))
-			*w &= *w - 1
-			return s, true
-		}
-	}
-	return 0, false
 }

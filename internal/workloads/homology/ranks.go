@@ -177,21 +177,18 @@ func byGreatest(given []uint32, d int, number []uint32) []uint32 {
 // critical in that order, whatever the order of the file. Groups do not depend on it, so the search
 // may be that of an implementation.
 func numbered(p *Problem) []uint32 {
-	var near []uint32
+	order := func(v int) uint32 {
+		at := p.Points[3*v:][:3]
+		key := math.Float32bits(float32(at[2] + 0.61*at[1] + 0.37*at[0]))
+		return key ^ (uint32(int32(key)>>31) | 1<<31) // in the order of the numbers
+	}
 	if len(p.Points) == 0 {
-		near = p.Numbers(runtime.GOMAXPROCS(0))
+		near := p.Numbers(runtime.GOMAXPROCS(0))
+		order = func(v int) uint32 { return near[v] }
 	}
 	keys := make([]uint64, p.Vertices)
 	for v := range keys {
-		var key uint32
-		if near != nil {
-			key = near[v]
-		} else {
-			at := p.Points[3*v:][:3]
-			key = math.Float32bits(float32(at[2] + 0.61*at[1] + 0.37*at[0]))
-			key ^= uint32(int32(key)>>31) | 1<<31 // in the order of the numbers
-		}
-		keys[v] = uint64(key)<<32 | uint64(v)
+		keys[v] = uint64(order(v))<<32 | uint64(v)
 	}
 	slices.Sort(keys)
 	number := make([]uint32, p.Vertices)
