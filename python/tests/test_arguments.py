@@ -178,9 +178,23 @@ def test_sequences_of_masked_arrays():
     assert [c.b0.tolist() for c in eccbench.betti_curves(both, batch_axis=0)] == [eccbench.betti_curves(IMAGE, mask=WITHIN).b0.tolist()] * 2
     assert np.array_equal(eccbench.gvf(both, steps=3, batch_axis=0)[1], eccbench.gvf(IMAGE, steps=3, mask=WITHIN))
     assert [rows(c) for c in eccbench.curve([IMAGE] * 2, mask=[np.ma.masked_array(WITHIN | True, ~WITHIN)] * 2, batch_axis=0)] == [WANT] * 2
-    for ask in (lambda: eccbench.eigenmap(both), lambda: eccbench.assess(both[0], IMAGE), lambda: eccbench.curve(IMAGE, at=both[0].ravel())):
-        with pytest.raises(ValueError, match="the array is masked"):
+    rest = both[0]
+    nested = eccbench.curve([list(map(list, rest[0])), rest[1]])
+    assert rows(nested) == rows(eccbench.curve(rest[:2])) != rows(eccbench.curve(IMAGE[:2]))
+    one = np.ma.masked_array([1, 2], [True, False])
+    for ask in (
+        lambda: eccbench.eigenmap(both), lambda: eccbench.eigenmap([both]), lambda: eccbench.assess(both[0], IMAGE),
+        lambda: eccbench.assess(IMAGE, IMAGE, labels=one), lambda: eccbench.assess(IMAGE, IMAGE, groups={"a": one}),
+        lambda: eccbench.curve(IMAGE, at=rest.ravel()), lambda: eccbench.curve(IMAGE, at=[one[0], 1]),
+        lambda: eccbench.curve(IMAGE, levels=one[0]), lambda: eccbench.curve(IMAGE, periodic=one),
+        lambda: eccbench.betti(IMAGE, [list(one)]), lambda: eccbench.betti_curves(IMAGE)(one),
+        lambda: eccbench.gvf(IMAGE, steps=one[0]), lambda: eccbench.homology(np.ma.stack([one, one])),
+        lambda: eccbench.homology([(3, 4), one]), lambda: eccbench.homology([np.array([[3, 4]]), one[None]]),
+        lambda: eccbench.homology([(0, 1)], points=np.ma.stack([one, one])),
+    ):
+        with pytest.raises(ValueError, match="the array is masked") as e:
             ask()
+        assert "\n" not in str(e.value)
 
 
 def test_mask_of_a_batch():

@@ -128,6 +128,7 @@ class _ByLevel(_OfImages):
         if np.ndim(self.levels) == 0:
             self.levels_ = np.linspace(float(images.min()), float(images.max()), whole("levels", self.levels))
         else:
+            reject_hidden("levels", self.levels)
             self.levels_ = np.asarray(self.levels)
 
     def _options(self) -> dict[str, Any]:
