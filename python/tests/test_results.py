@@ -2,7 +2,10 @@
 
 import copy
 import dataclasses
+import errno
+import os
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -65,6 +68,46 @@ def test_wrong_files(tmp_path):
         assert "\n" not in str(e.value)
     with pytest.raises(FileNotFoundError):
         eccbench.Curve.load(tmp_path / "nowhere")
+
+
+def test_full_disk(tmp_path, monkeypatch):
+    """A file that cannot be written whole leaves the file of its name as it was, and no other."""
+    curve, path, link = eccbench.curve(IMAGE), tmp_path / "curve.npz", tmp_path / "link"
+    link.symlink_to(path)
+
+    def torn(file, **arrays):
+        file.write(b"torn")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    for existing in (False, True):
+        with monkeypatch.context() as full:
+            full.setattr(np, "savez_compressed", torn)
+            for to in (path, link):
+                with pytest.raises(OSError, match="No space left on device"):
+                    curve.save(to)
+        assert {p.name for p in tmp_path.iterdir()} == ({"link", "curve.npz"} if existing else {"link"})
+        if existing:
+            assert eccbench.Curve.load(path) == curve and path.stat().st_mode & 0o777 == 0o640
+        else:
+            curve.save(link)
+            path.chmod(0o640)
+            curve.save(link)
+            assert link.is_symlink() and not path.is_symlink()
+    with pytest.raises(FileNotFoundError, match="nowhere/curve'"):
+        curve.save(tmp_path / "nowhere" / "curve")
+    with pytest.raises(IsADirectoryError):
+        curve.save(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_saved_to_a_pipe(tmp_path):
+    curve = eccbench.curve(IMAGE)
+    os.mkfifo(tmp_path / "pipe")
+    reader = threading.Thread(target=lambda: (tmp_path / "kept").write_bytes((tmp_path / "pipe").read_bytes()))
+    reader.start()
+    curve.save(tmp_path / "pipe")
+    reader.join()
+    assert eccbench.Curve.load(tmp_path / "kept") == curve
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from builtins import open
+from contextlib import contextmanager, suppress
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, ClassVar, Dict, NamedTuple, Sequence, TypeVar
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Dict, Iterator, NamedTuple, Sequence, TypeVar
 
 import numpy as np
 
@@ -93,12 +96,12 @@ class Result(Table):
         Parameters
         ----------
         path : str or path-like
-            The file, with any extension. An existing file is overwritten.
+            The file, with any extension. An existing file is replaced once the new one is complete.
         """
         values = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
         arrays = {k: v for k, v in values.items() if isinstance(v, np.ndarray)}
         facts = {"result": type(self).__name__, **{k: v for k, v in values.items() if k not in arrays}}
-        with open(path, "wb") as file:
+        with _replacing(path) as file:
             np.savez_compressed(file, **{"facts": np.array(json.dumps(facts)), **arrays})  # type: ignore[arg-type]
 
     @classmethod
@@ -133,6 +136,32 @@ class Result(Table):
         except Exception as e:  # NumPy, zipfile and json raise many kinds
             raise ValueError(f"{path}: no result of eccbench, want a file that save wrote: {e}") from None
         raise ValueError(f"{path}: holds a {kind}, want a {cls.__name__}: take {kind}.load")
+
+
+@contextmanager
+def _replacing(path: Any) -> Iterator[IO[bytes]]:
+    """Open a file that gets its name and replaces another once its data is on disk. Devices and pipes are written
+    directly."""
+    if isinstance(path, int) or os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as file:
+            yield file
+        return
+    real = os.path.realpath(os.fsdecode(path))  # the target of a link
+    hidden = os.path.join(os.path.dirname(real), f".eccbench-{os.urandom(9).hex()}")
+    try:
+        with open(hidden, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if os.path.exists(real):
+            os.chmod(hidden, stat.S_IMODE(os.stat(real).st_mode))
+        os.replace(hidden, real)
+    except BaseException as e:
+        with suppress(OSError):
+            os.unlink(hidden)
+        if isinstance(e, OSError) and e.errno is not None:
+            raise OSError(e.errno, e.strerror, os.fspath(path)) from None
+        raise
 
 
 def _equal(a: Any, b: Any) -> bool:
