@@ -54,6 +54,34 @@ def test_numbers_decide_equality():
     assert a != dataclasses.replace(a, chi=chi)
 
 
+def test_frozen():
+    """The arrays of results, and of copies of them, are read-only. Those of the caller are not."""
+    at = np.array([1, 3])
+    batches = [eccbench.curve(IMAGE, batch_axis=0, **rows) for rows in ({}, {"at": at}, {"levels": 3})]
+    for result in [*results(), eccbench.curve(IMAGE, at=at), *batches[0], *batches[1], *batches[2]]:
+        for one in (result, copy.copy(result), copy.deepcopy(result), pickle.loads(pickle.dumps(result))):
+            assert one == result
+            for value in vars(one).values():
+                assert not isinstance(value, np.ndarray) or not value.flags.writeable
+    kept = eccbench.curve(IMAGE, at=at)
+    at[:] = 5
+    assert kept.levels.tolist() == batches[1][0].levels.tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("result", results(), ids=repr)
+def test_lengths_in_files(result, tmp_path):
+    """A file whose columns have different lengths is no result."""
+    result.save(tmp_path / "whole.npz")
+    kept = dict(np.load(tmp_path / "whole.npz"))
+    for name in kept:
+        if name == "facts" and "torsion" not in str(kept[name]):
+            continue
+        torn = {"facts": str(kept[name]).replace(", []]", "]")} if name == "facts" else {name: kept[name][:-1]}
+        np.savez(tmp_path / "torn.npz", **{**kept, **torn})
+        with pytest.raises(ValueError, match="no result of eccbench.*the lengths of its columns differ"):
+            type(result).load(tmp_path / "torn.npz")
+
+
 def test_wrong_files(tmp_path):
     curve = eccbench.curve(IMAGE)
     curve.save(tmp_path / "curve.npz")
@@ -147,8 +175,11 @@ def test_verdicts_of_numbers():
     for computed in (numbers + 1, numbers.sum(axis=0), np.abs(numbers), numbers @ np.ones(3), np.concatenate([numbers, numbers])):
         assert not isinstance(computed, Array) or computed.verdict == "UNVERIFIED"
     assert isinstance(numbers.sum(), np.integer)
-    numbers += 1
-    assert not isinstance(numbers, Array)
+    changed = same = numbers.copy()
+    changed += 1
+    assert not isinstance(changed, Array) and same.verdict == "UNVERIFIED" and not same.witness
+    numbers[0] = 9
+    assert numbers.verdict == "UNVERIFIED" and not numbers.implementation
 
 
 def test_frames():

@@ -66,6 +66,9 @@ class Assessment(Result):
         i, k = self.labels.index(str(label)), self.connectivities.index(connectivity)
         return {c: float(v) if c in _RATIOS else int(v) for c, v in zip(self.columns, self.values[i, k])}
 
+    def _complete(self) -> bool:
+        return self.values.shape == (len(self.labels), len(self.connectivities), len(self.columns))
+
     def _table(self) -> dict[str, Any]:
         pairs = [(label, c) for label in self.labels for c in self.connectivities]
         rows = [{"label": label, "connectivity": c, **self[label, c]} for label, c in pairs]

@@ -43,6 +43,9 @@ class _ByLevel(Result):
     def __len__(self) -> int:
         return len(self.levels)
 
+    def _complete(self) -> bool:
+        return all(column.shape == (len(self),) for column in self)
+
     def keys(self) -> tuple[str, ...]:
         return ("levels", *self._columns)
 
@@ -258,7 +261,7 @@ def _values_of(at: ArrayLike) -> NDArray[Any]:
     values = _numbers(at, "at")
     if values.ndim > 1:
         raise ValueError(f"at of shape {values.shape}: want one value or one axis of them")
-    return values.reshape(-1)
+    return np.array(values).reshape(-1)  # a copy: a curve keeps them
 
 
 def _below(ascending: NDArray[Any], values: NDArray[Any], or_at: bool = False) -> NDArray[np.intp]:
@@ -670,11 +673,13 @@ def _sampled(request: _Request, voxels: NDArray[Any], rows: _Rows, sets: tuple[N
         shape: tuple[int, ...]) -> list[Curve]:
     """Return the curves of images at some values, from one block of numbers."""
     chi, verdict = _of_sets({**request, "levels": 0}, voxels, sets)
-    known = {
+    known: dict[str, Any] = {
         "levels": rows.at, **verdict._asdict(),
         "construction": request["construction"], "superlevel": request["superlevel"], "periodic": (),
         "shape": shape, "sampled": True}
     curves = []
+    for array in (known["levels"], chi):
+        array.setflags(write=False)
     for one in chi:
         c = object.__new__(Curve)  # without a call for each of ten fields
         c.__dict__.update(known, chi=one)

@@ -57,6 +57,9 @@ class Homology(Result):
     def __len__(self) -> int:
         return len(self.betti)
 
+    def _complete(self) -> bool:
+        return len(self.betti) == len(self.torsion)
+
     def _table(self) -> dict[str, Any]:
         return {"dimension": range(len(self.betti)), "betti": self.betti, "torsion": self.torsion}
 

@@ -80,7 +80,21 @@ def _short(value: Any) -> str:
 
 
 class Result(Table):
-    """A table that is a frozen dataclass. It can be saved, and is equal to others with the same numbers."""
+    """A table that is a frozen dataclass of read-only arrays. It can be saved, and is equal to others with the same
+    numbers."""
+
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:  # of a copy
+        self.__dict__.update(state)
+        self.__post_init__()
+
+    def _complete(self) -> bool:
+        """Report whether the lengths of the fields agree."""
+        raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -130,7 +144,10 @@ class Result(Table):
             facts = {k: _frozen(v) for k, v in json.loads(str(values.pop("facts"))).items()}
             kind = facts.pop("result")
             if kind == cls.__name__:
-                return cls(**values, **facts)
+                result = cls(**values, **facts)
+                if not result._complete():
+                    raise ValueError("the lengths of its columns differ")
+                return result
         except OSError:
             raise
         except Exception as e:  # NumPy, zipfile and json raise many kinds
@@ -211,7 +228,7 @@ class Verdict(NamedTuple):
 
 
 class Array(np.ndarray):  # type: ignore[type-arg,unused-ignore]
-    """An array of NumPy with a verdict. Arrays that are computed from it have none.
+    """An array of NumPy with a verdict. Arrays that are computed from it have none, nor has it once it is changed.
 
     Attributes
     ----------
@@ -236,7 +253,13 @@ class Array(np.ndarray):  # type: ignore[type-arg,unused-ignore]
         if isinstance(of, Array):
             self.__dict__.update(of.__dict__)
 
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key, value)
+        self.__dict__.clear()
+
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        if array is self:  # it is changed
+            self.__dict__.clear()
         array = np.asarray(array)
         return array if array.ndim else array[()]
 
