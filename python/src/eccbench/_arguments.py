@@ -135,6 +135,25 @@ def reject_hidden(name: str, value: Any) -> None:
         raise ValueError(f"{name}: the array is masked; fill its masked values or leave them out")
 
 
+def exact(name: str, value: Any) -> NDArray[Any]:
+    """Return an argument as an array. Raise an error for integers that NumPy rounds, or that have more than 64 bits."""
+    array = np.asarray(value)
+    if array.dtype.kind == "O":
+        for one in array.flat:
+            if isinstance(one, int) and not -(2**63) <= one < 2**64:
+                raise ValueError(f"{name}: {one} is no integer of 64 bits; want -2**63 to 2**64 - 1, or a float")
+    wide = array.dtype.kind == "f" and array.dtype.itemsize >= 8  # as NumPy makes of lists with large integers
+    if wide and isinstance(value, Sequence) and (np.abs(array) >= 2**53).any():
+        given = np.asarray(value, object)
+        if all(isinstance(v, (int, np.integer)) and 0 <= v < 2**64 for v in given.flat):
+            return given.astype(np.uint64)  # NumPy converts lists with one value from 2**63 on to float64
+        for v, held in zip(given.flat, array.ravel().tolist()):
+            if isinstance(v, (int, np.integer)) and held != int(v):
+                raise ValueError(f"{name}: {v} is not exact in float64, and the values have no common integer type; "
+                    "give them in separate calls, or an array of float64")
+    return array
+
+
 def array_of(name: str, image: Any) -> NDArray[Any]:
     """Return an argument as an array with its axes in the order (z, y, x)."""
     image = in_memory(image)
@@ -160,7 +179,7 @@ def array_of(name: str, image: Any) -> NDArray[Any]:
                 "convert it to float32 or an integer type of 8 to 64 bits") from None
     if isinstance(image, (bytes, bytearray)):
         raise TypeError(f"{name} of {type(image).__name__}: want {_ADVICE}; os.fsdecode makes a path of one of bytes")
-    array = np.asarray(image)  # all values of a masked array
+    array = exact(name, image)  # all values of a masked array
     if array.dtype.kind == "O" and array.ndim == 0:
         hint = "; SimpleITK.GetArrayViewFromImage makes an array" if hasattr(image, "GetPixelIDTypeAsString") else ""
         raise TypeError(f"{name} of {type(image).__name__}: want {_ADVICE}{hint}")

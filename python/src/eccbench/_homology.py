@@ -157,6 +157,8 @@ def homology(
         if points is not None:
             raise ValueError("points: a file has its own; leave them out")
         request["input"] = os.fspath(simplices)
+        if not request["input"]:
+            raise ValueError("an empty path: want that of a mesh, or an input string")
     else:
         by_dimension, points = _given(simplices, points)
         if points is not None:
