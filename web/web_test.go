@@ -272,7 +272,7 @@ func TestPageWritesWhatTheCommandWrites(t *testing.T) {
 	}
 }
 
-// drops drops files of one and of several images, whose names alone are alike.
+// drops drops the files of one image and of several, whose files may have equal names in different folders.
 func (b *browser) drops() {
 	b.t.Helper()
 	b.eval(nil, `document.querySelector("[value=T]").checked = document.querySelector("[value=sub]").checked = true`)

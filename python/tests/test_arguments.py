@@ -317,14 +317,14 @@ def test_lists_of_large_integers():
     assert np.array_equal(labelled, eccbench.gvf([[1, 2, 4]], steps=1, mask=np.array(whole, np.uint64)))
     for image, text in [([[upper, -1]], f"{upper} is not exact"), ([[BIG + 1, 0.5]], f"{BIG + 1} is not exact"),
                         ([[2**64, 0]], f"image: {2**64} is no integer of 64 bits")]:
-        for ask in (eccbench.curve, lambda i: eccbench.betti(i, 1), lambda i: eccbench.gvf(i, steps=1), eccbench.eigenmap):
+        for ask in (eccbench.curve, lambda i: eccbench.betti(i, 1), lambda i: eccbench.gvf(i, steps=1)):
             with pytest.raises(ValueError, match=text):
                 ask(image)
 
 
 def test_empty_paths():
-    for ask in (eccbench.curve, eccbench.open, eccbench.homology, eccbench.eigenmap, lambda p: eccbench.curve(IMAGE, mask=p),
-                lambda p: eccbench.assess(p, IMAGE), lambda p: eccbench.betti(p, 1)):
+    for ask in (eccbench.curve, eccbench.open, eccbench.homology, eccbench.eigenmap, lambda p: eccbench.betti(p, 1),
+                lambda p: eccbench.curve(IMAGE, mask=p), lambda p: eccbench.assess(p, IMAGE)):
         with pytest.raises(ValueError, match="^an empty path: want that of"):
             ask("")
 
