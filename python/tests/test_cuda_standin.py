@@ -230,6 +230,8 @@ def test_betti_curves(cupy):
         (lambda: eccbench.cuda.betti_curves(put(noise((5, 7), np.int16))), "at is missing"),
         (lambda: eccbench.cuda.betti(images, []), "want one number or more"),
         (lambda: eccbench.cuda.betti(images, np.nan), "NaN or infinite"),
+        (lambda: eccbench.cuda.betti(images, np.ma.masked_equal([1, 2], 2)), "at: the array is masked"),
+        (lambda: eccbench.cuda.curve(images, at=np.ma.masked_equal([1, 2], 2), dims=2), "at: the array is masked"),
         (lambda: eccbench.cuda.betti(images, 3, out=out), "out: want a packed array"),
     ]:
         with pytest.raises(ValueError, match=said):

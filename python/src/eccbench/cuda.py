@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _library
-from ._arguments import Boundary
+from ._arguments import Boundary, reject_hidden
 
 __all__ = ["betti", "betti_curves", "curve", "gvf", "is_device_array"]
 
@@ -242,7 +242,7 @@ def _rows(at: ArrayLike | None, dtype: str) -> _Rows:
             raise ValueError("at is missing: an array of floats on a device has too many values for a row "
                 "each; give the values, such as at=numpy.linspace(0, 1, 256)")
         return _Rows(None, None)
-    values = np.asarray(at)
+    values = _numbers(at)
     if values.ndim > 1 or values.size == 0 or values.dtype.kind not in "biuf":
         raise ValueError(f"at of shape {values.shape} and type {values.dtype}: want one number or one axis of numbers")
     values = _limits(values.ravel(), dtype, False)
@@ -251,6 +251,11 @@ def _rows(at: ArrayLike | None, dtype: str) -> _Rows:
     ascending, order = np.unique(values, return_inverse=True)
     in_order = len(ascending) == len(values) and bool((np.diff(values) > 0).all())
     return _Rows(tuple(ascending.tolist()), None if in_order else order.astype(np.int64))
+
+
+def _numbers(at: ArrayLike) -> NDArray[Any]:
+    reject_hidden("at", at)
+    return np.asarray(at)
 
 
 def _limits(values: NDArray[Any], dtype: str, superlevel: bool) -> NDArray[np.float64]:
@@ -381,7 +386,7 @@ def _called(at: ArrayLike | None) -> Any:
             type(at) is tuple
             or (at.dtype.str, at.shape, at.tobytes()) == key):  # type: ignore[union-attr,unused-ignore]
         return key
-    values = np.asarray(at)
+    values = _numbers(at)
     key = values.dtype.str, values.shape, values.tobytes()
     if type(at) is np.ndarray or isinstance(at, tuple) and type(at) is tuple and all(
             type(v) in (bool, int, float) or isinstance(v, np.generic) for v in at):
@@ -625,7 +630,7 @@ def betti_curves(
 
 def _sets(at: ArrayLike, dtype: str, superlevel: bool) -> tuple[tuple[int, ...], list[float]]:
     """Return the shape of the values of sets, and their limits."""
-    values = np.asarray(at)
+    values = _numbers(at)
     if values.size == 0 or values.dtype.kind not in "biuf":
         raise ValueError(f"at of shape {values.shape} and type {values.dtype}: want one number or more")
     limits = _limits(values.ravel(), dtype, superlevel)

@@ -27,7 +27,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from . import _library, cuda
-from ._arguments import Construction
+from ._arguments import Construction, reject_hidden
 from ._curve import _translated, curve
 
 if not hasattr(torch.library, "register_autograd"):
@@ -84,7 +84,7 @@ def ecc(images: Images, thresholds: Union[Tensor, Sequence[float]], *, dims: int
     batch, shape = _split(images, dims)
     if images.dtype == torch.bfloat16:
         images = images.float()
-    at = thresholds if isinstance(thresholds, Tensor) else torch.as_tensor(thresholds, dtype=torch.float64)
+    at = thresholds if isinstance(thresholds, Tensor) else _tensor("thresholds", thresholds)
     if at.dtype == torch.bfloat16:
         at = at.float()
     if at.ndim != 1:
@@ -235,7 +235,7 @@ class ECC(torch.nn.Module):
     def __init__(self, thresholds: Union[Tensor, Sequence[float]], *, dims: int, construction: Construction = "T",
             superlevel: bool = False, verify: bool = True):
         super().__init__()
-        given = thresholds if isinstance(thresholds, Tensor) else torch.as_tensor(thresholds, dtype=torch.float64)
+        given = thresholds if isinstance(thresholds, Tensor) else _tensor("thresholds", thresholds)
         self.register_buffer("thresholds", given.detach().clone().double())
         self.dims, self.construction, self.superlevel, self.verify = dims, construction, superlevel, verify
 
@@ -309,7 +309,7 @@ class SoftECC(torch.nn.Module):
             if value is None:
                 self.register_buffer(name, None)
                 continue
-            one = torch.as_tensor(value).detach().clone()
+            one = _tensor(name, value, None).detach().clone()
             one = one if one.is_floating_point() and isinstance(value, Tensor) else one.to(torch.get_default_dtype())
             if name.replace("log_", "") in learn:
                 self.register_parameter(name, torch.nn.Parameter(one))
@@ -453,13 +453,18 @@ def _split(images: Tensor, dims: int) -> Tuple[torch.Size, torch.Size]:
     return batch, image
 
 
+def _tensor(name: str, numbers: Any, dtype: Optional[torch.dtype] = torch.float64) -> Tensor:
+    reject_hidden(name, numbers)
+    return torch.as_tensor(numbers, dtype=dtype)
+
+
 def _beside(one: Any, images: Tensor) -> Tensor:
     """Return numbers as a tensor on the device of the images, without waiting for it."""
     if isinstance(one, Tensor):
         return one if one.device == images.device else one.to(images.device, non_blocking=images.is_cuda)
     if isinstance(one, (int, float)):
         return torch.full((), one, dtype=torch.float64, device=images.device)
-    return torch.as_tensor(one, dtype=torch.float64).to(images.device, non_blocking=images.is_cuda)
+    return _tensor("thresholds and direction", one).to(images.device, non_blocking=images.is_cuda)
 
 
 _nothing: Dict[torch.device, Tuple[Tensor, Tensor]] = {}
