@@ -106,7 +106,7 @@ func TestWriteFileKeepsModes(t *testing.T) {
 	}
 }
 
-// Of several files none is new or replaced if one cannot be written, or what is last.
+// Of several files none is new or replaced if one of them or the last result cannot be written.
 func TestWriteFiles(t *testing.T) {
 	folder := t.TempDir()
 	path := func(name string) string { return filepath.Join(folder, name) }
