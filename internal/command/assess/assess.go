@@ -322,29 +322,20 @@ func (j assessJob) run(c *cli.Program, pred, truth string) error {
 	if err != nil {
 		return err
 	}
-	if err := j.writeMap(a); err != nil {
-		return err
-	}
-	if err := j.writeErrors(a); err != nil {
-		return err
-	}
-	if j.plot != "" {
-		if err := cli.WriteFile(j.plot, func(w *os.File) error { return a.drawSlices(w) }); err != nil {
-			return err
-		}
+	about := []cli.File{
+		{Path: j.mapped, Write: func(w *os.File) error { return j.writeMap(w, a) }},
+		{Path: j.errors, Write: func(w *os.File) error { return j.writeErrors(w, a) }},
+		{Path: j.plot, Write: func(w *os.File) error { return a.drawSlices(w) }},
 	}
 	write := func(w io.Writer) error { return writeAssessed(w, j.format, a) }
-	if err := answering.WriteTo(c, j.Out, "comparison", write); err != nil {
+	if err := answering.WriteTo(c, j.Out, "comparison", write, about...); err != nil {
 		return err
 	}
 	return j.failAbove([]assessed{a})
 }
 
 // writeMap writes the local difference of χ of the shown set.
-func (j assessJob) writeMap(a assessed) error {
-	if j.mapped == "" {
-		return nil
-	}
+func (j assessJob) writeMap(w io.Writer, a assessed) error {
 	at, construction := a.shown, a.constructions[0]
 	values := assess.LocalEuler(a.pair, a.sets[at], construction)
 	sum := 0.0
@@ -363,16 +354,11 @@ func (j assessJob) writeMap(a assessed) error {
 	if a.geometry != nil {
 		affine = &a.geometry.Affine
 	}
-	return cli.WriteFile(j.mapped, func(w *os.File) error {
-		return assess.WriteMap(w, assess.MapExtension(j.mapped), a.shape, a.dims, values, affine, note)
-	})
+	return assess.WriteMap(w, assess.MapExtension(j.mapped), a.shape, a.dims, values, affine, note)
 }
 
 // writeErrors writes the topological errors of all sets.
-func (j assessJob) writeErrors(a assessed) error {
-	if j.errors == "" {
-		return nil
-	}
+func (j assessJob) writeErrors(w io.Writer, a assessed) error {
 	lines := [][]string{strings.Split("label,connectivity,kind,voxels,meets,x_min,x_max,y_min,y_max,z_min,z_max", ",")}
 	for i, list := range runs.Differences(a.pair, a.sets, a.constructions, j.Threads) {
 		connectivity := strconv.Itoa(assess.Connectivity(a.constructions[i%len(a.constructions)], a.dims))
@@ -385,7 +371,7 @@ func (j assessJob) writeErrors(a assessed) error {
 			lines = append(lines, line)
 		}
 	}
-	return cli.WriteFile(j.errors, func(w *os.File) error { return report.WriteCSV(w, lines) })
+	return report.WriteCSV(w, lines)
 }
 
 // exitAbove is the exit code of a number above its limit, which means a regression.

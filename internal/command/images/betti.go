@@ -167,20 +167,15 @@ func (j bettiJob) run(c *cli.Program, t answering.Target) error {
 	}
 	j.Confirmed(c, t.Input, p, what, start)
 	a.Lines = j.ranged(a.Lines)
-	if j.plot != "" {
+	plot := func(w *os.File) error {
 		in, err := j.Options.Convention(false)
 		if err != nil {
 			return err
 		}
-		plot := func(w *os.File) error { return drawing.Betti(w, j.Spooled.WithNames(a.Name), p, in, a.Lines) }
-		if err := cli.WriteFile(j.plot, plot); err != nil {
-			return err
-		}
+		return drawing.Betti(w, j.Spooled.WithNames(a.Name), p, in, a.Lines)
 	}
-	if err := answering.WriteProvenance(j.provenance, p); err != nil {
-		return err
-	}
-	return answering.WriteTo(c, j.Out, "Betti numbers", func(w io.Writer) error { return j.write(w, a, p) })
+	return answering.WriteTo(c, j.Out, "Betti numbers", func(w io.Writer) error { return j.write(w, a, p) },
+		cli.File{Path: j.plot, Write: plot}, answering.Provenance(j.provenance, p))
 }
 
 // write writes the rows of an answer.

@@ -135,8 +135,6 @@ func (j curveJob) run(c *cli.Program, t answering.Target) error {
 		return j.rows.write(c, j.Out, j.Spooled.WithNames(a.Name), p, lines,
 			func(yield func(ecc.Lines, error) bool) { yield(a.Lines, nil) })
 	}
-	if err := answering.WriteProvenance(j.provenance, p); err != nil {
-		return err
-	}
-	return answering.WriteTo(c, j.Out, "curve", func(w io.Writer) error { return j.writeSlices(w, a.Slices, p) })
+	return answering.WriteTo(c, j.Out, "curve", func(w io.Writer) error { return j.writeSlices(w, a.Slices, p) },
+		answering.Provenance(j.provenance, p))
 }

@@ -227,11 +227,8 @@ func (j mergeJob) bettis(c *cli.Program, f *pflag.FlagSet, set *parts.Set) error
 	}
 	p.Witness, p.Evidence = betti.FloodName+" and "+p.Witness, betti.FloodName+" and "+p.Evidence
 	j.Confirmed(c, report.VisibleText(p.Input), p, fmt.Sprintf("Betti numbers of %d parts", set.Len()), start)
-	if err := answering.WriteProvenance(j.provenance, p); err != nil {
-		return err
-	}
 	write := func(w io.Writer) error { return writeBetti(w, j.format, p, rows, j.bare) }
-	return answering.WriteTo(c, j.Out, "Betti numbers", write)
+	return answering.WriteTo(c, j.Out, "Betti numbers", write, answering.Provenance(j.provenance, p))
 }
 
 // bettiNumbers merges the components of the parts to the Betti numbers of each set, in growing
