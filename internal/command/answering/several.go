@@ -231,6 +231,9 @@ func (a Flags) answerSeveral(c *cli.Program, of Answers, images []imageOf) error
 	if err != nil {
 		return err
 	}
+	if err := checkTargets(c, targets); err != nil {
+		return err
+	}
 	for _, dir := range []string{a.Out, of.Plot, of.Provenance} {
 		if dir == "" {
 			continue
@@ -292,6 +295,22 @@ func (a Flags) targets(of Answers, images []imageOf) (targets []Target, small bo
 		targets = append(targets, t)
 	}
 	return targets, small, nil
+}
+
+// checkTargets returns an error if an output of an image would overwrite an input of any, or another output.
+func checkTargets(c *cli.Program, targets []Target) error {
+	var outputs []cli.Target
+	var inputs []string
+	for _, t := range targets {
+		outputs = append(outputs, cli.Target{Flag: "writing", Path: t.Out}, cli.Target{Flag: "writing", Path: t.Plot},
+			cli.Target{Flag: "writing", Path: t.Provenance})
+		q := t.question(c, t.Input)
+		files, err := q.Files()
+		if err == nil { // an image without files has an error of its own
+			inputs = append(inputs, files...)
+		}
+	}
+	return cli.CheckTargets(outputs, inputs...)
 }
 
 // gravity orders errors by importance: a wrong answer is worse than a missing one.
