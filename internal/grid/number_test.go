@@ -132,3 +132,35 @@ func (s slab) Type() Type                              { return s.f.Type() }
 func (s slab) Ladder() Ladder                          { return s.f.Ladder() }
 func (s slab) Dim() int                                { return s.f.Dim() }
 func (s slab) ReadSlab(dst []byte, lo, hi int64) error { return s.f.ReadSlab(dst, lo, hi) }
+
+// Fields of equal ranks with different labels have different digests.
+func TestDigestOfLabels(t *testing.T) {
+	shape := Shape{1, 1, 2}
+	ladder, err := Table([]float32{Ranked(0), Ranked(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := NewField(shape, Float32, Bytes([]float32{Ranked(0), Ranked(1)}), ladder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := map[string]bool{}
+	for _, values := range [][]float64{nil, {1, 2}, {1, 3}} {
+		g := f
+		if values != nil {
+			labels, err := NewLabels("float64", values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g = f.Labelled(labels)
+		}
+		sum, err := NewDigester(g).Sum()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums[sum] = true
+	}
+	if len(sums) != 3 {
+		t.Errorf("three images have %d digests", len(sums))
+	}
+}
