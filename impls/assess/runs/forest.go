@@ -12,7 +12,8 @@ import (
 type forest struct {
 	*space
 	left  []uint64 // the voxels of the runs
-	base  []int32  // by word: the number of runs that start before it
+	rows  []int    // the first words of the rows with runs
+	base  []int32  // by word of these rows: the number of runs that start before it
 	nodes []int32  // of the runs, in the order of rows
 	// parent is the least node of the component of each node, by construction.
 	parent [assess.Constructions][]int32
@@ -32,21 +33,20 @@ const none = -1
 // connect finds the components of the runs and the trunk. Voxels that touch at corners are joined in
 // construction at only. trunk is nil if there is none.
 func (s *space) connect(left, trunk []uint64, at int) *forest {
-	f := &forest{space: s, left: left, base: make([]int32, len(left))}
+	f := &forest{space: s, left: left, rows: s.rows(left), base: make([]int32, len(left))}
 	n := int32(0)
-	first, end := s.ends()
-	for p := first; p < end; p++ {
-		f.base[p] = n
-		if left[p] != 0 {
-			n += int32(bits.OnesCount64(starts(left, p)))
+	for _, first := range f.rows {
+		for p := first; p < first+s.stride; p++ {
+			f.base[p] = n
+			if left[p] != 0 {
+				n += int32(bits.OnesCount64(starts(left, p)))
+			}
 		}
 	}
 	f.nodes = slices.Repeat([]int32{none}, int(n))
 	j := joint{f, []int32{0}, []int32{0}}
-	for ; first < end; first += s.stride {
-		if f.base[first] < f.base[first+s.words] {
-			j.joinRow(first, trunk)
-		}
+	for _, first := range f.rows {
+		j.joinRow(first, trunk)
 	}
 	flatten(j.faces)
 	for i, p := range j.faces {
@@ -224,11 +224,12 @@ func (f *forest) eachRun(do func(node int32, z, y, lo, hi int)) {
 
 // meet calls do with the nodes of runs of both forests that share voxels.
 func (f *forest) meet(o *forest, do func(mine, its int32)) {
-	for first, end := f.ends(); first < end; first++ {
-		p := first
-		for v := common(f.left, p, o.left, p); v != 0; v &= v - 1 {
-			x := bits.TrailingZeros64(v)
-			do(f.node(p, x), o.node(p, x))
+	for _, first := range f.rows {
+		for p := first; p < first+f.words; p++ {
+			for v := common(f.left, p, o.left, p); v != 0; v &= v - 1 {
+				x := bits.TrailingZeros64(v)
+				do(f.node(p, x), o.node(p, x))
+			}
 		}
 	}
 }
@@ -261,9 +262,11 @@ func (f *forest) meetMasks(first, second []uint64) []uint8 {
 // meetTrunk calls do with the nodes of runs that share voxels with the trunk of the gaps of a mask. left are
 // the gaps without the trunk.
 func (f *forest) meetTrunk(mask, left []uint64, do func(mine int32)) {
-	for p, v := range f.left {
-		for v &^= mask[p] | left[p]; v != 0; v &= v - 1 {
-			do(f.node(p, bits.TrailingZeros64(v)))
+	for _, first := range f.rows {
+		for p := first; p < first+f.words; p++ {
+			for v := f.left[p] &^ (mask[p] | left[p]); v != 0; v &= v - 1 {
+				do(f.node(p, bits.TrailingZeros64(v)))
+			}
 		}
 	}
 }
