@@ -227,7 +227,12 @@ func mark[E uint8 | uint16](words []uint64, row []E, member []uint8, single uint
 	if bytes, is := any(row).([]uint8); is && single > 0 {
 		n := len(row) / step
 		markCode(words[:n], bytes, uint8(single))
-		words, row = words[n:], row[n*step:]
+		if n < len(words) {
+			var tail [step]uint8
+			copy(tail[:], bytes[n*step:])
+			markCode(words[n:n+1], tail[:], uint8(single))
+		}
+		return
 	}
 	for ; len(row) >= step; words, row = words[1:], row[step:] {
 		block := (*[step]E)(row)

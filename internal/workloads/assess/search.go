@@ -186,13 +186,13 @@ func (s space) divideGaps(of mask) (open []uint64, closed mask) {
 	open, closed = s.newMask().bits, s.newMask()
 	none := make([]uint64, s.words)
 	row := func(i int64) []uint64 { return open[i*s.words:][:s.words] }
-	spread := func(i, by int64) {
+	spread := func(i, by int64) (some bool) { // some gaps are not open
 		to := row(i)
 		if !of.some[i] { // it starts outside
 			for k := range to {
 				to[k] = math.MaxUint64
 			}
-			return
+			return false
 		}
 		beside, next, last := row(i+by), none, uint64(0)
 		if s.planes > 1 {
@@ -207,22 +207,22 @@ func (s space) divideGaps(of mask) (open []uint64, closed mask) {
 			v = (to[k] | beside[k] | next[k] | last>>63) & gaps
 			to[k] = v | gaps&^(gaps+v) // the carry runs to the end of a run
 			last = to[k]
+			some = some || last != gaps
 		}
+		return some
 	}
 	for i := range s.planes * s.rows {
-		spread(i, -1)
+		closed.some[i] = spread(i, -1)
 	}
-	for i := s.planes*s.rows - 1; i >= 0; i-- {
-		if spread(i, 1); !of.some[i] {
+	for i, some := range slices.Backward(closed.some) {
+		i := int64(i)
+		if closed.some[i] = some && spread(i, 1); !closed.some[i] {
 			continue
 		}
-		some := uint64(0)
 		to, voxels := closed.bits[i*s.words:][:s.words], of.bits[i*s.words:][:s.words]
 		for k, v := range row(i) {
 			to[k] = ^(v | voxels[k])
-			some |= to[k]
 		}
-		closed.some[i] = some != 0
 	}
 	return open, closed
 }
@@ -446,6 +446,7 @@ func (s space) eachRow(f func(z, y int64)) {
 // countUnion counts the components of the union, and the components with voxels of both masks.
 func (m *judged) countUnion() {
 	s := m.scan(m.masks[ofUnion])
+	none := make([]uint64, m.words)
 	var met [adjacencies][]uint8 // by node: bit k if a run of mask k is in the node's component
 	m.eachRow(func(z, y int64) {
 		if s.next(z, y); !s.some[m.index(z, y)] {
@@ -455,7 +456,12 @@ func (m *judged) countUnion() {
 			met[k] = append(met[k], make([]uint8, int(s.graphs[k].nodes)-len(met[k]))...)
 		}
 		for of := range ofUnion {
-			eachStart(m.row(m.masks[of].bits, z, y), func(x int64) {
+			bits := m.masks[of].bits
+			c, b := m.row(bits, z, y-1), none
+			if z > 0 {
+				b = m.row(bits, z-1, y)
+			}
+			eachFirst(m.row(bits, z, y), c, b, func(x int64) {
 				for k, node := range s.now.nodes[s.run(s.own, x)] {
 					met[k][node] |= 1 << of
 				}
@@ -542,6 +548,20 @@ func eachStart(row []uint64, f func(x int64)) {
 	for i, v := range row {
 		for starts := v &^ (v<<1 | last>>63); starts != 0; starts &= starts - 1 {
 			f(int64(64*i + bits.TrailingZeros64(starts)))
+		}
+		last = v
+	}
+}
+
+// eachFirst calls f with a voxel of each run of a row that touches none of the rows c and b before it. One of these runs
+// is the first of a component. It may call f for runs of several words that touch them.
+func eachFirst(row, c, b []uint64, f func(x int64)) {
+	last := uint64(0)
+	for i, v := range row {
+		alone := v &^ (c[i] | b[i])
+		ends, more := bits.Add64(alone, alone&^(v<<1|last>>63), 0) // the carry runs to the end of a run
+		for at := (ends&^(alone|v))>>1 | more<<63; at != 0; at &= at - 1 {
+			f(int64(64*i + bits.TrailingZeros64(at)))
 		}
 		last = v
 	}
