@@ -227,7 +227,7 @@ func mark[E uint8 | uint16](words []uint64, row []E, member []uint8, single uint
 	if bytes, is := any(row).([]uint8); is && single > 0 {
 		n := len(row) / step
 		markCode(words[:n], bytes, uint8(single))
-		if n < len(words) {
+		if n*step < len(row) {
 			var tail [step]uint8
 			copy(tail[:], bytes[n*step:])
 			markCode(words[n:n+1], tail[:], uint8(single))
