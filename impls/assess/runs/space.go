@@ -35,16 +35,14 @@ func (s *space) eachRow(f func(z, y, first int)) {
 	}
 }
 
-// rows returns the first words of the rows that have voxels.
-func (s *space) rows(mask []uint64) (list []int) {
-	s.eachRow(func(_, _, first int) {
-		for _, v := range mask[first:][:s.words] {
-			if v != 0 {
-				list = append(list, first)
-				return
-			}
+// planes returns the first words of the planes that have voxels.
+func (s *space) planes(mask []uint64) (list []int) {
+	for z := range s.d {
+		first := s.row(z, 0)
+		if slices.ContainsFunc(mask[first:][:s.h*s.stride], func(v uint64) bool { return v != 0 }) {
+			list = append(list, first)
 		}
-	})
+	}
 	return list
 }
 
@@ -70,13 +68,13 @@ func common(a []uint64, p int, b []uint64, q int) uint64 {
 }
 
 // outside returns the gaps of a mask that faces connect with the outside of the box, and the other gaps. If there are
-// few of the latter, it finds all, and returns the former only in rows next to them. Otherwise it may leave some of
+// few of the latter, it finds all, and returns the former only in planes next to them. Otherwise it may leave some of
 // the former among the latter.
 func (s *space) outside(mask []uint64, flat bool) (trunk, left []uint64) {
 	if trunk, left, ok := s.closed(mask, flat); ok {
-		for _, first := range s.rows(left) {
+		for _, first := range s.planes(left) {
 			for _, by := range [3]int{0, -s.plane, s.plane} {
-				for p := first + by - s.stride; p < first+by+2*s.stride-1 && (by == 0 || !flat); p++ {
+				for p := first + by; p < first+by+s.h*s.stride && (by == 0 || !flat); p++ {
 					trunk[p] = ^(mask[p] | left[p])
 				}
 			}
