@@ -27,8 +27,9 @@ func (s *space) closed(mask []uint64, flat bool) (open, left []uint64, ok bool) 
 	if !flat {
 		f.near, before = append(f.near, -s.plane, s.plane), s.plane
 	}
-	for first, end := s.ends(); first < end; first += s.stride {
-		own, c, b := mask[first:][:s.words], mask[first-s.stride:][:s.words], mask[first-before:][:s.words]
+	for z := range s.d {
+		first, size := s.row(z, 0), s.h*s.stride
+		own, c, b := mask[first:][:size], mask[first-s.stride:][:size], mask[first-before:][:size]
 		for i, v := range own {
 			alone := c[i] & b[i] &^ v // gaps that touch none of the rows before
 			if alone == 0 {
