@@ -298,8 +298,11 @@ func (s *scan) scanRows(z int64) {
 		}
 		w := newWindow(own, i)
 		s.now.nodes = append(s.now.nodes, unset[:bits.OnesCount64(v&^w.before)]...)
-		s.linkFaces(w, i, vc&^(vc<<1|last>>63))
-		s.linkCorners(w, i)
+		withC, withB := newWindow(s.c.words, i), newWindow(s.b.words, i)
+		s.linkFaces(w, withC, withB, i, vc&^(vc<<1|last>>63))
+		if vc&b[i] != v {
+			s.linkCorners(w, withC, withB, i)
+		}
 		if s.open != nil {
 			s.linkOutside(w, s.index(z, 1)*s.words+int64(i), i)
 		}
@@ -317,15 +320,15 @@ func (s *scan) scanRows(z int64) {
 
 // linkFaces links runs in a word with runs that share faces, of row c where both together start. A
 // link with row b is left out where rows c and d have the voxel too: three other links imply it.
-func (s *scan) linkFaces(w window, i int, starts uint64) {
+func (s *scan) linkFaces(w, c, b window, i int, starts uint64) {
 	if starts != 0 {
-		s.link(faces, w, i, s.c, newWindow(s.c.words, i), starts, 0)
+		s.link(faces, w, i, s.c, c, starts, 0)
 	}
-	both := w.at & s.b.words[i]
-	implied := both & s.c.words[i] & s.d.words[i]
+	both := w.at & b.at
+	implied := both & c.at & s.d.words[i]
 	implied |= both &^ (both + implied) // up to the end of a run
 	if ends := both &^ (both>>1 | implied); ends != 0 {
-		s.link(faces, w, i, s.b, newWindow(s.b.words, i), ends, 0)
+		s.link(faces, w, i, s.b, b, ends, 0)
 	}
 }
 
@@ -349,8 +352,7 @@ func (s *scan) link(adjacency int, w window, i int, to rows, its window, voxels 
 
 // linkCorners links runs in a word with runs that share edges or corners alone. A link is left out
 // if a third voxel touches both voxels: links across faces, then those across edges imply it.
-func (s *scan) linkCorners(w window, i int) {
-	b, c := newWindow(s.b.words, i), newWindow(s.c.words, i)
+func (s *scan) linkCorners(w, c, b window, i int) {
 	s.linkBeside(w, i, s.c, c, w.at&^c.at, w)
 	s.linkBeside(w, i, s.b, b, w.at&^b.at, w)
 	if free := w.at &^ (b.at | c.at); free != 0 {
