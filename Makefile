@@ -9,6 +9,7 @@ DOCS    := README.md $(wildcard doc/*.md doc/*/*.md reports/*.md)
 PLOTS   := reports/plots
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.1.4
+GREMLINS    := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 
 CLANG   ?= clang-19
 INSTALL := pip install --quiet --disable-pip-version-check
@@ -25,6 +26,7 @@ CURVES := impls/betticurves/duality
 BETTI := impls/betti/duality
 PLANES := internal/workloads/ecc/cells
 FLOODS := internal/workloads/betti/flood
+JUDGES := internal/verify internal/decimal
 
 # Flags of builds that share no cache with others: no vet, which lint runs, and no debug information.
 LEAN := -vet=off -gcflags=all=-dwarf=false
@@ -34,8 +36,10 @@ LEAN := -vet=off -gcflags=all=-dwarf=false
 	sdist conda-lint arm64 windows python differential waits torch web web-test site containers release \
 	release-check image setup-debian ci ci-commit supply third-party sbom fuzz-files words pictures peers peers-speed
 
-# RELEASE=v1.2.3 is the version of the program (default: that of the commit).
-STAMPED := -buildvcs=auto -ldflags='-s -w $(if $(RELEASE),-X eccbench/internal/release.stamp=$(RELEASE))'
+# RELEASE=v1.2.3 is the version of the program (default: that of the commit). Files of servers are read in ranges over
+# several connections, for which HTTP/2 is of no use.
+TAGS := netgo,osusergo,nethttpomithttp2
+STAMPED := -buildvcs=auto -tags=$(TAGS) -ldflags='-s -w $(if $(RELEASE),-X eccbench/internal/release.stamp=$(RELEASE))'
 build:
 	CGO_ENABLED=0 $(GO) build $(STAMPED) -o $(BIN)/eccbench ./cmd/eccbench
 
@@ -194,7 +198,7 @@ portability:
 	$(call some,$(GO) test -count=1 -tags noasm -run 'Grows|Filled' ./$(FLOODS))
 	$(GO) test -count=1 -tags noasm ./internal/workloads/betti/unions
 	$(call some,$(GO) test -count=1 -tags noasm -run 'Digest' ./datasets)
-	$(GO) test -count=1 -tags slow5 ./internal/workloads/ecc/counting
+	$(GO) test -count=1 -tags slow5 ./impls/cpu
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c $(LEAN) -o $(BIN)/datasets.arm64.test ./datasets
 	$(call some,cd datasets && $(QEMU) ../$(BIN)/datasets.arm64.test -test.run 'Digest')
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c $(LEAN) -o $(BIN)/svg.arm64.test ./internal/report/svg
@@ -247,20 +251,20 @@ fuzz-files:
 	FUZZ_FILES=$(FUZZ_FILES) FUZZ_SEED=$(FUZZ_SEED) \
 		$(GO) test -count=1 -timeout 6h -v -run '^TestMutated' ./datasets/files ./internal/simplicial
 
-# What verify and the tests notice of changes of one place: a sample in minutes, other
-# samples with MUTATE='-seed 2', more with '-n 40', all in many hours with '-all', some with
-# "-only 'impls/*,kernels/ecc'".
+# Changes of one place of the Go code of a package, of which its tests should notice each: MUTATE=./internal/gate for
+# all of a package, "-D main ./internal/gate" for its lines that differ from a branch.
 mutate:
-	cd internal/mutate && $(GO) run . $(MUTATE)
+	$(GO) run $(GREMLINS) unleash $(MUTATE)
 
-# The tests have to notice at least the share in internal/mutate/floor.json of a fixed sample.
+# The tests have to notice at least four in five changes of packages that judge, and the tool that plants mistakes works.
 mutate-check:
-	cd internal/mutate && $(GO) vet ./... && $(GO) test ./... && $(GO) run . -check
+	cd internal/mutate && $(GO) vet ./... && $(GO) test ./...
+	for package in $(JUDGES); do $(GO) run $(GREMLINS) unleash -S lt --threshold-efficacy 80 ./$$package || exit 1; done
 
 # Mistakes that people make (internal/mutate/faults): each must fail the test that it names. All take half an hour of
 # two cores; FAULTS='-n 20' takes some at random, "-only '^gate/'" an area, -v names the tests.
 faults:
-	cd internal/mutate && $(GO) run . faults $(FAULTS)
+	cd internal/mutate && $(GO) run . $(FAULTS)
 
 # The Python wheel for x86-64 Linux, by compilers that come as Python wheels; the same bytes
 # every time. make wheels is for the other platforms, too, that can be compiled for here. A wheel
@@ -422,7 +426,7 @@ setup-debian:
 
 # Lint, tests and the command have the same flags, so they share the cache. With these tags net has no C, so the few
 # builds with cgo share it too. Compiling without debug information takes a fifth less time.
-ci ci-commit: export GOFLAGS += -tags=netgo,osusergo -gcflags=all=-dwarf=false
+ci ci-commit: export GOFLAGS += -tags=$(TAGS) -gcflags=all=-dwarf=false
 ci ci-commit: export CGO_ENABLED = 0
 
 # CI has gcc, g++, Chromium and Slurm, so their tests must not be skipped. lint has vetted the tests. Each fuzz target

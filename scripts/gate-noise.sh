@@ -13,7 +13,7 @@
 #   CGO_ENABLED=0 go build -tags slow5 -o OUTDIR/eccbench-slow5 ./cmd/eccbench
 #
 # ECCBENCH_GATE: flags of gate in place of cpu on one of six inputs, such as
-# '--impl fullsweep --scope kernel --sizes 256 --blocks 6'.
+# '--impl cpu --sizes 256 --blocks 6'.
 set -u
 usage() { echo "usage: $0 OUTDIR [N [none|slow5|slow20]]" >&2; exit 64; }
 [ $# -ge 1 ] && [ $# -le 3 ] || usage

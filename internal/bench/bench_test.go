@@ -160,7 +160,7 @@ func TestLog(t *testing.T) {
 // A file that is no results file is rejected and keeps every byte.
 func TestResumeLeavesOtherFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.jsonl")
-	record, err := json.Marshal(sampleCell())
+	record, err := json.Marshal(steadyCell())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestOneWriter(t *testing.T) {
 		if _, _, err := ResumeLog(path); !errors.Is(err, regular.ErrLocked) {
 			t.Fatalf("a second writer: %v", err)
 		}
-		if err := first.Append(sampleCell()); err != nil {
+		if err := first.Append(steadyCell()); err != nil {
 			t.Fatal(err)
 		}
 		// As if another program had ignored the lock.
@@ -222,12 +222,12 @@ func TestOneWriter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		line, err := json.Marshal(sampleCell())
+		line, err := json.Marshal(steadyCell())
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = other.Write(append(line, '\n'))
-		if err := errors.Join(err, other.Close(), first.Append(sampleCell()), first.Close()); err != nil {
+		if err := errors.Join(err, other.Close(), first.Append(steadyCell()), first.Close()); err != nil {
 			t.Fatal(err)
 		}
 		var records Records
@@ -295,7 +295,7 @@ func trace(t *testing.T) {
 func TestCompressedRecords(t *testing.T) {
 	var plain, file bytes.Buffer
 	for range 3 {
-		if err := json.NewEncoder(&plain).Encode(sampleCell()); err != nil {
+		if err := json.NewEncoder(&plain).Encode(steadyCell()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -329,7 +329,7 @@ func TestCompressedRecords(t *testing.T) {
 
 // Records of overlapping calls, without a valid timeline, are read as their sums.
 func TestOldTimelinesAreAddedUp(t *testing.T) {
-	one, many := sampleCell(), sampleCell()
+	one, many := steadyCell(), steadyCell()
 	one.Timeline = []Interval{{"copy", 0, 1}, {"count", 0.5, 2}, {"copy", 1, 3}}
 	many.Spans = map[string]float64{"file": 7}
 	many.Timeline = []Interval{{"copy", 0, 1}, {"count", 1, 2}, {"copy", 0.5, 3}, {"count", 3, 3.5}}
@@ -354,7 +354,7 @@ func TestOldTimelinesAreAddedUp(t *testing.T) {
 // Records that were written before there were fields for them have the instruction set
 // and the state of the caches among the flags.
 func TestOldRecordsTellByTheirFlags(t *testing.T) {
-	old, other := sampleCell(), sampleCell()
+	old, other := steadyCell(), steadyCell()
 	old.Flags, old.ISA, other.ISA = []string{"hot", "avx2", "n=2"}, "", ""
 	var file bytes.Buffer
 	for _, c := range []CellRecord{old, other} {
@@ -376,10 +376,13 @@ func TestOldRecordsTellByTheirFlags(t *testing.T) {
 
 // Old and new spellings of parameters give the same cells.
 func TestOldRecordsHaveDecimals(t *testing.T) {
-	old, now := sampleCell(), sampleCell()
+	old, now := steadyCell(), steadyCell()
 	old.Workload, now.Workload = "gvf-steady", "gvf-steady"
 	old.Input, now.Input = "gvf-steady/tol=4/mu=50/boundary=0/of=noise/shape=8x8", "gvf-steady/tol=1e-4/mu=0.05/boundary=0/of=noise/shape=8x8"
-	old.Inputs, now.Inputs = []string{old.Input}, []string{now.Input}
+	for _, c := range []*CellRecord{&old, &now} {
+		c.Inputs, c.Digests = []string{c.Input}, c.Digests[:1]
+		c.Evidence = []verify.Evidence{{Input: c.Input, Witness: "definition", Passed: true, Independent: true}}
+	}
 	old.Cost.Class, now.Cost.Class = "tol=4/mu=50/boundary=replicate/gen=noise", "tol=1e-4/mu=0.05/boundary=replicate/gen=noise"
 	var file bytes.Buffer
 	for _, c := range []CellRecord{old, now} {
@@ -434,7 +437,7 @@ func TestEndlessResults(t *testing.T) {
 func TestFailedCellsAreSuperseded(t *testing.T) {
 	var file bytes.Buffer
 	add := func(machine string, status verify.Status) (kept int) {
-		run, cell := sampleRun(), sampleCell()
+		run, cell := sampleRun(), steadyCell()
 		run.ID, run.Machine.CPU = fmt.Sprint(file.Len()), machine
 		cell.Run, cell.Status = run.ID, status
 		for _, record := range []any{run, cell} {

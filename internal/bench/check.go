@@ -26,15 +26,21 @@ func withSum(line []byte) []byte {
 	return fmt.Appendf(nil, `%s%s%x"}`, line[:len(line)-1], sumField, sum)
 }
 
+// The errors of withoutSum.
+var (
+	errNoSum  = errors.New("no sum: written by a program from before records had one, or edited")
+	errEdited = errors.New("edited after it was written: its sum is not that of its bytes")
+)
+
 // withoutSum returns the record of a line without its sum. A missing or wrong sum is an error.
 func withoutSum(line []byte) (record []byte, err error) {
 	i := bytes.LastIndex(line, []byte(sumField))
 	if i < 0 {
-		return line, errors.New("no sum: written by a program from before records had one, or edited")
+		return line, errNoSum
 	}
 	record = append(bytes.Clone(line[:i]), '}')
 	if !bytes.Equal(withSum(record), line) {
-		err = errors.New("edited after it was written: its sum is not that of its bytes")
+		err = errEdited
 	}
 	return record, err
 }

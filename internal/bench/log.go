@@ -105,13 +105,32 @@ func readRecords(r io.Reader) (recs Records, whole int64, torn []byte, err error
 		if err != nil {
 			return recs, whole, nil, fmt.Errorf("line %d: %w", n, err)
 		}
-		if len(bytes.TrimSpace(line)) > 0 {
-			if err := recs.add(line); err != nil {
+		if record := bytes.TrimSpace(line); len(record) > 0 {
+			if err := recs.addUnedited(record); err != nil {
 				return recs, whole, nil, fmt.Errorf("line %d: %w", n, err)
 			}
 		}
 		whole += int64(len(line))
 	}
+}
+
+// addUnedited adds a record. An edited one is an error. One from before records had sums is an error if
+// its figures or its verdict contradict its samples or its evidence.
+func (r *Records) addUnedited(line []byte) error {
+	cells := len(r.Cells)
+	if err := r.add(line); err != nil {
+		return err
+	}
+	_, err := withoutSum(line)
+	if !errors.Is(err, errNoSum) {
+		return err
+	}
+	for _, c := range r.Cells[cells:] {
+		if faults := c.contradictions(); len(faults) > 0 {
+			return fmt.Errorf("%s on %s: %w", c.Impl, c.Input, faults[0])
+		}
+	}
+	return nil
 }
 
 func (r *Records) add(line []byte) error {
@@ -179,6 +198,9 @@ func (c *CellRecord) respell() {
 	c.Input = name.Current(c.Input)
 	for i, s := range c.Inputs {
 		c.Inputs[i] = name.Current(s)
+	}
+	for i, e := range c.Evidence {
+		c.Evidence[i].Input = name.Current(e.Input)
 	}
 	kind := c.Workload + "/"
 	c.Cost.Class = strings.TrimPrefix(name.Current(kind+c.Cost.Class), kind)

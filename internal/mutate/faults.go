@@ -4,13 +4,11 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -25,41 +23,6 @@ type Fault struct {
 }
 
 func (f *Fault) path() string { return f.Area + "/" + f.Name }
-
-// commandFaults runs faults: all, or a random sample.
-func commandFaults(ctx context.Context, args []string) error {
-	f := flag.NewFlagSet("mutate faults", flag.ContinueOnError)
-	root := f.String("root", "../..", "folder of the program")
-	n := f.Int("n", 0, "size of a random sample; 0 for all faults")
-	seed := seedFlag(f)
-	only := f.String("only", "", "regular expression: the faults whose area and name, as area/name, match it")
-	jobs := f.Int("jobs", runtime.NumCPU(), "number of faults that run at once")
-	verbose := f.Bool("v", false, "name the test that notices each fault")
-	if err := f.Parse(args); err != nil {
-		return err
-	}
-	abs, err := filepath.Abs(*root)
-	if err != nil {
-		return err
-	}
-	which, err := regexp.Compile(*only)
-	if err != nil {
-		return err
-	}
-	faults, err := readFaults(filepath.Join(abs, "internal/mutate/faults"))
-	if err != nil {
-		return err
-	}
-	faults = slices.DeleteFunc(faults, func(f *Fault) bool { return !which.MatchString(f.path()) })
-	if *n > 0 && *n < len(faults) {
-		fmt.Fprintf(os.Stderr, "mutate: seed %s\n", *seed)
-		order := slices.Clone(faults)
-		shuffle(order, *seed, (*Fault).path)
-		faults = slices.DeleteFunc(faults, func(f *Fault) bool { return !slices.Contains(order[:*n], f) })
-	}
-	p := Project{root: abs, jobs: *jobs, log: os.Stderr, verbose: *verbose}
-	return p.tryFaults(ctx, faults, os.Stdout)
-}
 
 // readFaults reads the files of a folder, one for each area.
 func readFaults(dir string) (all []*Fault, err error) {
@@ -119,6 +82,19 @@ func parseFaults(area, text string) (list []*Fault, err error) {
 	return list, nil
 }
 
+// A Project is a program in which faults are planted.
+type Project struct {
+	root    string
+	jobs    int
+	log     io.Writer
+	verbose bool
+
+	scratch  string
+	stages   map[string]*Stage       // by the tests of faults
+	binaries map[string]func() error // builds the tests of packages
+	mu       sync.Mutex
+}
+
 // tryFaults builds the declared tests with one fault at a time and runs them. It prints a table by
 // area, and returns an error for faults that are not noticed or no longer fit the program.
 func (p *Project) tryFaults(ctx context.Context, faults []*Fault, w io.Writer) (err error) {
@@ -148,6 +124,45 @@ func (p *Project) tryFaults(ctx context.Context, faults []*Fault, w io.Writer) (
 	return nil
 }
 
+// several calls do for 0 ≤ i < n, with the project's number of parallel calls, until one fails.
+func (p *Project) several(ctx context.Context, n int, do func(i int) error) error {
+	var wg sync.WaitGroup
+	var first error
+	next := make(chan int)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	for range max(1, p.jobs) {
+		wg.Go(func() {
+			for i := range next {
+				// A job that was assigned just before the end does not begin.
+				if ctx.Err() != nil {
+					continue
+				}
+				if err := do(i); err != nil {
+					p.mu.Lock()
+					if first == nil {
+						first = err
+					}
+					p.mu.Unlock()
+					stop()
+				}
+			}
+		})
+	}
+	for i := 0; i < n && ctx.Err() == nil; i++ {
+		select {
+		case next <- i:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	wg.Wait()
+	if first == nil {
+		first = ctx.Err()
+	}
+	return first
+}
+
 // control prepares the tests of a fault, without the fault. They run when the first fault needs them.
 func (p *Project) control(ctx context.Context, f *Fault) {
 	if p.stages[f.Tests] != nil {
@@ -166,7 +181,7 @@ func (p *Project) control(ctx context.Context, f *Fault) {
 		if err := p.binaries[dir](); err != nil {
 			return err
 		}
-		return s.time(ctx, 0, p.scratch)
+		return s.time(ctx, p.scratch)
 	})
 	p.stages[f.Tests] = s
 }
@@ -180,6 +195,17 @@ func testsIn(folder, dir string) string {
 func (p *Project) buildTests(ctx context.Context, dir, into string, overlay ...string) error {
 	args := append([]string{"test", "-c", "-vet=off"}, overlay...) // go vet would reject some faults
 	return p.build(ctx, append(args, "-ldflags=-s -w", "-o", testsIn(into, dir), "./"+dir)...)
+}
+
+// build runs the go command in the project's folder.
+func (p *Project) build(ctx context.Context, args ...string) error {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = p.root
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return nil
 }
 
 // tryFault returns nil if the declared check notices the fault.
@@ -203,12 +229,12 @@ func (p *Project) tryFault(ctx context.Context, f *Fault) error {
 	}
 	s := &Stage{Name: control.Name, dir: control.dir, takes: control.takes, uses: control.uses}
 	s.argv = append([]string{testsIn(into, dir)}, control.argv[1:]...)
-	failed, out, err := s.try(ctx, 0, p.scratch)
-	if s.late.Load() && err == nil { // a busy machine, which delays the unchanged program too, notices nothing
+	failed, out, err := s.try(ctx, p.scratch)
+	if s.late && err == nil { // a busy machine, which delays the unchanged program too, notices nothing
 		now := &Stage{Name: control.Name, dir: control.dir, argv: control.argv}
-		if err = now.time(ctx, 0, p.scratch); err == nil && now.takes > s.takes {
+		if err = now.time(ctx, p.scratch); err == nil && now.takes > s.takes {
 			s.takes, s.uses = now.takes, now.uses
-			failed, out, err = s.try(ctx, 0, p.scratch)
+			failed, out, err = s.try(ctx, p.scratch)
 		}
 	}
 	switch {

@@ -48,6 +48,15 @@ tests: sum Test
 +	panic("at once")
 `
 
+// fixture returns a small program with tests.
+func fixture(t *testing.T) *Project {
+	root, err := filepath.Abs("testdata/fixture")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Project{root: root, jobs: 1, log: io.Discard}
+}
+
 // A fault is noticed if its declared test fails with it. A fault that survives, or no longer fits the
 // program, is an error, and counts as not noticed in the table.
 func TestFaults(t *testing.T) {
@@ -83,8 +92,40 @@ func TestFaults(t *testing.T) {
 	log.Reset()
 	p = &Project{root: failing, jobs: 1, log: &log}
 	err = p.tryFaults(t.Context(), faults[:1], io.Discard)
-	if err == nil || !strings.Contains(log.String(), "without a mutant") {
+	if err == nil || !strings.Contains(log.String(), "without a fault") {
 		t.Errorf("with a failing test: %v\n%s", err, log.String())
+	}
+}
+
+// A sample has the faults of its seed in their order, and remains the same if others are added.
+func TestSample(t *testing.T) {
+	list := func(names string) (faults []*Fault) {
+		for _, name := range names {
+			faults = append(faults, &Fault{Area: "a", Name: string(name)})
+		}
+		return faults
+	}
+	text := func(faults []*Fault) (names string) {
+		for _, f := range faults {
+			names += f.Name
+		}
+		return names
+	}
+	half := text(sample(list("abcdefgh"), 4, "1"))
+	if len(half) != 4 || !slices.IsSorted([]byte(half)) {
+		t.Errorf("the sample is %q", half)
+	}
+	if more := text(sample(list("abcdefgh0"), 9, "1")); more != "abcdefgh0" {
+		t.Errorf("all are %q", more)
+	}
+	if same := text(sample(list(half+"xyz"), 7, "1")); same != half+"xyz" {
+		t.Errorf("all are %q", same)
+	}
+	if other := text(sample(list("abcdefgh"), 4, "2")); other == half {
+		t.Errorf("seeds 1 and 2 both give %q", half)
+	}
+	if err := command(t.Context(), []string{"faults"}); err == nil {
+		t.Error("an argument is ignored")
 	}
 }
 

@@ -1,22 +1,22 @@
-// Command mutate measures the sensitivity of eccbench verify and the tests: it changes the program
-// in one place at a time, in Go, in assembly and in the kernels, and counts the changes that make
-// one of them fail.
+// Command mutate measures the tests: it plants the mistakes of the folder faults in the program, one at a time, and
+// fails if the tests that a mistake names do not notice it.
 //
-// All changes of Go and assembly are in one build, made with an overlay of the changed files. A
-// changed function starts with a switch that selects the copy that ECCMUT names. Nothing is written
-// to the source tree.
+// A planted mistake is an overlay of the changed file. Nothing is written to the source tree.
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
-	"path"
 	"path/filepath"
+	"regexp"
 	"runtime"
-	"strings"
+	"slices"
 	"syscall"
 )
 
@@ -30,89 +30,49 @@ func main() {
 	}
 }
 
+// command runs faults: all, or a random sample.
 func command(ctx context.Context, args []string) error {
-	if len(args) > 0 && args[0] == "faults" {
-		return commandFaults(ctx, args[1:])
-	}
 	f := flag.NewFlagSet("mutate", flag.ContinueOnError)
-	root := f.String("root", "../..", "the folder of the program")
-	seed := seedFlag(f)
-	each := f.Int("n", 8, "mutants of a package")
-	all := f.Bool("all", false, "all mutants, which takes hours")
-	only := f.String("only", "", "packages of the report to look at, as a comma list of patterns such as 'impls/*'")
-	jobs := f.Int("jobs", runtime.NumCPU(), "mutants that run at once")
-	check := f.Bool("check", false, "fail where the score of the committed sample is less than the committed one")
-	survivors := f.String("survivors", "", "a file for the survivors, as JSON, such as -list takes")
-	missed := f.String("missed", "", "a file for what verify does not notice, in the same form")
-	list := f.String("list", "", "a file in the same form: these are run, and nothing is drawn")
-	lazy := f.Bool("lazy", false, "run the tests on what verify does not notice alone, or verify on what the tests of what neither computes nor carries answers do not: less to wait for, and the other number is less")
-	quick := f.Bool("quick", false, "run the tests of a mutant's own package first, and nothing else on what they notice: the number by any alone, for less to wait for")
-	limit := f.Duration("limit", 0, "after so long no mutant is begun any more, and the report is of those that ended soon after")
-	verbose := f.Bool("v", false, "a line for each mutant")
+	root := f.String("root", "../..", "folder of the program")
+	n := f.Int("n", 0, "size of a random sample; 0 for all faults")
+	seed := f.String("seed", rand.Text()[:8], "seed of the sample; another one each time unless given")
+	only := f.String("only", "", "regular expression: the faults whose area and name, as area/name, match it")
+	jobs := f.Int("jobs", runtime.NumCPU(), "number of faults that run at once")
+	verbose := f.Bool("v", false, "name the test that notices each fault")
 	if err := f.Parse(args); err != nil {
 		return err
+	}
+	if f.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q; want flags only", f.Arg(0))
 	}
 	abs, err := filepath.Abs(*root)
 	if err != nil {
 		return err
 	}
-	here := filepath.Join(abs, "internal/mutate")
-	p := Project{root: abs, command: "cmd/eccbench", targets: targets, inputs: inputs,
-		seed: *seed, each: *each, jobs: *jobs, log: os.Stderr, verbose: *verbose,
-		lazy: *lazy || *quick, quick: *quick, limit: *limit}
-	if *list != "" {
-		if err := readJSON(*list, &p.list); err != nil {
-			return err
-		}
-		p.each = 0
-	}
-	var floor Floor
-	if *check {
-		if floor, err = readFloor(filepath.Join(here, floorFile)); err != nil {
-			return err
-		}
-		p.seed, p.each, p.lazy, p.quick = floor.Seed, floor.Each, true, true
-		*only = floor.Only
-	}
-	if *all {
-		p.each = 0
-	}
-	if *only != "" {
-		p.targets = nil
-		for _, t := range targets {
-			for _, pattern := range strings.Split(*only, ",") {
-				if ok, err := path.Match(pattern, t.Name); err != nil {
-					return err
-				} else if ok {
-					p.targets = append(p.targets, t)
-					break
-				}
-			}
-		}
-	}
-	fmt.Fprintf(os.Stderr, "mutate: seed %s\n", p.seed)
-	results, err := p.Run(ctx)
+	which, err := regexp.Compile(*only)
 	if err != nil {
 		return err
 	}
-	score := results.Print(os.Stdout)
-	if *survivors != "" {
-		if err := results.write(*survivors, func(x *Result) bool { return x.Verify == "" && x.Tests == "" }); err != nil {
-			return err
-		}
+	faults, err := readFaults(filepath.Join(abs, "internal/mutate/faults"))
+	if err != nil {
+		return err
 	}
-	if *missed != "" {
-		if err := results.write(*missed, func(x *Result) bool { return x.Verify == "" && x.asked }); err != nil {
-			return err
-		}
+	faults = slices.DeleteFunc(faults, func(f *Fault) bool { return !which.MatchString(f.path()) })
+	if *n > 0 && *n < len(faults) {
+		fmt.Fprintf(os.Stderr, "mutate: seed %s\n", *seed)
+		faults = sample(faults, *n, *seed)
 	}
-	if len(results.Broken) > 0 {
-		return fmt.Errorf("%d of what notices mutants fail without one", len(results.Broken))
+	p := Project{root: abs, jobs: *jobs, log: os.Stderr, verbose: *verbose}
+	return p.tryFaults(ctx, faults, os.Stdout)
+}
+
+// sample returns n of the faults, in their order. It selects them by a hash of the seed and the name, so that a sample
+// changes little if faults are added or removed.
+func sample(faults []*Fault, n int, seed string) []*Fault {
+	key := func(f *Fault) []byte {
+		sum := sha256.Sum256([]byte(seed + "\x00" + f.path()))
+		return sum[:]
 	}
-	if *check {
-		if score < floor.Score {
-			return fmt.Errorf("the score is %.1f %%, less than the %.1f %% in %s", score, floor.Score, floorFile)
-		}
-	}
-	return nil
+	order := slices.SortedFunc(slices.Values(faults), func(a, b *Fault) int { return bytes.Compare(key(a), key(b)) })
+	return slices.DeleteFunc(faults, func(f *Fault) bool { return !slices.Contains(order[:n], f) })
 }

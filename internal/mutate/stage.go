@@ -9,50 +9,35 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 )
 
-// A Stage is one check that may notice a mutant: eccbench verify of some implementations, or the
-// tests of a package.
+// A Stage is the tests of a package that may notice a fault.
 type Stage struct {
-	Kind string // verify or tests
 	Name string
 	dir  string
 	argv []string
 
-	cores   int           // number of cores for it, 0 for all
-	ready   func() error  // builds and measures it once
-	takes   time.Duration // with the unchanged program
-	uses    time.Duration // processor time
-	reached map[int]bool  // numbers of the functions that it reaches
-	broken  string        // the parts that are skipped because they fail without a mutant
-	skipped []string      // the skipped tests
-	useless bool          // no tests remain
-	used    atomic.Int64  // processor time of all runs in nanoseconds
-	late    atomic.Bool   // a run exceeded its limit of elapsed time
+	ready func() error  // builds and measures it once
+	takes time.Duration // with the unchanged program
+	uses  time.Duration // processor time
+	late  bool          // a run exceeded its limit of elapsed time
 }
 
-const (
-	byVerify = "verify"
-	byTests  = "tests"
-)
-
-// memory is the memory limit for the processes of a stage, because a mutant may allocate without
+// memory is the memory limit for the processes of a stage, because a fault may allocate without
 // end.
 const memory = 6 << 30
 
-// run runs the stage in a folder for its files, with a mutant selected, or 0 for none. It reports
-// whether the stage failed or exceeded a limit; 0 means no limit.
-func (s *Stage) run(ctx context.Context, id int, limit, ofProcessor time.Duration, scratch string, env ...string) (
-	failed bool, output string, err error) {
+// run runs the stage in a folder for its files. It reports whether the stage failed or exceeded a limit; 0 means no
+// limit. used is the processor time.
+func (s *Stage) run(ctx context.Context, limit, ofProcessor time.Duration, scratch string) (
+	failed bool, output string, used time.Duration, err error) {
 	temp, err := os.MkdirTemp(scratch, "run-")
 	if err != nil {
-		return false, "", err
+		return false, "", 0, err
 	}
 	defer os.RemoveAll(temp)
 	if limit > 0 {
@@ -63,17 +48,14 @@ func (s *Stage) run(ctx context.Context, id int, limit, ofProcessor time.Duratio
 	cmd := exec.CommandContext(ctx, s.argv[0], s.argv[1:]...)
 	cmd.Dir = s.dir
 	// A failing test does not store its failure in the project.
-	if s.cores > 0 { // other stages run at the same time
-		env = append(env, "GOMAXPROCS="+strconv.Itoa(s.cores))
-	}
-	cmd.Env = append(os.Environ(), append(env, "ECCMUT="+strconv.Itoa(id), "TMPDIR="+temp, "RAPID_NOFAILFILE=1")...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+temp, "RAPID_NOFAILFILE=1")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 2 * time.Second
 	if err := cmd.Start(); err != nil {
-		return false, "", err
+		return false, "", 0, err
 	}
 	ended := make(chan struct{})
 	go func() {
@@ -90,115 +72,39 @@ func (s *Stage) run(ctx context.Context, id int, limit, ofProcessor time.Duratio
 	}()
 	err = cmd.Wait()
 	close(ended)
-	s.used.Add(int64(processorTime(cmd)))
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		s.late.Store(true)
-	}
+	used = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	s.late = s.late || errors.Is(ctx.Err(), context.DeadlineExceeded)
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		return false, out.String(), nil
+		return false, out.String(), used, nil
 	case errors.Is(ctx.Err(), context.Canceled):
-		return false, "", ctx.Err()
+		return false, "", used, ctx.Err()
 	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.As(err, &exit), errors.Is(err, exec.ErrWaitDelay):
-		return true, out.String() + "\n" + err.Error(), nil
+		return true, out.String() + "\n" + err.Error(), used, nil
 	}
-	return false, out.String(), err
-}
-
-// measure runs the stage without a mutant and records the functions that it reaches. Tests that
-// fail on this machine without a mutant are named and left out. If this is not enough, the stage is
-// left out.
-func (s *Stage) measure(ctx context.Context, scratch string) error {
-	temp, err := os.MkdirTemp(scratch, "measure-") // other stages are measured at the same time
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(temp)
-	list := filepath.Join(temp, "reached")
-	for rounds := 0; ; rounds++ {
-		err := s.time(ctx, -1, scratch, "ECCMUT_REACHED="+list)
-		if err == nil {
-			break
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if rounds == 4 || !s.leaveOut(ctx, scratch) {
-			s.useless, s.broken = true, err.Error()
-			return nil
-		}
-		os.Remove(list)
-	}
-	text, err := os.ReadFile(list)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	s.reached = map[int]bool{}
-	for _, f := range strings.Fields(string(text)) {
-		i, err := strconv.Atoi(f)
-		if err != nil {
-			return err
-		}
-		s.reached[i] = true
-	}
-	return nil
-}
-
-// leaveOut finds tests that fail without a mutant, and makes the stage skip them. It reports
-// whether there are any. If one ends the others, there may be more.
-func (s *Stage) leaveOut(ctx context.Context, scratch string) bool {
-	if s.Kind != byTests {
-		return false
-	}
-	all := Stage{Name: s.Name, dir: s.dir, cores: s.cores}
-	for _, arg := range s.argv {
-		if arg != "-test.failfast" && !strings.HasPrefix(arg, "-test.skip=") {
-			all.argv = append(all.argv, arg)
-		}
-	}
-	skip := func() string { return "-test.skip=^(" + strings.Join(s.skipped, "|") + ")$" }
-	if len(s.skipped) > 0 {
-		all.argv = append(all.argv, skip())
-	}
-	_, out, _ := all.run(ctx, 0, 0, 0, scratch)
-	s.used.Add(all.used.Load())
-	known := len(s.skipped)
-	for _, m := range failedTest.FindAllStringSubmatch(out, -1) {
-		if !slices.Contains(s.skipped, m[1]) {
-			s.skipped = append(s.skipped, m[1])
-		}
-	}
-	s.argv = append(slices.DeleteFunc(s.argv, func(arg string) bool { return strings.HasPrefix(arg, "-test.skip=") }), skip())
-	s.broken = fmt.Sprintf("%s without %s, which fail without a mutant", s.Name, strings.Join(s.skipped, ", "))
-	return len(s.skipped) > known
+	return false, out.String(), used, err
 }
 
 // failedTest matches the output line of a failed test, but not of a subtest.
 var failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
 
-// time runs the stage without a mutant and records its duration.
-func (s *Stage) time(ctx context.Context, id int, scratch string, env ...string) error {
-	began, before := time.Now(), s.used.Load()
-	if failed, out, err := s.run(ctx, id, 0, 0, scratch, env...); failed || err != nil {
-		return errors.Join(fmt.Errorf("%s fails without a mutant:\n%s", s.Name, out), err)
+// time runs the stage without a fault and records its duration.
+func (s *Stage) time(ctx context.Context, scratch string) error {
+	began := time.Now()
+	failed, out, used, err := s.run(ctx, 0, 0, scratch)
+	if failed || err != nil {
+		return errors.Join(fmt.Errorf("%s fails without a fault:\n%s", s.Name, out), err)
 	}
-	s.takes, s.uses = time.Since(began), time.Duration(s.used.Load()-before)
+	s.takes, s.uses = time.Since(began), used
 	return nil
 }
 
-// try runs the stage with a mutant. Its limit of processor time is four times the program's, with
+// try runs the stage with a fault. Its limit of processor time is four times the program's, with
 // some reserve. The limit of elapsed time is longer, because the machine may be busy.
-func (s *Stage) try(ctx context.Context, id int, scratch string) (failed bool, output string, err error) {
-	return s.run(ctx, id, 8*s.takes+60*time.Second, 4*s.uses+10*time.Second, scratch)
-}
-
-// processorTime returns the processor time of a finished command and its children.
-func processorTime(cmd *exec.Cmd) time.Duration {
-	if cmd.ProcessState == nil {
-		return 0
-	}
-	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+func (s *Stage) try(ctx context.Context, scratch string) (failed bool, output string, err error) {
+	failed, output, _, err = s.run(ctx, 8*s.takes+60*time.Second, 4*s.uses+10*time.Second, scratch)
+	return failed, output, err
 }
 
 // usage returns the memory and the processor time of the processes in a group, from Linux; on other

@@ -80,8 +80,8 @@ func doAssess(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	f.Int64Var(&j.stride, "stride", 0,
 		"with --patch: distance of patches (default their side)")
 	f.StringVar(&j.mapped, "map", "",
-		"write the local difference of χ to this `FILE`: "+strings.Join(assess.MapExtensions(), ", "))
-	f.StringVar(&j.plot, "plot", "", "draw the slices with the worst errors to this SVG `FILE`")
+		"write the local difference of χ of the label, or of the union of several, to this `FILE`: "+strings.Join(assess.MapExtensions(), ", "))
+	f.StringVar(&j.plot, "plot", "", "draw the slices with the worst errors of the same labels to this SVG `FILE`")
 	f.StringSliceVar(&j.limits, "fail-above", nil,
 		"exit with code 10 above a limit, such as `b0_error=3`; names are CSV columns")
 	f.StringVar(&j.pairs, "pairs", "", "compare the lines PRED,TRUTH of this CSV `FILE`")
@@ -160,6 +160,9 @@ func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
 		j.groups = append(j.groups, assess.Group{Name: name, Labels: labels})
 	}
 	columns := slices.Concat(assess.Columns(), sizeColumns(2), sizeColumns(3))
+	columns = slices.DeleteFunc(columns, func(column string) bool {
+		return slices.Contains([]string{"dice", "iou", "common_voxels"}, column) || strings.HasPrefix(column, "matched")
+	})
 	if j.patch > 0 {
 		columns = append(columns, patchColumns...)
 	}
@@ -168,8 +171,8 @@ func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
 		name, limit, _ := strings.Cut(text, "=")
 		v, err := decimal.ParseFloat(limit, 64)
 		if err != nil || math.IsNaN(v) || !slices.Contains(columns, name) {
-			return cli.Usagef("--fail-above %s: want COLUMN=NUMBER with one of the columns %s", text,
-				strings.Join(columns, ", "))
+			return cli.Usagef("--fail-above %s: want COLUMN=NUMBER with one of the columns %s; what grows as masks agree, "+
+				"such as dice, has no upper limit", text, strings.Join(columns, ", "))
 		}
 		if _, twice := j.above[name]; twice {
 			return cli.Usagef("--fail-above %s: %s has two limits; want one", text, name)
@@ -197,7 +200,7 @@ type assessed struct {
 	pair            *assess.Pair // nil once only the numbers are needed
 	shape           grid.Shape
 	sets            []assess.Set
-	whole           int    // the index of the set of all labels
+	shown           int    // the index of the set of the map and the picture
 	predName, truth string // the displayed names
 	method          string // the method that made the prediction, for many pairs
 	dims            int    // of the truth; 3 for a volume of one slice too
@@ -232,7 +235,11 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 	}
 	a.pair, a.answer = got.Pair, got.Answered
 	a.shape, a.dims, a.sets = a.pair.Shape(), got.Truth.Dim(), a.pair.Sets
-	a.whole = len(a.sets) - 1 - len(j.groups)
+	if a.shown = len(a.sets) - 1 - len(j.groups); len(j.labels) == 0 && len(j.groups) == 1 {
+		a.shown++
+	} else if len(j.labels) == 1 && len(j.groups) == 0 {
+		a.shown = 0
+	}
 	if wrong := map[string]int{"26": 2, "6": 2, "8": 3, "4": 3}[j.connectivity]; wrong == a.dims {
 		return a, cli.Usagef("--connectivity %s: the images have %d dimensions; want both, %d or %d",
 			j.connectivity, a.dims, assess.Connectivity(assess.T, a.dims), assess.Connectivity(assess.V, a.dims))
@@ -254,6 +261,10 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 		if n := a.answer.Out[i]; n.Pred+n.Truth == 0 && !j.Quiet {
 			fmt.Fprintf(c.Stderr, "eccbench: %s and %s have no voxel of label %s\n", q.Shown, q.Truth.Shown, set.Name)
 		}
+	}
+	if (j.mapped != "" || j.plot != "" || j.format == "html") && !j.Quiet {
+		fmt.Fprintf(c.Stderr, "eccbench: the map and the picture show label %s, foreground %d-connected\n",
+			a.sets[a.shown].Name, assess.Connectivity(a.constructions[0], a.dims))
 	}
 	return a, nil
 }
@@ -329,13 +340,12 @@ func (j assessJob) run(c *cli.Program, pred, truth string) error {
 	return j.failAbove([]assessed{a})
 }
 
-// writeMap writes the local difference of χ for the last set that is no group: the union of all
-// labels.
+// writeMap writes the local difference of χ of the shown set.
 func (j assessJob) writeMap(a assessed) error {
 	if j.mapped == "" {
 		return nil
 	}
-	at, construction := a.whole, a.constructions[0]
+	at, construction := a.shown, a.constructions[0]
 	values := assess.LocalEuler(a.pair, a.sets[at], construction)
 	sum := 0.0
 	for _, v := range values {

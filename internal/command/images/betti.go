@@ -62,7 +62,7 @@ func doBetti(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	f.StringVarP(&j.Out, "out", "o", "", "write to this `FILE`; for several images or parts, to this folder")
 	j.addProvenance(f)
 	f.StringVar(&j.plot, "plot", "",
-		"also draw the numbers to this .svg or .png `FILE`; for several images, to this folder")
+		"also draw the numbers to this .svg `FILE`; for several images, to this folder")
 	j.In.AddFile(f, nil, "`TYPE` of a raw file, as in NumPy: bool, int8 to uint64, float16 to float64",
 		"`N` evenly spaced levels from the least to the greatest value (default every value)")
 	j.AddSlices(f, "numbers per slice of a 3D image, in CSV with a column for the slice")
@@ -172,7 +172,7 @@ func (j bettiJob) run(c *cli.Program, t answering.Target) error {
 		if err != nil {
 			return err
 		}
-		plot := func(w *os.File) error { return drawing.Betti(w, j.plot, j.Spooled.WithNames(a.Name), p, in, a.Lines) }
+		plot := func(w *os.File) error { return drawing.Betti(w, j.Spooled.WithNames(a.Name), p, in, a.Lines) }
 		if err := cli.WriteFile(j.plot, plot); err != nil {
 			return err
 		}

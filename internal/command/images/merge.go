@@ -52,7 +52,7 @@ func doMerge(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var j mergeJob
 	j.rows.add(f)
 	f.StringVarP(&j.Out, "out", "o", "", "write to this `FILE`")
-	f.StringVar(&j.plot, "plot", "", "also draw the curve to this .svg or .png `FILE`")
+	f.StringVar(&j.plot, "plot", "", "also draw the curve to this .svg `FILE`")
 	f.BoolVar(&j.missing, "missing", false,
 		"print the shards without a valid part as a Slurm array (3,5-7), and nothing else")
 	f.IntVar(&j.Threads, "threads", runtime.GOMAXPROCS(0), "cores")

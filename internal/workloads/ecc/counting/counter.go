@@ -28,7 +28,6 @@ type Counter struct {
 	prepared   func() error       // launches a kernel that hands over
 	start, end device.Event       // nil unless the kernel is timed, or if over has them
 	launches   int64
-	slowdown
 }
 
 // A Kernel describes the kernel that counts, and its input.
@@ -210,7 +209,7 @@ func (c *Counter) Run(kernel string, last any, image ...any) error {
 // Count launches the kernel on a stream. image lists the kernel's own parameters.
 func (c *Counter) Count(s device.Stream, image ...any) error {
 	c.launches++
-	return c.slowdown.launch(c, s, c.args(image)...)
+	return s.Launch(c.function, c.shape, c.args(image)...)
 }
 
 // CountIn launches the kernel on a stream, with rows × blocks blocks of threads, and memory for its tables.
@@ -248,7 +247,7 @@ func (c *Counter) End() error {
 func (c *Counter) Prepare(image ...any) {
 	table, word := c.over.Parameters()
 	args := c.args(append(image, table, word))
-	c.prepared = func() error { return c.slowdown.launch(c, c.Stream, args...) }
+	c.prepared = func() error { return c.Stream.Launch(c.function, c.shape, args...) }
 }
 
 // HandsOver reports whether to call HandOver instead of Begin, Count and End.

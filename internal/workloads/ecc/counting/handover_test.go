@@ -1,7 +1,3 @@
-//go:build !slow5 && !slow20
-
-// A planted slowdown allocates while it adapts itself.
-
 package counting
 
 import (
