@@ -21,7 +21,7 @@ type fill struct {
 // closed finds the gaps of a mask that faces do not connect with the outside of the box, and some of the others. It
 // returns false if it would have to fill many gaps.
 func (s *space) closed(mask []uint64, flat bool) (open, left []uint64, ok bool) {
-	f := flood{space: s, mask: mask, open: s.newMask(), left: s.newMask(), budget: len(mask) / 16,
+	f := flood{space: s, mask: mask, open: s.newMask(), left: s.newMask(), budget: 64 + len(mask)/16,
 		near: []int{-s.stride, s.stride}}
 	before := s.stride
 	if !flat {
@@ -74,15 +74,14 @@ func (f *flood) fill(from int, voxel uint64) {
 }
 
 // spread fills the runs of gaps of word p with some of the voxels. It returns false at the outside, at open gaps and
-// before the word first.
+// before the word first. Around the box faces connect all words with the empty words between rows.
 func (f *flood) spread(first, p int, voxels uint64) bool {
 	voxels &^= f.mask[p] | f.left[p]
 	if voxels == 0 {
 		return true
 	}
-	row, x := (p-1)/f.stride, (p-1)%f.stride
-	if y := row % (f.h + 2); p < first || x == f.words || y == 0 || y == f.h+1 || row > f.d*(f.h+2)+f.h ||
-		f.open[p]&voxels != 0 {
+	_, end := f.ends()
+	if p < first || p >= end || (p-1)%f.stride == f.words || f.open[p]&voxels != 0 {
 		return false
 	}
 	voxels = extend(voxels, ^f.mask[p])

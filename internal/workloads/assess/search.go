@@ -547,8 +547,8 @@ func eachStart(row []uint64, f func(x int64)) {
 	}
 }
 
-// eachFirst calls f with a voxel of each run of a row that touches none of the rows c and b before it. One of these runs
-// is the first of a component. It may call f for runs of several words that touch them.
+// eachFirst calls f with a voxel of each run of a row that touches none of the rows c and b before it. One of these
+// runs is the first of a component. It may call f for runs of several words that touch them.
 func eachFirst(row, c, b []uint64, f func(x int64)) {
 	last := uint64(0)
 	for i, v := range row {
