@@ -13,17 +13,15 @@ import (
 // counts cells that touch any voxel of the rows at the cell. V counts cells whose corners are all
 // in the mask.
 func (s *space) euler(mask []uint64) (n [assess.Constructions]int64) {
-	words := func(z, y int) []uint64 { return mask[s.row(z, y):][:s.words] }
+	rows := func(z, y int) []uint64 { return mask[s.row(z, y):][:(s.h+1)*s.stride] }
 	for z := range s.d + 1 {
-		for y := range s.h + 1 {
-			addEuler(&n, words(z-1, y-1), words(z-1, y), words(z, y-1), words(z, y))
-		}
+		addEuler(&n, rows(z-1, -1), rows(z-1, 0), rows(z, -1), rows(z, 0))
 	}
 	return n
 }
 
-// addEuler adds the cells that start at row d. The rows before it along y, z and both are c, b and
-// a.
+// addEuler adds the cells that start at rows d. The rows before them along y, z and both are c, b and
+// a. The last word of each row is empty.
 func addEuler(n *[assess.Constructions]int64, a, b, c, d []uint64) {
 	b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
 	var some, someB, someC, all, allB, allC, last uint64 // the previous words; their last bit counts

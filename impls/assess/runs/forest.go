@@ -12,7 +12,8 @@ import (
 type forest struct {
 	*space
 	left  []uint64 // the voxels of the runs
-	base  []int32  // by word: the number of runs that start before it
+	at    []int    // the first words of the planes with runs
+	base  []int32  // by word with voxels: the number of runs that start before it
 	nodes []int32  // of the runs, in the order of rows
 	// parent is the least node of the component of each node, by construction.
 	parent [assess.Constructions][]int32
@@ -32,21 +33,10 @@ const none = -1
 // connect finds the components of the runs and the trunk. Voxels that touch at corners are joined in
 // construction at only. trunk is nil if there is none.
 func (s *space) connect(left, trunk []uint64, at int) *forest {
-	f := &forest{space: s, left: left, base: make([]int32, len(left))}
-	n := int32(0)
-	first, end := s.ends()
-	for p := first; p < end; p++ {
-		f.base[p] = n
-		if left[p] != 0 {
-			n += int32(bits.OnesCount64(starts(left, p)))
-		}
-	}
-	f.nodes = slices.Repeat([]int32{none}, int(n))
+	f := &forest{space: s, left: left, at: s.planes(left), base: make([]int32, len(left))}
 	j := joint{f, []int32{0}, []int32{0}}
-	for ; first < end; first += s.stride {
-		if f.base[first] < f.base[first+s.words] {
-			j.joinRow(first, trunk)
-		}
+	for _, first := range f.at {
+		j.joinPlane(first, trunk)
 	}
 	flatten(j.faces)
 	for i, p := range j.faces {
@@ -78,46 +68,48 @@ func (f *forest) run(p, x int) int32 {
 // node returns the node of the run of a voxel.
 func (f *forest) node(p, x int) int32 { return f.nodes[f.run(p, x)] }
 
-// joinRow joins the runs of a row with those before it and with the trunk.
-func (j *joint) joinRow(first int, trunk []uint64) {
-	end := first + j.words
-	j.joinFaces(first)
-	for i := j.base[first]; i < j.base[end]; i++ {
-		if j.nodes[i] == none {
-			n := int32(len(j.faces))
-			j.nodes[i], j.faces, j.corners = n, append(j.faces, n), append(j.corners, n)
-		}
-	}
-	j.joinCorners(first)
-	for p := first; p < end && trunk != nil; p++ {
-		if j.left[p] != 0 {
-			j.joinTrunk(trunk, p)
-		}
-	}
-}
+// unset are the nodes of the runs of a word before they are joined.
+var unset = slices.Repeat([]int32{none}, 32)
 
-// joinFaces joins the runs of a row with runs of the row and of the plane before. One link is enough
-// for voxels that two rows share in a run. A link with the plane before is skipped next to a square of
-// four rows: the other three links imply it.
-func (j *joint) joinFaces(first int) {
+// joinPlane joins the runs of a plane with those before them and with the trunk. A run that is not joined in its first
+// word is a node.
+//
+// One link across faces is enough for voxels that two rows share in a run. A link with the plane before is skipped next
+// to a square of four rows: the other three links imply it.
+func (j *joint) joinPlane(first int, trunk []uint64) {
 	onC, onB := first-j.stride, first-j.plane
-	row := func(p int) []uint64 { return j.left[p-1:][:j.words+1] }
-	own, c, b, d := row(first), row(onC), row(onB), row(onB-j.stride)
+	rows := func(p int) []uint64 { return j.left[p-1:][:j.h*j.stride+1] }
+	own, c, b, d := rows(first), rows(onC), rows(onB), rows(onB-j.stride)
 	c, b, d = c[:len(own)], b[:len(own)], d[:len(own)]
 	for i := 1; i < len(own); i++ {
 		v := own[i]
-		withC, withB := v&c[i], v&b[i]
-		if withC|withB == 0 {
+		if v == 0 {
 			continue
 		}
+		p, run := first+i-1, len(j.nodes)
+		j.base[p] = int32(run)
+		starts := v &^ (v<<1 | own[i-1]>>63)
+		j.nodes = append(j.nodes, unset[:bits.OnesCount64(starts)]...)
+		withC, withB := v&c[i], v&b[i]
 		implied := withB & c[i] & d[i]
 		implied |= withB &^ (withB + implied) // the carry runs to the end of a run
-		withC &^= withC<<1 | own[i-1]&c[i-1]>>63
-		withB &^= withB>>1 | implied
-		starts := v &^ (v<<1 | own[i-1]>>63)
-		j.join(first+i-1, starts, onC+i-1, c[i]&^(c[i]<<1|c[i-1]>>63), withC)
-		if withB != 0 {
-			j.join(first+i-1, starts, onB+i-1, b[i]&^(b[i]<<1|b[i-1]>>63), withB)
+		if links := withC &^ (withC<<1 | own[i-1]&c[i-1]>>63); links != 0 {
+			j.join(p, starts, onC+i-1, c[i]&^(c[i]<<1|c[i-1]>>63), links)
+		}
+		if links := withB &^ (withB>>1 | implied); links != 0 {
+			j.join(p, starts, onB+i-1, b[i]&^(b[i]<<1|b[i-1]>>63), links)
+		}
+		for ; run < len(j.nodes); run++ {
+			if j.nodes[run] == none {
+				n := int32(len(j.faces))
+				j.nodes[run], j.faces, j.corners = n, append(j.faces, n), append(j.corners, n)
+			}
+		}
+		if withC&withB != v {
+			j.joinCorners(p)
+		}
+		if trunk != nil {
+			j.joinTrunk(trunk, p)
 		}
 	}
 }
@@ -136,41 +128,29 @@ func (j *joint) join(p int, own uint64, q int, its, voxels uint64) {
 	}
 }
 
-// joinCorners joins the runs of a row with runs before it that share edges or corners alone. A link is
-// left out if a third voxel touches both: links across faces, then those across edges imply it.
-func (j *joint) joinCorners(first int) {
-	row := func(p int) []uint64 { return j.left[p-1:][:j.words+2] }
-	onC, onB := first-j.stride, first-j.plane
-	onD, onE := onB-j.stride, onB+j.stride // rows c and next are between them and the row, and row b
-	own, c, b, d, e, next := row(first), row(onC), row(onB), row(onD), row(onE), row(first+j.stride)
-	c, b, d, e, next = c[:len(own)], b[:len(own)], d[:len(own)], e[:len(own)], next[:len(own)]
-	for i := 1; i < len(own)-1; i++ {
-		v := own[i]
-		freeC, freeB := v&^c[i], v&^b[i]
-		if freeC|freeB == 0 {
-			continue
-		}
-		// low and high are voxels whose neighbours x − 1 and x + 1 in another row are linked.
-		low, high := v<<1|own[i-1]>>63, v>>1|own[i+1]<<63
-		beforeC, afterC := c[i]<<1|c[i-1]>>63, c[i]>>1|c[i+1]<<63
-		beforeB, afterB := b[i]<<1|b[i-1]>>63, b[i]>>1|b[i+1]<<63
-		lowC, highC := freeC&beforeC&^low, freeC&afterC&^high
-		lowB, highB := freeB&beforeB&^low, freeB&afterB&^high
-		low, high = low|beforeB, high|afterB
-		freeD, freeE := freeB&freeC, freeB&^next[i]
-		atD, atE := freeD&d[i], freeE&e[i]
-		lowD := freeD &^ d[i] & (d[i]<<1 | d[i-1]>>63) &^ (low | beforeC)
-		highD := freeD &^ d[i] & (d[i]>>1 | d[i+1]<<63) &^ (high | afterC)
-		lowE := freeE &^ e[i] & (e[i]<<1 | e[i-1]>>63) &^ (low | next[i]<<1 | next[i-1]>>63)
-		highE := freeE &^ e[i] & (e[i]>>1 | e[i+1]<<63) &^ (high | next[i]>>1 | next[i+1]<<63)
-		if lowC|highC|lowB|highB|lowD|atD|highD|lowE|atE|highE == 0 {
-			continue
-		}
-		at := i - 1
-		j.joinBeside(first+at, onC+at, lowC, 0, highC)
-		j.joinBeside(first+at, onB+at, lowB, 0, highB)
-		j.joinBeside(first+at, onD+at, lowD, atD, highD)
-		j.joinBeside(first+at, onE+at, lowE, atE, highE)
+// joinCorners joins the runs of word p with runs before it that share edges or corners alone. A link is left out if a
+// third voxel touches both: links across faces, then those across edges imply it.
+func (j *joint) joinCorners(p int) {
+	m, onC, onB := j.left, p-j.stride, p-j.plane
+	onD, onE, onNext := onB-j.stride, onB+j.stride, p+j.stride // c and next are between them and the row, and b
+	v, c, b, d, e, next := m[p], m[onC], m[onB], m[onD], m[onE], m[onNext]
+	freeC, freeB := v&^c, v&^b
+	// low and high are voxels whose neighbours x − 1 and x + 1 in another row are linked.
+	low, high := before(m, p), after(m, p)
+	beforeC, afterC, beforeB, afterB := before(m, onC), after(m, onC), before(m, onB), after(m, onB)
+	lowC, highC := freeC&beforeC&^low, freeC&afterC&^high
+	lowB, highB := freeB&beforeB&^low, freeB&afterB&^high
+	low, high = low|beforeB, high|afterB
+	freeD, freeE := freeB&freeC, freeB&^next
+	lowD := freeD &^ d & before(m, onD) &^ (low | beforeC)
+	highD := freeD &^ d & after(m, onD) &^ (high | afterC)
+	lowE := freeE &^ e & before(m, onE) &^ (low | before(m, onNext))
+	highE := freeE &^ e & after(m, onE) &^ (high | after(m, onNext))
+	if lowC|highC|lowB|highB|lowD|freeD&d|highD|lowE|freeE&e|highE != 0 {
+		j.joinBeside(p, onC, lowC, 0, highC)
+		j.joinBeside(p, onB, lowB, 0, highB)
+		j.joinBeside(p, onD, lowD, freeD&d, highD)
+		j.joinBeside(p, onE, lowE, freeE&e, highE)
 	}
 }
 
@@ -224,11 +204,12 @@ func (f *forest) eachRun(do func(node int32, z, y, lo, hi int)) {
 
 // meet calls do with the nodes of runs of both forests that share voxels.
 func (f *forest) meet(o *forest, do func(mine, its int32)) {
-	for first, end := f.ends(); first < end; first++ {
-		p := first
-		for v := common(f.left, p, o.left, p); v != 0; v &= v - 1 {
-			x := bits.TrailingZeros64(v)
-			do(f.node(p, x), o.node(p, x))
+	for _, first := range f.at {
+		for p := first; p < first+f.h*f.stride; p++ {
+			for v := common(f.left, p, o.left, p); v != 0; v &= v - 1 {
+				x := bits.TrailingZeros64(v)
+				do(f.node(p, x), o.node(p, x))
+			}
 		}
 	}
 }
@@ -261,9 +242,11 @@ func (f *forest) meetMasks(first, second []uint64) []uint8 {
 // meetTrunk calls do with the nodes of runs that share voxels with the trunk of the gaps of a mask. left are
 // the gaps without the trunk.
 func (f *forest) meetTrunk(mask, left []uint64, do func(mine int32)) {
-	for p, v := range f.left {
-		for v &^= mask[p] | left[p]; v != 0; v &= v - 1 {
-			do(f.node(p, bits.TrailingZeros64(v)))
+	for _, first := range f.at {
+		for p := first; p < first+f.h*f.stride; p++ {
+			for v := f.left[p] &^ (mask[p] | left[p]); v != 0; v &= v - 1 {
+				do(f.node(p, bits.TrailingZeros64(v)))
+			}
 		}
 	}
 }

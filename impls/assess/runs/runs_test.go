@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -151,5 +152,30 @@ func TestOneSlice(t *testing.T) {
 	want := assess.BySearch(p)
 	if d := assess.Workload().Policy.Agree(p, want, answer(t, Implementation{}, p)); d != nil {
 		t.Error(d)
+	}
+}
+
+// TestCavityAcrossWords compares masks with a hole whose later rows begin in the word before, or end in the next.
+func TestCavityAcrossWords(t *testing.T) {
+	row := strings.Repeat("b", 80)
+	gap := func(lo, hi int) string { return row[:lo] + strings.Repeat(".", hi-lo) + row[hi:] }
+	for _, plane := range [][]string{
+		{row, gap(66, 68), gap(60, 67), row},
+		{row, gap(60, 62), gap(61, 67), row},
+		{row, gap(66, 68), gap(60, 67), gap(60, 61), gap(60, 61)}, // open
+		{row, gap(62, 66), gap(62, 63), gap(60, 63), row},
+	} {
+		p := pairOf(t, plane)
+		out := answer(t, Implementation{}, p)
+		if d := assess.Workload().Policy.Agree(p, assess.BySearch(p), out); d != nil {
+			t.Error(d)
+		}
+		want := int64(1)
+		if plane[len(plane)-1] != row {
+			want = 0
+		}
+		if got := out[0].In[assess.T].Pred.B1; got != want {
+			t.Errorf("%d holes, want %d", got, want)
+		}
 	}
 }

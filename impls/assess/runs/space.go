@@ -35,6 +35,17 @@ func (s *space) eachRow(f func(z, y, first int)) {
 	}
 }
 
+// planes returns the first words of the planes that have voxels.
+func (s *space) planes(mask []uint64) (list []int) {
+	for z := range s.d {
+		first := s.row(z, 0)
+		if slices.ContainsFunc(mask[first:][:s.h*s.stride], func(v uint64) bool { return v != 0 }) {
+			list = append(list, first)
+		}
+	}
+	return list
+}
+
 // count returns the number of voxels of a mask.
 func count(mask []uint64) (n int64) {
 	for _, v := range mask {
@@ -56,9 +67,20 @@ func common(a []uint64, p int, b []uint64, q int) uint64 {
 	return both &^ (both<<1 | (a[p-1]&b[q-1])>>63)
 }
 
-// outside returns the gaps of a mask that faces connect with the outside of the box, and the other
-// gaps. It may leave some of the former among the latter.
+// outside returns the gaps of a mask that faces connect with the outside of the box, and the other gaps. If there are
+// few of the latter, it finds all, and returns the former only in planes next to them. Otherwise it may leave some of
+// the former among the latter.
 func (s *space) outside(mask []uint64, flat bool) (trunk, left []uint64) {
+	if trunk, left, ok := s.closed(mask, flat); ok {
+		for _, first := range s.planes(left) {
+			for _, by := range [3]int{0, -s.plane, s.plane} {
+				for p := first + by; p < first+by+s.h*s.stride && (by == 0 || !flat); p++ {
+					trunk[p] = ^(mask[p] | left[p])
+				}
+			}
+		}
+		return trunk, left
+	}
 	trunk, left = s.newMask(), s.newMask()
 	s.eachRow(func(z, y, first int) {
 		open := y == 0 || y == s.h-1 || !flat && (z == 0 || z == s.d-1)
@@ -108,6 +130,16 @@ func (s *space) growOn(trunk, left []uint64) {
 	}
 }
 
+// extend returns the runs of a word that have some of the voxels.
+func extend(voxels, runs uint64) uint64 {
+	voxels |= runs &^ (runs + voxels) // the carry runs to the end of a run
+	for by, same := uint(1), runs; by < 64 && voxels != runs; by *= 2 {
+		voxels |= voxels >> by & same
+		same &= same >> by // voxels whose next ones are of the same run
+	}
+	return voxels
+}
+
 // grow grows a trunk within all voxels of its kind, from the first row to the last and back. It returns
 // the number of words that miss voxels.
 func (s *space) grow(trunk, all []uint64) (missing int) {
@@ -116,12 +148,7 @@ func (s *space) grow(trunk, all []uint64) (missing int) {
 		reach, v := all[p], trunk[p]
 		near := before(trunk, p) | after(trunk, p) | trunk[p-stride] | trunk[p+stride] | trunk[p-plane] | trunk[p+plane]
 		if near &= reach; near&^v != 0 {
-			v |= near
-			v |= reach &^ (reach + v) // the carry runs to the end of a run
-			for by, same := uint(1), reach; by < 64 && v != reach; by *= 2 {
-				v |= v >> by & same
-				same &= same >> by // voxels whose next ones are of the same run
-			}
+			v = extend(v|near, reach)
 			trunk[p] = v
 		}
 		if v != reach {

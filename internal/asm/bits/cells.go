@@ -11,6 +11,7 @@ func Cells(i ISA) {
 	fill(i)
 	if i.Bytes == 64 {
 		cells512()
+		dual512()
 	}
 }
 
@@ -59,6 +60,25 @@ func fill(i ISA) {
 	ADDQ(I32(word), to)
 	Repeat(rows, "row")
 	End()
+}
+
+// dual512 generates the vector code of DualCellsBetween.
+func dual512() {
+	Func("dualavx512", "func(below, above *uint64, stride, rows, words int) int64",
+		"counts the cells whose vertices are bits of so many rows, each between a row and the next one of two planes: "+
+			"rows are stride bytes apart.")
+	betweenPlanes("below", "above", func(v [4]VecVirtual) [4]VecVirtual {
+		vertex, edgeY, edgeZ, square := v[0], v[1], v[2], v[3]
+		VPANDQ(vertex, edgeY, edgeY)
+		VPANDQ(vertex, edgeZ, edgeZ)
+		VPANDQ(edgeY, square, square)
+		VPANDQ(edgeZ, square, square)
+		return v
+	}, func(v, wide VecVirtual) { // less the cells that also span x
+		VPANDQ(v, wide, wide)
+		VPOPCNTQ(wide, wide)
+		VPSUBQ(wide, New(ZMM, VPOPCNTQ, v), wide)
+	})
 }
 
 // cells512 generates the vector code of CellsBetween.

@@ -227,7 +227,12 @@ func mark[E uint8 | uint16](words []uint64, row []E, member []uint8, single uint
 	if bytes, is := any(row).([]uint8); is && single > 0 {
 		n := len(row) / step
 		markCode(words[:n], bytes, uint8(single))
-		words, row = words[n:], row[n*step:]
+		if n*step < len(row) {
+			var tail [step]uint8
+			copy(tail[:], bytes[n*step:])
+			markCode(words[n:n+1], tail[:], uint8(single))
+		}
+		return
 	}
 	for ; len(row) >= step; words, row = words[1:], row[step:] {
 		block := (*[step]E)(row)
@@ -255,8 +260,12 @@ func markCode(words []uint64, row []uint8, code uint8) {
 	)
 	for i := range words {
 		block := (*[step]uint8)(row[i*step:])
+		bytes := func(k int) uint64 { return binary.LittleEndian.Uint64(block[word*k:]) }
+		if words[i] = 0; bytes(0)|bytes(1)|bytes(2)|bytes(3)|bytes(4)|bytes(5)|bytes(6)|bytes(7) == 0 {
+			continue // no code is 0
+		}
 		equal := func(k int) uint64 {
-			v := binary.LittleEndian.Uint64(block[word*k:]) ^ uint64(code)*ones
+			v := bytes(k) ^ uint64(code)*ones
 			// A sum reaches the highest bit of a byte unless the other bits are zero.
 			return ^(v&^high + ^high | v) & high * gather >> (64 - word)
 		}

@@ -35,6 +35,11 @@ func (s space) index(z, y int64) int64 { return z*s.rows + y }
 // row returns the words of a row of a mask.
 func (s space) row(mask []uint64, z, y int64) []uint64 { return mask[s.index(z, y)*s.words:][:s.words] }
 
+// rowsOf returns the words of all rows of a plane but two, from row y on.
+func (s space) rowsOf(mask []uint64, z, y int64) []uint64 {
+	return mask[s.index(z, y)*s.words:][:s.plane()-2*s.words]
+}
+
 // A mask is the bits of voxels, and whether each row has any.
 type mask struct {
 	bits []uint64
@@ -124,7 +129,7 @@ func (g *graph) search() (n int64, of []int32) {
 	return n, of
 }
 
-// A scan visits the rows of a mask in order, or of its closed gaps, and builds a graph for each
+// A scan visits the planes of a mask in order, or of its closed gaps, and builds a graph for each
 // adjacency. The graph has a node where a run of voxels in a row touches no earlier run. Other runs
 // belong to the node of an earlier run that they touch. If a run touches several nodes, edges join
 // them. So the components of the graph are those of the mask. In the graphs of gaps node 0 is the
@@ -136,9 +141,9 @@ type scan struct {
 	graphs    [adjacencies]graph
 	now, last labels // of the current plane and the one before
 
-	// The row at work, rows c and after are before and after it; rows b, d and e are these rows in the
-	// plane before, empty in 2D.
-	own, c, after, b, d, e row
+	// The rows of the plane at work, and for each of them: rows c and after are before and after it; rows b, d and e
+	// are these rows in the plane before, empty in 2D.
+	own, c, after, b, d, e rows
 }
 
 // labels are the nodes of the runs of a plane.
@@ -153,8 +158,8 @@ type nodes [adjacencies]int32
 // unset are the nodes of the runs of a word before they are linked.
 var unset = slices.Repeat([]nodes{{-1, -1}}, 32)
 
-// A row is the words of a row, and the labels of its runs.
-type row struct {
+// rows are the words of successive rows, and the labels of their runs. The last bit of a row is no voxel.
+type rows struct {
 	words  []uint64
 	before []int32
 	*labels
@@ -162,7 +167,7 @@ type row struct {
 
 func (s space) scan(of mask) *scan {
 	c := &scan{space: s, mask: of}
-	none := row{words: make([]uint64, s.words)}
+	none := rows{words: make([]uint64, s.plane())}
 	c.d, c.b, c.e = none, none, none
 	c.now.before, c.last.before = make([]int32, s.plane()), make([]int32, s.plane())
 	return c
@@ -186,13 +191,13 @@ func (s space) divideGaps(of mask) (open []uint64, closed mask) {
 	open, closed = s.newMask().bits, s.newMask()
 	none := make([]uint64, s.words)
 	row := func(i int64) []uint64 { return open[i*s.words:][:s.words] }
-	spread := func(i, by int64) {
+	spread := func(i, by int64) (some bool) { // some gaps are not open
 		to := row(i)
 		if !of.some[i] { // it starts outside
 			for k := range to {
 				to[k] = math.MaxUint64
 			}
-			return
+			return false
 		}
 		beside, next, last := row(i+by), none, uint64(0)
 		if s.planes > 1 {
@@ -207,39 +212,39 @@ func (s space) divideGaps(of mask) (open []uint64, closed mask) {
 			v = (to[k] | beside[k] | next[k] | last>>63) & gaps
 			to[k] = v | gaps&^(gaps+v) // the carry runs to the end of a run
 			last = to[k]
+			some = some || last != gaps
 		}
+		return some
 	}
 	for i := range s.planes * s.rows {
-		spread(i, -1)
+		closed.some[i] = spread(i, -1)
 	}
-	for i := s.planes*s.rows - 1; i >= 0; i-- {
-		if spread(i, 1); !of.some[i] {
+	for i, some := range slices.Backward(closed.some) {
+		i := int64(i)
+		if closed.some[i] = some && spread(i, 1); !closed.some[i] {
 			continue
 		}
-		some := uint64(0)
 		to, voxels := closed.bits[i*s.words:][:s.words], of.bits[i*s.words:][:s.words]
 		for k, v := range row(i) {
 			to[k] = ^(v | voxels[k])
-			some |= to[k]
 		}
-		closed.some[i] = some != 0
 	}
 	return open, closed
 }
 
-// of returns a row of the box.
-func (s *scan) of(l *labels, z, y int64) row {
-	at, from := s.index(z, y)*s.words, y*s.words
-	return row{s.bits[at : at+s.words], l.before[from : from+s.words], l}
+// of returns all rows of a plane but two, from row y on.
+func (s *scan) of(l *labels, z, y int64) rows {
+	words := s.rowsOf(s.bits, z, y)
+	return rows{words, l.before[y*s.words:][:len(words)], l}
 }
 
-// run returns the index in its plane of the run of a voxel of the row.
-func (s *scan) run(r row, x int64) int32 {
-	w := newWindow(r.words, int(x/64))
-	return w.run(r.before[x/64], int(x%64))
+// nodesAt returns the nodes of the run of a voxel of the rows at work.
+func (s *scan) nodesAt(x int64) nodes {
+	w := newWindow(s.own.words, int(x/64))
+	return s.now.nodes[w.run(s.own.before[x/64], int(x%64))]
 }
 
-// A window is a word of a row, and the same word shifted such that bit x is voxel x − 1 or x + 1.
+// A window is a word of some rows, and the same word shifted such that bit x is voxel x − 1 or x + 1.
 type window struct{ before, at, after uint64 }
 
 func newWindow(row []uint64, i int) (w window) {
@@ -264,33 +269,22 @@ func (w window) run(before int32, x int) int32 {
 	return before + int32(bits.OnesCount64(starts&(2<<uint(x)-1))) - 1
 }
 
-// next scans a row. z and y ascend.
-func (s *scan) next(z, y int64) {
-	if y == 0 {
-		s.now, s.last = s.last, s.now
-		s.now.nodes = s.now.nodes[:0]
+// next scans plane z, and returns false if it has no voxels. z ascends.
+func (s *scan) next(z int64) bool {
+	s.now, s.last = s.last, s.now
+	if s.now.nodes = s.now.nodes[:0]; !slices.Contains(s.some[z*s.rows:][:s.rows], true) {
+		return false // as at the border of the box
 	}
-	if !s.some[s.index(z, y)] {
-		return // as at the border of the box
-	}
-	s.c, s.own, s.after = s.of(&s.now, z, y-1), s.of(&s.now, z, y), s.of(&s.now, z, y+1)
+	s.c, s.own, s.after = s.of(&s.now, z, 0), s.of(&s.now, z, 1), s.of(&s.now, z, 2)
 	if z > 0 {
-		s.d, s.b, s.e = s.of(&s.last, z-1, y-1), s.of(&s.last, z-1, y), s.of(&s.last, z-1, y+1)
+		s.d, s.b, s.e = s.of(&s.last, z-1, 0), s.of(&s.last, z-1, 1), s.of(&s.last, z-1, 2)
 	}
-	first := len(s.now.nodes)
-	s.scanRow(z, y)
-	for i := range s.now.nodes[first:] {
-		for k, node := range s.now.nodes[first+i] {
-			if g := &s.graphs[k]; node < 0 {
-				s.now.nodes[first+i][k] = g.nodes
-				g.nodes++
-			}
-		}
-	}
+	s.scanRows(z)
+	return true
 }
 
-// scanRow links the runs of a row.
-func (s *scan) scanRow(z, y int64) {
+// scanRows links the runs of the rows at work. A run that is not linked in its first word has nodes of its own.
+func (s *scan) scanRows(z int64) {
 	own, before := s.own.words, s.own.before[:len(s.own.words)]
 	b, c, d := s.b.words[:len(own)], s.c.words[:len(own)], s.d.words[:len(own)]
 	last := uint64(0) // the voxels of the previous word in this row and in c
@@ -304,10 +298,21 @@ func (s *scan) scanRow(z, y int64) {
 		}
 		w := newWindow(own, i)
 		s.now.nodes = append(s.now.nodes, unset[:bits.OnesCount64(v&^w.before)]...)
-		s.linkFaces(w, i, vc&^(vc<<1|last>>63))
-		s.linkCorners(w, i)
+		withC, withB := newWindow(s.c.words, i), newWindow(s.b.words, i)
+		s.linkFaces(w, withC, withB, i, vc&^(vc<<1|last>>63))
+		if vc&b[i] != v {
+			s.linkCorners(w, withC, withB, i)
+		}
 		if s.open != nil {
-			s.linkOutside(w, z, y, i)
+			s.linkOutside(w, s.index(z, 1)*s.words+int64(i), i)
+		}
+		for first := before[i]; int(first) < len(s.now.nodes); first++ {
+			for k, node := range s.now.nodes[first] {
+				if g := &s.graphs[k]; node < 0 {
+					s.now.nodes[first][k] = g.nodes
+					g.nodes++
+				}
+			}
 		}
 		last = vc
 	}
@@ -315,22 +320,22 @@ func (s *scan) scanRow(z, y int64) {
 
 // linkFaces links runs in a word with runs that share faces, of row c where both together start. A
 // link with row b is left out where rows c and d have the voxel too: three other links imply it.
-func (s *scan) linkFaces(w window, i int, starts uint64) {
+func (s *scan) linkFaces(w, c, b window, i int, starts uint64) {
 	if starts != 0 {
-		s.link(faces, w, i, s.c, newWindow(s.c.words, i), starts, 0)
+		s.link(faces, w, i, s.c, c, starts, 0)
 	}
-	both := w.at & s.b.words[i]
-	implied := both & s.c.words[i] & s.d.words[i]
+	both := w.at & b.at
+	implied := both & c.at & s.d.words[i]
 	implied |= both &^ (both + implied) // up to the end of a run
 	if ends := both &^ (both>>1 | implied); ends != 0 {
-		s.link(faces, w, i, s.b, newWindow(s.b.words, i), ends, 0)
+		s.link(faces, w, i, s.b, b, ends, 0)
 	}
 }
 
 // link links the runs at some voxels of word i with the runs of another row at the same voxels,
 // shifted by a distance. A run gets the node of the first linked run; edges lead to other nodes.
 // Links across faces belong to both adjacencies.
-func (s *scan) link(adjacency int, w window, i int, to row, its window, voxels uint64, by int) {
+func (s *scan) link(adjacency int, w window, i int, to rows, its window, voxels uint64, by int) {
 	before, itsBefore := s.own.before[i], to.before[i]
 	for ; voxels != 0; voxels &= voxels - 1 {
 		x := bits.TrailingZeros64(voxels)
@@ -347,8 +352,7 @@ func (s *scan) link(adjacency int, w window, i int, to row, its window, voxels u
 
 // linkCorners links runs in a word with runs that share edges or corners alone. A link is left out
 // if a third voxel touches both voxels: links across faces, then those across edges imply it.
-func (s *scan) linkCorners(w window, i int) {
-	b, c := newWindow(s.b.words, i), newWindow(s.c.words, i)
+func (s *scan) linkCorners(w, c, b window, i int) {
 	s.linkBeside(w, i, s.c, c, w.at&^c.at, w)
 	s.linkBeside(w, i, s.b, b, w.at&^b.at, w)
 	if free := w.at &^ (b.at | c.at); free != 0 {
@@ -360,13 +364,13 @@ func (s *scan) linkCorners(w window, i int) {
 	}
 }
 
-// linkOutside links runs in a word with the outside where they touch an open gap. No closed gap is at
-// the border of the box.
-func (s *scan) linkOutside(w window, z, y int64, i int) {
+// linkOutside links runs in word i, word p of the mask, with the outside where they touch an open gap. No closed gap is
+// at the border of the box.
+func (s *scan) linkOutside(w window, p int64, i int) {
 	var near [adjacencies]uint64
-	for dz := max(-1, -z); dz <= min(1, s.planes-1-z); dz++ {
+	for dz := -s.below; dz <= s.below; dz++ {
 		for dy := int64(-1); dy <= 1; dy++ {
-			o := newWindow(s.row(s.open, z+dz, y+dy), i)
+			o := newWindow(s.open, int(p+dz*s.plane()+dy*s.words))
 			near[corners] |= o.before | o.at | o.after
 			switch {
 			case dz == 0 && dy == 0:
@@ -394,7 +398,7 @@ func (w window) union(o window) window {
 
 // linkBeside links the free voxels of word i with the voxels of another row at the same x, x − 1 and
 // x + 1, unless a voxel of between touches both.
-func (s *scan) linkBeside(w window, i int, to row, its window, free uint64, between window) {
+func (s *scan) linkBeside(w window, i int, to rows, its window, free uint64, between window) {
 	if voxels := free & (its.at | its.before&^between.before); voxels != 0 {
 		s.link(corners, w, i, to, its, voxels, 0)
 	}
@@ -428,40 +432,39 @@ func (m *judged) count() {
 
 // components counts the components that a scan finds.
 func (m *judged) components(s *scan) (n [adjacencies]int64) {
-	m.eachRow(s.next)
+	for z := range m.planes {
+		s.next(z)
+	}
 	for k := range n {
 		n[k], _ = s.graphs[k].search()
 	}
 	return n
 }
 
-func (s space) eachRow(f func(z, y int64)) {
-	for z := range s.planes {
-		for y := range s.rows {
-			f(z, y)
-		}
-	}
-}
-
 // countUnion counts the components of the union, and the components with voxels of both masks.
 func (m *judged) countUnion() {
 	s := m.scan(m.masks[ofUnion])
 	var met [adjacencies][]uint8 // by node: bit k if a run of mask k is in the node's component
-	m.eachRow(func(z, y int64) {
-		if s.next(z, y); !s.some[m.index(z, y)] {
-			return
+	for z := range m.planes {
+		if !s.next(z) {
+			continue
 		}
 		for k := range met {
 			met[k] = append(met[k], make([]uint8, int(s.graphs[k].nodes)-len(met[k]))...)
 		}
 		for of := range ofUnion {
-			eachStart(m.row(m.masks[of].bits, z, y), func(x int64) {
-				for k, node := range s.now.nodes[s.run(s.own, x)] {
+			its := m.masks[of].bits
+			b := s.b.words // nothing in 2D
+			if z > 0 {
+				b = m.rowsOf(its, z-1, 1)
+			}
+			eachFirst(m.rowsOf(its, z, 1), m.rowsOf(its, z, 0), b, func(x int64) {
+				for k, node := range s.nodesAt(x) {
 					met[k][node] |= 1 << of
 				}
 			})
 		}
-	})
+	}
 	for k := range met {
 		n, component := s.graphs[k].search()
 		both := make([]uint8, n)
@@ -486,7 +489,7 @@ func (m *judged) countGaps() {
 	for k := range shared {
 		shared[k].join(edge{0, 0})
 	}
-	both := make([]uint64, m.words)
+	both := make([]uint64, m.plane()-2*m.words)
 	share := func(a, b []uint64, nodesAt func(x int64) (pred, truth nodes)) {
 		for i, v := range a {
 			both[i] = v & b[i]
@@ -498,21 +501,18 @@ func (m *judged) countGaps() {
 			}
 		})
 	}
-	at := func(side int, x int64) nodes { return scans[side].now.nodes[scans[side].run(scans[side].own, x)] }
-	m.eachRow(func(z, y int64) {
-		for _, s := range scans {
-			s.next(z, y)
+	pred, truth := scans[ofPred], scans[ofTruth]
+	for z := range m.planes {
+		hasPred, hasTruth := pred.next(z), truth.next(z)
+		p, t := m.rowsOf(pred.bits, z, 1), m.rowsOf(truth.bits, z, 1)
+		if hasPred {
+			share(p, t, func(x int64) (nodes, nodes) { return pred.nodesAt(x), truth.nodesAt(x) })
+			share(p, m.rowsOf(truth.open, z, 1), func(x int64) (nodes, nodes) { return pred.nodesAt(x), nodes{} })
 		}
-		p, t := m.row(scans[ofPred].mask.bits, z, y), m.row(scans[ofTruth].mask.bits, z, y)
-		row := m.index(z, y)
-		if scans[ofPred].some[row] {
-			share(p, t, func(x int64) (pred, truth nodes) { return at(ofPred, x), at(ofTruth, x) })
-			share(p, m.row(scans[ofTruth].open, z, y), func(x int64) (pred, truth nodes) { return at(ofPred, x), nodes{} })
+		if hasTruth {
+			share(t, m.rowsOf(pred.open, z, 1), func(x int64) (nodes, nodes) { return nodes{}, truth.nodesAt(x) })
 		}
-		if scans[ofTruth].some[row] {
-			share(t, m.row(scans[ofPred].open, z, y), func(x int64) (pred, truth nodes) { return nodes{}, at(ofTruth, x) })
-		}
-	})
+	}
 	for k := range shared {
 		var component [ofUnion][]int32
 		for side, s := range scans {
@@ -542,6 +542,20 @@ func eachStart(row []uint64, f func(x int64)) {
 	for i, v := range row {
 		for starts := v &^ (v<<1 | last>>63); starts != 0; starts &= starts - 1 {
 			f(int64(64*i + bits.TrailingZeros64(starts)))
+		}
+		last = v
+	}
+}
+
+// eachFirst calls f with a voxel of each run of a row that touches none of the rows c and b before it. One of these
+// runs is the first of a component. It may call f for runs of several words that touch them.
+func eachFirst(row, c, b []uint64, f func(x int64)) {
+	last := uint64(0)
+	for i, v := range row {
+		alone := v &^ (c[i] | b[i])
+		ends, more := bits.Add64(alone, alone&^(v<<1|last>>63), 0) // the carry runs to the end of a run
+		for at := (ends&^(alone|v))>>1 | more<<63; at != 0; at &= at - 1 {
+			f(int64(64*i + bits.TrailingZeros64(at)))
 		}
 		last = v
 	}

@@ -74,6 +74,9 @@ func TestCells(t *testing.T) {
 			if got, want := k.cells(below, above), cellsBetween(below, above); got != want {
 				t.Fatalf("%s: %d of two planes of %d × %d, want %d", name, got, w, h, want)
 			}
+			if got, want := k.dual(below, above), dualCellsBetween(below, above); got != want {
+				t.Fatalf("%s: %d dual cells of two planes of %d × %d, want %d", name, got, w, h, want)
+			}
 		}
 	}
 	for _, shape := range []grid.Shape{{D: 1, H: 1, W: 1}, {D: 2, H: 3, W: 63}, {D: 3, H: 5, W: 64}, {D: 4, H: 2, W: 65},

@@ -150,9 +150,10 @@ func fillSet[T grid.Element](s *PlaneSet, plane []T, t float32) {
 type planeKernel struct {
 	fill  func(s *PlaneSet, plane []byte, limit uint8)
 	cells func(below, above *PlaneSet) int64
+	dual  func(below, above *PlaneSet) int64
 }
 
-func portablePlanes() planeKernel { return planeKernel{fillEights, cellsBetween} }
+func portablePlanes() planeKernel { return planeKernel{fillEights, cellsBetween, dualCellsBetween} }
 
 // planes is the fastest kernel for this machine.
 var planes = planesOf(isa.Available(Assembled)[0])

@@ -57,7 +57,9 @@ func (s *PlaneSet) complement(y int64, inside []uint64) {
 
 // DualCellsBetween counts the cells that start at the vertices of the lower of two planes, with the
 // signs of their dimensions.
-func DualCellsBetween(below, above *PlaneSet) int64 {
+func DualCellsBetween(below, above *PlaneSet) int64 { return planes.dual(below, above) }
+
+func dualCellsBetween(below, above *PlaneSet) int64 {
 	chi := 0
 	for y := range below.h {
 		b0, b1, a0, a1 := below.Row(y), below.Row(y+1), above.Row(y), above.Row(y+1)

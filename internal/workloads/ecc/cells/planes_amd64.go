@@ -17,9 +17,12 @@ func planesOf(name string) planeKernel {
 			}
 		}
 		if isa.Counts() {
+			const word = 8 // bytes
 			k.cells = func(below, above *PlaneSet) int64 {
-				const word = 8 // bytes
 				return cellsavx512(&below.rows[0], &above.rows[0], int(word*below.words), int(below.h+1), int(below.words))
+			}
+			k.dual = func(below, above *PlaneSet) int64 {
+				return dualavx512(&below.rows[0], &above.rows[0], int(word*below.words), int(below.h+1), int(below.words))
 			}
 		}
 	case isa.AVX2:

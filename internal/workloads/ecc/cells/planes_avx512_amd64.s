@@ -128,3 +128,87 @@ words:
 	VZEROUPPER
 	MOVQ          CX, ret+40(FP)
 	RET
+
+// func dualavx512(below *uint64, above *uint64, stride int, rows int, words int) int64
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VPOPCNTDQ, BMI2, CMOV
+TEXT ·dualavx512(SB), NOSPLIT, $0-48
+	MOVQ   below+0(FP), AX
+	MOVQ   above+8(FP), CX
+	MOVQ   stride+16(FP), DX
+	MOVQ   rows+24(FP), BX
+	VPXORD Z0, Z0, Z0
+
+row:
+	LEAQ   (AX)(DX*1), SI
+	LEAQ   (CX)(DX*1), DI
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	MOVQ   words+32(FP), R8
+	XORQ   R9, R9
+
+words:
+	MOVQ          $+8, R10
+	CMPQ          R8, R10
+	CMOVQLT       R8, R10
+	MOVL          $+255, R11
+	BZHIL         R10, R11, R11
+	KMOVB         R11, K1
+	VMOVDQU64.Z   (AX)(R9*8), K1, Z5
+	VMOVDQU64.Z   (SI)(R9*8), K1, Z6
+	VMOVDQU64.Z   (CX)(R9*8), K1, Z7
+	VMOVDQU64.Z   (DI)(R9*8), K1, Z8
+	VPANDQ        Z5, Z6, Z6
+	VPANDQ        Z5, Z7, Z7
+	VPANDQ        Z6, Z8, Z8
+	VPANDQ        Z7, Z8, Z8
+	VALIGNQ       $0x07, Z1, Z5, Z9
+	VMOVDQA64     Z5, Z1
+	VPSHLDQ       $0x01, Z9, Z5, Z9
+	VPANDQ        Z5, Z9, Z9
+	VPOPCNTQ      Z9, Z9
+	VPOPCNTQ      Z5, Z5
+	VPSUBQ        Z9, Z5, Z9
+	VPADDQ        Z9, Z0, Z0
+	VALIGNQ       $0x07, Z2, Z6, Z5
+	VMOVDQA64     Z6, Z2
+	VPSHLDQ       $0x01, Z5, Z6, Z5
+	VPANDQ        Z6, Z5, Z5
+	VPOPCNTQ      Z5, Z5
+	VPOPCNTQ      Z6, Z6
+	VPSUBQ        Z5, Z6, Z5
+	VPSUBQ        Z5, Z0, Z0
+	VALIGNQ       $0x07, Z3, Z7, Z5
+	VMOVDQA64     Z7, Z3
+	VPSHLDQ       $0x01, Z5, Z7, Z5
+	VPANDQ        Z7, Z5, Z5
+	VPOPCNTQ      Z5, Z5
+	VPOPCNTQ      Z7, Z6
+	VPSUBQ        Z5, Z6, Z5
+	VPSUBQ        Z5, Z0, Z0
+	VALIGNQ       $0x07, Z4, Z8, Z5
+	VMOVDQA64     Z8, Z4
+	VPSHLDQ       $0x01, Z5, Z8, Z5
+	VPANDQ        Z8, Z5, Z5
+	VPOPCNTQ      Z5, Z5
+	VPOPCNTQ      Z8, Z6
+	VPSUBQ        Z5, Z6, Z5
+	VPADDQ        Z5, Z0, Z0
+	ADDQ          $+8, R9
+	SUBQ          $+8, R8
+	JG            words
+	ADDQ          DX, AX
+	ADDQ          DX, CX
+	DECQ          BX
+	JNZ           row
+	VEXTRACTI64X4 $0x01, Z0, Y1
+	VPADDQ        Y0, Y1, Y1
+	VEXTRACTI128  $0x01, Y1, X0
+	VPADDQ        X1, X0, X0
+	VPEXTRQ       $0x01, X0, AX
+	VMOVQ         X0, CX
+	ADDQ          AX, CX
+	VZEROUPPER
+	MOVQ          CX, ret+40(FP)
+	RET
