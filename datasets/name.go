@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"slices"
-	"strings"
 
 	"eccbench/internal/name"
 )
@@ -81,8 +80,8 @@ func find(pairs []name.Pair, key string) string {
 	return v
 }
 
-// IsName reports whether a text is an input string and not the path of a file.
+// IsName reports whether a text is an input string and not the path of a file, such as noise/scan.npy.
 func IsName(s string) bool {
-	first, _, ok := strings.Cut(s, "/")
-	return ok && slices.ContainsFunc(generators(), func(g generator) bool { return g.Name == first })
+	kind := name.KindOf(s)
+	return slices.ContainsFunc(generators(), func(g generator) bool { return g.Name == kind })
 }

@@ -16,8 +16,8 @@ func evenLadder(values []float64) string {
 }
 
 // evenly returns n evenly spaced values, ascending, from the least value of an image to the
-// greatest. Ends that float64 cannot represent are rounded outwards. An image that is not in memory
-// is read once more.
+// greatest. Ends that float64 cannot represent are rounded in the direction in which sets grow, so that the first set has
+// a voxel and the last set all. An image that is not in memory is read once more.
 func (q *Question) evenly(i image, n int64) ([]float64, error) {
 	if n < 1 || n > mostEven {
 		return nil, Usagef("--levels %d: want 1 to %d", n, mostEven)
@@ -36,13 +36,17 @@ func (q *Question) evenly(i image, n int64) ([]float64, error) {
 	}
 	labels := grid.LabelsOf(src)
 	lo, hi := labels.Float64(least), labels.Float64(greatest)
-	if labels.Compare(least, grid.Numbers(lo)[0]) < 0 {
-		lo = math.Nextafter(lo, math.Inf(-1))
+	outside, last := 1, math.Inf(1)
+	if q.Superlevel {
+		outside, last = -1, math.Inf(-1)
 	}
-	if labels.Compare(greatest, grid.Numbers(hi)[0]) > 0 {
-		hi = math.Nextafter(hi, math.Inf(1))
+	if labels.Compare(least, grid.Numbers(lo)[0]) == outside {
+		lo = math.Nextafter(lo, last)
 	}
-	if n == 1 || lo == hi {
+	if labels.Compare(greatest, grid.Numbers(hi)[0]) == outside {
+		hi = math.Nextafter(hi, last)
+	}
+	if n == 1 || least == greatest {
 		return []float64{hi}, nil
 	}
 	values := make([]float64, 0, n)
@@ -52,6 +56,10 @@ func (q *Question) evenly(i image, n int64) ([]float64, error) {
 		if len(values) == 0 || v > values[len(values)-1] {
 			values = append(values, v)
 		}
+	}
+	if int64(len(values)) < n && labels != nil && labels.Kind() != "<f8" {
+		return nil, Usagef("%s: %d evenly spaced levels from %s to %s need more digits than float64 has; leave --levels out",
+			q.Shown, n, labels.Append(nil, least), labels.Append(nil, greatest))
 	}
 	return values, nil
 }

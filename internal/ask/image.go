@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"eccbench/datasets"
+	"eccbench/datasets/files/format"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/ecc"
@@ -82,15 +83,27 @@ func OpenMasked(memory int64, name, mask string) (grid.Source, error) {
 	within, err := datasets.OpenIn(memory, mask)
 	if err != nil {
 		grid.Close(src)
-		return nil, fmt.Errorf("--mask: %w", err)
+		return nil, errorOfOther("mask", err)
 	}
 	masked, err := grid.Mask(src, within)
 	if err != nil {
 		grid.Close(src)
 		grid.Close(within)
-		return nil, fmt.Errorf("--mask: %w", err)
+		if files := datasets.Files(name); len(files) == 1 {
+			name = files[0]
+		}
+		return nil, fmt.Errorf("%s: --mask: %w", name, err)
 	}
 	return masked, nil
+}
+
+// errorOfOther returns the error of an image other than the input, which an option names. --volume does not apply to it.
+func errorOfOther(option string, err error) error {
+	if several := (format.VolumeError{}); errors.As(err, &several) && several.Asked == nil {
+		return fmt.Errorf("--%s: %d volumes of %s; choose one of 0 to %d by --%[1]s file/volume=N/path=FILE", option,
+			several.Count, several.Shape, several.Count-1)
+	}
+	return fmt.Errorf("--%s: %w", option, err)
 }
 
 // checkPlaces returns an error if the files of two images place their voxels differently in space.

@@ -73,7 +73,7 @@ func (q *Question) loadOther(image, option string, name Naming) (*grid.Field, er
 	}
 	f, err := q.loadNamed(path)
 	if err != nil {
-		return nil, fmt.Errorf("--%s: %w", option, err)
+		return nil, errorOfOther(option, err)
 	}
 	return f, nil
 }

@@ -14,35 +14,49 @@ import (
 // A Target is an output file with the flag that names it.
 type Target struct{ Flag, Path string }
 
+// A fileKey is equal for all names of one file: its resolved path if it does not exist, otherwise its size and time,
+// which other files may share.
+type fileKey struct {
+	path       string
+	size, time int64
+}
+
 // CheckTargets returns an error if a target would overwrite an input or another target. It resolves links,
 // so that different names of one file count as equal. It ignores empty paths and devices.
 func CheckTargets(targets []Target, inputs ...string) error {
-	for i, t := range targets {
-		if info, err := os.Stat(t.Path); t.Path == "" || err == nil && !info.Mode().IsRegular() {
+	type seen struct {
+		Target
+		info os.FileInfo
+	}
+	files := map[fileKey][]seen{}
+	all := make([]Target, len(inputs), len(inputs)+len(targets))
+	for i, in := range inputs {
+		all[i].Path = in
+	}
+	for i, t := range append(all, targets...) {
+		info, err := os.Stat(t.Path)
+		isTarget := i >= len(inputs)
+		if t.Path == "" || isTarget && err == nil && !info.Mode().IsRegular() {
 			continue
 		}
-		for _, in := range inputs {
-			if in != "" && sameFile(t.Path, in) {
-				return Usagef("%s %s: it is an input, %s, and would be written over", t.Flag, t.Path, in)
-			}
+		key := fileKey{}
+		if err != nil {
+			key.path = resolve(t.Path)
+		} else {
+			key.size, key.time = info.Size(), info.ModTime().UnixNano()
 		}
-		for _, other := range targets[:i] {
-			if other.Path != "" && sameFile(t.Path, other.Path) {
+		for _, other := range files[key] {
+			switch {
+			case !isTarget || err == nil && !os.SameFile(info, other.info):
+			case other.Flag == "":
+				return Usagef("%s %s: it is an input, %s, and would be written over", t.Flag, t.Path, other.Path)
+			default:
 				return Usagef("%s %s: %s writes the same file; choose another name", t.Flag, t.Path, other.Flag)
 			}
 		}
+		files[key] = append(files[key], seen{t, info})
 	}
 	return nil
-}
-
-// sameFile reports whether two paths denote the same file. The file need not exist.
-func sameFile(a, b string) bool {
-	x, err := os.Stat(a)
-	y, err2 := os.Stat(b)
-	if err == nil && err2 == nil {
-		return os.SameFile(x, y)
-	}
-	return resolve(a) == resolve(b)
 }
 
 // resolve follows the links of a path as far as files exist. A file that does not exist is resolved

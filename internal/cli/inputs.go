@@ -191,7 +191,7 @@ func (i *Inputs) Names() ([]string, error) {
 	}
 	for _, in := range i.inputs {
 		values, of := values, in
-		if form.Kind != "" && strings.HasPrefix(in, form.Kind+"/") {
+		if form.Kind != "" && name.KindOf(in) == form.Kind {
 			if values, of, err = form.Parse(in); err != nil {
 				return nil, Usage(err)
 			}

@@ -76,7 +76,7 @@ func (d *Digester) hash(slab []byte, first, lo, hi int64) {
 	}
 }
 
-// Sum returns the hash of the shape, the type and the hashes of all slices, as 32 hex digits (XXH3,
+// Sum returns the hash of the shape, the type, the hashes of all slices and the labels, as 32 hex digits (XXH3,
 // 128 bits). It is an error if some slices have not been read.
 func (d *Digester) Sum() (string, error) {
 	if n := d.done.Load(); n < int64(len(d.slices)) {
@@ -85,6 +85,16 @@ func (d *Digester) Sum() (string, error) {
 	hashes := make([]SliceHash, len(d.slices))
 	for i := range hashes {
 		hashes[i] = d.slices[i].Bytes()
+	}
+	if labels := LabelsOf(d.Source); labels != nil {
+		h := xxh3.New()
+		h.WriteString(labels.Type())
+		var b []byte
+		for rank := range labels.Len() {
+			b = labels.AppendBytes(b[:0], Ranked(rank))
+			h.Write(b)
+		}
+		hashes = append(hashes, h.Sum128().Bytes())
 	}
 	return SumOf(d.Shape(), d.Type(), hashes), nil
 }

@@ -146,12 +146,18 @@ func LabelsOf(s Source) *Labels {
 type Number struct {
 	float float64
 	exact *big.Rat // nil if float is exact
+	// single is the nearest float32 of digits, which compares with float32 values in place of the number: 0.1 is the level
+	// that is printed as 0.1. It is nil if that is float, infinite, or an integer that float32 prints with all digits.
+	single *float32
 }
+
+// wholeSingle is the limit below which float32 represents every integer.
+const wholeSingle = 1 << 24
 
 // wholeFloat is the limit below which float64 represents every integer.
 const wholeFloat = 1 << 53
 
-// ParseNumber parses a decimal.
+// ParseNumber parses a decimal, and keeps the nearest float32 for comparisons with float32 values.
 func ParseNumber(text string) (Number, error) {
 	text = strings.TrimSpace(text)
 	f, err := decimal.ParseFloat(text, 64)
@@ -169,7 +175,18 @@ func ParseNumber(text string) (Number, error) {
 			n.exact = exact
 		}
 	}
+	if f, err := decimal.ParseFloat(text, 32); err == nil && (f != n.float || n.exact != nil) &&
+		(f != math.Trunc(f) || math.Abs(f) >= wholeSingle) {
+		single := float32(f)
+		n.single = &single
+	}
 	return n, nil
+}
+
+// Exact returns the number that compares exactly with float32 values too.
+func (n Number) Exact() Number {
+	n.single = nil
+	return n
 }
 
 // Numbers converts float64 values.
@@ -191,6 +208,14 @@ func (n Number) rat() *big.Rat {
 
 // Float64 returns the number, rounded.
 func (n Number) Float64() float64 { return n.float }
+
+// Float32 returns the number, rounded.
+func (n Number) Float32() float32 {
+	if n.single != nil {
+		return *n.single
+	}
+	return float32(n.float)
+}
 
 // Compare returns -1, 0 or 1 if n is below, equal to or above m.
 func (n Number) Compare(m Number) int {
@@ -230,10 +255,13 @@ func (n *Number) UnmarshalJSON(text []byte) (err error) {
 	return err
 }
 
-// Compare returns -1, 0 or 1 if the original value of v is below, equal to or above a number. A
-// decimal such as 0.1 is rounded to float64 before the comparison.
+// Compare returns -1, 0 or 1 if the original value of v is below, equal to or above a number. Digits such as 0.1 are
+// rounded to the type of the value before the comparison.
 func (l *Labels) Compare(v float32, n Number) int {
 	x := float64(v)
+	if l == nil && n.single != nil {
+		return cmp.Compare(v, *n.single)
+	}
 	if l != nil {
 		switch label := l.label(v); l.kind {
 		case "<i8":

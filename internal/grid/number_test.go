@@ -42,7 +42,8 @@ func TestNumber(t *testing.T) {
 		{signed, Ranked(0), "-inf", 1}, {signed, Ranked(4), "inf", -1}, {signed, Ranked(2), "-0", 0}, {signed, Ranked(2), "0.3", -1},
 		{unsigned, Ranked(2), "18446744073709551615", 0}, {unsigned, Ranked(2), "18446744073709551614", 1},
 		{floats, Ranked(0), "0.1", 0}, {floats, Ranked(1), "9007199254740993", -1}, {floats, Ranked(1), "9007199254740991", 1},
-		{nil, 1 << 53, "9007199254740993", -1}, {nil, 1 << 53, "9007199254740992", 0}, {nil, 0.5, "0.5", 0}, {nil, 200, "1e999999999", 2},
+		{nil, 1 << 53, "9007199254740993", 0}, {nil, 1 << 53, "9.007199e15", 0}, {nil, 0.1, "0.1", 0}, {nil, 255, "254.9999999", 1},
+		{nil, math.MaxFloat32, "3.4028235e38", 0}, {nil, float32(math.Inf(1)), "1e39", 1}, {nil, 0, "1e-60", -1}, {nil, 1 << 53, "9007199254740992", 0}, {nil, 0.5, "0.5", 0}, {nil, 200, "1e999999999", 2},
 	} {
 		n, err := ParseNumber(c.text)
 		if (err != nil) != (c.want == 2) {
@@ -52,6 +53,9 @@ func TestNumber(t *testing.T) {
 				t.Errorf("%v beside %s is %d, want %d", c.labels, c.text, got, c.want)
 			}
 		}
+	}
+	if (*Labels)(nil).Compare(0.1, number(t, "0.1").Exact()) != 1 {
+		t.Error("the exact number 0.1 is not below float32")
 	}
 	for text, want := range map[string]string{
 		"9007199254740993": "9007199254740993", "1e6": "1000000", "1152921504606847232": "1152921504606847232", "0.10": "0.1", "-2.50": "-2.5", "+3": "3",
@@ -128,3 +132,35 @@ func (s slab) Type() Type                              { return s.f.Type() }
 func (s slab) Ladder() Ladder                          { return s.f.Ladder() }
 func (s slab) Dim() int                                { return s.f.Dim() }
 func (s slab) ReadSlab(dst []byte, lo, hi int64) error { return s.f.ReadSlab(dst, lo, hi) }
+
+// Fields of equal ranks with different labels have different digests.
+func TestDigestOfLabels(t *testing.T) {
+	shape := Shape{1, 1, 2}
+	ladder, err := Table([]float32{Ranked(0), Ranked(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := NewField(shape, Float32, Bytes([]float32{Ranked(0), Ranked(1)}), ladder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := map[string]bool{}
+	for _, values := range [][]float64{nil, {1, 2}, {1, 3}} {
+		g := f
+		if values != nil {
+			labels, err := NewLabels("float64", values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g = f.Labelled(labels)
+		}
+		sum, err := NewDigester(g).Sum()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums[sum] = true
+	}
+	if len(sums) != 3 {
+		t.Errorf("three images have %d digests", len(sums))
+	}
+}

@@ -176,6 +176,9 @@ func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, err
 	if err := r.check(mask != nil); err != nil {
 		return nil, err
 	}
+	for i, v := range r.At { // float64 of Python, whose digits are no others
+		r.At[i] = v.Exact()
+	}
 	if r.Join != nil {
 		a, err := r.joined()
 		return []Answer{a}, err

@@ -7,6 +7,7 @@
 package name
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -42,6 +43,17 @@ func Quoted(part string) string {
 	return part
 }
 
+var errForm = errors.New("is not key=value")
+
+// KindOf returns the kind of a name with keys, or "" for a text of another form, such as the path noise/scan.npy.
+func KindOf(s string) string {
+	kind, _, keys := strings.Cut(s, "/")
+	if _, err := Parse(s); !keys || errors.Is(err, errForm) {
+		return ""
+	}
+	return kind
+}
+
 // Parse parses a name. Its errors are one line.
 func Parse(s string) (Name, error) {
 	kind, rest, more := strings.Cut(s, "/")
@@ -55,7 +67,7 @@ func Parse(s string) (Name, error) {
 		}
 		key, value, ok := strings.Cut(item, "=")
 		if !ok || key == "" {
-			return Name{}, fmt.Errorf("input %q: %q is not key=value", s, item)
+			return Name{}, fmt.Errorf("input %q: %q %w", s, item, errForm)
 		}
 		if _, twice := n.Get(key); twice {
 			return Name{}, fmt.Errorf("input %q: %s is given twice", s, Quoted(key))

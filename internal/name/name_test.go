@@ -161,3 +161,14 @@ func TestPointed(t *testing.T) {
 		t.Error(f)
 	}
 }
+
+func TestKindOf(t *testing.T) {
+	for s, want := range map[string]string{
+		"noise": "", "noise/": "", "noise/scan.npy": "", "noise/a=b/scan.npy": "", "noise/a=b/": "", "/noise/a=b": "",
+		"noise/a=b": "noise", "noise/a=b/a=c": "noise", "file/path=x/y": "file", "roll/a=b/of=x/y": "roll",
+	} {
+		if got := KindOf(s); got != want {
+			t.Errorf("KindOf(%q) is %q, want %q", s, got, want)
+		}
+	}
+}

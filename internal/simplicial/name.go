@@ -426,8 +426,8 @@ func (n Name) Smaller() (list []Name) {
 
 // Named returns the canonical name of a complex from a name or the path of a file.
 func Named(s string) (Name, error) {
-	kind, _, more := strings.Cut(s, "/")
-	if slices.ContainsFunc(Kinds(), func(k Kind) bool { return k.Name == kind && (more || k.Name != File) }) {
+	kind := name.KindOf(s)
+	if slices.ContainsFunc(Kinds(), func(k Kind) bool { return k.Name == kind || k.Name == s && s != File }) {
 		return ParseName(s)
 	}
 	return ParseName(File + "/path=" + s)

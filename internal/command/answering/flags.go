@@ -84,15 +84,7 @@ func (a *Flags) CheckOptions() error {
 // input files of the question or other inputs.
 func (a *Flags) Question(c *cli.Program, input string, targets []cli.Target, others ...string) (
 	q ask.Question, err error) {
-	q = ask.Question{
-		Options: a.Options, Slices: a.Slices, Input: a.In.Naming(input),
-		Shown: report.VisibleText(a.Spooled.WithNames(input)),
-		Named: a.Named,
-		Impl:  a.Impl, Threads: a.Threads, Budget: a.Budget, Memory: host.AvailableMemory, Follow: c.Following(a.Quiet),
-	}
-	if a.Mask != "" {
-		q.Mask, q.MaskShown = a.In.NamingWhole(a.Mask), a.Spooled.WithNames(a.Mask)
-	}
+	q = a.question(c, input)
 	if q.Levels, err = a.In.AskedLevels(); err != nil {
 		return q, err
 	}
@@ -101,6 +93,20 @@ func (a *Flags) Question(c *cli.Program, input string, targets []cli.Target, oth
 		return q, err
 	}
 	return q, cli.Writable(targets, append(files, others...)...)
+}
+
+// question returns the question about an image without any check.
+func (a *Flags) question(c *cli.Program, input string) ask.Question {
+	q := ask.Question{
+		Options: a.Options, Slices: a.Slices, Input: a.In.Naming(input),
+		Shown: report.VisibleText(a.Spooled.WithNames(input)),
+		Named: a.Named,
+		Impl:  a.Impl, Threads: a.Threads, Budget: a.Budget, Memory: host.AvailableMemory, Follow: c.Following(a.Quiet),
+	}
+	if a.Mask != "" {
+		q.Mask, q.MaskShown = a.In.NamingWhole(a.Mask), a.Spooled.WithNames(a.Mask)
+	}
+	return q
 }
 
 // Confirmed prints the confirmed answer for an image and the elapsed time.

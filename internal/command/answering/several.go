@@ -17,12 +17,15 @@ import (
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/crew"
+	"eccbench/internal/name"
 	"eccbench/internal/quantity"
+	"eccbench/internal/report"
 )
 
 // listed returns the images of some arguments and reports whether an argument was a folder. The
-// images of a folder are in natural order, in which 2 precedes 10.
-func listed(args []string) (images []string, folders bool, err error) {
+// images of a folder are in natural order, in which 2 precedes 10. With --shape, a folder without images by their names
+// has raw files. It prints which files of a folder are passed over.
+func (a *Flags) listed(c *cli.Program, args []string) (images []string, folders bool, err error) {
 	for _, arg := range args {
 		info, err := os.Stat(arg)
 		if err != nil || !info.IsDir() || files.IsZarr(arg) {
@@ -37,17 +40,30 @@ func listed(args []string) (images []string, folders bool, err error) {
 		if err != nil {
 			return nil, false, cli.Usagef("reading the folder: %w", err)
 		}
-		var within []string
+		var within, raw, passed []string
 		for _, e := range entries {
 			path := filepath.Join(arg, e.Name())
-			if !e.IsDir() && files.IsImage(e.Name()) || e.IsDir() && files.IsZarr(path) {
+			switch {
+			case !e.IsDir() && files.IsImage(e.Name()) || e.IsDir() && files.IsZarr(path):
 				within = append(within, path)
+			case !strings.HasPrefix(e.Name(), "."):
+				passed = append(passed, e.Name())
+				if !e.IsDir() {
+					raw = append(raw, path)
+				}
 			}
+		}
+		if len(within) == 0 && a.In.Set.Changed("shape") {
+			within, passed = raw, nil
 		}
 		if len(within) == 0 {
 			return nil, false,
 				cli.Usagef("%s: the folder has no npy, npz, NIfTI, NRRD, MetaImage, MRC, FITS, ISQ, DICOM, PNG, BMP, TIFF or "+
 					"Zarr image", arg)
+		}
+		if len(passed) > 0 && !a.Quiet {
+			fmt.Fprintf(c.Stderr, "eccbench: %s: passed over %d that are no images by their names: %s\n", report.VisibleText(arg),
+				len(passed), name.List(passed))
 		}
 		slices.SortFunc(within, files.Natural)
 		images = append(images, within...)
@@ -165,7 +181,7 @@ func (a Flags) AnswerImages(c *cli.Program, f *pflag.FlagSet, of Answers) error 
 	if a.In.Stack {
 		images, err = Stacks(images)
 	} else {
-		images, folders, err = listed(images)
+		images, folders, err = a.listed(c, images)
 	}
 	if err == nil {
 		if images, err = a.spool(c, images); err == nil {
@@ -231,6 +247,9 @@ func (a Flags) answerSeveral(c *cli.Program, of Answers, images []imageOf) error
 	if err != nil {
 		return err
 	}
+	if err := checkTargets(c, targets); err != nil {
+		return err
+	}
 	for _, dir := range []string{a.Out, of.Plot, of.Provenance} {
 		if dir == "" {
 			continue
@@ -292,6 +311,22 @@ func (a Flags) targets(of Answers, images []imageOf) (targets []Target, small bo
 		targets = append(targets, t)
 	}
 	return targets, small, nil
+}
+
+// checkTargets returns an error if an output of an image would overwrite an input of any, or another output.
+func checkTargets(c *cli.Program, targets []Target) error {
+	var outputs []cli.Target
+	var inputs []string
+	for _, t := range targets {
+		outputs = append(outputs, cli.Target{Flag: "writing", Path: t.Out}, cli.Target{Flag: "writing", Path: t.Plot},
+			cli.Target{Flag: "writing", Path: t.Provenance})
+		q := t.question(c, t.Input)
+		files, err := q.Files()
+		if err == nil { // an image without files has an error of its own
+			inputs = append(inputs, files...)
+		}
+	}
+	return cli.CheckTargets(outputs, inputs...)
 }
 
 // gravity orders errors by importance: a wrong answer is worse than a missing one.

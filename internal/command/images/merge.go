@@ -166,9 +166,9 @@ func (j mergeJob) onLevels(l grid.Ladder) error {
 		return nil
 	}
 	for _, v := range j.at {
-		value := func(k int64) grid.Number { return grid.Numbers(float64(l.Value(k)))[0] }
-		k := int64(sort.Search(int(l.Len()), func(k int) bool { return value(int64(k)).Compare(v) >= 0 }))
-		if 0 < k && k < l.Len() && value(k).Compare(v) != 0 {
+		compare := func(k int64) int { return (*grid.Labels)(nil).Compare(l.Value(k), v) }
+		k := int64(sort.Search(int(l.Len()), func(k int) bool { return compare(int64(k)) >= 0 }))
+		if 0 < k && k < l.Len() && compare(k) != 0 {
 			return cli.Usagef("--at %v: the parts have χ at %d evenly spaced levels, and the nearest are %v and %v; take "+
 				"those, or count again without --levels",
 				v, l.Len(), l.Value(k-1), l.Value(k))

@@ -102,14 +102,14 @@ func (r rows) write(c *cli.Program, out, name string, p ecc.Provenance, lines in
 	plot := func(w *os.File) error { return drawing.Curve(w, name, p, r.rangedChunks(chunks, false)) }
 	return answering.WriteTo(c, out, "curve", func(w io.Writer) error {
 		if len(r.at) > 0 {
-			return r.writeAt(w, chunks)
+			return r.writeAt(w, chunks, p)
 		}
 		return ecc.WriteChunks(w, ecc.Format(r.format), p, !r.bare, lines, r.rangedChunks(chunks, true))
 	}, cli.File{Path: r.plot, Write: plot}, answering.Provenance(r.provenance, p))
 }
 
 // writeAt writes χ at the values of --at.
-func (r rows) writeAt(w io.Writer, chunks ecc.Chunks) error {
+func (r rows) writeAt(w io.Writer, chunks ecc.Chunks, p ecc.Provenance) error {
 	chi := make([]int64, len(r.at))
 	for l, err := range chunks {
 		if err != nil {
@@ -119,7 +119,7 @@ func (r rows) writeAt(w io.Writer, chunks ecc.Chunks) error {
 			chi[i] += l.At(value)
 		}
 	}
-	text := "value,chi\n"
+	text := p.Comment() + "\nvalue,chi\n"
 	if r.bare {
 		text = ""
 	}

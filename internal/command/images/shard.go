@@ -65,6 +65,7 @@ type sharing struct {
 	distinct   int64          // for levels: the greatest number of distinct values, or 0
 	convention ecc.Convention // of the image; valid once the image is open
 	ladder     *grid.Ladder   // the ladder that all shards share; nil for the image's own
+	table      string         // the file of this ladder, or ""
 	// at holds the values of the sets for betti, whose components the parts store.
 	at []grid.Number
 	by betti.Slabber
@@ -88,7 +89,7 @@ func (j curveJob) doShare(c *cli.Program, f *pflag.FlagSet) error {
 			"leave them and --levels out")
 	}
 	impl := cmp.Or(j.Impl, ask.EveryImpl)
-	sharing := sharing{Flags: j.Flags, shareJob: j.share, of: "curve"}
+	sharing := sharing{Flags: j.Flags, shareJob: j.share, of: "curve", table: j.table}
 	agreed := j.ladder
 	switch {
 	case j.table == "" && j.between == "":
@@ -257,7 +258,7 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 	if err != nil {
 		return err
 	}
-	if err := cli.Writable([]cli.Target{{Flag: "--out", Path: path}}, files...); err != nil {
+	if err := cli.Writable([]cli.Target{{Flag: "--out", Path: path}}, append(files, j.table)...); err != nil {
 		return err
 	}
 	said, hold := "", func() error { return nil } // hold is called once the part is written

@@ -229,7 +229,7 @@ func Threshold(s grid.Source, value grid.Number, superlevel bool) float32 {
 		}
 		return grid.Ranked(rank - 1)
 	}
-	t := float32(value.Float64())
+	t := value.Float32()
 	switch c := labels.Compare(t, value); {
 	case !superlevel && c > 0:
 		t = math.Nextafter32(t, float32(math.Inf(-1)))

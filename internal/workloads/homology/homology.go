@@ -124,7 +124,7 @@ func question() bench.Question {
 		Small: []string{"kuhn/shape=34x34x34/cavities=512", "kuhn/shape=34x34x34/drills=64/order=random/seed=1"},
 		Long:  []string{"synth/order=random/seed=1"},
 		Named: func(s string) (string, error) {
-			n, over, err := parse(s, simplicial.Named)
+			n, over, err := parseGiven(s)
 			return nameOf(n, over), err
 		},
 	}
@@ -164,12 +164,21 @@ func parse(s string, complex func(string) (simplicial.Name, error)) (simplicial.
 	return n, ring, err
 }
 
+// parseGiven parses a name or the path of a file. A word that is both is an error.
+func parseGiven(s string) (simplicial.Name, Ring, error) {
+	n, ring, err := parse(s, simplicial.Named)
+	if info, e := os.Stat(s); err == nil && n.Kind != simplicial.File && e == nil && info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is a file and a built-in complex; want ./%[1]s or %[1]s/over=%v", s, ring)
+	}
+	return n, ring, err
+}
+
 // nameOf is the name of a problem.
 func nameOf(n simplicial.Name, r Ring) string { return n.Change(over, r.String()).String() }
 
 // NameOf returns the name of the problem of a named complex over a ring.
 func NameOf(s string, r Ring) (string, error) {
-	n, _, err := parse(s, simplicial.Named)
+	n, _, err := parseGiven(s)
 	return nameOf(n, r), err
 }
 

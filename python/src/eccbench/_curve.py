@@ -471,7 +471,7 @@ class _Rows:
         at, levels, dtype = self.at, self.levels, images.dtype.newbyteorder("=")
         wide = len(images) == 1 and images.size and dtype.itemsize == 8
         if at is None and levels is not None and wide and np.isfinite(images).all():
-            self.levels, self.at = None, _even(images[0], levels)[:: -1 if superlevel else 1]
+            self.levels, self.at = None, _even(images[0], levels, superlevel)[:: -1 if superlevel else 1]
             at = self.at
         if at is None or not 0 < len(at) or images.size == 0 or len(images) == 1 and not _many(images[0]):
             return None
@@ -500,7 +500,7 @@ class _Rows:
         if self.levels is not None and len(c) < self.levels and c.sampled:  # of an image of one value
             at = np.repeat(c.levels, self.levels)
         elif self.levels is not None and not c.sampled and image is not None:
-            at = _even(image, self.levels)[:: -1 if c.superlevel else 1]
+            at = _even(image, self.levels, c.superlevel)[:: -1 if c.superlevel else 1]
         return c if at is None else replace(c, levels=at, chi=c(at), sampled=True)
 
 
@@ -607,21 +607,26 @@ def _plain(request: _Request) -> bool:
     return request["construction"] == "T" and not request["superlevel"]
 
 
-def _even(image: NDArray[Any], n: int) -> NDArray[np.float64]:
-    """Return ascending, evenly spaced levels of an image. Their range may exceed float64."""
+def _even(image: NDArray[Any], n: int, superlevel: bool) -> NDArray[np.float64]:
+    """Return ascending, evenly spaced levels of an image. Their range may exceed float64. Ends that float64 cannot represent
+    are rounded in the direction in which sets grow."""
     if image.size == 0:
         raise ValueError("no voxel is part of the image, which has no levels then")
     least, greatest = image.min().item(), image.max().item()
     lo, hi = float(least), float(greatest)
-    if lo > least:
-        lo = np.nextafter(lo, -np.inf)
-    if hi < greatest:
-        hi = np.nextafter(hi, np.inf)
+    if lo > least if superlevel else lo < least:
+        lo = np.nextafter(lo, -np.inf if superlevel else np.inf)
+    if hi > greatest if superlevel else hi < greatest:
+        hi = np.nextafter(hi, -np.inf if superlevel else np.inf)
     if n == 1:
         return np.array([hi])
     part = np.arange(n) / (n - 1)
     rounded = (1 - part) * lo + part * hi  # also if hi − lo exceeds float64
-    return np.maximum.accumulate(np.clip(rounded, lo, hi))
+    even = np.maximum.accumulate(np.clip(rounded, lo, hi))
+    if image.dtype.kind in "iu" and least < greatest and not np.diff(even).all():
+        raise ValueError(f"{n} evenly spaced levels from {least} to {greatest} need more digits than float64 has; leave "
+                         "levels out")
+    return even
 
 
 def _translated(e: _library.Error) -> Exception:
