@@ -339,13 +339,13 @@ func filesBesideEachOther(t *testing.T) {
 	dir := t.TempDir()
 	m := mesh{[][3]float64{{}, {1}, {0, 1}, {0, 0, 1}}, [][]uint32{{0, 1, 3, 2}}}
 	elements, nodes := m.tetGen(1, 1)
-	for name, marked := range map[string]string{"a.ele": elements, "a.node": nodes, "b.ele": elements, "c.node": nodes, "d.off": "OFF\n1 1 0\n0 0 0\n1 x\n", "e.txt": m.text(), "f.ele": "x", "f.node": nodes} {
+	for name, marked := range map[string]string{"a.ele": elements, "a.node": nodes, "b.ele": elements, "c.node": nodes, "d.off": "OFF\n1 1 0\n0 0 0\n1 x\n", "e.txt": m.text(), "f.ele": "x", "f.node": nodes, "h.ele": "\ufeff" + elements, "h.node": "\ufeff" + nodes} {
 		text, _ := wordsOf(marked)
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for name, want := range map[string]string{"a.ele": "", "a.node": "", "e.txt": "", "b.ele": "b.node: no such", "c.node": "c.ele: no such", "d.off": "d.off: line 4", "f.ele": "f.ele: .ele: line 1", "g.off": "g.off: no such"} {
+	for name, want := range map[string]string{"a.ele": "", "h.ele": "", "a.node": "", "e.txt": "", "b.ele": "b.node: no such", "c.node": "c.ele: no such", "d.off": "d.off: line 4", "f.ele": "f.ele: .ele: line 1", "g.off": "g.off: no such"} {
 		c, err := ReadFile(filepath.Join(dir, name))
 		if want != "" {
 			if err == nil || !strings.HasPrefix(err.Error(), "input "+filepath.Join(dir, want)) {

@@ -23,7 +23,7 @@ var ErrFormat = errors.New("no format that can be read; want " + strings.Join(Fo
 // Read reads a mesh in the format of the file's first word. The end of its name, "" for none,
 // decides if the word does not.
 func Read(data []byte, ext string) (*Mesh, error) {
-	data = withLines(bytes.TrimPrefix(data, []byte("\ufeff")))
+	data = withLines(data)
 	head := data[:min(len(data), 1<<12)]
 	w := &words{data: head, hash: true, wrap: true}
 	first := w.next()
@@ -60,9 +60,10 @@ func Read(data []byte, ext string) (*Mesh, error) {
 	return readText(data)
 }
 
-// withLines returns a text whose lines end in carriage returns alone with line feeds. Otherwise all
-// lines would be read as one.
+// withLines returns a text without a byte order mark, and with line feeds if its lines end in carriage
+// returns alone. Otherwise all lines would be read as one.
 func withLines(data []byte) []byte {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if bytes.IndexByte(data, '\n') >= 0 || bytes.IndexByte(data, 0) >= 0 {
 		return data
 	}
