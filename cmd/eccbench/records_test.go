@@ -119,6 +119,7 @@ func TestResumeKeepsStationsApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		other := regexp.MustCompile(`"`+field+`":"[^"]{4}`).ReplaceAll(data, []byte(`"`+field+`":"0000`))
+		other = regexp.MustCompile(`,"sum":"[^"]*"`).ReplaceAll(other, nil) // as from before records had sums
 		if bytes.Equal(other, data) {
 			t.Fatalf("no field %s in the record", field)
 		}
