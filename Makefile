@@ -36,8 +36,10 @@ LEAN := -vet=off -gcflags=all=-dwarf=false
 	sdist conda-lint arm64 windows python differential waits torch web web-test site containers release \
 	release-check image setup-debian ci ci-commit supply third-party sbom fuzz-files words pictures peers peers-speed
 
-# RELEASE=v1.2.3 is the version of the program (default: that of the commit).
-STAMPED := -buildvcs=auto -ldflags='-s -w $(if $(RELEASE),-X eccbench/internal/release.stamp=$(RELEASE))'
+# RELEASE=v1.2.3 is the version of the program (default: that of the commit). Files of servers are read in ranges over
+# several connections, for which HTTP/2 is of no use.
+TAGS := netgo,osusergo,nethttpomithttp2
+STAMPED := -buildvcs=auto -tags=$(TAGS) -ldflags='-s -w $(if $(RELEASE),-X eccbench/internal/release.stamp=$(RELEASE))'
 build:
 	CGO_ENABLED=0 $(GO) build $(STAMPED) -o $(BIN)/eccbench ./cmd/eccbench
 
@@ -196,6 +198,7 @@ portability:
 	$(call some,$(GO) test -count=1 -tags noasm -run 'Grows|Filled' ./$(FLOODS))
 	$(GO) test -count=1 -tags noasm ./internal/workloads/betti/unions
 	$(call some,$(GO) test -count=1 -tags noasm -run 'Digest' ./datasets)
+	$(GO) test -count=1 -tags slow5 ./impls/cpu
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c $(LEAN) -o $(BIN)/datasets.arm64.test ./datasets
 	$(call some,cd datasets && $(QEMU) ../$(BIN)/datasets.arm64.test -test.run 'Digest')
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c $(LEAN) -o $(BIN)/svg.arm64.test ./internal/report/svg
@@ -423,7 +426,7 @@ setup-debian:
 
 # Lint, tests and the command have the same flags, so they share the cache. With these tags net has no C, so the few
 # builds with cgo share it too. Compiling without debug information takes a fifth less time.
-ci ci-commit: export GOFLAGS += -tags=netgo,osusergo -gcflags=all=-dwarf=false
+ci ci-commit: export GOFLAGS += -tags=$(TAGS) -gcflags=all=-dwarf=false
 ci ci-commit: export CGO_ENABLED = 0
 
 # CI has gcc, g++, Chromium and Slurm, so their tests must not be skipped. lint has vetted the tests. Each fuzz target

@@ -30,7 +30,7 @@ func TestAdversarialInputsFindFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	benches := impls.WithWitnesses(impls.List(nil), nil).Benches
+	benches := impls.With(impls.List(nil), nil).Benches
 	for _, fault := range []struct {
 		workload, impl string
 		status         verify.Status

@@ -3,7 +3,6 @@
 package impls
 
 import (
-	"os"
 	"slices"
 	"strings"
 
@@ -53,7 +52,6 @@ import (
 	"eccbench/internal/workloads/batch"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
-	"eccbench/internal/workloads/ecc/fingerprint/ondevice"
 	"eccbench/internal/workloads/eigenmap"
 	"eccbench/internal/workloads/gvf"
 	"eccbench/internal/workloads/homology"
@@ -118,13 +116,11 @@ type Set struct {
 	Homology bench.Workload[*homology.Problem, homology.Groups]
 	Benches  []runner.Bench
 	Open     resident.Opener
-	// Witnesses compute fingerprints of images on a device.
-	Witnesses []ecc.Witness
 }
 
-// WithWitnesses returns every workload, with the given implementations of the curve. eyes are devices for
-// its fingerprint.
-func WithWitnesses(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Opener, eyes ...ecc.Witness) Set {
+// With returns every workload, with the given implementations of the curve. Other device implementations get their
+// device from open.
+func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Opener) Set {
 	var batches []bench.Implementation[*batch.Batch, []ecc.VCEC]
 	for _, i := range list {
 		batches = append(batches, batchimpl.Each{Of: i})
@@ -137,7 +133,7 @@ func WithWitnesses(list []bench.Implementation[grid.Source, ecc.VCEC], open resi
 		Inputs:    images,
 		Impls:     list,
 		Reference: naive.Implementation{}.About().Name,
-		Policy:    ecc.Policy(eyes...),
+		Policy:    ecc.Policy(),
 		Encode:    bench.Small(ecc.Encode),
 		Decode:    ecc.Decode,
 	}
@@ -182,7 +178,7 @@ func WithWitnesses(list []bench.Implementation[grid.Source, ecc.VCEC], open resi
 		}
 		return Ceiling
 	}
-	curveV, holesV := vertices(curve, eyes), bettiVertices(holes)
+	curveV, holesV := vertices(curve), bettiVertices(holes)
 	chi := betti.NumberOf(holes, "euler", "the Euler characteristic of the voxels of an image at or below a level",
 		betti.Numbers.Euler)
 	b0 := betti.NumberOf(holes, "components", "the number of components of the voxels of an image at or below a level",
@@ -196,15 +192,15 @@ func WithWitnesses(list []bench.Implementation[grid.Source, ecc.VCEC], open resi
 			runner.Bind(voxels), runner.Bind(patches), runner.Bind(steps), runner.Bind(groups),
 			runner.Bind(curveV), runner.Bind(holesV), runner.Bind(chi), runner.Bind(b0),
 			runner.Bind(assess.Workload(flood.Implementation{}, runs.Implementation{})),
-		}, open, eyes}
+		}, open}
 }
 
 // ofVertices and vertexDoc end the names and descriptions of workloads whose voxels are vertices.
 const ofVertices, vertexDoc = "-v", ", voxels as vertices (V-construction)"
 
 // vertices returns the workload of the curve with voxels as vertices, for peers with that construction.
-func vertices(w bench.Workload[grid.Source, ecc.VCEC], eyes []ecc.Witness) bench.Workload[grid.Source, ecc.VCEC] {
-	w = ecc.InConvention(w, ecc.Convention{Vertices: true}, eyes...)
+func vertices(w bench.Workload[grid.Source, ecc.VCEC]) bench.Workload[grid.Source, ecc.VCEC] {
+	w = ecc.InConvention(w, ecc.Convention{Vertices: true})
 	w.Name += ofVertices
 	// Our implementations answer through views, which need every value to be a level. So none is a
 	// reference for other images, and images with values between levels are left out.
@@ -283,16 +279,6 @@ func homologies(open resident.Opener) []bench.Implementation[*homology.Problem, 
 	}
 }
 
-// FingerprintBy is an environment variable. The value "device" allows a device to compute
-// fingerprints, if an implementation also counts on it.
-const FingerprintBy = "ECCBENCH_FINGERPRINT"
-
 // All returns every workload with every implementation. Device implementations get their device
 // from open.
-func All(open resident.Opener) Set {
-	if os.Getenv(FingerprintBy) != "device" {
-		return WithWitnesses(List(open), open)
-	}
-	open, opened := resident.Remembered(open)
-	return WithWitnesses(List(open), open, ondevice.Witness{Device: opened})
-}
+func All(open resident.Opener) Set { return With(List(open), open) }

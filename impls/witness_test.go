@@ -22,7 +22,7 @@ import (
 func TestEverySizeHasAWitness(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	const noise = "noise/shape="
-	s := impls.WithWitnesses(impls.List(nil), nil)
+	s := impls.With(impls.List(nil), nil)
 	affords(t, s.Curve, ecc.FingerprintLaw,
 		noise+"2048x2048x2048/levels=1024/type=float32/seed=1", noise+"16384x16384/levels=256/type=uint8/seed=1")
 	affords(t, s.Betti, betti.FloodName, "betti/at=127/of="+noise+"1024x1024x1024/levels=256/type=uint8/seed=1",
@@ -53,7 +53,7 @@ func TestEverySizeHasAWitness(t *testing.T) {
 
 // Every question that peers are asked, and whose answer does not change locally, has inputs with other seeds.
 func TestOtherSeeds(t *testing.T) {
-	s := impls.WithWitnesses(impls.List(nil), nil)
+	s := impls.With(impls.List(nil), nil)
 	for form, inputs := range map[string]any{
 		"betti/at=127/of=": s.Betti.Inputs, "betti/at=3/of=": s.BettiV.Inputs, "betti/at=4/of=": s.Euler.Inputs,
 		"betti/at=5/of=": s.Components.Inputs, "": s.BettiCurves.Inputs, "gvf/steps=1/mu=0.05/boundary=0/of=": s.Flow.Inputs,

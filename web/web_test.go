@@ -247,6 +247,7 @@ func TestPageWritesWhatTheCommandWrites(t *testing.T) {
 		}
 	}
 	compare(t, b, "slices", stack(t, folder), []string{"--stack"})
+	b.drops()
 	for i, path := range samples(t) {
 		if os.Getenv("ECCBENCH_LONG") != "" || i%4 == 0 {
 			compare(t, b, filepath.Base(path), []string{path}, nil)
@@ -268,6 +269,36 @@ func TestPageWritesWhatTheCommandWrites(t *testing.T) {
 	}
 	if len(b.console) > 0 {
 		t.Errorf("the console says %q", b.console)
+	}
+}
+
+// drops drops the files of one image and of several, whose files may have equal names in different folders.
+func (b *browser) drops() {
+	b.t.Helper()
+	b.eval(nil, `document.querySelector("[value=T]").checked = document.querySelector("[value=sub]").checked = true`)
+	for _, c := range []struct{ paths, want string }{
+		{"ct/a/1.npy ct/a/2.npy", "ct/a: 2 × 1 × 2"},
+		{"a.zarr/x/.zarray a.zarr/.zgroup", "a.zarr: "},
+		{"ct/a/1.npy ct/a/2.npy ct/b/1.npy ct/b/2.npy", "These are 2 images, of ct/a, ct/b. Choose one of them."},
+		{"ct/1.npy ct/b/1.npy", "These are 2 images, of ct, ct/b. Choose one of them."},
+		{"1.npy ct/1.npy", "These are 2 images, of no folder, ct. Choose one of them."},
+		{"s/b.mhd s/b.raw s/a.mhd s/a.raw", "These are 2 images, of s/a.mhd, s/b.mhd. Choose one of them."},
+		{"a.zarr/.zarray b.zarr/.zarray", "These are 2 images, of a.zarr, b.zarr. Choose one of them."},
+	} {
+		b.eval(nil, `now.about = now.curve = now.set = now.plane = null, true`)
+		var got string
+		b.eval(&got, `new Promise(done => {
+			const bytes = Uint8Array.from(atob(%q), c => c.charCodeAt(0)), was = now.label;
+			choose(%q.split(" ").map(path => ({ path, file: new File([bytes], path.split("/").pop()) })));
+			const label = now.label;
+			const look = () => !document.getElementById("fault").hidden
+				? done(label === was ? document.getElementById("fault").textContent : label + ": ")
+				: now.about ? done(label + ": " + document.getElementById("about").textContent) : setTimeout(look, 20);
+			look();
+		})`, base64.StdEncoding.EncodeToString(npy("u1", []uint8{1, 2}, 1, 2)), c.paths)
+		if !strings.HasPrefix(got, c.want) {
+			b.t.Errorf("%s: the page says %q, want %q", c.paths, got, c.want)
+		}
 	}
 }
 

@@ -86,7 +86,7 @@ func programWith(c change) *cli.Program {
 	}
 	open, clock := impls.Devices(), newMetronome()
 	with := &cli.Program{
-		Set: impls.WithWitnesses(c(impls.List(open), open, clock), open), Worker: []string{self, "worker"},
+		Set: impls.With(c(impls.List(open), open, clock), open), Worker: []string{self, "worker"},
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Clock: patient(),
 	}
 	if isWorker() {

@@ -10,7 +10,7 @@ import (
 
 // The papers' tables name workloads of the program.
 func TestPapersNameWorkloads(t *testing.T) {
-	benches := impls.WithWitnesses(nil, nil).Benches
+	benches := impls.With(nil, nil).Benches
 	for _, name := range []string{paper.ECC, paper.Batch, paper.Smooth, paper.BatchCeiling} {
 		if _, err := runner.Find(benches, name); err != nil {
 			t.Error(err)

@@ -24,6 +24,7 @@ type core struct {
 	slab    []byte     // slices read ahead from a streamed source
 	lo, hi  int64      // the slices in slab
 	changes []int64    // nil if the job's total is shared
+	waste              // see slow.go
 }
 
 // outside is the level of voxels around the image. It is above every level, so that such voxels
@@ -131,6 +132,7 @@ func (j *job) count(c *core, lo, hi int64, trace *bench.Trace) error {
 		} else {
 			j.plane(c.changes, s[0], s[1], s[2], earlier)
 		}
+		c.repeat(j, c, z)
 		end()
 		s[0], s[1], s[2] = s[1], s[2], s[0]
 	}

@@ -45,7 +45,7 @@ func Fastest[In, Out any](w bench.Workload[In, Out], in In, conditions bench.Con
 			if err == nil {
 				return name, refusals
 			}
-			refusals = append(refusals, fmt.Errorf("%s: %w", name, err))
+			refusals = append(refusals, bench.Refuse(fmt.Errorf("%s: %w", name, err)))
 		}
 	}
 	return "", refusals

@@ -29,8 +29,6 @@ type Curve struct {
 	// may then lack other levels.
 	At []grid.Number
 	By bench.Workload[grid.Source, ecc.VCEC]
-	// Witnesses are the witnesses by fingerprint for implementations on a device.
-	Witnesses []ecc.Witness
 }
 
 // A CurveAnswer is a confirmed curve, or the curves of the slices of an image.
@@ -132,7 +130,7 @@ func (q *Curve) Answer() (a CurveAnswer, err error) {
 	}
 	// A streamed image is counted and checked in one pass. For an image in memory the two are
 	// separate; a repeating image needs little of it.
-	w, times := ecc.InConvention(q.By, p.turned, q.Witnesses...), int64(2)
+	w, times := ecc.InConvention(q.By, p.turned), int64(2)
 	_, whole := p.Source.(*grid.Field)
 	switch {
 	case q.Slices:

@@ -17,6 +17,7 @@ import (
 	"eccbench/impls"
 	"eccbench/internal/ask"
 	"eccbench/internal/bench"
+	"eccbench/internal/device"
 	"eccbench/internal/host"
 	"eccbench/internal/release"
 	"eccbench/internal/report"
@@ -109,8 +110,9 @@ func Code(err error) int {
 	case errors.As(err, new(ask.UsageError)), errors.As(err, new(ask.OptionError)), errors.As(err, new(bench.Limit)),
 		errors.As(err, new(bench.TooMuch)), errors.Is(err, storage.ErrChanged):
 		return ExitUsage
-	case errors.As(err, &read) && !storage.IsURL(read.Path) && !errors.As(err, new(syscall.Errno)):
-		// No system call failed.
+	case errors.As(err, new(syscall.Errno)), device.IsUnavailable(err), errors.As(err, new(interface{ Sticky() bool })):
+		return ExitFailure // of a system call, of a missing device, of a device
+	case errors.As(err, &read) && !storage.IsURL(read.Path), read == nil && errors.As(err, new(bench.Refusal)):
 		return ExitUsage
 	}
 	return ExitFailure

@@ -9,6 +9,8 @@ import (
 	"eccbench/datasets/files/format"
 	"eccbench/internal/ask"
 	"eccbench/internal/bench"
+	"eccbench/internal/cuda"
+	"eccbench/internal/device"
 	"eccbench/internal/verify"
 )
 
@@ -22,6 +24,9 @@ func TestCodes(t *testing.T) {
 		{errors.New("a full disk"), 1}, {answered(verify.Wrong), 11}, {answered(verify.Unverified), 13},
 		{VerdictError{Code: 12, Why: "a crash"}, 12}, {VerdictError{Code: 14, Why: "no baseline"}, 14},
 		{Usagef("--threads 0"), 64}, {fmt.Errorf("input: %w", bench.Limit{}), 64},
+		{fmt.Errorf("naive: %w", bench.Refuse(errors.New("masks are not supported"))), 64},
+		{bench.Refuse(&device.Unavailable{Why: "no driver"}), 1}, {bench.Refuse(&cuda.Error{}), 1}, {bench.Refuse(syscall.EIO), 1},
+		{bench.Refuse(&format.ReadError{Path: "https://host/a.nii", Err: errors.New("timeout")}), 1},
 	} {
 		if got := Code(c.err); got != c.want {
 			t.Errorf("%v: %d, want %d", c.err, got, c.want)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -87,30 +88,59 @@ func resolve(path string) string {
 // maxLinks is the greatest number of links that are followed in a row.
 const maxLinks = 40
 
+// A File is an output file, none if Path is empty, and the function that writes it.
+type File struct {
+	Path  string
+	Write func(*os.File) error
+}
+
 // WriteFile writes a file completely or not at all. It writes a temporary file in the same folder
 // and renames it once the data is on disk. If a signal ends the program, it removes the temporary
 // file. The new file follows the umask, or keeps the mode of the file that it replaces. WriteFile
 // follows links, and writes directly to devices such as /dev/null.
 func WriteFile(path string, write func(*os.File) error) (err error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return fmt.Errorf("writing %s: %w", path, err)
-		}
-		return errors.Join(write(f), f.Close())
-	}
-	real := resolve(path)
-	f, err := regular.Create(real)
-	if err != nil {
-		return Usagef("writing %s: %w", path, err)
-	}
-	defer f.Drop() // has no effect after Commit
+	return WriteFiles([]File{{path, write}}, func() error { return nil })
+}
+
+// WriteFiles writes files as WriteFile does, and renames them once all are on disk and last has succeeded: a result
+// that cannot be written leaves no file about it.
+func WriteFiles(files []File, last func() error) (err error) {
+	written := make([]*regular.New, len(files))
 	defer EndOnInterrupt(os.Stderr)()
-	if err = write(f.File); err == nil {
-		err = f.Commit()
+	for i, file := range files {
+		if file.Path == "" {
+			continue
+		}
+		if info, err := os.Stat(file.Path); err == nil && !info.Mode().IsRegular() {
+			f, err := os.OpenFile(file.Path, os.O_WRONLY, 0)
+			if err == nil {
+				err = errors.Join(file.Write(f), f.Close())
+			}
+			if err != nil {
+				return fmt.Errorf("writing %s: %w", file.Path, cause(err))
+			}
+			continue
+		}
+		f, err := regular.Create(resolve(file.Path))
+		if err != nil {
+			return Usagef("writing %s: %w", file.Path, err)
+		}
+		defer f.Drop() // has no effect after Commit
+		if err = cmp.Or(file.Write(f.File), f.Sync()); err != nil {
+			return fmt.Errorf("writing %s: %w", file.Path, cause(err))
+		}
+		written[i] = f
 	}
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, cause(err))
+	if err := last(); err != nil {
+		return err
+	}
+	for i, f := range written {
+		if f == nil {
+			continue
+		}
+		if err := f.Commit(); err != nil {
+			return fmt.Errorf("writing %s: %w", files[i].Path, cause(err))
+		}
 	}
 	return nil
 }

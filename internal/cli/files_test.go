@@ -105,3 +105,36 @@ func TestWriteFileKeepsModes(t *testing.T) {
 		}
 	}
 }
+
+// Of several files none is new or replaced if one of them or the last result cannot be written.
+func TestWriteFiles(t *testing.T) {
+	folder := t.TempDir()
+	path := func(name string) string { return filepath.Join(folder, name) }
+	full := errors.New("a full disk")
+	word := func(s string) func(*os.File) error {
+		return func(f *os.File) error { _, err := f.WriteString(s); return err }
+	}
+	fails := func(*os.File) error { return full }
+	nothing := func() error { return nil }
+	if err := os.WriteFile(path("old"), []byte("old"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for i, failed := range []error{
+		WriteFiles([]File{{path("old"), word("new")}, {path("new"), word("new")}, {path("last"), fails}}, nothing),
+		WriteFiles([]File{{path("old"), word("new")}, {path("new"), word("new")}, {"", fails}}, func() error { return full }),
+	} {
+		entries, err := os.ReadDir(folder)
+		old, errOld := os.ReadFile(path("old"))
+		if !errors.Is(failed, full) || err != nil || errOld != nil || len(entries) != 1 || string(old) != "old" {
+			t.Errorf("case %d: %v leaves %v, %q (%v, %v)", i, failed, entries, old, err, errOld)
+		}
+	}
+	if err := WriteFiles([]File{{path("old"), word("new")}, {path("new"), word("new")}}, nothing); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"old", "new"} {
+		if data, err := os.ReadFile(path(name)); err != nil || string(data) != "new" {
+			t.Errorf("%s: %q (%v)", name, data, err)
+		}
+	}
+}

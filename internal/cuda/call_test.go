@@ -1,6 +1,9 @@
 package cuda
 
 import (
+	"errors"
+	"math"
+	"slices"
 	"testing"
 
 	"eccbench/internal/device"
@@ -38,5 +41,36 @@ func BenchmarkCall(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+func TestProgram(t *testing.T) {
+	f := newFake(t)
+	dev := startClosed(t).(device.Guest)
+	m := must(dev.LoadModule("kernels", kernels(t)))(t)
+	defer m.Close()
+	fill := must(m.Function("fill"))(t)
+	shape := device.Launch{Grid: device.Dim{X: 4, Y: 2}, Block: device.Dim{X: 256}, Shared: 8}
+	f.log()
+	program, err := dev.Program(func(s device.Stream) error {
+		at := dev.LentBuffer("words", device.SlotAddress(2)+24, 400)
+		return errors.Join(s.Launch(fill, shape, at, uint32(7), uint64(1000)), s.Launch(fill, shape, at, int32(-1), int64(0)))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if calls := f.log(); slices.Contains(calls, "cuLaunchKernel") {
+		t.Errorf("calls %v", calls)
+	}
+	c := dev.(*context)
+	launch := []uint64{uint64(fill.(*function).handle), 4, 2, 1, 256, 1, 1, 8, 3, 3, 24, 0}
+	want := slices.Concat(
+		[]uint64{uint64(c.lib.fn[cuLaunchKernel]), uint64(c.lib.fn[cuCtxGetCurrent]), uint64(c.handle), 2},
+		launch, []uint64{7, 0, 1000}, launch, []uint64{math.MaxUint32, 0, 0})
+	if !slices.Equal(program, want) {
+		t.Errorf("program %v, want %v", program, want)
+	}
+	if _, err := dev.Program(func(s device.Stream) error { return s.Launch(fill, shape) }); err == nil {
+		t.Error("a launch without arguments has a program")
 	}
 }

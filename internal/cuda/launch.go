@@ -118,6 +118,10 @@ func (s *stream) Launch(k device.Function, shape device.Launch, args ...any) err
 	if err := s.c.set(f, args); err != nil {
 		return err
 	}
+	if s.program != nil {
+		s.write(f, n, args)
+		return nil
+	}
 	s.last.Store(f)
 	return in.call(cuLaunchKernel, f, f.handle, n[0], n[1], n[2], n[3], n[4], n[5], n[6], s.handle,
 		uintptr(unsafe.Pointer(&s.c.args.pointers)), 0)

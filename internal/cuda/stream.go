@@ -11,7 +11,8 @@ import (
 
 type stream struct {
 	object
-	last atomic.Pointer[function] // launched
+	last    atomic.Pointer[function] // launched
+	program []uint64                 // in place of launches, if it is not nil
 }
 
 // String includes the last kernel, because later calls return its errors.

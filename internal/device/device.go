@@ -75,6 +75,21 @@ type Guest interface {
 	LentStream(name string, handle uint64) Stream
 	// LentBuffer wraps memory of the device.
 	LentBuffer(name string, address uint64, bytes int64) Buffer
+	// Program returns the launches that f adds to a stream, which are not executed, for
+	// eccbench_device_launch of internal/exports. It returns nil if the device has no such function.
+	// Memory at SlotAddress(n) has the n-th address of a call.
+	Program(f func(Stream) error) ([]uint64, error)
+}
+
+const slotShift = 56
+
+// SlotAddress returns the placeholder in a Program for the n-th address of a call, from 0. An offset may be
+// added.
+func SlotAddress(n int) uint64 { return uint64(n+1) << slotShift }
+
+// Slot splits an address of a Program into the number of the address of a call, plus one, and an offset.
+func Slot(address uint64) (n, offset uint64) {
+	return address >> slotShift, address & (1<<slotShift - 1)
 }
 
 // Info describes a device. A value that the driver does not know is 0.

@@ -14,11 +14,6 @@ import (
 	"eccbench/internal/workloads/ecc"
 )
 
-// IsPlot reports whether a file has an extension of plots.
-func IsPlot(path string) bool {
-	return slices.Contains([]string{".svg", ".png"}, strings.ToLower(filepath.Ext(path)))
-}
-
 // Step returns χ at the levels of some lines, and the convention of the curve.
 func Step(chunks ecc.Chunks) (s report.Step, in ecc.Convention, err error) {
 	for l, err := range chunks {
@@ -31,8 +26,8 @@ func Step(chunks ecc.Chunks) (s report.Step, in ecc.Convention, err error) {
 	return s, in, nil
 }
 
-// Curve plots the lines of an image's curve to w, in the format of a path.
-func Curve(w io.Writer, path, name string, p ecc.Provenance, chunks ecc.Chunks) error {
+// Curve plots the lines of an image's curve to w.
+func Curve(w io.Writer, name string, p ecc.Provenance, chunks ecc.Chunks) error {
 	step, in, err := Step(chunks)
 	if err != nil {
 		return err
@@ -41,18 +36,18 @@ func Curve(w io.Writer, path, name string, p ecc.Provenance, chunks ecc.Chunks) 
 	if axes := in.Periodic.String(); axes != "" {
 		more = ", periodic along " + axes
 	}
-	return sets(w, path, name, p, in, "χ", more, step)
+	return sets(w, name, p, in, "χ", more, step)
 }
 
-// Betti plots the Betti numbers of an image at every level to w, in the format of a path.
-func Betti(w io.Writer, path, name string, p ecc.Provenance, in ecc.Convention, lines betti.Lines) error {
+// Betti plots the Betti numbers of an image at every level to w.
+func Betti(w io.Writer, name string, p ecc.Provenance, in ecc.Convention, lines betti.Lines) error {
 	steps := []report.Step{{Name: "b0"}, {Name: "b1"}, {Name: "b2"}}
 	lines.Each(func(level float32, n betti.Numbers) {
 		for i, v := range []int64{n.B0, n.B1, n.B2} {
 			steps[i].X, steps[i].Y = append(steps[i].X, lines.Labels.Float64(level)), append(steps[i].Y, float64(v))
 		}
 	})
-	return sets(w, path, name, p, in, "Betti numbers", "", steps...)
+	return sets(w, name, p, in, "Betti numbers", "", steps...)
 }
 
 // Ascending returns the steps of a curve by ascending levels. A superlevel set keeps its value from a level down to
@@ -66,10 +61,9 @@ func Ascending(in ecc.Convention, s report.Step) report.Step {
 	return s
 }
 
-// sets plots numbers of an image's sets at their levels, in the order in which the sets grow, to a
-// file of a path.
+// sets plots numbers of an image's sets at their levels, in the order in which the sets grow.
 func sets(
-	w io.Writer, path, name string, p ecc.Provenance, in ecc.Convention, what, more string, steps ...report.Step,
+	w io.Writer, name string, p ecc.Provenance, in ecc.Convention, what, more string, steps ...report.Step,
 ) error {
 	title, file, _ := strings.Cut(name, "/path=")
 	if n, err := datasets.ParseName(name); err == nil && n.FromFiles() {
@@ -91,9 +85,6 @@ func sets(
 		// A line at 0 needs two levels, whichever they are.
 		steps = []report.Step{{X: []float64{0, 1}, Y: []float64{0, 0}}}
 		note += "; 0 at every level"
-	}
-	if strings.EqualFold(filepath.Ext(path), ".png") {
-		return report.StepsPNG(w, report.VisibleText(title), note, "level t", set, steps...)
 	}
 	return report.Steps(report.Visible(w), title, note, "level t", set, steps...)
 }

@@ -26,11 +26,13 @@ import (
 //	eccbench_device_add(plan, images, image, answer, memory, stream, text, size) -1, or the length of an error
 //	eccbench_device_verify(plan, images, image, curve, stream, text, size)       the same, for curves; it waits
 //	eccbench_device_soft(plan, backward, memory, stream, text, size)             the same, for soft curves
+//	eccbench_device_launch(program, addresses, stream)                           0 if a program of a plan was launched
 //	eccbench_device_close(plan)                                                  frees the plan once nothing uses it
 //
 // A request is internal/library/ondevice.Request. Addresses are in the device's memory; the memory of
-// soft curves is the sixteen numbers of ondevice.SoftCall. The stream is the driver's handle in the
-// device's primary context.
+// soft curves is the twelve addresses of ondevice.SoftCall. The stream is the driver's handle in the
+// device's primary context. eccbench_device_launch is C, because a thread that enters Go can take as long as
+// several launches. If it fails, or another context is current, eccbench_device_soft does the same.
 var plans = ondevice.Plans{Open: resident.OpenOnce(sync.OnceValues(func() (device.Driver, error) {
 	d, err := cuda.Load()
 	if err != nil {

@@ -220,7 +220,7 @@ var doors = map[string][]string{
 	"github.com/klauspost/compress":     {"datasets/files/arrays", "datasets/files/raster", "datasets/storage", "datasets/zarr", "internal/bench", "kernels/bundle"},
 	"github.com/pierrec/lz4/v4":         {"datasets/zarr"},
 	"github.com/minio/minio-go/v7":      {"internal/remote"},
-	"golang.org/x/image":                {"datasets/files/raster", "internal/report/svg"},
+	"golang.org/x/image":                {"datasets/files/raster"},
 	"golang.org/x/sys/unix":             {"internal/memfile", "internal/host", "internal/worker", "internal/peers"},
 	"golang.org/x/sys/cpu":              {"internal/isa"},
 	"golang.org/x/term":                 {"internal/cli"},

@@ -191,15 +191,15 @@ func newSampling(r Request, shape grid.Shape, sets int) (*sampling, error) {
 	case fewBetti(int64(sets), shape.Voxels()):
 		s.ofBetti(c)
 	default:
-		s.ofBettiCurves(c)
+		s.ofBettiCurves(bettiCurves(c).Impls[0], c)
 	}
 	return s, nil
 }
 
 // fewBetti reports whether Betti numbers, with verification, are faster set by set than at all
-// levels. An image of n voxels of noise took 350 + n/4 microseconds at all levels, and 95 + n/74
-// for each set.
-func fewBetti(sets, n int64) bool { return sets*(7000+n) < 18*(1400+n) }
+// levels. Noise of n voxels took as long at all levels as 3 sets up to 16³ voxels, as 7 of 32³, and
+// as 18 sets of large images.
+func fewBetti(sets, n int64) bool { return sets*(200_000+n) < 18*(33_000+n) }
 
 // jobOf returns the job of an implementation for an input, or an error if it rejects the input.
 func jobOf[In, Out any](impl bench.Implementation[In, Out], in In, threads int) (bench.Job[Out], error) {
@@ -235,8 +235,7 @@ func (s *sampling) ofCurves(c ecc.Convention) {
 	}
 	impl := ecc.InConvention(w, c).Impls[0]
 	key := fingerprint.Draw(1).WithConvention(c).ForLevels(s.ladder.Len())
-	prepared := fingerprint.Prepare(grid.Uint8, s.ladder, key)
-	sumOf := fingerprint.CurvesOn(s.ladder.Len(), key)
+	confirm := s.fingerprinted(key)
 	s.columns, s.by, s.witness = 1, impl.About().Name, fmt.Sprintf("%s (key %v)", ecc.FingerprintLaw, key)
 	s.counter = func(f *grid.Field, threads int) (func([]int64) error, error) {
 		job, err := jobOf(impl, grid.Source(f), threads)
@@ -246,12 +245,7 @@ func (s *sampling) ofCurves(c ecc.Convention) {
 				return err
 			}
 			if s.r.Verify {
-				want, err := prepared.Compute(f, threads)
-				if err != nil {
-					return err
-				}
-				got, err := sumOf(out.All())
-				if err := s.wrong(ecc.FingerprintLaw, ecc.UnlikeSums(want, got, key), err); err != nil {
+				if err := confirm(f, out, threads); err != nil {
 					return err
 				}
 			}
@@ -264,6 +258,20 @@ func (s *sampling) ofCurves(c ecc.Convention) {
 			}
 			return nil
 		}, err
+	}
+}
+
+// fingerprinted returns a function that compares the fingerprint of the ranks with that of their curve.
+func (s *sampling) fingerprinted(key fingerprint.Key) func(*grid.Field, ecc.VCEC, int) error {
+	prepared := fingerprint.Prepare(grid.Uint8, s.ladder, key)
+	sumOf := fingerprint.CurvesOn(s.ladder.Len(), key)
+	return func(f *grid.Field, changes ecc.VCEC, threads int) error {
+		want, err := prepared.Compute(f, threads)
+		if err != nil {
+			return err
+		}
+		got, err := sumOf(changes.All())
+		return s.wrong(ecc.FingerprintLaw, ecc.UnlikeSums(want, got, key), err)
 	}
 }
 
@@ -299,11 +307,12 @@ func (s *sampling) ofBetti(c ecc.Convention) {
 	}
 }
 
-// ofBettiCurves counts the Betti numbers of all sets at once, which a union-find of all voxels
-// verifies.
-func (s *sampling) ofBettiCurves(c ecc.Convention) {
-	impl, law := bettiCurves(c).Impls[0], betti.Unions(c)
-	s.columns, s.by, s.witness = 3, impl.About().Name, law.Name+" ("+law.Note+")"
+// ofBettiCurves counts the Betti numbers of all sets at once, which a union-find of all voxels and
+// the fingerprint verify.
+func (s *sampling) ofBettiCurves(impl bench.Implementation[grid.Source, betti.Curves], c ecc.Convention) {
+	key, compare := fingerprint.Draw(1).WithConvention(c).ForLevels(s.ladder.Len()), betti.CompareUnions(c)
+	confirm := s.fingerprinted(key)
+	s.columns, s.by, s.witness = 3, impl.About().Name, fmt.Sprintf("%s (key %v)", betti.UnionsLaw, key)
 	s.counter = func(f *grid.Field, threads int) (func([]int64) error, error) {
 		job, err := jobOf(impl, grid.Source(f), threads)
 		return func(numbers []int64) error {
@@ -312,8 +321,11 @@ func (s *sampling) ofBettiCurves(c ecc.Convention) {
 				return err
 			}
 			if s.r.Verify {
-				d, _, err := law.Try(f, out, nil)
-				if err := s.wrong(law.Name, d, err); err != nil {
+				d, err := compare(f, out)
+				if err := s.wrong(betti.UnionsLaw, d, err); err != nil {
+					return err
+				}
+				if err := confirm(f, out.Euler(), threads); err != nil {
 					return err
 				}
 			}

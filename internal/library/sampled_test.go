@@ -14,6 +14,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
 )
@@ -138,6 +139,40 @@ func TestSampledCurvesAreVerified(t *testing.T) {
 		}
 		if !r.Verify && (err != nil || a[0].Verdict != "UNVERIFIED" || a[0].Witness != "") {
 			t.Errorf("%+v, %v", a, err)
+		}
+	}
+}
+
+// Wrong Betti numbers of all levels are rejected: with the right χ by the unions, else by the fingerprint.
+func TestSampledBettiCurvesAreVerified(t *testing.T) {
+	right := bettiCurves(ecc.Convention{}).Impls[0]
+	shape := grid.Shape{D: 6, H: 7, W: 8}
+	for _, lie := range []betti.Numbers{{}, {B0: 1, B1: 1}, {B1: 1, B2: 1}, {B1: 1}} {
+		s, err := newSampling(Request{Verify: true, Betti: true}, shape, 60)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.ofBettiCurves(bench.FromFunc(func(in grid.Source) (betti.Curves, error) {
+			out, err := bench.Answer(right, in, bench.Conditions{})
+			n := &out[len(out)/2].Numbers
+			n.B0, n.B1, n.B2 = n.B0+lie.B0, n.B1+lie.B1, n.B2+lie.B2
+			return out, err
+		}), ecc.Convention{})
+		ranks := grid.NewBuffer(shape.Voxels())
+		rng := rand.New(rand.NewPCG(1, 2))
+		for i := range ranks {
+			ranks[i] = byte(rng.IntN(61))
+		}
+		f, err := grid.Trusted(shape, grid.Uint8, ranks, s.ladder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		count, err := s.counter(f, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := count(make([]int64, 3*60)); errors.As(err, new(ask.VerdictError)) != (lie != betti.Numbers{}) {
+			t.Errorf("%+v too many: %v", lie, err)
 		}
 	}
 }

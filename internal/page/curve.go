@@ -71,7 +71,7 @@ func (c *curve) answer(r Request) (out any, file []byte, err error) {
 	case "csv":
 		err = c.Lines.Write(&b, ecc.CSV, c.Provenance, true)
 	case "svg":
-		err = drawing.Curve(&b, "curve.svg", c.Name, c.Provenance, c.chunks)
+		err = drawing.Curve(&b, c.Name, c.Provenance, c.chunks)
 	case "chi":
 		out = c.Lines.At(r.At)
 	case "plot":

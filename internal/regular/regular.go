@@ -3,6 +3,7 @@
 package regular
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -58,6 +59,15 @@ func ReadFile(path string, most int64) ([]byte, error) {
 		err = nil // it is shorter by now
 	}
 	return data[:n], err
+}
+
+// Text reads a text without the byte order mark that spreadsheets and editors of Windows put before it.
+func Text(r io.Reader) io.Reader {
+	b := bufio.NewReader(r)
+	if mark, _ := b.Peek(3); string(mark) == "\ufeff" { // what fails here fails in Read, too
+		b.Discard(len(mark))
+	}
+	return b
 }
 
 // CheckSize returns an error if a file has more than most bytes.

@@ -1,10 +1,8 @@
 package report
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"image/png"
 	"io"
 	"slices"
 	"strings"
@@ -43,7 +41,6 @@ func TestNoFailedWriteIsLost(t *testing.T) {
 		"gobench":  func(w io.Writer) error { return GoBench(w, recs) },
 		"a page":   func(w io.Writer) error { return HTML(w, Page{Files: []PageFile{{Records: recs}}}) },
 		"steps":    func(w io.Writer) error { return Steps(w, "title", "", "x", "y", step) },
-		"dots":     func(w io.Writer) error { return StepsPNG(w, "title", "", "x", "y", step) },
 		"figures":  func(w io.Writer) error { return Throughput(w, Markdown, rising(), figures...) },
 		"visible":  func(w io.Writer) error { _, err := Visible(w).Write([]byte("text")); return err },
 		"nothing":  func(w io.Writer) error { return Comparisons(w, Text, "a", "b", nil) },
@@ -142,17 +139,6 @@ func TestHollowPointsAreExplained(t *testing.T) {
 		if err := (Figure{Title: "a", Link: "b", marked: marked}).markdown(&b); err != nil || b.String() != want {
 			t.Errorf("%v, %q, want %q", err, b.String(), want)
 		}
-	}
-}
-
-// Steps in dots are of two dots a pixel.
-func TestStepsInDots(t *testing.T) {
-	var b bytes.Buffer
-	if err := StepsPNG(&b, "title", "", "x", "y", Step{X: []float64{0, 1}, Y: []float64{1, 2}}); err != nil {
-		t.Fatal(err)
-	}
-	if c, err := png.DecodeConfig(&b); err != nil || c.Width != 1440 || c.Height != 880 {
-		t.Errorf("%d × %d dots, %v", c.Width, c.Height, err)
 	}
 }
 

@@ -20,22 +20,6 @@ type Step struct {
 // Steps draws step functions as SVG. The size of the file is bounded for any number of steps. A
 // note appears below the title unless it is "".
 func Steps(w io.Writer, title, note, xLabel, yLabel string, steps ...Step) error {
-	if err := stepPlot(title, note, xLabel, yLabel, steps).Write(w); err != nil {
-		return fmt.Errorf("plotting: %w", err)
-	}
-	return nil
-}
-
-// StepsPNG draws step functions as PNG.
-func StepsPNG(w io.Writer, title, note, xLabel, yLabel string, steps ...Step) error {
-	const sharp = 2 // dots a pixel
-	if err := stepPlot(title, note, xLabel, yLabel, steps).WritePNG(w, sharp); err != nil {
-		return fmt.Errorf("plotting: %w", err)
-	}
-	return nil
-}
-
-func stepPlot(title, note, xLabel, yLabel string, steps []Step) svg.Plot {
 	p := svg.Plot{
 		Title: title, Note: note, Width: 720, Height: 440,
 		X: svg.Axis{Label: xLabel, Margin: 0.02}, Y: svg.Axis{Label: yLabel, Margin: 0.04},
@@ -47,7 +31,10 @@ func stepPlot(title, note, xLabel, yLabel string, steps []Step) svg.Plot {
 		}
 		p.Lines = append(p.Lines, l)
 	}
-	return p
+	if err := p.Write(w); err != nil {
+		return fmt.Errorf("plotting: %w", err)
+	}
+	return nil
 }
 
 // palette is the palette of Okabe and Ito, which colour-blind readers can distinguish, without

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
@@ -51,23 +50,6 @@ func OpenOnce(load func() (device.Driver, error)) Opener {
 		opened[info.Index] = d
 		return d, nil
 	}
-}
-
-// Remembered returns an Opener, and a function that returns the device it opened last, or nil.
-func Remembered(open Opener) (Opener, func() device.Device) {
-	var last atomic.Pointer[device.Device]
-	return func(which string) (device.Device, error) {
-			d, err := open(which)
-			if err == nil {
-				last.Store(&d)
-			}
-			return d, err
-		}, func() device.Device {
-			if d := last.Load(); d != nil {
-				return *d
-			}
-			return nil
-		}
 }
 
 // Fits returns an error naming what if need bytes exceed the free memory of a device.

@@ -187,13 +187,8 @@ func (r *trial[In, Out]) examine(i int, out Out, start time.Time, more int) *ver
 		left /= time.Duration(more + 1)
 	}
 	return r.b.w.Policy.Begin(verify.Question[In, Out]{
-		Name: r.t.Inputs[i], In: r.inputs[i], Out: out, Others: r.others[i],
-		Ask:     r.ask,
-		PerCall: perCall, AnswerMemory: r.answerMemory,
-		Budget: left,
-		Spare:  r.spare(start),
-		Now:    r.clock.Now,
-		Free:   r.free(),
+		Name: r.t.Inputs[i], In: r.inputs[i], Out: out, Others: r.others[i], Ask: r.ask, PerCall: perCall,
+		AnswerMemory: r.answerMemory, Budget: left, Spare: r.spare(start), Now: r.clock.Now, Free: r.free(),
 	})
 }
 

@@ -33,8 +33,9 @@ type trial[In, Out any] struct {
 	perCall time.Duration           // the median call
 	// answerMemory is the number of bytes that this process allocated for one job and its answer.
 	answerMemory int64
-	walls        []float64 // seconds by the host's clock, if samples are by another
-	reported     []bench.Reported
+	seconds      [parts][]float64   // of the samples
+	total        [parts]float64     // their sums
+	counted      int                // the part that is in the record
 	wall         time.Duration      // of the last call
 	least        time.Duration      // of all calls
 	spent        bench.Reported     // in the last call
@@ -121,8 +122,8 @@ func (r *trial[In, Out]) callAll(jobs []bench.Job[Out], from int, trace *bench.T
 		r.unseen.close()
 	}
 	for k, job := range jobs {
-		if r.unseen == nil {
-			r.current = r.t.Inputs[(from+k)%len(r.jobs)]
+		if r.unseen == nil || r.unseen.known {
+			r.current = r.t.Inputs[(from+k)%len(r.t.Inputs)]
 		} else if err := r.renew(job); err != nil {
 			return 0, err
 		}
@@ -289,11 +290,9 @@ func (r *trial[In, Out]) timed(jobs []bench.Job[Out], trace *bench.Trace) (took 
 	return elapsed, err
 }
 
-// longCall is the duration from which a first call counts as a sample: the effect of a missing
-// warm-up is then small. So is the cost of tracing, unless the trace has many device intervals.
-// tracingShare is the largest accepted cost, and tracingEach the assumed cost of one interval.
+// The cost of tracing a long call is small, unless the trace has many device intervals. tracingShare
+// is the largest accepted cost, and tracingEach the assumed cost of one interval.
 const (
-	longCall     = time.Second
 	tracingShare = 0.01
 	tracingEach  = 100 * time.Microsecond // an interval needs four driver calls: 85 µs with an H200
 )
@@ -398,6 +397,12 @@ func (r *trial[In, Out]) measure() error {
 			return err
 		}
 	}
+	if r.unseen != nil {
+		r.unseen.known, r.least = false, 0
+		if _, err := r.call(0, nil); err != nil {
+			return err
+		}
+	}
 	r.look()
 	if err := r.planBurst(); err != nil {
 		return err
@@ -408,9 +413,9 @@ func (r *trial[In, Out]) measure() error {
 	// Work between calls, such as fetching and hashing answers, may take longer than the calls. The
 	// time limit of an input covers both.
 	begun := r.clock.Now()
-	samples, flag := r.counted()
-	for !s.Enough(samples, len(r.jobs), max(1, len(r.burst))) {
-		spent, share, n := r.clock.Since(begun), r.t.Conditions.Time, len(samples)
+	calls := float64(max(1, len(r.burst)))
+	for r.choose(); !s.Enough(r.seconds[r.counted], calls*r.total[r.counted], len(r.jobs)); {
+		spent, share, n := r.clock.Since(begun), r.t.Conditions.Time, len(r.seconds[do])
 		if n >= len(r.jobs) && share > 0 && spent >= share ||
 			n >= s.MinSamples && r.unseen != nil && spent >= aroundUnseen*s.MaxTime {
 			break
@@ -423,19 +428,21 @@ func (r *trial[In, Out]) measure() error {
 		if _, err := r.callAll(jobs, n, nil); err != nil {
 			return err
 		}
-		r.sample()
-		samples, flag = r.counted()
+		if r.sample(); s.Looks(len(r.seconds[do])) {
+			r.choose()
+		}
 	}
 	r.look()
 	if err := r.endUnseen(); err != nil {
 		return err
 	}
-	r.flag(flag)
+	r.flag(r.choose())
+	samples := r.seconds[r.counted]
 	summary := stats.Summarise(samples)
 	r.perCall = time.Duration(summary.Median * 1e9)
 	r.record.Samples, r.record.Seconds = samples, &summary
 	if r.t.Conditions.Scope == bench.Kernel {
-		r.record.Wall = stats.Median(r.walls)
+		r.record.Wall = stats.Median(r.seconds[byHost])
 	}
 	if r.record.Wall > summary.Median*(1+beyondEvents)+aroundEvents {
 		r.flag(fmt.Sprintf("host +%.0f%%", 100*(r.record.Wall/summary.Median-1)))
@@ -453,50 +460,60 @@ func (r *trial[In, Out]) measure() error {
 	return nil
 }
 
-// sample adds the last call to the samples: its parts, and its time by the host's clock.
+// Parts of the time of a call. Samples in records are one of the first three.
+const (
+	do          = iota
+	sum         // Poison, Do and Out
+	byHost      // by the host's clock
+	unexplained // byHost without sum
+	poison
+	out
+	parts
+)
+
+// sample adds the last call to the samples.
 func (r *trial[In, Out]) sample() {
-	r.walls, r.reported = append(r.walls, r.wall.Seconds()), append(r.reported, r.spent)
+	t, all := r.spent, r.spent.Poison+r.spent.Do+r.spent.Out
+	for k, took := range [parts]time.Duration{t.Do, all, r.wall, r.wall - all, t.Poison, t.Out} {
+		r.seconds[k], r.total[k] = append(r.seconds[k], took.Seconds()), r.total[k]+took.Seconds()
+	}
 }
 
 // Limits of the work around calls. The parts that a process of this program reports explain the time of a
 // call, less the round trip without work, up to a share and seconds. Poison and Out may take a share of
 // Do, plus seconds. From another share on they count as work, as an implementation could compute there.
 const (
-	unexplainedShare, unexplained = 0.02, 50e-6
-	mostAround, ignoredAround     = 0.5, 100e-6
-	leastAround                   = 0.1
+	unexplainedShare, mostUnexplained = 0.02, 50e-6
+	mostAround, ignoredAround         = 0.5, 100e-6
+	leastAround                       = 0.1
 )
 
-// counted returns the samples that count, and a flag or "". Of another process of this program they are by its
-// clock if that explains the time by this one's. They then include the work around calls unless it is small. The
-// parts of each call are added first, as an implementation could compute in another part each time.
-func (r *trial[In, Out]) counted() (samples []float64, flag string) {
-	var poison, out, rest, sums []float64
-	for k, t := range r.reported {
-		sum := (t.Poison + t.Do + t.Out).Seconds()
-		poison, out = append(poison, t.Poison.Seconds()), append(out, t.Out.Seconds())
-		samples, sums, rest = append(samples, t.Do.Seconds()), append(sums, sum), append(rest, r.walls[k]-sum)
+// choose chooses the samples that count, and returns a flag or "". Of another process of this program they are by
+// its clock if that explains the time by this one's. They then include the work around calls unless it is small.
+// The parts of each call are added first, as an implementation could compute in another part each time.
+func (r *trial[In, Out]) choose() (flag string) {
+	if r.counted = do; !r.ours() || len(r.seconds[do]) == 0 {
+		return ""
 	}
-	if !r.ours() || len(samples) == 0 {
-		return samples, ""
-	}
-	r.record.Poison, r.record.Out = stats.Median(poison), stats.Median(out)
-	do := max(1e-9, stats.Median(samples))
-	around, ignored := stats.Median(sums)/do-1, mostAround+ignoredAround/do
+	r.record.Poison, r.record.Out = stats.Median(r.seconds[poison]), stats.Median(r.seconds[out])
+	inDo := max(1e-9, stats.Median(r.seconds[do]))
+	around, ignored := stats.Median(r.seconds[sum])/inDo-1, mostAround+ignoredAround/inDo
 	if _, outside := reported(r.jobs[0]); outside {
-		r.record.Trip, ignored = stats.Median(r.walls), leastAround
+		r.record.Trip, ignored = stats.Median(r.seconds[byHost]), leastAround
 		calls := float64(max(1, len(r.burst)))
-		if calls*stats.Median(rest)-r.record.Floor > max(unexplained, unexplainedShare*calls*r.record.Trip) {
-			return r.walls, "judge's clock"
+		if calls*stats.Median(r.seconds[unexplained])-r.record.Floor >
+			max(mostUnexplained, unexplainedShare*calls*r.record.Trip) {
+			r.counted = byHost
+			return "judge's clock"
 		}
 		if around > ignored {
-			samples = sums
+			r.counted = sum
 		}
 	}
 	if scope := r.t.Conditions.Scope; around > ignored && (scope == bench.E2E || scope == bench.File) {
-		flag = fmt.Sprintf("around +%.0f%%", 100*around)
+		return fmt.Sprintf("around +%.0f%%", 100*around)
 	}
-	return samples, flag
+	return ""
 }
 
 // count measures the heap allocation and the number of kernel launches of one call. It takes the

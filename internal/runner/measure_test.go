@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -83,7 +84,7 @@ type sleeper struct {
 
 func (s sleeper) Do(trace *bench.Trace) error {
 	*s.calls++
-	time.Sleep(longCall)
+	time.Sleep(worker.LongCall)
 	if trace != nil {
 		for range s.intervals {
 			trace.Interval("part", 0, 1)
@@ -100,12 +101,12 @@ func (sleeper) Close() error      { return nil }
 func TestLongFirstCallIsEnough(t *testing.T) { synctest.Test(t, longFirstCallIsEnough) }
 
 func longFirstCallIsEnough(t *testing.T) {
-	const few = int(tracingShare * float64(longCall) / float64(tracingEach))
+	const few = int(tracingShare * float64(worker.LongCall) / float64(tracingEach))
 	for intervals, want := range map[int]int{0: 1, few: 1, 2 * few: 2} {
 		calls := 0
 		r := &trial[int, int]{
 			b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { return nil }}},
-			t: worker.Task{Inputs: []string{"x"}, Sampling: &worker.Sampling{Target: 0.01, MinSamples: 10, MaxSamples: 9, MaxTime: longCall}},
+			t: worker.Task{Inputs: []string{"x"}, Sampling: &worker.Sampling{Target: 0.01, MinSamples: 10, MaxSamples: 9, MaxTime: worker.LongCall}},
 		}
 		r.inputs, r.jobs = []int{0}, []bench.Job[int]{sleeper{&calls, intervals}}
 		r.begin()
@@ -546,6 +547,29 @@ func reportedTimes(t *testing.T) {
 	}
 }
 
+// The work to choose and count samples hardly grows with their number. The medians copy all samples, so the bytes
+// allocated show it.
+func TestCostOfSamples(t *testing.T) {
+	allocated := func(samples int) (bytes uint64) {
+		synctest.Test(t, func(t *testing.T) {
+			r := timedJob(remote{do: time.Millisecond, told: time.Millisecond})
+			r.t.Sampling = &worker.Sampling{Target: -1, MaxSamples: samples, MaxTime: time.Hour}
+			before := new(runtime.MemStats)
+			runtime.ReadMemStats(before)
+			err := r.measure()
+			after := new(runtime.MemStats)
+			if runtime.ReadMemStats(after); err != nil || r.record.Seconds.N != samples {
+				t.Errorf("%d samples: %v, counted %d", samples, err, r.record.Seconds.N)
+			}
+			bytes = after.TotalAlloc - before.TotalAlloc
+		})
+		return bytes
+	}
+	if few, many := allocated(1000), allocated(16_000); many > 40*few {
+		t.Errorf("1,000 samples need %d bytes, 16,000 need %d", few, many)
+	}
+}
+
 // A burster needs a time for each call and for each command, and answers some jobs by one command.
 type burster struct {
 	remote
@@ -615,6 +639,38 @@ func bursts(t *testing.T) {
 		}
 	}
 }
+
+// A knower needs no time for images that it had before.
+type knower struct {
+	burster
+	renewed *bool
+}
+
+func (k knower) Renew(int) error { *k.renewed = true; return nil }
+func (k knower) Do(t *bench.Trace) error {
+	if !*k.renewed {
+		k.do = 0
+	}
+	return k.burster.Do(t)
+}
+
+// The calls that warm up are about known images, so they do not show whether calls are short.
+func TestNoBurstsOfWarmUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := knower{burster{remote{do: time.Millisecond}, time.Microsecond, true, new([]int)}, new(bool)}
+		r := timedJob(k)
+		r.b.w.Inputs, r.impl = seededInts{}, k
+		if err := r.measure(); err != nil || r.record.Burst != 0 || r.record.Seconds.Median != 1.001e-3 {
+			t.Errorf("%v, bursts of %d, median %v", err, r.record.Burst, r.record.Seconds)
+		}
+	})
+}
+
+// seededInts are inputs of any seed.
+type seededInts struct{ bench.Inputs[int] }
+
+func (seededInts) Reseed(string, uint64) string { return "seeded" }
+func (seededInts) Open(string) (int, error)     { return 0, nil }
 
 // A row that is rejected or fails keeps the reason why it was not judged by another process.
 func TestRejectedRowsKeepTheirJudge(t *testing.T) {

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -249,17 +250,12 @@ func (p Plan) Cells() ([]Cell, error) {
 // together, else file. It returns an error if a requested scope needs more memory than the limit.
 func (p Plan) scopeOf(size int64, variants int) (bench.Scope, error) {
 	need := size * int64(variants)
-	fits := p.Memory <= 0 || need <= p.Memory
-	switch {
-	case p.Scope == bench.File:
+	switch fits := p.Memory <= 0 || need <= p.Memory; {
+	case fits:
+		return cmp.Or(p.Scope, bench.E2E), nil
+	case p.Scope == "" || p.Scope == bench.File:
 		return bench.File, nil
-	case fits && p.Scope == "":
-		return bench.E2E, nil
-	case p.Scope == "":
-		return bench.File, nil
-	case !fits:
-		return p.Scope, fmt.Errorf("its %d inputs take %s in memory (%s each), the limit is %s; --scope file streams them",
-			variants, quantity.Bytes(need), quantity.Bytes(size), quantity.Bytes(p.Memory))
 	}
-	return p.Scope, nil
+	return p.Scope, fmt.Errorf("its %d inputs take %s in memory (%s each), the limit is %s; --scope file streams them",
+		variants, quantity.Bytes(need), quantity.Bytes(size), quantity.Bytes(p.Memory))
 }

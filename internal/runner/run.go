@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -404,22 +405,16 @@ func judge(outside bool) string {
 }
 
 func (p Plan) threads() int {
-	if p.Threads > 0 {
-		return p.Threads
-	}
-	return runtime.GOMAXPROCS(0)
+	return cmp.Or(max(0, p.Threads), runtime.GOMAXPROCS(0))
 }
 
 // isa returns the instruction set for an implementation: the requested one or its fastest, or "" if
 // it has no choice.
 func (p Plan) isa(a bench.About) string {
-	switch {
-	case len(a.ISAs) == 0:
+	if len(a.ISAs) == 0 {
 		return ""
-	case p.ISA != "":
-		return p.ISA
 	}
-	return a.ISAs[0]
+	return cmp.Or(p.ISA, a.ISAs[0])
 }
 
 func closeAll(files []*os.File) {

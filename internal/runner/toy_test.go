@@ -787,12 +787,25 @@ func TestSamplingStops(t *testing.T) {
 		{10, 1e-3, 1, true}, // on target
 		{20, 1e-3, 1, true},
 	} {
-		if got := s.Enough(slices.Repeat([]float64{c.took}, c.n), 3, c.calls); got != c.want {
+		if got := s.Enough(slices.Repeat([]float64{c.took}, c.n), float64(c.n*c.calls)*c.took, 3); got != c.want {
 			t.Errorf("%+v: enough %v", c, got)
 		}
 	}
 	wide := []float64{0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1}
-	if s.Enough(wide, 3, 1) {
+	if s.Enough(wide, 0, 3) {
 		t.Error("a wide interval is enough")
+	}
+	// Looks are at most five samples or a twentieth of them apart, and few in sum.
+	looks, last := 0, 0
+	for n := 1; n <= 1e6; n++ {
+		if s.Looks(n) {
+			if n-last > max(5, n/20) {
+				t.Errorf("no look between %d and %d samples", last, n)
+			}
+			looks, last = looks+1, n
+		}
+	}
+	if looks > 350 {
+		t.Errorf("%d looks for a million samples", looks)
 	}
 }

@@ -14,6 +14,7 @@ import (
 // unseen makes every timed call of another process about an input with a random seed, which did not
 // exist before. It keeps a random sample of the answers. The process cannot know which ones are judged.
 type unseen struct {
+	known bool // calls that warm up have the task's inputs, which take no time to make
 	calls int
 	most  int    // number of answers to keep
 	done  func() // closes the current inputs
@@ -45,7 +46,7 @@ func (r *trial[In, Out]) beginUnseen() {
 	}
 	r.t.Inputs, r.inputs, r.given = r.t.Inputs[:1], r.inputs[:1], r.given[:1]
 	r.witness, r.others = r.witness[:min(1, len(r.witness))], r.others[:min(1, len(r.others))]
-	r.unseen = &unseen{done: func() {}}
+	r.unseen = &unseen{known: true, done: func() {}}
 }
 
 // keepUnseen begins to keep answers.

@@ -68,6 +68,7 @@ func TestUnseenInputs(t *testing.T) {
 			var given []line
 			b := unseenLines(reference, 0, relaxer{name: "plain"}, turner{relaxer{name: impl, spoil: spoil}, &given})
 			task := lineTask(impl, 100)
+			task.Sampling.WarmUp = 50 * time.Millisecond // about the lines of the task
 			r, err := b.work(steady(), task, worker.Files{}, func(worker.Event) {})
 			if err != nil {
 				t.Fatal(err)
@@ -105,7 +106,7 @@ func TestLongCallsOfUnseen(t *testing.T) {
 	b := unseenLines("", 0, turner{relaxer{name: "slow"}, &given})
 	task := lineTask("slow", 3)
 	var now time.Time
-	clock := func() time.Time { now = now.Add(2 * longCall); return now }
+	clock := func() time.Time { now = now.Add(2 * worker.LongCall); return now }
 	r, err := b.work(clock, task, worker.Files{}, func(worker.Event) {})
 	if err != nil {
 		t.Fatal(err)

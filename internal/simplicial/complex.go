@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"eccbench/internal/simplicial/files"
 )
@@ -33,6 +34,8 @@ type Complex struct {
 
 	sampling sync.Once
 	estimate int64
+
+	numbers atomic.Pointer[[]uint32]
 
 	tried   sync.Once
 	refused error

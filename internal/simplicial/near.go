@@ -114,7 +114,8 @@ func (i *Incidence) leastAround() int {
 const several = 64
 
 // NumberBreadthFirst numbers the vertices breadth first, and sorts the simplices in the order of
-// the search. So simplices that are reduced together are close in memory.
+// the search. So simplices that are reduced together are close in memory. The complex keeps the
+// numbers for Numbers.
 func NumberBreadthFirst(p *pool.Pool, c *Complex, cores int) *Complex {
 	const none = ^uint32(0)
 	i := NewIncidence(p, c, cores)
@@ -174,9 +175,19 @@ func NumberBreadthFirst(p *pool.Pool, c *Complex, cores int) *Complex {
 			}
 		}
 	}
+	kept := slices.Clone(number)
+	c.numbers.Store(&kept)
 	for _, v := range [][]uint32{i.first, i.around, number, queue} {
 		pool.Give(p, v)
 	}
 	pool.Give(p, seen)
 	return out
+}
+
+// Numbers returns the numbers of the vertices from the last call of NumberBreadthFirst, or calls it.
+func (c *Complex) Numbers(cores int) []uint32 {
+	if c.numbers.Load() == nil {
+		NumberBreadthFirst(nil, c, cores)
+	}
+	return *c.numbers.Load()
 }

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"math/bits"
 	"time"
 
 	"eccbench/internal/bench"
@@ -59,36 +60,35 @@ func DefaultSampling() Sampling {
 		WarmUp: 200 * time.Millisecond}
 }
 
-// longCall is the duration from which a first call counts as a sample: the effect of a missing
+// LongCall is the duration from which a first call counts as a sample: the effect of a missing
 // warm-up is then small.
-const longCall = time.Second
+const LongCall = time.Second
 
 // LongFrom returns the duration from which a first call is a sample. If calls settle, one that takes
 // the whole sampling time is.
 func (s Sampling) LongFrom(settles bool) time.Duration {
 	if settles {
-		return min(longCall, max(s.MaxTime, s.WarmUp))
+		return min(LongCall, max(s.MaxTime, s.WarmUp))
 	}
-	return longCall
+	return LongCall
 }
 
-// Enough reports whether sampling may stop. A sample is the mean of a number of calls. The interval
-// needs a sort, so it is computed only for every fifth sample.
-func (s Sampling) Enough(samples []float64, inputs, calls int) bool {
-	n, total := len(samples), 0.0
-	for _, took := range samples {
-		total += took * float64(calls)
-	}
-	switch {
+// Enough reports whether sampling may stop after samples that took a total time in seconds.
+func (s Sampling) Enough(samples []float64, total float64, inputs int) bool {
+	switch n := len(samples); {
 	case n < inputs:
 		return false
 	case n >= s.MaxSamples || total >= s.MaxTime.Seconds():
 		return true
-	case n < s.MinSamples || n%5 != 0:
+	case n < s.MinSamples || !s.Looks(n):
 		return false
 	}
 	return stats.Summarise(samples).Spread() <= s.Target
 }
+
+// Looks reports whether to compute medians after n samples. They need a sort, so the number of looks grows with
+// the logarithm of n: every fifth, after 200 every tenth, after 400 every twentieth, and so on.
+func (s Sampling) Looks(n int) bool { return n < 5 || n%(5<<bits.Len(uint(n/200))) == 0 }
 
 // An Event is a line that a worker sends.
 type Event struct {

@@ -178,9 +178,23 @@ def test_sequences_of_masked_arrays():
     assert [c.b0.tolist() for c in eccbench.betti_curves(both, batch_axis=0)] == [eccbench.betti_curves(IMAGE, mask=WITHIN).b0.tolist()] * 2
     assert np.array_equal(eccbench.gvf(both, steps=3, batch_axis=0)[1], eccbench.gvf(IMAGE, steps=3, mask=WITHIN))
     assert [rows(c) for c in eccbench.curve([IMAGE] * 2, mask=[np.ma.masked_array(WITHIN | True, ~WITHIN)] * 2, batch_axis=0)] == [WANT] * 2
-    for ask in (lambda: eccbench.eigenmap(both), lambda: eccbench.assess(both[0], IMAGE), lambda: eccbench.curve(IMAGE, at=both[0].ravel())):
-        with pytest.raises(ValueError, match="the array is masked"):
+    rest = both[0]
+    nested = eccbench.curve([list(map(list, rest[0])), rest[1]])
+    assert rows(nested) == rows(eccbench.curve(rest[:2])) != rows(eccbench.curve(IMAGE[:2]))
+    one = np.ma.masked_array([1, 2], [True, False])
+    for ask in (
+        lambda: eccbench.eigenmap(both), lambda: eccbench.eigenmap([both]), lambda: eccbench.assess(both[0], IMAGE),
+        lambda: eccbench.assess(IMAGE, IMAGE, labels=one), lambda: eccbench.assess(IMAGE, IMAGE, groups={"a": one}),
+        lambda: eccbench.curve(IMAGE, at=rest.ravel()), lambda: eccbench.curve(IMAGE, at=[one[0], 1]),
+        lambda: eccbench.curve(IMAGE, levels=one[0]), lambda: eccbench.curve(IMAGE, periodic=one),
+        lambda: eccbench.betti(IMAGE, [list(one)]), lambda: eccbench.betti_curves(IMAGE)(one),
+        lambda: eccbench.gvf(IMAGE, steps=one[0]), lambda: eccbench.homology(np.ma.stack([one, one])),
+        lambda: eccbench.homology([(3, 4), one]), lambda: eccbench.homology([np.array([[3, 4]]), one[None]]),
+        lambda: eccbench.homology([(0, 1)], points=np.ma.stack([one, one])),
+    ):
+        with pytest.raises(ValueError, match="the array is masked") as e:
             ask()
+        assert "\n" not in str(e.value)
 
 
 def test_mask_of_a_batch():
@@ -284,11 +298,35 @@ def test_beyond_float64(dtype):
         some(BIG + 2)
     with pytest.raises(ValueError, match=f"{BIG + 1} is not exact in float64"):
         eccbench.curve(image, at=[BIG + 1, 0.5])
+    for at in (2**64, [1, -(2**63) - 1]):
+        with pytest.raises(ValueError, match="is no integer of 64 bits; want -2\\*\\*63 to 2\\*\\*64 - 1"):
+            eccbench.betti(image, at)
     whole = np.array([[2**64 - 1, 2**64 - 3]], np.uint64)
     assert eccbench.curve(whole, at=[3, 2**64 - 3, 2**64 - 2, 2**64 - 1]).levels.dtype == np.uint64
     assert eccbench.betti(whole, [3, 2**64 - 2], superlevel=True)[:, 0].tolist() == [1, 1]
     with pytest.raises(ValueError, match="NaN"):
         eccbench.curve(image, at=[np.nan])
+
+
+def test_lists_of_large_integers():
+    """NumPy makes float64 of some lists of integers, which are not rounded here."""
+    whole, upper = [[2**63 + 1, 2**63 + 2, 1]], 2**63 + 2
+    for curve in (eccbench.curve(whole, superlevel=True), eccbench.curve([whole], superlevel=True, batch_axis=0)[0]):
+        assert curve == eccbench.curve(np.array(whole, np.uint64), superlevel=True) and curve(upper) == 1
+    labelled = eccbench.gvf([[1, 2, 4]], steps=1, mask=whole)
+    assert np.array_equal(labelled, eccbench.gvf([[1, 2, 4]], steps=1, mask=np.array(whole, np.uint64)))
+    for image, text in [([[upper, -1]], f"{upper} is not exact"), ([[BIG + 1, 0.5]], f"{BIG + 1} is not exact"),
+                        ([[2**64, 0]], f"image: {2**64} is no integer of 64 bits")]:
+        for ask in (eccbench.curve, lambda i: eccbench.betti(i, 1), lambda i: eccbench.gvf(i, steps=1)):
+            with pytest.raises(ValueError, match=text):
+                ask(image)
+
+
+def test_empty_paths():
+    for ask in (eccbench.curve, eccbench.open, eccbench.homology, eccbench.eigenmap, lambda p: eccbench.betti(p, 1),
+                lambda p: eccbench.curve(IMAGE, mask=p), lambda p: eccbench.assess(p, IMAGE)):
+        with pytest.raises(ValueError, match="^an empty path: want that of"):
+            ask("")
 
 
 def test_floats_beside_large_integers():

@@ -51,6 +51,14 @@ def test_masks_and_2d() -> None:
     assert same.labels == ("1", "all") and same.verdict == "UNVERIFIED" and same["1", 26]["matching_error1_max"] == 0
 
 
+def test_mapping() -> None:
+    result = eccbench.assess(*masks(), connectivity=26)
+    assert list(result) == [("1", 26), ("2", 26), ("all", 26)] and dict(result)["2", 26] == result["2", 26]
+    for key in (0, "1", "12", ("1",), ("1", 26, 0)):
+        with pytest.raises(KeyError, match="want a label and a connectivity, such as \\('1', 26\\)"):
+            result[key]  # type: ignore[index]
+
+
 def test_shown() -> None:
     result = eccbench.assess(*masks())
     assert repr(result) == "<Assessment of 9×10×11: 3 masks, VERIFIED>"

@@ -230,6 +230,8 @@ def test_betti_curves(cupy):
         (lambda: eccbench.cuda.betti_curves(put(noise((5, 7), np.int16))), "at is missing"),
         (lambda: eccbench.cuda.betti(images, []), "want one number or more"),
         (lambda: eccbench.cuda.betti(images, np.nan), "NaN or infinite"),
+        (lambda: eccbench.cuda.betti(images, np.ma.masked_equal([1, 2], 2)), "at: the array is masked"),
+        (lambda: eccbench.cuda.curve(images, at=np.ma.masked_equal([1, 2], 2), dims=2), "at: the array is masked"),
         (lambda: eccbench.cuda.betti(images, 3, out=out), "out: want a packed array"),
     ]:
         with pytest.raises(ValueError, match=said):
@@ -502,3 +504,39 @@ def test_library_is_asked(cupy, monkeypatch):
     with pytest.raises(_library.Error) as e:
         _library.Plan({"device": 99, "shape": (3, 3), "type": "uint8", "at": None, "align": 16, "on_levels": False})
     assert e.value.kind in ("device", "value") and "\n" not in str(e.value)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only the library for Linux has kernels")
+def test_program(monkeypatch):
+    """A pass is launched as its program says. If a launch fails, or another context is current, Go does it again."""
+    word, number = ctypes.c_uint64, ctypes.c_uint32
+    launched, repeated, context, failing = [], [], [5], [None]
+
+    @ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(word))
+    def current(to):
+        to[0] = context[0]
+        return 0
+
+    @ctypes.CFUNCTYPE(ctypes.c_int32, word, *[number] * 7, word, ctypes.POINTER(ctypes.POINTER(word)), ctypes.c_void_p)
+    def launch(kernel, *rest):
+        *shape, stream, arguments, extra = rest
+        assert extra is None and stream == 77
+        launched.append((kernel, shape, [arguments[k][0] for k in range(3 if kernel == 11 else 1)]))
+        return 700 if kernel == failing[0] else 0
+
+    program = [
+        *(ctypes.cast(f, ctypes.c_void_p).value for f in (launch, current)), 5, 2,
+        11, 1, 2, 3, 4, 5, 6, 7, 3, 0, 42, 1, 3, 12, 0,
+        12, 7, 6, 5, 4, 3, 2, 1, 1, 2, 1 << 40,
+    ]
+    plan = _library.Plan.__new__(_library.Plan)
+    plan._state, plan._library = _library._state, _library._library()
+    plan._launch = plan._library.eccbench_device_launch
+    plan.passes = [(word * len(program))(*program)] * 3
+    monkeypatch.setattr(_library.Plan, "_call", lambda self, function, *given: repeated.append(given[0]))
+    first = (11, [1, 2, 3, 4, 5, 6, 7], [42, 1003, 1011]), (12, [7, 6, 5, 4, 3, 2, 1], [1001 + (1 << 40)])
+    for there, bad, calls, again in [(5, None, 2, []), (5, 11, 1, [True]), (5, 12, 2, [True]), (6, None, 0, [True])]:
+        launched.clear(), repeated.clear()
+        context[0], failing[0] = there, bad
+        plan.soft(2, range(1000, 1012), 77)
+        assert launched == [*first[:calls]] and repeated == again

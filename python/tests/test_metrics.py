@@ -101,6 +101,11 @@ def test_refused():
         (lambda: BettiError()(pred[0], pred[0]), "want \\(B, C, H, W\\)"),
         (lambda: BettiError(reduction="median"), "reduction 'median'"),
         (lambda: BettiError(connectivity=26)(pred, pred), "connectivity 26"),
+        (lambda: BettiError(num_classes=3)(torch.full((1, 1, 4, 4), 3), labels(1, 1, 4, 4)), "y_pred: 3 is no label; want 0 to 2"),
+        (lambda: BettiError(num_classes=3)(pred, torch.full((2, 1, 9, 8), -1)), "y: -1 is no label"),
+        (lambda: BettiError(num_classes=3)(pred, torch.full((2, 1, 9, 8), 0.5)), "y: 0.5 is no label"),
+        (lambda: EulerError(num_classes=3)(pred, torch.full((2, 1, 9, 8), torch.nan)), "y: nan is no label"),
+        (lambda: BettiError()(pred, pred * torch.nan), "y: 432 of its values are NaN"),
     ]:
         with pytest.raises(ValueError, match=text):
             ask()

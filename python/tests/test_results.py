@@ -2,7 +2,10 @@
 
 import copy
 import dataclasses
+import errno
+import os
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -51,6 +54,34 @@ def test_numbers_decide_equality():
     assert a != dataclasses.replace(a, chi=chi)
 
 
+def test_frozen():
+    """The arrays of results, and of copies of them, are read-only. Those of the caller are not."""
+    at = np.array([1, 3])
+    batches = [eccbench.curve(IMAGE, batch_axis=0, **rows) for rows in ({}, {"at": at}, {"levels": 3})]
+    for result in [*results(), eccbench.curve(IMAGE, at=at), *batches[0], *batches[1], *batches[2]]:
+        for one in (result, copy.copy(result), copy.deepcopy(result), pickle.loads(pickle.dumps(result))):
+            assert one == result
+            for value in vars(one).values():
+                assert not isinstance(value, np.ndarray) or not value.flags.writeable
+    kept = eccbench.curve(IMAGE, at=at)
+    at[:] = 5
+    assert kept.levels.tolist() == batches[1][0].levels.tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("result", results(), ids=repr)
+def test_lengths_in_files(result, tmp_path):
+    """A file whose columns have different lengths is no result."""
+    result.save(tmp_path / "whole.npz")
+    kept = dict(np.load(tmp_path / "whole.npz"))
+    for name in kept:
+        if name == "facts" and "torsion" not in str(kept[name]):
+            continue
+        torn = {"facts": str(kept[name]).replace(", []]", "]")} if name == "facts" else {name: kept[name][:-1]}
+        np.savez(tmp_path / "torn.npz", **{**kept, **torn})
+        with pytest.raises(ValueError, match="no result of eccbench.*the lengths of its columns differ"):
+            type(result).load(tmp_path / "torn.npz")
+
+
 def test_wrong_files(tmp_path):
     curve = eccbench.curve(IMAGE)
     curve.save(tmp_path / "curve.npz")
@@ -65,6 +96,46 @@ def test_wrong_files(tmp_path):
         assert "\n" not in str(e.value)
     with pytest.raises(FileNotFoundError):
         eccbench.Curve.load(tmp_path / "nowhere")
+
+
+def test_full_disk(tmp_path, monkeypatch):
+    """A file that cannot be written whole leaves the file of its name as it was, and no other."""
+    curve, path, link = eccbench.curve(IMAGE), tmp_path / "curve.npz", tmp_path / "link"
+    link.symlink_to(path)
+
+    def torn(file, **arrays):
+        file.write(b"torn")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    for existing in (False, True):
+        with monkeypatch.context() as full:
+            full.setattr(np, "savez_compressed", torn)
+            for to in (path, link):
+                with pytest.raises(OSError, match="No space left on device"):
+                    curve.save(to)
+        assert {p.name for p in tmp_path.iterdir()} == ({"link", "curve.npz"} if existing else {"link"})
+        if existing:
+            assert eccbench.Curve.load(path) == curve and path.stat().st_mode & 0o777 == 0o640
+        else:
+            curve.save(link)
+            path.chmod(0o640)
+            curve.save(link)
+            assert link.is_symlink() and not path.is_symlink()
+    with pytest.raises(FileNotFoundError, match="nowhere/curve'"):
+        curve.save(tmp_path / "nowhere" / "curve")
+    with pytest.raises(IsADirectoryError):
+        curve.save(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_saved_to_a_pipe(tmp_path):
+    curve = eccbench.curve(IMAGE)
+    os.mkfifo(tmp_path / "pipe")
+    reader = threading.Thread(target=lambda: (tmp_path / "kept").write_bytes((tmp_path / "pipe").read_bytes()))
+    reader.start()
+    curve.save(tmp_path / "pipe")
+    reader.join()
+    assert eccbench.Curve.load(tmp_path / "kept") == curve
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -104,8 +175,11 @@ def test_verdicts_of_numbers():
     for computed in (numbers + 1, numbers.sum(axis=0), np.abs(numbers), numbers @ np.ones(3), np.concatenate([numbers, numbers])):
         assert not isinstance(computed, Array) or computed.verdict == "UNVERIFIED"
     assert isinstance(numbers.sum(), np.integer)
-    numbers += 1
-    assert not isinstance(numbers, Array)
+    changed = same = numbers.copy()
+    changed += 1
+    assert not isinstance(changed, Array) and same.verdict == "UNVERIFIED" and not same.witness
+    numbers[0] = 9
+    assert numbers.verdict == "UNVERIFIED" and not numbers.implementation
 
 
 def test_frames():

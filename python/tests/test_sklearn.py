@@ -67,6 +67,8 @@ def test_refused():
         EulerCurve().fit(np.full((3, 4, 4), np.nan))
     with pytest.raises(ValueError, match="X: the array is masked"):
         EulerCurve().fit(np.ma.masked_equal(DIGITS.images, 0))
+    with pytest.raises(ValueError, match="levels: the array is masked"):
+        EulerCurve(np.ma.masked_equal([1, 2], 2)).fit(DIGITS.images)
 
 
 def test_periodic_as_array():

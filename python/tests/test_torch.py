@@ -138,7 +138,7 @@ def device(monkeypatch):
     """A device of curves by the definition, and the layouts that it made."""
     made = []
 
-    def answer(superlevel, how, images, *given):
+    def answer(superlevel, how, images, given):
         x, tau, lam, alpha, v = (one.as_subclass(torch.Tensor).double() for one in (images, *given))
         return formula(x, tau, lam, v if len(v) else None, alpha, how[2], superlevel, how[1]).float()
 
@@ -205,7 +205,7 @@ def test_memory_until_backward(monkeypatch):
     """Working memory of the forward pass is not kept for the backward pass."""
 
     class Plan:
-        laid, blocks, memory = 8 * (5 + 2), 3, 30_000
+        kept, blocks, memory = 8 * (5 + 2) + 4 * (7 + 6) + 3 * 6 * 8, 3, 30_000
 
         @staticmethod
         def add(backward, *numbers):
@@ -358,7 +358,12 @@ def test_state():
     other.load_state_dict(layer.state_dict())
     x = drawn(4, 5, 6, dtype=torch.float32)
     assert torch.equal(other(x), layer(x))
-    assert SoftECC([0.2], 1.0, dims=2).state_dict().keys() == {"thresholds", "log_lam"}
+    fixed = SoftECC([0.0, 0.0], 1.0, dims=3, direction=[1.0, 1.0, 1.0], construction="V")
+    assert sorted(fixed.state_dict()) == ["alpha", "direction", "fixed_lam", "thresholds"]
+    torch.nn.Sequential(fixed).load_state_dict(torch.nn.Sequential(layer).state_dict())
+    torch.testing.assert_close(fixed(x), layer(x))
+    other.load_state_dict({**fixed.state_dict(), "fixed_lam": torch.tensor(5.0)})
+    torch.testing.assert_close(other.lam, torch.tensor(5.0))
     assert layer.double()(x.double()).dtype == torch.float64
     exact = ECC([0.1, 0.2], dims=2).half()  # thresholds are not rounded
     assert exact.state_dict()["thresholds"].tolist() == [0.1, 0.2]
@@ -395,7 +400,7 @@ def test_steepness_without_a_version():
     """λ is read in each call, also if it is changed by ways that PyTorch does not count."""
     x, layer = drawn(4, 5, dtype=torch.float32), SoftECC([0.3], 9.0, dims=2)
     layer(x)
-    layer.log_lam.data.fill_(0)
+    layer.fixed_lam.data.fill_(1)
     assert torch.equal(layer(x), soft_ecc(x, [0.3], 1.0, dims=2))
 
 
@@ -538,6 +543,10 @@ def test_refused():
         ("λ is -1", ValueError, lambda: soft_ecc(x, [0.0], -1.0, dims=2)),
         ("one of the numbers is NaN", ValueError, lambda: soft_ecc(x, [float("nan")], 1.0, dims=2)),
         ("image 0: 12 values are NaN", ValueError, lambda: soft_ecc(nan, [0.0], 1.0, dims=2)),
+        ("the array is masked", ValueError, lambda: soft_ecc(x, np.ma.masked_equal([1, 2], 2), 1.0, dims=2)),
+        ("the array is masked", ValueError, lambda: SoftECC(np.ma.masked_equal([1, 2], 2), 1.0, dims=2)),
+        ("the array is masked", ValueError, lambda: ecc(x, np.ma.masked_equal([1, 2], 2), dims=2)),
+        ("the array is masked", ValueError, lambda: ECC(np.ma.masked_equal([1, 2], 2), dims=2)),
         ("want one axis", ValueError, lambda: soft_ecc(x, 0.5, 1.0, dims=2)),
         ("want one axis", ValueError, lambda: soft_ecc(x, [0.5], 1.0, dims=2, direction=[1.0, 2.0, 3.0], alpha=1.0)),
         ("direction is missing", ValueError, lambda: soft_ecc(x, [0.5], 1.0, dims=2, alpha=1.0)),

@@ -350,6 +350,17 @@ def test_what_has_no_answer():
     assert soft_ecc(x[:0], [0.5, 0.6], 1.0, dims=2).shape == (0, 2)
 
 
+def test_derivatives_forward():
+    x, tau, lam = drawn(2, 6, 7).float().cuda(), torch.tensor([0.2, 0.6]).cuda(), torch.tensor(9.0).cuda()
+    soft_ecc(x, tau, lam, dims=2)
+    with torch.autograd.forward_ad.dual_level():
+        for number in range(3):
+            given = [x, tau, lam]
+            given[number] = torch.autograd.forward_ad.make_dual(given[number], torch.ones_like(given[number]))
+            with pytest.raises(RuntimeError, match="forward"):
+                soft_ecc(*given, dims=2)
+
+
 def test_metrics():
     """Betti and Euler errors of CUDA tensors equal those of the host."""
     metrics = pytest.importorskip("eccbench.metrics")

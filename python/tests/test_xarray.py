@@ -57,6 +57,30 @@ def test_refused():
             ask()
 
 
+def test_names_of_the_result():
+    """An axis or a coordinate that the result keeps is not named like a new axis."""
+    for ask, name in [
+        (lambda of: of.eccbench.curve(dims=("y", "x"), at=[1]), "level"),
+        (lambda of: of.eccbench.betti([1, 2], dims=("y", "x")), "level"),
+        (lambda of: of.eccbench.betti(1, dims=("y", "x")), "dimension"),
+        (lambda of: of.eccbench.gvf(steps=1), "component"),
+    ]:
+        for of in (SCAN.rename(time=name), SCAN.assign_coords({name: ("time", [1, 2, 3])}), SCAN.assign_coords({name: 7})):
+            with pytest.raises(ValueError, match=f"'{name}' is an axis of the result: rename that of the array") as e:
+                ask(of)
+            assert "\n" not in str(e.value)
+    of = SCAN.rename(x="level")
+    assert of.eccbench.curve(dims=("y", "level"), at=[1, 2]).dims == ("time", "level")
+    assert of.isel(level=0).eccbench.curve()["chi"].dims == ("levels",)
+    assert of.isel(level=0).eccbench.betti(2).dims == ("dimension",)
+
+
+def test_no_images():
+    empty = SCAN.isel(time=slice(0, 0))
+    assert empty.eccbench.curve(dims=("y", "x"), at=[1, 2]).sizes == {"time": 0, "level": 2}
+    assert empty.eccbench.betti([1, 2], dims=("y", "x")).sizes == {"time": 0, "level": 2, "dimension": 3}
+
+
 def test_lazily():
     pytest.importorskip("dask.array")
     image = SCAN.isel(time=0)

@@ -9,7 +9,8 @@
 #
 # The parts, the logs, and in the end the curve, FOLDER/curve.csv, or FOLDER/betti.csv, are in
 # FOLDER, which all nodes must see. Run again, it submits the tasks of the parts that are missing
-# or torn alone, and the merge. With --wait it ends when the result is there, or cannot be.
+# or torn alone, and the merge; parts of an image that has changed since are an error. With --wait it
+# ends when the result is there, or cannot be.
 #
 #	ECCBENCH       the program, the same on all nodes (eccbench)
 #	SBATCH_FLAGS   of the array: '--partition=long --cpus-per-task=8 --mem=1G --time=2:00:00'
@@ -82,6 +83,14 @@ key=$(cat "$folder/key")
 if [ -s "$folder/jobs" ] && [ -n "$(squeue --noheader --jobs="$(cat "$folder/jobs")" --states=PENDING,RUNNING,COMPLETING 2> /dev/null)" ]; then
 	fail "$folder: jobs $(cat "$folder/jobs") have not ended; wait for them, or scancel them"
 fi
+
+# Parts store a digest of the name, the sizes and the times of the image's files.
+source=$("$program" "$ask" "$@" --shard "1/$shards" --dry-run 2> /dev/null | sed -n 's/^source //p') || source=
+for part in "$folder"/*.part; do
+	made=$(grep -aom1 '"source":"[0-9a-f]*"' "$part" 2> /dev/null | cut -d'"' -f4) || continue # torn
+	[ -z "$source" ] || [ "$made" = "$source" ] ||
+		fail "$part: the image has changed since; remove the parts and $ask.csv in $folder and run again, or name another folder"
+done
 
 missing=1-$shards
 if compgen -G "$folder/*.part" > /dev/null; then

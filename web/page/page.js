@@ -380,20 +380,22 @@ async function changeConvention() {
 function choose(list) {
   const usable = list.filter(f => !/^(\.DS_Store|\._.*|Thumbs\.db)$/.test(f.file.name)); // which systems add
   if (usable.length === 0) return fail(new Error("there is no file in what was dropped."));
-  const header = usable.find(f => /\.(mhd|nhdr|hdr|hdr\.gz)$/i.test(f.file.name));
-  const zarr = usable.map(f => f.path.match(/^(.+)\/(zarr\.json|\.zarray|\.zgroup)$/)).filter(Boolean).map(m => m[1])
-    .sort((a, b) => a.length - b.length)[0]; // the folder of the whole hierarchy
+  const paths = usable.map(f => f.path), headers = paths.filter(p => /\.(mhd|nhdr|hdr|hdr\.gz)$/i.test(p));
+  const arrays = paths.map(p => p.match(/^(.+)\/(zarr\.json|\.zarray|\.zgroup)$/)).filter(Boolean).map(m => m[1]);
+  const zarrs = arrays.filter(p => !arrays.some(q => p.startsWith(`${q}/`))); // the folders of whole hierarchies
+  const stack = usable.length > 1 && headers.length === 0 && zarrs.length === 0;
+  const folders = paths.map(p => p.slice(0, Math.max(0, p.lastIndexOf("/"))));
+  const images = [...new Set(zarrs.length > 0 ? zarrs : headers.length > 0 ? headers : stack ? folders : paths)].sort();
+  if (images.length > 1) {
+    const some = images.slice(0, 4).map(i => i || "no folder").concat(images.length > 4 ? "…" : []).join(", ");
+    return fail(new Error(`these are ${images.length} images, of ${some}. Choose one of them.`));
+  }
+  const folder = images[0] || "slices";
   now.example = false;
   now.volume = "";
-  now.stack = usable.length > 1 && !header && !zarr;
-  if (now.stack) {
-    const folder = usable[0].path.includes("/") ? usable[0].path.split("/")[0] : "slices";
-    now.files = usable.map(f => ({ file: f.file, path: `${folder}/${f.file.name}` }));
-    now.input = now.label = folder;
-  } else {
-    now.files = usable;
-    now.input = now.label = zarr ?? (header ?? usable[0]).path;
-  }
+  now.stack = stack;
+  now.files = stack ? usable.map(f => ({ file: f.file, path: `${folder}/${f.file.name}` })) : usable;
+  now.input = now.label = folder;
   open();
 }
 

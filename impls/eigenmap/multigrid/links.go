@@ -1,12 +1,12 @@
 package multigrid
 
 import (
-	"errors"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"eccbench/internal/bench"
 	"eccbench/internal/workloads/eigenmap"
 )
 
@@ -50,7 +50,7 @@ func finest(p *eigenmap.Problem, threads int) (*level, error) {
 	})
 	for i, d := range l.mass {
 		if !(d > 0) {
-			return nil, errors.New("a voxel has no neighbour, because all its weights are 0; want a larger sigma, " +
+			return nil, bench.Limitf("a voxel has no neighbour, because all its weights are 0; want a larger sigma, " +
 				"or a floor above 0")
 		}
 		if p.Plain {

@@ -125,6 +125,10 @@ func TestRandomImages(t *testing.T) {
 // Pairs are found for graphs that are nearly disconnected, and for small squares with weak links.
 func TestWeakLinks(t *testing.T) {
 	halves, bright, squares := make([]byte, 8*9), make([]byte, 9*9), make([]byte, 280*280)
+	random, draw := make([]byte, 32*32), rand.New(rand.NewPCG(1, 1))
+	for i := range random {
+		random[i] = byte(255 * draw.IntN(2))
+	}
 	for i := range halves {
 		if i%9 >= 4 {
 			halves[i] = 255
@@ -149,7 +153,11 @@ func TestWeakLinks(t *testing.T) {
 	}{
 		{of(280, 280, squares, 2, 1e-5, false), []float64{0, 2.49995487e-06}}, {of(280, 280, squares, 3, 1e-5, false), []float64{0, 2.49995487e-06, 2.90717977e-06}},
 		{of(9, 8, halves, 4, 1e-12, false), []float64{0, 1.36624569e-13, 0.0485506720, 0.0501690318}}, {of(9, 8, halves, 4, 1e-14, false), []float64{0, 1.366e-15, 0.0485506720, 0.0501690318}},
-		{of(9, 8, halves, 4, 1e-30, false), []float64{0, 0, 0.0485506720, 0.0501690318}}, {of(9, 8, halves, 2, 1e-12, false), []float64{0, 1.36624569e-13}},
+		{of(9, 8, halves, 4, 1e-30, false), []float64{0, 0, 0.0485506720, 0.0501690318}},
+		{of(9, 8, halves, 4, 1e-60, false), []float64{0, 0, 0.0485506720, 0.0501690318}},
+		{of(9, 8, halves, 4, 1e-20, false), []float64{0, 0, 0.0485506720, 0.0501690318}},
+		{of(32, 32, random, 4, 0, false), []float64{0, 0, 0, 0}},
+		{of(9, 8, halves, 2, 1e-12, false), []float64{0, 1.36624569e-13}},
 		{of(9, 9, bright, 4, 0, false), []float64{0, 0.0331012386, 0.0331012386, 0.0761204675}}, {of(9, 9, bright, 3, 0, true), []float64{0, 0, 0.111728243}},
 	} {
 		if testing.Short() && len(c.want) == 2 && c.p.Nodes().Voxels() > 1000 {

@@ -2,6 +2,7 @@ package reduced
 
 import (
 	"container/heap"
+	"math/bits"
 	"slices"
 
 	"eccbench/internal/simplicial"
@@ -9,6 +10,13 @@ import (
 
 // none is the partner of an unpaired simplex.
 const none = ^uint32(0)
+
+// A queue is a set of simplices. The one with the least number is next, so that a search stays in
+// the cache and the paths of a chain are short.
+type queue struct {
+	bits  []uint64
+	least int // all words before are 0
+}
 
 // A matching is the pairs of a discrete Morse function. Simplices are removed in an order such that
 // all faces of the larger simplex of a pair, except its partner, are removed before it.
@@ -22,7 +30,7 @@ type matching struct {
 	when     [][]uint32 // order of removal of smaller partners and critical simplices
 	critical [][]uint32
 	clock    uint32
-	queue    [][]uint32 // by dimension: simplices with one remaining face
+	queue    []queue // by dimension: simplices with one remaining face
 	signs    bool
 }
 
@@ -32,28 +40,28 @@ func newMatching(f *simplicial.Faces) *matching {
 		faces: f, cofaces: make([][]uint32, dims), first: make([][]uint32, dims), left: make([][]uint8, dims),
 		gone: make([][]bool, dims),
 		up:   make([][]uint32, dims), when: make([][]uint32, dims), critical: make([][]uint32, dims),
-		queue: make([][]uint32, dims),
+		queue: make([]queue, dims),
 	}
 	for d := range dims {
 		n := f.Count(d)
+		m.queue[d].bits = make([]uint64, n/64+1)
 		m.gone[d], m.up[d], m.when[d], m.left[d] = make([]bool, n), slices.Repeat([]uint32{none}, int(n)), make([]uint32, n),
 			slices.Repeat([]uint8{uint8(d + 1)}, int(n))
 		m.first[d] = make([]uint32, n+1)
 		if d == dims-1 {
 			continue
 		}
-		above := f.Boundary[d+1]
+		above, first := f.Boundary[d+1], m.first[d]
 		for _, face := range above {
-			m.first[d][face+1]++
+			first[face]++
 		}
 		for i := range n {
-			m.first[d][i+1] += m.first[d][i]
+			first[i+1] += first[i]
 		}
 		m.cofaces[d] = make([]uint32, len(above))
-		next := append([]uint32(nil), m.first[d]...)
-		for at, face := range above {
-			m.cofaces[d][next[face]] = uint32(at / (d + 2))
-			next[face]++
+		for at, face := range slices.Backward(above) {
+			first[face]--
+			m.cofaces[d][first[face]] = uint32(at / (d + 2))
 		}
 	}
 	return m
@@ -78,9 +86,14 @@ func (m *matching) pair() {
 // own dimensions and the next one. So lower dimensions need no second look.
 func (m *matching) drain() {
 	for d := 1; d < len(m.gone); d++ {
-		for len(m.queue[d]) > 0 {
-			t := m.queue[d][0]
-			m.queue[d] = m.queue[d][1:]
+		for q := &m.queue[d]; q.least < len(q.bits); {
+			word := &q.bits[q.least]
+			if *word == 0 {
+				q.least++
+				continue
+			}
+			t := uint32(64*q.least + bits.TrailingZeros64(*word))
+			*word &= *word - 1
 			for _, s := range m.facesOf(d, t) {
 				if !m.gone[d-1][s] { // at most one face remains
 					m.up[d-1][s] = t
@@ -105,7 +118,9 @@ func (m *matching) take(d int, s uint32) {
 func (m *matching) leave(d int, s uint32) {
 	for _, t := range m.cofaces[d][m.first[d][s]:m.first[d][s+1]] {
 		if m.left[d+1][t]--; m.left[d+1][t] == 1 {
-			m.queue[d+1] = append(m.queue[d+1], t)
+			q := &m.queue[d+1]
+			q.bits[t/64] |= 1 << (t % 64)
+			q.least = min(q.least, int(t/64))
 		}
 	}
 }

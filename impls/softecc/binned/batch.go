@@ -221,6 +221,14 @@ func (b *Batch) Changes() int64 { return 4 * words(b.Shape) * b.Images }
 // Laid returns the size of the positions of the bins and thresholds in bytes.
 func (b *Batch) Laid() int64 { return laidBytes + 8*b.Thresholds }
 
+// Terms returns the sizes of the terms of a direction along x and of rows in bytes, 0 without a direction.
+func (b *Batch) Terms() (along, ofRow int64) {
+	if b.Directed {
+		along, ofRow = 4*b.Shape.W, 4*b.Shape.H*b.Shape.D
+	}
+	return along, ofRow
+}
+
 // Work returns the size of Forward's working memory in bytes, which may be 0.
 func (b *Batch) Work(derivatives bool) int64 {
 	switch {

@@ -153,23 +153,23 @@ func (a Flags) Named(name string) string {
 		"\u240a"))
 }
 
-// WriteProvenance writes a provenance to a file; it does nothing without a path.
-func WriteProvenance(path string, p ecc.Provenance) error {
-	if path == "" {
-		return nil
-	}
-	return cli.WriteFile(path, func(w *os.File) error { return p.WriteEvidence(w) })
+// Provenance returns the file of a provenance.
+func Provenance(path string, p ecc.Provenance) cli.File {
+	return cli.File{Path: path, Write: func(w *os.File) error { return p.WriteEvidence(w) }}
 }
 
-// WriteTo writes to a file, or to standard output if out is empty.
-func WriteTo(c *cli.Program, out, what string, write func(io.Writer) error) error {
-	if out != "" {
-		return cli.WriteFile(out, func(w *os.File) error { return write(w) })
-	}
-	if err := write(cli.Raw(c.Stdout)); err != nil {
-		return fmt.Errorf("writing the %s: %w", what, err)
-	}
-	return nil
+// WriteTo writes to a file, or to standard output if out is empty, and the files about it with it.
+func WriteTo(c *cli.Program, out, what string, write func(io.Writer) error, about ...cli.File) error {
+	files := append(about, cli.File{Path: out, Write: func(w *os.File) error { return write(w) }})
+	return cli.WriteFiles(files, func() error {
+		if out != "" {
+			return nil
+		}
+		if err := write(cli.Raw(c.Stdout)); err != nil {
+			return fmt.Errorf("writing the %s: %w", what, err)
+		}
+		return nil
+	})
 }
 
 // WriteJSON writes a value as indented JSON.

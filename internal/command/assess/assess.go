@@ -80,8 +80,8 @@ func doAssess(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	f.Int64Var(&j.stride, "stride", 0,
 		"with --patch: distance of patches (default their side)")
 	f.StringVar(&j.mapped, "map", "",
-		"write the local difference of χ to this `FILE`: "+strings.Join(assess.MapExtensions(), ", "))
-	f.StringVar(&j.plot, "plot", "", "draw the slices with the worst errors to this SVG `FILE`")
+		"write the local difference of χ of the label, or of the union of several, to this `FILE`: "+strings.Join(assess.MapExtensions(), ", "))
+	f.StringVar(&j.plot, "plot", "", "draw the slices with the worst errors of the same labels to this SVG `FILE`")
 	f.StringSliceVar(&j.limits, "fail-above", nil,
 		"exit with code 10 above a limit, such as `b0_error=3`; names are CSV columns")
 	f.StringVar(&j.pairs, "pairs", "", "compare the lines PRED,TRUTH of this CSV `FILE`")
@@ -160,6 +160,9 @@ func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
 		j.groups = append(j.groups, assess.Group{Name: name, Labels: labels})
 	}
 	columns := slices.Concat(assess.Columns(), sizeColumns(2), sizeColumns(3))
+	columns = slices.DeleteFunc(columns, func(column string) bool {
+		return slices.Contains([]string{"dice", "iou", "common_voxels"}, column) || strings.HasPrefix(column, "matched")
+	})
 	if j.patch > 0 {
 		columns = append(columns, patchColumns...)
 	}
@@ -168,8 +171,8 @@ func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
 		name, limit, _ := strings.Cut(text, "=")
 		v, err := decimal.ParseFloat(limit, 64)
 		if err != nil || math.IsNaN(v) || !slices.Contains(columns, name) {
-			return cli.Usagef("--fail-above %s: want COLUMN=NUMBER with one of the columns %s", text,
-				strings.Join(columns, ", "))
+			return cli.Usagef("--fail-above %s: want COLUMN=NUMBER with one of the columns %s; what grows as masks agree, "+
+				"such as dice, has no upper limit", text, strings.Join(columns, ", "))
 		}
 		if _, twice := j.above[name]; twice {
 			return cli.Usagef("--fail-above %s: %s has two limits; want one", text, name)
@@ -197,7 +200,7 @@ type assessed struct {
 	pair            *assess.Pair // nil once only the numbers are needed
 	shape           grid.Shape
 	sets            []assess.Set
-	whole           int    // the index of the set of all labels
+	shown           int    // the index of the set of the map and the picture
 	predName, truth string // the displayed names
 	method          string // the method that made the prediction, for many pairs
 	dims            int    // of the truth; 3 for a volume of one slice too
@@ -232,7 +235,11 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 	}
 	a.pair, a.answer = got.Pair, got.Answered
 	a.shape, a.dims, a.sets = a.pair.Shape(), got.Truth.Dim(), a.pair.Sets
-	a.whole = len(a.sets) - 1 - len(j.groups)
+	if a.shown = len(a.sets) - 1 - len(j.groups); len(j.labels) == 0 && len(j.groups) == 1 {
+		a.shown++
+	} else if len(j.labels) == 1 && len(j.groups) == 0 {
+		a.shown = 0
+	}
 	if wrong := map[string]int{"26": 2, "6": 2, "8": 3, "4": 3}[j.connectivity]; wrong == a.dims {
 		return a, cli.Usagef("--connectivity %s: the images have %d dimensions; want both, %d or %d",
 			j.connectivity, a.dims, assess.Connectivity(assess.T, a.dims), assess.Connectivity(assess.V, a.dims))
@@ -254,6 +261,10 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 		if n := a.answer.Out[i]; n.Pred+n.Truth == 0 && !j.Quiet {
 			fmt.Fprintf(c.Stderr, "eccbench: %s and %s have no voxel of label %s\n", q.Shown, q.Truth.Shown, set.Name)
 		}
+	}
+	if (j.mapped != "" || j.plot != "" || j.format == "html") && !j.Quiet {
+		fmt.Fprintf(c.Stderr, "eccbench: the map and the picture show label %s, foreground %d-connected\n",
+			a.sets[a.shown].Name, assess.Connectivity(a.constructions[0], a.dims))
 	}
 	return a, nil
 }
@@ -311,31 +322,21 @@ func (j assessJob) run(c *cli.Program, pred, truth string) error {
 	if err != nil {
 		return err
 	}
-	if err := j.writeMap(a); err != nil {
-		return err
-	}
-	if err := j.writeErrors(a); err != nil {
-		return err
-	}
-	if j.plot != "" {
-		if err := cli.WriteFile(j.plot, func(w *os.File) error { return a.drawSlices(w) }); err != nil {
-			return err
-		}
+	about := []cli.File{
+		{Path: j.mapped, Write: func(w *os.File) error { return j.writeMap(w, a) }},
+		{Path: j.errors, Write: func(w *os.File) error { return j.writeErrors(w, a) }},
+		{Path: j.plot, Write: func(w *os.File) error { return a.drawSlices(w) }},
 	}
 	write := func(w io.Writer) error { return writeAssessed(w, j.format, a) }
-	if err := answering.WriteTo(c, j.Out, "comparison", write); err != nil {
+	if err := answering.WriteTo(c, j.Out, "comparison", write, about...); err != nil {
 		return err
 	}
 	return j.failAbove([]assessed{a})
 }
 
-// writeMap writes the local difference of χ for the last set that is no group: the union of all
-// labels.
-func (j assessJob) writeMap(a assessed) error {
-	if j.mapped == "" {
-		return nil
-	}
-	at, construction := a.whole, a.constructions[0]
+// writeMap writes the local difference of χ of the shown set.
+func (j assessJob) writeMap(w io.Writer, a assessed) error {
+	at, construction := a.shown, a.constructions[0]
 	values := assess.LocalEuler(a.pair, a.sets[at], construction)
 	sum := 0.0
 	for _, v := range values {
@@ -353,16 +354,11 @@ func (j assessJob) writeMap(a assessed) error {
 	if a.geometry != nil {
 		affine = &a.geometry.Affine
 	}
-	return cli.WriteFile(j.mapped, func(w *os.File) error {
-		return assess.WriteMap(w, assess.MapExtension(j.mapped), a.shape, a.dims, values, affine, note)
-	})
+	return assess.WriteMap(w, assess.MapExtension(j.mapped), a.shape, a.dims, values, affine, note)
 }
 
 // writeErrors writes the topological errors of all sets.
-func (j assessJob) writeErrors(a assessed) error {
-	if j.errors == "" {
-		return nil
-	}
+func (j assessJob) writeErrors(w io.Writer, a assessed) error {
 	lines := [][]string{strings.Split("label,connectivity,kind,voxels,meets,x_min,x_max,y_min,y_max,z_min,z_max", ",")}
 	for i, list := range runs.Differences(a.pair, a.sets, a.constructions, j.Threads) {
 		connectivity := strconv.Itoa(assess.Connectivity(a.constructions[i%len(a.constructions)], a.dims))
@@ -375,7 +371,7 @@ func (j assessJob) writeErrors(a assessed) error {
 			lines = append(lines, line)
 		}
 	}
-	return cli.WriteFile(j.errors, func(w *os.File) error { return report.WriteCSV(w, lines) })
+	return report.WriteCSV(w, lines)
 }
 
 // exitAbove is the exit code of a number above its limit, which means a regression.

@@ -1,12 +1,12 @@
 package assess
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -19,6 +19,7 @@ import (
 	"eccbench/datasets/files"
 	"eccbench/internal/cli"
 	"eccbench/internal/command/answering"
+	"eccbench/internal/quantity"
 	"eccbench/internal/regular"
 	"eccbench/internal/remote"
 	"eccbench/internal/stats"
@@ -62,7 +63,7 @@ func pairsOfFile(path string) (list []pairOfFiles, err error) {
 		return nil, fmt.Errorf("--pairs: %w", err)
 	}
 	defer f.Close()
-	r := csv.NewReader(f)
+	r := csv.NewReader(regular.Text(f))
 	r.Comment, r.FieldsPerRecord, r.TrimLeadingSpace = '#', -1, true
 	for first := true; ; first = false {
 		line, err := r.Read()
@@ -74,10 +75,11 @@ func pairsOfFile(path string) (list []pairOfFiles, err error) {
 		}
 		at, _ := r.FieldPos(0)
 		if len(line) < 2 || len(line) > 3 {
-			return nil, fmt.Errorf("--pairs %s: line %d has %d columns: want PRED,TRUTH or PRED,TRUTH,METHOD", path,
-				at, len(line))
+			return nil, fmt.Errorf("--pairs %s: line %d has %d %s: want PRED,TRUTH or PRED,TRUTH,METHOD", path,
+				at, len(line), quantity.Noun(int64(len(line)), "column"))
 		}
-		if first && strings.EqualFold(line[0], "pred") && strings.EqualFold(line[1], "truth") {
+		if title := strings.ToLower(line[0]); first && (title == "pred" || title == "prediction") &&
+			strings.EqualFold(line[1], "truth") {
 			continue
 		}
 		if err := remote.Conceal(line); err != nil {
@@ -152,7 +154,8 @@ func (j assessJob) many(c *cli.Program, pairs []pairOfFiles) error {
 
 // writeMany writes the comparisons of many pairs.
 func writeMany(w io.Writer, format string, list []assessed) error {
-	summary, tests := summarise(list)
+	summary, tests, untested := summarise(list)
+	title := fmt.Sprintf("assess: %d %s", len(list), quantity.Noun(int64(len(list)), "pair"))
 	switch format {
 	case "json":
 		var documents []assessDocument
@@ -163,7 +166,9 @@ func writeMany(w io.Writer, format string, list []assessed) error {
 			Pairs   []assessDocument `json:"pairs"`
 			Summary []assessSummary  `json:"summary"`
 			Tests   []assessTest     `json:"tests"`
-		}{documents, summary, tests})
+			// Untested is the reason why two methods have no test.
+			Untested string `json:"untested,omitempty"`
+		}{documents, summary, tests, untested})
 	case "csv":
 		lines := [][]string{append([]string{"pred", "truth", "method", "label", "connectivity"}, list[0].columns()...)}
 		for _, a := range list {
@@ -171,11 +176,13 @@ func writeMany(w io.Writer, format string, list []assessed) error {
 				lines = append(lines, append([]string{a.predName, a.truth, a.method}, row.cells()...))
 			}
 		}
-		return writeCSV(w, fmt.Sprintf("assess: %d pairs, VERIFIED by %s, %s", len(list), list[0].answer.Witness,
-			cli.Version()), lines)
+		return writeCSV(w, fmt.Sprintf("%s, VERIFIED by %s, %s", title, list[0].answer.Witness, cli.Version()), lines)
 	}
-	return writeTables(w, format, fmt.Sprintf("assess: %d pairs", len(list)), preamble(list[0]),
-		summaryTables(summary, tests), "")
+	about := preamble(list[0])
+	if untested != "" {
+		about += "no signed-rank tests: " + untested + "\n"
+	}
+	return writeTables(w, format, title, about, summaryTables(summary, tests), "")
 }
 
 // summaryTables returns the table of many pairs, and the table of the tests of two methods.
@@ -215,7 +222,7 @@ func shortConnectivity(n int) string {
 // summarised lists the columns that are summarised over many pairs. The upper bound represents a
 // matching error that is only bounded.
 var summarised = []string{"dice", "chi_error", "b0_error", "b1_error", "b2_error", "matching_error0_max",
-	"matching_error1_max", "matching_error2_max"}
+	"matching_error1_max", "matching_error2_max", "patch_chi_error", "patch_b0_error", "patch_b1_error", "patch_b2_error"}
 
 // An assessSummary summarises one number over many pairs: the mean with a bootstrap interval, and
 // the median.
@@ -249,85 +256,111 @@ type summaryKey struct {
 	column        string
 }
 
-// numbersOf returns the numbers of pairs by key and then by truth (by prediction if methods have no
-// names). It also returns the keys and methods in order.
-func numbersOf(list []assessed) (values map[summaryKey]map[string]float64, order []summaryKey, methods []string) {
-	values = map[summaryKey]map[string]float64{}
+// A pairNumber is a number of a pair of images, with the name of the truth.
+type pairNumber struct {
+	truth string
+	value float64
+}
+
+// numbersOf returns the numbers of all pairs by key, in the order of their truths. It also returns the keys and
+// methods in order.
+func numbersOf(list []assessed) (values map[summaryKey][]pairNumber, order []summaryKey, methods []string) {
+	values = map[summaryKey][]pairNumber{}
 	for _, a := range list {
 		if !slices.Contains(methods, a.method) {
 			methods = append(methods, a.method)
 		}
-		name := a.truth
-		if a.method == "" {
-			name = a.predName
-		}
-		for _, row := range a.rows() {
-			for _, column := range summarised {
-				v := row.values[slices.Index(row.columns, column)]
-				if math.IsNaN(v) || a.dims == 2 && strings.Contains(column, "2") {
+		for r, row := range a.rows() {
+			for at, column := range row.columns {
+				v := row.values[at]
+				if !slices.Contains(summarised, column) || math.IsNaN(v) || a.dims == 2 && strings.Contains(column, "2") {
 					continue
 				}
 				k := summaryKey{a.method, row.label, row.connectivity, column}
-				if column == "dice" { // the same for both
-					k.connectivity = 0
+				if column == "dice" { // the same in both connectivities
+					if k.connectivity = 0; r%len(a.constructions) > 0 {
+						continue
+					}
 				}
 				if values[k] == nil {
-					values[k] = map[string]float64{}
 					order = append(order, k)
 				}
-				values[k][name] = v
+				values[k] = append(values[k], pairNumber{a.truth, v})
 			}
 		}
+	}
+	for _, numbers := range values {
+		slices.SortFunc(numbers, func(a, b pairNumber) int {
+			return cmp.Or(cmp.Compare(a.truth, b.truth), cmp.Compare(a.value, b.value))
+		})
 	}
 	return values, order, methods
 }
 
-// summarise summarises pairs by method, label, connectivity and column, and tests two methods.
-func summarise(list []assessed) (summary []assessSummary, tests []assessTest) {
+// summarise summarises pairs by method, label, connectivity and column, and tests two methods. It
+// returns the reason if two methods cannot be tested.
+func summarise(list []assessed) (summary []assessSummary, tests []assessTest, untested string) {
 	values, order, methods := numbersOf(list)
+	two := len(methods) == 2 && !slices.Contains(methods, "")
+	if two {
+		untested = repeated(list)
+	}
 	var p []float64
 	for _, k := range order {
-		x := inOrder(values[k])
+		var x []float64
+		for _, n := range values[k] {
+			x = append(x, n.value)
+		}
 		s := assessSummary{Method: k.method, Label: k.label, Connectivity: k.connectivity, Column: k.column,
 			Pairs: len(x), Mean: stats.Mean(x), Median: stats.Median(x)}
 		s.Low, s.High = stats.Bootstrap(x, 0.95)
 		summary = append(summary, s)
-		if len(methods) != 2 || k.method != methods[0] {
+		if !two || k.method != methods[0] || untested != "" {
 			continue
 		}
 		other := k
 		other.method = methods[1]
-		n, probability := signedRank(values[k], values[other])
-		p = append(p, probability)
-		tests = append(tests, assessTest{[2]string(methods), k.label, k.connectivity, k.column, n, 0, probability})
+		if n, probability := signedRank(values[k], values[other]); n > 0 {
+			p = append(p, probability)
+			tests = append(tests, assessTest{[2]string(methods), k.label, k.connectivity, k.column, n, 0, probability})
+		}
 	}
 	for i, adjusted := range stats.Holm(p) {
 		tests[i].P = adjusted
 	}
-	return summary, tests
+	if two && len(tests) == 0 && untested == "" {
+		untested = fmt.Sprintf("%s and %s have no truth in common", methods[0], methods[1])
+	}
+	return summary, tests, untested
 }
 
-// signedRank returns the number of truths with numbers in both maps, and the two-sided p-value of
+// repeated returns a sentence about a truth that a method has twice, or "". Predictions of one truth are no
+// independent pairs.
+func repeated(list []assessed) string {
+	seen := map[[2]string]bool{}
+	for _, a := range list {
+		k := [2]string{a.method, a.truth}
+		if seen[k] {
+			return fmt.Sprintf("%s has several predictions of %s, which are not independent; want one for each truth",
+				a.method, a.truth)
+		}
+		seen[k] = true
+	}
+	return ""
+}
+
+// signedRank returns the number of truths with numbers of both methods, and the two-sided p-value of
 // the differences.
-func signedRank(a, b map[string]float64) (n int, p float64) {
-	differences := map[string]float64{}
-	for truth, v := range a {
-		if w, ok := b[truth]; ok {
-			differences[truth] = v - w
+func signedRank(a, b []pairNumber) (n int, p float64) {
+	of := map[string]float64{}
+	for _, w := range b {
+		of[w.truth] = w.value
+	}
+	var d, negated []float64
+	for _, v := range a {
+		if w, ok := of[v.truth]; ok {
+			d, negated = append(d, v.value-w), append(negated, w-v.value)
 		}
 	}
-	d := inOrder(differences)
-	negated := make([]float64, len(d))
-	for i, v := range d {
-		negated[i] = -v
-	}
 	return len(d), min(1, 2*min(stats.SignedRank(d), stats.SignedRank(negated)))
-}
-
-// inOrder returns the values of a map in the order of its keys.
-func inOrder(m map[string]float64) (list []float64) {
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		list = append(list, m[k])
-	}
-	return list
 }

@@ -17,9 +17,9 @@ import (
 // mostSlices is the greatest number of slices in a drawing.
 const mostSlices = 3
 
-// drawSlices draws the slices with the worst errors of all labels in the first construction.
+// drawSlices draws the slices with the worst errors of the shown labels in the first construction.
 func (a assessed) drawSlices(w io.Writer) error {
-	set, construction := a.sets[a.whole], a.constructions[0]
+	set, construction := a.sets[a.shown], a.constructions[0]
 	all := runs.Differences(a.pair, []assess.Set{set}, []int{construction}, a.threads)[0]
 	list := a.slicesOf(all)
 	if len(list) == 0 {
@@ -77,7 +77,7 @@ func (a assessed) slicesOf(left []assess.Difference) (list []drawnSlice) {
 func (a assessed) slicesByEuler(set assess.Set, construction int) []drawnSlice {
 	sums := make([]float64, a.shape.D)
 	for i, v := range assess.LocalEuler(a.pair, set, construction) {
-		sums[int64(i)/a.shape.SliceVoxels()] += math.Abs(float64(v))
+		sums[int64(i)/(a.shape.W*a.shape.H)] += math.Abs(float64(v))
 	}
 	order := make([]int64, a.shape.D)
 	for z := range order {
@@ -93,7 +93,7 @@ func (a assessed) slicesByEuler(set assess.Set, construction int) []drawnSlice {
 
 // maskSlice returns a slice of both masks of a set.
 func (a assessed) maskSlice(set assess.Set, of drawnSlice) report.MaskSlice {
-	n := a.shape.SliceVoxels()
+	n := a.shape.W * a.shape.H
 	s := report.MaskSlice{Title: of.title, W: int(a.shape.W), Pred: make([]bool, n), Truth: make([]bool, n)}
 	if a.dims == 3 {
 		s.Title = fmt.Sprintf("z = %d: %s", of.z, of.title)

@@ -63,7 +63,7 @@ func doBetti(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	f.StringVarP(&j.Out, "out", "o", "", "write to this `FILE`; for several images or parts, to this folder")
 	j.addProvenance(f)
 	f.StringVar(&j.plot, "plot", "",
-		"also draw the numbers to this .svg or .png `FILE`; for several images, to this folder")
+		"also draw the numbers to this .svg `FILE`; for several images, to this folder")
 	j.In.AddFile(f, nil, "`TYPE` of a raw file, as in NumPy: bool, int8 to uint64, float16 to float64",
 		"`N` evenly spaced levels from the least to the greatest value (default every value)")
 	j.AddSlices(f, "numbers per slice of a 3D image, in CSV with a column for the slice")
@@ -168,20 +168,15 @@ func (j bettiJob) run(c *cli.Program, t answering.Target) error {
 	}
 	j.Confirmed(c, t.Input, p, what, start)
 	a.Lines = j.ranged(a.Lines)
-	if j.plot != "" {
+	plot := func(w *os.File) error {
 		in, err := j.Options.Convention(false)
 		if err != nil {
 			return err
 		}
-		plot := func(w *os.File) error { return drawing.Betti(w, j.plot, j.Spooled.WithNames(a.Name), p, in, a.Lines) }
-		if err := cli.WriteFile(j.plot, plot); err != nil {
-			return err
-		}
+		return drawing.Betti(w, j.Spooled.WithNames(a.Name), p, in, a.Lines)
 	}
-	if err := answering.WriteProvenance(j.provenance, p); err != nil {
-		return err
-	}
-	return answering.WriteTo(c, j.Out, "Betti numbers", func(w io.Writer) error { return j.write(w, a, p) })
+	return answering.WriteTo(c, j.Out, "Betti numbers", func(w io.Writer) error { return j.write(w, a, p) },
+		cli.File{Path: j.plot, Write: plot}, answering.Provenance(j.provenance, p))
 }
 
 // write writes the rows of an answer.

@@ -54,7 +54,7 @@ func doCurve(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	j.rows.add(f)
 	f.StringVarP(&j.Out, "out", "o", "", "write to this `FILE`; for several images or parts, to this folder")
 	f.StringVar(&j.plot, "plot", "",
-		"also draw the curve to this .svg or .png `FILE`; for several images, to this folder")
+		"also draw the curve to this .svg `FILE`; for several images, to this folder")
 	j.In.AddFile(f, nil, "`TYPE` of a raw file, as in NumPy: bool, int8 to uint64, float16 to float64",
 		"`N` evenly spaced levels from the least to the greatest value (default every value)")
 	j.AddSlices(f, "one curve per slice of a 3D image, in CSV or jsonl with a column for the slice")
@@ -106,7 +106,7 @@ const manyRows = 1e6
 func (j curveJob) run(c *cli.Program, t answering.Target) error {
 	start := time.Now()
 	j.Flags, j.plot, j.provenance = t.Flags, t.Plot, t.Provenance
-	q := ask.Curve{All: j.everyLevel(), By: c.Curve, Witnesses: c.Witnesses}
+	q := ask.Curve{All: j.everyLevel(), By: c.Curve}
 	if j.plot == "" {
 		q.At = j.at
 	}
@@ -136,8 +136,6 @@ func (j curveJob) run(c *cli.Program, t answering.Target) error {
 		return j.rows.write(c, j.Out, j.Spooled.WithNames(a.Name), p, lines,
 			func(yield func(ecc.Lines, error) bool) { yield(a.Lines, nil) })
 	}
-	if err := answering.WriteProvenance(j.provenance, p); err != nil {
-		return err
-	}
-	return answering.WriteTo(c, j.Out, "curve", func(w io.Writer) error { return j.writeSlices(w, a.Slices, p) })
+	return answering.WriteTo(c, j.Out, "curve", func(w io.Writer) error { return j.writeSlices(w, a.Slices, p) },
+		answering.Provenance(j.provenance, p))
 }

@@ -168,9 +168,6 @@ func (j eigenmapJob) run(c *cli.Program, t answering.Target) error {
 	if err != nil {
 		return err
 	}
-	if err := j.writeFiles(a, found, place, note); err != nil {
-		return err
-	}
 	if err := answering.WriteTo(c, "", "eigenvalues", func(out io.Writer) error {
 		table := "pair,value,residual\n"
 		if t.Several { // tables of several images are printed
@@ -185,7 +182,7 @@ func (j eigenmapJob) run(c *cli.Program, t answering.Target) error {
 		}
 		_, err := io.WriteString(out, table)
 		return err
-	}); err != nil {
+	}, j.files(a, found, place, note)...); err != nil {
 		return err
 	}
 	if j.Quiet {
@@ -213,32 +210,22 @@ func (j eigenmapJob) run(c *cli.Program, t answering.Target) error {
 	return nil
 }
 
-// writeFiles writes the segmentation and the eigenvectors to the files that the flags name. A NIfTI
+// files returns the files of the segmentation and of the eigenvectors that the flags name. A NIfTI
 // file gets the affine of the image.
-func (j eigenmapJob) writeFiles(a ask.EigenmapAnswer, found []bool, place *format.Geometry, note string) error {
+func (j eigenmapJob) files(a ask.EigenmapAnswer, found []bool, place *format.Geometry, note string) []cli.File {
 	var affine *[3][4]float64
 	if place != nil {
 		affine = &place.Affine
 	}
-	if j.Out != "" {
-		if err := cli.WriteFile(j.Out, func(f *os.File) error {
-			return masks.WriteMask(f, masks.Extension(j.Out), a.Image.Field, found, affine, note)
-		}); err != nil {
-			return err
-		}
-	}
-	if j.vectors != "" {
+	return []cli.File{{Path: j.Out, Write: func(f *os.File) error {
+		return masks.WriteMask(f, masks.Extension(j.Out), a.Image.Field, found, affine, note)
+	}}, {Path: j.vectors, Write: func(f *os.File) error {
 		vectors := make([][]float64, len(a.Out.Vectors))
 		for k, x := range a.Out.Vectors {
 			vectors[k] = eigenmap.Voxelwise(a.Of, eigenmap.Signed(x))
 		}
-		if err := cli.WriteFile(j.vectors, func(f *os.File) error {
-			return masks.WriteVectors(f, masks.Extension(j.vectors), a.Image.Field, vectors, affine, note)
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
+		return masks.WriteVectors(f, masks.Extension(j.vectors), a.Image.Field, vectors, affine, note)
+	}}}
 }
 
 // segmented describes the size of a mask.

@@ -2,6 +2,7 @@ package images
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -116,15 +117,12 @@ func (j gvfJob) run(c *cli.Program, t answering.Target) error {
 	confirmed := fmt.Sprintf("%s, mu %v, boundary %s, by %s, VERIFIED by ",
 		a.What, float32(j.flow.Mu), j.flow.Boundary, a.By)
 	note := fmt.Sprintf("%s%s by %s: %s", confirmed, a.Witness, cli.Version(), j.Noted(a.Image))
-	if err := cli.WriteFile(j.Out, func(f *os.File) error {
-		return gvf.Write(f, gvf.Extension(j.Out), a.Image.Shape(), a.Out.WithAxes(a.Image.Dim()), note)
-	}); err != nil {
-		return err
+	write := func(w io.Writer) error {
+		return gvf.Write(w, gvf.Extension(j.Out), a.Image.Shape(), a.Out.WithAxes(a.Image.Dim()), note)
 	}
-	if j.plot != "" {
-		if err := cli.WriteFile(j.plot, func(f *os.File) error { return drawField(f, a.Image.Shape(), a.Out) }); err != nil {
-			return err
-		}
+	plot := func(w *os.File) error { return drawField(w, a.Image.Shape(), a.Out) }
+	if err := answering.WriteTo(c, j.Out, "field", write, cli.File{Path: j.plot, Write: plot}); err != nil {
+		return err
 	}
 	if !j.Quiet {
 		answering.Tell(c, q.Shown, a.Image, start, confirmed+a.Evidence, a.Answered, "")

@@ -182,7 +182,7 @@ func tableOf(path string) (l grid.Ladder, err error) {
 	}
 	defer f.Close() // closing a file that was only read cannot lose anything
 	var values []float32
-	lines := bufio.NewScanner(f)
+	lines := bufio.NewScanner(regular.Text(f))
 	for n := 1; lines.Scan(); n++ {
 		word := strings.TrimSpace(lines.Text())
 		if word == "" || n == 1 && word == tableTitle {

@@ -53,7 +53,7 @@ func doMerge(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var j mergeJob
 	j.rows.add(f)
 	f.StringVarP(&j.Out, "out", "o", "", "write to this `FILE`")
-	f.StringVar(&j.plot, "plot", "", "also draw the curve to this .svg or .png `FILE`")
+	f.StringVar(&j.plot, "plot", "", "also draw the curve to this .svg `FILE`")
 	f.BoolVar(&j.missing, "missing", false,
 		"print the shards without a valid part as a Slurm array (3,5-7), and nothing else")
 	f.IntVar(&j.Threads, "threads", runtime.GOMAXPROCS(0), "cores")
@@ -229,11 +229,8 @@ func (j mergeJob) bettis(c *cli.Program, f *pflag.FlagSet, set *parts.Set) error
 	}
 	p.Witness, p.Evidence = betti.FloodName+" and "+p.Witness, betti.FloodName+" and "+p.Evidence
 	j.Confirmed(c, report.VisibleText(p.Input), p, "Betti numbers of "+quantity.Count(set.Len(), "part"), start)
-	if err := answering.WriteProvenance(j.provenance, p); err != nil {
-		return err
-	}
 	write := func(w io.Writer) error { return writeBetti(w, j.format, p, rows, j.bare) }
-	return answering.WriteTo(c, j.Out, "Betti numbers", write)
+	return answering.WriteTo(c, j.Out, "Betti numbers", write, answering.Provenance(j.provenance, p))
 }
 
 // bettiNumbers merges the components of the parts to the Betti numbers of each set, in growing

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -80,8 +81,8 @@ func (r *rows) checkRange(f *pflag.FlagSet) error {
 
 // checkPlot returns an error for a plot in an unknown format.
 func (r rows) checkPlot() error {
-	if r.plot != "" && !drawing.IsPlot(r.plot) {
-		return cli.Usagef("--plot %s: plots are SVG or PNG, want a name that ends in .svg or .png", r.plot)
+	if r.plot != "" && !strings.EqualFold(filepath.Ext(r.plot), ".svg") {
+		return cli.Usagef("--plot %s: want a name that ends in .svg", r.plot)
 	}
 	return nil
 }
@@ -98,21 +99,13 @@ func (r rows) everyLevel() bool { return r.all || r.format == string(ecc.Euler) 
 // write draws a curve if --plot is given, and writes its lines. The range contains the given number
 // of lines.
 func (r rows) write(c *cli.Program, out, name string, p ecc.Provenance, lines int64, chunks ecc.Chunks) error {
-	if r.plot != "" {
-		plot := func(w *os.File) error { return drawing.Curve(w, r.plot, name, p, r.rangedChunks(chunks, false)) }
-		if err := cli.WriteFile(r.plot, plot); err != nil {
-			return err
-		}
-	}
-	if err := answering.WriteProvenance(r.provenance, p); err != nil {
-		return err
-	}
+	plot := func(w *os.File) error { return drawing.Curve(w, name, p, r.rangedChunks(chunks, false)) }
 	return answering.WriteTo(c, out, "curve", func(w io.Writer) error {
 		if len(r.at) > 0 {
 			return r.writeAt(w, chunks, p)
 		}
 		return ecc.WriteChunks(w, ecc.Format(r.format), p, !r.bare, lines, r.rangedChunks(chunks, true))
-	})
+	}, cli.File{Path: r.plot, Write: plot}, answering.Provenance(r.provenance, p))
 }
 
 // writeAt writes χ at the values of --at.

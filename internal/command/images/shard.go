@@ -226,26 +226,26 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 			return cli.Usage(err)
 		}
 	}
-	if j.dry {
-		return j.plan(c, src, counted, input, which.N)
-	}
-	step := grid.Step(src)
-	of := which.SpanBy(src.Shape().Slices(), step)
 	p := parts.Part{Head: parts.Head{
 		Provenance: ecc.Describe(j.Named(shown), grid.Unmasked(src), j.convention),
 		Vertices:   in.Vertices, Superlevel: in.Superlevel, Masked: in.Masked,
-		Shard: which.I, Shards: which.N, First: of.Lo, End: of.Hi, Command: command(f, j.of, input),
+		Shard: which.I, Shards: which.N, Command: command(f, j.of, input),
 		At: j.at, Above: len(j.at) > 0 && j.convention.Superlevel,
 	}}
-	if step > 1 {
-		p.Step = step
-	}
 	p.Mask, p.Program, p.Implementation = j.Named(mask), cli.Version(), j.Impl
 	p.Counted.Type, p.Counted.Ladder = counted.Type().String(), counted.Ladder().Key()
 	if j.ladder != nil {
 		p.Listed = j.ladder.Listed()
 	}
 	p.Source = hexOf(p.Input, p.Mask, p.Shape, p.Type, before)
+	if j.dry {
+		return j.plan(c, src, counted, input, p.Source, which.N)
+	}
+	step := grid.Step(src)
+	of := which.SpanBy(src.Shape().Slices(), step)
+	if p.First, p.End = of.Lo, of.Hi; step > 1 {
+		p.Step = step
+	}
 	key := fingerprint.Derived(strings.Join([]string{"eccbench part", p.Source, p.Counted.Type, p.Counted.Ladder,
 		p.Construction, p.Filtration, p.Periodic}, "\n"))
 	if j.key != "" {
@@ -496,7 +496,7 @@ func command(f *pflag.FlagSet, of, input string) string {
 
 // plan prints for each shard the bytes read, the memory and the bytes written; with a disk rate
 // also the time to read.
-func (j sharing) plan(c *cli.Program, src, counted grid.Source, input string, n int64) error {
+func (j sharing) plan(c *cli.Program, src, counted grid.Source, input, source string, n int64) error {
 	took := func(bytes int64) string { return "" }
 	header := ""
 	if j.diskRate != "" {
@@ -537,7 +537,7 @@ func (j sharing) plan(c *cli.Program, src, counted grid.Source, input string, n 
 	if in != "" {
 		in = ": " + in + " at " + j.diskRate + "/s, counting and checking meanwhile"
 	}
-	_, err := fmt.Fprintf(c.Stdout, "all read %s, %.2f %% more than the image%s\n", quantity.Bytes(reads),
-		100*(float64(reads)/float64(grid.TotalBytes(src))-1), in)
+	_, err := fmt.Fprintf(c.Stdout, "all read %s, %.2f %% more than the image%s\nsource %s\n", quantity.Bytes(reads),
+		100*(float64(reads)/float64(grid.TotalBytes(src))-1), in, source)
 	return err
 }

@@ -208,6 +208,9 @@ func (s *standin) LentBuffer(name string, address uint64, bytes int64) device.Bu
 	return &memory{on: s, name: name, data: data[:bytes:bytes], lent: true}
 }
 
+// Program returns nil.
+func (s *standin) Program(func(device.Stream) error) ([]uint64, error) { return nil, nil }
+
 func (s *standin) AllocPinned(name string, bytes int64) (device.Pinned, error) {
 	return s.alloc(name, bytes, true)
 }

@@ -46,6 +46,7 @@ type Soft struct {
 	Thresholds int64 `json:"thresholds"`
 	Vertices   bool  `json:"vertices"`
 	Directed   bool  `json:"directed"` // by a direction
+	Doubles    int32 `json:"doubles"`  // as of binned.Numbers
 }
 
 // A Flow has the parameters of a gradient vector flow: the number of steps, μ and the boundary.
@@ -68,13 +69,17 @@ type Plan struct {
 	// Rows is the length of an answer. A curve has int64 values, Betti numbers are three int64, and a field has
 	// components of a float32 per voxel. Soft curves have the moments of all images, four float64 each.
 	Rows int64 `json:"rows"`
-	// Laid is the size in bytes of SoftCall.Laid, which callers include in a block of their own.
-	Laid int64 `json:"laid"`
+	// Kept is the size in bytes of SoftCall.Kept.
+	Kept int64 `json:"kept"`
+	// Passes are programs (device.Guest) of soft curves: forward, forward with derivatives, and backward. Their
+	// addresses are those of a SoftCall.
+	Passes [][]uint64 `json:"passes"`
 
 	kernels io.Closer
 	// enqueue adds a launch for consecutive images. It is nil for soft curves.
 	enqueue func(s device.Stream, images int64, image, answer, memory device.Buffer) error
 	soft    *binned.Batch // nil for other answers
+	doubles int32         // as of binned.Numbers
 	check   *check        // nil for answers without a witness
 	on      device.Guest
 	image   int64 // bytes
@@ -113,6 +118,11 @@ func (p *Plans) Make(r Request) (*Plan, error) {
 		return nil, err
 	}
 	plan.on = guest
+	if plan.soft != nil {
+		if err := plan.writePasses(); err != nil {
+			return nil, errors.Join(err, plan.kernels.Close())
+		}
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last++
@@ -157,10 +167,10 @@ func (p *Plans) Add(number uint64, images int64, c Call) error {
 
 // A SoftCall has the addresses of the caller's memory for soft curves, each of all images one after the other.
 type SoftCall struct {
-	Image, Changes, Laid, Along, OfRow     uint64 // as of binned.BatchMemory; Along and OfRow are 0 without a direction
-	Tau, Lambda, Alpha, Direction, Doubles uint64 // as of binned.Numbers; Doubles are bits, no address
-	Work, Curves, Derivatives              uint64 // of the forward pass; Derivatives is 0 if none are wanted
-	Upstream, Gradient, Moments            uint64 // of the backward pass; Moments is 0 if none are wanted
+	Image, Kept                   uint64 // Kept is for Plan.Kept bytes
+	Tau, Lambda, Alpha, Direction uint64 // as of binned.Numbers
+	Work, Curves, Derivatives     uint64 // of the forward pass; Derivatives is 0 if none are wanted
+	Upstream, Gradient, Moments   uint64 // of the backward pass; Moments is 0 if none are wanted
 }
 
 // AddSoft adds to the stream the forward pass of a batch, or the backward pass.
@@ -169,40 +179,68 @@ func (p *Plans) AddSoft(number uint64, backward bool, c SoftCall, stream uint64)
 	if err != nil {
 		return err
 	}
+	return plan.on.Do(func() error { return plan.addSoft(plan.on.LentStream("the caller's", stream), backward, c) })
+}
+
+// writePasses writes the programs of soft curves.
+func (p *Plan) writePasses() error {
+	at := device.SlotAddress
+	call := SoftCall{
+		Image: at(0), Kept: at(1), Tau: at(2), Lambda: at(3), Alpha: at(4), Direction: at(5), Work: at(6), Curves: at(7),
+		Upstream: at(9), Gradient: at(10), Moments: at(11),
+	}
+	for pass := range 3 {
+		program, err := p.on.Program(func(s device.Stream) error { return p.addSoft(s, pass == 2, call) })
+		if err != nil {
+			return err
+		}
+		p.Passes = append(p.Passes, program)
+		call.Derivatives = at(8)
+	}
+	return nil
+}
+
+// addSoft adds a pass to a stream.
+func (p *Plan) addSoft(s device.Stream, backward bool, c SoftCall) error {
 	const single, double = 4, 8 // bytes
-	o, s := plan.soft, plan.on.LentStream("the caller's", stream)
+	o := p.soft
 	voxels, curves := single*o.Shape.Voxels()*o.Images, o.Thresholds*o.Images
 	lend := func(name string, at uint64, bytes int64) device.Buffer {
 		if at == 0 {
 			return nil
 		}
-		return plan.on.LentBuffer(name, at, bytes)
+		return p.on.LentBuffer(name, at, bytes)
 	}
+	part := func(name string, bytes int64) device.Buffer { // the next one of Kept
+		if bytes == 0 {
+			return nil
+		}
+		c.Kept += uint64(bytes)
+		return lend(name, c.Kept-uint64(bytes), bytes)
+	}
+	along, ofRow := o.Terms()
 	memory := binned.BatchMemory{
-		Image: lend("the caller's images", c.Image, voxels), Changes: lend("changes", c.Changes, o.Changes()),
-		Laid:  lend("how bins lie", c.Laid, o.Laid()),
-		Along: lend("terms along x", c.Along, single*o.Shape.W),
-		OfRow: lend("terms of rows", c.OfRow, single*o.Shape.H*o.Shape.D),
+		Image: lend("the caller's images", c.Image, voxels),
+		Laid:  part("how bins lie", o.Laid()), Along: part("terms along x", along), OfRow: part("terms of rows", ofRow),
+		Changes: part("changes", o.Changes()),
 	}
-	return plan.on.Do(func() error {
-		if backward {
-			upstream, gradient := lend("upstream gradient", c.Upstream, single*curves), lend("gradient", c.Gradient, voxels)
-			return o.Backward(s, memory, upstream, gradient, lend("moments", c.Moments, 4*double*o.Blocks()))
+	if backward {
+		upstream, gradient := lend("upstream gradient", c.Upstream, single*curves), lend("gradient", c.Gradient, voxels)
+		return o.Backward(s, memory, upstream, gradient, lend("moments", c.Moments, 4*double*o.Blocks()))
+	}
+	of := func(bit int, name string, at uint64, n int64) device.Buffer {
+		if p.doubles>>bit&1 != 0 {
+			return lend(name, at, double*n)
 		}
-		of := func(bit int, name string, at uint64, n int64) device.Buffer {
-			if c.Doubles>>bit&1 != 0 {
-				return lend(name, at, double*n)
-			}
-			return lend(name, at, single*n)
-		}
-		numbers := binned.Numbers{
-			Tau: of(0, "thresholds", c.Tau, o.Thresholds), Lambda: of(1, "λ", c.Lambda, 1), Alpha: of(2, "α", c.Alpha, 1),
-			Direction: of(3, "direction", c.Direction, int64(o.Axes)), Doubles: int32(c.Doubles),
-		}
-		work := lend("the caller's memory", c.Work, o.Work(c.Derivatives != 0))
-		chi, derivatives := lend("curves", c.Curves, single*curves), lend("derivatives", c.Derivatives, 2*double*curves)
-		return errors.Join(o.Lay(s, numbers, memory), o.Forward(s, numbers, memory, work, chi, derivatives))
-	})
+		return lend(name, at, single*n)
+	}
+	numbers := binned.Numbers{
+		Tau: of(0, "thresholds", c.Tau, o.Thresholds), Lambda: of(1, "λ", c.Lambda, 1), Alpha: of(2, "α", c.Alpha, 1),
+		Direction: of(3, "direction", c.Direction, int64(o.Axes)), Doubles: p.doubles,
+	}
+	work := lend("the caller's memory", c.Work, o.Work(c.Derivatives != 0))
+	chi, derivatives := lend("curves", c.Curves, single*curves), lend("derivatives", c.Derivatives, 2*double*curves)
+	return errors.Join(o.Lay(s, numbers, memory), o.Forward(s, numbers, memory, work, chi, derivatives))
 }
 
 // Close forgets a plan. Nothing may run that uses it.
@@ -259,7 +297,11 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 			if err != nil {
 				return nil, err
 			}
-			return &Plan{Rows: a.Blocks(), Memory: a.Work(true), Laid: a.Laid(), kernels: a, soft: a}, nil
+			along, ofRow := a.Terms()
+			return &Plan{
+				Rows: a.Blocks(), Memory: a.Work(true), Kept: a.Laid() + along + ofRow + a.Changes(),
+				kernels: a, soft: a, doubles: r.Soft.Doubles,
+			}, nil
 		}, nil
 	}
 	if r.Betti != nil {

@@ -292,7 +292,7 @@ func TestSoft(t *testing.T) {
 		}
 	}
 	plan, err := plans.Make(Request{
-		Shape: []int64{4, 9, 21}, Type: "float32", Align: 4, Soft: &Soft{Images: 3, Thresholds: m},
+		Shape: []int64{4, 9, 21}, Type: "float32", Align: 4, Soft: &Soft{Images: 3, Thresholds: m, Doubles: 1},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -307,8 +307,7 @@ func TestSoft(t *testing.T) {
 	junk := func(bytes int64) device.Buffer { return c.put(t, slices.Repeat([]byte{0x5a}, int(bytes))) }
 	curves, derivatives, dx := junk(4*3*m), junk(2*8*3*m), junk(3*4*voxels)
 	call := SoftCall{
-		Image: put(x), Changes: junk(3 * 24 * 9 * 4).Address(), Laid: junk(plan.Laid).Address(),
-		Tau: put(list[0].Tau), Lambda: put(float32(list[0].Lambda)), Doubles: 1,
+		Image: put(x), Kept: junk(plan.Kept).Address(), Tau: put(list[0].Tau), Lambda: put(float32(list[0].Lambda)),
 		Work: junk(plan.Memory).Address(), Curves: curves.Address(), Derivatives: derivatives.Address(),
 		Upstream: put(g), Gradient: dx.Address(), Moments: junk(32 * plan.Rows).Address(),
 	}

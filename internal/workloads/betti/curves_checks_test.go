@@ -93,7 +93,7 @@ func unionsAreFilled(t *testing.T) {
 		side := func() int64 { return 1 + rng.Int64N(6) }
 		in := gridtest.Drawn(t, grid.Shape{D: side(), H: side(), W: side()}, grid.Types()[rng.IntN(4)], 6, 3*uint64(rng.Uint32()))
 		for _, c := range []ecc.Convention{{}, {Superlevel: true}, {Vertices: true}, {Vertices: true, Superlevel: true}} {
-			b0, rest, err := unions.Changes(in, c.Superlevel, c.Vertices, c.Masked)
+			b0, rest, err := new(unions.Memory).Changes(in, c.Superlevel, c.Vertices, c.Masked)
 			if err != nil {
 				t.Fatal(err)
 			}

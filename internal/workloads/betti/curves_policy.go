@@ -97,34 +97,46 @@ func conventional(c ecc.Convention) []curvesLaw {
 	}
 }
 
-// Unions returns the law that verifies all levels by unions of all voxels in a convention.
+// UnionsLaw is the name of the law of Unions.
+const UnionsLaw = "unions of all voxels in order, and the fingerprint"
+
+// Unions returns the law that verifies all levels by unions of all voxels in a convention, and
+// b0 − b1 + b2 by the fingerprint of the image.
 func Unions(c ecc.Convention) verify.Law[grid.Source, Curves] {
 	key := fingerprint.Draw(1).WithConvention(c)
 	return curvesLaw{
-		Name: "unions of all voxels in order, and the fingerprint", Note: "key " + key.String(), Drawn: true,
-		Independent: true,
-		Work:        func(s grid.Source) time.Duration { return costPerVoxel(unionNS)(&Image{Source: s}) },
-		Check:       func(in grid.Source, out Curves, _ curvesAsk) (*verify.Diff, error) { return united(in, out, key) },
+		Name: UnionsLaw, Note: "key " + key.String(), Drawn: true, Independent: true,
+		Work:  func(s grid.Source) time.Duration { return costPerVoxel(unionNS)(&Image{Source: s}) },
+		Check: func(in grid.Source, out Curves, _ curvesAsk) (*verify.Diff, error) { return united(in, out, key) },
 	}
 }
 
-// united verifies b0 and b2 by unions of all voxels, and also b1 for a 2D image. It verifies b0 −
-// b1 + b2 by the fingerprint of the image.
 func united(in grid.Source, out Curves, key fingerprint.Key) (*verify.Diff, error) {
+	if d, err := CompareUnions(key.Convention())(in, out); d != nil || err != nil {
+		return d, err
+	}
+	d, err := ecc.HoldToFingerprint(in, out.Euler(), key, runtime.GOMAXPROCS(0))
+	if d != nil {
+		d.Where = "b0 − b1 + b2, " + d.Where
+	}
+	return d, err
+}
+
+// CompareUnions returns a function that compares b0 and b2 with unions of all voxels, and also b1
+// for a 2D image. Its images share memory.
+func CompareUnions(c ecc.Convention) func(grid.Source, Curves) (*verify.Diff, error) {
+	m := &unions.Memory{}
+	return func(in grid.Source, out Curves) (*verify.Diff, error) { return compareUnions(m, in, out, c) }
+}
+
+func compareUnions(m *unions.Memory, in grid.Source, out Curves, c ecc.Convention) (*verify.Diff, error) {
 	for i, s := range out { // the fingerprint needs levels in order
 		if s.Level < 0 || s.Level >= in.Ladder().Len() || i > 0 && s.Level <= out[i-1].Level {
 			return &verify.Diff{Where: fmt.Sprintf("change %d", i), Want: "the levels of the image in order",
 				Got: fmt.Sprintf("level %d", s.Level)}, nil
 		}
 	}
-	if d, err := ecc.HoldToFingerprint(in, out.Euler(), key, runtime.GOMAXPROCS(0)); d != nil || err != nil {
-		if d != nil {
-			d.Where = "b0 − b1 + b2, " + d.Where
-		}
-		return d, err
-	}
-	c := key.Convention()
-	b0, rest, err := unions.Changes(in, c.Superlevel, c.Vertices, c.Masked)
+	b0, rest, err := m.Changes(in, c.Superlevel, c.Vertices, c.Masked)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func checks() []checktest.Check {
 		{Name: "laws of what cannot be read", Of: failedReadsAreTold},
 		{Name: "laws of what changes", Of: changesAreSeen},
 		{Name: "laws that ask", Of: asksAreHeard},
-		{Name: "eyes for the fingerprint", Of: eyesSee},
+		{Name: "wrong levels are named", Of: wrongLevelsAreNamed},
 		{Name: "what laws are of", Of: lawsApply},
 		{Name: "neighbourhoods", Of: neighbourhoods},
 		{Name: "curves that are written", Of: curvesReadBack},

@@ -18,12 +18,9 @@ type Convention = fingerprint.Convention
 
 // InConvention returns the workload in another convention, with the same implementations. Each of
 // them counts a view of the image in the default convention, and the result is converted back. The
-// fingerprint supports every convention itself and reads the image, not the view; eyes are faster
-// devices for it. Changes keep the ladder's level indices; superlevel sets grow from the last level
-// to the first.
-func InConvention(
-	w bench.Workload[grid.Source, VCEC], c Convention, eyes ...Witness,
-) bench.Workload[grid.Source, VCEC] {
+// fingerprint supports every convention itself and reads the image, not the view. Changes keep the
+// ladder's level indices; superlevel sets grow from the last level to the first.
+func InConvention(w bench.Workload[grid.Source, VCEC], c Convention) bench.Workload[grid.Source, VCEC] {
 	if c == (Convention{}) {
 		return w
 	}
@@ -32,7 +29,7 @@ func InConvention(
 		impls[i] = viewer{Implementation: impl, in: viewed(c)}
 	}
 	w.Impls = impls
-	w.Policy = policyIn(c, Fingerprinted(fingerprint.Draw(1).WithConvention(c), runtime.GOMAXPROCS(0), eyes...))
+	w.Policy = policyIn(c, Fingerprinted(fingerprint.Draw(1).WithConvention(c), runtime.GOMAXPROCS(0)))
 	return w
 }
 

@@ -17,53 +17,31 @@ import (
 // FingerprintLaw names the law that the fingerprint of an answer equals that of its image.
 const FingerprintLaw = "fingerprint"
 
-// A Witness computes fingerprints on a device other than the CPU's cores, which send it the image.
-type Witness interface {
-	// Work estimates the time of Compute, rather high, and reports whether Compute supports the input.
-	Work(in grid.Source, k fingerprint.Key, threads int) (time.Duration, bool)
-	Compute(in grid.Source, k fingerprint.Key, threads int) (fingerprint.Sum, error)
-}
-
 // Fingerprinted is the law that the fingerprint of an answer equals that of its image. The key
 // selects the weights; the ladder determines the number of weight functions. It runs on the given
-// number of threads, or on one of eyes if that is faster.
-func Fingerprinted(k fingerprint.Key, threads int, eyes ...Witness) law {
+// number of threads.
+func Fingerprinted(k fingerprint.Key, threads int) law {
 	return law{
 		Name: FingerprintLaw, Note: "key " + k.String(), Drawn: true, Independent: true,
 		Work: func(s grid.Source) time.Duration {
-			_, work := quickest(s, k.ForLevels(s.Ladder().Len()), threads, eyes)
-			return work
+			return fingerprint.Work(s, k.ForLevels(s.Ladder().Len()), threads)
 		},
 		Check: func(in grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
-			return HoldToFingerprint(in, out, k, threads, eyes...)
+			return HoldToFingerprint(in, out, k, threads)
 		},
 	}
-}
-
-// quickest returns the witness that is faster than the CPU's threads, or nil, and its time or that
-// of the threads.
-func quickest(in grid.Source, k fingerprint.Key, threads int, eyes []Witness) (best Witness, work time.Duration) {
-	work = fingerprint.Work(in, k, threads)
-	for _, e := range eyes {
-		if w, ok := e.Work(in, k, threads); ok && w < work {
-			best, work = e, w
-		}
-	}
-	return best, work
 }
 
 // HoldToFingerprint compares the fingerprint of an answer with that of its image, as Fingerprinted
 // describes. If they differ, it also searches for a wrong level, provided that this takes little
 // time.
-func HoldToFingerprint(
-	in grid.Source, out VCEC, k fingerprint.Key, threads int, eyes ...Witness,
-) (*verify.Diff, error) {
+func HoldToFingerprint(in grid.Source, out VCEC, k fingerprint.Key, threads int) (*verify.Diff, error) {
 	levels := in.Ladder().Len()
 	k = k.ForLevels(levels)
 	if d := misplaced(out, levels); d != nil {
 		return d, nil
 	}
-	want, err := look(in, k, threads, eyes)
+	want, err := fingerprint.Compute(in, k, threads)
 	if err != nil {
 		return nil, err
 	}
@@ -85,16 +63,6 @@ func HoldToFingerprint(
 		}
 	}
 	return d, nil
-}
-
-// look computes the fingerprint of an image. If the faster device fails, the cores compute it.
-func look(in grid.Source, k fingerprint.Key, threads int, eyes []Witness) (fingerprint.Sum, error) {
-	if e, _ := quickest(in, k, threads, eyes); e != nil {
-		if sum, err := e.Compute(in, k, threads); err == nil {
-			return sum, nil
-		}
-	}
-	return fingerprint.Compute(in, k, threads)
 }
 
 // checkSum returns nil if a curve has the fingerprint of its image.

@@ -26,11 +26,11 @@ type (
 //   - additivity under cutting
 //   - invariance under flips, axis swaps and relabelling
 //   - agreement with the curve on each float32
-func Laws(eyes ...Witness) []verify.Law[grid.Source, VCEC] {
+func Laws() []verify.Law[grid.Source, VCEC] {
 	k := fingerprint.Draw(1)
 	laws := []law{
 		sumsOf(Convention{}),
-		Fingerprinted(k, runtime.GOMAXPROCS(0), eyes...),
+		Fingerprinted(k, runtime.GOMAXPROCS(0)),
 		{Name: "definition at one level", Independent: true, Work: counting(1), Check: definition(1)},
 		{Name: "definition at three more levels", Independent: true, Work: counting(3), Check: readFrom(definition(3))},
 		{Name: "duality at one level", Independent: true, Work: counting(2), Check: duality},

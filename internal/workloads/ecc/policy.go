@@ -13,12 +13,12 @@ import (
 )
 
 // Policy decides whether a VCEC is right: by closed forms, by comparing all nonzero steps, and by
-// the laws. eyes are devices for the fingerprint.
-func Policy(eyes ...Witness) verify.Policy[grid.Source, VCEC] {
+// the laws.
+func Policy() verify.Policy[grid.Source, VCEC] {
 	return verify.Policy[grid.Source, VCEC]{
 		Agree: first,
 		Known: KnownCurve,
-		Laws:  Laws(eyes...),
+		Laws:  Laws(),
 		Weak:  weak,
 	}
 }

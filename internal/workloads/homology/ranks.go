@@ -174,68 +174,26 @@ func byGreatest(given []uint32, d int, number []uint32) []uint32 {
 
 // numbered returns numbers of the vertices. They ascend along a line, which is not parallel to the
 // edges of grids, or from neighbour to neighbour if the vertices have no points. Few simplices are
-// critical in that order, whatever the order of the file.
+// critical in that order, whatever the order of the file. Groups do not depend on it, so the search
+// may be that of an implementation.
 func numbered(p *Problem) []uint32 {
+	order := func(v int) uint32 {
+		at := p.Points[3*v:][:3]
+		key := math.Float32bits(float32(at[2] + 0.61*at[1] + 0.37*at[0]))
+		return key ^ (uint32(int32(key)>>31) | 1<<31) // in the order of the numbers
+	}
 	if len(p.Points) == 0 {
-		return byDistance(p)
+		near := p.Numbers(runtime.GOMAXPROCS(0))
+		order = func(v int) uint32 { return near[v] }
 	}
 	keys := make([]uint64, p.Vertices)
 	for v := range keys {
-		at := p.Points[3*v:][:3]
-		key := math.Float32bits(float32(at[2] + 0.61*at[1] + 0.37*at[0]))
-		key ^= uint32(int32(key)>>31) | 1<<31 // in the order of the numbers
-		keys[v] = uint64(key)<<32 | uint64(v)
+		keys[v] = uint64(order(v))<<32 | uint64(v)
 	}
 	slices.Sort(keys)
 	number := make([]uint32, p.Vertices)
 	for at, key := range keys {
 		number[uint32(key)] = uint32(at)
-	}
-	return number
-}
-
-// byDistance returns numbers of the vertices in the order of their distance from a first one.
-func byDistance(p *Problem) []uint32 {
-	of := make([]uint32, p.Vertices+1) // the places in in of each vertex
-	base := make([]uint32, len(p.Tops)+1)
-	for d, given := range p.Tops {
-		base[d+1] = base[d] + uint32(len(given)/(d+1))
-		for _, v := range given {
-			of[v]++
-		}
-	}
-	in := make([]uint32, ends(of)) // numbers of the simplices that vertices are in
-	for d, given := range p.Tops {
-		for at, v := range given {
-			of[v]--
-			in[of[v]] = base[d] + uint32(at/(d+1))
-		}
-	}
-	reached := make([]uint64, base[len(p.Tops)]/64+1)
-	number, order := make([]uint32, p.Vertices), make([]uint32, 0, p.Vertices)
-	known := make([]bool, p.Vertices)
-	reach := func(v uint32) {
-		if !known[v] {
-			known[v], number[v], order = true, uint32(len(order)), append(order, v)
-		}
-	}
-	done := 0
-	for v := range number {
-		for reach(uint32(v)); done < len(order); done++ {
-			for _, n := range in[of[order[done]]:of[order[done]+1]] {
-				if reached[n/64]>>(n%64)&1 > 0 {
-					continue
-				}
-				reached[n/64] |= 1 << (n % 64)
-				d := 0
-				for n >= base[d+1] {
-					d++
-				}
-				for _, v := range p.Tops[d][int(n-base[d])*(d+1):][:d+1] {
-					reach(v)
-				}
-			}
-		}
 	}
 	return number
 }

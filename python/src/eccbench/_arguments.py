@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 import warnings
-from typing import TYPE_CHECKING, Any, Literal, Sequence
+from typing import TYPE_CHECKING, Any, Iterator, Literal, Sequence
 
 import numpy as np
 
@@ -37,6 +37,7 @@ def choice(name: str, value: Any, *choices: str) -> str:
 
 
 def number(name: str, value: Any) -> float:
+    reject_hidden(name, value)
     if isinstance(value, (bool, np.bool_, str, bytes)) or np.ndim(value) != 0:
         raise TypeError(f"{name} {value!r}: want a number")
     try:
@@ -53,6 +54,7 @@ def _index(value: Any) -> int:
 
 
 def whole(name: str, value: Any, least: int = 1, most: int = 2**31 - 1) -> int:
+    reject_hidden(name, value)
     try:
         n = _index(value)
     except TypeError:
@@ -64,6 +66,7 @@ def whole(name: str, value: Any, least: int = 1, most: int = 2**31 - 1) -> int:
 
 def axis(name: str, value: Any, axes: int) -> int:
     """The number of an axis, from 0 on."""
+    reject_hidden(name, value)
     try:
         n = _index(value)
     except TypeError:
@@ -75,6 +78,7 @@ def axis(name: str, value: Any, axes: int) -> int:
 
 def rings(periodic: Any, axes: int) -> tuple[int, ...]:
     """The numbers of the periodic axes of an image, ascending."""
+    reject_hidden("periodic", periodic)
     if isinstance(periodic, (bool, np.bool_)):
         return tuple(range(axes)) if periodic else ()
     try:
@@ -95,24 +99,59 @@ def is_path(image: Any) -> bool:
     return isinstance(image, (str, os.PathLike))
 
 
+def _is_dask(image: Any) -> bool:
+    return type(image).__module__.partition(".")[0] == "dask"
+
+
 def in_memory(image: Any) -> Any:
     """Return one array in memory, with its mask, for arrays on a device (PyTorch, CuPy), of Dask, and sequences of
     masked arrays. Return other arguments unchanged."""
     if type(image) is np.ndarray:
         return image
     if isinstance(image, (list, tuple)):
-        return np.ma.stack(image) if any(isinstance(one, np.ma.MaskedArray) for one in image) else image
-    if type(image).__module__.partition(".")[0] == "dask":
+        if image and _is_dask(image[0]):
+            image = [in_memory(one) for one in image]
+        return np.ma.stack([in_memory(one) for one in image]) if any(True for _ in _masked_in(image)) else image
+    if _is_dask(image):
         return image.compute()
     from . import cuda
 
     return np.asarray(cuda.to_host(image)) if cuda.is_device_array(image) else image
 
 
-def reject_hidden(name: str, array: Any) -> None:
-    """Raise an error if values of an argument without a mask are masked."""
-    if np.ma.is_masked(array):
-        raise ValueError(f"{name}: the array is masked; fill it, such as by filled(0)")
+def _masked_in(value: Any) -> Iterator[Any]:
+    """Yield the masked arrays of an argument: itself, or those in a sequence, at any depth."""
+    if isinstance(value, np.ma.MaskedArray):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            if isinstance(one, (list, tuple, np.ma.MaskedArray)):
+                yield from _masked_in(one)
+
+
+def reject_hidden(name: str, value: Any) -> None:
+    """Raise an error if numbers of an argument without a mask are masked."""
+    if any(map(np.ma.is_masked, _masked_in(value))):
+        raise ValueError(f"{name}: the array is masked; fill its masked values or leave them out")
+
+
+def exact(name: str, value: Any) -> NDArray[Any]:
+    """Return an argument as an array. Raise an error for integers that NumPy rounds, or that have more than 64 bits."""
+    array = np.asarray(value)
+    if array.dtype.kind == "O":
+        for one in array.flat:
+            if isinstance(one, int) and not -(2**63) <= one < 2**64:
+                raise ValueError(f"{name}: {one} is no integer of 64 bits; want -2**63 to 2**64 - 1, or a float")
+    wide = array.dtype.kind == "f" and array.dtype.itemsize >= 8  # as NumPy makes of lists with large integers
+    if wide and isinstance(value, Sequence) and (np.abs(array) >= 2**53).any():
+        given = np.asarray(value, object)
+        if all(isinstance(v, (int, np.integer)) and 0 <= v < 2**64 for v in given.flat):
+            return given.astype(np.uint64)  # NumPy converts lists with one value from 2**63 on to float64
+        for v, held in zip(given.flat, array.ravel().tolist()):
+            if isinstance(v, (int, np.integer)) and held != int(v):
+                raise ValueError(f"{name}: {v} is not exact in float64, and the values have no common integer type; "
+                    "give them in separate calls, or an array of float64")
+    return array
 
 
 def array_of(name: str, image: Any) -> NDArray[Any]:
@@ -140,7 +179,7 @@ def array_of(name: str, image: Any) -> NDArray[Any]:
                 "convert it to float32 or an integer type of 8 to 64 bits") from None
     if isinstance(image, (bytes, bytearray)):
         raise TypeError(f"{name} of {type(image).__name__}: want {_ADVICE}; os.fsdecode makes a path of one of bytes")
-    array = np.asarray(image)  # all values of a masked array
+    array = exact(name, image)  # all values of a masked array
     if array.dtype.kind == "O" and array.ndim == 0:
         hint = "; SimpleITK.GetArrayViewFromImage makes an array" if hasattr(image, "GetPixelIDTypeAsString") else ""
         raise TypeError(f"{name} of {type(image).__name__}: want {_ADVICE}{hint}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -41,8 +41,8 @@ class Assessment(Result):
 
     Notes
     -----
-    ``result["1", 26]`` is a dict of the numbers of a label. `to_pandas` and `to_xarray` have all of
-    them, and `save` and `load` write and read them. A feature is matched if both masks have it in
+    ``result["1", 26]`` is a dict of the numbers of a label. ``dict(result)``, `to_pandas` and `to_xarray` have
+    all of them, and `save` and `load` write and read them. A feature is matched if both masks have it in
     their union: ``matching_error0_max`` is the number of unmatched features of dimension 0. In
     dimension 1 of 3D images, the number is between ``_min`` and ``_max``.
     """
@@ -59,6 +59,8 @@ class Assessment(Result):
 
     def __getitem__(self, key: tuple[Any, int]) -> dict[str, float]:
         """Return the numbers of a label in a connectivity, by column."""
+        if not isinstance(key, tuple) or len(key) != 2:
+            raise KeyError(f"{key!r}: want a label and a connectivity, such as {next(iter(self), None)}")
         label, connectivity = key
         if str(label) not in self.labels or connectivity not in self.connectivities:
             raise KeyError(f"{key}: want one of the labels {self.labels} and of the connectivities "
@@ -66,9 +68,17 @@ class Assessment(Result):
         i, k = self.labels.index(str(label)), self.connectivities.index(connectivity)
         return {c: float(v) if c in _RATIOS else int(v) for c, v in zip(self.columns, self.values[i, k])}
 
+    def keys(self) -> list[tuple[str, int]]:
+        return [(label, c) for label in self.labels for c in self.connectivities]
+
+    def __iter__(self) -> Iterator[tuple[str, int]]:
+        return iter(self.keys())
+
+    def _complete(self) -> bool:
+        return self.values.shape == (len(self.labels), len(self.connectivities), len(self.columns))
+
     def _table(self) -> dict[str, Any]:
-        pairs = [(label, c) for label in self.labels for c in self.connectivities]
-        rows = [{"label": label, "connectivity": c, **self[label, c]} for label, c in pairs]
+        rows = [{"label": label, "connectivity": c, **self[label, c]} for label, c in self]
         return {name: [row[name] for row in rows] for name in ("label", "connectivity", *self.columns)}
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _library
 from ._arguments import (
-    Construction, Nan, array_of, axis, check_places, choice, flag, in_memory, is_path, mask_of, reject_hidden,
+    Construction, Nan, array_of, axis, check_places, choice, exact, flag, in_memory, is_path, mask_of, reject_hidden,
     warn_of_colour, warn_of_order, whole)
 from ._arguments import rings as rings_of
 from ._result import Result, Verdict, sparkline
@@ -42,6 +42,9 @@ class _ByLevel(Result):
 
     def __len__(self) -> int:
         return len(self.levels)
+
+    def _complete(self) -> bool:
+        return all(column.shape == (len(self),) for column in self)
 
     def keys(self) -> tuple[str, ...]:
         return ("levels", *self._columns)
@@ -236,20 +239,11 @@ class Curve(_ByLevel):
 def _numbers(values: ArrayLike, name: str = "values") -> NDArray[Any]:
     """Return values in a type that can be compared with levels."""
     reject_hidden(name, values)
-    array = np.asarray(values)
+    array = exact(name, values)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} of {array.dtype}: want numbers")
     if np.isnan(array).any():
         raise ValueError(f"{name}: a value is NaN")
-    wide = array.dtype.kind == "f" and array.dtype.itemsize >= 8  # as NumPy makes of lists with large integers
-    if wide and not isinstance(values, (np.ndarray, np.generic)) and (np.abs(array) >= 2**53).any():
-        exact = np.asarray(values, object)
-        if all(isinstance(v, (int, np.integer)) and 0 <= v < 2**64 for v in exact.flat):
-            return exact.astype(np.uint64)  # NumPy converts lists with one value from 2**63 on to float64
-        for given, held in zip(exact.flat, array.ravel().tolist()):
-            if isinstance(given, (int, np.integer)) and held != int(given):
-                raise ValueError(f"{name}: {given} is not exact in float64, and the values have no common "
-                    "integer type; ask for it in a call of its own")
     return array
 
 
@@ -258,7 +252,7 @@ def _values_of(at: ArrayLike) -> NDArray[Any]:
     values = _numbers(at, "at")
     if values.ndim > 1:
         raise ValueError(f"at of shape {values.shape}: want one value or one axis of them")
-    return values.reshape(-1)
+    return np.array(values).reshape(-1)  # a copy: a curve keeps them
 
 
 def _below(ascending: NDArray[Any], values: NDArray[Any], or_at: bool = False) -> NDArray[np.intp]:
@@ -675,11 +669,13 @@ def _sampled(request: _Request, voxels: NDArray[Any], rows: _Rows, sets: tuple[N
         shape: tuple[int, ...]) -> list[Curve]:
     """Return the curves of images at some values, from one block of numbers."""
     chi, verdict = _of_sets({**request, "levels": 0}, voxels, sets)
-    known = {
+    known: dict[str, Any] = {
         "levels": rows.at, **verdict._asdict(),
         "construction": request["construction"], "superlevel": request["superlevel"], "periodic": (),
         "shape": shape, "sampled": True}
     curves = []
+    for array in (known["levels"], chi):
+        array.setflags(write=False)
     for one in chi:
         c = object.__new__(Curve)  # without a call for each of ten fields
         c.__dict__.update(known, chi=one)
@@ -896,6 +892,8 @@ def open(input: Union[str, os.PathLike[str]], *, shape: Sequence[int] | None = N
     """
     if not is_path(input) or isinstance(os.fspath(input), bytes):
         raise TypeError(f"input of {type(input).__name__}: want a path or an input string, as str or PathLike of str")
+    if not os.fspath(input):
+        raise ValueError("an empty path: want that of an image, or an input string")
     request: dict[str, Any] = {"input": os.fspath(input)}
     if shape is not None:
         request["shape"] = [whole("shape", n) for n in shape]

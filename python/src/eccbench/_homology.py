@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Literal, Sequence, Union
 import numpy as np
 
 from . import _library
-from ._arguments import flag, is_path, whole
+from ._arguments import flag, is_path, reject_hidden, whole
 from ._curve import _job, _threads, _translated
 from ._result import Result, Verdict
 
@@ -56,6 +56,9 @@ class Homology(Result):
 
     def __len__(self) -> int:
         return len(self.betti)
+
+    def _complete(self) -> bool:
+        return len(self.betti) == len(self.torsion)
 
     def _table(self) -> dict[str, Any]:
         return {"dimension": range(len(self.betti)), "betti": self.betti, "torsion": self.torsion}
@@ -154,9 +157,12 @@ def homology(
         if points is not None:
             raise ValueError("points: a file has its own; leave them out")
         request["input"] = os.fspath(simplices)
+        if not request["input"]:
+            raise ValueError("an empty path: want that of a mesh, or an input string")
     else:
         by_dimension, points = _given(simplices, points)
         if points is not None:
+            reject_hidden("points", points)
             where = np.ascontiguousarray(points, np.float64)
             if where.ndim != 2 or where.shape[1] not in (2, 3):
                 raise ValueError(f"points of shape {where.shape}: want (vertices, 3)")
@@ -195,18 +201,19 @@ def _given(simplices: Any, points: Any) -> tuple[list[NDArray[Any]], Any]:
         if all(np.ndim(s) == 2 for s in simplices if isinstance(s, np.ndarray)) and any(
             isinstance(s, np.ndarray) for s in simplices
         ):
-            return _by_dimension(simplices), points
+            return _by_dimension(list(simplices)), points
         by_length: dict[int, list[Any]] = {}
         for s in simplices:
             if np.ndim(s) != 1:
                 raise TypeError(f"simplex {s!r}: want a tuple of vertices")
             by_length.setdefault(len(s), []).append(s)
-        return _by_dimension([np.array(rows) for rows in by_length.values()]), points
+        return _by_dimension(list(by_length.values())), points
     return _by_dimension([simplices]), points
 
 
-def _by_dimension(lists: Sequence[Any]) -> list[NDArray[Any]]:
+def _by_dimension(lists: list[Any]) -> list[NDArray[Any]]:
     """Return arrays of vertices, one for each dimension."""
+    reject_hidden("simplices", lists)
     arrays = [np.asarray(a) for a in lists]
     for a in arrays:
         if a.ndim != 2 or a.shape[1] < 1:

@@ -36,10 +36,11 @@ _DEVICE_PROTOTYPES = {
     "eccbench_device_add": (_int, _job, _int, _job, _job, _job, _job, _text, _int),
     "eccbench_device_verify": (_int, _job, _int, _job, _job, _job, _text, _int),
     "eccbench_device_soft": (_int, _job, ctypes.c_int32, _text, _job, _text, _int),
+    "eccbench_device_launch": (ctypes.c_int32, _memory, _text, _job),
     "eccbench_device_close": (None, _job),
 }
 
-_addresses = struct.Struct("=16Q").pack  # of ondevice.SoftCall
+_addresses = struct.Struct("=12Q").pack  # of ondevice.SoftCall
 _TURN = 50  # milliseconds that a wait may delay signals
 
 
@@ -238,8 +239,9 @@ class Plan:
         self.memory: int = known["memory"]  # bytes to work in, for each image of a launch
         self.most: int = known["most"]  # images of a launch
         self.rows: int = known["rows"]
-        self.laid: int = known["laid"]  # bytes of the positions of bins and thresholds
-        self._add, self._soft = self._library.eccbench_device_add, self._library.eccbench_device_soft
+        self.kept: int = known["kept"]  # bytes that the passes of soft curves share
+        self.passes = [(_job * len(program))(*program) for program in known["passes"] or ()]
+        self._add, self._launch = self._library.eccbench_device_add, self._library.eccbench_device_launch
 
     def add(self, images: int, image: int, answer: int, memory: int, stream: int) -> None:
         """Enqueue the answers for images on a stream, all by addresses."""
@@ -249,9 +251,11 @@ class Plan:
         """Wait for curves, and compare them with the fingerprints of their images."""
         self._call(self._library.eccbench_device_verify, images, image, answer, stream)
 
-    def soft(self, backward: bool, memory: Sequence[int], stream: int) -> None:
+    def soft(self, number: int, memory: Sequence[int], stream: int) -> None:
         """Enqueue a pass of soft curves on a stream, in memory by addresses."""
-        self._call(self._soft, backward, _addresses(*memory), stream)
+        addresses = _addresses(*memory)
+        if self._state is not _state or self._launch(self.passes[number], addresses, stream):
+            self._call(self._library.eccbench_device_soft, number == 2, addresses, stream)
 
     def _call(self, function: Any, *arguments: Any) -> None:
         if self._state is not _state:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from builtins import open
+from contextlib import contextmanager, suppress
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, ClassVar, Dict, NamedTuple, Sequence, TypeVar
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Dict, Iterator, NamedTuple, Sequence, TypeVar
 
 import numpy as np
 
@@ -77,7 +80,21 @@ def _short(value: Any) -> str:
 
 
 class Result(Table):
-    """A table that is a frozen dataclass. It can be saved, and is equal to others with the same numbers."""
+    """A table that is a frozen dataclass of read-only arrays. It can be saved, and is equal to others with the same
+    numbers."""
+
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:  # of a copy
+        self.__dict__.update(state)
+        self.__post_init__()
+
+    def _complete(self) -> bool:
+        """Report whether the lengths of the fields agree."""
+        raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -93,12 +110,12 @@ class Result(Table):
         Parameters
         ----------
         path : str or path-like
-            The file, with any extension. An existing file is overwritten.
+            The file, with any extension. An existing file is replaced once the new one is complete.
         """
         values = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
         arrays = {k: v for k, v in values.items() if isinstance(v, np.ndarray)}
         facts = {"result": type(self).__name__, **{k: v for k, v in values.items() if k not in arrays}}
-        with open(path, "wb") as file:
+        with _replacing(path) as file:
             np.savez_compressed(file, **{"facts": np.array(json.dumps(facts)), **arrays})  # type: ignore[arg-type]
 
     @classmethod
@@ -127,12 +144,41 @@ class Result(Table):
             facts = {k: _frozen(v) for k, v in json.loads(str(values.pop("facts"))).items()}
             kind = facts.pop("result")
             if kind == cls.__name__:
-                return cls(**values, **facts)
+                result = cls(**values, **facts)
+                if not result._complete():
+                    raise ValueError("the lengths of its columns differ")
+                return result
         except OSError:
             raise
         except Exception as e:  # NumPy, zipfile and json raise many kinds
             raise ValueError(f"{path}: no result of eccbench, want a file that save wrote: {e}") from None
         raise ValueError(f"{path}: holds a {kind}, want a {cls.__name__}: take {kind}.load")
+
+
+@contextmanager
+def _replacing(path: Any) -> Iterator[IO[bytes]]:
+    """Open a file that gets its name and replaces another once its data is on disk. Devices and pipes are written
+    directly."""
+    if isinstance(path, int) or os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as file:
+            yield file
+        return
+    real = os.path.realpath(os.fsdecode(path))  # the target of a link
+    hidden = os.path.join(os.path.dirname(real), f".eccbench-{os.urandom(9).hex()}")
+    try:
+        with open(hidden, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if os.path.exists(real):
+            os.chmod(hidden, stat.S_IMODE(os.stat(real).st_mode))
+        os.replace(hidden, real)
+    except BaseException as e:
+        with suppress(OSError):
+            os.unlink(hidden)
+        if isinstance(e, OSError) and e.errno is not None:
+            raise OSError(e.errno, e.strerror, os.fspath(path)) from None
+        raise
 
 
 def _equal(a: Any, b: Any) -> bool:
@@ -182,7 +228,7 @@ class Verdict(NamedTuple):
 
 
 class Array(np.ndarray):  # type: ignore[type-arg,unused-ignore]
-    """An array of NumPy with a verdict. Arrays that are computed from it have none.
+    """An array of NumPy with a verdict. Arrays that are computed from it have none, nor has it once it is changed.
 
     Attributes
     ----------
@@ -207,7 +253,13 @@ class Array(np.ndarray):  # type: ignore[type-arg,unused-ignore]
         if isinstance(of, Array):
             self.__dict__.update(of.__dict__)
 
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key, value)
+        self.__dict__.clear()
+
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        if array is self:  # it is changed
+            self.__dict__.clear()
         array = np.asarray(array)
         return array if array.ndim else array[()]
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _library
-from ._arguments import Boundary
+from ._arguments import Boundary, reject_hidden
 
 __all__ = ["betti", "betti_curves", "curve", "gvf", "is_device_array"]
 
@@ -43,6 +43,7 @@ class _Torch:
         self.names = {getattr(torch, name): name for name in (*_IN_PLACE, *_WIDENED, "bool") if hasattr(torch, name)}
         # As in Inductor's programs: without an object for each stream.
         self.handle = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+        self.captures = getattr(torch._C, "_cuda_isCurrentStreamCapturing", torch.cuda.is_current_stream_capturing)
 
     def on_device(self, x: Any) -> bool:
         return x.is_cuda  # type: ignore[no-any-return]
@@ -106,7 +107,7 @@ class _Torch:
         return self.torch.cuda.current_stream(device).cuda_stream  # type: ignore[no-any-return]
 
     def capturing(self, device: int) -> bool:
-        return bool(self.torch.cuda.is_current_stream_capturing())
+        return bool(self.captures())
 
     def synchronize(self, device: int) -> None:
         self.torch.cuda.synchronize(device)
@@ -241,7 +242,7 @@ def _rows(at: ArrayLike | None, dtype: str) -> _Rows:
             raise ValueError("at is missing: an array of floats on a device has too many values for a row "
                 "each; give the values, such as at=numpy.linspace(0, 1, 256)")
         return _Rows(None, None)
-    values = np.asarray(at)
+    values = _numbers(at)
     if values.ndim > 1 or values.size == 0 or values.dtype.kind not in "biuf":
         raise ValueError(f"at of shape {values.shape} and type {values.dtype}: want one number or one axis of numbers")
     values = _limits(values.ravel(), dtype, False)
@@ -250,6 +251,11 @@ def _rows(at: ArrayLike | None, dtype: str) -> _Rows:
     ascending, order = np.unique(values, return_inverse=True)
     in_order = len(ascending) == len(values) and bool((np.diff(values) > 0).all())
     return _Rows(tuple(ascending.tolist()), None if in_order else order.astype(np.int64))
+
+
+def _numbers(at: ArrayLike) -> NDArray[Any]:
+    reject_hidden("at", at)
+    return np.asarray(at)
 
 
 def _limits(values: NDArray[Any], dtype: str, superlevel: bool) -> NDArray[np.float64]:
@@ -380,7 +386,7 @@ def _called(at: ArrayLike | None) -> Any:
             type(at) is tuple
             or (at.dtype.str, at.shape, at.tobytes()) == key):  # type: ignore[union-attr,unused-ignore]
         return key
-    values = np.asarray(at)
+    values = _numbers(at)
     key = values.dtype.str, values.shape, values.tobytes()
     if type(at) is np.ndarray or isinstance(at, tuple) and type(at) is tuple and all(
             type(v) in (bool, int, float) or isinstance(v, np.generic) for v in at):
@@ -624,7 +630,7 @@ def betti_curves(
 
 def _sets(at: ArrayLike, dtype: str, superlevel: bool) -> tuple[tuple[int, ...], list[float]]:
     """Return the shape of the values of sets, and their limits."""
-    values = np.asarray(at)
+    values = _numbers(at)
     if values.size == 0 or values.dtype.kind not in "biuf":
         raise ValueError(f"at of shape {values.shape} and type {values.dtype}: want one number or more")
     limits = _limits(values.ravel(), dtype, superlevel)
@@ -783,11 +789,13 @@ def _added(of: Any, how: _Layout, address: int, key: Any, ask: Callable[[], tupl
         raise (RuntimeError if e.kind in ("device", "internal") else ValueError)(str(e)) from None
 
 
-def soft(images: Any, thresholds: int, vertices: bool, directed: bool) -> _Soft:
-    """Return the plan of soft curves of packed float32 tensors of PyTorch, of shape (n, *image), n > 0."""
+def soft(images: Any, thresholds: int, vertices: bool, directed: bool, doubles: int) -> _Soft:
+    """Return the plan of soft curves of packed float32 tensors of PyTorch, of shape (n, *image), n > 0. doubles is
+    as in ondevice.Soft."""
     of, how = _looked(images, images.ndim - 1, False)
     align = _alignment(images.data_ptr(), how.apart)
-    asked = {"images": len(images), "thresholds": thresholds, "vertices": vertices, "directed": directed}
+    asked = {"images": len(images), "thresholds": thresholds, "vertices": vertices, "directed": directed,
+        "doubles": doubles}
     return _Soft(of, how, ("soft", *asked.values(), align), {"soft": asked, "align": align})
 
 
@@ -806,15 +814,15 @@ class _Soft:
             raise (RuntimeError if e.kind in ("device", "internal") else ValueError)(str(e)) from None
         self.plan.used = next(_known.calls)
         plan = self.plan.plan
-        self.blocks, self.memory, self.laid = plan.rows, plan.memory, plan.laid  # equal for all plans of the layout
+        self.blocks, self.memory, self.kept = plan.rows, plan.memory, plan.kept  # equal for all plans of the layout
 
-    def add(self, backward: bool, *memory: int) -> None:
-        """Enqueue a pass, by the addresses and the number of ondevice.SoftCall, 0 for missing ones."""
+    def add(self, which: int, *memory: int) -> None:
+        """Enqueue a pass by its number in ondevice.Plan and the addresses of ondevice.SoftCall, 0 for missing ones."""
         number = self.how.number
         stream, capturing = self.of.stream(number), self.of.capturing(number)
         self.plan.used = next(_known.calls)
         try:
-            while not self.plan.call(capturing, self.plan.plan.soft, backward, memory, stream):
+            while not self.plan.call(capturing, self.plan.plan.soft, which, memory, stream):
                 self._look()
         except _library.Error as e:
             raise (RuntimeError if e.kind in ("device", "internal") else ValueError)(str(e)) from None

@@ -158,7 +158,12 @@ class _Topology(Metric):  # type: ignore[misc]
         masks = masks.detach()
         if self.num_classes is not None and masks.shape[1] == 1:
             classes = torch.arange(self.num_classes, device=masks.device).view(1, -1, *[1] * (masks.ndim - 2))
-            return (masks == classes).to(torch.uint8)
+            found = masks == classes
+            if not (known := found.any(1, keepdim=True)).all():
+                raise ValueError(f"{name}: {masks[~known][0].item()} is no label; want 0 to {self.num_classes - 1}")
+            return found.to(torch.uint8)
+        if (missing := int(masks.isnan().sum())) > 0:
+            raise ValueError(f"{name}: {missing} of its values are NaN, which is neither in nor out of a class")
         return (masks > 0.5 if masks.dtype != torch.bool else masks).to(torch.uint8)
 
 

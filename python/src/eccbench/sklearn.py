@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from . import _eigenmap
 from ._arguments import Construction, Graph, reject_hidden, rings, whole
 from ._betti import betti
-from ._curve import curve
+from ._curve import _numbers, curve
 
 __all__ = ["BettiCurve", "Eigenmap", "EulerCurve"]
 
@@ -128,7 +128,7 @@ class _ByLevel(_OfImages):
         if np.ndim(self.levels) == 0:
             self.levels_ = np.linspace(float(images.min()), float(images.max()), whole("levels", self.levels))
         else:
-            self.levels_ = np.asarray(self.levels)
+            self.levels_ = _numbers(self.levels, "levels")
 
     def _options(self) -> dict[str, Any]:
         return {

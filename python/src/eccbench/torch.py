@@ -24,9 +24,10 @@ from typing import Any, Callable, Collection, Dict, Iterable, List, Optional, Se
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 from . import _library, cuda
-from ._arguments import Construction
+from ._arguments import Construction, reject_hidden
 from ._curve import _translated, curve
 
 if not hasattr(torch.library, "register_autograd"):
@@ -83,7 +84,7 @@ def ecc(images: Images, thresholds: Union[Tensor, Sequence[float]], *, dims: int
     batch, shape = _split(images, dims)
     if images.dtype == torch.bfloat16:
         images = images.float()
-    at = thresholds if isinstance(thresholds, Tensor) else torch.as_tensor(thresholds, dtype=torch.float64)
+    at = thresholds if isinstance(thresholds, Tensor) else _tensor("thresholds", thresholds)
     if at.dtype == torch.bfloat16:
         at = at.float()
     if at.ndim != 1:
@@ -187,11 +188,12 @@ def soft_ecc(
     direct = _direct(images)
     if direct and images.is_cuda:
         images = images.contiguous()
-        plain = all([type(one) in _PLAIN for one in given])
-        if plain and given[3].shape == axes and (type(dims), type(construction)) == (int, str):
-            how = _layouts.get(_key(images, dims, construction, *given))
+        numbers = given if axes[0] else given[:2]
+        plain = all([type(one) in _PLAIN for one in numbers])
+        if plain and (not axes[0] or given[3].shape == axes) and (type(dims), type(construction)) == (int, str):
+            how = _layouts.get(_key(images, dims, construction, *numbers))
             if how is not None:  # the layout passed the other checks below
-                return _by_layout(superlevel, how, images, *given)
+                return _by_layout(superlevel, how, images, given)
     batch, shape = _split(images, dims)
     if construction not in ("T", "V"):
         raise ValueError(f"construction {construction!r}: want T or V")
@@ -208,7 +210,7 @@ def soft_ecc(
                          f"want one axis, one number, ({dims},) and one number")
     if direct and x.is_cuda and x.dtype is torch.float32 and x.numel() and tau.shape[0]:
         given = tau, lam, alpha, v
-        return _by_layout(superlevel, _layout(x, dims, construction, *given), x, *given)
+        return _by_layout(superlevel, _layout(x, dims, construction, *given), x, given)
     if superlevel:
         x, tau, alpha = -x, -tau, -alpha
     if direct:
@@ -233,7 +235,7 @@ class ECC(torch.nn.Module):
     def __init__(self, thresholds: Union[Tensor, Sequence[float]], *, dims: int, construction: Construction = "T",
             superlevel: bool = False, verify: bool = True):
         super().__init__()
-        given = thresholds if isinstance(thresholds, Tensor) else torch.as_tensor(thresholds, dtype=torch.float64)
+        given = thresholds if isinstance(thresholds, Tensor) else _tensor("thresholds", thresholds)
         self.register_buffer("thresholds", given.detach().clone().double())
         self.dims, self.construction, self.superlevel, self.verify = dims, construction, superlevel, verify
 
@@ -260,8 +262,9 @@ class SoftECC(torch.nn.Module):
     thresholds, lam, dims, direction, alpha, construction, superlevel
         As for `soft_ecc`.
     learn : collection of {'thresholds', 'lam', 'direction', 'alpha'}
-        The names of the module's parameters. The others are buffers. λ is stored as its logarithm,
-        ``log_lam``, so that no step makes it negative.
+        The names of the module's parameters. The others are buffers. A learned λ is stored as its
+        logarithm, ``log_lam``, so that no step makes it negative, any other as ``fixed_lam``.
+        ``load_state_dict`` converts one to the other.
 
     Examples
     --------
@@ -275,7 +278,8 @@ class SoftECC(torch.nn.Module):
     """
 
     thresholds: Tensor
-    log_lam: Tensor
+    log_lam: Optional[Tensor]
+    fixed_lam: Optional[Tensor]
     direction: Optional[Tensor]
     alpha: Optional[Tensor]
 
@@ -298,13 +302,14 @@ class SoftECC(torch.nn.Module):
             raise ValueError("direction is missing: alpha is the scale of one")
         if not 0 < float(lam) < math.inf:
             raise ValueError(f"lam {lam}: want more than 0")
-        values = {"thresholds": thresholds, "log_lam": math.log(lam), "direction": direction,
+        values = {"thresholds": thresholds, "log_lam": math.log(lam) if "lam" in learn else None,
+            "fixed_lam": None if "lam" in learn else float(lam), "direction": direction,
             "alpha": None if direction is None else alpha}
         for name, value in values.items():
             if value is None:
                 self.register_buffer(name, None)
                 continue
-            one = torch.as_tensor(value).detach().clone()
+            one = _tensor(name, value, None).detach().clone()
             one = one if one.is_floating_point() and isinstance(value, Tensor) else one.to(torch.get_default_dtype())
             if name.replace("log_", "") in learn:
                 self.register_parameter(name, torch.nn.Parameter(one))
@@ -315,7 +320,16 @@ class SoftECC(torch.nn.Module):
     @property
     def lam(self) -> Tensor:
         """λ, a tensor of one number."""
-        return self.log_lam.exp()
+        fixed = self.fixed_lam
+        return self.log_lam.exp() if fixed is None else fixed  # type: ignore[union-attr]
+
+    def _load_from_state_dict(self, state_dict: Dict[str, Any], prefix: str, *rest: Any) -> None:
+        of, other, converted = "fixed_lam", "log_lam", torch.exp
+        if self.fixed_lam is None:
+            of, other, converted = other, of, torch.log
+        if prefix + other in state_dict:
+            state_dict[prefix + of] = converted(state_dict.pop(prefix + other))
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
     def forward(self, images: Images) -> Tensor:
         """χ of shape (..., m) of images of shape (..., *image), or of a list as in `soft_ecc`."""
@@ -439,13 +453,18 @@ def _split(images: Tensor, dims: int) -> Tuple[torch.Size, torch.Size]:
     return batch, image
 
 
+def _tensor(name: str, numbers: Any, dtype: Optional[torch.dtype] = torch.float64) -> Tensor:
+    reject_hidden(name, numbers)
+    return torch.as_tensor(numbers, dtype=dtype)
+
+
 def _beside(one: Any, images: Tensor) -> Tensor:
     """Return numbers as a tensor on the device of the images, without waiting for it."""
     if isinstance(one, Tensor):
         return one if one.device == images.device else one.to(images.device, non_blocking=images.is_cuda)
     if isinstance(one, (int, float)):
         return torch.full((), one, dtype=torch.float64, device=images.device)
-    return torch.as_tensor(one, dtype=torch.float64).to(images.device, non_blocking=images.is_cuda)
+    return _tensor("thresholds and direction", one).to(images.device, non_blocking=images.is_cuda)
 
 
 _nothing: Dict[torch.device, Tuple[Tensor, Tensor]] = {}
@@ -747,15 +766,12 @@ class _Layout:
         thresholds, self.axes = numbers[0].shape[0], numbers[3].shape[0]
         self.curves = *images.shape[: images.ndim - dims], thresholds
         self.float64 = [one.dtype is torch.float64 for one in numbers]
-        self.doubles = sum(double << bit for bit, double in enumerate(self.float64))
+        doubles = sum(double << bit for bit, double in enumerate(self.float64))
         self.plain = all(one.dtype in (torch.float32, torch.float64) for one in numbers)
-        plan = cuda.soft(x, thresholds, construction == "V", self.axes > 0)
-        laid, tilt, changes = _sizes_of_kept(self.image, self.images, thresholds, self.axes)
-        if laid != plan.laid:
+        plan = cuda.soft(x, thresholds, construction == "V", self.axes > 0, doubles)
+        if plan.kept != sum(_sizes_of_kept(self.image, self.images, thresholds, self.axes)):
             raise RuntimeError("eccbench's library has another version than its Python files: install eccbench again")
-        self.add, self.blocks = plan.add, plan.blocks // self.images
-        self.laid, self.of_row, self.changes = laid, laid + 4 * self.image[-1], laid + tilt
-        self.kept = laid + tilt + changes
+        self.add, self.blocks, self.kept = plan.add, plan.blocks // self.images, plan.kept
         self.work = plan.memory // 3, plan.memory  # without derivatives and with them
 
     def forward(
@@ -771,8 +787,8 @@ class _Layout:
             thresholds, lam, alpha, direction = (one if d else one.float() for one, d in zip(given, self.float64))
         thresholds, direction = thresholds.contiguous(), direction.contiguous()
         self.add(
-            False, *self._both(x, kept.data_ptr()), thresholds.data_ptr(), lam.data_ptr(), alpha.data_ptr(),
-            direction.data_ptr(), self.doubles, 0 if work is None else work.data_ptr(), chi.data_ptr(),
+            1 if derivatives else 0, x.data_ptr(), kept.data_ptr(), thresholds.data_ptr(), lam.data_ptr(),
+            alpha.data_ptr(), direction.data_ptr(), 0 if work is None else work.data_ptr(), chi.data_ptr(),
             0 if by is None else by.data_ptr(), 0, 0, 0)
         return chi, by, kept
 
@@ -786,30 +802,28 @@ class _Layout:
         if parameters:
             moments = x.new_empty((self.images, self.blocks, 4), dtype=torch.float64)
         self.add(
-            True, *self._both(x, kept.data_ptr()), 0, 0, 0, 0, 0, 0, 0, 0, upstream.data_ptr(), gradient.data_ptr(),
+            2, x.data_ptr(), kept.data_ptr(), 0, 0, 0, 0, 0, 0, 0, upstream.data_ptr(), gradient.data_ptr(),
             0 if moments is None else moments.data_ptr())
         gradient = _of_images(gradient, self.construction, self.dims)
         return gradient, None if moments is None else _by_direction(moments.sum(1), _Tilt(alpha, direction, self.image))
 
-    def _both(self, x: Tensor, at: int) -> Tuple[int, ...]:
-        """Return the first addresses of both passes."""
-        tilt = (at + self.laid, at + self.of_row) if self.axes else (0, 0)
-        return x.data_ptr(), at + self.changes, at, *tilt
-
 
 def _key(
-    x: Tensor, dims: int, construction: str, tau: Tensor, lam: Tensor, alpha: Tensor, v: Tensor,
+    x: Tensor, dims: int, construction: str, tau: Tensor, lam: Tensor, alpha: Optional[Tensor] = None,
+    v: Optional[Tensor] = None,
 ) -> Tuple[Any, ...]:
-    """Return the layout of tensors, and their types and devices."""
-    return (
+    """Return the layout of tensors, and their types and devices. There is no v without a direction."""
+    key = (
         dims, construction, x.shape, x.dtype, x.get_device(), x.data_ptr() % 16, tau.shape, tau.dtype, tau.get_device(),
-        lam.shape, lam.dtype, lam.get_device(), alpha.shape, alpha.dtype, alpha.get_device(), v.shape, v.dtype,
-        v.get_device())
+        lam.shape, lam.dtype, lam.get_device())
+    if v is None or alpha is None:
+        return key
+    return *key, alpha.shape, alpha.dtype, alpha.get_device(), v.shape, v.dtype, v.get_device()
 
 
 def _layout(x: Tensor, dims: int, construction: str, *numbers: Tensor) -> Any:
     """Return the layout of packed float32 images and parameters, made for the first of them."""
-    key = _key(x, dims, construction, *numbers)
+    key = _key(x, dims, construction, *(numbers if numbers[3].shape[0] else numbers[:2]))
     found = _layouts.get(key)
     if found is None:
         if len(_layouts) >= 1024:
@@ -818,55 +832,56 @@ def _layout(x: Tensor, dims: int, construction: str, *numbers: Tensor) -> Any:
     return found
 
 
-def _by_layout(
-    superlevel: bool, how: Any, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor,
-) -> Tensor:
+def _by_layout(superlevel: bool, how: Any, images: Tensor, given: Tuple[Tensor, ...]) -> Tensor:
     """Return the curves of checked float32 images, with minimal work of the host. In a step of training the host
     takes longer than the device."""
+    thresholds, lam, alpha, direction = given
     if superlevel:
         images, thresholds = -images, -thresholds
         alpha = -alpha if how.axes else alpha
-    return _SoftOnDevice.apply(how, images, thresholds, lam, alpha, direction)
+        given = thresholds, lam, alpha, direction
+    # A level of derivatives forward, which are rejected, may be of each tensor.
+    learn = True in [one.requires_grad for one in given] or forward_ad._current_level >= 0
+    return _SoftOnDevice.apply(how, images, given, *(given if learn else ()))
 
 
 class _SoftOnDevice(torch.autograd.Function):
-    """_Soft for float32 images on a device."""
+    """_Soft for float32 images on a device. The parameters are inputs only if one of them is learned."""
 
     @staticmethod
-    def forward(
-        ctx: Any, how: Any, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor,
-    ) -> Tensor:
-        wanted = ctx.needs_input_grad
-        chi, by, kept = how.forward(images, thresholds, lam, alpha, direction, wanted[2] or wanted[3])
-        ctx.given = how, thresholds, lam, alpha, direction
+    def forward(ctx: Any, how: Any, images: Tensor, given: Tuple[Tensor, ...], *learned: Tensor) -> Tensor:
+        wanted = ctx.needs_input_grad[3:]
+        chi, by, kept = how.forward(images, *given, True in wanted[:2])
+        ctx.given = how, given
         ctx.set_materialize_grads(False)
-        if True in wanted[2:]:
-            ctx.save_for_backward(images, kept, by, alpha, direction)
+        if True in wanted:
+            ctx.save_for_backward(images, kept, by, *given[2:])
         else:
             ctx.save_for_backward(images, kept)
         return chi
 
     @staticmethod
     def backward(ctx: Any, upstream: Optional[Tensor]) -> Tuple[Any, ...]:
+        wanted = ctx.needs_input_grad
         if upstream is None:
-            return (None,) * 6
+            return (None,) * len(wanted)
         images, kept, *more = ctx.saved_tensors
-        how, thresholds, lam, alpha, direction = ctx.given
+        how, (thresholds, lam, alpha, direction) = ctx.given
         by, alpha, direction = more or (None, alpha, direction)
-        wanted = ctx.needs_input_grad[1:]
-        parameters = wanted[3] or wanted[4]
+        parameters = True in wanted[5:]
         of_images = of_each = None
         if torch.is_grad_enabled() or not _direct(upstream):  # by the operator, which rejects a second order
             rows, x = upstream.reshape(how.images, -1), images.reshape(-1, *images.shape[images.ndim - how.dims :])
             given = x, kept, thresholds, lam, alpha, direction, how.construction, parameters
             of_images, of_each = _soft_backward(rows, *given)
             of_images = of_images.reshape(images.shape)
-        elif wanted[0] or parameters:
+        elif wanted[1] or parameters:
             of_images, of_each = how.backward(upstream, images, kept, alpha, direction, parameters)
         if not more:
-            return None, of_images, None, None, None, None
+            return None, of_images, *(None,) * (len(wanted) - 2)
         rows = upstream.reshape(how.images, -1)
-        return None, of_images, *_by_parameters(wanted, rows, by, of_each, thresholds, lam, alpha, direction)
+        of_given = _by_parameters(wanted[2:], rows, by, of_each, thresholds, lam, alpha, direction)
+        return None, of_images, None, *of_given
 
 
 def _check_on_device(images: Tensor, *others: Tensor) -> None:

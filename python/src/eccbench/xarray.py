@@ -15,7 +15,7 @@ import xarray
 
 from ._arguments import mask_of
 from ._betti import betti
-from ._curve import curve
+from ._curve import _numbers, _values_of, curve
 from ._gvf import gvf
 from ._result import Verdict
 
@@ -80,9 +80,11 @@ class Accessor:
             return curve(images.values, mask=mask, **options).to_xarray()
         if at is None:
             raise ValueError("at is missing: want the values at which the curves of several images are taken")
+        self._reject_names(others, "level")
         curves = curve(self._flat(images, others), mask=mask, batch_axis=0, **options)
-        chi = np.array([c.chi for c in curves]).reshape(*(images.sizes[d] for d in others), -1)
-        return self._over(images, others, chi, {"level": np.atleast_1d(at)}, curves[0]._about() if curves else {})
+        levels = _values_of(at)
+        chi = np.array([c.chi for c in curves], np.int64).reshape(*(images.sizes[d] for d in others), len(levels))
+        return self._over(images, others, chi, {"level": levels}, curves[0]._about() if curves else {})
 
     def betti(
         self,
@@ -113,8 +115,9 @@ class Accessor:
         if np.ndim(at) > 1:
             raise ValueError(f"at of shape {np.shape(at)}: want one value or one axis of them")
         others, images, mask = self._images(dims, mask)
+        self._reject_names(others, *["level"] * np.ndim(at), "dimension")
         numbers = betti(self._flat(images, others), at, mask=mask, batch_axis=0, **options)
-        levels = {} if np.ndim(at) == 0 else {"level": np.asarray(at)}
+        levels = {} if np.ndim(at) == 0 else {"level": _numbers(at, "at")}
         shape = [images.sizes[d] for d in others] + [len(v) for v in levels.values()] + [3]
         return self._over(
             images,
@@ -140,6 +143,7 @@ class Accessor:
         """
         _reject_batch(options)
         _, _, mask = self._images(None, mask)
+        self._reject_names(self._array.dims, "component")
         field = gvf(self._array.values, mask=mask, **options)
         coords = {"component": list(map(str, self._array.dims)), **self._array.coords}
         return xarray.DataArray(
@@ -169,6 +173,13 @@ class Accessor:
             mask = self._flat(mask.transpose(*over, *dims), over)
             mask = mask if over else mask[0]
         return others, images, mask
+
+    def _reject_names(self, kept: Sequence[Hashable], *new: str) -> None:
+        """Raise an error if an axis or a coordinate that the result keeps is named like a new axis of it."""
+        for name in new:
+            if name in kept or name in self._array.coords and set(self._array.coords[name].dims) <= set(kept):
+                raise ValueError(f"{name!r} is an axis of the result: rename that of the array, such as by "
+                    f"rename({name}='{name}_')")
 
     def _axes(self, dims: Sequence[Hashable] | None, periodic: Sequence[Hashable]) -> list[int]:
         """Return the numbers of axes in an image."""

@@ -146,6 +146,9 @@ func slab(t *testing.T, s grid.Source) []byte {
 	return b
 }
 
+// memory is that of all checks, so each finds what another image left.
+var memory Memory
+
 // Boxes of any size agree with the whole image, in both graphs of each convention.
 func boxesAreJoined(t *testing.T, images int) {
 	rng := rand.New(rand.NewPCG(11, 5))
@@ -154,9 +157,9 @@ func boxesAreJoined(t *testing.T, images int) {
 		size := grid.Shape{D: 2 + rng.Int64N(5), H: 2 + rng.Int64N(5), W: 2 + rng.Int64N(6)}
 		for k := range 4 {
 			superlevel, vertices := k&1 > 0, k&2 > 0
-			b0, rest, err := unite(in, superlevel, vertices, size, levelsOf)
+			b0, rest, err := unite(&memory, in, superlevel, vertices, size, levelsOf)
 			if bytesAreLevels(in) {
-				b0, rest, err = unite(in, superlevel, vertices, size, bytesOf)
+				b0, rest, err = unite(&memory, in, superlevel, vertices, size, bytesOf)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -176,7 +179,7 @@ func boxesAreJoined(t *testing.T, images int) {
 func usualBoxesAreJoined(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 34, H: 18, W: 226}, {D: 1, H: 259, W: 515}, {D: 70, H: 2, W: 61}} {
 		in := gridtest.Drawn(t, shape, grid.Uint8, 200, 3)
-		b0, rest, err := Changes(in, false, false, false)
+		b0, rest, err := memory.Changes(in, false, false, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -297,11 +300,11 @@ func (f failing) ReadSlab(dst []byte, lo, hi int64) error {
 func unreadIsTold(t *testing.T) {
 	ctx, end := context.WithCancel(context.Background())
 	end()
-	if _, _, err := Changes(grid.WithContext(ctx, gridtest.Drawn(t, grid.Shape{D: 4, H: 5, W: 5}, grid.Uint8, 9, 1)), false, false, false); !errors.Is(err, context.Canceled) {
+	if _, _, err := memory.Changes(grid.WithContext(ctx, gridtest.Drawn(t, grid.Shape{D: 4, H: 5, W: 5}, grid.Uint8, 9, 1)), false, false, false); !errors.Is(err, context.Canceled) {
 		t.Errorf("an image that has ended has changes (%v)", err)
 	}
 	in := failing{gridtest.Drawn(t, grid.Shape{D: 40, H: 5, W: 5}, grid.Uint8, 9, 1)}
-	if _, _, err := Changes(in, false, false, false); err == nil || !strings.Contains(err.Error(), "slice 33 is gone") {
+	if _, _, err := memory.Changes(in, false, false, false); err == nil || !strings.Contains(err.Error(), "slice 33 is gone") {
 		t.Errorf("got %v", err)
 	}
 }

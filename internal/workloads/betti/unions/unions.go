@@ -329,20 +329,23 @@ func (g *graph) sort() {
 // A Step is the change of a number at a level. The level is an index on the image's ladder.
 type Step struct{ Level, Change int64 }
 
+// A Memory is that of images done, which further ones reuse. Its zero value is ready.
+type Memory struct{ joiners sync.Pool }
+
 // Changes returns the changes of the number of components of an image's sublevel or superlevel
 // sets. Voxels are vertices, or top cells that also touch at corners. It also returns the changes
 // of the number of cavities of a 3D image, or of holes of a 2D one. A masked voxel, with a value
 // above the last level, is in no set.
-func Changes(s grid.Source, superlevel, vertices, masked bool) (components, enclosed []Step, err error) {
+func (m *Memory) Changes(s grid.Source, superlevel, vertices, masked bool) (components, enclosed []Step, err error) {
 	if !superlevel || !masked {
 		if bytesAreLevels(s) {
-			return unite(s, superlevel, vertices, boxOf(s.Shape()), bytesOf)
+			return unite(m, s, superlevel, vertices, boxOf(s.Shape()), bytesOf)
 		}
-		return unite(s, superlevel, vertices, boxOf(s.Shape()), levelsOf)
+		return unite(m, s, superlevel, vertices, boxOf(s.Shape()), levelsOf)
 	}
 	// Count levels from the greatest one down. So superlevel sets grow like sublevel sets, and masked
 	// voxels stay beyond all levels.
-	components, enclosed, err = unite(s, false, vertices, boxOf(s.Shape()), levelsDown)
+	components, enclosed, err = unite(m, s, false, vertices, boxOf(s.Shape()), levelsDown)
 	for _, steps := range [][]Step{components, enclosed} {
 		slices.Reverse(steps)
 		for i := range steps {
@@ -353,7 +356,7 @@ func Changes(s grid.Source, superlevel, vertices, masked bool) (components, encl
 }
 
 // unite joins the voxels of an image in boxes of a size, with converted levels.
-func unite[K key](s grid.Source, superlevel, vertices bool, size grid.Shape,
+func unite[K key](m *Memory, s grid.Source, superlevel, vertices bool, size grid.Shape,
 	converting func(grid.Source) conversion[K]) (components, enclosed []Step, err error) {
 	graphs := [2]*graph{
 		{descending: superlevel, corners: !vertices, total: newTally(s.Ladder())},
@@ -363,8 +366,13 @@ func unite[K key](s grid.Source, superlevel, vertices bool, size grid.Shape,
 	first, _ := boxesOf(s.Shape(), size, 0, min(step+1, s.Shape().Slices()))
 	joiners := make([]*joiner[K], min(runtime.GOMAXPROCS(0), len(first)))
 	for i := range joiners {
-		joiners[i] = &joiner[K]{kernel: best[K](), s: s.Shape(), convert: converting(s), size: s.Type().Size(),
-			tallies: [2]tally{newTally(s.Ladder()), newTally(s.Ladder())}}
+		j, _ := m.joiners.Get().(*joiner[K])
+		if j == nil {
+			j = &joiner[K]{kernel: best[K]()}
+		}
+		j.s, j.convert, j.size = s.Shape(), converting(s), s.Type().Size()
+		j.tallies = [2]tally{newTally(s.Ladder()), newTally(s.Ladder())}
+		joiners[i] = j
 	}
 	var before []*box
 	if err := grid.EachSharing(s, step, func(slab []byte, lo, hi int64) error {
@@ -413,6 +421,9 @@ func unite[K key](s grid.Source, superlevel, vertices bool, size grid.Shape,
 		})
 	}
 	wg.Wait()
+	for _, j := range joiners {
+		m.joiners.Put(j)
+	}
 	// An increase of the set at a level decreases the complement.
 	return graphs[0].total.changes(1), graphs[1].total.changes(-1), nil
 }

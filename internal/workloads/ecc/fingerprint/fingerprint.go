@@ -153,30 +153,25 @@ func (p *Prepared) function(w weights) function {
 		weight: newLookup(p.typ, p.ladder, w, p.top, p.isa)}
 }
 
-// Compute returns the fingerprint of an image of the type on the ladder.
-func (p *Prepared) Compute(s grid.Source, threads int) (Sum, error) {
-	return p.OverPeriods(s, func(s grid.Source) (Sum, error) { return p.whole(s, threads, false) })
-}
-
-// OfPiece returns the fingerprint of a piece of a 3D image in construction T. It leaves out the
-// slice that the piece shares with the previous one.
-func (p *Prepared) OfPiece(piece grid.Piece, threads int) (Sum, error) {
-	return p.whole(piece.Field, threads, piece.Shared != nil)
-}
-
-// OverPeriods returns the fingerprint by a function that reads a whole image. If the image repeats, whole
+// Compute returns the fingerprint of an image of the type on the ladder. If the image repeats, it
 // reads little more than a period: the cells are in slices and between two slices.
-func (p *Prepared) OverPeriods(s grid.Source, whole func(grid.Source) (Sum, error)) (Sum, error) {
+func (p *Prepared) Compute(s grid.Source, threads int) (Sum, error) {
 	if p.in.Periodic.Slices(s.Shape()) { // a ring is no sum of slabs
 		s = grid.Unrepeated(s)
 	}
-	return grid.OverPeriods(s, whole,
+	return grid.OverPeriods(s, func(s grid.Source) (Sum, error) { return p.whole(s, threads, false) },
 		func(sum *Sum, said Sum, times int64) {
 			if p.in.Vertices && s.Shape().Dim() == 3 { // the signs are for top cells
 				times = -times
 			}
 			sum.Add(said, times)
 		})
+}
+
+// OfPiece returns the fingerprint of a piece of a 3D image in construction T. It leaves out the
+// slice that the piece shares with the previous one.
+func (p *Prepared) OfPiece(piece grid.Piece, threads int) (Sum, error) {
+	return p.whole(piece.Field, threads, piece.Shared != nil)
 }
 
 // whole reads all of an image.

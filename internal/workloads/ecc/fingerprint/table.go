@@ -36,12 +36,9 @@ type Table struct {
 // mostEntries is the number of entries of a table of one gigabyte.
 const mostEntries = 1 << 27
 
-// Tabled reports whether Tables supports a ladder.
-func Tabled(l grid.Ladder) bool { return !l.Indexed() || l.Len() <= mostEntries }
-
 // Tables returns the tables of a key's functions.
 func (p *Prepared) Tables() ([]Table, error) {
-	if !Tabled(p.ladder) {
+	if p.ladder.Indexed() && p.ladder.Len() > mostEntries {
 		return nil, fmt.Errorf("fingerprint: a table of the weights of %d levels is too large", p.ladder.Len())
 	}
 	tables := make([]Table, len(p.weights))

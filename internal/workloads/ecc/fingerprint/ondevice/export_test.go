@@ -7,7 +7,6 @@ import (
 
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
-	"eccbench/internal/workloads/ecc/fingerprint"
 )
 
 // Segment returns the number of planes of a warp's segment, its cost, and the least cost over all
@@ -19,11 +18,6 @@ func Segment(s grid.Shape, rows, positions, warps int64) (length int64, cost, le
 		least = min(least, of(l))
 	}
 	return length, of(length), least
-}
-
-// Passing is Compute with a slab of about the given number of bytes.
-func Passing(d device.Device, in grid.Source, k fingerprint.Key, bytes int64) (fingerprint.Sum, error) {
-	return compute(d, in, k, 2, bytes)
 }
 
 // Launches returns the device time of n consecutive fingerprints, by the events of its clock. The
@@ -45,7 +39,7 @@ func (o *Looker) Launches(image device.Buffer, n int) (took time.Duration, err e
 	err = o.On.Do(func() error {
 		errs := []error{o.begin(), o.stream.Record(events[0])}
 		for range n {
-			errs = append(errs, o.add(image, 1, 0, -1, o.shape.D))
+			errs = append(errs, o.add(image, 1))
 		}
 		return errors.Join(append(errs, o.stream.Record(events[1]))...)
 	})

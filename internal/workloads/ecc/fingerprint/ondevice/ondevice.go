@@ -339,7 +339,7 @@ func (o *Looker) OfEach(image any, images int64) ([]fingerprint.Sum, error) {
 		return nil, err
 	}
 	err := o.On.Do(func() error {
-		return errors.Join(o.begin(), o.add(image, images, 0, -1, o.shape.D), o.end())
+		return errors.Join(o.begin(), o.add(image, images), o.end())
 	})
 	if err := errors.Join(err, o.stream.Wait()); err != nil {
 		return nil, err
@@ -376,16 +376,18 @@ func (o *Looker) begin() error {
 	return errors.Join(errs...)
 }
 
-// add appends to the stream the kernels for the cells of positions from ≤ z < to of some images: those between
-// slices z and z+1. The memory of an image begins at slice first. A 2D image is done whole.
-func (o *Looker) add(image any, images, first, from, to int64) error {
+// add appends to the stream the kernels for some images. A kernel adds the cells between slices z and z+1 for positions
+// from ≤ z < to, here for all. Memory begins at slice first.
+func (o *Looker) add(image any, images int64) error {
 	var values any = uint64(0) // none
 	if o.values != nil {
 		values = o.values
 	}
+	const first, from = 0, -1
 	s := o.shape
+	to := s.D
 	if s.Dim() == 2 {
-		from, to = -1, s.H
+		to = s.H
 	}
 	for _, f := range o.functions {
 		launch := f.launch

@@ -53,18 +53,14 @@ func TestOnDevice(t *testing.T) { testSums(t, ecctest.Device(t)) }
 func testSums(t *testing.T, open resident.Opener) {
 	for i, name := range images {
 		_, f := ecctest.Open(t, name)
-		if same, said := alike(t, open, masked(t, f), fingerprint.Draw(1).WithConvention(fingerprint.Convention{Masked: true}), 1<<30); !same {
+		if same, said := alike(t, open, masked(t, f), fingerprint.Draw(1).WithConvention(fingerprint.Convention{Masked: true})); !same {
 			t.Errorf("%s, masked: %s", name, said)
 		}
 		for c, in := range conventions {
 			if c > 0 && i%len(conventions) != c && i > 4 || in.Periodic.Check(f.Shape()) != nil {
 				continue
 			}
-			bytes := int64(1 << 30)
-			if c == 0 && i%2 > 0 { // in several slabs
-				bytes = 0
-			}
-			if same, said := alike(t, open, f, fingerprint.Draw(2).WithConvention(in), bytes); !same {
+			if same, said := alike(t, open, f, fingerprint.Draw(2).WithConvention(in)); !same {
 				t.Errorf("%s, %+v: %s", name, in, said)
 			}
 		}
@@ -75,11 +71,11 @@ func testSums(t *testing.T, open resident.Opener) {
 			if c > 3 && (c+i)%2 > 0 || in.Periodic.Check(shape) != nil {
 				continue
 			}
-			if same, said := alike(t, open, f, fingerprint.Draw(2).WithConvention(in), int64(i)<<30); !same {
+			if same, said := alike(t, open, f, fingerprint.Draw(2).WithConvention(in)); !same {
 				t.Errorf("every float32, %v, %+v: %s", shape, in, said)
 			}
 		}
-		if same, said := alike(t, open, masked(t, f), fingerprint.Draw(1).WithConvention(fingerprint.Convention{Masked: true}), 1<<30); !same {
+		if same, said := alike(t, open, masked(t, f), fingerprint.Draw(1).WithConvention(fingerprint.Convention{Masked: true})); !same {
 			t.Errorf("every float32, %v, masked: %s", shape, said)
 		}
 	}
@@ -137,7 +133,7 @@ func masked(t *testing.T, f *grid.Field) grid.Source {
 	return m
 }
 
-func alike(t *testing.T, open resident.Opener, f grid.Source, k fingerprint.Key, bytes int64) (same bool, said string) {
+func alike(t *testing.T, open resident.Opener, f grid.Source, k fingerprint.Key) (same bool, said string) {
 	t.Helper()
 	want, err := fingerprint.Compute(f, k, 2)
 	if err != nil {
@@ -147,7 +143,17 @@ func alike(t *testing.T, open resident.Opener, f grid.Source, k fingerprint.Key,
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := ondevice.Passing(d, f, k, bytes)
+	o, err := ondevice.Open(d, f, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	image, err := resident.Put(d, o.NewStream("upload"), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer image.Close()
+	got, err := o.Compute(image)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +167,7 @@ func TestFaultsOnHost(t *testing.T) {
 		for _, name := range []string{images[0], images[3], images[5], images[8], images[11]} {
 			_, f := ecctest.Open(t, name)
 			for _, in := range []grid.Source{f, masked(t, f)} {
-				if same, _ := alike(t, open, in, fingerprint.Draw(1), 1<<30); !same {
+				if same, _ := alike(t, open, in, fingerprint.Draw(1)); !same {
 					caught++
 				}
 			}
@@ -171,36 +177,6 @@ func TestFaultsOnHost(t *testing.T) {
 		}
 	}
 }
-
-// A witness requires a device. It fingerprints images on every ladder and estimates the cost.
-func TestEye(t *testing.T) {
-	open, opened := resident.Remembered(kernelsOnHost(t, ""))
-	e := ondevice.Witness{Device: opened}
-	_, f := ecctest.Open(t, images[0])
-	k := fingerprint.Draw(1)
-	if _, ok := e.Work(f, k, 2); ok {
-		t.Error("it sees without a device")
-	}
-	if _, err := open(""); err != nil {
-		t.Fatal(err)
-	}
-	work, ok := e.Work(f, k, 2)
-	if more, _ := e.Work(onlyRead{f}, k, 2); !ok || work <= 0 || more <= work {
-		t.Errorf("work %v, and %v where the image is read", work, more)
-	}
-	want, err := fingerprint.Compute(f, k, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := e.Compute(onlyRead{f}, k, 2); err != nil || !got.Equal(want) {
-		t.Errorf("%v, want %v: %v", got, want, err)
-	}
-	if _, ok := e.Work(anyFloats(t, grid.Shape{W: 5, H: 4, D: 3}), k, 2); !ok {
-		t.Error("it does not see every float32")
-	}
-}
-
-type onlyRead struct{ grid.Source }
 
 // everyLevel is before the names of images on the ladder of every float32.
 const everyLevel = "every float32 of "
