@@ -16,8 +16,8 @@ func evenLadder(values []float64) string {
 }
 
 // evenly returns n evenly spaced values, ascending, from the least value of an image to the
-// greatest. Ends that float64 cannot represent are rounded in the direction in which sets grow, so that the first set has
-// a voxel and the last set all. An image that is not in memory is read once more.
+// greatest. Ends that float64 cannot represent are rounded in the direction in which sets grow, so that the first set
+// has a voxel and the last set all. An image that is not in memory is read once more.
 func (q *Question) evenly(i image, n int64) ([]float64, error) {
 	if n < 1 || n > mostEven {
 		return nil, Usagef("--levels %d: want 1 to %d", n, mostEven)

@@ -8,6 +8,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/gvf"
 )
 
@@ -65,7 +66,7 @@ func (q *Flow) Answer() (a FlowAnswer, err error) {
 		return a, err
 	}
 	w, impls, problem := q.By, FlowImpls, q.Problem(a.Image.Field)
-	a.What = fmt.Sprintf("field after %d steps", q.Steps)
+	a.What = "field after " + quantity.Count(q.Steps, "step")
 	if q.Tol != 0 {
 		w, impls, a.What = q.Steady, []string{"multigrid"}, fmt.Sprintf("steady state to %v", q.Tol)
 	}

@@ -97,7 +97,8 @@ func OpenMasked(memory int64, name, mask string) (grid.Source, error) {
 	return masked, nil
 }
 
-// errorOfOther returns the error of an image other than the input, which an option names. --volume does not apply to it.
+// errorOfOther returns the error of an image other than the input, which an option names. --volume does not apply to
+// it.
 func errorOfOther(option string, err error) error {
 	if several := (format.VolumeError{}); errors.As(err, &several) && several.Asked == nil {
 		return fmt.Errorf("--%s: %d volumes of %s; choose one of 0 to %d by --%[1]s file/volume=N/path=FILE", option,

@@ -43,7 +43,8 @@ func TestNumber(t *testing.T) {
 		{unsigned, Ranked(2), "18446744073709551615", 0}, {unsigned, Ranked(2), "18446744073709551614", 1},
 		{floats, Ranked(0), "0.1", 0}, {floats, Ranked(1), "9007199254740993", -1}, {floats, Ranked(1), "9007199254740991", 1},
 		{nil, 1 << 53, "9007199254740993", 0}, {nil, 1 << 53, "9.007199e15", 0}, {nil, 0.1, "0.1", 0}, {nil, 255, "254.9999999", 1},
-		{nil, math.MaxFloat32, "3.4028235e38", 0}, {nil, float32(math.Inf(1)), "1e39", 1}, {nil, 0, "1e-60", -1}, {nil, 1 << 53, "9007199254740992", 0}, {nil, 0.5, "0.5", 0}, {nil, 200, "1e999999999", 2},
+		{nil, math.MaxFloat32, "3.4028235e38", 0}, {nil, float32(math.Inf(1)), "1e39", 1}, {nil, 0, "1e-60", -1},
+		{nil, 1 << 53, "9007199254740992", 0}, {nil, 0.5, "0.5", 0}, {nil, 200, "1e999999999", 2},
 	} {
 		n, err := ParseNumber(c.text)
 		if (err != nil) != (c.want == 2) {

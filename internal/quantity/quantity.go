@@ -108,6 +108,11 @@ func Seconds(s float64) time.Duration {
 	return time.Duration(s * 1e9)
 }
 
+// Count returns a number with its noun: "1 step", "2 steps".
+func Count[N int | int64](n N, one string) string {
+	return fmt.Sprintf("%d %s", n, Noun(int64(n), one))
+}
+
 // Noun returns a noun for a count, in the singular or plural.
 func Noun(n int64, one string) string {
 	switch {

@@ -189,6 +189,14 @@ def test_levels_are_ascending_and_in_the_range(value):
             assert set(c.levels.tolist()) == set(least.ravel().tolist()) and c.chi.tolist() == [1] * 64
 
 
+@pytest.mark.parametrize("superlevel", [False, True])
+def test_levels_beyond_float64(superlevel):
+    image = np.arange(24, dtype=np.int64).reshape(4, 6) + 2**53 + 1
+    assert eccbench.curve(image, levels=7, superlevel=superlevel).chi.tolist() == [1] * 7
+    with pytest.raises(ValueError, match="7 evenly spaced levels from 9223372036854775784 to .* need more digits"):
+        eccbench.curve(image + (2**63 - 2**53 - 25), levels=7, superlevel=superlevel)
+
+
 def test_levels_of_float32_and_float64_agree():
     image = np.random.default_rng(3).integers(0, 17, (20, 21, 22)).astype(np.float32)
     a, b = eccbench.curve(image, levels=17), eccbench.curve(image.astype(np.float64), levels=17)

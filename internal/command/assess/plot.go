@@ -62,7 +62,7 @@ func (a assessed) slicesOf(left []assess.Difference) (list []drawnSlice) {
 				worst = d
 			}
 		}
-		title := fmt.Sprintf("%s, %d %s", worst.Kind, worst.Voxels, quantity.Noun(worst.Voxels, "voxel"))
+		title := fmt.Sprintf("%s, %s", worst.Kind, quantity.Count(worst.Voxels, "voxel"))
 		if most > 1 {
 			title += fmt.Sprintf("; %d more", most-1)
 		}

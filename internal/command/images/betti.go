@@ -17,6 +17,7 @@ import (
 	"eccbench/internal/command/answering"
 	"eccbench/internal/drawing"
 	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 )
@@ -160,7 +161,7 @@ func (j bettiJob) run(c *cli.Program, t answering.Target) error {
 	p.Program = cli.Version()
 	what := "Betti numbers at " + spaced(j.at)
 	if len(j.at) == 0 {
-		what = fmt.Sprintf("Betti numbers, %d changes", a.Lines.Len())
+		what = "Betti numbers, " + quantity.Count(a.Lines.Len(), "change")
 	}
 	if j.Slices {
 		what = fmt.Sprintf("Betti numbers of %d slices", len(a.SliceNumbers)+len(a.SliceLines))

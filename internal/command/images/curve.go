@@ -13,6 +13,7 @@ import (
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/command/answering"
+	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -119,7 +120,7 @@ func (j curveJob) run(c *cli.Program, t answering.Target) error {
 	}
 	p := a.Provenance
 	p.Program = cli.Version()
-	what := fmt.Sprintf("%d changes", len(a.Lines.Curve))
+	what := quantity.Count(len(a.Lines.Curve), "change")
 	switch {
 	case len(j.at) > 0 && !j.Slices:
 		what = "χ at " + spaced(j.at)

@@ -201,7 +201,7 @@ func simplicesInWords(counts []int64) string {
 	var list []string
 	for d, n := range counts {
 		if n > 0 && d < len(names) {
-			list = append(list, fmt.Sprintf("%d %s", n, quantity.Noun(n, names[d])))
+			list = append(list, quantity.Count(n, names[d]))
 		} else if n > 0 {
 			list = append(list, fmt.Sprintf("%d of dimension %d", n, d))
 		}

@@ -21,6 +21,7 @@ import (
 	"eccbench/internal/cli"
 	"eccbench/internal/command/answering"
 	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
 	"eccbench/internal/report"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/betti"
@@ -145,7 +146,8 @@ func (j mergeJob) run(c *cli.Program, set *parts.Set) error {
 	if j.everyLevel() { // levels=every makes no difference to a row for every level
 		p.Input = strings.Replace(p.Input, "/levels=every", "", 1)
 	}
-	j.Confirmed(c, report.VisibleText(p.Input), p, fmt.Sprintf("%d changes of %d parts", steps, set.Len()), start)
+	j.Confirmed(c, report.VisibleText(p.Input), p,
+		quantity.Count(steps, "change")+" of "+quantity.Count(set.Len(), "part"), start)
 	return j.write(c, j.Out, p.Input, p, lines, func(yield func(ecc.Lines, error) bool) {
 		var chi int64
 		for steps, err := range set.Steps() {
@@ -226,7 +228,7 @@ func (j mergeJob) bettis(c *cli.Program, f *pflag.FlagSet, set *parts.Set) error
 		rows[i] = bettiRow{head.At[i], numbers[k].B0, numbers[k].B1, numbers[k].B2}
 	}
 	p.Witness, p.Evidence = betti.FloodName+" and "+p.Witness, betti.FloodName+" and "+p.Evidence
-	j.Confirmed(c, report.VisibleText(p.Input), p, fmt.Sprintf("Betti numbers of %d parts", set.Len()), start)
+	j.Confirmed(c, report.VisibleText(p.Input), p, "Betti numbers of "+quantity.Count(set.Len(), "part"), start)
 	write := func(w io.Writer) error { return writeBetti(w, j.format, p, rows, j.bare) }
 	return answering.WriteTo(c, j.Out, "Betti numbers", write, answering.Provenance(j.provenance, p))
 }

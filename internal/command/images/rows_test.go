@@ -17,7 +17,8 @@ func TestLevelsReadBack(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	for typ, put := range map[string]func(b []byte) []byte{
 		"float32": func(b []byte) []byte {
-			return binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(rng.NormFloat64()*math.Pow(10, rng.Float64()*60-30))))
+			v := float32(rng.NormFloat64() * math.Pow(10, rng.Float64()*60-30))
+			return binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
 		},
 		"float16": func(b []byte) []byte { // the exponent of NaN and infinity is left out
 			return binary.LittleEndian.AppendUint16(b, uint16(rng.IntN(1<<16)&^(1<<14)))

@@ -74,7 +74,7 @@ func doRun(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	if f.NArg() > 0 {
 		return cli.Usagef("unexpected argument %q; inputs are given with --sizes or --input", f.Arg(0))
 	}
-	if count != 0 {
+	if f.Changed("batch") {
 		if f.Changed("workload") || f.Changed("count") {
 			return cli.Usagef("--batch is --workload %s with a --count: give the one or the other", impls.Batch)
 		}

@@ -608,8 +608,8 @@ def _plain(request: _Request) -> bool:
 
 
 def _even(image: NDArray[Any], n: int, superlevel: bool) -> NDArray[np.float64]:
-    """Return ascending, evenly spaced levels of an image. Their range may exceed float64. Ends that float64 cannot represent
-    are rounded in the direction in which sets grow."""
+    """Return ascending, evenly spaced levels of an image. Their range may exceed float64. Ends that float64 cannot
+    represent are rounded in the direction in which sets grow."""
     if image.size == 0:
         raise ValueError("no voxel is part of the image, which has no levels then")
     least, greatest = image.min().item(), image.max().item()

@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
 	"eccbench/internal/regular"
 	"eccbench/internal/shard"
 	"eccbench/internal/workloads/ecc"
@@ -402,7 +403,7 @@ func (h Head) Has() string {
 	case h.Values != nil:
 		return fmt.Sprintf("values from %v to %v", h.Values.Least, h.Values.Greatest)
 	case len(h.At) == 0:
-		return fmt.Sprintf("%d changes", h.Changes)
+		return quantity.Count(h.Changes, "change")
 	}
 	return fmt.Sprintf("components of the sets at %s", strings.ReplaceAll(list(h.At), " ", ", "))
 }
