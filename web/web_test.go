@@ -279,11 +279,14 @@ func (b *browser) drops() {
 	for _, c := range []struct{ paths, want string }{
 		{"ct/a/1.npy ct/a/2.npy", "ct/a: 2 × 1 × 2"},
 		{"a.zarr/x/.zarray a.zarr/.zgroup", "a.zarr: "},
-		{"ct/a/1.npy ct/a/2.npy ct/b/1.npy ct/b/2.npy", "These are 2 images, of ct/a, ct/b. Choose one of them."},
-		{"ct/1.npy ct/b/1.npy", "These are 2 images, of ct, ct/b. Choose one of them."},
-		{"1.npy ct/1.npy", "These are 2 images, of no folder, ct. Choose one of them."},
-		{"s/b.mhd s/b.raw s/a.mhd s/a.raw", "These are 2 images, of s/a.mhd, s/b.mhd. Choose one of them."},
-		{"a.zarr/.zarray b.zarr/.zarray", "These are 2 images, of a.zarr, b.zarr. Choose one of them."},
+		{"ct/a/1.npy ct/a/2.npy ct/b/1.npy ct/b/2.npy", "These are 2 images: ct/a, ct/b. Choose one of them."},
+		{"ct/1.npy ct/b/1.npy", "These are 2 images: ct, ct/b. Choose one of them."},
+		{"1.npy ct/1.npy", "These are 2 images: files without a folder, ct. Choose one of them."},
+		{"s/b.mhd s/b.raw s/a.mhd s/a.raw", "These are 2 images: s/a.mhd, s/b.mhd. Choose one of them."},
+		{"a.zarr/.zarray b.zarr/.zarray", "These are 2 images: a.zarr, b.zarr. Choose one of them."},
+		{"a.mhd a.raw b.nii.gz", "These are 2 images: a.mhd, b.nii.gz. Choose one of them."},
+		{"a.zarr/.zarray x.mhd x.raw", "These are 2 images: a.zarr, x.mhd. Choose one of them."},
+		{"d/meta/x.mhd d/1.png d/2.png", "These are 3 images: d/1.png, d/2.png, d/meta/x.mhd. Choose one of them."},
 	} {
 		b.eval(nil, `now.about = now.curve = now.set = now.plane = null, true`)
 		var got string

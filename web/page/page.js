@@ -380,15 +380,20 @@ async function changeConvention() {
 function choose(list) {
   const usable = list.filter(f => !/^(\.DS_Store|\._.*|Thumbs\.db)$/.test(f.file.name)); // which systems add
   if (usable.length === 0) return fail(new Error("there is no file in what was dropped."));
-  const paths = usable.map(f => f.path), headers = paths.filter(p => /\.(mhd|nhdr|hdr|hdr\.gz)$/i.test(p));
+  const paths = usable.map(f => f.path);
   const arrays = paths.map(p => p.match(/^(.+)\/(zarr\.json|\.zarray|\.zgroup)$/)).filter(Boolean).map(m => m[1]);
   const zarrs = arrays.filter(p => !arrays.some(q => p.startsWith(`${q}/`))); // the folders of whole hierarchies
-  const stack = usable.length > 1 && headers.length === 0 && zarrs.length === 0;
+  const outside = paths.filter(p => !zarrs.some(z => p.startsWith(`${z}/`)));
+  const headed = [...zarrs, ...outside.filter(p => /\.(mhd|nhdr|hdr|hdr\.gz)$/i.test(p))];
+  const ofOne = /\.(png|bmp|tiff?|np[yz]|nii|nrrd|mha|mrcs?|isq|fits?|fts|dcm|ima)(\.(gz|bz2))?$/i;
+  const stack = usable.length > 1 && headed.length === 0;
   const folders = paths.map(p => p.slice(0, Math.max(0, p.lastIndexOf("/"))));
-  const images = [...new Set(zarrs.length > 0 ? zarrs : headers.length > 0 ? headers : stack ? folders : paths)].sort();
+  const named = headed.length > 0 ? [...headed, ...outside.filter(p => ofOne.test(p))] : stack ? folders : paths;
+  const images = [...new Set(named)].sort();
   if (images.length > 1) {
-    const some = images.slice(0, 4).map(i => i || "no folder").concat(images.length > 4 ? "…" : []).join(", ");
-    return fail(new Error(`these are ${images.length} images, of ${some}. Choose one of them.`));
+    const some = images.slice(0, 4).map(i => i || "files without a folder");
+    if (images.length > 4) some.push("…");
+    return fail(new Error(`these are ${images.length} images: ${some.join(", ")}. Choose one of them.`));
   }
   const folder = images[0] || "slices";
   now.example = false;
