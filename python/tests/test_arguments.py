@@ -313,6 +313,8 @@ def test_lists_of_large_integers():
     whole, upper = [[2**63 + 1, 2**63 + 2, 1]], 2**63 + 2
     for curve in (eccbench.curve(whole, superlevel=True), eccbench.curve([whole], superlevel=True, batch_axis=0)[0]):
         assert curve == eccbench.curve(np.array(whole, np.uint64), superlevel=True) and curve(upper) == 1
+    at = [np.array(2**63 + 1, np.uint64), np.array(3)]
+    assert eccbench.curve(whole, at=at).levels.tolist() == [2**63 + 1, 3]
     labelled = eccbench.gvf([[1, 2, 4]], steps=1, mask=whole)
     assert np.array_equal(labelled, eccbench.gvf([[1, 2, 4]], steps=1, mask=np.array(whole, np.uint64)))
     for image, text in [([[upper, -1]], f"{upper} is not exact"), ([[BIG + 1, 0.5]], f"{BIG + 1} is not exact"),
@@ -373,7 +375,7 @@ def test_flat_file(tmp_path):
 def test_levels_of_files(tmp_path):
     """Evenly spaced levels of a file equal those of its array, even if float32 cannot represent them."""
     near = np.array([[1, np.nextafter(np.float32(1), np.float32(2))]], np.float32)
-    for i, image in enumerate((near, IMAGE, IMAGE.astype(np.float32), IMAGE.astype(np.int64) + 2**60)):
+    for i, image in enumerate((near, IMAGE, IMAGE.astype(np.float32), IMAGE.astype(np.int64) * 1024 + 2**60)):
         np.save(tmp_path / f"{i}.npy", image)
         for superlevel in (False, True):
             of_file, of_array = (eccbench.curve(of, levels=4, superlevel=superlevel) for of in (tmp_path / f"{i}.npy", image))

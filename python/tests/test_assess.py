@@ -54,6 +54,8 @@ def test_masks_and_2d() -> None:
 def test_mapping() -> None:
     result = eccbench.assess(*masks(), connectivity=26)
     assert list(result) == [("1", 26), ("2", 26), ("all", 26)] and dict(result)["2", 26] == result["2", 26]
+    assert len(result) == 3 and (1, 26) in result and ("1", 6) not in result and 1 not in result
+    assert dict(result.items()) == dict(result) and result.get(("1", 26)) == result["1", 26] and result.get(1, 2) == 2
     for key in (0, "1", "12", ("1",), ("1", 26, 0)):
         with pytest.raises(KeyError, match="want a label and a connectivity, such as \\('1', 26\\)"):
             result[key]  # type: ignore[index]

@@ -540,3 +540,21 @@ def test_program(monkeypatch):
         context[0], failing[0] = there, bad
         plan.soft(2, range(1000, 1012), 77)
         assert launched == [*first[:calls]] and repeated == again
+
+
+def test_plan_without_programs(monkeypatch):
+    """Passes that have no program are launched by the library."""
+    called = []
+
+    def plan(request, length, said, size):
+        said.value = b'{"plan": 1, "memory": 2, "most": 3, "rows": 4, "kept": 5, "passes": [null, null, null]}'
+        return len(said.value)
+
+    library = types.SimpleNamespace(
+        eccbench_device_plan=plan, eccbench_device_add=None, eccbench_device_close=called.append,
+        eccbench_device_launch=lambda *_: 0, eccbench_device_soft=lambda *given: called.append(given[:2]) or -1)
+    monkeypatch.setattr(_library, "_library", lambda: library)
+    plan = _library.Plan({})
+    plan.soft(2, range(12), 77)
+    plan.close()
+    assert called == [(1, True), 1]

@@ -88,6 +88,8 @@ def test_shown():
     (lambda: eccbench.homology(TORUS.astype(float)), TypeError, "want the numbers of vertices"),
     (lambda: eccbench.homology(TORUS - 1), ValueError, "vertex -1"),
     (lambda: eccbench.homology(np.array([[1, 2**63]], np.uint64)), ValueError, "vertex 9223372036854775808"),
+    (lambda: eccbench.homology([(0, 1, 2**63 + 1)]), ValueError, "vertex 9223372036854775809: want numbers below"),
+    (lambda: eccbench.homology([(0, 1, 2**64)]), ValueError, "simplices: 18446744073709551616 is no integer of 64 bits"),
     (lambda: eccbench.homology([(0, 0, 1)]), ValueError, "has vertex 0 twice"),
     (lambda: eccbench.homology(TORUS, field=4), ValueError, "want a prime"),
     (lambda: eccbench.homology(TORUS, field="R"), TypeError, "field 'R'"),

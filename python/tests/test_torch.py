@@ -1,7 +1,9 @@
 """The layers of PyTorch, where it is installed."""
 
+import copy
 import itertools
 import math
+import pickle
 import shutil
 
 import numpy as np
@@ -364,6 +366,15 @@ def test_state():
     torch.testing.assert_close(fixed(x), layer(x))
     other.load_state_dict({**fixed.state_dict(), "fixed_lam": torch.tensor(5.0)})
     torch.testing.assert_close(other.lam, torch.tensor(5.0))
+    for one in (layer, fixed):  # pickled by a version that stored any λ as its logarithm
+        old, named = copy.deepcopy(one), "log_lam"
+        del old.fixed_lam
+        if one is fixed:
+            old._buffers[named] = one.lam.log()
+        again = pickle.loads(pickle.dumps(old))
+        torch.testing.assert_close(again(x), layer(x))
+        again.load_state_dict(one.state_dict())
+        assert sorted(again.state_dict()) == sorted(one.state_dict()) and torch.equal(again(x), one(x))
     assert layer.double()(x.double()).dtype == torch.float64
     exact = ECC([0.1, 0.2], dims=2).half()  # thresholds are not rounded
     assert exact.state_dict()["thresholds"].tolist() == [0.1, 0.2]

@@ -23,6 +23,8 @@ def test_one_image():
     field = image.eccbench.gvf(steps=3)
     assert field.dims == ("component", "y", "x") and field["component"].values.tolist() == ["y", "x"] and np.array_equal(field, eccbench.gvf(image.values, steps=3))
     assert field["x"].values.tolist() == SCAN["x"].values.tolist()
+    for mine in (data["chi"], numbers, field):
+        mine += 1  # not read-only
 
 
 def test_several_images():
@@ -65,7 +67,8 @@ def test_names_of_the_result():
         (lambda of: of.eccbench.betti(1, dims=("y", "x")), "dimension"),
         (lambda of: of.eccbench.gvf(steps=1), "component"),
     ]:
-        for of in (SCAN.rename(time=name), SCAN.assign_coords({name: ("time", [1, 2, 3])}), SCAN.assign_coords({name: 7})):
+        added = [SCAN.assign_coords({name: values}) for values in (("time", [1, 2, 3]), 7)]
+        for of in (SCAN.rename(time=name), *added):
             with pytest.raises(ValueError, match=f"'{name}' is an axis of the result: rename that of the array") as e:
                 ask(of)
             assert "\n" not in str(e.value)

@@ -145,6 +145,7 @@ def exact(name: str, value: Any) -> NDArray[Any]:
     wide = array.dtype.kind == "f" and array.dtype.itemsize >= 8  # as NumPy makes of lists with large integers
     if wide and isinstance(value, Sequence) and (np.abs(array) >= 2**53).any():
         given = np.asarray(value, object)
+        given.flat[:] = [v.item() if isinstance(v, np.ndarray) else v for v in given.flat]  # arrays without axes
         if all(isinstance(v, (int, np.integer)) and 0 <= v < 2**64 for v in given.flat):
             return given.astype(np.uint64)  # NumPy converts lists with one value from 2**63 on to float64
         for v, held in zip(given.flat, array.ravel().tolist()):
@@ -192,7 +193,7 @@ def like(image: Any, array: NDArray[Any]) -> Any:
 
     name = type(image).__module__.partition(".")[0]
     if name == "torch":
-        return sys.modules["torch"].from_dlpack(np.asarray(array)).to(image.device)
+        return sys.modules["torch"].from_dlpack(np.array(array)).to(image.device)  # PyTorch has no read-only arrays
     if name == "cupy":
         with image.device:
             return sys.modules["cupy"].asarray(array)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Iterator, Sequence
 
 import numpy as np
 
@@ -41,8 +42,9 @@ class Assessment(Result):
 
     Notes
     -----
-    ``result["1", 26]`` is a dict of the numbers of a label. ``dict(result)``, `to_pandas` and `to_xarray` have
-    all of them, and `save` and `load` write and read them. A feature is matched if both masks have it in
+    ``result["1", 26]`` is a dict of the numbers of a label. ``len``, ``in``, `keys`, `items`, `get` and ``dict``
+    work as of a mapping of such dicts, and `values` is an array. `to_pandas` and `to_xarray` have all
+    numbers, and `save` and `load` write and read them. A feature is matched if both masks have it in
     their union: ``matching_error0_max`` is the number of unmatched features of dimension 0. In
     dimension 1 of 3D images, the number is between ``_min`` and ``_max``.
     """
@@ -73,6 +75,11 @@ class Assessment(Result):
 
     def __iter__(self) -> Iterator[tuple[str, int]]:
         return iter(self.keys())
+
+    def __len__(self) -> int:
+        return len(self.keys())
+
+    __contains__, get, items = Mapping.__contains__, Mapping.get, Mapping.items
 
     def _complete(self) -> bool:
         return self.values.shape == (len(self.labels), len(self.connectivities), len(self.columns))

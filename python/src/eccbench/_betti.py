@@ -342,7 +342,7 @@ def betti_curves(
             levels.astype(_level_type(dtype), copy=False), b0, b1, b2, *Verdict.of_answer(answer), construction,
             bool(superlevel), shape, answer.get("missing", ""), closed)
         for levels, numbers, answer in images
-        for b0, b1, b2 in [np.ascontiguousarray(numbers.T)]
+        for b0, b1, b2 in [numbers.T]
     ]
     return curves if batch_axis is not None else curves[0]
 

@@ -650,6 +650,7 @@ def _answered(request: _Request, voxels: NDArray[Any] | None, dtype: np.dtype[An
             job.rows(i, levels.ctypes.data, levels.nbytes, chi.ctypes.data)
             if not sampled:
                 levels = levels.astype(_level_type(dtype), copy=False)
+            levels.flags.writeable = chi.flags.writeable = False  # without a copy by Curve
             curves.append(Curve(
                 levels, chi, *Verdict.of_answer(answer),
                 request["construction"], request["superlevel"], rings, shape, sampled,

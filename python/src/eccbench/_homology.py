@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Literal, Sequence, Union
 import numpy as np
 
 from . import _library
-from ._arguments import flag, is_path, reject_hidden, whole
+from ._arguments import exact, flag, is_path, reject_hidden, whole
 from ._curve import _job, _threads, _translated
 from ._result import Result, Verdict
 
@@ -214,7 +214,7 @@ def _given(simplices: Any, points: Any) -> tuple[list[NDArray[Any]], Any]:
 def _by_dimension(lists: list[Any]) -> list[NDArray[Any]]:
     """Return arrays of vertices, one for each dimension."""
     reject_hidden("simplices", lists)
-    arrays = [np.asarray(a) for a in lists]
+    arrays = [exact("simplices", a) for a in lists]
     for a in arrays:
         if a.ndim != 2 or a.shape[1] < 1:
             raise ValueError(f"simplices of shape {a.shape}: want (n, d + 1), with the vertices of each in a row")

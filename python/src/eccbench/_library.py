@@ -240,7 +240,7 @@ class Plan:
         self.most: int = known["most"]  # images of a launch
         self.rows: int = known["rows"]
         self.kept: int = known["kept"]  # bytes that the passes of soft curves share
-        self.passes = [(_job * len(program))(*program) for program in known["passes"] or ()]
+        self.passes = [(_job * len(p))(*p) for p in (program or () for program in known["passes"] or ())]
         self._add, self._launch = self._library.eccbench_device_add, self._library.eccbench_device_launch
 
     def add(self, images: int, image: int, answer: int, memory: int, stream: int) -> None:
@@ -254,7 +254,8 @@ class Plan:
     def soft(self, number: int, memory: Sequence[int], stream: int) -> None:
         """Enqueue a pass of soft curves on a stream, in memory by addresses."""
         addresses = _addresses(*memory)
-        if self._state is not _state or self._launch(self.passes[number], addresses, stream):
+        program = self.passes[number]
+        if self._state is not _state or not program or self._launch(program, addresses, stream):
             self._call(self._library.eccbench_device_soft, number == 2, addresses, stream)
 
     def _call(self, function: Any, *arguments: Any) -> None:

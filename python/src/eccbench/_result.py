@@ -48,7 +48,7 @@ class Table:
         for key in keys:
             if frame[key].dtype == np.float16:  # not supported by an index of pandas
                 frame[key] = frame[key].astype(np.float32)
-        data = frame.set_index(keys).to_xarray()
+        data = frame.set_index(keys).to_xarray().copy(deep=True)  # for changes
         data.attrs.update(self._about())
         return data
 
@@ -84,9 +84,7 @@ class Result(Table):
     numbers."""
 
     def __post_init__(self) -> None:
-        for value in vars(self).values():
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
+        self.__dict__.update({k: _fixed(v) for k, v in vars(self).items() if isinstance(v, np.ndarray)})
 
     def __setstate__(self, state: Dict[str, Any]) -> None:  # of a copy
         self.__dict__.update(state)
@@ -110,7 +108,8 @@ class Result(Table):
         Parameters
         ----------
         path : str or path-like
-            The file, with any extension. An existing file is replaced once the new one is complete.
+            The file, with any extension. An existing file is replaced once the new one is complete; other hard
+            links to it keep the old one.
         """
         values = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
         arrays = {k: v for k, v in values.items() if isinstance(v, np.ndarray)}
@@ -157,9 +156,9 @@ class Result(Table):
 
 @contextmanager
 def _replacing(path: Any) -> Iterator[IO[bytes]]:
-    """Open a file that gets its name and replaces another once its data is on disk. Devices and pipes are written
-    directly."""
-    if isinstance(path, int) or os.path.exists(path) and not os.path.isfile(path):
+    """Open a file that gets its name and replaces another once its data is on disk. Devices, pipes and descriptors
+    (/dev/stdout) are written directly."""
+    if isinstance(path, int) or os.path.exists(path) and not os.path.isfile(path) or _of_descriptor(path):
         with open(path, "wb") as file:
             yield file
         return
@@ -179,6 +178,24 @@ def _replacing(path: Any) -> Iterator[IO[bytes]]:
         if isinstance(e, OSError) and e.errno is not None:
             raise OSError(e.errno, e.strerror, os.fspath(path)) from None
         raise
+
+
+def _of_descriptor(path: Any) -> bool:
+    """Report whether a path names an open file of a process, such as /dev/stdout."""
+    folder = os.path.realpath(os.path.dirname(os.path.abspath(os.fsdecode(path))))
+    return folder == "/dev" or folder.startswith("/proc/")
+
+
+def _fixed(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array that cannot be changed: a copy if it or an array that it is a view of is writable."""
+    owner: Any = array
+    while isinstance(owner, np.ndarray) and not owner.flags.writeable:
+        owner = owner.base
+    if owner is None:
+        return array
+    array = array.copy()
+    array.setflags(write=False)
+    return array
 
 
 def _equal(a: Any, b: Any) -> bool:
@@ -228,7 +245,8 @@ class Verdict(NamedTuple):
 
 
 class Array(np.ndarray):  # type: ignore[type-arg,unused-ignore]
-    """An array of NumPy with a verdict. Arrays that are computed from it have none, nor has it once it is changed.
+    """A read-only array of NumPy with a verdict, as have its views. Its copies are writable, and they and arrays that
+    are computed from it have none.
 
     Attributes
     ----------
@@ -245,23 +263,17 @@ class Array(np.ndarray):  # type: ignore[type-arg,unused-ignore]
 
     @classmethod
     def of(cls, array: NDArray[Any], verdict: Verdict) -> Array:
+        array.setflags(write=False)
         self = array.view(cls)
         self.verdict, self.witness, self.implementation = verdict
         return self
 
     def __array_finalize__(self, of: Any) -> None:
-        if isinstance(of, Array):
+        if isinstance(of, Array) and not self.flags.writeable:
             self.__dict__.update(of.__dict__)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        super().__setitem__(key, value)
-        self.__dict__.clear()
-
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        if array is self:  # it is changed
-            self.__dict__.clear()
-        array = np.asarray(array)
-        return array if array.ndim else array[()]
+        return np.asarray(array)[()]
 
     def __repr__(self) -> str:
         return repr(np.asarray(self))
@@ -273,3 +285,4 @@ class Array(np.ndarray):  # type: ignore[type-arg,unused-ignore]
     def __setstate__(self, state: Any) -> None:
         super().__setstate__(state[0])
         self.__dict__.update(state[1])
+        self.setflags(write=False if state[1] else None)

@@ -323,6 +323,13 @@ class SoftECC(torch.nn.Module):
         fixed = self.fixed_lam
         return self.log_lam.exp() if fixed is None else fixed  # type: ignore[union-attr]
 
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "fixed_lam" not in self._buffers:  # of an earlier version, which stored any λ as its logarithm
+            log = self._buffers.get("log_lam")
+            self._buffers["fixed_lam"] = None if log is None else log.exp()
+            self._buffers.update({} if log is None else {"log_lam": None})
+
     def _load_from_state_dict(self, state_dict: Dict[str, Any], prefix: str, *rest: Any) -> None:
         of, other, converted = "fixed_lam", "log_lam", torch.exp
         if self.fixed_lam is None:

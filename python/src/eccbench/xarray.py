@@ -122,7 +122,7 @@ class Accessor:
         return self._over(
             images,
             others,
-            np.asarray(numbers).reshape(shape),
+            np.array(numbers).reshape(shape),
             {**levels, "dimension": np.arange(3)},
             Verdict.of([numbers])._asdict(),
         )
@@ -147,7 +147,7 @@ class Accessor:
         field = gvf(self._array.values, mask=mask, **options)
         coords = {"component": list(map(str, self._array.dims)), **self._array.coords}
         return xarray.DataArray(
-            np.asarray(field), coords, ("component", *self._array.dims), attrs=Verdict.of([field])._asdict()
+            np.array(field), coords, ("component", *self._array.dims), attrs=Verdict.of([field])._asdict()
         )
 
     def _images(self, dims: Sequence[Hashable] | None, mask: Any) -> tuple[list[Hashable], xarray.DataArray, Any]:
