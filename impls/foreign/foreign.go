@@ -146,7 +146,7 @@ type job[In, Out any] struct {
 	given         [][]byte // the answer of the last call
 	copies        [][]byte // room for the answer, of a burst
 	edits         edits    // that the next call makes
-	edited        bool     // the last image was no other call's
+	edited        bool     // calls can have new images, or the last one has edits
 	current       bool     // the array has the image, with the edits of the last call
 	cores         int
 	unready       error // why it could not be made ready for a call

@@ -73,4 +73,9 @@ func TestProgram(t *testing.T) {
 	if _, err := dev.Program(func(s device.Stream) error { return s.Launch(fill, shape) }); err == nil {
 		t.Error("a launch without arguments has a program")
 	}
+	f.log()
+	_, err = dev.Program(func(s device.Stream) error { return s.Fill(dev.LentBuffer("words", device.SlotAddress(0), 400), 0, 400, 0) })
+	if calls := f.log(); err == nil || len(calls) > 0 {
+		t.Errorf("a program that fills memory: %v, calls %v", err, calls)
+	}
 }

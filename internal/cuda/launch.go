@@ -8,7 +8,7 @@ import (
 	"eccbench/internal/device"
 )
 
-// maxArgs is the greatest number of arguments of a kernel.
+// maxArgs is the greatest number of arguments of a kernel, also in internal/exports/launch.go.
 const maxArgs = 64
 
 // maxCall is the greatest number of arguments of a driver function.
@@ -107,7 +107,7 @@ func (s *stream) Launch(k device.Function, shape device.Launch, args ...any) err
 			n[i] = max(1, n[i])
 		}
 	}
-	in, err := s.enter()
+	in, err := s.begin()
 	if err != nil {
 		return err
 	}

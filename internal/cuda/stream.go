@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"fmt"
 	"math"
 	"sync/atomic"
 	"time"
@@ -42,8 +43,16 @@ func (c *context) stream(s device.Stream) (*stream, error) {
 	return mine, owned(c, "stream", &mine.object)
 }
 
-// enter is the context's, while the stream is open.
+// enter is begin, and an error for a stream that only writes a program.
 func (s *stream) enter() (in visit, err error) {
+	if s.program != nil {
+		return in, fmt.Errorf("%s: only launches can be in a program", s)
+	}
+	return s.begin()
+}
+
+// begin is the context's enter, while the stream is open.
+func (s *stream) begin() (in visit, err error) {
 	if in, err = s.c.enter(); err != nil {
 		return in, err
 	}

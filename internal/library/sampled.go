@@ -197,7 +197,7 @@ func newSampling(r Request, shape grid.Shape, sets int) (*sampling, error) {
 }
 
 // fewBetti reports whether Betti numbers, with verification, are faster set by set than at all
-// levels. Noise of n voxels took as long at all levels as 3 sets up to 16³ voxels, as 7 of 32³, and
+// levels. Noise of n voxels took as long at all levels as 3 sets up to 16³ voxels, as 5 of 32³, and
 // as 18 sets of large images.
 func fewBetti(sets, n int64) bool { return sets*(200_000+n) < 18*(33_000+n) }
 

@@ -117,13 +117,14 @@ func (r *trial[In, Out]) call(n int, trace *bench.Trace) (time.Duration, error) 
 // callAll makes a call of each job, of a burst if there are several. Their inputs are those of the trial in turn,
 // from one on. It returns the mean time.
 func (r *trial[In, Out]) callAll(jobs []bench.Job[Out], from int, trace *bench.Trace) (time.Duration, error) {
-	names, spent := make([]string, len(jobs)), bench.Reported{}
+	names, spent, known := make([]string, len(jobs)), bench.Reported{}, r.t.Inputs
 	if r.unseen != nil {
 		r.unseen.close()
+		known = r.unseen.known
 	}
 	for k, job := range jobs {
-		if r.unseen == nil || r.unseen.known {
-			r.current = r.t.Inputs[(from+k)%len(r.t.Inputs)]
+		if len(known) > 0 {
+			r.current = known[(from+k)%len(known)]
 		} else if err := r.renew(job); err != nil {
 			return 0, err
 		}
@@ -398,7 +399,10 @@ func (r *trial[In, Out]) measure() error {
 		}
 	}
 	if r.unseen != nil {
-		r.unseen.known, r.least = false, 0
+		r.unseen.known = nil
+	}
+	if r.unseen != nil && !long { // planBurst wants the time of a call about a new image
+		r.least = 0
 		if _, err := r.call(0, nil); err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 // unseen makes every timed call of another process about an input with a random seed, which did not
 // exist before. It keeps a random sample of the answers. The process cannot know which ones are judged.
 type unseen struct {
-	known bool // calls that warm up have the task's inputs, which take no time to make
+	known []string // the task's inputs, which calls that warm up have because they take no time to make
 	calls int
 	most  int    // number of answers to keep
 	done  func() // closes the current inputs
@@ -44,9 +44,9 @@ func (r *trial[In, Out]) beginUnseen() {
 	if job, ok := r.jobs[0].(bench.Renewable[In]); !ok || !job.Renews() {
 		return
 	}
+	r.unseen = &unseen{known: r.t.Inputs, done: func() {}}
 	r.t.Inputs, r.inputs, r.given = r.t.Inputs[:1], r.inputs[:1], r.given[:1]
 	r.witness, r.others = r.witness[:min(1, len(r.witness))], r.others[:min(1, len(r.others))]
-	r.unseen = &unseen{known: true, done: func() {}}
 }
 
 // keepUnseen begins to keep answers.

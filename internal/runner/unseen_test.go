@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,8 +54,7 @@ func unseenLines(reference string, cost time.Duration, impls ...bench.Implementa
 	return b
 }
 
-// Every call but the first and the traced one is about another input, and a random sample of the
-// timed answers is judged.
+// Every timed call is about another input, and a random sample of their answers is judged.
 func TestUnseenInputs(t *testing.T) {
 	for _, reference := range []string{"plain", ""} { // with a yardstick, and without
 		for impl, spoil := range map[string]func(int, *field){
@@ -113,6 +113,44 @@ func TestLongCallsOfUnseen(t *testing.T) {
 	}
 	if len(r.Samples) != 3 || len(r.Unseen) != 3 || r.Calls != 4 {
 		t.Errorf("%d samples, %d unseen, %d calls judged; want 3, 3 and the first", len(r.Samples), len(r.Unseen), r.Calls)
+	}
+	if len(given) != 4 {
+		t.Errorf("given %d lines, want one for each sample, and the first again", len(given))
+	}
+}
+
+// A failer is a turner that fails on a line.
+type failer struct {
+	turner
+	on line
+}
+
+func (f failer) Setup(in line, c bench.Conditions) (bench.Job[field], error) {
+	j, err := f.turner.Setup(in, c)
+	return &failing{j.(*turning), f.on}, err
+}
+
+type failing struct {
+	*turning
+	on line
+}
+
+func (f *failing) Do(trace *bench.Trace) error {
+	if f.in.f[0] == f.on.f[0] {
+		return errors.New("no answer")
+	}
+	return f.turning.Do(trace)
+}
+
+// A call that fails during the warm-up names its own input.
+func TestWarmUpNamesItsInput(t *testing.T) {
+	var given []line
+	task := lineTask("failing", 3)
+	task.Sampling.WarmUp = 50 * time.Millisecond
+	b := unseenLines("", 0, failer{turner{relaxer{name: "failing"}, &given}, lineOf(t, task.Inputs[1])})
+	_, err := b.work(steady(), task, worker.Files{}, func(worker.Event) {})
+	if err == nil || !strings.Contains(err.Error(), task.Inputs[1]+": no answer") {
+		t.Errorf("%v, want the input %s", err, task.Inputs[1])
 	}
 }
 
