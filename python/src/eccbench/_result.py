@@ -245,8 +245,8 @@ class Verdict(NamedTuple):
 
 
 class Array(np.ndarray):  # type: ignore[type-arg,unused-ignore]
-    """A read-only array of NumPy with a verdict, as have its views. Its copies are writable, and they and arrays that
-    are computed from it have none.
+    """A read-only array of NumPy with a verdict, which its views have, too. Its copies are writable and have none, nor
+    have arrays that are computed from it.
 
     Attributes
     ----------
