@@ -74,7 +74,9 @@ func TestProgram(t *testing.T) {
 		t.Error("a launch without arguments has a program")
 	}
 	f.log()
-	_, err = dev.Program(func(s device.Stream) error { return s.Fill(dev.LentBuffer("words", device.SlotAddress(0), 400), 0, 400, 0) })
+	_, err = dev.Program(func(s device.Stream) error {
+		return s.Fill(dev.LentBuffer("words", device.SlotAddress(0), 400), 0, 400, 0)
+	})
 	if calls := f.log(); err == nil || len(calls) > 0 {
 		t.Errorf("a program that fills memory: %v, calls %v", err, calls)
 	}
