@@ -251,8 +251,8 @@ fuzz-files:
 	FUZZ_FILES=$(FUZZ_FILES) FUZZ_SEED=$(FUZZ_SEED) \
 		$(GO) test -count=1 -timeout 6h -v -run '^TestMutated' ./datasets/files ./internal/simplicial
 
-# Changes of one place of the Go code of a package, of which its tests should notice each: MUTATE=./internal/gate for
-# all of a package, "-D main ./internal/gate" for its lines that differ from a branch.
+# Changes the Go code of a package in one place at a time. Its tests should notice each change: MUTATE=./internal/gate
+# for all of a package, "-D main ./internal/gate" for its lines that differ from a branch.
 mutate:
 	$(GO) run $(GREMLINS) unleash $(MUTATE)
 
