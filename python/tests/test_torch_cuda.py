@@ -350,6 +350,7 @@ def test_what_has_no_answer():
     assert soft_ecc(x[:0], [0.5, 0.6], 1.0, dims=2).shape == (0, 2)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # by PyTorch itself
 def test_derivatives_forward():
     x, tau, lam = drawn(2, 6, 7).float().cuda(), torch.tensor([0.2, 0.6]).cuda(), torch.tensor(9.0).cuda()
     soft_ecc(x, tau, lam, dims=2)
