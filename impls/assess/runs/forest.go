@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"eccbench/internal/grid"
 	"eccbench/internal/workloads/assess"
 )
 
@@ -33,7 +34,7 @@ const none = -1
 // connect finds the components of the runs and the trunk. Voxels that touch at corners are joined in
 // construction at only. trunk is nil if there is none.
 func (s *space) connect(left, trunk []uint64, at int) *forest {
-	f := &forest{space: s, left: left, at: s.planes(left), base: make([]int32, len(left))}
+	f := &forest{space: s, left: left, at: s.planes(left), base: grid.NewValues[int32](int64(len(left)))}
 	j := joint{f, []int32{0}, []int32{0}}
 	for _, first := range f.at {
 		j.joinPlane(first, trunk)

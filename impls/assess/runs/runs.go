@@ -18,6 +18,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/crew"
+	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/assess"
 	"eccbench/internal/workloads/betti"
@@ -269,7 +270,7 @@ func (m *masks) countEuler(of int) {
 
 // compare counts the features of the masks and the matched ones.
 func (m *masks) compare(fault Fault) (c assess.Comparison) {
-	m.set[union] = make([]uint64, len(m.set[pred]))
+	m.set[union] = grid.NewValues[uint64](int64(len(m.set[pred])))
 	for p, v := range m.set[pred] {
 		m.set[union][p] = v | m.set[truth][p]
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"eccbench/internal/crew"
+	"eccbench/internal/grid"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc/cells"
 )
@@ -47,7 +48,7 @@ type mask struct {
 }
 
 func (s space) newMask() mask {
-	return mask{make([]uint64, s.planes*s.plane()), make([]bool, s.planes*s.rows)}
+	return mask{grid.NewValues[uint64](int64(s.planes * s.plane())), make([]bool, s.planes*s.rows)}
 }
 
 // euler returns the Euler characteristics of a mask.
