@@ -262,7 +262,7 @@ mutate-check:
 	cd internal/mutate && $(GO) vet ./... && $(GO) test ./...
 	for package in $(JUDGES); do $(GO) run $(GREMLINS) unleash -S lt ./$$package || exit 1; done
 
-# Mistakes that people make (internal/mutate/faults): each must fail the test that it names. All take half an hour of
+# Mistakes that people make (internal/mutate/faults): each must fail the test that it names. All take ten minutes of
 # two cores; FAULTS='-n 20' takes some at random, "-only '^gate/'" an area, -v names the tests.
 faults:
 	cd internal/mutate && $(GO) run . $(FAULTS)
