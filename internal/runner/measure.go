@@ -400,11 +400,11 @@ func (r *trial[In, Out]) measure() error {
 	}
 	if r.unseen != nil {
 		r.unseen.known = nil
-	}
-	if r.unseen != nil && !long { // planBurst wants the time of a call about a new image
-		r.least = 0
-		if _, err := r.call(0, nil); err != nil {
-			return err
+		if !long { // planBurst wants the time of a call about a new image
+			r.least = 0
+			if _, err := r.call(0, nil); err != nil {
+				return err
+			}
 		}
 	}
 	r.look()

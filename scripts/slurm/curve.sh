@@ -84,16 +84,15 @@ if [ -s "$folder/jobs" ] && [ -n "$(squeue --noheader --jobs="$(cat "$folder/job
 	fail "$folder: jobs $(cat "$folder/jobs") have not ended; wait for them, or scancel them"
 fi
 
-# Parts store a digest of the name, the sizes and the times of the image's files.
-source=$("$program" "$ask" "$@" --shard "1/$shards" --dry-run 2> /dev/null | sed -n 's/^source //p') || source=
-for part in "$folder"/*.part; do
-	made=$(grep -aom1 '"source":"[0-9a-f]*"' "$part" 2> /dev/null | cut -d'"' -f4) || continue # torn
-	[ -z "$source" ] || [ "$made" = "$source" ] ||
-		fail "$part: the image has changed since; remove the parts and $ask.csv in $folder and run again, or name another folder"
-done
-
 missing=1-$shards
 if compgen -G "$folder/*.part" > /dev/null; then
+	# Parts store a digest of the name, the sizes and the times of the image's files.
+	source=$("$program" "$ask" "$@" --shard "1/$shards" --dry-run 2> /dev/null | sed -n 's/^source //p') || source=
+	for part in "$folder"/*.part; do
+		made=$(grep -aom1 '"source":"[0-9a-f]*"' "$part" 2> /dev/null | cut -d'"' -f4) || continue # torn
+		[ -z "$source" ] || [ "$made" = "$source" ] || fail "$part: the image has changed since; remove the parts and" \
+			"$ask.csv in $folder and run again, or name another folder"
+	done
 	missing=$("$program" merge --missing "$folder") || {
 		# Where none is whole, all are to be made.
 		[ -z "$("$program" merge --missing "$folder" 2>&1 | grep -v 'no part is whole')" ] || exit 64

@@ -65,8 +65,7 @@ func fill(i ISA) {
 // dual512 generates the vector code of DualCellsBetween.
 func dual512() {
 	Func("dualavx512", "func(below, above *uint64, stride, rows, words int) int64",
-		"counts the cells whose vertices are bits of so many rows, each between a row and the next one of two planes: "+
-			"rows are stride bytes apart.")
+		"counts the cells whose vertices are bits, between successive rows of two planes, stride bytes apart.")
 	betweenPlanes("below", "above", func(v [4]VecVirtual) [4]VecVirtual {
 		vertex, edgeY, edgeZ, square := v[0], v[1], v[2], v[3]
 		VPANDQ(vertex, edgeY, edgeY)

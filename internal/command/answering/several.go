@@ -62,8 +62,8 @@ func (a *Flags) listed(c *cli.Program, args []string) (images []string, folders 
 					"Zarr image", arg)
 		}
 		if len(passed) > 0 && !a.Quiet {
-			fmt.Fprintf(c.Stderr, "eccbench: %s: passed over %d that are no images by their names: %s\n", report.VisibleText(arg),
-				len(passed), name.List(passed))
+			fmt.Fprintf(c.Stderr, "eccbench: %s: passed over %d that are no images by their names: %s\n",
+				report.VisibleText(arg), len(passed), name.List(passed))
 		}
 		slices.SortFunc(within, files.Natural)
 		images = append(images, within...)

@@ -80,7 +80,8 @@ func doAssess(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	f.Int64Var(&j.stride, "stride", 0,
 		"with --patch: distance of patches (default their side)")
 	f.StringVar(&j.mapped, "map", "",
-		"write the local difference of χ of the label, or of the union of several, to this `FILE`: "+strings.Join(assess.MapExtensions(), ", "))
+		"write the local difference of χ of the label, or of the union of several, to this `FILE`: "+
+			strings.Join(assess.MapExtensions(), ", "))
 	f.StringVar(&j.plot, "plot", "", "draw the slices with the worst errors of the same labels to this SVG `FILE`")
 	f.StringSliceVar(&j.limits, "fail-above", nil,
 		"exit with code 10 above a limit, such as `b0_error=3`; names are CSV columns")

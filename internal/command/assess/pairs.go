@@ -75,8 +75,8 @@ func pairsOfFile(path string) (list []pairOfFiles, err error) {
 		}
 		at, _ := r.FieldPos(0)
 		if len(line) < 2 || len(line) > 3 {
-			return nil, fmt.Errorf("--pairs %s: line %d has %d %s: want PRED,TRUTH or PRED,TRUTH,METHOD", path,
-				at, len(line), quantity.Noun(int64(len(line)), "column"))
+			return nil, fmt.Errorf("--pairs %s: line %d has %s: want PRED,TRUTH or PRED,TRUTH,METHOD", path,
+				at, quantity.Count(len(line), "column"))
 		}
 		if title := strings.ToLower(line[0]); first && (title == "pred" || title == "prediction") &&
 			strings.EqualFold(line[1], "truth") {
@@ -155,7 +155,7 @@ func (j assessJob) many(c *cli.Program, pairs []pairOfFiles) error {
 // writeMany writes the comparisons of many pairs.
 func writeMany(w io.Writer, format string, list []assessed) error {
 	summary, tests, untested := summarise(list)
-	title := fmt.Sprintf("assess: %d %s", len(list), quantity.Noun(int64(len(list)), "pair"))
+	title := "assess: " + quantity.Count(len(list), "pair")
 	switch format {
 	case "json":
 		var documents []assessDocument

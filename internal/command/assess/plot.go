@@ -29,8 +29,8 @@ func (a assessed) drawSlices(w io.Writer) error {
 	for i, s := range list {
 		panels[i] = a.maskSlice(set, s)
 	}
-	title := fmt.Sprintf("%s against %s, label %s, foreground %d-connected: %d %s", a.predName, a.truth,
-		set.Name, assess.Connectivity(construction, a.dims), len(all), quantity.Noun(int64(len(all)), "error"))
+	title := fmt.Sprintf("%s against %s, label %s, foreground %d-connected: %s", a.predName, a.truth,
+		set.Name, assess.Connectivity(construction, a.dims), quantity.Count(len(all), "error"))
 	return report.Slices(w, title, "VERIFIED by "+a.answer.Witness+"; "+cli.Version(), panels)
 }
 

@@ -624,8 +624,8 @@ def _even(image: NDArray[Any], n: int, superlevel: bool) -> NDArray[np.float64]:
     rounded = (1 - part) * lo + part * hi  # also if hi − lo exceeds float64
     even = np.maximum.accumulate(np.clip(rounded, lo, hi))
     if image.dtype.kind in "iu" and least < greatest and not np.diff(even).all():
-        raise ValueError(f"{n} evenly spaced levels from {least} to {greatest} need more digits than float64 has; leave "
-                         "levels out")
+        raise ValueError(f"{n} evenly spaced levels from {least} to {greatest} need more digits than float64 has; "
+            "leave levels out")
     return even
 
 

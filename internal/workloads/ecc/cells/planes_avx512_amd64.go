@@ -14,7 +14,7 @@ func fillavx512(to *uint64, plane *byte, rows int, words int, tail int, limit ui
 //go:noescape
 func cellsavx512(below *uint64, above *uint64, stride int, rows int, words int) int64
 
-// dualavx512 counts the cells whose vertices are bits of so many rows, each between a row and the next one of two planes: rows are stride bytes apart.
+// dualavx512 counts the cells whose vertices are bits, between successive rows of two planes, stride bytes apart.
 //
 //go:noescape
 func dualavx512(below *uint64, above *uint64, stride int, rows int, words int) int64
