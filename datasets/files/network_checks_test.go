@@ -173,6 +173,9 @@ func readsObjects(t *testing.T) {
 		_, err = Stat(url + name)
 		checkFileError(t, name, err, want)
 	}
+	server.broken[url+"private.zarr/zarr.json"] = true
+	_, err = Stat(url + "private.zarr")
+	checkFileError(t, "private.zarr", err, errServer.Error())
 	through(nil)
 	for _, name := range []string{url + "a.raw", url + "a.zarr"} {
 		_, opening := Open(name, raw)

@@ -18,7 +18,7 @@ import (
 // isRemoteZarr reports whether a URL denotes a Zarr array or group.
 func isRemoteZarr(url string) bool {
 	raw := fileFormats()[0].HasExtension(strings.ToLower(url))
-	return storage.Servers != nil && !raw && !IsImage(url) && !zarr.IsMetadata(url) && zarr.IsRemote(url)
+	return storage.Servers != nil && !raw && !IsImage(url) && !zarr.IsMetadata(url) && zarr.CheckRemote(url) == nil
 }
 
 // Stat returns the FileInfo of the file or the object at a path.
@@ -41,6 +41,9 @@ func Stat(name string) (storage.FileInfo, error) {
 		return storage.FileInfo{}, nil
 	}
 	size, version, err := storage.Servers.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) && isZarrName(name) { // its metadata may be there, but not for everybody
+		err = zarr.CheckRemote(name)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errors.New("no such object; check the URL")
 	}

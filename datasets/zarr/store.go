@@ -66,12 +66,20 @@ func IsFolder(path string) bool {
 	})
 }
 
-// IsRemote reports whether a URL is that of an array or a group.
-func IsRemote(url string) bool {
-	return slices.ContainsFunc(marks, func(mark string) bool {
+// CheckRemote returns nil if a URL is that of an array or a group, an fs.ErrNotExist if it is not, and another error of
+// the server if that leaves it open.
+func CheckRemote(url string) error {
+	result := fs.ErrNotExist
+	for _, mark := range marks {
 		_, _, err := storage.Servers.Stat(strings.TrimRight(url, "/") + "/" + mark)
-		return err == nil
-	})
+		if err == nil {
+			return nil
+		}
+		if errors.Is(result, fs.ErrNotExist) {
+			result = err
+		}
+	}
+	return result
 }
 
 // mostMetadata is far above the size of the metadata of any hierarchy, including consolidated

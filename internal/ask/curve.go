@@ -58,9 +58,8 @@ func (q *Curve) plan() (p curvePlan, err error) {
 	o.Levels = q.Levels > 0 && p.even == 0
 	o.Every = o.Once && (p.even > 0 || !q.All)
 	if o.Gaps && !o.Every {
-		return p, Usagef("--nan mask counts on every float32, of which --all and --format euler make too many rows, by %s "+
-			"alone",
-			EveryImpl)
+		return p, Usagef("--nan mask works without --all and --format euler, and with --impl %s only: leave them out, or "+
+			"replace NaN and pass --mask", EveryImpl)
 	}
 	for { // try the next opening, which more implementations accept
 		if p.image, err = q.open(o); o.Levels && errors.As(err, new(element.LevelsError)) {

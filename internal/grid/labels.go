@@ -146,6 +146,8 @@ func LabelsOf(s Source) *Labels {
 type Number struct {
 	float float64
 	exact *big.Rat // nil if float is exact
+	// digits is set if float, the nearest float64 of digits, compares with float64 values in place of exact.
+	digits bool
 	// single is the nearest float32 of digits, which compares with float32 values in place of the number: 0.1 is the level
 	// that is printed as 0.1. It is nil if that is float, infinite, or an integer that float32 prints with all digits.
 	single *float32
@@ -157,7 +159,7 @@ const wholeSingle = 1 << 24
 // wholeFloat is the limit below which float64 represents every integer.
 const wholeFloat = 1 << 53
 
-// ParseNumber parses a decimal, and keeps the nearest float32 for comparisons with float32 values.
+// ParseNumber parses a decimal. It compares with float32 and float64 values as the nearest of them.
 func ParseNumber(text string) (Number, error) {
 	text = strings.TrimSpace(text)
 	f, err := decimal.ParseFloat(text, 64)
@@ -169,7 +171,7 @@ func ParseNumber(text string) (Number, error) {
 	case math.IsNaN(f):
 		return Number{}, errors.New("NaN is neither above nor below any value")
 	}
-	n := Number{float: f}
+	n := Number{float: f, digits: true}
 	if a := math.Abs(f); a >= 1 && !math.IsInf(f, 0) {
 		if exact, ok := new(big.Rat).SetString(text); ok && exact.Cmp(n.rat()) != 0 {
 			n.exact = exact
@@ -183,9 +185,9 @@ func ParseNumber(text string) (Number, error) {
 	return n, nil
 }
 
-// Exact returns the number that compares exactly with float32 values too.
+// Exact returns the number that compares exactly with float32 and float64 values too.
 func (n Number) Exact() Number {
-	n.single = nil
+	n.single, n.digits = nil, false
 	return n
 }
 
@@ -255,8 +257,8 @@ func (n *Number) UnmarshalJSON(text []byte) (err error) {
 	return err
 }
 
-// Compare returns -1, 0 or 1 if the original value of v is below, equal to or above a number. Digits such as 0.1 are
-// rounded to the type of the value before the comparison.
+// Compare returns -1, 0 or 1 if the original value of v is below, equal to or above a number. Digits such as 0.1 or
+// 1e+300 are rounded to the type of the value before the comparison.
 func (l *Labels) Compare(v float32, n Number) int {
 	x := float64(v)
 	if l == nil && n.single != nil {
@@ -269,7 +271,9 @@ func (l *Labels) Compare(v float32, n Number) int {
 		case "<u8":
 			return n.compareWhole(new(big.Int).SetUint64(label))
 		default:
-			x = math.Float64frombits(label)
+			if x = math.Float64frombits(label); n.digits {
+				return cmp.Compare(x, n.float)
+			}
 		}
 	}
 	if math.Abs(n.float) < wholeFloat {

@@ -26,7 +26,7 @@ func TestNumber(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	floats, err := NewLabels("float64", []float64{0.1, 1 << 53})
+	floats, err := NewLabels("float64", []float64{0.1, 1 << 53, 1e300})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,8 @@ func TestNumber(t *testing.T) {
 		{signed, Ranked(4), "9223372036854775807", 0}, {signed, Ranked(4), "9223372036854775808", -1}, {signed, Ranked(0), "-9.3e18", 1},
 		{signed, Ranked(0), "-inf", 1}, {signed, Ranked(4), "inf", -1}, {signed, Ranked(2), "-0", 0}, {signed, Ranked(2), "0.3", -1},
 		{unsigned, Ranked(2), "18446744073709551615", 0}, {unsigned, Ranked(2), "18446744073709551614", 1},
-		{floats, Ranked(0), "0.1", 0}, {floats, Ranked(1), "9007199254740993", -1}, {floats, Ranked(1), "9007199254740991", 1},
+		{floats, Ranked(0), "0.1", 0}, {floats, Ranked(1), "9007199254740993", 0}, {floats, Ranked(2), "1e+300", 0}, {floats, Ranked(2), "1.1e+300", -1},
+		{floats, Ranked(1), "9007199254740991", 1},
 		{nil, 1 << 53, "9007199254740993", 0}, {nil, 1 << 53, "9.007199e15", 0}, {nil, 0.1, "0.1", 0}, {nil, 255, "254.9999999", 1},
 		{nil, math.MaxFloat32, "3.4028235e38", 0}, {nil, float32(math.Inf(1)), "1e39", 1}, {nil, 0, "1e-60", -1},
 		{nil, 1 << 53, "9007199254740992", 0}, {nil, 0.5, "0.5", 0}, {nil, 200, "1e999999999", 2},
@@ -57,6 +58,9 @@ func TestNumber(t *testing.T) {
 	}
 	if (*Labels)(nil).Compare(0.1, number(t, "0.1").Exact()) != 1 {
 		t.Error("the exact number 0.1 is not below float32")
+	}
+	if floats.Compare(Ranked(1), number(t, "9007199254740993").Exact()) != -1 {
+		t.Error("the exact number 2⁵³ + 1 is not above the float64 2⁵³")
 	}
 	for text, want := range map[string]string{
 		"9007199254740993": "9007199254740993", "1e6": "1000000", "1152921504606847232": "1152921504606847232", "0.10": "0.1", "-2.50": "-2.5", "+3": "3",

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -29,6 +30,7 @@ func Register(limit time.Duration) {
 		n.limit, n.end = limit, time.Now().Add(limit)
 	}
 	storage.Servers = n
+	log.SetOutput(io.Discard) // net/http has no other switch for lines about servers that send more than they announce
 }
 
 // A network reads from servers, each by a client that is kept.

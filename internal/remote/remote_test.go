@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -285,6 +286,9 @@ func TestErrors(t *testing.T) {
 	}
 	if _, _, err := n.Get(address+"/none", 1000, nil, storage.FileInfo{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no object: %v", err)
+	}
+	if Register(0); log.Writer() != io.Discard {
+		t.Error("net/http writes to standard error")
 	}
 	storage.Servers = nil
 	if _, err := datasets.Open(raw + "s3://scans/scan.raw"); err == nil || !strings.Contains(err.Error(), "this program does not read") {

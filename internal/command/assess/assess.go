@@ -67,7 +67,7 @@ var assessFormats = []string{"table", "csv", "json", "md", "html"}
 func doAssess(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var j assessJob
 	f.StringSliceVar(&j.given, "labels", nil,
-		"labels to compare (default all labels and their union)")
+		"labels to compare, beside the union of all (default each label)")
 	f.StringArrayVar(&j.joined, "group", nil, "labels as one mask, such as `'vessels=1,2,3'`; repeatable")
 	f.StringVar(&j.connectivity, "connectivity", "both",
 		"foreground `N`: 26 (T) or 6 (V) in 3D, 8 or 4 in 2D, or both")

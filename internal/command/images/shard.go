@@ -85,8 +85,8 @@ func (j curveJob) doShare(c *cli.Program, f *pflag.FlagSet) error {
 		}
 	}
 	if j.Options.NaN == ask.NaNMask && (j.everyLevel() || f.Changed("levels")) {
-		return cli.Usagef("--nan mask counts on every float32, of which --all and --format euler make too many rows: " +
-			"leave them and --levels out")
+		return cli.Usagef("--nan mask works without --all, --format euler and --levels: leave them out, or replace NaN and " +
+			"pass --mask")
 	}
 	impl := cmp.Or(j.Impl, ask.EveryImpl)
 	sharing := sharing{Flags: j.Flags, shareJob: j.share, of: "curve", table: j.table}

@@ -285,6 +285,9 @@ func (p *Pair) choose(found, labels []float64, groups []Group, code map[float64]
 	}
 	names := map[string]bool{}
 	for _, g := range append(all, groups...) {
+		if names[g.Name] && g.Name == Everything {
+			return fmt.Errorf("%s is the union of all labels, which has a row without a group: name the group otherwise", g.Name)
+		}
 		if names[g.Name] {
 			return fmt.Errorf("the label or group %s is given twice: leave one out", g.Name)
 		}
