@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -293,17 +294,29 @@ func trace(t *testing.T) {
 
 // A compressed file is read as its contents. It is not continued, and a truncated one is an error.
 func TestCompressedRecords(t *testing.T) {
+	t.Run("zstd", func(t *testing.T) {
+		readsCompressed(t, func(w io.Writer) io.WriteCloser {
+			z, err := zstd.NewWriter(w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return z
+		})
+	})
+	t.Run("gzip", func(t *testing.T) {
+		readsCompressed(t, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })
+	})
+}
+
+func readsCompressed(t *testing.T, compressor func(io.Writer) io.WriteCloser) {
 	var plain, file bytes.Buffer
 	for range 3 {
 		if err := json.NewEncoder(&plain).Encode(steadyCell()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w, err := zstd.NewWriter(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = w.Write(plain.Bytes())
+	w := compressor(&file)
+	_, err := w.Write(plain.Bytes())
 	if err := errors.Join(err, w.Close()); err != nil {
 		t.Fatal(err)
 	}

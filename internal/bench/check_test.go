@@ -78,8 +78,11 @@ func TestEditedRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := checked(t, line); !strings.Contains(got, "line 1: no sum") {
+	if got := checked(t, append(append(line, '\n'), file...)); got != "line 1: "+errNoSum.Error() {
 		t.Errorf("a record without a sum: %s", got)
+	}
+	if recs, faults, err := Check(bytes.NewReader(line)); recs.Unsummed != 1 || len(faults) > 0 || err != nil {
+		t.Errorf("a file from before sums: %d lines, faults %v (%v)", recs.Unsummed, faults, err)
 	}
 	// Records from before sums existed are read if they do not contradict themselves.
 	for median, want := range map[string]string{"0.375": "", "0.125": "seconds are not those of the samples"} {

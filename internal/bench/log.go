@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,9 +26,11 @@ type Records struct {
 	Cells []CellRecord
 	// Cut is the length of a truncated last line, which is ignored.
 	Cut int64
+	// Unsummed is the number of lines of Check if none of them has a sum.
+	Unsummed int
 }
 
-// ReadRecords reads a results file, plain or compressed by Zstandard: one JSON record per line. It
+// ReadRecords reads a results file, plain or compressed by Zstandard or gzip: one JSON record per line. It
 // ignores a truncated last line, which a killed run leaves. Any other line that is not a record of
 // this schema is an error, with its line number.
 func ReadRecords(r io.Reader) (Records, error) {
@@ -40,8 +43,8 @@ func ReadRecords(r io.Reader) (Records, error) {
 	return recs, err
 }
 
-// zstdMagic starts a Zstandard frame (RFC 8878, section 3.1.1).
-const zstdMagic = "\x28\xb5\x2f\xfd"
+// zstdMagic starts a Zstandard frame (RFC 8878, section 3.1.1), gzipMagic one of gzip (RFC 1952, section 2.3).
+const zstdMagic, gzipMagic = "\x28\xb5\x2f\xfd", "\x1f\x8b"
 
 // longestLine is far above the length of any record.
 const longestLine = 64 << 20
@@ -55,7 +58,15 @@ func Decompress(r io.Reader) (io.ReadCloser, error) { return decompress(r, MostB
 
 func decompress(r io.Reader, most int64) (io.ReadCloser, error) {
 	in := bufio.NewReader(r)
-	if start, _ := in.Peek(len(zstdMagic)); string(start) != zstdMagic { // the read below reports the error again
+	start, _ := in.Peek(len(zstdMagic)) // the read below reports the error again
+	if strings.HasPrefix(string(start), gzipMagic) {
+		d, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, fmt.Errorf("decompressing: %w", err)
+		}
+		return &bounded{d, most, most}, nil
+	}
+	if string(start) != zstdMagic {
 		return &bounded{io.NopCloser(in), most, most}, nil
 	}
 	d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))

@@ -235,6 +235,7 @@ def test_call(dtype, superlevel):
     want = [definition.chi(image >= v if superlevel else image <= v, "T") for v in values]
     assert c(values).tolist() == want
     assert [c(v) for v in values] == want and type(c(1)) is int
+    assert c(np.float16(0.5)) == c(0.5)
     exact = c.levels  # no float64
     assert c(exact).tolist() == c.chi.tolist()
     assert c(np.array([[1, 2], [3, 4]])).shape == (2, 2)

@@ -13,6 +13,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/gating"
+	"eccbench/internal/quantity"
 	"eccbench/internal/regular"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
@@ -62,7 +63,11 @@ func doCheck(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		if cells == 0 {
 			empty = append(empty, path)
 		}
-		fmt.Fprintf(c.Stdout, "%s: %d runs, %d cells, %d faults\n", path, runs, cells, len(found))
+		if records.Unsummed > 0 {
+			fmt.Fprintf(c.Stdout, "%s: no line has a sum: a program from before records had one wrote it\n", path)
+		}
+		fmt.Fprintf(c.Stdout, "%s: %s, %s, %s\n", path, quantity.Count(runs, "run"), quantity.Count(cells, "cell"),
+			quantity.Count(len(found), "fault"))
 		faults += len(found)
 	}
 	if faults > 0 {
@@ -97,11 +102,16 @@ func workloadFaults(c *cli.Program, cells []bench.CellRecord) (faults []error) {
 		case err != nil:
 			faults = append(faults, fmt.Errorf("%s on %s: %w", cell.Impl, cell.Input, err))
 		case cost != cell.Cost:
-			faults = append(faults, fmt.Errorf("%s on %s: its cost is %+v, that of the input %+v",
-				cell.Impl, cell.Input, cell.Cost, cost))
+			faults = append(faults, fmt.Errorf("%s on %s: its size is %s, that of the input %s",
+				cell.Impl, cell.Input, sizeOf(cell.Cost), sizeOf(cost)))
 		}
 	}
 	return faults
+}
+
+// sizeOf describes the size of an input.
+func sizeOf(c bench.Cost) string {
+	return fmt.Sprintf("%d %s, %d bytes, %s of %s", c.Items, c.Unit, c.Bytes, c.Size, c.Class)
 }
 
 // maker returns the workload that made the input of a cell: that of the cell, unless it was the ceiling of another one

@@ -262,6 +262,7 @@ def _below(ascending: NDArray[Any], values: NDArray[Any], or_at: bool = False) -
         return np.searchsorted(ascending, _rounded(values, down=or_at), side)
     bounds = np.iinfo(ascending.dtype)
     if values.dtype.kind == "f":  # whole numbers give the same result
+        values = values.astype(np.float64)  # float16 does not hold the bounds
         values = np.floor(values) if or_at else np.ceil(values)
         low, high = values < float(bounds.min), values >= float(bounds.max) + 1
     else:

@@ -277,7 +277,10 @@ func (s *Set) Digest() string {
 		hashes = append(hashes, p.Hashes[:p.Span().Len()]...)
 	}
 	typ := h.typ
-	if len(h.At) > 0 { // the counted image has another type
+	switch {
+	case len(h.At) > 0 && h.Mask != "": // as grid.Mask reads it
+		typ = grid.Float32
+	case len(h.At) > 0: // the counted image has another type
 		typ, _ = grid.ParseType(h.Type) // parse has checked it
 	}
 	return grid.SumOf(h.shape, typ, hashes)
