@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"runtime"
 	"slices"
 	"strings"
+
+	"eccbench/internal/host"
+	"eccbench/internal/quantity"
 )
 
 // Spooled inputs are copies of inputs that can be read only once. The copies are files without
@@ -20,6 +24,12 @@ type Spooled struct {
 
 // Standard is the argument that means standard input.
 const Standard = "-"
+
+// keptOfDisk is the part of a free disk that copies leave free, for other programs: an input may have no end.
+const keptOfDisk = 8
+
+// freeDisk is host.FreeDisk, but for tests.
+var freeDisk = host.FreeDisk
 
 // Spool copies standard input and named pipes to files, and returns the paths of all inputs.
 func (c *Program) Spool(inputs []string) (paths []string, s *Spooled, err error) {
@@ -79,9 +89,18 @@ func (s *Spooled) spool(stdin io.Reader, in string) (path string, err error) {
 	if err := os.Remove(to.Name()); err != nil {
 		return "", fmt.Errorf("keeping what comes from %s: %w", in, err)
 	}
-	if _, err := io.Copy(to, from); err != nil {
+	most := int64(math.MaxInt64 - 1)
+	if free, err := freeDisk(os.TempDir()); err == nil { // else a full disk is an error of the copy
+		most = free - free/keptOfDisk
+	}
+	n, err := io.Copy(to, io.LimitReader(from, most+1))
+	if err != nil {
 		return "", fmt.Errorf("keeping what comes from %s in %s: %w; set TMPDIR to a folder with room",
 			in, os.TempDir(), cause(err))
+	}
+	if n > most {
+		return "", Usagef("input %s: it has more than the %s that %s has room for; save it to a file, or set TMPDIR to a "+
+			"folder with room", in, quantity.Bytes(most), os.TempDir())
 	}
 	return nameless(to), nil
 }

@@ -45,6 +45,25 @@ func TestSpool(t *testing.T) {
 	}
 }
 
+// An input without an end does not fill the disk.
+func TestSpoolEndless(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	defer func(was func(string) (int64, error)) { freeDisk = was }(freeDisk)
+	freeDisk = func(string) (int64, error) { return 16, nil }
+	for input, want := range map[string]string{"14 bytes of it": "", "15 bytes of it.": "it has more than the 14 B that"} {
+		paths, s, err := (&Program{Stdin: strings.NewReader(input)}).Spool([]string{Standard})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", input, err, want)
+		}
+		if err == nil {
+			if got, err := os.ReadFile(paths[0]); string(got) != input || err != nil {
+				t.Errorf("%q, %v", got, err)
+			}
+			s.Close()
+		}
+	}
+}
+
 func TestSpoolShown(t *testing.T) {
 	s := &Spooled{names: map[string]string{"/proc/1/fd/3": "-", "/proc/1/fd/31": "/dev/fd/63"}}
 	if got := s.WithNames("/proc/1/fd/31 and /proc/1/fd/3"); got != "/dev/fd/63 and -" {

@@ -9,6 +9,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/crew"
+	"eccbench/internal/host"
 	"eccbench/internal/quantity"
 	"eccbench/reports/paper"
 )
@@ -73,7 +74,7 @@ func (r *reproduction) place(i int, reserved int64) (names []string, need, free 
 			need += j.row.Bytes()
 		}
 	}
-	if free, err = freeDisk(r.o.at.Store); err != nil {
+	if free, err = host.FreeDisk(r.o.at.Store); err != nil {
 		return nil, 0, 0, cli.Usagef("--store %s: %w", r.o.at.Store, err)
 	}
 	if need == 0 || need+reserved+margin <= free {

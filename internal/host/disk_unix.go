@@ -1,11 +1,11 @@
 //go:build unix
 
-package reproduce
+package host
 
 import "syscall"
 
-// freeDisk returns the free bytes of the file system of a folder.
-func freeDisk(dir string) (int64, error) {
+// FreeDisk returns the free bytes of the file system of a folder.
+func FreeDisk(dir string) (int64, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return 0, err
