@@ -34,8 +34,10 @@ const none = -1
 // connect finds the components of the runs and the trunk. Voxels that touch at corners are joined in
 // construction at only. trunk is nil if there is none.
 func (s *space) connect(left, trunk []uint64, at int) *forest {
-	f := &forest{space: s, left: left, at: s.planes(left), base: grid.NewValues[int32](int64(len(left)))}
-	j := joint{f, []int32{0}, []int32{0}}
+	planes, runs := s.planes(left)
+	list := func(n int64) []int32 { return grid.NewValues[int32](n)[:0] }
+	f := &forest{space: s, left: left, at: planes, base: grid.NewValues[int32](int64(len(left))), nodes: list(runs)}
+	j := joint{f, append(list(runs+1), 0), append(list(runs+1), 0)}
 	for _, first := range f.at {
 		j.joinPlane(first, trunk)
 	}

@@ -37,15 +37,19 @@ func (s *space) eachRow(f func(z, y, first int)) {
 	}
 }
 
-// planes returns the first words of the planes that have voxels.
-func (s *space) planes(mask []uint64) (list []int) {
+// planes returns the first words of the planes that have voxels, and the number of runs.
+func (s *space) planes(mask []uint64) (list []int, runs int64) {
 	for z := range s.d {
-		first := s.row(z, 0)
-		if slices.ContainsFunc(mask[first:][:s.h*s.stride], func(v uint64) bool { return v != 0 }) {
+		first, last, before := s.row(z, 0), uint64(0), runs
+		for _, v := range mask[first:][:s.h*s.stride] {
+			runs += int64(bits.OnesCount64(v &^ (v<<1 | last>>63)))
+			last = v
+		}
+		if runs > before {
 			list = append(list, first)
 		}
 	}
-	return list
+	return list, runs
 }
 
 // count returns the number of voxels of a mask.
@@ -74,7 +78,8 @@ func common(a []uint64, p int, b []uint64, q int) uint64 {
 // the former among the latter.
 func (s *space) outside(mask []uint64, flat bool) (trunk, left []uint64) {
 	if trunk, left, ok := s.closed(mask, flat); ok {
-		for _, first := range s.planes(left) {
+		planes, _ := s.planes(left)
+		for _, first := range planes {
 			for _, by := range [3]int{0, -s.plane, s.plane} {
 				for p := first + by; p < first+by+s.h*s.stride && (by == 0 || !flat); p++ {
 					trunk[p] = ^(mask[p] | left[p])
