@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/binary"
 	"encoding/csv"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -62,5 +63,59 @@ func TestMapOfLabels(t *testing.T) {
 	}
 	if len(sums) != 3 {
 		t.Errorf("the sums are %v: want three different ones, to tell the labels apart", sums)
+	}
+}
+
+// Binary masks are packed as they are read, except of compressed files: every output of both is the same.
+func TestPackedMasks(t *testing.T) {
+	folder := t.TempDir()
+	for name, turn := range map[string]int{"pred.nii": 3, "truth.nii": 7} {
+		header, err := headers.Nifti{Kind: "u1", Shape: []int64{70, 9, 8},
+			Affine: &[3][4]float64{{1, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 3, 0}}}.Header()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, end := range []string{"", ".gz"} {
+			f, err := os.Create(filepath.Join(folder, name+end))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			if err := headers.Write(f, ".nii"+end, header, func(w io.Writer) error {
+				data := make([]byte, 70*9*8)
+				for i := range data {
+					data[i] = byte(i * i / turn % 4 % 2 * 5)
+				}
+				_, err := w.Write(data)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	outputs := func(end string) (list []string) {
+		path := func(name string) string { return filepath.Join(folder, name) }
+		list = append(list, mustTell(t, "assess", path("pred.nii"+end), path("truth.nii"+end), "-q", "--format", "csv",
+			"--patch", "5", "--errors", path("errors.csv"), "--map", path("map.npy"), "--plot", path("plot.svg")))
+		for _, name := range []string{"errors.csv", "map.npy", "plot.svg"} {
+			data, err := os.ReadFile(path(name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, string(data))
+		}
+		for i := range list {
+			list[i] = strings.ReplaceAll(list[i], ".nii.gz", ".nii")
+		}
+		return list
+	}
+	want := outputs(".gz")
+	for i, got := range outputs("") {
+		if got != want[i] {
+			t.Errorf("output %d: %.2000q, want %.2000q", i, got, want[i])
+		}
+	}
+	if !strings.Contains(want[0], "surface_pred_mm2") || !strings.Contains(want[1], "\n5,26,") {
+		t.Errorf("no surfaces or errors: %.500q, %.500q", want[0], want[1])
 	}
 }

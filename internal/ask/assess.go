@@ -3,7 +3,9 @@ package ask
 import (
 	"cmp"
 
+	"eccbench/datasets/files/format"
 	"eccbench/internal/bench"
+	"eccbench/internal/grid"
 	"eccbench/internal/workloads/assess"
 )
 
@@ -23,8 +25,9 @@ type Assess struct {
 // An AssessAnswer is a confirmed comparison.
 type AssessAnswer struct {
 	Answered[assess.Comparisons]
-	Pred, Truth WholeImage
-	Pair        *assess.Pair
+	PredName, TruthName string // canonical
+	Pair                *assess.Pair
+	Dims                int // of the truth; 3 for a volume of one slice too
 }
 
 // Answer computes the confirmed comparison.
@@ -32,19 +35,57 @@ func (q *Assess) Answer() (a AssessAnswer, err error) {
 	if err := q.checkPlaces(); err != nil {
 		return a, err
 	}
-	if a.Pred, err = q.load("a comparison"); err != nil {
+	if err := q.read(&a); err != nil {
 		return a, err
-	}
-	if a.Truth, err = q.Truth.load("a comparison"); err != nil {
-		return a, err
-	}
-	if a.Pair, err = assess.NewPair(a.Pred.Field, a.Truth.Field, q.Labels, q.Groups); err != nil {
-		return a, Usagef("%s and %s: %w", q.Shown, q.Truth.Shown, err)
 	}
 	done := q.Follow.Waiting("comparing and checking " + q.Shown)
 	defer done()
-	a.Answered, err = q.Compare(a.Pred.Name, a.Pair)
+	a.Answered, err = q.Compare(a.PredName, a.Pair)
 	return a, err
+}
+
+// read pairs both images. Two binary masks in files of plain bytes are packed as they are read, and never loaded.
+func (q *Assess) read(a *AssessAnswer) error {
+	const what = "a comparison"
+	var truth WholeImage
+	readTruth := func(pred grid.Source) (err error) {
+		truth, err = q.Truth.loadBy(what, func(src grid.Source) (_ *grid.Field, err error) {
+			if a.Dims = grid.Dim(src); pred != nil && isPlain(src) {
+				if a.Pair, err = assess.PackPair(pred, src, q.Labels, q.Groups, q.conditions().Cores()); a.Pair != nil {
+					err = cmp.Or(grid.Unchanged(pred), grid.Unchanged(src))
+				}
+				if a.Pair != nil || err != nil {
+					return nil, err
+				}
+			}
+			return q.Truth.loadOpened(src)
+		})
+		return err
+	}
+	pred, err := q.loadBy(what, func(src grid.Source) (*grid.Field, error) {
+		if isPlain(src) {
+			if err := readTruth(src); err != nil || a.Pair != nil {
+				return nil, err
+			}
+		}
+		return q.loadOpened(src)
+	})
+	if err == nil && a.Pair == nil && truth.Field == nil {
+		err = readTruth(nil)
+	}
+	if a.PredName, a.TruthName = pred.Name, truth.Name; err != nil || a.Pair != nil {
+		return err
+	}
+	if a.Pair, err = assess.NewPair(pred.Field, truth.Field, q.Labels, q.Groups); err != nil {
+		return Usagef("%s and %s: %w", q.Shown, q.Truth.Shown, err)
+	}
+	return nil
+}
+
+// isPlain reports whether an image is a local file of plain bytes, which can be read twice.
+func isPlain(s grid.Source) bool {
+	file, is := s.(*format.Stream)
+	return is && s.Type() == grid.Uint8 && !file.InBulk()
 }
 
 // checkPlaces reads the headers of both images.

@@ -17,7 +17,10 @@ type WholeImage struct {
 
 // load reads the whole image, for an answer that has no options of sets. what names the answer in
 // errors, such as "a flow".
-func (q *Question) load(what string) (w WholeImage, err error) {
+func (q *Question) load(what string) (w WholeImage, err error) { return q.loadBy(what, q.loadOpened) }
+
+// loadBy is load by a function that reads the opened image, and may return nil instead.
+func (q *Question) loadBy(what string, read func(grid.Source) (*grid.Field, error)) (w WholeImage, err error) {
 	if q.OfSets() || q.Slices || q.Levels > 0 {
 		return w, Usagef("%s uses all values of an image: leave --periodic, --nan, --levels and --each-slice out", what)
 	}
@@ -27,27 +30,32 @@ func (q *Question) load(what string) (w WholeImage, err error) {
 	}
 	opened := q.Follow.Waiting("reading " + q.Shown)
 	defer func() {
-		if opened(); err == nil {
+		if opened(); w.Field != nil {
 			q.Follow.Missing(q.Shown, w.Field)
 		}
 	}()
-	if w.Field, err = q.loadNamed(w.Name); err == nil || !errors.As(err, new(*grid.NotFiniteError)) {
+	if w.Field, err = q.loadNamed(w.Name, read); err == nil || !errors.As(err, new(*grid.NotFiniteError)) {
 		return w, err
 	}
 	o.Every = false // with the distinct values, all values that are not finite are counted
 	if w.Name, err = q.Input(o); err == nil {
-		w.Field, err = q.loadNamed(w.Name)
+		w.Field, err = q.loadNamed(w.Name, read)
 	}
 	return w, err
 }
 
-// loadNamed returns the image with a name, in memory.
-func (q *Question) loadNamed(name string) (*grid.Field, error) {
+// loadNamed opens the image with a name for read.
+func (q *Question) loadNamed(name string, read func(grid.Source) (*grid.Field, error)) (*grid.Field, error) {
 	src, err := OpenMasked(q.memory(), name, "")
 	if err != nil {
 		return nil, Usage(err)
 	}
 	defer grid.Close(src)
+	return read(src)
+}
+
+// loadOpened loads an opened image.
+func (q *Question) loadOpened(src grid.Source) (*grid.Field, error) {
 	if need, free := grid.TotalBytes(src), q.memory(); free > 0 && need > free {
 		return nil, Usagef("%s takes %s of memory, %s are free; use a machine with more, or a part of the image",
 			src.Shape(), quantity.Bytes(need), quantity.Bytes(free))
@@ -71,7 +79,7 @@ func (q *Question) loadOther(image, option string, name Naming) (*grid.Field, er
 	if err := checkPlaces(image, path, ""); err != nil {
 		return nil, Usage(err)
 	}
-	f, err := q.loadNamed(path)
+	f, err := q.loadNamed(path, q.loadOpened)
 	if err != nil {
 		return nil, errorOfOther(option, err)
 	}

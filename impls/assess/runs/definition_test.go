@@ -231,7 +231,7 @@ func compareWithRanks(t *testing.T, p *assess.Pair, constructions []int) (holes 
 			}
 		}
 		for _, k := range constructions {
-			betti, matched := byRanks(s, mask(p.Pred), mask(p.Truth), k == assess.V)
+			betti, matched := byRanks(s, mask(p.Fields()[0]), mask(p.Fields()[1]), k == assess.V)
 			got := out[i].In[k]
 			for side, n := range []fmt.Stringer{got.Pred, got.Truth, got.Union} {
 				b := betti[side]

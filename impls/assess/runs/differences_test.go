@@ -98,7 +98,10 @@ func TestContacts(t *testing.T) {
 	if got := kinds(p, assess.V); !slices.Equal(got, want) {
 		t.Errorf("want %v, got %v", want, got)
 	}
-	p.Truth = p.Pred
+	p, err := assess.NewPair(p.Fields()[0], p.Fields()[0], nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if got := kinds(p, assess.T); len(got) > 0 {
 		t.Errorf("the prediction against itself has %v", got)
 	}
@@ -188,7 +191,7 @@ func TestComplement(t *testing.T) {
 		for i := range data {
 			data[i] = 1
 		}
-		for i, v := range p.Pred.Data() {
+		for i, v := range p.Fields()[0].Data() {
 			z, y, x := s.Coordinates(int64(i))
 			if v != 0 {
 				data[((z+padded.D/2-s.D/2)*padded.H+y+1)*padded.W+x+1] = 0

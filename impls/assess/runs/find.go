@@ -38,7 +38,7 @@ func survey(in *assess.Pair, cores int) []*place {
 	crew.InTurn(cores, cores, func(_, k int) {
 		of := make([]*place, codesOf(in))
 		lo, hi := s.D*s.H*int64(k)/int64(cores), s.D*s.H*int64(k+1)/int64(cores)
-		for _, f := range []*grid.Field{in.Pred, in.Truth} {
+		for _, f := range in.Fields() {
 			if f.Type() == grid.Uint8 {
 				markRows(of, f.Data(), s, lo, hi, endOfBytes)
 			} else {
@@ -112,7 +112,7 @@ func endOfBytes(row []uint8) int {
 
 // A finder finds the voxels of a set.
 type finder struct {
-	images [2]*grid.Field
+	pair   *assess.Pair
 	place  *place      // nil if voxels may be anywhere
 	ranges [][2]uint16 // from the first to the last code: all codes of the set, and codes without voxels; or anyCode
 }
@@ -122,7 +122,7 @@ const anyCode = math.MaxUint16
 
 // finderOf returns the finder of a set. places come from survey.
 func finderOf(in *assess.Pair, set assess.Set, places []*place) *finder {
-	f := &finder{images: [2]*grid.Field{in.Pred, in.Truth}}
+	f := &finder{pair: in}
 	if places != nil || len(set.Codes) == 0 {
 		f.place = newPlace(in.Shape())
 	}
@@ -148,7 +148,7 @@ func finderOf(in *assess.Pair, set assess.Set, places []*place) *finder {
 
 // eachBox calls do with a box for each range of planes that have voxels.
 func (f *finder) eachBox(do func(box)) {
-	s := f.images[0].Shape()
+	s := f.pair.Shape()
 	has := func(i int64) bool { return f.place == nil || f.place.has(i) }
 	y, end := int64(0), s.H
 	for ; y < end && !has(s.D+y); y++ {
@@ -166,7 +166,17 @@ func (f *finder) eachBox(do func(box)) {
 
 // pack returns the mask of an image in the space, which has all voxels of its rows.
 func (f *finder) pack(s *space, image int) []uint64 {
-	mask, of := s.newMask(), f.images[image]
+	mask := s.newMask()
+	if f.pair.IsPacked() { // whole, of its only set
+		for z := range s.d {
+			from := f.pair.Packed(image, int64(z))
+			for y := range s.h {
+				copy(mask[s.row(z, y):][:s.words], from.Row(int64(y)))
+			}
+		}
+		return mask
+	}
+	of := f.pair.Fields()[image]
 	h, w, size := int64(s.h), of.Shape().W, of.Type().Size()
 	from, most := cells.NewPlaneSet(h, w), cells.NewPlaneSet(h, w)
 	for z := range s.d {

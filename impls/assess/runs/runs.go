@@ -147,7 +147,7 @@ type masks struct {
 
 // newMasks packs both masks of a set in a box.
 func newMasks(f *finder, b box, cores int) *masks {
-	m := &masks{flat: f.images[pred].Shape().D == 1, cores: cores, space: newSpace(b)}
+	m := &masks{flat: f.pair.Shape().D == 1, cores: cores, space: newSpace(b)}
 	m.each(union, func(i int) { m.set[i] = f.pack(&m.space, i) })
 	return m
 }

@@ -3,6 +3,7 @@ package runs
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -118,7 +119,7 @@ func TestJudgeNotices(t *testing.T) {
 			}
 		}
 	}
-	pred := p.Pred.Data()
+	pred := p.Fields()[0].Data()
 	for y := range s.H / 2 { // a block of the middle plane is that of the plane before
 		at := (s.D/2*s.H + y) * s.W
 		copy(pred[at:][:64], pred[at-s.H*s.W:])
@@ -141,6 +142,36 @@ func TestPlanesOfOneLabel(t *testing.T) {
 				t.Errorf("no set of label %d", label)
 			}
 			voxels = map[[3]int64]uint8{{1, 1, 3}: label}
+		}
+	}
+}
+
+// TestPacked compares the answers and the errors of a pair that was packed as it was read with those of the same pair
+// in memory.
+func TestPacked(t *testing.T) {
+	rng := rand.New(rand.NewPCG(15, 16))
+	for range 100 {
+		s := grid.Shape{D: 2 + rng.Int64N(9), H: 1 + rng.Int64N(9), W: 1 + rng.Int64N(200)}
+		images := random(t, rng, s, 1, rng.Float64()).Fields()
+		p, err := assess.NewPair(images[0], images[1], nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		packed, err := assess.PackPair(images[0], images[1], nil, nil, 2)
+		if err != nil || packed == nil {
+			if err == nil && len(p.Sets[0].Codes) == 0 {
+				continue
+			}
+			t.Fatal(packed, err)
+		}
+		if d := assess.Workload().Policy.Agree(p, answer(t, Implementation{}, p), answer(t, Implementation{}, packed)); d != nil {
+			t.Fatalf("%v: %v", s, d)
+		}
+		list := func(p *assess.Pair) [][]assess.Difference {
+			return Differences(p, p.Sets, []int{assess.T, assess.V}, 2)
+		}
+		if got, want := list(packed), list(p); !reflect.DeepEqual(got, want) {
+			t.Fatalf("%v: errors %v, want %v", s, got, want)
 		}
 	}
 }

@@ -231,11 +231,11 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 	if err != nil {
 		return a, err
 	}
-	if a.geometry, err = datasets.GeometryOf(got.Truth.Name); err != nil {
+	if a.geometry, err = datasets.GeometryOf(got.TruthName); err != nil {
 		return a, err
 	}
 	a.pair, a.answer = got.Pair, got.Answered
-	a.shape, a.dims, a.sets = a.pair.Shape(), got.Truth.Dim(), a.pair.Sets
+	a.shape, a.dims, a.sets = a.pair.Shape(), got.Dims, a.pair.Sets
 	if a.shown = len(a.sets) - 1 - len(j.groups); len(j.labels) == 0 && len(j.groups) == 1 {
 		a.shown++
 	} else if len(j.labels) == 1 && len(j.groups) == 0 {
@@ -249,7 +249,7 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 		a.measure(a.geometry.Spacing())
 	}
 	if j.patch > 0 {
-		if err := j.byPatch(&q, got.Pred.Name, &a); err != nil {
+		if err := j.byPatch(&q, got.PredName, &a); err != nil {
 			return a, err
 		}
 	}

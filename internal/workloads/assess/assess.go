@@ -73,9 +73,12 @@ func (s Set) has(code uint16) bool {
 // A Pair is two label images of one shape, and the sets to compare. The images hold the codes of
 // labels, as uint8 or uint16: 0 is the background, and Labels[c] is the label of code c.
 type Pair struct {
-	Pred, Truth *grid.Field
-	Labels      []float64
-	Sets        []Set
+	Labels []float64
+	Sets   []Set
+
+	shape  grid.Shape
+	fields [2]*grid.Field // the prediction and the truth; nil while they are packed
+	packed [2]*packed     // nil for images in memory
 
 	image grid.Source // that was labelled, nil for label images
 	keys  []float64   // of the name
@@ -84,14 +87,17 @@ type Pair struct {
 }
 
 // Shape is the shape of both images.
-func (p *Pair) Shape() grid.Shape { return p.Pred.Shape() }
+func (p *Pair) Shape() grid.Shape { return p.shape }
 
 // Swapped returns the pair with truth and prediction swapped.
-func (p *Pair) Swapped() *Pair { return p.with(p.Truth, p.Pred) }
+func (p *Pair) Swapped() *Pair {
+	f := p.Fields()
+	return p.with([2]*grid.Field{f[1], f[0]})
+}
 
 // with returns a pair of other images with the same codes.
-func (p *Pair) with(pred, truth *grid.Field) *Pair {
-	return &Pair{Pred: pred, Truth: truth, Labels: p.Labels, Sets: p.Sets, places: p.places}
+func (p *Pair) with(fields [2]*grid.Field) *Pair {
+	return &Pair{shape: fields[0].Shape(), fields: fields, Labels: p.Labels, Sets: p.Sets, places: p.places}
 }
 
 // Place returns the place of a set in both images. A part of a pair returns that of the whole.

@@ -9,6 +9,7 @@ import (
 
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
+	"eccbench/internal/workloads/ecc/cells"
 )
 
 // BySearch compares a pair by independent means. It packs masks of its own, counts components and
@@ -111,11 +112,11 @@ func newCensus(p *Pair) census {
 // takeCensus finds the places of all codes. Equal neighbours along a row are found together.
 func takeCensus(p *Pair) census {
 	parts := make([]census, 2)
-	s := p.Shape()
+	s, fields := p.Shape(), p.Fields()
 	crew.Each(len(parts), func(i int) {
 		parts[i] = newCensus(p)
 		for row := s.D * s.H * int64(i) / 2; row < s.D*s.H*int64(i+1)/2; row++ {
-			for _, f := range []*grid.Field{p.Pred, p.Truth} {
+			for _, f := range fields {
 				if f.Type() == grid.Uint8 {
 					markRow(parts[i], row/s.H, row%s.H, f.Data()[row*s.W:][:s.W])
 				} else {
@@ -187,24 +188,21 @@ func newJudged(p *Pair, member []uint8, set Set, within extent) *judged {
 	}
 	m := &judged{space: newSpace(within, of.D == 1)}
 	crew.Each(ofUnion, func(k int) {
-		f := []*grid.Field{p.Pred, p.Truth}[k]
+		if p.packed[k] != nil { // whole, of its only set
+			m.masks[k] = p.packed[k].mask
+			return
+		}
+		f := p.fields[k]
 		m.masks[k] = m.newMask()
 		for z := within.least[0]; z <= within.greatest[0]; z++ {
 			for y := within.least[1]; y <= within.greatest[1]; y++ {
 				from := (z*of.H+y)*of.W + within.least[2]
-				to := m.row(m.masks[k].bits, z-within.least[0]+m.below, y-within.least[1]+1)
+				at := m.index(z-within.least[0]+m.below, y-within.least[1]+1)
 				if f.Type() == grid.Uint8 {
-					mark(to, f.Data()[from:][:m.w], member, single)
+					packRow(m.masks[k], at, f.Data()[from:][:m.w], member, single)
 				} else {
-					mark(to, grid.Values[uint16](f.Data())[from:][:m.w], member, single)
+					packRow(m.masks[k], at, grid.Values[uint16](f.Data())[from:][:m.w], member, single)
 				}
-				some := to[0]
-				for i := len(to) - 1; i > 0; i-- { // the first bit is no voxel
-					some |= to[i]
-					to[i] = to[i]<<1 | to[i-1]>>63
-				}
-				to[0] <<= 1
-				m.masks[k].some[m.index(z-within.least[0]+m.below, y-within.least[1]+1)] = some != 0
 			}
 		}
 	})
@@ -219,6 +217,19 @@ func newJudged(p *Pair, member []uint8, set Set, within extent) *judged {
 	}
 	m.masks[ofUnion] = all
 	return m
+}
+
+// packRow packs the voxels of row at of a mask, as mark does.
+func packRow[E uint8 | uint16](m mask, at int64, row []E, member []uint8, single uint16) {
+	to := m.bits[at*cells.RowWords(int64(len(row))+1):][:cells.RowWords(int64(len(row))+1)]
+	mark(to, row, member, single)
+	some := to[0]
+	for i := len(to) - 1; i > 0; i-- { // the first bit is no voxel
+		some |= to[i]
+		to[i] = to[i]<<1 | to[i-1]>>63
+	}
+	to[0] <<= 1
+	m.some[at] = some != 0
 }
 
 // mark sets the bits of the voxels of a row whose codes are in the set. single is its code if it has one,

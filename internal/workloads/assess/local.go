@@ -83,7 +83,7 @@ func LocalEuler(p *Pair, s Set, construction int) []float32 {
 	shape, member := p.Shape(), p.members(s)
 	out := make([]float32, shape.Voxels())
 	table := tables[construction]()
-	for k, f := range []*grid.Field{p.Pred, p.Truth} {
+	for k, f := range p.Fields() {
 		sign := float32(1 - 2*k)
 		crew.Each(2, func(part int) {
 			lo, hi := shape.D*shape.H*int64(part)/2, shape.D*shape.H*int64(part+1)/2

@@ -1,7 +1,6 @@
 package assess
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -29,16 +28,25 @@ func NewPair(pred, truth *grid.Field, labels []float64, groups []Group) (*Pair, 
 		return nil, fmt.Errorf("the prediction has shape %v and the truth %v: want images of one shape",
 			pred.Shape(), truth.Shape())
 	}
-	images := [2]*grid.Field{pred, truth}
-	var tables [2]map[float32]float64 // by image: the label of each value
-	var places [2]map[float32]Place   // and its place
+	p := &Pair{shape: pred.Shape(), fields: [2]*grid.Field{pred, truth}}
+	var tables [2]map[float32]float64
+	var places [2]map[float32]Place
 	var errs [2]error
-	crew.Each(2, func(i int) { tables[i], places[i], errs[i] = labelsOf(images[i]) })
-	code := map[float64]uint16{}
-	for i, table := range tables {
-		if errs[i] != nil {
-			return nil, fmt.Errorf("the %s: %w", []string{"prediction", "truth"}[i], errs[i])
+	crew.Each(2, func(i int) { tables[i], places[i], errs[i] = labelsOf(p.fields[i]) })
+	for i, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("the %s: %w", []string{"prediction", "truth"}[i], err)
 		}
+	}
+	return p, p.label(tables, places, pred.Type() == grid.Uint8 && truth.Type() == grid.Uint8, labels, groups)
+}
+
+// label adds the codes and the sets. By image, tables are the labels of the values, and places their places. With
+// same, values are codes.
+func (p *Pair) label(tables [2]map[float32]float64, places [2]map[float32]Place, same bool, labels []float64,
+	groups []Group) error {
+	code := map[float64]uint16{}
+	for _, table := range tables {
 		for _, label := range table {
 			code[label] = 0
 		}
@@ -46,11 +54,10 @@ func NewPair(pred, truth *grid.Field, labels []float64, groups []Group) (*Pair, 
 	delete(code, 0)
 	found := slices.Sorted(maps.Keys(code))
 	if len(found) >= mostLabels {
-		return nil, fmt.Errorf("%d labels: want at most %d", len(found), mostLabels-1)
+		return fmt.Errorf("%d labels: want at most %d", len(found), mostLabels-1)
 	}
-	p := &Pair{Pred: pred, Truth: truth, Labels: append([]float64{0}, found...)}
-	same := pred.Type() == grid.Uint8 && truth.Type() == grid.Uint8
-	if same { // values are codes
+	p.Labels = append([]float64{0}, found...)
+	if same {
 		p.Labels = make([]float64, 1+int(slices.Max(append(found, 0))))
 		for c := range p.Labels {
 			p.Labels[c] = float64(c)
@@ -60,11 +67,11 @@ func NewPair(pred, truth *grid.Field, labels []float64, groups []Group) (*Pair, 
 		code[label] = uint16(c + 1)
 	}
 	if !same {
-		crew.Each(2, func(i int) { images[i], errs[i] = coded(images[i], tables[i], code) })
+		var errs [2]error
+		crew.Each(2, func(i int) { p.fields[i], errs[i] = coded(p.fields[i], tables[i], code) })
 		if err := errors.Join(errs[:]...); err != nil {
-			return nil, err
+			return err
 		}
-		p.Pred, p.Truth = images[0], images[1]
 	}
 	p.places = make([]Place, len(p.Labels))
 	for i, table := range tables {
@@ -72,7 +79,7 @@ func NewPair(pred, truth *grid.Field, labels []float64, groups []Group) (*Pair, 
 			p.places[code[table[v]]].Join(place)
 		}
 	}
-	return p, p.choose(found, labels, groups, code)
+	return p.choose(found, labels, groups, code)
 }
 
 // mostLabels is the number of codes.
@@ -195,37 +202,6 @@ func findRuns[T uint8 | int16 | uint16](values []T, s grid.Shape, see func(v flo
 	}
 }
 
-// A binaryPlane finds the runs of planes that have a single label.
-type binaryPlane struct {
-	set  *cells.PlaneSet
-	h, w int64
-}
-
-// place returns the label of a plane and the place of its runs in plane z, and whether it has gaps. It returns
-// false if there are several labels. Without one, the label is 0 and has no runs.
-func (b *binaryPlane) place(plane []uint8, z int64) (label uint8, at Place, hasGap, ok bool) {
-	b.set.Fill(grid.Uint8, plane, 0)
-	b.set.Invert()
-	at, voxels := Place{Planes: [2]int64{z, z}}, 0
-	for y := range b.h {
-		last, runs := uint64(0), 0
-		for i, v := range b.set.Row(y) {
-			if runs|voxels == 0 && v != 0 {
-				label, at.Rows[0] = plane[y*b.w+int64(64*i+bits.TrailingZeros64(v))], y
-			}
-			voxels += bits.OnesCount64(v)
-			runs += bits.OnesCount64(v &^ (v<<1 | last>>63))
-			last = v
-		}
-		if runs > 0 {
-			at.Runs, at.Rows[1] = at.Runs+int64(runs), y
-		}
-	}
-	gaps := bytes.Count(plane, []byte{0}) // counts of bytes do not depend on the set, which answers use too
-	ok = gaps+voxels == len(plane) && (voxels == 0 || label != 0 && bytes.Count(plane, []byte{label}) == voxels)
-	return label, at, gaps > 0, ok
-}
-
 // coded returns an image with the codes of the labels of f.
 func coded(f *grid.Field, of map[float32]float64, codes map[float64]uint16) (*grid.Field, error) {
 	code := map[float32]uint16{}
@@ -318,9 +294,12 @@ func (p *Pair) add(g Group, code map[float64]uint16) error {
 
 // Crop returns the part of the pair with a corner (z, y, x) and a shape.
 func (p *Pair) Crop(at [3]int64, to grid.Shape) (*Pair, error) {
-	pred, predErr := cropped(p.Pred, at, to)
-	truth, truthErr := cropped(p.Truth, at, to)
-	return p.with(pred, truth), errors.Join(predErr, truthErr)
+	var parts [2]*grid.Field
+	var errs [2]error
+	for i, f := range p.Fields() {
+		parts[i], errs[i] = cropped(f, at, to)
+	}
+	return p.with(parts), errors.Join(errs[:]...)
 }
 
 func cropped(f *grid.Field, at [3]int64, to grid.Shape) (*grid.Field, error) {
@@ -357,14 +336,15 @@ func Patches(of grid.Shape, side, stride int64) (corners [][3]int64, shape grid.
 
 // Has reports whether a voxel belongs to a set in the prediction, and whether it does in the truth.
 func (p *Pair) Has(s Set, voxel int64) (pred, truth bool) {
-	in := func(f *grid.Field) bool {
+	var in [2]bool
+	for i, f := range p.Fields() {
 		code := uint16(0)
 		if f.Type() == grid.Uint8 {
 			code = uint16(f.Data()[voxel])
 		} else {
 			code = grid.Values[uint16](f.Data())[voxel]
 		}
-		return s.has(code)
+		in[i] = s.has(code)
 	}
-	return in(p.Pred), in(p.Truth)
+	return in[0], in[1]
 }

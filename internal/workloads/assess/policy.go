@@ -71,7 +71,8 @@ func swapped(in *Pair, out Comparisons, answer ask) (*verify.Diff, error) {
 
 // compareWithItself compares the truth with itself, where every feature is matched.
 func compareWithItself(in *Pair, out Comparisons, answer ask) (*verify.Diff, error) {
-	got, err := answer(in.with(in.Truth, in.Truth))
+	truth := in.Fields()[1]
+	got, err := answer(in.with([2]*grid.Field{truth, truth}))
 	if err != nil {
 		return nil, err
 	}
@@ -96,14 +97,14 @@ func flipped(axis byte) func(grid.Source) grid.Source {
 // changed repeats the comparison with changed images: no number may differ.
 func changed(change func(grid.Source) grid.Source) func(*Pair, Comparisons, ask) (*verify.Diff, error) {
 	return func(in *Pair, out Comparisons, answer ask) (*verify.Diff, error) {
-		p := in.with(in.Pred, in.Truth)
-		for _, f := range []**grid.Field{&p.Pred, &p.Truth} {
+		fields := in.Fields()
+		for i, f := range fields {
 			var err error
-			if *f, err = grid.Load(change(*f)); err != nil {
+			if fields[i], err = grid.Load(change(f)); err != nil {
 				return nil, fmt.Errorf("changing an image: %w", err)
 			}
 		}
-		got, err := answer(p)
+		got, err := answer(in.with(fields))
 		if err != nil {
 			return nil, err
 		}

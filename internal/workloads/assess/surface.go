@@ -62,10 +62,10 @@ func Surfaces(p *Pair, axes int, spacing [3]float64) [][2]float64 {
 	if flat {
 		factor = math.Pi * spacing[0] * spacing[1]
 	}
-	setsOf := p.setsOf()
+	setsOf, fields := p.setsOf(), p.Fields()
 	out := make([][2]float64, len(p.Sets))
 	crew.Each(2, func(side int) {
-		f := []*grid.Field{p.Pred, p.Truth}[side]
+		f := fields[side]
 		var crossed [directions]counts
 		for d := range crossed {
 			crossed[d] = newCounts(len(p.Labels))

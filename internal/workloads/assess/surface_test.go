@@ -99,10 +99,10 @@ func TestSurfaceByDefinition(t *testing.T) {
 				if z < 0 || y < 0 || x < 0 || z >= s.D || y >= s.H || x >= s.W {
 					return false
 				}
-				if data := p.Pred.Data(); p.Pred.Type() == grid.Uint8 {
+				if data := p.Fields()[0].Data(); p.Fields()[0].Type() == grid.Uint8 {
 					return in[data[(z*s.H+y)*s.W+x]]
 				}
-				return in[grid.Values[uint16](p.Pred.Data())[(z*s.H+y)*s.W+x]]
+				return in[grid.Values[uint16](p.Fields()[0].Data())[(z*s.H+y)*s.W+x]]
 			}
 			want := 0.0
 			for k := range s.Voxels() {
