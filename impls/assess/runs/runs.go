@@ -143,6 +143,7 @@ type masks struct {
 	gaps   [masksOfSet]*forest // components of the backgrounds; the trunk is of the outside
 	euler  [masksOfSet][assess.Constructions]int64
 	voxels [masksOfSet]int64
+	met    []uint8 // the masks that meet each node of the union
 }
 
 // newMasks packs both masks of a set in a box.
@@ -231,9 +232,10 @@ func (m *masks) part(b box) *masks {
 	return to
 }
 
-// each runs tasks for each of the first n masks, in parallel.
+// each runs tasks for each of the first n masks, in parallel: the largest first, which are the first task and the last
+// mask.
 func (m *masks) each(n int, tasks ...func(of int)) {
-	crew.InTurn(m.cores, n*len(tasks), func(_, i int) { tasks[i%len(tasks)](i / len(tasks)) })
+	crew.InTurn(m.cores, n*len(tasks), func(_, i int) { tasks[i/n](n - 1 - i%n) })
 }
 
 // joinRuns joins all runs, and joinParts those outside a large component. The nodes of one mask alone
@@ -248,7 +250,9 @@ func (m *masks) joinParts(of int) {
 			m.parts[of].components[k]++
 		}
 	}
-	if of != union {
+	if of == union {
+		m.met = m.parts[of].meetMasks(m.set[pred], m.set[truth])
+	} else {
 		m.parts[of] = &forest{components: m.parts[of].components}
 	}
 }
@@ -270,25 +274,43 @@ func (m *masks) countEuler(of int) {
 
 // compare counts the features of the masks and the matched ones.
 func (m *masks) compare(fault Fault) (c assess.Comparison) {
-	m.set[union] = grid.NewValues[uint64](int64(len(m.set[pred])))
-	for p, v := range m.set[pred] {
-		m.set[union][p] = v | m.set[truth][p]
-	}
-	m.each(masksOfSet, func(of int) { m.voxels[of] = count(m.set[of]) })
+	m.unite()
 	m.each(masksOfSet, m.joinParts, m.joinGaps, m.countEuler)
 	c.Pred, c.Truth = m.voxels[pred], m.voxels[truth]
 	c.Both = c.Pred + c.Truth - m.voxels[union]
-	met := m.parts[union].meetMasks(m.set[pred], m.set[truth])
 	crew.InTurn(m.cores, assess.Constructions, func(_, k int) {
 		t := &c.In[k]
 		t.Pred, t.Truth, t.Union = m.numbers(pred, k), m.numbers(truth, k), m.numbers(union, k)
-		t.Components = m.matchedParts(met, k)
+		t.Components = m.matchedParts(k)
 		t.Holes = m.matchedGaps(k, fault)
 		if fault == SharedUnion && k == assess.T {
 			t.Components = t.Union.B0
 		}
 	})
 	return c
+}
+
+// unite makes the union, and counts the voxels of all masks.
+func (m *masks) unite() {
+	words := len(m.set[pred])
+	m.set[union] = grid.NewValues[uint64](int64(words))
+	voxels := make([][masksOfSet]int64, m.cores)
+	crew.Each(m.cores, func(part int) {
+		lo, hi := words*part/m.cores, words*(part+1)/m.cores
+		a, b, both := m.set[pred][lo:hi], m.set[truth][lo:hi], m.set[union][lo:hi]
+		for i, v := range a {
+			w := v | b[i]
+			both[i] = w
+			voxels[part][pred] += int64(bits.OnesCount64(v))
+			voxels[part][truth] += int64(bits.OnesCount64(b[i]))
+			voxels[part][union] += int64(bits.OnesCount64(w))
+		}
+	})
+	for _, counts := range voxels {
+		for of, n := range counts {
+			m.voxels[of] += n
+		}
+	}
 }
 
 // numbers returns the Betti numbers of a mask in a construction.
@@ -300,12 +322,11 @@ func (m *masks) numbers(of, construction int) betti.Numbers {
 	return betti.NewNumbers(parts, gaps, m.euler[of][construction])
 }
 
-// matchedParts counts the components of the union that have voxels of both masks; met are the masks of
-// each run.
-func (m *masks) matchedParts(met []uint8, construction int) (n int64) {
-	of := make([]uint8, len(met))
+// matchedParts counts the components of the union that have voxels of both masks.
+func (m *masks) matchedParts(construction int) (n int64) {
+	of := make([]uint8, len(m.met))
 	for i, root := range m.parts[union].parent[construction] {
-		of[root] |= met[i]
+		of[root] |= m.met[i]
 	}
 	for _, both := range of {
 		if both == 3 {

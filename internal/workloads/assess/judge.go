@@ -66,12 +66,7 @@ func (t *task) run(p *Pair, member []uint8) {
 		member[code] = 0
 	}
 	m.count()
-	for i, v := range m.masks[ofPred].bits {
-		its := m.masks[ofTruth].bits[i]
-		t.found.Pred += int64(bits.OnesCount64(v))
-		t.found.Truth += int64(bits.OnesCount64(its))
-		t.found.Both += int64(bits.OnesCount64(v & its))
-	}
+	t.found.Pred, t.found.Truth, t.found.Both = m.voxels[ofPred], m.voxels[ofTruth], m.common
 	for k := range t.found.In {
 		t.found.In[k] = m.topology(k)
 	}

@@ -168,7 +168,7 @@ type rows struct {
 
 func (s space) scan(of mask) *scan {
 	c := &scan{space: s, mask: of}
-	none := rows{words: make([]uint64, s.plane())}
+	none := rows{words: make([]uint64, s.plane()), before: make([]int32, s.plane())}
 	c.d, c.b, c.e = none, none, none
 	c.now.before, c.last.before = make([]int32, s.plane()), make([]int32, s.plane())
 	return c
@@ -354,15 +354,25 @@ func (s *scan) link(adjacency int, w window, i int, to rows, its window, voxels 
 // linkCorners links runs in a word with runs that share edges or corners alone. A link is left out
 // if a third voxel touches both voxels: links across faces, then those across edges imply it.
 func (s *scan) linkCorners(w, c, b window, i int) {
-	s.linkBeside(w, i, s.c, c, w.at&^c.at, w)
-	s.linkBeside(w, i, s.b, b, w.at&^b.at, w)
-	if free := w.at &^ (b.at | c.at); free != 0 {
-		s.linkBeside(w, i, s.d, newWindow(s.d.words, i), free, w.union(b).union(c))
+	after, d, e := newWindow(s.after.words, i), newWindow(s.d.words, i), newWindow(s.e.words, i)
+	withC, withB := beside(w.at&^c.at, c, w), beside(w.at&^b.at, b, w)
+	withD := beside(w.at&^(b.at|c.at), d, w.union(b).union(c))
+	withE := beside(w.at&^(b.at|after.at), e, w.union(b).union(after))
+	if withC[0]|withC[1]|withB[0]|withB[1]|withD[0]|withD[1]|withE[0]|withE[1] == 0 {
+		return
 	}
-	if free := w.at &^ (b.at | s.after.words[i]); free != 0 {
-		g := newWindow(s.after.words, i)
-		s.linkBeside(w, i, s.e, newWindow(s.e.words, i), free, w.union(b).union(g))
+	for by := range 2 {
+		s.link(corners, w, i, s.c, c, withC[by], by)
+		s.link(corners, w, i, s.b, b, withB[by], by)
+		s.link(corners, w, i, s.d, d, withD[by], by)
+		s.link(corners, w, i, s.e, e, withE[by], by)
 	}
+}
+
+// beside returns the free voxels to link with those of another row at the same x or x − 1, and at x + 1, unless a voxel
+// of between touches both.
+func beside(free uint64, its, between window) [2]uint64 {
+	return [2]uint64{free & (its.at | its.before&^between.before), free & its.after &^ (its.at | between.after)}
 }
 
 // linkOutside links runs in word i, word p of the mask, with the outside where they touch an open gap. No closed gap is
@@ -397,17 +407,6 @@ func (w window) union(o window) window {
 	return window{w.before | o.before, w.at | o.at, w.after | o.after}
 }
 
-// linkBeside links the free voxels of word i with the voxels of another row at the same x, x − 1 and
-// x + 1, unless a voxel of between touches both.
-func (s *scan) linkBeside(w window, i int, to rows, its window, free uint64, between window) {
-	if voxels := free & (its.at | its.before&^between.before); voxels != 0 {
-		s.link(corners, w, i, to, its, voxels, 0)
-	}
-	if voxels := free & its.after &^ (its.at | between.after); voxels != 0 {
-		s.link(corners, w, i, to, its, voxels, 1)
-	}
-}
-
 // A judged is the masks of a set, and what the judge counts of them.
 type judged struct {
 	space
@@ -415,20 +414,33 @@ type judged struct {
 	parts   [masksOfSet][adjacencies]int64 // components of the masks
 	gaps    [masksOfSet][adjacencies]int64 // of their complements
 	euler   [masksOfSet][Constructions]int64
+	voxels  [ofUnion]int64
+	common  int64
 	matched [adjacencies]int64 // components of the union that meet both masks
 	holes   [adjacencies]int64 // joined components of both complements
 }
 
-// count counts everything.
+// count counts everything. Large tasks come first.
 func (m *judged) count() {
-	tasks := []func(){m.countGaps, m.countUnion, func() { m.gaps[ofUnion] = m.components(m.scanGaps(ofUnion)) }}
+	tasks := []func(){m.countUnion}
 	for k := range ofUnion {
 		tasks = append(tasks, func() { m.parts[k] = m.components(m.scan(m.masks[k])) })
 	}
+	tasks = append(tasks, m.countGaps, func() { m.gaps[ofUnion] = m.components(m.scanGaps(ofUnion)) }, m.countVoxels)
 	for k := range m.masks {
 		tasks = append(tasks, func() { m.euler[k] = m.space.euler(m.masks[k].bits) })
 	}
 	crew.InTurn(workers, len(tasks), func(_, i int) { tasks[i]() })
+}
+
+// countVoxels counts the voxels of both masks and those in common.
+func (m *judged) countVoxels() {
+	for i, v := range m.masks[ofPred].bits {
+		its := m.masks[ofTruth].bits[i]
+		m.voxels[ofPred] += int64(bits.OnesCount64(v))
+		m.voxels[ofTruth] += int64(bits.OnesCount64(its))
+		m.common += int64(bits.OnesCount64(v & its))
+	}
 }
 
 // components counts the components that a scan finds.
