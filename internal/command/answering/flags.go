@@ -84,6 +84,7 @@ func (a *Flags) CheckOptions() error {
 // input files of the question or other inputs.
 func (a *Flags) Question(c *cli.Program, input string, targets []cli.Target, others ...string) (
 	q ask.Question, err error) {
+	go cli.Version() // which hashes the program if its build has no other name
 	q = a.question(c, input)
 	if q.Levels, err = a.In.AskedLevels(); err != nil {
 		return q, err
