@@ -2,6 +2,9 @@ package remote
 
 import (
 	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +12,7 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -295,3 +299,111 @@ func TestErrors(t *testing.T) {
 		t.Errorf("without a network: %v", err)
 	}
 }
+
+// signedBy returns the region and the signature of a request, and the signature that it should have
+// (AWS Signature Version 4).
+func signedBy(r *http.Request, secret string) (region, got, want string) {
+	said := r.Header.Get("Authorization")
+	field := func(name string) string {
+		_, after, _ := strings.Cut(said, name+"=")
+		value, _, _ := strings.Cut(after, ",")
+		return value
+	}
+	scope := strings.Split(field("Credential"), "/")
+	if len(scope) != 5 {
+		return "", said, "a credential of five parts"
+	}
+	lines := r.Method + "\n" + r.URL.EscapedPath() + "\n" + r.URL.RawQuery + "\n"
+	for _, name := range strings.Split(field("SignedHeaders"), ";") {
+		value := r.Header.Get(name)
+		if name == "host" {
+			value = r.Host
+		}
+		lines += name + ":" + value + "\n"
+	}
+	lines += "\n" + field("SignedHeaders") + "\n" + r.Header.Get("X-Amz-Content-Sha256")
+	key := []byte("AWS4" + secret)
+	mac := func(text string) {
+		h := hmac.New(sha256.New, key)
+		h.Write([]byte(text))
+		key = h.Sum(nil)
+	}
+	for _, part := range scope[1:] {
+		mac(part)
+	}
+	mac(fmt.Sprintf("AWS4-HMAC-SHA256\n%s\n%s\n%x", r.Header.Get("X-Amz-Date"), strings.Join(scope[1:], "/"), sha256.Sum256([]byte(lines))))
+	return scope[2], field("Signature"), hex.EncodeToString(key)
+}
+
+// Requests are signed for the region that the server reports. Keys are encoded as they are signed, and
+// nobody's requests are not signed.
+func TestSigned(t *testing.T) {
+	const key = "a scan+1/tomo ü~(2).raw"
+	data := image()
+	f := serve(t, map[string][]byte{key: data})
+	t.Setenv("AWS_SESSION_TOKEN", "three")
+	var elsewhere atomic.Int64
+	f.fail = func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+		region, got, want := signedBy(r, "two")
+		if got != want {
+			t.Errorf("%s %s: signature %s, want %s", r.Method, r.URL.EscapedPath(), got, want)
+		}
+		if r.Header.Get("X-Amz-Security-Token") != "three" {
+			t.Error("no session token")
+		}
+		if region != "eu-central-1" {
+			elsewhere.Add(1)
+			w.Header().Set("X-Amz-Bucket-Region", "eu-central-1")
+			w.WriteHeader(http.StatusBadRequest)
+		}
+		return region != "eu-central-1"
+	}
+	name := "file/shape=400x300x8/type=uint8/path=s3://scans/" + strings.ReplaceAll(url.PathEscape(key), "%2F", "/")
+	checkImage(t, name, data)
+	if n := elsewhere.Load(); n != 1 {
+		t.Errorf("%d requests to the region of the environment, want the first", n)
+	}
+	f.fail = func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+		if r.Header.Get("Authorization") != "" {
+			t.Error("signed without credentials")
+		}
+		return false
+	}
+	t.Setenv("AWS_ACCESS_KEY_ID", "")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
+	storage.Servers = &network{wait: time.Millisecond}
+	checkImage(t, name, data)
+}
+
+// Buckets of Amazon have hosts of their own, unless their names have dots.
+func TestHosts(t *testing.T) {
+	for _, c := range []struct{ endpoint, region, at, want string }{
+		{"", "", "s3://scans/a/b.raw", "https://scans.s3.dualstack.us-east-1.amazonaws.com/a/b.raw"},
+		{"", "cn-north-1", "s3://scans/b.raw", "https://scans.s3.dualstack.cn-north-1.amazonaws.com.cn/b.raw"},
+		{"", "eu-west-1", "s3://my.scans/b.raw", "https://s3.dualstack.eu-west-1.amazonaws.com/my.scans/b.raw"},
+		{"http://u:p@host:9000/s3/", "", "s3://scans/b.raw", "http://host:9000/s3/scans/b.raw"},
+	} {
+		for key, value := range map[string]string{"AWS_ENDPOINT_URL": c.endpoint, "AWS_ENDPOINT_URL_S3": "", "AWS_REGION": c.region,
+			"AWS_DEFAULT_REGION": "", "AWS_ACCESS_KEY_ID": "", "AWS_SHARED_CREDENTIALS_FILE": "/none"} {
+			t.Setenv(key, value)
+		}
+		of, err := newS3()
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := of.(web).client.Transport.(*s3)
+		var got string
+		to.RoundTripper = roundTrip(func(r *http.Request) (*http.Response, error) {
+			got = r.URL.String()
+			return nil, errors.New("no network")
+		})
+		at, _ := url.Parse(c.at)
+		if _, _, err := of.stat(t.Context(), at); err == nil || got != c.want {
+			t.Errorf("%s at %q in %q: %s, %v, want %s", c.at, c.endpoint, c.region, got, err, c.want)
+		}
+	}
+}
+
+type roundTrip func(r *http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -2,25 +2,31 @@ package remote
 
 import (
 	"cmp"
-	"context"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
-	"strconv"
+	"regexp"
 	"strings"
+	"sync"
 
-	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
+	"github.com/minio/minio-go/v7/pkg/signer"
 
 	"eccbench/datasets/storage"
 )
 
-// s3 reads from S3 servers. The environment determines their addresses and the credentials.
-type s3 struct{ core *minio.Core }
+// s3 sends the requests for s3://bucket/key to an S3 server. The environment determines its address
+// and the credentials. Without credentials requests are not signed.
+type s3 struct {
+	http.RoundTripper
+	endpoint *url.URL
+	keys     *credentials.Credentials
+	region   string
+	regions  sync.Map // by bucket, where the server reports another one
+}
 
-// newS3 returns a client for the environment variables of AWS's programs. Without credentials it is
-// anonymous.
+// newS3 returns a client for the environment variables of AWS's programs.
 func newS3() (client, error) {
 	endpoint := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), "https://s3.amazonaws.com")
 	u, err := url.Parse(endpoint)
@@ -32,64 +38,55 @@ func newS3() (client, error) {
 		os.Getenv("AWS_EC2_METADATA_DISABLED") == "false" {
 		providers = append(providers, &credentials.IAM{}) // others would wait for an answer
 	}
-	core, err := minio.NewCore(u.Host, &minio.Options{
-		Creds:  credentials.NewChainCredentials(providers),
-		Secure: u.Scheme == "https", Region: cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")),
-		Transport: transport(), MaxRetries: 1, // retry handles all errors
-	})
+	to := &s3{RoundTripper: transport(), endpoint: u, keys: credentials.NewChainCredentials(providers),
+		region: cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"), s3utils.GetRegionFromURL(*u), "us-east-1")}
+	return web{&http.Client{Transport: to, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse // the signature is for one server
+	}}}, nil
+}
+
+var regionName = regexp.MustCompile(`^[a-z0-9-]+$`)
+
+// RoundTrip sends a request, and a second one if the server reports another region of the bucket.
+func (s *s3) RoundTrip(r *http.Request) (*http.Response, error) {
+	region := s.region
+	if known, is := s.regions.Load(r.URL.Host); is {
+		region = known.(string)
+	}
+	a, err := s.send(r, region)
+	if err != nil || a.StatusCode < http.StatusMultipleChoices {
+		return a, err
+	}
+	reported := a.Header.Get("X-Amz-Bucket-Region")
+	if reported == region || !regionName.MatchString(reported) {
+		return a, nil
+	}
+	a.Body.Close() // nobody reads it
+	s.regions.Store(r.URL.Host, reported)
+	return s.send(r, reported)
+}
+
+// send sends a request to a region, signed if there are credentials.
+func (s *s3) send(r *http.Request, region string) (*http.Response, error) {
+	bucket, path := r.URL.Host, "/"+r.URL.Host+r.URL.Path
+	at := url.URL{Scheme: s.endpoint.Scheme, Host: s.endpoint.Host}
+	if at.Host == "s3.amazonaws.com" {
+		at.Host = "s3.dualstack." + region + ".amazonaws.com"
+		if strings.HasPrefix(region, "cn-") {
+			at.Host += ".cn"
+		}
+	}
+	if s3utils.IsVirtualHostSupported(at, bucket) {
+		at.Host, path = bucket+"."+at.Host, r.URL.Path
+	}
+	at.Path = strings.TrimSuffix(s.endpoint.Path, "/") + path
+	at.RawPath = s3utils.EncodePath(at.Path)
+	keys, err := s.keys.GetWithContext(&credentials.CredContext{Context: r.Context()})
 	if err != nil {
 		return nil, storage.ObjectError{Why: err.Error()}
 	}
-	return s3{core}, nil
-}
-
-func object(at *url.URL) (bucket, key string) { return at.Host, strings.TrimPrefix(at.Path, "/") }
-
-// translate converts an error of the library to an error of this package.
-func translate(err error) error {
-	if err == nil {
-		return nil
-	}
-	r := minio.ToErrorResponse(err)
-	switch r.StatusCode {
-	case 0:
-		return err
-	case http.StatusPreconditionFailed:
-		return storage.ErrChanged
-	}
-	return statusError{r.StatusCode, r.Message}
-}
-
-func (s s3) stat(ctx context.Context, at *url.URL) (int64, string, error) {
-	bucket, key := object(at)
-	info, err := s.core.StatObject(ctx, bucket, key, minio.StatObjectOptions{})
-	if err != nil {
-		return 0, "", translate(err)
-	}
-	h := http.Header{}
-	if info.ETag != "" {
-		h.Set("ETag", strconv.Quote(info.ETag)) // as an answer's header has it
-	}
-	return info.Size, versionOf(h), nil
-}
-
-func (s s3) get(ctx context.Context, at *url.URL, from, n int64, version string) (io.ReadCloser, http.Header, error) {
-	var o minio.GetObjectOptions
-	var err error
-	switch {
-	case from < 0:
-		err = o.SetRange(0, from)
-	case n >= 0:
-		err = o.SetRange(from, from+n-1)
-	}
-	tag, _, _ := strings.Cut(version, "\n")
-	if strings.HasPrefix(tag, `"`) && err == nil {
-		err = o.SetMatchETag(strings.Trim(tag, `"`))
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	bucket, key := object(at)
-	r, _, h, err := s.core.GetObject(ctx, bucket, key, o)
-	return r, h, translate(err)
+	r = r.Clone(r.Context())
+	r.URL, r.Host = &at, ""
+	r.Header.Set("X-Amz-Content-Sha256", "UNSIGNED-PAYLOAD")
+	return s.RoundTripper.RoundTrip(signer.SignV4(*r, keys.AccessKeyID, keys.SecretAccessKey, keys.SessionToken, region))
 }
