@@ -161,7 +161,8 @@ $(BIN)/ptxas/nvidia/cuda_nvcc/bin/ptxas: kernels/ptxas.txt
 	touch $@
 kernels: $(PTXAS)
 	$(GO) build -o $(BIN)/pack ./kernels/pack
-	cd kernels && ../$(BIN)/pack -clang $(CLANG) -ptxas $(abspath $(PTXAS)) -machine $(PART) $(KINDS)
+	cd kernels && PYTHONPATH=$(abspath $(BIN)/ptxas) ../$(BIN)/pack -clang $(CLANG) -ptxas $(abspath $(PTXAS)) \
+		-zstd "$(PYTHON) zstd.py" -machine $(PART) $(KINDS)
 
 check-kernels: kernels
 	git diff --exit-code -- kernels

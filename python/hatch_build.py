@@ -139,10 +139,7 @@ class CustomBuildHook(BuildHookInterface):
             build_data["force_include"].update({str(file): name for file, name in built.items()})
 
     def overlay(self):
-        """Options of go build: in place of the kernels, the same compressed better than by Go's zstd.
-
-        Those of FAMILY are compressed after its first file (kernels/kernels.go).
-        """
+        """Options of go build: the kernels of FAMILY are compressed after its first file (kernels/kernels.go)."""
         if not zstandard:
             return []
         folder = Path(self.root, "build", "kernels")
@@ -152,10 +149,9 @@ class CustomBuildHook(BuildHookInterface):
         before = zstandard.ZstdCompressionDict(
             zstandard.ZstdDecompressor().decompress(first.read_bytes()), dict_type=zstandard.DICT_TYPE_RAWCONTENT
         )
-        for file in [*first.parent.glob("*.ptx.tar.zst"), first.parent / "softecc_direct.sm_90.tar.zst"]:
+        for file in first.parent.glob(f"{FAMILY}_*.ptx.tar.zst"):
             archive = zstandard.ZstdDecompressor().decompress(file.read_bytes())
-            known = before if file.name.startswith(f"{FAMILY}_") else None
-            (folder / file.name).write_bytes(zstandard.ZstdCompressor(level=22, dict_data=known).compress(archive))
+            (folder / file.name).write_bytes(zstandard.ZstdCompressor(level=22, dict_data=before).compress(archive))
             places[str(file)] = str(folder / file.name)
         (folder / "overlay.json").write_text(json.dumps({"Replace": places}))
         return ["-overlay", folder / "overlay.json"]

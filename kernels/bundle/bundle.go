@@ -22,12 +22,8 @@ type File struct {
 // stampKey is the PAX record that holds a file's stamp.
 const stampKey = "comment"
 
-// window is the distance, in bytes, over which the compressor finds repetitions. It exceeds the
-// size of a file.
-const window = 8 << 20
-
-// Pack makes a bundle. The same files always make the same bytes.
-func Pack(files []File) ([]byte, error) {
+// Archive makes a tar archive, which is a bundle once it is compressed. The same files always make the same bytes.
+func Archive(files []File) ([]byte, error) {
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
 	for _, f := range files {
@@ -45,12 +41,7 @@ func Pack(files []File) ([]byte, error) {
 	if err := w.Close(); err != nil {
 		return nil, fmt.Errorf("packing: %w", err)
 	}
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1),
-		zstd.WithWindowSize(window))
-	if err != nil {
-		return nil, fmt.Errorf("packing: %w", err)
-	}
-	return z.EncodeAll(archive.Bytes(), nil), z.Close()
+	return archive.Bytes(), nil
 }
 
 // Decompress returns the archive of a bundle. before is data that the compressor had seen before the

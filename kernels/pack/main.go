@@ -1,6 +1,6 @@
 // Command pack compiles the kernels. It runs in the folder of their sources:
 //
-//	pack -clang clang-19 -ptxas ptxas [-machine I/N] [KIND...]
+//	pack -clang clang-19 -ptxas ptxas -zstd zstd [-machine I/N] [KIND...]
 //
 // It writes the PTX of each kind of modules to ptx/<kind>.ptx.tar.zst, in the short form of package
 // terse; machine code from it to ptx/<kind>.<architecture>.tar.zst; and the PTX of modules with
@@ -31,6 +31,7 @@ import (
 func main() {
 	clang := flag.String("clang", "clang-19", "compiles sources to PTX")
 	ptxas := flag.String("ptxas", "ptxas", "assembles PTX to machine code")
+	zstd := flag.String("zstd", "zstd", "a command line that compresses standard input to standard output")
 	machine := flag.String("machine", "1/1", "the shard of the kinds of which there is to be new machine code, as I/N")
 	flag.Parse()
 	s, err := shard.Parse(*machine, os.Getenv)
@@ -38,7 +39,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "pack: -machine", err)
 		os.Exit(2)
 	}
-	if err := run(compilers{*clang, *ptxas, s}, flag.Args()); err != nil {
+	if err := run(compilers{*clang, *ptxas, *zstd, s}, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "pack:", err)
 		os.Exit(1)
 	}
@@ -85,7 +86,7 @@ func run(c compilers, kinds []string) error {
 		if err != nil {
 			return err
 		}
-		return writePTX(filepath.Join("faults", "faults.ptx.tar.zst"), faulty)
+		return c.writePTX(filepath.Join("faults", "faults.ptx.tar.zst"), faulty)
 	})
 	if err := runAll(work); err != nil || !all {
 		return err
@@ -108,8 +109,8 @@ func runAll(work []func() error) error {
 }
 
 type compilers struct {
-	clang, ptxas string
-	machine      shard.Shard // the shard of the kinds whose machine code is written
+	clang, ptxas, zstd string
+	machine            shard.Shard // the shard of the kinds whose machine code is written
 }
 
 // kind writes the PTX of a kind of modules, and on request the machine code.
@@ -118,7 +119,7 @@ func (c compilers) kind(kind string, modules []source.Module, machine bool) erro
 	if err != nil {
 		return err
 	}
-	if err := writePTX(file(kind, "ptx"), ptx); err != nil {
+	if err := c.writePTX(file(kind, "ptx"), ptx); err != nil {
 		return err
 	}
 	if !machine {
@@ -129,7 +130,7 @@ func (c compilers) kind(kind string, modules []source.Module, machine bool) erro
 		if err != nil {
 			return err
 		}
-		if err := write(file(kind, arch), code); err != nil {
+		if err := c.write(file(kind, arch), code); err != nil {
 			return err
 		}
 	}
@@ -191,7 +192,7 @@ func output(c *exec.Cmd) ([]byte, error) {
 }
 
 // writePTX writes a bundle of plain PTX in short form.
-func writePTX(name string, files []bundle.File) error {
+func (c compilers) writePTX(name string, files []bundle.File) error {
 	short := slices.Clone(files)
 	for i, f := range files {
 		short[i].Data = terse.Short(f.Data)
@@ -199,13 +200,20 @@ func writePTX(name string, files []bundle.File) error {
 			return fmt.Errorf("%s: its short form is of another text", f.Name)
 		}
 	}
-	return write(name, short)
+	return c.write(name, short)
 }
 
-func write(name string, files []bundle.File) error {
-	data, err := bundle.Pack(files)
+func (c compilers) write(name string, files []bundle.File) error {
+	archive, err := bundle.Archive(files)
 	if err != nil {
 		return err
+	}
+	words := strings.Fields(c.zstd)
+	compressor := exec.Command(words[0], words[1:]...)
+	compressor.Stdin = bytes.NewReader(archive)
+	data, err := output(compressor)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return os.WriteFile(name, data, 0o666)
 }

@@ -2,12 +2,15 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	compressed "github.com/klauspost/compress/zstd"
 
 	"eccbench/internal/shard"
 	"eccbench/kernels/bundle"
@@ -26,7 +29,24 @@ echo "$@"; cat $source
 	ptxas = `#!/bin/sh
 { echo "$1"; cat "$4"; } > "$3"
 `
+	zstd = `#!/bin/sh
+exec "$TESTED" -zstd
+`
 )
+
+// TestMain is the compressor that TestPack calls.
+func TestMain(m *testing.M) {
+	if len(os.Args) < 2 || os.Args[1] != "-zstd" {
+		os.Exit(m.Run())
+	}
+	to, err := compressed.NewWriter(os.Stdout)
+	if err == nil {
+		_, err = to.ReadFrom(os.Stdin)
+	}
+	if errors.Join(err, to.Close()) != nil {
+		os.Exit(1)
+	}
+}
 
 func TestPack(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -44,6 +64,7 @@ func TestPack(t *testing.T) {
 	}
 	put("bin/clang", clang)
 	put("bin/ptxas", ptxas)
+	put("bin/zstd", zstd)
 	put("a/one.cu", "one\n")
 	put("a/two_uint8.cu", "two of uint8\n")
 	put("a/two_float32.cu", "two of float32\n")
@@ -51,11 +72,12 @@ func TestPack(t *testing.T) {
 	for _, m := range source.FaultyModules() {
 		put(m.File, "faulty\n")
 	}
+	t.Setenv("TESTED", os.Args[0])
 	dir, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := compilers{clang: filepath.Join(dir, "bin", "clang"), ptxas: filepath.Join(dir, "bin", "ptxas"), machine: shard.Shard{I: 1, N: 1}}
+	c := compilers{clang: filepath.Join(dir, "bin", "clang"), ptxas: filepath.Join(dir, "bin", "ptxas"), zstd: filepath.Join(dir, "bin", "zstd"), machine: shard.Shard{I: 1, N: 1}}
 	list := func() []string {
 		files, err := filepath.Glob("ptx/*")
 		if err != nil {
