@@ -36,12 +36,13 @@ LEAN := -vet=off -gcflags=all=-dwarf=false
 	sdist conda-lint arm64 windows python differential waits torch web web-test site containers release \
 	release-check image setup-debian ci ci-commit supply third-party sbom fuzz-files words pictures peers peers-speed
 
-# RELEASE=v1.2.3 is the version of the program (default: that of the commit). Files of servers are read in ranges over
-# several connections, for which HTTP/2 is of no use.
+# RELEASE=v1.2.3 is the version of the program (default: that of the commit). Releases are made smaller. Files of
+# servers are read in ranges over several connections, for which HTTP/2 is of no use.
 TAGS := netgo,osusergo,nethttpomithttp2
 STAMPED := -buildvcs=auto -tags=$(TAGS) -ldflags='-s -w $(if $(RELEASE),-X eccbench/internal/release.stamp=$(RELEASE))'
+COLD := $(foreach package,$(shell sed 1d python/cold.txt),-gcflags=$(package)=-l)
 build:
-	CGO_ENABLED=0 $(GO) build $(STAMPED) -o $(BIN)/eccbench ./cmd/eccbench
+	CGO_ENABLED=0 $(GO) build $(STAMPED) $(if $(RELEASE),$(COLD)) -o $(BIN)/eccbench ./cmd/eccbench
 
 # The page that computes in a browser (web/README.md): static files.
 WEB          := $(BIN)/web

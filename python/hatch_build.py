@@ -31,24 +31,6 @@ TARGETS = {
     "linux-aarch64": ("linux", "arm64", "aarch64-linux-gnu.2.17", "manylinux_2_17_aarch64"),
     "windows-x86_64": ("windows", "amd64", "x86_64-windows-gnu", "win_amd64"),
 }
-# Packages with cold code: no inlining, for a smaller wheel.
-COLD = """
-    net/... crypto/... vendor/... encoding/json encoding/xml encoding/asn1 regexp/... mime/... math/big os/... log/...
-    html text/... debug/... github.com/minio/... github.com/olekukonko/... github.com/vbauerster/...
-    github.com/spf13/... github.com/clipperhouse/... github.com/mattn/... github.com/fatih/...
-    github.com/acarl005/... gopkg.in/...
-    go.yaml.in/... golang.org/x/net/... golang.org/x/text/... golang.org/x/perf/...
-    ./cmd/... ./internal/command/... ./internal/workloads/assess
-    ./internal/memfile ./internal/drawing/... ./internal/page ./internal/bench ./internal/cli ./internal/gate
-    ./internal/gating ./internal/quantity ./internal/remote ./internal/report/... ./internal/reproduce
-    ./internal/runner ./internal/worker ./internal/verify ./reports/... ./kernels ./impls ./internal/cuda/...
-    ./internal/device/... ./internal/fields ./internal/headers ./internal/name ./internal/resident ./internal/shard
-    fmt reflect time strconv context net path/... unicode/utf16 github.com/ebitengine/... golang.org/x/image/...
-    archive/zip errors io/... text/... github.com/VividCortex/... ./internal/ask
-    ./internal/peers ./internal/regular ./internal/stats ./impls/foreign/... ./impls/extrema/gpu ./impls/gvf/gpu
-    gonum.org/v1/gonum/lapack/... gonum.org/v1/gonum/mat gonum.org/v1/gonum/stat/... gonum.org/v1/gonum/mathext/...
-    ./internal/library
-""".split()
 FAMILY = "ecc_extrema"
 LIBRARIES = {"linux": "libeccbench.so", "darwin": "libeccbench.dylib", "windows": "libeccbench.dll"}
 
@@ -112,7 +94,8 @@ class CustomBuildHook(BuildHookInterface):
         if release:
             link += f" -X eccbench/internal/release.stamp={release}"
         library, command = into / LIBRARIES[system], into / "bin" / "eccbench"
-        flags += [f"-gcflags={package}=-l" for package in COLD]
+        cold = Path(self.root, "cold.txt").read_text().splitlines()[1:]
+        flags += [f"-gcflags={package}=-l" for package in cold]
         tags, source = ["ptxonly", "nethttpomithttp2"], ["./cmd/libeccbench"]
         if system == "linux":  # resolve names and users as in a program without C
             tags, source = [*tags, "shared", "netgo", "osusergo"], ["./cmd/eccbench"]

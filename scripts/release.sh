@@ -32,17 +32,18 @@ pack() {
 
 rm -rf "$out"
 mkdir -p "$out"
-build() { # OS ARCHITECTURE FILE
-	GOOS=$1 GOARCH=$2 CGO_ENABLED=0 "$go" build -trimpath -buildvcs=auto \
-		-ldflags "-s -w -X eccbench/internal/release.stamp=$version" -o "$3" ./cmd/eccbench
+build() { # OS ARCHITECTURE FOLDER
+	GOFLAGS="${GOFLAGS:-} -trimpath" GOOS=$1 GOARCH=$2 make --no-print-directory build BIN="$3" TAGS=nethttpomithttp2 \
+		RELEASE="$version" GO="$go"
 }
-build "$("$go" env GOHOSTOS)" "$("$go" env GOHOSTARCH)" "$out/eccbench"
+build "$("$go" env GOHOSTOS)" "$("$go" env GOHOSTARCH)" "$out"
 "$go" run ./internal/manuals "$out/eccbench" "$out/manuals"
 for platform in $platforms; do
 	name=eccbench-$version-$platform program=eccbench
 	case $platform in windows-*) program=eccbench.exe ;; esac
 	mkdir "$out/$name"
-	build "${platform%-*}" "${platform#*-}" "$out/$name/$program"
+	build "${platform%-*}" "${platform#*-}" "$out/$name"
+	[ $program = eccbench ] || mv "$out/$name/eccbench" "$out/$name/$program"
 	"$go" run ./internal/thirdparty -sbom "$out/$name/$program" > "$out/$name.cdx.json"
 	cp -r LICENSE THIRD_PARTY CHANGELOG.md CITATION.cff "$out/manuals/man" "$out/manuals/completions" "$out/$name"
 	pack "$name"
