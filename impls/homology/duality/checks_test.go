@@ -22,7 +22,7 @@ func checks() []checktest.Check {
 	return []checktest.Check{
 		{Name: "buckets of several vertices", Of: buckets},
 		{Name: "tetrahedra that are taken at several times", Of: severalTimes},
-		{Name: "planted faults", Of: faultsDoHarm},
+		{Name: "vertices in no simplex", Of: unusedVertices},
 		{Name: "sides of tetrahedra", Of: sidesOfTetrahedra},
 		{Name: "sides that rounding may change", Of: sidesAreLeft},
 		{Name: "sides of tetrahedra that are nearly flat", Of: flatOnes},
@@ -49,7 +49,7 @@ func buckets(t *testing.T) {
 		want := homology.NewGroups(4)
 		for k, low := range []uint{0, 1, 2, 5, 12} {
 			for _, cores := range []int{1, 3} {
-				j := newJob(p, bench.Conditions{Setting: bench.Setting{Threads: cores}}, "")
+				j := newJob(p, bench.Conditions{Setting: bench.Setting{Threads: cores}})
 				j.bucket(low)
 				if err := j.Do(nil); err != nil {
 					t.Fatalf("%s, %d bits a bucket: %v", name, low, err)
@@ -76,23 +76,21 @@ func severalTimes(t *testing.T) {
 	const n = atOnce + 70
 	p := disjoint(n)
 	for _, cores := range []int{1, 3} {
-		j := newJob(p, bench.Conditions{Setting: bench.Setting{Threads: cores}}, "")
+		j := newJob(p, bench.Conditions{Setting: bench.Setting{Threads: cores}})
 		if err := j.Do(nil); err != nil || !slices.Equal(j.Last.Betti, []int64{n, 0, 0, 0}) {
 			t.Errorf("%d tetrahedra apart: %v, %v", n, j.Last, err)
 		}
 	}
 }
 
-// Each fault that can be planted does harm.
-func faultsDoHarm(t *testing.T) {
+// Vertices in no simplex are no components.
+func unusedVertices(t *testing.T) {
 	p := disjoint(5)
 	p.Vertices++
 	p.Points = append(p.Points, 9, 9, 9)
-	for _, f := range Faults()[1:] { // the first one accepts invalid complexes
-		j := newJob(p, bench.Conditions{Setting: bench.Setting{Threads: 3}}, f)
-		if err := j.Do(nil); err != nil || slices.Equal(j.Last.Betti, []int64{5, 0, 0, 0}) {
-			t.Errorf("%s: %v, %v", f, j.Last, err)
-		}
+	j := newJob(p, bench.Conditions{Setting: bench.Setting{Threads: 3}})
+	if err := j.Do(nil); err != nil || !slices.Equal(j.Last.Betti, []int64{5, 0, 0, 0}) {
+		t.Errorf("%v, %v", j.Last, err)
 	}
 }
 
@@ -169,7 +167,7 @@ func sidesOfTetrahedra(t *testing.T) {
 			t.Fatalf("%v: side %d without rounding, %v, want %d", points, got, err, want)
 		}
 		p := &homology.Problem{Complex: &simplicial.Complex{Tops: [][]uint32{nil, nil, nil, {0, 1, 2, 3}}, Vertices: 4, Points: points}, Over: 2}
-		j := newJob(p, bench.Conditions{Setting: bench.Setting{Threads: 1 + rng.IntN(4)}}, "")
+		j := newJob(p, bench.Conditions{Setting: bench.Setting{Threads: 1 + rng.IntN(4)}})
 		j.round()
 		if got := side((*[4]uint64)(j.rounded)); got != want && got != 0 {
 			t.Fatalf("%v, rounded to %x: side %d, want %d", points, j.rounded, got, want)
@@ -271,7 +269,7 @@ func tables(t *testing.T) {
 // each once.
 func triangleTables(t *testing.T) {
 	const n = 42 // the most for a table of 64 places
-	j := newJob(disjoint(1<<12), bench.Conditions{Setting: bench.Setting{Threads: 1}}, "")
+	j := newJob(disjoint(1<<12), bench.Conditions{Setting: bench.Setting{Threads: 1}})
 	j.bucket(0)
 	j.words = nil
 	var want []uint64
@@ -339,17 +337,11 @@ func noSurfaces(t *testing.T) {
 		{[][3]uint64{{0, 1, 2}, {0, 1, 3}, {0, 1, 4}}, "the edge of vertices 0 and 1 has more than two", 0, 0}, {[][3]uint64{{4, 5, 6}, {4, 5, 7}, {3, 4, 5}}, "the edge of vertices 4 and 5 has more than two", 0, 0}, {[][3]uint64{{0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}, {3, 5, 6}, {3, 5, 7}, {3, 6, 7}, {5, 6, 7}}, "touch at vertex 3 alone", 0, 0},
 	} {
 		for cores := 1; cores < 4; cores++ {
-			j := newJob(&homology.Problem{Complex: &simplicial.Complex{Tops: make([][]uint32, 4), Vertices: 8, Points: make([]float64, 24)}, Over: 2}, bench.Conditions{Setting: bench.Setting{Threads: cores}}, "")
+			j := newJob(&homology.Problem{Complex: &simplicial.Complex{Tops: make([][]uint32, 4), Vertices: 8, Points: make([]float64, 24)}, Over: 2}, bench.Conditions{Setting: bench.Setting{Threads: cores}})
 			lists := make([][]uint64, cores)
 			for i, v := range c.triangles {
 				lists[i%cores] = append(lists[i%cores], v[0]<<32|v[1], v[2])
 			}
-			if j.fault = AnyBoundary; c.want != "" {
-				if _, _, err := j.surfaces(lists); err != nil {
-					t.Errorf("%v, whatever it is: %v", c.triangles, err)
-				}
-			}
-			j.fault = ""
 			count, chi, err := j.surfaces(lists)
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v: %v, want %q", c.triangles, err, c.want)

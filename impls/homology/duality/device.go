@@ -222,8 +222,8 @@ func (j *deviceJob) groups() error {
 	triangles, chi := j.counted(boundary), j.counted(borders)-j.counted(boundary)/2 // each triangle has three half edges
 	if j.counted(notInSpace) > 0 || j.counted(notASurface) > 0 || 2*j.counted(matched) != 3*triangles ||
 		j.counted(fans) != j.counted(borders) {
-		if err := newJob(j.in, bench.Conditions{Setting: bench.Setting{Threads: runtime.GOMAXPROCS(0)}},
-			"").Do(nil); err != nil {
+		c := bench.Conditions{Setting: bench.Setting{Threads: runtime.GOMAXPROCS(0)}}
+		if err := newJob(j.in, c).Do(nil); err != nil {
 			return err
 		}
 		return errors.New("the kernels see no surface where there is one") // unreachable

@@ -40,22 +40,22 @@ const (
 )
 
 // Implementation is ready to use as its zero value.
-type Implementation struct{ fault Fault }
+type Implementation struct{}
 
 // About describes the method.
-func (i Implementation) About() bench.About {
+func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "duality", Where: "cpu",
 		Method: "tetrahedra in space: components of the vertices and of the boundary surface, half of its χ; all cores",
 		Source: "doc/proofs/homology.md, Delfinado and Edelsbrunner 1995",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
-	}.WithFault(string(i.fault))
+	}
 }
 
 // CanDo rejects a complex that is no list of tetrahedra in space, needs more time or memory than
 // the conditions allow, or is no manifold. To detect the last case, it looks for the boundary once
 // per complex.
-func (i Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
+func (Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 	if err := inSpace(p); err != nil {
 		return err
 	}
@@ -71,11 +71,7 @@ func (i Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 		tetrahedronBytes, n); err != nil {
 		return err
 	}
-	examine := newJob(p, c, i.fault).examine
-	if i.fault != "" {
-		return examine()
-	}
-	return p.Try(examine)
+	return p.Try(newJob(p, c).examine)
 }
 
 // inSpace returns an error unless the complex is a list of tetrahedra in space.
@@ -93,13 +89,12 @@ func inSpace(p *homology.Problem) error {
 }
 
 // Setup allocates the buckets.
-func (i Implementation) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[homology.Groups], error) {
-	return newJob(p, c, i.fault), nil
+func (Implementation) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[homology.Groups], error) {
+	return newJob(p, c), nil
 }
 
-func newJob(p *homology.Problem, c bench.Conditions, fault Fault) *job {
-	j := &job{in: p, fault: fault, tets: p.Tops[3], cores: max(1, c.Threads),
-		Output: bench.PoisonedBy(homology.Poisoned())}
+func newJob(p *homology.Problem, c bench.Conditions) *job {
+	j := &job{in: p, tets: p.Tops[3], cores: max(1, c.Threads), Output: bench.PoisonedBy(homology.Poisoned())}
 	j.bits = uint(max(1, bits.Len(uint(p.Vertices-1))))
 	j.bucket(bucketBits(j.bits))
 	j.parent = make(crew.Parents, p.Vertices)
@@ -127,7 +122,6 @@ func (j *job) bucket(low uint) {
 
 type job struct {
 	in      *homology.Problem
-	fault   Fault
 	tets    []uint32
 	cores   int
 	bits    uint // bits of a vertex number
@@ -177,9 +171,6 @@ func (j *job) Do(trace *bench.Trace) error {
 	if err != nil {
 		return err
 	}
-	if j.fault == LostPart {
-		lists[j.cores-1] = nil
-	}
 	// One core processes the surfaces, and joins vertices afterwards.
 	defer trace.Span("surfaces and components")()
 	for v := range j.parent {
@@ -206,19 +197,10 @@ func (j *job) Do(trace *bench.Trace) error {
 		}
 		b0 += int64(bits.OnesCount64(all))
 	}
-	if j.fault == UnusedCounted {
-		b0 = int64(j.in.Vertices)
-	}
 	for _, n := range joined {
 		b0 -= n
 	}
-	if j.fault == CountedTwice {
-		b0--
-	}
 	b2 := surfaces - b0
-	if j.fault == NoOutside {
-		b2 = surfaces
-	}
 	j.Last = homology.Groups{Betti: []int64{b0, b0 + b2 - chi/2, b2, 0}, Torsion: make([][]uint64, 4)}
 	return nil
 }

@@ -32,9 +32,6 @@ func (j *job) surfaces(lists [][]uint64) (count, chi int64, err error) {
 				continue
 			}
 			if seen == twice {
-				if j.fault == AnyBoundary {
-					continue
-				}
 				return 0, 0, fmt.Errorf("the boundary is no surface: the edge of vertices %d and %d has more than two of its "+
 					"triangles; use reduced", e.ends>>32, uint32(e.ends))
 			}
@@ -48,7 +45,7 @@ func (j *job) surfaces(lists [][]uint64) (count, chi int64, err error) {
 			corners.join(3*t+high, 3*other+high2)
 		}
 	}
-	if 2*matched != 3*n && j.fault == "" {
+	if 2*matched != 3*n {
 		return 0, 0, fmt.Errorf("the boundary is no surface: %d of %d edges have one triangle alone; use reduced",
 			3*n-2*matched, 3*n-matched)
 	}
@@ -63,7 +60,7 @@ func (j *job) surfaces(lists [][]uint64) (count, chi int64, err error) {
 		vertices += int64(bits.OnesCount64(w))
 	}
 	// A vertex with two fans has two classes of corners.
-	if int64(3*n)-corners.joined != vertices && j.fault != AnyBoundary {
+	if int64(3*n)-corners.joined != vertices {
 		return 0, 0, fmt.Errorf("the boundary is no surface: parts of it touch at vertex %d alone; use reduced",
 			corners.twoFans(triangles))
 	}

@@ -31,7 +31,6 @@ type matching struct {
 	critical [][]uint32
 	clock    uint32
 	queue    []queue // by dimension: simplices with one remaining face
-	signs    bool
 }
 
 func newMatching(f *simplicial.Faces) *matching {
@@ -207,7 +206,7 @@ func (m *matching) facesOf(d int, t uint32) []uint32 {
 
 // sign returns the incidence of the face without vertex k.
 func (m *matching) sign(k int, p int64) scalar {
-	if k%2 == 1 && m.signs {
+	if k%2 == 1 {
 		return one().negative(p)
 	}
 	return one()

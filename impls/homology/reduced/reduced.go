@@ -20,17 +20,17 @@ const (
 )
 
 // Implementation is ready to use as its zero value.
-type Implementation struct{ fault Fault }
+type Implementation struct{}
 
 // About describes the method.
-func (i Implementation) About() bench.About {
+func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "reduced", Where: "cpu",
 		Method: "coreductions to the critical simplices of a discrete Morse function, then their Smith normal " +
 			"form; scattered vertices are renumbered breadth first; any complex and ring; mostly one core",
 		Source: "Mrozek and Batko 2009, Harker, Mischaikow, Mrozek and Nanda 2014",
 		Scopes: []bench.Scope{bench.E2E, bench.File},
-	}.WithFault(string(i.fault))
+	}
 }
 
 // CanDo rejects a complex that needs more time or memory than the conditions allow.
@@ -44,13 +44,12 @@ func (Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 }
 
 // Setup binds the method to a complex.
-func (i Implementation) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[homology.Groups], error) {
-	return &job{in: p, fault: i.fault, cores: max(1, c.Threads), Output: bench.PoisonedBy(homology.Poisoned())}, nil
+func (Implementation) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[homology.Groups], error) {
+	return &job{in: p, cores: max(1, c.Threads), Output: bench.PoisonedBy(homology.Poisoned())}, nil
 }
 
 type job struct {
 	in    *homology.Problem
-	fault Fault
 	cores int
 	bench.Output[homology.Groups]
 }
@@ -73,7 +72,6 @@ func (j *job) Do(trace *bench.Trace) error {
 	if j.in.Over > homology.Integers {
 		p = int64(j.in.Over)
 	}
-	m.signs = j.fault != SignsForgotten
 	for d, critical := range m.critical {
 		out.Betti[d] += int64(len(critical))
 		if d == 0 || len(critical) == 0 || len(m.critical[d-1]) == 0 {
@@ -81,14 +79,11 @@ func (j *job) Do(trace *bench.Trace) error {
 		}
 		matrix := m.boundary(d, p)
 		rank, torsion := ranked(matrix, p)
-		if j.fault == UnitsOnly {
-			rank, torsion = rank-int64(len(torsion)), nil
-		}
 		out.Betti[d] -= rank
 		out.Betti[d-1] -= rank
 		if j.in.Over == homology.Integers && len(torsion) > 0 {
 			var err error
-			if out.Torsion[d-1], err = orders(torsion, j.fault); err != nil {
+			if out.Torsion[d-1], err = orders(torsion); err != nil {
 				return err
 			}
 		}

@@ -205,7 +205,7 @@ func diagonal(rows []row) (list []*big.Int) {
 
 // orders converts the entries of a diagonal form to invariant factors: orders of cyclic groups that
 // divide each other.
-func orders(list []*big.Int, fault Fault) ([]uint64, error) {
+func orders(list []*big.Int) ([]uint64, error) {
 	var orders []uint64
 	for _, v := range list {
 		if !v.IsUint64() {
@@ -213,9 +213,5 @@ func orders(list []*big.Int, fault Fault) ([]uint64, error) {
 		}
 		orders = append(orders, v.Uint64())
 	}
-	if fault == NotDividing {
-		return orders, nil
-	}
-	orders, err := smith.Factors(fault.before(orders))
-	return fault.after(orders), err
+	return smith.Factors(orders)
 }

@@ -25,19 +25,16 @@ func checks() []checktest.Check {
 	return []checktest.Check{
 		{Name: "lists that grow", Of: listsGrow},
 		{Name: "what jobs say of themselves", Of: flagsAreTold},
-		homologytest.Planted(1, scatteredOnes, Faulty(FaceKept), Faulty(OldCoboundaries)),
 		limited(Implementation{}),
 		homologytest.Answered(Implementation{}, parts, answered...),
 		homologytest.Answered(Implementation{}, append(parts, "renumbering"), scatteredOnes...),
 
 		{Name: "parts of a complex", Of: partsAreEqual},
 		{Name: "what lies between parts", Of: ownersAreDefined},
-		homologytest.Planted(3, answered, FaultyPartitions(SharedInside)),
 		limited(Partitions{}),
 		homologytest.Answered(Partitions{}, shared, answered...),
 		homologytest.Answered(Partitions{}, append(shared, "renumbering"), scatteredOnes...),
 
-		homologytest.Planted(3, scatteredOnes, FaultyRace(FaceKept), FaultyRace(OldCoboundaries), FaultyRace(Unchecked)),
 		limited(Race{}),
 		homologytest.Answered(Race{}, []string{"faces", "reductions"}, slices.Concat(answered, scatteredOnes)...),
 	}
@@ -182,7 +179,7 @@ func ownersAreDefined(t *testing.T) {
 					at++
 				}
 			}
-			for d, owner := range owners(f, c, parts, "") {
+			for d, owner := range owners(f, c, parts) {
 				for i, got := range owner {
 					want := map[int32]bool{}
 					for _, v := range f.Vertices[d][i*(d+1) : (i+1)*(d+1)] {

@@ -10,17 +10,17 @@ import (
 )
 
 // Partitions is ready to use as its zero value.
-type Partitions struct{ fault Fault }
+type Partitions struct{}
 
 // About describes the method.
-func (p Partitions) About() bench.About {
+func (Partitions) About() bench.About {
 	return bench.About{
 		Name: "partitions", Where: "cpu",
 		Method: "algebraic reductions of a part of the complex on each core, then of the rest on one; parts by " +
 			"recursive bisection; over Z/2",
 		Source: "Murty 2013, section 4.2, algorithm 1",
 		Scopes: []bench.Scope{bench.E2E, bench.File}, Options: options(),
-	}.WithFault(string(p.fault))
+	}
 }
 
 // CanDo rejects other rings, and a complex that needs more time or memory than the conditions
@@ -28,8 +28,8 @@ func (p Partitions) About() bench.About {
 func (Partitions) CanDo(p *homology.Problem, c bench.Conditions) error { return canDo(p, c) }
 
 // Setup binds the method to a complex, with one part per core.
-func (p Partitions) Setup(in *homology.Problem, c bench.Conditions) (bench.Job[homology.Groups], error) {
-	return newJob(in, c, max(1, c.Threads), p.fault), nil
+func (Partitions) Setup(in *homology.Problem, c bench.Conditions) (bench.Job[homology.Groups], error) {
+	return newJob(in, c, max(1, c.Threads)), nil
 }
 
 // between is the owner of a simplex between parts.
@@ -38,7 +38,7 @@ const between = -1
 // owners returns for each simplex the part that contains it. A vertex is shared if given simplices
 // of several parts meet there. A simplex is between parts if all its vertices are shared; its other
 // vertices all belong to the same part.
-func owners(f *simplicial.Faces, c *simplicial.Complex, parts int, fault Fault) [][]int32 {
+func owners(f *simplicial.Faces, c *simplicial.Complex, parts int) [][]int32 {
 	vertex := slices.Repeat([]int32{unused}, c.Vertices)
 	part := bisect(c, parts)
 	at := 0
@@ -48,7 +48,7 @@ func owners(f *simplicial.Faces, c *simplicial.Complex, parts int, fault Fault) 
 				switch {
 				case vertex[v] == unused:
 					vertex[v] = part[at]
-				case vertex[v] != part[at] && fault != SharedInside:
+				case vertex[v] != part[at]:
 					vertex[v] = between
 				}
 			}
@@ -153,7 +153,7 @@ func (r *reducer) among(cell, face []int32, parts int, order string) {
 	var group crew.Group
 	for p := range workers {
 		group.Go(func() {
-			w := &worker{fault: r.fault, faceDeleted: r.faceDeleted, deleted: make([]bool, len(cells[p])), local: local,
+			w := &worker{faceDeleted: r.faceDeleted, deleted: make([]bool, len(cells[p])), local: local,
 				owner: face, part: int32(p)}
 			w.boundary = r.boundary.selected(cells[p])
 			w.coboundary = inverted(nil, w.boundary, int64(faces[p]), nil,

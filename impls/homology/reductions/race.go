@@ -14,7 +14,7 @@ import (
 )
 
 // Race is ready to use as its zero value.
-type Race struct{ fault Fault }
+type Race struct{}
 
 // The margin is the extra cost, compared with the cheapest reduction of a round, up to which a
 // reduction is tried in the same round. The paper does not specify it.
@@ -30,14 +30,14 @@ func margins() []bench.Option {
 }
 
 // About describes the method.
-func (r Race) About() bench.About {
+func (Race) About() bench.About {
 	return bench.About{
 		Name: "race", Where: "cpu",
 		Method: "rounds of algebraic reductions: cells within a margin of the cheapest race for their neighbours, and " +
 			"each winner is reduced; over Z/2; all cores",
 		Source: "Murty 2013, section 5, algorithms 2 to 4; Nasre, Burtscher and Pingali 2013",
 		Scopes: []bench.Scope{bench.E2E, bench.File}, Options: margins(),
-	}.WithFault(string(r.fault))
+	}
 }
 
 // CanDo rejects other rings, and a complex that needs more time or memory than the conditions
@@ -45,22 +45,17 @@ func (r Race) About() bench.About {
 func (Race) CanDo(p *homology.Problem, c bench.Conditions) error { return canDo(p, c) }
 
 // Setup binds the method to a complex.
-func (r Race) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[homology.Groups], error) {
+func (Race) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[homology.Groups], error) {
 	margin, err := strconv.Atoi(c.Option(marginKey, marginFree))
 	if err != nil {
 		return nil, err
 	}
-	cores := max(1, c.Threads)
-	if r.fault == Unchecked || r.fault == OldCoboundaries {
-		cores = 1 // concurrent changes would corrupt the lists
-	}
-	return &raceJob{in: p, fault: r.fault, cores: cores, margin: uint32(margin),
+	return &raceJob{in: p, cores: max(1, c.Threads), margin: uint32(margin),
 		Output: bench.PoisonedBy(homology.Poisoned())}, nil
 }
 
 type raceJob struct {
 	in     *homology.Problem
-	fault  Fault
 	cores  int
 	margin uint32
 	bench.Output[homology.Groups]
@@ -307,7 +302,7 @@ func (r *racing) check(cells []uint32) {
 
 // owns reports whether a cell has all its claims.
 func (r *racing) owns(b uint32) bool {
-	return r.fault == Unchecked || r.changed(b, func(lock *uint32) bool { return *lock == b })
+	return r.changed(b, func(lock *uint32) bool { return *lock == b })
 }
 
 // reduce reduces cells that own their claims, and returns the longest resulting boundary.
@@ -325,13 +320,13 @@ func (r *racing) reduce(cells []uint32) (longest int) {
 			longest = max(longest, len(sum))
 		}
 		for _, f := range rest {
-			if f != a && r.fault != OldCoboundaries {
+			if f != a {
 				sum = difference(sum[:0], r.coboundary[f], around)
 				r.coboundary[f] = append(r.coboundary[f][:0], sum...)
 			}
 		}
 		r.reduced[b] = true
-		r.faceReduced[a] = r.fault != FaceKept
+		r.faceReduced[a] = true
 	}
 	return longest
 }

@@ -41,16 +41,16 @@ func options() []bench.Option {
 }
 
 // Implementation is ready to use as its zero value.
-type Implementation struct{ fault Fault }
+type Implementation struct{}
 
 // About describes the method.
-func (i Implementation) About() bench.About {
+func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "reductions", Where: "cpu",
 		Method: "algebraic reductions of each cell with one of its faces; over Z/2; mostly one core",
 		Source: "Murty 2013, section 4.1; Kaczyński, Mrozek and Ślusarek 1998",
 		Scopes: []bench.Scope{bench.E2E, bench.File}, Options: options(),
-	}.WithFault(string(i.fault))
+	}
 }
 
 // CanDo rejects other rings, and a complex that needs more time or memory than the conditions
@@ -70,22 +70,21 @@ func canDo(p *homology.Problem, c bench.Conditions) error {
 }
 
 // Setup binds the method to a complex.
-func (i Implementation) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[homology.Groups], error) {
-	return newJob(p, c, 1, i.fault), nil
+func (Implementation) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[homology.Groups], error) {
+	return newJob(p, c, 1), nil
 }
 
 // stock is the memory of all jobs, which they reuse because usually one call runs at a time.
 var stock pool.Stock
 
-func newJob(p *homology.Problem, c bench.Conditions, parts int, fault Fault) *job {
+func newJob(p *homology.Problem, c bench.Conditions, parts int) *job {
 	stock.Open()
-	return &job{in: p, fault: fault, parts: parts, cores: max(1, c.Threads), order: c.Option(orderKey, freeFirst),
+	return &job{in: p, parts: parts, cores: max(1, c.Threads), order: c.Option(orderKey, freeFirst),
 		Output: bench.PoisonedBy(homology.Poisoned())}
 }
 
 type job struct {
 	in    *homology.Problem
-	fault Fault
 	parts int
 	cores int
 	order string
@@ -120,7 +119,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	var owner [][]int32 // of each simplex: the part that contains it, or between
 	if j.parts > 1 {
 		end = trace.Span("partition")
-		owner = owners(f, in, j.parts, j.fault)
+		owner = owners(f, in, j.parts)
 		end()
 	}
 	// A cell with which a larger cell was reduced is deleted already.
@@ -131,7 +130,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	for d := len(f.Vertices) - 1; d > 0; d-- {
 		end = trace.Span("reducible complex")
 		r := &reducer{boundary: fixed(p, f.Boundary[d], d+1), deleted: deleted,
-			faceDeleted: pool.Zeros[bool](p, int(f.Count(d-1))), fault: j.fault}
+			faceDeleted: pool.Zeros[bool](p, int(f.Count(d-1)))}
 		end()
 		if owner != nil {
 			end = trace.Span("reductions of parts")
@@ -139,7 +138,7 @@ func (j *job) Do(trace *bench.Trace) error {
 			end()
 		}
 		end = trace.Span("reducible complex")
-		w := &worker{fault: j.fault, boundary: r.boundary, deleted: r.deleted, faceDeleted: r.faceDeleted}
+		w := &worker{boundary: r.boundary, deleted: r.deleted, faceDeleted: r.faceDeleted}
 		w.coboundary = inverted(p, r.boundary, f.Count(d-1), r.deleted, nil)
 		end()
 		end = trace.Span("reductions")
@@ -184,7 +183,6 @@ type reducer struct {
 	boundary             *lists
 	deleted, faceDeleted []bool
 	longest              int
-	fault                Fault
 }
 
 // A worker reduces cells: all of a dimension, or the cells of a part with the faces inside it.
@@ -196,7 +194,6 @@ type worker struct {
 	regions              [][]uint32 // by region: faces that have become free
 	queue                []uint32   // regions with such faces
 	free                 bool       // reduce with free faces first
-	fault                Fault
 
 	local []uint32 // numbers of faces in the part's lists; nil for all
 	owner []int32  // of faces
@@ -296,18 +293,16 @@ func (w *worker) pair(b, a uint32) {
 		}
 		n := w.number(f)
 		if n == a {
-			if w.fault != FaceKept {
-				w.faceDeleted[f] = true
-			}
-		} else if w.fault != OldCoboundaries {
-			if len(around) == 1 { // only the cell itself has the face
-				w.coboundary.drop(n, b)
-			} else {
-				w.sum = difference(w.sum[:0], w.coboundary.get(n), around)
-				w.coboundary.set(n, w.sum)
-			}
-			w.freed(n)
+			w.faceDeleted[f] = true
+			continue
 		}
+		if len(around) == 1 { // only the cell itself has the face
+			w.coboundary.drop(n, b)
+		} else {
+			w.sum = difference(w.sum[:0], w.coboundary.get(n), around)
+			w.coboundary.set(n, w.sum)
+		}
+		w.freed(n)
 	}
 	w.deleted[b] = true
 }

@@ -13,10 +13,10 @@ import (
 )
 
 // Implementation is ready to use.
-type Implementation struct{ fault Fault }
+type Implementation struct{}
 
 // About describes the method.
-func (i Implementation) About() bench.About {
+func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "binned", Where: "cpu",
 		Method: "changes from local extrema, with two moments in bins of Y, the bins convolved; one look-up a voxel " +
@@ -51,7 +51,7 @@ func (Implementation) CanDo(p *softecc.Problem, c bench.Conditions) error {
 const stripBytes = 256 << 10
 
 // Setup allocates the changes, the gradient, and the bins of each core.
-func (i Implementation) Setup(p *softecc.Problem, c bench.Conditions) (bench.Job[softecc.Answer], error) {
+func (Implementation) Setup(p *softecc.Problem, c bench.Conditions) (bench.Job[softecc.Answer], error) {
 	kernel, err := choose(c.ISA)
 	if err != nil {
 		return nil, err
@@ -60,17 +60,15 @@ func (i Implementation) Setup(p *softecc.Problem, c bench.Conditions) (bench.Job
 	if err != nil {
 		return nil, err
 	}
-	j := &job{p: turned(p), fault: i.fault, dx: make([]float32, p.Shape().Voxels())}
+	j := &job{p: turned(p), dx: make([]float32, p.Shape().Voxels())}
 	s := newSweep(j.p, kernel, layBins(p), c.Cores(), rowsOf(p, field, p.Tilt(), kernel))
 	s.changes = make([]uint8, p.Shape().Voxels())
 	j.sweep = s
-	j.planted(p, field, kernel)
 	return j, nil
 }
 
 type job struct {
 	p      *softecc.Problem // as it is counted: see turned
-	fault  Fault
 	sweep  *sweep[float32]
 	dx     []float32
 	answer softecc.Answer
@@ -83,11 +81,6 @@ func (j *job) Do(trace *bench.Trace) error {
 	end()
 	end = trace.Span("curve")
 	total := s.total()
-	if j.fault == NextBin {
-		wrong := *total
-		wrong.lo += wrong.width
-		total = &wrong
-	}
 	a := total.convolved(p, len(s.cores), true).answer(p)
 	end()
 	end = trace.Span("table")
@@ -98,11 +91,6 @@ func (j *job) Do(trace *bench.Trace) error {
 	end()
 	a.DX = j.dx
 	p.Direction(&a, moment)
-	if j.fault == Unprojected {
-		for i, v := range moment {
-			a.DV[i] = -p.Alpha * v
-		}
-	}
 	if p.Vertices {
 		turnBack(&a)
 	}

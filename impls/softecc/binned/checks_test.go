@@ -705,9 +705,3 @@ func cancelled(t *testing.T) {
 
 // nearly reports whether two numbers are within a limit of each other.
 func nearly(a, b, within float64) bool { return math.Abs(a-b) <= within }
-
-// Faults lists every fault.
-func Faults() []Fault { return []Fault{WrongSign, ImageOrder, Unprojected, DroppedTail, NextBin} }
-
-// Faulty is the implementation with a fault.
-func Faulty(f Fault) Implementation { return Implementation{f} }

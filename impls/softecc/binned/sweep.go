@@ -90,7 +90,6 @@ type sweep[T value] struct {
 	nodes   *Nodes  // used in place of bins, unless nil
 	reach   float64 // of a sigmoid, in units of 1/λ
 	y       rows[T] // of Y
-	before  rows[T] // replaces Y for the changes if that fault is planted
 	outside T
 	sign    float64 // of ∂X
 	ctx     context.Context
@@ -147,10 +146,6 @@ func (c *core[T]) ready(s *sweep[T]) {
 
 // fill copies rows y0−1 to y1 of a plane of Y to a strip.
 func (s *sweep[T]) fill(into []T, z, y0, y1 int64) {
-	row := s.y
-	if s.before != nil {
-		row = s.before
-	}
 	for y := y0 - 1; y <= y1; y++ {
 		dst := into[(y-y0+1)*s.stride+lead:][:s.w]
 		if z < 0 || z >= s.n || y < 0 || y >= s.h {
@@ -159,7 +154,7 @@ func (s *sweep[T]) fill(into []T, z, y0, y1 int64) {
 			}
 			continue
 		}
-		row(dst, z, y)
+		s.y(dst, z, y)
 	}
 }
 
@@ -214,10 +209,6 @@ func (s *sweep[T]) march(c *core[T], lo, hi, y0, y1 int64) {
 		if z >= lo {
 			for r := range rows {
 				y := c.planes[0][(r+1)*s.stride+lead:][:s.w]
-				if s.before != nil {
-					y = c.row
-					s.y(y, z, y0+r)
-				}
 				addRow(c.tally, y, one.out[r*s.w:][:s.w])
 			}
 		}

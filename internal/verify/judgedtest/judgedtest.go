@@ -37,6 +37,32 @@ func Caught[In, Out any](t *testing.T, w bench.Workload[In, Out], thorough bool,
 	}
 }
 
+// Spoiled returns an implementation whose answers have a mistake.
+func Spoiled[In, Out any](i bench.Implementation[In, Out], spoil func(In, Out) Out) bench.Implementation[In, Out] {
+	return spoiled[In, Out]{i, spoil}
+}
+
+type spoiled[In, Out any] struct {
+	bench.Implementation[In, Out]
+	spoil func(In, Out) Out
+}
+
+func (s spoiled[In, Out]) Setup(in In, c bench.Conditions) (bench.Job[Out], error) {
+	job, err := s.Implementation.Setup(in, c)
+	return spoiledJob[In, Out]{job, in, s.spoil}, err
+}
+
+type spoiledJob[In, Out any] struct {
+	bench.Job[Out]
+	in    In
+	spoil func(In, Out) Out
+}
+
+func (j spoiledJob[In, Out]) Out() (Out, error) {
+	out, err := j.Job.Out()
+	return j.spoil(j.in, out), err
+}
+
 func countUntil[In, Out any](t *testing.T, w bench.Workload[In, Out], thorough bool, limit time.Duration,
 	enough func(Count) bool) (n Count) {
 	t.Helper()

@@ -85,30 +85,6 @@ func Answered(i Implementation, parts []string, names ...string) checktest.Check
 	}}
 }
 
-// Planted requires that each faulty implementation gives other groups than the closed form for some
-// of the names.
-func Planted(threads int, names []string, faulty ...Implementation) checktest.Check {
-	return checktest.Check{Name: "planted faults", Of: func(t *testing.T) {
-		policy := homology.Workload().Policy
-		for k, i := range faulty {
-			wrong := func(name string) bool {
-				p := problem(t, name)
-				j, err := i.Setup(p, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				err = errors.Join(j.Do(nil), j.Close())
-				got, _ := j.Out()
-				want, _ := policy.Known(name, p)
-				return err != nil || policy.Agree(p, want, got) != nil
-			}
-			if !slices.ContainsFunc(names, wrong) {
-				t.Errorf("fault %d of %s is of no harm to %v", k, i.About().Method, names)
-			}
-		}
-	}}
-}
-
 // A Limit is the least time and memory with which an implementation accepts a problem on some
 // cores, or the reason why it never does.
 type Limit struct {
