@@ -5,10 +5,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -34,6 +36,7 @@ import (
 	"eccbench/internal/race"
 	"eccbench/internal/resident"
 	"eccbench/internal/runner"
+	"eccbench/internal/verify/judgedtest"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
@@ -200,17 +203,20 @@ type renamedSlabber struct {
 	betti.Slabber
 }
 
-// plantedGVF is eccbench with all faults of blocked, and the faults of multigrid that a residual
-// detects.
+// plantedGVF is eccbench with implementations of gradient vector flow that have a fault: another rounding of a
+// component, and a component that is not computed.
 func plantedGVF() *cli.Program {
 	type flow = renamedAs[*gvf.Problem, gvf.Flow]
 	c := programWith(same)
-	for i, fault := range blocked.Faults() {
-		c.Flow.Impls = append(c.Flow.Impls, flow{blocked.Faulty(fault), fmt.Sprintf("fault%d", i+1)})
-	}
-	for i, fault := range []multigrid.Fault{multigrid.Lost, multigrid.Early} {
-		c.Steady.Impls = append(c.Steady.Impls, flow{multigrid.Faulty(fault), fmt.Sprintf("fault%d", i+1)})
-	}
+	c.Flow.Impls = append(c.Flow.Impls, flow{judgedtest.Spoiled(blocked.Implementation{}, func(_ *gvf.Problem, f gvf.Flow) gvf.Flow {
+		first := slices.Clone(f.V[0])
+		first[len(first)/2] = math.Nextafter32(first[len(first)/2], 1)
+		return gvf.Flow{V: append([][]float32{first}, f.V[1:]...)}
+	}), "fault"})
+	c.Steady.Impls = append(c.Steady.Impls, flow{judgedtest.Spoiled(multigrid.Implementation{}, func(_ *gvf.Problem, f gvf.Flow) gvf.Flow {
+		last := len(f.V) - 1
+		return gvf.Flow{V: append(slices.Clone(f.V[:last]), f.V[last-1])}
+	}), "fault"})
 	for i, b := range c.Benches {
 		switch b.Name() {
 		case c.Flow.Name:

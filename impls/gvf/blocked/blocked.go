@@ -18,10 +18,10 @@ import (
 const stepNS = 1.5
 
 // Implementation is ready to use as its zero value.
-type Implementation struct{ fault Fault }
+type Implementation struct{}
 
 // About describes the method.
-func (i Implementation) About() bench.About {
+func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "blocked", Where: "cpu",
 		Method: "several steps at a time of tiles in the cache, streamed along the slowest axis, a component after the " +
@@ -50,19 +50,18 @@ func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 }
 
 // Setup allocates the field and one more component.
-func (i Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf.Flow], error) {
+func (Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf.Flow], error) {
 	kernel, err := rows.Choose(c.ISA)
 	if err != nil {
 		return nil, err
 	}
 	threads := c.Cores()
 	s := p.Shape()
-	j := &job{p: p, fault: i.fault, kernel: i.fault.kernel(kernel), n: int(s.D), h: int(s.H), w: int(s.W),
-		Output: gvf.NewOutput(p)}
+	j := &job{p: p, kernel: kernel, n: int(s.D), h: int(s.H), w: int(s.W), Output: gvf.NewOutput(p)}
 	if s.D == 1 { // a stack of rows
 		j.n, j.h, j.flat = int(s.H), 1, true
 	}
-	j.cut = i.fault.cut(cutting(j.n, j.h, j.w, threads, j.flat))
+	j.cut = cutting(j.n, j.h, j.w, threads, j.flat)
 	j.other = grid.NewValues[float32](s.Voxels())
 	for range threads {
 		j.cores = append(j.cores, &core{job: j})
@@ -72,7 +71,6 @@ func (i Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf
 
 type job struct {
 	p       *gvf.Problem
-	fault   Fault
 	kernel  rows.Kernel
 	n, h, w int  // streamed planes, rows of each, columns
 	flat    bool // a plane is a row of a 2D image, and its neighbouring rows are other planes
@@ -91,7 +89,7 @@ func (j *job) Do(trace *bench.Trace) error {
 		return err
 	}
 	defer trace.Span("steps")()
-	steps := j.fault.steps(int(j.p.Steps))
+	steps := int(j.p.Steps)
 	passes := (steps + j.cut.depth - 1) / j.cut.depth
 	tiles := j.cut.tiles(j.n, j.h, j.w)
 	for c, v0 := range start.V0 {

@@ -82,8 +82,7 @@ func (c *core) border(plane []float32, ys, xs span, y0, x0, stride int) {
 
 // borderNeighbours returns the positions of the neighbours beyond the ends of an axis of n.
 func (c *core) borderNeighbours(n int) (before, after int) {
-	boundary := c.fault.boundary(c.p.Boundary, n)
-	return int(boundary.Before(int64(n))), int(boundary.After(int64(n)))
+	return int(c.p.Boundary.Before(int64(n))), int(c.p.Boundary.After(int64(n)))
 }
 
 // neighbours returns the positions before and after position i of an axis of n.
@@ -105,7 +104,7 @@ func (c *core) plane(p pass, level, z int, ys, xs span, y0, x0, stride int, at f
 	n, m := c.neighbours(z, c.n)
 	column := xs.lo - x0
 	here, below, above := at(level-1, z)+column, at(level-1, n)+column, at(level-1, m)+column
-	s.N, s.Mu, s.Stride, s.FieldStride = xs.hi-xs.lo-c.fault.lost(p, level, xs.hi, c.w), c.p.Mu, stride, c.w
+	s.N, s.Mu, s.Stride, s.FieldStride = xs.hi-xs.lo, c.p.Mu, stride, c.w
 	for y := ys.lo; y < ys.hi; {
 		// Group rows whose neighbours have the same distances.
 		s.Count = 1

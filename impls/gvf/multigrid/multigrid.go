@@ -17,7 +17,7 @@ import (
 const voxelNS = 150
 
 // Implementation is ready to use as its zero value.
-type Implementation struct{ fault Fault }
+type Implementation struct{}
 
 // About describes the method.
 func (Implementation) About() bench.About {
@@ -53,18 +53,17 @@ func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {
 }
 
 // Setup allocates the field.
-func (i Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf.Flow], error) {
+func (Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf.Flow], error) {
 	kit, err := rows.ChooseKit(c.ISA)
 	if err != nil {
 		return nil, err
 	}
 	out := gvf.NewOutput(p)
-	return &job{p: p, fault: i.fault, kit: kit, threads: c.Cores(), Output: out, start: gvf.Starter{V0: out.V}}, nil
+	return &job{p: p, kit: kit, threads: c.Cores(), Output: out, start: gvf.Starter{V0: out.V}}, nil
 }
 
 type job struct {
 	p       *gvf.Problem
-	fault   Fault
 	kit     *rows.Kit
 	threads int
 	solver  *solver     // made by the first call
@@ -76,7 +75,7 @@ type job struct {
 func (j *job) Do(trace *bench.Trace) error {
 	end := trace.Span("levels")
 	if j.solver == nil {
-		j.solver = j.fault.solver(newSolver(j.fault.problem(j.p), j.kit, j.threads))
+		j.solver = newSolver(j.p, j.kit, j.threads)
 		j.start.B = j.solver.b[:j.p.Shape().Voxels()]
 	}
 	s := j.solver
@@ -90,14 +89,9 @@ func (j *job) Do(trace *bench.Trace) error {
 	j.cycles = 0
 	end = trace.Span("levels")
 	s.begin()
-	s.early = j.fault == Early
 	end()
 	defer trace.Span("solve")()
 	for c := range start.V0 {
-		if j.fault == Lost && c == len(start.V0)-1 {
-			copy(j.V[c], j.V[c-1])
-			break
-		}
 		cycles, err := s.solve(j.V[c], start.V0[c])
 		if err != nil {
 			return fmt.Errorf("component %s: %w", "xyz"[c:c+1], err)

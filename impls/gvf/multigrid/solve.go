@@ -17,7 +17,6 @@ type solver struct {
 	p       *gvf.Problem
 	levels  *hierarchy
 	threads int
-	early   bool // a fault
 
 	b, over []float32 // by rows of the finest level; over is 1 over the widths along x
 	v0      []float32 // of the component, without space between rows
@@ -149,7 +148,7 @@ func (s *solver) solve(out, v0 []float32) (cycles int, err error) {
 	gained := 0.0 // residual · preconditioned residual, in the previous step
 	for ; ; cycles++ {
 		left := s.updateResidual(add, step)
-		if s.early || left <= s.p.Tol*source {
+		if left <= s.p.Tol*source {
 			break
 		}
 		if left < 0.9*best {
