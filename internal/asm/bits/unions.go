@@ -33,13 +33,14 @@ func notAbove(name string, size int, compare func(own, other Op) Op, store func(
 	End()
 }
 
-// A group in Go has these vectors: the neighbours that precede, the sides of the image, the links,
-// and the voxels with one and with two of them.
+// A group in Go has these vectors: the neighbours that precede, the sides of the image, the further
+// links, the voxels with one and with two of them, and the bits of the numbers of first links.
 const (
-	sidesAt  = 27
-	linksAt  = sidesAt + 3
-	linkedAt = linksAt + 27
-	twiceAt  = linkedAt + 1
+	sidesAt   = 27
+	furtherAt = sidesAt + 3
+	linkedAt  = furtherAt + 27
+	twiceAt   = linkedAt + 1
+	numberAt  = twiceAt + 1
 )
 
 func inGroup(base Register, k int) Mem { return Mem{Base: base, Disp: 64 * k} }
@@ -99,8 +100,10 @@ func near() {
 
 // A chooser has the vectors of a group while its links are chosen.
 type chooser struct {
-	group         Register
+	group, to     Register
 	linked, twice VecVirtual
+	number        [5]VecVirtual // the bits of the number of the first link
+	links         int
 }
 
 func (c *chooser) of(places ...int) VecVirtual {
@@ -136,20 +139,54 @@ func (c *chooser) link(place int, except Op) {
 		VPORQ(s, except, except)
 	}
 	v := New(ZMM, VPANDNQ, inGroup(c.group, place), except)
-	VMOVDQU64(v, inGroup(c.group, linksAt+place))
-	VPTERNLOGQ(A|B&C, v, c.linked, c.twice)
+	c.links++
+	for bit, number := range c.number {
+		if c.links>>bit&1 == 1 {
+			VPTERNLOGQ(A|B&^C, c.linked, v, number)
+		}
+	}
+	further := New(ZMM, VPANDQ, v, c.linked)
+	VMOVDQU64(further, inGroup(c.group, furtherAt+place))
+	VPORQ(further, c.twice, c.twice)
 	VPORQ(v, c.linked, c.linked)
 }
 
 // choose writes a function that chooses the links of a group: see choose in Go.
 func choose(name string, links func(*chooser)) {
-	Func(name, "func(group *uint64)", "chooses the links of eight words: see choose.")
-	c := &chooser{group: Arg("group"), twice: AVX512.Zero()}
+	Func(name, "func(group *uint64, to *uint8)", "chooses the links of eight words: see choose.")
+	c := &chooser{group: Arg("group"), to: Arg("to"), twice: AVX512.Zero()}
 	c.linked = c.of(sidesAt, sidesAt+1, sidesAt+2)
+	for bit := range c.number {
+		c.number[bit] = New(ZMM, VMOVDQA64, c.linked)
+	}
 	links(c)
+	for bit, number := range c.number {
+		VMOVDQU64(number, inGroup(c.group, numberAt+bit))
+	}
+	c.bytes()
 	VMOVDQU64(c.linked, inGroup(c.group, linkedAt))
 	VMOVDQU64(c.twice, inGroup(c.group, twiceAt))
 	End()
+}
+
+// bytes writes the number of each voxel's first link.
+func (c *chooser) bytes() {
+	var ones [len(c.number)]VecVirtual
+	for bit := range ones {
+		ones[bit] = New(ZMM, VPBROADCASTB, New(GP32, MOVL, U32(1<<bit)))
+	}
+	for lane := range 8 {
+		var v VecVirtual
+		for bit, one := range ones {
+			with := New(K, KMOVQ, inGroup(c.group, numberAt+bit).Offset(8*lane))
+			if bit == 0 {
+				v = New(ZMM, VMOVDQU8_Z, one, with)
+			} else {
+				VPADDB(one, v, with, v)
+			}
+		}
+		VMOVDQU64(v, inGroup(c.to, lane))
+	}
 }
 
 func chooseFaces(c *chooser) {
@@ -161,11 +198,14 @@ func chooseFaces(c *chooser) {
 		}
 		return v
 	}
-	c.link(4, nil)
-	c.link(22, except([]int{4, 10, 1, 19}, []int{4, 16, 7, 25}, []int{4, 12, 3, 21}, []int{4, 14, 5, 23}))
+	// At a side of the image, a neighbour at that side is on a way from the outside.
+	const sideY, sideX = sidesAt + 1, sidesAt + 2
+	c.link(4, except([]int{sideX, 10, 1}, []int{sideX, 16, 7}, []int{sideX, 12, 3}, []int{sideX, 14, 5}))
+	c.link(22, except([]int{4, 10, 1, 19}, []int{4, 16, 7, 25}, []int{4, 12, 3, 21}, []int{4, 14, 5, 23},
+		[]int{sideX, 10, 19}, []int{sideX, 16, 25}, []int{sideX, 12, 21}, []int{sideX, 14, 23}))
 	for s := 0; s <= 6; s += 6 {
 		ways := [][]int{{4, 1 + s}, {22, 19 + s}, {4, 3, 12, 9 + s}, {4, 5, 14, 11 + s}, {22, 21, 12, 9 + s},
-			{22, 23, 14, 11 + s}}
+			{22, 23, 14, 11 + s}, {sideY, 12, 9 + s}, {sideY, 14, 11 + s}}
 		if s > 0 {
 			ways = append(ways, []int{10, 12, 9, 15}, []int{10, 14, 11, 17})
 		}

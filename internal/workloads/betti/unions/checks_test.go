@@ -26,6 +26,7 @@ func checks() []checktest.Check {
 	return []checktest.Check{
 		{Name: "boxes of an image", Of: func(t *testing.T) { boxesAreJoined(t, 30) }},
 		{Name: "boxes of the usual size", Of: usualBoxesAreJoined},
+		{Name: "long ways to minima", Of: longWaysEnd},
 		{Name: "levels of an image", Of: levelsAreListed},
 		{Name: "sums by level", Of: sumsAre},
 		{Name: "boxes that are not read", Of: unreadIsTold},
@@ -178,17 +179,38 @@ func boxesAreJoined(t *testing.T, images int) {
 // Even a small image has several boxes of the usual size along each axis.
 func usualBoxesAreJoined(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 34, H: 18, W: 226}, {D: 1, H: 259, W: 515}, {D: 70, H: 2, W: 61}} {
-		in := gridtest.Drawn(t, shape, grid.Uint8, 200, 3)
-		b0, rest, err := memory.Changes(in, false, false, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := plain(t, in, true, false, true)
-		for i := range want {
-			want[i].Change *= -1
-		}
-		if fmt.Sprint(b0) != fmt.Sprint(plain(t, in, false, true, false)) || fmt.Sprint(rest) != fmt.Sprint(want) {
-			t.Errorf("%v: boxes say something else than the whole", shape)
+		changesArePlain(t, gridtest.Drawn(t, shape, grid.Uint8, 200, 3))
+	}
+}
+
+func changesArePlain(t *testing.T, in grid.Source) {
+	t.Helper()
+	b0, rest, err := memory.Changes(in, false, false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := plain(t, in, true, false, true)
+	for i := range want {
+		want[i].Change *= -1
+	}
+	if fmt.Sprint(b0) != fmt.Sprint(plain(t, in, false, true, false)) || fmt.Sprint(rest) != fmt.Sprint(want) {
+		t.Errorf("%v: boxes say something else than the whole", in.Shape())
+	}
+}
+
+// Valleys that rise or fall over hundreds of voxels, with walls between them that have gaps.
+func longWaysEnd(t *testing.T) {
+	rng := rand.New(rand.NewPCG(19, 5))
+	for _, shape := range []grid.Shape{{D: 1, H: 40, W: 520}, {D: 1, H: 520, W: 40}, {D: 34, H: 12, W: 220}} {
+		for _, falls := range []float64{1, -1} {
+			changesArePlain(t, gridtest.Image(t, shape, grid.Int16, grid.Identity(grid.Int16), func(i int64) float64 {
+				x, y, z := i%shape.W, i/shape.W%shape.H, i/shape.W/shape.H
+				along := float64(x + y + z)
+				if y%3 == 0 && shape.W > shape.H || x%3 == 0 && shape.W < shape.H {
+					return falls * (along + 100*float64(rng.IntN(50)))
+				}
+				return falls * along
+			}))
 		}
 	}
 }
@@ -320,7 +342,11 @@ func alike[K key](t *testing.T) {
 	for range 40 {
 		b := &box{hi: [3]int64{1 + rng.Int64N(3), 1 + rng.Int64N(9), 1 + rng.Int64N(200)}}
 		levels, corners, reverse := 2+rng.Uint32N(200), rng.IntN(2) == 0, rng.IntN(2) == 0
-		var want []group
+		type result struct {
+			group
+			first [groupVoxels]uint8
+		}
+		var want []result
 		for _, name := range append([]string{isa.Portable}, isa.Available(assembled)...) {
 			j := &joiner[K]{kernel: kernelOf[K](name)}
 			p := &j.plan
@@ -329,25 +355,20 @@ func alike[K key](t *testing.T) {
 			for range 2*p.lead + p.d*p.plane {
 				j.keys = append(j.keys, ^K(0)*K(values.IntN(2))-K(values.Uint32N(levels)))
 			}
-			var got []group
+			var got []result
 			for z := range p.d {
 				if j.compare(z); z+1 < p.d {
 					j.compare(z + 1)
 				}
 				for at := 0; at < p.size; at += groupWords {
-					g := group{}
+					g := result{}
 					for axis := range g.sides {
 						for lane := range g.sides[axis] {
 							g.sides[axis][lane] = values.Uint64() & values.Uint64() & values.Uint64()
 						}
 					}
-					j.kernel.near(p, &g, z, at, reverse)
-					j.kernel.choose(&g, corners)
-					if !corners { // vectors leave the others as they were
-						for _, k := range walkOrder[6:] {
-							g.links[k] = lanes{}
-						}
-					}
+					j.kernel.near(p, &g.group, z, at, reverse)
+					j.kernel.choose(&g.group, &g.first, corners)
 					g.before[middle] = lanes{}
 					got = append(got, g)
 				}

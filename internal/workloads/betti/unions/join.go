@@ -2,7 +2,6 @@ package unions
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 
 	"eccbench/internal/grid"
@@ -22,10 +21,10 @@ type joiner[K key] struct {
 
 	keys    []K
 	found   [2]found
-	towards []int32 // per voxel: one more than the end of its first link, or less than 0 if its minimum is known
+	walk    walk
 	other   []uint64
 	count   []int32
-	parent  []int32  // of minima
+	parent  []uint32 // of minima
 	node    []uint32 // of minima that are roots, or none
 	tallies [2]tally
 	edges   []edge
@@ -56,61 +55,50 @@ func room[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 // join joins the minima of a box in one of the graphs.
 func (j *joiner[K]) join(b *box, which int, g *graph) error {
 	p, f, tally, flip := &j.plan, &j.found[which], &j.tallies[which], K(g.flip())
-	level := func(v int32) uint32 { return uint32(j.keys[p.lead+int(v)]) }
-	j.towards = room(j.towards, p.d*p.plane+1)
-	clear(j.towards)
-	j.towards[p.d*p.plane] = ^outside
+	level := func(v uint32) uint32 { return uint32(j.keys[p.lead+int(v)]) }
 	j.parent, j.node = room(j.parent, len(f.minima)+1), room(j.node, len(f.minima)+1)
-	clear(j.node)
-	j.node[outside] = outsideNode
-	for i, v := range f.minima {
+	parent, node := j.parent, j.node
+	for i := range parent {
+		parent[i] = uint32(i)
+	}
+	clear(node)
+	node[outside] = outsideNode
+	for _, v := range f.minima {
 		tally.add(level(v), 1)
-		j.towards[v] = ^int32(i + 1)
 	}
-	for i := range j.parent {
-		j.parent[i] = int32(i)
-	}
-	w := j.walk(b, g)
-	w.first, w.along = f.first, f.along
+	j.walk.begin(p, f)
 	nodes := uint32(outsideNode)
-	for _, m := range f.meetings {
-		to := w.minimum(m.voxel)
-		if j.node[to] == none {
+	for i, to := range j.walk.ofMeetings(f.meetings) {
+		m := f.meetings[i]
+		if node[to] == none {
 			nodes++
-			j.node[to] = nodes
+			node[to] = nodes
 		}
 		list := &b.crossings[which][m.axis][m.side]
-		*list = append(*list, crossing{level(m.voxel), j.node[to]})
+		*list = append(*list, crossing{level(m.voxel), node[to]})
 	}
-	links := f.links[:0]
-	for _, e := range f.links {
-		v := int32(uint32(e) >> placeBits)
-		if a, c := w.minimum(v), w.minimum(v+p.steps[e&(1<<placeBits-1)]); a != c {
-			links = append(links, e&^math.MaxUint32|uint64(a)<<16|uint64(c))
-		}
-	}
+	links := j.walk.ofLinks(f.links, p)
 	edges := j.edges[:0]
 	for _, e := range j.sorted(links) {
-		a, c := j.find(int32(e>>16&math.MaxUint16)), j.find(int32(e&math.MaxUint16))
+		a, c := find(parent, uint32(e>>16&math.MaxUint16)), find(parent, uint32(e&math.MaxUint16))
 		if a == c {
 			continue
 		}
 		level := uint32(K(e>>32) ^ flip)
-		if j.node[a] != none && j.node[c] != none {
-			edges = append(edges, edge{level, j.node[a], j.node[c]})
+		if node[a] != none && node[c] != none {
+			edges = append(edges, edge{level, node[a], node[c]})
 		} else {
 			tally.add(level, -1)
 		}
-		j.node[a] = max(j.node[a], j.node[c])
-		j.parent[c] = a
+		node[a] = max(node[a], node[c])
+		parent[c] = a
 	}
 	j.edges = edges
 	return g.number(b, which, edges, nodes)
 }
 
-// find returns the root of a minimum and halves the path to it.
-func (j *joiner[K]) find(i int32) int32 {
-	parent := j.parent
+// find returns the root of a node and halves the path to it.
+func find(parent []uint32, i uint32) uint32 {
 	for parent[i] != i {
 		parent[i] = parent[parent[i]]
 		i = parent[i]
@@ -118,94 +106,92 @@ func (j *joiner[K]) find(i int32) int32 {
 	return i
 }
 
-// A walk follows the first links of voxels.
-type walk[K key] struct {
-	towards []int32
-	first   []uint8
-	along   [2][]uint64
-	keys    []K
-	plan    *plan
-	flip    K
-	image   uint8 // sides of the image with an outside
-	ways    []way
+// A walk follows the first links of voxels to minima, or to the outside.
+type walk struct {
+	known []uint16 // per voxel: one more than the number of its minimum, or 0
+	first []uint8
+	steps [1 << numberBits]uint32 // voxels to the end of a first link, by its number, or 0 at the end
+
+	ends, going, stops []uint32
 }
 
-// A way leads to a neighbour. Some sides have no neighbour there.
-type way struct {
-	step   int32
-	strict uint8 // 1 if the neighbour precedes only if its key is less
-	sides  uint8
+func (w *walk) begin(p *plan, f *found) {
+	w.first, w.known = f.first, room(w.known, p.d*p.plane)
+	clear(w.known)
+	for i, v := range f.minima {
+		w.known[v] = uint16(i + outside + 2)
+	}
+	for i, k := range walkOrder {
+		w.steps[i+1] = p.steps[k]
+	}
 }
 
-func (j *joiner[K]) walk(b *box, g *graph) *walk[K] {
-	p := &j.plan
-	w := &walk[K]{towards: j.towards, keys: j.keys, plan: p, flip: K(g.flip())}
-	for axis, sides := range b.shares {
-		for side, shared := range sides {
-			if g.outside && !shared && (axis > 0 || j.s.Dim() == 3) {
-				w.image |= 1 << (2*axis + side)
+// ofMeetings returns the minimum of each meeting.
+func (w *walk) ofMeetings(list []meeting) []uint32 {
+	w.ends = w.ends[:0]
+	for _, m := range list {
+		w.ends = append(w.ends, m.voxel)
+	}
+	w.minima(w.ends)
+	return w.ends
+}
+
+// ofLinks returns the links between different minima, with these in place of voxels, in the memory of all links.
+func (w *walk) ofLinks(all []uint64, p *plan) []uint64 {
+	links := all[:0]
+	for some := range slices.Chunk(all, 1<<10) { // which stay in the cache
+		w.ends = w.ends[:0]
+		for _, e := range some {
+			v := uint32(e) >> placeBits
+			w.ends = append(w.ends, v, v+p.steps[e&(1<<placeBits-1)])
+		}
+		w.minima(w.ends)
+		for i, e := range some {
+			if a, c := w.ends[2*i], w.ends[2*i+1]; a != c {
+				links = append(links, e&^math.MaxUint32|uint64(a)<<16|uint64(c))
 			}
 		}
 	}
-	for _, k := range walkOrder[2:g.ways()] { // after those along x
-		by := offset(int(k))
-		w.ways = append(w.ways, way{p.steps[k], rim(p.steps[k] > 0 != g.descending),
-			rim(by[0] < 0, by[0] > 0, by[1] < 0, by[1] > 0, by[2] < 0, by[2] > 0)})
-	}
-	return w
+	return links
 }
 
-// minimum returns the number of the minimum at the end of the first links from a voxel, and keeps
-// it for all voxels on the way.
-func (w *walk[K]) minimum(v int32) int32 {
-	start, towards := v, w.towards
-	for towards[v] >= 0 {
-		if towards[v] == 0 {
-			towards[v] = w.next(v) + 1
-		}
-		v = towards[v] - 1
-	}
-	to := towards[v]
-	for start != v {
-		start, towards[start] = towards[start]-1, to
-	}
-	return ^to
-}
+// rounds is the number of rounds without a record of the way, which only long ways repay.
+const rounds = 8
 
-// next returns the end of the first link of a voxel, or of a run of first links along x.
-func (w *walk[K]) next(v int32) int32 {
-	p := w.plan
-	if run := w.along[0][v/64] << (63 - v%64); run>>63 != 0 {
-		return v - int32(bits.LeadingZeros64(^run))
+// minima replaces voxels by the numbers of the minima at the ends of their ways. Voxels go a few
+// steps each in turn, so that the processor has many of them at a time.
+func (w *walk) minima(of []uint32) {
+	first, steps := w.first, &w.steps
+	next := func(v uint32) uint32 { return v + steps[first[v]&toOutside] }
+	w.going = room(w.going, len(of))
+	going := w.going
+	for i := range going {
+		going[i] = uint32(i)
 	}
-	if run := w.along[1][v/64] >> (v % 64); run&1 != 0 {
-		return v + int32(bits.TrailingZeros64(^run))
-	}
-	if len(w.first) > 0 {
-		switch k := w.first[v]; {
-		case k == toOutside+1:
-			return int32(p.d * p.plane)
-		case k > 0:
-			return v + p.steps[k-1]
+	for round := 0; len(going) > 0 && round < rounds; round++ {
+		n := 0
+		for _, i := range going {
+			v := next(next(next(next(of[i]))))
+			of[i], going[n] = v, i
+			if steps[first[v]&toOutside] != 0 {
+				n++
+			}
 		}
+		going = going[:n]
 	}
-	rims, x, at := p.rims[v/64], int(v)%64, p.lead+int(v)
-	if x > 0 {
-		rims &^= 1 << 4
-	}
-	if x != (p.w-1)%64 {
-		rims &^= 1 << 5
-	}
-	if rims&w.image != 0 {
-		return int32(p.d * p.plane)
-	}
-	own := int64(w.keys[at] ^ w.flip)
-	for _, to := range w.ways {
-		if rims&to.sides == 0 && int64(w.keys[at+int(to.step)]^w.flip)+int64(to.strict) <= own {
-			return v + to.step
+	for _, i := range going {
+		stops, v := w.stops[:0], of[i]
+		for ; w.known[v] == 0 && next(v) != v; v = next(v) {
+			stops = append(stops, v)
 		}
+		for _, stop := range stops {
+			w.known[stop] = max(w.known[v], outside+1)
+		}
+		w.stops = stops
 	}
-	panic("a voxel without links is a minimum")
+	for i, v := range of {
+		of[i] = uint32(max(w.known[v], outside+1)) - 1
+	}
 }
 
 // sorted sorts links by key.

@@ -6,7 +6,7 @@ import "eccbench/internal/isa"
 type kernel[K key] struct {
 	compare func(to []uint64, own, other []K)
 	near    func(p *plan, g *group, z, at int, reverse bool)
-	choose  func(g *group, corners bool)
+	choose  func(g *group, to *[groupVoxels]uint8, corners bool)
 }
 
 func portable[K key]() kernel[K] { return kernel[K]{compareKeys[K], (*plan).near, (*group).choose} }

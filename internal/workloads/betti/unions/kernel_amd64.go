@@ -29,11 +29,11 @@ func kernelOf[K key](name string) kernel[K] {
 		nearAVX512(&g.before[0][0], &p.notAbove[z&1][p.base+at], &p.notAbove[(z+1)&1][p.base+at], &p.exist[at], word*p.apart,
 			word*p.words, word*p.size, bits(z > 0), bits(z+1 < p.d), bits(reverse))
 	}
-	k.choose = func(g *group, corners bool) {
+	k.choose = func(g *group, to *[groupVoxels]uint8, corners bool) {
 		if corners {
-			cornersAVX512(&g.before[0][0])
+			cornersAVX512(&g.before[0][0], &to[0])
 		} else {
-			facesAVX512(&g.before[0][0])
+			facesAVX512(&g.before[0][0], &to[0])
 		}
 	}
 	return k

@@ -1,6 +1,9 @@
 package unions
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // Places around a voxel are numbered by x, row and plane: 27 in all, with the voxel in the middle.
 // The first links lead along x, so that those who follow them stay in a row.
@@ -27,23 +30,31 @@ type lanes [groupWords]uint64
 
 // A group is eight words of voxels of a plane in one of the graphs. Vectors rely on the order.
 type group struct {
-	before [27]lanes // the neighbours that precede
-	sides  [3]lanes  // the voxels next to the outside, by axis
-	links  [27]lanes // the links by place
-	linked lanes     // voxels with a link, or next to the outside
-	twice  lanes     // voxels with two links, or with one and next to the outside
+	before  [27]lanes         // the neighbours that precede
+	sides   [3]lanes          // the voxels next to the outside, by axis
+	further [27]lanes         // the links by place, without the first of a voxel
+	linked  lanes             // voxels with a link, or next to the outside
+	twice   lanes             // voxels with a further link
+	number  [numberBits]lanes // the bits of the numbers of first links
 }
 
-// A plan is the layout of a box. Rows are whole words, and planes are rows.
+// The number of a voxel's first link is 1 for the first of walkOrder, 0 without a link, and
+// toOutside next to the outside.
+const (
+	numberBits  = 5
+	toOutside   = 1<<numberBits - 1
+	groupVoxels = 64 * groupWords
+)
+
+// A plan is the layout of a box. Rows are whole words, and planes are whole groups.
 type plan struct {
 	d, h, w, words int
 	row, plane     int      // voxels from row to row and from plane to plane
 	lead           int      // keys before the first voxel
-	size           int      // words of a plane, in whole groups
+	size           int      // words of a plane
 	exist          []uint64 // of a plane: which voxels have a neighbour, by distance along y and x
 	ends           [2][2][]uint64
-	steps          [27]int32 // voxels to each place
-	rims           []uint8   // the sides that some voxels of each word are at
+	steps          [27]uint32 // voxels to each place, modulo 2³²
 
 	notAbove    [2][]uint64 // by parity of the plane: whether each earlier neighbour is not above
 	apart, base int         // words from place to place there, and before the first
@@ -56,9 +67,9 @@ func (p *plan) lay(b *box) {
 		return
 	}
 	p.d, p.h, p.w, p.words = d, h, w, (w+63)/64
-	p.row, p.plane = 64*p.words, 64*p.words*h
-	p.lead = p.plane + p.row + 64
 	p.size = (h*p.words + groupWords - 1) / groupWords * groupWords
+	p.row, p.plane = 64*p.words, 64*p.size
+	p.lead = p.plane + p.row + 64
 	p.base = p.words + groupWords
 	p.apart = p.size + 2*p.base
 	for parity := range p.notAbove {
@@ -94,25 +105,10 @@ func (p *plan) lay(b *box) {
 		}
 		p.ends[n/2][n%2] = ends
 	}
-	p.rims = room(p.rims, d*h*p.words)
-	for i := range p.rims {
-		z, y, word := i/p.words/h, i/p.words%h, i%p.words
-		p.rims[i] = rim(z == 0, z == d-1, y == 0, y == h-1, word == 0, word == p.words-1)
-	}
 	for k := range p.steps {
 		by := offset(k)
-		p.steps[k] = int32(by[0]*p.plane + by[1]*p.row + by[2])
+		p.steps[k] = uint32(by[0]*p.plane + by[1]*p.row + by[2])
 	}
-}
-
-// rim returns a bit for each side.
-func rim(is ...bool) (r uint8) {
-	for side, at := range is {
-		if at {
-			r |= 1 << side
-		}
-	}
-	return r
 }
 
 // near finds the neighbours that precede the voxels of a group, in order or in reverse.
@@ -147,10 +143,10 @@ func (p *plan) near(g *group, z, at int, reverse bool) {
 	}
 }
 
-// choose chooses the links of a group. A link is left out if it closes a cycle with links of the
-// same voxel that are before it in the order, or with the outside, through other neighbours that
-// precede the voxel.
-func (g *group) choose(corners bool) {
+// choose chooses the links of a group, and writes the numbers of first links. A link is left out if
+// it closes a cycle with links of the same voxel that are before it in the order, or with the
+// outside, through other neighbours that precede the voxel.
+func (g *group) choose(to *[groupVoxels]uint8, corners bool) {
 	for lane := range g.linked {
 		var l, c [27]uint64
 		for k := range l {
@@ -159,33 +155,51 @@ func (g *group) choose(corners bool) {
 		if corners {
 			chooseCorners(&l, &c)
 		} else {
-			chooseFaces(&l, &c)
+			chooseFaces(&l, &c, g.sides[1][lane], g.sides[2][lane])
 		}
 		linked, twice := g.sides[0][lane]|g.sides[1][lane]|g.sides[2][lane], uint64(0)
-		for _, k := range walkOrder {
+		for bit := range g.number {
+			g.number[bit][lane] = linked
+		}
+		for n, k := range walkOrder[:ways(corners)] {
 			for axis, by := range offset(int(k)) {
 				if by == 0 { // both voxels are next to the outside
 					c[k] &^= g.sides[axis][lane]
 				}
 			}
-			twice |= linked & c[k]
+			for bit := range g.number {
+				if (n+1)>>bit&1 == 1 {
+					g.number[bit][lane] |= c[k] &^ linked
+				}
+			}
+			g.further[k][lane] = c[k] & linked
+			twice |= c[k] & linked
 			linked |= c[k]
-			g.links[k][lane] = c[k]
 		}
 		g.linked[lane], g.twice[lane] = linked, twice
+		for x := range 8 {
+			var eight uint64
+			for bit := range g.number {
+				// Of each bit a byte, with the bit at its place.
+				of := g.number[bit][lane] >> (8 * x) & 0xff * 0x0101010101010101 & 0x8040201008040201
+				eight |= (of + 0x7f7f7f7f7f7f7f7f) >> 7 & 0x0101010101010101 << bit
+			}
+			binary.LittleEndian.PutUint64(to[64*lane+8*x:], eight)
+		}
 	}
 }
 
-// chooseFaces leaves out a link if two neighbours at faces are connected by a third one, or by three.
-func chooseFaces(l, c *[27]uint64) {
+// chooseFaces leaves out a link if two neighbours at faces are connected by a third one, or by
+// three. At a side of the image across y or x, a neighbour at the same side touches the outside.
+func chooseFaces(l, c *[27]uint64, sideY, sideX uint64) {
 	before := l[beforeX]&(l[3]&l[beforeZ]&l[9]|l[5]&l[afterZ]&l[11]) |
-		l[afterX]&(l[21]&l[beforeZ]&l[9]|l[23]&l[afterZ]&l[11])
+		l[afterX]&(l[21]&l[beforeZ]&l[9]|l[23]&l[afterZ]&l[11]) | sideY&(l[beforeZ]&l[9]|l[afterZ]&l[11])
 	after := l[beforeX]&(l[3]&l[beforeZ]&l[15]|l[5]&l[afterZ]&l[17]) |
 		l[afterX]&(l[21]&l[beforeZ]&l[15]|l[23]&l[afterZ]&l[17]) |
-		l[beforeY]&(l[beforeZ]&l[9]&l[15]|l[afterZ]&l[11]&l[17])
-	c[beforeX] = l[beforeX]
-	c[afterX] = l[afterX] &^ (l[beforeX] & (l[beforeY]&l[1]&l[19] | l[afterY]&l[7]&l[25] | l[beforeZ]&l[3]&l[21] |
-		l[afterZ]&l[5]&l[23]))
+		l[beforeY]&(l[beforeZ]&l[9]&l[15]|l[afterZ]&l[11]&l[17]) | sideY&(l[beforeZ]&l[15]|l[afterZ]&l[17])
+	c[beforeX] = l[beforeX] &^ (sideX & (l[beforeY]&l[1] | l[afterY]&l[7] | l[beforeZ]&l[3] | l[afterZ]&l[5]))
+	c[afterX] = l[afterX] &^ (l[beforeX]&(l[beforeY]&l[1]&l[19]|l[afterY]&l[7]&l[25]|l[beforeZ]&l[3]&l[21]|
+		l[afterZ]&l[5]&l[23]) | sideX&(l[beforeY]&l[19]|l[afterY]&l[25]|l[beforeZ]&l[21]|l[afterZ]&l[23]))
 	c[beforeY] = l[beforeY] &^ (l[beforeX]&l[1] | l[afterX]&l[19] | before)
 	c[afterY] = l[afterY] &^ (l[beforeX]&l[7] | l[afterX]&l[25] | after)
 	c[beforeZ] = l[beforeZ] &^ (l[beforeX]&l[3] | l[afterX]&l[21] | l[beforeY]&l[9] | l[afterY]&l[15])
@@ -243,33 +257,25 @@ func (j *joiner[K]) compare(z int) {
 	own := p.lead + z*p.plane
 	for k, place := range earlier {
 		to := p.notAbove[z&1][k*p.apart+p.base:][:p.h*p.words]
-		j.kernel.compare(to, j.keys[own:][:p.plane], j.keys[own+int(p.steps[place]):][:p.plane])
+		j.kernel.compare(to, j.keys[own:][:p.plane], j.keys[own+int(int32(p.steps[place])):][:p.plane])
 	}
 }
 
 // A meeting is a voxel of a shared layer that no neighbour there precedes.
 type meeting struct {
-	voxel      int32
+	voxel      uint32
 	axis, side uint8
 }
 
-// Found are the voxels without a link, the links of all others except the first of each, and the
-// meetings of a graph.
+// Found are the voxels without a link, the links of all others, and the meetings of a graph.
 type found struct {
-	minima   []int32
-	links    []uint64 // key, voxel and place
+	minima   []uint32
+	links    []uint64 // key, voxel and place of all links but the first of a voxel
 	meetings []meeting
-	first    []uint8 // per voxel: one more than the place of its first link, if known; empty if none is
-	// The words of voxels with a link to the one before, or after, along x, but none next to the outside. A run of
-	// links to the one after has none to the one before: of two voxels one precedes.
-	along [2][]uint64
+	first    []uint8 // the number of each voxel's first link
 }
 
-const (
-	placeBits   = 5
-	toOutside   = 27 // as a place
-	manyInAWord = 8  // voxels with several links, where all first links are kept
-)
+const placeBits = 5
 
 // scan scans a box for both graphs.
 func (j *joiner[K]) scan(b *box, graphs [2]*graph) {
@@ -277,10 +283,7 @@ func (j *joiner[K]) scan(b *box, graphs [2]*graph) {
 	for which := range j.found {
 		f := &j.found[which]
 		f.minima, f.links, f.meetings = f.minima[:0], f.links[:0], f.meetings[:0]
-		f.first = f.first[:0]
-		for side := range f.along {
-			f.along[side] = room(f.along[side], p.d*p.plane/64+groupWords)
-		}
+		f.first = room(f.first, p.d*p.plane)
 	}
 	valid := p.exist[4*p.size:]
 	j.compare(0)
@@ -321,18 +324,14 @@ func (j *joiner[K]) scan(b *box, graphs [2]*graph) {
 					g.sides = image
 				}
 				j.kernel.near(p, g, z, at, graph.descending)
-				j.kernel.choose(g, graph.corners)
+				j.kernel.choose(g, (*[groupVoxels]uint8)(f.first[first:]), graph.corners)
 				f.meet(g, graph, &layers, first)
 				for lane, twice := range g.twice {
-					here := first/64 + lane // lanes beyond the plane are written again with the next one
-					inner := valid[at+lane] &^ (g.sides[0][lane] | g.sides[1][lane] | g.sides[2][lane])
-					f.along[0][here] = inner & g.links[beforeX][lane]
-					f.along[1][here] = inner & g.links[afterX][lane]
 					if twice != 0 {
 						j.links(f, graph, lane, first)
 					}
 					for minima := valid[at+lane] &^ g.linked[lane]; minima != 0; minima &= minima - 1 {
-						f.minima = append(f.minima, int32(first+64*lane+bits.TrailingZeros64(minima)))
+						f.minima = append(f.minima, uint32(first+64*lane+bits.TrailingZeros64(minima)))
 					}
 				}
 			}
@@ -343,40 +342,19 @@ func (j *joiner[K]) scan(b *box, graphs [2]*graph) {
 // links lists the links of a word except the first of each voxel.
 func (j *joiner[K]) links(f *found, graph *graph, lane, first int) {
 	first += 64 * lane
-	g, keys, flip := &j.group, (*[64]K)(j.keys[j.plan.lead+first:]), K(graph.flip())
-	linked := g.sides[0][lane] | g.sides[1][lane] | g.sides[2][lane]
-	many := bits.OnesCount64(g.twice[lane]) >= manyInAWord
-	var to *[64]uint8
-	if many {
-		if len(f.first) == 0 {
-			f.first = room(f.first, j.plan.d*j.plan.plane)
-			clear(f.first)
-		}
-		to = (*[64]uint8)(f.first[first:])
-		for v := linked; v != 0; v &= v - 1 {
-			to[bits.TrailingZeros64(v)&63] = toOutside + 1
-		}
-	}
-	links := f.links
-	for _, k := range walkOrder[:graph.ways()] {
-		all := g.links[k][lane]
-		if many {
-			for v := all &^ linked; v != 0; v &= v - 1 {
-				to[bits.TrailingZeros64(v)&63] = k + 1
-			}
-		}
-		for v := all & linked; v != 0; v &= v - 1 {
+	keys, flip, links := (*[64]K)(j.keys[j.plan.lead+first:]), K(graph.flip()), f.links
+	for _, k := range walkOrder[:ways(graph.corners)] {
+		for v := j.group.further[k][lane]; v != 0; v &= v - 1 {
 			x := bits.TrailingZeros64(v) & 63
 			links = append(links, uint64(keys[x]^flip)<<32|uint64(first+x)<<placeBits|uint64(k))
 		}
-		linked |= all
 	}
 	f.links = links
 }
 
 // ways returns the number of places of neighbours in a graph.
-func (g *graph) ways() int {
-	if g.corners {
+func ways(corners bool) int {
+	if corners {
 		return len(walkOrder)
 	}
 	return 6
@@ -413,7 +391,7 @@ func (f *found) meet(g *group, graph *graph, layers *[3][2]*lanes, first int) {
 					left &^= g.before[k][lane]
 				}
 				for ; left != 0; left &= left - 1 {
-					f.meetings = append(f.meetings, meeting{int32(first + 64*lane + bits.TrailingZeros64(left)), uint8(axis),
+					f.meetings = append(f.meetings, meeting{uint32(first + 64*lane + bits.TrailingZeros64(left)), uint8(axis),
 						uint8(side)})
 				}
 			}

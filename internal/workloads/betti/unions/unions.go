@@ -266,15 +266,8 @@ func (g *graph) rest() {
 	for i := range parent {
 		parent[i] = uint32(i)
 	}
-	find := func(i uint32) uint32 {
-		for parent[i] != i {
-			parent[i] = parent[parent[i]]
-			i = parent[i]
-		}
-		return i
-	}
 	for _, e := range g.edges {
-		if a, b := find(e.a), find(e.b); a != b {
+		if a, b := find(parent, e.a), find(parent, e.b); a != b {
 			parent[a] = b
 			g.total.add(e.level, -1)
 		}

@@ -22,9 +22,9 @@ func nearAVX512(group *uint64, here *uint64, next *uint64, masks *uint64, apart 
 // facesAVX512 chooses the links of eight words: see choose.
 //
 //go:noescape
-func facesAVX512(group *uint64)
+func facesAVX512(group *uint64, to *uint8)
 
 // cornersAVX512 chooses the links of eight words: see choose.
 //
 //go:noescape
-func cornersAVX512(group *uint64)
+func cornersAVX512(group *uint64, to *uint8)
