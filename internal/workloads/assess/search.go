@@ -355,9 +355,9 @@ func (s *scan) link(adjacency int, w window, i int, to rows, its window, voxels 
 // if a third voxel touches both voxels: links across faces, then those across edges imply it.
 func (s *scan) linkCorners(w, c, b window, i int) {
 	after, d, e := newWindow(s.after.words, i), newWindow(s.d.words, i), newWindow(s.e.words, i)
-	withC, withB := beside(w.at&^c.at, c, w), beside(w.at&^b.at, b, w)
-	withD := beside(w.at&^(b.at|c.at), d, w.union(b).union(c))
-	withE := beside(w.at&^(b.at|after.at), e, w.union(b).union(after))
+	withC, withB := adjoining(w.at&^c.at, c, w), adjoining(w.at&^b.at, b, w)
+	withD := adjoining(w.at&^(b.at|c.at), d, w.union(b).union(c))
+	withE := adjoining(w.at&^(b.at|after.at), e, w.union(b).union(after))
 	if withC[0]|withC[1]|withB[0]|withB[1]|withD[0]|withD[1]|withE[0]|withE[1] == 0 {
 		return
 	}
@@ -369,9 +369,9 @@ func (s *scan) linkCorners(w, c, b window, i int) {
 	}
 }
 
-// beside returns the free voxels to link with those of another row at the same x or x − 1, and at x + 1, unless a voxel
-// of between touches both.
-func beside(free uint64, its, between window) [2]uint64 {
+// adjoining returns the free voxels to link with those of another row at the same x or x − 1, and at x + 1, unless a
+// voxel of between touches both.
+func adjoining(free uint64, its, between window) [2]uint64 {
 	return [2]uint64{free & (its.at | its.before&^between.before), free & its.after &^ (its.at | between.after)}
 }
 
