@@ -239,10 +239,8 @@ extern "C" __global__ void softecc_lay(const void *tau, const void *lambda, cons
   const double infinity = __builtin_huge_val(), steep = number(lambda, 0, doubles & double_lambda);
   double least = infinity, greatest = infinity; // greatest is negated
   bool good = steep > 0 && finite(steep);
-  // The same in all threads.
-  NOT_UNROLLED for (int j = 0; j < thresholds; j++) good &= finite(number(tau, j, doubles & double_tau));
-  NOT_UNROLLED for (int j = thread_x(); j < thresholds; j += threads()) {
-    const double t = turn * number(tau, j, doubles & double_tau);
+  NOT_UNROLLED for (int j = thread_x(); j < thresholds; j += threads()) { // over an infinite range, no width is good
+    const double own = number(tau, j, doubles & double_tau), t = finite(own) ? turn * own : infinity;
     least = __builtin_fmin(least, t), greatest = __builtin_fmin(greatest, -t);
   }
   least = least_of_block(least, shared), greatest = -least_of_block(greatest, shared);

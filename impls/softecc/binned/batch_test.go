@@ -311,13 +311,14 @@ func testNearlyConstant(t *testing.T, open resident.Opener, shapes ...string) {
 	}
 }
 
-// χ is NaN if λ or a threshold exceeds float32.
+// χ is NaN if λ or a threshold exceeds float32 or is NaN.
 func TestBatchIsNotANumberOnHost(t *testing.T) {
 	open := onHost(t)
 	for _, inBins := range []bool{false, true} {
 		for _, wrong := range []func(p *softecc.Problem){
 			func(p *softecc.Problem) { p.Lambda = 3e38 }, func(p *softecc.Problem) { p.Lambda = math.Inf(1) },
 			func(p *softecc.Problem) { p.Tau[3] = 1e39 }, func(p *softecc.Problem) { p.Tau[0] = -1e39 },
+			func(p *softecc.Problem) { p.Tau[2] = math.NaN() },
 		} {
 			p := softtest.Open(t, "softecc/m=5/lambda=90/alpha=0/dir=3/of=noise/shape=20x30/type=float32/seed=1")
 			wrong(p)
