@@ -9,8 +9,8 @@ On the CPU: images of float32 at 64 thresholds, with all gradients. Times are th
 calls, with PyTorch's number of threads. --write updates the table in README.md.
 
 With --device cuda: steps of training, of batches of float32. Times are medians of consecutive steps by CUDA
-events, below 10 ms the least of five. Each answer is compared with the formula in float64. --write updates
-the table in ../reports/training.md.
+events, below 10 ms the least of rounds in which all ways take turns. Each answer is compared with the formula in
+float64. --write updates the table in ../reports/training.md.
 """
 
 import itertools
@@ -75,10 +75,11 @@ BATCHES = [(256, 1, 28, 28), (64, 1, 256, 256), (16, 1, 128, 128),
            (8, 1, 32, 32, 32), (4, 1, 64, 64, 64), (2, 1, 128, 128, 128), (1, 1, 512, 512, 512)]
 WAYS = ["eager", "`make_graphed_callables`", "step as a graph",
         "formula", "compiled", "compiled, step as a graph"]
-ROUNDS = 5  # of steps that the host slows down: it varies by a factor of two
+ROUNDS = 15  # of steps that the host slows down: it varies by a factor of two
 LIMIT = 1e-5  # of an error, relative as in doc/proofs/softecc.md
 NEAR = 1e-6  # nearer values may be equal, or change their order, in float32
 LIST = 32  # images of different shapes
+LARGE = 2**24  # voxels, from which on the memory of one way is that of the device
 AT_ONCE = 2**28  # voxels times thresholds of the formula in float64
 
 
@@ -110,25 +111,33 @@ def captured(call):
     return replay
 
 
-def by_events(call):
-    """Return the median milliseconds of consecutive calls without waits, the least of some rounds."""
-    for _ in range(3):
+def by_events(calls):
+    """Return the median milliseconds of consecutive calls of each function without waits: the least of some rounds, in
+    turn, of functions below 10 ms."""
+
+    def seconds(call):
         torch.cuda.synchronize()
         start = time.perf_counter()
         call()
-    torch.cuda.synchronize()
-    took = time.perf_counter() - start
-    repeats, rounds = 51 if took < 0.002 else 21 if took < 0.1 else 3, ROUNDS if took < 0.01 else 1
-    medians = []
-    for _ in range(rounds):
+        torch.cuda.synchronize()
+        return time.perf_counter() - start
+
+    def median(call, repeats):
         events = [torch.cuda.Event(enable_timing=True) for _ in range(repeats + 1)]
         events[0].record()
         for event in events[1:]:
             call()
             event.record()
         events[-1].synchronize()
-        medians.append(statistics.median(a.elapsed_time(b) for a, b in zip(events, events[1:])))
-    return min(medians)
+        return statistics.median(a.elapsed_time(b) for a, b in zip(events, events[1:]))
+
+    took = [[seconds(call) for _ in range(3)][-1] for call in calls]
+    medians = [[median(call, 21 if t < 0.1 else 3)] for call, t in zip(calls, took)]
+    for _ in range(ROUNDS - 1):
+        for call, t, of in zip(calls, took, medians):
+            if t < 0.01:
+                of.append(median(call, 21))
+    return list(map(min, medians))
 
 
 def by_host(calls, repeats=101, rounds=7):
@@ -177,7 +186,7 @@ def of_lists():
     def step(curves):
         return lambda: torch.autograd.grad(curves(images).square().mean(), images)
 
-    return by_events(step(layer)), by_events(step(lambda images: torch.stack([layer(one) for one in images])))
+    return by_events([step(layer), step(lambda images: torch.stack([layer(one) for one in images]))])
 
 
 def clear(y, dims):
@@ -244,15 +253,15 @@ def measured(shape, m, directed, smooth):
         lambda: step(plain, x), lambda: step(compiled, x), lambda: captured(step(compiled, x)),
     ]
     took, errors = [], []
-    for make in made:
+    for makes in [made] if x.numel() < LARGE else zip(made):
         try:
-            call = make()
-            took.append(by_events(call))
-            errors.append(off(call(), right))
+            calls = [make() for make in makes]
+            took += by_events(calls)
+            errors += [off(call(), right) for call in calls]
         except torch.OutOfMemoryError:
             took.append(None)
             errors.append(0.0)
-        call = None
+        calls = None
         torch.cuda.empty_cache()
     return took, max(errors[:3]), max(errors[3:])
 
@@ -287,9 +296,9 @@ def on_device():
         "Milliseconds of forward,",
         "`square().mean()` and backward, without / with a direction; medians of steps that follow each other, "
         "the least of",
-        f"{ROUNDS} such medians for steps below 10 ms. The last but one column is the time of the compiled formula in",
-        "times of `SoftECC`: eager / a step as a graph, without a direction. The last column has the largest errors of",
-        "`SoftECC` and of the formula in float32, at voxels that equal no neighbour.",
+        f"{ROUNDS} such medians for steps below 10 ms, in turn. The last but one column is the time of the compiled",
+        "formula in times of `SoftECC`: eager / a step as a graph, without a direction. The last column has the largest",
+        "errors of `SoftECC` and of the formula in float32, at voxels that equal no neighbour.",
         "",
         told(f"An eager step of 256×1×28² takes {ours:.0f} µs of the host, "
             f"with an empty custom operator {floor:.0f} µs,"),
