@@ -141,25 +141,22 @@ func LabelsOf(s Source) *Labels {
 	return nil
 }
 
-// A Number is a value from a user, such as a threshold. It compares exactly with values of every
-// type, also with 64-bit integers that float64 would round. It may be infinite, but not NaN.
+// A Number is a value from a user, such as a threshold. It compares exactly with values of every type, also with 64-bit
+// integers that float64 would round, but digits may mean the nearest value of a type. It may be infinite, but not NaN.
 type Number struct {
 	float float64
 	exact *big.Rat // nil if float is exact
-	// digits is set if float, the nearest float64 of digits, compares with float64 values in place of exact.
-	digits bool
-	// single is the nearest float32 of digits, which compares with float32 values in place of the number: 0.1 is the level
-	// that is printed as 0.1. It is nil if that is float, infinite, or an integer that float32 prints with all digits.
-	single *float32
+	// rounded is set for fractions, and for large numbers with an exponent, as large levels are printed. They mean the
+	// nearest float64 to float64 values, and single to float32 values: 0.1 is the level that is printed as 0.1. Whole
+	// digits such as 67108863 compare exactly, because the float32 values may be those of an image of int32.
+	rounded bool
+	single  *float32 // the nearest float32, if it differs from the number and is not the integer next to a fraction
 }
 
 // wholeSingle is the limit below which float32 represents every integer.
 const wholeSingle = 1 << 24
 
-// wholeFloat is the limit below which float64 represents every integer.
-const wholeFloat = 1 << 53
-
-// ParseNumber parses a decimal. It compares with float32 and float64 values as the nearest of them.
+// ParseNumber parses a decimal.
 func ParseNumber(text string) (Number, error) {
 	text = strings.TrimSpace(text)
 	f, err := decimal.ParseFloat(text, 64)
@@ -170,24 +167,30 @@ func ParseNumber(text string) (Number, error) {
 		return Number{}, fmt.Errorf("%q is no number", text)
 	case math.IsNaN(f):
 		return Number{}, errors.New("NaN is neither above nor below any value")
+	case f == 0 && strings.ContainsAny(strings.FieldsFunc(text, func(r rune) bool { return r|0x20 == 'e' })[0], "123456789"):
+		return Number{}, fmt.Errorf("%q is closer to 0 than any other float64", text)
 	}
-	n := Number{float: f, digits: true}
-	if a := math.Abs(f); a >= 1 && !math.IsInf(f, 0) {
+	large := strings.ContainsAny(text, "eE") && math.Abs(f) >= wholeSingle
+	n := Number{float: f, rounded: large || f != math.Trunc(f)}
+	if a := math.Abs(f); a >= 1 && !math.IsInf(f, 0) { // a smaller fraction is rounded anyway
 		if exact, ok := new(big.Rat).SetString(text); ok && exact.Cmp(n.rat()) != 0 {
 			n.exact = exact
 		}
 	}
-	if f, err := decimal.ParseFloat(text, 32); err == nil && (f != n.float || n.exact != nil) &&
-		(f != math.Trunc(f) || math.Abs(f) >= wholeSingle) {
+	if f, err := decimal.ParseFloat(text, 32); err == nil && n.rounded && (f != n.float || n.exact != nil) &&
+		(large || f != math.Trunc(f)) {
 		single := float32(f)
 		n.single = &single
 	}
 	return n, nil
 }
 
-// Exact returns the number that compares exactly with float32 and float64 values too.
+// Exact returns the number that compares exactly with float32 values too. Rounded digits are those of a float64.
 func (n Number) Exact() Number {
-	n.single, n.digits = nil, false
+	if n.rounded {
+		n.exact = nil
+	}
+	n.single = nil
 	return n
 }
 
@@ -227,10 +230,14 @@ func (n Number) Compare(m Number) int {
 	return n.rat().Cmp(m.rat())
 }
 
-// String formats the number with the fewest digits that read back exactly.
+// String formats the number with the fewest digits that read back as the same number.
 func (n Number) String() string {
+	whole := n.float == math.Trunc(n.float) && math.Abs(n.float) < 1<<64
 	text := strconv.FormatFloat(n.float, 'g', -1, 64)
-	if n.float == math.Trunc(n.float) && math.Abs(n.float) < 1<<64 {
+	switch {
+	case whole && n.rounded && (n.exact != nil || n.single != nil):
+		text = strconv.FormatFloat(n.float, 'e', -1, 64)
+	case whole:
 		text = strconv.FormatFloat(n.float, 'f', 0, 64)
 	}
 	if n.exact == nil {
@@ -240,7 +247,11 @@ func (n Number) String() string {
 		return text
 	}
 	digits, _ := n.exact.FloatPrec()
-	return n.exact.FloatString(digits)
+	text = n.exact.FloatString(digits)
+	if n.rounded && whole {
+		text += "e0"
+	}
+	return text
 }
 
 // MarshalJSON writes a number, which must be finite.
@@ -257,8 +268,8 @@ func (n *Number) UnmarshalJSON(text []byte) (err error) {
 	return err
 }
 
-// Compare returns -1, 0 or 1 if the original value of v is below, equal to or above a number. Digits such as 0.1 or
-// 1e+300 are rounded to the type of the value before the comparison.
+// Compare returns -1, 0 or 1 if the original value of v is below, equal to or above a number. Rounded digits such as
+// 0.1 or 1e+300 mean the nearest value of its type.
 func (l *Labels) Compare(v float32, n Number) int {
 	x := float64(v)
 	if l == nil && n.single != nil {
@@ -271,13 +282,10 @@ func (l *Labels) Compare(v float32, n Number) int {
 		case "<u8":
 			return n.compareWhole(new(big.Int).SetUint64(label))
 		default:
-			if x = math.Float64frombits(label); n.digits {
+			if x = math.Float64frombits(label); n.rounded {
 				return cmp.Compare(x, n.float)
 			}
 		}
-	}
-	if math.Abs(n.float) < wholeFloat {
-		return cmp.Compare(x, n.float)
 	}
 	return Number{float: x}.Compare(n)
 }
