@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"eccbench/internal/verify"
 )
 
 func logRatio(a, b float64) float64 { return math.Log(a / b) }
@@ -24,7 +26,9 @@ func (r *Result) conclude(alone bool) {
 	noisy := r.tooNoisy()
 	say := func(v Verdict, format string, args ...any) { r.Verdict, r.Reason = v, fmt.Sprintf(format, args...) }
 	n := len(r.Cells)
-	switch {
+	switch why := r.baseFailed(); {
+	case why != "":
+		say(IsFailed, "no cell has a result of the base, which is %s", why)
 	case alone:
 		if bad := count[Inconclusive] + count[NotRun]; bad > 0 {
 			say(IsInconclusive, "%s not fit for a baseline", cellsAre(bad, n))
@@ -60,6 +64,20 @@ func (r *Result) conclude(alone bool) {
 		say(IsInconclusive, "no cells")
 		r.Exit = r.Verdict.Exit()
 	}
+}
+
+// baseFailed returns how the base failed if all of its processes did, as those of something that is no such program.
+func (r *Result) baseFailed() (why string) {
+	for _, p := range r.Processes {
+		switch {
+		case p.Side == Candidate:
+		case p.Status != verify.Crashed && p.Status != verify.Timeout:
+			return ""
+		case why == "":
+			why = strings.TrimSuffix(fmt.Sprintf("%s: %s", p.Status, p.Reason), ": ")
+		}
+	}
+	return why
 }
 
 func cellsAre(k, n int) string {

@@ -189,7 +189,8 @@ func (p *programs) measure(how gate.Protocol, first string) gate.Measure {
 		}
 		file, _, err := regular.Open(out)
 		if err != nil {
-			return bench.Records{}, fmt.Errorf("it wrote no results (%v): %s", ended(died), firstLines(stderr.Bytes()))
+			why := fmt.Sprintf("it wrote no results (%v): %s", ended(died), firstLines(stderr.Bytes()))
+			return bench.Records{}, errors.New(strings.TrimSuffix(why, ": "))
 		}
 		defer file.Close()
 		records, err := bench.ReadRecords(file)

@@ -184,7 +184,9 @@ func (a *Axis) widen() error {
 			a.lo, a.hi = a.lo-least, a.hi+least
 		}
 		m := float64(a.Margin * (a.hi - a.lo))
-		a.lo, a.hi = a.lo-m, a.hi+m
+		if lo, hi := a.lo-m, a.hi+m; !math.IsInf(hi-lo, 0) { // no margin at the ends of float64
+			a.lo, a.hi = lo, hi
+		}
 	}
 	return nil
 }

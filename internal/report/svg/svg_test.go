@@ -320,6 +320,16 @@ func TestZeroLine(t *testing.T) {
 	}
 }
 
+// At the ends of float64 there is no room for a margin.
+func TestWidest(t *testing.T) {
+	for _, x := range [][]float64{{-math.MaxFloat64, 0}, {0, math.MaxFloat64}, {-math.MaxFloat64 / 2, math.MaxFloat64 / 2}} {
+		var b bytes.Buffer
+		if err := steps(Line{X: x, Y: []float64{1, 2}}).Write(&b); err != nil || strings.Contains(b.String(), "NaN") {
+			t.Errorf("%g: %v", x, err)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	log := rates()
 	log.Lines[0].Marks[0].Lo = 0
