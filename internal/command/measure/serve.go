@@ -39,5 +39,8 @@ func serve(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 			Language: "Go", Where: "cpu", Answers: service.Claims(), Bursts: true,
 		}
 	}
-	return cli.Usage(peers.Serve(about, service.Bind))
+	if err := peers.Serve(about, service.Bind); err != nil {
+		return cli.Usage(err)
+	}
+	return nil
 }
