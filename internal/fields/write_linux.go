@@ -6,21 +6,23 @@ import (
 	"syscall"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/memfile"
 )
 
 // write puts an image at an offset of a file in memory, a multiple of a page, and leaves the file
-// at its end. It generates the image in the file's own pages, on several cores. They allocate the
-// pages too, which on one core is slower than generating most images.
+// at its end. It generates the image in the file's own pages, on several cores, which also allocate
+// those that are missing. The whole file is mapped, so that the mapping has the file's huge pages.
 func write(in grid.Source, f *os.File, at int64) error {
 	total := grid.TotalBytes(in)
 	if err := f.Truncate(at + total); err != nil {
 		return err
 	}
-	mapped, err := syscall.Mmap(int(f.Fd()), at, int(total), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	whole, err := memfile.Map(f, at+total, syscall.PROT_READ|syscall.PROT_WRITE)
 	if err != nil {
-		return os.NewSyscallError("mmap", err)
+		return err
 	}
-	defer syscall.Munmap(mapped) // the file has it all
+	defer memfile.Unmap(whole)
+	mapped := whole[at:]
 	n, size := in.Shape().Slices(), grid.SliceBytes(in)
 	step := max(1, (64<<20)/size)
 	for lo := int64(0); lo < n; lo += step {
