@@ -106,8 +106,9 @@ func Unions(c ecc.Convention) verify.Law[grid.Source, Curves] {
 	key := fingerprint.Draw(1).WithConvention(c)
 	return curvesLaw{
 		Name: UnionsLaw, Note: "key " + key.String(), Drawn: true, Independent: true,
-		Work:  func(s grid.Source) time.Duration { return costPerVoxel(unionNS)(&Image{Source: s}) },
-		Check: func(in grid.Source, out Curves, _ curvesAsk) (*verify.Diff, error) { return united(in, out, key) },
+		Work:   func(s grid.Source) time.Duration { return costPerVoxel(unionNS)(&Image{Source: s}) },
+		Memory: func(s grid.Source) int64 { return unions.Bytes(s) + min(verify.SlabMemory, 2*grid.TotalBytes(s)) },
+		Check:  func(in grid.Source, out Curves, _ curvesAsk) (*verify.Diff, error) { return united(in, out, key) },
 	}
 }
 
