@@ -36,6 +36,9 @@ const (
 	// pilotItems and pilotTime limit the input of a pilot.
 	pilotItems = 1 << 24
 	pilotTime  = 110 * time.Millisecond
+	// A cell of such an input takes hardly longer than its pilot.
+	quickBytes = 1 << 20
+	quickTime  = time.Millisecond
 	// pilotLimit is the time limit of a pilot, without the grace period of every worker.
 	pilotLimit = time.Second
 	// starting is the time to start and stop a worker; startingDevice includes opening a device.
@@ -177,7 +180,8 @@ type candidate struct {
 // pilot measures a worker on a small input of the same kind as the group's. It starts with the
 // largest input whose estimate is below pilotTime. Then it tries larger ones while the measured
 // time allows it, since estimates tend to be high and small inputs are slow for their size. Without
-// a small input, or without an answer, it returns the implementation's own estimate, or zero.
+// a small input, or without an answer, or if the input itself is quick, it returns the implementation's own estimate,
+// or zero.
 func (g *group) pilot(ctx context.Context, c cell) (p pilot, err error) {
 	conditions := g.conditions(c)
 	at := candidate{g.input, g.cost, 0}
@@ -192,6 +196,10 @@ func (g *group) pilot(ctx context.Context, c cell) (p pilot, err error) {
 			estimate, known = c.bench.estimate(c.about.Name, at.name, conditions)
 		}
 		p.answer = estimate.Seconds() / float64(max(1, at.cost.Items))
+		if at.name == g.input && c.about.Where == "cpu" && c.about.Foreign == nil && at.cost.Bytes <= quickBytes &&
+			(c.bench != g.maker || known && estimate <= quickTime) {
+			return p, nil
+		}
 		if at.cost.Items <= pilotItems && (!known || estimate <= pilotTime) {
 			break
 		}
