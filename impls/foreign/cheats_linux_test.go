@@ -2,10 +2,15 @@ package foreign
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	bettidefinition "eccbench/impls/betti/definition"
 	curvesduality "eccbench/impls/betticurves/duality"
@@ -144,16 +149,43 @@ func serveCheats(way string) int {
 	return serve(s)
 }
 
+// A trespasser is the task of a process that attacks its judge.
+type trespasser struct {
+	peers.Task
+	words
+	kills bool
+}
+
+func (s trespasser) Answer(trace bool) (map[string]time.Duration, error) {
+	if s.kills {
+		unix.Kill(os.Getppid(), unix.SIGKILL)
+		hang()
+	}
+	fd, err := unix.Open(s.words["image"], unix.O_RDWR, 0)
+	if err == nil {
+		_, err = unix.Mmap(fd, 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	}
+	if err == nil {
+		return nil, errors.New("it can write to the image")
+	}
+	return s.Task.Answer(trace)
+}
+
 func serveCheat[In, Out any](
 	s Service, q Question[In, Out], workload string, i bench.Implementation[In, Out], way string,
 ) {
 	list := []bench.Implementation[In, Out]{cheat(i, q, way)}
 	q.Serve(s, bench.Workload[In, Out]{Name: workload, Impls: list}, i.About().Name)
-	if bind := s[workload]; way == "clock" {
-		s[workload] = func(w words) (peers.Task, error) {
-			t, err := bind(w)
-			return slowClock{t}, err
+	bind := s[workload]
+	s[workload] = func(w words) (peers.Task, error) {
+		t, err := bind(w)
+		switch way {
+		case "clock":
+			t = slowClock{t}
+		case "vandal", "killer":
+			t = trespasser{t, w, way == "killer"}
 		}
+		return t, err
 	}
 }
 
@@ -200,6 +232,54 @@ func TestCheatsOfOurOwn(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A large image is not copied for another process, which cannot write to it, and each call is about an edited one. The
+// next cell has the image of its name, even if the judge was killed during a call.
+func TestCheatsInPlace(t *testing.T) {
+	const input = "noise/shape=68x65x64/type=uint8/levels=9/seed=1"
+	digests := []string(nil)
+	for _, ways := range [][]string{{"honest", "honest"}, {"vandal", "setup"}, {"killer", "honest"}} {
+		plan := planFor(t, &peers.Peer{Name: "own"})
+		plan.Impls, plan.Inputs, plan.Processes, plan.Memory = []string{"naive"}, []string{input}, 2, 1<<30
+		cell := 0
+		plan.Outside = func(workload, _ string) *peers.Peer {
+			return peers.Own("own", workload, guestAt(t, "own-cheats"), ways[cell])
+		}
+		var got collector
+		if err := runner.Run(context.Background(), plan, &counting{&got, &cell}); err != nil {
+			t.Fatal(err)
+		}
+		for k, r := range got {
+			status := map[string]verify.Status{"setup": verify.Wrong, "killer": verify.Crashed}[ways[k]]
+			if status == "" {
+				status = verify.Verified
+			}
+			if r.Status == verify.Noisy {
+				r.Status = verify.Verified
+			}
+			if r.Status != status || r.Judge != "outside" {
+				t.Errorf("%s in %v: %s %s, judged %s", ways[k], ways, r.Status, r.Reason, r.Judge)
+			}
+			if digests == nil {
+				digests = r.Digests
+			}
+			if status == verify.Verified && !slices.Equal(r.Digests, digests) {
+				t.Errorf("%s in %v: answers %v, want %v", ways[k], ways, r.Digests, digests)
+			}
+		}
+	}
+}
+
+// counting counts finished cells.
+type counting struct {
+	*collector
+	n *int
+}
+
+func (c *counting) End(r bench.CellRecord) error {
+	*c.n++
+	return c.collector.End(r)
 }
 
 // runCheat runs a cheat in this process or outside, and describes its record.

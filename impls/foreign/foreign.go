@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"time"
 
@@ -92,7 +93,10 @@ func (i implementation[In, Out]) CanDo(in In, c bench.Conditions) error {
 	if err := c.Allow(quantity.Seconds(n*each*1e-9), "%.0f voxels × %g ns", n, each); err != nil {
 		return err
 	}
-	own := grid.TotalBytes(image)
+	own := int64(0)
+	if home, _, _ := i.inPlace(image); home == nil {
+		own = grid.TotalBytes(image)
+	}
 	if i.sendsLevels(image) {
 		own += image.Ladder().Len() * levelBytes
 	}
@@ -120,8 +124,22 @@ func (i implementation[In, Out]) Setup(in In, c bench.Conditions) (bench.Job[Out
 	return j, nil
 }
 
+// Edits reports whether calls change the image a little.
+func (i implementation[In, Out]) Edits() bool { return i.Question.edits != nil }
+
+// inPlace returns the file, the bytes and their offset of an image that needs no copy: our own code in another process
+// can map it. A burst needs several copies of a small one.
+func (i implementation[In, Out]) inPlace(image grid.Source) (home *os.File, data []byte, at int64) {
+	f, ok := image.(*grid.Field)
+	if !ok || !i.peer.Own || !i.Edits() || len(f.Data()) <= mostShared {
+		return nil, nil, 0
+	}
+	home, at = f.Home()
+	return home, f.Data(), at
+}
+
 // Renews reports whether the job takes new images, because its answer does not change locally.
-func (j *job[In, Out]) Renews() bool { return j.Question.edits == nil }
+func (j *job[In, Out]) Renews() bool { return !j.Edits() }
 
 // Renew replaces the image of the next call. The peer keeps its arrays, so the question is the same.
 func (j *job[In, Out]) Renew(in In) error {
@@ -140,8 +158,9 @@ type job[In, Out any] struct {
 	implementation[In, Out]
 	in            In
 	process       *peers.Process
-	number        int // of the binding
-	image, ladder *peers.Array
+	number        int          // of the binding
+	data          []byte       // of the image, which the peer reads
+	image, ladder *peers.Array // image is nil if its data are those of the input
 	answer        []*peers.Array
 	given         [][]byte // the answer of the last call
 	copies        [][]byte // room for the answer, of a burst
@@ -164,10 +183,18 @@ func (j *job[In, Out]) Allocated(calls int) (int64, error) {
 // bind makes the arrays and sends their paths to the peer.
 func (j *job[In, Out]) bind(c bench.Conditions) (err error) {
 	image := j.implementation.image(j.in)
-	if j.image, err = peers.NewArray("image", kindOf(image.Type()), image.Shape().Sides(), true); err != nil {
-		return err
+	words := []string{"workload=" + j.claim.Workload, fmt.Sprintf("threads=%d", c.Cores())}
+	if home, data, at := j.inPlace(image); home != nil {
+		j.data, j.current = data, true
+		words = append(words, "image="+peers.PathOf(home), fmt.Sprintf("at=%d", at), "type="+image.Type().String(),
+			"shape="+image.Shape().String())
+	} else {
+		if j.image, err = j.process.Image(kindOf(image.Type()), image.Shape().Sides()); err != nil {
+			return err
+		}
+		j.data = j.image.Data()
+		words = append(words, "image="+j.image.Path())
 	}
-	words := []string{"workload=" + j.claim.Workload, fmt.Sprintf("threads=%d", c.Cores()), "image=" + j.image.Path()}
 	if j.claim.Construction != "" {
 		words = append(words, "construction="+j.claim.Construction)
 	}
@@ -251,16 +278,14 @@ func encoded[T grid.Stored](l grid.Ladder) (data []byte, exact bool) {
 	return grid.Bytes(values), true
 }
 
-// Poison overwrites the answer and restores the image. It writes a new image in full. Otherwise it
-// undoes the edits of the last call, so that the rest stays in the caches. It plans the edits of the
-// next call without making them, so a peer that works during ping has a different image.
+// Poison overwrites the answer, and writes a new image in full. Out undoes the edits of a call, so that the rest stays
+// in the caches. Poison plans those of the next call without making them, so a peer that works before it has a
+// different image.
 func (j *job[In, Out]) Poison() {
 	if j.unready = j.ping(); j.unready == nil && !j.current {
 		image := j.implementation.image(j.in)
-		j.unready = image.ReadSlab(j.image.Data(), 0, image.Shape().Slices())
+		j.unready = image.ReadSlab(j.data, 0, image.Shape().Slices())
 		j.current = j.unready == nil
-	} else {
-		j.edits.undo(j.image.Data())
 	}
 	for i, p := range j.parts(j.in) {
 		poison(j.answer[i].Data(), p.kind)
@@ -269,7 +294,7 @@ func (j *job[In, Out]) Poison() {
 		}
 	}
 	if j.edits = nil; j.unready == nil && j.Question.edits != nil {
-		j.edits = j.Question.edits(j.in, j.image.Data(), j.claim)
+		j.edits = j.Question.edits(j.in, j.data, j.claim)
 	}
 	j.edited = j.Renews() || len(j.edits) > 0
 	j.between += j.process.Spent()
@@ -344,7 +369,7 @@ func (j *job[In, Out]) Bursts() bool {
 	for _, a := range j.answer {
 		answer += len(a.Data())
 	}
-	return j.peer.Bursts && j.edited && len(j.image.Data()) <= mostShared && answer <= mostCopied
+	return j.peer.Bursts && j.edited && len(j.data) <= mostShared && answer <= mostCopied
 }
 
 // Burst has the peer answer several questions by one command, the one of this job among them. The
@@ -384,7 +409,7 @@ func (j *job[In, Out]) do(t *bench.Trace, jobs []*job[In, Out]) error {
 	sampled := j.sample(j.process)
 	start := time.Now()
 	for _, of := range jobs {
-		of.edits.apply(of.image.Data())
+		of.edits.apply(of.data)
 	}
 	spans, err := j.process.Do(numbers, words...)
 	took := time.Since(start)
@@ -428,6 +453,7 @@ func (j *job[In, Out]) Out() (out Out, err error) {
 		return out, &peers.Error{Kind: peers.Malformed, Verb: "do", Why: why}
 	}
 	j.edits.takeOff(j.given)
+	j.edits.undo(j.data)
 	return j.read(j.in, j.given), nil
 }
 
@@ -443,10 +469,14 @@ func (j *job[In, Out]) Close() error {
 	if j.number > 0 {
 		j.process.Free(j.number) // a peer that broke has forgotten all
 	}
-	for _, a := range append(j.answer, j.image, j.ladder) {
+	j.edits.undo(j.data) // after a call that failed, in the file of the input
+	for _, a := range append(j.answer, j.ladder) {
 		if a != nil {
 			a.Close()
 		}
+	}
+	if j.image != nil {
+		j.process.Recycle(j.image)
 	}
 	j.peer.Release()
 	return nil

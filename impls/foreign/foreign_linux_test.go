@@ -28,6 +28,7 @@ import (
 	"eccbench/internal/fields"
 	"eccbench/internal/grid"
 	"eccbench/internal/isa"
+	"eccbench/internal/memfile"
 	"eccbench/internal/peers"
 	"eccbench/internal/runner"
 	"eccbench/internal/verify"
@@ -786,8 +787,67 @@ func betweenImages[In, Out any](t *testing.T, q Question[In, Out], workload stri
 	}
 }
 
+// A large image in the file of the input is edited there, and restored after each call.
+func TestInPlace(t *testing.T) {
+	images := fields.Inputs{}
+	made, err := images.Open("noise/shape=68x65x64/type=uint8/levels=9/seed=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, err := memfile.New("image")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer home.Close()
+	if err := images.Share(made, home); err != nil {
+		t.Fatal(err)
+	}
+	mapped, err := memfile.MapExtent(home, memfile.Extent{}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer memfile.Unmap(mapped)
+	in, err := images.AttachIn(home, mapped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	original := slices.Clone(mapped)
+	c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 1}, Memory: grid.TotalBytes(in) / 2}
+	want, err := bench.Answer(naive.Implementation{}, in, bench.Conditions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := Curves().Of(ownAt(t, "ecc", "own"), "ecc")[0]
+	if err := i.CanDo(in, c); err != nil {
+		t.Errorf("without a copy it needs less memory: %v", err)
+	}
+	j, err := i.Setup(in, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		j.Poison()
+		if err := j.Do(nil); err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Equal(mapped, original) {
+			t.Error("the image of a call has no edits")
+		}
+		if got, err := j.Out(); err != nil || !reflect.DeepEqual(got, want) || !bytes.Equal(mapped, original) {
+			t.Errorf("%v, %v, want %v and the image as before", got, err, want)
+		}
+	}
+	j.Poison()
+	if err := j.Do(nil); err != nil {
+		t.Fatal(err)
+	}
+	if j.Close(); !bytes.Equal(mapped, original) {
+		t.Error("edits are left")
+	}
+}
+
 // The times that a process of this program reports for a burst are means, so together they fit in the burst. The
-// edits of each image are made within the burst, and its answer is copied then and may be read twice.
+// edits of each image are made within the burst and undone after it. Its answer is copied then and may be read twice.
 func TestReportsOfBursts(t *testing.T) {
 	in, err := fields.Inputs{}.Open("noise/shape=9x8x7/type=uint8/levels=9/seed=1")
 	if err != nil {
@@ -804,7 +864,7 @@ func TestReportsOfBursts(t *testing.T) {
 	}
 	i := Curves().Of(ownAt(t, "ecc", "own"), "ecc")[0]
 	var jobs []bench.Bursting
-	edited := func(j bench.Bursting) bool { return !bytes.Equal(j.(*job[grid.Source, ecc.VCEC]).image.Data(), image) }
+	edited := func(j bench.Bursting) bool { return !bytes.Equal(j.(*job[grid.Source, ecc.VCEC]).data, image) }
 	for range 16 {
 		j, err := i.Setup(in, c)
 		if err != nil {
@@ -822,6 +882,9 @@ func TestReportsOfBursts(t *testing.T) {
 		t.Fatal(err)
 	}
 	took := time.Since(start)
+	if !edited(jobs[0]) {
+		t.Error("the image of a call has no edits")
+	}
 	r, ok := jobs[0].(bench.Remote).Reported()
 	if sum := time.Duration(len(jobs)) * (r.Poison + r.Do + r.Out); !ok || r.Do == 0 || sum > took {
 		t.Errorf("%d times %+v, in a burst of %v", len(jobs), r, took)
@@ -829,8 +892,8 @@ func TestReportsOfBursts(t *testing.T) {
 	poison(jobs[0].(*job[grid.Source, ecc.VCEC]).answer[0].Data(), "<i8") // as a process that writes late
 	for range 2 {
 		got, err := jobs[0].(bench.Job[ecc.VCEC]).Out()
-		if err != nil || !edited(jobs[0]) || !reflect.DeepEqual(got, want) {
-			t.Errorf("edited %v: %v, %v, want %v", edited(jobs[0]), got, err, want)
+		if err != nil || edited(jobs[0]) || !reflect.DeepEqual(got, want) {
+			t.Errorf("edited still %v: %v, %v, want %v", edited(jobs[0]), got, err, want)
 		}
 	}
 }

@@ -107,6 +107,9 @@ func (q Question[In, Out]) bind(i bench.Implementation[In, Out], w words) (_ pee
 
 // open maps the image and its levels.
 func (t *served[In, Out]) open(w words) (grid.Source, error) {
+	if w["at"] != "" {
+		return t.openInPlace(w)
+	}
 	a, kind, sides, err := peers.Open(w["image"], false)
 	if err != nil {
 		return nil, err
@@ -125,20 +128,47 @@ func (t *served[In, Out]) open(w words) (grid.Source, error) {
 		if kindOf(typ) != kind {
 			continue
 		}
-		ladder := grid.Identity(typ)
-		if w["levels"] != "" {
-			b, kind, _, err := peers.Open(w["levels"], false)
-			if err != nil {
-				return nil, err
-			}
-			defer b.Close()
-			if ladder, err = ladderFrom(b.Data(), kind, typ); err != nil {
-				return nil, err
-			}
-		}
-		return grid.Trusted(shape, typ, a.Data(), ladder)
+		return withLevels(shape, typ, a.Data(), w)
 	}
 	return nil, fmt.Errorf("an image of type %s", kind)
+}
+
+// openInPlace maps an image in a file that is no array.
+func (t *served[In, Out]) openInPlace(w words) (grid.Source, error) {
+	at, err := strconv.ParseInt(w["at"], 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	typ, err := grid.ParseType(w["type"])
+	if err != nil {
+		return nil, err
+	}
+	shape, err := grid.ParseShape(w["shape"])
+	if err != nil {
+		return nil, err
+	}
+	a, err := peers.OpenAt(w["image"], at, false)
+	if err != nil {
+		return nil, err
+	}
+	t.arrays = append(t.arrays, a)
+	return withLevels(shape, typ, a.Data(), w)
+}
+
+// withLevels makes the image of a question.
+func withLevels(shape grid.Shape, typ grid.Type, data []byte, w words) (grid.Source, error) {
+	ladder := grid.Identity(typ)
+	if w["levels"] != "" {
+		b, kind, _, err := peers.Open(w["levels"], false)
+		if err != nil {
+			return nil, err
+		}
+		defer b.Close()
+		if ladder, err = ladderFrom(b.Data(), kind, typ); err != nil {
+			return nil, err
+		}
+	}
+	return grid.Trusted(shape, typ, data, ladder)
 }
 
 // ladderFrom returns the ladder of the levels in an array: all values of the image's type, evenly

@@ -96,6 +96,11 @@ type Inputs[In any] interface {
 	Attach(mapped []byte) (In, error)
 }
 
+// Housed is implemented by Inputs that can attach to the writable mapping of a file, so that an Editor can edit it.
+type Housed[In any] interface {
+	AttachIn(home *os.File, mapped []byte) (In, error)
+}
+
 // Repeating is implemented by Inputs that contain periodic data, so that Share can write one period
 // only. Extent returns the offset at which the period starts and the size that Attach expects: the
 // mapping repeats the bytes from that offset on. A size of 0 means no repetition. The offset, and
@@ -394,6 +399,10 @@ type DeviceJob interface {
 	// last end, by the clock of one device.
 	Elapsed() (time.Duration, error)
 }
+
+// An Editor is an implementation in another process. Edits reports whether its jobs change images between calls, in
+// the file of a Housed input if there is one.
+type Editor interface{ Edits() bool }
 
 // Reported are the times of one call by the clock of the process that computed it. Poison includes all
 // work before Do.

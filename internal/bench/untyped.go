@@ -22,7 +22,7 @@ func Untyped[In, Out any](w Workload[In, Out]) Workload[any, any] {
 	return u
 }
 
-// As returns a job or inputs as one of the interfaces that only some have, also of an untyped workload.
+// As returns a job, an implementation or inputs as one of the interfaces that only some have, also of an untyped workload.
 func As[T any](of any) (T, bool) {
 	if u, ok := of.(interface{ typed() any }); ok {
 		of = u.typed()
@@ -40,6 +40,13 @@ func (u untypedInputs[In]) Size(in any) int64                        { return u.
 func (u untypedInputs[In]) Share(in any, f *os.File) error           { return u.Inputs.Share(in.(In), f) }
 func (u untypedInputs[In]) Attach(mapped []byte) (in any, err error) { return u.Inputs.Attach(mapped) }
 
+func (u untypedInputs[In]) AttachIn(home *os.File, mapped []byte) (any, error) {
+	if h, ok := u.Inputs.(Housed[In]); ok {
+		return h.AttachIn(home, mapped)
+	}
+	return u.Inputs.Attach(mapped)
+}
+
 func (u untypedInputs[In]) Extent(in any) (from, size int64, err error) {
 	if r, ok := u.Inputs.(Repeating[In]); ok {
 		return r.Extent(in.(In))
@@ -55,6 +62,8 @@ func (u untypedInputs[In]) Sketch(name string) (any, bool) {
 }
 
 type untyped[In, Out any] struct{ Implementation[In, Out] }
+
+func (u untyped[In, Out]) typed() any { return u.Implementation }
 
 func (u untyped[In, Out]) CanDo(in any, c Conditions) error {
 	return u.Implementation.CanDo(in.(In), c)

@@ -199,6 +199,15 @@ func (Inputs) Attach(mapped []byte) (grid.Source, error) {
 	return f, nil
 }
 
+// AttachIn is Attach with the file that is mapped, for writing.
+func (Inputs) AttachIn(home *os.File, mapped []byte) (grid.Source, error) {
+	f, _, err := attach(mapped)
+	if err != nil {
+		return nil, err
+	}
+	return f.InFile(home, dataAt(mapped)), nil
+}
+
 // AttachBatch makes the batch of bytes that Share wrote.
 func AttachBatch(mapped []byte) (grid.Batch, error) {
 	f, images, err := attach(mapped)
@@ -209,6 +218,11 @@ func AttachBatch(mapped []byte) (grid.Batch, error) {
 		return grid.Batch{}, fmt.Errorf("shared batch: %d images of %v together", images, f.Shape())
 	}
 	return grid.Batch{Source: f, Images: images}, nil
+}
+
+// dataAt returns the offset of the image after its header.
+func dataAt(mapped []byte) int64 {
+	return int64((binary.LittleEndian.Uint64(mapped) + align - 1) / align * align)
 }
 
 func attach(mapped []byte) (f *grid.Field, images int64, err error) {
@@ -228,7 +242,7 @@ func attach(mapped []byte) (f *grid.Field, images int64, err error) {
 	if err != nil {
 		return nil, 0, fmt.Errorf("shared image: %w", err)
 	}
-	start := (size + align - 1) / align * align
+	start := uint64(dataAt(mapped))
 	end := start + uint64(h.Shape.Voxels()*h.Type.Size())
 	if end > uint64(len(mapped)) {
 		return nil, 0, fmt.Errorf("shared image: %w", io.ErrUnexpectedEOF)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
 	"unsafe"
 )
 
@@ -20,6 +21,8 @@ type Field struct {
 	watcher Watcher         // nil for none
 	missing string          // see Missing
 	volume  bool            // see Volume
+	home    *os.File        // see Home; nil for none
+	at      int64           // of the data in it
 }
 
 // NewField makes a Field of row-major bytes in host byte order. It keeps data, whose length must be
@@ -101,6 +104,16 @@ func (f *Field) Lacking(missing string) *Field {
 
 // Missing describes the data that the field's file lacks.
 func (f *Field) Missing() string { return f.missing }
+
+// InFile returns the field as one whose bytes are at an offset of a file, through a mapping that may be written to.
+func (f *Field) InFile(home *os.File, at int64) *Field {
+	housed := *f
+	housed.home, housed.at = home, at
+	return &housed
+}
+
+// Home returns the file of InFile and the offset, or nil. A process that edits the image there has to undo that.
+func (f *Field) Home() (home *os.File, at int64) { return f.home, f.at }
 
 // Shape returns the field's extent.
 func (f *Field) Shape() Shape { return f.shape }

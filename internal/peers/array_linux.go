@@ -18,8 +18,9 @@ const headBytes = 4096
 
 // An Array is a .npy file in memory that a peer opens by its path.
 type Array struct {
-	file   *os.File
+	file   *os.File // nil for one of another process
 	mapped []byte
+	at     int64 // of the elements
 }
 
 // NewArray makes an array of zeros of a NumPy type such as "<f4", the last axis the fastest. Only
@@ -32,11 +33,7 @@ func NewArray(label, kind string, shape []int64, sealed bool) (*Array, error) {
 	if err != nil {
 		return fail(err)
 	}
-	a := &Array{file: os.NewFile(uintptr(fd), label)}
-	axes := ""
-	for _, n := range shape {
-		axes += fmt.Sprintf("%d, ", n)
-	}
+	a := &Array{file: os.NewFile(uintptr(fd), label), at: headBytes}
 	size := headBytes + Bytes(kind, shape)
 	if err = memfile.Enlarge(a.file, size); err == nil {
 		a.mapped, err = memfile.Map(a.file, size, unix.PROT_READ|unix.PROT_WRITE)
@@ -46,10 +43,7 @@ func NewArray(label, kind string, shape []int64, sealed bool) (*Array, error) {
 		return fail(err)
 	}
 	memfile.Populate(a.mapped)
-	head := a.mapped[copy(a.mapped, "\x93NUMPY\x01\x00\xf6\x0f"):headBytes] // 4086 bytes follow
-	copy(head, bytes.Repeat([]byte(" "), len(head)))
-	copy(head, fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", kind, axes))
-	head[len(head)-1] = '\n'
+	a.describe(kind, shape)
 	seals := unix.F_SEAL_SHRINK | unix.F_SEAL_GROW
 	if sealed {
 		seals |= unix.F_SEAL_FUTURE_WRITE
@@ -61,11 +55,53 @@ func NewArray(label, kind string, shape []int64, sealed bool) (*Array, error) {
 	return a, nil
 }
 
+// describe writes the header.
+func (a *Array) describe(kind string, shape []int64) {
+	axes := ""
+	for _, n := range shape {
+		axes += fmt.Sprintf("%d, ", n)
+	}
+	head := a.mapped[copy(a.mapped, "\x93NUMPY\x01\x00\xf6\x0f"):headBytes] // 4086 bytes follow
+	copy(head, bytes.Repeat([]byte(" "), len(head)))
+	copy(head, fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", kind, axes))
+	head[len(head)-1] = '\n'
+}
+
+// Image returns a sealed array for an image that the process will read: the one of Recycle if it has the same size,
+// with its old elements, since new memory is slow.
+func (x *Process) Image(kind string, shape []int64) (*Array, error) {
+	x.mu.Lock()
+	a := x.spare
+	x.spare = nil
+	x.mu.Unlock()
+	if a != nil && int64(len(a.Data())) == Bytes(kind, shape) {
+		a.describe(kind, shape)
+		return a, nil
+	}
+	if a != nil {
+		a.Close()
+	}
+	return NewArray("image", kind, shape, true)
+}
+
+// Recycle keeps the memory of an image for the next one.
+func (x *Process) Recycle(image *Array) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.spare != nil {
+		x.spare.Close()
+	}
+	x.spare = image
+}
+
 // Path returns the path by which the peer opens the array.
-func (a *Array) Path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), a.file.Fd()) }
+func (a *Array) Path() string { return PathOf(a.file) }
+
+// PathOf returns the path by which another process opens a file of this one.
+func PathOf(f *os.File) string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), f.Fd()) }
 
 // Data returns the bytes of its elements.
-func (a *Array) Data() []byte { return a.mapped[headBytes:] }
+func (a *Array) Data() []byte { return a.mapped[a.at:] }
 
 // Close frees the memory.
 func (a *Array) Close() {
@@ -73,29 +109,41 @@ func (a *Array) Close() {
 	a.file.Close()
 }
 
+// OpenAt maps the file at a path, whose elements begin at an offset.
+func OpenAt(path string, at int64, writable bool) (a *Array, err error) {
+	how, protection := os.O_RDONLY, unix.PROT_READ
+	if writable {
+		how, protection = os.O_RDWR, unix.PROT_READ|unix.PROT_WRITE
+	}
+	f, err := os.OpenFile(path, how, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // the mapping keeps the file
+	a = &Array{at: at}
+	info, err := f.Stat()
+	if err == nil && info.Size() < at {
+		err = fmt.Errorf("%d bytes, want %d or more", info.Size(), at)
+	}
+	if err == nil {
+		a.mapped, err = memfile.Map(f, info.Size(), protection)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("mapping %s: %w", path, err)
+	}
+	memfile.Populate(a.mapped)
+	return a, nil
+}
+
 // header matches the fields that a peer needs in the header of an array.
 var header = regexp.MustCompile(`'descr': '([^']+)'.*'shape': \(([^)]*)\)`)
 
 // Open maps the array at a path, as a peer does, and returns its NumPy type and its shape.
 func Open(path string, writable bool) (a *Array, kind string, shape []int64, err error) {
-	how, protection := os.O_RDONLY, unix.PROT_READ
-	if writable {
-		how, protection = os.O_RDWR, unix.PROT_READ|unix.PROT_WRITE
-	}
-	a = new(Array)
-	if a.file, err = os.OpenFile(path, how, 0); err != nil {
+	if a, err = OpenAt(path, headBytes, writable); err != nil {
 		return nil, "", nil, err
 	}
-	info, err := a.file.Stat()
-	if err == nil {
-		a.mapped, err = memfile.Map(a.file, info.Size(), protection)
-	}
-	if err != nil {
-		a.Close()
-		return nil, "", nil, fmt.Errorf("mapping %s: %w", path, err)
-	}
-	memfile.Populate(a.mapped)
-	found := header.FindSubmatch(a.mapped[:min(headBytes, len(a.mapped))])
+	found := header.FindSubmatch(a.mapped[:headBytes])
 	if found == nil {
 		a.Close()
 		return nil, "", nil, fmt.Errorf("%s: no header of an array", path)

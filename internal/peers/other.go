@@ -4,6 +4,7 @@ package peers
 
 import (
 	"errors"
+	"os"
 	"time"
 )
 
@@ -45,6 +46,18 @@ func Serve(func() About, func(map[string]string) (Task, error)) error { return e
 
 // Open fails.
 func Open(string, bool) (*Array, string, []int64, error) { return nil, "", nil, errLinux }
+
+// Image fails.
+func (*Process) Image(string, []int64) (*Array, error) { return nil, errLinux }
+
+// Recycle does nothing.
+func (*Process) Recycle(*Array) {}
+
+// OpenAt fails.
+func OpenAt(string, int64, bool) (*Array, error) { return nil, errLinux }
+
+// PathOf returns "".
+func PathOf(*os.File) string { return "" }
 
 // Free fails.
 func (*Process) Free(int) error { return errLinux }

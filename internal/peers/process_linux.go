@@ -48,6 +48,8 @@ type Process struct {
 	dead error         // the error of all later commands
 	next int           // the last number of a binding
 	used time.Duration // the processor time at the last call of Spent
+
+	spare *Array // see Recycle
 }
 
 // threadVariables limit the threads of common runtimes.
@@ -221,6 +223,9 @@ func (x *Process) end() {
 	}
 	x.from.Close()
 	x.dead = &Error{Kind: Broken, Verb: "end", Why: "it was ended", Own: x.peer.Own}
+	if x.spare != nil {
+		x.spare.Close()
+	}
 }
 
 // refusals maps the replies of a peer that gives no answer but continues to run.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -99,5 +100,43 @@ func TestSamples(t *testing.T) {
 		if len(list) > 1000 || len(list) > 0 != c.some {
 			t.Errorf("%d samples, one every %v", len(list), c.period)
 		}
+	}
+}
+
+// The memory of an image is used for the next one of the same size, with a header of its own, until the process ends.
+func TestRecycledImages(t *testing.T) {
+	p := program(t, `while read -r verb <&3; do echo pong >&4; done`+"\n")
+	x, err := p.Acquire(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last *Array
+	for k, c := range []struct {
+		kind   string
+		shape  []int64
+		reuses bool
+	}{{"|u1", []int64{3, 4}, false}, {"<i2", []int64{2, 3}, true}, {"<i2", []int64{7}, false}, {"|u1", []int64{14}, true}} {
+		a, err := x.Image(c.kind, c.shape)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reuses := last == a; reuses != c.reuses {
+			t.Errorf("image %d: reuses memory %v", k, reuses)
+		}
+		opened, kind, shape, err := Open(a.Path(), false)
+		if err != nil || kind != c.kind || !slices.Equal(shape, c.shape) {
+			t.Fatalf("image %d is %s of %v, %v", k, kind, shape, err)
+		}
+		opened.Close()
+		if _, _, _, err := Open(a.Path(), true); err == nil {
+			t.Errorf("image %d can be written", k)
+		}
+		x.Recycle(a)
+		last = a
+	}
+	path := last.Path()
+	p.Release()
+	if _, _, _, err := Open(path, false); err == nil {
+		t.Error("the image is left after the process")
 	}
 }

@@ -372,8 +372,8 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 		Conditions: g.conditions(c), Peer: c.about.Foreign,
 		Sampling: g.Sampling, Budget: g.Budget, Cores: runtime.GOMAXPROCS(0),
 	}
-	if g.Outside != nil && c.about.Foreign == nil && g.scope == bench.E2E {
-		t.Peer = g.Outside(c.bench.Name(), c.about.Name)
+	if outside := g.outside(c); outside != nil {
+		t.Peer = outside
 	}
 	p := worker.Process{Task: t, Files: worker.Files{Answers: answers, Inputs: g.shared},
 		Limit: max(g.Time, 2*g.Budget) + grace, Clock: g.Clock}

@@ -38,8 +38,9 @@ func Work(benches func(*peers.Peer) []Bench, stdin io.Reader, clock worker.Clock
 	})
 }
 
-// attach makes the task's inputs, from the shared bytes or from their names.
-func (b *bound[In, Out]) attach(t worker.Task, shared []*os.File, toPin bool) ([]In, func(), error) {
+// attach makes the task's inputs, from the shared bytes or from their names. If edits, this process can write to the
+// bytes and no other one can any more.
+func (b *bound[In, Out]) attach(t worker.Task, shared []*os.File, toPin, edits bool) ([]In, func(), error) {
 	var inputs []In
 	var undo []func()
 	detach := func() {
@@ -51,12 +52,18 @@ func (b *bound[In, Out]) attach(t worker.Task, shared []*os.File, toPin bool) ([
 		var in In
 		var err error
 		if t.Shared {
+			house, housed := b.w.Inputs.(bench.Housed[In])
+			housed = housed && edits && t.Extent(i).Size == 0 && !memfile.Sealed(shared[i])
 			var mapped []byte
-			mapped, err = memfile.MapExtent(shared[i], t.Extent(i), toPin)
-			if err == nil {
+			if mapped, err = memfile.MapExtent(shared[i], t.Extent(i), toPin || housed); err == nil {
 				undo = append(undo, func() { memfile.Unmap(mapped) })
 				memfile.Populate(mapped)
-				in, err = b.w.Inputs.Attach(mapped)
+				if housed {
+					memfile.Seal(shared[i])
+					in, err = house.AttachIn(shared[i], mapped)
+				} else {
+					in, err = b.w.Inputs.Attach(mapped)
+				}
 			}
 		} else {
 			in, err = b.w.Inputs.Open(name)
@@ -103,7 +110,17 @@ func (b *bound[In, Out]) work(clock worker.Clock, t worker.Task, f worker.Files,
 	if err != nil {
 		return bench.CellRecord{}, err
 	}
-	inputs, detach, err := b.attach(t, f.Inputs, writable(impl.About()))
+	outside := t.Peer != nil && impl.About().Foreign == nil
+	edits := false
+	if outside {
+		remote, err := b.find(peers.Prefix + t.Peer.Name)
+		if err != nil {
+			return bench.CellRecord{}, err
+		}
+		editor, ok := bench.As[bench.Editor](remote)
+		edits = ok && editor.Edits()
+	}
+	inputs, detach, err := b.attach(t, f.Inputs, writable(impl.About()), edits)
 	if err != nil {
 		return bench.CellRecord{}, err
 	}
@@ -121,7 +138,7 @@ func (b *bound[In, Out]) work(clock worker.Clock, t worker.Task, f worker.Files,
 			return skipped(err.Error()), nil
 		}
 	}
-	if t.Peer != nil && impl.About().Foreign == nil {
+	if outside {
 		leave, err := r.goOutside(tell)
 		if err != nil {
 			return r.unanswered(err)
