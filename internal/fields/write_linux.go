@@ -11,7 +11,7 @@ import (
 
 // write puts an image at an offset of a file in memory, a multiple of a page, and leaves the file
 // at its end. It generates the image in the file's own pages, on several cores, which also allocate
-// those that are missing. The whole file is mapped, so that the mapping has the file's huge pages.
+// missing ones. The whole file is mapped, so that the mapping has the file's huge pages.
 func write(in grid.Source, f *os.File, at int64) error {
 	total := grid.TotalBytes(in)
 	if err := f.Truncate(at + total); err != nil {
