@@ -153,10 +153,7 @@ func number(p *pool.Pool, above, given []uint32, d, vertices int, ids []uint32, 
 	for core := range next {
 		next[core] = pool.Zeros[uint32](p, vertices)
 	}
-	crew.Each(cores, func(core int) {
-		count := next[core]
-		n.each(core, cores, func(_ uint32, s []uint32) { count[s[0]]++ })
-	})
+	crew.Each(cores, func(core int) { n.count(core, cores, next[core]) })
 	n.start = pool.Take[uint32](p, vertices+1)
 	defer func() {
 		for _, next := range append(next, n.start) {
@@ -321,6 +318,20 @@ func (n *numbering) list(lo, hi, count int, list, ids []uint32) {
 				ids[from] = uint32(count - 1)
 			}
 		}
+	}
+}
+
+// count counts the least vertices of a core's share of the faces and of the given simplices. Of the
+// faces of a cell, only one lacks the cell's least vertex.
+func (n *numbering) count(core, cores int, count []uint32) {
+	k := n.k
+	cells, given := len(n.above)/(k+1), len(n.given)/k
+	for at := cells * core / cores * (k + 1); at < cells*(core+1)/cores*(k+1); at += k + 1 {
+		count[n.above[at]] += uint32(k)
+		count[n.above[at+1]]++
+	}
+	for at := given * core / cores * k; at < given*(core+1)/cores*k; at += k {
+		count[n.given[at]]++
 	}
 }
 

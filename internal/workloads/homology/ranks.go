@@ -147,27 +147,24 @@ func ends(count []uint32) (sum uint32) {
 // byGreatest returns simplices with numbers of their vertices, ascending, in the order of the
 // greatest.
 func byGreatest(given []uint32, d int, number []uint32) []uint32 {
-	greatest := func(s []uint32) (most uint32) {
-		for _, v := range s {
-			most = max(most, number[v])
-		}
-		return most
-	}
-	start, out := make([]uint32, len(number)), make([]uint32, len(given))
-	for s := range slices.Chunk(given, d+1) {
-		start[greatest(s)]++
-	}
-	ends(start)
-	for s := range slices.Chunk(given, d+1) {
-		at := &start[greatest(s)]
-		*at--
-		to := out[int(*at)*(d+1):][:d+1]
-		for i, v := range s {
-			for v = number[v]; i > 0 && v < to[i-1]; i-- {
-				to[i] = to[i-1]
+	renumbered, out := make([]uint32, len(given)), make([]uint32, len(given))
+	start := make([]uint32, len(number))
+	for at := 0; at < len(given); at += d + 1 {
+		to := renumbered[at:][:d+1]
+		for i, v := range given[at:][:d+1] {
+			v = number[v]
+			for k, w := range to[:i] { // without a branch, which would be unpredictable
+				to[k], v = min(v, w), max(v, w)
 			}
 			to[i] = v
 		}
+		start[to[d]]++
+	}
+	ends(start)
+	for s := range slices.Chunk(renumbered, d+1) {
+		at := &start[s[d]]
+		*at--
+		copy(out[int(*at)*(d+1):], s)
 	}
 	return out
 }
@@ -177,18 +174,15 @@ func byGreatest(given []uint32, d int, number []uint32) []uint32 {
 // critical in that order, whatever the order of the file. Groups do not depend on it, so the search
 // may be that of an implementation.
 func numbered(p *Problem) []uint32 {
-	order := func(v int) uint32 {
-		at := p.Points[3*v:][:3]
-		key := math.Float32bits(float32(at[2] + 0.61*at[1] + 0.37*at[0]))
-		return key ^ (uint32(int32(key)>>31) | 1<<31) // in the order of the numbers
-	}
 	if len(p.Points) == 0 {
-		near := p.Numbers(runtime.GOMAXPROCS(0))
-		order = func(v int) uint32 { return near[v] }
+		return p.Numbers(runtime.GOMAXPROCS(0))
 	}
 	keys := make([]uint64, p.Vertices)
 	for v := range keys {
-		keys[v] = uint64(order(v))<<32 | uint64(v)
+		at := p.Points[3*v:][:3]
+		key := math.Float32bits(float32(at[2] + 0.61*at[1] + 0.37*at[0]))
+		key ^= uint32(int32(key)>>31) | 1<<31 // in the order of the numbers
+		keys[v] = uint64(key)<<32 | uint64(v)
 	}
 	slices.Sort(keys)
 	number := make([]uint32, p.Vertices)
