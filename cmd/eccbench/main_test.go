@@ -25,7 +25,6 @@ import (
 	"eccbench/impls/cpu"
 	"eccbench/impls/eigenmap/lanczos"
 	eigenmultigrid "eccbench/impls/eigenmap/multigrid"
-	"eccbench/impls/eigenmap/windowed"
 	"eccbench/impls/extrema"
 	"eccbench/impls/gvf/blocked"
 	"eccbench/impls/gvf/multigrid"
@@ -228,25 +227,29 @@ func plantedGVF() *cli.Program {
 	return c
 }
 
-// plantedEigenmap is eccbench with all faults of eigenmaps.
+// plantedEigenmap is eccbench with implementations of eigenmaps that have a fault: a vector that appears twice, values of
+// float32, and another number of T.
 func plantedEigenmap() *cli.Program {
 	type planted = renamedAs[*eigenmap.Problem, eigenmap.Map]
 	c := programWith(same)
-	for i, fault := range eigenmultigrid.Faults() {
-		c.Voxels.Impls = append(c.Voxels.Impls, planted{eigenmultigrid.Faulty(fault), fmt.Sprintf("fault%d", i+1)})
-	}
-	for i, fault := range windowed.Faults() {
-		c.Patches.Impls = append(c.Patches.Impls, planted{windowed.Faulty(fault), fmt.Sprintf("fault%d", i+1)})
-	}
-	for i, fault := range lanczos.Faults() {
-		c.Lanczos.Impls = append(c.Lanczos.Impls, planted{lanczos.Faulty(fault), fmt.Sprintf("fault%d", i+1)})
-	}
+	c.Voxels.Impls = append(c.Voxels.Impls, planted{judgedtest.Spoiled(eigenmultigrid.Implementation{}, func(_ *eigenmap.Problem, m eigenmap.Map) eigenmap.Map {
+		m.Values, m.Vectors = slices.Clone(m.Values), slices.Clone(m.Vectors)
+		m.Values[2], m.Vectors[2] = m.Values[1], m.Vectors[1]
+		return m
+	}), "fault1"}, planted{judgedtest.Spoiled(eigenmultigrid.Implementation{}, func(_ *eigenmap.Problem, m eigenmap.Map) eigenmap.Map {
+		m.Values = slices.Clone(m.Values)
+		m.Values[1] = float64(float32(1) - float32(1-m.Values[1]) + 1.0/(1<<24))
+		return m
+	}), "fault2"})
+	c.Lanczos.Impls = append(c.Lanczos.Impls, planted{judgedtest.Spoiled(lanczos.Implementation{}, func(_ *eigenmap.Problem, m eigenmap.Map) eigenmap.Map {
+		m.Diagonal = slices.Clone(m.Diagonal)
+		m.Diagonal[1] += 1e-6
+		return m
+	}), "fault"})
 	for i, b := range c.Benches {
 		switch b.Name() {
 		case c.Voxels.Name:
 			c.Benches[i] = runner.Bind(c.Voxels)
-		case c.Patches.Name:
-			c.Benches[i] = runner.Bind(c.Patches)
 		case c.Lanczos.Name:
 			c.Benches[i] = runner.Bind(c.Lanczos)
 		}

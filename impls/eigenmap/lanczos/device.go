@@ -14,10 +14,7 @@ import (
 
 // OnDevice runs the method on an NVIDIA device (kernels/eigenmap/eigenmap_dense.cu). It stores only
 // half of the symmetric matrix.
-type OnDevice struct {
-	Open  resident.Opener
-	fault Fault
-}
+type OnDevice struct{ Open resident.Opener }
 
 // About describes the method.
 func (OnDevice) About() bench.About {
@@ -72,7 +69,7 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 // Setup loads the kernels and copies the resident data to the device.
 func (o OnDevice) Setup(p *eigenmap.Problem, c bench.Conditions) (_ bench.Job[eigenmap.Map], err error) {
 	side, tiles := tilesOf(p)
-	rows, j := ondevice.Rows(p), &deviceJob{fault: o.fault}
+	rows, j := ondevice.Rows(p), &deviceJob{}
 	// vectors that become too short are rejected later
 	if j.Job, err = ondevice.Open(o.Open, p, c, ondevice.Plan{
 		Module: "eigenmap_dense", Kernels: []string{weigh + ondevice.Suffix(p), product, row, degree},
@@ -90,7 +87,6 @@ var _ bench.DeviceJob = (*deviceJob)(nil)
 
 type deviceJob struct {
 	*ondevice.Job
-	fault   Fault
 	matrix  device.Buffer // tiles
 	parts   device.Buffer // the product of each tile with a vector
 	degrees device.Buffer
@@ -129,9 +125,6 @@ func (j *deviceJob) answer() error {
 	apply := func(column int64) error {
 		return errors.Join(j.apply(), j.Launch(row, side, rowsBlock, 0, j.parts, int32(side), j.Steps.Q, int32(column),
 			j.Steps.Scale, j.Steps.Z))
-	}
-	if j.fault == Fewer {
-		steps -= steps / 8
 	}
 	start := make([]float64, n)
 	for i := range start {

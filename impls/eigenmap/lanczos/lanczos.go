@@ -22,7 +22,7 @@ import (
 const pairNS, stepNS = 20, 1
 
 // Implementation is ready to use as its zero value.
-type Implementation struct{ fault Fault }
+type Implementation struct{}
 
 // About describes the method.
 func (Implementation) About() bench.About {
@@ -46,14 +46,13 @@ func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 }
 
 // Setup allocates the map.
-func (i Implementation) Setup(p *eigenmap.Problem, c bench.Conditions) (bench.Job[eigenmap.Map], error) {
+func (Implementation) Setup(p *eigenmap.Problem, c bench.Conditions) (bench.Job[eigenmap.Map], error) {
 	n, out := int(p.Nodes().Voxels()), eigenmap.NewOutput(p)
-	return &job{p: p, fault: i.fault, threads: c.Cores(), n: n, w: make([]float64, n*n), q: out.Basis, Output: out}, nil
+	return &job{p: p, threads: c.Cores(), n: n, w: make([]float64, n*n), q: out.Basis, Output: out}, nil
 }
 
 type job struct {
 	p       *eigenmap.Problem
-	fault   Fault
 	threads int
 	n       int
 	w       []float64 // the matrix: first weights, then the Laplacian
@@ -129,7 +128,6 @@ func (j *job) pairweight(features []int32) {
 				}
 			}
 			row[i] = 0
-			j.fault.weights(row, i)
 		}
 	})
 }
@@ -151,7 +149,6 @@ func (j *job) laplacian() error {
 			return fmt.Errorf("patch %d has no neighbour, because all its weights are 0; want a larger alpha or beta", i)
 		}
 	}
-	j.fault.degrees(scale)
 	j.parts(j.n, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row := j.w[i*j.n:][:j.n]
@@ -181,9 +178,6 @@ func whole(steps int) error {
 // steps runs algorithm 1 and returns T.
 func (j *job) steps() (*mat.SymDense, error) {
 	n, most := j.n, j.p.Steps
-	if j.fault == Fewer {
-		most = j.reduceSteps()
-	}
 	t := mat.NewSymDense(most, nil)
 	first := vector(j.q[:n])
 	for i := range n {
@@ -199,10 +193,6 @@ func (j *job) steps() (*mat.SymDense, error) {
 		})
 		t.SetSym(k, k, blas64.Dot(last, z))
 		for range 2 {
-			if j.fault == Skew {
-				j.skew(t, k, z)
-				break
-			}
 			j.parts(k+1, func(lo, hi int) {
 				rows := blas64.General{Rows: hi - lo, Cols: n, Stride: n, Data: j.q[lo*n : hi*n]}
 				blas64.Gemv(blas.NoTrans, 1, rows, z, 0, vector(c[lo:hi]))
@@ -242,9 +232,6 @@ func (j *job) vectors(t *mat.SymDense) error {
 		}
 	}
 	for k, y := range j.Vectors {
-		if j.fault == Missed {
-			k = j.next(k, e.Values(nil))
-		}
 		c := vector(mat.Col(nil, k, &u))
 		j.parts(j.n, func(lo, hi int) {
 			blas64.Gemv(blas.Trans, 1, j.basis(steps, lo, hi), c, 0, vector(y[lo:hi]))

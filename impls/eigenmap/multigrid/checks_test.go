@@ -25,7 +25,7 @@ func checks() []checktest.Check {
 	i := Implementation{}
 	return []checktest.Check{
 		eigentest.Calls(i, eigenmap.Grid, "guess", "links", "solve"),
-		eigentest.Answers(i, eigentest.Planted(Faulty, Faults()...),
+		eigentest.Answers(i, faulty(),
 			"eigenmap/k=5/tol=7/sigma=300/floor=1000/corners=0/plain=1/of=noise/shape=5x13x3/type=uint8/seed=2",
 			"eigenmap/k=12/tol=9/sigma=300/floor=1000/corners=0/plain=0/of=noise/shape=12x1/type=uint8/seed=5", // all pairs
 			"eigenmap/k=5/tol=9/sigma=300/floor=1000/corners=1/plain=0/of=noise/shape=3x2x4/type=uint8/seed=5", // corners

@@ -20,9 +20,8 @@ import (
 
 // OnDevice runs the method on an NVIDIA device (kernels/eigenmap/eigenmap_grid.cu).
 type OnDevice struct {
-	Open  resident.Opener
-	fault Fault
-	most  int // iterations on the finest level; 0 means mostIterations
+	Open resident.Opener
+	most int // iterations on the finest level; 0 means mostIterations
 }
 
 // About describes the method.
@@ -120,7 +119,7 @@ func (o OnDevice) Setup(p *eigenmap.Problem, c bench.Conditions) (_ bench.Job[ei
 		return nil, err
 	}
 	j := newDeviceJob(p)
-	j.Program, j.Output, j.fault, j.whole = on, eigenmap.NewOutput(p), o.fault, c.Scope == bench.E2E
+	j.Program, j.Output, j.whole = on, eigenmap.NewOutput(p), c.Scope == bench.E2E
 	if j.most = mostIterations; o.most > 0 {
 		j.most = o.most
 	}
@@ -147,7 +146,6 @@ type deviceJob struct {
 	*resident.Program
 	eigenmap.Output
 	p      *eigenmap.Problem
-	fault  Fault
 	most   int // iterations
 	whole  bool
 	levels []*deviceLevel
@@ -789,23 +787,18 @@ func (j *deviceJob) solve(trace *bench.Trace) error {
 		}
 	}
 	defer trace.Span("solve")()
-	shift := 0
-	if j.fault == Missed {
-		shift = 1
-	}
 	if wanted > 0 {
-		if err := j.pairs(wanted + shift); err != nil {
+		if err := j.pairs(wanted); err != nil {
 			return err
 		}
 	}
 	for k := range wanted {
-		j.Values[1+k] = l.values[k+shift]
+		j.Values[1+k] = l.values[k]
 	}
 	kernel := 1 / math.Sqrt(j.masses)
 	for q := range max(1, l.quads) {
-		from, behind := max(0, shift-lanes*q), lanes*q+1-shift
-		if err := j.each(gridAnswer, l.cells(), l.x[q], int32(l.cells()), l.mass, kernel, int32(from),
-			int32(wanted+shift-lanes*q), int32(behind), j.answer); err != nil {
+		if err := j.each(gridAnswer, l.cells(), l.x[q], int32(l.cells()), l.mass, kernel, int32(0),
+			int32(wanted-lanes*q), int32(lanes*q+1), j.answer); err != nil {
 			return err
 		}
 		kernel = 0
@@ -821,7 +814,7 @@ func (j *deviceJob) pairs(found int) error {
 		if err := j.begin(l); err != nil {
 			return err
 		}
-		enough := func(value, residual float64) bool { return residual <= limit(tol, value) || j.fault == Early }
+		enough := func(value, residual float64) bool { return residual <= limit(tol, value) }
 		err := j.iterate(0, found, min(patience, j.most), enough)
 		if errors.Is(err, errUnfinished) && j.most > patience {
 			if l.quads <= quads(wanted+1) {
@@ -843,7 +836,7 @@ func (j *deviceJob) pairs(found int) error {
 		if err := errors.Join(j.begin(l), j.remainders(l)); err != nil {
 			return err
 		}
-		if largest(l.residuals[:found]) <= j.p.Tol || j.fault == Early {
+		if largest(l.residuals[:found]) <= j.p.Tol {
 			return nil
 		}
 		tol /= 2

@@ -20,7 +20,6 @@ const voxelNS, linkNS = 1500, 200
 
 // Implementation is ready to use as its zero value.
 type Implementation struct {
-	fault  Fault
 	cycles bool // use cycles even for few cells
 }
 
@@ -68,12 +67,11 @@ func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 
 // Setup allocates the map.
 func (i Implementation) Setup(p *eigenmap.Problem, c bench.Conditions) (bench.Job[eigenmap.Map], error) {
-	return &job{p: p, fault: i.fault, cycles: i.cycles, threads: c.Cores(), Output: eigenmap.NewOutput(p)}, nil
+	return &job{p: p, cycles: i.cycles, threads: c.Cores(), Output: eigenmap.NewOutput(p)}, nil
 }
 
 type job struct {
 	p       *eigenmap.Problem
-	fault   Fault
 	cycles  bool
 	threads int
 	eigenmap.Output
@@ -95,7 +93,6 @@ func (j *job) Do(trace *bench.Trace) error {
 	if err != nil {
 		return err
 	}
-	j.fault.spoil(l)
 	part, parts := l.parts()
 	known := min(parts, j.p.K)
 	wanted := j.p.K - known
@@ -123,18 +120,13 @@ func (j *job) Do(trace *bench.Trace) error {
 	}
 	s := j.solver(trace, l, wanted, part, parts)
 	defer trace.Span("solve")()
-	shift := 0
-	if j.fault == Missed {
-		shift = 1
-	}
-	found := wanted + shift
 	tol := j.p.Tol * 0.9 // margin for rounding
 	for range 3 {
 		if err := s.begin(); err != nil {
 			return err
 		}
-		enough := func(value, residual float64) bool { return residual <= limit(tol, value) || j.fault == Early }
-		err := s.iterate(found, patience, enough)
+		enough := func(value, residual float64) bool { return residual <= limit(tol, value) }
+		err := s.iterate(wanted, patience, enough)
 		if errors.Is(err, errUnfinished) {
 			if len(s.x) <= quads(wanted+1) && l.cells() > 4*lanes*(len(s.x)+1)+parts {
 				s.grow()
@@ -142,7 +134,7 @@ func (j *job) Do(trace *bench.Trace) error {
 					return err
 				}
 			}
-			err = s.iterate(found, hopeful, enough)
+			err = s.iterate(wanted, hopeful, enough)
 		}
 		if errors.Is(err, errUnfinished) && s.direct == nil {
 			s.direct = newDirect(l, mostFactoring)
@@ -151,25 +143,25 @@ func (j *job) Do(trace *bench.Trace) error {
 			}
 		}
 		if errors.Is(err, errUnfinished) {
-			err = s.iterate(found, mostIterations, enough)
+			err = s.iterate(wanted, mostIterations, enough)
 		}
-		if errors.Is(err, errUnfinished) && largest(s.residuals[:found]) <= tol {
+		if errors.Is(err, errUnfinished) && largest(s.residuals[:wanted]) <= tol {
 			err = nil // small values may have few digits
 		}
 		if err != nil {
 			return bench.Limitf("%d iterations leave residuals up to %.3g: ask for a larger tolerance than %.3g, "+
-				"or a larger floor", s.iterations, largest(s.residuals[:found]), j.p.Tol)
+				"or a larger floor", s.iterations, largest(s.residuals[:wanted]), j.p.Tol)
 		}
 		// The products with A were updated incrementally; compute them again.
 		if err := s.begin(); err != nil {
 			return err
 		}
-		if s.remainders(); largest(s.residuals[:found]) <= j.p.Tol || j.fault == Early {
+		if s.remainders(); largest(s.residuals[:wanted]) <= j.p.Tol {
 			break
 		}
 		if tol /= 2; tol < j.p.Tol/4 {
 			return bench.Limitf("residuals stay at %.3g, not %.3g: ask for a larger tolerance",
-				largest(s.residuals[:found]), j.p.Tol)
+				largest(s.residuals[:wanted]), j.p.Tol)
 		}
 	}
 	j.iterations = s.iterations
@@ -178,13 +170,12 @@ func (j *job) Do(trace *bench.Trace) error {
 		of[q] = l.energies(b)
 	}
 	for k := range wanted {
-		j.Values[known+k] = of[(k+shift)/lanes][(k+shift)%lanes]
+		j.Values[known+k] = of[k/lanes][k%lanes]
 		x := j.Vectors[known+k]
 		for i, m := range l.mass {
-			x[i] = math.Sqrt(m) * s.x[(k+shift)/lanes][lanes*i+(k+shift)%lanes]
+			x[i] = math.Sqrt(m) * s.x[k/lanes][lanes*i+k%lanes]
 		}
 	}
-	j.fault.swap(j.Map)
 	return nil
 }
 
@@ -209,9 +200,7 @@ func (j *job) solver(trace *bench.Trace, l *level, wanted int, part []int, parts
 	for k := min(all-1, max(wanted, all-lanes/2)); k < all; k++ {
 		s.random(k, 1)
 	}
-	if s.settled = settled; j.fault == Early {
-		s.settled = math.Inf(1)
-	}
+	s.settled = settled
 	return s
 }
 
@@ -236,7 +225,6 @@ func (j *job) whole(s *solver, known int) error {
 		j.Values[known+k] = max(0, values[k])
 		mat.Col(x, k, vectors)
 	}
-	j.fault.swap(j.Map)
 	return nil
 }
 

@@ -1,9 +1,12 @@
 package multigrid
 
 import (
+	"math"
+	"slices"
 	"testing"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/verify/judgedtest"
 	"eccbench/internal/workloads/eigenmap"
 	"eccbench/internal/workloads/eigenmap/eigentest"
 )
@@ -13,11 +16,51 @@ func conditions(threads int) bench.Conditions {
 }
 
 func TestPolicyCatchesPlantedFaults(t *testing.T) {
-	faulty := map[string]eigentest.Implementation{}
-	for _, f := range Faults() {
-		faulty[string(f)] = Faulty(f)
+	eigentest.Faults(t, eigenmap.OnGrid, Implementation{}, faulty())
+}
+
+// faulty are implementations with a mistake in the answer.
+func faulty() map[string]eigentest.Implementation {
+	list := map[string]eigentest.Implementation{}
+	for name, spoil := range map[string]func(p *eigenmap.Problem, m eigenmap.Map){
+		"the lowest pair above the kernel left out": func(p *eigenmap.Problem, m eigenmap.Map) {
+			more := *p
+			more.K++
+			all, err := bench.Answer[*eigenmap.Problem, eigenmap.Map](Implementation{}, &more, conditions(2))
+			if err != nil {
+				return // there are no more pairs
+			}
+			copy(m.Values[1:], all.Values[2:])
+			copy(m.Vectors[1:], all.Vectors[2:])
+		},
+		"the second vector a second time": func(_ *eigenmap.Problem, m eigenmap.Map) {
+			if len(m.Values) > 2 {
+				m.Values[2], m.Vectors[2] = m.Values[1], m.Vectors[1]
+			}
+		},
+		"a guess of the pairs": func(_ *eigenmap.Problem, m eigenmap.Map) {
+			if len(m.Values) > 2 {
+				a, b := m.Vectors[1], m.Vectors[2]
+				m.Vectors[1], m.Vectors[2] = make([]float64, len(a)), make([]float64, len(a))
+				sin, cos := math.Sincos(1e-2)
+				for i, v := range a {
+					m.Vectors[1][i], m.Vectors[2][i] = cos*v+sin*b[i], cos*b[i]-sin*v
+				}
+			}
+		},
+		"the second value by float32, as 1 less a product": func(_ *eigenmap.Problem, m eigenmap.Map) {
+			if len(m.Values) > 1 {
+				m.Values[1] = float64(float32(1) - float32(1-m.Values[1]) + 1.0/(1<<24))
+			}
+		},
+	} {
+		list[name] = judgedtest.Spoiled(Implementation{}, func(p *eigenmap.Problem, m eigenmap.Map) eigenmap.Map {
+			m.Values, m.Vectors = slices.Clone(m.Values), slices.Clone(m.Vectors)
+			spoil(p, m)
+			return m
+		})
 	}
-	eigentest.Faults(t, eigenmap.OnGrid, Implementation{}, faulty)
+	return list
 }
 
 func BenchmarkGrid(b *testing.B) {

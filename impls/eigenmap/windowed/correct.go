@@ -20,8 +20,7 @@ type corrector struct {
 	// orthogonal removes from v its components along orthonormal vectors.
 	orthogonal func(v, kernel []float64, off [][]float64)
 	kernel     []float64
-	basis      int  // maximum number of vectors of the basis
-	early      bool // a fault: no corrections
+	basis      int // maximum number of vectors of the basis
 }
 
 // Maximum numbers of corrections and of vectors.
@@ -92,7 +91,7 @@ func (c corrector) pairs(m eigenmap.Map, tol float64, most int) error {
 				fresh = append(fresh, t)
 			}
 		}
-		if len(fresh) == 0 || c.early {
+		if len(fresh) == 0 {
 			return nil
 		}
 		full := len(space)+len(fresh) > c.basis

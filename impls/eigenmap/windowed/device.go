@@ -17,10 +17,7 @@ import (
 
 // OnDevice runs the method on an NVIDIA device (kernels/eigenmap/eigenmap_near.cu). It stores no
 // weights: each product computes them again.
-type OnDevice struct {
-	Open  resident.Opener
-	fault Fault
-}
+type OnDevice struct{ Open resident.Opener }
 
 // About describes the method.
 func (OnDevice) About() bench.About {
@@ -64,7 +61,7 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 
 // Setup loads the kernels and copies the resident data to the device.
 func (o OnDevice) Setup(p *eigenmap.Problem, c bench.Conditions) (_ bench.Job[eigenmap.Map], err error) {
-	rows, suffix, j := 8*ondevice.Rows(p), ondevice.Suffix(p), &deviceJob{fault: o.fault}
+	rows, suffix, j := 8*ondevice.Rows(p), ondevice.Suffix(p), &deviceJob{}
 	if j.Job, err = ondevice.Open(o.Open, p, c, ondevice.Plan{
 		Module: "eigenmap_near", Kernels: []string{nearProduct + suffix, nearDifferences + suffix, nearDegrees + suffix},
 		Columns: columns(p), Narrow: true, Least: shortest,
@@ -80,7 +77,6 @@ var _ bench.DeviceJob = (*deviceJob)(nil)
 
 type deviceJob struct {
 	*ondevice.Job
-	fault             Fault
 	degrees, from, to device.Buffer
 	reach             int32 // of the weights in float64
 }
@@ -147,7 +143,7 @@ func (j *deviceJob) answer(trace *bench.Trace) error {
 		correction: func(rest []float64, value float64, pair int) ([]float64, error) {
 			return j.correction(t, coefficients[pair], rest, value)
 		},
-		orthogonal: host.orthogonal, kernel: kernel, basis: mostBasis, early: j.fault == Early,
+		orthogonal: host.orthogonal, kernel: kernel, basis: mostBasis,
 	}.pairs(j.Map, j.Problem.Tol, mostCorrections)
 }
 

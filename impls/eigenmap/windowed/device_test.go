@@ -37,9 +37,6 @@ func TestFaultsAreSeenOnHost(t *testing.T) {
 			eigentest.CheckRejected(t, eigenmap.OnPatches, OnDevice{Open: onHost(t, fault)}, by)
 		})
 	}
-	t.Run(string(Early), func(t *testing.T) {
-		eigentest.CheckRejected(t, eigenmap.OnPatches, OnDevice{Open: onHost(t, ""), fault: Early}, whole)
-	})
 }
 
 func TestRefusalsOfDevices(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 const pairNS = 300
 
 // Implementation is ready to use as its zero value.
-type Implementation struct{ fault Fault }
+type Implementation struct{}
 
 // About describes the method.
 func (Implementation) About() bench.About {
@@ -58,13 +58,12 @@ func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 }
 
 // Setup allocates the map.
-func (i Implementation) Setup(p *eigenmap.Problem, c bench.Conditions) (bench.Job[eigenmap.Map], error) {
-	return &job{p: p, fault: i.fault, threads: c.Cores(), guesses: 20 * mostBasis, Output: eigenmap.NewOutput(p)}, nil
+func (Implementation) Setup(p *eigenmap.Problem, c bench.Conditions) (bench.Job[eigenmap.Map], error) {
+	return &job{p: p, threads: c.Cores(), guesses: 20 * mostBasis, Output: eigenmap.NewOutput(p)}, nil
 }
 
 type job struct {
 	p       *eigenmap.Problem
-	fault   Fault
 	threads int
 	guesses int // maximum number of corrections of the guess
 	eigenmap.Output
@@ -159,7 +158,6 @@ func (j *job) Do(trace *bench.Trace) error {
 	if err != nil {
 		return err
 	}
-	j.fault.spoil(g)
 	kernel := kernelOf(j.Map, g.degree)
 	if j.p.K == 1 {
 		return nil
@@ -206,7 +204,7 @@ func (j *job) Do(trace *bench.Trace) error {
 		correction: func(rest []float64, value float64, _ int) ([]float64, error) {
 			return s.solve(c, rest, value, kernel, j.Vectors[1:])
 		},
-		orthogonal: g.orthogonal, kernel: kernel, basis: mostBasis, early: j.fault == Early,
+		orthogonal: g.orthogonal, kernel: kernel, basis: mostBasis,
 	}.pairs(j.Map, j.p.Tol, mostCorrections)
 }
 

@@ -45,15 +45,6 @@ func Calls(i Implementation, kind string, parts ...string) checktest.Check {
 	}, parts...)
 }
 
-// Planted returns the implementations with each of some faults.
-func Planted[F ~string, I Implementation](faulty func(F) I, faults ...F) map[string]Implementation {
-	planted := map[string]Implementation{}
-	for _, f := range faults {
-		planted[string(f)] = faulty(f)
-	}
-	return planted
-}
-
 // Answers returns a check of answers to small problems, on one core and on more cores than nodes.
 // The laws accept all answers of the right implementation. For each fault they reject at least one
 // answer.
