@@ -177,17 +177,20 @@ func planted(list []implementation, open resident.Opener, clock *metronome) []im
 	return append(append(list, plantedKernels(open)...), failingKernels(open)...)
 }
 
-// plantedBetti is eccbench with implementations of the workloads of Betti numbers that have a
-// fault each.
+// plantedBetti is eccbench with implementations of the workloads of Betti numbers that have a fault: the outside as a
+// cavity, a component too many in a slab, and a component too many at the first level.
 func plantedBetti() *cli.Program {
 	c := programWith(same)
-	for i, fault := range duality.Faults() {
-		c.Betti.Impls = append(c.Betti.Impls, renamedSlabber{renamedAs[*betti.Image, betti.Numbers]{duality.Faulty(fault), fmt.Sprintf("fault%d", i+1)}, duality.Faulty(fault)})
-	}
-	for i, fault := range curvesduality.Faults() {
-		of := curvesduality.Faulty(curvesduality.Implementation{Counter: extrema.Implementation{}}, fault, 600)
-		c.BettiCurves.Impls = append(c.BettiCurves.Impls, renamedAs[grid.Source, betti.Curves]{of, fmt.Sprintf("fault%d", i+1)})
-	}
+	wrong := judgedtest.Spoiled(duality.Implementation{}, func(_ *betti.Image, n betti.Numbers) betti.Numbers {
+		return betti.Numbers{B0: n.B0, B1: n.B1 + 1, B2: n.B2 + 1}
+	})
+	c.Betti.Impls = append(c.Betti.Impls, wrongSlabber{renamedAs[*betti.Image, betti.Numbers]{wrong, "fault"}, duality.Implementation{}})
+	curves := judgedtest.Spoiled(curvesduality.Implementation{Counter: extrema.Implementation{}}, func(_ grid.Source, c betti.Curves) betti.Curves {
+		c = slices.Clone(c)
+		c[0].B0++
+		return c
+	})
+	c.BettiCurves.Impls = append(c.BettiCurves.Impls, renamedAs[grid.Source, betti.Curves]{curves, "fault"})
 	for i, b := range c.Benches {
 		if b.Name() == c.Betti.Name {
 			c.Benches[i] = runner.Bind(c.Betti)
@@ -196,10 +199,16 @@ func plantedBetti() *cli.Program {
 	return c
 }
 
-// A renamedSlabber answers for slabs, too.
-type renamedSlabber struct {
+// A wrongSlabber answers for slabs, too.
+type wrongSlabber struct {
 	renamedAs[*betti.Image, betti.Numbers]
-	betti.Slabber
+	right betti.Slabber
+}
+
+func (w wrongSlabber) Slab(p betti.Piece, threads int) (betti.Slab, error) {
+	s, err := w.right.Slab(p, threads)
+	s.Set.Inner++
+	return s, err
 }
 
 // plantedGVF is eccbench with implementations of gradient vector flow that have a fault: another rounding of a

@@ -7,6 +7,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/checktest"
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/workloads/betti"
@@ -26,6 +27,7 @@ func checks() []checktest.Check {
 		{Name: "bits of values", Of: bitsArePacked},
 		{Name: "instructions that are taken", Of: kernelsAreTaken},
 		{Name: "slabs", Of: func(t *testing.T) { slabsAdd(t, i, 24) }},
+		{Name: "parts of devices", Of: partsAreUnited},
 		{Name: "windows", Of: func(t *testing.T) { windowsAdd(t, i, 24) }},
 		{Name: "planes that are read a few at a time", Of: func(t *testing.T) { fewAreRead(t, i) }},
 		{Name: "memory", Of: memoryGrows},
@@ -257,5 +259,20 @@ func memoryGrows(t *testing.T) {
 		if got < base*17/10 || got > base*21/10 {
 			t.Errorf("twice as many %s take %d bytes, half of them %d", of, got, base)
 		}
+	}
+}
+
+// Runs of a slice that two devices share unite their components, or a component and the outside.
+func partsAreUnited(t *testing.T) {
+	b := bound{from: []uint32{0, 3}, parents: make(crew.Parents, 8)}
+	for i := range b.parents {
+		b.parents[i] = uint32(i)
+	}
+	joined, same := b.unite(0, []uint32{1, 2, 2, noRun, 0, 3}, []uint32{1, 1, 1, noRun, 2, 0}) // the parts have nodes 1 to 3 and 4 to 7
+	if joined != 4 || !same || b.parents.Find(2) != b.parents.Find(4) || b.parents.Find(5) != 0 || b.parents.Find(3) != 0 {
+		t.Errorf("%d unions, %v: %v", joined, same, b.parents)
+	}
+	if _, same := b.unite(0, []uint32{1, noRun}, []uint32{1, 2}); same {
+		t.Error("slices with different runs are the same")
 	}
 }

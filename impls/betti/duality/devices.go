@@ -19,27 +19,16 @@ import (
 // Neighbouring slabs share a slice. Each device reports the component of each run in it, or the
 // outside (kernels/betti/cut.h). The host's cores join the components of all slabs at these runs,
 // and subtract χ of the shared slices once. A 2D image is divided along its rows.
-type OnDevices struct {
-	Open resident.Opener
-
-	fault Fault
-}
-
-// Faults of the join.
-const (
-	LostCut  Fault = "the parts of devices are not joined"
-	FarRun   Fault = "a part is joined at the runs of its other slice"
-	OwnSpace Fault = "what is outside of a part is another outside than that of the next"
-)
+type OnDevices struct{ Open resident.Opener }
 
 // About describes the method.
-func (o OnDevices) About() bench.About {
+func (OnDevices) About() bench.About {
 	return bench.About{
 		Name: "duality-gpus", Where: "gpus",
 		Method: "duality-gpu on several devices of one host, one slab each; cores join components at shared slices",
 		Source: "doc/proofs/betti.md",
 		Scopes: []bench.Scope{bench.Device, bench.E2E, bench.File}, // the clock includes the join
-	}.WithFault(string(o.fault))
+	}
 }
 
 // A portion is slices lo ≤ i < hi of an image for one device, with its tiles.
@@ -137,7 +126,7 @@ func (o OnDevices) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.N
 		return nil, err
 	}
 	list := portions(in.Shape(), len(devices))
-	j := &devicesJob{fault: o.fault, cores: max(1, c.Threads), parts: make([]counting.Part[counts], len(list)),
+	j := &devicesJob{cores: max(1, c.Threads), parts: make([]counting.Part[counts], len(list)),
 		portions: list, out: betti.Poisoned}
 	err = resident.Each(len(list), func(k int) error {
 		job, err := list[k].counter(devices[k]).Setup(list[k].view(in), c)
@@ -178,7 +167,6 @@ type bound struct {
 
 type devicesJob struct {
 	resident.Watches
-	fault    Fault
 	cores    int
 	portions []portion
 	parts    []counting.Part[counts]
@@ -246,9 +234,6 @@ var errSlice = errors.New("two devices see different runs in the slice that they
 // join unites the components of neighbouring slabs at the runs of their shared slice. It returns
 // the number of successful unions.
 func (j *devicesJob) join(b bound) (int64, error) {
-	if j.fault == LostCut {
-		return 0, nil
-	}
 	j.share(len(b.parents), func(lo, hi int) {
 		for i := range b.parents[lo:hi] {
 			b.parents[lo+i] = uint32(lo + i)
@@ -257,9 +242,9 @@ func (j *devicesJob) join(b bound) (int64, error) {
 	var joined atomic.Int64
 	var differ atomic.Bool
 	for k := range len(j.parts) - 1 {
-		before, after := j.runs(k, b.around, j.fault != FarRun), j.runs(k+1, b.around, false)
+		before, after := j.runs(k, b.around, true), j.runs(k+1, b.around, false)
 		j.share(len(before), func(lo, hi int) {
-			some, ok := b.unite(k, before[lo:hi], after[lo:hi], j.fault)
+			some, ok := b.unite(k, before[lo:hi], after[lo:hi])
 			if joined.Add(some); !ok {
 				differ.Store(true)
 			}
@@ -282,7 +267,7 @@ func (j *devicesJob) share(n int, f func(lo, hi int)) {
 
 // unite unites components at some runs of the slice that slab k shares with the next one. It also
 // reports whether both slabs have the same runs.
-func (b bound) unite(k int, before, after []uint32, fault Fault) (joined int64, same bool) {
+func (b bound) unite(k int, before, after []uint32) (joined int64, same bool) {
 	same = true
 	var lastA, lastB uint32 // the last union, which the next runs mostly repeat
 	for i, p := range before {
@@ -296,8 +281,6 @@ func (b bound) unite(k int, before, after []uint32, fault Fault) (joined int64, 
 		}
 		if q > 0 {
 			q += b.from[k+1]
-		} else if fault == OwnSpace {
-			continue
 		}
 		if p == lastA && q == lastB {
 			continue

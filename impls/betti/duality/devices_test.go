@@ -123,7 +123,7 @@ func severally(t *testing.T, by duality.OnDevices, name string, scope bench.Scop
 	return countingtest.Differs(onAll{by}, in, scope, times, betti.Poisoned, answer(t, duality.Implementation{}, in, 2))
 }
 
-// Some image exposes each fault in the kernels of shared slices and in the join of parts.
+// Some image exposes each fault in the kernels of shared slices.
 func TestFaultsOfSeveralShow(t *testing.T) {
 	shows := func(t *testing.T, by duality.OnDevices) {
 		if !slices.ContainsFunc(cutImages(), func(name string) bool { return severally(t, by, name, bench.Device, 1) != nil }) {
@@ -132,9 +132,6 @@ func TestFaultsOfSeveralShow(t *testing.T) {
 	}
 	for _, fault := range []string{"slice", "cut"} {
 		t.Run(fault, func(t *testing.T) { shows(t, duality.OnDevices{Open: threeOnHost(t, fault)}) })
-	}
-	for _, fault := range []duality.Fault{duality.LostCut, duality.FarRun, duality.OwnSpace} {
-		t.Run(string(fault), func(t *testing.T) { shows(t, duality.FaultyOnDevices(threeOnHost(t, ""), fault)) })
 	}
 }
 

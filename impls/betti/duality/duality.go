@@ -28,15 +28,14 @@ const voxelNS = 5
 
 // Implementation is ready to use as its zero value.
 type Implementation struct {
-	fault  Fault
-	planes int64 // planes of a window; 0 selects a suitable number
+	planes int64 // of a window; 0 selects a suitable number
 }
 
 // About describes the method.
-func (i Implementation) About() bench.About {
+func (Implementation) About() bench.About {
 	return bench.OnHost("duality",
 		"union-find of runs of bits, of the set and its complement; b1 from χ of the same bits; all cores",
-		"doc/proofs/betti.md, Delfinado and Edelsbrunner 1995").WithFault(string(i.fault))
+		"doc/proofs/betti.md, Delfinado and Edelsbrunner 1995")
 }
 
 // CanDo rejects an image that needs more time or memory than the conditions allow.
@@ -70,7 +69,7 @@ func words(w int64) int64 { return (w + 63) / 64 }
 // Setup divides the image into parts, one per core.
 func (i Implementation) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.Numbers], error) {
 	d, h, w := cells.Stack(in.Shape())
-	j := &job{in: in, fault: i.fault, ends: [2]bool{true, true}, Output: bench.PoisonedBy(betti.Poisoned)}
+	j := &job{in: in, ends: [2]bool{true, true}, Output: bench.PoisonedBy(betti.Poisoned)}
 	j.setup(d, h, w, c.Threads, i.planes)
 	return j, nil
 }

@@ -1,12 +1,6 @@
 package duality
 
-import (
-	"eccbench/internal/grid"
-	"eccbench/internal/resident"
-)
-
-// FaultyOnDevices returns the implementation on several devices with a planted fault.
-func FaultyOnDevices(open resident.Opener, f Fault) OnDevices { return OnDevices{Open: open, fault: f} }
+import "eccbench/internal/grid"
 
 // Portions returns the first slice of each part, and the one after its last.
 func Portions(s grid.Shape, devices int) (list [][2]int64) {

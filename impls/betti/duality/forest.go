@@ -69,45 +69,30 @@ func (k *kept) takePlane(w *window, z int64, trunk int32) {
 	k.trunk = trunk
 }
 
-// neighbours returns a word's voxels that are adjacent to a voxel of of. For the set, edges count,
-// and corners if requested.
-func (w *window) neighbours(of []uint64, p int64, kind int, corners bool) uint64 {
+// neighbours returns a word's voxels that are adjacent to a voxel of of. For the set, edges and corners count.
+func (w *window) neighbours(of []uint64, p int64, kind int) uint64 {
 	v := of[p]
 	if kind == ofRest {
 		return v<<1 | v>>1 | of[p-1]>>63 | of[p+1]<<63 | of[p-w.stride] | of[p+w.stride] | of[p-w.plane] | of[p+w.plane]
 	}
 	beside, before, after := uint64(0), of[p-1], of[p+1]
-	for _, q := range [4]int64{p - w.plane, p - w.stride, p + w.stride, p + w.plane} {
+	for _, q := range [8]int64{p - w.plane - w.stride, p - w.plane, p - w.plane + w.stride, p - w.stride, p + w.stride,
+		p + w.plane - w.stride, p + w.plane, p + w.plane + w.stride} {
 		beside |= of[q]
 		before |= of[q-1]
 		after |= of[q+1]
 	}
-	above := uint64(0)
-	for _, q := range [4]int64{p - w.plane - w.stride, p - w.plane + w.stride, p + w.plane - w.stride,
-		p + w.plane + w.stride} {
-		above |= of[q]
-		if corners {
-			before |= of[q-1]
-			after |= of[q+1]
-		}
-	}
 	wide := v | beside
-	if corners {
-		wide |= above
-	}
-	return beside | above | wide<<1 | wide>>1 | before>>63 | after<<63
+	return beside | wide<<1 | wide>>1 | before>>63 | after<<63
 }
 
 // sift counts the voxels of a plane that have no remaining neighbour. Each of them is a component,
 // or belongs to the trunk if it touches that. Runs of the other voxels become nodes. If keep is
 // set, all voxels become nodes, because planes outside the window may touch them.
-func (f *forest) sift(j *job, w *window, z int64, kind int, keep bool) {
+func (f *forest) sift(w *window, z int64, kind int, keep bool) {
 	sift := fastest.aloneCorners
-	switch {
-	case kind == ofRest:
+	if kind == ofRest {
 		sift = fastest.aloneFaces
-	case j.fault == Eighteen:
-		sift = aloneAtEdges
 	}
 	node := int32(len(f.parent))
 	f.begins = node
@@ -148,16 +133,12 @@ func (w *window) eachLeft(z int64, f func(p, mark int64)) {
 // aloneAtFaces removes voxels without remaining neighbours from the remaining voxels of a plane,
 // unless keep is set. It returns how many of them do not touch the trunk. It also marks the words
 // that still have remaining voxels, and the words whose voxels touch the trunk.
-func aloneAtFaces(w *window, z int64, keep bool) int64 { return w.countIsolated(z, keep, ofRest, true) }
+func aloneAtFaces(w *window, z int64, keep bool) int64 { return w.countIsolated(z, keep, ofRest) }
 
-// aloneAtCorners does this for voxels that also touch at edges and corners. aloneAtEdges ignores
-// corners of the trunk.
-func aloneAtCorners(w *window, z int64, keep bool) int64 {
-	return w.countIsolated(z, keep, ofSet, true)
-}
-func aloneAtEdges(w *window, z int64, keep bool) int64 { return w.countIsolated(z, keep, ofSet, false) }
+// aloneAtCorners does this for voxels that also touch at edges and corners.
+func aloneAtCorners(w *window, z int64, keep bool) int64 { return w.countIsolated(z, keep, ofSet) }
 
-func (w *window) countIsolated(z int64, keep bool, kind int, corners bool) (n int64) {
+func (w *window) countIsolated(z int64, keep bool, kind int) (n int64) {
 	at, marks := w.rowStart(z, 0), w.marksAt(z, 0)
 	clear(w.some[marks:][:(w.rows-2)*w.marks])
 	clear(w.touching[marks:][:(w.rows-2)*w.marks])
@@ -168,9 +149,9 @@ func (w *window) countIsolated(z int64, keep bool, kind int, corners bool) (n in
 			if v == 0 {
 				continue
 			}
-			near := w.neighbours(w.main, p, kind, corners)
+			near := w.neighbours(w.main, p, kind)
 			if !keep {
-				alone := v &^ w.neighbours(w.left, p, kind, true)
+				alone := v &^ w.neighbours(w.left, p, kind)
 				v &^= alone
 				w.left[p] = v
 				n += int64(bits.OnesCount64(alone &^ near))
@@ -190,12 +171,11 @@ func (w *window) countIsolated(z int64, keep bool, kind int, corners bool) (n in
 
 // link joins the remaining voxels of a plane with the trunk. It also joins them with the remaining
 // voxels of earlier rows, except for the plane before the window.
-func (f *forest) link(j *job, w *window, z int64, kind int) {
+func (f *forest) link(w *window, z int64, kind int) {
 	of := strip{w.left, w.base}
-	corners, lost := j.fault != Eighteen, z == 1 && j.fault == LostWindow
 	w.eachLeft(z, func(p, mark int64) {
-		if j.fault != LostTrunk && (z == 0 || w.touching[mark/markWords]>>(mark%markWords)&1 != 0) {
-			if touching := w.left[p] & w.neighbours(w.main, p, kind, corners); touching != 0 {
+		if z == 0 || w.touching[mark/markWords]>>(mark%markWords)&1 != 0 {
+			if touching := w.left[p] & w.neighbours(w.main, p, kind); touching != 0 {
 				f.components -= touch(f.parent, of, p, touching, f.trunk)
 			}
 		}
@@ -203,17 +183,11 @@ func (f *forest) link(j *job, w *window, z int64, kind int) {
 			return
 		}
 		if kind == ofRest {
-			f.components -= linkFaces(f.parent, of, p, of, p-w.stride)
-			if !lost {
-				f.components -= linkFaces(f.parent, of, p, of, p-w.plane)
-			}
+			f.components -= linkFaces(f.parent, of, p, of, p-w.stride) + linkFaces(f.parent, of, p, of, p-w.plane)
 			return
 		}
-		f.components -= linkCorners(f.parent, of, p, of, p-w.stride, true)
-		if !lost {
-			f.components -= linkCorners(f.parent, of, p, of, p-w.plane, true) +
-				linkCorners(f.parent, of, p, of, p-w.plane-w.stride, corners) + linkCorners(f.parent, of, p, of, p-w.plane+w.stride,
-				corners)
+		for _, q := range [4]int64{p - w.stride, p - w.plane, p - w.plane - w.stride, p - w.plane + w.stride} {
+			f.components -= linkCorners(f.parent, of, p, of, q)
 		}
 	})
 }
@@ -310,7 +284,7 @@ func (j *job) meet(parent []int32, a, b *kept, kind int) (joined int64) {
 				continue
 			}
 			for q := p - j.stride; q <= p+j.stride; q += j.stride {
-				joined += linkCorners(parent, of, p, other, q, true)
+				joined += linkCorners(parent, of, p, other, q)
 			}
 		}
 	}

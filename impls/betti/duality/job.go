@@ -14,7 +14,6 @@ import (
 // A job is an image as planes of rows. A 2D image has planes of one row.
 type job struct {
 	in      *betti.Image
-	fault   Fault
 	d, h, w int64
 	layout
 	last   uint64  // mask of the voxels in a row's last word
@@ -78,7 +77,7 @@ func (j *job) Do(trace *bench.Trace) error {
 		}
 	}
 	cavities := j.components[ofRest]
-	if j.hollow && j.fault != OutsideCounts {
+	if j.hollow {
 		cavities-- // the outside
 	}
 	j.Last = betti.NewNumbers(j.components[ofSet], cavities, chi)
@@ -164,14 +163,7 @@ func (j *job) seam(parent []int32, before, i, kind int) (joined int64) {
 	if kind == ofRest { // both have the same outside
 		joined = unite(parent, j.parts[before].forests[kind].from+outside, f.from+outside)
 	}
-	if j.fault == LostSeam && kind == ofSet {
-		return joined
-	}
-	met := j.meet(parent, &j.parts[i-1].forests[kind].last, &f.first, kind)
-	if j.fault == CountedTwice && kind == ofRest {
-		met *= 2
-	}
-	return joined + met
+	return joined + j.meet(parent, &j.parts[i-1].forests[kind].last, &f.first, kind)
 }
 
 // unite unites the components of two nodes and returns 1, or returns 0 if they are the same. It
@@ -260,11 +252,6 @@ func (j *job) packSlab(to []uint64, slab []byte, planes int64) {
 		packPlanes(j, to, grid.Values[uint16](slab), planes, packValues[uint16])
 	case grid.Float32:
 		packPlanes(j, to, grid.Values[float32](slab), planes, packValues[float32])
-	}
-	if j.fault == LastRow {
-		for z := range planes {
-			clear(to[z*j.plane+j.row(j.h-1):][:j.words])
-		}
 	}
 }
 

@@ -37,10 +37,7 @@ func linkFaces(parent []int32, a strip, p int64, b strip, q int64) (joined int64
 // linkCorners links the runs of two rows whose bits are at most one apart, in a word of the first
 // row. It makes a link where the first such bit starts a run of the first row, or precedes a start
 // in the other row.
-func linkCorners(parent []int32, a strip, p int64, b strip, q int64, corners bool) (joined int64) {
-	if !corners { // directly adjacent bits only
-		return linkFaces(parent, a, p, b, q)
-	}
+func linkCorners(parent []int32, a strip, p int64, b strip, q int64) (joined int64) {
 	v, before, other, after := a.left[p], b.left[q-1], b.left[q], b.left[q+1]
 	wide := other | other<<1 | other>>1 | before>>63 | after<<63
 	if v&wide == 0 {

@@ -12,7 +12,7 @@ import (
 // its complement, which is extended by an outside layer.
 func (i Implementation) Slab(p betti.Piece, threads int) (betti.Slab, error) {
 	d, h, w := p.Stack()
-	j := &job{in: p.Image, fault: i.fault, slab: true, ends: p.Ends}
+	j := &job{in: p.Image, slab: true, ends: p.Ends}
 	if p.Vertices {
 		var err error
 		if j.in, d, h, w, err = complementOf(p); err != nil {

@@ -1,7 +1,6 @@
 package duality
 
 import (
-	"math"
 	"math/bits"
 )
 
@@ -65,7 +64,7 @@ func (j *job) count(p *part, kind int, lo, hi int64) {
 	j.trunk(w, f, kind, lo, n, isFirst)
 	for z := int64(1); z <= n; z++ {
 		keep := z == n && !(isLast && !f.keeps[1]) || z == 1 && isFirst && f.keeps[0]
-		f.sift(j, w, z, kind, keep)
+		f.sift(w, z, kind, keep)
 		if z == 1 && isFirst && f.keeps[0] {
 			f.first.takePlane(w, 1, firstTrunk)
 			if kind == ofRest {
@@ -75,7 +74,7 @@ func (j *job) count(p *part, kind int, lo, hi int64) {
 		}
 	}
 	for z := range n + 1 {
-		f.link(j, w, z, kind)
+		f.link(w, z, kind)
 	}
 	f.last.takePlane(w, n, f.trunk)
 	f.forget()
@@ -124,22 +123,14 @@ func countBits(words []uint64) (n int) {
 func (j *job) sides(w *window, lo, n int64) {
 	for z := range n {
 		for y := range j.h {
-			sides := 0
-			for _, is := range []bool{lo+z == 0 && j.ends[0], lo+z == j.d-1 && j.ends[1], y == 0, y == j.h-1} {
-				if is {
-					sides++
-				}
-			}
 			at := w.rowStart(z+1, y)
 			left, main := w.left[at:][:w.words], w.main[at:][:w.words]
-			switch {
-			case sides > 1 && j.fault == OpenEdges:
-			case sides > 0:
+			if lo+z == 0 && j.ends[0] || lo+z == j.d-1 && j.ends[1] || y == 0 || y == j.h-1 {
 				copy(main, left)
-			default:
-				main[0] |= left[0] & 1
-				main[w.words-1] |= left[w.words-1] & (1 << (uint(j.w-1) % 64))
+				continue
 			}
+			main[0] |= left[0] & 1
+			main[w.words-1] |= left[w.words-1] & (1 << (uint(j.w-1) % 64))
 		}
 	}
 }
@@ -187,11 +178,8 @@ func (j *job) seed(w *window, f *forest, n int64, isFirst bool) {
 // spread grows the trunk row by row, from the first row of all planes to the last, and back.
 func (j *job) spread(w *window, n int64, kind int) {
 	grow := fastest.corners
-	switch {
-	case kind == ofRest:
+	if kind == ofRest {
 		grow = fastest.faces
-	case j.fault == Eighteen:
-		grow = growEdges
 	}
 	far := func(int64) {}
 	if w.far && kind == ofSet {
@@ -268,25 +256,22 @@ func growDown(w *window, y, n int64) {
 	}
 }
 
-// growCorners also grows from neighbours at edges and corners; growEdges omits corners.
-func growCorners(w *window, y, n int64, up bool) { growAround(w, y, n, up, math.MaxUint64) }
-func growEdges(w *window, y, n int64, up bool)   { growAround(w, y, n, up, 0) }
-
-func growAround(w *window, y, n int64, up bool, corners uint64) {
+// growCorners also grows from neighbours at edges and corners.
+func growCorners(w *window, y, n int64, up bool) {
 	at, sign := w.way(y, n, up)
 	for range n {
 		main, left := w.main[at:][:w.words], w.left[at:][:w.words]
 		beside, next := w.main[at-sign*w.stride:][:w.words], w.main[at-sign*w.plane:][:w.words]
 		lesser, greater := w.main[at-sign*w.plane-w.stride:][:w.words], w.main[at-sign*w.plane+w.stride:][:w.words]
 		var carry, before, all, last uint64
-		seeds := main[0] | beside[0] | next[0] | (lesser[0]|greater[0])&corners
+		seeds := main[0] | beside[0] | next[0] | lesser[0] | greater[0]
 		for i := range main {
 			after := uint64(0)
 			if i+1 < len(main) {
-				after = main[i+1] | beside[i+1] | next[i+1] | (lesser[i+1]|greater[i+1])&corners
+				after = main[i+1] | beside[i+1] | next[i+1] | lesser[i+1] | greater[i+1]
 			}
 			runs := left[i]
-			v := (seeds | seeds<<1 | seeds>>1 | last>>63 | after<<63 | lesser[i] | greater[i] | carry) & runs
+			v := (seeds | seeds<<1 | seeds>>1 | last>>63 | after<<63 | carry) & runs
 			v |= runs &^ (runs + v)
 			carry = v >> 63
 			v |= v >> 1 & runs
