@@ -2,7 +2,6 @@ package duality
 
 import (
 	"math/bits"
-	"slices"
 )
 
 // A box is a part of an image that one core processes: its voxels, in rows of whole words and
@@ -160,7 +159,7 @@ func (b *box[K]) scan() {
 			switch {
 			case inside:
 				s.in[n] = ^uint64(0)
-			case b.sides[n].outer && (n == 0 || b.j.fault != LostSide):
+			case b.sides[n].outer:
 				s.out[n] = ^uint64(0)
 			}
 		}
@@ -172,37 +171,12 @@ func (b *box[K]) scan() {
 			word := int(z)*b.plane + i
 			to := (*[groupVoxels]uint8)(b.towards[64*word:])
 			b.j.kernel.set(g, to)
-			b.plant(to)
 			b.found(&b.set, &g.set, word, z)
 			if b.j.hollow {
 				b.j.kernel.around(g, s, to)
 				b.found(&b.around, &g.around, word, z)
 			}
 		}
-	}
-}
-
-// plant modifies the set as the planted fault requires.
-func (b *box[K]) plant(to *[groupVoxels]uint8) {
-	g := b.group
-	switch b.j.fault {
-	case Faces:
-		all := g.link
-		for k := range g.link {
-			if k != middle && !slices.Contains(faces[:], k) {
-				g.link[k] = lanes{}
-			}
-		}
-		b.j.kernel.set(g, to)
-		g.link = all
-	case SameAsAbove: // keep the descents, so that paths end
-		for k := range middle {
-			within := b.sight.insideBox(26 - k)
-			for lane, v := range g.link[k] {
-				g.link[26-k][lane] |= v & within[lane]
-			}
-		}
-		b.j.kernel.set(g, new([groupVoxels]uint8))
 	}
 }
 
@@ -222,12 +196,8 @@ func (b *box[K]) found(g *graph[K], f *found, word int, z int64) {
 			}
 		}
 	}
-	rounds := f.rounds
-	if b.j.fault == LostUnion {
-		rounds = min(rounds, 1)
-	}
 	saddles := g.saddles
-	for n := range rounds {
+	for n := range f.rounds {
 		place := &f.place[n]
 		for lane, more := range f.more[n] {
 			for ; more != 0; more &= more - 1 {
@@ -244,7 +214,7 @@ func (b *box[K]) found(g *graph[K], f *found, word int, z int64) {
 // precedes. The order is the same in the other box.
 func (b *box[K]) shared(g *graph[K], f *found, word int, z int64) {
 	for n, s := range b.sides {
-		if !s.shared || n < 2 && z != int64(n)*(b.d-1) || b.j.fault == LostLayer && n/2 == 1 {
+		if !s.shared || n < 2 && z != int64(n)*(b.d-1) {
 			continue
 		}
 		at := word - int(z)*b.plane

@@ -44,7 +44,6 @@ func voxelNS(name string) int64 {
 // Implementation combines the method with an implementation that counts the Euler characteristic.
 type Implementation struct {
 	Counter bench.Implementation[grid.Source, ecc.VCEC]
-	fault   Fault
 	box     int64 // voxels per box; 0 for boxVoxels
 }
 
@@ -57,7 +56,7 @@ func (i Implementation) About() bench.About {
 		Source: "doc/proofs/betti.md, Delfinado and Edelsbrunner 1995",
 		ISAs:   available(),
 		Scopes: []bench.Scope{bench.E2E, bench.File},
-	}.WithFault(string(i.fault))
+	}
 }
 
 // CanDo rejects an image that needs more time or memory than the conditions allow, or that the
@@ -178,7 +177,7 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[bet
 	if err != nil {
 		return nil, err
 	}
-	j := &common{in: in, layout: i.layout(in), counter: counter, threads: max(1, c.Threads), isa: name, fault: i.fault,
+	j := &common{in: in, layout: i.layout(in), counter: counter, threads: max(1, c.Threads), isa: name,
 		out: betti.PoisonedCurves}
 	switch {
 	case j.levels < 1<<8, in.Type() == grid.Uint8 && identical(in):

@@ -19,7 +19,7 @@ import (
 )
 
 func ours(box int64) duality.Implementation {
-	return duality.Faulty(duality.Implementation{Counter: extrema.Implementation{}}, "", box)
+	return duality.InBoxes(duality.Implementation{Counter: extrema.Implementation{}}, box)
 }
 
 func answer(t testing.TB, i bench.Implementation[grid.Source, betti.Curves], in grid.Source, threads int) betti.Curves {

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"eccbench/impls/betticurves/duality"
-	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/race"
@@ -35,13 +33,28 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 			t.Errorf("%+v: right answers are found %+v", c, n)
 		}
 	}
-	for _, f := range duality.Faults() {
+	for name, spoil := range map[string]func(grid.Source, betti.Curves) betti.Curves{
+		"one level above": func(in grid.Source, c betti.Curves) (above betti.Curves) {
+			for _, change := range c {
+				if change.Level++; change.Level < in.Ladder().Len() {
+					above = append(above, change)
+				}
+			}
+			return above
+		},
+		"lost union": func(_ grid.Source, c betti.Curves) betti.Curves {
+			c = slices.Clone(c)
+			if last := len(c) - 1; last >= 0 {
+				c[last].B0, c[last].B1 = c[last].B0+1, c[last].B1+1
+			}
+			return c
+		},
+	} {
 		if race.Enabled {
 			break // the right implementation has run all goroutines
 		}
-		t.Run(string(f), func(t *testing.T) {
-			faulty := duality.Faulty(duality.Implementation{Counter: extrema.Implementation{}}, f, box)
-			judgedtest.Caught(t, inConvention(faulty, ecc.Convention{}), false, 0)
+		t.Run(name, func(t *testing.T) {
+			judgedtest.Caught(t, inConvention(judgedtest.Spoiled(ours(box), spoil), ecc.Convention{}), false, 0)
 		})
 	}
 }

@@ -118,7 +118,7 @@ func (f forest) unite(a, b int32) (from, to int32) {
 // join processes the edges of the box in the order of their keys. A component that has not reached
 // a shared layer ends where it meets another one. Two that have reached one remain two nodes of the
 // result, with an edge between them.
-func (g *graph[K]) join(keys []K, fault Fault) {
+func (g *graph[K]) join(keys []K) {
 	p := part{}
 	for n, count := range g.slots {
 		p.shared[n] = make([]minimum, count)
@@ -134,13 +134,13 @@ func (g *graph[K]) join(keys []K, fault Fault) {
 	}
 	g.order(keys)
 	for _, run := range g.runs {
-		g.take(&p, run, fault)
+		g.take(&p, run)
 	}
 	g.part = p
 }
 
 // take processes events that are in order.
-func (g *graph[K]) take(p *part, events []event, fault Fault) {
+func (g *graph[K]) take(p *part, events []event) {
 	turn := g.turn()
 	for _, e := range events {
 		if e.b < 0 {
@@ -158,7 +158,7 @@ func (g *graph[K]) take(p *part, events []event, fault Fault) {
 			continue
 		}
 		a, b := g.nodes[from], g.nodes[to]
-		if a == none || b == none || fault == EndedEarly {
+		if a == none || b == none {
 			g.tally.add(uint32(K(e.key)^turn), -1)
 		} else {
 			p.edges = append(p.edges, edge{e.key, a, b})

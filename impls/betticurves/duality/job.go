@@ -20,7 +20,6 @@ type common struct {
 	counter bench.Job[ecc.VCEC]
 	threads int
 	isa     string
-	fault   Fault
 	out     betti.Curves
 }
 
@@ -203,13 +202,10 @@ func (c *core[K]) take(j *job[K], slab []byte, first int64, n int) error {
 		g.reset(int(b.d) * b.plane)
 	}
 	b.scan()
-	if j.fault == Circle {
-		b.set.turnBack()
-	}
-	b.set.join(b.keys[b.lead:], j.fault)
+	b.set.join(b.keys[b.lead:])
 	j.set[n] = b.set.part
 	if j.hollow {
-		b.around.join(b.keys[b.lead:], j.fault)
+		b.around.join(b.keys[b.lead:])
 		j.around[n] = b.around.part
 	}
 	if b.set.circle || b.around.circle {
@@ -301,11 +297,7 @@ func (j *job[K]) graph(parts []part, around bool) (ecc.VCEC, error) {
 		}
 		sum.take(of)
 	}
-	offset := int64(0)
-	if j.fault == OneAbove && !around {
-		offset = 1
-	}
-	return sum.changes(j.levels, offset), nil
+	return sum.changes(j.levels), nil
 }
 
 // A tally stores changes by key: in a table, or in two lists if there are too many keys.
@@ -347,10 +339,10 @@ func (t *tally) take(of *tally) {
 }
 
 // changes returns the changes of the levels, in order.
-func (t *tally) changes(levels, offset int64) ecc.VCEC {
+func (t *tally) changes(levels int64) ecc.VCEC {
 	v := ecc.VCEC{}
 	add := func(key uint32, change int64) {
-		if level := int64(key) + offset; change != 0 && level < levels {
+		if level := int64(key); change != 0 && level < levels {
 			v = append(v, ecc.Step{Level: level, Change: change})
 		}
 	}
