@@ -253,11 +253,11 @@ func (w without) ReadSlab(dst []byte, lo, hi int64) error {
 func piecesThatFail(t *testing.T) {
 	f := numbered(t, grid.Shape{D: 6, H: 2, W: 2})
 	none := func(*grid.Field, int64) error { return nil }
-	if err := grid.EachPiece(without{f, true}, grid.Whole(f), 2, false, none); err == nil {
+	if err := eachApart(without{f, true}, grid.Whole(f), 2, false, none); err == nil {
 		t.Error("pieces on no levels")
 	}
 	for _, closed := range []bool{false, true} {
-		if err := grid.EachPiece(without{f, false}, grid.Span{Lo: 3, Hi: 6}, 2, closed, none); errors.Is(err, gridtest.ErrUnread) != closed {
+		if err := eachApart(without{f, false}, grid.Span{Lo: 3, Hi: 6}, 2, closed, none); errors.Is(err, gridtest.ErrUnread) != closed {
 			t.Errorf("closed %v: %v", closed, err)
 		}
 	}

@@ -9,31 +9,6 @@ const pieceBytes = 64 << 20
 // fewestSlices is the minimum number of slices in a piece, for images with large slices.
 const fewestSlices = 8
 
-// EachPiece reads a span of a source once, in order, and calls f for overlapping slabs and for the
-// slices that they share. Each slab begins with the last slice of the previous one. A slab counts
-// once, and a shared slice counts −1 times, as an image of one dimension less. So the sum over the
-// calls of an additive quantity, such as the Euler characteristic, is its value for the span: χ(A ∪
-// B) = χ(A) + χ(B) − χ(A ∩ B).
-//
-// The next slab is read while f runs, and a piece is overwritten after f returns. A piece has
-// pieceSlices slices in addition to the shared one, but at least two if the span has two; 0 selects
-// a suitable number.
-//
-// If an image is divided into spans, the sum over the spans is the value for the image. A span that
-// does not start at slice 0 shares the preceding slice with the previous span.
-//
-// If closed, the slice axis is periodic: the last and the first slice form one more piece, and both
-// are shared. This piece belongs to the span that ends with the last slice.
-func EachPiece(s Source, of Span, pieceSlices int64, closed bool, f func(piece *Field, times int64) error) error {
-	return EachJoined(s, of, pieceSlices, closed, func(p Piece) error {
-		// The slab is first, so that f sets up its job for a slab of typical size.
-		if err := f(p.Field, p.Times); err != nil || p.Shared == nil {
-			return err
-		}
-		return f(p.Shared, -p.Times)
-	})
-}
-
 // A Piece is an image with a factor.
 type Piece struct {
 	*Field
@@ -48,8 +23,21 @@ type Piece struct {
 // and before it returns. Call Leave at most once per piece.
 func (p Piece) Leave(rest func() error) { *p.rest = rest }
 
-// EachJoined calls f once per piece, with the shared slice in the same Piece. It is EachPiece for
-// callers that process both together.
+// EachJoined reads a span of a source once, in order, and calls f for overlapping slabs. Each slab
+// begins with the last slice of the previous one, which is in the same Piece alone. A slab counts
+// once, and a shared slice −1 times, as an image of one dimension less. So the sum over the calls
+// of an additive quantity, such as the Euler characteristic, is its value for the span: χ(A ∪ B) =
+// χ(A) + χ(B) − χ(A ∩ B).
+//
+// The next slab is read while f runs, and a piece is overwritten after f returns. A piece has
+// pieceSlices slices in addition to the shared one, but at least two if the span has two; 0 selects
+// a suitable number.
+//
+// If an image is divided into spans, the sum over the spans is the value for the image. A span that
+// does not start at slice 0 shares the preceding slice with the previous span.
+//
+// If closed, the slice axis is periodic: the last and the first slice form one more piece, and both
+// are shared. This piece belongs to the span that ends with the last slice.
 func EachJoined(s Source, of Span, pieceSlices int64, closed bool, f func(Piece) error) error {
 	if of.Len() == 0 {
 		return nil
@@ -124,7 +112,7 @@ func piecesOf(s Source) int64 { return max(fewestSlices, pieceBytes/SliceBytes(s
 // PieceSlices returns the number of slices of the largest piece of a span, with the shared one.
 func PieceSlices(s Source, of Span) int64 { return min(of.Len(), piecesOf(s)) + 1 }
 
-// PieceBytes returns the memory that EachPiece allocates for a span.
+// PieceBytes returns the memory that EachJoined allocates for a span.
 func PieceBytes(s Source, of Span) int64 {
 	step := PieceSlices(s, of) - 1
 	return min(1+(of.Len()-1)/max(1, step), slabsAhead(step*SliceBytes(s))) * (step + 1) * SliceBytes(s)

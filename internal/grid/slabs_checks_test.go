@@ -24,7 +24,7 @@ func eachPiece(t *testing.T) {
 		n, size := shape.Slices(), grid.SliceBytes(f)
 		for _, step := range []int64{0, 2, 3, 4, 100} {
 			times, last, shared := make([]int64, n), int64(-1), int64(-1)
-			err := grid.EachPiece(gridtest.ReadOnce(struct{ grid.Source }{f}), grid.Whole(f), step, false, func(piece *grid.Field, by int64) error {
+			err := eachApart(gridtest.ReadOnce(struct{ grid.Source }{f}), grid.Whole(f), step, false, func(piece *grid.Field, by int64) error {
 				first := int64(grid.Values[uint16](piece.Data())[0]) / shape.SliceVoxels()
 				k := piece.Shape().Slices()
 				if piece.Shape().Dim() != shape.Dim() { // a plane
@@ -55,7 +55,7 @@ func eachPiece(t *testing.T) {
 				t.Errorf("%v in %d: slices count %v times (%v)", shape, step, times, err)
 			}
 			stop := errors.New("stop")
-			if err := grid.EachPiece(f, grid.Whole(f), step, false, func(_ *grid.Field, times int64) error {
+			if err := eachApart(f, grid.Whole(f), step, false, func(_ *grid.Field, times int64) error {
 				if times < 0 || n <= 2 {
 					return stop
 				}
@@ -80,7 +80,7 @@ func eachPieceOfSpans(t *testing.T) {
 				for i := range cuts + 1 {
 					of := grid.Span{Lo: n * i / (cuts + 1), Hi: n * (i + 1) / (cuts + 1)}
 					read := gridtest.ReadOnce(struct{ grid.Source }{f})
-					err := grid.EachPiece(read, of, 2, closed, func(piece *grid.Field, by int64) error {
+					err := eachApart(read, of, 2, closed, func(piece *grid.Field, by int64) error {
 						values := grid.Values[uint16](piece.Data())
 						slice := func(i int) int64 { return int64(values[i*int(shape.SliceVoxels())]) / shape.SliceVoxels() }
 						k := len(values) / int(shape.SliceVoxels())
@@ -125,7 +125,7 @@ func eachPieceOfSpans(t *testing.T) {
 func piecesAreLarge(t *testing.T) {
 	f := numbered(t, grid.Shape{D: 5, H: 2, W: 2})
 	pieces := 0
-	if err := grid.EachPiece(f, grid.Whole(f), 0, false, func(*grid.Field, int64) error { pieces++; return nil }); err != nil || pieces != 1 {
+	if err := eachApart(f, grid.Whole(f), 0, false, func(*grid.Field, int64) error { pieces++; return nil }); err != nil || pieces != 1 {
 		t.Errorf("%d pieces of a small image (%v)", pieces, err)
 	}
 }
@@ -541,4 +541,14 @@ func sharingBytes(t *testing.T) {
 			t.Errorf("%d slices, %d at a time: %d bytes, want %d", c.slices, c.step, got, want)
 		}
 	}
+}
+
+// eachApart calls f for each slab and for each shared slice of EachJoined.
+func eachApart(s grid.Source, of grid.Span, slices int64, closed bool, f func(piece *grid.Field, times int64) error) error {
+	return grid.EachJoined(s, of, slices, closed, func(p grid.Piece) error {
+		if err := f(p.Field, p.Times); err != nil || p.Shared == nil {
+			return err
+		}
+		return f(p.Shared, -p.Times)
+	})
 }

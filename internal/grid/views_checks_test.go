@@ -757,8 +757,8 @@ func unreadViews(t *testing.T) {
 			for how, err := range map[string]error{
 				"in slabs":                    grid.EachSlab(v, func([]byte, int64, int64) error { return nil }),
 				"in slabs that share a slice": grid.EachSharing(v, 1, func([]byte, int64, int64) error { return nil }),
-				"in pieces":                   grid.EachPiece(v, grid.Whole(v), 2, false, func(*grid.Field, int64) error { return nil }),
-				"in pieces of a ring":         grid.EachPiece(v, grid.Whole(v), 2, true, func(*grid.Field, int64) error { return nil }),
+				"in pieces":                   eachApart(v, grid.Whole(v), 2, false, func(*grid.Field, int64) error { return nil }),
+				"in pieces of a ring":         eachApart(v, grid.Whole(v), 2, true, func(*grid.Field, int64) error { return nil }),
 			} {
 				if !errors.Is(err, gridtest.ErrUnread) {
 					t.Errorf("%v %s, %s: %v", shape, what, how, err)

@@ -385,7 +385,7 @@ func sharesAreChained(t *testing.T) {
 				}}
 				s := &Share{by: more, c: c, flat: shape.D == 1, cores: 2, whole: n, begins: of.Lo == 0, next: max(0, of.Lo-1)}
 				pieces := 0
-				if err := grid.EachPiece(in, of, 2, false, func(piece *grid.Field, times int64) error {
+				if err := eachApart(in, of, 2, false, func(piece *grid.Field, times int64) error {
 					pieces += int(max(0, times))
 					return s.see(piece, times)
 				}); errors.Is(err, errShared) != (pieces > 1) {
@@ -394,7 +394,7 @@ func sharesAreChained(t *testing.T) {
 				for fails := -1; fails < 4; fails++ {
 					by := failing{new(int), fails}
 					s := &Share{by: by, c: c, flat: shape.D == 1, cores: 2, whole: n, begins: of.Lo == 0, next: max(0, of.Lo-1)}
-					err := grid.EachPiece(in, of, 2, false, s.see)
+					err := eachApart(in, of, 2, false, s.see)
 					if slabs := *by.slabs; fails >= 0 && slabs > fails {
 						if !errors.Is(err, errFailing) {
 							t.Errorf("%v, %v: slab %d of %d fails: %v", shape, of, fails, slabs, err)
@@ -658,4 +658,14 @@ func lawsTell(t *testing.T) {
 			}
 		}
 	}
+}
+
+// eachApart calls f for each slab and for each shared slice of EachJoined.
+func eachApart(s grid.Source, of grid.Span, slices int64, closed bool, f func(piece *grid.Field, times int64) error) error {
+	return grid.EachJoined(s, of, slices, closed, func(p grid.Piece) error {
+		if err := f(p.Field, p.Times); err != nil || p.Shared == nil {
+			return err
+		}
+		return f(p.Shared, -p.Times)
+	})
 }

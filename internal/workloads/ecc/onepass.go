@@ -24,7 +24,7 @@ func InOnePass(w bench.Workload[grid.Source, VCEC], c Convention, slabSlices int
 	return w
 }
 
-// InShare returns the workload for a shard of an image, the slices of, as pieces of grid.EachPiece.
+// InShare returns the workload for a shard of an image, the slices of, as pieces of grid.EachJoined.
 // It also returns a function for the fingerprint of the shard after the answer. The answers of all
 // shards add up to the curve of the image, and their fingerprints (with the same key) add up to its
 // fingerprint. Each answer is checked against its own fingerprint.
@@ -140,7 +140,7 @@ type passer struct {
 
 // Setup prepares the weights. Do binds the implementation to the first piece.
 func (p passer) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], error) {
-	// EachPiece handles a periodic slice axis, so pieces are not periodic along it.
+	// EachJoined handles a periodic slice axis, so pieces are not periodic along it.
 	within := p.pass.in.WithinSlices(in.Shape())
 	j := &passJob{
 		pass: p.pass, in: in, c: c, count: viewer{Implementation: p.Implementation, in: viewed(within)},
