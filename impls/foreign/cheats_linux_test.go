@@ -162,11 +162,19 @@ func (s trespasser) Answer(trace bool) (map[string]time.Duration, error) {
 		hang()
 	}
 	fd, err := unix.Open(s.words["image"], unix.O_RDWR, 0)
-	if err == nil {
-		_, err = unix.Mmap(fd, 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil {
+	defer unix.Close(fd)
+	var is unix.Stat_t
+	_, err = unix.Mmap(fd, 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err == nil || unix.Fstat(fd, &is) != nil {
 		return nil, errors.New("it can write to the image")
+	}
+	for _, size := range []int64{is.Size / 2, is.Size} { // bytes that are cut off become zeros
+		if unix.Ftruncate(fd, size) == nil && size < is.Size {
+			return nil, errors.New("it can shorten the image")
+		}
 	}
 	return s.Task.Answer(trace)
 }

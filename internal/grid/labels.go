@@ -146,11 +146,11 @@ func LabelsOf(s Source) *Labels {
 type Number struct {
 	float float64
 	exact *big.Rat // nil if float is exact
-	// rounded is set for fractions, and for large numbers with an exponent, as large levels are printed. They mean the
-	// nearest float64 to float64 values, and single to float32 values: 0.1 is the level that is printed as 0.1. Whole
-	// digits such as 67108863 compare exactly, because the float32 values may be those of an image of int32.
-	rounded bool
-	single  *float32 // the nearest float32, if it differs from the number and is not the integer next to a fraction
+	// large is set for large numbers with an exponent, as large levels are printed. They and fractions mean the nearest
+	// float64 to float64 values, and single to float32 values: 0.1 is the level that is printed as 0.1. Whole digits
+	// such as 67108863 compare exactly, because the float32 values may be those of an image of int32.
+	large  bool
+	single *float32 // the nearest float32, if it differs from the number and is not the integer next to a fraction
 }
 
 // wholeSingle is the limit below which float32 represents every integer.
@@ -170,27 +170,29 @@ func ParseNumber(text string) (Number, error) {
 	case f == 0 && strings.ContainsAny(strings.FieldsFunc(text, func(r rune) bool { return r|0x20 == 'e' })[0], "123456789"):
 		return Number{}, fmt.Errorf("%q is closer to 0 than any other float64", text)
 	}
-	large := strings.ContainsAny(text, "eE") && math.Abs(f) >= wholeSingle
-	n := Number{float: f, rounded: large || f != math.Trunc(f)}
+	n := Number{float: f, large: strings.ContainsAny(text, "eE") && math.Abs(f) >= wholeSingle}
 	if a := math.Abs(f); a >= 1 && !math.IsInf(f, 0) { // a smaller fraction is rounded anyway
 		if exact, ok := new(big.Rat).SetString(text); ok && exact.Cmp(n.rat()) != 0 {
 			n.exact = exact
 		}
 	}
-	if f, err := decimal.ParseFloat(text, 32); err == nil && n.rounded && (f != n.float || n.exact != nil) &&
-		(large || f != math.Trunc(f)) {
+	if f, err := decimal.ParseFloat(text, 32); err == nil && (f != n.float || n.exact != nil) &&
+		(n.large || f != math.Trunc(f)) {
 		single := float32(f)
 		n.single = &single
 	}
 	return n, nil
 }
 
+// rounded reports whether the number means the nearest float64 to float64 values.
+func (n Number) rounded() bool { return n.large || n.float != math.Trunc(n.float) }
+
 // Exact returns the number that compares exactly with float32 values too. Rounded digits are those of a float64.
 func (n Number) Exact() Number {
-	if n.rounded {
+	if n.rounded() {
 		n.exact = nil
 	}
-	n.single = nil
+	n.large, n.single = false, nil
 	return n
 }
 
@@ -232,14 +234,16 @@ func (n Number) Compare(m Number) int {
 
 // String formats the number with the fewest digits that read back as the same number.
 func (n Number) String() string {
-	whole := n.float == math.Trunc(n.float) && math.Abs(n.float) < 1<<64
-	text := strconv.FormatFloat(n.float, 'g', -1, 64)
+	format, decimals := byte('g'), -1
 	switch {
-	case whole && n.rounded && (n.exact != nil || n.single != nil):
-		text = strconv.FormatFloat(n.float, 'e', -1, 64)
-	case whole:
-		text = strconv.FormatFloat(n.float, 'f', 0, 64)
+	case n.large:
+		format = 'e'
+	case n.float == math.Trunc(n.float):
+		format, decimals = 'f', 0
+	case math.Abs(n.float) >= wholeSingle:
+		format = 'f'
 	}
+	text := strconv.FormatFloat(n.float, format, decimals, 64)
 	if n.exact == nil {
 		return text
 	}
@@ -248,7 +252,7 @@ func (n Number) String() string {
 	}
 	digits, _ := n.exact.FloatPrec()
 	text = n.exact.FloatString(digits)
-	if n.rounded && whole {
+	if n.large {
 		text += "e0"
 	}
 	return text
@@ -282,7 +286,7 @@ func (l *Labels) Compare(v float32, n Number) int {
 		case "<u8":
 			return n.compareWhole(new(big.Int).SetUint64(label))
 		default:
-			if x = math.Float64frombits(label); n.rounded {
+			if x = math.Float64frombits(label); n.rounded() {
 				return cmp.Compare(x, n.float)
 			}
 		}

@@ -3,7 +3,9 @@ package grid
 import (
 	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"reflect"
+	"strconv"
 	"testing"
 )
 
@@ -80,6 +82,16 @@ func TestNumber(t *testing.T) {
 		var back Number
 		if b, err := json.Marshal(n); err != nil || json.Unmarshal(b, &back) != nil || back.Compare(n) != 0 {
 			t.Errorf("%s is %s in JSON, %v", text, b, err)
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 2000 {
+		f := math.Ldexp(rng.Float64()-0.5, rng.IntN(140)-30)
+		for _, format := range []byte("efg") {
+			text := strconv.FormatFloat(f, format, rng.IntN(22)-1, 64)
+			if n, err := ParseNumber(text); err == nil && !reflect.DeepEqual(number(t, n.String()), n) {
+				t.Fatalf("%s is shown as %s, another number", text, n)
+			}
 		}
 	}
 	for _, text := range []string{"nan", "NaN", "", "x", "1,2", "1/2", "1 2", "40-100", "1_0", "0x1_0p0"} {

@@ -24,9 +24,11 @@ func New(label string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), label), nil
 }
 
-// Seal prevents all further writing to a file in memory, except through existing mappings.
-// Otherwise a peer could open the files of its harness in /proc.
-func Seal(f *os.File) { unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_FUTURE_WRITE) }
+// Seal prevents all further writing to a file in memory, except through existing mappings, and keeps its size: a file
+// that was shorter for a moment has zeros. Otherwise a peer could open the files of its harness in /proc.
+func Seal(f *os.File) {
+	unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_FUTURE_WRITE|unix.F_SEAL_SHRINK|unix.F_SEAL_GROW)
+}
 
 // Sealed reports whether a file is sealed.
 func Sealed(f *os.File) bool {

@@ -343,6 +343,7 @@ func TestSigned(t *testing.T) {
 	f := serve(t, map[string][]byte{key: data})
 	t.Setenv("AWS_SESSION_TOKEN", "three")
 	var elsewhere atomic.Int64
+	inHeader := true
 	f.fail = func(_ int64, w http.ResponseWriter, r *http.Request) bool {
 		region, got, want := signedBy(r, "two")
 		if got != want {
@@ -353,8 +354,11 @@ func TestSigned(t *testing.T) {
 		}
 		if region != "eu-central-1" {
 			elsewhere.Add(1)
-			w.Header().Set("X-Amz-Bucket-Region", "eu-central-1")
+			if inHeader {
+				w.Header().Set("X-Amz-Bucket-Region", "eu-central-1")
+			}
 			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, "<Error><Code>AuthorizationHeaderMalformed</Code><Region>eu-central-1</Region></Error>")
 		}
 		return region != "eu-central-1"
 	}
@@ -362,6 +366,12 @@ func TestSigned(t *testing.T) {
 	checkImage(t, name, data)
 	if n := elsewhere.Load(); n != 1 {
 		t.Errorf("%d requests to the region of the environment, want the first", n)
+	}
+	inHeader = false
+	storage.Servers = &network{wait: time.Millisecond}
+	checkImage(t, name, data)
+	if n := elsewhere.Load(); n != 3 {
+		t.Errorf("%d requests to the region of the environment, want the first and one for the location", n-1)
 	}
 	f.fail = func(_ int64, w http.ResponseWriter, r *http.Request) bool {
 		if r.Header.Get("Authorization") != "" {

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"cmp"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -45,31 +46,57 @@ func newS3() (client, error) {
 	}}}, nil
 }
 
-var regionName = regexp.MustCompile(`^[a-z0-9-]+$`)
+var (
+	regionName = regexp.MustCompile(`^[a-z0-9-]+$`)
+	// inRegion finds the region in an answer about the location of a bucket, also in an error.
+	inRegion = regexp.MustCompile(`<(?:Region|LocationConstraint[^>]*)>([a-z0-9-]+)</`)
+)
 
-// RoundTrip sends a request, and a second one if the server reports another region of the bucket.
+// RoundTrip sends a request, and a second one if the bucket is in another region. Servers report that in a header, and
+// some only in the body of an answer.
 func (s *s3) RoundTrip(r *http.Request) (*http.Response, error) {
 	region := s.region
 	if known, is := s.regions.Load(r.URL.Host); is {
 		region = known.(string)
 	}
-	a, err := s.send(r, region)
+	a, err := s.send(r, region, "")
 	if err != nil || a.StatusCode < http.StatusMultipleChoices {
 		return a, err
 	}
 	reported := a.Header.Get("X-Amz-Bucket-Region")
+	if reported == "" && (a.StatusCode == http.StatusBadRequest || a.StatusCode == http.StatusMovedPermanently) {
+		reported = s.located(r, region)
+	}
 	if reported == region || !regionName.MatchString(reported) {
 		return a, nil
 	}
 	a.Body.Close() // nobody reads it
 	s.regions.Store(r.URL.Host, reported)
-	return s.send(r, reported)
+	return s.send(r, reported, "")
+}
+
+// located returns the region of a request's bucket, or "" if the server does not report it.
+func (s *s3) located(r *http.Request, region string) string {
+	r = r.Clone(r.Context())
+	r.Method, r.Header = http.MethodGet, http.Header{}
+	r.URL = &url.URL{Host: r.URL.Host, Path: "/"}
+	a, err := s.send(r, region, "location=")
+	if err != nil {
+		return ""
+	}
+	defer a.Body.Close() // only read from
+	const most = 64 << 10
+	text, err := io.ReadAll(io.LimitReader(a.Body, most))
+	if found := inRegion.FindSubmatch(text); err == nil && found != nil {
+		return string(found[1])
+	}
+	return ""
 }
 
 // send sends a request to a region, signed if there are credentials.
-func (s *s3) send(r *http.Request, region string) (*http.Response, error) {
+func (s *s3) send(r *http.Request, region, query string) (*http.Response, error) {
 	bucket, path := r.URL.Host, "/"+r.URL.Host+r.URL.Path
-	at := url.URL{Scheme: s.endpoint.Scheme, Host: s.endpoint.Host}
+	at := url.URL{Scheme: s.endpoint.Scheme, Host: s.endpoint.Host, RawQuery: query}
 	if at.Host == "s3.amazonaws.com" {
 		at.Host = "s3.dualstack." + region + ".amazonaws.com"
 		if strings.HasPrefix(region, "cn-") {

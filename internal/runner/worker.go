@@ -60,6 +60,9 @@ func (b *bound[In, Out]) attach(t worker.Task, shared []*os.File, toPin, edits b
 				memfile.Populate(mapped)
 				if housed {
 					memfile.Seal(shared[i])
+					housed = memfile.Sealed(shared[i]) // not on every system
+				}
+				if housed {
 					in, err = house.AttachIn(shared[i], mapped)
 				} else {
 					in, err = b.w.Inputs.Attach(mapped)

@@ -33,6 +33,7 @@ func checks() []checktest.Check {
 		{Name: "universal coefficients", Of: universalCoefficients},
 		{Name: "two enumerations", Of: enumerationsAgree},
 		{Name: "three lowest vertices", Of: lowestVertices},
+		{Name: "numbers of vertices", Of: numbersDiffer},
 		{Name: "ranks and torsion of random complexes", Of: ranksAreOfSmith},
 		{Name: "sums that grow", Of: sumsGrow},
 		{Name: "orders that are wrong", Of: wrongOrdersAreTold},
@@ -374,6 +375,15 @@ func lowestVertices(t *testing.T) {
 		out := Groups{[]int64{1, 1}, make([][]uint64, 2)}
 		if d, err := byRanks(&Problem{ring, over}, out, nil); d != nil || err != nil {
 			t.Errorf("over %v: %v, %v", over, d, err)
+		}
+	}
+}
+
+// Vertices that an implementation gives one number are two in the witness.
+func numbersDiffer(t *testing.T) {
+	for _, c := range [][2][]uint32{{{2, 0, 1}, {2, 0, 1}}, {{1, 0, 1, 0}, {2, 0, 3, 1}}, {{7, 3}, {1, 0}}, {{0, 2}, {0, 1}}} {
+		if got := distinct(c[0]); !slices.Equal(got, c[1]) {
+			t.Errorf("%v: %v, want %v", c[0], got, c[1])
 		}
 	}
 }

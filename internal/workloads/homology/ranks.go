@@ -175,17 +175,37 @@ func byGreatest(given []uint32, d int, number []uint32) []uint32 {
 // may be that of an implementation.
 func numbered(p *Problem) []uint32 {
 	if len(p.Points) == 0 {
-		return p.Numbers(runtime.GOMAXPROCS(0))
+		return distinct(p.Numbers(runtime.GOMAXPROCS(0)))
 	}
-	keys := make([]uint64, p.Vertices)
-	for v := range keys {
+	along := make([]uint32, p.Vertices)
+	for v := range along {
 		at := p.Points[3*v:][:3]
 		key := math.Float32bits(float32(at[2] + 0.61*at[1] + 0.37*at[0]))
-		key ^= uint32(int32(key)>>31) | 1<<31 // in the order of the numbers
-		keys[v] = uint64(key)<<32 | uint64(v)
+		along[v] = key ^ (uint32(int32(key)>>31) | 1<<31) // in the order of the numbers
+	}
+	return distinct(along)
+}
+
+// distinct returns numbers from 0 on in the order of others, and those if they are such numbers. Equal numbers of two
+// vertices would make them one in the witness too.
+func distinct(given []uint32) []uint32 {
+	seen := make([]bool, len(given))
+	repeats := slices.ContainsFunc(given, func(n uint32) bool {
+		if int(n) >= len(seen) || seen[n] {
+			return true
+		}
+		seen[n] = true
+		return false
+	})
+	if !repeats {
+		return given
+	}
+	keys := make([]uint64, len(given))
+	for v, n := range given {
+		keys[v] = uint64(n)<<32 | uint64(v)
 	}
 	slices.Sort(keys)
-	number := make([]uint32, p.Vertices)
+	number := make([]uint32, len(given))
 	for at, key := range keys {
 		number[uint32(key)] = uint32(at)
 	}
