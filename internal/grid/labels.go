@@ -244,14 +244,15 @@ func (n Number) String() string {
 		format = 'f'
 	}
 	text := strconv.FormatFloat(n.float, format, decimals, 64)
-	if n.exact == nil {
+	if math.Abs(n.float) < 1 || math.IsInf(n.float, 0) {
 		return text
 	}
-	if same, ok := new(big.Rat).SetString(text); ok && same.Cmp(n.exact) == 0 {
+	is := n.rat()
+	if same, ok := new(big.Rat).SetString(text); ok && same.Cmp(is) == 0 {
 		return text
 	}
-	digits, _ := n.exact.FloatPrec()
-	text = n.exact.FloatString(digits)
+	digits, _ := is.FloatPrec()
+	text = is.FloatString(digits)
 	if n.large {
 		text += "e0"
 	}
