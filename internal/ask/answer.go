@@ -145,8 +145,8 @@ func Choose[In, Out any](
 	return impl, nil
 }
 
-// StatedMemory returns the memory that an implementation states for an answer, or 0 if it states none.
-func StatedMemory[In, Out any](w bench.Workload[In, Out], impl string, in In, conditions bench.Conditions) int64 {
+// statedMemory returns the memory that an implementation states for an answer, or 0 if it states none.
+func statedMemory[In, Out any](w bench.Workload[In, Out], impl string, in In, conditions bench.Conditions) int64 {
 	conditions.Memory = 1 // too little for any
 	var most bench.TooMuch
 	for _, i := range w.Impls {

@@ -111,6 +111,6 @@ func (q *Assess) checkPlaces() error {
 func (q *Assess) Compare(name string, p *assess.Pair) (a Answered[assess.Comparisons], err error) {
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: q.Threads}, Memory: q.memory()}
 	impl := cmp.Or(q.Impl, "runs")
-	q.Follow.ShowMemory(q.Shown, StatedMemory(q.By, impl, p, conditions), conditions.Memory)
+	q.Follow.ShowMemory(q.Shown, statedMemory(q.By, impl, p, conditions), conditions.Memory)
 	return Answer(q.By, impl, name, p, conditions, q.limits(), "comparison")
 }

@@ -60,7 +60,7 @@ func (q *Homology) Answer() (p *homology.Problem, a Answered[homology.Groups], e
 	if err != nil {
 		return p, a, err
 	}
-	q.Follow.ShowMemory(q.Shown, StatedMemory(q.By, impl, p, conditions), q.memory())
+	q.Follow.ShowMemory(q.Shown, statedMemory(q.By, impl, p, conditions), q.memory())
 	done := q.Follow.Waiting("finding and checking the homology")
 	defer done()
 	a, err = Answer(q.By, impl, q.Name, p, conditions, q.limits(), "homology")

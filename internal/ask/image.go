@@ -151,7 +151,7 @@ func (q *Question) run(
 ) (p ecc.Provenance, err error) {
 	p = ecc.Describe(q.Named(i.name), grid.Unmasked(i.Source), i.convention)
 	p.Mask = q.Named(i.mask)
-	asked, digest := Digested(i.Source)
+	asked, digest := digested(i.Source)
 	if !q.Slices {
 		asked, _ = grid.Upright(asked, i.convention.Periodic)
 	}
@@ -168,10 +168,10 @@ func (q *Question) run(
 	return p, nil
 }
 
-// Digested returns a source that is hashed while it is read, and a function that returns the hash.
+// digested returns a source that is hashed while it is read, and a function that returns the hash.
 // The hash of an image that repeats itself is "": its name is complete, and little of it is read.
 // sum fails if a file changed while it was read.
-func Digested(s grid.Source) (read grid.Source, sum func() (string, error)) {
+func digested(s grid.Source) (read grid.Source, sum func() (string, error)) {
 	if grid.Period(s) > 0 {
 		return s, func() (string, error) { return "", nil }
 	}

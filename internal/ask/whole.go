@@ -106,7 +106,7 @@ func answerWhole[In interface{ Check() error }, Out any](
 	if err != nil {
 		return a, err
 	}
-	q.Follow.ShowMemory(q.Shown, 2*StatedMemory(w, impl, in, conditions), q.memory())
+	q.Follow.ShowMemory(q.Shown, 2*statedMemory(w, impl, in, conditions), q.memory())
 	tellCheck(q, w, in)
 	done := q.Follow.Waiting("finding and checking the " + what)
 	defer done()

@@ -61,11 +61,11 @@ type sensors struct {
 var _ device.Sensors = (*sensors)(nil)
 
 // Sensors returns the sensors of the device at this PCI address.
-func (c *context) Sensors() device.Sensors { return NewSensors(c.Info().PCI) }
+func (c *context) Sensors() device.Sensors { return newSensors(c.Info().PCI) }
 
-// NewSensors finds the device at a PCI address (device.Info.PCI) in NVML: libnvidia-ml.so.1, or the
+// newSensors finds the device at a PCI address (device.Info.PCI) in NVML: libnvidia-ml.so.1, or the
 // library in ECCBENCH_LIBNVML. If that fails, every reading has the reason.
-func NewSensors(pci string) device.Sensors {
+func newSensors(pci string) device.Sensors {
 	s := &sensors{}
 	path := libraryPath("ECCBENCH_LIBNVML", "libnvidia-ml.so.1")
 	library, err := openLibrary(path)

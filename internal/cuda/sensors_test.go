@@ -29,7 +29,7 @@ func newFakeSensors(t *testing.T, flags ...string) (library uintptr) {
 
 func TestSensors(t *testing.T) {
 	library := newFakeSensors(t)
-	s := NewSensors("0000:3b:00.0")
+	s := newSensors("0000:3b:00.0")
 	got := s.Read()
 	want := device.Readings{
 		Clock: device.Reading{Value: 1980, Unit: "MHz"}, MemoryClock: device.Reading{Value: 3201, Unit: "MHz"},
@@ -66,7 +66,7 @@ func TestSensorsMissing(t *testing.T) {
 	}
 	everything := func(t *testing.T, pci, want string) {
 		t.Helper()
-		s := NewSensors(pci)
+		s := newSensors(pci)
 		r := s.Read()
 		for name, why := range all(r) {
 			if !strings.Contains(why, want) || strings.Contains(why, "\n") {
@@ -100,7 +100,7 @@ func TestSensorsMissing(t *testing.T) {
 	} {
 		t.Run(call, func(t *testing.T) {
 			fail(newFakeSensors(t), call, 3)
-			s := NewSensors("0000:3b:00.0")
+			s := newSensors("0000:3b:00.0")
 			for n, why := range all(s.Read()) {
 				if n == name && !strings.HasSuffix(why, "not supported (3)") || n != name && why != "" {
 					t.Errorf("%s fails and %s is missing because %q", call, n, why)
@@ -111,7 +111,7 @@ func TestSensorsMissing(t *testing.T) {
 	}
 	t.Run("no symbol", func(t *testing.T) {
 		newFakeSensors(t, "-DWITHOUT_POWER_LIMIT")
-		s := NewSensors("0000:3b:00.0")
+		s := newSensors("0000:3b:00.0")
 		if r := s.Read(); r.PowerLimit.Missing != "NVML has no nvmlDeviceGetEnforcedPowerLimit" || !r.Power.Known() {
 			t.Errorf("read %+v", r)
 		}
@@ -126,7 +126,7 @@ func fail(library uintptr, call string, code int) {
 
 func TestRealSensors(t *testing.T) {
 	dev := realDevice(t)
-	s := NewSensors(dev.Info().PCI)
+	s := newSensors(dev.Info().PCI)
 	closeAtEnd(t, s)
 	r := s.Read()
 	t.Logf("clock %s (%s), memory %s, temperature %s (%s), power %s (%s) of %s, throttle %s (%s), others %s (%s) %v, own process %d",

@@ -46,10 +46,10 @@ func Enlarge(f *os.File, size int64) error {
 	return nil
 }
 
-// Place returns a free address that is a multiple of the huge page size, so that the huge pages of
+// place returns a free address that is a multiple of the huge page size, so that the huge pages of
 // a file can be mapped as such. If another thread maps memory there first, the kernel chooses
 // another address.
-func Place(size int64) unsafe.Pointer {
+func place(size int64) unsafe.Pointer {
 	if size < HugePage {
 		return nil
 	}

@@ -13,8 +13,8 @@ const HugePage = 2 << 20
 // Enlarge extends a new file.
 func Enlarge(f *os.File, size int64) error { return f.Truncate(size) }
 
-// Place lets the kernel choose the address.
-func Place(int64) unsafe.Pointer { return nil }
+// place lets the kernel choose the address.
+func place(int64) unsafe.Pointer { return nil }
 
 // Populate does nothing.
 func Populate([]byte) {}

@@ -12,7 +12,7 @@ import (
 
 // Map maps a file of the given size, which processes share.
 func Map(f *os.File, size int64, protection int) ([]byte, error) {
-	mapped, err := unix.MmapPtr(int(f.Fd()), 0, Place(size), uintptr(size), protection, unix.MAP_SHARED)
+	mapped, err := unix.MmapPtr(int(f.Fd()), 0, place(size), uintptr(size), protection, unix.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("mapping %d bytes: %w", size, err)
 	}

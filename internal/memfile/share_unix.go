@@ -49,7 +49,7 @@ func MapExtent(f *os.File, e Extent, toPin bool) ([]byte, error) {
 // mapRepeated maps a file of the given length, followed by repetitions of its bytes from e.From on.
 // The repetitions share the same memory.
 func mapRepeated(f *os.File, length int64, e Extent, protection int) ([]byte, error) {
-	room, err := unix.MmapPtr(-1, 0, Place(e.Size), uintptr(e.Size), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	room, err := unix.MmapPtr(-1, 0, place(e.Size), uintptr(e.Size), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		return nil, fmt.Errorf("mapping %d bytes: %w", e.Size, err)
 	}

@@ -9,7 +9,7 @@ import (
 	"eccbench/internal/decimal"
 )
 
-// Decimal returns the shortest decimal that ParseDecimal reads as the same number: 0.05, 1e-4, 1000.
+// Decimal returns the shortest decimal that parseDecimal reads as the same number: 0.05, 1e-4, 1000.
 func Decimal(v float64) string {
 	if v == 0 || math.Abs(v) >= 1e-3 {
 		return strconv.FormatFloat(v+0, 'f', -1, 64) // without the sign of −0
@@ -18,8 +18,8 @@ func Decimal(v float64) string {
 	return digits + "e-" + strings.TrimLeft(exponent, "0")
 }
 
-// ParseDecimal reads a finite decimal number.
-func ParseDecimal(s string) (float64, error) {
+// parseDecimal reads a finite decimal number.
+func parseDecimal(s string) (float64, error) {
 	v, err := decimal.ParseFloat(s, 64)
 	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
 		return 0, fmt.Errorf("%s is no decimal number", Quoted(s))

@@ -179,7 +179,7 @@ func (f Form) Parse(s string) (values map[string]float64, of string, err error) 
 			values[k.Key] = k.Default
 			continue
 		}
-		v, err := ParseDecimal(text)
+		v, err := parseDecimal(text)
 		if err != nil || !k.Accepts(v) {
 			return nil, "", fmt.Errorf("input %q: want %v with %s from %s", s, f, k.Key, k.Range())
 		}

@@ -108,12 +108,12 @@ func TestDecimal(t *testing.T) {
 		1e-4: "1e-4", 1.25e-7: "1.25e-7", 1e-12: "1e-12", -0.5: "-0.5", -1e-5: "-1e-5", 1e-300: "1e-300", 1.0 / 3: "0.3333333333333333",
 	} {
 		got := Decimal(v)
-		if back, err := ParseDecimal(got); got != want || back != v || err != nil {
+		if back, err := parseDecimal(got); got != want || back != v || err != nil {
 			t.Errorf("%v is %s, want %s, and reads as %v, %v", v, got, want, back, err)
 		}
 	}
 	for _, bad := range []string{"", "x", "NaN", "Inf", "1e999", "0x1p-2", "1_0", "0,5"} {
-		if v, err := ParseDecimal(bad); err == nil {
+		if v, err := parseDecimal(bad); err == nil {
 			t.Errorf("%s reads as %v", bad, v)
 		}
 	}

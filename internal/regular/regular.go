@@ -50,7 +50,7 @@ func ReadFile(path string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close() // only read from
-	if err = CheckSize(info.Size(), most); err != nil {
+	if err = checkSize(info.Size(), most); err != nil {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
 	}
 	data := make([]byte, info.Size())
@@ -70,8 +70,8 @@ func Text(r io.Reader) io.Reader {
 	return b
 }
 
-// CheckSize returns an error if a file has more than most bytes.
-func CheckSize(size, most int64) error {
+// checkSize returns an error if a file has more than most bytes.
+func checkSize(size, most int64) error {
 	if size > most {
 		return fmt.Errorf("has %d bytes, and may have %d at most", size, most)
 	}

@@ -185,14 +185,14 @@ func throughputCSV(w io.Writer, rows []Row) error {
 	return WriteCSV(w, lines)
 }
 
-// WriteCSV writes rows of cells as CSV. CSVCell protects against texts that a spreadsheet would
+// WriteCSV writes rows of cells as CSV. csvCell protects against texts that a spreadsheet would
 // execute.
 func WriteCSV(w io.Writer, lines [][]string) error {
 	c := csv.NewWriter(w)
 	for _, line := range lines {
 		cells := make([]string, len(line))
 		for i, s := range line {
-			cells[i] = CSVCell(s)
+			cells[i] = csvCell(s)
 		}
 		c.Write(cells) // Error reports it
 	}

@@ -122,9 +122,9 @@ func cell(f Format, s string) string {
 	return s
 }
 
-// CSVCell protects a text for a CSV cell, before quoting. A spreadsheet would execute a text that
-// begins like a formula, so CSVCell puts "'" before it. It does not change numbers.
-func CSVCell(s string) string {
+// csvCell protects a text for a CSV cell, before quoting. A spreadsheet would execute a text that
+// begins like a formula, so csvCell puts "'" before it. It does not change numbers.
+func csvCell(s string) string {
 	if s == "" || !strings.ContainsRune("=+-@\t\r", rune(s[0])) {
 		return s
 	}

@@ -61,7 +61,7 @@ func TestCSVHasNoFormulas(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "a=1": "a=1", "-1.5e3": "-1.5e3", "+2": "+2", "-": "'-", "\t=1": "'\t=1", "-1+2": "'-1+2",
 	} {
-		if got := CSVCell(text); got != want {
+		if got := csvCell(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

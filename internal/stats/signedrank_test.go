@@ -47,7 +47,7 @@ func TestSignedRankAgreesWithSciPy(t *testing.T) {
 		}
 	}
 	for _, c := range g.Ranks {
-		lo, hi, reached := MedianRanks(c.N, c.Confidence)
+		lo, hi, reached := medianRanks(c.N, c.Confidence)
 		if lo != c.Lo || hi != c.N-1-c.Lo || !near(reached, c.Reached) {
 			t.Errorf("n=%d at %g: ranks %d..%d reach %.15g, SciPy says %d..%d and %.15g", c.N, c.Confidence, lo, hi, reached, c.Lo, c.N-1-c.Lo, c.Reached)
 		}

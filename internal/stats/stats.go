@@ -47,7 +47,7 @@ func Summarise(samples []float64) Summary {
 	if len(x) > 1 {
 		s.StdDev = stat.StdDev(x, nil)
 	}
-	lo, hi, confidence := MedianRanks(len(x), Confidence)
+	lo, hi, confidence := medianRanks(len(x), Confidence)
 	s.Lo, s.Hi, s.Confidence = x[lo], x[hi], confidence
 	return s
 }
@@ -57,13 +57,13 @@ func median(sorted []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// MedianRanks returns the narrowest symmetric pair of 0-based ranks that bound the median of n
+// medianRanks returns the narrowest symmetric pair of 0-based ranks that bound the median of n
 // samples with at least the given confidence. The bounds are the order statistics of these ranks in
 // the sorted sample. It also returns the confidence reached. The number of samples below the median
 // is Binomial(n, ½) for every distribution (David and Nagaraja, Order Statistics, section 7.1). The
 // confidence must be above 0. Below six samples 95 % is impossible; the ranks are then the
 // extremes.
-func MedianRanks(n int, confidence float64) (lo, hi int, reached float64) {
+func medianRanks(n int, confidence float64) (lo, hi int, reached float64) {
 	below := distuv.Binomial{N: float64(n), P: 0.5}
 	reach := func(l int) float64 { return 1 - 2*below.CDF(float64(l)) }
 	for reach(lo+1) >= confidence {

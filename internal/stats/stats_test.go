@@ -18,7 +18,7 @@ func TestMedianRanks(t *testing.T) {
 		{1, 0, 0, 0}, {2, 0, 1, 0.5}, {5, 0, 4, 0.9375}, {6, 0, 5, 0.96875}, {8, 0, 7, 0.9921875}, {9, 1, 7, 0.9609375},
 		{10, 1, 8, 0.978515625}, {20, 5, 14, 0.95860}, {25, 7, 17, 0.95671}, {100, 39, 60, 0.96480},
 	} {
-		lo, hi, reached := MedianRanks(c.n, 0.95)
+		lo, hi, reached := medianRanks(c.n, 0.95)
 		if lo != c.lo || hi != c.hi || math.Abs(reached-c.reached) > 1e-4 {
 			t.Errorf("n=%d: ranks %d..%d reach %.5f, want %d..%d %.5f", c.n, lo, hi, reached, c.lo, c.hi, c.reached)
 		}
@@ -96,7 +96,7 @@ func TestIntervalCovers(t *testing.T) {
 			inside++
 		}
 	}
-	_, _, reached := MedianRanks(n, 0.95)
+	_, _, reached := medianRanks(n, 0.95)
 	got := float64(inside) / runs
 	if se := math.Sqrt(reached * (1 - reached) / runs); math.Abs(got-reached) > 4*se {
 		t.Errorf("covers %.4f of the time, want %.4f ± %.4f", got, reached, 4*se)
@@ -123,8 +123,8 @@ func TestLowerDecile(t *testing.T) {
 // A requested confidence equal to that of some ranks selects those ranks, to the last bit.
 func TestConfidenceThatIsReached(t *testing.T) {
 	for _, n := range []int{6, 8, 20, 51, 100} {
-		lo, hi, reached := MedianRanks(n, Confidence)
-		if l, h, r := MedianRanks(n, reached); l != lo || h != hi || r != reached {
+		lo, hi, reached := medianRanks(n, Confidence)
+		if l, h, r := medianRanks(n, reached); l != lo || h != hi || r != reached {
 			t.Errorf("n=%d: ranks %d..%d reach %v, for which %d..%d are taken", n, lo, hi, reached, l, h)
 		}
 	}

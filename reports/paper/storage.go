@@ -21,9 +21,9 @@ type Storage struct {
 // Statistics summarise one number per pixel.
 type Statistics struct{ Average, Variance, Maximum, Minimum float64 }
 
-// MeasureStorage runs the steps of a problem by the plain loop twice: with fields of float32, and
+// measureStorage runs the steps of a problem by the plain loop twice: with fields of float32, and
 // with fields rounded to 16 bits after each step.
-func MeasureStorage(p *gvf.Problem) (Storage, error) {
+func measureStorage(p *gvf.Problem) (Storage, error) {
 	want, err := gvf.Define(p, 0)
 	if err != nil {
 		return Storage{}, err
@@ -82,7 +82,7 @@ func statistics(list []float64) Statistics {
 // PrintStorage prints table 3 of Smistad et al. next to the errors of the plain loops on an image.
 func PrintStorage(w io.Writer, f report.Format, t Table, s grid.Source) error {
 	const mu = 0.05
-	here, err := MeasureStorage(gvf.NewProblem(s, mu, t.Rows[0].Times(), 0, gvf.Replicate))
+	here, err := measureStorage(gvf.NewProblem(s, mu, t.Rows[0].Times(), 0, gvf.Replicate))
 	if err != nil {
 		return err
 	}

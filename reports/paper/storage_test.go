@@ -28,7 +28,7 @@ func flowing(t *testing.T, steps int64) *gvf.Problem {
 func TestStorage(t *testing.T) {
 	const unit = 1.0 / 32767
 	for _, steps := range []int64{0, 1, 40} {
-		s, err := MeasureStorage(flowing(t, steps))
+		s, err := measureStorage(flowing(t, steps))
 		if err != nil {
 			t.Fatal(err)
 		}

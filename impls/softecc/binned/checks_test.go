@@ -328,7 +328,7 @@ func binsAreNear(t *testing.T) {
 func nodesAreNear(t *testing.T) {
 	const bound = 2.1e-8
 	for i, p := range layings(t, "1", "20", "500") {
-		k := NewNodes(p)
+		k := newNodes(p)
 		curve, slopes := newTally(p, bins{}, k, reach), newTable(p, bins{}, k, reach, 1)
 		steepest := 0.0
 		for _, g := range p.G {
@@ -362,12 +362,12 @@ func nodesAreNear(t *testing.T) {
 		func(q *softecc.Problem) { q.Source = Blank{D: 1, H: int64(len(q.Tau)), W: least} },
 	} {
 		q := *p
-		if change(&q); NewNodes(&q) != nil {
+		if change(&q); newNodes(&q) != nil {
 			t.Errorf("λ %g, thresholds %v, shape %v have nodes", q.Lambda, q.Tau, q.Shape())
 		}
 	}
 	p.Source = Blank{D: 1, H: 1, W: least*int64(len(p.Tau)) - 1}
-	if NewNodes(p) == nil {
+	if newNodes(p) == nil {
 		t.Errorf("%v has no nodes", p.Shape())
 	}
 }
@@ -509,7 +509,7 @@ func layersAnswer(t *testing.T, names []string) {
 		p.Vertices = i%2 > 0
 		var nodes *Nodes
 		if i%4 > 1 {
-			nodes = NewNodes(p)
+			nodes = newNodes(p)
 		}
 		want := define(t, p)
 		got, dx := layered[float32](t, p, 3, nodes)

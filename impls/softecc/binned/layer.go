@@ -45,7 +45,7 @@ type Layers[T float32 | float64] struct {
 func (b *Layers[T]) Each(f func(i int, l *Layer[T]) error) error {
 	if b.pool.New == nil {
 		if unsafe.Sizeof(T(0)) == 4 {
-			b.nodes = NewNodes(b.Problem)
+			b.nodes = newNodes(b.Problem)
 		}
 		b.pool.New = func() any {
 			q := *b.Problem

@@ -32,9 +32,9 @@ type nodeRow struct {
 	sigma, byTau, byLambda []float64
 }
 
-// NewNodes returns the nodes of a problem. It returns nil for a large image, which has bins, and if
+// newNodes returns the nodes of a problem. It returns nil for a large image, which has bins, and if
 // there would be too many nodes.
-func NewNodes(p *softecc.Problem) *Nodes {
+func newNodes(p *softecc.Problem) *Nodes {
 	if p.Shape().Voxels() >= least*int64(len(p.Tau)) {
 		return nil
 	}

@@ -94,8 +94,8 @@ func NameOf(level int64, image string) string {
 	return Form().NameOf(map[string]float64{"at": float64(level)}, image)
 }
 
-// SublevelSet returns the sublevel set of an image at a level of its ladder, or at the middle level.
-func SublevelSet(s grid.Source, level int64) (*Image, error) {
+// sublevelSet returns the sublevel set of an image at a level of its ladder, or at the middle level.
+func sublevelSet(s grid.Source, level int64) (*Image, error) {
 	n := s.Ladder().Len()
 	if level == middle {
 		level = (n - 1) / 2
@@ -116,7 +116,7 @@ func (Inputs) Open(name string) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	i, err := SublevelSet(s, level)
+	i, err := sublevelSet(s, level)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("input %q: %w", name, err), grid.Close(s))
 	}

@@ -19,7 +19,7 @@ func knownNumbers(input string, in *Image) (Numbers, bool) {
 	if err != nil {
 		return Numbers{}, false
 	}
-	if at, err := SublevelSet(in.Source, level); err != nil || at.Threshold != in.Threshold {
+	if at, err := sublevelSet(in.Source, level); err != nil || at.Threshold != in.Threshold {
 		return Numbers{}, false // the image does not match its name
 	}
 	if !n.FromFiles() && in.Threshold >= in.Ladder().Value(in.Ladder().Len()-1) {

@@ -66,18 +66,18 @@ func viewing(ns int) func(grid.Source) time.Duration {
 	}
 }
 
-// TotalOf returns the sum of all changes of an unmasked image, and the reason. It is χ of the full
+// totalOf returns the sum of all changes of an unmasked image, and the reason. It is χ of the full
 // box: 1, or 0 if an axis is periodic.
-func TotalOf(c Convention) (chi int64, why string) {
+func totalOf(c Convention) (chi int64, why string) {
 	if c.Periodic != (grid.Axes{}) {
 		return 0, "a full box that is closed to a ring has as many cells of either sign"
 	}
 	return 1, "a full box is contractible"
 }
 
-// sumsOf is the law that the changes sum to TotalOf.
+// sumsOf is the law that the changes sum to totalOf.
 func sumsOf(c Convention) law {
-	chi, _ := TotalOf(c)
+	chi, _ := totalOf(c)
 	return law{Name: fmt.Sprintf("changes sum to %d", chi),
 		Check: func(_ grid.Source, out VCEC, _ ask) (*verify.Diff, error) {
 			var sum int64
@@ -88,9 +88,9 @@ func sumsOf(c Convention) law {
 		}}
 }
 
-// UnlikeTotal returns nil if a sum of changes equals TotalOf.
+// UnlikeTotal returns nil if a sum of changes equals totalOf.
 func UnlikeTotal(c Convention, sum int64) *verify.Diff {
-	chi, why := TotalOf(c)
+	chi, why := totalOf(c)
 	if sum == chi {
 		return nil
 	}

@@ -73,10 +73,10 @@ func (p *Problem) boxes(seed uint64) (list []box) {
 	return list
 }
 
-// PlainBoxes compares a field after N steps with the plain loop in boxes, bit for bit. A box
+// plainBoxes compares a field after N steps with the plain loop in boxes, bit for bit. A box
 // depends only on voxels within N+1 of it: one for each step, and one for the gradient. A field
 // with few wrong values may be right in all boxes.
-func PlainBoxes() verify.Law[*Problem, Flow] {
+func plainBoxes() verify.Law[*Problem, Flow] {
 	seed := rand.Uint64()
 	return law{
 		Name: "the plain loop in boxes, bit for bit", Note: fmt.Sprintf("all corners, and places of seed %#x", seed),

@@ -50,7 +50,7 @@ func bytesEach(n int64) func(*Problem) int64 {
 func stepsLaws() []law {
 	return verify.Bounded([]law{
 		PlainLoop(),
-		PlainBoxes(),
+		plainBoxes(),
 		{Name: "float64 within the bound of rounding", Independent: true, Work: stepCost(startNS, stepNS),
 			Memory: bytesEach(72), Measure: precise},
 		{Name: "closed form of |V0| constant along x, y and z", Calls: 3, Work: stepCost(20, 0),

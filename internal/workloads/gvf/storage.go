@@ -114,7 +114,7 @@ func Keeping(kind string, impls ...bench.Implementation[*Problem, Flow]) bench.W
 	}, verify.Policy[*Problem, Flow]{Agree: agree, Weak: weak, Laws: []law{
 		{Name: "the plain loop, bit for bit", Independent: true, Work: stepCost(startNS, 2*stepNS),
 			Memory: bytesEach(40), Check: plain},
-		PlainBoxes(),
+		plainBoxes(),
 		{Name: "float32 within the bound of the format", Independent: true, Work: stepCost(startNS, stepNS),
 			Measure: fromFloat32},
 	}}, impls)

@@ -68,7 +68,7 @@ func Compute(
 	if err != nil {
 		return 0, nil, err
 	}
-	more, orders := Smith(full)
+	more, orders := smith(full)
 	return rank + more, orders, nil
 }
 
@@ -139,9 +139,9 @@ func (m *matrix) rest() ([][]*big.Int, error) {
 	return full, nil
 }
 
-// Smith returns the rank of a full matrix over the integers, and its invariant factors above 1.
+// smith returns the rank of a full matrix over the integers, and its invariant factors above 1.
 // Each divides the next.
-func Smith(full [][]*big.Int) (rank int64, orders []*big.Int) {
+func smith(full [][]*big.Int) (rank int64, orders []*big.Int) {
 	rank, minor := minorOf(full)
 	if rank == 0 {
 		return 0, nil

@@ -35,7 +35,7 @@ func TestFactorsAreThoseOfMinors(t *testing.T) {
 				full[i] = append(full[i], big.NewInt(v))
 			}
 		}
-		if rank, orders := Smith(full); rank != rankstest.Rank(m, 0) || list(orders) != list(want) {
+		if rank, orders := smith(full); rank != rankstest.Rank(m, 0) || list(orders) != list(want) {
 			t.Fatalf("%v: rank %d, orders %v, want %d, %v", m, rank, orders, rankstest.Rank(m, 0), want)
 		}
 		rank, orders, err := Compute(int64(len(m[0])), int64(len(m)), func(i int64, list []Term) []Term {
