@@ -31,17 +31,17 @@ const voxelNS = 300
 const mostVoxels = 1 << 31
 
 // Implementation is ready to use.
-type Implementation struct{ fault Fault }
+type Implementation struct{}
 
 // About describes the method.
-func (i Implementation) About() bench.About {
+func (Implementation) About() bench.About {
 	return bench.About{
 		Name: "runs", Where: "cpu",
 		Method: "union-find of runs of each label, of both masks, their union and the backgrounds; χ from the " +
 			"ends of runs; all cores",
 		Source: "Rosenfeld and Pfaltz 1966, Delfinado and Edelsbrunner 1995, Stucki et al. 2023",
 		Scopes: []bench.Scope{bench.E2E},
-	}.WithFault(string(i.fault))
+	}
 }
 
 // CanDo rejects inputs that need more time or memory than the conditions allow, or have too many
@@ -96,14 +96,13 @@ func need(in *assess.Pair, cores int) (bytes int64) {
 }
 
 // Setup allocates nothing: the number of runs is known only after they are found.
-func (i Implementation) Setup(in *assess.Pair, c bench.Conditions) (bench.Job[assess.Comparisons], error) {
-	return &job{in: in, cores: c.Cores(), fault: i.fault, Output: bench.PoisonedBy(assess.Poisoned())}, nil
+func (Implementation) Setup(in *assess.Pair, c bench.Conditions) (bench.Job[assess.Comparisons], error) {
+	return &job{in: in, cores: c.Cores(), Output: bench.PoisonedBy(assess.Poisoned())}, nil
 }
 
 type job struct {
 	in    *assess.Pair
 	cores int
-	fault Fault
 	bench.Output[assess.Comparisons]
 }
 
@@ -118,7 +117,7 @@ func (j *job) Do(trace *bench.Trace) error {
 		i = len(out) - 1 - i // the union, which is large, and the groups first
 		f := finderOf(j.in, j.in.Sets[i], places)
 		f.eachBox(func(b box) {
-			newMasks(f, b, max(1, j.cores/atOnce)).islands(func(island *masks) { out[i].Add(island.compare(j.fault)) })
+			newMasks(f, b, max(1, j.cores/atOnce)).islands(func(island *masks) { out[i].Add(island.compare()) })
 		})
 	})
 	j.Last = out
@@ -273,7 +272,7 @@ func (m *masks) countEuler(of int) {
 }
 
 // compare counts the features of the masks and the matched ones.
-func (m *masks) compare(fault Fault) (c assess.Comparison) {
+func (m *masks) compare() (c assess.Comparison) {
 	m.unite()
 	m.each(masksOfSet, m.joinParts, m.joinGaps, m.countEuler)
 	c.Pred, c.Truth = m.voxels[pred], m.voxels[truth]
@@ -282,10 +281,7 @@ func (m *masks) compare(fault Fault) (c assess.Comparison) {
 		t := &c.In[k]
 		t.Pred, t.Truth, t.Union = m.numbers(pred, k), m.numbers(truth, k), m.numbers(union, k)
 		t.Components = m.matchedParts(k)
-		t.Holes = m.matchedGaps(k, fault)
-		if fault == SharedUnion && k == assess.T {
-			t.Components = t.Union.B0
-		}
+		t.Holes = m.matchedGaps(k)
 	})
 	return c
 }
@@ -338,7 +334,7 @@ func (m *masks) matchedParts(construction int) (n int64) {
 
 // matchedGaps joins the components of both backgrounds where they overlap, and counts the joined
 // ones other than the outside.
-func (m *masks) matchedGaps(construction int, fault Fault) (n int64) {
+func (m *masks) matchedGaps(construction int) (n int64) {
 	var parents [union][]int32
 	for of := range parents {
 		parents[of] = m.gaps[of].parent[construction]
@@ -361,9 +357,6 @@ func (m *masks) matchedGaps(construction int, fault Fault) (n int64) {
 			met[root] = true
 			n++
 		}
-	}
-	if fault == OutsideMatched {
-		n++
 	}
 	return n
 }

@@ -78,22 +78,6 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// TestFaultsAreNoticed plants faults and checks that some witness detects each.
-func TestFaultsAreNoticed(t *testing.T) {
-	for i, fault := range Faults() {
-		rng := rand.New(rand.NewPCG(3, uint64(i)))
-		noticed := false
-		for range 20 {
-			p := random(t, rng, grid.Shape{D: 6, H: 7, W: 8}, 1, 0.05+0.4*rng.Float64())
-			want := assess.BySearch(p)
-			noticed = noticed || assess.Workload().Policy.Agree(p, want, answer(t, Faulty(fault), p)) != nil
-		}
-		if !noticed {
-			t.Errorf("no witness noticed: %s", fault)
-		}
-	}
-}
-
 // TestJudgeNotices plants mistakes in answers, most with the right voxel counts and χ.
 func TestJudgeNotices(t *testing.T) {
 	faults := map[string]func(*assess.Topology){
