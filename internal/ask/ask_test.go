@@ -13,11 +13,15 @@ import (
 
 	"eccbench/impls/betti/duality"
 	"eccbench/impls/extrema"
+	boundary "eccbench/impls/homology/duality"
+	"eccbench/impls/homology/reduced"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/simplicial"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/homology"
 )
 
 // silent ignores all progress.
@@ -304,4 +308,25 @@ func TestUnaffordable(t *testing.T) {
 	if err := ask(law(2, 1), law(1, 100)); err != nil || answered != 1 {
 		t.Errorf("a law that fits: %v, answered %d times", err, answered)
 	}
+}
+
+// A mesh whose boundary is no surface is answered by the next implementation, unless one is requested or there is no
+// other.
+func TestHomologyOfNoSurface(t *testing.T) {
+	touching := &simplicial.Complex{Vertices: 7, Points: []float64{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, -1, 0, 0, 0, -1, 0, 0, 0, -1}}
+	touching.Add(0, 1, 2, 3)
+	touching.Add(0, 4, 5, 6)
+	q := Homology{Question: of("mesh", Options{}, nil), Complex: touching, By: homology.Workload(boundary.Implementation{}, reduced.Implementation{})}
+	if _, a, err := q.Answer(); err != nil || a.By != "reduced" || a.Out.Betti[0] != 1 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	touches := func(what string) {
+		if _, _, err := q.Answer(); err == nil || !strings.Contains(err.Error(), "touch at vertex 0 alone") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	q.By = homology.Workload(boundary.Implementation{})
+	touches("without another implementation")
+	q.Impl = "duality"
+	touches("by duality")
 }

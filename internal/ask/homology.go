@@ -1,6 +1,9 @@
 package ask
 
 import (
+	"errors"
+	"slices"
+
 	"eccbench/internal/bench"
 	"eccbench/internal/simplicial"
 	"eccbench/internal/workloads/homology"
@@ -55,14 +58,21 @@ func (q *Homology) Answer() (p *homology.Problem, a Answered[homology.Groups], e
 	if err != nil {
 		return p, a, Usage(err)
 	}
-	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: q.Threads}, Memory: q.memory()}
-	impl, err := Choose(q.By, q.Impl, q.Shown, p, conditions, homologyImpls...)
-	if err != nil {
-		return p, a, err
+	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: q.Threads}, Memory: q.memory(),
+		Once: true}
+	var refused error
+	for order := homologyImpls; ; { // until one does not refuse the complex while it computes the answer
+		impl, err := Choose(q.By, q.Impl, q.Shown, p, conditions, order...)
+		if err != nil {
+			return p, a, errors.Join(err, refused)
+		}
+		q.Follow.ShowMemory(q.Shown, statedMemory(q.By, impl, p, conditions), q.memory())
+		done := q.Follow.Waiting("finding and checking the homology")
+		a, err = Answer(q.By, impl, q.Name, p, conditions, q.limits(), "homology")
+		done()
+		if q.Impl != "" || !errors.As(err, new(bench.Refusal)) {
+			return p, a, err
+		}
+		refused, order = err, order[slices.Index(order, impl)+1:]
 	}
-	q.Follow.ShowMemory(q.Shown, statedMemory(q.By, impl, p, conditions), q.memory())
-	done := q.Follow.Waiting("finding and checking the homology")
-	defer done()
-	a, err = Answer(q.By, impl, q.Name, p, conditions, q.limits(), "homology")
-	return p, a, err
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A Refusal is the reason why an implementation rejects an input (CanDo).
+// A Refusal is the reason why an implementation rejects an input (CanDo, or Do if asked once).
 type Refusal struct{ error }
 
 // Refuse wraps a reason as a Refusal.

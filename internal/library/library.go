@@ -523,8 +523,8 @@ func (r Request) answer(ctx context.Context, s grid.Source) (Answer, error) {
 // answered returns the answer of the first implementation that accepts the image, verified by the
 // laws on request.
 func answered[In, Out any](a *Answer, w bench.Workload[In, Out], in In, r Request) (out Out, err error) {
-	found, verdict, err := ask.First(w, in, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: r.Threads}},
-		r.Verify)
+	found, verdict, err := ask.First(w, in, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: r.Threads},
+		Once: true}, r.Verify)
 	if wrong := (ask.VerdictError{}); errors.As(err, &wrong) && r.Input == "" {
 		wrong.Why += "; if another thread wrote to the array meanwhile, that is the cause: give a copy"
 		err = wrong

@@ -1,6 +1,7 @@
 package duality
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -313,13 +314,22 @@ func refused(t *testing.T) {
 		at, 12, nil, nil, nil, []uint32{0, 1, 2, 5})
 }
 
-// wantRejected requires that simplices at some points are rejected with the wanted words, or accepted.
+// wantRejected requires that simplices at some points are rejected with the wanted words, or accepted, also by a
+// single answer, which does not look for the boundary twice.
 func wantRejected(t *testing.T, want string, at []float64, vertices int, tops ...[]uint32) {
 	t.Helper()
 	for threads := 1; threads < 4; threads++ {
-		err := Implementation{}.CanDo(&homology.Problem{Complex: &simplicial.Complex{Tops: tops, Vertices: vertices, Points: at}, Over: 2}, bench.Conditions{Setting: bench.Setting{Threads: threads}})
-		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "; use reduced")) {
-			t.Errorf("%v: %v, want %q", tops, err, want)
+		p, c := &homology.Problem{Complex: &simplicial.Complex{Tops: tops, Vertices: vertices, Points: at}, Over: 2}, bench.Conditions{Setting: bench.Setting{Threads: threads}}
+		once := c
+		once.Once = true
+		_, answered := bench.Answer(Implementation{}, p, once)
+		if answered != nil && !errors.As(answered, new(bench.Refusal)) {
+			t.Errorf("%v: %v is no refusal", tops, answered)
+		}
+		for _, err := range []error{Implementation{}.CanDo(p, c), answered} {
+			if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "; use reduced")) {
+				t.Errorf("%v: %v, want %q", tops, err, want)
+			}
 		}
 	}
 }

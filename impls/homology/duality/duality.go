@@ -54,7 +54,7 @@ func (Implementation) About() bench.About {
 
 // CanDo rejects a complex that is no list of tetrahedra in space, needs more time or memory than
 // the conditions allow, or is no manifold. To detect the last case, it looks for the boundary once
-// per complex.
+// per complex, or leaves that to Do for a single answer.
 func (Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 	if err := inSpace(p); err != nil {
 		return err
@@ -71,7 +71,10 @@ func (Implementation) CanDo(p *homology.Problem, c bench.Conditions) error {
 		tetrahedronBytes, n); err != nil {
 		return err
 	}
-	return p.Try(newJob(p, c).examine)
+	if c.Once {
+		return nil
+	}
+	return p.Try(func() error { return newJob(p, c).examine() })
 }
 
 // inSpace returns an error unless the complex is a list of tetrahedra in space.
@@ -169,7 +172,7 @@ func (j *job) boundary(trace *bench.Trace) ([][]uint64, error) {
 func (j *job) Do(trace *bench.Trace) error {
 	lists, err := j.boundary(trace)
 	if err != nil {
-		return err
+		return bench.Refuse(err)
 	}
 	// One core processes the surfaces, and joins vertices afterwards.
 	defer trace.Span("surfaces and components")()
@@ -187,7 +190,7 @@ func (j *job) Do(trace *bench.Trace) error {
 		return err
 	})
 	if err != nil {
-		return err
+		return bench.Refuse(err)
 	}
 	b0 := int64(0)
 	for w := range j.used[0] {
