@@ -265,12 +265,9 @@ func (n *numbering) compare(a, b record) int {
 	return cmp.Compare(a, b)
 }
 
-// isSameSimplex reports whether two records are of the same simplex.
+// isSameSimplex reports whether two records with the same upper bits are of the same simplex.
 func (n *numbering) isSameSimplex(a, b record) bool {
-	if a>>n.from != b>>n.from {
-		return false
-	}
-	for i := 1; i < n.k && !n.whole(); i++ {
+	for i := 1; i < n.k; i++ {
 		if n.vertex(n.simplexOf(a), i) != n.vertex(n.simplexOf(b), i) {
 			return false
 		}
@@ -280,15 +277,16 @@ func (n *numbering) isSameSimplex(a, b record) bool {
 
 // sort sorts the records of a range of least vertices, and counts their distinct simplices.
 func (n *numbering) sort(lo, hi int) (count int) {
+	whole := n.whole()
 	for v := lo; v < hi; v++ {
 		bucket := n.records[n.start[v]:n.start[v+1]]
-		if n.whole() {
+		if whole {
 			slices.Sort(bucket)
 		} else {
 			slices.SortFunc(bucket, n.compare)
 		}
 		for i, r := range bucket {
-			if i == 0 || !n.isSameSimplex(r, bucket[i-1]) {
+			if i == 0 || (r^bucket[i-1])>>n.from > 0 || !whole && !n.isSameSimplex(r, bucket[i-1]) {
 				count++
 			}
 		}
@@ -298,15 +296,16 @@ func (n *numbering) sort(lo, hi int) (count int) {
 
 // list writes the sorted simplices of a range of least vertices, with numbers from count on.
 func (n *numbering) list(lo, hi, count int, list, ids []uint32) {
+	whole := n.whole()
 	for v := lo; v < hi; v++ {
 		bucket := n.records[n.start[v]:n.start[v+1]]
 		for i, r := range bucket {
 			from := n.simplexOf(r)
-			if i == 0 || !n.isSameSimplex(r, bucket[i-1]) {
+			if i == 0 || (r^bucket[i-1])>>n.from > 0 || !whole && !n.isSameSimplex(r, bucket[i-1]) {
 				s := list[count*n.k:][:n.k]
 				s[0] = uint32(v)
 				for i := range s[1:] {
-					if n.whole() {
+					if whole {
 						s[i+1] = uint32(r>>n.from>>(uint(n.k-2-i)*n.width)) & (1<<n.width - 1)
 					} else {
 						s[i+1] = n.vertex(from, i+1)
