@@ -101,7 +101,7 @@ type level struct {
 	kit        *rows.Kit
 	threads    int
 	stride     int       // distance between rows of a list
-	diag, inv  []float32 // diagonal of the operator, and its inverse
+	diag       []float32 // diagonal of the operator
 	u, f, rest []float32 // values (see row), right side, residual
 	desks      []desk    // one per parallel part
 }
@@ -120,7 +120,7 @@ type desk struct {
 func newLevel(x, y, z axis, kit *rows.Kit, threads int) *level {
 	l := &level{x: x, y: y, z: z, kit: kit, threads: threads, stride: rows.Padded(x.n)}
 	n := l.stride * y.n * z.n
-	l.diag, l.inv, l.f, l.rest = room(n), room(n), room(n), room(n+rows.Lanes)
+	l.diag, l.f, l.rest = room(n), room(n), room(n+rows.Lanes)
 	l.u = l.values()
 	if x.n*y.n*z.n < 1<<14 {
 		l.threads = 1 // goroutines would cost more
@@ -137,10 +137,12 @@ func (l *level) link() {
 	l.rows(func(part, r int) {
 		w := l.rowContext(part, r)
 		at := r * l.stride
-		diag, inv := l.diag[at:][:l.x.n], l.inv[at:][:l.x.n]
+		diag := l.diag[at:][:l.stride]
 		for k, i := range l.x.width32[:l.x.n] {
 			diag[k] += w.Along*(l.x.link32[k]+l.x.link32[k+1]) + i*(w.LinkNorth+w.LinkSouth+w.LinkBelow+w.LinkAbove)
-			inv[k] = 1 / diag[k]
+		}
+		for k := l.x.n; k < l.stride; k++ { // behind the last cell
+			diag[k] = 1
 		}
 	})
 }
@@ -206,7 +208,7 @@ func (l *level) rowContext(part, r int) *rows.Row {
 		w.Above += l.stride * l.y.n
 	}
 	first := r * l.stride
-	w.F, w.Inv, w.Diag = l.f[first:][:l.stride], l.inv[first:][:l.stride], l.diag[first:][:l.stride]
+	w.F, w.Diag = l.f[first:][:l.stride], l.diag[first:][:l.stride]
 	return w
 }
 
@@ -326,6 +328,7 @@ func (h *hierarchy) link() {
 						continue
 					}
 					from := l.diag[(z*l.y.n+y)*l.stride:][:l.stride]
+					clear(from[l.x.n:])
 					for i := range to {
 						to[i] += from[2*i] + from[2*i+1] // 0 after the last
 					}
@@ -342,7 +345,7 @@ func (h *hierarchy) link() {
 func (h *hierarchy) cycle(k int, fromZero bool) {
 	l := h.levels[k]
 	if k == len(h.levels)-1 {
-		l.row(0)[0] = l.f[0] * l.inv[0]
+		l.row(0)[0] = l.f[0] * (1 / l.diag[0])
 		return
 	}
 	next := h.levels[k+1]

@@ -30,9 +30,9 @@ func (Implementation) About() bench.About {
 	}
 }
 
-// perCell is the number of bytes per cell of the finest level: five lists of float32 on each level,
+// perCell is the number of bytes per cell of the finest level: four lists of float32 on each level,
 // and three more on the finest.
-const perCell = 5*4*4/3 + 3*4
+const perCell = 4*4*4/3 + 3*4
 
 // CanDo rejects a problem that needs more time or memory than the conditions allow.
 func (Implementation) CanDo(p *gvf.Problem, c bench.Conditions) error {

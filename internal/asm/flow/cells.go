@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"math"
+
 	"fmt"
 	"strings"
 
@@ -105,9 +107,9 @@ func (l *loop) links() (along VecVirtual, links []VecVirtual) {
 
 // relax sets the cells of one colour from F and, with neighbours, from the cells around them.
 func (m kit) relax(name string, neighbours bool) {
-	lists, after, doc := "u, f, inv", "", "sets the cells of a colour to f·inv, and the others to 0."
+	lists, after, doc := "u, f, diag", "", "sets the cells of a colour to f·(1/diag), and the others to 0."
 	if neighbours {
-		lists, after = around+", f, inv, link, width", factors+" float32"
+		lists, after = around+", f, diag, link, width", factors+" float32"
 		doc = "sets the cells of a colour so that their equations hold."
 	}
 	l := m.begin(name, doc, "", lists, after+", colour uint64")
@@ -122,6 +124,8 @@ func (m kit) relax(name string, neighbours bool) {
 	if neighbours {
 		along, links = l.links()
 	}
+	single := New(XMM, VMOVD, New(GP32, MOVL, U32(math.Float32bits(1))))
+	one := New(m.Wide, VBROADCASTSS, single)
 	l.all(m.lanes(), func() {
 		var v VecVirtual
 		if neighbours {
@@ -130,7 +134,7 @@ func (m kit) relax(name string, neighbours bool) {
 		} else {
 			v = New(l.Wide, VMOVUPS, l.of("f", 0))
 		}
-		VMULPS(l.of("inv", 0), v, v)
+		VMULPS(New(l.Wide, VDIVPS, l.of("diag", 0), one), v, v)
 		switch {
 		case m.Bytes == 64 && neighbours:
 			VMOVUPS(v, chosen, l.of("u", 0))

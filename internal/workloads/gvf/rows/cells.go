@@ -2,8 +2,8 @@ package rows
 
 import "eccbench/internal/isa"
 
-// The number of cells in a row is a multiple of Lanes. Every list is 0 behind the last cell, and no
-// kernel changes those cells.
+// The number of cells in a row is a multiple of Lanes. Behind the last cell Diag is 1 and every other
+// list is 0, and no kernel changes those cells.
 const Lanes = 16
 
 // Padded returns the length of a row of n cells, with at least one 0 behind the last.
@@ -20,7 +20,7 @@ type Row struct {
 	U                              []float32 // of all rows, with a 0 at both ends of each
 	At, North, South, Below, Above int       // where rows begin in U; a neighbour with link 0 is the row itself
 	N                              int       // cells, a multiple of Lanes
-	F, Inv, Diag                   []float32 // F is given; Inv is 1/Diag; Diag see above
+	F, Diag                        []float32 // F is given; Diag see above
 	Link, Width                    []float32 // Link has a value more than there are cells
 	Along                          float32
 	LinkNorth, LinkSouth           float32
@@ -45,9 +45,9 @@ type Sums [2 * partial]float64
 
 // A Kit is the set of row kernels of a multigrid solver, in one instruction set.
 type Kit struct {
-	// Begin sets the cells of one colour, 0 for the first and every other, to F·Inv, the rest to 0.
+	// Begin sets the cells of one colour, 0 for the first and every other, to F·(1/Diag), the rest to 0.
 	Begin func(r *Row, colour int)
-	// Relax sets the cells of one colour to (F + sum)·Inv.
+	// Relax sets the cells of one colour to (F + sum)·(1/Diag).
 	Relax func(r *Row, colour int)
 	// Remain sets to to F + sum − Diag·u.
 	Remain func(r *Row, to []float32)
@@ -75,9 +75,9 @@ func ChooseKit(asked string) (*Kit, error) {
 var portable = Kit{begin, relax, remain, rest, blend, turn, advance, dot}
 
 func begin(r *Row, colour int) {
-	u, f, inv := r.U[r.At:][:r.N], r.F[:r.N], r.Inv[:r.N]
+	u, f, diag := r.U[r.At:][:r.N], r.F[:r.N], r.Diag[:r.N]
 	for x := 0; x < r.N; x += 2 {
-		u[x+colour], u[x+1-colour] = f[x+colour]*inv[x+colour], 0
+		u[x+colour], u[x+1-colour] = f[x+colour]*(1/diag[x+colour]), 0
 	}
 }
 
@@ -98,10 +98,10 @@ func (r *Row) lists() (here, north, south, below, above []float32) {
 func relax(r *Row, colour int) {
 	here, north, south, below, above := r.lists()
 	for x := colour; x < r.N; x += 2 {
-		if r.Inv[x] == 0 { // behind the last cell, where another goroutine may set the next row
+		if r.Width[x] == 0 { // behind the last cell, where another goroutine may set the next row
 			continue
 		}
-		here[x] = float32(r.F[x]+r.neighbourSum(x, here, north, south, below, above)) * r.Inv[x]
+		here[x] = float32(r.F[x]+r.neighbourSum(x, here, north, south, below, above)) * (1 / r.Diag[x])
 	}
 }
 

@@ -16,8 +16,8 @@ func kit(name string) *Kit {
 
 // vectors holds the functions of an instruction set, and its masks of the two colours.
 type vectors struct {
-	begin     func(u, f, inv *float32, n int, colour uint64)
-	relax     func(u, north, south, below, above, f, inv, link, width *float32, n int, along, linkNorth, linkSouth, linkBelow, linkAbove float32, colour uint64)
+	begin     func(u, f, diag *float32, n int, colour uint64)
+	relax     func(u, north, south, below, above, f, diag, link, width *float32, n int, along, linkNorth, linkSouth, linkBelow, linkAbove float32, colour uint64)
 	remain    func(to, u, north, south, below, above, f, diag, link, width *float32, n int, along, linkNorth, linkSouth, linkBelow, linkAbove float32)
 	rest      func(sums *float64, to, u, north, south, below, above, link, width, over, b, v0 *float32, n int, along, linkNorth, linkSouth, linkBelow, linkAbove, scale float64)
 	blend     func(dst, a, b, c, d *float32, n int, wa, wb, wc, wd float32)
@@ -48,11 +48,11 @@ func (r *Row) pointers() (u, north, south, below, above, link, width *float32) {
 func (v vectors) kit() *Kit {
 	return &Kit{
 		Begin: func(r *Row, colour int) {
-			v.begin(first(r.U[r.At:], r.N), first(r.F, r.N), first(r.Inv, r.N), r.N, v.colours[colour])
+			v.begin(first(r.U[r.At:], r.N), first(r.F, r.N), first(r.Diag, r.N), r.N, v.colours[colour])
 		},
 		Relax: func(r *Row, colour int) {
 			u, north, south, below, above, link, width := r.pointers()
-			v.relax(u, north, south, below, above, first(r.F, r.N), first(r.Inv, r.N), link, width, r.N, r.Along, r.LinkNorth, r.LinkSouth, r.LinkBelow, r.LinkAbove, v.colours[colour])
+			v.relax(u, north, south, below, above, first(r.F, r.N), first(r.Diag, r.N), link, width, r.N, r.Along, r.LinkNorth, r.LinkSouth, r.LinkBelow, r.LinkAbove, v.colours[colour])
 		},
 		Remain: func(r *Row, to []float32) {
 			u, north, south, below, above, link, width := r.pointers()

@@ -38,31 +38,31 @@ const (
 // places are arguments in memory, so that no register has the right value by chance.
 // Functions that accumulate are called twice, so that their sums do not start from 0.
 type places struct {
-	sums                                                                      *float64
-	v0, b, over, width, link, diag, inv, f, above, below, south, north, u, to *float32
+	sums                                                                 *float64
+	v0, b, over, width, link, diag, f, above, below, south, north, u, to *float32
 }
 
 //go:noinline
 func (p *places) call256(what string) {
 	switch what {
 	case "begin":
-		begin256(p.u, p.f, p.inv, cellsApart, second256)
+		begin256(p.u, p.f, p.diag, cellsApart, second256)
 	case "relax":
-		relax256(p.u, p.north, p.south, p.below, p.above, p.f, p.inv, p.link, p.width, cellsApart, alongApart, northApart, southApart, belowApart, aboveApart, second256)
+		relax256(p.u, p.north, p.south, p.below, p.above, p.f, p.diag, p.link, p.width, cellsApart, alongApart, northApart, southApart, belowApart, aboveApart, second256)
 	case "remain":
 		remain256(p.to, p.u, p.north, p.south, p.below, p.above, p.f, p.diag, p.link, p.width, cellsApart, alongApart, northApart, southApart, belowApart, aboveApart)
 	case "rest":
 		rest256(p.sums, p.to, p.u, p.north, p.south, p.below, p.above, p.link, p.width, p.over, p.b, p.v0, cellsApart, float64(float32(alongApart)), float64(float32(northApart)), float64(float32(southApart)), float64(float32(belowApart)), float64(float32(aboveApart)), scaleApart)
 		rest256(p.sums, p.to, p.u, p.north, p.south, p.below, p.above, p.link, p.width, p.over, p.b, p.v0, cellsApart, float64(float32(alongApart)), float64(float32(northApart)), float64(float32(southApart)), float64(float32(belowApart)), float64(float32(aboveApart)), scaleApart)
 	case "blend":
-		blend256(p.to, p.f, p.inv, p.diag, p.b, cellsApart, shareA, shareB, shareC, shareD)
+		blend256(p.to, p.f, p.v0, p.diag, p.b, cellsApart, shareA, shareB, shareC, shareD)
 	case "turn":
 		turn256(p.to, p.f, cellsApart, keepApart)
 	case "advance":
 		advance256(p.to, p.f, cellsApart, keepApart)
 	case "dot":
-		dot256(p.sums, p.f, p.inv, cellsApart)
-		dot256(p.sums, p.f, p.inv, cellsApart)
+		dot256(p.sums, p.f, p.v0, cellsApart)
+		dot256(p.sums, p.f, p.v0, cellsApart)
 	case "plane":
 		plane256(p.to, p.u, p.north, p.south, p.v0, p.b, stepN, stepRows, stepTo*size, stepStride*size, stepField*size, muApart, 4)
 	case "volume":
@@ -74,23 +74,23 @@ func (p *places) call256(what string) {
 func (p *places) call512(what string) {
 	switch what {
 	case "begin":
-		begin512(p.u, p.f, p.inv, cellsApart, second512)
+		begin512(p.u, p.f, p.diag, cellsApart, second512)
 	case "relax":
-		relax512(p.u, p.north, p.south, p.below, p.above, p.f, p.inv, p.link, p.width, cellsApart, alongApart, northApart, southApart, belowApart, aboveApart, second512)
+		relax512(p.u, p.north, p.south, p.below, p.above, p.f, p.diag, p.link, p.width, cellsApart, alongApart, northApart, southApart, belowApart, aboveApart, second512)
 	case "remain":
 		remain512(p.to, p.u, p.north, p.south, p.below, p.above, p.f, p.diag, p.link, p.width, cellsApart, alongApart, northApart, southApart, belowApart, aboveApart)
 	case "rest":
 		rest512(p.sums, p.to, p.u, p.north, p.south, p.below, p.above, p.link, p.width, p.over, p.b, p.v0, cellsApart, float64(float32(alongApart)), float64(float32(northApart)), float64(float32(southApart)), float64(float32(belowApart)), float64(float32(aboveApart)), scaleApart)
 		rest512(p.sums, p.to, p.u, p.north, p.south, p.below, p.above, p.link, p.width, p.over, p.b, p.v0, cellsApart, float64(float32(alongApart)), float64(float32(northApart)), float64(float32(southApart)), float64(float32(belowApart)), float64(float32(aboveApart)), scaleApart)
 	case "blend":
-		blend512(p.to, p.f, p.inv, p.diag, p.b, cellsApart, shareA, shareB, shareC, shareD)
+		blend512(p.to, p.f, p.v0, p.diag, p.b, cellsApart, shareA, shareB, shareC, shareD)
 	case "turn":
 		turn512(p.to, p.f, cellsApart, keepApart)
 	case "advance":
 		advance512(p.to, p.f, cellsApart, keepApart)
 	case "dot":
-		dot512(p.sums, p.f, p.inv, cellsApart)
-		dot512(p.sums, p.f, p.inv, cellsApart)
+		dot512(p.sums, p.f, p.v0, cellsApart)
+		dot512(p.sums, p.f, p.v0, cellsApart)
 	case "plane":
 		plane512(p.to, p.u, p.north, p.south, p.v0, p.b, stepN, stepRows, stepTo*size, stepStride*size, stepField*size, muApart, 4)
 	case "volume":
@@ -110,7 +110,7 @@ func argumentsAreTaken(t *testing.T, set string) {
 	}
 	const n = cellsApart
 	row := func(k int) int { return 1 + k*(n+1) }
-	r := Row{U: list(row(5)), At: row(2), North: row(1), South: row(3), Below: row(0), Above: row(4), N: n, F: list(n), Inv: list(n), Diag: list(n), Link: list(n + 1), Width: list(n),
+	r := Row{U: list(row(5)), At: row(2), North: row(1), South: row(3), Below: row(0), Above: row(4), N: n, F: list(n), Diag: list(n), Link: list(n + 1), Width: list(n),
 		Along: alongApart, LinkNorth: northApart, LinkSouth: southApart, LinkBelow: belowApart, LinkAbove: aboveApart}
 	of := Rest{B: list(n), V0: list(n), Over: list(n), To: list(n), Scale: scaleApart}
 	step := func(r *Row, of *Rest) *Step {
@@ -120,11 +120,11 @@ func argumentsAreTaken(t *testing.T, set string) {
 		"begin": func(r *Row, _ *Rest) { begin(r, 1) }, "relax": func(r *Row, _ *Rest) { relax(r, 1) },
 		"remain": func(r *Row, of *Rest) { remain(r, of.To) }, "rest": func(r *Row, of *Rest) { rest(r, of) },
 		"blend": func(r *Row, of *Rest) {
-			blend(of.To, &[4][]float32{r.F, r.Inv, r.Diag, of.B}, &[4]float32{shareA, shareB, shareC, shareD})
+			blend(of.To, &[4][]float32{r.F, of.V0, r.Diag, of.B}, &[4]float32{shareA, shareB, shareC, shareD})
 		},
 		"turn":    func(r *Row, of *Rest) { turn(of.To, r.F, keepApart) },
 		"advance": func(r *Row, of *Rest) { advance(of.To, r.F, keepApart) },
-		"dot":     func(r *Row, of *Rest) { dot(r.F, r.Inv, &of.Sums) },
+		"dot":     func(r *Row, of *Rest) { dot(r.F, of.V0, &of.Sums) },
 		"plane":   func(r *Row, of *Rest) { Portable(step(r, of)) },
 		"volume": func(r *Row, of *Rest) {
 			s := step(r, of)
@@ -141,7 +141,7 @@ func argumentsAreTaken(t *testing.T, set string) {
 		inGo(&wantRow, &wantRest)
 		gotRow, gotRest := copied()
 		at := func(i int) *float32 { return &gotRow.U[i] }
-		p := places{sums: &gotRest.Sums[0], v0: &of.V0[0], b: &of.B[0], over: &of.Over[0], width: &r.Width[0], link: &r.Link[0], diag: &r.Diag[0], inv: &r.Inv[0], f: &r.F[0],
+		p := places{sums: &gotRest.Sums[0], v0: &of.V0[0], b: &of.B[0], over: &of.Over[0], width: &r.Width[0], link: &r.Link[0], diag: &r.Diag[0], f: &r.F[0],
 			above: at(r.Above), below: at(r.Below), south: at(r.South), north: at(r.North), u: at(r.At), to: &gotRest.To[0]}
 		if set == isa.AVX2 {
 			p.call256(what)

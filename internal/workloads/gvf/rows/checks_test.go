@@ -81,7 +81,7 @@ func kitHasBits(t *testing.T) {
 		for n := Lanes; n <= 5*Lanes; n += Lanes {
 			const lead = 3
 			r := Row{U: list(lead + 5*n + 5), At: lead + 2*n, North: lead + n, South: lead + 3*n, Below: lead, Above: lead + 4*n, N: n,
-				F: list(n), Inv: list(n), Diag: list(n), Link: list(n + 1), Width: list(n), Along: 0.3, LinkNorth: 0.7, LinkSouth: 0.1, LinkBelow: 0.9, LinkAbove: 1.3}
+				F: list(n), Diag: list(n), Link: list(n + 1), Width: list(n), Along: 0.3, LinkNorth: 0.7, LinkSouth: 0.1, LinkBelow: 0.9, LinkAbove: 1.3}
 			of := Rest{B: list(n), V0: list(n), Over: list(n), Scale: 1 << 20, To: list(n + 3)}
 			from := [4][]float32{list(n), list(n), list(n), list(n)}
 			to := list(n + 3)
@@ -181,15 +181,15 @@ func shortListsAreRefused(t *testing.T) {
 		if kit != &portable {
 			checktest.Panics(t, isa+": rows that are no whole number of vectors", func() { kit.Turn(list(n+1), list(n+1), 1) })
 		}
-		r := Row{U: list(n + 2), At: 1, North: 1, South: 1, Below: 1, Above: 1, N: n, F: list(n), Inv: list(n), Diag: list(n), Link: list(n + 1), Width: list(n)}
+		r := Row{U: list(n + 2), At: 1, North: 1, South: 1, Below: 1, Above: 1, N: n, F: list(n), Diag: list(n), Link: list(n + 1), Width: list(n)}
 		of := Rest{B: list(n), V0: list(n), Over: list(n), To: list(n)}
 		from, to := [4][]float32{list(n), list(n), list(n), list(n)}, list(n)
 		for what, c := range map[string]struct {
 			do    func()
 			lists []*[]float32
 		}{
-			"Begin":   {func() { kit.Begin(&r, 0); kit.Begin(&r, 1) }, []*[]float32{&r.F, &r.Inv}},
-			"Relax":   {func() { kit.Relax(&r, 0); kit.Relax(&r, 1) }, []*[]float32{&r.U, &r.F, &r.Inv, &r.Link, &r.Width}},
+			"Begin":   {func() { kit.Begin(&r, 0); kit.Begin(&r, 1) }, []*[]float32{&r.F, &r.Diag}},
+			"Relax":   {func() { kit.Relax(&r, 0); kit.Relax(&r, 1) }, []*[]float32{&r.U, &r.F, &r.Diag, &r.Link, &r.Width}},
 			"Remain":  {func() { kit.Remain(&r, to) }, []*[]float32{&r.U, &r.F, &r.Diag, &r.Link, &r.Width, &to}},
 			"Rest":    {func() { kit.Rest(&r, &of) }, []*[]float32{&r.U, &r.Link, &r.Width, &of.B, &of.V0, &of.Over, &of.To}},
 			"Blend":   {func() { kit.Blend(to, &from, new([4]float32)) }, []*[]float32{&from[0], &from[1], &from[2], &from[3]}},
@@ -197,8 +197,8 @@ func shortListsAreRefused(t *testing.T) {
 			"Advance": {func() { kit.Advance(to, from[0], 1) }, []*[]float32{&from[0]}},
 			"Dot":     {func() { kit.Dot(to, from[0], new(Sums)) }, []*[]float32{&from[0]}},
 		} {
-			for i := range r.Inv {
-				r.Inv[i] = 1
+			for i := range r.Width {
+				r.Width[i] = 1
 			}
 			c.do()
 			for k, l := range c.lists {

@@ -21,7 +21,7 @@ func SelfTest(seed uint32) error {
 	}
 	row := Row{
 		U: list(lead + 5*n + lead), At: lead + 2*n, North: lead + n, South: lead + 3*n, Below: lead, Above: lead + 4*n, N: n,
-		F: list(n), Inv: list(n), Diag: list(n), Link: list(n + 1), Width: list(n),
+		F: list(n), Diag: list(n), Link: list(n + 1), Width: list(n),
 		Along: 0.3, LinkNorth: 0.7, LinkSouth: 0.1, LinkBelow: 0.9, LinkAbove: 1.3,
 	}
 	rest := Rest{B: list(n), V0: list(n), Over: list(n), Scale: 1 << 20}

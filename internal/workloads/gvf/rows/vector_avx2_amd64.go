@@ -14,15 +14,15 @@ func plane256(dst *float32, v *float32, north *float32, south *float32, v0 *floa
 //go:noescape
 func volume256(dst *float32, v *float32, north *float32, south *float32, below *float32, above *float32, v0 *float32, b *float32, n int, count int, dstStride int, stride int, fieldStride int, mu float32, sides float32)
 
-// begin256 sets the cells of a colour to f·inv, and the others to 0.
+// begin256 sets the cells of a colour to f·(1/diag), and the others to 0.
 //
 //go:noescape
-func begin256(u *float32, f *float32, inv *float32, n int, colour uint64)
+func begin256(u *float32, f *float32, diag *float32, n int, colour uint64)
 
 // relax256 sets the cells of a colour so that their equations hold.
 //
 //go:noescape
-func relax256(u *float32, north *float32, south *float32, below *float32, above *float32, f *float32, inv *float32, link *float32, width *float32, n int, along float32, linkNorth float32, linkSouth float32, linkBelow float32, linkAbove float32, colour uint64)
+func relax256(u *float32, north *float32, south *float32, below *float32, above *float32, f *float32, diag *float32, link *float32, width *float32, n int, along float32, linkNorth float32, linkSouth float32, linkBelow float32, linkAbove float32, colour uint64)
 
 // remain256 sets to to what is left of f.
 //

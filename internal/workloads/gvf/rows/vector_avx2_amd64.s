@@ -125,30 +125,34 @@ end:
 	VZEROUPPER
 	RET
 
-// func begin256(u *float32, f *float32, inv *float32, n int, colour uint64)
+// func begin256(u *float32, f *float32, diag *float32, n int, colour uint64)
 // Requires: AVX, AVX2
 TEXT ·begin256(SB), NOSPLIT, $0-40
 	MOVQ         n+24(FP), CX
 	MOVQ         u+0(FP), DX
 	MOVQ         f+8(FP), BX
-	MOVQ         inv+16(FP), SI
+	MOVQ         diag+16(FP), SI
 	XORQ         AX, AX
 	MOVQ         colour+32(FP), DI
 	VMOVQ        DI, X0
 	VPBROADCASTQ X0, Y0
+	MOVL         $0x3f800000, DI
+	VMOVD        DI, X1
+	VBROADCASTSS X1, Y1
 
 more:
-	VMOVUPS (BX)(AX*4), Y1
-	VMULPS  (SI)(AX*4), Y1, Y1
-	VANDPS  Y0, Y1, Y1
-	VMOVUPS Y1, (DX)(AX*4)
+	VMOVUPS (BX)(AX*4), Y2
+	VDIVPS  (SI)(AX*4), Y1, Y3
+	VMULPS  Y3, Y2, Y2
+	VANDPS  Y0, Y2, Y2
+	VMOVUPS Y2, (DX)(AX*4)
 	ADDQ    $0x08, AX
 	CMPQ    AX, CX
 	JLT     more
 	VZEROUPPER
 	RET
 
-// func relax256(u *float32, north *float32, south *float32, below *float32, above *float32, f *float32, inv *float32, link *float32, width *float32, n int, along float32, linkNorth float32, linkSouth float32, linkBelow float32, linkAbove float32, colour uint64)
+// func relax256(u *float32, north *float32, south *float32, below *float32, above *float32, f *float32, diag *float32, link *float32, width *float32, n int, along float32, linkNorth float32, linkSouth float32, linkBelow float32, linkAbove float32, colour uint64)
 // Requires: AVX, AVX2
 TEXT ·relax256(SB), NOSPLIT, $0-112
 	MOVQ         n+72(FP), CX
@@ -158,7 +162,7 @@ TEXT ·relax256(SB), NOSPLIT, $0-112
 	MOVQ         below+24(FP), DI
 	MOVQ         above+32(FP), R8
 	MOVQ         f+40(FP), R9
-	MOVQ         inv+48(FP), R10
+	MOVQ         diag+48(FP), R10
 	MOVQ         link+56(FP), R11
 	MOVQ         width+64(FP), R12
 	XORQ         AX, AX
@@ -170,28 +174,32 @@ TEXT ·relax256(SB), NOSPLIT, $0-112
 	VBROADCASTSS linkSouth+88(FP), Y3
 	VBROADCASTSS linkBelow+92(FP), Y4
 	VBROADCASTSS linkAbove+96(FP), Y5
+	MOVL         $0x3f800000, R13
+	VMOVD        R13, X6
+	VBROADCASTSS X6, Y6
 
 more:
-	VMOVUPS   (R11)(AX*4), Y6
-	VMULPS    -4(DX)(AX*4), Y6, Y6
-	VMOVUPS   4(R11)(AX*4), Y7
-	VMULPS    4(DX)(AX*4), Y7, Y7
-	VADDPS    Y7, Y6, Y6
-	VMULPS    Y1, Y6, Y6
-	VMULPS    (BX)(AX*4), Y2, Y8
-	VMULPS    (SI)(AX*4), Y3, Y7
-	VADDPS    Y7, Y8, Y8
-	VMULPS    (DI)(AX*4), Y4, Y9
-	VMULPS    (R8)(AX*4), Y5, Y7
-	VADDPS    Y7, Y9, Y9
-	VADDPS    Y9, Y8, Y8
-	VMULPS    (R12)(AX*4), Y8, Y8
-	VADDPS    Y8, Y6, Y6
-	VADDPS    (R9)(AX*4), Y6, Y6
-	VMULPS    (R10)(AX*4), Y6, Y6
-	VMOVUPS   (DX)(AX*4), Y7
-	VBLENDVPS Y0, Y6, Y7, Y6
-	VMOVUPS   Y6, (DX)(AX*4)
+	VMOVUPS   (R11)(AX*4), Y7
+	VMULPS    -4(DX)(AX*4), Y7, Y7
+	VMOVUPS   4(R11)(AX*4), Y8
+	VMULPS    4(DX)(AX*4), Y8, Y8
+	VADDPS    Y8, Y7, Y7
+	VMULPS    Y1, Y7, Y7
+	VMULPS    (BX)(AX*4), Y2, Y9
+	VMULPS    (SI)(AX*4), Y3, Y8
+	VADDPS    Y8, Y9, Y9
+	VMULPS    (DI)(AX*4), Y4, Y10
+	VMULPS    (R8)(AX*4), Y5, Y8
+	VADDPS    Y8, Y10, Y10
+	VADDPS    Y10, Y9, Y9
+	VMULPS    (R12)(AX*4), Y9, Y9
+	VADDPS    Y9, Y7, Y7
+	VADDPS    (R9)(AX*4), Y7, Y7
+	VDIVPS    (R10)(AX*4), Y6, Y8
+	VMULPS    Y8, Y7, Y7
+	VMOVUPS   (DX)(AX*4), Y8
+	VBLENDVPS Y0, Y7, Y8, Y7
+	VMOVUPS   Y7, (DX)(AX*4)
 	ADDQ      $0x08, AX
 	CMPQ      AX, CX
 	JLT       more

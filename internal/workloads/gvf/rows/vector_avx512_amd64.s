@@ -125,29 +125,33 @@ end:
 	VZEROUPPER
 	RET
 
-// func begin512(u *float32, f *float32, inv *float32, n int, colour uint64)
+// func begin512(u *float32, f *float32, diag *float32, n int, colour uint64)
 // Requires: AVX, AVX512F
 TEXT ·begin512(SB), NOSPLIT, $0-40
-	MOVQ  n+24(FP), CX
-	MOVQ  u+0(FP), DX
-	MOVQ  f+8(FP), BX
-	MOVQ  inv+16(FP), SI
-	XORQ  AX, AX
-	MOVQ  colour+32(FP), DI
-	KMOVW DI, K1
+	MOVQ         n+24(FP), CX
+	MOVQ         u+0(FP), DX
+	MOVQ         f+8(FP), BX
+	MOVQ         diag+16(FP), SI
+	XORQ         AX, AX
+	MOVQ         colour+32(FP), DI
+	KMOVW        DI, K1
+	MOVL         $0x3f800000, DI
+	VMOVD        DI, X0
+	VBROADCASTSS X0, Z0
 
 more:
-	VMOVUPS   (BX)(AX*4), Z0
-	VMULPS    (SI)(AX*4), Z0, Z0
-	VMOVUPS.Z Z0, K1, Z0
-	VMOVUPS   Z0, (DX)(AX*4)
+	VMOVUPS   (BX)(AX*4), Z1
+	VDIVPS    (SI)(AX*4), Z0, Z2
+	VMULPS    Z2, Z1, Z1
+	VMOVUPS.Z Z1, K1, Z1
+	VMOVUPS   Z1, (DX)(AX*4)
 	ADDQ      $0x10, AX
 	CMPQ      AX, CX
 	JLT       more
 	VZEROUPPER
 	RET
 
-// func relax512(u *float32, north *float32, south *float32, below *float32, above *float32, f *float32, inv *float32, link *float32, width *float32, n int, along float32, linkNorth float32, linkSouth float32, linkBelow float32, linkAbove float32, colour uint64)
+// func relax512(u *float32, north *float32, south *float32, below *float32, above *float32, f *float32, diag *float32, link *float32, width *float32, n int, along float32, linkNorth float32, linkSouth float32, linkBelow float32, linkAbove float32, colour uint64)
 // Requires: AVX, AVX512F
 TEXT ·relax512(SB), NOSPLIT, $0-112
 	MOVQ         n+72(FP), CX
@@ -157,7 +161,7 @@ TEXT ·relax512(SB), NOSPLIT, $0-112
 	MOVQ         below+24(FP), DI
 	MOVQ         above+32(FP), R8
 	MOVQ         f+40(FP), R9
-	MOVQ         inv+48(FP), R10
+	MOVQ         diag+48(FP), R10
 	MOVQ         link+56(FP), R11
 	MOVQ         width+64(FP), R12
 	XORQ         AX, AX
@@ -168,26 +172,30 @@ TEXT ·relax512(SB), NOSPLIT, $0-112
 	VBROADCASTSS linkSouth+88(FP), Z2
 	VBROADCASTSS linkBelow+92(FP), Z3
 	VBROADCASTSS linkAbove+96(FP), Z4
+	MOVL         $0x3f800000, R13
+	VMOVD        R13, X5
+	VBROADCASTSS X5, Z5
 
 more:
-	VMOVUPS (R11)(AX*4), Z5
-	VMULPS  -4(DX)(AX*4), Z5, Z5
-	VMOVUPS 4(R11)(AX*4), Z6
-	VMULPS  4(DX)(AX*4), Z6, Z6
-	VADDPS  Z6, Z5, Z5
-	VMULPS  Z0, Z5, Z5
-	VMULPS  (BX)(AX*4), Z1, Z7
-	VMULPS  (SI)(AX*4), Z2, Z6
-	VADDPS  Z6, Z7, Z7
-	VMULPS  (DI)(AX*4), Z3, Z8
-	VMULPS  (R8)(AX*4), Z4, Z6
-	VADDPS  Z6, Z8, Z8
-	VADDPS  Z8, Z7, Z7
-	VMULPS  (R12)(AX*4), Z7, Z7
-	VADDPS  Z7, Z5, Z5
-	VADDPS  (R9)(AX*4), Z5, Z5
-	VMULPS  (R10)(AX*4), Z5, Z5
-	VMOVUPS Z5, K1, (DX)(AX*4)
+	VMOVUPS (R11)(AX*4), Z6
+	VMULPS  -4(DX)(AX*4), Z6, Z6
+	VMOVUPS 4(R11)(AX*4), Z7
+	VMULPS  4(DX)(AX*4), Z7, Z7
+	VADDPS  Z7, Z6, Z6
+	VMULPS  Z0, Z6, Z6
+	VMULPS  (BX)(AX*4), Z1, Z8
+	VMULPS  (SI)(AX*4), Z2, Z7
+	VADDPS  Z7, Z8, Z8
+	VMULPS  (DI)(AX*4), Z3, Z9
+	VMULPS  (R8)(AX*4), Z4, Z7
+	VADDPS  Z7, Z9, Z9
+	VADDPS  Z9, Z8, Z8
+	VMULPS  (R12)(AX*4), Z8, Z8
+	VADDPS  Z8, Z6, Z6
+	VADDPS  (R9)(AX*4), Z6, Z6
+	VDIVPS  (R10)(AX*4), Z5, Z7
+	VMULPS  Z7, Z6, Z6
+	VMOVUPS Z6, K1, (DX)(AX*4)
 	ADDQ    $0x10, AX
 	CMPQ    AX, CX
 	JLT     more
