@@ -176,8 +176,31 @@ func (s space) scan(of mask) *scan {
 
 // scanGaps returns a scan of the closed gaps of a mask.
 func (m *judged) scanGaps(of int) *scan {
-	open, closed := m.divideGaps(m.masks[of])
-	s := m.scan(closed)
+	return m.scanClosed(m.masks[of], m.newMask().bits, math.MaxUint64)
+}
+
+// scanParts returns a scan of a mask. Of a mask that seems to have a large component, the open voxels are those to which
+// paths lead from one of its voxels.
+func (m *judged) scanParts(of int) *scan {
+	mask, voxels, seed := m.masks[of], int64(0), 0
+	middle := m.planes / 2 * m.plane()
+	for i, v := range mask.bits[middle:][:m.plane()] {
+		n := bits.OnesCount64(v)
+		if voxels += int64(n); n > bits.OnesCount64(mask.bits[seed]) {
+			seed = int(middle) + i
+		}
+	}
+	if voxels < (m.rows-2)*m.w/4 || voxels == 0 {
+		return m.scan(mask)
+	}
+	open := m.newMask().bits
+	open[seed] = mask.bits[seed] & -mask.bits[seed]
+	return m.scanClosed(mask, open, 0)
+}
+
+// scanClosed returns a scan of the closed voxels of a mask, or with flip of its closed gaps: see divide.
+func (m *judged) scanClosed(of mask, open []uint64, flip uint64) *scan {
+	s := m.scan(m.divide(of, open, flip))
 	s.open = open
 	for k := range s.graphs {
 		s.graphs[k].nodes = 1
@@ -185,52 +208,77 @@ func (m *judged) scanGaps(of int) *scan {
 	return s
 }
 
-// divideGaps divides the gaps of a mask into open and closed ones. Open gaps are those to which
-// certain paths lead from the outside, across faces. Each step leads to the next row, plane or voxel,
-// and then each leads back.
-func (s space) divideGaps(of mask) (open []uint64, closed mask) {
-	open, closed = s.newMask().bits, s.newMask()
-	none := make([]uint64, s.words)
-	row := func(i int64) []uint64 { return open[i*s.words:][:s.words] }
-	spread := func(i, by int64) (some bool) { // some gaps are not open
-		to := row(i)
-		if !of.some[i] { // it starts outside
-			for k := range to {
-				to[k] = math.MaxUint64
+// divide divides the voxels of a mask, or its gaps if flip has all bits, into open and closed ones. Open are those to
+// which certain paths lead across faces, from the outside of the gaps or from the first open voxels. Paths lead to the
+// rows, planes and voxels after them and back, again and again while that opens many.
+func (s space) divide(of mask, open []uint64, flip uint64) (closed mask) {
+	before := s.words // a border of empty rows in 2D, of empty planes in 3D
+	if s.below > 0 {
+		before = s.plane()
+	}
+	first, end := before, int64(len(open))-before
+	for _, outside := range [2][]uint64{open[:first], open[end:]} {
+		for p := range outside {
+			outside[p] = flip
+		}
+	}
+	words, to := of.bits[first:end], open[first:end]
+	if flip == 0 {
+		spreadBack(words, to, open[first+s.words:], open[first+before:], flip)
+	}
+	for left, last := 0, len(to); ; last = left {
+		spread(words, to, open[first-s.words:], open[first-before:], flip)
+		left = spreadBack(words, to, open[first+s.words:], open[first+before:], flip)
+		if left <= len(to)/64 || left >= last-last/8 {
+			break
+		}
+	}
+	closed = s.newMask()
+	for i := range closed.some {
+		some, at := uint64(0), int64(i)*s.words
+		for p := at; p < at+s.words; p++ {
+			v := (of.bits[p] ^ flip) &^ open[p]
+			closed.bits[p] = v
+			some |= v
+		}
+		closed.some[i] = some != 0
+	}
+	return closed
+}
+
+// spread opens voxels, or gaps with flip, next to open ones of the previous word and of the rows and planes before.
+func spread(words, open, row, plane []uint64, flip uint64) {
+	open, row, plane = open[:len(words)], row[:len(words)], plane[:len(words)]
+	last := flip
+	for p, v := range words {
+		v ^= flip
+		if open[p] != v {
+			some := (open[p] | row[p] | plane[p] | last>>63) & v
+			open[p] = some | v&^(v+some) // the carry runs to the end of a run
+		}
+		last = open[p]
+	}
+}
+
+// spreadBack is spread from the next word and the rows and planes after. It returns the number of words with others.
+func spreadBack(words, open, row, plane []uint64, flip uint64) (left int) {
+	open, row, plane = open[:len(words)], row[:len(words)], plane[:len(words)]
+	last := flip
+	for p, v := range slices.Backward(words) {
+		v ^= flip
+		if open[p] != v {
+			some, same := (open[p]|row[p]|plane[p]|last<<63)&v, v
+			for by := 1; by < 16; by *= 2 {
+				some |= some >> by & same
+				same &= same >> by // voxels whose next ones are of the same run
 			}
-			return false
-		}
-		beside, next, last := row(i+by), none, uint64(0)
-		if s.planes > 1 {
-			next = row(i + by*s.rows)
-		}
-		for k, v := range of.bits[i*s.words:][:s.words] {
-			gaps := ^v
-			if to[k] == gaps {
-				last = gaps
-				continue
+			if open[p] = some; some != v {
+				left++
 			}
-			v = (to[k] | beside[k] | next[k] | last>>63) & gaps
-			to[k] = v | gaps&^(gaps+v) // the carry runs to the end of a run
-			last = to[k]
-			some = some || last != gaps
 		}
-		return some
+		last = open[p]
 	}
-	for i := range s.planes * s.rows {
-		closed.some[i] = spread(i, -1)
-	}
-	for i, some := range slices.Backward(closed.some) {
-		i := int64(i)
-		if closed.some[i] = some && spread(i, 1); !closed.some[i] {
-			continue
-		}
-		to, voxels := closed.bits[i*s.words:][:s.words], of.bits[i*s.words:][:s.words]
-		for k, v := range row(i) {
-			to[k] = ^(v | voxels[k])
-		}
-	}
-	return open, closed
+	return left
 }
 
 // of returns all rows of a plane but two, from row y on.
@@ -375,24 +423,26 @@ func adjoining(free uint64, its, between window) [2]uint64 {
 	return [2]uint64{free & (its.at | its.before&^between.before), free & its.after &^ (its.at | between.after)}
 }
 
-// linkOutside links runs in word i, word p of the mask, with the outside where they touch an open gap. No closed gap is
-// at the border of the box.
+// linkOutside links runs in word i, word p of the mask, with node 0 where they touch open voxels. Nothing closed is at
+// the border of the box.
 func (s *scan) linkOutside(w window, p int64, i int) {
-	var near [adjacencies]uint64
-	for dz := -s.below; dz <= s.below; dz++ {
-		for dy := int64(-1); dy <= 1; dy++ {
-			o := newWindow(s.open, int(p+dz*s.plane()+dy*s.words))
-			near[corners] |= o.before | o.at | o.after
-			switch {
-			case dz == 0 && dy == 0:
-				near[faces] |= o.before | o.after
-			case dz == 0 || dy == 0:
-				near[faces] |= o.at
-			}
+	var lesser, own, greater uint64
+	for z := p - s.below*s.plane(); z <= p+s.below*s.plane(); z += s.plane() {
+		for q := z - s.words; q <= z+s.words; q += s.words {
+			lesser |= s.open[max(0, q-1)] // the first bit of a row and the last are no voxels
+			own |= s.open[q]
+			greater |= s.open[min(q+1, int64(len(s.open))-1)]
 		}
 	}
-	for k := range near {
-		for v := near[k] & w.at; v != 0; v &= v - 1 {
+	around := (own | own<<1 | own>>1 | lesser>>63 | greater<<63) & w.at
+	if around == 0 {
+		return
+	}
+	above, under := s.open[p-s.below*s.plane()], s.open[p+s.below*s.plane()] // in 2D the word itself
+	near := newWindow(s.open, int(p))
+	near.at = near.before | near.after | s.open[p-s.words] | s.open[p+s.words] | above | under
+	for k, v := range [adjacencies]uint64{near.at & w.at, around} {
+		for v &^= v << 1; v != 0; v &= v - 1 {
 			run := &s.now.nodes[w.run(s.own.before[i], bits.TrailingZeros64(v))]
 			if run[k] < 0 {
 				run[k] = 0
@@ -424,7 +474,7 @@ type judged struct {
 func (m *judged) count() {
 	tasks := []func(){m.countUnion}
 	for k := range ofUnion {
-		tasks = append(tasks, func() { m.parts[k] = m.components(m.scan(m.masks[k])) })
+		tasks = append(tasks, func() { m.parts[k] = m.components(m.scanParts(k)) })
 	}
 	tasks = append(tasks, m.countGaps, func() { m.gaps[ofUnion] = m.components(m.scanGaps(ofUnion)) }, m.countVoxels)
 	for k := range m.masks {
@@ -456,23 +506,26 @@ func (m *judged) components(s *scan) (n [adjacencies]int64) {
 
 // countUnion counts the components of the union, and the components with voxels of both masks.
 func (m *judged) countUnion() {
-	s := m.scan(m.masks[ofUnion])
+	s := m.scanParts(ofUnion)
 	var met [adjacencies][]uint8 // by node: bit k if a run of mask k is in the node's component
+	none := make([]uint64, m.plane())
 	for z := range m.planes {
-		if !s.next(z) {
-			continue
-		}
+		s.next(z)
 		for k := range met {
 			met[k] = append(met[k], make([]uint8, int(s.graphs[k].nodes)-len(met[k]))...)
 		}
 		for of := range ofUnion {
 			its := m.masks[of].bits
-			b := s.b.words // nothing in 2D
+			b := none
 			if z > 0 {
 				b = m.rowsOf(its, z-1, 1)
 			}
 			eachFirst(m.rowsOf(its, z, 1), m.rowsOf(its, z, 0), b, func(x int64) {
-				for k, node := range s.nodesAt(x) {
+				var at nodes
+				if s.open == nil || m.rowsOf(s.open, z, 1)[x/64]>>(x%64)&1 == 0 {
+					at = s.nodesAt(x)
+				}
+				for k, node := range at {
 					met[k][node] |= 1 << of
 				}
 			})
