@@ -118,6 +118,7 @@ func (s *space) inside(mask []uint64, voxels int64) (trunk, left []uint64) {
 	}
 	trunk = s.newMask()
 	trunk[seed] = mask[seed] & -mask[seed]
+	s.grow(trunk, mask) // from a voxel in the middle it reaches the first planes in one direction alone
 	if s.grow(trunk, mask); count(trunk) < voxels/4 {
 		return nil, mask
 	}
@@ -129,7 +130,7 @@ func (s *space) inside(mask []uint64, voxels int64) (trunk, left []uint64) {
 // growOn grows a trunk while that helps, and removes it from the voxels of its kind. The rest is
 // joined by runs.
 func (s *space) growOn(trunk, left []uint64) {
-	for n, last := s.grow(trunk, left), len(left); n > len(left)/32 && n < last-last/3; {
+	for n, last := s.grow(trunk, left), len(left); n > len(left)/64 && n < last-last/8; {
 		n, last = s.grow(trunk, left), n
 	}
 	for p, v := range trunk {
@@ -147,32 +148,32 @@ func extend(voxels, runs uint64) uint64 {
 	return voxels
 }
 
-// grow grows a trunk within all voxels of its kind, from the first row to the last and back. It returns
-// the number of words that miss voxels.
+// grow grows a trunk within all voxels of its kind, from the first word to the last and back. It returns the number of
+// words that miss voxels.
 func (s *space) grow(trunk, all []uint64) (missing int) {
-	stride, plane := s.stride, s.plane
-	word := func(p int) {
-		reach, v := all[p], trunk[p]
-		near := before(trunk, p) | after(trunk, p) | trunk[p-stride] | trunk[p+stride] | trunk[p-plane] | trunk[p+plane]
-		if near &= reach; near&^v != 0 {
-			v = extend(v|near, reach)
-			trunk[p] = v
-		}
-		if v != reach {
-			missing++
-		}
-	}
 	first, end := s.ends()
-	for p := first; p < end; p++ {
-		if trunk[p] != all[p] {
-			word(p)
+	own, to, n := all[first:end], trunk[first:end], end-first
+	row, plane, last := trunk[first-s.stride:][:n], trunk[first-s.plane:][:n], uint64(0)
+	for p, v := range own {
+		if to[p] != v {
+			voxels := (to[p] | row[p] | plane[p] | last>>63) & v
+			to[p] = voxels | v&^(v+voxels) // the carry runs to the end of a run
 		}
+		last = to[p]
 	}
-	missing = 0
-	for p := end - 1; p >= first; p-- {
-		if trunk[p] != all[p] {
-			word(p)
+	row, plane, last = trunk[first+s.stride:][:n], trunk[first+s.plane:][:n], 0
+	for p, v := range slices.Backward(own) {
+		if to[p] != v {
+			voxels, runs := (to[p]|row[p]|plane[p]|last<<63)&v, v
+			for by := uint(1); by < 16; by *= 2 { // longer runs are rare
+				voxels |= voxels >> by & runs
+				runs &= runs >> by
+			}
+			if to[p] = voxels; voxels != v {
+				missing++
+			}
 		}
+		last = to[p]
 	}
 	return missing
 }
