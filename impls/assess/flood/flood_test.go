@@ -82,3 +82,27 @@ func TestCavityInTruth(t *testing.T) {
 		}
 	}
 }
+
+// The judge agrees about dense masks, whose large components it scans in part.
+func TestDense(t *testing.T) {
+	w := assess.Workload(Implementation{})
+	for _, image := range []string{
+		"grf/shape=90x30x24/levels=256/type=uint8/seed=1", "grf/shape=24x90x30/levels=256/type=uint8/seed=2",
+		"grf/shape=64x24x40/levels=64/type=uint8/seed=3", "grf/shape=190x140/levels=256/type=uint8/seed=4",
+		"noise/shape=70x20x20/levels=3/type=uint8/seed=5", "serpent/shape=33x33x9/type=uint8",
+	} {
+		for _, shift := range []float64{0, 20} {
+			p, err := w.Inputs.Open(assess.Inputs().NameOf(image, 1, shift))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := bench.Answer(Implementation{}, p, bench.Conditions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := w.Policy.Agree(p, assess.BySearch(p), out); d != nil {
+				t.Errorf("%s, shift %v: %v", image, shift, d)
+			}
+		}
+	}
+}
