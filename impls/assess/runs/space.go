@@ -122,7 +122,8 @@ func (s *space) inside(mask []uint64, voxels int64) (trunk, left []uint64) {
 	if s.grow(trunk, mask); count(trunk) < voxels/4 {
 		return nil, mask
 	}
-	left = slices.Clone(mask)
+	left = s.newMask()
+	copy(left, mask)
 	s.growOn(trunk, left)
 	return trunk, left
 }
