@@ -50,7 +50,7 @@ func (q *Assess) read(a *AssessAnswer) error {
 	var truth WholeImage
 	readTruth := func(pred grid.Source) (err error) {
 		truth, err = q.Truth.loadBy(what, func(src grid.Source) (_ *grid.Field, err error) {
-			if a.Dims = grid.Dim(src); pred != nil && isPlain(src) {
+			if a.Dims = grid.Dim(src); pred != nil && q.isPlain(src) {
 				if a.Pair, err = assess.PackPair(pred, src, q.Labels, q.Groups, q.conditions().Cores()); a.Pair != nil {
 					err = cmp.Or(grid.Unchanged(pred), grid.Unchanged(src))
 				}
@@ -63,7 +63,7 @@ func (q *Assess) read(a *AssessAnswer) error {
 		return err
 	}
 	pred, err := q.loadBy(what, func(src grid.Source) (*grid.Field, error) {
-		if isPlain(src) {
+		if q.isPlain(src) {
 			if err := readTruth(src); err != nil || a.Pair != nil {
 				return nil, err
 			}
@@ -82,10 +82,12 @@ func (q *Assess) read(a *AssessAnswer) error {
 	return nil
 }
 
-// isPlain reports whether an image is a local file of plain bytes, which can be read twice.
-func isPlain(s grid.Source) bool {
+// isPlain reports whether an image is a local file of plain bytes, which can be read twice, and fits into memory as
+// bits with the other one.
+func (q *Question) isPlain(s grid.Source) bool {
 	file, is := s.(*format.Stream)
-	return is && s.Type() == grid.Uint8 && !file.InBulk()
+	free := q.memory()
+	return is && s.Type() == grid.Uint8 && !file.InBulk() && (free <= 0 || grid.TotalBytes(s)/2 <= free)
 }
 
 // checkPlaces reads the headers of both images.

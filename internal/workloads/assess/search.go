@@ -134,11 +134,11 @@ func (g *graph) search() (n int64, of []int32) {
 // adjacency. The graph has a node where a run of voxels in a row touches no earlier run. Other runs
 // belong to the node of an earlier run that they touch. If a run touches several nodes, edges join
 // them. So the components of the graph are those of the mask. In the graphs of gaps node 0 is the
-// outside with the open gaps.
+// outside with the open gaps, and in those of open voxels it is their component.
 type scan struct {
 	space
 	mask
-	open      []uint64 // the open gaps; nil in the scan of a mask
+	open      []uint64 // the open gaps or voxels; nil for none
 	graphs    [adjacencies]graph
 	now, last labels // of the current plane and the one before
 
@@ -179,8 +179,8 @@ func (m *judged) scanGaps(of int) *scan {
 	return m.scanClosed(m.masks[of], m.newMask().bits, math.MaxUint64)
 }
 
-// scanParts returns a scan of a mask. Of a mask that seems to have a large component, the open voxels are those to which
-// paths lead from one of its voxels.
+// scanParts returns a scan of a mask. If the mask seems to have a large component, paths from one of its voxels lead to
+// open voxels.
 func (m *judged) scanParts(of int) *scan {
 	mask, voxels, seed := m.masks[of], int64(0), 0
 	middle := m.planes / 2 * m.plane()
