@@ -88,7 +88,7 @@ func weigh() {
 // total sums the numbers of two vectors.
 func total(v []VecVirtual) VecVirtual {
 	VADDPD(v[1], v[0], v[0])
-	return SumFloats(v[0])
+	return AVX2.SumFloats(v[0])
 }
 
 // flowOfRuns writes the flow to a node, and its energy.

@@ -1,48 +1,53 @@
 package eigenmap
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 
 	. "eccbench/internal/asm/ops"
 )
 
-// The numbers of rows that inertia multiplies at a time: of the first matrix and of the second.
-const (
-	rowsOfFirst  = 4
-	rowsOfSecond = 3
-)
+// rowsOfSecond is the number of rows of the second matrix that inertia multiplies at a time.
+const rowsOfSecond = 3
 
 // Inertia writes the products of the dense part of LDLᵀ.
-func Inertia(ISA) {
-	Func("less256", "func(c *float64, ldc int, a *float64, lda int, b *float64, ldb int, fours int)",
-		"takes from 4 × 3 numbers of c the products of four rows of a and three rows of b, of four times",
-		"fours numbers each. Rows are ldc, lda and ldb bytes apart.")
-	c, ldc, a, lda, b, ldb, n := Arg("c"), Arg("ldc"), Arg("a"), Arg("lda"), Arg("b"), Arg("ldb"), Arg("fours")
+func Inertia(isa ISA) {
+	rows, lanes := isa.Bytes/8, isa.Bytes/8 // as many sums as there are registers for
+	Func(fmt.Sprintf("less%d", 8*isa.Bytes), "func(c *float64, ldc int, a *float64, lda int, b *float64, ldb int, groups int)",
+		fmt.Sprintf("takes from %d × 3 numbers of c the products of %d rows of a and three rows of b, of %d times", rows, rows, lanes),
+		"groups numbers each. Rows are ldc, lda and ldb bytes apart.")
+	c, ldc, a, lda, b, ldb, n := Arg("c"), Arg("ldc"), Arg("a"), Arg("lda"), Arg("b"), Arg("ldb"), Arg("groups")
 	third := New(GP64, LEAQ, Mem{Base: lda, Index: lda, Scale: 2}) // to the fourth row of a
-	var sums [rowsOfFirst][]VecVirtual
-	for i := range sums {
-		sums[i] = AVX2.Zeros(rowsOfSecond)
+	rowsA := []Mem{{Base: a}, {Base: a, Index: lda, Scale: 1}, {Base: a, Index: lda, Scale: 2}, {Base: a, Index: third, Scale: 1}}
+	if rows == 8 {
+		fifth := New(GP64, LEAQ, Mem{Base: lda, Index: lda, Scale: 4})
+		seventh := New(GP64, LEAQ, Mem{Base: third, Index: lda, Scale: 4})
+		rowsA = append(rowsA, Mem{Base: a, Index: lda, Scale: 4}, Mem{Base: a, Index: fifth, Scale: 1},
+			Mem{Base: a, Index: third, Scale: 2}, Mem{Base: a, Index: seventh, Scale: 1})
 	}
-	rowsA := [rowsOfFirst]Mem{{Base: a}, {Base: a, Index: lda, Scale: 1}, {Base: a, Index: lda, Scale: 2},
-		{Base: a, Index: third, Scale: 1}}
+	sums := make([][]VecVirtual, rows)
+	for i := range sums {
+		sums[i] = isa.Zeros(rowsOfSecond)
+	}
 	Label("multiply")
 	var second [rowsOfSecond]VecVirtual
 	for j := range second {
-		second[j] = New(YMM, VMOVUPD, []Mem{{Base: b}, {Base: b, Index: ldb, Scale: 1}, {Base: b, Index: ldb, Scale: 2}}[j])
+		second[j] = New(isa.Wide, VMOVUPD, []Mem{{Base: b}, {Base: b, Index: ldb, Scale: 1}, {Base: b, Index: ldb, Scale: 2}}[j])
 	}
 	for i := range sums {
-		first := New(YMM, VMOVUPD, rowsA[i])
+		first := New(isa.Wide, VMOVUPD, rowsA[i])
 		for j := range second {
 			VFMADD231PD(second[j], first, sums[i][j])
 		}
 	}
-	Advance(U8(32), a, b)
+	Advance(U8(isa.Bytes), a, b)
 	Repeat(n, "multiply")
 	for i := range sums {
 		for j, s := range sums[i] {
 			to := Mem{Base: c, Disp: 8 * j}
-			high, was := SumFloats(s), New(XMM, VMOVSD, to)
-			VSUBSD(high, was, was)
+			sum, was := isa.SumFloats(s), New(XMM, VMOVSD, to)
+			VSUBSD(sum, was, was)
 			VMOVSD(was, to)
 		}
 		if i+1 < len(sums) {

@@ -214,8 +214,17 @@ const (
 	C = U8(0xaa)
 )
 
-// SumFloats returns the sum of the four float64 of a vector of AVX2.
-func SumFloats(v VecVirtual) VecVirtual {
+// SumFloats returns the sum of the float64 of a vector.
+func (i ISA) SumFloats(v VecVirtual) VecVirtual {
+	if i.Bytes == 64 { // by instructions that reach all registers
+		half := New(YMM, VEXTRACTF64X4, U8(1), v)
+		VADDPD(v.AsY(), half, half)
+		high := New(XMM, VEXTRACTF64X2, U8(1), half)
+		VADDPD(half.AsX(), high, high)
+		odd := New(XMM, VPERMILPD, U8(1), high)
+		VADDSD(odd, high, high)
+		return high
+	}
 	high := New(XMM, VEXTRACTF128, U8(1), v)
 	VADDPD(v.AsX(), high, high)
 	VHADDPD(high, high, high)

@@ -181,9 +181,9 @@ func costPerNode(each float64) func(*Problem) time.Duration {
 func factoring(p *Problem) time.Duration {
 	n := float64(p.Nodes().Voxels())
 	if p.Kind == Grid {
-		const product, node = 0.4, 6000
+		const node = 6000
 		products, _ := p.dissected()
-		return time.Duration((product*products + node*n) / float64(runtime.GOMAXPROCS(0)))
+		return time.Duration((inertia.ProductNS()*products + node*n) / float64(runtime.GOMAXPROCS(0)))
 	}
 	if !factored(int(n)) {
 		return 0 // not tried

@@ -105,7 +105,7 @@ func (b box) eachNode(size [3]int, f func(node int)) {
 // A remainder is the remaining matrix after all nodes of a box are eliminated.
 type remainder struct {
 	nodes  []int     // nodes with neighbours in the box
-	values []float64 // to add to their matrix: the lower triangle
+	values triangle  // to add to their matrix
 	sizes  []float64 // row sums of |L||D||Lᵀ| so far
 	chain  int       // largest number of successive roundings of a number
 }
@@ -240,12 +240,26 @@ func (c *count) eliminateBoth(before, behind box) ([]remainder, error) {
 
 // addTo adds the remainder of a box to a front.
 func (r remainder) addTo(f *front, sizes []float64, place []int32) {
-	n := len(r.nodes)
+	p, n := f.pivots, len(r.nodes)
+	to, columns := make([]int, n), make([]int, n)
 	for i, node := range r.nodes {
-		at := int(place[node]) - 1
-		sizes[at] += r.sizes[i]
-		for j, v := range r.values[i*n:][:i+1] {
-			f.add(at, int(place[r.nodes[j]])-1, v)
+		to[i] = int(place[node]) - 1
+		sizes[to[i]] += r.sizes[i]
+		columns[i] = f.update.column(max(0, to[i]-p))
+	}
+	for k := 0; k < n; k += block {
+		for i := k; i < n; i++ {
+			for j, v := range r.values.row(i, k/block) { // as f.add does
+				row, column, start := to[i], to[k+j], columns[k+j]
+				if row < column {
+					row, column, start = column, row, columns[i]
+				}
+				if column < p {
+					f.panel[row*p+column] += v
+				} else {
+					f.update.values[start+block*(row-p)] += v
+				}
+			}
 		}
 	}
 }
@@ -258,6 +272,9 @@ func Cost(size [3]int, square, threads int) (products float64, bytes int64) {
 	return products, 8*numbers + int64(threads)*4*nodes
 }
 
+// half returns the numbers of a triangle of n rows.
+func half(n int64) int64 { return n*n/2 + block*n }
+
 func cost(b box, size [3]int, r, threads int) (products float64, numbers int64) {
 	before, pivots, behind, ok := b.cut(r)
 	outer := b
@@ -266,7 +283,7 @@ func cost(b box, size [3]int, r, threads int) (products float64, numbers int64) 
 	}
 	border := int64(outer.nodes() - b.nodes())
 	p := int64(pivots.nodes())
-	own := (p+border)*p + border*border
+	own := (p+border)*p + half(border)
 	x, y := float64(p), float64(border)
 	products = x*x*x/6 + x*x*y/2 + x*y*y/2
 	if !ok {
@@ -280,8 +297,7 @@ func cost(b box, size [3]int, r, threads int) (products float64, numbers int64) 
 		for a := range size {
 			n *= int64(min(size[a], b.hi[a]+r) - max(0, b.lo[a]-r))
 		}
-		n -= int64(b.nodes())
-		return n * n
+		return half(n - int64(b.nodes()))
 	}
 	peak := max(first, second+remains(before))
 	if threads > 1 {

@@ -6,13 +6,30 @@ package inertia
 const assembled = true
 
 // lessVector subtracts the products of rows of a and of b, of k numbers each, from the rows ×
-// columns numbers of c. rows and k are multiples of four, columns of three.
+// columns numbers of c. rows are a multiple of four, columns of three, k of lanes.
 func lessVector(c []float64, ldc int, a []float64, lda int, b []float64, ldb int, rows, columns, k int) {
+	top := 0
+	if wide {
+		top = rows &^ 7
+		each(c, ldc, a, lda, b, ldb, top, columns, k, 8)
+	}
+	if top < rows {
+		each(c[top*ldc:], ldc, a[top*lda:], lda, b, ldb, rows-top, columns, k, 4)
+	}
+}
+
+// each subtracts them by tiles of size rows, and by groups of size numbers. It calls no function value, for which tiles
+// would be allocated.
+func each(c []float64, ldc int, a []float64, lda int, b []float64, ldb int, rows, columns, k, size int) {
 	const bytes = 8
-	for i := 0; i < rows; i += 4 {
-		for j := 0; j < columns; j += 3 {
-			_, _, _ = c[(i+3)*ldc+j+2], a[(i+3)*lda+k-1], b[(j+2)*ldb+k-1]
-			less256(&c[i*ldc+j], bytes*ldc, &a[i*lda], bytes*lda, &b[j*ldb], bytes*ldb, k/4)
+	for i := 0; i < rows; i += size {
+		for j := 0; j < columns; j += tileColumns {
+			_, _, _ = c[(i+size-1)*ldc+j+2], a[(i+size-1)*lda+k-1], b[(j+2)*ldb+k-1]
+			if to, x, y := &c[i*ldc+j], &a[i*lda], &b[j*ldb]; size == 8 {
+				less512(to, bytes*ldc, x, bytes*lda, y, bytes*ldb, k/8)
+			} else {
+				less256(to, bytes*ldc, x, bytes*lda, y, bytes*ldb, k/4)
+			}
 		}
 	}
 }

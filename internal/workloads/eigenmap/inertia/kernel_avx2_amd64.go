@@ -4,8 +4,8 @@
 
 package inertia
 
-// less256 takes from 4 × 3 numbers of c the products of four rows of a and three rows of b, of four times
-// fours numbers each. Rows are ldc, lda and ldb bytes apart.
+// less256 takes from 4 × 3 numbers of c the products of 4 rows of a and three rows of b, of 4 times
+// groups numbers each. Rows are ldc, lda and ldb bytes apart.
 //
 //go:noescape
-func less256(c *float64, ldc int, a *float64, lda int, b *float64, ldb int, fours int)
+func less256(c *float64, ldc int, a *float64, lda int, b *float64, ldb int, groups int)

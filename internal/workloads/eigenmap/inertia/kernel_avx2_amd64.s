@@ -4,7 +4,7 @@
 
 #include "textflag.h"
 
-// func less256(c *float64, ldc int, a *float64, lda int, b *float64, ldb int, fours int)
+// func less256(c *float64, ldc int, a *float64, lda int, b *float64, ldb int, groups int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·less256(SB), NOSPLIT, $0-56
 	MOVQ  c+0(FP), AX
@@ -13,7 +13,7 @@ TEXT ·less256(SB), NOSPLIT, $0-56
 	MOVQ  lda+24(FP), BX
 	MOVQ  b+32(FP), SI
 	MOVQ  ldb+40(FP), DI
-	MOVQ  fours+48(FP), R8
+	MOVQ  groups+48(FP), R8
 	LEAQ  (BX)(BX*2), R9
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
