@@ -56,12 +56,12 @@ func Check(r io.Reader) (recs Records, faults []error, err error) {
 	}
 	defer plain.Close()
 	in := bufio.NewReader(plain)
-	lines := 0
+	lines, seen := 0, map[Measurement]bool{}
 	for n := 1; ; n++ {
 		line, err := readLine(in)
 		if len(line) > 0 {
 			lines++
-			for _, fault := range recs.addChecked(bytes.TrimSpace(line)) {
+			for _, fault := range recs.addChecked(bytes.TrimSpace(line), seen) {
 				faults = append(faults, fmt.Errorf("line %d: %w", n, fault))
 				if errors.Is(fault, errNoSum) {
 					recs.Unsummed++
@@ -82,8 +82,8 @@ func Check(r io.Reader) (recs Records, faults []error, err error) {
 	}
 }
 
-// addChecked adds a record, and returns its faults.
-func (r *Records) addChecked(line []byte) (faults []error) {
+// addChecked adds a record to those seen, and returns its faults.
+func (r *Records) addChecked(line []byte, seen map[Measurement]bool) (faults []error) {
 	record, err := withoutSum(line)
 	if err != nil {
 		faults = append(faults, err)
@@ -109,9 +109,10 @@ func (r *Records) addChecked(line []byte) (faults []error) {
 	if !slices.ContainsFunc(r.Runs, func(run RunRecord) bool { return run.ID == c.Run }) {
 		faults = append(faults, fmt.Errorf("run %q is not in the file before it", c.Run))
 	}
-	if slices.ContainsFunc(r.Cells[:cells], c.IsCopyOf) {
+	if seen[c.Measurement()] {
 		faults = append(faults, errors.New("a copy of an earlier record"))
 	}
+	seen[c.Measurement()] = true
 	return append(faults, c.contradictions()...)
 }
 

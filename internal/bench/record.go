@@ -137,10 +137,15 @@ func (c CellRecord) Key() CellKey {
 	return CellKey{c.Workload, c.Impl, c.Input, c.Setting, c.Process}
 }
 
-// IsCopyOf reports whether two records are the same measurement, as in a file that is read twice.
-func (c CellRecord) IsCopyOf(other CellRecord) bool {
-	return c.Time.Equal(other.Time) && c.Run == other.Run && c.Key() == other.Key()
+// A Measurement identifies a measurement. Copies of a record have the same one, as in a file that is read twice.
+type Measurement struct {
+	time int64
+	run  string
+	key  CellKey
 }
+
+// Measurement returns the measurement of a record.
+func (c CellRecord) Measurement() Measurement { return Measurement{c.Time.UnixNano(), c.Run, c.Key()} }
 
 // A CellKey identifies a cell. Two records of one program on one machine with the same key are
 // repeated measurements.

@@ -1,6 +1,9 @@
 package measure
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/spf13/pflag"
 
 	"eccbench/internal/cli"
@@ -39,5 +42,13 @@ func doCompare(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	return report.Comparisons(c.Stdout, style, f.Arg(0), f.Arg(1), report.Compare(a, b))
+	list := report.Compare(a, b)
+	if err := report.Comparisons(c.Stdout, style, f.Arg(0), f.Arg(1), list); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(list, func(r report.Comparison) bool { return r.Ratio > 0 }) {
+		return cli.VerdictError{Code: cli.ExitInconclusive,
+			Why: fmt.Sprintf("no cell of %s can be compared with one of %s", f.Arg(0), f.Arg(1))}
+	}
+	return nil
 }
