@@ -19,7 +19,8 @@ func Inertia(isa ISA) {
 		"groups numbers each. Rows are ldc, lda and ldb bytes apart.")
 	c, ldc, a, lda, b, ldb, n := Arg("c"), Arg("ldc"), Arg("a"), Arg("lda"), Arg("b"), Arg("ldb"), Arg("groups")
 	third := New(GP64, LEAQ, Mem{Base: lda, Index: lda, Scale: 2}) // to the fourth row of a
-	rowsA := []Mem{{Base: a}, {Base: a, Index: lda, Scale: 1}, {Base: a, Index: lda, Scale: 2}, {Base: a, Index: third, Scale: 1}}
+	rowsA := []Mem{{Base: a}, {Base: a, Index: lda, Scale: 1}, {Base: a, Index: lda, Scale: 2},
+		{Base: a, Index: third, Scale: 1}}
 	if rows == 8 {
 		fifth := New(GP64, LEAQ, Mem{Base: lda, Index: lda, Scale: 4})
 		seventh := New(GP64, LEAQ, Mem{Base: third, Index: lda, Scale: 4})
@@ -33,7 +34,8 @@ func Inertia(isa ISA) {
 	Label("multiply")
 	var second [rowsOfSecond]VecVirtual
 	for j := range second {
-		second[j] = New(isa.Wide, VMOVUPD, []Mem{{Base: b}, {Base: b, Index: ldb, Scale: 1}, {Base: b, Index: ldb, Scale: 2}}[j])
+		second[j] = New(isa.Wide, VMOVUPD,
+			[]Mem{{Base: b}, {Base: b, Index: ldb, Scale: 1}, {Base: b, Index: ldb, Scale: 2}}[j])
 	}
 	for i := range sums {
 		first := New(isa.Wide, VMOVUPD, rowsA[i])
