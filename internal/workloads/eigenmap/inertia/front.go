@@ -46,8 +46,8 @@ func newFront(pivots, border int) *front {
 	}
 }
 
-// A triangle is the lower triangle of a matrix of n rows, by blocks of columns. Each block is the rows from its diagonal
-// on, of block numbers each.
+// A triangle is the lower triangle of a matrix of n rows, by blocks of columns. Each block is the rows from its
+// diagonal on, of block numbers each.
 type triangle struct {
 	n      int
 	values []float64

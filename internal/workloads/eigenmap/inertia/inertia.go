@@ -249,15 +249,14 @@ func (r remainder) addTo(f *front, sizes []float64, place []int32) {
 	}
 	for k := 0; k < n; k += block {
 		for i := k; i < n; i++ {
-			for j, v := range r.values.row(i, k/block) { // as f.add does
-				row, column, start := to[i], to[k+j], columns[k+j]
-				if row < column {
-					row, column, start = column, row, columns[i]
-				}
-				if column < p {
+			for j, v := range r.values.row(i, k/block) { // as f.add does; both borders are in one order
+				switch row, column := to[i], to[k+j]; {
+				case row < p && row < column:
+					f.panel[column*p+row] += v
+				case column < p:
 					f.panel[row*p+column] += v
-				} else {
-					f.update.values[start+block*(row-p)] += v
+				default:
+					f.update.values[columns[k+j]+block*(row-p)] += v
 				}
 			}
 		}
