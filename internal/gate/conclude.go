@@ -26,10 +26,9 @@ func (r *Result) conclude(alone bool) {
 	noisy := r.tooNoisy()
 	say := func(v Verdict, format string, args ...any) { r.Verdict, r.Reason = v, fmt.Sprintf(format, args...) }
 	n := len(r.Cells)
-	switch why := r.baseFailed(); {
-	case why != "":
-		say(IsFailed, "no cell has a result of the base, which is %s", why)
-	case alone:
+	why := r.baseFailed()
+	switch {
+	case alone && why == "":
 		if bad := count[Inconclusive] + count[NotRun]; bad > 0 {
 			say(IsInconclusive, "%s not fit for a baseline", cellsAre(bad, n))
 		} else if len(noisy) > 0 {
@@ -39,6 +38,8 @@ func (r *Result) conclude(alone bool) {
 		}
 	case count[Wrong]+count[Changed] > 0:
 		say(IsWrong, "%s wrong or changed in answer", cellsAre(count[Wrong]+count[Changed], n))
+	case why != "":
+		say(IsFailed, "no cell has a result of the base, which is %s", why)
 	case count[Failed] > 0:
 		say(IsFailed, "%s without a result of the candidate", cellsAre(count[Failed], n))
 	case exactly > 0:

@@ -242,22 +242,31 @@ func TestFailingCandidates(t *testing.T) {
 		return func(c *bench.CellRecord) { b := *c.Allocated + n; c.Allocated = &b }
 	}
 	launches := func(n int64) func(*bench.CellRecord) { return func(c *bench.CellRecord) { c.Launches = &n } }
+	noBase := func(s Side) error {
+		if s == Candidate {
+			return nil
+		}
+		return errors.New("exec format error")
+	}
 	for name, c := range map[string]struct {
 		w    *world
 		want Verdict
 		cell Decision
 	}{
-		"wrong":          {only(Candidate, status(verify.Wrong)), IsWrong, Wrong},
-		"another answer": {only(Candidate, func(c *bench.CellRecord) { c.Digests = []string{"2"} }), IsWrong, Changed},
-		"crash":          {only(Candidate, status(verify.Crashed)), IsFailed, Failed},
-		"hang":           {only(Candidate, status(verify.Timeout)), IsFailed, Failed},
-		"refusal":        {only(Candidate, status(verify.Skipped)), IsFailed, Failed},
-		"no row":         {only(Candidate, func(c *bench.CellRecord) { c.Impl = "other" }), IsFailed, Failed},
-		"another scope":  {only(Candidate, func(c *bench.CellRecord) { c.Scope = bench.File }), IsFailed, Failed},
-		"no answers":     {only(Candidate, func(c *bench.CellRecord) { c.Digests = nil }), IsFailed, Failed},
-		"no samples":     {only(Candidate, func(c *bench.CellRecord) { c.Samples = nil }), IsFailed, Failed},
-		"unverified":     {only(Candidate, status(verify.Unverified)), IsFailed, Failed},
-		"too fast":       {only(Candidate, status(verify.Implausible)), IsFailed, Failed},
+		"no base":              {&world{fail: noBase}, IsFailed, Inconclusive},
+		"no base, and wrong":   {&world{fail: noBase, alter: only(Candidate, status(verify.Wrong)).alter}, IsWrong, Wrong},
+		"no base, and crashes": {&world{fail: noBase, alter: only(Candidate, status(verify.Crashed)).alter}, IsFailed, Failed},
+		"wrong":                {only(Candidate, status(verify.Wrong)), IsWrong, Wrong},
+		"another answer":       {only(Candidate, func(c *bench.CellRecord) { c.Digests = []string{"2"} }), IsWrong, Changed},
+		"crash":                {only(Candidate, status(verify.Crashed)), IsFailed, Failed},
+		"hang":                 {only(Candidate, status(verify.Timeout)), IsFailed, Failed},
+		"refusal":              {only(Candidate, status(verify.Skipped)), IsFailed, Failed},
+		"no row":               {only(Candidate, func(c *bench.CellRecord) { c.Impl = "other" }), IsFailed, Failed},
+		"another scope":        {only(Candidate, func(c *bench.CellRecord) { c.Scope = bench.File }), IsFailed, Failed},
+		"no answers":           {only(Candidate, func(c *bench.CellRecord) { c.Digests = nil }), IsFailed, Failed},
+		"no samples":           {only(Candidate, func(c *bench.CellRecord) { c.Samples = nil }), IsFailed, Failed},
+		"unverified":           {only(Candidate, status(verify.Unverified)), IsFailed, Failed},
+		"too fast":             {only(Candidate, status(verify.Implausible)), IsFailed, Failed},
 		"no ceiling": {&world{noise: 0.001, slow: map[Side]float64{Candidate: -0.99}, alter: func(s Side, c *bench.CellRecord) {
 			if c.Cost.Items = 1; s != Candidate {
 				c.Ceiling = 10

@@ -64,7 +64,7 @@ func doCheck(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 			empty = append(empty, path)
 		}
 		if records.Unsummed > 0 {
-			fmt.Fprintf(c.Stdout, "%s: no line has a sum: a program from before records had one wrote it\n", path)
+			fmt.Fprintf(c.Stdout, "%s: no line has a sum: an old program wrote it, or the sums were removed\n", path)
 		}
 		fmt.Fprintf(c.Stdout, "%s: %s, %s, %s\n", path, quantity.Count(runs, "run"), quantity.Count(cells, "cell"),
 			quantity.Count(len(found), "fault"))
