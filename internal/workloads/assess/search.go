@@ -33,9 +33,6 @@ func (s space) plane() int64 { return s.rows * s.words }
 // index returns the index of a row.
 func (s space) index(z, y int64) int64 { return z*s.rows + y }
 
-// row returns the words of a row of a mask.
-func (s space) row(mask []uint64, z, y int64) []uint64 { return mask[s.index(z, y)*s.words:][:s.words] }
-
 // rowsOf returns the words of all rows of a plane but two, from row y on.
 func (s space) rowsOf(mask []uint64, z, y int64) []uint64 {
 	return mask[s.index(z, y)*s.words:][:s.plane()-2*s.words]
