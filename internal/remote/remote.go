@@ -290,7 +290,7 @@ func body(ctx context.Context, r io.Reader) io.Reader {
 // clientFor returns the client for a URL.
 func (n *network) clientFor(address string) (client, *url.URL, error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
+	if err != nil || u.Host == "" || u.Scheme == "s3" && len(u.Path) <= len("/") {
 		return nil, nil, storage.ObjectError{Why: "no URL of an object; want such as s3://bucket/key or https://host/path"}
 	}
 	if u.Scheme != "s3" {

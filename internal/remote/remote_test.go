@@ -151,6 +151,9 @@ func TestImages(t *testing.T) {
 	data := image()
 	objects := zarrOf(data)
 	objects["scan.raw"], objects["scan.npy"] = data, npy(data)
+	for key, object := range zarrOf(data) {
+		objects[strings.TrimPrefix(key, "scan.zarr/")] = object
+	}
 	for _, server := range []string{"s3", "http"} {
 		for what, fail := range map[string]func(n int64, w http.ResponseWriter, r *http.Request) bool{
 			"sound": nil,
@@ -190,6 +193,7 @@ func TestImages(t *testing.T) {
 				checkImage(t, "file/path="+base+"/scan.npy", data)
 				checkImage(t, "file/stream=false/path="+base+"/scan.npy", data)
 				checkImage(t, "file/path="+base+"/scan.zarr", data)
+				checkImage(t, "file/path="+base, data)
 			})
 		}
 	}
@@ -240,7 +244,16 @@ func TestErrors(t *testing.T) {
 	check(raw+"s3://none/none.raw", "no such object; check the URL", 2)
 	check("file/path=s3://scans/none.zarr", "no Zarr array or group", 10)
 	check("file/shape=400x300x9/type=uint8/path=s3://scans/scan.raw", "the file has 960000 bytes", 2)
-	check(raw+"s3:///scan.raw", "no URL of an object", 0)
+	check(raw+"s3:///scan.raw", "no URL of an object; want such as s3://bucket/key", 0)
+	check(raw+"s3://scans", "no URL of an object", 3) // an array may be the whole bucket
+	check(raw+"s3://scans/", "no URL of an object", 3)
+	for _, bucket := range []string{"s3://scans", "s3://scans/"} {
+		f.requests.Store(0)
+		_, _, err := storage.Servers.Get(bucket, 1000, nil, storage.FileInfo{})
+		if err == nil || !strings.Contains(err.Error(), "no URL of an object") || f.requests.Load() > 0 {
+			t.Errorf("%s: %v after %d requests", bucket, err, f.requests.Load())
+		}
+	}
 	f.fail = func(_ int64, w http.ResponseWriter, _ *http.Request) bool {
 		http.Error(w, "never", http.StatusServiceUnavailable)
 		return true
@@ -250,7 +263,10 @@ func TestErrors(t *testing.T) {
 		w.WriteHeader(http.StatusForbidden)
 		return true
 	}
-	check(raw+"s3://scans/scan.raw", "the server answers 403", 2)
+	check(raw+"s3://scans/scan.raw", "the server answers 403, Forbidden", 2)
+	t.Setenv("AWS_ENDPOINT_URL", "minio://host:9000")
+	storage.Servers = &network{wait: time.Hour} // before a second try
+	check(raw+"s3://scans/scan.raw", "AWS_ENDPOINT_URL (or AWS_ENDPOINT_URL_S3) is no http or https URL; want such as https://host:9000", 0)
 
 	address, g := served(t, map[string][]byte{"scan.raw": data})
 	s, err := datasets.Open(raw + address + "/scan.raw")
@@ -335,6 +351,32 @@ func signedBy(r *http.Request, secret string) (region, got, want string) {
 	return scope[2], field("Signature"), hex.EncodeToString(key)
 }
 
+// The signatures are those of AWS's documentation ("Examples: Signature Calculations").
+func TestSignatureExamples(t *testing.T) {
+	for at, want := range map[string]string{
+		"test.txt":             "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41",
+		"?lifecycle=":          "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543",
+		"?max-keys=2&prefix=J": "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7",
+	} {
+		r := httptest.NewRequest(http.MethodGet, "https://examplebucket.s3.amazonaws.com/"+at, nil)
+		names := "host;x-amz-content-sha256;x-amz-date"
+		if at == "test.txt" {
+			r.Header.Set("Range", "bytes=0-9")
+			names = "host;range;x-amz-content-sha256;x-amz-date"
+		}
+		r.Header.Set("X-Amz-Date", "20130524T000000Z")
+		r.Header.Set("X-Amz-Content-Sha256", emptyHash)
+		r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request,"+
+			"SignedHeaders="+names+",Signature="+want)
+		if _, got, computed := signedBy(r, "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"); got != want || computed != want {
+			t.Errorf("%s: %s, want %s", at, computed, want)
+		}
+	}
+}
+
+// emptyHash is the SHA-256 of nothing, as requests without a body have it.
+const emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
 // Requests are signed for the region that the server reports. Keys are encoded as they are signed, and
 // nobody's requests are not signed.
 func TestSigned(t *testing.T) {
@@ -351,6 +393,9 @@ func TestSigned(t *testing.T) {
 		}
 		if r.Header.Get("X-Amz-Security-Token") != "three" {
 			t.Error("no session token")
+		}
+		if got := r.Header.Get("X-Amz-Content-Sha256"); got != emptyHash {
+			t.Errorf("the payload's hash is %q, want %s", got, emptyHash)
 		}
 		if region != "eu-central-1" {
 			elsewhere.Add(1)
@@ -392,6 +437,13 @@ func TestHosts(t *testing.T) {
 		{"", "cn-north-1", "s3://scans/b.raw", "https://scans.s3.dualstack.cn-north-1.amazonaws.com.cn/b.raw"},
 		{"", "eu-west-1", "s3://my.scans/b.raw", "https://s3.dualstack.eu-west-1.amazonaws.com/my.scans/b.raw"},
 		{"http://u:p@host:9000/s3/", "", "s3://scans/b.raw", "http://host:9000/s3/scans/b.raw"},
+		{"HTTP://host:80", "", "s3://scans/b.raw", "http://host/scans/b.raw"},
+		{"http://[::1]:80", "", "s3://scans/b.raw", "http://[::1]/scans/b.raw"},
+		{"http://host:443", "", "s3://scans/b.raw", "http://host:443/scans/b.raw"},
+		{"https://host:443", "", "s3://scans/b.raw", "https://host/scans/b.raw"},
+		{"https://host:80", "", "s3://scans/b.raw", "https://host:80/scans/b.raw"},
+		{"https://host:", "", "s3://scans/b.raw", "https://host/scans/b.raw"},
+		{"https://s3.amazonaws.com:443", "", "s3://scans/b.raw", "https://scans.s3.dualstack.us-east-1.amazonaws.com/b.raw"},
 	} {
 		for key, value := range map[string]string{"AWS_ENDPOINT_URL": c.endpoint, "AWS_ENDPOINT_URL_S3": "", "AWS_REGION": c.region,
 			"AWS_DEFAULT_REGION": "", "AWS_ACCESS_KEY_ID": "", "AWS_SHARED_CREDENTIALS_FILE": "/none"} {

@@ -2,6 +2,8 @@ package remote
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -31,8 +33,13 @@ type s3 struct {
 func newS3() (client, error) {
 	endpoint := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), "https://s3.amazonaws.com")
 	u, err := url.Parse(endpoint)
-	if err != nil || u.Host == "" {
-		return nil, storage.ObjectError{Why: "AWS_ENDPOINT_URL is no URL; want such as https://host:9000"}
+	port, known := map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	if err != nil || u.Host == "" || !known {
+		return nil, storage.ObjectError{Why: "AWS_ENDPOINT_URL (or AWS_ENDPOINT_URL_S3) is no http or https URL; " +
+			"want such as https://host:9000"}
+	}
+	if u.Port() == port || u.Port() == "" {
+		u.Host = strings.TrimSuffix(u.Host, ":"+u.Port()) // servers and proxies sign it without
 	}
 	providers := []credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}
 	if os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") != "" || os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") != "" ||
@@ -114,6 +121,6 @@ func (s *s3) send(r *http.Request, region, query string) (*http.Response, error)
 	}
 	r = r.Clone(r.Context())
 	r.URL, r.Host = &at, ""
-	r.Header.Set("X-Amz-Content-Sha256", "UNSIGNED-PAYLOAD")
+	r.Header.Set("X-Amz-Content-Sha256", fmt.Sprintf("%x", sha256.Sum256(nil))) // of no body
 	return s.RoundTripper.RoundTrip(signer.SignV4(*r, keys.AccessKeyID, keys.SecretAccessKey, keys.SessionToken, region))
 }
