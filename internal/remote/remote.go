@@ -5,6 +5,7 @@ package remote
 import (
 	"cmp"
 	"context"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"eccbench/datasets/storage"
 )
@@ -145,15 +147,12 @@ func lengthOf(h http.Header, from, n int64) (int64, error) {
 
 // A statusError is the error status of a server, which may be temporary.
 type statusError struct {
-	code int
-	what string
+	code   int
+	reason string // the server's; "" if it gives none
 }
 
 func (e statusError) Error() string {
-	if e.what == "" {
-		e.what = http.StatusText(e.code)
-	}
-	return fmt.Sprintf("the server answers %d, %s", e.code, e.what)
+	return fmt.Sprintf("the server answers %d, %s", e.code, cmp.Or(e.reason, http.StatusText(e.code)))
 }
 
 func (e statusError) Is(err error) bool {
@@ -228,7 +227,7 @@ func (n *network) try(do func(ctx context.Context) error) (moved bool, err error
 	defer t.timer.Stop()
 	err = do(context.WithValue(ctx, progress{}, t))
 	switch {
-	case err == nil || ctx.Err() == nil:
+	case err == nil || ctx.Err() == nil || lasting(err):
 	case n.checkTime(0) != nil:
 		err = n.checkTime(0)
 	case t.bytes == 0:
@@ -446,16 +445,53 @@ func (w web) do(ctx context.Context, method string, at *url.URL, set func(h http
 	case http.StatusOK, http.StatusPartialContent:
 		return a, nil
 	}
-	a.Body.Close() // nobody reads it
+	defer a.Body.Close() // only read from
 	if a.StatusCode == http.StatusPreconditionFailed {
 		return nil, storage.ErrChanged
 	}
-	return nil, statusError{code: a.StatusCode}
+	password, _ := at.User.Password()
+	return nil, statusError{a.StatusCode, reasonOf(a, password)}
+}
+
+// reasonOf returns the code and the message of an S3 server's error, at most 200 characters of a line, or "" for other
+// errors. A code or a message that repeats a secret of the request is left out.
+func reasonOf(a *http.Response, password string) string {
+	var e struct {
+		XMLName       xml.Name `xml:"Error"`
+		Code, Message string
+	}
+	const most = 4 << 10
+	xml.NewDecoder(io.LimitReader(a.Body, most)).Decode(&e) // of a document that is cut or invalid, the beginning
+	if e.Code == "" || password != "" && strings.Contains(e.Code+e.Message, password) {
+		return ""
+	}
+	query, _ := url.QueryUnescape(a.Request.URL.RawQuery)
+	sent := strings.Join([]string{query, a.Request.URL.RawQuery, a.Request.Header.Get("Authorization"),
+		a.Request.Header.Get("X-Amz-Security-Token")}, " ")
+	for _, word := range strings.FieldsFunc(sent, func(r rune) bool { return strings.ContainsRune(" ,&/", r) }) {
+		word = strings.TrimRight(word, "=")          // the padding of base64
+		word = word[strings.IndexByte(word, '=')+1:] // the value of a name
+		switch {
+		case len(word) <= len("s3"):
+		case strings.Contains(e.Code, word):
+			return ""
+		case strings.Contains(e.Message, word):
+			e.Message = ""
+		}
+	}
+	line := strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, e.Code+": "+e.Message)
+	return fmt.Sprintf("%.200s", strings.TrimRight(strings.Join(strings.Fields(line), " "), ".: "))
 }
 
 func (w web) stat(ctx context.Context, at *url.URL) (int64, string, error) {
 	a, err := w.do(ctx, http.MethodHead, at, func(http.Header) {})
-	if status := (statusError{}); at.RawQuery != "" && errors.As(err, &status) && status.code == http.StatusForbidden {
+	if status := (statusError{}); errors.As(err, &status) && (status.code == http.StatusForbidden ||
+		status.code == http.StatusBadRequest) {
 		return w.statByGet(ctx, at)
 	}
 	if err != nil {
@@ -468,7 +504,7 @@ func (w web) stat(ctx context.Context, at *url.URL) (int64, string, error) {
 	return a.ContentLength, versionOf(a.Header), nil
 }
 
-// statByGet is stat at a URL that is signed for GET alone.
+// statByGet is stat at a URL that is signed for GET alone. Its errors have the server's reason.
 func (w web) statByGet(ctx context.Context, at *url.URL) (int64, string, error) {
 	r, h, err := w.get(ctx, at, 0, 1, "")
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -376,6 +377,66 @@ func TestSignatureExamples(t *testing.T) {
 
 // emptyHash is the SHA-256 of nothing, as requests without a body have it.
 const emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+// An error repeats the code and the message of an S3 server in one short line, without control characters and without
+// the secrets that a server may repeat. Its first request, which has no answer's body, is followed by one that has.
+func TestReasons(t *testing.T) {
+	const token = "FwoGZXIvYXdzEBYaDPthree+/three=="
+	status, text := http.StatusForbidden, ""
+	f := serve(t, nil)
+	t.Setenv("AWS_SESSION_TOKEN", token)
+	t.Setenv("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE")
+	f.fail = func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+		_, signature, _ := signedBy(r, "")
+		w.WriteHeader(status)
+		io.WriteString(w, strings.ReplaceAll(text, "SIGNATURE", signature))
+		return true
+	}
+	forget(t, "")
+	full := []string{strings.Replace(os.Getenv("AWS_ENDPOINT_URL"), "://", "://ann:p=ss@", 1) + "/a.raw?sig=%C3%BC%C3%BC&p=cr3/t%3D&b&name=p%3D"}
+	if err := Conceal(full); err != nil {
+		t.Fatal(err)
+	}
+	web, s3 := full[0], "s3://scans/a.raw"
+	message := func(text string) string { return "<Error><Code>A</Code><Message>" + text + "</Message></Error>" }
+	for _, c := range []struct{ at, text, want string }{
+		{s3, message("The provided\n token has expired."), "A: The provided token has expired"},
+		{web, "\ufeff" + `<?xml version="1.0" encoding="utf-8"?>` + "\n" + message("Request has expired"), "A: Request has expired"},
+		{s3, message("it&#39;s &#x202e;\u009b1m&#13;late"), "A: it's 1m late"},
+		{s3, message("the token " + token), "A"},
+		{s3, message("the token FwoGZXIvYXdzEBYaDPthree%2B"), "A"},
+		{s3, message("the key AKIAIOSFODNN7EXAMPLE"), "A"},
+		{s3, message("not SIGNATURE"), "A"},
+		{web, message("not cr3/t"), "A"},
+		{web, message("not üü"), "A"},
+		{web, message("not %C3%BC%C3%BC"), "A"},
+		{web, message("not Basic YW5uOnA9c3M="), "A"},
+		{web, message("not p=ss"), "Forbidden"},
+		{web, message("p= is not valid"), "A: p= is not valid"},
+		{web, "<Error><Code>Not-p=ss</Code><Message>b</Message></Error>", "Forbidden"},
+		{web, "<Error><Code>Not-cr3</Code><Message>b</Message></Error>", "Forbidden"},
+		{s3, "<Error><Code>SignatureDoesNotMatch</Code><Message>Signature, Credential</Message></Error>",
+			"SignatureDoesNotMatch: Signature, Credential"},
+		{s3, message("an ESC \x1b"), "A"},
+		{s3, "<Error><Code>A</Code><StringToSign>b</StringToSign></Error>", "A"},
+		{s3, message(strings.Repeat("é ", 999)), "A: " + strings.Repeat("é ", 98) + "é"},
+		{s3, message(strings.Repeat("é ", 9999)), "A"},
+		{web, "<html><Code>A</Code></html>", "Forbidden"},
+		{web, "<Error><Message>b</Message></Error>", "Forbidden"},
+		{s3, "", "Forbidden"},
+	} {
+		text = c.text
+		f.requests.Store(0)
+		_, _, err := (&network{wait: time.Hour}).Stat(c.at)
+		if want := "the server answers 403, " + c.want; err == nil || err.Error() != want || f.requests.Load() != 2 {
+			t.Errorf("%s with %.80q: %q after %d requests, want %q", c.at, text, err, f.requests.Load(), want)
+		}
+	}
+	status, text = http.StatusBadRequest, message("The token has expired")
+	if _, _, err := (&network{wait: time.Hour}).Stat(s3); err == nil || err.Error() != "the server answers 400, A: The token has expired" {
+		t.Errorf("of a status that may be of another region: %v", err)
+	}
+}
 
 // Requests are signed for the region that the server reports. Keys are encoded as they are signed, and
 // nobody's requests are not signed.

@@ -25,6 +25,11 @@ func TestSlowServers(t *testing.T) {
 		}
 	}
 	silently := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	reasonless := func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}
 	badLength := func(w http.ResponseWriter, _ *http.Request) {
 		c, b, err := w.(http.Hijacker).Hijack()
 		if err == nil {
@@ -42,6 +47,7 @@ func TestSlowServers(t *testing.T) {
 		{"a byte now and then", " came ", byBytes, 0, attempts},
 		{"nothing", "nothing came", silently, 0, attempts},
 		{"nothing within the time limit", "time limit of 20ms", silently, 20 * time.Millisecond, attempts},
+		{"no reason after a status", "answers 403", reasonless, 0, 1},
 		{"a length that is no number", "bad Content-Length", badLength, 0, 1},
 	} {
 		requests.Store(0)
