@@ -265,6 +265,12 @@ func TestErrors(t *testing.T) {
 		return true
 	}
 	check(raw+"s3://scans/scan.raw", "the server answers 403, Forbidden", 2)
+	f.fail = func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+		w.Header().Set("X-Amz-Bucket-Region", "x.example/") // would be a part of the host
+		http.Redirect(w, r, "/scans/scan.raw?other", http.StatusTemporaryRedirect)
+		return r.URL.RawQuery == ""
+	}
+	check(raw+"s3://scans/scan.raw", "the server answers 307, Temporary Redirect", 1)
 	t.Setenv("AWS_ENDPOINT_URL", "minio://host:9000")
 	storage.Servers = &network{wait: time.Hour} // before a second try
 	check(raw+"s3://scans/scan.raw", "AWS_ENDPOINT_URL (or AWS_ENDPOINT_URL_S3) is no http or https URL; want such as https://host:9000", 0)
