@@ -26,11 +26,24 @@ func TestPolicyCatchesPlantedFaults(t *testing.T) {
 			wrong := judgedtest.Spoiled(duality.Implementation{}, func(_ *betti.Image, n betti.Numbers) betti.Numbers {
 				return betti.Numbers{B0: n.B0, B1: n.B1 + fault.B1, B2: n.B2 + fault.B2}
 			})
-			w := betti.Workload(wrong)
-			judgedtest.Caught(t, w, false, 0)
-			w.Policy.Known = nil
-			judgedtest.Caught(t, judgedtest.WithLaws(w, func(law string) bool { return law == betti.FloodName }), false, 0)
+			if n := judgedtest.Alone(t, byFlood(wrong), false, 0); n != (judgedtest.Count{Wrong: n.Wrong}) {
+				t.Errorf("flood fill finds %+v", n)
+			}
 		})
+	}
+}
+
+// byFlood returns the workload with flood fill as the only witness.
+func byFlood(i bench.Implementation[*betti.Image, betti.Numbers]) bench.Workload[*betti.Image, betti.Numbers] {
+	w := judgedtest.Thinned(betti.Workload(i))
+	w.Policy.Known = nil
+	return judgedtest.WithLaws(w, func(law string) bool { return law == betti.FloodName })
+}
+
+// Flood fill alone confirms right answers. Planted faults (make faults) must fail this test.
+func TestFloodConfirms(t *testing.T) {
+	if n := judgedtest.Alone(t, byFlood(duality.InWindows(3)), true, 0); !n.All() {
+		t.Errorf("right answers are found %+v", n)
 	}
 }
 

@@ -17,6 +17,8 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
+func TestEliminationConfirms(t *testing.T) { homologytest.EliminationConfirms(t, Implementation{}) }
+
 // checks cover cases that small complexes and grids lack: buckets of several vertices, the sides of
 // tetrahedra at any coordinates, and tables that grow.
 func checks() []checktest.Check {

@@ -18,6 +18,8 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
+func TestEliminationConfirms(t *testing.T) { homologytest.EliminationConfirms(t, Implementation{}) }
+
 // checks cover cases that the few critical simplices of a complex lack: large numbers, and
 // arbitrary matrices.
 func checks() []checktest.Check {

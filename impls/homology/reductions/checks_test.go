@@ -17,6 +17,12 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
+func TestEliminationConfirms(t *testing.T) {
+	for _, i := range []homologytest.Implementation{Implementation{}, Partitions{}, Race{}} {
+		homologytest.EliminationConfirms(t, i)
+	}
+}
+
 // checks cover cases that the groups of a small complex do not show: lists that outgrow their
 // places, parts of a complex, and races, on any number of cores.
 func checks() []checktest.Check {

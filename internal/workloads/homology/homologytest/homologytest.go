@@ -4,12 +4,14 @@ package homologytest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
 	"eccbench/internal/device/devicetest"
 	"eccbench/internal/resident"
+	"eccbench/internal/verify/judgedtest"
 	"eccbench/internal/workloads/ecc/ecctest"
 	"eccbench/internal/workloads/homology"
 	"eccbench/kernels/hosttest"
@@ -17,6 +19,18 @@ import (
 
 // An Implementation answers about complexes.
 type Implementation = bench.Implementation[*homology.Problem, homology.Groups]
+
+// EliminationConfirms checks that elimination of the boundary matrices, as the only witness, confirms right answers to the
+// adversarial inputs. Planted faults (make faults) must fail it.
+func EliminationConfirms(t *testing.T, i Implementation) {
+	w := judgedtest.Thinned(homology.Workload(i))
+	w.Policy.Known = nil
+	w = judgedtest.WithLaws(w, func(law string) bool { return strings.HasPrefix(law, "elimination") })
+	n := judgedtest.Alone(t, w, true, 0)
+	if n.Refused = 0; !n.All() {
+		t.Errorf("right answers of %s are found %+v", i.About().Name, n)
+	}
+}
 
 // OnHost are the kernels of a module, compiled for the host, on a stand-in for a device. A
 // fault is planted in them, or none, "".
