@@ -36,7 +36,7 @@ func command(ctx context.Context, args []string) error {
 	root := f.String("root", "../..", "folder of the program")
 	n := f.Int("n", 0, "size of a random sample; 0 for all faults")
 	seed := f.String("seed", rand.Text()[:8], "seed of the sample; another one each time unless given")
-	only := f.String("only", "", "regular expression: the faults whose area and name, as area/name, match it")
+	only := f.String("only", "", "regular expression: the faults whose area/name or file matches it")
 	jobs := f.Int("jobs", runtime.NumCPU(), "number of faults that run at once")
 	verbose := f.Bool("v", false, "name the test that notices each fault")
 	if err := f.Parse(args); err != nil {
@@ -57,7 +57,9 @@ func command(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	faults = slices.DeleteFunc(faults, func(f *Fault) bool { return !which.MatchString(f.path()) })
+	faults = slices.DeleteFunc(faults, func(f *Fault) bool {
+		return !which.MatchString(f.path()) && !which.MatchString(f.File)
+	})
 	if *n > 0 && *n < len(faults) {
 		fmt.Fprintf(os.Stderr, "mutate: seed %s\n", *seed)
 		faults = sample(faults, *n, *seed)
