@@ -225,6 +225,7 @@ type peerWorkload struct {
 	add   func(p *peers.Peer)
 	serve func(s foreign.Service, impl string)
 	bind  func() runner.Bench
+	edits bool // calls change the image a little
 }
 
 func ask[In, Out any](q foreign.Question[In, Out], w *bench.Workload[In, Out]) peerWorkload {
@@ -232,6 +233,7 @@ func ask[In, Out any](q foreign.Question[In, Out], w *bench.Workload[In, Out]) p
 		add:   func(p *peers.Peer) { w.Impls = slices.Concat(w.Impls, q.Of(p, w.Name)) },
 		serve: func(s foreign.Service, impl string) { q.Serve(s, *w, impl) },
 		bind:  func() runner.Bench { return runner.Bind(*w) },
+		edits: q.Edits(),
 	}
 }
 
@@ -268,6 +270,13 @@ func (s Set) Service(impl string) foreign.Service {
 		a.serve(service, impl)
 	}
 	return service
+}
+
+// Edits reports whether calls of a workload that peers are asked change the image a little.
+func (s Set) Edits(workload string) bool {
+	return slices.ContainsFunc(s.peerWorkloads(), func(a peerWorkload) bool {
+		return a.edits && a.bind().Name() == workload
+	})
 }
 
 // homologies returns the implementations of homology groups, the reference first.

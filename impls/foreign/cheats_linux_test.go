@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -171,12 +172,31 @@ func (s trespasser) Answer(trace bool) (map[string]time.Duration, error) {
 	if err == nil || unix.Fstat(fd, &is) != nil {
 		return nil, errors.New("it can write to the image")
 	}
-	for _, size := range []int64{is.Size / 2, is.Size} { // bytes that are cut off become zeros
-		if unix.Ftruncate(fd, size) == nil && size < is.Size {
-			return nil, errors.New("it can shorten the image")
-		}
+	if shorten(fd, is.Size) {
+		return nil, errors.New("it can shorten the image")
 	}
 	return s.Task.Answer(trace)
+}
+
+// shorten replaces the second half of a file by zeros, and reports whether it can.
+func shorten(fd int, size int64) bool {
+	return unix.Ftruncate(fd, size/2) == nil && unix.Ftruncate(fd, size) == nil
+}
+
+// shortenInputs damages the first input of its judge.
+func shortenInputs() {
+	open, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", os.Getppid()))
+	for _, path := range open {
+		if to, _ := os.Readlink(path); !strings.Contains(to, "noise") || !strings.Contains(to, "seed=1 ") {
+			continue
+		}
+		if fd, err := unix.Open(path, unix.O_RDWR, 0); err == nil {
+			var is unix.Stat_t
+			unix.Fstat(fd, &is)
+			shorten(fd, is.Size)
+			unix.Close(fd)
+		}
+	}
 }
 
 func serveCheat[In, Out any](
@@ -186,6 +206,17 @@ func serveCheat[In, Out any](
 	q.Serve(s, bench.Workload[In, Out]{Name: workload, Impls: list}, i.About().Name)
 	bind := s[workload]
 	s[workload] = func(w words) (peers.Task, error) {
+		if way == "vandal" {
+			shortenInputs()
+		}
+		if way == "lurker" { // for the inputs of later tasks
+			go func() {
+				for {
+					shortenInputs()
+					time.Sleep(50 * time.Microsecond)
+				}
+			}()
+		}
 		t, err := bind(w)
 		switch way {
 		case "clock":
@@ -220,7 +251,7 @@ func TestCheatsOfOurOwn(t *testing.T) {
 			t.Run(workload+"/"+way, func(t *testing.T) {
 				inside, _ := runCheat(t, workload, inputs[workload], way, nil)
 				outside, r := runCheat(t, workload, inputs[workload], way, func(workload, _ string) *peers.Peer {
-					return peers.Own("own", workload, guestAt(t, "own-cheats"), way)
+					return cheatAt(t, workload, way)
 				})
 				before := ""
 				if workload == "ecc" {
@@ -243,40 +274,59 @@ func TestCheatsOfOurOwn(t *testing.T) {
 }
 
 // A large image is not copied for another process, which cannot write to it, and each call is about an edited one. The
-// next cell has the image of its name, even if the judge was killed during a call.
+// next cell has the image of its name, even if the judge was killed during a call. Nor can the process change the
+// inputs of a workload whose images are copied, or which are not timed.
 func TestCheatsInPlace(t *testing.T) {
 	const input = "noise/shape=68x65x64/type=uint8/levels=9/seed=1"
-	digests := []string(nil)
-	for _, ways := range [][]string{{"honest", "honest"}, {"vandal", "setup"}, {"killer", "honest"}} {
-		plan := planFor(t, &peers.Peer{Name: "own"})
-		plan.Impls, plan.Inputs, plan.Processes, plan.Memory = []string{"naive"}, []string{input}, 2, 1<<30
-		cell := 0
-		plan.Outside = func(workload, _ string) *peers.Peer {
-			return peers.Own("own", workload, guestAt(t, "own-cheats"), ways[cell])
-		}
-		var got collector
-		if err := runner.Run(context.Background(), plan, &counting{&got, &cell}); err != nil {
-			t.Fatal(err)
-		}
-		for k, r := range got {
-			status := map[string]verify.Status{"setup": verify.Wrong, "killer": verify.Crashed}[ways[k]]
-			if status == "" {
-				status = verify.Verified
+	for _, x := range []struct {
+		workload, impl string
+		inputs         int // untimed and in the same process, unless it is one
+		runs           [][]string
+	}{
+		{"ecc", "naive", 1, [][]string{{"honest", "honest"}, {"vandal", "setup"}, {"killer", "honest"}}},
+		{"ecc", "naive", 6, [][]string{{"honest"}, {"lurker"}}},
+		{"betti-curves", "duality", 1, [][]string{{"honest"}, {"vandal", "honest"}}},
+	} {
+		digests := []string(nil)
+		for _, ways := range x.runs {
+			plan := planFor(t, &peers.Peer{Name: "own"})
+			plan.Workload, plan.Impls, plan.Inputs = x.workload, []string{x.impl}, []string{input}
+			plan.Processes, plan.Memory = len(ways), 1<<30
+			if x.inputs > 1 {
+				plan.Sampling, plan.Inputs = nil, slices.Repeat(plan.Inputs, x.inputs)
 			}
-			if r.Status == verify.Noisy {
-				r.Status = verify.Verified
+			cell := 0
+			plan.Outside = func(workload, _ string) *peers.Peer { return cheatAt(t, workload, ways[cell%len(ways)]) }
+			var got collector
+			if err := runner.Run(context.Background(), plan, &counting{&got, &cell}); err != nil {
+				t.Fatal(err)
 			}
-			if r.Status != status || r.Judge != "outside" {
-				t.Errorf("%s in %v: %s %s, judged %s", ways[k], ways, r.Status, r.Reason, r.Judge)
-			}
-			if digests == nil {
-				digests = r.Digests
-			}
-			if status == verify.Verified && !slices.Equal(r.Digests, digests) {
-				t.Errorf("%s in %v: answers %v, want %v", ways[k], ways, r.Digests, digests)
+			for k, r := range got {
+				k %= len(ways)
+				status := map[string]verify.Status{"setup": verify.Wrong, "killer": verify.Crashed}[ways[k]]
+				if status == "" {
+					status = verify.Verified
+				}
+				if r.Status == verify.Noisy {
+					r.Status = verify.Verified
+				}
+				if r.Status != status || r.Judge != "outside" {
+					t.Errorf("%s: %s in %v: %s %s, judged %s", x.workload, ways[k], ways, r.Status, r.Reason, r.Judge)
+				}
+				if digests == nil {
+					digests = r.Digests
+				}
+				if status == verify.Verified && !slices.Equal(r.Digests, digests) {
+					t.Errorf("%s: %s in %v: answers %v, want %v", x.workload, ways[k], ways, r.Digests, digests)
+				}
 			}
 		}
 	}
+}
+
+// cheatAt returns the test program as a process of this program that cheats in a way.
+func cheatAt(t *testing.T, workload, way string) *peers.Peer {
+	return peers.Own("own", workload, workload == "ecc", guestAt(t, "own-cheats"), way)
 }
 
 // counting counts finished cells.

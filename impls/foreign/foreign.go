@@ -125,7 +125,7 @@ func (i implementation[In, Out]) Setup(in In, c bench.Conditions) (bench.Job[Out
 }
 
 // Edits reports whether calls change the image a little.
-func (i implementation[In, Out]) Edits() bool { return i.Question.edits != nil }
+func (q Question[In, Out]) Edits() bool { return q.edits != nil }
 
 // inPlace returns the file, the bytes and their offset of an image that needs no copy: our own code in another process
 // can map it. A burst needs several copies of a small one.

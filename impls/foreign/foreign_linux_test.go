@@ -598,7 +598,7 @@ func TestServiceKnowsTheLevels(t *testing.T) {
 // that is asked for soft curves. It counts their bytes.
 func TestLevelsThatAreSent(t *testing.T) {
 	claims := []peers.Claim{{Workload: "ecc"}, {Workload: "betti"}, {Workload: "softecc"}}
-	own, guest := peers.Own("own", "ecc", ""), &peers.Peer{Name: "guest"}
+	own, guest := peers.Own("own", "ecc", true, ""), &peers.Peer{Name: "guest"}
 	own.Answers, guest.Answers = claims, claims
 	image := func(n int64) grid.Source {
 		values := make([]float32, n)
@@ -657,7 +657,7 @@ func TestLevelsThatAreSent(t *testing.T) {
 
 // ownAt returns the test program as a process of this program that answers a question in a way.
 func ownAt(t *testing.T, question, way string) *peers.Peer {
-	return peers.Own("own", question, guestAt(t, way))
+	return peers.Own("own", question, question == "ecc", guestAt(t, way))
 }
 
 // serve answers the questions of a harness.

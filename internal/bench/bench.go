@@ -96,7 +96,7 @@ type Inputs[In any] interface {
 	Attach(mapped []byte) (In, error)
 }
 
-// Housed is implemented by Inputs that can attach to the writable mapping of a file, so that an Editor can edit it.
+// Housed is implemented by Inputs that can attach to the writable mapping of a file, so that calls can edit it.
 type Housed[In any] interface {
 	AttachIn(home *os.File, mapped []byte) (In, error)
 }
@@ -402,10 +402,6 @@ type DeviceJob interface {
 	// last end, by the clock of one device.
 	Elapsed() (time.Duration, error)
 }
-
-// An Editor is an implementation in another process. Edits reports whether its jobs change images between calls, in
-// the file of a Housed input if there is one.
-type Editor interface{ Edits() bool }
 
 // Reported are the times of one call by the clock of the process that computed it. Poison includes all
 // work before Do.

@@ -41,6 +41,8 @@ type Peer struct {
 	Broken string `json:"broken,omitempty"`
 	// Own marks an implementation of this program. Its process reports the times of each call.
 	Own bool `json:"own,omitempty"`
+	// Edits is set if the harness changes the image a little in each call, so that the file of an input needs no copy.
+	Edits bool `json:"edits,omitempty"`
 	// Waiting is called with a verb whose reply is late, and with "" when the reply arrives. nil to
 	// ignore that.
 	Waiting func(verb string) `json:"-"`
@@ -60,10 +62,10 @@ type Stamp struct {
 	SHA256   string `json:"sha256"`
 }
 
-// Own returns an implementation of the program at a path as the peer of one question.
-func Own(name, question, path string, args ...string) *Peer {
+// Own returns an implementation of the program at a path as the peer of one question, for which Edits is set or not.
+func Own(name, question string, edits bool, path string, args ...string) *Peer {
 	about := About{Where: "cpu", Answers: []Claim{ClaimOf(question)}, Bursts: true}
-	return &Peer{Name: name, Path: path, Args: args, About: about, Own: true}
+	return &Peer{Name: name, Path: path, Args: args, About: about, Own: true, Edits: edits}
 }
 
 // Line returns the absolute path and the arguments.

@@ -145,6 +145,7 @@ func (r *trial[In, Out]) nextVariant() (name string, mapped []byte, done func(),
 	}
 	done = func() { memfile.Unmap(mapped); f.Close() } // the file has no name and is in memory: nothing is lost
 	if _, err = r.b.share(names[1], f); err == nil {
+		memfile.Seal(f)
 		mapped, err = memfile.MapWhole(f)
 	}
 	return names[1], mapped, done, err
@@ -178,6 +179,7 @@ func blank(size int64) (m region, err error) {
 	if err = m.file.Truncate(size); err == nil {
 		m.mapped, err = memfile.MapExtent(m.file, memfile.Extent{}, true)
 	}
+	memfile.Seal(m.file) // this process may have a peer
 	if err != nil {
 		m.close()
 	}

@@ -38,9 +38,9 @@ func Work(benches func(*peers.Peer) []Bench, stdin io.Reader, clock worker.Clock
 	})
 }
 
-// attach makes the task's inputs, from the shared bytes or from their names. If edits, this process can write to the
-// bytes and no other one can any more.
-func (b *bound[In, Out]) attach(t worker.Task, shared []*os.File, toPin, edits bool) ([]In, func(), error) {
+// attach makes the task's inputs, from the shared bytes or from their names. If the task has a peer, no other process
+// can write to the bytes any more. This one can if calls edit them.
+func (b *bound[In, Out]) attach(t worker.Task, shared []*os.File, toPin bool) ([]In, func(), error) {
 	var inputs []In
 	var undo []func()
 	detach := func() {
@@ -53,16 +53,15 @@ func (b *bound[In, Out]) attach(t worker.Task, shared []*os.File, toPin, edits b
 		var err error
 		if t.Shared {
 			house, housed := b.w.Inputs.(bench.Housed[In])
-			housed = housed && edits && t.Extent(i).Size == 0 && !memfile.Sealed(shared[i])
+			housed = housed && t.Peer != nil && t.Peer.Edits && t.Extent(i).Size == 0 && !memfile.Sealed(shared[i])
 			var mapped []byte
 			if mapped, err = memfile.MapExtent(shared[i], t.Extent(i), toPin || housed); err == nil {
 				undo = append(undo, func() { memfile.Unmap(mapped) })
 				memfile.Populate(mapped)
-				if housed {
+				if t.Peer != nil {
 					memfile.Seal(shared[i])
-					housed = memfile.Sealed(shared[i]) // not on every system
 				}
-				if housed {
+				if housed && memfile.Sealed(shared[i]) { // not on every system
 					in, err = house.AttachIn(shared[i], mapped)
 				} else {
 					in, err = b.w.Inputs.Attach(mapped)
@@ -113,17 +112,7 @@ func (b *bound[In, Out]) work(clock worker.Clock, t worker.Task, f worker.Files,
 	if err != nil {
 		return bench.CellRecord{}, err
 	}
-	outside := t.Peer != nil && impl.About().Foreign == nil
-	edits := false
-	if outside {
-		remote, err := b.find(peers.Prefix + t.Peer.Name)
-		if err != nil {
-			return bench.CellRecord{}, err
-		}
-		editor, ok := bench.As[bench.Editor](remote)
-		edits = ok && editor.Edits()
-	}
-	inputs, detach, err := b.attach(t, f.Inputs, writable(impl.About()), edits)
+	inputs, detach, err := b.attach(t, f.Inputs, writable(impl.About()))
 	if err != nil {
 		return bench.CellRecord{}, err
 	}
@@ -141,7 +130,7 @@ func (b *bound[In, Out]) work(clock worker.Clock, t worker.Task, f worker.Files,
 			return skipped(err.Error()), nil
 		}
 	}
-	if outside {
+	if t.Peer != nil && impl.About().Foreign == nil {
 		leave, err := r.goOutside(tell)
 		if err != nil {
 			return r.unanswered(err)

@@ -34,19 +34,18 @@ func (g *group) hash(c cell) error {
 	return nil
 }
 
-// seal protects the shared inputs from a peer. A worker that writes to its inputs then gets copies.
+// seal protects the shared inputs from a process that answers. A worker that writes to its inputs gets copies of sealed
+// ones, and seals them itself.
 func (g *group) seal(ctx context.Context, c cell) error {
-	if c.about.Foreign != nil {
-		for _, f := range g.shared {
-			memfile.Seal(f)
-		}
-		return nil
-	}
+	writes := writable(c.about) || g.edits(c)
 	for i, f := range g.shared {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if (writable(c.about) || g.outside(c) != nil) && memfile.Sealed(f) {
+		if !writes && (c.about.Foreign != nil || g.outside(c) != nil) {
+			memfile.Seal(f)
+		}
+		if writes && memfile.Sealed(f) {
 			unsealed, err := copyOf(f)
 			if err != nil {
 				return err
@@ -64,6 +63,13 @@ func (g *group) outside(c cell) *peers.Peer {
 		return nil
 	}
 	return g.Outside(c.bench.Name(), c.about.Name)
+}
+
+// edits reports whether the worker of a cell edits the shared inputs. It does not if it may have a process from an
+// earlier task, which could write to them first.
+func (g *group) edits(c cell) bool {
+	outside := g.outside(c)
+	return outside != nil && outside.Edits && g.Sampling != nil
 }
 
 // copyOf copies a shared input.
