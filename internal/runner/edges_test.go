@@ -260,7 +260,7 @@ func TestInputsThatCannotBeHashed(t *testing.T) {
 	if g := (&group{shared: []*os.File{f}}); g.hash(on) == nil || len(g.hashes) != 0 {
 		t.Errorf("a closed input was hashed: %v", g.hashes)
 	}
-	if g := (&group{shared: []*os.File{f}, hashes: []uint64{1}}); g.restore(context.Background(), on, &bench.CellRecord{}) == nil {
+	if g := (&group{shared: []*os.File{f}, hashes: []uint64{1}}); g.restore(context.Background(), on, &bench.CellRecord{}, true) == nil {
 		t.Error("a closed input was compared")
 	}
 }
@@ -371,15 +371,37 @@ func TestWrittenInputsThatCannotBeMadeAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := &group{maker: b, input: name, variants: g.variants, hashes: g.hashes, shared: []*os.File{f}}
-		err = again.restore(t.Context(), c, &record)
+		err = again.restore(t.Context(), c, &record, true)
 		closeAll(again.shared)
 		const says = "it wrote to its input numbers/n=4/seed=1, byte 0 of what is shared: want "
 		if _, rest, ok := strings.Cut(record.Reason, "got 0x0001"); err != nil || record.Status != verify.Wrong || !strings.HasPrefix(record.Reason, says) || !ok || rest != more {
 			t.Errorf("%s: %s: %s (%v), want it to end with %q", status, record.Status, record.Reason, err, more)
 		}
 	}
-	if err := g.restore(ctx, c, &bench.CellRecord{}); !errors.Is(err, context.Canceled) {
+	if err := g.restore(ctx, c, &bench.CellRecord{}, true); !errors.Is(err, context.Canceled) {
 		t.Errorf("restored: %v", err)
+	}
+}
+
+// Inputs are made again if the worker that edits them did not finish, even if its record is VERIFIED because only an
+// optional law was left.
+func TestInputsOfAnUnfinishedWorker(t *testing.T) {
+	name := "numbers/n=4/seed=1"
+	plan := Plan{Sampling: &worker.Sampling{}, Outside: func(string, string) *peers.Peer { return &peers.Peer{Edits: true} }}
+	g := &group{Plan: plan, maker: toy()[0], input: name, variants: []string{name}, scope: bench.E2E}
+	defer func() { closeAll(g.shared) }()
+	if err := g.share(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	made := g.shared[0]
+	c, r := cell{bench: toy()[0], about: bench.About{Name: "x", Where: "cpu"}}, bench.CellRecord{Verdict: verify.Verdict{Status: verify.Verified}}
+	for _, whole := range []bool{true, false} {
+		if err := g.restore(t.Context(), c, &r, whole); err != nil || r.Status != verify.Verified {
+			t.Errorf("%v, %s", err, r.Status)
+		}
+		if kept := g.shared[0] == made; kept != whole {
+			t.Errorf("finished %t, inputs kept %t", whole, kept)
+		}
 	}
 }
 

@@ -386,12 +386,12 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 	if err := g.hash(c); err != nil {
 		return bench.CellRecord{}, answers, err
 	}
-	record, err := p.Run(ctx, g.Command, g.idle)
+	record, whole, err := p.Run(ctx, g.Command, g.idle)
 	if record.Judge == "" {
 		record.Judge = judge(c.about.Foreign != nil)
 	}
 	if err == nil {
-		err = g.restore(ctx, c, &record)
+		err = g.restore(ctx, c, &record, whole)
 	}
 	return record, answers, err
 }

@@ -107,10 +107,10 @@ func (g *group) remake(ctx context.Context) error {
 }
 
 // restore detects a worker that wrote to a shared input. Its cell becomes WRONG, regardless of its
-// result, and the inputs are made again for the next cells.
-func (g *group) restore(ctx context.Context, c cell, r *bench.CellRecord) error {
+// result, and the inputs are made again for the next cells. They also are if the worker of edits did not finish.
+func (g *group) restore(ctx context.Context, c cell, r *bench.CellRecord, whole bool) error {
 	if !writable(c.about) {
-		if r.Failed() && g.outside(c) != nil { // its judge may have left edits
+		if !whole && g.edits(c) {
 			return g.remake(ctx)
 		}
 		return nil

@@ -127,16 +127,17 @@ func (w *watch) end() error {
 
 // Run passes the task to a worker, an idle one if possible, follows its events and returns its record. A worker
 // that dies, hangs or exceeds its memory limit gives a record with status CRASHED or TIMEOUT. Run
-// returns an error only for faults of the parent, and for a context that ended.
-func (p Process) Run(ctx context.Context, command []string, idle *Idle) (bench.CellRecord, error) {
+// returns an error only for faults of the parent, and for a context that ended. whole reports whether the worker
+// finished its task, with all that it undoes; a record with a result may lack that.
+func (p Process) Run(ctx context.Context, command []string, idle *Idle) (
+	record bench.CellRecord, whole bool, err error) {
 	if p.Task.Key = rand.Text(); p.Task.Peer != nil {
 		hide()
 	}
 	w := idle.take(p.Task)
 	if w == nil {
-		var err error
 		if w, err = p.start(ctx, command); err != nil {
-			return bench.CellRecord{}, fmt.Errorf("starting a worker: %w", err)
+			return record, false, fmt.Errorf("starting a worker: %w", err)
 		}
 	}
 	w.begin(p)
@@ -149,15 +150,16 @@ func (p Process) Run(ctx context.Context, command []string, idle *Idle) (bench.C
 		w.kill("")
 	}
 	if result != nil && idle.put(p.Task, w, result) {
-		return *result, ctx.Err()
+		return *result, true, ctx.Err()
 	}
 	died := w.end()
 	if err := ctx.Err(); err != nil {
-		return bench.CellRecord{}, err
+		return record, false, err
 	}
-	record := bench.CellRecord{Judge: w.judge}
+	record.Judge = w.judge
+	whole = result != nil && died == nil
 	switch {
-	case result != nil && died == nil:
+	case whole:
 		record = *result
 	case w.timedOut != "":
 		record.Verdict = verify.Verdict{Status: verify.Timeout, Reason: w.timedOut}
@@ -168,14 +170,14 @@ func (p Process) Run(ctx context.Context, command []string, idle *Idle) (bench.C
 		}
 		record.Verdict = verify.Verdict{Status: verify.Crashed, Reason: why}
 	}
-	if w.safe != nil && (result == nil || died != nil) {
+	if w.safe != nil && !whole {
 		record = w.lawFailure(record.Reason)
 	}
 	record.PeakRSS, record.OwnMemory = peakRSS(w.cmd.ProcessState), w.used
 	if w.tasks > 1 && failed(&record) {
 		record.Reason += fmt.Sprintf(" (input %d of its process)", w.tasks)
 	}
-	return record, nil
+	return record, whole, nil
 }
 
 // disconnected reports whether an error means that the other process has closed its end.
