@@ -26,10 +26,11 @@ func (f Forecast) Total() (d time.Duration) {
 }
 
 // A pilot is the measurement of a small input: the seconds per item to answer it, and the seconds
-// per shared byte to make it. Alternatively it records that the implementation rejected the input.
+// per shared byte to make it. Alternatively it records that the implementation rejected the input, or that the input
+// is quick: then nothing was measured that holds for others.
 type pilot struct {
 	answer, making float64
-	refused        bool
+	refused, quick bool
 }
 
 const (
@@ -105,7 +106,9 @@ func (g *foreseen) forecast(ctx context.Context, c cell) (time.Duration, error) 
 		if took, err = g.pilot(ctx, c); err != nil {
 			return 0, err
 		}
-		g.pilots[key] = took
+		if !took.quick {
+			g.pilots[key] = took
+		}
 	}
 	if took.refused {
 		return 0, nil
@@ -198,6 +201,7 @@ func (g *group) pilot(ctx context.Context, c cell) (p pilot, err error) {
 		p.answer = estimate.Seconds() / float64(max(1, at.cost.Items))
 		if at.name == g.input && c.about.Where == "cpu" && c.about.Foreign == nil && at.cost.Bytes <= quickBytes &&
 			(c.bench != g.maker || known && estimate <= quickTime) {
+			p.quick = true
 			return p, nil
 		}
 		if at.cost.Items <= pilotItems && (!known || estimate <= pilotTime) {

@@ -134,6 +134,25 @@ func (estimating) CanDo(in []uint32, c bench.Conditions) error {
 	return c.Allow(time.Duration(len(in))*time.Millisecond, "a millisecond a number")
 }
 
+// A quick input has its estimate, which is no pilot of others: they take their time in any order.
+func TestForecastOfQuickInputs(t *testing.T) {
+	w := sortWorkload()
+	w.Impls = []bench.Implementation[[]uint32, []uint32]{estimating{sorter{name: "plain"}}}
+	p := toyPlan(t, "plain")
+	p.Benches = []Bench{Bind(w)}
+	quick, slow := "numbers/n=1/seed=1", "numbers/n=1000/seed=1"
+	for _, p.Inputs = range [][]string{{quick, slow}, {slow, quick}} {
+		f, err := p.Forecast(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := Cell{Workload: "sort", Impl: "plain", Where: "cpu", Input: slow}
+		if want := starting + 18*time.Millisecond; f[at] != want {
+			t.Errorf("%v: %v, want %v", p.Inputs, f[at], want)
+		}
+	}
+}
+
 // The size of a pilot follows from its estimate: 62 numbers of 1,000 here. It grows while answers
 // take a millisecond of this clock. The reference takes the estimated time, for three inputs on two
 // cores.
