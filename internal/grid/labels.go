@@ -181,6 +181,7 @@ func ParseNumber(text string) (Number, error) {
 		single := float32(f)
 		n.single = &single
 	}
+	n.large = n.large && (n.exact != nil || n.single != nil) // else it means the same either way
 	return n, nil
 }
 
