@@ -271,9 +271,11 @@ func TestErrors(t *testing.T) {
 		return r.URL.RawQuery == ""
 	}
 	check(raw+"s3://scans/scan.raw", "the server answers 307, Temporary Redirect", 1)
-	t.Setenv("AWS_ENDPOINT_URL", "minio://host:9000")
-	storage.Servers = &network{wait: time.Hour} // before a second try
-	check(raw+"s3://scans/scan.raw", "AWS_ENDPOINT_URL (or AWS_ENDPOINT_URL_S3) is no http or https URL; want such as https://host:9000", 0)
+	for _, endpoint := range []string{"minio://host:9000", "http://[::1", "host"} {
+		t.Setenv("AWS_ENDPOINT_URL", endpoint)
+		storage.Servers = &network{wait: time.Hour} // before a second try
+		check(raw+"s3://scans/scan.raw", "AWS_ENDPOINT_URL (or AWS_ENDPOINT_URL_S3) is no http or https URL; want such as https://host:9000", 0)
+	}
 
 	address, g := served(t, map[string][]byte{"scan.raw": data})
 	s, err := datasets.Open(raw + address + "/scan.raw")

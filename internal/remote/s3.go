@@ -33,8 +33,11 @@ type s3 struct {
 func newS3() (client, error) {
 	endpoint := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), "https://s3.amazonaws.com")
 	u, err := url.Parse(endpoint)
+	if err != nil {
+		u = new(url.URL)
+	}
 	port, known := map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	if err != nil || u.Host == "" || !known {
+	if u.Host == "" || !known {
 		return nil, storage.ObjectError{Why: "AWS_ENDPOINT_URL (or AWS_ENDPOINT_URL_S3) is no http or https URL; " +
 			"want such as https://host:9000"}
 	}
