@@ -260,15 +260,19 @@ def test_batch(axis, dtype):
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "uint32", "int64", "uint64", "float16", "float32", "float64"])
 def test_batch_at_values(dtype, superlevel):
     rng = np.random.default_rng(5)
-    images = rng.standard_normal((4, 7, 9)) * 40
-    if "int" in dtype:
-        images = images.astype(np.int64)  # processors convert negative floats to unsigned integers in different ways
-    images = images.astype(dtype)
+
+    def random(*shape):
+        values = rng.standard_normal(shape) * 40
+        if "int" in dtype:  # processors convert negative floats to unsigned integers in different ways
+            values = values.astype(np.int64)
+        return values.astype(dtype)
+
+    images = random(4, 7, 9)
     for at in ([1.2, 1.5], [5, -3, 5, 1e30, -1e30, 0.0, -0.0], np.array([2**63 + 5, 0, 3], np.uint64), images.astype(np.float64).ravel()[:40]):
         for c, image in zip(eccbench.curve(images, at=at, batch_axis=0, superlevel=superlevel), images):
             whole = eccbench.curve(image, superlevel=superlevel)
             assert np.array_equal(c.chi, whole(at)) and c.verdict == "VERIFIED" and len(c) == len(at)
-    many = (rng.standard_normal((20, 21, 22)) * 40).astype(dtype)
+    many = random(20, 21, 22)
     assert np.array_equal(eccbench.curve(many, at=[-3.5, 8], superlevel=superlevel).chi, eccbench.curve(many, superlevel=superlevel)([-3.5, 8]))
 
 
