@@ -40,7 +40,7 @@ LEAN := -vet=off -gcflags=all=-dwarf=false
 # servers are read in ranges over several connections, for which HTTP/2 is of no use.
 TAGS := netgo,osusergo,nethttpomithttp2
 STAMPED := -buildvcs=auto -tags=$(TAGS) -ldflags='-s -w $(if $(RELEASE),-X eccbench/internal/release.stamp=$(RELEASE))'
-COLD := $(foreach package,$(shell sed 1d python/cold.txt),-gcflags=$(package)=-l)
+COLD = $(foreach package,$(shell sed 1d python/cold.txt),-gcflags=$(package)=-l)
 build:
 	CGO_ENABLED=0 $(GO) build $(STAMPED) $(if $(RELEASE),$(COLD)) -o $(BIN)/eccbench ./cmd/eccbench
 

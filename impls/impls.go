@@ -225,6 +225,7 @@ type peerWorkload struct {
 	add   func(p *peers.Peer)
 	serve func(s foreign.Service, impl string)
 	bind  func() runner.Bench
+	name  string
 	edits bool // calls change the image a little
 }
 
@@ -233,6 +234,7 @@ func ask[In, Out any](q foreign.Question[In, Out], w *bench.Workload[In, Out]) p
 		add:   func(p *peers.Peer) { w.Impls = slices.Concat(w.Impls, q.Of(p, w.Name)) },
 		serve: func(s foreign.Service, impl string) { q.Serve(s, *w, impl) },
 		bind:  func() runner.Bench { return runner.Bind(*w) },
+		name:  w.Name,
 		edits: q.Edits(),
 	}
 }
@@ -255,9 +257,8 @@ func (s Set) WithPeers(list ...*peers.Peer) Set {
 		for _, p := range list {
 			a.add(p)
 		}
-		with := a.bind()
-		i := slices.IndexFunc(s.Benches, func(b runner.Bench) bool { return b.Name() == with.Name() })
-		s.Benches[i] = with
+		i := slices.IndexFunc(s.Benches, func(b runner.Bench) bool { return b.Name() == a.name })
+		s.Benches[i] = a.bind()
 	}
 	return s
 }
@@ -275,7 +276,7 @@ func (s Set) Service(impl string) foreign.Service {
 // Edits reports whether calls of a workload that peers are asked change the image a little.
 func (s Set) Edits(workload string) bool {
 	return slices.ContainsFunc(s.peerWorkloads(), func(a peerWorkload) bool {
-		return a.edits && a.bind().Name() == workload
+		return a.edits && a.name == workload
 	})
 }
 

@@ -56,25 +56,24 @@ func Check(r io.Reader) (recs Records, faults []error, err error) {
 	}
 	defer plain.Close()
 	in := bufio.NewReader(plain)
-	lines, seen := 0, map[Measurement]bool{}
+	lines, old, seen := 0, 0, map[Measurement]bool{}
+	isOld := func(fault error) bool { return errors.Is(fault, errNoSum) }
 	for n := 1; ; n++ {
 		line, err := readLine(in)
 		if len(line) > 0 {
 			lines++
 			for _, fault := range recs.addChecked(bytes.TrimSpace(line), seen) {
 				faults = append(faults, fmt.Errorf("line %d: %w", n, fault))
-				if errors.Is(fault, errNoSum) {
-					recs.Unsummed++
+				if isOld(fault) {
+					old++
 				}
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			if recs.Unsummed < lines {
-				recs.Unsummed = 0
-				return recs, faults, nil
+			if old == lines {
+				recs.Unsummed, faults = old, slices.DeleteFunc(faults, isOld)
 			}
-			isOld := func(fault error) bool { return errors.Is(fault, errNoSum) }
-			return recs, slices.DeleteFunc(faults, isOld), nil
+			return recs, faults, nil
 		}
 		if err != nil {
 			return recs, faults, fmt.Errorf("line %d: %w", n, err)

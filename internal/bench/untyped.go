@@ -22,8 +22,7 @@ func Untyped[In, Out any](w Workload[In, Out]) Workload[any, any] {
 	return u
 }
 
-// As returns a job, an implementation or inputs as one of the interfaces that only some have, also of an untyped
-// workload.
+// As returns a job or inputs as one of the interfaces that only some have, also of an untyped workload.
 func As[T any](of any) (T, bool) {
 	if u, ok := of.(interface{ typed() any }); ok {
 		of = u.typed()
@@ -63,8 +62,6 @@ func (u untypedInputs[In]) Sketch(name string) (any, bool) {
 }
 
 type untyped[In, Out any] struct{ Implementation[In, Out] }
-
-func (u untyped[In, Out]) typed() any { return u.Implementation }
 
 func (u untyped[In, Out]) CanDo(in any, c Conditions) error {
 	return u.Implementation.CanDo(in.(In), c)

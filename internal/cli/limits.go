@@ -67,7 +67,8 @@ const (
 // if it cannot be asked there. Tests with a clock of their own measure in one process.
 func (c *Program) JudgedOutside(workload, impl string) *peers.Peer {
 	if last := len(c.Worker) - 1; c.Clock == nil && c.Service(impl)[workload] != nil && peers.CanShare() {
-		return peers.Own(impl, workload, c.Edits(workload), c.Worker[0], append(slices.Clone(c.Worker[1:last]), "serve", impl)...)
+		args := append(slices.Clone(c.Worker[1:last]), "serve", impl)
+		return peers.Own(impl, workload, c.Edits(workload), c.Worker[0], args...)
 	}
 	return nil
 }

@@ -159,6 +159,7 @@ const wholeSingle = 1 << 24
 // ParseNumber parses a decimal.
 func ParseNumber(text string) (Number, error) {
 	text = strings.TrimSpace(text)
+	digits, _, exponent := strings.Cut(strings.ToLower(text), "e")
 	f, err := decimal.ParseFloat(text, 64)
 	switch {
 	case err != nil && math.IsInf(f, 0):
@@ -167,10 +168,10 @@ func ParseNumber(text string) (Number, error) {
 		return Number{}, fmt.Errorf("%q is no number", text)
 	case math.IsNaN(f):
 		return Number{}, errors.New("NaN is neither above nor below any value")
-	case f == 0 && strings.ContainsAny(strings.FieldsFunc(text, func(r rune) bool { return r|0x20 == 'e' })[0], "123456789"):
+	case f == 0 && strings.ContainsAny(digits, "123456789"):
 		return Number{}, fmt.Errorf("%q is closer to 0 than any other float64", text)
 	}
-	n := Number{float: f, large: strings.ContainsAny(text, "eE") && math.Abs(f) >= wholeSingle}
+	n := Number{float: f, large: exponent && math.Abs(f) >= wholeSingle}
 	if a := math.Abs(f); a >= 1 && !math.IsInf(f, 0) { // a smaller fraction is rounded anyway
 		if exact, ok := new(big.Rat).SetString(text); ok && exact.Cmp(n.rat()) != 0 {
 			n.exact = exact

@@ -76,7 +76,8 @@ func Rows(recs bench.Records, ceiling string) []Row {
 		} else {
 			order = append(order, key)
 		}
-		isCopy := func(other bench.CellRecord) bool { return other.Measurement() == c.Measurement() }
+		own := c.Measurement()
+		isCopy := func(other bench.CellRecord) bool { return other.Measurement() == own }
 		if !slices.ContainsFunc(groups[key], isCopy) {
 			groups[key] = append(groups[key], c)
 		}

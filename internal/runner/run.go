@@ -369,11 +369,8 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 	}
 	t := worker.Task{
 		Workload: c.bench.Name(), Impl: c.about.Name, Inputs: g.variants, Shared: g.shared != nil, Extents: g.extents,
-		Conditions: g.conditions(c), Peer: c.about.Foreign,
+		Conditions: g.conditions(c), Peer: g.peer(c),
 		Sampling: g.Sampling, Budget: g.Budget, Cores: runtime.GOMAXPROCS(0),
-	}
-	if outside := g.outside(c); outside != nil {
-		t.Peer = outside
 	}
 	p := worker.Process{Task: t, Files: worker.Files{Answers: answers, Inputs: g.shared},
 		Limit: max(g.Time, 2*g.Budget) + grace, Clock: g.Clock}

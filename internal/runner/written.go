@@ -42,7 +42,7 @@ func (g *group) seal(ctx context.Context, c cell) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if !writes && (c.about.Foreign != nil || g.outside(c) != nil) {
+		if !writes && g.peer(c) != nil {
 			memfile.Seal(f)
 		}
 		if writes && memfile.Sealed(f) {
@@ -57,10 +57,10 @@ func (g *group) seal(ctx context.Context, c cell) error {
 	return nil
 }
 
-// outside returns the process that answers a cell of ours in place of its judge, or nil.
-func (g *group) outside(c cell) *peers.Peer {
+// peer returns the process that answers a cell in place of its judge: a peer, one of ours, or nil.
+func (g *group) peer(c cell) *peers.Peer {
 	if g.Outside == nil || c.about.Foreign != nil || g.scope != bench.E2E {
-		return nil
+		return c.about.Foreign
 	}
 	return g.Outside(c.bench.Name(), c.about.Name)
 }
@@ -68,8 +68,8 @@ func (g *group) outside(c cell) *peers.Peer {
 // edits reports whether the worker of a cell edits the shared inputs. It does not if it may have a process from an
 // earlier task, which could write to them first.
 func (g *group) edits(c cell) bool {
-	outside := g.outside(c)
-	return outside != nil && outside.Edits && g.Sampling != nil
+	p := g.peer(c)
+	return p != nil && p.Edits && g.Sampling != nil
 }
 
 // copyOf copies a shared input.

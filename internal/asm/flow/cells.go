@@ -1,9 +1,8 @@
 package flow
 
 import (
-	"math"
-
 	"fmt"
+	"math"
 	"strings"
 
 	. "github.com/mmcloughlin/avo/build"

@@ -216,7 +216,8 @@ func newJudged(p *Pair, member []uint8, set Set, within extent) *judged {
 
 // packRow packs the voxels of row at of a mask, as mark does.
 func packRow[E uint8 | uint16](m mask, at int64, row []E, member []uint8, single uint16) {
-	to := m.bits[at*cells.RowWords(int64(len(row))+1):][:cells.RowWords(int64(len(row))+1)]
+	words := cells.RowWords(int64(len(row)) + 1)
+	to := m.bits[at*words:][:words]
 	mark(to, row, member, single)
 	some := to[0]
 	for i := len(to) - 1; i > 0; i-- { // the first bit is no voxel
