@@ -227,7 +227,10 @@ func (g *guest) burst(numbers []string) (reply string) {
 		case g.way == "repeater" && k > 0:
 			copy(t.answer, g.images[numbers[0]].answer)
 		case g.way == "lazy" && last:
-			go func() { t.write(t.count()) }()
+			go func() { // after the judge has read
+				time.Sleep(time.Second)
+				t.write(t.count())
+			}()
 		case g.way == "deferrer" && last:
 			g.late = t
 		default:
