@@ -389,9 +389,14 @@ func (j assessJob) failAbove(list []assessed) error {
 					return cli.Usagef("--fail-above %s: %s has no such number: it has %d dimensions and %s spacing; leave it out",
 						name, report.VisibleText(a.predName), a.dims, spacing)
 				}
-				if v := row.values[at]; v > j.above[name] {
+				v := row.values[at]
+				size := v
+				if name == "volume_error" { // the only error with a sign
+					size = math.Abs(v)
+				}
+				if size > j.above[name] {
 					return cli.VerdictError{Code: exitAbove,
-						Why: fmt.Sprintf("%s: label %s, foreground %d-connected: %s is %v, above %v",
+						Why: fmt.Sprintf("%s: label %s, foreground %d-connected: %s is %v, the limit is %v",
 							report.VisibleText(a.predName), row.label, row.connectivity, name, v, j.above[name])}
 				}
 			}
