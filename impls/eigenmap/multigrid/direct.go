@@ -3,6 +3,8 @@ package multigrid
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"eccbench/internal/workloads/eigenmap"
 )
 
@@ -73,7 +75,7 @@ func (d *direct) factor() {
 		for j := max(0, i-d.width); j < i; j++ {
 			at, other := d.width-(i-j), d.row(j)
 			first := max(0, i-d.width, j-d.width)
-			s := row[at] - product(scaled[d.width-(i-first):at], other[d.width-(j-first):d.width])
+			s := row[at] - floats.Dot(scaled[d.width-(i-first):at], other[d.width-(j-first):d.width])
 			scaled[at] = s
 			row[at] = s * other[d.width]
 			pivot -= s * row[at]
@@ -88,33 +90,15 @@ func (d *direct) factor() {
 func (d *direct) solve(x []float64) {
 	for i := range x {
 		n := min(i, d.width)
-		x[i] -= product(d.row(i)[d.width-n:d.width], x[i-n:i])
+		x[i] -= floats.Dot(d.row(i)[d.width-n:d.width], x[i-n:i])
 	}
 	for i := range x {
 		x[i] *= d.row(i)[d.width]
 	}
 	for i := len(x) - 1; i >= 0; i-- {
 		n := min(i, d.width)
-		row, v := d.row(i)[d.width-n:d.width], x[i]
-		for k, l := range row {
-			x[i-n+k] -= l * v
-		}
+		floats.AddScaled(x[i-n:i], -x[i], d.row(i)[d.width-n:d.width])
 	}
-}
-
-func product(a, b []float64) (sum float64) {
-	b = b[:len(a)]
-	var s [4]float64
-	for len(a) >= 4 {
-		for k := range s {
-			s[k] += a[k] * b[k]
-		}
-		a, b = a[4:], b[4:]
-	}
-	for k, v := range a {
-		sum += v * b[k]
-	}
-	return sum + (s[0] + s[1]) + (s[2] + s[3])
 }
 
 // precondition replaces each lane of a block, a right side, by the solution.
