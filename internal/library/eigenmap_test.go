@@ -52,6 +52,14 @@ func TestEigenmap(t *testing.T) {
 		t.Errorf("%d rows by %s", a.Rows, a.Implementation)
 	}
 	hold(got, 0, 2, 0, 0, math.Sqrt(0.5), math.Sqrt(0.5))
+	// uint8 values are grey values, also of an image with fewer voxels than grey values. Of three nodes with the
+	// weights w and degrees d, the eigenvalues are 0 and two with the sum 3 and the product 3 − Σ w²/(d d).
+	three := ask.EigenmapOptions{Graph: "patch", Pairs: 3, Tol: 1e-9, Alpha: 40, Beta: 1, Side: 1}
+	weight := func(grey, place float64) float64 { return math.Exp(-grey*grey/1600 - place*place/2) }
+	u, v, w := weight(10, 1), weight(30, 1), weight(40, 2)
+	product := 3 - u*u/(u+w)/(u+v) - v*v/(u+v)/(v+w) - w*w/(u+w)/(v+w)
+	_, got = whole(three, []int64{3}, []byte{10, 20, 50})
+	hold([]float64{got[0], got[1] + got[2], got[1] * got[2]}, 0, 3, product)
 	patches := ask.EigenmapOptions{Graph: "patch", Pairs: 2, Tol: 1e-6, Alpha: 40, Beta: 1, Side: 1}
 	if a, _ := whole(patches, []int64{40, 46}, make([]byte, 40*46)); !strings.Contains(a.Witness, "a search of its own") || a.Verdict != "UNVERIFIED" {
 		t.Errorf("%s by %s", a.Verdict, a.Witness)

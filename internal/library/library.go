@@ -305,9 +305,9 @@ func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels, mask []
 	if err != nil {
 		return Answer{}, err
 	}
-	if native := f.Type(); native != grid.Float32 && f.Shape().Voxels() < f.Ladder().Len() {
+	if native := f.Type(); native != grid.Float32 && f.Shape().Voxels() < f.Ladder().Len() && r.Eigenmap == nil {
 		// A table of all levels of the type costs more than these few voxels, which float32 represents
-		// exactly.
+		// exactly. The grey values of eigenmaps depend on the type.
 		if f, err = element.Voxels(ctx, r.Threads, shape, grid.Float32.String(), grid.Bytes(f.Floats()), 0); err != nil {
 			return Answer{}, err
 		}

@@ -70,6 +70,11 @@ def test_patches():
     image = np.random.default_rng(2).integers(0, 256, (22, 31), np.uint8)
     found = eccbench.eigenmap(image, graph="patch", side=3, alpha=90, beta=4)
     held(found, of_patches(image, 90, 4, 3), 1e-8)
+    few = image[:9, :6] // 2 + 40  # fewer voxels than grey values
+    held(eccbench.eigenmap(few, graph="patch", side=3, alpha=90, beta=4), of_patches(few, 90, 4, 3), 1e-8)
+    mask = (image > 200).astype(bool)
+    for part in mask, mask[:9, :6]:
+        held(eccbench.eigenmap(part, graph="patch", side=3, alpha=2, beta=4), of_patches(part, 2, 4, 3), 1e-8)
     assert found.eigenvectors_.shape == (2, 7, 10)
     # All voxels of a patch have its number, and so have the voxels after the last patch.
     rows, columns = np.minimum(np.arange(22) // 3, 6), np.minimum(np.arange(31) // 3, 9)

@@ -45,7 +45,8 @@ class Eigenmap(Table):
     alpha, beta : float
         For patches: the scales of differences of grey values, from 0 to 255, and of distances in
         patches: ``exp(-|x - y|**2 / (size * alpha**2) - |p - q|**2 / (2 * beta**2))``.
-        Values of uint8 are grey values; those of other types are scaled to 0 to 255 and rounded.
+        Values of uint8 are grey values, and so are 0 and 1 of bool; those of other types are scaled
+        to 0 to 255 and rounded.
     side : int
         For patches: voxels along each axis.
     verify : bool
