@@ -24,7 +24,7 @@ func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 func checks() []checktest.Check {
 	i := Implementation{Counter: extrema.Implementation{}}
 	return []checktest.Check{
-		{Name: "boxes", Of: func(t *testing.T) { boxesAreJoined(t, i, "", 30) }},
+		{Name: "boxes", Of: func(t *testing.T) { boxesAreJoined(t, i, 30) }},
 		{Name: "images that are not read", Of: func(t *testing.T) { failuresEnd(t, i, "") }},
 		{Name: "ways in a circle", Of: func(t *testing.T) { circlesEnd(t, i, "") }},
 		{Name: "cuts", Of: cutsShareEnds},
@@ -64,6 +64,8 @@ func drawn(t *testing.T, rng *rand.Rand, k int) *grid.Field {
 		shape.W += 60
 	case 1: // 2D
 		shape.D, shape.H = 1, 3*shape.H
+	case 2: // 2D, with rows of whole groups
+		shape.D, shape.W = 1, groupVoxels
 	}
 	f := gridtest.Image(t, shape, kind.typ, grid.Identity(kind.typ), func(int64) float64 {
 		if v := float64(rng.IntN(4)); rng.IntN(3) > 0 {
@@ -80,12 +82,12 @@ func drawn(t *testing.T, rng *rand.Rand, k int) *grid.Field {
 }
 
 // boxesAreJoined checks that an image cut into boxes of any size has the curves of the union of all
-// its voxels, and its fingerprint. It covers any number of cores, in memory and not.
-func boxesAreJoined(t *testing.T, i Implementation, isa string, images int) {
+// its voxels, and its fingerprint. It covers any number of cores and all instructions, in memory and not.
+func boxesAreJoined(t *testing.T, i Implementation, images int) {
 	rng := rand.New(rand.NewPCG(4, 3))
 	law := betti.Unions(ecc.Convention{})
 	for k := range images {
-		f := drawn(t, rng, k)
+		f, isa := drawn(t, rng, k), available()[k%len(available())]
 		answer := func(in grid.Source, box int64, threads int) betti.Curves {
 			i.box = box
 			c, err := bench.Answer(i, in, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: threads, ISA: isa}})

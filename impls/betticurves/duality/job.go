@@ -157,7 +157,7 @@ func newCore[K key](j *job[K]) *core[K] {
 	words := words(j.most[2])
 	plane := planeWords(j.most[1], words)
 	all := int(j.most[0] * plane)
-	b.keys = make([]K, int(plane+words+1)*64+all*64)
+	b.keys = make([]K, int(plane+words+1)*64+all*64+1) // and one after a last plane of one row
 	apart, _ := bitsOf(int(plane), int(words))
 	b.bits = make([]uint64, 2*middle*apart)
 	b.sight.masks = make([]uint64, 18*plane)
