@@ -118,27 +118,33 @@ func (p *plan) near(g *group, z, at int, reverse bool) {
 		flip = ^uint64(0)
 	}
 	for k, place := range earlier {
-		by := offset(place)
-		here, next := p.notAbove[z&1][k*p.apart+p.base+at:], p.notAbove[(z-by[0])&1][k*p.apart:]
-		before, after := p.exist[k%9*p.size+at:], p.exist[(26-k)%9*p.size+at:]
-		for lane := range groupWords {
-			g.before[place][lane], g.before[26-place][lane] = 0, 0
-			if z+by[0] >= 0 {
-				g.before[place][lane] = before[lane] & (here[lane] ^ flip)
+		by, own, other := offset(int(place)), &g.before[place], &g.before[26-place]
+		before, after := (*lanes)(p.exist[k%9*p.size+at:]), (*lanes)(p.exist[(26-k)%9*p.size+at:])
+		here := (*lanes)(p.notAbove[z&1][k*p.apart+p.base+at:])
+		next := (*[groupWords + 2]uint64)(p.notAbove[(z-by[0])&1][k*p.apart+p.base+at-by[1]*p.words-1:])
+		*own, *other = lanes{}, lanes{}
+		if z+by[0] >= 0 {
+			for lane, not := range here {
+				own[lane] = before[lane] & (not ^ flip)
 			}
-			if z-by[0] >= p.d {
-				continue
+		}
+		if z-by[0] >= p.d {
+			continue
+		}
+		// A later neighbour precedes the voxel unless the voxel is not above it.
+		switch by[2] {
+		case -1:
+			for lane := range other {
+				other[lane] = after[lane] &^ (next[lane+1]>>1 | next[lane+2]<<63 ^ flip)
 			}
-			// A later neighbour precedes the voxel unless the voxel is not above it.
-			seen := next[p.base+at+lane-by[1]*p.words-1:][:3]
-			not := seen[1]
-			switch by[2] {
-			case -1:
-				not = not>>1 | seen[2]<<63
-			case 1:
-				not = not<<1 | seen[0]>>63
+		case 0:
+			for lane := range other {
+				other[lane] = after[lane] &^ (next[lane+1] ^ flip)
 			}
-			g.before[26-place][lane] = after[lane] &^ (not ^ flip)
+		case 1:
+			for lane := range other {
+				other[lane] = after[lane] &^ (next[lane+1]<<1 | next[lane]>>63 ^ flip)
+			}
 		}
 	}
 }
@@ -157,37 +163,52 @@ func (g *group) choose(to *[groupVoxels]uint8, corners bool) {
 		} else {
 			chooseFaces(&l, &c, g.sides[1][lane], g.sides[2][lane])
 		}
-		linked, twice := g.sides[0][lane]|g.sides[1][lane]|g.sides[2][lane], uint64(0)
-		for bit := range g.number {
-			g.number[bit][lane] = linked
+		linked, twice := uint64(0), uint64(0)
+		for axis, places := range inLayer {
+			side := g.sides[axis][lane]
+			if linked |= side; side != 0 {
+				for _, k := range places { // both voxels are next to the outside
+					c[k] &^= side
+				}
+			}
 		}
+		outside := linked
+		var first [1 << numberBits]uint64 // the voxels whose first link has a number
 		for n, k := range walkOrder[:ways(corners)] {
-			for axis, by := range offset(int(k)) {
-				if by == 0 { // both voxels are next to the outside
-					c[k] &^= g.sides[axis][lane]
-				}
-			}
-			for bit := range g.number {
-				if (n+1)>>bit&1 == 1 {
-					g.number[bit][lane] |= c[k] &^ linked
-				}
-			}
-			g.further[k][lane] = c[k] & linked
+			first[n+1], g.further[k][lane] = c[k]&^linked, c[k]&linked
 			twice |= c[k] & linked
 			linked |= c[k]
 		}
 		g.linked[lane], g.twice[lane] = linked, twice
+		var number [numberBits]uint64
+		for bit := numberBits - 1; bit >= 0; bit-- {
+			number[bit] = outside
+			with := first[1<<bit:][:1<<bit]
+			for n, v := range with { // then only the lower bits of its number matter
+				number[bit] |= v
+				first[n] |= v
+			}
+			g.number[bit][lane] = number[bit]
+		}
 		for x := range 8 {
 			var eight uint64
-			for bit := range g.number {
-				// Of each bit a byte, with the bit at its place.
-				of := g.number[bit][lane] >> (8 * x) & 0xff * 0x0101010101010101 & 0x8040201008040201
-				eight |= (of + 0x7f7f7f7f7f7f7f7f) >> 7 & 0x0101010101010101 << bit
+			for bit, v := range number {
+				eight |= spread[uint8(v>>(8*x))] << bit
 			}
 			binary.LittleEndian.PutUint64(to[64*lane+8*x:], eight)
 		}
 	}
 }
+
+// spread has the bits of each byte as eight bytes of 0 and 1.
+var spread = func() (list [256]uint64) {
+	for v := range list {
+		for bit := range 8 {
+			list[v] |= uint64(v) >> bit & 1 << (8 * bit)
+		}
+	}
+	return list
+}()
 
 // chooseFaces leaves out a link if two neighbours at faces are connected by a third one, or by
 // three. At a side of the image across y or x, a neighbour at the same side touches the outside.
@@ -238,14 +259,36 @@ func chooseCorners(l, c *[27]uint64) {
 
 // compareKeys sets the bits of the keys of other that are not above those of own.
 func compareKeys[K key](to []uint64, own, other []K) {
+	if bytes, ok := any(own).([]uint8); ok {
+		compareBytes(to, bytes, any(other).([]uint8))
+		return
+	}
 	for i := range to {
 		a, b := (*[64]K)(other[64*i:]), (*[64]K)(own[64*i:])
+		const half = 32
+		var low, high uint64
+		for x := range half { // the highest bit of a difference is set if the key of own is less
+			low = low>>1 | (uint64(b[x])-uint64(a[x]))&(1<<63)
+			high = high>>1 | (uint64(b[half+x])-uint64(a[half+x]))&(1<<63)
+		}
+		to[i] = ^(low>>half | high)
+	}
+}
+
+// compareBytes does so for eight keys of a byte at a time.
+func compareBytes(to []uint64, own, other []uint8) {
+	const (
+		tops   = 0x8080808080808080
+		gather = 0x0002040810204081 // a factor that moves the highest bit of each byte to the highest byte, in order
+	)
+	for i := range to {
+		a, b := (*[64]uint8)(other[64*i:]), (*[64]uint8)(own[64*i:])
 		var word uint64
-		for x := 63; x >= 0; x-- {
-			word <<= 1
-			if a[x] <= b[x] {
-				word |= 1
-			}
+		for x := 0; x < 64; x += 8 {
+			v, most := binary.LittleEndian.Uint64(a[x:]), binary.LittleEndian.Uint64(b[x:])
+			// Without the highest bits, no byte borrows from the next one.
+			less := (most | tops) - v&^tops
+			word |= (most&^v | less&^(most^v)) & tops * gather >> 56 << x
 		}
 		to[i] = word
 	}
