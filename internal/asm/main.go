@@ -38,7 +38,7 @@ var files = []struct {
 	{"impls/extrema/kernel", extrema.Write, both},
 	{"impls/softecc/binned/kernel", extrema.Binned, both},
 	{"internal/workloads/betti/flood/flood", bits.Flood, both[:1]},
-	{"internal/workloads/betti/unions/unions", bits.Unions, both[:1]},
+	{"internal/workloads/betti/unions/unions", bits.Unions, both},
 	{"internal/workloads/ecc/cells/planes", bits.Cells, both},
 	{"internal/workloads/ecc/fingerprint/vector", fingerprint.Write, both},
 	{"internal/workloads/eigenmap/inertia/kernel", eigenmap.Inertia, both},

@@ -66,20 +66,19 @@ func compare512(size int) {
 		for i := range size {
 			keys = append(keys, load(own.Offset(lane*i)))
 		}
-		const notLess = U8(5)
 		for k := range middle {
 			for i, v := range keys {
 				other, to := place(k, lane*i)
 				bits := K()
 				switch size {
 				case 1:
-					VPCMPUB(notLess, other, v, bits)
+					VPCMPUB(GE, other, v, bits)
 					KMOVQ(bits, to)
 				case 2:
-					VPCMPUW(notLess, other, v, bits)
+					VPCMPUW(GE, other, v, bits)
 					KMOVD(bits, to)
 				case 4:
-					VPCMPUD(notLess, other, v, bits)
+					VPCMPUD(GE, other, v, bits)
 					KMOVW(bits, to)
 				}
 			}

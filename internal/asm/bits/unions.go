@@ -1,40 +1,57 @@
 package bits
 
 import (
+	"fmt"
+	"strings"
+
 	. "github.com/mmcloughlin/avo/build"
 
 	. "eccbench/internal/asm/ops"
 )
 
 // Unions writes all functions of package unions.
-func Unions(ISA) {
-	notAbove("notAbove8AVX512", 1, func(own, other Op) Op { return New(K, VPCMPUB, LE, own, other) },
-		func(k, to Op) { KMOVQ(k, to) })
-	notAbove("notAbove32AVX512", 4, func(own, other Op) Op { return New(K, VPCMPUD, LE, own, other) },
-		func(k, to Op) { KMOVW(k, to) })
-	near()
-	choose("facesAVX512", chooseFaces)
-	choose("cornersAVX512", chooseCorners)
+func Unions(i ISA) {
+	if i.Bytes == 64 {
+		notAbove(i, 1, func(own, other Op) Op { return New(K, VPCMPUB, GE, other, own) },
+			func(bits Op, to Mem) { KMOVQ(bits, to) })
+		notAbove(i, 4, func(own, other Op) Op { return New(K, VPCMPUD, GE, other, own) },
+			func(bits Op, to Mem) { KMOVW(bits, to) })
+	} else {
+		notAbove(i, 1, func(own, other Op) Op {
+			return New(GP32, VPMOVMSKB, New(YMM, VPCMPEQB, own, New(YMM, VPMAXUB, other, own)))
+		}, func(bits Op, to Mem) { MOVL(bits, to) })
+		notAbove(i, 4, func(own, other Op) Op {
+			return New(GP32, VMOVMSKPS, New(YMM, VPCMPEQD, own, New(YMM, VPMAXUD, other, own))).As8()
+		}, func(bits Op, to Mem) { MOVB(bits, to) })
+	}
+	near(i)
+	choose(i, "faces", (*chooser).faces)
+	choose(i, "corners", (*chooser).corners)
 }
 
-// notAbove writes a function that compares keys: see compareKeys in Go.
-func notAbove(name string, size int, compare func(own, other Op) Op, store func(k, to Op)) {
-	Func(name, "func(to *uint64, own, other *"+map[int]string{1: "uint8", 4: "uint32"}[size]+", words int)",
+// named returns the name of a function with its instruction set.
+func named(i ISA, name string) string { return name + strings.ToUpper(i.Name) }
+
+// notAbove writes a function that compares keys of size bytes: see compareKeys in Go. compare gets a vector of them and
+// the memory of others.
+func notAbove(i ISA, size int, compare func(own, other Op) Op, store func(bits Op, to Mem)) {
+	Func(named(i, fmt.Sprint("notAbove", 8*size)), fmt.Sprintf("func(to *uint64, own, other *uint%d, words int)", 8*size),
 		"sets a bit for each key of other that is not above that of own; a word has 64 keys.")
 	to, own, other, words := Arg("to"), Arg("own"), Arg("other"), Arg("words")
 	Label("word")
-	for i := range size {
-		v := New(ZMM, VMOVDQU64, Mem{Base: other, Disp: 64 * i})
-		store(compare(Mem{Base: own, Disp: 64 * i}, v), Mem{Base: to, Disp: i * vector / size})
+	for at := 0; at < 64*size; at += i.Bytes {
+		v := i.Copy(Mem{Base: own, Disp: at})
+		store(compare(v, Mem{Base: other, Disp: at}), Mem{Base: to, Disp: at / size / 8})
 	}
 	Advance(I32(64*size), own, other)
-	Advance(I32(vector), to)
+	Advance(I32(8), to)
 	Repeat(words, "word")
 	End()
 }
 
 // A group in Go has these vectors: the neighbours that precede, the sides of the image, the further
-// links, the voxels with one and with two of them, and the bits of the numbers of first links.
+// links, the voxels with one and with two of them, and the bits of the numbers of first links. With
+// AVX2 a call takes half of each.
 const (
 	sidesAt   = 27
 	furtherAt = sidesAt + 3
@@ -49,50 +66,65 @@ func inGroup(base Register, k int) Mem { return Mem{Base: base, Disp: 64 * k} }
 func inPlace(z, y, x int) int { return 9*x + 3*y + z }
 
 // near writes a function that finds the neighbours that precede voxels: see near in Go.
-func near() {
-	Func("nearAVX512", "func(group, here, next, masks *uint64, apart, row, plane int, before, behind, flip uint64)",
-		"finds the neighbours that precede the voxels of eight words: see near. Distances are of bytes.")
+func near(i ISA) {
+	Func(named(i, "near"), "func(group, here, next, masks *uint64, apart, row, plane int, before, behind, flip uint64)",
+		"finds the neighbours that precede the voxels of a vector of words: see near. Distances are of bytes.")
 	group, here, next, masks := Arg("group"), Arg("here"), Arg("next"), Arg("masks")
 	apart, row, plane := Arg("apart"), Arg("row"), Arg("plane")
-	before, behind := AVX512.Broadcast("before", 8), AVX512.Broadcast("behind", 8)
-	flip := AVX512.Broadcast("flip", 8)
-	not := New(ZMM, VPXORQ, flip, AVX512.Ones())
+	before, behind := i.Broadcast("before", 8), i.Broadcast("behind", 8)
+	flip, not := i.Broadcast("flip", 8), i.Ones()
+	i.Xor(flip, not, not)
 	back := New(GP64, MOVQ, row)
 	NEGQ(back)
 	var exists [9]VecVirtual
 	for k := range exists {
-		exists[k] = New(ZMM, VMOVDQU64, Mem{Base: masks})
+		exists[k] = i.Copy(Mem{Base: masks})
 		ADDQ(plane, masks)
 	}
-	for k := range 13 {
-		v := New(ZMM, VPXORQ, Mem{Base: here}, flip)
-		later, from := 26-k, Mem{Base: here}
-		if k < 9 {
-			VPTERNLOGQ(A&B&C, before, exists[k], v)
-			from.Base = next
-		} else {
-			VPANDQ(exists[k-9], v, v)
+	// within changes v to the bits of v ^ turn that are in two masks, or in one and nil.
+	within := func(v, turn, mask, and VecVirtual) {
+		switch {
+		case i.Bytes == 32:
+			i.Xor(turn, v, v)
+			i.And(mask, v, v)
+		default:
+			VPTERNLOGQ((A^B)&C, mask, turn, v)
 		}
+		if and != nil {
+			i.And(and, v, v)
+		}
+	}
+	for k := range 13 {
+		from, inBefore, inBehind := Mem{Base: here}, VecVirtual(nil), VecVirtual(nil)
+		v := i.Copy(from)
+		if k < 9 {
+			from.Base, inBefore, inBehind = next, before, behind
+		}
+		within(v, flip, exists[k%9], inBefore)
 		place := inPlace(k/9, k/3%3, k%3)
-		VMOVDQU64(v, inGroup(group, place))
+		i.Move(v, inGroup(group, place))
 		switch k / 3 % 3 {
 		case 0:
 			from = from.Idx(row, 1)
 		case 2:
 			from = from.Idx(back, 1)
 		}
-		v = New(ZMM, VMOVDQU64, from)
-		switch k % 3 {
-		case 0:
+		v = i.Copy(from)
+		switch {
+		case k%3 == 1:
+		case i.Bytes == 64 && k%3 == 0:
 			VPSHRDQ(U8(1), from.Offset(8), v, v)
-		case 2:
+		case i.Bytes == 64:
 			VPSHLDQ(U8(1), from.Offset(-8), v, v)
+		case k%3 == 0:
+			VPSRLQ(U8(1), v, v)
+			i.Or(New(YMM, VPSLLQ, U8(63), i.Copy(from.Offset(8))), v, v)
+		default:
+			VPSLLQ(U8(1), v, v)
+			i.Or(New(YMM, VPSRLQ, U8(63), i.Copy(from.Offset(-8))), v, v)
 		}
-		VPTERNLOGQ((A^B)&C, exists[later%9], not, v)
-		if k < 9 {
-			VPANDQ(behind, v, v)
-		}
-		VMOVDQU64(v, inGroup(group, 26-place))
+		within(v, not, exists[(26-k)%9], inBehind)
+		i.Move(v, inGroup(group, 26-place))
 		Advance(apart, here, next)
 	}
 	End()
@@ -100,6 +132,7 @@ func near() {
 
 // A chooser has the vectors of a group while its links are chosen.
 type chooser struct {
+	ISA
 	group, to     Register
 	linked, twice VecVirtual
 	number        [5]VecVirtual // the bits of the number of the first link
@@ -107,9 +140,9 @@ type chooser struct {
 }
 
 func (c *chooser) of(places ...int) VecVirtual {
-	v := New(ZMM, VMOVDQU64, inGroup(c.group, places[0]))
+	v := c.Copy(inGroup(c.group, places[0]))
 	for _, k := range places[1:] {
-		VPORQ(inGroup(c.group, k), v, v)
+		c.Or(inGroup(c.group, k), v, v)
 	}
 	return v
 }
@@ -118,7 +151,7 @@ func (c *chooser) of(places ...int) VecVirtual {
 func (c *chooser) all(places ...int) VecVirtual {
 	v := c.of(places[0])
 	for _, k := range places[1:] {
-		VPANDQ(inGroup(c.group, k), v, v)
+		c.And(inGroup(c.group, k), v, v)
 	}
 	return v
 }
@@ -133,44 +166,50 @@ func (c *chooser) link(place int, except Op) {
 		}
 	}
 	if except == nil {
-		except = AVX512.Zero()
+		except = c.Zero()
 	}
 	for _, s := range sides {
-		VPORQ(s, except, except)
+		c.Or(s, except, except)
 	}
-	v := New(ZMM, VPANDNQ, inGroup(c.group, place), except)
+	v := c.AndNot(inGroup(c.group, place), except)
+	further := c.Wide()
+	c.And(v, c.linked, further)
+	c.Move(further, inGroup(c.group, furtherAt+place))
+	c.Or(further, c.twice, c.twice)
+	first := c.AndNot(v, c.linked)
 	c.links++
 	for bit, number := range c.number {
 		if c.links>>bit&1 == 1 {
-			VPTERNLOGQ(A|B&^C, c.linked, v, number)
+			c.Or(first, number, number)
 		}
 	}
-	further := New(ZMM, VPANDQ, v, c.linked)
-	VMOVDQU64(further, inGroup(c.group, furtherAt+place))
-	VPORQ(further, c.twice, c.twice)
-	VPORQ(v, c.linked, c.linked)
+	c.Or(first, c.linked, c.linked)
 }
 
 // choose writes a function that chooses the links of a group: see choose in Go.
-func choose(name string, links func(*chooser)) {
-	Func(name, "func(group *uint64, to *uint8)", "chooses the links of eight words: see choose.")
-	c := &chooser{group: Arg("group"), to: Arg("to"), twice: AVX512.Zero()}
+func choose(i ISA, name string, links func(*chooser)) {
+	Func(named(i, name), "func(group *uint64, to *uint8)", "chooses the links of a vector of words: see choose.")
+	c := &chooser{ISA: i, group: Arg("group"), to: Arg("to"), twice: i.Zero()}
 	c.linked = c.of(sidesAt, sidesAt+1, sidesAt+2)
 	for bit := range c.number {
-		c.number[bit] = New(ZMM, VMOVDQA64, c.linked)
+		c.number[bit] = c.Copy(c.linked)
 	}
 	links(c)
 	for bit, number := range c.number {
-		VMOVDQU64(number, inGroup(c.group, numberAt+bit))
+		c.Move(number, inGroup(c.group, numberAt+bit))
 	}
-	c.bytes()
-	VMOVDQU64(c.linked, inGroup(c.group, linkedAt))
-	VMOVDQU64(c.twice, inGroup(c.group, twiceAt))
+	c.Move(c.linked, inGroup(c.group, linkedAt))
+	c.Move(c.twice, inGroup(c.group, twiceAt))
+	if i.Bytes == 64 {
+		c.bytes512()
+	} else {
+		c.bytes256()
+	}
 	End()
 }
 
-// bytes writes the number of each voxel's first link.
-func (c *chooser) bytes() {
+// bytes512 writes the number of each voxel's first link.
+func (c *chooser) bytes512() {
 	var ones [len(c.number)]VecVirtual
 	for bit := range ones {
 		ones[bit] = New(ZMM, VPBROADCASTB, New(GP32, MOVL, U32(1<<bit)))
@@ -189,12 +228,39 @@ func (c *chooser) bytes() {
 	}
 }
 
-func chooseFaces(c *chooser) {
+// bytes256 does so with AVX2: each byte of a vector selects its bit of a copy of 32 bits.
+func (c *chooser) bytes256() {
+	var ones [len(c.number)]VecVirtual
+	for bit := range ones {
+		ones[bit] = New(YMM, VPBROADCASTB, New(XMM, VMOVD, New(GP32, MOVL, U32(1<<bit))))
+	}
+	spread := New(YMM, VMOVDQU, Table("spread", 0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303))
+	single := New(YMM, VPBROADCASTQ, New(XMM, VMOVQ, New(GP64, MOVQ, U64(0x8040201008040201))))
+	for lane := range 8 {
+		var v VecVirtual
+		for bit, one := range ones {
+			w := New(YMM, VPBROADCASTD, inGroup(c.group, numberAt+bit).Offset(4*lane))
+			VPSHUFB(spread, w, w)
+			VPAND(single, w, w)
+			VPCMPEQB(single, w, w)
+			VPAND(one, w, w)
+			if bit == 0 {
+				v = w
+			} else {
+				VPOR(w, v, v)
+			}
+		}
+		VMOVDQU(v, Mem{Base: c.to, Disp: 32 * lane})
+	}
+}
+
+// faces: see chooseFaces in Go.
+func (c *chooser) faces() {
 	// Each list is of neighbours that are all needed for a way around.
 	except := func(ways ...[]int) Op {
 		v := c.all(ways[0]...)
 		for _, w := range ways[1:] {
-			VPORQ(c.all(w...), v, v)
+			c.Or(c.all(w...), v, v)
 		}
 		return v
 	}
@@ -215,21 +281,26 @@ func chooseFaces(c *chooser) {
 	c.link(14, except([]int{4, 5}, []int{22, 23}, []int{10, 11}, []int{16, 17}))
 }
 
-func chooseCorners(c *chooser) {
+// corners: see chooseCorners in Go.
+func (c *chooser) corners() {
 	x, y, z := c.of(4, 22), c.of(10, 16), c.of(12, 14)
 	with := func(v VecVirtual, places ...int) VecVirtual {
-		w := New(ZMM, VMOVDQA64, v)
+		w := c.Copy(v)
 		for _, k := range places {
-			VPORQ(inGroup(c.group, k), w, w)
+			c.Or(inGroup(c.group, k), w, w)
 		}
 		return w
 	}
 	// across returns the voxels with a neighbour and one of others.
 	across := func(from int, others VecVirtual) VecVirtual {
-		VPANDQ(inGroup(c.group, from), others, others)
+		c.And(inGroup(c.group, from), others, others)
 		return others
 	}
-	either := func(v, w VecVirtual) VecVirtual { return New(ZMM, VPORQ, v, w) }
+	either := func(v, w VecVirtual) VecVirtual {
+		both := c.Wide()
+		c.Or(v, w, both)
+		return both
+	}
 	c.link(4, nil)
 	c.link(22, across(4, with(either(y, z), 9, 11, 15, 17)))
 	c.link(10, with(x))

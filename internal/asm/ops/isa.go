@@ -56,6 +56,29 @@ func (i ISA) And(a, b, to Op) { i.choose(func(a, b, to Op) { VPANDD(a, b, to) },
 func (i ISA) Or(a, b, to Op)  { i.choose(func(a, b, to Op) { VPORD(a, b, to) }, VPOR, a, b, to) }
 func (i ISA) Xor(a, b, to Op) { i.choose(func(a, b, to Op) { VPXORD(a, b, to) }, VPXOR, a, b, to) }
 
+// AndNot returns a &^ b.
+func (i ISA) AndNot(a, b Op) VecVirtual {
+	v := i.Wide()
+	i.choose(func(a, b, to Op) { VPANDND(a, b, to) }, VPANDN, a, b, v)
+	return v
+}
+
+// Move copies a vector from or to memory.
+func (i ISA) Move(from, to Op) {
+	if i.Bytes == 64 {
+		VMOVDQU64(from, to)
+	} else {
+		VMOVDQU(from, to)
+	}
+}
+
+// Copy returns a copy of a vector, which may be in memory.
+func (i ISA) Copy(from Op) VecVirtual {
+	v := i.Wide()
+	i.Move(from, v)
+	return v
+}
+
 // Zero returns a vector of 0.
 func (i ISA) Zero() VecVirtual {
 	v := i.Wide()
@@ -125,6 +148,7 @@ const (
 	LT = U8(1)
 	LE = U8(2)
 	NE = U8(4)
+	GE = U8(5)
 	GT = U8(6)
 )
 

@@ -7,16 +7,31 @@ import "eccbench/internal/isa"
 // assembled reports whether this program has vector instructions.
 const assembled = true
 
+// Vectors are the functions of an instruction set. A call of near, faces or corners takes words of a group.
+type vectors struct {
+	words          int
+	notAbove8      func(to *uint64, own, other *uint8, words int)
+	notAbove32     func(to *uint64, own, other *uint32, words int)
+	near           func(group, here, next, masks *uint64, apart, row, plane int, before, behind, flip uint64)
+	faces, corners func(group *uint64, to *uint8)
+}
+
 func kernelOf[K key](name string) kernel[K] {
 	k := portable[K]()
-	if name != isa.AVX512 {
+	var v vectors
+	switch name {
+	case isa.AVX512:
+		v = vectors{8, notAbove8AVX512, notAbove32AVX512, nearAVX512, facesAVX512, cornersAVX512}
+	case isa.AVX2:
+		v = vectors{4, notAbove8AVX2, notAbove32AVX2, nearAVX2, facesAVX2, cornersAVX2}
+	default:
 		return k
 	}
 	switch compare := any(&k.compare).(type) {
 	case *func(to []uint64, own, other []uint8):
-		*compare = func(to []uint64, own, other []uint8) { notAbove8AVX512(&to[0], &own[0], &other[0], len(to)) }
+		*compare = func(to []uint64, own, other []uint8) { v.notAbove8(&to[0], &own[0], &other[0], len(to)) }
 	case *func(to []uint64, own, other []uint32):
-		*compare = func(to []uint64, own, other []uint32) { notAbove32AVX512(&to[0], &own[0], &other[0], len(to)) }
+		*compare = func(to []uint64, own, other []uint32) { v.notAbove32(&to[0], &own[0], &other[0], len(to)) }
 	}
 	const word = 8 // bytes
 	k.near = func(p *plan, g *group, z, at int, reverse bool) {
@@ -26,14 +41,19 @@ func kernelOf[K key](name string) kernel[K] {
 			}
 			return v
 		}
-		nearAVX512(&g.before[0][0], &p.notAbove[z&1][p.base+at], &p.notAbove[(z+1)&1][p.base+at], &p.exist[at], word*p.apart,
-			word*p.words, word*p.size, bits(z > 0), bits(z+1 < p.d), bits(reverse))
+		for i := 0; i < groupWords; i += v.words {
+			at := at + i
+			v.near(&g.before[0][i], &p.notAbove[z&1][p.base+at], &p.notAbove[(z+1)&1][p.base+at], &p.exist[at], word*p.apart,
+				word*p.words, word*p.size, bits(z > 0), bits(z+1 < p.d), bits(reverse))
+		}
 	}
 	k.choose = func(g *group, to *[groupVoxels]uint8, corners bool) {
+		choose := v.faces
 		if corners {
-			cornersAVX512(&g.before[0][0], &to[0])
-		} else {
-			facesAVX512(&g.before[0][0], &to[0])
+			choose = v.corners
+		}
+		for i := 0; i < groupWords; i += v.words {
+			choose(&g.before[0][i], &to[64*i])
 		}
 	}
 	return k

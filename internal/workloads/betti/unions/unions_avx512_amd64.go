@@ -14,17 +14,17 @@ func notAbove8AVX512(to *uint64, own *uint8, other *uint8, words int)
 //go:noescape
 func notAbove32AVX512(to *uint64, own *uint32, other *uint32, words int)
 
-// nearAVX512 finds the neighbours that precede the voxels of eight words: see near. Distances are of bytes.
+// nearAVX512 finds the neighbours that precede the voxels of a vector of words: see near. Distances are of bytes.
 //
 //go:noescape
 func nearAVX512(group *uint64, here *uint64, next *uint64, masks *uint64, apart int, row int, plane int, before uint64, behind uint64, flip uint64)
 
-// facesAVX512 chooses the links of eight words: see choose.
+// facesAVX512 chooses the links of a vector of words: see choose.
 //
 //go:noescape
 func facesAVX512(group *uint64, to *uint8)
 
-// cornersAVX512 chooses the links of eight words: see choose.
+// cornersAVX512 chooses the links of a vector of words: see choose.
 //
 //go:noescape
 func cornersAVX512(group *uint64, to *uint8)

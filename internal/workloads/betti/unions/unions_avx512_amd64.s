@@ -13,8 +13,8 @@ TEXT ·notAbove8AVX512(SB), NOSPLIT, $0-32
 	MOVQ words+24(FP), BX
 
 word:
-	VMOVDQU64 (DX), Z0
-	VPCMPUB   $0x02, (CX), Z0, K1
+	VMOVDQU64 (CX), Z0
+	VPCMPUB   $0x05, (DX), Z0, K1
 	KMOVQ     K1, (AX)
 	ADDQ      $+64, CX
 	ADDQ      $+64, DX
@@ -33,17 +33,17 @@ TEXT ·notAbove32AVX512(SB), NOSPLIT, $0-32
 	MOVQ words+24(FP), BX
 
 word:
-	VMOVDQU64 (DX), Z0
-	VPCMPUD   $0x02, (CX), Z0, K1
+	VMOVDQU64 (CX), Z0
+	VPCMPUD   $0x05, (DX), Z0, K1
 	KMOVW     K1, (AX)
-	VMOVDQU64 64(DX), Z0
-	VPCMPUD   $0x02, 64(CX), Z0, K1
+	VMOVDQU64 64(CX), Z0
+	VPCMPUD   $0x05, 64(DX), Z0, K1
 	KMOVW     K1, 2(AX)
-	VMOVDQU64 128(DX), Z0
-	VPCMPUD   $0x02, 128(CX), Z0, K1
+	VMOVDQU64 128(CX), Z0
+	VPCMPUD   $0x05, 128(DX), Z0, K1
 	KMOVW     K1, 4(AX)
-	VMOVDQU64 192(DX), Z0
-	VPCMPUD   $0x02, 192(CX), Z0, K1
+	VMOVDQU64 192(CX), Z0
+	VPCMPUD   $0x05, 192(DX), Z0, K1
 	KMOVW     K1, 6(AX)
 	ADDQ      $+256, CX
 	ADDQ      $+256, DX
@@ -70,7 +70,7 @@ TEXT ·nearAVX512(SB), NOSPLIT, $0-80
 	MOVQ         flip+72(FP), R9
 	VPBROADCASTQ R9, Z2
 	VPTERNLOGD   $0xff, Z3, Z3, Z3
-	VPXORQ       Z2, Z3, Z3
+	VPXORD       Z2, Z3, Z3
 	MOVQ         DI, R9
 	NEGQ         R9
 	VMOVDQU64    (BX), Z4
@@ -91,95 +91,104 @@ TEXT ·nearAVX512(SB), NOSPLIT, $0-80
 	ADDQ         R8, BX
 	VMOVDQU64    (BX), Z12
 	ADDQ         R8, BX
-	VPXORQ       (CX), Z2, Z13
-	VPTERNLOGQ   $0x80, Z0, Z4, Z13
+	VMOVDQU64    (CX), Z13
+	VPTERNLOGQ   $0x28, Z4, Z2, Z13
+	VPANDD       Z0, Z13, Z13
 	VMOVDQU64    Z13, (AX)
 	VMOVDQU64    (DX)(DI*1), Z13
 	VPSHRDQ      $0x01, 8(DX)(DI*1), Z13, Z13
 	VPTERNLOGQ   $0x28, Z12, Z3, Z13
-	VPANDQ       Z1, Z13, Z13
+	VPANDD       Z1, Z13, Z13
 	VMOVDQU64    Z13, 1664(AX)
 	ADDQ         SI, CX
 	ADDQ         SI, DX
-	VPXORQ       (CX), Z2, Z13
-	VPTERNLOGQ   $0x80, Z0, Z5, Z13
+	VMOVDQU64    (CX), Z13
+	VPTERNLOGQ   $0x28, Z5, Z2, Z13
+	VPANDD       Z0, Z13, Z13
 	VMOVDQU64    Z13, 576(AX)
 	VMOVDQU64    (DX)(DI*1), Z13
 	VPTERNLOGQ   $0x28, Z11, Z3, Z13
-	VPANDQ       Z1, Z13, Z13
+	VPANDD       Z1, Z13, Z13
 	VMOVDQU64    Z13, 1088(AX)
 	ADDQ         SI, CX
 	ADDQ         SI, DX
-	VPXORQ       (CX), Z2, Z13
-	VPTERNLOGQ   $0x80, Z0, Z6, Z13
+	VMOVDQU64    (CX), Z13
+	VPTERNLOGQ   $0x28, Z6, Z2, Z13
+	VPANDD       Z0, Z13, Z13
 	VMOVDQU64    Z13, 1152(AX)
 	VMOVDQU64    (DX)(DI*1), Z13
 	VPSHLDQ      $0x01, -8(DX)(DI*1), Z13, Z13
 	VPTERNLOGQ   $0x28, Z10, Z3, Z13
-	VPANDQ       Z1, Z13, Z13
+	VPANDD       Z1, Z13, Z13
 	VMOVDQU64    Z13, 512(AX)
 	ADDQ         SI, CX
 	ADDQ         SI, DX
-	VPXORQ       (CX), Z2, Z13
-	VPTERNLOGQ   $0x80, Z0, Z7, Z13
+	VMOVDQU64    (CX), Z13
+	VPTERNLOGQ   $0x28, Z7, Z2, Z13
+	VPANDD       Z0, Z13, Z13
 	VMOVDQU64    Z13, 192(AX)
 	VMOVDQU64    (DX), Z13
 	VPSHRDQ      $0x01, 8(DX), Z13, Z13
 	VPTERNLOGQ   $0x28, Z9, Z3, Z13
-	VPANDQ       Z1, Z13, Z13
+	VPANDD       Z1, Z13, Z13
 	VMOVDQU64    Z13, 1472(AX)
 	ADDQ         SI, CX
 	ADDQ         SI, DX
-	VPXORQ       (CX), Z2, Z13
-	VPTERNLOGQ   $0x80, Z0, Z8, Z13
+	VMOVDQU64    (CX), Z13
+	VPTERNLOGQ   $0x28, Z8, Z2, Z13
+	VPANDD       Z0, Z13, Z13
 	VMOVDQU64    Z13, 768(AX)
 	VMOVDQU64    (DX), Z13
 	VPTERNLOGQ   $0x28, Z8, Z3, Z13
-	VPANDQ       Z1, Z13, Z13
+	VPANDD       Z1, Z13, Z13
 	VMOVDQU64    Z13, 896(AX)
 	ADDQ         SI, CX
 	ADDQ         SI, DX
-	VPXORQ       (CX), Z2, Z8
-	VPTERNLOGQ   $0x80, Z0, Z9, Z8
+	VMOVDQU64    (CX), Z8
+	VPTERNLOGQ   $0x28, Z9, Z2, Z8
+	VPANDD       Z0, Z8, Z8
 	VMOVDQU64    Z8, 1344(AX)
 	VMOVDQU64    (DX), Z8
 	VPSHLDQ      $0x01, -8(DX), Z8, Z8
 	VPTERNLOGQ   $0x28, Z7, Z3, Z8
-	VPANDQ       Z1, Z8, Z8
+	VPANDD       Z1, Z8, Z8
 	VMOVDQU64    Z8, 320(AX)
 	ADDQ         SI, CX
 	ADDQ         SI, DX
-	VPXORQ       (CX), Z2, Z8
-	VPTERNLOGQ   $0x80, Z0, Z10, Z8
+	VMOVDQU64    (CX), Z8
+	VPTERNLOGQ   $0x28, Z10, Z2, Z8
+	VPANDD       Z0, Z8, Z8
 	VMOVDQU64    Z8, 384(AX)
 	VMOVDQU64    (DX)(R9*1), Z8
 	VPSHRDQ      $0x01, 8(DX)(R9*1), Z8, Z8
 	VPTERNLOGQ   $0x28, Z6, Z3, Z8
-	VPANDQ       Z1, Z8, Z8
+	VPANDD       Z1, Z8, Z8
 	VMOVDQU64    Z8, 1280(AX)
 	ADDQ         SI, CX
 	ADDQ         SI, DX
-	VPXORQ       (CX), Z2, Z8
-	VPTERNLOGQ   $0x80, Z0, Z11, Z8
+	VMOVDQU64    (CX), Z8
+	VPTERNLOGQ   $0x28, Z11, Z2, Z8
+	VPANDD       Z0, Z8, Z8
 	VMOVDQU64    Z8, 960(AX)
 	VMOVDQU64    (DX)(R9*1), Z8
 	VPTERNLOGQ   $0x28, Z5, Z3, Z8
-	VPANDQ       Z1, Z8, Z8
+	VPANDD       Z1, Z8, Z8
 	VMOVDQU64    Z8, 704(AX)
 	ADDQ         SI, CX
 	ADDQ         SI, DX
-	VPXORQ       (CX), Z2, Z8
-	VPTERNLOGQ   $0x80, Z0, Z12, Z8
+	VMOVDQU64    (CX), Z8
+	VPTERNLOGQ   $0x28, Z12, Z2, Z8
+	VPANDD       Z0, Z8, Z8
 	VMOVDQU64    Z8, 1536(AX)
 	VMOVDQU64    (DX)(R9*1), Z0
 	VPSHLDQ      $0x01, -8(DX)(R9*1), Z0, Z0
 	VPTERNLOGQ   $0x28, Z4, Z3, Z0
-	VPANDQ       Z1, Z0, Z0
+	VPANDD       Z1, Z0, Z0
 	VMOVDQU64    Z0, 128(AX)
 	ADDQ         SI, CX
 	ADDQ         SI, DX
-	VPXORQ       (CX), Z2, Z0
-	VPANDQ       Z4, Z0, Z0
+	VMOVDQU64    (CX), Z0
+	VPTERNLOGQ   $0x28, Z4, Z2, Z0
 	VMOVDQU64    Z0, 64(AX)
 	VMOVDQU64    (CX)(DI*1), Z0
 	VPSHRDQ      $0x01, 8(CX)(DI*1), Z0, Z0
@@ -187,16 +196,16 @@ TEXT ·nearAVX512(SB), NOSPLIT, $0-80
 	VMOVDQU64    Z0, 1600(AX)
 	ADDQ         SI, CX
 	ADDQ         SI, DX
-	VPXORQ       (CX), Z2, Z0
-	VPANDQ       Z5, Z0, Z0
+	VMOVDQU64    (CX), Z0
+	VPTERNLOGQ   $0x28, Z5, Z2, Z0
 	VMOVDQU64    Z0, 640(AX)
 	VMOVDQU64    (CX)(DI*1), Z0
 	VPTERNLOGQ   $0x28, Z11, Z3, Z0
 	VMOVDQU64    Z0, 1024(AX)
 	ADDQ         SI, CX
 	ADDQ         SI, DX
-	VPXORQ       (CX), Z2, Z0
-	VPANDQ       Z6, Z0, Z0
+	VMOVDQU64    (CX), Z0
+	VPTERNLOGQ   $0x28, Z6, Z2, Z0
 	VMOVDQU64    Z0, 1216(AX)
 	VMOVDQU64    (CX)(DI*1), Z0
 	VPSHLDQ      $0x01, -8(CX)(DI*1), Z0, Z0
@@ -204,8 +213,8 @@ TEXT ·nearAVX512(SB), NOSPLIT, $0-80
 	VMOVDQU64    Z0, 448(AX)
 	ADDQ         SI, CX
 	ADDQ         SI, DX
-	VPXORQ       (CX), Z2, Z0
-	VPANDQ       Z7, Z0, Z0
+	VMOVDQU64    (CX), Z0
+	VPTERNLOGQ   $0x28, Z7, Z2, Z0
 	VMOVDQU64    Z0, 256(AX)
 	VMOVDQU64    (CX), Z0
 	VPSHRDQ      $0x01, 8(CX), Z0, Z0
@@ -223,317 +232,323 @@ TEXT ·facesAVX512(SB), NOSPLIT, $0-16
 	MOVQ         to+8(FP), CX
 	VPXORD       Z0, Z0, Z0
 	VMOVDQU64    1728(AX), Z1
-	VPORQ        1792(AX), Z1, Z1
-	VPORQ        1856(AX), Z1, Z1
-	VMOVDQA64    Z1, Z2
-	VMOVDQA64    Z1, Z3
-	VMOVDQA64    Z1, Z4
-	VMOVDQA64    Z1, Z5
-	VMOVDQA64    Z1, Z6
+	VPORD        1792(AX), Z1, Z1
+	VPORD        1856(AX), Z1, Z1
+	VMOVDQU64    Z1, Z2
+	VMOVDQU64    Z1, Z3
+	VMOVDQU64    Z1, Z4
+	VMOVDQU64    Z1, Z5
+	VMOVDQU64    Z1, Z6
 	VMOVDQU64    1856(AX), Z7
-	VPANDQ       640(AX), Z7, Z7
-	VPANDQ       64(AX), Z7, Z7
+	VPANDD       640(AX), Z7, Z7
+	VPANDD       64(AX), Z7, Z7
 	VMOVDQU64    1856(AX), Z8
-	VPANDQ       1024(AX), Z8, Z8
-	VPANDQ       448(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       1024(AX), Z8, Z8
+	VPANDD       448(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    1856(AX), Z8
-	VPANDQ       768(AX), Z8, Z8
-	VPANDQ       192(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       768(AX), Z8, Z8
+	VPANDD       192(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    1856(AX), Z8
-	VPANDQ       896(AX), Z8, Z8
-	VPANDQ       320(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
-	VPORQ        1728(AX), Z7, Z7
-	VPORQ        1792(AX), Z7, Z7
-	VPANDNQ      256(AX), Z7, Z7
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z2
-	VPANDQ       Z7, Z1, Z8
+	VPANDD       896(AX), Z8, Z8
+	VPANDD       320(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
+	VPORD        1728(AX), Z7, Z7
+	VPORD        1792(AX), Z7, Z7
+	VPANDND      256(AX), Z7, Z7
+	VPANDD       Z7, Z1, Z8
 	VMOVDQU64    Z8, 2176(AX)
-	VPORQ        Z8, Z0, Z0
-	VPORQ        Z7, Z1, Z1
+	VPORD        Z8, Z0, Z0
+	VPANDND      Z7, Z1, Z7
+	VPORD        Z7, Z2, Z2
+	VPORD        Z7, Z1, Z1
 	VMOVDQU64    256(AX), Z7
-	VPANDQ       640(AX), Z7, Z7
-	VPANDQ       64(AX), Z7, Z7
-	VPANDQ       1216(AX), Z7, Z7
+	VPANDD       640(AX), Z7, Z7
+	VPANDD       64(AX), Z7, Z7
+	VPANDD       1216(AX), Z7, Z7
 	VMOVDQU64    256(AX), Z8
-	VPANDQ       1024(AX), Z8, Z8
-	VPANDQ       448(AX), Z8, Z8
-	VPANDQ       1600(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       1024(AX), Z8, Z8
+	VPANDD       448(AX), Z8, Z8
+	VPANDD       1600(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    256(AX), Z8
-	VPANDQ       768(AX), Z8, Z8
-	VPANDQ       192(AX), Z8, Z8
-	VPANDQ       1344(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       768(AX), Z8, Z8
+	VPANDD       192(AX), Z8, Z8
+	VPANDD       1344(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    256(AX), Z8
-	VPANDQ       896(AX), Z8, Z8
-	VPANDQ       320(AX), Z8, Z8
-	VPANDQ       1472(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       896(AX), Z8, Z8
+	VPANDD       320(AX), Z8, Z8
+	VPANDD       1472(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    1856(AX), Z8
-	VPANDQ       640(AX), Z8, Z8
-	VPANDQ       1216(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       640(AX), Z8, Z8
+	VPANDD       1216(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    1856(AX), Z8
-	VPANDQ       1024(AX), Z8, Z8
-	VPANDQ       1600(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       1024(AX), Z8, Z8
+	VPANDD       1600(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    1856(AX), Z8
-	VPANDQ       768(AX), Z8, Z8
-	VPANDQ       1344(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       768(AX), Z8, Z8
+	VPANDD       1344(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    1856(AX), Z8
-	VPANDQ       896(AX), Z8, Z8
-	VPANDQ       1472(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
-	VPORQ        1728(AX), Z7, Z7
-	VPORQ        1792(AX), Z7, Z7
-	VPANDNQ      1408(AX), Z7, Z7
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z3
-	VPANDQ       Z7, Z1, Z8
+	VPANDD       896(AX), Z8, Z8
+	VPANDD       1472(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
+	VPORD        1728(AX), Z7, Z7
+	VPORD        1792(AX), Z7, Z7
+	VPANDND      1408(AX), Z7, Z7
+	VPANDD       Z7, Z1, Z8
 	VMOVDQU64    Z8, 3328(AX)
-	VPORQ        Z8, Z0, Z0
-	VPORQ        Z7, Z1, Z1
+	VPORD        Z8, Z0, Z0
+	VPANDND      Z7, Z1, Z7
+	VPORD        Z7, Z3, Z3
+	VPORD        Z7, Z1, Z1
 	VMOVDQU64    256(AX), Z7
-	VPANDQ       64(AX), Z7, Z7
+	VPANDD       64(AX), Z7, Z7
 	VMOVDQU64    1408(AX), Z8
-	VPANDQ       1216(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       1216(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    256(AX), Z8
-	VPANDQ       192(AX), Z8, Z8
-	VPANDQ       768(AX), Z8, Z8
-	VPANDQ       576(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       192(AX), Z8, Z8
+	VPANDD       768(AX), Z8, Z8
+	VPANDD       576(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    256(AX), Z8
-	VPANDQ       320(AX), Z8, Z8
-	VPANDQ       896(AX), Z8, Z8
-	VPANDQ       704(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       320(AX), Z8, Z8
+	VPANDD       896(AX), Z8, Z8
+	VPANDD       704(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    1408(AX), Z8
-	VPANDQ       1344(AX), Z8, Z8
-	VPANDQ       768(AX), Z8, Z8
-	VPANDQ       576(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       1344(AX), Z8, Z8
+	VPANDD       768(AX), Z8, Z8
+	VPANDD       576(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    1408(AX), Z8
-	VPANDQ       1472(AX), Z8, Z8
-	VPANDQ       896(AX), Z8, Z8
-	VPANDQ       704(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       1472(AX), Z8, Z8
+	VPANDD       896(AX), Z8, Z8
+	VPANDD       704(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    1792(AX), Z8
-	VPANDQ       768(AX), Z8, Z8
-	VPANDQ       576(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       768(AX), Z8, Z8
+	VPANDD       576(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    1792(AX), Z8
-	VPANDQ       896(AX), Z8, Z8
-	VPANDQ       704(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
-	VPORQ        1728(AX), Z7, Z7
-	VPORQ        1856(AX), Z7, Z7
-	VPANDNQ      640(AX), Z7, Z7
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z2
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z3
-	VPANDQ       Z7, Z1, Z8
+	VPANDD       896(AX), Z8, Z8
+	VPANDD       704(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
+	VPORD        1728(AX), Z7, Z7
+	VPORD        1856(AX), Z7, Z7
+	VPANDND      640(AX), Z7, Z7
+	VPANDD       Z7, Z1, Z8
 	VMOVDQU64    Z8, 2560(AX)
-	VPORQ        Z8, Z0, Z0
-	VPORQ        Z7, Z1, Z1
+	VPORD        Z8, Z0, Z0
+	VPANDND      Z7, Z1, Z7
+	VPORD        Z7, Z2, Z2
+	VPORD        Z7, Z3, Z3
+	VPORD        Z7, Z1, Z1
 	VMOVDQU64    256(AX), Z7
-	VPANDQ       448(AX), Z7, Z7
+	VPANDD       448(AX), Z7, Z7
 	VMOVDQU64    1408(AX), Z8
-	VPANDQ       1600(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       1600(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    256(AX), Z8
-	VPANDQ       192(AX), Z8, Z8
-	VPANDQ       768(AX), Z8, Z8
-	VPANDQ       960(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       192(AX), Z8, Z8
+	VPANDD       768(AX), Z8, Z8
+	VPANDD       960(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    256(AX), Z8
-	VPANDQ       320(AX), Z8, Z8
-	VPANDQ       896(AX), Z8, Z8
-	VPANDQ       1088(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       320(AX), Z8, Z8
+	VPANDD       896(AX), Z8, Z8
+	VPANDD       1088(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    1408(AX), Z8
-	VPANDQ       1344(AX), Z8, Z8
-	VPANDQ       768(AX), Z8, Z8
-	VPANDQ       960(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       1344(AX), Z8, Z8
+	VPANDD       768(AX), Z8, Z8
+	VPANDD       960(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    1408(AX), Z8
-	VPANDQ       1472(AX), Z8, Z8
-	VPANDQ       896(AX), Z8, Z8
-	VPANDQ       1088(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       1472(AX), Z8, Z8
+	VPANDD       896(AX), Z8, Z8
+	VPANDD       1088(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    1792(AX), Z8
-	VPANDQ       768(AX), Z8, Z8
-	VPANDQ       960(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       768(AX), Z8, Z8
+	VPANDD       960(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    1792(AX), Z8
-	VPANDQ       896(AX), Z8, Z8
-	VPANDQ       1088(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       896(AX), Z8, Z8
+	VPANDD       1088(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    640(AX), Z8
-	VPANDQ       768(AX), Z8, Z8
-	VPANDQ       576(AX), Z8, Z8
-	VPANDQ       960(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       768(AX), Z8, Z8
+	VPANDD       576(AX), Z8, Z8
+	VPANDD       960(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    640(AX), Z8
-	VPANDQ       896(AX), Z8, Z8
-	VPANDQ       704(AX), Z8, Z8
-	VPANDQ       1088(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
-	VPORQ        1728(AX), Z7, Z7
-	VPORQ        1856(AX), Z7, Z7
-	VPANDNQ      1024(AX), Z7, Z7
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z4
-	VPANDQ       Z7, Z1, Z8
+	VPANDD       896(AX), Z8, Z8
+	VPANDD       704(AX), Z8, Z8
+	VPANDD       1088(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
+	VPORD        1728(AX), Z7, Z7
+	VPORD        1856(AX), Z7, Z7
+	VPANDND      1024(AX), Z7, Z7
+	VPANDD       Z7, Z1, Z8
 	VMOVDQU64    Z8, 2944(AX)
-	VPORQ        Z8, Z0, Z0
-	VPORQ        Z7, Z1, Z1
+	VPORD        Z8, Z0, Z0
+	VPANDND      Z7, Z1, Z7
+	VPORD        Z7, Z4, Z4
+	VPORD        Z7, Z1, Z1
 	VMOVDQU64    256(AX), Z7
-	VPANDQ       192(AX), Z7, Z7
+	VPANDD       192(AX), Z7, Z7
 	VMOVDQU64    1408(AX), Z8
-	VPANDQ       1344(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       1344(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    640(AX), Z8
-	VPANDQ       576(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       576(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    1024(AX), Z8
-	VPANDQ       960(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
-	VPORQ        1792(AX), Z7, Z7
-	VPORQ        1856(AX), Z7, Z7
-	VPANDNQ      768(AX), Z7, Z7
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z2
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z4
-	VPANDQ       Z7, Z1, Z8
+	VPANDD       960(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
+	VPORD        1792(AX), Z7, Z7
+	VPORD        1856(AX), Z7, Z7
+	VPANDND      768(AX), Z7, Z7
+	VPANDD       Z7, Z1, Z8
 	VMOVDQU64    Z8, 2688(AX)
-	VPORQ        Z8, Z0, Z0
-	VPORQ        Z7, Z1, Z1
+	VPORD        Z8, Z0, Z0
+	VPANDND      Z7, Z1, Z7
+	VPORD        Z7, Z2, Z2
+	VPORD        Z7, Z4, Z4
+	VPORD        Z7, Z1, Z1
 	VMOVDQU64    256(AX), Z7
-	VPANDQ       320(AX), Z7, Z7
+	VPANDD       320(AX), Z7, Z7
 	VMOVDQU64    1408(AX), Z8
-	VPANDQ       1472(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       1472(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    640(AX), Z8
-	VPANDQ       704(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
+	VPANDD       704(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
 	VMOVDQU64    1024(AX), Z8
-	VPANDQ       1088(AX), Z8, Z8
-	VPORQ        Z8, Z7, Z7
-	VPORQ        1792(AX), Z7, Z7
-	VPORQ        1856(AX), Z7, Z7
-	VPANDNQ      896(AX), Z7, Z7
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z3
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z4
-	VPANDQ       Z7, Z1, Z8
+	VPANDD       1088(AX), Z8, Z8
+	VPORD        Z8, Z7, Z7
+	VPORD        1792(AX), Z7, Z7
+	VPORD        1856(AX), Z7, Z7
+	VPANDND      896(AX), Z7, Z7
+	VPANDD       Z7, Z1, Z8
 	VMOVDQU64    Z8, 2816(AX)
-	VPORQ        Z8, Z0, Z0
-	VPORQ        Z7, Z1, Z1
+	VPORD        Z8, Z0, Z0
+	VPANDND      Z7, Z1, Z7
+	VPORD        Z7, Z3, Z3
+	VPORD        Z7, Z4, Z4
+	VPORD        Z7, Z1, Z1
 	VMOVDQU64    Z2, 3776(AX)
 	VMOVDQU64    Z3, 3840(AX)
 	VMOVDQU64    Z4, 3904(AX)
 	VMOVDQU64    Z5, 3968(AX)
 	VMOVDQU64    Z6, 4032(AX)
-	MOVL         $0x00000001, DX
-	VPBROADCASTB DX, Z2
-	MOVL         $0x00000002, DX
-	VPBROADCASTB DX, Z3
-	MOVL         $0x00000004, DX
-	VPBROADCASTB DX, Z4
-	MOVL         $0x00000008, DX
-	VPBROADCASTB DX, Z5
-	MOVL         $0x00000010, DX
-	VPBROADCASTB DX, Z6
-	KMOVQ        3776(AX), K1
-	VMOVDQU8.Z   Z2, K1, Z7
-	KMOVQ        3840(AX), K1
-	VPADDB       Z3, Z7, K1, Z7
-	KMOVQ        3904(AX), K1
-	VPADDB       Z4, Z7, K1, Z7
-	KMOVQ        3968(AX), K1
-	VPADDB       Z5, Z7, K1, Z7
-	KMOVQ        4032(AX), K1
-	VPADDB       Z6, Z7, K1, Z7
-	VMOVDQU64    Z7, (CX)
-	KMOVQ        3784(AX), K1
-	VMOVDQU8.Z   Z2, K1, Z7
-	KMOVQ        3848(AX), K1
-	VPADDB       Z3, Z7, K1, Z7
-	KMOVQ        3912(AX), K1
-	VPADDB       Z4, Z7, K1, Z7
-	KMOVQ        3976(AX), K1
-	VPADDB       Z5, Z7, K1, Z7
-	KMOVQ        4040(AX), K1
-	VPADDB       Z6, Z7, K1, Z7
-	VMOVDQU64    Z7, 64(CX)
-	KMOVQ        3792(AX), K1
-	VMOVDQU8.Z   Z2, K1, Z7
-	KMOVQ        3856(AX), K1
-	VPADDB       Z3, Z7, K1, Z7
-	KMOVQ        3920(AX), K1
-	VPADDB       Z4, Z7, K1, Z7
-	KMOVQ        3984(AX), K1
-	VPADDB       Z5, Z7, K1, Z7
-	KMOVQ        4048(AX), K1
-	VPADDB       Z6, Z7, K1, Z7
-	VMOVDQU64    Z7, 128(CX)
-	KMOVQ        3800(AX), K1
-	VMOVDQU8.Z   Z2, K1, Z7
-	KMOVQ        3864(AX), K1
-	VPADDB       Z3, Z7, K1, Z7
-	KMOVQ        3928(AX), K1
-	VPADDB       Z4, Z7, K1, Z7
-	KMOVQ        3992(AX), K1
-	VPADDB       Z5, Z7, K1, Z7
-	KMOVQ        4056(AX), K1
-	VPADDB       Z6, Z7, K1, Z7
-	VMOVDQU64    Z7, 192(CX)
-	KMOVQ        3808(AX), K1
-	VMOVDQU8.Z   Z2, K1, Z7
-	KMOVQ        3872(AX), K1
-	VPADDB       Z3, Z7, K1, Z7
-	KMOVQ        3936(AX), K1
-	VPADDB       Z4, Z7, K1, Z7
-	KMOVQ        4000(AX), K1
-	VPADDB       Z5, Z7, K1, Z7
-	KMOVQ        4064(AX), K1
-	VPADDB       Z6, Z7, K1, Z7
-	VMOVDQU64    Z7, 256(CX)
-	KMOVQ        3816(AX), K1
-	VMOVDQU8.Z   Z2, K1, Z7
-	KMOVQ        3880(AX), K1
-	VPADDB       Z3, Z7, K1, Z7
-	KMOVQ        3944(AX), K1
-	VPADDB       Z4, Z7, K1, Z7
-	KMOVQ        4008(AX), K1
-	VPADDB       Z5, Z7, K1, Z7
-	KMOVQ        4072(AX), K1
-	VPADDB       Z6, Z7, K1, Z7
-	VMOVDQU64    Z7, 320(CX)
-	KMOVQ        3824(AX), K1
-	VMOVDQU8.Z   Z2, K1, Z7
-	KMOVQ        3888(AX), K1
-	VPADDB       Z3, Z7, K1, Z7
-	KMOVQ        3952(AX), K1
-	VPADDB       Z4, Z7, K1, Z7
-	KMOVQ        4016(AX), K1
-	VPADDB       Z5, Z7, K1, Z7
-	KMOVQ        4080(AX), K1
-	VPADDB       Z6, Z7, K1, Z7
-	VMOVDQU64    Z7, 384(CX)
-	KMOVQ        3832(AX), K1
-	VMOVDQU8.Z   Z2, K1, Z2
-	KMOVQ        3896(AX), K1
-	VPADDB       Z3, Z2, K1, Z2
-	KMOVQ        3960(AX), K1
-	VPADDB       Z4, Z2, K1, Z2
-	KMOVQ        4024(AX), K1
-	VPADDB       Z5, Z2, K1, Z2
-	KMOVQ        4088(AX), K1
-	VPADDB       Z6, Z2, K1, Z2
-	VMOVDQU64    Z2, 448(CX)
 	VMOVDQU64    Z1, 3648(AX)
 	VMOVDQU64    Z0, 3712(AX)
+	MOVL         $0x00000001, DX
+	VPBROADCASTB DX, Z0
+	MOVL         $0x00000002, DX
+	VPBROADCASTB DX, Z1
+	MOVL         $0x00000004, DX
+	VPBROADCASTB DX, Z2
+	MOVL         $0x00000008, DX
+	VPBROADCASTB DX, Z3
+	MOVL         $0x00000010, DX
+	VPBROADCASTB DX, Z4
+	KMOVQ        3776(AX), K1
+	VMOVDQU8.Z   Z0, K1, Z5
+	KMOVQ        3840(AX), K1
+	VPADDB       Z1, Z5, K1, Z5
+	KMOVQ        3904(AX), K1
+	VPADDB       Z2, Z5, K1, Z5
+	KMOVQ        3968(AX), K1
+	VPADDB       Z3, Z5, K1, Z5
+	KMOVQ        4032(AX), K1
+	VPADDB       Z4, Z5, K1, Z5
+	VMOVDQU64    Z5, (CX)
+	KMOVQ        3784(AX), K1
+	VMOVDQU8.Z   Z0, K1, Z5
+	KMOVQ        3848(AX), K1
+	VPADDB       Z1, Z5, K1, Z5
+	KMOVQ        3912(AX), K1
+	VPADDB       Z2, Z5, K1, Z5
+	KMOVQ        3976(AX), K1
+	VPADDB       Z3, Z5, K1, Z5
+	KMOVQ        4040(AX), K1
+	VPADDB       Z4, Z5, K1, Z5
+	VMOVDQU64    Z5, 64(CX)
+	KMOVQ        3792(AX), K1
+	VMOVDQU8.Z   Z0, K1, Z5
+	KMOVQ        3856(AX), K1
+	VPADDB       Z1, Z5, K1, Z5
+	KMOVQ        3920(AX), K1
+	VPADDB       Z2, Z5, K1, Z5
+	KMOVQ        3984(AX), K1
+	VPADDB       Z3, Z5, K1, Z5
+	KMOVQ        4048(AX), K1
+	VPADDB       Z4, Z5, K1, Z5
+	VMOVDQU64    Z5, 128(CX)
+	KMOVQ        3800(AX), K1
+	VMOVDQU8.Z   Z0, K1, Z5
+	KMOVQ        3864(AX), K1
+	VPADDB       Z1, Z5, K1, Z5
+	KMOVQ        3928(AX), K1
+	VPADDB       Z2, Z5, K1, Z5
+	KMOVQ        3992(AX), K1
+	VPADDB       Z3, Z5, K1, Z5
+	KMOVQ        4056(AX), K1
+	VPADDB       Z4, Z5, K1, Z5
+	VMOVDQU64    Z5, 192(CX)
+	KMOVQ        3808(AX), K1
+	VMOVDQU8.Z   Z0, K1, Z5
+	KMOVQ        3872(AX), K1
+	VPADDB       Z1, Z5, K1, Z5
+	KMOVQ        3936(AX), K1
+	VPADDB       Z2, Z5, K1, Z5
+	KMOVQ        4000(AX), K1
+	VPADDB       Z3, Z5, K1, Z5
+	KMOVQ        4064(AX), K1
+	VPADDB       Z4, Z5, K1, Z5
+	VMOVDQU64    Z5, 256(CX)
+	KMOVQ        3816(AX), K1
+	VMOVDQU8.Z   Z0, K1, Z5
+	KMOVQ        3880(AX), K1
+	VPADDB       Z1, Z5, K1, Z5
+	KMOVQ        3944(AX), K1
+	VPADDB       Z2, Z5, K1, Z5
+	KMOVQ        4008(AX), K1
+	VPADDB       Z3, Z5, K1, Z5
+	KMOVQ        4072(AX), K1
+	VPADDB       Z4, Z5, K1, Z5
+	VMOVDQU64    Z5, 320(CX)
+	KMOVQ        3824(AX), K1
+	VMOVDQU8.Z   Z0, K1, Z5
+	KMOVQ        3888(AX), K1
+	VPADDB       Z1, Z5, K1, Z5
+	KMOVQ        3952(AX), K1
+	VPADDB       Z2, Z5, K1, Z5
+	KMOVQ        4016(AX), K1
+	VPADDB       Z3, Z5, K1, Z5
+	KMOVQ        4080(AX), K1
+	VPADDB       Z4, Z5, K1, Z5
+	VMOVDQU64    Z5, 384(CX)
+	KMOVQ        3832(AX), K1
+	VMOVDQU8.Z   Z0, K1, Z0
+	KMOVQ        3896(AX), K1
+	VPADDB       Z1, Z0, K1, Z0
+	KMOVQ        3960(AX), K1
+	VPADDB       Z2, Z0, K1, Z0
+	KMOVQ        4024(AX), K1
+	VPADDB       Z3, Z0, K1, Z0
+	KMOVQ        4088(AX), K1
+	VPADDB       Z4, Z0, K1, Z0
+	VMOVDQU64    Z0, 448(CX)
 	VZEROUPPER
 	RET
 
@@ -544,517 +559,543 @@ TEXT ·cornersAVX512(SB), NOSPLIT, $0-16
 	MOVQ         to+8(FP), CX
 	VPXORD       Z0, Z0, Z0
 	VMOVDQU64    1728(AX), Z1
-	VPORQ        1792(AX), Z1, Z1
-	VPORQ        1856(AX), Z1, Z1
-	VMOVDQA64    Z1, Z2
-	VMOVDQA64    Z1, Z3
-	VMOVDQA64    Z1, Z4
-	VMOVDQA64    Z1, Z5
-	VMOVDQA64    Z1, Z6
+	VPORD        1792(AX), Z1, Z1
+	VPORD        1856(AX), Z1, Z1
+	VMOVDQU64    Z1, Z2
+	VMOVDQU64    Z1, Z3
+	VMOVDQU64    Z1, Z4
+	VMOVDQU64    Z1, Z5
+	VMOVDQU64    Z1, Z6
 	VMOVDQU64    256(AX), Z7
-	VPORQ        1408(AX), Z7, Z7
+	VPORD        1408(AX), Z7, Z7
 	VMOVDQU64    640(AX), Z8
-	VPORQ        1024(AX), Z8, Z8
+	VPORD        1024(AX), Z8, Z8
 	VMOVDQU64    768(AX), Z9
-	VPORQ        896(AX), Z9, Z9
+	VPORD        896(AX), Z9, Z9
 	VPXORD       Z10, Z10, Z10
-	VPORQ        1728(AX), Z10, Z10
-	VPORQ        1792(AX), Z10, Z10
-	VPANDNQ      256(AX), Z10, Z10
-	VPTERNLOGQ   $0xf4, Z1, Z10, Z2
-	VPANDQ       Z10, Z1, Z11
+	VPORD        1728(AX), Z10, Z10
+	VPORD        1792(AX), Z10, Z10
+	VPANDND      256(AX), Z10, Z10
+	VPANDD       Z10, Z1, Z11
 	VMOVDQU64    Z11, 2176(AX)
-	VPORQ        Z11, Z0, Z0
-	VPORQ        Z10, Z1, Z1
-	VPORQ        Z8, Z9, Z10
-	VMOVDQA64    Z10, Z10
-	VPORQ        576(AX), Z10, Z10
-	VPORQ        704(AX), Z10, Z10
-	VPORQ        960(AX), Z10, Z10
-	VPORQ        1088(AX), Z10, Z10
-	VPANDQ       256(AX), Z10, Z10
-	VPORQ        1728(AX), Z10, Z10
-	VPORQ        1792(AX), Z10, Z10
-	VPANDNQ      1408(AX), Z10, Z10
-	VPTERNLOGQ   $0xf4, Z1, Z10, Z3
-	VPANDQ       Z10, Z1, Z11
+	VPORD        Z11, Z0, Z0
+	VPANDND      Z10, Z1, Z10
+	VPORD        Z10, Z2, Z2
+	VPORD        Z10, Z1, Z1
+	VPORD        Z8, Z9, Z10
+	VMOVDQU64    Z10, Z10
+	VPORD        576(AX), Z10, Z10
+	VPORD        704(AX), Z10, Z10
+	VPORD        960(AX), Z10, Z10
+	VPORD        1088(AX), Z10, Z10
+	VPANDD       256(AX), Z10, Z10
+	VPORD        1728(AX), Z10, Z10
+	VPORD        1792(AX), Z10, Z10
+	VPANDND      1408(AX), Z10, Z10
+	VPANDD       Z10, Z1, Z11
 	VMOVDQU64    Z11, 3328(AX)
-	VPORQ        Z11, Z0, Z0
-	VPORQ        Z10, Z1, Z1
-	VMOVDQA64    Z7, Z10
-	VPORQ        1728(AX), Z10, Z10
-	VPORQ        1856(AX), Z10, Z10
-	VPANDNQ      640(AX), Z10, Z10
-	VPTERNLOGQ   $0xf4, Z1, Z10, Z2
-	VPTERNLOGQ   $0xf4, Z1, Z10, Z3
-	VPANDQ       Z10, Z1, Z11
+	VPORD        Z11, Z0, Z0
+	VPANDND      Z10, Z1, Z10
+	VPORD        Z10, Z3, Z3
+	VPORD        Z10, Z1, Z1
+	VMOVDQU64    Z7, Z10
+	VPORD        1728(AX), Z10, Z10
+	VPORD        1856(AX), Z10, Z10
+	VPANDND      640(AX), Z10, Z10
+	VPANDD       Z10, Z1, Z11
 	VMOVDQU64    Z11, 2560(AX)
-	VPORQ        Z11, Z0, Z0
-	VPORQ        Z10, Z1, Z1
-	VMOVDQA64    Z9, Z10
-	VPORQ        192(AX), Z10, Z10
-	VPORQ        320(AX), Z10, Z10
-	VPORQ        1344(AX), Z10, Z10
-	VPORQ        1472(AX), Z10, Z10
-	VPANDQ       640(AX), Z10, Z10
-	VPORQ        Z7, Z10, Z10
-	VPORQ        1728(AX), Z10, Z10
-	VPORQ        1856(AX), Z10, Z10
-	VPANDNQ      1024(AX), Z10, Z10
-	VPTERNLOGQ   $0xf4, Z1, Z10, Z4
-	VPANDQ       Z10, Z1, Z11
+	VPORD        Z11, Z0, Z0
+	VPANDND      Z10, Z1, Z10
+	VPORD        Z10, Z2, Z2
+	VPORD        Z10, Z3, Z3
+	VPORD        Z10, Z1, Z1
+	VMOVDQU64    Z9, Z10
+	VPORD        192(AX), Z10, Z10
+	VPORD        320(AX), Z10, Z10
+	VPORD        1344(AX), Z10, Z10
+	VPORD        1472(AX), Z10, Z10
+	VPANDD       640(AX), Z10, Z10
+	VPORD        Z7, Z10, Z10
+	VPORD        1728(AX), Z10, Z10
+	VPORD        1856(AX), Z10, Z10
+	VPANDND      1024(AX), Z10, Z10
+	VPANDD       Z10, Z1, Z11
 	VMOVDQU64    Z11, 2944(AX)
-	VPORQ        Z11, Z0, Z0
-	VPORQ        Z10, Z1, Z1
-	VPORQ        Z7, Z8, Z10
-	VPORQ        1792(AX), Z10, Z10
-	VPORQ        1856(AX), Z10, Z10
-	VPANDNQ      768(AX), Z10, Z10
-	VPTERNLOGQ   $0xf4, Z1, Z10, Z2
-	VPTERNLOGQ   $0xf4, Z1, Z10, Z4
-	VPANDQ       Z10, Z1, Z11
+	VPORD        Z11, Z0, Z0
+	VPANDND      Z10, Z1, Z10
+	VPORD        Z10, Z4, Z4
+	VPORD        Z10, Z1, Z1
+	VPORD        Z7, Z8, Z10
+	VPORD        1792(AX), Z10, Z10
+	VPORD        1856(AX), Z10, Z10
+	VPANDND      768(AX), Z10, Z10
+	VPANDD       Z10, Z1, Z11
 	VMOVDQU64    Z11, 2688(AX)
-	VPORQ        Z11, Z0, Z0
-	VPORQ        Z10, Z1, Z1
-	VPORQ        Z7, Z8, Z10
+	VPORD        Z11, Z0, Z0
+	VPANDND      Z10, Z1, Z10
+	VPORD        Z10, Z2, Z2
+	VPORD        Z10, Z4, Z4
+	VPORD        Z10, Z1, Z1
+	VPORD        Z7, Z8, Z10
 	VMOVDQU64    64(AX), Z11
-	VPORQ        448(AX), Z11, Z11
-	VPORQ        1216(AX), Z11, Z11
-	VPORQ        1600(AX), Z11, Z11
-	VPANDQ       768(AX), Z11, Z11
-	VPORQ        Z10, Z11, Z10
-	VPORQ        1792(AX), Z10, Z10
-	VPORQ        1856(AX), Z10, Z10
-	VPANDNQ      896(AX), Z10, Z10
-	VPTERNLOGQ   $0xf4, Z1, Z10, Z3
-	VPTERNLOGQ   $0xf4, Z1, Z10, Z4
-	VPANDQ       Z10, Z1, Z11
+	VPORD        448(AX), Z11, Z11
+	VPORD        1216(AX), Z11, Z11
+	VPORD        1600(AX), Z11, Z11
+	VPANDD       768(AX), Z11, Z11
+	VPORD        Z10, Z11, Z10
+	VPORD        1792(AX), Z10, Z10
+	VPORD        1856(AX), Z10, Z10
+	VPANDND      896(AX), Z10, Z10
+	VPANDD       Z10, Z1, Z11
 	VMOVDQU64    Z11, 2816(AX)
-	VPORQ        Z11, Z0, Z0
-	VPORQ        Z10, Z1, Z1
-	VMOVDQA64    Z9, Z10
-	VPORQ        256(AX), Z10, Z10
-	VPORQ        640(AX), Z10, Z10
+	VPORD        Z11, Z0, Z0
+	VPANDND      Z10, Z1, Z10
+	VPORD        Z10, Z3, Z3
+	VPORD        Z10, Z4, Z4
+	VPORD        Z10, Z1, Z1
+	VMOVDQU64    Z9, Z10
+	VPORD        256(AX), Z10, Z10
+	VPORD        640(AX), Z10, Z10
 	VMOVDQU64    576(AX), Z11
-	VPORQ        704(AX), Z11, Z11
-	VPANDQ       1408(AX), Z11, Z11
+	VPORD        704(AX), Z11, Z11
+	VPANDD       1408(AX), Z11, Z11
 	VMOVDQU64    192(AX), Z12
-	VPORQ        320(AX), Z12, Z12
-	VPANDQ       1024(AX), Z12, Z12
-	VPORQ        Z11, Z12, Z11
-	VPORQ        Z10, Z11, Z10
-	VPORQ        1728(AX), Z10, Z10
-	VPANDNQ      64(AX), Z10, Z10
-	VPTERNLOGQ   $0xf4, Z1, Z10, Z2
-	VPTERNLOGQ   $0xf4, Z1, Z10, Z3
-	VPTERNLOGQ   $0xf4, Z1, Z10, Z4
-	VPANDQ       Z10, Z1, Z11
+	VPORD        320(AX), Z12, Z12
+	VPANDD       1024(AX), Z12, Z12
+	VPORD        Z11, Z12, Z11
+	VPORD        Z10, Z11, Z10
+	VPORD        1728(AX), Z10, Z10
+	VPANDND      64(AX), Z10, Z10
+	VPANDD       Z10, Z1, Z11
 	VMOVDQU64    Z11, 1984(AX)
-	VPORQ        Z11, Z0, Z0
-	VPORQ        Z10, Z1, Z1
-	VMOVDQA64    Z9, Z10
-	VPORQ        256(AX), Z10, Z10
-	VPORQ        1024(AX), Z10, Z10
+	VPORD        Z11, Z0, Z0
+	VPANDND      Z10, Z1, Z10
+	VPORD        Z10, Z2, Z2
+	VPORD        Z10, Z3, Z3
+	VPORD        Z10, Z4, Z4
+	VPORD        Z10, Z1, Z1
+	VMOVDQU64    Z9, Z10
+	VPORD        256(AX), Z10, Z10
+	VPORD        1024(AX), Z10, Z10
 	VMOVDQU64    960(AX), Z11
-	VPORQ        1088(AX), Z11, Z11
-	VPANDQ       1408(AX), Z11, Z11
+	VPORD        1088(AX), Z11, Z11
+	VPANDD       1408(AX), Z11, Z11
 	VMOVDQU64    192(AX), Z12
-	VPORQ        320(AX), Z12, Z12
-	VPANDQ       640(AX), Z12, Z12
-	VPORQ        Z11, Z12, Z11
-	VPORQ        Z10, Z11, Z10
-	VPORQ        1728(AX), Z10, Z10
-	VPANDNQ      448(AX), Z10, Z10
-	VPTERNLOGQ   $0xf4, Z1, Z10, Z5
-	VPANDQ       Z10, Z1, Z11
+	VPORD        320(AX), Z12, Z12
+	VPANDD       640(AX), Z12, Z12
+	VPORD        Z11, Z12, Z11
+	VPORD        Z10, Z11, Z10
+	VPORD        1728(AX), Z10, Z10
+	VPANDND      448(AX), Z10, Z10
+	VPANDD       Z10, Z1, Z11
 	VMOVDQU64    Z11, 2368(AX)
-	VPORQ        Z11, Z0, Z0
-	VPORQ        Z10, Z1, Z1
-	VMOVDQA64    Z9, Z10
-	VPORQ        1408(AX), Z10, Z10
-	VPORQ        640(AX), Z10, Z10
+	VPORD        Z11, Z0, Z0
+	VPANDND      Z10, Z1, Z10
+	VPORD        Z10, Z5, Z5
+	VPORD        Z10, Z1, Z1
+	VMOVDQU64    Z9, Z10
+	VPORD        1408(AX), Z10, Z10
+	VPORD        640(AX), Z10, Z10
 	VMOVDQU64    576(AX), Z11
-	VPORQ        704(AX), Z11, Z11
-	VPANDQ       256(AX), Z11, Z11
+	VPORD        704(AX), Z11, Z11
+	VPANDD       256(AX), Z11, Z11
 	VMOVDQU64    1344(AX), Z12
-	VPORQ        1472(AX), Z12, Z12
-	VPANDQ       1024(AX), Z12, Z12
-	VPORQ        Z11, Z12, Z11
-	VPORQ        Z10, Z11, Z10
-	VPORQ        1728(AX), Z10, Z10
-	VPANDNQ      1216(AX), Z10, Z10
-	VPTERNLOGQ   $0xf4, Z1, Z10, Z2
-	VPTERNLOGQ   $0xf4, Z1, Z10, Z5
-	VPANDQ       Z10, Z1, Z11
+	VPORD        1472(AX), Z12, Z12
+	VPANDD       1024(AX), Z12, Z12
+	VPORD        Z11, Z12, Z11
+	VPORD        Z10, Z11, Z10
+	VPORD        1728(AX), Z10, Z10
+	VPANDND      1216(AX), Z10, Z10
+	VPANDD       Z10, Z1, Z11
 	VMOVDQU64    Z11, 3136(AX)
-	VPORQ        Z11, Z0, Z0
-	VPORQ        Z10, Z1, Z1
-	VMOVDQA64    Z9, Z9
-	VPORQ        1408(AX), Z9, Z9
-	VPORQ        1024(AX), Z9, Z9
+	VPORD        Z11, Z0, Z0
+	VPANDND      Z10, Z1, Z10
+	VPORD        Z10, Z2, Z2
+	VPORD        Z10, Z5, Z5
+	VPORD        Z10, Z1, Z1
+	VMOVDQU64    Z9, Z9
+	VPORD        1408(AX), Z9, Z9
+	VPORD        1024(AX), Z9, Z9
 	VMOVDQU64    960(AX), Z10
-	VPORQ        1088(AX), Z10, Z10
-	VPANDQ       256(AX), Z10, Z10
+	VPORD        1088(AX), Z10, Z10
+	VPANDD       256(AX), Z10, Z10
 	VMOVDQU64    1344(AX), Z11
-	VPORQ        1472(AX), Z11, Z11
-	VPANDQ       640(AX), Z11, Z11
-	VPORQ        Z10, Z11, Z10
-	VPORQ        Z9, Z10, Z9
-	VPORQ        1728(AX), Z9, Z9
-	VPANDNQ      1600(AX), Z9, Z9
-	VPTERNLOGQ   $0xf4, Z1, Z9, Z3
-	VPTERNLOGQ   $0xf4, Z1, Z9, Z5
-	VPANDQ       Z9, Z1, Z10
+	VPORD        1472(AX), Z11, Z11
+	VPANDD       640(AX), Z11, Z11
+	VPORD        Z10, Z11, Z10
+	VPORD        Z9, Z10, Z9
+	VPORD        1728(AX), Z9, Z9
+	VPANDND      1600(AX), Z9, Z9
+	VPANDD       Z9, Z1, Z10
 	VMOVDQU64    Z10, 3520(AX)
-	VPORQ        Z10, Z0, Z0
-	VPORQ        Z9, Z1, Z1
-	VMOVDQA64    Z8, Z9
-	VPORQ        256(AX), Z9, Z9
-	VPORQ        768(AX), Z9, Z9
-	VPORQ        64(AX), Z9, Z9
-	VPORQ        448(AX), Z9, Z9
+	VPORD        Z10, Z0, Z0
+	VPANDND      Z9, Z1, Z9
+	VPORD        Z9, Z3, Z3
+	VPORD        Z9, Z5, Z5
+	VPORD        Z9, Z1, Z1
+	VMOVDQU64    Z8, Z9
+	VPORD        256(AX), Z9, Z9
+	VPORD        768(AX), Z9, Z9
+	VPORD        64(AX), Z9, Z9
+	VPORD        448(AX), Z9, Z9
 	VMOVDQU64    576(AX), Z10
-	VPORQ        960(AX), Z10, Z10
-	VPANDQ       1408(AX), Z10, Z10
-	VPORQ        Z9, Z10, Z9
-	VPORQ        1792(AX), Z9, Z9
-	VPANDNQ      192(AX), Z9, Z9
-	VPTERNLOGQ   $0xf4, Z1, Z9, Z2
-	VPTERNLOGQ   $0xf4, Z1, Z9, Z3
-	VPTERNLOGQ   $0xf4, Z1, Z9, Z5
-	VPANDQ       Z9, Z1, Z10
+	VPORD        960(AX), Z10, Z10
+	VPANDD       1408(AX), Z10, Z10
+	VPORD        Z9, Z10, Z9
+	VPORD        1792(AX), Z9, Z9
+	VPANDND      192(AX), Z9, Z9
+	VPANDD       Z9, Z1, Z10
 	VMOVDQU64    Z10, 2112(AX)
-	VPORQ        Z10, Z0, Z0
-	VPORQ        Z9, Z1, Z1
-	VMOVDQA64    Z8, Z9
-	VPORQ        256(AX), Z9, Z9
-	VPORQ        896(AX), Z9, Z9
-	VPORQ        64(AX), Z9, Z9
-	VPORQ        448(AX), Z9, Z9
+	VPORD        Z10, Z0, Z0
+	VPANDND      Z9, Z1, Z9
+	VPORD        Z9, Z2, Z2
+	VPORD        Z9, Z3, Z3
+	VPORD        Z9, Z5, Z5
+	VPORD        Z9, Z1, Z1
+	VMOVDQU64    Z8, Z9
+	VPORD        256(AX), Z9, Z9
+	VPORD        896(AX), Z9, Z9
+	VPORD        64(AX), Z9, Z9
+	VPORD        448(AX), Z9, Z9
 	VMOVDQU64    704(AX), Z10
-	VPORQ        1088(AX), Z10, Z10
-	VPANDQ       1408(AX), Z10, Z10
-	VPORQ        Z9, Z10, Z9
-	VPORQ        1792(AX), Z9, Z9
-	VPANDNQ      320(AX), Z9, Z9
-	VPTERNLOGQ   $0xf4, Z1, Z9, Z4
-	VPTERNLOGQ   $0xf4, Z1, Z9, Z5
-	VPANDQ       Z9, Z1, Z10
+	VPORD        1088(AX), Z10, Z10
+	VPANDD       1408(AX), Z10, Z10
+	VPORD        Z9, Z10, Z9
+	VPORD        1792(AX), Z9, Z9
+	VPANDND      320(AX), Z9, Z9
+	VPANDD       Z9, Z1, Z10
 	VMOVDQU64    Z10, 2240(AX)
-	VPORQ        Z10, Z0, Z0
-	VPORQ        Z9, Z1, Z1
-	VMOVDQA64    Z8, Z9
-	VPORQ        1408(AX), Z9, Z9
-	VPORQ        768(AX), Z9, Z9
-	VPORQ        1216(AX), Z9, Z9
-	VPORQ        1600(AX), Z9, Z9
+	VPORD        Z10, Z0, Z0
+	VPANDND      Z9, Z1, Z9
+	VPORD        Z9, Z4, Z4
+	VPORD        Z9, Z5, Z5
+	VPORD        Z9, Z1, Z1
+	VMOVDQU64    Z8, Z9
+	VPORD        1408(AX), Z9, Z9
+	VPORD        768(AX), Z9, Z9
+	VPORD        1216(AX), Z9, Z9
+	VPORD        1600(AX), Z9, Z9
 	VMOVDQU64    576(AX), Z10
-	VPORQ        960(AX), Z10, Z10
-	VPANDQ       256(AX), Z10, Z10
-	VPORQ        Z9, Z10, Z9
-	VPORQ        1792(AX), Z9, Z9
-	VPANDNQ      1344(AX), Z9, Z9
-	VPTERNLOGQ   $0xf4, Z1, Z9, Z2
-	VPTERNLOGQ   $0xf4, Z1, Z9, Z4
-	VPTERNLOGQ   $0xf4, Z1, Z9, Z5
-	VPANDQ       Z9, Z1, Z10
+	VPORD        960(AX), Z10, Z10
+	VPANDD       256(AX), Z10, Z10
+	VPORD        Z9, Z10, Z9
+	VPORD        1792(AX), Z9, Z9
+	VPANDND      1344(AX), Z9, Z9
+	VPANDD       Z9, Z1, Z10
 	VMOVDQU64    Z10, 3264(AX)
-	VPORQ        Z10, Z0, Z0
-	VPORQ        Z9, Z1, Z1
-	VMOVDQA64    Z8, Z8
-	VPORQ        1408(AX), Z8, Z8
-	VPORQ        896(AX), Z8, Z8
-	VPORQ        1216(AX), Z8, Z8
-	VPORQ        1600(AX), Z8, Z8
+	VPORD        Z10, Z0, Z0
+	VPANDND      Z9, Z1, Z9
+	VPORD        Z9, Z2, Z2
+	VPORD        Z9, Z4, Z4
+	VPORD        Z9, Z5, Z5
+	VPORD        Z9, Z1, Z1
+	VMOVDQU64    Z8, Z8
+	VPORD        1408(AX), Z8, Z8
+	VPORD        896(AX), Z8, Z8
+	VPORD        1216(AX), Z8, Z8
+	VPORD        1600(AX), Z8, Z8
 	VMOVDQU64    704(AX), Z9
-	VPORQ        1088(AX), Z9, Z9
-	VPANDQ       256(AX), Z9, Z9
-	VPORQ        Z8, Z9, Z8
-	VPORQ        1792(AX), Z8, Z8
-	VPANDNQ      1472(AX), Z8, Z8
-	VPTERNLOGQ   $0xf4, Z1, Z8, Z3
-	VPTERNLOGQ   $0xf4, Z1, Z8, Z4
-	VPTERNLOGQ   $0xf4, Z1, Z8, Z5
-	VPANDQ       Z8, Z1, Z9
+	VPORD        1088(AX), Z9, Z9
+	VPANDD       256(AX), Z9, Z9
+	VPORD        Z8, Z9, Z8
+	VPORD        1792(AX), Z8, Z8
+	VPANDND      1472(AX), Z8, Z8
+	VPANDD       Z8, Z1, Z9
 	VMOVDQU64    Z9, 3392(AX)
-	VPORQ        Z9, Z0, Z0
-	VPORQ        Z8, Z1, Z1
-	VMOVDQA64    Z7, Z8
-	VPORQ        640(AX), Z8, Z8
-	VPORQ        768(AX), Z8, Z8
-	VPORQ        64(AX), Z8, Z8
-	VPORQ        1216(AX), Z8, Z8
-	VPORQ        192(AX), Z8, Z8
-	VPORQ        1344(AX), Z8, Z8
-	VPORQ        1856(AX), Z8, Z8
-	VPANDNQ      576(AX), Z8, Z8
-	VPTERNLOGQ   $0xf4, Z1, Z8, Z2
-	VPTERNLOGQ   $0xf4, Z1, Z8, Z3
-	VPTERNLOGQ   $0xf4, Z1, Z8, Z4
-	VPTERNLOGQ   $0xf4, Z1, Z8, Z5
-	VPANDQ       Z8, Z1, Z9
+	VPORD        Z9, Z0, Z0
+	VPANDND      Z8, Z1, Z8
+	VPORD        Z8, Z3, Z3
+	VPORD        Z8, Z4, Z4
+	VPORD        Z8, Z5, Z5
+	VPORD        Z8, Z1, Z1
+	VMOVDQU64    Z7, Z8
+	VPORD        640(AX), Z8, Z8
+	VPORD        768(AX), Z8, Z8
+	VPORD        64(AX), Z8, Z8
+	VPORD        1216(AX), Z8, Z8
+	VPORD        192(AX), Z8, Z8
+	VPORD        1344(AX), Z8, Z8
+	VPORD        1856(AX), Z8, Z8
+	VPANDND      576(AX), Z8, Z8
+	VPANDD       Z8, Z1, Z9
 	VMOVDQU64    Z9, 2496(AX)
-	VPORQ        Z9, Z0, Z0
-	VPORQ        Z8, Z1, Z1
-	VMOVDQA64    Z7, Z8
-	VPORQ        640(AX), Z8, Z8
-	VPORQ        896(AX), Z8, Z8
-	VPORQ        64(AX), Z8, Z8
-	VPORQ        1216(AX), Z8, Z8
-	VPORQ        320(AX), Z8, Z8
-	VPORQ        1472(AX), Z8, Z8
-	VPORQ        1856(AX), Z8, Z8
-	VPANDNQ      704(AX), Z8, Z8
-	VPTERNLOGQ   $0xf4, Z1, Z8, Z6
-	VPANDQ       Z8, Z1, Z9
+	VPORD        Z9, Z0, Z0
+	VPANDND      Z8, Z1, Z8
+	VPORD        Z8, Z2, Z2
+	VPORD        Z8, Z3, Z3
+	VPORD        Z8, Z4, Z4
+	VPORD        Z8, Z5, Z5
+	VPORD        Z8, Z1, Z1
+	VMOVDQU64    Z7, Z8
+	VPORD        640(AX), Z8, Z8
+	VPORD        896(AX), Z8, Z8
+	VPORD        64(AX), Z8, Z8
+	VPORD        1216(AX), Z8, Z8
+	VPORD        320(AX), Z8, Z8
+	VPORD        1472(AX), Z8, Z8
+	VPORD        1856(AX), Z8, Z8
+	VPANDND      704(AX), Z8, Z8
+	VPANDD       Z8, Z1, Z9
 	VMOVDQU64    Z9, 2624(AX)
-	VPORQ        Z9, Z0, Z0
-	VPORQ        Z8, Z1, Z1
-	VMOVDQA64    Z7, Z8
-	VPORQ        1024(AX), Z8, Z8
-	VPORQ        768(AX), Z8, Z8
-	VPORQ        448(AX), Z8, Z8
-	VPORQ        1600(AX), Z8, Z8
-	VPORQ        192(AX), Z8, Z8
-	VPORQ        1344(AX), Z8, Z8
-	VPORQ        1856(AX), Z8, Z8
-	VPANDNQ      960(AX), Z8, Z8
-	VPTERNLOGQ   $0xf4, Z1, Z8, Z2
-	VPTERNLOGQ   $0xf4, Z1, Z8, Z6
-	VPANDQ       Z8, Z1, Z9
+	VPORD        Z9, Z0, Z0
+	VPANDND      Z8, Z1, Z8
+	VPORD        Z8, Z6, Z6
+	VPORD        Z8, Z1, Z1
+	VMOVDQU64    Z7, Z8
+	VPORD        1024(AX), Z8, Z8
+	VPORD        768(AX), Z8, Z8
+	VPORD        448(AX), Z8, Z8
+	VPORD        1600(AX), Z8, Z8
+	VPORD        192(AX), Z8, Z8
+	VPORD        1344(AX), Z8, Z8
+	VPORD        1856(AX), Z8, Z8
+	VPANDND      960(AX), Z8, Z8
+	VPANDD       Z8, Z1, Z9
 	VMOVDQU64    Z9, 2880(AX)
-	VPORQ        Z9, Z0, Z0
-	VPORQ        Z8, Z1, Z1
-	VMOVDQA64    Z7, Z7
-	VPORQ        1024(AX), Z7, Z7
-	VPORQ        896(AX), Z7, Z7
-	VPORQ        448(AX), Z7, Z7
-	VPORQ        1600(AX), Z7, Z7
-	VPORQ        320(AX), Z7, Z7
-	VPORQ        1472(AX), Z7, Z7
-	VPORQ        1856(AX), Z7, Z7
-	VPANDNQ      1088(AX), Z7, Z7
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z3
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z6
-	VPANDQ       Z7, Z1, Z8
+	VPORD        Z9, Z0, Z0
+	VPANDND      Z8, Z1, Z8
+	VPORD        Z8, Z2, Z2
+	VPORD        Z8, Z6, Z6
+	VPORD        Z8, Z1, Z1
+	VMOVDQU64    Z7, Z7
+	VPORD        1024(AX), Z7, Z7
+	VPORD        896(AX), Z7, Z7
+	VPORD        448(AX), Z7, Z7
+	VPORD        1600(AX), Z7, Z7
+	VPORD        320(AX), Z7, Z7
+	VPORD        1472(AX), Z7, Z7
+	VPORD        1856(AX), Z7, Z7
+	VPANDND      1088(AX), Z7, Z7
+	VPANDD       Z7, Z1, Z8
 	VMOVDQU64    Z8, 3008(AX)
-	VPORQ        Z8, Z0, Z0
-	VPORQ        Z7, Z1, Z1
+	VPORD        Z8, Z0, Z0
+	VPANDND      Z7, Z1, Z7
+	VPORD        Z7, Z3, Z3
+	VPORD        Z7, Z6, Z6
+	VPORD        Z7, Z1, Z1
 	VMOVDQU64    256(AX), Z7
-	VPORQ        640(AX), Z7, Z7
-	VPORQ        768(AX), Z7, Z7
-	VPORQ        64(AX), Z7, Z7
-	VPORQ        192(AX), Z7, Z7
-	VPORQ        576(AX), Z7, Z7
-	VPANDNQ      (AX), Z7, Z7
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z2
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z3
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z6
-	VPANDQ       Z7, Z1, Z8
+	VPORD        640(AX), Z7, Z7
+	VPORD        768(AX), Z7, Z7
+	VPORD        64(AX), Z7, Z7
+	VPORD        192(AX), Z7, Z7
+	VPORD        576(AX), Z7, Z7
+	VPANDND      (AX), Z7, Z7
+	VPANDD       Z7, Z1, Z8
 	VMOVDQU64    Z8, 1920(AX)
-	VPORQ        Z8, Z0, Z0
-	VPORQ        Z7, Z1, Z1
+	VPORD        Z8, Z0, Z0
+	VPANDND      Z7, Z1, Z7
+	VPORD        Z7, Z2, Z2
+	VPORD        Z7, Z3, Z3
+	VPORD        Z7, Z6, Z6
+	VPORD        Z7, Z1, Z1
 	VMOVDQU64    256(AX), Z7
-	VPORQ        640(AX), Z7, Z7
-	VPORQ        896(AX), Z7, Z7
-	VPORQ        64(AX), Z7, Z7
-	VPORQ        320(AX), Z7, Z7
-	VPORQ        704(AX), Z7, Z7
-	VPANDNQ      128(AX), Z7, Z7
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z4
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z6
-	VPANDQ       Z7, Z1, Z8
+	VPORD        640(AX), Z7, Z7
+	VPORD        896(AX), Z7, Z7
+	VPORD        64(AX), Z7, Z7
+	VPORD        320(AX), Z7, Z7
+	VPORD        704(AX), Z7, Z7
+	VPANDND      128(AX), Z7, Z7
+	VPANDD       Z7, Z1, Z8
 	VMOVDQU64    Z8, 2048(AX)
-	VPORQ        Z8, Z0, Z0
-	VPORQ        Z7, Z1, Z1
+	VPORD        Z8, Z0, Z0
+	VPANDND      Z7, Z1, Z7
+	VPORD        Z7, Z4, Z4
+	VPORD        Z7, Z6, Z6
+	VPORD        Z7, Z1, Z1
 	VMOVDQU64    256(AX), Z7
-	VPORQ        1024(AX), Z7, Z7
-	VPORQ        768(AX), Z7, Z7
-	VPORQ        448(AX), Z7, Z7
-	VPORQ        192(AX), Z7, Z7
-	VPORQ        960(AX), Z7, Z7
-	VPANDNQ      384(AX), Z7, Z7
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z2
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z4
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z6
-	VPANDQ       Z7, Z1, Z8
+	VPORD        1024(AX), Z7, Z7
+	VPORD        768(AX), Z7, Z7
+	VPORD        448(AX), Z7, Z7
+	VPORD        192(AX), Z7, Z7
+	VPORD        960(AX), Z7, Z7
+	VPANDND      384(AX), Z7, Z7
+	VPANDD       Z7, Z1, Z8
 	VMOVDQU64    Z8, 2304(AX)
-	VPORQ        Z8, Z0, Z0
-	VPORQ        Z7, Z1, Z1
+	VPORD        Z8, Z0, Z0
+	VPANDND      Z7, Z1, Z7
+	VPORD        Z7, Z2, Z2
+	VPORD        Z7, Z4, Z4
+	VPORD        Z7, Z6, Z6
+	VPORD        Z7, Z1, Z1
 	VMOVDQU64    256(AX), Z7
-	VPORQ        1024(AX), Z7, Z7
-	VPORQ        896(AX), Z7, Z7
-	VPORQ        448(AX), Z7, Z7
-	VPORQ        320(AX), Z7, Z7
-	VPORQ        1088(AX), Z7, Z7
-	VPANDNQ      512(AX), Z7, Z7
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z3
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z4
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z6
-	VPANDQ       Z7, Z1, Z8
+	VPORD        1024(AX), Z7, Z7
+	VPORD        896(AX), Z7, Z7
+	VPORD        448(AX), Z7, Z7
+	VPORD        320(AX), Z7, Z7
+	VPORD        1088(AX), Z7, Z7
+	VPANDND      512(AX), Z7, Z7
+	VPANDD       Z7, Z1, Z8
 	VMOVDQU64    Z8, 2432(AX)
-	VPORQ        Z8, Z0, Z0
-	VPORQ        Z7, Z1, Z1
+	VPORD        Z8, Z0, Z0
+	VPANDND      Z7, Z1, Z7
+	VPORD        Z7, Z3, Z3
+	VPORD        Z7, Z4, Z4
+	VPORD        Z7, Z6, Z6
+	VPORD        Z7, Z1, Z1
 	VMOVDQU64    1408(AX), Z7
-	VPORQ        640(AX), Z7, Z7
-	VPORQ        768(AX), Z7, Z7
-	VPORQ        1216(AX), Z7, Z7
-	VPORQ        1344(AX), Z7, Z7
-	VPORQ        576(AX), Z7, Z7
-	VPANDNQ      1152(AX), Z7, Z7
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z2
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z3
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z4
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z6
-	VPANDQ       Z7, Z1, Z8
+	VPORD        640(AX), Z7, Z7
+	VPORD        768(AX), Z7, Z7
+	VPORD        1216(AX), Z7, Z7
+	VPORD        1344(AX), Z7, Z7
+	VPORD        576(AX), Z7, Z7
+	VPANDND      1152(AX), Z7, Z7
+	VPANDD       Z7, Z1, Z8
 	VMOVDQU64    Z8, 3072(AX)
-	VPORQ        Z8, Z0, Z0
-	VPORQ        Z7, Z1, Z1
+	VPORD        Z8, Z0, Z0
+	VPANDND      Z7, Z1, Z7
+	VPORD        Z7, Z2, Z2
+	VPORD        Z7, Z3, Z3
+	VPORD        Z7, Z4, Z4
+	VPORD        Z7, Z6, Z6
+	VPORD        Z7, Z1, Z1
 	VMOVDQU64    1408(AX), Z7
-	VPORQ        640(AX), Z7, Z7
-	VPORQ        896(AX), Z7, Z7
-	VPORQ        1216(AX), Z7, Z7
-	VPORQ        1472(AX), Z7, Z7
-	VPORQ        704(AX), Z7, Z7
-	VPANDNQ      1280(AX), Z7, Z7
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z5
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z6
-	VPANDQ       Z7, Z1, Z8
+	VPORD        640(AX), Z7, Z7
+	VPORD        896(AX), Z7, Z7
+	VPORD        1216(AX), Z7, Z7
+	VPORD        1472(AX), Z7, Z7
+	VPORD        704(AX), Z7, Z7
+	VPANDND      1280(AX), Z7, Z7
+	VPANDD       Z7, Z1, Z8
 	VMOVDQU64    Z8, 3200(AX)
-	VPORQ        Z8, Z0, Z0
-	VPORQ        Z7, Z1, Z1
+	VPORD        Z8, Z0, Z0
+	VPANDND      Z7, Z1, Z7
+	VPORD        Z7, Z5, Z5
+	VPORD        Z7, Z6, Z6
+	VPORD        Z7, Z1, Z1
 	VMOVDQU64    1408(AX), Z7
-	VPORQ        1024(AX), Z7, Z7
-	VPORQ        768(AX), Z7, Z7
-	VPORQ        1600(AX), Z7, Z7
-	VPORQ        1344(AX), Z7, Z7
-	VPORQ        960(AX), Z7, Z7
-	VPANDNQ      1536(AX), Z7, Z7
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z2
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z5
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z6
-	VPANDQ       Z7, Z1, Z8
+	VPORD        1024(AX), Z7, Z7
+	VPORD        768(AX), Z7, Z7
+	VPORD        1600(AX), Z7, Z7
+	VPORD        1344(AX), Z7, Z7
+	VPORD        960(AX), Z7, Z7
+	VPANDND      1536(AX), Z7, Z7
+	VPANDD       Z7, Z1, Z8
 	VMOVDQU64    Z8, 3456(AX)
-	VPORQ        Z8, Z0, Z0
-	VPORQ        Z7, Z1, Z1
+	VPORD        Z8, Z0, Z0
+	VPANDND      Z7, Z1, Z7
+	VPORD        Z7, Z2, Z2
+	VPORD        Z7, Z5, Z5
+	VPORD        Z7, Z6, Z6
+	VPORD        Z7, Z1, Z1
 	VMOVDQU64    1408(AX), Z7
-	VPORQ        1024(AX), Z7, Z7
-	VPORQ        896(AX), Z7, Z7
-	VPORQ        1600(AX), Z7, Z7
-	VPORQ        1472(AX), Z7, Z7
-	VPORQ        1088(AX), Z7, Z7
-	VPANDNQ      1664(AX), Z7, Z7
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z3
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z5
-	VPTERNLOGQ   $0xf4, Z1, Z7, Z6
-	VPANDQ       Z7, Z1, Z8
+	VPORD        1024(AX), Z7, Z7
+	VPORD        896(AX), Z7, Z7
+	VPORD        1600(AX), Z7, Z7
+	VPORD        1472(AX), Z7, Z7
+	VPORD        1088(AX), Z7, Z7
+	VPANDND      1664(AX), Z7, Z7
+	VPANDD       Z7, Z1, Z8
 	VMOVDQU64    Z8, 3584(AX)
-	VPORQ        Z8, Z0, Z0
-	VPORQ        Z7, Z1, Z1
+	VPORD        Z8, Z0, Z0
+	VPANDND      Z7, Z1, Z7
+	VPORD        Z7, Z3, Z3
+	VPORD        Z7, Z5, Z5
+	VPORD        Z7, Z6, Z6
+	VPORD        Z7, Z1, Z1
 	VMOVDQU64    Z2, 3776(AX)
 	VMOVDQU64    Z3, 3840(AX)
 	VMOVDQU64    Z4, 3904(AX)
 	VMOVDQU64    Z5, 3968(AX)
 	VMOVDQU64    Z6, 4032(AX)
-	MOVL         $0x00000001, DX
-	VPBROADCASTB DX, Z2
-	MOVL         $0x00000002, DX
-	VPBROADCASTB DX, Z3
-	MOVL         $0x00000004, DX
-	VPBROADCASTB DX, Z4
-	MOVL         $0x00000008, DX
-	VPBROADCASTB DX, Z5
-	MOVL         $0x00000010, DX
-	VPBROADCASTB DX, Z6
-	KMOVQ        3776(AX), K1
-	VMOVDQU8.Z   Z2, K1, Z7
-	KMOVQ        3840(AX), K1
-	VPADDB       Z3, Z7, K1, Z7
-	KMOVQ        3904(AX), K1
-	VPADDB       Z4, Z7, K1, Z7
-	KMOVQ        3968(AX), K1
-	VPADDB       Z5, Z7, K1, Z7
-	KMOVQ        4032(AX), K1
-	VPADDB       Z6, Z7, K1, Z7
-	VMOVDQU64    Z7, (CX)
-	KMOVQ        3784(AX), K1
-	VMOVDQU8.Z   Z2, K1, Z7
-	KMOVQ        3848(AX), K1
-	VPADDB       Z3, Z7, K1, Z7
-	KMOVQ        3912(AX), K1
-	VPADDB       Z4, Z7, K1, Z7
-	KMOVQ        3976(AX), K1
-	VPADDB       Z5, Z7, K1, Z7
-	KMOVQ        4040(AX), K1
-	VPADDB       Z6, Z7, K1, Z7
-	VMOVDQU64    Z7, 64(CX)
-	KMOVQ        3792(AX), K1
-	VMOVDQU8.Z   Z2, K1, Z7
-	KMOVQ        3856(AX), K1
-	VPADDB       Z3, Z7, K1, Z7
-	KMOVQ        3920(AX), K1
-	VPADDB       Z4, Z7, K1, Z7
-	KMOVQ        3984(AX), K1
-	VPADDB       Z5, Z7, K1, Z7
-	KMOVQ        4048(AX), K1
-	VPADDB       Z6, Z7, K1, Z7
-	VMOVDQU64    Z7, 128(CX)
-	KMOVQ        3800(AX), K1
-	VMOVDQU8.Z   Z2, K1, Z7
-	KMOVQ        3864(AX), K1
-	VPADDB       Z3, Z7, K1, Z7
-	KMOVQ        3928(AX), K1
-	VPADDB       Z4, Z7, K1, Z7
-	KMOVQ        3992(AX), K1
-	VPADDB       Z5, Z7, K1, Z7
-	KMOVQ        4056(AX), K1
-	VPADDB       Z6, Z7, K1, Z7
-	VMOVDQU64    Z7, 192(CX)
-	KMOVQ        3808(AX), K1
-	VMOVDQU8.Z   Z2, K1, Z7
-	KMOVQ        3872(AX), K1
-	VPADDB       Z3, Z7, K1, Z7
-	KMOVQ        3936(AX), K1
-	VPADDB       Z4, Z7, K1, Z7
-	KMOVQ        4000(AX), K1
-	VPADDB       Z5, Z7, K1, Z7
-	KMOVQ        4064(AX), K1
-	VPADDB       Z6, Z7, K1, Z7
-	VMOVDQU64    Z7, 256(CX)
-	KMOVQ        3816(AX), K1
-	VMOVDQU8.Z   Z2, K1, Z7
-	KMOVQ        3880(AX), K1
-	VPADDB       Z3, Z7, K1, Z7
-	KMOVQ        3944(AX), K1
-	VPADDB       Z4, Z7, K1, Z7
-	KMOVQ        4008(AX), K1
-	VPADDB       Z5, Z7, K1, Z7
-	KMOVQ        4072(AX), K1
-	VPADDB       Z6, Z7, K1, Z7
-	VMOVDQU64    Z7, 320(CX)
-	KMOVQ        3824(AX), K1
-	VMOVDQU8.Z   Z2, K1, Z7
-	KMOVQ        3888(AX), K1
-	VPADDB       Z3, Z7, K1, Z7
-	KMOVQ        3952(AX), K1
-	VPADDB       Z4, Z7, K1, Z7
-	KMOVQ        4016(AX), K1
-	VPADDB       Z5, Z7, K1, Z7
-	KMOVQ        4080(AX), K1
-	VPADDB       Z6, Z7, K1, Z7
-	VMOVDQU64    Z7, 384(CX)
-	KMOVQ        3832(AX), K1
-	VMOVDQU8.Z   Z2, K1, Z2
-	KMOVQ        3896(AX), K1
-	VPADDB       Z3, Z2, K1, Z2
-	KMOVQ        3960(AX), K1
-	VPADDB       Z4, Z2, K1, Z2
-	KMOVQ        4024(AX), K1
-	VPADDB       Z5, Z2, K1, Z2
-	KMOVQ        4088(AX), K1
-	VPADDB       Z6, Z2, K1, Z2
-	VMOVDQU64    Z2, 448(CX)
 	VMOVDQU64    Z1, 3648(AX)
 	VMOVDQU64    Z0, 3712(AX)
+	MOVL         $0x00000001, DX
+	VPBROADCASTB DX, Z0
+	MOVL         $0x00000002, DX
+	VPBROADCASTB DX, Z1
+	MOVL         $0x00000004, DX
+	VPBROADCASTB DX, Z2
+	MOVL         $0x00000008, DX
+	VPBROADCASTB DX, Z3
+	MOVL         $0x00000010, DX
+	VPBROADCASTB DX, Z4
+	KMOVQ        3776(AX), K1
+	VMOVDQU8.Z   Z0, K1, Z5
+	KMOVQ        3840(AX), K1
+	VPADDB       Z1, Z5, K1, Z5
+	KMOVQ        3904(AX), K1
+	VPADDB       Z2, Z5, K1, Z5
+	KMOVQ        3968(AX), K1
+	VPADDB       Z3, Z5, K1, Z5
+	KMOVQ        4032(AX), K1
+	VPADDB       Z4, Z5, K1, Z5
+	VMOVDQU64    Z5, (CX)
+	KMOVQ        3784(AX), K1
+	VMOVDQU8.Z   Z0, K1, Z5
+	KMOVQ        3848(AX), K1
+	VPADDB       Z1, Z5, K1, Z5
+	KMOVQ        3912(AX), K1
+	VPADDB       Z2, Z5, K1, Z5
+	KMOVQ        3976(AX), K1
+	VPADDB       Z3, Z5, K1, Z5
+	KMOVQ        4040(AX), K1
+	VPADDB       Z4, Z5, K1, Z5
+	VMOVDQU64    Z5, 64(CX)
+	KMOVQ        3792(AX), K1
+	VMOVDQU8.Z   Z0, K1, Z5
+	KMOVQ        3856(AX), K1
+	VPADDB       Z1, Z5, K1, Z5
+	KMOVQ        3920(AX), K1
+	VPADDB       Z2, Z5, K1, Z5
+	KMOVQ        3984(AX), K1
+	VPADDB       Z3, Z5, K1, Z5
+	KMOVQ        4048(AX), K1
+	VPADDB       Z4, Z5, K1, Z5
+	VMOVDQU64    Z5, 128(CX)
+	KMOVQ        3800(AX), K1
+	VMOVDQU8.Z   Z0, K1, Z5
+	KMOVQ        3864(AX), K1
+	VPADDB       Z1, Z5, K1, Z5
+	KMOVQ        3928(AX), K1
+	VPADDB       Z2, Z5, K1, Z5
+	KMOVQ        3992(AX), K1
+	VPADDB       Z3, Z5, K1, Z5
+	KMOVQ        4056(AX), K1
+	VPADDB       Z4, Z5, K1, Z5
+	VMOVDQU64    Z5, 192(CX)
+	KMOVQ        3808(AX), K1
+	VMOVDQU8.Z   Z0, K1, Z5
+	KMOVQ        3872(AX), K1
+	VPADDB       Z1, Z5, K1, Z5
+	KMOVQ        3936(AX), K1
+	VPADDB       Z2, Z5, K1, Z5
+	KMOVQ        4000(AX), K1
+	VPADDB       Z3, Z5, K1, Z5
+	KMOVQ        4064(AX), K1
+	VPADDB       Z4, Z5, K1, Z5
+	VMOVDQU64    Z5, 256(CX)
+	KMOVQ        3816(AX), K1
+	VMOVDQU8.Z   Z0, K1, Z5
+	KMOVQ        3880(AX), K1
+	VPADDB       Z1, Z5, K1, Z5
+	KMOVQ        3944(AX), K1
+	VPADDB       Z2, Z5, K1, Z5
+	KMOVQ        4008(AX), K1
+	VPADDB       Z3, Z5, K1, Z5
+	KMOVQ        4072(AX), K1
+	VPADDB       Z4, Z5, K1, Z5
+	VMOVDQU64    Z5, 320(CX)
+	KMOVQ        3824(AX), K1
+	VMOVDQU8.Z   Z0, K1, Z5
+	KMOVQ        3888(AX), K1
+	VPADDB       Z1, Z5, K1, Z5
+	KMOVQ        3952(AX), K1
+	VPADDB       Z2, Z5, K1, Z5
+	KMOVQ        4016(AX), K1
+	VPADDB       Z3, Z5, K1, Z5
+	KMOVQ        4080(AX), K1
+	VPADDB       Z4, Z5, K1, Z5
+	VMOVDQU64    Z5, 384(CX)
+	KMOVQ        3832(AX), K1
+	VMOVDQU8.Z   Z0, K1, Z0
+	KMOVQ        3896(AX), K1
+	VPADDB       Z1, Z0, K1, Z0
+	KMOVQ        3960(AX), K1
+	VPADDB       Z2, Z0, K1, Z0
+	KMOVQ        4024(AX), K1
+	VPADDB       Z3, Z0, K1, Z0
+	KMOVQ        4088(AX), K1
+	VPADDB       Z4, Z0, K1, Z0
+	VMOVDQU64    Z0, 448(CX)
 	VZEROUPPER
 	RET
