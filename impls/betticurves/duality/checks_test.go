@@ -184,7 +184,7 @@ func boxesFill(t *testing.T) {
 		{D: 512, H: 512, W: 512}: true, {D: 200, H: 200, W: 200}: true, {D: 2048, H: 2048, W: 1023}: true, {D: 3000, H: 3000, W: 3}: true,
 		{D: 3, H: 3000, W: 3000}: false, {D: 3000, H: 30, W: 300}: false, {D: 1, H: 1 << 14, W: 1 << 14}: false,
 	} {
-		most := Implementation{}.layout(gridtest.VastOf(shape, grid.Uint8)).most
+		most := Implementation{}.layout(gridtest.VastOf(shape, grid.Uint8), 2).most
 		if n := most[0] * planeWords(most[1], words(most[2])) * 64; n > boxVoxels || n < boxVoxels*7/8 || cube && max(most[0], most[1]) > min(most[0], most[1])+1 {
 			t.Errorf("%v: boxes of %v at most are %d voxels", shape, most, n)
 		}
@@ -212,7 +212,7 @@ func memoryAdds(t *testing.T) {
 		}
 		return Implementation{}.memory(in, cores)
 	}
-	l := Implementation{}.layout(gridtest.VastOf(shape, grid.Uint8))
+	l := Implementation{}.layout(gridtest.VastOf(shape, grid.Uint8), 2)
 	slots := l.most[0] * planeWords(l.most[1], words(l.most[2])) * 64
 	base := memory(grid.Uint8, 100, 1, true)
 	if want := n*leftBytes + slots*boxBytes + 2*8*100; base != want {

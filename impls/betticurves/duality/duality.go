@@ -92,7 +92,7 @@ const (
 func (i Implementation) memory(in grid.Source, cores int) int64 {
 	n := in.Shape().Voxels()
 	need := leftBytes * n
-	l := i.layout(in)
+	l := i.layout(in, cores)
 	if l.tabled {
 		need += 16 * l.levels * int64(cores)
 	} else {
@@ -117,13 +117,15 @@ type layout struct {
 }
 
 // boxVoxels is the approximate number of voxels of a box, padding included, so that its data stays
-// in a core's cache. rowVoxels is the longest row of a box.
+// in a core's cache. Boxes of a smaller image have fewer, but at least fewVoxels, so that each of
+// several cores has a few of them. rowVoxels is the longest row of a box.
 const (
 	boxVoxels = 1 << 18
+	fewVoxels = 1 << 14
 	rowVoxels = 1 << 10
 )
 
-func (i Implementation) layout(in grid.Source) (l layout) {
+func (i Implementation) layout(in grid.Source, cores int) (l layout) {
 	l.d, l.h, l.w = cells.Stack(in.Shape())
 	l.hollow = min(l.d, l.h, l.w) > 2 // otherwise every voxel is at a side
 	l.levels = in.Ladder().Len()
@@ -131,6 +133,9 @@ func (i Implementation) layout(in grid.Source) (l layout) {
 	left := i.box
 	if left == 0 {
 		left = boxVoxels
+		if cores > 1 {
+			left = min(left, max(fewVoxels, in.Shape().Voxels()*9/16/int64(cores)))
+		}
 	}
 	sides := [3]int64{l.d, l.h, l.w}
 	for _, axis := range []int{2, 1, 0} {
@@ -177,7 +182,8 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[bet
 	if err != nil {
 		return nil, err
 	}
-	j := &common{in: in, layout: i.layout(in), counter: counter, threads: max(1, c.Threads), isa: name,
+	threads := max(1, c.Threads)
+	j := &common{in: in, layout: i.layout(in, threads), counter: counter, threads: threads, isa: name,
 		out: betti.PoisonedCurves}
 	switch {
 	case j.levels < 1<<8, in.Type() == grid.Uint8 && identical(in):

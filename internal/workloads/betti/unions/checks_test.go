@@ -435,7 +435,8 @@ func edgesAreSorted(t *testing.T) {
 // In addition to slabs, the estimate includes the edges of both graphs, for an eighth of the
 // voxels. With many levels it includes the changes of both at each voxel, and a little more.
 func memoryIsOfEdges(t *testing.T) {
-	for shape, step := range map[grid.Shape]int64{{D: 50, H: 60, W: 70}: 32, {D: 1, H: 500, W: 70}: 128} {
+	two := grid.Shape{D: 1, H: 500, W: 70}
+	for shape, step := range map[grid.Shape]int64{{D: 50, H: 60, W: 70}: 32, two: slicesPerSlab(boxOf(two), two)} {
 		n := shape.Voxels()
 		more := func(l grid.Ladder) int64 {
 			f, err := grid.Trusted(shape, grid.Float32, grid.NewBuffer(4*n), l)

@@ -32,8 +32,8 @@ import (
 // fewer than 2¹⁷ voxels, so its minima have numbers of 16 bits in both graphs. Along an axis that is
 // cut it has at least two layers, so that no layer is both a side of the image and shared.
 func boxOf(s grid.Shape) grid.Shape {
-	if s.Dim() == 2 {
-		return grid.Shape{D: 1, H: 128, W: 511}
+	if s.Dim() == 2 { // a box per core
+		return grid.Shape{D: 1, H: min(128, max(64, s.H/cores()+1)), W: 511}
 	}
 	return grid.Shape{D: 32, H: 16, W: 223}
 }
@@ -49,10 +49,12 @@ func Bytes(s grid.Source) int64 {
 	return grid.SharingBytes(s, slicesPerSlab(boxOf(s.Shape()), s.Shape())) + each*s.Shape().Voxels()
 }
 
-// slicesPerSlab returns the number of slices of a slab of boxes.
+func cores() int64 { return int64(runtime.GOMAXPROCS(0)) }
+
+// slicesPerSlab returns the number of slices of a slab of boxes. A slab of a 2D image has a row of boxes for each core.
 func slicesPerSlab(box, s grid.Shape) int64 {
 	if s.Dim() == 2 {
-		return box.H
+		return box.H * cores()
 	}
 	return box.D
 }
@@ -357,7 +359,7 @@ func unite[K key](m *Memory, s grid.Source, superlevel, vertices bool, size grid
 	}
 	step := slicesPerSlab(size, s.Shape())
 	first, _ := boxesOf(s.Shape(), size, 0, min(step+1, s.Shape().Slices()))
-	joiners := make([]*joiner[K], min(runtime.GOMAXPROCS(0), len(first)))
+	joiners := make([]*joiner[K], min(int(cores()), len(first)))
 	for i := range joiners {
 		j, _ := m.joiners.Get().(*joiner[K])
 		if j == nil {
@@ -385,21 +387,19 @@ func unite[K key](m *Memory, s grid.Source, superlevel, vertices bool, size grid
 		}); err != nil {
 			return fmt.Errorf("%v: %w", s.Shape(), err)
 		}
-		deep := 0 // the axis of slices
+		layer := len(boxes)
 		if s.Shape().Dim() == 2 {
-			deep = 1
+			layer = across
 		}
-		for i, b := range boxes {
-			for axis, other := range map[int]*box{2: boxAt(boxes, i-1), 1: boxAt(boxes, i-across)} {
-				if axis != deep && b.shares[axis][0] {
-					b.meet(other, axis, graphs)
+		last := max(0, len(before)-layer)
+		before = append(before[last:], boxes...)
+		for i := len(before) - len(boxes); i < len(before); i++ {
+			for axis, step := range [3]int{len(boxes), across, 1} {
+				if before[i].shares[axis][0] {
+					before[i].meet(before[i-step], axis, graphs)
 				}
 			}
-			if b.shares[deep][0] {
-				b.meet(before[i], deep, graphs)
-			}
 		}
-		before = boxes
 		return nil
 	}); err != nil {
 		return nil, nil, err
@@ -421,13 +421,6 @@ func unite[K key](m *Memory, s grid.Source, superlevel, vertices bool, size grid
 	return graphs[0].total.changes(1), graphs[1].total.changes(-1), nil
 }
 
-func boxAt(boxes []*box, i int) *box {
-	if i < 0 {
-		return nil
-	}
-	return boxes[i]
-}
-
 // meet joins a box with the previous one along an axis, and drops their crossings there.
 func (b *box) meet(other *box, axis int, graphs [2]*graph) {
 	for which, g := range graphs {
@@ -444,12 +437,13 @@ func boxesOf(s, size grid.Shape, lo, hi int64) (boxes []*box, across int) {
 		deep = 1
 	}
 	parts := func(axis int) (list [][2]int64) {
+		first, steps := int64(0), n[axis]-1
 		if axis == deep {
-			return [][2]int64{{lo, hi}}
+			first, steps = lo, hi-1-lo
 		}
-		count := max(1, (n[axis]-1+by[axis]-1)/by[axis])
+		count := max(1, (steps+by[axis]-1)/by[axis])
 		for i := range count {
-			list = append(list, [2]int64{i * (n[axis] - 1) / count, (i+1)*(n[axis]-1)/count + 1})
+			list = append(list, [2]int64{first + i*steps/count, first + (i+1)*steps/count + 1})
 		}
 		return list
 	}
