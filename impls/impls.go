@@ -220,45 +220,35 @@ func bettiVertices(w bench.Workload[*betti.Image, betti.Numbers]) bench.Workload
 	return w
 }
 
-// A peerWorkload is one that peers are asked.
-type peerWorkload struct {
-	add   func(p *peers.Peer)
-	serve func(s foreign.Service, impl string)
-	bind  func() runner.Bench
-	name  string
-	edits bool // calls change the image a little
+// A peerQuestion is the question of a workload that peers are asked.
+type peerQuestion struct {
+	foreign.Question
+	of bench.Workload[any, any]
 }
 
-func ask[In, Out any](q foreign.Question[In, Out], w *bench.Workload[In, Out]) peerWorkload {
-	return peerWorkload{
-		add:   func(p *peers.Peer) { w.Impls = slices.Concat(w.Impls, q.Of(p, w.Name)) },
-		serve: func(s foreign.Service, impl string) { q.Serve(s, *w, impl) },
-		bind:  func() runner.Bench { return runner.Bind(*w) },
-		name:  w.Name,
-		edits: q.Edits(),
+func ask[In, Out any](q foreign.Question, w bench.Workload[In, Out]) peerQuestion {
+	return peerQuestion{q, bench.Untyped(w)}
+}
+
+// peerQuestions returns the questions that peers are asked.
+func (s Set) peerQuestions() []peerQuestion {
+	return []peerQuestion{
+		ask(foreign.Curves(), s.Curve), ask(foreign.Curves(), s.CurveV), ask(foreign.Betti(), s.Betti),
+		ask(foreign.Betti(), s.BettiV), ask(foreign.Number(), s.Euler), ask(foreign.Number(), s.Components),
+		ask(foreign.BettiCurves(), s.BettiCurves), ask(foreign.Flows(), s.Flow), ask(foreign.SoftCurves(), s.Soft),
+		ask(foreign.Eigenmaps(), s.Voxels),
 	}
 }
 
-// peerWorkloads returns the workloads that peers are asked.
-func (s *Set) peerWorkloads() []peerWorkload {
-	return []peerWorkload{
-		ask(foreign.Curves(), &s.Curve), ask(foreign.Curves(), &s.CurveV),
-		ask(foreign.Betti(), &s.Betti), ask(foreign.Betti(), &s.BettiV),
-		ask(foreign.Number(), &s.Euler), ask(foreign.Number(), &s.Components),
-		ask(foreign.BettiCurves(), &s.BettiCurves), ask(foreign.Flows(), &s.Flow),
-		ask(foreign.SoftCurves(), &s.Soft), ask(foreign.Eigenmaps(), &s.Voxels),
-	}
-}
-
-// WithPeers returns the set with the implementations of peers after its own.
+// WithPeers returns the set with benches that have the implementations of peers after its own.
 func (s Set) WithPeers(list ...*peers.Peer) Set {
 	s.Benches = slices.Clone(s.Benches)
-	for _, a := range s.peerWorkloads() {
+	for _, q := range s.peerQuestions() {
 		for _, p := range list {
-			a.add(p)
+			q.of.Impls = append(q.of.Impls, q.Of(p, q.of.Name)...)
 		}
-		i := slices.IndexFunc(s.Benches, func(b runner.Bench) bool { return b.Name() == a.name })
-		s.Benches[i] = a.bind()
+		i := slices.IndexFunc(s.Benches, func(b runner.Bench) bool { return b.Name() == q.of.Name })
+		s.Benches[i] = runner.Bind(q.of)
 	}
 	return s
 }
@@ -267,16 +257,16 @@ func (s Set) WithPeers(list ...*peers.Peer) Set {
 // asked.
 func (s Set) Service(impl string) foreign.Service {
 	service := foreign.Service{}
-	for _, a := range s.peerWorkloads() {
-		a.serve(service, impl)
+	for _, q := range s.peerQuestions() {
+		q.Serve(service, q.of, impl)
 	}
 	return service
 }
 
 // Edits reports whether calls of a workload that peers are asked change the image a little.
 func (s Set) Edits(workload string) bool {
-	return slices.ContainsFunc(s.peerWorkloads(), func(a peerWorkload) bool {
-		return a.edits && a.name == workload
+	return slices.ContainsFunc(s.peerQuestions(), func(q peerQuestion) bool {
+		return q.Edits() && q.of.Name == workload
 	})
 }
 

@@ -31,35 +31,34 @@ import (
 const honestTime = 5 * time.Millisecond
 
 // A cheater is an implementation of this program that wants a better number than it deserves.
-type cheater[In, Out any] struct {
-	bench.Implementation[In, Out]
-	Question[In, Out]
+type cheater struct {
+	bench.Implementation[any, any]
+	Question
 	way    string
-	memory map[string]Out // answers by their questions
+	memory map[string]any // answers by their questions
 	turn   *int           // number of the next call
 }
 
-func (c cheater[In, Out]) Setup(in In, with bench.Conditions) (bench.Job[Out], error) {
+func (c cheater) Setup(in any, with bench.Conditions) (bench.Job[any], error) {
 	j, err := c.Implementation.Setup(in, with)
 	if err != nil {
 		return nil, err
 	}
-	k := &cheating[In, Out]{Job: j, cheater: c, in: in}
+	k := &cheating{Job: j, cheater: c, in: in}
 	if c.way == "setup" {
 		err = k.work()
 	}
 	return k, err
 }
 
-type cheating[In, Out any] struct {
-	bench.Job[Out]
-	cheater[In, Out]
-	in   In
-	last Out
+type cheating struct {
+	bench.Job[any]
+	cheater
+	in, last any
 }
 
 // work computes the answer.
-func (j *cheating[In, Out]) work() error {
+func (j *cheating) work() error {
 	time.Sleep(honestTime)
 	err := j.Job.Do(nil)
 	if err == nil {
@@ -69,23 +68,22 @@ func (j *cheating[In, Out]) work() error {
 }
 
 // now is the way of the next call: "turns" works in another part in each, so no median of a part has all work.
-func (j *cheating[In, Out]) now() string {
+func (j *cheating) now() string {
 	if j.way == "turns" {
 		return []string{"poison", "out", "poison", "out", "do"}[*j.turn%5]
 	}
 	return j.way
 }
 
-func (j *cheating[In, Out]) Poison() {
+func (j *cheating) Poison() {
 	if *j.turn++; j.now() == "poison" {
 		j.work()
 	} else if j.way != "setup" {
-		var none Out
-		j.last = none
+		j.last = nil
 	}
 }
 
-func (j *cheating[In, Out]) Do(*bench.Trace) error {
+func (j *cheating) Do(*bench.Trace) error {
 	key := j.now()
 	switch key {
 	case "setup", "poison", "out":
@@ -111,7 +109,7 @@ func (j *cheating[In, Out]) Do(*bench.Trace) error {
 	return err
 }
 
-func (j *cheating[In, Out]) Out() (Out, error) {
+func (j *cheating) Out() (any, error) {
 	if j.now() == "out" {
 		j.work()
 	}
@@ -121,10 +119,8 @@ func (j *cheating[In, Out]) Out() (Out, error) {
 // cheatKey makes implementations cheat that run in the process of their judge.
 const cheatKey = "ECCBENCH_TEST_FOREIGN_CHEAT"
 
-func cheat[In, Out any](
-	i bench.Implementation[In, Out], q Question[In, Out], way string,
-) bench.Implementation[In, Out] {
-	return cheater[In, Out]{i, q, way, map[string]Out{}, new(int)}
+func cheat(i bench.Implementation[any, any], q Question, way string) bench.Implementation[any, any] {
+	return cheater{i, q, way, map[string]any{}, new(int)}
 }
 
 // A slowClock is the task of a process that reports half of its time.
@@ -199,11 +195,10 @@ func shortenInputs() {
 	}
 }
 
-func serveCheat[In, Out any](
-	s Service, q Question[In, Out], workload string, i bench.Implementation[In, Out], way string,
-) {
-	list := []bench.Implementation[In, Out]{cheat(i, q, way)}
-	q.Serve(s, bench.Workload[In, Out]{Name: workload, Impls: list}, i.About().Name)
+func serveCheat[In, Out any](s Service, q Question, workload string, i bench.Implementation[In, Out], way string) {
+	w := alone(workload, i)
+	w.Impls[0] = cheat(w.Impls[0], q, way)
+	q.Serve(s, w, i.About().Name)
 	bind := s[workload]
 	s[workload] = func(w words) (peers.Task, error) {
 		if way == "vandal" {

@@ -19,7 +19,10 @@ import (
 
 // A Question converts the inputs of a workload for peers, and their answers back. A service converts
 // in the other direction.
-type Question[In, Out any] struct {
+type Question struct{ typed[any, any] }
+
+// A typed question has the types of a workload. Code that uses them would be compiled for each workload.
+type typed[In, Out any] struct {
 	image func(In) grid.Source
 	// refuse returns the reason why no peer can answer an input, or nil.
 	refuse func(In) error
@@ -38,6 +41,26 @@ type Question[In, Out any] struct {
 	caches bool
 }
 
+// untyped returns the question for an untyped workload.
+func (q typed[In, Out]) untyped() Question {
+	u := typed[any, any]{
+		image:  func(in any) grid.Source { return q.image(in.(In)) },
+		words:  func(in any) []string { return q.words(in.(In)) },
+		parts:  func(in any) []part { return q.parts(in.(In)) },
+		read:   func(in any, a [][]byte) any { return q.read(in.(In), a) },
+		input:  func(s grid.Source, w words) (any, error) { return q.input(s, w) },
+		write:  func(out any, a [][]byte) { q.write(out.(Out), a) },
+		levels: q.levels, tuned: q.tuned, caches: q.caches,
+	}
+	if q.refuse != nil {
+		u.refuse = func(in any) error { return q.refuse(in.(In)) }
+	}
+	if q.edits != nil {
+		u.edits = func(in any, data []byte, c peers.Claim) edits { return q.edits(in.(In), data, c) }
+	}
+	return Question{u}
+}
+
 // A part is an array of an answer.
 type part struct {
 	name, kind string // a type of NumPy
@@ -46,7 +69,7 @@ type part struct {
 
 // Of returns the implementation of a peer that claims a workload. A broken peer has one for every
 // workload.
-func (q Question[In, Out]) Of(p *peers.Peer, workload string) []bench.Implementation[In, Out] {
+func (q Question) Of(p *peers.Peer, workload string) []bench.Implementation[any, any] {
 	claim := p.Claims(workload)
 	if p.Broken != "" {
 		claim = &peers.Claim{Workload: workload}
@@ -54,18 +77,18 @@ func (q Question[In, Out]) Of(p *peers.Peer, workload string) []bench.Implementa
 	if claim == nil {
 		return nil
 	}
-	return []bench.Implementation[In, Out]{implementation[In, Out]{p, *claim, new(tally), q}}
+	return []bench.Implementation[any, any]{implementation{p, *claim, new(tally), q}}
 }
 
-type implementation[In, Out any] struct {
+type implementation struct {
 	peer  *peers.Peer
 	claim peers.Claim
 	*tally
-	Question[In, Out]
+	Question
 }
 
 // About describes the peer in its own words.
-func (i implementation[In, Out]) About() bench.About {
+func (i implementation) About() bench.About {
 	return bench.About{
 		Name: peers.Prefix + i.peer.Name, Where: i.peer.Where, Method: i.peer.Method, Source: i.peer.Source,
 		Scopes: []bench.Scope{bench.E2E}, Foreign: i.peer,
@@ -73,7 +96,7 @@ func (i implementation[In, Out]) About() bench.About {
 }
 
 // CanDo rejects inputs outside of the peer's claim. It starts nothing.
-func (i implementation[In, Out]) CanDo(in In, c bench.Conditions) error {
+func (i implementation) CanDo(in any, c bench.Conditions) error {
 	image := i.image(in)
 	if i.levels {
 		if err := image.Ladder().CheckIndexed(); err != nil {
@@ -108,12 +131,12 @@ func (i implementation[In, Out]) CanDo(in In, c bench.Conditions) error {
 }
 
 // Setup starts the peer unless it runs, and binds arrays. Poison writes the image into them.
-func (i implementation[In, Out]) Setup(in In, c bench.Conditions) (bench.Job[Out], error) {
+func (i implementation) Setup(in any, c bench.Conditions) (bench.Job[any], error) {
 	process, err := i.peer.Acquire(c.Cores())
 	if err != nil {
 		return nil, err
 	}
-	j := &job[In, Out]{implementation: i, in: in, process: process, cores: c.Cores()}
+	j := &job{implementation: i, in: in, process: process, cores: c.Cores()}
 	if i.peer.Own {
 		j.isa = c.ISA
 	}
@@ -125,11 +148,11 @@ func (i implementation[In, Out]) Setup(in In, c bench.Conditions) (bench.Job[Out
 }
 
 // Edits reports whether calls change the image a little.
-func (q Question[In, Out]) Edits() bool { return q.edits != nil }
+func (q Question) Edits() bool { return q.edits != nil }
 
 // inPlace returns the file, the bytes and their offset of an image that needs no copy: our own code in another process
 // can map it. A burst needs several copies of a small one.
-func (i implementation[In, Out]) inPlace(image grid.Source) (home *os.File, data []byte, at int64) {
+func (i implementation) inPlace(image grid.Source) (home *os.File, data []byte, at int64) {
 	f, ok := image.(*grid.Field)
 	if !ok || !i.peer.Own || !i.Edits() || len(f.Data()) <= mostShared {
 		return nil, nil, 0
@@ -139,11 +162,11 @@ func (i implementation[In, Out]) inPlace(image grid.Source) (home *os.File, data
 }
 
 // Renews reports whether the job takes new images, because its answer does not change locally.
-func (j *job[In, Out]) Renews() bool { return !j.Edits() }
+func (j *job) Renews() bool { return !j.Edits() }
 
 // Renew replaces the image of the next call. The peer keeps its arrays, so the question is the same.
-func (j *job[In, Out]) Renew(in In) error {
-	question := func(in In) string {
+func (j *job) Renew(in any) error {
+	question := func(in any) string {
 		image := j.implementation.image(in)
 		return fmt.Sprint(image.Shape(), image.Type(), image.Ladder().Key(), j.words(in))
 	}
@@ -154,9 +177,9 @@ func (j *job[In, Out]) Renew(in In) error {
 	return nil
 }
 
-type job[In, Out any] struct {
-	implementation[In, Out]
-	in            In
+type job struct {
+	implementation
+	in            any
 	process       *peers.Process
 	number        int          // of the binding
 	data          []byte       // of the image, which the peer reads
@@ -173,15 +196,15 @@ type job[In, Out any] struct {
 }
 
 // Reported returns the mean times of the last burst, if the process is one of this program.
-func (j *job[In, Out]) Reported() (bench.Reported, bool) { return j.reported, j.peer.Own }
+func (j *job) Reported() (bench.Reported, bool) { return j.reported, j.peer.Own }
 
 // Allocated returns the heap bytes that a call allocates.
-func (j *job[In, Out]) Allocated(calls int) (int64, error) {
+func (j *job) Allocated(calls int) (int64, error) {
 	return j.process.Allocated(j.number, calls)
 }
 
 // bind makes the arrays and sends their paths to the peer.
-func (j *job[In, Out]) bind(c bench.Conditions) (err error) {
+func (j *job) bind(c bench.Conditions) (err error) {
 	image := j.implementation.image(j.in)
 	words := []string{"workload=" + j.claim.Workload, fmt.Sprintf("threads=%d", c.Cores())}
 	if home, data, at := j.inPlace(image); home != nil {
@@ -237,7 +260,7 @@ const (
 )
 
 // sendsLevels reports whether the question has a table of levels.
-func (i implementation[In, Out]) sendsLevels(image grid.Source) bool {
+func (i implementation) sendsLevels(image grid.Source) bool {
 	l := image.Ladder()
 	return i.levels || i.tuned && i.peer.Own && l.Indexed() && l.Len() <= mostTuned
 }
@@ -281,7 +304,7 @@ func encoded[T grid.Stored](l grid.Ladder) (data []byte, exact bool) {
 // Poison overwrites the answer, and writes a new image in full. Out undoes the edits of a call, so that the rest stays
 // in the caches. Poison plans those of the next call without making them, so a peer that works before it has a
 // different image.
-func (j *job[In, Out]) Poison() {
+func (j *job) Poison() {
 	if j.unready = j.ping(); j.unready == nil && !j.current {
 		image := j.implementation.image(j.in)
 		j.unready = image.ReadSlab(j.data, 0, image.Shape().Slices())
@@ -302,7 +325,7 @@ func (j *job[In, Out]) Poison() {
 
 // ping measures a round trip without work, once before each command, before its image is written. Any
 // other output of the peer is out of turn.
-func (j *job[In, Out]) ping() error {
+func (j *job) ping() error {
 	if j.pinged {
 		return nil
 	}
@@ -348,12 +371,12 @@ func unwritten(data []byte, kind string) (left, all int) {
 }
 
 // Do edits the image and has the peer answer.
-func (j *job[In, Out]) Do(t *bench.Trace) error {
+func (j *job) Do(t *bench.Trace) error {
 	j.given = j.given[:0]
 	for _, a := range j.answer {
 		j.given = append(j.given, a.Data())
 	}
-	return j.do(t, []*job[In, Out]{j})
+	return j.do(t, []*job{j})
 }
 
 // Limits of the bytes of an image and of its answer in a burst, which has many. Answers are copied
@@ -364,7 +387,7 @@ const (
 )
 
 // Bursts reports whether a command can have several calls: if each is about an image of its own.
-func (j *job[In, Out]) Bursts() bool {
+func (j *job) Bursts() bool {
 	answer := 0
 	for _, a := range j.answer {
 		answer += len(a.Data())
@@ -374,10 +397,10 @@ func (j *job[In, Out]) Bursts() bool {
 
 // Burst has the peer answer several questions by one command, the one of this job among them. The
 // answers are copied at once, in random order, so a peer gains nothing if it writes one later.
-func (j *job[In, Out]) Burst(all []bench.Bursting) error {
-	var jobs []*job[In, Out]
+func (j *job) Burst(all []bench.Bursting) error {
+	var jobs []*job
 	for _, other := range all {
-		jobs = append(jobs, other.(*job[In, Out]))
+		jobs = append(jobs, other.(*job))
 	}
 	if err := j.do(nil, jobs); err != nil {
 		return err
@@ -393,7 +416,7 @@ func (j *job[In, Out]) Burst(all []bench.Bursting) error {
 }
 
 // do edits the images of some jobs and has the peer answer them.
-func (j *job[In, Out]) do(t *bench.Trace, jobs []*job[In, Out]) error {
+func (j *job) do(t *bench.Trace, jobs []*job) error {
 	numbers := make([]int, len(jobs))
 	for k, of := range jobs {
 		if of.unready != nil {
@@ -441,7 +464,7 @@ func (j *job[In, Out]) do(t *bench.Trace, jobs []*job[In, Out]) error {
 
 // Out returns the answer, or an error if the peer did not write all of it. The expected changes by
 // the edits are subtracted, so the answer is about the original image.
-func (j *job[In, Out]) Out() (out Out, err error) {
+func (j *job) Out() (out any, err error) {
 	j.within += j.process.Spent()
 	left, all := 0, 0
 	for i, p := range j.parts(j.in) {
@@ -459,13 +482,13 @@ func (j *job[In, Out]) Out() (out Out, err error) {
 
 // RoundTrip returns the median time of a command and its reply without work, before each call since
 // the last Flags. Like the call it follows a pause, in which the peer and its caches go to sleep.
-func (j *job[In, Out]) RoundTrip() time.Duration { return quantity.Seconds(stats.Median(j.trips)) }
+func (j *job) RoundTrip() time.Duration { return quantity.Seconds(stats.Median(j.trips)) }
 
 // Flags returns remarks on the calls of all inputs since the last Flags.
-func (j *job[In, Out]) Flags() []string { return j.flags(j.cores) }
+func (j *job) Flags() []string { return j.flags(j.cores) }
 
 // Close ends the question in the peer.
-func (j *job[In, Out]) Close() error {
+func (j *job) Close() error {
 	if j.number > 0 {
 		j.process.Free(j.number) // a peer that broke has forgotten all
 	}

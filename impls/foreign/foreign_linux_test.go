@@ -79,25 +79,27 @@ func curves(p *peers.Peer) []runner.Bench {
 		Impls:  []bench.Implementation[grid.Source, ecc.VCEC]{naive.Implementation{}},
 		Policy: ecc.Policy(), Encode: bench.Small(ecc.Encode), Decode: ecc.Decode,
 	}
-	holes, flow := betti.Workload(bettidefinition.Implementation{}), gvf.Steps(gvfdefinition.Implementation{})
-	all := betti.CurvesWorkload(curvesduality.Implementation{Counter: extrema.Implementation{}})
-	pairs, soft := eigenmap.OnGrid(eigendefinition.Implementation{}), softecc.Workload(softdefinition.Implementation{})
-	if way := os.Getenv(cheatKey); way != "" {
-		w.Impls[0], holes.Impls[0] = cheat(w.Impls[0], Curves(), way), cheat(holes.Impls[0], Betti(), way)
-		all.Impls[0], flow.Impls[0] = cheat(all.Impls[0], BettiCurves(), way), cheat(flow.Impls[0], Flows(), way)
-		pairs.Impls[0], soft.Impls[0] = cheat(pairs.Impls[0], Eigenmaps(), way), cheat(soft.Impls[0], SoftCurves(), way)
+	asked := []struct {
+		Question
+		w bench.Workload[any, any]
+	}{
+		{Curves(), bench.Untyped(w)}, {Betti(), bench.Untyped(betti.Workload(bettidefinition.Implementation{}))},
+		{Flows(), bench.Untyped(gvf.Steps(gvfdefinition.Implementation{}))},
+		{BettiCurves(), bench.Untyped(betti.CurvesWorkload(curvesduality.Implementation{Counter: extrema.Implementation{}}))},
+		{Eigenmaps(), bench.Untyped(eigenmap.OnGrid(eigendefinition.Implementation{}))},
+		{SoftCurves(), bench.Untyped(softecc.Workload(softdefinition.Implementation{}))},
 	}
-	if p != nil {
-		all.Impls = append(all.Impls, BettiCurves().Of(p, "betti-curves")...)
-		pairs.Impls = append(pairs.Impls, Eigenmaps().Of(p, "eigenmap")...)
-		soft.Impls = append(soft.Impls, SoftCurves().Of(p, "softecc")...)
-		w.Impls = append(w.Impls, Curves().Of(p, "ecc")...)
-		holes.Impls = append(holes.Impls, Betti().Of(p, "betti")...)
-		flow.Impls = append(flow.Impls, Flows().Of(p, "gvf")...)
+	var list []runner.Bench
+	for _, a := range asked {
+		if way := os.Getenv(cheatKey); way != "" {
+			a.w.Impls[0] = cheat(a.w.Impls[0], a.Question, way)
+		}
+		if p != nil {
+			a.w.Impls = append(a.w.Impls, a.Of(p, a.w.Name)...)
+		}
+		list = append(list, runner.Bind(a.w))
 	}
-	return []runner.Bench{
-		runner.Bind(w), runner.Bind(holes), runner.Bind(flow), runner.Bind(all), runner.Bind(pairs), runner.Bind(soft),
-	}
+	return list
 }
 
 type collector []bench.CellRecord
@@ -341,7 +343,7 @@ func TestOtherQuestions(t *testing.T) {
 		return in
 	}
 	p := &peers.Peer{About: peers.About{Answers: []peers.Claim{{Workload: "betti"}}}}
-	i := Betti().Of(p, "betti")[0].(implementation[*betti.Image, betti.Numbers])
+	i := Betti().Of(p, "betti")[0].(implementation)
 	const first = "betti/at=3/of=noise/shape=4x4/type=uint8/levels=9/seed=1"
 	for name, want := range map[string]bool{
 		"betti/at=3/of=noise/shape=4x4/type=uint8/levels=9/seed=2":  true,
@@ -350,7 +352,7 @@ func TestOtherQuestions(t *testing.T) {
 		"betti/at=3/of=noise/shape=4x4/type=int16/levels=9/seed=1":  false,
 		"betti/at=3/of=noise/shape=4x4/type=uint8/levels=10/seed=1": false,
 	} {
-		j := &job[*betti.Image, betti.Numbers]{implementation: i, in: open(first)}
+		j := &job{implementation: i, in: open(first)}
 		if err := j.Renew(open(name)); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -412,9 +414,9 @@ func TestNoGuestIsAWitness(t *testing.T) {
 
 // bothPeers has no definition, so that only a guest could be a witness.
 func bothPeers(list ...*peers.Peer) runner.Bench {
-	w := bench.Workload[grid.Source, ecc.VCEC]{
+	w := bench.Untyped(bench.Workload[grid.Source, ecc.VCEC]{
 		Name: "ecc", Question: ecc.Question(), Inputs: fields.Inputs{}, Policy: ecc.Policy(), Encode: bench.Small(ecc.Encode), Decode: ecc.Decode,
-	}
+	})
 	for _, p := range list {
 		w.Impls = append(w.Impls, Curves().Of(p, "ecc")...)
 	}
@@ -511,7 +513,7 @@ func TestSoftCurves(t *testing.T) {
 		return in
 	}
 	in := pose("softecc/m=2/lambda=10/alpha=0.1/dir=1/of=noise/shape=2x3/type=uint8/seed=1")
-	i := SoftCurves().Of(p, "softecc")[0].(implementation[*softecc.Problem, softecc.Answer])
+	i := SoftCurves().Of(p, "softecc")[0].(implementation)
 	if err := i.CanDo(in, bench.Conditions{}); err != nil {
 		t.Error(err)
 	}
@@ -583,7 +585,7 @@ func TestServiceKnowsTheLevels(t *testing.T) {
 		copy(grid.Values[float32](a.Data()), []float32{0.25, 0.5, 4})
 		w[key] = a.Path()
 	}
-	s := &served[*softecc.Problem, softecc.Answer]{Question: SoftCurves()}
+	s := &served{Question: SoftCurves()}
 	in, err := s.open(w)
 	if err != nil {
 		t.Fatal(err)
@@ -618,9 +620,9 @@ func TestLevelsThatAreSent(t *testing.T) {
 	few, many := image(9), image(mostTuned+1)
 	of := func(p *peers.Peer) [3]func(grid.Source) bool {
 		return [3]func(grid.Source) bool{
-			Curves().Of(p, "ecc")[0].(implementation[grid.Source, ecc.VCEC]).sendsLevels,
-			Betti().Of(p, "betti")[0].(implementation[*betti.Image, betti.Numbers]).sendsLevels,
-			SoftCurves().Of(p, "softecc")[0].(implementation[*softecc.Problem, softecc.Answer]).sendsLevels,
+			Curves().Of(p, "ecc")[0].(implementation).sendsLevels,
+			Betti().Of(p, "betti")[0].(implementation).sendsLevels,
+			SoftCurves().Of(p, "softecc")[0].(implementation).sendsLevels,
 		}
 	}
 	for _, x := range []struct {
@@ -671,16 +673,15 @@ func serve(s Service) int {
 // serveOwn answers questions by their definitions.
 func serveOwn() int {
 	s := Service{}
-	Curves().Serve(s, bench.Workload[grid.Source, ecc.VCEC]{
-		Name: "ecc", Impls: []bench.Implementation[grid.Source, ecc.VCEC]{naive.Implementation{}},
-	}, "naive")
-	Betti().Serve(s, bench.Workload[*betti.Image, betti.Numbers]{
-		Name: "betti", Impls: []bench.Implementation[*betti.Image, betti.Numbers]{bettidefinition.Implementation{}},
-	}, "definition")
-	Eigenmaps().Serve(s, bench.Workload[*eigenmap.Problem, eigenmap.Map]{
-		Name: "eigenmap", Impls: []bench.Implementation[*eigenmap.Problem, eigenmap.Map]{eigendefinition.Implementation{}},
-	}, "definition")
+	Curves().Serve(s, alone("ecc", naive.Implementation{}), "naive")
+	Betti().Serve(s, alone("betti", bettidefinition.Implementation{}), "definition")
+	Eigenmaps().Serve(s, alone("eigenmap", eigendefinition.Implementation{}), "definition")
 	return serve(s)
+}
+
+// alone returns a workload of one implementation.
+func alone[In, Out any](name string, i bench.Implementation[In, Out]) bench.Workload[any, any] {
+	return bench.Untyped(bench.Workload[In, Out]{Name: name, Impls: []bench.Implementation[In, Out]{i}})
 }
 
 // A pretender computes with another instruction set than the declared one.
@@ -697,9 +698,7 @@ func (c pretender) Setup(in grid.Source, declared bench.Conditions) (bench.Job[e
 // serveWith answers questions by extrema with an instruction set.
 func serveWith(isa string) int {
 	s := Service{}
-	Curves().Serve(s, bench.Workload[grid.Source, ecc.VCEC]{
-		Name: "ecc", Impls: []bench.Implementation[grid.Source, ecc.VCEC]{pretender{isa: isa}},
-	}, "extrema")
+	Curves().Serve(s, alone("ecc", pretender{isa: isa}), "extrema")
 	return serve(s)
 }
 
@@ -719,7 +718,7 @@ func TestDeclaredInstructions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			calls := j.(*job[grid.Source, ecc.VCEC])
+			calls := j.(*job)
 			for calls.calls < 10 ||
 				calls.sampled[""] > 0 && calls.sampled[""] < enoughSampled && calls.sampled[declared] == 0 {
 				j.Poison()
@@ -755,9 +754,9 @@ func TestOwnProcess(t *testing.T) {
 		"eigenmap/k=2/tol=6/sigma=100/floor=1000/corners=0/plain=0/of="+noise)
 }
 
-func betweenImages[In, Out any](t *testing.T, q Question[In, Out], workload string,
+func betweenImages[In, Out any](t *testing.T, q Question, workload string,
 	definition bench.Implementation[In, Out], open func(string) (In, error), name string) {
-	j := bench.Job[Out](nil)
+	j := bench.Job[any](nil)
 	for seed := range 3 {
 		in, err := open(fmt.Sprint(name, seed))
 		if err != nil {
@@ -769,7 +768,7 @@ func betweenImages[In, Out any](t *testing.T, q Question[In, Out], workload stri
 				t.Fatal(err)
 			}
 			defer j.Close()
-		} else if err := j.(bench.Renewable[In]).Renew(in); err != nil {
+		} else if err := j.(bench.Renewable[any]).Renew(in); err != nil {
 			t.Fatal(err)
 		}
 		j.Poison()
@@ -864,7 +863,7 @@ func TestReportsOfBursts(t *testing.T) {
 	}
 	i := Curves().Of(ownAt(t, "ecc", "own"), "ecc")[0]
 	var jobs []bench.Bursting
-	edited := func(j bench.Bursting) bool { return !bytes.Equal(j.(*job[grid.Source, ecc.VCEC]).data, image) }
+	edited := func(j bench.Bursting) bool { return !bytes.Equal(j.(*job).data, image) }
 	for range 16 {
 		j, err := i.Setup(in, c)
 		if err != nil {
@@ -889,9 +888,9 @@ func TestReportsOfBursts(t *testing.T) {
 	if sum := time.Duration(len(jobs)) * (r.Poison + r.Do + r.Out); !ok || r.Do == 0 || sum > took {
 		t.Errorf("%d times %+v, in a burst of %v", len(jobs), r, took)
 	}
-	poison(jobs[0].(*job[grid.Source, ecc.VCEC]).answer[0].Data(), "<i8") // as a process that writes late
+	poison(jobs[0].(*job).answer[0].Data(), "<i8") // as a process that writes late
 	for range 2 {
-		got, err := jobs[0].(bench.Job[ecc.VCEC]).Out()
+		got, err := jobs[0].(bench.Job[any]).Out()
 		if err != nil || edited(jobs[0]) || !reflect.DeepEqual(got, want) {
 			t.Errorf("edited still %v: %v, %v, want %v", edited(jobs[0]), got, err, want)
 		}

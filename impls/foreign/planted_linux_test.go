@@ -206,14 +206,14 @@ func (t *task) define() (answer []byte, err error) {
 		if err != nil {
 			return nil, err
 		}
-		n, err := betti.ByFlooding(in, ecc.Convention{})
+		n, err := betti.ByFlooding(in.(*betti.Image), ecc.Convention{})
 		return grid.Bytes([]int64{n.B0, n.B1, n.B2}), err
 	}
 	in, err := Flows().input(f, t.words)
 	if err != nil {
 		return nil, err
 	}
-	flow, err := gvf.Define(in, 1)
+	flow, err := gvf.Define(in.(*gvf.Problem), 1)
 	return grid.Bytes(slices.Concat(flow.V...)), err
 }
 

@@ -37,8 +37,8 @@ func decimals(key string, list []float64) string {
 }
 
 // Curves returns the question for the changes of the Euler characteristic: int64[levels].
-func Curves() Question[grid.Source, ecc.VCEC] {
-	return Question[grid.Source, ecc.VCEC]{
+func Curves() Question {
+	return typed[grid.Source, ecc.VCEC]{
 		image: same, words: nothing[grid.Source], levels: true,
 		parts: func(in grid.Source) []part { return []part{{"answer", "<i8", []int64{in.Ladder().Len()}}} },
 		read: func(_ grid.Source, a [][]byte) ecc.VCEC {
@@ -55,22 +55,22 @@ func Curves() Question[grid.Source, ecc.VCEC] {
 				changes[level] = change
 			}
 		},
-	}
+	}.untyped()
 }
 
 // Betti returns the question for the Betti numbers of the voxels not above a threshold: int64[3].
-func Betti() Question[*betti.Image, betti.Numbers] {
+func Betti() Question {
 	return ofSet(func(n betti.Numbers) []int64 { return []int64{n.B0, n.B1, n.B2} })
 }
 
 // Number returns the question for one number of the voxels not above a threshold: int64[1].
-func Number() Question[*betti.Image, betti.Numbers] {
+func Number() Question {
 	return ofSet(func(n betti.Numbers) []int64 { return []int64{n.B0} })
 }
 
 // ofSet returns the question for numbers of a set.
-func ofSet(of func(betti.Numbers) []int64) Question[*betti.Image, betti.Numbers] {
-	return Question[*betti.Image, betti.Numbers]{
+func ofSet(of func(betti.Numbers) []int64) Question {
+	return typed[*betti.Image, betti.Numbers]{
 		image: func(in *betti.Image) grid.Source { return in.Source },
 		words: func(in *betti.Image) []string {
 			return []string{decimal("threshold", float64(in.Threshold), 32)}
@@ -87,12 +87,12 @@ func ofSet(of func(betti.Numbers) []int64) Question[*betti.Image, betti.Numbers]
 			return &betti.Image{Source: s, Threshold: float32(threshold)}, err
 		},
 		write: func(n betti.Numbers, a [][]byte) { copy(grid.Values[int64](a[0]), of(n)) },
-	}
+	}.untyped()
 }
 
 // BettiCurves returns the question for the changes of the Betti numbers: int64[levels][3].
-func BettiCurves() Question[grid.Source, betti.Curves] {
-	return Question[grid.Source, betti.Curves]{
+func BettiCurves() Question {
+	return typed[grid.Source, betti.Curves]{
 		image: same, words: nothing[grid.Source], levels: true,
 		parts: func(in grid.Source) []part { return []part{{"answer", "<i8", []int64{in.Ladder().Len(), 3}}} },
 		read: func(in grid.Source, a [][]byte) (c betti.Curves) {
@@ -113,12 +113,12 @@ func BettiCurves() Question[grid.Source, betti.Curves] {
 				copy(numbers[3*d.Level:], []int64{d.B0, d.B1, d.B2})
 			}
 		},
-	}
+	}.untyped()
 }
 
 // Flows returns the question for the field after some steps: float32[axes, x first][…].
-func Flows() Question[*gvf.Problem, gvf.Flow] {
-	return Question[*gvf.Problem, gvf.Flow]{
+func Flows() Question {
+	return typed[*gvf.Problem, gvf.Flow]{
 		image: func(in *gvf.Problem) grid.Source { return in.Source },
 		refuse: func(in *gvf.Problem) error {
 			if in.V0 != nil || in.Mask != nil || in.Tol != 0 || in.Storage != gvf.Float32 {
@@ -157,13 +157,13 @@ func Flows() Question[*gvf.Problem, gvf.Flow] {
 				to = to[copy(to, list):]
 			}
 		},
-	}
+	}.untyped()
 }
 
 // Eigenmaps returns the question for the lowest eigenpairs of the graph of voxels: float64[k], and
 // float64[k][…] for the vectors.
-func Eigenmaps() Question[*eigenmap.Problem, eigenmap.Map] {
-	return Question[*eigenmap.Problem, eigenmap.Map]{
+func Eigenmaps() Question {
+	return typed[*eigenmap.Problem, eigenmap.Map]{
 		image:  func(in *eigenmap.Problem) grid.Source { return in.Source },
 		refuse: func(in *eigenmap.Problem) error { return in.CheckKind(eigenmap.Grid) },
 		caches: true,
@@ -210,7 +210,7 @@ func Eigenmaps() Question[*eigenmap.Problem, eigenmap.Map] {
 				to = to[copy(to, list):]
 			}
 		},
-	}
+	}.untyped()
 }
 
 // mostThresholds is the number of thresholds of a soft curve that fit on a line of the protocol.
@@ -218,8 +218,8 @@ const mostThresholds = 1000
 
 // SoftCurves returns the question for the soft curve at some thresholds and its gradients:
 // float64[m] twice, float32[…], float64[3] and float64[2].
-func SoftCurves() Question[*softecc.Problem, softecc.Answer] {
-	return Question[*softecc.Problem, softecc.Answer]{
+func SoftCurves() Question {
+	return typed[*softecc.Problem, softecc.Answer]{
 		image: func(in *softecc.Problem) grid.Source { return in.Source },
 		tuned: true,
 		refuse: func(in *softecc.Problem) error {
@@ -261,7 +261,7 @@ func SoftCurves() Question[*softecc.Problem, softecc.Answer] {
 			copy(grid.Values[float64](a[3]), s.DV[:])
 			copy(grid.Values[float64](a[4]), []float64{s.Lambda, s.Alpha})
 		},
-	}
+	}.untyped()
 }
 
 // softProblem makes the problem of a question of SoftCurves.

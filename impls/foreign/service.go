@@ -43,7 +43,7 @@ func refusal(err error) error {
 }
 
 // Serve adds the implementation of a workload that has a name and runs on the CPU.
-func (q Question[In, Out]) Serve(s Service, w bench.Workload[In, Out], impl string) {
+func (q Question) Serve(s Service, w bench.Workload[any, any], impl string) {
 	for _, i := range w.Impls {
 		if a := i.About(); a.Name == impl && a.Where == "cpu" && a.Foreign == nil {
 			s[w.Name] = func(w words) (peers.Task, error) { return q.bind(i, w) }
@@ -52,18 +52,18 @@ func (q Question[In, Out]) Serve(s Service, w bench.Workload[In, Out], impl stri
 }
 
 // A served question is bound to an implementation of this program.
-type served[In, Out any] struct {
-	Question[In, Out]
+type served struct {
+	Question
 	report bool // the times of each call
-	setup  func() (bench.Job[Out], error)
-	job    bench.Job[Out] // nil for inputs with caches
+	setup  func() (bench.Job[any], error)
+	job    bench.Job[any] // nil for inputs with caches
 	arrays []*peers.Array // all of them
 	answer []*peers.Array // the ones to write
 }
 
 // bind maps the arrays of a question and sets the implementation up.
-func (q Question[In, Out]) bind(i bench.Implementation[In, Out], w words) (_ peers.Task, err error) {
-	t := &served[In, Out]{Question: q, report: w["report"] != ""}
+func (q Question) bind(i bench.Implementation[any, any], w words) (_ peers.Task, err error) {
+	t := &served{Question: q, report: w["report"] != ""}
 	defer func() {
 		if err != nil {
 			t.Close()
@@ -92,7 +92,7 @@ func (q Question[In, Out]) bind(i bench.Implementation[In, Out], w words) (_ pee
 		return nil, refusal(err)
 	}
 	if q.caches {
-		t.setup = func() (bench.Job[Out], error) {
+		t.setup = func() (bench.Job[any], error) {
 			in, err := q.input(image, w)
 			if err != nil {
 				return nil, err
@@ -106,7 +106,7 @@ func (q Question[In, Out]) bind(i bench.Implementation[In, Out], w words) (_ pee
 }
 
 // open maps the image and its levels.
-func (t *served[In, Out]) open(w words) (grid.Source, error) {
+func (t *served) open(w words) (grid.Source, error) {
 	if w["at"] != "" {
 		return t.openInPlace(w)
 	}
@@ -134,7 +134,7 @@ func (t *served[In, Out]) open(w words) (grid.Source, error) {
 }
 
 // openInPlace maps an image in a file that is no array.
-func (t *served[In, Out]) openInPlace(w words) (grid.Source, error) {
+func (t *served) openInPlace(w words) (grid.Source, error) {
 	at, err := strconv.ParseInt(w["at"], 10, 64)
 	if err != nil {
 		return nil, err
@@ -207,7 +207,7 @@ func decoded[T grid.Stored](data []byte) []float32 {
 const poisonSpan, doSpan, outSpan = "before do", "do", "out"
 
 // Answer answers the question about the image as it is now.
-func (t *served[In, Out]) Answer(trace bool) (spans map[string]time.Duration, err error) {
+func (t *served) Answer(trace bool) (spans map[string]time.Duration, err error) {
 	start := time.Now()
 	job, done, err := t.ready()
 	if err != nil {
@@ -246,7 +246,7 @@ func (t *served[In, Out]) Answer(trace bool) (spans map[string]time.Duration, er
 }
 
 // ready returns the job for a call, and a function to call after it.
-func (t *served[In, Out]) ready() (job bench.Job[Out], done func() error, err error) {
+func (t *served) ready() (job bench.Job[any], done func() error, err error) {
 	if t.job != nil {
 		return t.job, func() error { return nil }, nil
 	}
@@ -257,7 +257,7 @@ func (t *served[In, Out]) ready() (job bench.Job[Out], done func() error, err er
 }
 
 // Allocated returns the least number of heap bytes that one of some calls allocates.
-func (t *served[In, Out]) Allocated(calls int) (n int64, err error) {
+func (t *served) Allocated(calls int) (n int64, err error) {
 	job, done, err := t.ready()
 	if err != nil {
 		return 0, err
@@ -267,7 +267,7 @@ func (t *served[In, Out]) Allocated(calls int) (n int64, err error) {
 }
 
 // Close releases the memory that bind mapped and allocated.
-func (t *served[In, Out]) Close() (err error) {
+func (t *served) Close() (err error) {
 	if t.job != nil {
 		err = t.job.Close()
 	}

@@ -8,8 +8,11 @@ import (
 )
 
 // Untyped returns the workload with inputs and answers of type any. Code for such workloads is
-// compiled once, and generic code again for each pair of types.
+// compiled once, and generic code again for each pair of types. An untyped workload stays as it is.
 func Untyped[In, Out any](w Workload[In, Out]) Workload[any, any] {
+	if u, is := any(w).(Workload[any, any]); is {
+		return u
+	}
 	u := Workload[any, any]{
 		Name: w.Name, Question: w.Question, Inputs: untypedInputs[In]{w.Inputs}, Reference: w.Reference,
 		Policy: verify.Untyped(w.Policy),
