@@ -122,6 +122,8 @@ func Noun(n int64, one string) string {
 		return "vertices"
 	case strings.HasSuffix(one, "y"):
 		return one[:len(one)-1] + "ies"
+	case strings.HasSuffix(one, "ss"):
+		return one + "es"
 	case one == "tetrahedron":
 		return "tetrahedra"
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
+	"eccbench/internal/stats"
 )
 
 // A Comparison is one implementation on one input in two results files, A and B.
@@ -19,8 +21,7 @@ type Comparison struct {
 	A *Row `json:"a,omitempty"` // nil where the file has no such cell
 	B *Row `json:"b,omitempty"`
 	// Ratio is the rate of B divided by the rate of A: above 1 if B is faster, 0 if there is no
-	// ratio. Lo and Hi divide the interval of B's median by the opposite ends of A's. With fewer
-	// than six values the interval is the range of the values.
+	// ratio. Lo and Hi divide the interval of B's median by the opposite ends of A's.
 	Ratio float64 `json:"ratio,omitempty"`
 	Lo    float64 `json:"lo,omitempty"`
 	Hi    float64 `json:"hi,omitempty"`
@@ -152,13 +153,12 @@ func compare(x, y *side) Comparison {
 		if !s.plain() {
 			notes = append(notes, fmt.Sprintf("%s in %c", s.Status, 'A'+i))
 		}
-		if s.Processes == 1 {
-			notes = append(notes, fmt.Sprintf("one process in %c", 'A'+i))
+		if n := s.Processes; n < stats.Fewest && x.Processes != y.Processes {
+			notes = append(notes, fmt.Sprintf("%s in %c", quantity.Count(n, "process"), 'A'+i))
 		}
 	}
-	if x.Processes == 1 && y.Processes == 1 {
-		notes = append(slices.DeleteFunc(notes, func(n string) bool { return strings.HasPrefix(n, "one process in") }),
-			"one process each")
+	if n := x.Processes; n < stats.Fewest && n == y.Processes {
+		notes = append(notes, quantity.Count(n, "process")+" each")
 	}
 	c.Note = strings.Join(notes, ", ")
 	return c

@@ -57,11 +57,11 @@ func TestCompare(t *testing.T) {
 	if n := find(t, list, "liar").Note; n != "WRONG in A, WRONG in B" {
 		t.Errorf("liar: %q", n)
 	}
-	if n := find(t, list, "loud").Note; n != "NOISY in A, NOISY in B, one process each" {
+	if n := find(t, list, "loud").Note; n != "NOISY in A, NOISY in B, 1 process each" {
 		t.Errorf("loud: %q", n)
 	}
-	if n := find(t, Compare(a, faster(1.25)), "twice").Note; n != "" {
-		t.Errorf("twice ran in two processes on both sides: %q", n)
+	if n := find(t, Compare(a, faster(1.25)), "twice").Note; n != "2 processes each" {
+		t.Errorf("twice: %q", n)
 	}
 	for _, f := range []Format{Text, Markdown} {
 		var b bytes.Buffer

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/quantity"
 	"eccbench/internal/stats"
 	"eccbench/internal/verify"
 )
@@ -327,7 +328,7 @@ func TestRowsAreOfOneProgramOnOneMachine(t *testing.T) {
 			if r.Status != c.status {
 				t.Errorf("%s: %s (%s), want %s", c.what, r.Status, r.Reason, c.status)
 			}
-			if why := "the interval of the median of 2 processes is ±120 %"; r.Status == verify.Noisy && r.Reason != why {
+			if why := "the intervals of 2 processes span ±120 %"; r.Status == verify.Noisy && r.Reason != why {
 				t.Errorf("%s: %s, want %s", c.what, r.Reason, why)
 			}
 		}
@@ -493,6 +494,43 @@ func TestProcessesFarApartAreNoisy(t *testing.T) {
 		}
 		if r := Rows(recs, "read")[0]; r.Status != want {
 			t.Errorf("processes of 1 and %v µs: %s, want %s", second*1e6, r.Status, want)
+		}
+	}
+}
+
+// Fewer than six processes whose medians agree have the intervals of all. From six on the spread of
+// their medians counts.
+func TestFewProcessesSpanTheirIntervals(t *testing.T) {
+	recs := sorting()
+	cell := recs.Cells[slices.IndexFunc(recs.Cells, func(c bench.CellRecord) bool { return c.Impl == "quick" })]
+	for _, c := range []struct {
+		n      int
+		status verify.Status // of the last process
+		width  float64       // of the interval of each
+		row    verify.Status
+		rate   string
+		reason string
+	}{
+		{2, verify.Verified, 0.05, verify.Verified, "2.000 ±5.0%", ""},
+		{5, verify.Verified, 0.2, verify.Noisy, "2.000~ ±20%", "the intervals of 5 processes span ±20 %"},
+		{2, verify.Noisy, 0.2, verify.Noisy, "2.000~ ±20%", "the intervals of 2 processes span ±20 %"},
+		{6, verify.Verified, 0.2, verify.Verified, "2.000", ""},
+		{6, verify.Noisy, 0.2, verify.Noisy, "2.000~", "in one process the interval is wide"},
+		{2, verify.Wrong, 0.2, verify.Wrong, "—", "the interval is wide"},
+	} {
+		recs.Cells = nil
+		for i := range c.n {
+			s := stats.Summarise([]float64{1e-6})
+			s.Lo, s.Hi = 1e-6*(1-c.width), 1e-6*(1+c.width)
+			cell.Process, cell.Seconds = i, &s
+			recs.Cells = append(recs.Cells, cell)
+		}
+		if last := &recs.Cells[c.n-1]; c.status != verify.Verified {
+			last.Status, last.Reason = c.status, "the interval is wide"
+		}
+		r := Rows(recs, "read")[0]
+		if rate := r.rate(quantity.ScaleOf(math.Inf(1), "")); r.Status != c.row || rate != c.rate || r.Reason != c.reason {
+			t.Errorf("%d processes, ±%.0f %%: %s %s (%s), want %s %s (%s)", c.n, 100*c.width, r.Status, rate, r.Reason, c.row, c.rate, c.reason)
 		}
 	}
 }

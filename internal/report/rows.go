@@ -29,9 +29,11 @@ type Row struct {
 	bench.Setting
 	Status verify.Status `json:"status"`
 	Reason string        `json:"reason,omitempty"`
-	Rate   float64       `json:"rate,omitempty"`
-	Lo     float64       `json:"lo,omitempty"`
-	Hi     float64       `json:"hi,omitempty"`
+	// Rate is the median of the processes, and Lo and Hi bound it. With fewer than six processes
+	// they are the ends of the intervals of all.
+	Rate float64 `json:"rate,omitempty"`
+	Lo   float64 `json:"lo,omitempty"`
+	Hi   float64 `json:"hi,omitempty"`
 	// Ceiling is the rate as a share of the ceiling's rate on the same input. Speedup is the rate
 	// divided by the best verified CPU row of the same input and scope.
 	Ceiling float64 `json:"of_ceiling,omitempty"`
@@ -163,7 +165,7 @@ func row(cells []bench.CellRecord) Row {
 	if c.Options != "" {
 		r.Flags = append(r.Flags, strings.Split(c.Options, "/")...)
 	}
-	var rates, ceilings, walls []float64
+	var rates, lows, highs, ceilings, walls []float64
 	for _, c := range cells {
 		if r.Status == "" || severity(c.Status) > severity(r.Status) {
 			r.Status, r.Reason, r.Reproduce = c.Status, c.Reason, c.Reproduce
@@ -176,8 +178,7 @@ func row(cells []bench.CellRecord) Row {
 		r.Measures, r.Tolerant = verify.Worst(r.Measures, c.Measures), r.Tolerant || c.Tolerant
 		r.Samples += len(c.Samples)
 		if rate, lo, hi, ok := c.Rate(); ok {
-			rates = append(rates, rate)
-			r.Rate, r.Lo, r.Hi = rate, lo, hi
+			rates, lows, highs = append(rates, rate), append(lows, lo), append(highs, hi)
 		}
 		if c.Wall > 0 {
 			walls = append(walls, c.Wall)
@@ -186,13 +187,22 @@ func row(cells []bench.CellRecord) Row {
 			ceilings = append(ceilings, c.Ceiling)
 		}
 	}
-	if len(rates) > 1 { // the process is the unit of replication
-		s := stats.Summarise(rates)
+	if n := len(rates); n > 0 {
+		s := stats.Summarise(rates) // the process is the unit of replication
 		r.Rate, r.Lo, r.Hi = s.Median, s.Lo, s.Hi
-		r.Flags = append(r.Flags, fmt.Sprintf("p=%d", len(rates)))
-		if half := r.half(); r.Status == verify.Verified && half > verify.WidestQuoted {
-			r.Status, r.Reason = verify.Noisy, fmt.Sprintf("the interval of the median of %d processes is ±%.0f %%",
-				len(rates), half*100)
+		interval := "the interval of the median of %d processes is ±%.0f %%"
+		if n < stats.Fewest {
+			r.Lo, r.Hi, interval = slices.Min(lows), slices.Max(highs), "the intervals of %d processes span ±%.0f %%"
+		}
+		if n > 1 {
+			r.Flags = append(r.Flags, fmt.Sprintf("p=%d", n))
+		}
+		half := r.half()
+		switch noisy := r.Status == verify.Noisy; {
+		case n > 1 && half > verify.WidestQuoted && (noisy || r.Status == verify.Verified):
+			r.Status, r.Reason = verify.Noisy, fmt.Sprintf(interval, n, half*100)
+		case n > 1 && noisy:
+			r.Reason = "in one process " + r.Reason
 		}
 	}
 	if len(walls) > 0 {

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 )
@@ -18,8 +19,11 @@ func Mean(x []float64) float64 {
 }
 
 // Bootstrap is the percentile bootstrap interval of the mean (Efron 1979), the same for the same values in
-// the same order. It panics without values.
-func Bootstrap(x []float64, confidence float64) (lo, hi float64) {
+// the same order. It is infinite for fewer than Fewest values.
+func Bootstrap(x []float64) (lo, hi float64) {
+	if len(x) < Fewest {
+		return math.Inf(-1), math.Inf(1)
+	}
 	rng := rand.New(rand.NewPCG(1, uint64(len(x))))
 	means := make([]float64, resamples)
 	for i := range means {
@@ -29,6 +33,6 @@ func Bootstrap(x []float64, confidence float64) (lo, hi float64) {
 		means[i] /= float64(len(x))
 	}
 	slices.Sort(means)
-	out := int((1 - confidence) / 2 * resamples)
+	out := int((1 - Confidence) / 2 * resamples)
 	return means[out], means[resamples-1-out]
 }

@@ -32,6 +32,10 @@ type Summary struct {
 // Confidence is the level of the intervals the project reports.
 const Confidence = 0.95
 
+// Fewest is the least number of values whose extremes bound their median with that confidence.
+// Fewer have no interval.
+const Fewest = 6
+
 // Summarise describes a sample, which may be in any order and is not modified.
 // It panics on an empty sample.
 func Summarise(samples []float64) Summary {

@@ -193,8 +193,12 @@ func summaryTables(summary []assessSummary, tests []assessTest) []assessTable {
 		if s.Method != "" {
 			label = s.Method + ": " + label
 		}
+		interval := "—"
+		if s.Low != nil {
+			interval = short(*s.Low) + " to " + short(*s.High)
+		}
 		t.cells = append(t.cells, []string{label, shortConnectivity(s.Connectivity), s.Column, fmt.Sprint(s.Pairs),
-			short(s.Mean), short(s.Low) + " to " + short(s.High), short(s.Median)})
+			short(s.Mean), interval, short(s.Median)})
 	}
 	if len(tests) == 0 {
 		return []assessTable{t}
@@ -233,9 +237,10 @@ type assessSummary struct {
 	Column       string  `json:"column"`
 	Pairs        int     `json:"pairs"`
 	Mean         float64 `json:"mean"`
-	Low          float64 `json:"low"`
-	High         float64 `json:"high"`
-	Median       float64 `json:"median"`
+	// Low and High bound the mean. They are absent for fewer than six pairs.
+	Low    *float64 `json:"low,omitempty"`
+	High   *float64 `json:"high,omitempty"`
+	Median float64  `json:"median"`
 }
 
 // An assessTest is a Wilcoxon signed-rank test between the numbers of two methods for the same truths.
@@ -313,7 +318,9 @@ func summarise(list []assessed) (summary []assessSummary, tests []assessTest, un
 		}
 		s := assessSummary{Method: k.method, Label: k.label, Connectivity: k.connectivity, Column: k.column,
 			Pairs: len(x), Mean: stats.Mean(x), Median: stats.Median(x)}
-		s.Low, s.High = stats.Bootstrap(x, 0.95)
+		if lo, hi := stats.Bootstrap(x); !math.IsInf(lo, 0) {
+			s.Low, s.High = &lo, &hi
+		}
 		summary = append(summary, s)
 		if !two || k.method != methods[0] || untested != "" {
 			continue
