@@ -43,7 +43,7 @@ var files = []struct {
 	{"internal/workloads/ecc/fingerprint/vector", fingerprint.Write, both},
 	{"internal/workloads/eigenmap/inertia/kernel", eigenmap.Inertia, both},
 	{"internal/workloads/eigenmap/kernel", eigenmap.Certify, both[1:]},
-	{"internal/workloads/gvf/definition", flow.Define, both[1:]},
+	{"internal/workloads/gvf/definition", flow.Define, both},
 	{"internal/workloads/gvf/rows/vector", flow.Write, both},
 }
 

@@ -11,6 +11,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -42,6 +43,7 @@ func checks() []checktest.Check {
 		}},
 		{Name: "what fields start from", Of: startIsDefined},
 		{Name: "values that stand for others", Of: labelsFlow},
+		{Name: "passes of several steps", Of: passesAreSteps},
 		{Name: "closed forms", Of: closedForms},
 		{Name: "steps that grow", Of: unstableIsRefused},
 		{Name: "names and shared images", Of: namesAndSharing},
@@ -169,6 +171,28 @@ func labelsFlow(t *testing.T) {
 		}
 		if start, err := p.Start(2); err != nil || agree(p, want, Flow{start.V0}) != nil {
 			t.Errorf("of %v: %v, %v, want %v", c.labels, start.V0, err, want)
+		}
+	}
+}
+
+// Passes on any number of cores are as many sweeps of the whole field.
+func passesAreSteps(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 9))
+	for _, s := range []grid.Shape{{D: 1, H: 150, W: 20}, {D: 1, H: 1, W: 9}, {D: 37, H: 5, W: 11}, {D: 20, H: 1, W: 3}, {D: 19, H: 21, W: 520}, {D: 3, H: 40, W: 600}} {
+		for threads := range 5 {
+			p := NewProblem(gridtest.VastOf(s, grid.Uint8), 0.05, rng.Int64N(21), 0, Boundary(threads%2))
+			v0, b := make([]float32, s.Voxels()), make([]float32, s.Voxels())
+			for i := range v0 {
+				v0[i], b[i] = rng.Float32()-0.5, rng.Float32()/9
+			}
+			want, next := slices.Clone(v0), make([]float32, s.Voxels())
+			for range p.Steps {
+				sweep(p, next, want, v0, b, 0, s.D*s.H)
+				want, next = next, want
+			}
+			if got := evolve(p, v0, b, p.Steps, threads); !slices.Equal(got, want) {
+				t.Errorf("%d steps of %v on %d cores differ from sweeps", p.Steps, s, threads)
+			}
 		}
 	}
 }

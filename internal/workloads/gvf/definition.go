@@ -6,13 +6,14 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"unsafe"
 
 	"eccbench/internal/grid"
 )
 
 // Define computes the flow by the plain loop, on threads goroutines (0: one for each core). It
-// shares no code with Start or with the steps of implementations; its vector instructions (folder
-// asm) are written from these lines:
+// shares no code with Start or with the steps of implementations; its vector instructions
+// (internal/asm/flow) are written from these lines:
 //
 //	f    = float32((value − least)/(greatest − least)), in float64; 0 where all are equal
 //	V0   = ½ (f(next) − f(before)) along x, y and z, the border repeated
@@ -187,41 +188,73 @@ func gradientOf(s grid.Shape, f []float32, v0 [][]float32, lo, hi int64) {
 	}
 }
 
+// Limits of a pass: its steps, and the bytes of its rows in a core's cache.
+const (
+	passSteps = 8
+	passBytes = 512 << 10
+)
+
 // evolve takes steps of one component from V0, in float32, or in float64 to measure rounding.
+//
+// A pass takes several steps of a few rows of all slices while they are in the cache. A step is a
+// slice and a row behind the step before it, so all neighbours are as many steps along, and none is
+// one step further. At the ends of a part, steps wait for those of the other part.
 func evolve[T float32 | float64](p *Problem, v0, b []T, steps int64, threads int) []T {
 	if threads < 1 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	v, next := grid.NewValues[T](int64(len(v0))), grid.NewValues[T](int64(len(v0)))
-	copy(v, v0)
+	var v [2][]T // after an even and an odd number of steps of a pass
+	for i := range v {
+		v[i] = grid.NewValues[T](int64(len(v0)))
+	}
+	copy(v[0], v0)
 	s := p.Shape()
-	unit := s.H // a slice: its neighbours are the slices before and after
+	// Rows of a slice, and of a part of it that is near in all of a pass: two slices of v, v0 and b for each step.
+	unit, tile := s.H, max(passSteps, passBytes/(4*int64(unsafe.Sizeof(p.Mu))*passSteps*s.W))
 	if s.D == 1 {
-		unit = 32 // rows
+		unit, tile = 32, 32
 	}
 	units := (s.D*s.H + unit - 1) / unit
-	step := func(to, of []T, u int64) { sweep(p, to, of, v0, b, u*unit, min((u+1)*unit, s.D*s.H)) }
-	for ; steps > 0; steps -= 2 {
-		// The second step of a slice follows while it is near, but at the ends of a part it waits for the
-		// neighbours' first.
+	most := max(1, min(passSteps, units/int64(2*threads)))
+	// step takes a step of rows of a unit, after n steps of a pass.
+	step := func(n, u, from, to int64) {
+		if from > 0 {
+			from -= n
+		}
+		if to < unit {
+			to -= n
+		}
+		lo, hi := u*unit+max(0, from), min(u*unit+min(unit, to), s.D*s.H)
+		if lo < hi {
+			sweep(p, v[(n+1)%2], v[n%2], v0, b, lo, hi)
+		}
+	}
+	for depth := int64(0); steps > 0; steps -= depth {
+		depth = min(steps, most)
 		inParts(units, threads, func(_ int, lo, hi int64) {
-			for u := lo; u < hi; u++ {
-				step(next, v, u)
-				if steps > 1 && u > lo+1 {
-					step(v, next, u-1)
+			for row := int64(0); row < unit; row += tile {
+				for first := lo; first < hi+depth-1; first++ {
+					for n := range depth {
+						u := first - n
+						if u >= lo && u < hi && (lo == 0 || u >= lo+n) && (hi == units || u < hi-n) {
+							step(n, u, row, row+tile)
+						}
+					}
 				}
 			}
 		})
-		if steps == 1 {
-			return next
-		}
-		inParts(units, threads, func(_ int, lo, hi int64) {
-			for u := lo; u < hi; u += max(1, hi-1-lo) {
-				step(v, next, u)
+		inParts(units, threads, func(_ int, lo, _ int64) {
+			for n := int64(1); n < depth && lo > 0; n++ {
+				for u := lo - n; u < lo+n; u++ {
+					step(n, u, 0, unit)
+				}
 			}
 		})
+		if depth%2 == 1 {
+			v[0], v[1] = v[1], v[0]
+		}
 	}
-	return v
+	return v[0]
 }
 
 // sweep takes a step of rows lo ≤ r < hi.

@@ -4,12 +4,12 @@
 
 package gvf
 
-// define2D takes a step of n values along a row, n a multiple of 8.
+// define2DAVX2 takes a step of n values along a row, n a multiple of 8.
 //
 //go:noescape
-func define2D(to *float32, here *float32, north *float32, south *float32, v0 *float32, b *float32, n int, mu float32)
+func define2DAVX2(to *float32, here *float32, north *float32, south *float32, v0 *float32, b *float32, n int, mu float32)
 
-// define3D takes a step of n values along a row, n a multiple of 8.
+// define3DAVX2 takes a step of n values along a row, n a multiple of 8.
 //
 //go:noescape
-func define3D(to *float32, here *float32, north *float32, south *float32, below *float32, above *float32, v0 *float32, b *float32, n int, mu float32)
+func define3DAVX2(to *float32, here *float32, north *float32, south *float32, below *float32, above *float32, v0 *float32, b *float32, n int, mu float32)

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func define2D(to *float32, here *float32, north *float32, south *float32, v0 *float32, b *float32, n int, mu float32)
+// func define2DAVX2(to *float32, here *float32, north *float32, south *float32, v0 *float32, b *float32, n int, mu float32)
 // Requires: AVX, AVX2
-TEXT ·define2D(SB), NOSPLIT, $0-60
+TEXT ·define2DAVX2(SB), NOSPLIT, $0-60
 	MOVQ         north+16(FP), AX
 	MOVQ         south+24(FP), CX
 	MOVQ         to+0(FP), DX
@@ -42,9 +42,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func define3D(to *float32, here *float32, north *float32, south *float32, below *float32, above *float32, v0 *float32, b *float32, n int, mu float32)
+// func define3DAVX2(to *float32, here *float32, north *float32, south *float32, below *float32, above *float32, v0 *float32, b *float32, n int, mu float32)
 // Requires: AVX, AVX2
-TEXT ·define3D(SB), NOSPLIT, $0-76
+TEXT ·define3DAVX2(SB), NOSPLIT, $0-76
 	MOVQ         north+16(FP), AX
 	MOVQ         south+24(FP), CX
 	MOVQ         below+32(FP), DX
