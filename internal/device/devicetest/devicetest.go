@@ -331,11 +331,11 @@ func (m *module) Close() error {
 
 func (s *standin) LoadModule(name string, code []byte) (device.Module, error) {
 	list := kernels.Entries
-	if kernels.IsMachine(code) {
+	if IsMachine(code) {
 		if s.driver.refuses {
 			return nil, fmt.Errorf("module %q: %w", name, refused{})
 		}
-		list = kernels.MachineEntries
+		list = MachineEntries
 	}
 	names, err := list(name, code)
 	if err != nil {

@@ -29,7 +29,7 @@ func (l *loader) Info() device.Info {
 }
 
 func (l *loader) LoadModule(name string, code []byte) (device.Module, error) {
-	if kernels.IsMachine(code) {
+	if devicetest.IsMachine(code) {
 		l.machine++
 		return l.Device.LoadModule(name, code)
 	}
