@@ -217,6 +217,7 @@ var doors = map[string][]string{
 	"gonum.org/v1/gonum":                {"internal/stats", "internal/workloads/eigenmap", "internal/workloads/eigenmap/ondevice", "impls/eigenmap/definition", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", "impls/eigenmap/windowed", "impls/softecc/binned"},
 	"github.com/olekukonko/tablewriter": {"internal/report"},
 	"golang.org/x/perf":                 {"internal/report"},
+	"golang.org/x/tools":                {"internal/typecheck"},
 	"github.com/klauspost/compress":     {"datasets/files/arrays", "datasets/files/raster", "datasets/storage", "datasets/zarr", "internal/bench", "kernels/bundle"},
 	"github.com/pierrec/lz4/v4":         {"datasets/zarr"},
 	"github.com/minio/minio-go/v7":      {"internal/remote"},
