@@ -152,8 +152,14 @@ func mergeAll[T cmp.Ordered](runs [][]T) []T {
 		return nil
 	}
 	for len(runs) > 1 {
-		// The shortest first, to minimise the copies of each value.
-		slices.SortFunc(runs, func(a, b []T) int { return cmp.Compare(len(a), len(b)) })
+		// The two shortest come first, to minimise the copies of each value.
+		for k := range 2 {
+			for i, run := range runs[k:] {
+				if len(run) < len(runs[k]) {
+					runs[k], runs[k+i] = run, runs[k]
+				}
+			}
+		}
 		runs = append(runs[2:], merge(runs[0], runs[1]))
 	}
 	return runs[0]
