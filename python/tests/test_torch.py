@@ -141,8 +141,8 @@ def device(monkeypatch):
     made = []
 
     def answer(superlevel, how, images, given):
-        x, tau, lam, alpha, v = (one.as_subclass(torch.Tensor).double() for one in (images, *given))
-        return formula(x, tau, lam, v if len(v) else None, alpha, how[2], superlevel, how[1]).float()
+        x, tau, lam, alpha, v = (None if one is None else one.as_subclass(torch.Tensor).double() for one in (images, *given))
+        return formula(x, tau, lam, v, alpha, how[2], superlevel, how[1]).float()
 
     monkeypatch.setattr(layers, "_PLAIN", (*layers._PLAIN, OnDevice))
     monkeypatch.setattr(layers, "_layouts", {})
@@ -168,6 +168,25 @@ def test_known_layout(device):
             with pytest.raises(ValueError, match=what):
                 soft_ecc(x, tau, lam, **{"dims": 2, **wrong})
     assert len(device) == 2
+
+
+def test_numbers_of_a_layer():
+    """A layer reads its numbers where torch.nn.utils.parametrize and torch.func.functional_call put them."""
+    class Twice(torch.nn.Module):
+        def forward(self, number):
+            return 2 * number
+
+    x, v = drawn(2, 6, 7), torch.tensor([1.0, 2.0])
+    for name in ("thresholds", "fixed_lam", "direction", "alpha"):
+        at = {"thresholds": torch.tensor([0.2, 0.4]), "fixed_lam": torch.tensor(9.0), "direction": v, "alpha": torch.tensor(0.1)}
+        layer = SoftECC(at["thresholds"], 9.0, dims=2, direction=v, alpha=0.1)
+        at[name] = 2 * at[name] + torch.arange(at[name].numel()).reshape(at[name].shape)
+        swapped = torch.func.functional_call(layer, {name: at[name]}, (x,))
+        want = soft_ecc(x, at["thresholds"], at["fixed_lam"], dims=2, direction=at["direction"], alpha=at["alpha"])
+        assert torch.equal(swapped, want) and not torch.equal(layer(x), want)
+        setattr(layer, name, at[name] / 2)
+        torch.nn.utils.parametrize.register_parametrization(layer, name, Twice())
+        assert torch.equal(layer(x), want)
 
 
 def test_list_on_device(device, monkeypatch):

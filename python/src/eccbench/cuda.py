@@ -818,8 +818,8 @@ class _Soft:
 
     def add(self, which: int, *memory: int) -> None:
         """Enqueue a pass by its number in ondevice.Plan and the addresses of ondevice.SoftCall, 0 for missing ones."""
-        number = self.how.number
-        stream, capturing = self.of.stream(number), self.of.capturing(number)
+        stream = self.of.stream(self.how.number)
+        capturing = stream != 0 and self.of.capturing(self.how.number)  # the default stream is never captured
         self.plan.used = next(_known.calls)
         try:
             while not self.plan.call(capturing, self.plan.plan.soft, which, memory, stream):

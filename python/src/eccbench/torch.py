@@ -37,6 +37,11 @@ __all__ = ["ECC", "SoftECC", "ecc", "soft_ecc"]
 
 _LEARNABLE = ("thresholds", "lam", "direction", "alpha")
 _PLAIN = (Tensor, torch.nn.Parameter)
+# Between the launches of a step the caches of the host lose this module, so that each look-up takes up to 1 µs.
+_is_tracing, _transforms, _modes = (torch.compiler.is_dynamo_compiling, torch._C._are_functorch_transforms_active,
+    torch._C._len_torch_dispatch_stack)
+_tracing_state, _grad_enabled = torch._C._get_tracing_state, torch.is_grad_enabled
+_empty_like, _int8 = torch.empty_like, torch.int8
 _NARROW = (torch.bfloat16, torch.float16, torch.bool, torch.uint8, torch.int8, torch.int16)  # converted to float32
 
 Images = Union[Tensor, Sequence[Tensor]]
@@ -179,21 +184,21 @@ def soft_ecc(
         return _of_list(images, dims, lambda batch: soft_ecc(batch, thresholds, lam, dims=dims, direction=direction,
             alpha=alpha, construction=construction, superlevel=superlevel), frame)
     axes: Tuple[int, ...] = (dims,)
+    given: Any = thresholds, lam, alpha, direction
     if direction is None:
         if isinstance(alpha, Tensor) or alpha != 0:
             raise ValueError("direction is missing: alpha is the scale of one")
-        alpha, direction = _no_direction(images)
-        axes = (0,)
-    given: Any = thresholds, lam, alpha, direction
+        given = thresholds, lam, None, None
     direct = _direct(images)
     if direct and images.is_cuda:
         images = images.contiguous()
-        numbers = given if axes[0] else given[:2]
-        plain = all([type(one) in _PLAIN for one in numbers])
-        if plain and (not axes[0] or given[3].shape == axes) and (type(dims), type(construction)) == (int, str):
-            how = _layouts.get(_key(images, dims, construction, *numbers))
+        if type(thresholds) in _PLAIN and type(lam) in _PLAIN and type(dims) is int and type(construction) is str and (
+                direction is None or type(alpha) in _PLAIN and type(direction) in _PLAIN and direction.shape == axes):
+            how = _layouts.get(_key(images, dims, construction, *given))
             if how is not None:  # the layout passed the other checks below
                 return _by_layout(superlevel, how, images, given)
+    if direction is None:
+        axes, given = (0,), (thresholds, lam, *_no_direction(images))
     batch, shape = _split(images, dims)
     if construction not in ("T", "V"):
         raise ValueError(f"construction {construction!r}: want T or V")
@@ -210,7 +215,8 @@ def soft_ecc(
                          f"want one axis, one number, ({dims},) and one number")
     if direct and x.is_cuda and x.dtype is torch.float32 and x.numel() and tau.shape[0]:
         given = tau, lam, alpha, v
-        return _by_layout(superlevel, _layout(x, dims, construction, *given), x, given)
+        how = _layout(x, dims, construction, *given)
+        return _by_layout(superlevel, how, x, given if axes[0] else (tau, lam, None, None))
     if superlevel:
         x, tau, alpha = -x, -tau, -alpha
     if direct:
@@ -340,10 +346,13 @@ class SoftECC(torch.nn.Module):
 
     def forward(self, images: Images) -> Tensor:
         """χ of shape (..., m) of images of shape (..., *image), or of a list as in `soft_ecc`."""
-        direction = self.direction
-        return soft_ecc(images, self.thresholds, self.lam, dims=self.dims, direction=direction,
-            alpha=0.0 if direction is None else self.alpha, construction=self.construction,
-            superlevel=self.superlevel)
+        held = self._buffers
+        if len(held) == 5 and not _is_tracing():  # none is learned; attributes of a module take longer
+            thresholds, lam, direction, alpha = held["thresholds"], held["fixed_lam"], held["direction"], held["alpha"]
+        else:
+            thresholds, lam, direction, alpha = self.thresholds, self.lam, self.direction, self.alpha
+        return soft_ecc(images, thresholds, lam, dims=self.dims, direction=direction,
+            alpha=0.0 if direction is None else alpha, construction=self.construction, superlevel=self.superlevel)
 
     def extra_repr(self) -> str:
         return _described(self, f"lam={self.lam.detach().item():.6g}") + (f", learn={self.learn}" if self.learn else "")
@@ -493,10 +502,10 @@ def _direct(x: Tensor) -> bool:
     bypasses them, in half of the time."""
     return (
         type(x) in _PLAIN
-        and not torch.compiler.is_compiling()
-        and not torch._C._are_functorch_transforms_active()
-        and not torch._C._len_torch_dispatch_stack()
-        and torch._C._get_tracing_state() is None
+        and not _is_tracing()
+        and not _transforms()
+        and not _modes()
+        and _tracing_state() is None
     )
 
 
@@ -770,48 +779,54 @@ class _Layout:
         x = _counted(images, construction, dims)
         x = x.reshape(-1, *x.shape[x.ndim - dims :])
         self.dims, self.construction, self.images, self.image = dims, construction, len(x), x.shape[1:]
+        self.vertices = construction == "V"
         thresholds, self.axes = numbers[0].shape[0], numbers[3].shape[0]
         self.curves = *images.shape[: images.ndim - dims], thresholds
         self.float64 = [one.dtype is torch.float64 for one in numbers]
         doubles = sum(double << bit for bit, double in enumerate(self.float64))
         self.plain = all(one.dtype in (torch.float32, torch.float64) for one in numbers)
-        plan = cuda.soft(x, thresholds, construction == "V", self.axes > 0, doubles)
+        plan = cuda.soft(x, thresholds, self.vertices, self.axes > 0, doubles)
         if plan.kept != sum(_sizes_of_kept(self.image, self.images, thresholds, self.axes)):
             raise RuntimeError("eccbench's library has another version than its Python files: install eccbench again")
         self.add, self.blocks, self.kept = plan.add, plan.blocks // self.images, plan.kept
         self.work = plan.memory // 3, plan.memory  # without derivatives and with them
 
     def forward(
-        self, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor, direction: Tensor, derivatives: bool,
+        self, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Any, direction: Any, derivatives: bool,
     ) -> Tuple[Tensor, Any, Tensor]:
         """Add the forward pass, and return χ, its derivatives and the memory that the backward pass needs."""
-        x = _counted(images, self.construction, self.dims)
-        chi, kept = images.new_empty(self.curves), images.new_empty(self.kept, dtype=torch.int8)
-        work = images.new_empty(self.work[derivatives], dtype=torch.int8) if self.work[derivatives] else None
+        x = _counted(images, self.construction, self.dims) if self.vertices else images
+        chi, kept = images.new_empty(self.curves), images.new_empty(self.kept, dtype=_int8)
+        work = images.new_empty(self.work[derivatives], dtype=_int8) if self.work[derivatives] else None
         by = images.new_empty((2, self.images, self.curves[-1]), dtype=torch.float64) if derivatives else None
         if not self.plain:
             given = thresholds, lam, alpha, direction
-            thresholds, lam, alpha, direction = (one if d else one.float() for one, d in zip(given, self.float64))
-        thresholds, direction = thresholds.contiguous(), direction.contiguous()
+            thresholds, lam, alpha, direction = (
+                one if double or one is None else one.float() for one, double in zip(given, self.float64))
+        thresholds, of_alpha, of_direction = thresholds.contiguous(), 0, 0
+        if self.axes:
+            direction = direction.contiguous()
+            of_alpha, of_direction = alpha.data_ptr(), direction.data_ptr()
         self.add(
-            1 if derivatives else 0, x.data_ptr(), kept.data_ptr(), thresholds.data_ptr(), lam.data_ptr(),
-            alpha.data_ptr(), direction.data_ptr(), 0 if work is None else work.data_ptr(), chi.data_ptr(),
-            0 if by is None else by.data_ptr(), 0, 0, 0)
+            1 if derivatives else 0, x.data_ptr(), kept.data_ptr(), thresholds.data_ptr(), lam.data_ptr(), of_alpha,
+            of_direction, 0 if work is None else work.data_ptr(), chi.data_ptr(), 0 if by is None else by.data_ptr(),
+            0, 0, 0)
         return chi, by, kept
 
     def backward(
-        self, upstream: Tensor, images: Tensor, kept: Tensor, alpha: Tensor, direction: Tensor, parameters: bool,
+        self, upstream: Tensor, images: Tensor, kept: Tensor, alpha: Any, direction: Any, parameters: bool,
     ) -> Tuple[Tensor, Any]:
         """Add the backward pass, and return the gradients by the images, and if parameters is set those by each
         image's v and α."""
-        x = _counted(images, self.construction, self.dims)
-        upstream, gradient, moments = upstream.contiguous(), torch.empty_like(x), None
+        x = _counted(images, self.construction, self.dims) if self.vertices else images
+        upstream, gradient, moments = upstream.contiguous(), _empty_like(x), None
         if parameters:
             moments = x.new_empty((self.images, self.blocks, 4), dtype=torch.float64)
         self.add(
             2, x.data_ptr(), kept.data_ptr(), 0, 0, 0, 0, 0, 0, 0, upstream.data_ptr(), gradient.data_ptr(),
             0 if moments is None else moments.data_ptr())
-        gradient = _of_images(gradient, self.construction, self.dims)
+        if self.vertices:
+            gradient = _of_images(gradient, self.construction, self.dims)
         return gradient, None if moments is None else _by_direction(moments.sum(1), _Tilt(alpha, direction, self.image))
 
 
@@ -848,8 +863,9 @@ def _by_layout(superlevel: bool, how: Any, images: Tensor, given: Tuple[Tensor, 
         alpha = -alpha if how.axes else alpha
         given = thresholds, lam, alpha, direction
     # A level of derivatives forward, which are rejected, may be of each tensor.
-    learn = True in [one.requires_grad for one in given] or forward_ad._current_level >= 0
-    return _SoftOnDevice.apply(how, images, given, *(given if learn else ()))
+    learn = (thresholds.requires_grad or lam.requires_grad or forward_ad._current_level >= 0
+        or how.axes and (alpha.requires_grad or direction.requires_grad))
+    return _apply(how, images, given, *given) if learn else _apply(how, images, given)
 
 
 class _SoftOnDevice(torch.autograd.Function):
@@ -857,11 +873,10 @@ class _SoftOnDevice(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, how: Any, images: Tensor, given: Tuple[Tensor, ...], *learned: Tensor) -> Tensor:
-        wanted = ctx.needs_input_grad[3:]
-        chi, by, kept = how.forward(images, *given, True in wanted[:2])
+        chi, by, kept = how.forward(images, *given, bool(learned) and True in ctx.needs_input_grad[3:5])
         ctx.given = how, given
         ctx.set_materialize_grads(False)
-        if True in wanted:
+        if learned:
             ctx.save_for_backward(images, kept, by, *given[2:])
         else:
             ctx.save_for_backward(images, kept)
@@ -877,7 +892,8 @@ class _SoftOnDevice(torch.autograd.Function):
         by, alpha, direction = more or (None, alpha, direction)
         parameters = True in wanted[5:]
         of_images = of_each = None
-        if torch.is_grad_enabled() or not _direct(upstream):  # by the operator, which rejects a second order
+        if _grad_enabled() or not _direct(upstream):  # by the operator, which rejects a second order
+            alpha, direction = (alpha, direction) if how.axes else _no_direction(images)
             rows, x = upstream.reshape(how.images, -1), images.reshape(-1, *images.shape[images.ndim - how.dims :])
             given = x, kept, thresholds, lam, alpha, direction, how.construction, parameters
             of_images, of_each = _soft_backward(rows, *given)
@@ -889,6 +905,10 @@ class _SoftOnDevice(torch.autograd.Function):
         rows = upstream.reshape(how.images, -1)
         of_given = _by_parameters(wanted[2:], rows, by, of_each, thresholds, lam, alpha, direction)
         return None, of_images, None, *of_given
+
+
+# Function.apply without its search for transforms of torch.func: _direct found none.
+_apply = super(torch.autograd.Function, _SoftOnDevice).apply
 
 
 def _check_on_device(images: Tensor, *others: Tensor) -> None:
