@@ -19,10 +19,12 @@ import (
 	"eccbench/datasets/files"
 	"eccbench/internal/cli"
 	"eccbench/internal/command/answering"
+	"eccbench/internal/decimal"
 	"eccbench/internal/quantity"
 	"eccbench/internal/regular"
 	"eccbench/internal/remote"
 	"eccbench/internal/stats"
+	"eccbench/internal/workloads/assess"
 )
 
 // A pairOfFiles is one pair of many. The method that made the prediction is "" if unknown.
@@ -145,11 +147,69 @@ func (j assessJob) many(c *cli.Program, pairs []pairOfFiles) error {
 			list[i].sizes = nil
 		}
 	}
+	j.complete(list)
 	write := func(w io.Writer) error { return writeMany(w, j.format, list) }
 	if err := answering.WriteTo(c, j.Out, "comparisons", write); err != nil {
 		return err
 	}
 	return j.failAbove(list)
+}
+
+// complete gives all pairs the same sets, so that means and tests are about all of them. Both masks of a label
+// that a pair lacks are empty, and the union of all labels equals the only one.
+func (j assessJob) complete(list []assessed) {
+	var names []string
+	several := false
+	for _, a := range list {
+		for _, set := range a.sets[:len(a.sets)-len(j.groups)] {
+			if set.Name == assess.Everything {
+				several = true
+			} else if !slices.Contains(names, set.Name) {
+				names = append(names, set.Name)
+			}
+		}
+	}
+	if len(j.labels) == 0 {
+		slices.SortFunc(names, func(a, b string) int {
+			v, _ := decimal.ParseFloat(a, 64) // the names of labels are numbers
+			w, _ := decimal.ParseFloat(b, 64)
+			return cmp.Compare(v, w)
+		})
+	}
+	if several || len(names) > 1 {
+		names = append(names, assess.Everything)
+	}
+	for _, g := range j.groups {
+		names = append(names, g.Name)
+	}
+	for i := range list {
+		list[i].choose(names)
+	}
+}
+
+// choose arranges the sets in the order of these names, and adds missing ones.
+func (a *assessed) choose(names []string) {
+	old, missing, rows := *a, len(a.sets), len(a.constructions)
+	sized, patched := a.sizes != nil, a.patches != nil
+	a.sets, a.answer.Out, a.sizes, a.patches = nil, nil, nil, nil
+	old.answer.Out = append(old.answer.Out, assess.Comparison{}) // both masks are empty
+	old.sizes = append(old.sizes, make([]float64, len(sizeColumns(a.dims))))
+	old.patches = append(old.patches, slices.Repeat([][]float64{make([]float64, len(patchColumns))}, rows)...)
+	for _, name := range names {
+		at := slices.IndexFunc(old.sets, func(s assess.Set) bool { return s.Name == name })
+		if at < 0 && name == assess.Everything {
+			at = 0
+		} else if at < 0 {
+			at = missing
+		}
+		a.sets, a.answer.Out = append(a.sets, assess.Set{Name: name}), append(a.answer.Out, old.answer.Out[at])
+		if sized {
+			a.sizes = append(a.sizes, old.sizes[at])
+		}
+		if patched {
+			a.patches = append(a.patches, old.patches[rows*at:][:rows]...)
+		}
+	}
 }
 
 // writeMany writes the comparisons of many pairs.

@@ -22,7 +22,7 @@ type Group struct {
 }
 
 // NewPair pairs two label images. The sets are the given labels (default: all labels of either
-// image), the union of all labels if there are several, and the groups.
+// image), the union of all labels unless it is the only set so far, and the groups.
 func NewPair(pred, truth *grid.Field, labels []float64, groups []Group) (*Pair, error) {
 	if pred.Shape() != truth.Shape() {
 		return nil, fmt.Errorf("the prediction has shape %v and the truth %v: want images of one shape",
@@ -256,7 +256,7 @@ func (p *Pair) choose(found, labels []float64, groups []Group, code map[float64]
 	for _, label := range labels {
 		all = append(all, Group{strconv.FormatFloat(label, 'f', -1, 64), []float64{label}})
 	}
-	if len(found) != 1 || len(labels) != 1 {
+	if len(found) != 1 || !slices.Equal(found, labels) {
 		all = append(all, Group{Everything, found})
 	}
 	names := map[string]bool{}
