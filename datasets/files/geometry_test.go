@@ -97,3 +97,46 @@ func TestGeometry(t *testing.T) {
 		}
 	}
 }
+
+// TestGeometryOfOtherAxes reads the geometries of 2D images, of several volumes and of colours, as ITK writes them.
+func TestGeometryOfOtherAxes(t *testing.T) {
+	flat, oblique := &format.Geometry{}, &format.Geometry{}
+	flat.Affine = [3][4]float64{{0, -2, 0, -5}, {-1, 0, 0, 7}, {0, 0, 1, 0}}
+	oblique.Affine = [3][4]float64{{3, 0, 0, 0}, {0, 0.6, -0.8, 0}, {0, 0.8, 0.6, 9}}
+	solid := &format.Geometry{Affine: [3][4]float64{{-1, 0, 0, -5}, {0, -2, 0, 7}, {0, 0, 3, 4}}}
+	spaced := &format.Geometry{Affine: [3][4]float64{{1, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 1, 0}}}
+	const nrrd, space = "NRRD0004\ntype: uint8\nencoding: ascii\n", "space directions: (0,1) (2,0)\nspace origin: (5,-7)\n"
+	const meta, end = "ObjectType = Image\nElementType = MET_UCHAR\n", "ElementDataFile = LOCAL\n"
+	for name, c := range map[string]struct {
+		text string
+		want *format.Geometry
+	}{
+		"flat.nrrd":    {nrrd + "dimension: 2\nsizes: 2 2\nspace dimension: 2\n" + space, flat},
+		"flat.mha":     {meta + "NDims = 2\nDimSize = 2 2\nTransformMatrix = 0 1 1 0\nOffset = 5 -7\nElementSpacing = 1 2\n" + end, flat},
+		"spaced.nrrd":  {nrrd + "dimension: 2\nsizes: 2 2\nspacings: 1 2\n", spaced},
+		"rgb.nrrd":     {nrrd + "dimension: 3\nsizes: 3 2 2\nkinds: vector domain domain\nspacings: NaN 1 2\n", spaced},
+		"pages.nrrd":   {nrrd + "dimension: 3\nsizes: 2 2 3\nkinds: domain domain list\nspacings: 1 2 5\n", spaced},
+		"oblique.nrrd": {nrrd + "dimension: 2\nsizes: 2 2\nspace: RAS\nspace directions: (3,0,0) (0,0.6,0.8)\nspace origin: (0,0,9)\n", oblique},
+		"series.nrrd": {nrrd + "dimension: 4\nsizes: 2 2 2 2\nkinds: domain domain domain domain\nspace dimension: 4\n" +
+			"space directions: (1,0,0,0) (0,2,0,0) (0,0,3,0) (0,0,0,9)\nspace origin: (5,-7,4,1)\n", solid},
+		"series.mha": {meta + "NDims = 4\nDimSize = 2 2 2 2\nOffset = 5 -7 4 1\nElementSpacing = 1 2 3 9\n" + end, solid},
+		// The spacing of an axis is unknown, or which of four axes are those of space.
+		"gap.nrrd":  {nrrd + "dimension: 3\nsizes: 2 2 2\nspacings: 1 2 NaN\n", nil},
+		"four.nrrd": {nrrd + "dimension: 4\nsizes: 2 2 2 2\nspacings: 1 2 3 4\n", nil},
+		"none.nrrd": {nrrd + "dimension: 3\nsizes: 2 2 2\nspace dimension: 2\nspace directions: none (1,0) (0,2)\n", nil},
+		"line.nrrd": {nrrd + "dimension: 2\nsizes: 2 2\nspace dimension: 2\nspace directions: (1,0) (2,0)\n", nil},
+	} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(c.text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		g, err := GeometryOf(path, format.Options{})
+		if err != nil || (g == nil) != (c.want == nil) {
+			t.Errorf("%s: %v, %v; want %v", name, g, err, c.want)
+		} else if g != nil {
+			if err := c.want.Differs(*g); err != nil {
+				t.Errorf("%s: %v; want %v, got %v", name, err, *c.want, *g)
+			}
+		}
+	}
+}

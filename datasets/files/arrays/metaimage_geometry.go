@@ -26,28 +26,34 @@ func metaGeometry(in format.Input) (*format.Geometry, error) {
 	if spacing == nil {
 		spacing = values["ElementSize"]
 	}
-	if len(spacing) != 3 {
-		return nil, nil
+	n := len(spacing)
+	turn, origin := make([]float64, n*n), []float64(nil)
+	for axis := range n {
+		turn[n*axis+axis] = 1
 	}
-	turn := []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}
 	for _, key := range []string{"TransformMatrix", "Rotation", "Orientation"} {
-		if v := values[key]; len(v) == 9 {
+		if v := values[key]; len(v) == n*n {
 			turn = v
 			break
 		}
 	}
-	g := &format.Geometry{}
-	for r := range 3 {
-		for c := range 3 {
-			g.Affine[r][c] = turn[3*c+r] * spacing[c]
-		}
-		for _, key := range []string{"Offset", "Position", "Origin"} {
-			if v := values[key]; len(v) == 3 {
-				g.Affine[r][3] = v[r]
-				break
-			}
+	for _, key := range []string{"Offset", "Position", "Origin"} {
+		if v := values[key]; len(v) == n {
+			origin = v
+			break
 		}
 	}
-	g.Mirror()
-	return g.Valid(), nil
+	var columns [][]float64
+	for axis, step := range spacing {
+		column := make([]float64, n)
+		for r := range n {
+			column[r] = turn[n*axis+r] * step
+		}
+		columns = append(columns, column)
+	}
+	g := format.NewGeometry(columns, origin)
+	if g != nil {
+		g.Mirror()
+	}
+	return g, nil
 }

@@ -17,50 +17,57 @@ func nrrdGeometryOf(in format.Input) (*format.Geometry, error) {
 	return nrrdGeometry(fields.Values), nil
 }
 
-// nrrdGeometry returns the geometry in a header's fields; nil without directions or spacings of
-// three axes.
+// nrrdGeometry returns the geometry in a header's fields; nil without directions or spacings of the
+// axes of an image.
 func nrrdGeometry(values map[string]string) *format.Geometry {
-	g := &format.Geometry{}
-	if directions, ok := values["space directions"]; ok {
-		axes := strings.Fields(strings.ReplaceAll(directions, "none", ""))
-		if len(axes) != 3 {
-			return nil
-		}
-		for c, axis := range axes {
-			v := nrrdVector(axis)
-			if v == nil {
-				return nil
-			}
-			for r := range 3 {
-				g.Affine[r][c] = v[r]
-			}
-		}
-		if v := nrrdVector(values["space origin"]); v != nil {
-			for r := range 3 {
-				g.Affine[r][3] = v[r]
-			}
-		}
-	} else {
-		spacings := numbersOf(values["spacings"])
-		if len(spacings) != 3 {
-			return nil
-		}
-		for r := range 3 {
-			g.Affine[r][r] = spacings[r]
-		}
+	directions, directed := values["space directions"]
+	words := strings.Fields(values["spacings"])
+	if directed {
+		words = strings.Fields(strings.ReplaceAll(directions, "none", ""))
 	}
+	axes, kinds := len(strings.Fields(values["sizes"])), values["kinds"]
+	fastest, planes, err := nrrdKinds(kinds, axes)
+	spatial := min(axes, 3)
+	if axes == 3 && (fastest || planes) {
+		spatial = 2
+	}
+	if len(words) == axes && fastest {
+		words = words[1:]
+	}
+	if len(words) == axes && (planes || nrrdSpace(kinds, axes)) {
+		words = words[:spatial]
+	}
+	if err != nil || len(words) != spatial {
+		return nil
+	}
+	var columns [][]float64
+	for axis, word := range words {
+		column := nrrdVector(word)
+		if n := numbersOf(word); !directed && len(n) == 1 {
+			column = append(make([]float64, axis), n[0])
+		}
+		if column == nil {
+			return nil
+		}
+		columns = append(columns, column)
+	}
+	g := format.NewGeometry(columns, nrrdVector(values["space origin"]))
 	space := strings.ToLower(values["space"])
-	if space == "lps" || strings.HasPrefix(space, "left-posterior-superior") {
+	lps := space == "lps" || strings.HasPrefix(space, "left-posterior-superior")
+	if n, ok := values["space dimension"]; ok && n != "3" {
+		lps = true // as ITK writes it, which names the space of volumes alone
+	}
+	if g != nil && lps {
 		g.Mirror()
 	}
-	return g.Valid()
+	return g
 }
 
-// nrrdVector parses "(1,0,0)"; nil if the text is no vector of three numbers.
+// nrrdVector parses "(1,0,0)"; nil if the text is no vector of two numbers or more.
 func nrrdVector(text string) []float64 {
 	inner, ok := strings.CutPrefix(strings.ReplaceAll(text, " ", ""), "(")
 	v := numbersOf(strings.ReplaceAll(strings.TrimSuffix(inner, ")"), ",", " "))
-	if !ok || len(v) != 3 {
+	if !ok || len(v) < 2 {
 		return nil
 	}
 	return v

@@ -13,6 +13,35 @@ type Geometry struct {
 	Unplaced bool
 }
 
+// NewGeometry returns the geometry of two or three axes (more are ignored): columns are the steps along them in two or
+// three dimensions, and origin is the place of the first voxel, or nil. Pixels are 1 mm thick. The geometry is nil if
+// axes are missing, or have no length.
+func NewGeometry(columns [][]float64, origin []float64) *Geometry {
+	if len(columns) < 2 {
+		return nil
+	}
+	g := &Geometry{}
+	for c, v := range columns[:min(3, len(columns))] {
+		for r := range min(3, len(v)) {
+			g.Affine[r][c] = v[r]
+		}
+	}
+	if a := &g.Affine; len(columns) == 2 { // the normal
+		for r := range 3 {
+			s, t := (r+1)%3, (r+2)%3
+			a[r][2] = a[s][0]*a[t][1] - a[t][0]*a[s][1]
+		}
+		length := math.Copysign(g.Spacing()[2], a[2][2]) // up, as in NIfTI files of 2D images
+		for r := range 3 {
+			a[r][2] /= length
+		}
+	}
+	for r := range min(3, len(origin)) {
+		g.Affine[r][3] = origin[r]
+	}
+	return g.Valid()
+}
+
 // Spacing returns the distance of neighbouring voxels along x, y and z.
 func (g Geometry) Spacing() (s [3]float64) {
 	for axis := range s {
