@@ -157,16 +157,17 @@ def by_host(calls, repeats=101, rounds=7):
     return [1e6 * statistics.median(times) for times in took]
 
 
-def empty_operator():
-    """Return an operator of PyTorch with a gradient that computes nothing."""
+class Nothing(torch.autograd.Function):
+    """A layer that allocates its answer and its gradient, and computes neither."""
 
-    @torch.library.custom_op("compare_soft::empty", mutates_args=())
-    def empty(x: torch.Tensor, tau: torch.Tensor) -> torch.Tensor:
-        return x.new_empty((*x.shape[:2], len(tau)))
+    @staticmethod
+    def forward(ctx, x, m):
+        ctx.save_for_backward(x)
+        return x.new_empty((*x.shape[:2], m))
 
-    empty.register_autograd(lambda ctx, _: (torch.empty_like(ctx.x), None),
-                            setup_context=lambda ctx, inputs, output: setattr(ctx, "x", inputs[0].detach()))
-    return empty
+    @staticmethod
+    def backward(ctx, _):
+        return torch.empty_like(ctx.saved_tensors[0]), None
 
 
 def in_one_thread(call):
@@ -293,9 +294,11 @@ def steps():
 
 
 def on_device():
-    x, tau, empty = drawn(BATCHES[0]), torch.linspace(0, 1, 16, device="cuda"), empty_operator()
-    call = step(SoftECC(tau, LAMBDA, dims=2).cuda(), x)
-    ours, alone, floor = by_host([call, in_one_thread(call), step(lambda x: empty(x, tau), x)])
+    x, tau = drawn(BATCHES[0]), torch.linspace(0, 1, 16, device="cuda")
+    compiled = torch.compile(lambda x: formula(x, tau, LAMBDA, None, 0.0, dims=2), dynamic=False)
+    layers = SoftECC(tau, LAMBDA, dims=2).cuda(), lambda x: Nothing.apply(x, len(tau)), compiled
+    calls = [step(layer, x) for layer in layers]
+    took = [f"{us:.0f}" for us in by_host([*calls, *map(in_one_thread, calls)])]
     at_once, one_by_one = of_lists()
     written("../reports/training.md", "compare_soft.py", [
         f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, float32, λ = {LAMBDA:g}. "
@@ -306,10 +309,11 @@ def on_device():
         "formula in times of `SoftECC`: eager / a step as a graph, without a direction. The last column has the largest",
         "errors of `SoftECC` and of the formula in float32, at voxels that equal no neighbour.",
         "",
-        told(f"An eager step of 256×1×28² takes {ours:.0f} µs of the host, "
-            f"with an empty custom operator {floor:.0f} µs,"),
-        f"and {alone:.0f} µs under `torch.autograd.set_multithreading_enabled(False)`: medians of all "
-        "steps. A step of a",
+        told(f"An eager step of 256×1×28² takes {took[0]} µs of the host, {took[1]} µs with an `autograd.Function` that "
+            f"computes nothing,"),
+        told(f"and {took[2]} µs with the compiled formula. Under `torch.autograd.set_multithreading_enabled(False)` it "
+            f"is {', '.join(took[3:5])}"),
+        f"and {took[5]} µs. All are medians of all steps, in turns. A step of a",
         told(f"list of {LIST} images of {LIST} shapes of 20 to 51 pixels takes {at_once:.2g} ms, image by image "
             f"{one_by_one:.2g} ms: the least"),
         f"of {ROUNDS} medians, as in the table.",
