@@ -242,6 +242,9 @@ func writeMany(w io.Writer, format string, list []assessed) error {
 	if untested != "" {
 		about += "no signed-rank tests: " + untested + "\n"
 	}
+	if slices.ContainsFunc(summary, func(s assessSummary) bool { return strings.HasSuffix(s.Column, "_min") }) {
+		about += "a matching error is between _min and _max: bounds have no interval and no test\n"
+	}
 	return writeTables(w, format, title, about, summaryTables(summary, tests), "")
 }
 
@@ -283,10 +286,11 @@ func shortConnectivity(n int) string {
 	return strconv.Itoa(n)
 }
 
-// summarised lists the columns that are summarised over many pairs. The upper bound represents a
-// matching error that is only bounded.
-var summarised = []string{"dice", "chi_error", "b0_error", "b1_error", "b2_error", "matching_error0_max",
-	"matching_error1_max", "matching_error2_max", "patch_chi_error", "patch_b0_error", "patch_b1_error", "patch_b2_error"}
+// summarised lists the columns that are summarised over many pairs. The lower bound of a matching error is left out if
+// it equals the upper one in all pairs.
+var summarised = []string{"dice", "chi_error", "b0_error", "b1_error", "b2_error", "matching_error0_min",
+	"matching_error0_max", "matching_error1_min", "matching_error1_max", "matching_error2_min", "matching_error2_max",
+	"patch_chi_error", "patch_b0_error", "patch_b1_error", "patch_b2_error"}
 
 // An assessSummary summarises one number over many pairs: the mean with a bootstrap interval, and
 // the median.
@@ -297,7 +301,7 @@ type assessSummary struct {
 	Column       string  `json:"column"`
 	Pairs        int     `json:"pairs"`
 	Mean         float64 `json:"mean"`
-	// Low and High bound the mean. They are absent for fewer than six pairs.
+	// Low and High bound the mean. They are absent for fewer than six pairs, and for bounds.
 	Low    *float64 `json:"low,omitempty"`
 	High   *float64 `json:"high,omitempty"`
 	Median float64  `json:"median"`
@@ -362,6 +366,23 @@ func numbersOf(list []assessed) (values map[summaryKey][]pairNumber, order []sum
 	return values, order, methods
 }
 
+// limits reports, for each bound of matching errors and all methods, whether it differs from the other bound in a pair.
+func limits(values map[summaryKey][]pairNumber) map[summaryKey]bool {
+	differ := map[summaryKey]bool{}
+	for low, numbers := range values {
+		name, isLow := strings.CutSuffix(low.column, "_min")
+		if !isLow {
+			continue
+		}
+		high := low
+		high.column = name + "_max"
+		open := !slices.Equal(numbers, values[high])
+		low.method, high.method = "", ""
+		differ[low], differ[high] = differ[low] || open, differ[high] || open
+	}
+	return differ
+}
+
 // summarise summarises pairs by method, label, connectivity and column, and tests two methods. It
 // returns the reason if two methods cannot be tested.
 func summarise(list []assessed) (summary []assessSummary, tests []assessTest, untested string) {
@@ -371,18 +392,25 @@ func summarise(list []assessed) (summary []assessSummary, tests []assessTest, un
 		untested = repeated(list)
 	}
 	var p []float64
+	differ := limits(values)
 	for _, k := range order {
+		shared := k
+		shared.method = ""
+		open := differ[shared]
+		if strings.HasSuffix(k.column, "_min") && !open {
+			continue
+		}
 		var x []float64
 		for _, n := range values[k] {
 			x = append(x, n.value)
 		}
 		s := assessSummary{Method: k.method, Label: k.label, Connectivity: k.connectivity, Column: k.column,
 			Pairs: len(x), Mean: stats.Mean(x), Median: stats.Median(x)}
-		if lo, hi := stats.Bootstrap(x); !math.IsInf(lo, 0) {
+		if lo, hi := stats.Bootstrap(x); !open && !math.IsInf(lo, 0) {
 			s.Low, s.High = &lo, &hi
 		}
 		summary = append(summary, s)
-		if !two || k.method != methods[0] || untested != "" {
+		if !two || k.method != methods[0] || untested != "" || open {
 			continue
 		}
 		other := k
@@ -424,10 +452,39 @@ func signedRank(a, b []pairNumber) (n int, p float64) {
 		of[w.truth] = w.value
 	}
 	var d, negated []float64
+	largest := 0.0
 	for _, v := range a {
 		if w, ok := of[v.truth]; ok {
-			d, negated = append(d, v.value-w), append(negated, w-v.value)
+			d, largest = append(d, v.value-w), max(largest, math.Abs(v.value), math.Abs(w))
 		}
 	}
+	d = joinTies(d, rounding*largest)
+	for _, v := range d {
+		negated = append(negated, -v)
+	}
 	return len(d), min(1, 2*min(stats.SignedRank(d), stats.SignedRank(negated)))
+}
+
+// rounding is far above the relative error of a difference of two quotients, such as Dice.
+const rounding = 1e-12
+
+// joinTies returns whole numbers with the signs and the order of some differences. They are equal where magnitudes
+// are at most apart, and 0 where they are at most that.
+func joinTies(d []float64, apart float64) []float64 {
+	order := []float64{0}
+	for _, v := range d {
+		order = append(order, math.Abs(v))
+	}
+	slices.Sort(order)
+	rank := map[float64]float64{}
+	for i, v := range order[1:] {
+		if rank[v] = rank[order[i]]; v-order[i] > apart {
+			rank[v]++
+		}
+	}
+	ranks := make([]float64, len(d))
+	for i, v := range d {
+		ranks[i] = math.Copysign(rank[math.Abs(v)], v)
+	}
+	return ranks
 }
