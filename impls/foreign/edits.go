@@ -140,9 +140,10 @@ func (e *edited) count(at, from int64, changes map[int64]int64) {
 			near[c] = e.level((z*shape.H+y)*shape.W + x)
 		}
 	}
+	now := e.before(from)
 next:
 	for _, c := range &cells {
-		was, is := near[13], e.before(from)
+		was, is := near[13], now
 		for _, i := range c.others {
 			switch l := near[i]; {
 			case l < 0 && e.vertices:
