@@ -7,7 +7,7 @@ import (
 // A rolled source is another source, rotated along its slowest axis: slice i is slice (i+by) mod
 // Slices of the other, 0 < by < Slices.
 type rolled struct {
-	grid.Source
+	grid.Wrapped
 	by int64
 }
 
@@ -16,7 +16,7 @@ func roll(s grid.Source, by int64) grid.Source {
 	if by %= s.Shape().Slices(); by == 0 {
 		return s
 	}
-	return &rolled{s, by}
+	return &rolled{grid.Wrapped{Source: s}, by}
 }
 
 // ReadSlab reads the slab in one or two pieces of the other source.
@@ -54,18 +54,3 @@ func (r *rolled) InMemory() bool {
 	m, ok := r.Source.(interface{ InMemory() bool })
 	return ok && m.InMemory()
 }
-
-// Dim returns the number of axes of the other source.
-func (r *rolled) Dim() int { return grid.Dim(r.Source) }
-
-// Missing describes the missing parts of the source's file.
-func (r *rolled) Missing() string { return grid.Missing(r.Source) }
-
-// Unchanged checks the other source.
-func (r *rolled) Unchanged() error { return grid.Unchanged(r.Source) }
-
-// Close closes the other source, if it can be closed.
-func (r *rolled) Close() error { return grid.Close(r.Source) }
-
-// Labels returns the labels of the other source, if its values are ranks.
-func (r *rolled) Labels() *grid.Labels { return grid.LabelsOf(r.Source) }

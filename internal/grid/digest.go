@@ -13,7 +13,7 @@ import (
 // A Digester is a source that hashes its slices as they are read. The hash then covers the very
 // bytes that were counted, and needs no second pass over the image.
 type Digester struct {
-	Source
+	Wrapped
 	taken  []atomic.Bool
 	slices []xxh3.Uint128
 	done   atomic.Int64 // number of hashed slices
@@ -22,7 +22,7 @@ type Digester struct {
 // NewDigester wraps a source. It hashes a Field at once on all cores; read a Field directly rather
 // than through the Digester.
 func NewDigester(s Source) *Digester {
-	d := &Digester{Source: s, taken: make([]atomic.Bool, s.Shape().Slices()),
+	d := &Digester{Wrapped: Wrapped{s}, taken: make([]atomic.Bool, s.Shape().Slices()),
 		slices: make([]xxh3.Uint128, s.Shape().Slices())}
 	if f, ok := s.(*Field); ok {
 		parts := min(int64(runtime.GOMAXPROCS(0)), f.Shape().Slices())
@@ -58,12 +58,6 @@ func (d *Digester) ReadSlab(dst []byte, lo, hi int64) error {
 	}
 	return nil
 }
-
-// Dim returns the number of axes of the source.
-func (d *Digester) Dim() int { return Dim(d.Source) }
-
-// InBulk reports whether the source prefers many parallel requests.
-func (d *Digester) InBulk() bool { return InBulk(d.Source) }
 
 // hash hashes slices lo ≤ i < hi of a slab that begins with slice first.
 func (d *Digester) hash(slab []byte, first, lo, hi int64) {
@@ -117,9 +111,6 @@ func SumOf(shape Shape, t Type, slices []SliceHash) string {
 	sum := h.Sum128()
 	return fmt.Sprintf("%016x%016x", sum.Hi, sum.Lo)
 }
-
-// Close closes the source if it is an io.Closer.
-func (d *Digester) Close() error { return Close(d.Source) }
 
 // Hash returns the hash of bytes (XXH3, 64 bits).
 func Hash(b []byte) uint64 { return xxh3.Hash(b) }

@@ -22,11 +22,11 @@ func Mask(s, mask Source) (Source, error) {
 			return nil, err
 		}
 	}
-	return masked{s, mask, l}, nil
+	return masked{Wrapped{s}, mask, l}, nil
 }
 
 type masked struct {
-	Source
+	Wrapped
 	mask   Source
 	ladder Ladder
 }
@@ -41,12 +41,6 @@ func Unmasked(s Source) Source {
 
 func (m masked) Type() Type     { return Float32 }
 func (m masked) Ladder() Ladder { return m.ladder }
-
-// Labels returns the labels of the image.
-func (m masked) Labels() *Labels { return LabelsOf(m.Source) }
-
-// Dim returns the number of axes of the image.
-func (m masked) Dim() int { return Dim(m.Source) }
 
 // Missing describes missing data of the image's file, or else of the mask's.
 func (m masked) Missing() string {

@@ -147,7 +147,7 @@ func joinedPiecesAreSmall(t *testing.T) {
 		t.Errorf("%d slices per piece of an image of 64, want a quarter", got)
 	}
 	s.shape.D = 1 << 10
-	for _, far := range []grid.Source{bulky{s}, &grid.Digester{Source: bulky{s}}} {
+	for _, far := range []grid.Source{bulky{s}, &grid.Digester{Wrapped: grid.Wrapped{Source: bulky{s}}}} {
 		if got := grid.CachedSlices(far, 1); got != 64 {
 			t.Errorf("%d slices of a source that is far away", got)
 		}

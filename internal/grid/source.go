@@ -58,6 +58,18 @@ func Unchanged(s Source) error {
 	return nil
 }
 
+// A Wrapped source is the part of a view of another source that is about the file and the axes of that
+// source. Embed it in the view.
+type Wrapped struct{ Source }
+
+// Dim, Labels, InBulk, Missing, Unchanged and Close are those of the other source.
+func (w Wrapped) Dim() int         { return Dim(w.Source) }
+func (w Wrapped) Labels() *Labels  { return LabelsOf(w.Source) }
+func (w Wrapped) InBulk() bool     { return InBulk(w.Source) }
+func (w Wrapped) Missing() string  { return Missing(w.Source) }
+func (w Wrapped) Unchanged() error { return Unchanged(w.Source) }
+func (w Wrapped) Close() error     { return Close(w.Source) }
+
 // SliceBytes is the number of bytes of one slice of the source.
 func SliceBytes(s Source) int64 { return s.Shape().SliceVoxels() * s.Type().Size() }
 
@@ -266,7 +278,7 @@ func WithContext(ctx context.Context, s Source) Source {
 		g.until = ctx
 		return &g
 	case repeat:
-		return repeat{WithContext(ctx, s.Source), s.period}
+		return repeat{Wrapped{WithContext(ctx, s.Source)}, s.period}
 	}
 	return contextSource{s, ctx}
 }

@@ -234,7 +234,7 @@ func Upright(s Source, a Axes) (Source, Axes) {
 		g.shape = shape
 		return &g, a
 	}
-	u := upright{Source: s, shape: shape}
+	u := upright{Wrapped: Wrapped{s}, shape: shape}
 	if shape.Slices() != s.Shape().Slices() {
 		u.row = sync.OnceValues(func() (*Field, error) { return Load(s) })
 	}
@@ -246,12 +246,13 @@ const mostRow = 1 << 30
 
 // upright has the slices of an image in another shape, or the voxels of a line as one row or as slices.
 type upright struct {
-	Source
+	Wrapped
 	shape Shape
 	row   func() (*Field, error) // nil unless the image is a line
 }
 
 func (u upright) Shape() Shape { return u.shape }
+func (u upright) Dim() int     { return u.shape.Dim() }
 
 func (u upright) ReadSlab(dst []byte, lo, hi int64) error {
 	if u.row == nil {
@@ -267,23 +268,8 @@ func (u upright) ReadSlab(dst []byte, lo, hi int64) error {
 	return err
 }
 
-// Labels returns the labels of the image.
-func (u upright) Labels() *Labels { return LabelsOf(u.Source) }
-
-// InBulk reports whether the image prefers many parallel requests.
-func (u upright) InBulk() bool { return InBulk(u.Source) }
-
 // Step returns the step of the image.
 func (u upright) Step() int64 { return Step(u.Source) }
-
-// Missing describes the data that the image's file lacks.
-func (u upright) Missing() string { return Missing(u.Source) }
-
-// Unchanged checks the image's file.
-func (u upright) Unchanged() error { return Unchanged(u.Source) }
-
-// Close closes the image.
-func (u upright) Close() error { return Close(u.Source) }
 
 // Repeat shows a source that repeats its first slices: slice i is slice i mod period of the
 // original.
@@ -291,11 +277,11 @@ func Repeat(s Source, period int64) Source {
 	if period >= s.Shape().Slices() {
 		return s
 	}
-	return repeat{s, period}
+	return repeat{Wrapped{s}, period}
 }
 
 type repeat struct {
-	Source
+	Wrapped
 	period int64
 }
 
@@ -320,9 +306,6 @@ func (r repeat) ReadSlab(dst []byte, lo, hi int64) error {
 	}
 	return nil
 }
-
-// Close closes the original if it is an io.Closer.
-func (r repeat) Close() error { return Close(r.Source) }
 
 // Period returns the number of slices after which a source of Repeat, or a Field made of one,
 // repeats. It returns 0 for any other source.
