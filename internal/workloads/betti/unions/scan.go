@@ -299,6 +299,9 @@ func (j *joiner[K]) compare(z int) {
 	p := &j.plan
 	own := p.lead + z*p.plane
 	for k, place := range earlier {
+		if p.d == 1 && offset(int(place))[0] != 0 {
+			continue // no other plane
+		}
 		to := p.notAbove[z&1][k*p.apart+p.base:][:p.h*p.words]
 		j.kernel.compare(to, j.keys[own:][:p.plane], j.keys[own+int(int32(p.steps[place])):][:p.plane])
 	}
