@@ -84,6 +84,7 @@ func (j *joiner[K]) join(b *box, which int, g *graph) error {
 		if a == c {
 			continue
 		}
+		a, c = min(a, c), max(a, c) // ways are then short
 		level := uint32(K(e>>32) ^ flip)
 		if node[a] != none && node[c] != none {
 			edges = append(edges, edge{level, node[a], node[c]})

@@ -270,7 +270,7 @@ func (g *graph) rest() {
 	}
 	for _, e := range g.edges {
 		if a, b := find(parent, e.a), find(parent, e.b); a != b {
-			parent[a] = b
+			parent[max(a, b)] = min(a, b)
 			g.total.add(e.level, -1)
 		}
 	}
