@@ -1,6 +1,7 @@
 package arrays
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -201,8 +202,9 @@ func parseNifti(h []byte, in format.Input) (*niftiBody, error) {
 	if err = b.Frame(axes, in, false); err != nil {
 		return nil, err
 	}
-	if b.Stored, err = niftiType(f.code); err != nil {
-		return nil, err
+	if b.Stored = niftiTypes[f.code]; b.Stored == 0 {
+		return nil, fmt.Errorf("data type %d (%s) is not an integer of 8 to 64 bits, float32 or float64; save it as one of them",
+			f.code, cmp.Or(niftiOthers[f.code], "unknown"))
 	}
 	if !(f.offset >= float64(f.size) && f.offset < 1<<40) || f.offset != math.Trunc(f.offset) {
 		return nil, fmt.Errorf("the header places the voxels at byte %v; want a whole number of at least %d",
@@ -220,50 +222,16 @@ func parseNifti(h []byte, in format.Input) (*niftiBody, error) {
 	return b, nil
 }
 
-// niftiType returns the type of a data type code of nifti1.h.
-func niftiType(code uint16) (element.Type, error) {
-	var name string
-	switch code {
-	case 2:
-		return element.Uint8, nil
-	case 256:
-		return element.Int8, nil
-	case 4:
-		return element.Int16, nil
-	case 512:
-		return element.Uint16, nil
-	case 16:
-		return element.Float32, nil
-	case 8:
-		return element.Int32, nil
-	case 64:
-		return element.Float64, nil
-	case 768:
-		return element.Uint32, nil
-	case 1024:
-		return element.Int64, nil
-	case 1280:
-		return element.Uint64, nil
-	case 1:
-		name = "binary"
-	case 32:
-		name = "complex64"
-	case 128:
-		name = "rgb24"
-	case 1536:
-		name = "float128"
-	case 1792:
-		name = "complex128"
-	case 2048:
-		name = "complex256"
-	case 2304:
-		name = "rgba32"
-	default:
-		name = "unknown"
+// niftiTypes are the supported data type codes of nifti1.h, and niftiOthers the names of the other codes.
+var (
+	niftiTypes = map[uint16]element.Type{
+		2: element.Uint8, 256: element.Int8, 4: element.Int16, 512: element.Uint16, 8: element.Int32, 768: element.Uint32,
+		1024: element.Int64, 1280: element.Uint64, 16: element.Float32, 64: element.Float64,
 	}
-	return 0, fmt.Errorf("data type %d (%s) is not an integer of 8 to 64 bits, float32 or float64; save it as one of them",
-		code, name)
-}
+	niftiOthers = map[uint16]string{
+		1: "binary", 32: "complex64", 128: "rgb24", 1536: "float128", 1792: "complex128", 2048: "complex256", 2304: "rgba32",
+	}
+)
 
 // errAnalyze is the error of a header of the format that NIfTI extends.
 var errAnalyze = errors.New("an ANALYZE 7.5 header, which programs read in several ways; " +

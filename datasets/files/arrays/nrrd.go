@@ -29,8 +29,7 @@ func openNrrd(in format.Input) (*format.Body, error) {
 	}
 	encoding := strings.ToLower(fields.Values["encoding"])
 	b := &format.Body{In: in, Offset: offset}
-	var ok bool
-	if b.Stored, ok = nrrdType(strings.ToLower(fields.Values["type"])); !ok {
+	if b.Stored = nrrdTypes[strings.ToLower(fields.Values["type"])]; b.Stored == 0 {
 		return nil, fmt.Errorf("NRRD type %q is not an integer of 8 to 64 bits, float or double; save it as one of them",
 			fields.Values["type"])
 	}
@@ -215,31 +214,21 @@ func nrrdFields(in format.Input) (fields format.Fields, list []string, offset in
 
 var nrrdAliases = map[string]string{"datafile": "data file", "lineskip": "line skip", "byteskip": "byte skip"}
 
-// nrrdType returns the type of a name in the format.
-func nrrdType(name string) (element.Type, bool) {
-	switch name {
-	case "signed char", "int8", "int8_t":
-		return element.Int8, true
-	case "uchar", "unsigned char", "uint8", "uint8_t":
-		return element.Uint8, true
-	case "short", "short int", "signed short", "signed short int", "int16", "int16_t":
-		return element.Int16, true
-	case "ushort", "unsigned short", "unsigned short int", "uint16", "uint16_t":
-		return element.Uint16, true
-	case "int", "signed int", "int32", "int32_t":
-		return element.Int32, true
-	case "uint", "unsigned int", "uint32", "uint32_t":
-		return element.Uint32, true
-	case "longlong", "long long", "long long int", "signed long long", "signed long long int", "int64", "int64_t":
-		return element.Int64, true
-	case "ulonglong", "unsigned long long", "unsigned long long int", "uint64", "uint64_t":
-		return element.Uint64, true
-	case "float":
-		return element.Float32, true
-	case "double":
-		return element.Float64, true
-	}
-	return 0, false
+// nrrdTypes are the types by their names in the format.
+var nrrdTypes = map[string]element.Type{
+	"signed char": element.Int8, "int8": element.Int8, "int8_t": element.Int8,
+	"uchar": element.Uint8, "unsigned char": element.Uint8, "uint8": element.Uint8, "uint8_t": element.Uint8,
+	"short": element.Int16, "short int": element.Int16, "signed short": element.Int16,
+	"signed short int": element.Int16, "int16": element.Int16, "int16_t": element.Int16,
+	"ushort": element.Uint16, "unsigned short": element.Uint16, "unsigned short int": element.Uint16,
+	"uint16": element.Uint16, "uint16_t": element.Uint16,
+	"int": element.Int32, "signed int": element.Int32, "int32": element.Int32, "int32_t": element.Int32,
+	"uint": element.Uint32, "unsigned int": element.Uint32, "uint32": element.Uint32, "uint32_t": element.Uint32,
+	"longlong": element.Int64, "long long": element.Int64, "long long int": element.Int64,
+	"signed long long": element.Int64, "signed long long int": element.Int64, "int64": element.Int64,
+	"int64_t": element.Int64, "ulonglong": element.Uint64, "unsigned long long": element.Uint64,
+	"unsigned long long int": element.Uint64, "uint64": element.Uint64, "uint64_t": element.Uint64,
+	"float": element.Float32, "double": element.Float64,
 }
 
 // nrrdSizes reads the lengths of the axes, fastest first.

@@ -339,18 +339,9 @@ func (t *tiffFile) text(entry []byte) (string, error) {
 
 // values reads the numbers of a tag. The entry begins with the type.
 func (t *tiffFile) values(entry []byte) ([]uint64, error) {
-	var size uint64
 	kind := t.order.Uint16(entry)
-	switch kind {
-	case 1: // BYTE
-		size = 1
-	case 3: // SHORT
-		size = 2
-	case 4, 13: // LONG, IFD
-		size = 4
-	case 16, 18: // LONG8, IFD8
-		size = 8
-	default:
+	size := map[uint16]uint64{1: 1, 3: 2, 4: 4, 13: 4, 16: 8, 18: 8}[kind] // BYTE, SHORT, LONG, IFD, LONG8, IFD8
+	if size == 0 {
 		return nil, fmt.Errorf("type %d where a whole number should be; the file is damaged", kind)
 	}
 	field, err := t.field(entry, size)

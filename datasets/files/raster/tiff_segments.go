@@ -26,20 +26,10 @@ const (
 	tiffOldDeflate = 32946
 )
 
-// tiffRatio is slightly more than the largest expansion of one byte of a compression, or 0 for an
-// unsupported compression. A 12-bit LZW code represents at most 3838 bytes.
-func tiffRatio(compression uint64) int64 {
-	switch compression {
-	case tiffPlain:
-		return 1
-	case tiffLZW:
-		return 2600
-	case tiffDeflate, tiffOldDeflate:
-		return storage.DeflateRatio
-	case tiffPackBits:
-		return 64
-	}
-	return 0
+// tiffRatios are slightly more than the largest expansion of one byte of each supported compression. A
+// 12-bit LZW code represents at most 3838 bytes.
+var tiffRatios = map[uint64]int64{
+	tiffPlain: 1, tiffLZW: 2600, tiffDeflate: storage.DeflateRatio, tiffOldDeflate: storage.DeflateRatio, tiffPackBits: 64,
 }
 
 // layout reads the places and sizes of the segments of a page.
@@ -82,7 +72,7 @@ func (p *tiffPage) layout(tags tiffTags) error {
 		return fmt.Errorf("%d offsets and %d byte counts for %dx%dx%d strips or tiles; the file is damaged",
 			n, len(p.counts), across, down, layers)
 	}
-	if tiffRatio(p.compression) == 0 {
+	if tiffRatios[p.compression] == 0 {
 		return fmt.Errorf("compression %d is not none, LZW, deflate or PackBits; save it with one of them", p.compression)
 	}
 	return nil
@@ -109,7 +99,7 @@ func (t *tiffFile) claim(p *tiffPage) error {
 			return errors.New("the strips or tiles overlap; the file is damaged")
 		}
 		t.segmentBytes -= int64(n)
-		if err := format.CheckRatio(p.packedBytes(int64(i)), int64(n), tiffRatio(p.compression)); err != nil {
+		if err := format.CheckRatio(p.packedBytes(int64(i)), int64(n), tiffRatios[p.compression]); err != nil {
 			return fmt.Errorf("strip or tile %d: %w", i+1, err)
 		}
 	}
