@@ -16,12 +16,8 @@ type Implementation struct{}
 
 // About describes the method.
 func (Implementation) About() bench.About {
-	return bench.About{
-		Name: "definition", Where: "cpu",
-		Method: "the plain loop in float32, one core",
-		Source: "doc/proofs/gvf.md; Smistad et al. 2012, algorithms 1 and 2",
-		Scopes: []bench.Scope{bench.E2E},
-	}
+	return bench.OnHost("definition", "the plain loop in float32, one core",
+		"doc/proofs/gvf.md; Smistad et al. 2012, algorithms 1 and 2", bench.E2E)
 }
 
 // CanDo rejects a problem that needs more time or memory than the conditions allow.

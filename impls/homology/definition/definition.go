@@ -25,13 +25,10 @@ type Implementation struct{}
 
 // About describes the method.
 func (Implementation) About() bench.About {
-	return bench.About{
-		Name: "definition", Where: "cpu",
-		Method: "ranks of full boundary matrices by elimination over a field, their Smith normal forms over the integers " +
+	return bench.OnHost("definition",
+		"ranks of full boundary matrices by elimination over a field, their Smith normal forms over the integers "+
 			"and the rationals; one core",
-		Source: "Munkres 1984, sections 8 and 11",
-		Scopes: []bench.Scope{bench.E2E, bench.File},
-	}
+		"Munkres 1984, sections 8 and 11")
 }
 
 // CanDo rejects a complex that needs more time or memory than the conditions allow.

@@ -44,12 +44,9 @@ type Implementation struct{}
 
 // About describes the method.
 func (Implementation) About() bench.About {
-	return bench.About{
-		Name: "duality", Where: "cpu",
-		Method: "tetrahedra in space: components of the vertices and of the boundary surface, half of its χ; all cores",
-		Source: "doc/proofs/homology.md, Delfinado and Edelsbrunner 1995",
-		Scopes: []bench.Scope{bench.E2E, bench.File},
-	}
+	return bench.OnHost("duality",
+		"tetrahedra in space: components of the vertices and of the boundary surface, half of its χ; all cores",
+		"doc/proofs/homology.md, Delfinado and Edelsbrunner 1995")
 }
 
 // CanDo rejects a complex that is no list of tetrahedra in space, needs more time or memory than

@@ -24,13 +24,10 @@ type Implementation struct{}
 
 // About describes the method.
 func (Implementation) About() bench.About {
-	return bench.About{
-		Name: "reduced", Where: "cpu",
-		Method: "coreductions to the critical simplices of a discrete Morse function, then their Smith normal " +
+	return bench.OnHost("reduced",
+		"coreductions to the critical simplices of a discrete Morse function, then their Smith normal "+
 			"form; scattered vertices are renumbered breadth first; any complex and ring; mostly one core",
-		Source: "Mrozek and Batko 2009, Harker, Mischaikow, Mrozek and Nanda 2014",
-		Scopes: []bench.Scope{bench.E2E, bench.File},
-	}
+		"Mrozek and Batko 2009, Harker, Mischaikow, Mrozek and Nanda 2014")
 }
 
 // CanDo rejects a complex that needs more time or memory than the conditions allow.

@@ -16,12 +16,8 @@ type Implementation struct{}
 
 // About describes the method.
 func (Implementation) About() bench.About {
-	return bench.About{
-		Name: "definition", Where: "cpu",
-		Method: "every cell at every threshold, in float64, all cores",
-		Source: "doc/proofs/softecc.md",
-		Scopes: []bench.Scope{bench.E2E},
-	}
+	return bench.OnHost("definition", "every cell at every threshold, in float64, all cores",
+		"doc/proofs/softecc.md", bench.E2E)
 }
 
 // CanDo rejects problems that need more time or memory than the conditions allow.

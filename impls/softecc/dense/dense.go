@@ -24,13 +24,10 @@ type Implementation struct{}
 
 // About describes the method.
 func (Implementation) About() bench.About {
-	return bench.About{
-		Name: "dense", Where: "cpu",
-		Method: "the change of every voxel from its neighbours, every sigmoid of every voxel, forward and backward, all " +
+	return bench.OnHost("dense",
+		"the change of every voxel from its neighbours, every sigmoid of every voxel, forward and backward, all "+
 			"cores",
-		Source: "Saxena et al. 2025, section 3.2",
-		Scopes: []bench.Scope{bench.E2E},
-	}
+		"Saxena et al. 2025, section 3.2", bench.E2E)
 }
 
 // CanDo rejects problems that need more time or memory than the conditions allow.
