@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -38,17 +39,10 @@ func (m Machine) Differs(other Machine) []string {
 	theirs := other.traits()
 	for i, t := range m.traits() {
 		if t[1] != theirs[i][1] {
-			list = append(list, fmt.Sprintf("%s %s against %s", t[0], orNone(t[1]), orNone(theirs[i][1])))
+			list = append(list, fmt.Sprintf("%s %s against %s", t[0], cmp.Or(t[1], "none"), cmp.Or(theirs[i][1], "none")))
 		}
 	}
 	return list
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }
 
 // A Station is a program on a machine, regardless of accelerators. Cells of two stations are never

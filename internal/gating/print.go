@@ -36,7 +36,7 @@ func printGate(w io.Writer, f report.Format, r *gate.Result) error {
 	for _, c := range r.Cells {
 		cells = append(cells, []string{
 			string(c.Decision), c.Impl, c.Input, string(c.Scope), "±" + quantity.Significant(c.Effect*100, 2) + " %",
-			inPercent(c.Change), inPercent(c.Second), inPercent(c.Noise), share(c.Between),
+			inPercent(c.Change), inPercent(c.Second), inPercent(c.Noise), quantity.Percent(c.Between, 2),
 		})
 		about := func(format string, args ...any) {
 			notes = append(notes, report.Prose(f, fmt.Sprintf("%s %s: ", c.Impl, c.Input))+fmt.Sprintf(format, args...))
@@ -109,7 +109,7 @@ func noiseLine(r *gate.Result) string {
 		return ""
 	}
 	return fmt.Sprintf("Noise floor: the base over itself changes by at most %s, processes of one program "+
-		"are %s apart or less.", share(most), share(between))
+		"are %s apart or less.", quantity.Percent(most, 2), quantity.Percent(between, 2))
 }
 
 // inPercent formats an estimate with its 90 % interval: "+5.1 % [4.2, 6.0]".
@@ -122,13 +122,6 @@ func inPercent(e *gate.Estimate) string {
 		s += fmt.Sprintf(" [%.1f, %.1f]", *e.Lo*100, *e.Hi*100)
 	}
 	return s
-}
-
-func share(v float64) string {
-	if v == 0 {
-		return "—"
-	}
-	return quantity.Significant(v*100, 2) + " %"
 }
 
 // showProgress returns a function that shows a gate's progress as steps.

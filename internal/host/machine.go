@@ -3,6 +3,7 @@ package host
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
@@ -107,12 +108,12 @@ func DescribeMachine() bench.Machine {
 	limit, _ := cgroupMemory("/")
 	return bench.Machine{
 		Host:        host,
-		CPU:         orNA(procField("/proc/cpuinfo", "model name")),
+		CPU:         cmp.Or(procField("/proc/cpuinfo", "model name"), "n/a"),
 		Cores:       runtime.NumCPU(),
 		Caches:      caches(),
-		Governor:    orNA(first("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
+		Governor:    cmp.Or(first("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"), "n/a"),
 		Memory:      kilobytes(procField("/proc/meminfo", "MemTotal")),
-		CgroupCPU:   orNA(cgroupCPU("/")),
+		CgroupCPU:   cmp.Or(cgroupCPU("/"), "n/a"),
 		CgroupBytes: limit,
 		Load:        load(),
 		Kernel:      strings.TrimSpace(runtime.GOOS + " " + first("/proc/sys/kernel/osrelease")),
@@ -154,13 +155,6 @@ func first(paths ...string) string {
 		}
 	}
 	return ""
-}
-
-func orNA(s string) string {
-	if s == "" {
-		return "n/a"
-	}
-	return s
 }
 
 // procField returns the first value with a name in a file of "name : value" lines.

@@ -51,6 +51,14 @@ func Significant(v float64, digits int) string {
 	return strconv.FormatFloat(v, 'f', max(0, decimals), 64)
 }
 
+// Percent prints a share with the given number of significant digits: "12.3 %", or "—" for 0.
+func Percent(share float64, digits int) string {
+	if share == 0 {
+		return "—"
+	}
+	return Significant(share*100, digits) + " %"
+}
+
 // Bytes prints a byte count with a binary unit.
 func Bytes(n int64) string {
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}

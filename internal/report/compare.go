@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -116,13 +117,6 @@ func caches(hot bool) string {
 	return "cold"
 }
 
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
-}
-
 func named(r Row) Comparison {
 	return Comparison{Workload: r.Workload, Impl: r.Impl, Input: r.Input, Size: r.Size, Setting: r.Setting}
 }
@@ -172,9 +166,9 @@ func incomparable(x, y *side) string {
 	case x.Threads != y.Threads:
 		return fmt.Sprintf("%d threads against %d", x.Threads, y.Threads)
 	case x.ISA != y.ISA:
-		return fmt.Sprintf("instruction set %s against %s", orNone(x.ISA), orNone(y.ISA))
+		return fmt.Sprintf("instruction set %s against %s", cmp.Or(x.ISA, "none"), cmp.Or(y.ISA, "none"))
 	case x.Options != y.Options:
-		return fmt.Sprintf("options %s against %s", orNone(x.Options), orNone(y.Options))
+		return fmt.Sprintf("options %s against %s", cmp.Or(x.Options, "none"), cmp.Or(y.Options, "none"))
 	case x.Hot != y.Hot:
 		return fmt.Sprintf("caches %s against %s", caches(x.Hot), caches(y.Hot))
 	}

@@ -224,7 +224,7 @@ func (v *pageView) addTables(file string, several bool, rows []Row, ceiling stri
 				continue
 			}
 			t.Rows = append(t.Rows, pageRow{
-				Row: r, Shown: r.rate(in), OfCeiling: percent(r.Ceiling), Over: times(r.Speedup),
+				Row: r, Shown: r.rate(in), OfCeiling: quantity.Percent(r.Ceiling, 3), Over: times(r.Speedup),
 				Joined:   strings.Join(r.Flags, ", "),
 				SortRate: r.Rate, SortCeiling: r.Ceiling, SortSpeedup: r.Speedup,
 			})

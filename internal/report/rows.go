@@ -263,13 +263,6 @@ func (r Row) rate(in quantity.Scale) string {
 // half returns the half-width of the interval of the row's duration, as a share of it.
 func (r Row) half() float64 { return (r.Rate/r.Lo - r.Rate/r.Hi) / 2 }
 
-func percent(v float64) string {
-	if v == 0 {
-		return "—"
-	}
-	return quantity.Significant(v*100, 3) + " %"
-}
-
 func times(v float64) string {
 	if v == 0 {
 		return "—"

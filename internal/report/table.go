@@ -14,6 +14,7 @@ import (
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
 
+	"eccbench/internal/quantity"
 	"eccbench/internal/verify"
 )
 
@@ -85,7 +86,8 @@ func Throughput(w io.Writer, f Format, rows []Row, figures ...Figure) error {
 			if r.Status == verify.Skipped {
 				continue
 			}
-			line := []string{r.Impl, short(r.Size), string(r.Status), r.rate(in), percent(r.Ceiling), times(r.Speedup)}
+			line := []string{r.Impl, short(r.Size), string(r.Status), r.rate(in), quantity.Percent(r.Ceiling, 3),
+				times(r.Speedup)}
 			for _, name := range measures {
 				line = append(line, r.measure(name))
 			}

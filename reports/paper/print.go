@@ -165,7 +165,7 @@ func section(t Table, lines []Line, said map[string]bool) report.QuoteSection {
 		row.Cells = []report.QuoteCell{
 			text(l.data()), number(l.Row.Label, float64(l.Row.Voxels())), text(l.Impl),
 			number(published, l.Published.V), number(here, l.Measured), number(ratio, l.Ratio),
-			number(percent(l.PublishedShare), l.PublishedShare), number(percent(l.Share), l.Share),
+			number(quantity.Percent(l.PublishedShare, 3), l.PublishedShare), number(quantity.Percent(l.Share, 3), l.Share),
 			number(residual(l.Residual), l.Residual), text(strings.Join(l.flags(),
 				" ")), text(l.publishedParts(t)), text(l.parts()),
 		}
@@ -263,11 +263,4 @@ func residual(v float64) string {
 		return ""
 	}
 	return fmt.Sprintf("%.2g", v)
-}
-
-func percent(share float64) string {
-	if share == 0 {
-		return "—"
-	}
-	return quantity.Significant(share*100, 3) + " %"
 }

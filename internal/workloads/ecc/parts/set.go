@@ -166,7 +166,7 @@ func (p *Part) compatibleWith(first *Part) error {
 	} {
 		if c.got != c.want {
 			return fmt.Errorf("%s and %s have different %s: %s and %s; leave the first out, or make it as the "+
-				"second: %s", p.path, first.path, c.what, named(c.got), named(c.want), remake())
+				"second: %s", p.path, first.path, c.what, cmp.Or(c.got, "none"), cmp.Or(c.want, "none"), remake())
 		}
 	}
 	if (p.Values == nil) != (first.Values == nil) {
@@ -231,14 +231,6 @@ func (s *Set) EachComponents(f func(sets [][]byte) error) error {
 
 // list joins values with spaces.
 func list(values []grid.Number) string { return strings.Trim(fmt.Sprint(values), "[]") }
-
-// named returns "none" for an empty value.
-func named(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
-}
 
 // hashed returns an error if two parts have read different bytes for a shared slice.
 func (s *Set) hashed() error {
