@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	if err := worker.CheckLimits(); err != nil {
+	if err := worker.CheckLimits(false); err != nil {
 		fmt.Fprintln(os.Stderr, "eccbench:", err)
 		os.Exit(cli.ExitFailure)
 	}

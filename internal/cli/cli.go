@@ -92,6 +92,9 @@ func (c *Program) PrintError(err error) {
 	if option := (ask.OptionError{}); errors.As(err, &option) {
 		err = fmt.Errorf("--%w", option)
 	}
+	if errors.Is(err, syscall.EMFILE) {
+		err = fmt.Errorf("%w; raise ulimit -n", err)
+	}
 	fmt.Fprintln(c.Stderr, "eccbench:", strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 

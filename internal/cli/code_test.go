@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -47,5 +48,15 @@ func TestCodeOfDamagedFiles(t *testing.T) {
 		if got := Code(c.err); got != c.want {
 			t.Errorf("%v: %d, want %d", c.err, got, c.want)
 		}
+	}
+}
+
+// The error of too many open files has the remedy.
+func TestRemedyOfOpenFiles(t *testing.T) {
+	var b strings.Builder
+	c := &Program{Stderr: &b}
+	c.PrintError(fmt.Errorf("a.npy: %w", syscall.EMFILE))
+	if want := "eccbench: a.npy: too many open files; raise ulimit -n\n"; b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
 	}
 }

@@ -12,15 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fewestFiles is the number of files that the Go runtime and a short command open.
-const fewestFiles = 16
-
-// CheckLimits returns an error if the limit of open files is too low. Without this check the
-// runtime would crash with a stack dump.
-func CheckLimits() error {
+// CheckLimits returns an error if fewer files may be open than a command opens. Without this check the runtime would
+// crash with a stack dump, and workers without the reason.
+func CheckLimits(conducts bool) error {
+	fewest := uint64(16) // of the Go runtime and a short command
+	if conducts {
+		fewest = 64 // of workers with the files of inputs, pipes and judges
+	}
 	var files unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err == nil && files.Cur < fewestFiles {
-		return fmt.Errorf("%d files may be open at a time, want %d at least; raise ulimit -n", files.Cur, fewestFiles)
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err == nil && files.Cur < fewest {
+		return fmt.Errorf("%d files may be open at a time, want %d at least; raise ulimit -n", files.Cur, fewest)
 	}
 	return nil
 }

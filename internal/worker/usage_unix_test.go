@@ -18,16 +18,23 @@ func TestCheckLimits(t *testing.T) {
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &was); err != nil {
 		t.Fatal(err)
 	}
-	for n, want := range map[uint64]string{fewestFiles: "", fewestFiles - 1: "15 files may be open at a time, want 16 at least; raise ulimit -n"} {
-		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: n, Max: was.Max}); err != nil {
+	for _, c := range []struct {
+		files    uint64
+		conducts bool
+		want     string
+	}{
+		{16, false, ""}, {15, false, "15 files may be open at a time, want 16 at least; raise ulimit -n"},
+		{64, true, ""}, {63, true, "63 files may be open at a time, want 64 at least; raise ulimit -n"},
+	} {
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: c.files, Max: was.Max}); err != nil {
 			t.Fatal(err)
 		}
-		err := CheckLimits()
+		err := CheckLimits(c.conducts)
 		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &was); err != nil {
 			t.Fatal(err)
 		}
-		if (err == nil) != (want == "") || err != nil && err.Error() != want {
-			t.Errorf("%d files: %v, want %q", n, err, want)
+		if (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
+			t.Errorf("%d files: %v, want %q", c.files, err, c.want)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // CheckLimits returns nil: there is no limit of open files to check.
-func CheckLimits() error { return nil }
+func CheckLimits(bool) error { return nil }
 
 // OwnGroup returns nil: there are no process groups.
 func OwnGroup() *syscall.SysProcAttr { return nil }

@@ -43,6 +43,9 @@ func doDoctor(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	if err := parse(); err != nil {
 		return err
 	}
+	if err := worker.CheckLimits(true); err != nil {
+		return err
+	}
 	b, err := in.Bench()
 	if err != nil {
 		return err
