@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 )
 
 var (
@@ -61,14 +62,24 @@ func ReadFile(path string, most int64) ([]byte, error) {
 	return data[:n], err
 }
 
-// Text reads a text without the byte order mark that spreadsheets and editors of Windows put before it.
+// Text reads a text without the byte order mark that spreadsheets and editors of Windows put before it. UTF-16 is an
+// error of the first Read.
 func Text(r io.Reader) io.Reader {
 	b := bufio.NewReader(r)
-	if mark, _ := b.Peek(3); string(mark) == "\ufeff" { // what fails here fails in Read, too
+	mark, _ := b.Peek(3) // what fails here fails in Read, too
+	switch text := string(mark); {
+	case text == "\ufeff":
 		b.Discard(len(mark))
+	case strings.HasPrefix(text, "\xff\xfe"), strings.HasPrefix(text, "\xfe\xff"):
+		return wide{}
 	}
 	return b
 }
+
+// wide is a text in UTF-16.
+type wide struct{}
+
+func (wide) Read([]byte) (int, error) { return 0, errors.New("the text is UTF-16; save it as UTF-8") }
 
 // checkSize returns an error if a file has more than most bytes.
 func checkSize(size, most int64) error {

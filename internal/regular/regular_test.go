@@ -4,6 +4,7 @@ package regular
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -41,5 +42,18 @@ func TestOpen(t *testing.T) {
 	}
 	if list, err := filepath.Glob("*"); err != nil || len(list) != 5 {
 		t.Errorf("%v (%v)", list, err)
+	}
+}
+
+// TestText removes a byte order mark, and reports UTF-16.
+func TestText(t *testing.T) {
+	for in, want := range map[string]string{"": "", "a": "a", "\ufeffa,b\n": "a,b\n", "\xff\xfea\x00": "!", "\xfe\xff\x00a": "!"} {
+		data, err := io.ReadAll(Text(strings.NewReader(in)))
+		if err != nil && err.Error() == "the text is UTF-16; save it as UTF-8" {
+			data = append(data, '!')
+		}
+		if string(data) != want {
+			t.Errorf("%q: %q, %v; want %q", in, data, err, want)
+		}
 	}
 }

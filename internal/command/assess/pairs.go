@@ -77,8 +77,12 @@ func pairsOfFile(path string) (list []pairOfFiles, err error) {
 		}
 		at, _ := r.FieldPos(0)
 		if len(line) < 2 || len(line) > 3 {
-			return nil, fmt.Errorf("--pairs %s: line %d has %s: want PRED,TRUTH or PRED,TRUTH,METHOD", path,
-				at, quantity.Count(len(line), "column"))
+			return nil, fmt.Errorf("--pairs %s: line %d has %s%s: want PRED,TRUTH or PRED,TRUTH,METHOD", path,
+				at, quantity.Count(len(line), "column"), foreign(line))
+		}
+		if k := slices.IndexFunc(line[:2], func(s string) bool { return strings.TrimSpace(s) == "" }); k >= 0 {
+			return nil, fmt.Errorf("--pairs %s: line %d has no %s: want PRED,TRUTH or PRED,TRUTH,METHOD", path, at,
+				[]string{"prediction", "truth"}[k])
 		}
 		if title := strings.ToLower(line[0]); first && (title == "pred" || title == "prediction") &&
 			strings.EqualFold(line[1], "truth") {
@@ -95,6 +99,17 @@ func pairsOfFile(path string) (list []pairOfFiles, err error) {
 		}
 		list = append(list, pairOfFiles{line[0], line[1], line[2]})
 	}
+}
+
+// foreign returns the reason why a line of some spreadsheets has another number of columns, or "".
+func foreign(line []string) string {
+	switch text := strings.Join(line, ""); {
+	case strings.Contains(text, "\r"):
+		return " because lines end in carriage returns alone; save the file with line feeds"
+	case strings.ContainsAny(text, ";\t"):
+		return " because semicolons or tabs separate them; save the file with commas"
+	}
+	return ""
 }
 
 // pairsOfFolders pairs the files of equal names in two folders.
@@ -388,8 +403,13 @@ func limits(values map[summaryKey][]pairNumber) map[summaryKey]bool {
 func summarise(list []assessed) (summary []assessSummary, tests []assessTest, untested string) {
 	values, order, methods := numbersOf(list)
 	two := len(methods) == 2 && !slices.Contains(methods, "")
-	if two {
+	switch n := len(methods); {
+	case two:
 		untested = repeated(list)
+	case n > 2:
+		untested = fmt.Sprintf("%d methods; want two", n)
+	case n == 2:
+		untested = "some pairs have no method; name that of each"
 	}
 	var p []float64
 	differ := limits(values)

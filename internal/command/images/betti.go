@@ -106,7 +106,7 @@ func (j bettiJob) checkRows(f *pflag.FlagSet) error {
 	case j.share.isSharded() && slices.ContainsFunc(j.at, infinite):
 		return cli.Usagef("--at Inf: all voxels and none need no shards: want finite numbers")
 	case j.share.isSharded() && len(j.Options.Periodic) > 0:
-		return cli.Usagef("--periodic: parts belong to images that are not periodic: leave --periodic or --shard out")
+		return cli.Usagef("--periodic: parts of Betti numbers are of images that are not periodic: leave --periodic or --shard out")
 	case j.Slices && j.share.isSharded():
 		return cli.Usagef("--each-slice needs no shards: slices have numbers of their own")
 	case j.Slices && (j.plot != "" || j.format != string(ecc.CSV)):
