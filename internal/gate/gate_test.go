@@ -106,19 +106,29 @@ func TestNoChangeIsNotFlagged(t *testing.T) {
 // not invented, and never passes for improved.
 func TestSlowdowns(t *testing.T) {
 	for _, c := range []struct {
+		cells               int // the first one is slower
 		slow, noise, effect float64
 		want                Verdict
 		least               int
 	}{
-		{0.05, 0.01, 0.03, IsRegression, 95},
-		{0.20, 0.03, 0.05, IsRegression, 95},
-		{0.20, 0.01, 0.05, IsRegression, 100},
-		{0.05, 0.01, 0.05, IsInconclusive, 85},
-		{0.01, 0.01, 0.05, Pass, 95},
+		{1, 0.05, 0.01, 0.03, IsRegression, 95},
+		{12, 0.05, 0.01, 0.03, IsRegression, 80},
+		{12, 0.07, 0.01, 0.03, IsRegression, 95},
+		{1, 0.20, 0.03, 0.05, IsRegression, 95},
+		{1, 0.20, 0.01, 0.05, IsRegression, 100},
+		{1, 0.05, 0.01, 0.05, IsInconclusive, 85},
+		{1, 0.01, 0.01, 0.05, Pass, 95},
 	} {
 		count := map[Verdict]int{}
 		for seed := range uint64(100) {
-			r := run(t, &world{noise: c.noise, slow: map[Side]float64{Candidate: c.slow}}, seed, cells(1, c.effect), nil)
+			w := &world{noise: c.noise, alter: func(side Side, r *bench.CellRecord) {
+				for i := range r.Samples {
+					if side == Candidate && r.Input == "in0" {
+						r.Samples[i] *= 1 + c.slow
+					}
+				}
+			}}
+			r := run(t, w, seed, cells(c.cells, c.effect), nil)
 			count[r.Verdict]++
 			if d := r.Cells[0].Decision; d == Improved || c.slow > c.effect && d == Same {
 				t.Errorf("%+v: %s", c, d)
