@@ -8,6 +8,9 @@
 #ifndef ECCPEER_H
 #define ECCPEER_H
 
+#if defined __STRICT_ANSI__ && !defined _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L /* with -std=c99: include this header first */
+#endif
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -134,7 +134,7 @@ func (l *Limits) Plan(c *Program, workload string, inputs []string) (runner.Plan
 		}
 	}
 	if len(without) > 0 {
-		fmt.Fprintf(c.Stderr, "eccbench: no question of %s is answered by %s: left out\n",
+		fmt.Fprintf(c.Stderr, "eccbench: no question of %s is answered by %s: left out; eccbench doctor --peer lists their workloads\n",
 			workload, strings.Join(without, ", "))
 	}
 	if err != nil {

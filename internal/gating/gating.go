@@ -68,8 +68,8 @@ type gateFlags struct {
 func (g *gateFlags) add(f *pflag.FlagSet, benches []runner.Bench) {
 	f.StringVar(&g.base, "base", "", "`PROGRAM` to compare with: an eccbench, a revision, or a source folder")
 	f.StringVar(&g.candidate, "cand", "", "`PROGRAM` to judge")
-	f.StringVar(&g.basePeer, "base-peer", "", "external `PROGRAM` to compare with, as --peer of run has it")
-	f.StringVar(&g.candPeer, "cand-peer", "", "external `PROGRAM` to judge")
+	f.StringVar(&g.basePeer, "base-peer", "", "path of an external `PROGRAM` to compare with")
+	f.StringVar(&g.candPeer, "cand-peer", "", "path of an external `PROGRAM` to judge")
 	f.StringVar(&g.baseline, "baseline", "", "compare with the base stored in this `FILE`")
 	f.StringVar(&g.save, "save-baseline", "", "measure --base alone and store it in this `FILE`")
 	f.StringVar(&g.confirm, "confirm", "", "measure only what this gate.json `FILE` of another machine flagged")

@@ -209,7 +209,7 @@ func orders(list []*big.Int) ([]uint64, error) {
 	var orders []uint64
 	for _, v := range list {
 		if !v.IsUint64() {
-			return nil, errors.New("a torsion coefficient has more than 64 bits")
+			return nil, errors.New("a torsion coefficient has more than 64 bits; use a field, such as Q")
 		}
 		orders = append(orders, v.Uint64())
 	}

@@ -27,7 +27,7 @@ func Form(n, m int64, faces func(simplex int64) []uint32) (rank int64, torsion [
 }
 
 // ErrLong reports an order of more than 64 bits.
-var ErrLong = errors.New("a torsion coefficient has more than 64 bits")
+var ErrLong = errors.New("a torsion coefficient has more than 64 bits; use a field, such as Q")
 
 // diagonal returns the rank of a dense matrix over the integers, and the entries above 1 of a
 // diagonal form, or ErrLong. It changes the matrix.

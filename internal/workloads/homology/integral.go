@@ -10,7 +10,7 @@ import (
 	"eccbench/internal/workloads/homology/torsion"
 )
 
-var errLong = errors.New("a torsion coefficient has more than 64 bits")
+var errLong = errors.New("a torsion coefficient has more than 64 bits; use a field, such as Q")
 
 // chained are the orders of a sum of cyclic groups as invariant factors, or errLong.
 func chained(orders []uint64) ([]uint64, error) {
