@@ -47,6 +47,8 @@ func TestEverySizeHasAWitness(t *testing.T) {
 		"batch/count=1000/of="+noise+"128x128x128/levels=1024/type=float32/seed=1")
 	affords(t, s.Voxels, "nothing missed, by the inertia of LDLᵀ",
 		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of="+noise+"512x512/levels=256/type=uint8/seed=1")
+	affords(t, s.Voxels, "nothing missed, by a random system",
+		"eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of="+noise+"96x96x96/levels=256/type=uint8/seed=1")
 	affords(t, s.Lanczos, "the steps' recurrence in float64",
 		"eigenmap-lanczos/steps=250/alpha=40/beta=5000/side=4/start=1/of="+noise+"672x560/levels=256/type=uint8/seed=1")
 }

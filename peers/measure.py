@@ -31,7 +31,7 @@ QUESTIONS = {
 OURS = {"ecc": "extrema", "ecc-v": "extrema", "eigenmap": "multigrid", "softecc": "binned"}
 SIZES = {"2": "256,512,1024,2048", "3": "32,64,128,256"}
 SMALLER = {"eigenmap": {"2": "32,64,128,256", "3": "8,16,32,64"}}
-LIMITS = {"eigenmap": "15m"}  # the proof of an answer for 64x64x64 needs 92 s of one core
+LIMITS = {"eigenmap": "15m"}  # with proofs, on one busy core
 
 
 def main():

@@ -80,7 +80,7 @@ func verdict(p *eigenmap.Problem, i Implementation) (eigenmap.Map, verify.Verdic
 		return out, verify.Verdict{}, err
 	}
 	policy := eigenmap.OnGrid().Policy
-	policy.Laws = policy.Laws[:1]
+	policy.Laws = policy.Laws[:2] // the proofs
 	q := verify.Question[*eigenmap.Problem, eigenmap.Map]{Name: "image", In: p, Out: out, Budget: 1 << 50}
 	v := verify.Judge([]string{"image"}, policy.Check(q))
 	if p.Nodes().Voxels() > 150 || v.Status == verify.Wrong {

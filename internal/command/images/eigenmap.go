@@ -71,7 +71,7 @@ func doEigenmap(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	}
 	j.AddEffort(f)
 	f.Lookup("time-limit").Usage = "time for the verification (default 15m: the proof that no pair is missing of " +
-		"volumes up to about 96³)"
+		"volumes up to about 128³)"
 	if err := parse(); err != nil {
 		return err
 	}

@@ -23,6 +23,17 @@ type counter func(shift float64) (n int, moved float64, err error)
 // complete proves that no pair is missing and that each eigenvalue is at most 1 % below its value.
 // It counts the negative pivots of L minus a shift.
 func complete(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
+	return p.prove(m, func(g *Graph, _ Map, _ certificate, b *bounds) (measure, error) {
+		if p.Kind != Grid && !factored(g.Nodes()) {
+			return measure{}, verify.Undecided("the graph of %d patches is dense, and too large to factor", g.Nodes())
+		}
+		return b.prove(g.countBelow)
+	})
+}
+
+// prove returns the measures of a map, with that of a proof of its bounds if all others are within
+// their limits.
+func (p *Problem) prove(m Map, proof func(*Graph, Map, certificate, *bounds) (measure, error)) ([]measure, error) {
 	g, err := p.graph()
 	if err != nil {
 		return nil, err
@@ -31,15 +42,12 @@ func complete(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	if err != nil || c.residuals == nil || !keepLimits(list) {
 		return list, err
 	}
-	if p.Kind != Grid && !factored(g.Nodes()) {
-		return nil, verify.Undecided("the graph of %d patches is dense, and too large to factor", g.Nodes())
-	}
 	_, parts := g.components()
-	count, err := newBounds(m, c, min(parts, p.K)).prove(g.countBelow)
+	last, err := proof(g, m, c, newBounds(m, c, min(parts, p.K)))
 	if err != nil {
 		return nil, err
 	}
-	return append(list, count), nil
+	return append(list, last), nil
 }
 
 func keepLimits(list []verify.Measure) bool {

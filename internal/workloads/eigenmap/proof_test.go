@@ -110,8 +110,8 @@ func TestSearchIsNoProof(t *testing.T) {
 	if v := verify.Judge([]string{name}, policy.Check(q)); v.Status != verify.Verified {
 		t.Errorf("with a proof: %v, %s", v.Status, v.Reason)
 	}
-	policy.Laws[0].Measure = func(*Problem, Map, ask) ([]measure, error) { return nil, verify.Undecided("too large") }
-	policy.Laws = policy.Laws[:2]
+	policy.Laws[1].Measure = func(*Problem, Map, ask) ([]measure, error) { return nil, verify.Undecided("too large") }
+	policy.Laws = policy.Laws[:3]
 	if v := verify.Judge([]string{name}, policy.Check(q)); v.Status != verify.Unverified || !strings.Contains(v.Reason, "not decided: too large") {
 		t.Errorf("with a search alone: %v, %s", v.Status, v.Reason)
 	}

@@ -50,7 +50,7 @@ class Eigenmap(Table):
     side : int
         For patches: voxels along each axis.
     verify : bool
-        Check the pairs by the definition, and that none is missing: by inertia if that is
+        Check the pairs by the definition, and that none is missing: by a proof if that is
         affordable, otherwise by a search, which may take longer than the pairs.
     n_jobs : int, optional
         Cores to use. By default, and by -1, all that the process may use.
