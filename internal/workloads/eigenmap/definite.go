@@ -70,14 +70,14 @@ func definite(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 }
 
 // proveDefinite proves the bounds of a map. The measure is the length of the last residual.
-func (g *Graph) proveDefinite(m Map, c certificate, b *bounds) (measure, error) {
+func (g *Graph) proveDefinite(m Map, _ certificate, b *bounds) (measure, error) {
 	size := measure{Name: "residual of a random system", Limit: enough}
 	if b.open() < 0 {
 		return size, nil
 	}
 	rho, err := b.least(4 * g.p.length())
 	if err == nil {
-		size.Value, err = g.solve(m.Vectors, rho, c.digest)
+		size.Value, err = g.solve(m.Vectors, rho)
 		size.At = fmt.Sprintf("eigenvalues below %g", rho)
 	}
 	return size, err
@@ -90,18 +90,17 @@ var errBelow = errors.New("a vector outside of the span of the pairs is below th
 //
 //	K = D − W − rho·M + 2·rho·YYᵀ    Y = M^½X
 //
-// and the right-hand side D^½z, with random z, by conjugate gradients. It returns the length |D^−½r|
-// of the residual r if it is at most enough. K is then positive definite, except with the
-// probability in the comment of enough: a component along an eigenvector of the preconditioned
-// matrix with a value of at most 0 only grows.
-func (g *Graph) solve(x [][]float64, rho float64, seed [32]byte) (float64, error) {
+// and the right-hand side D^½z by conjugate gradients, with random z that are drawn after the
+// answer. It returns the length |D^−½r| of the residual r if it is at most enough. K is then
+// positive definite, except with the probability in the comment of enough: a component along an
+// eigenvector of the preconditioned matrix with a value of at most 0 only grows.
+func (g *Graph) solve(x [][]float64, rho float64) (float64, error) {
 	n := g.Nodes()
 	h := g.newHierarchy(rho)
 	r, w := h.rungs[0].right, h.rungs[0].x
 	p, q := make([]float64, n), make([]float64, n)
-	random := rand.New(rand.NewChaCha8(seed))
 	for i, d := range g.Degree {
-		r[i] = random.NormFloat64() * math.Sqrt(d)
+		r[i] = rand.NormFloat64() * math.Sqrt(d)
 	}
 	length, product, rounding := math.Sqrt(float64(n)), 1.0, 0.0
 	for range mostSolving {

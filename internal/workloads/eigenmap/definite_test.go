@@ -181,13 +181,13 @@ func TestHierarchies(t *testing.T) {
 		}
 		kernel := [][]float64{slices.Clone(g.root)}
 		scale(kernel[0], 1/norm(g.root))
-		if _, err := g.solve(kernel, 1.2, [32]byte{}); !errors.Is(err, errBelow) {
+		if _, err := g.solve(kernel, 1.2); !errors.Is(err, errBelow) {
 			t.Errorf("%s: values below 1.2: %v", of, err)
 		}
-		if _, err := g.solve(nil, 1e-6, [32]byte{}); !errors.Is(err, errBelow) {
+		if _, err := g.solve(nil, 1e-6); !errors.Is(err, errBelow) {
 			t.Errorf("%s: the kernel is below 1e-6: %v", of, err)
 		}
-		if size, err := g.solve(kernel, 1e-13, [32]byte{}); strings.Contains(of, "ball") && !errors.As(err, new(verify.UndecidedError)) {
+		if size, err := g.solve(kernel, 1e-13); strings.Contains(of, "ball") && !errors.As(err, new(verify.UndecidedError)) {
 			t.Errorf("%s: rounding of values of 1e-13: %g, %v", of, size, err)
 		}
 	}
