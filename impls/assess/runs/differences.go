@@ -16,17 +16,11 @@ import (
 func Differences(in *assess.Pair, sets []assess.Set, constructions []int, cores int) [][]assess.Difference {
 	places, lists := survey(in, cores), make([][]assess.Difference, len(sets)*len(constructions))
 	for i, set := range sets {
-		f, whole := finderOf(in, set, places), box{}
-		f.eachBox(func(b box) {
-			if whole.d > 0 {
-				b.z, b.d = whole.z, b.z+b.d-whole.z
-			}
-			whole = b
-		})
-		if whole.d == 0 {
+		f := finderOf(in, set, places)
+		if f.box.d == 0 {
 			continue
 		}
-		m := newMasks(f, whole, cores)
+		m := newMasks(f, f.box, cores)
 		m.each(union, m.joinRuns, m.joinGaps)
 		for k, construction := range constructions {
 			lists[i*len(constructions)+k] = m.differences(set.Name, construction)

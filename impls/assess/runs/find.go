@@ -11,128 +11,220 @@ import (
 	"eccbench/internal/workloads/ecc/cells"
 )
 
-// A place has a bit for each plane, and then for each row of a plane, with voxels of a label.
+// A place has the number of runs of a code and of rows with them, and the first and last of its planes and rows.
 type place struct {
-	bits []uint64
-	last int64 // the row of the image that was marked last
+	runs, rows  int64
+	least, most [2]int64
+	last        int64 // the row of the image after that marked last
 }
 
-func newPlace(s grid.Shape) *place { return &place{make([]uint64, (s.D+s.H)/64+1), -1} }
-
-func (p *place) mark(i int64)     { p.bits[i/64] |= 1 << (i % 64) }
-func (p *place) has(i int64) bool { return p.bits[i/64]>>(i%64)&1 == 1 }
-
-func (p *place) join(o *place) {
-	for i, v := range o.bits {
-		p.bits[i] |= v
+// mark adds a run, in the order of rows.
+func (p *place) mark(row, z, y int64) {
+	if p.runs++; p.last == row+1 {
+		return
 	}
+	p.last = row + 1
+	p.join(place{rows: 1, least: [2]int64{z, y}, most: [2]int64{z, y}})
 }
 
-// survey returns the places of each code in either image, or nil for a code without voxels. For a
-// single set it returns nil: to find the places costs as much as to pack the whole images.
-func survey(in *assess.Pair, cores int) []*place {
+func (p *place) join(o place) {
+	if p.rows == 0 {
+		p.least, p.most = o.least, o.most
+	}
+	if o.rows > 0 {
+		for i := range p.least {
+			p.least[i], p.most[i] = min(p.least[i], o.least[i]), max(p.most[i], o.most[i])
+		}
+	}
+	p.runs, p.rows = p.runs+o.runs, p.rows+o.rows
+}
+
+// A census is the places of each code, in each image and by slab of rows.
+type census struct {
+	in    *assess.Pair
+	slabs [][union][]place
+}
+
+// survey finds the places of all codes, in a slab for each core. For a single set it returns nil: to find its place
+// costs as much as to pack the whole images.
+func survey(in *assess.Pair, cores int) *census {
 	if len(in.Sets) == 1 {
 		return nil
 	}
-	s, slabs := in.Shape(), make([][]*place, cores)
-	crew.InTurn(cores, cores, func(_, k int) {
-		of := make([]*place, codesOf(in))
-		lo, hi := s.D*s.H*int64(k)/int64(cores), s.D*s.H*int64(k+1)/int64(cores)
-		for _, f := range in.Fields() {
-			if f.Type() == grid.Uint8 {
-				markRows(of, f.Data(), s, lo, hi, endOfBytes)
-			} else {
-				markRows(of, grid.Values[uint16](f.Data()), s, lo, hi, endOf)
-			}
-		}
-		slabs[k] = of
+	c := &census{in, make([][union][]place, cores)}
+	h := in.Shape().H
+	c.eachSlab(func(slab, image int) {
+		of := make([]place, codesOf(in))
+		c.eachRun(slab, image, func(code uint16, row int64, _, _ int) { of[code].mark(row, row/h, row%h) })
+		c.slabs[slab][image] = of
 	})
-	all := slabs[0]
-	for _, slab := range slabs[1:] {
-		for code, p := range slab {
-			if all[code] == nil {
-				all[code] = p
-			} else if p != nil {
-				all[code].join(p)
-			}
-		}
-	}
-	return all
+	return c
 }
 
 // codesOf returns the number of entries of a table by code.
 func codesOf(in *assess.Pair) int { return max(256, len(in.Labels)) }
 
-// markRows marks the places of the codes in rows lo ≤ i < hi. end returns the number of leading equal
-// values.
-func markRows[T uint8 | uint16](of []*place, values []T, s grid.Shape, lo, hi int64, end func([]T) int) {
-	for i := lo; i < hi; i++ {
-		for row := values[i*s.W:][:s.W]; len(row) > 0; row = row[end(row):] {
-			if row[0] == 0 {
-				continue
+// eachSlab calls do with each slab of each image.
+func (c *census) eachSlab(do func(slab, image int)) {
+	c.in.Fields() // unpacked now if they were packed
+	crew.InTurn(len(c.slabs), union*len(c.slabs), func(_, i int) { do(i/union, i%union) })
+}
+
+// eachRun calls do with the code of each run of a slab, its row and its voxels lo ≤ x < end, except the background.
+func (c *census) eachRun(slab, image int, do func(code uint16, row int64, lo, end int)) {
+	s, f := c.in.Shape(), c.in.Fields()[image]
+	size := int(f.Type().Size())
+	width, all := 8*size, uint64(1)<<(8*size)-1
+	rows, n := s.D*s.H, int64(len(c.slabs))
+	for row := rows * int64(slab) / n; row < rows*int64(slab+1)/n; row++ {
+		data := f.Data()[row*s.W*int64(size):][:s.W*int64(size)]
+		code, lo := uint64(0), 0
+		for x := 0; x < len(data); x += 8 {
+			v, left := uint64(0), data[x:]
+			if len(left) >= 8 {
+				v = binary.LittleEndian.Uint64(left)
+			} else {
+				for i := range 8 { // repeat the last code
+					v |= uint64(left[min(i, len(left)-size+i%size)]) << (8 * i)
+				}
 			}
-			p := of[row[0]]
-			if p == nil {
-				p = newPlace(s)
-				of[row[0]] = p
+			for differs := v ^ (v<<width | code); differs != 0; {
+				at := bits.TrailingZeros64(differs) &^ (width - 1)
+				differs &^= all << at
+				next := (x + at/8) / size
+				if code != 0 {
+					do(uint16(code), row, lo, next)
+				}
+				code, lo = v>>at&all, next
 			}
-			if p.last != i {
-				p.last = i
-				p.mark(i / s.H)
-				p.mark(s.D + i%s.H)
-			}
+		}
+		if code != 0 {
+			do(uint16(code), row, lo, int(s.W))
 		}
 	}
 }
 
-func endOf(row []uint16) int {
-	for i, v := range row {
-		if v != row[0] {
-			return i
+// of returns the place of a code in both images.
+func (c *census) of(code uint16) (p place) {
+	for _, slab := range c.slabs {
+		for _, of := range slab {
+			p.join(of[code])
 		}
 	}
-	return len(row)
+	return p
 }
 
-// ones has a 1 in each byte of a word.
-const ones = 0x0101010101010101
+// isSparse reports whether lists of the runs of a set need less work than the bits of its place. The factors are
+// measured.
+func isSparse(in *assess.Pair, set assess.Set) bool {
+	s := in.Shape()
+	if len(in.Sets) == 1 || len(set.Codes) != 1 || s.W > mostWidth || s.D*(s.H+1) >= noRow {
+		return false
+	}
+	at := in.Place(set)
+	return 6*at.Runs < boxWords(s, at.Planes, at.Rows)+2000
+}
 
-// endOfBytes is endOf for bytes, eight at a time.
-func endOfBytes(row []uint8) int {
-	all, i := uint64(row[0])*ones, 0
-	for ; i+8 <= len(row); i += 8 {
-		if v := binary.LittleEndian.Uint64(row[i:]) ^ all; v != 0 {
-			return i + bits.TrailingZeros64(v)/8
+// listBytes is the largest memory per voxel of the lists of several labels, and listedBytes that of a run.
+const (
+	listBytes   = 1
+	listedBytes = 12
+)
+
+// A labelled pair is the lists of a code in both images. plane is the distance of numbers of rows in neighbouring
+// planes, 0 in 2D.
+type labelled struct {
+	plane int32
+	set   [union]*list
+}
+
+// lists returns the lists of the first of some sets of one code each: of one, or of as many as fit into memory.
+func (c *census) lists(sets []assess.Set) []*labelled {
+	s, size := c.in.Shape(), int64(0)
+	of := make([]*labelled, codesOf(c.in))
+	var some []*labelled
+	for _, set := range sets {
+		code := set.Codes[0]
+		if of[code] == nil {
+			all := c.of(code)
+			if size += listedBytes * all.runs; size > listBytes*s.Voxels() && len(some) > 0 {
+				break
+			}
+			of[code] = &labelled{}
+			if s.D > 1 {
+				of[code].plane = int32(s.H + 1)
+			}
+			for image := range union {
+				var in place
+				for _, slab := range c.slabs {
+					in.join(slab[image][code])
+				}
+				to := &list{make([]row, in.rows+1), make([]run, in.runs)}
+				to.rows[in.rows] = row{noRow, int32(in.runs)}
+				of[code].set[image] = to
+			}
 		}
+		some = append(some, of[code])
 	}
-	for ; i < len(row) && row[i] == row[0]; i++ {
-	}
-	return i
+	c.eachSlab(func(slab, image int) {
+		type end struct {
+			*list
+			rows, runs int
+			last       int64
+		}
+		ends := make([]end, len(of))
+		for code, l := range of {
+			if l != nil {
+				ends[code] = end{list: l.set[image], last: -1}
+				for _, before := range c.slabs[:slab] {
+					ends[code].rows += int(before[image][code].rows)
+					ends[code].runs += int(before[image][code].runs)
+				}
+			}
+		}
+		c.eachRun(slab, image, func(code uint16, at int64, lo, hi int) {
+			e := &ends[code]
+			if e.list == nil {
+				return
+			}
+			if e.last != at {
+				e.last = at
+				e.list.rows[e.rows] = row{int32(at + at/s.H), int32(e.runs)}
+				e.rows++
+			}
+			e.list.runs[e.runs] = run{uint16(lo), uint16(hi)}
+			e.runs++
+		})
+	})
+	return some
 }
 
 // A finder finds the voxels of a set.
 type finder struct {
 	pair   *assess.Pair
-	place  *place      // nil if voxels may be anywhere
+	box    box         // without rows if the set has no voxels
 	ranges [][2]uint16 // from the first to the last code: all codes of the set, and codes without voxels; or anyCode
 }
 
 // A range ends with anyCode if no code is above it.
 const anyCode = math.MaxUint16
 
-// finderOf returns the finder of a set. places come from survey.
-func finderOf(in *assess.Pair, set assess.Set, places []*place) *finder {
+// finderOf returns the finder of a set.
+func finderOf(in *assess.Pair, set assess.Set, all *census) *finder {
+	s := in.Shape()
 	f := &finder{pair: in}
-	if places != nil || len(set.Codes) == 0 {
-		f.place = newPlace(in.Shape())
+	at := place{rows: 1, most: [2]int64{s.D - 1, s.H - 1}}
+	if all != nil {
+		at = place{}
 	}
+	isEmpty := func(code uint16) bool { return all != nil && all.of(code).runs == 0 }
 	for i, code := range set.Codes {
-		if places != nil && places[code] != nil {
-			f.place.join(places[code])
+		if all != nil {
+			at.join(all.of(code))
 		}
 		joins := i > 0
 		for c := code - 1; joins && c > set.Codes[i-1]; c-- {
-			joins = places != nil && places[c] == nil
+			joins = isEmpty(c)
 		}
 		if joins {
 			f.ranges[len(f.ranges)-1][1] = code
@@ -143,25 +235,11 @@ func finderOf(in *assess.Pair, set assess.Set, places []*place) *finder {
 	if n := len(f.ranges); n > 0 && int(f.ranges[n-1][1]) == len(in.Labels)-1 {
 		f.ranges[n-1][1] = anyCode
 	}
+	if f.box.words = int(s.W+63) / 64; len(set.Codes) > 0 && at.rows > 0 {
+		f.box.z, f.box.d = int(at.least[0]), int(at.most[0]-at.least[0]+1)
+		f.box.y, f.box.h = int(at.least[1]), int(at.most[1]-at.least[1]+1)
+	}
 	return f
-}
-
-// eachBox calls do with a box for each range of planes that have voxels.
-func (f *finder) eachBox(do func(box)) {
-	s := f.pair.Shape()
-	has := func(i int64) bool { return f.place == nil || f.place.has(i) }
-	y, end := int64(0), s.H
-	for ; y < end && !has(s.D+y); y++ {
-	}
-	for ; end > y && !has(s.D+end-1); end-- {
-	}
-	for z := int64(0); z < s.D; z++ {
-		if first := z; has(z) {
-			for ; z < s.D && has(z); z++ {
-			}
-			do(box{z: int(first), y: int(y), d: int(z - first), h: int(end - y), words: int(s.W+63) / 64})
-		}
-	}
 }
 
 // pack returns the mask of an image in the space, which has all voxels of its rows.
@@ -198,4 +276,10 @@ func (f *finder) pack(s *space, image int) []uint64 {
 		}
 	}
 	return mask
+}
+
+// boxWords returns the number of words of bits of some planes and rows, from the first to the last.
+func boxWords(s grid.Shape, planes, rows [2]int64) int64 {
+	d, h := min(s.D, planes[1]-planes[0]+1), min(s.H, rows[1]-rows[0]+1)
+	return (d + 2) * (h + 2) * (s.W/64 + 2)
 }

@@ -1,8 +1,9 @@
 // Package runs compares the topology of two segmentations by runs of voxels along rows.
 //
 // Voxels are packed in words of bits, one bit per voxel. With several labels, one pass over both
-// images finds the planes and rows of each first, so the cost of a label depends on its place. A
-// trunk, which is part of the outside or of a large component, grows on the bits. Union and find
+// images finds the place and the runs of each first. A label with few runs in its place is a list of
+// runs instead, so its cost does not depend on the size of its place. A trunk, which is part of the
+// outside or of a large component, grows on the bits. Union and find
 // joins the runs of the other voxels with it and with neighbouring rows, once for each connectivity.
 // That counts components and cavities of both masks and their union. Tunnels follow from the Euler
 // characteristic, counted at the edges that rows share. A component of the union is matched if it
@@ -64,33 +65,48 @@ func (Implementation) CanDo(in *assess.Pair, c bench.Conditions) error {
 
 // runBytes is the memory of a run and its node in a mask, in the union and in their gaps. packedBytes is
 // the memory of a word of both masks, and wordBytes that of a word of the union, the gaps, the trunks and
-// the nodes.
+// the nodes. joinedBytes is the memory of a run whose set is compared as lists, and placeBytes that of a code and core.
 const (
 	runBytes    = 4 * 12
 	packedBytes = 2 * 8
 	wordBytes   = 3 * (3*8 + 2*4)
+	joinedBytes = 64
+	placeBytes  = 2 * (56 + 56) // of both images
 )
 
 // need returns the memory of the sets compared at the same time, the largest first. A set has three
 // masks and their complements, each with at most as many runs as both images together. Masks are packed
-// in the whole place of a set, and compared in parts without empty planes and rows.
+// in the whole place of a set, and compared in parts without empty planes and rows. Lists are those of as many sets as
+// fit into a part of the memory.
 func need(in *assess.Pair, cores int) (bytes int64) {
 	s := in.Shape()
-	words := func(d, h int64) int64 { return (d + 2) * (h + 2) * (s.W/64 + 2) }
-	var each []int64
+	var dense, sparse []int64
+	listed := int64(0)
 	for _, set := range in.Sets {
 		at := in.Place(set)
-		d, h := min(s.D, at.Planes[1]-at.Planes[0]+1), min(s.H, at.Rows[1]-at.Rows[0]+1)
-		part := words(min(d, at.Runs), min(h, at.Runs))
-		if len(in.Sets) == 1 { // is packed without a survey
-			d, h = s.D, s.H
+		if isSparse(in, set) {
+			sparse, listed = append(sparse, joinedBytes*at.Runs), listed+listedBytes*at.Runs
+			continue
 		}
-		each = append(each, runBytes*at.Runs+packedBytes*words(d, h)+wordBytes*part)
+		planes, rows := at.Planes, at.Rows
+		planes[1], rows[1] = min(planes[1], planes[0]+at.Runs-1), min(rows[1], rows[0]+at.Runs-1)
+		part := boxWords(s, planes, rows)
+		if len(in.Sets) == 1 { // is packed without a survey
+			at.Planes, at.Rows = [2]int64{0, s.D - 1}, [2]int64{0, s.H - 1}
+		}
+		dense = append(dense, runBytes*at.Runs+packedBytes*boxWords(s, at.Planes, at.Rows)+wordBytes*part)
 	}
-	slices.SortFunc(each, func(a, b int64) int { return cmp.Compare(b, a) })
-	bytes = int64(len(in.Labels)*(cores+1)) * (s.D + s.H) / 8 // of a survey
-	for _, n := range each[:min(cores, len(each))] {
-		bytes += n
+	largest := func(each []int64) (sum int64) {
+		slices.SortFunc(each, func(a, b int64) int { return cmp.Compare(b, a) })
+		for _, n := range each[:min(cores, len(each))] {
+			sum += n
+		}
+		return sum
+	}
+	most := max(listBytes*s.Voxels(), listedBytes*slices.Max(append(sparse, 0))/joinedBytes)
+	bytes = max(largest(dense), largest(sparse)+min(listed, most))
+	if len(in.Sets) > 1 {
+		bytes += int64(codesOf(in)*cores) * placeBytes
 	}
 	return bytes
 }
@@ -108,18 +124,32 @@ type job struct {
 
 func (j *job) Do(trace *bench.Trace) error {
 	end := trace.Span("survey")
-	places := survey(j.in, j.cores)
+	all := survey(j.in, j.cores)
 	end()
 	defer trace.Span("sets")()
 	out := make(assess.Comparisons, len(j.in.Sets))
-	atOnce := min(j.cores, len(out))
-	crew.InTurn(atOnce, len(out), func(_, i int) {
-		i = len(out) - 1 - i // the union, which is large, and the groups first
-		f := finderOf(j.in, j.in.Sets[i], places)
-		f.eachBox(func(b box) {
-			newMasks(f, b, max(1, j.cores/atOnce)).islands(func(island *masks) { out[i].Add(island.compare()) })
-		})
+	var dense, sparse []int // the sets
+	var ofSparse []assess.Set
+	for i, set := range slices.Backward(j.in.Sets) { // the union, which is large, and the groups first
+		if isSparse(j.in, set) {
+			sparse, ofSparse = append(sparse, i), append(ofSparse, set)
+		} else {
+			dense = append(dense, i)
+		}
+	}
+	atOnce := min(j.cores, max(1, len(dense)))
+	crew.InTurn(atOnce, len(dense), func(_, k int) {
+		i := dense[k]
+		if f := finderOf(j.in, j.in.Sets[i], all); f.box.d > 0 {
+			newMasks(f, f.box, max(1, j.cores/atOnce)).islands(func(island *masks) { out[i].Add(island.compare()) })
+		}
 	})
+	by := make([]lists, j.cores)
+	for len(sparse) > 0 {
+		of := all.lists(ofSparse)
+		crew.InTurn(j.cores, len(of), func(worker, k int) { out[sparse[k]] = by[worker].compare(*of[k]) })
+		sparse, ofSparse = sparse[len(of):], ofSparse[len(of):]
+	}
 	j.Last = out
 	return nil
 }
@@ -280,7 +310,7 @@ func (m *masks) compare() (c assess.Comparison) {
 	crew.InTurn(m.cores, assess.Constructions, func(_, k int) {
 		t := &c.In[k]
 		t.Pred, t.Truth, t.Union = m.numbers(pred, k), m.numbers(truth, k), m.numbers(union, k)
-		t.Components = m.matchedParts(k)
+		t.Components = countMatched(m.parts[union].parent[k], m.met)
 		t.Holes = m.matchedGaps(k)
 	})
 	return c
@@ -318,11 +348,11 @@ func (m *masks) numbers(of, construction int) betti.Numbers {
 	return betti.NewNumbers(parts, gaps, m.euler[of][construction])
 }
 
-// matchedParts counts the components of the union that have voxels of both masks.
-func (m *masks) matchedParts(construction int) (n int64) {
-	of := make([]uint8, len(m.met))
-	for i, root := range m.parts[union].parent[construction] {
-		of[root] |= m.met[i]
+// countMatched counts the components with voxels of both masks. met are the masks that meet each node.
+func countMatched(parent []int32, met []uint8) (n int64) {
+	of := make([]uint8, len(met))
+	for i, root := range parent {
+		of[root] |= met[i]
 	}
 	for _, both := range of {
 		if both == 3 {
@@ -334,26 +364,39 @@ func (m *masks) matchedParts(construction int) (n int64) {
 
 // matchedGaps joins the components of both backgrounds where they overlap, and counts the joined
 // ones other than the outside.
-func (m *masks) matchedGaps(construction int) (n int64) {
-	var parents [union][]int32
-	for of := range parents {
-		parents[of] = m.gaps[of].parent[construction]
+func (m *masks) matchedGaps(construction int) int64 {
+	p, t := m.gaps[pred], m.gaps[truth]
+	o := newOverlaps(p.parent[construction], t.parent[construction])
+	p.meetTrunk(m.set[truth], t.left, func(i int32) { o.meet(i, 0) })
+	t.meetTrunk(m.set[pred], p.left, func(k int32) { o.meet(0, k) })
+	p.meet(t, o.meet)
+	return o.count()
+}
+
+// Overlaps join the components of the backgrounds of both masks. Node 0 of each is the outside.
+type overlaps struct {
+	parent []int32
+	from   int32 // node 0 of the truth
+}
+
+func newOverlaps(pred, truth []int32) *overlaps {
+	o := &overlaps{slices.Concat(pred, truth), int32(len(pred))}
+	for i := range truth {
+		o.parent[int(o.from)+i] += o.from
 	}
-	from := int32(len(parents[pred]))
-	parent := slices.Concat(parents[pred], parents[truth])
-	for i := range parents[truth] {
-		parent[int(from)+i] += from
-	}
-	unite(parent, 0, from) // the outside of both
-	for of := range parents {
-		own, other := m.gaps[of], 1-of
-		own.meetTrunk(m.set[other], m.gaps[other].left, func(i int32) { unite(parent, int32(of)*from+i, 0) })
-	}
-	m.gaps[pred].meet(m.gaps[truth], func(i, j int32) { unite(parent, i, from+j) })
-	flatten(parent)
-	met := make([]bool, from)
-	for _, root := range parent[from:] {
-		if root < from && root != 0 && !met[root] {
+	o.meet(0, 0)
+	return o
+}
+
+// meet joins nodes of the prediction and of the truth that share voxels.
+func (o *overlaps) meet(i, k int32) { unite(o.parent, i, o.from+k) }
+
+// count returns the number of joined components of both other than the outside.
+func (o *overlaps) count() (n int64) {
+	flatten(o.parent)
+	met := make([]bool, o.from)
+	for _, root := range o.parent[o.from:] {
+		if root < o.from && root != 0 && !met[root] {
 			met[root] = true
 			n++
 		}

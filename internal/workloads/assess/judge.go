@@ -13,9 +13,40 @@ import (
 )
 
 // BySearch compares a pair by independent means. It packs masks of its own, counts components and
-// cavities by graph search, and cells by the definition. Unlike runs, it joins no sets.
+// cavities by graph search, and cells by the definition. Unlike runs, it joins no sets. Labels with few voxels in their
+// extent are lists of runs.
 func BySearch(p *Pair) Comparisons {
-	tasks := tasksOf(p)
+	out, s := make(Comparisons, len(p.Sets)), p.Shape()
+	if len(p.Sets) == 1 { // to find its place costs as much as to pack the whole image
+		searchTasks(p, []task{{within: extent{greatest: [3]int64{s.D - 1, s.H - 1, s.W - 1}}}}, out)
+		return out
+	}
+	c := takeCensus(p)
+	var tasks []task
+	var thin []int // sets
+	var codes []uint16
+	for i, s := range slices.Backward(p.Sets) { // the union of all labels is large and comes first
+		if len(s.Codes) == 1 && c.isThin(p, s.Codes[0]) {
+			thin, codes = append(thin, i), append(codes, s.Codes[0])
+			continue
+		}
+		for _, island := range c.islands(s) {
+			tasks = append(tasks, task{set: i, within: island})
+		}
+	}
+	searchTasks(p, tasks, out)
+	for len(thin) > 0 {
+		of := c.stretchesOf(p, codes)
+		crew.InTurn(workers, len(of), func(_, i int) {
+			out[thin[i]] = judgeThin(of[i][ofPred], of[i][ofTruth]).comparison()
+		})
+		thin, codes = thin[len(of):], codes[len(of):]
+	}
+	return out
+}
+
+// searchTasks adds the numbers of tasks to those of their sets.
+func searchTasks(p *Pair, tasks []task, out Comparisons) {
 	var members [workers][]uint8
 	crew.InTurn(workers, len(tasks), func(worker, i int) {
 		if members[worker] == nil {
@@ -23,27 +54,9 @@ func BySearch(p *Pair) Comparisons {
 		}
 		tasks[i].run(p, members[worker])
 	})
-	out := make(Comparisons, len(p.Sets))
 	for _, done := range tasks {
 		out[done.set].Add(done.found)
 	}
-	return out
-}
-
-// tasksOf returns the tasks for all sets. A single set has the whole image: to find its place costs as
-// much as to pack it.
-func tasksOf(p *Pair) (tasks []task) {
-	s := p.Shape()
-	if len(p.Sets) == 1 {
-		return []task{{within: extent{greatest: [3]int64{s.D - 1, s.H - 1, s.W - 1}}}}
-	}
-	c := takeCensus(p)
-	for i, s := range slices.Backward(p.Sets) { // the union of all labels is large and comes first
-		for _, island := range c.islands(s) {
-			tasks = append(tasks, task{set: i, within: island})
-		}
-	}
-	return tasks
 }
 
 // workers is the number of goroutines that work through a list.
@@ -66,10 +79,7 @@ func (t *task) run(p *Pair, member []uint8) {
 		member[code] = 0
 	}
 	m.count()
-	t.found.Pred, t.found.Truth, t.found.Both = m.voxels[ofPred], m.voxels[ofTruth], m.common
-	for k := range t.found.In {
-		t.found.In[k] = m.topology(k)
-	}
+	t.found = m.comparison()
 }
 
 // An extent is a bounding box of voxels, in the order of Coordinates. Both corners are inclusive.
@@ -85,6 +95,7 @@ func (e *extent) join(o extent) {
 // A census is the places of each code in either image.
 type census struct {
 	blocking
+	runs    []int64  // by code
 	extents []extent // by code; a code without voxels has the largest least corner
 	blocks  []blocks // by code; nil for many codes
 }
@@ -94,7 +105,7 @@ const mostPaired = 1 << 10
 
 func newCensus(p *Pair) census {
 	codes := len(p.Labels)
-	c := census{blocking: blockingOf(p.Shape()), extents: make([]extent, codes)}
+	c := census{blocking: blockingOf(p.Shape()), extents: make([]extent, codes), runs: make([]int64, codes)}
 	for i := range c.extents {
 		c.extents[i].least = [3]int64{math.MaxInt64, math.MaxInt64, math.MaxInt64}
 	}
@@ -111,18 +122,23 @@ func takeCensus(p *Pair) census {
 	crew.Each(len(parts), func(i int) {
 		parts[i] = newCensus(p)
 		for row := s.D * s.H * int64(i) / 2; row < s.D*s.H*int64(i+1)/2; row++ {
+			z, y := row/s.H, row%s.H
 			for _, f := range fields {
-				if f.Type() == grid.Uint8 {
-					markRow(parts[i], row/s.H, row%s.H, f.Data()[row*s.W:][:s.W])
-				} else {
-					markRow(parts[i], row/s.H, row%s.H, grid.Values[uint16](f.Data())[row*s.W:][:s.W])
-				}
+				eachRun(f, row, func(code uint16, first, end int64) {
+					c := &parts[i]
+					c.runs[code]++
+					c.extents[code].join(extent{[3]int64{z, y, first}, [3]int64{z, y, end - 1}})
+					if c.blocks != nil {
+						c.mark(&c.blocks[code], z, y, first, end-1)
+					}
+				})
 			}
 		}
 	})
 	all := parts[0]
 	for code, e := range parts[1].extents {
 		all.extents[code].join(e)
+		all.runs[code] += parts[1].runs[code]
 	}
 	for code := range all.blocks {
 		all.blocks[code].join(&parts[1].blocks[code])
@@ -136,8 +152,16 @@ const (
 	word = 8
 )
 
-// markRow marks the places of the codes of a row.
-func markRow[E uint8 | uint16](c census, z, y int64, row []E) {
+// eachRun calls f with the code of each run of a row, and its voxels first ≤ x < end, except the background.
+func eachRun(of *grid.Field, row int64, f func(code uint16, first, end int64)) {
+	if w := of.Shape().W; of.Type() == grid.Uint8 {
+		eachRunOf(of.Data()[row*w:][:w], f)
+	} else {
+		eachRunOf(grid.Values[uint16](of.Data())[row*w:][:w], f)
+	}
+}
+
+func eachRunOf[E uint8 | uint16](row []E, f func(code uint16, first, end int64)) {
 	data := grid.Bytes(row)
 	size := len(data) / len(row)
 	for from := 0; from < len(row); {
@@ -153,10 +177,7 @@ func markRow[E uint8 | uint16](c census, z, y int64, row []E) {
 			x++
 		}
 		if code := row[from]; code != 0 {
-			c.extents[code].join(extent{[3]int64{z, y, int64(from)}, [3]int64{z, y, int64(x - 1)}})
-			if c.blocks != nil {
-				c.mark(&c.blocks[code], z, y, int64(from), int64(x-1))
-			}
+			f(uint16(code), int64(from), int64(x))
 		}
 		from = x
 	}

@@ -548,10 +548,7 @@ func (m *judged) countGaps() {
 	for k := range scans {
 		scans[k] = m.scanGaps(k)
 	}
-	var shared [adjacencies]graph // its edges join a node of each complement
-	for k := range shared {
-		shared[k].join(edge{0, 0})
-	}
+	shared := newShared()
 	both := make([]uint64, m.plane()-2*m.words)
 	share := func(a, b []uint64, nodesAt func(x int64) (pred, truth nodes)) {
 		for i, v := range a {
@@ -576,10 +573,24 @@ func (m *judged) countGaps() {
 			share(t, m.rowsOf(pred.open, z, 1), func(x int64) (nodes, nodes) { return nodes{}, truth.nodesAt(x) })
 		}
 	}
+	m.joinHoles([ofUnion]*[adjacencies]graph{&pred.graphs, &truth.graphs}, shared)
+}
+
+// newShared returns graphs whose edges join nodes of both complements: node 0 is the outside of each.
+func newShared() (shared *[adjacencies]graph) {
+	shared = &[adjacencies]graph{}
+	for k := range shared {
+		shared[k].join(edge{0, 0})
+	}
+	return shared
+}
+
+// joinHoles counts the components of the complements of both masks, and the groups that shared edges join.
+func (m *judged) joinHoles(of [ofUnion]*[adjacencies]graph, shared *[adjacencies]graph) {
 	for k := range shared {
 		var component [ofUnion][]int32
-		for side, s := range scans {
-			m.gaps[side][k], component[side] = s.graphs[k].search()
+		for side, graphs := range of {
+			m.gaps[side][k], component[side] = graphs[k].search()
 		}
 		joined, alone := &shared[k], make([]bool, m.gaps[ofPred][k]+m.gaps[ofTruth][k])
 		for i := range alone {
@@ -622,6 +633,15 @@ func eachFirst(row, c, b []uint64, f func(x int64)) {
 		}
 		last = v
 	}
+}
+
+// comparison returns all numbers.
+func (m *judged) comparison() (c Comparison) {
+	c.Pred, c.Truth, c.Both = m.voxels[ofPred], m.voxels[ofTruth], m.common
+	for k := range c.In {
+		c.In[k] = m.topology(k)
+	}
+	return c
 }
 
 // topology returns the topology in a construction.
