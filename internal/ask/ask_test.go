@@ -299,7 +299,8 @@ func TestUnaffordable(t *testing.T) {
 		_, err := Answer(w, one.About().Name, "3", 3, bench.Conditions{}, limits, "number")
 		return err
 	}
-	for _, laws := range [][]verify.Law[int, int]{{law(2, 1)}, {law(1, 101)}, {law(2, 1), law(1, 101)}} {
+	for _, laws := range [][]verify.Law[int, int]{{law(2, 1)}, {law(1, 101)}, {law(2, 1), law(1, 101)},
+		{law(0, 1), law(2, 1)}} { // a law without work does not apply
 		var v VerdictError
 		if err := ask(laws...); !errors.As(err, &v) || v.Status != verify.Unverified || answered > 0 {
 			t.Errorf("%d laws: %v, answered %d times", len(laws), err, answered)

@@ -30,8 +30,7 @@ func (r Request) eigenmap(a Answer, in grid.Source) (Answer, error) {
 	if err := p.Check(); err != nil {
 		return a, err
 	}
-	w.Policy = verify.Policy[*eigenmap.Problem, eigenmap.Map]{Laws: []verify.Law[*eigenmap.Problem,
-		eigenmap.Map]{eigenmap.Complete(p)}}
+	w.Policy = verify.Policy[*eigenmap.Problem, eigenmap.Map]{Laws: eigenmap.Complete(p)}
 	out, err := answered(&a, w, p, r)
 	if err != nil {
 		return a, err

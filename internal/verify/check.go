@@ -210,11 +210,11 @@ func (l Law[In, Out]) memory(in In, answer int64) int64 {
 	return need
 }
 
-// Unaffordable returns a note on each independent law if none of them fits the budget and the memory
+// Unaffordable returns a note on each independent law that applies if none of them fits the budget and the memory
 // of a question without an answer. Use it to reject a question before a long computation.
 func (p Policy[In, Out]) Unaffordable(q Question[In, Out]) (notes []Evidence) {
 	for _, l := range p.Laws {
-		if !l.Independent {
+		if !l.Independent || l.Work != nil && l.Work(q.In) == 0 {
 			continue
 		}
 		why := l.unaffordable(q, l.cost(q.In, q.PerCall), q.Budget)

@@ -66,7 +66,7 @@ type Law[In, Out any] struct {
 	// implementation. If it then applies to none, the law is broken.
 	Applies bool
 	// Calls is the number of answers that the law requests, in units of one answer about the input
-	// itself. Work estimates the law's own time.
+	// itself. Work estimates the law's own time; 0 means that the law does not apply.
 	Calls float64
 	Work  func(In) time.Duration
 	// Memory returns an upper bound of the law's own bytes, without the answers that it requests.

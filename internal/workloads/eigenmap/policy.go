@@ -72,16 +72,20 @@ func nothingFound() law {
 		Measure: search}
 }
 
-// Complete returns the law for answers outside of a run. It is the faster proof if its estimate is at
-// most a minute and 4 GiB. Otherwise it is the search, which leaves an answer UNVERIFIED.
-func Complete(p *Problem) law {
+// Complete returns the laws for answers outside of a run. They are the proofs whose estimates are at
+// most a minute and 4 GiB, the faster one first. If there is none, it is the search, which leaves an
+// answer UNVERIFIED.
+func Complete(p *Problem) (laws []law) {
 	const most, mostMemory = time.Minute, 4 << 30
 	for _, l := range []law{nothingBelow(), nothingMissed()} {
 		if took := l.Work(p); took > 0 && took <= most && l.Memory(p) <= mostMemory {
-			return l
+			laws = append(laws, l)
 		}
 	}
-	return nothingFound()
+	if laws == nil {
+		laws = []law{nothingFound()}
+	}
+	return laws
 }
 
 // stepsPolicy returns the rules to verify the result of steps. They check that the vectors are
