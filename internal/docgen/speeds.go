@@ -13,12 +13,20 @@ import (
 	"eccbench/internal/verify"
 )
 
-// speeds returns a Markdown table for each workload of a results file: the time of a call by
-// implementation and size. A peer's time has its ratio to our row, with ~ if either is NOISY.
-func speeds(path string, eccbench func(args ...string) (string, error)) (string, error) {
-	rows, err := measured(eccbench, path)
-	if err != nil {
-		return "", err
+// speeds returns a Markdown table for each workload of results files: the time of a call by
+// implementation and size. A peer's time has its ratio to our row, with ~ if either is NOISY. A file
+// replaces the workloads that it shares with earlier ones.
+func speeds(paths []string, eccbench func(args ...string) (string, error)) (string, error) {
+	var rows []report.Row
+	for _, path := range paths {
+		newer, err := measured(eccbench, path)
+		if err != nil {
+			return "", err
+		}
+		rows = slices.DeleteFunc(rows, func(old report.Row) bool {
+			return slices.ContainsFunc(newer, func(r report.Row) bool { return r.Workload == old.Workload })
+		})
+		rows = append(rows, newer...)
 	}
 	groups, floors := map[string][]report.Row{}, map[string]float64{}
 	for _, r := range rows {
@@ -51,7 +59,7 @@ func speeds(path string, eccbench func(args ...string) (string, error)) (string,
 			}
 			line := append(lines[len(lines)-1], callTime(r, ours[r.Size]))
 			if lines[len(lines)-1] = line; len(line) > len(header) || header[len(line)-1] != r.Size {
-				return "", fmt.Errorf("%s: %s: %s has not the sizes of our row", path, w, r.Impl)
+				return "", fmt.Errorf("%s: %s: %s has not the sizes of our row", strings.Join(paths, " "), w, r.Impl)
 			}
 		}
 		for i := range lines {

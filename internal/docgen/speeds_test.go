@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -34,17 +35,27 @@ func TestSpeeds(t *testing.T) {
 | peer:p 2 | 100 ms (100×)~ | 200 ms (200×) | 20.0 µs |
 | peer:q 1 | UNVERIFIED | — | |
 `
-	got, err := speeds("r", func(...string) (string, error) { return rows, nil })
+	got, err := speeds([]string{"r"}, func(...string) (string, error) { return rows, nil })
 	got = regexp.MustCompile(`:?-{3,}`).ReplaceAllString(got, "---")
 	if got = regexp.MustCompile(` +`).ReplaceAllString(got, " "); err != nil || got != want {
 		t.Errorf("got %s, %v", got, err)
 	}
-	if _, err := speeds("r", func(...string) (string, error) {
+	if _, err := speeds([]string{"r"}, func(...string) (string, error) {
 		return strings.Replace(rows, `"peer:q", "size": "8x8"`, `"peer:q", "size": "9x9"`, 1), nil
 	}); err == nil {
 		t.Error("a peer with other sizes")
 	}
-	if _, err := speeds("r", func(...string) (string, error) { return "", errors.New("no") }); err == nil {
+	if _, err := speeds([]string{"r"}, func(...string) (string, error) { return "", errors.New("no") }); err == nil {
 		t.Error("no error")
+	}
+	newer := `[{"workload": "a", "impl": "ours", "size": "4x4", "items": 16, "rate": 8, "status": "VERIFIED"}]`
+	both, err := speeds([]string{"r", "s"}, func(args ...string) (string, error) {
+		if slices.Contains(args, "s") {
+			return newer, nil
+		}
+		return rows, nil
+	})
+	if err != nil || !strings.Contains(both, "2.00 s") || strings.Contains(both, "8x8x8") || !strings.Contains(both, "### b") {
+		t.Errorf("the second file has other times of a: %s, %v", both, err)
 	}
 }
