@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -100,12 +101,16 @@ func TestGeometry(t *testing.T) {
 
 // TestGeometryOfOtherAxes reads the geometries of 2D images, of several volumes and of colours, as ITK writes them.
 func TestGeometryOfOtherAxes(t *testing.T) {
-	flat, oblique := &format.Geometry{}, &format.Geometry{}
+	flat, oblique := &format.Geometry{Flat: true}, &format.Geometry{Flat: true}
 	flat.Affine = [3][4]float64{{0, -2, 0, -5}, {-1, 0, 0, 7}, {0, 0, 1, 0}}
 	oblique.Affine = [3][4]float64{{3, 0, 0, 0}, {0, 0.6, -0.8, 0}, {0, 0.8, 0.6, 9}}
 	solid := &format.Geometry{Affine: [3][4]float64{{-1, 0, 0, -5}, {0, -2, 0, 7}, {0, 0, 3, 4}}}
-	spaced := &format.Geometry{Affine: [3][4]float64{{1, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 1, 0}}}
+	spaced := &format.Geometry{Affine: [3][4]float64{{1, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 1, 0}}, Flat: true, Unplaced: true}
+	deep := *spaced
+	deep.Affine[2][2], deep.Flat = 4, false
+	slice := &format.Geometry{Affine: [3][4]float64{{1, 0, 0, 3}, {0, 2, 0, 4}, {0, 0, 5, 6}}}
 	const nrrd, space = "NRRD0004\ntype: uint8\nencoding: ascii\n", "space directions: (0,1) (2,0)\nspace origin: (5,-7)\n"
+	const solidNrrd, axes = nrrd + "dimension: 3\nsizes: 2 2 1\n", "space directions: (%g,0,0) (0,%g,0) (0,0,%g)\nspace origin: (%g,%g,%g)\n"
 	const meta, end = "ObjectType = Image\nElementType = MET_UCHAR\n", "ElementDataFile = LOCAL\n"
 	for name, c := range map[string]struct {
 		text string
@@ -119,7 +124,25 @@ func TestGeometryOfOtherAxes(t *testing.T) {
 		"oblique.nrrd": {nrrd + "dimension: 2\nsizes: 2 2\nspace: RAS\nspace directions: (3,0,0) (0,0.6,0.8)\nspace origin: (0,0,9)\n", oblique},
 		"series.nrrd": {nrrd + "dimension: 4\nsizes: 2 2 2 2\nkinds: domain domain domain domain\nspace dimension: 4\n" +
 			"space directions: (1,0,0,0) (0,2,0,0) (0,0,3,0) (0,0,0,9)\nspace origin: (5,-7,4,1)\n", solid},
-		"series.mha": {meta + "NDims = 4\nDimSize = 2 2 2 2\nOffset = 5 -7 4 1\nElementSpacing = 1 2 3 9\n" + end, solid},
+		"series.mha":  {meta + "NDims = 4\nDimSize = 2 2 2 2\nOffset = 5 -7 4 1\nElementSpacing = 1 2 3 9\n" + end, solid},
+		"spaces.nrrd": {nrrd + "dimension: 2\nsizes: 2 2\nspace dimension: 2\nspacings: 1 2\n", spaced},
+		"deep.nrrd":   {solidNrrd + "space: RAS\nspacings: 1 -2 4\n", &deep},
+		"bare.mha":    {meta + "NDims = 3\nDimSize = 2 2 1\nElementSpacing = 1 2 4\n" + end, &deep},
+		"LPST.nrrd": {nrrd + "dimension: 4\nsizes: 2 2 2 2\nkinds: space space space time\nspace: LPST\n" +
+			"space directions: (1,0,0,0) (0,2,0,0) (0,0,3,0) (0,0,0,9)\nspace origin: (5,-7,4,1)\n", solid},
+		"LPS.nrrd":  {solidNrrd + "space: left-posterior-superior\n" + fmt.Sprintf(axes, -1., -2., 5., -3., -4., 6.), slice},
+		"LAS.nrrd":  {solidNrrd + "space: LAS\n" + fmt.Sprintf(axes, -1., 2., 5., -3., 4., 6.), slice},
+		"LAST.nrrd": {solidNrrd + "space: Left-Anterior-Superior-Time\n" + fmt.Sprintf(axes, -1., 2., 5., -3., 4., 6.), slice},
+		"RAS.nrrd":  {solidNrrd + "space: right-anterior-superior\n" + fmt.Sprintf(axes, 1., 2., 5., 3., 4., 6.), slice},
+		// Units of the rows of vectors, and of the axes.
+		"um.nrrd": {solidNrrd + "space: RAS\nspace units: \"um\" \"µm\" \"microns\"\n" + fmt.Sprintf(axes, 1e3, 2e3, 5e3, 3e3, 4e3, 6e3), slice},
+		"cm.nrrd": {solidNrrd + "space: RAS\nspace units: \"cm\" \"m\" \"mm\"\n" + fmt.Sprintf(axes, .1, .002, 5., .3, .004, 6.), slice},
+		"colours.nrrd": {nrrd + "dimension: 3\nsizes: 3 2 2\nkinds: vector domain domain\nspacings: NaN 1e6 2000\n" +
+			"units: \"\" \"nm\" \"micrometres\"\n", spaced},
+		"um.mha": {meta + "NDims = 3\nDimSize = 2 2 1\nOffset = -3000 -4000 6000\nTransformMatrix = -1 0 0 0 -1 0 0 0 1\n" +
+			"ElementSpacing = 1000 2000 5000\nDistanceUnits = um\n" + end, slice},
+		"pixels.nrrd": {solidNrrd + "space: RAS\nspace units: \"mm\" \"mm\" \"pixel\"\n" + fmt.Sprintf(axes, 1., 2., 5., 3., 4., 6.), nil},
+		"ms.nrrd":     {nrrd + "dimension: 2\nsizes: 2 2\nspacings: 1 2\nunits: \"mm\" \"ms\"\n", nil},
 		// The spacing of an axis is unknown, or which of four axes are those of space.
 		"gap.nrrd":  {nrrd + "dimension: 3\nsizes: 2 2 2\nspacings: 1 2 NaN\n", nil},
 		"four.nrrd": {nrrd + "dimension: 4\nsizes: 2 2 2 2\nspacings: 1 2 3 4\n", nil},
@@ -134,9 +157,49 @@ func TestGeometryOfOtherAxes(t *testing.T) {
 		if err != nil || (g == nil) != (c.want == nil) {
 			t.Errorf("%s: %v, %v; want %v", name, g, err, c.want)
 		} else if g != nil {
-			if err := c.want.Differs(*g); err != nil {
-				t.Errorf("%s: %v; want %v, got %v", name, err, *c.want, *g)
+			if err := c.want.Differs(*g); err != nil || g.Unplaced != c.want.Unplaced || g.Flat != c.want.Flat {
+				t.Errorf("%s: %v; want %+v, got %+v", name, err, *c.want, *g)
 			}
+		}
+	}
+}
+
+// TestGeometryOfPlanes compares 2D images with volumes of one slice, without the axis that they lack.
+func TestGeometryOfPlanes(t *testing.T) {
+	plane := format.NewGeometry([][]float64{{1, 0}, {0, 2}}, []float64{3, 4})
+	higher := format.NewGeometry([][]float64{{1, 0, 0}, {0, 2, 0}}, []float64{3, 4, 9})
+	spaced := format.NewGeometry([][]float64{{1, 0}, {0, 2}}, nil)
+	spaced.Unplaced = true
+	slice := format.NewGeometry([][]float64{{1, 0, 0}, {0, 2, 0}, {0, 0, 0.001}}, []float64{3, 4, 6})
+	flatHeader, err := headers.Nifti{Kind: "u1", Shape: []int64{2, 2}, Affine: &slice.Affine}.Header()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "flat.nii")
+	if err := os.WriteFile(path, flatHeader, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	nifti, err := GeometryOf(path, format.Options{})
+	if err != nil || nifti == nil || !nifti.Flat {
+		t.Fatalf("a 2D NIfTI file: %+v, %v", nifti, err)
+	}
+	for _, c := range []struct {
+		one, two *format.Geometry
+		want     string
+	}{
+		{plane, slice, ""}, {plane, higher, ""}, {plane, nifti, ""}, {spaced, slice, ""}, {spaced, plane, ""}, {nifti, slice, ""},
+		{higher, slice, "row 3, column 4"}, {higher, nifti, "row 3, column 4"},
+	} {
+		for _, err := range []error{c.one.Differs(*c.two), c.two.Differs(*c.one)} {
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%+v and %+v: %v; want %q", *c.one, *c.two, err, c.want)
+			}
+		}
+	}
+	for r, c := range map[int]int{0: 3, 1: 1, 2: 0} {
+		moved := *slice
+		if moved.Affine[r][c]++; plane.Differs(moved) == nil || moved.Differs(*plane) == nil {
+			t.Errorf("another number in row %d, column %d is no difference", r+1, c+1)
 		}
 	}
 }

@@ -119,6 +119,24 @@ def test_masks_elsewhere(of, tmp_path):
         ask(IMAGE, mask=mask)
 
 
+def test_masks_of_planes(tmp_path):
+    """Images of two axes are compared without the thickness, which is made up; spacings alone are no place."""
+    head = "NRRD0004\ntype: uint8\ndimension: 2\nsizes: 2 2\nencoding: ascii\n"
+    ends = {"plane": "space dimension: 2\nspace directions: (1,0) (0,1)\n", "spaced": "spacings: 1 1\n",
+            "moved": "space dimension: 2\nspace directions: (1,0) (0,1)\nspace origin: (0,1)\n"}
+    for name, end in ends.items():
+        (tmp_path / f"{name}.nrrd").write_text(head + end + "\n0 1 1 1\n")
+    plane, spaced, moved = (tmp_path / f"{name}.nrrd" for name in ends)
+    thick = Nibabel(np.ones((2, 2), np.uint8))
+    thick.shape, thick.affine = (2, 2), np.diag([-1.0, -1, 5, 1])
+    assert eccbench.open(spaced).affine is None
+    for mask in plane, spaced, thick:
+        assert eccbench.curve(plane, mask=mask).chi[-1] == 1 and eccbench.curve(moved, mask=spaced).chi[-1] == 1
+    for mask in plane, thick:
+        with pytest.raises(ValueError, match="different affines"):
+            eccbench.curve(moved, mask=mask)
+
+
 def test_wrong_masks(files):
     image = files / "image.npy"
     for mask, error, text in [

@@ -7,10 +7,10 @@ import (
 )
 
 // metaGeometry returns the geometry of a MetaImage header, whose space is left, posterior,
-// superior.
+// superior; without a place if it has neither directions nor an origin.
 func metaGeometry(in format.Input) (*format.Geometry, error) {
 	h := in.HeaderLines(metaHeaderLimit)
-	values := map[string][]float64{}
+	values, unit := map[string][]float64{}, 1.0
 	for {
 		line, end, err := h.Next()
 		if err != nil {
@@ -20,6 +20,9 @@ func metaGeometry(in format.Input) (*format.Geometry, error) {
 		if key = strings.TrimSpace(key); end || key == "ElementDataFile" {
 			break
 		}
+		if key == "DistanceUnits" {
+			unit = millimetres(value)
+		}
 		values[key] = numbersOf(value)
 	}
 	spacing := values["ElementSpacing"]
@@ -27,19 +30,21 @@ func metaGeometry(in format.Input) (*format.Geometry, error) {
 		spacing = values["ElementSize"]
 	}
 	n := len(spacing)
-	turn, origin := make([]float64, n*n), []float64(nil)
+	turn, origin, placed := make([]float64, n*n), []float64(nil), false
 	for axis := range n {
 		turn[n*axis+axis] = 1
 	}
 	for _, key := range []string{"TransformMatrix", "Rotation", "Orientation"} {
 		if v := values[key]; len(v) == n*n {
-			turn = v
+			turn, placed = v, true
 			break
 		}
 	}
 	for _, key := range []string{"Offset", "Position", "Origin"} {
 		if v := values[key]; len(v) == n {
-			origin = v
+			for _, x := range v {
+				origin = append(origin, x*unit)
+			}
 			break
 		}
 	}
@@ -47,13 +52,15 @@ func metaGeometry(in format.Input) (*format.Geometry, error) {
 	for axis, step := range spacing {
 		column := make([]float64, n)
 		for r := range n {
-			column[r] = turn[n*axis+r] * step
+			column[r] = turn[n*axis+r] * step * unit
 		}
 		columns = append(columns, column)
 	}
 	g := format.NewGeometry(columns, origin)
 	if g != nil {
-		g.Mirror()
+		if g.Unplaced = !placed && origin == nil; !g.Unplaced {
+			g.Mirror(0, 1)
+		}
 	}
 	return g, nil
 }

@@ -25,6 +25,7 @@ func niftiGeometry(head []byte) *format.Geometry {
 	single := func(at int) float64 { return float64(math.Float32frombits(order.Uint32(head[at:]))) }
 	pixdim, quaternion, offset, row, step := 76, 256, 268, 280, 4
 	qform, sform, unit := order.Uint16(head[252:]), order.Uint16(head[254:]), head[123]
+	axes := uint64(order.Uint16(head[40:]))
 	if size == nifti2HeaderSize {
 		if len(head) < nifti2HeaderSize {
 			return nil
@@ -32,9 +33,10 @@ func niftiGeometry(head []byte) *format.Geometry {
 		single = func(at int) float64 { return math.Float64frombits(order.Uint64(head[at:])) }
 		pixdim, quaternion, offset, row, step = 104, 352, 376, 400, 8
 		qform, sform = uint16(order.Uint32(head[344:])), uint16(order.Uint32(head[348:]))
+		axes = order.Uint64(head[16:])
 		unit = byte(order.Uint32(head[500:]))
 	}
-	g := &format.Geometry{}
+	g := &format.Geometry{Flat: axes == 2}
 	var spacing [4]float64
 	for i := range spacing {
 		spacing[i] = single(pixdim + step*i)

@@ -18,10 +18,13 @@ func nrrdGeometryOf(in format.Input) (*format.Geometry, error) {
 }
 
 // nrrdGeometry returns the geometry in a header's fields; nil without directions or spacings of the
-// axes of an image.
+// axes of an image, or if they are in units that are not of length.
 func nrrdGeometry(values map[string]string) *format.Geometry {
 	directions, directed := values["space directions"]
-	words := strings.Fields(values["spacings"])
+	words, units := strings.Fields(values["spacings"]), nrrdStrings(values["units"])
+	if directed || units == nil {
+		units = nrrdStrings(values["space units"])
+	}
 	if directed {
 		words = strings.Fields(strings.ReplaceAll(directions, "none", ""))
 	}
@@ -33,6 +36,9 @@ func nrrdGeometry(values map[string]string) *format.Geometry {
 	}
 	if len(words) == axes && fastest {
 		words = words[1:]
+		if !directed && len(units) == axes {
+			units = units[1:]
+		}
 	}
 	if len(words) == axes && (planes || nrrdSpace(kinds, axes)) {
 		words = words[:spatial]
@@ -40,27 +46,94 @@ func nrrdGeometry(values map[string]string) *format.Geometry {
 	if err != nil || len(words) != spatial {
 		return nil
 	}
+	scale := func(v []float64) []float64 { // the units are those of the rows of a vector
+		for r := range min(len(v), len(units)) {
+			v[r] *= millimetres(units[r])
+		}
+		return v
+	}
 	var columns [][]float64
 	for axis, word := range words {
 		column := nrrdVector(word)
 		if n := numbersOf(word); !directed && len(n) == 1 {
-			column = append(make([]float64, axis), n[0])
+			column = make([]float64, spatial)
+			column[axis] = n[0]
 		}
 		if column == nil {
 			return nil
 		}
-		columns = append(columns, column)
+		columns = append(columns, scale(column))
 	}
-	g := format.NewGeometry(columns, nrrdVector(values["space origin"]))
-	space := strings.ToLower(values["space"])
-	lps := space == "lps" || strings.HasPrefix(space, "left-posterior-superior")
+	if !directed {
+		if g := format.NewGeometry(columns, nil); g != nil {
+			g.Unplaced = true
+			return g
+		}
+		return nil
+	}
+	g := format.NewGeometry(columns, scale(nrrdVector(values["space origin"])))
+	if g == nil {
+		return nil
+	}
 	if n, ok := values["space dimension"]; ok && n != "3" {
-		lps = true // as ITK writes it, which names the space of volumes alone
-	}
-	if g != nil && lps {
-		g.Mirror()
+		g.Mirror(0, 1) // as ITK writes it, which names the space of volumes alone
+	} else {
+		g.Mirror(nrrdMirrored(values["space"])...)
 	}
 	return g
+}
+
+// nrrdMirrored returns the axes of a space, such as left-posterior-superior or LPST, that point to
+// the left, posterior and inferior.
+func nrrdMirrored(space string) (rows []int) {
+	letters := strings.ToLower(space)
+	if words := strings.Split(letters, "-"); len(words) > 1 {
+		letters = ""
+		for _, word := range words {
+			letters += word[:min(1, len(word))]
+		}
+	}
+	for r, ends := range []string{"rl", "ap", "si"} {
+		if r >= len(letters) || !strings.Contains(ends, letters[r:r+1]) {
+			return nil // no space of a body
+		}
+		if letters[r] == ends[1] {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// nrrdStrings parses strings in quotation marks, or words without any.
+func nrrdStrings(text string) (list []string) {
+	if !strings.Contains(text, `"`) {
+		return strings.Fields(text)
+	}
+	for i, part := range strings.Split(text, `"`) {
+		if i%2 == 1 {
+			list = append(list, part)
+		}
+	}
+	return list
+}
+
+// millimetres returns a unit of length in millimetres: 1 if the unit is not known to the writer, NaN
+// for one that is not of length.
+func millimetres(unit string) float64 {
+	singular := strings.NewReplacer("meters", "meter", "metres", "meter", "metre", "meter", "microns", "micron")
+	switch singular.Replace(strings.ToLower(strings.TrimSpace(unit))) {
+	case "", "?", "???", "mm", "millimeter":
+		return 1
+	case "um", "µm", "μm", "micron", "micrometer":
+		return 1e-3
+	case "nm", "nanometer":
+		return 1e-6
+	case "cm", "centimeter":
+		return 10
+	case "m", "meter":
+		return 1e3
+	}
+	return math.NaN()
 }
 
 // nrrdVector parses "(1,0,0)"; nil if the text is no vector of two numbers or more.

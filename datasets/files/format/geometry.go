@@ -3,6 +3,7 @@ package format
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // A Geometry is the position of a file's voxels in space, from its header.
@@ -11,6 +12,8 @@ type Geometry struct {
 	Affine [3][4]float64
 	// Unplaced is set if the header has no place but spacings, which are the diagonal of Affine.
 	Unplaced bool
+	// Flat is set for two axes: the third column of Affine is made up, and so may the third row be.
+	Flat bool
 }
 
 // NewGeometry returns the geometry of two or three axes (more are ignored): columns are the steps along them in two or
@@ -20,13 +23,13 @@ func NewGeometry(columns [][]float64, origin []float64) *Geometry {
 	if len(columns) < 2 {
 		return nil
 	}
-	g := &Geometry{}
+	g := &Geometry{Flat: len(columns) == 2}
 	for c, v := range columns[:min(3, len(columns))] {
 		for r := range min(3, len(v)) {
 			g.Affine[r][c] = v[r]
 		}
 	}
-	if a := &g.Affine; len(columns) == 2 { // the normal
+	if a := &g.Affine; g.Flat { // the normal
 		for r := range 3 {
 			s, t := (r+1)%3, (r+2)%3
 			a[r][2] = a[s][0]*a[t][1] - a[t][0]*a[s][1]
@@ -57,21 +60,30 @@ func (g Geometry) Spacing() (s [3]float64) {
 const geometryTolerance = 1e-3
 
 // Differs returns an error if another geometry differs by more than geometryTolerance. One without a
-// place differs by its spacings alone.
+// place differs by its spacings alone. A third axis that one of them lacks is not compared, nor is
+// the place along it, if a flat one has it at 0.
 func (g Geometry) Differs(o Geometry) error {
-	s := g.Spacing()
-	least := min(s[0], s[1], s[2])
+	s, w := g.Spacing(), o.Spacing()
+	flat, axes := g.Flat || o.Flat, 3
+	if flat {
+		axes = 2
+	}
+	most := geometryTolerance * slices.Min(s[:axes])
 	if g.Unplaced || o.Unplaced {
-		for axis, w := range o.Spacing() {
-			if v := s[axis]; math.Abs(v-w) > geometryTolerance*least {
-				return fmt.Errorf("spacings along %c differ: %g and %g; resample one of the images", "xyz"[axis], v, w)
+		for axis, v := range s[:axes] {
+			if math.Abs(v-w[axis]) > most {
+				return fmt.Errorf("spacings along %c differ: %g and %g; resample one of the images", "xyz"[axis], v, w[axis])
 			}
 		}
 		return nil
 	}
+	level := g.Flat && g.Affine[2][3] == 0 || o.Flat && o.Affine[2][3] == 0
 	for r, row := range g.Affine {
 		for c, v := range row {
-			if w := o.Affine[r][c]; math.Abs(v-w) > geometryTolerance*least {
+			if flat && c == 2 || level && r == 2 && c == 3 {
+				continue
+			}
+			if w := o.Affine[r][c]; math.Abs(v-w) > most {
 				return fmt.Errorf("affines differ in row %d, column %d: %g and %g; resample one of the images", r+1,
 					c+1, v, w)
 			}
@@ -90,9 +102,9 @@ func (g *Geometry) Valid() *Geometry {
 	return g
 }
 
-// Mirror converts left and posterior to right and anterior.
-func (g *Geometry) Mirror() {
-	for r := range 2 {
+// Mirror reverses axes of space (0 to 2), such as left and posterior to right and anterior by 0 and 1.
+func (g *Geometry) Mirror(axes ...int) {
+	for _, r := range axes {
 		for c := range 4 {
 			g.Affine[r][c] = 0 - g.Affine[r][c]
 		}

@@ -207,23 +207,25 @@ def check_places(names: str, image: Any, other: Any) -> None:
     if other is None:
         return
     one, two = (_affine(i) for i in (image, other))
-    if one is None or two is None:
+    if one is None or two is None or one.shape != two.shape:  # other shapes are rejected elsewhere
         return
-    spacing = float(np.sqrt((one[:3, :3] ** 2).sum(axis=0)).min())
+    spacing = float(np.sqrt((one[:3, :-1] ** 2).sum(axis=0)).min())
     if not np.allclose(one, two, rtol=0, atol=1e-3 * spacing):
         raise ValueError(f"{names} have different affines: resample one of them, or give arrays")
 
 
 def _affine(image: Any) -> NDArray[Any] | None:
     """Return the affine of an image of nibabel or in a file; None if its header has none. That of nibabel is then
-    made up."""
+    made up. That of a 2D image has no third column, which is made up, too."""
     from . import _curve
 
     image = _curve.open(image) if is_path(image) else image
     affine: Any = getattr(image, "affine", None)
     header: Any = getattr(image, "header", None)
     made_up = hasattr(header, "get_sform") and header.get_sform(coded=True)[1] == header.get_qform(coded=True)[1] == 0
-    return None if affine is None or made_up else np.asarray(affine)
+    if affine is None or made_up:
+        return None
+    return np.delete(affine, 2, axis=1) if len(getattr(image, "shape", ())) == 2 else np.asarray(affine)
 
 
 def warn_of_colour(shape: Sequence[int]) -> None:

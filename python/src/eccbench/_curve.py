@@ -813,7 +813,7 @@ class Image:
     affine : ndarray of shape (4, 4) or None
         Maps the indices (x, y, z, 1) to millimetres: right, anterior, superior. None for an image
         whose file has no place in space, such as a NIfTI file with a ``sform_code`` and a ``qform_code``
-        of 0. Images and masks are compared by it.
+        of 0, or an NRRD file with spacings alone. Images and masks are compared by it.
     """
 
     def __init__(self, input: str, request: _Request):
