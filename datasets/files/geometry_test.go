@@ -139,6 +139,8 @@ func TestGeometryOfOtherAxes(t *testing.T) {
 		"cm.nrrd": {solidNrrd + "space: RAS\nspace units: \"cm\" \"m\" \"mm\"\n" + fmt.Sprintf(axes, .1, .002, 5., .3, .004, 6.), slice},
 		"colours.nrrd": {nrrd + "dimension: 3\nsizes: 3 2 2\nkinds: vector domain domain\nspacings: NaN 1e6 2000\n" +
 			"units: \"\" \"nm\" \"micrometres\"\n", spaced},
+		"colon.mha": {meta + "NDims = 3\nDimSize = 2 2 1\nComment: a = 1\nOffset: -3 -4 6\nTransformMatrix: -1 0 0 0 -1 0 0 0 1\n" +
+			"ElementSpacing : 1 2 5\n" + end, slice},
 		"um.mha": {meta + "NDims = 3\nDimSize = 2 2 1\nOffset = -3000 -4000 6000\nTransformMatrix = -1 0 0 0 -1 0 0 0 1\n" +
 			"ElementSpacing = 1000 2000 5000\nDistanceUnits = um\n" + end, slice},
 		"pixels.nrrd": {solidNrrd + "space: RAS\nspace units: \"mm\" \"mm\" \"pixel\"\n" + fmt.Sprintf(axes, 1., 2., 5., 3., 4., 6.), nil},

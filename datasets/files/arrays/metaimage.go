@@ -212,6 +212,7 @@ func metaFields(in format.Input) (fields format.Fields, list []string, offset in
 			return fields, nil, 0, fmt.Errorf("MetaImage header line %d is no field; check the file", h.N)
 		}
 		if known := slices.IndexFunc(metaKeys, func(k string) bool { return strings.EqualFold(k, key) }); known < 0 {
+			fields.Values[key] = value // may repeat
 			continue
 		} else if metaKeys[known] != key {
 			return fields, nil, 0,
