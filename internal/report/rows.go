@@ -166,7 +166,11 @@ func row(cells []bench.CellRecord) Row {
 		r.Flags = append(r.Flags, strings.Split(c.Options, "/")...)
 	}
 	var rates, lows, highs, ceilings, walls []float64
+	noisy := 0
 	for _, c := range cells {
+		if c.Status == verify.Noisy {
+			noisy++
+		}
 		if r.Status == "" || severity(c.Status) > severity(r.Status) {
 			r.Status, r.Reason, r.Reproduce = c.Status, c.Reason, c.Reproduce
 		}
@@ -198,11 +202,11 @@ func row(cells []bench.CellRecord) Row {
 			r.Flags = append(r.Flags, fmt.Sprintf("p=%d", n))
 		}
 		half := r.half()
-		switch noisy := r.Status == verify.Noisy; {
-		case n > 1 && half > verify.WidestQuoted && (noisy || r.Status == verify.Verified):
+		switch {
+		case n > 1 && half > verify.WidestQuoted && (r.Status == verify.Noisy || r.Status == verify.Verified):
 			r.Status, r.Reason = verify.Noisy, fmt.Sprintf(interval, n, half*100)
-		case n > 1 && noisy:
-			r.Reason = "in one process " + r.Reason
+		case n > 1 && r.Status == verify.Noisy:
+			r.Reason = fmt.Sprintf("noisy in %d of %d processes; the first: %s", noisy, len(cells), r.Reason)
 		}
 	}
 	if len(walls) > 0 {
