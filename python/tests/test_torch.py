@@ -187,6 +187,13 @@ def test_numbers_of_a_layer():
         setattr(layer, name, at[name] / 2)
         torch.nn.utils.parametrize.register_parametrization(layer, name, Twice())
         assert torch.equal(layer(x), want)
+        layer.register_buffer("weights", x)  # of a subclass
+        assert torch.equal(layer(x), want)
+    for learn in ([], *([name] for name in layers._LEARNABLE)):
+        layer = SoftECC([0.2, 0.4], 9.0, dims=2, direction=v, alpha=0.1, learn=learn)
+        want = layer(x)
+        layer.register_buffer("weights", x)
+        assert torch.equal(layer(x), want)
 
 
 def test_list_on_device(device, monkeypatch):

@@ -36,6 +36,7 @@ if not hasattr(torch.library, "register_autograd"):
 __all__ = ["ECC", "SoftECC", "ecc", "soft_ecc"]
 
 _LEARNABLE = ("thresholds", "lam", "direction", "alpha")
+_NUMBERS = {"thresholds", "log_lam", "fixed_lam", "direction", "alpha"}  # of a `SoftECC`
 _PLAIN = (Tensor, torch.nn.Parameter)
 # Between the launches of a step the caches of the host lose this module, so that each look-up takes up to 1 µs.
 _is_tracing, _transforms, _modes = (torch.compiler.is_dynamo_compiling, torch._C._are_functorch_transforms_active,
@@ -347,7 +348,7 @@ class SoftECC(torch.nn.Module):
     def forward(self, images: Images) -> Tensor:
         """χ of shape (..., m) of images of shape (..., *image), or of a list as in `soft_ecc`."""
         held = self._buffers
-        if len(held) == 5 and not _is_tracing():  # none is learned; attributes of a module take longer
+        if held.keys() >= _NUMBERS and not _is_tracing():  # none is learned; attributes of a module take longer
             thresholds, lam, direction, alpha = held["thresholds"], held["fixed_lam"], held["direction"], held["alpha"]
         else:
             thresholds, lam, direction, alpha = self.thresholds, self.lam, self.direction, self.alpha
