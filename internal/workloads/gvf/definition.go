@@ -1,9 +1,7 @@
 package gvf
 
 import (
-	"errors"
 	"math"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"unsafe"
@@ -311,32 +309,6 @@ type line[T float32 | float64] struct {
 	to, here, north, south, below, above, v0, b []T
 	mu                                          T
 	deep                                        bool // in 3D
-}
-
-// SelfTest compares the vector instructions with stepInner on numbers drawn from the seed.
-func SelfTest(seed uint32) error {
-	rng := rand.New(rand.NewPCG(uint64(seed), 5))
-	for n := 10; n < 30; n++ {
-		list := func() []float32 {
-			values := make([]float32, n)
-			for i := range values {
-				values[i] = rng.Float32() - 0.5
-			}
-			return values
-		}
-		l := line[float32]{
-			to: list(), here: list(), north: list(), south: list(), below: list(), above: list(),
-			v0: list(), b: list(), mu: rng.Float32(), deep: n%2 > 0,
-		}
-		if !l.stepVectors() {
-			return nil
-		}
-		got := slices.Clone(l.to)
-		if l.stepInner(); !slices.Equal(got, l.to) {
-			return errors.New("vector instructions of this processor give another flow than Go code does")
-		}
-	}
-	return nil
 }
 
 // step returns the next value of voxel x; before and after are its neighbours along the row.

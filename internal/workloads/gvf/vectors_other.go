@@ -2,5 +2,5 @@
 
 package gvf
 
-// stepVectors returns false: this program has no vector instructions.
-func (l *line[T]) stepVectors() bool { return false }
+// sets are none: this program has no vector instructions.
+var sets []vectors
