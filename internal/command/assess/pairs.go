@@ -76,7 +76,7 @@ func pairsOfFile(path string) (list []pairOfFiles, err error) {
 			return nil, fmt.Errorf("--pairs %s: %w", path, err)
 		}
 		at, _ := r.FieldPos(0)
-		if len(line) < 2 || len(line) > 3 {
+		if len(line) < 2 || len(line) > 3 || strings.Contains(strings.Join(line, ""), "\r") {
 			return nil, fmt.Errorf("--pairs %s: line %d has %s%s: want PRED,TRUTH or PRED,TRUTH,METHOD", path,
 				at, quantity.Count(len(line), "column"), foreign(line))
 		}
@@ -406,10 +406,10 @@ func summarise(list []assessed) (summary []assessSummary, tests []assessTest, un
 	switch n := len(methods); {
 	case two:
 		untested = repeated(list)
-	case n > 2:
-		untested = fmt.Sprintf("%d methods; want two", n)
-	case n == 2:
+	case n > 1 && slices.Contains(methods, ""):
 		untested = "some pairs have no method; name that of each"
+	case n > 1:
+		untested = fmt.Sprintf("%d methods; want two", n)
 	}
 	var p []float64
 	differ := limits(values)

@@ -24,7 +24,7 @@ import (
 // Run returns the command run.
 func Run() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "run", Conducts: true, Brief: "measure implementations, print verified rates (default)",
+		Name: "run", Conducts: true, Workers: true, Brief: "measure implementations, print verified rates (default)",
 		Examples: []string{
 			"eccbench --sizes 64..256 --dim 3",
 			"eccbench --sizes 1024..8192 --dim 2 --gen noise,grf --type uint8,float32",

@@ -18,7 +18,7 @@ import (
 // Verify returns the command verify.
 func Verify() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "verify", Conducts: true, Brief: "check implementations on adversarial inputs, untimed",
+		Name: "verify", Conducts: true, Workers: true, Brief: "check implementations on adversarial inputs, untimed",
 		Examples: []string{
 			"eccbench verify",
 			"eccbench verify --impl cpu --long --time-limit 10m",
