@@ -17,7 +17,6 @@ import (
 	"eccbench/internal/remote"
 	"eccbench/internal/report"
 	"eccbench/internal/reproduce"
-	"eccbench/internal/worker"
 )
 
 func subcommands() []cli.Subcommand {
@@ -71,8 +70,6 @@ func dispatch(c *cli.Program, args []string) error {
 	}
 	if !list[i].Conducts {
 		defer cli.EndOnInterrupt(c.Stderr)()
-	} else if err := worker.CheckLimits(true); err != nil {
-		return err
 	}
 	return list[i].Do(c, args)
 }

@@ -52,8 +52,10 @@ type Subcommand struct {
 	Name, Args, Brief string
 	Examples          []string
 	Hidden            bool
-	// Conducts marks a command that runs workers and handles signals on its own.
+	// Conducts marks a command that handles signals on its own.
 	Conducts bool
+	// Workers marks a command that starts workers, for which more files must be open.
+	Workers bool
 	// Run defines the flags, parses the arguments and does the work.
 	Run func(c *Program, f *pflag.FlagSet, parse func() error) error
 }
@@ -144,7 +146,10 @@ func (c *Program) parse(s Subcommand, f *pflag.FlagSet, args []string) error {
 	if err != nil {
 		return flagError(s, f, err)
 	}
-	return strayNumber(f)
+	if err := strayNumber(f); err != nil || !s.Workers {
+		return err
+	}
+	return worker.CheckLimits(true)
 }
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

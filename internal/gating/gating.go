@@ -33,7 +33,7 @@ import (
 // Command returns the command gate.
 func Command() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "gate", Conducts: true, Brief: "decide whether a candidate program is slower than a base",
+		Name: "gate", Conducts: true, Workers: true, Brief: "decide whether a candidate program is slower than a base",
 		Examples: []string{
 			"eccbench gate --base main --cand .",
 			"eccbench gate --base old/eccbench --cand new/eccbench --effect 3%",

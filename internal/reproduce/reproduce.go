@@ -32,7 +32,7 @@ import (
 // Command is paper.
 func Command() cli.Subcommand {
 	return cli.Subcommand{
-		Name: "paper", Conducts: true, Args: "ID|list", Brief: "print a paper's numbers beside those of this machine",
+		Name: "paper", Conducts: true, Workers: true, Args: "ID|list", Brief: "print a paper's numbers beside those of this machine",
 		Examples: []string{
 			"eccbench paper list",
 			"eccbench paper wang2022 --table 1 --dry-run",
