@@ -48,9 +48,14 @@ func (a *Flags) AddConvention(f *pflag.FlagSet) {
 // AddEffort adds the flags of the implementation and the limits of its work.
 func (a *Flags) AddEffort(f *pflag.FlagSet) {
 	f.StringVar(&a.Impl, "impl", "", "implementation `NAME` (default the fastest that supports the image)")
-	f.IntVar(&a.Threads, "threads", runtime.GOMAXPROCS(0), "cores")
+	a.AddThreads(f)
 	f.DurationVar(&a.Budget, "time-limit", 0, "longest verification, and reading from a server (default unlimited)")
 	f.BoolVarP(&a.Quiet, "quiet", "q", false, "print only errors on standard error")
+}
+
+// AddThreads adds the flag that limits the cores of the command.
+func (a *Flags) AddThreads(f *pflag.FlagSet) {
+	f.IntVar(&a.Threads, "threads", runtime.GOMAXPROCS(0), "cores of the whole command")
 }
 
 // AddSlices adds the flag that asks for one answer per slice.
@@ -123,7 +128,7 @@ func (a *Flags) Confirmed(c *cli.Program, input string, p ecc.Provenance, what s
 		shown, p.Shape, p.Type, what, p.Implementation, p.Evidence, quantity.Duration(time.Since(start)))
 }
 
-// Check rejects impossible limits.
+// Check rejects impossible limits, and limits the cores of the process to --threads.
 func (a *Flags) Check() error {
 	if a.Budget < 0 {
 		return cli.Usagef("--time-limit %v: want 0 or more", a.Budget)
@@ -133,6 +138,9 @@ func (a *Flags) Check() error {
 	}
 	if a.Threads < 1 {
 		return cli.Usagef("--threads %d: want at least 1", a.Threads)
+	}
+	if a.Threads < runtime.GOMAXPROCS(0) { // the number of cores for readers, witnesses and the garbage collector
+		runtime.GOMAXPROCS(a.Threads)
 	}
 	return nil
 }

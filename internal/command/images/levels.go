@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -55,6 +54,7 @@ func doLevels(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	}
 	f.Int64Var(&distinct, "distinct", 0, "print the distinct values, at most `N`, in place of the range")
 	j.addShard(f, "range of values")
+	j.AddThreads(f)
 	f.BoolVarP(&j.Quiet, "quiet", "q", false, "print only errors on standard error")
 	if err := parse(); err != nil {
 		return err
@@ -66,7 +66,10 @@ func doLevels(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		return cli.Usagef("--distinct %d: want how many values there may be, 1 to %d", distinct, int64(parts.MostTable))
 	}
 	j.distinct = distinct
-	j.of, j.In.Every, j.Threads = levelsName, true, runtime.GOMAXPROCS(0)
+	if err := j.Check(); err != nil {
+		return err
+	}
+	j.of, j.In.Every = levelsName, true
 	if j.isSharded() {
 		return j.do(c, f, nil, "")
 	}

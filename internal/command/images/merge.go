@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sort"
 	"strings"
@@ -56,7 +55,7 @@ func doMerge(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	f.StringVar(&j.plot, "plot", "", "also draw the curve to this .svg `FILE`")
 	f.BoolVar(&j.missing, "missing", false,
 		"print the shards without a valid part as a Slurm array (3,5-7), and nothing else")
-	f.IntVar(&j.Threads, "threads", runtime.GOMAXPROCS(0), "cores")
+	j.AddThreads(f)
 	f.BoolVarP(&j.Quiet, "quiet", "q", false, "print only errors on standard error")
 	if err := parse(); err != nil {
 		return err
