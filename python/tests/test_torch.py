@@ -286,11 +286,12 @@ def test_opcheck():
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
-def test_compile(backend):
+@pytest.mark.parametrize("learn", [[], ["thresholds", "lam", "direction", "alpha"]])
+def test_compile(backend, learn):
     """A whole graph compiles, forward and backward, also for another number of images."""
     if backend == "inductor" and not shutil.which("g++"):
         pytest.skip("inductor compiles with g++, which is not installed")
-    layer = SoftECC(torch.linspace(0, 1, 5), 20.0, dims=2, direction=[1.0, 2.0], alpha=0.01, learn=["thresholds", "lam", "direction", "alpha"])
+    layer = SoftECC(torch.linspace(0, 1, 5), 20.0, dims=2, direction=[1.0, 2.0], alpha=0.01, learn=learn)
     exact = ECC(torch.linspace(0, 1, 5), dims=2)
 
     def loss(x):

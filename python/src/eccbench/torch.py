@@ -348,7 +348,7 @@ class SoftECC(torch.nn.Module):
     def forward(self, images: Images) -> Tensor:
         """χ of shape (..., m) of images of shape (..., *image), or of a list as in `soft_ecc`."""
         held = self._buffers
-        if held.keys() >= _NUMBERS and not _is_tracing():  # none is learned; attributes of a module take longer
+        if not _is_tracing() and held.keys() >= _NUMBERS:  # none is learned; attributes of a module take longer
             thresholds, lam, direction, alpha = held["thresholds"], held["fixed_lam"], held["direction"], held["alpha"]
         else:
             thresholds, lam, direction, alpha = self.thresholds, self.lam, self.direction, self.alpha
