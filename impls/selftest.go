@@ -108,7 +108,7 @@ func curves(seed uint32) error {
 		Impls: []bench.Implementation[grid.Source, ecc.VCEC]{extrema.Implementation{}}}
 	all := betti.CurvesWorkload(curvesduality.Implementation{Counter: extrema.Implementation{}})
 	all.Inputs = images
-	return errors.Join(byInstructions(chi, noise(seed)...), byInstructions(all, noise(seed)...))
+	return errors.Join(byInstructions(chi, noise(seed)...), byInstructions(all, noise(seed)...), betti.SelfTest(seed))
 }
 
 // numbers compares implementations without a choice of instruction sets: those with vector kernels

@@ -234,3 +234,6 @@ func filledAt(in grid.Source, out Curves, c ecc.Convention) (*verify.Diff, error
 func sameOf(change func(grid.Source) (grid.Source, error)) func(grid.Source, Curves, curvesAsk) (*verify.Diff, error) {
 	return verify.Invariant(change, sameCurves)
 }
+
+// SelfTest compares the vector instructions of the witness of all levels with Go code.
+func SelfTest(seed uint32) error { return unions.SelfTest(seed) }

@@ -16,7 +16,6 @@ import (
 	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/gridtest"
-	"eccbench/internal/isa"
 )
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
@@ -33,7 +32,13 @@ func checks() []checktest.Check {
 		{Name: "more nodes than numbers", Of: tooManyNodesAreTold},
 		{Name: "order of edges", Of: edgesAreSorted},
 		{Name: "memory of unions", Of: memoryIsOfEdges},
-		{Name: "links by all instructions", Of: linksAreAlike},
+		{Name: "links by all instructions", Of: func(t *testing.T) {
+			for seed := range uint32(4) {
+				if err := SelfTest(seed); err != nil {
+					t.Error(err)
+				}
+			}
+		}},
 	}
 }
 
@@ -328,60 +333,6 @@ func unreadIsTold(t *testing.T) {
 	in := failing{gridtest.Drawn(t, grid.Shape{D: 40, H: 5, W: 5}, grid.Uint8, 9, 1)}
 	if _, _, err := memory.Changes(in, false, false, false); err == nil || !strings.Contains(err.Error(), "slice 33 is gone") {
 		t.Errorf("got %v", err)
-	}
-}
-
-// All instructions find the same neighbours and choose the same links, in rows of any number of words.
-func linksAreAlike(t *testing.T) {
-	alike[uint8](t)
-	alike[uint32](t)
-}
-
-func alike[K key](t *testing.T) {
-	rng := rand.New(rand.NewPCG(17, 5))
-	for range 40 {
-		b := &box{hi: [3]int64{1 + rng.Int64N(3), 1 + rng.Int64N(9), 1 + rng.Int64N(200)}}
-		levels, corners, reverse := 2+rng.Uint32N(200), rng.IntN(2) == 0, rng.IntN(2) == 0
-		type result struct {
-			group
-			first [groupVoxels]uint8
-		}
-		var want []result
-		for _, name := range append([]string{isa.Portable}, isa.Available(assembled)...) {
-			j := &joiner[K]{kernel: kernelOf[K](name)}
-			p := &j.plan
-			p.lay(b)
-			values := rand.New(rand.NewPCG(uint64(levels), 1))
-			for range 2*p.lead + p.d*p.plane {
-				j.keys = append(j.keys, ^K(0)*K(values.IntN(2))-K(values.Uint32N(levels)))
-			}
-			var got []result
-			for z := range p.d {
-				if j.compare(z); z+1 < p.d {
-					j.compare(z + 1)
-				}
-				for at := 0; at < p.size; at += groupWords {
-					g := result{}
-					for axis := range g.sides {
-						for lane := range g.sides[axis] {
-							g.sides[axis][lane] = values.Uint64() & values.Uint64() & values.Uint64()
-						}
-					}
-					j.kernel.near(p, &g.group, z, at, reverse)
-					j.kernel.choose(&g.group, &g.first, corners)
-					g.before[middle] = lanes{}
-					got = append(got, g)
-				}
-			}
-			if want == nil {
-				want = got
-			}
-			for i, g := range got {
-				if g != want[i] {
-					t.Fatalf("%T, a box of %v, %s: group %d differs", j.keys, b.hi, name, i)
-				}
-			}
-		}
 	}
 }
 
