@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"eccbench/internal/workloads/eigenmap/inertia"
 )
 
 // AlmostEqual reports whether two lists of numbers agree up to rounding, relative to the largest of them
@@ -17,8 +19,8 @@ func AlmostEqual[F float32 | float64](a, b []F, tolerance float64) bool {
 	return slices.EqualFunc(a, b, func(a, b F) bool { return math.Abs(float64(a)-float64(b)) <= tolerance*size })
 }
 
-// SelfTest compares the vector instructions for weights, flows and products with Go code, on an
-// image from the seed.
+// SelfTest compares the vector instructions for weights, flows and products, and those of the counts of
+// eigenvalues, with Go code, on an image and numbers from the seed.
 func SelfTest(seed uint32) error {
 	if !Vectors() {
 		return nil
@@ -49,5 +51,5 @@ func SelfTest(seed uint32) error {
 	if !AlmostEqual(a, b, 1e-13) || !AlmostEqual(energy, want, 1e-13) {
 		return fmt.Errorf("weights of patches of noise with seed %d: vector instructions of this processor give another result than Go code does", seed)
 	}
-	return nil
+	return inertia.SelfTest(seed)
 }

@@ -1,0 +1,40 @@
+package inertia
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// SelfTest compares products of any size with those of plain loops, on numbers drawn from the seed.
+func SelfTest(seed uint32) error {
+	random := rand.New(rand.NewPCG(uint64(seed), 2))
+	list := func(n int) []float64 {
+		l := make([]float64, n)
+		for i := range l {
+			l[i] = float64(random.IntN(64)) - 32 // sums are exact
+		}
+		return l
+	}
+	for n := range 40 {
+		rows, columns, k := 1+random.IntN(21), 1+random.IntN(block), lanes*random.IntN(1+10*n/lanes)
+		if n%10 == 0 {
+			k += 2 * deep
+		}
+		lda, ldb, ldc := k+random.IntN(5), k+random.IntN(5), columns+random.IntN(5)
+		a, b, got := list(rows*lda), list(block*ldb), list(rows*ldc)
+		want := slices.Clone(got)
+		for i := range rows {
+			for j := range columns {
+				for t := range k {
+					want[i*ldc+j] -= a[i*lda+t] * b[j*ldb+t]
+				}
+			}
+		}
+		if subtractProducts(got, ldc, a, lda, rows, b, ldb, columns, k); !slices.Equal(got, want) {
+			return fmt.Errorf("%d × %d products of %d numbers with seed %d: vector instructions of this processor give another "+
+				"result than Go code does", rows, columns, k, seed)
+		}
+	}
+	return nil
+}
