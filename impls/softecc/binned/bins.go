@@ -307,15 +307,11 @@ func (b bins) each(tau float64, from, to int, f func(k int, z, s, d float64)) {
 
 // each calls work for 0 ≤ i < n on a number of cores.
 func each(threads, n int, work func(i int)) {
-	var wg crew.Group
-	for k := range min(threads, n) {
-		wg.Go(func() {
-			for i := k; i < n; i += threads {
-				work(i)
-			}
-		})
-	}
-	wg.Wait()
+	crew.Each(min(threads, n), func(k int) {
+		for i := k; i < n; i += threads {
+			work(i)
+		}
+	})
 }
 
 // A table is G'(y) = Σ g_j σ'(τ_j − y) with its first two derivatives, at the middle of every bin.

@@ -144,7 +144,7 @@ func (p passer) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], erro
 	within := p.pass.in.WithinSlices(in.Shape())
 	j := &passJob{
 		pass: p.pass, in: in, c: c, count: viewer{Implementation: p.Implementation, in: viewed(within)},
-		look: fingerprint.Prepare(in.Type(), in.Ladder(), p.keyFor(in, within)),
+		look: fingerprint.Prepare(in.Type(), in.Ladder(), p.keyFor(in, within)).On(c.Threads),
 	}
 	if j.cached = p.joins && in.Shape().Dim() == 3; j.cached {
 		j.joins = within == Convention{Superlevel: within.Superlevel}

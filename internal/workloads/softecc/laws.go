@@ -102,9 +102,10 @@ func allCells(p *Problem, y []float32) sums {
 	}
 	parts := make([]sums, layers)
 	var wg sync.WaitGroup
-	for i := range min(layers, int64(runtime.GOMAXPROCS(0))) {
+	cores := min(layers, int64(runtime.GOMAXPROCS(0)))
+	for i := range cores {
 		wg.Go(func() {
-			for z := i; z < layers; z += int64(runtime.GOMAXPROCS(0)) {
+			for z := i; z < layers; z += cores {
 				parts[z] = newSums(len(p.Tau))
 				eachCell(p, y, z, func(sign float64, _, _, _ int64, value float32) { parts[z].add(p, sign, float64(value)) })
 			}

@@ -65,7 +65,7 @@ func ParseSum(s string) (Sum, error) {
 // ladder's last level are outside the image. It needs 8 bytes per level and function, and less than
 // a megabyte per core. If the image is not in memory, each core also needs a slab.
 func Compute(s grid.Source, k Key, threads int) (Sum, error) {
-	return Prepare(s.Type(), s.Ladder(), k).Compute(s, threads)
+	return computeBelow(s, k, s.Ladder().Len(), threads, fastest())
 }
 
 // DifferingISA returns the first instruction set that gives another fingerprint than this machine's
@@ -99,7 +99,7 @@ func ComputeBelow(s grid.Source, k Key, top int64, threads int) (Sum, error) {
 }
 
 func computeBelow(s grid.Source, k Key, top int64, threads int, isa string) (Sum, error) {
-	return prepare(s.Type(), s.Ladder(), k, top, isa).Compute(s, threads)
+	return prepare(s.Type(), s.Ladder(), k, top, isa).On(threads).Compute(s, threads)
 }
 
 // Prepared is a key with the weights for a ladder and a type. Use it for the fingerprints of
@@ -127,7 +127,7 @@ type function struct {
 // Zero returns the sum of no cells.
 func (p *Prepared) Zero() Sum { return make(Sum, len(p.weights)) }
 
-// Prepare makes the tables of weights, which have 8 bytes per level and function.
+// Prepare makes the tables of weights, which have 8 bytes per level and function, on all cores.
 func Prepare(t grid.Type, l grid.Ladder, k Key) *Prepared {
 	return prepare(t, l, k, l.Len(), fastest())
 }
@@ -144,6 +144,14 @@ func prepare(t grid.Type, l grid.Ladder, k Key, top int64, isa string) *Prepared
 		}
 		return all
 	})
+	return p
+}
+
+// On makes the tables on a number of threads, if they have not been used yet.
+func (p *Prepared) On(threads int) *Prepared {
+	for i := range p.weights {
+		p.weights[i].threads = threads
+	}
 	return p
 }
 

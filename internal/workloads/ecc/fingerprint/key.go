@@ -127,13 +127,14 @@ func (k Key) Functions() int { return k.functions }
 // processors without a minimum of 64-bit integers use their float64 minimum, which has the same
 // order.
 type weights struct {
-	seed   [aes.BlockSize]byte
-	random cipher.Block
-	half   int    // which half of a block
-	number uint64 // part of the encrypted block, together with the level
-	levels int64
-	bits   uint // b
-	in     Convention
+	seed    [aes.BlockSize]byte
+	random  cipher.Block
+	half    int    // which half of a block
+	number  uint64 // part of the encrypted block, together with the level
+	levels  int64
+	bits    uint // b
+	in      Convention
+	threads int // for a table; 0 for all cores
 	// factors are multiplied to give the random bits of a level: first the factors for the upper bytes of
 	// levels, last the factors for the lowest bytes. It is nil if each level has random bits of its own.
 	factors []uint64

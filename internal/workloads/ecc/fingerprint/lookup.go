@@ -1,6 +1,7 @@
 package fingerprint
 
 import (
+	"cmp"
 	"crypto/aes"
 	"math"
 	"runtime"
@@ -70,7 +71,7 @@ func (w weights) table(top int64, less uint64) []uint64 {
 	table := make([]uint64, w.levels+1)
 	top = min(top, w.levels)
 	fill(table[top:], w.outside()-less)
-	inParts(int(top), func(from, to int) {
+	inParts(cmp.Or(w.threads, runtime.GOMAXPROCS(0)), int(top), func(from, to int) {
 		block := new([aes.BlockSize]byte)
 		for level := from; level < to; level++ {
 			table[level] = w.weightUsing(block, int64(level)) - less
@@ -100,12 +101,10 @@ func (w weights) ofPatterns(t grid.Type, l grid.Ladder, top int64, less uint64) 
 	return table
 }
 
-// inParts calls made for parts of n entries, in parallel if there are many.
-func inParts(n int, made func(from, to int)) {
-	parts := runtime.GOMAXPROCS(0)
-	if n < 1<<12 {
-		parts = 1
-	}
+// inParts calls made for at most the given number of parts of n entries, in parallel if there are many.
+func inParts(parts, n int, made func(from, to int)) {
+	const least = 1 << 12
+	parts = min(parts, max(1, n/least))
 	crew.Each(parts, func(p int) { made(n*p/parts, n*(p+1)/parts) })
 }
 
