@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +27,23 @@ func asked(ctx context.Context, r Soft, images []float32, g []float64) (m SoftMe
 	err = r.Answer(ctx, back)
 	m.Gradient, m.Parameters = back.Gradient, back.Parameters
 	return m, err
+}
+
+// A request on one thread starts no goroutine.
+func TestSoftOnOneThread(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	created := []metrics.Sample{{Name: "/sched/goroutines-created:goroutines"}}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which starts goroutines
+	r := Soft{Shape: []int64{41, 40, 33}, Type: "float32", Images: 2, Threads: 1, Construction: "T", Thresholds: []float64{0.7, 0.2}, Lambda: 30, Direction: []float64{0, 0, 1}}
+	metrics.Read(created)
+	before := created[0].Value.Uint64()
+	if _, err := asked(t.Context(), r, make([]float32, 2*41*40*33), make([]float64, 4)); err != nil {
+		t.Fatal(err)
+	}
+	metrics.Read(created)
+	if n := created[0].Value.Uint64() - before; n > 0 {
+		t.Errorf("%d goroutines", n)
+	}
 }
 
 // TestSoft compares batches of images of 1 to 3 axes in both constructions with the definition.

@@ -93,7 +93,8 @@ func putJSON(k result, text *C.char, size C.int64_t) C.int64_t {
 func eccbench_start(job C.uint64_t, request *C.char, length C.int64_t, voxels unsafe.Pointer, bytes C.int64_t,
 	mask unsafe.Pointer, masked C.int64_t, text *C.char, size C.int64_t) C.int64_t {
 	in, within := unsafe.Slice((*byte)(voxels), bytes), unsafe.Slice((*byte)(mask), masked)
-	return start(job, request, length, text, size, func(r library.Request) bool { return r.Brief(len(in)) },
+	effort := func(r library.Request) library.Effort { return r.Effort(len(in), len(within) > 0) }
+	return start(job, request, length, text, size, effort,
 		func(ctx context.Context, r library.Request) ([]library.Answer, error) {
 			return library.Answers(ctx, r, in, within)
 		})
@@ -108,10 +109,9 @@ func eccbench_soft(job C.uint64_t, request *C.char, length C.int64_t, memory *un
 		Voxels: piece[byte](at[0], sizes[0]), Changes: piece[byte](at[1], sizes[1]), Numbers: piece[float64](at[2], sizes[2]),
 		Gradient: piece[byte](at[3], sizes[3]), Parameters: piece[float64](at[4], sizes[4]),
 	}
-	brief := func(ask.Soft) bool { return false }
-	return start(job, request, length, text, size, brief, func(ctx context.Context, r ask.Soft) ([]library.Answer, error) {
-		return nil, r.Answer(ctx, m)
-	})
+	effort := func(r ask.Soft) library.Effort { return library.Effort{Threads: r.Threads, Bounded: true} }
+	return start(job, request, length, text, size, effort,
+		func(ctx context.Context, r ask.Soft) ([]library.Answer, error) { return nil, r.Answer(ctx, m) })
 }
 
 // piece returns a part of the caller's memory as a slice.
@@ -120,14 +120,14 @@ func piece[T byte | float64](at unsafe.Pointer, bytes C.int64_t) []T {
 }
 
 // start begins to answer a request.
-func start[R any](job C.uint64_t, request *C.char, length C.int64_t, text *C.char, size C.int64_t, brief func(R) bool,
-	answer func(context.Context, R) ([]library.Answer, error)) C.int64_t {
+func start[R any](job C.uint64_t, request *C.char, length C.int64_t, text *C.char, size C.int64_t,
+	effort func(R) library.Effort, answer func(context.Context, R) ([]library.Answer, error)) C.int64_t {
 	var r R
 	err := json.Unmarshal(unsafe.Slice((*byte)(unsafe.Pointer(request)), length), &r)
 	if err == nil {
-		quick := brief(r)
-		err = jobs.Start(uint64(job), quick, func(ctx context.Context) ([]library.Answer, error) { return answer(ctx, r) })
-		if err == nil && quick {
+		e := effort(r)
+		err = jobs.Start(uint64(job), e, func(ctx context.Context) ([]library.Answer, error) { return answer(ctx, r) })
+		if err == nil && e.Brief {
 			return eccbench_answer(job, text, size)
 		}
 	}

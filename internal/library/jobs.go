@@ -10,8 +10,9 @@ import (
 
 // Jobs are running requests by the caller's numbers. The zero value has none.
 type Jobs struct {
-	mu   sync.Mutex
-	jobs map[uint64]*job
+	mu    sync.Mutex
+	jobs  map[uint64]*job
+	limit limit
 }
 
 type job struct {
@@ -35,7 +36,7 @@ func (j *Jobs) find(id uint64) (*job, error) {
 // Start answers a request under a new number. The caller keeps the request's memory unchanged until
 // Wait reports that the job is over. A brief job is over when Start returns, because another thread
 // would take longer.
-func (j *Jobs) Start(id uint64, brief bool, answer func(context.Context) ([]Answer, error)) error {
+func (j *Jobs) Start(id uint64, e Effort, answer func(context.Context) ([]Answer, error)) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	one := &job{cancel: cancel, over: make(chan struct{})}
 	if err := j.add(id, one); err != nil {
@@ -45,9 +46,10 @@ func (j *Jobs) Start(id uint64, brief bool, answer func(context.Context) ([]Answ
 	run := func() {
 		defer close(one.over)
 		defer cancel()
+		defer j.limit.enter(e)()
 		one.answers, one.err = Caught(func() ([]Answer, error) { return answer(ctx) })
 	}
-	if brief {
+	if e.Brief {
 		run()
 	} else {
 		go run()

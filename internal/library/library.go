@@ -224,10 +224,12 @@ func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, err
 	return r.ofImages(ctx, shape, voxels, mask)
 }
 
-// Brief reports whether curves of images in a number of bytes take a few milliseconds.
-func (r Request) Brief(bytes int) bool {
+// Effort returns the effort for images in a number of bytes, with or without a mask.
+func (r Request) Effort(bytes int, masked bool) Effort {
 	const most = 1 << 20
-	return bytes <= most && r.Input == "" && r.curve()
+	brief := bytes <= most && r.Input == "" && r.curve()
+	masked = masked || r.NaN == ask.NaNMask // the fingerprint of such a curve is computed on all cores
+	return Effort{Threads: r.Threads, Brief: brief, Bounded: brief && !masked}
 }
 
 // curve reports whether the request is for a curve.

@@ -3,12 +3,16 @@ package library
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"testing"
@@ -341,10 +345,10 @@ func TestJobs(t *testing.T) {
 	r := request()
 	r.Type, r.Input = "", "noise/shape=4096x4096x4096/type=uint8/seed=1" // many minutes
 	ask := func(ctx context.Context) ([]Answer, error) { return Answers(ctx, r, nil, nil) }
-	if err := jobs.Start(1, false, ask); err != nil {
+	if err := jobs.Start(1, Effort{}, ask); err != nil {
 		t.Fatal(err)
 	}
-	if err := jobs.Start(1, false, ask); err == nil {
+	if err := jobs.Start(1, Effort{}, ask); err == nil {
 		t.Error("a number is taken twice")
 	}
 	if jobs.Wait(1, time.Millisecond) {
@@ -370,7 +374,7 @@ func TestBriefJobs(t *testing.T) {
 		func(context.Context) ([]Answer, error) { return []Answer{{Rows: 7}}, nil },
 		func(context.Context) ([]Answer, error) { panic("broken") },
 	} {
-		if err := jobs.Start(uint64(id), true, ask); err != nil || !jobs.Wait(uint64(id), 0) {
+		if err := jobs.Start(uint64(id), Effort{Brief: true}, ask); err != nil || !jobs.Wait(uint64(id), 0) {
 			t.Errorf("job %d: %v, or it is not over", id, err)
 		}
 	}
@@ -386,11 +390,113 @@ func TestBriefJobs(t *testing.T) {
 	} {
 		r := request()
 		change(&r)
-		if brief := r.Brief(1 << 20); brief != (what == "nothing") {
+		if brief := r.Effort(1<<20, false).Brief; brief != (what == "nothing") {
 			t.Errorf("%s: brief %v", what, brief)
 		}
-		if r.Brief(1<<20 + 1) {
-			t.Errorf("%s: a large image is brief", what)
+		if r.Effort(1<<20, true).Bounded || r.Effort(1<<20+1, false).Brief {
+			t.Errorf("%s: a masked image is bounded, or a large one brief", what)
+		}
+	}
+}
+
+// Jobs that need a limit leave Go the sum of the threads of all running jobs, until the last of them is over.
+func TestThreadsOfJobs(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(9))
+	var jobs Jobs
+	next := uint64(0)
+	during := map[uint64]chan struct{}{} // closed to end a job
+	begin := func(e Effort) (id uint64) {
+		id, next = next, next+1
+		begun, end := make(chan struct{}), make(chan struct{})
+		during[id] = end
+		answer := func(context.Context) ([]Answer, error) {
+			close(begun)
+			<-end
+			if id == 2 {
+				panic("broken")
+			}
+			return nil, nil
+		}
+		go func() {
+			if err := jobs.Start(id, e, answer); err != nil {
+				t.Error(err)
+			}
+		}()
+		<-begun
+		return id
+	}
+	want := func(n int, when string) {
+		t.Helper()
+		if got := runtime.GOMAXPROCS(0); got != n {
+			t.Errorf("%s: %d cores, want %d", when, got, n)
+		}
+	}
+	end := func(id uint64) {
+		close(during[id])
+		jobs.Answers(id) // waits
+	}
+	bounded := begin(Effort{Threads: 1, Bounded: true})
+	want(9, "a bounded job")
+	one := begin(Effort{Threads: 1})
+	want(2, "a job of 1 with a bounded one")
+	three := begin(Effort{Threads: 3})
+	want(5, "jobs of 1 and 3 with a bounded one")
+	end(bounded)
+	want(4, "jobs of 1 and 3")
+	soft := begin(Effort{Threads: 2, Bounded: true})
+	want(6, "jobs of 1 and 3 with a bounded one of 2")
+	most := begin(Effort{Threads: 1 << 40})
+	want(9, "a job of more threads than cores")
+	end(one)
+	end(most)
+	want(5, "a job of 3 with a bounded one of 2")
+	end(three)
+	want(9, "a bounded job")
+	end(soft)
+	none := begin(Effort{Threads: -1})
+	want(1, "an invalid job")
+	end(none)
+	want(9, "no job")
+}
+
+// A bounded request on one thread starts no goroutine, whatever its images are.
+func TestBoundedRequests(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	created := []metrics.Sample{{Name: "/sched/goroutines-created:goroutines"}}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which starts goroutines
+	voxels := make([]byte, 1<<20)
+	rand.NewChaCha8([32]byte{}).Read(voxels)
+	for i := 3; i < len(voxels); i += 4 {
+		voxels[i] = 0x40 // no float32 or float64 is infinite
+	}
+	for typ, size := range map[string]int64{"uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "float32": 4, "float64": 8} {
+		for what, change := range map[string]func(*Request){
+			"levels": func(*Request) {}, "the V-construction": func(r *Request) { r.Construction = "V" },
+			"values": func(r *Request) { r.Sets = []json.Number{"1", "2"} }, "a batch": func(r *Request) { r.Images = 4 },
+			"even levels": func(r *Request) { r.Levels = 5000 }, "a mask": func(r *Request) { r.NaN = ask.NaNMask },
+		} {
+			r := request()
+			r.Type, r.Images, r.Verify, r.Threads = typ, 1, true, 1
+			change(&r)
+			if r.Levels > 0 && typ != "float32" {
+				continue
+			}
+			r.Shape = []int64{64, int64(len(voxels)/r.Images) / 64 / size}
+			if e := r.Effort(len(voxels), false); !e.Bounded {
+				if what != "a mask" {
+					t.Errorf("%s, %s: not bounded", typ, what)
+				}
+				continue
+			}
+			metrics.Read(created)
+			before := created[0].Value.Uint64()
+			if _, err := Answers(t.Context(), r, voxels, nil); err != nil {
+				t.Errorf("%s, %s: %v", typ, what, err)
+			}
+			metrics.Read(created)
+			if n := created[0].Value.Uint64() - before; n > 0 {
+				t.Errorf("%s, %s: %d goroutines", typ, what, n)
+			}
 		}
 	}
 }

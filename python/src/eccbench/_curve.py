@@ -830,7 +830,8 @@ class Image:
 
     def _known(self, what: str, voxels: NDArray[Any] | None = None) -> dict[str, Any]:
         try:
-            with _job({**self._request, "construction": "T", "threads": 1, "nan": "mask", what: True}, voxels) as job:
+            request = {**self._request, "construction": "T", "threads": _cores(), "nan": "mask", what: True}
+            with _job(request, voxels) as job:
                 answer: dict[str, Any] = job.answers[0]
                 return answer
         except _library.Error as e:
