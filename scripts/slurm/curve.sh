@@ -105,8 +105,9 @@ if [ -z "$missing" ] && [ -s "$result" ]; then
 fi
 
 dependency=
+threads="--threads \${SLURM_CPUS_PER_TASK:-\$(nproc)}"
 if [ -n "$missing" ]; then
-	task="exec $(quote "$program" "$ask" "$@" --quiet --key "$key" --shard "auto/$shards" --out "$folder") --threads \${SLURM_CPUS_PER_TASK:-\$(nproc)}"
+	task="exec $(quote "$program" "$ask" "$@" --quiet --key "$key" --shard "auto/$shards" --out "$folder") $threads"
 	# shellcheck disable=SC2086 # flags are words
 	array=$(sbatch --parsable --job-name="eccbench-$ask" --array="$missing" --output="$folder/log-%a.txt" ${SBATCH_FLAGS-} --wrap "$task")
 	array=${array%%;*}
@@ -115,7 +116,7 @@ if [ -n "$missing" ]; then
 	echo "curve.sh: shards $missing of $shards are job $array"
 fi
 # shellcheck disable=SC2086
-merge="exec $(quote "$program" merge "$folder" --out "$result") ${MERGE_FLAGS-}"
+merge="exec $(quote "$program" merge "$folder" --out "$result") $threads ${MERGE_FLAGS-}"
 rm -f "$result"
 status=0
 # shellcheck disable=SC2086
