@@ -2,7 +2,6 @@ package runs
 
 import (
 	"math/bits"
-	"slices"
 
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/assess"
@@ -22,10 +21,12 @@ type forest struct {
 	components [assess.Constructions]int64
 }
 
-// A joint joins nodes at faces in one parent list, and at edges and corners alone in the other.
+// A joint joins nodes at faces in one parent list, and at edges and corners alone in the other. The lists have room for
+// a node per run.
 type joint struct {
 	*forest
 	faces, corners []int32
+	runs, count    int // of runs and of nodes so far
 }
 
 // none is the node of a run that is not joined.
@@ -35,12 +36,13 @@ const none = -1
 // construction at only. trunk is nil if there is none.
 func (s *space) connect(left, trunk []uint64, at int) *forest {
 	planes, runs := s.planes(left)
-	list := func(n int64) []int32 { return grid.NewValues[int32](n)[:0] }
-	f := &forest{space: s, left: left, at: planes, base: grid.NewValues[int32](int64(len(left))), nodes: list(runs)}
-	j := joint{f, append(list(runs+1), 0), append(list(runs+1), 0)}
+	list := grid.NewValues[int32]
+	f := &forest{space: s, left: left, at: planes, base: list(int64(len(left))), nodes: list(runs)}
+	j := joint{forest: f, faces: list(runs + 1), corners: list(runs + 1), count: 1}
 	for _, first := range f.at {
 		j.joinPlane(first, trunk)
 	}
+	j.faces, j.corners = j.faces[:j.count], j.corners[:j.count]
 	flatten(j.faces)
 	for i, p := range j.faces {
 		unite(j.corners, int32(i), p)
@@ -71,58 +73,60 @@ func (f *forest) run(p, x int) int32 {
 // node returns the node of the run of a voxel.
 func (f *forest) node(p, x int) int32 { return f.nodes[f.run(p, x)] }
 
-// unset are the nodes of the runs of a word before they are joined.
-var unset = slices.Repeat([]int32{none}, 32)
-
 // joinPlane joins the runs of a plane with those before them and with the trunk. A run that is not joined in its first
 // word is a node.
 //
 // One link across faces is enough for voxels that two rows share in a run. A link with the plane before is skipped next
 // to a square of four rows: the other three links imply it.
 func (j *joint) joinPlane(first int, trunk []uint64) {
+	rows := func(from int) []uint64 { return j.left[from-1:][:j.h*j.stride+2] }
 	onC, onB := first-j.stride, first-j.plane
-	rows := func(p int) []uint64 { return j.left[p-1:][:j.h*j.stride+1] }
 	own, c, b, d := rows(first), rows(onC), rows(onB), rows(onB-j.stride)
 	c, b, d = c[:len(own)], b[:len(own)], d[:len(own)]
-	for i := 1; i < len(own); i++ {
+	base, nodes := j.base[first-1:][:len(own)], j.nodes
+	for i := 1; i < len(own)-1; i++ {
 		v := own[i]
 		if v == 0 {
 			continue
 		}
-		p, run := first+i-1, len(j.nodes)
-		j.base[p] = int32(run)
 		starts := v &^ (v<<1 | own[i-1]>>63)
-		j.nodes = append(j.nodes, unset[:bits.OnesCount64(starts)]...)
+		run, end := j.runs, j.runs+bits.OnesCount64(starts)
+		base[i], j.runs = int32(run), end
+		unset := nodes[run:end]
+		for k := range unset {
+			unset[k] = none
+		}
 		withC, withB := v&c[i], v&b[i]
 		implied := withB & c[i] & d[i]
 		implied |= withB &^ (withB + implied) // the carry runs to the end of a run
 		if links := withC &^ (withC<<1 | own[i-1]&c[i-1]>>63); links != 0 {
-			j.join(p, starts, onC+i-1, c[i]&^(c[i]<<1|c[i-1]>>63), links)
+			j.join(run, starts, onC+i-1, c[i]&^(c[i]<<1|c[i-1]>>63), links)
 		}
 		if links := withB &^ (withB>>1 | implied); links != 0 {
-			j.join(p, starts, onB+i-1, b[i]&^(b[i]<<1|b[i-1]>>63), links)
+			j.join(run, starts, onB+i-1, b[i]&^(b[i]<<1|b[i-1]>>63), links)
 		}
-		for ; run < len(j.nodes); run++ {
-			if j.nodes[run] == none {
-				n := int32(len(j.faces))
-				j.nodes[run], j.faces, j.corners = n, append(j.faces, n), append(j.corners, n)
+		for k, node := range unset {
+			if node == none {
+				n := j.count
+				unset[k], j.faces[n], j.corners[n] = int32(n), int32(n), int32(n)
+				j.count++
 			}
 		}
 		if withC&withB != v {
-			j.joinCorners(p)
+			j.joinCorners(first + i - 1)
 		}
 		if trunk != nil {
-			j.joinTrunk(trunk, p)
+			j.joinTrunk(trunk, first+i-1)
 		}
 	}
 }
 
-// join joins runs of words p and q, which have the given starts, at some voxels.
-func (j *joint) join(p int, own uint64, q int, its, voxels uint64) {
-	m, n := j.base[p]-1, j.base[q]-1
+// join joins the runs from a number on, which have the given starts, with runs of word q at some voxels.
+func (j *joint) join(run int, own uint64, q int, its, voxels uint64) {
+	nodes, m, n := j.nodes, run-1, int(j.base[q])-1
 	for ; voxels != 0; voxels &= voxels - 1 {
 		upTo := voxels ^ (voxels - 1)
-		a, b := &j.nodes[m+int32(bits.OnesCount64(own&upTo))], j.nodes[n+int32(bits.OnesCount64(its&upTo))]
+		a, b := &nodes[m+bits.OnesCount64(own&upTo)], nodes[n+bits.OnesCount64(its&upTo)]
 		if *a == none {
 			*a = b
 		} else if *a != b {
