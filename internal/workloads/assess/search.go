@@ -153,9 +153,6 @@ type labels struct {
 // nodes are the nodes of a run in both graphs, or −1.
 type nodes [adjacencies]int32
 
-// unset are the nodes of the runs of a word before they are linked.
-var unset = slices.Repeat([]nodes{{-1, -1}}, 32)
-
 // rows are the words of successive rows, and the labels of their runs. The last bit of a row is no voxel.
 type rows struct {
 	words  []uint64
@@ -334,48 +331,54 @@ func (s *scan) scanRows(z int64) {
 	own, before := s.own.words, s.own.before[:len(s.own.words)]
 	b, c, d := s.b.words[:len(own)], s.c.words[:len(own)], s.d.words[:len(own)]
 	last := uint64(0) // the voxels of the previous word in this row and in c
-	for i := range own {
-		before[i] = int32(len(s.now.nodes))
-		v := own[i]
-		vc := v & c[i]
-		if all := vc & b[i] & d[i]; v == 0 || all == math.MaxUint64 && last>>63 == 1 {
-			last = vc
+	for i, v := range own {
+		first := len(s.now.nodes)
+		before[i] = int32(first)
+		withC, withB := v&c[i], v&b[i]
+		implied := withC & withB & d[i]
+		if v == 0 || implied == math.MaxUint64 && last>>63 == 1 {
+			last = withC
 			continue
 		}
 		w := newWindow(own, i)
-		s.now.nodes = append(s.now.nodes, unset[:bits.OnesCount64(v&^w.before)]...)
-		withC, withB := newWindow(s.c.words, i), newWindow(s.b.words, i)
-		s.linkFaces(w, withC, withB, i, vc&^(vc<<1|last>>63))
-		if vc&b[i] != v {
-			s.linkCorners(w, withC, withB, i)
+		runs := s.now.add(bits.OnesCount64(v &^ w.before))
+		// Of runs that rows share, the first voxel is linked with row c, and the last one with row b: unless rows c and d
+		// have it or a voxel after it, too, when three other links imply this one.
+		implied |= withB &^ (withB + implied)
+		if starts := withC &^ (withC<<1 | last>>63); starts != 0 {
+			s.link(faces, w, i, s.c, newWindow(c, i), starts, 0)
+		}
+		if ends := withB &^ (withB>>1 | implied); ends != 0 {
+			s.link(faces, w, i, s.b, newWindow(b, i), ends, 0)
+		}
+		if withC&withB != v {
+			s.linkCorners(w, i)
 		}
 		if s.open != nil {
 			s.linkOutside(w, s.index(z, 1)*s.words+int64(i), i)
 		}
-		for first := before[i]; int(first) < len(s.now.nodes); first++ {
-			for k, node := range s.now.nodes[first] {
-				if g := &s.graphs[k]; node < 0 {
-					s.now.nodes[first][k] = g.nodes
+		for k := range runs {
+			for graph := range runs[k] {
+				if g := &s.graphs[graph]; runs[k][graph] < 0 {
+					runs[k][graph] = g.nodes
 					g.nodes++
 				}
 			}
 		}
-		last = vc
+		last = withC
 	}
 }
 
-// linkFaces links runs in a word with runs that share faces, of row c where both together start. A
-// link with row b is left out where rows c and d have the voxel too: three other links imply it.
-func (s *scan) linkFaces(w, c, b window, i int, starts uint64) {
-	if starts != 0 {
-		s.link(faces, w, i, s.c, c, starts, 0)
+// add adds runs without nodes.
+func (l *labels) add(runs int) []nodes {
+	l.nodes = slices.Grow(l.nodes, runs)
+	first := len(l.nodes)
+	l.nodes = l.nodes[:first+runs]
+	added := l.nodes[first:]
+	for k := range added {
+		added[k] = nodes{-1, -1}
 	}
-	both := w.at & b.at
-	implied := both & c.at & s.d.words[i]
-	implied |= both &^ (both + implied) // up to the end of a run
-	if ends := both &^ (both>>1 | implied); ends != 0 {
-		s.link(faces, w, i, s.b, b, ends, 0)
-	}
+	return added
 }
 
 // link links the runs at some voxels of word i with the runs of another row at the same voxels,
@@ -385,7 +388,7 @@ func (s *scan) link(adjacency int, w window, i int, to rows, its window, voxels 
 	before, itsBefore := s.own.before[i], to.before[i]
 	for ; voxels != 0; voxels &= voxels - 1 {
 		x := bits.TrailingZeros64(voxels)
-		run, with := &s.now.nodes[w.run(before, x)], to.nodes[its.run(itsBefore, x+by)]
+		run, with := &s.now.nodes[w.run(before, x)], &to.nodes[its.run(itsBefore, x+by)]
 		for k := adjacency; k < adjacencies; k++ {
 			if own, node := run[k], with[k]; own < 0 {
 				run[k] = node
@@ -397,27 +400,31 @@ func (s *scan) link(adjacency int, w window, i int, to rows, its window, voxels 
 }
 
 // linkCorners links runs in a word with runs that share edges or corners alone. A link is left out
-// if a third voxel touches both voxels: links across faces, then those across edges imply it.
-func (s *scan) linkCorners(w, c, b window, i int) {
-	after, d, e := newWindow(s.after.words, i), newWindow(s.d.words, i), newWindow(s.e.words, i)
-	withC, withB := adjoining(w.at&^c.at, c, w), adjoining(w.at&^b.at, b, w)
-	withD := adjoining(w.at&^(b.at|c.at), d, w.union(b).union(c))
-	withE := adjoining(w.at&^(b.at|after.at), e, w.union(b).union(after))
-	if withC[0]|withC[1]|withB[0]|withB[1]|withD[0]|withD[1]|withE[0]|withE[1] == 0 {
+// if a third voxel touches both voxels: links across faces, then those across edges imply it. Lesser links are those
+// with the same x or x − 1.
+func (s *scan) linkCorners(w window, i int) {
+	c, b, next := newWindow(s.c.words, i), newWindow(s.b.words, i), newWindow(s.after.words, i)
+	d, e := newWindow(s.d.words, i), newWindow(s.e.words, i)
+	freeC, freeB := w.at&^c.at, w.at&^b.at
+	lesserC, greaterC := freeC&c.before&^w.before, freeC&c.after&^w.after
+	lesserB, greaterB := freeB&b.before&^w.before, freeB&b.after&^w.after
+	before, after := w.before|b.before, w.after|b.after
+	freeD, freeE := freeB&freeC, freeB&^next.at
+	lesserD := freeD & (d.at | d.before&^(before|c.before))
+	greaterD := freeD & d.after &^ (d.at | after | c.after)
+	lesserE := freeE & (e.at | e.before&^(before|next.before))
+	greaterE := freeE & e.after &^ (e.at | after | next.after)
+	if lesserC|greaterC|lesserB|greaterB|lesserD|greaterD|lesserE|greaterE == 0 {
 		return
 	}
-	for by := range 2 {
-		s.link(corners, w, i, s.c, c, withC[by], by)
-		s.link(corners, w, i, s.b, b, withB[by], by)
-		s.link(corners, w, i, s.d, d, withD[by], by)
-		s.link(corners, w, i, s.e, e, withE[by], by)
-	}
-}
-
-// adjoining returns the free voxels to link with those of another row at the same x or x − 1, and at x + 1, unless a
-// voxel of between touches both.
-func adjoining(free uint64, its, between window) [2]uint64 {
-	return [2]uint64{free & (its.at | its.before&^between.before), free & its.after &^ (its.at | between.after)}
+	s.link(corners, w, i, s.c, c, lesserC, 0)
+	s.link(corners, w, i, s.c, c, greaterC, 1)
+	s.link(corners, w, i, s.b, b, lesserB, 0)
+	s.link(corners, w, i, s.b, b, greaterB, 1)
+	s.link(corners, w, i, s.d, d, lesserD, 0)
+	s.link(corners, w, i, s.d, d, greaterD, 1)
+	s.link(corners, w, i, s.e, e, lesserE, 0)
+	s.link(corners, w, i, s.e, e, greaterE, 1)
 }
 
 // linkOutside links runs in word i, word p of the mask, with node 0 where they touch open voxels. Nothing closed is at
@@ -448,10 +455,6 @@ func (s *scan) linkOutside(w window, p int64, i int) {
 			}
 		}
 	}
-}
-
-func (w window) union(o window) window {
-	return window{w.before | o.before, w.at | o.at, w.after | o.after}
 }
 
 // A judged is the masks of a set, and what the judge counts of them.
