@@ -31,6 +31,7 @@ var files = []struct {
 	isas  []ISA
 }{
 	{"datasets/vectors/vector", vectors.Write, both},
+	{"impls/assess/runs/kernel", bits.Assess, both[:1]},
 	{"impls/betti/duality/kernel", bits.Betti, both},
 	{"impls/betticurves/duality/kernel", betticurves.Write, both},
 	{"impls/eigenmap/multigrid/kernel", eigenmap.Multigrid, both[1:]},

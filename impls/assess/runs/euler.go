@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"eccbench/internal/isa"
 	"eccbench/internal/workloads/assess"
 )
 
@@ -13,16 +14,25 @@ import (
 // counts cells that touch any voxel of the rows at the cell. V counts cells whose corners are all
 // in the mask.
 func (s *space) euler(mask []uint64) (n [assess.Constructions]int64) {
-	rows := func(z, y int) []uint64 { return mask[s.row(z, y):][:(s.h+1)*s.stride] }
 	for z := range s.d + 1 {
-		addEuler(&n, rows(z-1, -1), rows(z-1, 0), rows(z, -1), rows(z, 0))
+		addCells(&n, s.withBorder(mask, z-1), s.withBorder(mask, z), s.stride)
 	}
 	return n
 }
 
-// addEuler adds the cells that start at rows d. The rows before them along y, z and both are c, b and
-// a. The last word of each row is empty.
-func addEuler(n *[assess.Constructions]int64, a, b, c, d []uint64) {
+// withBorder returns plane z of a mask with the empty rows before and after it.
+func (s *space) withBorder(mask []uint64, z int) []uint64 { return mask[s.row(z, -1):][:s.plane] }
+
+// A counter adds the cells that start at the rows of a plane, except its first row. Rows have stride words; the last
+// one is empty. below is the plane before.
+type counter func(n *[assess.Constructions]int64, below, plane []uint64, stride int)
+
+// addCells counts with the best instruction set.
+var addCells = counterOf(isa.Available(assembled)[0])
+
+// addEuler is the counter without vectors. The rows before rows d along y, z and both are c, b and a.
+func addEuler(n *[assess.Constructions]int64, below, plane []uint64, stride int) {
+	a, b, c, d := below[:len(below)-stride], below[stride:], plane[:len(plane)-stride], plane[stride:]
 	b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
 	var some, someB, someC, all, allB, allC, last uint64 // the previous words; their last bit counts
 	for i := range a {

@@ -604,10 +604,10 @@ words:
 	VMOVDQU64.Z   (SI)(R9*8), K1, Z6
 	VMOVDQU64.Z   (CX)(R9*8), K1, Z7
 	VMOVDQU64.Z   (DI)(R9*8), K1, Z8
-	VPTERNLOGQ    $0xfe, Z7, Z6, Z5
-	VPORQ         Z8, Z5, Z5
 	VPORQ         Z8, Z6, Z6
 	VPORQ         Z8, Z7, Z7
+	VPORQ         Z6, Z5, Z5
+	VPORQ         Z7, Z5, Z5
 	VALIGNQ       $0x07, Z1, Z5, Z9
 	VMOVDQA64     Z5, Z1
 	VPSHLDQ       $0x01, Z9, Z5, Z9

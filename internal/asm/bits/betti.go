@@ -312,12 +312,17 @@ func characteristic512() {
 	Func("characteristicavx512", "func(before, plane *uint64, stride, rows, words int) int64",
 		"is the characteristic of the cells that begin at so many rows of vertices, of which the "+
 			"first is after the given rows of two planes, stride bytes apart.")
-	betweenPlanes("before", "plane", func(v [4]VecVirtual) [4]VecVirtual {
+	runsBetween("before", "plane", func(v, to VecVirtual) { VPORQ(v, to, to) })
+}
+
+// runsBetween adds up the runs of the cells between two planes. join joins the voxels of a cell.
+func runsBetween(first, second string, join func(v, to VecVirtual)) {
+	betweenPlanes(first, second, func(v [4]VecVirtual) [4]VecVirtual {
 		all, lower, upper, own := v[0], v[1], v[2], v[3]
-		VPTERNLOGQ(A|B|C, upper, lower, all)
-		VPORQ(own, all, all)
-		VPORQ(own, lower, lower)
-		VPORQ(own, upper, upper)
+		join(own, lower)
+		join(own, upper)
+		join(lower, all)
+		join(upper, all)
 		return v
 	}, func(v, before VecVirtual) {
 		VPANDNQ(v, before, before)
