@@ -13,8 +13,8 @@ import (
 )
 
 // BySearch compares a pair by independent means. It packs masks of its own, counts components and
-// cavities by graph search, and cells by the definition. Unlike runs, it joins no sets. Labels with few voxels in their
-// extent are lists of runs.
+// cavities by graph search, and cells by the definition. Unlike runs, it joins no sets. Labels with few runs in their
+// extent are lists of runs, which it floods, and their cells are counted in bits of two planes at a time.
 func BySearch(p *Pair) Comparisons {
 	out, s := make(Comparisons, len(p.Sets)), p.Shape()
 	if len(p.Sets) == 1 { // to find its place costs as much as to pack the whole image
@@ -35,10 +35,16 @@ func BySearch(p *Pair) Comparisons {
 		}
 	}
 	searchTasks(p, tasks, out)
+	var byRow [workers][masksOfSet][]int32
 	for len(thin) > 0 {
 		of := c.stretchesOf(p, codes)
-		crew.InTurn(workers, len(of), func(_, i int) {
-			out[thin[i]] = judgeThin(of[i][ofPred], of[i][ofTruth]).comparison()
+		crew.InTurn(workers, len(of), func(worker, i int) {
+			for k := range byRow[worker] {
+				if byRow[worker][k] == nil {
+					byRow[worker][k] = make([]int32, rowsAround(s))
+				}
+			}
+			out[thin[i]] = judgeThin(of[i][ofPred], of[i][ofTruth], &byRow[worker]).comparison()
 		})
 		thin, codes = thin[len(of):], codes[len(of):]
 	}

@@ -551,7 +551,10 @@ func (m *judged) countGaps() {
 	for k := range scans {
 		scans[k] = m.scanGaps(k)
 	}
-	shared := newShared()
+	var shared [adjacencies]graph // its edges join a node of each complement
+	for k := range shared {
+		shared[k].join(edge{0, 0})
+	}
 	both := make([]uint64, m.plane()-2*m.words)
 	share := func(a, b []uint64, nodesAt func(x int64) (pred, truth nodes)) {
 		for i, v := range a {
@@ -576,39 +579,33 @@ func (m *judged) countGaps() {
 			share(t, m.rowsOf(pred.open, z, 1), func(x int64) (nodes, nodes) { return nodes{}, truth.nodesAt(x) })
 		}
 	}
-	m.joinHoles([ofUnion]*[adjacencies]graph{&pred.graphs, &truth.graphs}, shared)
-}
-
-// newShared returns graphs whose edges join nodes of both complements: node 0 is the outside of each.
-func newShared() (shared *[adjacencies]graph) {
-	shared = &[adjacencies]graph{}
-	for k := range shared {
-		shared[k].join(edge{0, 0})
-	}
-	return shared
-}
-
-// joinHoles counts the components of the complements of both masks, and the groups that shared edges join.
-func (m *judged) joinHoles(of [ofUnion]*[adjacencies]graph, shared *[adjacencies]graph) {
 	for k := range shared {
 		var component [ofUnion][]int32
-		for side, graphs := range of {
-			m.gaps[side][k], component[side] = graphs[k].search()
+		for side, s := range scans {
+			m.gaps[side][k], component[side] = s.graphs[k].search()
 		}
-		joined, alone := &shared[k], make([]bool, m.gaps[ofPred][k]+m.gaps[ofTruth][k])
-		for i := range alone {
-			alone[i] = true
+		for i, e := range shared[k].edges {
+			shared[k].edges[i] = edge{component[ofPred][e[0]], component[ofTruth][e[1]]}
 		}
-		for i, e := range joined.edges {
-			e = edge{component[0][e[0]], component[1][e[1]] + int32(m.gaps[ofPred][k])}
-			joined.edges[i], alone[e[0]], alone[e[1]] = e, false, false
-		}
-		joined.nodes = int32(len(alone))
-		m.holes[k], _ = joined.search()
-		for _, is := range alone {
-			if is {
-				m.holes[k]--
-			}
+		m.joinHoles(k, &shared[k])
+	}
+}
+
+// joinHoles counts the groups of components of both complements that edges join.
+func (m *judged) joinHoles(k int, joined *graph) {
+	alone := make([]bool, m.gaps[ofPred][k]+m.gaps[ofTruth][k])
+	for i := range alone {
+		alone[i] = true
+	}
+	for i, e := range joined.edges {
+		e[1] += int32(m.gaps[ofPred][k])
+		joined.edges[i], alone[e[0]], alone[e[1]] = e, false, false
+	}
+	joined.nodes = int32(len(alone))
+	m.holes[k], _ = joined.search()
+	for _, is := range alone {
+		if is {
+			m.holes[k]--
 		}
 	}
 }
