@@ -16,7 +16,7 @@ const (
 	// passes with a probability below their sum.
 	enough, mostRounding = 1e-7, 8e-7
 	// mostSolving is the number of steps after which a solution is given up.
-	mostSolving = 1000
+	mostSolving = 500
 )
 
 // least returns the smallest bound of L on the complement of the pairs from which the bounds of all
@@ -76,6 +76,10 @@ func (g *Graph) proveDefinite(m Map, _ certificate, b *bounds) (measure, error) 
 		return size, nil
 	}
 	rho, err := b.least(4 * g.p.length())
+	if last := len(b.values) - 1; err == nil && rho > 2*b.values[last] {
+		return size, verify.Undecided("residuals of up to %.2g are too large to separate value %d, which is %.3g",
+			math.Sqrt(b.squares[last]), last+1, b.values[last])
+	}
 	if err == nil {
 		size.Value, err = g.solve(m.Vectors, rho)
 		size.At = fmt.Sprintf("eigenvalues below %g", rho)
@@ -90,16 +94,16 @@ var errBelow = errors.New("a vector outside of the span of the pairs is below th
 //
 //	K = D − W − rho·M + 2·rho·YYᵀ    Y = M^½X
 //
-// and the right-hand side D^½z by conjugate gradients, with random z that are drawn after the
-// answer. It returns the length |D^−½r| of the residual r if it is at most enough. K is then
+// and the right-hand side E^½z by conjugate gradients, with random z that are drawn after the answer
+// and E = D + rho·M. It returns the length |E^−½r| of the residual r if it is at most enough. K is then
 // positive definite, except with the probability in the comment of enough: a component along an
 // eigenvector of the preconditioned matrix with a value of at most 0 only grows.
 func (g *Graph) solve(x [][]float64, rho float64) (float64, error) {
 	n := g.Nodes()
 	h := g.newHierarchy(rho)
-	r, w := h.rungs[0].right, h.rungs[0].x
+	r, w, diagonal := h.rungs[0].right, h.rungs[0].x, h.rungs[0].diagonal
 	p, q := make([]float64, n), make([]float64, n)
-	for i, d := range g.Degree {
+	for i, d := range diagonal {
 		r[i] = rand.NormFloat64() * math.Sqrt(d)
 	}
 	length, product, rounding := math.Sqrt(float64(n)), 1.0, 0.0
@@ -109,7 +113,7 @@ func (g *Graph) solve(x [][]float64, rho float64) (float64, error) {
 		sums := g.partSums(2, func(lo, hi int, sums []float64) {
 			sums[0] += ddot(r[lo:hi], w[lo:hi])
 			for i := lo; i < hi; i++ {
-				sums[1] += g.Degree[i] * w[i] * w[i]
+				sums[1] += diagonal[i] * w[i] * w[i]
 			}
 		})
 		product = sums[0]
@@ -135,7 +139,7 @@ func (g *Graph) solve(x [][]float64, rho float64) (float64, error) {
 			g.flowVoxels(q, nil, p, lo, hi)
 			sums[0] += ddot(p[lo:hi], q[lo:hi])
 			for i := lo; i < hi; i++ {
-				sums[1] += g.Degree[i] * p[i] * p[i]
+				sums[1] += diagonal[i] * p[i] * p[i]
 			}
 		})
 		if !(product > 0 && curved[0] > 0) {
@@ -143,11 +147,11 @@ func (g *Graph) solve(x [][]float64, rho float64) (float64, error) {
 		}
 		step := product / curved[0]
 		const unit, allowed = 1.0 / (1 << 53), 8
-		rounding += allowed * unit * (length + (2*step+3)*math.Sqrt(curved[1]) + 3*math.Sqrt(sums[1]))
+		rounding += allowed * unit * (length + (2*step+4)*math.Sqrt(curved[1]) + 4*math.Sqrt(sums[1]))
 		length = math.Sqrt(g.partSums(1, func(lo, hi int, sums []float64) {
 			daxpy(-step, q[lo:hi], r[lo:hi])
 			for i := lo; i < hi; i++ {
-				sums[0] += r[i] * r[i] / g.Degree[i]
+				sums[0] += r[i] * r[i] / diagonal[i]
 			}
 		})[0])
 		if !(rounding <= mostRounding) {

@@ -74,7 +74,8 @@ func (g *Graph) newHierarchy(shift float64) *hierarchy {
 	}
 }
 
-// merge returns the network of pairs along the heaviest links, and the pair of each node.
+// merge returns the network of pairs along the heaviest links, and the pair of each node. A link far
+// below the heaviest one of its node, such as from a cluster to the next, makes no pair.
 func (a *network) merge() (b *network, into []int32) {
 	n := len(a.mass)
 	into = make([]int32, n)
@@ -86,7 +87,11 @@ func (a *network) merge() (b *network, into []int32) {
 		if into[i] >= 0 {
 			continue
 		}
+		const least = 1. / 8
 		mate, most := int32(i), float32(0)
+		for _, w := range a.weight[a.first[i]:a.first[i+1]] {
+			most = max(most, least*w)
+		}
 		for k := a.first[i]; k < a.first[i+1]; k++ {
 			if j := a.to[k]; into[j] < 0 && a.weight[k] > most {
 				mate, most = j, a.weight[k]
@@ -194,7 +199,7 @@ func (r *rung) factor() *band {
 			b.add(i, int(r.to[k]), -float64(r.weight[k]))
 		}
 	}
-	if _, _, err := b.factor(0); err != nil {
+	if negative, _, err := b.factor(0); err != nil || negative > 0 {
 		return nil
 	}
 	return b
@@ -264,7 +269,7 @@ func (h *hierarchy) solve(l int) {
 	if l+1 == len(h.rungs) || 3*len(r.mass) > len(h.rungs[l-1].mass) {
 		return
 	}
-	first, right := append([]float64(nil), r.x...), append([]float64(nil), r.right...)
+	first := append([]float64(nil), r.x...)
 	r.eachPart(func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			r.right[i] += r.flow(first, r.first[i], r.first[i+1]) - r.diagonal[i]*first[i]
@@ -274,5 +279,4 @@ func (h *hierarchy) solve(l int) {
 	for i, v := range first {
 		r.x[i] += v
 	}
-	copy(r.right, right)
 }
