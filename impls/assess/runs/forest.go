@@ -221,26 +221,26 @@ func (f *forest) meet(o *forest, do func(mine, its int32)) {
 	}
 }
 
-// meetMasks returns, for each node, a bit for each of two masks that shares voxels with it. The runs and
-// the trunk have all voxels of the masks.
-func (f *forest) meetMasks(first, second []uint64) []uint8 {
+// meetMasks returns, for each node, a bit for each of two masks that shares voxels with it, or with its component. The
+// runs and the trunk have all voxels of the masks. It looks up one run of each component of a mask, and some others.
+func (f *forest) meetMasks(masks ...[]uint64) []uint8 {
 	met := make([]uint8, len(f.parent[0]))
-	of := func(voxels uint64, p int) (masks uint8) {
-		if first[p]&voxels != 0 {
-			masks = 1
-		}
-		if second[p]&voxels != 0 {
-			masks |= 2
-		}
-		return masks
-	}
-	for p, end := f.ends(); p < end; p++ {
-		v := f.left[p]
-		met[0] |= of(^v, p)
-		for run := f.base[p] - int32(v&(f.left[p-1]>>63)); v != 0; run++ {
-			voxels := v &^ (v + v&-v) // the carry runs to the end of the first run
-			met[f.nodes[run]] |= of(voxels, p)
-			v &^= voxels
+	first, end := f.ends()
+	for k, mask := range masks {
+		own, row, plane := mask[first:end], mask[first-f.stride:], mask[first-f.plane:]
+		row, plane = row[:len(own)], plane[:len(own)]
+		last := uint64(0)
+		for i, v := range own {
+			alone := v &^ (row[i] | plane[i])
+			ends, more := bits.Add64(alone, alone&^(v<<1|last>>63), 0) // the carry runs to the end of a run
+			for at := ends&^(alone|v)>>1 | more<<63; at != 0; at &= at - 1 {
+				node := int32(0)
+				if f.left[first+i]&at&-at != 0 {
+					node = f.node(first+i, bits.TrailingZeros64(at))
+				}
+				met[node] |= 1 << k
+			}
+			last = v
 		}
 	}
 	return met

@@ -42,7 +42,9 @@ func (s *space) planes(mask []uint64) (list []int, runs int64) {
 	for z := range s.d {
 		first, last, before := s.row(z, 0), uint64(0), runs
 		for _, v := range mask[first:][:s.h*s.stride] {
-			runs += int64(bits.OnesCount64(v &^ (v<<1 | last>>63)))
+			if v != 0 {
+				runs += int64(bits.OnesCount64(v &^ (v<<1 | last>>63)))
+			}
 			last = v
 		}
 		if runs > before {
