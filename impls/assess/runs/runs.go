@@ -233,8 +233,8 @@ func cut(in [2]span, has func(z, y int) bool, do func([2]span)) {
 
 // part returns the masks in a box, from the first voxel of all rows to the last.
 func (m *masks) part(b box) *masks {
-	some := make([]uint64, m.words) // of all rows
-	for row := range b.d * b.h {
+	some := make([]uint64, m.words) // of all rows, or of enough to know the first voxel and the last word
+	for row := 0; row < b.d*b.h && (some[0]&1 == 0 || some[m.words-1] == 0); row++ {
 		for p, first := 0, m.row(b.z+row/b.h, b.y+row%b.h); p < m.words; p++ {
 			some[p] |= m.set[pred][first+p] | m.set[truth][first+p]
 		}

@@ -229,14 +229,16 @@ func newJudged(p *Pair, member []uint8, set Set, within extent) *judged {
 		}
 	})
 	pred, truth, all := m.masks[ofPred], m.masks[ofTruth], m.newMask()
-	for i, some := range pred.some {
-		if all.some[i] = some || truth.some[i]; !all.some[i] {
-			continue
+	crew.Each(workers, func(part int) {
+		for i := len(all.some) * part / workers; i < len(all.some)*(part+1)/workers; i++ {
+			if all.some[i] = pred.some[i] || truth.some[i]; !all.some[i] {
+				continue
+			}
+			for k := int64(i) * m.words; k < int64(i+1)*m.words; k++ {
+				all.bits[k] = pred.bits[k] | truth.bits[k]
+			}
 		}
-		for k := int64(i) * m.words; k < int64(i+1)*m.words; k++ {
-			all.bits[k] = pred.bits[k] | truth.bits[k]
-		}
-	}
+	})
 	m.masks[ofUnion] = all
 	return m
 }
