@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"math"
+	"slices"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/crew"
@@ -92,7 +93,10 @@ func (j *job) reduce() {
 	clear(j.total)
 	cores, levels := j.cores, j.total
 	switch j.fault {
-	case LostPartial:
+	case LostPartial: // the first that counted something: on a busy machine, others may have nothing
+		for len(cores) > 1 && !slices.ContainsFunc(cores[0].changes, func(n int64) bool { return n != 0 }) {
+			cores = cores[1:]
+		}
 		cores = cores[1:]
 	case DroppedLevel:
 		levels = levels[:len(levels)-1]
