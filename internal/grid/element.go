@@ -124,6 +124,17 @@ func NewValues[T Stored](n int64) []T {
 	return Values[T](NewBuffer(n * int64(unsafe.Sizeof(zero))))
 }
 
+// NewTouched allocates n zeros to read at once. A page that is read before it is written has two faults, and the second
+// one interrupts all cores.
+func NewTouched[T Stored](n int64) []T {
+	values := NewValues[T](n)
+	const page = 4 << 10
+	for data := Bytes(values); len(data) > 0; data = data[min(page, len(data)):] {
+		data[0] = 0
+	}
+	return values
+}
+
 func aligned(b []byte, size int64) bool {
 	return uintptr(unsafe.Pointer(&b[0]))%uintptr(size) == 0
 }

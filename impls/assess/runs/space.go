@@ -26,7 +26,7 @@ func (s *space) row(z, y int) int { return (z+1)*s.plane + (y+1)*s.stride + 1 }
 func (s *space) ends() (first, end int) { return s.row(0, 0), s.row(s.d-1, s.h) }
 
 // newMask returns an empty mask.
-func (s *space) newMask() []uint64 { return grid.NewValues[uint64](int64((s.d+2)*s.plane + 1)) }
+func (s *space) newMask() []uint64 { return grid.NewTouched[uint64](int64((s.d+2)*s.plane + 1)) }
 
 // eachRow calls f with the first word of each row.
 func (s *space) eachRow(f func(z, y, first int)) {

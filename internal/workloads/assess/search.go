@@ -45,7 +45,7 @@ type mask struct {
 }
 
 func (s space) newMask() mask {
-	return mask{grid.NewValues[uint64](int64(s.planes * s.plane())), make([]bool, s.planes*s.rows)}
+	return mask{grid.NewTouched[uint64](int64(s.planes * s.plane())), make([]bool, s.planes*s.rows)}
 }
 
 // euler returns the Euler characteristics of a mask.
