@@ -216,7 +216,7 @@ func (a *network) flow(x []float64, lo, hi int32) (sum float64) {
 
 // cycle sets x of rung l to an approximate solution of its right-hand side: a sweep forwards, the
 // solution of the next rung for the rest, and a sweep backwards. If the next rung is much smaller,
-// it has two cycles.
+// it has two cycles, except on the finest rung.
 func (h *hierarchy) cycle(l int) {
 	r := h.rungs[l]
 	if h.last != nil && l == len(h.rungs)-1 {
@@ -262,11 +262,11 @@ func (h *hierarchy) cycle(l int) {
 	})
 }
 
-// solve sets x of a coarse rung by one cycle, or by two if that is cheap.
+// solve sets x of a coarse rung by one cycle, or by two if that is cheap: not on the largest one.
 func (h *hierarchy) solve(l int) {
 	r := h.rungs[l]
 	h.cycle(l)
-	if l+1 == len(h.rungs) || 3*len(r.mass) > len(h.rungs[l-1].mass) {
+	if l == 1 || l+1 == len(h.rungs) || 3*len(r.mass) > len(h.rungs[l-1].mass) {
 		return
 	}
 	first := append([]float64(nil), r.x...)
