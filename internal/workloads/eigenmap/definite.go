@@ -70,7 +70,7 @@ func definite(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 }
 
 // proveDefinite proves the bounds of a map. The measure is the length of the last residual.
-func (g *Graph) proveDefinite(m Map, _ certificate, b *bounds) (measure, error) {
+func (g *Graph) proveDefinite(m Map, b *bounds) (measure, error) {
 	size := measure{Name: "residual of a random system", Limit: enough}
 	if b.open() < 0 {
 		return size, nil

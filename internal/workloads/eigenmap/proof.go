@@ -23,7 +23,7 @@ type counter func(shift float64) (n int, moved float64, err error)
 // complete proves that no pair is missing and that each eigenvalue is at most 1 % below its value.
 // It counts the negative pivots of L minus a shift.
 func complete(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
-	return p.prove(m, func(g *Graph, _ Map, _ certificate, b *bounds) (measure, error) {
+	return p.prove(m, func(g *Graph, _ Map, b *bounds) (measure, error) {
 		if p.Kind != Grid && !factored(g.Nodes()) {
 			return measure{}, verify.Undecided("the graph of %d patches is dense, and too large to factor", g.Nodes())
 		}
@@ -33,7 +33,7 @@ func complete(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 
 // prove returns the measures of a map, with that of a proof of its bounds if all others are within
 // their limits.
-func (p *Problem) prove(m Map, proof func(*Graph, Map, certificate, *bounds) (measure, error)) ([]measure, error) {
+func (p *Problem) prove(m Map, proof func(*Graph, Map, *bounds) (measure, error)) ([]measure, error) {
 	g, err := p.graph()
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (p *Problem) prove(m Map, proof func(*Graph, Map, certificate, *bounds) (me
 		return list, err
 	}
 	_, parts := g.components()
-	last, err := proof(g, m, c, newBounds(m, c, min(parts, p.K)))
+	last, err := proof(g, m, newBounds(m, c, min(parts, p.K)))
 	if err != nil {
 		return nil, err
 	}
