@@ -54,15 +54,12 @@ func survey(in *assess.Pair, cores int) *census {
 	c := &census{in, make([][union][]place, cores)}
 	h := in.Shape().H
 	c.eachSlab(func(slab, image int) {
-		of := make([]place, codesOf(in))
+		of := make([]place, in.Codes())
 		c.eachRun(slab, image, func(code uint16, row int64, _, _ int) { of[code].mark(row, row/h, row%h) })
 		c.slabs[slab][image] = of
 	})
 	return c
 }
-
-// codesOf returns the number of entries of a table by code.
-func codesOf(in *assess.Pair) int { return max(256, len(in.Labels)) }
 
 // eachSlab calls do with each slab of each image.
 func (c *census) eachSlab(do func(slab, image int)) {
@@ -141,7 +138,7 @@ type labelled struct {
 // lists returns the lists of the first of some sets of one code each: of one, or of as many as fit into memory.
 func (c *census) lists(sets []assess.Set) []*labelled {
 	s, size := c.in.Shape(), int64(0)
-	of := make([]*labelled, codesOf(c.in))
+	of := make([]*labelled, c.in.Codes())
 	var some []*labelled
 	for _, set := range sets {
 		code := set.Codes[0]

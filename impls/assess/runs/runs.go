@@ -106,7 +106,7 @@ func need(in *assess.Pair, cores int) (bytes int64) {
 	most := max(listBytes*s.Voxels(), listedBytes*slices.Max(append(sparse, 0))/joinedBytes)
 	bytes = max(largest(dense), largest(sparse)+min(listed, most))
 	if len(in.Sets) > 1 {
-		bytes += int64(codesOf(in)*cores) * placeBytes
+		bytes += int64(in.Codes()*cores) * placeBytes
 	}
 	return bytes
 }

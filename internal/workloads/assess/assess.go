@@ -108,9 +108,12 @@ func (p *Pair) Place(s Set) (all Place) {
 	return all
 }
 
+// Codes returns the length of a table by code: at least 256, so that no byte is out of its range.
+func (p *Pair) Codes() int { return max(256, len(p.Labels)) }
+
 // members marks the codes of a set.
 func (p *Pair) members(s Set) []bool {
-	in := make([]bool, max(256, len(p.Labels)))
+	in := make([]bool, p.Codes())
 	for _, c := range s.Codes {
 		in[c] = true
 	}
@@ -119,7 +122,7 @@ func (p *Pair) members(s Set) []bool {
 
 // setsOf returns the indices of the sets of each code.
 func (p *Pair) setsOf() [][]int {
-	of := make([][]int, max(256, len(p.Labels)))
+	of := make([][]int, p.Codes())
 	for i, s := range p.Sets {
 		for _, c := range s.Codes {
 			of[c] = append(of[c], i)

@@ -56,7 +56,7 @@ func searchTasks(p *Pair, tasks []task, out Comparisons) {
 	var members [workers][]uint8
 	crew.InTurn(workers, len(tasks), func(worker, i int) {
 		if members[worker] == nil {
-			members[worker] = make([]uint8, max(256, len(p.Labels)))
+			members[worker] = make([]uint8, p.Codes())
 		}
 		tasks[i].run(p, members[worker])
 	})

@@ -58,7 +58,7 @@ func (c census) isThin(p *Pair, code uint16) bool {
 // stretchesOf returns the stretches of the first of some codes, in both images: as many as fit into memory.
 func (c census) stretchesOf(p *Pair, codes []uint16) (of [][ofUnion]*stretches) {
 	s, size := p.shape, int64(0)
-	byCode := make([][ofUnion]*stretches, max(256, len(p.Labels)))
+	byCode := make([][ofUnion]*stretches, p.Codes())
 	for _, code := range codes {
 		if byCode[code][0] == nil {
 			if size += c.runs[code] * runBytes; size > mostStretched*s.Voxels() && len(of) > 0 {
