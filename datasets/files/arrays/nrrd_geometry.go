@@ -64,20 +64,18 @@ func nrrdGeometry(values map[string]string) *format.Geometry {
 		}
 		columns = append(columns, scale(column))
 	}
-	if !directed {
-		if g := format.NewGeometry(columns, nil); g != nil {
-			g.Unplaced = true
-			return g
-		}
-		return nil
+	var origin []float64
+	if directed {
+		origin = scale(nrrdVector(values["space origin"]))
 	}
-	g := format.NewGeometry(columns, scale(nrrdVector(values["space origin"])))
-	if g == nil {
-		return nil
-	}
-	if n, ok := values["space dimension"]; ok && n != "3" {
+	g := format.NewGeometry(columns, origin)
+	switch n, ok := values["space dimension"]; {
+	case g == nil:
+	case !directed:
+		g.Unplaced = true
+	case ok && n != "3":
 		g.Mirror(0, 1) // as ITK writes it, which names the space of volumes alone
-	} else {
+	default:
 		g.Mirror(nrrdMirrored(values["space"])...)
 	}
 	return g
