@@ -14,9 +14,9 @@ import (
 
 // CheckLimits returns an error if fewer files may be open than a command opens. Without this check the runtime would
 // crash with a stack dump, and workers without the reason.
-func CheckLimits(conducts bool) error {
+func CheckLimits(workers bool) error {
 	fewest := uint64(16) // of the Go runtime and a short command
-	if conducts {
+	if workers {
 		fewest = 64 // of workers with the files of inputs, pipes and judges
 	}
 	var files unix.Rlimit

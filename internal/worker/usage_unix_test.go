@@ -19,9 +19,9 @@ func TestCheckLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		files    uint64
-		conducts bool
-		want     string
+		files   uint64
+		workers bool
+		want    string
 	}{
 		{16, false, ""}, {15, false, "15 files may be open at a time, want 16 at least; raise ulimit -n"},
 		{64, true, ""}, {63, true, "63 files may be open at a time, want 64 at least; raise ulimit -n"},
@@ -29,7 +29,7 @@ func TestCheckLimits(t *testing.T) {
 		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: c.files, Max: was.Max}); err != nil {
 			t.Fatal(err)
 		}
-		err := CheckLimits(c.conducts)
+		err := CheckLimits(c.workers)
 		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &was); err != nil {
 			t.Fatal(err)
 		}
