@@ -16,8 +16,8 @@ func Assess(i ISA) {
 		{"all", "whose corners are all voxels", func(v, to VecVirtual) { VPANDQ(v, to, to) }},
 	} {
 		Func(of.name+i.Name, "func(before, plane *uint64, stride, rows, words int) int64",
-			"is the characteristic of the cells "+of.cells+" and start at so many rows, of which the first is after "+
-				"the given rows of two planes, stride bytes apart.")
+			"returns the Euler characteristic of the cells "+of.cells+", of rows of a plane. Rows are stride bytes "+
+				"apart; before and plane are the rows before the first one, in the plane before and in this one.")
 		runsBetween("before", "plane", of.join)
 	}
 }

@@ -3,6 +3,9 @@
 package ops
 
 import (
+	"strings"
+	"unicode/utf8"
+
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
@@ -29,12 +32,21 @@ type (
 // Imm is a constant of the smallest size.
 func Imm(x uint64) operand.Constant { return operand.Imm(x) }
 
-// Func begins a function. Its documentation starts with the name.
+// Func begins a function. Its documentation starts with the name; lines of more than 100 columns are broken.
 func Func(name, signature string, doc ...string) {
+	const columns = 100 - len("// ")
 	build.TEXT(name, attr.NOSPLIT, signature)
 	build.Pragma("noescape")
 	doc[0] = name + " " + doc[0]
-	build.Doc(doc...)
+	var lines []string
+	for _, text := range doc {
+		for utf8.RuneCountInString(text) > columns {
+			end := strings.LastIndexByte(string([]rune(text)[:columns+1]), ' ')
+			lines, text = append(lines, text[:end]), text[end+1:]
+		}
+		lines = append(lines, text)
+	}
+	build.Doc(lines...)
 }
 
 // Arg returns an argument of 64 bits in a register.
