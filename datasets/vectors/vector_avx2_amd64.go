@@ -9,17 +9,20 @@ package vectors
 //go:noescape
 func noiseBytesavx2(dst *uint8, s *uint32, first uint32, turns int, levels uint32)
 
-// noisePairsavx2 writes the levels of 32 voxels of a row a turn, at most 65,536 levels, each plus shift, two numbers of 16 bits.
+// noisePairsavx2 writes the levels of 32 voxels of a row a turn, at most 65,536 levels, each plus
+// shift, two numbers of 16 bits.
 //
 //go:noescape
 func noisePairsavx2(dst *uint16, s *uint32, first uint32, turns int, levels uint32, shift uint32)
 
-// noiseSinglesavx2 writes the values of 32 voxels of a row a turn, with the ladder's arithmetic in float32.
+// noiseSinglesavx2 writes the values of 32 voxels of a row a turn, with the ladder's arithmetic in
+// float32.
 //
 //go:noescape
 func noiseSinglesavx2(dst *float32, s *uint32, first uint32, turns int, levels uint32, lo float32, step float32)
 
-// noiseDoublesavx2 writes the values of 32 voxels of a row a turn, with the ladder's arithmetic in float64. −0 becomes +0.
+// noiseDoublesavx2 writes the values of 32 voxels of a row a turn, with the ladder's arithmetic in
+// float64. −0 becomes +0.
 //
 //go:noescape
 func noiseDoublesavx2(dst *float32, s *uint32, first uint32, turns int, levels uint32, lo float64, step float64)
@@ -34,7 +37,8 @@ func countsavx2(dst *uint16, s *uint32, first uint32, turns int)
 //go:noescape
 func countBytesavx2(dst *uint8, s *uint32, first uint32, turns int)
 
-// weighavx2 writes, n times 32 of them, the sums of the 12 bytes that begin with each one, with weights below 128.
+// weighavx2 writes, n times 32 of them, the sums of the 12 bytes that begin with each one, with
+// weights below 128.
 // Two products add up to less than 32768.
 //
 //go:noescape
@@ -65,24 +69,30 @@ func widen16to64avx2(dst *uint64, src *uint16, n int)
 //go:noescape
 func widen32to64avx2(dst *uint64, src *uint32, n int)
 
-// pushavx2 runs a line of n vectors through three box filters. Each has the line that leaves it, which the one that enters
-// takes the place of, and the sums before. The sums of the first two enter the next one, those of the last are the answer.
+// pushavx2 runs a line of n vectors through three box filters. Each has the line that leaves it,
+// which the one that enters
+// takes the place of, and the sums before. The sums of the first two enter the next one, those of
+// the last are the answer.
 //
 //go:noescape
 func pushavx2(to *uint64, line *uint64, old0 *uint64, sum0 *uint64, old1 *uint64, sum1 *uint64, old2 *uint64, sum2 *uint64, n int)
 
-// pushPairsavx2 is pushavx2 for n vectors of 16 bits, of sums that fit those, but for the last filter's, of 32.
+// pushPairsavx2 is pushavx2 for n vectors of 16 bits, of sums that fit those, but for the last
+// filter's, of 32.
 //
 //go:noescape
 func pushPairsavx2(to *uint32, line *uint16, old0 *uint16, sum0 *uint16, old1 *uint16, sum1 *uint16, old2 *uint16, sum2 *uint32, n int)
 
-// quantiseavx2 writes the levels of n vectors of sums and returns 0, or another number where one of them is too near to the next level:
-// (min(max(sum, base) − base, most)·factor + zero) >> down, at most top, is too near where what is shifted out, the upper 32 bits of it, is not below near.
+// quantiseavx2 writes the levels of n vectors of sums and returns 0, or another number where one of
+// them is too near to the next level:
+// (min(max(sum, base) − base, most)·factor + zero) >> down, at most top, is too near where what is
+// shifted out, the upper 32 bits of it, is not below near.
 //
 //go:noescape
 func quantiseavx2(dst *uint32, sums *uint32, n int, base uint32, most uint32, factor uint32, top uint32, zero uint64, down uint64, up uint64, near uint32) uint32
 
-// quantiseWideavx2 is quantiseavx2 for sums below 2^63, whose distance from base is shifted by drop to 32 bits.
+// quantiseWideavx2 is quantiseavx2 for sums below 2^63, whose distance from base is shifted by drop
+// to 32 bits.
 //
 //go:noescape
 func quantiseWideavx2(dst *uint32, sums *uint64, n int, base uint64, most uint64, factor uint64, zero uint64, drop uint64, down uint64, up uint64, top uint32, near uint32) uint32
@@ -92,23 +102,28 @@ func quantiseWideavx2(dst *uint32, sums *uint64, n int, base uint64, most uint64
 //go:noescape
 func putBytesavx2(dst *uint8, levels *uint32, n int)
 
-// putPairsavx2 writes n vectors of levels below 65,536 as 16 bits, each plus shift, two numbers of 16 bits.
+// putPairsavx2 writes n vectors of levels below 65,536 as 16 bits, each plus shift, two numbers of
+// 16 bits.
 //
 //go:noescape
 func putPairsavx2(dst *uint16, levels *uint32, n int, shift uint32)
 
-// putSinglesavx2 writes the values of n vectors of levels, with the ladder's arithmetic in float32. −0 becomes +0.
+// putSinglesavx2 writes the values of n vectors of levels, with the ladder's arithmetic in float32.
+// −0 becomes +0.
 //
 //go:noescape
 func putSinglesavx2(dst *float32, levels *uint32, n int, lo float32, step float32)
 
-// putDoublesavx2 writes the values of n vectors of levels, with the ladder's arithmetic in float64. −0 becomes +0.
+// putDoublesavx2 writes the values of n vectors of levels, with the ladder's arithmetic in float64.
+// −0 becomes +0.
 //
 //go:noescape
 func putDoublesavx2(dst *float32, levels *uint32, n int, lo float64, step float64)
 
-// spreadavx2 lowers the first vector at to to the values of n vectors, raises the second to them, and the third
-// to their patterns without their signs, which are as ordered as whole numbers; each lane for itself.
+// spreadavx2 lowers the first vector at to to the values of n vectors, raises the second to them,
+// and the third
+// to their patterns without their signs, which are as ordered as whole numbers; each lane for
+// itself.
 //
 //go:noescape
 func spreadavx2(to *float32, values *float32, n int)

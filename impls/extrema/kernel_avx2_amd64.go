@@ -19,12 +19,16 @@ func area8avx2(below *byte, values *byte, changes *byte, order *byte, ahead *byt
 //go:noescape
 func scatter8avx2(table *int32, bytes int, values *byte, changes *byte, n int)
 
-// singleto8avx2 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one is not between the nearest level and the next ones, or not on the nearest one where a bit of last above its 32 lowest is set.
+// singleto8avx2 writes the levels of rows of n values, and returns how many values: all, or those
+// before a vector in which one is not between the nearest level and the next ones, or not on the
+// nearest one where a bit of last above its 32 lowest is set.
 //
 //go:noescape
 func singleto8avx2(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
 
-// doubleto8avx2 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one is not between the nearest level and the next ones, or not on the nearest one where a bit of last above its 32 lowest is set.
+// doubleto8avx2 writes the levels of rows of n values, and returns how many values: all, or those
+// before a vector in which one is not between the nearest level and the next ones, or not on the
+// nearest one where a bit of last above its 32 lowest is set.
 //
 //go:noescape
 func doubleto8avx2(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
@@ -44,12 +48,16 @@ func area16avx2(below *byte, values *byte, changes *byte, order *byte, ahead *by
 //go:noescape
 func scatter16avx2(table *int32, bytes int, values *byte, changes *byte, n int)
 
-// singleto16avx2 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one is not between the nearest level and the next ones, or not on the nearest one where a bit of last above its 32 lowest is set.
+// singleto16avx2 writes the levels of rows of n values, and returns how many values: all, or those
+// before a vector in which one is not between the nearest level and the next ones, or not on the
+// nearest one where a bit of last above its 32 lowest is set.
 //
 //go:noescape
 func singleto16avx2(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
 
-// doubleto16avx2 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one is not between the nearest level and the next ones, or not on the nearest one where a bit of last above its 32 lowest is set.
+// doubleto16avx2 writes the levels of rows of n values, and returns how many values: all, or those
+// before a vector in which one is not between the nearest level and the next ones, or not on the
+// nearest one where a bit of last above its 32 lowest is set.
 //
 //go:noescape
 func doubleto16avx2(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
@@ -69,22 +77,28 @@ func area32avx2(below *byte, values *byte, changes *byte, order *byte, ahead *by
 //go:noescape
 func scatter32avx2(table *int32, bytes int, values *byte, changes *byte, n int)
 
-// singleto32avx2 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one is not between the nearest level and the next ones, or not on the nearest one where a bit of last above its 32 lowest is set.
+// singleto32avx2 writes the levels of rows of n values, and returns how many values: all, or those
+// before a vector in which one is not between the nearest level and the next ones, or not on the
+// nearest one where a bit of last above its 32 lowest is set.
 //
 //go:noescape
 func singleto32avx2(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
 
-// doubleto32avx2 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one is not between the nearest level and the next ones, or not on the nearest one where a bit of last above its 32 lowest is set.
+// doubleto32avx2 writes the levels of rows of n values, and returns how many values: all, or those
+// before a vector in which one is not between the nearest level and the next ones, or not on the
+// nearest one where a bit of last above its 32 lowest is set.
 //
 //go:noescape
 func doubleto32avx2(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
 
-// shift8to8avx2 writes min(max(src^flip − lo, 0), top) of rows of n values, and returns how many values.
+// shift8to8avx2 writes min(max(src^flip − lo, 0), top) of rows of n values, and returns how many
+// values.
 //
 //go:noescape
 func shift8to8avx2(dst *byte, src *byte, n int, rows int, stride int, flip uint64, lo uint64, top uint64) int
 
-// shift16to16avx2 writes min(max(src^flip − lo, 0), top) of rows of n values, and returns how many values.
+// shift16to16avx2 writes min(max(src^flip − lo, 0), top) of rows of n values, and returns how many
+// values.
 //
 //go:noescape
 func shift16to16avx2(dst *byte, src *byte, n int, rows int, stride int, flip uint64, lo uint64, top uint64) int

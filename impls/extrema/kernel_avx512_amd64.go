@@ -29,12 +29,16 @@ func areaEdge8avx512(below *byte, values *byte, changes *byte, order *byte, ahea
 //go:noescape
 func scatter8avx512(table *int32, bytes int, values *byte, changes *byte, n int)
 
-// singleto8avx512 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one is not between the nearest level and the next ones, or not on the nearest one where a bit of last above its 32 lowest is set.
+// singleto8avx512 writes the levels of rows of n values, and returns how many values: all, or those
+// before a vector in which one is not between the nearest level and the next ones, or not on the
+// nearest one where a bit of last above its 32 lowest is set.
 //
 //go:noescape
 func singleto8avx512(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
 
-// doubleto8avx512 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one is not between the nearest level and the next ones, or not on the nearest one where a bit of last above its 32 lowest is set.
+// doubleto8avx512 writes the levels of rows of n values, and returns how many values: all, or those
+// before a vector in which one is not between the nearest level and the next ones, or not on the
+// nearest one where a bit of last above its 32 lowest is set.
 //
 //go:noescape
 func doubleto8avx512(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
@@ -64,12 +68,16 @@ func areaEdge16avx512(below *byte, values *byte, changes *byte, order *byte, ahe
 //go:noescape
 func scatter16avx512(table *int32, bytes int, values *byte, changes *byte, n int)
 
-// singleto16avx512 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one is not between the nearest level and the next ones, or not on the nearest one where a bit of last above its 32 lowest is set.
+// singleto16avx512 writes the levels of rows of n values, and returns how many values: all, or
+// those before a vector in which one is not between the nearest level and the next ones, or not on
+// the nearest one where a bit of last above its 32 lowest is set.
 //
 //go:noescape
 func singleto16avx512(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
 
-// doubleto16avx512 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one is not between the nearest level and the next ones, or not on the nearest one where a bit of last above its 32 lowest is set.
+// doubleto16avx512 writes the levels of rows of n values, and returns how many values: all, or
+// those before a vector in which one is not between the nearest level and the next ones, or not on
+// the nearest one where a bit of last above its 32 lowest is set.
 //
 //go:noescape
 func doubleto16avx512(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
@@ -99,27 +107,34 @@ func areaEdge32avx512(below *byte, values *byte, changes *byte, order *byte, ahe
 //go:noescape
 func scatter32avx512(table *int32, bytes int, values *byte, changes *byte, n int)
 
-// singleto32avx512 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one is not between the nearest level and the next ones, or not on the nearest one where a bit of last above its 32 lowest is set.
+// singleto32avx512 writes the levels of rows of n values, and returns how many values: all, or
+// those before a vector in which one is not between the nearest level and the next ones, or not on
+// the nearest one where a bit of last above its 32 lowest is set.
 //
 //go:noescape
 func singleto32avx512(dst *byte, src *byte, n int, rows int, stride int, lo float32, inverse float32, step float32, last uint64) int
 
-// doubleto32avx512 writes the levels of rows of n values, and returns how many values: all, or those before a vector in which one is not between the nearest level and the next ones, or not on the nearest one where a bit of last above its 32 lowest is set.
+// doubleto32avx512 writes the levels of rows of n values, and returns how many values: all, or
+// those before a vector in which one is not between the nearest level and the next ones, or not on
+// the nearest one where a bit of last above its 32 lowest is set.
 //
 //go:noescape
 func doubleto32avx512(dst *byte, src *byte, n int, rows int, stride int, lo float64, inverse float64, step float64, last uint64) int
 
-// shift8to8avx512 writes min(max(src^flip − lo, 0), top) of rows of n values, and returns how many values.
+// shift8to8avx512 writes min(max(src^flip − lo, 0), top) of rows of n values, and returns how many
+// values.
 //
 //go:noescape
 func shift8to8avx512(dst *byte, src *byte, n int, rows int, stride int, flip uint64, lo uint64, top uint64) int
 
-// shift16to8avx512 writes min(max(src^flip − lo, 0), top) of rows of n values, and returns how many values.
+// shift16to8avx512 writes min(max(src^flip − lo, 0), top) of rows of n values, and returns how many
+// values.
 //
 //go:noescape
 func shift16to8avx512(dst *byte, src *byte, n int, rows int, stride int, flip uint64, lo uint64, top uint64) int
 
-// shift16to16avx512 writes min(max(src^flip − lo, 0), top) of rows of n values, and returns how many values.
+// shift16to16avx512 writes min(max(src^flip − lo, 0), top) of rows of n values, and returns how
+// many values.
 //
 //go:noescape
 func shift16to16avx512(dst *byte, src *byte, n int, rows int, stride int, flip uint64, lo uint64, top uint64) int

@@ -4,12 +4,16 @@
 
 package runs
 
-// anyavx512 is the characteristic of the cells that touch any voxel and start at so many rows, of which the first is after the given rows of two planes, stride bytes apart.
+// anyavx512 returns the Euler characteristic of the cells that touch any voxel, of rows of a plane.
+// Rows are stride bytes apart; before and plane are the rows before the first one, in the plane
+// before and in this one.
 //
 //go:noescape
 func anyavx512(before *uint64, plane *uint64, stride int, rows int, words int) int64
 
-// allavx512 is the characteristic of the cells whose corners are all voxels and start at so many rows, of which the first is after the given rows of two planes, stride bytes apart.
+// allavx512 returns the Euler characteristic of the cells whose corners are all voxels, of rows of
+// a plane. Rows are stride bytes apart; before and plane are the rows before the first one, in the
+// plane before and in this one.
 //
 //go:noescape
 func allavx512(before *uint64, plane *uint64, stride int, rows int, words int) int64

@@ -4,7 +4,8 @@
 
 package duality
 
-// packavx2 sets the bits of so many rows of bytes that are not above a limit: of so many words, and, where it can, of a tail of fewer than 64 bytes. Rows of bits are so many bytes apart.
+// packavx2 sets the bits of so many rows of bytes that are not above a limit: of so many words,
+// and, where it can, of a tail of fewer than 64 bytes. Rows of bits are so many bytes apart.
 //
 //go:noescape
 func packavx2(to *uint64, from *byte, stride int, words int, tail int, rows int, limit uint8)

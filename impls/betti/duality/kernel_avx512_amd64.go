@@ -4,37 +4,48 @@
 
 package duality
 
-// packavx512 sets the bits of so many rows of bytes that are not above a limit: of so many words, and, where it can, of a tail of fewer than 64 bytes. Rows of bits are so many bytes apart.
+// packavx512 sets the bits of so many rows of bytes that are not above a limit: of so many words,
+// and, where it can, of a tail of fewer than 64 bytes. Rows of bits are so many bytes apart.
 //
 //go:noescape
 func packavx512(to *uint64, from *byte, stride int, words int, tail int, rows int, limit uint8)
 
-// facesavx512 grows the trunk in a row of each of so many planes, which are step bytes apart, from the rows that lie row and plane bytes further and, at corners, from those apart bytes before and after the second one.
+// facesavx512 grows the trunk in a row of each of so many planes, which are step bytes apart, from
+// the rows that lie row and plane bytes further and, at corners, from those apart bytes before and
+// after the second one.
 //
 //go:noescape
 func facesavx512(main *uint64, left *uint64, row int, plane int, apart int, step int, planes int, words int)
 
-// cornersavx512 grows the trunk in a row of each of so many planes, which are step bytes apart, from the rows that lie row and plane bytes further and, at corners, from those apart bytes before and after the second one.
+// cornersavx512 grows the trunk in a row of each of so many planes, which are step bytes apart,
+// from the rows that lie row and plane bytes further and, at corners, from those apart bytes before
+// and after the second one.
 //
 //go:noescape
 func cornersavx512(main *uint64, left *uint64, row int, plane int, apart int, step int, planes int, words int)
 
-// downavx512 grows the trunk down to the begins of runs in a row of so many words, in each of so many planes, step bytes apart.
+// downavx512 grows the trunk down to the begins of runs in a row of so many words, in each of so
+// many planes, step bytes apart.
 //
 //go:noescape
 func downavx512(main *uint64, left *uint64, words int, step int, planes int)
 
-// facessiftavx512 takes bits that have no neighbour in left from so many rows of words, but for those of words with the kept bits, and counts those that have none in main either. It marks the words that have some left, and those that touch main. Distances are of bytes.
+// facessiftavx512 takes bits that have no neighbour in left from so many rows of words, but for
+// those of words with the kept bits, and counts those that have none in main either. It marks the
+// words that have some left, and those that touch main. Distances are of bytes.
 //
 //go:noescape
 func facessiftavx512(left *uint64, main *uint64, stride int, plane int, words int, rows int, kept uint64, some *byte, touching *byte) int64
 
-// cornerssiftavx512 takes bits that have no neighbour in left from so many rows of words, but for those of words with the kept bits, and counts those that have none in main either. It marks the words that have some left, and those that touch main. Distances are of bytes.
+// cornerssiftavx512 takes bits that have no neighbour in left from so many rows of words, but for
+// those of words with the kept bits, and counts those that have none in main either. It marks the
+// words that have some left, and those that touch main. Distances are of bytes.
 //
 //go:noescape
 func cornerssiftavx512(left *uint64, main *uint64, stride int, plane int, words int, rows int, kept uint64, some *byte, touching *byte) int64
 
-// characteristicavx512 is the characteristic of the cells that begin at so many rows of vertices, of which the first is after the given rows of two planes, stride bytes apart.
+// characteristicavx512 is the characteristic of the cells that begin at so many rows of vertices,
+// of which the first is after the given rows of two planes, stride bytes apart.
 //
 //go:noescape
 func characteristicavx512(before *uint64, plane *uint64, stride int, rows int, words int) int64

@@ -4,7 +4,9 @@
 
 package duality
 
-// compare8avx2 sets the bits of so many words of voxels whose neighbours are not above them, for each place before a voxel: the next one's lie apart bytes further. A row and a plane of keys are so many bytes.
+// compare8avx2 sets the bits of so many words of voxels whose neighbours are not above them, for
+// each place before a voxel: the next one's lie apart bytes further. A row and a plane of keys are
+// so many bytes.
 //
 //go:noescape
 func compare8avx2(to *uint64, keys *byte, apart int, row int, plane int, words int)

@@ -4,17 +4,23 @@
 
 package duality
 
-// compare8avx512 sets the bits of so many words of voxels whose neighbours are not above them, for each place before a voxel: the next one's lie apart bytes further. A row and a plane of keys are so many bytes.
+// compare8avx512 sets the bits of so many words of voxels whose neighbours are not above them, for
+// each place before a voxel: the next one's lie apart bytes further. A row and a plane of keys are
+// so many bytes.
 //
 //go:noescape
 func compare8avx512(to *uint64, keys *byte, apart int, row int, plane int, words int)
 
-// compare16avx512 sets the bits of so many words of voxels whose neighbours are not above them, for each place before a voxel: the next one's lie apart bytes further. A row and a plane of keys are so many bytes.
+// compare16avx512 sets the bits of so many words of voxels whose neighbours are not above them, for
+// each place before a voxel: the next one's lie apart bytes further. A row and a plane of keys are
+// so many bytes.
 //
 //go:noescape
 func compare16avx512(to *uint64, keys *byte, apart int, row int, plane int, words int)
 
-// compare32avx512 sets the bits of so many words of voxels whose neighbours are not above them, for each place before a voxel: the next one's lie apart bytes further. A row and a plane of keys are so many bytes.
+// compare32avx512 sets the bits of so many words of voxels whose neighbours are not above them, for
+// each place before a voxel: the next one's lie apart bytes further. A row and a plane of keys are
+// so many bytes.
 //
 //go:noescape
 func compare32avx512(to *uint64, keys *byte, apart int, row int, plane int, words int)
@@ -29,7 +35,8 @@ func linksavx512(link *uint64, here *uint64, next *uint64, masks *uint64, apart 
 //go:noescape
 func setavx512(link *uint64, work *uint64, found *byte, to *byte)
 
-// aroundavx512 scans a group for what is found around the set: see scanAround. A plane of masks has so many bytes.
+// aroundavx512 scans a group for what is found around the set: see scanAround. A plane of masks has
+// so many bytes.
 //
 //go:noescape
 func aroundavx512(link *uint64, masks *uint64, plane int, before uint64, behind uint64, outBefore uint64, outBehind uint64, scratch *uint64, found *byte, to *byte)

@@ -35,12 +35,14 @@ func relax256(u *float32, f *float32, inv *float32, along *float32, north *float
 //go:noescape
 func gather256(to *float32, from *float32, share *float32, n int)
 
-// gatherAcross256 adds shares of n pairs of cells to coarser ones, the first of a pair to the one behind.
+// gatherAcross256 adds shares of n pairs of cells to coarser ones, the first of a pair to the one
+// behind.
 //
 //go:noescape
 func gatherAcross256(to *float32, from *float32, share *float32, n int)
 
-// interpolate256 adds to n pairs of cells their shares of the coarser cell that holds them, of the one
+// interpolate256 adds to n pairs of cells their shares of the coarser cell that holds them, of the
+// one
 // before or behind it, and of those so many bytes away.
 //
 //go:noescape

@@ -4,7 +4,8 @@
 
 package binned
 
-// column512 stores the changes of a column of 16 values of rows of the plane below, of the lanes of a mask.
+// column512 stores the changes of a column of 16 values of rows of the plane below, of the lanes of
+// a mask.
 //
 //go:noescape
 func column512(below *float32, above *float32, owed *int32, out *uint8, stride int, apart int, rows int, mask uint64)

@@ -4,14 +4,17 @@
 
 package eigenmap
 
-// weigh256 sets eights times eight numbers to exp(−d·byFeature − apart − beside), 0 where that is less than
-// exp(−708). d is the square of the distance of the features in own from those in pairs: of each patch two
+// weigh256 sets eights times eight numbers to exp(−d·byFeature − apart − beside), 0 where that is
+// less than
+// exp(−708). d is the square of the distance of the features in own from those in pairs: of each
+// patch two
 // features to a number, so many of which own has, and those of a patch are stride bytes apart.
 //
 //go:noescape
 func weigh256(to *float64, pairs *int32, stride int, own *int32, count int, apart *float64, beside float64, byFeature float64, eights int)
 
-// flow256 is the sums of w(own − u) and of w(own − u)² of eights times eight numbers u and weights w.
+// flow256 is the sums of w(own − u) and of w(own − u)² of eights times eight numbers u and weights
+// w.
 //
 //go:noescape
 func flow256(u *float64, weights *float64, own float64, eights int) (sum float64, energy float64)

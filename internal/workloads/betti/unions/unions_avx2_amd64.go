@@ -9,12 +9,14 @@ package unions
 //go:noescape
 func notAbove8AVX2(to *uint64, own *uint8, other *uint8, words int)
 
-// notAbove32AVX2 sets a bit for each key of other that is not above that of own; a word has 64 keys.
+// notAbove32AVX2 sets a bit for each key of other that is not above that of own; a word has 64
+// keys.
 //
 //go:noescape
 func notAbove32AVX2(to *uint64, own *uint32, other *uint32, words int)
 
-// nearAVX2 finds the neighbours that precede the voxels of a vector of words: see near. Distances are of bytes.
+// nearAVX2 finds the neighbours that precede the voxels of a vector of words: see near. Distances
+// are of bytes.
 //
 //go:noescape
 func nearAVX2(group *uint64, here *uint64, next *uint64, masks *uint64, apart int, row int, plane int, before uint64, behind uint64, flip uint64)

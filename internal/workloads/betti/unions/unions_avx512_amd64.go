@@ -4,17 +4,20 @@
 
 package unions
 
-// notAbove8AVX512 sets a bit for each key of other that is not above that of own; a word has 64 keys.
+// notAbove8AVX512 sets a bit for each key of other that is not above that of own; a word has 64
+// keys.
 //
 //go:noescape
 func notAbove8AVX512(to *uint64, own *uint8, other *uint8, words int)
 
-// notAbove32AVX512 sets a bit for each key of other that is not above that of own; a word has 64 keys.
+// notAbove32AVX512 sets a bit for each key of other that is not above that of own; a word has 64
+// keys.
 //
 //go:noescape
 func notAbove32AVX512(to *uint64, own *uint32, other *uint32, words int)
 
-// nearAVX512 finds the neighbours that precede the voxels of a vector of words: see near. Distances are of bytes.
+// nearAVX512 finds the neighbours that precede the voxels of a vector of words: see near. Distances
+// are of bytes.
 //
 //go:noescape
 func nearAVX512(group *uint64, here *uint64, next *uint64, masks *uint64, apart int, row int, plane int, before uint64, behind uint64, flip uint64)

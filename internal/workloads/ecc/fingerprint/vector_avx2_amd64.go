@@ -24,29 +24,40 @@ func bytesavx2(dst *uint64, table *uint64, src *byte, n int, ahead int) int
 //go:noescape
 func pairsavx2(dst *uint64, table *uint64, src *byte, n int, ahead int) int
 
-// singleavx2 looks up the weights of float32 values on an affine ladder, and returns of how many of n; where a bit of last above its 32 lowest is set, of those before a group in which one is no level's own.
+// singleavx2 looks up the weights of float32 values on an affine ladder, and returns of how many of
+// n; where a bit of last above its 32 lowest is set, of those before a group in which one is no
+// level's own.
 //
 //go:noescape
 func singleavx2(dst *uint64, table *uint64, src *byte, n int, ahead int, lo float32, inverse float32, step float32, last uint64) int
 
-// doubleavx2 looks up the weights of float32 values on an affine ladder, and returns of how many of n; where a bit of last above its 32 lowest is set, of those before a group in which one is no level's own.
+// doubleavx2 looks up the weights of float32 values on an affine ladder, and returns of how many of
+// n; where a bit of last above its 32 lowest is set, of those before a group in which one is no
+// level's own.
 //
 //go:noescape
 func doubleavx2(dst *uint64, table *uint64, src *byte, n int, ahead int, lo float64, inverse float64, step float64, last uint64) int
 
-// levelssingleavx2 turns rows of n float32 values on an affine ladder, 16 at least, into levels of 16 bits, of which the bits of flip are turned, each row with a vector of the last one behind it, and returns how many
-// rows, up to one with a value that is above the ladder; where a bit of last above its 32 lowest is set, to one with a value that is no level's own.
+// levelssingleavx2 turns rows of n float32 values on an affine ladder, 16 at least, into levels of
+// 16 bits, of which the bits of flip are turned, each row with a vector of the last one behind it,
+// and returns how many
+// rows, up to one with a value that is above the ladder; where a bit of last above its 32 lowest is
+// set, to one with a value that is no level's own.
 //
 //go:noescape
 func levelssingleavx2(dst *byte, src *byte, n int, rows int, stride int, apart int, lo float32, inverse float32, step float32, last uint64, flip uint64) int
 
-// levelsdoubleavx2 turns rows of n float32 values on an affine ladder, 8 at least, into levels of 16 bits, of which the bits of flip are turned, each row with a vector of the last one behind it, and returns how many
-// rows, up to one with a value that is above the ladder; where a bit of last above its 32 lowest is set, to one with a value that is no level's own.
+// levelsdoubleavx2 turns rows of n float32 values on an affine ladder, 8 at least, into levels of
+// 16 bits, of which the bits of flip are turned, each row with a vector of the last one behind it,
+// and returns how many
+// rows, up to one with a value that is above the ladder; where a bit of last above its 32 lowest is
+// set, to one with a value that is no level's own.
 //
 //go:noescape
 func levelsdoubleavx2(dst *byte, src *byte, n int, rows int, stride int, apart int, lo float64, inverse float64, step float64, last uint64, flip uint64) int
 
-// keysavx2 turns rows of n float32 values, 8 at least, into numbers in their order, each row with a vector of the last one behind it, and returns how many rows.
+// keysavx2 turns rows of n float32 values, 8 at least, into numbers in their order, each row with a
+// vector of the last one behind it, and returns how many rows.
 // The bits of before are turned in values, and those of after in numbers.
 //
 //go:noescape
@@ -57,68 +68,85 @@ func keysavx2(dst *byte, src *byte, n int, rows int, stride int, apart int, befo
 //go:noescape
 func timesavx2(weights *uint64, counts *int32, n int, outside uint64) uint64
 
-// turnedbytesavx2 copies rows of n lanes, 32 at least, with the bits of flip turned in every eight bytes, each with a vector of the last one behind it, and returns how many rows.
+// turnedbytesavx2 copies rows of n lanes, 32 at least, with the bits of flip turned in every eight
+// bytes, each with a vector of the last one behind it, and returns how many rows.
 //
 //go:noescape
 func turnedbytesavx2(dst *byte, src *byte, n int, rows int, stride int, apart int, flip uint64) int
 
-// turnedwordsavx2 copies rows of n lanes, 16 at least, with the bits of flip turned in every eight bytes, each with a vector of the last one behind it, and returns how many rows.
+// turnedwordsavx2 copies rows of n lanes, 16 at least, with the bits of flip turned in every eight
+// bytes, each with a vector of the last one behind it, and returns how many rows.
 //
 //go:noescape
 func turnedwordsavx2(dst *byte, src *byte, n int, rows int, stride int, apart int, flip uint64) int
 
-// everyavx2 gives the weights of float32 values on the ladder of every float32, and returns of how many of n.
+// everyavx2 gives the weights of float32 values on the ladder of every float32, and returns of how
+// many of n.
 //
 //go:noescape
 func everyavx2(dst *uint64, table *uint64, src *byte, n int, ahead int) int
 
-// bytesvolumeavx2 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
-// of voxels and their counts, in turns, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// bytesvolumeavx2 counts the cells of a vector of columns down so many rows, each of which has a
+// row after it, and down the last one, and returns how many bytes
+// of voxels and their counts, in turns, it wrote. What is inside falls to the first row. What is
+// handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func bytesvolumeavx2(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, next uintptr, apart int) int
 
-// bytesareaavx2 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
-// of voxels and their counts, in turns, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// bytesareaavx2 counts the cells of a vector of columns down so many rows, each of which has a row
+// after it, and down the last one, and returns how many bytes
+// of voxels and their counts, in turns, it wrote. What is inside falls to the first row. What is
+// handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func bytesareaavx2(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, next uintptr, apart int) int
 
-// bytessumavx2 adds up the weights of n times 8 voxels of a list of voxels of 8 bits and counts in turns, by a table, each times its count.
+// bytessumavx2 adds up the weights of n times 8 voxels of a list of voxels of 8 bits and counts in
+// turns, by a table, each times its count.
 //
 //go:noescape
 func bytessumavx2(table *uint64, list *byte, n int) uint64
 
-// wordsvolumeavx2 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
-// of voxels and their counts, in turns, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// wordsvolumeavx2 counts the cells of a vector of columns down so many rows, each of which has a
+// row after it, and down the last one, and returns how many bytes
+// of voxels and their counts, in turns, it wrote. What is inside falls to the first row. What is
+// handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsvolumeavx2(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, next uintptr, apart int) int
 
-// wordsareaavx2 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
-// of voxels and their counts, in turns, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// wordsareaavx2 counts the cells of a vector of columns down so many rows, each of which has a row
+// after it, and down the last one, and returns how many bytes
+// of voxels and their counts, in turns, it wrote. What is inside falls to the first row. What is
+// handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsareaavx2(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, next uintptr, apart int) int
 
-// wordssumavx2 adds up the weights of n times 8 voxels of a list of voxels of 16 bits and counts in turns, by a table, each times its count.
+// wordssumavx2 adds up the weights of n times 8 voxels of a list of voxels of 16 bits and counts in
+// turns, by a table, each times its count.
 //
 //go:noescape
 func wordssumavx2(table *uint64, list *byte, n int) uint64
 
-// doublesvolumeavx2 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// doublesvolumeavx2 counts the cells of a vector of columns down so many rows, each of which has a
+// row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
+// first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func doublesvolumeavx2(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
-// doublesareaavx2 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// doublesareaavx2 counts the cells of a vector of columns down so many rows, each of which has a
+// row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
+// first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape

@@ -24,29 +24,40 @@ func bytesavx512(dst *uint64, table *uint64, src *byte, n int, ahead int) int
 //go:noescape
 func pairsavx512(dst *uint64, table *uint64, src *byte, n int, ahead int) int
 
-// singleavx512 looks up the weights of float32 values on an affine ladder, and returns of how many of n; where a bit of last above its 32 lowest is set, of those before a group in which one is no level's own.
+// singleavx512 looks up the weights of float32 values on an affine ladder, and returns of how many
+// of n; where a bit of last above its 32 lowest is set, of those before a group in which one is no
+// level's own.
 //
 //go:noescape
 func singleavx512(dst *uint64, table *uint64, src *byte, n int, ahead int, lo float32, inverse float32, step float32, last uint64) int
 
-// doubleavx512 looks up the weights of float32 values on an affine ladder, and returns of how many of n; where a bit of last above its 32 lowest is set, of those before a group in which one is no level's own.
+// doubleavx512 looks up the weights of float32 values on an affine ladder, and returns of how many
+// of n; where a bit of last above its 32 lowest is set, of those before a group in which one is no
+// level's own.
 //
 //go:noescape
 func doubleavx512(dst *uint64, table *uint64, src *byte, n int, ahead int, lo float64, inverse float64, step float64, last uint64) int
 
-// levelssingleavx512 turns rows of n float32 values on an affine ladder, 32 at least, into levels of 16 bits, of which the bits of flip are turned, each row with a vector of the last one behind it, and returns how many
-// rows, up to one with a value that is above the ladder; where a bit of last above its 32 lowest is set, to one with a value that is no level's own.
+// levelssingleavx512 turns rows of n float32 values on an affine ladder, 32 at least, into levels
+// of 16 bits, of which the bits of flip are turned, each row with a vector of the last one behind
+// it, and returns how many
+// rows, up to one with a value that is above the ladder; where a bit of last above its 32 lowest is
+// set, to one with a value that is no level's own.
 //
 //go:noescape
 func levelssingleavx512(dst *byte, src *byte, n int, rows int, stride int, apart int, lo float32, inverse float32, step float32, offset float32, last uint64, flip uint64) int
 
-// levelsdoubleavx512 turns rows of n float32 values on an affine ladder, 16 at least, into levels of 16 bits, of which the bits of flip are turned, each row with a vector of the last one behind it, and returns how many
-// rows, up to one with a value that is above the ladder; where a bit of last above its 32 lowest is set, to one with a value that is no level's own.
+// levelsdoubleavx512 turns rows of n float32 values on an affine ladder, 16 at least, into levels
+// of 16 bits, of which the bits of flip are turned, each row with a vector of the last one behind
+// it, and returns how many
+// rows, up to one with a value that is above the ladder; where a bit of last above its 32 lowest is
+// set, to one with a value that is no level's own.
 //
 //go:noescape
 func levelsdoubleavx512(dst *byte, src *byte, n int, rows int, stride int, apart int, lo float64, inverse float64, step float64, last uint64, flip uint64) int
 
-// keysavx512 turns rows of n float32 values, 16 at least, into numbers in their order, each row with a vector of the last one behind it, and returns how many rows.
+// keysavx512 turns rows of n float32 values, 16 at least, into numbers in their order, each row
+// with a vector of the last one behind it, and returns how many rows.
 // The bits of before are turned in values, and those of after in numbers.
 //
 //go:noescape
@@ -57,125 +68,158 @@ func keysavx512(dst *byte, src *byte, n int, rows int, stride int, apart int, be
 //go:noescape
 func timesavx512(weights *uint64, counts *int32, n int, outside uint64) uint64
 
-// turnedbytesavx512 copies rows of n lanes, 64 at least, with the bits of flip turned in every eight bytes, each with a vector of the last one behind it, and returns how many rows.
+// turnedbytesavx512 copies rows of n lanes, 64 at least, with the bits of flip turned in every
+// eight bytes, each with a vector of the last one behind it, and returns how many rows.
 //
 //go:noescape
 func turnedbytesavx512(dst *byte, src *byte, n int, rows int, stride int, apart int, flip uint64) int
 
-// turnedwordsavx512 copies rows of n lanes, 32 at least, with the bits of flip turned in every eight bytes, each with a vector of the last one behind it, and returns how many rows.
+// turnedwordsavx512 copies rows of n lanes, 32 at least, with the bits of flip turned in every
+// eight bytes, each with a vector of the last one behind it, and returns how many rows.
 //
 //go:noescape
 func turnedwordsavx512(dst *byte, src *byte, n int, rows int, stride int, apart int, flip uint64) int
 
-// everybytesavx512 gives the weights of float32 values on the ladder of every float32, and returns of how many of n.
+// everybytesavx512 gives the weights of float32 values on the ladder of every float32, and returns
+// of how many of n.
 //
 //go:noescape
 func everybytesavx512(dst *uint64, table *uint64, src *byte, n int, ahead int) int
 
-// bytesdigitsavx512 adds up the weights of n times 64 voxels of a list of voxels of 8 bits, each times its count, which is counts bytes behind it.
+// bytesdigitsavx512 adds up the weights of n times 64 voxels of a list of voxels of 8 bits, each
+// times its count, which is counts bytes behind it.
 // The table has the lowest bytes of the weights of all first.
 //
 //go:noescape
 func bytesdigitsavx512(table *[1280]byte, list *byte, counts int, n int) int64
 
-// wordssumavx512 adds up the weights of n times 8 voxels of a list of voxels of 16 bits, by a table, each times its count, which is counts bytes behind it.
+// wordssumavx512 adds up the weights of n times 8 voxels of a list of voxels of 16 bits, by a
+// table, each times its count, which is counts bytes behind it.
 //
 //go:noescape
 func wordssumavx512(table *uint64, list *byte, counts int, n int) uint64
 
-// bytesvolumeleastavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// bytesvolumeleastavx512 counts the cells of a vector of columns down so many rows, each of which
+// has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
+// first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func bytesvolumeleastavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
-// bytesarealeastavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// bytesarealeastavx512 counts the cells of a vector of columns down so many rows, each of which has
+// a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
+// first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func bytesarealeastavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
 
-// bytesvolumegreatestavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// bytesvolumegreatestavx512 counts the cells of a vector of columns down so many rows, each of
+// which has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
+// first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func bytesvolumegreatestavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
-// bytesareagreatestavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// bytesareagreatestavx512 counts the cells of a vector of columns down so many rows, each of which
+// has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
+// first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func bytesareagreatestavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
 
-// wordsvolumeleastavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// wordsvolumeleastavx512 counts the cells of a vector of columns down so many rows, each of which
+// has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
+// first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsvolumeleastavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
-// wordsarealeastavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// wordsarealeastavx512 counts the cells of a vector of columns down so many rows, each of which has
+// a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
+// first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsarealeastavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
 
-// wordsvolumegreatestavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// wordsvolumegreatestavx512 counts the cells of a vector of columns down so many rows, each of
+// which has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
+// first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsvolumegreatestavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
-// wordsareagreatestavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// wordsareagreatestavx512 counts the cells of a vector of columns down so many rows, each of which
+// has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
+// first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsareagreatestavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
 
-// wordsvolumesignedleastavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// wordsvolumesignedleastavx512 counts the cells of a vector of columns down so many rows, each of
+// which has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
+// first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsvolumesignedleastavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
-// wordsareasignedleastavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// wordsareasignedleastavx512 counts the cells of a vector of columns down so many rows, each of
+// which has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
+// first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsareasignedleastavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
 
-// wordsvolumesignedgreatestavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// wordsvolumesignedgreatestavx512 counts the cells of a vector of columns down so many rows, each
+// of which has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
+// first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsvolumesignedgreatestavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
-// wordsareasignedgreatestavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// wordsareasignedgreatestavx512 counts the cells of a vector of columns down so many rows, each of
+// which has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
+// first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsareasignedgreatestavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
 
-// doublesvolumesignedleastavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// doublesvolumesignedleastavx512 counts the cells of a vector of columns down so many rows, each of
+// which has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
+// first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func doublesvolumesignedleastavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
-// doublesareasignedleastavx512 counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for each row.
+// doublesareasignedleastavx512 counts the cells of a vector of columns down so many rows, each of
+// which has a row after it, and down the last one, and returns how many bytes
+// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
+// first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape

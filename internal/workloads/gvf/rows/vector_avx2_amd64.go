@@ -29,7 +29,8 @@ func relax256(u *float32, north *float32, south *float32, below *float32, above 
 //go:noescape
 func remain256(to *float32, u *float32, north *float32, south *float32, below *float32, above *float32, f *float32, diag *float32, link *float32, width *float32, n int, along float32, linkNorth float32, linkSouth float32, linkBelow float32, linkAbove float32)
 
-// rest256 keeps what is left of the equations, and adds up its squares and its products with u, eight sums each.
+// rest256 keeps what is left of the equations, and adds up its squares and its products with u,
+// eight sums each.
 //
 //go:noescape
 func rest256(sums *float64, to *float32, u *float32, north *float32, south *float32, below *float32, above *float32, link *float32, width *float32, over *float32, b *float32, v0 *float32, n int, along float64, linkNorth float64, linkSouth float64, linkBelow float64, linkAbove float64, scale float64)
