@@ -21,7 +21,8 @@ import (
 // in the other direction.
 type Question struct{ typed[any, any] }
 
-// A typed question has the types of a workload. Code that uses them would be compiled for each workload.
+// A typed question has the types of a workload. Code that uses them would be compiled for each
+// workload.
 type typed[In, Out any] struct {
 	image func(In) grid.Source
 	// refuse returns the reason why no peer can answer an input, or nil.

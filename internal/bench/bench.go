@@ -96,7 +96,8 @@ type Inputs[In any] interface {
 	Attach(mapped []byte) (In, error)
 }
 
-// Housed is implemented by Inputs that can attach to the writable mapping of a file, so that calls can edit it.
+// Housed is implemented by Inputs that can attach to the writable mapping of a file, so that calls
+// can edit it.
 type Housed[In any] interface {
 	AttachIn(home *os.File, mapped []byte) (In, error)
 }

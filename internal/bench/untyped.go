@@ -25,7 +25,8 @@ func Untyped[In, Out any](w Workload[In, Out]) Workload[any, any] {
 	return u
 }
 
-// As returns a job or inputs as one of the interfaces that only some have, also of an untyped workload.
+// As returns a job or inputs as one of the interfaces that only some have, also of an untyped
+// workload.
 func As[T any](of any) (T, bool) {
 	if u, ok := of.(interface{ typed() any }); ok {
 		of = u.typed()

@@ -124,8 +124,8 @@ func NewValues[T Stored](n int64) []T {
 	return Values[T](NewBuffer(n * int64(unsafe.Sizeof(zero))))
 }
 
-// NewTouched allocates n zeros to read at once. A page that is read before it is written has two faults, and the second
-// one interrupts all cores.
+// NewTouched allocates n zeros to read at once. A page that is read before it is written has two
+// faults, and the second one interrupts all cores.
 func NewTouched[T Stored](n int64) []T {
 	values := NewValues[T](n)
 	const page = 4 << 10

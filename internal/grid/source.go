@@ -58,8 +58,8 @@ func Unchanged(s Source) error {
 	return nil
 }
 
-// A Wrapped source is the part of a view of another source that is about the file and the axes of that
-// source. Embed it in the view.
+// A Wrapped source is the part of a view of another source that is about the file and the axes of
+// that source. Embed it in the view.
 type Wrapped struct{ Source }
 
 // Dim, Labels, InBulk, Missing, Unchanged and Close are those of the other source.

@@ -11,13 +11,15 @@ type Effort struct {
 	Threads int
 	// Brief marks a request of a few milliseconds, which is answered on the caller's thread.
 	Brief bool
-	// Bounded marks a request that keeps to its threads on its own. Others need a limit of the process.
+	// Bounded marks a request that keeps to its threads on its own. Others need a limit of the
+	// process.
 	Bounded bool
 }
 
-// A limit restricts the cores that Go uses to the sum of the threads of the running jobs. Witnesses, readers and
-// the garbage collector use all of these. It changes nothing while all jobs are bounded, because a change stops all
-// goroutines for some microseconds. The zero value has no jobs.
+// A limit restricts the cores that Go uses to the sum of the threads of the running jobs.
+// Witnesses, readers and the garbage collector use all of these. It changes nothing while all jobs
+// are bounded, because a change stops all goroutines for some microseconds. The zero value has no
+// jobs.
 type limit struct {
 	mu            sync.Mutex
 	free, bounded int // sums of the threads of jobs that need a limit, and of bounded jobs

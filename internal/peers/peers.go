@@ -41,7 +41,8 @@ type Peer struct {
 	Broken string `json:"broken,omitempty"`
 	// Own marks an implementation of this program. Its process reports the times of each call.
 	Own bool `json:"own,omitempty"`
-	// Edits is set if the harness changes the image a little in each call, so that the file of an input needs no copy.
+	// Edits is set if the harness changes the image a little in each call, so that the file of an
+	// input needs no copy.
 	Edits bool `json:"edits,omitempty"`
 	// Waiting is called with a verb whose reply is late, and with "" when the reply arrives. nil to
 	// ignore that.
@@ -62,7 +63,8 @@ type Stamp struct {
 	SHA256   string `json:"sha256"`
 }
 
-// Own returns an implementation of the program at a path as the peer of one question, for which Edits is set or not.
+// Own returns an implementation of the program at a path as the peer of one question, for which
+// Edits is set or not.
 func Own(name, question string, edits bool, path string, args ...string) *Peer {
 	about := About{Where: "cpu", Answers: []Claim{ClaimOf(question)}, Bursts: true}
 	return &Peer{Name: name, Path: path, Args: args, About: about, Own: true, Edits: edits}

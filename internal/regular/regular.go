@@ -62,8 +62,8 @@ func ReadFile(path string, most int64) ([]byte, error) {
 	return data[:n], err
 }
 
-// Text reads a text without the byte order mark that spreadsheets and editors of Windows put before it. UTF-16 is an
-// error of the first Read.
+// Text reads a text without the byte order mark that spreadsheets and editors of Windows put before
+// it. UTF-16 is an error of the first Read.
 func Text(r io.Reader) io.Reader {
 	b := bufio.NewReader(r)
 	mark, _ := b.Peek(3) // what fails here fails in Read, too

@@ -26,8 +26,8 @@ func (f Forecast) Total() (d time.Duration) {
 }
 
 // A pilot is the measurement of a small input: the seconds per item to answer it, and the seconds
-// per shared byte to make it. Alternatively it records that the implementation rejected the input, or that the input
-// is quick: then nothing was measured that holds for others.
+// per shared byte to make it. Alternatively it records that the implementation rejected the input,
+// or that the input is quick: then nothing was measured that holds for others.
 type pilot struct {
 	answer, making float64
 	refused, quick bool

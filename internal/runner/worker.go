@@ -38,8 +38,8 @@ func Work(benches func(*peers.Peer) []Bench, stdin io.Reader, clock worker.Clock
 	})
 }
 
-// attach makes the task's inputs, from the shared bytes or from their names. If the task has a peer, no other process
-// can write to the bytes any more. This one can if calls edit them.
+// attach makes the task's inputs, from the shared bytes or from their names. If the task has a
+// peer, no other process can write to the bytes any more. This one can if calls edit them.
 func (b *bound[In, Out]) attach(t worker.Task, shared []*os.File, toPin bool) ([]In, func(), error) {
 	var inputs []In
 	var undo []func()

@@ -34,8 +34,8 @@ func (g *group) hash(c cell) error {
 	return nil
 }
 
-// seal protects the shared inputs from a process that answers. A worker that writes to its inputs gets copies of sealed
-// ones, and seals them itself.
+// seal protects the shared inputs from a process that answers. A worker that writes to its inputs
+// gets copies of sealed ones, and seals them itself.
 func (g *group) seal(ctx context.Context, c cell) error {
 	writes := writable(c.about) || g.edits(c)
 	for i, f := range g.shared {
@@ -65,8 +65,8 @@ func (g *group) peer(c cell) *peers.Peer {
 	return g.Outside(c.bench.Name(), c.about.Name)
 }
 
-// edits reports whether the worker of a cell edits the shared inputs. It does not if it may have a process from an
-// earlier task, which could write to them first.
+// edits reports whether the worker of a cell edits the shared inputs. It does not if it may have a
+// process from an earlier task, which could write to them first.
 func (g *group) edits(c cell) bool {
 	p := g.peer(c)
 	return p != nil && p.Edits && g.Sampling != nil
@@ -107,7 +107,8 @@ func (g *group) remake(ctx context.Context) error {
 }
 
 // restore detects a worker that wrote to a shared input. Its cell becomes WRONG, regardless of its
-// result, and the inputs are made again for the next cells. They also are if the worker of edits did not finish.
+// result, and the inputs are made again for the next cells. They also are if the worker of edits
+// did not finish.
 func (g *group) restore(ctx context.Context, c cell, r *bench.CellRecord, whole bool) error {
 	if !writable(c.about) {
 		if !whole && g.edits(c) {

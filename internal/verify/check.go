@@ -210,8 +210,9 @@ func (l Law[In, Out]) memory(in In, answer int64) int64 {
 	return need
 }
 
-// Unaffordable returns a note on each independent law that applies if none of them fits the budget and the memory
-// of a question without an answer. Use it to reject a question before a long computation.
+// Unaffordable returns a note on each independent law that applies if none of them fits the budget
+// and the memory of a question without an answer. Use it to reject a question before a long
+// computation.
 func (p Policy[In, Out]) Unaffordable(q Question[In, Out]) (notes []Evidence) {
 	for _, l := range p.Laws {
 		if !l.Independent || l.Work != nil && l.Work(q.In) == 0 {

@@ -125,10 +125,11 @@ func (w *watch) end() error {
 	return died
 }
 
-// Run passes the task to a worker, an idle one if possible, follows its events and returns its record. A worker
-// that dies, hangs or exceeds its memory limit gives a record with status CRASHED or TIMEOUT. Run
-// returns an error only for faults of the parent, and for a context that ended. whole reports whether the worker
-// finished its task, with all that it undoes; a record with a result may lack that.
+// Run passes the task to a worker, an idle one if possible, follows its events and returns its
+// record. A worker that dies, hangs or exceeds its memory limit gives a record with status CRASHED
+// or TIMEOUT. Run returns an error only for faults of the parent, and for a context that ended.
+// whole reports whether the worker finished its task, with all that it undoes; a record with a
+// result may lack that.
 func (p Process) Run(ctx context.Context, command []string, idle *Idle) (
 	record bench.CellRecord, whole bool, err error) {
 	if p.Task.Key = rand.Text(); p.Task.Peer != nil {

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CheckLimits returns an error if fewer files may be open than a command opens. Without this check the runtime would
-// crash with a stack dump, and workers without the reason.
+// CheckLimits returns an error if fewer files may be open than a command opens. Without this check
+// the runtime would crash with a stack dump, and workers without the reason.
 func CheckLimits(workers bool) error {
 	fewest := uint64(16) // of the Go runtime and a short command
 	if workers {

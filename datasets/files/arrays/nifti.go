@@ -222,7 +222,8 @@ func parseNifti(h []byte, in format.Input) (*niftiBody, error) {
 	return b, nil
 }
 
-// niftiTypes are the supported data type codes of nifti1.h, and niftiOthers the names of the other codes.
+// niftiTypes are the supported data type codes of nifti1.h, and niftiOthers the names of the other
+// codes.
 var (
 	niftiTypes = map[uint16]element.Type{
 		2: element.Uint8, 256: element.Int8, 4: element.Int16, 512: element.Uint16, 8: element.Int32, 768: element.Uint32,

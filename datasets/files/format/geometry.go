@@ -16,9 +16,9 @@ type Geometry struct {
 	Flat bool
 }
 
-// NewGeometry returns the geometry of two or three axes (more are ignored): columns are the steps along them in two or
-// three dimensions, and origin is the place of the first voxel, or nil. Pixels are 1 mm thick. The geometry is nil if
-// axes are missing, or have no length.
+// NewGeometry returns the geometry of two or three axes (more are ignored): columns are the steps
+// along them in two or three dimensions, and origin is the place of the first voxel, or nil. Pixels
+// are 1 mm thick. The geometry is nil if axes are missing, or have no length.
 func NewGeometry(columns [][]float64, origin []float64) *Geometry {
 	if len(columns) < 2 {
 		return nil
@@ -102,7 +102,8 @@ func (g *Geometry) Valid() *Geometry {
 	return g
 }
 
-// Mirror reverses axes of space (0 to 2), such as left and posterior to right and anterior by 0 and 1.
+// Mirror reverses axes of space (0 to 2), such as left and posterior to right and anterior by 0 and
+// 1.
 func (g *Geometry) Mirror(axes ...int) {
 	for _, r := range axes {
 		for c := range 4 {

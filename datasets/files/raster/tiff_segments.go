@@ -26,8 +26,8 @@ const (
 	tiffOldDeflate = 32946
 )
 
-// tiffRatios are slightly more than the largest expansion of one byte of each supported compression. A
-// 12-bit LZW code represents at most 3838 bytes.
+// tiffRatios are slightly more than the largest expansion of one byte of each supported
+// compression. A 12-bit LZW code represents at most 3838 bytes.
 var tiffRatios = map[uint64]int64{
 	tiffPlain: 1, tiffLZW: 2600, tiffDeflate: storage.DeflateRatio, tiffOldDeflate: storage.DeflateRatio, tiffPackBits: 64,
 }

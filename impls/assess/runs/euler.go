@@ -23,8 +23,8 @@ func (s *space) euler(mask []uint64) (n [assess.Constructions]int64) {
 // withBorder returns plane z of a mask with the empty rows before and after it.
 func (s *space) withBorder(mask []uint64, z int) []uint64 { return mask[s.row(z, -1):][:s.plane] }
 
-// A counter adds the cells that start at the rows of a plane, except its first row. Rows have stride words; the last
-// one is empty. below is the plane before.
+// A counter adds the cells that start at the rows of a plane, except its first row. Rows have
+// stride words; the last one is empty. below is the plane before.
 type counter func(n *[assess.Constructions]int64, below, plane []uint64, stride int)
 
 // addCells counts with the best instruction set.

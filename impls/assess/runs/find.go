@@ -11,7 +11,8 @@ import (
 	"eccbench/internal/workloads/ecc/cells"
 )
 
-// A place has the number of runs of a code and of rows with them, and the first and last of its planes and rows.
+// A place has the number of runs of a code and of rows with them, and the first and last of its
+// planes and rows.
 type place struct {
 	runs, rows  int64
 	least, most [2]int64
@@ -45,8 +46,8 @@ type census struct {
 	slabs [][union][]place
 }
 
-// survey finds the places of all codes, in a slab for each core. For a single set it returns nil: to find its place
-// costs as much as to pack the whole images.
+// survey finds the places of all codes, in a slab for each core. For a single set it returns nil:
+// to find its place costs as much as to pack the whole images.
 func survey(in *assess.Pair, cores int) *census {
 	if len(in.Sets) == 1 {
 		return nil
@@ -67,7 +68,8 @@ func (c *census) eachSlab(do func(slab, image int)) {
 	crew.InTurn(len(c.slabs), union*len(c.slabs), func(_, i int) { do(i/union, i%union) })
 }
 
-// eachRun calls do with the code of each run of a slab, its row and its voxels lo ≤ x < end, except the background.
+// eachRun calls do with the code of each run of a slab, its row and its voxels lo ≤ x < end, except
+// the background.
 func (c *census) eachRun(slab, image int, do func(code uint16, row int64, lo, end int)) {
 	s, f := c.in.Shape(), c.in.Fields()[image]
 	size := int(f.Type().Size())
@@ -111,8 +113,8 @@ func (c *census) of(code uint16) (p place) {
 	return p
 }
 
-// isSparse reports whether lists of the runs of a set need less work than the bits of its place. The factors are
-// measured.
+// isSparse reports whether lists of the runs of a set need less work than the bits of its place.
+// The factors are measured.
 func isSparse(in *assess.Pair, set assess.Set) bool {
 	s := in.Shape()
 	if len(in.Sets) == 1 || len(set.Codes) != 1 || s.W > mostWidth || s.D*(s.H+1) >= noRow {
@@ -122,20 +124,22 @@ func isSparse(in *assess.Pair, set assess.Set) bool {
 	return 6*at.Runs < boxWords(s, at.Planes, at.Rows)+2000
 }
 
-// listBytes is the largest memory per voxel of the lists of several labels, and listedBytes that of a run.
+// listBytes is the largest memory per voxel of the lists of several labels, and listedBytes that of
+// a run.
 const (
 	listBytes   = 1
 	listedBytes = 12
 )
 
-// A labelled pair is the lists of a code in both images. plane is the distance of numbers of rows in neighbouring
-// planes, 0 in 2D.
+// A labelled pair is the lists of a code in both images. plane is the distance of numbers of rows
+// in neighbouring planes, 0 in 2D.
 type labelled struct {
 	plane int32
 	set   [union]*list
 }
 
-// lists returns the lists of the first of some sets of one code each: of one, or of as many as fit into memory.
+// lists returns the lists of the first of some sets of one code each: of one, or of as many as fit
+// into memory.
 func (c *census) lists(sets []assess.Set) []*labelled {
 	s, size := c.in.Shape(), int64(0)
 	of := make([]*labelled, c.in.Codes())

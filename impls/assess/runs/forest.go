@@ -21,8 +21,8 @@ type forest struct {
 	components [assess.Constructions]int64
 }
 
-// A joint joins nodes at faces in one parent list, and at edges and corners alone in the other. The lists have room for
-// a node per run.
+// A joint joins nodes at faces in one parent list, and at edges and corners alone in the other. The
+// lists have room for a node per run.
 type joint struct {
 	*forest
 	faces, corners []int32
@@ -121,7 +121,8 @@ func (j *joint) joinPlane(first int, trunk []uint64) {
 	}
 }
 
-// join joins the runs from a number on, which have the given starts, with runs of word q at some voxels.
+// join joins the runs from a number on, which have the given starts, with runs of word q at some
+// voxels.
 func (j *joint) join(run int, own uint64, q int, its, voxels uint64) {
 	nodes, m, n := j.nodes, run-1, int(j.base[q])-1
 	for ; voxels != 0; voxels &= voxels - 1 {
@@ -221,8 +222,9 @@ func (f *forest) meet(o *forest, do func(mine, its int32)) {
 	}
 }
 
-// meetMasks returns, for each node, a bit for each of two masks that shares voxels with it, or with its component. The
-// runs and the trunk have all voxels of the masks. It looks up one run of each component of a mask, and some others.
+// meetMasks returns, for each node, a bit for each of two masks that shares voxels with it, or with
+// its component. The runs and the trunk have all voxels of the masks. It looks up one run of each
+// component of a mask, and some others.
 func (f *forest) meetMasks(masks ...[]uint64) []uint8 {
 	met := make([]uint8, len(f.parent[0]))
 	first, end := f.ends()

@@ -8,13 +8,15 @@ import (
 	"eccbench/internal/workloads/betti"
 )
 
-// A list is the runs of a mask in the order of rows. Unlike bits, it has no memory for the background between them.
+// A list is the runs of a mask in the order of rows. Unlike bits, it has no memory for the
+// background between them.
 type list struct {
 	rows []row // those with runs, and one after the last
 	runs []run
 }
 
-// A row is the number of a row and of its first run. Numbers of neighbouring rows of a plane differ by 1.
+// A row is the number of a row and of its first run. Numbers of neighbouring rows of a plane differ
+// by 1.
 type row struct{ at, first int32 }
 
 // A run is the voxels lo ≤ x < end.
@@ -75,7 +77,8 @@ func (u *unionList) merge(at int32, a, b []run) {
 	}
 }
 
-// eachPair calls do with the number of each row of two lists, and its indices: none in a list without it.
+// eachPair calls do with the number of each row of two lists, and its indices: none in a list
+// without it.
 func (l *list) eachPair(o *list, do func(at int32, i, k int)) {
 	for i, k := 0, 0; i+1 < len(l.rows) || k+1 < len(o.rows); {
 		switch at, its := l.rows[i].at, o.rows[k].at; {
@@ -92,8 +95,9 @@ func (l *list) eachPair(o *list, do func(at int32, i, k int)) {
 	}
 }
 
-// A joined list has the components of its runs, or of the gaps between runs of a row, by construction: the parent of
-// each, which is at most the run. A gap has the number of the run after it; 0 is the outside.
+// A joined list has the components of its runs, or of the gaps between runs of a row, by
+// construction: the parent of each, which is at most the run. A gap has the number of the run after
+// it; 0 is the outside.
 type joined struct {
 	parent     [assess.Constructions][]int32
 	components [assess.Constructions]int64
@@ -122,8 +126,8 @@ func (j *joined) count(except int) {
 	}
 }
 
-// A lists compares the masks of a label as lists. plane is the distance of numbers of rows in neighbouring planes, 0 in
-// 2D.
+// A lists compares the masks of a label as lists. plane is the distance of numbers of rows in
+// neighbouring planes, 0 in 2D.
 type lists struct {
 	plane int32
 	set   [masksOfSet]*list
@@ -134,13 +138,15 @@ type lists struct {
 	union unionList
 }
 
-// A window is a row, the one before it and the same two of the plane before; none for rows without runs.
+// A window is a row, the one before it and the same two of the plane before; none for rows without
+// runs.
 type window [4]int
 
 // join joins the runs of a mask and those of its background, and counts its cells, window by window.
 //
-// In most windows of a smooth mask all rows have as many runs, and runs and gaps of one index touch. Then one link for
-// each is enough: earlier windows imply the others. The cells add nothing to χ of T.
+// In most windows of a smooth mask all rows have as many runs, and runs and gaps of one index
+// touch. Then one link for each is enough: earlier windows imply the others. The cells add nothing
+// to χ of T.
 func (m *lists) join(of int) {
 	l, parts, gaps := m.set[of], &m.parts[of], &m.gaps[of]
 	parts.reset(len(l.runs))
@@ -176,7 +182,8 @@ func (m *lists) join(of int) {
 	gaps.count(max(1, len(l.rows)-1)) // the first run of a row has no gap
 }
 
-// joinRegular joins the runs and gaps of a window whose rows have runs of the same number and place, or returns false.
+// joinRegular joins the runs and gaps of a window whose rows have runs of the same number and
+// place, or returns false.
 func (m *lists) joinRegular(of int, w window) bool {
 	l := m.set[of]
 	a, b, c, d := l.of(w[0]), l.of(w[1]), l.of(w[2]), l.of(w[3])
@@ -207,8 +214,8 @@ func (m *lists) joinRegular(of int, w window) bool {
 	return true
 }
 
-// joinSlanted joins runs of a regular window across faces, and gaps at corners where four runs between them have no
-// common voxel.
+// joinSlanted joins runs of a regular window across faces, and gaps at corners where four runs
+// between them have no common voxel.
 func (m *lists) joinSlanted(of int, w window) {
 	l := m.set[of]
 	a, b, c, d := l.of(w[0]), l.of(w[1]), l.of(w[2]), l.of(w[3])
@@ -274,7 +281,8 @@ func (m *lists) joinWindow(of int, w window) {
 	}
 }
 
-// joinRows joins the runs of two rows. It returns the number of pairs that touch, and of pairs that share a face.
+// joinRows joins the runs of two rows. It returns the number of pairs that touch, and of pairs that
+// share a face.
 func (m *lists) joinRows(of, row, other int, faced bool) (touching, sharing int64) {
 	l := m.set[of]
 	faces, corners := m.parts[of].parent[assess.V], m.parts[of].parent[assess.T]
@@ -374,7 +382,8 @@ func (l *list) eachGap(i int, see func(node int32)) {
 	}
 }
 
-// gapsTouching calls see with the gaps of rows i and k of two lists that touch, and whether they share voxels.
+// gapsTouching calls see with the gaps of rows i and k of two lists that touch, and whether they
+// share voxels.
 func (l *list) gapsTouching(o *list, i, k int, see func(a, b int32, overlap bool)) {
 	a, b := l.of(i), o.of(k)
 	if len(a) == 1 && len(b) == 1 {
@@ -444,7 +453,8 @@ func (m *lists) unite() {
 	m.union.close()
 }
 
-// matchedGaps joins the gaps of both masks where they overlap, and counts the joined components other than the outside.
+// matchedGaps joins the gaps of both masks where they overlap, and counts the joined components
+// other than the outside.
 func (m *lists) matchedGaps() (n [assess.Constructions]int64) {
 	p, t := m.set[pred], m.set[truth]
 	var both [assess.Constructions]*overlaps

@@ -63,9 +63,10 @@ func (Implementation) CanDo(in *assess.Pair, c bench.Conditions) error {
 		need(in, c.Cores()), "%d bytes for each run in %d voxels", runBytes, n)
 }
 
-// runBytes is the memory of a run and its node in a mask, in the union and in their gaps. packedBytes is
-// the memory of a word of both masks, and wordBytes that of a word of the union, the gaps, the trunks and
-// the nodes. joinedBytes is the memory of a run whose set is compared as lists, and placeBytes that of a code and core.
+// runBytes is the memory of a run and its node in a mask, in the union and in their gaps.
+// packedBytes is the memory of a word of both masks, and wordBytes that of a word of the union, the
+// gaps, the trunks and the nodes. joinedBytes is the memory of a run whose set is compared as
+// lists, and placeBytes that of a code and core.
 const (
 	runBytes    = 4 * 12
 	packedBytes = 2 * 8
@@ -75,9 +76,9 @@ const (
 )
 
 // need returns the memory of the sets compared at the same time, the largest first. A set has three
-// masks and their complements, each with at most as many runs as both images together. Masks are packed
-// in the whole place of a set, and compared in parts without empty planes and rows. Lists are those of as many sets as
-// fit into a part of the memory.
+// masks and their complements, each with at most as many runs as both images together. Masks are
+// packed in the whole place of a set, and compared in parts without empty planes and rows. Lists
+// are those of as many sets as fit into a part of the memory.
 func need(in *assess.Pair, cores int) (bytes int64) {
 	s := in.Shape()
 	var dense, sparse []int64
@@ -348,7 +349,8 @@ func (m *masks) numbers(of, construction int) betti.Numbers {
 	return betti.NewNumbers(parts, gaps, m.euler[of][construction])
 }
 
-// countMatched counts the components with voxels of both masks. met are the masks that meet each node.
+// countMatched counts the components with voxels of both masks. met are the masks that meet each
+// node.
 func countMatched(parent []int32, met []uint8) (n int64) {
 	of := make([]uint8, len(met))
 	for i, root := range parent {

@@ -32,8 +32,8 @@ func Unions(i ISA) {
 // named returns the name of a function with its instruction set.
 func named(i ISA, name string) string { return name + strings.ToUpper(i.Name) }
 
-// notAbove writes a function that compares keys of size bytes: see compareKeys in Go. compare gets a vector of them and
-// the memory of others.
+// notAbove writes a function that compares keys of size bytes: see compareKeys in Go. compare gets
+// a vector of them and the memory of others.
 func notAbove(i ISA, size int, compare func(own, other Op) Op, store func(bits Op, to Mem)) {
 	Func(named(i, fmt.Sprint("notAbove", 8*size)), fmt.Sprintf("func(to *uint64, own, other *uint%d, words int)", 8*size),
 		"sets a bit for each key of other that is not above that of own; a word has 64 keys.")

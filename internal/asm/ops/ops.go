@@ -32,7 +32,8 @@ type (
 // Imm is a constant of the smallest size.
 func Imm(x uint64) operand.Constant { return operand.Imm(x) }
 
-// Func begins a function. Its documentation starts with the name; lines of more than 100 columns are broken.
+// Func begins a function. Its documentation starts with the name; lines of more than 100 columns
+// are broken.
 func Func(name, signature string, doc ...string) {
 	const columns = 100 - len("// ")
 	build.TEXT(name, attr.NOSPLIT, signature)

@@ -170,8 +170,8 @@ func (j assessJob) many(c *cli.Program, pairs []pairOfFiles) error {
 	return j.failAbove(list)
 }
 
-// complete gives all pairs the same sets, so that means and tests are about all of them. Both masks of a label
-// that a pair lacks are empty, and the union of all labels equals the only one.
+// complete gives all pairs the same sets, so that means and tests are about all of them. Both masks
+// of a label that a pair lacks are empty, and the union of all labels equals the only one.
 func (j assessJob) complete(list []assessed) {
 	var names []string
 	several := false
@@ -301,8 +301,8 @@ func shortConnectivity(n int) string {
 	return strconv.Itoa(n)
 }
 
-// summarised lists the columns that are summarised over many pairs. The lower bound of a matching error is left out if
-// it equals the upper one in all pairs.
+// summarised lists the columns that are summarised over many pairs. The lower bound of a matching
+// error is left out if it equals the upper one in all pairs.
 var summarised = []string{"dice", "chi_error", "b0_error", "b1_error", "b2_error", "matching_error0_min",
 	"matching_error0_max", "matching_error1_min", "matching_error1_max", "matching_error2_min", "matching_error2_max",
 	"patch_chi_error", "patch_b0_error", "patch_b1_error", "patch_b2_error"}
@@ -381,7 +381,8 @@ func numbersOf(list []assessed) (values map[summaryKey][]pairNumber, order []sum
 	return values, order, methods
 }
 
-// limits reports, for each bound of matching errors and all methods, whether it differs from the other bound in a pair.
+// limits reports, for each bound of matching errors and all methods, whether it differs from the
+// other bound in a pair.
 func limits(values map[summaryKey][]pairNumber) map[summaryKey]bool {
 	differ := map[summaryKey]bool{}
 	for low, numbers := range values {
@@ -488,8 +489,8 @@ func signedRank(a, b []pairNumber) (n int, p float64) {
 // rounding is far above the relative error of a difference of two quotients, such as Dice.
 const rounding = 1e-12
 
-// joinTies returns whole numbers with the signs and the order of some differences. They are equal where magnitudes
-// are at most apart, and 0 where they are at most that.
+// joinTies returns whole numbers with the signs and the order of some differences. They are equal
+// where magnitudes are at most apart, and 0 where they are at most that.
 func joinTies(d []float64, apart float64) []float64 {
 	order := []float64{0}
 	for _, v := range d {

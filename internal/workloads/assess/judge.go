@@ -13,8 +13,9 @@ import (
 )
 
 // BySearch compares a pair by independent means. It packs masks of its own, counts components and
-// cavities by graph search, and cells by the definition. Unlike runs, it joins no sets. Labels with few runs in their
-// extent are lists of runs, which it floods, and their cells are counted in bits of two planes at a time.
+// cavities by graph search, and cells by the definition. Unlike runs, it joins no sets. Labels with
+// few runs in their extent are lists of runs, which it floods, and their cells are counted in bits
+// of two planes at a time.
 func BySearch(p *Pair) Comparisons {
 	out, s := make(Comparisons, len(p.Sets)), p.Shape()
 	if len(p.Sets) == 1 { // to find its place costs as much as to pack the whole image
@@ -158,7 +159,8 @@ const (
 	word = 8
 )
 
-// eachRun calls f with the code of each run of a row, and its voxels first ≤ x < end, except the background.
+// eachRun calls f with the code of each run of a row, and its voxels first ≤ x < end, except the
+// background.
 func eachRun(of *grid.Field, row int64, f func(code uint16, first, end int64)) {
 	if w := of.Shape().W; of.Type() == grid.Uint8 {
 		eachRunOf(of.Data()[row*w:][:w], f)

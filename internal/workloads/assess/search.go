@@ -342,8 +342,9 @@ func (s *scan) scanRows(z int64) {
 		}
 		w := newWindow(own, i)
 		runs := s.now.add(bits.OnesCount64(v &^ w.before))
-		// Of runs that rows share, the first voxel is linked with row c, and the last one with row b: unless rows c and d
-		// have it or a voxel after it, too, when three other links imply this one.
+		// Of runs that rows share, the first voxel is linked with row c, and the last one with row
+		// b: unless rows c and d have it or a voxel after it, too, when three other links imply
+		// this one.
 		implied |= withB &^ (withB + implied)
 		if starts := withC &^ (withC<<1 | last>>63); starts != 0 {
 			s.link(faces, w, i, s.c, newWindow(c, i), starts, 0)
@@ -400,8 +401,8 @@ func (s *scan) link(adjacency int, w window, i int, to rows, its window, voxels 
 }
 
 // linkCorners links runs in a word with runs that share edges or corners alone. A link is left out
-// if a third voxel touches both voxels: links across faces, then those across edges imply it. Lesser links are those
-// with the same x or x − 1.
+// if a third voxel touches both voxels: links across faces, then those across edges imply it.
+// Lesser links are those with the same x or x − 1.
 func (s *scan) linkCorners(w window, i int) {
 	c, b, next := newWindow(s.c.words, i), newWindow(s.b.words, i), newWindow(s.after.words, i)
 	d, e := newWindow(s.d.words, i), newWindow(s.e.words, i)

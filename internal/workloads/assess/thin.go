@@ -10,14 +10,15 @@ import (
 	"eccbench/internal/workloads/ecc/cells"
 )
 
-// A line is the numbers of a row and of its first run, in a list of runs. The list ends with a line after the last.
+// A line is the numbers of a row and of its first run, in a list of runs. The list ends with a line
+// after the last.
 type line struct{ row, first int32 }
 
 // A stretch is the voxels first ≤ x < end of a row.
 type stretch struct{ first, end uint16 }
 
-// Stretches are the runs of a mask, row by row. The numbers of rows count an empty row before and after each plane, and
-// an empty plane before and after the image.
+// Stretches are the runs of a mask, row by row. The numbers of rows count an empty row before and
+// after each plane, and an empty plane before and after the image.
 type stretches struct {
 	above int64 // rows of a plane
 	flat  bool  // in 2D
@@ -35,13 +36,15 @@ func newStretches(s grid.Shape) *stretches { return &stretches{above: s.H + 2, f
 
 func (s *stretches) begin(row int32) { s.lines = append(s.lines, line{row, int32(len(s.runs))}) }
 
-// mostStretched is the memory per voxel for the stretches of several labels, and runBytes that of a run with a line.
+// mostStretched is the memory per voxel for the stretches of several labels, and runBytes that of a
+// run with a line.
 const (
 	mostStretched = 1
 	runBytes      = 12
 )
 
-// isThin reports whether stretches of a code need less work than the bits of its extent. The factor is measured.
+// isThin reports whether stretches of a code need less work than the bits of its extent. The factor
+// is measured.
 func (c census) isThin(p *Pair, code uint16) bool {
 	s, e := p.shape, c.extents[code]
 	words := int64(1)
@@ -55,7 +58,8 @@ func (c census) isThin(p *Pair, code uint16) bool {
 	return s.W <= math.MaxUint16 && rowsAround(s) < afterAll && 6*c.runs[code] < words
 }
 
-// stretchesOf returns the stretches of the first of some codes, in both images: as many as fit into memory.
+// stretchesOf returns the stretches of the first of some codes, in both images: as many as fit into
+// memory.
 func (c census) stretchesOf(p *Pair, codes []uint16) (of [][ofUnion]*stretches) {
 	s, size := p.shape, int64(0)
 	byCode := make([][ofUnion]*stretches, p.Codes())
@@ -96,7 +100,8 @@ func (c census) stretchesOf(p *Pair, codes []uint16) (of [][ofUnion]*stretches) 
 
 func (s *stretches) of(line int) []stretch { return s.runs[s.lines[line].first:s.lines[line+1].first] }
 
-// plus returns the union of two lists: the runs of both are sorted, and joined where they touch along a row.
+// plus returns the union of two lists: the runs of both are sorted, and joined where they touch
+// along a row.
 func (s *stretches) plus(t *stretches) *stretches {
 	type placed struct {
 		row int32
@@ -127,8 +132,8 @@ func (s *stretches) plus(t *stretches) *stretches {
 	return all
 }
 
-// A layer is the runs of a mask, or with gaps the gaps between them. A gap has the index of the run before it; the gaps
-// before the first run of a row and after the last are of the outside.
+// A layer is the runs of a mask, or with gaps the gaps between them. A gap has the index of the run
+// before it; the gaps before the first run of a row and after the last are of the outside.
 type layer struct {
 	*stretches
 	gaps bool
@@ -142,8 +147,8 @@ func (l layer) place(i int32) (first, end int) {
 	return int(l.runs[i].first), int(l.runs[i].end)
 }
 
-// in returns the indices from ≤ i < to of the runs or gaps of a row with voxels of first ≤ x < end, and whether the
-// outside has such voxels.
+// in returns the indices from ≤ i < to of the runs or gaps of a row with voxels of first ≤ x < end,
+// and whether the outside has such voxels.
 func (l layer) in(row int64, first, end int) (from, to int32, isOpen bool) {
 	at := l.at[row]
 	if at == 0 {
@@ -184,8 +189,8 @@ func (l layer) each(f func(row int64, i int32, first, end int)) {
 	}
 }
 
-// flood floods the components of runs or gaps that touch in neighbouring rows. It returns the number of components and
-// the component of each run or gap. Component 0 of gaps is the outside.
+// flood floods the components of runs or gaps that touch in neighbouring rows. It returns the
+// number of components and the component of each run or gap. Component 0 of gaps is the outside.
 func (l layer) flood(adjacency int) (n int32, of []int32) {
 	rows, by := []int64{-1, 1}, 0
 	if !l.flat {
@@ -236,8 +241,8 @@ func (l layer) flood(adjacency int) (n int32, of []int32) {
 	return n, of
 }
 
-// euler returns the Euler characteristics. It counts cells by the definition, on the bits of rows of two planes at a
-// time, up to a row that is empty in both.
+// euler returns the Euler characteristics. It counts cells by the definition, on the bits of rows
+// of two planes at a time, up to a row that is empty in both.
 func (s *stretches) euler() (n [Constructions]int64) {
 	var words [2][]uint64
 	for below, above := 0, 0; ; {
@@ -265,7 +270,8 @@ func (s *stretches) euler() (n [Constructions]int64) {
 	}
 }
 
-// bits returns the bits of h rows of two planes, of some lines and from a first row each, in words that it replaces.
+// bits returns the bits of h rows of two planes, of some lines and from a first row each, in words
+// that it replaces.
 func (s *stretches) bits(lines [2][2]int, first [2]int64, h int64, words *[2][]uint64) (planes [2]*cells.PlaneSet) {
 	least, most := math.MaxInt, 0
 	for _, of := range lines {
@@ -299,7 +305,8 @@ func setBits(row []uint64, first, end int) {
 	}
 }
 
-// judgeThin counts the numbers of a mask in both images. Tables by row are zeros, and are cleared again.
+// judgeThin counts the numbers of a mask in both images. Tables by row are zeros, and are cleared
+// again.
 func judgeThin(pred, truth *stretches, byRow *[masksOfSet][]int32) *judged {
 	m := &judged{space: space{planes: 2}}
 	if pred.flat {

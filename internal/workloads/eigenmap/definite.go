@@ -94,10 +94,10 @@ var errBelow = errors.New("a vector outside of the span of the pairs is below th
 //
 //	K = D − W − rho·M + 2·rho·YYᵀ    Y = M^½X
 //
-// and the right-hand side E^½z by conjugate gradients, with random z that are drawn after the answer
-// and E = D + rho·M. It returns the length |E^−½r| of the residual r if it is at most enough. K is then
-// positive definite, except with the probability in the comment of enough: a component along an
-// eigenvector of the preconditioned matrix with a value of at most 0 only grows.
+// and the right-hand side E^½z by conjugate gradients, with random z that are drawn after the
+// answer and E = D + rho·M. It returns the length |E^−½r| of the residual r if it is at most
+// enough. K is then positive definite, except with the probability in the comment of enough: a
+// component along an eigenvector of the preconditioned matrix with a value of at most 0 only grows.
 func (g *Graph) solve(x [][]float64, rho float64) (float64, error) {
 	n := g.Nodes()
 	h := g.newHierarchy(rho)

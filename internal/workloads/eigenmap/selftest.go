@@ -19,8 +19,8 @@ func AlmostEqual[F float32 | float64](a, b []F, tolerance float64) bool {
 	return slices.EqualFunc(a, b, func(a, b F) bool { return math.Abs(float64(a)-float64(b)) <= tolerance*size })
 }
 
-// SelfTest compares the vector instructions for weights, flows and products, and those of the counts of
-// eigenvalues, with Go code, on an image and numbers from the seed.
+// SelfTest compares the vector instructions for weights, flows and products, and those of the
+// counts of eigenvalues, with Go code, on an image and numbers from the seed.
 func SelfTest(seed uint32) error {
 	if !Vectors() {
 		return nil

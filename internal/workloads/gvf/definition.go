@@ -207,7 +207,8 @@ func evolve[T float32 | float64](p *Problem, v0, b []T, steps int64, threads int
 	}
 	copy(v[0], v0)
 	s := p.Shape()
-	// Rows of a slice, and of a part of it that is near in all of a pass: two slices of v, v0 and b for each step.
+	// Rows of a slice, and of a part of it that is near in all of a pass: two slices of v, v0 and b
+	// for each step.
 	unit, tile := s.H, max(passSteps, passBytes/(4*int64(unsafe.Sizeof(p.Mu))*passSteps*s.W))
 	if s.D == 1 {
 		unit, tile = 32, 32

@@ -7,7 +7,8 @@ import "eccbench/internal/isa"
 // assembled reports whether this program has vector instructions.
 const assembled = true
 
-// Vectors are the functions of an instruction set. A call of near, faces or corners takes words of a group.
+// Vectors are the functions of an instruction set. A call of near, faces or corners takes words of
+// a group.
 type vectors struct {
 	words          int
 	notAbove8      func(to *uint64, own, other *uint8, words int)

@@ -51,7 +51,8 @@ func Bytes(s grid.Source) int64 {
 
 func cores() int64 { return int64(runtime.GOMAXPROCS(0)) }
 
-// slicesPerSlab returns the number of slices of a slab of boxes. A slab of a 2D image has a row of boxes for each core.
+// slicesPerSlab returns the number of slices of a slab of boxes. A slab of a 2D image has a row of
+// boxes for each core.
 func slicesPerSlab(box, s grid.Shape) int64 {
 	if s.Dim() == 2 {
 		return box.H * cores()

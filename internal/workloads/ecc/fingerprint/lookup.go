@@ -101,7 +101,8 @@ func (w weights) ofPatterns(t grid.Type, l grid.Ladder, top int64, less uint64) 
 	return table
 }
 
-// inParts calls made for at most the given number of parts of n entries, in parallel if there are many.
+// inParts calls made for at most the given number of parts of n entries, in parallel if there are
+// many.
 func inParts(parts, n int, made func(from, to int)) {
 	const least = 1 << 12
 	parts = min(parts, max(1, n/least))
