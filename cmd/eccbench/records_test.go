@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/cli"
 	"eccbench/internal/verify"
 )
@@ -38,9 +39,7 @@ func program(t *testing.T, args ...string) *exec.Cmd {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(copied, data, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		checktest.Program(t, copied, data)
 	}
 	cmd := exec.Command(copied, args...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
@@ -154,9 +153,7 @@ func TestReplacedProgram(t *testing.T) {
 	}
 	await(t, "the worker that waits", waiterOf(cmd, 1))
 	other := cmd.Path + ".new"
-	if err := os.WriteFile(other, []byte("#!/bin/sh\nexit 3\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	checktest.Program(t, other, []byte("#!/bin/sh\nexit 3\n"))
 	if err := os.Rename(other, cmd.Path); err != nil {
 		t.Fatal(err)
 	}

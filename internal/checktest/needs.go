@@ -2,11 +2,25 @@ package checktest
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"sort"
+	"syscall"
 	"testing"
 )
+
+// Program writes a program that the test can start at once. A process that another goroutine starts
+// during the writing would inherit the open file, and the program would be "text file busy" until
+// that process has started its own.
+func Program(t testing.TB, path string, code []byte) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(path, code, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // Allocated returns the bytes that a function allocates: the least of a few calls, because the
 // runtime allocates too.

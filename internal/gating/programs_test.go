@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/cli"
 	"eccbench/internal/gate"
 	"eccbench/internal/peers"
@@ -22,9 +23,7 @@ func TestStuckProgram(t *testing.T) {
 	dir := t.TempDir()
 	stuck := filepath.Join(dir, "stuck")
 	sleep := fmt.Sprintf("sleep 4321.%d", os.Getpid())
-	if err := os.WriteFile(stuck, []byte("#!/bin/sh\n"+sleep+" &\nwait\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	checktest.Program(t, stuck, []byte("#!/bin/sh\n"+sleep+" &\nwait\n"))
 	p := &programs{dir: dir, calm: peers.Calm, side: map[gate.Side]executable{gate.Candidate: {path: stuck}}, limit: 300 * time.Millisecond}
 	_, err := p.measure(gate.Protocol{Threads: 1}, "ecc")(context.Background(), gate.Candidate, gate.Cell{Impl: "cpu", Scope: bench.E2E}, 0)
 	if err == nil || !strings.Contains(err.Error(), "still running after 300 ms") {
@@ -51,9 +50,7 @@ func TestBlockHasItsCores(t *testing.T) {
 	dir := t.TempDir()
 	log, program := filepath.Join(dir, "log"), filepath.Join(dir, "program")
 	script := "#!/bin/sh\ngrep Cpus_allowed_list /proc/self/status >> " + log + "\n"
-	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	checktest.Program(t, program, []byte(script))
 	chosen := 0
 	next := func(int) []int { chosen++; return []int{cores[chosen%2]} }
 	p := &programs{dir: dir, limit: time.Minute, calm: next, side: map[gate.Side]executable{

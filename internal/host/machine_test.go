@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 )
 
 const (
@@ -76,9 +77,7 @@ func TestDigestOfWhatRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(path, program, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	checktest.Program(t, path, program)
 	t.Setenv(isGone, "1")
 	out, err := exec.Command(path).CombinedOutput()
 	if want := fmt.Sprintf("%x", sha256.Sum256(program)); err != nil || string(out) != want {

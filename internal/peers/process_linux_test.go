@@ -9,15 +9,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"eccbench/internal/checktest"
 )
 
 // program writes a peer in the shell.
 func program(t *testing.T, text string) *Peer {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "peer")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	checktest.Program(t, path, []byte("#!/bin/sh\n"+text))
 	p, err := New("", path)
 	if err != nil {
 		t.Fatal(err)
@@ -32,9 +32,7 @@ func TestNoPrograms(t *testing.T) {
 		"no program":                   "no script whose first line is #!INTERPRETER",
 	} {
 		path := filepath.Join(t.TempDir(), "peer")
-		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		checktest.Program(t, path, []byte(text))
 		p, err := New("", path)
 		if err != nil {
 			t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"testing"
 
+	"eccbench/internal/checktest"
 	"eccbench/internal/device"
 	"eccbench/internal/device/devicetest"
 	"eccbench/internal/isa"
@@ -96,9 +97,7 @@ func build(t testing.TB, module, with string, flags ...string) (program string) 
 		t.Fatal(err)
 	}
 	program = filepath.Join(t.TempDir(), "launch")
-	if err := os.WriteFile(program, code, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	checktest.Program(t, program, code)
 	return program
 }
 
