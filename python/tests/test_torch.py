@@ -21,6 +21,15 @@ from eccbench.torch import ECC, SoftECC, ecc, soft_ecc  # noqa: E402
 CONVENTIONS = list(itertools.product("TV", (False, True)))
 
 
+@pytest.fixture(autouse=True)
+def no_memory_by_luck():
+    """Memory that was not written is NaN, or the greatest number of its type."""
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    layers._nothing.clear()
+    yield
+    torch.use_deterministic_algorithms(False)
+
+
 def drawn(*shape, dtype=torch.float64, seed=0):
     return torch.rand(*shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
 
@@ -453,6 +462,51 @@ def test_no_second_order():
     (g,) = torch.autograd.grad(soft_ecc(x, [0.3], 9.0, dims=2).sum(), x, create_graph=True)
     with pytest.raises(RuntimeError, match="no derivatives of the second order"):
         g.sum().backward()
+
+
+@pytest.mark.parametrize("of", range(5))
+@pytest.mark.parametrize("by", range(5))
+def test_no_second_order_of_any_input(of, by):
+    tensors = [drawn(3, 4), torch.tensor([0.3, 0.6]), torch.tensor(9.0), torch.tensor([0.5, -1.0]), torch.tensor(0.7)]
+    for one in {of, by}:
+        tensors[one].requires_grad_()
+    x, tau, lam, v, alpha = tensors
+    chi = soft_ecc(x, tau, lam, dims=2, direction=v, alpha=alpha)
+    (g,) = torch.autograd.grad(chi.sum(), tensors[of], create_graph=True)
+    with pytest.raises(RuntimeError, match="no derivatives of the second order"):
+        torch.autograd.grad((g**2).sum(), tensors[by])
+
+
+def test_no_thresholds():
+    x = drawn(2, 3, 4).requires_grad_()
+    chi = soft_ecc(x, torch.empty(0), 9.0, dims=2)
+    assert chi.shape == (2, 0)
+    chi.sum().backward()
+    assert torch.equal(x.grad, torch.zeros(2, 3, 4, dtype=x.dtype))
+
+
+def test_meta():
+    x = torch.empty(2, 3, 4, device="meta", requires_grad=True)
+    chi = soft_ecc(x, [0.3], 9.0, dims=2)
+    chi.sum().backward()
+    assert chi.is_meta and chi.shape == (2, 1) and x.grad.shape == x.shape
+
+
+@pytest.mark.parametrize("given, words", [
+    ({"dims": 2.0}, "dims 2.0: want a whole number"), ({"dims": True}, "dims True: want a whole number"),
+    ({"lam": "5"}, "lam '5': want real numbers"), ({"thresholds": [1j]}, "thresholds .*: want real numbers"),
+    ({"thresholds": torch.tensor([1j])}, "thresholds of torch.complex64: want real numbers"),
+])
+def test_types(given, words):
+    with pytest.raises(TypeError, match=words):
+        soft_ecc(drawn(3, 4), **{"thresholds": [0.3], "lam": 9.0, "dims": 2, **given})
+
+
+def test_no_option_that_is_not_there():
+    x = torch.full((3, 4), float("nan"))
+    with pytest.raises(ValueError) as e:
+        ecc(x, [0.3], dims=2)
+    assert "nan=" not in str(e.value)
 
 
 def test_no_derivatives_by_func():

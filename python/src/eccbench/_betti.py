@@ -10,8 +10,8 @@ import numpy as np
 from . import _library
 from ._arguments import Construction, Nan, axis, check_places, choice, in_memory, is_path, rings
 from ._curve import (
-    Image, _array, _ByLevel, _conventions, _images, _in_place, _job, _layout, _letters, _level_type, _masked, _numbers,
-    _of_sets, _Request, _translated, open)
+    NAN_ADVICE, Image, _array, _ByLevel, _conventions, _images, _in_place, _job, _layout, _letters, _level_type,
+    _masked, _numbers, _of_sets, _Request, _translated, open)
 from ._curve import _Rows as _CurveRows
 from ._result import Array, Verdict
 
@@ -382,7 +382,7 @@ def _asked(image: Any, request: _Request, mask: Any, nan: str, batch_axis: int |
         return rows, array.dtype, images.shape[1:]
     except _library.Error as e:
         if e.kind == "finite" and nan == "refuse":
-            raise ValueError(f"{e}; nan='mask' leaves NaN out of the image") from None
+            raise ValueError(f"{e}{NAN_ADVICE}") from None
         raise _translated(e) from None
 
 

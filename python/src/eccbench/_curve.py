@@ -435,7 +435,7 @@ def curve(
             curves = _of_array(images, within, batch_axis, rows, periodic, request)
     except _library.Error as e:
         if e.kind == "finite" and nan == "refuse":
-            raise ValueError(f"{e}; nan='mask' leaves NaN out of the image") from None
+            raise ValueError(f"{e}{NAN_ADVICE}") from None
         raise _translated(e) from None
     if out is not None:
         chi = [c.chi for c in curves] if batch_axis is not None else curves[0].chi
@@ -457,6 +457,7 @@ def _conventions(construction: str, superlevel: bool, verify: bool, threads: int
     }
 
 
+NAN_ADVICE = "; nan='mask' leaves NaN out of the image"
 _RANKS = 255  # limit of the sets of one request
 
 

@@ -28,7 +28,7 @@ from torch.autograd import forward_ad
 
 from . import _library, cuda
 from ._arguments import Construction, reject_hidden
-from ._curve import _translated, curve
+from ._curve import NAN_ADVICE, _translated, curve
 
 if not hasattr(torch.library, "register_autograd"):
     raise ImportError(f"eccbench.torch needs PyTorch 2.4 or later, this is {torch.__version__}")
@@ -209,7 +209,8 @@ def soft_ecc(
     elif x.dtype is not torch.float32 and x.dtype is not torch.float64:
         raise TypeError(f"images of {x.dtype}: want float32, float64, bfloat16, float16, bool or integers "
             f"of up to 16 bits")
-    tau, lam, alpha, v = (_beside(one, images) for one in given)
+    names = "thresholds", "lam", "alpha", "direction"
+    tau, lam, alpha, v = (_beside(name, one, images) for name, one in zip(names, given))
     if tau.ndim != 1 or v.shape != axes or lam.numel() != 1 or alpha.numel() != 1:
         raise ValueError(f"thresholds of shape {tuple(tau.shape)}, lam {tuple(lam.shape)}, direction {tuple(v.shape)}, "
             f"alpha {tuple(alpha.shape)}: "
@@ -458,6 +459,8 @@ class _Framed(torch.autograd.Function):
 
 def _split(images: Tensor, dims: int) -> Tuple[torch.Size, torch.Size]:
     """Return the axes before those of an image, and the axes of an image."""
+    if isinstance(dims, (bool, float)):
+        raise TypeError(f"dims {dims!r}: want a whole number")
     if dims not in (1, 2, 3) or images.ndim < dims:
         raise ValueError(f"dims {dims} of images of shape {tuple(images.shape)}: want 1, 2 or 3, and no more "
             f"than there are")
@@ -472,26 +475,31 @@ def _split(images: Tensor, dims: int) -> Tuple[torch.Size, torch.Size]:
 
 def _tensor(name: str, numbers: Any, dtype: Optional[torch.dtype] = torch.float64) -> Tensor:
     reject_hidden(name, numbers)
-    return torch.as_tensor(numbers, dtype=dtype)
+    try:
+        return torch.as_tensor(numbers, dtype=dtype)
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(f"{name} {numbers!r}: want real numbers") from None
 
 
-def _beside(one: Any, images: Tensor) -> Tensor:
+def _beside(name: str, one: Any, images: Tensor) -> Tensor:
     """Return numbers as a tensor on the device of the images, without waiting for it."""
     if isinstance(one, Tensor):
+        if one.is_complex():
+            raise TypeError(f"{name} of {one.dtype}: want real numbers")
         return one if one.device == images.device else one.to(images.device, non_blocking=images.is_cuda)
     if isinstance(one, (int, float)):
         return torch.full((), one, dtype=torch.float64, device=images.device)
-    return _tensor("thresholds and direction", one).to(images.device, non_blocking=images.is_cuda)
+    return _tensor(name, one).to(images.device, non_blocking=images.is_cuda)
 
 
 _nothing: Dict[torch.device, Tuple[Tensor, Tensor]] = {}
 
 
 def _no_direction(images: Tensor) -> Tuple[Tensor, Tensor]:
-    """Return α and an empty direction, which are not read."""
+    """Return α = 0 and an empty direction."""
     found = _nothing.get(images.device)
     if found is None:
-        found = images.new_empty((), dtype=torch.float64), images.new_empty(0, dtype=torch.float64)
+        found = images.new_zeros((), dtype=torch.float64), images.new_empty(0, dtype=torch.float64)
         # Tensors of a transform end with it, and those of an inference mode cannot be saved for a backward pass.
         if _direct(images) and not found[0].is_inference():
             _nothing[images.device] = found
@@ -507,6 +515,7 @@ def _direct(x: Tensor) -> bool:
         and not _transforms()
         and not _modes()
         and _tracing_state() is None
+        and not x.is_meta
     )
 
 
@@ -551,9 +560,11 @@ _soft_backward = torch.ops.eccbench.soft_ecc_backward.default
 
 def _exact_on_host(images: Tensor, thresholds: Tensor, construction: str, superlevel: bool, verify: bool) -> Tensor:
     chi = torch.empty(len(images), len(thresholds), dtype=torch.int64)
-    curve(images.numpy(), batch_axis=0, at=thresholds.numpy(), construction=construction,
-        superlevel=superlevel, verify=verify,
-          threads=torch.get_num_threads(), out=chi.numpy())
+    try:
+        curve(images.numpy(), batch_axis=0, at=thresholds.numpy(), construction=construction, superlevel=superlevel,
+            verify=verify, threads=torch.get_num_threads(), out=chi.numpy())
+    except ValueError as e:
+        raise ValueError(str(e).removesuffix(NAN_ADVICE)) from None
     return chi
 
 
@@ -595,7 +606,8 @@ def _soft_backward_on_host(
 ) -> Tuple[Tensor, Tensor]:
     """Return the gradient by the images, and if they are wanted those of each by v, its last axis first, and α."""
     images, upstream = images.contiguous(), upstream.double().contiguous()
-    gradient, by = torch.empty_like(images), torch.empty(len(images), 4, dtype=torch.float64)
+    empty = torch.empty_like if len(thresholds) else torch.zeros_like
+    gradient, by = empty(images), torch.zeros(len(images), 4, dtype=torch.float64)
     memory = kept.contiguous(), upstream, gradient, by
     _ask(True, False, images, thresholds, lam, alpha, direction, construction, *memory)
     return gradient, by if parameters else by.new_empty(0, 4)
@@ -613,7 +625,7 @@ def _ask(
     backward: bool, derivatives: bool, images: Tensor, thresholds: Tensor, lam: Tensor, alpha: Tensor,
     direction: Tensor, construction: str, *memory: Tensor,
 ) -> None:
-    if len(images) == 0:
+    if not len(images) or not len(thresholds):
         return
     request = {
         "shape": list(images.shape[1:]), "type": str(images.dtype).replace("torch.", ""), "images": len(images),
@@ -633,6 +645,7 @@ def _ask(
 
 def _remember(ctx: Any, inputs: Tuple[Any, ...], output: Tuple[Tensor, ...]) -> None:
     *tensors, ctx.construction, _ = inputs
+    ctx.dims = inputs[0].ndim - 1
     ctx.save_for_backward(*tensors, *output[1:])
     ctx.set_materialize_grads(False)
 
@@ -641,6 +654,7 @@ def _gradients(ctx: Any, upstream: Optional[Tensor], *_: Any) -> Tuple[Any, ...]
     if upstream is None:
         return (None,) * 7
     images, thresholds, lam, alpha, direction, by, kept = ctx.saved_tensors
+    images = images.reshape(-1, *images.shape[images.ndim - ctx.dims :])
     wanted = ctx.needs_input_grad
     parameters = wanted[3] or wanted[4]
     of_images = of_each = None
@@ -650,15 +664,18 @@ def _gradients(ctx: Any, upstream: Optional[Tensor], *_: Any) -> Tuple[Any, ...]
             step = _soft_backward_on_device if images.is_cuda else _soft_backward_on_host
         given = images, kept, thresholds, lam, alpha, direction, ctx.construction, parameters
         of_images, of_each = step(upstream, *given)
-    return of_images, *_by_parameters(wanted, upstream, by, of_each, thresholds, lam, alpha, direction), None, None
+    others = _by_parameters(wanted, upstream, by, of_each, images, thresholds, lam, alpha, direction)
+    return of_images, *others, None, None
 
 
 def _by_parameters(
-    wanted: Sequence[bool], upstream: Tensor, by: Any, of_each: Any, thresholds: Tensor, lam: Tensor, alpha: Tensor,
-    direction: Tensor,
+    wanted: Sequence[bool], upstream: Tensor, by: Any, of_each: Any, images: Tensor, thresholds: Tensor, lam: Tensor,
+    alpha: Tensor, direction: Tensor,
 ) -> Tuple[Any, ...]:
     """Return the gradients by the thresholds, λ, α and v, None for those that are not wanted."""
     of_thresholds = of_lam = of_alpha = of_direction = None
+    if _grad_enabled() and (wanted[1] or wanted[2]):
+        by = _Once.apply(by, images, thresholds, lam, alpha, direction)
     if wanted[1]:
         of_thresholds = (upstream * by[0]).sum(0).to(thresholds.dtype)
     if wanted[2]:
@@ -685,7 +702,8 @@ class _Soft(torch.autograd.Function):
         derivatives = ctx.needs_input_grad[1] or ctx.needs_input_grad[2]
         given = x, thresholds, lam, alpha, direction, construction, derivatives
         output = step(*given)
-        _remember(ctx, given, output)
+        _remember(ctx, (images, *given[1:]), output)
+        ctx.dims = dims
         return output[0].resize_(*images.shape[: images.ndim - dims], thresholds.shape[0])
 
     @staticmethod
@@ -698,7 +716,17 @@ class _Soft(torch.autograd.Function):
 
 def _no_second_order(ctx: Any, *_: Any) -> Any:
     raise RuntimeError("soft_ecc has no derivatives of the second order: leave out create_graph=True, "
-                       "or take its gradient of detached images")
+        "or take its gradient of detached tensors")
+
+
+class _Once(torch.autograd.Function):
+    """Derivatives that were computed in the forward pass, as functions of its inputs."""
+
+    @staticmethod
+    def forward(ctx: Any, derivatives: Tensor, *inputs: Optional[Tensor]) -> Tensor:
+        return derivatives.view_as(derivatives)
+
+    backward = staticmethod(_no_second_order)
 
 
 # On CUDA devices.
@@ -904,7 +932,7 @@ class _SoftOnDevice(torch.autograd.Function):
         if not more:
             return None, of_images, *(None,) * (len(wanted) - 2)
         rows = upstream.reshape(how.images, -1)
-        of_given = _by_parameters(wanted[2:], rows, by, of_each, thresholds, lam, alpha, direction)
+        of_given = _by_parameters(wanted[2:], rows, by, of_each, images, thresholds, lam, alpha, direction)
         return None, of_images, None, *of_given
 
 
