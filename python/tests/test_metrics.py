@@ -100,7 +100,9 @@ def test_refused():
         (lambda: BettiError()(pred, pred[:, :1]), "want one shape"),
         (lambda: BettiError()(pred[0], pred[0]), "want \\(B, C, H, W\\)"),
         (lambda: BettiError(reduction="median"), "reduction 'median'"),
-        (lambda: BettiError(connectivity=26)(pred, pred), "connectivity 26"),
+        (lambda: BettiError(connectivity=26)(pred, pred), "connectivity 26: want 4 or 8"),
+        (lambda: BettiError(connectivity="both")(pred, pred), "connectivity 'both': want 4 or 8"),
+        (lambda: BettiError()([*pred], [*pred[:1]]), "y_pred of 2 images, and y of 1"),
         (lambda: BettiError(num_classes=3)(torch.full((1, 1, 4, 4), 3), labels(1, 1, 4, 4)),
          "y_pred: 3 is no label; want 0 to 2"),
         (lambda: BettiError(num_classes=3)(pred, torch.full((2, 1, 9, 8), -1)), "y: -1 is no label"),
@@ -155,3 +157,36 @@ def test_monai():
         want, not_nans = want.reshape(reduced.shape), not_nans.reshape(counted.shape).to(counted.dtype)  # MONAI has means of shape (1,)
         assert torch.allclose(reduced, want, equal_nan=True) and torch.equal(counted, not_nans), reduction
     assert {name for name in dir(metrics.CumulativeIterationMetric) if not name.startswith("_")} <= {*dir(metric), "append", "extend"}
+
+
+def test_collection():
+    """Metrics of one collection have their own numbers, even if those of the first batch agree."""
+    disk = torch.zeros(1, 1, 5, 5)
+    disk[..., 1:4, 1:4] = 1
+    ring = disk.clone()
+    ring[..., 2, 2] = 0
+    names = {
+        "b0": BettiError(dimensions=[0]), "b1": BettiError(dimensions=[1]), "euler": EulerError(),
+        "matching": BettiMatching(), "sum": BettiError(reduction="sum"), "mean": BettiError(), "4": BettiError(connectivity=4),
+    }
+    collection = torchmetrics.MetricCollection(names)
+    for pred in disk, ring, ring:
+        collection.update(pred, disk)
+    want = {"b0": 0, "b1": 2 / 3, "euler": 2 / 3, "matching": 2 / 3, "sum": 2, "mean": 2 / 3, "4": 2 / 3}
+    got = collection.compute()
+    assert {name: got[name].item() for name in want} == pytest.approx(want)
+    assert [sorted(group) for group in collection.compute_groups.values() if len(group) > 1] == [["mean", "sum"]]
+
+
+def test_lists():
+    pred, truth = one_hot(labels(2, 1, 9, 8)), one_hot(labels(2, 1, 9, 8))
+    metric = BettiError()
+    assert metric.get_buffer().shape == (0, 1)
+    assert torch.equal(metric([*pred], [*truth]), BettiError()(pred, truth))
+    assert torch.equal(BettiError()([pred[0], pred[1, :, :4]], [truth[0], truth[1, :, :4]])[:1], BettiError()(pred[:1], truth[:1]))
+
+
+def test_dimensions_given():
+    with pytest.raises(TypeError, match="dimensions 0: want a list"):
+        BettiError(dimensions=0)
+    assert BettiError(dimensions=[1, 0, 1]).dimensions == (0, 1)

@@ -41,7 +41,6 @@ class _Topology(Metric):  # type: ignore[misc]
     is_differentiable = False
     higher_is_better = False
     full_state_update = False
-    values: Any
 
     def __init__(
         self,
@@ -53,6 +52,8 @@ class _Topology(Metric):  # type: ignore[misc]
         connectivity: int | None = None,
         verify: bool = True,
         threads: int | None = None,
+        *,
+        _dimensions: tuple[int, ...] | None = None,
         **kwargs: Any,
     ):
         super().__init__(**kwargs)
@@ -62,7 +63,16 @@ class _Topology(Metric):  # type: ignore[misc]
         self.ignore_empty = flag("ignore_empty", ignore_empty)
         self.num_classes = None if num_classes is None else whole("num_classes", num_classes, 2)
         self.connectivity, self.verify, self.threads = connectivity, verify, threads
-        self.add_state("values", default=[], dist_reduce_fx="cat")
+        self.dimensions = _dimensions
+        # A MetricCollection merges metrics whose states have one name and agree after the first batch.
+        kind = self.include_background, self.ignore_empty, self.num_classes, self.connectivity, self.dimensions
+        self._state = f"{type(self).__name__}{kind}".replace(".", "_")
+        self.add_state(self._state, default=[], dist_reduce_fx="cat")
+
+    @property
+    def values(self) -> Any:
+        """The numbers of the batches so far."""
+        return getattr(self, self._state)
 
     def _number(self, row: dict[str, float], dims: range) -> float:
         """Return the number of a pair of masks from their comparison."""
@@ -78,22 +88,26 @@ class _Topology(Metric):  # type: ignore[misc]
 
         Parameters
         ----------
-        y_pred, y : Tensor of shape (B, C, H, W) or (B, C, H, W, D)
+        y_pred, y : Tensor of shape (B, C, H, W) or (B, C, H, W, D), or lists of B tensors without the first axis
             One-hot masks of predictions and truths: a voxel is in a class if its channel is above 0.5. With
             `num_classes`, either or both may be labels of shape (B, 1, H, W[, D]).
         """
+        if isinstance(y_pred, (list, tuple)) and isinstance(y, (list, tuple)):
+            if len(y_pred) != len(y):
+                raise ValueError(f"y_pred of {len(y_pred)} images, and y of {len(y)}: want as many")
+            self.values.extend(self._of(p[None], t[None]) for p, t in zip(y_pred, y))
+            return
         self.values.append(self._of(y_pred, y))
 
     def forward(self, y_pred: Tensor, y: Tensor) -> Tensor:
         """Add a batch, and return its numbers, of shape (B, classes)."""
+        before = len(self.values)
         self.update(y_pred, y)
-        batch: Tensor = self.values[-1]
-        return batch
+        return _joined(self.values[before:])
 
     def compute(self) -> Any:
         """Return the reduced numbers of all batches; with `get_not_nans` also their number."""
-        values = dim_zero_cat(self.values) if len(self.values) else torch.zeros(0, 1, device=self.device)
-        reduced, not_nans = _reduced(values, self.reduction)
+        reduced, not_nans = _reduced(self.get_buffer(), self.reduction)
         return (reduced, not_nans) if self.get_not_nans else reduced
 
     def aggregate(self, reduction: Reduction | None = None) -> Any:
@@ -114,8 +128,7 @@ class _Topology(Metric):  # type: ignore[misc]
 
     def get_buffer(self) -> Tensor:
         """Return the numbers of all images, of shape (images, classes)."""
-        buffer: Tensor = dim_zero_cat(self.values)
-        return buffer
+        return _joined(self.values).to(self.device)
 
     def _of(self, y_pred: Tensor, y: Tensor) -> Tensor:
         pred, truth = self._classes("y_pred", y_pred), self._classes("y", y)
@@ -124,7 +137,10 @@ class _Topology(Metric):  # type: ignore[misc]
         if not self.include_background and pred.shape[1] > 1:
             pred, truth = pred[:, 1:], truth[:, 1:]
         dims = pred.ndim - 2
-        connectivity = self.connectivity or (26 if dims == 3 else 8)
+        great, less = (26, 6) if dims == 3 else (8, 4)
+        connectivity = great if self.connectivity is None else self.connectivity
+        if connectivity not in (great, less):
+            raise ValueError(f"connectivity {connectivity!r}: want {less} or {great} for images of {dims} axes")
         if pred.is_cuda and type(self)._difference is not _Topology._difference:
             return self._on_device(pred, truth, connectivity).to(self.device)
         pred, truth = pred.cpu(), truth.cpu()
@@ -170,16 +186,18 @@ class _Topology(Metric):  # type: ignore[misc]
 def _betti(masks: Tensor, dims: int, connectivity: int, verify: bool) -> Tensor:
     """Return the Betti numbers of masks of 0 and 1 on a device, of shape (..., 3). By duality, the numbers in the
     lesser connectivity are the numbers of the rest in a larger box."""
-    great, less = (26, 6) if dims == 3 else (8, 4)
-    if connectivity not in (great, less):
-        raise ValueError(f"connectivity {connectivity}: want {less} or {great} for images of {dims} axes")
-    if connectivity == great:
+    if connectivity in (26, 8):
         return cuda.betti(masks, 1, superlevel=True, dims=dims, verify=verify)  # type: ignore[no-any-return]
     rest = torch.nn.functional.pad(masks, (1, 1) * dims)
     numbers = cuda.betti(rest, 0, dims=dims, verify=verify)
     turned = numbers.flip(-1) if dims == 3 else numbers[..., [1, 0, 2]]
     turned[..., dims - 1] -= 1  # the outside
     return turned  # type: ignore[no-any-return]
+
+
+def _joined(values: Any) -> Tensor:
+    joined: Tensor = dim_zero_cat(values) if len(values) else torch.zeros(0, 1)
+    return joined
 
 
 def _reduced(values: Tensor, reduction: str) -> tuple[Tensor, Tensor]:
@@ -203,8 +221,12 @@ class _ByDimension(_Topology):
     _column = ""
 
     def __init__(self, *args: Any, dimensions: Sequence[int] | None = None, **kwargs: Any):
-        super().__init__(*args, **kwargs)
-        self.dimensions = None if dimensions is None else tuple(whole("dimensions", d, 0) for d in dimensions)
+        if dimensions is not None:
+            try:
+                dimensions = tuple(sorted({whole("dimensions", d, 0) for d in dimensions}))
+            except TypeError:
+                raise TypeError(f"dimensions {dimensions!r}: want a list of whole numbers") from None
+        super().__init__(*args, _dimensions=dimensions, **kwargs)
 
     def _chosen(self, dims: range) -> Sequence[int]:
         chosen = dims if self.dimensions is None else self.dimensions
