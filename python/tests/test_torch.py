@@ -502,6 +502,19 @@ def test_types(given, words):
         soft_ecc(drawn(3, 4), **{"thresholds": [0.3], "lam": 9.0, "dims": 2, **given})
 
 
+def test_negative_bit():
+    """The sign of x.conj().imag is not in its memory."""
+    x = torch.view_as_complex(drawn(2, 5, 6, 2)).conj().imag
+    assert x.is_neg()
+    want = x.clone()
+    for ask in (
+        lambda x: ecc(x, [-0.5, 0.0], dims=2), lambda x: soft_ecc(x, [-0.5], 9.0, dims=2),
+        lambda x: soft_ecc(want, x[0, 0], 9.0, dims=2), lambda x: soft_ecc(want, [-0.5], -x[0, 0, 0], dims=2),
+        lambda x: eccbench.curve(x, at=[-0.5, 0.0]).chi, lambda x: eccbench.betti(x, -0.5), lambda x: eccbench.gvf(x, steps=2),
+    ):
+        np.testing.assert_array_equal(ask(x), ask(want))
+
+
 def test_no_option_that_is_not_there():
     x = torch.full((3, 4), float("nan"))
     with pytest.raises(ValueError) as e:

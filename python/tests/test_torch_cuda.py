@@ -21,6 +21,7 @@ if not torch.cuda.is_available():
     pytest.skip("PyTorch finds no device", allow_module_level=True)
 
 import eccbench.torch as layers  # noqa: E402
+from eccbench import cuda  # noqa: E402
 import parallel  # noqa: E402
 from eccbench.torch import ECC, SoftECC, ecc, soft_ecc  # noqa: E402
 
@@ -371,3 +372,28 @@ def test_metrics():
             for metric in (metrics.BettiError, metrics.EulerError):
                 on_host = metric(connectivity=connectivity)(pred, truth)
                 assert torch.equal(metric(connectivity=connectivity).cuda()(pred.cuda(), truth.cuda()).cpu(), on_host)
+
+
+@pytest.mark.parametrize("of, by", itertools.product(range(5), range(5)))
+def test_no_second_order_of_any_input(of, by):
+    tensors = [t.cuda() for t in (
+        drawn(3, 4, dtype=torch.float32), torch.tensor([0.3, 0.6]), torch.tensor(9.0), torch.tensor([0.5, -1.0]), torch.tensor(0.7))]
+    for one in {of, by}:
+        tensors[one].requires_grad_()
+    x, tau, lam, v, alpha = tensors
+    (g,) = torch.autograd.grad(soft_ecc(x, tau, lam, dims=2, direction=v, alpha=alpha).sum(), tensors[of], create_graph=True)
+    with pytest.raises(RuntimeError, match="no derivatives of the second order"):
+        torch.autograd.grad((g**2).sum(), tensors[by])
+
+
+def test_negative_bit():
+    """The sign of x.conj().imag is not in its memory."""
+    x = torch.view_as_complex(drawn(2, 5, 6, 2, dtype=torch.float32).cuda()).conj().imag
+    assert x.is_neg()
+    want = x.clone()
+    for ask in (
+        lambda x: ecc(x, [-0.5, 0.0], dims=2), lambda x: soft_ecc(x, [-0.5], 9.0, dims=2),
+        lambda x: soft_ecc(want, x[0, 0], 9.0, dims=2), lambda x: soft_ecc(want, [-0.5], -x[0, 0, 0], dims=2),
+        lambda x: cuda.curve(x, at=[-0.5], dims=2), lambda x: cuda.betti(x, -0.5, dims=2), lambda x: cuda.gvf(x, steps=2, dims=2),
+    ):
+        assert torch.equal(ask(x), ask(want))

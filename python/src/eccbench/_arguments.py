@@ -173,6 +173,8 @@ def array_of(name: str, image: Any) -> NDArray[Any]:
                 "through jax.pure_callback") from None
         if device != 1:  # kDLCPU
             raise TypeError(f"an array on a device (DLPack type {int(device)}): copy it to the CPU")
+        if hasattr(image, "resolve_neg"):  # a tensor, whose sign may not be in its memory, as in x.conj().imag
+            image = image.resolve_neg()
         try:
             return np.from_dlpack(image)
         except (BufferError, RuntimeError) as e:

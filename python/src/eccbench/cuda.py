@@ -54,7 +54,11 @@ class _Torch:
 
     def layout(self, x: Any) -> Any:
         """Return all properties of an array's memory layout except its address."""
-        return x.dtype, x.shape, x.stride(), x.get_device()
+        return x.dtype, x.shape, x.stride(), x.get_device(), x.is_neg()
+
+    def is_negated(self, x: Any) -> bool:
+        """Report whether the values are the negative of those in memory, as of x.conj().imag."""
+        return x.is_neg()  # type: ignore[no-any-return]
 
     def dtype(self, x: Any) -> str:
         return self.names.get(x.dtype, str(x.dtype).replace("torch.", ""))
@@ -75,7 +79,7 @@ class _Torch:
         return x.view(self.torch.uint8)
 
     def packed(self, x: Any) -> Any:
-        return x.contiguous()
+        return x.resolve_neg().contiguous()
 
     def permuted(self, x: Any, axes: Sequence[int]) -> Any:
         return x.permute(*axes)
@@ -116,7 +120,7 @@ class _Torch:
         x = x.detach()
         if x.dtype == self.torch.bfloat16:  # NumPy has no bfloat16
             x = x.to(self.torch.float32)
-        return x.cpu().numpy()  # type: ignore[no-any-return]
+        return x.cpu().resolve_neg().numpy()  # type: ignore[no-any-return]
 
 
 class _CuPy:
@@ -133,6 +137,9 @@ class _CuPy:
 
     def layout(self, x: Any) -> Any:
         return x.dtype, x.shape, x.strides, x.device.id
+
+    def is_negated(self, x: Any) -> bool:
+        return False
 
     def dtype(self, x: Any) -> str:
         return x.dtype.name  # type: ignore[no-any-return]
@@ -334,7 +341,9 @@ class _Layout:
             self.images *= n
         for n in whole:
             voxels *= n
-        order = _order(shape, of.strides(x), len(self.batch) if turned else len(shape))
+        order = None
+        if not of.is_negated(x):
+            order = _order(shape, of.strides(x), len(self.batch) if turned else len(shape))
         self.packed = order is not None
         self.shape = order if order and turned else whole
         self.apart = voxels * {"uint8": 1, "float32": 4}.get(self.type, 2) if self.images > 1 else 0  # bytes

@@ -486,6 +486,7 @@ def _beside(name: str, one: Any, images: Tensor) -> Tensor:
     if isinstance(one, Tensor):
         if one.is_complex():
             raise TypeError(f"{name} of {one.dtype}: want real numbers")
+        one = one.resolve_neg()
         return one if one.device == images.device else one.to(images.device, non_blocking=images.is_cuda)
     if isinstance(one, (int, float)):
         return torch.full((), one, dtype=torch.float64, device=images.device)
@@ -515,7 +516,7 @@ def _direct(x: Tensor) -> bool:
         and not _transforms()
         and not _modes()
         and _tracing_state() is None
-        and not x.is_meta
+        and not (x.is_meta or x.is_neg())
     )
 
 
@@ -866,10 +867,11 @@ def _key(
     """Return the layout of tensors, and their types and devices. There is no v without a direction."""
     key = (
         dims, construction, x.shape, x.dtype, x.get_device(), x.data_ptr() % 16, tau.shape, tau.dtype, tau.get_device(),
-        lam.shape, lam.dtype, lam.get_device())
+        tau.is_neg(), lam.shape, lam.dtype, lam.get_device(), lam.is_neg())
     if v is None or alpha is None:
         return key
-    return *key, alpha.shape, alpha.dtype, alpha.get_device(), v.shape, v.dtype, v.get_device()
+    return (*key, alpha.shape, alpha.dtype, alpha.get_device(), alpha.is_neg(), v.shape, v.dtype, v.get_device(),
+        v.is_neg())
 
 
 def _layout(x: Tensor, dims: int, construction: str, *numbers: Tensor) -> Any:
