@@ -13,7 +13,7 @@
 //	eccbench_soft(job, request, length, memory, bytes, text, size)                  the same, for soft curves
 //	eccbench_wait(job, milliseconds)                          1 if the job is over, else 0
 //	eccbench_answer(job, text, size)                          the length of the result, see below
-//	eccbench_rows(job, image, levels, bytes, numbers)         1 if the rows of an image were written
+//	eccbench_rows(job, image, levels, bytes, numbers)         1 if the rows of an image were written, see below
 //	eccbench_cancel(job)                                      ends the job early
 //	eccbench_end(job)                                         frees the job
 //	eccbench_version(text, size)                              the length of the version
@@ -22,6 +22,10 @@
 // and for the gradients also the changes and the numbers; it writes the others.
 //
 // A text of more than size bytes is not written; the length is the size that it needs.
+//
+// An answer has "rows" and the type of their "levels", which may differ from that of the image.
+// Answers at given values have no levels, so bytes is 0. Otherwise bytes must be the size of all
+// levels. The numbers are int64.
 package exports
 
 // #include <stdint.h>
@@ -31,7 +35,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
+	"math"
 	"syscall"
 	"time"
 	"unsafe"
@@ -75,7 +81,7 @@ func failed(err error) result {
 }
 
 func put(s []byte, text *C.char, size C.int64_t) C.int64_t {
-	if int64(len(s)) <= int64(size) {
+	if int64(len(s)) <= int64(size) && text != nil {
 		copy(unsafe.Slice((*byte)(unsafe.Pointer(text)), size), s)
 	}
 	return C.int64_t(len(s))
@@ -92,7 +98,11 @@ func putJSON(k result, text *C.char, size C.int64_t) C.int64_t {
 //export eccbench_start
 func eccbench_start(job C.uint64_t, request *C.char, length C.int64_t, voxels unsafe.Pointer, bytes C.int64_t,
 	mask unsafe.Pointer, masked C.int64_t, text *C.char, size C.int64_t) C.int64_t {
-	in, within := unsafe.Slice((*byte)(voxels), bytes), unsafe.Slice((*byte)(mask), masked)
+	var problem error
+	in, within := piece[byte]("voxels", voxels, bytes, &problem), piece[byte]("mask", mask, masked, &problem)
+	if problem != nil {
+		return putJSON(failed(problem), text, size)
+	}
 	effort := func(r library.Request) library.Effort { return r.Effort(len(in), len(within) > 0) }
 	return start(job, request, length, text, size, effort,
 		func(ctx context.Context, r library.Request) ([]library.Answer, error) {
@@ -104,26 +114,49 @@ func eccbench_start(job C.uint64_t, request *C.char, length C.int64_t, voxels un
 func eccbench_soft(job C.uint64_t, request *C.char, length C.int64_t, memory *unsafe.Pointer, bytes *C.int64_t,
 	text *C.char, size C.int64_t) C.int64_t {
 	const pieces = 5
+	if memory == nil || bytes == nil {
+		return putJSON(failed(errors.New("memory or bytes is NULL: want five pieces and their sizes")), text, size)
+	}
 	at, sizes := unsafe.Slice(memory, pieces), unsafe.Slice(bytes, pieces)
+	var problem error
 	m := ask.SoftMemory{
-		Voxels: piece[byte](at[0], sizes[0]), Changes: piece[byte](at[1], sizes[1]), Numbers: piece[float64](at[2], sizes[2]),
-		Gradient: piece[byte](at[3], sizes[3]), Parameters: piece[float64](at[4], sizes[4]),
+		Voxels:     piece[byte]("voxels", at[0], sizes[0], &problem),
+		Changes:    piece[byte]("changes", at[1], sizes[1], &problem),
+		Numbers:    piece[float64]("numbers", at[2], sizes[2], &problem),
+		Gradient:   piece[byte]("gradient", at[3], sizes[3], &problem),
+		Parameters: piece[float64]("parameters", at[4], sizes[4], &problem),
+	}
+	if problem != nil {
+		return putJSON(failed(problem), text, size)
 	}
 	effort := func(r ask.Soft) library.Effort { return library.Effort{Threads: r.Threads, Bounded: true} }
 	return start(job, request, length, text, size, effort,
 		func(ctx context.Context, r ask.Soft) ([]library.Answer, error) { return nil, r.Answer(ctx, m) })
 }
 
-// piece returns a part of the caller's memory as a slice.
-func piece[T byte | float64](at unsafe.Pointer, bytes C.int64_t) []T {
-	return unsafe.Slice((*T)(at), int(bytes)/int(unsafe.Sizeof(T(0))))
+// piece returns a part of the caller's memory as a slice. It sets problem if there is no such part.
+func piece[T byte | float64](name string, at unsafe.Pointer, bytes C.int64_t, problem *error) []T {
+	n := int64(bytes) / int64(unsafe.Sizeof(T(0)))
+	switch {
+	case n < 0:
+		*problem = fmt.Errorf("%s: %d bytes", name, bytes)
+	case n > 0 && at == nil:
+		*problem = fmt.Errorf("%s is NULL: want a pointer to %d bytes", name, bytes)
+	case n > 0:
+		return unsafe.Slice((*T)(at), n)
+	}
+	return nil
 }
 
 // start begins to answer a request.
 func start[R any](job C.uint64_t, request *C.char, length C.int64_t, text *C.char, size C.int64_t,
 	effort func(R) library.Effort, answer func(context.Context, R) ([]library.Answer, error)) C.int64_t {
 	var r R
-	err := json.Unmarshal(unsafe.Slice((*byte)(unsafe.Pointer(request)), length), &r)
+	var err error
+	written := piece[byte]("request", unsafe.Pointer(request), length, &err)
+	if err == nil {
+		err = json.Unmarshal(written, &r)
+	}
 	if err == nil {
 		e := effort(r)
 		err = jobs.Start(uint64(job), e, func(ctx context.Context) ([]library.Answer, error) { return answer(ctx, r) })
@@ -139,7 +172,8 @@ func start[R any](job C.uint64_t, request *C.char, length C.int64_t, text *C.cha
 
 //export eccbench_wait
 func eccbench_wait(job C.uint64_t, milliseconds C.int64_t) C.int32_t {
-	if jobs.Wait(uint64(job), time.Duration(milliseconds)*time.Millisecond) {
+	longest := C.int64_t(math.MaxInt64 / time.Millisecond)
+	if jobs.Wait(uint64(job), time.Duration(min(milliseconds, longest))*time.Millisecond) {
 		return 1
 	}
 	return 0
@@ -162,10 +196,12 @@ func eccbench_rows(job C.uint64_t, image C.int64_t, levels unsafe.Pointer, bytes
 		return 0
 	}
 	a := answers[image]
-	if a.Fill(unsafe.Slice((*byte)(levels), bytes), unsafe.Slice((*int64)(unsafe.Pointer(numbers)), a.Numbers())) != nil {
-		return 0
+	into := piece[byte]("levels", levels, bytes, &err)
+	if n := a.Numbers(); err == nil && (n == 0 || numbers != nil) &&
+		a.Fill(into, unsafe.Slice((*int64)(unsafe.Pointer(numbers)), n)) == nil {
+		return 1
 	}
-	return 1
+	return 0
 }
 
 //export eccbench_cancel

@@ -559,7 +559,9 @@ func (a Answer) Fill(levels []byte, numbers []int64) error {
 	if int64(len(levels)) != a.Rows*size || int64(len(numbers)) != a.Numbers() {
 		return fmt.Errorf("%d rows to %d bytes and %d numbers", a.Rows, len(levels), len(numbers))
 	}
-	a.lines.fill(&table{levels[:0], numbers[:0]})
+	if a.lines != nil {
+		a.lines.fill(&table{levels[:0], numbers[:0]})
+	}
 	return nil
 }
 

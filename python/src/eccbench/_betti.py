@@ -44,14 +44,17 @@ class Betti(_Numbers):
         The implementation that counted.
     """
 
-    verdict: str
-    witness: str
-    implementation: str
+    verdict: str = "UNVERIFIED"
+    witness: str = ""
+    implementation: str = ""
 
     def __new__(cls, b0: int, b1: int, b2: int, verdict: Verdict = Verdict()) -> Betti:
         self = super().__new__(cls, b0, b1, b2)
-        self.verdict, self.witness, self.implementation = verdict
+        self.__dict__.update(verdict._asdict())
         return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{name}: Betti numbers are read-only")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

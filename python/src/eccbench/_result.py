@@ -187,15 +187,15 @@ def _of_descriptor(path: Any) -> bool:
 
 
 def _fixed(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array that cannot be changed: a copy if it or an array that it is a view of is writable."""
+    """Return an array that cannot be changed: a copy if it or an array that it is a view of is writable. It is a view,
+    whose flag cannot be set."""
     owner: Any = array
     while isinstance(owner, np.ndarray) and not owner.flags.writeable:
         owner = owner.base
-    if owner is None:
-        return array
-    array = array.copy()
-    array.setflags(write=False)
-    return array
+    if owner is not None:
+        array = array.copy()
+        array.setflags(write=False)
+    return array if array.base is not None else array.view()
 
 
 def _equal(a: Any, b: Any) -> bool:
@@ -265,8 +265,13 @@ class Array(np.ndarray):  # type: ignore[type-arg,unused-ignore]
     def of(cls, array: NDArray[Any], verdict: Verdict) -> Array:
         array.setflags(write=False)
         self = array.view(cls)
-        self.verdict, self.witness, self.implementation = verdict
+        self.__dict__.update(verdict._asdict())
         return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in Verdict._fields:
+            raise AttributeError(f"{name}: results are read-only")
+        super().__setattr__(name, value)
 
     def __array_finalize__(self, of: Any) -> None:
         if isinstance(of, Array) and not self.flags.writeable:
