@@ -12,6 +12,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/gridtest"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/race"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
@@ -171,7 +172,7 @@ func TestMasked(t *testing.T) {
 		}
 		rng := rand.New(rand.NewPCG(7, uint64(i)))
 		mask := gridtest.Image(t, f.Shape(), grid.Int16, grid.Identity(grid.Int16), func(int64) float64 { return float64(rng.IntN(3) - 1) })
-		view, err := grid.Mask(f, mask)
+		view, err := views.Mask(f, mask)
 		if err != nil {
 			t.Fatal(err)
 		}

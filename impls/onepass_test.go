@@ -11,6 +11,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/gridtest"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/race"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
@@ -179,7 +180,7 @@ func TestOnePassCatches(t *testing.T) {
 func TestSumsBeginAnew(t *testing.T) {
 	f := gridtest.Image(t, grid.Shape{D: 11, H: 5, W: 7}, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64(i * 7919 % 251) })
 	const height = 3
-	first, want := grid.Crop(f, 0, height), ecctest.EnumerateIn(f, ecc.Convention{})
+	first, want := views.Crop(f, 0, height), ecctest.EnumerateIn(f, ecc.Convention{})
 	job := ecctest.SetUp(t, extrema.Implementation{}, first, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: 2}})
 	sum := job.(bench.Adder[grid.Source])
 	for what, add := range map[string]func() error{

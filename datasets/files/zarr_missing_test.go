@@ -14,6 +14,7 @@ import (
 	"eccbench/datasets/storage"
 	"eccbench/datasets/zarr"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 )
 
 // zarrCube writes an uncompressed array of 8×8×8 bytes in chunks of 4×4×4, with a fill value in
@@ -169,7 +170,7 @@ func TestMissingChunksOfAPart(t *testing.T) {
 	for _, c := range []struct{ image, mask, want string }{
 		{whole, whole, ""}, {dir, whole, "3 of 8 chunks missing: fill value 0"}, {whole, dir, "mask: 3 of 8 chunks missing: fill value 0"},
 	} {
-		m, err := grid.Mask(open(c.image), open(c.mask))
+		m, err := views.Mask(open(c.image), open(c.mask))
 		if err != nil {
 			t.Fatal(err)
 		}

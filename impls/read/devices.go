@@ -8,6 +8,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/resident"
 )
 
@@ -39,7 +40,7 @@ func parts(in grid.Source, devices int) []grid.Source {
 	}
 	var list []grid.Source
 	for k := range count {
-		list = append(list, grid.Crop(in, k*n/count, (k+1)*n/count))
+		list = append(list, views.Crop(in, k*n/count, (k+1)*n/count))
 	}
 	return list
 }

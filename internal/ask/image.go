@@ -8,6 +8,7 @@ import (
 	"eccbench/datasets/files/format"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -18,7 +19,7 @@ type image struct {
 	name, mask string // canonical names
 	convention ecc.Convention
 	// upright is the image as it is counted, and turned is the convention for its axes: see
-	// grid.Upright.
+	// views.Upright.
 	upright grid.Source
 	turned  ecc.Convention
 }
@@ -60,7 +61,7 @@ func (q *Question) open(o Opening) (i image, err error) {
 	q.Follow.Missing(q.Shown, i.Source)
 	if i.convention, err = q.Convention(i.mask != "" || q.Gaps(i.Type())); err == nil {
 		i.turned = i.convention
-		i.upright, i.turned.Periodic = grid.Upright(i.Source, i.convention.Periodic)
+		i.upright, i.turned.Periodic = views.Upright(i.Source, i.convention.Periodic)
 		err = i.turned.Periodic.Check(i.upright.Shape())
 	}
 	if err != nil {
@@ -85,7 +86,7 @@ func OpenMasked(memory int64, name, mask string) (grid.Source, error) {
 		grid.Close(src)
 		return nil, errorOfOther("mask", err)
 	}
-	masked, err := grid.Mask(src, within)
+	masked, err := views.Mask(src, within)
 	if err != nil {
 		grid.Close(src)
 		grid.Close(within)
@@ -149,11 +150,11 @@ func (q *Question) conditions() bench.Conditions {
 func (q *Question) run(
 	i image, times int64, answer func(asked grid.Source, p *ecc.Provenance) error,
 ) (p ecc.Provenance, err error) {
-	p = ecc.Describe(q.Named(i.name), grid.Unmasked(i.Source), i.convention)
+	p = ecc.Describe(q.Named(i.name), views.Unmasked(i.Source), i.convention)
 	p.Mask = q.Named(i.mask)
 	asked, digest := digested(i.Source)
 	if !q.Slices {
-		asked, _ = grid.Upright(asked, i.convention.Periodic)
+		asked, _ = views.Upright(asked, i.convention.Periodic)
 	}
 	asked, end := q.Follow.Reading(asked, times)
 	err = answer(asked, &p)

@@ -16,6 +16,7 @@ import (
 	"eccbench/datasets/files/format"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/quantity"
 )
 
@@ -153,7 +154,7 @@ func encodeHeader(in grid.Source) ([]byte, error) {
 // with a page, else the whole image.
 func shared(in grid.Source) grid.Source {
 	if period := grid.Period(in); period > 0 && period*grid.SliceBytes(in)%align == 0 && align%os.Getpagesize() == 0 {
-		return grid.Crop(in, 0, period)
+		return views.Crop(in, 0, period)
 	}
 	return in
 }

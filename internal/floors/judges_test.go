@@ -22,7 +22,7 @@ var witnesses = map[string]witness{
 	"internal/workloads/eigenmap/inertia": {[]string{"internal/crew", "internal/isa"}, []string{"internal/workloads/eigenmap"}},
 	"internal/workloads/homology/torsion": {[]string{"internal/verify"}, []string{"internal/workloads/homology"}},
 	"internal/ranks":                      {nil, []string{"internal/workloads/homology", "impls/betti/definition"}},
-	"internal/workloads/ecc/fingerprint": {[]string{"internal/crew", "internal/grid", "internal/isa"}, []string{
+	"internal/workloads/ecc/fingerprint": {[]string{"internal/crew", "internal/grid", "internal/grid/views", "internal/isa"}, []string{
 		"internal/command/images", "impls", "internal/library", "internal/library/ondevice", "internal/workloads/batch", "internal/workloads/betti",
 		"internal/workloads/ecc", "internal/workloads/ecc/fingerprint/ondevice", "internal/workloads/ecc/parts"}},
 	"internal/workloads/softecc/onepass": {[]string{"internal/crew", "internal/grid"}, []string{"internal/workloads/softecc"}},
@@ -36,11 +36,11 @@ var witnesses = map[string]witness{
 		"internal/command/images", "impls", "impls/homology/definition", "impls/homology/duality", "impls/homology/reduced", "impls/homology/reductions", "internal/ask", "internal/library",
 		"internal/workloads/homology/homologytest", "reports/paper"}},
 	"internal/workloads/assess": {[]string{
-		"internal/bench", "internal/crew", "internal/fields", "internal/grid", "internal/headers", "internal/name",
+		"internal/bench", "internal/crew", "internal/fields", "internal/grid", "internal/grid/views", "internal/headers", "internal/name",
 		"internal/verify", "internal/workloads/betti", "internal/workloads/ecc/cells"}, []string{
 		"impls", "impls/assess/flood", "impls/assess/runs", "internal/ask", "internal/command/assess", "internal/library",
 	}},
-	"internal/workloads/eigenmap": {[]string{"internal/bench", "internal/crew", "internal/fields", "internal/grid", "internal/headers", "internal/isa", "internal/name", "internal/verify", "internal/workloads/eigenmap/inertia"}, []string{
+	"internal/workloads/eigenmap": {[]string{"internal/bench", "internal/crew", "internal/fields", "internal/grid", "internal/grid/views", "internal/headers", "internal/isa", "internal/name", "internal/verify", "internal/workloads/eigenmap/inertia"}, []string{
 		"internal/command/images", "impls", "impls/foreign", "impls/eigenmap/definition", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", "impls/eigenmap/windowed", "internal/ask", "internal/library", "internal/workloads/eigenmap/eigentest",
 		"internal/workloads/eigenmap/ondevice", "reports/paper"}},
 }

@@ -8,26 +8,14 @@ import (
 
 func TestChecks(t *testing.T) { checktest.Run(t, checks()...) }
 
-// checks cover the steps between a source and the count: views, slabs, pieces and levels.
+// checks cover the steps between a source and the count: slabs, pieces and levels.
 func checks() []checktest.Check {
 	return []checktest.Check{
-		{Name: "views of an image", Of: views},
-		{Name: "views of what cannot be read", Of: unreadViews},
-		{Name: "sources that are closed", Of: closes},
-		{Name: "relabelled images", Of: relabelKeepsTheOrder},
-		{Name: "images closed to rings", Of: wrapAndFirst},
 		{Name: "axes", Of: axes},
-		{Name: "negated images", Of: negate},
-		{Name: "images padded with no value", Of: padOfNoValue},
-		{Name: "padded images", Of: pad},
-		{Name: "masked images", Of: mask},
 		{Name: "images that repeat themselves", Of: repeat},
-		{Name: "sums over periods", Of: overPeriods},
 		{Name: "images not seen to repeat themselves", Of: unrepeated},
 		{Name: "ranges of values", Of: ranges},
 		{Name: "ranges of words of values", Of: rangesOfWords},
-		{Name: "images on a table", Of: onTable},
-		{Name: "images on a ladder", Of: onLadder},
 		{Name: "pieces", Of: eachPiece},
 		{Name: "pieces of spans", Of: eachPieceOfSpans},
 		{Name: "pieces that are left", Of: piecesAreLeft},
@@ -59,9 +47,6 @@ func checks() []checktest.Check {
 		{Name: "values of bytes", Of: valuesRefuses},
 		{Name: "labels", Of: labels},
 		{Name: "gaps, and values above the last level", Of: gapsAndTops},
-		{Name: "views of every type", Of: viewsOfTypes},
-		{Name: "rows that change places", Of: turnsRows},
-		{Name: "bounds of views", Of: boundsOfViews},
 		{Name: "pieces that fail", Of: piecesThatFail},
 		{Name: "what sources say of themselves", Of: whatSourcesSay},
 		{Name: "encoded ladders", Of: encodedLadders},

@@ -12,6 +12,7 @@ import (
 
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/gridtest"
+	"eccbench/internal/grid/views"
 )
 
 // Values with labels are printed as their labels, in digits, bytes and numbers; other values are
@@ -51,11 +52,11 @@ func labels(t *testing.T) {
 		t.Errorf("the first ranks are %v and %v", a, b)
 	}
 	f := gridtest.Labelled(t, grid.Shape{D: 2, H: 1, W: 2}, []float64{0.1, 0.2}, 0, 1, 1, 0)
-	masked, err := grid.Mask(f, gridtest.OfBytes(t, f.Shape(), 1, 1, 0, 1))
+	masked, err := views.Mask(f, gridtest.OfBytes(t, f.Shape(), 1, 1, 0, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if grid.LabelsOf(f) != f.Labels() || f.Labels().Len() != 2 || grid.LabelsOf(masked) != f.Labels() || grid.LabelsOf(grid.Flip(numbered(t, f.Shape()), 'x')) != nil {
+	if grid.LabelsOf(f) != f.Labels() || f.Labels().Len() != 2 || grid.LabelsOf(masked) != f.Labels() || grid.LabelsOf(views.Flip(gridtest.Numbered(t, f.Shape()), 'x')) != nil {
 		t.Error("labels of an image are lost, or it has some")
 	}
 }
@@ -112,7 +113,7 @@ func gapsAndTops(t *testing.T) {
 	for _, typ := range grid.Types() {
 		data := grid.NewBuffer(4 * typ.Size())
 		for i, v := range []float32{2, 3, 1, 7} {
-			fillValue(typ, data[int64(i)*typ.Size():][:typ.Size()], v)
+			gridtest.Fill(typ, data[int64(i)*typ.Size():][:typ.Size()], v)
 		}
 		if _, err := grid.NewField(shape, typ, data, few); err == nil || !strings.Contains(err.Error(), "2 values are above the ladder's last level 2, the first at index 1") {
 			t.Errorf("%v above the last level: %v", typ, err)
@@ -131,101 +132,6 @@ func gapsAndTops(t *testing.T) {
 	}
 	if v := grid.NewValues[float64](3); len(v) != 3 {
 		t.Errorf("%d values, want 3", len(v))
-	}
-}
-
-// Values of every type have the levels of the ladder; negation reverses levels, and rotation moves
-// places.
-func viewsOfTypes(t *testing.T) {
-	ladder, err := grid.Affine(3, 1, 30)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []int32{5, 0, 29, 7, 7, 13}
-	for _, typ := range grid.Types() {
-		f := gridtest.Image(t, grid.Shape{D: 1, H: 2, W: 3}, typ, ladder, func(i int64) float64 { return float64(3 + want[i]) })
-		negated, err := grid.Negate(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for what, c := range map[string]struct {
-			s    grid.Source
-			want func(i int) int32
-		}{
-			"itself":   {f, func(i int) int32 { return want[i] }},
-			"negated":  {negated, func(i int) int32 { return 29 - want[i] }},
-			"in x":     {grid.Flip(f, 'x'), func(i int) int32 { return want[i/3*3+2-i%3] }},
-			"in order": {grid.Flip(f, 's'), func(i int) int32 { return want[(i+3)%6] }},
-		} {
-			slab, got := grid.NewBuffer(grid.TotalBytes(f)), []int32{-1, -1, -1, -1, -1, -1}
-			if err := c.s.ReadSlab(slab, 0, 2); err != nil {
-				t.Fatal(err)
-			}
-			grid.NewConverter(typ, c.s.Ladder()).Convert(got, slab)
-			for i, k := range got {
-				if k != c.want(i) {
-					t.Errorf("%v %s: levels %v of %v", typ, what, got, want)
-					break
-				}
-			}
-		}
-	}
-}
-
-// Rows of any length change places, wherever the room for them begins.
-func turnsRows(t *testing.T) {
-	for w := range int64(8) {
-		shape := grid.Shape{D: 2, H: 4, W: w + 1}
-		f := gridtest.Image(t, shape, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64(i) })
-		turned, room := grid.Flip(f, 'y'), grid.NewBuffer(200)
-		for at := range int64(20) {
-			got := room[at:][:shape.Voxels()]
-			if err := turned.ReadSlab(got, 0, 2); err != nil {
-				t.Fatal(err)
-			}
-			for i, v := range got {
-				if z, y, x := shape.Coordinates(int64(i)); int64(v) != (z*4+3-y)*shape.W+x {
-					t.Fatalf("%v at byte %d: %v", shape, at, got)
-				}
-			}
-		}
-	}
-}
-
-// A view rejects slices before its first or after its last one, and a destination of another size.
-func boundsOfViews(t *testing.T) {
-	few, err := grid.Affine(0, 1, 60)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, shape := range []grid.Shape{{D: 3, H: 4, W: 5}, {D: 1, H: 4, W: 5}} {
-		f := gridtest.Image(t, shape, grid.Float32, few, func(i int64) float64 { return float64(i) })
-		s := struct{ grid.Source }{f} // not in memory
-		relabelled, err := grid.Relabel(s, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		masked, err := grid.Mask(s, f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for what, v := range map[string]grid.Source{
-			"relabelled": relabelled, "masked": masked, "padded": grid.Pad(s), "wrapped": grid.Wrap(s, grid.Axes{X: true, Y: true, Z: shape.D > 1}),
-			"one column": grid.First(s, 'x'), "one row": grid.First(s, 'y'), "one column in memory": grid.First(f, 'x'), "cut": grid.Crop(s, 1, 3), "a plane": grid.Crop(s, 1, 2),
-			"repeated": grid.Repeat(s, 2), "rolled": gridtest.Roll(s, 1), "transposed": grid.Transpose(s),
-		} {
-			n, size := v.Shape().Slices(), grid.SliceBytes(v)
-			for _, bad := range [][3]int64{{-1, 1, 2 * size}, {n - 1, n + 1, 2 * size}, {1, 0, 0}, {0, 1, size + 4}, {0, 1, 0}} {
-				if err := v.ReadSlab(grid.NewBuffer(bad[2]), bad[0], bad[1]); err == nil {
-					t.Errorf("%v %s: slices %d to %d are read into %d bytes", shape, what, bad[0], bad[1], bad[2])
-				}
-			}
-			for i := range n + 1 {
-				if err := v.ReadSlab(nil, i, i); err != nil {
-					t.Errorf("%v %s: no slices from %d on: %v", shape, what, i, err)
-				}
-			}
-		}
 	}
 }
 
@@ -251,13 +157,13 @@ func (w without) ReadSlab(dst []byte, lo, hi int64) error {
 
 // Invalid pieces of an image are errors, and so is a failed read of the slice that closes a ring.
 func piecesThatFail(t *testing.T) {
-	f := numbered(t, grid.Shape{D: 6, H: 2, W: 2})
+	f := gridtest.Numbered(t, grid.Shape{D: 6, H: 2, W: 2})
 	none := func(*grid.Field, int64) error { return nil }
-	if err := eachApart(without{f, true}, grid.Whole(f), 2, false, none); err == nil {
+	if err := gridtest.EachApart(without{f, true}, grid.Whole(f), 2, false, none); err == nil {
 		t.Error("pieces on no levels")
 	}
 	for _, closed := range []bool{false, true} {
-		if err := eachApart(without{f, false}, grid.Span{Lo: 3, Hi: 6}, 2, closed, none); errors.Is(err, gridtest.ErrUnread) != closed {
+		if err := gridtest.EachApart(without{f, false}, grid.Span{Lo: 3, Hi: 6}, 2, closed, none); errors.Is(err, gridtest.ErrUnread) != closed {
 			t.Errorf("closed %v: %v", closed, err)
 		}
 	}
@@ -302,7 +208,7 @@ func (worried) Err() error { return errBroken }
 
 // Views pass on the properties of their sources.
 func whatSourcesSay(t *testing.T) {
-	f := numbered(t, grid.Shape{D: 6, H: 2, W: 2})
+	f := gridtest.Numbered(t, grid.Shape{D: 6, H: 2, W: 2})
 	var bad *grid.NotFiniteError
 	if _, _, err := grid.Range(spread{counting{2, 2}}, grid.Span{Hi: 2}); !errors.As(err, &bad) || bad.Count != 2 || bad.First != 0 {
 		t.Errorf("of two slabs that are not finite: %v", err)

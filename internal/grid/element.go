@@ -93,7 +93,7 @@ func Values[T Stored](b []byte) []T {
 	}
 	var zero T
 	size := int(unsafe.Sizeof(zero))
-	if len(b)%size != 0 || !aligned(b, int64(size)) {
+	if len(b)%size != 0 || !Aligned(b, int64(size)) {
 		panic("grid: buffer is not a whole number of aligned elements")
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/size)
@@ -135,6 +135,7 @@ func NewTouched[T Stored](n int64) []T {
 	return values
 }
 
-func aligned(b []byte, size int64) bool {
+// Aligned reports whether bytes begin at an address that is a multiple of size. They must not be empty.
+func Aligned(b []byte, size int64) bool {
 	return uintptr(unsafe.Pointer(&b[0]))%uintptr(size) == 0
 }

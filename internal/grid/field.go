@@ -57,7 +57,7 @@ func Trusted(shape Shape, typ Type, data []byte, ladder Ladder) (*Field, error) 
 	if ladder.Len() < 1 {
 		return nil, fmt.Errorf("field %v %v: the ladder has no levels", shape, typ)
 	}
-	if !aligned(data, typ.Size()) {
+	if !Aligned(data, typ.Size()) {
 		data = append(NewBuffer(int64(len(data)))[:0], data...)
 	}
 	return &Field{shape: shape, typ: typ, ladder: ladder, data: data}, nil
@@ -78,6 +78,21 @@ func Load(s Source) (*Field, error) {
 	}
 	f.volume = Dim(s) == 3
 	return f, nil
+}
+
+// Slab returns slices lo ≤ i < hi of the field, in the same memory. A single plane of a 3D image becomes a
+// 2D image.
+func (f *Field) Slab(lo, hi int64) *Field {
+	size := SliceBytes(f)
+	return &Field{shape: f.shape.WithSlices(hi - lo), typ: f.typ, ladder: f.ladder,
+		data: f.data[lo*size : hi*size : hi*size], until: f.until}
+}
+
+// Reshaped returns the field with another shape of as many voxels.
+func (f *Field) Reshaped(shape Shape) *Field {
+	g := *f
+	g.shape = shape
+	return &g
 }
 
 // Volume returns the field as a 3D image, even if it has a single slice.
@@ -154,6 +169,9 @@ func Finite(values []float32, base int64, shape Shape) error {
 	return normalise(values, base, shape, false, false)
 }
 
+// Absent is the value of voxels outside a masked image. It is above every level.
+var Absent = float32(math.Inf(1))
+
 // NormaliseGaps normalises values in which NaN marks voxels outside the image.
 func NormaliseGaps(values []float32, base int64, shape Shape) error {
 	return normalise(values, base, shape, true, true)
@@ -169,7 +187,7 @@ func normalise(values []float32, base int64, shape Shape, gaps, write bool) erro
 		for i, v := range some {
 			if b := math.Float32bits(v); b&0x7f800000 == 0x7f800000 {
 				if gaps && v != v {
-					some[i] = absent
+					some[i] = Absent
 					continue
 				}
 				if bad == 0 {

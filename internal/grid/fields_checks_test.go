@@ -50,7 +50,7 @@ func trusted(t *testing.T) {
 // The images of a batch in memory are parts of it.
 func batches(t *testing.T) {
 	for _, images := range []int64{1, 2, 3, 6} {
-		f := numbered(t, grid.Shape{D: 6, H: 3, W: 2})
+		f := gridtest.Numbered(t, grid.Shape{D: 6, H: 3, W: 2})
 		b := grid.Batch{Source: f, Images: images}
 		want := grid.Shape{D: 6 / images, H: 3, W: 2}
 		size := grid.TotalBytes(f) / images
@@ -100,5 +100,21 @@ func partsOfSlabs(t *testing.T) {
 		}); err != nil || next != n {
 			t.Errorf("%d of %d slices: %v", next, n, err)
 		}
+	}
+}
+
+func axes(t *testing.T) {
+	a, err := grid.ParseAxes([]string{"z", "x"})
+	if err != nil || a != (grid.Axes{X: true, Z: true}) || a.String() != "x,z" || a.Without('x') != (grid.Axes{Z: true}) {
+		t.Errorf("%+v %q (%v)", a, a, err)
+	}
+	for _, wrong := range []string{"", "X", "xy", "w"} {
+		if _, err := grid.ParseAxes([]string{wrong}); err == nil {
+			t.Errorf("%q is an axis", wrong)
+		}
+	}
+	flat, deep := grid.Shape{D: 1, H: 2, W: 3}, grid.Shape{D: 2, H: 2, W: 2}
+	if a.Check(flat) == nil || a.Check(deep) != nil || a.Slices(flat) || !a.Slices(deep) || a.WithinSlices(deep) != (grid.Axes{X: true}) || !(grid.Axes{Y: true}).Slices(flat) {
+		t.Error("axes of shapes")
 	}
 }

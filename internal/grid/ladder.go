@@ -167,6 +167,9 @@ func (l Ladder) Level(v float32) int64 {
 	return 0
 }
 
+// Whole reports whether the levels are all values of a type, as those of Identity are.
+func (l Ladder) Whole() bool { return l.kind == identity || l.kind == every }
+
 // Rounds reports whether a value between two levels counts as one on the higher level.
 func (l Ladder) Rounds() bool { return l.kind == affine }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 )
 
 // levelsOfTables checks that values have the levels of a table. Some levels are as close together
@@ -61,7 +62,7 @@ func TestRelabelOfMany(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := grid.Relabel(f, 1); (err == nil) != want || err != nil && err.Error() != "relabel: 4194305 levels, at most 4194304" {
+		if _, err := views.Relabel(f, 1); (err == nil) != want || err != nil && err.Error() != "relabel: 4194305 levels, at most 4194304" {
 			t.Errorf("%d levels: %v", levels, err)
 		}
 	}

@@ -104,59 +104,6 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// The slices of a volume of one slice are its rows, whatever holds it.
-func TestUpright(t *testing.T) {
-	for _, c := range []struct {
-		shape, want  Shape
-		axes, turned Axes
-	}{
-		{Shape{1, 3, 2}, Shape{3, 2, 1}, Axes{Z: true}, Axes{X: true}}, {Shape{1, 3, 2}, Shape{3, 2, 1}, Axes{X: true, Z: true}, Axes{X: true, Y: true}},
-		{Shape{1, 1, 4}, Shape{4, 1, 1}, Axes{X: true, Z: true}, Axes{X: true, Z: true}}, {Shape{1, 3, 2}, Shape{1, 3, 2}, Axes{X: true}, Axes{X: true}},
-		{Shape{1, 1, 1}, Shape{1, 1, 1}, Axes{Z: true}, Axes{X: true}}, {Shape{1, 1, 1}, Shape{1, 1, 1}, Axes{X: true, Y: true, Z: true}, Axes{X: true, Y: true}},
-		{Shape{2, 3, 2}, Shape{2, 3, 2}, Axes{Z: true}, Axes{Z: true}},
-		{Shape{2, 1, 2}, Shape{2, 1, 2}, Axes{X: true}, Axes{X: true}},
-		{Shape{5, 1, 2}, Shape{1, 5, 2}, Axes{}, Axes{}}, {Shape{5, 3, 1}, Shape{1, 5, 3}, Axes{}, Axes{}},
-		{Shape{5, 1, 1}, Shape{1, 1, 5}, Axes{}, Axes{}}, {Shape{1, 5, 1}, Shape{1, 1, 5}, Axes{}, Axes{}},
-		{Shape{1, 1, 1}, Shape{1, 1, 1}, Axes{}, Axes{}}, {Shape{5, 3, 2}, Shape{5, 3, 2}, Axes{}, Axes{}},
-	} {
-		data := make([]byte, c.shape.Voxels())
-		for i := range data {
-			data[i] = byte(i)
-		}
-		f, err := NewField(c.shape, Uint8, data, Identity(Uint8))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s, axes := Upright(f, c.axes); c.axes.Z && f.Dim() == 2 && (s != Source(f) || axes != c.axes) {
-			t.Errorf("%v, an image of 2 axes, is %v along %v", c.shape, s.Shape(), axes)
-		}
-		for _, s := range []Source{f.Volume(), NewDigester(f.Volume()), WithContext(t.Context(), slab{f.Volume()})} {
-			up, axes := Upright(s, c.axes)
-			if up.Shape() != c.want || axes != c.turned {
-				t.Errorf("%v along %v is %v along %v", c.shape, c.axes, up.Shape(), axes)
-				continue
-			}
-			got, err := Load(up)
-			if err != nil || string(got.Data()) != string(data) {
-				t.Errorf("%v: %v, %v", c.shape, got, err)
-			}
-			part := make([]byte, SliceBytes(up))
-			if err := up.ReadSlab(part, up.Shape().Slices()-1, up.Shape().Slices()); err != nil || string(part) != string(data[len(data)-len(part):]) {
-				t.Errorf("%v: the last slice is %v, %v", c.shape, part, err)
-			}
-		}
-	}
-}
-
-// slab is a volume that is no Field.
-type slab struct{ f *Field }
-
-func (s slab) Shape() Shape                            { return s.f.Shape() }
-func (s slab) Type() Type                              { return s.f.Type() }
-func (s slab) Ladder() Ladder                          { return s.f.Ladder() }
-func (s slab) Dim() int                                { return s.f.Dim() }
-func (s slab) ReadSlab(dst []byte, lo, hi int64) error { return s.f.ReadSlab(dst, lo, hi) }
-
 // Fields of equal ranks with different labels have different digests.
 func TestDigestOfLabels(t *testing.T) {
 	shape := Shape{1, 1, 2}

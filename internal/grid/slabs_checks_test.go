@@ -20,11 +20,11 @@ import (
 // source is read once.
 func eachPiece(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 1, H: 1, W: 3}, {D: 1, H: 9, W: 2}, {D: 1, H: 3, W: 1}, {D: 2, H: 3, W: 2}, {D: 3, H: 1, W: 1}, {D: 11, H: 2, W: 3}} {
-		f := numbered(t, shape)
+		f := gridtest.Numbered(t, shape)
 		n, size := shape.Slices(), grid.SliceBytes(f)
 		for _, step := range []int64{0, 2, 3, 4, 100} {
 			times, last, shared := make([]int64, n), int64(-1), int64(-1)
-			err := eachApart(gridtest.ReadOnce(struct{ grid.Source }{f}), grid.Whole(f), step, false, func(piece *grid.Field, by int64) error {
+			err := gridtest.EachApart(gridtest.ReadOnce(struct{ grid.Source }{f}), grid.Whole(f), step, false, func(piece *grid.Field, by int64) error {
 				first := int64(grid.Values[uint16](piece.Data())[0]) / shape.SliceVoxels()
 				k := piece.Shape().Slices()
 				if piece.Shape().Dim() != shape.Dim() { // a plane
@@ -55,7 +55,7 @@ func eachPiece(t *testing.T) {
 				t.Errorf("%v in %d: slices count %v times (%v)", shape, step, times, err)
 			}
 			stop := errors.New("stop")
-			if err := eachApart(f, grid.Whole(f), step, false, func(_ *grid.Field, times int64) error {
+			if err := gridtest.EachApart(f, grid.Whole(f), step, false, func(_ *grid.Field, times int64) error {
 				if times < 0 || n <= 2 {
 					return stop
 				}
@@ -72,7 +72,7 @@ func eachPiece(t *testing.T) {
 // closes the ring.
 func eachPieceOfSpans(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 1, H: 9, W: 2}, {D: 1, H: 1, W: 3}, {D: 2, H: 3, W: 2}, {D: 11, H: 2, W: 3}} {
-		f := numbered(t, shape)
+		f := gridtest.Numbered(t, shape)
 		n := shape.Slices()
 		for _, closed := range []bool{false, true} {
 			for cuts := range int64(14) {
@@ -80,7 +80,7 @@ func eachPieceOfSpans(t *testing.T) {
 				for i := range cuts + 1 {
 					of := grid.Span{Lo: n * i / (cuts + 1), Hi: n * (i + 1) / (cuts + 1)}
 					read := gridtest.ReadOnce(struct{ grid.Source }{f})
-					err := eachApart(read, of, 2, closed, func(piece *grid.Field, by int64) error {
+					err := gridtest.EachApart(read, of, 2, closed, func(piece *grid.Field, by int64) error {
 						values := grid.Values[uint16](piece.Data())
 						slice := func(i int) int64 { return int64(values[i*int(shape.SliceVoxels())]) / shape.SliceVoxels() }
 						k := len(values) / int(shape.SliceVoxels())
@@ -123,9 +123,9 @@ func eachPieceOfSpans(t *testing.T) {
 
 // With 0 a piece has as many slices as suit its cost; a small image has one piece.
 func piecesAreLarge(t *testing.T) {
-	f := numbered(t, grid.Shape{D: 5, H: 2, W: 2})
+	f := gridtest.Numbered(t, grid.Shape{D: 5, H: 2, W: 2})
 	pieces := 0
-	if err := eachApart(f, grid.Whole(f), 0, false, func(*grid.Field, int64) error { pieces++; return nil }); err != nil || pieces != 1 {
+	if err := gridtest.EachApart(f, grid.Whole(f), 0, false, func(*grid.Field, int64) error { pieces++; return nil }); err != nil || pieces != 1 {
 		t.Errorf("%d pieces of a small image (%v)", pieces, err)
 	}
 }
@@ -136,7 +136,7 @@ func (bulky) InBulk() bool { return true }
 
 // Joined pieces fit a core's cache, unless the source is far away.
 func joinedPiecesAreSmall(t *testing.T) {
-	s := sized{numbered(t, grid.Shape{D: 1, H: 1, W: 1}), grid.Shape{D: 1 << 10, H: 1 << 10, W: 1 << 9}} // a slice is 1 MiB
+	s := sized{gridtest.Numbered(t, grid.Shape{D: 1, H: 1, W: 1}), grid.Shape{D: 1 << 10, H: 1 << 10, W: 1 << 9}} // a slice is 1 MiB
 	for threads, want := range map[int]int64{1: 8, 2: 16, 3: 24, 64: 64} {
 		if got := grid.CachedSlices(s, threads); got != want {
 			t.Errorf("%d slices for %d cores, want %d", got, threads, want)
@@ -541,14 +541,4 @@ func sharingBytes(t *testing.T) {
 			t.Errorf("%d slices, %d at a time: %d bytes, want %d", c.slices, c.step, got, want)
 		}
 	}
-}
-
-// eachApart calls f for each slab and for each shared slice of EachJoined.
-func eachApart(s grid.Source, of grid.Span, slices int64, closed bool, f func(piece *grid.Field, times int64) error) error {
-	return grid.EachJoined(s, of, slices, closed, func(p grid.Piece) error {
-		if err := f(p.Field, p.Times); err != nil || p.Shared == nil {
-			return err
-		}
-		return f(p.Shared, -p.Times)
-	})
 }

@@ -243,9 +243,6 @@ func readParts(s Source, dst []byte, lo, hi int64) error {
 // Step returns the number of slices that a source always reads together, aligned to a multiple of
 // it (such as a row of chunks). It is 1 if each slice is read separately.
 func Step(s Source) int64 {
-	if m, ok := s.(masked); ok {
-		return Step(m.Source)
-	}
 	if r, ok := s.(interface{ Step() int64 }); ok {
 		return min(max(1, r.Step()), s.Shape().Slices())
 	}
@@ -254,11 +251,8 @@ func Step(s Source) int64 {
 
 // CachedBytes returns the number of bytes that a source caches of such reads.
 func CachedBytes(s Source) int64 {
-	switch s := s.(type) {
-	case masked:
-		return CachedBytes(s.Source) + CachedBytes(s.mask)
-	case interface{ CachedBytes() int64 }:
-		return s.CachedBytes()
+	if c, ok := s.(interface{ CachedBytes() int64 }); ok {
+		return c.CachedBytes()
 	}
 	return 0
 }

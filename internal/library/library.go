@@ -26,6 +26,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/fingerprint"
@@ -321,7 +322,7 @@ func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels, mask []
 	if err != nil {
 		return Answer{}, err
 	}
-	s, err := grid.Mask(f, within)
+	s, err := views.Mask(f, within)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -480,7 +481,7 @@ func (r Request) answer(ctx context.Context, s grid.Source) (Answer, error) {
 	}
 	c := r.convention(s.Type())
 	if r.Part == nil && r.Flow == nil && r.Eigenmap == nil {
-		s, c.Periodic = grid.Upright(s, c.Periodic)
+		s, c.Periodic = views.Upright(s, c.Periodic)
 	}
 	if err := c.Periodic.Check(s.Shape()); err != nil {
 		return a, fmt.Errorf("periodic: %w", err)

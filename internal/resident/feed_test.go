@@ -18,6 +18,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 )
 
 // A reading is a source that records its readers.
@@ -388,7 +389,7 @@ func TestFeedOfCutImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, end := range []int64{planes, planes - 1, 65} {
-		cut := grid.Crop(in, 0, end)
+		cut := views.Crop(in, 0, end)
 		f, err := NewFeed(d, cut, 0, 2)
 		if err != nil {
 			t.Fatalf("the first %d planes: %v", end, err)

@@ -10,6 +10,7 @@ import (
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/gridtest"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 )
@@ -160,7 +161,7 @@ func (i Implementation) ofSlabs(t *testing.T, rng *rand.Rand, in *betti.Image, v
 		if lo == 0 && rng.IntN(3) == 0 {
 			hi = 1 // a slab of one slice
 		}
-		f, err := grid.Load(grid.Crop(in.Source, lo, hi))
+		f, err := grid.Load(views.Crop(in.Source, lo, hi))
 		if err != nil {
 			t.Fatal(err)
 		}

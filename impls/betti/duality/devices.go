@@ -10,6 +10,7 @@ import (
 	"eccbench/internal/crew"
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/betti/counting"
@@ -80,7 +81,7 @@ func (p portion) view(in *betti.Image) *betti.Image {
 	if p.tiles.shared() == 0 {
 		return in
 	}
-	return &betti.Image{Source: grid.Crop(in.Source, p.lo, p.hi), Threshold: in.Threshold}
+	return &betti.Image{Source: views.Crop(in.Source, p.lo, p.hi), Threshold: in.Threshold}
 }
 
 // counts are the results of one slab.

@@ -8,6 +8,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/gridtest"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 )
@@ -197,7 +198,7 @@ func masked(t *testing.T, f *grid.Field, c ecc.Convention, rng *rand.Rand) *bett
 		return in
 	}
 	within := gridtest.Image(t, f.Shape(), grid.Uint8, grid.Identity(grid.Uint8), func(int64) float64 { return float64(rng.IntN(5)) })
-	s, err := grid.Mask(f, within)
+	s, err := views.Mask(f, within)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc"
 )
@@ -55,12 +56,12 @@ func cut(n int64, devices int) []slab {
 // images returns the images that a device counts: its slab, and the slice that it shares with the
 // next one.
 func (s slab) images(in grid.Source) []grid.Source {
-	list := []grid.Source{grid.Crop(in, s.lo, s.hi)}
+	list := []grid.Source{views.Crop(in, s.lo, s.hi)}
 	if s.lo == 0 && s.last {
 		list[0] = in
 	}
 	if !s.last {
-		list = append(list, grid.Crop(in, s.hi-1, s.hi))
+		list = append(list, views.Crop(in, s.hi-1, s.hi))
 	}
 	return list
 }

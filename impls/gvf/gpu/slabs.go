@@ -8,6 +8,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/quantity"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/gvf"
@@ -409,5 +410,5 @@ func (i Slabs) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf.Flow], e
 
 // slabOf returns a problem with the shape of a slab, for planPasses.
 func slabOf(p *gvf.Problem, planes int64) *gvf.Problem {
-	return gvf.NewProblem(grid.Crop(p.Source, 0, planes), p.Mu, p.Steps, 0, p.Boundary)
+	return gvf.NewProblem(views.Crop(p.Source, 0, planes), p.Mu, p.Steps, 0, p.Boundary)
 }

@@ -22,6 +22,7 @@ import (
 	"eccbench/internal/cli"
 	"eccbench/internal/command/answering"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/host"
 	"eccbench/internal/quantity"
 	"eccbench/internal/report"
@@ -217,8 +218,8 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 			return cli.Usagef("input %s: levels of its own are for float32 files and this one is %v on %v; leave --levels "+
 				"or --table out", input, src.Type(), src.Ladder())
 		}
-		counted = grid.OnLadder(hashed, *j.ladder)
-		src = grid.OnLadder(src, *j.ladder)
+		counted = views.OnLadder(hashed, *j.ladder)
+		src = views.OnLadder(src, *j.ladder)
 	}
 	if j.of == betti.Name {
 		in.Superlevel, in.Masked = false, false // sets are in growing order here; no set contains masked voxels
@@ -227,7 +228,7 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 		}
 	}
 	p := parts.Part{Head: parts.Head{
-		Provenance: ecc.Describe(j.Named(shown), grid.Unmasked(src), j.convention),
+		Provenance: ecc.Describe(j.Named(shown), views.Unmasked(src), j.convention),
 		Vertices:   in.Vertices, Superlevel: in.Superlevel, Masked: in.Masked,
 		Shard: which.I, Shards: which.N, Command: command(f, j.of, input),
 		At: j.at, Above: len(j.at) > 0 && j.convention.Superlevel,
@@ -276,11 +277,11 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 		}
 		return cli.Usagef("input %s: in %v: %w; %s", input, of, infinite, instead)
 	}
-	if errors.Is(err, grid.ErrAbove) {
+	if errors.Is(err, views.ErrAbove) {
 		return cli.Usagef("input %s: %w; --between wants the range of the whole image, which eccbench levels prints",
 			input, err)
 	}
-	if errors.Is(err, grid.ErrNotListed) {
+	if errors.Is(err, views.ErrNotListed) {
 		return cli.Usagef("input %s: %w values; it wants all of the whole image, which eccbench levels --distinct prints",
 			input, err)
 	}
@@ -430,7 +431,7 @@ func (j sharing) shareable(src grid.Source, input, name string) error {
 		return err
 	}
 	if _, _, even := src.Ladder().Affinity(); src.Ladder().Indexed() &&
-		(!even || n.FromFiles() && grid.Unmasked(src).Type() == grid.Float32) {
+		(!even || n.FromFiles() && views.Unmasked(src).Type() == grid.Float32) {
 		return fmt.Errorf("input %s: its levels, %v, are those of the whole image, which no shard knows; use levels=every",
 			input, src.Ladder())
 	}

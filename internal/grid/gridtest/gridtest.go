@@ -222,3 +222,44 @@ func (r rolled) ReadSlab(dst []byte, lo, hi int64) error {
 	}
 	return nil
 }
+
+// Numbered is a field whose values are their own row-major positions.
+func Numbered(t testing.TB, s grid.Shape) *grid.Field {
+	t.Helper()
+	data := grid.NewBuffer(s.Voxels() * 2)
+	for i := range s.Voxels() {
+		grid.Values[uint16](data)[i] = uint16(i)
+	}
+	f, err := grid.NewField(s, grid.Uint16, data, grid.Identity(grid.Uint16))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// Fill writes one value everywhere.
+func Fill(t grid.Type, dst []byte, v float32) {
+	for i := range int64(len(dst)) / t.Size() {
+		at := dst[i*t.Size():][:t.Size()]
+		switch t {
+		case grid.Uint8:
+			at[0] = uint8(v)
+		case grid.Uint16:
+			grid.Values[uint16](at)[0] = uint16(v)
+		case grid.Int16:
+			grid.Values[int16](at)[0] = int16(v)
+		case grid.Float32:
+			grid.Values[float32](at)[0] = v
+		}
+	}
+}
+
+// EachApart calls f for each slab and for each shared slice of EachJoined.
+func EachApart(s grid.Source, of grid.Span, slices int64, closed bool, f func(piece *grid.Field, times int64) error) error {
+	return grid.EachJoined(s, of, slices, closed, func(p grid.Piece) error {
+		if err := f(p.Field, p.Times); err != nil || p.Shared == nil {
+			return err
+		}
+		return f(p.Shared, -p.Times)
+	})
+}

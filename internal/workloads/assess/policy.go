@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/betti"
 )
@@ -49,7 +50,7 @@ func laws() []law {
 		{Name: "the truth against itself", Calls: 1.1, Check: compareWithItself},
 		{Name: "flip of the slices", Calls: 1.2, Check: changed(flipped('s'))},
 		{Name: "flip of the rows", Calls: 1.2, Check: changed(flipped('x'))},
-		{Name: "swap of the fastest axes", Calls: 1.5, Check: changed(grid.Transpose)},
+		{Name: "swap of the fastest axes", Calls: 1.5, Check: changed(views.Transpose)},
 	}, func(in *Pair) int64 { return searchBytes * in.Shape().Voxels() })
 }
 
@@ -91,7 +92,7 @@ func compareWithItself(in *Pair, out Comparisons, answer ask) (*verify.Diff, err
 func highest(n betti.Numbers, dims int) int64 { return numbers(n)[dims-1] }
 
 func flipped(axis byte) func(grid.Source) grid.Source {
-	return func(s grid.Source) grid.Source { return grid.Flip(s, axis) }
+	return func(s grid.Source) grid.Source { return views.Flip(s, axis) }
 }
 
 // changed repeats the comparison with changed images: no number may differ.

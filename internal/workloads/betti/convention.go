@@ -5,6 +5,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
 )
@@ -49,7 +50,7 @@ func (v viewer) view(i *Image) (*Image, error) {
 		return set, nil
 	}
 	// The whole layer is on the first level, which is the set.
-	return &Image{Source: grid.Pad(set.complement().Source)}, nil
+	return &Image{Source: views.Pad(set.complement().Source)}, nil
 }
 
 func (v viewer) CanDo(in *Image, c bench.Conditions) error {

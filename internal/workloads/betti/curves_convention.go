@@ -6,6 +6,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
 )
@@ -41,15 +42,15 @@ func (v curvesViewer) view(in grid.Source) (grid.Source, error) {
 	}
 	if v.descends() {
 		var err error
-		if in, err = grid.Negate(in); err != nil {
+		if in, err = views.Negate(in); err != nil {
 			return nil, err
 		}
 	}
 	if v.in.Vertices && v.in.Masked {
-		in = grid.Present(in)
+		in = views.Present(in)
 	}
 	if v.in.Vertices {
-		in = grid.Pad(in)
+		in = views.Pad(in)
 	}
 	return in, nil
 }
@@ -59,11 +60,11 @@ func (v curvesViewer) view(in grid.Source) (grid.Source, error) {
 func (v curvesViewer) rest(in grid.Source) (grid.Source, error) {
 	if v.descends() {
 		var err error
-		if in, err = grid.Negate(in); err != nil {
+		if in, err = views.Negate(in); err != nil {
 			return nil, err
 		}
 	}
-	return grid.Pad(grid.Gaps(in)), nil
+	return views.Pad(views.Gaps(in)), nil
 }
 
 // descends reports whether views have their values in reverse order.

@@ -8,6 +8,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/gridtest"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
@@ -136,7 +137,7 @@ func maskedImages(t *testing.T) (list []struct {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := grid.Mask(f, within)
+			s, err := views.Mask(f, within)
 			if err != nil {
 				t.Fatal(err)
 			}

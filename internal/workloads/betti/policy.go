@@ -8,6 +8,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/betti/reductions"
 	"eccbench/internal/workloads/ecc"
@@ -49,7 +50,7 @@ func laws() []law {
 			Work: func(i *Image) time.Duration { return time.Duration(i.Shape().Voxels()) * reduceNS }, Check: reduced},
 		{Name: "cut at a shared slice", Calls: 1.2, Check: cut},
 		{Name: "one voxel less", Calls: 1.1, Work: costPerVoxel(countNS), Check: oneLess},
-	}, append(invariants(), views()...)...), lawMemory)
+	}, append(invariants(), viewLaws()...)...), lawMemory)
 }
 
 // lawMemory returns the bytes that a law needs for an image.
@@ -77,9 +78,9 @@ var conventions = []struct {
 	{"superlevel set of vertices", ecc.Convention{Vertices: true, Superlevel: true}},
 }
 
-// views returns laws that compare answers for views in other conventions with flood fill in these
+// viewLaws returns laws that compare answers for views in other conventions with flood fill in these
 // conventions.
-func views() (list []law) {
+func viewLaws() (list []law) {
 	for _, o := range conventions {
 		list = append(list, law{Name: o.name, Calls: 1.3, Work: costPerVoxel(fillNS),
 			Check: func(in *Image, _ Numbers, answer ask) (*verify.Diff, error) {
@@ -155,7 +156,7 @@ func cut(in *Image, out Numbers, answer ask) (*verify.Diff, error) {
 	var part [3]Numbers
 	for i, of := range [3][2]int64{{0, m + 1}, {m, n}, {m, m + 1}} {
 		var err error
-		if part[i], err = answer(in.viewOf(grid.Crop(in.Source, of[0], of[1]))); err != nil {
+		if part[i], err = answer(in.viewOf(views.Crop(in.Source, of[0], of[1]))); err != nil {
 			return nil, err
 		}
 	}

@@ -193,7 +193,7 @@ func oneVoxelLess(t *testing.T) {
 func viewsAreHeld(t *testing.T) {
 	for _, name := range []string{"betti/at=1/of=noise/shape=5x4x6/levels=4/type=uint8/seed=2", "betti/at=2/of=between/shape=9x11/levels=6/step=1/seed=3"} {
 		in := open(t, name)
-		for i, l := range views() {
+		for i, l := range viewLaws() {
 			for wrong, want := range map[int64]bool{0: false, 1: true} {
 				d, err := l.Check(in, Numbers{}, func(view *Image) (Numbers, error) {
 					n, err := ByFlooding(view, ecc.Convention{})

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/workloads/ecc"
 )
 
@@ -36,7 +37,7 @@ func (i *Image) set(c ecc.Convention) *Image {
 
 // negated returns the voxels at or above the threshold as a set of values at or below one.
 func (i *Image) negated() *Image {
-	s, err := grid.Negate(natural{i.Source})
+	s, err := views.Negate(natural{i.Source})
 	if err != nil {
 		panic(err) // never: ladders of types have no table
 	}

@@ -8,6 +8,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
@@ -239,11 +240,11 @@ func Unrolled(s grid.Source, periodic grid.Axes) []Interval {
 	list, wraps := []Interval{{s, 1}}, []grid.Axes{periodic}
 	for axis := range periodic.Each() {
 		for i, in := range list {
-			list, wraps = append(list, Interval{grid.First(in.View, axis), -in.Times}), append(wraps, wraps[i].Without(axis))
+			list, wraps = append(list, Interval{views.First(in.View, axis), -in.Times}), append(wraps, wraps[i].Without(axis))
 		}
 	}
 	for i := range list {
-		list[i].View = grid.Wrap(list[i].View, wraps[i])
+		list[i].View = views.Wrap(list[i].View, wraps[i])
 	}
 	return list
 }
@@ -267,17 +268,17 @@ func (c viewed) terms(s grid.Source) ([]term, error) {
 		t := term{view: in.View, times: in.Times * c.sign(s) * c.sign(in.View), layer: c.layer(in.View)}
 		if c.descends() {
 			var err error
-			if t.view, err = grid.Negate(t.view); err != nil {
+			if t.view, err = views.Negate(t.view); err != nil {
 				return nil, err
 			}
 		}
 		if c.Vertices && c.Masked { // masked voxels are outside, like the padding layer
-			outside := term{view: grid.Pad(grid.Gaps(t.view)), times: -t.times}
+			outside := term{view: views.Pad(views.Gaps(t.view)), times: -t.times}
 			list = append(list, outside)
-			t.view, t.layer = grid.Present(t.view), 0
+			t.view, t.layer = views.Present(t.view), 0
 		}
 		if c.Vertices {
-			t.view = grid.Pad(t.view)
+			t.view = views.Pad(t.view)
 		}
 		list[i] = t
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc/cells"
 	"eccbench/internal/workloads/ecc/fingerprint"
@@ -185,7 +186,7 @@ func cut(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
 	m := n / 2
 	sum := map[int64]int64{}
 	for _, part := range []struct{ sign, lo, hi int64 }{{1, 0, m + 1}, {1, m, n}, {-1, m, m + 1}} {
-		v, err := answer(grid.Crop(in, part.lo, part.hi))
+		v, err := answer(views.Crop(in, part.lo, part.hi))
 		if err != nil {
 			return nil, err
 		}
@@ -200,13 +201,13 @@ func invariant(change func(grid.Source) (grid.Source, error)) func(grid.Source, 
 	return verify.Invariant(change, first)
 }
 
-// Flipped returns the change of an image to its view in reverse along an axis (see grid.Flip).
+// Flipped returns the change of an image to its view in reverse along an axis (see views.Flip).
 func Flipped(axis byte) func(grid.Source) (grid.Source, error) {
 	return func(s grid.Source) (grid.Source, error) {
 		if axis == 'y' && s.Shape().D == 1 {
 			return nil, verify.ErrNotApplicable // the rows of a 2D image are its slices
 		}
-		return grid.Flip(s, axis), nil
+		return views.Flip(s, axis), nil
 	}
 }
 
@@ -225,16 +226,16 @@ func transposing(s grid.Source) int64 {
 // ones than largestTransposed.
 func Transposed(s grid.Source) (grid.Source, error) {
 	if s.Shape().D > 1 {
-		return grid.Transpose(s), nil
+		return views.Transpose(s), nil
 	}
 	if grid.TotalBytes(s) > largestTransposed {
 		return nil, verify.ErrNotApplicable
 	}
-	return grid.Load(grid.Transpose(s))
+	return grid.Load(views.Transpose(s))
 }
 
 func relabelled(s grid.Source) (grid.Source, error) {
-	r, err := grid.Relabel(s, 1)
+	r, err := views.Relabel(s, 1)
 	if err != nil {
 		return nil, verify.ErrNotApplicable
 	}

@@ -15,6 +15,7 @@ import (
 	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/gridtest"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/isa"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc/cells"
@@ -627,7 +628,7 @@ func viewsAreAsked(t *testing.T) {
 		}
 	}
 	// The views of a masked image add up to its fingerprint.
-	masked, err := grid.Mask(f, scattered(t, f.Shape(), grid.Uint8, 2))
+	masked, err := views.Mask(f, scattered(t, f.Shape(), grid.Uint8, 2))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
@@ -83,7 +84,7 @@ func inPieces(in grid.Source, out VCEC, answer ask) (*verify.Diff, error) {
 // the fingerprint, which implements the convention independently.
 func inConvention(in grid.Source, c Convention, k fingerprint.Key, pieces bool, answer ask) (*verify.Diff, error) {
 	if c.Vertices != c.Superlevel {
-		if _, err := grid.Negate(in); err != nil {
+		if _, err := views.Negate(in); err != nil {
 			return nil, verify.ErrNotApplicable
 		}
 	}
@@ -92,7 +93,7 @@ func inConvention(in grid.Source, c Convention, k fingerprint.Key, pieces bool, 
 		height = piecesOf(in)
 	}
 	out, err := bench.Answer(asking(c, answer, height), in, bench.Conditions{Setting: bench.Setting{Threads: runtime.GOMAXPROCS(0)}})
-	if errors.Is(err, grid.ErrNoValue) {
+	if errors.Is(err, views.ErrNoValue) {
 		return nil, verify.ErrNotApplicable
 	}
 	if err != nil {

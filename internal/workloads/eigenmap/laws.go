@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/verify"
 )
 
@@ -252,7 +253,7 @@ func flipped(p *Problem, m Map, ask ask) ([]verify.Measure, error) {
 	if d := p.misshapen(m); d != nil {
 		return nan("value", d.String()), nil
 	}
-	got, err := ask(p.ForImage(grid.Flip(p.Source, 'x')))
+	got, err := ask(p.ForImage(views.Flip(p.Source, 'x')))
 	if err != nil {
 		return nil, err
 	}

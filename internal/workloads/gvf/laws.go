@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/verify"
 )
 
@@ -333,7 +334,7 @@ func flipped(by byte) func(*Problem, Flow, ask) (*verify.Diff, error) {
 		if d := p.misshapen(out); d != nil {
 			return d, nil
 		}
-		got, err := ask(NewProblem(grid.Flip(p.Source, by), p.Mu, p.Steps, p.Tol, p.Boundary))
+		got, err := ask(NewProblem(views.Flip(p.Source, by), p.Mu, p.Steps, p.Tol, p.Boundary))
 		if err != nil {
 			return nil, err
 		}

@@ -13,6 +13,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/fields"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/verify"
 )
 
@@ -64,7 +65,7 @@ func Decode(b []byte) (uint64, error) {
 // checkOrder adds the words of each slice in order, on all cores. Of a periodic image it reads little
 // more than a period.
 func checkOrder(in grid.Source, out uint64, _ verify.Ask[grid.Source, uint64]) (*verify.Diff, error) {
-	sum, err := grid.OverPeriods(in, sumInOrder,
+	sum, err := views.OverPeriods(in, sumInOrder,
 		func(sum *uint64, said uint64, times int64) { *sum += uint64(times) * said })
 	if err != nil || sum == out {
 		return nil, err

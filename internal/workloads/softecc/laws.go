@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc/cells"
 	"eccbench/internal/workloads/softecc/onepass"
@@ -457,7 +458,7 @@ func flipped(p *Problem, out Answer, ask ask) ([]verify.Measure, error) {
 	if err != nil {
 		return nil, err
 	}
-	got, err := ask(p.changed(func(q *Problem) { q.Source, q.V[0] = grid.Flip(p.Source, 'x'), -p.V[0] }))
+	got, err := ask(p.changed(func(q *Problem) { q.Source, q.V[0] = views.Flip(p.Source, 'x'), -p.V[0] }))
 	if err != nil {
 		return nil, err
 	}

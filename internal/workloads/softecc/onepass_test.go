@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/softecc/onepass"
 )
@@ -97,7 +98,7 @@ func onePassSees(t *testing.T) {
 			a.DX[i] = -a.DX[i]
 		}
 	})
-	less := define(t, p.changed(func(q *Problem) { q.Source = grid.Crop(p.Source, 0, p.Shape().D-1) }))
+	less := define(t, p.changed(func(q *Problem) { q.Source = views.Crop(p.Source, 0, p.Shape().D-1) }))
 	sees("no last plane", func(a *Answer) { copy(a.Chi, less.Chi) })
 	sees("no last plane of ∂X", func(a *Answer) { copy(a.DX, less.DX) })
 	other := define(t, p.changed(func(q *Problem) { q.Alpha = 0 }))

@@ -5,6 +5,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/race"
 	"eccbench/internal/workloads/ecc"
 )
@@ -48,7 +49,7 @@ func (e *enumeration) Do(*bench.Trace) error {
 	}
 	in := e.in
 	if n := in.Shape().Slices(); e.defect == "deep" && n > 300 {
-		in = grid.Crop(in, 0, 300)
+		in = views.Crop(in, 0, 300)
 	}
 	f, err := grid.Load(in)
 	if err != nil {

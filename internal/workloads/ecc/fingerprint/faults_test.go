@@ -12,6 +12,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/gridtest"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/race"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/ecctest"
@@ -126,8 +127,8 @@ func TestCatchesSlips(t *testing.T) {
 		"no last level":          right[:len(right)-1],
 		"nothing":                nil,
 		"one voxel off by one":   other(changed),
-		"no last slice":          other(grid.Crop(f, 0, 16)),
-		"no first slice":         other(grid.Crop(f, 1, 17)),
+		"no last slice":          other(views.Crop(f, 0, 16)),
+		"no first slice":         other(views.Crop(f, 1, 17)),
 		"another image":          other(func() grid.Source { _, g := ecctest.Open(t, "noise/shape=24x19x17/type=uint8/seed=2"); return g }()),
 		"black outside":          ecc.Enumerate(gridtest.Image(t, grid.Shape{D: 19, H: 21, W: 26}, grid.Uint8, f.Ladder(), black)),
 		"the slices moved round": other(gridtest.Roll(f, 5)),

@@ -18,6 +18,7 @@ import (
 	"sync"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 )
 
 // A Sum is one number modulo 2⁶⁴ for each weight function of a key.
@@ -167,7 +168,7 @@ func (p *Prepared) Compute(s grid.Source, threads int) (Sum, error) {
 	if p.in.Periodic.Slices(s.Shape()) { // a ring is no sum of slabs
 		s = grid.Unrepeated(s)
 	}
-	return grid.OverPeriods(s, func(s grid.Source) (Sum, error) { return p.whole(s, threads, false) },
+	return views.OverPeriods(s, func(s grid.Source) (Sum, error) { return p.whole(s, threads, false) },
 		func(sum *Sum, said Sum, times int64) {
 			if p.in.Vertices && s.Shape().Dim() == 3 { // the signs are for top cells
 				times = -times

@@ -9,6 +9,7 @@ import (
 	"eccbench/datasets"
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/gridtest"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/isa"
 	"eccbench/internal/race"
 	"eccbench/internal/workloads/ecc"
@@ -96,7 +97,7 @@ func TestRepeats(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := grid.LookedAt(src); n > most.Voxels() {
+		if n := views.LookedAt(src); n > most.Voxels() {
 			t.Errorf("%s: %d voxels are looked at, want at most %d", c.name, n, most.Voxels())
 		}
 		whole, err := grid.Load(src)

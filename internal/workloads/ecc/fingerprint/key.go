@@ -34,7 +34,7 @@ type Convention struct {
 	Superlevel bool
 	// Periodic lists the axes along which the last and the first voxels are neighbours.
 	Periodic grid.Axes
-	// Masked means that the image comes from grid.Mask: voxels above the ladder's last level are
+	// Masked means that the image comes from views.Mask: voxels above the ladder's last level are
 	// not part of it.
 	Masked bool
 }

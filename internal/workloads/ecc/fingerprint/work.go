@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/isa"
 )
 
@@ -42,6 +43,6 @@ func Work(s grid.Source, k Key, threads int) time.Duration {
 	if _, whole := s.(*grid.Field); !whole {
 		voxel += 3
 	}
-	ns := voxel*grid.LookedAt(s) + 40*levels
+	ns := voxel*views.LookedAt(s) + 40*levels
 	return time.Duration(ns/int64(max(1, threads))) * time.Nanosecond * time.Duration(k.functions)
 }

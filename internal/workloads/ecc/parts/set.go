@@ -270,7 +270,7 @@ func (s *Set) Digest() string {
 	}
 	typ := h.typ
 	switch {
-	case len(h.At) > 0 && h.Mask != "": // as grid.Mask reads it
+	case len(h.At) > 0 && h.Mask != "": // as views.Mask reads it
 		typ = grid.Float32
 	case len(h.At) > 0: // the counted image has another type
 		typ, _ = grid.ParseType(h.Type) // parse has checked it

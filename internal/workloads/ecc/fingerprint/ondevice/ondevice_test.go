@@ -11,6 +11,7 @@ import (
 	"eccbench/internal/device"
 	"eccbench/internal/device/devicetest"
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/views"
 	"eccbench/internal/resident"
 	"eccbench/internal/workloads/ecc/ecctest"
 	"eccbench/internal/workloads/ecc/fingerprint"
@@ -126,7 +127,7 @@ func TestSegments(t *testing.T) {
 func masked(t *testing.T, f *grid.Field) grid.Source {
 	t.Helper()
 	_, mask := ecctest.Open(t, fmt.Sprintf("noise/shape=%v/type=uint8/levels=2/seed=1", f.Shape()))
-	m, err := grid.Mask(f, mask)
+	m, err := views.Mask(f, mask)
 	if err != nil {
 		t.Fatal(err)
 	}

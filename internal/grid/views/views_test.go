@@ -1,4 +1,4 @@
-package grid_test
+package views_test
 
 import (
 	"bytes"
@@ -6,70 +6,56 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/gridtest"
+	"eccbench/internal/grid/views"
 )
 
-// numbered is a field whose values are their own row-major positions.
-func numbered(t *testing.T, s grid.Shape) *grid.Field {
-	t.Helper()
-	data := grid.NewBuffer(s.Voxels() * 2)
-	for i := range s.Voxels() {
-		grid.Values[uint16](data)[i] = uint16(i)
-	}
-	f, err := grid.NewField(s, grid.Uint16, data, grid.Identity(grid.Uint16))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
-func views(t *testing.T) {
+func viewsOfImages(t *testing.T) {
 	for _, s := range []grid.Shape{{D: 3, H: 4, W: 5}, {D: 1, H: 4, W: 5}, {D: 2, H: 1, W: 7}, {D: 1, H: 1, W: 1}} {
-		f := numbered(t, s)
+		f := gridtest.Numbered(t, s)
 		at := func(z, y, x int64) uint16 { return uint16((z*s.H+y)*s.W + x) }
 		n := s.Slices()
-		views := map[string]struct {
+		all := map[string]struct {
 			src  grid.Source
 			want func(z, y, x int64) uint16
 		}{
 			"itself": {f, at},
-			"flip x": {grid.Flip(f, 'x'), func(z, y, x int64) uint16 { return at(z, y, s.W-1-x) }},
-			"flip s": {grid.Flip(f, 's'), func(z, y, x int64) uint16 {
+			"flip x": {views.Flip(f, 'x'), func(z, y, x int64) uint16 { return at(z, y, s.W-1-x) }},
+			"flip s": {views.Flip(f, 's'), func(z, y, x int64) uint16 {
 				if s.D == 1 {
 					return at(z, s.H-1-y, x)
 				}
 				return at(s.D-1-z, y, x)
 			}},
-			"transpose": {grid.Transpose(f), func(z, y, x int64) uint16 { return at(z, x, y) }},
+			"transpose": {views.Transpose(f), func(z, y, x int64) uint16 { return at(z, x, y) }},
 			"roll": {gridtest.Roll(f, n+1), func(z, y, x int64) uint16 {
 				if s.D == 1 {
 					return at(z, (y+1)%n, x)
 				}
 				return at((z+1)%n, y, x)
 			}},
-			"crop": {grid.Crop(f, n-1, n), func(z, y, x int64) uint16 {
+			"crop": {views.Crop(f, n-1, n), func(z, y, x int64) uint16 {
 				if s.D == 1 {
 					return at(z, n-1, x)
 				}
 				return at(n-1, y, x)
 			}},
 		}
-		v := views["crop"]
-		v.src = grid.Crop(grid.Flip(grid.Flip(f, 'x'), 'x'), n-1, n)
-		views["crop, not in memory"] = v
+		v := all["crop"]
+		v.src = views.Crop(views.Flip(views.Flip(f, 'x'), 'x'), n-1, n)
+		all["crop, not in memory"] = v
 		if s.D > 1 {
-			views["flip y"] = struct {
+			all["flip y"] = struct {
 				src  grid.Source
 				want func(z, y, x int64) uint16
-			}{grid.Flip(f, 'y'), func(z, y, x int64) uint16 { return at(z, s.H-1-y, x) }}
+			}{views.Flip(f, 'y'), func(z, y, x int64) uint16 { return at(z, s.H-1-y, x) }}
 		}
-		for name, v := range views {
+		for name, v := range all {
 			{
 				shape := v.src.Shape()
 				var want []uint16
@@ -107,8 +93,8 @@ func views(t *testing.T) {
 }
 
 func relabelKeepsTheOrder(t *testing.T) {
-	f := numbered(t, grid.Shape{D: 2, H: 3, W: 4})
-	r, err := grid.Relabel(f, 7)
+	f := gridtest.Numbered(t, grid.Shape{D: 2, H: 3, W: 4})
+	r, err := views.Relabel(f, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +121,7 @@ func wrapAndFirst(t *testing.T) {
 		for _, shape := range []grid.Shape{{D: 1, H: 1, W: 1}, {D: 1, H: 3, W: 4}, {D: 2, H: 1, W: 3}, {D: 3, H: 4, W: 2}} {
 			data := grid.NewBuffer(shape.Voxels() * typ.Size())
 			for i := range shape.Voxels() {
-				fillValue(typ, data[i*typ.Size():][:typ.Size()], float32(i+2))
+				gridtest.Fill(typ, data[i*typ.Size():][:typ.Size()], float32(i+2))
 			}
 			f, err := grid.NewField(shape, typ, data, grid.Identity(typ))
 			if err != nil {
@@ -176,32 +162,16 @@ func wrapAndFirst(t *testing.T) {
 				for axis := range a.Each() {
 					*map[byte]*int64{'x': &want.W, 'y': &want.H, 'z': &want.D}[axis]++
 				}
-				check("wrapped along "+a.String(), grid.Wrap(f, a), want)
+				check("wrapped along "+a.String(), views.Wrap(f, a), want)
 			}
 			for _, s := range []grid.Source{f, struct{ grid.Source }{f}} {
 				for i, want := range []grid.Shape{{D: shape.D, H: shape.H, W: 1}, {D: shape.D, H: 1, W: shape.W}, {D: 1, H: shape.H, W: shape.W}} {
 					if axis := "xyz"[i]; shape.D > 1 || axis != 'z' {
-						check(fmt.Sprintf("first along %c", axis), grid.First(s, axis), want)
+						check(fmt.Sprintf("first along %c", axis), views.First(s, axis), want)
 					}
 				}
 			}
 		}
-	}
-}
-
-func axes(t *testing.T) {
-	a, err := grid.ParseAxes([]string{"z", "x"})
-	if err != nil || a != (grid.Axes{X: true, Z: true}) || a.String() != "x,z" || a.Without('x') != (grid.Axes{Z: true}) {
-		t.Errorf("%+v %q (%v)", a, a, err)
-	}
-	for _, wrong := range []string{"", "X", "xy", "w"} {
-		if _, err := grid.ParseAxes([]string{wrong}); err == nil {
-			t.Errorf("%q is an axis", wrong)
-		}
-	}
-	flat, deep := grid.Shape{D: 1, H: 2, W: 3}, grid.Shape{D: 2, H: 2, W: 2}
-	if a.Check(flat) == nil || a.Check(deep) != nil || a.Slices(flat) || !a.Slices(deep) || a.WithinSlices(deep) != (grid.Axes{X: true}) || !(grid.Axes{Y: true}).Slices(flat) {
-		t.Error("axes of shapes")
 	}
 }
 
@@ -227,7 +197,7 @@ func negate(t *testing.T) {
 	} {
 		data := grid.NewBuffer(6 * c.typ.Size())
 		for i, v := range c.values {
-			fillValue(c.typ, data[int64(i)*c.typ.Size():][:c.typ.Size()], v)
+			gridtest.Fill(c.typ, data[int64(i)*c.typ.Size():][:c.typ.Size()], v)
 		}
 		f, err := grid.NewField(grid.Shape{D: 1, H: 2, W: 3}, c.typ, data, c.ladder)
 		if err != nil {
@@ -245,7 +215,7 @@ func negate(t *testing.T) {
 			return list
 		}
 		was := levels(f)
-		n, err := grid.Negate(f)
+		n, err := views.Negate(f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,7 +224,7 @@ func negate(t *testing.T) {
 				t.Errorf("%v on %v: value %v is level %d, negated %d of %d", c.typ, c.ladder, c.values[i], was[i], k, c.ladder.Len())
 			}
 		}
-		again, err := grid.Negate(n)
+		again, err := views.Negate(n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,7 +255,7 @@ func padOfNoValue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := grid.Load(grid.Pad(f)); (err == nil) != c.want || err != nil && !errors.Is(err, grid.ErrNoValue) {
+		if _, err := grid.Load(views.Pad(f)); (err == nil) != c.want || err != nil && !errors.Is(err, views.ErrNoValue) {
 			t.Errorf("%v from level %v on: %v", c.typ, c.first, err)
 		}
 	}
@@ -297,13 +267,13 @@ func pad(t *testing.T) {
 		for _, shape := range []grid.Shape{{D: 1, H: 1, W: 1}, {D: 1, H: 1, W: 4}, {D: 1, H: 3, W: 2}, {D: 2, H: 1, W: 1}, {D: 3, H: 2, W: 4}} {
 			data := grid.NewBuffer(shape.Voxels() * typ.Size())
 			for i := range shape.Voxels() {
-				fillValue(typ, data[i*typ.Size():][:typ.Size()], float32(i+2))
+				gridtest.Fill(typ, data[i*typ.Size():][:typ.Size()], float32(i+2))
 			}
 			f, err := grid.NewField(shape, typ, data, grid.Identity(typ))
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := grid.Pad(f)
+			p := views.Pad(f)
 			deep := int64(1)
 			if shape.D == 1 {
 				deep = 0
@@ -353,24 +323,24 @@ func mask(t *testing.T) {
 	for _, typ := range grid.Types() {
 		data := grid.NewBuffer(4 * typ.Size())
 		for i := range int64(4) {
-			fillValue(typ, data[i*typ.Size():][:typ.Size()], float32(3*i+1))
+			gridtest.Fill(typ, data[i*typ.Size():][:typ.Size()], float32(3*i+1))
 		}
 		f, err := grid.NewField(shape, typ, data, grid.Identity(typ))
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := grid.Mask(f, mask)
+		m, err := views.Mask(f, mask)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if grid.Unmasked(m) != grid.Source(f) || grid.Unmasked(f) != grid.Source(f) {
+		if views.Unmasked(m) != grid.Source(f) || views.Unmasked(f) != grid.Source(f) {
 			t.Errorf("%v: the image without its mask is another one", typ)
 		}
-		negated, err := grid.Negate(m)
+		negated, err := views.Negate(m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, s := range []grid.Source{m, negated, grid.Present(m), grid.Gaps(m), grid.Crop(m, 1, 2)} {
+		for _, s := range []grid.Source{m, negated, views.Present(m), views.Gaps(m), views.Crop(m, 1, 2)} {
 			if s.Type() != grid.Float32 || s.Ladder().Len() != f.Ladder().Len() {
 				t.Fatalf("%v: %v on %v", typ, s.Type(), s.Ladder())
 			}
@@ -396,10 +366,10 @@ func mask(t *testing.T) {
 		if got := levels(negated); got != [4]int64{n - 1 - want[0], n, n - 1 - want[2], n - 1 - want[3]} {
 			t.Errorf("%v: negated levels %v of %v", typ, got, want)
 		}
-		if got := levels(grid.Present(m)); got != [4]int64{want[0], 0, want[2], want[3]} {
+		if got := levels(views.Present(m)); got != [4]int64{want[0], 0, want[2], want[3]} {
 			t.Errorf("%v: present levels %v", typ, got)
 		}
-		if got := levels(grid.Gaps(m)); got != [4]int64{n, 0, n, n} {
+		if got := levels(views.Gaps(m)); got != [4]int64{n, 0, n, n} {
 			t.Errorf("%v: levels of gaps %v", typ, got)
 		}
 	}
@@ -407,45 +377,8 @@ func mask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := grid.Mask(mask, other); err == nil || !strings.Contains(err.Error(), "same shape") {
+	if _, err := views.Mask(mask, other); err == nil || !strings.Contains(err.Error(), "same shape") {
 		t.Errorf("a mask of another shape: %v", err)
-	}
-}
-
-// A slice of a repeated image equals the corresponding slice of the period, in slabs of any size.
-func repeat(t *testing.T) {
-	for _, s := range []grid.Shape{{D: 11, H: 3, W: 2}, {D: 1, H: 11, W: 3}, {D: 2, H: 3, W: 2}} {
-		f := numbered(t, s)
-		n, size := s.Slices(), grid.SliceBytes(f)
-		for period := int64(1); period <= n+1; period++ {
-			r := grid.Repeat(f, period)
-			want := period
-			if period >= n {
-				want = 0
-			}
-			if r.Shape() != s || grid.Period(r) != want {
-				t.Errorf("%v every %d: shape %v, period %d", s, period, r.Shape(), grid.Period(r))
-			}
-			for lo := range n {
-				for hi := lo; hi <= n; hi++ {
-					slab := grid.NewBuffer((hi - lo) * size)
-					if err := r.ReadSlab(slab, lo, hi); err != nil {
-						t.Fatal(err)
-					}
-					for i := lo; i < hi; i++ {
-						if at := i % period * size; !bytes.Equal(slab[(i-lo)*size:(i-lo+1)*size], f.Data()[at:at+size]) {
-							t.Errorf("%v every %d: slab %d..%d is wrong at slice %d", s, period, lo, hi, i)
-						}
-					}
-				}
-			}
-			if r.ReadSlab(nil, 0, n+1) == nil {
-				t.Errorf("%v every %d: a slab beyond the image was read", s, period)
-			}
-		}
-	}
-	if err := grid.Repeat(counting{9, 2}, 3).ReadSlab(grid.NewBuffer(5<<24), 0, 5); !errors.Is(err, errBroken) {
-		t.Errorf("of a broken source: %v", err)
 	}
 }
 
@@ -470,7 +403,7 @@ func overPeriods(t *testing.T) {
 	}
 	add := func(sum *uint64, said uint64, times int64) { *sum += uint64(times) * said }
 	for _, s := range []grid.Shape{{D: 40, H: 1, W: 2}, {D: 1, H: 40, W: 3}, {D: 1, H: 1, W: 1}, {D: 9, H: 2, W: 2}} {
-		f := numbered(t, s)
+		f := gridtest.Numbered(t, s)
 		for period := int64(1); period <= s.Slices(); period++ {
 			r := grid.Repeat(f, period)
 			whole, err := grid.Load(r)
@@ -483,106 +416,23 @@ func overPeriods(t *testing.T) {
 			}
 			for what, src := range map[string]grid.Source{"made": r, "in memory": whole.Repeating(grid.Period(r))} {
 				looked = 0
-				got, err := grid.OverPeriods(src, of, add)
+				got, err := views.OverPeriods(src, of, add)
 				if err != nil || got != want {
 					t.Errorf("%v every %d, %s: %d, %v; want %d", s, period, what, got, err, want)
 				}
-				if looked != grid.LookedAt(src) || looked > s.Voxels() {
-					t.Errorf("%v every %d, %s: looked at %d voxels, said %d", s, period, what, looked, grid.LookedAt(src))
+				if looked != views.LookedAt(src) || looked > s.Voxels() {
+					t.Errorf("%v every %d, %s: looked at %d voxels, said %d", s, period, what, looked, views.LookedAt(src))
 				}
 			}
 		}
 	}
 	for n, want := range map[int64]int64{1000: 12 + 2 + 4 + 2, 1001: 12 + 2 + 3 + 2, 1002: 12 + 2 + 2, 1006: 12 + 2 + 6, 13: 13, 3: 3} {
-		if got := grid.LookedAt(grid.Repeat(numbered(t, grid.Shape{D: n, H: 2, W: 2}), 10)) / 4; got != want {
+		if got := views.LookedAt(grid.Repeat(gridtest.Numbered(t, grid.Shape{D: n, H: 2, W: 2}), 10)) / 4; got != want {
 			t.Errorf("of %d slices that repeat every 10, %d are looked at, want %d", n, got, want)
 		}
 	}
-	if _, err := grid.OverPeriods(grid.Repeat(counting{9, 0}, 1), of, add); !errors.Is(err, errBroken) {
+	if _, err := views.OverPeriods(grid.Repeat(gridtest.Unread{Source: gridtest.Numbered(t, grid.Shape{D: 9, H: 2, W: 2})}, 1), of, add); !errors.Is(err, gridtest.ErrUnread) {
 		t.Errorf("of a broken source: %v", err)
-	}
-}
-
-// An image that is not periodic is unchanged, and in memory if it was before.
-func unrepeated(t *testing.T) {
-	f := numbered(t, grid.Shape{D: 9, H: 2, W: 2})
-	if n := grid.Period(f.Repeating(3)); n != 3 || grid.Period(f) != 0 {
-		t.Errorf("it repeats itself after %d slices, want 3, and after %d where nobody knows", n, grid.Period(f))
-	}
-	if g, ok := grid.Unrepeated(f.Repeating(3)).(*grid.Field); !ok || grid.Period(g) != 0 || !bytes.Equal(g.Data(), f.Data()) {
-		t.Errorf("of a field it is %T", grid.Unrepeated(f.Repeating(3)))
-	}
-	if r := grid.Repeat(f, 3); grid.Period(r) != 3 || grid.Period(grid.Unrepeated(r)) != 0 || grid.Unrepeated(r).Shape() != f.Shape() {
-		t.Error("a source repeats itself still")
-	}
-	if s := grid.Source(struct{ grid.Source }{f}); grid.Unrepeated(s) != s {
-		t.Error("what does not repeat itself is another source")
-	}
-}
-
-// The least and the greatest value of a span are found for every type, and values that are not
-// finite are counted.
-func ranges(t *testing.T) {
-	for _, typ := range grid.Types() {
-		data := grid.NewBuffer(6 * typ.Size())
-		f, err := grid.Trusted(grid.Shape{D: 3, H: 1, W: 2}, typ, data, grid.Identity(typ))
-		if err != nil {
-			t.Fatal(err)
-		}
-		set := func(i int, v int16) {
-			switch typ {
-			case grid.Uint8:
-				grid.Values[uint8](data)[i] = uint8(v)
-			case grid.Uint16:
-				grid.Values[uint16](data)[i] = uint16(v)
-			case grid.Int16:
-				grid.Values[int16](data)[i] = v
-			case grid.Float32:
-				grid.Values[float32](data)[i] = float32(v)
-			}
-		}
-		for i, v := range []int16{1, 200, 7, 3, 5, 4} {
-			set(i, v)
-		}
-		for _, c := range []struct {
-			of             grid.Span
-			least, largest float32
-		}{{grid.Span{Lo: 0, Hi: 3}, 1, 200}, {grid.Span{Lo: 1, Hi: 3}, 3, 7}, {grid.Span{Lo: 2, Hi: 3}, 4, 5}} {
-			if a, b, err := grid.Range(f, c.of); a != c.least || b != c.largest || err != nil {
-				t.Errorf("%v %v: %v to %v (%v), want %v to %v", typ, c.of, a, b, err, c.least, c.largest)
-			}
-		}
-	}
-}
-
-// The range is right whatever the values are, and wherever in words of 8 bytes and after them.
-func rangesOfWords(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	for _, typ := range []grid.Type{grid.Uint8, grid.Uint16, grid.Int16} {
-		for n := int64(1); n <= 60; n++ {
-			data := grid.NewBuffer(n * typ.Size())
-			for i := range data {
-				data[i] = byte(int(100 + 40*rng.NormFloat64()))
-			}
-			f, err := grid.Trusted(grid.Shape{D: 1, H: 1, W: n}, typ, data, grid.Identity(typ))
-			if err != nil {
-				t.Fatal(err)
-			}
-			least, greatest := float32(math.Inf(1)), float32(math.Inf(-1))
-			for i := range int(n) {
-				v := float32(data[i])
-				switch typ {
-				case grid.Uint16:
-					v = float32(grid.Values[uint16](data)[i])
-				case grid.Int16:
-					v = float32(grid.Values[int16](data)[i])
-				}
-				least, greatest = min(least, v), max(greatest, v)
-			}
-			if a, b, err := grid.Range(f, grid.Whole(f)); a != least || b != greatest || err != nil {
-				t.Errorf("%d values of %v: %v to %v (%v), want %v to %v", n, typ, a, b, err, least, greatest)
-			}
-		}
 	}
 }
 
@@ -603,7 +453,7 @@ func onTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, slab := grid.OnLadder(f, l), grid.NewBuffer(most*4)
+	s, slab := views.OnLadder(f, l), grid.NewBuffer(most*4)
 	if err := s.ReadSlab(slab, 1, 2); err != nil || grid.Values[float32](slab)[3] != 1e9 {
 		t.Error(err)
 	}
@@ -611,7 +461,7 @@ func onTable(t *testing.T) {
 		for _, at := range []int{0, 1023, 1024, most - 1} {
 			kept := values[most+at]
 			values[most+at] = v
-			if err := s.ReadSlab(slab, 1, 2); !errors.Is(err, grid.ErrNotListed) || !strings.Contains(err.Error(), fmt.Sprintf("value %v, at index %d,", v, most+at)) {
+			if err := s.ReadSlab(slab, 1, 2); !errors.Is(err, views.ErrNotListed) || !strings.Contains(err.Error(), fmt.Sprintf("value %v, at index %d,", v, most+at)) {
 				t.Errorf("%v at %d: %v", v, at, err)
 			}
 			values[most+at] = kept
@@ -632,7 +482,7 @@ func onLadder(t *testing.T) {
 	}
 	values := grid.Values[float32](data)
 	copy(values, []float32{-3, 0.5, 3, 2, 4, float32(math.NaN())})
-	s := grid.OnLadder(f, l)
+	s := views.OnLadder(f, l)
 	if s.Ladder().Key() != l.Key() || grid.Step(s) != 1 || grid.CachedBytes(s) != 0 {
 		t.Error(s.Ladder())
 	}
@@ -647,25 +497,8 @@ func onLadder(t *testing.T) {
 		t.Error(err)
 	}
 	values[5] = 0
-	if err := s.ReadSlab(grid.NewBuffer(8), 2, 3); !errors.Is(err, grid.ErrAbove) {
+	if err := s.ReadSlab(grid.NewBuffer(8), 2, 3); !errors.Is(err, views.ErrAbove) {
 		t.Error(err)
-	}
-}
-
-// fillValue writes one value everywhere.
-func fillValue(t grid.Type, dst []byte, v float32) {
-	for i := range int64(len(dst)) / t.Size() {
-		at := dst[i*t.Size():][:t.Size()]
-		switch t {
-		case grid.Uint8:
-			at[0] = uint8(v)
-		case grid.Uint16:
-			grid.Values[uint16](at)[0] = uint16(v)
-		case grid.Int16:
-			grid.Values[int16](at)[0] = int16(v)
-		case grid.Float32:
-			grid.Values[float32](at)[0] = v
-		}
 	}
 }
 
@@ -684,7 +517,7 @@ func (c closable) Close() error {
 
 // A view closes its source once and returns the error. A source without Close is not closed.
 func closes(t *testing.T) {
-	f := numbered(t, grid.Shape{D: 4, H: 3, W: 2})
+	f := gridtest.Numbered(t, grid.Shape{D: 4, H: 3, W: 2})
 	times := 0
 	c := closable{f, &times}
 	for what, s := range map[string]grid.Source{"the source": c, "repeated": grid.Repeat(c, 2), "hashed": grid.NewDigester(c)} {
@@ -696,7 +529,7 @@ func closes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	masked, err := grid.Mask(c, closable{mask, &times})
+	masked, err := views.Mask(c, closable{mask, &times})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -717,24 +550,24 @@ func unreadViews(t *testing.T) {
 	for _, shape := range []grid.Shape{{D: 3, H: 4, W: 5}, {D: 1, H: 4, W: 5}} {
 		f := gridtest.Image(t, shape, grid.Float32, few, func(i int64) float64 { return float64(i) })
 		s, n := gridtest.Unread{Source: f}, shape.Slices()
-		views := map[string]grid.Source{
-			"transposed": grid.Transpose(s), "turned along x": grid.Flip(s, 'x'), "turned along its slices": grid.Flip(s, 's'), "cut": grid.Crop(s, 1, n), "rolled": gridtest.Roll(s, 1),
-			"padded": grid.Pad(s), "on another ladder": grid.OnLadder(s, grid.Identity(grid.Float32)), "closed to a ring": grid.Wrap(s, grid.Axes{X: true, Y: true, Z: shape.D > 1}),
-			"its first column": grid.First(s, 'x'), "its first row": grid.First(s, 'y'), "what is present": grid.Present(s), "its gaps": grid.Gaps(s), "repeated": grid.Repeat(s, n),
+		all := map[string]grid.Source{
+			"transposed": views.Transpose(s), "turned along x": views.Flip(s, 'x'), "turned along its slices": views.Flip(s, 's'), "cut": views.Crop(s, 1, n), "rolled": gridtest.Roll(s, 1),
+			"padded": views.Pad(s), "on another ladder": views.OnLadder(s, grid.Identity(grid.Float32)), "closed to a ring": views.Wrap(s, grid.Axes{X: true, Y: true, Z: shape.D > 1}),
+			"its first column": views.First(s, 'x'), "its first row": views.First(s, 'y'), "what is present": views.Present(s), "its gaps": views.Gaps(s), "repeated": grid.Repeat(s, n),
 			"hashed": grid.NewDigester(s), "with an end": grid.WithContext(context.Background(), s),
 		}
 		for what, of := range map[string]func() (grid.Source, error){
-			"negated": func() (grid.Source, error) { return grid.Negate(s) }, "relabelled": func() (grid.Source, error) { return grid.Relabel(s, 3) },
-			"masked": func() (grid.Source, error) { return grid.Mask(s, f) }, "under a mask that cannot be read": func() (grid.Source, error) { return grid.Mask(f, s) },
+			"negated": func() (grid.Source, error) { return views.Negate(s) }, "relabelled": func() (grid.Source, error) { return views.Relabel(s, 3) },
+			"masked": func() (grid.Source, error) { return views.Mask(s, f) }, "under a mask that cannot be read": func() (grid.Source, error) { return views.Mask(f, s) },
 		} {
-			if views[what], err = of(); err != nil {
-				delete(views, what)
+			if all[what], err = of(); err != nil {
+				delete(all, what)
 				if !errors.Is(err, gridtest.ErrUnread) {
 					t.Errorf("%v %s: %v", shape, what, err)
 				}
 			}
 		}
-		for what, v := range views {
+		for what, v := range all {
 			slices := v.Shape().Slices()
 			spans := [][2]int64{{0, slices}, {0, 1}, {slices - 1, slices}}
 			if what == "padded" { // whose first and last slices are put around it
@@ -757,11 +590,106 @@ func unreadViews(t *testing.T) {
 			for how, err := range map[string]error{
 				"in slabs":                    grid.EachSlab(v, func([]byte, int64, int64) error { return nil }),
 				"in slabs that share a slice": grid.EachSharing(v, 1, func([]byte, int64, int64) error { return nil }),
-				"in pieces":                   eachApart(v, grid.Whole(v), 2, false, func(*grid.Field, int64) error { return nil }),
-				"in pieces of a ring":         eachApart(v, grid.Whole(v), 2, true, func(*grid.Field, int64) error { return nil }),
+				"in pieces":                   gridtest.EachApart(v, grid.Whole(v), 2, false, func(*grid.Field, int64) error { return nil }),
+				"in pieces of a ring":         gridtest.EachApart(v, grid.Whole(v), 2, true, func(*grid.Field, int64) error { return nil }),
 			} {
 				if !errors.Is(err, gridtest.ErrUnread) {
 					t.Errorf("%v %s, %s: %v", shape, what, how, err)
+				}
+			}
+		}
+	}
+}
+
+// Values of every type have the levels of the ladder; negation reverses levels, and rotation moves
+// places.
+func viewsOfTypes(t *testing.T) {
+	ladder, err := grid.Affine(3, 1, 30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []int32{5, 0, 29, 7, 7, 13}
+	for _, typ := range grid.Types() {
+		f := gridtest.Image(t, grid.Shape{D: 1, H: 2, W: 3}, typ, ladder, func(i int64) float64 { return float64(3 + want[i]) })
+		negated, err := views.Negate(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, c := range map[string]struct {
+			s    grid.Source
+			want func(i int) int32
+		}{
+			"itself":   {f, func(i int) int32 { return want[i] }},
+			"negated":  {negated, func(i int) int32 { return 29 - want[i] }},
+			"in x":     {views.Flip(f, 'x'), func(i int) int32 { return want[i/3*3+2-i%3] }},
+			"in order": {views.Flip(f, 's'), func(i int) int32 { return want[(i+3)%6] }},
+		} {
+			slab, got := grid.NewBuffer(grid.TotalBytes(f)), []int32{-1, -1, -1, -1, -1, -1}
+			if err := c.s.ReadSlab(slab, 0, 2); err != nil {
+				t.Fatal(err)
+			}
+			grid.NewConverter(typ, c.s.Ladder()).Convert(got, slab)
+			for i, k := range got {
+				if k != c.want(i) {
+					t.Errorf("%v %s: levels %v of %v", typ, what, got, want)
+					break
+				}
+			}
+		}
+	}
+}
+
+// Rows of any length change places, wherever the room for them begins.
+func turnsRows(t *testing.T) {
+	for w := range int64(8) {
+		shape := grid.Shape{D: 2, H: 4, W: w + 1}
+		f := gridtest.Image(t, shape, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 { return float64(i) })
+		turned, room := views.Flip(f, 'y'), grid.NewBuffer(200)
+		for at := range int64(20) {
+			got := room[at:][:shape.Voxels()]
+			if err := turned.ReadSlab(got, 0, 2); err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range got {
+				if z, y, x := shape.Coordinates(int64(i)); int64(v) != (z*4+3-y)*shape.W+x {
+					t.Fatalf("%v at byte %d: %v", shape, at, got)
+				}
+			}
+		}
+	}
+}
+
+// A view rejects slices before its first or after its last one, and a destination of another size.
+func boundsOfViews(t *testing.T) {
+	few, err := grid.Affine(0, 1, 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shape := range []grid.Shape{{D: 3, H: 4, W: 5}, {D: 1, H: 4, W: 5}} {
+		f := gridtest.Image(t, shape, grid.Float32, few, func(i int64) float64 { return float64(i) })
+		s := struct{ grid.Source }{f} // not in memory
+		relabelled, err := views.Relabel(s, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		masked, err := views.Mask(s, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, v := range map[string]grid.Source{
+			"relabelled": relabelled, "masked": masked, "padded": views.Pad(s), "wrapped": views.Wrap(s, grid.Axes{X: true, Y: true, Z: shape.D > 1}),
+			"one column": views.First(s, 'x'), "one row": views.First(s, 'y'), "one column in memory": views.First(f, 'x'), "cut": views.Crop(s, 1, 3), "a plane": views.Crop(s, 1, 2),
+			"repeated": grid.Repeat(s, 2), "rolled": gridtest.Roll(s, 1), "transposed": views.Transpose(s),
+		} {
+			n, size := v.Shape().Slices(), grid.SliceBytes(v)
+			for _, bad := range [][3]int64{{-1, 1, 2 * size}, {n - 1, n + 1, 2 * size}, {1, 0, 0}, {0, 1, size + 4}, {0, 1, 0}} {
+				if err := v.ReadSlab(grid.NewBuffer(bad[2]), bad[0], bad[1]); err == nil {
+					t.Errorf("%v %s: slices %d to %d are read into %d bytes", shape, what, bad[0], bad[1], bad[2])
+				}
+			}
+			for i := range n + 1 {
+				if err := v.ReadSlab(nil, i, i); err != nil {
+					t.Errorf("%v %s: no slices from %d on: %v", shape, what, i, err)
 				}
 			}
 		}

@@ -3,70 +3,8 @@ package grid
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 )
-
-// OnLadder shows a float32 source on a given ladder, and checks its values during reads. A value
-// that is not finite, is above the last level, or is missing from a table is an error.
-func OnLadder(s Source, l Ladder) Source {
-	o := onLadder{Source: s, ladder: l, top: l.Value(l.Len() - 1)}
-	if l.kind == table {
-		o.levels = NewLevels[float32](l)
-	}
-	return o
-}
-
-// ErrAbove reports a value above every level, and ErrNotListed a value that a table lacks.
-var (
-	ErrAbove     = errors.New("above the last level")
-	ErrNotListed = errors.New("none of the table's")
-)
-
-type onLadder struct {
-	Source
-	ladder Ladder
-	top    float32
-	levels *Levels[float32] // for a table only
-}
-
-func (o onLadder) Ladder() Ladder     { return o.ladder }
-func (o onLadder) Step() int64        { return Step(o.Source) }
-func (o onLadder) CachedBytes() int64 { return CachedBytes(o.Source) }
-
-func (o onLadder) ReadSlab(dst []byte, lo, hi int64) error {
-	if err := o.Source.ReadSlab(dst, lo, hi); err != nil {
-		return err
-	}
-	first := lo * o.Shape().SliceVoxels()
-	if err := Normalise(Values[float32](dst), first, o.Shape()); err != nil {
-		return err
-	}
-	if o.levels != nil {
-		return o.listed(Values[float32](dst), first)
-	}
-	for i, v := range Values[float32](dst) {
-		if v > o.top {
-			return fmt.Errorf("the value %v, at index %d, is %w, %v", v, first+int64(i), ErrAbove, o.top)
-		}
-	}
-	return nil
-}
-
-// listed returns an error if a value is not in the table. The values start at index first.
-func (o onLadder) listed(values []float32, first int64) error {
-	var levels [1 << 10]int32
-	for at := 0; at < len(values); at += len(levels) {
-		block := values[at:min(at+len(levels), len(values))]
-		o.levels.Convert(levels[:], block)
-		for i, v := range block {
-			if k := int64(levels[i]); k == o.ladder.n || o.ladder.table[k] != v {
-				return fmt.Errorf("the value %v, at index %d, is %w", v, first+int64(at+i), ErrNotListed)
-			}
-		}
-	}
-	return nil
-}
 
 // Range returns the least and greatest value in a span, which must not be empty. Values that are
 // not finite give a *NotFiniteError with their count.
