@@ -1,17 +1,13 @@
 package runner
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"math"
 	"os"
-	"runtime"
 
-	"eccbench/internal/crew"
+	"eccbench/internal/bench"
 	"eccbench/internal/memfile"
 	"eccbench/internal/verify"
 )
@@ -69,7 +65,7 @@ func rewind(f *os.File) error {
 
 // digest returns the digest of the encoded answer, and also writes the encoding to w.
 func (b *bound[In, Out]) digest(out Out, w io.Writer) (string, error) {
-	h := &hasher{length: pieceBytes, piece: sha256.New()}
+	h := bench.NewDigest()
 	to := io.Writer(h)
 	if w != nil {
 		to = io.MultiWriter(h, w)
@@ -77,62 +73,7 @@ func (b *bound[In, Out]) digest(out Out, w io.Writer) (string, error) {
 	if err := b.w.Encode(to, out); err != nil {
 		return "", err
 	}
-	return hex.EncodeToString(h.sum()[:16]), nil
-}
-
-// pieceBytes is the size of the blocks that are hashed separately.
-const pieceBytes = 32 << 20
-
-// A hasher computes SHA-256 for data of at most one piece. For longer data it hashes the digests of
-// the pieces, which all cores compute in parallel.
-type hasher struct {
-	length int       // of a piece, in bytes
-	piece  hash.Hash // the current, incomplete piece
-	has    int       // bytes in it
-	sums   []byte    // digests of the complete pieces
-}
-
-// Write hashes complete pieces in parallel, and the rest in order.
-func (h *hasher) Write(b []byte) (int, error) {
-	n := len(b)
-	for len(b) > 0 {
-		if h.has == h.length {
-			h.sums = h.piece.Sum(h.sums)
-			h.piece.Reset()
-			h.has = 0
-		}
-		if h.has == 0 && len(b) > h.length {
-			whole := (len(b) - 1) / h.length // the last piece stays open, as it may be the end
-			at := len(h.sums)
-			h.sums = append(h.sums, make([]byte, whole*sha256.Size)...)
-			free := make(chan struct{}, runtime.GOMAXPROCS(0))
-			var all crew.Group
-			for i := range whole {
-				free <- struct{}{}
-				all.Go(func() {
-					defer func() { <-free }()
-					sum := sha256.Sum256(b[i*h.length:][:h.length])
-					copy(h.sums[at+i*sha256.Size:], sum[:])
-				})
-			}
-			all.Wait()
-			b = b[whole*h.length:]
-		}
-		part := b[:min(len(b), h.length-h.has)]
-		h.piece.Write(part) // never fails
-		h.has += len(part)
-		b = b[len(part):]
-	}
-	return n, nil
-}
-
-// sum returns the digest.
-func (h *hasher) sum() []byte {
-	if len(h.sums) == 0 {
-		return h.piece.Sum(nil)
-	}
-	sum := sha256.Sum256(h.piece.Sum(h.sums))
-	return sum[:]
+	return h.String(), nil
 }
 
 // decode returns a kept answer. It is valid until close.

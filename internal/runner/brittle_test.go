@@ -367,7 +367,7 @@ func TestFilesThatCannotBeOpened(t *testing.T) {
 func TestNoMemoryToPin(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	open, mapped := held(t)
-	if _, err := blank(-1); err == nil {
+	if _, err := memfile.NewRegion(-1); err == nil {
 		t.Error("there is memory of less than nothing")
 	}
 	if o, m := held(t); o != open || m != mapped {

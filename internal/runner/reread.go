@@ -3,7 +3,6 @@ package runner
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"runtime"
 	"time"
 
@@ -44,13 +43,13 @@ func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err err
 	if err != nil || len(second) != len(first) || bytes.Equal(second, first) {
 		return nil, err
 	}
-	place, err := blank(int64(len(first)))
+	place, err := memfile.NewRegion(int64(len(first)))
 	if err != nil {
 		return nil, err
 	}
-	defer place.close()
-	copy(place.mapped, first)
-	in, err := r.b.w.Inputs.Attach(place.mapped)
+	defer place.Close()
+	copy(place.Mapped, first)
+	in, err := r.b.w.Inputs.Attach(place.Mapped)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +102,7 @@ func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err err
 			}
 		}
 	}
-	copy(place.mapped, second)
+	copy(place.Mapped, second)
 	if other, ok := job.(bench.Renewable[In]); ok {
 		if err := other.Renew(in); err != nil {
 			return nil, err
@@ -164,29 +163,4 @@ func (b *bound[In, Out]) isView(in In, now []byte) (bool, error) {
 	seen, err := memfile.MapWhole(f)
 	defer memfile.Unmap(seen)
 	return bytes.Equal(seen, now), err
-}
-
-// A region is memory for an input, writable so that a device can pin it.
-type region struct {
-	file   *os.File
-	mapped []byte
-}
-
-func blank(size int64) (m region, err error) {
-	if m.file, err = memfile.New("an input"); err != nil {
-		return m, err
-	}
-	if err = m.file.Truncate(size); err == nil {
-		m.mapped, err = memfile.MapExtent(m.file, memfile.Extent{}, true)
-	}
-	memfile.Seal(m.file) // this process may have a peer
-	if err != nil {
-		m.close()
-	}
-	return m, err
-}
-
-func (m region) close() {
-	memfile.Unmap(m.mapped)
-	m.file.Close() // the file has no name and is in memory: nothing is lost
 }

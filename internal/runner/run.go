@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"eccbench/datasets/storage"
 	"eccbench/internal/bench"
 	"eccbench/internal/memfile"
 	"eccbench/internal/quantity"
@@ -78,9 +79,9 @@ type group struct {
 	hashes   []uint64         // of the shared inputs, from before the first worker that may write to them
 	rates    rates            // of the ceilings
 	witness  string
-	answers  []*os.File // of the witness, one per variant
-	refused  error      // the reason why no cell of the group can run
-	files    []stamp    // the variants' files at the start of the group
+	answers  []*os.File      // of the witness, one per variant
+	refused  error           // the reason why no cell of the group can run
+	files    []storage.Stamp // the variants' files at the start of the group
 }
 
 // newGroup describes the input of a list of cells. The last cell belongs to the workload that makes
@@ -122,13 +123,13 @@ func (p Plan) group(ctx context.Context, cells []cell, rates rates, o Observer) 
 		paths = append(paths, b.Files(name)...)
 	}
 	slices.Sort(paths) // variants of one file list the same path
-	g.files = stampsOf(slices.Compact(paths))
+	g.files = storage.Stamps(slices.Compact(paths))
 	if g.scope != bench.File && g.refused == nil {
 		o.Begin("", input)
 		if err := g.share(ctx); err != nil {
 			return err
 		}
-		if path := changed(g.files); path != "" {
+		if path := storage.Changed(g.files); path != "" {
 			g.refused = fmt.Errorf("input changed while it was read: %s", path)
 		}
 		g.files = nil // the workers do not read them again
@@ -240,7 +241,7 @@ func (g *group) run(ctx context.Context, c cell) (bench.CellRecord, error) {
 		closeAll(answers)
 		return record, err
 	}
-	if path := changed(g.files); path != "" {
+	if path := storage.Changed(g.files); path != "" {
 		// The answers may belong to either version of the image, or to neither.
 		g.refused = fmt.Errorf("input changed while it was measured: %s", path)
 		verdict := verify.Verdict{Status: verify.Crashed, Reason: g.refused.Error()}

@@ -2,14 +2,10 @@ package runner
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"os"
-	"runtime"
 
 	"eccbench/internal/bench"
-	"eccbench/internal/crew"
-	"eccbench/internal/grid"
 	"eccbench/internal/memfile"
 	"eccbench/internal/peers"
 	"eccbench/internal/verify"
@@ -25,7 +21,7 @@ func (g *group) hash(c cell) error {
 		return nil
 	}
 	for _, f := range g.shared {
-		h, err := hashFile(f)
+		h, err := memfile.Hash(f)
 		if err != nil {
 			return err
 		}
@@ -46,7 +42,7 @@ func (g *group) seal(ctx context.Context, c cell) error {
 			memfile.Seal(f)
 		}
 		if writes && memfile.Sealed(f) {
-			unsealed, err := copyOf(f)
+			unsealed, err := memfile.Copy(f)
 			if err != nil {
 				return err
 			}
@@ -72,30 +68,6 @@ func (g *group) edits(c cell) bool {
 	return p != nil && p.Edits && g.Sampling != nil
 }
 
-// copyOf copies a shared input.
-func copyOf(f *os.File) (*os.File, error) {
-	from, err := memfile.MapWhole(f)
-	if err != nil {
-		return nil, err
-	}
-	defer memfile.Unmap(from)
-	to, err := memfile.New(f.Name())
-	if err != nil {
-		return nil, err
-	}
-	if err = memfile.Enlarge(to, int64(len(from))); err == nil {
-		var place []byte
-		if place, err = memfile.MapExtent(to, memfile.Extent{}, true); err == nil {
-			copy(place, from)
-			memfile.Unmap(place)
-		}
-	}
-	if err != nil {
-		to.Close()
-	}
-	return to, err
-}
-
 // remake makes the shared inputs anew, if there are any.
 func (g *group) remake(ctx context.Context) error {
 	if g.shared == nil {
@@ -117,7 +89,7 @@ func (g *group) restore(ctx context.Context, c cell, r *bench.CellRecord, whole 
 		return nil
 	}
 	for i, f := range g.shared {
-		now, err := hashFile(f)
+		now, err := memfile.Hash(f)
 		if err != nil {
 			return err
 		}
@@ -143,25 +115,6 @@ func (g *group) restore(ctx context.Context, c cell, r *bench.CellRecord, whole 
 		return nil
 	}
 	return nil
-}
-
-// hashFile hashes the content of a file on all cores.
-func hashFile(f *os.File) (uint64, error) {
-	mapped, err := memfile.MapWhole(f)
-	if err != nil {
-		return 0, err
-	}
-	defer memfile.Unmap(mapped)
-	const part = 64 << 20
-	hashes := make([]uint64, (len(mapped)+part-1)/part)
-	crew.InTurn(runtime.GOMAXPROCS(0), len(hashes), func(_, i int) {
-		hashes[i] = grid.Hash(mapped[i*part : min((i+1)*part, len(mapped))])
-	})
-	var all []byte
-	for _, h := range hashes {
-		all = binary.LittleEndian.AppendUint64(all, h)
-	}
-	return grid.Hash(all), nil
 }
 
 // firstByte returns the first difference between two files.

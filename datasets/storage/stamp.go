@@ -1,15 +1,14 @@
-package runner
+package storage
 
 import (
 	"crypto/sha256"
 	"os"
 
-	"eccbench/datasets/storage"
 	"eccbench/internal/regular"
 )
 
-// A stamp identifies the content of a file, to detect a change.
-type stamp struct {
+// A Stamp identifies the content of a file, to detect a change.
+type Stamp struct {
 	path string
 	info os.FileInfo // nil if the file does not exist
 	sum  [sha256.Size]byte
@@ -19,12 +18,12 @@ type stamp struct {
 // can have the same modification time.
 const small = 1 << 20
 
-// stampsOf returns the current stamps of files.
-func stampsOf(paths []string) []stamp {
-	var list []stamp
+// Stamps returns the current stamps of files.
+func Stamps(paths []string) []Stamp {
+	var list []Stamp
 	var read int64
 	for _, path := range paths {
-		s := stamp{path: path}
+		s := Stamp{path: path}
 		if info, err := os.Stat(path); err == nil {
 			s.info = info
 			if info.Mode().IsRegular() && read+info.Size() <= small {
@@ -38,17 +37,17 @@ func stampsOf(paths []string) []stamp {
 	return list
 }
 
-// changed names the first file that has changed, or "".
-func changed(was []stamp) string {
+// Changed returns the path of the first file that has changed since its stamp, or "".
+func Changed(was []Stamp) string {
 	var paths []string
 	for _, s := range was {
 		paths = append(paths, s.path)
 	}
-	for i, is := range stampsOf(paths) {
+	for i, is := range Stamps(paths) {
 		s := was[i]
 		switch {
 		case s.info == nil && is.info == nil:
-		case s.info == nil || is.info == nil, !storage.SameFile(s.info, is.info), s.sum != is.sum:
+		case s.info == nil || is.info == nil, !SameFile(s.info, is.info), s.sum != is.sum:
 			return s.path
 		}
 	}
