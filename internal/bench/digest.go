@@ -37,17 +37,10 @@ func (d *Digest) Write(b []byte) (int, error) {
 			whole := (len(b) - 1) / d.length // the last piece stays open, as it may be the end
 			at := len(d.sums)
 			d.sums = append(d.sums, make([]byte, whole*sha256.Size)...)
-			free := make(chan struct{}, runtime.GOMAXPROCS(0))
-			var all crew.Group
-			for i := range whole {
-				free <- struct{}{}
-				all.Go(func() {
-					defer func() { <-free }()
-					sum := sha256.Sum256(b[i*d.length:][:d.length])
-					copy(d.sums[at+i*sha256.Size:], sum[:])
-				})
-			}
-			all.Wait()
+			crew.InTurn(runtime.GOMAXPROCS(0), whole, func(_, i int) {
+				sum := sha256.Sum256(b[i*d.length:][:d.length])
+				copy(d.sums[at+i*sha256.Size:], sum[:])
+			})
 			b = b[whole*d.length:]
 		}
 		part := b[:min(len(b), d.length-d.has)]
