@@ -82,6 +82,7 @@ var floor = map[string]int{
 	"internal/workloads/gvf/rows":         3,
 	"internal/workloads/eigenmap/inertia": 3,
 	"internal/workloads/eigenmap/masks":   3,
+	"internal/workloads/eigenmap/algebra": 3,
 	"internal/fields":                     3,
 	"internal/host":                       3,
 	"internal/simplicial":                 3,
@@ -215,7 +216,7 @@ var general = []string{"internal/grid", "internal/grid/views", "internal/stats",
 // doors are the only packages, tests aside, that may import each outside module.
 var doors = map[string][]string{
 	"github.com/zeebo/xxh3":             {"internal/grid", "internal/grid/gridtest"},
-	"gonum.org/v1/gonum":                {"internal/stats", "internal/workloads/eigenmap", "internal/workloads/eigenmap/ondevice", "impls/eigenmap/definition", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", "impls/eigenmap/windowed", "impls/softecc/binned"},
+	"gonum.org/v1/gonum":                {"internal/stats", "internal/workloads/eigenmap", "internal/workloads/eigenmap/algebra", "internal/workloads/eigenmap/ondevice", "impls/eigenmap/definition", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", "impls/eigenmap/windowed", "impls/softecc/binned"},
 	"github.com/olekukonko/tablewriter": {"internal/report"},
 	"golang.org/x/perf":                 {"internal/report"},
 	"golang.org/x/tools":                {"internal/typecheck"},

@@ -20,6 +20,7 @@ type witness struct{ imports, importers []string }
 // witness confirms its answers.
 var witnesses = map[string]witness{
 	"internal/workloads/eigenmap/inertia": {[]string{"internal/crew", "internal/isa"}, []string{"internal/workloads/eigenmap"}},
+	"internal/workloads/eigenmap/algebra": {[]string{"internal/crew"}, []string{"internal/workloads/eigenmap"}},
 	"internal/workloads/homology/torsion": {[]string{"internal/verify"}, []string{"internal/workloads/homology"}},
 	"internal/ranks":                      {nil, []string{"internal/workloads/homology", "impls/betti/definition"}},
 	"internal/workloads/ecc/fingerprint": {[]string{"internal/crew", "internal/grid", "internal/grid/views", "internal/isa"}, []string{
@@ -40,7 +41,7 @@ var witnesses = map[string]witness{
 		"internal/verify", "internal/workloads/betti", "internal/workloads/ecc/cells"}, []string{
 		"impls", "impls/assess/flood", "impls/assess/runs", "internal/ask", "internal/command/assess", "internal/library",
 	}},
-	"internal/workloads/eigenmap": {[]string{"internal/bench", "internal/crew", "internal/fields", "internal/grid", "internal/grid/views", "internal/headers", "internal/isa", "internal/name", "internal/verify", "internal/workloads/eigenmap/inertia"}, []string{
+	"internal/workloads/eigenmap": {[]string{"internal/bench", "internal/crew", "internal/fields", "internal/grid", "internal/grid/views", "internal/headers", "internal/isa", "internal/name", "internal/verify", "internal/workloads/eigenmap/algebra", "internal/workloads/eigenmap/inertia"}, []string{
 		"internal/command/images", "impls", "impls/foreign", "impls/eigenmap/definition", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", "impls/eigenmap/windowed", "internal/ask", "internal/library", "internal/workloads/eigenmap/eigentest",
 		"internal/workloads/eigenmap/ondevice", "reports/paper"}},
 }

@@ -12,6 +12,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/eigenmap"
+	"eccbench/internal/workloads/eigenmap/masks"
 )
 
 // cheng2014 returns the claims of Cheng et al. 2014, by section.
@@ -183,14 +184,14 @@ func reach(r Row) (out reached, err error) {
 		return out, err
 	}
 	dice := func(m eigenmap.Map) float64 {
-		return eigenmap.Dice(eigenmap.Voxelwise(whole, whole.Nodewise(m)), within)
+		return masks.Dice(eigenmap.Voxelwise(whole, whole.Nodewise(m)), within)
 	}
 	out.lowest, out.right = right.Values[1], dice(right)
 	values, err := whole.Numbers()
 	if err != nil {
 		return out, err
 	}
-	out.threshold, _, _ = eigenmap.BestThreshold(values, within)
+	out.threshold, _, _ = masks.BestThreshold(values, within)
 	for start := range uint64(3) {
 		q := eigenmap.OfSteps(images[0], pairs, int(r.Times()), start+1, alpha, beta, side)
 		m, err := bench.Answer[*eigenmap.Problem, eigenmap.Map](lanczos.Implementation{}, q, bench.Conditions{})

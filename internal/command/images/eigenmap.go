@@ -200,13 +200,13 @@ func (j eigenmapJob) run(c *cli.Program, t answering.Target) error {
 	if err != nil {
 		return err
 	}
-	best, threshold, above := eigenmap.BestThreshold(f.Floats(), a.Truth)
+	best, threshold, above := masks.BestThreshold(f.Floats(), a.Truth)
 	side := "up to"
 	if above {
 		side = "from"
 	}
 	fmt.Fprintf(c.Stderr, "eccbench: %s: Dice of the mask %.4f; of the best plain threshold, all values %s %s, %.4f\n",
-		q.Shown, eigenmap.Dice(found, a.Truth), side, f.Labels().Append(nil, threshold), best)
+		q.Shown, masks.Dice(found, a.Truth), side, f.Labels().Append(nil, threshold), best)
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"eccbench/internal/crew"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/eigenmap/algebra"
 	"eccbench/internal/workloads/eigenmap/inertia"
 )
 
@@ -98,7 +99,7 @@ func (p *Problem) certificate(m Map, digest [sha256.Size]byte) (c certificate, e
 		for i, v := range x {
 			rest[i] = c.product[k][i] - m.Values[k]*v
 		}
-		c.residuals = append(c.residuals, norm(rest)+left)
+		c.residuals = append(c.residuals, algebra.Norm(rest)+left)
 	}
 	return c, nil
 }
@@ -138,7 +139,7 @@ func (p *Problem) pairs(m Map) ([]verify.Measure, certificate, error) {
 	list := []verify.Measure{worst(residual, limit, c.residuals), {Name: "orthogonality", Limit: mostSkew}}
 	for i, x := range m.Vectors {
 		for j, y := range m.Vectors[:i+1] {
-			e := dot(x, y)
+			e := algebra.Dot(x, y)
 			if i == j {
 				e--
 			}
@@ -196,25 +197,13 @@ func (p *Problem) kernel(m Map) ([]verify.Measure, error) {
 				x[i] = math.Sqrt(g.mass[i])
 			}
 		}
-		size := norm(x)
-		project(x, m.Vectors)
-		if e := norm(x) / size; angle.Below(e) {
+		size := algebra.Norm(x)
+		algebra.Project(x, m.Vectors)
+		if e := algebra.Norm(x) / size; angle.Below(e) {
 			angle.Value, angle.At = e, fmt.Sprintf("part %d of %d", c+1, parts)
 		}
 	}
 	return []verify.Measure{zero, angle}, nil
-}
-
-// project makes x orthogonal to orthonormal vectors, twice.
-func project(x []float64, off [][]float64) {
-	for range 2 {
-		for _, y := range off {
-			c := dot(x, y)
-			for i, v := range y {
-				x[i] -= c * v
-			}
-		}
-	}
 }
 
 // measuresOf returns all measures of a map except the proof of completeness.
@@ -243,16 +232,16 @@ func (g *Graph) countBelow(shift float64) (n int, moved float64, err error) {
 			Size: [3]int{int(s.W), int(s.H), int(s.D)}, Square: int(g.p.square()), Degree: g.Degree, Mass: g.mass, Row: g.row,
 		}.Count(shift, runtime.GOMAXPROCS(0))
 	}
-	b := newBand(g.Nodes(), g.Nodes()-1)
+	b := algebra.NewBand(g.Nodes(), g.Nodes()-1)
 	for i := range g.Nodes() {
-		b.add(i, i, g.Degree[i]/g.mass[i])
+		b.Add(i, i, g.Degree[i]/g.mass[i])
 		g.row(i, func(j int, w float64) {
 			if j < i {
-				b.add(i, j, -w/g.root[i]/g.root[j])
+				b.Add(i, j, -w/g.root[i]/g.root[j])
 			}
 		})
 	}
-	n, moved, err = b.factor(shift)
+	n, moved, err = b.Factor(shift)
 	return n, moved + 3*g.p.leftOut(), err
 }
 
@@ -296,10 +285,10 @@ func search(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 		small := mat.NewSymDense(p.K+1, nil)
 		for i := range p.K {
 			for j := range i + 1 {
-				small.SetSym(i, j, (dot(m.Vectors[i], c.product[j])+dot(m.Vectors[j], c.product[i]))/2)
+				small.SetSym(i, j, (algebra.Dot(m.Vectors[i], c.product[j])+algebra.Dot(m.Vectors[j], c.product[i]))/2)
 			}
 			small.SetSym(i, i, c.energies[i])
-			small.SetSym(i, p.K, dot(m.Vectors[i], lv[0]))
+			small.SetSym(i, p.K, algebra.Dot(m.Vectors[i], lv[0]))
 		}
 		small.SetSym(p.K, p.K, energy)
 		var e mat.EigenSym

@@ -25,6 +25,7 @@ import (
 	"eccbench/internal/isa"
 	"eccbench/internal/name/nametest"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/eigenmap/algebra"
 	"eccbench/internal/workloads/eigenmap/inertia"
 	"eccbench/internal/workloads/eigenmap/masks"
 )
@@ -41,7 +42,6 @@ func checks() []checktest.Check {
 		{Name: "patches that are far", Of: farAreCounted},
 		{Name: "patches that are near", Of: nearAreAsMany},
 		{Name: "labels as numbers", Of: labelsAreNumbers},
-		{Name: "matrices of bands", Of: bandsSolve},
 		{Name: "pairs that are off", Of: pairsAreHeld},
 		{Name: "laws of other answers", Of: lawsSeeOthers},
 		{Name: "limits of laws", Of: limitsOfLaws},
@@ -56,7 +56,6 @@ func checks() []checktest.Check {
 		{Name: "cuts", Of: cutsBound},
 		{Name: "cuts as quotients", Of: cutsAreQuotients},
 		{Name: "sets that are cut off", Of: sweepsAreEven},
-		{Name: "overlap of masks", Of: dice},
 		{Name: "masks of patches", Of: maskOfPatches},
 		{Name: "masks of cubes", Of: maskOfCubes},
 		{Name: "costs", Of: costs},
@@ -294,71 +293,6 @@ func inertiaCounts(t *testing.T) {
 	}
 }
 
-// A factored band solves its equations and counts the eigenvalues below a shift, for any width. The
-// rounding of a single number is three units.
-func bandsSolve(t *testing.T) {
-	for n := 1; n < 12; n++ {
-		for width := range n + 2 {
-			b, dense := newBand(n, width), mat.NewSymDense(n, nil)
-			for i := range n {
-				for j := max(0, i-width); j <= i; j++ {
-					v := Uniform(uint64(n), uint64(20*i+j))
-					if i == j {
-						v += 0.5
-					}
-					dense.SetSym(i, j, v)
-					if i%2 == 0 { // from either side, and in parts
-						b.add(i, j, v/2)
-						b.add(j, i, v/2)
-					} else {
-						b.add(i, j, v)
-					}
-				}
-			}
-			var e mat.EigenSym
-			if !e.Factorize(dense, false) {
-				t.Fatal("no eigenvalues")
-			}
-			const shift = 0.3
-			want := 0
-			for _, v := range e.Values(nil) {
-				if v < shift {
-					want++
-				}
-			}
-			got, _, err := b.factor(shift)
-			if err != nil || got != want {
-				t.Fatalf("%d numbers, width %d: %d below %v, want %d, %v", n, width, got, shift, want, err)
-			}
-			x := make([]float64, n)
-			for i := range x {
-				x[i] = Uniform(7, uint64(i))
-			}
-			right := slices.Clone(x)
-			b.solve(x)
-			for i := range n {
-				sum := -shift * x[i]
-				for j := range n {
-					sum += dense.At(i, j) * x[j]
-				}
-				if math.Abs(sum-right[i]) > 1e-9*(1+norm(x)) {
-					t.Fatalf("%d numbers, width %d: equation %d is off by %g", n, width, i, sum-right[i])
-				}
-			}
-		}
-	}
-	one := newBand(1, 5)
-	one.add(0, 0, 2)
-	if n, bound, err := one.factor(4); n != 1 || bound != 3*2./(1<<53) || err != nil {
-		t.Errorf("%d below, rounding %g, %v", n, bound, err)
-	}
-	zero := newBand(2, 1)
-	zero.add(1, 0, 1)
-	if _, _, err := zero.factor(0); err == nil {
-		t.Error("a pivot of 0 is taken")
-	}
-}
-
 // Each measure detects a pair that is slightly beyond its limit, and accepts one slightly within.
 func pairsAreHeld(t *testing.T) {
 	p := open(t, "eigenmap/k=4/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=ball/shape=9x8/type=uint8")
@@ -385,7 +319,7 @@ func pairsAreHeld(t *testing.T) {
 		"a length by less than may be":    {p, func(m *Map) { scale(m.Vectors[1], 1+4e-11) }, ""},
 		"a length by more":                {p, func(m *Map) { scale(m.Vectors[1], 1+6e-11) }, "orthogonality at vectors 2 and 2"},
 		"a length by more, below":         {p, func(m *Map) { scale(m.Vectors[1], 1-6e-11) }, "orthogonality"},
-		"an angle by more":                {p, func(m *Map) { daxpy(1.5e-10, m.Vectors[0], m.Vectors[3]) }, "orthogonality at vectors 1 and 4"},
+		"an angle by more":                {p, func(m *Map) { algebra.AddTimes(1.5e-10, m.Vectors[0], m.Vectors[3]) }, "orthogonality at vectors 1 and 4"},
 		"a vector by more":                {p, func(m *Map) { m.Vectors[2][5] += 1e-4 }, residual + " at pair 3"},
 		"vectors that lack a pair":        {p, func(m *Map) { m.Vectors = m.Vectors[:3] }, residual + " at the map: want 4 pairs, got 4 values, 3 vectors"},
 		"values that lack one":            {p, func(m *Map) { m.Values = m.Values[:3] }, residual},
@@ -398,7 +332,7 @@ func pairsAreHeld(t *testing.T) {
 			for i, c := range part {
 				m.Vectors[0][i] = float64(1 - c)
 			}
-			scale(m.Vectors[0], 1/norm(m.Vectors[0]))
+			scale(m.Vectors[0], 1/algebra.Norm(m.Vectors[0]))
 			m.Vectors[1] = m.Vectors[2]
 		}, "angle of the kernel at part 2 of 2"},
 	}
@@ -529,10 +463,10 @@ func projectionsLeaveNothing(t *testing.T) {
 	for i := range x {
 		off[i%2][i], x[i] = 1/math.Sqrt(50), Uniform(1, uint64(i))*1e-10+1
 	}
-	project(x, off)
+	algebra.Project(x, off)
 	for k, y := range off {
-		if e := math.Abs(dot(x, y)); e > 1e-14*norm(x) {
-			t.Errorf("%g of vector %d is left in %g", e, k, norm(x))
+		if e := math.Abs(algebra.Dot(x, y)); e > 1e-14*algebra.Norm(x) {
+			t.Errorf("%g of vector %d is left in %g", e, k, algebra.Norm(x))
 		}
 	}
 }
@@ -866,7 +800,7 @@ func cutsAreQuotients(t *testing.T) {
 		seen := 0
 		for s, cuts := range g.cuts(sweeps) {
 			for k, cut := range cuts {
-				x, inside, all := make([]float64, g.Nodes()), 0.0, sum(g.mass)
+				x, inside, all := make([]float64, g.Nodes()), 0.0, algebra.Sum(g.mass)
 				for i, r := range sweeps[s].rank {
 					if int(r) <= k {
 						inside += g.mass[i]
@@ -884,7 +818,7 @@ func cutsAreQuotients(t *testing.T) {
 						x[i] = math.Sqrt(g.mass[i]) / inside
 					}
 				}
-				scale(x, 1/norm(x))
+				scale(x, 1/algebra.Norm(x))
 				if want := g.Apply([][]float64{make([]float64, len(x))}, [][]float64{x})[0]; math.Abs(cut-want) > 1e-12 {
 					t.Errorf("%s: %v, not %v", sweeps[s].names[k], cut, want)
 				}
@@ -935,25 +869,6 @@ func sweepsAreEven(t *testing.T) {
 				t.Errorf("%s: %s and so on have %v nodes, want %v", name, sweep.names[0], got, want[i])
 			}
 		}
-	}
-}
-
-func dice(t *testing.T) {
-	truth := []bool{false, true, true, false, true}
-	if d := Dice(truth, []bool{false, true, false, true, true}); math.Abs(d-2.0/3) > 1e-15 {
-		t.Error(d)
-	}
-	if d := Dice(make([]bool, 3), make([]bool, 3)); d != 1 {
-		t.Error(d)
-	}
-	if d, at, above := BestThreshold([]float64{1, 5, 4, 1, 3}, truth); d != 1 || at != 3 || !above {
-		t.Error(d, at, above)
-	}
-	if d, at, above := BestThreshold([]float64{7, 5, 4, 9, 3}, truth); d != 1 || at != 5 || above {
-		t.Error(d, at, above)
-	}
-	if d, _, _ := BestThreshold([]float64{2, 2, 2, 2, 2}, truth); d != 0.75 {
-		t.Error(d)
 	}
 }
 
@@ -1294,9 +1209,9 @@ func kernelsAgree(t *testing.T) {
 			x[i] = Uniform(1, uint64(i))
 		}
 		a, b := g.Apply([][]float64{to}, [][]float64{x}), slow.Apply([][]float64{want}, [][]float64{x})
-		daxpy(-1, want, to)
-		if !(norm(to) < 1e-13*norm(x)) || math.Abs(a[0]-b[0]) > 1e-13*b[0] {
-			t.Errorf("%s: a product is off by %g, an energy %v, not %v", name, norm(to), a[0], b[0])
+		algebra.AddTimes(-1, want, to)
+		if !(algebra.Norm(to) < 1e-13*algebra.Norm(x)) || math.Abs(a[0]-b[0]) > 1e-13*b[0] {
+			t.Errorf("%s: a product is off by %g, an energy %v, not %v", name, algebra.Norm(to), a[0], b[0])
 		}
 	}
 	weights, x := make([]float32, 3*lanes), make([]float64, 3*lanes)

@@ -6,8 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"eccbench/internal/crew"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/eigenmap/algebra"
 )
 
 const (
@@ -100,44 +100,44 @@ var errBelow = errors.New("a vector outside of the span of the pairs is below th
 // component along an eigenvector of the preconditioned matrix with a value of at most 0 only grows.
 func (g *Graph) solve(x [][]float64, rho float64) (float64, error) {
 	n := g.Nodes()
-	h := g.newHierarchy(rho)
-	r, w, diagonal := h.rungs[0].right, h.rungs[0].x, h.rungs[0].diagonal
+	h := algebra.NewHierarchy(g.mass, 2*n*len(g.toward), g.row, rho)
+	r, w, diagonal := h.Finest()
 	p, q := make([]float64, n), make([]float64, n)
 	for i, d := range diagonal {
 		r[i] = rand.NormFloat64() * math.Sqrt(d)
 	}
 	length, product, rounding := math.Sqrt(float64(n)), 1.0, 0.0
 	for range mostSolving {
-		h.cycle(0)
+		h.Cycle()
 		before := product
-		sums := g.partSums(2, func(lo, hi int, sums []float64) {
-			sums[0] += ddot(r[lo:hi], w[lo:hi])
+		sums := algebra.PartSums(g.Nodes(), 2, func(lo, hi int, sums []float64) {
+			sums[0] += algebra.FastDot(r[lo:hi], w[lo:hi])
 			for i := lo; i < hi; i++ {
 				sums[1] += diagonal[i] * w[i] * w[i]
 			}
 		})
 		product = sums[0]
 		by := product / before // of the first direction, which is 0, does not matter
-		along := g.partSums(len(x), func(lo, hi int, sums []float64) {
-			var y [tile]float64
+		along := algebra.PartSums(g.Nodes(), len(x), func(lo, hi int, sums []float64) {
+			var y [algebra.Tile]float64
 			for i := lo; i < hi; i++ {
 				p[i] = w[i] + by*p[i]
 				y[i-lo] = g.root[i] * p[i]
 			}
 			for k, v := range x {
-				sums[k] += ddot(v[lo:hi], y[:hi-lo])
+				sums[k] += algebra.FastDot(v[lo:hi], y[:hi-lo])
 			}
 		})
-		curved := g.partSums(2, func(lo, hi int, sums []float64) {
+		curved := algebra.PartSums(g.Nodes(), 2, func(lo, hi int, sums []float64) {
 			clear(q[lo:hi])
 			for k, v := range x {
-				daxpy(2*rho*along[k], v[lo:hi], q[lo:hi])
+				algebra.AddTimes(2*rho*along[k], v[lo:hi], q[lo:hi])
 			}
 			for i := lo; i < hi; i++ {
 				q[i] = g.root[i]*q[i] - rho*g.mass[i]*p[i]
 			}
 			g.flowVoxels(q, nil, p, lo, hi)
-			sums[0] += ddot(p[lo:hi], q[lo:hi])
+			sums[0] += algebra.FastDot(p[lo:hi], q[lo:hi])
 			for i := lo; i < hi; i++ {
 				sums[1] += diagonal[i] * p[i] * p[i]
 			}
@@ -148,8 +148,8 @@ func (g *Graph) solve(x [][]float64, rho float64) (float64, error) {
 		step := product / curved[0]
 		const unit, allowed = 1.0 / (1 << 53), 8
 		rounding += allowed * unit * (length + (2*step+4)*math.Sqrt(curved[1]) + 4*math.Sqrt(sums[1]))
-		length = math.Sqrt(g.partSums(1, func(lo, hi int, sums []float64) {
-			daxpy(-step, q[lo:hi], r[lo:hi])
+		length = math.Sqrt(algebra.PartSums(g.Nodes(), 1, func(lo, hi int, sums []float64) {
+			algebra.AddTimes(-step, q[lo:hi], r[lo:hi])
 			for i := lo; i < hi; i++ {
 				sums[0] += r[i] * r[i] / diagonal[i]
 			}
@@ -162,21 +162,4 @@ func (g *Graph) solve(x [][]float64, rho float64) (float64, error) {
 		}
 	}
 	return 0, verify.Undecided("the residual of a random system is %.2g after %d steps", length, mostSolving)
-}
-
-// partSums returns the sums to which f adds the part of each tile, on all cores. The order of the
-// additions does not depend on the number of cores.
-func (g *Graph) partSums(n int, f func(lo, hi int, sums []float64)) []float64 {
-	const parts = 16
-	var all [parts][]float64
-	crew.Each(parts, func(k int) {
-		all[k] = make([]float64, n)
-		for lo, end := g.Nodes()*k/parts, g.Nodes()*(k+1)/parts; lo < end; lo += tile {
-			f(lo, min(lo+tile, end), all[k])
-		}
-	})
-	for _, own := range all[1:] {
-		daxpy(1, own, all[0])
-	}
-	return all[0]
 }

@@ -13,6 +13,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/eigenmap/algebra"
 )
 
 // A random system proves right pairs, also of multiple values and of several parts. It never proves
@@ -158,7 +159,7 @@ func TestRandomSystemInParts(t *testing.T) {
 		for i := range x {
 			x[i] = math.Cos(math.Pi*float64(kx)*(float64(i%w)+0.5)/w) * math.Cos(math.Pi*float64(ky)*(float64(i/w)+0.5)/h)
 		}
-		scale(x, 1/norm(x))
+		scale(x, 1/algebra.Norm(x))
 		return x
 	}
 	all := [][]float64{wave(0, 0), wave(1, 0), wave(0, 1), wave(1, 1), wave(2, 0)} // by ascending values
@@ -183,11 +184,12 @@ func TestHierarchies(t *testing.T) {
 			t.Fatal(err)
 		}
 		const shift = 1e-4
-		h, random := g.newHierarchy(shift), rand.New(rand.NewPCG(1, 1))
+		h, random := algebra.NewHierarchy(g.mass, 2*g.Nodes()*len(g.toward), g.row, shift), rand.New(rand.NewPCG(1, 1))
 		inverse := func(r []float64) []float64 {
-			copy(h.rungs[0].right, r)
-			h.cycle(0)
-			return slices.Clone(h.rungs[0].x)
+			right, x, _ := h.Finest()
+			copy(right, r)
+			h.Cycle()
+			return slices.Clone(x)
 		}
 		u, v, smooth := make([]float64, g.Nodes()), make([]float64, g.Nodes()), make([]float64, g.Nodes())
 		for i := range u {
@@ -200,16 +202,16 @@ func TestHierarchies(t *testing.T) {
 			for i := range r {
 				r[i] += shift * g.mass[i] * x[i]
 			}
-			if is, most := dot(r, inverse(r)), dot(r, x); !(is <= most*(1+1e-5) && is >= most/100) {
+			if is, most := algebra.Dot(r, inverse(r)), algebra.Dot(r, x); !(is <= most*(1+1e-5) && is >= most/100) {
 				t.Errorf("%s: rᵀBr is %g, of at most %g", of, is, most)
 			}
 		}
 		bu, bv := inverse(u), inverse(v)
-		if a, b := dot(v, bu), dot(u, bv); math.Abs(a-b) > 1e-12*norm(v)*norm(bu) {
+		if a, b := algebra.Dot(v, bu), algebra.Dot(u, bv); math.Abs(a-b) > 1e-12*algebra.Norm(v)*algebra.Norm(bu) {
 			t.Errorf("%s: not symmetric: %g and %g", of, a, b)
 		}
 		kernel := [][]float64{slices.Clone(g.root)}
-		scale(kernel[0], 1/norm(g.root))
+		scale(kernel[0], 1/algebra.Norm(g.root))
 		if _, err := g.solve(kernel, 1.2); !errors.Is(err, errBelow) {
 			t.Errorf("%s: values below 1.2: %v", of, err)
 		}

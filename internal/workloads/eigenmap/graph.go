@@ -14,6 +14,7 @@ import (
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/isa"
+	"eccbench/internal/workloads/eigenmap/algebra"
 )
 
 // A Graph is the graph of the definition, in float64. It shares only the image with the
@@ -506,7 +507,7 @@ func (g *Graph) Apply(to, from [][]float64) (energies []float64) {
 		for i := range r {
 			to[k][i] /= g.root[i]
 		}
-		energies = append(energies, sum(r)/2)
+		energies = append(energies, algebra.Sum(r)/2)
 	}
 	return energies
 }
@@ -573,32 +574,6 @@ func (g *Graph) flowVoxels(to, energies, u []float64, lo, hi int) {
 		i = int(line + end)
 	}
 }
-
-// sum adds in pairs, so that rounding grows with the logarithm of the length.
-func sum(list []float64) float64 {
-	if len(list) <= 32 {
-		s := 0.0
-		for _, v := range list {
-			s += v
-		}
-		return s
-	}
-	return sum(list[:len(list)/2]) + sum(list[len(list)/2:])
-}
-
-func dot(a, b []float64) float64 {
-	if len(a) <= 256 {
-		s := 0.0
-		for i, v := range a {
-			s += v * b[i]
-		}
-		return s
-	}
-	h := len(a) / 2
-	return dot(a[:h], b[:h]) + dot(a[h:], b[h:])
-}
-
-func norm(a []float64) float64 { return math.Sqrt(dot(a, a)) }
 
 // components numbers the connected parts of the graph and returns their number. Edges are the
 // weights above 0.

@@ -8,6 +8,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/views"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/eigenmap/algebra"
 )
 
 // spectrum asks for the pairs of a constant image of the same shape. The eigenvectors of D − W are
@@ -85,9 +86,9 @@ func spectrum(p *Problem, _ Map, ask ask) ([]verify.Measure, error) {
 					x[i] *= math.Cos(math.Pi * float64(m.k[a]) * (float64([3]int64{x0, y, z}[a]) + 0.5) / float64(n))
 				}
 			}
-			size := norm(x)
-			project(x, got.Vectors[:whole])
-			if e := norm(x) / size; angle.Below(e) {
+			size := algebra.Norm(x)
+			algebra.Project(x, got.Vectors[:whole])
+			if e := algebra.Norm(x) / size; angle.Below(e) {
 				angle.Value, angle.At = e, fmt.Sprintf("mode %v", m.k)
 			}
 		}
@@ -222,7 +223,7 @@ func (g *Graph) cuts(sweeps []sweep) [][]float64 {
 			})
 		}
 	})
-	all := sum(g.mass)
+	all := algebra.Sum(g.mass)
 	out := make([][]float64, len(sweeps))
 	for s, sweep := range sweeps {
 		var mass [most]float64

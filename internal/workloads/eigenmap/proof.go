@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/eigenmap/algebra"
 )
 
 const (
@@ -75,7 +76,7 @@ func newBounds(m Map, c certificate, known int) *bounds {
 	for i, x := range m.Vectors {
 		residuals += c.residuals[i] * c.residuals[i]
 		for j := range i + 1 {
-			e, o := dot(m.Vectors[j], c.product[i]), dot(m.Vectors[j], x)
+			e, o := algebra.Dot(m.Vectors[j], c.product[i]), algebra.Dot(m.Vectors[j], x)
 			times := 2.0
 			if i == j {
 				e, o, times = c.energies[i]-m.Values[i], o-1, 1

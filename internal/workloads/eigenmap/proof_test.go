@@ -12,6 +12,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/eigenmap/algebra"
 )
 
 // without returns the lowest k pairs of a problem but for one of them, with the next one instead.
@@ -94,8 +95,8 @@ func TestProofIsUndecided(t *testing.T) {
 	if !errors.As(err, new(verify.UndecidedError)) || !strings.Contains(err.Error(), "value 2, which is 1e-09") {
 		t.Errorf("no gap above: %v", err)
 	}
-	_, err = b().prove(func(shift float64) (int, float64, error) { return 0, math.Inf(1), errPivot })
-	if !errors.Is(err, errPivot) {
+	_, err = b().prove(func(shift float64) (int, float64, error) { return 0, math.Inf(1), algebra.ErrPivot })
+	if !errors.Is(err, algebra.ErrPivot) {
 		t.Errorf("no count: %v", err)
 	}
 }

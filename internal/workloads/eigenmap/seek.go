@@ -5,16 +5,17 @@ import (
 	"runtime"
 	"slices"
 
+	"eccbench/internal/workloads/eigenmap/algebra"
+
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 )
 
 // A coarsening groups nodes into blocks and factors the small matrix of L on the blocks. A search
 // uses it as a preconditioner.
 type coarsening struct {
-	of     []int     // the block of each node
-	factor *band     // PᵀLP; P has m^½ of a block's nodes, normalised
-	root   []float64 // of a node in its block's column of P
+	of     []int         // the block of each node
+	factor *algebra.Band // PᵀLP; P has m^½ of a block's nodes, normalised
+	root   []float64     // of a node in its block's column of P
 }
 
 // mostBlocks is the greatest number of blocks.
@@ -51,21 +52,21 @@ func (g *Graph) coarsen() *coarsening {
 	if g.features != nil {
 		width = int(n)
 	}
-	c.factor = newBand(int(n), width)
+	c.factor = algebra.NewBand(int(n), width)
 	for b := range int(n) {
-		c.factor.add(b, b, 1e-9) // L has a kernel
+		c.factor.Add(b, b, 1e-9) // L has a kernel
 	}
 	for i := range g.Nodes() {
 		a := c.of[i]
 		g.row(i, func(j int, w float64) {
 			if b := c.of[j]; j < i && a != b {
-				c.factor.add(a, a, w/weight[a])
-				c.factor.add(b, b, w/weight[b])
-				c.factor.add(a, b, -w/math.Sqrt(weight[a])/math.Sqrt(weight[b]))
+				c.factor.Add(a, a, w/weight[a])
+				c.factor.Add(b, b, w/weight[b])
+				c.factor.Add(a, b, -w/math.Sqrt(weight[a])/math.Sqrt(weight[b]))
 			}
 		})
 	}
-	if _, _, err := c.factor.factor(0); err != nil {
+	if _, _, err := c.factor.Factor(0); err != nil {
 		return nil
 	}
 	return c
@@ -201,17 +202,6 @@ const mostSought = 40
 // any part of a lower one.
 const found = 1e-4
 
-// tile is the number of elements of each vector that a search processes at a time, so that it reads
-// memory once.
-const tile = 1 << 10
-
-// tiles calls f with the begin and end of each tile.
-func tiles(n int, f func(lo, hi int)) {
-	for lo := 0; lo < n; lo += tile {
-		f(lo, min(lo+tile, n))
-	}
-}
-
 // seek minimises the Rayleigh quotient in the complement of orthonormal vectors, from a random
 // vector. It uses preconditioned conjugate directions (Knyazev 2001, with one vector). It returns
 // the final unit vector, or nil if the start vector vanishes in the complement.
@@ -223,23 +213,23 @@ func (g *Graph) seek(apply product, off [][]float64, c *coarsening, seed uint64)
 	r, scratch := zeros(), make([]float64, n+lanes)
 	var sums []float64
 	if c != nil {
-		sums = make([]float64, c.factor.n)
+		sums = make([]float64, c.factor.N())
 	}
 	// guess sets to to the preconditioned residual, orthogonal to the orthonormal vectors.
 	guess := func(to []float64) {
 		if c != nil {
-			c.factor.solve(sums)
+			c.factor.Solve(sums)
 		}
 		has := make([]float64, len(off))
-		tiles(n, func(lo, hi int) {
+		algebra.Tiles(n, func(lo, hi int) {
 			c.prolong(g, to, r, sums, lo, hi)
 			for k, y := range off {
-				has[k] += ddot(y[lo:hi], to[lo:hi])
+				has[k] += algebra.FastDot(y[lo:hi], to[lo:hi])
 			}
 		})
-		tiles(n, func(lo, hi int) {
+		algebra.Tiles(n, func(lo, hi int) {
 			for k, y := range off {
-				daxpy(-has[k], y[lo:hi], to[lo:hi])
+				algebra.AddTimes(-has[k], y[lo:hi], to[lo:hi])
 			}
 		})
 	}
@@ -253,9 +243,9 @@ func (g *Graph) seek(apply product, off [][]float64, c *coarsening, seed uint64)
 	apply(lx, x, scratch)
 	basis, products := [][]float64{x}, [][]float64{lx}
 	for range mostSought {
-		y, value := lowest(basis, products)
+		y, value := algebra.Lowest(basis, products)
 		if y == nil && len(basis) > 2 {
-			y, value = lowest(basis[:2], products[:2])
+			y, value = algebra.Lowest(basis[:2], products[:2])
 		}
 		if y == nil {
 			break
@@ -263,7 +253,7 @@ func (g *Graph) seek(apply product, off [][]float64, c *coarsening, seed uint64)
 		y = append(y, 0, 0)
 		left := 0.0
 		clear(sums)
-		tiles(n, func(lo, hi int) {
+		algebra.Tiles(n, func(lo, hi int) {
 			for _, of := range [2][3][]float64{{x[lo:hi], w[lo:hi], p[lo:hi]}, {lx[lo:hi], lw[lo:hi], lp[lo:hi]}} {
 				x, w, p := of[0], of[1][:len(of[0])], of[2][:len(of[0])]
 				for i, v := range x {
@@ -274,7 +264,7 @@ func (g *Graph) seek(apply product, off [][]float64, c *coarsening, seed uint64)
 			for i := lo; i < hi; i++ {
 				r[i] = lx[i] - value*x[i]
 			}
-			left += ddot(r[lo:hi], r[lo:hi])
+			left += algebra.FastDot(r[lo:hi], r[lo:hi])
 			if c != nil {
 				c.restrict(sums, r, lo, hi)
 			}
@@ -286,69 +276,11 @@ func (g *Graph) seek(apply product, off [][]float64, c *coarsening, seed uint64)
 		apply(lw, w, scratch)
 		basis, products = [][]float64{x, w, p}, [][]float64{lx, lw, lp} // p is 0 the first time
 	}
-	project(x, off)
-	size := norm(x)
+	algebra.Project(x, off)
+	size := algebra.Norm(x)
 	if !(size > 1e-200) {
 		return nil
 	}
 	scale(x, 1/size)
 	return x
-}
-
-// lowest returns the unit combination of a basis with the least Rayleigh quotient, and the
-// quotient; nil if the basis is nearly dependent.
-func lowest(basis, products [][]float64) ([]float64, float64) {
-	n := len(basis)
-	gram, energy := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
-	tiles(len(basis[0]), func(lo, hi int) {
-		for i := range n {
-			for j := range i + 1 {
-				gram.SetSym(i, j, gram.At(i, j)+ddot(basis[i][lo:hi], basis[j][lo:hi]))
-				energy.SetSym(i, j, energy.At(i, j)+ddot(basis[i][lo:hi], products[j][lo:hi]))
-			}
-		}
-	})
-	size := make([]float64, n)
-	for i := range size {
-		if size[i] = math.Sqrt(gram.At(i, i)); !(size[i] > 1e-200) {
-			return nil, 0
-		}
-	}
-	for i := range n {
-		for j := range i + 1 {
-			gram.SetSym(i, j, gram.At(i, j)/size[i]/size[j])
-			energy.SetSym(i, j, energy.At(i, j)/size[i]/size[j])
-		}
-	}
-	var chol mat.Cholesky
-	if !chol.Factorize(gram) || chol.Cond() > 1e12 {
-		return nil, 0
-	}
-	// L⁻¹ E L⁻ᵀ is symmetric.
-	var l mat.TriDense
-	chol.LTo(&l)
-	var half, whole mat.Dense
-	if half.Solve(&l, energy) != nil || whole.Solve(&l, half.T()) != nil {
-		return nil, 0
-	}
-	sym := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := range i + 1 {
-			sym.SetSym(i, j, (whole.At(i, j)+whole.At(j, i))/2)
-		}
-	}
-	var e mat.EigenSym
-	if !e.Factorize(sym, true) {
-		return nil, 0
-	}
-	var vectors, y mat.Dense
-	e.VectorsTo(&vectors)
-	if y.Solve(l.T(), vectors.Slice(0, n, 0, 1)) != nil {
-		return nil, 0
-	}
-	c := mat.Col(nil, 0, &y)
-	for i := range c {
-		c[i] /= size[i]
-	}
-	return c, e.Values(nil)[0]
 }

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/eigenmap/algebra"
 )
 
 // lanczos takes steps by the definition: algorithm 1 of Cheng et al. 2014. It orthogonalises each
@@ -25,14 +26,14 @@ func (p *Problem) lanczos() (Map, error) {
 	for i := range q[0] {
 		q[0][i] = p.Start(i)
 	}
-	scale(q[0], 1/norm(q[0]))
+	scale(q[0], 1/algebra.Norm(q[0]))
 	t := mat.NewSymDense(p.Steps, nil)
 	for k := range p.Steps {
 		z := make([]float64, n)
 		g.Apply([][]float64{z}, q[k:k+1])
-		t.SetSym(k, k, dot(q[k], z))
-		project(z, q)
-		size := norm(z)
+		t.SetSym(k, k, algebra.Dot(q[k], z))
+		algebra.Project(z, q)
+		size := algebra.Norm(z)
 		if k == p.Steps-1 {
 			break
 		}
@@ -59,7 +60,7 @@ func (p *Problem) lanczos() (Map, error) {
 	for k := range m.Vectors {
 		m.Vectors[k] = make([]float64, n)
 		for j, v := range q {
-			daxpy(u.At(j, k), v, m.Vectors[k])
+			algebra.AddTimes(u.At(j, k), v, m.Vectors[k])
 		}
 	}
 	return m, nil
@@ -101,8 +102,8 @@ func recurrence(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	for i := range start {
 		start[i] = p.Start(i)
 	}
-	scale(start, 1/norm(start))
-	daxpy(-1, m.Basis[:n], start)
+	scale(start, 1/algebra.Norm(start))
+	algebra.AddTimes(-1, m.Basis[:n], start)
 
 	apart, skew := verify.Measure{Name: "LQz off QTz", Limit: p.rounded()},
 		verify.Measure{Name: "QᵀQz off z", Limit: mostSkew}
@@ -114,15 +115,15 @@ func recurrence(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 		for k := range z[:steps-1] { // without the last column
 			z[k] = Uniform(seed+uint64(draw), uint64(k))
 		}
-		scale(z, 1/norm(z))
+		scale(z, 1/algebra.Norm(z))
 		x, tz := m.combined(z), m.byT(z)
 		from, want = append(from, x), append(want, m.combined(tz))
 		z[steps-1] = 1 // with the last column: its length and its angles
-		daxpy(1, m.Basis[(steps-1)*n:], x)
+		algebra.AddTimes(1, m.Basis[(steps-1)*n:], x)
 		back := m.products(x)
-		daxpy(-1, m.Basis[(steps-1)*n:], x)
-		daxpy(-1, z, back)
-		skew.Value = larger(skew.Value, norm(back))
+		algebra.AddTimes(-1, m.Basis[(steps-1)*n:], x)
+		algebra.AddTimes(-1, z, back)
+		skew.Value = larger(skew.Value, algebra.Norm(back))
 	}
 	to := make([][]float64, len(from))
 	for k := range to {
@@ -130,11 +131,11 @@ func recurrence(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	}
 	energies := g.Apply(to, from)
 	for draw, w := range want {
-		daxpy(-1, w, to[draw+1])
-		apart.Value = larger(apart.Value, norm(to[draw+1]))
+		algebra.AddTimes(-1, w, to[draw+1])
+		apart.Value = larger(apart.Value, algebra.Norm(to[draw+1]))
 	}
 	list = append(list, apart, skew,
-		verify.Measure{Name: "start off the first vector", Value: norm(start), Limit: p.rounded()},
+		verify.Measure{Name: "start off the first vector", Value: algebra.Norm(start), Limit: p.rounded()},
 		verify.Measure{Name: "last number of T off", Value: math.Abs(energies[0] - m.Diagonal[steps-1]), Limit: p.rounded()})
 
 	outside, off := verify.Measure{Name: "vectors off the span of Q", Limit: mostSkew},
@@ -142,11 +143,11 @@ func recurrence(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 	for k, y := range m.Vectors {
 		c := m.products(y)
 		rest := m.combined(c)
-		daxpy(-1, y, rest)
-		outside.Value = larger(outside.Value, norm(rest))
+		algebra.AddTimes(-1, y, rest)
+		outside.Value = larger(outside.Value, algebra.Norm(rest))
 		tc := m.byT(c)
-		daxpy(-m.Values[k], c, tc)
-		off.Value = larger(off.Value, norm(tc))
+		algebra.AddTimes(-m.Values[k], c, tc)
+		off.Value = larger(off.Value, algebra.Norm(tc))
 	}
 	last := m.Values[p.K-1] - 2*mostSkew
 	return append(list, outside, off, verify.Measure{
@@ -192,7 +193,7 @@ func (m Map) combined(c []float64) []float64 {
 // products returns the dot products of a vector with the steps' vectors.
 func (m Map) products(x []float64) []float64 {
 	n, out := len(x), make([]float64, len(m.Diagonal))
-	each(len(out), func(k int) { out[k] = dot(m.Basis[k*n:][:n], x) })
+	each(len(out), func(k int) { out[k] = algebra.Dot(m.Basis[k*n:][:n], x) })
 	return out
 }
 

@@ -1,4 +1,5 @@
-// Package masks writes segmentations and vectors of an image to files: pictures, arrays and volumes.
+// Package masks compares segmentations, and writes them and vectors of an image to files: pictures,
+// arrays and volumes.
 package masks
 
 import (

@@ -1,43 +1,46 @@
-package eigenmap
+package algebra
 
 import (
 	"errors"
 	"math"
-
-	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// A band is a symmetric band matrix. Row i holds the width numbers before the diagonal, and the
-// diagonal. After factor, it holds LDLᵀ: the numbers of L left of the diagonal, and 1/D on the
+// A Band is a symmetric band matrix. Row i holds the width numbers before the diagonal, and the
+// diagonal. After Factor, it holds LDLᵀ: the numbers of L left of the diagonal, and 1/D on the
 // diagonal.
-type band struct {
+type Band struct {
 	n, width int
 	rows     []float64
 }
 
-func newBand(n, width int) *band {
+// NewBand returns a matrix of zeros with n rows.
+func NewBand(n, width int) *Band {
 	width = min(width, n-1)
-	return &band{n, width, make([]float64, n*(width+1))}
+	return &Band{n, width, make([]float64, n*(width+1))}
 }
 
-func (b *band) row(i int) []float64 { return b.rows[i*(b.width+1):][:b.width+1] }
+// N returns the number of rows.
+func (b *Band) N() int { return b.n }
 
-// add adds v to the numbers at (i, j) and (j, i).
-func (b *band) add(i, j int, v float64) {
+func (b *Band) row(i int) []float64 { return b.rows[i*(b.width+1):][:b.width+1] }
+
+// Add adds v to the numbers at (i, j) and (j, i).
+func (b *Band) Add(i, j int, v float64) {
 	if j > i {
 		i, j = j, i
 	}
 	b.row(i)[b.width-(i-j)] += v
 }
 
-var errPivot = errors.New("a pivot is 0")
+// ErrPivot reports that a matrix has no LDLᵀ without pivoting.
+var ErrPivot = errors.New("a pivot is 0")
 
-// factor computes LDLᵀ of the matrix minus shift on its diagonal, without pivoting. It returns the
+// Factor computes LDLᵀ of the matrix minus shift on its diagonal, without pivoting. It returns the
 // number of negative values in D. By Sylvester's law of inertia this is the number of eigenvalues
 // below shift, for a matrix that differs by at most bound in the 2-norm. The bound for LDLᵀ follows
 // from Higham 2002, theorem 10.3: no number of |L||D||Lᵀ| exceeds the largest on its diagonal, and
 // a row has 2·width + 1 numbers.
-func (b *band) factor(shift float64) (negative int, bound float64, err error) {
+func (b *Band) Factor(shift float64) (negative int, bound float64, err error) {
 	scaled := make([]float64, b.width) // l_ij d_j of one row
 	growth := 0.0
 	for i := range b.n {
@@ -49,7 +52,7 @@ func (b *band) factor(shift float64) (negative int, bound float64, err error) {
 			// Both rows have numbers from the larger of their first columns.
 			if from := max(first, j-b.width); from < j {
 				n := j - from
-				v -= ddot(scaled[from-first:][:n], b.row(j)[b.width-n:b.width])
+				v -= FastDot(scaled[from-first:][:n], b.row(j)[b.width-n:b.width])
 			}
 			scaled[j-first] = v
 			row[at] = v * b.row(j)[b.width]
@@ -61,7 +64,7 @@ func (b *band) factor(shift float64) (negative int, bound float64, err error) {
 			size += math.Abs(product)
 		}
 		if d == 0 || math.IsNaN(d) {
-			return 0, math.Inf(1), errPivot
+			return 0, math.Inf(1), ErrPivot
 		}
 		if d < 0 {
 			negative++
@@ -73,11 +76,11 @@ func (b *band) factor(shift float64) (negative int, bound float64, err error) {
 	return negative, float64(b.width+3) * unit * float64(2*b.width+1) * growth, nil
 }
 
-// solve replaces x by the solution of the factored system with right-hand side x.
-func (b *band) solve(x []float64) {
+// Solve replaces x by the solution of the factored system with right-hand side x.
+func (b *Band) Solve(x []float64) {
 	for i := range b.n {
 		n := min(i, b.width)
-		x[i] -= ddot(b.row(i)[b.width-n:b.width], x[i-n:i])
+		x[i] -= FastDot(b.row(i)[b.width-n:b.width], x[i-n:i])
 	}
 	for i := range b.n {
 		x[i] *= b.row(i)[b.width]
@@ -89,14 +92,4 @@ func (b *band) solve(x []float64) {
 			x[i-n+k] -= l * x[i]
 		}
 	}
-}
-
-// ddot returns the dot product by vector instructions; the order of additions is unspecified.
-func ddot(a, b []float64) float64 {
-	return blas64.Dot(blas64.Vector{N: len(a), Inc: 1, Data: a}, blas64.Vector{N: len(b), Inc: 1, Data: b})
-}
-
-// daxpy adds by times a to b by vector instructions.
-func daxpy(by float64, a, b []float64) {
-	blas64.Axpy(by, blas64.Vector{N: len(a), Inc: 1, Data: a}, blas64.Vector{N: len(b), Inc: 1, Data: b})
 }

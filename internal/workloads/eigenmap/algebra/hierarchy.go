@@ -1,13 +1,13 @@
-package eigenmap
+package algebra
 
 import "eccbench/internal/crew"
 
-// A hierarchy is the graph of voxels and ever coarser graphs. A node of the next graph is two pairs
+// A Hierarchy is the graph of voxels and ever coarser graphs. A node of the next graph is two pairs
 // along the heaviest links (Notay 2010). A cycle of Gauss–Seidel sweeps approximates the inverse of
 // D − W + shift·M. It is a linear, symmetric and positive definite operator.
-type hierarchy struct {
+type Hierarchy struct {
 	rungs []*rung
-	last  *band // LDLᵀ of the last graph, nil if it is large
+	last  *Band // LDLᵀ of the last graph, nil if it is large
 }
 
 // A network is a graph with a mass for each node. Links are in rows, and both ends have them.
@@ -41,20 +41,20 @@ const (
 	sweptParts, sweptNodes = 8, 1 << 13
 )
 
-// newHierarchy makes the hierarchy of a graph of voxels.
-func (g *Graph) newHierarchy(shift float64) *hierarchy {
-	n := g.Nodes()
-	links := 2 * n * len(g.toward)
-	a := &network{make([]int32, 1, n+1), make([]int32, 0, links), make([]float32, 0, links), g.mass}
+// NewHierarchy makes the hierarchy of a graph with a mass for each node. row calls f with all
+// neighbours of a node and their weights; links is the expected number of these calls for all nodes.
+func NewHierarchy(mass []float64, links int, row func(i int, f func(j int, w float64)), shift float64) *Hierarchy {
+	n := len(mass)
+	a := &network{make([]int32, 1, n+1), make([]int32, 0, links), make([]float32, 0, links), mass}
 	for i := range n {
-		g.row(i, func(j int, w float64) {
+		row(i, func(j int, w float64) {
 			if w := float32(w); w > 0 {
 				a.to, a.weight = append(a.to, int32(j)), append(a.weight, w)
 			}
 		})
 		a.first = append(a.first, int32(len(a.to)))
 	}
-	h := &hierarchy{}
+	h := &Hierarchy{}
 	for {
 		n := len(a.mass)
 		if n <= mostFactored {
@@ -190,20 +190,30 @@ func (r *rung) eachPart(f func(lo, hi int)) {
 }
 
 // factor returns LDLᵀ of the matrix.
-func (r *rung) factor() *band {
+func (r *rung) factor() *Band {
 	n := len(r.mass)
-	b := newBand(n, n-1)
+	b := NewBand(n, n-1)
 	for i := range n {
-		b.add(i, i, r.diagonal[i])
+		b.Add(i, i, r.diagonal[i])
 		for k := r.first[i]; k < r.later[i]; k++ {
-			b.add(i, int(r.to[k]), -float64(r.weight[k]))
+			b.Add(i, int(r.to[k]), -float64(r.weight[k]))
 		}
 	}
-	if negative, _, err := b.factor(0); err != nil || negative > 0 {
+	if negative, _, err := b.Factor(0); err != nil || negative > 0 {
 		return nil
 	}
 	return b
 }
+
+// Finest returns the right-hand side that Cycle reads, the solution that it sets, and the diagonal of the
+// matrix.
+func (h *Hierarchy) Finest() (right, x, diagonal []float64) {
+	r := h.rungs[0]
+	return r.right, r.x, r.diagonal
+}
+
+// Cycle sets the solution of the finest graph to an approximate one.
+func (h *Hierarchy) Cycle() { h.cycle(0) }
 
 // flow returns the sum of the weights from link lo to hi times the numbers at their ends.
 func (a *network) flow(x []float64, lo, hi int32) (sum float64) {
@@ -217,11 +227,11 @@ func (a *network) flow(x []float64, lo, hi int32) (sum float64) {
 // cycle sets x of rung l to an approximate solution of its right-hand side: a sweep forwards, the
 // solution of the next rung for the rest, and a sweep backwards. If the next rung is much smaller,
 // it has two cycles, except on the finest rung.
-func (h *hierarchy) cycle(l int) {
+func (h *Hierarchy) cycle(l int) {
 	r := h.rungs[l]
 	if h.last != nil && l == len(h.rungs)-1 {
 		copy(r.x, r.right)
-		h.last.solve(r.x)
+		h.last.Solve(r.x)
 		return
 	}
 	r.eachPart(func(lo, hi int) {
@@ -263,7 +273,7 @@ func (h *hierarchy) cycle(l int) {
 }
 
 // solve sets x of a coarse rung by one cycle, or by two if that is cheap: not on the largest one.
-func (h *hierarchy) solve(l int) {
+func (h *Hierarchy) solve(l int) {
 	r := h.rungs[l]
 	h.cycle(l)
 	if l == 1 || l+1 == len(h.rungs) || 3*len(r.mass) > len(h.rungs[l-1].mass) {
