@@ -3,12 +3,15 @@
 package floors
 
 import (
+	"bytes"
+	"fmt"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -411,3 +414,47 @@ func TestFaultsArePlantedByTestsOnly(t *testing.T) {
 		}
 	}
 }
+
+// mostLines is the largest number of hand-written lines of a package, tests aside. A larger one has more than one
+// responsibility: the second becomes a package of its own.
+const mostLines = 3000
+
+// tooLong returns the packages of more than mostLines lines.
+func tooLong(lines map[string]int) (bad []string) {
+	for pkg, n := range lines {
+		if n > mostLines {
+			bad = append(bad, fmt.Sprintf("%s: %d lines, at most %d: make its second responsibility a package of its own", pkg, n, mostLines))
+		}
+	}
+	return bad
+}
+
+func TestPackagesAreShort(t *testing.T) {
+	root, lines := filepath.Join("..", ".."), map[string]int{}
+	for _, module := range []string{".", "internal/asm", "internal/mutate"} {
+		for _, f := range parse(t, filepath.Join(root, module)) {
+			if f.test {
+				continue
+			}
+			text, err := os.ReadFile(filepath.Join(root, module, f.name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !generated.Match(text) {
+				lines[path.Join(module, f.pkg)] += bytes.Count(text, []byte("\n"))
+			}
+		}
+	}
+	for _, v := range tooLong(lines) {
+		t.Error(v)
+	}
+	if n := lines["internal/grid"]; n < 1000 {
+		t.Errorf("internal/grid has %d lines: the count is broken", n)
+	}
+	if bad := tooLong(map[string]int{"long": mostLines + 1, "short": mostLines}); len(bad) != 1 || !strings.HasPrefix(bad[0], "long: 3001 lines") {
+		t.Errorf("%q, want the long package alone", bad)
+	}
+}
+
+// generated matches the first line of generated files.
+var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
