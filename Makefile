@@ -173,9 +173,9 @@ check-kernels: kernels
 
 # compute-sanitizer over the kernels, on a machine with a device. Where it has no
 # Go, scripts/sanitize.sh takes a folder of test binaries that were built before.
-ON_DEVICE := chunked extrema/gpu fullsweep read smooth tiled betti/duality betti/labels betticurves/duality \
-	eigenmap/lanczos eigenmap/multigrid eigenmap/windowed gvf/gpu homology/duality homology/reductions \
-	softecc/binned softecc/dense
+ON_DEVICE := assess/matching chunked extrema/gpu fullsweep read smooth tiled betti/duality betti/labels \
+	betticurves/duality eigenmap/lanczos eigenmap/multigrid eigenmap/windowed gvf/gpu homology/duality \
+	homology/reductions softecc/binned softecc/dense
 sanitize:
 	@$(if $(BINDIR),,for i in $(ON_DEVICE); do mkdir -p $$(dirname $(BIN)/$$i) && \
 			CGO_ENABLED=0 $(GO) test -c -o $(BIN)/$$i.test ./impls/$$i || exit 1; done; \

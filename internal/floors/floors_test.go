@@ -176,6 +176,7 @@ var floor = map[string]int{
 	"internal/workloads/assess":    6,
 	"internal/workloads/softbatch": 6,
 	"impls/assess/flood":           7,
+	"impls/assess/matching":        6,
 	"impls/assess/runs":            7,
 
 	"impls":                     8,

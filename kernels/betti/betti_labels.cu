@@ -127,5 +127,85 @@ LABELS(uint16, int)
 LABELS(float32, float32)
 
 extern "C" __global__ void betti_labels_flatten(unsigned *labels, int64 n) {
+  labels += block_y() * n;
   for (int64 p = (int64)block_x() * threads() + thread_x(); p < n; p += (int64)blocks() * threads()) labels[p] = root(labels, labels[p]);
+}
+
+// Pairs of masks, one per row of the grid: the matched features (matching.h), by labels of the
+// voxels of the union. With `around`, masks are the complements, connected with the outside, and voxels
+// are connected if one complement has both. met is the masks that each label meets, a byte for each.
+struct pair {
+  const uint8 *pred, *truth;
+  int w, h, d;
+  bool around, corners;
+  unsigned *labels;
+  uint8 *met;
+
+  member pair(const uint8 *images, int w, int h, int d, int around, int corners, unsigned *of_all, uint8 *met_of_all)
+      : w(w), h(h), d(d), around(around), corners(corners) {
+    pred = images + 2 * block_y() * count(), truth = pred + count();
+    labels = of_all + block_y() * (count() + 1), met = met_of_all + 2 * block_y() * (count() + 1);
+  }
+  member int64 count() const { return (int64)w * h * d; }
+  // Bit 0: the prediction has the voxel; bit 1: the truth.
+  member unsigned masks(int64 p) const { return ((pred[p] ? 1u : 0) | (truth[p] ? 2u : 0)) ^ (around ? 3 : 0); }
+  member void place(int64 p, int &x, int &y, int &z) const {
+    x = (int)(p % w), y = (int)(p / w % h), z = (int)(p / w / h);
+  }
+  template <class F> member void before(int x, int y, int z, const F &f) const {
+    int64 p = ((int64)z * h + y) * w + x;
+    unsigned mine = masks(p);
+    bool side = x == 0 || x == w - 1 || y == 0 || y == h - 1 || (d > 1 && (z == 0 || z == d - 1));
+    if (around && mine && side) f(0u);
+    NOT_UNROLLED for (int n = 0; n < 13; n++) {
+      int dx = n % 3 - 1, dy = n / 3 % 3 - 1, dz = n / 9 - 1;
+      bool in = (unsigned)(x + dx) < (unsigned)w && (unsigned)(y + dy) < (unsigned)h && z + dz >= 0;
+      if (!in || (!corners && !dx + !dy + !dz < 2)) continue;
+      int64 q = p + ((int64)dz * h + dy) * w + dx;
+      if (around ? masks(q) & mine : masks(q) && mine) f((unsigned)q + 1);
+    }
+  }
+};
+
+#define OF_PAIR(name)                                                                                                  \
+  extern "C" __global__ void betti_pair_##name(const uint8 *images, int w, int h, int d, int around, int corners,      \
+                                               unsigned *labels, uint8 *met, int64 *out) {                             \
+    pair of(images, w, h, d, around, corners, labels, met);                                                            \
+    name##_pair(of, out + block_y() * (copies * sums));                                                                \
+  }
+
+inlined void begin_pair(const pair &of, int64 *) {
+  begin(of, of.labels);
+  OF_ALL(p) of.met[2 * p + 2] = of.met[2 * p + 3] = 0;
+}
+inlined void link_pair(const pair &of, int64 *) { link(of, of.labels); }
+// Of the complements only voxels in both count, where components of both overlap.
+inlined void meet_pair(const pair &of, int64 *) {
+  OF_ALL(p) {
+    unsigned by = of.masks(p);
+    if (of.around && by != 3) continue;
+    for (int i = 0; i < 2; i++)
+      if (by >> i & 1) of.met[2 * (int64)of.labels[p + 1] + i] = 1;
+  }
+}
+inlined void count_pair(const pair &of, int64 *out) {
+  int matched = 0, differ = 0;
+  OF_ALL(p) {
+    matched += of.labels[p + 1] == p + 1 && of.met[2 * p + 2] && of.met[2 * p + 3];
+    differ += !of.around && of.masks(p) % 3;
+  }
+  add_all(out, of.around, matched), add_all(out, 2, differ);
+}
+OF_PAIR(begin)
+OF_PAIR(link)
+OF_PAIR(meet)
+OF_PAIR(count)
+
+// Adds the copies of the sums of each pair.
+extern "C" __global__ void betti_pair_numbers(const int64 *all, int64 *numbers) {
+  if (thread_x()) return;
+  for (int i = 0; i < copies * sums; i++) {
+    int64 *to = numbers + block_y() * sums + i % sums, sum = all[block_y() * (copies * sums) + i];
+    *to = i < sums ? sum : *to + sum;
+  }
 }

@@ -20,6 +20,12 @@
   fault(third)    /* of three components that meet at a saddle, the third one is ignored */     \
   fault(path)     /* a descent in the background leads to a corner that no edge leads to */     \
   fault(moved)    /* an edge that another one replaced is not joined again */                   \
-  fault(question) /* images and limits of a batch are numbered in the wrong order */
+  fault(question) /* images and limits of a batch are numbered in the wrong order */            \
+  fault(lesser)   /* matching: runs are not joined with a run that ends before them */          \
+  fault(greater)  /* matching: runs are not joined with a run that begins after them */         \
+  fault(crossing) /* matching: gaps of both masks that overlap are not joined */                \
+  fault(border)   /* matching: gaps are not joined with the outside at the last row or plane */ \
+  fault(alone)    /* matching: components that one mask meets are counted */                    \
+  fault(pair)     /* matching: all pairs of a batch are the first one */
 
 #include "../planted.h"
