@@ -10,7 +10,6 @@ import (
 	curves "eccbench/impls/betticurves/duality"
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
-	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/betti/counting"
 )
 
@@ -62,7 +61,9 @@ func (r Request) numbers(s grid.Shape, t grid.Type) (func(device.Guest) (*Plan, 
 			image: s.Voxels() * t.Size(), answer: b.Answer(),
 			check: &check{open: func(d device.Guest) (opened, error) {
 				b, err := witness(d)
-				return &other{b, d, q.values, rows}, err
+				return &other{b, d, rows, func(image int64, k int) string {
+					return fmt.Sprintf("the Betti numbers of image %d at value %v", image, q.values[k])
+				}}, err
 			}},
 		}, nil
 	}, nil
@@ -110,12 +111,12 @@ func (q sets) inRows() sets {
 	return q
 }
 
-// other counts Betti numbers in the other way, as the witness of numbers.
+// other counts in another way, as the witness of numbers.
 type other struct {
 	*counting.Batch
-	on     device.Guest
-	values []float32 // of the answers
-	rows   []int     // of its own answers, for each value
+	on   device.Guest
+	rows []int                             // of its own numbers, for each row of the answers
+	name func(image int64, row int) string // of numbers
 }
 
 func (o *other) compare(s device.Stream, images int64, image device.Buffer, answers []byte) (err error) {
@@ -146,8 +147,7 @@ func (o *other) compare(s device.Stream, images int64, image device.Buffer, answ
 				at := (first+i)*int64(len(o.rows)) + int64(k)
 				got, want := numbersAt(answers, at), numbersAt(want, i*o.Answer()/numbersBytes+int64(row))
 				if got != want {
-					return Wrong(fmt.Sprintf("the Betti numbers of image %d at value %v are WRONG: %v, by the other kernels %v",
-						first+i, o.values[k], got, want))
+					return Wrong(fmt.Sprintf("%s are WRONG: %v, by the other kernels %v", o.name(first+i, k), got, want))
 				}
 			}
 		}
@@ -155,10 +155,9 @@ func (o *other) compare(s device.Stream, images int64, image device.Buffer, answ
 	return nil
 }
 
-func numbersAt(data []byte, i int64) (n betti.Numbers) {
-	data = data[numbersBytes*i:]
-	for k, to := range []*int64{&n.B0, &n.B1, &n.B2} {
-		*to = int64(binary.LittleEndian.Uint64(data[8*k:]))
+func numbersAt(data []byte, i int64) (n [3]int64) {
+	for k := range n {
+		n[k] = int64(binary.LittleEndian.Uint64(data[numbersBytes*i+8*int64(k):]))
 	}
 	return n
 }

@@ -38,6 +38,9 @@ type Request struct {
 	Soft *Soft `json:"soft"`
 	// Betti requests the Betti numbers of the sets at the values in place of χ.
 	Betti *Betti `json:"betti"`
+	// Matching requests the matched features of pairs of masks in a construction, T or V. An image is then a pair of
+	// arrays of uint8 of the shape, the prediction before the truth.
+	Matching string `json:"matching"`
 }
 
 // A Soft describes a batch of soft curves. If voxels are vertices, the images are negated and have a border of −∞.
@@ -66,8 +69,8 @@ type Plan struct {
 	// launch of Add.
 	Memory int64 `json:"memory"`
 	Most   int64 `json:"most"`
-	// Rows is the length of an answer. A curve has int64 values, Betti numbers are three int64, and a field has
-	// components of a float32 per voxel. Soft curves have the moments of all images, four float64 each.
+	// Rows is the length of an answer. A curve has int64 values, Betti numbers and matched features are three int64,
+	// and a field has components of a float32 per voxel. Soft curves have the moments of all images, four float64 each.
 	Rows int64 `json:"rows"`
 	// Kept is the size in bytes of SoftCall.Kept.
 	Kept int64 `json:"kept"`
@@ -306,6 +309,9 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 	}
 	if r.Betti != nil {
 		return r.numbers(shape, t)
+	}
+	if r.Matching != "" {
+		return r.matched(shape, t)
 	}
 	kind, err := r.curve(shape, t)
 	if err != nil {
