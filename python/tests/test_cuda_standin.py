@@ -55,7 +55,7 @@ class Plan:
     made: list = []
 
     def __init__(self, request):
-        assert "flow" in request or "betti" in request or request["align"] in (1, 2, 4, 8, 16)
+        assert not {"flow", "betti", "matching"}.isdisjoint(request) or request["align"] in (1, 2, 4, 8, 16)
         self.request = request
         self.made.append(request)
         self.calls = []
@@ -66,6 +66,8 @@ class Plan:
             self.most = 1
             return
         self.rows = 1 << (8 * np.dtype(request["type"]).itemsize) if request.get("at") is None else len(request["at"])
+        if "matching" in request:
+            self.rows = 1
         self.memory, self.most = 64 + 8 * self.rows, 2**16 - 1
 
     def close(self):
@@ -84,6 +86,12 @@ class Plan:
             seen(chi, (images, *fields[0].shape), np.dtype(np.float32))[:] = fields
             return
         assert image % self.request.get("align", 1) == 0 and memory
+        if "matching" in self.request:
+            out = seen(chi, (images, 3), np.dtype(np.int64))
+            for i, pair in enumerate(seen(image, (images, 2, *shape), dtype)):
+                row = eccbench.assess(*pair, labels=[1])[1, {"T": 8, "V": 4}[self.request["matching"]]]
+                out[i] = row["matched0_min"], row["matched1_min"], (pair[0] != pair[1]).sum()
+            return
         voxels = seen(image, (images, *shape), dtype)
         if "betti" in self.request:
             out = seen(chi, (images, self.rows, 3), np.dtype(np.int64))
@@ -103,9 +111,10 @@ class Plan:
 
 
     def verify(self, images, image, chi, stream):
-        assert not self.closed and stream == 77 and ("betti" in self.request or image % 16 == 0)
-        shape, dtype = tuple(self.request["shape"]), np.dtype(self.request["type"])
-        again = np.zeros((images, self.rows, 3 if "betti" in self.request else 1), np.int64)
+        assert not self.closed and stream == 77
+        of_three = not {"betti", "matching"}.isdisjoint(self.request)
+        assert of_three or image % 16 == 0
+        again = np.zeros((images, self.rows, 3 if of_three else 1), np.int64)
         Plan.add(self, images, image, again.ctypes.data, 1, stream)
         if (again != seen(chi, again.shape, again.dtype)).any():
             raise _library.Error("internal", "the curve of image 0 is WRONG")
@@ -236,6 +245,22 @@ def test_betti_curves(cupy):
     ]:
         with pytest.raises(ValueError, match=said):
             call()
+
+
+def test_matched(cupy, monkeypatch):
+    """The matched features of each pair of masks, and the voxels that differ."""
+    masks = put((noise((3, 4, 2, 9, 8), np.uint8) > 90).astype(np.uint8))
+    for of in masks, masks.swapaxes(-1, -2), masks[:0]:
+        for construction, connectivity in ("T", 8), ("V", 4):
+            got = eccbench.cuda.matched(of, construction, 2, True)
+            assert got.shape == (*of.shape[:2], 3) and got.dtype == np.int64
+            for i in np.ndindex(of.shape[:2]):
+                row = eccbench.assess(*np.ascontiguousarray(of[i]), labels=[1])[1, connectivity]
+                assert tuple(got[i]) == (row["matched0_min"], row["matched1_min"], (of[i][0] != of[i][1]).sum())
+    assert len(Plan.made) == 4 and Plan.made[0] == {"device": 3, "shape": (9, 8), "type": "uint8", "matching": "T"}
+    monkeypatch.setattr(Stream, "capturing", True)
+    with pytest.raises(RuntimeError, match="nothing can be waited for"):
+        eccbench.cuda.matched(masks, "T", 2, True)
 
 
 def test_layouts(cupy):

@@ -1,7 +1,9 @@
 """Topological metrics, compared with torchmetrics and MONAI."""
 
 import datetime
+import itertools
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -47,9 +49,12 @@ def test_numbers(metric, column, shape, connectivity):
     assert metric(connectivity=connectivity, include_background=False)(one_hot(pred), one_hot(truth)).tolist() == want[:, 1:].tolist()
 
 
-@pytest.mark.parametrize("shape, connectivity", [((2, 1, 9, 8), 8), ((2, 1, 9, 8), 4), ((3, 1, 5, 6, 7), 26), ((3, 1, 5, 6, 7), 6)])
-@pytest.mark.parametrize("metric, column", [(BettiError, "b{}_error"), (EulerError, "chi_error")])
-def test_on_a_device(metric, column, shape, connectivity, monkeypatch):
+@pytest.mark.parametrize("shape, connectivity", [
+    *itertools.product([(2, 1, 9, 8)], (8, 4)),
+    *itertools.product([(3, 1, 5, 6, 7), (3, 1, 1, 9, 8), (2, 1, 6, 7, 1)], (26, 6)),
+])
+@pytest.mark.parametrize("metric", [BettiError, BettiMatching, EulerError])
+def test_on_a_device(metric, shape, connectivity, monkeypatch):
     """The numbers of a batch that is counted at once, with a stand-in for the device that counts on the host."""
 
     def betti(masks, at, *, superlevel=False, dims, verify):
@@ -57,14 +62,46 @@ def test_on_a_device(metric, column, shape, connectivity, monkeypatch):
         found = [tuple(eccbench.betti(m, at, superlevel=superlevel)) for m in flat]
         return torch.tensor(found).reshape(*masks.shape[:-dims], 3)
 
+    def matched(masks, construction, dims, verify):
+        found = []
+        for pair in masks.reshape(-1, *masks.shape[-dims - 1:]).numpy():
+            row = eccbench.assess(*pair, labels=[1])[1, {"T": (8, 26), "V": (4, 6)}[construction][dims - 2]]
+            top = 1 if dims == 2 or len(pair[0]) == 1 else 2
+            found.append((row["matched0_min"], row[f"matched{top}_min"], int((pair[0] != pair[1]).sum())))
+        return torch.tensor(found).reshape(*masks.shape[:-dims - 1], 3).long()
+
     monkeypatch.setattr(eccbench.cuda, "betti", betti)
+    monkeypatch.setattr(eccbench.cuda, "matched", matched)
     pred, truth = labels(*shape), labels(*shape)
+    pred[0] = truth[0]
     truth[1][truth[1] == 2] = 0
-    made = metric(connectivity=connectivity, num_classes=3, ignore_empty=True)
-    host = made(pred, truth)
-    device = made._on_device(made._classes("y_pred", pred), made._classes("y", truth), connectivity)
-    assert device.dtype == host.dtype and host[1, 2].isnan()
-    assert torch.equal(torch.nan_to_num(device, -1), torch.nan_to_num(host, -1))
+    for options in {}, {"dimensions": (0,)}, {"dimensions": (1,)}, {"include_background": False}:
+        if metric is EulerError and "dimensions" in options:
+            continue
+        made = metric(connectivity=connectivity, num_classes=3, ignore_empty=True, **options)
+        host = made(pred, truth)
+        with monkeypatch.context() as m:
+            m.setattr(metric, "_counts_on_device", lambda self, masks: True)
+            device = made(pred, truth)
+        assert device.dtype == host.dtype and host[1, -1].isnan() and (metric is EulerError or host[0].sum() == 0)
+        assert torch.equal(torch.nan_to_num(device, -1), torch.nan_to_num(host, -1))
+
+
+def test_where_masks_are_counted():
+    """The host counts tensors of the CPU, and masks with too many words for the kernels of matching."""
+    class Mask:
+        is_cuda = True
+
+        def __init__(self, *shape):
+            self.shape = shape
+
+    on_device = sys.platform == "linux"
+    for shape, fits in [
+        ((1024, 1024, 2048), True), ((1024, 1024, 2049), False), ((2**25, 64), True), ((2**25 + 1, 1), False),
+    ]:
+        assert BettiMatching()._counts_on_device(Mask(1, 1, *shape)) == (on_device and fits)
+        assert BettiError()._counts_on_device(Mask(1, 1, *shape)) == on_device
+    assert not BettiMatching()._counts_on_device(torch.zeros(1, 1, 4, 4))
 
 
 def test_reductions():

@@ -363,15 +363,60 @@ def test_derivatives_forward():
                 soft_ecc(*given, dims=2)
 
 
-def test_metrics():
-    """Betti and Euler errors of CUDA tensors equal those of the host."""
+@pytest.mark.parametrize("shape", [
+    (3, 2, 40, 33), (2, 3, 12, 20, 17), (2, 1, 9, 8, 130), (3, 2, 1, 30, 70), (2, 2, 30, 20, 1),
+])
+def test_metrics(shape):
+    """The numbers of CUDA tensors equal those of the host: of dense and sparse masks, one-hot and as labels."""
     metrics = pytest.importorskip("eccbench.metrics")
-    for shape in [(3, 2, 40, 33), (2, 3, 12, 20, 17)]:
-        pred, truth = (torch.rand(shape) > 0.4 for _ in range(2))
-        for connectivity in (26, 6) if len(shape) == 5 else (8, 4):
-            for metric in (metrics.BettiError, metrics.EulerError):
-                on_host = metric(connectivity=connectivity)(pred, truth)
-                assert torch.equal(metric(connectivity=connectivity).cuda()(pred.cuda(), truth.cuda()).cpu(), on_host)
+    random = torch.Generator().manual_seed(len(shape) + shape[-1])
+
+    def drawn(share):
+        return torch.rand(shape, generator=random) < share
+
+    for share, changed in itertools.product((0.2, 0.6, 0.9), (0.0, 0.1, 1.0)):
+        truth = drawn(share)
+        pred = torch.where(drawn(changed), drawn(share), truth)
+        truth[0, 0] = False
+        labels = [torch.where(masks[:, :1], 1 + masks[:, -1:].int(), 0) for masks in (pred, truth)]
+        for connectivity, metric, (given, options) in itertools.product(
+            (26, 6) if len(shape) == 5 else (8, 4),
+            (metrics.BettiError, metrics.BettiMatching, metrics.EulerError),
+            [((pred, truth), {}), ((pred.float(), truth), {"ignore_empty": True, "get_not_nans": True}),
+             (labels, {"num_classes": 3, "ignore_empty": True, "include_background": False})],
+        ):
+            found = []
+            for device in ("cpu", "cuda"):
+                of = metric(connectivity=connectivity, **options).to(device)
+                numbers = of(*(masks.to(device) for masks in given))
+                assert numbers.device.type == device
+                found.append([numbers, *(of.aggregate(r) for r in ("none", "mean", "sum_batch"))])
+            torch.testing.assert_close(found[1], found[0], check_device=False, equal_nan=True)
+
+
+def test_matching_is_verified(monkeypatch):
+    """Wrong matched features are an error, unless `verify` is False."""
+    cuda = pytest.importorskip("eccbench.cuda")
+    masks = (torch.rand((3, 2, 20, 30, 70)) > 0.6).to(torch.uint8).cuda()
+    others, add = torch.zeros_like(masks), cuda._library.Plan.add
+    want = cuda.matched(masks, "T", 3, True)
+    monkeypatch.setattr(
+        cuda._library.Plan, "add", lambda self, images, image, *rest: add(self, images, others.data_ptr(), *rest)
+    )
+    with pytest.raises(RuntimeError, match="the matched features of pair 0 are WRONG"):
+        cuda.matched(masks, "T", 3, True)
+    assert not cuda.matched(masks, "T", 3, False).any() and want.any()
+
+
+@pytest.mark.parametrize("dims", [2, 3])
+def test_matching_waits_for_nothing(dims):
+    """Matched features are enqueued without waiting, in batches of one launch of each kernel."""
+    cuda = pytest.importorskip("eccbench.cuda")
+    masks = (torch.rand((4, 2, *(30, 40, 70)[:dims])) > 0.5).to(torch.uint8).cuda()
+    want = cuda.matched(masks, "T", dims, True)
+    with NoWaiting():
+        got = cuda.matched(masks, "T", dims, False)
+    assert torch.equal(got, want)
 
 
 @pytest.mark.parametrize("of, by", itertools.product(range(5), range(5)))

@@ -33,6 +33,7 @@ _WIDENED = {"int8": "int16", "float16": "float32", "bfloat16": "float32"}  # exa
 _ALIGN = 16  # bytes: of the fastest kernels
 _MOST_PLANS = 128
 _MOST_LOOKED = 1024  # limit of the cached layouts and arrays of values
+MOST_WORDS = 1 << 25  # of a mask for `matched`: rows of 64 voxels (impls/assess/matching)
 
 
 class _Torch:
@@ -776,10 +777,11 @@ def _looked(image: Any, dims: int | None, turned: bool) -> tuple[Any, _Layout]:
 
 
 def _added(of: Any, how: _Layout, address: int, key: Any, ask: Callable[[], tuple[dict[str, Any], Any]],
-        answer: Callable[[_Plan], Any], verify: bool = False) -> tuple[_Plan, Any]:
+        answer: Callable[[_Plan], Any], verify: bool = False, arrays: int = 1) -> tuple[_Plan, Any]:
     """Return the plan of a request and its answer. The answer is enqueued on the current stream, or
-    finished and verified."""
+    finished and verified. A question is about some consecutive arrays."""
     stream, capturing = of.stream(how.number), of.capturing(how.number)
+    images = how.images // arrays
     plan = how.plans.get(key)
     try:
         while True:
@@ -787,15 +789,30 @@ def _added(of: Any, how: _Layout, address: int, key: Any, ask: Callable[[], tupl
                 plan = _remembered(how.plans, key, _planned(of, how, key, ask, capturing))
             plan.used = next(_known.calls)
             to = answer(plan)
-            if not how.images:
+            if not images:
                 return plan, to
-            memory = of.empty((plan.plan.memory // 8 * min(how.images, plan.plan.most),), how.device)
-            if not plan.call(capturing, plan.plan.add, how.images, address, of.address(to), of.address(memory), stream):
+            memory = of.empty((plan.plan.memory // 8 * min(images, plan.plan.most),), how.device)
+            if not plan.call(capturing, plan.plan.add, images, address, of.address(to), of.address(memory), stream):
                 continue
-            if not verify or plan.call(False, plan.plan.verify, how.images, address, of.address(to), stream):
+            if not verify or plan.call(False, plan.plan.verify, images, address, of.address(to), stream):
                 return plan, to
     except _library.Error as e:
         raise (RuntimeError if e.kind in ("device", "internal") else ValueError)(str(e)) from None
+
+
+def matched(masks: Any, construction: str, dims: int, verify: bool) -> Any:
+    """Return the matched features of pairs of masks of uint8, of shape (..., 2, *image), as int64 of shape (..., 3):
+    those of dimension 0, those of the highest dimension, and the voxels that only one mask has."""
+    of, how = _looked(masks, dims, False)
+    x = how.brought(of, masks)
+    if verify:
+        _check_verifiable(of, how, x)
+    key, shape = ("matching", construction), (*how.batch[:-1], 3)
+
+    def ask() -> tuple[dict[str, Any], Any]:
+        return {"matching": construction}, None
+
+    return _added(of, how, of.address(x), key, ask, lambda _: of.empty(shape, how.device), verify, arrays=2)[1]
 
 
 def soft(images: Any, thresholds: int, vertices: bool, directed: bool, doubles: int) -> _Soft:
