@@ -1,6 +1,6 @@
 """Betti numbers of eccbench and other Python libraries, as two tables.
 
-    python compare_betti.py [--side N] [--curves N] [--threads N]
+    python compare_betti.py [--side N] [--curves N] [--threads N] [--device cuda]
 
 The first table is of one set, for images of N³ uint8 (256): eccbench, and the usual method, which
 is labels of SciPy or cc3d with scikit-image's Euler number. The second table is of all sets, for
@@ -9,6 +9,10 @@ eccbench, and timed in the same run: the fastest of at least three calls, or one
 five seconds. eccbench uses --threads cores (2) and does not verify, because no other library does;
 the libraries use one core. The last column is a library's time relative to eccbench. Run it on an
 idle machine.
+
+With --device cuda the only table is of a batch of 8 pairs of binary masks of N³ (--curves, 128): the Betti numbers of
+all masks, and the numbers with the matched features, as medians of consecutive calls without waits by CUDA events (the
+least of rounds in turn); and calls of the metric BettiMatching, which wait and verify, on the device and on the host.
 """
 
 import argparse
@@ -106,12 +110,45 @@ def beside(name, ours, peers):
         yield f"| {name} | {library} | {agrees} | {spelled(took)} | {rounded(took / own)} |"
 
 
+def on_device(side):
+    """Yield rows of the table of a batch on a device."""
+    import torch
+    from compare_soft import by_events
+
+    from eccbench.metrics import BettiError, BettiMatching
+
+    smooth, rng = grf(side), np.random.default_rng(7)
+    median = np.median(smooth)
+    shifted = [np.roll(smooth, 5 * k, k % 3) <= median for k in range(8)]
+    batches = {"noise ½": rng.random((2, 8, 1, *(side,) * 3)) < 0.5,
+               "grf, median": np.stack([shifted, [np.roll(mask, 2, 0) for mask in shifted]])[:, :, None]}
+    for name, masks in batches.items():
+        of = torch.from_numpy(masks).cuda()
+        pairs = torch.stack(tuple(of), 2).to(torch.uint8)
+        for connectivity in 26, 6:
+            metrics = [m(connectivity=connectivity, verify=False, threads=2) for m in (BettiError, BettiMatching)]
+            numbers, both = by_events([lambda m=m: m._counted(pairs, connectivity) for m in metrics])
+            verified = BettiMatching(connectivity=connectivity)
+            answer, took = timed(lambda: verified(*of).cpu())
+            start = time.perf_counter()
+            want = metrics[1](*of.cpu())
+            agrees = "yes" if torch.equal(answer, want) else "**no**"
+            yield (f"| {name} | {connectivity} | {numbers:.3g} ms | {both:.3g} ms | {spelled(took)} | "
+                   f"{spelled(time.perf_counter() - start)} | {agrees} |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--side", type=int, default=256, help="of images whose sets are counted")
     parser.add_argument("--curves", type=int, default=128, help="of images whose curves are")
     parser.add_argument("--threads", type=int, default=2, help="of eccbench")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     asked = parser.parse_args()
+    if asked.device == "cuda":
+        print(f"8 pairs of {asked.curves}³\n\n| image | connectivity | numbers | numbers and matching | metric, verified | "
+              "host, 2 cores | agrees |")
+        print("|---" * 7 + "|", *on_device(asked.curves), sep="\n")
+        return
     before = load()
     body = []
     median = float(np.median(smooth := grf(asked.side)))
