@@ -184,7 +184,14 @@ const longest = 200
 func parseAbout(text string) (a About, err error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&a); err != nil {
+	err = d.Decode(&a)
+	wrong := (*json.UnmarshalTypeError)(nil)
+	switch {
+	case errors.As(err, &wrong):
+		return a, fmt.Errorf("about: %s is a JSON %s, want %s", wrong.Field, wrong.Value, wrong.Type)
+	case errors.As(err, new(*json.SyntaxError)):
+		return a, fmt.Errorf("about: %q is not JSON: %w", shown(text), err)
+	case err != nil:
 		return a, fmt.Errorf("about: %w", err)
 	}
 	if d.More() {

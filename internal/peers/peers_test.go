@@ -32,7 +32,8 @@ func TestAbout(t *testing.T) {
 		head + `, "answers": [{"workload": "ecc", "dtypes": ["int99"]}]}`:                                     "int99",
 		head + `, "answers": [{"workload": "ecc", "max_levels": -1}]}`:                                        "negative",
 		head + `, "answers": [{"workload": "Euler char"}]}`:                                                   "workload is",
-		`done`: "about:",
+		head + `, "answers": [{"workload": "ecc", "max_voxels": "9"}]}`:                                       "answers.max_voxels is a JSON string, want int64",
+		`done`: `about: "done" is not JSON`,
 	} {
 		if _, err := parseAbout(text); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", text, err, want)
