@@ -33,7 +33,7 @@ LEAN := -vet=off -gcflags=all=-dwarf=false
 
 .PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports \
 	race-goroutines check-generate portability oracle smoke card fuzz mutate mutate-check faults wheel wheels \
-	sdist conda-lint arm64 windows python differential waits torch web web-test site containers release \
+	sdist conda-lint arm64 windows python differential waits torch torch-test web web-test site containers release \
 	release-check image setup-debian ci ci-commit supply third-party sbom fuzz-files words pictures peers peers-speed
 
 # RELEASE=v1.2.3 is the version of the program (default: that of the commit). Releases are made smaller. Files of
@@ -369,10 +369,11 @@ $(TORCH).done: scripts/torch.sh
 		--platform manylinux2014_x86_64 --platform manylinux_2_17_x86_64 \
 		--target $(TORCH)/usr/lib/python3/dist-packages $(DRAWING) $(METRICS)
 	touch $@
-torch: wheel $(TORCH).done
+torch-test: wheel $(TORCH).done
 	scripts/torch.sh $(TORCH) sh -c 'python3 -m venv --clear --system-site-packages /venv && \
 		/venv/bin/pip install --quiet --no-deps --no-index /wheels/*manylinux*_x86_64.whl'
 	scripts/torch.sh $(TORCH) sh -c 'cd /python && /venv/bin/python -m pytest -q -p no:cacheprovider $(TORCH_TESTS)'
+torch: torch-test
 	for example in python/examples/torch/*.py; do \
 		scripts/torch.sh $(TORCH) /venv/bin/python /$$example /tmp || exit 1; done
 
@@ -457,4 +458,4 @@ ci-commit: export ECCBENCH_REQUIRE_FAKE = 1
 ci-commit: export ECCBENCH_REQUIRE_SLURM = 1
 ci-commit: export ECCBENCH_REQUIRE_CHROMIUM = 1
 ci-commit: VET = -vet=off
-ci-commit: lint words supply check-generate test smoke python
+ci-commit: lint words supply check-generate test smoke python torch-test
