@@ -49,7 +49,7 @@ func TestBlockHasItsCores(t *testing.T) {
 	}
 	dir := t.TempDir()
 	log, program := filepath.Join(dir, "log"), filepath.Join(dir, "program")
-	script := "#!/bin/sh\ngrep Cpus_allowed_list /proc/self/status >> " + log + "\n"
+	script := "#!/bin/sh\ngrep Cpus_allowed_list /proc/self/status >> '" + log + "'\n"
 	checktest.Program(t, program, []byte(script))
 	chosen := 0
 	next := func(int) []int { chosen++; return []int{cores[chosen%2]} }

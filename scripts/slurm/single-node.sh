@@ -14,7 +14,7 @@ start)
 	mkdir -p "$d/controller" "$d/node"
 	chmod 0755 "$d"
 	host=$(hostname -s)
-	port=$((20000 + RANDOM % 20000))
+	port=$((20000 + RANDOM % 12000))
 	(umask 0377 && head -c 128 /dev/urandom > "$d/munge.key")
 	munged --force --key-file="$d/munge.key" --socket="$d/munge.socket" \
 		--pid-file="$d/munge.pid" --log-file="$d/munge.log" --seed-file="$d/munge.seed"
@@ -49,7 +49,7 @@ C
 	export SLURM_CONF="$d/slurm.conf"
 	slurmctld
 	slurmd
-	for _ in $(seq 100); do
+	for _ in $(seq 300); do
 		sinfo --noheader --format=%T | grep -q idle && exit 0
 		sleep 0.2
 	done
