@@ -8,19 +8,35 @@ import (
 )
 
 // Untyped returns the workload with inputs and answers of type any. Code for such workloads is
-// compiled once, and generic code again for each pair of types. An untyped workload stays as it is.
+// compiled once, and generic code again for each pair of types: here it is closures alone, as methods
+// of generic types are compiled several times. An untyped workload stays as it is.
 func Untyped[In, Out any](w Workload[In, Out]) Workload[any, any] {
 	if u, is := any(w).(Workload[any, any]); is {
 		return u
 	}
+	encode, decode := w.Encode, w.Decode
 	u := Workload[any, any]{
-		Name: w.Name, Question: w.Question, Inputs: untypedInputs[In]{w.Inputs}, Reference: w.Reference,
-		Policy: verify.Untyped(w.Policy),
-		Encode: func(to io.Writer, out any) error { return w.Encode(to, out.(Out)) },
-		Decode: func(data []byte) (any, error) { return w.Decode(data) },
+		Name: w.Name, Question: w.Question, Inputs: untypeInputs(w.Inputs), Reference: w.Reference,
+		Policy: verify.Untyped(&w.Policy),
+		Encode: func(to io.Writer, out any) error { return encode(to, out.(Out)) },
+		Decode: func(data []byte) (any, error) { return decode(data) },
 	}
 	for _, i := range w.Impls {
-		u.Impls = append(u.Impls, untyped[In, Out]{i})
+		u.Impls = append(u.Impls, &untyped{
+			described: i,
+			canDo:     func(in any, c Conditions) error { return i.CanDo(in.(In), c) },
+			setup: func(in any, c Conditions) (Job[any], error) {
+				job, err := i.Setup(in.(In), c)
+				if err != nil {
+					return nil, err
+				}
+				u := &untypedJob{work: job, out: func() (any, error) { return job.Out() }}
+				if r, ok := job.(Renewable[In]); ok {
+					u.renews, u.renew = r.Renews, func(in any) error { return r.Renew(in.(In)) }
+				}
+				return u, nil
+			},
+		})
 	}
 	return u
 }
@@ -35,62 +51,93 @@ func As[T any](of any) (T, bool) {
 	return t, ok
 }
 
-type untypedInputs[In any] struct{ Inputs[In] }
+// named are the methods of inputs without types.
+type named interface {
+	Variants(name string, n int) ([]string, error)
+	Smaller(name string) []string
+}
 
-func (u untypedInputs[In]) typed() any                               { return u.Inputs }
-func (u untypedInputs[In]) Open(name string) (any, error)            { return u.Inputs.Open(name) }
-func (u untypedInputs[In]) Cost(name string, in any) Cost            { return u.Inputs.Cost(name, in.(In)) }
-func (u untypedInputs[In]) Size(in any) int64                        { return u.Inputs.Size(in.(In)) }
-func (u untypedInputs[In]) Share(in any, f *os.File) error           { return u.Inputs.Share(in.(In), f) }
-func (u untypedInputs[In]) Attach(mapped []byte) (in any, err error) { return u.Inputs.Attach(mapped) }
+type untypedInputs struct {
+	named
+	open     func(name string) (any, error)
+	cost     func(name string, in any) Cost
+	size     func(in any) int64
+	share    func(in any, f *os.File) error
+	attach   func(mapped []byte) (any, error)
+	attachIn func(home *os.File, mapped []byte) (any, error)
+	extent   func(in any) (from, size int64, err error)
+	sketch   func(name string) (any, bool)
+}
 
-func (u untypedInputs[In]) AttachIn(home *os.File, mapped []byte) (any, error) {
-	if h, ok := u.Inputs.(Housed[In]); ok {
-		return h.AttachIn(home, mapped)
+func untypeInputs[In any](i Inputs[In]) *untypedInputs {
+	u := &untypedInputs{
+		named:    i,
+		open:     func(name string) (any, error) { return i.Open(name) },
+		cost:     func(name string, in any) Cost { return i.Cost(name, in.(In)) },
+		size:     func(in any) int64 { return i.Size(in.(In)) },
+		share:    func(in any, f *os.File) error { return i.Share(in.(In), f) },
+		attach:   func(mapped []byte) (any, error) { return i.Attach(mapped) },
+		attachIn: func(_ *os.File, mapped []byte) (any, error) { return i.Attach(mapped) },
+		extent:   func(any) (from, size int64, err error) { return 0, 0, nil },
+		sketch:   func(string) (any, bool) { return nil, false },
 	}
-	return u.Inputs.Attach(mapped)
-}
-
-func (u untypedInputs[In]) Extent(in any) (from, size int64, err error) {
-	if r, ok := u.Inputs.(Repeating[In]); ok {
-		return r.Extent(in.(In))
+	if h, ok := i.(Housed[In]); ok {
+		u.attachIn = func(home *os.File, mapped []byte) (any, error) { return h.AttachIn(home, mapped) }
 	}
-	return 0, 0, nil
-}
-
-func (u untypedInputs[In]) Sketch(name string) (any, bool) {
-	if s, ok := u.Inputs.(Sketched[In]); ok {
-		return s.Sketch(name)
+	if r, ok := i.(Repeating[In]); ok {
+		u.extent = func(in any) (from, size int64, err error) { return r.Extent(in.(In)) }
 	}
-	return nil, false
-}
-
-type untyped[In, Out any] struct{ Implementation[In, Out] }
-
-func (u untyped[In, Out]) CanDo(in any, c Conditions) error {
-	return u.Implementation.CanDo(in.(In), c)
-}
-
-func (u untyped[In, Out]) Setup(in any, c Conditions) (Job[any], error) {
-	job, err := u.Implementation.Setup(in.(In), c)
-	if err != nil {
-		return nil, err
+	if s, ok := i.(Sketched[In]); ok {
+		u.sketch = func(name string) (any, bool) { return s.Sketch(name) }
 	}
-	if j, ok := job.(Renewable[In]); ok {
-		return untypedRenewable[In, Out]{untypedJob[Out]{job}, j}, nil
+	return u
+}
+
+func (u *untypedInputs) typed() any                                  { return u.named }
+func (u *untypedInputs) Open(name string) (any, error)               { return u.open(name) }
+func (u *untypedInputs) Cost(name string, in any) Cost               { return u.cost(name, in) }
+func (u *untypedInputs) Size(in any) int64                           { return u.size(in) }
+func (u *untypedInputs) Share(in any, f *os.File) error              { return u.share(in, f) }
+func (u *untypedInputs) Attach(mapped []byte) (any, error)           { return u.attach(mapped) }
+func (u *untypedInputs) Extent(in any) (from, size int64, err error) { return u.extent(in) }
+func (u *untypedInputs) Sketch(name string) (any, bool)              { return u.sketch(name) }
+
+func (u *untypedInputs) AttachIn(home *os.File, mapped []byte) (any, error) {
+	return u.attachIn(home, mapped)
+}
+
+type described interface{ About() About }
+
+type untyped struct {
+	described
+	canDo func(in any, c Conditions) error
+	setup func(in any, c Conditions) (Job[any], error)
+}
+
+func (u *untyped) CanDo(in any, c Conditions) error             { return u.canDo(in, c) }
+func (u *untyped) Setup(in any, c Conditions) (Job[any], error) { return u.setup(in, c) }
+
+// work are the methods of a job without types.
+type work interface {
+	Do(*Trace) error
+	Poison()
+	Close() error
+}
+
+type untypedJob struct {
+	work
+	out    func() (any, error)
+	renews func() bool // nil if it takes no other input
+	renew  func(in any) error
+}
+
+func (j *untypedJob) typed() any        { return j.work }
+func (j *untypedJob) Out() (any, error) { return j.out() }
+func (j *untypedJob) Renews() bool      { return j.renews != nil && j.renews() }
+
+func (j *untypedJob) Renew(in any) error {
+	if j.renew == nil {
+		return nil
 	}
-	return untypedJob[Out]{job}, nil
+	return j.renew(in)
 }
-
-type untypedJob[Out any] struct{ Job[Out] }
-
-func (j untypedJob[Out]) typed() any        { return j.Job }
-func (j untypedJob[Out]) Out() (any, error) { return j.Job.Out() }
-
-type untypedRenewable[In, Out any] struct {
-	untypedJob[Out]
-	renewable Renewable[In]
-}
-
-func (j untypedRenewable[In, Out]) Renews() bool       { return j.renewable.Renews() }
-func (j untypedRenewable[In, Out]) Renew(in any) error { return j.renewable.Renew(in.(In)) }

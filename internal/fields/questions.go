@@ -31,10 +31,10 @@ type Questions[P Problem] struct {
 }
 
 // Common returns the names and sharing common to all questions about an image.
-func (q Questions[P]) Common() Common { return Common{Form: q.Form, Tail: 8 * int64(len(q.Form.Keys))} }
+func (q *Questions[P]) Common() Common { return Common{Form: q.Form, Tail: 8 * int64(len(q.Form.Keys))} }
 
 // NameOf is the name of the problem that the first keys describe, the others by default.
-func (q Questions[P]) NameOf(image string, keys ...float64) string {
+func (q *Questions[P]) NameOf(image string, keys ...float64) string {
 	values := map[string]float64{}
 	for i, k := range keys {
 		values[q.Form.Keys[i].Key] = k
@@ -43,7 +43,7 @@ func (q Questions[P]) NameOf(image string, keys ...float64) string {
 }
 
 // Parse is the inverse of NameOf, with all keys.
-func (q Questions[P]) Parse(s string) (image string, keys []float64, err error) {
+func (q *Questions[P]) Parse(s string) (image string, keys []float64, err error) {
 	values, image, err := q.Form.Parse(s)
 	if err != nil {
 		return "", nil, err
@@ -55,7 +55,7 @@ func (q Questions[P]) Parse(s string) (image string, keys []float64, err error) 
 }
 
 // Open makes the problem that a name describes.
-func (q Questions[P]) Open(name string) (p P, err error) {
+func (q *Questions[P]) Open(name string) (p P, err error) {
 	image, keys, err := q.Parse(name)
 	if err != nil {
 		return p, err
@@ -73,19 +73,19 @@ func (q Questions[P]) Open(name string) (p P, err error) {
 }
 
 // Variants names problems of other images.
-func (q Questions[P]) Variants(name string, n int) ([]string, error) {
+func (q *Questions[P]) Variants(name string, n int) ([]string, error) {
 	return q.Common().Variants(name, n)
 }
 
 // Reseed names the problem of the image of another seed.
-func (q Questions[P]) Reseed(name string, seed uint64) string { return q.Common().Reseed(name, seed) }
+func (q *Questions[P]) Reseed(name string, seed uint64) string { return q.Common().Reseed(name, seed) }
 
 // Files returns the files of the image.
-func (q Questions[P]) Files(name string) []string { return q.Common().Files(name) }
+func (q *Questions[P]) Files(name string) []string { return q.Common().Files(name) }
 
 // Smaller names problems that weigh less of the image, and problems of smaller images that have
 // an answer.
-func (q Questions[P]) Smaller(name string) []string {
+func (q *Questions[P]) Smaller(name string) []string {
 	image, keys, err := q.Parse(name)
 	if err != nil {
 		return nil
@@ -107,16 +107,16 @@ func (q Questions[P]) Smaller(name string) []string {
 }
 
 // Cost returns the cost by Weigh.
-func (q Questions[P]) Cost(name string, p P) bench.Cost {
+func (q *Questions[P]) Cost(name string, p P) bench.Cost {
 	image, keys, _ := q.Parse(name) // it was opened by this name
 	return q.Weigh(p, keys, Inputs{}.Cost(image, p.Image()))
 }
 
 // Size returns the size of the image with the keys appended.
-func (q Questions[P]) Size(p P) int64 { return q.Common().Size(p.Image()) }
+func (q *Questions[P]) Size(p P) int64 { return q.Common().Size(p.Image()) }
 
 // Share writes the image and the keys.
-func (q Questions[P]) Share(p P, f *os.File) error {
+func (q *Questions[P]) Share(p P, f *os.File) error {
 	var tail []byte
 	for _, k := range p.Keys() {
 		tail = binary.LittleEndian.AppendUint64(tail, math.Float64bits(k))
@@ -125,7 +125,7 @@ func (q Questions[P]) Share(p P, f *os.File) error {
 }
 
 // Attach makes the problem of bytes that Share wrote.
-func (q Questions[P]) Attach(mapped []byte) (p P, err error) {
+func (q *Questions[P]) Attach(mapped []byte) (p P, err error) {
 	in, tail, err := q.Common().Attach(mapped)
 	if err != nil {
 		return p, err

@@ -68,12 +68,14 @@ type part struct {
 // partsOf sums a timeline by name, in order of names. It counts the overlap of intervals of one
 // name once.
 func partsOf(timeline []bench.Interval) []part {
+	timeline = slices.SortedStableFunc(slices.Values(timeline),
+		func(a, b bench.Interval) int { return cmp.Compare(a.From, b.From) })
 	var parts []part
 	for _, i := range timeline {
-		k := slices.IndexFunc(parts, func(p part) bool { return p.name == i.Name })
-		if k < 0 {
-			k = len(parts)
-			parts = append(parts, part{name: i.Name})
+		k, found := slices.BinarySearchFunc(parts, i.Name,
+			func(p part, name string) int { return cmp.Compare(p.name, name) })
+		if !found {
+			parts = slices.Insert(parts, k, part{name: i.Name})
 		}
 		parts[k].times++
 	}
@@ -87,23 +89,17 @@ func partsOf(timeline []bench.Interval) []part {
 			}
 		}
 	}
-	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.name, b.name) })
 	return parts
 }
 
-// covered returns the union of the chosen intervals as disjoint intervals.
-func covered(timeline []bench.Interval, chosen func(bench.Interval) bool) []bench.Interval {
-	var list, out []bench.Interval
+// covered returns the union of the chosen intervals, which begin in order, as disjoint intervals.
+func covered(timeline []bench.Interval, chosen func(bench.Interval) bool) (out []bench.Interval) {
 	for _, i := range timeline {
-		if chosen(i) {
-			list = append(list, i)
-		}
-	}
-	slices.SortFunc(list, func(a, b bench.Interval) int { return cmp.Compare(a.From, b.From) })
-	for _, i := range list {
-		if n := len(out); n > 0 && i.From <= out[n-1].To {
+		switch n := len(out); {
+		case !chosen(i):
+		case n > 0 && i.From <= out[n-1].To:
 			out[n-1].To = max(out[n-1].To, i.To)
-		} else {
+		default:
 			out = append(out, i)
 		}
 	}

@@ -87,11 +87,10 @@ func (p Plan) cells(input string) ([]cell, error) {
 		}
 		return fmt.Errorf("workload %s has no implementation %q", b.Name(), impl)
 	}
-	found, err := Find(p.Benches, p.Workload)
+	main, err := Find(p.Benches, p.Workload)
 	if err != nil {
 		return nil, err
 	}
-	main := asked{found}
 	if p.Ceiling != "" {
 		b, err := Find(p.Benches, p.Ceiling)
 		if err != nil {
@@ -107,7 +106,7 @@ func (p Plan) cells(input string) ([]cell, error) {
 				continue
 			}
 			if slices.Contains(a.Scopes, p.Scope) || p.Scope == "" && slices.Contains(a.Scopes, bench.E2E) {
-				if err := add(b, a.Name, main.reads(input)); err != nil {
+				if err := add(b, a.Name, inputRead(main, input)); err != nil {
 					return nil, err
 				}
 			}
@@ -144,12 +143,9 @@ func (p Plan) groups(input string) ([][]cell, error) {
 	return groups, nil
 }
 
-// asked is the bench of a plan's workload.
-type asked struct{ Bench }
-
-// reads returns the input that the ceilings read in place of a named input.
-func (a asked) reads(input string) string {
-	if reads := a.Question().Reads; reads != nil {
+// inputRead returns the input that the ceilings of a workload read in place of a named input.
+func inputRead(b Bench, input string) string {
+	if reads := b.Question().Reads; reads != nil {
 		return reads(input)
 	}
 	return input

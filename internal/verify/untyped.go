@@ -3,7 +3,7 @@ package verify
 import "time"
 
 // Untyped returns the policy for inputs and answers of type any.
-func Untyped[In, Out any](p Policy[In, Out]) Policy[any, any] {
+func Untyped[In, Out any](p *Policy[In, Out]) Policy[any, any] {
 	u := Policy[any, any]{Agree: func(in, want, got any) *Diff { return p.Agree(in.(In), want.(Out), got.(Out)) }}
 	if p.Distance != nil {
 		u.Distance = func(in, want, got any) []Measure { return p.Distance(in.(In), want.(Out), got.(Out)) }
@@ -14,13 +14,13 @@ func Untyped[In, Out any](p Policy[In, Out]) Policy[any, any] {
 	if p.Weak != nil {
 		u.Weak = func(in, out any) string { return p.Weak(in.(In), out.(Out)) }
 	}
-	for _, l := range p.Laws {
-		u.Laws = append(u.Laws, untyped(l))
+	for i := range p.Laws {
+		u.Laws = append(u.Laws, untyped(&p.Laws[i]))
 	}
 	return u
 }
 
-func untyped[In, Out any](l Law[In, Out]) Law[any, any] {
+func untyped[In, Out any](l *Law[In, Out]) Law[any, any] {
 	u := Law[any, any]{
 		Name: l.Name, Note: l.Note, Drawn: l.Drawn, Independent: l.Independent, Applies: l.Applies, Calls: l.Calls,
 	}

@@ -12,8 +12,8 @@ import (
 // Inputs makes pairs from names assess/labels=N/shift=N/of=IMAGE. The truth labels the lower half of
 // the levels of the image in equal bands. The prediction labels the image moved by one voxel along
 // x, with its levels raised by a share of all levels.
-func Inputs() fields.Questions[*Pair] {
-	return fields.Questions[*Pair]{
+func Inputs() *fields.Questions[*Pair] {
+	return &fields.Questions[*Pair]{
 		Form: name.Form{Kind: Name, Keys: []name.Key{
 			{Key: "labels", Doc: "number of labels", Min: 1, Max: 255, Default: 1},
 			{Key: "shift", Doc: "levels that separate the prediction from the truth, in percent of all levels",

@@ -256,7 +256,7 @@ func BySteps(impls ...bench.Implementation[*Problem, Map]) bench.Workload[*Probl
 	}, stepsPolicy(), impls)
 }
 
-func workload(in fields.Questions[*Problem], q bench.Question, policy verify.Policy[*Problem, Map],
+func workload(in *fields.Questions[*Problem], q bench.Question, policy verify.Policy[*Problem, Map],
 	impls []bench.Implementation[*Problem, Map]) bench.Workload[*Problem, Map] {
 	q.Form, q.Reads = in.Form, in.Common().Image
 	return bench.Workload[*Problem, Map]{
@@ -268,8 +268,8 @@ func workload(in fields.Questions[*Problem], q bench.Question, policy verify.Pol
 // Inputs makes problems of a kind from names KIND/key=N/…/of=IMAGE. Smaller problems may have too
 // few nodes. Cost counts each node once, and each step of Lanczos' method as a product of the
 // matrix and a vector. Its bytes are one read of the image and one write of all vectors.
-func Inputs(kind string) fields.Questions[*Problem] {
-	return fields.Questions[*Problem]{
+func Inputs(kind string) *fields.Questions[*Problem] {
+	return &fields.Questions[*Problem]{
 		Form: form(kind),
 		Pose: func(in grid.Source, keys []float64) (*Problem, error) { return pose(kind, in, keys) },
 		Weigh: func(p *Problem, keys []float64, cost bench.Cost) bench.Cost {

@@ -127,7 +127,7 @@ func ToSteady(impls ...bench.Implementation[*Problem, Flow]) bench.Workload[*Pro
 	}, steadyPolicy(), impls)
 }
 
-func workload(in fields.Questions[*Problem], q bench.Question, policy verify.Policy[*Problem, Flow],
+func workload(in *fields.Questions[*Problem], q bench.Question, policy verify.Policy[*Problem, Flow],
 	impls []bench.Implementation[*Problem, Flow]) bench.Workload[*Problem, Flow] {
 	q.Form, q.Reads = in.Form, in.Common().Image
 	return bench.Workload[*Problem, Flow]{
@@ -226,8 +226,8 @@ func form(kind string) name.Form {
 // Inputs makes problems from names KIND/steps=N/mu=X/boundary=N/of=IMAGE, or KIND/tol=X/… for the
 // steady state. The cost counts each voxel once for each step. Its bytes are one read of the image
 // and one write of the field, because several steps can share a pass.
-func Inputs(kind string) fields.Questions[*Problem] {
-	q := fields.Questions[*Problem]{
+func Inputs(kind string) *fields.Questions[*Problem] {
+	q := &fields.Questions[*Problem]{
 		Form: form(kind),
 		Pose: func(in grid.Source, keys []float64) (*Problem, error) { return pose(kind, in, keys) },
 		Weigh: func(p *Problem, keys []float64, cost bench.Cost) bench.Cost {

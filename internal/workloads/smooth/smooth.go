@@ -97,8 +97,8 @@ func isCheckpoint(i, of int64) bool { return i == 1 || i == of || i%checkpoint =
 
 // Inputs makes pipelines from names smooth/iterations=N/of=IMAGE. Cost is one read of the image for
 // each iteration.
-func Inputs() fields.Questions[*Pipeline] {
-	return fields.Questions[*Pipeline]{
+func Inputs() *fields.Questions[*Pipeline] {
+	return &fields.Questions[*Pipeline]{
 		Form: form(),
 		Pose: func(in grid.Source, keys []float64) (*Pipeline, error) { return &Pipeline{in, int64(keys[0])}, nil },
 		Fewer: func(keys []float64) [][]float64 {

@@ -62,8 +62,8 @@ func question() bench.Question {
 }
 
 // questions names problems by a count and the keys of one image, and shares them.
-func questions() fields.Questions[problem] {
-	return fields.Questions[problem]{
+func questions() *fields.Questions[problem] {
+	return &fields.Questions[problem]{
 		Form: name.Form{Kind: Name, Keys: append(slices.Clone(batch.Form().Keys), softecc.Inputs().Form.Keys...)},
 		Pose: func(in grid.Source, keys []float64) (problem, error) {
 			whole := grid.Batch{Source: in, Images: int64(keys[0])}

@@ -267,8 +267,8 @@ func (p *Problem) Steepest() (sum float64) {
 
 // Inputs makes problems from names softecc/m=N/lambda=N/alpha=N/dir=N[/vertices=1]/of=IMAGE. The
 // cost is one read of the image and one write of its gradient.
-func Inputs() fields.Questions[*Problem] {
-	return fields.Questions[*Problem]{
+func Inputs() *fields.Questions[*Problem] {
+	return &fields.Questions[*Problem]{
 		Form: form(),
 		Pose: pose,
 		Fewer: func(keys []float64) [][]float64 {
