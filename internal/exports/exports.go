@@ -142,7 +142,7 @@ func piece[T byte | float64](name string, at unsafe.Pointer, bytes C.int64_t, pr
 		*problem = fmt.Errorf("%s: %d bytes", name, bytes)
 	case n > 0 && at == nil:
 		*problem = fmt.Errorf("%s is NULL: want a pointer to %d bytes", name, bytes)
-	case n > 0:
+	case at != nil:
 		return unsafe.Slice((*T)(at), n)
 	}
 	return nil

@@ -26,11 +26,12 @@ def started(job, *, request=REQUEST, length=None, voxels=AT, size=120, mask=0, m
 
 @pytest.mark.parametrize("given, words", [
     ({"voxels": 0}, "voxels is NULL: want a pointer to 120 bytes"), ({"size": -1}, "voxels: -1 bytes"),
-    ({"masked": 120}, "mask is NULL"), ({"masked": -120, "mask": AT}, "mask: -120 bytes"),
+    ({"masked": 120}, "mask is NULL"), ({"masked": 0, "mask": AT}, "mask of 0 bytes"), ({"masked": -120, "mask": AT}, "mask: -120 bytes"),
     ({"request": None}, "request is NULL"), ({"length": -1}, "request: -1 bytes"), ({"size": 119}, "119 bytes, want 120"),
 ])
 def test_sizes_and_null(given, words):
     known = started(2**40, **given)
+    library.eccbench_end(2**40)
     assert known["kind"] == "value" and words in known["error"]
 
 

@@ -215,11 +215,32 @@ def test_collection():
     assert [sorted(group) for group in collection.compute_groups.values() if len(group) > 1] == [["mean", "sum"]]
 
 
+def test_collection_called_after_updates():
+    batches = [(one_hot(labels(2, 1, 9, 8)), one_hot(labels(2, 1, 9, 8))) for _ in range(4)]
+    alone = BettiError(reduction="sum")
+    for batch in batches:
+        alone.update(*batch)
+    for reset in False, True:
+        collection = torchmetrics.MetricCollection({"mean": BettiError(), "sum": BettiError(reduction="sum")})
+        collection.update(*batches[0])
+        if reset:
+            collection.reset()
+            collection(*batches[0])
+        for batch in batches[1:3]:
+            collection(*batch)
+        collection.update(*batches[3])
+        assert collection.compute()["sum"] == alone.compute() and len(collection["sum"].get_buffer()) == 8
+
+
 def test_lists():
     pred, truth = one_hot(labels(2, 1, 9, 8)), one_hot(labels(2, 1, 9, 8))
     metric = BettiError()
     assert metric.get_buffer().shape == (0, 1)
-    assert torch.equal(metric([*pred], [*truth]), BettiError()(pred, truth))
+    for ask in (lambda: metric([pred[0], pred[1] * torch.nan], [*truth]), lambda: metric.update([pred[0], pred[1, :2]], [truth[0], truth[1, :2]])):
+        with pytest.raises(ValueError, match="NaN|classes: want as many"):
+            ask()
+        assert len(metric.get_buffer()) == 0
+    assert torch.equal(metric([*pred], truth), BettiError()(pred, truth))
     assert torch.equal(BettiError()([pred[0], pred[1, :, :4]], [truth[0], truth[1, :, :4]])[:1], BettiError()(pred[:1], truth[:1]))
 
 

@@ -513,6 +513,10 @@ def test_negative_bit():
         lambda x: eccbench.curve(x, at=[-0.5, 0.0]).chi, lambda x: eccbench.betti(x, -0.5), lambda x: eccbench.gvf(x, steps=2),
     ):
         np.testing.assert_array_equal(ask(x), ask(want))
+    of = [torch._neg_view(-want).requires_grad_(), want.clone().requires_grad_()]  # contiguous
+    for x in of:
+        soft_ecc(x, [-0.5], 9.0, dims=2).sum().backward()
+    assert of[0].is_neg() and torch.equal(of[0].grad, of[1].grad)
 
 
 def test_no_option_that_is_not_there():

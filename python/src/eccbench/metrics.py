@@ -97,18 +97,29 @@ class _Topology(Metric):  # type: ignore[misc]
             One-hot masks of predictions and truths: a voxel is in a class if its channel is above 0.5. With
             `num_classes`, either or both may be labels of shape (B, 1, H, W[, D]).
         """
-        if isinstance(y_pred, (list, tuple)) and isinstance(y, (list, tuple)):
-            if len(y_pred) != len(y):
-                raise ValueError(f"y_pred of {len(y_pred)} images, and y of {len(y)}: want as many")
-            self.values.extend(self._of(p[None], t[None]) for p, t in zip(y_pred, y))
-            return
-        self.values.append(self._of(y_pred, y))
+        self.values.extend(self._rows(y_pred, y))
 
     def forward(self, y_pred: Tensor, y: Tensor) -> Tensor:
         """Add a batch, and return its numbers, of shape (B, classes)."""
-        before = len(self.values)
-        self.update(y_pred, y)
-        return _joined(self.values[before:])
+        before, rows = self.values, []
+        setattr(self, self._state, rows)
+        try:
+            self.update(y_pred, y)
+            rows = self.values
+        finally:  # in a new list, since metrics of a MetricCollection may share one, and each of them is called
+            setattr(self, self._state, [*before, *rows])
+        return _joined(rows)
+
+    def _rows(self, y_pred: Any, y: Any) -> list[Tensor]:
+        """Return the numbers of a batch, or of each image of lists."""
+        if not isinstance(y_pred, (list, tuple)) and not isinstance(y, (list, tuple)):
+            return [self._of(y_pred, y)]
+        if len(y_pred) != len(y):
+            raise ValueError(f"y_pred of {len(y_pred)} images, and y of {len(y)}: want as many")
+        rows = [self._of(p[None], t[None]) for p, t in zip(y_pred, y)]
+        if len(classes := {row.shape[1] for row in rows}) > 1:
+            raise ValueError(f"images of {sorted(classes)} classes: want as many in each")
+        return rows
 
     def compute(self) -> Any:
         """Return the reduced numbers of all batches; with `get_not_nans` also their number."""

@@ -184,6 +184,8 @@ def soft_ecc(
         frame = -math.inf if superlevel else math.inf, direction is not None
         return _of_list(images, dims, lambda batch: soft_ecc(batch, thresholds, lam, dims=dims, direction=direction,
             alpha=alpha, construction=construction, superlevel=superlevel), frame)
+    if images.is_neg():
+        images = images.resolve_neg()
     axes: Tuple[int, ...] = (dims,)
     given: Any = thresholds, lam, alpha, direction
     if direction is None:
