@@ -5,11 +5,14 @@ package peers
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"runtime/debug"
 	"slices"
@@ -188,9 +191,11 @@ func parseAbout(text string) (a About, err error) {
 	wrong := (*json.UnmarshalTypeError)(nil)
 	switch {
 	case errors.As(err, &wrong):
-		return a, fmt.Errorf("about: %s is a JSON %s, want %s", wrong.Field, wrong.Value, wrong.Type)
-	case errors.As(err, new(*json.SyntaxError)):
-		return a, fmt.Errorf("about: %q is not JSON: %w", shown(text), err)
+		want := map[reflect.Kind]string{reflect.Struct: "object", reflect.Slice: "array"}[wrong.Type.Kind()]
+		return a, fmt.Errorf("about: %s is a JSON %s, want %s", cmp.Or(wrong.Field, "the description"), wrong.Value,
+			cmp.Or(want, wrong.Type.String()))
+	case errors.As(err, new(*json.SyntaxError)), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return a, fmt.Errorf("about: %q is no JSON object", shown(text))
 	case err != nil:
 		return a, fmt.Errorf("about: %w", err)
 	}

@@ -33,7 +33,11 @@ func TestAbout(t *testing.T) {
 		head + `, "answers": [{"workload": "ecc", "max_levels": -1}]}`:                                        "negative",
 		head + `, "answers": [{"workload": "Euler char"}]}`:                                                   "workload is",
 		head + `, "answers": [{"workload": "ecc", "max_voxels": "9"}]}`:                                       "answers.max_voxels is a JSON string, want int64",
-		`done`: `about: "done" is not JSON`,
+		`done`:            `about: "done" is no JSON object`,
+		``:                `about: "" is no JSON object`,
+		`[]`:              "about: the description is a JSON array, want object",
+		`{"answers": {}}`: "about: answers is a JSON object, want array",
+		head:              "is no JSON object",
 	} {
 		if _, err := parseAbout(text); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", text, err, want)

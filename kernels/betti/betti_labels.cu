@@ -126,6 +126,7 @@ LABELS(int16, int)
 LABELS(uint16, int)
 LABELS(float32, float32)
 
+// Most labels become roots. A thread that halves a path at the same time may store an older ancestor.
 extern "C" __global__ void betti_labels_flatten(unsigned *labels, int64 n) {
   labels += block_y() * n;
   for (int64 p = (int64)block_x() * threads() + thread_x(); p < n; p += (int64)blocks() * threads()) labels[p] = root(labels, labels[p]);
@@ -185,7 +186,7 @@ inlined void meet_pair(const pair &of, int64 *) {
     unsigned by = of.masks(p);
     if (of.around && by != 3) continue;
     for (int i = 0; i < 2; i++)
-      if (by >> i & 1) of.met[2 * (int64)of.labels[p + 1] + i] = 1;
+      if (by >> i & 1) of.met[2 * (int64)root(of.labels, p + 1) + i] = 1;
   }
 }
 inlined void count_pair(const pair &of, int64 *out) {
