@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -102,11 +101,12 @@ func curves(rows []Row, ceiling string) []curve {
 			list = append(list, curve{name: name, ceiling: bound})
 			i = len(list) - 1
 		}
-		list[i].points = append(list[i].points, r)
+		k := len(list[i].points)
+		for k > 0 && list[i].points[k-1].Items > r.Items {
+			k--
+		}
+		list[i].points = slices.Insert(list[i].points, k, r)
 		list[i].marks = union(list[i].marks, Mark(r.Status))
-	}
-	for _, c := range list {
-		slices.SortStableFunc(c.points, func(a, b Row) int { return cmp.Compare(a.Items, b.Items) })
 	}
 	return list
 }

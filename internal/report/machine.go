@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -98,20 +97,22 @@ func machines(recs bench.Records) (header []string, cells [][]string) {
 // sortedRuns returns the runs in the order of their first cells, as tables number their machines. Runs
 // without cells are last.
 func sortedRuns(recs bench.Records) []bench.RunRecord {
-	first := map[string]int{}
-	for i, c := range recs.Cells {
-		if _, ok := first[c.Run]; !ok {
-			first[c.Run] = i
+	var runs []bench.RunRecord
+	added := map[string]bool{}
+	add := func(id string) {
+		for _, r := range recs.Runs {
+			if r.ID == id && !added[id] {
+				runs = append(runs, r)
+			}
 		}
+		added[id] = true
 	}
-	at := func(r bench.RunRecord) int {
-		if i, ok := first[r.ID]; ok {
-			return i
-		}
-		return len(recs.Cells)
+	for _, c := range recs.Cells {
+		add(c.Run)
 	}
-	runs := slices.Clone(recs.Runs)
-	slices.SortStableFunc(runs, func(a, b bench.RunRecord) int { return cmp.Compare(at(a), at(b)) })
+	for _, r := range recs.Runs {
+		add(r.ID)
+	}
 	return runs
 }
 

@@ -1,6 +1,7 @@
 package eigenmap
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -39,13 +40,13 @@ func spectrum(p *Problem, _ Map, ask ask) ([]verify.Measure, error) {
 		value float64
 		k     [3]int64
 	}
-	var modes []mode
+	var modes []*mode
 	// The lowest k + 1 values have indices of at most k along each axis.
 	most := func(n int64) int64 { return min(n, int64(p.K)+1) }
 	for z := range most(s.D) {
 		for y := range most(s.H) {
 			for x := range most(s.W) {
-				m := mode{k: [3]int64{x, y, z}}
+				m := &mode{k: [3]int64{x, y, z}}
 				for a, n := range [3]int64{s.W, s.H, s.D} {
 					half := math.Sin(math.Pi * float64(m.k[a]) / float64(2*n))
 					m.value += (1 + p.Floor) * 4 * half * half
@@ -54,14 +55,7 @@ func spectrum(p *Problem, _ Map, ask ask) ([]verify.Measure, error) {
 			}
 		}
 	}
-	slices.SortStableFunc(modes, func(a, b mode) int {
-		if a.value < b.value {
-			return -1
-		} else if a.value > b.value {
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(modes, func(a, b *mode) int { return cmp.Compare(a.value, b.value) })
 	values := verify.Measure{Name: "error of the closed form", Limit: p.Tol}
 	whole, gap := 0, 0.0
 	for i := range p.K {
