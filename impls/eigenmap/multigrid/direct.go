@@ -3,116 +3,384 @@ package multigrid
 import (
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
+	"eccbench/internal/crew"
 	"eccbench/internal/workloads/eigenmap"
 )
 
 // A direct solver is the LDLᵀ factorisation of a level's A + σM with a tiny σ. It replaces the
-// cycle as the preconditioner if the level has few cells. Cells are numbered so that links are
-// short, with the longest axis slowest.
+// cycle as the preconditioner if that is affordable. Cells are eliminated by nested dissection of
+// the box (George 1973), those of a front together (Duff and Reid 1983).
 type direct struct {
-	at    []int     // the number of each cell
-	width int       // distance of the longest link
-	rows  []float64 // per number: the entries of L for the preceding width numbers, then 1/D
+	*level
+	all   []offset
+	apart [3]int // distance of the farthest neighbours along each axis
+	root  *front
 }
 
-// Maximum number of products of a factorisation: at first, and after cycles have failed.
-const soonFactored, mostFactoring = 3e8, 1e10
+// A front is the columns of L of some cells, the pivots. Its rows are the pivots, as many dummies as
+// fill a quad, and the border: the other cells that the pivots, or those eliminated before, are
+// linked to.
+type front struct {
+	kids   []*front // of both sides
+	cells  int      // eliminated here and before
+	pivots []int32  // cells
+	up     []int32  // the row of each row of the border in the front above
+	quads  int      // of pivots and dummies
+	l      block    // by quads of rows: for each column the numbers of four rows
+	d      []float64
+	over   []float64 // 1/d; 0 for the last cell of a part, whose pivot is only rounding
+	x      block     // right side or solution of each row
+}
 
-// newDirect factors a level, or returns nil if that takes too many products.
-func newDirect(l *level, most float64) *direct {
-	size, stride := l.size(), [3]int{1, 1, 1}
-	for a, n := range size {
-		for b, m := range size {
-			if b != a && (m < n || m == n && b < a) {
-				stride[a] *= m
-			}
-		}
-	}
-	d := &direct{at: make([]int, l.cells())}
-	all := l.links()
-	for _, o := range all {
-		if abs(o.x) < l.nx && abs(o.y) < l.ny && o.z < l.nz {
-			d.width = max(d.width, abs(o.x*stride[0]+o.y*stride[1]+o.z*stride[2]))
-		}
-	}
-	n := l.cells()
-	if float64(n)*float64(d.width)*float64(d.width) > most {
-		return nil
-	}
-	d.rows = make([]float64, n*(d.width+1))
-	for i := range d.at {
-		d.at[i] = i%l.nx*stride[0] + i/l.nx%l.ny*stride[1] + i/(l.nx*l.ny)*stride[2]
-	}
-	const shift = 1e-15 // A has a kernel
-	for i, m := range l.mass {
-		d.row(d.at[i])[d.width] += shift * m
-	}
-	for _, o := range all {
-		by := (o.z*l.ny+o.y)*l.nx + o.x
-		for i, w := range o.link {
-			if w == 0 {
-				continue
-			}
-			a, b := d.at[i], d.at[i+by]
-			d.row(a)[d.width] += w
-			d.row(b)[d.width] += w
-			d.row(max(a, b))[d.width-abs(a-b)] -= w
-		}
-	}
-	d.factor()
+const (
+	// soonFactored and mostFactored are the greatest numbers of products of a factorisation: at first,
+	// and after cycles.
+	soonFactored, mostFactored = 6e7, 2e10
+	directBytes                = 12 // per number of L, with those of the rest
+)
+
+// newDirect factors a level.
+func newDirect(l *level, apart [3]int) *direct {
+	d := &direct{level: l, all: l.links(), apart: apart}
+	d.root, _, _ = d.eliminate(box{hi: l.size()}, make([]int32, l.cells()), l.threadsFor())
 	return d
 }
 
-func (d *direct) row(i int) []float64 { return d.rows[i*(d.width+1):][:d.width+1] }
+// wholeBox returns the box of all voxels, its size, and their reach.
+func wholeBox(p *eigenmap.Problem) (all box, size, apart [3]int) {
+	s := p.Shape()
+	size = [3]int{int(s.W), int(s.H), int(s.D)}
+	return box{hi: size}, size, reach(p)
+}
 
-func (d *direct) factor() {
-	scaled := make([]float64, d.width+1)
-	for i := range d.at {
-		row := d.row(i)
-		pivot, size := row[d.width], row[d.width]
-		for j := max(0, i-d.width); j < i; j++ {
-			at, other := d.width-(i-j), d.row(j)
-			first := max(0, i-d.width, j-d.width)
-			s := row[at] - floats.Dot(scaled[d.width-(i-first):at], other[d.width-(j-first):d.width])
-			scaled[at] = s
-			row[at] = s * other[d.width]
-			pivot -= s * row[at]
+// reach returns the distance of the farthest neighbours along each axis.
+func reach(p *eigenmap.Problem) (apart [3]int) {
+	s := p.Shape()
+	for a, n := range [3]int64{s.W, s.H, s.D} {
+		apart[a] = int(min(n-1, max(1, p.Radius)))
+	}
+	return apart
+}
+
+// A box is cells lo ≤ x < hi.
+type box struct{ lo, hi [3]int }
+
+func (b box) cells() int { return (b.hi[0] - b.lo[0]) * (b.hi[1] - b.lo[1]) * (b.hi[2] - b.lo[2]) }
+
+func (b box) contains(at [3]int) bool {
+	for a, x := range at {
+		if x < b.lo[a] || x >= b.hi[a] {
+			return false
 		}
-		if row[d.width] = 1 / pivot; pivot < 1e-14*size { // for the last node of a part only rounding remains
-			row[d.width] = 0
+	}
+	return true
+}
+
+// cut divides a box by layers of pivots across its longest axis, which separate both sides. A small
+// box is all pivots.
+func (b box) cut(apart [3]int) (sides []box, pivots box) {
+	const small = 32
+	a := 0
+	for k := range b.lo {
+		if b.hi[k]-b.lo[k] > b.hi[a]-b.lo[a] {
+			a = k
+		}
+	}
+	n, layers := b.hi[a]-b.lo[a], max(1, apart[a])
+	if b.cells() <= small || n < layers+2 {
+		return nil, b
+	}
+	before, behind, pivots := b, b, b
+	pivots.lo[a] = b.lo[a] + (n-layers)/2
+	pivots.hi[a] = pivots.lo[a] + layers
+	before.hi[a], behind.lo[a] = pivots.lo[a], pivots.hi[a]
+	return []box{before, behind}, pivots
+}
+
+// dissect returns the approximate number of products of a factorisation, and of numbers of L.
+func dissect(b box, size, apart [3]int) (products, numbers float64) {
+	sides, pivots := b.cut(apart)
+	for _, side := range sides {
+		p, n := dissect(side, size, apart)
+		products, numbers = products+p, numbers+n
+	}
+	around := b
+	for a, n := range apart {
+		around.lo[a], around.hi[a] = max(0, b.lo[a]-n), min(size[a], b.hi[a]+n)
+	}
+	p, border := float64(pivots.cells()), float64(around.cells()-b.cells())
+	return products + p*p*p/6 + p*border*(p+border)/2, numbers + p*p/2 + p*border
+}
+
+// eachCell calls f with the cells of a box.
+func (l *level) eachCell(b box, f func(i int, at [3]int)) {
+	for z := b.lo[2]; z < b.hi[2]; z++ {
+		for y := b.lo[1]; y < b.hi[1]; y++ {
+			for x := b.lo[0]; x < b.hi[0]; x++ {
+				f((z*l.ny+y)*l.nx+x, [3]int{x, y, z})
+			}
 		}
 	}
 }
 
-// solve replaces x, a right side by numbers, by the solution.
-func (d *direct) solve(x []float64) {
-	for i := range x {
-		n := min(i, d.width)
-		x[i] -= floats.Dot(d.row(i)[d.width-n:d.width], x[i-n:i])
+// eachLink calls f with the neighbours of a cell.
+func (d *direct) eachLink(i int, at [3]int, f func(j int, at [3]int, w float64)) {
+	for _, o := range d.all {
+		by := (o.z*d.ny+o.y)*d.nx + o.x
+		for _, sign := range [2]int{1, -1} {
+			to := [3]int{at[0] + sign*o.x, at[1] + sign*o.y, at[2] + sign*o.z}
+			if (box{hi: d.size()}).contains(to) {
+				f(i+sign*by, to, o.link[min(i, i+sign*by)])
+			}
+		}
 	}
-	for i := range x {
-		x[i] *= d.row(i)[d.width]
+}
+
+// eliminate factors the columns of a box. It returns the cells of the border, and the lower triangle
+// of their matrix. Places, the rows of cells in the current front from 1 on, are 0 before and after.
+func (d *direct) eliminate(b box, place []int32, threads int) (f *front, border []int32, rest block) {
+	sides, pivots := b.cut(d.apart)
+	f = &front{kids: make([]*front, len(sides)), cells: b.cells()}
+	borders, rests := make([][]int32, len(sides)), make([]block, len(sides))
+	d.each(len(sides), b.cells(), threads, func(k, threads int, beside bool) {
+		place := place
+		if beside {
+			place = make([]int32, len(place))
+		}
+		f.kids[k], borders[k], rests[k] = d.eliminate(sides[k], place, threads)
+	})
+	d.eachCell(pivots, func(i int, _ [3]int) {
+		f.pivots = append(f.pivots, int32(i))
+		place[i] = int32(len(f.pivots))
+	})
+	f.quads = (len(f.pivots) + lanes - 1) / lanes
+	columns := lanes * f.quads
+	enter := func(i int32) {
+		if place[i] == 0 {
+			border = append(border, i)
+			place[i] = int32(columns + len(border))
+		}
 	}
-	for i := len(x) - 1; i >= 0; i-- {
-		n := min(i, d.width)
-		floats.AddScaled(x[i-n:i], -x[i], d.row(i)[d.width-n:d.width])
+	for _, list := range borders {
+		for _, i := range list {
+			enter(i)
+		}
 	}
+	d.eachCell(pivots, func(i int, at [3]int) {
+		d.eachLink(i, at, func(j int, at [3]int, _ float64) {
+			if !b.contains(at) {
+				enter(int32(j))
+			}
+		})
+	})
+	more := (len(border) + lanes - 1) / lanes
+	f.l = make(block, triangle(f.quads)+lanes*columns*more)
+	f.d, f.over = make([]float64, columns), make([]float64, columns)
+	f.x, rest = make(block, lanes*(columns+lanes*more)), make(block, triangle(more))
+	const shift = 1e-15 // A has a kernel
+	for c := len(f.pivots); c < columns; c++ {
+		f.add(rest, c, c, 1)
+	}
+	d.eachCell(pivots, func(i int, at [3]int) {
+		c := int(place[i]) - 1
+		f.d[c] = shift * d.mass[i]
+		d.eachLink(i, at, func(j int, _ [3]int, w float64) {
+			f.d[c] += w
+			if r := int(place[j]) - 1; r > c {
+				f.add(rest, r, c, -w)
+			}
+		})
+		f.add(rest, c, c, f.d[c])
+	})
+	for k, kid := range f.kids {
+		kid.up = borders[k]
+		for i, cell := range kid.up {
+			kid.up[i] = place[cell] - 1
+		}
+		f.addRest(rest, rests[k], kid.up)
+	}
+	for _, list := range [2][]int32{f.pivots, border} {
+		for _, i := range list {
+			place[i] = 0
+		}
+	}
+	f.factor(d.fast, rest)
+	return f, border, rest
+}
+
+// each calls f for n parts of a number of cells, in parallel if there are threads. It reports whether
+// a call shares no goroutine with the first one.
+func (d *direct) each(n, cells, threads int, f func(k, threads int, beside bool)) {
+	if threads < 2 || cells < 1<<12 {
+		for k := range n {
+			f(k, threads, false)
+		}
+		return
+	}
+	crew.Each(n, func(k int) { f(k, (threads+k)/2, k > 0) })
+}
+
+// triangle returns the numbers of the first quads of rows of a lower triangle.
+func triangle(quads int) int { return lanes * lanes * quads * (quads + 1) / 2 }
+
+// row returns a quad of rows of L.
+func (f *front) row(q int) block {
+	if columns := lanes * f.quads; q >= f.quads {
+		return f.l[triangle(f.quads)+lanes*columns*(q-f.quads):][:lanes*columns]
+	}
+	return f.l[triangle(q):triangle(q+1)]
+}
+
+// add adds v to the matrix at (i, j) and (j, i).
+func (f *front) add(rest block, i, j int, v float64) {
+	i, j = max(i, j), min(i, j)
+	if columns := lanes * f.quads; j >= columns {
+		i -= columns
+		rest[triangle(i/lanes)+lanes*(j-columns)+i%lanes] += v
+		return
+	}
+	f.row(i / lanes)[lanes*j+i%lanes] += v
+}
+
+// addRest adds the rest of a part, whose rows are up here.
+func (f *front) addRest(rest, part block, up []int32) {
+	for i, r := range up {
+		row := part[triangle(i/lanes)+i%lanes:]
+		for j, c := range up[:i+1] {
+			f.add(rest, int(r), int(c), row[lanes*j])
+		}
+	}
+}
+
+// factor eliminates the pivots. d has the diagonal of A.
+func (f *front) factor(fast bool, rest block) {
+	var t [lanes * lanes]float64
+	rows := len(f.x) / (lanes * lanes)
+	for q := range f.quads {
+		at := lanes * q
+		own, d, over := f.row(q), f.d[at:][:lanes], f.over[at:][:lanes]
+		pivots := own[lanes*at:]
+		for r := q; r < rows; r++ {
+			row := f.row(r)
+			tile := (*[lanes * lanes]float64)(row[lanes*at:])
+			clear(t[:])
+			gram(fast, t[:], own, row, f.d, 0, at)
+			for i, v := range t {
+				tile[i] -= v
+			}
+			for c := range lanes {
+				for b := range c {
+					by := pivots[lanes*b+c] * d[b]
+					for k := range lanes {
+						tile[lanes*c+k] -= by * tile[lanes*b+k]
+					}
+				}
+				if r == q {
+					pivot := tile[lanes*c+c]
+					if pivot >= 1e-14*d[c] {
+						over[c] = 1 / pivot
+					}
+					d[c] = pivot
+				}
+				for k := range lanes {
+					tile[lanes*c+k] *= over[c]
+				}
+			}
+		}
+	}
+	for r := f.quads; r < rows; r++ {
+		row, to := f.row(r), rest[triangle(r-f.quads):]
+		for c := f.quads; c <= r; c++ {
+			clear(t[:])
+			gram(fast, t[:], f.row(c), row, f.d, 0, lanes*f.quads)
+			for i, v := range t {
+				to[lanes*lanes*(c-f.quads)+i] -= v
+			}
+		}
+	}
+}
+
+// forward sets x of the fronts of a part to the solution y of Ly = b.
+func (d *direct) forward(f *front, b block, threads int) {
+	d.each(len(f.kids), f.cells, threads, func(k, threads int, _ bool) { d.forward(f.kids[k], b, threads) })
+	clear(f.x)
+	for k, i := range f.pivots {
+		copy(f.x[lanes*k:][:lanes], b[lanes*int(i):])
+	}
+	for _, kid := range f.kids {
+		rest := kid.x[lanes*lanes*kid.quads:]
+		for i, r := range kid.up {
+			to, from := (*wide)(f.x[lanes*int(r):]), (*wide)(rest[lanes*i:])
+			for k := range to {
+				to[k] += from[k]
+			}
+		}
+	}
+	for q := range len(f.x) / (lanes * lanes) {
+		var t [lanes * lanes]float64
+		row, x := f.row(q), f.x[lanes*lanes*q:][:lanes*lanes]
+		n := lanes * min(q, f.quads)
+		gram(d.fast, t[:], row, f.x, nil, 0, n)
+		for i, v := range t {
+			x[i] -= v
+		}
+		if q >= f.quads {
+			continue
+		}
+		for c := range lanes {
+			for r := c + 1; r < lanes; r++ {
+				for k := range lanes {
+					x[lanes*r+k] -= row[lanes*(n+c)+r] * x[lanes*c+k]
+				}
+			}
+		}
+	}
+}
+
+// backward sets b to the solution of LᵀX = D⁻¹y, from the last front on.
+func (d *direct) backward(f *front, b block, threads int) {
+	for c, over := range f.over {
+		for k := range lanes {
+			f.x[lanes*c+k] *= over
+		}
+	}
+	subtract := func(q, n int) {
+		var less [lanes * lanes]float64
+		for i, v := range f.x[lanes*lanes*q:][:lanes*lanes] {
+			less[i] = -v
+		}
+		accumulate(d.fast, f.x[:lanes*n], f.row(q)[:lanes*n], &less)
+	}
+	for q := f.quads; q < len(f.x)/(lanes*lanes); q++ {
+		subtract(q, lanes*f.quads)
+	}
+	for q := f.quads - 1; q >= 0; q-- {
+		row, x := f.row(q), f.x[lanes*lanes*q:]
+		for r := lanes - 1; r > 0; r-- {
+			for c := range r {
+				for k := range lanes {
+					x[lanes*c+k] -= row[lanes*(lanes*q+c)+r] * x[lanes*r+k]
+				}
+			}
+		}
+		subtract(q, lanes*q)
+	}
+	for k, i := range f.pivots {
+		copy(b[lanes*int(i):][:lanes], f.x[lanes*k:])
+	}
+	for _, kid := range f.kids {
+		rest := kid.x[lanes*lanes*kid.quads:]
+		for i, r := range kid.up {
+			copy(rest[lanes*i:][:lanes], f.x[lanes*int(r):])
+		}
+	}
+	d.each(len(f.kids), f.cells, threads, func(k, threads int, _ bool) { d.backward(f.kids[k], b, threads) })
 }
 
 // precondition replaces each lane of a block, a right side, by the solution.
 func (d *direct) precondition(b block) {
-	x := make([]float64, len(d.at))
-	for k := range lanes {
-		for i, at := range d.at {
-			x[at] = b[lanes*i+k]
-		}
-		d.solve(x)
-		for i, at := range d.at {
-			b[lanes*i+k] = x[at]
-		}
-	}
+	d.forward(d.root, b, d.threadsFor())
+	d.backward(d.root, b, d.threadsFor())
 }
 
 // energies returns Σ w(u_i − u_j)² of each lane of a block, divided by its squared norm by mass.

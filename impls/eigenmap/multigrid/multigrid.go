@@ -40,51 +40,73 @@ func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 		return err
 	}
 	n, q, threads := p.Nodes().Voxels(), int64(quads(p.K)+1), int64(max(1, c.Threads))
-	links := int64(3)
-	if p.Corners {
-		links += 13
-	}
 	ns := int64(voxelNS)
-	if r := p.Radius; r > 1 { // half of a disc or ball
-		if links += 3 * r * r / 2; p.Shape().D > 1 {
-			links = 3 + 2*r*r*r
-		}
-		ns += linkNS * links
+	if p.Radius > 1 {
+		ns += linkNS * links(p)
 	}
 	if err := c.Allow(quantity.Seconds(float64(n*q*q*ns)*1e-9/float64(threads)), "%d voxels × %d² × %d ns on %d cores",
 		n, q, ns, threads); err != nil {
 		return err
 	}
-	// Per quad six lists of vectors; then the data of the cycle, the links and the answer. Coarser
-	// levels add a third.
-	each := (6*8*lanes*q + 4*(3*lanes+8) + 8*(links+2) + 8*int64(p.K)) * 4 / 3
-	s := p.Shape()
-	if width := p.Radius * (n/max(s.W, s.H, s.D) + 1); float64(n)*float64(width)*float64(width) <= mostFactoring {
-		each += 8 * (width + 1) // for the direct solver
+	each := bytesEach(p)
+	if products, numbers := dissect(wholeBox(p)); products <= soonFactored {
+		each += int64(directBytes*numbers) / n
 	}
 	return c.AllowMemory(n*each, "%d bytes for each of %d voxels", each, n)
 }
 
+// links returns the approximate number of a voxel's later neighbours.
+func links(p *eigenmap.Problem) int64 {
+	r, n := p.Radius, int64(3)
+	if p.Corners {
+		n += 13
+	}
+	if r > 1 && p.Shape().D > 1 { // half of a ball
+		return 3 + 2*r*r*r
+	}
+	if r > 1 {
+		n += 3 * r * r / 2
+	}
+	return n
+}
+
+// bytesEach returns the bytes per voxel without a direct solver. Per quad six lists of vectors; then
+// the data of the cycle, the links and the answer. Coarser levels add a third.
+func bytesEach(p *eigenmap.Problem) int64 {
+	return (6*8*lanes*int64(quads(p.K)+1) + 4*(3*lanes+8) + 8*(links(p)+2) + 8*int64(p.K)) * 4 / 3
+}
+
 // Setup allocates the map.
 func (i Implementation) Setup(p *eigenmap.Problem, c bench.Conditions) (bench.Job[eigenmap.Map], error) {
-	return &job{p: p, cycles: i.cycles, threads: c.Cores(), Output: eigenmap.NewOutput(p)}, nil
+	j := &job{p: p, cycles: i.cycles, threads: c.Cores(), Output: eigenmap.NewOutput(p)}
+	var numbers float64
+	j.products, numbers = dissect(wholeBox(p))
+	need := p.Nodes().Voxels()*bytesEach(p) + int64(directBytes*numbers)
+	j.factors = !j.cycles && j.products <= mostFactored && c.AllowMemory(need, "") == nil
+	return j, nil
 }
 
 type job struct {
 	p       *eigenmap.Problem
 	cycles  bool
 	threads int
+
+	products float64 // of a factorisation
+	factors  bool    // it is affordable after cycles have failed
+
 	eigenmap.Output
 	iterations int // on the finest level
 }
 
-// patience is the number of iterations after which a quad of vectors is added: clustered pairs
-// converge sooner if the vectors cover the whole cluster.
-const patience = 14
-
-// hopeful is the number of further iterations after which a direct solver replaces the cycles, if
-// affordable.
-const hopeful = 100
+const (
+	// patience is the number of iterations after which a direct solver of few products per voxel
+	// replaces the cycles. With residuals above settled, promising iterations are enough.
+	patience, promising, cheapEach = 14, 4, 2e4
+	// hopeful is the number of further iterations after which any affordable direct solver does. Before
+	// them a quad of vectors is added: clustered pairs converge sooner if the vectors cover the whole
+	// cluster.
+	hopeful = 100
+)
 
 func (j *job) Do(trace *bench.Trace) error {
 	end := trace.Span("links")
@@ -126,7 +148,21 @@ func (j *job) Do(trace *bench.Trace) error {
 			return err
 		}
 		enough := func(value, residual float64) bool { return residual <= limit(tol, value) }
-		err := s.iterate(wanted, patience, enough)
+		replace := func() error { // the cycles
+			s.direct = newDirect(l, reach(j.p))
+			return s.begin()
+		}
+		err := s.iterate(wanted, promising, enough)
+		cheap := j.factors && s.direct == nil && j.products <= cheapEach*float64(l.cells())
+		if errors.Is(err, errUnfinished) && !(cheap && s.unsettled(wanted)) {
+			err = s.iterate(wanted, patience-promising, enough)
+		}
+		if errors.Is(err, errUnfinished) && cheap {
+			if err := replace(); err != nil {
+				return err
+			}
+			err = s.iterate(wanted, patience, enough)
+		}
 		if errors.Is(err, errUnfinished) {
 			if len(s.x) <= quads(wanted+1) && l.cells() > 4*lanes*(len(s.x)+1)+parts {
 				s.grow()
@@ -136,13 +172,12 @@ func (j *job) Do(trace *bench.Trace) error {
 			}
 			err = s.iterate(wanted, hopeful, enough)
 		}
-		if errors.Is(err, errUnfinished) && s.direct == nil {
-			s.direct = newDirect(l, mostFactoring)
-			if err := s.begin(); err != nil {
-				return err
-			}
-		}
 		if errors.Is(err, errUnfinished) {
+			if s.direct == nil && j.factors {
+				if err := replace(); err != nil {
+					return err
+				}
+			}
 			err = s.iterate(wanted, mostIterations, enough)
 		}
 		if errors.Is(err, errUnfinished) && largest(s.residuals[:wanted]) <= tol {
@@ -183,13 +218,13 @@ func (j *job) Do(trace *bench.Trace) error {
 // with a direct solver as preconditioner, and otherwise the result of the coarser levels.
 func (j *job) solver(trace *bench.Trace, l *level, wanted int, part []int, parts int) *solver {
 	defer trace.Span("guess")()
-	if d := newDirect(l, soonFactored); d != nil && !j.cycles {
+	if j.products <= soonFactored && !j.cycles {
 		n := quads(wanted + 1)
 		if l.cells() > 4*lanes*(n+1)+parts && lanes*n < wanted+2 {
 			n++
 		}
 		s := newSolver(hierarchy{l}, n, part, parts)
-		s.direct = d
+		s.direct = newDirect(l, reach(j.p))
 		s.interpolateFrom(nil)
 		return s
 	}

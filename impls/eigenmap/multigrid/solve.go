@@ -24,6 +24,7 @@ type solver struct {
 	values              []float64
 	residuals           []float64
 	iterations          int
+	withP               bool // p has directions
 }
 
 func newSolver(h hierarchy, quads int, part []int, parts int) *solver {
@@ -223,6 +224,7 @@ const mostIterations = 400
 
 // begin makes the current vectors an orthonormal approximation of the level's pairs.
 func (s *solver) begin() error {
+	s.withP = false
 	for _, b := range s.x {
 		s.deflate(b)
 	}
@@ -350,9 +352,18 @@ func (s *solver) cycles() {
 	}
 }
 
+// unsettled reports whether the residual of a wanted pair is above settled.
+func (s *solver) unsettled(wanted int) bool {
+	for k, v := range s.values[:wanted] {
+		if s.residuals[k] > settled*v {
+			return true
+		}
+	}
+	return false
+}
+
 // iterate runs LOBPCG (Knyazev 2001) until the residuals of the wanted pairs are small enough.
 func (s *solver) iterate(wanted int, most int, enough func(value, residual float64) bool) error {
-	withP := false
 	for range most {
 		s.remainders()
 		done := true
@@ -366,7 +377,7 @@ func (s *solver) iterate(wanted int, most int, enough func(value, residual float
 		s.precondition()
 		s.applyAll(s.aw, s.w)
 		u, a := append(append([]block(nil), s.x...), s.w...), append(append([]block(nil), s.ax...), s.aw...)
-		if withP {
+		if s.withP {
 			u, a = append(u, s.p...), append(a, s.ap...)
 		}
 		g, e := s.products(u, a)
@@ -375,8 +386,8 @@ func (s *solver) iterate(wanted int, most int, enough func(value, residual float
 			return err
 		}
 		s.values = values
-		s.combine(c, withP)
-		if withP = true; s.small() {
+		s.combine(c, s.withP)
+		if s.withP = true; s.small() {
 			s.applyAll(s.ax, s.x)
 			s.applyAll(s.ap, s.p)
 		}
