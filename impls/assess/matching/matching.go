@@ -4,6 +4,7 @@ package matching
 
 import (
 	"fmt"
+	"math"
 
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
@@ -21,7 +22,8 @@ const (
 	// Bytes of a word of a pair: bits of two masks, and 32 nodes of the union and of both complements.
 	bitBytes, nodeBytes = 2 * 8, 3 * 32 * 4
 
-	mostBlocks = 1 << 16 // of the witness, whose threads take several voxels
+	mostAxis   = math.MaxInt32 / 8 // as of the kernels for numbers
+	mostBlocks = 1 << 16           // of the witness, whose threads take several voxels
 )
 
 // Open loads the kernels that join runs of voxels (kernels/betti/matching.h), for pairs of masks of
@@ -31,9 +33,9 @@ const (
 // that only one mask has.
 func Open(d device.Guest, s grid.Shape, corners bool) (*counting.Batch, error) {
 	words := s.D * s.H * grid.CeilDiv(s.W, 64)
-	if words > MostWords {
-		return nil, fmt.Errorf("%v: %d rows of 64 voxels, and the kernels support at most %d; compare the masks on the "+
-			"host", s, words, MostWords)
+	if most := max(s.D, s.H, s.W); most > mostAxis || words > MostWords {
+		return nil, fmt.Errorf("%v: an axis of %d and %d rows of 64 voxels, and the kernels support at most %d and %d; "+
+			"compare the masks on the host", s, most, words, mostAxis, MostWords)
 	}
 	return open(d, s, counting.Plan{
 		Module: "betti_matching",

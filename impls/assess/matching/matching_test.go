@@ -158,7 +158,7 @@ func TestFaultsPlantedInKernelsShow(t *testing.T) {
 
 // Masks with more words than the kernels have nodes for are rejected.
 func TestMostWords(t *testing.T) {
-	for _, s := range []grid.Shape{{D: 1 << 10, H: 1 << 10, W: 1<<11 + 1}, {D: 1, H: 1<<25 + 1, W: 1}} {
+	for _, s := range []grid.Shape{{D: 1 << 10, H: 1 << 10, W: 1<<11 + 1}, {D: 1, H: 1<<25 + 1, W: 1}, {D: 1, H: 1, W: 1 << 31}} {
 		_, err := matching.Open(nil, s, true)
 		if err == nil || !strings.Contains(err.Error(), "compare the masks on the host") {
 			t.Errorf("%v: %v", s, err)

@@ -67,7 +67,7 @@ class _Topology(Metric):  # type: ignore[misc]
         self.connectivity, self.verify, self.threads = connectivity, verify, threads
         self.dimensions = _dimensions
         # A MetricCollection merges metrics whose states have one name and agree after the first batch.
-        kind = self.include_background, self.ignore_empty, self.num_classes, self.connectivity, self.dimensions
+        kind = include_background, ignore_empty, self.num_classes, connectivity, self.dimensions, verify
         self._state = f"{type(self).__name__}{kind}".replace(".", "_")
         self.add_state(self._state, default=[], dist_reduce_fx="cat")
 
@@ -302,7 +302,8 @@ class BettiMatching(_ByDimension):
     """The Betti-matching error of binary masks (Stucki et al. 2023): the number of features without a counterpart.
 
     In dimension 1 of volumes it is the upper bound of `eccbench.assess`; ``dimensions=(0, 2)`` excludes it.
-    CUDA tensors are counted on their device, a batch at once. The host counts masks of more than 2²⁵ rows of 64 voxels.
+    CUDA tensors are counted on their device, a batch at once, in memory of the library beside that of PyTorch; give
+    ``.cpu()`` tensors if the device is full. The host counts masks of more than 2²⁵ rows of 64 voxels.
 
     Parameters
     ----------
@@ -314,7 +315,7 @@ class BettiMatching(_ByDimension):
 
     def _counts_on_device(self, masks: Tensor) -> bool:
         rows, width = math.prod(masks.shape[2:-1]), masks.shape[-1]
-        return super()._counts_on_device(masks) and rows * -(-width // 64) <= cuda.MOST_WORDS
+        return super()._counts_on_device(masks) and rows * -(-width // 64) <= cuda.MOST_WORDS and width < 2**28
 
     def _counted(self, masks: Tensor, connectivity: int) -> Tensor:
         numbers = _betti(masks, connectivity, self.verify)

@@ -184,8 +184,6 @@ def soft_ecc(
         frame = -math.inf if superlevel else math.inf, direction is not None
         return _of_list(images, dims, lambda batch: soft_ecc(batch, thresholds, lam, dims=dims, direction=direction,
             alpha=alpha, construction=construction, superlevel=superlevel), frame)
-    if images.is_neg():
-        images = images.resolve_neg()
     axes: Tuple[int, ...] = (dims,)
     given: Any = thresholds, lam, alpha, direction
     if direction is None:
@@ -193,6 +191,9 @@ def soft_ecc(
             raise ValueError("direction is missing: alpha is the scale of one")
         given = thresholds, lam, None, None
     direct = _direct(images)
+    if not direct and not _is_tracing() and images.is_neg():
+        images = images.resolve_neg()
+        direct = _direct(images)
     if direct and images.is_cuda:
         images = images.contiguous()
         if type(thresholds) in _PLAIN and type(lam) in _PLAIN and type(dims) is int and type(construction) is str and (
