@@ -173,7 +173,7 @@ func start[R any](job C.uint64_t, request *C.char, length C.int64_t, text *C.cha
 //export eccbench_wait
 func eccbench_wait(job C.uint64_t, milliseconds C.int64_t) C.int32_t {
 	longest := C.int64_t(math.MaxInt64 / time.Millisecond)
-	if jobs.Wait(uint64(job), time.Duration(min(milliseconds, longest))*time.Millisecond) {
+	if jobs.Wait(uint64(job), time.Duration(min(max(milliseconds, 0), longest))*time.Millisecond) {
 		return 1
 	}
 	return 0

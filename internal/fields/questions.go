@@ -31,7 +31,9 @@ type Questions[P Problem] struct {
 }
 
 // Common returns the names and sharing common to all questions about an image.
-func (q *Questions[P]) Common() Common { return Common{Form: q.Form, Tail: 8 * int64(len(q.Form.Keys))} }
+func (q *Questions[P]) Common() Common {
+	return Common{Form: q.Form, Tail: 8 * int64(len(q.Form.Keys))}
+}
 
 // NameOf is the name of the problem that the first keys describe, the others by default.
 func (q *Questions[P]) NameOf(image string, keys ...float64) string {

@@ -658,7 +658,7 @@ def _gradients(ctx: Any, upstream: Optional[Tensor], *_: Any) -> Tuple[Any, ...]
     if upstream is None:
         return (None,) * 7
     images, thresholds, lam, alpha, direction, by, kept = ctx.saved_tensors
-    images = images.reshape(-1, *images.shape[images.ndim - ctx.dims :])
+    images = images.resolve_neg().reshape(-1, *images.shape[images.ndim - ctx.dims :])
     wanted = ctx.needs_input_grad
     parameters = wanted[3] or wanted[4]
     of_images = of_each = None
