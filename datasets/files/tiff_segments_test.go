@@ -35,12 +35,21 @@ func TestTiffStripsBesideTiles(t *testing.T) {
 	}
 }
 
-// Sparse tiles have their own error.
+// Sparse tiles, and tiles within the header, have their own errors.
 func TestTiffSparse(t *testing.T) {
-	x := describedTiff(1, "")
-	x.segW, x.segH = 3, 2
-	x.edit = map[uint16][]uint64{tiffTileOffsets: {8, 0, 8, 8}, tiffTileByteCounts: {12, 0, 12, 12}}
-	checkRefusedCheaply(t, "image.tif", writeTiff(x), format.Options{}, "page 1: strip or tile 2 is sparse: the file has no bytes for it")
+	for _, c := range []struct {
+		at, bytes uint64
+		want      string
+	}{
+		{0, 0, "page 1: strip or tile 2 is sparse: the file has no bytes for it"},
+		{0, 12, "page 1: strip or tile 2 begins at byte 0, within the header; the file is damaged"},
+		{7, 12, "page 1: strip or tile 2 begins at byte 7, within the header; the file is damaged"},
+	} {
+		x := describedTiff(1, "")
+		x.segW, x.segH = 3, 2
+		x.edit = map[uint16][]uint64{tiffTileOffsets: {8, c.at, 8, 8}, tiffTileByteCounts: {12, c.bytes, 12, 12}}
+		checkRefusedCheaply(t, "image.tif", writeTiff(x), format.Options{}, c.want)
+	}
 }
 
 // A tile that contains far more than its pixels is rejected, without reading all of it.

@@ -83,13 +83,19 @@ func (p *tiffPage) segments() (across, down int64) {
 	return grid.CeilDiv(p.width, p.segmentW), grid.CeilDiv(p.height, p.segmentH)
 }
 
-// claim rejects segments that exceed the size of the file.
+// tiffHeader is the number of bytes before anything else in a file that is not a BigTIFF, the shorter header.
+const tiffHeader = 8
+
+// claim rejects segments within the header, or beyond the end of the file.
 func (t *tiffFile) claim(p *tiffPage) error {
 	size := uint64(t.in.Size)
 	for i := range p.offsets {
 		at, n := p.offsets[i], p.counts[i]
 		if n == 0 {
 			return fmt.Errorf("strip or tile %d is sparse: the file has no bytes for it; save the image with all of them", i+1)
+		}
+		if at < tiffHeader {
+			return fmt.Errorf("strip or tile %d begins at byte %d, within the header; the file is damaged", i+1, at)
 		}
 		if at > size || n > size-at {
 			return fmt.Errorf("truncated: strip or tile %d has %d bytes at byte %d of a file of %d; copy the file again",
