@@ -71,7 +71,7 @@ def same(ours, theirs):
     """Report whether both rejected the file, or read the same values of the same shape."""
     if isinstance(ours, Rejected) or isinstance(theirs, Rejected):
         return isinstance(ours, Rejected) and isinstance(theirs, Rejected)
-    return ours.shape == theirs.shape and np.array_equal(ours, theirs)
+    return ours.shape == theirs.shape and np.array_equal(ours, theirs, equal_nan=ours.dtype.kind == theirs.dtype.kind == "f")
 
 
 def shown(answer):

@@ -168,13 +168,23 @@ def rounded(ours, theirs):
     return None
 
 
+UNORDERED = "infinities, and NaN of an input string, are rejected"
+
+
+def unordered(opened, ours, theirs):
+    """Report whether values that are not numbers are the reason of a rejection."""
+    if theirs.dtype.kind != "f" or "NaN or infinite" not in str(ours):
+        return False
+    return bool(np.isinf(theirs).any() or str(opened).startswith("file/") and np.isnan(theirs).any())
+
+
 def explain(opened, ours, theirs):
     """The reasons that formats have in common."""
     if isinstance(theirs, Rejected):
         return None
     if isinstance(ours, Rejected):
-        if theirs.dtype.kind == "f" and not np.isfinite(theirs).all() and "NaN or infinite" in str(ours):
-            return "NaN and infinities are rejected"
+        if unordered(opened, ours, theirs):
+            return UNORDERED
         if "trailing data" in str(ours) and "longer" in MADE:
             return "bytes behind the voxels are rejected"
         return None

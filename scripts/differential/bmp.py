@@ -16,7 +16,7 @@ REASONS = [
     ("which the palette lacks", "beyond, changed", "a pixel beyond the palette is rejected"),
     ("truncated", "cut, changed", "a file that ends early is rejected"),
     ("a palette of", "changed", "a palette larger than its bits is rejected"),
-    ("within the header", "changed", "pixels within the header are rejected"),
+    ("within itself", "changed", "pixels within the header are rejected"),
     ("of compression", "changed", "run lengths and other compressions are rejected"),
     ("16 bits", "16 bits, changed", "16 bits are rejected"),
     ("colours are not a byte each", "changed", "masks other than a byte each are rejected"),

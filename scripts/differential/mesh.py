@@ -448,7 +448,7 @@ WRONG = {
 def explain(opened, ours, theirs):
     written, suffix = information(opened), Path(opened).suffix
     if isinstance(ours, Rejected):
-        return WRONG.get(written["wrong"])
+        return "a file without simplices is rejected" if not written["cells"] else WRONG.get(written["wrong"])
     if np.array_equal(ours, simplices(written["points"], written["cells"])):
         return "read as it was written, but not by the reference" + (" (nothing of the mesh is damaged)" if written["wrong"] else "")
     if suffix == ".obj" and written["wrong"] in ("cut", "longer"):

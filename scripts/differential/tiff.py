@@ -15,7 +15,7 @@ import tifffile
 from PIL import Image
 
 from . import Rejected
-from ._common import MADE
+from ._common import MADE, UNORDERED
 
 TYPES = ["u1", "u1", "u2", "u2", "i1", "i2", "u4", "i4", "f2", "f4", "f8", "u8", "i8", "?"]
 KINDS = ["plain", "shaped", "imagej", "ome", "depth", "reduced", "series", "below", "pillow", "colours"]
@@ -319,7 +319,8 @@ def chosen(array, axes, options):
 POLICIES = {
     "trailing data": "segments that hold more than their rows are rejected",
     "truncated": "segments and directories beyond the end are rejected",
-    "NaN or infinite": "NaN and infinities are rejected",
+    "NaN or infinite": UNORDERED,
+    "within the header": "segments within the header are rejected",
     "no-data value": "pixels of GDAL's no-data value are rejected",
     "subfile type": "masks, and pages of a document beside others, are rejected",
     "in a subdirectory": "images in subdirectories that are not reduced are rejected",
@@ -408,7 +409,7 @@ def explain(opened, ours, theirs):
     options, path = asked(opened)
     if isinstance(theirs, Rejected):
         tag = re.search(r"TiffTag (\d+)", str(theirs))
-        if tag and int(tag[1]) not in READ or re.search("is not a known|invalid literal|instances of|must be integers", str(theirs)):
+        if tag and int(tag[1]) not in READ or re.search("is not a known|invalid literal|instances of|must be integers|invalid ImageJ metadata", str(theirs)):
             return "tags that do not bear on the pixels, and the types of others, are not looked into"
         if "coercing invalid ASCII" in str(theirs) and "changed" in MADE:
             return "a description ends at its first NUL, whatever follows"

@@ -376,8 +376,8 @@ def explain(opened, ours, theirs):
     flags = {flag.removeprefix(array.name + ":") for flag in MADE if flag.startswith(array.name + ":")}
     if isinstance(ours, Rejected) == isinstance(theirs, Rejected):
         return None
-    if isinstance(ours, Rejected) and "NaN or infinite" in str(ours) and not np.isfinite(theirs).all():
-        return "NaN and infinities are rejected"
+    if isinstance(ours, Rejected) and _common.unordered(opened, ours, theirs):
+        return _common.UNORDERED
     said, reasons = (ours, REASONS) if isinstance(ours, Rejected) else (theirs, STRICTER)
     version3 = array / "zarr.json"
     if "longer chunk" in flags and version3.exists() and '"index_location": "end"' in version3.read_text():
