@@ -560,6 +560,16 @@ func opensPairs(t *testing.T) {
 		_, err := Open(filepath.Join(dir, name), format.Options{})
 		checkFileError(t, name, err, want)
 	}
+	voxels := bytes.Clone(fixture(t, "i16_pair_3d.img"))
+	copy(voxels, "\x1f\x8b\x00\x01") // as the voxels of a pair may start
+	if err := os.WriteFile(filepath.Join(dir, "alone.img"), voxels, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := Open(filepath.Join(dir, "alone.hdr"), format.Options{}); err != nil {
+		t.Error(err)
+	} else if diff := slabsDiffer(s, voxels); diff != "" {
+		t.Error(diff)
+	}
 }
 
 // A failingFile returns errors from its k-th read on.

@@ -64,11 +64,11 @@ func openNifti(in format.Input) (*format.Body, error) {
 		}
 	}
 	b.In = voxels
-	start, err := voxels.Head(2)
+	start, err := voxels.Head(3)
 	if err != nil {
 		return nil, err
 	}
-	if string(start) != storage.GzipMagic {
+	if string(start) != storage.GzipMagic+"\x08" { // its only method: voxels rarely start like this
 		return &b.Body, nil
 	}
 	skip := b.Offset

@@ -2,6 +2,7 @@ package raster
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -342,7 +343,12 @@ func (l *tiffLayout) shapedAxes(text string, p *tiffPage) (err error) {
 		old, _, _ = strings.Cut(old, ")")
 		text = `{"shape": [` + strings.TrimSuffix(strings.TrimSpace(old), ",") + "]}"
 	}
-	if err := json.Unmarshal([]byte(text), &d); err != nil || len(d.Shape) == 0 ||
+	var fields map[string]json.RawMessage // a struct would take its names in any capitals
+	err = cmp.Or(json.Unmarshal([]byte(text), &fields), json.Unmarshal(fields["shape"], &d.Shape))
+	if names, ok := fields["axes"]; ok && err == nil {
+		err = json.Unmarshal(names, &d.Axes)
+	}
+	if err != nil || len(d.Shape) == 0 ||
 		d.Axes != "" && len(d.Axes) != len(d.Shape) {
 		return fmt.Errorf("its description %.60q has no shape; save it again", text)
 	}
