@@ -110,16 +110,9 @@ func (n Name) With(key, value string) Name {
 		pairs = append(pairs, Pair{key, value})
 	}
 	// A key after such a key would be read as part of its value.
-	slices.SortStableFunc(pairs, func(a, b Pair) int {
-		switch {
-		case last(a.Key) && !last(b.Key):
-			return 1
-		case !last(a.Key) && last(b.Key):
-			return -1
-		}
-		return 0
-	})
-	return Name{n.Kind, pairs}
+	ends := slices.DeleteFunc(slices.Clone(pairs), func(p Pair) bool { return !last(p.Key) })
+	pairs = slices.DeleteFunc(pairs, func(p Pair) bool { return last(p.Key) })
+	return Name{n.Kind, append(pairs, ends...)}
 }
 
 // A Form describes the names of one kind of input that is made of another input:

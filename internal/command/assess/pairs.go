@@ -346,6 +346,10 @@ type pairNumber struct {
 	value float64
 }
 
+func (n pairNumber) compare(m pairNumber) int {
+	return cmp.Or(cmp.Compare(n.truth, m.truth), cmp.Compare(n.value, m.value))
+}
+
 // numbersOf returns the numbers of all pairs by key, in the order of their truths. It also returns the keys and
 // methods in order.
 func numbersOf(list []assessed) (values map[summaryKey][]pairNumber, order []summaryKey, methods []string) {
@@ -369,14 +373,11 @@ func numbersOf(list []assessed) (values map[summaryKey][]pairNumber, order []sum
 				if values[k] == nil {
 					order = append(order, k)
 				}
-				values[k] = append(values[k], pairNumber{a.truth, v})
+				n := pairNumber{a.truth, v}
+				place, _ := slices.BinarySearchFunc(values[k], n, pairNumber.compare)
+				values[k] = slices.Insert(values[k], place, n)
 			}
 		}
-	}
-	for _, numbers := range values {
-		slices.SortFunc(numbers, func(a, b pairNumber) int {
-			return cmp.Or(cmp.Compare(a.truth, b.truth), cmp.Compare(a.value, b.value))
-		})
 	}
 	return values, order, methods
 }
