@@ -344,14 +344,16 @@ differential: wheel $(DIFFERENTIAL)/done
 	@echo $(FORMATS) | xargs -n 1 -P 2 env PYTHONPATH=scripts $(DIFFERENTIAL)/bin/python -m differential \
 		--seconds $(DIFFERENTIAL_TIME) --count $(DIFFERENTIAL_COUNT) --seed $(SEED)
 
-# How long people wait for eccbench and for its peers, in turns, on a machine that does nothing else.
+# How long people wait for eccbench and for its peers, in turns, on a machine that does nothing else. The program is
+# built as for a release: others hash themselves for their version.
 $(BIN)/waits/done:
 	$(PYTHON) -m venv --clear $(BIN)/waits
-	$(BIN)/waits/bin/$(INSTALL) --only-binary :all: numpy scikit-image connected-components-3d gudhi
+	$(BIN)/waits/bin/$(INSTALL) --only-binary :all: numpy scipy scikit-image connected-components-3d gudhi pyamg
 	touch $@
-waits: build wheel $(BIN)/waits/done
+waits: wheel $(BIN)/waits/done
+	$(MAKE) build BIN=$(BIN)/waits RELEASE=v0.0.0-waits
 	$(BIN)/waits/bin/$(INSTALL) --no-deps --force-reinstall $(WHEELS)/*manylinux*_x86_64.whl
-	$(BIN)/waits/bin/python scripts/waits.py $(BIN)/eccbench
+	$(BIN)/waits/bin/python scripts/waits.py $(BIN)/waits/eccbench
 
 # The layers of PyTorch, and metrics with torchmetrics and MONAI, in a separate Debian: its PyTorch is for the CPU, and
 # has an eighth of the size of PyPI's, which is for CUDA. Needs root, and downloads 230 MB once.
