@@ -502,6 +502,14 @@ def test_types(given, words):
         soft_ecc(drawn(3, 4), **{"thresholds": [0.3], "lam": 9.0, "dims": 2, **given})
 
 
+@pytest.mark.parametrize("make", [
+    lambda t: ecc(drawn(3, 4), t, dims=2), lambda t: ECC(t, dims=2), lambda t: SoftECC(t, 9.0, dims=2),
+])
+def test_complex(make):
+    with pytest.raises(TypeError, match="of torch.complex64: want real numbers"):
+        make(torch.tensor([1j]))
+
+
 def test_negative_bit():
     """The sign of x.conj().imag is not in its memory."""
     x = torch.view_as_complex(drawn(2, 5, 6, 2)).conj().imag

@@ -90,7 +90,7 @@ def ecc(images: Images, thresholds: Union[Tensor, Sequence[float]], *, dims: int
     batch, shape = _split(images, dims)
     if images.dtype == torch.bfloat16:
         images = images.float()
-    at = thresholds if isinstance(thresholds, Tensor) else _tensor("thresholds", thresholds)
+    at = _tensor("thresholds", thresholds)
     if at.dtype == torch.bfloat16:
         at = at.float()
     if at.ndim != 1:
@@ -246,8 +246,7 @@ class ECC(torch.nn.Module):
     def __init__(self, thresholds: Union[Tensor, Sequence[float]], *, dims: int, construction: Construction = "T",
             superlevel: bool = False, verify: bool = True):
         super().__init__()
-        given = thresholds if isinstance(thresholds, Tensor) else _tensor("thresholds", thresholds)
-        self.register_buffer("thresholds", given.detach().clone().double())
+        self.register_buffer("thresholds", _tensor("thresholds", thresholds).detach().clone().double())
         self.dims, self.construction, self.superlevel, self.verify = dims, construction, superlevel, verify
 
     def _apply(self, fn: Any, recurse: bool = True) -> "ECC":
@@ -477,23 +476,26 @@ def _split(images: Tensor, dims: int) -> Tuple[torch.Size, torch.Size]:
 
 
 def _tensor(name: str, numbers: Any, dtype: Optional[torch.dtype] = torch.float64) -> Tensor:
-    reject_hidden(name, numbers)
-    try:
-        return torch.as_tensor(numbers, dtype=dtype)
-    except (TypeError, ValueError, RuntimeError):
-        raise TypeError(f"{name} {numbers!r}: want real numbers") from None
+    """Return real numbers as a tensor. One that is given keeps its type."""
+    if isinstance(numbers, Tensor):
+        one = numbers.resolve_neg()
+    else:
+        reject_hidden(name, numbers)
+        try:
+            one = torch.as_tensor(numbers, dtype=dtype)
+        except (TypeError, ValueError, RuntimeError):
+            raise TypeError(f"{name} {numbers!r}: want real numbers") from None
+    if one.is_complex():
+        raise TypeError(f"{name} of {one.dtype}: want real numbers")
+    return one
 
 
 def _beside(name: str, one: Any, images: Tensor) -> Tensor:
     """Return numbers as a tensor on the device of the images, without waiting for it."""
-    if isinstance(one, Tensor):
-        if one.is_complex():
-            raise TypeError(f"{name} of {one.dtype}: want real numbers")
-        one = one.resolve_neg()
-        return one if one.device == images.device else one.to(images.device, non_blocking=images.is_cuda)
     if isinstance(one, (int, float)):
         return torch.full((), one, dtype=torch.float64, device=images.device)
-    return _tensor(name, one).to(images.device, non_blocking=images.is_cuda)
+    one = _tensor(name, one)
+    return one if one.device == images.device else one.to(images.device, non_blocking=images.is_cuda)
 
 
 _nothing: Dict[torch.device, Tuple[Tensor, Tensor]] = {}
