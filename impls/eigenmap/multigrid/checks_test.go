@@ -52,6 +52,7 @@ func checks() []checktest.Check {
 		{Name: "cycles as operators", Of: cyclesAreSymmetric},
 		{Name: "support of far links", Of: supportHolds},
 		{Name: "direct solver", Of: directSolves},
+		{Name: "estimates of dissections", Of: dissectionsAreEstimated},
 		{Name: "bits and iterations", Of: bitsAndIterations},
 	}
 }
@@ -651,6 +652,47 @@ func directSolves(t *testing.T) {
 				if math.Abs(v-x[i]) > 1e-7 {
 					t.Fatalf("%s: number %d of A times the solution is %g, want %g", name, i, v, x[i])
 				}
+			}
+		}
+	}
+}
+
+// Estimates are the sums over all boxes, and look at few boxes of any image. Factors have at most 1 GB.
+func dissectionsAreEstimated(t *testing.T) {
+	for _, c := range [][2][3]int{{{101, 83, 1}, {1, 1, 0}}, {{19, 18, 17}, {1, 1, 1}}, {{64, 67, 1}, {5, 5, 0}}, {{40, 2, 31}, {4, 1, 4}}} {
+		size, apart := c[0], c[1]
+		var want estimate
+		var visit func(b box)
+		visit = func(b box) {
+			sides, pivots := b.cut(apart)
+			p, around := float64(pivots.cells()), 1
+			for a, n := range apart {
+				around *= min(size[a], b.hi[a]+n) - max(0, b.lo[a]-n)
+			}
+			border := float64(around - b.cells())
+			want.products += p*p*p/6 + p*border*(p+border)/2
+			want.numbers += p*p/2 + p*border
+			for _, side := range sides {
+				visit(side)
+			}
+		}
+		visit(box{hi: size})
+		if got, _ := dissectBox(size, apart); math.Abs(got.products-want.products)+math.Abs(got.numbers-want.numbers) > 1e-9*want.products {
+			t.Errorf("%v: estimate %v, want %v", size, got, want)
+		}
+	}
+	for _, size := range [][3]int{{1 << 20, 1 << 20, 1 << 20}, {1 << 20, 1 << 20, 1}, {1<<30 + 1, 1, 1}, {1<<20 + 3, 5, 6}, {1023, 1025, 1}} {
+		e, boxes := dissectBox(size, [3]int{1, min(1, size[1]-1), min(1, size[2]-1)})
+		if boxes > 1000 || e.products > mostFactored != (size[0] > 1<<10) {
+			t.Errorf("%v: %v of %d boxes", size, e, boxes)
+		}
+	}
+	for name, want := range map[string]map[int64]bool{"1024x1024": {0: true, 2 << 30: true, 1 << 30: false}, "1200x1200": {0: false}} {
+		p := open(t, "eigenmap/k=1/tol=6/sigma=100/floor=1000/corners=0/plain=0/of=ramp/shape="+name+"/type=uint8")
+		for memory, factors := range want {
+			j, err := Implementation{}.Setup(p, bench.Conditions{Memory: memory})
+			if err != nil || j.(*job).factors != factors {
+				t.Errorf("%s in %d bytes: factors %v, %v", name, memory, !factors, err)
 			}
 		}
 	}

@@ -36,7 +36,8 @@ const (
 	// soonFactored and mostFactored are the greatest numbers of products of a factorisation: at first,
 	// and after cycles.
 	soonFactored, mostFactored = 6e7, 2e10
-	directBytes                = 12 // per number of L, with those of the rest
+	mostNumbers                = 8e7 // of L; with those of the rest 1 GB
+	directBytes                = 12  // per number of L, with those of the rest
 )
 
 // newDirect factors a level.
@@ -44,13 +45,6 @@ func newDirect(l *level, apart [3]int) *direct {
 	d := &direct{level: l, all: l.links(), apart: apart}
 	d.root, _, _ = d.eliminate(box{hi: l.size()}, make([]int32, l.cells()), l.threadsFor())
 	return d
-}
-
-// wholeBox returns the box of all voxels, its size, and their reach.
-func wholeBox(p *eigenmap.Problem) (all box, size, apart [3]int) {
-	s := p.Shape()
-	size = [3]int{int(s.W), int(s.H), int(s.D)}
-	return box{hi: size}, size, reach(p)
 }
 
 // reach returns the distance of the farthest neighbours along each axis.
@@ -97,19 +91,56 @@ func (b box) cut(apart [3]int) (sides []box, pivots box) {
 	return []box{before, behind}, pivots
 }
 
-// dissect returns the approximate number of products of a factorisation, and of numbers of L.
-func dissect(b box, size, apart [3]int) (products, numbers float64) {
-	sides, pivots := b.cut(apart)
-	for _, side := range sides {
-		p, n := dissect(side, size, apart)
-		products, numbers = products+p, numbers+n
-	}
+// A dissection estimates a factorisation. Boxes of one outline are estimated once.
+type dissection struct {
+	size, apart [3]int
+	known       map[outline]estimate
+	boxes       int // estimated
+}
+
+// An outline is the size of a box, and how far the cells around it reach.
+type outline struct{ size, before, behind [3]int }
+
+// An estimate is the approximate number of products of a factorisation, and of numbers of L.
+type estimate struct{ products, numbers float64 }
+
+// dissect estimates the factorisation of the matrix of a problem. Estimates of more than mostFactored
+// products are too low.
+func dissect(p *eigenmap.Problem) estimate {
+	s := p.Shape()
+	e, _ := dissectBox([3]int{int(s.W), int(s.H), int(s.D)}, reach(p))
+	return e
+}
+
+// dissectBox also returns the number of boxes that were estimated.
+func dissectBox(size, apart [3]int) (e estimate, boxes int) {
+	d := dissection{size: size, apart: apart, known: map[outline]estimate{}}
+	e = d.estimate(box{hi: size})
+	return e, d.boxes
+}
+
+func (d *dissection) estimate(b box) estimate {
+	var s outline
 	around := b
-	for a, n := range apart {
-		around.lo[a], around.hi[a] = max(0, b.lo[a]-n), min(size[a], b.hi[a]+n)
+	for a, n := range d.apart {
+		around.lo[a], around.hi[a] = max(0, b.lo[a]-n), min(d.size[a], b.hi[a]+n)
+		s.size[a], s.before[a], s.behind[a] = b.hi[a]-b.lo[a], b.lo[a]-around.lo[a], around.hi[a]-b.hi[a]
 	}
+	if e, ok := d.known[s]; ok {
+		return e
+	}
+	d.boxes++
+	sides, pivots := b.cut(d.apart)
 	p, border := float64(pivots.cells()), float64(around.cells()-b.cells())
-	return products + p*p*p/6 + p*border*(p+border)/2, numbers + p*p/2 + p*border
+	e := estimate{p*p*p/6 + p*border*(p+border)/2, p*p/2 + p*border}
+	if e.products <= mostFactored {
+		for _, side := range sides {
+			of := d.estimate(side)
+			e.products, e.numbers = e.products+of.products, e.numbers+of.numbers
+		}
+	}
+	d.known[s] = e
+	return e
 }
 
 // eachCell calls f with the cells of a box.

@@ -49,8 +49,8 @@ func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 		return err
 	}
 	each := bytesEach(p)
-	if products, numbers := dissect(wholeBox(p)); products <= soonFactored {
-		each += int64(directBytes*numbers) / n
+	if e := dissect(p); e.products <= soonFactored {
+		each += int64(directBytes*e.numbers) / n
 	}
 	return c.AllowMemory(n*each, "%d bytes for each of %d voxels", each, n)
 }
@@ -76,13 +76,14 @@ func bytesEach(p *eigenmap.Problem) int64 {
 	return (6*8*lanes*int64(quads(p.K)+1) + 4*(3*lanes+8) + 8*(links(p)+2) + 8*int64(p.K)) * 4 / 3
 }
 
-// Setup allocates the map.
+// Setup allocates the map. The choice of the solver, and so the bits of the answer, depends on the
+// problem alone, unless the memory does not suffice for a direct solver.
 func (i Implementation) Setup(p *eigenmap.Problem, c bench.Conditions) (bench.Job[eigenmap.Map], error) {
 	j := &job{p: p, cycles: i.cycles, threads: c.Cores(), Output: eigenmap.NewOutput(p)}
-	var numbers float64
-	j.products, numbers = dissect(wholeBox(p))
-	need := p.Nodes().Voxels()*bytesEach(p) + int64(directBytes*numbers)
-	j.factors = !j.cycles && j.products <= mostFactored && c.AllowMemory(need, "") == nil
+	e := dissect(p)
+	j.products = e.products
+	need := p.Nodes().Voxels()*bytesEach(p) + int64(directBytes*e.numbers)
+	j.factors = !j.cycles && e.products <= mostFactored && e.numbers <= mostNumbers && c.AllowMemory(need, "") == nil
 	return j, nil
 }
 
