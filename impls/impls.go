@@ -20,6 +20,7 @@ import (
 	eigendefinition "eccbench/impls/eigenmap/definition"
 	"eccbench/impls/eigenmap/lanczos"
 	eigenmultigrid "eccbench/impls/eigenmap/multigrid"
+	eigenmultigridgpu "eccbench/impls/eigenmap/multigrid/gpu"
 	"eccbench/impls/eigenmap/windowed"
 	"eccbench/impls/extrema"
 	"eccbench/impls/extrema/gpu"
@@ -160,7 +161,7 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 		gvfgpu.Texture(open), gvfgpu.TextureShared(open))
 	steady := gvf.ToSteady(multigrid.Implementation{}, gvfgpu.Multigrid(open))
 	voxels := eigenmap.OnGrid(eigendefinition.Implementation{}, eigenmultigrid.Implementation{},
-		eigenmultigrid.OnDevice{Open: open})
+		eigenmultigridgpu.OnDevice{Open: open})
 	patches := eigenmap.OnPatches(eigendefinition.Implementation{}, windowed.Implementation{},
 		windowed.OnDevice{Open: open})
 	steps := eigenmap.BySteps(lanczos.Implementation{}, lanczos.OnDevice{Open: open})

@@ -42,7 +42,7 @@ var witnesses = map[string]witness{
 		"impls", "impls/assess/flood", "impls/assess/runs", "internal/ask", "internal/command/assess", "internal/library",
 	}},
 	"internal/workloads/eigenmap": {[]string{"internal/bench", "internal/crew", "internal/fields", "internal/grid", "internal/grid/views", "internal/headers", "internal/isa", "internal/name", "internal/verify", "internal/workloads/eigenmap/algebra", "internal/workloads/eigenmap/inertia"}, []string{
-		"internal/command/images", "impls", "impls/foreign", "impls/eigenmap/definition", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", "impls/eigenmap/windowed", "internal/ask", "internal/library", "internal/workloads/eigenmap/eigentest",
+		"internal/command/images", "impls", "impls/foreign", "impls/eigenmap/definition", "impls/eigenmap/lanczos", "impls/eigenmap/multigrid", "impls/eigenmap/multigrid/gpu", "impls/eigenmap/windowed", "internal/ask", "internal/library", "internal/workloads/eigenmap/eigentest",
 		"internal/workloads/eigenmap/ondevice", "reports/paper"}},
 }
 

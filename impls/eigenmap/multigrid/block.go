@@ -6,7 +6,7 @@ import "math"
 // lanes.
 type block []float64
 
-type wide = [lanes]float64
+type wide = [Lanes]float64
 
 // chunk is the number of cells per partial sum on every core, so sums have one order.
 const chunk = 1 << 11
@@ -40,16 +40,16 @@ func gram(fast bool, to []float64, a, b block, mass []float64, lo, hi int) {
 		if mass != nil {
 			mass = mass[lo:hi]
 		}
-		gramVector(to, a[lanes*lo:lanes*hi], b[lanes*lo:lanes*hi], mass)
+		gramVector(to, a[Lanes*lo:Lanes*hi], b[Lanes*lo:Lanes*hi], mass)
 		return
 	}
-	t := (*[lanes * lanes]float64)(to)
+	t := (*[Lanes * Lanes]float64)(to)
 	for i := lo; i < hi; i++ {
 		m := 1.0
 		if mass != nil {
 			m = mass[i]
 		}
-		x, y := (*wide)(a[lanes*i:]), (*wide)(b[lanes*i:])
+		x, y := (*wide)(a[Lanes*i:]), (*wide)(b[Lanes*i:])
 		x0, x1, x2, x3 := m*x[0], m*x[1], m*x[2], m*x[3]
 		y0, y1, y2, y3 := y[0], y[1], y[2], y[3]
 		t[0] += x0 * y0
@@ -72,13 +72,13 @@ func gram(fast bool, to []float64, a, b block, mass []float64, lo, hi int) {
 }
 
 // accumulate adds from · c to to, where c is a lanes × lanes matrix by rows.
-func accumulate(fast bool, to, from block, c *[lanes * lanes]float64) {
+func accumulate(fast bool, to, from block, c *[Lanes * Lanes]float64) {
 	if fast {
 		accumulateVector(to, from, c)
 		return
 	}
-	for i := range len(from) / lanes {
-		t, v := (*wide)(to[lanes*i:]), (*wide)(from[lanes*i:])
+	for i := range len(from) / Lanes {
+		t, v := (*wide)(to[Lanes*i:]), (*wide)(from[Lanes*i:])
 		a, b, d, e := v[0], v[1], v[2], v[3]
 		t[0] += (a*c[0] + b*c[4]) + (d*c[8] + e*c[12])
 		t[1] += (a*c[1] + b*c[5]) + (d*c[9] + e*c[13])
@@ -89,7 +89,7 @@ func accumulate(fast bool, to, from block, c *[lanes * lanes]float64) {
 
 // apply sets rows lo ≤ r < hi of to to Au, computed from differences.
 func (l *level) apply(to, u block, lo, hi int) {
-	clear(to[lanes*lo*l.nx : lanes*hi*l.nx])
+	clear(to[Lanes*lo*l.nx : Lanes*hi*l.nx])
 	if l.beside != nil {
 		for _, o := range l.beside {
 			l.exchange(to, u, o, lo, hi)
@@ -112,11 +112,11 @@ func (l *level) exchange(to, u block, o offset, lo, hi int) {
 		y, z := r%ny, r/ny
 		if y+o.y >= 0 && y+o.y < ny && z+o.z < l.nz {
 			i, end := r*nx+x0, r*nx+x1
-			flow(l.fast, to[lanes*i:lanes*end], u[lanes*i:lanes*end], u[lanes*(i+by):lanes*(end+by)], o.link[i:end])
+			flow(l.fast, to[Lanes*i:Lanes*end], u[Lanes*i:Lanes*end], u[Lanes*(i+by):Lanes*(end+by)], o.link[i:end])
 		}
 		if y-o.y >= 0 && y-o.y < ny && z-o.z >= 0 {
 			i, end := r*nx+x0+o.x, r*nx+x1+o.x
-			flow(l.fast, to[lanes*i:lanes*end], u[lanes*i:lanes*end], u[lanes*(i-by):lanes*(end-by)], o.link[i-by:end-by])
+			flow(l.fast, to[Lanes*i:Lanes*end], u[Lanes*i:Lanes*end], u[Lanes*(i-by):Lanes*(end-by)], o.link[i-by:end-by])
 		}
 	}
 }
@@ -128,7 +128,7 @@ func flow(fast bool, to, here, there block, link []float64) {
 		return
 	}
 	for i, w := range link {
-		t, h, o := (*wide)(to[lanes*i:]), (*wide)(here[lanes*i:]), (*wide)(there[lanes*i:])
+		t, h, o := (*wide)(to[Lanes*i:]), (*wide)(here[Lanes*i:]), (*wide)(there[Lanes*i:])
 		t[0] += w * (h[0] - o[0])
 		t[1] += w * (h[1] - o[1])
 		t[2] += w * (h[2] - o[2])
@@ -136,5 +136,5 @@ func flow(fast bool, to, here, there block, link []float64) {
 	}
 }
 
-// root returns √v, or 0 if rounding made v negative.
-func root(v float64) float64 { return math.Sqrt(max(0, v)) }
+// Root returns √v, or 0 if rounding made v negative.
+func Root(v float64) float64 { return math.Sqrt(max(0, v)) }

@@ -79,9 +79,9 @@ func vectorsAgree(t *testing.T) {
 		}
 	}
 	for _, n := range []int{0, 1, 2, 7, 100} {
-		a, b, mass := list(lanes*n), list(lanes*n), list(n)
-		var c [lanes * lanes]float64
-		copy(c[:], list(lanes*lanes))
+		a, b, mass := list(Lanes*n), list(Lanes*n), list(n)
+		var c [Lanes * Lanes]float64
+		copy(c[:], list(Lanes*Lanes))
 		for _, m := range [][]float64{nil, mass} {
 			one, other := c, c
 			gram(true, one[:], a, b, m, 0, n)
@@ -110,7 +110,7 @@ func vectorsAgree(t *testing.T) {
 		}
 		l.ready()
 		for i := range l.f {
-			l.f[i], l.u[lanes+i] = rng.Float32(), rng.Float32()
+			l.f[i], l.u[Lanes+i] = rng.Float32(), rng.Float32()
 		}
 		start := append([]float32(nil), l.u...)
 		c := l.coarser()
@@ -119,7 +119,7 @@ func vectorsAgree(t *testing.T) {
 			l.rest[i] = rng.Float32()
 		}
 		for i := range c.f {
-			c.u[lanes+i] = rng.Float32()
+			c.u[Lanes+i] = rng.Float32()
 		}
 		passes := map[string]struct {
 			pass func()
@@ -173,19 +173,19 @@ func shortListsAreRefused(t *testing.T) {
 		lengths []int
 		do      func(n []int)
 	}{
-		"gram":          {[]int{lanes * lanes, lanes * n}, func(k []int) { gramVector(numbers(k[0]), numbers(lanes*n), numbers(k[1]), nil) }},
-		"gram by mass":  {[]int{lanes * lanes, lanes * n, n}, func(k []int) { gramVector(numbers(k[0]), numbers(lanes*n), numbers(k[1]), numbers(k[2])) }},
-		"accumulate":    {[]int{lanes * n}, func(k []int) { accumulateVector(numbers(k[0]), numbers(lanes*n), new([lanes * lanes]float64)) }},
-		"flow":          {[]int{lanes * n, lanes * n, lanes * n}, func(k []int) { flowVector(numbers(k[0]), numbers(k[1]), numbers(k[2]), numbers(n)) }},
-		"gather":        {[]int{lanes * n, 2 * lanes * n, 2 * n}, func(k []int) { gatherVector(values(k[0]), values(k[1]), values(k[2]), n, false) }},
-		"gather across": {[]int{lanes * (n + 1), 2 * lanes * n, 2 * n}, func(k []int) { gatherVector(values(k[0]), values(k[1]), values(k[2]), n, true) }},
-		"relax": {[]int{lanes * (2*n + 1), lanes * (2*n - 1), 2*n - 1, 2 * n, 2*n - 1, 2*n - 1, 2*n - 1, 2*n - 1}, func(k []int) {
+		"gram":          {[]int{Lanes * Lanes, Lanes * n}, func(k []int) { gramVector(numbers(k[0]), numbers(Lanes*n), numbers(k[1]), nil) }},
+		"gram by mass":  {[]int{Lanes * Lanes, Lanes * n, n}, func(k []int) { gramVector(numbers(k[0]), numbers(Lanes*n), numbers(k[1]), numbers(k[2])) }},
+		"accumulate":    {[]int{Lanes * n}, func(k []int) { accumulateVector(numbers(k[0]), numbers(Lanes*n), new([Lanes * Lanes]float64)) }},
+		"flow":          {[]int{Lanes * n, Lanes * n, Lanes * n}, func(k []int) { flowVector(numbers(k[0]), numbers(k[1]), numbers(k[2]), numbers(n)) }},
+		"gather":        {[]int{Lanes * n, 2 * Lanes * n, 2 * n}, func(k []int) { gatherVector(values(k[0]), values(k[1]), values(k[2]), n, false) }},
+		"gather across": {[]int{Lanes * (n + 1), 2 * Lanes * n, 2 * n}, func(k []int) { gatherVector(values(k[0]), values(k[1]), values(k[2]), n, true) }},
+		"relax": {[]int{Lanes * (2*n + 1), Lanes * (2*n - 1), 2*n - 1, 2 * n, 2*n - 1, 2*n - 1, 2*n - 1, 2*n - 1}, func(k []int) {
 			l := &level{u: values(k[0]), f: values(k[1]), inv: values(k[2]), along: values(k[3])}
 			l.relaxVector(0, n, [4][]float32{values(k[4]), values(k[5]), values(k[6]), values(k[7])}, [4]int{})
 		}},
-		"interpolate": {[]int{lanes * (2*n + 1), 2 * n, 2 * n, 2 * n, 2 * n, lanes * (n + 2)}, func(k []int) {
+		"interpolate": {[]int{Lanes * (2*n + 1), 2 * n, 2 * n, 2 * n, 2 * n, Lanes * (n + 2)}, func(k []int) {
 			l := &level{u: values(k[0]), own: values(k[1]), share: [3][]float32{values(k[2]), values(k[3]), values(k[4])}}
-			l.interpolateVector(0, n, values(k[5]), lanes, 0, 0)
+			l.interpolateVector(0, n, values(k[5]), Lanes, 0, 0)
 		}},
 	} {
 		checktest.PanicsIfShorter(t, what, c.lengths, c.do)
@@ -220,7 +220,7 @@ func pencilsAreSolved(t *testing.T) {
 			return s
 		}
 		for want := 1; want <= n; want++ {
-			values, by, err := ritz(small(mass), small(links), want)
+			values, by, err := Ritz(small(mass), small(links), want)
 			if few := fmt.Sprintf("%d vectors of a basis of %d are independent", len(c.values), n); (err == nil) != (want <= len(c.values)) || err != nil && !strings.Contains(err.Error(), few) {
 				t.Errorf("%v: %d pairs of %v: %v", c.columns, want, c.values, err)
 			}
@@ -269,19 +269,19 @@ func chunksAreWhole(t *testing.T) {
 			}
 			before[k] = slices.Clone(list[0])
 		}
-		c := mat.NewDense(3*lanes, lanes, nil)
-		for i := range 3 * lanes {
-			for k := range lanes {
-				c.Set(i, k, eigenmap.Uniform(9, uint64(lanes*i+k)))
+		c := mat.NewDense(3*Lanes, Lanes, nil)
+		for i := range 3 * Lanes {
+			for k := range Lanes {
+				c.Set(i, k, eigenmap.Uniform(9, uint64(Lanes*i+k)))
 			}
 		}
 		s.combine(c, true)
-		for i := range lanes * n {
+		for i := range Lanes * n {
 			x, p := 0.0, 0.0
-			for k := range lanes {
-				at := i/lanes*lanes + k
-				x += before[0][at] * c.At(k, i%lanes)
-				p += before[1][at]*c.At(lanes+k, i%lanes) + before[2][at]*c.At(2*lanes+k, i%lanes)
+			for k := range Lanes {
+				at := i/Lanes*Lanes + k
+				x += before[0][at] * c.At(k, i%Lanes)
+				p += before[1][at]*c.At(Lanes+k, i%Lanes) + before[2][at]*c.At(2*Lanes+k, i%Lanes)
 			}
 			if math.Abs(s.x[0][i]-x-p)+math.Abs(s.p[0][i]-p) > 1e-14 {
 				t.Fatalf("%d cells: number %d of x is %v, of p %v, want %v and %v", n, i, s.x[0][i], s.p[0][i], x+p, p)
@@ -291,12 +291,12 @@ func chunksAreWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.remainders()
-		a := make(block, lanes*n)
+		a := make(block, Lanes*n)
 		l.apply(a, s.x[0], 0, 1)
 		var squares wide
 		for i, v := range s.x[0] {
-			rest := a[i] - s.values[i%lanes]*l.mass[i/lanes]*v
-			if squares[i%lanes] += rest * rest / l.mass[i/lanes]; math.Abs(rest-s.w[0][i]) > 1e-12 {
+			rest := a[i] - s.values[i%Lanes]*l.mass[i/Lanes]*v
+			if squares[i%Lanes] += rest * rest / l.mass[i/Lanes]; math.Abs(rest-s.w[0][i]) > 1e-12 {
 				t.Fatalf("%d cells: of equation %d is left %v, want %v", n, i, s.w[0][i], rest)
 			}
 		}
@@ -390,18 +390,18 @@ func restrictionIsTheTranspose(t *testing.T) {
 				l.rest[i] = rng.Float32() - 0.5
 			}
 			clear(l.u)
-			for i := range lanes * c.cells() {
-				c.u[lanes+i] = rng.Float32() - 0.5
+			for i := range Lanes * c.cells() {
+				c.u[Lanes+i] = rng.Float32() - 0.5
 			}
 			l.interpolate(c)
 			l.restrict(c)
 			one, other, size := 0.0, 0.0, 0.0
 			for i, v := range l.rest {
-				one += float64(v) * float64(l.u[lanes+i])
-				size += math.Abs(float64(v) * float64(l.u[lanes+i]))
+				one += float64(v) * float64(l.u[Lanes+i])
+				size += math.Abs(float64(v) * float64(l.u[Lanes+i]))
 			}
 			for i, v := range c.f {
-				other += float64(v) * float64(c.u[lanes+i])
+				other += float64(v) * float64(c.u[Lanes+i])
 			}
 			if math.Abs(one-other) > 1e-5*size {
 				t.Errorf("%s, level %d: products are %g and %g", name, k, one, other)
@@ -424,26 +424,26 @@ func linksOfCoarserLevels(t *testing.T) {
 		l.ready()
 		c := l.coarser()
 		size := l.size()
-		place, of := make(block, lanes*l.cells()), make(block, lanes*l.cells())
+		place, of := make(block, Lanes*l.cells()), make(block, Lanes*l.cells())
 		c.ready()
 		for a := range 3 {
 			for i := range c.cells() {
-				at := [lanes]int{i % c.nx, i / c.nx % c.ny, i / (c.nx * c.ny)}
+				at := [Lanes]int{i % c.nx, i / c.nx % c.ny, i / (c.nx * c.ny)}
 				for k, v := range at {
-					c.u[lanes*(i+1)+k] = float32(v)
+					c.u[Lanes*(i+1)+k] = float32(v)
 				}
 			}
 			clear(l.u)
 			l.interpolate(c)
 			for i := range place {
-				place[i] = float64(l.u[lanes+i])
+				place[i] = float64(l.u[Lanes+i])
 			}
 			l.apply(of, place, 0, l.ny*l.nz)
 			energy, links := make([]float64, c.cells()), make([]float64, c.cells())
 			for i := range l.cells() {
 				at := [3]int{i % l.nx, i / l.nx % l.ny, i / (l.nx * l.ny)}
-				if pull := l.pull(a, i, at); size[a] > 1 && math.Abs(pull-of[lanes*i+a]) > 1e-4 {
-					t.Fatalf("%s, axis %d, cell %v: A makes %g of the place, and not %g", name, a, at, of[lanes*i+a], pull)
+				if pull := l.pull(a, i, at); size[a] > 1 && math.Abs(pull-of[Lanes*i+a]) > 1e-4 {
+					t.Fatalf("%s, axis %d, cell %v: A makes %g of the place, and not %g", name, a, at, of[Lanes*i+a], pull)
 				}
 				// Half of the energy is in the cells other than the middle one.
 				to := at
@@ -451,12 +451,12 @@ func linksOfCoarserLevels(t *testing.T) {
 					to[b] /= f
 				}
 				k := (to[2]*c.ny+to[1])*c.nx + to[0]
-				beside := (place[lanes*i+a] - float64(to[a])) * of[lanes*i+a]
+				beside := (place[Lanes*i+a] - float64(to[a])) * of[Lanes*i+a]
 				switch next := i + l.stride()[a]; {
 				case at[a]&1 == 1 && at[a]+1 < size[a]:
 					before, after := l.halves(a, at[a], i)
 					links[k] += 1 / (before + 1/l.link[a][i] + after)
-					energy[k] += beside + l.link[a][i]*(place[lanes*next+a]-place[lanes*i+a])
+					energy[k] += beside + l.link[a][i]*(place[Lanes*next+a]-place[Lanes*i+a])
 				case at[a]&1 == 0 && at[a] > 0:
 					energy[k-c.stride()[a]] += beside
 				}
@@ -500,14 +500,14 @@ func cyclesAreSymmetric(t *testing.T) {
 				}
 			}
 			random := func() []float32 {
-				list := make([]float32, lanes*l.cells())
+				list := make([]float32, Lanes*l.cells())
 				for i := range list {
 					list[i] = rng.Float32() - 0.5
 				}
 				return list
 			}
 			f, g := random(), random()
-			values := func() []float32 { return slices.Clone(l.u[lanes : lanes+len(f)]) }
+			values := func() []float32 { return slices.Clone(l.u[Lanes : Lanes+len(f)]) }
 			near := func(what string, got, want []float32, size float64) {
 				t.Helper()
 				for i, v := range got {
@@ -517,7 +517,7 @@ func cyclesAreSymmetric(t *testing.T) {
 				}
 			}
 			copy(l.f, f)
-			copy(l.u[lanes:], g)
+			copy(l.u[Lanes:], g)
 			l.first()
 			begun := values()
 			clear(l.u)
@@ -636,9 +636,9 @@ func directSolves(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x := make(block, lanes*l.cells()) // without a component in the kernel, which σ alone would hold
-			for i := range x[lanes:] {
-				x[i], x[lanes+i] = x[i]+eigenmap.Uniform(1, uint64(i)), x[lanes+i]-eigenmap.Uniform(1, uint64(i))
+			x := make(block, Lanes*l.cells()) // without a component in the kernel, which σ alone would hold
+			for i := range x[Lanes:] {
+				x[i], x[Lanes+i] = x[i]+eigenmap.Uniform(1, uint64(i)), x[Lanes+i]-eigenmap.Uniform(1, uint64(i))
 			}
 			solution, product := slices.Clone(x), make(block, len(x))
 			newDirect(l, reach(p)).precondition(solution)
@@ -702,7 +702,7 @@ func dissectionsAreEstimated(t *testing.T) {
 // bounded number.
 func bitsAndIterations(t *testing.T) {
 	for k := 1; k < 20; k++ {
-		if n := lanes * quads(k); n < k || n-lanes >= k {
+		if n := Lanes * Quads(k); n < k || n-Lanes >= k {
 			t.Errorf("%d vectors for %d pairs", n, k)
 		}
 	}

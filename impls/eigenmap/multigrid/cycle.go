@@ -1,7 +1,7 @@
 package multigrid
 
 // A lane4 is the numbers of one cell.
-type lane4 = [lanes]float32
+type lane4 = [Lanes]float32
 
 // neighbourLinks returns the links of a row to the adjacent rows, and the distances to these in
 // numbers of u. If there is no such row, the links are 0 and the distance is 0.
@@ -13,23 +13,23 @@ func (l *level) neighbourLinks(r int) (links [4][]float32, to [4]int) {
 		links[k] = l.none
 	}
 	if y > 0 {
-		links[0], to[0] = l.link32[1][row-nx:][:nx], -nx*lanes
+		links[0], to[0] = l.link32[1][row-nx:][:nx], -nx*Lanes
 	}
 	if y < ny-1 {
-		links[1], to[1] = l.link32[1][row:][:nx], nx*lanes
+		links[1], to[1] = l.link32[1][row:][:nx], nx*Lanes
 	}
 	if z > 0 {
-		links[2], to[2] = l.link32[2][row-nx*ny:][:nx], -nx*ny*lanes
+		links[2], to[2] = l.link32[2][row-nx*ny:][:nx], -nx*ny*Lanes
 	}
 	if z < l.nz-1 {
-		links[3], to[3] = l.link32[2][row:][:nx], nx*ny*lanes
+		links[3], to[3] = l.link32[2][row:][:nx], nx*ny*Lanes
 	}
 	return links, to
 }
 
 // neighbourSum returns the weighted sum of a cell's neighbours in its plane.
 func neighbourSum(u []float32, at int, before, after float32, w [4]float32, to [4]int) (s lane4) {
-	a, b := (*lane4)(u[at-lanes:]), (*lane4)(u[at+lanes:])
+	a, b := (*lane4)(u[at-Lanes:]), (*lane4)(u[at+Lanes:])
 	c, d := (*lane4)(u[at+to[0]:]), (*lane4)(u[at+to[1]:])
 	for k := range s {
 		s[k] = (before*a[k] + after*b[k]) + (w[0]*c[k] + w[1]*d[k])
@@ -63,12 +63,12 @@ func (l *level) relax(colour int) {
 			for x := begin; x < l.nx; x += 2 {
 				i := row + x
 				w := [4]float32{links[0][x], links[1][x], links[2][x], links[3][x]}
-				at := lanes * (i + 1)
+				at := Lanes * (i + 1)
 				s := neighbourSum(l.u, at, l.along[i], l.along[i+1], w, to)
 				if l.nz > 1 {
 					deeper(&s, l.u, at, w, to)
 				}
-				f, u, inv := (*lane4)(l.f[lanes*i:]), (*lane4)(l.u[at:]), l.inv[i]
+				f, u, inv := (*lane4)(l.f[Lanes*i:]), (*lane4)(l.u[at:]), l.inv[i]
 				for k := range s {
 					u[k] = (f[k] + s[k]) * inv
 				}
@@ -84,12 +84,12 @@ func (l *level) first() {
 			colour := (r%l.ny + r/l.ny) & 1
 			for x := range l.nx {
 				i := r*l.nx + x
-				u := (*lane4)(l.u[lanes*(i+1):])
+				u := (*lane4)(l.u[Lanes*(i+1):])
 				if x&1 != colour {
 					*u = lane4{}
 					continue
 				}
-				f, inv := (*lane4)(l.f[lanes*i:]), l.inv[i]
+				f, inv := (*lane4)(l.f[Lanes*i:]), l.inv[i]
 				for k := range u {
 					u[k] = f[k] * inv
 				}
@@ -108,18 +108,18 @@ func (l *level) remain(relaxed int) {
 			colour := (r%l.ny + r/l.ny + relaxed) & 1
 			for x := range l.nx {
 				i := row + x
-				rest := (*lane4)(l.rest[lanes*i:])
+				rest := (*lane4)(l.rest[Lanes*i:])
 				if l.inv[i] == 0 || x&1 == colour {
 					*rest = lane4{}
 					continue
 				}
 				w := [4]float32{links[0][x], links[1][x], links[2][x], links[3][x]}
-				at := lanes * (i + 1)
+				at := Lanes * (i + 1)
 				s := neighbourSum(l.u, at, l.along[i], l.along[i+1], w, to)
 				if l.nz > 1 {
 					deeper(&s, l.u, at, w, to)
 				}
-				f, u, diag := (*lane4)(l.f[lanes*i:]), (*lane4)(l.u[at:]), 1/l.inv[i]
+				f, u, diag := (*lane4)(l.f[Lanes*i:]), (*lane4)(l.u[at:]), 1/l.inv[i]
 				for k := range s {
 					rest[k] = f[k] + s[k] - diag*u[k]
 				}
@@ -136,16 +136,16 @@ func (l *level) restrict(c *level) {
 			cy, cz := r%c.ny, r/c.ny
 			y0, y1 := cy*l.foldy, min((cy+1)*l.foldy, l.ny)
 			z0, z1 := cz*l.foldz, min((cz+1)*l.foldz, l.nz)
-			out := c.f[lanes*r*c.nx:][:lanes*c.nx]
+			out := c.f[Lanes*r*c.nx:][:Lanes*c.nx]
 			clear(out)
 			add := func(y, z int, share []float32) {
 				row, done := (z*l.ny+y)*l.nx, 0
 				if l.fast && l.foldx == 2 {
-					gatherVector(out, l.rest[lanes*row:], share[row:], l.nx/2, false)
+					gatherVector(out, l.rest[Lanes*row:], share[row:], l.nx/2, false)
 					done = l.nx &^ 1
 				}
 				for x := done; x < l.nx; x++ {
-					to, from, s := (*lane4)(out[lanes*(x/l.foldx):]), (*lane4)(l.rest[lanes*(row+x):]), share[row+x]
+					to, from, s := (*lane4)(out[Lanes*(x/l.foldx):]), (*lane4)(l.rest[Lanes*(row+x):]), share[row+x]
 					for k := range to {
 						to[k] += s * from[k]
 					}
@@ -160,16 +160,16 @@ func (l *level) restrict(c *level) {
 					// Along x, cells also contribute to the neighbour of their coarser cell.
 					row, share := (z*l.ny+y)*l.nx, l.share[0]
 					if l.fast {
-						gatherVector(out, l.rest[lanes*(row+1):], share[row+1:], (l.nx-1)/2, true)
+						gatherVector(out, l.rest[Lanes*(row+1):], share[row+1:], (l.nx-1)/2, true)
 						continue
 					}
 					for x := 1; x+1 < l.nx; x += 2 {
-						here, next := lanes*(x/2), lanes*(x/2+1)
-						to, from, s := (*lane4)(out[next:]), (*lane4)(l.rest[lanes*(row+x):]), share[row+x]
+						here, next := Lanes*(x/2), Lanes*(x/2+1)
+						to, from, s := (*lane4)(out[next:]), (*lane4)(l.rest[Lanes*(row+x):]), share[row+x]
 						for k := range to {
 							to[k] += s * from[k]
 						}
-						to, from, s = (*lane4)(out[here:]), (*lane4)(l.rest[lanes*(row+x+1):]), share[row+x+1]
+						to, from, s = (*lane4)(out[here:]), (*lane4)(l.rest[Lanes*(row+x+1):]), share[row+x+1]
 						for k := range to {
 							to[k] += s * from[k]
 						}
@@ -206,24 +206,24 @@ func (l *level) interpolate(c *level) {
 			row, cr := r*l.nx, z/l.foldz*c.ny+y/l.foldy
 			byY, byZ := 0, 0
 			if l.foldy == 2 {
-				byY = secondDirection(y, c.ny) * c.nx * lanes
+				byY = secondDirection(y, c.ny) * c.nx * Lanes
 			}
 			if l.foldz == 2 {
-				byZ = secondDirection(z, c.nz) * c.nx * c.ny * lanes
+				byZ = secondDirection(z, c.nz) * c.nx * c.ny * Lanes
 			}
 			done := 0
 			if l.fast && l.foldx == 2 { // shares beyond the ends of a row are 0
-				l.interpolateVector(row, l.nx/2, c.u, lanes*(cr*c.nx+1), byY, byZ)
+				l.interpolateVector(row, l.nx/2, c.u, Lanes*(cr*c.nx+1), byY, byZ)
 				done = l.nx &^ 1
 			}
 			for x := done; x < l.nx; x++ {
-				i, at := row+x, lanes*(cr*c.nx+x/l.foldx+1)
+				i, at := row+x, Lanes*(cr*c.nx+x/l.foldx+1)
 				byX := 0
 				if l.foldx == 2 {
-					byX = secondDirection(x, c.nx) * lanes
+					byX = secondDirection(x, c.nx) * Lanes
 				}
 				o, sx, sy, sz := l.own[i], l.share[0][i], l.share[1][i], l.share[2][i]
-				u, own, cx, cy, cz := (*lane4)(l.u[lanes*(i+1):]), (*lane4)(c.u[at:]), (*lane4)(c.u[at+byX:]),
+				u, own, cx, cy, cz := (*lane4)(l.u[Lanes*(i+1):]), (*lane4)(c.u[at:]), (*lane4)(c.u[at+byX:]),
 					(*lane4)(c.u[at+byY:]), (*lane4)(c.u[at+byZ:])
 				for k := range u {
 					u[k] += (o*own[k] + sx*cx[k]) + (sy*cy[k] + sz*cz[k])
@@ -263,7 +263,7 @@ func newHierarchy(l *level) hierarchy {
 // a stronger graph (see support), more sweeps save no iterations.
 const (
 	fewSweeps, manySweeps = 2, 6
-	soon                  = 2 // iterations
+	Soon                  = 2 // iterations before manySweeps
 )
 
 // cycle sets the values of a level to an approximate solution for its right side. It is a V-cycle

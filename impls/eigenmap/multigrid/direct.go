@@ -184,8 +184,8 @@ func (d *direct) eliminate(b box, place []int32, threads int) (f *front, border 
 		f.pivots = append(f.pivots, int32(i))
 		place[i] = int32(len(f.pivots))
 	})
-	f.quads = (len(f.pivots) + lanes - 1) / lanes
-	columns := lanes * f.quads
+	f.quads = (len(f.pivots) + Lanes - 1) / Lanes
+	columns := Lanes * f.quads
 	enter := func(i int32) {
 		if place[i] == 0 {
 			border = append(border, i)
@@ -204,10 +204,10 @@ func (d *direct) eliminate(b box, place []int32, threads int) (f *front, border 
 			}
 		})
 	})
-	more := (len(border) + lanes - 1) / lanes
-	f.l = make(block, triangle(f.quads)+lanes*columns*more)
+	more := (len(border) + Lanes - 1) / Lanes
+	f.l = make(block, triangle(f.quads)+Lanes*columns*more)
 	f.d, f.over = make([]float64, columns), make([]float64, columns)
-	f.x, rest = make(block, lanes*(columns+lanes*more)), make(block, triangle(more))
+	f.x, rest = make(block, Lanes*(columns+Lanes*more)), make(block, triangle(more))
 	const shift = 1e-15 // A has a kernel
 	for c := len(f.pivots); c < columns; c++ {
 		f.add(rest, c, c, 1)
@@ -252,12 +252,12 @@ func (d *direct) each(n, cells, threads int, f func(k, threads int, beside bool)
 }
 
 // triangle returns the numbers of the first quads of rows of a lower triangle.
-func triangle(quads int) int { return lanes * lanes * quads * (quads + 1) / 2 }
+func triangle(quads int) int { return Lanes * Lanes * quads * (quads + 1) / 2 }
 
 // row returns a quad of rows of L.
 func (f *front) row(q int) block {
-	if columns := lanes * f.quads; q >= f.quads {
-		return f.l[triangle(f.quads)+lanes*columns*(q-f.quads):][:lanes*columns]
+	if columns := Lanes * f.quads; q >= f.quads {
+		return f.l[triangle(f.quads)+Lanes*columns*(q-f.quads):][:Lanes*columns]
 	}
 	return f.l[triangle(q):triangle(q+1)]
 }
@@ -265,56 +265,56 @@ func (f *front) row(q int) block {
 // add adds v to the matrix at (i, j) and (j, i).
 func (f *front) add(rest block, i, j int, v float64) {
 	i, j = max(i, j), min(i, j)
-	if columns := lanes * f.quads; j >= columns {
+	if columns := Lanes * f.quads; j >= columns {
 		i -= columns
-		rest[triangle(i/lanes)+lanes*(j-columns)+i%lanes] += v
+		rest[triangle(i/Lanes)+Lanes*(j-columns)+i%Lanes] += v
 		return
 	}
-	f.row(i / lanes)[lanes*j+i%lanes] += v
+	f.row(i / Lanes)[Lanes*j+i%Lanes] += v
 }
 
 // addRest adds the rest of a part, whose rows are up here.
 func (f *front) addRest(rest, part block, up []int32) {
 	for i, r := range up {
-		row := part[triangle(i/lanes)+i%lanes:]
+		row := part[triangle(i/Lanes)+i%Lanes:]
 		for j, c := range up[:i+1] {
-			f.add(rest, int(r), int(c), row[lanes*j])
+			f.add(rest, int(r), int(c), row[Lanes*j])
 		}
 	}
 }
 
 // factor eliminates the pivots. d has the diagonal of A.
 func (f *front) factor(fast bool, rest block) {
-	var t [lanes * lanes]float64
-	rows := len(f.x) / (lanes * lanes)
+	var t [Lanes * Lanes]float64
+	rows := len(f.x) / (Lanes * Lanes)
 	for q := range f.quads {
-		at := lanes * q
-		own, d, over := f.row(q), f.d[at:][:lanes], f.over[at:][:lanes]
-		pivots := own[lanes*at:]
+		at := Lanes * q
+		own, d, over := f.row(q), f.d[at:][:Lanes], f.over[at:][:Lanes]
+		pivots := own[Lanes*at:]
 		for r := q; r < rows; r++ {
 			row := f.row(r)
-			tile := (*[lanes * lanes]float64)(row[lanes*at:])
+			tile := (*[Lanes * Lanes]float64)(row[Lanes*at:])
 			clear(t[:])
 			gram(fast, t[:], own, row, f.d, 0, at)
 			for i, v := range t {
 				tile[i] -= v
 			}
-			for c := range lanes {
+			for c := range Lanes {
 				for b := range c {
-					by := pivots[lanes*b+c] * d[b]
-					for k := range lanes {
-						tile[lanes*c+k] -= by * tile[lanes*b+k]
+					by := pivots[Lanes*b+c] * d[b]
+					for k := range Lanes {
+						tile[Lanes*c+k] -= by * tile[Lanes*b+k]
 					}
 				}
 				if r == q {
-					pivot := tile[lanes*c+c]
+					pivot := tile[Lanes*c+c]
 					if pivot >= 1e-14*d[c] {
 						over[c] = 1 / pivot
 					}
 					d[c] = pivot
 				}
-				for k := range lanes {
-					tile[lanes*c+k] *= over[c]
+				for k := range Lanes {
+					tile[Lanes*c+k] *= over[c]
 				}
 			}
 		}
@@ -323,9 +323,9 @@ func (f *front) factor(fast bool, rest block) {
 		row, to := f.row(r), rest[triangle(r-f.quads):]
 		for c := f.quads; c <= r; c++ {
 			clear(t[:])
-			gram(fast, t[:], f.row(c), row, f.d, 0, lanes*f.quads)
+			gram(fast, t[:], f.row(c), row, f.d, 0, Lanes*f.quads)
 			for i, v := range t {
-				to[lanes*lanes*(c-f.quads)+i] -= v
+				to[Lanes*Lanes*(c-f.quads)+i] -= v
 			}
 		}
 	}
@@ -336,21 +336,21 @@ func (d *direct) forward(f *front, b block, threads int) {
 	d.each(len(f.kids), f.cells, threads, func(k, threads int, _ bool) { d.forward(f.kids[k], b, threads) })
 	clear(f.x)
 	for k, i := range f.pivots {
-		copy(f.x[lanes*k:][:lanes], b[lanes*int(i):])
+		copy(f.x[Lanes*k:][:Lanes], b[Lanes*int(i):])
 	}
 	for _, kid := range f.kids {
-		rest := kid.x[lanes*lanes*kid.quads:]
+		rest := kid.x[Lanes*Lanes*kid.quads:]
 		for i, r := range kid.up {
-			to, from := (*wide)(f.x[lanes*int(r):]), (*wide)(rest[lanes*i:])
+			to, from := (*wide)(f.x[Lanes*int(r):]), (*wide)(rest[Lanes*i:])
 			for k := range to {
 				to[k] += from[k]
 			}
 		}
 	}
-	for q := range len(f.x) / (lanes * lanes) {
-		var t [lanes * lanes]float64
-		row, x := f.row(q), f.x[lanes*lanes*q:][:lanes*lanes]
-		n := lanes * min(q, f.quads)
+	for q := range len(f.x) / (Lanes * Lanes) {
+		var t [Lanes * Lanes]float64
+		row, x := f.row(q), f.x[Lanes*Lanes*q:][:Lanes*Lanes]
+		n := Lanes * min(q, f.quads)
 		gram(d.fast, t[:], row, f.x, nil, 0, n)
 		for i, v := range t {
 			x[i] -= v
@@ -358,10 +358,10 @@ func (d *direct) forward(f *front, b block, threads int) {
 		if q >= f.quads {
 			continue
 		}
-		for c := range lanes {
-			for r := c + 1; r < lanes; r++ {
-				for k := range lanes {
-					x[lanes*r+k] -= row[lanes*(n+c)+r] * x[lanes*c+k]
+		for c := range Lanes {
+			for r := c + 1; r < Lanes; r++ {
+				for k := range Lanes {
+					x[Lanes*r+k] -= row[Lanes*(n+c)+r] * x[Lanes*c+k]
 				}
 			}
 		}
@@ -371,38 +371,38 @@ func (d *direct) forward(f *front, b block, threads int) {
 // backward sets b to the solution of LᵀX = D⁻¹y, from the last front on.
 func (d *direct) backward(f *front, b block, threads int) {
 	for c, over := range f.over {
-		for k := range lanes {
-			f.x[lanes*c+k] *= over
+		for k := range Lanes {
+			f.x[Lanes*c+k] *= over
 		}
 	}
 	subtract := func(q, n int) {
-		var less [lanes * lanes]float64
-		for i, v := range f.x[lanes*lanes*q:][:lanes*lanes] {
+		var less [Lanes * Lanes]float64
+		for i, v := range f.x[Lanes*Lanes*q:][:Lanes*Lanes] {
 			less[i] = -v
 		}
-		accumulate(d.fast, f.x[:lanes*n], f.row(q)[:lanes*n], &less)
+		accumulate(d.fast, f.x[:Lanes*n], f.row(q)[:Lanes*n], &less)
 	}
-	for q := f.quads; q < len(f.x)/(lanes*lanes); q++ {
-		subtract(q, lanes*f.quads)
+	for q := f.quads; q < len(f.x)/(Lanes*Lanes); q++ {
+		subtract(q, Lanes*f.quads)
 	}
 	for q := f.quads - 1; q >= 0; q-- {
-		row, x := f.row(q), f.x[lanes*lanes*q:]
-		for r := lanes - 1; r > 0; r-- {
+		row, x := f.row(q), f.x[Lanes*Lanes*q:]
+		for r := Lanes - 1; r > 0; r-- {
 			for c := range r {
-				for k := range lanes {
-					x[lanes*c+k] -= row[lanes*(lanes*q+c)+r] * x[lanes*r+k]
+				for k := range Lanes {
+					x[Lanes*c+k] -= row[Lanes*(Lanes*q+c)+r] * x[Lanes*r+k]
 				}
 			}
 		}
-		subtract(q, lanes*q)
+		subtract(q, Lanes*q)
 	}
 	for k, i := range f.pivots {
-		copy(b[lanes*int(i):][:lanes], f.x[lanes*k:])
+		copy(b[Lanes*int(i):][:Lanes], f.x[Lanes*k:])
 	}
 	for _, kid := range f.kids {
-		rest := kid.x[lanes*lanes*kid.quads:]
+		rest := kid.x[Lanes*Lanes*kid.quads:]
 		for i, r := range kid.up {
-			copy(rest[lanes*i:][:lanes], f.x[lanes*int(r):])
+			copy(rest[Lanes*i:][:Lanes], f.x[Lanes*int(r):])
 		}
 	}
 	d.each(len(f.kids), f.cells, threads, func(k, threads int, _ bool) { d.backward(f.kids[k], b, threads) })
@@ -419,7 +419,7 @@ func (d *direct) precondition(b block) {
 func (l *level) energies(b block) (values wide) {
 	var norms wide
 	for i, m := range l.mass {
-		u := (*wide)(b[lanes*i:])
+		u := (*wide)(b[Lanes*i:])
 		for k, v := range u {
 			norms[k] += m * v * v
 		}
@@ -430,7 +430,7 @@ func (l *level) energies(b block) (values wide) {
 			if w == 0 {
 				continue
 			}
-			u, v := (*wide)(b[lanes*i:]), (*wide)(b[lanes*(i+by):])
+			u, v := (*wide)(b[Lanes*i:]), (*wide)(b[Lanes*(i+by):])
 			for k := range u {
 				d := u[k] - v[k]
 				values[k] += w * d * d
@@ -457,16 +457,16 @@ func (l *level) links() []offset {
 // dependent ones by random vectors.
 func (s *solver) independent() {
 	n := s.cells()
-	lane := func(k int) (block, int) { return s.x[k/lanes], k % lanes }
+	lane := func(k int) (block, int) { return s.x[k/Lanes], k % Lanes }
 	dot := func(i, j int) (sum float64) {
 		a, k := lane(i)
 		b, l := lane(j)
 		for c, m := range s.mass {
-			sum += m * a[lanes*c+k] * b[lanes*c+l]
+			sum += m * a[Lanes*c+k] * b[Lanes*c+l]
 		}
 		return sum
 	}
-	for i := range lanes * len(s.x) {
+	for i := range Lanes * len(s.x) {
 		b, k := lane(i)
 		for try := range 4 {
 			before := math.Sqrt(dot(i, i))
@@ -475,14 +475,14 @@ func (s *solver) independent() {
 					other, l := lane(j)
 					c := dot(i, j)
 					for at := range n {
-						b[lanes*at+k] -= c * other[lanes*at+l]
+						b[Lanes*at+k] -= c * other[Lanes*at+l]
 					}
 				}
 			}
 			after := math.Sqrt(dot(i, i))
 			if after > 1e-7*before {
 				for at := range n {
-					b[lanes*at+k] /= after
+					b[Lanes*at+k] /= after
 				}
 				break
 			}
@@ -493,16 +493,16 @@ func (s *solver) independent() {
 
 // random sets vector i to random numbers without a kernel component.
 func (s *solver) random(i, seed int) {
-	b := s.x[i/lanes]
+	b := s.x[i/Lanes]
 	for at := range s.cells() {
-		b[lanes*at+i%lanes] = eigenmap.Uniform(uint64(i)<<8|uint64(seed), uint64(at))
+		b[Lanes*at+i%Lanes] = eigenmap.Uniform(uint64(i)<<8|uint64(seed), uint64(at))
 	}
 	s.deflate(b)
 }
 
 // project removes from the vectors of w their components along the vectors of x, by mass.
 func (s *solver) project() {
-	const each = lanes * lanes
+	const each = Lanes * Lanes
 	quads := len(s.x)
 	has := sums(s.cells(), each*quads*quads, s.threads, func(lo, hi int, to []float64) {
 		for _, x := range s.x {
@@ -516,7 +516,7 @@ func (s *solver) project() {
 		has[k] = -has[k]
 	}
 	parts((s.cells()+chunk-1)/chunk, s.threadsFor(), func(first, last int) {
-		lo, hi := first*chunk*lanes, min(last*chunk, s.cells())*lanes
+		lo, hi := first*chunk*Lanes, min(last*chunk, s.cells())*Lanes
 		for i, x := range s.x {
 			for j, w := range s.w {
 				accumulate(s.fast, w[lo:hi], x[lo:hi], (*[each]float64)(has[each*(i*quads+j):]))

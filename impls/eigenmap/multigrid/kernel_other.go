@@ -3,7 +3,7 @@
 package multigrid
 
 func gramVector([]float64, block, block, []float64)           {}
-func accumulateVector(block, block, *[lanes * lanes]float64)  {}
+func accumulateVector(block, block, *[Lanes * Lanes]float64)  {}
 func flowVector(block, block, block, []float64)               {}
 func (l *level) relaxVector(int, int, [4][]float32, [4]int)   {}
 func gatherVector([]float32, []float32, []float32, int, bool) {}

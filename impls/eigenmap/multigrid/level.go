@@ -5,8 +5,8 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
-// lanes is the number of vectors that are stored side by side: the numbers of a cell are adjacent.
-const lanes = 4
+// Lanes is the number of vectors that are stored side by side: the numbers of a cell are adjacent.
+const Lanes = 4
 
 // A level is a grid of cells with masses, and with links between cells that share a face:
 //
@@ -106,7 +106,7 @@ func (l *level) ready() {
 		}
 	})
 	l.none = make([]float32, l.nx)
-	l.u, l.f, l.rest = make([]float32, lanes*(n+2)), make([]float32, lanes*n), make([]float32, lanes*n)
+	l.u, l.f, l.rest = make([]float32, Lanes*(n+2)), make([]float32, Lanes*n), make([]float32, Lanes*n)
 }
 
 // fold returns the number of cells of a coarser cell along an axis of n cells.

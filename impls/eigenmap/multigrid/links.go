@@ -10,6 +10,18 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 )
 
+// Levels returns the masses of the first n levels and their links along each axis, as a device computes them, too.
+func Levels(p *eigenmap.Problem, n int) (masses [][]float64, links [][3][]float64, err error) {
+	l, err := finest(p, 1)
+	if err != nil {
+		return nil, nil, err
+	}
+	for l.support(); len(masses) < n; l = l.coarser() {
+		masses, links = append(masses, l.mass), append(links, l.link)
+	}
+	return masses, links, nil
+}
+
 // finest makes the level of the voxels.
 func finest(p *eigenmap.Problem, threads int) (*level, error) {
 	values, err := p.Numbers()
@@ -18,7 +30,7 @@ func finest(p *eigenmap.Problem, threads int) (*level, error) {
 	}
 	s := p.Shape()
 	l := newLevel(int(s.W), int(s.H), int(s.D), threads)
-	fromZeroToOne(values, l.threadsFor())
+	FromZeroToOne(values, l.threadsFor())
 	over := -1 / (p.Sigma * p.Sigma)
 	weigh := func(o offset) {
 		by := (o.z*l.ny+o.y)*l.nx + o.x
@@ -36,7 +48,7 @@ func finest(p *eigenmap.Problem, threads int) (*level, error) {
 		})
 	}
 	all := []offset{{1, 0, 0, l.link[0]}, {0, 1, 0, l.link[1]}, {0, 0, 1, l.link[2]}}
-	for _, o := range farther(p) {
+	for _, o := range Farther(p) {
 		all = append(all, offset{o[0], o[1], o[2], make([]float64, l.cells())})
 		l.beside = all
 	}
@@ -60,8 +72,8 @@ func finest(p *eigenmap.Problem, threads int) (*level, error) {
 	return l, nil
 }
 
-// farther lists the offsets of a voxel's later neighbours without a common face.
-func farther(p *eigenmap.Problem) (list [][3]int) {
+// Farther lists the offsets of a voxel's later neighbours without a common face.
+func Farther(p *eigenmap.Problem) (list [][3]int) {
 	s := p.Shape()
 	r, square := int(p.Radius), int(p.Radius*p.Radius)
 	if p.Corners {
@@ -80,8 +92,8 @@ func farther(p *eigenmap.Problem) (list [][3]int) {
 	return list
 }
 
-// fromZeroToOne scales values to the range 0 to 1, or sets them to 0 if they are all equal.
-func fromZeroToOne(values []float64, threads int) {
+// FromZeroToOne scales values to the range 0 to 1, or sets them to 0 if they are all equal.
+func FromZeroToOne(values []float64, threads int) {
 	lo, hi := values[0], values[0]
 	for _, v := range values {
 		lo, hi = min(lo, v), max(hi, v)

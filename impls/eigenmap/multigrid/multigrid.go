@@ -30,16 +30,16 @@ func (Implementation) About() bench.About {
 			"LDLᵀ of few voxels, all cores", "doc/proofs/eigenmap.md; Knyazev 2001", bench.E2E)
 }
 
-// quads returns the number of quads of vectors for k pairs. One pair is known, and there is at
+// Quads returns the number of quads of vectors for k pairs. One pair is known, and there is at
 // least one extra vector, because the last ones converge slowly.
-func quads(k int) int { return (k - 1 + lanes) / lanes }
+func Quads(k int) int { return (k - 1 + Lanes) / Lanes }
 
 // CanDo rejects a problem that needs more time or memory than the conditions allow.
 func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	if err := p.CheckKind(eigenmap.Grid); err != nil {
 		return err
 	}
-	n, q, threads := p.Nodes().Voxels(), int64(quads(p.K)+1), int64(max(1, c.Threads))
+	n, q, threads := p.Nodes().Voxels(), int64(Quads(p.K)+1), int64(max(1, c.Threads))
 	ns := int64(voxelNS)
 	if p.Radius > 1 {
 		ns += linkNS * links(p)
@@ -73,7 +73,7 @@ func links(p *eigenmap.Problem) int64 {
 // bytesEach returns the bytes per voxel without a direct solver. Per quad six lists of vectors; then
 // the data of the cycle, the links and the answer. Coarser levels add a third.
 func bytesEach(p *eigenmap.Problem) int64 {
-	return (6*8*lanes*int64(quads(p.K)+1) + 4*(3*lanes+8) + 8*(links(p)+2) + 8*int64(p.K)) * 4 / 3
+	return (6*8*Lanes*int64(Quads(p.K)+1) + 4*(3*Lanes+8) + 8*(links(p)+2) + 8*int64(p.K)) * 4 / 3
 }
 
 // Setup allocates the map. The choice of the solver, and so the bits of the answer, depends on the
@@ -100,9 +100,9 @@ type job struct {
 }
 
 const (
-	// patience is the number of iterations after which a direct solver of few products per voxel
+	// Patience is the number of iterations after which a direct solver of few products per voxel
 	// replaces the cycles. With residuals above settled, promising iterations are enough.
-	patience, promising, cheapEach = 14, 4, 2e4
+	Patience, promising, cheapEach = 14, 4, 2e4
 	// hopeful is the number of further iterations after which any affordable direct solver does. Before
 	// them a quad of vectors is added: clustered pairs converge sooner if the vectors cover the whole
 	// cluster.
@@ -138,7 +138,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	if wanted == 0 {
 		return nil
 	}
-	if l.cells() <= 4*lanes*quads(wanted+1)+parts { // too few for a basis
+	if l.cells() <= 4*Lanes*Quads(wanted+1)+parts { // too few for a basis
 		return j.whole(newSolver(hierarchy{l}, 1, part, parts), known)
 	}
 	s := j.solver(trace, l, wanted, part, parts)
@@ -148,24 +148,24 @@ func (j *job) Do(trace *bench.Trace) error {
 		if err := s.begin(); err != nil {
 			return err
 		}
-		enough := func(value, residual float64) bool { return residual <= limit(tol, value) }
+		enough := func(value, residual float64) bool { return residual <= Limit(tol, value) }
 		replace := func() error { // the cycles
 			s.direct = newDirect(l, reach(j.p))
 			return s.begin()
 		}
 		err := s.iterate(wanted, promising, enough)
 		cheap := j.factors && s.direct == nil && j.products <= cheapEach*float64(l.cells())
-		if errors.Is(err, errUnfinished) && !(cheap && s.unsettled(wanted)) {
-			err = s.iterate(wanted, patience-promising, enough)
+		if errors.Is(err, ErrUnfinished) && !(cheap && s.unsettled(wanted)) {
+			err = s.iterate(wanted, Patience-promising, enough)
 		}
-		if errors.Is(err, errUnfinished) && cheap {
+		if errors.Is(err, ErrUnfinished) && cheap {
 			if err := replace(); err != nil {
 				return err
 			}
-			err = s.iterate(wanted, patience, enough)
+			err = s.iterate(wanted, Patience, enough)
 		}
-		if errors.Is(err, errUnfinished) {
-			if len(s.x) <= quads(wanted+1) && l.cells() > 4*lanes*(len(s.x)+1)+parts {
+		if errors.Is(err, ErrUnfinished) {
+			if len(s.x) <= Quads(wanted+1) && l.cells() > 4*Lanes*(len(s.x)+1)+parts {
 				s.grow()
 				if err := s.begin(); err != nil {
 					return err
@@ -173,31 +173,31 @@ func (j *job) Do(trace *bench.Trace) error {
 			}
 			err = s.iterate(wanted, hopeful, enough)
 		}
-		if errors.Is(err, errUnfinished) {
+		if errors.Is(err, ErrUnfinished) {
 			if s.direct == nil && j.factors {
 				if err := replace(); err != nil {
 					return err
 				}
 			}
-			err = s.iterate(wanted, mostIterations, enough)
+			err = s.iterate(wanted, MostIterations, enough)
 		}
-		if errors.Is(err, errUnfinished) && largest(s.residuals[:wanted]) <= tol {
+		if errors.Is(err, ErrUnfinished) && Largest(s.residuals[:wanted]) <= tol {
 			err = nil // small values may have few digits
 		}
 		if err != nil {
 			return bench.Limitf("%d iterations leave residuals up to %.3g: ask for a larger tolerance than %.3g, "+
-				"or a larger floor", s.iterations, largest(s.residuals[:wanted]), j.p.Tol)
+				"or a larger floor", s.iterations, Largest(s.residuals[:wanted]), j.p.Tol)
 		}
 		// The products with A were updated incrementally; compute them again.
 		if err := s.begin(); err != nil {
 			return err
 		}
-		if s.remainders(); largest(s.residuals[:wanted]) <= j.p.Tol {
+		if s.remainders(); Largest(s.residuals[:wanted]) <= j.p.Tol {
 			break
 		}
 		if tol /= 2; tol < j.p.Tol/4 {
 			return bench.Limitf("residuals stay at %.3g, not %.3g: ask for a larger tolerance",
-				largest(s.residuals[:wanted]), j.p.Tol)
+				Largest(s.residuals[:wanted]), j.p.Tol)
 		}
 	}
 	j.iterations = s.iterations
@@ -206,10 +206,10 @@ func (j *job) Do(trace *bench.Trace) error {
 		of[q] = l.energies(b)
 	}
 	for k := range wanted {
-		j.Values[known+k] = of[k/lanes][k%lanes]
+		j.Values[known+k] = of[k/Lanes][k%Lanes]
 		x := j.Vectors[known+k]
 		for i, m := range l.mass {
-			x[i] = math.Sqrt(m) * s.x[k/lanes][lanes*i+k%lanes]
+			x[i] = math.Sqrt(m) * s.x[k/Lanes][Lanes*i+k%Lanes]
 		}
 	}
 	return nil
@@ -220,8 +220,8 @@ func (j *job) Do(trace *bench.Trace) error {
 func (j *job) solver(trace *bench.Trace, l *level, wanted int, part []int, parts int) *solver {
 	defer trace.Span("guess")()
 	if j.products <= soonFactored && !j.cycles {
-		n := quads(wanted + 1)
-		if l.cells() > 4*lanes*(n+1)+parts && lanes*n < wanted+2 {
+		n := Quads(wanted + 1)
+		if l.cells() > 4*Lanes*(n+1)+parts && Lanes*n < wanted+2 {
 			n++
 		}
 		s := newSolver(hierarchy{l}, n, part, parts)
@@ -232,8 +232,8 @@ func (j *job) solver(trace *bench.Trace, l *level, wanted int, part []int, parts
 	l.support()
 	s := solverOf(newHierarchy(l), wanted, part, parts)
 	// Coarser levels do not resolve structures of a few cells.
-	all := lanes * len(s.x)
-	for k := min(all-1, max(wanted, all-lanes/2)); k < all; k++ {
+	all := Lanes * len(s.x)
+	for k := min(all-1, max(wanted, all-Lanes/2)); k < all; k++ {
 		s.random(k, 1)
 	}
 	s.settled = settled
@@ -244,9 +244,9 @@ func (j *job) solver(trace *bench.Trace, l *level, wanted int, part []int, parts
 // start at random, and so find pairs that the first guess has missed.
 const settled = 0.3
 
-// limit returns the largest residual of a pair: the tolerance, or 3/1000 of its value if that is
+// Limit returns the largest residual of a pair: the tolerance, or 3/1000 of its value if that is
 // less, so that small values have correct digits. It is at least the precision of float64.
-func limit(tol, value float64) float64 {
+func Limit(tol, value float64) float64 {
 	const ofValue, least = 3e-3, 3e-15
 	return max(min(tol, ofValue*value), least)
 }
@@ -264,7 +264,8 @@ func (j *job) whole(s *solver, known int) error {
 	return nil
 }
 
-func largest(list []float64) (top float64) {
+// Largest returns the largest number of a list, at least 0.
+func Largest(list []float64) (top float64) {
 	for _, v := range list {
 		top = max(top, v)
 	}

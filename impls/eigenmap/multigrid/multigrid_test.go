@@ -83,7 +83,7 @@ func TestRefusals(t *testing.T) {
 	// A tolerance below the rounding is an error that states the achieved residual.
 	p := open(t, "eigenmap/k=2/tol=12/sigma=100/floor=1000/corners=0/plain=1/of=noise/shape=40x41/type=uint8/seed=5")
 	if m, err := bench.Answer[*eigenmap.Problem, eigenmap.Map](Implementation{}, p, conditions(1)); err == nil {
-		if r, _ := p.Residuals(m); largest(r) > p.Tol {
+		if r, _ := p.Residuals(m); Largest(r) > p.Tol {
 			t.Errorf("residuals of %v are taken for %v", r, p.Tol)
 		}
 	}

@@ -36,9 +36,9 @@ func blocksBy(rng *rand.Rand) func(fast bool) [][]float64 {
 		}
 		return out
 	}
-	a, b, to, mass := list(lanes*n), list(lanes*n), list(lanes*n), list(n)
-	var c [lanes * lanes]float64
-	copy(c[:], list(lanes*lanes))
+	a, b, to, mass := list(Lanes*n), list(Lanes*n), list(Lanes*n), list(n)
+	var c [Lanes * Lanes]float64
+	copy(c[:], list(Lanes*Lanes))
 	return func(fast bool) [][]float64 {
 		plain, weighted, sum, flows := c, c, slices.Clone(to), slices.Clone(to)
 		gram(fast, plain[:], a, b, nil, 0, n)
@@ -67,7 +67,7 @@ func passesBy(rng *rand.Rand) func(fast bool) [][]float32 {
 	l.ready()
 	coarser := l.coarser()
 	coarser.ready()
-	for _, list := range [][]float32{l.f, l.u[lanes : lanes+len(l.f)], l.rest, coarser.u[lanes : lanes+len(coarser.f)]} {
+	for _, list := range [][]float32{l.f, l.u[Lanes : Lanes+len(l.f)], l.rest, coarser.u[Lanes : Lanes+len(coarser.f)]} {
 		for i := range list {
 			list[i] = rng.Float32()
 		}

@@ -32,7 +32,7 @@ func newSolver(h hierarchy, quads int, part []int, parts int) *solver {
 	n := s.cells()
 	for _, list := range []*[]block{&s.x, &s.w, &s.p, &s.ax, &s.aw, &s.ap} {
 		for range quads {
-			*list = append(*list, make(block, lanes*n))
+			*list = append(*list, make(block, Lanes*n))
 		}
 	}
 	s.weights = sums(n, parts, s.threads, func(lo, hi int, to []float64) {
@@ -52,20 +52,20 @@ func (s *solver) partOf(i int) int {
 
 // deflate subtracts from each lane its mean over each part, weighted by mass.
 func (s *solver) deflate(b block) {
-	means := sums(s.cells(), lanes*s.parts, s.threads, func(lo, hi int, to []float64) {
+	means := sums(s.cells(), Lanes*s.parts, s.threads, func(lo, hi int, to []float64) {
 		for i := lo; i < hi; i++ {
-			t, v, m := (*wide)(to[lanes*s.partOf(i):]), (*wide)(b[lanes*i:]), s.mass[i]
+			t, v, m := (*wide)(to[Lanes*s.partOf(i):]), (*wide)(b[Lanes*i:]), s.mass[i]
 			for k := range t {
 				t[k] += m * v[k]
 			}
 		}
 	})
 	for i := range means {
-		means[i] /= s.weights[i/lanes]
+		means[i] /= s.weights[i/Lanes]
 	}
 	s.rows(func(lo, hi int) {
 		for i := lo * s.nx; i < hi*s.nx; i++ {
-			t, v := (*wide)(means[lanes*s.partOf(i):]), (*wide)(b[lanes*i:])
+			t, v := (*wide)(means[Lanes*s.partOf(i):]), (*wide)(b[Lanes*i:])
 			for k := range t {
 				v[k] -= t[k]
 			}
@@ -83,7 +83,7 @@ func (s *solver) applyAll(to, from []block) {
 // products returns the inner products uᵀMv and uᵀAv of all lanes of some quads. a contains Au.
 func (s *solver) products(u, a []block) (gram2, energy *mat.SymDense) {
 	n := len(u)
-	const each = lanes * lanes
+	const each = Lanes * Lanes
 	total := sums(s.cells(), 2*each*n*(n+1)/2, s.threads, func(lo, hi int, to []float64) {
 		for i := range n {
 			for j := range i + 1 {
@@ -93,14 +93,14 @@ func (s *solver) products(u, a []block) (gram2, energy *mat.SymDense) {
 			}
 		}
 	})
-	gram2, energy = mat.NewSymDense(lanes*n, nil), mat.NewSymDense(lanes*n, nil)
+	gram2, energy = mat.NewSymDense(Lanes*n, nil), mat.NewSymDense(Lanes*n, nil)
 	for i := range n {
 		for j := range i + 1 {
-			for k := range lanes {
-				for l := range lanes {
+			for k := range Lanes {
+				for l := range Lanes {
 					if i != j || l <= k {
-						gram2.SetSym(lanes*i+k, lanes*j+l, total[lanes*k+l])
-						energy.SetSym(lanes*i+k, lanes*j+l, total[each+lanes*k+l])
+						gram2.SetSym(Lanes*i+k, Lanes*j+l, total[Lanes*k+l])
+						energy.SetSym(Lanes*i+k, Lanes*j+l, total[each+Lanes*k+l])
 					}
 				}
 			}
@@ -112,9 +112,9 @@ func (s *solver) products(u, a []block) (gram2, energy *mat.SymDense) {
 
 var errSmall = errors.New("the eigenvalues of a small matrix were not found")
 
-// ritz finds the lowest pairs of a pencil of small matrices: values, and vectors as columns. It
+// Ritz finds the lowest pairs of a pencil of small matrices: values, and vectors as columns. It
 // drops nearly dependent vectors.
-func ritz(gram2, energy *mat.SymDense, want int) ([]float64, *mat.Dense, error) {
+func Ritz(gram2, energy *mat.SymDense, want int) ([]float64, *mat.Dense, error) {
 	n := gram2.SymmetricDim()
 	size := make([]float64, n)
 	for i := range size {
@@ -171,11 +171,11 @@ func ritz(gram2, energy *mat.SymDense, want int) ([]float64, *mat.Dense, error) 
 }
 
 // square returns the coefficients from one quad to another, by rows.
-func square(c *mat.Dense, from, to int) *[lanes * lanes]float64 {
-	var out [lanes * lanes]float64
-	for k := range lanes {
-		for l := range lanes {
-			out[lanes*k+l] = c.At(lanes*from+k, lanes*to+l)
+func square(c *mat.Dense, from, to int) *[Lanes * Lanes]float64 {
+	var out [Lanes * Lanes]float64
+	for k := range Lanes {
+		for l := range Lanes {
+			out[Lanes*k+l] = c.At(Lanes*from+k, Lanes*to+l)
 		}
 	}
 	return &out
@@ -186,7 +186,7 @@ func square(c *mat.Dense, from, to int) *[lanes * lanes]float64 {
 func (s *solver) combine(c *mat.Dense, withP bool) {
 	quads := len(s.x)
 	type mixed struct{ x, w, p []block }
-	scratch := (chunk + lanes) * lanes
+	scratch := (chunk + Lanes) * Lanes
 	for _, m := range []mixed{{s.x, s.w, s.p}, {s.ax, s.aw, s.ap}} {
 		parts((s.cells()+chunk-1)/chunk, s.threadsFor(), func(first, last int) {
 			nx, np := make([]block, quads), make([]block, quads)
@@ -195,7 +195,7 @@ func (s *solver) combine(c *mat.Dense, withP bool) {
 			}
 			for part := first; part < last; part++ {
 				lo, hi := part*chunk, min((part+1)*chunk, s.cells())
-				of := func(b block) block { return b[lanes*lo : lanes*hi] }
+				of := func(b block) block { return b[Lanes*lo : Lanes*hi] }
 				for q := range quads {
 					clear(nx[q])
 					clear(np[q])
@@ -219,8 +219,8 @@ func (s *solver) combine(c *mat.Dense, withP bool) {
 	}
 }
 
-// mostIterations is the maximum number of iterations.
-const mostIterations = 400
+// MostIterations is the maximum number of iterations.
+const MostIterations = 400
 
 // begin makes the current vectors an orthonormal approximation of the level's pairs.
 func (s *solver) begin() error {
@@ -230,19 +230,19 @@ func (s *solver) begin() error {
 	}
 	s.applyAll(s.ax, s.x)
 	g, e := s.products(s.x, s.ax)
-	values, c, err := ritz(g, e, lanes*len(s.x))
+	values, c, err := Ritz(g, e, Lanes*len(s.x))
 	if errors.As(err, new(bench.Limit)) {
 		s.independent()
 		s.applyAll(s.ax, s.x)
 		g, e = s.products(s.x, s.ax)
-		values, c, err = ritz(g, e, lanes*len(s.x))
+		values, c, err = Ritz(g, e, Lanes*len(s.x))
 	}
 	if err != nil {
 		return err
 	}
 	s.values = values
-	all := mat.NewDense(2*lanes*len(s.x), lanes*len(s.x), nil)
-	all.Slice(0, lanes*len(s.x), 0, lanes*len(s.x)).(*mat.Dense).Copy(c)
+	all := mat.NewDense(2*Lanes*len(s.x), Lanes*len(s.x), nil)
+	all.Slice(0, Lanes*len(s.x), 0, Lanes*len(s.x)).(*mat.Dense).Copy(c)
 	s.combine(all, false)
 	return nil
 }
@@ -251,13 +251,13 @@ func (s *solver) begin() error {
 func (s *solver) remainders() {
 	s.residuals = s.residuals[:0]
 	for q := range s.x {
-		values := (*wide)(s.values[lanes*q:])
+		values := (*wide)(s.values[Lanes*q:])
 		x, ax, w := s.x[q], s.ax[q], s.w[q]
-		squares := sums(s.cells(), lanes, s.threads, func(lo, hi int, to []float64) {
+		squares := sums(s.cells(), Lanes, s.threads, func(lo, hi int, to []float64) {
 			for i := lo; i < hi; i++ {
 				m := s.mass[i]
 				over := 1 / m
-				a, u, r := (*wide)(ax[lanes*i:]), (*wide)(x[lanes*i:]), (*wide)(w[lanes*i:])
+				a, u, r := (*wide)(ax[Lanes*i:]), (*wide)(x[Lanes*i:]), (*wide)(w[Lanes*i:])
 				for k := range r {
 					r[k] = a[k] - values[k]*m*u[k]
 					to[k] += r[k] * r[k] * over
@@ -265,7 +265,7 @@ func (s *solver) remainders() {
 			}
 		})
 		for _, v := range squares {
-			s.residuals = append(s.residuals, root(v))
+			s.residuals = append(s.residuals, Root(v))
 		}
 	}
 }
@@ -275,12 +275,12 @@ func (s *solver) remainders() {
 func (s *solver) grow() {
 	n := s.cells()
 	for _, list := range []*[]block{&s.x, &s.w, &s.p, &s.ax, &s.aw, &s.ap} {
-		*list = append(*list, make(block, lanes*n))
+		*list = append(*list, make(block, Lanes*n))
 	}
 	q := len(s.x) - 1
 	if s.direct != nil {
-		for k := range lanes {
-			s.random(lanes*q+k, 1)
+		for k := range Lanes {
+			s.random(Lanes*q+k, 1)
 		}
 		return
 	}
@@ -289,7 +289,7 @@ func (s *solver) grow() {
 	}
 	s.h.cycle(0, fewSweeps)
 	for i := range s.x[q] {
-		s.x[q][i] = float64(s.u[lanes+i])
+		s.x[q][i] = float64(s.u[Lanes+i])
 	}
 }
 
@@ -322,19 +322,19 @@ func (s *solver) small() bool { return s.direct != nil || s.values[0] < 1e-9 }
 // cycles replaces w by approximate solutions for it, with one cycle per quad.
 func (s *solver) cycles() {
 	sweeps := fewSweeps
-	if s.iterations > soon && s.beside == nil {
+	if s.iterations > Soon && s.beside == nil {
 		sweeps = manySweeps
 	}
 	for q, w := range s.w {
-		var scale [lanes]float64
+		var scale [Lanes]float64
 		for k := range scale {
-			if r := s.residuals[lanes*q+k]; r > 0 {
+			if r := s.residuals[Lanes*q+k]; r > 0 {
 				scale[k] = 1 / r
 			}
 		}
 		s.rows(func(lo, hi int) {
 			for i := lo * s.nx; i < hi*s.nx; i++ {
-				f, r := (*lane4)(s.f[lanes*i:]), (*wide)(w[lanes*i:])
+				f, r := (*lane4)(s.f[Lanes*i:]), (*wide)(w[Lanes*i:])
 				for k := range f {
 					f[k] = float32(r[k] * scale[k])
 				}
@@ -343,7 +343,7 @@ func (s *solver) cycles() {
 		s.h.cycle(0, sweeps)
 		s.rows(func(lo, hi int) {
 			for i := lo * s.nx; i < hi*s.nx; i++ {
-				u, r := (*lane4)(s.u[lanes*(i+1):]), (*wide)(w[lanes*i:])
+				u, r := (*lane4)(s.u[Lanes*(i+1):]), (*wide)(w[Lanes*i:])
 				for k := range u {
 					r[k] = float64(u[k])
 				}
@@ -381,7 +381,7 @@ func (s *solver) iterate(wanted int, most int, enough func(value, residual float
 			u, a = append(u, s.p...), append(a, s.ap...)
 		}
 		g, e := s.products(u, a)
-		values, c, err := ritz(g, e, lanes*len(s.x))
+		values, c, err := Ritz(g, e, Lanes*len(s.x))
 		if err != nil {
 			return err
 		}
@@ -392,10 +392,11 @@ func (s *solver) iterate(wanted int, most int, enough func(value, residual float
 			s.applyAll(s.ap, s.p)
 		}
 	}
-	return errUnfinished
+	return ErrUnfinished
 }
 
-var errUnfinished = errors.New("unfinished")
+// ErrUnfinished reports that iterations ended before the pairs had converged.
+var ErrUnfinished = errors.New("unfinished")
 
 // few is the largest number of cells for which the whole matrix is solved.
 const few = 128
@@ -404,7 +405,7 @@ const few = 128
 // level needs. It returns nil if it cannot.
 func coarse(h hierarchy, quads int) *solver {
 	s := newSolver(h, quads, nil, 1)
-	want := lanes * quads
+	want := Lanes * quads
 	if s.cells() <= 2*want {
 		return nil
 	}
@@ -416,7 +417,7 @@ func coarse(h hierarchy, quads int) *solver {
 		}
 		for k := range want {
 			for i := range s.cells() {
-				s.x[k/lanes][lanes*i+k%lanes] = vectors.At(i, k+1) / math.Sqrt(s.mass[i])
+				s.x[k/Lanes][Lanes*i+k%Lanes] = vectors.At(i, k+1) / math.Sqrt(s.mass[i])
 			}
 		}
 	} else {
@@ -425,8 +426,8 @@ func coarse(h hierarchy, quads int) *solver {
 	if s.begin() != nil {
 		return nil
 	}
-	err := s.iterate(want-lanes/2, 6, func(value, residual float64) bool { return residual < 0.05*value })
-	if err != nil && !errors.Is(err, errUnfinished) {
+	err := s.iterate(want-Lanes/2, 6, func(value, residual float64) bool { return residual < 0.05*value })
+	if err != nil && !errors.Is(err, ErrUnfinished) {
 		return nil
 	}
 	return s
@@ -443,24 +444,24 @@ func (s *solver) interpolateFrom(c *solver) {
 			continue
 		}
 		for i, v := range c.x[q] {
-			c.u[lanes+i] = float32(v)
+			c.u[Lanes+i] = float32(v)
 		}
 		clear(s.u)
 		s.interpolate(c.level)
 		for i := range b {
-			b[i] = float64(s.u[lanes+i])
+			b[i] = float64(s.u[Lanes+i])
 		}
 	}
 }
 
-// enoughGap is the relative gap between the last wanted value and the first value beyond all
+// EnoughGap is the relative gap between the last wanted value and the first value beyond all
 // vectors that LOBPCG needs to converge quickly.
-const enoughGap = 0.3
+const EnoughGap = 0.3
 
 // solverOf returns the solver of the finest level with a first guess. It has enough vectors to
 // separate the wanted pairs from the following ones, if necessary a quad more.
 func solverOf(h hierarchy, wanted int, part []int, parts int) *solver {
-	n := quads(wanted + 1)
+	n := Quads(wanted + 1)
 	if h[0].cells() <= 4*few {
 		s := newSolver(h, n, part, parts)
 		s.interpolateFrom(nil)
@@ -468,7 +469,7 @@ func solverOf(h hierarchy, wanted int, part []int, parts int) *solver {
 	}
 	c := coarse(h[1:], n+1)
 	if c != nil {
-		if next, last := c.values[lanes*n], c.values[wanted-1]; next-last < enoughGap*next {
+		if next, last := c.values[Lanes*n], c.values[wanted-1]; next-last < EnoughGap*next {
 			n++
 		}
 	}
@@ -482,13 +483,13 @@ func solverOf(h hierarchy, wanted int, part []int, parts int) *solver {
 func (s *solver) dense(kernel [][]float64) ([]float64, *mat.Dense, error) {
 	n := s.cells()
 	sym := mat.NewSymDense(n, nil)
-	unit, to := make(block, lanes*n), make(block, lanes*n)
+	unit, to := make(block, Lanes*n), make(block, Lanes*n)
 	for i := range n {
-		unit[lanes*i] = 1
+		unit[Lanes*i] = 1
 		s.apply(to, unit, 0, s.ny*s.nz)
-		unit[lanes*i] = 0
+		unit[Lanes*i] = 0
 		for j := range n {
-			sym.SetSym(i, j, to[lanes*j]/math.Sqrt(s.mass[i])/math.Sqrt(s.mass[j]))
+			sym.SetSym(i, j, to[Lanes*j]/math.Sqrt(s.mass[i])/math.Sqrt(s.mass[j]))
 		}
 	}
 	top := 0.0

@@ -1,4 +1,4 @@
-package multigrid
+package gpu
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"eccbench/impls/eigenmap/multigrid"
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
@@ -101,10 +102,10 @@ func TestCyclesConvergeOnHost(t *testing.T) {
 // unsolved returns the relative remainder of random equations after three cycles.
 func unsolved(t *testing.T, j *deviceJob) float64 {
 	l := j.levels[0]
-	rng, f := rand.New(rand.NewPCG(1, 1)), make([]float32, lanes*l.cells())
-	for i := range len(f) / 2 / lanes * lanes { // zero sums
+	rng, f := rand.New(rand.NewPCG(1, 1)), make([]float32, multigrid.Lanes*l.cells())
+	for i := range len(f) / 2 / multigrid.Lanes * multigrid.Lanes { // zero sums
 		f[i] = rng.Float32() - 0.5
-		f[len(f)-lanes+i%lanes-i/lanes*lanes] = -f[i]
+		f[len(f)-multigrid.Lanes+i%multigrid.Lanes-i/multigrid.Lanes*multigrid.Lanes] = -f[i]
 	}
 	size := func(list []float32) (sum float64) {
 		for _, v := range list {
@@ -155,11 +156,10 @@ func testLevels(t *testing.T, open resident.Opener, wrong bool) {
 		if err := j.build(); err != nil {
 			t.Fatal(err)
 		}
-		l, err := finest(j.p, 1)
+		masses, linked, err := multigrid.Levels(j.p, len(j.levels))
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.support()
 		worst := 0.0
 		near := func(want []float64, from device.Buffer, at int64) {
 			got := make([]float64, len(want))
@@ -171,20 +171,17 @@ func testLevels(t *testing.T, open resident.Opener, wrong bool) {
 			}
 		}
 		axes := []int{0, 1, 2}
-		if l.nz == 1 { // rows are processed like planes
+		if j.p.Shape().D == 1 { // rows are processed like planes
 			axes = []int{0, 2, 1}
 		}
 		for k, on := range j.levels {
-			near(l.mass, on.mass, 0)
+			near(masses[k], on.mass, 0)
 			links := on.links
 			if k == 0 && len(j.offsets) > 0 {
 				links = j.supported
 			}
 			for a, axis := range axes {
-				near(l.link[a], links, int64(axis)*on.cells())
-			}
-			if k+1 < len(j.levels) {
-				l = l.coarser()
+				near(linked[k][a], links, int64(axis)*on.cells())
 			}
 		}
 		if worst > 1e-4 != wrong {
@@ -212,7 +209,7 @@ func testTail(t *testing.T, open resident.Opener, wrong bool) {
 			t.Fatalf("%s: the first level of a block is %d", name, j.tail)
 		}
 		for k, l := range j.levels[:len(j.levels)-1] {
-			f := make([]float32, lanes*l.cells())
+			f := make([]float32, multigrid.Lanes*l.cells())
 			for i := range f {
 				f[i] = float32(eigenmap.Uniform(uint64(k), uint64(i)))
 			}
@@ -248,7 +245,7 @@ func TestCombineOnHost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j, l, n := &deviceJob{Program: program, masses: 2}, &deviceLevel{nx: cells, ny: 1, nz: 1, quads: fours}, lanes*fours
+		j, l, n := &deviceJob{Program: program, masses: 2}, &deviceLevel{nx: cells, ny: 1, nz: 1, quads: fours}, multigrid.Lanes*fours
 		alloc := func(bytes int) device.Buffer {
 			b, err := j.Alloc("vectors", int64(bytes))
 			if err != nil {
@@ -260,8 +257,8 @@ func TestCombineOnHost(t *testing.T) {
 		var x [][]float64
 		var w, p [][]float32
 		for range fours {
-			l.x, l.w, l.p = append(l.x, alloc(8*lanes*cells)), append(l.w, alloc(4*lanes*cells)), append(l.p, alloc(4*lanes*cells))
-			wide, narrow := make([]float64, lanes*cells), [2][]float32{make([]float32, lanes*cells), make([]float32, lanes*cells)}
+			l.x, l.w, l.p = append(l.x, alloc(8*multigrid.Lanes*cells)), append(l.w, alloc(4*multigrid.Lanes*cells)), append(l.p, alloc(4*multigrid.Lanes*cells))
+			wide, narrow := make([]float64, multigrid.Lanes*cells), [2][]float32{make([]float32, multigrid.Lanes*cells), make([]float32, multigrid.Lanes*cells)}
 			for i := range wide {
 				wide[i], narrow[0][i], narrow[1][i] = rng.Float64(), rng.Float32(), rng.Float32()
 			}
@@ -281,14 +278,14 @@ func TestCombineOnHost(t *testing.T) {
 			t.Fatal(err)
 		}
 		for q := range fours {
-			gotX, gotP := make([]float64, lanes*cells), make([]float32, lanes*cells)
+			gotX, gotP := make([]float64, multigrid.Lanes*cells), make([]float32, multigrid.Lanes*cells)
 			if err := errors.Join(resident.Read(j.Stream, gotX, l.x[q], 0), j.Stream.Download(grid.Bytes(gotP), l.p[q], 0)); err != nil {
 				t.Fatal(err)
 			}
 			for i := range gotX {
-				wantX, wantP, cell, lane := 0.0, 0.0, i/lanes*lanes, lanes*q+i%lanes
+				wantX, wantP, cell, lane := 0.0, 0.0, i/multigrid.Lanes*multigrid.Lanes, multigrid.Lanes*q+i%multigrid.Lanes
 				for r := range n {
-					from, at := r/lanes, cell+r%lanes
+					from, at := r/multigrid.Lanes, cell+r%multigrid.Lanes
 					wantX += c.At(r, lane) * (x[from][at] - kernel[r]/j.masses)
 					wantP += c.At(n+r, lane)*(float64(w[from][at])-kernel[n+r]/j.masses) + c.At(2*n+r, lane)*(float64(p[from][at])-kernel[2*n+r]/j.masses)
 				}
@@ -398,7 +395,7 @@ func newProducts(t testing.TB, open resident.Opener, nx, ny, nz int64) *products
 	})
 	n := p.l.cells()
 	p.l.marchShape = p.l.marching()
-	p.values, p.vectors, p.product = make([]float32, n), make([]float32, lanes*n), make([]float32, lanes*n)
+	p.values, p.vectors, p.product = make([]float32, n), make([]float32, multigrid.Lanes*n), make([]float32, multigrid.Lanes*n)
 	rng := rand.New(rand.NewPCG(1, 1))
 	for i := range p.values {
 		p.values[i] = rng.Float32()
@@ -409,7 +406,7 @@ func newProducts(t testing.TB, open resident.Opener, nx, ny, nz int64) *products
 	for _, b := range []struct {
 		to    *device.Buffer
 		bytes int64
-	}{{&p.image, 4 * n}, {&p.packed, 8 * n}, {&p.from, 4 * lanes * n}, {&p.to, 4 * lanes * n}} {
+	}{{&p.image, 4 * n}, {&p.packed, 8 * n}, {&p.from, 4 * multigrid.Lanes * n}, {&p.to, 4 * multigrid.Lanes * n}} {
 		if *b.to, err = p.Alloc("product", b.bytes); err != nil {
 			t.Fatal(err)
 		}
@@ -462,14 +459,14 @@ func (p *products) off(t testing.TB, normalised bool) float64 {
 		}
 	}
 	for i := range n {
-		var want [lanes]float64
+		var want [multigrid.Lanes]float64
 		each(i, func(j int, w float64) {
 			for k := range want {
-				want[k] += w * scale[i] * (scale[i]*float64(p.vectors[lanes*i+k]) - scale[j]*float64(p.vectors[lanes*j+k]))
+				want[k] += w * scale[i] * (scale[i]*float64(p.vectors[multigrid.Lanes*i+k]) - scale[j]*float64(p.vectors[multigrid.Lanes*j+k]))
 			}
 		})
 		for k, v := range want {
-			worst, top = max(worst, math.Abs(v-float64(p.product[lanes*i+k]))), max(top, math.Abs(v))
+			worst, top = max(worst, math.Abs(v-float64(p.product[multigrid.Lanes*i+k]))), max(top, math.Abs(v))
 		}
 	}
 	return worst / top
@@ -536,7 +533,7 @@ func BenchmarkProductOnDevice(b *testing.B) {
 						ms = timed(b, p.Program, func() error { return p.launch(normalised) })
 					}
 					b.ReportMetric(ms, "device-ms")
-					b.ReportMetric(float64(p.l.cells()*lanes)/ms/1e6, "Gvox·vector/s")
+					b.ReportMetric(float64(p.l.cells()*multigrid.Lanes)/ms/1e6, "Gvox·vector/s")
 				})
 			}
 		}
@@ -560,7 +557,7 @@ func BenchmarkStepsOnDevice(b *testing.B) {
 				b.Fatal(err)
 			}
 			l, c := j.levels[0], j.levels[1]
-			coefficients := mat.NewDense(3*lanes*l.quads, lanes*l.quads, nil)
+			coefficients := mat.NewDense(3*multigrid.Lanes*l.quads, multigrid.Lanes*l.quads, nil)
 			for range b.N {
 				for name, launch := range map[string]func() error{
 					"residual":    func() error { return j.setResidual(l, 0) },
@@ -573,7 +570,7 @@ func BenchmarkStepsOnDevice(b *testing.B) {
 					"cycle-often": func() error { return j.cycle(0, oftenSweeps, l.w[0]) },
 					"cycle-below": func() error { return j.cycle(1, sweeps, c.w[0]) },
 					"products":    func() error { _, _, _, err := j.products(l, l.basis(true, true)); return err },
-					"combine":     func() error { return j.combine(l, coefficients, make([]float64, 3*lanes*l.quads)) },
+					"combine":     func() error { return j.combine(l, coefficients, make([]float64, 3*multigrid.Lanes*l.quads)) },
 					"build":       j.build,
 				} {
 					b.ReportMetric(timed(b, j.Program, launch), name+"-ms")
@@ -613,4 +610,13 @@ func BenchmarkGridOnDevice(b *testing.B) {
 			}
 		})
 	}
+}
+
+func open(t testing.TB, name string) *eigenmap.Problem {
+	t.Helper()
+	p, err := eigenmap.OnGrid().Inputs.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }

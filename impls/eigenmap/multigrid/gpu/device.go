@@ -1,4 +1,5 @@
-package multigrid
+// Package gpu finds eigenmaps of voxels as package multigrid does, on a GPU.
+package gpu
 
 import (
 	"errors"
@@ -9,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"eccbench/impls/eigenmap/multigrid"
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
@@ -42,7 +44,7 @@ const (
 
 // deviceQuads returns the number of quads of vectors for which memory is allocated: the CPU's
 // maximum.
-func deviceQuads(p *eigenmap.Problem) int { return quads(p.K) + 1 }
+func deviceQuads(p *eigenmap.Problem) int { return multigrid.Quads(p.K) + 1 }
 
 // CanDo rejects graphs that the kernels do not support, and problems that take too long or do not
 // fit.
@@ -61,9 +63,9 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	case n > mostCells:
 		return fmt.Errorf("%d voxels; the kernels support at most %d", n, mostCells)
 	case q > mostQuads:
-		return fmt.Errorf("finds up to %d pairs", lanes*(mostQuads-1))
-	case n < 4*lanes*(q+1):
-		return fmt.Errorf("%d voxels are too few for a basis; want at least %d", n, 4*lanes*(q+1))
+		return fmt.Errorf("finds up to %d pairs", multigrid.Lanes*(mostQuads-1))
+	case n < 4*multigrid.Lanes*(q+1):
+		return fmt.Errorf("%d voxels are too few for a basis; want at least %d", n, 4*multigrid.Lanes*(q+1))
 	}
 	j := newDeviceJob(p)
 	ns := deviceVoxelNS + deviceLinkNS*int64(len(j.offsets)/offsetNumbers)
@@ -77,7 +79,7 @@ func (o OnDevice) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	for _, b := range j.buffers() {
 		bytes += b.Bytes
 	}
-	return resident.Fits(d, bytes, fmt.Sprintf("%d vectors of %d numbers", lanes*q, n))
+	return resident.Fits(d, bytes, fmt.Sprintf("%d vectors of %d numbers", multigrid.Lanes*q, n))
 }
 
 // The kernels; gram and combine are followed by a number.
@@ -120,7 +122,7 @@ func (o OnDevice) Setup(p *eigenmap.Problem, c bench.Conditions) (_ bench.Job[ei
 	}
 	j := newDeviceJob(p)
 	j.Program, j.Output, j.whole = on, eigenmap.NewOutput(p), c.Scope == bench.E2E
-	if j.most = mostIterations; o.most > 0 {
+	if j.most = multigrid.MostIterations; o.most > 0 {
 		j.most = o.most
 	}
 	for _, b := range j.buffers() {
@@ -263,24 +265,24 @@ func (j *deviceJob) buffers() (list []ondevice.Buffer) {
 	room, parts := deviceQuads(j.p), int64(1)
 	for _, l := range j.levels {
 		c := l.cells()
-		parts = max(parts, gramNumbers*l.gramShape.blocks, lanes*l.marchShape.blocks, grid.CeilDiv(c, gridBlock))
+		parts = max(parts, gramNumbers*l.gramShape.blocks, multigrid.Lanes*l.marchShape.blocks, grid.CeilDiv(c, gridBlock))
 		add(&l.links, "links", 8*3*c)
 		add(&l.mass, "masses", 8*c)
 		add(&l.narrow, "links in float32", 4*3*c)
 		add(&l.inv, "diagonal", 4*c)
 		add(&l.shares, "shares", 4*3*c)
-		add(&l.f, "right side", 4*lanes*c)
-		add(&l.u, "values", 4*lanes*c)
+		add(&l.f, "right side", 4*multigrid.Lanes*c)
+		add(&l.u, "values", 4*multigrid.Lanes*c)
 		for q := range room {
-			add(&l.x[q], "vectors", 8*lanes*c)
-			add(&l.w[q], "directions", 4*lanes*c)
-			add(&l.p[q], "last changes", 4*lanes*c)
+			add(&l.x[q], "vectors", 8*multigrid.Lanes*c)
+			add(&l.w[q], "directions", 4*multigrid.Lanes*c)
+			add(&l.p[q], "last changes", 4*multigrid.Lanes*c)
 		}
 	}
 	last := j.levels[len(j.levels)-1]
 	few := last.before + last.cells()
 	add(&j.known, "levels of few cells", 4*tailKnown*few)
-	add(&j.work, "values of few cells", 4*lanes*tailWork*few)
+	add(&j.work, "values of few cells", 4*multigrid.Lanes*tailWork*few)
 	c, n := j.levels[0].cells(), int64(len(j.offsets)/offsetNumbers)
 	add(&j.far, "offsets of neighbours", 4*offsetNumbers*n)
 	add(&j.others, "links to them", 8*n*c)
@@ -288,7 +290,7 @@ func (j *deviceJob) buffers() (list []ondevice.Buffer) {
 	add(&j.image, "image", 8*c)
 	add(&j.parts, "parts of sums", 8*parts)
 	add(&j.totals, "sums", 8*gramNumbers*int64(len(triples(3*room))))
-	add(&j.coefficients, "coefficients", 8*int64(lanes*room)*int64(3*lanes*room+2))
+	add(&j.coefficients, "coefficients", 8*int64(multigrid.Lanes*room)*int64(3*multigrid.Lanes*room+2))
 	add(&j.answer, "vectors of the answer", 8*c*int64(j.p.K))
 	return list
 }
@@ -297,7 +299,7 @@ func (j *deviceJob) buffers() (list []ondevice.Buffer) {
 // axes of the device, with their distance in memory.
 func deviceOffsets(p *eigenmap.Problem) (list []int32) {
 	s := p.Shape()
-	for _, o := range farther(p) {
+	for _, o := range multigrid.Farther(p) {
 		x, y, z := int64(o[0]), int64(o[1]), int64(o[2])
 		by := int32((z*s.H+y)*s.W + x)
 		if s.D == 1 { // rows are processed like planes
@@ -328,7 +330,7 @@ func (j *deviceJob) bring() error {
 	if err != nil {
 		return err
 	}
-	fromZeroToOne(values, runtime.GOMAXPROCS(0))
+	multigrid.FromZeroToOne(values, runtime.GOMAXPROCS(0))
 	return j.Stream.Upload(j.image, 0, grid.Bytes(values))
 }
 
@@ -562,21 +564,21 @@ func (j *deviceJob) products(l *deviceLevel, b basis) (gram2, energy *mat.SymDen
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	n := lanes * len(b.lists)
+	n := multigrid.Lanes * len(b.lists)
 	gram2, energy, kernel = mat.NewSymDense(n, nil), mat.NewSymDense(n, nil), make([]float64, n)
-	const pairs, each = 6, lanes * lanes
+	const pairs, each = 6, multigrid.Lanes * multigrid.Lanes
 	for at, t := range list {
 		numbers := all[at*gramNumbers:][:gramNumbers]
 		for i, of := range t {
-			copy(kernel[lanes*of:], numbers[2*pairs*each+lanes*i:][:lanes])
+			copy(kernel[multigrid.Lanes*of:], numbers[2*pairs*each+multigrid.Lanes*i:][:multigrid.Lanes])
 		}
 		for k, pair := range [pairs][2]int{{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}} {
-			one, other := lanes*t[pair[0]], lanes*t[pair[1]]
-			for r := range lanes {
-				for c := range lanes {
+			one, other := multigrid.Lanes*t[pair[0]], multigrid.Lanes*t[pair[1]]
+			for r := range multigrid.Lanes {
+				for c := range multigrid.Lanes {
 					if one != other || c >= r {
-						gram2.SetSym(one+r, other+c, numbers[k*each+lanes*r+c])
-						energy.SetSym(one+r, other+c, numbers[(pairs+k)*each+lanes*r+c])
+						gram2.SetSym(one+r, other+c, numbers[k*each+multigrid.Lanes*r+c])
+						energy.SetSym(one+r, other+c, numbers[(pairs+k)*each+multigrid.Lanes*r+c])
 					}
 				}
 			}
@@ -592,7 +594,7 @@ func (j *deviceJob) products(l *deviceLevel, b basis) (gram2, energy *mat.SymDen
 
 // combine sets x and p to linear combinations of a basis, without their kernel components.
 func (j *deviceJob) combine(l *deviceLevel, c *mat.Dense, kernel []float64) error {
-	n := lanes * l.quads
+	n := multigrid.Lanes * l.quads
 	rows, _ := c.Dims()
 	all := make([]float64, 3*n*n+2*n)
 	for r := range rows {
@@ -628,7 +630,7 @@ func (j *deviceJob) improve(l *deviceLevel, b basis) error {
 	if err != nil {
 		return err
 	}
-	values, c, err := ritz(gram2, energy, lanes*l.quads)
+	values, c, err := multigrid.Ritz(gram2, energy, multigrid.Lanes*l.quads)
 	if err != nil {
 		return err
 	}
@@ -639,14 +641,14 @@ func (j *deviceJob) improve(l *deviceLevel, b basis) error {
 // seed sets the quads of x from an index on to smoothed random vectors.
 func (j *deviceJob) seed(k, from int) error {
 	l := j.levels[k]
-	c := mat.NewDense(2*lanes*l.quads, lanes*l.quads, nil)
+	c := mat.NewDense(2*multigrid.Lanes*l.quads, multigrid.Lanes*l.quads, nil)
 	for q := range l.quads {
-		row := q * lanes
+		row := q * multigrid.Lanes
 		if q >= from {
-			row += l.quads * lanes
+			row += l.quads * multigrid.Lanes
 		}
-		for i := range lanes {
-			c.Set(row+i, q*lanes+i, 1)
+		for i := range multigrid.Lanes {
+			c.Set(row+i, q*multigrid.Lanes+i, 1)
 		}
 		if q < from {
 			continue
@@ -663,16 +665,16 @@ func (j *deviceJob) seed(k, from int) error {
 			return err
 		}
 	}
-	return j.combine(l, c, make([]float64, 2*lanes*l.quads))
+	return j.combine(l, c, make([]float64, 2*multigrid.Lanes*l.quads))
 }
 
 // setResidual sets the f of a level to the residuals of a quad of vectors.
 func (j *deviceJob) setResidual(l *deviceLevel, q int) error {
-	v := l.values[lanes*q:]
+	v := l.values[multigrid.Lanes*q:]
 	kernel, others := j.kernelFor(l, gridResidual)
 	return errors.Join(
 		j.march(kernel, l, append([]any{l.x[q], l.links, l.mass, v[0], v[1], v[2], v[3], l.f, j.parts}, others...)...),
-		j.addUp(lanes, l.marchShape.blocks, lanes*q))
+		j.addUp(multigrid.Lanes, l.marchShape.blocks, multigrid.Lanes*q))
 }
 
 // remainders computes the norms of all residuals. Afterwards f has the residuals of the last quad.
@@ -682,13 +684,13 @@ func (j *deviceJob) remainders(l *deviceLevel) error {
 			return err
 		}
 	}
-	squares, err := j.read(lanes * l.quads)
+	squares, err := j.read(multigrid.Lanes * l.quads)
 	if err != nil {
 		return err
 	}
 	l.residuals = l.residuals[:0]
 	for _, v := range squares {
-		l.residuals = append(l.residuals, root(v))
+		l.residuals = append(l.residuals, multigrid.Root(v))
 	}
 	return nil
 }
@@ -711,7 +713,7 @@ func (j *deviceJob) iterate(k, wanted, most int, enough func(value, residual flo
 			j.iterations++
 		}
 		often := sweeps
-		if k == 0 && j.iterations > soon && len(j.offsets) == 0 {
+		if k == 0 && j.iterations > multigrid.Soon && len(j.offsets) == 0 {
 			often = oftenSweeps
 		}
 		for q := l.quads - 1; q >= 0; q-- {
@@ -729,13 +731,13 @@ func (j *deviceJob) iterate(k, wanted, most int, enough func(value, residual flo
 		}
 		withP = true
 	}
-	return errUnfinished
+	return multigrid.ErrUnfinished
 }
 
 // guess computes a first guess for the finest level. It starts on a coarse level, where pairs are
 // found quickly.
 func (j *deviceJob) guess(wanted int) error {
-	n := quads(wanted + 1)
+	n := multigrid.Quads(wanted + 1)
 	first := 0
 	for first+1 < len(j.levels) && j.levels[first+1].cells() >= startCells {
 		first++
@@ -744,7 +746,7 @@ func (j *deviceJob) guess(wanted int) error {
 	for k := first; k > 0; k-- {
 		l, most := j.levels[k], 6
 		if l.quads = n; k == first {
-			l.quads, most = n+1, 2*patience
+			l.quads, most = n+1, 2*multigrid.Patience
 			if err := j.seed(k, 0); err != nil {
 				return err
 			}
@@ -752,11 +754,12 @@ func (j *deviceJob) guess(wanted int) error {
 		if err := j.begin(l); err != nil {
 			return err
 		}
-		if err := j.iterate(k, lanes*l.quads-lanes/2, most, roughly); err != nil && !errors.Is(err, errUnfinished) {
+		vectors := multigrid.Lanes*l.quads - multigrid.Lanes/2
+		if err := j.iterate(k, vectors, most, roughly); err != nil && !errors.Is(err, multigrid.ErrUnfinished) {
 			return err
 		}
 		if k == first {
-			if next, last := l.values[lanes*n], l.values[wanted-1]; next-last < enoughGap*next {
+			if next, last := l.values[multigrid.Lanes*n], l.values[wanted-1]; next-last < multigrid.EnoughGap*next {
 				n++
 			}
 		}
@@ -798,7 +801,7 @@ func (j *deviceJob) solve(trace *bench.Trace) error {
 	kernel := 1 / math.Sqrt(j.masses)
 	for q := range max(1, l.quads) {
 		if err := j.each(gridAnswer, l.cells(), l.x[q], int32(l.cells()), l.mass, kernel, int32(0),
-			int32(wanted-lanes*q), int32(lanes*q+1), j.answer); err != nil {
+			int32(wanted-multigrid.Lanes*q), int32(multigrid.Lanes*q+1), j.answer); err != nil {
 			return err
 		}
 		kernel = 0
@@ -814,10 +817,10 @@ func (j *deviceJob) pairs(found int) error {
 		if err := j.begin(l); err != nil {
 			return err
 		}
-		enough := func(value, residual float64) bool { return residual <= limit(tol, value) }
-		err := j.iterate(0, found, min(patience, j.most), enough)
-		if errors.Is(err, errUnfinished) && j.most > patience {
-			if l.quads <= quads(wanted+1) {
+		enough := func(value, residual float64) bool { return residual <= multigrid.Limit(tol, value) }
+		err := j.iterate(0, found, min(multigrid.Patience, j.most), enough)
+		if errors.Is(err, multigrid.ErrUnfinished) && j.most > multigrid.Patience {
+			if l.quads <= multigrid.Quads(wanted+1) {
 				l.quads++
 				if err := errors.Join(j.seed(0, l.quads-1), j.begin(l)); err != nil {
 					return err
@@ -825,9 +828,9 @@ func (j *deviceJob) pairs(found int) error {
 			}
 			err = j.iterate(0, found, j.most, enough)
 		}
-		if errors.Is(err, errUnfinished) {
+		if errors.Is(err, multigrid.ErrUnfinished) {
 			return bench.Limitf("%d iterations leave residuals up to %.3g, not %.3g: ask for a larger tolerance",
-				j.iterations, largest(l.residuals[:found]), j.p.Tol)
+				j.iterations, multigrid.Largest(l.residuals[:found]), j.p.Tol)
 		}
 		if err != nil {
 			return err
@@ -836,11 +839,11 @@ func (j *deviceJob) pairs(found int) error {
 		if err := errors.Join(j.begin(l), j.remainders(l)); err != nil {
 			return err
 		}
-		if largest(l.residuals[:found]) <= j.p.Tol {
+		if multigrid.Largest(l.residuals[:found]) <= j.p.Tol {
 			return nil
 		}
 		tol /= 2
 	}
 	return bench.Limitf("residuals stay at %.3g, not %.3g: ask for a larger tolerance",
-		largest(l.residuals[:found]), j.p.Tol)
+		multigrid.Largest(l.residuals[:found]), j.p.Tol)
 }
