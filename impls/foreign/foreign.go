@@ -489,9 +489,9 @@ func (j *job) RoundTrip() time.Duration { return quantity.Seconds(stats.Median(j
 func (j *job) Flags() []string { return j.flags(j.cores) }
 
 // Close ends the question in the peer.
-func (j *job) Close() error {
+func (j *job) Close() (err error) {
 	if j.number > 0 {
-		j.process.Free(j.number) // a peer that broke has forgotten all
+		err = j.process.Free(j.number)
 	}
 	j.edits.undo(j.data) // after a call that failed, in the file of the input
 	for _, a := range append(j.answer, j.ladder) {
@@ -503,5 +503,5 @@ func (j *job) Close() error {
 		j.process.Recycle(j.image)
 	}
 	j.peer.Release()
-	return nil
+	return err
 }

@@ -236,6 +236,31 @@ func TestPlantedPeers(t *testing.T) {
 	}
 }
 
+// The limit of time bounds each reply: a peer that hangs in any command is TIMEOUT, with the command as
+// the reason. The limit of a phase bounds the first command, which waits for the start.
+func TestLatePeers(t *testing.T) {
+	for way, reason := range map[string]string{
+		"late-bind-1": ": the peer has not answered bind",
+		"late-bind-2": "the peer is late at bind: no reply within 1.00 s",
+		"late-ping-2": "the peer is late at ping: no reply within 1.00 s",
+		"late-do-2":   "the peer is late at do: no reply within 1.00 s",
+		"late-free-1": "the peer is late at free: no reply within 1.00 s",
+	} {
+		t.Run(way, func(t *testing.T) {
+			p := meet(t, way)
+			plan := planFor(t, p)
+			plan.Time, plan.Budget, plan.Sampling = time.Second, time.Minute, nil
+			var got collector
+			if err := runner.Run(context.Background(), plan, &got); err != nil {
+				t.Fatal(err)
+			}
+			if r := got[0]; r.Status != verify.Timeout || !strings.Contains(r.Reason, reason) {
+				t.Errorf("%s: %s, want %s: %s", r.Status, r.Reason, verify.Timeout, reason)
+			}
+		})
+	}
+}
+
 // A peer starts once for all inputs that are only verified, until it fails or leaves too little memory.
 func TestOneProcessForManyInputs(t *testing.T) {
 	const right, wrong, crashed = verify.Verified, verify.Wrong, verify.Crashed

@@ -38,6 +38,7 @@ const hoard = 256 << 20
 type guest struct {
 	way      string
 	out      *os.File
+	heard    map[string]int // commands by their first word
 	images   map[string]*task
 	calls    int
 	late     *task             // its answer comes after the next command
@@ -65,7 +66,7 @@ func play(way string) int {
 	if way == "sleeper" {
 		hang()
 	}
-	g := &guest{way: way, out: os.NewFile(4, "replies"), images: map[string]*task{}, memories: map[string][]byte{}}
+	g := &guest{way: way, out: os.NewFile(4, "replies"), heard: map[string]int{}, images: map[string]*task{}, memories: map[string][]byte{}}
 	unix.CloseOnExec(3)
 	unix.CloseOnExec(4)
 	if f, err := os.OpenFile(os.Args[0]+".starts", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
@@ -81,6 +82,13 @@ func play(way string) int {
 		}
 		if words[0] == "end" {
 			return 0
+		}
+		g.heard[words[0]]++
+		if way == fmt.Sprintf("late-%s-%d", words[0], g.heard[words[0]]) {
+			if words[0] == "bind" {
+				endPatience()
+			}
+			hang()
 		}
 		if reply := g.reply(words); reply != "" {
 			g.out.WriteString(reply + "\n")
@@ -308,9 +316,7 @@ func (g *guest) do(t *task) string {
 		if g.way == "halfway" {
 			g.out.WriteString("do")
 		}
-		if err := os.WriteFile(os.Args[0]+".hangs", nil, 0o600); err != nil {
-			panic(err)
-		}
+		endPatience()
 		hang()
 	case "endless":
 		for { // until the pipe is no longer read
@@ -474,6 +480,13 @@ func openFD(path string) int {
 		panic(err)
 	}
 	return fd
+}
+
+// endPatience moves the clock of the plan to its limits.
+func endPatience() {
+	if err := os.WriteFile(os.Args[0]+".hangs", nil, 0o600); err != nil {
+		panic(err)
+	}
 }
 
 // hang does nothing forever.

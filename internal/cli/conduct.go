@@ -174,7 +174,9 @@ type Weights struct {
 func (c *Program) Foresee(p runner.Plan) (w Weights, interrupted bool, err error) {
 	ctx, stop := Interruptible()
 	defer stop()
+	estimating := c.Waiting("estimating the time", false)
 	forecast, err := p.Forecast(ctx)
+	estimating()
 	if runner.Interrupted(err) {
 		return w, true, nil
 	}

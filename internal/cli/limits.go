@@ -42,7 +42,8 @@ func (l *Limits) Add(f *pflag.FlagSet) {
 	l.set = f
 	f.StringSliceVar(&l.Impl, "impl", []string{"*"}, "implementations, as patterns such as 'cpu,extrema*'")
 	f.IntVar(&l.Threads, "threads", runtime.GOMAXPROCS(0), "cores per implementation")
-	f.DurationVar(&l.Time, "time-limit", time.Minute, "time limit of a cell, longer beyond 1024³")
+	f.DurationVar(&l.Time, "time-limit", time.Minute, "time for the answers of a cell, for their "+
+		"verification, and for each reply of a peer, longer beyond 1024³; a phase ends after twice that and 10 s")
 	f.StringVar(&l.Memory, "memory-limit", "",
 		"`BYTES` for the inputs, and again for a worker (default half of what is free)")
 	f.StringVar(&l.Device, "device", "", "GPU `ID`: number, UUID or name (default the first)")
@@ -62,6 +63,14 @@ const (
 	Judge           = "ECCBENCH_JUDGE"
 	Inside, outside = "inside", "outside"
 )
+
+// Join is Join of the peers, with a time limit that the flags name for the descriptions, too.
+func (l *Limits) Join(c *Program, in *Inputs) error {
+	if l.set.Changed("time-limit") {
+		l.Reply = l.Time
+	}
+	return l.Peers.Join(c, in)
+}
 
 // JudgedOutside returns the process that answers a workload with a CPU implementation of this program, or nil
 // if it cannot be asked there. Tests with a clock of their own measure in one process.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -18,6 +19,8 @@ import (
 type Peers struct {
 	paths []string
 	dir   string
+	// Reply is the longest time of a description, 0 for the default.
+	Reply time.Duration
 	found []*peers.Peer
 }
 
@@ -32,6 +35,9 @@ func (p *Peers) Add(f *pflag.FlagSet) {
 func (p *Peers) Join(c *Program, in *Inputs) error {
 	if err := p.find(); err != nil || len(p.found) == 0 {
 		return err
+	}
+	for _, q := range p.found {
+		q.Limit = p.Reply
 	}
 	met := c.Waiting("asking peers for their descriptions", false)
 	worker.Meet(p.found)

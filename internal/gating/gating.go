@@ -86,7 +86,8 @@ func (g *gateFlags) add(f *pflag.FlagSet, benches []runner.Bench) {
 	f.BoolVar(&g.hot, "hot", false, "keep the device caches between calls (default cold)")
 	f.DurationVar(&g.maxTime, "max-time", 150*time.Millisecond, "longest sampling of a process")
 	f.IntVar(&g.samples, "max-samples", 200, "most samples of a process")
-	f.DurationVar(&g.limit, "time-limit", 10*time.Second, "time limit of each phase of a process")
+	f.DurationVar(&g.limit, "time-limit", 10*time.Second, "time for the answers of a process, for their "+
+		"verification, and for each reply of a peer; a phase ends after twice that and 10 s")
 	f.Uint64Var(&g.seed, "order-seed", 0, "seed of the process order (default random, recorded)")
 	f.StringVarP(&g.out, "out", "o", "gate.json", "write the result to this `FILE`")
 	f.StringVar(&g.format, "format", "text", "text, md or json")
@@ -278,6 +279,9 @@ func (g *gateFlags) joinPeers(c *cli.Program) (map[gate.Side]*peers.Peer, error)
 		p, err := peers.New(testedPeer, path)
 		if err != nil {
 			return nil, cli.Usage(err)
+		}
+		if g.in.Set.Changed("time-limit") {
+			p.Limit = g.limit
 		}
 		list = append(list, p)
 	}

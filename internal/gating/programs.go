@@ -46,7 +46,7 @@ type executable struct {
 }
 
 // findPrograms finds or builds the two programs; "" means none. Each process runs two cells of
-// three phases. A phase ends within the time limit and some grace.
+// three phases. A phase ends within twice the time limit and some grace.
 func findPrograms(ctx context.Context, c *cli.Program, base, candidate string,
 	timeLimit time.Duration) (*programs, error) {
 	dir, err := regular.MkdirTemp("eccbench-gate-")
@@ -54,7 +54,7 @@ func findPrograms(ctx context.Context, c *cli.Program, base, candidate string,
 		return nil, fmt.Errorf("gate: %w", err)
 	}
 	p := &programs{dir: dir, calm: peers.Calm, side: map[gate.Side]executable{}}
-	p.limit = 6 * (timeLimit + 10*time.Second)
+	p.limit = 6 * (2*timeLimit + 10*time.Second)
 	for _, side := range []gate.Side{gate.Base, gate.Candidate} {
 		given := base
 		if side == gate.Candidate {

@@ -47,6 +47,9 @@ type Peer struct {
 	// Edits is set if the harness changes the image a little in each call, so that the file of an
 	// input needs no copy.
 	Edits bool `json:"edits,omitempty"`
+	// Limit is the longest time of a reply. The first one of a process may take as long as a phase of a
+	// cell. 0 means five minutes for a description or RoundTrip, and the limit of a phase in a worker.
+	Limit time.Duration `json:"-"`
 	// Waiting is called with a verb whose reply is late, and with "" when the reply arrives. nil to
 	// ignore that.
 	Waiting func(verb string) `json:"-"`
@@ -407,13 +410,42 @@ func (p *Peer) describe(env []string) error {
 	return err
 }
 
+// RoundTrip starts a process of the peer on one core. It returns the time of the start and the first
+// reply, and the shortest time of some round trips without work.
+func (p *Peer) RoundTrip() (startup, least time.Duration, err error) {
+	const trips = 200
+	began := time.Now()
+	how := launch{path: p.Path, cores: 1, alone: true, family: true}
+	if all := Cores(); len(all) > 1 {
+		how.bound = all[:1]
+	}
+	process, err := start(p, how)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer process.end()
+	least = time.Hour
+	for n := range trips {
+		took, err := process.Ping()
+		if err != nil {
+			return 0, 0, err
+		}
+		if n == 0 {
+			startup = time.Since(began)
+		} else {
+			least = min(least, took)
+		}
+	}
+	return startup, least, nil
+}
+
 // A launch is how to start a process.
 type launch struct {
 	path   string   // of the executable
 	env    []string // added to the environment
 	cores  int      // for its threads, 0 for all
 	bound  []int    // cores that it runs on, none for all
-	alone  bool     // in a process group of its own, with a time limit for answers
+	alone  bool     // in a process group of its own, without a worker that limits its time
 	family bool     // it may start processes
 }
 
@@ -480,6 +512,7 @@ const (
 	Failed                // an exception, after which the peer continues
 	Malformed             // its result is no answer, such as 0.25 for an Euler number
 	Broken                // it died, or sent a line outside the protocol
+	Late                  // it did not reply in time
 )
 
 // An Error is a verb that a peer did not answer, with the reason.
@@ -505,6 +538,8 @@ func (e *Error) Error() string {
 		return Subject(e.Own) + " failed at " + e.Verb + ": " + e.Why
 	case Malformed:
 		return "malformed: " + e.Why
+	case Late:
+		return Subject(e.Own) + " is late at " + e.Verb + ": " + e.Why
 	}
 	return Subject(e.Own) + " broke at " + e.Verb + ": " + e.Why
 }

@@ -15,15 +15,19 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"eccbench/internal/quantity"
 )
 
 // maxLine is the longest line of the protocol in bytes.
 const maxLine = 64 << 10
 
 const (
-	// patience is the limit for a peer's start and its description: imports take 20 s, and longer on a
-	// busy machine.
+	// patience is the limit of a reply without a given limit or a worker: imports take 20 s, and longer
+	// on a busy machine.
 	patience = 5 * time.Minute
+	// starting is the time for the start of a peer, beyond twice the limit of a reply.
+	starting = 10 * time.Second
 	// slow is the delay before Waiting reports a missing answer.
 	slow = 200 * time.Millisecond
 	// farewell limits the wait for a peer to end, and for the pipes of a dead one.
@@ -44,10 +48,12 @@ type Process struct {
 	ended  chan struct{} // closed after the process has ended; died has its state
 	died   error
 
-	mu   sync.Mutex
-	dead error         // the error of all later commands
-	next int           // the last number of a binding
-	used time.Duration // the processor time at the last call of Spent
+	mu    sync.Mutex
+	dead  error         // the error of all later commands
+	awake bool          // it has replied
+	told  chan struct{} // receives when a late reply was reported
+	next  int           // the last number of a binding
+	used  time.Duration // the processor time at the last call of Spent
 
 	spare *Array // see Recycle
 }
@@ -58,8 +64,8 @@ var threadVariables = []string{
 	"ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS", "GOMAXPROCS",
 }
 
-// start starts a peer. If alone, it is killed when it does not answer; else it is killed together with this
-// process.
+// start starts a peer, which is killed together with this process. If alone, its child processes are
+// killed when it ends; else a worker kills them.
 func start(p *Peer, how launch) (*Process, error) {
 	fail := func(err error) (*Process, error) {
 		why := err.Error()
@@ -81,7 +87,7 @@ func start(p *Peer, how launch) (*Process, error) {
 		to.Close()
 		return fail(err)
 	}
-	x := &Process{peer: p, launch: how, to: to, from: from, ended: make(chan struct{})}
+	x := &Process{peer: p, launch: how, to: to, from: from, ended: make(chan struct{}), told: make(chan struct{}, 1)}
 	x.in = bufio.NewReaderSize(from, maxLine)
 	cmd := exec.Command(p.Path, p.Args...)
 	cmd.Path = how.path
@@ -137,26 +143,71 @@ func (x *Process) exchange(words ...string) (string, error) {
 	if x.in.Buffered() > 0 {
 		return "", x.kill(verb, "it spoke out of turn: "+x.unasked())
 	}
-	if _, err := io.WriteString(x.to, strings.Join(words, " ")+"\n"); err != nil {
-		return "", x.kill(verb, "")
+	limit := x.limit()
+	wait := slow
+	if limit > 0 {
+		wait = min(slow, limit)
 	}
-	impatient := time.AfterFunc(slow, func() { x.tell(verb) })
-	if x.alone {
-		x.from.SetReadDeadline(time.Now().Add(patience))
+	// A quick reply costs no deadline.
+	impatient := time.AfterFunc(wait, func() {
+		x.tell(verb)
+		if limit > 0 && x.runs() {
+			x.setDeadline(time.Now().Add(limit - wait))
+		}
+		x.told <- struct{}{}
+	})
+	_, err := io.WriteString(x.to, strings.Join(words, " ")+"\n")
+	var line []byte
+	if err == nil {
+		line, err = x.in.ReadSlice('\n')
 	}
-	line, err := x.in.ReadSlice('\n')
 	if !impatient.Stop() {
+		<-x.told
 		x.tell("")
+		x.setDeadline(time.Time{})
 	}
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
 		return "", x.kill(verb, fmt.Sprintf("it wrote a line of more than %d bytes", maxLine))
-	case errors.Is(err, os.ErrDeadlineExceeded) && x.alone:
-		return "", x.kill(verb, fmt.Sprintf("no answer within %v", patience))
+	case errors.Is(err, os.ErrDeadlineExceeded) && x.runs():
+		x.kill(verb, "no reply within "+quantity.Duration(limit))
+		x.dead.(*Error).Kind = Late
+		return "", x.dead
 	case err != nil:
 		return "", x.kill(verb, "")
 	}
+	x.awake = true
 	return strings.TrimRight(string(line), "\r\n"), nil
+}
+
+// limit returns the longest time of the next reply, or 0 if the limit of the worker is enough. The
+// first one waits for the start of the program.
+func (x *Process) limit() time.Duration {
+	switch limit := x.peer.Limit; {
+	case limit > 0 && x.awake:
+		return limit
+	case !x.alone:
+		return 0
+	case limit > 0:
+		return 2*limit + starting
+	}
+	return patience
+}
+
+// setDeadline sets the time until which the peer has to read a command and to reply.
+func (x *Process) setDeadline(due time.Time) {
+	x.to.SetWriteDeadline(due) // the pipe of a peer that does not read may be full
+	x.from.SetReadDeadline(due)
+}
+
+// runs reports whether the process has not ended.
+func (x *Process) runs() bool {
+	select {
+	case <-x.ended:
+		return false
+	default:
+		return true
+	}
 }
 
 func (x *Process) tell(verb string) {

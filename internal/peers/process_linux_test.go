@@ -1,14 +1,18 @@
 package peers
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"eccbench/internal/checktest"
 )
@@ -68,6 +72,82 @@ func TestAnswersOutOfTurn(t *testing.T) {
 	}
 	if _, err := x.Ping(); err == nil || !strings.Contains(err.Error(), "it spoke out of turn: pong") {
 		t.Errorf("after two answers to one question: %v", err)
+	}
+}
+
+// isRunning reports whether a process has not ended, whether or not another one has noted its end.
+func isRunning(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(stat), ") Z ")
+}
+
+// A peer that does not reply to a command, or does not read it, is killed at its limit, and without a
+// worker its child processes too. The first reply also waits for the start.
+func TestLateReplies(t *testing.T) {
+	const limit = 100 * time.Millisecond
+	for verb, act := range map[string]func(*Process) error{
+		"about":     func(x *Process) error { _, err := x.exchange("about"); return err },
+		"bind":      func(x *Process) error { _, err := x.Bind("image=a"); return err },
+		"do":        func(x *Process) error { _, err := x.Do([]int{1, 2}); return err },
+		"free":      func(x *Process) error { return x.Free(1) },
+		"allocated": func(x *Process) error { _, err := x.Allocated(1, 1); return err },
+		"unread":    func(x *Process) error { _, err := x.ask("", "unread", strings.Repeat("x", 1<<20)); return err },
+	} {
+		for _, alone := range []bool{false, true} {
+			p := program(t, `sleep 1000 2>&- & echo $! >"$0.child"; read -r verb <&3; echo pong >&4; [ `+verb+
+				` = unread ] || read -r verb <&3; wait`+"\n")
+			p.Limit = limit
+			x, err := start(p, launch{path: p.Path, alone: alone})
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := time.Duration(0)
+			if alone {
+				first = 2*limit + starting
+			}
+			if x.limit() != first {
+				t.Errorf("the first reply has %v, want %v", x.limit(), first)
+			}
+			if _, err := x.Ping(); err != nil {
+				t.Fatal(err)
+			}
+			late := new(Error)
+			began := time.Now()
+			err = act(x)
+			if took := time.Since(began); took < limit || took > time.Minute {
+				t.Errorf("%s took %v, the limit is %v", verb, took, limit)
+			}
+			if want := "the peer is late at " + verb + ": no reply within 100 ms"; !errors.As(err, &late) ||
+				late.Kind != Late || err.Error() != want {
+				t.Errorf("%s: %v, want: %s", verb, err, want)
+			}
+			if _, again := x.Ping(); again != err {
+				t.Errorf("after %s: %v", verb, again)
+			}
+			x.end()
+			child, err := os.ReadFile(p.Path + ".child")
+			if err != nil {
+				t.Fatal(err)
+			}
+			pid, err := strconv.Atoi(strings.TrimSpace(string(child)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !alone { // a worker ends it
+				unix.Kill(pid, unix.SIGKILL)
+			}
+			for deadline := time.Now().Add(time.Minute); isRunning(pid); time.Sleep(time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatalf("%s: process %d is left", verb, pid)
+				}
+			}
+		}
+	}
+	if x := (&Process{peer: &Peer{}, launch: launch{alone: true}, awake: true}); x.limit() != patience {
+		t.Errorf("a reply has %v, want %v", x.limit(), patience)
+	}
+	if x := (&Process{peer: &Peer{}, awake: true}); x.limit() != 0 {
+		t.Errorf("a reply to a worker has %v, want the limit of the worker", x.limit())
 	}
 }
 

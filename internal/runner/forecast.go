@@ -40,8 +40,10 @@ const (
 	// A cell of such an input takes hardly longer than its pilot.
 	quickBytes = 1 << 20
 	quickTime  = time.Millisecond
-	// pilotLimit is the time limit of a pilot, without the grace period of every worker.
+	// pilotLimit is the time limit of a pilot, without the grace period of every worker. A peer has no
+	// such period: it has up to peerPilot for a reply.
 	pilotLimit = time.Second
+	peerPilot  = grace
 	// starting is the time to start and stop a worker; startingDevice includes opening a device.
 	starting       = 250 * time.Millisecond
 	startingDevice = time.Second
@@ -216,8 +218,11 @@ func (g *group) pilot(ctx context.Context, c cell) (p pilot, err error) {
 		}
 		at.name = smaller[0]
 	}
-	plan := g.Plan
-	plan.Sampling, plan.Time, plan.Budget = &worker.Sampling{MaxSamples: 3, MaxTime: pilotLimit}, pilotLimit,
+	plan, limit := g.Plan, pilotLimit
+	if c.about.Foreign != nil {
+		limit = max(limit, min(g.Time, peerPilot))
+	}
+	plan.Sampling, plan.Time, plan.Budget = &worker.Sampling{MaxSamples: 3, MaxTime: pilotLimit}, limit,
 		time.Microsecond
 	for first := true; ; first = false {
 		try := &group{Plan: plan, maker: g.maker, input: at.name, cost: at.cost, size: at.size, variants: []string{at.name}}

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
+	"eccbench/internal/peers"
 	"eccbench/internal/quantity"
 	"eccbench/internal/stats"
 	"eccbench/internal/verify"
@@ -103,9 +105,20 @@ func (r *trial[In, Out]) close() {
 	for _, k := range r.before {
 		k.close(false)
 	}
+	r.closeJobs()
+}
+
+// closeJobs closes the jobs. It returns an error for a peer that is late. Other errors change nothing,
+// since the answers are judged.
+func (r *trial[In, Out]) closeJobs() (late error) {
 	for _, j := range append(r.jobs, r.burst[min(len(r.jobs), len(r.burst)):]...) {
-		j.Close() // the answer is judged: an error changes nothing
+		var failed *peers.Error
+		if err := j.Close(); errors.As(err, &failed) && failed.Kind == peers.Late {
+			late = err
+		}
 	}
+	r.jobs, r.burst = nil, nil
+	return late
 }
 
 // call poisons the buffers of a job, times one Do, and judges the answer.

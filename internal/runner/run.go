@@ -371,7 +371,7 @@ func (g *group) work(ctx context.Context, c cell) (bench.CellRecord, []*os.File,
 	t := worker.Task{
 		Workload: c.bench.Name(), Impl: c.about.Name, Inputs: g.variants, Shared: g.shared != nil, Extents: g.extents,
 		Conditions: g.conditions(c), Peer: g.peer(c),
-		Sampling: g.Sampling, Budget: g.Budget, Cores: runtime.GOMAXPROCS(0),
+		Sampling: g.Sampling, Budget: g.Budget, Reply: g.Time, Cores: runtime.GOMAXPROCS(0),
 	}
 	p := worker.Process{Task: t, Files: worker.Files{Answers: answers, Inputs: g.shared},
 		Limit: max(g.Time, 2*g.Budget) + grace, Clock: g.Clock}

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -29,6 +30,9 @@ func Work(benches func(*peers.Peer) []Bench, stdin io.Reader, clock worker.Clock
 			peer.Hold()
 		} else if peer != nil {
 			t.Peer = peer
+		}
+		if peer != nil && !peer.Own {
+			peer.Limit = t.Reply
 		}
 		b, err := Find(benches(t.Peer), t.Workload)
 		if err != nil {
@@ -137,7 +141,7 @@ func (b *bound[In, Out]) work(clock worker.Clock, t worker.Task, f worker.Files,
 		}
 		defer leave()
 	}
-	if err := r.run(tell); err != nil {
+	if err := cmp.Or(r.run(tell), r.closeJobs()); err != nil {
 		return r.unanswered(err)
 	}
 	return r.record, nil
@@ -206,6 +210,8 @@ func (r *trial[In, Out]) unanswered(err error) (bench.CellRecord, error) {
 		d := &verify.Diff{Where: "the answer", Want: "one of its kind", Got: peer.Error()}
 		e := verify.Evidence{Input: r.current, Witness: "is an answer", Diff: d}
 		record.Verdict = verify.Judge(nil, []verify.Evidence{e})
+	case peer.Kind == peers.Late:
+		record.Verdict = verify.Verdict{Status: verify.Timeout, Reason: err.Error()}
 	default:
 		record.Verdict = verify.Verdict{Status: verify.Crashed, Reason: err.Error()}
 	}

@@ -30,6 +30,7 @@ type Task struct {
 	// Sampling is the rule for timing. If nil, the worker answers once and verifies.
 	Sampling *Sampling     `json:"sampling"`
 	Budget   time.Duration `json:"budget"` // for verification, all inputs together
+	Reply    time.Duration `json:"reply"`  // longest time of a reply of an external program
 	Cores    int           `json:"cores"`  // for verification; the implementation uses Conditions.Threads
 }
 

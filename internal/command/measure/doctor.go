@@ -40,6 +40,8 @@ func doDoctor(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	in.AddWorkload(f, c.Benches)
 	var guests cli.Peers
 	guests.Add(f)
+	limit := f.Duration("time-limit", time.Minute, "time for each reply of a peer; for its description five minutes, "+
+		"or twice the given time and 10 s")
 	if err := parse(); err != nil {
 		return err
 	}
@@ -53,11 +55,20 @@ func doDoctor(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	line := func(what, format string, args ...any) {
 		fmt.Fprintf(c.Stdout, "%-14s %s\n", what, fmt.Sprintf(format, args...))
 	}
+	if *limit <= 0 {
+		return cli.Usagef("--time-limit %v: want more than 0", *limit)
+	}
+	if f.Changed("time-limit") {
+		guests.Reply = *limit
+	}
 	if err := guests.Join(c, nil); err != nil {
 		return err
 	}
 	if len(guests.Found()) > 0 {
-		return tryPeers(c, guests.Found(), line)
+		return tryPeers(c, guests.Found(), *limit, line)
+	}
+	if f.Changed("time-limit") {
+		return cli.Usagef("--time-limit is for peers: add --peer")
 	}
 	run, err := host.NewRunRecord(nil, 0)
 	if err != nil {

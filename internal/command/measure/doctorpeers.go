@@ -27,8 +27,10 @@ var toys = []string{
 }
 
 // tryPeers prints the description of each peer, its round-trip time, and the verdicts on the toys of
-// each of its claims.
-func tryPeers(c *cli.Program, list []*peers.Peer, line func(what, format string, args ...any)) error {
+// each of its claims. limit is the longest time of a reply.
+func tryPeers(
+	c *cli.Program, list []*peers.Peer, limit time.Duration, line func(what, format string, args ...any),
+) error {
 	var failed error
 	for _, p := range list {
 		if p.Broken != "" {
@@ -38,20 +40,22 @@ func tryPeers(c *cli.Program, list []*peers.Peer, line func(what, format string,
 		}
 		line("peer:"+p.Name, "%s, %s (%s)", p.Version, p.Method, p.Where)
 		line("", "%s, sha256 %.16s…", p.Line(), p.SHA256)
-		start := time.Now()
-		floor, err := roundTrip(p)
+		p.Limit = limit
+		startup, floor, err := p.RoundTrip()
 		if err != nil {
-			return err
+			line("", "%v", err)
+			failed = cli.VerdictError{Code: cli.ExitCrash, Why: "peer:" + p.Name + " does not reply"}
+			continue
 		}
-		line("", "starts in %s, a round trip takes %s", quantity.Duration(time.Since(start)), quantity.Duration(floor))
+		line("", "starts in %s, a round trip takes %s", quantity.Duration(startup), quantity.Duration(floor))
 		for _, claim := range p.Answers {
-			cells, err := askToys(c, p, claim, false)
+			cells, err := askToys(c, p, claim, limit, false)
 			if err != nil {
 				line("", "%s: %v", claim.Question(), err)
 				failed = cli.Usage(err)
 				continue
 			}
-			if err := showToys(c, p, claim, cells, line); err != nil {
+			if err := showToys(c, p, claim, cells, limit, line); err != nil {
 				failed = err
 			}
 		}
@@ -59,31 +63,15 @@ func tryPeers(c *cli.Program, list []*peers.Peer, line func(what, format string,
 	return failed
 }
 
-// roundTrip starts a peer and returns the shortest time of 200 round trips.
-func roundTrip(p *peers.Peer) (least time.Duration, err error) {
-	process, err := p.Acquire(1)
-	if err != nil {
-		return 0, err
-	}
-	defer p.Release()
-	least = time.Hour
-	for range 200 {
-		took, err := process.Ping()
-		if err != nil {
-			return 0, err
-		}
-		least = min(least, took)
-	}
-	return least, nil
-}
+// errEnough ends the toys when the others would show no more.
+var errEnough = errors.New("enough toys were asked")
 
-// errAnswered ends the toys at the first one that the peer answers.
-var errAnswered = errors.New("a toy was answered")
-
-// askToys runs a peer on the toys for a claim. If the workload has inputs other than images, it
-// runs the first adversarial inputs. With admit it runs the hardest toys first, and stops at the
-// first one that the peer answers.
-func askToys(c *cli.Program, p *peers.Peer, claim peers.Claim, admit bool) (cells []bench.CellRecord, err error) {
+// askToys runs a peer on the toys for a claim, and stops at the first TIMEOUT. If the workload has
+// inputs other than images, it runs the first adversarial inputs. With admit it runs the hardest toys
+// first, and stops at the first one that the peer answers. limit is the longest time of a reply.
+func askToys(
+	c *cli.Program, p *peers.Peer, claim peers.Claim, limit time.Duration, admit bool,
+) (cells []bench.CellRecord, err error) {
 	b, err := runner.Find(c.Benches, claim.Question())
 	if err != nil || !slices.ContainsFunc(b.Abouts(), func(a bench.About) bool { return a.Foreign == p }) {
 		return nil, errors.New("a workload that peers are not asked; eccbench list --workload all names them")
@@ -104,16 +92,16 @@ func askToys(c *cli.Program, p *peers.Peer, claim peers.Claim, admit bool) (cell
 	plan := runner.Plan{
 		Command: c.Worker, Clock: c.Clock, Benches: c.Benches, Workload: b.Name(),
 		Impls: []string{peers.Prefix + p.Name}, Inputs: inputs, Scope: bench.E2E, Threads: 1,
-		Time: time.Minute, Budget: tryBudget,
+		Time: limit, Budget: min(tryBudget, limit),
 	}
 	err = runner.Run(context.Background(), plan, observer(func(cell bench.CellRecord) error {
 		cells = append(cells, cell)
-		if admit && cell.Status == verify.Verified {
-			return errAnswered
+		if admit && cell.Status == verify.Verified || cell.Status == verify.Timeout {
+			return errEnough
 		}
 		return nil
 	}))
-	if errors.Is(err, errAnswered) {
+	if errors.Is(err, errEnough) {
 		err = nil
 	}
 	return cells, err
@@ -121,13 +109,15 @@ func askToys(c *cli.Program, p *peers.Peer, claim peers.Claim, admit bool) (cell
 
 // admit asks the peers of a plan about toys, removes each peer that answers none from the plan, and
 // returns an error then: a run of hours would show no more. It warns of peers that fail some toys.
-func admit(c *cli.Program, plan *runner.Plan, list []*peers.Peer) (refused error) {
-	for _, p := range list {
+func admit(c *cli.Program, plan *runner.Plan, limit *cli.Limits) (refused error) {
+	for _, p := range limit.Found() {
 		claim, row := p.Claims(plan.Workload), peers.Prefix+p.Name
 		if claim == nil || p.Broken != "" || !slices.Contains(plan.Impls, row) {
 			continue
 		}
-		cells, err := askToys(c, p, *claim, true)
+		asked := c.Waiting("asking "+row+" about tiny images", limit.Quiet)
+		cells, err := askToys(c, p, *claim, plan.Time, true)
+		asked()
 		verified, skipped := count(cells)
 		failed := len(cells) - verified - skipped
 		if err != nil || failed == 0 {
@@ -138,7 +128,7 @@ func admit(c *cli.Program, plan *runner.Plan, list []*peers.Peer) (refused error
 			row, failed, len(cells), cells[i].Status, cells[i].Reason)
 		if verified == 0 {
 			plan.Impls = slices.DeleteFunc(slices.Clone(plan.Impls), func(impl string) bool { return impl == row })
-			refused = cli.VerdictError{Code: cli.ExitWrong, Why: row + " is left out: it answers no tiny image"}
+			refused = verdictOf(cells, row+" is left out: it answers no tiny image")
 			why += "; it is left out"
 		}
 		fmt.Fprintf(c.Stderr, "eccbench: %s; eccbench doctor --peer %s prints more\n", why,
@@ -147,13 +137,21 @@ func admit(c *cli.Program, plan *runner.Plan, list []*peers.Peer) (refused error
 	return refused
 }
 
+// verdictOf returns the error of a peer that fails toys, with the exit code of their verdicts.
+func verdictOf(cells []bench.CellRecord, why string) error {
+	verdict := cli.VerdictError{Code: cli.ExitWrong}
+	errors.As(cli.Verdict(cells), &verdict)
+	verdict.Why = why
+	return verdict
+}
+
 // unremarkable are the statuses of toys that do not count against a peer.
 var unremarkable = []verify.Status{verify.Verified, verify.Skipped}
 
 // showToys prints the answers to the toys of a claim. It also runs a wrong peer in the other
 // construction, in case the peer claims the wrong one.
 func showToys(
-	c *cli.Program, p *peers.Peer, claim peers.Claim, cells []bench.CellRecord,
+	c *cli.Program, p *peers.Peer, claim peers.Claim, cells []bench.CellRecord, limit time.Duration,
 	line func(what, format string, args ...any),
 ) error {
 	verified, skipped := count(cells)
@@ -165,6 +163,11 @@ func showToys(
 		if cell.Status != verify.Verified && cell.Status != verify.Skipped {
 			line("", "  %s: %s: %s", cell.Input, cell.Status, strings.TrimPrefix(cell.Reason, cell.Input+": "))
 		}
+	}
+	failed := verdictOf(cells, fmt.Sprintf("peer:%s does not answer %s", p.Name, claim.Question()))
+	if slices.ContainsFunc(cells, func(c bench.CellRecord) bool { return c.Status == verify.Timeout }) {
+		line("", "no further toy is asked; a longer --time-limit may help")
+		return failed
 	}
 	if verified == 0 && skipped < len(cells) {
 		line("", "it answers no question of ours as %s", claim.Question())
@@ -178,14 +181,13 @@ func showToys(
 		q.Answers = []peers.Claim{other}
 		tried := cli.Program{Set: c.Set, Worker: c.Worker, Clock: c.Clock}
 		tried.Join(nil, q)
-		if again, err := askToys(&tried, q, other, false); err == nil {
+		if again, err := askToys(&tried, q, other, limit, false); err == nil {
 			if verified, skipped := count(again); verified > 0 && verified+skipped == len(again) {
 				line("", "it claims %s, and answers %s", claim.Question(), other.Question())
 			}
 		}
 	}
-	why := fmt.Sprintf("peer:%s does not answer %s", p.Name, claim.Question())
-	return cli.VerdictError{Code: cli.ExitWrong, Why: why}
+	return failed
 }
 
 func count(cells []bench.CellRecord) (verified, skipped int) {

@@ -157,7 +157,7 @@ func doRun(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	}
 	var refused error
 	if admits {
-		if refused = admit(c, &p, limit.Found()); len(p.Impls) == 0 {
+		if refused = admit(c, &p, &limit); len(p.Impls) == 0 {
 			return refused
 		}
 	}

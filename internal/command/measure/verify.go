@@ -95,7 +95,7 @@ func doVerify(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	}
 	var refused error
 	if admits && !f.Changed("input") {
-		if refused = admit(c, &p, limit.Found()); len(p.Impls) == 0 {
+		if refused = admit(c, &p, &limit); len(p.Impls) == 0 {
 			return refused
 		}
 	}
