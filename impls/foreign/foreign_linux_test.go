@@ -237,25 +237,36 @@ func TestPlantedPeers(t *testing.T) {
 }
 
 // The limit of time bounds each reply: a peer that hangs in any command is TIMEOUT, with the command as
-// the reason. The limit of a phase bounds the first command, which waits for the start.
+// the reason. The limit of a phase bounds the first command, which waits for the start. A wrong answer
+// stays WRONG.
 func TestLatePeers(t *testing.T) {
-	for way, reason := range map[string]string{
-		"late-bind-1": ": the peer has not answered bind",
-		"late-bind-2": "the peer is late at bind: no reply within 1.00 s",
-		"late-ping-2": "the peer is late at ping: no reply within 1.00 s",
-		"late-do-2":   "the peer is late at do: no reply within 1.00 s",
-		"late-free-1": "the peer is late at free: no reply within 1.00 s",
+	for _, x := range []struct {
+		way    string
+		status verify.Status
+		reason string // a part of it
+	}{
+		{"late-bind-1", verify.Timeout, ": the peer has not answered bind"},
+		{"late-bind-2", verify.Timeout, "the peer is late at bind: no reply within 1.00 s"},
+		{"late-ping-2", verify.Timeout, "the peer is late at ping: no reply within 1.00 s"},
+		{"late-do-2", verify.Timeout, "the peer is late at do: no reply within 1.00 s"},
+		{"late-free-1", verify.Timeout, "the peer is late at free: no reply within 1.00 s"},
+		{"wrong-late-free-1", verify.Wrong, "; the peer is late at free: no reply within 1.00 s"},
 	} {
-		t.Run(way, func(t *testing.T) {
-			p := meet(t, way)
+		t.Run(x.way, func(t *testing.T) {
+			p := meet(t, x.way)
 			plan := planFor(t, p)
 			plan.Time, plan.Budget, plan.Sampling = time.Second, time.Minute, nil
 			var got collector
 			if err := runner.Run(context.Background(), plan, &got); err != nil {
 				t.Fatal(err)
 			}
-			if r := got[0]; r.Status != verify.Timeout || !strings.Contains(r.Reason, reason) {
-				t.Errorf("%s: %s, want %s: %s", r.Status, r.Reason, verify.Timeout, reason)
+			r := got[0]
+			if r.Status != x.status || !strings.Contains(r.Reason, x.reason) {
+				t.Errorf("%s: %s, want %s: %s", r.Status, r.Reason, x.status, x.reason)
+			}
+			differs := slices.ContainsFunc(r.Evidence, func(e verify.Evidence) bool { return e.Diff != nil })
+			if differs != (x.status == verify.Wrong) {
+				t.Errorf("%s: %s: the evidence is %v", r.Status, r.Reason, r.Evidence)
 			}
 		})
 	}

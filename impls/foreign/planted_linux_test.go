@@ -84,7 +84,7 @@ func play(way string) int {
 			return 0
 		}
 		g.heard[words[0]]++
-		if way == fmt.Sprintf("late-%s-%d", words[0], g.heard[words[0]]) {
+		if strings.HasSuffix(way, fmt.Sprintf("late-%s-%d", words[0], g.heard[words[0]])) {
 			if words[0] == "bind" {
 				endPatience()
 			}
@@ -460,7 +460,7 @@ func (g *guest) answer(t *task) string {
 	}
 	g.memories[fmt.Sprint(t.shape)] = v
 	t.write(v)
-	if g.way == "fickle" && g.calls%5 == 0 {
+	if g.way == "fickle" && g.calls%5 == 0 || strings.HasPrefix(g.way, "wrong-") {
 		grid.Values[int64](t.answer)[0]++
 	}
 	switch g.way {

@@ -122,7 +122,7 @@ func start(p *Peer, how launch) (*Process, error) {
 			unix.Kill(-x.pid, unix.SIGKILL) // child processes in its group
 		}
 		close(x.ended)
-		from.SetReadDeadline(time.Now().Add(farewell)) // processes outside its group may keep the pipe open
+		x.setDeadline(time.Now().Add(farewell)) // processes outside its group may keep the pipes open
 	}()
 	if err := <-started; err != nil {
 		to.Close()
@@ -151,8 +151,8 @@ func (x *Process) exchange(words ...string) (string, error) {
 	// A quick reply costs no deadline.
 	impatient := time.AfterFunc(wait, func() {
 		x.tell(verb)
-		if limit > 0 && x.runs() {
-			x.setDeadline(time.Now().Add(limit - wait))
+		if limit > 0 {
+			x.limitReply(time.Now().Add(limit - wait))
 		}
 		x.told <- struct{}{}
 	})
@@ -164,7 +164,7 @@ func (x *Process) exchange(words ...string) (string, error) {
 	if !impatient.Stop() {
 		<-x.told
 		x.tell("")
-		x.setDeadline(time.Time{})
+		x.limitReply(time.Time{})
 	}
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
@@ -194,7 +194,18 @@ func (x *Process) limit() time.Duration {
 	return patience
 }
 
-// setDeadline sets the time until which the peer has to read a command and to reply.
+// limitReply sets the time until which the peer has to read a command and to reply. The deadline of a
+// peer that has ended stays.
+func (x *Process) limitReply(due time.Time) {
+	if !x.runs() {
+		return
+	}
+	x.setDeadline(due)
+	if !x.runs() { // it may have ended before due replaced its deadline
+		x.setDeadline(time.Now().Add(farewell))
+	}
+}
+
 func (x *Process) setDeadline(due time.Time) {
 	x.to.SetWriteDeadline(due) // the pipe of a peer that does not read may be full
 	x.from.SetReadDeadline(due)

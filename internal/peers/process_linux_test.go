@@ -151,6 +151,54 @@ func TestLateReplies(t *testing.T) {
 	}
 }
 
+// A peer that has ended gets no new deadline, although other processes keep its pipes open: neither a reply
+// nor the writing of a command is waited for.
+func TestEndedPeers(t *testing.T) {
+	for verb, arg := range map[string]string{"unread": strings.Repeat("x", 1<<20), "unanswered": ""} {
+		p := program(t, `sleep 1000 2>&- & echo $! >"$0.child"; read -r verb <&3; sleep 0.3; echo pong >&4`+"\n")
+		x, err := start(p, launch{path: p.Path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Waiting = func(verb string) {
+			if verb == "" { // the reply came late: the peer ends before the next command
+				<-x.ended
+				time.Sleep(farewell / 10)
+			}
+		}
+		if _, err := x.Ping(); err != nil {
+			t.Fatal(err)
+		}
+		p.Waiting = nil
+		failed := make(chan error, 1)
+		go func() {
+			_, err := x.ask("", verb, arg)
+			failed <- err
+		}()
+		select {
+		case err := <-failed:
+			if want := "the peer broke at " + verb + ": it ended with exit status 0"; err == nil || err.Error() != want {
+				t.Errorf("%v, want: %s", err, want)
+			}
+		case <-time.After(20 * time.Second):
+			t.Errorf("%s: waiting for a peer that has ended", verb)
+			x.to.Close()
+			x.from.Close()
+			<-failed
+		}
+		x.end()
+		child, err := os.ReadFile(p.Path + ".child")
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(string(child)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		unix.Kill(pid, unix.SIGKILL)
+	}
+}
+
 // Samples of a thread that is busy for longer than there is space for them are none, those of a short
 // time are all.
 func TestSamples(t *testing.T) {

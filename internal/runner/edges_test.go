@@ -141,7 +141,7 @@ func TestHot(t *testing.T) {
 // of the checks.
 func TestPhases(t *testing.T) {
 	record, phases, err := work(t, odd{sorter: sorter{name: "odd"}}, "numbers/n=9/seed=1", "numbers/n=9/seed=2")
-	if err != nil || record.Status != verify.Verified || !slices.Equal(phases, []string{"setting up", "measuring", "verifying"}) {
+	if err != nil || record.Status != verify.Verified || !slices.Equal(phases, []string{"setting up", "measuring", "verifying", "closing"}) {
 		t.Errorf("%s %s, %v: %q", record.Status, record.Reason, err, phases)
 	}
 	if record.Checked <= 0 || record.Setup <= 0 {

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -141,8 +140,15 @@ func (b *bound[In, Out]) work(clock worker.Clock, t worker.Task, f worker.Files,
 		}
 		defer leave()
 	}
-	if err := cmp.Or(r.run(tell), r.closeJobs()); err != nil {
+	if err := r.run(tell); err != nil {
 		return r.unanswered(err)
+	}
+	tell.Phase(worker.PhaseClose) // with time for a reply, whatever the checks took
+	if late := r.closeJobs(); late != nil {
+		if r.record.Status == verify.Verified {
+			return r.unanswered(late)
+		}
+		r.record.Reason += "; " + late.Error() // the evidence stays
 	}
 	return r.record, nil
 }

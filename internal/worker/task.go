@@ -125,4 +125,5 @@ const (
 	PhaseSetup   = "setting up"
 	PhaseMeasure = "measuring"
 	PhaseCheck   = "verifying"
+	PhaseClose   = "closing"
 )
