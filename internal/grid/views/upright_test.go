@@ -63,6 +63,63 @@ func TestUpright(t *testing.T) {
 	}
 }
 
+// Rows and columns of a volume with many short rows are exchanged, with the axes that are periodic.
+func TestUprightExchangesShortRows(t *testing.T) {
+	x, y, z := grid.Axes{X: true}, grid.Axes{Y: true}, grid.Axes{Z: true}
+	for _, kind := range []grid.Type{grid.Uint8, grid.Uint16, grid.Int16, grid.Float32} {
+		for _, c := range []struct {
+			shape        grid.Shape
+			axes, turned grid.Axes
+			is           bool
+		}{
+			{box(3, 128, 31), x, y, true},
+			{box(2, 300, 1), y, x, true},
+			{box(2, 300, 5), z, z, true},
+			{box(2, 300, 5), grid.Axes{}, grid.Axes{}, true},
+			{box(3, 128, 32), x, x, false},
+			{box(3, 127, 31), x, x, false},
+			{box(1, 300, 2), x, x, false},
+		} {
+			data := grid.NewBuffer(c.shape.Voxels() * kind.Size())
+			for i := range data {
+				data[i] = byte(i * i >> 3 & 63)
+			}
+			f, err := grid.NewField(c.shape, kind, data, grid.Identity(kind))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range []grid.Source{f, grid.NewDigester(f), slab{f}} {
+				up, axes := views.Upright(s, c.axes)
+				if is := up.Shape() != c.shape; is != c.is || axes != c.turned {
+					t.Errorf("%v along %v is %v along %v", c.shape, c.axes, up.Shape(), axes)
+					continue
+				}
+				if !c.is {
+					continue
+				}
+				if want := (grid.Shape{D: c.shape.D, H: c.shape.W, W: c.shape.H}); up.Shape() != want {
+					t.Errorf("%v is %v, want %v", c.shape, up.Shape(), want)
+				}
+				size, last := kind.Size(), c.shape.D-1
+				got := grid.NewBuffer(grid.SliceBytes(up))
+				if err := up.ReadSlab(got, last, last+1); err != nil {
+					t.Fatal(err)
+				}
+				for at := range c.shape.SliceVoxels() {
+					row, column := at/c.shape.W, at%c.shape.W
+					want := data[(last*c.shape.SliceVoxels()+at)*size:][:size]
+					if is := got[(column*c.shape.H+row)*size:][:size]; string(is) != string(want) {
+						t.Fatalf("%v %v, row %d, column %d: %v, want %v", c.shape, kind, row, column, is, want)
+					}
+				}
+			}
+			if up, _ := views.Upright(f.Repeating(1), c.axes); up.Shape() != c.shape {
+				t.Errorf("%v that repeats itself is %v", c.shape, up.Shape())
+			}
+		}
+	}
+}
+
 // slab is a volume that is no Field.
 type slab struct{ f *grid.Field }
 

@@ -83,32 +83,54 @@ func (t transpose) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := grid.CheckSlab(t, dst, lo, hi); err != nil {
 		return err
 	}
-	from := t.Source.Shape()
-	buf := grid.NewBuffer(from.H * from.W * t.Type().Size())
-	if from.D == 1 {
-		if err := t.Source.ReadSlab(buf, 0, from.H); err != nil {
-			return err
+	from, size := t.Source.Shape(), t.Type().Size()
+	plane := from.H * from.W * size
+	whole, resident := t.Source.(*grid.Field)
+	var buf []byte
+	if !resident {
+		buf = grid.NewBuffer(plane)
+	}
+	// of returns a plane of the source, whose slices are lo ≤ i < hi.
+	of := func(z, lo, hi int64) ([]byte, error) {
+		if resident {
+			return whole.Data()[z*plane:][:plane], grid.Ended(whole)
 		}
-		swapRows(dst, buf, from, t.Type().Size(), lo, hi)
-		return nil
+		return buf, t.Source.ReadSlab(buf, lo, hi)
+	}
+	if from.D == 1 {
+		rows, err := of(0, 0, from.H)
+		if err == nil {
+			swapRows(dst, rows, from, size, lo, hi)
+		}
+		return err
 	}
 	for z := lo; z < hi; z++ {
-		if err := t.Source.ReadSlab(buf, z, z+1); err != nil {
+		rows, err := of(z, z, z+1)
+		if err != nil {
 			return err
 		}
-		at := (z - lo) * int64(len(buf))
-		swapRows(dst[at:at+int64(len(buf))], buf, from, t.Type().Size(), 0, from.W)
+		swapRows(dst[(z-lo)*plane:][:plane], rows, from, size, 0, from.W)
 	}
 	return nil
 }
 
 // swapRows writes columns lo ≤ x < hi of a plane as rows.
 func swapRows(dst, plane []byte, from grid.Shape, size, lo, hi int64) {
+	switch size {
+	case 1:
+		swap(dst, plane, from, lo, hi)
+	case 2:
+		swap(grid.Values[uint16](dst), grid.Values[uint16](plane), from, lo, hi)
+	default:
+		swap(grid.Values[float32](dst), grid.Values[float32](plane), from, lo, hi)
+	}
+}
+
+func swap[T grid.Element](dst, plane []T, from grid.Shape, lo, hi int64) {
 	for x := lo; x < hi; x++ {
-		for y := range from.H {
-			out := ((x-lo)*from.H + y) * size
-			in := (y*from.W + x) * size
-			copy(dst[out:out+size], plane[in:in+size])
+		row := dst[(x-lo)*from.H:][:from.H]
+		for y := range row {
+			row[y] = plane[int64(y)*from.W+x]
 		}
 	}
 }
@@ -210,6 +232,7 @@ func (r relabel) ReadSlab(dst []byte, lo, hi int64) error {
 // Betti numbers do not depend on the order of axes. In a volume of one slice that is periodic along
 // z, rows become slices, and z the fastest axis, because a 2D image has no axis z. Without periodic
 // axes, sides of one voxel become the slowest axes: a line of up to mostRow bytes is one row, whatever its direction.
+// In a volume with many short rows, rows and columns are exchanged, because each row costs time and memory.
 func Upright(s grid.Source, a grid.Axes) (grid.Source, grid.Axes) {
 	shape := s.Shape()
 	switch {
@@ -220,6 +243,9 @@ func Upright(s grid.Source, a grid.Axes) (grid.Source, grid.Axes) {
 		if shape.W == 1 && grid.TotalBytes(s) <= mostRow {
 			shape.H, shape.W = 1, shape.H
 		}
+	case shape.D > 1 && shape.W < shortRow && shape.H >= manyRows && grid.Period(s) == 0:
+		a.X, a.Y = a.Y, a.X
+		return turned{grid.Wrapped{Source: s}, Transpose(s)}, a
 	case !a.Z || shape.D > 1 || grid.Dim(s) < 3:
 	case shape.H > 1:
 		shape, a = grid.Shape{D: shape.H, H: shape.W, W: 1}, grid.Axes{X: a.Z, Y: a.X, Z: a.Y}
@@ -243,6 +269,21 @@ func Upright(s grid.Source, a grid.Axes) (grid.Source, grid.Axes) {
 
 // mostRow is the largest image in bytes that Upright loads as one row.
 const mostRow = 1 << 30
+
+// Upright exchanges rows and columns if slices have manyRows, each shorter than shortRow.
+const shortRow, manyRows = 32, 128
+
+// turned has the voxels of a volume with rows and columns exchanged.
+type turned struct {
+	grid.Wrapped
+	transposed grid.Source
+}
+
+func (t turned) Shape() grid.Shape  { return t.transposed.Shape() }
+func (t turned) Step() int64        { return grid.Step(t.Source) }
+func (t turned) CachedBytes() int64 { return grid.CachedBytes(t.Source) }
+
+func (t turned) ReadSlab(dst []byte, lo, hi int64) error { return t.transposed.ReadSlab(dst, lo, hi) }
 
 // upright has the slices of an image in another shape, or the voxels of a line as one row or as slices.
 type upright struct {
