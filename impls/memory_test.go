@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"runtime/debug"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 	readimpl "eccbench/impls/read"
 	smoothimpl "eccbench/impls/smooth"
 	"eccbench/internal/bench"
+	"eccbench/internal/checktest"
 	"eccbench/internal/quantity"
 	"eccbench/internal/race"
 	"eccbench/internal/verify"
@@ -24,35 +23,6 @@ import (
 	readwork "eccbench/internal/workloads/read"
 	"eccbench/internal/workloads/smooth"
 )
-
-// residentBytes returns a field of /proc/self/status in bytes, such as VmRSS.
-func residentBytes(t *testing.T, field string) int64 {
-	t.Helper()
-	text, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Skip(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		var kilobytes int64
-		if _, err := fmt.Sscanf(line, field+": %d kB", &kilobytes); err == nil {
-			return kilobytes << 10
-		}
-	}
-	t.Skipf("/proc/self/status has no %s", field)
-	return 0
-}
-
-// peakOf returns by how much f raises the resident memory of this process at most.
-func peakOf(t *testing.T, f func()) int64 {
-	t.Helper()
-	debug.FreeOSMemory()
-	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // resets VmHWM
-		t.Skip(err)
-	}
-	before := residentBytes(t, "VmRSS")
-	f()
-	return residentBytes(t, "VmHWM") - before
-}
 
 // A lawMemory is the memory that a law took on one input.
 type lawMemory struct {
@@ -81,7 +51,7 @@ func memoryOfLaws[In, Out any](t *testing.T, w bench.Workload[In, Out], name str
 		t.Fatalf("no implementation answers %s", name)
 	}
 	var out Out
-	answer := peakOf(t, func() { out, err = bench.Answer(impl, in, c) })
+	answer := checktest.Peak(t, func() { out, err = bench.Answer(impl, in, c) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +59,7 @@ func memoryOfLaws[In, Out any](t *testing.T, w bench.Workload[In, Out], name str
 	for _, l := range w.Policy.Laws {
 		var m lawMemory
 		var d *verify.Diff
-		m.took = peakOf(t, func() {
+		m.took = checktest.Peak(t, func() {
 			d, _, err = l.Try(in, out, func(in In) (Out, error) { return bench.Answer(impl, in, c) })
 		})
 		if d != nil {

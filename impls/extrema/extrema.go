@@ -59,8 +59,16 @@ func (i Implementation) About() bench.About {
 // Gapped marks that voxels above the last level count as outside.
 func (i Implementation) Gapped() {}
 
-// Joins marks that its jobs are Joiners.
-func (i Implementation) Joins() {}
+// PieceBytes returns the memory of a job that counts pieces of some slices of an image, without the levels of a tally.
+// Its jobs are Joiners.
+func (i Implementation) PieceBytes(in grid.Source, slices int64, threads int) int64 {
+	l := i.layoutOf(in, in.Shape().WithSlices(slices), threads, true)
+	need := int64(l.threads) * l.core()
+	if !l.tallied {
+		need += 8 * l.levels
+	}
+	return need
+}
 
 // CanDo rejects an unavailable instruction set, and an input that needs more memory or time than
 // the conditions allow.
@@ -135,7 +143,16 @@ const (
 )
 
 func (i Implementation) layout(in grid.Source, threads int) layout {
-	s := in.Shape()
+	f, resident := in.(*grid.Field)
+	l := i.layoutOf(in, in.Shape(), threads, resident)
+	if resident {
+		l.resident = f.Data()
+	}
+	return l
+}
+
+// layoutOf is layout for an image of another shape, which is in memory or not.
+func (i Implementation) layoutOf(in grid.Source, s grid.Shape, threads int, resident bool) layout {
 	l := layout{n: s.D, h: s.H, w: s.W, flat: s.D == 1, element: in.Type().Size(), levels: in.Ladder().Len(),
 		searched: searched(in), tallied: tallied(in.Ladder()),
 		pairs: cmp.Or(i.pairs, int(min(gathered, s.Voxels()+1<<recentBits)))}
@@ -146,7 +163,6 @@ func (i Implementation) layout(in grid.Source, threads int) layout {
 	}
 	l.stride = row / l.size
 
-	f, resident := in.(*grid.Field)
 	slices := s.Slices()
 	l.strips = 1
 	if l.flat {
@@ -159,9 +175,7 @@ func (i Implementation) layout(in grid.Source, threads int) layout {
 		}
 		l.share(slices, threads)
 	}
-	if resident {
-		l.resident = f.Data()
-	} else {
+	if !resident {
 		l.slab = max(2, min(l.chunk+2, cmp.Or(i.slab, slabBytes/grid.SliceBytes(in))))
 		if l.flat {
 			l.strip = min(l.strip, l.slab)

@@ -2,14 +2,15 @@ package ask
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"eccbench/impls/betti/rings"
 	"eccbench/impls/betticurves/bylevel"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
-	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/betti/flood"
 	"eccbench/internal/workloads/betti/unions"
@@ -149,12 +150,16 @@ func (q *Betti) answerImage(i image, asked grid.Source, keeping bool, a *BettiAn
 func (q *Betti) answerSlices(i image, asked grid.Source, _ bool, a *BettiAnswer) (b bettis, err error) {
 	conditions := q.conditions()
 	conditions.Threads = 1
-	all, err := eachSlice(asked, i.name, q.Threads, func(plane *grid.Field, name string) (bettis, error) {
+	one := func(plane *grid.Field, name string) (b bettis, bytes int64, err error) {
 		if len(q.At) == 0 {
-			return q.answerCurves(i, name, plane, conditions)
+			b, err = q.answerCurves(i, name, plane, conditions)
+			b.curves = slices.Clone(b.curves) // exactly as long as needed
+			return b, int64(len(b.curves)) * int64(unsafe.Sizeof(b.curves[0])), err
 		}
-		return q.answerAt(i, name, plane, false, conditions)
-	})
+		b, err = q.answerAt(i, name, plane, false, conditions)
+		return b, 0, err
+	}
+	all, err := eachSlice(&q.Question, asked, i.name, one)
 	if err != nil {
 		return b, err
 	}
@@ -181,9 +186,11 @@ func (q *Betti) answerCurves(i image, name string, asked grid.Source, conditions
 	if err != nil {
 		return b, err
 	}
-	if need, free := unions.Bytes(asked), q.memory(); free > 0 && need > free {
-		return b, Usagef("%s: curves take %s to be verified, %s is free; compute the numbers at some values (--at)",
-			q.Named(i.name), quantity.Bytes(need), quantity.Bytes(free))
+	if !q.Slices {
+		need := max(unions.Bytes(asked), statedMemory(w, impl, asked, conditions))
+		if err := q.checkMemory(need, "curves take", "compute the numbers at some values (--at)"); err != nil {
+			return b, err
+		}
 	}
 	tellCheck(&q.Question, w, asked)
 	answered, err := Answer(w, impl, name, asked, conditions, q.limits(), "answer")
@@ -195,12 +202,38 @@ func (q *Betti) answerCurves(i image, name string, asked grid.Source, conditions
 	return b, nil
 }
 
+// checkBetti returns conditions with as many cores as fit into the memory, or an error if one core takes more than is
+// free. The witness works while the answer is computed if the bits of sets are kept, otherwise after it.
+func (q *Betti) checkBetti(w atWorkload, asked grid.Source, keeping bool, c bench.Conditions, impls []string) (
+	bench.Conditions, error) {
+	in, free := &betti.Image{Source: asked}, q.memory()
+	for c.Threads = max(1, c.Threads); ; c.Threads-- {
+		impl, err := Choose(w, q.Impl, q.Shown, in, c, impls...)
+		if err != nil {
+			return c, err
+		}
+		need, check := statedMemory(w, impl, in, c), flood.Bytes(asked, runtime.GOMAXPROCS(0))
+		if keeping {
+			need += check + flood.KeptBytes(asked)
+		}
+		need = max(need, check)
+		if c.Threads == 1 || free <= 0 || need <= free {
+			return c, q.checkMemory(need, "Betti numbers take", moreMemory)
+		}
+	}
+}
+
 // answerAt answers at the requested values. An image whose bits are kept is packed for the flood
 // fill while it is read for the answer.
 func (q *Betti) answerAt(
 	i image, name string, asked grid.Source, keeping bool, conditions bench.Conditions,
 ) (b bettis, err error) {
 	w, impls := BettiAt(q.By, i.turned)
+	if !q.Slices && i.turned.Periodic == (grid.Axes{}) {
+		if conditions, err = q.checkBetti(w, asked, keeping, conditions, impls); err != nil {
+			return b, err
+		}
+	}
 	for _, value := range q.At {
 		in := &betti.Image{Source: asked, Threshold: betti.Threshold(i.Source, value, q.Superlevel)}
 		if keeping {

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"unsafe"
 
 	"eccbench/datasets/element"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
-	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 )
@@ -100,13 +100,7 @@ func (q *Curve) checkLevels(p curvePlan) error {
 	if p.opening.Every && !q.All || n > grid.MaxLevels {
 		return nil // only changing levels are in memory, sorted on disk if there are many; or all levels are rejected
 	}
-	need, free := levelBytes*n, q.memory()
-	if free > 0 && need > free {
-		return Usagef("%s: %d levels take %s of memory, %s are free; use evenly spaced ones, --levels",
-			q.Shown, n, quantity.Bytes(need), quantity.Bytes(free))
-	}
-	q.Follow.ShowMemory(q.Shown, need, free)
-	return nil
+	return q.checkMemory(levelBytes*n, fmt.Sprintf("%d levels take", n), "use evenly spaced ones, --levels")
 }
 
 // Answer computes the confirmed curve.
@@ -153,6 +147,13 @@ func (q *Curve) Answer() (a CurveAnswer, err error) {
 			a.Slices, err = q.answerSlices(w, p, asked, by)
 			return err
 		}
+		// The levels of a tally are as many as the image has, which is not known before.
+		if times == 1 || asked.Ladder().Indexed() {
+			err := q.checkMemory(statedMemory(w, p.impl, asked, q.conditions()), "the curve takes", moreMemory)
+			if err != nil {
+				return err
+			}
+		}
 		answered, err := Answer(w, p.impl, p.name, asked, q.conditions(), q.limits(), "curve")
 		by.Implementation, by.Witness, by.Evidence = answered.By, answered.Witness, answered.Evidence
 		a.Lines = q.lines(p, answered.Out)
@@ -178,9 +179,10 @@ func (q *Curve) Answer() (a CurveAnswer, err error) {
 }
 
 // setLevels returns the ladder of the sets at the values of At. It has no level if the curve at all
-// levels is needed, or takes little more time: if levels are few, or are sorted already.
+// levels is needed, or takes little more time: if levels are few, or are sorted already. Curves of slices are all in
+// memory, so they have few levels.
 func (q *Curve) setLevels(p curvePlan) (l grid.Ladder, err error) {
-	if len(q.At) == 0 || q.Levels > 0 || p.Source.Ladder().Indexed() || grid.LabelsOf(p.Source) != nil ||
+	if len(q.At) == 0 || q.Levels > 0 || p.Source.Ladder().Indexed() && !q.Slices || grid.LabelsOf(p.Source) != nil ||
 		grid.Period(p.Source) > 0 {
 		return l, nil
 	}
@@ -224,9 +226,12 @@ func (q *Curve) answerSlices(
 ) ([]ecc.Lines, error) {
 	conditions := q.conditions()
 	conditions.Threads = 1
-	answers, err := eachSlice(asked, p.name, q.Threads, func(plane *grid.Field, name string) (Answered[ecc.VCEC], error) {
-		return Answer(w, p.impl, name, grid.Source(plane), conditions, q.limits(), "curve")
-	})
+	answers, err := eachSlice(&q.Question, asked, p.name,
+		func(plane *grid.Field, name string) (a Answered[ecc.VCEC], bytes int64, err error) {
+			a, err = Answer(w, p.impl, name, grid.Source(plane), conditions, q.limits(), "curve")
+			a.Out = slices.Clone(a.Out) // exactly as long as needed
+			return a, int64(len(a.Out)) * int64(unsafe.Sizeof(ecc.Step{})), err
+		})
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
 )
@@ -125,6 +126,21 @@ func (q *Question) memory() int64 {
 	}
 	return q.Memory()
 }
+
+// checkMemory returns an error if an answer needs more memory than is free, and reports the need otherwise. what names
+// the answer with its verb: "the curve takes".
+func (q *Question) checkMemory(need int64, what, remedy string) error {
+	free := q.memory()
+	if free > 0 && need > free {
+		return Usagef("%s: %s %s of memory, %s are free; %s", q.Shown, what, quantity.Bytes(need), quantity.Bytes(free),
+			remedy)
+	}
+	q.Follow.ShowMemory(q.Shown, need, free)
+	return nil
+}
+
+// moreMemory is the remedy for an image whose slices take too much memory.
+const moreMemory = "use a machine with more, or a part of the image"
 
 // limits returns the limits of the verification.
 func (q *Question) limits() Limits { return Limits{Budget: q.Budget, Free: q.Memory} }

@@ -70,6 +70,9 @@ func (w Wrapped) Missing() string  { return Missing(w.Source) }
 func (w Wrapped) Unchanged() error { return Unchanged(w.Source) }
 func (w Wrapped) Close() error     { return Close(w.Source) }
 
+// ScratchBytes is that of the other source.
+func (w Wrapped) ScratchBytes() int64 { return ScratchBytes(w.Source) }
+
 // SliceBytes is the number of bytes of one slice of the source.
 func SliceBytes(s Source) int64 { return s.Shape().SliceVoxels() * s.Type().Size() }
 
@@ -105,6 +108,16 @@ func EachSlab(s Source, f func(slab []byte, lo, hi int64) error) error {
 	return eachSlab(s, Whole(s), slabBytes/SliceBytes(s), 0, visitAll(f))
 }
 
+// SlabBytes returns the memory that EachSlab allocates.
+func SlabBytes(s Source) int64 {
+	if _, whole := s.(*Field); whole {
+		return 0
+	}
+	step := min(s.Shape().Slices(), max(1, slabBytes/SliceBytes(s)))
+	slices := min(CeilDiv(s.Shape().Slices(), step), slabsAhead(step*SliceBytes(s))) * step
+	return slices * (SliceBytes(s) + ScratchBytes(s))
+}
+
 // EachSharing reads the source in order, in slabs of step slices. Each slab also begins with the
 // last slice of the previous one. The next slabs are read while f runs; a slab is overwritten after
 // f returns.
@@ -126,6 +139,9 @@ func EachSharing(s Source, step int64, f func(slab []byte, lo, hi int64) error) 
 // SharingBytes returns the memory that EachSharing allocates.
 func SharingBytes(s Source, step int64) int64 {
 	step = min(step, s.Shape().Slices())
+	if step == s.Shape().Slices() {
+		return TotalBytes(s)
+	}
 	return min(1+(s.Shape().Slices()-1)/step, slabsAhead(step*SliceBytes(s))) * (step + 1) * SliceBytes(s)
 }
 
@@ -164,6 +180,9 @@ func eachSlab(s Source, of Span, step, shared int64, f visit) error {
 	n, size := of.Len(), SliceBytes(s)
 	step = min(n, max(1, shared, step))
 	slabs := (n + step - 1) / step
+	if slabs == 1 && of.Lo == 0 {
+		shared = 0
+	}
 	span := func(k int64) (lo, hi int64) { return of.Lo + k*step, of.Lo + min((k+1)*step, n) }
 	ahead := min(slabs, slabsAhead(step*size))
 	buffers := make([][]byte, ahead)
@@ -253,6 +272,14 @@ func Step(s Source) int64 {
 func CachedBytes(s Source) int64 {
 	if c, ok := s.(interface{ CachedBytes() int64 }); ok {
 		return c.CachedBytes()
+	}
+	return 0
+}
+
+// ScratchBytes returns the number of bytes that a source allocates while it reads a slice, per slice.
+func ScratchBytes(s Source) int64 {
+	if c, ok := s.(interface{ ScratchBytes() int64 }); ok {
+		return c.ScratchBytes()
 	}
 	return 0
 }

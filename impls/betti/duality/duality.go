@@ -54,13 +54,13 @@ func (Implementation) CanDo(in *betti.Image, c bench.Conditions) error {
 func memory(in *betti.Image, cores int) int64 {
 	d, h, w := cells.Stack(in.Shape())
 	l := layoutOf(h, w)
-	planes := min(windowPlanes(l), d)
+	parts, planes := windows(d, cores, windowPlanes(l))
 	const words, kept, node = 3*8 + 4, 2 * (2*2*8 + 2*2*4 + 8), 4 * 4 // three numbers per node, with room to grow
 	need := (planes+3)*l.plane*words + l.plane*kept + (planes+2)*h*(w+1)/2*node
 	if _, whole := in.Source.(*grid.Field); !whole {
 		need += max(slabBytes, grid.SliceBytes(in.Source))
 	}
-	return int64(cores) * need
+	return parts * need
 }
 
 // words returns the number of words for the bits of a row.

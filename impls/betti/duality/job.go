@@ -262,6 +262,13 @@ func packPlanes[T grid.Element](j *job, to []uint64, values []T, planes int64,
 	}
 }
 
+// windows returns the number of parts of d planes for some cores, and the planes of a window, at most
+// planes.
+func windows(d int64, cores int, planes int64) (parts, each int64) {
+	parts = min(int64(max(1, cores)), (d+1)/2)
+	return parts, min(planes, (d+parts-1)/parts)
+}
+
 // setup divides the planes into parts, with windows of the given number of planes.
 func (j *job) setup(d, h, w int64, threads int, planes int64) {
 	j.d, j.h, j.w = d, h, w
@@ -271,8 +278,7 @@ func (j *job) setup(d, h, w int64, threads int, planes int64) {
 	if planes == 0 {
 		planes = windowPlanes(j.layout)
 	}
-	n := min(int64(max(1, threads)), (d+1)/2)
-	planes = min(planes, (d+n-1)/n)
+	n, planes := windows(d, threads, planes)
 	set, other := j.windowWords(planes)
 	all := grid.NewValues[uint64](n * (set + 2*other)) // one allocation, for huge pages
 	for i := range n {

@@ -57,6 +57,11 @@ func (m masked) Step() int64 { return grid.Step(m.Source) }
 // CachedBytes counts the caches of both sources.
 func (m masked) CachedBytes() int64 { return grid.CachedBytes(m.Source) + grid.CachedBytes(m.mask) }
 
+// ScratchBytes has a slice of both sources.
+func (m masked) ScratchBytes() int64 {
+	return grid.SliceBytes(m.Source) + grid.SliceBytes(m.mask) + grid.ScratchBytes(m.Source) + grid.ScratchBytes(m.mask)
+}
+
 // Close closes both sources.
 func (m masked) Close() error {
 	grid.Close(m.mask)

@@ -283,6 +283,9 @@ func (t turned) Shape() grid.Shape  { return t.transposed.Shape() }
 func (t turned) Step() int64        { return grid.Step(t.Source) }
 func (t turned) CachedBytes() int64 { return grid.CachedBytes(t.Source) }
 
+// ScratchBytes has a slice of the image.
+func (t turned) ScratchBytes() int64 { return grid.SliceBytes(t.Source) + grid.ScratchBytes(t.Source) }
+
 func (t turned) ReadSlab(dst []byte, lo, hi int64) error { return t.transposed.ReadSlab(dst, lo, hi) }
 
 // upright has the slices of an image in another shape, or the voxels of a line as one row or as slices.

@@ -10,6 +10,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/views"
 	"eccbench/internal/verify"
+	"eccbench/internal/workloads/betti/flood"
 	"eccbench/internal/workloads/betti/reductions"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/cells"
@@ -122,7 +123,8 @@ const FloodName = "flood fill"
 // Flooding returns the law that flood-fills components and cavities in a convention.
 func Flooding(c ecc.Convention) verify.Law[*Image, Numbers] {
 	return law{Name: FloodName, Independent: true,
-		Work: costPerVoxel(fillNS),
+		Work:   costPerVoxel(fillNS),
+		Memory: func(i *Image) int64 { return flood.Bytes(i.Source, runtime.GOMAXPROCS(0)) },
 		Check: func(in *Image, out Numbers, _ ask) (*verify.Diff, error) {
 			want, err := ByFlooding(in, c)
 			if err != nil {

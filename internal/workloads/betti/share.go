@@ -71,7 +71,13 @@ func (s sets) Type() grid.Type     { return grid.Uint8 }
 func (s sets) Ladder() grid.Ladder { return s.ladder }
 func (s sets) Step() int64         { return grid.Step(s.Source) }
 func (s sets) CachedBytes() int64  { return grid.CachedBytes(s.Source) }
-func (s sets) InBulk() bool        { return grid.InBulk(s.Source) }
+func (s sets) ScratchBytes() int64 {
+	if s.Source.Type() == grid.Uint8 {
+		return grid.ScratchBytes(s.Source)
+	}
+	return grid.SliceBytes(s.Source) + grid.ScratchBytes(s.Source)
+}
+func (s sets) InBulk() bool { return grid.InBulk(s.Source) }
 
 // rank converts values and checks each of them. first is the index of the first value in the image.
 // Masked voxels are +Inf.

@@ -370,7 +370,7 @@ type joiner struct {
 	joined *int
 }
 
-func (joiner) Joins() {}
+func (joiner) PieceBytes(grid.Source, int64, int) int64 { return 0 }
 
 func (j joiner) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], error) {
 	return &joinJob{sumJob: &sumJob{impl: j.Implementation, c: c, bound: map[grid.Shape]boundJob{}}, joined: j.joined}, nil

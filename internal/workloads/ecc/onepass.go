@@ -10,6 +10,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc/fingerprint"
 )
@@ -59,15 +60,18 @@ func passing(w bench.Workload[grid.Source, VCEC], c Convention, of pass) (bench.
 	p.in = c
 	impls := make([]bench.Implementation[grid.Source, VCEC], len(w.Impls))
 	for i, impl := range w.Impls {
-		_, joins := impl.(Joining)
-		impls[i] = passer{viewer{Implementation: summing(impl, p.span), in: viewed(c)}, p, joins}
+		joining, _ := impl.(Joining)
+		impls[i] = passer{viewer{Implementation: summing(impl, p.span), in: viewed(c)}, p, joining}
 	}
 	w.Impls = impls
 	return w, p
 }
 
-// A Joining implementation has jobs that implement Joiner.
-type Joining interface{ Joins() }
+// A Joining implementation has jobs that implement Joiner. PieceBytes is the memory of a job about pieces of some
+// slices of an image, without that of levels that have no table.
+type Joining interface {
+	PieceBytes(in grid.Source, slices int64, threads int) int64
+}
 
 // A Joiner is an Adder of 3D images that counts only the contribution of a piece after the previous
 // one. This costs less than counting both. The count of a piece with More is complete after the
@@ -135,7 +139,47 @@ func (p *pass) keyFor(in grid.Source, c Convention) fingerprint.Key {
 type passer struct {
 	viewer
 	*pass
-	joins bool
+	joining Joining // or nil
+}
+
+// cached reports whether pieces of an image are small enough to be counted from the cache.
+func (p passer) cached(in grid.Source) bool { return p.joining != nil && in.Shape().Dim() == 3 }
+
+// step returns the number of slices of a piece, without the shared one.
+func (p passer) step(in grid.Source, threads int) int64 {
+	switch {
+	case p.beside.Spill != nil:
+		return max(fewestSpilled, p.beside.Voxels/in.Shape().SliceVoxels())
+	case p.slices == 0 && p.cached(in):
+		return grid.CachedSlices(in, threads)
+	case p.slices == 0:
+		return grid.PieceSlices(in, p.span(in)) - 1
+	}
+	return p.slices
+}
+
+// CanDo rejects an image that the implementation rejects, or whose pieces take more memory than the conditions allow.
+func (p passer) CanDo(in grid.Source, c bench.Conditions) error {
+	memory := c.Memory
+	c.Memory = 0
+	if err := p.viewer.CanDo(in, c); err != nil {
+		return err
+	}
+	c.Memory = memory
+	step, size := p.step(in, c.Threads), grid.SliceBytes(in)
+	slices := min(in.Shape().Slices(), step+1)
+	need := grid.SharingBytes(in, max(2, step)) + grid.CachedBytes(in)
+	need += need / size * grid.ScratchBytes(in)
+	if p.joining != nil {
+		need += p.joining.PieceBytes(in, slices, c.Threads)
+	}
+	if levels := in.Ladder().Len(); in.Ladder().Indexed() {
+		need += 8 * levels * int64(p.key.ForLevels(levels).Functions()+c.Threads+2)
+	}
+	if p.pass.in != (Convention{}) { // a view of a piece
+		need += (slices + viewSlices*min(int64(c.Threads), slices)) * size
+	}
+	return c.AllowMemory(need, "pieces of %d slices of %s on %d cores", slices, quantity.Bytes(size), c.Threads)
 }
 
 // Setup prepares the weights. Do binds the implementation to the first piece.
@@ -146,7 +190,8 @@ func (p passer) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], erro
 		pass: p.pass, in: in, c: c, count: viewer{Implementation: p.Implementation, in: viewed(within)},
 		look: fingerprint.Prepare(in.Type(), in.Ladder(), p.keyFor(in, within)).On(c.Threads),
 	}
-	if j.cached = p.joins && in.Shape().Dim() == 3; j.cached {
+	j.step = p.step(in, c.Threads)
+	if p.cached(in) {
 		j.joins = within == Convention{Superlevel: within.Superlevel}
 		j.count.room = &room{threads: c.Threads}
 	}
@@ -156,26 +201,19 @@ func (p passer) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], erro
 type passJob struct {
 	pass  *pass
 	count viewer
-	// cached means that pieces are small enough to be counted from the cache. joins means that a
-	// piece is joined to the previous one.
-	cached, joins bool
-	look          *fingerprint.Prepared
-	in            grid.Source
-	c             bench.Conditions
+	step  int64 // slices of a piece
+	joins bool  // whether a piece is joined to the previous one
+	look  *fingerprint.Prepared
+	in    grid.Source
+	c     bench.Conditions
 	bench.Output[VCEC]
 }
 
 func (j *passJob) Do(*bench.Trace) (err error) {
 	var job bench.Job[VCEC]
 	sum, held, voxels := looked{Sum: j.look.Zero()}, j.look.Zero(), int64(0)
-	of, spills := j.pass.slices, j.pass.beside.Spill != nil
-	if spills {
-		of = max(fewestSpilled, j.pass.beside.Voxels/j.in.Shape().SliceVoxels())
-	}
-	if of == 0 && j.cached {
-		of = grid.CachedSlices(j.in, j.c.Threads)
-	}
-	err = grid.EachJoined(j.in, j.pass.span(j.in), of, j.pass.in.Periodic.Slices(j.in.Shape()),
+	spills := j.pass.beside.Spill != nil
+	err = grid.EachJoined(j.in, j.pass.span(j.in), j.step, j.pass.in.Periodic.Slices(j.in.Shape()),
 		func(piece grid.Piece) error {
 			if job == nil {
 				var err error

@@ -118,8 +118,27 @@ func (f *flood) sum() (t Tally) {
 	return t
 }
 
-// prepare cuts the image into slabs, an equal number for each core.
-func (f *flood) prepare() {
+// Bytes estimates the memory to fill a set of an image on some cores, with the words to visit, the pieces and the
+// edges of noise.
+func Bytes(in grid.Source, cores int) int64 {
+	f := newFlood(in, Set{}, 0, mainWords)
+	f.cores = int64(max(1, cores))
+	seams := f.cut() - 1
+	work := min(f.cores, seams+1) // slabs in work, each with the seams at its ends and at those of its core's run
+	const bits, border, planes = 3 * 8, kinds * (8 + 4), 2 * 2
+	slab := min(f.planes, f.d)
+	need := work * (bits*f.row(slab+1, 0) + dueBytes*slab*f.h*f.w + max(readBytes, grid.SliceBytes(in)) + planes*8*f.plane)
+	need += min(seams, 2*work) * 2 * (border*f.plane + pieceBytes*f.h*f.w)
+	return need + seams*(edgeBytes*f.h*f.w+filledBytes)
+}
+
+// Memory for noise: of the words to visit, per voxel of a slab in work; of the pieces and of the edges, per voxel of a
+// seam; and of each slab.
+const dueBytes, pieceBytes, edgeBytes, filledBytes = 3, 6, 1, 512
+
+// cut sets the number of planes of a slab, with an equal number of slabs for each core, and returns the number of
+// slabs.
+func (f *flood) cut() int64 {
 	f.words = cells.RowWords(f.w) // the last bit of a row is no voxel
 	f.plane = (f.h + 2) * f.words
 	if f.planes == 0 && 8*f.plane*f.d <= smallBytes {
@@ -130,7 +149,12 @@ func (f *flood) prepare() {
 		each := max(2, grid.CeilDiv(f.d, most*f.cores)) // slabs per core
 		f.planes = max(LeastPlanes, grid.CeilDiv(f.d, each*f.cores))
 	}
-	n := grid.CeilDiv(f.d, f.planes)
+	return grid.CeilDiv(f.d, f.planes)
+}
+
+// prepare cuts the image into slabs.
+func (f *flood) prepare() {
+	n := f.cut()
 	f.slabs, f.met = make([]filled, n), make([]atomic.Int32, n)
 	f.none = cells.NewPlaneSet(f.h, f.w)
 	f.sets.New = func() any { return cells.NewPlaneSet(f.h, f.w) }
