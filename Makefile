@@ -174,7 +174,7 @@ check-kernels: kernels
 # compute-sanitizer over the kernels, on a machine with a device. Where it has no
 # Go, scripts/sanitize.sh takes a folder of test binaries that were built before.
 ON_DEVICE := assess/matching chunked extrema/gpu fullsweep read smooth tiled betti/duality betti/labels \
-	betticurves/duality eigenmap/lanczos eigenmap/multigrid eigenmap/windowed gvf/gpu homology/duality \
+	betticurves/duality eigenmap/lanczos eigenmap/multigrid/gpu eigenmap/windowed gvf/gpu homology/duality \
 	homology/reductions softecc/binned softecc/dense
 sanitize:
 	@$(if $(BINDIR),,for i in $(ON_DEVICE); do mkdir -p $$(dirname $(BIN)/$$i) && \
