@@ -101,7 +101,8 @@ class _Topology(Metric):  # type: ignore[misc]
 
     def forward(self, y_pred: Tensor, y: Tensor) -> Tensor:
         """Add a batch, and return its numbers, of shape (B, classes)."""
-        before, rows = self.values, []
+        before = self.values
+        rows: Any = []
         setattr(self, self._state, rows)
         try:
             self.update(y_pred, y)
