@@ -455,14 +455,22 @@ func TestThroughputWithinLimits(t *testing.T) {
 func TestRowsHaveTheMedianOfTheirProcesses(t *testing.T) {
 	recs := sorting()
 	cell := recs.Cells[slices.IndexFunc(recs.Cells, func(c bench.CellRecord) bool { return c.Impl == "quick" })]
-	recs.Cells = nil
-	for i, seconds := range []float64{1e-6, 1e-6, 8e-6} {
-		s := stats.Summarise([]float64{seconds})
-		cell.Process, cell.Samples, cell.Seconds = i, []float64{seconds}, &s
-		recs.Cells = append(recs.Cells, cell)
+	of := func(micros ...float64) Row {
+		recs.Cells = nil
+		for i, us := range micros {
+			s := stats.Summarise([]float64{us * 1e-6})
+			cell.Process, cell.Samples, cell.Seconds = i, []float64{us * 1e-6}, &s
+			recs.Cells = append(recs.Cells, cell)
+		}
+		return Rows(recs, "read")[0]
 	}
-	if r := Rows(recs, "read")[0]; math.Abs(r.Rate/2e9-1) > 1e-9 {
+	near := func(got, want float64) bool { return math.Abs(got/want-1) < 1e-9 }
+	if r := of(1, 1, 8); !near(r.Rate, 2e9) {
 		t.Errorf("%v per second of 2000 numbers in 1, 1 and 8 µs, want 2e9", r.Rate)
+	}
+	// The first and the last of seven are the 95 % interval of their median.
+	if r := of(4, 1, 2, 7, 3, 6, 5); !near(r.Rate, 2e9/4) || !near(r.Lo, 2e9/7) || !near(r.Hi, 2e9) {
+		t.Errorf("%v [%v, %v] per second of 2000 numbers in 1 to 7 µs, want 5e8 [2.86e8, 2e9]", r.Rate, r.Lo, r.Hi)
 	}
 }
 
