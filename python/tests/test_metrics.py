@@ -13,6 +13,7 @@ torchmetrics = pytest.importorskip("torchmetrics")
 
 import eccbench  # noqa: E402
 import eccbench.cuda  # noqa: E402
+import parallel  # noqa: E402
 from eccbench.metrics import BettiError, BettiMatching, EulerError  # noqa: E402
 
 rng = np.random.default_rng(3)
@@ -169,7 +170,7 @@ def gather(rank, folder, pred, truth):
     metric = BettiError(reduction="none")
     metric.update(pred[rank::2], truth[rank::2])
     torch.save(metric.compute(), f"{folder}/{rank}")
-    torch.distributed.destroy_process_group()
+    parallel.leave()
 
 
 def test_distributed(tmp_path):
