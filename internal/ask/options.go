@@ -131,12 +131,19 @@ func (q *Question) memory() int64 {
 // the answer with its verb: "the curve takes".
 func (q *Question) checkMemory(need int64, what, remedy string) error {
 	free := q.memory()
-	if free > 0 && need > free {
-		return Usagef("%s: %s %s of memory, %s are free; %s", q.Shown, what, quantity.Bytes(need), quantity.Bytes(free),
-			remedy)
+	if err := q.fits(need, free, what, remedy); err != nil {
+		return err
 	}
 	q.Follow.ShowMemory(q.Shown, need, free)
 	return nil
+}
+
+// fits returns an error if more memory is needed than is free. 0 is free where nothing is known of it.
+func (q *Question) fits(need, free int64, what, remedy string) error {
+	if free <= 0 || need <= free {
+		return nil
+	}
+	return Usagef("%s: %s %s of memory, %s are free; %s", q.Shown, what, quantity.Bytes(need), quantity.Bytes(free), remedy)
 }
 
 // moreMemory is the remedy for an image whose slices take too much memory.

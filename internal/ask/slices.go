@@ -6,7 +6,6 @@ import (
 
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
-	"eccbench/internal/quantity"
 )
 
 // checkSlices returns an error for an image without separate slices.
@@ -39,11 +38,10 @@ func eachSlice[Out any](
 	answers, free := make([]Out, n), q.memory()
 	var held atomic.Int64
 	err := grid.EachSlab(src, func(slab []byte, lo, hi int64) error {
-		if lo > 0 && free > 0 {
+		if lo > 0 {
 			need := (held.Load()+lo*answerBytes)/lo*n*5/4 + grid.SlabBytes(src) // with garbage
-			if need > free {
-				return Usagef("%s: %s %s of memory, %s are free; %s", q.Shown, slicesTake, quantity.Bytes(need),
-					quantity.Bytes(free), moreMemory)
+			if err := q.fits(need, free, slicesTake, moreMemory); err != nil {
+				return err
 			}
 		}
 		return crew.Try(q.Threads, int(hi-lo), func(_, k int) error {

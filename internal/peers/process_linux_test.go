@@ -29,6 +29,20 @@ func program(t *testing.T, text string) *Peer {
 	return p
 }
 
+// childOf returns the process that a peer started, whose number it wrote to a file.
+func childOf(t *testing.T, p *Peer) int {
+	t.Helper()
+	child, err := os.ReadFile(p.Path + ".child")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(child)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
 // Files that the system does not start are reported with the reason.
 func TestNoPrograms(t *testing.T) {
 	for text, want := range map[string]string{
@@ -125,14 +139,7 @@ func TestLateReplies(t *testing.T) {
 				t.Errorf("after %s: %v", verb, again)
 			}
 			x.end()
-			child, err := os.ReadFile(p.Path + ".child")
-			if err != nil {
-				t.Fatal(err)
-			}
-			pid, err := strconv.Atoi(strings.TrimSpace(string(child)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			pid := childOf(t, p)
 			if !alone { // a worker ends it
 				unix.Kill(pid, unix.SIGKILL)
 			}
@@ -187,15 +194,7 @@ func TestEndedPeers(t *testing.T) {
 			<-failed
 		}
 		x.end()
-		child, err := os.ReadFile(p.Path + ".child")
-		if err != nil {
-			t.Fatal(err)
-		}
-		pid, err := strconv.Atoi(strings.TrimSpace(string(child)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		unix.Kill(pid, unix.SIGKILL)
+		unix.Kill(childOf(t, p), unix.SIGKILL)
 	}
 }
 

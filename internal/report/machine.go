@@ -100,12 +100,15 @@ func sortedRuns(recs bench.Records) []bench.RunRecord {
 	var runs []bench.RunRecord
 	added := map[string]bool{}
 	add := func(id string) {
+		if added[id] {
+			return
+		}
+		added[id] = true
 		for _, r := range recs.Runs {
-			if r.ID == id && !added[id] {
+			if r.ID == id {
 				runs = append(runs, r)
 			}
 		}
-		added[id] = true
 	}
 	for _, c := range recs.Cells {
 		add(c.Run)

@@ -36,7 +36,8 @@ func (l *level) relaxVector(i, n int, links [4][]float32, to [4]int) {
 		_, _ = list[:last+1], l.u[at+to[k]:at+to[k]+Lanes*(last+1)]
 	}
 	const size = 4
-	relax256(&l.u[at], &l.f[Lanes*i], &l.inv[i], &l.along[i], &links[0][0], &links[1][0], &links[2][0], &links[3][0], size*to[0], size*to[1], size*to[2], size*to[3], n)
+	relax256(&l.u[at], &l.f[Lanes*i], &l.inv[i], &l.along[i], &links[0][0], &links[1][0], &links[2][0], &links[3][0],
+		size*to[0], size*to[1], size*to[2], size*to[3], n)
 }
 
 // gatherVector adds shares of n pairs of cells of a row to coarser ones.
@@ -65,5 +66,6 @@ func (l *level) interpolateVector(i, n int, c []float32, at, byY, byZ int) {
 		_ = share[i : i+2*n]
 	}
 	const size = 4
-	interpolate256(&l.u[Lanes*(i+1) : Lanes*(i+1+2*n)][0], &l.own[i], &l.share[0][i], &l.share[1][i], &l.share[2][i], &c[at], size*byY, size*byZ, n)
+	interpolate256(&l.u[Lanes*(i+1) : Lanes*(i+1+2*n)][0], &l.own[i], &l.share[0][i], &l.share[1][i], &l.share[2][i], &c[at],
+		size*byY, size*byZ, n)
 }

@@ -231,8 +231,9 @@ func (r relabel) ReadSlab(dst []byte, lo, hi int64) error {
 // Upright permutes the axes of an image, and returns the periodic axes in the new order. Curves and
 // Betti numbers do not depend on the order of axes. In a volume of one slice that is periodic along
 // z, rows become slices, and z the fastest axis, because a 2D image has no axis z. Without periodic
-// axes, sides of one voxel become the slowest axes: a line of up to mostRow bytes is one row, whatever its direction.
-// In a volume with many short rows, rows and columns are exchanged, because each row costs time and memory.
+// axes, sides of one voxel become the slowest axes: a line of up to mostRow bytes is one row,
+// whatever its direction. In a volume with many short rows, rows and columns are exchanged, because
+// each row costs time and memory.
 func Upright(s grid.Source, a grid.Axes) (grid.Source, grid.Axes) {
 	shape := s.Shape()
 	switch {

@@ -68,7 +68,7 @@ class _Topology(Metric):  # type: ignore[misc]
         self.dimensions = _dimensions
         # A MetricCollection merges metrics whose states have one name and agree after the first batch.
         kind = include_background, ignore_empty, self.num_classes, connectivity, self.dimensions, verify
-        self._state = f"{type(self).__name__}{kind}".replace(".", "_")
+        self._state = f"{type(self).__name__}{kind}"
         self.add_state(self._state, default=[], dist_reduce_fx="cat")
 
     @property

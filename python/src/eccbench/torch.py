@@ -191,9 +191,6 @@ def soft_ecc(
             raise ValueError("direction is missing: alpha is the scale of one")
         given = thresholds, lam, None, None
     direct = _direct(images)
-    if not direct and not _is_tracing() and images.is_neg():
-        images = images.resolve_neg()
-        direct = _direct(images)
     if direct and images.is_cuda:
         images = images.contiguous()
         if type(thresholds) in _PLAIN and type(lam) in _PLAIN and type(dims) is int and type(construction) is str and (
