@@ -419,7 +419,7 @@ def test_matching_waits_for_nothing(dims):
     assert torch.equal(got, want)
 
 
-@pytest.mark.parametrize("of, by", itertools.product(range(5), range(5)))
+@pytest.mark.parametrize("of, by", list(itertools.product(range(5), range(5))))
 def test_no_second_order_of_any_input(of, by):
     tensors = [t.cuda() for t in (
         drawn(3, 4, dtype=torch.float32), torch.tensor([0.3, 0.6]), torch.tensor(9.0), torch.tensor([0.5, -1.0]), torch.tensor(0.7))]
