@@ -3,20 +3,20 @@
 #include "matching.h"
 
 extern "C" __global__ void betti_matching_pack(const uint8 *images, int w, int h, int d, word *bits, int64 *out) {
-  pack_pair(images, masks(bits, nullptr, w, h, d, 0), sums_of(out));
+  pack_pair(images, masks(bits, nullptr, w, h, d, 0, 0), sums_of(out));
 }
 
-#define KERNEL(what)                                                                                                  \
-  extern "C" __global__ void betti_matching_##what(word *bits, int w, int h, int d, int corners, unsigned *parents) { \
-    what##_runs(masks(bits, parents, w, h, d, corners));                                                              \
-  }
-KERNEL(begin)
-KERNEL(flatten)
-KERNEL(link)
+extern "C" __global__ void betti_matching_tiles(word *bits, int w, int h, int d, int corners, int deep, unsigned *parents) {
+  join_tiles(masks(bits, parents, w, h, d, corners, deep));
+}
 
-extern "C" __global__ void betti_matching_mark(word *bits, int w, int h, int d, int corners, unsigned *parents,
+extern "C" __global__ void betti_matching_link(word *bits, int w, int h, int d, int corners, int deep, unsigned *parents) {
+  link_tiles(masks(bits, parents, w, h, d, corners, deep));
+}
+
+extern "C" __global__ void betti_matching_mark(word *bits, int w, int h, int d, int corners, int deep, unsigned *parents,
                                                int64 *out) {
-  mark_runs(masks(bits, parents, w, h, d, corners), sums_of(out));
+  mark_roots(masks(bits, parents, w, h, d, corners, deep), sums_of(out));
 }
 
 // Adds the copies of the sums of each pair.

@@ -291,8 +291,12 @@ template <class F> inlined void close_whole(forest of, unsigned *nodes, unsigned
   if (end != begin) nodes[base + end] = to;
 }
 
-// Joins two face nodes in global memory. Returns whether they were separate.
-inlined bool unite_nodes(volatile unsigned *parent, unsigned a, unsigned b) {
+inlined unsigned swap_parent(volatile unsigned *parent, unsigned a, unsigned expected, unsigned v) {
+  return compare_swap_global((unsigned *)parent + a, expected, v);
+}
+
+// Joins two nodes. Returns whether they were separate.
+template <class P> inlined bool unite_nodes(P parent, unsigned a, unsigned b) {
   for (;;) {
     unsigned p = parent[a], q = parent[b];
     if (p == q) return false;
@@ -301,7 +305,7 @@ inlined bool unite_nodes(volatile unsigned *parent, unsigned a, unsigned b) {
       a = b, b = t, t = p, p = q, q = t;
     }
     if (a == p) {
-      if (compare_swap_global((unsigned *)parent + a, a, q) == a) return true;
+      if (swap_parent(parent, a, a, q) == a) return true;
       continue;
     }
     unsigned over = parent[p];
@@ -646,14 +650,14 @@ struct pairs {
   }
   member void add(unsigned a, unsigned b) {
     unsigned n = fetch_add_shared(shared_address(block_changes), 1);
-    if (n >= most) joined += unite_nodes(nodes, a, b);
+    if (n >= most) joined += unite_nodes((volatile unsigned *)nodes, a, b);
     else block_changes[2 * n + 1] = (int)a, block_changes[2 * n + 2] = (int)b;
   }
   member void finish() {
     __syncthreads();
     int n = block_changes[0] < most ? block_changes[0] : most;
     for (int i = thread_x(); i < n; i += threads())
-      joined += unite_nodes(nodes, (unsigned)block_changes[2 * i + 1], (unsigned)block_changes[2 * i + 2]);
+      joined += unite_nodes((volatile unsigned *)nodes, (unsigned)block_changes[2 * i + 1], (unsigned)block_changes[2 * i + 2]);
   }
 };
 

@@ -5,6 +5,7 @@ package matching
 import (
 	"fmt"
 	"math"
+	"math/bits"
 
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
@@ -16,8 +17,10 @@ import (
 const MostWords = 1 << 25
 
 const (
-	block     = 256 // threads
-	packWords = 4   // words per warp
+	block     = 256            // threads
+	packWords = 4              // words per warp
+	mostDeep  = 4              // that of the planes of a tile
+	tileBytes = 32 * 4 * block // the nodes of a tile
 
 	// Bytes of a word of a pair: bits of two masks, and 32 nodes of the union and of both complements.
 	bitBytes, nodeBytes = 2 * 8, 3 * 32 * 4
@@ -43,16 +46,17 @@ func Open(d device.Guest, s grid.Shape, corners bool) (*counting.Batch, error) {
 			{Name: "bits of masks", Bytes: bitBytes * words}, {Name: "nodes of runs", Bytes: 4 + nodeBytes*words},
 		},
 		Launches: func(m counting.Memory) []counting.Launch {
-			kernel := func(what string, threads int64, args ...any) counting.Launch {
-				return counting.Launch{Kernel: "betti_matching_" + what, Blocks: grid.CeilDiv(threads, block), Threads: block,
-					Args: args}
+			kernel := func(what string, blocks, shared int64, args ...any) counting.Launch {
+				return counting.Launch{Kernel: "betti_matching_" + what, Blocks: blocks, Threads: block, Shared: shared, Args: args}
 			}
-			w, h, d, bits := int32(s.W), int32(s.H), int32(s.D), m.Scratch[0]
-			of := []any{bits, w, h, d, device.Flag(corners), m.Scratch[1]}
+			deep := min(int64(bits.Len64(uint64(s.D-1))), mostDeep)
+			tiles := grid.CeilDiv(s.W, 64) * grid.CeilDiv(s.H, block>>deep) * grid.CeilDiv(s.D, 1<<deep)
+			w, h, d, packed := int32(s.W), int32(s.H), int32(s.D), m.Scratch[0]
+			of := []any{packed, w, h, d, device.Flag(corners), int32(deep), m.Scratch[1]}
 			return []counting.Launch{
-				kernel("pack", 32*grid.CeilDiv(words, packWords), m.Image, w, h, d, bits, m.Counts),
-				kernel("begin", 3*words, of...), kernel("flatten", 3*words, of...), kernel("link", 3*words, of...),
-				kernel("mark", 2*words, append(of, m.Counts)...),
+				kernel("pack", grid.CeilDiv(32*grid.CeilDiv(words, packWords), block), 0, m.Image, w, h, d, packed, m.Counts),
+				kernel("tiles", 3*tiles, tileBytes, of...), kernel("link", 3*tiles, 0, of...),
+				kernel("mark", 2*tiles, 0, append(of, m.Counts)...),
 			}
 		},
 	}, "betti_matching_numbers")
