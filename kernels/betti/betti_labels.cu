@@ -46,8 +46,9 @@ template <class T, class L> struct image {
 };
 
 // Returns the root of a label, and halves the path to it. Concurrent writes are harmless: they only
-// move labels closer to their roots.
-inlined unsigned root(volatile unsigned *labels, unsigned a) {
+// move labels closer to their roots. So are cached labels, which lie on the same path; all threads read
+// the label of a large component.
+inlined unsigned root(unsigned *labels, unsigned a) {
   for (unsigned b; (b = labels[a]) != a; a = b) {
     unsigned c = labels[b];
     if (c != b) labels[a] = c;
@@ -88,7 +89,9 @@ template <class I> inlined void link(const I &of, unsigned *labels) {
   OF_ALL(p) {
     int x, y, z;
     of.place(p, x, y, z);
-    of.before(x, y, z, [&](unsigned label) { unite(labels, (unsigned)p + 1, label); });
+    of.before(x, y, z, [&](unsigned label) {
+      if (labels[label] != labels[p + 1]) unite(labels, (unsigned)p + 1, label);
+    });
   }
 }
 
@@ -155,17 +158,20 @@ struct pair {
   }
   template <class F> member void before(int x, int y, int z, const F &f) const {
     int64 p = ((int64)z * h + y) * w + x;
-    unsigned mine = masks(p);
-    bool side = x == 0 || x == w - 1 || y == 0 || y == h - 1 || (d > 1 && (z == 0 || z == d - 1));
-    if (around && mine && side) f(0u);
-    NOT_UNROLLED for (int n = 0; n < 13; n++) {
+    unsigned mine = masks(p), found = 0;
+    if (!mine) return;
+    UNROLL for (int n = 0; n < 13; n++) {
       int dx = n % 3 - 1, dy = n / 3 % 3 - 1, dz = n / 9 - 1;
       bool in = (unsigned)(x + dx) < (unsigned)w && (unsigned)(y + dy) < (unsigned)h && z + dz >= 0;
-      if (!in || (!corners && !dx + !dy + !dz < 2)) continue;
-      int64 q = p + ((int64)dz * h + dy) * w + dx;
-      if (around ? masks(q) & mine : masks(q) && mine) f((unsigned)q + 1);
+      if (in && (corners || !dx + !dy + !dz == 2))
+        found |= (masks(p + before(n)) & (around ? mine : 3) ? 1u : 0) << n;
     }
+    bool side = x == 0 || x == w - 1 || y == 0 || y == h - 1 || (d > 1 && (z == 0 || z == d - 1));
+    if (around && side) f(0u);
+    NOT_UNROLLED for (; found; found &= found - 1) f((unsigned)(p + before(__builtin_ctz(found))) + 1);
   }
+  // The number of a voxel's neighbour, less its own.
+  member int64 before(int n) const { return ((int64)(n / 9 - 1) * h + n / 3 % 3 - 1) * w + n % 3 - 1; }
 };
 
 #define OF_PAIR(name)                                                                                                  \
@@ -185,8 +191,10 @@ inlined void meet_pair(const pair &of, int64 *) {
   OF_ALL(p) {
     unsigned by = of.masks(p);
     if (of.around && by != 3) continue;
-    for (int i = 0; i < 2; i++)
-      if (by >> i & 1) of.met[2 * (int64)root(of.labels, p + 1) + i] = 1;
+    for (int i = 0; i < 2; i++) {
+      uint8 &met = of.met[2 * (int64)root(of.labels, p + 1) + i];
+      if (by >> i & 1 && !met) met = 1;
+    }
   }
 }
 inlined void count_pair(const pair &of, int64 *out) {
