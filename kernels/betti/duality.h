@@ -294,6 +294,7 @@ template <class F> inlined void close_whole(forest of, unsigned *nodes, unsigned
 inlined unsigned swap_parent(volatile unsigned *parent, unsigned a, unsigned expected, unsigned v) {
   return compare_swap_global((unsigned *)parent + a, expected, v);
 }
+inlined void set_parent(volatile unsigned *parent, unsigned a, unsigned v) { parent[a] = v; }
 
 // Joins two nodes. Returns whether they were separate.
 template <class P> inlined bool unite_nodes(P parent, unsigned a, unsigned b) {
@@ -309,7 +310,7 @@ template <class P> inlined bool unite_nodes(P parent, unsigned a, unsigned b) {
       continue;
     }
     unsigned over = parent[p];
-    if (over != p) parent[a] = over;
+    if (over != p) set_parent(parent, a, over);
     a = p;
   }
 }

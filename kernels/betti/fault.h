@@ -6,7 +6,7 @@
   fault(edges)    /* the background is not joined with the outside at the box's edges */        \
   fault(eighteen) /* diagonal bundles are not joined at corners */                              \
   fault(outside)  /* the outside is counted as a cavity */                                      \
-  fault(seam)     /* tiles of the set are not joined */                                         \
+  fault(seam)     /* tiles of the set, or of masks, are not joined */                           \
   fault(twice)    /* unions at the seams of the background are counted twice */                 \
   fault(narrow)   /* the numbers of nodes have 16 bits */                                       \
   fault(square)   /* a link is skipped although one side of its square is missing */            \

@@ -54,6 +54,9 @@ struct tile {
 inlined unsigned swap_parent(tile, unsigned a, unsigned expected, unsigned v) {
   return compare_swap_shared(shared_address(block_changes) + 4 * tile::place(a), expected, v);
 }
+inlined void set_parent(tile, unsigned a, unsigned v) {
+  exchange_shared(shared_address(block_changes) + 4 * tile::place(a), v);
+}
 
 // A word of a thread, and whose it is.
 struct word_of {
@@ -98,7 +101,7 @@ struct word_of {
       if (y + dy < 0 || y + dy >= m.h || z + dz < 0 || !corners && dy && dz) continue;
       if (crossing && (of != rest_of_truth || planted(fault::crossing))) continue;
       bool near = !crossing && !((y ^ y + dy) >> m.log_rows) && !((z ^ z + dz) >> m.deep);
-      if (within && !near) continue;
+      if (!near && (within || !crossing && planted(fault::seam))) continue;
       int with = crossing ? rest_of_pred : of, j = k + (dz * m.h + dy) * m.tx;
       word at = m.at(with, j, x);
       word lesser = first ? 0 : m.at(with, j - 1, x - 1), greater = last ? 0 : m.at(with, j + 1, x + 1);

@@ -28,6 +28,8 @@ var batches = []struct {
 	{grid.Shape{D: 7, H: 6, W: 5}, 0.3}, {grid.Shape{D: 5, H: 1, W: 67}, 0.5}, {grid.Shape{D: 9, H: 8, W: 1}, 0.5},
 	{grid.Shape{D: 8, H: 9, W: 130}, 0.1}, {grid.Shape{D: 8, H: 9, W: 130}, 0.3}, {grid.Shape{D: 9, H: 7, W: 64}, 0.8},
 	{grid.Shape{D: 6, H: 7, W: 190}, 0.92}, {grid.Shape{D: 12, H: 11, W: 10}, 0.97}, {grid.Shape{D: 3, H: 4, W: 5}, 0},
+	// Several tiles.
+	{grid.Shape{D: 1, H: 300, W: 10}, 0.5}, {grid.Shape{D: 3, H: 70, W: 5}, 0.4}, {grid.Shape{D: 18, H: 19, W: 66}, 0.2},
 }
 
 // of returns the masks of some pairs, and the numbers of each by the judge of comparisons.
@@ -138,7 +140,7 @@ func TestKernelsOnDevice(t *testing.T) { testKernels(t, ecctest.Device(t)) }
 
 // Some batch exposes each fault planted in the kernels.
 func TestFaultsPlantedInKernelsShow(t *testing.T) {
-	for _, fault := range []string{"lesser", "greater", "crossing", "border", "alone", "pair", "end", "square"} {
+	for _, fault := range []string{"lesser", "greater", "crossing", "border", "alone", "pair", "end", "square", "seam"} {
 		t.Run(fault, func(t *testing.T) {
 			d, err := ecctest.Modules(t, fault, "betti_matching")("")
 			if err != nil {
