@@ -50,14 +50,14 @@ func notAbove(i ISA, size int, compare func(own, other Op) Op, store func(bits O
 }
 
 // A group in Go has these vectors: the neighbours that precede, the sides of the image, the further
-// links, the voxels with one and with two of them, and the bits of the numbers of first links. With
-// AVX2 a call takes half of each.
+// links, the bits of the numbers of first links, and the words with further links. The middle place is of
+// the voxels themselves, and of minima. With AVX2 a call takes half of each.
 const (
+	middle    = 13
 	sidesAt   = 27
 	furtherAt = sidesAt + 3
-	linkedAt  = furtherAt + 27
-	twiceAt   = linkedAt + 1
-	numberAt  = twiceAt + 1
+	numberAt  = furtherAt + 27
+	someAt    = numberAt + 5
 )
 
 func inGroup(base Register, k int) Mem { return Mem{Base: base, Disp: 64 * k} }
@@ -81,6 +81,7 @@ func near(i ISA) {
 		exists[k] = i.Copy(Mem{Base: masks})
 		ADDQ(plane, masks)
 	}
+	i.Move(exists[4], inGroup(group, middle))
 	// within changes v to the bits of v ^ turn that are in two masks, or in one and nil.
 	within := func(v, turn, mask, and VecVirtual) {
 		switch {
@@ -133,10 +134,10 @@ func near(i ISA) {
 // A chooser has the vectors of a group while its links are chosen.
 type chooser struct {
 	ISA
-	group, to     Register
-	linked, twice VecVirtual
-	number        [5]VecVirtual // the bits of the number of the first link
-	links         int
+	group, to    Register
+	linked, zero VecVirtual
+	number       [5]VecVirtual // the bits of the number of the first link
+	links        int
 }
 
 func (c *chooser) of(places ...int) VecVirtual {
@@ -174,8 +175,7 @@ func (c *chooser) link(place int, except Op) {
 	v := c.AndNot(inGroup(c.group, place), except)
 	further := c.Wide()
 	c.And(v, c.linked, further)
-	c.Move(further, inGroup(c.group, furtherAt+place))
-	c.Or(further, c.twice, c.twice)
+	c.further(place, further)
 	first := c.AndNot(v, c.linked)
 	c.links++
 	for bit, number := range c.number {
@@ -186,10 +186,24 @@ func (c *chooser) link(place int, except Op) {
 	c.Or(first, c.linked, c.linked)
 }
 
+// further stores further links to a place, and the words that have any.
+func (c *chooser) further(place int, v VecVirtual) {
+	c.Move(v, inGroup(c.group, furtherAt+place))
+	some := inGroup(c.group, someAt).Offset(place)
+	if c.Bytes == 64 {
+		KMOVB(New(K, VPTESTMQ, v, v), some)
+		return
+	}
+	none := New(GP32, VMOVMSKPD, New(YMM, VPCMPEQQ, c.zero, v))
+	XORL(U8(15), none)
+	MOVB(none.As8(), some)
+}
+
 // choose writes a function that chooses the links of a group: see choose in Go.
 func choose(i ISA, name string, links func(*chooser)) {
 	Func(named(i, name), "func(group *uint64, to *uint8)", "chooses the links of a vector of words: see choose.")
-	c := &chooser{ISA: i, group: Arg("group"), to: Arg("to"), twice: i.Zero()}
+	c := &chooser{ISA: i, group: Arg("group"), to: Arg("to"), zero: i.Zero()}
+	VMOVDQU(c.zero.AsY(), inGroup(c.group, someAt))
 	c.linked = c.of(sidesAt, sidesAt+1, sidesAt+2)
 	for bit := range c.number {
 		c.number[bit] = c.Copy(c.linked)
@@ -198,8 +212,7 @@ func choose(i ISA, name string, links func(*chooser)) {
 	for bit, number := range c.number {
 		c.Move(number, inGroup(c.group, numberAt+bit))
 	}
-	c.Move(c.linked, inGroup(c.group, linkedAt))
-	c.Move(c.twice, inGroup(c.group, twiceAt))
+	c.further(middle, c.AndNot(inGroup(c.group, middle), c.linked))
 	if i.Bytes == 64 {
 		c.bytes512()
 	} else {

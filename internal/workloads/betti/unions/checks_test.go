@@ -25,6 +25,7 @@ func checks() []checktest.Check {
 	return []checktest.Check{
 		{Name: "boxes of an image", Of: func(t *testing.T) { boxesAreJoined(t, 30) }},
 		{Name: "boxes of the usual size", Of: usualBoxesAreJoined},
+		{Name: "boxes of any shape", Of: boxesFit},
 		{Name: "long ways to minima", Of: longWaysEnd},
 		{Name: "levels of an image", Of: levelsAreListed},
 		{Name: "sums by level", Of: sumsAre},
@@ -183,8 +184,23 @@ func boxesAreJoined(t *testing.T, images int) {
 
 // Even a small image has several boxes of the usual size along each axis.
 func usualBoxesAreJoined(t *testing.T) {
-	for _, shape := range []grid.Shape{{D: 34, H: 18, W: 226}, {D: 1, H: 259, W: 515}, {D: 70, H: 2, W: 61}} {
+	for _, shape := range []grid.Shape{
+		{D: 34, H: 67, W: 60}, {D: 3, H: 67, W: 515}, {D: 1, H: 259, W: 515}, {D: 70, H: 2, W: 61},
+	} {
 		changesArePlain(t, gridtest.Drawn(t, shape, grid.Uint8, 200, 3))
+	}
+}
+
+// The minima of a box have numbers of 16 bits, and a box has two layers or more along each axis of a volume, with any
+// number of cores.
+func boxesFit(t *testing.T) {
+	rng := rand.New(rand.NewPCG(20, 5))
+	side := func() int64 { return 1 + rng.Int64N(1<<rng.IntN(14)) }
+	for range 2000 {
+		s := grid.Shape{D: 2 + side(), H: side(), W: side()}
+		if b := boxOf(s); min(b.D, b.H, b.W) < 2 || (b.D+1)*(b.H+1)*(b.W+1) >= 1<<17 {
+			t.Fatalf("%v: boxes of %v", s, b)
+		}
 	}
 }
 

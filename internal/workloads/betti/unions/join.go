@@ -38,13 +38,17 @@ func (j *joiner[K]) take(b *box, slab []byte, first int64) {
 	p := &j.plan
 	p.lay(b)
 	j.keys = room(j.keys, 2*p.lead+p.d*p.plane)
+	rows, columns := 1, p.w
+	if p.w == p.row && int64(p.w) == j.s.W { // the rows of a plane are consecutive
+		rows, columns = p.h, p.w*p.h
+	}
 	for z := range p.d {
-		for y := range p.h {
+		for y := 0; y < p.h; y += rows {
 			row := (b.lo[0]+int64(z))*j.s.H + b.lo[1] + int64(y) - first*j.s.H
 			if j.s.Dim() == 2 {
 				row = b.lo[1] + int64(y) - first
 			}
-			j.convert(j.keys[p.lead+z*p.plane+y*p.row:][:p.w], slab[(row*j.s.W+b.lo[2])*j.size:][:int64(p.w)*j.size])
+			j.convert(j.keys[p.lead+z*p.plane+y*p.row:][:columns], slab[(row*j.s.W+b.lo[2])*j.size:][:int64(columns)*j.size])
 		}
 	}
 }

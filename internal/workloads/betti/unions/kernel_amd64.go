@@ -35,17 +35,17 @@ func kernelOf[K key](name string) kernel[K] {
 		*compare = func(to []uint64, own, other []uint32) { v.notAbove32(&to[0], &own[0], &other[0], len(to)) }
 	}
 	const word = 8 // bytes
-	k.near = func(p *plan, g *group, z, at int, reverse bool) {
-		bits := func(is bool) (v uint64) {
-			if is {
-				v = ^uint64(0)
-			}
-			return v
+	bits := func(is bool) (v uint64) {
+		if is {
+			v = ^uint64(0)
 		}
+		return v
+	}
+	k.near = func(p *plan, g *group, z, at int, reverse bool) {
+		here, next, exist := p.notAbove[z&1][p.base+at:], p.notAbove[(z+1)&1][p.base+at:], p.exist[at:]
 		for i := 0; i < groupWords; i += v.words {
-			at := at + i
-			v.near(&g.before[0][i], &p.notAbove[z&1][p.base+at], &p.notAbove[(z+1)&1][p.base+at], &p.exist[at], word*p.apart,
-				word*p.words, word*p.size, bits(z > 0), bits(z+1 < p.d), bits(reverse))
+			v.near(&g.before[0][i], &here[i], &next[i], &exist[i], word*p.apart, word*p.words, word*p.size,
+				bits(z > 0), bits(z+1 < p.d), bits(reverse))
 		}
 	}
 	k.choose = func(g *group, to *[groupVoxels]uint8, corners bool) {
@@ -55,6 +55,12 @@ func kernelOf[K key](name string) kernel[K] {
 		}
 		for i := 0; i < groupWords; i += v.words {
 			choose(&g.before[0][i], &to[64*i])
+		}
+		if v.words < groupWords {
+			for i := range 4 {
+				g.some[i] |= g.some[4+i] << 4
+				g.some[4+i] = 0
+			}
 		}
 	}
 	return k

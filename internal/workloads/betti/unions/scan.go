@@ -30,12 +30,11 @@ type lanes [groupWords]uint64
 
 // A group is eight words of voxels of a plane in one of the graphs. Vectors rely on the order.
 type group struct {
-	before  [27]lanes         // the neighbours that precede
+	before  [27]lanes         // the neighbours that precede; in the middle, the voxels themselves
 	sides   [3]lanes          // the voxels next to the outside, by axis
-	further [27]lanes         // the links by place, without the first of a voxel
-	linked  lanes             // voxels with a link, or next to the outside
-	twice   lanes             // voxels with a further link
+	further [27]lanes         // the links by place, without the first of a voxel; in the middle, the minima
 	number  [numberBits]lanes // the bits of the numbers of first links
+	some    lanes             // by place, in bytes: a bit per word in which further has a voxel
 }
 
 // The number of a voxel's first link is 1 for the first of walkOrder, 0 without a link, and
@@ -54,6 +53,8 @@ type plan struct {
 	size           int      // words of a plane
 	exist          []uint64 // of a plane: which voxels have a neighbour, by distance along y and x
 	ends           [2][2][]uint64
+	atSide         [][3]lanes // of each group: the ends along y and x at sides of the image
+	shared         []bool     // groups with an end that is shared
 	steps          [27]uint32 // voxels to each place, modulo 2³²
 
 	notAbove    [2][]uint64 // by parity of the plane: whether each earlier neighbour is not above
@@ -73,8 +74,7 @@ func (p *plan) lay(b *box) {
 	p.base = p.words + groupWords
 	p.apart = p.size + 2*p.base
 	for parity := range p.notAbove {
-		p.notAbove[parity] = room(p.notAbove[parity], middle*p.apart)
-		clear(p.notAbove[parity])
+		p.notAbove[parity] = room(p.notAbove[parity], middle*p.apart) // those of no neighbour are not used
 	}
 	p.exist = room(p.exist, 9*p.size)
 	clear(p.exist)
@@ -111,12 +111,35 @@ func (p *plan) lay(b *box) {
 	}
 }
 
+// divide returns, for each group of a plane, the voxels at sides of the image along y and x, and whether one is
+// in a shared layer.
+func (p *plan) divide(b *box) (atSide [][3]lanes, shared []bool) {
+	p.atSide, p.shared = room(p.atSide, p.size/groupWords), room(p.shared, p.size/groupWords)
+	clear(p.atSide)
+	clear(p.shared)
+	for axis, shares := range b.shares[1:] {
+		for side, with := range shares {
+			for i, v := range p.ends[axis][side] {
+				switch n := i / groupWords; {
+				case v == 0:
+				case with:
+					p.shared[n] = true
+				default:
+					p.atSide[n][1+axis][i%groupWords] |= v
+				}
+			}
+		}
+	}
+	return p.atSide, p.shared
+}
+
 // near finds the neighbours that precede the voxels of a group, in order or in reverse.
 func (p *plan) near(g *group, z, at int, reverse bool) {
 	flip := uint64(0)
 	if reverse {
 		flip = ^uint64(0)
 	}
+	g.before[middle] = *(*lanes)(p.exist[4*p.size+at:])
 	for k, place := range earlier {
 		by, own, other := offset(int(place)), &g.before[place], &g.before[26-place]
 		before, after := (*lanes)(p.exist[k%9*p.size+at:]), (*lanes)(p.exist[(26-k)%9*p.size+at:])
@@ -153,7 +176,8 @@ func (p *plan) near(g *group, z, at int, reverse bool) {
 // it closes a cycle with links of the same voxel that are before it in the order, or with the
 // outside, through other neighbours that precede the voxel.
 func (g *group) choose(to *[groupVoxels]uint8, corners bool) {
-	for lane := range g.linked {
+	g.some = lanes{}
+	for lane := range groupWords {
 		var l, c [27]uint64
 		for k := range l {
 			l[k] = g.before[k][lane]
@@ -163,7 +187,7 @@ func (g *group) choose(to *[groupVoxels]uint8, corners bool) {
 		} else {
 			chooseFaces(&l, &c, g.sides[1][lane], g.sides[2][lane])
 		}
-		linked, twice := uint64(0), uint64(0)
+		linked := uint64(0)
 		for axis, places := range inLayer {
 			side := g.sides[axis][lane]
 			if linked |= side; side != 0 {
@@ -174,12 +198,17 @@ func (g *group) choose(to *[groupVoxels]uint8, corners bool) {
 		}
 		outside := linked
 		var first [1 << numberBits]uint64 // the voxels whose first link has a number
+		further := func(place uint8, voxels uint64) {
+			if g.further[place][lane] = voxels; voxels != 0 {
+				g.some[place/8] |= 1 << lane << (place % 8 * 8)
+			}
+		}
 		for n, k := range walkOrder[:ways(corners)] {
-			first[n+1], g.further[k][lane] = c[k]&^linked, c[k]&linked
-			twice |= c[k] & linked
+			first[n+1] = c[k] &^ linked
+			further(k, c[k]&linked)
 			linked |= c[k]
 		}
-		g.linked[lane], g.twice[lane] = linked, twice
+		further(middle, l[middle]&^linked)
 		var number [numberBits]uint64
 		for bit := numberBits - 1; bit >= 0; bit-- {
 			number[bit] = outside
@@ -325,77 +354,63 @@ const placeBits = 5
 
 // scan scans a box for both graphs.
 func (j *joiner[K]) scan(b *box, graphs [2]*graph) {
-	p, g := &j.plan, &j.group
+	p := &j.plan
 	for which := range j.found {
 		f := &j.found[which]
 		f.minima, f.links, f.meetings = f.minima[:0], f.links[:0], f.meetings[:0]
 		f.first = room(f.first, p.d*p.plane)
 	}
-	valid := p.exist[4*p.size:]
 	j.compare(0)
+	atSide, shared := p.divide(b)
 	for z := range p.d {
 		if z+1 < p.d {
 			j.compare(z + 1)
 		}
-		for at := 0; at < p.size; at += groupWords {
-			var image [3]lanes
-			var layers [3][2]*lanes
-			for axis, shares := range b.shares {
-				for side, shared := range shares {
-					var v *lanes
-					switch {
-					case axis > 0:
-						if v = (*lanes)(p.ends[axis-1][side][at:]); *v == (lanes{}) {
-							continue
-						}
-					case z == side*(p.d-1) && j.s.Dim() == 3:
-						v = (*lanes)(valid[at:])
-					default:
-						continue
-					}
-					if shared {
-						layers[axis][side] = v
-						continue
-					}
-					for lane, word := range v {
-						image[axis][lane] |= word
-					}
-				}
+		var planes [2]bool // whether the plane is a side of the image, or shared
+		for side, shared := range b.shares[0] {
+			if j.s.Dim() == 3 && z == side*(p.d-1) {
+				planes[0], planes[1] = planes[0] || !shared, planes[1] || shared
 			}
+		}
+		for at := 0; at < p.size; at += groupWords {
 			first := z*p.plane + 64*at
 			for which, graph := range graphs {
-				f := &j.found[which]
+				f, g := &j.found[which], &j.group
 				g.sides = [3]lanes{}
 				if graph.outside {
-					g.sides = image
+					g.sides = atSide[at/groupWords]
+					if planes[0] {
+						copy(g.sides[0][:], p.exist[4*p.size+at:])
+					}
 				}
 				j.kernel.near(p, g, z, at, graph.descending)
 				j.kernel.choose(g, (*[groupVoxels]uint8)(f.first[first:]), graph.corners)
-				f.meet(g, graph, &layers, first)
-				for lane, twice := range g.twice {
-					if twice != 0 {
-						j.links(f, graph, lane, first)
-					}
-					for minima := valid[at+lane] &^ g.linked[lane]; minima != 0; minima &= minima - 1 {
-						f.minima = append(f.minima, uint32(first+64*lane+bits.TrailingZeros64(minima)))
-					}
+				j.links(f, graph, first)
+				if planes[1] || shared[at/groupWords] {
+					j.meet(f, graph, b, z, at)
 				}
 			}
 		}
 	}
 }
 
-// links lists the links of a word except the first of each voxel.
-func (j *joiner[K]) links(f *found, graph *graph, lane, first int) {
-	first += 64 * lane
-	keys, flip, links := (*[64]K)(j.keys[j.plan.lead+first:]), K(graph.flip()), f.links
-	for _, k := range walkOrder[:ways(graph.corners)] {
-		for v := j.group.further[k][lane]; v != 0; v &= v - 1 {
-			x := bits.TrailingZeros64(v) & 63
-			links = append(links, uint64(keys[x]^flip)<<32|uint64(first+x)<<placeBits|uint64(k))
+// links lists the minima of a group, and the links except the first of each voxel.
+func (j *joiner[K]) links(f *found, graph *graph, first int) {
+	keys, flip := (*[groupVoxels]K)(j.keys[j.plan.lead+first:]), K(graph.flip())
+	for i, eight := range j.group.some[:(len(j.group.further)+7)/8] {
+		for ; eight != 0; eight &= eight - 1 {
+			bit := bits.TrailingZeros64(eight)
+			k, lane := 8*i+bit/8, bit%8
+			for v := j.group.further[k][lane]; v != 0; v &= v - 1 {
+				x := (64*lane + bits.TrailingZeros64(v)) & (groupVoxels - 1)
+				if k == middle {
+					f.minima = append(f.minima, uint32(first+x))
+				} else {
+					f.links = append(f.links, uint64(keys[x]^flip)<<32|uint64(first+x)<<placeBits|uint64(k))
+				}
+			}
 		}
 	}
-	f.links = links
 }
 
 // ways returns the number of places of neighbours in a graph.
@@ -419,17 +434,22 @@ var inLayer = func() (list [3][]uint8) {
 }()
 
 // meet lists the meetings of a group in the order of voxels.
-func (f *found) meet(g *group, graph *graph, layers *[3][2]*lanes, first int) {
-	for axis, sides := range layers {
+func (j *joiner[K]) meet(f *found, graph *graph, b *box, z, at int) {
+	p, g := &j.plan, &j.group
+	for axis, shares := range b.shares {
 		places := inLayer[axis]
 		if !graph.corners {
 			places = places[:4]
 		}
-		for side, voxels := range sides {
-			if voxels == nil {
+		for side, shared := range shares {
+			if !shared || axis == 0 && (j.s.Dim() == 2 || z != side*(p.d-1)) {
 				continue
 			}
-			for lane, left := range voxels {
+			voxels := p.exist[4*p.size:]
+			if axis > 0 {
+				voxels = p.ends[axis-1][side]
+			}
+			for lane, left := range voxels[at:][:groupWords] {
 				if left &^= g.sides[0][lane] | g.sides[1][lane] | g.sides[2][lane]; left == 0 {
 					continue
 				}
@@ -437,8 +457,8 @@ func (f *found) meet(g *group, graph *graph, layers *[3][2]*lanes, first int) {
 					left &^= g.before[k][lane]
 				}
 				for ; left != 0; left &= left - 1 {
-					f.meetings = append(f.meetings, meeting{uint32(first + 64*lane + bits.TrailingZeros64(left)), uint8(axis),
-						uint8(side)})
+					f.meetings = append(f.meetings, meeting{uint32(z*p.plane + 64*(at+lane) + bits.TrailingZeros64(left)),
+						uint8(axis), uint8(side)})
 				}
 			}
 		}

@@ -45,7 +45,6 @@ func selfTest[K key](seed uint32) error {
 					}
 					j.kernel.near(p, &g.group, z, at, reverse)
 					j.kernel.choose(&g.group, &g.first, corners)
-					g.before[middle] = lanes{}
 					list = append(list, g)
 				}
 			}

@@ -30,12 +30,31 @@ import (
 
 // boxOf returns the shape of boxes without the layer shared with the previous boxes. A box has
 // fewer than 2¹⁷ voxels, so its minima have numbers of 16 bits in both graphs. Along an axis that is
-// cut it has at least two layers, so that no layer is both a side of the image and shared.
-func boxOf(s grid.Shape) grid.Shape {
+// cut it has at least two layers, so that no layer is both a side of the image and shared. Boxes of
+// a volume have the number of rows with which a core scans the fewest words, padding and shared layers included.
+func boxOf(s grid.Shape) (best grid.Shape) {
 	if s.Dim() == 2 { // a box per core
 		return grid.Shape{D: 1, H: min(128, max(64, s.H/cores()+1)), W: 511}
 	}
-	return grid.Shape{D: 32, H: 16, W: 223}
+	const planes, fewRows, mostRows, mostColumns, most = 32, 12, 64, 511, 1<<17 - 1
+	across, w := parts(s.W-1, mostColumns)
+	words, least := w/64+1, int64(math.MaxInt64)
+	for down, h := parts(s.H-1, mostRows); h >= fewRows || best.D == 0; down, h = parts(s.H-1, max(1, h-1)) {
+		d := min(planes, most/((h+1)*(w+1))-1)
+		slabs, _ := parts(s.D, d)
+		plane := ((h+1)*words + groupWords - 1) / groupWords * groupWords
+		if n := (across*down + cores() - 1) / cores() * plane * (s.D - 1 + slabs); n < least {
+			best, least = grid.Shape{D: d, H: max(2, h), W: max(2, w)}, n
+		}
+	}
+	return best
+}
+
+// parts divides steps from layer to layer into the fewest parts of at most the given number, and returns
+// their number and the steps of the longest.
+func parts(steps, most int64) (count, longest int64) {
+	count = max(1, (steps+most-1)/most)
+	return count, (steps + count - 1) / count
 }
 
 // Bytes estimates the memory to join all voxels of an image: slabs, and the edges of both graphs,
@@ -437,21 +456,21 @@ func boxesOf(s, size grid.Shape, lo, hi int64) (boxes []*box, across int) {
 	if s.Dim() == 2 {
 		deep = 1
 	}
-	parts := func(axis int) (list [][2]int64) {
+	cuts := func(axis int) (list [][2]int64) {
 		first, steps := int64(0), n[axis]-1
 		if axis == deep {
 			first, steps = lo, hi-1-lo
 		}
-		count := max(1, (steps+by[axis]-1)/by[axis])
+		count, _ := parts(steps, by[axis])
 		for i := range count {
 			list = append(list, [2]int64{first + i*steps/count, first + (i+1)*steps/count + 1})
 		}
 		return list
 	}
-	across = len(parts(2))
-	for _, z := range parts(0) {
-		for _, y := range parts(1) {
-			for _, x := range parts(2) {
+	across = len(cuts(2))
+	for _, z := range cuts(0) {
+		for _, y := range cuts(1) {
+			for _, x := range cuts(2) {
 				b := &box{}
 				for axis, part := range [3][2]int64{z, y, x} {
 					b.lo[axis], b.hi[axis] = part[0], part[1]

@@ -91,6 +91,7 @@ TEXT ·nearAVX512(SB), NOSPLIT, $0-80
 	ADDQ         R8, BX
 	VMOVDQU64    (BX), Z12
 	ADDQ         R8, BX
+	VMOVDQU64    Z8, 832(AX)
 	VMOVDQU64    (CX), Z13
 	VPTERNLOGQ   $0x28, Z4, Z2, Z13
 	VPANDD       Z0, Z13, Z13
@@ -226,231 +227,240 @@ TEXT ·nearAVX512(SB), NOSPLIT, $0-80
 	RET
 
 // func facesAVX512(group *uint64, to *uint8)
-// Requires: AVX, AVX512BW, AVX512F
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F
 TEXT ·facesAVX512(SB), NOSPLIT, $0-16
 	MOVQ         group+0(FP), AX
 	MOVQ         to+8(FP), CX
 	VPXORD       Z0, Z0, Z0
-	VMOVDQU64    1728(AX), Z1
-	VPORD        1792(AX), Z1, Z1
-	VPORD        1856(AX), Z1, Z1
-	VMOVDQU64    Z1, Z2
-	VMOVDQU64    Z1, Z3
-	VMOVDQU64    Z1, Z4
-	VMOVDQU64    Z1, Z5
-	VMOVDQU64    Z1, Z6
+	VMOVDQU      Y0, 3968(AX)
+	VMOVDQU64    1728(AX), Z0
+	VPORD        1792(AX), Z0, Z0
+	VPORD        1856(AX), Z0, Z0
+	VMOVDQU64    Z0, Z1
+	VMOVDQU64    Z0, Z2
+	VMOVDQU64    Z0, Z3
+	VMOVDQU64    Z0, Z4
+	VMOVDQU64    Z0, Z5
+	VMOVDQU64    1856(AX), Z6
+	VPANDD       640(AX), Z6, Z6
+	VPANDD       64(AX), Z6, Z6
+	VMOVDQU64    1856(AX), Z7
+	VPANDD       1024(AX), Z7, Z7
+	VPANDD       448(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VMOVDQU64    1856(AX), Z7
+	VPANDD       768(AX), Z7, Z7
+	VPANDD       192(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VMOVDQU64    1856(AX), Z7
+	VPANDD       896(AX), Z7, Z7
+	VPANDD       320(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VPORD        1728(AX), Z6, Z6
+	VPORD        1792(AX), Z6, Z6
+	VPANDND      256(AX), Z6, Z6
+	VPANDD       Z6, Z0, Z7
+	VMOVDQU64    Z7, 2176(AX)
+	VPTESTMQ     Z7, Z7, K1
+	KMOVB        K1, 3972(AX)
+	VPANDND      Z6, Z0, Z6
+	VPORD        Z6, Z1, Z1
+	VPORD        Z6, Z0, Z0
+	VMOVDQU64    256(AX), Z6
+	VPANDD       640(AX), Z6, Z6
+	VPANDD       64(AX), Z6, Z6
+	VPANDD       1216(AX), Z6, Z6
+	VMOVDQU64    256(AX), Z7
+	VPANDD       1024(AX), Z7, Z7
+	VPANDD       448(AX), Z7, Z7
+	VPANDD       1600(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VMOVDQU64    256(AX), Z7
+	VPANDD       768(AX), Z7, Z7
+	VPANDD       192(AX), Z7, Z7
+	VPANDD       1344(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VMOVDQU64    256(AX), Z7
+	VPANDD       896(AX), Z7, Z7
+	VPANDD       320(AX), Z7, Z7
+	VPANDD       1472(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
 	VMOVDQU64    1856(AX), Z7
 	VPANDD       640(AX), Z7, Z7
-	VPANDD       64(AX), Z7, Z7
-	VMOVDQU64    1856(AX), Z8
-	VPANDD       1024(AX), Z8, Z8
-	VPANDD       448(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    1856(AX), Z8
-	VPANDD       768(AX), Z8, Z8
-	VPANDD       192(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    1856(AX), Z8
-	VPANDD       896(AX), Z8, Z8
-	VPANDD       320(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VPORD        1728(AX), Z7, Z7
-	VPORD        1792(AX), Z7, Z7
-	VPANDND      256(AX), Z7, Z7
-	VPANDD       Z7, Z1, Z8
-	VMOVDQU64    Z8, 2176(AX)
-	VPORD        Z8, Z0, Z0
-	VPANDND      Z7, Z1, Z7
-	VPORD        Z7, Z2, Z2
-	VPORD        Z7, Z1, Z1
-	VMOVDQU64    256(AX), Z7
-	VPANDD       640(AX), Z7, Z7
-	VPANDD       64(AX), Z7, Z7
 	VPANDD       1216(AX), Z7, Z7
-	VMOVDQU64    256(AX), Z8
-	VPANDD       1024(AX), Z8, Z8
-	VPANDD       448(AX), Z8, Z8
-	VPANDD       1600(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    256(AX), Z8
-	VPANDD       768(AX), Z8, Z8
-	VPANDD       192(AX), Z8, Z8
-	VPANDD       1344(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    256(AX), Z8
-	VPANDD       896(AX), Z8, Z8
-	VPANDD       320(AX), Z8, Z8
-	VPANDD       1472(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    1856(AX), Z8
-	VPANDD       640(AX), Z8, Z8
-	VPANDD       1216(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    1856(AX), Z8
-	VPANDD       1024(AX), Z8, Z8
-	VPANDD       1600(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    1856(AX), Z8
-	VPANDD       768(AX), Z8, Z8
-	VPANDD       1344(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    1856(AX), Z8
-	VPANDD       896(AX), Z8, Z8
-	VPANDD       1472(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VPORD        1728(AX), Z7, Z7
-	VPORD        1792(AX), Z7, Z7
-	VPANDND      1408(AX), Z7, Z7
-	VPANDD       Z7, Z1, Z8
-	VMOVDQU64    Z8, 3328(AX)
-	VPORD        Z8, Z0, Z0
-	VPANDND      Z7, Z1, Z7
-	VPORD        Z7, Z3, Z3
-	VPORD        Z7, Z1, Z1
-	VMOVDQU64    256(AX), Z7
-	VPANDD       64(AX), Z7, Z7
-	VMOVDQU64    1408(AX), Z8
-	VPANDD       1216(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    256(AX), Z8
-	VPANDD       192(AX), Z8, Z8
-	VPANDD       768(AX), Z8, Z8
-	VPANDD       576(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    256(AX), Z8
-	VPANDD       320(AX), Z8, Z8
-	VPANDD       896(AX), Z8, Z8
-	VPANDD       704(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    1408(AX), Z8
-	VPANDD       1344(AX), Z8, Z8
-	VPANDD       768(AX), Z8, Z8
-	VPANDD       576(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    1408(AX), Z8
-	VPANDD       1472(AX), Z8, Z8
-	VPANDD       896(AX), Z8, Z8
-	VPANDD       704(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    1792(AX), Z8
-	VPANDD       768(AX), Z8, Z8
-	VPANDD       576(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    1792(AX), Z8
-	VPANDD       896(AX), Z8, Z8
-	VPANDD       704(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VPORD        1728(AX), Z7, Z7
-	VPORD        1856(AX), Z7, Z7
-	VPANDND      640(AX), Z7, Z7
-	VPANDD       Z7, Z1, Z8
-	VMOVDQU64    Z8, 2560(AX)
-	VPORD        Z8, Z0, Z0
-	VPANDND      Z7, Z1, Z7
-	VPORD        Z7, Z2, Z2
-	VPORD        Z7, Z3, Z3
-	VPORD        Z7, Z1, Z1
-	VMOVDQU64    256(AX), Z7
-	VPANDD       448(AX), Z7, Z7
-	VMOVDQU64    1408(AX), Z8
-	VPANDD       1600(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    256(AX), Z8
-	VPANDD       192(AX), Z8, Z8
-	VPANDD       768(AX), Z8, Z8
-	VPANDD       960(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    256(AX), Z8
-	VPANDD       320(AX), Z8, Z8
-	VPANDD       896(AX), Z8, Z8
-	VPANDD       1088(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    1408(AX), Z8
-	VPANDD       1344(AX), Z8, Z8
-	VPANDD       768(AX), Z8, Z8
-	VPANDD       960(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    1408(AX), Z8
-	VPANDD       1472(AX), Z8, Z8
-	VPANDD       896(AX), Z8, Z8
-	VPANDD       1088(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    1792(AX), Z8
-	VPANDD       768(AX), Z8, Z8
-	VPANDD       960(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    1792(AX), Z8
-	VPANDD       896(AX), Z8, Z8
-	VPANDD       1088(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    640(AX), Z8
-	VPANDD       768(AX), Z8, Z8
-	VPANDD       576(AX), Z8, Z8
-	VPANDD       960(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    640(AX), Z8
-	VPANDD       896(AX), Z8, Z8
-	VPANDD       704(AX), Z8, Z8
-	VPANDD       1088(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VPORD        1728(AX), Z7, Z7
-	VPORD        1856(AX), Z7, Z7
-	VPANDND      1024(AX), Z7, Z7
-	VPANDD       Z7, Z1, Z8
-	VMOVDQU64    Z8, 2944(AX)
-	VPORD        Z8, Z0, Z0
-	VPANDND      Z7, Z1, Z7
-	VPORD        Z7, Z4, Z4
-	VPORD        Z7, Z1, Z1
+	VPORD        Z7, Z6, Z6
+	VMOVDQU64    1856(AX), Z7
+	VPANDD       1024(AX), Z7, Z7
+	VPANDD       1600(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VMOVDQU64    1856(AX), Z7
+	VPANDD       768(AX), Z7, Z7
+	VPANDD       1344(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VMOVDQU64    1856(AX), Z7
+	VPANDD       896(AX), Z7, Z7
+	VPANDD       1472(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VPORD        1728(AX), Z6, Z6
+	VPORD        1792(AX), Z6, Z6
+	VPANDND      1408(AX), Z6, Z6
+	VPANDD       Z6, Z0, Z7
+	VMOVDQU64    Z7, 3328(AX)
+	VPTESTMQ     Z7, Z7, K1
+	KMOVB        K1, 3990(AX)
+	VPANDND      Z6, Z0, Z6
+	VPORD        Z6, Z2, Z2
+	VPORD        Z6, Z0, Z0
+	VMOVDQU64    256(AX), Z6
+	VPANDD       64(AX), Z6, Z6
+	VMOVDQU64    1408(AX), Z7
+	VPANDD       1216(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
 	VMOVDQU64    256(AX), Z7
 	VPANDD       192(AX), Z7, Z7
-	VMOVDQU64    1408(AX), Z8
-	VPANDD       1344(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    640(AX), Z8
-	VPANDD       576(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    1024(AX), Z8
-	VPANDD       960(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VPORD        1792(AX), Z7, Z7
-	VPORD        1856(AX), Z7, Z7
-	VPANDND      768(AX), Z7, Z7
-	VPANDD       Z7, Z1, Z8
-	VMOVDQU64    Z8, 2688(AX)
-	VPORD        Z8, Z0, Z0
-	VPANDND      Z7, Z1, Z7
-	VPORD        Z7, Z2, Z2
-	VPORD        Z7, Z4, Z4
-	VPORD        Z7, Z1, Z1
+	VPANDD       768(AX), Z7, Z7
+	VPANDD       576(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
 	VMOVDQU64    256(AX), Z7
 	VPANDD       320(AX), Z7, Z7
-	VMOVDQU64    1408(AX), Z8
-	VPANDD       1472(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    640(AX), Z8
-	VPANDD       704(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VMOVDQU64    1024(AX), Z8
-	VPANDD       1088(AX), Z8, Z8
-	VPORD        Z8, Z7, Z7
-	VPORD        1792(AX), Z7, Z7
-	VPORD        1856(AX), Z7, Z7
-	VPANDND      896(AX), Z7, Z7
-	VPANDD       Z7, Z1, Z8
-	VMOVDQU64    Z8, 2816(AX)
-	VPORD        Z8, Z0, Z0
-	VPANDND      Z7, Z1, Z7
-	VPORD        Z7, Z3, Z3
-	VPORD        Z7, Z4, Z4
-	VPORD        Z7, Z1, Z1
-	VMOVDQU64    Z2, 3776(AX)
-	VMOVDQU64    Z3, 3840(AX)
-	VMOVDQU64    Z4, 3904(AX)
-	VMOVDQU64    Z5, 3968(AX)
-	VMOVDQU64    Z6, 4032(AX)
+	VPANDD       896(AX), Z7, Z7
+	VPANDD       704(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VMOVDQU64    1408(AX), Z7
+	VPANDD       1344(AX), Z7, Z7
+	VPANDD       768(AX), Z7, Z7
+	VPANDD       576(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VMOVDQU64    1408(AX), Z7
+	VPANDD       1472(AX), Z7, Z7
+	VPANDD       896(AX), Z7, Z7
+	VPANDD       704(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VMOVDQU64    1792(AX), Z7
+	VPANDD       768(AX), Z7, Z7
+	VPANDD       576(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VMOVDQU64    1792(AX), Z7
+	VPANDD       896(AX), Z7, Z7
+	VPANDD       704(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VPORD        1728(AX), Z6, Z6
+	VPORD        1856(AX), Z6, Z6
+	VPANDND      640(AX), Z6, Z6
+	VPANDD       Z6, Z0, Z7
+	VMOVDQU64    Z7, 2560(AX)
+	VPTESTMQ     Z7, Z7, K1
+	KMOVB        K1, 3978(AX)
+	VPANDND      Z6, Z0, Z6
+	VPORD        Z6, Z1, Z1
+	VPORD        Z6, Z2, Z2
+	VPORD        Z6, Z0, Z0
+	VMOVDQU64    256(AX), Z6
+	VPANDD       448(AX), Z6, Z6
+	VMOVDQU64    1408(AX), Z7
+	VPANDD       1600(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VMOVDQU64    256(AX), Z7
+	VPANDD       192(AX), Z7, Z7
+	VPANDD       768(AX), Z7, Z7
+	VPANDD       960(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VMOVDQU64    256(AX), Z7
+	VPANDD       320(AX), Z7, Z7
+	VPANDD       896(AX), Z7, Z7
+	VPANDD       1088(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VMOVDQU64    1408(AX), Z7
+	VPANDD       1344(AX), Z7, Z7
+	VPANDD       768(AX), Z7, Z7
+	VPANDD       960(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VMOVDQU64    1408(AX), Z7
+	VPANDD       1472(AX), Z7, Z7
+	VPANDD       896(AX), Z7, Z7
+	VPANDD       1088(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VMOVDQU64    1792(AX), Z7
+	VPANDD       768(AX), Z7, Z7
+	VPANDD       960(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VMOVDQU64    1792(AX), Z7
+	VPANDD       896(AX), Z7, Z7
+	VPANDD       1088(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VMOVDQU64    640(AX), Z7
+	VPANDD       768(AX), Z7, Z7
+	VPANDD       576(AX), Z7, Z7
+	VPANDD       960(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VMOVDQU64    640(AX), Z7
+	VPANDD       896(AX), Z7, Z7
+	VPANDD       704(AX), Z7, Z7
+	VPANDD       1088(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VPORD        1728(AX), Z6, Z6
+	VPORD        1856(AX), Z6, Z6
+	VPANDND      1024(AX), Z6, Z6
+	VPANDD       Z6, Z0, Z7
+	VMOVDQU64    Z7, 2944(AX)
+	VPTESTMQ     Z7, Z7, K1
+	KMOVB        K1, 3984(AX)
+	VPANDND      Z6, Z0, Z6
+	VPORD        Z6, Z3, Z3
+	VPORD        Z6, Z0, Z0
+	VMOVDQU64    256(AX), Z6
+	VPANDD       192(AX), Z6, Z6
+	VMOVDQU64    1408(AX), Z7
+	VPANDD       1344(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VMOVDQU64    640(AX), Z7
+	VPANDD       576(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VMOVDQU64    1024(AX), Z7
+	VPANDD       960(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VPORD        1792(AX), Z6, Z6
+	VPORD        1856(AX), Z6, Z6
+	VPANDND      768(AX), Z6, Z6
+	VPANDD       Z6, Z0, Z7
+	VMOVDQU64    Z7, 2688(AX)
+	VPTESTMQ     Z7, Z7, K1
+	KMOVB        K1, 3980(AX)
+	VPANDND      Z6, Z0, Z6
+	VPORD        Z6, Z1, Z1
+	VPORD        Z6, Z3, Z3
+	VPORD        Z6, Z0, Z0
+	VMOVDQU64    256(AX), Z6
+	VPANDD       320(AX), Z6, Z6
+	VMOVDQU64    1408(AX), Z7
+	VPANDD       1472(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VMOVDQU64    640(AX), Z7
+	VPANDD       704(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VMOVDQU64    1024(AX), Z7
+	VPANDD       1088(AX), Z7, Z7
+	VPORD        Z7, Z6, Z6
+	VPORD        1792(AX), Z6, Z6
+	VPORD        1856(AX), Z6, Z6
+	VPANDND      896(AX), Z6, Z6
+	VPANDD       Z6, Z0, Z7
+	VMOVDQU64    Z7, 2816(AX)
+	VPTESTMQ     Z7, Z7, K1
+	KMOVB        K1, 3982(AX)
+	VPANDND      Z6, Z0, Z6
+	VPORD        Z6, Z2, Z2
+	VPORD        Z6, Z3, Z3
+	VPORD        Z6, Z0, Z0
 	VMOVDQU64    Z1, 3648(AX)
-	VMOVDQU64    Z0, 3712(AX)
+	VMOVDQU64    Z2, 3712(AX)
+	VMOVDQU64    Z3, 3776(AX)
+	VMOVDQU64    Z4, 3840(AX)
+	VMOVDQU64    Z5, 3904(AX)
+	VPANDND      832(AX), Z0, Z0
+	VMOVDQU64    Z0, 2752(AX)
+	VPTESTMQ     Z0, Z0, K1
+	KMOVB        K1, 3981(AX)
 	MOVL         $0x00000001, DX
 	VPBROADCASTB DX, Z0
 	MOVL         $0x00000002, DX
@@ -461,544 +471,573 @@ TEXT ·facesAVX512(SB), NOSPLIT, $0-16
 	VPBROADCASTB DX, Z3
 	MOVL         $0x00000010, DX
 	VPBROADCASTB DX, Z4
-	KMOVQ        3776(AX), K1
+	KMOVQ        3648(AX), K1
 	VMOVDQU8.Z   Z0, K1, Z5
-	KMOVQ        3840(AX), K1
+	KMOVQ        3712(AX), K1
 	VPADDB       Z1, Z5, K1, Z5
-	KMOVQ        3904(AX), K1
+	KMOVQ        3776(AX), K1
 	VPADDB       Z2, Z5, K1, Z5
-	KMOVQ        3968(AX), K1
+	KMOVQ        3840(AX), K1
 	VPADDB       Z3, Z5, K1, Z5
-	KMOVQ        4032(AX), K1
+	KMOVQ        3904(AX), K1
 	VPADDB       Z4, Z5, K1, Z5
 	VMOVDQU64    Z5, (CX)
-	KMOVQ        3784(AX), K1
+	KMOVQ        3656(AX), K1
 	VMOVDQU8.Z   Z0, K1, Z5
-	KMOVQ        3848(AX), K1
+	KMOVQ        3720(AX), K1
 	VPADDB       Z1, Z5, K1, Z5
-	KMOVQ        3912(AX), K1
+	KMOVQ        3784(AX), K1
 	VPADDB       Z2, Z5, K1, Z5
-	KMOVQ        3976(AX), K1
+	KMOVQ        3848(AX), K1
 	VPADDB       Z3, Z5, K1, Z5
-	KMOVQ        4040(AX), K1
+	KMOVQ        3912(AX), K1
 	VPADDB       Z4, Z5, K1, Z5
 	VMOVDQU64    Z5, 64(CX)
-	KMOVQ        3792(AX), K1
+	KMOVQ        3664(AX), K1
 	VMOVDQU8.Z   Z0, K1, Z5
-	KMOVQ        3856(AX), K1
+	KMOVQ        3728(AX), K1
 	VPADDB       Z1, Z5, K1, Z5
-	KMOVQ        3920(AX), K1
+	KMOVQ        3792(AX), K1
 	VPADDB       Z2, Z5, K1, Z5
-	KMOVQ        3984(AX), K1
+	KMOVQ        3856(AX), K1
 	VPADDB       Z3, Z5, K1, Z5
-	KMOVQ        4048(AX), K1
+	KMOVQ        3920(AX), K1
 	VPADDB       Z4, Z5, K1, Z5
 	VMOVDQU64    Z5, 128(CX)
-	KMOVQ        3800(AX), K1
+	KMOVQ        3672(AX), K1
 	VMOVDQU8.Z   Z0, K1, Z5
-	KMOVQ        3864(AX), K1
+	KMOVQ        3736(AX), K1
 	VPADDB       Z1, Z5, K1, Z5
-	KMOVQ        3928(AX), K1
+	KMOVQ        3800(AX), K1
 	VPADDB       Z2, Z5, K1, Z5
-	KMOVQ        3992(AX), K1
+	KMOVQ        3864(AX), K1
 	VPADDB       Z3, Z5, K1, Z5
-	KMOVQ        4056(AX), K1
+	KMOVQ        3928(AX), K1
 	VPADDB       Z4, Z5, K1, Z5
 	VMOVDQU64    Z5, 192(CX)
-	KMOVQ        3808(AX), K1
+	KMOVQ        3680(AX), K1
 	VMOVDQU8.Z   Z0, K1, Z5
-	KMOVQ        3872(AX), K1
+	KMOVQ        3744(AX), K1
 	VPADDB       Z1, Z5, K1, Z5
-	KMOVQ        3936(AX), K1
+	KMOVQ        3808(AX), K1
 	VPADDB       Z2, Z5, K1, Z5
-	KMOVQ        4000(AX), K1
+	KMOVQ        3872(AX), K1
 	VPADDB       Z3, Z5, K1, Z5
-	KMOVQ        4064(AX), K1
+	KMOVQ        3936(AX), K1
 	VPADDB       Z4, Z5, K1, Z5
 	VMOVDQU64    Z5, 256(CX)
-	KMOVQ        3816(AX), K1
+	KMOVQ        3688(AX), K1
 	VMOVDQU8.Z   Z0, K1, Z5
-	KMOVQ        3880(AX), K1
+	KMOVQ        3752(AX), K1
 	VPADDB       Z1, Z5, K1, Z5
-	KMOVQ        3944(AX), K1
+	KMOVQ        3816(AX), K1
 	VPADDB       Z2, Z5, K1, Z5
-	KMOVQ        4008(AX), K1
+	KMOVQ        3880(AX), K1
 	VPADDB       Z3, Z5, K1, Z5
-	KMOVQ        4072(AX), K1
+	KMOVQ        3944(AX), K1
 	VPADDB       Z4, Z5, K1, Z5
 	VMOVDQU64    Z5, 320(CX)
-	KMOVQ        3824(AX), K1
+	KMOVQ        3696(AX), K1
 	VMOVDQU8.Z   Z0, K1, Z5
-	KMOVQ        3888(AX), K1
+	KMOVQ        3760(AX), K1
 	VPADDB       Z1, Z5, K1, Z5
-	KMOVQ        3952(AX), K1
+	KMOVQ        3824(AX), K1
 	VPADDB       Z2, Z5, K1, Z5
-	KMOVQ        4016(AX), K1
+	KMOVQ        3888(AX), K1
 	VPADDB       Z3, Z5, K1, Z5
-	KMOVQ        4080(AX), K1
+	KMOVQ        3952(AX), K1
 	VPADDB       Z4, Z5, K1, Z5
 	VMOVDQU64    Z5, 384(CX)
-	KMOVQ        3832(AX), K1
+	KMOVQ        3704(AX), K1
 	VMOVDQU8.Z   Z0, K1, Z0
-	KMOVQ        3896(AX), K1
+	KMOVQ        3768(AX), K1
 	VPADDB       Z1, Z0, K1, Z0
-	KMOVQ        3960(AX), K1
+	KMOVQ        3832(AX), K1
 	VPADDB       Z2, Z0, K1, Z0
-	KMOVQ        4024(AX), K1
+	KMOVQ        3896(AX), K1
 	VPADDB       Z3, Z0, K1, Z0
-	KMOVQ        4088(AX), K1
+	KMOVQ        3960(AX), K1
 	VPADDB       Z4, Z0, K1, Z0
 	VMOVDQU64    Z0, 448(CX)
 	VZEROUPPER
 	RET
 
 // func cornersAVX512(group *uint64, to *uint8)
-// Requires: AVX, AVX512BW, AVX512F
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F
 TEXT ·cornersAVX512(SB), NOSPLIT, $0-16
 	MOVQ         group+0(FP), AX
 	MOVQ         to+8(FP), CX
 	VPXORD       Z0, Z0, Z0
-	VMOVDQU64    1728(AX), Z1
-	VPORD        1792(AX), Z1, Z1
-	VPORD        1856(AX), Z1, Z1
-	VMOVDQU64    Z1, Z2
-	VMOVDQU64    Z1, Z3
-	VMOVDQU64    Z1, Z4
-	VMOVDQU64    Z1, Z5
-	VMOVDQU64    Z1, Z6
+	VMOVDQU      Y0, 3968(AX)
+	VMOVDQU64    1728(AX), Z0
+	VPORD        1792(AX), Z0, Z0
+	VPORD        1856(AX), Z0, Z0
+	VMOVDQU64    Z0, Z2
+	VMOVDQU64    Z0, Z3
+	VMOVDQU64    Z0, Z4
+	VMOVDQU64    Z0, Z5
+	VMOVDQU64    Z0, Z6
 	VMOVDQU64    256(AX), Z7
 	VPORD        1408(AX), Z7, Z7
 	VMOVDQU64    640(AX), Z8
 	VPORD        1024(AX), Z8, Z8
 	VMOVDQU64    768(AX), Z9
 	VPORD        896(AX), Z9, Z9
-	VPXORD       Z10, Z10, Z10
-	VPORD        1728(AX), Z10, Z10
-	VPORD        1792(AX), Z10, Z10
-	VPANDND      256(AX), Z10, Z10
-	VPANDD       Z10, Z1, Z11
-	VMOVDQU64    Z11, 2176(AX)
-	VPORD        Z11, Z0, Z0
-	VPANDND      Z10, Z1, Z10
-	VPORD        Z10, Z2, Z2
-	VPORD        Z10, Z1, Z1
-	VPORD        Z8, Z9, Z10
-	VMOVDQU64    Z10, Z10
-	VPORD        576(AX), Z10, Z10
+	VPXORD       Z1, Z1, Z1
+	VPORD        1728(AX), Z1, Z1
+	VPORD        1792(AX), Z1, Z1
+	VPANDND      256(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z10
+	VMOVDQU64    Z10, 2176(AX)
+	VPTESTMQ     Z10, Z10, K1
+	KMOVB        K1, 3972(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z2, Z2
+	VPORD        Z1, Z0, Z0
+	VPORD        Z8, Z9, Z1
+	VMOVDQU64    Z1, Z1
+	VPORD        576(AX), Z1, Z1
+	VPORD        704(AX), Z1, Z1
+	VPORD        960(AX), Z1, Z1
+	VPORD        1088(AX), Z1, Z1
+	VPANDD       256(AX), Z1, Z1
+	VPORD        1728(AX), Z1, Z1
+	VPORD        1792(AX), Z1, Z1
+	VPANDND      1408(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z10
+	VMOVDQU64    Z10, 3328(AX)
+	VPTESTMQ     Z10, Z10, K1
+	KMOVB        K1, 3990(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z3, Z3
+	VPORD        Z1, Z0, Z0
+	VMOVDQU64    Z7, Z1
+	VPORD        1728(AX), Z1, Z1
+	VPORD        1856(AX), Z1, Z1
+	VPANDND      640(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z10
+	VMOVDQU64    Z10, 2560(AX)
+	VPTESTMQ     Z10, Z10, K1
+	KMOVB        K1, 3978(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z2, Z2
+	VPORD        Z1, Z3, Z3
+	VPORD        Z1, Z0, Z0
+	VMOVDQU64    Z9, Z1
+	VPORD        192(AX), Z1, Z1
+	VPORD        320(AX), Z1, Z1
+	VPORD        1344(AX), Z1, Z1
+	VPORD        1472(AX), Z1, Z1
+	VPANDD       640(AX), Z1, Z1
+	VPORD        Z7, Z1, Z1
+	VPORD        1728(AX), Z1, Z1
+	VPORD        1856(AX), Z1, Z1
+	VPANDND      1024(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z10
+	VMOVDQU64    Z10, 2944(AX)
+	VPTESTMQ     Z10, Z10, K1
+	KMOVB        K1, 3984(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z4, Z4
+	VPORD        Z1, Z0, Z0
+	VPORD        Z7, Z8, Z1
+	VPORD        1792(AX), Z1, Z1
+	VPORD        1856(AX), Z1, Z1
+	VPANDND      768(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z10
+	VMOVDQU64    Z10, 2688(AX)
+	VPTESTMQ     Z10, Z10, K1
+	KMOVB        K1, 3980(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z2, Z2
+	VPORD        Z1, Z4, Z4
+	VPORD        Z1, Z0, Z0
+	VPORD        Z7, Z8, Z1
+	VMOVDQU64    64(AX), Z10
+	VPORD        448(AX), Z10, Z10
+	VPORD        1216(AX), Z10, Z10
+	VPORD        1600(AX), Z10, Z10
+	VPANDD       768(AX), Z10, Z10
+	VPORD        Z1, Z10, Z1
+	VPORD        1792(AX), Z1, Z1
+	VPORD        1856(AX), Z1, Z1
+	VPANDND      896(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z10
+	VMOVDQU64    Z10, 2816(AX)
+	VPTESTMQ     Z10, Z10, K1
+	KMOVB        K1, 3982(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z3, Z3
+	VPORD        Z1, Z4, Z4
+	VPORD        Z1, Z0, Z0
+	VMOVDQU64    Z9, Z1
+	VPORD        256(AX), Z1, Z1
+	VPORD        640(AX), Z1, Z1
+	VMOVDQU64    576(AX), Z10
 	VPORD        704(AX), Z10, Z10
-	VPORD        960(AX), Z10, Z10
-	VPORD        1088(AX), Z10, Z10
-	VPANDD       256(AX), Z10, Z10
-	VPORD        1728(AX), Z10, Z10
-	VPORD        1792(AX), Z10, Z10
-	VPANDND      1408(AX), Z10, Z10
-	VPANDD       Z10, Z1, Z11
-	VMOVDQU64    Z11, 3328(AX)
-	VPORD        Z11, Z0, Z0
-	VPANDND      Z10, Z1, Z10
-	VPORD        Z10, Z3, Z3
-	VPORD        Z10, Z1, Z1
-	VMOVDQU64    Z7, Z10
-	VPORD        1728(AX), Z10, Z10
-	VPORD        1856(AX), Z10, Z10
-	VPANDND      640(AX), Z10, Z10
-	VPANDD       Z10, Z1, Z11
-	VMOVDQU64    Z11, 2560(AX)
-	VPORD        Z11, Z0, Z0
-	VPANDND      Z10, Z1, Z10
-	VPORD        Z10, Z2, Z2
-	VPORD        Z10, Z3, Z3
-	VPORD        Z10, Z1, Z1
-	VMOVDQU64    Z9, Z10
-	VPORD        192(AX), Z10, Z10
-	VPORD        320(AX), Z10, Z10
-	VPORD        1344(AX), Z10, Z10
-	VPORD        1472(AX), Z10, Z10
-	VPANDD       640(AX), Z10, Z10
-	VPORD        Z7, Z10, Z10
-	VPORD        1728(AX), Z10, Z10
-	VPORD        1856(AX), Z10, Z10
-	VPANDND      1024(AX), Z10, Z10
-	VPANDD       Z10, Z1, Z11
-	VMOVDQU64    Z11, 2944(AX)
-	VPORD        Z11, Z0, Z0
-	VPANDND      Z10, Z1, Z10
-	VPORD        Z10, Z4, Z4
-	VPORD        Z10, Z1, Z1
-	VPORD        Z7, Z8, Z10
-	VPORD        1792(AX), Z10, Z10
-	VPORD        1856(AX), Z10, Z10
-	VPANDND      768(AX), Z10, Z10
-	VPANDD       Z10, Z1, Z11
-	VMOVDQU64    Z11, 2688(AX)
-	VPORD        Z11, Z0, Z0
-	VPANDND      Z10, Z1, Z10
-	VPORD        Z10, Z2, Z2
-	VPORD        Z10, Z4, Z4
-	VPORD        Z10, Z1, Z1
-	VPORD        Z7, Z8, Z10
-	VMOVDQU64    64(AX), Z11
-	VPORD        448(AX), Z11, Z11
-	VPORD        1216(AX), Z11, Z11
-	VPORD        1600(AX), Z11, Z11
-	VPANDD       768(AX), Z11, Z11
+	VPANDD       1408(AX), Z10, Z10
+	VMOVDQU64    192(AX), Z11
+	VPORD        320(AX), Z11, Z11
+	VPANDD       1024(AX), Z11, Z11
 	VPORD        Z10, Z11, Z10
-	VPORD        1792(AX), Z10, Z10
-	VPORD        1856(AX), Z10, Z10
-	VPANDND      896(AX), Z10, Z10
-	VPANDD       Z10, Z1, Z11
-	VMOVDQU64    Z11, 2816(AX)
-	VPORD        Z11, Z0, Z0
-	VPANDND      Z10, Z1, Z10
-	VPORD        Z10, Z3, Z3
-	VPORD        Z10, Z4, Z4
-	VPORD        Z10, Z1, Z1
-	VMOVDQU64    Z9, Z10
-	VPORD        256(AX), Z10, Z10
-	VPORD        640(AX), Z10, Z10
-	VMOVDQU64    576(AX), Z11
-	VPORD        704(AX), Z11, Z11
-	VPANDD       1408(AX), Z11, Z11
-	VMOVDQU64    192(AX), Z12
-	VPORD        320(AX), Z12, Z12
-	VPANDD       1024(AX), Z12, Z12
-	VPORD        Z11, Z12, Z11
-	VPORD        Z10, Z11, Z10
-	VPORD        1728(AX), Z10, Z10
-	VPANDND      64(AX), Z10, Z10
-	VPANDD       Z10, Z1, Z11
-	VMOVDQU64    Z11, 1984(AX)
-	VPORD        Z11, Z0, Z0
-	VPANDND      Z10, Z1, Z10
-	VPORD        Z10, Z2, Z2
-	VPORD        Z10, Z3, Z3
-	VPORD        Z10, Z4, Z4
-	VPORD        Z10, Z1, Z1
-	VMOVDQU64    Z9, Z10
-	VPORD        256(AX), Z10, Z10
-	VPORD        1024(AX), Z10, Z10
-	VMOVDQU64    960(AX), Z11
-	VPORD        1088(AX), Z11, Z11
-	VPANDD       1408(AX), Z11, Z11
-	VMOVDQU64    192(AX), Z12
-	VPORD        320(AX), Z12, Z12
-	VPANDD       640(AX), Z12, Z12
-	VPORD        Z11, Z12, Z11
-	VPORD        Z10, Z11, Z10
-	VPORD        1728(AX), Z10, Z10
-	VPANDND      448(AX), Z10, Z10
-	VPANDD       Z10, Z1, Z11
-	VMOVDQU64    Z11, 2368(AX)
-	VPORD        Z11, Z0, Z0
-	VPANDND      Z10, Z1, Z10
-	VPORD        Z10, Z5, Z5
-	VPORD        Z10, Z1, Z1
-	VMOVDQU64    Z9, Z10
-	VPORD        1408(AX), Z10, Z10
-	VPORD        640(AX), Z10, Z10
-	VMOVDQU64    576(AX), Z11
-	VPORD        704(AX), Z11, Z11
-	VPANDD       256(AX), Z11, Z11
-	VMOVDQU64    1344(AX), Z12
-	VPORD        1472(AX), Z12, Z12
-	VPANDD       1024(AX), Z12, Z12
-	VPORD        Z11, Z12, Z11
-	VPORD        Z10, Z11, Z10
-	VPORD        1728(AX), Z10, Z10
-	VPANDND      1216(AX), Z10, Z10
-	VPANDD       Z10, Z1, Z11
-	VMOVDQU64    Z11, 3136(AX)
-	VPORD        Z11, Z0, Z0
-	VPANDND      Z10, Z1, Z10
-	VPORD        Z10, Z2, Z2
-	VPORD        Z10, Z5, Z5
-	VPORD        Z10, Z1, Z1
-	VMOVDQU64    Z9, Z9
-	VPORD        1408(AX), Z9, Z9
-	VPORD        1024(AX), Z9, Z9
+	VPORD        Z1, Z10, Z1
+	VPORD        1728(AX), Z1, Z1
+	VPANDND      64(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z10
+	VMOVDQU64    Z10, 1984(AX)
+	VPTESTMQ     Z10, Z10, K1
+	KMOVB        K1, 3969(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z2, Z2
+	VPORD        Z1, Z3, Z3
+	VPORD        Z1, Z4, Z4
+	VPORD        Z1, Z0, Z0
+	VMOVDQU64    Z9, Z1
+	VPORD        256(AX), Z1, Z1
+	VPORD        1024(AX), Z1, Z1
 	VMOVDQU64    960(AX), Z10
 	VPORD        1088(AX), Z10, Z10
+	VPANDD       1408(AX), Z10, Z10
+	VMOVDQU64    192(AX), Z11
+	VPORD        320(AX), Z11, Z11
+	VPANDD       640(AX), Z11, Z11
+	VPORD        Z10, Z11, Z10
+	VPORD        Z1, Z10, Z1
+	VPORD        1728(AX), Z1, Z1
+	VPANDND      448(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z10
+	VMOVDQU64    Z10, 2368(AX)
+	VPTESTMQ     Z10, Z10, K1
+	KMOVB        K1, 3975(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z5, Z5
+	VPORD        Z1, Z0, Z0
+	VMOVDQU64    Z9, Z1
+	VPORD        1408(AX), Z1, Z1
+	VPORD        640(AX), Z1, Z1
+	VMOVDQU64    576(AX), Z10
+	VPORD        704(AX), Z10, Z10
 	VPANDD       256(AX), Z10, Z10
 	VMOVDQU64    1344(AX), Z11
 	VPORD        1472(AX), Z11, Z11
-	VPANDD       640(AX), Z11, Z11
+	VPANDD       1024(AX), Z11, Z11
 	VPORD        Z10, Z11, Z10
-	VPORD        Z9, Z10, Z9
-	VPORD        1728(AX), Z9, Z9
-	VPANDND      1600(AX), Z9, Z9
-	VPANDD       Z9, Z1, Z10
-	VMOVDQU64    Z10, 3520(AX)
-	VPORD        Z10, Z0, Z0
-	VPANDND      Z9, Z1, Z9
-	VPORD        Z9, Z3, Z3
-	VPORD        Z9, Z5, Z5
-	VPORD        Z9, Z1, Z1
-	VMOVDQU64    Z8, Z9
-	VPORD        256(AX), Z9, Z9
-	VPORD        768(AX), Z9, Z9
-	VPORD        64(AX), Z9, Z9
-	VPORD        448(AX), Z9, Z9
-	VMOVDQU64    576(AX), Z10
-	VPORD        960(AX), Z10, Z10
-	VPANDD       1408(AX), Z10, Z10
-	VPORD        Z9, Z10, Z9
-	VPORD        1792(AX), Z9, Z9
-	VPANDND      192(AX), Z9, Z9
-	VPANDD       Z9, Z1, Z10
-	VMOVDQU64    Z10, 2112(AX)
-	VPORD        Z10, Z0, Z0
-	VPANDND      Z9, Z1, Z9
-	VPORD        Z9, Z2, Z2
-	VPORD        Z9, Z3, Z3
-	VPORD        Z9, Z5, Z5
-	VPORD        Z9, Z1, Z1
-	VMOVDQU64    Z8, Z9
-	VPORD        256(AX), Z9, Z9
-	VPORD        896(AX), Z9, Z9
-	VPORD        64(AX), Z9, Z9
-	VPORD        448(AX), Z9, Z9
-	VMOVDQU64    704(AX), Z10
-	VPORD        1088(AX), Z10, Z10
-	VPANDD       1408(AX), Z10, Z10
-	VPORD        Z9, Z10, Z9
-	VPORD        1792(AX), Z9, Z9
-	VPANDND      320(AX), Z9, Z9
-	VPANDD       Z9, Z1, Z10
-	VMOVDQU64    Z10, 2240(AX)
-	VPORD        Z10, Z0, Z0
-	VPANDND      Z9, Z1, Z9
-	VPORD        Z9, Z4, Z4
-	VPORD        Z9, Z5, Z5
-	VPORD        Z9, Z1, Z1
-	VMOVDQU64    Z8, Z9
-	VPORD        1408(AX), Z9, Z9
-	VPORD        768(AX), Z9, Z9
-	VPORD        1216(AX), Z9, Z9
-	VPORD        1600(AX), Z9, Z9
-	VMOVDQU64    576(AX), Z10
-	VPORD        960(AX), Z10, Z10
-	VPANDD       256(AX), Z10, Z10
-	VPORD        Z9, Z10, Z9
-	VPORD        1792(AX), Z9, Z9
-	VPANDND      1344(AX), Z9, Z9
-	VPANDD       Z9, Z1, Z10
-	VMOVDQU64    Z10, 3264(AX)
-	VPORD        Z10, Z0, Z0
-	VPANDND      Z9, Z1, Z9
-	VPORD        Z9, Z2, Z2
-	VPORD        Z9, Z4, Z4
-	VPORD        Z9, Z5, Z5
-	VPORD        Z9, Z1, Z1
-	VMOVDQU64    Z8, Z8
-	VPORD        1408(AX), Z8, Z8
-	VPORD        896(AX), Z8, Z8
-	VPORD        1216(AX), Z8, Z8
-	VPORD        1600(AX), Z8, Z8
-	VMOVDQU64    704(AX), Z9
+	VPORD        Z1, Z10, Z1
+	VPORD        1728(AX), Z1, Z1
+	VPANDND      1216(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z10
+	VMOVDQU64    Z10, 3136(AX)
+	VPTESTMQ     Z10, Z10, K1
+	KMOVB        K1, 3987(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z2, Z2
+	VPORD        Z1, Z5, Z5
+	VPORD        Z1, Z0, Z0
+	VMOVDQU64    Z9, Z1
+	VPORD        1408(AX), Z1, Z1
+	VPORD        1024(AX), Z1, Z1
+	VMOVDQU64    960(AX), Z9
 	VPORD        1088(AX), Z9, Z9
 	VPANDD       256(AX), Z9, Z9
-	VPORD        Z8, Z9, Z8
-	VPORD        1792(AX), Z8, Z8
-	VPANDND      1472(AX), Z8, Z8
-	VPANDD       Z8, Z1, Z9
-	VMOVDQU64    Z9, 3392(AX)
-	VPORD        Z9, Z0, Z0
-	VPANDND      Z8, Z1, Z8
-	VPORD        Z8, Z3, Z3
-	VPORD        Z8, Z4, Z4
-	VPORD        Z8, Z5, Z5
-	VPORD        Z8, Z1, Z1
-	VMOVDQU64    Z7, Z8
-	VPORD        640(AX), Z8, Z8
-	VPORD        768(AX), Z8, Z8
-	VPORD        64(AX), Z8, Z8
-	VPORD        1216(AX), Z8, Z8
-	VPORD        192(AX), Z8, Z8
-	VPORD        1344(AX), Z8, Z8
-	VPORD        1856(AX), Z8, Z8
-	VPANDND      576(AX), Z8, Z8
-	VPANDD       Z8, Z1, Z9
-	VMOVDQU64    Z9, 2496(AX)
-	VPORD        Z9, Z0, Z0
-	VPANDND      Z8, Z1, Z8
-	VPORD        Z8, Z2, Z2
-	VPORD        Z8, Z3, Z3
-	VPORD        Z8, Z4, Z4
-	VPORD        Z8, Z5, Z5
-	VPORD        Z8, Z1, Z1
-	VMOVDQU64    Z7, Z8
-	VPORD        640(AX), Z8, Z8
-	VPORD        896(AX), Z8, Z8
-	VPORD        64(AX), Z8, Z8
-	VPORD        1216(AX), Z8, Z8
-	VPORD        320(AX), Z8, Z8
-	VPORD        1472(AX), Z8, Z8
-	VPORD        1856(AX), Z8, Z8
-	VPANDND      704(AX), Z8, Z8
-	VPANDD       Z8, Z1, Z9
-	VMOVDQU64    Z9, 2624(AX)
-	VPORD        Z9, Z0, Z0
-	VPANDND      Z8, Z1, Z8
-	VPORD        Z8, Z6, Z6
-	VPORD        Z8, Z1, Z1
-	VMOVDQU64    Z7, Z8
-	VPORD        1024(AX), Z8, Z8
-	VPORD        768(AX), Z8, Z8
-	VPORD        448(AX), Z8, Z8
-	VPORD        1600(AX), Z8, Z8
-	VPORD        192(AX), Z8, Z8
-	VPORD        1344(AX), Z8, Z8
-	VPORD        1856(AX), Z8, Z8
-	VPANDND      960(AX), Z8, Z8
-	VPANDD       Z8, Z1, Z9
-	VMOVDQU64    Z9, 2880(AX)
-	VPORD        Z9, Z0, Z0
-	VPANDND      Z8, Z1, Z8
-	VPORD        Z8, Z2, Z2
-	VPORD        Z8, Z6, Z6
-	VPORD        Z8, Z1, Z1
-	VMOVDQU64    Z7, Z7
-	VPORD        1024(AX), Z7, Z7
-	VPORD        896(AX), Z7, Z7
-	VPORD        448(AX), Z7, Z7
-	VPORD        1600(AX), Z7, Z7
-	VPORD        320(AX), Z7, Z7
-	VPORD        1472(AX), Z7, Z7
-	VPORD        1856(AX), Z7, Z7
-	VPANDND      1088(AX), Z7, Z7
-	VPANDD       Z7, Z1, Z8
-	VMOVDQU64    Z8, 3008(AX)
-	VPORD        Z8, Z0, Z0
-	VPANDND      Z7, Z1, Z7
-	VPORD        Z7, Z3, Z3
-	VPORD        Z7, Z6, Z6
-	VPORD        Z7, Z1, Z1
-	VMOVDQU64    256(AX), Z7
-	VPORD        640(AX), Z7, Z7
-	VPORD        768(AX), Z7, Z7
-	VPORD        64(AX), Z7, Z7
-	VPORD        192(AX), Z7, Z7
-	VPORD        576(AX), Z7, Z7
-	VPANDND      (AX), Z7, Z7
-	VPANDD       Z7, Z1, Z8
-	VMOVDQU64    Z8, 1920(AX)
-	VPORD        Z8, Z0, Z0
-	VPANDND      Z7, Z1, Z7
-	VPORD        Z7, Z2, Z2
-	VPORD        Z7, Z3, Z3
-	VPORD        Z7, Z6, Z6
-	VPORD        Z7, Z1, Z1
-	VMOVDQU64    256(AX), Z7
-	VPORD        640(AX), Z7, Z7
-	VPORD        896(AX), Z7, Z7
-	VPORD        64(AX), Z7, Z7
-	VPORD        320(AX), Z7, Z7
-	VPORD        704(AX), Z7, Z7
-	VPANDND      128(AX), Z7, Z7
-	VPANDD       Z7, Z1, Z8
-	VMOVDQU64    Z8, 2048(AX)
-	VPORD        Z8, Z0, Z0
-	VPANDND      Z7, Z1, Z7
-	VPORD        Z7, Z4, Z4
-	VPORD        Z7, Z6, Z6
-	VPORD        Z7, Z1, Z1
-	VMOVDQU64    256(AX), Z7
-	VPORD        1024(AX), Z7, Z7
-	VPORD        768(AX), Z7, Z7
-	VPORD        448(AX), Z7, Z7
-	VPORD        192(AX), Z7, Z7
-	VPORD        960(AX), Z7, Z7
-	VPANDND      384(AX), Z7, Z7
-	VPANDD       Z7, Z1, Z8
-	VMOVDQU64    Z8, 2304(AX)
-	VPORD        Z8, Z0, Z0
-	VPANDND      Z7, Z1, Z7
-	VPORD        Z7, Z2, Z2
-	VPORD        Z7, Z4, Z4
-	VPORD        Z7, Z6, Z6
-	VPORD        Z7, Z1, Z1
-	VMOVDQU64    256(AX), Z7
-	VPORD        1024(AX), Z7, Z7
-	VPORD        896(AX), Z7, Z7
-	VPORD        448(AX), Z7, Z7
-	VPORD        320(AX), Z7, Z7
-	VPORD        1088(AX), Z7, Z7
-	VPANDND      512(AX), Z7, Z7
-	VPANDD       Z7, Z1, Z8
-	VMOVDQU64    Z8, 2432(AX)
-	VPORD        Z8, Z0, Z0
-	VPANDND      Z7, Z1, Z7
-	VPORD        Z7, Z3, Z3
-	VPORD        Z7, Z4, Z4
-	VPORD        Z7, Z6, Z6
-	VPORD        Z7, Z1, Z1
-	VMOVDQU64    1408(AX), Z7
-	VPORD        640(AX), Z7, Z7
-	VPORD        768(AX), Z7, Z7
-	VPORD        1216(AX), Z7, Z7
-	VPORD        1344(AX), Z7, Z7
-	VPORD        576(AX), Z7, Z7
-	VPANDND      1152(AX), Z7, Z7
-	VPANDD       Z7, Z1, Z8
-	VMOVDQU64    Z8, 3072(AX)
-	VPORD        Z8, Z0, Z0
-	VPANDND      Z7, Z1, Z7
-	VPORD        Z7, Z2, Z2
-	VPORD        Z7, Z3, Z3
-	VPORD        Z7, Z4, Z4
-	VPORD        Z7, Z6, Z6
-	VPORD        Z7, Z1, Z1
-	VMOVDQU64    1408(AX), Z7
-	VPORD        640(AX), Z7, Z7
-	VPORD        896(AX), Z7, Z7
-	VPORD        1216(AX), Z7, Z7
-	VPORD        1472(AX), Z7, Z7
-	VPORD        704(AX), Z7, Z7
-	VPANDND      1280(AX), Z7, Z7
-	VPANDD       Z7, Z1, Z8
-	VMOVDQU64    Z8, 3200(AX)
-	VPORD        Z8, Z0, Z0
-	VPANDND      Z7, Z1, Z7
-	VPORD        Z7, Z5, Z5
-	VPORD        Z7, Z6, Z6
-	VPORD        Z7, Z1, Z1
-	VMOVDQU64    1408(AX), Z7
-	VPORD        1024(AX), Z7, Z7
-	VPORD        768(AX), Z7, Z7
-	VPORD        1600(AX), Z7, Z7
-	VPORD        1344(AX), Z7, Z7
-	VPORD        960(AX), Z7, Z7
-	VPANDND      1536(AX), Z7, Z7
-	VPANDD       Z7, Z1, Z8
-	VMOVDQU64    Z8, 3456(AX)
-	VPORD        Z8, Z0, Z0
-	VPANDND      Z7, Z1, Z7
-	VPORD        Z7, Z2, Z2
-	VPORD        Z7, Z5, Z5
-	VPORD        Z7, Z6, Z6
-	VPORD        Z7, Z1, Z1
-	VMOVDQU64    1408(AX), Z7
-	VPORD        1024(AX), Z7, Z7
-	VPORD        896(AX), Z7, Z7
-	VPORD        1600(AX), Z7, Z7
-	VPORD        1472(AX), Z7, Z7
-	VPORD        1088(AX), Z7, Z7
-	VPANDND      1664(AX), Z7, Z7
-	VPANDD       Z7, Z1, Z8
-	VMOVDQU64    Z8, 3584(AX)
-	VPORD        Z8, Z0, Z0
-	VPANDND      Z7, Z1, Z7
-	VPORD        Z7, Z3, Z3
-	VPORD        Z7, Z5, Z5
-	VPORD        Z7, Z6, Z6
-	VPORD        Z7, Z1, Z1
-	VMOVDQU64    Z2, 3776(AX)
-	VMOVDQU64    Z3, 3840(AX)
-	VMOVDQU64    Z4, 3904(AX)
-	VMOVDQU64    Z5, 3968(AX)
-	VMOVDQU64    Z6, 4032(AX)
-	VMOVDQU64    Z1, 3648(AX)
-	VMOVDQU64    Z0, 3712(AX)
+	VMOVDQU64    1344(AX), Z10
+	VPORD        1472(AX), Z10, Z10
+	VPANDD       640(AX), Z10, Z10
+	VPORD        Z9, Z10, Z9
+	VPORD        Z1, Z9, Z1
+	VPORD        1728(AX), Z1, Z1
+	VPANDND      1600(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z9
+	VMOVDQU64    Z9, 3520(AX)
+	VPTESTMQ     Z9, Z9, K1
+	KMOVB        K1, 3993(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z3, Z3
+	VPORD        Z1, Z5, Z5
+	VPORD        Z1, Z0, Z0
+	VMOVDQU64    Z8, Z1
+	VPORD        256(AX), Z1, Z1
+	VPORD        768(AX), Z1, Z1
+	VPORD        64(AX), Z1, Z1
+	VPORD        448(AX), Z1, Z1
+	VMOVDQU64    576(AX), Z9
+	VPORD        960(AX), Z9, Z9
+	VPANDD       1408(AX), Z9, Z9
+	VPORD        Z1, Z9, Z1
+	VPORD        1792(AX), Z1, Z1
+	VPANDND      192(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z9
+	VMOVDQU64    Z9, 2112(AX)
+	VPTESTMQ     Z9, Z9, K1
+	KMOVB        K1, 3971(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z2, Z2
+	VPORD        Z1, Z3, Z3
+	VPORD        Z1, Z5, Z5
+	VPORD        Z1, Z0, Z0
+	VMOVDQU64    Z8, Z1
+	VPORD        256(AX), Z1, Z1
+	VPORD        896(AX), Z1, Z1
+	VPORD        64(AX), Z1, Z1
+	VPORD        448(AX), Z1, Z1
+	VMOVDQU64    704(AX), Z9
+	VPORD        1088(AX), Z9, Z9
+	VPANDD       1408(AX), Z9, Z9
+	VPORD        Z1, Z9, Z1
+	VPORD        1792(AX), Z1, Z1
+	VPANDND      320(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z9
+	VMOVDQU64    Z9, 2240(AX)
+	VPTESTMQ     Z9, Z9, K1
+	KMOVB        K1, 3973(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z4, Z4
+	VPORD        Z1, Z5, Z5
+	VPORD        Z1, Z0, Z0
+	VMOVDQU64    Z8, Z1
+	VPORD        1408(AX), Z1, Z1
+	VPORD        768(AX), Z1, Z1
+	VPORD        1216(AX), Z1, Z1
+	VPORD        1600(AX), Z1, Z1
+	VMOVDQU64    576(AX), Z9
+	VPORD        960(AX), Z9, Z9
+	VPANDD       256(AX), Z9, Z9
+	VPORD        Z1, Z9, Z1
+	VPORD        1792(AX), Z1, Z1
+	VPANDND      1344(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z9
+	VMOVDQU64    Z9, 3264(AX)
+	VPTESTMQ     Z9, Z9, K1
+	KMOVB        K1, 3989(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z2, Z2
+	VPORD        Z1, Z4, Z4
+	VPORD        Z1, Z5, Z5
+	VPORD        Z1, Z0, Z0
+	VMOVDQU64    Z8, Z1
+	VPORD        1408(AX), Z1, Z1
+	VPORD        896(AX), Z1, Z1
+	VPORD        1216(AX), Z1, Z1
+	VPORD        1600(AX), Z1, Z1
+	VMOVDQU64    704(AX), Z8
+	VPORD        1088(AX), Z8, Z8
+	VPANDD       256(AX), Z8, Z8
+	VPORD        Z1, Z8, Z1
+	VPORD        1792(AX), Z1, Z1
+	VPANDND      1472(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z8
+	VMOVDQU64    Z8, 3392(AX)
+	VPTESTMQ     Z8, Z8, K1
+	KMOVB        K1, 3991(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z3, Z3
+	VPORD        Z1, Z4, Z4
+	VPORD        Z1, Z5, Z5
+	VPORD        Z1, Z0, Z0
+	VMOVDQU64    Z7, Z1
+	VPORD        640(AX), Z1, Z1
+	VPORD        768(AX), Z1, Z1
+	VPORD        64(AX), Z1, Z1
+	VPORD        1216(AX), Z1, Z1
+	VPORD        192(AX), Z1, Z1
+	VPORD        1344(AX), Z1, Z1
+	VPORD        1856(AX), Z1, Z1
+	VPANDND      576(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z8
+	VMOVDQU64    Z8, 2496(AX)
+	VPTESTMQ     Z8, Z8, K1
+	KMOVB        K1, 3977(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z2, Z2
+	VPORD        Z1, Z3, Z3
+	VPORD        Z1, Z4, Z4
+	VPORD        Z1, Z5, Z5
+	VPORD        Z1, Z0, Z0
+	VMOVDQU64    Z7, Z1
+	VPORD        640(AX), Z1, Z1
+	VPORD        896(AX), Z1, Z1
+	VPORD        64(AX), Z1, Z1
+	VPORD        1216(AX), Z1, Z1
+	VPORD        320(AX), Z1, Z1
+	VPORD        1472(AX), Z1, Z1
+	VPORD        1856(AX), Z1, Z1
+	VPANDND      704(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z8
+	VMOVDQU64    Z8, 2624(AX)
+	VPTESTMQ     Z8, Z8, K1
+	KMOVB        K1, 3979(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z6, Z6
+	VPORD        Z1, Z0, Z0
+	VMOVDQU64    Z7, Z1
+	VPORD        1024(AX), Z1, Z1
+	VPORD        768(AX), Z1, Z1
+	VPORD        448(AX), Z1, Z1
+	VPORD        1600(AX), Z1, Z1
+	VPORD        192(AX), Z1, Z1
+	VPORD        1344(AX), Z1, Z1
+	VPORD        1856(AX), Z1, Z1
+	VPANDND      960(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z8
+	VMOVDQU64    Z8, 2880(AX)
+	VPTESTMQ     Z8, Z8, K1
+	KMOVB        K1, 3983(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z2, Z2
+	VPORD        Z1, Z6, Z6
+	VPORD        Z1, Z0, Z0
+	VMOVDQU64    Z7, Z1
+	VPORD        1024(AX), Z1, Z1
+	VPORD        896(AX), Z1, Z1
+	VPORD        448(AX), Z1, Z1
+	VPORD        1600(AX), Z1, Z1
+	VPORD        320(AX), Z1, Z1
+	VPORD        1472(AX), Z1, Z1
+	VPORD        1856(AX), Z1, Z1
+	VPANDND      1088(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z7
+	VMOVDQU64    Z7, 3008(AX)
+	VPTESTMQ     Z7, Z7, K1
+	KMOVB        K1, 3985(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z3, Z3
+	VPORD        Z1, Z6, Z6
+	VPORD        Z1, Z0, Z0
+	VMOVDQU64    256(AX), Z1
+	VPORD        640(AX), Z1, Z1
+	VPORD        768(AX), Z1, Z1
+	VPORD        64(AX), Z1, Z1
+	VPORD        192(AX), Z1, Z1
+	VPORD        576(AX), Z1, Z1
+	VPANDND      (AX), Z1, Z1
+	VPANDD       Z1, Z0, Z7
+	VMOVDQU64    Z7, 1920(AX)
+	VPTESTMQ     Z7, Z7, K1
+	KMOVB        K1, 3968(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z2, Z2
+	VPORD        Z1, Z3, Z3
+	VPORD        Z1, Z6, Z6
+	VPORD        Z1, Z0, Z0
+	VMOVDQU64    256(AX), Z1
+	VPORD        640(AX), Z1, Z1
+	VPORD        896(AX), Z1, Z1
+	VPORD        64(AX), Z1, Z1
+	VPORD        320(AX), Z1, Z1
+	VPORD        704(AX), Z1, Z1
+	VPANDND      128(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z7
+	VMOVDQU64    Z7, 2048(AX)
+	VPTESTMQ     Z7, Z7, K1
+	KMOVB        K1, 3970(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z4, Z4
+	VPORD        Z1, Z6, Z6
+	VPORD        Z1, Z0, Z0
+	VMOVDQU64    256(AX), Z1
+	VPORD        1024(AX), Z1, Z1
+	VPORD        768(AX), Z1, Z1
+	VPORD        448(AX), Z1, Z1
+	VPORD        192(AX), Z1, Z1
+	VPORD        960(AX), Z1, Z1
+	VPANDND      384(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z7
+	VMOVDQU64    Z7, 2304(AX)
+	VPTESTMQ     Z7, Z7, K1
+	KMOVB        K1, 3974(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z2, Z2
+	VPORD        Z1, Z4, Z4
+	VPORD        Z1, Z6, Z6
+	VPORD        Z1, Z0, Z0
+	VMOVDQU64    256(AX), Z1
+	VPORD        1024(AX), Z1, Z1
+	VPORD        896(AX), Z1, Z1
+	VPORD        448(AX), Z1, Z1
+	VPORD        320(AX), Z1, Z1
+	VPORD        1088(AX), Z1, Z1
+	VPANDND      512(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z7
+	VMOVDQU64    Z7, 2432(AX)
+	VPTESTMQ     Z7, Z7, K1
+	KMOVB        K1, 3976(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z3, Z3
+	VPORD        Z1, Z4, Z4
+	VPORD        Z1, Z6, Z6
+	VPORD        Z1, Z0, Z0
+	VMOVDQU64    1408(AX), Z1
+	VPORD        640(AX), Z1, Z1
+	VPORD        768(AX), Z1, Z1
+	VPORD        1216(AX), Z1, Z1
+	VPORD        1344(AX), Z1, Z1
+	VPORD        576(AX), Z1, Z1
+	VPANDND      1152(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z7
+	VMOVDQU64    Z7, 3072(AX)
+	VPTESTMQ     Z7, Z7, K1
+	KMOVB        K1, 3986(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z2, Z2
+	VPORD        Z1, Z3, Z3
+	VPORD        Z1, Z4, Z4
+	VPORD        Z1, Z6, Z6
+	VPORD        Z1, Z0, Z0
+	VMOVDQU64    1408(AX), Z1
+	VPORD        640(AX), Z1, Z1
+	VPORD        896(AX), Z1, Z1
+	VPORD        1216(AX), Z1, Z1
+	VPORD        1472(AX), Z1, Z1
+	VPORD        704(AX), Z1, Z1
+	VPANDND      1280(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z7
+	VMOVDQU64    Z7, 3200(AX)
+	VPTESTMQ     Z7, Z7, K1
+	KMOVB        K1, 3988(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z5, Z5
+	VPORD        Z1, Z6, Z6
+	VPORD        Z1, Z0, Z0
+	VMOVDQU64    1408(AX), Z1
+	VPORD        1024(AX), Z1, Z1
+	VPORD        768(AX), Z1, Z1
+	VPORD        1600(AX), Z1, Z1
+	VPORD        1344(AX), Z1, Z1
+	VPORD        960(AX), Z1, Z1
+	VPANDND      1536(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z7
+	VMOVDQU64    Z7, 3456(AX)
+	VPTESTMQ     Z7, Z7, K1
+	KMOVB        K1, 3992(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z2, Z2
+	VPORD        Z1, Z5, Z5
+	VPORD        Z1, Z6, Z6
+	VPORD        Z1, Z0, Z0
+	VMOVDQU64    1408(AX), Z1
+	VPORD        1024(AX), Z1, Z1
+	VPORD        896(AX), Z1, Z1
+	VPORD        1600(AX), Z1, Z1
+	VPORD        1472(AX), Z1, Z1
+	VPORD        1088(AX), Z1, Z1
+	VPANDND      1664(AX), Z1, Z1
+	VPANDD       Z1, Z0, Z7
+	VMOVDQU64    Z7, 3584(AX)
+	VPTESTMQ     Z7, Z7, K1
+	KMOVB        K1, 3994(AX)
+	VPANDND      Z1, Z0, Z1
+	VPORD        Z1, Z3, Z3
+	VPORD        Z1, Z5, Z5
+	VPORD        Z1, Z6, Z6
+	VPORD        Z1, Z0, Z0
+	VMOVDQU64    Z2, 3648(AX)
+	VMOVDQU64    Z3, 3712(AX)
+	VMOVDQU64    Z4, 3776(AX)
+	VMOVDQU64    Z5, 3840(AX)
+	VMOVDQU64    Z6, 3904(AX)
+	VPANDND      832(AX), Z0, Z0
+	VMOVDQU64    Z0, 2752(AX)
+	VPTESTMQ     Z0, Z0, K1
+	KMOVB        K1, 3981(AX)
 	MOVL         $0x00000001, DX
 	VPBROADCASTB DX, Z0
 	MOVL         $0x00000002, DX
@@ -1009,92 +1048,92 @@ TEXT ·cornersAVX512(SB), NOSPLIT, $0-16
 	VPBROADCASTB DX, Z3
 	MOVL         $0x00000010, DX
 	VPBROADCASTB DX, Z4
-	KMOVQ        3776(AX), K1
+	KMOVQ        3648(AX), K1
 	VMOVDQU8.Z   Z0, K1, Z5
-	KMOVQ        3840(AX), K1
+	KMOVQ        3712(AX), K1
 	VPADDB       Z1, Z5, K1, Z5
-	KMOVQ        3904(AX), K1
+	KMOVQ        3776(AX), K1
 	VPADDB       Z2, Z5, K1, Z5
-	KMOVQ        3968(AX), K1
+	KMOVQ        3840(AX), K1
 	VPADDB       Z3, Z5, K1, Z5
-	KMOVQ        4032(AX), K1
+	KMOVQ        3904(AX), K1
 	VPADDB       Z4, Z5, K1, Z5
 	VMOVDQU64    Z5, (CX)
-	KMOVQ        3784(AX), K1
+	KMOVQ        3656(AX), K1
 	VMOVDQU8.Z   Z0, K1, Z5
-	KMOVQ        3848(AX), K1
+	KMOVQ        3720(AX), K1
 	VPADDB       Z1, Z5, K1, Z5
-	KMOVQ        3912(AX), K1
+	KMOVQ        3784(AX), K1
 	VPADDB       Z2, Z5, K1, Z5
-	KMOVQ        3976(AX), K1
+	KMOVQ        3848(AX), K1
 	VPADDB       Z3, Z5, K1, Z5
-	KMOVQ        4040(AX), K1
+	KMOVQ        3912(AX), K1
 	VPADDB       Z4, Z5, K1, Z5
 	VMOVDQU64    Z5, 64(CX)
-	KMOVQ        3792(AX), K1
+	KMOVQ        3664(AX), K1
 	VMOVDQU8.Z   Z0, K1, Z5
-	KMOVQ        3856(AX), K1
+	KMOVQ        3728(AX), K1
 	VPADDB       Z1, Z5, K1, Z5
-	KMOVQ        3920(AX), K1
+	KMOVQ        3792(AX), K1
 	VPADDB       Z2, Z5, K1, Z5
-	KMOVQ        3984(AX), K1
+	KMOVQ        3856(AX), K1
 	VPADDB       Z3, Z5, K1, Z5
-	KMOVQ        4048(AX), K1
+	KMOVQ        3920(AX), K1
 	VPADDB       Z4, Z5, K1, Z5
 	VMOVDQU64    Z5, 128(CX)
-	KMOVQ        3800(AX), K1
+	KMOVQ        3672(AX), K1
 	VMOVDQU8.Z   Z0, K1, Z5
-	KMOVQ        3864(AX), K1
+	KMOVQ        3736(AX), K1
 	VPADDB       Z1, Z5, K1, Z5
-	KMOVQ        3928(AX), K1
+	KMOVQ        3800(AX), K1
 	VPADDB       Z2, Z5, K1, Z5
-	KMOVQ        3992(AX), K1
+	KMOVQ        3864(AX), K1
 	VPADDB       Z3, Z5, K1, Z5
-	KMOVQ        4056(AX), K1
+	KMOVQ        3928(AX), K1
 	VPADDB       Z4, Z5, K1, Z5
 	VMOVDQU64    Z5, 192(CX)
-	KMOVQ        3808(AX), K1
+	KMOVQ        3680(AX), K1
 	VMOVDQU8.Z   Z0, K1, Z5
-	KMOVQ        3872(AX), K1
+	KMOVQ        3744(AX), K1
 	VPADDB       Z1, Z5, K1, Z5
-	KMOVQ        3936(AX), K1
+	KMOVQ        3808(AX), K1
 	VPADDB       Z2, Z5, K1, Z5
-	KMOVQ        4000(AX), K1
+	KMOVQ        3872(AX), K1
 	VPADDB       Z3, Z5, K1, Z5
-	KMOVQ        4064(AX), K1
+	KMOVQ        3936(AX), K1
 	VPADDB       Z4, Z5, K1, Z5
 	VMOVDQU64    Z5, 256(CX)
-	KMOVQ        3816(AX), K1
+	KMOVQ        3688(AX), K1
 	VMOVDQU8.Z   Z0, K1, Z5
-	KMOVQ        3880(AX), K1
+	KMOVQ        3752(AX), K1
 	VPADDB       Z1, Z5, K1, Z5
-	KMOVQ        3944(AX), K1
+	KMOVQ        3816(AX), K1
 	VPADDB       Z2, Z5, K1, Z5
-	KMOVQ        4008(AX), K1
+	KMOVQ        3880(AX), K1
 	VPADDB       Z3, Z5, K1, Z5
-	KMOVQ        4072(AX), K1
+	KMOVQ        3944(AX), K1
 	VPADDB       Z4, Z5, K1, Z5
 	VMOVDQU64    Z5, 320(CX)
-	KMOVQ        3824(AX), K1
+	KMOVQ        3696(AX), K1
 	VMOVDQU8.Z   Z0, K1, Z5
-	KMOVQ        3888(AX), K1
+	KMOVQ        3760(AX), K1
 	VPADDB       Z1, Z5, K1, Z5
-	KMOVQ        3952(AX), K1
+	KMOVQ        3824(AX), K1
 	VPADDB       Z2, Z5, K1, Z5
-	KMOVQ        4016(AX), K1
+	KMOVQ        3888(AX), K1
 	VPADDB       Z3, Z5, K1, Z5
-	KMOVQ        4080(AX), K1
+	KMOVQ        3952(AX), K1
 	VPADDB       Z4, Z5, K1, Z5
 	VMOVDQU64    Z5, 384(CX)
-	KMOVQ        3832(AX), K1
+	KMOVQ        3704(AX), K1
 	VMOVDQU8.Z   Z0, K1, Z0
-	KMOVQ        3896(AX), K1
+	KMOVQ        3768(AX), K1
 	VPADDB       Z1, Z0, K1, Z0
-	KMOVQ        3960(AX), K1
+	KMOVQ        3832(AX), K1
 	VPADDB       Z2, Z0, K1, Z0
-	KMOVQ        4024(AX), K1
+	KMOVQ        3896(AX), K1
 	VPADDB       Z3, Z0, K1, Z0
-	KMOVQ        4088(AX), K1
+	KMOVQ        3960(AX), K1
 	VPADDB       Z4, Z0, K1, Z0
 	VMOVDQU64    Z0, 448(CX)
 	VZEROUPPER
