@@ -35,10 +35,10 @@ import (
 
 // voxelNS is the estimated time per voxel and core: about three times that of noise.
 func voxelNS(name string) int64 {
-	if name == isa.AVX512 {
-		return 75
+	if name == isa.Portable {
+		return 150
 	}
-	return 150
+	return 75
 }
 
 // Implementation combines the method with an implementation that counts the Euler characteristic.

@@ -10,3 +10,34 @@ package duality
 //
 //go:noescape
 func compare8avx2(to *uint64, keys *byte, apart int, row int, plane int, words int)
+
+// compare16avx2 sets the bits of so many words of voxels whose neighbours are not above them, for
+// each place before a voxel: the next one's lie apart bytes further. A row and a plane of keys are
+// so many bytes.
+//
+//go:noescape
+func compare16avx2(to *uint64, keys *byte, apart int, row int, plane int, words int)
+
+// compare32avx2 sets the bits of so many words of voxels whose neighbours are not above them, for
+// each place before a voxel: the next one's lie apart bytes further. A row and a plane of keys are
+// so many bytes.
+//
+//go:noescape
+func compare32avx2(to *uint64, keys *byte, apart int, row int, plane int, words int)
+
+// linksavx2 finds the links of a vector of words: see findLinks. Distances are of bytes.
+//
+//go:noescape
+func linksavx2(link *uint64, here *uint64, next *uint64, masks *uint64, apart int, row int, plane int, before uint64, behind uint64)
+
+// setavx2 scans a vector of words for what is found in the set, and returns the number of rounds:
+// see scanSet.
+//
+//go:noescape
+func setavx2(link *uint64, work *uint64, found *byte, place *byte, to *byte) int
+
+// aroundavx2 scans a vector of words for what is found around the set, and returns the number of
+// rounds: see scanAround. A plane of masks has so many bytes.
+//
+//go:noescape
+func aroundavx2(link *uint64, masks *uint64, plane int, before uint64, behind uint64, outBefore uint64, outBehind uint64, work *uint64, found *byte, place *byte, to *byte) int

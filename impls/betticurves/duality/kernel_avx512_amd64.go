@@ -25,18 +25,19 @@ func compare16avx512(to *uint64, keys *byte, apart int, row int, plane int, word
 //go:noescape
 func compare32avx512(to *uint64, keys *byte, apart int, row int, plane int, words int)
 
-// linksavx512 finds the links of a group: see findLinks. Distances are of bytes.
+// linksavx512 finds the links of a vector of words: see findLinks. Distances are of bytes.
 //
 //go:noescape
 func linksavx512(link *uint64, here *uint64, next *uint64, masks *uint64, apart int, row int, plane int, before uint64, behind uint64)
 
-// setavx512 scans a group for what is found in the set: see scanSet.
+// setavx512 scans a vector of words for what is found in the set, and returns the number of rounds:
+// see scanSet.
 //
 //go:noescape
-func setavx512(link *uint64, work *uint64, found *byte, to *byte)
+func setavx512(link *uint64, work *uint64, found *byte, place *byte, to *byte) int
 
-// aroundavx512 scans a group for what is found around the set: see scanAround. A plane of masks has
-// so many bytes.
+// aroundavx512 scans a vector of words for what is found around the set, and returns the number of
+// rounds: see scanAround. A plane of masks has so many bytes.
 //
 //go:noescape
-func aroundavx512(link *uint64, masks *uint64, plane int, before uint64, behind uint64, outBefore uint64, outBehind uint64, scratch *uint64, found *byte, to *byte)
+func aroundavx512(link *uint64, masks *uint64, plane int, before uint64, behind uint64, outBefore uint64, outBehind uint64, work *uint64, found *byte, place *byte, to *byte) int

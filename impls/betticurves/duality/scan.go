@@ -36,7 +36,7 @@ type found struct {
 // A group is consecutive words of a plane, with the results for their voxels.
 type group struct {
 	link        [27]lanes               // earlier neighbours of the voxels; in the middle, the voxels themselves
-	work        [2*27 + placeBits]lanes // scratch memory of the assembly
+	work        [3*27 + placeBits]lanes // scratch memory of the assembly
 	set, around found
 }
 

@@ -11,17 +11,17 @@ import (
 
 // Write writes all functions of an instruction set.
 func Write(i ISA) {
-	switch i.Name {
-	case "avx512":
-		for _, bytes := range []int{1, 2, 4} {
-			compare512(bytes)
+	for _, size := range []int{1, 2, 4} {
+		if i.Bytes == 64 {
+			compare512(size)
+		} else {
+			compare256(size)
 		}
-		links()
-		set()
-		around()
-	case "avx2":
-		compare256()
 	}
+	k := kernel{i}
+	k.links()
+	k.set()
+	k.around()
 }
 
 // compare writes notAbove for all places before a voxel, for keys of size bytes. The function word
@@ -64,7 +64,7 @@ func compare512(size int) {
 	compare(size, "avx512", func(own Mem, place func(k, i int) (other, bits Mem)) {
 		var keys []VecVirtual
 		for i := range size {
-			keys = append(keys, load(own.Offset(lane*i)))
+			keys = append(keys, AVX512.Copy(own.Offset(lane*i)))
 		}
 		for k := range middle {
 			for i, v := range keys {
@@ -86,19 +86,38 @@ func compare512(size int) {
 	})
 }
 
-// compare256 writes compare for keys of one byte. A neighbour is not above a voxel if their maximum
-// is the voxel's key.
-func compare256() {
+// compare256 writes compare with AVX2. A neighbour is not above a voxel if their maximum is the voxel's key.
+func compare256(size int) {
 	const vector = 32
-	compare(1, "avx2", func(own Mem, place func(k, i int) (other, bits Mem)) {
-		for i := 0; i < 64; i += vector {
+	compare(size, "avx2", func(own Mem, place func(k, i int) (other, bits Mem)) {
+		of := Lanes[size/2]
+		notAbove := func(v VecVirtual, other Op) VecVirtual {
+			greatest := New(YMM, map[int]func(...Op){1: VPMAXUB, 2: VPMAXUW, 4: VPMAXUD}[size], other, v)
+			of.Equal(v, greatest, greatest)
+			return greatest
+		}
+		for i := 0; i < 64*size; i += vector {
 			v := New(YMM, VMOVDQU, own.Offset(i))
+			var next VecVirtual
+			if size == 2 {
+				next = New(YMM, VMOVDQU, own.Offset(i+vector))
+			}
 			for k := range middle {
 				other, to := place(k, i)
-				greater := New(YMM, VPMAXUB, other, v)
-				VPCMPEQB(v, greater, greater)
-				bits := New(GP32, VPMOVMSKB, greater)
-				MOVL(bits, to)
+				bits := notAbove(v, other)
+				switch size {
+				case 1:
+					MOVL(New(GP32, VPMOVMSKB, bits), to)
+				case 2: // as bytes, in the order of halves
+					VPACKSSWB(notAbove(next, other.Offset(vector)), bits, bits)
+					VPERMQ(U8(0xd8), bits, bits)
+					MOVL(New(GP32, VPMOVMSKB, bits), to)
+				case 4:
+					MOVB(New(GP32, VMOVMSKPS, bits).As8(), to)
+				}
+			}
+			if size == 2 {
+				i += vector
 			}
 		}
 	})
