@@ -32,8 +32,9 @@ func Define(p *Problem, threads int) (Flow, error) {
 		return Flow{}, err
 	}
 	f := Flow{V: make([][]float32, len(v0))}
+	var v pair[float32]
 	for c := range v0 {
-		f.V[c] = evolve(p, v0[c], b, p.Steps, threads)
+		f.V[c], v[0] = v.evolve(p, v0[c], b, p.Steps, threads), nil
 	}
 	return f, nil
 }
@@ -74,8 +75,11 @@ func (p *Problem) definedStart() (v0 [][]float32, b []float32, err error) {
 		} else {
 			v0 = p.gradientWithin(image)
 		}
+		b = image // which is not needed any more
 	}
-	b = grid.NewValues[float32](int64(len(v0[0])))
+	if b == nil {
+		b = grid.NewValues[float32](int64(len(v0[0])))
+	}
 	inParts(int64(len(b)), runtime.GOMAXPROCS(0), func(_ int, lo, hi int64) {
 		for i := lo; i < hi; i++ {
 			sum := float32(v0[0][i]*v0[0][i]) + float32(v0[1][i]*v0[1][i])
@@ -193,19 +197,30 @@ const (
 )
 
 // evolve takes steps of one component from V0, in float32, or in float64 to measure rounding.
+func evolve[T float32 | float64](p *Problem, v0, b []T, steps int64, threads int) []T {
+	return new(pair[T]).evolve(p, v0, b, steps, threads)
+}
+
+// A pair is the memory of a component after an even and an odd number of steps of a pass; nil to allocate it.
+type pair[T float32 | float64] [2][]T
+
+// evolve is evolve in the memory of a pair. Its first array is the result.
 //
 // A pass takes several steps of a few rows of all slices while they are in the cache. A step is a
 // slice and a row behind the step before it, so all neighbours are as many steps along, and none is
 // one step further. At the ends of a part, steps wait for those of the other part.
-func evolve[T float32 | float64](p *Problem, v0, b []T, steps int64, threads int) []T {
+func (v *pair[T]) evolve(p *Problem, v0, b []T, steps int64, threads int) []T {
 	if threads < 1 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	var v [2][]T // after an even and an odd number of steps of a pass
 	for i := range v {
-		v[i] = grid.NewValues[T](int64(len(v0)))
+		if v[i] == nil {
+			v[i] = grid.NewValues[T](int64(len(v0)))
+		}
 	}
-	copy(v[0], v0)
+	if steps == 0 {
+		copy(v[0], v0)
+	}
 	s := p.Shape()
 	// Rows of a slice, and of a part of it that is near in all of a pass: two slices of v, v0 and b
 	// for each step.
@@ -215,6 +230,7 @@ func evolve[T float32 | float64](p *Problem, v0, b []T, steps int64, threads int
 	}
 	units := (s.D*s.H + unit - 1) / unit
 	most := max(1, min(passSteps, units/int64(2*threads)))
+	start := v0 // of a pass
 	// step takes a step of rows of a unit, after n steps of a pass.
 	step := func(n, u, from, to int64) {
 		if from > 0 {
@@ -224,8 +240,12 @@ func evolve[T float32 | float64](p *Problem, v0, b []T, steps int64, threads int
 			to -= n
 		}
 		lo, hi := u*unit+max(0, from), min(u*unit+min(unit, to), s.D*s.H)
+		before := v[n%2]
+		if n == 0 {
+			before = start
+		}
 		if lo < hi {
-			sweep(p, v[(n+1)%2], v[n%2], v0, b, lo, hi)
+			sweep(p, v[(n+1)%2], before, v0, b, lo, hi)
 		}
 	}
 	for depth := int64(0); steps > 0; steps -= depth {
@@ -252,6 +272,7 @@ func evolve[T float32 | float64](p *Problem, v0, b []T, steps int64, threads int
 		if depth%2 == 1 {
 			v[0], v[1] = v[1], v[0]
 		}
+		start = v[0]
 	}
 	return v[0]
 }

@@ -76,7 +76,25 @@ func steadyLaws() []law {
 	}, bytesEach(24))
 }
 
+// plain compares the field with the definition, one component after the other if all are right.
 func plain(p *Problem, out Flow, _ ask) (*verify.Diff, error) {
+	if d := p.misshapen(out); d != nil {
+		return d, nil
+	}
+	if p.Storage == Float32 {
+		v0, b, err := p.definedStart()
+		if err != nil {
+			return nil, err
+		}
+		var v pair[float32]
+		same := true
+		for c := 0; c < len(v0) && same; c++ {
+			same = hasSameBits(v.evolve(p, v0[c], b, p.Steps, 0), out.V[c])
+		}
+		if same {
+			return nil, nil
+		}
+	}
 	want, err := Define(p, 0)
 	if err != nil {
 		return nil, err
