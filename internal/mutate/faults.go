@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,6 +24,12 @@ type Fault struct {
 }
 
 func (f *Fault) path() string { return f.Area + "/" + f.Name }
+
+// inKernel reports whether a fault is in the source of a kernel. Its tests compile the kernel for the host and run it,
+// which needs clang++.
+func (f *Fault) inKernel() bool {
+	return strings.HasPrefix(f.File, "kernels/") && filepath.Ext(f.File) != ".go"
+}
 
 // readFaults reads the files of a folder, one for each area.
 func readFaults(dir string) (all []*Fault, err error) {
@@ -102,6 +109,13 @@ func (p *Project) tryFaults(ctx context.Context, faults []*Fault, w io.Writer) (
 		return err
 	}
 	defer os.RemoveAll(p.scratch)
+	if err := lacksCompiler(); err != nil {
+		all := len(faults)
+		faults = slices.DeleteFunc(slices.Clone(faults), (*Fault).inKernel)
+		if n := all - len(faults); n > 0 {
+			fmt.Fprintf(p.log, "kernels are skipped (%d faults): %v\n", n, err)
+		}
+	}
 	p.stages, p.binaries = map[string]*Stage{}, map[string]func() error{}
 	for _, f := range faults {
 		p.control(ctx, f)
@@ -122,6 +136,16 @@ func (p *Project) tryFaults(ctx context.Context, faults []*Fault, w io.Writer) (
 		return fmt.Errorf("%d of %d faults are not noticed", n, len(faults))
 	}
 	return nil
+}
+
+// lacksCompiler returns the reason why kernels cannot be compiled for the host, or nil.
+func lacksCompiler() (err error) {
+	for _, name := range []string{"clang++-19", "clang++"} {
+		if _, err = exec.LookPath(name); err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 // several calls do for 0 ≤ i < n, with the project's number of parallel calls, until one fails.
@@ -173,7 +197,12 @@ func (p *Project) control(ctx context.Context, f *Fault) {
 		p.binaries[dir] = sync.OnceValue(func() error { return p.buildTests(ctx, dir, p.scratch) })
 	}
 	s := &Stage{Name: f.Tests, dir: filepath.Join(p.root, dir)}
-	s.argv = []string{testsIn(p.scratch, dir), "-test.failfast", "-test.timeout=0", "-test.short"} // see try
+	s.argv = []string{testsIn(p.scratch, dir), "-test.failfast", "-test.timeout=0"} // see try
+	if f.inKernel() {
+		s.env = []string{"ECCBENCH_REQUIRE_FAKE=1"}
+	} else {
+		s.argv = append(s.argv, "-test.short")
+	}
 	if names != "" {
 		s.argv = append(s.argv, "-test.run=^("+names+")$")
 	}
@@ -219,19 +248,15 @@ func (p *Project) tryFault(ctx context.Context, f *Fault) error {
 		return err
 	}
 	defer os.RemoveAll(into)
-	overlay, err := f.overlay(p.root, into)
-	if err != nil {
+	s := &Stage{
+		Name: control.Name, dir: control.dir, argv: control.argv, env: control.env, takes: control.takes, uses: control.uses,
+	}
+	if err := p.plant(ctx, f, into, s); err != nil {
 		return fmt.Errorf("%s/%s is stale: %w", f.Area, f.Name, err)
 	}
-	dir, _, _ := strings.Cut(f.Tests, " ")
-	if err := p.buildTests(ctx, dir, into, "-overlay="+overlay); err != nil {
-		return fmt.Errorf("%s/%s is stale: %w", f.Area, f.Name, err)
-	}
-	s := &Stage{Name: control.Name, dir: control.dir, takes: control.takes, uses: control.uses}
-	s.argv = append([]string{testsIn(into, dir)}, control.argv[1:]...)
 	failed, out, err := s.try(ctx, p.scratch)
 	if s.late && err == nil { // a busy machine, which delays the unchanged program too, notices nothing
-		now := &Stage{Name: control.Name, dir: control.dir, argv: control.argv}
+		now := &Stage{Name: control.Name, dir: control.dir, argv: control.argv, env: control.env}
 		if err = now.time(ctx, p.scratch); err == nil && now.takes > s.takes {
 			s.takes, s.uses = now.takes, now.uses
 			failed, out, err = s.try(ctx, p.scratch)
@@ -240,6 +265,8 @@ func (p *Project) tryFault(ctx context.Context, f *Fault) error {
 	switch {
 	case err != nil:
 		return err
+	case f.inKernel() && strings.Contains(out, ": error: "):
+		return fmt.Errorf("%s/%s is stale: the kernel does not compile\n%s", f.Area, f.Name, out)
 	case !failed:
 		return fmt.Errorf("%s/%s SURVIVES %s\n%s", f.Area, f.Name, f.Tests, out)
 	case p.verbose:
@@ -248,18 +275,46 @@ func (p *Project) tryFault(ctx context.Context, f *Fault) error {
 	return nil
 }
 
+// plant prepares a stage with a fault: its tests with a changed file, or the unchanged tests with changed kernels.
+func (p *Project) plant(ctx context.Context, f *Fault, into string, s *Stage) error {
+	if f.inKernel() {
+		kernels := filepath.Join(into, "kernels")
+		text, err := f.changed(p.root)
+		if err == nil {
+			err = os.CopyFS(kernels, os.DirFS(filepath.Join(p.root, "kernels")))
+		}
+		s.env = append(slices.Clip(s.env), "ECCBENCH_KERNELS="+kernels)
+		return cmp.Or(err, os.WriteFile(filepath.Join(into, filepath.FromSlash(f.File)), text, 0o666))
+	}
+	overlay, err := f.overlay(p.root, into)
+	if err != nil {
+		return err
+	}
+	dir, _, _ := strings.Cut(f.Tests, " ")
+	s.argv = append([]string{testsIn(into, dir)}, s.argv[1:]...)
+	return p.buildTests(ctx, dir, into, "-overlay="+overlay)
+}
+
+// changed returns the text of the file with the fault.
+func (f *Fault) changed(root string) ([]byte, error) {
+	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(f.File)))
+	if err != nil {
+		return nil, err
+	}
+	if n := strings.Count(string(text), f.Before); n != 1 {
+		return nil, fmt.Errorf("%s has %d places like %q; want one", f.File, n, f.Before)
+	}
+	return []byte(strings.Replace(string(text), f.Before, f.After, 1)), nil
+}
+
 // overlay writes the changed file and the list that the go command takes.
 func (f *Fault) overlay(root, into string) (string, error) {
-	real := filepath.Join(root, filepath.FromSlash(f.File))
-	text, err := os.ReadFile(real)
+	text, err := f.changed(root)
 	if err != nil {
 		return "", err
 	}
-	if n := strings.Count(string(text), f.Before); n != 1 {
-		return "", fmt.Errorf("%s has %d places like %q; want one", f.File, n, f.Before)
-	}
-	changed := filepath.Join(into, filepath.Base(f.File))
-	if err := os.WriteFile(changed, []byte(strings.Replace(string(text), f.Before, f.After, 1)), 0o666); err != nil {
+	real, changed := filepath.Join(root, filepath.FromSlash(f.File)), filepath.Join(into, filepath.Base(f.File))
+	if err := os.WriteFile(changed, text, 0o666); err != nil {
 		return "", err
 	}
 	list, err := json.Marshal(map[string]map[string]string{"Replace": {real: changed}})

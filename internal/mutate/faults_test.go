@@ -97,6 +97,19 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// Faults in kernels are skipped with the reason on a machine that cannot compile them for the host.
+func TestSkippedKernels(t *testing.T) {
+	t.Setenv("PATH", "")
+	var log strings.Builder
+	p := fixture(t)
+	p.log = &log
+	f := &Fault{Area: "kernels", File: "kernels/sum.h", Tests: "sum"}
+	err := p.tryFaults(t.Context(), []*Fault{f}, io.Discard)
+	if err != nil || !strings.Contains(log.String(), `kernels are skipped (1 faults): exec: "clang++"`) {
+		t.Errorf("%v\n%s", err, log.String())
+	}
+}
+
 // A sample has the faults of its seed in their order, and remains the same if others are added.
 func TestSample(t *testing.T) {
 	list := func(names string) (faults []*Fault) {

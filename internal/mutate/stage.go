@@ -20,6 +20,7 @@ type Stage struct {
 	Name string
 	dir  string
 	argv []string
+	env  []string // in addition
 
 	ready func() error  // builds and measures it once
 	takes time.Duration // with the unchanged program
@@ -48,7 +49,7 @@ func (s *Stage) run(ctx context.Context, limit, ofProcessor time.Duration, scrat
 	cmd := exec.CommandContext(ctx, s.argv[0], s.argv[1:]...)
 	cmd.Dir = s.dir
 	// A failing test does not store its failure in the project.
-	cmd.Env = append(os.Environ(), "TMPDIR="+temp, "RAPID_NOFAILFILE=1")
+	cmd.Env = append(append(os.Environ(), "TMPDIR="+temp, "RAPID_NOFAILFILE=1"), s.env...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

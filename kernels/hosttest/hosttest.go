@@ -30,11 +30,11 @@ import (
 // under ECCBENCH_REQUIRE_FAKE=1.
 func Program(t testing.TB, module string) (program string) {
 	t.Helper()
-	return build(t, module, "launch.cc")
+	return build(t, module, "launch.cc", false)
 }
 
-// build compiles a module with a main program from the folder onhost.
-func build(t testing.TB, module, with string, flags ...string) (program string) {
+// build compiles a module with a main program from the folder onhost, whose threads are interrupted if interleaved.
+func build(t testing.TB, module, with string, interleaved bool, flags ...string) (program string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("the kernels are compiled for the host and run there, which takes long")
@@ -64,7 +64,7 @@ func build(t testing.TB, module, with string, flags ...string) (program string) 
 	// Reading the files makes the test cache depend on them. It does not track the files that the
 	// compiler reads.
 	headers, err := source.HostClosure(os.DirFS(root), modules[i].File)
-	for _, file := range []string{with, "fibers.h"} {
+	for _, file := range []string{with, "fibers.h", "interleave.h", atomic} {
 		if err == nil {
 			_, err = os.ReadFile(filepath.Join(root, "onhost", file))
 		}
@@ -72,10 +72,16 @@ func build(t testing.TB, module, with string, flags ...string) (program string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Only clang has vectors of halves.
+	// Only clang has vectors of halves, and instruments all functions except some.
 	compilers := []string{"clang++-19", "clang++"}
 	halves := []string{"ecc/extrema.h", "softecc/softecc.h", "gvf/step.h"}
-	if !slices.ContainsFunc(halves, func(header string) bool { return slices.Contains(headers, header) }) {
+	if interleaved {
+		flags = append(flags[:len(flags):len(flags)], "-DINTERLEAVED", "-fsanitize=thread", "-fno-sanitize-link-runtime",
+			"-fsanitize-ignorelist="+filepath.Join(root, "onhost", atomic), "-finstrument-functions-after-inlining",
+			"-fno-threadsafe-statics", "-mllvm", "-tsan-instrument-memintrinsics=0",
+			"-mllvm", "-tsan-instrument-func-entry-exit=0")
+	}
+	if !interleaved && !slices.ContainsFunc(halves, func(header string) bool { return slices.Contains(headers, header) }) {
 		compilers = append([]string{"g++"}, compilers...)
 	} else if slices.Contains(isa.Available(true), isa.AVX2) {
 		// Use instructions for halves instead of library calls, with the same results. All CPUs
@@ -106,9 +112,23 @@ func build(t testing.TB, module, with string, flags ...string) (program string) 
 // fault is the defect to plant, or "". Parameters in device memory must be buffers.
 func Modules(t testing.TB, fault string, modules ...string) func(name string) devicetest.Kernel {
 	t.Helper()
+	return all(t, modules, false, "FAULT="+fault)
+}
+
+// Interleaved is Modules without a fault. The blocks, warps and lanes of a launch run in a random order, and threads
+// are interrupted between their accesses to memory (kernels/onhost/interleave.h), so that kernels whose results depend
+// on the order of threads fail. The same seed results in the same order. It needs clang++.
+func Interleaved(t testing.TB, seed int, modules ...string) func(name string) devicetest.Kernel {
+	t.Helper()
+	return all(t, modules, true, fmt.Sprintf("ORDER=%d", seed))
+}
+
+// all returns the kernels of some modules, which run with a variable of the environment.
+func all(t testing.TB, modules []string, interleaved bool, with string) func(name string) devicetest.Kernel {
+	t.Helper()
 	var list []func(string) devicetest.Kernel
 	for _, module := range modules {
-		list = append(list, kernelsOf(t, fault, module))
+		list = append(list, kernelsOf(t, module, interleaved, with))
 	}
 	return func(name string) devicetest.Kernel {
 		for _, find := range list {
@@ -121,7 +141,7 @@ func Modules(t testing.TB, fault string, modules ...string) func(name string) de
 }
 
 // kernelsOf returns the kernels of one module.
-func kernelsOf(t testing.TB, fault, module string) func(name string) devicetest.Kernel {
+func kernelsOf(t testing.TB, module string, interleaved bool, with string) func(name string) devicetest.Kernel {
 	t.Helper()
 	ptx, err := kernels.PTX(module)
 	if err != nil {
@@ -131,21 +151,24 @@ func kernelsOf(t testing.TB, fault, module string) func(name string) devicetest.
 	for _, m := range entry.FindAllSubmatch(ptx, -1) {
 		entries = append(entries, string(m[1]))
 	}
-	program := build(t, module, "run.cc", "-DENTRIES=ENTRY("+strings.Join(entries, ")ENTRY(")+")")
+	program := build(t, module, "run.cc", interleaved, "-DENTRIES=ENTRY("+strings.Join(entries, ")ENTRY(")+")")
 	return func(name string) devicetest.Kernel {
 		if !slices.Contains(entries, name) {
 			return nil
 		}
 		return func(shape device.Launch, at func(uint64) ([]byte, error), args []any) error {
-			return run(program, fault, name, shape, at, args)
+			return run(program, with, name, shape, at, args)
 		}
 	}
 }
 
+// atomic is the list of functions in which threads are not interrupted.
+const atomic = "atomic.txt"
+
 // entry matches the start of a kernel in PTX.
 var entry = regexp.MustCompile(`(?m)^\s*\.visible \.entry (\w+)`)
 
-func run(program, fault, name string, shape device.Launch, at func(uint64) ([]byte, error), args []any) error {
+func run(program, with, name string, shape device.Launch, at func(uint64) ([]byte, error), args []any) error {
 	list := []string{name, fmt.Sprint(shape.Grid.X), fmt.Sprint(max(1, shape.Grid.Y)), fmt.Sprint(shape.Block.Count()), fmt.Sprint(shape.Shared)}
 	var memory [][]byte
 	for _, arg := range args {
@@ -168,7 +191,7 @@ func run(program, fault, name string, shape device.Launch, at func(uint64) ([]by
 	}
 	var out, problem bytes.Buffer
 	launch := exec.Command(program, list...)
-	launch.Env = append(os.Environ(), "FAULT="+fault)
+	launch.Env = append(os.Environ(), with)
 	launch.Stdin = bytes.NewReader(slices.Concat(memory...))
 	launch.Stdout, launch.Stderr = &out, &problem
 	if err := launch.Run(); err != nil {
@@ -202,8 +225,12 @@ func compile(compiler string, args []string) ([]byte, error) {
 	return os.ReadFile(program)
 }
 
-// folder returns the folder of the kernels' sources, searched from the current folder upward.
+// folder returns the folder of the kernels' sources: that of the environment variable ECCBENCH_KERNELS, or one that is
+// searched from the current folder upward.
 func folder() (root string, ok bool) {
+	if root := os.Getenv("ECCBENCH_KERNELS"); root != "" {
+		return root, true
+	}
 	dir, err := os.Getwd()
 	for err == nil {
 		root = filepath.Join(dir, "kernels")

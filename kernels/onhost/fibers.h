@@ -1,8 +1,29 @@
 // Runs the blocks of a launch, one after the other or at the same time, with each thread as a fiber
-// (device.h).
+// (device.h). With -DINTERLEAVED, blocks, warps and lanes run in a random order, and threads are interrupted.
 #pragma once
 #include "device.h"
 #include <thread>
+
+namespace onhost {
+enum { stack_bytes = 128 << 10 }; // per thread
+
+// The i-th of n numbers, forwards or backwards, from another one on.
+struct order {
+  bool backwards;
+  unsigned from;
+  int operator()(int i, int n) const { return (int)((from + (backwards ? n - 1 - i : i)) % n); }
+};
+}
+
+#ifdef INTERLEAVED
+#include "interleave.h"
+#else
+namespace onhost {
+inline order next_order(bool backwards) { return {backwards, 0}; }
+inline void enter(const char *) {}
+inline void leave() {}
+}
+#endif
 
 alignas(128) __shared__ int block_changes[onhost::most_shared / 4];
 
@@ -19,7 +40,6 @@ struct bound {
   }
 };
 
-enum { stack_bytes = 128 << 10 }; // per thread
 static thread_local std::unique_ptr<char[]> stacks; // of all threads of a block, in one allocation
 
 static void fail(const char *why) {
@@ -38,7 +58,8 @@ static void body() {
 // Runs thread t until it meets others.
 static void go_on(int t) {
   fiber &f = fibers[thread = t];
-  if (_setjmp(scheduler)) return;
+  if (_setjmp(scheduler)) return leave();
+  enter((char *)f.context.uc_stack.ss_sp);
   if (f.begun) _longjmp(f.here, 1);
   f.begun = true;
   setcontext(&f.context);
@@ -51,12 +72,11 @@ static bool spins(int first) {
   return false;
 }
 
-// Runs the threads of a warp until they meet, in ascending or descending order. If some of them
-// spin, only those are run.
-static void go_on_together(int first, bool backwards) {
+// Runs the threads of a warp until they meet, in an order. If some of them spin, only those are run.
+static void go_on_together(int first, order of) {
   const bool some = spins(first);
   for (int i = 0; i < lanes; i++) {
-    int t = first + (backwards ? lanes - 1 - i : i);
+    int t = first + of(i, lanes);
     if (!some || fibers[t].waits == place::spin) go_on(t);
   }
   if (spins(first)) {
@@ -78,13 +98,15 @@ static void run_block() {
     f.waits = place::lanes;
     f.copies.clear(), f.groups.clear();
   }
-  bool backwards = false;
+  bool backwards = true;
   for (place all = place::block; all != place::end;) {
-    for (bool any = true; any; backwards = !backwards) {
-      any = false;
-      for (int w = 0; w < threads(); w += lanes) {
+    for (bool any = true; any;) {
+      any = false, backwards = !backwards;
+      const order of = next_order(backwards), of_warps = next_order(false);
+      for (int i = 0; i < threads() / lanes; i++) {
+        int w = lanes * of_warps(i, threads() / lanes);
         if (fibers[w].waits >= place::block && !spins(w)) continue;
-        go_on_together(w, backwards);
+        go_on_together(w, of);
         any = true;
       }
     }
@@ -114,8 +136,13 @@ static void start(size_t threads, size_t shared_bytes) {
   memset(block_changes, beyond, sizeof block_changes);
 }
 
-static void run_blocks() {
-  for (block = 0; block < blocks; block++) run_block();
+// Runs all blocks of a grid with rows of blocks.
+static void run_blocks(int rows = 1) {
+  const order of = next_order(false);
+  for (int i = 0; i < rows * blocks; i++) {
+    block = of(i, rows * blocks) % blocks, block_row = of(i, rows * blocks) / blocks;
+    run_block();
+  }
 }
 
 // Runs all blocks at the same time, each in its own thread of the host.

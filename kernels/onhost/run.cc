@@ -87,7 +87,7 @@ int main(int, char **argv) {
 #ifdef BLOCKS_TOGETHER // defined by a source whose blocks wait for each other
   run_blocks_together(threads, shared.bytes);
 #else
-  for (block_row = 0; block_row < rows; block_row++) run_blocks();
+  run_blocks(rows);
 #endif
   for (auto &m : memories) {
     m.check();

@@ -141,7 +141,7 @@ func closure(root fs.FS, file string, host bool) ([]string, error) {
 }
 
 // includes lists the files that a text includes by names in quotes, relative to its folder. It
-// evaluates "#ifdef ON_HOST"; no other condition may contain an include.
+// evaluates "#ifdef ON_HOST"; includes within other conditions are listed.
 func includes(text string, host bool) (list []string) {
 	type condition struct{ onHost, left bool } // left: its current part is not compiled
 	var open []condition

@@ -115,14 +115,17 @@ func differs(t *testing.T, d device.Guest, open opener, s grid.Shape, filled flo
 	return nil
 }
 
-// testKernels compares the kernels and their witness with the judge.
-func testKernels(t *testing.T, open resident.Opener) {
+// testKernels compares the kernels and their witness with the judge, for every each-th batch from one on.
+func testKernels(t *testing.T, open resident.Opener, from, each int) {
 	d, err := open("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for of, open := range map[string]opener{"runs": matching.Open, "labels": matching.OpenWitness} {
-		for _, b := range batches {
+		for i, b := range batches {
+			if i%each != from {
+				continue
+			}
 			for construction := range assess.Constructions {
 				if err := differs(t, d.(device.Guest), open, b.shape, b.filled, 4, construction); err != nil {
 					t.Errorf("%s: %v", of, err)
@@ -133,10 +136,20 @@ func testKernels(t *testing.T, open resident.Opener) {
 }
 
 func TestKernelsOnHost(t *testing.T) {
-	testKernels(t, ecctest.Modules(t, "", "betti_matching", "betti_labels"))
+	testKernels(t, ecctest.Modules(t, "", "betti_matching", "betti_labels"), 0, 1)
 }
 
-func TestKernelsOnDevice(t *testing.T) { testKernels(t, ecctest.Device(t)) }
+// The numbers do not depend on the order of threads.
+func TestKernelsInterleaved(t *testing.T) {
+	const seeds = 3
+	for seed := range seeds {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			testKernels(t, ecctest.Interleaved(t, seed, "betti_matching", "betti_labels"), seed, seeds)
+		})
+	}
+}
+
+func TestKernelsOnDevice(t *testing.T) { testKernels(t, ecctest.Device(t), 0, 1) }
 
 // Some batch exposes each fault planted in the kernels.
 func TestFaultsPlantedInKernelsShow(t *testing.T) {

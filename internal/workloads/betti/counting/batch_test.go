@@ -39,6 +39,11 @@ func TestBatchOnHost(t *testing.T) {
 	testBatches(t, ecctest.Closing(t, resident.OpenOnce(func() (device.Driver, error) { return driver, nil })))
 }
 
+// The numbers do not depend on the order of threads.
+func TestBatchInterleaved(t *testing.T) {
+	testBatches(t, ecctest.Interleaved(t, 1, "betti_duality", "betti_curves"))
+}
+
 func TestBatchOnDevice(t *testing.T) { testBatches(t, ecctest.Device(t)) }
 
 // A batch whose images and limits are confused has wrong numbers.

@@ -140,7 +140,17 @@ func RunOnHost(t *testing.T, module string, planted []string, with func(resident
 // for a device of eight multiprocessors.
 func Modules(t testing.TB, fault string, modules ...string) resident.Opener {
 	t.Helper()
-	driver := devicetest.New(1, hosttest.Modules(t, fault, modules...))
+	return eight(t, hosttest.Modules(t, fault, modules...))
+}
+
+// Interleaved is Modules without a defect, and with threads in a random order (hosttest.Interleaved).
+func Interleaved(t testing.TB, seed int, modules ...string) resident.Opener {
+	t.Helper()
+	return eight(t, hosttest.Interleaved(t, seed, modules...))
+}
+
+func eight(t testing.TB, kernels func(name string) devicetest.Kernel) resident.Opener {
+	driver := devicetest.New(1, kernels)
 	driver.Multiprocessors(8)
 	return Closing(t, resident.OpenOnce(func() (device.Driver, error) { return driver, nil }))
 }
