@@ -98,11 +98,11 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 	l := i.layout(in, c.Threads)
 	switch l.size {
 	case 1:
-		return newHostJob(i, in, l, kernels8(isa)), nil
+		return newHostJob(i, in, l, kernels8(isa), c.Memory), nil
 	case 2:
-		return newHostJob(i, in, l, kernels16(isa)), nil
+		return newHostJob(i, in, l, kernels16(isa), c.Memory), nil
 	}
-	return newHostJob(i, in, l, kernels32(isa)), nil
+	return newHostJob(i, in, l, kernels32(isa), c.Memory), nil
 }
 
 // A layout divides an image among the cores, and each core's share into strips. A 2D image is one
@@ -265,12 +265,14 @@ func (l layout) core() int64 {
 	return n + int64(l.tables)*l.table()*4 + 8*min(l.levels, int64(l.tables)*l.levels)
 }
 
+const pairBytes, stepBytes = 8, 16
+
 // memory returns the number of bytes that a job allocates. A tally's memory grows with the levels
-// that change: a pair per level, two during a merge, and a step of 16 bytes. Each voxel changes at
-// most one level.
+// that change: a pair per level, two during a merge, and a step. Each voxel changes at most one
+// level.
 func (l layout) memory() int64 {
 	if l.tallied {
-		return int64(l.threads)*l.core() + 32*l.n*l.h*l.w
+		return int64(l.threads)*l.core() + (2*pairBytes+stepBytes)*l.n*l.h*l.w
 	}
 	return int64(l.threads)*l.core() + 8*l.levels
 }

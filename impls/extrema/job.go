@@ -15,6 +15,7 @@ type hostJob[L lane, C change] struct {
 	impl    Implementation
 	in      grid.Source
 	kernels kernels[L, C]
+	limit   int64 // of the memory of a tally's levels; 0 for none
 	levels  *levels[L]
 	convert rowsFunc[L]
 	cores   []*core[L, C]
@@ -50,8 +51,10 @@ type core[L lane, C change] struct {
 // counted by then.
 const flushAfter = 1 << 26
 
-func newHostJob[L lane, C change](i Implementation, in grid.Source, l layout, k kernels[L, C]) *hostJob[L, C] {
-	j := &hostJob[L, C]{layout: l, impl: i, in: in, kernels: k, levels: newLevels[L](in.Type(), in.Ladder())}
+func newHostJob[L lane, C change](
+	i Implementation, in grid.Source, l layout, k kernels[L, C], limit int64,
+) *hostJob[L, C] {
+	j := &hostJob[L, C]{layout: l, impl: i, in: in, kernels: k, limit: limit, levels: newLevels[L](in.Type(), in.Ladder())}
 	if !l.tallied {
 		j.total = make([]int64, l.levels)
 	}
@@ -157,7 +160,7 @@ func (j *hostJob[L, C]) Add(in grid.Source, times int64) error {
 		return j.count(false, nil)
 	}
 	if j.aside == nil {
-		j.aside = newHostJob(j.impl, in, j.impl.layout(in, len(j.cores)), j.kernels)
+		j.aside = newHostJob(j.impl, in, j.impl.layout(in, len(j.cores)), j.kernels, j.limit)
 	}
 	j.aside.bind(in)
 	if err := j.aside.Do(nil); err != nil {
@@ -217,7 +220,7 @@ func (j *hostJob[L, C]) bind(in grid.Source) {
 func (j *hostJob[L, C]) count(forget bool, trace *bench.Trace) error {
 	slices := j.in.Shape().Slices()
 	turns := (slices + j.chunk - 1) / j.chunk * j.strips
-	return crew.Work(len(j.cores), int(turns), func(i int, next func() (int, bool)) (err error) {
+	err := crew.Work(len(j.cores), int(turns), func(i int, next func() (int, bool)) (err error) {
 		c := j.cores[i]
 		if forget {
 			c.forget()
@@ -239,6 +242,14 @@ func (j *hostJob[L, C]) count(forget bool, trace *bench.Trace) error {
 		c.sink.flush(c.sums)
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	pairs := int64(0)
+	for _, t := range j.tallies {
+		pairs += int64(t.held)
+	}
+	return bench.Conditions{Memory: j.limit}.AllowMemory((pairBytes+stepBytes)*pairs, "%d changes of levels", pairs)
 }
 
 // reduce sums the changes of all cores.

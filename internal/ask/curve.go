@@ -147,14 +147,20 @@ func (q *Curve) Answer() (a CurveAnswer, err error) {
 			a.Slices, err = q.answerSlices(w, p, asked, by)
 			return err
 		}
-		// The levels of a tally are as many as the image has, which is not known before.
 		if times == 1 || asked.Ladder().Indexed() {
 			err := q.checkMemory(statedMemory(w, p.impl, asked, q.conditions()), "the curve takes", moreMemory)
 			if err != nil {
 				return err
 			}
 		}
-		answered, err := Answer(w, p.impl, p.name, asked, q.conditions(), q.limits(), "curve")
+		conditions := q.conditions()
+		if times == 1 && !asked.Ladder().Indexed() { // the image's levels are counted while they are found
+			conditions.Memory = q.memory()
+		}
+		answered, err := Answer(w, p.impl, p.name, asked, conditions, q.limits(), "curve")
+		if most := (bench.TooMuch{}); errors.As(err, &most) {
+			err = q.fits(most.Need, most.Limit, "the levels so far take", "use evenly spaced ones (--levels) or values (--at)")
+		}
 		by.Implementation, by.Witness, by.Evidence = answered.By, answered.Witness, answered.Evidence
 		a.Lines = q.lines(p, answered.Out)
 		return err

@@ -1,7 +1,12 @@
 package ask
 
 import (
+	"encoding/binary"
 	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -26,6 +31,20 @@ type listener struct {
 
 func (l listener) ShowMemory(_ string, need, _ int64) { *l.need = max(*l.need, need) }
 
+// everyFloat32 writes a file of random numbers, most of them different, and returns its path.
+func everyFloat32(t *testing.T, n int) string {
+	random := rand.New(rand.NewPCG(1, 2))
+	data := make([]byte, 0, 4*n)
+	for range n {
+		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(random.Float32()))
+	}
+	name := filepath.Join(t.TempDir(), "random")
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
 // Answers about images with large slices, long rows, many short rows or many slices take the memory that is stated
 // before the work, and are rejected with less.
 func TestMemory(t *testing.T) {
@@ -36,26 +55,42 @@ func TestMemory(t *testing.T) {
 	const program = 24 << 20 // of garbage, stacks and code
 	set := Options{Construction: "T"}
 	by := bench.Workload[grid.Source, ecc.VCEC]{Impls: []bench.Implementation[grid.Source, ecc.VCEC]{extrema.Implementation{}}, Policy: ecc.Policy()}
+	every := "file/shape=4x2048x2048/type=float32/levels=every/path=" + everyFloat32(t, 4*2048*2048)
 	for _, c := range []struct {
-		image string
-		o     Options
-		at    float64
-		betti bool
-		each  bool
-		times int64 // the largest ratio of the statement to the peak with the program
+		image  string // of noise, or a file
+		o      Options
+		at     float64
+		betti  bool
+		each   bool
+		masked string // the shape of a mask
+		times  int64  // the largest ratio of the statement to the peak with the program
 	}{
-		{"4096x4096x9/type=uint8", set, 100, false, false, 2},
-		{"4096x4096x3/type=float32/levels=10000", set, 0.5, false, false, 2},
-		{"4096x2048x5/type=uint8", Options{Construction: "V", Superlevel: true}, 100, false, false, 3},
-		{"4000000x3x3/type=uint8", set, 100, false, false, 3},
-		{"2x1000000x4/type=uint8", set, 100, true, false, 6},
-		{"40x100000x8/type=uint8", set, 60, true, false, 6},
-		{"2048x2048x6/type=uint8", Options{Construction: "T", Superlevel: true}, 200, true, false, 4},
-		{"9x8x60000/type=uint8", set, 100, false, true, 3},
+		{"4096x4096x9/type=uint8", set, 100, false, false, "", 2},
+		{"4096x4096x3/type=float32/levels=10000", set, 0.5, false, false, "", 2},
+		{"4096x2048x5/type=uint8", Options{Construction: "V", Superlevel: true}, 100, false, false, "", 3},
+		{"4000000x3x3/type=uint8", set, 100, false, false, "", 3},
+		{"2x1000000x4/type=uint8", set, 100, true, false, "", 6},
+		{"40x100000x8/type=uint8", set, 60, true, false, "", 6},
+		{"2048x2048x6/type=uint8", Options{Construction: "T", Superlevel: true}, 200, true, false, "", 4},
+		{"9x8x60000/type=uint8", set, 100, false, true, "", 3},
+		{every, set, 0.25, false, false, "", 4},
+		{every, set, 0.25, true, false, "", 4},
+		{strings.Replace(every, "/path=", "/nan=mask/path=", 1), Options{Construction: "T", NaN: NaNMask}, 0.25, false, false, "", 4},
+		{"4096x2048x5/type=uint8", set, 100, false, false, "4096x2048x5", 3},
+		{"4096x2048x5/type=uint8", set, 100, true, false, "4096x2048x5", 4},
+		{"4096x4096x2/type=uint8", set, 100, false, false, "", 3},
+		{"4096x4096x2/type=uint8", set, 100, true, false, "", 4},
 	} {
 		need := int64(0)
-		q := of("noise/shape="+c.image, c.o, new([]Opening))
+		name := c.image
+		if name[0] != 'f' {
+			name = "noise/shape=" + name
+		}
+		q := of(name, c.o, new([]Opening))
 		q.Follow, q.Slices = listener{need: &need}, c.each
+		if c.masked != "" {
+			q.Mask = func(Opening) (string, error) { return "noise/shape=" + c.masked + "/type=uint8/levels=2/seed=5", nil }
+		}
 		answer := func() (err error) {
 			if c.betti {
 				b := Betti{Question: q, At: grid.Numbers(c.at), By: betti.Workload(duality.Implementation{})}
@@ -70,7 +105,7 @@ func TestMemory(t *testing.T) {
 				t.Errorf("%s: %v", c.image, err)
 			}
 		})
-		t.Logf("%-45s betti %-5v %10s said %10s", c.image, c.betti, quantity.Bytes(peak), quantity.Bytes(need))
+		t.Logf("%-45.45s betti %-5v masked %-12s %10s said %10s", c.image, c.betti, c.masked, quantity.Bytes(peak), quantity.Bytes(need))
 		if peak > need+program || need > c.times*(peak+program) {
 			t.Errorf("%s: said to take %s, takes %s", c.image, quantity.Bytes(need), quantity.Bytes(peak))
 		}
@@ -83,8 +118,15 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%s in %s: %v", c.image, quantity.Bytes(less), err)
 		}
 	}
-	// The numbers of slices are counted while they are found.
-	q := of("noise/shape=128x128x1100/type=uint8", set, new([]Opening))
+	// The levels of a curve are counted while they are found.
+	q := of(every, set, new([]Opening))
+	q.Memory = func() int64 { return 150 << 20 }
+	_, err := (&Curve{Question: q, By: by}).Answer()
+	if !errors.As(err, new(UsageError)) || !strings.Contains(err.Error(), "the levels so far take ") {
+		t.Errorf("the curve of %d voxels in 150 MiB: %v", 4*2048*2048, err)
+	}
+	// So are the numbers of slices.
+	q = of("noise/shape=128x128x1100/type=uint8", set, new([]Opening))
 	q.Slices, q.Memory = true, func() int64 { return 40 << 20 }
 	curves := betti.CurvesWorkload(betticurves.Implementation{Counter: extrema.Implementation{}})
 	b := Betti{Question: q, Curves: curves}
