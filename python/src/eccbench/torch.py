@@ -940,8 +940,9 @@ class _SoftOnDevice(torch.autograd.Function):
         return None, of_images, None, *of_given
 
 
-# Function.apply without its search for transforms of torch.func: _direct found none.
-_apply = super(torch.autograd.Function, _SoftOnDevice).apply
+# Function.apply without its search for transforms of torch.func: _direct found none. The stand-in for torch with which
+# the site is made has none.
+_apply: Any = getattr(super(_SoftOnDevice.__base__, _SoftOnDevice), "apply", None)
 
 
 def _check_on_device(images: Tensor, *others: Tensor) -> None:
