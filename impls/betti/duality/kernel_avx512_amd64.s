@@ -261,38 +261,38 @@ words:
 	VPTERNLOGQ  $0xf8, Z5, Z6, Z3
 	VPTESTMQ    Z1, Z3, K2
 	VPCMPEQQ    Z0, Z2, K3
-	KMOVB       K2, R9
-	KMOVB       K3, R10
-	MOVL        R9, R11
+	KMOVB       K2, R8
+	KMOVB       K3, R9
+	MOVL        R8, R11
 	SHLL        $0x08, SI
 	ORL         SI, R11
 	SHRL        $0x01, R11
-	MOVL        R10, SI
-	MOVL        R11, R8
-	ANDL        SI, R8
-	SHRL        $0x01, R8
-	ORL         R8, R11
-	MOVL        SI, R8
-	SHLL        $0x01, R8
-	ANDL        R8, SI
-	MOVL        R11, R8
-	ANDL        SI, R8
-	SHRL        $0x02, R8
-	ORL         R8, R11
-	MOVL        SI, R8
-	SHLL        $0x02, R8
-	ANDL        R8, SI
-	MOVL        R11, R8
-	ANDL        SI, R8
-	SHRL        $0x04, R8
-	ORL         R8, R11
-	MOVL        SI, R8
-	SHLL        $0x04, R8
-	ANDL        R8, SI
+	MOVL        R9, SI
+	MOVL        R11, R10
+	ANDL        SI, R10
+	SHRL        $0x01, R10
+	ORL         R10, R11
+	MOVL        SI, R10
+	SHLL        $0x01, R10
+	ANDL        R10, SI
+	MOVL        R11, R10
+	ANDL        SI, R10
+	SHRL        $0x02, R10
+	ORL         R10, R11
+	MOVL        SI, R10
+	SHLL        $0x02, R10
+	ANDL        R10, SI
+	MOVL        R11, R10
+	ANDL        SI, R10
+	SHRL        $0x04, R10
+	ORL         R10, R11
+	MOVL        SI, R10
+	SHLL        $0x04, R10
+	ANDL        R10, SI
 	KMOVB       R11, K2
 	VPORQ       Z4, Z3, K2, Z3
-	ANDL        R10, R11
-	ORL         R9, R11
+	ANDL        R9, R11
+	ORL         R8, R11
 	ANDL        $0x01, R11
 	MOVL        R11, SI
 	VMOVDQU64   Z3, K1, (AX)(DI*8)

@@ -95,30 +95,7 @@ func grow512(of string, corners bool) {
 			VPORQ(down, wide, v)
 		}
 		VPANDQ(runs, v, v)
-		fill := func(v VecVirtual) {
-			sum := New(ZMM, VPADDQ, v, runs)
-			VPTERNLOGQ(A|B&^C, sum, runs, v)
-		}
-		fill(v)
-		// Carry from words that are filled to their last bit, through words that are all ones.
-		full := New(K, VPMOVQ2M, v)
-		whole := New(K, VPCMPEQQ, ones, runs)
-		f := New(GP32, KMOVB, full)
-		w := New(GP32, KMOVB, whole)
-		LEAL(Mem{Base: carry, Index: f, Scale: 2}, f)
-		to := New(GP32, MOVL, f)
-		ANDL(w, to)
-		ADDL(w, to)
-		XORL(w, to)
-		ORL(f, to)
-		MOVL(to, carry)
-		SHRL(U8(8), carry)
-		ANDL(U8(1), carry)
-		into := New(K, KMOVB, to)
-		more := New(ZMM, VMOVDQA64_Z, one, into)
-		VPANDQ(runs, more, more)
-		fill(more)
-		VPORQ(more, v, v)
+		fillUp(v, runs, ones, one, carry)
 		shifted := ZMM()
 		for range 2 {
 			VPSRLQ(U8(1), v, shifted)
@@ -134,12 +111,40 @@ func grow512(of string, corners bool) {
 	End()
 }
 
+// fillUp fills runs up from the bits of v that they have, and from the carry out of the vector before.
+func fillUp(v, runs, ones, one VecVirtual, carry Register) {
+	fill := func(v VecVirtual) {
+		sum := New(ZMM, VPADDQ, v, runs)
+		VPTERNLOGQ(A|B&^C, sum, runs, v)
+	}
+	fill(v)
+	// Carry from words that are filled to their last bit, through words that are all ones.
+	full := New(K, VPMOVQ2M, v)
+	whole := New(K, VPCMPEQQ, ones, runs)
+	f := New(GP32, KMOVB, full)
+	w := New(GP32, KMOVB, whole)
+	LEAL(Mem{Base: carry, Index: f, Scale: 2}, f)
+	to := New(GP32, MOVL, f)
+	ANDL(w, to)
+	ADDL(w, to)
+	XORL(w, to)
+	ORL(f, to)
+	MOVL(to, carry)
+	SHRL(U8(8), carry)
+	ANDL(U8(1), carry)
+	into := New(K, KMOVB, to)
+	more := New(ZMM, VMOVDQA64_Z, one, into)
+	VPANDQ(runs, more, more)
+	fill(more)
+	VPORQ(more, v, v)
+}
+
 // down512 writes a function that grows the trunk down a row: see growDown.
 func down512() {
 	Func("downavx512", "func(main, left *uint64, words, step, planes int)",
 		"grows the trunk down to the begins of runs in a row of so many words, in each of so many planes, "+
 			"step bytes apart.")
-	const vector, all = 8, 255 // words
+	const all = 255 // words of a vector
 	main, left, step, planes := Arg("main"), Arg("left"), Arg("step"), Arg("planes")
 	ones := AVX512.Ones()
 	lowest := New(ZMM, VPSRLQ, U8(63), ones)
@@ -174,23 +179,9 @@ func down512() {
 	// that are all ones.
 	begins := New(K, VPTESTMQ, lowest, v)
 	whole := New(K, VPCMPEQQ, ones, runs)
-	more := GP32()
 	g := New(GP32, KMOVB, begins)
 	w := New(GP32, KMOVB, whole)
-	t := New(GP32, MOVL, g)
-	SHLL(U8(vector), carry)
-	ORL(carry, t)
-	SHRL(U8(1), t)
-	MOVL(w, carry) // temporarily: the words that a carry passes through
-	for by := uint8(1); by < vector; by *= 2 {
-		MOVL(t, more)
-		ANDL(carry, more)
-		SHRL(U8(by), more)
-		ORL(more, t)
-		MOVL(carry, more)
-		SHLL(U8(by), more)
-		ANDL(more, carry)
-	}
+	t := carriedDown(g, w, carry)
 	into := New(K, KMOVB, t)
 	VPORQ(top, v, into, v)
 	ANDL(w, t)
@@ -206,6 +197,87 @@ func down512() {
 	End()
 }
 
+// carriedDown returns a bit for each word that a carry reaches: from the words after it that have a bit in begins, and
+// from the carry, through those of whole. It overwrites carry.
+func carriedDown(begins, whole, carry GPVirtual) GPVirtual {
+	more := GP32()
+	t := New(GP32, MOVL, begins)
+	SHLL(U8(vector), carry)
+	ORL(carry, t)
+	SHRL(U8(1), t)
+	MOVL(whole, carry) // temporarily: the words that a carry passes through
+	for by := uint8(1); by < vector; by *= 2 {
+		MOVL(t, more)
+		ANDL(carry, more)
+		SHRL(U8(by), more)
+		ORL(more, t)
+		MOVL(carry, more)
+		SHLL(U8(by), more)
+		ANDL(more, carry)
+	}
+	return t
+}
+
+// A sieve has the registers of a function that compares voxels with their neighbours, in left (0) and in main (1).
+type sieve struct {
+	corners     bool
+	bases       [2][3]GPVirtual // the previous rows of the previous, own and next plane
+	stride      Register
+	mask, marks OpmaskVirtual
+}
+
+// row returns row y of plane z, both from 0 (before) to 2 (after).
+func (s sieve) row(i, z, y int) Mem {
+	m := Mem{Base: s.bases[i][z]}
+	if y > 0 {
+		m.Index, m.Scale = s.stride, uint8(y)
+	}
+	return m
+}
+
+func (s sieve) own(i int) Mem { return s.row(i, 1, 1) }
+
+// mark marks the words that have a bit.
+func (s sieve) mark(v VecVirtual, at Register) {
+	VPTESTMQ(v, v, s.marks)
+	m := New(GP32, KMOVB, s.marks)
+	MOVB(m.As8(), Mem{Base: at})
+}
+
+// near returns the neighbours of the voxels v.
+func (s sieve) near(i int, v VecVirtual) VecVirtual {
+	const own, word = 1, 8
+	beside := AVX512.Zero()
+	before, after := load(s.own(i).Offset(-word), s.mask), load(s.own(i).Offset(word), s.mask)
+	for z := range 3 {
+		for y := range 3 {
+			if z == own && y == own || !s.corners && z != own && y != own {
+				continue
+			}
+			VPORQ(s.row(i, z, y), beside, s.mask, beside)
+			if s.corners {
+				VPORQ(s.row(i, z, y).Offset(-word), before, s.mask, before)
+				VPORQ(s.row(i, z, y).Offset(word), after, s.mask, after)
+			}
+		}
+	}
+	wide := v
+	if s.corners {
+		wide = New(ZMM, VPORQ, beside, v)
+	}
+	VPSHLDQ(U8(1), before, wide, before)
+	VPSHRDQ(U8(1), after, wide, after)
+	VPTERNLOGQ(A|B|C, after, before, beside)
+	return beside
+}
+
+// advance moves all rows.
+func (s sieve) advance(by Op) {
+	for i := range s.bases {
+		Advance(by, s.bases[i][:]...)
+	}
+}
+
 // sift512 writes a function that counts the bits of a row without a neighbour: see sift.
 func sift512(of string, corners bool) {
 	Func(of+"siftavx512", "func(left, main *uint64, stride, plane, words, rows int, kept uint64, some, touching *byte) "+
@@ -214,94 +286,51 @@ func sift512(of string, corners bool) {
 			"kept bits, and counts those that have none in main either. It marks the words that have some left, and those "+
 			"that touch main. Distances are of bytes.")
 	stride, plane := Arg("stride"), Arg("plane")
-	var bases [2][3]GPVirtual // the previous rows of the previous, own and next plane
+	s := sieve{corners: corners, stride: stride}
 	for i, param := range []string{"left", "main"} {
 		base := Minus(Arg(param), stride)
-		bases[i] = [3]GPVirtual{Minus(base, plane), base, New(GP64, LEAQ, Mem{Base: base, Index: plane, Scale: 1})}
+		s.bases[i] = [3]GPVirtual{Minus(base, plane), base, New(GP64, LEAQ, Mem{Base: base, Index: plane, Scale: 1})}
 	}
-	const own, vector, word = 1, 64, 8
 	words := Arg("words")
-	ADDQ(I32(vector/word-1), words)
-	ANDQ(I32(-vector/word), words)
+	ADDQ(I32(vector-1), words)
+	ANDQ(I32(-vector), words)
 	SHLQ(U8(3), words)
 	further := Minus(stride, words) // from the end of a row's vectors
 	rows, some, touching := Arg("rows"), Arg("some"), Arg("touching")
 	kept := New(ZMM, VPBROADCASTQ, Address("kept"))
 	sum := AVX512.Zero()
-	mask, marks := K(), K()
-	// row returns row y of plane z, both from 0 (before) to 2 (after).
-	row := func(i, z, y int) Mem {
-		m := Mem{Base: bases[i][z]}
-		if y > 0 {
-			m.Index, m.Scale = stride, uint8(y)
-		}
-		return m
-	}
-	mark := func(v VecVirtual, at Register) {
-		VPTESTMQ(v, v, marks)
-		m := New(GP32, KMOVB, marks)
-		MOVB(m.As8(), Mem{Base: at})
-	}
-	near := func(i int, v VecVirtual) VecVirtual {
-		at, beside := row(i, own, own), AVX512.Zero()
-		before, after := load(at.Offset(-word), mask), load(at.Offset(word), mask)
-		for z := range 3 {
-			for y := range 3 {
-				if z == own && y == own || !corners && z != own && y != own {
-					continue
-				}
-				VPORQ(row(i, z, y), beside, mask, beside)
-				if corners {
-					VPORQ(row(i, z, y).Offset(-word), before, mask, before)
-					VPORQ(row(i, z, y).Offset(word), after, mask, after)
-				}
-			}
-		}
-		wide := v
-		if corners {
-			wide = New(ZMM, VPORQ, beside, v)
-		}
-		VPSHLDQ(U8(1), before, wide, before)
-		VPSHRDQ(U8(1), after, wide, after)
-		VPTERNLOGQ(A|B|C, after, before, beside)
-		return beside
-	}
+	s.mask, s.marks = K(), K()
 	Label("row")
 	Load(Param("words"), words)
 	Label("words")
-	FirstWords(words, mask)
-	left := load(row(0, own, own), mask)
-	mark(left, some)
-	KTESTB(marks, marks)
+	FirstWords(words, s.mask)
+	left := load(s.own(0), s.mask)
+	s.mark(left, some)
+	KTESTB(s.marks, s.marks)
 	JZ(LabelRef("none"))
-	alone := near(0, left)
+	alone := s.near(0, left)
 	VPORQ(kept, alone, alone)
 	VPANDNQ(left, alone, alone)
 	VPXORQ(alone, left, left)
-	VMOVDQU64(left, mask, row(0, own, own))
-	mark(left, some)
-	main := load(row(1, own, own), mask)
-	touched := near(1, main)
+	VMOVDQU64(left, s.mask, s.own(0))
+	s.mark(left, some)
+	main := load(s.own(1), s.mask)
+	touched := s.near(1, main)
 	VPANDNQ(alone, touched, alone)
 	VPOPCNTQ(alone, alone)
 	VPADDQ(alone, sum, sum)
 	VPANDQ(left, touched, touched)
-	mark(touched, touching)
+	s.mark(touched, touching)
 	JMP(LabelRef("next"))
 	Label("none")
 	MOVB(I8(0), Mem{Base: touching})
 	Label("next")
-	ahead := func(by Op) {
-		for i := range bases {
-			Advance(by, bases[i][:]...)
-		}
-	}
-	ahead(I32(vector))
+	s.advance(I32(8 * vector))
 	INCQ(some)
 	INCQ(touching)
-	SUBQ(I32(vector/word), words)
+	SUBQ(I32(vector), words)
 	JG(LabelRef("words"))
-	ahead(further)
+	s.advance(further)
 	Repeat(rows, "row")
 	End(SumWords(sum))
 }

@@ -84,11 +84,10 @@ func near(i ISA) {
 	i.Move(exists[4], inGroup(group, middle))
 	// within changes v to the bits of v ^ turn that are in two masks, or in one and nil.
 	within := func(v, turn, mask, and VecVirtual) {
-		switch {
-		case i.Bytes == 32:
+		if i.Bytes == 32 {
 			i.Xor(turn, v, v)
 			i.And(mask, v, v)
-		default:
+		} else {
 			VPTERNLOGQ((A^B)&C, mask, turn, v)
 		}
 		if and != nil {
@@ -111,24 +110,30 @@ func near(i ISA) {
 			from = from.Idx(back, 1)
 		}
 		v = i.Copy(from)
-		switch {
-		case k%3 == 1:
-		case i.Bytes == 64 && k%3 == 0:
-			VPSHRDQ(U8(1), from.Offset(8), v, v)
-		case i.Bytes == 64:
-			VPSHLDQ(U8(1), from.Offset(-8), v, v)
-		case k%3 == 0:
-			VPSRLQ(U8(1), v, v)
-			i.Or(New(YMM, VPSLLQ, U8(63), i.Copy(from.Offset(8))), v, v)
-		default:
-			VPSLLQ(U8(1), v, v)
-			i.Or(New(YMM, VPSRLQ, U8(63), i.Copy(from.Offset(-8))), v, v)
-		}
+		shift(i, v, from, 1-k%3)
 		within(v, not, exists[(26-k)%9], inBehind)
 		i.Move(v, inGroup(group, 26-place))
 		Advance(apart, here, next)
 	}
 	End()
+}
+
+// shift moves the bits of v, which are at from, down (1), up (−1) or not at all (0). The bits that move in are those of
+// the adjacent word.
+func shift(i ISA, v VecVirtual, from Mem, down int) {
+	switch {
+	case down == 0:
+	case i.Bytes == 64 && down > 0:
+		VPSHRDQ(U8(1), from.Offset(8), v, v)
+	case i.Bytes == 64:
+		VPSHLDQ(U8(1), from.Offset(-8), v, v)
+	case down > 0:
+		VPSRLQ(U8(1), v, v)
+		i.Or(New(YMM, VPSLLQ, U8(63), i.Copy(from.Offset(8))), v, v)
+	default:
+		VPSLLQ(U8(1), v, v)
+		i.Or(New(YMM, VPSRLQ, U8(63), i.Copy(from.Offset(-8))), v, v)
+	}
 }
 
 // A chooser has the vectors of a group while its links are chosen.

@@ -169,8 +169,6 @@ func (c counting) next(vector int) {
 
 // countsByAVX2 has no registers to spare, so voxels of the row are read again.
 func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
-	const vector = 32
-	least, greater, sub, same := l.SignedLeast, l.SignedAbove, l.Sub, l.Equal
 	l.counts("", "avx2", volume, func(c counting) (stages, ends [2]func()) {
 		shuffles := GP64()
 		if l.Bytes == 1 {
@@ -184,69 +182,86 @@ func (l lane) countsByAVX2(words, doubles Mem, volume bool) {
 				rows[i], fell[i] = append(rows[i], YMM()), append(fell[i], YMM())
 			}
 		}
-		c.load(rows[0], 0, YMM, func(ops ...Op) { VMOVDQU(ops[0], ops[1]) }, least)
+		c.load(rows[0], 0, YMM, func(ops ...Op) { VMOVDQU(ops[0], ops[1]) }, l.SignedLeast)
 		inside := Arg("inside")
 		VMOVDQU(Mem{Base: inside}, fell[0][0])
 		for _, v := range fell[0][1:] {
 			VMOVDQA(fell[0][0], v)
 		}
-		for stage := range stages {
-			now, after, fell, falls := rows[stage], rows[1-stage], fell[stage], fell[1-stage]
-			stages[stage] = func() {
-				var count [2]VecVirtual // of the voxels, and of the lesser of each and the next one
-				u := YMM()
-				for beside := range 2 {
-					fallen := func(kind int) VecVirtual {
-						greater(after[kind], now[kind], falls[kind])
-						return New(YMM, sub, falls[kind], fell[kind])
-					}
-					below := YMM() // where a plane is no greater than the next one
-					if volume {
-						same(now[2+beside], now[beside], below)
-					}
-					if beside == 0 {
-						VMOVDQU(c.at(c.p, 0, 1), after[0])
-					} else {
-						least(c.at(c.p, 1, 1), after[0], after[1])
-					}
-					n := fallen(beside)
-					count[beside] = n
-					if beside == 1 {
-						same(c.at(c.p, 0, 0), now[1], now[1])
-					}
-					if !volume {
-						continue
-					}
-					if beside == 0 {
-						VMOVDQU(c.at(c.q, 0, 1), u)
-					} else {
-						least(c.at(c.q, 1, 1), u, u)
-					}
-					least(u, after[beside], after[2+beside])
-					between := fallen(2 + beside)
-					handed := Mem{Base: c.handed, Disp: vector * beside}
-					kept := New(YMM, VPAND, between, below)
-					sub(handed, n, n)
-					VPANDN(between, below, between)
-					VMOVDQU(between, handed)
-					sub(kept, n, n)
-				}
-				first, n := now[1], count[0] // first: the column is no greater than the next one
-				theirs := New(YMM, VPANDN, count[1], first)
-				kept := New(YMM, VPAND, count[1], first)
-				// The last lanes, and the lower half in place of the upper one.
-				VPERM2I128(U8(0x03), Mem{Base: c.beside}, theirs, first)
-				VMOVDQU(theirs, Mem{Base: c.beside})
-				VPALIGNR(U8(16-l.Bytes), first, theirs, theirs)
-				sub(theirs, n, n)
-				VPAND(Mem{Base: c.own}, n, n)
-				sub(kept, n, n)
-				c.writeByAVX2(n, shuffles)
-				c.next(vector)
-			}
+		for i := range stages {
+			s := stageAVX2{c, rows[i], rows[1-i], fell[i], fell[1-i]}
+			stages[i] = func() { s.write(shuffles) }
 		}
 		return stages, [2]func(){func() {}, func() {}}
 	})
+}
+
+// A stageAVX2 counts the cells of a row. It has the row and the next one, and where the row and the
+// one before were greater than the next ones, all by kinds.
+type stageAVX2 struct {
+	counting
+	now, after, fell, falls []VecVirtual
+}
+
+// write counts the cells of the row, and writes its counts.
+func (s stageAVX2) write(shuffles Register) {
+	const vector = 32
+	var count [2]VecVirtual
+	u := YMM()
+	for beside := range count {
+		count[beside] = s.count(beside, u)
+	}
+	first, n := s.now[1], count[0] // first: the column is no greater than the next one
+	theirs := New(YMM, VPANDN, count[1], first)
+	kept := New(YMM, VPAND, count[1], first)
+	// The last lanes, and the lower half in place of the upper one.
+	VPERM2I128(U8(0x03), Mem{Base: s.beside}, theirs, first)
+	VMOVDQU(theirs, Mem{Base: s.beside})
+	VPALIGNR(U8(16-s.Bytes), first, theirs, theirs)
+	s.Sub(theirs, n, n)
+	VPAND(Mem{Base: s.own}, n, n)
+	s.Sub(kept, n, n)
+	s.writeByAVX2(n, shuffles)
+	s.next(vector)
+}
+
+// count returns the counts of the voxels (0), or of the lesser of each and the next one (1).
+func (s stageAVX2) count(beside int, u VecVirtual) VecVirtual {
+	const vector = 32
+	fallen := func(kind int) VecVirtual {
+		s.SignedAbove(s.after[kind], s.now[kind], s.falls[kind])
+		return New(YMM, s.Sub, s.falls[kind], s.fell[kind])
+	}
+	below := YMM() // where a plane is no greater than the next one
+	if s.volume {
+		s.Equal(s.now[2+beside], s.now[beside], below)
+	}
+	if beside == 0 {
+		VMOVDQU(s.at(s.p, 0, 1), s.after[0])
+	} else {
+		s.SignedLeast(s.at(s.p, 1, 1), s.after[0], s.after[1])
+	}
+	n := fallen(beside)
+	if beside == 1 {
+		s.Equal(s.at(s.p, 0, 0), s.now[1], s.now[1])
+	}
+	if !s.volume {
+		return n
+	}
+	if beside == 0 {
+		VMOVDQU(s.at(s.q, 0, 1), u)
+	} else {
+		s.SignedLeast(s.at(s.q, 1, 1), u, u)
+	}
+	s.SignedLeast(u, s.after[beside], s.after[2+beside])
+	between := fallen(2 + beside)
+	handed := Mem{Base: s.handed, Disp: vector * beside}
+	kept := New(YMM, VPAND, between, below)
+	s.Sub(handed, n, n)
+	VPANDN(between, below, between)
+	VMOVDQU(between, handed)
+	s.Sub(kept, n, n)
+	return n
 }
 
 // writeByAVX2 writes the voxels of the row with a nonzero count. Each count follows its voxel;
@@ -371,9 +386,6 @@ func sumsOfWords() {
 
 // countsByAVX512 is countsByAVX2 with masks.
 func (l lane) countsByAVX512(o order, volume bool) {
-	const vector = 64
-	least, add, sub, same, some := o.least, l.Add, l.Sub, l.Equal, l.Keep
-	greater := func(b, a, k Op) { o.compare(o.greater, b, a, k) }
 	l.counts(o.name, "avx512", volume, func(c counting) (stages, ends [2]func()) {
 		word := New(GP32, MOVL, U32(map[int]uint32{1: 0x01010101, 2: 0x00010001, 4: 1}[l.Bytes]))
 		ones := New(ZMM, VPBROADCASTD, word)
@@ -383,76 +395,91 @@ func (l lane) countsByAVX512(o order, volume bool) {
 			rows[0], rows[1], fell = append(rows[0], ZMM()), append(rows[1], ZMM()), append(fell, K())
 		}
 		load := func(v []VecVirtual, row int) {
-			c.load(v, row, ZMM, func(ops ...Op) { VMOVDQU64(ops...) }, least)
+			c.load(v, row, ZMM, func(ops ...Op) { VMOVDQU64(ops...) }, o.least)
 		}
 		load(rows[0], 0)
 		inside := New(ZMM, VMOVDQU64, Mem{Base: Arg("inside")})
 		for _, k := range fell {
 			l.Signs(inside, k)
 		}
-		// The rest of a row is computed during the next row, so that no instruction waits for the
-		// one before it.
-		type left struct {
-			v, n, between VecVirtual
-			first         Register // where a column is no greater than the next one
-		}
-		var of [2]left
-		for stage := range of {
-			of[stage] = left{ZMM(), ZMM(), ZMM(), K()}
+		var of [2]stageAVX512
+		for i := range of {
+			of[i] = stageAVX512{c, o, ones, rows[i], rows[1-i], fell, ZMM(), ZMM(), ZMM(), K()}
 		}
 		for _, v := range []VecVirtual{of[1].v, of[1].n, of[1].between} { // a row before the first one, with no counts
 			VPXORQ(v, v, v)
 		}
 		KXORQ(of[1].first, of[1].first, of[1].first)
-		finish := func(of left) {
-			before, beside := ZMM(), Mem{Base: c.beside, Disp: -vector}
-			theirs := New(ZMM, VMOVDQA64, of.between)
-			sub(of.between, theirs, of.first, theirs)
-			VALIGNQ(U8(6), beside, theirs, before) // the last lanes, and the first quarters in place of those after them
-			VMOVDQU64(theirs, beside)
-			VPALIGNR(U8(16-l.Bytes), before, theirs, theirs)
-			sub(theirs, of.n, of.n)
-			VPANDQ(Mem{Base: c.own}, of.n, of.n)
-			sub(of.between, of.n, of.first, of.n)
-			c.writeByAVX512(of.v, of.n)
-		}
-		for stage := range stages {
-			now, after, row := rows[stage], rows[1-stage], of[stage]
-			stages[stage] = func() {
-				load(after, 1)
-				finish(of[1-stage])
-				// falls updates a count: it subtracts the previous comparison and adds the new one.
-				falls := func(kind int, n VecVirtual) {
-					sub(ones, n, fell[kind], n)
-					greater(after[kind], now[kind], fell[kind])
-					add(ones, n, fell[kind], n)
-				}
-				for beside, n := range []VecVirtual{row.n, row.between} {
-					if !volume {
-						VPXORQ(n, n, n)
-						falls(beside, n)
-						continue
-					}
-					handed := Mem{Base: c.handed, Disp: vector * beside}
-					VMOVDQU64(handed, n)
-					falls(beside, n)
-					below := K() // subtracted counts; where a plane is no greater than the next one
-					between := New(ZMM, some, ones, fell[2+beside])
-					greater(after[2+beside], now[2+beside], fell[2+beside])
-					sub(ones, between, fell[2+beside], between)
-					same(now[2+beside], now[beside], below)
-					add(between, n, below, n)
-					sub(between, between, below, between)
-					VMOVDQU64(between, handed)
-				}
-				same(now[1], now[0], row.first)
-				VMOVDQA64(now[0], row.v)
-				c.next(vector)
+		for i, s := range of {
+			stages[i] = func() {
+				load(s.after, 1)
+				of[1-i].finish()
+				s.count()
 			}
-			ends[stage] = func() { finish(row) }
+			ends[i] = s.finish
 		}
 		return stages, ends
 	})
+}
+
+// A stageAVX512 counts the cells of a row. The rest of a row is computed during the next row, so that
+// no instruction waits for the one before it.
+type stageAVX512 struct {
+	counting
+	order
+	ones          VecVirtual
+	now, after    []VecVirtual // by kinds
+	fell          []Register   // where the row before was greater, by kinds
+	v, n, between VecVirtual   // voxels, their counts, and the counts between them and the next ones
+	first         Register     // where a column is no greater than the next one
+}
+
+// finish completes the counts of the row and writes them.
+func (s stageAVX512) finish() {
+	const vector = 64
+	before, beside := ZMM(), Mem{Base: s.beside, Disp: -vector}
+	theirs := New(ZMM, VMOVDQA64, s.between)
+	s.Sub(s.between, theirs, s.first, theirs)
+	VALIGNQ(U8(6), beside, theirs, before) // the last lanes, and the first quarters in place of those after them
+	VMOVDQU64(theirs, beside)
+	VPALIGNR(U8(16-s.Bytes), before, theirs, theirs)
+	s.Sub(theirs, s.n, s.n)
+	VPANDQ(Mem{Base: s.own}, s.n, s.n)
+	s.Sub(s.between, s.n, s.first, s.n)
+	s.writeByAVX512(s.v, s.n)
+}
+
+// count counts the cells of the row.
+func (s stageAVX512) count() {
+	const vector = 64
+	greater := func(kind int) { s.compare(s.greater, s.after[kind], s.now[kind], s.fell[kind]) }
+	// falls updates a count: it subtracts the previous comparison and adds the new one.
+	falls := func(kind int, n VecVirtual) {
+		s.Sub(s.ones, n, s.fell[kind], n)
+		greater(kind)
+		s.Add(s.ones, n, s.fell[kind], n)
+	}
+	for beside, n := range []VecVirtual{s.n, s.between} {
+		if !s.volume {
+			VPXORQ(n, n, n)
+			falls(beside, n)
+			continue
+		}
+		handed := Mem{Base: s.handed, Disp: vector * beside}
+		VMOVDQU64(handed, n)
+		falls(beside, n)
+		below := K() // subtracted counts; where a plane is no greater than the next one
+		between := New(ZMM, s.Keep, s.ones, s.fell[2+beside])
+		greater(2 + beside)
+		s.Sub(s.ones, between, s.fell[2+beside], between)
+		s.Equal(s.now[2+beside], s.now[beside], below)
+		s.Add(between, n, below, n)
+		s.Sub(between, between, below, between)
+		VMOVDQU64(between, handed)
+	}
+	s.Equal(s.now[1], s.now[0], s.first)
+	VMOVDQA64(s.now[0], s.v)
+	s.next(vector)
 }
 
 // writeByAVX512 writes the voxels of the row with a nonzero count, and their counts.

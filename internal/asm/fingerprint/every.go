@@ -49,19 +49,8 @@ func (i isa) every() {
 	fold := folding(prime, YMM, VPAND)
 	s := scanned()
 	s.groups(group, 4, func() {
-		all := func(offset int, broadcast func(...Op)) Register {
-			v := YMM()
-			broadcast(Mem{Base: s.table, Disp: offset}, v)
-			return v
-		}
 		level := New(YMM, VMOVUPS, Mem{Base: s.src, Index: s.done, Scale: 4})
-		sign := New(YMM, VPSRAD, U8(31), level)
-		magnitude := New(YMM, VPSRLD, U8(1), sign)
-		VPXOR(magnitude, level, level)
-		VPSUBD(sign, level, level)
-		VPSIGND(all(order, VPBROADCASTD), level, level)
-		VPADDD(all(zero, VPBROADCASTD), level, level)
-
+		number(level, Mem{Base: s.table, Disp: order}, Mem{Base: s.table, Disp: zero})
 		var found [4]VecVirtual // factors of the first to the fourth byte
 		for k := range found {
 			index := level
@@ -81,21 +70,11 @@ func (i isa) every() {
 					VPSRLQ(U8(32), f, f)
 				}
 			}
-			left := New(YMM, VPMULUDQ, found[0], found[1])
-			fold(left) // to 32 bits
-			right := New(YMM, VPMULUDQ, found[2], found[3])
-			fold(right)
-			w := New(YMM, VPMULUDQ, left, right)
-			fold(w)
-			fold(w) // to the prime and 5, at most
-			over := New(YMM, VPADDQ, one, w)
-			VPSRLQ(U8(productBits), over, over)
-			VPADDQ(over, w, w)
-			VPAND(prime, w, w)
+			w := product(found, one, prime, fold)
 			levels := YMM()
 			aboveProduct(part, level, levels)
 			VPADDQ(levels, w, w)
-			VPADDQ(all(base, VPBROADCASTQ), w, w)
+			VPADDQ(New(YMM, VPBROADCASTQ, Mem{Base: s.table, Disp: base}), w, w)
 			weights[part] = w
 		}
 		first := New(YMM, VPUNPCKLQDQ, weights[1], weights[0]) // 0, 1, 4, 5
@@ -105,4 +84,30 @@ func (i isa) every() {
 		VPERM2I128(U8(0x31), second, first, to)
 		VMOVDQU(to, Mem{Base: s.dst, Index: s.done, Scale: 8, Disp: 32})
 	})
+}
+
+// number replaces float32 values by the numbers of their levels, zero ± the number of floats from 0.
+func number(values VecVirtual, order, zero Mem) {
+	sign := New(YMM, VPSRAD, U8(31), values)
+	magnitude := New(YMM, VPSRLD, U8(1), sign)
+	VPXOR(magnitude, values, values)
+	VPSUBD(sign, values, values)
+	VPSIGND(New(YMM, VPBROADCASTD, order), values, values)
+	VPADDD(New(YMM, VPBROADCASTD, zero), values, values)
+}
+
+// product returns the product of four factors modulo the prime.
+func product(factors [4]VecVirtual, one, prime VecVirtual, fold func(VecVirtual)) VecVirtual {
+	left := New(YMM, VPMULUDQ, factors[0], factors[1])
+	fold(left) // to 32 bits
+	right := New(YMM, VPMULUDQ, factors[2], factors[3])
+	fold(right)
+	w := New(YMM, VPMULUDQ, left, right)
+	fold(w)
+	fold(w) // to the prime and 5, at most
+	over := New(YMM, VPADDQ, one, w)
+	VPSRLQ(U8(productBits), over, over)
+	VPADDQ(over, w, w)
+	VPAND(prime, w, w)
+	return w
 }

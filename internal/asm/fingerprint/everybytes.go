@@ -21,9 +21,9 @@ func zipped(low, high, lowPairs, highPairs any, v [4]VecVirtual) (z [4]VecVirtua
 // every.go.
 func everyBytes() {
 	const (
-		zero, order, digits = 4096, 4100, 4160
-		group               = 64
-		base                = 52 // the bit that all weights have
+		zero, order = 4096, 4100
+		group       = 64
+		base        = 52 // the bit that all weights have
 	)
 	Func("everybytesavx512", "func(dst, table *uint64, src *byte, n, ahead int) int",
 		"gives the weights of float32 values on the ladder of every float32, and returns of how many of n.")
@@ -59,40 +59,8 @@ func everyBytes() {
 			VPADDD(none, v, v)
 			numbers[q], words[q] = v, New(ZMM, VPSHUFB, bytes, v)
 		}
-		index := zipped(VPUNPCKLDQ, VPUNPCKHDQ, VPUNPCKLQDQ, VPUNPCKHQDQ, words) // of the lowest bytes, and so on
-		// factors returns the factors of byte k, for four vectors of 16 values.
-		factors := func(k int) [4]VecVirtual {
-			at := index[3-k]
-			upper := New(K, VPMOVB2M, at)
-			var digit [4]VecVirtual
-			for j := range digit {
-				part := func(i int) Mem { return Mem{Base: s.table, Disp: digits + 1024*k + 256*j + 64*i} }
-				lower := New(ZMM, VMOVDQA64, at)
-				higher := New(ZMM, VMOVDQA64, at)
-				first := New(ZMM, VMOVDQU8, part(0))
-				VPERMI2B(part(1), first, lower)
-				second := New(ZMM, VMOVDQU8, part(2))
-				VPERMI2B(part(3), second, higher)
-				VMOVDQU8(higher, upper, lower)
-				digit[j] = lower
-			}
-			return zipped(VPUNPCKLBW, VPUNPCKHBW, VPUNPCKLWD, VPUNPCKHWD, digit)
-		}
-		// products returns the products of two bytes' factors, of the values with even numbers and
-		// with odd ones.
-		products := func(k int) (p [4][2]VecVirtual) {
-			a, b := factors(k), factors(k+1)
-			for q := range p {
-				p[q] = [2]VecVirtual{New(ZMM, VPMULUDQ, a[q], b[q]), a[q]}
-				VPSRLQ(U8(32), a[q], a[q])
-				VPSRLQ(U8(32), b[q], b[q])
-				VPMULUDQ(a[q], b[q], a[q])
-				fold(p[q][0]) // to 32 bits
-				fold(p[q][1])
-			}
-			return p
-		}
-		left, right := products(0), products(2)
+		f := byteFactors{s.table, zipped(VPUNPCKLDQ, VPUNPCKHDQ, VPUNPCKLQDQ, VPUNPCKHQDQ, words), fold}
+		left, right := f.products(0), f.products(2)
 		wide := New(GP32, MOVL, U32(1<<(base-productBits)))
 		common := New(ZMM, VPBROADCASTD, wide)
 		for q, number := range numbers {
@@ -101,11 +69,7 @@ func everyBytes() {
 				VPMULUDQ(right[q][odd], w, w)
 				fold(w)
 				fold(w) // to the prime and 5, at most
-				level := ZMM()
-				less := New(ZMM, VPSUBQ, prime, w)
-				VPMINUQ(less, w, w)
-				aboveProduct(odd, number, level)
-				VPADDQ(level, w, w)
+				addLevel(w, number, prime, odd)
 			}
 			for half := range 2 {
 				to := New(ZMM, VMOVDQU64, places.Offset(64*half))
@@ -114,4 +78,55 @@ func everyBytes() {
 			}
 		}
 	})
+}
+
+// addLevel reduces w by the prime if it is at least the prime, and puts the number of its level above it.
+func addLevel(w, number, prime VecVirtual, odd int) {
+	level := ZMM()
+	less := New(ZMM, VPSUBQ, prime, w)
+	VPMINUQ(less, w, w)
+	aboveProduct(odd, number, level)
+	VPADDQ(level, w, w)
+}
+
+// byteFactors looks up the factors of values by the bytes of their levels' numbers, lowest first.
+type byteFactors struct {
+	table Register
+	index [4]VecVirtual
+	fold  func(VecVirtual)
+}
+
+// of returns the factors of byte k, for four vectors of 16 values.
+func (f byteFactors) of(k int) [4]VecVirtual {
+	const digits = 4160
+	at := f.index[3-k]
+	upper := New(K, VPMOVB2M, at)
+	var digit [4]VecVirtual
+	for j := range digit {
+		part := func(i int) Mem { return Mem{Base: f.table, Disp: digits + 1024*k + 256*j + 64*i} }
+		lower := New(ZMM, VMOVDQA64, at)
+		higher := New(ZMM, VMOVDQA64, at)
+		first := New(ZMM, VMOVDQU8, part(0))
+		VPERMI2B(part(1), first, lower)
+		second := New(ZMM, VMOVDQU8, part(2))
+		VPERMI2B(part(3), second, higher)
+		VMOVDQU8(higher, upper, lower)
+		digit[j] = lower
+	}
+	return zipped(VPUNPCKLBW, VPUNPCKHBW, VPUNPCKLWD, VPUNPCKHWD, digit)
+}
+
+// products returns the products of the factors of bytes k and k + 1, of the values with even numbers
+// and with odd ones.
+func (f byteFactors) products(k int) (p [4][2]VecVirtual) {
+	a, b := f.of(k), f.of(k+1)
+	for q := range p {
+		p[q] = [2]VecVirtual{New(ZMM, VPMULUDQ, a[q], b[q]), a[q]}
+		VPSRLQ(U8(32), a[q], a[q])
+		VPSRLQ(U8(32), b[q], b[q])
+		VPMULUDQ(a[q], b[q], a[q])
+		f.fold(p[q][0]) // to 32 bits
+		f.fold(p[q][1])
+	}
+	return p
 }
