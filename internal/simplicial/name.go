@@ -43,62 +43,6 @@ var holes = []key{{name: "drills", fallback: "0", least: 0, most: 1 << 40},
 
 // Kinds returns all kinds.
 func Kinds() []Kind {
-	standIn := func(name, data string, cut Cut, w, h, d int, cavities int64) Kind {
-		return Kind{
-			Name: name, Doc: fmt.Sprintf("stand-in for the unavailable %s of Murty 2013: %dx%dx%d vertices, %s cut, %d cavities",
-				data, w, h, d, cut, cavities),
-			Example: name + "/order=random/seed=1", keys: slices.Concat([]key{{"cavities", fmt.Sprint(cavities), 0, 1 << 40}},
-				ordered),
-			pierced: func(n Name) (piercing, error) { return piercing{w, h, d, cut, 0, n.Int("cavities")}, nil },
-		}
-	}
-	cutGrid := func(cut Cut, doc string) Kind {
-		return Kind{
-			Name: string(cut), Doc: doc, Example: string(cut) + "/shape=34x34x34/drills=0/cavities=512/order=random/seed=1",
-			keys: slices.Concat([]key{{name: "shape"}}, holes, ordered),
-			pierced: func(n Name) (piercing, error) {
-				s, err := vertexShape(n.Get("shape"))
-				return piercing{int(s.W), int(s.H), int(s.D), cut, n.Int("drills"), n.Int("cavities")}, err
-			},
-		}
-	}
-	ofGrid := func(name, doc string, flip bool) Kind {
-		return Kind{
-			Name: name, Doc: doc, Example: name + "/shape=5x4",
-			keys: slices.Concat([]key{{name: "shape", fallback: "5x5"}}, ordered),
-			make: func(n Name) (*Complex, error) {
-				s, err := vertexShape(n.Get("shape"))
-				if err == nil && (s.D > 1 || s.W < 4 || s.H < 4) {
-					err = fmt.Errorf("shape %v: want WxH of at least 4x4", s)
-				}
-				if err != nil {
-					return nil, err
-				}
-				return closedGrid(int(s.W), int(s.H), flip), nil
-			},
-		}
-	}
-	ofTwo := func(kind, doc string, both func(a, b *Complex) (*Complex, error)) Kind {
-		return Kind{
-			Name: kind, Doc: doc, Example: kind + "/with=moore,n=4/of=moore/n=6",
-			keys: slices.Concat([]key{{name: "with"}}, ordered, []key{{name: name.Of}}),
-			make: func(n Name) (*Complex, error) {
-				first, second, err := n.Parts()
-				if err != nil {
-					return nil, err
-				}
-				a, err := first.Open()
-				if err != nil {
-					return nil, err
-				}
-				b, err := second.Open()
-				if err != nil {
-					return nil, err
-				}
-				return both(a, b)
-			},
-		}
-	}
 	return []Kind{
 		cutGrid(Kuhn, "grid of vertices with cubes in six tetrahedra each (squares in two triangles), straight holes and "+
 			"single cubes left out"),
@@ -112,8 +56,8 @@ func Kinds() []Kind {
 		},
 		{Name: "rp2", Doc: "projective plane of six vertices", Example: "rp2", keys: ordered,
 			make: func(Name) (*Complex, error) { return projectivePlane(), nil }},
-		ofGrid("torus", "grid whose sides are glued", false),
-		ofGrid("klein", "Klein bottle: the same, two of the sides turned", true),
+		gluedGrid("torus", "grid whose sides are glued", false),
+		gluedGrid("klein", "Klein bottle: the same, two of the sides turned", true),
 		{
 			Name: "sphere", Doc: "boundary of a simplex", Example: "sphere/dim=3",
 			keys: slices.Concat([]key{{"dim", "2", 0, MaxDim - 1}}, ordered),
@@ -126,41 +70,19 @@ func Kinds() []Kind {
 		},
 		{
 			Name: "lens", Doc: "lens space L(p, q)", Example: "lens/p=5/q=2",
-			keys: slices.Concat([]key{{"p", "3", 2, 64}, {"q", "1", 1, 64}}, ordered),
-			make: func(n Name) (*Complex, error) {
-				p, q := int(n.Int("p")), int(n.Int("q"))
-				for k := 2; k <= p; k++ {
-					if p%k == 0 && q%k == 0 {
-						return nil, fmt.Errorf("p = %d and q = %d are both multiples of %d: want numbers without a common divisor", p, q,
-							k)
-					}
-				}
-				return lens(p, q), nil
-			},
+			keys: slices.Concat([]key{{"p", "3", 2, 64}, {"q", "1", 1, 64}}, ordered), make: lensOf,
 		},
 		{
 			Name: "dodecahedral", Doc: "dodecahedron whose opposite faces are glued, turned by tenths of a turn: 1 the " +
 				"Poincaré sphere, 3 the Seifert-Weber space, 5 projective space", Example: "dodecahedral/tenths=1",
-			keys: slices.Concat([]key{{"tenths", "1", 1, 5}}, ordered),
-			make: func(n Name) (*Complex, error) {
-				if n.Int("tenths")%2 == 0 {
-					return nil, fmt.Errorf("tenths=%d: want 1, 3 or 5", n.Int("tenths"))
-				}
-				return dodecahedral(int(n.Int("tenths"))), nil
-			},
+			keys: slices.Concat([]key{{"tenths", "1", 1, 5}}, ordered), make: dodecahedralOf,
 		},
-		ofTwo("join", "join of two complexes; with=KIND,KEY=VALUE… is the first", Join),
-		ofTwo("wedge", "two complexes that share a vertex; with=KIND,KEY=VALUE… is the first", Wedge),
+		twoComplexes("join", "join of two complexes; with=KIND,KEY=VALUE… is the first", Join),
+		twoComplexes("wedge", "two complexes that share a vertex; with=KIND,KEY=VALUE… is the first", Wedge),
 		{
 			Name: "random", Doc: "simplices with vertices drawn at random", Example: "random/vertices=12/dim=2/count=40/seed=1",
 			keys: []key{{"vertices", "12", 1, 1 << 30}, {"dim", "2", 0, MaxDim}, {"count", "40", 1, mostGiven},
-				{"seed", "1", 0, 1 << 62}},
-			make: func(n Name) (*Complex, error) {
-				if n.Int("vertices") <= n.Int("dim") {
-					return nil, fmt.Errorf("%d vertices: want more than the dimension %d", n.Int("vertices"), n.Int("dim"))
-				}
-				return random(int(n.Int("vertices")), int(n.Int("dim")), int(n.Int("count")), uint64(n.Int("seed"))), nil
-			},
+				{"seed", "1", 0, 1 << 62}}, make: randomOf,
 		},
 		standIn("blunt", "BLUNT", Five, 40, 32, 32, 512),
 		standIn("post", "POST", Five, 38, 76, 38, 1000),
@@ -169,6 +91,91 @@ func Kinds() []Kind {
 		{Name: File, Doc: "file: our own binary, " + strings.Join(files.Formats(), ", "), Example: "file/path=mesh.off",
 			keys: []key{{name: name.Path}}, make: func(n Name) (*Complex, error) { return ReadFile(n.Get(name.Path)) }},
 	}
+}
+
+func cutGrid(cut Cut, doc string) Kind {
+	return Kind{
+		Name: string(cut), Doc: doc, Example: string(cut) + "/shape=34x34x34/drills=0/cavities=512/order=random/seed=1",
+		keys: slices.Concat([]key{{name: "shape"}}, holes, ordered),
+		pierced: func(n Name) (piercing, error) {
+			s, err := vertexShape(n.Get("shape"))
+			return piercing{int(s.W), int(s.H), int(s.D), cut, n.Int("drills"), n.Int("cavities")}, err
+		},
+	}
+}
+
+func gluedGrid(name, doc string, flip bool) Kind {
+	return Kind{
+		Name: name, Doc: doc, Example: name + "/shape=5x4",
+		keys: slices.Concat([]key{{name: "shape", fallback: "5x5"}}, ordered),
+		make: func(n Name) (*Complex, error) {
+			s, err := vertexShape(n.Get("shape"))
+			if err == nil && (s.D > 1 || s.W < 4 || s.H < 4) {
+				err = fmt.Errorf("shape %v: want WxH of at least 4x4", s)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return closedGrid(int(s.W), int(s.H), flip), nil
+		},
+	}
+}
+
+func standIn(name, data string, cut Cut, w, h, d int, cavities int64) Kind {
+	return Kind{
+		Name: name, Doc: fmt.Sprintf("stand-in for the unavailable %s of Murty 2013: %dx%dx%d vertices, %s cut, %d cavities",
+			data, w, h, d, cut, cavities),
+		Example: name + "/order=random/seed=1", keys: slices.Concat([]key{{"cavities", fmt.Sprint(cavities), 0, 1 << 40}},
+			ordered),
+		pierced: func(n Name) (piercing, error) { return piercing{w, h, d, cut, 0, n.Int("cavities")}, nil },
+	}
+}
+
+func twoComplexes(kind, doc string, both func(a, b *Complex) (*Complex, error)) Kind {
+	return Kind{
+		Name: kind, Doc: doc, Example: kind + "/with=moore,n=4/of=moore/n=6",
+		keys: slices.Concat([]key{{name: "with"}}, ordered, []key{{name: name.Of}}),
+		make: func(n Name) (*Complex, error) {
+			first, second, err := n.Parts()
+			if err != nil {
+				return nil, err
+			}
+			a, err := first.Open()
+			if err != nil {
+				return nil, err
+			}
+			b, err := second.Open()
+			if err != nil {
+				return nil, err
+			}
+			return both(a, b)
+		},
+	}
+}
+
+func lensOf(n Name) (*Complex, error) {
+	p, q := int(n.Int("p")), int(n.Int("q"))
+	for k := 2; k <= p; k++ {
+		if p%k == 0 && q%k == 0 {
+			return nil, fmt.Errorf("p = %d and q = %d are both multiples of %d: want numbers without a common divisor", p, q,
+				k)
+		}
+	}
+	return lens(p, q), nil
+}
+
+func dodecahedralOf(n Name) (*Complex, error) {
+	if n.Int("tenths")%2 == 0 {
+		return nil, fmt.Errorf("tenths=%d: want 1, 3 or 5", n.Int("tenths"))
+	}
+	return dodecahedral(int(n.Int("tenths"))), nil
+}
+
+func randomOf(n Name) (*Complex, error) {
+	if n.Int("vertices") <= n.Int("dim") {
+		return nil, fmt.Errorf("%d vertices: want more than the dimension %d", n.Int("vertices"), n.Int("dim"))
+	}
+	return random(int(n.Int("vertices")), int(n.Int("dim")), int(n.Int("count")), uint64(n.Int("seed"))), nil
 }
 
 // mostVertices is the greatest number of vertices of a grid.

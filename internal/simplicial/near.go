@@ -143,19 +143,7 @@ func NumberBreadthFirst(p *pool.Pool, c *Complex, cores int) *Complex {
 		for at := len(queue) - 1; at < len(queue); {
 			from := queue[at:min(at+several, len(queue))]
 			at += len(from)
-			met, vertices, ends = met[:0], vertices[:0], ends[:0]
-			for _, v := range from {
-				around := i.Around(v)
-				met = slices.Grow(met, len(around))
-				list := met[:len(met)+len(around)]
-				n := len(met)
-				for _, s := range around {
-					list[n] = s
-					n += int(^seen[s/64] >> (s % 64) & 1) // branch-free, because the outcome is unpredictable
-					seen[s/64] |= 1 << (s % 64)
-				}
-				met = list[:n]
-			}
+			met, vertices, ends = i.unseen(met[:0], from, seen), vertices[:0], ends[:0]
 			for _, s := range met {
 				vertices = append(vertices, i.Simplex(s)...)
 				ends = append(ends, uint32(len(vertices)))
@@ -182,6 +170,23 @@ func NumberBreadthFirst(p *pool.Pool, c *Complex, cores int) *Complex {
 	}
 	pool.Give(p, seen)
 	return out
+}
+
+// unseen appends the simplices around some vertices that are not in seen, and adds them to it.
+func (i *Incidence) unseen(list, vertices []uint32, seen []uint64) []uint32 {
+	for _, v := range vertices {
+		around := i.Around(v)
+		list = slices.Grow(list, len(around))
+		n := len(list)
+		list = list[:n+len(around)]
+		for _, s := range around {
+			list[n] = s
+			n += int(^seen[s/64] >> (s % 64) & 1) // branch-free, because the outcome is unpredictable
+			seen[s/64] |= 1 << (s % 64)
+		}
+		list = list[:n]
+	}
+	return list
 }
 
 // Numbers returns the numbers of the vertices from the last call of NumberBreadthFirst, or calls it.

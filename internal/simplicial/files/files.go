@@ -136,58 +136,74 @@ func readOFF(data []byte) (*Mesh, error) {
 
 // ReadTetGen reads the elements and the nodes of TetGen, or of Triangle.
 func ReadTetGen(elements, nodes []byte) (*Mesh, error) {
-	elements, nodes = withLines(elements), withLines(nodes)
+	c := &Mesh{}
+	base, err := c.tetGenNodes(withLines(nodes))
+	if err != nil {
+		return nil, fmt.Errorf(".node: %w", err)
+	}
+	if err := c.tetGenElements(withLines(elements), base); err != nil {
+		return nil, fmt.Errorf(".ele: %w", err)
+	}
+	return c, nil
+}
+
+// tetGenNodes reads the points, and returns the number of the first one.
+func (c *Mesh) tetGenNodes(nodes []byte) (base int64, err error) {
 	w := &words{data: nodes, hash: true}
 	n, err := w.count("nodes", 6)
 	if err != nil {
-		return nil, fmt.Errorf(".node: %w", err)
+		return 0, err
 	}
 	dim, err := w.int("the dimension", 2)
 	if err == nil && dim > 3 {
 		err = w.errorf("dimension %d: want 2 or 3", dim)
 	}
 	if err != nil {
-		return nil, fmt.Errorf(".node: %w", err)
+		return 0, err
 	}
 	w.newline()
-	c := &Mesh{Vertices: int(n)}
+	c.Vertices = int(n)
 	points, ids, err := w.points(n, int(dim), true)
 	if err != nil {
-		return nil, fmt.Errorf(".node: %w", err)
+		return 0, err
 	}
 	c.Points = points
 	if err := w.end(n, "nodes"); err != nil {
-		return nil, fmt.Errorf(".node: %w", err)
+		return 0, err
 	}
-	base := int64(0)
 	if len(ids) > 0 {
 		base = ids[0]
 	}
 	for i, id := range ids {
 		if id != base+int64(i) || base > 1 {
-			return nil, fmt.Errorf(".node: node %d has the number %d: want them in order, from 0 or 1 on", i, id)
+			return 0, fmt.Errorf("node %d has the number %d: want them in order, from 0 or 1 on", i, id)
 		}
 	}
-	w = &words{data: elements, hash: true}
+	return base, nil
+}
+
+// tetGenElements reads tetrahedra or triangles.
+func (c *Mesh) tetGenElements(elements []byte, base int64) error {
+	w, n := &words{data: elements, hash: true}, int64(c.Vertices)
 	count, err := w.count("elements", 8)
 	if err != nil {
-		return nil, fmt.Errorf(".ele: %w", err)
+		return err
 	}
 	each, err := w.int("the number of nodes of an element", 3)
 	if err != nil {
-		return nil, fmt.Errorf(".ele: %w", err)
+		return err
 	}
 	corners := int64(4) // ten nodes are a tetrahedron with points on its edges, six a triangle
 	if each == 3 || each == 6 {
 		corners = 3
 	} else if each != 4 && each != 10 {
-		return nil, fmt.Errorf(".ele: elements of %d nodes: want tetrahedra or triangles", each)
+		return fmt.Errorf("elements of %d nodes: want tetrahedra or triangles", each)
 	}
 	w.newline()
 	s := make([]uint32, 0, corners*count)
 	for range count {
 		if _, err := w.int("the number of an element", 0); err != nil {
-			return nil, fmt.Errorf(".ele: %w", err)
+			return err
 		}
 		for range corners {
 			v, err := w.int("a node of an element", base)
@@ -195,18 +211,15 @@ func ReadTetGen(elements, nodes []byte) (*Mesh, error) {
 				err = w.errorf("an element has a node %d: want %d to %d", v, base, base+n-1)
 			}
 			if err != nil {
-				return nil, fmt.Errorf(".ele: %w", err)
+				return err
 			}
 			s = append(s, uint32(v-base))
 		}
 		w.newline()
 	}
-	if err := w.end(count, "elements"); err != nil {
-		return nil, fmt.Errorf(".ele: %w", err)
-	}
 	c.Tops = make([][]uint32, corners)
 	c.Tops[corners-1] = s
-	return c, nil
+	return w.end(count, "elements")
 }
 
 // readText reads one simplex per line: its vertices, separated by blanks or commas.

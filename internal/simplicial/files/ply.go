@@ -155,27 +155,7 @@ func readPLY(data []byte) (*Mesh, error) {
 				if vertices < 0 {
 					return nil, fmt.Errorf("elements %s come before those of vertices", e.name)
 				}
-				if e.name == "tristrips" {
-					return nil, errors.New("strips of triangles: want faces")
-				}
-				ring := make([]uint32, len(list))
-				for i, v := range list {
-					if !(v >= 0 && v < float64(vertices)) || v != math.Trunc(v) {
-						return nil, fmt.Errorf("element %s has a vertex %v: want 0 to %d", e.name, v, vertices-1)
-					}
-					ring[i] = uint32(v)
-				}
-				switch {
-				case len(ring) == 0:
-					return nil, fmt.Errorf("element %s has no vertices", e.name)
-				case e.name == "face" || len(ring) <= 3:
-					err = c.polygon(ring)
-				case len(ring) > MaxDim+1:
-					err = fmt.Errorf("element %s of %d vertices: want at most %d", e.name, len(ring), MaxDim+1)
-				default:
-					c.add(ring...)
-				}
-				if err != nil {
+				if err := c.plyCell(e.name, list, vertices); err != nil {
 					return nil, err
 				}
 			default:
@@ -186,6 +166,31 @@ func readPLY(data []byte) (*Mesh, error) {
 		}
 	}
 	return c, r.end(total)
+}
+
+// plyCell adds a face, an edge or a tetrahedron with a list of the file's vertices. The mesh may have
+// more: the middles of faces.
+func (c *Mesh) plyCell(kind string, list []float64, vertices int64) error {
+	if kind == "tristrips" {
+		return errors.New("strips of triangles: want faces")
+	}
+	ring := make([]uint32, len(list))
+	for i, v := range list {
+		if !(v >= 0 && v < float64(vertices)) || v != math.Trunc(v) {
+			return fmt.Errorf("element %s has a vertex %v: want 0 to %d", kind, v, vertices-1)
+		}
+		ring[i] = uint32(v)
+	}
+	switch {
+	case len(ring) == 0:
+		return fmt.Errorf("element %s has no vertices", kind)
+	case kind == "face" || len(ring) <= 3:
+		return c.polygon(ring)
+	case len(ring) > MaxDim+1:
+		return fmt.Errorf("element %s of %d vertices: want at most %d", kind, len(ring), MaxDim+1)
+	}
+	c.add(ring...)
+	return nil
 }
 
 // element reads an element: its values by name, and the list of its vertices.
