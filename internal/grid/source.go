@@ -174,6 +174,43 @@ func visitAll(f func(slab []byte, lo, hi int64) error) visit {
 	return func(slab []byte, lo, hi int64) (func() error, error) { return noRest, f(slab, lo, hi) }
 }
 
+// A slabReader reads the slabs of a span ahead of their visits, into a ring of buffers.
+type slabReader struct {
+	s                         Source
+	of                        Span
+	step, shared, size, slabs int64 // size: bytes of a slice
+	buffers                   []slabBuffer
+	running                   sync.WaitGroup
+}
+
+type slabBuffer struct {
+	data       []byte
+	free, read chan error // for its next slab
+}
+
+func (r *slabReader) span(k int64) (lo, hi int64) {
+	return r.of.Lo + k*r.step, r.of.Lo + min((k+1)*r.step, r.of.Len())
+}
+
+func (r *slabReader) buffer(k int64) slabBuffer { return r.buffers[k%int64(len(r.buffers))] }
+
+// start runs the rest of a visit, and then reads slab k into the same buffer if there is one.
+func (r *slabReader) start(k int64, rest func() error) {
+	lo, hi := r.span(k)
+	from := lo
+	if k == 0 {
+		from -= min(lo, r.shared)
+	}
+	b := r.buffer(k)
+	r.running.Go(func() {
+		err := rest()
+		b.free <- err
+		if err == nil && k < r.slabs {
+			b.read <- readParts(r.s, b.data[(r.shared-(lo-from))*r.size:][:(hi-from)*r.size], from, hi)
+		}
+	})
+}
+
 // eachSlab reads a span in slabs of step slices, each preceded by shared slices of the slab before.
 // All reads and all rests have ended when eachSlab returns.
 func eachSlab(s Source, of Span, step, shared int64, f visit) error {
@@ -183,58 +220,41 @@ func eachSlab(s Source, of Span, step, shared int64, f visit) error {
 	if slabs == 1 && of.Lo == 0 {
 		shared = 0
 	}
-	span := func(k int64) (lo, hi int64) { return of.Lo + k*step, of.Lo + min((k+1)*step, n) }
-	ahead := min(slabs, slabsAhead(step*size))
-	buffers := make([][]byte, ahead)
-	free, read := make([]chan error, ahead), make([]chan error, ahead) // for the next slab of each buffer
-	var running sync.WaitGroup
-	start := func(k int64, rest func() error) {
-		lo, hi := span(k)
-		from := lo
-		if k == 0 {
-			from -= min(lo, shared)
-		}
-		buffer, free, read := buffers[k%ahead], free[k%ahead], read[k%ahead]
-		running.Go(func() {
-			err := rest()
-			free <- err
-			if err == nil && k < slabs {
-				read <- readParts(s, buffer[(shared-(lo-from))*size:][:(hi-from)*size], from, hi)
-			}
-		})
-	}
-	length := (shared + step) * size
+	ahead, length := min(slabs, slabsAhead(step*size)), (shared+step)*size
+	r := &slabReader{s: s, of: of, step: step, shared: shared, size: size, slabs: slabs}
+	r.buffers = make([]slabBuffer, ahead)
 	all := takeBuffer(ahead * length) // at once, for huge pages
 	for k := range ahead {
-		buffers[k], free[k], read[k] = all[k*length:][:length], make(chan error, 1), make(chan error, 1)
-		start(k, noRest)
+		r.buffers[k] = slabBuffer{all[k*length:][:length], make(chan error, 1), make(chan error, 1)}
+		r.start(k, noRest)
 	}
-	<-free[0] // no earlier slab uses this buffer
+	<-r.buffers[0].free // no earlier slab uses this buffer
 	defer func() {
-		running.Wait()
+		r.running.Wait()
 		leaveBuffer(all)
 	}()
 	for k := range slabs {
-		lo, hi := span(k)
+		lo, hi := r.span(k)
 		before := min(lo, shared) // number of shared slices
-		slab := buffers[k%ahead][(shared-before)*size : (shared+hi-lo)*size]
-		if err := <-read[k%ahead]; err != nil {
+		b, next := r.buffer(k), r.buffer(k+1)
+		slab := b.data[(shared-before)*size : (shared+hi-lo)*size]
+		if err := <-b.read; err != nil {
 			return err
 		}
 		rest, err := f(slab, lo-before, hi)
-		if next := (k + 1) % ahead; err == nil && k+1 < slabs {
-			if err = <-free[next]; err == nil {
-				copy(buffers[next][:shared*size], slab[int64(len(slab))-shared*size:])
+		if err == nil && k+1 < slabs {
+			if err = <-next.free; err == nil {
+				copy(next.data[:shared*size], slab[int64(len(slab))-shared*size:])
 			}
 		}
 		if err != nil {
 			return cmp.Or(err, rest())
 		}
-		start(k+ahead, rest)
+		r.start(k+ahead, rest)
 	}
 	var err error
-	for _, free := range free {
-		err = cmp.Or(err, <-free)
+	for _, b := range r.buffers {
+		err = cmp.Or(err, <-b.free)
 	}
 	return err
 }

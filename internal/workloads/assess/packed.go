@@ -23,6 +23,25 @@ const packStep = 256 << 10
 // errSeveral is the error of a plane with several labels.
 var errSeveral = errors.New("several labels")
 
+// labelled is the label of a plane, 0 for none, and the place of its voxels.
+type labelled struct {
+	label uint8
+	Place
+}
+
+// joinPlanes returns the values of the labels of planes, and their places.
+func joinPlanes(planes []labelled) (table map[float32]float64, places map[float32]Place) {
+	table, places = map[float32]float64{}, map[float32]Place{}
+	for _, plane := range planes {
+		if v := float32(plane.label); v > 0 {
+			place := places[v]
+			place.Join(plane.Place)
+			table[v], places[v] = float64(v), place
+		}
+	}
+	return table, places
+}
+
 // PackPair is NewPair for two volumes of bytes that have the same label and no other one. It reads them once and keeps
 // bits: half a byte a voxel for both. It returns nil for other images, for several sets, and for those
 // that NewPair rejects.
@@ -31,15 +50,11 @@ func PackPair(pred, truth grid.Source, labels []float64, groups []Group, cores i
 	if truth.Shape() != s || s.D == 1 || pred.Type() != grid.Uint8 || truth.Type() != grid.Uint8 {
 		return nil, nil
 	}
-	type found struct {
-		label uint8
-		Place
-	}
 	p := &Pair{shape: s}
-	of, layout := [2][]found{}, newSpace(extent{greatest: [3]int64{s.D - 1, s.H - 1, s.W - 1}}, false)
+	of, layout := [2][]labelled{}, newSpace(extent{greatest: [3]int64{s.D - 1, s.H - 1, s.W - 1}}, false)
 	for i := range images {
 		p.packed[i] = &packed{grid.NewValues[uint64](s.D * (s.H + 2) * cells.RowWords(s.W)), layout.newMask()}
-		of[i] = make([]found, s.D)
+		of[i] = make([]labelled, s.D)
 	}
 	step := max(1, packStep/(s.H*s.W))
 	blocks, slabs := int((s.D+step-1)/step), make([][]byte, cores)
@@ -60,7 +75,7 @@ func PackPair(pred, truth grid.Source, labels []float64, groups []Group, cores i
 			if !ok {
 				return errSeveral
 			}
-			of[i][z] = found{label, at}
+			of[i][z] = labelled{label, at}
 			for y := int64(0); label > 0 && y < s.H; y++ {
 				packRow(p.packed[i].mask, layout.index(z+1, y+1), values[y*s.W:][:s.W], nil, uint16(label))
 			}
@@ -76,14 +91,7 @@ func PackPair(pred, truth grid.Source, labels []float64, groups []Group, cores i
 	var tables [2]map[float32]float64
 	var places [2]map[float32]Place
 	for i := range images {
-		tables[i], places[i] = map[float32]float64{}, map[float32]Place{}
-		for _, plane := range of[i] {
-			if v := float32(plane.label); v > 0 {
-				place := places[i][v]
-				place.Join(plane.Place)
-				tables[i][v], places[i][v] = float64(v), place
-			}
-		}
+		tables[i], places[i] = joinPlanes(of[i])
 	}
 	if p.label(tables, places, true, labels, groups) != nil || len(p.Sets) != 1 || len(p.Sets[0].Codes) != 1 {
 		return nil, nil

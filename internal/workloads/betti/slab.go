@@ -170,70 +170,28 @@ func chain(list []Components) (s Components, err error) {
 	if len(list) == 0 {
 		return s, nil
 	}
-	// The nodes are the outside and the components of each slab in order.
-	before := make([]int64, len(list))
-	n := int64(1)
-	for i, c := range list {
-		s.Inner += c.Inner
-		before[i] = n - 1
-		n += c.Count() - c.Inner
-	}
-	if n > math.MaxInt32 {
-		return s, errMany(n)
-	}
-	node := func(slab int, number int32) int64 {
-		if number == outsideNumber {
-			return outsideNumber
-		}
-		return before[slab] + int64(number)
-	}
-	// The neighbours of all nodes are in one list; begin holds the begin of each node's part.
-	begin := make([]int64, n+1)
-	var near []int32
-	pairs := func(f func(a, b int64)) {
-		for i, c := range list[1:] {
-			for k, v := range c.First {
-				f(node(i, list[i].Last[k]), node(i+1, v))
-			}
-		}
-	}
 	for i, c := range list[1:] {
 		if len(list[i].Last) != len(c.First) {
 			return s, errShared
 		}
 	}
-	pairs(func(a, b int64) {
-		begin[a+1]++
-		begin[b+1]++
-	})
-	for i := range n {
-		begin[i+1] += begin[i]
+	n, node := chainedNodes(list)
+	if n > math.MaxInt32 {
+		return s, errMany(n)
 	}
-	near = make([]int32, begin[n])
-	at := slices.Clone(begin)
-	pairs(func(a, b int64) {
-		near[at[a]], near[at[b]] = int32(b), int32(a)
-		at[a]++
-		at[b]++
-	})
-	const empty, inner = -1, -2
-	filled := make([]int32, n)
-	for i := range filled {
-		filled[i] = empty
-	}
-	var todo []int64
-	fill := func(from int64, number int32) {
-		filled[from] = number
-		for todo = append(todo, from); len(todo) > 0; {
-			p := todo[len(todo)-1]
-			todo = todo[:len(todo)-1]
-			for _, q := range near[begin[p]:begin[p+1]] {
-				if filled[q] == empty {
-					filled[q] = number
-					todo = append(todo, int64(q))
-				}
+	links := flood.NewLinks(n, func(link func(from, to int64)) {
+		for i, c := range list[1:] {
+			for k, v := range c.First {
+				a, b := node(i, list[i].Last[k]), node(i+1, v)
+				link(a, b)
+				link(b, a)
 			}
 		}
+	})
+	filled := slices.Repeat([]int32{empty}, int(n))
+	fill := func(from int64, number int32) {
+		replaceEmpty(filled, from, number)
+		links.Fill(from, func(node int64) bool { return replaceEmpty(filled, node, number) })
 	}
 	fill(outsideNumber, outsideNumber)
 	next := int32(outsideNumber)
@@ -254,13 +212,46 @@ func chain(list []Components) (s Components, err error) {
 	}
 	s.First = numbered(0, list[0].First)
 	s.Last = numbered(len(list)-1, list[len(list)-1].Last)
+	for _, c := range list {
+		s.Inner += c.Inner
+	}
 	for p, number := range filled {
 		if number == empty {
 			s.Inner++
-			fill(int64(p), inner)
+			fill(int64(p), innerNumber)
 		}
 	}
 	return s, nil
+}
+
+// empty is the number of nodes that are not filled yet; innerNumber marks components that reach no end
+// of a chain.
+const empty, innerNumber = -1, -2
+
+// replaceEmpty sets the number of a node that has none, and reports whether it had none.
+func replaceEmpty(filled []int32, node int64, number int32) bool {
+	if filled[node] != empty {
+		return false
+	}
+	filled[node] = number
+	return true
+}
+
+// chainedNodes returns the number of nodes of a chain, which are the outside and the components of each
+// slab in order, and a function for the node of a slab's component.
+func chainedNodes(list []Components) (n int64, node func(slab int, number int32) int64) {
+	before := make([]int64, len(list))
+	n = 1
+	for i, c := range list {
+		before[i] = n - 1
+		n += c.Count() - c.Inner
+	}
+	return n, func(slab int, number int32) int64 {
+		if number == outsideNumber {
+			return outsideNumber
+		}
+		return before[slab] + int64(number)
+	}
 }
 
 // firstDifference returns the first disagreement of two slabs in the needed components, or nil.

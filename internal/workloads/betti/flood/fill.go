@@ -24,24 +24,14 @@ const blockPlanes = 8
 // filling it from voxel to voxel is slow.
 const leastPart = 8
 
-// components fills the components of a kind. The main component of the complement is the outside.
-// The main component of the set begins at the main components of neighbours.
-func (f *filler) components(kind int, lo, hi int64, leading [2][]uint64) (c found) {
-	n := hi - lo
-	f.to, f.touching, f.spares = &c, f.corners(kind), kind == ofSet
-	begin, end := f.row(0, 0), f.row(n, 0)
-	f.firstEnd, f.lastBegin = f.row(0, 0), f.row(n, 0)
-	if lo > 0 || f.keeps[0] {
-		c.first, f.firstEnd = f.borders.Get().(*border), f.row(1, 0)
-	}
-	if hi < f.d || f.keeps[1] {
-		c.last, f.lastBegin = f.borders.Get().(*border), f.row(n-1, 0)
+// reset sets the voxels to fill to all those of a kind.
+func (f *filler) reset(kind int, n int64) {
+	if kind == ofSet {
+		copy(f.left[f.row(0, 0):f.row(n, 0)], f.inside[f.row(0, 0):])
+		return
 	}
 	last := uint64(1)<<uint(f.w%64) - 1 // the voxels in the last word of a row
-	if kind == ofSet {
-		copy(f.left[begin:end], f.inside[begin:end])
-	}
-	for z := int64(0); kind == ofRest && z < n; z++ {
+	for z := range n {
 		for y := range f.h {
 			row, inside := f.left[f.row(z, y):][:f.words], f.inside[f.row(z, y):][:f.words]
 			for i, v := range inside {
@@ -50,6 +40,21 @@ func (f *filler) components(kind int, lo, hi int64, leading [2][]uint64) (c foun
 			row[f.words-1] &= last
 		}
 	}
+}
+
+// components fills the components of a kind. The main component of the complement is the outside.
+// The main component of the set begins at the main components of neighbours.
+func (f *filler) components(kind int, lo, hi int64, leading [2][]uint64) (c found) {
+	n := hi - lo
+	f.to, f.touching, f.spares = &c, f.corners(kind), kind == ofSet
+	f.firstEnd, f.lastBegin = f.row(0, 0), f.row(n, 0)
+	if lo > 0 || f.keeps[0] {
+		c.first, f.firstEnd = f.borders.Get().(*border), f.row(1, 0)
+	}
+	if hi < f.d || f.keeps[1] {
+		c.last, f.lastBegin = f.borders.Get().(*border), f.row(n-1, 0)
+	}
+	f.reset(kind, n)
 	clear(f.main)
 	begun := f.lead(leading, n)
 	if kind == ofRest {

@@ -184,42 +184,35 @@ func (c *found) close(next *found, edges []edge) {
 			c.edges = append(c.edges, edgeOf(a-alone+1, b-alone+1))
 		}
 	}
-	begin, to := neighbours(alone, func(way func(from, to int32)) {
+	links := NewLinks(alone, func(link func(from, to int32)) {
 		for _, e := range edges {
 			a, b := place(e)
 			if a < alone {
-				way(a, b)
+				link(a, b)
 			}
 			if b < alone {
-				way(b, a)
+				link(b, a)
 			}
 		}
 	})
 	been := make([]bool, alone)
-	var todo []int32
 	for i := range alone {
 		if been[i] {
 			continue
 		}
 		been[i] = true
 		leads := int32(-1)
-		for todo = append(todo, i); len(todo) > 0; {
-			at := todo[len(todo)-1]
-			todo = todo[:len(todo)-1]
-			for _, n := range to[begin[at]:begin[at+1]] {
-				switch {
-				case n < alone:
-					if !been[n] {
-						been[n] = true
-						todo = append(todo, n)
-					}
-				case leads < 0:
-					leads = n
-				case leads != n:
-					c.edges = append(c.edges, edgeOf(min(leads, n)-alone+1, max(leads, n)-alone+1))
-				}
+		links.Fill(i, func(n int32) (isNew bool) {
+			switch {
+			case n < alone:
+				isNew, been[n] = !been[n], true
+			case leads < 0:
+				leads = n
+			case leads != n:
+				c.edges = append(c.edges, edgeOf(min(leads, n)-alone+1, max(leads, n)-alone+1))
 			}
-		}
+			return isNew
+		})
 		if leads < 0 {
 			c.inner++
 		}
@@ -227,22 +220,41 @@ func (c *found) close(next *found, edges []edge) {
 	c.edges = compacted(c.edges)
 }
 
-// neighbours returns the adjacency lists of n nodes. It calls ways twice to enumerate the edges.
-// The neighbours of node i are to[begin[i]:begin[i+1]].
-func neighbours[T int32 | int64](n T, ways func(way func(from, to T))) (begin, to []T) {
-	begin = make([]T, n+1)
-	ways(func(from, _ T) { begin[from]++ })
-	sum := T(0)
-	for i := range begin {
-		sum += begin[i]
-		begin[i] = sum
+// Links lists the nodes that each node is linked with.
+type Links[T int32 | int64] struct {
+	begin    []int64
+	to, todo []T
+}
+
+// NewLinks lists the links of n nodes. It calls ways twice, which must enumerate the same links.
+func NewLinks[T int32 | int64](n T, ways func(link func(from, to T))) *Links[T] {
+	l := &Links[T]{begin: make([]int64, n+1)}
+	ways(func(from, _ T) { l.begin[from]++ })
+	sum := int64(0)
+	for i := range l.begin {
+		sum += l.begin[i]
+		l.begin[i] = sum
 	}
-	to = make([]T, sum)
+	l.to = make([]T, sum)
 	ways(func(from, node T) {
-		begin[from]--
-		to[begin[from]] = node
+		l.begin[from]--
+		l.to[l.begin[from]] = node
 	})
-	return begin, to
+	return l
+}
+
+// Fill follows links from a node, which is not entered itself. enter reports whether to go on from a
+// node that a link leads to: only the first time.
+func (l *Links[T]) Fill(from T, enter func(node T) bool) {
+	for l.todo = append(l.todo[:0], from); len(l.todo) > 0; {
+		at := l.todo[len(l.todo)-1]
+		l.todo = l.todo[:len(l.todo)-1]
+		for _, n := range l.to[l.begin[at]:l.begin[at+1]] {
+			if enter(n) {
+				l.todo = append(l.todo, n)
+			}
+		}
+	}
 }
 
 // labels returns the node number of each voxel of a plane of h rows of w voxels, or 0 for voxels of
@@ -279,8 +291,7 @@ func countComponents(slabs []filled, kind int, see func(node, component int64)) 
 		n += c.inner
 		base[k+1] = base[k] + int64(c.nodes-same)
 	}
-	// ends enumerates the nodes of each edge.
-	ends := func(f func(a, b int64)) {
+	links := NewLinks(base[len(slabs)], func(link func(from, to int64)) {
 		for k := range slabs {
 			c := &slabs[k].of[kind]
 			node := func(number int32) int64 {
@@ -295,38 +306,28 @@ func countComponents(slabs []filled, kind int, see func(node, component int64)) 
 			}
 			for _, e := range c.edges {
 				both := e.nodes()
-				f(node(both[0]), node(both[1]))
+				link(node(both[0]), node(both[1]))
+				link(node(both[1]), node(both[0]))
 			}
 		}
-	}
-	begin, next := neighbours(base[len(slabs)], func(way func(from, to int64)) {
-		ends(func(a, b int64) {
-			way(a, b)
-			way(b, a)
-		})
 	})
-	been := make([]bool, len(begin)-1)
-	var todo []int64
+	been := make([]bool, base[len(slabs)])
 	for first := range been {
 		if been[first] {
 			continue
 		}
 		n++
-		been[first] = true
-		todo = append(todo, int64(first))
-		for len(todo) > 0 {
-			at := todo[len(todo)-1]
-			todo = todo[:len(todo)-1]
-			if see != nil {
-				see(at, n)
+		enter := func(node int64) bool {
+			if been[node] {
+				return false
 			}
-			for _, to := range next[begin[at]:begin[at+1]] {
-				if !been[to] {
-					been[to] = true
-					todo = append(todo, to)
-				}
+			if been[node] = true; see != nil {
+				see(node, n)
 			}
+			return true
 		}
+		enter(int64(first))
+		links.Fill(int64(first), enter)
 	}
 	return n
 }

@@ -68,7 +68,7 @@ func (p Part) fill(planes int64, few, threads int) (set, rest Components, err er
 func (f *flood) components(kind int) (c Components, err error) {
 	slabs := f.slabs
 	same := shared(kind)
-	last := &slabs[len(slabs)-1].of[kind]
+	first, last := &slabs[0].of[kind], &slabs[len(slabs)-1].of[kind]
 	nodes := int64(same)
 	for k := range slabs {
 		nodes += int64(slabs[k].of[kind].nodes - same)
@@ -80,52 +80,53 @@ func (f *flood) components(kind int) (c Components, err error) {
 	if kind == ofRest {
 		numbers[of[0]] = Outside
 	}
-	next := int32(Outside)
-	list := func(z int64, main int32, b *border, node func(number int32) int64) ([]int32, error) {
-		listed := []int32{}
-		alone, n, err := f.planeComponentsOf(z, kind)
-		if err != nil {
-			return nil, err
-		}
-		seen := make([]bool, n+1)
-		for number := range same + 1 {
-			seen[number] = true
-		}
-		plane := b.labels(main, f.h, f.w, f.words)
-		for i, own := range alone {
-			if seen[own] {
-				continue
-			}
-			seen[own] = true
-			component := of[node(plane[i])]
-			if _, is := numbers[component]; !is {
-				next++
-				numbers[component] = next
-			}
-			listed = append(listed, numbers[component])
-		}
-		return listed, nil
-	}
 	if f.keeps[0] {
-		first := &slabs[0].of[kind]
-		c.First, err = list(0, first.main, first.first, func(number int32) int64 { return int64(number - 1) })
-		if err != nil {
+		plane := first.first.labels(first.main, f.h, f.w, f.words)
+		if c.First, err = f.list(0, kind, plane, numbers, func(number int32) int64 { return of[number-1] }); err != nil {
 			return c, err
 		}
 	}
 	if f.keeps[1] {
 		before := nodes - int64(last.nodes-same)
-		if c.Last, err = list(f.d-1, last.main, last.last, func(number int32) int64 {
+		plane := last.last.labels(last.main, f.h, f.w, f.words)
+		if c.Last, err = f.list(f.d-1, kind, plane, numbers, func(number int32) int64 {
 			if number <= same {
-				return int64(number - 1)
+				return of[number-1]
 			}
-			return before + int64(number-1-same)
+			return of[before+int64(number-1-same)]
 		}); err != nil {
 			return c, err
 		}
 	}
 	c.Inner = n - int64(len(numbers))
 	return c, nil
+}
+
+// list returns the number of the component of each component of a plane alone. New ones get the next
+// number.
+func (f *flood) list(z int64, kind int, plane []int32, numbers map[int64]int32,
+	component func(number int32) int64) ([]int32, error) {
+	listed, same := []int32{}, shared(kind)
+	alone, n, err := f.planeComponentsOf(z, kind)
+	if err != nil {
+		return nil, err
+	}
+	seen := make([]bool, n+1)
+	for number := range same + 1 {
+		seen[number] = true
+	}
+	for i, own := range alone {
+		if seen[own] {
+			continue
+		}
+		seen[own] = true
+		c := component(plane[i])
+		if _, is := numbers[c]; !is {
+			numbers[c] = int32(len(numbers)) - same + 1 // Outside is not counted
+		}
+		listed = append(listed, numbers[c])
+	}
+	return listed, nil
 }
 
 // planeComponentsOf numbers the components of a kind in a plane alone. It returns the number of

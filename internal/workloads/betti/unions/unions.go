@@ -370,6 +370,29 @@ func (m *Memory) Changes(s grid.Source, superlevel, vertices, masked bool) (comp
 	return components, enclosed, err
 }
 
+// joinerFor returns a joiner for the boxes of an image.
+func joinerFor[K key](m *Memory, s grid.Source, convert conversion[K]) *joiner[K] {
+	j, _ := m.joiners.Get().(*joiner[K])
+	if j == nil {
+		j = &joiner[K]{kernel: best[K]()}
+	}
+	j.s, j.convert, j.size = s.Shape(), convert, s.Type().Size()
+	j.tallies = [2]tally{newTally(s.Ladder()), newTally(s.Ladder())}
+	return j
+}
+
+// meetNeighbours joins the boxes of the last slab with their neighbours before them. steps is the
+// distance of neighbours in the list along each axis; steps[0] is also the number of boxes of a slab.
+func meetNeighbours(boxes []*box, steps [3]int, graphs [2]*graph) {
+	for i := len(boxes) - steps[0]; i < len(boxes); i++ {
+		for axis, step := range steps {
+			if boxes[i].shares[axis][0] {
+				boxes[i].meet(boxes[i-step], axis, graphs)
+			}
+		}
+	}
+}
+
 // unite joins the voxels of an image in boxes of a size, with converted levels.
 func unite[K key](m *Memory, s grid.Source, superlevel, vertices bool, size grid.Shape,
 	converting func(grid.Source) conversion[K]) (components, enclosed []Step, err error) {
@@ -381,13 +404,7 @@ func unite[K key](m *Memory, s grid.Source, superlevel, vertices bool, size grid
 	first, _ := boxesOf(s.Shape(), size, 0, min(step+1, s.Shape().Slices()))
 	joiners := make([]*joiner[K], min(int(cores()), len(first)))
 	for i := range joiners {
-		j, _ := m.joiners.Get().(*joiner[K])
-		if j == nil {
-			j = &joiner[K]{kernel: best[K]()}
-		}
-		j.s, j.convert, j.size = s.Shape(), converting(s), s.Type().Size()
-		j.tallies = [2]tally{newTally(s.Ladder()), newTally(s.Ladder())}
-		joiners[i] = j
+		joiners[i] = joinerFor(m, s, converting(s))
 	}
 	var before []*box
 	if err := grid.EachSharing(s, step, func(slab []byte, lo, hi int64) error {
@@ -411,15 +428,8 @@ func unite[K key](m *Memory, s grid.Source, superlevel, vertices bool, size grid
 		if s.Shape().Dim() == 2 {
 			layer = across
 		}
-		last := max(0, len(before)-layer)
-		before = append(before[last:], boxes...)
-		for i := len(before) - len(boxes); i < len(before); i++ {
-			for axis, step := range [3]int{len(boxes), across, 1} {
-				if before[i].shares[axis][0] {
-					before[i].meet(before[i-step], axis, graphs)
-				}
-			}
-		}
+		before = append(before[max(0, len(before)-layer):], boxes...)
+		meetNeighbours(before, [3]int{len(boxes), across, 1}, graphs)
 		return nil
 	}); err != nil {
 		return nil, nil, err

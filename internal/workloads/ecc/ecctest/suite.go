@@ -368,32 +368,7 @@ func conforms(impl implementation, c Case, w way, want ecc.VCEC) error {
 		return err
 	}
 	defer job.Close()
-	ask := func(want ecc.VCEC) error {
-		job.Poison()
-		poisoned, err := job.Out()
-		if err == nil && policy.Agree(in, want, poisoned) == nil {
-			return fmt.Errorf("poison is not seen: the right answer comes before the question")
-		}
-		if read != nil {
-			read.unread()
-		}
-		if err := job.Do(nil); err != nil {
-			return err
-		}
-		out, err := job.Out()
-		if err != nil {
-			return err
-		}
-		if d := policy.Agree(in, want, out); d != nil {
-			return wrong{fmt.Errorf("enumeration of all cells: %v\n%s", d, d.Context)}
-		}
-		if read != nil {
-			if slice := read.unread(); slice >= 0 {
-				return wrong{fmt.Errorf("slice %d was not read", slice)}
-			}
-		}
-		return nil
-	}
+	ask := func(want ecc.VCEC) error { return answersOnce(job, policy, in, read, want) }
 	for range 2 {
 		if err := ask(want); err != nil {
 			return err
@@ -414,6 +389,41 @@ func conforms(impl implementation, c Case, w way, want ecc.VCEC) error {
 	if w.threads > 1 || race.Enabled {
 		return nil
 	}
+	return lawful(impl, c, in, conditions, want)
+}
+
+// answersOnce does a job and compares its answer. read is the image if it is streamed, or nil.
+func answersOnce(job bench.Job[ecc.VCEC], policy verify.Policy[grid.Source, ecc.VCEC], in grid.Source, read *streamed,
+	want ecc.VCEC) error {
+	job.Poison()
+	poisoned, err := job.Out()
+	if err == nil && policy.Agree(in, want, poisoned) == nil {
+		return fmt.Errorf("poison is not seen: the right answer comes before the question")
+	}
+	if read != nil {
+		read.unread()
+	}
+	if err := job.Do(nil); err != nil {
+		return err
+	}
+	out, err := job.Out()
+	if err != nil {
+		return err
+	}
+	if d := policy.Agree(in, want, out); d != nil {
+		return wrong{fmt.Errorf("enumeration of all cells: %v\n%s", d, d.Context)}
+	}
+	if read != nil {
+		if slice := read.unread(); slice >= 0 {
+			return wrong{fmt.Errorf("slice %d was not read", slice)}
+		}
+	}
+	return nil
+}
+
+// lawful checks the laws of an implementation's answers.
+func lawful(impl implementation, c Case, in grid.Source, conditions bench.Conditions, want ecc.VCEC) error {
+	policy := ecc.Policy()
 	if testing.Short() && in.Shape().Voxels() > 1000 {
 		policy.Laws = slices.DeleteFunc(policy.Laws, func(l verify.Law[grid.Source, ecc.VCEC]) bool { return l.Calls > 2 })
 	}

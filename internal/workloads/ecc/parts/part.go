@@ -160,37 +160,12 @@ func (p *Part) Write(w io.Writer, levels int64) error { return p.write(w, levels
 
 // write is Write with a limit for the bytes of changes that are kept while they are counted.
 func (p *Part) write(w io.Writer, levels, most int64) error {
-	each := func(put func([]byte) error) error {
-		var b []byte
-		chunks, last := p.Chunks, int64(0)
-		if chunks == nil {
-			chunks = readOnce(p.Steps)
-		}
-		for steps, err := range chunks {
-			if err != nil {
-				return err
-			}
-			for i := range steps {
-				s := steps[i]
-				if p.Superlevel {
-					s = steps[len(steps)-1-i]
-				}
-				at := place(s.Level, levels, p.Superlevel)
-				b = binary.AppendVarint(binary.AppendUvarint(b[:0], uint64(at-last)), s.Change)
-				last = at
-				if err := put(b); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	}
 	var kept []byte // avoids a second encoding
 	p.Changes, p.Bytes, p.Components, p.Table = 0, 0, nil, int64(len(p.Listed))
 	for _, s := range p.Slabs {
 		p.Components = append(p.Components, int64(len(s)))
 	}
-	if err := each(func(b []byte) error {
+	if err := p.eachChange(levels, func(b []byte) error {
 		p.Changes, p.Bytes = p.Changes+1, p.Bytes+int64(len(b))
 		if p.Bytes <= most {
 			kept = append(kept, b...)
@@ -217,7 +192,7 @@ func (p *Part) write(w io.Writer, levels, most int64) error {
 	}
 	if p.Bytes <= most {
 		to.Write(kept)
-	} else if err := each(func(b []byte) error { _, err := to.Write(b); return err }); err != nil {
+	} else if err := p.eachChange(levels, func(b []byte) error { _, err := to.Write(b); return err }); err != nil {
 		return err
 	}
 	for _, s := range p.Slabs {
@@ -228,6 +203,33 @@ func (p *Part) write(w io.Writer, levels, most int64) error {
 	}
 	_, err = w.Write(sum.Sum(nil))
 	return err
+}
+
+// eachChange encodes the changes in the order in which sets grow.
+func (p *Part) eachChange(levels int64, put func([]byte) error) error {
+	var b []byte
+	chunks, last := p.Chunks, int64(0)
+	if chunks == nil {
+		chunks = readOnce(p.Steps)
+	}
+	for steps, err := range chunks {
+		if err != nil {
+			return err
+		}
+		for i := range steps {
+			s := steps[i]
+			if p.Superlevel {
+				s = steps[len(steps)-1-i]
+			}
+			at := place(s.Level, levels, p.Superlevel)
+			b = binary.AppendVarint(binary.AppendUvarint(b[:0], uint64(at-last)), s.Change)
+			last = at
+			if err := put(b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // place returns the position of a level in the order in which sets grow. It is its own inverse.
@@ -260,41 +262,50 @@ func Open(path string) (*Part, error) {
 	return p, nil
 }
 
-// read reads a part of the given size up to its steps.
-func read(r io.Reader, size int64) (*Part, error) {
+// readHead reads the head and the table of a part of the given size. It also returns their bytes.
+func readHead(r io.Reader, size int64) (p *Part, raw []byte, err error) {
 	start := make([]byte, len(magic)+4)
 	n, err := io.ReadFull(r, start)
 	if slices.ContainsFunc(former, func(f string) bool { return strings.HasPrefix(string(start[:n]), f) }) {
-		return nil, errors.New("a part of an earlier version, whose fingerprints are others: count it again")
+		return nil, nil, errors.New("a part of an earlier version, whose fingerprints are others: count it again")
 	}
 	if !bytes.HasPrefix([]byte(magic), start[:min(n, len(magic))]) {
-		return nil, errors.New("not a part, which curve, betti and levels --shard write")
+		return nil, nil, errors.New("not a part, which curve, betti and levels --shard write")
 	}
 	if err != nil {
-		return nil, torn("it ends after %d bytes", n)
+		return nil, nil, torn("it ends after %d bytes", n)
 	}
 	length := int64(binary.LittleEndian.Uint32(start[len(magic):]))
 	if length > mostHead {
-		return nil, torn("a head of %d bytes; the limit is %d", length, mostHead)
+		return nil, nil, torn("a head of %d bytes; the limit is %d", length, mostHead)
 	}
-	p := &Part{}
-	raw := append(start, make([]byte, length)...)
+	p = &Part{}
+	raw = append(start, make([]byte, length)...)
 	if _, err := io.ReadFull(r, raw[len(start):]); err != nil {
-		return nil, torn("it ends in its head")
+		return nil, nil, torn("it ends in its head")
 	}
 	if err := json.Unmarshal(raw[len(start):], &p.Head); err != nil {
-		return nil, torn("its head: %v", err)
+		return nil, nil, torn("its head: %v", err)
 	}
 	if p.Table < 0 || p.Table > MostTable || p.Table > size {
-		return nil, torn("a table of %d values in a file of %d bytes", p.Table, size)
+		return nil, nil, torn("a table of %d values in a file of %d bytes", p.Table, size)
 	}
 	p.Listed = make([]float32, p.Table)
 	if _, err := io.ReadFull(r, grid.Bytes(p.Listed)); err != nil {
-		return nil, torn("it ends in its table")
+		return nil, nil, torn("it ends in its table")
 	}
 	raw = append(raw, grid.Bytes(p.Listed)...)
 	if err := p.parse(); err != nil {
-		return nil, torn("its head: %v", err)
+		return nil, nil, torn("its head: %v", err)
+	}
+	return p, raw, nil
+}
+
+// read reads a part of the given size up to its steps.
+func read(r io.Reader, size int64) (*Part, error) {
+	p, raw, err := readHead(r, size)
+	if err != nil {
+		return nil, err
 	}
 	after := int64(0)
 	for _, n := range p.Components {
