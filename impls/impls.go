@@ -122,13 +122,67 @@ type Set struct {
 // With returns every workload, with the given implementations of the curve. Other device implementations get their
 // device from open.
 func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Opener) Set {
-	var batches []bench.Implementation[*batch.Batch, []ecc.VCEC]
-	for _, i := range list {
-		batches = append(batches, batchimpl.Each{Of: i})
-	}
-	batches = append(batches, batchimpl.Together{Of: gpu.BatchOnDevice{Open: open}})
 	images := fields.Inputs{Surveys: new(format.Surveys)}
-	curve := bench.Workload[grid.Source, ecc.VCEC]{
+	numbers := betti.CurvesWorkload(bylevel.Implementation{Of: bettidefinition.Implementation{}, Most: mostRanked},
+		curvesduality.Implementation{Counter: extrema.Implementation{}}, curvesduality.OnDevice(open),
+		bylevel.Implementation{Of: labels.Implementation{}, Most: mostLabelled})
+	numbers.Inputs = images
+	s := Set{
+		Curve: curve(list, images),
+		Betti: bounded(betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{},
+			duality.OnDevice(open), duality.OnDevices{Open: open}, labels.OnDevice(open))),
+		BettiCurves: bounded(numbers),
+		Flow: bounded(gvf.Steps(gvfdefinition.Implementation{}, gvfcpu.Implementation{}, gvfgpu.Global(open),
+			gvfgpu.GlobalShared(open), gvfgpu.Texture(open), gvfgpu.TextureShared(open), blocked.Implementation{},
+			gvfgpu.Blocked(open), gvfgpu.InSlabs(open), gvfgpu.InSlabsOnDevices(open))),
+		Steady: bounded(gvf.ToSteady(multigrid.Implementation{}, gvfgpu.Multigrid(open))),
+		Soft: bounded(softecc.Workload(definition.Implementation{}, dense.Implementation{}, dense.OnDevice{Open: open},
+			binned.Implementation{}, binned.OnDevice{Open: open})),
+		Voxels: bounded(eigenmap.OnGrid(eigendefinition.Implementation{}, eigenmultigrid.Implementation{},
+			eigenmultigridgpu.OnDevice{Open: open})),
+		Patches: bounded(eigenmap.OnPatches(eigendefinition.Implementation{}, windowed.Implementation{},
+			windowed.OnDevice{Open: open})),
+		Lanczos:  bounded(eigenmap.BySteps(lanczos.Implementation{}, lanczos.OnDevice{Open: open})),
+		Homology: homology.Workload(homologies(open)...),
+		Open:     open,
+	}
+	s.CurveV, s.BettiV = vertices(s.Curve), bettiVertices(s.Betti)
+	s.Euler = betti.NumberOf(s.Betti, "euler", "the Euler characteristic of the voxels of an image at or below a level",
+		betti.Numbers.Euler)
+	s.Components = betti.NumberOf(s.Betti, "components",
+		"the number of components of the voxels of an image at or below a level",
+		func(n betti.Numbers) int64 { return n.B0 })
+	sum := read.Workload(readimpl.All(open)...)
+	sum.Inputs = images
+	s.Benches = []runner.Bench{
+		runner.Bind(s.Curve), runner.Bind(sum), runner.Bind(batches(list, open)),
+		runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})),
+		runner.Bind(bounded(smooth.Workload(smoothimpl.OnHost{Counter: cpu.Implementation{}},
+			smoothimpl.OnDevice{Open: open}))),
+		runner.Bind(s.Soft), runner.Bind(bounded(softbatch.Workload(each.Implementation{Of: definition.Implementation{}},
+			each.Implementation{Of: dense.Implementation{}}, binned.Many{}, binned.ManyOnDevice{Open: open}))),
+		runner.Bind(s.Betti), runner.Bind(s.BettiCurves), runner.Bind(s.Flow), runner.Bind(s.Steady),
+		runner.Bind(bounded(gvf.Keeping(gvf.NameFloat16, gvfdefinition.Implementation{}, gvfgpu.Global(open),
+			gvfgpu.GlobalShared(open), gvfgpu.Texture(open), gvfgpu.TextureShared(open), gvfgpu.Blocked(open)))),
+		runner.Bind(bounded(gvf.Keeping(gvf.NameSnorm16, gvfdefinition.Implementation{}, gvfgpu.Global(open),
+			gvfgpu.GlobalShared(open), gvfgpu.Texture(open), gvfgpu.TextureShared(open)))),
+		runner.Bind(s.Voxels), runner.Bind(s.Patches), runner.Bind(s.Lanczos), runner.Bind(s.Homology),
+		runner.Bind(s.CurveV), runner.Bind(s.BettiV), runner.Bind(s.Euler), runner.Bind(s.Components),
+		runner.Bind(assess.Workload(flood.Implementation{}, runs.Implementation{})),
+	}
+	return s
+}
+
+// bounded sets the ceiling of a workload whose implementations read each byte at least once.
+func bounded[In, Out any](w bench.Workload[In, Out]) bench.Workload[In, Out] {
+	w.Ceiling = func(bench.Scope) string { return Ceiling }
+	return w
+}
+
+// curve returns the workload of the curve.
+func curve(list []bench.Implementation[grid.Source, ecc.VCEC],
+	images fields.Inputs) bench.Workload[grid.Source, ecc.VCEC] {
+	return bounded(bench.Workload[grid.Source, ecc.VCEC]{
 		Name:      ECC,
 		Question:  ecc.Question(),
 		Inputs:    images,
@@ -137,63 +191,24 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 		Policy:    ecc.Policy(),
 		Encode:    bench.Small(ecc.Encode),
 		Decode:    ecc.Decode,
+	})
+}
+
+// batches returns the workload of many curves.
+func batches(list []bench.Implementation[grid.Source, ecc.VCEC],
+	open resident.Opener) bench.Workload[*batch.Batch, []ecc.VCEC] {
+	var impls []bench.Implementation[*batch.Batch, []ecc.VCEC]
+	for _, i := range list {
+		impls = append(impls, batchimpl.Each{Of: i})
 	}
-	sum := read.Workload(readimpl.All(open)...)
-	sum.Inputs = images
-	many := batch.Workload(batches...)
-	smoothed := smooth.Workload(smoothimpl.OnHost{Counter: cpu.Implementation{}}, smoothimpl.OnDevice{Open: open})
-	// Reading bounds every implementation that reads each byte once.
-	reading := func(bench.Scope) string { return Ceiling }
-	soft := softecc.Workload(definition.Implementation{}, dense.Implementation{}, dense.OnDevice{Open: open},
-		binned.Implementation{}, binned.OnDevice{Open: open})
-	softs := softbatch.Workload(each.Implementation{Of: definition.Implementation{}},
-		each.Implementation{Of: dense.Implementation{}}, binned.Many{}, binned.ManyOnDevice{Open: open})
-	softs.Ceiling = reading
-	holes := betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{},
-		duality.OnDevice(open), duality.OnDevices{Open: open}, labels.OnDevice(open))
-	flow := gvf.Steps(gvfdefinition.Implementation{}, gvfcpu.Implementation{}, gvfgpu.Global(open),
-		gvfgpu.GlobalShared(open), gvfgpu.Texture(open), gvfgpu.TextureShared(open), blocked.Implementation{},
-		gvfgpu.Blocked(open),
-		gvfgpu.InSlabs(open), gvfgpu.InSlabsOnDevices(open))
-	halves := gvf.Keeping(gvf.NameFloat16, gvfdefinition.Implementation{}, gvfgpu.Global(open), gvfgpu.GlobalShared(open),
-		gvfgpu.Texture(open), gvfgpu.TextureShared(open), gvfgpu.Blocked(open))
-	snorms := gvf.Keeping(gvf.NameSnorm16, gvfdefinition.Implementation{}, gvfgpu.Global(open), gvfgpu.GlobalShared(open),
-		gvfgpu.Texture(open), gvfgpu.TextureShared(open))
-	steady := gvf.ToSteady(multigrid.Implementation{}, gvfgpu.Multigrid(open))
-	voxels := eigenmap.OnGrid(eigendefinition.Implementation{}, eigenmultigrid.Implementation{},
-		eigenmultigridgpu.OnDevice{Open: open})
-	patches := eigenmap.OnPatches(eigendefinition.Implementation{}, windowed.Implementation{},
-		windowed.OnDevice{Open: open})
-	steps := eigenmap.BySteps(lanczos.Implementation{}, lanczos.OnDevice{Open: open})
-	numbers := betti.CurvesWorkload(bylevel.Implementation{Of: bettidefinition.Implementation{}, Most: mostRanked},
-		curvesduality.Implementation{Counter: extrema.Implementation{}}, curvesduality.OnDevice(open),
-		bylevel.Implementation{Of: labels.Implementation{}, Most: mostLabelled})
-	numbers.Inputs = images
-	curve.Ceiling, smoothed.Ceiling, soft.Ceiling, holes.Ceiling, numbers.Ceiling, flow.Ceiling, steady.Ceiling,
-		halves.Ceiling, snorms.Ceiling = reading, reading, reading, reading, reading, reading, reading, reading, reading
-	voxels.Ceiling, patches.Ceiling, steps.Ceiling = reading, reading, reading
-	groups := homology.Workload(homologies(open)...)
-	many.Ceiling = func(s bench.Scope) string {
+	w := batch.Workload(append(impls, batchimpl.Together{Of: gpu.BatchOnDevice{Open: open}})...)
+	w.Ceiling = func(s bench.Scope) string {
 		if s == bench.File {
 			return BatchCeiling
 		}
 		return Ceiling
 	}
-	curveV, holesV := vertices(curve), bettiVertices(holes)
-	chi := betti.NumberOf(holes, "euler", "the Euler characteristic of the voxels of an image at or below a level",
-		betti.Numbers.Euler)
-	b0 := betti.NumberOf(holes, "components", "the number of components of the voxels of an image at or below a level",
-		func(n betti.Numbers) int64 { return n.B0 })
-	return Set{curve, curveV, holes, holesV, chi, b0, numbers, flow, steady, soft, voxels, patches, steps, groups,
-		[]runner.Bench{
-			runner.Bind(curve), runner.Bind(sum),
-			runner.Bind(many), runner.Bind(batch.ReadingWorkload(batchimpl.Reader{})),
-			runner.Bind(smoothed), runner.Bind(soft), runner.Bind(softs), runner.Bind(holes), runner.Bind(numbers),
-			runner.Bind(flow), runner.Bind(steady), runner.Bind(halves), runner.Bind(snorms),
-			runner.Bind(voxels), runner.Bind(patches), runner.Bind(steps), runner.Bind(groups),
-			runner.Bind(curveV), runner.Bind(holesV), runner.Bind(chi), runner.Bind(b0),
-			runner.Bind(assess.Workload(flood.Implementation{}, runs.Implementation{})),
-		}, open}
+	return w
 }
 
 // ofVertices and vertexDoc end the names and descriptions of workloads whose voxels are vertices.

@@ -36,25 +36,20 @@ func openMrc(in format.Input) (*format.Body, error) {
 	}
 	word := func(at int) int64 { return int64(int32(order.Uint32(h[at:]))) }
 	b := &format.Body{Big: order == binary.BigEndian}
-	switch mode := word(12); mode {
-	case 0:
-		const imod = 1146047817 // "IMOD", the stamp; flags follow, the first for the sign
-		if b.Stored = element.Int8; word(152) == imod && word(156)&1 == 0 {
-			b.Stored = element.Uint8
-		}
-	case 1, 2, 6, 12:
-		b.Stored = map[int64]element.Type{1: element.Int16, 2: element.Float32, 6: element.Uint16, 12: element.Float16}[mode]
-	default:
+	types := map[int64]element.Type{0: element.Int8, 1: element.Int16, 2: element.Float32, 6: element.Uint16,
+		12: element.Float16}
+	mode, known := word(12), false
+	if b.Stored, known = types[mode]; !known {
 		return nil, fmt.Errorf("MRC mode %d is not 0, 1, 2, 6 or 12 (int8, int16, float32, uint16, float16); save it as "+
 			"one of them", mode)
 	}
-	place := []int64{word(64), word(68), word(72)}
-	switch sorted := slices.Sorted(slices.Values(place)); {
-	case slices.Equal(place, []int64{0, 0, 0}): // not specified
-		place = mrcAxes
-	case !slices.Equal(sorted, mrcAxes):
-		return nil, fmt.Errorf("MRC axes are in the order %d, %d, %d; want 1, 2 and 3, each once",
-			place[0], place[1], place[2])
+	const imod = 1146047817 // "IMOD", the stamp; flags follow, the first for the sign
+	if mode == 0 && word(152) == imod && word(156)&1 == 0 {
+		b.Stored = element.Uint8
+	}
+	place, err := mrcPlaces(word)
+	if err != nil {
+		return nil, err
 	}
 	var outer []int64
 	axes := []int64{word(8), word(4), word(0)} // slowest first
@@ -84,6 +79,19 @@ func openMrc(in format.Input) (*format.Body, error) {
 
 // mrcAxes are the numbers of x, y and z in the header.
 var mrcAxes = []int64{1, 2, 3}
+
+// mrcPlaces returns the axes of columns, rows and sections.
+func mrcPlaces(word func(at int) int64) ([]int64, error) {
+	place := []int64{word(64), word(68), word(72)}
+	if slices.Equal(place, []int64{0, 0, 0}) { // not specified
+		return mrcAxes, nil
+	}
+	if !slices.Equal(slices.Sorted(slices.Values(place)), mrcAxes) {
+		return nil, fmt.Errorf("MRC axes are in the order %d, %d, %d; want 1, 2 and 3, each once",
+			place[0], place[1], place[2])
+	}
+	return place, nil
+}
 
 // mrcOrder returns the byte order in the machine stamp. Without a stamp, it is the order in which
 // the header agrees with the length of the file.

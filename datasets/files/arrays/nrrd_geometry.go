@@ -52,17 +52,12 @@ func nrrdGeometry(values map[string]string) *format.Geometry {
 		}
 		return v
 	}
-	var columns [][]float64
-	for axis, word := range words {
-		column := nrrdVector(word)
-		if n := numbersOf(word); !directed && len(n) == 1 {
-			column = make([]float64, spatial)
-			column[axis] = n[0]
-		}
-		if column == nil {
-			return nil
-		}
-		columns = append(columns, scale(column))
+	columns := nrrdColumns(words, directed)
+	if columns == nil {
+		return nil
+	}
+	for _, column := range columns {
+		scale(column)
 	}
 	var origin []float64
 	if directed {
@@ -79,6 +74,22 @@ func nrrdGeometry(values map[string]string) *format.Geometry {
 		g.Mirror(nrrdMirrored(values["space"])...)
 	}
 	return g
+}
+
+// nrrdColumns parses the direction of each axis, or its spacing; nil if one is missing.
+func nrrdColumns(words []string, directed bool) (columns [][]float64) {
+	for axis, word := range words {
+		column := nrrdVector(word)
+		if n := numbersOf(word); !directed && len(n) == 1 {
+			column = make([]float64, len(words))
+			column[axis] = n[0]
+		}
+		if column == nil {
+			return nil
+		}
+		columns = append(columns, column)
+	}
+	return columns
 }
 
 // nrrdMirrored returns the axes of a space, such as left-posterior-superior or LPST, that point to

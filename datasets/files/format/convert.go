@@ -13,6 +13,37 @@ import (
 // Convert converts stored voxels to native ones, row-major. If the result is ranks, it returns
 // their values as labels. It takes ownership of data.
 func (b *Body) Convert(data []byte) (native []byte, labels *grid.Labels, err error) {
+	if data, err = b.clean(data); err != nil {
+		return nil, nil, err
+	}
+	typ, ranks := b.Stored.Native(), b.In.Levels == 0 // ranks have no evenly spaced levels
+	if b.scales != nil {
+		if data, labels, err = element.Narrowed(element.AllCores(), b.scaleSlices(data), element.Float64, ranks,
+			element.ExactFloat); err != nil {
+			return nil, nil, err
+		}
+		typ = grid.Float32
+	} else if b.Stored.Narrowed() || b.Ranked() {
+		if data, labels, err = element.Narrow(element.AllCores(), data, b.Stored, b.Scaled, b.Slope, b.Inter,
+			ranks); err != nil {
+			return nil, nil, err
+		}
+		typ = grid.Float32
+	} else if b.Scaled {
+		rescales := map[grid.Type]func(data []byte, slope, inter float64) []byte{grid.Uint8: rescale[uint8],
+			grid.Int16: rescale[int16], grid.Uint16: rescale[uint16], grid.Float32: rescale[float32]}
+		data, typ = rescales[typ](data, b.Slope, b.Inter), grid.Float32
+	}
+	if b.Fortran {
+		transposes := map[int64]func([]byte, grid.Shape) []byte{1: transpose[uint8], 2: transpose[uint16],
+			4: transpose[float32]}
+		data = transposes[typ.Size()](data, b.Shape)
+	}
+	return data, labels, nil
+}
+
+// clean returns little-endian voxels without unused bits, and widens int8.
+func (b *Body) clean(data []byte) ([]byte, error) {
 	if b.Big {
 		SwapBytes(data, b.Stored.Size())
 	}
@@ -20,7 +51,7 @@ func (b *Body) Convert(data []byte) (native []byte, labels *grid.Labels, err err
 		oneTruths(data)
 	}
 	if b.Blank != nil && hasBits(data, b.Stored.Size(), *b.Blank) {
-		return nil, nil,
+		return nil,
 			errors.New("voxels have the value of FITS keyword BLANK, which means that they have none; fill them in and remove " +
 				"it")
 	}
@@ -40,45 +71,7 @@ func (b *Body) Convert(data []byte) (native []byte, labels *grid.Labels, err err
 		}
 		data = wide
 	}
-	typ, ranks := b.Stored.Native(), b.In.Levels == 0 // ranks have no evenly spaced levels
-	if b.scales != nil {
-		if data, labels, err = element.Narrowed(element.AllCores(), b.scaleSlices(data), element.Float64, ranks,
-			element.ExactFloat); err != nil {
-			return nil, nil, err
-		}
-		typ = grid.Float32
-	} else if b.Stored.Narrowed() || b.Ranked() {
-		if data, labels, err = element.Narrow(element.AllCores(), data, b.Stored, b.Scaled, b.Slope, b.Inter,
-			ranks); err != nil {
-			return nil, nil, err
-		}
-		typ = grid.Float32
-	} else if b.Scaled {
-		switch typ {
-		case grid.Uint8:
-			data = rescale[uint8](data, b.Slope, b.Inter)
-		case grid.Int16:
-			data = rescale[int16](data, b.Slope, b.Inter)
-		case grid.Uint16:
-			data = rescale[uint16](data, b.Slope, b.Inter)
-		case grid.Float32:
-			data = rescale[float32](data, b.Slope, b.Inter)
-		}
-		typ = grid.Float32
-	}
-	if b.Fortran {
-		switch typ {
-		case grid.Uint8:
-			data = transpose[uint8](data, b.Shape)
-		case grid.Int16:
-			data = transpose[int16](data, b.Shape)
-		case grid.Uint16:
-			data = transpose[uint16](data, b.Shape)
-		case grid.Float32:
-			data = transpose[float32](data, b.Shape)
-		}
-	}
-	return data, labels, nil
+	return data, nil
 }
 
 // merges reports whether scaling may map several values to one float32.

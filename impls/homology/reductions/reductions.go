@@ -102,9 +102,8 @@ func (j *job) Flags() []string {
 	return flags
 }
 
-func (j *job) Do(trace *bench.Trace) error {
-	p := stock.Borrow()
-	defer stock.Return(p)
+// faces returns all simplices and, with several parts, the part that contains each, or between.
+func (j *job) faces(trace *bench.Trace, p *pool.Pool) (f *simplicial.Faces, owner [][]int32) {
 	in := j.in.Complex
 	if j.nearer = j.order == freeFirst && simplicial.Scattered(in); j.nearer {
 		end := trace.Span("renumbering")
@@ -112,23 +111,28 @@ func (j *job) Do(trace *bench.Trace) error {
 		end()
 	}
 	end := trace.Span("faces")
-	f := simplicial.FacesIn(p, in, j.cores)
+	f = simplicial.FacesIn(p, in, j.cores)
 	end()
+	if j.parts > 1 {
+		defer trace.Span("partition")()
+		owner = owners(f, in, j.parts)
+	}
+	return f, owner
+}
+
+func (j *job) Do(trace *bench.Trace) error {
+	p := stock.Borrow()
+	defer stock.Return(p)
+	f, owner := j.faces(trace, p)
 	out := homology.NewGroups(len(f.Vertices))
 	j.longest = 0
-	var owner [][]int32 // of each simplex: the part that contains it, or between
-	if j.parts > 1 {
-		end = trace.Span("partition")
-		owner = owners(f, in, j.parts)
-		end()
-	}
 	// A cell with which a larger cell was reduced is deleted already.
 	var deleted []bool
 	if top := len(f.Vertices) - 1; top >= 0 {
 		deleted = pool.Zeros[bool](p, int(f.Count(top)))
 	}
 	for d := len(f.Vertices) - 1; d > 0; d-- {
-		end = trace.Span("reducible complex")
+		end := trace.Span("reducible complex")
 		r := &reducer{boundary: fixed(p, f.Boundary[d], d+1), deleted: deleted,
 			faceDeleted: pool.Zeros[bool](p, int(f.Count(d-1)))}
 		end()

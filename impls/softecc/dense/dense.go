@@ -153,97 +153,116 @@ func (j *job) each(n int64, work func(part int, lo, hi int64)) {
 
 func (j *job) Do(trace *bench.Trace) error {
 	p, s := j.p, j.p.Shape()
-	m, rows := len(p.Tau), s.D*s.H
-	tilt := p.Tilt()
-	at := func(r int64) int64 { return ((r/s.H+1)*j.h+r%s.H+1)*j.w + 1 }
+	rows := s.D * s.H
 	end := trace.Span("changes")
 	values, err := p.Values()
 	if err != nil {
 		return err
 	}
-	j.each(rows, func(_ int, lo, hi int64) {
-		for r := lo; r < hi; r++ {
-			row := j.y[at(r):][:s.W]
-			tilt.Tilted(row, values[r*s.W:][:s.W], r%s.H, r/s.H)
-			if p.Vertices {
-				for x, v := range row {
-					row[x] = -v
-				}
-			}
-		}
-	})
+	tilt := p.Tilt()
+	j.each(rows, func(_ int, lo, hi int64) { j.tilt(tilt, values, lo, hi) })
 	j.each(rows, func(_ int, lo, hi int64) {
 		for r := lo; r < hi; r++ {
 			for x := range s.W {
-				j.changes[r*s.W+x] = j.change(at(r) + x)
+				j.changes[r*s.W+x] = j.change(j.at(r) + x)
 			}
 		}
 	})
 	end()
 	end = trace.Span("forward")
 	chi := make([][]float64, j.threads)
-	j.each(rows, func(part int, lo, hi int64) {
-		sums := make([]float64, m)
-		for r := lo; r < hi; r++ {
-			for x, v := range j.y[at(r):][:s.W] {
-				c := float64(j.changes[r*s.W+int64(x)])
-				for k, tau := range p.Tau {
-					v, _ := sigmoid(p.Lambda * (tau - j.turn*float64(v)))
-					sums[k] += c * v
-				}
-			}
-		}
-		chi[part] = sums
-	})
+	j.each(rows, func(part int, lo, hi int64) { chi[part] = j.forward(lo, hi) })
 	end()
 	defer trace.Span("backward")()
-	type back struct {
-		dtau   []float64
-		lambda float64
-		moment [3]float64
-	}
 	backs := make([]back, j.threads)
-	j.each(rows, func(part int, lo, hi int64) {
-		b := back{dtau: make([]float64, m)}
-		for r := lo; r < hi; r++ {
-			for x, v := range j.y[at(r):][:s.W] {
-				i := r*s.W + int64(x)
-				c, sum := float64(j.changes[i]), 0.0
-				for k, tau := range p.Tau {
-					z := tau - j.turn*float64(v)
-					_, d := sigmoid(p.Lambda * z)
-					d *= p.G[k]
-					sum += d
-					b.dtau[k] += c * d
-					b.lambda += c * z * d
-				}
-				w := c * p.Lambda * sum
-				j.dx[i] = float32(-w)
-				b.moment[0] += w * softecc.Place(int64(x), s.W)
-				b.moment[1] += w * softecc.Place(r%s.H, s.H)
-				b.moment[2] += w * softecc.Place(r/s.H, s.D)
-			}
-		}
-		backs[part] = b
-	})
-	a := softecc.Answer{Chi: make([]float64, m), DTau: make([]float64, m), DX: j.dx}
+	j.each(rows, func(part int, lo, hi int64) { backs[part] = j.backward(lo, hi) })
+	a := softecc.Answer{Chi: make([]float64, len(p.Tau)), DTau: make([]float64, len(p.Tau)), DX: j.dx}
 	var moment [3]float64
-	for part := range backs {
+	for part, b := range backs {
 		if chi[part] == nil {
 			continue // fewer rows than cores
 		}
-		for k := range m {
+		for k := range p.Tau {
 			a.Chi[k] += chi[part][k]
-			a.DTau[k] += p.Lambda * backs[part].dtau[k]
+			a.DTau[k] += p.Lambda * b.dtau[k]
 		}
-		a.Lambda += backs[part].lambda
-		for i, v := range backs[part].moment {
+		a.Lambda += b.lambda
+		for i, v := range b.moment {
 			moment[i] += v
 		}
 	}
 	p.Direction(&a, moment)
 	j.answer = a
 	return nil
+}
+
+// at returns the place of a row in y.
+func (j *job) at(row int64) int64 {
+	h := j.p.Shape().H
+	return ((row/h+1)*j.h+row%h+1)*j.w + 1
+}
+
+// tilt sets y to the tilted values of some rows.
+func (j *job) tilt(t softecc.Tilt, values []float32, lo, hi int64) {
+	s := j.p.Shape()
+	for r := lo; r < hi; r++ {
+		row := j.y[j.at(r):][:s.W]
+		t.Tilted(row, values[r*s.W:][:s.W], r%s.H, r/s.H)
+		if j.p.Vertices {
+			for x, v := range row {
+				row[x] = -v
+			}
+		}
+	}
+}
+
+// forward returns the sums of the soft curve over some rows.
+func (j *job) forward(lo, hi int64) []float64 {
+	p, w := j.p, j.p.Shape().W
+	sums := make([]float64, len(p.Tau))
+	for r := lo; r < hi; r++ {
+		for x, v := range j.y[j.at(r):][:w] {
+			c := float64(j.changes[r*w+int64(x)])
+			for k, tau := range p.Tau {
+				v, _ := sigmoid(p.Lambda * (tau - j.turn*float64(v)))
+				sums[k] += c * v
+			}
+		}
+	}
+	return sums
+}
+
+// back is the sums of the derivatives by τ and λ, and by the direction.
+type back struct {
+	dtau   []float64
+	lambda float64
+	moment [3]float64
+}
+
+// backward sets the derivatives by the values of some rows, and returns the others' sums.
+func (j *job) backward(lo, hi int64) back {
+	p, s := j.p, j.p.Shape()
+	b := back{dtau: make([]float64, len(p.Tau))}
+	for r := lo; r < hi; r++ {
+		for x, v := range j.y[j.at(r):][:s.W] {
+			i := r*s.W + int64(x)
+			c, sum := float64(j.changes[i]), 0.0
+			for k, tau := range p.Tau {
+				z := tau - j.turn*float64(v)
+				_, d := sigmoid(p.Lambda * z)
+				d *= p.G[k]
+				sum += d
+				b.dtau[k] += c * d
+				b.lambda += c * z * d
+			}
+			w := c * p.Lambda * sum
+			j.dx[i] = float32(-w)
+			b.moment[0] += w * softecc.Place(int64(x), s.W)
+			b.moment[1] += w * softecc.Place(r%s.H, s.H)
+			b.moment[2] += w * softecc.Place(r/s.H, s.D)
+		}
+	}
+	return b
 }
 
 // change sums the cells whose first voxel is at a position of Y.

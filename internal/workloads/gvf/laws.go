@@ -155,6 +155,20 @@ func widened(list []float32) []float64 {
 	return out
 }
 
+// turning returns the components of a field along an axis of n voxels, in d dimensions: it has the
+// magnitude r, and turns.
+func turning(n int64, d, along int, r float64) [][]float32 {
+	lines := make([][]float32, d)
+	for c := range lines {
+		lines[c] = make([]float32, n)
+		for i := range lines[c] {
+			turn := 0.3 + 7*float64(i)/float64(n)
+			lines[c][i] = float32(r / math.Sqrt(float64(d-1)) * []float64{math.Sin(turn), math.Cos(turn), 1}[(c+along)%d])
+		}
+	}
+	return lines
+}
+
 // constantMagnitude asks for the flow of fields that turn along one axis and have a magnitude r
 // everywhere. Then b is a number, and the cosines of the boundary are the operator's
 // eigenvectors: with their coefficients û,
@@ -175,14 +189,7 @@ func constantMagnitude(p *Problem, _ Flow, ask ask) ([]verify.Measure, error) {
 		if n == 1 || n > mostTurned {
 			continue
 		}
-		lines, want := make([][]float32, d), make([][]float64, d)
-		for c := range lines {
-			lines[c] = make([]float32, n)
-			for i := range lines[c] {
-				turn := 0.3 + 7*float64(i)/float64(n)
-				lines[c][i] = float32(r / math.Sqrt(float64(d-1)) * []float64{math.Sin(turn), math.Cos(turn), 1}[(c+along)%d])
-			}
-		}
+		lines, want := turning(n, d, along, r), make([][]float64, d)
 		q := p.Flowing(spread(s, along, lines), p.Steps)
 		got, err := ask(q)
 		if err != nil {
@@ -508,6 +515,25 @@ func residuals(p *Problem, out Flow, _ ask) ([]verify.Measure, error) {
 	return list, nil
 }
 
+// steadyField returns the components of a field that is nowhere 0.
+func steadyField(s grid.Shape, d, cores int) [][]float64 {
+	u := make([][]float64, d)
+	for c := range u {
+		u[c] = grid.NewValues[float64](s.Voxels())
+	}
+	inParts(s.D*s.H, cores, func(_ int, lo, hi int64) {
+		for i := lo * s.W; i < hi*s.W; i++ {
+			z, y, x := s.Coordinates(i)
+			fx, fy, fz := float64(x)/float64(s.W), float64(y)/float64(s.H), float64(z)/float64(s.D)
+			size, turn := 0.3+0.05*math.Cos(3*fx-2*fy+fz), 1+2*fx+3*fy-2*fz
+			for c, v := range []float64{math.Cos(turn), math.Sin(turn), 0.5}[:d] {
+				u[c][i] = size * v
+			}
+		}
+	})
+	return u
+}
+
 // manufactured asks for the steady state of a V0 made for a known field U that is nowhere 0. V0 = U
 // + t·d, where d is the direction of s = μLU and t solves t·|U + t·d|² = |s|, so that b·(V0 − U) =
 // s. By the maximum principle an error is at most the largest residual over the least b. The
@@ -518,20 +544,7 @@ func manufactured(p *Problem, _ Flow, ask ask) ([]verify.Measure, error) {
 	}
 	s, d := p.Shape(), p.Dim()
 	rows, cores := s.D*s.H, runtime.GOMAXPROCS(0)
-	u := make([][]float64, d)
-	for c := range u {
-		u[c] = grid.NewValues[float64](s.Voxels())
-	}
-	inParts(rows, cores, func(_ int, lo, hi int64) {
-		for i := lo * s.W; i < hi*s.W; i++ {
-			z, y, x := s.Coordinates(i)
-			fx, fy, fz := float64(x)/float64(s.W), float64(y)/float64(s.H), float64(z)/float64(s.D)
-			size, turn := 0.3+0.05*math.Cos(3*fx-2*fy+fz), 1+2*fx+3*fy-2*fz
-			for c, v := range []float64{math.Cos(turn), math.Sin(turn), 0.5}[:d] {
-				u[c][i] = size * v
-			}
-		}
-	})
+	u := steadyField(s, d, cores)
 	v0 := p.zeros().V
 	leasts := slices.Repeat([]float64{math.Inf(1)}, int(rows)) // b
 	// Squares of the residual due to the rounding of V0, and of b·V0.
