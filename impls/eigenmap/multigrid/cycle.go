@@ -128,6 +128,38 @@ func (l *level) remain(relaxed int) {
 	})
 }
 
+// gatherRow adds the shares of the cells of a row, which begins with a cell, to a row of coarser cells.
+func (l *level) gatherRow(out []float32, row int, share []float32) {
+	done := 0
+	if l.fast && l.foldx == 2 {
+		gatherVector(out, l.rest[Lanes*row:], share[row:], l.nx/2, false)
+		done = l.nx &^ 1
+	}
+	for x := done; x < l.nx; x++ {
+		gatherCell(out[Lanes*(x/l.foldx):], l.rest[Lanes*(row+x):], share[row+x])
+	}
+}
+
+// gatherAcross adds the shares along x of the cells of a row to the neighbours of their coarser cells.
+func (l *level) gatherAcross(out []float32, row int) {
+	share := l.share[0]
+	if l.fast {
+		gatherVector(out, l.rest[Lanes*(row+1):], share[row+1:], (l.nx-1)/2, true)
+		return
+	}
+	for x := 1; x+1 < l.nx; x += 2 {
+		gatherCell(out[Lanes*(x/2+1):], l.rest[Lanes*(row+x):], share[row+x])
+		gatherCell(out[Lanes*(x/2):], l.rest[Lanes*(row+x+1):], share[row+x+1])
+	}
+}
+
+func gatherCell(to, from []float32, share float32) {
+	t, f := (*lane4)(to), (*lane4)(from)
+	for k := range t {
+		t[k] += share * f[k]
+	}
+}
+
 // restrict sets the right side of the next level: the transpose of interpolate, applied to the
 // residual.
 func (l *level) restrict(c *level) {
@@ -138,41 +170,12 @@ func (l *level) restrict(c *level) {
 			z0, z1 := cz*l.foldz, min((cz+1)*l.foldz, l.nz)
 			out := c.f[Lanes*r*c.nx:][:Lanes*c.nx]
 			clear(out)
-			add := func(y, z int, share []float32) {
-				row, done := (z*l.ny+y)*l.nx, 0
-				if l.fast && l.foldx == 2 {
-					gatherVector(out, l.rest[Lanes*row:], share[row:], l.nx/2, false)
-					done = l.nx &^ 1
-				}
-				for x := done; x < l.nx; x++ {
-					to, from, s := (*lane4)(out[Lanes*(x/l.foldx):]), (*lane4)(l.rest[Lanes*(row+x):]), share[row+x]
-					for k := range to {
-						to[k] += s * from[k]
-					}
-				}
-			}
+			add := func(y, z int, share []float32) { l.gatherRow(out, (z*l.ny+y)*l.nx, share) }
 			for z := z0; z < z1; z++ {
 				for y := y0; y < y1; y++ {
 					add(y, z, l.own)
-					if l.foldx == 1 {
-						continue
-					}
-					// Along x, cells also contribute to the neighbour of their coarser cell.
-					row, share := (z*l.ny+y)*l.nx, l.share[0]
-					if l.fast {
-						gatherVector(out, l.rest[Lanes*(row+1):], share[row+1:], (l.nx-1)/2, true)
-						continue
-					}
-					for x := 1; x+1 < l.nx; x += 2 {
-						here, next := Lanes*(x/2), Lanes*(x/2+1)
-						to, from, s := (*lane4)(out[next:]), (*lane4)(l.rest[Lanes*(row+x):]), share[row+x]
-						for k := range to {
-							to[k] += s * from[k]
-						}
-						to, from, s = (*lane4)(out[here:]), (*lane4)(l.rest[Lanes*(row+x+1):]), share[row+x+1]
-						for k := range to {
-							to[k] += s * from[k]
-						}
+					if l.foldx == 2 {
+						l.gatherAcross(out, (z*l.ny+y)*l.nx)
 					}
 				}
 				if l.foldy == 2 {

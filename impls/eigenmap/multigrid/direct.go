@@ -167,44 +167,9 @@ func (d *direct) eachLink(i int, at [3]int, f func(j int, at [3]int, w float64))
 	}
 }
 
-// eliminate factors the columns of a box. It returns the cells of the border, and the lower triangle
-// of their matrix. Places, the rows of cells in the current front from 1 on, are 0 before and after.
-func (d *direct) eliminate(b box, place []int32, threads int) (f *front, border []int32, rest block) {
-	sides, pivots := b.cut(d.apart)
-	f = &front{kids: make([]*front, len(sides)), cells: b.cells()}
-	borders, rests := make([][]int32, len(sides)), make([]block, len(sides))
-	d.each(len(sides), b.cells(), threads, func(k, threads int, beside bool) {
-		place := place
-		if beside {
-			place = make([]int32, len(place))
-		}
-		f.kids[k], borders[k], rests[k] = d.eliminate(sides[k], place, threads)
-	})
-	d.eachCell(pivots, func(i int, _ [3]int) {
-		f.pivots = append(f.pivots, int32(i))
-		place[i] = int32(len(f.pivots))
-	})
-	f.quads = (len(f.pivots) + Lanes - 1) / Lanes
-	columns := Lanes * f.quads
-	enter := func(i int32) {
-		if place[i] == 0 {
-			border = append(border, i)
-			place[i] = int32(columns + len(border))
-		}
-	}
-	for _, list := range borders {
-		for _, i := range list {
-			enter(i)
-		}
-	}
-	d.eachCell(pivots, func(i int, at [3]int) {
-		d.eachLink(i, at, func(j int, at [3]int, _ float64) {
-			if !b.contains(at) {
-				enter(int32(j))
-			}
-		})
-	})
-	more := (len(border) + Lanes - 1) / Lanes
+// fill sets a front to the matrix of its pivots, and returns the empty block of the border.
+func (d *direct) fill(f *front, pivots box, place []int32, border int) (rest block) {
+	columns, more := Lanes*f.quads, (border+Lanes-1)/Lanes
 	f.l = make(block, triangle(f.quads)+Lanes*columns*more)
 	f.d, f.over = make([]float64, columns), make([]float64, columns)
 	f.x, rest = make(block, Lanes*(columns+Lanes*more)), make(block, triangle(more))
@@ -223,6 +188,46 @@ func (d *direct) eliminate(b box, place []int32, threads int) (f *front, border 
 		})
 		f.add(rest, c, c, f.d[c])
 	})
+	return rest
+}
+
+// eliminate factors the columns of a box. It returns the cells of the border, and the lower triangle
+// of their matrix. Places, the rows of cells in the current front from 1 on, are 0 before and after.
+func (d *direct) eliminate(b box, place []int32, threads int) (f *front, border []int32, rest block) {
+	sides, pivots := b.cut(d.apart)
+	f = &front{kids: make([]*front, len(sides)), cells: b.cells()}
+	borders, rests := make([][]int32, len(sides)), make([]block, len(sides))
+	d.each(len(sides), b.cells(), threads, func(k, threads int, beside bool) {
+		place := place
+		if beside {
+			place = make([]int32, len(place))
+		}
+		f.kids[k], borders[k], rests[k] = d.eliminate(sides[k], place, threads)
+	})
+	d.eachCell(pivots, func(i int, _ [3]int) {
+		f.pivots = append(f.pivots, int32(i))
+		place[i] = int32(len(f.pivots))
+	})
+	f.quads = (len(f.pivots) + Lanes - 1) / Lanes
+	enter := func(i int32) {
+		if place[i] == 0 {
+			border = append(border, i)
+			place[i] = int32(Lanes*f.quads + len(border))
+		}
+	}
+	for _, list := range borders {
+		for _, i := range list {
+			enter(i)
+		}
+	}
+	d.eachCell(pivots, func(i int, at [3]int) {
+		d.eachLink(i, at, func(j int, at [3]int, _ float64) {
+			if !b.contains(at) {
+				enter(int32(j))
+			}
+		})
+	})
+	rest = d.fill(f, pivots, place, len(border))
 	for k, kid := range f.kids {
 		kid.up = borders[k]
 		for i, cell := range kid.up {

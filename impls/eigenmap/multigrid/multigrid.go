@@ -119,22 +119,7 @@ func (j *job) Do(trace *bench.Trace) error {
 	part, parts := l.parts()
 	known := min(parts, j.p.K)
 	wanted := j.p.K - known
-	values, vectors := l.partPairs(part, parts)
-	for k := range known {
-		j.Values[k] = values[k]
-		x, size := j.Vectors[k], 0.0
-		for i, m := range l.mass {
-			x[i] = math.Sqrt(m)
-			if part != nil {
-				x[i] *= vectors.At(part[i], k)
-			}
-			size += x[i] * x[i]
-		}
-		size = math.Sqrt(size)
-		for i := range x {
-			x[i] /= size
-		}
-	}
+	j.setKnown(l, part, parts)
 	if wanted == 0 {
 		return nil
 	}
@@ -143,62 +128,8 @@ func (j *job) Do(trace *bench.Trace) error {
 	}
 	s := j.solver(trace, l, wanted, part, parts)
 	defer trace.Span("solve")()
-	tol := j.p.Tol * 0.9 // margin for rounding
-	for range 3 {
-		if err := s.begin(); err != nil {
-			return err
-		}
-		enough := func(value, residual float64) bool { return residual <= Limit(tol, value) }
-		replace := func() error { // the cycles
-			s.direct = newDirect(l, reach(j.p))
-			return s.begin()
-		}
-		err := s.iterate(wanted, promising, enough)
-		cheap := j.factors && s.direct == nil && j.products <= cheapEach*float64(l.cells())
-		if errors.Is(err, ErrUnfinished) && !(cheap && s.unsettled(wanted)) {
-			err = s.iterate(wanted, Patience-promising, enough)
-		}
-		if errors.Is(err, ErrUnfinished) && cheap {
-			if err := replace(); err != nil {
-				return err
-			}
-			err = s.iterate(wanted, Patience, enough)
-		}
-		if errors.Is(err, ErrUnfinished) {
-			if len(s.x) <= Quads(wanted+1) && l.cells() > 4*Lanes*(len(s.x)+1)+parts {
-				s.grow()
-				if err := s.begin(); err != nil {
-					return err
-				}
-			}
-			err = s.iterate(wanted, hopeful, enough)
-		}
-		if errors.Is(err, ErrUnfinished) {
-			if s.direct == nil && j.factors {
-				if err := replace(); err != nil {
-					return err
-				}
-			}
-			err = s.iterate(wanted, MostIterations, enough)
-		}
-		if errors.Is(err, ErrUnfinished) && Largest(s.residuals[:wanted]) <= tol {
-			err = nil // small values may have few digits
-		}
-		if err != nil {
-			return bench.Limitf("%d iterations leave residuals up to %.3g: ask for a larger tolerance than %.3g, "+
-				"or a larger floor", s.iterations, Largest(s.residuals[:wanted]), j.p.Tol)
-		}
-		// The products with A were updated incrementally; compute them again.
-		if err := s.begin(); err != nil {
-			return err
-		}
-		if s.remainders(); Largest(s.residuals[:wanted]) <= j.p.Tol {
-			break
-		}
-		if tol /= 2; tol < j.p.Tol/4 {
-			return bench.Limitf("residuals stay at %.3g, not %.3g: ask for a larger tolerance",
-				Largest(s.residuals[:wanted]), j.p.Tol)
-		}
+	if err := j.refine(s, l, wanted, parts); err != nil {
+		return err
 	}
 	j.iterations = s.iterations
 	of := make([]wide, len(s.x))
@@ -213,6 +144,98 @@ func (j *job) Do(trace *bench.Trace) error {
 		}
 	}
 	return nil
+}
+
+// setKnown sets the pairs of the kernel, which are constant on each part.
+func (j *job) setKnown(l *level, part []int, parts int) {
+	values, vectors := l.partPairs(part, parts)
+	for k := range min(parts, j.p.K) {
+		j.Values[k] = values[k]
+		x, size := j.Vectors[k], 0.0
+		for i, m := range l.mass {
+			x[i] = math.Sqrt(m)
+			if part != nil {
+				x[i] *= vectors.At(part[i], k)
+			}
+			size += x[i] * x[i]
+		}
+		size = math.Sqrt(size)
+		for i := range x {
+			x[i] /= size
+		}
+	}
+}
+
+// refine iterates until the wanted pairs have the tolerance. Products with A are updated incrementally,
+// so it checks with new ones, and repeats with a smaller tolerance if rounding has changed them.
+func (j *job) refine(s *solver, l *level, wanted, parts int) error {
+	tol := j.p.Tol * 0.9 // margin for rounding
+	for range 3 {
+		if err := s.begin(); err != nil {
+			return err
+		}
+		err := j.approach(s, l, wanted, parts, tol)
+		if errors.Is(err, ErrUnfinished) && Largest(s.residuals[:wanted]) <= tol {
+			err = nil // small values may have few digits
+		}
+		if err != nil {
+			return bench.Limitf("%d iterations leave residuals up to %.3g: ask for a larger tolerance than %.3g, "+
+				"or a larger floor", s.iterations, Largest(s.residuals[:wanted]), j.p.Tol)
+		}
+		if err := s.begin(); err != nil {
+			return err
+		}
+		if s.remainders(); Largest(s.residuals[:wanted]) <= j.p.Tol {
+			break
+		}
+		if tol /= 2; tol < j.p.Tol/4 {
+			return bench.Limitf("residuals stay at %.3g, not %.3g: ask for a larger tolerance",
+				Largest(s.residuals[:wanted]), j.p.Tol)
+		}
+	}
+	return nil
+}
+
+// approach iterates until the wanted pairs are precise enough. As long as they are not, it tries a
+// direct solver if it is cheap, then another quad of vectors, and then a direct solver at any price.
+func (j *job) approach(s *solver, l *level, wanted, parts int, tol float64) error {
+	iterate := func(most int) error {
+		return s.iterate(wanted, most, func(value, residual float64) bool { return residual <= Limit(tol, value) })
+	}
+	direct := func() error { // in place of the cycles
+		s.direct = newDirect(l, reach(j.p))
+		return s.begin()
+	}
+	err := iterate(promising)
+	cheap := j.factors && s.direct == nil && j.products <= cheapEach*float64(l.cells())
+	if errors.Is(err, ErrUnfinished) && !(cheap && s.unsettled(wanted)) {
+		err = iterate(Patience - promising)
+	}
+	if errors.Is(err, ErrUnfinished) && cheap {
+		if err = direct(); err == nil {
+			err = iterate(Patience)
+		}
+	}
+	if errors.Is(err, ErrUnfinished) {
+		err = nil
+		if len(s.x) <= Quads(wanted+1) && l.cells() > 4*Lanes*(len(s.x)+1)+parts {
+			s.grow()
+			err = s.begin()
+		}
+		if err == nil {
+			err = iterate(hopeful)
+		}
+	}
+	if errors.Is(err, ErrUnfinished) {
+		err = nil
+		if s.direct == nil && j.factors {
+			err = direct()
+		}
+		if err == nil {
+			err = iterate(MostIterations)
+		}
+	}
+	return err
 }
 
 // solver returns the solver of the finest level with a first guess: random vectors for few cells,

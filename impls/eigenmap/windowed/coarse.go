@@ -48,29 +48,12 @@ func (g *graph) coarsen(p *eigenmap.Problem) (*coarse, error) {
 			side, apart = 2*side, alike
 		}
 	}
-	n := len(groups)
-	c.kernel = mat.NewVecDense(n, nil)
-	for k := range groups {
-		g.mean(&groups[k])
-		for _, i := range groups[k].patches {
-			c.share[i] = math.Sqrt(g.degree[i] / groups[k].degree)
-		}
-		c.kernel.SetVec(k, math.Sqrt(groups[k].degree))
-	}
-	c.kernel.ScaleVec(1/mat.Norm(c.kernel, 2), c.kernel)
+	c.setKernel(g, groups)
 
 	// The weight of two blocks is that of their means, with the spread of the blocks added to the
 	// variance of place.
 	place := p.Beta*p.Beta + float64(side*side-1)/6
-	reach := float64(window(p) + side)
-	width := 0
-	for k := range groups {
-		for q := len(groups) - 1; q > k+width; q-- {
-			if groups[k].isNear(&groups[q], reach) {
-				width = q - k
-			}
-		}
-	}
+	n, width := len(groups), widest(groups, float64(window(p)+side))
 	matrix, sums := mat.NewSymBandDense(n, width, nil), make([]float64, n)
 	for k := range groups {
 		for q := k; q < min(n, k+width+1); q++ {
@@ -102,6 +85,32 @@ func (g *graph) coarsen(p *eigenmap.Problem) (*coarse, error) {
 		return nil, errors.New("the matrix of groups of patches is not positive")
 	}
 	return c, nil
+}
+
+// setKernel sets the means of the groups, and the kernel of their matrix.
+func (c *coarse) setKernel(g *graph, groups []group) {
+	c.kernel = mat.NewVecDense(len(groups), nil)
+	for k := range groups {
+		g.mean(&groups[k])
+		for _, i := range groups[k].patches {
+			c.share[i] = math.Sqrt(g.degree[i] / groups[k].degree)
+		}
+		c.kernel.SetVec(k, math.Sqrt(groups[k].degree))
+	}
+	c.kernel.ScaleVec(1/mat.Norm(c.kernel, 2), c.kernel)
+}
+
+// widest returns the largest distance in the list of two groups within reach of each other.
+func widest(groups []group, reach float64) int {
+	width := 0
+	for k := range groups {
+		for q := len(groups) - 1; q > k+width; q-- {
+			if groups[k].isNear(&groups[q], reach) {
+				width = q - k
+			}
+		}
+	}
+	return width
 }
 
 // mean sets the means of a group.

@@ -26,91 +26,125 @@ type corrector struct {
 // Maximum numbers of corrections and of vectors.
 const mostCorrections, mostBasis = 30, 300
 
+// A subspace is the span of orthonormal vectors.
+type subspace struct {
+	vectors, products [][]float64 // the vectors, and L times each
+	energy            []float64   // by rows: the products of each vector with the earlier ones
+}
+
+// extend adds vectors, and L times each.
+func (s *subspace) extend(added, products [][]float64) {
+	before := len(s.vectors)
+	s.vectors, s.products = append(s.vectors, added...), append(s.products, products...)
+	for i, v := range added {
+		for k, other := range s.vectors[:before+i+1] {
+			s.energy = append(s.energy, (dot(v, s.products[k])+dot(other, products[i]))/2)
+		}
+	}
+}
+
+// pairs returns the pairs of L in the subspace, the lowest first.
+func (s *subspace) pairs() ([]float64, *mat.Dense, error) {
+	small := mat.NewSymDense(len(s.vectors), nil)
+	at := 0
+	for i := range s.vectors {
+		for k := range i + 1 {
+			small.SetSym(i, k, s.energy[at])
+			at++
+		}
+	}
+	return lowest(small)
+}
+
+// keep reduces the subspace to its n lowest pairs.
+func (s *subspace) keep(n int, values []float64, vectors *mat.Dense) {
+	var less subspace
+	for k := range n {
+		by := mat.Col(nil, k, vectors)
+		less.vectors = append(less.vectors, combine(s.vectors, by))
+		less.products = append(less.products, combine(s.products, by))
+		less.energy = append(append(less.energy, make([]float64, k)...), values[k])
+	}
+	*s = less
+}
+
 // pairs computes the lowest pairs of L from a guess (Davidson 1975). In each round it adds the
 // corrections for the residuals to the basis, and takes the lowest pairs of the basis. When the
 // basis is full, it restarts with the lowest pairs and the next ones.
 func (c corrector) pairs(m eigenmap.Map, tol float64, most int) error {
 	wanted, n := len(m.Values)-1, len(c.kernel)
-	var space, products [][]float64
-	var energy []float64 // by rows: the products of each vector with the earlier ones
+	var s subspace
 	fresh := zeros(wanted+c.beside, n)
 	if err := c.guess(fresh); err != nil {
 		return err
 	}
 	last := math.Inf(1) // the largest residual at the last restart
 	for corrections := 0; ; corrections++ {
-		var added [][]float64
-		for _, v := range fresh {
-			size := norm(v)
-			c.orthogonal(v, c.kernel, append(space[:len(space):len(space)], added...))
-			if now := norm(v); now > 1e-12*size {
-				scale(v, 1/now)
-				added = append(added, v)
-			}
-		}
-		more := zeros(len(added), n)
-		if err := c.apply(more, added); err != nil {
+		added := c.orthonormal(fresh, s.vectors)
+		products := zeros(len(added), n)
+		if err := c.apply(products, added); err != nil {
 			return err
 		}
-		before := len(space)
-		space, products = append(space, added...), append(products, more...)
-		for i, v := range space[before:] {
-			for k, other := range space[:before+i+1] {
-				energy = append(energy, (dot(v, products[k])+dot(other, products[before+i]))/2)
-			}
-		}
-		small := mat.NewSymDense(len(space), nil)
-		at := 0
-		for i := range space {
-			for k := range i + 1 {
-				small.SetSym(i, k, energy[at])
-				at++
-			}
-		}
-		values, vectors, err := lowest(small)
+		s.extend(added, products)
+		values, vectors, err := s.pairs()
 		if err != nil {
 			return err
 		}
-		fresh = fresh[:0]
-		worst := 0.0
-		for k := range wanted {
-			by := mat.Col(nil, k, vectors)
-			x, rest := combine(space, by), combine(products, by)
-			m.Values[k+1] = dot(x, rest)
-			copy(m.Vectors[k+1], x)
-			for i, v := range x {
-				rest[i] -= m.Values[k+1] * v
-			}
-			left := norm(rest)
-			worst = max(worst, left)
-			if !(left <= 0.9*tol) {
-				t, err := c.correction(rest, m.Values[k+1], k)
-				if err != nil {
-					return err
-				}
-				fresh = append(fresh, t)
-			}
+		var worst float64
+		if fresh, worst, err = c.corrections(m, &s, vectors, 0.9*tol); err != nil {
+			return err
 		}
 		if len(fresh) == 0 {
 			return nil
 		}
-		full := len(space)+len(fresh) > c.basis
+		full := len(s.vectors)+len(fresh) > c.basis
 		if len(added) == 0 || corrections == most || full && worst > last/2 {
 			return bench.Limitf("%d corrections leave residuals up to %.3g, not %.3g: ask for a larger tolerance", corrections,
 				worst, tol)
 		}
 		if full {
 			last = worst
-			energy = energy[:0]
-			var kept, of [][]float64
-			for k := range min(wanted+c.basis/4, c.basis/2) {
-				by := mat.Col(nil, k, vectors)
-				kept, of = append(kept, combine(space, by)), append(of, combine(products, by))
-				energy = append(append(energy, make([]float64, k)...), values[k])
-			}
-			space, products = kept, of
+			s.keep(min(wanted+c.basis/4, c.basis/2), values, vectors)
 		}
 	}
+}
+
+// orthonormal makes vectors orthonormal, also to the kernel and to others. It drops dependent ones.
+func (c corrector) orthonormal(list, others [][]float64) (kept [][]float64) {
+	for _, v := range list {
+		size := norm(v)
+		c.orthogonal(v, c.kernel, append(others[:len(others):len(others)], kept...))
+		if now := norm(v); now > 1e-12*size {
+			scale(v, 1/now)
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}
+
+// corrections sets the map to the lowest pairs of a subspace. It returns the corrections of pairs with
+// residuals above enough, and the largest residual.
+func (c corrector) corrections(m eigenmap.Map, s *subspace, vectors *mat.Dense, enough float64) (fresh [][]float64,
+	worst float64, err error) {
+	for k := range len(m.Values) - 1 {
+		by := mat.Col(nil, k, vectors)
+		x, rest := combine(s.vectors, by), combine(s.products, by)
+		m.Values[k+1] = dot(x, rest)
+		copy(m.Vectors[k+1], x)
+		for i, v := range x {
+			rest[i] -= m.Values[k+1] * v
+		}
+		left := norm(rest)
+		worst = max(worst, left)
+		if !(left <= enough) {
+			t, err := c.correction(rest, m.Values[k+1], k)
+			if err != nil {
+				return nil, 0, err
+			}
+			fresh = append(fresh, t)
+		}
+	}
+	return fresh, worst, nil
 }
 
 // zeros returns zero vectors of n numbers.

@@ -174,6 +174,20 @@ const shortest = 1e-10
 // The first test of T, and the distance to the next test relative to the number of steps.
 const firstLook, nextLook = 24, 0.25
 
+// stepTo runs steps up to a number of columns. It returns the number of columns with a diagonal entry.
+func (j *deviceJob) stepTo(look, whole int, product func(column int64) error) (last int, err error) {
+	s := j.Steps
+	for s.NewColumns() < look && !s.Full() {
+		if err := s.Step(product); err != nil {
+			return 0, err
+		}
+	}
+	if last = s.NewColumns(); s.Full() || last == whole {
+		return last, s.FinishDiagonal(product)
+	}
+	return last - 1, nil // the entry of the last column is still missing
+}
+
 // basis runs steps in the complement of the kernel until the lowest pairs have the precision of
 // float32. It returns T and the coefficients of their vectors.
 func (j *deviceJob) basis(kernel []float64) (t ondevice.Tridiagonal, coefficients [][]float64, err error) {
@@ -198,17 +212,7 @@ func (j *deviceJob) basis(kernel []float64) (t ondevice.Tridiagonal, coefficient
 	enough := max(1e-9, j.Problem.Tol/10)
 	begun := 0 // steps before the current invariant space
 	for seed, look := uint64(2), min(max(firstLook, 2*wanted), whole); ; {
-		for s.NewColumns() < look && !s.Full() {
-			if err := s.Step(product); err != nil {
-				return t, nil, err
-			}
-		}
-		last := s.NewColumns()
-		if s.Full() || last == whole {
-			err = s.FinishDiagonal(product)
-		} else {
-			err, last = nil, last-1 // the diagonal entry of the last column is still missing
-		}
+		last, err := j.stepTo(look, whole, product)
 		if err != nil {
 			return t, nil, err
 		}
