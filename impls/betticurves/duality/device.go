@@ -118,9 +118,15 @@ type keys struct {
 	above  bool
 }
 
+// listWords returns the number of words of the lists of an image's voxels.
+func listWords(s grid.Shape) int64 {
+	d, h, w := cells.Stack(s)
+	return (d*h*((w+wordVoxels-1)/wordVoxels) + sideBySide - 1) / sideBySide * sideBySide
+}
+
 func (k keys) plan(s grid.Shape, t grid.Type) (counting.Plan, error) {
 	d, h, w := cells.Stack(s)
-	words := (d*h*((w+wordVoxels-1)/wordVoxels) + sideBySide - 1) / sideBySide * sideBySide // of the lists
+	words := listWords(s)
 	if max(d, h, w) > math.MaxInt32/2 || words*mostMinima > math.MaxUint32-2 {
 		return counting.Plan{}, fmt.Errorf("%v: %d places of minima, and the kernels support at most %d; use duality, on "+
 			"the CPU", s, words*mostMinima, uint32(math.MaxUint32-2))
@@ -143,51 +149,50 @@ func (k keys) plan(s grid.Shape, t grid.Type) (counting.Plan, error) {
 		bytes := (s.Voxels()*k.typ.Size() + 15) / 16 * 16
 		p.Scratch = append(p.Scratch, counting.Scratch{Name: "levels of voxels", Bytes: bytes})
 	}
-	hollow := min(d, h, w) > 2 // otherwise every voxel is at a side
-	p.Launches = func(m counting.Memory) (list []counting.Launch) {
-		most := int64(mostBlocks)
-		launch := func(name string, items, block, shared int64, args ...any) {
-			blocks := max(min((items+block-1)/block, most), s.Voxels()/mostOfBlock+1)
-			list = append(list, counting.Launch{Kernel: name, Blocks: blocks, Threads: block, Shared: shared, Args: args})
-		}
-		keys := m.Image
-		if k.values != nil {
-			keys = m.Scratch[5]
-			voxels := s.Voxels() * m.Questions
-			launch(fmt.Sprintf("betti_keys_%v_%v", t, k.typ), voxels, deviceBlock, 0,
-				m.Image, voxels, m.Tables[0], int32(len(k.values)), device.Flag(k.above), keys)
-			list[0].Together = true
-		}
-		before, numbers, lists, edges, known := m.Scratch[0], m.Scratch[1], m.Scratch[2], m.Scratch[3], m.Scratch[4]
-		of := func(args ...any) []any { return append([]any{keys, int32(w), int32(h), int32(d)}, args...) }
-		kernel := func(what string) string { return fmt.Sprintf("betti_%s_%v", what, k.typ) }
-		kept := int64(0)
-		if k.typ == grid.Uint8 {
-			kept = 4 * p.Counts
-		}
-		list = append(list, counting.Launch{Kernel: kernel("compare"), Blocks: (words + deviceBlock - 1) / deviceBlock,
-			Threads: deviceBlock, Args: of(before)})
-		flat := ""
-		if !hollow {
-			flat = "_flat"
-		}
-		levels := int32(k.levels)
-		joined := of(numbers, lists, edges, known, levels, m.Counts)
-		join := func(what string) {
-			most = joinBlocks
-			launch(kernel(what), words, joinBlock, joinBlock/32*joinBytes+stepBytes+kept/listsOfCounts, joined...)
-			most = mostBlocks
-		}
-		launch(kernel("scan"+flat), words, joinBlock, kept, of(before, numbers, lists, edges, known, levels, m.Counts)...)
-		join("join" + flat)
-		launch(kernel("deaths"+flat), words, deviceBlock, kept/listsOfCounts, of(lists, edges, known, levels, m.Counts)...)
-		if hollow {
-			join("join_around")
-			launch(kernel("deaths_around"), words, deviceBlock, kept/listsOfCounts, of(lists, edges, known, levels, m.Counts)...)
-		}
-		return list
-	}
+	p.Launches = func(m counting.Memory) []counting.Launch { return k.launches(s, t, p.Counts, m) }
 	return p, nil
+}
+
+// launches returns the kernels that count the changes of an image.
+func (k keys) launches(s grid.Shape, t grid.Type, counts int64, m counting.Memory) (list []counting.Launch) {
+	d, h, w := cells.Stack(s)
+	words := listWords(s)
+	most := int64(mostBlocks)
+	launch := func(name string, items, block, shared int64, args ...any) {
+		blocks := max(min((items+block-1)/block, most), s.Voxels()/mostOfBlock+1)
+		list = append(list, counting.Launch{Kernel: name, Blocks: blocks, Threads: block, Shared: shared, Args: args})
+	}
+	keys := m.Image
+	if k.values != nil {
+		keys = m.Scratch[5]
+		voxels := s.Voxels() * m.Questions
+		launch(fmt.Sprintf("betti_keys_%v_%v", t, k.typ), voxels, deviceBlock, 0,
+			m.Image, voxels, m.Tables[0], int32(len(k.values)), device.Flag(k.above), keys)
+		list[0].Together = true
+	}
+	before, numbers, lists, edges, known := m.Scratch[0], m.Scratch[1], m.Scratch[2], m.Scratch[3], m.Scratch[4]
+	of := func(args ...any) []any { return append([]any{keys, int32(w), int32(h), int32(d)}, args...) }
+	kernel := func(what string) string { return fmt.Sprintf("betti_%s_%v", what, k.typ) }
+	kept := int64(0)
+	if k.typ == grid.Uint8 {
+		kept = 4 * counts
+	}
+	list = append(list, counting.Launch{Kernel: kernel("compare"), Blocks: (words + deviceBlock - 1) / deviceBlock,
+		Threads: deviceBlock, Args: of(before)})
+	shapes := []string{"", "_around"}
+	if min(d, h, w) <= 2 { // every voxel is at a side
+		shapes = []string{"_flat"}
+	}
+	levels := int32(k.levels)
+	launch(kernel("scan"+shapes[0]), words, joinBlock, kept, of(before, numbers, lists, edges, known, levels, m.Counts)...)
+	for _, shape := range shapes {
+		most = joinBlocks
+		launch(kernel("join"+shape), words, joinBlock, joinBlock/32*joinBytes+stepBytes+kept/listsOfCounts,
+			of(numbers, lists, edges, known, levels, m.Counts)...)
+		most = mostBlocks
+		launch(kernel("deaths"+shape), words, deviceBlock, kept/listsOfCounts, of(lists, edges, known, levels, m.Counts)...)
+	}
+	return list
 }
 
 // read makes curves from the changes of χ, of the number of components, and of that of the

@@ -177,12 +177,11 @@ func (g *graph[K]) turn() K {
 	return 0
 }
 
-// order finds the events of the box and arranges them in runs by key. Events are found in the order
-// of voxels, which helps the cache, and distributed to runs of neighbouring keys. A saddle whose
-// components have the same minimum is not an event.
-func (g *graph[K]) order(keys []K) {
-	turn := g.turn()
-	least, most := ^K(0), K(0)
+// span returns the least key of the saddles and layers, and the shift by which their differences from
+// it have 8 bits.
+func (g *graph[K]) span(keys []K) (least K, shift int) {
+	turn, most := g.turn(), K(0)
+	least = ^K(0)
 	for _, s := range g.saddles {
 		key := keys[s>>placeBits] ^ turn
 		least, most = min(least, key), max(most, key)
@@ -191,7 +190,15 @@ func (g *graph[K]) order(keys []K) {
 		key := keys[l.voxel] ^ turn
 		least, most = min(least, key), max(most, key)
 	}
-	shift := max(0, bits.Len32(uint32(most-least))-8)
+	return least, max(0, bits.Len32(uint32(most-least))-8)
+}
+
+// order finds the events of the box and arranges them in runs by key. Events are found in the order
+// of voxels, which helps the cache, and distributed to runs of neighbouring keys. A saddle whose
+// components have the same minimum is not an event.
+func (g *graph[K]) order(keys []K) {
+	turn := g.turn()
+	least, shift := g.span(keys)
 	digit := func(key K) uint8 { return uint8((key - least) >> shift) }
 	var first, next [256]int32
 	for _, s := range g.saddles {

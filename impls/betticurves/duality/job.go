@@ -231,9 +231,9 @@ func (g *graph[K]) reset(words int) {
 	}
 }
 
-// graph joins the results of all boxes, and returns the changes of the number of components by
-// level.
-func (j *job[K]) graph(parts []part, around bool) (ecc.VCEC, error) {
+// events returns the edges of all boxes, those between minima of shared layers, and the number of
+// nodes. The nodes of all boxes are numbered from 0 on.
+func (j *job[K]) events(parts []part, around bool) ([]event, int, error) {
 	shared := int32(0) // nodes that all parts share: the outside
 	if around {
 		shared = 1
@@ -249,7 +249,7 @@ func (j *job[K]) graph(parts []part, around bool) (ecc.VCEC, error) {
 		}
 	}
 	if max(nodes, int64(count)) > math.MaxInt32 {
-		return nil, fmt.Errorf("%d components of boxes and %d edges between them: want at most %d", nodes, count,
+		return nil, 0, fmt.Errorf("%d components of boxes and %d edges between them: want at most %d", nodes, count,
 			math.MaxInt32)
 	}
 	number := func(i int, node int32) int32 {
@@ -272,15 +272,25 @@ func (j *job[K]) graph(parts []part, around bool) (ecc.VCEC, error) {
 			}
 			other := parts[i+step].shared[2*axis]
 			if len(other) != len(mine) {
-				return nil, fmt.Errorf("boxes %d and %d: %d and %d minima of one layer", i, i+step, len(mine), len(other))
+				return nil, 0, fmt.Errorf("boxes %d and %d: %d and %d minima of one layer", i, i+step, len(mine), len(other))
 			}
 			for k, m := range mine {
 				add(m.key, number(i, m.node), number(i+step, other[k].node))
 			}
 		}
 	}
+	return events, int(nodes), nil
+}
+
+// graph joins the results of all boxes, and returns the changes of the number of components by
+// level.
+func (j *job[K]) graph(parts []part, around bool) (ecc.VCEC, error) {
+	events, nodes, err := j.events(parts, around)
+	if err != nil {
+		return nil, err
+	}
 	sorted(events, nil)
-	up, sum := singles(nil, int(nodes)), newTally(j.layout)
+	up, sum := singles(nil, nodes), newTally(j.layout)
 	for _, e := range events {
 		if from, to := up.unite(e.a, e.b); from != to {
 			key := K(e.key)

@@ -254,6 +254,11 @@ func (l *ladder) write(levels, bottom int64) {
 	add(entry{what: opAdvance, flags: sumsUp})
 	cycle(0, inZ, sumsUp)
 	add(entry{what: opTurn, flags: sumsUp})
+	l.setMeetings()
+}
+
+// setMeetings marks the operations after which all blocks meet, unless one block alone runs it and the next one.
+func (l *ladder) setMeetings() {
 	for i := range l.tape {
 		next := i + 1
 		if next == len(l.tape) {
