@@ -35,7 +35,8 @@ const (
 // features of dimension 0 and of the highest one, as in the workload assess, and the number of voxels
 // that only one mask has.
 func Open(d device.Guest, s grid.Shape, corners bool) (*counting.Batch, error) {
-	words := s.D * s.H * grid.CeilDiv(s.W, 64)
+	across := grid.CeilDiv(s.W, 64)
+	words := s.D * s.H * across
 	if most := max(s.D, s.H, s.W); most > mostAxis || words > MostWords {
 		return nil, fmt.Errorf("%v: an axis of %d and %d rows of 64 voxels, and the kernels support at most %d and %d; "+
 			"compare the masks on the host", s, most, words, mostAxis, MostWords)
@@ -50,7 +51,7 @@ func Open(d device.Guest, s grid.Shape, corners bool) (*counting.Batch, error) {
 				return counting.Launch{Kernel: "betti_matching_" + what, Blocks: blocks, Threads: block, Shared: shared, Args: args}
 			}
 			deep := min(int64(bits.Len64(uint64(s.D-1))), mostDeep)
-			tiles := grid.CeilDiv(s.W, 64) * grid.CeilDiv(s.H, block>>deep) * grid.CeilDiv(s.D, 1<<deep)
+			tiles := across * grid.CeilDiv(s.H, block>>deep) * grid.CeilDiv(s.D, 1<<deep)
 			w, h, d, packed := int32(s.W), int32(s.H), int32(s.D), m.Scratch[0]
 			of := []any{packed, w, h, d, device.Flag(corners), int32(deep), m.Scratch[1]}
 			return []counting.Launch{
