@@ -178,9 +178,12 @@ func (j *job) refine(s *solver, l *level, wanted, parts int) error {
 		if errors.Is(err, ErrUnfinished) && Largest(s.residuals[:wanted]) <= tol {
 			err = nil // small values may have few digits
 		}
-		if err != nil {
+		if errors.Is(err, ErrUnfinished) {
 			return bench.Limitf("%d iterations leave residuals up to %.3g: ask for a larger tolerance than %.3g, "+
 				"or a larger floor", s.iterations, Largest(s.residuals[:wanted]), j.p.Tol)
+		}
+		if err != nil {
+			return err
 		}
 		if err := s.begin(); err != nil {
 			return err

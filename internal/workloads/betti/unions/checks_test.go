@@ -189,6 +189,14 @@ func usualBoxesAreJoined(t *testing.T) {
 	} {
 		changesArePlain(t, gridtest.Drawn(t, shape, grid.Uint8, 200, 3))
 	}
+	// Boxes of nearly the largest size, where every second voxel is a minimum.
+	full := grid.Shape{D: 88, H: 17, W: 257}
+	board := gridtest.Image(t, full, grid.Uint8, grid.Identity(grid.Uint8), func(i int64) float64 {
+		return float64((i/full.SliceVoxels() + i/full.W%full.H + i%full.W) % 2)
+	})
+	for _, vertices := range []bool{false, true} {
+		numbersArePlain(t, board, vertices)
+	}
 }
 
 // The minima of a box have numbers of 16 bits, and a box has two layers or more along each axis of a volume, with any
@@ -198,7 +206,7 @@ func boxesFit(t *testing.T) {
 	side := func() int64 { return 1 + rng.Int64N(1<<rng.IntN(14)) }
 	for range 2000 {
 		s := grid.Shape{D: 2 + side(), H: side(), W: side()}
-		if b := boxOf(s); min(b.D, b.H, b.W) < 2 || (b.D+1)*(b.H+1)*(b.W+1) >= 1<<17 {
+		if b := boxOf(s); min(b.D, b.H, b.W) < 2 || (b.D+1)*(b.H+1)*(b.W+1) > mostInBox {
 			t.Fatalf("%v: boxes of %v", s, b)
 		}
 	}
@@ -206,15 +214,20 @@ func boxesFit(t *testing.T) {
 
 func changesArePlain(t *testing.T, in grid.Source) {
 	t.Helper()
-	b0, rest, err := memory.Changes(in, false, false, false)
+	numbersArePlain(t, in, false)
+}
+
+func numbersArePlain(t *testing.T, in grid.Source, vertices bool) {
+	t.Helper()
+	b0, rest, err := memory.Changes(in, false, vertices, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := plain(t, in, true, false, true)
+	want := plain(t, in, true, vertices, true)
 	for i := range want {
 		want[i].Change *= -1
 	}
-	if fmt.Sprint(b0) != fmt.Sprint(plain(t, in, false, true, false)) || fmt.Sprint(rest) != fmt.Sprint(want) {
+	if fmt.Sprint(b0) != fmt.Sprint(plain(t, in, false, !vertices, false)) || fmt.Sprint(rest) != fmt.Sprint(want) {
 		t.Errorf("%v: boxes say something else than the whole", in.Shape())
 	}
 }

@@ -28,19 +28,22 @@ import (
 	"eccbench/internal/grid"
 )
 
-// boxOf returns the shape of boxes without the layer shared with the previous boxes. A box has
-// fewer than 2¹⁷ voxels, so its minima have numbers of 16 bits in both graphs. Along an axis that is
+// mostInBox is the largest number of voxels of a box. Among neighbours at most every second voxel is a
+// minimum, and a walk has numbers of 16 bits for them beside two of its own.
+const mostInBox = 2 * (1<<16 - 2)
+
+// boxOf returns the shape of boxes without the layer shared with the previous boxes. Along an axis that is
 // cut it has at least two layers, so that no layer is both a side of the image and shared. Boxes of
 // a volume have the number of rows with which a core scans the fewest words, padding and shared layers included.
 func boxOf(s grid.Shape) (best grid.Shape) {
 	if s.Dim() == 2 { // a box per core
 		return grid.Shape{D: 1, H: min(128, max(64, s.H/cores()+1)), W: 511}
 	}
-	const planes, fewRows, mostRows, mostColumns, most = 32, 12, 64, 511, 1<<17 - 1
+	const planes, fewRows, mostRows, mostColumns = 32, 12, 64, 511
 	across, w := parts(s.W-1, mostColumns)
 	words, least := w/64+1, int64(math.MaxInt64)
 	for down, h := parts(s.H-1, mostRows); h >= fewRows || best.D == 0; down, h = parts(s.H-1, max(1, h-1)) {
-		d := min(planes, most/((h+1)*(w+1))-1)
+		d := min(planes, mostInBox/((h+1)*(w+1))-1)
 		slabs, _ := parts(s.D, d)
 		plane := ((h+1)*words + groupWords - 1) / groupWords * groupWords
 		if n := (across*down + cores() - 1) / cores() * plane * (s.D - 1 + slabs); n < least {
