@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"errors"
 	"slices"
 
 	"eccbench/internal/name"
@@ -15,20 +16,35 @@ type Name struct {
 
 // ParseName parses an input string. Its one-line error reports an unknown generator or key, a
 // repeated key, a missing required key, or an invalid value. It opens no file.
-func ParseName(s string) (Name, error) {
-	n, err := split(s)
-	if err != nil {
-		return Name{}, err
+func ParseName(input string) (Name, error) {
+	n, err := split(input)
+	if err == nil {
+		err = n.Check()
 	}
-	if _, err := resolve(n); err != nil {
+	if err != nil {
 		return Name{}, err
 	}
 	return n, nil
 }
 
-func split(s string) (Name, error) {
-	n, err := name.Parse(s)
+func split(input string) (Name, error) {
+	n, err := name.Parse(input)
 	return Name{n.Kind, n.Pairs}, err
+}
+
+// FileName returns the name of the image in a file, which With can describe further. Check reports errors.
+func FileName(path string) Name { return Name{"file", []name.Pair{{Key: name.Path, Value: path}}} }
+
+// StackName returns the name of the volume of 2D images in a folder, or with names of a pattern.
+func StackName(path string) Name { return Name{"stack", []name.Pair{{Key: name.Path, Value: path}}} }
+
+// IsZero reports whether the name is the zero value, which names no image.
+func (n Name) IsZero() bool { return n.Generator == "" }
+
+// Check returns the error of ParseName for the name.
+func (n Name) Check() error {
+	_, err := resolve(n)
+	return err
 }
 
 // String returns the canonical spelling. Keys are in the generator's order, and every parameter
@@ -80,8 +96,21 @@ func find(pairs []name.Pair, key string) string {
 	return v
 }
 
+// GivenName returns the name of an input string, or of the file at a path. is reports whether it is an input string.
+func GivenName(input string) (n Name, is bool, err error) {
+	n, err = split(input)
+	if len(n.given) == 0 || errors.Is(err, name.ErrForm) ||
+		!slices.ContainsFunc(generators(), func(g generator) bool { return g.Name == n.Generator }) {
+		return FileName(input), false, nil
+	}
+	if err == nil {
+		err = n.Check()
+	}
+	return n, true, err
+}
+
 // IsName reports whether a text is an input string and not the path of a file, such as noise/scan.npy.
-func IsName(s string) bool {
-	kind := name.KindOf(s)
-	return slices.ContainsFunc(generators(), func(g generator) bool { return g.Name == kind })
+func IsName(input string) bool {
+	_, is, _ := GivenName(input)
+	return is
 }

@@ -110,8 +110,10 @@ func TestNameErrors(t *testing.T) {
 		if _, err := ParseName(c.in); err == nil {
 			t.Errorf("ParseName(%q): no error, want %q", c.in, c.want)
 		}
-		if _, within := OpenIn(1<<40, c.in); within == nil || err == nil || within.Error() != err.Error() {
-			t.Errorf("OpenIn(%q): %v, want %v", c.in, within, err)
+		if n, parsed := split(c.in); parsed == nil {
+			if _, within := n.Open(1 << 40); within == nil || within.Error() != err.Error() {
+				t.Errorf("%q in 1 TiB: %v, want %v", c.in, within, err)
+			}
 		}
 	}
 }

@@ -204,11 +204,19 @@ func (r resolved) open() (grid.Source, error) {
 	return openStored(r.storeFile(), s)
 }
 
+// blame names the input in an error of its maker. Errors of files have their path already.
+func (r resolved) blame(err error) error {
+	if r.generator.FromFiles {
+		return err
+	}
+	return fmt.Errorf("%s: %w", r.generator.Name, err)
+}
+
 // generate makes the source.
 func (r resolved) generate() (grid.Source, error) {
 	s, err := r.make()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.generator.Name, err)
+		return nil, r.blame(err)
 	}
 	s = roll(s, r.roll)
 	if r.repeat != 0 {
@@ -222,12 +230,8 @@ func (r resolved) generate() (grid.Source, error) {
 // is an io.Closer has an open file.
 func Open(s string) (grid.Source, error) { return OpenWith(nil, s) }
 
-// OpenIn is Open for an image that may use a number of bytes of memory if it is loaded whole.
-func OpenIn(memory int64, s string) (grid.Source, error) {
-	n, err := split(s)
-	if err != nil {
-		return nil, err
-	}
+// Open is the function Open for an image that may use a number of bytes of memory if it is loaded whole; 0 for any.
+func (n Name) Open(memory int64) (grid.Source, error) {
 	r, err := resolveOn(n, nil, memory, vectors.Fastest())
 	if err != nil {
 		return nil, err
@@ -315,7 +319,7 @@ func Reseed(s string, seed uint64) string {
 func (r resolved) period() (period, turns int64, err error) {
 	s, err := r.make()
 	if err != nil {
-		return 0, 0, fmt.Errorf("%s: %w", r.generator.Name, err)
+		return 0, 0, r.blame(err)
 	}
 	defer grid.Close(s)
 	turns = s.Shape().Slices()

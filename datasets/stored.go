@@ -89,27 +89,29 @@ func StoredFile(name string) string {
 
 // Files returns the files of an input; none for a generated one.
 func Files(name string) []string {
-	if file := StoredFile(name); file != "" {
-		return []string{file}
-	}
 	n, err := split(name)
 	if err != nil {
 		return nil
 	}
-	r, err := resolve(n)
-	if err != nil || r.files == nil {
-		return nil
-	}
-	return r.files()
+	return n.Files()
 }
 
-// GeometryOf returns the position of the voxels of an input in space; nil for a generated image, a
-// stack, and a file without a position.
-func GeometryOf(name string) (*format.Geometry, error) {
-	n, err := split(name)
-	if err != nil {
-		return nil, err
+// Files returns the files of the image; none for a generated one.
+func (n Name) Files() []string {
+	switch r, err := resolve(n); {
+	case err != nil:
+		return nil
+	case r.store != "":
+		return []string{r.storeFile()}
+	case r.files != nil:
+		return r.files()
 	}
+	return nil
+}
+
+// Geometry returns the position of the voxels in space; nil for a generated image, a stack, and a file without a
+// position.
+func (n Name) Geometry() (*format.Geometry, error) {
 	r, err := resolve(n)
 	if err != nil || r.geometry == nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 
 func init() {
 	n := &files.Named
-	n.Open, n.OpenIn, n.OpenWith = datasets.Open, datasets.OpenIn, datasets.OpenWith
+	n.Open, n.OpenWith = datasets.Open, datasets.OpenWith
 	n.Variants, n.VariantsWith = datasets.Variants, datasets.VariantsWith
 	n.Canonical, n.Files, n.StoredFile = datasets.Canonical, datasets.Files, datasets.StoredFile
 }

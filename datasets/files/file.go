@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -60,8 +61,9 @@ func describePath(s *storage.Set, path string, o format.Options) (*format.Body, 
 		return describeZarrPath(s, path, o)
 	}
 	f, size, err := s.Open(path)
-	if advice := foreign(path, nil); advice != nil && errors.Is(err, regular.ErrDirectory) {
-		return nil, advice
+	if errors.Is(err, regular.ErrDirectory) {
+		return nil, cmp.Or(foreign(path, nil), fmt.Errorf("is a directory; want an image file, or stack/path=FOLDER for "+
+			"its images as one volume"))
 	}
 	if err != nil {
 		return nil, err

@@ -9,7 +9,6 @@ import (
 // them.
 var Named struct {
 	Open         func(name string) (grid.Source, error)
-	OpenIn       func(memory int64, name string) (grid.Source, error)
 	OpenWith     func(s *format.Surveys, name string) (grid.Source, error)
 	Variants     func(name string, n int) ([]string, error)
 	VariantsWith func(s *format.Surveys, name string, n int) ([]string, error)

@@ -471,7 +471,7 @@ func refusesStacks(t *testing.T) {
 		}
 		for range 5 {
 			_, err := Named.Open("stack/path=" + dir)
-			checkFileError(t, c.what, err, "stack: "+dir+": "+strings.Replace(c.want, "DIR", dir, 1))
+			checkFileError(t, c.what, err, dir+": "+strings.Replace(c.want, "DIR", dir, 1))
 		}
 	}
 	writeSlices(t, base, ".npy", "|u1", element.Uint8, 2, fileSequence(element.Uint8))
@@ -635,6 +635,6 @@ func ordersSeries(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkFileImage(t, s, "5x3x4", grid.Float32, linear(-1024, 100))
-	_, err = Named.OpenIn(1, "stack/path="+dir)
+	_, err = OpenStack(dir, format.Options{Memory: 1})
 	checkFileError(t, "a stack in a byte", err, "voxels take")
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"eccbench/datasets"
 	"eccbench/impls/betti/duality"
 	"eccbench/impls/extrema"
 	boundary "eccbench/impls/homology/duality"
@@ -24,27 +25,37 @@ import (
 	"eccbench/internal/workloads/homology"
 )
 
-// silent ignores all progress.
-type silent struct{}
+// silent ignores all progress, and counts openings.
+type silent struct{ opened *int }
 
-func (silent) Waiting(string) func()                                { return func() {} }
+func (s silent) Waiting(string) func() {
+	if s.opened != nil {
+		*s.opened++
+	}
+	return func() {}
+}
+
 func (silent) Reading(s grid.Source, _ int64) (grid.Source, func()) { return s, func() {} }
 func (silent) ShowMemory(string, int64, int64)                      {}
 func (silent) Checks(string, time.Duration)                         {}
 func (silent) Missing(_ string, s grid.Source) string               { return grid.Missing(s) }
 
-// of returns a question about an input, and records its openings.
-func of(input string, o Options, opened *[]Opening) Question {
+// of returns a question about an input string.
+func of(input string, o Options) Question {
+	name, _ := datasets.ParseName(input) // the tests of complexes have none
 	return Question{
-		Options: o, Shown: input, Named: func(name string) string { return name }, Threads: 2, Budget: math.MaxInt64, Follow: silent{},
-		Input: func(o Opening) (string, error) {
-			*opened = append(*opened, o)
-			if name, is := strings.CutPrefix(input, "raw:"); is && o.Gaps {
-				return "file/shape=4x4/type=uint8/levels=every/nan=mask/path=" + name, nil
-			}
-			return input, nil
-		},
+		Options: o, Shown: input, Input: name, Named: func(name string) string { return name }, Threads: 2,
+		Budget: math.MaxInt64, Follow: silent{},
 	}
+}
+
+// raw writes the voxels of an image of 4×4 to a raw file, and returns its name.
+func raw(t *testing.T, typ string, voxels []byte) string {
+	path := filepath.Join(t.TempDir(), "image.raw")
+	if err := os.WriteFile(path, voxels, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return "file/shape=4x4/type=" + typ + "/path=" + path
 }
 
 func curveOf(q Question, by bench.Implementation[grid.Source, ecc.VCEC]) Curve {
@@ -98,7 +109,7 @@ func TestCurveAt(t *testing.T) {
 			input, o.NaN = gaps, NaNMask
 		}
 		at := [][]grid.Number{few, few[:1], many[1:], many}[i>>4]
-		q := curveOf(of(input, o, new([]Opening)), extrema.Implementation{})
+		q := curveOf(of(input, o), extrema.Implementation{})
 		q.By.Policy, q.Slices = ecc.Policy(), i%3 == 0
 		want, err := q.Answer()
 		if err != nil {
@@ -125,7 +136,7 @@ func TestCurveAt(t *testing.T) {
 		}
 	}
 	for _, bad := range []float32{inf, -inf, float32(math.NaN())} {
-		q := curveOf(of(write("bad", bad), Options{Construction: "T"}, new([]Opening)), extrema.Implementation{})
+		q := curveOf(of(write("bad", bad), Options{Construction: "T"}), extrema.Implementation{})
 		_, want := q.Answer()
 		q.At = few
 		if _, err := q.Answer(); want == nil || err == nil || err.Error() != want.Error() {
@@ -136,7 +147,7 @@ func TestCurveAt(t *testing.T) {
 
 // A voxel in a wrong set is a wrong answer.
 func TestWrongRanks(t *testing.T) {
-	q := curveOf(of(noise, Options{Construction: "T"}, new([]Opening)), misranking{})
+	q := curveOf(of(noise, Options{Construction: "T"}), misranking{})
 	if _, err := q.Answer(); !errors.As(err, new(VerdictError)) {
 		t.Error(err)
 	}
@@ -154,15 +165,15 @@ func TestPlan(t *testing.T) {
 	for _, c := range []struct {
 		impl string
 		all  bool
-		want []Opening
+		want Opening
 	}{
-		{"", false, []Opening{{Every: true, Once: true}}},
-		{"", true, []Opening{{Once: true}}},
-		{"cpu", false, []Opening{{}}},
+		{"", false, Opening{Every: true, Once: true}},
+		{"", true, Opening{Once: true}},
+		{"cpu", false, Opening{}},
 	} {
-		var opened []Opening
-		q := curveOf(of(noise, Options{Construction: "T"}, &opened), extrema.Implementation{})
-		q.Impl, q.All = c.impl, c.all
+		opened := 0
+		q := curveOf(of(noise, Options{Construction: "T"}), extrema.Implementation{})
+		q.Impl, q.All, q.Follow = c.impl, c.all, silent{&opened}
 		p, err := q.plan()
 		if err != nil {
 			t.Fatal(err)
@@ -170,22 +181,21 @@ func TestPlan(t *testing.T) {
 		if err := grid.Close(p.Source); err != nil {
 			t.Error(err)
 		}
-		if len(opened) != len(c.want) || opened[0] != c.want[0] {
-			t.Errorf("%+v: opened as %+v", c, opened)
+		if opened != 1 || p.opening != c.want {
+			t.Errorf("%+v: opened %d times, as %+v", c, opened, p.opening)
 		}
 	}
-	var opened []Opening
-	q := curveOf(of(noise, Options{Construction: "T"}, &opened), extrema.Implementation{})
-	q.By.Impls = nil
-	if _, err := q.plan(); err == nil || len(opened) != 2 || opened[1].Every {
-		t.Errorf("nobody takes an image that was opened as %+v (%v)", opened, err)
+	opened := 0
+	q := curveOf(of(noise, Options{Construction: "T"}), extrema.Implementation{})
+	q.By.Impls, q.Follow = nil, silent{&opened}
+	if p, err := q.plan(); err == nil || opened != 2 || p.opening.Every {
+		t.Errorf("nobody takes an image that was opened %d times, as %+v (%v)", opened, p.opening, err)
 	}
 }
 
 // Levels that need more memory than is free are an input error, before anything is counted.
 func TestLevelsOfLittleMemory(t *testing.T) {
-	var opened []Opening
-	in := of("noise/shape=9x8x7/type=float32/levels=1000", Options{Construction: "T"}, &opened)
+	in := of("noise/shape=9x8x7/type=float32/levels=1000", Options{Construction: "T"})
 	q := curveOf(in, extrema.Implementation{})
 	q.All = true
 	for free, want := range map[int64]bool{0: true, 1 << 20: true, 1000*levelBytes - 1: false} {
@@ -208,9 +218,8 @@ func (liar) Setup(in *betti.Image, c bench.Conditions) (bench.Job[betti.Numbers]
 // Curves and Betti numbers are confirmed, also of slices. A wrong answer is a VerdictError and is
 // not returned.
 func TestAnswers(t *testing.T) {
-	var opened []Opening
 	o := Options{Construction: "V", Superlevel: true}
-	curve := curveOf(of(noise, o, &opened), extrema.Implementation{})
+	curve := curveOf(of(noise, o), extrema.Implementation{})
 	a, err := curve.Answer()
 	if err != nil || a.Lines.Len() == 0 || a.Provenance.Verdict != "VERIFIED" || a.Provenance.Digest == "" {
 		t.Fatalf("%+v (%v)", a.Provenance, err)
@@ -219,7 +228,7 @@ func TestAnswers(t *testing.T) {
 	if a, err := curve.Answer(); err != nil || len(a.Slices) != 7 {
 		t.Errorf("%d slices (%v)", len(a.Slices), err)
 	}
-	b := Betti{Question: of(noise, o, &opened), At: grid.Numbers(2), By: betti.Workload(duality.Implementation{})}
+	b := Betti{Question: of(noise, o), At: grid.Numbers(2), By: betti.Workload(duality.Implementation{})}
 	n, err := b.Answer()
 	if err != nil || len(n.Numbers) != 1 {
 		t.Fatalf("%+v (%v)", n, err)
@@ -228,24 +237,20 @@ func TestAnswers(t *testing.T) {
 	if _, err := b.Answer(); !errors.As(err, new(VerdictError)) {
 		t.Errorf("a wrong answer: %v", err)
 	}
-	b.Options.Periodic, b.At, b.Impl = []string{"x"}, nil, ""
-	if n, err := b.Answer(); err != nil || n.Lines.Len() == 0 || n.Provenance.Implementation != "rings" || opened[len(opened)-1].Every {
+	b.Question, b.At = of(raw(t, "float32", make([]byte, 64)), o), nil
+	b.Options.Periodic = []string{"x"}
+	if n, err := b.Answer(); err != nil || n.Lines.Len() == 0 || n.Provenance.Implementation != "rings" {
 		t.Errorf("every level of a ring: %+v (%v)", n.Provenance, err)
 	}
 }
 
 // Only float32 images can have NaN masked.
 func TestGapsOfIntegers(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "image.raw")
-	if err := os.WriteFile(path, []byte("aababbabcabacbab"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var opened []Opening
-	q := of("raw:"+path, Options{Construction: "V", NaN: NaNMask}, &opened)
-	curve := curveOf(q, extrema.Implementation{})
+	name := raw(t, "uint8", []byte("aababbabcabacbab"))
+	curve := curveOf(of(name, Options{Construction: "V", NaN: NaNMask}), extrema.Implementation{})
 	a, err := curve.Answer()
-	if err != nil || !opened[0].Gaps || a.Lines.In.Masked {
-		t.Errorf("opened as %+v, in %+v (%v)", opened, a.Lines.In, err)
+	if err != nil || !strings.Contains(a.Name, "/nan=mask/") || a.Lines.In.Masked {
+		t.Errorf("%s in %+v (%v)", a.Name, a.Lines.In, err)
 	}
 }
 
@@ -317,7 +322,7 @@ func TestHomologyOfNoSurface(t *testing.T) {
 	touching := &simplicial.Complex{Vertices: 7, Points: []float64{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, -1, 0, 0, 0, -1, 0, 0, 0, -1}}
 	touching.Add(0, 1, 2, 3)
 	touching.Add(0, 4, 5, 6)
-	q := Homology{Question: of("mesh", Options{}, nil), Complex: touching, By: homology.Workload(boundary.Implementation{}, reduced.Implementation{})}
+	q := Homology{Question: of("mesh", Options{}), Complex: touching, By: homology.Workload(boundary.Implementation{}, reduced.Implementation{})}
 	if _, a, err := q.Answer(); err != nil || a.By != "reduced" || a.Out.Betti[0] != 1 {
 		t.Errorf("%+v, %v", a, err)
 	}

@@ -3,6 +3,7 @@ package ask
 import (
 	"cmp"
 
+	"eccbench/datasets"
 	"eccbench/datasets/files/format"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -25,7 +26,7 @@ type Assess struct {
 // An AssessAnswer is a confirmed comparison.
 type AssessAnswer struct {
 	Answered[assess.Comparisons]
-	PredName, TruthName string // canonical
+	PredName, TruthName datasets.Name
 	Pair                *assess.Pair
 	Dims                int // of the truth; 3 for a volume of one slice too
 }
@@ -40,7 +41,7 @@ func (q *Assess) Answer() (a AssessAnswer, err error) {
 	}
 	done := q.Follow.Waiting("comparing and checking " + q.Shown)
 	defer done()
-	a.Answered, err = q.Compare(a.PredName, a.Pair)
+	a.Answered, err = q.Compare(a.PredName.String(), a.Pair)
 	return a, err
 }
 
@@ -95,15 +96,7 @@ func (q *Assess) checkPlaces() error {
 	if q.AnyGeometry {
 		return nil
 	}
-	pred, err := q.Input(Opening{Every: true})
-	if err != nil {
-		return err
-	}
-	truth, err := q.Truth.Input(Opening{Every: true})
-	if err != nil {
-		return err
-	}
-	if err := checkPlaces(pred, truth, ", or give --ignore-geometry"); err != nil {
+	if err := checkPlaces(q.Input, q.Truth.Input, ", or give --ignore-geometry"); err != nil {
 		return Usage(err)
 	}
 	return nil

@@ -92,7 +92,7 @@ func (q *Betti) Answer() (a BettiAnswer, err error) {
 		return a, Usage(err)
 	}
 	defer grid.Close(i.Source)
-	a.Name = i.name
+	a.Name = i.name.String()
 	// Keep the bits of a set if they need at most an eighth of the memory.
 	keeping := flood.KeptBytes(i.Source) <= q.memory()/8 && i.convention.Periodic == (grid.Axes{})
 	reads := int64(4) // for the counts, the minima, the links and the fingerprint
@@ -123,25 +123,17 @@ func (q *Betti) Answer() (a BettiAnswer, err error) {
 		return a, err
 	}
 	a.Provenance.Ladder = evenLadder(values)
-	if a.Lines, err = a.Lines.Sampled(values); err != nil {
-		return a, err
-	}
-	for k := range a.SliceLines {
-		if a.SliceLines[k], err = a.SliceLines[k].Sampled(values); err != nil {
-			return a, err
-		}
-	}
-	return a, nil
+	return a, sample(values, &a.Lines, a.SliceLines)
 }
 
 // answerImage answers for the whole image.
 func (q *Betti) answerImage(i image, asked grid.Source, keeping bool, a *BettiAnswer) (b bettis, err error) {
 	if len(q.At) == 0 {
-		b, err = q.answerCurves(i, i.name, asked, q.conditions())
+		b, err = q.answerCurves(i, a.Name, asked, q.conditions())
 		a.Lines = betti.LinesOf(i.Source, b.curves, i.convention)
 		return b, err
 	}
-	b, err = q.answerAt(i, i.name, asked, keeping, q.conditions())
+	b, err = q.answerAt(i, a.Name, asked, keeping, q.conditions())
 	a.Numbers = b.numbers
 	return b, err
 }
@@ -159,7 +151,7 @@ func (q *Betti) answerSlices(i image, asked grid.Source, _ bool, a *BettiAnswer)
 		b, err = q.answerAt(i, name, plane, false, conditions)
 		return b, 0, err
 	}
-	all, err := eachSlice(&q.Question, asked, i.name, one)
+	all, err := eachSlice(&q.Question, asked, i.name.String(), one)
 	if err != nil {
 		return b, err
 	}

@@ -52,18 +52,19 @@ type curvePlan struct {
 // changes have rows, the other levels need not be known.
 func (q *Curve) plan() (p curvePlan, err error) {
 	o := Opening{Once: q.Impl == "" || q.Impl == EveryImpl, Gaps: q.NaN == NaNMask}
-	if q.Levels > 0 && !q.plain(q.Mask != nil) {
+	if q.plain(!q.Mask.IsZero()) {
+		o.Levels = q.Levels
+	} else {
 		p.even = q.Levels
 	}
-	o.Levels = q.Levels > 0 && p.even == 0
 	o.Every = o.Once && (p.even > 0 || !q.All)
 	if o.Gaps && !o.Every {
 		return p, Usagef("--nan mask works without --all and --format euler, and with --impl %s only: leave them out, or "+
 			"replace NaN and pass --mask", EveryImpl)
 	}
 	for { // try the next opening, which more implementations accept
-		if p.image, err = q.open(o); o.Levels && errors.As(err, new(element.LevelsError)) {
-			p.even, o.Levels, o.Every = q.Levels, false, o.Once
+		if p.image, err = q.open(o); o.Levels > 0 && errors.As(err, new(element.LevelsError)) {
+			p.even, o.Levels, o.Every = q.Levels, 0, o.Once
 			continue
 		}
 		if err != nil {
@@ -113,7 +114,7 @@ func (q *Curve) Answer() (a CurveAnswer, err error) {
 	if err := q.checkLevels(p); err != nil {
 		return a, err
 	}
-	a.Name = p.name
+	a.Name = p.name.String()
 	if p.sets, err = q.setLevels(p); err != nil {
 		return a, err
 	}
@@ -121,17 +122,11 @@ func (q *Curve) Answer() (a CurveAnswer, err error) {
 	if sampled { // sets grow, and no set contains masked voxels
 		p.turned.Superlevel, p.turned.Masked = false, false
 	}
-	// A streamed image is counted and checked in one pass. For an image in memory the two are
-	// separate; a repeating image needs little of it.
-	w, times := ecc.InConvention(q.By, p.turned), int64(2)
-	_, whole := p.Source.(*grid.Field)
-	switch {
-	case q.Slices:
-		if times, err = 1, q.checkSlices(p.image); err != nil {
+	w, times := q.workload(p)
+	if q.Slices {
+		if err := q.checkSlices(p.image); err != nil {
 			return a, err
 		}
-	case sampled || !whole && grid.Period(p.Source) == 0 && p.impl == EveryImpl:
-		w, times = ecc.InOnePass(q.By, p.turned, 0), 1
 	}
 	a.Provenance, err = q.run(p.image, times, func(asked grid.Source, by *ecc.Provenance) error {
 		if sampled {
@@ -157,7 +152,7 @@ func (q *Curve) Answer() (a CurveAnswer, err error) {
 		if times == 1 && !asked.Ladder().Indexed() { // the image's levels are counted while they are found
 			conditions.Memory = q.memory()
 		}
-		answered, err := Answer(w, p.impl, p.name, asked, conditions, q.limits(), "curve")
+		answered, err := Answer(w, p.impl, a.Name, asked, conditions, q.limits(), "curve")
 		if most := (bench.TooMuch{}); errors.As(err, &most) {
 			err = q.fits(most.Need, most.Limit, "the levels so far take", "use evenly spaced ones (--levels) or values (--at)")
 		}
@@ -173,15 +168,35 @@ func (q *Curve) Answer() (a CurveAnswer, err error) {
 		return a, err
 	}
 	a.Provenance.Ladder = evenLadder(values)
-	if a.Lines, err = a.Lines.Sampled(values); err != nil {
-		return a, err
+	return a, sample(values, &a.Lines, a.Slices)
+}
+
+// sample replaces the lines of an image and of its slices by those at some values.
+func sample[L interface {
+	Sampled(values []float64) (L, error)
+}](values []float64, whole *L, slices []L) (err error) {
+	if *whole, err = (*whole).Sampled(values); err != nil {
+		return err
 	}
-	for i := range a.Slices {
-		if a.Slices[i], err = a.Slices[i].Sampled(values); err != nil {
-			return a, err
+	for i := range slices {
+		if slices[i], err = slices[i].Sampled(values); err != nil {
+			return err
 		}
 	}
-	return a, nil
+	return nil
+}
+
+// workload returns the workload of a plan, and the number of times that it reads the image. A streamed image is counted
+// and checked in one pass. For an image in memory the two are separate; a repeating image needs little of it.
+func (q *Curve) workload(p curvePlan) (w bench.Workload[grid.Source, ecc.VCEC], times int64) {
+	_, whole := p.Source.(*grid.Field)
+	switch {
+	case q.Slices:
+		return ecc.InConvention(q.By, p.turned), 1
+	case p.sets.Len() > 0 || !whole && grid.Period(p.Source) == 0 && p.impl == EveryImpl:
+		return ecc.InOnePass(q.By, p.turned, 0), 1
+	}
+	return ecc.InConvention(q.By, p.turned), 2
 }
 
 // setLevels returns the ladder of the sets at the values of At. It has no level if the curve at all
@@ -232,7 +247,7 @@ func (q *Curve) answerSlices(
 ) ([]ecc.Lines, error) {
 	conditions := q.conditions()
 	conditions.Threads = 1
-	answers, err := eachSlice(&q.Question, asked, p.name,
+	answers, err := eachSlice(&q.Question, asked, p.name.String(),
 		func(plane *grid.Field, name string) (a Answered[ecc.VCEC], bytes int64, err error) {
 			a, err = Answer(w, p.impl, name, grid.Source(plane), conditions, q.limits(), "curve")
 			a.Out = slices.Clone(a.Out) // exactly as long as needed

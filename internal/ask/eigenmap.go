@@ -3,6 +3,7 @@ package ask
 import (
 	"fmt"
 
+	"eccbench/datasets"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/eigenmap"
@@ -74,7 +75,7 @@ func (o EigenmapOptions) words() string {
 type Eigenmap struct {
 	Question
 	EigenmapOptions
-	Truth                    Naming // an image that is 0 outside the true mask; nil for none
+	Truth                    datasets.Name // an image that is 0 outside the true mask; zero for none
 	TruthShown               string
 	Voxels, Patches, Lanczos bench.Workload[*eigenmap.Problem, eigenmap.Map]
 }
@@ -91,7 +92,7 @@ type EigenmapAnswer struct {
 
 // Answer computes the confirmed pairs.
 func (q *Eigenmap) Answer() (a EigenmapAnswer, err error) {
-	if q.Mask != nil {
+	if !q.Mask.IsZero() {
 		return a, Usagef("--mask: a graph has all voxels of its image; leave it out")
 	}
 	if a.Image, err = q.load("a graph"); err != nil {
@@ -117,7 +118,7 @@ func (q *Eigenmap) Answer() (a EigenmapAnswer, err error) {
 
 // trueMask returns a mask of the voxels where the true image is not 0, or nil if there is none.
 func (q *Eigenmap) trueMask(image WholeImage) ([]bool, error) {
-	if q.Truth == nil {
+	if q.Truth.IsZero() {
 		return nil, nil
 	}
 	f, err := q.loadOther(image.Name, "truth", q.Truth)

@@ -70,7 +70,7 @@ func (q *Flow) Answer() (a FlowAnswer, err error) {
 	if q.Tol != 0 {
 		w, impls, a.What = q.Steady, []string{"multigrid"}, fmt.Sprintf("steady state to %v", q.Tol)
 	}
-	if q.Mask != nil {
+	if !q.Mask.IsZero() {
 		within, err := q.loadOther(a.Image.Name, "mask", q.Mask)
 		if err != nil {
 			return a, err

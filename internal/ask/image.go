@@ -1,8 +1,11 @@
 package ask
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"eccbench/datasets"
 	"eccbench/datasets/files/format"
@@ -16,7 +19,7 @@ import (
 type image struct {
 	grid.Source
 	opening    Opening
-	name, mask string // canonical names
+	name, mask datasets.Name
 	convention ecc.Convention
 	// upright is the image as it is counted, and turned is the convention for its axes: see
 	// views.Upright.
@@ -24,34 +27,12 @@ type image struct {
 	turned  ecc.Convention
 }
 
-// names returns the canonical names of the image and of its mask.
-func (q *Question) names(o Opening) (name, mask string, err error) {
-	if name, err = q.Input(o); err != nil || q.Mask == nil {
-		return name, "", err
-	}
-	mask, err = q.Mask(o)
-	return name, mask, err
-}
-
 // Files returns the files of the image and of its mask.
-func (q *Question) Files() ([]string, error) {
-	name, mask, err := q.names(Opening{Every: true, Gaps: q.NaN == NaNMask})
-	if err != nil {
-		return nil, err
-	}
-	files := datasets.Files(name)
-	if mask != "" {
-		files = append(files, datasets.Files(mask)...)
-	}
-	return files, nil
-}
+func (q *Question) Files() []string { return slices.Concat(q.Input.Files(), q.Mask.Files()) }
 
 // open opens the image as specified.
 func (q *Question) open(o Opening) (i image, err error) {
-	i.opening = o
-	if i.name, i.mask, err = q.names(o); err != nil {
-		return i, err
-	}
+	i.opening, i.name, i.mask = o, o.Of(q.Input), Opening{Every: o.Every, Once: o.Once}.Of(q.Mask)
 	opened := q.Follow.Waiting("reading " + q.Shown)
 	i.Source, err = OpenMasked(q.memory(), i.name, i.mask)
 	opened()
@@ -59,7 +40,7 @@ func (q *Question) open(o Opening) (i image, err error) {
 		return i, err
 	}
 	q.Follow.Missing(q.Shown, i.Source)
-	if i.convention, err = q.Convention(i.mask != "" || q.Gaps(i.Type())); err == nil {
+	if i.convention, err = q.Convention(!i.mask.IsZero() || q.Gaps(i.Type())); err == nil {
 		i.turned = i.convention
 		i.upright, i.turned.Periodic = views.Upright(i.Source, i.convention.Periodic)
 		err = i.turned.Periodic.Check(i.upright.Shape())
@@ -70,18 +51,17 @@ func (q *Question) open(o Opening) (i image, err error) {
 	return i, nil
 }
 
-// OpenMasked opens an image with a memory limit. If mask is not "", voxels where it is 0 are
-// masked.
-func OpenMasked(memory int64, name, mask string) (grid.Source, error) {
-	src, err := datasets.OpenIn(memory, name)
-	if err != nil || mask == "" {
+// OpenMasked opens an image with a memory limit. Voxels where mask is 0 are masked, unless it is zero.
+func OpenMasked(memory int64, name, mask datasets.Name) (grid.Source, error) {
+	src, err := name.Open(memory)
+	if err != nil || mask.IsZero() {
 		return src, err
 	}
 	if err := checkPlaces(name, mask, ""); err != nil {
 		grid.Close(src)
 		return nil, err
 	}
-	within, err := datasets.OpenIn(memory, mask)
+	within, err := mask.Open(memory)
 	if err != nil {
 		grid.Close(src)
 		return nil, errorOfOther("mask", err)
@@ -90,10 +70,7 @@ func OpenMasked(memory int64, name, mask string) (grid.Source, error) {
 	if err != nil {
 		grid.Close(src)
 		grid.Close(within)
-		if files := datasets.Files(name); len(files) == 1 {
-			name = files[0]
-		}
-		return nil, fmt.Errorf("%s: --mask: %w", name, err)
+		return nil, fmt.Errorf("%s: --mask: %w", cmp.Or(strings.Join(name.Files(), ", "), name.String()), err)
 	}
 	return masked, nil
 }
@@ -110,17 +87,17 @@ func errorOfOther(option string, err error) error {
 
 // checkPlaces returns an error if the files of two images place their voxels differently in space.
 // advice is added to the remedy.
-func checkPlaces(name, other, advice string) error {
-	g, err := datasets.GeometryOf(name)
+func checkPlaces(name, other datasets.Name, advice string) error {
+	g, err := name.Geometry()
 	if err != nil || g == nil {
 		return err
 	}
-	o, err := datasets.GeometryOf(other)
+	o, err := other.Geometry()
 	if err != nil || o == nil {
 		return err
 	}
 	if err := g.Differs(*o); err != nil {
-		return fmt.Errorf("%s and %s: %w%s", datasets.Files(name)[0], datasets.Files(other)[0], err, advice)
+		return fmt.Errorf("%s and %s: %w%s", name.Files()[0], other.Files()[0], err, advice)
 	}
 	return nil
 }
@@ -150,8 +127,8 @@ func (q *Question) conditions() bench.Conditions {
 func (q *Question) run(
 	i image, times int64, answer func(asked grid.Source, p *ecc.Provenance) error,
 ) (p ecc.Provenance, err error) {
-	p = ecc.Describe(q.Named(i.name), views.Unmasked(i.Source), i.convention)
-	p.Mask = q.Named(i.mask)
+	p = ecc.Describe(q.Named(i.name.String()), views.Unmasked(i.Source), i.convention)
+	p.Mask = q.Named(i.mask.String())
 	asked, digest := digested(i.Source)
 	if !q.Slices {
 		asked, _ = views.Upright(asked, i.convention.Periodic)

@@ -86,10 +86,10 @@ func TestMemory(t *testing.T) {
 		if name[0] != 'f' {
 			name = "noise/shape=" + name
 		}
-		q := of(name, c.o, new([]Opening))
+		q := of(name, c.o)
 		q.Follow, q.Slices = listener{need: &need}, c.each
 		if c.masked != "" {
-			q.Mask = func(Opening) (string, error) { return "noise/shape=" + c.masked + "/type=uint8/levels=2/seed=5", nil }
+			q.Mask = of("noise/shape="+c.masked+"/type=uint8/levels=2/seed=5", set).Input
 		}
 		answer := func() (err error) {
 			if c.betti {
@@ -119,14 +119,14 @@ func TestMemory(t *testing.T) {
 		}
 	}
 	// The levels of a curve are counted while they are found.
-	q := of(every, set, new([]Opening))
+	q := of(every, set)
 	q.Memory = func() int64 { return 150 << 20 }
 	_, err := (&Curve{Question: q, By: by}).Answer()
 	if !errors.As(err, new(UsageError)) || !strings.Contains(err.Error(), "the levels so far take ") {
 		t.Errorf("the curve of %d voxels in 150 MiB: %v", 4*2048*2048, err)
 	}
 	// So are the numbers of slices.
-	q = of("noise/shape=128x128x1100/type=uint8", set, new([]Opening))
+	q = of("noise/shape=128x128x1100/type=uint8", set)
 	q.Slices, q.Memory = true, func() int64 { return 40 << 20 }
 	curves := betti.CurvesWorkload(betticurves.Implementation{Counter: extrema.Implementation{}})
 	b := Betti{Question: q, Curves: curves}

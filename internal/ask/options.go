@@ -6,8 +6,10 @@ package ask
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
+	"eccbench/datasets"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/verify"
@@ -82,14 +84,25 @@ func (o Options) plain(masked bool) bool {
 // An Opening describes how a file is opened. The zero value has a ladder of its distinct values, in
 // memory or in slabs.
 type Opening struct {
-	Every  bool // each float32 is a level, unless Levels is set
-	Levels bool // the ladder has the requested number of levels
-	Once   bool // the image may be a source that is read once, in order
-	Gaps   bool // NaN of a float32 image are masked
+	Every  bool  // each float32 is a level, unless Levels is set
+	Levels int64 // the number of evenly spaced levels of the ladder, or 0
+	Once   bool  // the image may be a source that is read once, in order
+	Gaps   bool  // NaN of a float32 image are masked
 }
 
-// A Naming returns the canonical name of an input for an opening.
-type Naming func(Opening) (string, error)
+// Of returns the name of an image in files that is opened in this way. Keys that the name has already stay.
+func (o Opening) Of(n datasets.Name) datasets.Name {
+	set := func(key, value string, wanted bool) {
+		if wanted && n.FromFiles() && n.Get(key) == "" {
+			n = n.With(key, value)
+		}
+	}
+	set("levels", strconv.FormatInt(o.Levels, 10), o.Levels > 0)
+	set("levels", "every", o.Every)
+	set("nan", "mask", o.Gaps)
+	set("stream", "once", o.Once)
+	return n
+}
 
 // A Follower shows the cost and the progress of a question. Waiting and Reading return functions
 // that end the display.
@@ -104,10 +117,10 @@ type Follower interface {
 // A Question is an image with the options and the implementation.
 type Question struct {
 	Options
-	Input  Naming
-	Mask   Naming // nil for none
-	Levels int64  // evenly spaced levels, from the least value to the greatest; 0 for the image's own
-	Slices bool   // answer for each slice of a 3D image separately
+	Input  datasets.Name // Openings add to it
+	Mask   datasets.Name // zero for none
+	Levels int64         // evenly spaced levels, from the least value to the greatest; 0 for the image's own
+	Slices bool          // answer for each slice of a 3D image separately
 
 	Shown, MaskShown string // displayed names of the input and the mask
 

@@ -2,8 +2,8 @@ package ask
 
 import (
 	"errors"
-	"fmt"
 
+	"eccbench/datasets"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
@@ -12,7 +12,7 @@ import (
 // A WholeImage is an image in memory.
 type WholeImage struct {
 	*grid.Field
-	Name string // canonical
+	Name datasets.Name
 }
 
 // load reads the whole image, for an answer that has no options of sets. what names the answer in
@@ -25,9 +25,7 @@ func (q *Question) loadBy(what string, read func(grid.Source) (*grid.Field, erro
 		return w, Usagef("%s uses all values of an image: leave --periodic, --nan, --levels and --each-slice out", what)
 	}
 	o := Opening{Every: true}
-	if w.Name, err = q.Input(o); err != nil {
-		return w, err
-	}
+	w.Name = o.Of(q.Input)
 	opened := q.Follow.Waiting("reading " + q.Shown)
 	defer func() {
 		if opened(); w.Field != nil {
@@ -38,15 +36,14 @@ func (q *Question) loadBy(what string, read func(grid.Source) (*grid.Field, erro
 		return w, err
 	}
 	o.Every = false // with the distinct values, all values that are not finite are counted
-	if w.Name, err = q.Input(o); err == nil {
-		w.Field, err = q.loadNamed(w.Name, read)
-	}
+	w.Name = o.Of(q.Input)
+	w.Field, err = q.loadNamed(w.Name, read)
 	return w, err
 }
 
 // loadNamed opens the image with a name for read.
-func (q *Question) loadNamed(name string, read func(grid.Source) (*grid.Field, error)) (*grid.Field, error) {
-	src, err := OpenMasked(q.memory(), name, "")
+func (q *Question) loadNamed(name datasets.Name, read func(grid.Source) (*grid.Field, error)) (*grid.Field, error) {
+	src, err := name.Open(q.memory())
 	if err != nil {
 		return nil, Usage(err)
 	}
@@ -71,15 +68,11 @@ func (q *Question) loadOpened(src grid.Source) (*grid.Field, error) {
 }
 
 // loadOther reads another image whole, at the places of image; option names it in errors.
-func (q *Question) loadOther(image, option string, name Naming) (*grid.Field, error) {
-	path, err := name(Opening{Every: true})
-	if err != nil {
-		return nil, fmt.Errorf("--%s: %w", option, err)
-	}
-	if err := checkPlaces(image, path, ""); err != nil {
+func (q *Question) loadOther(image datasets.Name, option string, other datasets.Name) (*grid.Field, error) {
+	if err := checkPlaces(image, other, ""); err != nil {
 		return nil, Usage(err)
 	}
-	f, err := q.loadNamed(path, q.loadOpened)
+	f, err := q.loadNamed(Opening{Every: true}.Of(other), q.loadOpened)
 	if err != nil {
 		return nil, errorOfOther(option, err)
 	}
@@ -110,5 +103,5 @@ func answerWhole[In interface{ Check() error }, Out any](
 	tellCheck(q, w, in)
 	done := q.Follow.Waiting("finding and checking the " + what)
 	defer done()
-	return Answer(w, impl, image.Name, in, conditions, q.limits(), what)
+	return Answer(w, impl, image.Name.String(), in, conditions, q.limits(), what)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -41,15 +42,7 @@ type Inputs struct {
 	Stack bool
 	// Volume is the number of an image in a file with several, or "" for the only one.
 	Volume string
-
-	// Every makes every float32 number a level of a float32 file, if --levels is not given.
-	Every bool
-	// Gaps excludes NaN voxels of a float32 file from the image.
-	Gaps bool
-	// Once allows a compressed file to be a source that is read once, in order. It also allows a
-	// stack that is not held in memory.
-	Once bool
-	Set  *pflag.FlagSet
+	Set    *pflag.FlagSet
 }
 
 // AddWorkload adds the flags of the workload: its name, and the keys in the names of its inputs.
@@ -132,7 +125,7 @@ func (i *Inputs) Bench() (runner.Bench, error) {
 }
 
 // Names lists the inputs that the flags describe.
-func (i *Inputs) Names() ([]string, error) {
+func (i *Inputs) Names() (names []string, err error) {
 	b, err := i.Bench()
 	if err != nil {
 		return nil, err
@@ -140,21 +133,11 @@ func (i *Inputs) Names() ([]string, error) {
 	if b.Question().Named != nil {
 		return i.namedBy(b)
 	}
+	given, err := i.keyValues(b)
+	if err != nil {
+		return nil, err
+	}
 	form := b.Question().Form
-	values := map[string]float64{}
-	for _, k := range form.Keys {
-		if values[k.Key] = k.Default; i.Set.Changed(k.Key) { // a key of several workloads has a default for each
-			if values[k.Key] = i.keys[k.Key](); !k.Accepts(values[k.Key]) {
-				return nil, Usagef("--%s %v: want %s", k.Key, name.Decimal(values[k.Key]), k.Range())
-			}
-		}
-	}
-	for key := range i.keys {
-		if _, ok := values[key]; !ok && i.Set.Changed(key) {
-			return nil, Usagef("--%s does not apply to the workload %s", key, b.Name())
-		}
-	}
-	var names []string
 	add := func(image string, values map[string]float64) error {
 		name := image
 		if form.Kind != "" {
@@ -170,15 +153,10 @@ func (i *Inputs) Names() ([]string, error) {
 	}
 	if len(i.inputs) == 0 {
 		images, err := i.images()
-		if err != nil {
-			return nil, err
-		}
 		for _, image := range images {
-			if err := add(image, values); err != nil {
-				return nil, err
-			}
+			err = cmp.Or(err, add(image, given))
 		}
-		return names, nil
+		return names, err
 	}
 	for _, key := range []string{"sizes", "dim", "gen", "seed", "smooth"} {
 		if i.Set.Changed(key) {
@@ -186,11 +164,12 @@ func (i *Inputs) Names() ([]string, error) {
 				"give one or the other", key)
 		}
 	}
-	if len(i.levels) > 1 {
-		return nil, Usagef("--levels %v: an image of --input has one number of levels", i.levels)
+	levels, err := i.AskedLevels()
+	if err != nil {
+		return nil, err
 	}
 	for _, in := range i.inputs {
-		values, of := values, in
+		values, of := given, in
 		if form.Kind != "" && name.KindOf(in) == form.Kind {
 			if values, of, err = form.Parse(in); err != nil {
 				return nil, Usage(err)
@@ -200,11 +179,29 @@ func (i *Inputs) Names() ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := add(image, values); err != nil {
+		if err := add(ask.Opening{Levels: levels}.Of(image).String(), values); err != nil {
 			return nil, err
 		}
 	}
 	return names, nil
+}
+
+// keyValues returns the values of the keys in the names of a workload, by flag or default.
+func (i *Inputs) keyValues(b runner.Bench) (map[string]float64, error) {
+	values := map[string]float64{}
+	for _, k := range b.Question().Form.Keys {
+		if values[k.Key] = k.Default; i.Set.Changed(k.Key) { // a key of several workloads has a default for each
+			if values[k.Key] = i.keys[k.Key](); !k.Accepts(values[k.Key]) {
+				return nil, Usagef("--%s %v: want %s", k.Key, name.Decimal(values[k.Key]), k.Range())
+			}
+		}
+	}
+	for key := range i.keys {
+		if _, ok := values[key]; !ok && i.Set.Changed(key) {
+			return nil, Usagef("--%s does not apply to the workload %s", key, b.Name())
+		}
+	}
+	return values, nil
 }
 
 // namedBy lists the inputs of a workload that is not about images: the values of --input, or else
@@ -336,108 +333,59 @@ func (i *Inputs) AskedLevels() (int64, error) {
 	return 0, Usagef("--levels %v: an image has one number of levels", i.levels)
 }
 
-// Naming returns a function that applies Named to an input for a way to open it.
-func (i Inputs) Naming(s string) ask.Naming {
-	return func(o ask.Opening) (string, error) { return i.withOpening(o).Named(s) }
-}
-
-// NamingWhole returns a function that applies NamedWhole to a file for a way to open it.
-func (i Inputs) NamingWhole(s string) ask.Naming {
-	return func(o ask.Opening) (string, error) { return i.withOpening(o).NamedWhole(s) }
-}
-
-// withOpening returns a copy of the flags for a way to open files.
-func (i Inputs) withOpening(o ask.Opening) *Inputs {
-	if i.Every, i.Gaps, i.Once = o.Every, o.Gaps, o.Once; !o.Levels {
-		i.levels = nil
-	}
-	return &i
-}
-
-// Named returns the canonical name of an input. The input is an input string or the path of an
-// image file.
-func (i *Inputs) Named(s string) (string, error) {
-	if datasets.IsName(s) {
+// Named returns the name of an image: an input string, or a file or a stack with the flags that describe it. Those
+// have no levels yet, which AskedLevels returns.
+func (i *Inputs) Named(input string) (datasets.Name, error) {
+	name, is, err := datasets.GivenName(input)
+	if is {
 		for _, key := range []string{"shape", "type", "levels", "volume", "array", "channel", "stack", "strict"} {
 			if i.Set.Changed(key) {
-				return "", Usagef("input %s: specifies its own %s: leave --%s out", s, key, key)
+				return name, Usagef("input %s: specifies its own %s: leave --%s out", input, key, key)
 			}
 		}
-		name, err := datasets.Canonical(s)
 		if err != nil {
-			return "", Usage(err)
+			err = Usage(err)
 		}
-		return name, nil
+		return name, err
+	}
+	if input == "" {
+		return name, Usagef("the name of the input is empty: want a file or an input string")
 	}
 	if _, err := strconv.ParseUint(i.Volume, 10, 63); err != nil && i.Volume != "" {
-		return "", Usagef("--volume %s: want the number of one image, such as --volume 0; curve also accepts all", i.Volume)
+		return name, Usagef("--volume %s: want the number of one image, such as --volume 0; curve also accepts all", i.Volume)
 	}
-	name := "file"
 	if i.Stack {
-		if name = "stack"; i.Volume != "" || i.array != "" || i.channel != "" || i.strict {
-			return "", Usagef("input %s: --volume, --array, --channel and --strict apply to one file: leave them or --stack out",
-				s)
+		if name = datasets.StackName(input); i.Volume != "" || i.array != "" || i.channel != "" || i.strict {
+			return name, Usagef("input %s: --volume, --array, --channel and --strict apply to one file: leave them or "+
+				"--stack out", input)
 		}
-	} else if info, err := files.Stat(s); err != nil {
-		return "", Usagef("input %s: %w", s, err)
-	} else if info.Folder {
-		return "", Usagef("input %s: is a directory, want an image file, or --stack for its images as one volume", s)
 	}
 	if i.Set.Changed("type") && (i.shape == "" || len(i.types) != 1) {
-		return "", Usagef("input %s: --type is the one of a raw file, and goes with its --shape: any other "+
-			"file specifies its own",
-			s)
+		return name, Usagef("input %s: --type is the one of a raw file, and goes with its --shape: any other file "+
+			"specifies its own", input)
 	}
-	if i.shape != "" {
-		name += "/shape=" + i.shape
-		if i.Set.Changed("type") && len(i.types) == 1 {
-			name += "/type=" + i.types[0]
-		}
-	}
-	if i.array != "" {
-		name += "/array=" + datasets.Escaped(i.array)
-	}
-	if i.channel != "" {
-		name += "/channel=" + datasets.Escaped(i.channel)
-	}
-	if i.Volume != "" {
-		name += "/volume=" + i.Volume
+	if i.Set.Changed("type") {
+		name = name.With("type", i.types[0])
 	}
 	if i.strict {
-		name += "/strict=true"
+		name = name.With("strict", "true")
 	}
-	if len(i.levels) > 1 {
-		return "", Usagef("input %s: --levels %v: an image has one number of levels", s, i.levels)
-	}
-	if len(i.levels) == 1 {
-		name += fmt.Sprintf("/levels=%d", i.levels[0])
-	} else if i.Every {
-		name += "/levels=every"
-	}
-	if i.Gaps {
-		if i.Stack {
-			return "", Usagef("input %s: --nan applies to one file: leave it or --stack out", s)
-		}
-		name += "/nan=mask"
-	}
-	if i.Once {
-		name += "/stream=once"
-	}
-	name, err := datasets.Canonical(name + "/path=" + s)
-	if err != nil {
-		return "", Usage(err)
+	name = name.With("shape", i.shape).With("array", datasets.Escaped(i.array)).
+		With("channel", datasets.Escaped(i.channel)).With("volume", i.Volume)
+	if err := name.Check(); err != nil {
+		return name, Usage(err)
 	}
 	return name, nil
 }
 
 // NamedWhole is Named for an image other than the input, such as a mask, with a single image in its
 // file. The flags for the shape and the type apply to it if it is a raw file, too.
-func (i Inputs) NamedWhole(s string) (string, error) {
-	i.Stack, i.Volume, i.array, i.channel, i.Gaps, i.strict = false, "", "", "", false, i.strict && files.IsZarr(s)
-	if datasets.IsName(s) || files.IsImage(s) || files.IsZarr(s) {
+func (i Inputs) NamedWhole(input string) (datasets.Name, error) {
+	i.Stack, i.Volume, i.array, i.channel, i.strict = false, "", "", "", i.strict && files.IsZarr(input)
+	if datasets.IsName(input) || files.IsImage(input) || files.IsZarr(input) {
 		i.Set, i.shape = pflag.NewFlagSet("", pflag.ContinueOnError), ""
 	}
-	return i.Named(s)
+	return i.Named(input)
 }
 
 // Choose returns the names of the implementations that match one of the patterns.

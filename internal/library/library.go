@@ -18,7 +18,6 @@ import (
 
 	"eccbench/datasets"
 	"eccbench/datasets/element"
-	"eccbench/datasets/files"
 	"eccbench/datasets/files/format"
 	"eccbench/impls/cpu"
 	"eccbench/impls/extrema"
@@ -348,7 +347,7 @@ func (r Request) opened(ctx context.Context, every bool) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	s, err := datasets.Open(name)
+	s, err := name.Open(0)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -366,7 +365,7 @@ func (r Request) opened(ctx context.Context, every bool) (Answer, error) {
 	a.Missing = grid.Missing(file)
 	if err == nil && r.Describe {
 		var g *format.Geometry
-		if g, err = datasets.GeometryOf(name); g != nil && !g.Unplaced {
+		if g, err = name.Geometry(); g != nil && !g.Unplaced {
 			a.Affine = &g.Affine
 		}
 	}
@@ -380,7 +379,7 @@ func (r Request) readInto(ctx context.Context, voxels []byte) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	s, err := datasets.Open(name)
+	s, err := name.Open(0)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -422,47 +421,31 @@ func (r Request) readInto(ctx context.Context, voxels []byte) (Answer, error) {
 	return a, err
 }
 
-// name returns the canonical name of the input.
-func (r Request) name(every bool) (string, error) {
-	if datasets.IsName(r.Input) {
+// name returns the name of the input.
+func (r Request) name(every bool) (datasets.Name, error) {
+	name, is, err := datasets.GivenName(r.Input)
+	if is {
 		if len(r.Shape) > 0 || r.Type != "" || r.Levels > 0 || r.Strict {
-			return "", fmt.Errorf("input %s: specifies its own shape, type, levels and strict; leave them out", r.Input)
+			err = fmt.Errorf("input %s: specifies its own shape, type, levels and strict; leave them out", r.Input)
 		}
-		return datasets.Canonical(r.Input)
+		return name, err
 	}
-	switch info, err := files.Stat(r.Input); {
-	case err != nil:
-		return "", fmt.Errorf("input %s: %w", r.Input, err)
-	case info.Folder:
-		return "", fmt.Errorf("input %s: is a directory, want an image file, or stack/path=%[1]s for its images as one "+
-			"volume", r.Input)
-	}
-	name := "file"
+	name = name.With("type", r.Type)
 	if len(r.Shape) > 0 {
 		shape, err := grid.ShapeOf(r.Shape)
 		if err != nil {
-			return "", err
+			return name, err
 		}
-		name += "/shape=" + shape.String()
+		text := shape.String()
 		if len(r.Shape) > shape.Dim() {
-			name += "x1"
+			text += "x1"
 		}
-	}
-	if r.Type != "" {
-		name += "/type=" + r.Type
-	}
-	if r.Levels > 0 {
-		name += fmt.Sprintf("/levels=%d", r.Levels)
-	} else if every {
-		name += "/levels=every"
+		name = name.With("shape", text)
 	}
 	if r.Strict {
-		name += "/strict=true"
+		name = name.With("strict", "true")
 	}
-	if r.NaN == ask.NaNMask {
-		name += "/nan=mask"
-	}
-	return datasets.Canonical(name + "/stream=once/path=" + r.Input)
+	return ask.Opening{Levels: r.Levels, Every: every, Once: true, Gaps: r.NaN == ask.NaNMask}.Of(name), nil
 }
 
 // answer returns the answer for an image.

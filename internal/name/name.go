@@ -43,20 +43,21 @@ func Quoted(part string) string {
 	return part
 }
 
-var errForm = errors.New("is not key=value")
+// ErrForm is the error of a text that is no name, such as the path noise/scan.npy.
+var ErrForm = errors.New("is not key=value")
 
 // KindOf returns the kind of a name with keys, or "" for a text of another form, such as the path noise/scan.npy.
-func KindOf(s string) string {
-	kind, _, keys := strings.Cut(s, "/")
-	if _, err := Parse(s); !keys || errors.Is(err, errForm) {
+func KindOf(input string) string {
+	n, err := Parse(input)
+	if len(n.Pairs) == 0 || errors.Is(err, ErrForm) {
 		return ""
 	}
-	return kind
+	return n.Kind
 }
 
-// Parse parses a name. Its errors are one line.
-func Parse(s string) (Name, error) {
-	kind, rest, more := strings.Cut(s, "/")
+// Parse parses a name. Its errors are one line, and come with the keys before.
+func Parse(input string) (Name, error) {
+	kind, rest, more := strings.Cut(input, "/")
 	n := Name{Kind: kind}
 	for more {
 		var item string
@@ -67,10 +68,10 @@ func Parse(s string) (Name, error) {
 		}
 		key, value, ok := strings.Cut(item, "=")
 		if !ok || key == "" {
-			return Name{}, fmt.Errorf("input %q: %q %w", s, item, errForm)
+			return n, fmt.Errorf("input %q: %q %w", input, item, ErrForm)
 		}
 		if _, twice := n.Get(key); twice {
-			return Name{}, fmt.Errorf("input %q: %s is given twice", s, Quoted(key))
+			return n, fmt.Errorf("input %q: %s is given twice", input, Quoted(key))
 		}
 		n.Pairs = append(n.Pairs, Pair{key, value})
 	}

@@ -43,8 +43,12 @@ func (s *Session) findCurve(r Request) (c Curve, err error) {
 		return c, err
 	}
 	q := ask.Curve{By: bench.Workload[grid.Source, ecc.VCEC]{Impls: library.Implementations(), Policy: ecc.Policy()}}
+	name, err := r.name()
+	if err != nil {
+		return c, err
+	}
 	q.Question = ask.Question{
-		Options: r.Options, Input: r.naming, Shown: r.Input, Named: named, Threads: 1, Budget: math.MaxInt64,
+		Options: r.Options, Input: name, Shown: r.Input, Named: named, Threads: 1, Budget: math.MaxInt64,
 		Memory: s.Memory, Follow: follower{s},
 	}
 	a, err := q.Answer()

@@ -38,28 +38,16 @@ type Request struct {
 	Rows  int64       `json:"rows"` // maximum number of rows
 }
 
-// naming returns the name of the input in the spelling of the command.
-func (r Request) naming(o ask.Opening) (string, error) {
-	if datasets.IsName(r.Input) {
-		return datasets.Canonical(r.Input)
+// name returns the name of the input in the spelling of the command.
+func (r Request) name() (datasets.Name, error) {
+	name, is, err := datasets.GivenName(r.Input)
+	if is {
+		return name, err
 	}
-	name := "file"
 	if r.Stack {
-		name = "stack"
+		name = datasets.StackName(r.Input)
 	}
-	if r.Volume != "" {
-		name += "/volume=" + r.Volume
-	}
-	if o.Every {
-		name += "/levels=every"
-	}
-	if o.Gaps {
-		name += "/nan=mask"
-	}
-	if o.Once {
-		name += "/stream=once"
-	}
-	return datasets.Canonical(name + "/path=" + r.Input)
+	return name.With("volume", r.Volume), nil
 }
 
 // ofVolume returns the request with the first volume selected, if a file has several and the
@@ -164,13 +152,16 @@ func (s *Session) open(r Request) (a About, err error) {
 	if r, a.Volumes, err = r.ofVolume(); err != nil {
 		return a, err
 	}
-	if a.Name, err = r.naming(ask.Opening{Every: true, Gaps: r.NaN == ask.NaNMask}); err != nil {
-		return a, err
-	}
-	src, err := ask.OpenMasked(s.Memory(), a.Name, "")
+	name, err := r.name()
 	if err != nil {
 		return a, err
 	}
+	name = ask.Opening{Every: true, Gaps: r.NaN == ask.NaNMask}.Of(name)
+	src, err := name.Open(s.Memory())
+	if err != nil {
+		return a, err
+	}
+	a.Name = name.String()
 	defer grid.Close(src)
 	if need, free := grid.TotalBytes(src), s.Memory(); need > free {
 		return a, fmt.Errorf("%s takes %s of memory, and a page has %s left; use the command eccbench",

@@ -51,15 +51,15 @@ func (v *VisibleWriter) Write(p []byte) (int, error) {
 }
 
 // VisibleText escapes a text as Visible does.
-func VisibleText(s string) string {
+func VisibleText(text string) string {
 	odd := func(r rune) bool {
 		return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
 	}
-	if !strings.ContainsFunc(s, odd) && utf8.ValidString(s) {
-		return s
+	if !strings.ContainsFunc(text, odd) && utf8.ValidString(text) {
+		return text
 	}
 	var b strings.Builder
-	for _, r := range s {
+	for _, r := range text {
 		const pictures = '\u2400' // the Unicode symbols for control characters
 		switch {
 		case !odd(r):

@@ -82,6 +82,9 @@ func (a *Flags) CheckOptions() error {
 	if _, err := a.Options.Axes(); err != nil {
 		return cli.Usagef("--periodic: %w", err)
 	}
+	if a.In.Stack && a.Options.NaN == ask.NaNMask {
+		return cli.Usagef("--nan mask applies to one file: leave it or --stack out")
+	}
 	return nil
 }
 
@@ -90,29 +93,26 @@ func (a *Flags) CheckOptions() error {
 func (a *Flags) Question(c *cli.Program, input string, targets []cli.Target, others ...string) (
 	q ask.Question, err error) {
 	go cli.Version() // which hashes the program if its build has no other name
-	q = a.question(c, input)
+	if q, err = a.question(c, input); err != nil {
+		return q, err
+	}
 	if q.Levels, err = a.In.AskedLevels(); err != nil {
 		return q, err
 	}
-	files, err := q.Files()
-	if err != nil {
-		return q, err
-	}
-	return q, cli.Writable(targets, append(files, others...)...)
+	return q, cli.Writable(targets, append(q.Files(), others...)...)
 }
 
-// question returns the question about an image without any check.
-func (a *Flags) question(c *cli.Program, input string) ask.Question {
-	q := ask.Question{
-		Options: a.Options, Slices: a.Slices, Input: a.In.Naming(input),
-		Shown: report.VisibleText(a.Spooled.WithNames(input)),
-		Named: a.Named,
-		Impl:  a.Impl, Threads: a.Threads, Budget: a.Budget, Memory: host.AvailableMemory, Follow: c.Following(a.Quiet),
+// question returns the question about an image without a check of its levels and targets.
+func (a *Flags) question(c *cli.Program, input string) (q ask.Question, err error) {
+	q = ask.Question{
+		Options: a.Options, Slices: a.Slices, Shown: report.VisibleText(a.Spooled.WithNames(input)), Named: a.Named,
+		Impl: a.Impl, Threads: a.Threads, Budget: a.Budget, Memory: host.AvailableMemory, Follow: c.Following(a.Quiet),
 	}
-	if a.Mask != "" {
-		q.Mask, q.MaskShown = a.In.NamingWhole(a.Mask), a.Spooled.WithNames(a.Mask)
+	if q.Input, err = a.In.Named(input); err == nil && a.Mask != "" {
+		q.Mask, err = a.In.NamedWhole(a.Mask)
+		q.MaskShown = a.Spooled.WithNames(a.Mask)
 	}
-	return q
+	return q, err
 }
 
 // Confirmed prints the confirmed answer for an image and the elapsed time.
@@ -152,7 +152,6 @@ func (a *Flags) OfOne(c *cli.Program, image string, answer func(path string) err
 		return err
 	}
 	defer a.Spooled.Close() // closing a file that was only read cannot lose anything
-	a.In.Every = true
 	return a.Spooled.ErrorWithNames(answer(paths[0]))
 }
 

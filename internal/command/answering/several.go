@@ -320,10 +320,8 @@ func checkTargets(c *cli.Program, targets []Target) error {
 	for _, t := range targets {
 		outputs = append(outputs, cli.Target{Flag: "writing", Path: t.Out}, cli.Target{Flag: "writing", Path: t.Plot},
 			cli.Target{Flag: "writing", Path: t.Provenance})
-		q := t.question(c, t.Input)
-		files, err := q.Files()
-		if err == nil { // an image without files has an error of its own
-			inputs = append(inputs, files...)
+		if q, err := t.question(c, t.Input); err == nil { // else an error of its own
+			inputs = append(inputs, q.Files()...)
 		}
 	}
 	return cli.CheckTargets(outputs, inputs...)

@@ -37,9 +37,9 @@ func (a *Flags) CheckImage(f *pflag.FlagSet, why string) error {
 // Noted returns the displayed name of an image, with the parts that its file lacks, on one line.
 func (a Flags) Noted(image ask.WholeImage) string {
 	if lacks := image.Missing(); lacks != "" {
-		return a.Named(image.Name) + "; " + lacks
+		return a.Named(image.Name.String()) + "; " + lacks
 	}
-	return a.Named(image.Name)
+	return a.Named(image.Name.String())
 }
 
 // Tell prints the confirmed answer about an image and the elapsed time.

@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"eccbench/datasets"
 	"eccbench/datasets/files/format"
 	"eccbench/impls/assess/runs"
 	"eccbench/internal/ask"
@@ -160,6 +159,14 @@ func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
 		}
 		j.groups = append(j.groups, assess.Group{Name: name, Labels: labels})
 	}
+	if err := j.checkLimits(); err != nil {
+		return err
+	}
+	return j.Check()
+}
+
+// checkLimits parses the limits of --fail-above.
+func (j *assessJob) checkLimits() error {
 	columns := slices.Concat(assess.Columns(), sizeColumns(2), sizeColumns(3))
 	columns = slices.DeleteFunc(columns, func(column string) bool {
 		return slices.Contains([]string{"dice", "iou", "common_voxels"}, column) || strings.HasPrefix(column, "matched")
@@ -180,8 +187,7 @@ func (j *assessJob) checkFlags(f *pflag.FlagSet) (err error) {
 		}
 		j.above[name] = v
 	}
-	j.In.Every = true
-	return j.Check()
+	return nil
 }
 
 // labelList parses whole numbers.
@@ -231,7 +237,7 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 	if err != nil {
 		return a, err
 	}
-	if a.geometry, err = datasets.GeometryOf(got.TruthName); err != nil {
+	if a.geometry, err = got.TruthName.Geometry(); err != nil {
 		return a, err
 	}
 	a.pair, a.answer = got.Pair, got.Answered
@@ -249,7 +255,7 @@ func (j assessJob) compare(c *cli.Program, pred, truth string) (a assessed, err 
 		a.measure(a.geometry.Spacing())
 	}
 	if j.patch > 0 {
-		if err := j.byPatch(&q, got.PredName, &a); err != nil {
+		if err := j.byPatch(&q, got.PredName.String(), &a); err != nil {
 			return a, err
 		}
 	}

@@ -128,7 +128,6 @@ func (j bettiJob) doShare(c *cli.Program, f *pflag.FlagSet) error {
 		}
 		name := impl.About().Name
 		if names = append(names, name); j.Impl == "" || j.Impl == name {
-			j.In.Every = true
 			return sharing{Flags: j.Flags, shareJob: j.share, of: betti.Name, at: j.at, by: by}.
 				do(c, f, []string{"format", "no-header", "plot", "provenance", "range"}, name)
 		}

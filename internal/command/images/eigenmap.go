@@ -1,6 +1,7 @@
 package images
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"eccbench/datasets"
 	"eccbench/datasets/files/format"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
@@ -42,8 +42,8 @@ type eigenmapJob struct {
 	vectors, truth string
 }
 
-func doEigenmap(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
-	var j eigenmapJob
+// add adds the flags.
+func (j *eigenmapJob) add(f *pflag.FlagSet) error {
 	f.StringVar(&j.graph.Graph, "graph", "grid",
 		"grid: a node per voxel, linked to neighbours; patch: a node per patch, linked to all")
 	f.IntVarP(&j.graph.Pairs, "pairs", "k", 0, "number of lowest pairs (default 4, for patches 2)")
@@ -72,9 +72,11 @@ func doEigenmap(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	j.AddEffort(f)
 	f.Lookup("time-limit").Usage = "time for the verification (default 15m: the proof that no pair is missing of " +
 		"volumes up to about 128³)"
-	if err := parse(); err != nil {
-		return err
-	}
+	return nil
+}
+
+// check sets the defaults that depend on the graph, and rejects impossible flags.
+func (j *eigenmapJob) check(f *pflag.FlagSet) error {
 	ofGrid := []string{"sigma", "floor", "corners", "radius", "plain"}
 	ofPatches := []string{"alpha", "beta", "side", "steps", "seed"}
 	foreign := ofPatches
@@ -110,7 +112,15 @@ func doEigenmap(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	case f.Changed("levels"):
 		return cli.Usagef("--levels: weights are computed from the values: leave it out")
 	}
-	if err := j.Check(); err != nil {
+	return j.Check()
+}
+
+func doEigenmap(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
+	var j eigenmapJob
+	if err := cmp.Or(j.add(f), parse()); err != nil {
+		return err
+	}
+	if err := j.check(f); err != nil {
 		return err
 	}
 	if !f.Changed("time-limit") {
@@ -155,7 +165,10 @@ func (j eigenmapJob) run(c *cli.Program, t answering.Target) error {
 		return err
 	}
 	if j.truth != "" {
-		q.Truth, q.TruthShown = j.In.NamingWhole(j.truth), j.truth
+		q.TruthShown = j.truth
+		if q.Truth, err = j.In.NamedWhole(j.truth); err != nil {
+			return err
+		}
 	}
 	a, err := q.Answer()
 	if err != nil {
@@ -164,7 +177,7 @@ func (j eigenmapJob) run(c *cli.Program, t answering.Target) error {
 	confirmed := fmt.Sprintf("%s, by %s, VERIFIED by ", a.What, a.By)
 	note := fmt.Sprintf("%s%s by %s: %s", confirmed, a.Witness, cli.Version(), j.Noted(a.Image))
 	found := eigenmap.Voxelwise(a.Of, a.Of.Nodewise(a.Out))
-	place, err := datasets.GeometryOf(a.Image.Name)
+	place, err := a.Image.Name.Geometry()
 	if err != nil {
 		return err
 	}
@@ -196,6 +209,11 @@ func (j eigenmapJob) run(c *cli.Program, t answering.Target) error {
 	if a.Truth == nil {
 		return nil
 	}
+	return tellDice(c, q.Shown, a, found)
+}
+
+// tellDice compares a mask with the truth, and with the best threshold.
+func tellDice(c *cli.Program, shown string, a ask.EigenmapAnswer, found []bool) error {
 	f, err := grid.Load(a.Of.Source)
 	if err != nil {
 		return err
@@ -206,7 +224,7 @@ func (j eigenmapJob) run(c *cli.Program, t answering.Target) error {
 		side = "from"
 	}
 	fmt.Fprintf(c.Stderr, "eccbench: %s: Dice of the mask %.4f; of the best plain threshold, all values %s %s, %.4f\n",
-		q.Shown, masks.Dice(found, a.Truth), side, f.Labels().Append(nil, threshold), best)
+		shown, masks.Dice(found, a.Truth), side, f.Labels().Append(nil, threshold), best)
 	return nil
 }
 

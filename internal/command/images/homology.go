@@ -151,17 +151,14 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 // notOfImage returns an error of an input. For an image it suggests the name of the complex of its
 // voxels.
 func notOfImage(input string, err error) error {
-	name := "file/path=" + input
-	if datasets.IsName(input) {
-		name = input
-	}
-	if image, e := datasets.Open(name); e == nil {
+	name, _, _ := datasets.GivenName(input)
+	if image, e := name.Open(0); e == nil {
 		shape := image.Shape()
 		if e := grid.Close(image); e != nil {
 			return errors.Join(err, e)
 		}
 		return cli.Usagef("input %s: an image of %s voxels and no complex: name a level N, and ask for the voxels that "+
-			"are not above it by voxels/at=N/of=%s", report.VisibleText(input), shape, report.VisibleText(name))
+			"are not above it by voxels/at=N/of=%s", report.VisibleText(input), shape, report.VisibleText(name.String()))
 	}
 	return err
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"eccbench/datasets"
 	"eccbench/datasets/element"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
@@ -69,7 +68,7 @@ func doLevels(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	if err := j.Check(); err != nil {
 		return err
 	}
-	j.of, j.In.Every = levelsName, true
+	j.of = levelsName
 	if j.isSharded() {
 		return j.do(c, f, nil, "")
 	}
@@ -78,10 +77,10 @@ func doLevels(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		if err != nil {
 			return err
 		}
-		if err := cli.Writable([]cli.Target{{Flag: "--out", Path: j.Out}}, datasets.Files(name)...); err != nil {
+		if err := cli.Writable([]cli.Target{{Flag: "--out", Path: j.Out}}, name.Files()...); err != nil {
 			return err
 		}
-		src, err := ask.OpenMasked(host.AvailableMemory(), name, "")
+		src, err := ask.Opening{Every: true}.Of(name).Open(host.AvailableMemory())
 		if err != nil {
 			return cli.Usage(err)
 		}

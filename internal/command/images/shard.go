@@ -62,11 +62,11 @@ func (s *shareJob) isSharded() bool { return s.shard != "" || s.key != "" || s.d
 type sharing struct {
 	answering.Flags
 	shareJob
-	of         string         // the subcommand: curve, betti or levels
-	distinct   int64          // for levels: the greatest number of distinct values, or 0
-	convention ecc.Convention // of the image; valid once the image is open
-	ladder     *grid.Ladder   // the ladder that all shards share; nil for the image's own
-	table      string         // the file of this ladder, or ""
+	of       string       // the subcommand: curve, betti or levels
+	levels   int64        // evenly spaced levels on request, or 0
+	distinct int64        // for levels: the greatest number of distinct values, or 0
+	ladder   *grid.Ladder // the ladder that all shards share; nil for the image's own
+	table    string       // the file of this ladder, or ""
 	// at holds the values of the sets for betti, whose components the parts store.
 	at []grid.Number
 	by betti.Slabber
@@ -167,8 +167,10 @@ func (j sharing) do(c *cli.Program, f *pflag.FlagSet, merged []string, impl stri
 	if j.Out == "" && !j.dry {
 		return cli.Usagef("--shard writes a part: want its file or a folder for it, --out")
 	}
+	if j.levels, err = j.In.AskedLevels(); err != nil {
+		return err
+	}
 	j.Impl = impl
-	j.In.Every, j.In.Gaps, j.In.Once = true, j.Options.NaN == ask.NaNMask, false // each shard reads its own slices
 	if len(which) > 1 && !j.dry && !isFolder(j.Out) {
 		return cli.Usagef("--out %s: several parts want a folder, %s/", j.Out, j.Out)
 	}
@@ -180,153 +182,209 @@ func (j sharing) do(c *cli.Program, f *pflag.FlagSet, merged []string, impl stri
 	return nil
 }
 
-// shareOf computes and writes the contribution of a shard to the curve of an image.
-func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which shard.Shard) error {
-	start := time.Now()
-	shown, err := j.In.Named(input)
+// A sharedImage is an opened image with the sources of its shards.
+type sharedImage struct {
+	sharing
+	input   string   // as typed
+	name    string   // canonical
+	files   []string // of the image and its mask
+	opened  grid.Source
+	src     grid.Source // opened, on the ladder of all shards
+	counted grid.Source // src, or the sets, hashed while it is read
+	hashed  *grid.Digester
+	// convention is that of the image, and in that of counted.
+	convention, in ecc.Convention
+}
+
+// open opens the image of a shard, and describes it in the head of the part.
+func (j sharing) open(f *pflag.FlagSet, input string, which shard.Shard) (s sharedImage, p parts.Part, err error) {
+	image, err := j.In.Named(input)
+	mask := datasets.Name{}
+	if err == nil && j.Mask != "" {
+		mask, err = j.In.NamedWhole(j.Mask)
+	}
 	if err != nil {
-		return err
+		return s, p, err
 	}
-	read := shown
-	if n, err := datasets.ParseName(shown); err == nil && j.ladder != nil && n.FromFiles() {
-		read = n.With("levels", "every").String() // this does not need a pass over the image
+	shown := ask.Opening{Levels: j.levels, Every: true, Gaps: j.Options.NaN == ask.NaNMask}.Of(image)
+	name := shown
+	if j.ladder != nil && name.FromFiles() {
+		name = name.With("levels", "every") // this does not need a pass over the image
 	}
-	name, mask, files, err := j.shareNames(read)
+	name, mask = bySlices(name), bySlices(ask.Opening{Every: true}.Of(mask))
+	s = sharedImage{sharing: j, input: input, name: name.String(), files: slices.Concat(name.Files(), mask.Files())}
+	before, err := stamp(s.files)
 	if err != nil {
-		return err
+		return s, p, cli.Usage(err)
 	}
-	before, err := stamp(files)
-	if err != nil {
-		return cli.Usage(err)
+	if s.opened, err = ask.OpenMasked(host.AvailableMemory(), name, mask); err != nil {
+		return s, p, cli.Usage(err)
 	}
-	src, err := ask.OpenMasked(host.AvailableMemory(), name, mask)
-	if err != nil {
-		return cli.Usage(err)
+	if err := s.count(name, !mask.IsZero()); err != nil {
+		grid.Close(s.opened)
+		return s, p, err
 	}
-	defer grid.Close(src)
-	opened := src
-	if j.convention, err = j.Options.Convention(mask != "" || j.Options.Gaps(src.Type())); err != nil {
-		return err
-	}
-	if err := j.shareable(src, input, name); err != nil {
-		return cli.Usage(err)
-	}
-	hashed := grid.NewDigester(struct{ grid.Source }{src}) // hashes an image in memory too, during reading
-	counted, in := grid.Source(hashed), j.convention
-	if j.ladder != nil {
-		if src.Type() != grid.Float32 || src.Ladder().Indexed() {
-			return cli.Usagef("input %s: levels of its own are for float32 files and this one is %v on %v; leave --levels "+
-				"or --table out", input, src.Type(), src.Ladder())
-		}
-		counted = views.OnLadder(hashed, *j.ladder)
-		src = views.OnLadder(src, *j.ladder)
-	}
-	if j.of == betti.Name {
-		in.Superlevel, in.Masked = false, false // sets are in growing order here; no set contains masked voxels
-		if counted, err = betti.Sets(hashed, j.at, j.convention); err != nil {
-			return cli.Usage(err)
-		}
-	}
-	p := parts.Part{Head: parts.Head{
-		Provenance: ecc.Describe(j.Named(shown), views.Unmasked(src), j.convention),
-		Vertices:   in.Vertices, Superlevel: in.Superlevel, Masked: in.Masked,
+	p.Head = parts.Head{
+		Provenance: ecc.Describe(j.Named(shown.String()), views.Unmasked(s.src), s.convention),
+		Vertices:   s.in.Vertices, Superlevel: s.in.Superlevel, Masked: s.in.Masked,
 		Shard: which.I, Shards: which.N, Command: command(f, j.of, input),
-		At: j.at, Above: len(j.at) > 0 && j.convention.Superlevel,
-	}}
-	p.Mask, p.Program, p.Implementation = j.Named(mask), cli.Version(), j.Impl
-	p.Counted.Type, p.Counted.Ladder = counted.Type().String(), counted.Ladder().Key()
+		At: j.at, Above: len(j.at) > 0 && s.convention.Superlevel,
+	}
+	p.Mask, p.Program, p.Implementation = j.Named(mask.String()), cli.Version(), j.Impl
+	p.Counted.Type, p.Counted.Ladder = s.counted.Type().String(), s.counted.Ladder().Key()
 	if j.ladder != nil {
 		p.Listed = j.ladder.Listed()
 	}
 	p.Source = hexOf(p.Input, p.Mask, p.Shape, p.Type, before)
-	if j.dry {
-		return j.plan(c, src, counted, input, p.Source, which.N)
+	return s, p, nil
+}
+
+// count sets the sources and the convention of an opened image.
+func (s *sharedImage) count(name datasets.Name, masked bool) (err error) {
+	s.src = s.opened
+	if s.convention, err = s.Options.Convention(masked || s.Options.Gaps(s.src.Type())); err != nil {
+		return err
 	}
-	step := grid.Step(src)
-	of := which.SpanBy(src.Shape().Slices(), step)
+	if err := s.shareable(name); err != nil {
+		return cli.Usage(err)
+	}
+	s.hashed = grid.NewDigester(struct{ grid.Source }{s.src}) // hashes an image in memory too, during reading
+	s.counted, s.in = s.hashed, s.convention
+	if s.ladder != nil {
+		if s.src.Type() != grid.Float32 || s.src.Ladder().Indexed() {
+			return cli.Usagef("input %s: levels of its own are for float32 files and this one is %v on %v; leave --levels "+
+				"or --table out", s.input, s.src.Type(), s.src.Ladder())
+		}
+		s.counted, s.src = views.OnLadder(s.hashed, *s.ladder), views.OnLadder(s.src, *s.ladder)
+	}
+	if s.of == betti.Name {
+		s.in.Superlevel, s.in.Masked = false, false // sets are in growing order here; no set contains masked voxels
+		if s.counted, err = betti.Sets(s.hashed, s.at, s.convention); err != nil {
+			return cli.Usage(err)
+		}
+	}
+	return nil
+}
+
+// shareOf computes and writes the contribution of a shard to the curve of an image.
+func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which shard.Shard) error {
+	start := time.Now()
+	s, p, err := j.open(f, input, which)
+	if err != nil {
+		return err
+	}
+	defer grid.Close(s.opened)
+	if j.dry {
+		return s.plan(c, p.Source, which.N)
+	}
+	step := grid.Step(s.src)
+	of := which.SpanBy(s.src.Shape().Slices(), step)
 	if p.First, p.End = of.Lo, of.Hi; step > 1 {
 		p.Step = step
 	}
-	key := fingerprint.Derived(strings.Join([]string{"eccbench part", p.Source, p.Counted.Type, p.Counted.Ladder,
-		p.Construction, p.Filtration, p.Periodic}, "\n"))
-	if j.key != "" {
-		if key, err = fingerprint.ParseKey(j.key); err != nil {
-			return cli.Usagef("--key: %w", err)
-		}
+	key, err := s.partKey(p.Head)
+	if err != nil {
+		return err
 	}
 	p.Key = key.String()
 	path, err := partPath(j.Out, which)
 	if err != nil {
 		return err
 	}
-	if err := cli.Writable([]cli.Target{{Flag: "--out", Path: path}}, append(files, j.table)...); err != nil {
+	if err := cli.Writable([]cli.Target{{Flag: "--out", Path: path}}, append(s.files, j.table)...); err != nil {
 		return err
 	}
 	said, hold := "", func() error { return nil } // hold is called once the part is written
 	if j.of == levelsName {
-		err = j.survey(&p, counted, of, key)
+		err = s.survey(&p, s.counted, of, key)
 	} else {
-		runs := parts.NewRuns(filepath.Dir(path), p.Head, counted.Ladder().Len())
+		runs := parts.NewRuns(filepath.Dir(path), p.Head, s.counted.Ladder().Len())
 		defer runs.Close() // removes files that are no longer needed
-		said, hold, err = j.count(c, &p, name, counted, in, of, key, runs)
+		said, hold, err = s.answer(c, &p, of, key, runs)
 	}
-	if infinite := (*grid.NotFiniteError)(nil); errors.As(err, &infinite) {
-		instead := "replace them by finite values"
-		if j.of == "curve" {
-			instead += ", or leave NaN out (--nan mask)"
-		}
-		return cli.Usagef("input %s: in %v: %w; %s", input, of, infinite, instead)
-	}
-	if errors.Is(err, views.ErrAbove) {
-		return cli.Usagef("input %s: %w; --between wants the range of the whole image, which eccbench levels prints",
-			input, err)
-	}
-	if errors.Is(err, views.ErrNotListed) {
-		return cli.Usagef("input %s: %w values; it wants all of the whole image, which eccbench levels --distinct prints",
-			input, err)
-	}
-	if errors.Is(err, element.ErrManyValues) {
-		return cli.Usagef("input %s: in %v: %w", input, of, err)
+	if err == nil {
+		err = s.addHashes(&p, of)
 	}
 	if err != nil {
-		return err
+		return s.explain(err, of)
 	}
-	if p.Unhashed = grid.Period(src) > 0 || j.of == levelsName; !p.Unhashed {
-		for slice := range parts.HashedSlices(of, src.Shape().Slices(), in.Periodic.Slices(src.Shape())) {
-			h, read := hashed.Slice(slice)
-			if !read {
-				return fmt.Errorf("slice %d was not read", slice)
-			}
-			p.Hashes = append(p.Hashes, h)
-		}
-	}
-	if err := grid.Unchanged(opened); err != nil {
+	if err := grid.Unchanged(s.opened); err != nil {
 		return cli.Usagef("input %s: %w; make the part again, and those made before", input, err)
 	}
-	p.Missing = c.Missing(report.VisibleText(input), opened, j.Quiet)
-	write := func(w *os.File) error { return cmp.Or(p.Write(w, counted.Ladder().Len()), hold()) }
+	p.Missing = c.Missing(report.VisibleText(input), s.opened, j.Quiet)
+	write := func(w *os.File) error { return cmp.Or(p.Write(w, s.counted.Ladder().Len()), hold()) }
 	if err := cli.WriteFile(path, write); err != nil {
 		return err
 	}
 	if !j.Quiet {
 		fmt.Fprintf(c.Stderr, "eccbench: %s: %s %s: shard %v, %v of %d: %s%s, %v\n",
-			report.VisibleText(input), p.Shape, p.Type, which, of, src.Shape().Slices(), p.Has(), said,
+			report.VisibleText(input), p.Shape, p.Type, which, of, s.src.Shape().Slices(), p.Has(), said,
 			quantity.Duration(time.Since(start)))
 	}
 	return nil
 }
 
-// count computes the answer of a part. It returns a text that names the implementation and the
-// witness, and a function to call once the part is written.
-func (j sharing) count(c *cli.Program, p *parts.Part, name string, counted grid.Source, in ecc.Convention, of grid.Span,
-	key fingerprint.Key, runs *parts.Runs) (said string, hold func() error, err error) {
-	w, sum, slabs := j.question(c, counted, in, of, key, runs)
-	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: j.Threads}}
-	by := ask.EveryImpl
-	if j.of != betti.Name { // for Betti numbers the part counts the Euler characteristics
-		by = j.Impl
+// partKey returns the key of the fingerprint of all shards.
+func (j sharing) partKey(h parts.Head) (fingerprint.Key, error) {
+	if j.key == "" {
+		return fingerprint.Derived(strings.Join([]string{"eccbench part", h.Source, h.Counted.Type, h.Counted.Ladder,
+			h.Construction, h.Filtration, h.Periodic}, "\n")), nil
 	}
-	answered, err := ask.Answer(w, by, name, counted, conditions, answering.LimitsOf(j.Budget), "part")
+	key, err := fingerprint.ParseKey(j.key)
+	if err != nil {
+		err = cli.Usagef("--key: %w", err)
+	}
+	return key, err
+}
+
+// addHashes adds the hashes of the slices of a part, except of values, and of an image that repeats itself.
+func (s *sharedImage) addHashes(p *parts.Part, of grid.Span) error {
+	if p.Unhashed = grid.Period(s.src) > 0 || s.of == levelsName; p.Unhashed {
+		return nil
+	}
+	shape := s.src.Shape()
+	for slice := range parts.HashedSlices(of, shape.Slices(), s.in.Periodic.Slices(shape)) {
+		h, read := s.hashed.Slice(slice)
+		if !read {
+			return fmt.Errorf("slice %d was not read", slice)
+		}
+		p.Hashes = append(p.Hashes, h)
+	}
+	return nil
+}
+
+// explain adds the slices and the remedy to an error of the voxels of a shard.
+func (s *sharedImage) explain(err error, of grid.Span) error {
+	switch infinite := (*grid.NotFiniteError)(nil); {
+	case errors.As(err, &infinite):
+		instead := "replace them by finite values"
+		if s.of == "curve" {
+			instead += ", or leave NaN out (--nan mask)"
+		}
+		return cli.Usagef("input %s: in %v: %w; %s", s.input, of, infinite, instead)
+	case errors.Is(err, views.ErrAbove):
+		return cli.Usagef("input %s: %w; --between wants the range of the whole image, which eccbench levels prints",
+			s.input, err)
+	case errors.Is(err, views.ErrNotListed):
+		return cli.Usagef("input %s: %w values; it wants all of the whole image, which eccbench levels --distinct prints",
+			s.input, err)
+	case errors.Is(err, element.ErrManyValues):
+		return cli.Usagef("input %s: in %v: %w", s.input, of, err)
+	}
+	return err
+}
+
+// answer computes the answer of a part. It returns a text that names the implementation and the
+// witness, and a function to call once the part is written.
+func (s *sharedImage) answer(c *cli.Program, p *parts.Part, of grid.Span, key fingerprint.Key, runs *parts.Runs) (
+	said string, hold func() error, err error) {
+	w, sum, slabs := s.question(c, s.counted, s.in, of, key, runs)
+	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: s.Threads}}
+	by := ask.EveryImpl
+	if s.of != betti.Name { // for Betti numbers the part counts the Euler characteristics
+		by = s.Impl
+	}
+	answered, err := ask.Answer(w, by, s.name, s.counted, conditions, answering.LimitsOf(s.Budget), "part")
 	if err != nil {
 		return "", nil, err
 	}
@@ -337,7 +395,7 @@ func (j sharing) count(c *cli.Program, p *parts.Part, name string, counted grid.
 			return "", nil, err
 		}
 		var merged *fingerprint.Sum
-		p.Chunks, merged = runs.Steps(key.WithConvention(in).ForLevels(counted.Ladder().Len()), j.Threads)
+		p.Chunks, merged = runs.Steps(key.WithConvention(s.in).ForLevels(s.counted.Ladder().Len()), s.Threads)
 		hold = func() error {
 			if d := ecc.UnlikeSums(sum(), *merged, key); d != nil {
 				return cli.VerdictError{Code: cli.ExitWrong,
@@ -379,61 +437,36 @@ func (j sharing) question(c *cli.Program, counted grid.Source, in ecc.Convention
 	}
 }
 
-// shareNames returns the names of an image and its mask and the files that they are read from. If
-// possible, the names allow reading each slice separately.
-func (j sharing) shareNames(image string) (name, mask string, files []string, err error) {
-	if name, err = bySlices(image); err != nil {
-		return "", "", nil, err
-	}
-	files = datasets.Files(name)
-	if j.Mask == "" {
-		return name, "", files, nil
-	}
-	if mask, err = j.In.NamedWhole(j.Mask); err != nil {
-		return "", "", nil, err
-	}
-	if mask, err = bySlices(mask); err != nil {
-		return "", "", nil, err
-	}
-	return name, mask, append(files, datasets.Files(mask)...), nil
-}
-
 // bySlices returns the name of an image whose slices can be read in any order.
-func bySlices(name string) (string, error) {
-	n, err := datasets.ParseName(name)
+func bySlices(n datasets.Name) datasets.Name {
 	switch {
-	case err != nil:
-		return "", cli.Usage(err)
 	case n.Generator == "stack":
-		n = n.With("stream", "true")
+		return n.With("stream", "true")
 	case n.Get("stream") == "once":
-		n = n.With("stream", "")
+		return n.With("stream", "")
 	}
-	return n.String(), nil
+	return n
 }
 
 // shareable returns an error if a shard cannot compute the contribution of its slices without the
 // others.
-func (j sharing) shareable(src grid.Source, input, name string) error {
-	if j.convention.Periodic.Z && grid.Dim(src) > src.Shape().Dim() {
+func (s *sharedImage) shareable(name datasets.Name) error {
+	src := s.opened
+	if s.convention.Periodic.Z && grid.Dim(src) > src.Shape().Dim() {
 		return fmt.Errorf("--periodic %s: %s is a volume of one slice, whose shards are along y: leave z or --shard out",
-			j.convention.Periodic, input)
+			s.convention.Periodic, s.input)
 	}
-	if err := j.convention.Periodic.Check(src.Shape()); err != nil {
-		return fmt.Errorf("--periodic %s: %s: %w", j.convention.Periodic, input, err)
+	if err := s.convention.Periodic.Check(src.Shape()); err != nil {
+		return fmt.Errorf("--periodic %s: %s: %w", s.convention.Periodic, s.input, err)
 	}
 	if labels := grid.LabelsOf(src); labels != nil {
 		return fmt.Errorf("input %s: its values of %s become their ranks among those of the whole image, which no shard "+
-			"knows; save it as float32, int16 or uint16", input, labels.Type())
-	}
-	n, err := datasets.ParseName(name)
-	if err != nil {
-		return err
+			"knows; save it as float32, int16 or uint16", s.input, labels.Type())
 	}
 	if _, _, even := src.Ladder().Affinity(); src.Ladder().Indexed() &&
-		(!even || n.FromFiles() && views.Unmasked(src).Type() == grid.Float32) {
+		(!even || name.FromFiles() && views.Unmasked(src).Type() == grid.Float32) {
 		return fmt.Errorf("input %s: its levels, %v, are those of the whole image, which no shard knows; use levels=every",
-			input, src.Ladder())
+			s.input, src.Ladder())
 	}
 	return nil
 }
@@ -497,38 +530,38 @@ func command(f *pflag.FlagSet, of, input string) string {
 
 // plan prints for each shard the bytes read, the memory and the bytes written; with a disk rate
 // also the time to read.
-func (j sharing) plan(c *cli.Program, src, counted grid.Source, input, source string, n int64) error {
+func (s *sharedImage) plan(c *cli.Program, source string, n int64) error {
 	took := func(bytes int64) string { return "" }
 	header := ""
-	if j.diskRate != "" {
-		rate, err := quantity.ParseBytes(j.diskRate)
+	if s.diskRate != "" {
+		rate, err := quantity.ParseBytes(s.diskRate)
 		if err == nil && rate == 0 {
 			err = errors.New("nothing is ever read")
 		}
 		if err != nil {
-			return cli.Usagef("--disk-rate %s: %w", j.diskRate, err)
+			return cli.Usagef("--disk-rate %s: %w", s.diskRate, err)
 		}
 		header = "in\t"
 		took = func(bytes int64) string { return quantity.Duration(quantity.Seconds(float64(bytes) / float64(rate))) }
 	}
-	fmt.Fprintf(c.Stdout, "%s: %v %v, %v: %d shards on %d cores each\n", report.VisibleText(input), src.Shape(),
-		src.Type(), src.Ladder(), n, j.Threads)
+	fmt.Fprintf(c.Stdout, "%s: %v %v, %v: %d shards on %d cores each\n", report.VisibleText(s.input), s.src.Shape(),
+		s.src.Type(), s.src.Ladder(), n, s.Threads)
 	t := tabwriter.NewWriter(c.Stdout, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "shard\tslices\treads\t%smemory, about\tpart, at most\t\n", header)
 	var reads int64
 	for i := range n {
-		s := shard.Shard{I: i + 1, N: n}
-		of := s.SpanBy(src.Shape().Slices(), grid.Step(src))
-		cost := ecc.ShareOf(src, j.convention, of, j.Threads)
-		if j.of == betti.Name {
-			cost = betti.ShareOf(src, counted, j.convention, of, j.Threads)
+		which := shard.Shard{I: i + 1, N: n}
+		of := which.SpanBy(s.src.Shape().Slices(), grid.Step(s.src))
+		cost := ecc.ShareOf(s.src, s.convention, of, s.Threads)
+		if s.of == betti.Name {
+			cost = betti.ShareOf(s.src, s.counted, s.convention, of, s.Threads)
 		}
 		reads += cost.Reads
 		in := took(cost.Reads)
 		if in != "" {
 			in += "\t"
 		}
-		fmt.Fprintf(t, "%v\t%d\t%s\t%s%s\t%s\t\n", s, of.Len(), quantity.Bytes(cost.Reads), in, quantity.Bytes(cost.Memory),
+		fmt.Fprintf(t, "%v\t%d\t%s\t%s%s\t%s\t\n", which, of.Len(), quantity.Bytes(cost.Reads), in, quantity.Bytes(cost.Memory),
 			quantity.Bytes(cost.Part))
 	}
 	if err := t.Flush(); err != nil {
@@ -536,9 +569,9 @@ func (j sharing) plan(c *cli.Program, src, counted grid.Source, input, source st
 	}
 	in := took(reads)
 	if in != "" {
-		in = ": " + in + " at " + j.diskRate + "/s, counting and checking meanwhile"
+		in = ": " + in + " at " + s.diskRate + "/s, counting and checking meanwhile"
 	}
 	_, err := fmt.Fprintf(c.Stdout, "all read %s, %.2f %% more than the image%s\nsource %s\n", quantity.Bytes(reads),
-		100*(float64(reads)/float64(grid.TotalBytes(src))-1), in, source)
+		100*(float64(reads)/float64(grid.TotalBytes(s.src))-1), in, source)
 	return err
 }
