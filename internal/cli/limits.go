@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/impls"
-	"eccbench/internal/bench"
 	"eccbench/internal/host"
 	"eccbench/internal/peers"
 	"eccbench/internal/quantity"
@@ -83,8 +82,8 @@ func (c *Program) JudgedOutside(workload, impl string) *peers.Peer {
 }
 
 // Plan returns a plan with these limits for some inputs of a workload.
-func (l *Limits) Plan(c *Program, workload string, inputs []string) (runner.Plan, error) {
-	p := runner.Plan{
+func (l *Limits) Plan(c *Program, workload string, inputs []string) (p runner.Plan, err error) {
+	p = runner.Plan{
 		Command: c.Worker, Clock: c.Clock, Benches: c.Benches, Workload: workload, Inputs: inputs,
 		Threads: l.Threads, Device: l.Device, Devices: l.Devices, ISA: l.ISA, Time: l.Time, Budget: l.Time,
 		Grow: !l.set.Changed("time-limit"),
@@ -102,62 +101,22 @@ func (l *Limits) Plan(c *Program, workload string, inputs []string) (runner.Plan
 			return fmt.Sprintf("eccbench verify --impl %s%s --input '%s'", impl, options, strings.ReplaceAll(input, "'", `'\''`))
 		},
 	}
-	if l.Threads < 1 || l.Threads > 4096 {
-		return p, Usagef("--threads %d: want 1 to 4096", l.Threads)
+	if err := l.check(); err != nil {
+		return p, err
 	}
-	if l.Time <= 0 {
-		return p, Usagef("--time-limit %v: want more than 0", l.Time)
-	}
-	switch l.judge {
-	case outside:
+	if l.judge == outside {
 		p.Outside = c.JudgedOutside
-	case Inside:
-	default:
-		name := Judge + "="
-		if l.set.Changed("judge") {
-			name = "--judge "
-		}
-		return p, Usagef("%s%s: want inside or outside", name, l.judge)
-	}
-	if l.ISA != "" && !slices.Contains(impls.ISAs(), l.ISA) {
-		return p, Usagef("--isa %s: want one of %s", l.ISA, strings.Join(impls.ISAs(), ", "))
 	}
 	if l.Devices != "" && l.Devices != resident.All {
-		names := strings.Split(l.Devices, ",")
-		for i, name := range names {
-			if strings.TrimSpace(name) == "" || slices.Contains(names[:i], name) {
-				return p, Usagef("--devices %s: want all, or a comma list of different devices", l.Devices)
-			}
-		}
-		p.Device = cmp.Or(l.Device, names[0])
+		first, _, _ := strings.Cut(l.Devices, ",")
+		p.Device = cmp.Or(l.Device, first)
 	}
 	b, err := runner.Find(p.Benches, workload)
 	if err != nil {
 		return p, err
 	}
-	p.Impls, err = Choose(l.Impl, b.Abouts())
-	without := l.without(b.Abouts())
-	for _, name := range without {
-		if err != nil && slices.Contains(l.Impl, name) {
-			return p, Usagef("--impl %s answers no question of %s", name, workload)
-		}
-	}
-	if len(without) > 0 {
-		fmt.Fprintf(c.Stderr, "eccbench: no question of %s is answered by %s: left out; eccbench doctor --peer lists their workloads\n",
-			workload, strings.Join(without, ", "))
-	}
-	if err != nil {
+	if p.Impls, err = l.choose(c, b); err != nil {
 		return p, err
-	}
-	if (len(l.paths) > 0 || l.dir != "") && len(l.found) == 0 {
-		return p, Usagef("--peer, --peers: this command starts no peers")
-	}
-	if l.Devices == "" { // a pattern does not select implementations that need --devices
-		p.Impls = slices.DeleteFunc(p.Impls, func(impl string) bool {
-			a := b.Abouts()
-			i := slices.IndexFunc(a, func(a bench.About) bool { return a.Name == impl })
-			return a[i].Where == "gpus" && !slices.Contains(l.Impl, impl)
-		})
 	}
 	if p.Options, err = l.options(b, p.Impls); err != nil {
 		return p, err
@@ -168,6 +127,62 @@ func (l *Limits) Plan(c *Program, workload string, inputs []string) (runner.Plan
 		return p, Usagef("--memory-limit: %w", err)
 	}
 	return p, nil
+}
+
+// check rejects impossible limits.
+func (l *Limits) check() error {
+	judge := Judge + "="
+	if l.set.Changed("judge") {
+		judge = "--judge "
+	}
+	switch {
+	case l.Threads < 1 || l.Threads > 4096:
+		return Usagef("--threads %d: want 1 to 4096", l.Threads)
+	case l.Time <= 0:
+		return Usagef("--time-limit %v: want more than 0", l.Time)
+	case l.judge != outside && l.judge != Inside:
+		return Usagef("%s%s: want inside or outside", judge, l.judge)
+	case l.ISA != "" && !slices.Contains(impls.ISAs(), l.ISA):
+		return Usagef("--isa %s: want one of %s", l.ISA, strings.Join(impls.ISAs(), ", "))
+	case l.Devices == "":
+		return nil
+	}
+	names := strings.Split(l.Devices, ",")
+	for i, name := range names {
+		if strings.TrimSpace(name) == "" || slices.Contains(names[:i], name) {
+			return Usagef("--devices %s: want all, or a comma list of different devices", l.Devices)
+		}
+	}
+	return nil
+}
+
+// choose returns the implementations of a workload that --impl matches. It reports peers without the workload.
+func (l *Limits) choose(c *Program, b runner.Bench) ([]string, error) {
+	chosen, err := Choose(l.Impl, b.Abouts())
+	without := l.without(b.Abouts())
+	for _, name := range without {
+		if err != nil && slices.Contains(l.Impl, name) {
+			return nil, Usagef("--impl %s answers no question of %s", name, b.Name())
+		}
+	}
+	if len(without) > 0 {
+		fmt.Fprintf(c.Stderr, "eccbench: no question of %s is answered by %s: left out; eccbench doctor --peer lists their workloads\n",
+			b.Name(), strings.Join(without, ", "))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if (len(l.paths) > 0 || l.dir != "") && len(l.found) == 0 {
+		return nil, Usagef("--peer, --peers: this command starts no peers")
+	}
+	if l.Devices == "" { // a pattern does not select implementations that need --devices
+		for _, a := range b.Abouts() {
+			if a.Where == "gpus" && !slices.Contains(l.Impl, a.Name) {
+				chosen = slices.DeleteFunc(chosen, func(name string) bool { return name == a.Name })
+			}
+		}
+	}
+	return chosen, nil
 }
 
 // options groups the values of the methods' options by key. At least one of the implementations

@@ -165,7 +165,8 @@ func TestNotesOfCounts(t *testing.T) {
 		{of(5, 3), of(4, 2), []string{"a call allocates 4 bytes, the base's 5", "a call launches 2 kernels, the base's 3"}},
 		{of(-1, -1), of(5, 3), []string{"the candidate alone counts the bytes that a call allocates", "the candidate alone counts the kernels that a call launches"}},
 	} {
-		decision, reason, _, notes := exact(c.base, c.candidate)
+		found := exact(c.base, c.candidate)
+		decision, reason, notes := found.decision, found.reason, found.notes
 		if decision != "" || !slices.Equal(notes, c.want) {
 			t.Errorf("%s (%s), notes %q, want %q", decision, reason, notes, c.want)
 		}
@@ -324,8 +325,8 @@ func TestReasonsOfOthers(t *testing.T) {
 // A base without a result is invalid, and so are answers to other inputs.
 func TestBasesThatFail(t *testing.T) {
 	good := []Process{{Status: verify.Verified, Quick: 1}}
-	if d, reason, _, _ := exact([]Process{{Status: verify.Crashed, Reason: "why"}}, good); d != Inconclusive || reason != "the base is CRASHED: why" {
-		t.Errorf("%s: %s", d, reason)
+	if f := exact([]Process{{Status: verify.Crashed, Reason: "why"}}, good); f.decision != Inconclusive || f.reason != "the base is CRASHED: why" {
+		t.Errorf("%s: %s", f.decision, f.reason)
 	}
 	c := cells(1, 0.05)[0]
 	w := &world{rng: rand.New(rand.NewPCG(1, 1)), alter: func(_ Side, r *bench.CellRecord) { r.Digests = append(r.Digests, "2") }}

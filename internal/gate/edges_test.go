@@ -153,8 +153,8 @@ func TestCountsOfOneProcess(t *testing.T) {
 		base, candidate []Process
 		want            Decision
 	}{{of(10), of(11), Regression}, {of(10), of(10), ""}, {of(11), of(10), ""}} {
-		if got, reason, _, _ := exact(c.base, c.candidate); got != c.want {
-			t.Errorf("%d bytes, then %d: %q, %s", *c.base[0].Allocated, *c.candidate[0].Allocated, got, reason)
+		if got := exact(c.base, c.candidate); got.decision != c.want {
+			t.Errorf("%d bytes, then %d: %q, %s", *c.base[0].Allocated, *c.candidate[0].Allocated, got.decision, got.reason)
 		}
 	}
 }
@@ -201,7 +201,7 @@ func TestBlocksAreWhole(t *testing.T) {
 // A missing count of bytes is noted; a cell without kernel launches is not.
 func TestWhatIsNotCounted(t *testing.T) {
 	list := []Process{{Status: verify.Verified, Quick: 1}}
-	if _, _, _, notes := exact(list, list); len(notes) != 1 || notes[0] != "not counted: the bytes that a call allocates" {
+	if notes := exact(list, list).notes; len(notes) != 1 || notes[0] != "not counted: the bytes that a call allocates" {
 		t.Errorf("notes %q", notes)
 	}
 }
@@ -310,8 +310,8 @@ func TestAnswersOfTheCandidate(t *testing.T) {
 		"tolerant by its own account": {[]Process{of("2", true)}, Changed},
 		"the same answers":            {[]Process{of("1", true)}, ""},
 	} {
-		if got, reason, _, _ := exact(base, c.candidate); got != c.want {
-			t.Errorf("%s: %q (%s), want %q", what, got, reason, c.want)
+		if got := exact(base, c.candidate); got.decision != c.want {
+			t.Errorf("%s: %q (%s), want %q", what, got.decision, got.reason, c.want)
 		}
 	}
 }

@@ -136,29 +136,62 @@ func (v view) pairs() [][2]float64 {
 	return list
 }
 
-// exact returns the decision that needs no statistics. It depends on how the processes ended, on
-// equal answers, and on allocations and launches. decision is "" if nothing is wrong.
-func exact(base, candidate []Process) (decision Decision, reason, reproduce string, notes []string) {
+// A finding is a decision that needs no statistics, "" if nothing is wrong.
+type finding struct {
+	decision          Decision
+	reason, reproduce string
+	notes             []string
+}
+
+// exact returns the finding about how the processes ended, equal answers, allocations and launches.
+func exact(base, candidate []Process) finding {
+	if f := ends(base, candidate); f.decision != "" {
+		return f
+	}
+	// The base's records decide whether answers may differ within limits. The candidate's own
+	// records then verified its answers, as for the base.
+	tolerant := slices.ContainsFunc(base, func(p Process) bool { return p.tolerant })
+	f := sameAnswers(base, candidate, tolerant)
+	if f.decision == "" {
+		f.count(base, candidate)
+	}
+	return f
+}
+
+// ends returns the finding about processes that ended without an answer, or with a wrong one.
+func ends(base, candidate []Process) finding {
 	for _, p := range candidate {
 		if p.Status == verify.Wrong {
-			return Wrong, p.Reason, p.reproduce, nil
+			return finding{Wrong, p.Reason, p.reproduce, nil}
 		}
 	}
 	refused := func(list []Process) int {
 		return slices.IndexFunc(list, func(p Process) bool { return p.Status == verify.Skipped })
 	}
 	if b, c := refused(base), refused(candidate); b >= 0 && c >= 0 {
-		return NotRun, candidate[c].Reason, "", nil
+		return finding{decision: NotRun, reason: candidate[c].Reason}
 	}
 	for _, p := range candidate {
 		switch p.Status {
 		case verify.Crashed, verify.Timeout, verify.Skipped:
-			return Failed, fmt.Sprintf("the candidate is %s: %s", p.Status, p.Reason), p.reproduce, nil
+			return p.failed()
 		}
 	}
-	// The base's records decide whether answers may differ within limits. The candidate's own
-	// records then verified its answers, as for the base.
-	tolerant := slices.ContainsFunc(base, func(p Process) bool { return p.tolerant })
+	return finding{}
+}
+
+// failed returns the finding about a process of the candidate without a usable result.
+func (p Process) failed() finding {
+	return finding{Failed, fmt.Sprintf("the candidate is %s: %s", p.Status, p.Reason), p.reproduce, nil}
+}
+
+// inconclusive returns the finding that nothing can be decided.
+func inconclusive(format string, args ...any) finding {
+	return finding{decision: Inconclusive, reason: fmt.Sprintf(format, args...)}
+}
+
+// sameAnswers compares the answers of the processes.
+func sameAnswers(base, candidate []Process, tolerant bool) (f finding) {
 	differ := func(a, b map[string]string) (input string, common int) {
 		if input, common = disagree(a, b); tolerant {
 			input = ""
@@ -168,35 +201,40 @@ func exact(base, candidate []Process) (decision Decision, reason, reproduce stri
 	var answers map[string]string
 	for _, p := range base {
 		if !p.usable() {
-			return Inconclusive, fmt.Sprintf("the base is %s: %s", p.Status, p.Reason), "", nil
+			return inconclusive("the base is %s: %s", p.Status, p.Reason)
 		}
 		if answers == nil {
 			answers = p.digests
 		} else if input, _ := differ(answers, p.digests); input != "" {
-			return Inconclusive, "the base answers " + input + " in different ways", "", nil
+			return inconclusive("the base answers %s in different ways", input)
 		}
 	}
 	if tolerant {
-		notes = farther(base, candidate)
+		f.notes = farther(base, candidate)
 	}
 	bounded := slices.ContainsFunc(base, func(p Process) bool { return p.bounded })
 	for _, p := range candidate {
 		input, common := differ(answers, p.digests)
 		switch {
 		case input != "":
-			return Changed, "it answers " + input + " otherwise than the base", "", nil
+			return finding{decision: Changed, reason: "it answers " + input + " otherwise than the base"}
 		case p.Repeated: // its time does not count
 		case p.Status == verify.Verified && !p.usable():
-			return Failed, "the candidate has no times", p.reproduce, nil
+			return finding{Failed, "the candidate has no times", p.reproduce, nil}
 		case !p.usable():
-			return Failed, fmt.Sprintf("the candidate is %s: %s", p.Status, p.Reason), p.reproduce, nil
+			return p.failed()
 		case bounded && !p.bounded:
-			return Failed, "the candidate has no ceiling, the base has", "", nil
+			return finding{decision: Failed, reason: "the candidate has no ceiling, the base has"}
 		case common < len(answers):
-			return Inconclusive, fmt.Sprintf("the candidate answers %d of the base's %d inputs, so not all answers can be "+
-				"compared", common, len(answers)), "", nil
+			return inconclusive("the candidate answers %d of the base's %d inputs, so not all answers can be compared",
+				common, len(answers))
 		}
 	}
+	return f
+}
+
+// count compares the allocations and the launches of a call.
+func (f *finding) count(base, candidate []Process) {
 	for _, e := range []struct {
 		name, what string
 		all        bool // that any cell counts
@@ -212,19 +250,20 @@ func exact(base, candidate []Process) (decision Decision, reason, reproduce stri
 		case len(base) == 0 || len(candidate) == 0:
 		case b == nil && c == nil:
 			if e.all {
-				notes = append(notes, "not counted: "+e.name)
+				f.notes = append(f.notes, "not counted: "+e.name)
 			}
 		case c == nil:
-			return Inconclusive, "the base counts " + e.name + ", the candidate does not", "", notes
+			f.decision, f.reason = Inconclusive, "the base counts "+e.name+", the candidate does not"
+			return
 		case b == nil:
-			notes = append(notes, "the candidate alone counts "+e.name)
+			f.notes = append(f.notes, "the candidate alone counts "+e.name)
 		case *c > *b:
-			return Regression, fmt.Sprintf(e.what, *c, *b), "", notes
+			f.decision, f.reason = Regression, fmt.Sprintf(e.what, *c, *b)
+			return
 		case *c < *b:
-			notes = append(notes, fmt.Sprintf(e.what, *c, *b))
+			f.notes = append(f.notes, fmt.Sprintf(e.what, *c, *b))
 		}
 	}
-	return "", "", "", slices.Compact(notes)
 }
 
 // farther notes the measures in which the candidate's answers are worse than the base's.

@@ -164,53 +164,13 @@ func (g *Gate) judge(r *Result, round int, cells []int) {
 	var estimates []*Estimate
 	of := map[int]*Estimate{}
 	for _, i := range cells {
-		c := &r.Cells[i]
-		v := viewOf(r.Processes, round, i)
-		beside := v
-		if g.Baseline != nil {
-			beside = viewOf(r.Processes, 1, i) // the stored processes of the base
-		}
-		base, candidate := beside.processes(Base, Again), v.processes(Candidate)
-		for _, p := range r.Processes { // their answers count even if their times do not
-			if p.Repeated && p.Round == round && p.Cell == i && p.Side == Candidate {
-				candidate = append(candidate, p)
-			}
-		}
-		decision, reason, reproduce, notes := exact(base, candidate)
-		change := estimate(logs(beside, Base, v, Candidate, g.Protocol.Blocks, quick), c.Effect)
-		if round == 1 {
-			c.Noise = estimate(logs(beside, Base, beside, Again, g.Protocol.Blocks, quick), c.Effect)
-			c.Medians = estimate(logs(beside, Base, v, Candidate, g.Protocol.Blocks, middle), c.Effect)
-			c.Slow = estimate(logs(beside, Base, v, Candidate, g.Protocol.Blocks, slow), c.Effect)
-			c.Between = processDeviation(v.pairs())
-			c.Change = change
-		} else if c.Second = change; change != nil {
-			change = estimate(slices.Concat(c.Change.Logs, change.Logs), c.Effect)
-			c.Both = change
-		}
-		c.Notes = append(c.Notes, notes...)
-		slices.Sort(c.Notes)
-		c.Notes = slices.Compact(c.Notes)
-		if decision != "" {
-			c.Decision, c.Reason, c.Reproduce = decision, reason, reproduce
-			continue
-		}
-		if g.Alone {
-			c.Decision = Measured
-			continue
-		}
-		if change != nil {
-			estimates, of[i] = append(estimates, change), change
-		} else {
-			c.Decision, c.Reason = Inconclusive, "no block of it has ended"
+		if e := g.estimate(r, round, i); e != nil {
+			estimates, of[i] = append(estimates, e), e
 		}
 	}
 	adjust(estimates)
-	for _, i := range cells {
-		c, e := &r.Cells[i], of[i]
-		if e == nil {
-			continue
-		}
+	for i, e := range of {
+		c := &r.Cells[i]
 		seen := e.decide(c.Effect)
 		switch {
 		case round == 1:
@@ -222,19 +182,63 @@ func (g *Gate) judge(r *Result, round int, cells []int) {
 		if c.Decision == Inconclusive {
 			c.Settle = e.settle(c.Effect, len(cells))
 		}
-		if c.Decision != Same && c.Decision != Improved {
-			continue
+		c.doubt()
+	}
+}
+
+// estimate returns the estimated change of a cell after a round. It is nil for a cell that is decided without.
+func (g *Gate) estimate(r *Result, round, cell int) *Estimate {
+	c := &r.Cells[cell]
+	v := viewOf(r.Processes, round, cell)
+	beside := v
+	if g.Baseline != nil {
+		beside = viewOf(r.Processes, 1, cell) // the stored processes of the base
+	}
+	base, candidate := beside.processes(Base, Again), v.processes(Candidate)
+	for _, p := range r.Processes { // their answers count even if their times do not
+		if p.Repeated && p.Round == round && p.Cell == cell && p.Side == Candidate {
+			candidate = append(candidate, p)
 		}
-		for _, other := range []struct {
-			*Estimate
-			what string
-		}{{c.Medians, "the median call"}, {c.Slow, "the slower one of two processes"}} {
-			if other.suspect(c.Effect) {
-				c.Reason = fmt.Sprintf("%s by the quickest tenth of the calls of the faster one of two processes, but %s is "+
-					"slower (%s)", c.Decision, other.what, other.interval())
-				c.Decision = Inconclusive
-				break
-			}
+	}
+	found := exact(base, candidate)
+	between := func(above view, side Side, by clock) *Estimate {
+		return estimate(logs(beside, Base, above, side, g.Protocol.Blocks, by), c.Effect)
+	}
+	change := between(v, Candidate, quick)
+	if round == 1 {
+		c.Noise, c.Medians, c.Slow = between(beside, Again, quick), between(v, Candidate, middle), between(v, Candidate, slow)
+		c.Between = processDeviation(v.pairs())
+		c.Change = change
+	} else if c.Second = change; change != nil {
+		change = estimate(slices.Concat(c.Change.Logs, change.Logs), c.Effect)
+		c.Both = change
+	}
+	c.Notes = append(c.Notes, found.notes...)
+	slices.Sort(c.Notes)
+	c.Notes = slices.Compact(c.Notes)
+	switch {
+	case found.decision != "":
+		c.Decision, c.Reason, c.Reproduce = found.decision, found.reason, found.reproduce
+	case g.Alone:
+		c.Decision = Measured
+	case change == nil:
+		c.Decision, c.Reason = Inconclusive, "no block of it has ended"
+	default:
+		return change
+	}
+	return nil
+}
+
+// doubt makes a cell inconclusive that is as fast by one time of its processes, but slower by another.
+func (c *CellResult) doubt() {
+	for _, other := range []struct {
+		*Estimate
+		what string
+	}{{c.Medians, "the median call"}, {c.Slow, "the slower one of two processes"}} {
+		if (c.Decision == Same || c.Decision == Improved) && other.suspect(c.Effect) {
+			c.Reason = fmt.Sprintf("%s by the quickest tenth of the calls of the faster one of two processes, but %s is "+
+				"slower (%s)", c.Decision, other.what, other.interval())
+			c.Decision = Inconclusive
 		}
 	}
 }

@@ -2,6 +2,7 @@ package gating
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -120,42 +121,15 @@ func command(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	if g.selfTest {
 		return gateSelfTest(ctx, c, g)
 	}
-	targets := []cli.Target{{Flag: "--out", Path: g.out}, {Flag: "--save-baseline", Path: g.save}}
-	if err := cli.Writable(targets, g.baseline, g.confirm, g.base, g.candidate); err != nil {
+	return g.compare(ctx, c, both, style)
+}
+
+// compare measures the programs or the two peers, and judges the candidate.
+func (g gateFlags) compare(ctx context.Context, c *cli.Program, both map[gate.Side]*peers.Peer,
+	style report.Format) error {
+	run, before, err := g.plan(c)
+	if err != nil {
 		return err
-	}
-	var before *gate.Result
-	run := gate.Gate{Seed: g.seed, Alone: g.save != ""}
-	if g.confirm != "" {
-		if before, err = readGate(g.confirm); err != nil {
-			return err
-		}
-		run.Cells, run.Protocol = before.Flagged(), before.Protocol
-		if len(run.Cells) == 0 {
-			return cli.Usagef("--confirm %s: it flagged nothing that another machine could confirm", g.confirm)
-		}
-	} else if run.Cells, err = g.cells(c); err != nil {
-		return err
-	} else {
-		run.Protocol = g.protocol()
-	}
-	for _, cell := range run.Cells {
-		b, err := runner.Find(c.Benches, cell.Workload)
-		if err != nil {
-			return cli.Usage(err) // of a file to confirm
-		}
-		if err := cli.CheckTargets(targets, b.Files(cell.Input)...); err != nil {
-			return err
-		}
-	}
-	if g.baseline != "" {
-		if run.Baseline, err = readBaseline(g.baseline, run.Protocol, run.Cells); err != nil {
-			return err
-		}
-	}
-	if fewest := gate.Fewest(len(run.Cells)); !run.Alone && run.Protocol.Blocks < fewest {
-		fmt.Fprintf(c.Stderr, "eccbench: of %d cells, --blocks %d can show no slowdown, only what is exact; %d can\n",
-			len(run.Cells), run.Protocol.Blocks, fewest)
 	}
 	programs, err := findPrograms(ctx, c, g.base, g.candidate, run.Protocol.TimeLimit)
 	if ctx.Err() != nil {
@@ -176,10 +150,10 @@ func command(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	run.Progress = showProgress(progress)
 	result, err := run.Run(ctx)
 	progress.Close()
+	if errors.As(err, &gate.ErrIncompatible{}) {
+		return unfit(g.baseline, err)
+	}
 	if err != nil {
-		if errors.As(err, &gate.ErrIncompatible{}) {
-			return cli.VerdictError{Code: cli.ExitBaseline, Why: fmt.Sprintf("baseline %s: %v", g.baseline, err)}
-		}
 		return err
 	}
 	if before != nil {
@@ -194,6 +168,44 @@ func command(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		return cli.VerdictError{Code: result.Exit, Why: fmt.Sprintf("gate: %s: %s", result.Verdict, result.Reason)}
 	}
 	return nil
+}
+
+// plan returns the gate without its programs, and the result that it confirms, or nil.
+func (g *gateFlags) plan(c *cli.Program) (run gate.Gate, before *gate.Result, err error) {
+	targets := []cli.Target{{Flag: "--out", Path: g.out}, {Flag: "--save-baseline", Path: g.save}}
+	if err := cli.Writable(targets, g.baseline, g.confirm, g.base, g.candidate); err != nil {
+		return run, nil, err
+	}
+	run = gate.Gate{Seed: g.seed, Alone: g.save != "", Protocol: g.protocol()}
+	if g.confirm == "" {
+		run.Cells, err = g.cells(c)
+	} else if before, err = readGate(g.confirm); err == nil {
+		if run.Cells, run.Protocol = before.Flagged(), before.Protocol; len(run.Cells) == 0 {
+			err = cli.Usagef("--confirm %s: it flagged nothing that another machine could confirm", g.confirm)
+		}
+	}
+	if err != nil {
+		return run, nil, err
+	}
+	for _, cell := range run.Cells {
+		b, err := runner.Find(c.Benches, cell.Workload)
+		if err != nil {
+			return run, nil, cli.Usage(err) // of a file to confirm
+		}
+		if err := cli.CheckTargets(targets, b.Files(cell.Input)...); err != nil {
+			return run, nil, err
+		}
+	}
+	if g.baseline != "" {
+		if run.Baseline, err = readBaseline(g.baseline, run.Protocol, run.Cells); err != nil {
+			return run, nil, err
+		}
+	}
+	if fewest := gate.Fewest(len(run.Cells)); !run.Alone && run.Protocol.Blocks < fewest {
+		fmt.Fprintf(c.Stderr, "eccbench: of %d cells, --blocks %d can show no slowdown, only what is exact; %d can\n",
+			len(run.Cells), run.Protocol.Blocks, fewest)
+	}
+	return run, before, nil
 }
 
 // finishGate writes a result to its files and prints it.
@@ -424,15 +436,16 @@ func readGate(path string) (*gate.Result, error) {
 	return r, nil
 }
 
-// readBaseline reads a baseline and checks that it is comparable. Its errors have a separate exit
-// code.
+// unfit returns the error of a baseline that is missing or not comparable, with an exit code of its own.
+func unfit(path string, err error) error {
+	return cli.VerdictError{Code: cli.ExitBaseline, Why: fmt.Sprintf("baseline %s: %v", path, err)}
+}
+
+// readBaseline reads a baseline and checks that it is comparable.
 func readBaseline(path string, p gate.Protocol, cells []gate.Cell) (*gate.Baseline, error) {
-	unfit := func(err error) error {
-		return cli.VerdictError{Code: cli.ExitBaseline, Why: fmt.Sprintf("baseline %s: %v", path, err)}
-	}
 	file, _, err := regular.Open(path)
 	if err != nil {
-		return nil, unfit(errors.Unwrap(err))
+		return nil, unfit(path, errors.Unwrap(err))
 	}
 	defer file.Close()
 	b, err := gate.ReadBaseline(file)
@@ -440,7 +453,7 @@ func readBaseline(path string, p gate.Protocol, cells []gate.Cell) (*gate.Baseli
 		err = b.Fits(host.DescribeMachine(), p, cells)
 	}
 	if err != nil {
-		return nil, unfit(err)
+		return nil, unfit(path, err)
 	}
 	return b, nil
 }

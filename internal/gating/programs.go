@@ -151,24 +151,7 @@ func (p *programs) measure(how gate.Protocol, first string) gate.Measure {
 		p.runs++
 		out := filepath.Join(p.dir, fmt.Sprintf("%d.jsonl", p.runs))
 		defer os.Remove(out)
-		args := []string{
-			"run", "--impl", cell.Impl, "--input", cell.Input, "--scope", string(cell.Scope),
-			"--threads", strconv.Itoa(how.Threads), "--max-time", how.MaxTime.String(), "--max-samples",
-			strconv.Itoa(how.MaxSamples),
-			"--time-limit", how.TimeLimit.String(), "--out", out, "--quiet",
-		}
-		if cell.Workload != first { // a program without a choice of workloads asks the first
-			args = append(args, "--workload", cell.Workload)
-		}
-		if peer := p.peers[side]; peer != nil {
-			args = append(args, "--admit=false", "--peer", peer.Name+"="+peer.Line())
-		}
-		if how.Device != "" {
-			args = append(args, "--device", how.Device)
-		}
-		if how.Hot {
-			args = append(args, "--hot")
-		}
+		args := p.arguments(how, first, side, cell, out)
 		limited, cancel := context.WithTimeout(ctx, p.limit)
 		defer cancel()
 		cmd := exec.CommandContext(limited, p.side[side].path, args...)
@@ -187,27 +170,55 @@ func (p *programs) measure(how gate.Protocol, first string) gate.Measure {
 		if limited.Err() != nil {
 			return bench.Records{}, fmt.Errorf("still running after %s", quantity.Duration(p.limit))
 		}
-		file, _, err := regular.Open(out)
-		if err != nil {
-			why := fmt.Sprintf("it wrote no results (%v): %s", ended(died), firstLines(stderr.Bytes()))
-			return bench.Records{}, errors.New(strings.TrimSuffix(why, ": "))
-		}
-		defer file.Close()
-		records, err := bench.ReadRecords(file)
-		if err == nil && len(records.Cells) == 0 {
-			err = fmt.Errorf("no rows (%v): %s", ended(died), firstLines(stderr.Bytes()))
-		}
-		if err == nil && code(died) != code(cli.Verdict(records.Cells)) {
-			err = fmt.Errorf("its end contradicts its rows: %v: %s", ended(died), firstLines(stderr.Bytes()))
-		}
-		if err != nil {
-			return bench.Records{}, fmt.Errorf("its results: %w", err)
-		}
-		for i := range records.Runs {
-			records.Runs[i].Machine.Cores = runtime.NumCPU() // the process has some of them
-		}
-		return records, nil
+		return results(out, died, firstLines(stderr.Bytes()))
 	}
+}
+
+// results reads the results of a process, given its end and its errors.
+func results(path string, died error, said string) (bench.Records, error) {
+	file, _, err := regular.Open(path)
+	if err != nil {
+		why := fmt.Sprintf("it wrote no results (%v): %s", ended(died), said)
+		return bench.Records{}, errors.New(strings.TrimSuffix(why, ": "))
+	}
+	defer file.Close()
+	records, err := bench.ReadRecords(file)
+	if err == nil && len(records.Cells) == 0 {
+		err = fmt.Errorf("no rows (%v): %s", ended(died), said)
+	}
+	if err == nil && code(died) != code(cli.Verdict(records.Cells)) {
+		err = fmt.Errorf("its end contradicts its rows: %v: %s", ended(died), said)
+	}
+	if err != nil {
+		return bench.Records{}, fmt.Errorf("its results: %w", err)
+	}
+	for i := range records.Runs {
+		records.Runs[i].Machine.Cores = runtime.NumCPU() // the process has some of them
+	}
+	return records, nil
+}
+
+// arguments returns the arguments of eccbench that measure a cell and write its results to out.
+func (p *programs) arguments(how gate.Protocol, first string, side gate.Side, cell gate.Cell, out string) []string {
+	args := []string{
+		"run", "--impl", cell.Impl, "--input", cell.Input, "--scope", string(cell.Scope),
+		"--threads", strconv.Itoa(how.Threads), "--max-time", how.MaxTime.String(), "--max-samples",
+		strconv.Itoa(how.MaxSamples),
+		"--time-limit", how.TimeLimit.String(), "--out", out, "--quiet",
+	}
+	if cell.Workload != first { // a program without a choice of workloads asks the first
+		args = append(args, "--workload", cell.Workload)
+	}
+	if peer := p.peers[side]; peer != nil {
+		args = append(args, "--admit=false", "--peer", peer.Name+"="+peer.Line())
+	}
+	if how.Device != "" {
+		args = append(args, "--device", how.Device)
+	}
+	if how.Hot {
+		args = append(args, "--hot")
+	}
+	return args
 }
 
 // coresOf returns the cores for a process of a cell in a block.

@@ -43,38 +43,43 @@ type Nifti struct {
 	Affine *[3][4]float64
 }
 
+// Codes of a NIfTI-1 header.
+const (
+	niftiSize, niftiOffset  = 348, 352
+	niftiVector             = 1007 // the intent
+	niftiBytes, niftiFloats = 2, 16
+	niftiMillimetres        = 2
+)
+
+// A niftiHeader is the layout of a NIfTI-1 header in its file.
+type niftiHeader struct {
+	Size        int32
+	_           [36]byte
+	Dim         [8]int16
+	_           [3]float32
+	Intent      int16
+	Type, Bits  int16
+	_           int16
+	Pixdim      [8]float32
+	Offset      float32
+	Slope, Zero float32
+	_           [3]byte
+	Units       byte
+	_           [24]byte
+	Description [80]byte
+	_           [24]byte
+	_, Sform    int16
+	_           [6]float32
+	Affine      [3][4]float32
+	Name        [16]byte
+	Magic       [4]byte
+	_           [niftiOffset - niftiSize]byte
+}
+
 // Header returns the header before the numbers. Axes are at most 32,767 long.
 func (n Nifti) Header() ([]byte, error) {
-	const (
-		size, offset  = 348, 352
-		vector        = 1007 // the intent
-		bytes1, float = 2, 16
-		millimetres   = 2
-	)
-	h := struct {
-		Size        int32
-		_           [36]byte
-		Dim         [8]int16
-		_           [3]float32
-		Intent      int16
-		Type, Bits  int16
-		_           int16
-		Pixdim      [8]float32
-		Offset      float32
-		Slope, Zero float32
-		_           [3]byte
-		Units       byte
-		_           [24]byte
-		Description [80]byte
-		_           [24]byte
-		_, Sform    int16
-		_           [6]float32
-		Affine      [3][4]float32
-		Name        [16]byte
-		Magic       [4]byte
-		_           [offset - size]byte
-	}{Size: size, Dim: [8]int16{int16(len(n.Shape)), 1, 1, 1, 1, 1, 1, 1}, Type: float, Bits: 32,
-		Pixdim: [8]float32{1, 1, 1, 1, 1, 1, 1, 1}, Offset: offset, Slope: 1, Units: millimetres,
+	h := niftiHeader{Size: niftiSize, Dim: [8]int16{int16(len(n.Shape)), 1, 1, 1, 1, 1, 1, 1}, Type: niftiFloats, Bits: 32,
+		Pixdim: [8]float32{1, 1, 1, 1, 1, 1, 1, 1}, Offset: niftiOffset, Slope: 1, Units: niftiMillimetres,
 		Magic: [4]byte{'n', '+', '1', 0}}
 	for i, v := range n.Shape {
 		if v > math.MaxInt16 {
@@ -83,10 +88,10 @@ func (n Nifti) Header() ([]byte, error) {
 		h.Dim[i+1] = int16(v)
 	}
 	if n.Kind == "u1" {
-		h.Type, h.Bits = bytes1, 8
+		h.Type, h.Bits = niftiBytes, 8
 	}
 	if n.Vector {
-		h.Intent = vector
+		h.Intent = niftiVector
 	}
 	if n.Affine != nil {
 		h.Sform = 1

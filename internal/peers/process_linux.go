@@ -67,25 +67,15 @@ var threadVariables = []string{
 // start starts a peer, which is killed together with this process. If alone, its child processes are
 // killed when it ends; else a worker kills them.
 func start(p *Peer, how launch) (*Process, error) {
-	fail := func(err error) (*Process, error) {
-		why := err.Error()
-		switch {
-		case errors.Is(err, unix.ENOENT):
-			why = "the program, or the interpreter in its first line, does not exist"
-		case errors.Is(err, unix.ENOEXEC):
-			why = "the file is no program for this machine, and no script whose first line is #!INTERPRETER"
-		}
-		return nil, &Error{Kind: Broken, Verb: "start", Why: why, Own: p.Own}
-	}
 	commands, to, err := os.Pipe()
 	if err != nil {
-		return fail(err)
+		return nil, p.notStarted(err)
 	}
 	from, events, err := os.Pipe()
 	if err != nil {
 		commands.Close()
 		to.Close()
-		return fail(err)
+		return nil, p.notStarted(err)
 	}
 	x := &Process{peer: p, launch: how, to: to, from: from, ended: make(chan struct{}), told: make(chan struct{}, 1)}
 	x.in = bufio.NewReaderSize(from, maxLine)
@@ -127,9 +117,21 @@ func start(p *Peer, how launch) (*Process, error) {
 	if err := <-started; err != nil {
 		to.Close()
 		from.Close()
-		return fail(err)
+		return nil, p.notStarted(err)
 	}
 	return x, nil
+}
+
+// notStarted returns the error of a peer that cannot be started.
+func (p *Peer) notStarted(err error) error {
+	why := err.Error()
+	switch {
+	case errors.Is(err, unix.ENOENT):
+		why = "the program, or the interpreter in its first line, does not exist"
+	case errors.Is(err, unix.ENOEXEC):
+		why = "the file is no program for this machine, and no script whose first line is #!INTERPRETER"
+	}
+	return &Error{Kind: Broken, Verb: "start", Why: why, Own: p.Own}
 }
 
 // exchange sends a line and returns the line that answers it.

@@ -34,32 +34,19 @@ func Comparisons(w io.Writer, f Format, nameA, nameB string, list []Comparison) 
 	if _, err := fmt.Fprintf(w, format, nameA, nameB); err != nil {
 		return err
 	}
-	var cells [][]string
-	type note struct {
-		what  string
-		cells []string
+	// Cells that were skipped on both sides are left out.
+	list = slices.DeleteFunc(slices.Clone(list), func(c Comparison) bool {
+		return c.A != nil && c.B != nil && c.A.Status == verify.Skipped && c.B.Status == verify.Skipped
+	})
+	rate := func(r *Row) string {
+		if r == nil {
+			return "—"
+		}
+		return r.rate(quantity.ScaleOf(math.Inf(1), "")) // rows of all units share one column
 	}
-	var notes []note
+	var cells [][]string
 	for _, c := range list {
-		// A cell that was skipped on both sides is left out.
-		if c.A != nil && c.B != nil && c.A.Status == verify.Skipped && c.B.Status == verify.Skipped {
-			continue
-		}
-		rate := func(r *Row) string {
-			if r == nil {
-				return "—"
-			}
-			return r.rate(quantity.ScaleOf(math.Inf(1), "")) // rows of all units share one column
-		}
-		remark, why, long := strings.Cut(c.Note, ": ")
-		if long {
-			i := slices.IndexFunc(notes, func(n note) bool { return n.what == why })
-			if i < 0 {
-				notes = append(notes, note{what: why})
-				i = len(notes) - 1
-			}
-			notes[i].cells = append(notes[i].cells, c.Impl+" "+c.Input)
-		}
+		remark, _, _ := strings.Cut(c.Note, ": ")
 		cells = append(cells, []string{c.Impl, c.Input, string(c.Scope), rate(c.A), rate(c.B), c.ratio(), remark})
 	}
 	if len(cells) == 0 {
@@ -73,16 +60,31 @@ func Comparisons(w io.Writer, f Format, nameA, nameB string, list []Comparison) 
 		cells); err != nil {
 		return err
 	}
-	for i, n := range notes {
+	return notComparable(w, f, list)
+}
+
+// notComparable prints the reasons for missing ratios, each once with its cells.
+func notComparable(w io.Writer, f Format, list []Comparison) error {
+	var reasons []string
+	cells := map[string][]string{}
+	for _, c := range list {
+		if _, why, long := strings.Cut(c.Note, ": "); long {
+			if cells[why] == nil {
+				reasons = append(reasons, why)
+			}
+			cells[why] = append(cells[why], c.Impl+" "+c.Input)
+		}
+	}
+	bullet := ""
+	if f == Markdown {
+		bullet = "- "
+	}
+	for i, why := range reasons {
 		if i == 0 {
 			fmt.Fprintln(w)
 		}
-		bullet := ""
-		if f == Markdown {
-			bullet = "- "
-		}
-		if _, err := fmt.Fprintf(w, "%s%s: not comparable: %s\n", bullet, Prose(f, strings.Join(n.cells, ", ")),
-			Prose(f, n.what)); err != nil {
+		if _, err := fmt.Fprintf(w, "%s%s: not comparable: %s\n", bullet, Prose(f, strings.Join(cells[why], ", ")),
+			Prose(f, why)); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -19,22 +20,28 @@ func Machines(w io.Writer, f Format, recs bench.Records) error {
 	return Table(w, f, header, cells)
 }
 
-// machines returns the table of Machines.
-func machines(recs bench.Records) (header []string, cells [][]string) {
-	type column struct {
-		station         bench.Station
-		values, devices []string
-		uuids           []string
-		first, last     time.Time
+// A station is a column of the table of Machines.
+type station struct {
+	bench.Station
+	values, devices, uuids []string
+	first, last            time.Time
+}
+
+// stationsOf returns the columns of the runs, and the names of their values.
+func stationsOf(recs bench.Records) (columns []station, names []string) {
+	add := func(list *[]string, values ...string) {
+		for _, v := range values {
+			if v != "" && !slices.Contains(*list, v) {
+				*list = append(*list, v)
+			}
+		}
 	}
-	var columns []column
-	var names []string
 	for _, r := range sortedRuns(recs) {
 		var values []string
 		names, values = card(r)
-		i := slices.IndexFunc(columns, func(c column) bool { return c.station == r.Station() })
+		i := slices.IndexFunc(columns, func(c station) bool { return c.Station == r.Station() })
 		if i < 0 {
-			columns = append(columns, column{station: r.Station(), values: values, first: r.Time, last: r.Time})
+			columns = append(columns, station{Station: r.Station(), values: values, first: r.Time, last: r.Time})
 			i = len(columns) - 1
 		}
 		c := &columns[i]
@@ -44,29 +51,23 @@ func machines(recs bench.Records) (header []string, cells [][]string) {
 		if r.Time.After(c.last) {
 			c.last = r.Time
 		}
-		devices := slices.Clone(r.Machine.Devices)
+		add(&c.devices, r.Machine.Devices...)
 		for _, cell := range recs.Cells {
-			if cell.Run == r.ID && cell.Device != "" && !slices.Contains(devices, cell.Device) {
-				devices = append(devices, cell.Device)
-			}
-		}
-		for _, d := range devices {
-			if !slices.Contains(c.devices, d) {
-				c.devices = append(c.devices, d)
-			}
-		}
-		for _, cell := range recs.Cells {
-			for _, id := range cell.UUIDs {
-				if cell.Run == r.ID && !slices.Contains(c.uuids, id) {
-					c.uuids = append(c.uuids, id)
-				}
+			if cell.Run == r.ID {
+				add(&c.devices, cell.Device)
+				add(&c.uuids, cell.UUIDs...)
 			}
 		}
 	}
-	names = append([]string{"device", "UUID"}, names...)
 	for i, c := range columns {
 		columns[i].values = append([]string{strings.Join(c.devices, "; "), strings.Join(c.uuids, ", ")}, c.values...)
 	}
+	return columns, append([]string{"device", "UUID"}, names...)
+}
+
+// machines returns the table of Machines.
+func machines(recs bench.Records) (header []string, cells [][]string) {
+	columns, names := stationsOf(recs)
 	header = []string{"machine"}
 	when := []string{"measured"}
 	for i, c := range columns {
@@ -78,16 +79,12 @@ func machines(recs bench.Records) (header []string, cells [][]string) {
 	}
 	for i, name := range names {
 		line := []string{name}
-		said := false
+		known := false
 		for _, c := range columns {
-			v := c.values[i]
-			said = said || v != ""
-			if v == "" {
-				v = "—"
-			}
-			line = append(line, v)
+			known = known || c.values[i] != ""
+			line = append(line, cmp.Or(c.values[i], "—"))
 		}
-		if said {
+		if known {
 			cells = append(cells, line)
 		}
 	}

@@ -191,23 +191,8 @@ func row(cells []bench.CellRecord) Row {
 			ceilings = append(ceilings, c.Ceiling)
 		}
 	}
-	if n := len(rates); n > 0 {
-		s := stats.Summarise(rates) // the process is the unit of replication
-		r.Rate, r.Lo, r.Hi = s.Median, s.Lo, s.Hi
-		interval := "the interval of the median of %d processes is ±%.0f %%"
-		if n < stats.Fewest {
-			r.Lo, r.Hi, interval = slices.Min(lows), slices.Max(highs), "the intervals of %d processes span ±%.0f %%"
-		}
-		if n > 1 {
-			r.Flags = append(r.Flags, fmt.Sprintf("p=%d", n))
-		}
-		half := r.half()
-		switch {
-		case n > 1 && half > verify.WidestQuoted && (r.Status == verify.Noisy || r.Status == verify.Verified):
-			r.Status, r.Reason = verify.Noisy, fmt.Sprintf(interval, n, half*100)
-		case n > 1 && r.Status == verify.Noisy:
-			r.Reason = fmt.Sprintf("noisy in %d of %d processes; the first: %s", noisy, len(cells), r.Reason)
-		}
+	if len(rates) > 0 {
+		r.setRate(rates, lows, highs, noisy)
 	}
 	if len(walls) > 0 {
 		r.Wall = stats.Median(walls)
@@ -219,6 +204,26 @@ func row(cells []bench.CellRecord) Row {
 		r.Rate, r.Lo, r.Hi, r.Ceiling, r.Wall = 0, 0, 0, 0, 0
 	}
 	return r
+}
+
+// setRate sets the rate and its interval from those of the processes; noisy is a number of processes.
+func (r *Row) setRate(rates, lows, highs []float64, noisy int) {
+	n, s := len(rates), stats.Summarise(rates) // the process is the unit of replication
+	r.Rate, r.Lo, r.Hi = s.Median, s.Lo, s.Hi
+	interval := "the interval of the median of %d processes is ±%.0f %%"
+	if n < stats.Fewest {
+		r.Lo, r.Hi, interval = slices.Min(lows), slices.Max(highs), "the intervals of %d processes span ±%.0f %%"
+	}
+	if n > 1 {
+		r.Flags = append(r.Flags, fmt.Sprintf("p=%d", n))
+	}
+	half := r.half()
+	switch {
+	case n > 1 && half > verify.WidestQuoted && (r.Status == verify.Noisy || r.Status == verify.Verified):
+		r.Status, r.Reason = verify.Noisy, fmt.Sprintf(interval, n, half*100)
+	case n > 1 && r.Status == verify.Noisy:
+		r.Reason = fmt.Sprintf("noisy in %d of %d processes; the first: %s", noisy, r.Processes, r.Reason)
+	}
 }
 
 // quotable reports whether a cell with this status may show its number. Cells without a verdict may

@@ -62,57 +62,62 @@ func Throughput(w io.Writer, f Format, rows []Row, figures ...Figure) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		title := s.title
-		if f == Markdown {
-			title = "**" + Prose(f, title) + "**\n"
-		}
-		if s.streamed(rows) {
-			why := "the inputs of these rows do not fit in memory together: the clock runs over making or reading them too"
-			if f == Markdown {
-				why += "\n"
-			}
-			title += "\n" + why
-		}
-		if _, err := fmt.Fprintln(w, title); err != nil {
-			return err
-		}
-		var cells [][]string
-		measures, in := s.measures(), scale(s.rows)
-		hidden := ""
-		if f == Text && columnsOf(w) > 0 && len(measures) > 0 {
-			hidden, measures = strings.Join(measures, ", "), nil
-		}
-		for _, r := range s.rows {
-			if r.Status == verify.Skipped {
-				continue
-			}
-			line := []string{r.Impl, short(r.Size), string(r.Status), r.rate(in), quantity.Percent(r.Ceiling, 3),
-				times(r.Speedup)}
-			for _, name := range measures {
-				line = append(line, r.measure(name))
-			}
-			cells = append(cells, append(line, strings.Join(r.Flags, " ")))
-		}
-		if len(cells) > 0 {
-			header := append([]string{"implementation", "size", "status", in.Prefix + s.rows[0].Unit, "% of ceiling",
-				"× best CPU"}, measures...)
-			if err := Table(w, f, append(header, "flags"), cells); err != nil {
-				return err
-			}
-			if hidden != "" {
-				fmt.Fprintf(w, "with --wide: %s\n", hidden)
-			}
-		}
-		if i := slices.IndexFunc(figures, func(g Figure) bool { return g.Title == s.title }); i >= 0 && f == Markdown {
-			if err := figures[i].markdown(w); err != nil {
-				return err
-			}
-		}
-		if err := notes(w, f, s.rows, len(cells) > 0); err != nil {
+		if err := s.print(w, f, s.streamed(rows), figures); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// print prints the table of a section. streamed marks inputs that do not fit in memory.
+func (s section) print(w io.Writer, f Format, streamed bool, figures []Figure) error {
+	title := s.title
+	if f == Markdown {
+		title = "**" + Prose(f, title) + "**\n"
+	}
+	if streamed {
+		why := "the inputs of these rows do not fit in memory together: the clock runs over making or reading them too"
+		if f == Markdown {
+			why += "\n"
+		}
+		title += "\n" + why
+	}
+	if _, err := fmt.Fprintln(w, title); err != nil {
+		return err
+	}
+	var cells [][]string
+	measures, in := s.measures(), scale(s.rows)
+	hidden := ""
+	if f == Text && columnsOf(w) > 0 && len(measures) > 0 {
+		hidden, measures = strings.Join(measures, ", "), nil
+	}
+	for _, r := range s.rows {
+		if r.Status == verify.Skipped {
+			continue
+		}
+		line := []string{r.Impl, short(r.Size), string(r.Status), r.rate(in), quantity.Percent(r.Ceiling, 3),
+			times(r.Speedup)}
+		for _, name := range measures {
+			line = append(line, r.measure(name))
+		}
+		cells = append(cells, append(line, strings.Join(r.Flags, " ")))
+	}
+	if len(cells) > 0 {
+		header := append([]string{"implementation", "size", "status", in.Prefix + s.rows[0].Unit, "% of ceiling",
+			"× best CPU"}, measures...)
+		if err := Table(w, f, append(header, "flags"), cells); err != nil {
+			return err
+		}
+		if hidden != "" {
+			fmt.Fprintf(w, "with --wide: %s\n", hidden)
+		}
+	}
+	if i := slices.IndexFunc(figures, func(g Figure) bool { return g.Title == s.title }); i >= 0 && f == Markdown {
+		if err := figures[i].markdown(w); err != nil {
+			return err
+		}
+	}
+	return notes(w, f, s.rows, len(cells) > 0)
 }
 
 // notes prints the reasons for missing or marked numbers, each once, below a table if there is one.

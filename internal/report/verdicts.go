@@ -49,10 +49,35 @@ func Verdicts(w io.Writer, f Format, cells []bench.CellRecord) error {
 // are listed once. In Markdown this applies to all cells of one implementation and status, and peers
 // have their version.
 func InputsByVerdict(w io.Writer, f Format, cells []bench.CellRecord, evidence bool) error {
+	alike, err := countVerdicts(w, f, cells)
+	if err != nil {
+		return err
+	}
+	for _, c := range cells {
+		same := alike[kind(f, c)]
+		delete(alike, kind(f, c))
+		if len(same) > 0 && c.Status != verify.Verified {
+			if _, err := io.WriteString(w, verdict(f, c, same)); err != nil {
+				return err
+			}
+		}
+		if evidence {
+			fmt.Fprintf(w, "\n%s %s\n", c.Impl, c.Input)
+			for _, e := range c.Evidence {
+				fmt.Fprintf(w, "  %s\n", e)
+			}
+		}
+	}
+	return nil
+}
+
+// countVerdicts prints the table of InputsByVerdict. It returns the implementations of all cells of a kind.
+func countVerdicts(w io.Writer, f Format, cells []bench.CellRecord) (alike map[string][]string, err error) {
 	statuses := []verify.Status{verify.Verified, verify.Wrong, verify.Unverified, verify.Skipped, verify.Crashed,
 		verify.Timeout}
 	var impls []string
-	name, alike := map[string]string{}, map[string][]string{}
+	name := map[string]string{}
+	alike = map[string][]string{}
 	inputs, witnesses, count := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, c := range cells {
 		if !slices.Contains(impls, c.Impl) {
@@ -89,27 +114,12 @@ func InputsByVerdict(w io.Writer, f Format, cells []bench.CellRecord, evidence b
 		table = append(table, line)
 	}
 	if err := Table(w, f, header, table); err != nil {
-		return err
+		return nil, err
 	}
 	if f == Markdown && count[string(verify.Verified)] < len(cells) {
 		fmt.Fprintln(w)
 	}
-	for _, c := range cells {
-		same := alike[kind(f, c)]
-		delete(alike, kind(f, c))
-		if len(same) > 0 && c.Status != verify.Verified {
-			if _, err := io.WriteString(w, verdict(f, c, same)); err != nil {
-				return err
-			}
-		}
-		if evidence {
-			fmt.Fprintf(w, "\n%s %s\n", c.Impl, c.Input)
-			for _, e := range c.Evidence {
-				fmt.Fprintf(w, "  %s\n", e)
-			}
-		}
-	}
-	return nil
+	return alike, nil
 }
 
 // verdict returns the lines about a cell and the implementations of all cells of its kind.

@@ -47,26 +47,27 @@ func Command() cli.Subcommand {
 
 // paperFlags are the flags of the command.
 type paperFlags struct {
-	limit    cli.Limits
-	records  cli.RecordFlags
-	at       paper.Place
-	tables   []int
-	from     []string
-	dryRun   bool
-	hot      bool
-	rotate   int
-	sampling worker.Sampling
-	style    report.Format
-	most     int64    // bytes of a row's images, 0 for no limit
-	rows     []string // patterns of rows, none for all
-	check    time.Duration
-	figures  string
-	claims   bool // print the claims of the paper as checks
+	limit     cli.Limits
+	records   cli.RecordFlags
+	at        paper.Place
+	tables    []int
+	from      []string
+	dryRun    bool
+	hot       bool
+	rotate    int
+	sampling  worker.Sampling
+	style     report.Format
+	format    string
+	most      int64    // bytes of a row's images, 0 for no limit
+	mostBytes string   // its flag
+	rows      []string // patterns of rows, none for all
+	check     time.Duration
+	figures   string
+	claims    bool // print the claims of the paper as checks
 }
 
-func command(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
-	var o paperFlags
-	var format, most string
+// add adds the flags.
+func (o *paperFlags) add(f *pflag.FlagSet) {
 	f.IntSliceVar(&o.tables, "table", nil, "tables of the paper (default all)")
 	f.BoolVar(&o.claims, "claims", false, "print the paper's statements as checks; always without --table")
 	f.StringVar(&o.figures, "figures", "", "draw the paper's figures from our images to this `DIR`")
@@ -81,18 +82,23 @@ func command(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	f.DurationVar(&o.sampling.MaxTime, "max-time", o.sampling.MaxTime,
 		"longest sampling of a cell, once every input was timed")
 	f.IntVar(&o.rotate, "rotate", 3, "inputs that take turns in a cell; one from 16 GiB on")
-	f.StringVar(&most, "max-bytes", "", "only rows whose images have at most these `BYTES`, such as 64MiB")
+	f.StringVar(&o.mostBytes, "max-bytes", "", "only rows whose images have at most these `BYTES`, such as 64MiB")
 	f.StringSliceVar(&o.rows, "row", nil,
 		"only rows of these printed sizes, or patterns such as '128²×*' (default all)")
 	f.DurationVar(&o.check, "check-time", 0, "longest verification of a cell (default half of --time-limit)")
 	f.BoolVar(&o.hot, "hot", false, "keep the caches between calls (default cold)")
-	f.StringVar(&format, "format", "text", "table format: text or md")
+	f.StringVar(&o.format, "format", "text", "table format: text or md")
+}
+
+func command(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
+	var o paperFlags
+	o.add(f)
 	if err := parse(); err != nil {
 		return err
 	}
 	var err error
-	if o.style, err = report.ParseFormat(format); err != nil || o.style != report.Text && o.style != report.Markdown {
-		return cli.Usagef("--format %s: want text or md", format)
+	if o.style, err = report.ParseFormat(o.format); err != nil || o.style != report.Text && o.style != report.Markdown {
+		return cli.Usagef("--format %s: want text or md", o.format)
 	}
 	if f.NArg() != 1 {
 		return cli.Usagef("paper wants one paper, or list, not %d arguments", f.NArg())
@@ -119,32 +125,38 @@ func command(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	if err := o.records.Check(); err != nil {
 		return err
 	}
-	if most != "" {
-		if o.most, err = quantity.ParseBytes(most); err != nil {
+	if o.mostBytes != "" {
+		if o.most, err = quantity.ParseBytes(o.mostBytes); err != nil {
 			return cli.Usagef("--max-bytes: %w", err)
 		}
 	}
 	if o.figures != "" {
 		return paperFigures(c, o.figures, o.style, o.limit.Threads)
 	}
-	var tables []paper.Table
-	if len(o.tables) == 0 {
-		tables, o.claims = slices.Clone(p.Tables), true
-	}
-	for _, n := range o.tables {
-		t, err := p.Table(n)
-		if err != nil {
-			return cli.Usagef("--table: %w", err)
-		}
-		tables = append(tables, t)
-	}
-	if tables, err = keepRows(tables, o.rows); err != nil {
+	o.claims = o.claims || len(o.tables) == 0
+	tables, err := o.choose(p)
+	if err != nil {
 		return err
 	}
 	if len(o.from) > 0 {
 		return paperFrom(c, p, tables, o)
 	}
 	return reproduce(c, p, tables, o)
+}
+
+// choose returns the tables of the paper with the rows of the flags.
+func (o *paperFlags) choose(p paper.Paper) (tables []paper.Table, err error) {
+	if len(o.tables) == 0 {
+		tables = slices.Clone(p.Tables)
+	}
+	for _, n := range o.tables {
+		t, err := p.Table(n)
+		if err != nil {
+			return nil, cli.Usagef("--table: %w", err)
+		}
+		tables = append(tables, t)
+	}
+	return keepRows(tables, o.rows)
 }
 
 // keepRows returns the tables with only the rows whose sizes match a pattern, or with all rows if

@@ -401,26 +401,56 @@ func (r *trial[In, Out]) measure() error {
 		return errRefused{fmt.Errorf("an answer takes %s; the time limit leaves %s for each of %d inputs",
 			quantity.Duration(first), quantity.Duration(left), len(r.jobs))}
 	}
-	s := *r.t.Sampling
-	long := first >= s.LongFrom(r.settles())
+	long := first >= r.t.Sampling.LongFrom(r.settles())
 	if long && r.unseen == nil && !distorted(first, trace) {
 		r.sample()
 	}
+	if err := r.prepare(first, long); err != nil {
+		return err
+	}
+	r.look()
+	if err := r.takeSamples(); err != nil {
+		return err
+	}
+	r.look()
+	if err := r.endUnseen(); err != nil {
+		return err
+	}
+	r.summarise()
+	if !long {
+		trace = &bench.Trace{}
+		if _, err := r.call(0, trace); err != nil {
+			return err
+		}
+	}
+	r.record.Spans, r.record.Timeline = trace.Spans(), trace.Timeline()
+	if r.ours() && !long && r.t.Conditions.Scope != bench.File {
+		return r.count()
+	}
+	return nil
+}
+
+// prepare warms up, unless a call is long. Then no image is known.
+func (r *trial[In, Out]) prepare(first time.Duration, long bool) error {
 	if !long {
 		if err := r.warmUp(first); err != nil {
 			return err
 		}
 	}
-	if r.unseen != nil {
-		r.unseen.known = nil
-		if !long { // planBurst wants the time of a call about a new image
-			r.least = 0
-			if _, err := r.call(0, nil); err != nil {
-				return err
-			}
-		}
+	if r.unseen == nil {
+		return nil
 	}
-	r.look()
+	r.unseen.known = nil
+	if long {
+		return nil
+	}
+	r.least = 0 // planBurst wants the time of a call about a new image
+	_, err := r.call(0, nil)
+	return err
+}
+
+// takeSamples calls the jobs in turn until there are enough samples, or the time is up.
+func (r *trial[In, Out]) takeSamples() error {
 	if err := r.planBurst(); err != nil {
 		return err
 	}
@@ -429,7 +459,7 @@ func (r *trial[In, Out]) measure() error {
 	}
 	// Work between calls, such as fetching and hashing answers, may take longer than the calls. The
 	// time limit of an input covers both.
-	begun := r.clock.Now()
+	s, begun := *r.t.Sampling, r.clock.Now()
 	calls := float64(max(1, len(r.burst)))
 	for r.choose(); !s.Enough(r.seconds[r.counted], calls*r.total[r.counted], len(r.jobs)); {
 		spent, share, n := r.clock.Since(begun), r.t.Conditions.Time, len(r.seconds[do])
@@ -449,10 +479,11 @@ func (r *trial[In, Out]) measure() error {
 			r.choose()
 		}
 	}
-	r.look()
-	if err := r.endUnseen(); err != nil {
-		return err
-	}
+	return nil
+}
+
+// summarise records the samples.
+func (r *trial[In, Out]) summarise() {
 	r.flag(r.choose())
 	samples := r.seconds[r.counted]
 	summary := stats.Summarise(samples)
@@ -464,17 +495,6 @@ func (r *trial[In, Out]) measure() error {
 	if r.record.Wall > summary.Median*(1+beyondEvents)+aroundEvents {
 		r.flag(fmt.Sprintf("host +%.0f%%", 100*(r.record.Wall/summary.Median-1)))
 	}
-	if !long {
-		trace = &bench.Trace{}
-		if _, err := r.call(0, trace); err != nil {
-			return err
-		}
-	}
-	r.record.Spans, r.record.Timeline = trace.Spans(), trace.Timeline()
-	if r.ours() && !long && r.t.Conditions.Scope != bench.File {
-		return r.count()
-	}
-	return nil
 }
 
 // Parts of the time of a call. Samples in records are one of the first three.

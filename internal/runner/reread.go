@@ -22,7 +22,7 @@ const mostReread = 4 << 20
 //
 // It returns no evidence unless the scope is e2e, the input is small and repeats nothing, and the
 // input reads the shared bytes directly. It is not needed after calls about unseen inputs.
-func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err error) {
+func (r *trial[In, Out]) reread(start time.Time) ([]verify.Evidence, error) {
 	left := r.t.Budget - r.clock.Since(start)
 	applies := r.t.Shared && len(r.record.Unseen) == 0 && r.t.Extent(0).Size == 0 && r.t.Conditions.Scope == bench.E2E
 	if !applies || 4*r.perCall > left {
@@ -61,46 +61,8 @@ func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err err
 		return nil, fmt.Errorf("setting up %s on %s: %w", r.t.Impl, r.t.Inputs[0], err)
 	}
 	defer job.Close()
-	answer := func(name string) (Out, error) {
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(r.t.Conditions.Threads)) // as in the timed calls
-		job.Poison()
-		err := job.Do(nil)
-		if err == nil {
-			var out Out
-			if out, err = job.Out(); err == nil {
-				return out, nil
-			}
-		}
-		var none Out
-		return none, fmt.Errorf("%s on %s: %w", r.t.Impl, name, err)
-	}
-	before, err := answer(r.t.Inputs[0])
-	if err != nil {
-		return nil, err
-	}
-	digest, err := r.b.digest(before, nil)
-	if err != nil {
-		return nil, r.undecoded(0, err)
-	}
-	if given := r.given[0].first.digest; r.exact() && digest != given {
-		return []verify.Evidence{{
-			Input: r.t.Inputs[0], Witness: "gives one answer every time",
-			Diff: &verify.Diff{Where: "the answer as it is written", Want: given, Got: digest + " (to a copy of the input)"},
-		}}, nil
-	}
-	if job.Poison(); r.impl.About().Where == "cpu" { // poisoned buffers of a device may be unreadable
-		if left, err := job.Out(); err == nil { // poisoned buffers may be no valid answer
-			now, err := r.b.digest(left, nil)
-			if err != nil {
-				return nil, r.undecoded(0, err)
-			}
-			if now == digest {
-				return []verify.Evidence{{
-					Input: r.t.Inputs[0], Witness: "nothing is left of an answer that is overwritten",
-					Diff: &verify.Diff{Where: "the answer as it is written", Want: "another one", Got: digest},
-				}}, nil
-			}
-		}
+	if diff, err := r.leftOver(job); diff != nil || err != nil {
+		return diff, err
 	}
 	copy(place.Mapped, second)
 	if other, ok := job.(bench.Renewable[In]); ok {
@@ -111,10 +73,15 @@ func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err err
 	if view, err := r.b.isView(in, second); err != nil || !view {
 		return nil, err
 	}
-	out, err := answer(name)
+	out, err := r.answerOf(job, name)
 	if err != nil {
 		return nil, err
 	}
+	return r.checkRenewed(start, name, in, out), nil
+}
+
+// checkRenewed returns the evidence of the witnesses for the answer of an input that took the place of the first.
+func (r *trial[In, Out]) checkRenewed(start time.Time, name string, in In, out Out) (all []verify.Evidence) {
 	for _, e := range r.b.w.Policy.Check(verify.Question[In, Out]{
 		Name: name, In: in, Out: out, Ask: r.ask, PerCall: r.perCall, Budget: r.t.Budget - r.clock.Since(start),
 		Now: r.clock.Now,
@@ -124,7 +91,55 @@ func (r *trial[In, Out]) reread(start time.Time) (all []verify.Evidence, err err
 			all = append(all, e)
 		}
 	}
-	return all, nil
+	return all
+}
+
+// leftOver returns evidence against a job of a copy of the first input, whose answer differs or is left after poison.
+func (r *trial[In, Out]) leftOver(job bench.Job[Out]) ([]verify.Evidence, error) {
+	before, err := r.answerOf(job, r.t.Inputs[0])
+	if err != nil {
+		return nil, err
+	}
+	digest, err := r.b.digest(before, nil)
+	if err != nil {
+		return nil, r.undecoded(0, err)
+	}
+	refute := func(witness, want, got string) ([]verify.Evidence, error) {
+		return []verify.Evidence{{Input: r.t.Inputs[0], Witness: witness,
+			Diff: &verify.Diff{Where: "the answer as it is written", Want: want, Got: got}}}, nil
+	}
+	if given := r.given[0].first.digest; r.exact() && digest != given {
+		return refute("gives one answer every time", given, digest+" (to a copy of the input)")
+	}
+	if job.Poison(); r.impl.About().Where != "cpu" { // poisoned buffers of a device may be unreadable
+		return nil, nil
+	}
+	left, err := job.Out()
+	if err != nil { // poisoned buffers may be no valid answer
+		return nil, nil
+	}
+	now, err := r.b.digest(left, nil)
+	if err != nil {
+		return nil, r.undecoded(0, err)
+	}
+	if now == digest {
+		return refute("nothing is left of an answer that is overwritten", "another one", digest)
+	}
+	return nil, nil
+}
+
+// answerOf returns the answer of a job about a named input.
+func (r *trial[In, Out]) answerOf(job bench.Job[Out], name string) (out Out, err error) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(r.t.Conditions.Threads)) // as in the timed calls
+	job.Poison()
+	if err = job.Do(nil); err == nil {
+		out, err = job.Out()
+	}
+	if err != nil {
+		var none Out
+		return none, fmt.Errorf("%s on %s: %w", r.t.Impl, name, err)
+	}
+	return out, nil
 }
 
 // nextVariant returns the name and the bytes of another input of the same kind, or nil bytes. The

@@ -69,25 +69,8 @@ func Serve(stdin io.Reader, run func(Task, Files, Teller) (bench.CellRecord, err
 	// prints its error.
 	var busy atomic.Bool
 	defer func() { busy.Store(false); conn.Close() }()
-	type received struct {
-		Task
-		Files
-	}
 	tasks, ended := make(chan received), make(chan error, 1)
-	go func() {
-		for {
-			t, f, err := receive(conn)
-			if err != nil {
-				if busy.Load() {
-					os.Exit(1)
-				}
-				ended <- err
-				return
-			}
-			busy.Store(true)
-			tasks <- received{t, f}
-		}
-	}()
+	go receiveAll(conn, &busy, tasks, ended)
 	events := json.NewEncoder(conn)
 	var current atomic.Pointer[telling] // of the current task, for a peer that several tasks share
 	for first := true; ; first = false {
@@ -120,6 +103,28 @@ func Serve(stdin io.Reader, run func(Task, Files, Teller) (bench.CellRecord, err
 				return fmt.Errorf("worker: sending events: %w", out.lost)
 			}
 		}
+	}
+}
+
+// A received task comes with its files.
+type received struct {
+	Task
+	Files
+}
+
+// receiveAll receives tasks until the connection ends. It exits the process if that is busy.
+func receiveAll(conn *net.UnixConn, busy *atomic.Bool, tasks chan<- received, ended chan<- error) {
+	for {
+		t, f, err := receive(conn)
+		if err != nil {
+			if busy.Load() {
+				os.Exit(1)
+			}
+			ended <- err
+			return
+		}
+		busy.Store(true)
+		tasks <- received{t, f}
 	}
 }
 

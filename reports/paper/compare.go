@@ -160,19 +160,27 @@ func (l *Line) take(c bench.CellRecord, before, all []bench.CellRecord, ceiling 
 		l.Share = float64(l.Row.Voxels()) / l.Measured / bandwidth(all, ceiling, l.Row)
 	}
 	if l.Series.Scope == bench.File {
-		l.Share = 0
-		for _, m := range slices.Backward(before) { // the disk's own rate, by any implementation
-			if (m.Workload == ceiling || m.Workload == BatchCeiling) && m.Input == c.Input && m.Scope == c.Scope &&
-				c.Scope == bench.File && l.Source != "generated" {
-				if rate, _, _, ok := m.Rate(); ok && m.Status == verify.Verified {
-					l.Share, l.Disk = row.Rate/rate, m.Seconds.Median*each
-					if m.Seconds.Confidence < stats.Confidence {
-						l.Flags = append(l.Flags, fmt.Sprintf("disk n=%d", m.Seconds.N))
-					}
-				}
-				break
+		l.takeDisk(c, before, ceiling, row.Rate, each)
+	}
+}
+
+// takeDisk sets the share of the disk's own rate, by any implementation, in the last record of reading the input.
+func (l *Line) takeDisk(c bench.CellRecord, before []bench.CellRecord, ceiling string, rate, each float64) {
+	l.Share = 0
+	if c.Scope != bench.File || l.Source == "generated" {
+		return
+	}
+	for _, m := range slices.Backward(before) {
+		if m.Workload != ceiling && m.Workload != BatchCeiling || m.Input != c.Input || m.Scope != c.Scope {
+			continue
+		}
+		if disk, _, _, ok := m.Rate(); ok && m.Status == verify.Verified {
+			l.Share, l.Disk = rate/disk, m.Seconds.Median*each
+			if m.Seconds.Confidence < stats.Confidence {
+				l.Flags = append(l.Flags, fmt.Sprintf("disk n=%d", m.Seconds.N))
 			}
 		}
+		return
 	}
 }
 

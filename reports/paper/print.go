@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -133,21 +134,6 @@ func section(t Table, lines []Line, said map[string]bool) report.QuoteSection {
 		}
 	}
 	for _, l := range lines {
-		published, here, ratio := "—", "—", "—"
-		if l.Published.V > 0 {
-			published = l.number(l.Published.V)
-		}
-		if l.Measured > 0 {
-			here = l.number(l.Measured) + l.Mark
-		} else if state := l.state(); state != "" {
-			here = state
-		}
-		row := report.QuoteRow{Impl: l.Impl}
-		if l.Ratio > 0 {
-			ratio = quantity.Significant(l.Ratio, 3)
-		} else if l.Why != "" && l.Measured > 0 {
-			ratio, row.Why = report.NotComparable, l.Why
-		}
 		switch {
 		case l.Note == "" || l.short():
 		case strings.HasPrefix(l.Note, l.state()):
@@ -160,16 +146,7 @@ func section(t Table, lines []Line, said map[string]bool) report.QuoteSection {
 				note("  reproduce: %s", l.Reproduce)
 			}
 		}
-		text := func(s string) report.QuoteCell { return report.QuoteCell{Text: s} }
-		number := func(s string, v float64) report.QuoteCell { return report.QuoteCell{Text: s, Value: &v} }
-		row.Cells = []report.QuoteCell{
-			text(l.data()), number(l.Row.Label, float64(l.Row.Voxels())), text(l.Impl),
-			number(published, l.Published.V), number(here, l.Measured), number(ratio, l.Ratio),
-			number(quantity.Percent(l.PublishedShare, 3), l.PublishedShare), number(quantity.Percent(l.Share, 3), l.Share),
-			number(residual(l.Residual), l.Residual), text(strings.Join(l.flags(),
-				" ")), text(l.publishedParts(t)), text(l.parts()),
-		}
-		s.Rows = append(s.Rows, row)
+		s.Rows = append(s.Rows, l.row(t))
 	}
 	if series.Scope == bench.File {
 		for _, d := range diskShares(lines) {
@@ -178,6 +155,33 @@ func section(t Table, lines []Line, said map[string]bool) report.QuoteSection {
 	}
 	leaveOut(&s, "residual", "flags", "parts, published", "parts of one more call, here")
 	return s
+}
+
+// row returns the line as a row of its section.
+func (l Line) row(t Table) report.QuoteRow {
+	published, here, ratio := "—", cmp.Or(l.state(), "—"), "—"
+	if l.Published.V > 0 {
+		published = l.number(l.Published.V)
+	}
+	if l.Measured > 0 {
+		here = l.number(l.Measured) + l.Mark
+	}
+	row := report.QuoteRow{Impl: l.Impl}
+	if l.Ratio > 0 {
+		ratio = quantity.Significant(l.Ratio, 3)
+	} else if l.Why != "" && l.Measured > 0 {
+		ratio, row.Why = report.NotComparable, l.Why
+	}
+	text := func(s string) report.QuoteCell { return report.QuoteCell{Text: s} }
+	number := func(s string, v float64) report.QuoteCell { return report.QuoteCell{Text: s, Value: &v} }
+	row.Cells = []report.QuoteCell{
+		text(l.data()), number(l.Row.Label, float64(l.Row.Voxels())), text(l.Impl),
+		number(published, l.Published.V), number(here, l.Measured), number(ratio, l.Ratio),
+		number(quantity.Percent(l.PublishedShare, 3), l.PublishedShare), number(quantity.Percent(l.Share, 3), l.Share),
+		number(residual(l.Residual), l.Residual), text(strings.Join(l.flags(), " ")), text(l.publishedParts(t)),
+		text(l.parts()),
+	}
+	return row
 }
 
 // diskBound is the share of a disk's rate from which a row is bound by the disk.

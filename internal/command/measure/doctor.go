@@ -70,6 +70,17 @@ func doDoctor(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	if f.Changed("time-limit") {
 		return cli.Usagef("--time-limit is for peers: add --peer")
 	}
+	if err := lookAtHost(line); err != nil {
+		return err
+	}
+	if err := lookAtDevices(c, *which, *list, line); err != nil {
+		return err
+	}
+	return tryWorker(c, b, line)
+}
+
+// lookAtHost describes the machine and the program, and tests the vector kernels.
+func lookAtHost(line func(what, format string, args ...any)) error {
 	run, err := host.NewRunRecord(nil, 0)
 	if err != nil {
 		return err
@@ -95,10 +106,7 @@ func doDoctor(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		line("vectors", "%s: the same results as Go code", strings.Join(isas, ", "))
 	}
 	line("clock", "smallest step seen %s", quantity.Duration(clockStep()))
-	if err := lookAtDevices(c, *which, *list, line); err != nil {
-		return err
-	}
-	return tryWorker(c, b, line)
+	return nil
 }
 
 // lookAtDevices describes the chosen accelerators, or prints the reason why there is none.

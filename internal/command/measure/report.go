@@ -36,64 +36,78 @@ func Report() cli.Subcommand {
 	}
 }
 
-func doReport(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
-	var format, plots, html, gated, about string
-	var machine, spans, memory, verdicts bool
-	f.StringVar(&format, "format", "text", "text, md, csv, json, or gobench for benchstat")
-	f.StringVar(&plots, "plots", "", "draw each table of two or more sizes as SVG to this `DIR`; md links to them")
-	f.StringVar(&html, "html", "",
+// A reportJob is a parsed report command.
+type reportJob struct {
+	format, plots, html, gated, about string
+	machine, spans, memory, verdicts  bool
+	style                             report.Format
+}
+
+func (j *reportJob) add(f *pflag.FlagSet) {
+	f.StringVar(&j.format, "format", "text", "text, md, csv, json, or gobench for benchstat")
+	f.StringVar(&j.plots, "plots", "", "draw each table of two or more sizes as SVG to this `DIR`; md links to them")
+	f.StringVar(&j.html, "html", "",
 		"write one self-contained page to this `FILE`; for two files with common cells it has the ratios")
-	f.StringVar(&gated, "gate", "", "with --html: add the results of this gate.json `FILE`")
-	f.StringVar(&about, "cells", "", "only cells whose \"IMPLEMENTATION INPUT SCOPE\" matches this `REGEXP`")
-	f.BoolVar(&machine, "machine", false, "print the hardware and program of the runs")
-	f.BoolVar(&spans, "spans", false, "print the parts of a call and how they overlap")
-	f.BoolVar(&memory, "memory", false, "print the host and device memory of each cell")
-	f.BoolVar(&verdicts, "verdicts", false, "count the inputs by status, and list failures, as verify does")
-	if err := parse(); err != nil {
-		return err
-	}
-	if html != "" {
-		if f.Changed("format") || plots != "" || machine || spans || memory || verdicts || about != "" {
-			return cli.Usagef("--html is a format of its own: it goes with --gate alone")
-		}
-		return page(c, html, gated, f.Args())
-	}
-	if gated != "" {
-		return cli.Usagef("--gate goes with --html; gate prints its result itself")
-	}
-	if f.NArg() == 0 {
-		return cli.Usagef("report needs the results files to read")
-	}
-	style, err := report.ParseFormat(format)
-	tables := style == report.Text || style == report.Markdown
+	f.StringVar(&j.gated, "gate", "", "with --html: add the results of this gate.json `FILE`")
+	f.StringVar(&j.about, "cells", "", "only cells whose \"IMPLEMENTATION INPUT SCOPE\" matches this `REGEXP`")
+	f.BoolVar(&j.machine, "machine", false, "print the hardware and program of the runs")
+	f.BoolVar(&j.spans, "spans", false, "print the parts of a call and how they overlap")
+	f.BoolVar(&j.memory, "memory", false, "print the host and device memory of each cell")
+	f.BoolVar(&j.verdicts, "verdicts", false, "count the inputs by status, and list failures, as verify does")
+}
+
+// check rejects impossible flags, and sets the style.
+func (j *reportJob) check(f *pflag.FlagSet) (err error) {
 	others := 0
-	for _, asked := range []bool{machine, spans, memory, verdicts} {
+	for _, asked := range []bool{j.machine, j.spans, j.memory, j.verdicts} {
 		if asked {
 			others++
 		}
 	}
+	if j.html != "" {
+		if f.Changed("format") || j.plots != "" || others > 0 || j.about != "" {
+			return cli.Usagef("--html is a format of its own: it goes with --gate alone")
+		}
+		return nil
+	}
+	j.style, err = report.ParseFormat(j.format)
+	tables := j.style == report.Text || j.style == report.Markdown
 	switch {
-	case err != nil && format != "gobench":
+	case j.gated != "":
+		return cli.Usagef("--gate goes with --html; gate prints its result itself")
+	case f.NArg() == 0:
+		return cli.Usagef("report needs the results files to read")
+	case err != nil && j.format != "gobench":
 		return cli.Usagef("--format: %w, or gobench", err)
 	case others > 1:
 		return cli.Usagef("--machine, --spans, --memory and --verdicts: give one of them")
-	case others > 0 && plots != "":
+	case others > 0 && j.plots != "":
 		return cli.Usagef("--machine, --spans, --memory and --verdicts have no plots")
-	case (others > 0 || plots != "") && !tables:
-		return cli.Usagef("--format %s: --machine, --spans, --memory, --verdicts and --plots go with text or md", format)
+	case (others > 0 || j.plots != "") && !tables:
+		return cli.Usagef("--format %s: --machine, --spans, --memory, --verdicts and --plots go with text or md", j.format)
 	}
-	chosen, err := regexp.Compile(about)
+	return nil
+}
+
+func doReport(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
+	var j reportJob
+	j.add(f)
+	if err := parse(); err != nil {
+		return err
+	}
+	if err := j.check(f); err != nil {
+		return err
+	}
+	if j.html != "" {
+		return page(c, j.html, j.gated, f.Args())
+	}
+	chosen, err := regexp.Compile(j.about)
 	if err != nil {
 		return cli.Usagef("--cells: %w", err)
 	}
-	var all bench.Records
-	for _, path := range f.Args() {
-		records, err := c.ReadRecords(path)
-		if err != nil {
-			return cli.Usage(err)
-		}
-		all.Runs = append(all.Runs, records.Runs...)
-		all.Cells = append(all.Cells, records.Cells...)
+	all, err := readAll(c, f.Args())
+	if err != nil {
+		return err
 	}
 	// The ratios of a row refer to all rows, chosen or not.
 	rows := slices.DeleteFunc(report.Rows(all, impls.Ceiling), func(r report.Row) bool {
@@ -103,30 +117,42 @@ func doReport(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		return !chosen.MatchString(cli.CellText(c.Impl, c.Input, c.Scope))
 	})
 	if len(rows) == 0 {
-		return cli.Usagef("--cells %s: none of the cells", about)
+		return cli.Usagef("--cells %s: none of the cells", j.about)
 	}
 	switch {
-	case spans:
-		return report.Spans(c.Stdout, style, all.Cells)
-	case verdicts:
-		return report.Verdicts(c.Stdout, style, all.Cells)
-	case memory:
-		return report.Memory(c.Stdout, style, all.Cells)
-	case format == "gobench":
+	case j.spans:
+		return report.Spans(c.Stdout, j.style, all.Cells)
+	case j.verdicts:
+		return report.Verdicts(c.Stdout, j.style, all.Cells)
+	case j.memory:
+		return report.Memory(c.Stdout, j.style, all.Cells)
+	case j.format == "gobench":
 		return goBench(c, c.Stdout, all)
-	case machine:
-		return report.Machines(c.Stdout, style, all)
-	case plots == "":
-		return report.Throughput(c.Stdout, style, rows)
+	case j.machine:
+		return report.Machines(c.Stdout, j.style, all)
+	case j.plots == "":
+		return report.Throughput(c.Stdout, j.style, rows)
 	}
 	figures, err := report.Figures(rows, impls.Ceiling)
 	if err != nil {
 		return err
 	}
-	if err := draw(plots, figures, f.Args()); err != nil {
+	if err := draw(j.plots, figures, f.Args()); err != nil {
 		return err
 	}
-	return report.Throughput(c.Stdout, style, rows, figures...)
+	return report.Throughput(c.Stdout, j.style, rows, figures...)
+}
+
+// readAll reads the records of several results files.
+func readAll(c *cli.Program, paths []string) (all bench.Records, err error) {
+	for _, path := range paths {
+		records, err := c.ReadRecords(path)
+		if err != nil {
+			return all, cli.Usage(err)
+		}
+		all.Runs, all.Cells = append(all.Runs, records.Runs...), append(all.Cells, records.Cells...)
+	}
+	return all, nil
 }
 
 // goBench writes records in the Go benchmark format and prints which rows it leaves out.

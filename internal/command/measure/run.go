@@ -38,117 +38,69 @@ func Run() cli.Subcommand {
 	}
 }
 
-func doRun(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
-	var in cli.Inputs
-	var limit cli.Limits
-	var records cli.RecordFlags
-	var export, format, scope, part string
-	var hot, admits bool
-	var processes, rotate int
-	var count int64
-	in.Add(f, c.Benches)
-	limit.Add(f)
-	sampling := worker.DefaultSampling()
-	f.StringVar(&scope, "scope", "",
+// A runJob is a parsed run command.
+type runJob struct {
+	in                          cli.Inputs
+	limit                       cli.Limits
+	records                     cli.RecordFlags
+	sampling                    worker.Sampling
+	export, format, scope, part string
+	hot, admits                 bool
+	processes, rotate           int
+	count                       int64
+}
+
+func (j *runJob) add(c *cli.Program, f *pflag.FlagSet) {
+	j.in.Add(f, c.Benches)
+	j.limit.Add(f)
+	j.sampling = worker.DefaultSampling()
+	f.StringVar(&j.scope, "scope", "",
 		"what the clock covers: kernel (device events), device (resident image), e2e (host memory) or file "+
 			"(also reading); default e2e if the inputs fit")
-	f.BoolVar(&hot, "hot", false, "keep the caches between calls (default cold)")
-	f.Int64Var(&count, "batch", 0, "`N` images per question: --workload ecc-batch --count N")
-	f.IntVar(&processes, "processes", 1, "processes that repeat each cell")
-	f.IntVar(&rotate, "rotate", 3, "inputs that take turns in a cell, at least 3, unless each call has a new one")
-	f.IntVar(&sampling.MaxSamples, "max-samples", sampling.MaxSamples, "most samples of a cell")
-	f.DurationVar(&sampling.MaxTime, "max-time", sampling.MaxTime,
+	f.BoolVar(&j.hot, "hot", false, "keep the caches between calls (default cold)")
+	f.Int64Var(&j.count, "batch", 0, "`N` images per question: --workload ecc-batch --count N")
+	f.IntVar(&j.processes, "processes", 1, "processes that repeat each cell")
+	f.IntVar(&j.rotate, "rotate", 3, "inputs that take turns in a cell, at least 3, unless each call has a new one")
+	f.IntVar(&j.sampling.MaxSamples, "max-samples", j.sampling.MaxSamples, "most samples of a cell")
+	f.DurationVar(&j.sampling.MaxTime, "max-time", j.sampling.MaxTime,
 		"longest sampling of a cell, once every input was timed")
-	f.StringVar(&part, "shard", "",
+	f.StringVar(&j.part, "shard", "",
 		"measure every n-th input from the i-th on: `i/n`, or auto or auto/n for an array task")
-	records.Add(f)
-	f.BoolVar(&admits, "admit", true, "ask each peer about tiny images first, and leave out those that answer none")
-	f.StringVar(&export, "gobench", "", "also write the Go benchmark format to this `FILE`")
-	f.StringVar(&format, "format", "text", "table format: text, md, csv or json")
+	j.records.Add(f)
+	f.BoolVar(&j.admits, "admit", true, "ask each peer about tiny images first, and leave out those that answer none")
+	f.StringVar(&j.export, "gobench", "", "also write the Go benchmark format to this `FILE`")
+	f.StringVar(&j.format, "format", "text", "table format: text, md, csv or json")
+}
+
+func doRun(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
+	var j runJob
+	j.add(c, f)
 	if err := parse(); err != nil {
 		return err
 	}
-	if err := limit.Join(c, &in); err != nil {
+	if err := j.limit.Join(c, &j.in); err != nil {
 		return err
 	}
 	if f.NArg() > 0 {
 		return cli.Usagef("unexpected argument %q; inputs are given with --sizes or --input", f.Arg(0))
 	}
-	if f.Changed("batch") {
-		if f.Changed("workload") || f.Changed("count") {
-			return cli.Usagef("--batch is --workload %s with a --count: give the one or the other", impls.Batch)
-		}
-		if err := errors.Join(f.Set("workload", impls.Batch), f.Set("count", fmt.Sprint(count))); err != nil {
-			return cli.Usagef("--batch %d: %w", count, err)
-		}
-	}
-	b, err := in.Bench()
+	b, names, err := j.inputs(f)
 	if err != nil {
 		return err
 	}
-	names, err := in.Names()
-	if err != nil {
-		return err
-	}
-	style, err := report.ParseFormat(format)
+	style, err := report.ParseFormat(j.format)
 	if err != nil {
 		return cli.Usagef("--format: %w", err)
 	}
-	if part != "" {
-		which, err := shard.Parse(part, os.Getenv)
-		if err != nil {
-			return cli.Usagef("--shard %s: %w", part, err)
-		}
-		all := len(names)
-		if names = shard.Select(which, names); len(names) == 0 {
-			if !limit.Quiet {
-				fmt.Fprintf(c.Stderr, "eccbench: shard %v: none of the %d inputs\n", which, all)
-			}
-			return nil
-		}
+	if names, err = j.mine(c, names); err != nil || len(names) == 0 {
+		return err
 	}
-	p, err := limit.Plan(c, b.Name(), names)
+	p, err := j.plan(c, b, names)
 	if err != nil {
 		return err
 	}
-	if in.AreGenerated() && bench.Scope(scope) != bench.File && b.Question().OfImages() {
-		memory := host.TotalMemory() / 4 // independent of the memory that is free now
-		if limit.Memory != "" {
-			memory = p.Memory
-		}
-		if p.Inputs, err = cli.Repeated(names, int64(rotate), memory); err != nil {
-			return err
-		}
-	}
-	if sampling.MaxTime < sampling.WarmUp { // a short sampling time gets a short warm-up
-		sampling.WarmUp /= 2
-	}
-	p.Processes, p.Rotate, p.Sampling, p.Scope, p.Hot = processes, rotate, &sampling, bench.Scope(scope), hot
-	if !b.Question().OfImages() && scope == "" {
-		p.Scope = bench.E2E // inputs other than images start in host memory, for devices too
-	}
-	if bound := b.Question().Ceiling; bound != nil {
-		p.Ceiling = bound(p.Scope)
-	}
-	switch {
-	case scope != "" && !slices.Contains(bench.Scopes(), p.Scope):
-		return cli.Usagef("--scope %s: want kernel, device, e2e or file", scope)
-	case processes < 1:
-		return cli.Usagef("--processes %d: want at least 1", processes)
-	case rotate < 3:
-		return cli.Usagef("--rotate %d: want at least 3, so that no answer can be left from another input", rotate)
-	case sampling.MaxSamples < 1 || sampling.MaxTime <= 0:
-		return cli.Usagef("--max-samples and --max-time must be more than 0")
-	}
-	if err := cmp.Or(records.Check(), cli.Writable([]cli.Target{{Flag: "--gobench", Path: export}})); err != nil {
-		return err
-	}
-	var files []string
-	for _, name := range names {
-		files = append(files, b.Files(name)...)
-	}
-	if err := cli.CheckTargets([]cli.Target{{Flag: "--out", Path: records.Out}, {Flag: "--gobench", Path: export}},
-		files...); err != nil {
+	files, err := j.checkTargets(b, names)
+	if err != nil {
 		return err
 	}
 	weights, err := cli.Weigh(p)
@@ -156,14 +108,98 @@ func doRun(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		return err
 	}
 	var refused error
-	if admits {
-		if refused = admit(c, &p, &limit); len(p.Impls) == 0 {
+	if j.admits {
+		if refused = admit(c, &p, &j.limit); len(p.Impls) == 0 {
 			return refused
 		}
 	}
 	// A forecast would unpack a compressed file, and a file has no small input of its kind.
-	foresee := !limit.Quiet && len(files) == 0
-	return cmp.Or(measure(c, p, weights, foresee, limit.Quiet, outputs{records, export, style}, in.Seed), refused)
+	foresee := !j.limit.Quiet && len(files) == 0
+	return cmp.Or(measure(c, p, weights, foresee, j.limit.Quiet, outputs{j.records, j.export, style}, j.in.Seed), refused)
+}
+
+// inputs returns the workload and the names of its inputs.
+func (j *runJob) inputs(f *pflag.FlagSet) (runner.Bench, []string, error) {
+	if f.Changed("batch") {
+		if f.Changed("workload") || f.Changed("count") {
+			return nil, nil, cli.Usagef("--batch is --workload %s with a --count: give the one or the other", impls.Batch)
+		}
+		if err := errors.Join(f.Set("workload", impls.Batch), f.Set("count", fmt.Sprint(j.count))); err != nil {
+			return nil, nil, cli.Usagef("--batch %d: %w", j.count, err)
+		}
+	}
+	b, err := j.in.Bench()
+	if err != nil {
+		return nil, nil, err
+	}
+	names, err := j.in.Names()
+	return b, names, err
+}
+
+// mine returns the inputs of the shard.
+func (j *runJob) mine(c *cli.Program, names []string) ([]string, error) {
+	if j.part == "" {
+		return names, nil
+	}
+	which, err := shard.Parse(j.part, os.Getenv)
+	if err != nil {
+		return nil, cli.Usagef("--shard %s: %w", j.part, err)
+	}
+	selected := shard.Select(which, names)
+	if len(selected) == 0 && !j.limit.Quiet {
+		fmt.Fprintf(c.Stderr, "eccbench: shard %v: none of the %d inputs\n", which, len(names))
+	}
+	return selected, nil
+}
+
+// plan returns the plan for some inputs.
+func (j *runJob) plan(c *cli.Program, b runner.Bench, names []string) (runner.Plan, error) {
+	p, err := j.limit.Plan(c, b.Name(), names)
+	if err != nil {
+		return p, err
+	}
+	if j.in.AreGenerated() && bench.Scope(j.scope) != bench.File && b.Question().OfImages() {
+		memory := host.TotalMemory() / 4 // independent of the memory that is free now
+		if j.limit.Memory != "" {
+			memory = p.Memory
+		}
+		if p.Inputs, err = cli.Repeated(names, int64(j.rotate), memory); err != nil {
+			return p, err
+		}
+	}
+	if j.sampling.MaxTime < j.sampling.WarmUp { // a short sampling time gets a short warm-up
+		j.sampling.WarmUp /= 2
+	}
+	p.Processes, p.Rotate, p.Sampling, p.Scope, p.Hot = j.processes, j.rotate, &j.sampling, bench.Scope(j.scope), j.hot
+	if !b.Question().OfImages() && j.scope == "" {
+		p.Scope = bench.E2E // inputs other than images start in host memory, for devices too
+	}
+	if bound := b.Question().Ceiling; bound != nil {
+		p.Ceiling = bound(p.Scope)
+	}
+	switch {
+	case j.scope != "" && !slices.Contains(bench.Scopes(), p.Scope):
+		return p, cli.Usagef("--scope %s: want kernel, device, e2e or file", j.scope)
+	case j.processes < 1:
+		return p, cli.Usagef("--processes %d: want at least 1", j.processes)
+	case j.rotate < 3:
+		return p, cli.Usagef("--rotate %d: want at least 3, so that no answer can be left from another input", j.rotate)
+	case j.sampling.MaxSamples < 1 || j.sampling.MaxTime <= 0:
+		return p, cli.Usagef("--max-samples and --max-time must be more than 0")
+	}
+	return p, nil
+}
+
+// checkTargets returns an error for outputs that cannot be written, and the files of the inputs.
+func (j *runJob) checkTargets(b runner.Bench, names []string) (files []string, err error) {
+	export := cli.Target{Flag: "--gobench", Path: j.export}
+	if err := cmp.Or(j.records.Check(), cli.Writable([]cli.Target{export})); err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		files = append(files, b.Files(name)...)
+	}
+	return files, cli.CheckTargets([]cli.Target{{Flag: "--out", Path: j.records.Out}, export}, files...)
 }
 
 // outputs holds the flags of the result files.

@@ -12,6 +12,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
 	"eccbench/internal/report"
+	"eccbench/internal/runner"
 	"eccbench/internal/verify"
 )
 
@@ -33,74 +34,109 @@ func Verify() cli.Subcommand {
 // errFailed ends a run at the first cell that fails.
 var errFailed = errors.New("a cell failed")
 
-func doVerify(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
-	var limit cli.Limits
-	var in cli.Inputs
-	var records cli.RecordFlags
-	var long, evidence, failFast, admits bool
-	var format, keep string
-	limit.Add(f)
-	in.AddGiven(f, c.Benches)
-	records.Add(f)
-	f.BoolVar(&long, "long", false, "add inputs of more than 2²⁴ components and 2³¹ voxels")
-	f.BoolVar(&evidence, "evidence", false, "list the result of every witness")
-	f.BoolVar(&failFast, "fail-fast", false, "stop at the first failure, without a search for a smaller input")
-	f.StringVar(&keep, "keep-failing", "",
+// A verifyJob is a parsed verify command.
+type verifyJob struct {
+	limit                            cli.Limits
+	in                               cli.Inputs
+	records                          cli.RecordFlags
+	long, evidence, failFast, admits bool
+	format, keep                     string
+}
+
+func (j *verifyJob) add(c *cli.Program, f *pflag.FlagSet) {
+	j.limit.Add(f)
+	j.in.AddGiven(f, c.Benches)
+	j.records.Add(f)
+	f.BoolVar(&j.long, "long", false, "add inputs of more than 2²⁴ components and 2³¹ voxels")
+	f.BoolVar(&j.evidence, "evidence", false, "list the result of every witness")
+	f.BoolVar(&j.failFast, "fail-fast", false, "stop at the first failure, without a search for a smaller input")
+	f.StringVar(&j.keep, "keep-failing", "",
 		"save each failing input, made small, as image.npy and question.txt below this `DIR`")
-	f.BoolVar(&admits, "admit", true,
+	f.BoolVar(&j.admits, "admit", true,
 		"without --input: ask each peer about tiny images first, and leave out those that answer none")
-	f.StringVar(&format, "format", "text", "table format: text or md")
+	f.StringVar(&j.format, "format", "text", "table format: text or md")
+}
+
+func doVerify(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
+	var j verifyJob
+	j.add(c, f)
 	if err := parse(); err != nil {
 		return err
 	}
-	if err := limit.Join(c, &in); err != nil {
+	if err := j.limit.Join(c, &j.in); err != nil {
 		return err
 	}
 	if f.NArg() > 0 {
 		return cli.Usagef("unexpected argument %q; inputs are given with --input", f.Arg(0))
 	}
-	style, err := report.ParseFormat(format)
+	style, err := report.ParseFormat(j.format)
 	if err != nil || style != report.Text && style != report.Markdown {
-		return cli.Usagef("--format %s: want text or md", format)
+		return cli.Usagef("--format %s: want text or md", j.format)
 	}
-	b, err := in.Bench()
-	if err != nil {
-		return err
-	}
-	names := b.Question().Adversarial
-	if f.Changed("input") {
-		if names, err = in.Names(); err != nil {
-			return err
-		}
-	}
-	if long {
-		names = append(slices.Clone(names), b.Question().Long...)
-	}
-	p, err := limit.Plan(c, b.Name(), names)
+	b, p, err := j.plan(c, f)
 	if err != nil {
 		return err
 	}
 	if _, err := impls.SelfTest(); err != nil {
 		return err
 	}
-	if !b.Question().OfImages() {
-		p.Scope = bench.E2E
-	}
 	weights, err := cli.Weigh(p)
 	if err != nil {
 		return err
 	}
-	if err := records.Check(); err != nil {
+	if err := j.records.Check(); err != nil {
 		return err
 	}
 	var refused error
-	if admits && !f.Changed("input") {
-		if refused = admit(c, &p, &limit); len(p.Impls) == 0 {
+	if j.admits && !f.Changed("input") {
+		if refused = admit(c, &p, &j.limit); len(p.Impls) == 0 {
 			return refused
 		}
 	}
-	failing := map[string]string{} // inputs by the command that shows a failure again
-	if again := p.Reproduce; keep != "" {
+	cells, failing, interrupted, err := j.run(c, p, weights)
+	if err != nil {
+		return err
+	}
+	if err := report.InputsByVerdict(c.Stdout, style, cells, j.evidence); err != nil {
+		return err
+	}
+	if j.keep != "" {
+		if err := keepFailing(j.keep, b, cells, failing); err != nil {
+			return err
+		}
+	}
+	if interrupted {
+		return cli.VerdictError{Code: cli.ExitInconclusive,
+			Why: "interrupted: the finished cells are above" + cli.ResumeHint(j.records.Out)}
+	}
+	return cmp.Or(checkSound(f, b, cells), cli.Verdict(cells), refused)
+}
+
+// plan returns the workload and the plan of its adversarial inputs, or of those of --input.
+func (j *verifyJob) plan(c *cli.Program, f *pflag.FlagSet) (b runner.Bench, p runner.Plan, err error) {
+	if b, err = j.in.Bench(); err != nil {
+		return nil, p, err
+	}
+	names := b.Question().Adversarial
+	if f.Changed("input") {
+		if names, err = j.in.Names(); err != nil {
+			return nil, p, err
+		}
+	}
+	if j.long {
+		names = append(slices.Clone(names), b.Question().Long...)
+	}
+	if p, err = j.limit.Plan(c, b.Name(), names); !b.Question().OfImages() {
+		p.Scope = bench.E2E
+	}
+	return b, p, err
+}
+
+// run verifies the cells of a plan. failing has the input of each failure by the command that shows it again.
+func (j *verifyJob) run(c *cli.Program, p runner.Plan, weights cli.Weights) (
+	cells []bench.CellRecord, failing map[string]string, interrupted bool, err error) {
+	failing = map[string]string{}
+	if again := p.Reproduce; j.keep != "" {
 		p.Reproduce = func(impl, input string) string {
 			command := again(impl, input)
 			failing[command] = input
@@ -108,47 +144,43 @@ func doVerify(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		}
 	}
 	reproduce := p.Reproduce
-	if failFast {
+	if j.failFast {
 		p.Reproduce = nil // the command would name a smaller input
 	}
-	rec, err := records.Record(in.Seed, c.Stderr)
+	rec, err := j.records.Record(j.in.Seed, c.Stderr)
 	if err != nil {
-		return err
+		return nil, nil, false, err
 	}
 	p.Done = rec.FinishedCell
-	interrupted, err := c.Conduct(weights, limit.Quiet, func(cell bench.CellRecord) error {
+	interrupted, err = c.Conduct(weights, j.limit.Quiet, func(cell bench.CellRecord) error {
 		failed := cli.Verdict([]bench.CellRecord{cell}) != nil
-		if failed && failFast {
+		if failed && j.failFast {
 			cell.Reproduce = reproduce(cell.Impl, cell.Input)
 			return errors.Join(rec.Keep(cell), errFailed)
 		}
 		return rec.Keep(cell)
 	}, p)
-	if err = errors.Join(err, rec.Close()); err != nil && !errors.Is(err, errFailed) {
-		return err
+	if err = errors.Join(err, rec.Close()); errors.Is(err, errFailed) {
+		err = nil
 	}
-	cells := slices.DeleteFunc(rec.All.Cells, func(cell bench.CellRecord) bool { return cell.Workload != b.Name() })
-	if err := report.InputsByVerdict(c.Stdout, style, cells, evidence); err != nil {
-		return err
+	cells = slices.DeleteFunc(rec.All.Cells, func(cell bench.CellRecord) bool { return cell.Workload != p.Workload })
+	return cells, failing, interrupted, err
+}
+
+// checkSound returns an error of this program: a law without any input, or an implementation without any answer.
+func checkSound(f *pflag.FlagSet, b runner.Bench, cells []bench.CellRecord) error {
+	if f.Changed("input") {
+		return nil
 	}
-	if keep != "" {
-		if err := keepFailing(keep, b, cells, failing); err != nil {
-			return err
-		}
-	}
-	if interrupted {
-		return cli.VerdictError{Code: cli.ExitInconclusive,
-			Why: "interrupted: the finished cells are above" + cli.ResumeHint(records.Out)}
-	}
-	if silent := silentLaws(b.Laws(), cells); len(silent) > 0 && !f.Changed("input") {
+	if silent := silentLaws(b.Laws(), cells); len(silent) > 0 {
 		return fmt.Errorf("this program is not sound: the law %q applies to no input", silent[0])
 	}
-	if !f.Changed("input") && !f.Changed("isa") && !f.Changed("memory-limit") && !f.Changed("option") {
+	if !f.Changed("isa") && !f.Changed("memory-limit") && !f.Changed("option") {
 		if name, why := answersNone(b.Abouts(), cells); name != "" {
 			return fmt.Errorf("this program is not sound: %s answers about none of the inputs: %s", name, why)
 		}
 	}
-	return cmp.Or(cli.Verdict(cells), refused)
+	return nil
 }
 
 // answersNone returns the first CPU implementation that skipped every cell, with the reason of the

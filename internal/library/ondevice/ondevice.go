@@ -268,51 +268,64 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 	if err != nil {
 		return nil, err
 	}
-	image := shape.Voxels() * t.Size()
-	if r.Flow != nil {
-		kind, err := r.flow(shape, t)
+	switch {
+	case r.Flow != nil:
+		return r.flows(shape, t)
+	case r.Soft != nil:
+		return r.soft(shape, t)
+	case r.Betti != nil:
+		return r.numbers(shape, t)
+	case r.Matching != "":
+		return r.matched(shape, t)
+	}
+	return r.curves(shape, t)
+}
+
+// flows returns opener's function for a flow.
+func (r Request) flows(shape grid.Shape, t grid.Type) (func(device.Guest) (*Plan, error), error) {
+	kind, err := r.flow(shape, t)
+	if err != nil {
+		return nil, err
+	}
+	return func(d device.Guest) (*Plan, error) {
+		a, err := flows.OpenArrays(d, kind)
 		if err != nil {
 			return nil, err
 		}
-		return func(d device.Guest) (*Plan, error) {
-			a, err := flows.OpenArrays(d, kind)
-			if err != nil {
-				return nil, err
-			}
-			one := func(s device.Stream, _ int64, image, answer, memory device.Buffer) error {
-				return a.Enqueue(s, image, answer, memory)
-			}
-			return &Plan{
-				Rows: kind.Components, Memory: a.Memory(), Most: 1, kernels: a, enqueue: one, image: image, answer: a.Out(),
-			}, nil
-		}, nil
-	}
-	if r.Soft != nil {
-		kind := binned.BatchKind{
-			Shape: shape, Type: t, Images: r.Soft.Images, Thresholds: r.Soft.Thresholds, Axes: int32(len(r.Shape)),
-			Align: r.Align, Vertices: r.Soft.Vertices, Directed: r.Soft.Directed,
+		one := func(s device.Stream, _ int64, image, answer, memory device.Buffer) error {
+			return a.Enqueue(s, image, answer, memory)
 		}
-		if t != grid.Float32 {
-			return nil, fmt.Errorf("soft curves of %v: want %v", t, grid.Float32)
-		}
-		return func(d device.Guest) (*Plan, error) {
-			a, err := binned.OpenBatch(d, kind)
-			if err != nil {
-				return nil, err
-			}
-			along, ofRow := a.Terms()
-			return &Plan{
-				Rows: a.Blocks(), Memory: a.Work(true), Kept: a.Laid() + along + ofRow + a.Changes(),
-				kernels: a, soft: a, doubles: r.Soft.Doubles,
-			}, nil
+		return &Plan{
+			Rows: kind.Components, Memory: a.Memory(), Most: 1, kernels: a, enqueue: one, image: shape.Voxels() * t.Size(),
+			answer: a.Out(),
 		}, nil
+	}, nil
+}
+
+// soft returns opener's function for soft curves.
+func (r Request) soft(shape grid.Shape, t grid.Type) (func(device.Guest) (*Plan, error), error) {
+	if t != grid.Float32 {
+		return nil, fmt.Errorf("soft curves of %v: want %v", t, grid.Float32)
 	}
-	if r.Betti != nil {
-		return r.numbers(shape, t)
+	kind := binned.BatchKind{
+		Shape: shape, Type: t, Images: r.Soft.Images, Thresholds: r.Soft.Thresholds, Axes: int32(len(r.Shape)),
+		Align: r.Align, Vertices: r.Soft.Vertices, Directed: r.Soft.Directed,
 	}
-	if r.Matching != "" {
-		return r.matched(shape, t)
-	}
+	return func(d device.Guest) (*Plan, error) {
+		a, err := binned.OpenBatch(d, kind)
+		if err != nil {
+			return nil, err
+		}
+		along, ofRow := a.Terms()
+		return &Plan{
+			Rows: a.Blocks(), Memory: a.Work(true), Kept: a.Laid() + along + ofRow + a.Changes(),
+			kernels: a, soft: a, doubles: r.Soft.Doubles,
+		}, nil
+	}, nil
+}
+
+// curves returns opener's function for a curve.
+func (r Request) curves(shape grid.Shape, t grid.Type) (func(device.Guest) (*Plan, error), error) {
 	kind, err := r.curve(shape, t)
 	if err != nil {
 		return nil, err
@@ -324,7 +337,7 @@ func (r Request) opener() (func(device.Guest) (*Plan, error), error) {
 		}
 		return &Plan{
 			Rows: kind.Rows, Memory: a.Memory(), Most: extrema.MostArrays, kernels: a, enqueue: a.Enqueue,
-			check: byFingerprint(kind), image: image, answer: 8 * kind.Rows,
+			check: byFingerprint(kind), image: shape.Voxels() * t.Size(), answer: 8 * kind.Rows,
 		}, nil
 	}, nil
 }
