@@ -2,11 +2,11 @@ package ask
 
 import (
 	"errors"
+	"fmt"
 
 	"eccbench/datasets"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
-	"eccbench/internal/quantity"
 )
 
 // A WholeImage is an image in memory.
@@ -53,9 +53,9 @@ func (q *Question) loadNamed(name datasets.Name, read func(grid.Source) (*grid.F
 
 // loadOpened loads an opened image.
 func (q *Question) loadOpened(src grid.Source) (*grid.Field, error) {
-	if need, free := grid.TotalBytes(src), q.memory(); free > 0 && need > free {
-		return nil, Usagef("%s takes %s of memory, %s are free; use a machine with more, or a part of the image",
-			src.Shape(), quantity.Bytes(need), quantity.Bytes(free))
+	what := fmt.Sprintf("an image of %s takes", grid.Extent(src))
+	if err := q.fits(grid.TotalBytes(src), q.memory(), what, moreMemory); err != nil {
+		return nil, err
 	}
 	f, err := grid.Load(src)
 	if err == nil {

@@ -174,7 +174,7 @@ type Weights struct {
 func (c *Program) Foresee(p runner.Plan) (w Weights, interrupted bool, err error) {
 	ctx, stop := Interruptible()
 	defer stop()
-	estimating := c.Waiting("estimating the time", false)
+	estimating := c.Following(false).Waiting("estimating the time")
 	forecast, err := p.Forecast(ctx)
 	estimating()
 	if runner.Interrupted(err) {

@@ -39,7 +39,7 @@ func (p *Peers) Join(c *Program, in *Inputs) error {
 	for _, q := range p.found {
 		q.Limit = p.Reply
 	}
-	met := c.Waiting("asking peers for their descriptions", false)
+	met := c.Following(false).Waiting("asking peers for their descriptions")
 	worker.Meet(p.found)
 	met()
 	for i, q := range p.found {

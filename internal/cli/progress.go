@@ -27,9 +27,9 @@ type follower struct {
 	quiet   bool
 	append  func(bench.CellRecord) error // writes to the results file
 	cells   []bench.CellRecord
-	told    []string // printed reasons of skipped cells
-	bar     *mpb.Bar
-	bars    *mpb.Progress
+	told    []string               // printed reasons of skipped cells
+	bar     *mpb.Bar               // nil without a terminal
+	close   func()                 // removes the bar
 	now     atomic.Pointer[string] // current cell, read by the bar's goroutine
 }
 
@@ -49,18 +49,13 @@ func newFollower(plans []runner.Plan, weights Weights, stderr io.Writer, quiet b
 		}
 	}
 	f.now.Store(new(string))
-	if file, ok := terminal(stderr); ok && !quiet {
-		after := []decor.Decorator{
-			decor.Any(func(decor.Statistics) string { return " " + *f.now.Load() + f.remainingTime() }),
-		}
-		if !weights.foreseen {
-			after = append([]decor.Decorator{decor.Name("ETA "), decor.AverageETA(decor.ET_STYLE_GO)}, after...)
-		}
-		f.bars = mpb.New(mpb.WithOutput(file), mpb.WithAutoRefresh())
-		f.bar = f.bars.AddBar(f.sum,
-			mpb.PrependDecorators(decor.Percentage()), mpb.AppendDecorators(after...),
-			mpb.BarRemoveOnComplete())
+	after := []decor.Decorator{
+		decor.Any(func(decor.Statistics) string { return " " + *f.now.Load() + f.remainingTime() }),
 	}
+	if !weights.foreseen {
+		after = append([]decor.Decorator{decor.Name("ETA "), decor.AverageETA(decor.ET_STYLE_GO)}, after...)
+	}
+	f.bar, f.close = newBar(stderr, quiet, f.sum, after...)
 	return f, nil
 }
 
@@ -101,13 +96,6 @@ func (f *follower) remainingTime() string {
 		return ""
 	}
 	return ", about " + quantity.Duration(rest.Round(time.Second)) + " left"
-}
-
-func (f *follower) close() {
-	if f.bar != nil {
-		f.bar.Abort(true)
-		f.bars.Wait()
-	}
 }
 
 // outcome describes the result of a cell in a few words.

@@ -13,30 +13,23 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// A following shows the progress of a question to the user, unless it is quiet.
+// Following returns a follower that shows the progress of a question to the user, or errors alone if quiet.
+func (c *Program) Following(quiet bool) ask.Follower { return following{c, quiet} }
+
 type following struct {
 	*Program
 	quiet bool
 }
 
-// Following returns a follower that shows the progress of a question to the user.
-func (c *Program) Following(quiet bool) ask.Follower { return following{c, quiet} }
-
-func (f following) Waiting(what string) func() { return f.Program.Waiting(what, f.quiet) }
-
-func (f following) Reading(s grid.Source, times int64) (grid.Source, func()) {
-	return f.Program.Reading(s, times, f.quiet)
-}
-
-func (f following) Missing(shown string, s grid.Source) string {
-	return f.Program.Missing(shown, s, f.quiet)
-}
-
 // muchMemory is the least memory of an answer that ShowMemory reports.
 const muchMemory = 1 << 28
 
+// ShowMemory prints the memory that an answer takes, if it is at least muchMemory.
 func (f following) ShowMemory(shown string, need, free int64) {
-	f.Program.ShowMemory(shown, need, free, f.quiet)
+	if need >= muchMemory && !f.quiet {
+		fmt.Fprintf(f.Stderr, "eccbench: %s: takes about %s of memory, %s are free\n",
+			shown, quantity.Bytes(need), quantity.Bytes(free))
+	}
 }
 
 // longCheck is the least time of a check that Checks reports.
@@ -49,55 +42,58 @@ func (f following) Checks(shown string, estimate time.Duration) {
 	}
 }
 
-// ShowMemory prints the memory that an answer takes, if it is at least muchMemory.
-func (c *Program) ShowMemory(shown string, need, free int64, quiet bool) {
-	if need >= muchMemory && !quiet {
-		fmt.Fprintf(c.Stderr, "eccbench: %s: takes about %s of memory, %s are free\n",
-			shown, quantity.Bytes(need), quantity.Bytes(free))
-	}
-}
-
 // Missing prints which parts of an image its file lacks, once per message. It returns the text for
 // the image's provenance.
-func (c *Program) Missing(shown string, s grid.Source, quiet bool) string {
+func (f following) Missing(shown string, s grid.Source) string {
 	lacks := grid.Missing(s)
-	if lacks == "" || quiet {
+	if lacks == "" || f.quiet {
 		return lacks
 	}
 	line := fmt.Sprintf("eccbench: %s: %s\n", shown, lacks)
-	if _, printed := c.lacking.LoadOrStore(line, nil); !printed {
-		io.WriteString(c.Stderr, line)
+	if _, printed := f.lacking.LoadOrStore(line, nil); !printed {
+		io.WriteString(f.Stderr, line)
 	}
 	return lacks
 }
 
 // Reading wraps a source so that a terminal shows the progress of reading it the given number of
 // times. end removes the bar.
-func (c *Program) Reading(s grid.Source, times int64, quiet bool) (read grid.Source, end func()) {
-	file, ok := terminal(c.Stderr)
-	if _, whole := s.(*grid.Field); whole || !ok || quiet || grid.Period(s) > 0 {
+func (f following) Reading(s grid.Source, times int64) (read grid.Source, end func()) {
+	if _, whole := s.(*grid.Field); whole || grid.Period(s) > 0 {
 		return s, func() {}
 	}
-	bars := mpb.New(mpb.WithOutput(file), mpb.WithAutoRefresh())
-	bar := bars.AddBar(times*s.Shape().Slices(),
-		mpb.PrependDecorators(decor.Percentage()), mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO)),
-		mpb.BarRemoveOnComplete())
-	return &followed{s, bar}, func() {
-		bar.Abort(true)
-		bars.Wait()
+	bar, end := newBar(f.Stderr, f.quiet, times*s.Shape().Slices(), decor.AverageETA(decor.ET_STYLE_GO))
+	if bar == nil {
+		return s, end
 	}
+	return &followed{s, bar}, end
 }
 
 // Waiting shows a message on a terminal until end removes it.
-func (c *Program) Waiting(what string, quiet bool) (end func()) {
-	file, ok := terminal(c.Stderr)
+func (f following) Waiting(what string) (end func()) {
+	_, end = onTerminal(f.Stderr, f.quiet, func(bars *mpb.Progress) *mpb.Bar {
+		return bars.New(1, mpb.SpinnerStyle(), mpb.AppendDecorators(decor.Name(what+" "), decor.Elapsed(decor.ET_STYLE_GO)),
+			mpb.BarRemoveOnComplete())
+	})
+	return end
+}
+
+// newBar shows a percentage with decorators on a terminal until end. Without a terminal, or if quiet, the bar is nil.
+func newBar(w io.Writer, quiet bool, total int64, after ...decor.Decorator) (bar *mpb.Bar, end func()) {
+	return onTerminal(w, quiet, func(bars *mpb.Progress) *mpb.Bar {
+		return bars.AddBar(total, mpb.PrependDecorators(decor.Percentage()), mpb.AppendDecorators(after...),
+			mpb.BarRemoveOnComplete())
+	})
+}
+
+func onTerminal(w io.Writer, quiet bool, add func(*mpb.Progress) *mpb.Bar) (bar *mpb.Bar, end func()) {
+	file, ok := terminal(w)
 	if !ok || quiet {
-		return func() {}
+		return nil, func() {}
 	}
 	bars := mpb.New(mpb.WithOutput(file), mpb.WithAutoRefresh())
-	bar := bars.New(1, mpb.SpinnerStyle(), mpb.AppendDecorators(decor.Name(what+" "), decor.Elapsed(decor.ET_STYLE_GO)),
-		mpb.BarRemoveOnComplete())
-	return func() {
+	bar = add(bars)
+	return bar, func() {
 		bar.Abort(true)
 		bars.Wait()
 	}

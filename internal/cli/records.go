@@ -34,6 +34,18 @@ func (c *Program) ReadRecords(path string) (bench.Records, error) {
 	return records, err
 }
 
+// ReadAllRecords reads the records of several results files.
+func (c *Program) ReadAllRecords(paths []string) (all bench.Records, err error) {
+	for _, path := range paths {
+		records, err := c.ReadRecords(path)
+		if err != nil {
+			return all, Usage(err)
+		}
+		all.Runs, all.Cells = append(all.Runs, records.Runs...), append(all.Cells, records.Cells...)
+	}
+	return all, nil
+}
+
 // CellText returns the text of a cell that regular expressions are matched against.
 func CellText(impl, input string, scope bench.Scope) string {
 	return impl + " " + input + " " + string(scope)

@@ -16,21 +16,16 @@ type Steps struct {
 	quiet bool
 	start time.Time
 	last  time.Time
-	bars  *mpb.Progress
-	bar   *mpb.Bar
+	bar   *mpb.Bar // nil without a terminal
+	Close func()   // removes the bar
 }
 
 // NewSteps starts the clock. The caller closes the Steps.
 func NewSteps(w io.Writer, quiet bool) *Steps {
 	p := &Steps{w: w, quiet: quiet, start: time.Now()}
-	if file, ok := terminal(w); ok && !quiet {
-		p.bars = mpb.New(mpb.WithOutput(file), mpb.WithAutoRefresh())
-		p.bar = p.bars.AddBar(0, mpb.PrependDecorators(decor.Percentage()),
-			mpb.AppendDecorators(decor.Any(func(s decor.Statistics) string {
-				return " " + remainingTime(p.start, int(s.Current), int(s.Total))
-			})),
-			mpb.BarRemoveOnComplete())
-	}
+	p.bar, p.Close = newBar(w, quiet, 0, decor.Any(func(s decor.Statistics) string {
+		return " " + remainingTime(p.start, int(s.Current), int(s.Total))
+	}))
 	return p
 }
 
@@ -57,12 +52,4 @@ func remainingTime(start time.Time, done, total int) string {
 	}
 	rest := time.Since(start) / time.Duration(done) * time.Duration(total-done)
 	return "ETA " + rest.Round(time.Second).String()
-}
-
-// Close removes the bar.
-func (p *Steps) Close() {
-	if p.bar != nil {
-		p.bar.Abort(true)
-		p.bars.Wait()
-	}
 }

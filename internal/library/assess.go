@@ -4,25 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"eccbench/datasets/element"
 	"eccbench/impls/assess/runs"
 	"eccbench/internal/grid"
-	"eccbench/internal/verify"
 	"eccbench/internal/workloads/assess"
 )
 
 // An Assess compares the topology of a prediction with that of the truth: the two images in memory.
 type Assess struct {
-	Labels []float64 `json:"labels"` // none for all labels of the images
-	Groups []Group   `json:"groups"`
-}
-
-// A Group is a list of labels that are compared as one mask.
-type Group struct {
-	Name   string    `json:"name"`
-	Labels []float64 `json:"labels"`
+	Labels []float64      `json:"labels"` // none for all labels of the images
+	Groups []assess.Group `json:"groups"`
 }
 
 // assess returns the answer of a comparison. Its rows are float64: the columns of each set, first
@@ -38,11 +30,7 @@ func (r Request) assess(ctx context.Context, shape grid.Shape, voxels []byte) (a
 			return a, fmt.Errorf("the %s: %w", []string{"prediction", "truth"}[i], err)
 		}
 	}
-	var groups []assess.Group
-	for _, g := range r.Assess.Groups {
-		groups = append(groups, assess.Group(g))
-	}
-	p, err := assess.NewPair(images[0], images[1], r.Assess.Labels, groups)
+	p, err := assess.NewPair(images[0], images[1], r.Assess.Labels, r.Assess.Groups)
 	if err != nil {
 		return a, err
 	}
@@ -50,8 +38,7 @@ func (r Request) assess(ctx context.Context, shape grid.Shape, voxels []byte) (a
 		return a, err
 	}
 	w := assess.Workload(runs.Implementation{})
-	w.Policy.Laws = slices.DeleteFunc(w.Policy.Laws,
-		func(l verify.Law[*assess.Pair, assess.Comparisons]) bool { return !l.Independent })
+	w.Policy = w.Policy.Witnesses()
 	out, err := answered(&a, w, p, r)
 	if err != nil {
 		return a, err

@@ -3,14 +3,12 @@ package library
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"eccbench/impls/homology/duality"
 	"eccbench/impls/homology/reduced"
 	"eccbench/internal/ask"
 	"eccbench/internal/grid"
 	"eccbench/internal/simplicial"
-	"eccbench/internal/verify"
 	"eccbench/internal/workloads/homology"
 )
 
@@ -63,8 +61,7 @@ func (r Request) homology(simplices, points []byte) (a Answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	q.By.Policy.Laws = slices.DeleteFunc(q.By.Policy.Laws,
-		func(l verify.Law[*homology.Problem, homology.Groups]) bool { return !l.Independent })
+	q.By.Policy = q.By.Policy.Witnesses()
 	out, err := answered(&a, q.By, p, r)
 	a.Groups, a.Torsion, a.Coefficients = out.Betti, out.Torsion, p.Over.String()
 	return a, err

@@ -343,11 +343,7 @@ func (r Request) ofInput(ctx context.Context) (Answer, error) {
 }
 
 func (r Request) opened(ctx context.Context, every bool) (Answer, error) {
-	name, err := r.name(every)
-	if err != nil {
-		return Answer{}, err
-	}
-	s, err := name.Open(0)
+	name, s, err := r.open(every)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -375,11 +371,7 @@ func (r Request) opened(ctx context.Context, every bool) (Answer, error) {
 // readInto copies the voxels of an input to memory.
 func (r Request) readInto(ctx context.Context, voxels []byte) (Answer, error) {
 	r.Describe, r.Levels = true, 0
-	name, err := r.name(true)
-	if err != nil {
-		return Answer{}, err
-	}
-	s, err := name.Open(0)
+	_, s, err := r.open(true)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -419,6 +411,16 @@ func (r Request) readInto(ctx context.Context, voxels []byte) (Answer, error) {
 	}
 	a.Missing = grid.Missing(s)
 	return a, err
+}
+
+// open opens the input.
+func (r Request) open(every bool) (datasets.Name, grid.Source, error) {
+	name, err := r.name(every)
+	if err != nil {
+		return name, nil, err
+	}
+	s, err := name.Open(0)
+	return name, s, err
 }
 
 // name returns the name of the input.

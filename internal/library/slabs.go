@@ -68,7 +68,7 @@ func (r Request) bettiPart(a Answer, s, in grid.Source, c ecc.Convention) (Answe
 			a.Chi[k] += step.Change
 		}
 	}
-	a.Slabs, err = written(share.Slabs)
+	a.Slabs, err = betti.EncodeSlabs(share.Slabs)
 	return a, err
 }
 
@@ -79,11 +79,9 @@ func (r Request) joined() (a Answer, err error) {
 		if len(part) != len(r.At) {
 			return a, fmt.Errorf("part %d has slabs of %d sets, of %d", i, len(part), len(r.At))
 		}
-		slabs := make([]betti.Slab, len(part))
-		for k, b := range part {
-			if err := slabs[k].UnmarshalBinary(b); err != nil {
-				return a, fmt.Errorf("part %d: %w", i, err)
-			}
+		slabs, err := betti.DecodeSlabs(part)
+		if err != nil {
+			return a, fmt.Errorf("part %d: %w", i, err)
 		}
 		if err := all.Add(slabs); err != nil {
 			return a, err
@@ -98,7 +96,7 @@ func (r Request) joined() (a Answer, err error) {
 			return a, ask.VerdictError{Status: verify.Wrong,
 				Why: fmt.Sprintf("the slabs by %s are WRONG and are not given: %s: %v", a.Implementation, betti.FloodName, d)}
 		}
-		a.Slabs, err = written(slabs)
+		a.Slabs, err = betti.EncodeSlabs(slabs)
 		return a, err
 	}
 	if len(r.Join.Chi) != len(r.At) || len(r.Join.Slabs) == 0 {
@@ -115,17 +113,6 @@ func (r Request) joined() (a Answer, err error) {
 	}
 	a.lines, a.Rows, a.Levels = rows, int64(len(rows.at)), "<f8"
 	return a, nil
-}
-
-func written(slabs []betti.Slab) (list [][]byte, err error) {
-	for _, s := range slabs {
-		b, err := s.AppendBinary(nil)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, b)
-	}
-	return list, nil
 }
 
 // A window presents some slices in memory at their place in the whole image.

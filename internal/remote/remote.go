@@ -479,13 +479,8 @@ func reasonOf(a *http.Response, password string) string {
 			e.Message = ""
 		}
 	}
-	line := strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, e.Code+": "+e.Message)
-	return fmt.Sprintf("%.200s", strings.TrimRight(strings.Join(strings.Fields(line), " "), ".: "))
+	words := strings.FieldsFunc(e.Code+": "+e.Message, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) })
+	return fmt.Sprintf("%.200s", strings.TrimRight(strings.Join(words, " "), ".: "))
 }
 
 func (w web) stat(ctx context.Context, at *url.URL) (int64, string, error) {

@@ -1,11 +1,9 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 
 	"eccbench/internal/quantity"
@@ -17,12 +15,7 @@ import (
 func Comparisons(w io.Writer, f Format, nameA, nameB string, list []Comparison) error {
 	switch f {
 	case JSON:
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		if list == nil {
-			list = []Comparison{}
-		}
-		return e.Encode(list)
+		return jsonList(w, list)
 	case CSV:
 		return fmt.Errorf("comparisons are printed as text, md or json, not as csv")
 	}
@@ -34,10 +27,6 @@ func Comparisons(w io.Writer, f Format, nameA, nameB string, list []Comparison) 
 	if _, err := fmt.Fprintf(w, format, nameA, nameB); err != nil {
 		return err
 	}
-	// Cells that were skipped on both sides are left out.
-	list = slices.DeleteFunc(slices.Clone(list), func(c Comparison) bool {
-		return c.A != nil && c.B != nil && c.A.Status == verify.Skipped && c.B.Status == verify.Skipped
-	})
 	rate := func(r *Row) string {
 		if r == nil {
 			return "—"
@@ -46,6 +35,9 @@ func Comparisons(w io.Writer, f Format, nameA, nameB string, list []Comparison) 
 	}
 	var cells [][]string
 	for _, c := range list {
+		if c.skipped() {
+			continue
+		}
 		remark, _, _ := strings.Cut(c.Note, ": ")
 		cells = append(cells, []string{c.Impl, c.Input, string(c.Scope), rate(c.A), rate(c.B), c.ratio(), remark})
 	}
@@ -68,7 +60,7 @@ func notComparable(w io.Writer, f Format, list []Comparison) error {
 	var reasons []string
 	cells := map[string][]string{}
 	for _, c := range list {
-		if _, why, long := strings.Cut(c.Note, ": "); long {
+		if _, why, long := strings.Cut(c.Note, ": "); long && !c.skipped() {
 			if cells[why] == nil {
 				reasons = append(reasons, why)
 			}
@@ -89,6 +81,11 @@ func notComparable(w io.Writer, f Format, list []Comparison) error {
 		}
 	}
 	return nil
+}
+
+// skipped reports whether the cell was skipped on both sides. It has no row then.
+func (c *Comparison) skipped() bool {
+	return c.A != nil && c.B != nil && c.A.Status == verify.Skipped && c.B.Status == verify.Skipped
 }
 
 // ratio formats the ratio with its interval: "1.050× [1.020, 1.080]".

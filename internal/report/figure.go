@@ -101,9 +101,9 @@ func curves(rows []Row, ceiling string) []curve {
 			list = append(list, curve{name: name, ceiling: bound})
 			i = len(list) - 1
 		}
-		k := len(list[i].points)
-		for k > 0 && list[i].points[k-1].Items > r.Items {
-			k--
+		k := slices.IndexFunc(list[i].points, func(o Row) bool { return o.Items > r.Items })
+		if k < 0 {
+			k = len(list[i].points)
 		}
 		list[i].points = slices.Insert(list[i].points, k, r)
 		list[i].marks = union(list[i].marks, Mark(r.Status))

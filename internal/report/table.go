@@ -51,12 +51,7 @@ func Throughput(w io.Writer, f Format, rows []Row, figures ...Figure) error {
 	case CSV:
 		return throughputCSV(w, rows)
 	case JSON:
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		if rows == nil {
-			rows = []Row{}
-		}
-		return e.Encode(rows)
+		return jsonList(w, rows)
 	}
 	for i, s := range sections(rows) {
 		if i > 0 {
@@ -118,6 +113,13 @@ func (s section) print(w io.Writer, f Format, streamed bool, figures []Figure) e
 		}
 	}
 	return notes(w, f, s.rows, len(cells) > 0)
+}
+
+// jsonList writes a list as indented JSON, [] if it is nil.
+func jsonList[T any](w io.Writer, list []T) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(append([]T{}, list...))
 }
 
 // notes prints the reasons for missing or marked numbers, each once, below a table if there is one.

@@ -241,14 +241,9 @@ func papers(c *cli.Program, style report.Format) error {
 
 // paperFrom prints the tables of recorded runs.
 func paperFrom(c *cli.Program, p paper.Paper, tables []paper.Table, o paperFlags) error {
-	var all bench.Records
-	for _, file := range o.from {
-		records, err := c.ReadRecords(file)
-		if err != nil {
-			return cli.Usage(err)
-		}
-		all.Runs = append(all.Runs, records.Runs...)
-		all.Cells = append(all.Cells, records.Cells...)
+	all, err := c.ReadAllRecords(o.from)
+	if err != nil {
+		return err
 	}
 	return printPaper(c, p, tables, o, all, "", notRun)
 }

@@ -7,6 +7,7 @@ package verify
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -148,6 +149,12 @@ type Policy[In, Out any] struct {
 	Laws []Law[In, Out]
 	// Weak returns why a right answer to this input proves little, or "".
 	Weak func(in In, out Out) string
+}
+
+// Witnesses returns the policy with its independent laws alone, in their order.
+func (p Policy[In, Out]) Witnesses() Policy[In, Out] {
+	p.Laws = slices.DeleteFunc(slices.Clone(p.Laws), func(l Law[In, Out]) bool { return !l.Independent })
+	return p
 }
 
 // Exact reports whether right answers are always equal, so that comparing digests is enough.

@@ -94,6 +94,24 @@ type span struct {
 	n, of  int
 }
 
+// spanOf returns the span of a number of each element of a list. An element may lack it.
+func spanOf[T any](list []T, value func(T) (float64, bool)) span {
+	s := span{of: len(list)}
+	for _, e := range list {
+		if v, ok := value(e); ok {
+			s.add(v)
+		}
+	}
+	return s
+}
+
+// ratio returns the number of a row in one column over that in another.
+func (n numbers) ratio(table int, r Row, above, below string) (float64, bool) {
+	a, ok := n.value(table, r, above)
+	b, ok2 := n.value(table, r, below)
+	return a / b, ok && ok2 && b > 0
+}
+
 func (s span) finding(holds bool, unit string) finding {
 	return finding{holds, s.String() + unit, s.n, s.of}
 }
@@ -104,6 +122,16 @@ func (s *span) add(v float64) {
 	}
 	s.hi = max(s.hi, v)
 	s.n++
+}
+
+// join adds the numbers of another span.
+func (s *span) join(o span) {
+	n, of := s.n+o.n, s.of+o.of
+	if o.n > 0 {
+		s.add(o.lo)
+		s.add(o.hi)
+	}
+	s.n, s.of = n, of
 }
 
 func (s span) String() string {

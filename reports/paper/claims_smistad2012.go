@@ -13,12 +13,7 @@ func smistad2012(p Paper) []Claim {
 	// times returns the range of the times of all steps over a table's rows and some processors.
 	times := func(n numbers, table int, processors []string) (s span) {
 		for _, r := range rows(table) {
-			for _, k := range processors {
-				s.of++
-				if v, ok := n.value(table, r, k+"_all"); ok {
-					s.add(v)
-				}
-			}
+			s.join(spanOf(processors, func(k string) (float64, bool) { return n.value(table, r, k+"_all") }))
 		}
 		return s
 	}
@@ -62,13 +57,10 @@ func smistad2012(p Paper) []Claim {
 				}
 				for _, table := range []int{1, 2} {
 					for _, r := range rows(table) {
-						for _, k := range slices.Concat(gpus, cpus) {
-							s.of++
-							one, ok := n.value(table, r, k+"_one")
-							if all, ok2 := n.value(table, r, k+"_all"); ok && ok2 {
-								s.add(all / one / float64(r.Times()))
-							}
-						}
+						s.join(spanOf(slices.Concat(gpus, cpus), func(k string) (float64, bool) {
+							v, ok := n.ratio(table, r, k+"_all", k+"_one")
+							return v / float64(r.Times()), ok
+						}))
 					}
 				}
 				return s.finding(s.lo >= 0.95 && s.hi <= 1.05, " times")

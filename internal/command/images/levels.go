@@ -96,13 +96,13 @@ func doLevels(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		if err != nil {
 			return cli.Usagef("input %s: %w", image, err)
 		}
-		c.Missing(report.VisibleText(image), src, j.Quiet)
+		c.Following(j.Quiet).Missing(report.VisibleText(image), src)
 		return writeValues(c, j.Out, v, table)
 	})
 }
 
 // survey computes the range of values, or the distinct values, of a shard's slices.
-func (j sharing) survey(p *parts.Part, src grid.Source, of grid.Span, key fingerprint.Key) (err error) {
+func (j *sharing) survey(p *parts.Part, src grid.Source, of grid.Span, key fingerprint.Key) (err error) {
 	p.Fingerprint = make(fingerprint.Sum, key.ForLevels(src.Ladder().Len()).Functions()).String() // of an empty list
 	p.Values = &parts.Values{Most: j.distinct}
 	if of.Len() == 0 {
@@ -114,7 +114,7 @@ func (j sharing) survey(p *parts.Part, src grid.Source, of grid.Span, key finger
 
 // surveyed returns the range of the values of some slices; with --distinct it also returns the
 // distinct values.
-func (j sharing) surveyed(src grid.Source, of grid.Span) (v parts.Values, table []float32, err error) {
+func (j *sharing) surveyed(src grid.Source, of grid.Span) (v parts.Values, table []float32, err error) {
 	v = parts.Values{Voxels: of.Len() * src.Shape().SliceVoxels(), Most: j.distinct}
 	if j.distinct == 0 {
 		v.Least, v.Greatest, err = grid.Range(src, of)

@@ -240,11 +240,9 @@ func bettiNumbers(set *parts.Set, chi []int64) ([]betti.Numbers, error) {
 		if len(list) == 0 { // a shard without slices
 			return nil
 		}
-		slabs := make([]betti.Slab, len(list))
-		for k, b := range list {
-			if err := slabs[k].UnmarshalBinary(b); err != nil {
-				return err
-			}
+		slabs, err := betti.DecodeSlabs(list)
+		if err != nil {
+			return err
 		}
 		return all.Add(slabs)
 	})

@@ -184,7 +184,7 @@ func (j sharing) do(c *cli.Program, f *pflag.FlagSet, merged []string, impl stri
 
 // A sharedImage is an opened image with the sources of its shards.
 type sharedImage struct {
-	sharing
+	*sharing
 	input   string   // as typed
 	name    string   // canonical
 	files   []string // of the image and its mask
@@ -197,14 +197,14 @@ type sharedImage struct {
 }
 
 // open opens the image of a shard, and describes it in the head of the part.
-func (j sharing) open(f *pflag.FlagSet, input string, which shard.Shard) (s sharedImage, p parts.Part, err error) {
+func (j *sharing) open(f *pflag.FlagSet, input string, which shard.Shard) (s *sharedImage, p *parts.Part, err error) {
 	image, err := j.In.Named(input)
 	mask := datasets.Name{}
 	if err == nil && j.Mask != "" {
 		mask, err = j.In.NamedWhole(j.Mask)
 	}
 	if err != nil {
-		return s, p, err
+		return nil, nil, err
 	}
 	shown := ask.Opening{Levels: j.levels, Every: true, Gaps: j.Options.NaN == ask.NaNMask}.Of(image)
 	name := shown
@@ -212,24 +212,24 @@ func (j sharing) open(f *pflag.FlagSet, input string, which shard.Shard) (s shar
 		name = name.With("levels", "every") // this does not need a pass over the image
 	}
 	name, mask = bySlices(name), bySlices(ask.Opening{Every: true}.Of(mask))
-	s = sharedImage{sharing: j, input: input, name: name.String(), files: slices.Concat(name.Files(), mask.Files())}
+	s = &sharedImage{sharing: j, input: input, name: name.String(), files: slices.Concat(name.Files(), mask.Files())}
 	before, err := stamp(s.files)
 	if err != nil {
-		return s, p, cli.Usage(err)
+		return nil, nil, cli.Usage(err)
 	}
 	if s.opened, err = ask.OpenMasked(host.AvailableMemory(), name, mask); err != nil {
-		return s, p, cli.Usage(err)
+		return nil, nil, cli.Usage(err)
 	}
 	if err := s.count(name, !mask.IsZero()); err != nil {
 		grid.Close(s.opened)
-		return s, p, err
+		return nil, nil, err
 	}
-	p.Head = parts.Head{
+	p = &parts.Part{Head: parts.Head{
 		Provenance: ecc.Describe(j.Named(shown.String()), views.Unmasked(s.src), s.convention),
 		Vertices:   s.in.Vertices, Superlevel: s.in.Superlevel, Masked: s.in.Masked,
 		Shard: which.I, Shards: which.N, Command: command(f, j.of, input),
 		At: j.at, Above: len(j.at) > 0 && s.convention.Superlevel,
-	}
+	}}
 	p.Mask, p.Program, p.Implementation = j.Named(mask.String()), cli.Version(), j.Impl
 	p.Counted.Type, p.Counted.Ladder = s.counted.Type().String(), s.counted.Ladder().Key()
 	if j.ladder != nil {
@@ -267,7 +267,7 @@ func (s *sharedImage) count(name datasets.Name, masked bool) (err error) {
 }
 
 // shareOf computes and writes the contribution of a shard to the curve of an image.
-func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which shard.Shard) error {
+func (j *sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which shard.Shard) error {
 	start := time.Now()
 	s, p, err := j.open(f, input, which)
 	if err != nil {
@@ -282,7 +282,7 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 	if p.First, p.End = of.Lo, of.Hi; step > 1 {
 		p.Step = step
 	}
-	key, err := s.partKey(p.Head)
+	key, err := s.partKey(&p.Head)
 	if err != nil {
 		return err
 	}
@@ -296,14 +296,14 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 	}
 	said, hold := "", func() error { return nil } // hold is called once the part is written
 	if j.of == levelsName {
-		err = s.survey(&p, s.counted, of, key)
+		err = s.survey(p, s.counted, of, key)
 	} else {
 		runs := parts.NewRuns(filepath.Dir(path), p.Head, s.counted.Ladder().Len())
 		defer runs.Close() // removes files that are no longer needed
-		said, hold, err = s.answer(c, &p, of, key, runs)
+		said, hold, err = s.answer(c, p, of, key, runs)
 	}
 	if err == nil {
-		err = s.addHashes(&p, of)
+		err = s.addHashes(p, of)
 	}
 	if err != nil {
 		return s.explain(err, of)
@@ -311,7 +311,7 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 	if err := grid.Unchanged(s.opened); err != nil {
 		return cli.Usagef("input %s: %w; make the part again, and those made before", input, err)
 	}
-	p.Missing = c.Missing(report.VisibleText(input), s.opened, j.Quiet)
+	p.Missing = c.Following(j.Quiet).Missing(report.VisibleText(input), s.opened)
 	write := func(w *os.File) error { return cmp.Or(p.Write(w, s.counted.Ladder().Len()), hold()) }
 	if err := cli.WriteFile(path, write); err != nil {
 		return err
@@ -325,7 +325,7 @@ func (j sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which s
 }
 
 // partKey returns the key of the fingerprint of all shards.
-func (j sharing) partKey(h parts.Head) (fingerprint.Key, error) {
+func (j *sharing) partKey(h *parts.Head) (fingerprint.Key, error) {
 	if j.key == "" {
 		return fingerprint.Derived(strings.Join([]string{"eccbench part", h.Source, h.Counted.Type, h.Counted.Ladder,
 			h.Construction, h.Filtration, h.Periodic}, "\n")), nil
@@ -414,7 +414,7 @@ var spilledVoxels int64 = ecc.SpilledVoxels
 
 // question returns the workload for the slices of a shard. After the answer, the functions return
 // its fingerprint and the bytes of its components.
-func (j sharing) question(c *cli.Program, counted grid.Source, in ecc.Convention, of grid.Span, key fingerprint.Key,
+func (j *sharing) question(c *cli.Program, counted grid.Source, in ecc.Convention, of grid.Span, key fingerprint.Key,
 	runs *parts.Runs) (bench.Workload[grid.Source, ecc.VCEC], func() fingerprint.Sum, func() ([][]byte, error)) {
 	if j.of != betti.Name {
 		beside := ecc.PieceHooks{}
@@ -425,16 +425,7 @@ func (j sharing) question(c *cli.Program, counted grid.Source, in ecc.Convention
 		return w, sum, func() ([][]byte, error) { return nil, nil }
 	}
 	w, sum, share := betti.InShare(c.Curve, j.by, counted, in, of, key, j.Threads)
-	return w, sum, func() (list [][]byte, err error) {
-		for _, s := range share.Slabs {
-			b, err := s.AppendBinary(nil)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, b)
-		}
-		return list, nil
-	}
+	return w, sum, func() ([][]byte, error) { return betti.EncodeSlabs(share.Slabs) }
 }
 
 // bySlices returns the name of an image whose slices can be read in any order.

@@ -115,7 +115,7 @@ func admit(c *cli.Program, plan *runner.Plan, limit *cli.Limits) (refused error)
 		if claim == nil || p.Broken != "" || !slices.Contains(plan.Impls, row) {
 			continue
 		}
-		asked := c.Waiting("asking "+row+" about tiny images", limit.Quiet)
+		asked := c.Following(limit.Quiet).Waiting("asking " + row + " about tiny images")
 		cells, err := askToys(c, p, *claim, plan.Time, true)
 		asked()
 		verified, skipped := count(cells)

@@ -105,7 +105,7 @@ func doReport(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	if err != nil {
 		return cli.Usagef("--cells: %w", err)
 	}
-	all, err := readAll(c, f.Args())
+	all, err := c.ReadAllRecords(f.Args())
 	if err != nil {
 		return err
 	}
@@ -141,18 +141,6 @@ func doReport(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		return err
 	}
 	return report.Throughput(c.Stdout, j.style, rows, figures...)
-}
-
-// readAll reads the records of several results files.
-func readAll(c *cli.Program, paths []string) (all bench.Records, err error) {
-	for _, path := range paths {
-		records, err := c.ReadRecords(path)
-		if err != nil {
-			return all, cli.Usage(err)
-		}
-		all.Runs, all.Cells = append(all.Runs, records.Runs...), append(all.Cells, records.Cells...)
-	}
-	return all, nil
 }
 
 // goBench writes records in the Go benchmark format and prints which rows it leaves out.

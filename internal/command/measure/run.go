@@ -38,16 +38,37 @@ func Run() cli.Subcommand {
 	}
 }
 
+// A conductedJob has the flags of run and verify.
+type conductedJob struct {
+	in      cli.Inputs
+	limit   cli.Limits
+	records cli.RecordFlags
+	admits  bool
+	format  string
+}
+
+// start parses the flags, rejects other arguments, and joins the peers. instead names the flags of inputs.
+func (j *conductedJob) start(c *cli.Program, f *pflag.FlagSet, parse func() error, instead string) error {
+	if err := parse(); err != nil {
+		return err
+	}
+	if err := j.limit.Join(c, &j.in); err != nil {
+		return err
+	}
+	if f.NArg() > 0 {
+		return cli.Usagef("unexpected argument %q; inputs are given with %s", f.Arg(0), instead)
+	}
+	return nil
+}
+
 // A runJob is a parsed run command.
 type runJob struct {
-	in                          cli.Inputs
-	limit                       cli.Limits
-	records                     cli.RecordFlags
-	sampling                    worker.Sampling
-	export, format, scope, part string
-	hot, admits                 bool
-	processes, rotate           int
-	count                       int64
+	conductedJob
+	sampling            worker.Sampling
+	export, scope, part string
+	hot                 bool
+	processes, rotate   int
+	count               int64
 }
 
 func (j *runJob) add(c *cli.Program, f *pflag.FlagSet) {
@@ -75,14 +96,8 @@ func (j *runJob) add(c *cli.Program, f *pflag.FlagSet) {
 func doRun(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var j runJob
 	j.add(c, f)
-	if err := parse(); err != nil {
+	if err := j.start(c, f, parse, "--sizes or --input"); err != nil {
 		return err
-	}
-	if err := j.limit.Join(c, &j.in); err != nil {
-		return err
-	}
-	if f.NArg() > 0 {
-		return cli.Usagef("unexpected argument %q; inputs are given with --sizes or --input", f.Arg(0))
 	}
 	b, names, err := j.inputs(f)
 	if err != nil {

@@ -36,11 +36,9 @@ var errFailed = errors.New("a cell failed")
 
 // A verifyJob is a parsed verify command.
 type verifyJob struct {
-	limit                            cli.Limits
-	in                               cli.Inputs
-	records                          cli.RecordFlags
-	long, evidence, failFast, admits bool
-	format, keep                     string
+	conductedJob
+	long, evidence, failFast bool
+	keep                     string
 }
 
 func (j *verifyJob) add(c *cli.Program, f *pflag.FlagSet) {
@@ -60,14 +58,8 @@ func (j *verifyJob) add(c *cli.Program, f *pflag.FlagSet) {
 func doVerify(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	var j verifyJob
 	j.add(c, f)
-	if err := parse(); err != nil {
+	if err := j.start(c, f, parse, "--input"); err != nil {
 		return err
-	}
-	if err := j.limit.Join(c, &j.in); err != nil {
-		return err
-	}
-	if f.NArg() > 0 {
-		return cli.Usagef("unexpected argument %q; inputs are given with --input", f.Arg(0))
 	}
 	style, err := report.ParseFormat(j.format)
 	if err != nil || style != report.Text && style != report.Markdown {

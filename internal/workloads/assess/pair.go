@@ -17,8 +17,8 @@ import (
 
 // A Group is a named group of labels that are compared as one mask.
 type Group struct {
-	Name   string
-	Labels []float64
+	Name   string    `json:"name"`
+	Labels []float64 `json:"labels"`
 }
 
 // NewPair pairs two label images. The sets are the given labels (default: all labels of either

@@ -291,6 +291,29 @@ func (c Components) firstDifference(d Components, of string) *verify.Diff {
 	return nil
 }
 
+// EncodeSlabs encodes each slab by AppendBinary.
+func EncodeSlabs(slabs []Slab) (list [][]byte, err error) {
+	for _, s := range slabs {
+		b, err := s.AppendBinary(nil)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, b)
+	}
+	return list, nil
+}
+
+// DecodeSlabs decodes the output of EncodeSlabs, and rejects anything else.
+func DecodeSlabs(list [][]byte) ([]Slab, error) {
+	slabs := make([]Slab, len(list))
+	for k, b := range list {
+		if err := slabs[k].UnmarshalBinary(b); err != nil {
+			return nil, err
+		}
+	}
+	return slabs, nil
+}
+
 // AppendBinary encodes a slab as varints. For the set and the complement it writes the number of
 // inner components. For each shared slice it writes the length of the list plus 1, or 0 for none.
 // Each number is written as its distance below the next unused number.
