@@ -59,32 +59,22 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 	if err != nil {
 		return nil, err
 	}
-	j := &job{Counter: counter, in: in, upload: c.Scope == bench.E2E || c.Scope == bench.File}
-	return bench.Ready(j, j.allocate(d, c.Threads))
-}
-
-func (j *job) allocate(d device.Device, threads int) error {
-	if !j.upload {
-		j.image = resident.Own(&j.Objects, func() (device.Buffer, error) { return resident.Put(d, j.Stream, j.in) })
-		return j.Err()
-	}
-	j.image = j.NewBuffer("image", grid.TotalBytes(j.in))
-	j.feed = resident.Own(&j.Objects, func() (*resident.Feed, error) { return resident.NewFeed(d, j.in, 0, threads) })
-	return j.Err()
+	j := &job{Counter: counter, in: in}
+	j.image, j.feed = resident.NewImage(&j.Objects, j.Stream, in, c.Scope == bench.E2E || c.Scope == bench.File, c.Threads)
+	return bench.Ready(j, j.Err())
 }
 
 var _ bench.DeviceJob = (*job)(nil)
 
 type job struct {
 	*counting.Counter
-	in     grid.Source
-	image  device.Buffer
-	upload bool
-	feed   *resident.Feed // nil unless each Do copies the image
+	in    grid.Source
+	image device.Buffer
+	feed  *resident.Feed // nil unless each Do copies the image
 }
 
 func (j *job) Do(trace *bench.Trace) error {
-	if j.upload {
+	if j.feed != nil {
 		if err := j.feed.Upload(j.Stream, j.image, 0, trace); err != nil {
 			return err
 		}

@@ -75,3 +75,13 @@ func Put(d device.Device, s device.Stream, in grid.Source) (device.Buffer, error
 	}
 	return b, nil
 }
+
+// NewImage allocates memory for an image. It also copies the image there or, if each call does so, returns the feed for
+// it on a number of threads.
+func NewImage(o *Objects, s device.Stream, in grid.Source, upload bool, threads int) (image device.Buffer, feed *Feed) {
+	if !upload {
+		return Own(o, func() (device.Buffer, error) { return Put(o.On, s, in) }), nil
+	}
+	image = o.NewBuffer("image", grid.TotalBytes(in))
+	return image, Own(o, func() (*Feed, error) { return NewFeed(o.On, in, 0, threads) })
+}

@@ -27,6 +27,12 @@ func PutNumbers[T int32 | uint32 | uint64 | float32 | float64](d device.Device, 
 	return b, nil
 }
 
+// NewNumbers is PutNumbers for memory that objects own.
+func NewNumbers[T int32 | uint32 | uint64 | float32 | float64](o *Objects, s device.Stream, name string,
+	numbers []T) device.Buffer {
+	return Own(o, func() (device.Buffer, error) { return PutNumbers(o.On, s, name, numbers) })
+}
+
 // Read copies as many numbers from a buffer as a slice has.
 func Read[T int32 | uint32 | float64](s device.Stream, numbers []T, from device.Buffer, off int64) error {
 	data := make([]byte, binary.Size(numbers))

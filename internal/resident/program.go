@@ -30,14 +30,9 @@ func NewProgram(d device.Device, stream, module string, kernels ...string) (*Pro
 	return p, nil
 }
 
-// Alloc allocates device memory that Close frees, at least 16 bytes.
-func (p *Program) Alloc(name string, bytes int64) (device.Buffer, error) {
-	const least = 16
-	b, err := p.On.Alloc(name, max(least, bytes))
-	if err == nil {
-		p.owned = append(p.owned, b)
-	}
-	return b, err
+// Alloc allocates device memory, at least 16 bytes.
+func (p *Program) Alloc(name string, bytes int64) device.Buffer {
+	return p.NewBuffer(name, max(16, bytes))
 }
 
 // Launch adds a kernel to the stream.
@@ -51,12 +46,6 @@ func (p *Program) ResidentBlocks(kernel string, threads int64) (int64, error) {
 	l := device.Launch{Block: device.Dim{X: threads}}
 	err := FillDevice(p.On, p.functions[kernel], &l)
 	return l.Grid.X, err
-}
-
-// PutNumbers allocates memory of the device for numbers, which Close frees, and copies them there.
-func (p *Program) PutNumbers(name string, numbers []float32) (device.Buffer, error) {
-	b := Own(&p.Objects, func() (device.Buffer, error) { return PutNumbers(p.On, p.Stream, name, numbers) })
-	return b, p.err
 }
 
 // Timed runs f, which adds to the stream, between the two events.

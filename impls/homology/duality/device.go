@@ -95,10 +95,7 @@ func (o OnDevice) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[homo
 	}
 	j := &deviceJob{Program: program, in: p, whole: c.Scope == bench.E2E || c.Scope == bench.File,
 		Output: bench.PoisonedBy(homology.Poisoned())}
-	if err := j.setup(); err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
-	return j, nil
+	return bench.Ready(j, j.setup())
 }
 
 // A deviceJob has a resident mesh, or copies it in each Do.
@@ -119,7 +116,7 @@ type deviceJob struct {
 
 var _ bench.DeviceJob = &deviceJob{}
 
-func (j *deviceJob) setup() (err error) {
+func (j *deviceJob) setup() error {
 	tets, vertices := j.in.Given(), int64(j.in.Vertices)
 	_, edges := tablePlaces(tets)
 	for _, b := range []struct {
@@ -132,15 +129,11 @@ func (j *deviceJob) setup() (err error) {
 		{&j.list, "boundary", 16 * tets}, {&j.corner, "corners", 48 * tets}, {&j.hidden, "flat tetrahedra", 4 * tets},
 		{&j.found, "sides", tets}, {&j.count, "counts", 4 * counters},
 	} {
-		if *b.to, err = j.Alloc(b.name, b.bytes); err != nil {
-			return err
-		}
+		*b.to = j.Alloc(b.name, b.bytes)
 	}
-	if j.result, err = j.On.AllocPinned("counts on the host", 4*counters); err != nil {
-		return err
-	}
-	if j.whole {
-		return nil
+	j.result = j.NewPinned("counts on the host", 4*counters)
+	if j.Err() != nil || j.whole {
+		return j.Err()
 	}
 	return j.bring()
 }
@@ -241,10 +234,4 @@ func (j *deviceJob) Poison() {
 }
 
 // Close frees the device's memory and kernels.
-func (j *deviceJob) Close() error {
-	var result error
-	if j.result != nil {
-		result = errors.Join(j.Stream.Wait(), j.result.Close())
-	}
-	return errors.Join(result, j.Program.Close())
-}
+func (j *deviceJob) Close() error { return j.Program.Close() }

@@ -164,10 +164,7 @@ func (r RaceOnDevice) Setup(p *homology.Problem, c bench.Conditions) (bench.Job[
 		bits: bits.Len(uint(max(1, p.Vertices-1))),
 		some: someBlocks * int64(d.Info().SMs), Output: bench.PoisonedBy(homology.Poisoned()),
 	}
-	if err := j.setup(); err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
-	return j, nil
+	return bench.Ready(j, j.setup())
 }
 
 // A raceOnDevice has resident simplices, or copies them in each Do.
@@ -196,23 +193,17 @@ type raceOnDevice struct {
 
 var _ bench.DeviceJob = &raceOnDevice{}
 
-func (j *raceOnDevice) setup() (err error) {
+func (j *raceOnDevice) setup() error {
 	for _, b := range j.buffers() {
-		if *b.to, err = j.Alloc(b.name, b.bytes); err != nil {
-			return err
-		}
+		*b.to = j.Alloc(b.name, b.bytes)
 	}
 	j.given = make([]device.Buffer, len(j.in.Tops))
 	for d, tops := range j.in.Tops {
-		if j.given[d], err = j.Alloc(fmt.Sprintf("given simplices of dimension %d", d), 4*int64(len(tops))); err != nil {
-			return err
-		}
+		j.given[d] = j.Alloc(fmt.Sprintf("given simplices of dimension %d", d), 4*int64(len(tops)))
 	}
-	if j.result, err = j.On.AllocPinned("counts on the host", 4*max(counted, ofRound*atOnce)); err != nil {
-		return err
-	}
-	if j.whole {
-		return nil
+	j.result = j.NewPinned("counts on the host", 4*max(counted, ofRound*atOnce))
+	if j.Err() != nil || j.whole {
+		return j.Err()
 	}
 	return j.bring()
 }
@@ -456,10 +447,4 @@ func (j *raceOnDevice) Poison() {
 }
 
 // Close frees the device's memory and kernels.
-func (j *raceOnDevice) Close() error {
-	var result error
-	if j.result != nil {
-		result = errors.Join(j.Stream.Wait(), j.result.Close())
-	}
-	return errors.Join(result, j.Program.Close())
-}
+func (j *raceOnDevice) Close() error { return j.Program.Close() }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/device"
@@ -107,24 +106,22 @@ func (o OnDevice) Setup(p *softecc.Problem, c bench.Conditions) (bench.Job[softe
 		return nil, err
 	}
 	upstream := func(int64) []float64 { return p.G }
-	j := &deviceJob{Watch: resident.NewWatch(d), d: d, p: p, upstream: upstream, source: p, images: 1, mayPlace: true}
-	return bench.Ready(j, j.setup(c))
+	j, err := setup(d, &deviceJob{p: p, upstream: upstream, source: p, images: 1, mayPlace: true}, c)
+	if err != nil {
+		return nil, err // and no job in the interface
+	}
+	return j, nil
 }
 
 var _ bench.DeviceJob = (*deviceJob)(nil)
 
 type deviceJob struct {
-	*resident.Watch
-	d          device.Device
-	p          *softecc.Problem // of the first image
-	upstream   func(image int64) []float64
-	source     grid.Source // all images, one after the other
-	images     int64
-	mayPlace   bool // count by place if possible
-	stream     device.Stream
-	start, end device.Event
-	both       device.Module   // the kernels for images of any type
-	between    device.Function // computes the curve and the table
+	*resident.Program
+	p        *softecc.Problem // of the first image
+	upstream func(image int64) []float64
+	source   grid.Source // all images, one after the other
+	images   int64
+	mayPlace bool // count by place if possible
 
 	image, changes, dx device.Buffer
 	tau, g             device.Buffer
@@ -141,7 +138,6 @@ type deviceJob struct {
 type counter struct {
 	n                 int64 // places
 	own               []any // last arguments of both kernels
-	kernels           device.Module
 	forward, backward device.Function
 	forwards          device.Launch
 	backwards         device.Launch
@@ -161,109 +157,65 @@ const (
 	mostPlaces  = 31744 // place numbers are the bit patterns of finite halves
 )
 
-func (j *deviceJob) setup(c bench.Conditions) (err error) {
-	if j.stream, err = j.d.NewStream("soft curve"); err != nil {
-		return err
-	}
-	if j.start, err = j.d.NewEvent("start"); err != nil {
-		return err
-	}
-	if j.end, err = j.d.NewEvent("end"); err != nil {
-		return err
-	}
-	if j.both, err = resident.Load(j.d, "softecc_curve", "softecc_curve_and_table"); err != nil {
-		return err
-	}
-	if j.between, err = j.both.Function("softecc_curve_and_table"); err != nil {
-		return err
-	}
-	if err := j.place(c); err != nil {
-		return err
-	}
-	s := j.p.Shape()
-	if j.changes, err = j.d.Alloc("changes", 4*words(s)*j.images); err != nil {
-		return err
-	}
-	if j.dx, err = j.d.Alloc("gradient", 4*s.Voxels()*j.images); err != nil {
-		return err
-	}
-	if j.back, err = j.d.AllocPinned("gradient on the host", j.dx.Bytes()); err != nil {
-		return err
-	}
-	if j.tau, err = resident.PutNumbers(j.d, j.stream, "thresholds", j.p.Tau); err != nil {
-		return err
-	}
-	if j.g, err = resident.PutNumbers(j.d, j.stream, "upstream gradient", j.p.G); err != nil {
-		return err
-	}
-	if j.out, err = j.d.Alloc("soft curve", 3*8*int64(len(j.p.Tau))); err != nil {
-		return err
-	}
-	if ok, err := j.byPlaces(); ok || err != nil {
-		return err
-	}
-	return j.inBins()
-}
+// between is the kernel that computes the curve and the table.
+const between = "softecc_curve_and_table"
 
-// place copies the image to the device, or prepares whole calls that do.
-func (j *deviceJob) place(c bench.Conditions) (err error) {
-	if c.Scope != bench.E2E {
-		j.image, err = resident.Put(j.d, j.stream, j.source)
-		return err
+// setup makes the objects of a job.
+func setup(d device.Device, j *deviceJob, c bench.Conditions) (*deviceJob, error) {
+	var err error
+	if j.Program, err = resident.NewProgram(d, "soft curve", "softecc_curve", between); err != nil {
+		return nil, err
 	}
-	if j.image, err = j.d.Alloc("image", grid.TotalBytes(j.source)); err != nil {
-		return err
+	j.image, j.feed = resident.NewImage(&j.Objects, j.Stream, j.source, c.Scope == bench.E2E, c.Threads)
+	s := j.p.Shape()
+	j.changes = j.NewBuffer("changes", 4*words(s)*j.images)
+	j.dx, j.back = j.NewBuffer("gradient", 4*s.Voxels()*j.images), j.NewPinned("gradient on the host", 4*s.Voxels()*j.images)
+	j.tau = resident.NewNumbers(&j.Objects, j.Stream, "thresholds", j.p.Tau)
+	j.g = resident.NewNumbers(&j.Objects, j.Stream, "upstream gradient", j.p.G)
+	j.out = j.NewBuffer("soft curve", 3*8*int64(len(j.p.Tau)))
+	ok, err := j.byPlaces()
+	if err == nil && !ok {
+		err = j.inBins()
 	}
-	j.feed, err = resident.NewFeed(j.d, j.source, 0, c.Threads)
-	return err
+	if err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return j, nil
 }
 
 // byPlaces makes the counter if the levels are places, and reports whether they are.
 func (j *deviceJob) byPlaces() (ok bool, err error) {
-	scale, offset, ok := byPlace(j.d, j.p)
+	scale, offset, ok := byPlace(j.On, j.p)
 	if !ok || !j.mayPlace {
 		return false, nil
 	}
 	l := j.p.Ladder()
 	first, step, _ := l.Affinity()
 	c := &counter{n: l.Len()}
-	j.by = c // freed by Close
 	c.forwards.Shared, c.backwards.Shared = 4*(c.n+spareCounts), 4*c.n
 	middles := make([]float64, c.n)
 	for k := range middles {
 		middles[k] = float64(l.Value(int64(k)))
 	}
-	if c.middles, err = resident.PutNumbers(j.d, j.stream, "places", middles); err != nil {
-		return false, err
-	}
-	if c.counts, err = j.d.Alloc("counts of places", 8*(c.n+1)); err != nil {
-		return false, err
-	}
-	if c.slopes, err = j.d.Alloc("slopes of places", 4*c.n); err != nil {
-		return false, err
-	}
+	c.middles = resident.NewNumbers(&j.Objects, j.Stream, "places", middles)
+	c.counts, c.slopes = j.NewBuffer("counts of places", 8*(c.n+1)), j.NewBuffer("slopes of places", 4*c.n)
 	c.own = []any{c.counts, int32(c.n), scale, offset, float32(step), float32(first)}
-	if err := c.load(j.d, j.p.Type(), j.p.Shape(), j.p.Shape().W%4 == 0); err != nil {
+	forward, backward := passes("places", j.p.Shape(), j.p.Type(), j.p.Shape().W%4 == 0)
+	kernels := j.NewModule(fmt.Sprintf("softecc_%v", j.p.Type()), forward, backward)
+	c.forward, c.backward = j.Function(kernels, forward), j.Function(kernels, backward)
+	if j.Err() != nil {
+		return false, j.Err()
+	}
+	c.forwards.Block.X, c.backwards.Block.X = deviceBlock, deviceBlock
+	if err := errors.Join(resident.FillDevice(j.On, c.forward, &c.forwards),
+		resident.FillDevice(j.On, c.backward, &c.backwards)); err != nil {
 		return false, err
 	}
-	if c.moments, err = j.d.Alloc("moments", 4*8*c.backwards.Grid.X); err != nil {
-		return false, err
-	}
-	c.result, err = j.d.AllocPinned("soft curve on the host", 8+c.moments.Bytes()+j.out.Bytes())
-	return true, err
-}
-
-// load loads the kernels, for rows that start at multiples of four voxels or for others.
-func (c *counter) load(d device.Device, t grid.Type, s grid.Shape, aligned bool) (err error) {
-	forward, backward := passes("places", s, t, aligned)
-	if c.kernels, err = resident.Load(d, fmt.Sprintf("softecc_%v", t), forward, backward); err != nil {
-		return err
-	}
-	if c.forward, err = arrange(d, c.kernels, forward, &c.forwards); err != nil {
-		return err
-	}
-	c.backward, err = arrange(d, c.kernels, backward, &c.backwards)
-	return err
+	bytes := 4 * 8 * c.backwards.Grid.X
+	c.moments = j.NewBuffer("moments", bytes)
+	c.result = j.NewPinned("soft curve on the host", 8+bytes+3*8*int64(len(j.p.Tau)))
+	j.by = c
+	return true, j.Err()
 }
 
 // passes returns the names of the kernels of both passes that count in places or bins.
@@ -276,27 +228,13 @@ func passes(in string, s grid.Shape, t grid.Type, aligned bool) (forward, backwa
 	return forward, fmt.Sprintf("softecc_%s_backward%s_%v", in, unaligned, t)
 }
 
-func (c *counter) close() error {
-	return resident.CloseAll(c.result, c.moments, c.slopes, c.counts, c.middles, c.kernels)
-}
-
-// arrange returns a kernel and sets the number of blocks to the number that run at once.
-func arrange(d device.Device, kernels device.Module, name string, l *device.Launch) (device.Function, error) {
-	f, err := kernels.Function(name)
-	if err != nil {
-		return nil, err
-	}
-	l.Block.X = deviceBlock
-	return f, resident.FillDevice(d, f, l)
-}
-
 // Do computes the answer on the device. A whole call copies the image from the host and the
 // gradient back.
 func (j *deviceJob) Do(*bench.Trace) error {
 	if j.feed == nil {
 		return j.count()
 	}
-	if err := j.feed.Add(j.stream, j.image, 0); err != nil {
+	if err := j.feed.Add(j.Stream, j.image, 0); err != nil {
 		return err
 	}
 	if err := j.count(); err != nil {
@@ -307,25 +245,26 @@ func (j *deviceJob) Do(*bench.Trace) error {
 
 // bring copies the gradient to the host.
 func (j *deviceJob) bring() error {
-	return errors.Join(j.stream.Copy(j.back, 0, j.dx, 0, j.dx.Bytes()), j.stream.Wait())
+	return errors.Join(j.Stream.Copy(j.back, 0, j.dx, 0, j.dx.Bytes()), j.Stream.Wait())
 }
 
 // count counts by place. From the first image with a voxel on no place on, it counts in bins.
 func (j *deviceJob) count() error {
 	if j.by != nil {
-		if err := j.d.Do(func() error { return j.run(j.by) }); err != nil {
+		if err := j.On.Do(func() error { return j.run(j.by) }); err != nil {
 			return err
 		}
 		if strays := binary.LittleEndian.Uint64(j.by.result.Data()); strays == 0 {
 			return nil
 		}
-		c := j.by
 		j.by = nil
-		if err := errors.Join(c.close(), j.inBins()); err != nil {
+	}
+	if j.bins == nil {
+		if err := j.inBins(); err != nil {
 			return err
 		}
 	}
-	return j.d.Do(j.runBins)
+	return j.On.Do(j.runBins)
 }
 
 // length returns the number of rows per warp, chosen so that the last round of warps is nearly
@@ -350,36 +289,24 @@ func (c *counter) length(s grid.Shape) int64 {
 	return best
 }
 
-// ofBoth returns the launch that computes the curve at m thresholds and the table of n places.
-func ofBoth(m, n int64) device.Launch {
-	return device.Launch{Grid: device.Dim{X: m + min((n+15)/16, 1<<16)}, Block: device.Dim{X: 512}}
-}
-
 func (j *deviceJob) run(c *counter) error {
 	s, m := j.p.Shape(), int64(len(j.p.Tau))
 	image := []any{j.image, int64(0), int64(0), int32(s.W), int32(s.H), int32(s.D)}
 	forward := append(append(image[:len(image):len(image)], j.changes, int32(c.length(s))), c.own...)
 	backward := append(append(image[:len(image):len(image)], j.changes, c.slopes, j.dx, c.moments), c.own...)
-	return errors.Join(
-		j.stream.Record(j.start),
-		j.stream.Fill32(c.counts, 0, c.counts.Bytes()/4, 0),
-		j.stream.Launch(c.forward, c.forwards, forward...),
-		j.stream.Launch(j.between, ofBoth(m, c.n),
-			c.middles, c.counts, int32(c.n), j.p.Lambda, j.tau, j.g, int32(m), j.out, c.slopes),
-		j.stream.Launch(c.backward, c.backwards, backward...),
-		j.stream.Record(j.end),
-		j.stream.Copy(c.result, 0, c.counts, c.counts.Bytes()-8, 8),
-		j.stream.Copy(c.result, 8, c.moments, 0, c.moments.Bytes()),
-		j.stream.Copy(c.result, 8+c.moments.Bytes(), j.out, 0, j.out.Bytes()),
-		j.stream.Wait())
-}
-
-// Elapsed returns the time of the last Do on the device.
-func (j *deviceJob) Elapsed() (time.Duration, error) { return j.end.Since(j.start) }
-
-// Cool empties the device's second-level cache.
-func (j *deviceJob) Cool() error {
-	return errors.Join(j.d.FlushL2(j.stream), j.stream.Wait())
+	err := j.Timed(func() error {
+		return errors.Join(
+			j.Stream.Fill32(c.counts, 0, c.counts.Bytes()/4, 0),
+			j.Stream.Launch(c.forward, c.forwards, forward...),
+			j.Launch(between, m+min((c.n+15)/16, 1<<16), 512, 0,
+				c.middles, c.counts, int32(c.n), j.p.Lambda, j.tau, j.g, int32(m), j.out, c.slopes),
+			j.Stream.Launch(c.backward, c.backwards, backward...))
+	})
+	return errors.Join(err,
+		j.Stream.Copy(c.result, 0, c.counts, c.counts.Bytes()-8, 8),
+		j.Stream.Copy(c.result, 8, c.moments, 0, c.moments.Bytes()),
+		j.Stream.Copy(c.result, 8+c.moments.Bytes(), j.out, 0, j.out.Bytes()),
+		j.Stream.Wait())
 }
 
 // Poison overwrites the memory that Out reads, and the data that it is computed from.
@@ -394,11 +321,7 @@ func (j *deviceJob) Poison() {
 		list = append(list, j.bins.curve, j.bins.derivatives, j.bins.work, j.bins.moments)
 		resident.Overwrite(j.bins.result.Data(), poison)
 	}
-	for _, b := range list {
-		// If writing to the device fails, the next call fails with the reason.
-		_ = j.stream.Fill(b, 0, b.Bytes(), poison)
-	}
-	_ = j.stream.Wait()
+	j.Fill(poison, list...)
 	resident.Overwrite(j.back.Data(), poison)
 }
 
@@ -454,27 +377,4 @@ func (j *deviceJob) answer(image int64) (softecc.Answer, error) {
 	a.DX = make([]float32, s.Voxels())
 	copy(a.DX, grid.Values[float32](j.back.Data())[image*s.Voxels():])
 	return a, nil
-}
-
-// Close frees the device's memory and kernels.
-func (j *deviceJob) Close() error {
-	var errs []error
-	if j.stream != nil {
-		errs = append(errs, j.stream.Wait())
-	}
-	if j.feed != nil {
-		errs = append(errs, j.feed.Close())
-	}
-	if j.by != nil {
-		errs = append(errs, j.by.close())
-	}
-	if j.bins != nil {
-		errs = append(errs, j.bins.close())
-	}
-	rest := resident.CloseAll(j.back, j.out, j.g, j.tau, j.dx, j.changes, j.image, j.both, j.end, j.start)
-	errs = append(errs, rest, j.Watch.Close())
-	if j.stream != nil {
-		errs = append(errs, j.stream.Close())
-	}
-	return errors.Join(errs...)
 }

@@ -38,16 +38,16 @@ func steepness(p *softecc.Problem) float64 {
 }
 
 // inBins makes the batch for images that are counted in bins.
-func (j *deviceJob) inBins() (err error) {
+func (j *deviceJob) inBins() error {
 	s, m := j.p.Shape(), int64(len(j.p.Tau))
 	a := &filled{}
-	j.bins = a // freed by Close
 	kind := BatchKind{
 		Shape: s, Type: j.p.Type(), Images: j.images, Thresholds: m, Axes: 3, Align: 16,
 		Directed: j.p.Alpha != 0, Steep: steepness(j.p) > solidShare/binShared-binSpare,
 	}
-	if a.Batch, err = OpenBatch(j.d, kind); err != nil {
-		return err
+	a.Batch = resident.Own(&j.Objects, func() (*Batch, error) { return OpenBatch(j.On, kind) })
+	if j.Err() != nil {
+		return j.Err()
 	}
 	u, _ := j.p.U()
 	g := make([]float32, 0, m*j.images)
@@ -56,43 +56,24 @@ func (j *deviceJob) inBins() (err error) {
 			g = append(g, float32(v))
 		}
 	}
-	a.numbers.Tau, a.numbers.Doubles = j.tau, 15
-	for _, n := range []struct {
-		to   *device.Buffer
-		list []float64
-	}{
-		{&a.numbers.Lambda, []float64{j.p.Lambda}}, {&a.numbers.Alpha, []float64{j.p.Alpha}},
-		{&a.numbers.Direction, []float64{u[2], u[1], u[0]}},
-	} {
-		if *n.to, err = resident.PutNumbers(j.d, j.stream, "parameters", n.list); err != nil {
-			return err
-		}
+	put := func(numbers ...float64) device.Buffer {
+		return resident.NewNumbers(&j.Objects, j.Stream, "parameters", numbers)
 	}
-	if a.g, err = resident.PutNumbers(j.d, j.stream, "upstream gradient as float32", g); err != nil {
-		return err
+	a.numbers = Numbers{Tau: j.tau, Lambda: put(j.p.Lambda), Alpha: put(j.p.Alpha), Direction: put(u[2], u[1], u[0]),
+		Doubles: 15}
+	a.g = resident.NewNumbers(&j.Objects, j.Stream, "upstream gradient as float32", g)
+	a.laid, a.work = j.NewBuffer("how bins lie", a.Laid()), j.NewBuffer("parts of the curve", max(1, a.Work(true)))
+	a.curve, a.derivatives = j.NewBuffer("curve", 4*m*j.images), j.NewBuffer("derivatives", 16*m*j.images)
+	a.moments = j.NewBuffer("moments", 32*a.Blocks())
+	if j.p.Alpha != 0 {
+		a.along, a.ofRow = j.NewBuffer("terms along x", 4*s.W), j.NewBuffer("terms of rows", 4*s.H*s.D)
 	}
-	for _, b := range []struct {
-		to    *device.Buffer
-		name  string
-		bytes int64
-	}{
-		{&a.laid, "how bins lie", a.Laid()}, {&a.work, "parts of the curve", max(1, a.Work(true))},
-		{&a.curve, "curve", 4 * m * j.images}, {&a.derivatives, "derivatives", 16 * m * j.images},
-		{&a.moments, "moments", 32 * a.Blocks()},
-		{&a.along, "terms along x", 4 * s.W}, {&a.ofRow, "terms of rows", 4 * s.H * s.D},
-	} {
-		if j.p.Alpha == 0 && (b.to == &a.along || b.to == &a.ofRow) {
-			continue
-		}
-		if *b.to, err = j.d.Alloc(b.name, b.bytes); err != nil {
-			return err
-		}
+	a.result = j.NewPinned("soft curve on the host", 20*m*j.images+32*a.Blocks())
+	j.bins = a
+	if j.Err() != nil {
+		return j.Err()
 	}
-	bytes := a.moments.Bytes() + a.derivatives.Bytes() + a.curve.Bytes()
-	if a.result, err = j.d.AllocPinned("soft curve on the host", bytes); err != nil {
-		return err
-	}
-	return j.d.Do(func() error { return errors.Join(a.Lay(j.stream, a.numbers, j.memory()), j.stream.Wait()) })
+	return j.On.Do(func() error { return errors.Join(a.Lay(j.Stream, a.numbers, j.memory()), j.Stream.Wait()) })
 }
 
 func (j *deviceJob) memory() BatchMemory {
@@ -101,15 +82,16 @@ func (j *deviceJob) memory() BatchMemory {
 
 func (j *deviceJob) runBins() error {
 	a, m := j.bins, j.memory()
-	return errors.Join(
-		j.stream.Record(j.start),
-		a.Forward(j.stream, a.numbers, m, a.work, a.curve, a.derivatives),
-		a.Backward(j.stream, m, a.g, j.dx, a.moments),
-		j.stream.Record(j.end),
-		j.stream.Copy(a.result, 0, a.moments, 0, a.moments.Bytes()),
-		j.stream.Copy(a.result, a.moments.Bytes(), a.derivatives, 0, a.derivatives.Bytes()),
-		j.stream.Copy(a.result, a.moments.Bytes()+a.derivatives.Bytes(), a.curve, 0, a.curve.Bytes()),
-		j.stream.Wait())
+	err := j.Timed(func() error {
+		return errors.Join(
+			a.Forward(j.Stream, a.numbers, m, a.work, a.curve, a.derivatives),
+			a.Backward(j.Stream, m, a.g, j.dx, a.moments))
+	})
+	return errors.Join(err,
+		j.Stream.Copy(a.result, 0, a.moments, 0, a.moments.Bytes()),
+		j.Stream.Copy(a.result, a.moments.Bytes(), a.derivatives, 0, a.derivatives.Bytes()),
+		j.Stream.Copy(a.result, a.moments.Bytes()+a.derivatives.Bytes(), a.curve, 0, a.curve.Bytes()),
+		j.Stream.Wait())
 }
 
 // answer returns the last answer about an image with an upstream gradient, without the numbers of voxels, and the
@@ -131,13 +113,4 @@ func (a *filled) answer(g []float64, image int64) (of softecc.Answer, moments []
 		of.Lambda += g[j] * byLambda[j]
 	}
 	return of, moments, nil
-}
-
-func (a *filled) close() error {
-	err := resident.CloseAll(a.result, a.moments, a.derivatives, a.curve, a.work, a.g, a.ofRow, a.along, a.laid,
-		a.numbers.Direction, a.numbers.Alpha, a.numbers.Lambda)
-	if a.Batch != nil {
-		err = errors.Join(err, a.Batch.Close())
-	}
-	return err
 }

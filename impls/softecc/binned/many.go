@@ -133,9 +133,11 @@ func (o ManyOnDevice) Setup(b *softecc.Batch, c bench.Conditions) (bench.Job[[]s
 	if err != nil {
 		return nil, err
 	}
-	j := &deviceJob{Watch: resident.NewWatch(d), d: d, p: b.Problem, upstream: b.Upstream, source: b.Images,
-		images: b.Len()}
-	return bench.Ready[[]softecc.Answer](manyOnDevice{j}, j.setup(c))
+	j, err := setup(d, &deviceJob{p: b.Problem, upstream: b.Upstream, source: b.Images, images: b.Len()}, c)
+	if err != nil {
+		return nil, err
+	}
+	return manyOnDevice{j}, nil
 }
 
 var _ bench.DeviceJob = manyOnDevice{}

@@ -99,10 +99,7 @@ func (o OnDevice) Setup(p *softecc.Problem, c bench.Conditions) (bench.Job[softe
 			j.sign = -j.sign
 		}
 	}
-	if err := j.setup(kernels, c); err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
-	return j, nil
+	return bench.Ready(j, j.setup(kernels, c))
 }
 
 const module = "softecc_dense"
@@ -144,7 +141,7 @@ type deviceJob struct {
 	feed                *resident.Feed // of whole calls, which copy the image to the device and the gradient back
 }
 
-func (j *deviceJob) setup(kernels [5]string, c bench.Conditions) (err error) {
+func (j *deviceJob) setup(kernels [5]string, c bench.Conditions) error {
 	for i, k := range []*pass{&j.tilt, &j.changes, &j.forward, &j.backward, &j.sums} {
 		k.kernel = kernels[i]
 		atOnce, err := j.ResidentBlocks(k.kernel, deviceBlock)
@@ -154,61 +151,33 @@ func (j *deviceJob) setup(kernels [5]string, c bench.Conditions) (err error) {
 		k.blocks = min(atOnce, mostBlocks(j.On))
 	}
 	j.sums.blocks = columns(j.p)
-	if err := j.place(c); err != nil {
-		return err
-	}
-	for _, b := range []struct {
-		to    *device.Buffer
-		name  string
-		bytes int64
-	}{
-		{&j.of, "changes", j.p.Shape().Voxels()}, {&j.dx, "gradient", 4 * j.p.Shape().Voxels()},
-		{&j.partial, "sums of blocks", 8 * (rows(j.p)*j.forward.blocks + (rows(j.p)+ofAll)*j.backward.blocks)},
-		{&j.out, "sums", 8 * columns(j.p)},
-	} {
-		if *b.to, err = j.Alloc(b.name, b.bytes); err != nil {
-			return err
-		}
-	}
-	if j.result, err = j.On.AllocPinned("sums on the host", j.out.Bytes()); err != nil {
-		return err
-	}
-	if j.back, err = j.On.AllocPinned("gradient on the host", 4*j.p.Shape().Voxels()); err != nil {
-		return err
-	}
-	j.tau, err = j.PutNumbers("thresholds", thresholds(j.p))
-	return err
+	j.place(c)
+	voxels := j.p.Shape().Voxels()
+	j.of, j.dx = j.Alloc("changes", voxels), j.Alloc("gradient", 4*voxels)
+	j.partial = j.Alloc("sums of blocks", 8*(rows(j.p)*j.forward.blocks+(rows(j.p)+ofAll)*j.backward.blocks))
+	j.out, j.result = j.Alloc("sums", 8*columns(j.p)), j.NewPinned("sums on the host", 8*columns(j.p))
+	j.back = j.NewPinned("gradient on the host", 4*voxels)
+	j.tau = resident.NewNumbers(&j.Objects, j.Stream, "thresholds", thresholds(j.p))
+	return j.Err()
 }
 
 // place copies the image to the device, or prepares whole calls that do. It also copies the terms
 // added to the image, if there are any.
-func (j *deviceJob) place(c bench.Conditions) (err error) {
-	if c.Scope != bench.E2E {
-		j.image, err = resident.Put(j.On, j.Stream, j.p)
-	} else if j.image, err = j.On.Alloc("image", grid.TotalBytes(j.p)); err == nil {
-		j.feed, err = resident.NewFeed(j.On, j.p, 0, c.Threads)
-	}
-	if err != nil {
-		return err
-	}
+func (j *deviceJob) place(c bench.Conditions) {
+	j.image, j.feed = resident.NewImage(&j.Objects, j.Stream, j.p, c.Scope == bench.E2E, c.Threads)
 	if j.p.Type() == grid.Float32 && j.p.Alpha == 0 && !j.p.Vertices {
 		j.y = j.image
-		return nil
+		return
 	}
 	t, s := j.p.Tilt(), j.p.Shape()
-	if j.along, err = j.PutNumbers("terms along x", t.X); err != nil {
-		return err
-	}
+	j.along = resident.NewNumbers(&j.Objects, j.Stream, "terms along x", t.X)
 	rows := make([]float32, s.H*s.D)
 	for r := range rows {
 		rows[r] = t.Row(int64(r)%s.H, int64(r)/s.H)
 	}
-	if j.ofRow, err = j.PutNumbers("terms of rows", rows); err != nil {
-		return err
-	}
-	j.own, err = j.Alloc("Y", 4*s.Voxels())
+	j.ofRow = resident.NewNumbers(&j.Objects, j.Stream, "terms of rows", rows)
+	j.own = j.Alloc("Y", 4*s.Voxels())
 	j.y = j.own
-	return err
 }
 
 // thresholds returns three numbers per threshold for the kernels: its float32 value, the remainder
@@ -301,13 +270,4 @@ func (j *deviceJob) Out() (softecc.Answer, error) {
 	a.DX = make([]float32, s.Voxels())
 	copy(a.DX, grid.Values[float32](j.back.Data()))
 	return a, nil
-}
-
-// Close frees the device's memory and kernels.
-func (j *deviceJob) Close() error {
-	errs := []error{j.Stream.Wait()}
-	if j.feed != nil {
-		errs = append(errs, j.feed.Close())
-	}
-	return errors.Join(append(errs, resident.CloseAll(j.back, j.result, j.image), j.Program.Close())...)
 }

@@ -126,11 +126,9 @@ func (o OnDevice) Setup(p *eigenmap.Problem, c bench.Conditions) (_ bench.Job[ei
 		j.most = o.most
 	}
 	for _, b := range j.buffers() {
-		if err == nil {
-			*b.To, err = j.Alloc(b.Name, b.Bytes)
-		}
+		*b.To = j.Alloc(b.Name, b.Bytes)
 	}
-	if err == nil && len(j.offsets) > 0 {
+	if err = j.Err(); err == nil && len(j.offsets) > 0 {
 		err = j.Stream.Upload(j.far, 0, grid.Bytes(j.offsets))
 	}
 	if err == nil && !j.whole {

@@ -247,8 +247,8 @@ func TestCombineOnHost(t *testing.T) {
 		}
 		j, l, n := &deviceJob{Program: program, masses: 2}, &deviceLevel{nx: cells, ny: 1, nz: 1, quads: fours}, multigrid.Lanes*fours
 		alloc := func(bytes int) device.Buffer {
-			b, err := j.Alloc("vectors", int64(bytes))
-			if err != nil {
+			b := j.Alloc("vectors", int64(bytes))
+			if err := j.Err(); err != nil {
 				t.Fatal(err)
 			}
 			return b
@@ -407,8 +407,8 @@ func newProducts(t testing.TB, open resident.Opener, nx, ny, nz int64) *products
 		to    *device.Buffer
 		bytes int64
 	}{{&p.image, 4 * n}, {&p.packed, 8 * n}, {&p.from, 4 * multigrid.Lanes * n}, {&p.to, 4 * multigrid.Lanes * n}} {
-		if *b.to, err = p.Alloc("product", b.bytes); err != nil {
-			t.Fatal(err)
+		if *b.to = p.Alloc("product", b.bytes); p.Err() != nil {
+			t.Fatal(p.Err())
 		}
 	}
 	if err := errors.Join(p.Stream.Upload(p.image, 0, grid.Bytes(p.values)), p.Stream.Upload(p.from, 0, grid.Bytes(p.vectors)),
