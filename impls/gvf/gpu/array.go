@@ -57,10 +57,10 @@ func OpenArrays(d device.Guest, a ArrayKind) (*Arrays, error) {
 	if err := errors.Join(p.Check(), kernelsTake(p, d, math.MaxUint32)); err != nil {
 		return nil, err
 	}
-	o := &Arrays{program: program{d: d, p: p}, lends: d, kind: a, within: a.Components == int64(p.Dim()) &&
-		a.Align%vector == 0}
+	o := &Arrays{program: program{Objects: resident.NewObjects(d), p: p}, lends: d, kind: a,
+		within: a.Components == int64(p.Dim()) && a.Align%vector == 0}
 	if err := o.load(planPasses); err != nil {
-		return nil, errors.Join(err, o.unload())
+		return nil, errors.Join(err, o.Close())
 	}
 	return o, nil
 }
@@ -95,7 +95,7 @@ func (o *Arrays) Enqueue(s device.Stream, image, field, work device.Buffer) erro
 	if !o.within {
 		m.v[1] = parts[4]
 	}
-	return o.d.Do(func() error {
+	return o.On.Do(func() error {
 		if err := o.gradients(s, m); err != nil {
 			return err
 		}
@@ -110,6 +110,3 @@ func (o *Arrays) Enqueue(s device.Stream, image, field, work device.Buffer) erro
 		return nil
 	})
 }
-
-// Close frees the kernels. No flow may still be running.
-func (o *Arrays) Close() error { return o.unload() }

@@ -4,7 +4,6 @@
 package gpu
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -186,10 +185,7 @@ func (i Implementation) Setup(p *gvf.Problem, c bench.Conditions) (bench.Job[gvf
 	if err != nil {
 		return nil, err
 	}
-	j := &job{Watch: resident.NewWatch(d), program: program{d: d, p: p}, method: i.method, fault: i.fault, many: i.many,
+	j := &job{program: program{Objects: resident.NewObjects(d), p: p}, method: i.method, fault: i.fault, many: i.many,
 		scope: c.Scope, threads: c.Threads}
-	if err := j.setup(); err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
-	return j, nil
+	return bench.Ready(j, j.setup())
 }

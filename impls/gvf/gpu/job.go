@@ -12,7 +12,6 @@ import (
 )
 
 type job struct {
-	*resident.Watch
 	program
 	memory
 	method     method
@@ -29,16 +28,9 @@ type job struct {
 	out    gvf.Output     // the last answer
 }
 
-func (j *job) setup() (err error) {
-	if j.stream, err = j.d.NewStream("gradient vector flow"); err != nil {
-		return err
-	}
-	if j.start, err = j.d.NewEvent("start"); err != nil {
-		return err
-	}
-	if j.end, err = j.d.NewEvent("end"); err != nil {
-		return err
-	}
+func (j *job) setup() error {
+	j.stream = j.NewStream("gradient vector flow")
+	j.start, j.end = j.NewEvent("start"), j.NewEvent("end")
 	if err := j.load(j.method.plan); err != nil {
 		return err
 	}
@@ -49,26 +41,25 @@ func (j *job) setup() (err error) {
 	}
 	n := j.p.Shape().Voxels()
 	field := size(j.p) * int64(j.p.Dim()) * n
-	list := []allocation{{&j.v0, "gradient", field, nil}, {&j.b, "squares of its lengths", 4 * n, nil},
-		{&j.v[0], "field", field, nil}, {&j.parts, "extents", extentBytes, nil}}
+	j.v0, j.b = j.NewBuffer("gradient", field), j.NewBuffer("squares of its lengths", 4*n)
+	j.v[0], j.parts = j.NewBuffer("field", field), j.NewBuffer("extents", extentBytes)
 	if j.solver == nil {
-		list = append(list, allocation{&j.v[1], "other field", field, nil})
+		j.v[1] = j.NewBuffer("other field", field)
 	}
-	if err := j.alloc(list); err != nil {
-		return err
-	}
-	if n := exchangeBytes(j.p, j.d.Info()); n > 0 && j.solver == nil {
-		if j.exchange, err = j.d.Alloc("exchanged pixels", n); err != nil {
-			return err
-		}
-		if err := j.stream.Fill(j.exchange, 0, n, 0); err != nil {
-			return err
+	if n := exchangeBytes(j.p, j.On.Info()); n > 0 && j.solver == nil {
+		if j.exchange = j.NewBuffer("exchanged pixels", n); j.Err() == nil {
+			j.Fail(j.stream.Fill(j.exchange, 0, n, 0))
 		}
 	}
-	if j.back, err = j.d.AllocPinned("field on the host", field); err != nil {
-		return err
+	j.back = j.NewPinned("field on the host", field)
+	if hosted(j.p) {
+		if j.Err() == nil && j.scope != bench.E2E {
+			return j.bringStart()
+		}
+		return j.Err()
 	}
-	return j.place()
+	j.image, j.feed = resident.NewImage(&j.Objects, j.stream, j.p, j.scope == bench.E2E, j.threads)
+	return j.Err()
 }
 
 // An allocation is device memory of a given size, or with initial data.
@@ -79,37 +70,14 @@ type allocation struct {
 	data  []byte
 }
 
-func (j *job) alloc(list []allocation) (err error) {
+func (j *job) alloc(list []allocation) error {
 	for _, a := range list {
-		if *a.to, err = j.d.Alloc(a.name, max(a.bytes, int64(len(a.data)))); err != nil {
-			return err
-		}
-		if a.data != nil {
-			if err := j.stream.Upload(*a.to, 0, a.data); err != nil {
-				return err
-			}
+		*a.to = j.NewBuffer(a.name, max(a.bytes, int64(len(a.data))))
+		if a.data != nil && j.Err() == nil {
+			j.Fail(j.stream.Upload(*a.to, 0, a.data))
 		}
 	}
-	return nil
-}
-
-// place copies the image to the device, or prepares the copy for scope e2e.
-func (j *job) place() (err error) {
-	switch {
-	case hosted(j.p):
-		if j.scope != bench.E2E {
-			return j.bringStart()
-		}
-		return nil
-	case j.scope != bench.E2E:
-		j.image, err = resident.Put(j.d, j.stream, j.p)
-		return err
-	}
-	if j.image, err = j.d.Alloc("image", grid.TotalBytes(j.p)); err != nil {
-		return err
-	}
-	j.feed, err = resident.NewFeed(j.d, j.p, 0, j.threads)
-	return err
+	return j.Err()
 }
 
 // bringStart copies a gradient that was computed on the host.
@@ -137,7 +105,7 @@ func (j *job) Do(trace *bench.Trace) error {
 			return err
 		}
 	}
-	err := j.d.Do(j.run)
+	err := j.On.Do(j.run)
 	switch {
 	case err != nil:
 	case j.scope == bench.Kernel:
@@ -192,7 +160,7 @@ func (j *job) run() error {
 func (j *job) Elapsed() (time.Duration, error) { return j.end.Since(j.start) }
 
 // Cool flushes the device's L2 cache.
-func (j *job) Cool() error { return errors.Join(j.d.FlushL2(j.stream), j.stream.Wait()) }
+func (j *job) Cool() error { return errors.Join(j.On.FlushL2(j.stream), j.stream.Wait()) }
 
 // Poison overwrites the buffers that Out reads, and those from which they are computed.
 func (j *job) Poison() {
@@ -226,29 +194,6 @@ func (j *job) Out() (gvf.Flow, error) {
 		j.p.Storage.Decode(list, j.back.Data()[int64(c)*size(j.p)*int64(len(list)):])
 	}
 	return j.out.Out()
-}
-
-// Close frees the device's memory and kernels.
-func (j *job) Close() error {
-	var errs []error
-	if j.stream != nil {
-		errs = append(errs, j.stream.Wait())
-	}
-	if j.feed != nil {
-		errs = append(errs, j.feed.Close())
-	}
-	if j.solver != nil {
-		errs = append(errs, resident.CloseAll(j.solver.report))
-		for _, b := range j.solver.buffers() {
-			errs = append(errs, resident.CloseAll(b))
-		}
-	}
-	errs = append(errs, resident.CloseAll(j.back, j.exchange, j.parts, j.v[1], j.v[0], j.b, j.v0, j.image))
-	errs = append(errs, j.unload(), resident.CloseAll(j.end, j.start), j.Watch.Close())
-	if j.stream != nil {
-		errs = append(errs, j.stream.Close())
-	}
-	return errors.Join(errs...)
 }
 
 var _ bench.DeviceJob = (*job)(nil)

@@ -22,9 +22,8 @@ const (
 
 // A program is the kernels that compute V0 and b, and the kernels of the steps in order.
 type program struct {
-	d                                  device.Device
+	resident.Objects
 	p                                  *gvf.Problem
-	modules                            []device.Module
 	extent, scale, gradient, magnitude device.Function
 	work                               []work
 }
@@ -49,23 +48,20 @@ type memory struct {
 func (g *program) load(plan func(*gvf.Problem, device.Info, int64) []pass) error {
 	t := g.p.Type()
 	extent, scale := fmt.Sprintf("gvf_extent_%v", t), fmt.Sprintf("gvf_scale_%v", t)
-	starts, err := g.module("gvf_start", extent, scale, "gvf_gradient"+suffix(g.p), "gvf_magnitude")
-	if err != nil {
-		return err
-	}
+	starts := g.module("gvf_start", extent, scale, "gvf_gradient"+suffix(g.p), "gvf_magnitude")
 	g.extent, g.scale, g.gradient, g.magnitude = starts[0], starts[1], starts[2], starts[3]
-	if g.p.Steps == 0 || plan == nil {
-		return nil
+	if g.Err() != nil || g.p.Steps == 0 || plan == nil {
+		return g.Err()
 	}
 	names := map[string][]string{}
-	for _, p := range plan(g.p, g.d.Info(), g.p.Steps) {
+	for _, p := range plan(g.p, g.On.Info(), g.p.Steps) {
 		g.work = append(g.work, work{pass: p})
 		names[p.module] = append(names[p.module], p.kernel)
 	}
 	for module, kernels := range names {
-		functions, err := g.module(module, kernels...)
-		if err != nil {
-			return err
+		functions := g.module(module, kernels...)
+		if g.Err() != nil {
+			return g.Err()
 		}
 		for i := range g.work {
 			w := &g.work[i]
@@ -73,7 +69,7 @@ func (g *program) load(plan func(*gvf.Problem, device.Info, int64) []pass) error
 				continue
 			}
 			w.function = functions[slices.Index(kernels, w.kernel)]
-			if w.launch.Shared+w.function.Attributes().Shared > g.d.Info().Shared {
+			if w.launch.Shared+w.function.Attributes().Shared > g.On.Info().Shared {
 				if err := w.function.AllowShared(w.launch.Shared); err != nil {
 					return err
 				}
@@ -84,29 +80,12 @@ func (g *program) load(plan func(*gvf.Problem, device.Info, int64) []pass) error
 }
 
 // module loads kernels of a module.
-func (g *program) module(name string, kernels ...string) (list []device.Function, err error) {
-	m, err := resident.Load(g.d, name, kernels...)
-	if err != nil {
-		return nil, err
-	}
-	g.modules = append(g.modules, m)
+func (g *program) module(name string, kernels ...string) (list []device.Function) {
+	m := g.NewModule(name, kernels...)
 	for _, k := range kernels {
-		f, err := m.Function(k)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, f)
+		list = append(list, g.Function(m, k))
 	}
-	return list, nil
-}
-
-// unload closes the kernels.
-func (g *program) unload() error {
-	var errs []error
-	for _, m := range g.modules {
-		errs = append(errs, m.Close())
-	}
-	return errors.Join(errs...)
+	return list
 }
 
 // steps enqueues the passes. The last one writes to the result.
@@ -169,7 +148,7 @@ func (g *program) gradients(on device.Stream, m *memory) error {
 	s := g.p.Shape()
 	n, f := s.Voxels(), m.v[0]
 	axes := []any{int32(s.W), int32(s.H), int32(s.D)}
-	all := launch(max(1, min(grid.CeilDiv(n, 32*startWarps), int64(g.d.Info().SMs)*startBlocks)), startWarps, 0)
+	all := launch(max(1, min(grid.CeilDiv(n, 32*startWarps), int64(g.On.Info().SMs)*startBlocks)), startWarps, 0)
 	if m.image == nil {
 		return on.Launch(g.magnitude, all, append([]any{m.v0, m.b}, axes...)...)
 	}

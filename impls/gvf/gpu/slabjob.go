@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"eccbench/internal/bench"
@@ -47,12 +48,11 @@ type slabJob struct {
 // A lane is a device and the slabs that pass through it. One stream copies slabs to the device, one
 // computes, and one copies them back.
 type lane struct {
-	d             device.Device
+	resident.Objects
 	in, work, out device.Stream
 	start, end    device.Event // of all slabs
 	slots         []*slot
 	v0, b, extent device.Buffer
-	modules       []device.Module
 	functions     map[string]device.Function
 	next          int // number of slabs so far
 }
@@ -74,119 +74,91 @@ type slab struct {
 	sent [2]device.Event // the copy back is complete, for even and odd visits
 }
 
-func (j *slabJob) setup(devices []device.Device) (err error) {
-	n, dim := j.p.Shape().Voxels(), j.p.Dim()
-	if hosted(j.p) {
-		start, err := j.p.Start(j.threads)
-		if err != nil {
-			return err
-		}
-		if j.from, err = hold(devices[0], start.V0); err != nil {
-			return err
-		}
-	} else if j.place, err = resident.Pin(devices[0], j.p.Source, grid.SliceBytes(j.p)); err != nil {
-		return err
-	}
-	for i := range min(2, j.visits()) {
-		if j.field[i], err = holdNew(devices[0], dim, n); err != nil {
-			return err
-		}
-	}
-	if j.seen, err = devices[0].AllocPinned("extents on the host", j.cut.slabs*extentBytes); err != nil {
-		return err
-	}
-	if j.extent, err = devices[0].AllocPinned("extent on the host", 8); err != nil {
-		return err
-	}
+func (j *slabJob) setup(devices []device.Device) error {
 	for _, d := range devices {
-		l := &lane{d: d, functions: map[string]device.Function{}}
+		l := &lane{Objects: resident.NewObjects(d), functions: map[string]device.Function{}}
 		j.lanes = append(j.lanes, l)
 		if err := j.open(l); err != nil {
 			return err
 		}
 	}
+	first, n, dim := &j.lanes[0].Objects, j.p.Shape().Voxels(), j.p.Dim()
+	if hosted(j.p) {
+		start, err := j.p.Start(j.threads)
+		if err != nil {
+			return err
+		}
+		j.from = resident.Own(first, func() (*held, error) { return hold(first.On, start.V0) })
+	} else {
+		j.place = resident.Own(first, func() (*resident.Place, error) {
+			return resident.Pin(first.On, j.p.Source, grid.SliceBytes(j.p))
+		})
+	}
+	for i := range min(2, j.visits()) {
+		j.field[i] = resident.Own(first, func() (*held, error) { return holdNew(first.On, dim, n) })
+	}
+	j.seen = first.NewPinned("extents on the host", j.cut.slabs*extentBytes)
+	j.extent = first.NewPinned("extent on the host", 8)
 	j.counted = make([]int64, j.cut.slabs)
 	for k := range j.cut.slabs {
 		s := &slab{lane: j.lanes[j.owner(k)]}
 		j.slabs = append(j.slabs, s)
 		for i := range s.sent {
-			if s.sent[i], err = s.lane.d.NewEvent("a slab is back"); err != nil {
-				return err
-			}
+			s.sent[i] = s.lane.NewEvent("a slab is back")
+		}
+	}
+	for _, l := range j.lanes {
+		j.allocate(l)
+		if l.Err() != nil {
+			return l.Err()
 		}
 	}
 	return nil
 }
 
-// open allocates the resources of a device.
-func (j *slabJob) open(l *lane) (err error) {
+// open makes the streams of a device and loads its kernels.
+func (j *slabJob) open(l *lane) error {
 	for name, s := range map[string]*device.Stream{"fetching slabs": &l.in, "steps of slabs": &l.work,
 		"slabs on their way back": &l.out} {
-		if *s, err = l.d.NewStream(fmt.Sprintf("%s, device %d", name, l.d.Info().Index)); err != nil {
-			return err
-		}
+		*s = l.NewStream(fmt.Sprintf("%s, device %d", name, l.On.Info().Index))
 	}
-	for _, e := range []*device.Event{&l.start, &l.end} {
-		if *e, err = l.d.NewEvent("start or end of all slabs"); err != nil {
-			return err
-		}
-	}
-	if err := j.load(l); err != nil {
-		return err
-	}
+	l.start, l.end = l.NewEvent("start of all slabs"), l.NewEvent("end of all slabs")
+	return j.load(l)
+}
+
+// allocate makes the memory of a device.
+func (j *slabJob) allocate(l *lane) {
 	voxels := j.longest() * j.p.Shape().SliceVoxels()
 	field := 4 * int64(j.p.Dim()) * voxels
-	list := []allocation{{&l.b, "squares of the gradient's lengths of a slab", 4 * voxels, nil},
-		{&l.extent, "extent of the image", 8, nil}}
+	l.b = l.NewBuffer("squares of the gradient's lengths of a slab", 4*voxels)
+	l.extent = l.NewBuffer("extent of the image", 8)
 	if j.from == nil {
-		list = append(list, allocation{&l.v0, "gradient of a slab", field, nil})
+		l.v0 = l.NewBuffer("gradient of a slab", field)
 	}
 	for range j.slots() {
-		s := &slot{}
-		l.slots = append(l.slots, s)
-		list = append(list, allocation{&s.image, "slab", voxels * voxelBytes(j.p), nil},
-			allocation{&s.parts, "extents of a slab", extentBytes, nil},
-			allocation{&s.v[0], "field of a slab", field, nil}, allocation{&s.v[1], "other field of a slab", field, nil})
-		for _, e := range []*device.Event{&s.came, &s.made, &s.sent} {
-			if *e, err = l.d.NewEvent("a slab has come, is made or is back"); err != nil {
-				return err
-			}
+		s := &slot{
+			image: l.NewBuffer("slab", voxels*voxelBytes(j.p)), parts: l.NewBuffer("extents of a slab", extentBytes),
+			v:    [2]device.Buffer{l.NewBuffer("field of a slab", field), l.NewBuffer("other field of a slab", field)},
+			came: l.NewEvent("a slab has come"), made: l.NewEvent("a slab is made"), sent: l.NewEvent("a slab is back"),
 		}
 		if j.from == nil && j.place == nil {
-			if s.stage, err = l.d.AllocPinned("slab on the host", voxels*voxelBytes(j.p)); err != nil {
-				return err
-			}
+			s.stage = l.NewPinned("slab on the host", voxels*voxelBytes(j.p))
 		}
+		l.slots = append(l.slots, s)
 	}
-	for _, a := range list {
-		if *a.to, err = l.d.Alloc(a.name, a.bytes); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // load loads the kernels of a device.
 func (j *slabJob) load(l *lane) error {
-	module := func(name string, kernels ...string) error {
-		m, err := resident.Load(l.d, name, kernels...)
-		if err != nil {
-			return err
-		}
-		l.modules = append(l.modules, m)
+	module := func(name string, kernels ...string) {
+		m := l.NewModule(name, kernels...)
 		for _, k := range kernels {
-			if l.functions[k], err = m.Function(k); err != nil {
-				return err
-			}
+			l.functions[k] = l.Function(m, k)
 		}
-		return nil
 	}
 	t := j.p.Type()
-	if err := module("gvf_start", fmt.Sprintf("gvf_extent_%v", t), fmt.Sprintf("gvf_scale_%v", t), "gvf_gradient",
-		"gvf_magnitude"); err != nil {
-		return err
-	}
-	passes := append(planPasses(j.p, l.d.Info(), j.stepsOf(0)), planPasses(j.p, l.d.Info(), j.stepsOf(j.visits()-1))...)
+	module("gvf_start", fmt.Sprintf("gvf_extent_%v", t), fmt.Sprintf("gvf_scale_%v", t), "gvf_gradient", "gvf_magnitude")
+	passes := append(planPasses(j.p, l.On.Info(), j.stepsOf(0)), planPasses(j.p, l.On.Info(), j.stepsOf(j.visits()-1))...)
 	names, shared := []string{}, map[string]int64{}
 	for _, p := range passes {
 		if shared[p.kernel] == 0 {
@@ -194,14 +166,14 @@ func (j *slabJob) load(l *lane) error {
 		}
 		shared[p.kernel] = p.launch.Shared
 	}
-	if len(names) == 0 {
-		return nil
+	if len(names) > 0 {
+		module(passes[0].module, names...)
 	}
-	if err := module(passes[0].module, names...); err != nil {
-		return err
+	if l.Err() != nil {
+		return l.Err()
 	}
 	for _, name := range names {
-		if f := l.functions[name]; shared[name]+f.Attributes().Shared > l.d.Info().Shared {
+		if f := l.functions[name]; shared[name]+f.Attributes().Shared > l.On.Info().Shared {
 			if err := f.AllowShared(shared[name]); err != nil {
 				return err
 			}
@@ -326,7 +298,7 @@ func (j *slabJob) look(k int64) error {
 
 // all returns a launch for kernels that iterate over n voxels.
 func (l *lane) all(n int64) device.Launch {
-	return launch(max(1, min(grid.CeilDiv(n, 32*startWarps), int64(l.d.Info().SMs)*startBlocks)), startWarps, 0)
+	return launch(max(1, min(grid.CeilDiv(n, 32*startWarps), int64(l.On.Info().SMs)*startBlocks)), startWarps, 0)
 }
 
 // stageImage copies planes of an image that is not pinned to a slot's host memory.
@@ -368,7 +340,7 @@ func (j *slabJob) visit(k, visit int64) error {
 			return err
 		}
 	}
-	return me.lane.d.Do(func() error {
+	return me.lane.On.Do(func() error {
 		return errors.Join(j.fetch(k, visit, s), j.workOn(k, visit, s), j.bring(k, visit, s))
 	})
 }
@@ -485,7 +457,7 @@ func (j *slabJob) plan(l *lane, planes, steps int64) []pass {
 	if list, ok := j.plans[key]; ok {
 		return list
 	}
-	j.plans[key] = planPasses(slabOf(j.p, planes), l.d.Info(), steps)
+	j.plans[key] = planPasses(slabOf(j.p, planes), l.On.Info(), steps)
 	return j.plans[key]
 }
 
@@ -532,7 +504,7 @@ func (j *slabJob) Elapsed() (time.Duration, error) {
 func (j *slabJob) Cool() error {
 	var errs []error
 	for _, l := range j.lanes {
-		errs = append(errs, l.d.FlushL2(l.work), l.work.Wait())
+		errs = append(errs, l.On.FlushL2(l.work), l.work.Wait())
 	}
 	return errors.Join(errs...)
 }
@@ -578,31 +550,13 @@ func (j *slabJob) Out() (gvf.Flow, error) {
 	return j.out.Out()
 }
 
-// Close frees memory and kernels.
+// Close frees memory and kernels. The first device owns the memory of the host, and is last.
 func (j *slabJob) Close() error {
 	errs := []error{j.wait()}
-	for _, s := range j.slabs {
-		errs = append(errs, resident.CloseAll(s.sent[0], s.sent[1]))
+	for _, l := range slices.Backward(j.lanes) {
+		errs = append(errs, l.Close())
 	}
-	for _, l := range j.lanes {
-		for _, s := range l.slots {
-			errs = append(errs, resident.CloseAll(s.stage, s.v[1], s.v[0], s.parts, s.image, s.sent, s.made, s.came))
-		}
-		errs = append(errs, resident.CloseAll(l.v0, l.b, l.extent))
-		for _, m := range l.modules {
-			errs = append(errs, m.Close())
-		}
-		errs = append(errs, resident.CloseAll(l.end, l.start, l.out, l.work, l.in))
-	}
-	for _, f := range []*held{j.field[0], j.field[1], j.from} {
-		if f != nil {
-			errs = append(errs, f.Close())
-		}
-	}
-	if j.place != nil {
-		errs = append(errs, j.place.Close())
-	}
-	return errors.Join(append(errs, resident.CloseAll(j.extent, j.seen), j.watch.Close())...)
+	return errors.Join(append(errs, j.watch.Close())...)
 }
 
 var _ bench.DeviceJob = (*slabJob)(nil)

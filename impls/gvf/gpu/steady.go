@@ -336,7 +336,7 @@ const (
 // bytes returns the approximate device memory of a solver.
 func (l *ladder) bytes() int64 { return 4*l.arena + 1<<21 }
 
-func (j *job) newSolver() (err error) {
+func (j *job) newSolver() error {
 	s := &solver{tol: j.p.Tol, most: mostSteps}
 	j.solver = s
 	boundary := j.p.Boundary
@@ -346,9 +346,9 @@ func (j *job) newSolver() (err error) {
 	case Early:
 		s.most = 0
 	}
-	s.ladder = newLadder(j.p, boundary, j.d.Info(), j.many)
-	if err := j.solverKernels(); err != nil {
-		return err
+	s.ladder = newLadder(j.p, boundary, j.On.Info(), j.many)
+	if j.solverKernels(); j.Err() != nil {
+		return j.Err()
 	}
 	parts := s.blocks
 	if s.many > 0 {
@@ -368,12 +368,12 @@ func (j *job) newSolver() (err error) {
 	if err := j.stream.Fill(s.arena, 0, 4*s.ladder.arena, 0); err != nil {
 		return err
 	}
-	s.report, err = j.d.AllocPinned("what is left, on the host", reportBytes)
-	return err
+	s.report = j.NewPinned("what is left, on the host", reportBytes)
+	return j.Err()
 }
 
 // solverKernels loads the kernels that the ladder needs.
-func (j *job) solverKernels() error {
+func (j *job) solverKernels() {
 	names := []string{""}
 	if j.solver.many > 0 {
 		names = append(names, "finish")
@@ -388,15 +388,11 @@ func (j *job) solverKernels() error {
 	for i, n := range names {
 		full[i] = strings.TrimSuffix("gvf_steady_"+n, "_")
 	}
-	functions, err := j.module("gvf_steady", full...)
-	if err != nil {
-		return err
-	}
+	functions := j.module("gvf_steady", full...)
 	j.solver.kernels = map[string]device.Function{}
 	for i, n := range names {
 		j.solver.kernels[n] = functions[i]
 	}
-	return nil
 }
 
 // walk divides the tape into legs.
@@ -496,8 +492,4 @@ func (s *solver) ended(st device.Stream) error {
 		}
 	}
 	return nil
-}
-
-func (s *solver) buffers() []device.Buffer {
-	return []device.Buffer{s.arena, s.tables, s.plan, s.tape, s.parts, s.met, s.done, s.state, s.verdicts}
 }
