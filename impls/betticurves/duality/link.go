@@ -150,6 +150,23 @@ func (c *crown) first() (only crown) {
 	return only
 }
 
+// shortest returns a face of each voxel that is not open, if it has one, and the open voxels or those
+// with a face. A face whose opposite is absent is preferred, so that descents are short.
+func (c *crown) shortest(open uint64) (first crown, seen uint64) {
+	for n := range c {
+		first[n] = c[n] &^ c[5-n] &^ open
+	}
+	first, seen = first.first(), open
+	for _, v := range first {
+		seen |= v
+	}
+	for n, v := range c {
+		first[n] |= v &^ seen
+		seen |= v
+	}
+	return first, seen
+}
+
 // rest returns faces without the components of the given ones, and the voxels for which something
 // is left. Faces connect where the place at their angle is present.
 func (c *crown) rest(of crown, angle *[len(angles)]uint64) (rest crown, some uint64) {

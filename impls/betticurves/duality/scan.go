@@ -184,19 +184,7 @@ func scanAround(g *group, s *sight, to *[groupVoxels]uint8) {
 			faced[0] | faced[1] | faced[4] | faced[5]} {
 			f.layers[axis][lane] = mask &^ v
 		}
-		first := crown{}
-		for n := range faced { // away from faces that are absent, so that descents are short
-			first[n] = faced[n] &^ faced[5-n] &^ open
-		}
-		first = first.first()
-		seen := open
-		for _, v := range first {
-			seen |= v
-		}
-		for n, v := range faced {
-			first[n] |= v &^ seen
-			seen |= v
-		}
+		first, seen := faced.shortest(open)
 		number := first.numbers()
 		number[0] |= ^seen
 		number[1] |= open | ^seen

@@ -36,26 +36,7 @@ func spectrum(p *Problem, _ Map, ask ask) ([]verify.Measure, error) {
 	if d := q.misshapen(got); d != nil {
 		return nan("error of the closed form", d.String()), nil
 	}
-	type mode struct {
-		value float64
-		k     [3]int64
-	}
-	var modes []*mode
-	// The lowest k + 1 values have indices of at most k along each axis.
-	most := func(n int64) int64 { return min(n, int64(p.K)+1) }
-	for z := range most(s.D) {
-		for y := range most(s.H) {
-			for x := range most(s.W) {
-				m := &mode{k: [3]int64{x, y, z}}
-				for a, n := range [3]int64{s.W, s.H, s.D} {
-					half := math.Sin(math.Pi * float64(m.k[a]) / float64(2*n))
-					m.value += (1 + p.Floor) * 4 * half * half
-				}
-				modes = append(modes, m)
-			}
-		}
-	}
-	slices.SortStableFunc(modes, func(a, b *mode) int { return cmp.Compare(a.value, b.value) })
+	modes := modesOf(s, int64(p.K)+1, p.Floor)
 	values := verify.Measure{Name: "error of the closed form", Limit: p.Tol}
 	whole, gap := 0, 0.0
 	for i := range p.K {
@@ -89,6 +70,31 @@ func spectrum(p *Problem, _ Map, ask ask) ([]verify.Measure, error) {
 		list = append(list, angle)
 	}
 	return list, nil
+}
+
+// A mode is a product of cosines with k half waves along x, y and z.
+type mode struct {
+	value float64
+	k     [3]int64
+}
+
+// modesOf returns the modes of an image, the lowest first, with fewer than most half waves along each
+// axis. They include the lowest ones, of that number.
+func modesOf(s grid.Shape, most int64, floor float64) (modes []*mode) {
+	for z := range min(s.D, most) {
+		for y := range min(s.H, most) {
+			for x := range min(s.W, most) {
+				m := &mode{k: [3]int64{x, y, z}}
+				for a, n := range [3]int64{s.W, s.H, s.D} {
+					half := math.Sin(math.Pi * float64(m.k[a]) / float64(2*n))
+					m.value += (1 + floor) * 4 * half * half
+				}
+				modes = append(modes, m)
+			}
+		}
+	}
+	slices.SortStableFunc(modes, func(a, b *mode) int { return cmp.Compare(a.value, b.value) })
+	return modes
 }
 
 // cuts verifies that the second value is at most the normalised cut of each tried set S (Shi and

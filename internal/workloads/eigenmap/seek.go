@@ -202,6 +202,35 @@ const mostSought = 40
 // any part of a lower one.
 const found = 1e-4
 
+// precondition sets to to the preconditioned residual r, orthogonal to orthonormal vectors. sums are
+// those of r by block, and are overwritten.
+func (c *coarsening) precondition(g *Graph, to, r, sums []float64, off [][]float64) {
+	if c != nil {
+		c.factor.Solve(sums)
+	}
+	has := make([]float64, len(off))
+	algebra.Tiles(len(to), func(lo, hi int) {
+		c.prolong(g, to, r, sums, lo, hi)
+		for k, y := range off {
+			has[k] += algebra.FastDot(y[lo:hi], to[lo:hi])
+		}
+	})
+	algebra.Tiles(len(to), func(lo, hi int) {
+		for k, y := range off {
+			algebra.AddTimes(-has[k], y[lo:hi], to[lo:hi])
+		}
+	})
+}
+
+// advance sets x to a combination of x, w and p, and p to the change.
+func advance(y, x, w, p []float64) {
+	w, p = w[:len(x)], p[:len(x)]
+	for i, v := range x {
+		p[i] = y[1]*w[i] + y[2]*p[i]
+		x[i] = y[0]*v + p[i]
+	}
+}
+
 // seek minimises the Rayleigh quotient in the complement of orthonormal vectors, from a random
 // vector. It uses preconditioned conjugate directions (Knyazev 2001, with one vector). It returns
 // the final unit vector, or nil if the start vector vanishes in the complement.
@@ -215,31 +244,13 @@ func (g *Graph) seek(apply product, off [][]float64, c *coarsening, seed uint64)
 	if c != nil {
 		sums = make([]float64, c.factor.N())
 	}
-	// guess sets to to the preconditioned residual, orthogonal to the orthonormal vectors.
-	guess := func(to []float64) {
-		if c != nil {
-			c.factor.Solve(sums)
-		}
-		has := make([]float64, len(off))
-		algebra.Tiles(n, func(lo, hi int) {
-			c.prolong(g, to, r, sums, lo, hi)
-			for k, y := range off {
-				has[k] += algebra.FastDot(y[lo:hi], to[lo:hi])
-			}
-		})
-		algebra.Tiles(n, func(lo, hi int) {
-			for k, y := range off {
-				algebra.AddTimes(-has[k], y[lo:hi], to[lo:hi])
-			}
-		})
-	}
 	for i := range r {
 		r[i] = Uniform(seed, uint64(i))
 	}
 	if c != nil {
 		c.restrict(sums, r, 0, n)
 	}
-	guess(x) // a smoother start has larger low parts
+	c.precondition(g, x, r, sums, off) // a smoother start has larger low parts
 	apply(lx, x, scratch)
 	basis, products := [][]float64{x}, [][]float64{lx}
 	for range mostSought {
@@ -254,13 +265,8 @@ func (g *Graph) seek(apply product, off [][]float64, c *coarsening, seed uint64)
 		left := 0.0
 		clear(sums)
 		algebra.Tiles(n, func(lo, hi int) {
-			for _, of := range [2][3][]float64{{x[lo:hi], w[lo:hi], p[lo:hi]}, {lx[lo:hi], lw[lo:hi], lp[lo:hi]}} {
-				x, w, p := of[0], of[1][:len(of[0])], of[2][:len(of[0])]
-				for i, v := range x {
-					p[i] = y[1]*w[i] + y[2]*p[i]
-					x[i] = y[0]*v + p[i]
-				}
-			}
+			advance(y, x[lo:hi], w[lo:hi], p[lo:hi])
+			advance(y, lx[lo:hi], lw[lo:hi], lp[lo:hi])
 			for i := lo; i < hi; i++ {
 				r[i] = lx[i] - value*x[i]
 			}
@@ -272,7 +278,7 @@ func (g *Graph) seek(apply product, off [][]float64, c *coarsening, seed uint64)
 		if left <= found*found*value*value || left < 1e-24 {
 			break
 		}
-		guess(w)
+		c.precondition(g, w, r, sums, off)
 		apply(lw, w, scratch)
 		basis, products = [][]float64{x, w, p}, [][]float64{lx, lw, lp} // p is 0 the first time
 	}

@@ -138,6 +138,15 @@ func recurrence(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 		verify.Measure{Name: "start off the first vector", Value: algebra.Norm(start), Limit: p.rounded()},
 		verify.Measure{Name: "last number of T off", Value: math.Abs(energies[0] - m.Diagonal[steps-1]), Limit: p.rounded()})
 
+	last := m.Values[p.K-1] - 2*mostSkew
+	return append(append(list, m.inSpan()...), verify.Measure{
+		Name: "values of T below the last", Value: float64(m.countBelow(last)), Limit: float64(p.K - 1),
+		At: fmt.Sprintf("below %g", last),
+	}), nil
+}
+
+// inSpan measures how far vectors are from the span of Q, and pairs from those of T.
+func (m Map) inSpan() []verify.Measure {
 	outside, off := verify.Measure{Name: "vectors off the span of Q", Limit: mostSkew},
 		verify.Measure{Name: "pairs off those of T", Limit: mostSkew}
 	for k, y := range m.Vectors {
@@ -149,11 +158,7 @@ func recurrence(p *Problem, m Map, _ ask) ([]verify.Measure, error) {
 		algebra.AddTimes(-m.Values[k], c, tc)
 		off.Value = larger(off.Value, algebra.Norm(tc))
 	}
-	last := m.Values[p.K-1] - 2*mostSkew
-	return append(list, outside, off, verify.Measure{
-		Name: "values of T below the last", Value: float64(m.countBelow(last)), Limit: float64(p.K - 1),
-		At: fmt.Sprintf("below %g", last),
-	}), nil
+	return []verify.Measure{outside, off}
 }
 
 // draws is the number of random vectors of a check. A column error e remains unnoticed only if

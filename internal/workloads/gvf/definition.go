@@ -204,6 +204,23 @@ func evolve[T float32 | float64](p *Problem, v0, b []T, steps int64, threads int
 // A pair is the memory of a component after an even and an odd number of steps of a pass; nil to allocate it.
 type pair[T float32 | float64] [2][]T
 
+func (v *pair[T]) allocate(n int64) {
+	for i := range v {
+		if v[i] == nil {
+			v[i] = grid.NewValues[T](n)
+		}
+	}
+}
+
+// passRows returns the number of rows of a slice, and of a part of it that is near in all of a pass: two
+// slices of v, v0 and b for each step, with numbers of some bytes.
+func passRows(s grid.Shape, bytes int64) (unit, tile int64) {
+	if s.D == 1 {
+		return 32, 32
+	}
+	return s.H, max(passSteps, passBytes/(4*bytes*passSteps*s.W))
+}
+
 // evolve is evolve in the memory of a pair. Its first array is the result.
 //
 // A pass takes several steps of a few rows of all slices while they are in the cache. A step is a
@@ -213,21 +230,12 @@ func (v *pair[T]) evolve(p *Problem, v0, b []T, steps int64, threads int) []T {
 	if threads < 1 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	for i := range v {
-		if v[i] == nil {
-			v[i] = grid.NewValues[T](int64(len(v0)))
-		}
-	}
+	v.allocate(int64(len(v0)))
 	if steps == 0 {
 		copy(v[0], v0)
 	}
 	s := p.Shape()
-	// Rows of a slice, and of a part of it that is near in all of a pass: two slices of v, v0 and b
-	// for each step.
-	unit, tile := s.H, max(passSteps, passBytes/(4*int64(unsafe.Sizeof(p.Mu))*passSteps*s.W))
-	if s.D == 1 {
-		unit, tile = 32, 32
-	}
+	unit, tile := passRows(s, int64(unsafe.Sizeof(p.Mu)))
 	units := (s.D*s.H + unit - 1) / unit
 	most := max(1, min(passSteps, units/int64(2*threads)))
 	start := v0 // of a pass
