@@ -397,10 +397,12 @@ func TestFloorsCatchesViolations(t *testing.T) {
 	}
 }
 
+// ofTests reports whether a package is for tests alone.
+func ofTests(pkg string) bool { return strings.HasSuffix(pkg, "test") || pkg == "kernels/faults" }
+
 // Planted faults are for tests: no other file may reach for them. Packages whose names end in test are for
 // tests and for each other.
 func TestFaultsArePlantedByTestsOnly(t *testing.T) {
-	ofTests := func(pkg string) bool { return strings.HasSuffix(pkg, "test") || pkg == "kernels/faults" }
 	for _, f := range parse(t, filepath.Join("..", "..")) {
 		if f.test {
 			continue
