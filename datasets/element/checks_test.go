@@ -18,5 +18,6 @@ func checks() []checktest.Check {
 		{Name: "levels of images of several chunks", Of: laddersOfChunks},
 		{Name: "halves", Of: readsHalves},
 		{Name: "values of every type that are scaled", Of: rescalesEveryType},
+		{Name: "ranks of few and of many values", Of: ranksAscend},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sync/atomic"
+	"unsafe"
 
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
@@ -111,12 +112,12 @@ func Narrowed[T wide](h Cores, values []T, s Type, mayRank bool, exact func(T) b
 }
 
 // rank computes the rank of each value among the distinct ones, which it returns in ascending
-// order. NaN has no rank. Chunks are sorted separately, with the places of their values, and their distinct values
-// are merged. Then each sorted chunk is matched with those in one pass. The result is undefined
-// after the context has ended.
+// order. NaN has no rank. A table has the values of a chunk if they are few. Other chunks are sorted separately, with
+// the places of their values. Their distinct values are merged, and each sorted chunk is matched with
+// those in one pass. The result is undefined after the context has ended.
 func rank[T wide](h Cores, values []T, ranks []uint32) []T {
 	chunks := (len(values) + chunkVoxels - 1) / chunkVoxels
-	runs := make([][]T, chunks)
+	runs, tables := make([][]T, chunks), make([][]T, chunks)
 	each := func(f func(chunk int64, values []T, places []uint32)) {
 		Cores{h.ctx, min(h.cores, maxChunkWorkers)}.share(int64(chunks), func(next func() (int64, bool)) {
 			for k, ok := next(); ok; k, ok = next() {
@@ -126,6 +127,12 @@ func rank[T wide](h Cores, values []T, ranks []uint32) []T {
 		})
 	}
 	each(func(k int64, values []T, places []uint32) {
+		if few, ok := number(values, places); ok {
+			tables[k] = few
+			runs[k] = slices.Clone(few)
+			slices.Sort(runs[k])
+			return
+		}
 		sorted := make([]placed[T], len(values))
 		for i, v := range values {
 			sorted[i] = placed[T]{v, uint32(i)}
@@ -144,7 +151,20 @@ func rank[T wide](h Cores, values []T, ranks []uint32) []T {
 		return nil
 	}
 	distinct := mergeAll(runs)
-	each(func(_ int64, values []T, ranks []uint32) {
+	each(func(k int64, values []T, ranks []uint32) {
+		if tables[k] != nil {
+			of := make([]uint32, len(tables[k]))
+			for n, v := range tables[k] {
+				at, _ := slices.BinarySearch(distinct, v)
+				of[n] = uint32(at)
+			}
+			for i, v := range values {
+				if v == v {
+					ranks[i] = of[ranks[i]]
+				}
+			}
+			return
+		}
 		places := slices.Clone(ranks)
 		at := 0
 		for _, place := range places {
@@ -163,6 +183,38 @@ func rank[T wide](h Cores, values []T, ranks []uint32) []T {
 		}
 	})
 	return distinct
+}
+
+// Sizes of a table: its values, and the binary logarithm of its places.
+const fewValues, tableBits = 1 << 12, 14
+
+// number numbers the distinct values in the order of their occurrence, unless there are more than fewValues. NaN has
+// no number.
+func number[T wide](values []T, numbers []uint32) (distinct []T, ok bool) {
+	var table [1 << tableBits]uint16 // 1 + the number of a value
+	distinct = make([]T, 0, 1<<8)
+	for i, v := range values {
+		if v += 0; v != v { // −0 is 0
+			continue
+		}
+		key := uint64(*(*uint32)(unsafe.Pointer(&v)))
+		if unsafe.Sizeof(v) == 8 {
+			key = *(*uint64)(unsafe.Pointer(&v))
+		}
+		at := key * 0x9e3779b97f4a7c15 >> (64 - tableBits)
+		for table[at] > 0 && distinct[table[at]-1] != v {
+			at = (at + 1) & (1<<tableBits - 1)
+		}
+		if table[at] == 0 {
+			if len(distinct) == fewValues {
+				return nil, false
+			}
+			distinct = append(distinct, v)
+			table[at] = uint16(len(distinct))
+		}
+		numbers[i] = uint32(table[at] - 1)
+	}
+	return distinct, true
 }
 
 // A placed value has its index in the chunk.

@@ -3,7 +3,9 @@ package element
 import (
 	"encoding/binary"
 	"math"
+	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"eccbench/internal/grid"
@@ -35,6 +37,34 @@ func rescalesEveryType(t *testing.T) {
 			if want := float64(of*slope) + inter; v != want {
 				t.Errorf("%v of %v becomes %v, want %v", of, s, v, want)
 			}
+		}
+	}
+}
+
+// Chunks of few values, of more than a table has, and of both signs of zero and NaN have the same ranks.
+func ranksAscend(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	values := make([]float64, 2*chunkVoxels+9000)
+	for i := range values {
+		switch few := fewValues + i/chunkVoxels - 1; { // the last number that a table has, and one more
+		case i < 2*chunkVoxels:
+			values[i] = float64(rng.IntN(few)-few/2) / 3
+		default:
+			values[i] = []float64{math.Copysign(0, -1), 0, math.NaN(), rng.Float64()}[rng.IntN(4)]
+		}
+	}
+	copy(values[chunkVoxels:], []float64{-1e9, 1e9})
+	ranks := make([]uint32, len(values))
+	distinct := rank(AllCores(), values, ranks)
+	want := slices.Clone(values)
+	slices.Sort(want)
+	want = slices.Compact(slices.DeleteFunc(want, func(v float64) bool { return v != v }))
+	if !slices.Equal(distinct, want) {
+		t.Fatalf("%d distinct values, want %d", len(distinct), len(want))
+	}
+	for i, v := range values {
+		if v == v && want[ranks[i]] != v {
+			t.Fatalf("value %v at %d has the rank of %v", v, i, want[ranks[i]])
 		}
 	}
 }

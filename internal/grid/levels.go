@@ -96,8 +96,12 @@ func (v *Levels[T]) Convert(dst []int32, src []T) {
 
 func (v *Levels[T]) compute(dst []int32, src []float32) {
 	l := v.ladder
-	inverse, last := 1/l.step, float64(l.n-1)
+	inverse, last, top := 1/l.step, float64(l.n-1), l.Value(l.n-1)
 	for i, x := range src {
+		if x > top { // in particular a masked voxel
+			dst[i] = int32(l.n)
+			continue
+		}
 		k := float64((float64(x)-l.lo)*inverse) + 0.5
 		// The guess is right for a value that is equal to a level (nearly all values are);
 		// otherwise the next level is mostly right. The comparisons also reject a guess that is
