@@ -40,6 +40,7 @@ func checks(isa string) []checktest.Check {
 		checktest.Check{Name: "images that are read in slabs", Of: slabsAddUp},
 		checktest.Check{Name: "planted faults, " + isa, Of: func(t *testing.T) { faultsAreWrong(t, isa) }},
 		checktest.Check{Name: "tallies", Of: tallyAddsUp},
+		checktest.Check{Name: "tallies in a limit of memory", Of: tallyHasRoom},
 		checktest.Check{Name: "tables of changes", Of: tablesHold},
 		checktest.Check{Name: "shares of cores", Of: sharedOut},
 		checktest.Check{Name: "slabs", Of: slabs},
@@ -180,7 +181,7 @@ func tablesHold(t *testing.T) {
 		}
 	}
 	// A tally sorts its pairs when it is full.
-	y := newTally(8)
+	y := newTally(8, nil)
 	for i := range uint32(17) {
 		y.gather(newPair(i, 1))
 		if want := int(i) / 8; len(y.runs) != want {
@@ -366,12 +367,36 @@ func tallyAddsUp(t *testing.T) {
 	}
 }
 
+// Tallies with a limit of memory count the levels that fit, and report more. They count again after that.
+func tallyHasRoom(t *testing.T) {
+	for _, c := range []struct {
+		levels uint32
+		fits   bool
+	}{{100, true}, {8000, true}, {60_000, false}, {50, true}} {
+		r := newRoom(40_000*(pairBytes+stepBytes), false)
+		list := []*tally{newTally(64, r), newTally(64, r)}
+		for again := range 2 {
+			r.full.Store(false)
+			for i, y := range list {
+				y.reset()
+				for k := range 4 * c.levels { // each level four times
+					y.gather(newPair(2*(k*7919%c.levels)+uint32(i), 1))
+				}
+			}
+			got := steps(list)
+			if err := r.check(); (err == nil) != c.fits || c.fits && len(got) != 2*int(c.levels) {
+				t.Errorf("%d levels, call %d: %d steps, %v", 2*c.levels, again, len(got), err)
+			}
+		}
+	}
+}
+
 // addedByTallies returns the sum over several tallies that each gather a number of pairs, after
 // they have discarded earlier input.
 func addedByTallies(pairs, tallies int, levels []uint32, changes []int32) ecc.VCEC {
 	list := make([]*tally, tallies)
 	for i := range list {
-		list[i] = newTally(pairs)
+		list[i] = newTally(pairs, nil)
 		add(list[i], levels, changes, 1<<32)
 		list[i].reset()
 	}

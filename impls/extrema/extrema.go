@@ -86,6 +86,9 @@ func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	if err := c.Allow(estimate, "%d voxels × %d ns on %d cores", n, nsPerVoxel, l.threads); err != nil {
 		return err
 	}
+	if l.tallied && c.Once { // Do counts the levels
+		return c.AllowMemory(int64(l.threads)*l.core(), "%d cores × %s", l.threads, quantity.Bytes(l.core()))
+	}
 	return c.AllowMemory(l.memory(), "%d cores × %s, %d levels", l.threads, quantity.Bytes(l.core()), l.levels)
 }
 
@@ -95,14 +98,14 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 	if err != nil {
 		return nil, err
 	}
-	l := i.layout(in, c.Threads)
+	l, room := i.layout(in, c.Threads), newRoom(c.Memory, c.Once)
 	switch l.size {
 	case 1:
-		return newHostJob(i, in, l, kernels8(isa), c.Memory), nil
+		return newHostJob(i, in, l, kernels8(isa), room), nil
 	case 2:
-		return newHostJob(i, in, l, kernels16(isa), c.Memory), nil
+		return newHostJob(i, in, l, kernels16(isa), room), nil
 	}
-	return newHostJob(i, in, l, kernels32(isa), c.Memory), nil
+	return newHostJob(i, in, l, kernels32(isa), room), nil
 }
 
 // A layout divides an image among the cores, and each core's share into strips. A 2D image is one
@@ -264,8 +267,6 @@ func (l layout) core() int64 {
 	}
 	return n + int64(l.tables)*l.table()*4 + 8*min(l.levels, int64(l.tables)*l.levels)
 }
-
-const pairBytes, stepBytes = 8, 16
 
 // memory returns the number of bytes that a job allocates. A tally's memory grows with the levels
 // that change: a pair per level, two during a merge, and a step. Each voxel changes at most one

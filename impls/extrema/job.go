@@ -1,6 +1,7 @@
 package extrema
 
 import (
+	"cmp"
 	"slices"
 
 	"eccbench/internal/bench"
@@ -15,12 +16,12 @@ type hostJob[L lane, C change] struct {
 	impl    Implementation
 	in      grid.Source
 	kernels kernels[L, C]
-	limit   int64 // of the memory of a tally's levels; 0 for none
 	levels  *levels[L]
 	convert rowsFunc[L]
 	cores   []*core[L, C]
 	total   []int64 // the changes of all cores, one per level; nil with tallies
 	tallies []*tally
+	room    *room          // of the tallies
 	large   ecc.VCEC       // changes too large for a tally
 	steps   ecc.VCEC       // result of the tallies
 	added   bool           // cores have added changes that are not reduced yet
@@ -52,9 +53,9 @@ type core[L lane, C change] struct {
 const flushAfter = 1 << 26
 
 func newHostJob[L lane, C change](
-	i Implementation, in grid.Source, l layout, k kernels[L, C], limit int64,
+	i Implementation, in grid.Source, l layout, k kernels[L, C], room *room,
 ) *hostJob[L, C] {
-	j := &hostJob[L, C]{layout: l, impl: i, in: in, kernels: k, limit: limit, levels: newLevels[L](in.Type(), in.Ladder())}
+	j := &hostJob[L, C]{layout: l, impl: i, in: in, kernels: k, room: room, levels: newLevels[L](in.Type(), in.Ladder())}
 	if !l.tallied {
 		j.total = make([]int64, l.levels)
 	}
@@ -73,7 +74,7 @@ func newHostJob[L lane, C change](
 		c.fit(l)
 		switch {
 		case l.tallied:
-			c.sink.tally, c.sink.levels = newTally(l.pairs), l.levels
+			c.sink.tally, c.sink.levels = newTally(l.pairs, j.room), l.levels
 			j.tallies = append(j.tallies, c.sink.tally)
 		case l.tables > 0:
 			c.sink.tables = make([]int32, int64(l.tables)*l.table())
@@ -123,7 +124,7 @@ func (j *hostJob[L, C]) Do(trace *bench.Trace) error {
 		return err
 	}
 	j.reduce(trace)
-	return nil
+	return j.room.check()
 }
 
 // Begin resets the sum.
@@ -141,6 +142,9 @@ func (j *hostJob[L, C]) forget() {
 		clear(j.total)
 	}
 	j.large = nil
+	if j.room != nil {
+		j.room.full.Store(false)
+	}
 	for _, t := range j.tallies {
 		t.reset()
 	}
@@ -160,7 +164,7 @@ func (j *hostJob[L, C]) Add(in grid.Source, times int64) error {
 		return j.count(false, nil)
 	}
 	if j.aside == nil {
-		j.aside = newHostJob(j.impl, in, j.impl.layout(in, len(j.cores)), j.kernels, j.limit)
+		j.aside = newHostJob(j.impl, in, j.impl.layout(in, len(j.cores)), j.kernels, nil)
 	}
 	j.aside.bind(in)
 	if err := j.aside.Do(nil); err != nil {
@@ -242,14 +246,7 @@ func (j *hostJob[L, C]) count(forget bool, trace *bench.Trace) error {
 		c.sink.flush(c.sums)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	pairs := int64(0)
-	for _, t := range j.tallies {
-		pairs += int64(t.held)
-	}
-	return bench.Conditions{Memory: j.limit}.AllowMemory((pairBytes+stepBytes)*pairs, "%d changes of levels", pairs)
+	return cmp.Or(err, j.room.check())
 }
 
 // reduce sums the changes of all cores.
@@ -457,7 +454,7 @@ func (j *hostJob[L, C]) Out() (ecc.VCEC, error) {
 		j.reduce(nil)
 	}
 	if j.tallied {
-		return j.steps, nil
+		return j.steps, j.room.check()
 	}
 	return ecc.FromDense(j.total), nil
 }

@@ -4,7 +4,9 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"sync/atomic"
 
+	"eccbench/internal/bench"
 	"eccbench/internal/crew"
 	"eccbench/internal/workloads/ecc"
 )
@@ -19,6 +21,38 @@ type tally struct {
 	runs    [][]pair // sorted, with each level about once
 	held    int      // number of pairs in the runs
 	limit   int      // number of pairs from which the runs are merged
+	room    *room    // nil if there is no limit of memory
+}
+
+// A room limits the pairs that all tallies of a job hold. If it is full, they drop them.
+type room struct {
+	most, each int64 // pairs, and the memory of each
+	held       atomic.Int64
+	full       atomic.Bool
+}
+
+const pairBytes, stepBytes = 8, 16
+
+// newRoom returns the room for pairs in a limit of memory, in which they become steps; nil for 0, without a limit. The
+// library for other languages, which has single answers, makes rows of the steps, and its garbage is collected later.
+func newRoom(memory int64, once bool) *room {
+	if memory == 0 {
+		return nil
+	}
+	each := int64(pairBytes + stepBytes)
+	if once {
+		each *= 2
+	}
+	return &room{most: memory / each, each: each}
+}
+
+// check returns an error if the room was full. An eighth of it is for pairs between two merges.
+func (r *room) check() error {
+	if r == nil || !r.full.Load() {
+		return nil
+	}
+	most := r.most * r.each
+	return bench.TooMuch{Need: max(most+1, most/7*8), Limit: most, Sum: "changes of levels"}
 }
 
 // A pair is a level, in the upper half, and an int32 change.
@@ -40,8 +74,8 @@ const gathered = 1 << 16
 const recentBits = 11
 
 // newTally returns a tally that gathers the given number of pairs.
-func newTally(gathered int) *tally {
-	t := &tally{pairs: make([]pair, 0, gathered), scratch: make([]pair, gathered)}
+func newTally(gathered int, room *room) *tally {
+	t := &tally{pairs: make([]pair, 0, gathered), scratch: make([]pair, gathered), room: room}
 	t.reset()
 	return t
 }
@@ -49,7 +83,22 @@ func newTally(gathered int) *tally {
 // reset empties the tally.
 func (t *tally) reset() {
 	clear(t.recent[:])
-	t.pairs, t.runs, t.held, t.limit = t.pairs[:0], nil, 0, t.few()
+	t.hold(nil, 0)
+	t.pairs, t.limit = t.pairs[:0], t.few()
+}
+
+// hold replaces the runs by others with a number of pairs. It returns whether the room has space for them.
+func (t *tally) hold(runs [][]pair, held int) bool {
+	if r := t.room; r != nil {
+		if r.full.Load() {
+			runs, held = nil, 0
+		}
+		now := r.held.Add(int64(held - t.held))
+		defer func() { t.runs, t.held = runs, held }()
+		return now <= r.most
+	}
+	t.runs, t.held = runs, held
+	return true
 }
 
 // few returns the number of pairs below which runs are never merged.
@@ -92,8 +141,8 @@ func (t *tally) settle() {
 	}
 	run := slices.Clone(combine(ordered(t.pairs, t.scratch)))
 	t.pairs = t.pairs[:0]
-	t.runs = append(t.runs, run)
-	if t.held += len(run); t.held <= t.limit {
+	fits := t.hold(append(t.runs, run), t.held+len(run))
+	if fits && t.held <= t.limit {
 		return
 	}
 	one := make([]pair, 0, t.held)
@@ -105,7 +154,10 @@ func (t *tally) settle() {
 	if 2*len(one) < t.held {
 		t.limit = max(t.few(), 2*len(one))
 	}
-	t.runs, t.held = [][]pair{slices.Clip(one)}, len(one)
+	if t.hold([][]pair{slices.Clip(one)}, len(one)); !fits && t.room.held.Load() > t.room.most/8*7 {
+		t.room.full.Store(true)
+		t.hold(nil, 0)
+	}
 }
 
 // ordered sorts pairs by level, with scratch of the same length. It returns one of the two slices.
@@ -203,7 +255,7 @@ func (b *buffers) mergedPairs(runs [][]pair, s span) []pair {
 	return ordered(b.all, b.scratch[:len(b.all)])
 }
 
-// steps sums the changes of all tallies, on as many cores.
+// steps sums the changes of all tallies, on as many cores. It returns nil if their room is full.
 func steps(tallies []*tally) ecc.VCEC {
 	var runs [][]pair
 	for _, t := range tallies {
@@ -212,6 +264,9 @@ func steps(tallies []*tally) ecc.VCEC {
 		}
 		t.settle()
 		runs = append(runs, t.runs...)
+	}
+	if tallies[0].room.check() != nil {
+		return nil
 	}
 	list := parts(runs, cap(tallies[0].pairs))
 	// Each part has room for all its pairs. The gaps that remain are closed afterwards.

@@ -10,6 +10,7 @@ import (
 	"eccbench/datasets/element"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
+	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 )
@@ -154,7 +155,8 @@ func (q *Curve) Answer() (a CurveAnswer, err error) {
 		}
 		answered, err := Answer(w, p.impl, a.Name, asked, conditions, q.limits(), "curve")
 		if most := (bench.TooMuch{}); errors.As(err, &most) {
-			err = q.fits(most.Need, most.Limit, "the levels so far take", "use evenly spaced ones (--levels) or values (--at)")
+			err = Usagef("%s: more than %s of levels are found, which are free; use evenly spaced ones (--levels) or values (--at)",
+				q.Shown, quantity.Bytes(most.Limit))
 		}
 		by.Implementation, by.Witness, by.Evidence = answered.By, answered.Witness, answered.Evidence
 		a.Lines = q.lines(p, answered.Out)

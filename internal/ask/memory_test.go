@@ -122,7 +122,7 @@ func TestMemory(t *testing.T) {
 	q := of(every, set)
 	q.Memory = func() int64 { return 150 << 20 }
 	_, err := (&Curve{Question: q, By: by}).Answer()
-	if !errors.As(err, new(UsageError)) || !strings.Contains(err.Error(), "the levels so far take ") {
+	if !errors.As(err, new(UsageError)) || !strings.Contains(err.Error(), " of levels are found, which are free") {
 		t.Errorf("the curve of %d voxels in 150 MiB: %v", 4*2048*2048, err)
 	}
 	// So are the numbers of slices.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -60,6 +61,14 @@ func LimitHeap() {
 	if limit, free := cgroupMemory("/"); limit > 0 && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(free - free/8)
 	}
+}
+
+// LimitGrowth makes the garbage collector work harder as the heap grows by free bytes of memory. Use it in a process
+// whose other memory is not Go's.
+func LimitGrowth(free int64) {
+	var now runtime.MemStats
+	runtime.ReadMemStats(&now)
+	debug.SetMemoryLimit(int64(now.Sys-now.HeapReleased) + free - free/8)
 }
 
 // pageCache returns the bytes of cached files in a group. The kernel drops them when the group

@@ -26,6 +26,8 @@ import (
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/views"
+	"eccbench/internal/host"
+	"eccbench/internal/quantity"
 	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/ecc/fingerprint"
@@ -76,6 +78,7 @@ type Request struct {
 	Read bool `json:"read"`
 
 	masked bool
+	memory int64                                         // free for the answer; 0 if unknown, or for a small image
 	within []byte                                        // the mask of a flow
 	by     []bench.Implementation[grid.Source, ecc.VCEC] // for tests; nil for Implementations
 }
@@ -244,6 +247,9 @@ func (r Request) convention(t grid.Type) ecc.Convention {
 	return c
 }
 
+// fewestLimited is the number of voxels from which free memory is looked up, which takes about 0.1 ms.
+const fewestLimited = 1 << 23
+
 // fewCounted is FewVoxels for images whose levels are counted in a table.
 const fewCounted = 1 << 18
 
@@ -295,8 +301,8 @@ func (r Request) ofVoxels(ctx context.Context, shape grid.Shape, voxels, mask []
 	if r.curve() && r.convention(grid.Uint8) == (ecc.Convention{}) { // other conventions change the order of values
 		if g := element.Guessed(shape, r.Type, voxels, r.Levels); g != nil {
 			a, err := r.answer(ctx, r.withAxes(g.Field))
-			if err == nil && g.Confirmed() {
-				return a, nil
+			if err == nil && g.Confirmed() || errors.Is(err, errMemory) {
+				return a, err
 			}
 			if err := ctx.Err(); err != nil {
 				return Answer{}, err
@@ -476,6 +482,11 @@ func (r Request) answer(ctx context.Context, s grid.Source) (Answer, error) {
 		few = fewCounted
 	}
 	r.Threads = int(min(int64(r.Threads), 1+(s.Shape().Voxels()-1)/few))
+	if s.Shape().Voxels() >= fewestLimited {
+		if r.memory = host.AvailableMemory(); r.memory > 0 {
+			host.LimitGrowth(r.memory)
+		}
+	}
 	w := bench.Workload[grid.Source, ecc.VCEC]{Impls: r.by}
 	if w.Impls == nil {
 		w.Impls = Implementations()
@@ -508,11 +519,23 @@ func (r Request) answer(ctx context.Context, s grid.Source) (Answer, error) {
 	return a, nil
 }
 
+// errMemory ends errors about images that take more memory than is free.
+var errMemory = errors.New("use a machine with more, or a part of the image")
+
 // answered returns the answer of the first implementation that accepts the image, verified by the
 // laws on request.
 func answered[In, Out any](a *Answer, w bench.Workload[In, Out], in In, r Request) (out Out, err error) {
-	found, verdict, err := ask.First(w, in, bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: r.Threads},
-		Once: true}, r.Verify)
+	c := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: r.Threads}, Memory: r.memory, Once: true}
+	found, verdict, err := ask.First(w, in, c, r.Verify)
+	var most bench.TooMuch
+	for errors.As(err, &most) && c.Threads > 1 { // fewer cores take less
+		c.Threads /= 2
+		found, verdict, err = ask.First(w, in, c, r.Verify)
+	}
+	if errors.As(err, &most) {
+		err = fmt.Errorf("the answer takes %s of memory, %s are free; %w",
+			quantity.Bytes(most.Need), quantity.Bytes(most.Limit), errMemory)
+	}
 	if wrong := (ask.VerdictError{}); errors.As(err, &wrong) && r.Input == "" {
 		wrong.Why += "; if another thread wrote to the array meanwhile, that is the cause: give a copy"
 		err = wrong
