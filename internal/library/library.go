@@ -477,16 +477,7 @@ func (r Request) answer(ctx context.Context, s grid.Source) (Answer, error) {
 	if err := c.Periodic.Check(s.Shape()); err != nil {
 		return a, fmt.Errorf("periodic: %w", err)
 	}
-	few := int64(crew.FewVoxels)
-	if r.curve() && s.Ladder().Indexed() {
-		few = fewCounted
-	}
-	r.Threads = int(min(int64(r.Threads), 1+(s.Shape().Voxels()-1)/few))
-	if s.Shape().Voxels() >= fewestLimited {
-		if r.memory = host.AvailableMemory(); r.memory > 0 {
-			host.LimitGrowth(r.memory)
-		}
-	}
+	r.limit(s)
 	w := bench.Workload[grid.Source, ecc.VCEC]{Impls: r.by}
 	if w.Impls == nil {
 		w.Impls = Implementations()
@@ -517,6 +508,20 @@ func (r Request) answer(ctx context.Context, s grid.Source) (Answer, error) {
 	lines := ecc.LinesOf(s, out, c, r.Levels > 0)
 	a.lines, a.Rows = curveLines{lines}, lines.Len()
 	return a, nil
+}
+
+// limit adapts the threads and the memory of a request to an image.
+func (r *Request) limit(s grid.Source) {
+	few := int64(crew.FewVoxels)
+	if r.curve() && s.Ladder().Indexed() {
+		few = fewCounted
+	}
+	r.Threads = int(min(int64(r.Threads), 1+(s.Shape().Voxels()-1)/few))
+	if s.Shape().Voxels() >= fewestLimited {
+		if r.memory = host.AvailableMemory(); r.memory > 0 {
+			host.LimitGrowth(r.memory)
+		}
+	}
 }
 
 // errMemory ends errors about images that take more memory than is free.

@@ -29,7 +29,7 @@ import (
 )
 
 // mostInBox is the largest number of voxels of a box. Among neighbours at most every second voxel is a
-// minimum, and a walk has numbers of 16 bits for them beside two of its own.
+// minimum, and a walk has numbers of 16 bits for them and two of its own.
 const mostInBox = 2 * (1<<16 - 2)
 
 // boxOf returns the shape of boxes without the layer shared with the previous boxes. Along an axis that is
