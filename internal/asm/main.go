@@ -42,6 +42,7 @@ var files = []struct {
 	{"internal/workloads/betti/unions/unions", bits.Unions, both},
 	{"internal/workloads/ecc/cells/planes", bits.Cells, both},
 	{"internal/workloads/ecc/fingerprint/vector", fingerprint.Write, both},
+	{"internal/workloads/eigenmap/algebra/kernel", eigenmap.Systems, both[1:]},
 	{"internal/workloads/eigenmap/inertia/kernel", eigenmap.Inertia, both},
 	{"internal/workloads/eigenmap/kernel", eigenmap.Certify, both[1:]},
 	{"internal/workloads/gvf/definition", flow.Define, both},

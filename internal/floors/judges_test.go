@@ -20,7 +20,7 @@ type witness struct{ imports, importers []string }
 // witness confirms its answers.
 var witnesses = map[string]witness{
 	"internal/workloads/eigenmap/inertia": {[]string{"internal/crew", "internal/isa"}, []string{"internal/workloads/eigenmap"}},
-	"internal/workloads/eigenmap/algebra": {[]string{"internal/crew"}, []string{"internal/workloads/eigenmap"}},
+	"internal/workloads/eigenmap/algebra": {[]string{"internal/crew", "internal/isa"}, []string{"internal/workloads/eigenmap"}},
 	"internal/workloads/homology/torsion": {[]string{"internal/verify"}, []string{"internal/workloads/homology"}},
 	"internal/ranks":                      {nil, []string{"internal/workloads/homology", "impls/betti/definition"}},
 	"internal/workloads/ecc/fingerprint": {[]string{"internal/crew", "internal/grid", "internal/grid/views", "internal/isa"}, []string{

@@ -541,34 +541,39 @@ func (g *Graph) flowPatches(to, energies, u [][]float64, lo, hi int) {
 
 // flowVoxels adds the same sums for one vector; energies may be nil.
 func (g *Graph) flowVoxels(to, energies, u []float64, lo, hi int) {
-	s := g.shape
-	inside := func(y, z int64) bool { return y >= 0 && z >= 0 && y < s.H && z < s.D }
-	flow := func(i, j, w []float64, to []float64, at int64) {
-		i, j, w = i[:len(to)], j[:len(to)], w[:len(to)]
+	g.eachRun(lo, hi, func(from, by int, w []float64) {
+		to, i, j := to[from:][:len(w)], u[from:][:len(w)], u[from+by:][:len(w)]
 		if energies == nil {
-			for x := range to {
-				to[x] += w[x] * (i[x] - j[x])
+			for x, w := range w {
+				to[x] += w * (i[x] - j[x])
 			}
 			return
 		}
-		energies := energies[at:][:len(to)]
-		for x := range to {
+		energies := energies[from:][:len(w)]
+		for x, w := range w {
 			d := i[x] - j[x]
-			f := w[x] * d
+			f := w * d
 			to[x] += f
 			energies[x] += f * d
 		}
-	}
+	})
+}
+
+// eachRun calls f with all links of nodes lo ≤ i < hi, as runs of weights: those of the nodes after from, to nodes by
+// further on.
+func (g *Graph) eachRun(lo, hi int, f func(from, by int, weights []float64)) {
+	s := g.shape
+	inside := func(y, z int64) bool { return y >= 0 && z >= 0 && y < s.H && z < s.D }
 	for i := lo; i < hi; { // by lines along x
 		z, y, x := s.Coordinates(int64(i))
 		line, end := int64(i)-x, min(s.W, x+int64(hi-i))
 		for k, t := range g.toward {
 			by := (t[2]*s.H+t[1])*s.W + t[0]
-			if from, to0 := line+max(x, -t[0]), line+min(end, s.W-t[0]); from < to0 && inside(y+t[1], z+t[2]) {
-				flow(u[from:], u[from+by:], g.weights[k][from:], to[from:to0], from)
+			if from, to := line+max(x, -t[0]), line+min(end, s.W-t[0]); from < to && inside(y+t[1], z+t[2]) {
+				f(int(from), int(by), g.weights[k][from:to])
 			}
-			if from, to0 := line+max(x, t[0]), line+min(end, s.W+t[0]); from < to0 && inside(y-t[1], z-t[2]) {
-				flow(u[from:], u[from-by:], g.weights[k][from-by:], to[from:to0], from)
+			if from, to := line+max(x, t[0]), line+min(end, s.W+t[0]); from < to && inside(y-t[1], z-t[2]) {
+				f(int(from), int(-by), g.weights[k][from-by:to-by])
 			}
 		}
 		i = int(line + end)
@@ -606,8 +611,17 @@ func (g *Graph) components() (of []int, n int) {
 			}
 		}
 	}
+	if g.features == nil {
+		g.eachRun(0, len(parent), func(from, by int, weights []float64) {
+			for i, w := range weights {
+				if by > 0 && parts > 1 {
+					join(from+i, from+i+by, w)
+				}
+			}
+		})
+	}
 	for i := range parent {
-		if parts == 1 {
+		if parts == 1 || g.features == nil {
 			break
 		}
 		g.row(i, func(j int, w float64) {

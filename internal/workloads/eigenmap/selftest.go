@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"eccbench/internal/workloads/eigenmap/algebra"
 	"eccbench/internal/workloads/eigenmap/inertia"
 )
 
@@ -20,7 +21,7 @@ func AlmostEqual[F float32 | float64](a, b []F, tolerance float64) bool {
 }
 
 // SelfTest compares the vector instructions for weights, flows and products, and those of the
-// counts of eigenvalues, with Go code, on an image and numbers from the seed.
+// proofs, with Go code, on an image and numbers from the seed.
 func SelfTest(seed uint32) error {
 	if !Vectors() {
 		return nil
@@ -50,6 +51,9 @@ func SelfTest(seed uint32) error {
 	energy, want = append(energy, weighted(true, x, some)), append(want, weighted(false, x, some))
 	if !AlmostEqual(a, b, 1e-13) || !AlmostEqual(energy, want, 1e-13) {
 		return fmt.Errorf("weights of patches of noise with seed %d: vector instructions of this processor give another result than Go code does", seed)
+	}
+	if err := algebra.SelfTest(seed); err != nil {
+		return err
 	}
 	return inertia.SelfTest(seed)
 }

@@ -93,3 +93,32 @@ func (b *Band) Solve(x []float64) {
 		}
 	}
 }
+
+// SolveSystems does the same for several systems.
+func (b *Band) SolveSystems(x []float64) {
+	before := func(i int) (row, to []float64) {
+		n := min(i, b.width)
+		return b.row(i)[b.width-n : b.width], x[Systems*(i-n):]
+	}
+	for i := range b.n {
+		var sum numbers
+		row, from := before(i)
+		AddProducts(sum[:], row, from)
+		for s, v := range sum {
+			at(x, i)[s] -= v
+		}
+	}
+	for i := range b.n {
+		for s := range at(x, i) {
+			at(x, i)[s] *= b.row(i)[b.width]
+		}
+	}
+	for i := b.n - 1; i >= 0; i-- {
+		row, to := before(i)
+		by := *at(x, i)
+		for s := range by {
+			by[s] = -by[s]
+		}
+		AddMultiples(to, row, by[:])
+	}
+}

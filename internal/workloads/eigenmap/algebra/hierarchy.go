@@ -1,13 +1,19 @@
 package algebra
 
-import "eccbench/internal/crew"
+import (
+	"slices"
+
+	"eccbench/internal/crew"
+)
 
 // A Hierarchy is the graph of voxels and ever coarser graphs. A node of the next graph is two pairs
 // along the heaviest links (Notay 2010). A cycle of Gauss–Seidel sweeps approximates the inverse of
 // D − W + shift·M. It is a linear, symmetric and positive definite operator.
 type Hierarchy struct {
 	rungs []*rung
-	last  *Band // LDLᵀ of the last graph, nil if it is large
+	last  *Band   // LDLᵀ of the last graph, nil if it is large
+	same  []int32 // each node
+	sums  [sweptParts]sums
 }
 
 // A network is a graph with a mass for each node. Links are in rows, and both ends have them.
@@ -18,27 +24,34 @@ type network struct {
 	mass   []float64
 }
 
-// A rung is a network of a hierarchy, with the next one. The links of each node are in three runs:
-// to earlier nodes of its part, to later ones, and to other parts. Parts are swept in parallel, and
-// use the values of other parts from before the sweep.
+// A rung is a network of a hierarchy, with the next one. The nodes of its parts are swept in parallel, with the numbers
+// of other parts from before the sweep: their nodes with links across have copies behind all nodes. The links of a node
+// to earlier nodes of its part come first.
 type rung struct {
 	*network
-	parts       int
-	later, rest []int32   // first link of the second and third run
-	diagonal    []float64 // sum of the links, plus shift times the mass
+	bounds   []int     // first node of each part, and the end
+	reach    int       // greatest distance of linked nodes of a part
+	later    []int32   // first link of each node to others than earlier nodes of its part
+	border   []int32   // nodes with links to other parts
+	within   float64   // least share of the diagonal that is not links to other parts
+	diagonal []float64 // sum of the links, plus shift times the mass
+	inverse  []float64 // of the diagonal
 
-	into      []int32 // node of the next network
-	kids      []int32 // nodes in the order of the next network's
-	firstKid  []int32
-	right     []float64 // right-hand side
-	x, before []float64 // solution, and the solution before a sweep
+	into     []int32   // node of the next network
+	next     []int     // first node of the next network that a part begins
+	strays   []int32   // nodes whose node of the next network another part begins
+	right, x []float64 // right-hand sides and solutions
 }
 
 const (
 	// mostFactored is the size up to which a matrix is factored.
-	mostFactored = 512
+	mostFactored = 128
 	// A network of at least sweptNodes is swept in sweptParts.
-	sweptParts, sweptNodes = 8, 1 << 13
+	sweptParts, sweptNodes = 4, 1 << 13
+	// sweptNow is the number of nodes of a part that are corrected and swept back together: a core's cache has them.
+	sweptNow = 1 << 12
+	// over is the multiple of a correction that is added. It is less than 2.
+	over = 1.6
 )
 
 // NewHierarchy makes the hierarchy of a graph with a mass for each node. row calls f with all
@@ -54,29 +67,38 @@ func NewHierarchy(mass []float64, links int, row func(i int, f func(j int, w flo
 		})
 		a.first = append(a.first, int32(len(a.to)))
 	}
-	h := &Hierarchy{}
+	h, bounds := &Hierarchy{same: make([]int32, n)}, make([]int, sweptParts+1)
+	for i := range h.same {
+		h.same[i] = int32(i)
+	}
+	for k := range bounds {
+		bounds[k] = n * k / sweptParts
+	}
 	for {
 		n := len(a.mass)
+		if n < sweptNodes {
+			bounds = []int{0, n}
+		}
 		if n <= mostFactored {
-			r := newRung(a, nil, 0, shift)
+			r := newRung(a, bounds, nil, nil, shift)
 			h.rungs, h.last = append(h.rungs, r), r.factor()
 			return h
 		}
-		pairs, into := a.merge()
-		b, further := pairs.merge()
+		pairs, into, middle := a.merge(bounds)
+		b, further, next := pairs.merge(middle)
 		for i, c := range into {
 			into[i] = further[c]
 		}
-		if h.rungs = append(h.rungs, newRung(a, into, len(b.mass), shift)); len(b.mass) > n*3/4 {
+		if h.rungs = append(h.rungs, newRung(a, bounds, into, next, shift)); len(b.mass) > n*3/4 {
 			return h // nodes without links remain
 		}
-		a = b
+		a, bounds = b, next
 	}
 }
 
-// merge returns the network of pairs along the heaviest links, and the pair of each node. A link far
-// below the heaviest one of its node, such as from a cluster to the next, makes no pair.
-func (a *network) merge() (b *network, into []int32) {
+// merge returns the network of pairs along the heaviest links, the pair of each node, and the first pair that the nodes
+// of each part begin. A link far below the heaviest one of its node, such as from a cluster to the next, makes no pair.
+func (a *network) merge(bounds []int) (b *network, into []int32, first []int) {
 	n := len(a.mass)
 	into = make([]int32, n)
 	for i := range into {
@@ -84,6 +106,9 @@ func (a *network) merge() (b *network, into []int32) {
 	}
 	var pairs [][2]int32 // a single node twice
 	for i := range n {
+		for i == bounds[len(first)] {
+			first = append(first, len(pairs))
+		}
 		if into[i] >= 0 {
 			continue
 		}
@@ -100,10 +125,12 @@ func (a *network) merge() (b *network, into []int32) {
 		into[i], into[mate] = int32(len(pairs)), int32(len(pairs))
 		pairs = append(pairs, [2]int32{int32(i), mate})
 	}
-	b = &network{first: make([]int32, 1, len(pairs)+1), mass: make([]float64, len(pairs))}
+	// Each link once, from the earlier pair.
+	up := &network{make([]int32, 1, len(pairs)+1), make([]int32, 0, len(a.to)/2), make([]float32, 0, len(a.to)/2), nil}
+	b = &network{first: make([]int32, len(pairs)+1), mass: make([]float64, len(pairs))}
 	place := make([]int32, len(pairs)) // of the link to a pair, plus one
 	for c, pair := range pairs {
-		begin := int32(len(b.to))
+		begin := int32(len(up.to))
 		for m, i := range pair {
 			if m == 1 && i == pair[0] {
 				break
@@ -111,82 +138,112 @@ func (a *network) merge() (b *network, into []int32) {
 			b.mass[c] += a.mass[i]
 			for k := a.first[i]; k < a.first[i+1]; k++ {
 				j := into[a.to[k]]
-				if int(j) == c {
+				if int(j) <= c {
 					continue
 				}
 				if place[j] <= begin {
-					b.to, b.weight = append(b.to, j), append(b.weight, 0)
-					place[j] = int32(len(b.to))
+					up.to, up.weight = append(up.to, j), append(up.weight, 0)
+					place[j] = int32(len(up.to))
+					b.first[j+1]++
 				}
-				b.weight[place[j]-1] += a.weight[k]
+				up.weight[place[j]-1] += a.weight[k]
 			}
 		}
-		// Both ends of a link have the same bits.
-		for k, j := range b.to[begin:] {
-			if int(j) > c {
-				continue
-			}
-			for m := b.first[j]; m < b.first[j+1]; m++ {
-				if int(b.to[m]) == c {
-					b.weight[int(begin)+k] = b.weight[m]
-				}
-			}
-		}
-		b.first = append(b.first, int32(len(b.to)))
+		up.first = append(up.first, int32(len(up.to)))
+		b.first[c+1] += int32(len(up.to)) - begin
 	}
-	return b, into
+	for c := range pairs {
+		b.first[c+1] += b.first[c]
+	}
+	b.to, b.weight = make([]int32, 2*len(up.to)), make([]float32, 2*len(up.to))
+	end := slices.Clone(b.first)
+	put := func(i, j int32, w float32) {
+		b.to[end[i]], b.weight[end[i]] = j, w
+		end[i]++
+	}
+	for c := range pairs {
+		for k := up.first[c]; k < up.first[c+1]; k++ {
+			put(int32(c), up.to[k], up.weight[k])
+			put(up.to[k], int32(c), up.weight[k])
+		}
+	}
+	return b, into, append(first, len(pairs))
 }
 
-func newRung(a *network, into []int32, next int, shift float64) *rung {
+func newRung(a *network, bounds []int, into []int32, next []int, shift float64) *rung {
 	n := len(a.mass)
-	r := &rung{network: a, parts: 1, later: make([]int32, n), rest: make([]int32, n), diagonal: make([]float64, n),
-		into: into, kids: make([]int32, len(into)), firstKid: make([]int32, next+1),
-		right: make([]float64, n), x: make([]float64, n), before: make([]float64, n)}
-	if n >= sweptNodes {
-		r.parts = sweptParts
-	}
-	r.eachPart(func(lo, hi int) {
+	r := &rung{network: a, bounds: bounds, later: make([]int32, n), diagonal: make([]float64, n),
+		inverse: make([]float64, n), into: into, next: next, right: make([]float64, Systems*n)}
+	across, reach := make([]bool, n), make([]int, len(bounds)) // whether a node has links to other parts
+	least := slices.Repeat([]float64{1}, len(bounds))
+	r.eachPart(func(part, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			at, end := a.first[i], a.first[i+1]
 			r.diagonal[i] = shift * a.mass[i]
-			for _, w := range a.weight[at:end] {
-				r.diagonal[i] += float64(w)
-			}
-			move := func(from, below int) int32 { // links to these nodes come next
-				for k := at; k < end; k++ {
-					if j := int(a.to[k]); from <= j && j < below {
-						a.to[at], a.to[k] = a.to[k], a.to[at]
-						a.weight[at], a.weight[k] = a.weight[k], a.weight[at]
-						at++
-					}
+			within := r.diagonal[i]
+			for k := at; k < end; k++ {
+				r.diagonal[i] += float64(a.weight[k])
+				j := int(a.to[k])
+				if j < lo || j >= hi {
+					across[i] = true
+					continue
 				}
-				return at
+				if within += float64(a.weight[k]); j < i {
+					reach[part] = max(reach[part], i-j)
+					a.to[at], a.to[k] = a.to[k], a.to[at]
+					a.weight[at], a.weight[k] = a.weight[k], a.weight[at]
+					at++
+				}
 			}
-			r.later[i], r.rest[i] = move(lo, i), move(i, hi)
+			least[part] = min(least[part], within/r.diagonal[i])
+			r.inverse[i], r.later[i] = 1/r.diagonal[i], at
+			slices.Reverse(a.to[at:end]) // a sweep back soon needs the solution of the next node
+			slices.Reverse(a.weight[at:end])
 		}
 	})
-	for _, c := range into {
-		r.firstKid[c+1]++
+	r.reach, r.within = slices.Max(reach), slices.Min(least)
+	copies := make([]int32, n)
+	for i, across := range across {
+		if across {
+			copies[i] = int32(n + len(r.border))
+			r.border = append(r.border, int32(i))
+		}
 	}
-	for c := range next {
-		r.firstKid[c+1] += r.firstKid[c]
-	}
-	at := append([]int32(nil), r.firstKid...)
-	for i, c := range into {
-		r.kids[at[c]] = int32(i)
-		at[c]++
+	r.x = make([]float64, Systems*(n+len(r.border)))
+	r.eachPart(func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for k := r.later[i]; across[i] && k < a.first[i+1]; k++ {
+				if j := int(a.to[k]); j < lo || j >= hi {
+					a.to[k] = copies[j]
+				}
+			}
+		}
+	})
+	for k, first := range next[:max(0, len(next)-1)] {
+		for i := bounds[k]; i < bounds[k+1]; i++ {
+			if int(into[i]) < first {
+				r.strays = append(r.strays, int32(i))
+			}
+		}
 	}
 	return r
 }
 
-// eachPart calls f with the nodes of each part, in parallel.
-func (r *rung) eachPart(f func(lo, hi int)) {
-	n := len(r.mass)
-	if r.parts == 1 {
-		f(0, n)
-		return
+// eachPart calls f with the number and the nodes of each part, in parallel.
+func (r *rung) eachPart(f func(k, lo, hi int)) {
+	crew.Each(len(r.bounds)-1, func(k int) { f(k, r.bounds[k], r.bounds[k+1]) })
+}
+
+// copyBorder copies the solutions that other parts use, with the corrections of the next rung, if any.
+func (r *rung) copyBorder(next *rung) {
+	for b, i := range r.border {
+		to := at(r.x, len(r.mass)+b)
+		if *to = *at(r.x, int(i)); next != nil {
+			for s, v := range at(next.x, int(r.into[i])) {
+				to[s] += v
+			}
+		}
 	}
-	crew.Each(r.parts, func(k int) { f(n*k/r.parts, n*(k+1)/r.parts) })
 }
 
 // factor returns LDLᵀ of the matrix.
@@ -205,88 +262,91 @@ func (r *rung) factor() *Band {
 	return b
 }
 
-// Finest returns the right-hand side that Cycle reads, the solution that it sets, and the diagonal of the
-// matrix.
-func (h *Hierarchy) Finest() (right, x, diagonal []float64) {
+// Finest returns the right-hand sides that Cycle reads, the solutions that it sets, and the diagonal of the
+// matrix. The inverse of a cycle is at most most times the diagonal: at most that of both sweeps alone, which is
+// M(M + Mᵀ − A)⁻¹Mᵀ with the matrix M of a sweep forwards. It is at most twice the diagonal, and M + Mᵀ − A at least
+// the diagonal without links to other parts.
+func (h *Hierarchy) Finest() (right, x, diagonal []float64, most float64) {
 	r := h.rungs[0]
-	return r.right, r.x, r.diagonal
+	return r.right, r.x, r.diagonal, 4 / r.within
 }
 
-// Cycle sets the solution of the finest graph to an approximate one.
-func (h *Hierarchy) Cycle() { h.cycle(0) }
-
-// flow returns the sum of the weights from link lo to hi times the numbers at their ends.
-func (a *network) flow(x []float64, lo, hi int32) (sum float64) {
-	to := a.to[lo:hi]
-	for k, w := range a.weight[lo:hi] {
-		sum += float64(w) * x[to[k]]
+// Cycle sets the solutions of the finest graph to approximate ones. It returns the sums of their products with the
+// right-hand sides, and of their squares times the diagonal.
+func (h *Hierarchy) Cycle() (product, square float64) {
+	h.cycle(0)
+	for _, own := range h.sums {
+		product += Sum(own.products[:])
+		square += Sum(own.squares[:])
 	}
-	return sum
+	return product, square
 }
 
 // cycle sets x of rung l to an approximate solution of its right-hand side: a sweep forwards, the
-// solution of the next rung for the rest, and a sweep backwards. If the next rung is much smaller,
-// it has two cycles, except on the finest rung.
+// solution of the next rung for the rest, and a sweep backwards.
 func (h *Hierarchy) cycle(l int) {
-	r := h.rungs[l]
+	r, next := h.rungs[l], (*rung)(nil)
 	if h.last != nil && l == len(h.rungs)-1 {
 		copy(r.x, r.right)
-		h.last.Solve(r.x)
+		h.last.SolveSystems(r.x)
+		h.sums[0] = sums{}
+		for i, v := range r.x {
+			h.sums[0].products[i%Systems] += v * r.right[i]
+			h.sums[0].squares[i%Systems] += v * v * r.diagonal[i/Systems]
+		}
 		return
 	}
-	r.eachPart(func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			r.x[i] = (r.right[i] + r.flow(r.x, r.first[i], r.later[i])) / r.diagonal[i]
-		}
-	})
+	r.eachPart(func(_, lo, hi int) { r.sweep(new(sums), lo, hi, false) })
 	if l+1 < len(h.rungs) {
-		next, residual := h.rungs[l+1], r.before
-		r.eachPart(func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				residual[i] = r.flow(r.x, r.later[i], r.first[i+1])
-			}
-		})
-		next.eachPart(func(lo, hi int) {
-			for c := lo; c < hi; c++ {
-				next.right[c] = 0
-				for _, i := range r.kids[r.firstKid[c]:r.firstKid[c+1]] {
-					next.right[c] += residual[i]
-				}
-			}
-		})
+		next = h.rungs[l+1]
+		r.copyBorder(nil)
+		clear(next.right)
+		r.eachPart(func(k, lo, hi int) { r.addRows(next.right, r.later, r.into, lo, hi, r.next[k]) })
+		for _, i := range r.strays {
+			r.addLinks(at(next.right, int(r.into[i])), r.x, r.later[i], r.first[i+1])
+		}
 		h.solve(l + 1)
 	}
-	r.eachPart(func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			if l+1 < len(h.rungs) {
-				r.x[i] += h.rungs[l+1].x[r.into[i]]
+	r.copyBorder(next)
+	r.eachPart(func(k, lo, hi int) {
+		var own sums
+		for ready := hi; hi > lo; {
+			from := max(lo, hi-sweptNow)
+			if need := max(lo, from-r.reach); next != nil && need < ready {
+				r.interpolate(next, need, ready)
+				ready = need
 			}
-			r.before[i] = r.x[i]
+			r.sweep(&own, from, hi, true)
+			hi = from
 		}
-	})
-	r.eachPart(func(lo, hi int) {
-		for i := hi - 1; i >= lo; i-- {
-			sum := r.right[i] + r.flow(r.x, r.first[i], r.rest[i]) + r.flow(r.before, r.rest[i], r.first[i+1])
-			r.x[i] = sum / r.diagonal[i]
-		}
+		h.sums[k] = own
 	})
 }
 
-// solve sets x of a coarse rung by one cycle, or by two if that is cheap: not on the largest one.
+// solve sets x of a coarse rung by one cycle, or by two if that is cheap: not on the largest one. Two cycles are at
+// most the inverse, and then more of it is a better correction (Braess 1995). It is below twice the inverse, so that
+// two cycles for the rung before are positive definite.
 func (h *Hierarchy) solve(l int) {
 	r := h.rungs[l]
 	h.cycle(l)
-	if l == 1 || l+1 == len(h.rungs) || 3*len(r.mass) > len(h.rungs[l-1].mass) {
-		return
-	}
-	first := append([]float64(nil), r.x...)
-	r.eachPart(func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			r.right[i] += r.flow(first, r.first[i], r.first[i+1]) - r.diagonal[i]*first[i]
+	if l+1 < len(h.rungs) {
+		if l == 1 || 3*len(r.mass) > len(h.rungs[l-1].mass) {
+			return
 		}
-	})
-	h.cycle(l)
-	for i, v := range first {
-		r.x[i] += v
+		r.copyBorder(nil)
+		r.eachPart(func(_, lo, hi int) {
+			for i := lo; i < hi; i++ {
+				for s, v := range at(r.x, i) {
+					at(r.right, i)[s] -= r.diagonal[i] * v
+				}
+			}
+			r.addRows(r.right, r.first, h.same, lo, hi, 0)
+		})
+		first := append([]float64(nil), r.x...)
+		h.cycle(l)
+		AddTimes(1, first, r.x)
+	}
+	for i := range r.x {
+		r.x[i] *= over
 	}
 }

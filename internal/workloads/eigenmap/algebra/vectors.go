@@ -71,15 +71,15 @@ func Tiles(n int, f func(lo, hi int)) {
 	}
 }
 
-// PartSums returns n sums over vectors of the given length, to which f adds the part of each tile, on
-// all cores. The order of the additions does not depend on the number of cores.
-func PartSums(length, n int, f func(lo, hi int, sums []float64)) []float64 {
-	const parts = 16
+// PartSums returns n sums over all nodes, to which f adds the part of each tile, on all cores. The order of the
+// additions does not depend on the number of cores.
+func PartSums(nodes, n int, f func(lo, hi int, sums []float64)) []float64 {
+	const parts, tile = 16, Tile / Systems
 	var all [parts][]float64
 	crew.Each(parts, func(k int) {
 		all[k] = make([]float64, n)
-		for lo, end := length*k/parts, length*(k+1)/parts; lo < end; lo += Tile {
-			f(lo, min(lo+Tile, end), all[k])
+		for lo, end := nodes*k/parts, nodes*(k+1)/parts; lo < end; lo += tile {
+			f(lo, min(lo+tile, end), all[k])
 		}
 	})
 	for _, own := range all[1:] {
