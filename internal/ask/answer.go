@@ -158,7 +158,8 @@ func statedMemory[In, Out any](w bench.Workload[In, Out], impl string, in In, co
 }
 
 // First answers an input with the first implementation of a workload that accepts it. If verifying,
-// it tries all laws of the policy, and returns an error for a law that cannot be tried.
+// it tries all laws of the policy, alternative ones until one confirms, and returns an error for a law that cannot be
+// tried.
 func First[In, Out any](
 	w bench.Workload[In, Out], in In, conditions bench.Conditions, verifying bool,
 ) (a Answered[Out], verdict verify.Status, err error) {
@@ -184,6 +185,9 @@ func First[In, Out any](
 func hold[In, Out any](p verify.Policy[In, Out], in In, out Out, by string) (verdict verify.Status, witness string,
 	err error) {
 	for _, law := range p.Laws {
+		if law.Alternative && verdict == verify.Verified {
+			continue
+		}
 		diff, _, err := law.Try(in, out, nil)
 		switch {
 		case errors.As(err, new(verify.UndecidedError)):

@@ -254,7 +254,7 @@ func TestGapsOfIntegers(t *testing.T) {
 	}
 }
 
-// First applies all laws if it verifies, and none otherwise.
+// First applies all laws if it verifies, alternative ones only until a law confirms, and none otherwise.
 func TestFirst(t *testing.T) {
 	none := bench.FromFunc(func(int) (int, error) { return 0, bench.Refuse(errors.New("too small")) })
 	one := bench.FromFunc(func(int) (int, error) { return 1, nil })
@@ -268,6 +268,22 @@ func TestFirst(t *testing.T) {
 	if a, verdict, err := First(w, 3, bench.Conditions{}, true); err != nil || a.Out != 1 || verdict != verify.Verified || a.Evidence != "odd" {
 		t.Errorf("%+v %v (%v)", a, verdict, err)
 	}
+	tried := 0
+	other := verify.Law[int, int]{Name: "other", Independent: true, Alternative: true, Check: func(int, int, verify.Ask[int, int]) (*verify.Diff, error) {
+		tried++
+		return nil, nil
+	}}
+	silent := verify.Law[int, int]{Name: "silent", Independent: true, Check: func(int, int, verify.Ask[int, int]) (*verify.Diff, error) {
+		return nil, verify.Undecided("by chance")
+	}}
+	for first, want := range map[*verify.Law[int, int]]string{&law: "odd", &silent: "other"} {
+		tried, w.Policy.Laws = 0, []verify.Law[int, int]{*first, other}
+		a, verdict, err := First(w, 3, bench.Conditions{}, true)
+		if err != nil || verdict != verify.Verified || a.Evidence != want || (tried > 0) != (want == "other") {
+			t.Errorf("an alternative, tried %d times after %s: %+v %v (%v)", tried, first.Name, a, verdict, err)
+		}
+	}
+	w.Policy.Laws = []verify.Law[int, int]{law}
 	w.Impls[1] = bench.FromFunc(func(int) (int, error) { return 2, nil })
 	if _, _, err := First(w, 3, bench.Conditions{}, true); !errors.As(err, new(VerdictError)) {
 		t.Errorf("an even answer: %v", err)

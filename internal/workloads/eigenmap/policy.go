@@ -74,12 +74,13 @@ func nothingFound() law {
 }
 
 // Complete returns the laws for answers outside of a run. They are the proofs whose estimates are at
-// most a minute and 4 GiB, the faster one first. If
+// most a minute and 4 GiB, the faster one first, and the other one in case that it does not decide. If
 // there is none, it is the search, which leaves an answer UNVERIFIED.
 func Complete(p *Problem) (laws []law) {
 	const most, mostMemory = time.Minute, 4 << 30
 	for _, l := range []law{nothingBelow(), nothingMissed()} {
 		if took := l.Work(p); took > 0 && took <= most && l.Memory(p) <= mostMemory {
+			l.Alternative = true
 			laws = append(laws, l)
 		}
 	}
