@@ -133,19 +133,7 @@ func rank[T wide](h Cores, values []T, ranks []uint32) []T {
 			slices.Sort(runs[k])
 			return
 		}
-		sorted := make([]placed[T], len(values))
-		for i, v := range values {
-			sorted[i] = placed[T]{v, uint32(i)}
-		}
-		slices.SortFunc(sorted, func(a, b placed[T]) int { return cmp.Compare(a.value, b.value) })
-		run := make([]T, 0, len(values))
-		for i, p := range sorted { // NaN first
-			places[i] = p.place
-			if v := p.value; v == v && (len(run) == 0 || run[len(run)-1] != v) {
-				run = append(run, v)
-			}
-		}
-		runs[k] = slices.Clone(run)
+		runs[k] = order(values, places)
 	})
 	if h.ctx.Err() != nil {
 		return nil
@@ -183,6 +171,23 @@ func rank[T wide](h Cores, values []T, ranks []uint32) []T {
 		}
 	})
 	return distinct
+}
+
+// order sorts values with their places, NaN first, and returns the distinct ones.
+func order[T wide](values []T, places []uint32) []T {
+	sorted := make([]placed[T], len(values))
+	for i, v := range values {
+		sorted[i] = placed[T]{v, uint32(i)}
+	}
+	slices.SortFunc(sorted, func(a, b placed[T]) int { return cmp.Compare(a.value, b.value) })
+	run := make([]T, 0, len(values))
+	for i, p := range sorted {
+		places[i] = p.place
+		if v := p.value; v == v && (len(run) == 0 || run[len(run)-1] != v) {
+			run = append(run, v)
+		}
+	}
+	return slices.Clone(run)
 }
 
 // Sizes of a table: its values, and the binary logarithm of its places.
