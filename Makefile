@@ -33,8 +33,9 @@ LEAN := -vet=off -gcflags=all=-dwarf=false
 
 .PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports \
 	race-goroutines check-generate portability oracle smoke card fuzz mutate mutate-check faults wheel wheels \
-	sdist conda-lint arm64 windows python differential waits torch torch-test web web-test site containers release \
-	release-check image setup-debian ci ci-commit supply third-party sbom fuzz-files words pictures peers peers-speed
+	sdist conda-lint arm64 windows python differential waits waits-torch torch torch-wheel torch-test web web-test \
+	site containers release release-check image setup-debian ci ci-commit supply third-party sbom fuzz-files words \
+	pictures peers peers-speed
 
 # RELEASE=v1.2.3 is the version of the program (default: that of the commit). Releases are made smaller. Files of
 # servers are read in ranges over several connections, for which HTTP/2 is of no use.
@@ -372,11 +373,16 @@ $(TORCH).done: scripts/torch.sh
 		--platform manylinux2014_x86_64 --platform manylinux_2_17_x86_64 \
 		--target $(TORCH)/usr/lib/python3/dist-packages $(DRAWING) $(METRICS)
 	touch $@
-torch-test: wheel $(TORCH).done
+# make waits-torch has the rows of soft curves of make waits.
+torch-wheel: wheel $(TORCH).done
 	scripts/torch.sh $(TORCH) sh -c 'python3 -m venv --clear --system-site-packages /venv && \
 		/venv/bin/pip install --quiet --no-deps --no-index /wheels/*manylinux*_x86_64.whl'
+torch-test: torch-wheel
 	timeout 15m scripts/torch.sh $(TORCH) sh -c 'cd /python && \
 		/venv/bin/python -m pytest -q -p no:cacheprovider $(FEW) $(TORCH_TESTS)'
+waits-torch: torch-wheel
+	scripts/torch.sh $(TORCH) /venv/bin/python /scripts/waits.py --only soft
+	scripts/torch.sh $(TORCH) /venv/bin/python /scripts/waits.py --only SoftECC
 torch: FEW =
 torch: torch-test
 	for example in python/examples/torch/*.py; do \

@@ -1,11 +1,12 @@
 """How long people wait, beside the peers that they would take, as a table.
 
-    python waits.py [--turns N] [--only WORD] PROGRAM
+    python waits.py [--turns N] [--only WORD] [PROGRAM]
 
 Each case is a call or a command of eccbench and one of a peer, which take turns. The table has the least CPU
-time and the least wall time of each, how many times ours is in the peer's CPU time, and the goal: the most CPU
-time of ours, or the least ratio. A missed goal has a !. If both answer the same question and their answers
-differ, the case says so, and the exit code is 1. Cases of peers that are not installed have no peer.
+time and the least wall time of each, how many times ours is in the peer's CPU time (of threads: wall time), and
+the goal: the most CPU time of ours, the most beyond the peer's, or the least ratio. A missed goal has a !. If both
+answer the same question and their answers differ, the case says so, and the exit code is 1. Cases of peers that are
+not installed have no peer, and soft curves need PyTorch. Without the PROGRAM there are no commands of it.
 """
 
 import os
@@ -40,7 +41,10 @@ class Case(typing.NamedTuple):
     peer: str = ""
     other: typing.Any = None
     most: float = np.inf  # milliseconds of CPU time
-    least: float = 0  # times ours in the peer's CPU time
+    beyond: float = np.inf  # and beyond the peer's
+    least: float = 0  # times ours in the peer's time
+    wall: bool = False  # whether that is wall time
+    near: float = 0  # relative difference of answers that agree
 
 
 def by_cells(images, at):
@@ -153,10 +157,55 @@ def calls(folder):
         yield Case(f"eigenmap of {kind} 512², 4 pairs",
                    lambda image=image: rounded(eccbench.eigenmap(image, 4, n_jobs=1).eigenvalues_),
                    "pyamg, LOBPCG", lambda image=image: rounded(by_lobpcg(image)), least=15)
+    if len(os.sched_getaffinity(0)) > 1:
+        volume = noise[:128, :128, :128].copy()
+        tubes = np.asarray(eccbench.open("tubes/shape=512x512/type=uint8/levels=256/seed=1"))
+        for name, on in (("betti_curves of 128³ uint8", lambda n: eccbench.betti_curves(volume, threads=n)([64, 128])),
+                         ("eigenmap of tubes 512²", lambda n: eccbench.eigenmap(tubes, 4, n_jobs=n).eigenvalues_)):
+            yield Case(f"{name} on 2 threads", lambda on=on: np.asarray(on(2)), "eccbench, on one",
+                       lambda on=on: np.asarray(on(1)), least=1.7, wall=True)
+    yield from soft()
     tetrahedra, path = shuffled(40), os.path.join(folder, "tetrahedra.txt")
     np.savetxt(path, tetrahedra, fmt="%d")
     yield Case("homology of a text of 384,000 tetrahedra", lambda: list(eccbench.homology(path, threads=1).betti),
                "GUDHI, of an array", lambda: by_tree(tetrahedra), least=5)
+
+
+def soft():
+    """The soft curve of small images with all gradients, beside its formula."""
+    try:
+        import torch
+        from eccbench.torch import soft_ecc
+    except ImportError:
+        return
+    sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "python", "tests"))
+    from formula import formula
+
+    torch.set_num_threads(1)
+    given = torch.from_numpy(RNG.random((64, 28, 28), np.float32)), torch.linspace(0, 1, 64), torch.tensor(30.0)
+
+    def with_gradients(curve):
+        of = [t.clone().requires_grad_() for t in given]
+        chi = curve(*of)
+        chi.sum().backward()
+        return torch.cat([t.detach().flatten() for t in (chi, *(t.grad for t in of))]).numpy()
+    yield Case("soft curves of 64 × 28² at 64 thresholds",
+               lambda: with_gradients(lambda *of: soft_ecc(*of, dims=2)), "its formula in PyTorch",
+               lambda: with_gradients(lambda *of: formula(*of, None, None, dims=2)), least=10, near=1e-4)
+
+
+def imports():
+    """Processes of Python alone."""
+    yield Case("import eccbench", [sys.executable, "-c", "import eccbench"],
+               "import numpy", [sys.executable, "-c", "import numpy"], beyond=30)
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        return
+    loaded = "import torch, eccbench.torch as e\nx = torch.rand(1, 1, 28, 28, requires_grad=True)"
+    first = f"{loaded}\ne.SoftECC(torch.linspace(0, 1, 16), lam=30.0, dims=2)(x).sum().backward()"
+    yield Case("first call of SoftECC", [sys.executable, "-c", first],
+               "import eccbench.torch", [sys.executable, "-c", loaded], beyond=100)
 
 
 def commands(program, folder):
@@ -178,8 +227,6 @@ def commands(program, folder):
     path = os.path.join(folder, "mesh.txt")
     np.savetxt(path, shuffled(74), fmt="%d")
     yield Case("the same, a text", [program, "homology", path, "-q"], most=2000)
-    yield Case("import eccbench", [sys.executable, "-c", "import eccbench"],
-               "import numpy", [sys.executable, "-c", "import numpy"], least=0.75)
     for arguments, most in (
             ("paper murty2013 --dry-run", 1000), ("paper wang2022 --dry-run", 1000), ("doctor", 1000),
             ("run -q --sizes 4 --impl extrema", 200), ("verify -q --input noise/shape=1x1/seed=1 --impl extrema", 400),
@@ -209,11 +256,15 @@ def measure(case, ours, other, who, turns):
             if turn or turns == 1:  # the first call loads
                 times[i].append((cpu, wall))
     best = [[min(t) * 1e3 for t in zip(*some)] for some in times]
-    cpu, ratio = best[0][0], best[1][0] / max(best[0][0], 1e-6) if best[1] else np.nan
+    cpu, beyond, ratio = best[0][0], np.nan, np.nan
+    if best[1]:
+        beyond, ratio = cpu - best[1][0], best[1][case.wall] / max(best[0][case.wall], 1e-6)
     beside = f"{best[1][0]:9.1f} {best[1][1]:9.1f} {ratio:8.2f}" if best[1] else " " * 28
-    goal = f"{case.most:.0f} ms" if case.most < np.inf else f"{case.least:.2g} ×"
-    missed = "!" if cpu > case.most or ratio < case.least else " "
-    same = answers[1] is None or np.array_equal(answers[0], answers[1])
+    goal = next((f"{sign}{most:.0f} ms" for sign, most in (("", case.most), ("+", case.beyond)) if most < np.inf),
+                f"{case.least:.2g} ×")
+    missed = "!" if cpu > case.most or beyond > case.beyond or ratio < case.least else " "
+    a, b = answers
+    same = b is None or np.array_equal(a, b) or case.near > 0 and np.linalg.norm(a - b) <= case.near * np.linalg.norm(b)
     print(f"{case.name:46.46} {cpu:9.1f} {best[0][1]:9.1f} {beside} {goal:>8}{missed} {case.peer}{missing}"
           f"{'' if same else ': ANOTHER ANSWER'}", flush=True)
     return same
@@ -221,7 +272,7 @@ def measure(case, ours, other, who, turns):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program")
+    parser.add_argument("program", nargs="?")
     parser.add_argument("--turns", type=int, default=6, help="of which the first is not counted")
     parser.add_argument("--only", default="", help="cases whose name has this word")
     asked = parser.parse_args()
@@ -233,7 +284,7 @@ def main():
         for case in calls(folder):
             if asked.only in case.name:
                 agree &= measure(case, case.ours, case.other, resource.RUSAGE_SELF, asked.turns)
-        for case in commands(asked.program, folder):
+        for case in itertools.chain(imports(), commands(asked.program, folder) if asked.program else ()):
             if asked.only in case.name:
                 measure(case, run(case.ours), run(case.other), resource.RUSAGE_CHILDREN, asked.turns)
     sys.exit(0 if agree else 1)
