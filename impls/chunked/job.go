@@ -37,7 +37,7 @@ func (j *job) allocate(d device.Device, in grid.Source, bytes int64, threads int
 		j.slots = append(j.slots, &slot{slab: j.NewBuffer(fmt.Sprintf("slab %d", k), (j.slices+2)*j.size),
 			copied: j.NewEvent(fmt.Sprintf("slab %d copied", k)), free: j.NewEvent(fmt.Sprintf("slab %d free", k))})
 	}
-	j.feed = resident.Own(&j.Objects, func() (*resident.Feed, error) { return resident.NewFeed(d, in, bytes, threads) })
+	j.feed = j.NewFeed(in, bytes, threads)
 	return j.Err()
 }
 

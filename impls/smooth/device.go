@@ -79,7 +79,7 @@ type pass struct {
 }
 
 func (j *deviceJob) allocate(d device.Device) (err error) {
-	j.image = resident.Own(&j.Objects, func() (device.Buffer, error) { return resident.Put(d, j.Stream, j.p) })
+	j.image, _ = resident.NewImage(&j.Objects, j.Stream, j.p, false, 0)
 	for i := range j.now {
 		j.now[i] = j.NewBuffer(fmt.Sprintf("image smoothed %d", i), grid.TotalBytes(j.p))
 	}

@@ -79,7 +79,7 @@ func (j *job) allocate(d device.Device, threads int) error {
 	j.texture = resident.Own(&j.Objects,
 		func() (device.Texture, error) { return j.array.NewTexture("image", device.Sampling{}) })
 	if j.upload {
-		j.feed = resident.Own(&j.Objects, func() (*resident.Feed, error) { return resident.NewFeed(d, j.in, 0, threads) })
+		j.feed = j.NewFeed(j.in, 0, threads)
 	}
 	if j.Err() != nil || j.upload {
 		return j.Err()

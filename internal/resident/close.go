@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"eccbench/internal/device"
+	"eccbench/internal/grid"
 )
 
 // ErrUntimed is the error of a request for the time of an untimed launch.
@@ -72,6 +73,11 @@ func (o *Objects) NewBuffer(name string, bytes int64) device.Buffer {
 // NewPinned allocates pinned memory of the host.
 func (o *Objects) NewPinned(name string, bytes int64) device.Pinned {
 	return Own(o, func() (device.Pinned, error) { return o.On.AllocPinned(name, bytes) })
+}
+
+// NewFeed makes a feed of an image: see the function NewFeed.
+func (o *Objects) NewFeed(in grid.Source, bytes int64, threads int) *Feed {
+	return Own(o, func() (*Feed, error) { return NewFeed(o.On, in, bytes, threads) })
 }
 
 // NewModule loads kernels.

@@ -83,5 +83,5 @@ func NewImage(o *Objects, s device.Stream, in grid.Source, upload bool, threads 
 		return Own(o, func() (device.Buffer, error) { return Put(o.On, s, in) }), nil
 	}
 	image = o.NewBuffer("image", grid.TotalBytes(in))
-	return image, Own(o, func() (*Feed, error) { return NewFeed(o.On, in, 0, threads) })
+	return image, o.NewFeed(in, 0, threads)
 }

@@ -2,7 +2,6 @@ package resident
 
 import (
 	"encoding/binary"
-	"errors"
 
 	"eccbench/internal/device"
 	"eccbench/internal/grid"
@@ -14,23 +13,14 @@ func Write[T int32 | uint32 | uint64 | float32 | float64](s device.Stream, to de
 	return s.Upload(to, at, grid.Bytes(numbers))
 }
 
-// PutNumbers allocates a buffer for numbers and copies them to it.
-func PutNumbers[T int32 | uint32 | uint64 | float32 | float64](d device.Device, s device.Stream, name string,
-	numbers []T) (device.Buffer, error) {
-	b, err := d.Alloc(name, int64(binary.Size(numbers)))
-	if err != nil {
-		return nil, err
-	}
-	if err := Write(s, b, 0, numbers); err != nil {
-		return nil, errors.Join(err, b.Close())
-	}
-	return b, nil
-}
-
-// NewNumbers is PutNumbers for memory that objects own.
+// NewNumbers allocates memory of the device for numbers and copies them to it.
 func NewNumbers[T int32 | uint32 | uint64 | float32 | float64](o *Objects, s device.Stream, name string,
 	numbers []T) device.Buffer {
-	return Own(o, func() (device.Buffer, error) { return PutNumbers(o.On, s, name, numbers) })
+	b := o.NewBuffer(name, int64(binary.Size(numbers)))
+	if o.err == nil {
+		o.err = Write(s, b, 0, numbers)
+	}
+	return b
 }
 
 // Read copies as many numbers from a buffer as a slice has.

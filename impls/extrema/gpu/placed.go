@@ -56,8 +56,7 @@ func (p *placed) allocate(what string) error {
 		return err
 	}
 	if p.upload {
-		p.feed = resident.Own(&p.Objects,
-			func() (*resident.Feed, error) { return resident.NewFeed(p.On, p.in, 0, p.threads) })
+		p.feed = p.NewFeed(p.in, 0, p.threads)
 		return p.Err()
 	}
 	return p.put(nil)

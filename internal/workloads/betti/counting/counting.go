@@ -191,8 +191,7 @@ func (j *job[In, Out]) setup(c bench.Conditions, p Plan) error {
 			return err
 		}
 	} else {
-		j.feed = resident.Own(&j.Objects,
-			func() (*resident.Feed, error) { return resident.NewFeed(j.On, j.in, 0, c.Threads) })
+		j.feed = j.NewFeed(j.in, 0, c.Threads)
 	}
 	j.Tables = p.tables(&j.Objects, j.stream)
 	for _, s := range p.Scratch {
@@ -214,8 +213,7 @@ func (j *job[In, Out]) setup(c bench.Conditions, p Plan) error {
 // tables copies the tables to the device.
 func (p Plan) tables(o *resident.Objects, s device.Stream) (list []device.Buffer) {
 	for _, t := range p.Tables {
-		list = append(list, resident.Own(o,
-			func() (device.Buffer, error) { return resident.PutNumbers(o.On, s, t.Name, t.Numbers) }))
+		list = append(list, resident.NewNumbers(o, s, t.Name, t.Numbers))
 	}
 	return list
 }

@@ -29,13 +29,11 @@ func putLadder(o *resident.Objects, s device.Stream, kernel Kernel) *Ladder {
 		k.lo = float32(lo)
 	}
 	if t == grid.Float32 {
-		k.values = resident.Own(o, func() (device.Buffer, error) {
-			values := make([]float32, l.Len())
-			for i := range values {
-				values[i] = l.Value(int64(i))
-			}
-			return resident.PutNumbers(o.On, s, "values of the levels", values)
-		})
+		values := make([]float32, l.Len())
+		for i := range values {
+			values[i] = l.Value(int64(i))
+		}
+		k.values = resident.NewNumbers(o, s, "values of the levels", values)
 		if even {
 			k.affine, k.inverse = 1, float32(1/step)
 		}
@@ -47,11 +45,9 @@ func putLadder(o *resident.Objects, s device.Stream, kernel Kernel) *Ladder {
 	if l.Key() == grid.Identity(t).Key() {
 		return k
 	}
-	k.lut = resident.Own(o, func() (device.Buffer, error) {
-		of := l.OfPatterns(t)
-		least := int(k.least) & (len(of) - 1) // tables start at the least value; patterns start at 0
-		return resident.PutNumbers(o.On, s, "levels of the values", slices.Concat(of[least:], of[:least]))
-	})
+	of := l.OfPatterns(t)
+	least := int(k.least) & (len(of) - 1) // tables start at the least value; patterns start at 0
+	k.lut = resident.NewNumbers(o, s, "levels of the values", slices.Concat(of[least:], of[:least]))
 	return k
 }
 

@@ -117,8 +117,7 @@ func open(d device.Device, p *fingerprint.Prepared, like grid.Source,
 		if o.way == "products" || o.way == "every" {
 			numbers = f.Factors
 		}
-		f.weights = resident.Own(&o.Objects,
-			func() (device.Buffer, error) { return resident.PutNumbers(o.On, o.stream, "weights", numbers) })
+		f.weights = resident.NewNumbers(&o.Objects, o.stream, "weights", numbers)
 	}
 	return o, o.load(t)
 }
@@ -218,10 +217,7 @@ func (o *Looker) levels(l grid.Ladder) {
 	for i := range values {
 		values[i] = l.Value(int64(i))
 	}
-	o.values = resident.Own(&o.Objects,
-		func() (device.Buffer, error) {
-			return resident.PutNumbers(o.On, o.stream, "values of the levels", values)
-		})
+	o.values = resident.NewNumbers(&o.Objects, o.stream, "values of the levels", values)
 }
 
 // arrange chooses the copies of a table in a block's shared memory, and the warps of a block. It
