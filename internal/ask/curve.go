@@ -143,23 +143,7 @@ func (q *Curve) Answer() (a CurveAnswer, err error) {
 			a.Slices, err = q.answerSlices(w, p, asked, by)
 			return err
 		}
-		if times == 1 || asked.Ladder().Indexed() {
-			err := q.checkMemory(statedMemory(w, p.impl, asked, q.conditions()), "the curve takes", moreMemory)
-			if err != nil {
-				return err
-			}
-		}
-		conditions := q.conditions()
-		if times == 1 && !asked.Ladder().Indexed() { // the image's levels are counted while they are found
-			conditions.Memory = q.memory()
-		}
-		answered, err := Answer(w, p.impl, a.Name, asked, conditions, q.limits(), "curve")
-		if most := (bench.TooMuch{}); errors.As(err, &most) {
-			err = Usagef("%s: more than %s of levels are found, which are free; use evenly spaced ones (--levels) or values (--at)",
-				q.Shown, quantity.Bytes(most.Limit))
-		}
-		by.Implementation, by.Witness, by.Evidence = answered.By, answered.Witness, answered.Evidence
-		a.Lines = q.lines(p, answered.Out)
+		a.Lines, err = q.answerWhole(w, p, asked, times == 1, by)
 		return err
 	})
 	if err != nil || p.even == 0 {
@@ -171,6 +155,28 @@ func (q *Curve) Answer() (a CurveAnswer, err error) {
 	}
 	a.Provenance.Ladder = evenLadder(values)
 	return a, sample(values, &a.Lines, a.Slices)
+}
+
+// answerWhole computes the curve of an image, in one pass over it if once is set.
+func (q *Curve) answerWhole(w bench.Workload[grid.Source, ecc.VCEC], p curvePlan, asked grid.Source, once bool,
+	by *ecc.Provenance) (ecc.Lines, error) {
+	if once || asked.Ladder().Indexed() {
+		stated := statedMemory(w, p.impl, asked, q.conditions())
+		if err := q.checkMemory(stated, "the curve takes", moreMemory); err != nil {
+			return ecc.Lines{}, err
+		}
+	}
+	conditions := q.conditions()
+	if once && !asked.Ladder().Indexed() { // the image's levels are counted while they are found
+		conditions.Memory = q.memory()
+	}
+	answered, err := Answer(w, p.impl, p.name.String(), asked, conditions, q.limits(), "curve")
+	if most := (bench.TooMuch{}); errors.As(err, &most) {
+		err = Usagef("%s: more than %s of levels are found, which are free; use evenly spaced ones (--levels) or values (--at)",
+			q.Shown, quantity.Bytes(most.Limit))
+	}
+	by.Implementation, by.Witness, by.Evidence = answered.By, answered.Witness, answered.Evidence
+	return q.lines(p, answered.Out), err
 }
 
 // sample replaces the lines of an image and of its slices by those at some values.
