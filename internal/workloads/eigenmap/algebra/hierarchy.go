@@ -96,15 +96,34 @@ func NewHierarchy(mass []float64, links int, row func(i int, f func(j int, w flo
 	}
 }
 
-// merge returns the network of pairs along the heaviest links, the pair of each node, and the first pair that the nodes
-// of each part begin. A link far below the heaviest one of its node, such as from a cluster to the next, makes no pair.
+// merge returns the network of pairs of nodes, the pair of each node, and the first pair that the nodes of each part
+// begin.
 func (a *network) merge(bounds []int) (b *network, into []int32, first []int) {
+	pairs, into, first := a.pair(bounds)
+	up, b := a.linkOnce(pairs, into)
+	b.to, b.weight = make([]int32, 2*len(up.to)), make([]float32, 2*len(up.to))
+	end := slices.Clone(b.first)
+	put := func(i, j int32, w float32) {
+		b.to[end[i]], b.weight[end[i]] = j, w
+		end[i]++
+	}
+	for c := range pairs {
+		for k := up.first[c]; k < up.first[c+1]; k++ {
+			put(int32(c), up.to[k], up.weight[k])
+			put(up.to[k], int32(c), up.weight[k])
+		}
+	}
+	return b, into, append(first, len(pairs))
+}
+
+// pair returns the pairs of nodes along the heaviest links, a single node twice. A link far below the heaviest one of
+// its node, such as from a cluster to the next, makes no pair.
+func (a *network) pair(bounds []int) (pairs [][2]int32, into []int32, first []int) {
 	n := len(a.mass)
 	into = make([]int32, n)
 	for i := range into {
 		into[i] = -1
 	}
-	var pairs [][2]int32 // a single node twice
 	for i := range n {
 		for i == bounds[len(first)] {
 			first = append(first, len(pairs))
@@ -125,8 +144,13 @@ func (a *network) merge(bounds []int) (b *network, into []int32, first []int) {
 		into[i], into[mate] = int32(len(pairs)), int32(len(pairs))
 		pairs = append(pairs, [2]int32{int32(i), mate})
 	}
-	// Each link once, from the earlier pair.
-	up := &network{make([]int32, 1, len(pairs)+1), make([]int32, 0, len(a.to)/2), make([]float32, 0, len(a.to)/2), nil}
+	return pairs, into, first
+}
+
+// linkOnce returns the links of pairs, each from the earlier pair, and their network with masses and the places where
+// its links begin.
+func (a *network) linkOnce(pairs [][2]int32, into []int32) (up, b *network) {
+	up = &network{make([]int32, 1, len(pairs)+1), make([]int32, 0, len(a.to)/2), make([]float32, 0, len(a.to)/2), nil}
 	b = &network{first: make([]int32, len(pairs)+1), mass: make([]float64, len(pairs))}
 	place := make([]int32, len(pairs)) // of the link to a pair, plus one
 	for c, pair := range pairs {
@@ -155,19 +179,7 @@ func (a *network) merge(bounds []int) (b *network, into []int32, first []int) {
 	for c := range pairs {
 		b.first[c+1] += b.first[c]
 	}
-	b.to, b.weight = make([]int32, 2*len(up.to)), make([]float32, 2*len(up.to))
-	end := slices.Clone(b.first)
-	put := func(i, j int32, w float32) {
-		b.to[end[i]], b.weight[end[i]] = j, w
-		end[i]++
-	}
-	for c := range pairs {
-		for k := up.first[c]; k < up.first[c+1]; k++ {
-			put(int32(c), up.to[k], up.weight[k])
-			put(up.to[k], int32(c), up.weight[k])
-		}
-	}
-	return b, into, append(first, len(pairs))
+	return up, b
 }
 
 func newRung(a *network, bounds []int, into []int32, next []int, shift float64) *rung {
