@@ -38,16 +38,18 @@ func TestTiffStripsBesideTiles(t *testing.T) {
 // Sparse tiles, and tiles within the header, have their own errors.
 func TestTiffSparse(t *testing.T) {
 	for _, c := range []struct {
+		large     bool
 		at, bytes uint64
 		want      string
 	}{
-		{0, 0, "page 1: strip or tile 2 is sparse: the file has no bytes for it"},
-		{0, 12, "page 1: strip or tile 2 begins at byte 0, within the header; the file is damaged"},
-		{7, 12, "page 1: strip or tile 2 begins at byte 7, within the header; the file is damaged"},
+		{false, 0, 0, "page 1: strip or tile 2 is sparse: the file has no bytes for it"},
+		{false, 0, 12, "page 1: strip or tile 2 begins at byte 0, within the header; the file is damaged"},
+		{false, 7, 12, "page 1: strip or tile 2 begins at byte 7, within the header; the file is damaged"},
+		{true, 15, 12, "page 1: strip or tile 2 begins at byte 15, within the header; the file is damaged"},
 	} {
 		x := describedTiff(1, "")
-		x.segW, x.segH = 3, 2
-		x.edit = map[uint16][]uint64{tiffTileOffsets: {8, c.at, 8, 8}, tiffTileByteCounts: {12, c.bytes, 12, 12}}
+		x.segW, x.segH, x.large = 3, 2, c.large
+		x.edit = map[uint16][]uint64{tiffTileOffsets: {16, c.at, 16, 16}, tiffTileByteCounts: {12, c.bytes, 12, 12}}
 		checkRefusedCheaply(t, "image.tif", writeTiff(x), format.Options{}, c.want)
 	}
 }

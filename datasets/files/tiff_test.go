@@ -103,7 +103,7 @@ func TestTiffErrors(t *testing.T) {
 		{"strips", one(tiffRowsPerStrip, 3), "3 offsets and 3 byte counts for 1x2x1 strips"},
 		{"no counts", one(tiffStripByteCounts), "0 byte counts for 1x3x1 strips"},
 		{"huge", func(x *tiffText) {
-			x.edit = map[uint16][]uint64{tiffWidth: {1 << 30}, tiffHeight: {1 << 10}, tiffRowsPerStrip: {1 << 10}, tiffStripOffsets: {8}, tiffStripByteCounts: {8}}
+			x.edit = map[uint16][]uint64{tiffWidth: {1 << 30}, tiffHeight: {1 << 10}, tiffRowsPerStrip: {1 << 10}, tiffStripOffsets: {16}, tiffStripByteCounts: {8}}
 		}, "header states 1099511627776 bytes of voxels, more than 8"},
 		{"huge tile", func(x *tiffText) {
 			x.segW, x.segH = 16, 16
@@ -111,9 +111,9 @@ func TestTiffErrors(t *testing.T) {
 		}, "compressed bytes can hold"},
 		{"overlap", func(x *tiffText) {
 			x.w, x.h, x.segH, x.pages = 40, 6, 2, tiffPages(element.Uint8, 6, 240)
-			x.edit = map[uint16][]uint64{tiffStripOffsets: {8, 8, 8}, tiffStripByteCounts: {1000, 1000, 1000}}
+			x.edit = map[uint16][]uint64{tiffStripOffsets: {16, 16, 16}, tiffStripByteCounts: {1000, 1000, 1000}}
 		}, "overlap"},
-		{"beyond", one(tiffStripOffsets, 8, 8, 1<<30), "truncated: strip or tile 3 has 8 bytes at byte 1073741824"},
+		{"beyond", one(tiffStripOffsets, 16, 16, 1<<30), "truncated: strip or tile 3 has 8 bytes at byte 1073741824"},
 		{"short strip", one(tiffStripByteCounts, 8, 8, 7), "header states 8 bytes of voxels"},
 		{"short PackBits", func(x *tiffText) {
 			x.compression, x.edit = tiffPackBits, map[uint16][]uint64{tiffStripByteCounts: {1, 1, 1}}

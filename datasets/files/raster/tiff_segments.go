@@ -83,8 +83,13 @@ func (p *tiffPage) segments() (across, down int64) {
 	return grid.CeilDiv(p.width, p.segmentW), grid.CeilDiv(p.height, p.segmentH)
 }
 
-// tiffHeader is the number of bytes before anything else in a file that is not a BigTIFF, the shorter header.
-const tiffHeader = 8
+// headerBytes returns the number of bytes before anything else in the file.
+func (t *tiffFile) headerBytes() uint64 {
+	if t.large {
+		return 16
+	}
+	return 8
+}
 
 // claim rejects segments within the header, or beyond the end of the file.
 func (t *tiffFile) claim(p *tiffPage) error {
@@ -94,7 +99,7 @@ func (t *tiffFile) claim(p *tiffPage) error {
 		if n == 0 {
 			return fmt.Errorf("strip or tile %d is sparse: the file has no bytes for it; save the image with all of them", i+1)
 		}
-		if at < tiffHeader {
+		if at < t.headerBytes() {
 			return fmt.Errorf("strip or tile %d begins at byte %d, within the header; the file is damaged", i+1, at)
 		}
 		if at > size || n > size-at {
