@@ -105,12 +105,13 @@ race: race-goroutines
 	$(GO) test -race $(LEAN) -timeout 20m -run '^TestChecks$$' \
 		$$(echo $(raced) | tr ' ' '\n' | awk -v part=$(PART) '{ split(part, p, "/") } (NR - p[1]) % p[2] == 0')
 
-# The types are checked for another system, too. Packages with C are vetted separately, since CI has no cgo.
+# The types are checked for other systems, too. Packages with C are vetted separately, since CI has no cgo.
 WITH_C := ./internal/exports ./cmd/libeccbench
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$unformatted" ] || { echo "gofmt would change: $$unformatted"; exit 1; }
 	$(GO) vet ./...
 	$(GO) run ./internal/typecheck darwin
+	$(GO) run ./internal/typecheck windows
 	$(GO) run $(STATICCHECK) ./...
 	CGO_ENABLED=1 $(GO) vet $(WITH_C)
 	CGO_ENABLED=1 $(GO) run $(STATICCHECK) $(WITH_C)
