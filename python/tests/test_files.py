@@ -74,6 +74,9 @@ def test_not_finite(tmp_path):
     np.save(path, np.array([[1, np.nan], [3, 2]], np.float32))
     c = eccbench.curve(path, nan="mask", construction="V")
     assert (c.levels.tolist(), c.chi.tolist()) == ([1.0, 2.0, 3.0], [1, 2, 1])
+    for name in path, f"file/path={path}":
+        assert np.isnan(np.asarray(eccbench.open(name))).tolist() == [[False, True], [False, False]]
+        assert eccbench.curve(name, nan="mask", construction="V").chi.tolist() == [1, 2, 1]
     image = np.arange(20, dtype=np.uint8).reshape(4, 5)
     np.save(path, image)
     assert eccbench.curve(path, mask=image % 3 > 0).chi.tolist() == definition.curve(image, within=image % 3 > 0)[1]

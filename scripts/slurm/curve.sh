@@ -59,6 +59,20 @@ for word; do
 		;;
 	esac
 done
+
+# A mistyped input or flag is rejected here, not by every task. This machine may lack the device of an --impl.
+if [ ! -e "$folder/question" ]; then
+	tried=() skip=
+	for word; do
+		case $skip$word in
+		--skip*) skip= ;;
+		--impl) skip=--skip ;;
+		--impl=*) ;;
+		*) tried+=("$word") ;;
+		esac
+	done
+	"$program" "$ask" "${tried[@]}" --shard "1/$shards" --dry-run > /dev/null || exit 64
+fi
 mkdir -p "$folder"
 
 case $ask/${SBATCH_FLAGS-} in
