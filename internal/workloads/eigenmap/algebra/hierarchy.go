@@ -113,7 +113,7 @@ func (a *network) merge(bounds []int) (b *network, into []int32, first []int) {
 			put(up.to[k], int32(c), up.weight[k])
 		}
 	}
-	return b, into, append(first, len(pairs))
+	return b, into, first
 }
 
 // pair returns the pairs of nodes along the heaviest links, a single node twice. A link far below the heaviest one of
@@ -143,6 +143,9 @@ func (a *network) pair(bounds []int) (pairs [][2]int32, into []int32, first []in
 		}
 		into[i], into[mate] = int32(len(pairs)), int32(len(pairs))
 		pairs = append(pairs, [2]int32{int32(i), mate})
+	}
+	for len(first) < len(bounds) { // the last parts may begin no pair
+		first = append(first, len(pairs))
 	}
 	return pairs, into, first
 }
