@@ -281,15 +281,40 @@ func TestNrrdKinds(t *testing.T) {
 	header := func(kinds string) []byte {
 		return writeNrrd("type: uchar\ndimension: 3\nsizes: 3 2 2\nencoding: raw\nkinds: "+kinds+"\n", []byte("abcdefghijkl"))
 	}
-	checkFileImage(t, mustOpen(t, "a.nrrd", header("domain space time")), "3x2x2", grid.Uint8, linear('a', 1))
 	one := int64(1)
-	s, err := openFileBytes("a.nrrd", header("domain domain list"), format.Options{Volume: &one})
+	for kinds, want := range map[string]struct {
+		shape      string
+		base, step float64
+	}{
+		"domain domain list": {"3x2", 'g', 1}, "domain space time": {"3x2", 'g', 1}, "space space none": {"3x2", 'g', 1},
+		"??? none list": {"3x2", 'g', 1}, "time space space": {"2x2", 'b', 3}, "??? space space": {"2x2", 'b', 3},
+		"none none ???": {"3x2x2", 'a', 1}, "space domain space": {"3x2x2", 'a', 1},
+	} {
+		o := format.Options{Volume: &one}
+		if want.base == 'a' {
+			o.Volume = nil
+		} else {
+			checkRefusedCheaply(t, "a.nrrd", header(kinds), format.Options{}, " volumes of "+want.shape+"; choose")
+		}
+		s, err := openFileBytes("a.nrrd", header(kinds), o)
+		if err != nil {
+			t.Errorf("%s: %v", kinds, err)
+			continue
+		}
+		checkFileImage(t, s, want.shape, grid.Uint8, linear(want.base, want.step))
+	}
+	for kinds, want := range map[string]string{
+		"domain vector domain": `an axis of "vector" among those of space`, "space time space": `an axis of "time" among those of space`,
+		"none list time": "it is not known which of its axes", "list vector space": "want one such axis",
+	} {
+		checkRefusedCheaply(t, "a.nrrd", header(kinds), format.Options{}, want)
+	}
+	four := writeNrrd("type: uchar\ndimension: 4\nsizes: 2 3 1 2\nencoding: raw\nkinds: time space space space\n", []byte("abcdefghijkl"))
+	s, err := openFileBytes("a.nrrd", four, format.Options{Volume: &one})
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkFileImage(t, s, "3x2", grid.Uint8, linear('g', 1))
-	checkRefusedCheaply(t, "a.nrrd", header("domain domain list"), format.Options{}, "2 volumes of 3x2; choose")
-	checkRefusedCheaply(t, "a.nrrd", header("domain vector domain"), format.Options{}, `an axis of "vector" among those of space`)
+	checkFileImage(t, s, "3x1x2", grid.Uint8, linear('b', 2))
 }
 
 // A Scanco ISQ file has a header, blocks that its last word counts, and int16 voxels.

@@ -8,7 +8,6 @@ import (
 
 	"eccbench/datasets/element"
 	"eccbench/datasets/files/format"
-	"eccbench/internal/grid"
 )
 
 const mrcHeaderSize = 1024
@@ -123,41 +122,5 @@ func mrcPermute(b *format.Body, place []int64) error {
 		return fmt.Errorf("MRC axes of several volumes are in the order %d, %d, %d; save them as 1, 2, 3 (x, y, z)",
 			place[0], place[1], place[2])
 	}
-	if b.In.Stream {
-		return format.NotStreamed{Reason: "its axes are in another order than x, y, z"}
-	}
-	if err := b.CheckMemory(b.In); err != nil {
-		return err
-	}
-	data, err := b.Read()
-	if err != nil {
-		return err
-	}
-	lengths := []int64{b.Shape.W, b.Shape.H, b.Shape.D} // as in the file, fastest first
-	var turned [3]int64                                 // as x, y, z
-	for k, axis := range place {
-		turned[axis-1] = lengths[k]
-	}
-	strides := [3]int64{1, turned[0], turned[0] * turned[1]}
-	var step [3]int64
-	for k, axis := range place {
-		step[k] = strides[axis-1] * b.Stored.Size()
-	}
-	b.Decoded = grid.NewBuffer(int64(len(data)))
-	b.Shape = grid.Shape{D: turned[2], H: turned[1], W: turned[0]}
-	size, from := b.Stored.Size(), int64(0)
-	for s := range lengths[2] {
-		for r := range lengths[1] {
-			to := s*step[2] + r*step[1]
-			for range lengths[0] {
-				copy(b.Decoded[to:to+size], data[from:from+size])
-				to, from = to+step[0], from+size
-			}
-		}
-	}
-	if b.Big {
-		format.SwapBytes(b.Decoded, size)
-		b.Big = false
-	}
-	return nil
+	return b.Permute(place)
 }

@@ -12,6 +12,7 @@ import (
 	"eccbench/datasets/element"
 	"eccbench/datasets/files/format"
 	"eccbench/datasets/storage"
+	"eccbench/internal/grid"
 )
 
 const nrrdMagic = "NRRD000"
@@ -44,16 +45,18 @@ func openNrrd(in format.Input) (*format.Body, error) {
 		return nil, err
 	}
 	slices.Reverse(axes)
-	kinds := fields.Values["kinds"]
-	fastest, planes, err := nrrdKinds(kinds, len(axes))
+	outer, space, inner, err := format.SplitAxes(nrrdAxes(fields.Values["kinds"], axes))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("NRRD kinds: %w", err)
 	}
 	switch {
-	case planes:
-		err = b.Choose(axes[:1], axes[1:], 1, in)
-	case fastest || nrrdSpace(kinds, len(axes)):
-		err = b.Frame(axes, in, fastest)
+	case len(inner) > 1:
+		return nil, fmt.Errorf("NRRD kinds: axes %s count the values of a voxel; want one such axis", format.AxisNames(inner))
+	case len(space) > 0:
+		if len(inner) > 0 { // axes of length 1 have no effect
+			outer = slices.DeleteFunc(outer, func(a format.Axis) bool { return a.Length == 1 })
+		}
+		err = b.Choose(format.Lengths(outer), format.Lengths(space), grid.Product(format.Lengths(inner)), in)
 	default:
 		err = b.FrameUnlabelled(axes, in)
 	}
@@ -115,35 +118,22 @@ func nrrdVoxels(b *format.Body, fields format.Fields, encoding string, list []st
 	return b.Unpack(pack, skip)
 }
 
-// nrrdKinds reports whether the fastest axis counts the numbers of a voxel, and whether the slowest
-// of three axes counts 2D images.
-func nrrdKinds(kinds string, axes int) (fastest, planes bool, err error) {
+// nrrdAxes returns the axes, slowest first like their lengths, by their kinds; nil if the kinds do
+// not list them.
+func nrrdAxes(kinds string, lengths []int64) (axes []format.Axis) {
 	words := strings.Fields(strings.ToLower(kinds))
-	if len(words) != axes || axes < 3 {
-		return false, false, nil
+	if len(words) != len(lengths) {
+		return nil
 	}
-	domain := func(kind string) bool {
-		return slices.Contains([]string{"domain", "space", "time", "none", "???"}, kind)
+	slices.Reverse(words)
+	for i, word := range words {
+		kind := format.AxisKindOf(word)
+		if kind != format.SpaceAxis && word != "none" && word != "???" {
+			kind = format.OtherAxis
+		}
+		axes = append(axes, format.Axis{Name: word, Kind: kind, Length: lengths[i]})
 	}
-	fastest = !domain(words[0])
-	space := words[:min(3, axes)]
-	if fastest {
-		space = words[1:min(4, axes)]
-	}
-	at := slices.IndexFunc(space, func(kind string) bool { return !domain(kind) })
-	if at >= 0 && (fastest || axes > 3 || at < 2) {
-		return false, false,
-			fmt.Errorf("NRRD kinds %.80q have an axis of %q among those of space; make it the fastest or the slowest axis",
-				kinds, space[at])
-	}
-	return fastest, at == 2, nil
-}
-
-// nrrdSpace reports whether the kinds declare the three fastest axes as spatial.
-func nrrdSpace(kinds string, axes int) bool {
-	words := strings.Fields(strings.ToLower(kinds))
-	return axes > 3 && len(words) == axes &&
-		!slices.ContainsFunc(words[:3], func(kind string) bool { return kind != "domain" && kind != "space" })
+	return axes
 }
 
 // skipLines returns the offset of the byte after n lines.

@@ -2,6 +2,7 @@ package arrays
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"eccbench/datasets/files/format"
@@ -28,20 +29,18 @@ func nrrdGeometry(values map[string]string) *format.Geometry {
 	if directed {
 		words = strings.Fields(strings.ReplaceAll(directions, "none", ""))
 	}
-	axes, kinds := len(strings.Fields(values["sizes"])), values["kinds"]
-	fastest, planes, err := nrrdKinds(kinds, axes)
-	spatial := min(axes, 3)
-	if axes == 3 && (fastest || planes) {
-		spatial = 2
-	}
-	if len(words) == axes && fastest {
-		words = words[1:]
-		if !directed && len(units) == axes {
-			units = units[1:]
+	sizes, _ := format.WholeNumbers(values["sizes"])
+	slices.Reverse(sizes)
+	outer, space, inner, err := format.SplitAxes(nrrdAxes(values["kinds"], sizes))
+	spatial := min(len(sizes), 3)
+	if n := len(outer) + len(space) + len(inner); len(space) > 0 && n == len(sizes) {
+		spatial = len(space)
+		if len(words) == n {
+			words = words[len(inner):][:spatial]
 		}
-	}
-	if len(words) == axes && (planes || nrrdSpace(kinds, axes)) {
-		words = words[:spatial]
+		if !directed && len(units) == n {
+			units = units[len(inner):]
+		}
 	}
 	if err != nil || len(words) != spatial {
 		return nil
