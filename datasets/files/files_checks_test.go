@@ -380,7 +380,7 @@ var refusedZarr = []struct{ name, options, want string }{
 	{"channels_05", "/channel=2/volume=0", "there is no channel \"2\"; want 0..1, or one of \"DAPI\", \"GFP\""},
 	{"channels_05", "/array=quarter", "there is no array \"quarter\"; want one of \"full\", \"half\", \"labels\""},
 	{"channels_05", "/array=..%2Fu8_v3.zarr", "want a path within the group"},
-	{"last_05", "", "of which \"c\" comes after those of space"},
+	{"last_05", "", "its axis \"c\" comes after those of space"},
 	{"two_arrays", "", "choose an array with --array, or the input file/array=NAME/path=FILE: \"first\", \"second\""},
 	{"u8_v3", "/array=0", "it is an array, and no group"},
 	{"u8_v3", "/shape=7x6x5/type=uint8", "has its own shape and type"},

@@ -114,53 +114,72 @@ func describeZarr(s zarr.Store, o format.Options) (*format.Body, error) {
 	a := node.Array
 	b := &format.Body{Stored: a.Stored, Truth: a.Truth, Big: a.Big(),
 		In: format.Input{ReaderAt: a, Size: a.Bytes(), Options: o}}
-	if err := frameZarr(node, b, o); err != nil {
+	order, err := frameZarr(node, b, o)
+	if err != nil {
 		return nil, err
 	}
 	if total := b.Bytes(); !o.Stream && o.Memory == 0 && total > mostUnlimited {
 		return nil, fmt.Errorf("%d bytes of voxels, more than fit into memory", total)
 	}
-	return b, a.Prepare(b.Shape, o.Memory, o.Strict)
+	if err := a.Prepare(b.Shape, o.Memory, o.Strict); err != nil || order == nil {
+		return b, err
+	}
+	return b, b.Permute(order)
 }
 
 // mostUnlimited is the greatest size in memory of an array that may have no stored chunks, if no
 // limit is given.
 const mostUnlimited = 1 << 40
 
-// frameZarr assigns an array's axes. Space axes belong to the image, and all others count volumes. The
-// options select a volume by its number or by its channel.
-func frameZarr(n *zarr.Node, b *format.Body, o format.Options) error {
-	shape, axes := n.Array.Shape, n.Axes()
-	space := slices.IndexFunc(axes, func(a zarr.Axis) bool { return a.Type == "space" })
-	channel := slices.IndexFunc(axes, func(a zarr.Axis) bool { return a.Type == "channel" })
-	var within []int64 // the space axes
-	if space >= 0 {
-		for i, a := range axes[space:] {
-			switch {
-			case a.Type == "space":
-				within = append(within, shape[space+i])
-			case shape[space+i] > 1:
-				return fmt.Errorf("axes %v, of which %q comes after those of space; want them last", shape, a.Name)
-			}
+// frameZarr assigns an array's axes. Axes of space belong to the image, and all others count volumes.
+// The options select a volume by its number or by its channel. order is for Permute, nil if the
+// axes of space are z, y, x.
+func frameZarr(n *zarr.Node, b *format.Body, o format.Options) (order []int64, err error) {
+	outer, space, inner, err := format.SplitAxes(zarrAxes(n))
+	for _, a := range inner {
+		if a.Length > 1 {
+			err = fmt.Errorf("its axis %q comes after those of space; want those last", a.Name)
 		}
 	}
 	in := format.Input{Options: o}
-	if channel >= 0 && channel < space {
-		var err error
-		if in.Volume, err = format.ChannelVolume(o, n.ChannelNames(), shape[:space], channel); err != nil {
-			return err
-		}
-	} else if o.Channel != "" {
-		return errors.New("its metadata name no axis of channels; leave --channel out, or choose by --volume")
+	channel := slices.IndexFunc(outer, func(a format.Axis) bool { return a.Kind == format.ChannelAxis })
+	switch {
+	case err != nil:
+	case channel >= 0:
+		in.Volume, err = format.ChannelVolume(o, n.ChannelNames(), format.Lengths(outer), channel)
+	case o.Channel != "":
+		err = errors.New("its metadata name no axis of channels; leave --channel out, or choose by --volume")
 	}
-	var err error
-	if space < 0 {
-		err = b.FrameUnlabelled(shape, in)
-	} else { // a space axis counts whatever its length is
-		err = b.Choose(shape[:space], within, 1, in)
+	if err == nil && space == nil {
+		err = b.FrameUnlabelled(n.Array.Shape, in)
+	} else if err == nil { // an axis of space counts whatever its length is
+		if err = b.Choose(format.Lengths(outer), format.Lengths(space), 1, in); err == nil {
+			order, err = format.SpaceOrder(space)
+		}
+		for _, a := range outer {
+			if err != nil && a.Kind == format.UnknownAxis && a.Length > 1 {
+				err = fmt.Errorf("%w; its axis %q counts volumes: if it is of space, name it x, y or z", err, a.Name)
+			}
+		}
 	}
 	if err != nil {
-		return fmt.Errorf("array of shape %v: %w", shape, err)
+		return nil, fmt.Errorf("array of shape %v: %w", n.Array.Shape, err)
 	}
-	return nil
+	return order, nil
+}
+
+// zarrAxes returns the axes of an array, nil without names.
+func zarrAxes(n *zarr.Node) (axes []format.Axis) {
+	kinds := map[string]format.AxisKind{"space": format.SpaceAxis, "channel": format.ChannelAxis}
+	for i, a := range n.Axes() {
+		kind, known := kinds[a.Type]
+		switch {
+		case a.Type == "":
+			kind = format.AxisKindOf(a.Name)
+		case !known:
+			kind = format.OtherAxis
+		}
+		axes = append(axes, format.Axis{Name: a.Name, Kind: kind, Length: n.Array.Shape[i]})
+	}
+	return axes
 }

@@ -161,34 +161,21 @@ func (n *Node) choices(s Store) string {
 	return name.List(names)
 }
 
-// Axes returns the axes of an array, if all of them are known.
+// Axes returns the names of an array's axes and their types, if the metadata have them.
 func (n *Node) Axes() []Axis {
-	var axes []Axis
-	if m := n.multiscales(); len(m) > 0 {
-		axes = slices.Clone(m[0].Axes)
+	if m := n.multiscales(); len(m) > 0 && len(m[0].Axes) == len(n.Array.Shape) {
+		return m[0].Axes
 	}
-	if len(axes) != len(n.Array.Shape) {
-		axes = nil
-		names := n.dimensions
-		if len(names) == 0 {
-			names = n.attributes.Dimensions
-		}
-		for _, name := range names {
-			axes = append(axes, Axis{Name: name})
-		}
+	names := n.dimensions
+	if len(names) == 0 {
+		names = n.attributes.Dimensions
 	}
-	kinds := map[string]string{"x": "space", "y": "space", "z": "space", "c": "channel", "channel": "channel", "t": "time",
-		"time": "time"}
-	for i, a := range axes {
-		if a.Type == "" {
-			axes[i].Type = kinds[strings.ToLower(a.Name)]
-		}
-		if axes[i].Type == "" {
-			return nil
-		}
-	}
-	if len(axes) != len(n.Array.Shape) {
+	if len(names) != len(n.Array.Shape) {
 		return nil
+	}
+	var axes []Axis
+	for _, name := range names {
+		axes = append(axes, Axis{Name: name})
 	}
 	return axes
 }

@@ -102,12 +102,38 @@ func Lengths(axes []Axis) []int64 {
 	return lengths
 }
 
+// SpaceOrder returns the order of two or three axes of space by their names x, y and z, for
+// Permute. It is nil if they are z, y, x, or have other names.
+func SpaceOrder(space []Axis) ([]int64, error) {
+	var order []int64 // fastest first
+	for _, a := range slices.Backward(space) {
+		if name := strings.ToLower(a.Name); name == "x" || name == "y" || name == "z" {
+			order = append(order, int64(name[0]-'x'))
+		}
+	}
+	sorted := slices.Sorted(slices.Values(order))
+	if slices.Equal(order, sorted) && len(slices.Compact(sorted)) == len(order) {
+		return nil, nil
+	}
+	if len(order) != len(space) || len(slices.Compact(sorted)) != len(order) {
+		return nil, fmt.Errorf("axes of space %s; want z, y, x, each once", AxisNames(space))
+	}
+	for i, axis := range order {
+		order[i] = int64(slices.Index(sorted, axis)) + 1
+	}
+	for axis := int64(len(order)) + 1; axis <= 3; axis++ {
+		order = append(order, axis)
+	}
+	return order, nil
+}
+
 // Permute reads the voxels of the selected volume and reorders them to x, y, z. order has the axis
 // of each axis in the file, fastest first: 1 is x, 2 is y, and 3 is z.
 func (b *Body) Permute(order []int64) error {
 	if b.In.Stream {
 		return NotStreamed{"its axes are in another order than x, y, z"}
 	}
+	b.turned = true
 	if err := b.CheckMemory(b.In); err != nil {
 		return err
 	}
@@ -116,17 +142,17 @@ func (b *Body) Permute(order []int64) error {
 		return err
 	}
 	lengths := []int64{b.Shape.W, b.Shape.H, b.Shape.D} // as in the file, fastest first
-	var turned [3]int64                                 // as x, y, z
+	var xyz [3]int64
 	for k, axis := range order {
-		turned[axis-1] = lengths[k]
+		xyz[axis-1] = lengths[k]
 	}
-	strides := [3]int64{1, turned[0], turned[0] * turned[1]}
+	strides := [3]int64{1, xyz[0], xyz[0] * xyz[1]}
 	var step [3]int64
 	for k, axis := range order {
 		step[k] = strides[axis-1] * b.Stored.Size()
 	}
 	b.Decoded = grid.NewBuffer(int64(len(data)))
-	b.Shape = grid.Shape{D: turned[2], H: turned[1], W: turned[0]}
+	b.Shape = grid.Shape{D: xyz[2], H: xyz[1], W: xyz[0]}
 	b.Volumes = Volumes{Count: 1, Stride: 1}
 	size, from := b.Stored.Size(), int64(0)
 	for s := range lengths[2] {

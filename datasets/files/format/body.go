@@ -39,6 +39,7 @@ type Body struct {
 	Stored  element.Type
 	Big     bool // big-endian
 	Fortran bool // the first axis is the fastest
+	turned  bool // Permute copies the voxels
 	Scaled  bool // a voxel is float32(stored·slope + inter)
 	// OtherSign inverts the first bit of each integer, so that the type is signed and the file's is
 	// not, or vice versa.

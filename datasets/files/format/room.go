@@ -45,6 +45,9 @@ func (b *Body) CheckMemory(in Input) error {
 	if b.Fortran {
 		add(b.Native().Size(), "in order")
 	}
+	if b.turned {
+		add(b.Stored.Size(), "in order")
+	}
 	sum, text := int64(0), ""
 	for i, p := range parts {
 		if i > 0 {
