@@ -64,7 +64,6 @@ func TestTiffAxes(t *testing.T) {
 		{`{"shape": [1, 3, 1, 4, 5, 1]}`, 3, -1, "", []int64{0, 1, 2}},
 		{`{"shape": [3, 4, 5], "axes": "TYX"}`, 3, 1, "", []int64{1}},
 		{`{"shape": [3, 4, 5], "axes": "QYX"}`, 3, -1, "", []int64{0, 1, 2}},
-		{`{"shape": [3, 4, 5], "axes": "XYZ"}`, 3, -1, "", []int64{0, 1, 2}},
 		{`{"shape": [3, 4, 5], "aXes": "TYX"}`, 3, -1, "", []int64{0, 1, 2}},
 		{`{"shape": [3, 2, 4, 5], "axes": "ZCYX"}`, 6, -1, "1", []int64{1, 3, 5}},
 		{`{"shape": [3, 2, 4, 5], "axes": "QTYX"}`, 6, 1, "", []int64{1, 3, 5}},
@@ -144,6 +143,48 @@ func TestTiffAxesRefused(t *testing.T) {
 		x := describedTiff(2, "")
 		x.tags[0] = map[uint16][]uint64{tag: {1}}
 		checkRefusedCheaply(t, "image.tif", writeTiff(x), format.Options{}, want)
+	}
+}
+
+// Axes of space are read as z, y, x, whatever their order in the file is. Pages are of two of them.
+func TestTiffOrder(t *testing.T) {
+	for _, c := range []struct {
+		text   string
+		pages  int64
+		volume int64
+		want   string
+		first  int64
+		steps  [3]int64 // along x, y, z
+	}{
+		{`"shape": [3, 4, 5], "axes": "ZYX"`, 3, 0, "5x4x3", 0, [3]int64{1, 5, 100}},
+		{`"shape": [3, 4, 5], "axes": "XYZ"`, 3, 0, "3x4x5", 0, [3]int64{100, 5, 1}},
+		{`"shape": [3, 4, 5], "axes": "YXZ"`, 3, 0, "4x3x5", 0, [3]int64{5, 100, 1}},
+		{`"shape": [3, 4, 5], "axes": "ZXY"`, 3, 0, "4x5x3", 0, [3]int64{5, 1, 100}},
+		{`"shape": [3, 4, 5], "axes": "CXY"`, 3, 2, "4x5", 200, [3]int64{5, 1, 0}},
+		{`"shape": [3, 4, 5], "axes": "QXY"`, 3, 2, "4x5", 200, [3]int64{5, 1, 0}},
+		{`"shape": [2, 3, 4, 5], "axes": "TXYZ"`, 6, 1, "3x4x5", 300, [3]int64{100, 5, 1}},
+		{`"shape": [3, 2, 4, 5], "axes": "XTYZ"`, 6, 1, "3x4x5", 100, [3]int64{200, 5, 1}},
+		{`"shape": [4, 5], "axes": "YX"`, 1, 0, "5x4", 0, [3]int64{1, 5, 0}},
+		{`"shape": [1, 4, 5], "axes": "XYZ"`, 1, 0, "4x5", 0, [3]int64{5, 1, 0}},
+		{`"shape": [4, 5, 1], "axes": "YXC"`, 1, 0, "5x4", 0, [3]int64{1, 5, 0}},
+		{`"shape": [3, 4, 5], "axes": "TQQ"`, 3, 2, "5x4", 200, [3]int64{1, 5, 0}},
+	} {
+		got, err := openFileBytes("image.tif", writeTiff(describedTiff(c.pages, "{"+c.text+"}")), format.Options{Volume: &c.volume})
+		if err != nil {
+			t.Errorf("%s: %v", c.text, err)
+			continue
+		}
+		w, h := got.Shape().W, got.Shape().H
+		checkFileImage(t, got, c.want, grid.Uint16, func(i int64) float64 {
+			return float64(c.first + i%w*c.steps[0] + i/w%h*c.steps[1] + i/w/h*c.steps[2])
+		})
+	}
+	for axes, want := range map[string]string{
+		"YXC": `pages of axes "X", "C"`, "YXT": `pages of axes "X", "T"`, "ZCX": `pages of axes "C", "X"`,
+		"TQX": `pages of axes "Q", "X"`, "TCQ": `pages of axes "C", "Q"`, "ZQQ": `pages of axes "Q", "Q"`, "YYX": "want z, y, x, each once",
+	} {
+		text := fmt.Sprintf(`{"shape": [3, 4, 5], "axes": %q}`, axes)
+		checkRefusedCheaply(t, "image.tif", writeTiff(describedTiff(3, text)), format.Options{}, want)
 	}
 }
 

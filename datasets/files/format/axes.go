@@ -111,11 +111,11 @@ func SpaceOrder(space []Axis) ([]int64, error) {
 			order = append(order, int64(name[0]-'x'))
 		}
 	}
-	sorted := slices.Sorted(slices.Values(order))
-	if slices.Equal(order, sorted) && len(slices.Compact(sorted)) == len(order) {
+	sorted := slices.Compact(slices.Sorted(slices.Values(order)))
+	if slices.Equal(order, sorted) {
 		return nil, nil
 	}
-	if len(order) != len(space) || len(slices.Compact(sorted)) != len(order) {
+	if len(order) != len(space) || len(sorted) != len(order) {
 		return nil, fmt.Errorf("axes of space %s; want z, y, x, each once", AxisNames(space))
 	}
 	for i, axis := range order {

@@ -57,7 +57,10 @@ func openTiff(in format.Input) (*format.Body, error) {
 			return nil, fmt.Errorf("page %d: %w", p.index+1, err)
 		}
 	}
-	return b, checkNoData(b.Decoded, b.Stored, first.noData)
+	if err := checkNoData(b.Decoded, b.Stored, first.noData); err != nil || l.order == nil {
+		return b, err
+	}
+	return b, b.Permute(l.order)
 }
 
 // pages reads the directories of the images of full resolution.

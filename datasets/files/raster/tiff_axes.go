@@ -29,7 +29,8 @@ type tiffLayout struct {
 	height, width, parts int64
 	// contiguous means that the only page describes all planes, which follow its own in the file.
 	contiguous   bool
-	scaled       bool // by ImageJ's calibration
+	order        []int64 // of the axes of space, for Permute; nil for z, y, x
+	scaled       bool    // by ImageJ's calibration
 	slope, inter float64
 }
 
@@ -301,7 +302,8 @@ func (l *tiffLayout) shaped(pages []*tiffPage) error {
 				return err
 			}
 		}
-		if series > 0 && (!slices.Equal(one.axes, l.axes) || one.height != l.height || one.width != l.width) {
+		if series > 0 && (!slices.Equal(one.axes, l.axes) || !slices.Equal(one.order, l.order) ||
+			one.height != l.height || one.width != l.width) {
 			return fmt.Errorf("page %d begins a series of %s, and page 1 one of %s; save one image a file",
 				p.index+1, one.text(), l.text())
 		}
@@ -313,7 +315,9 @@ func (l *tiffLayout) shaped(pages []*tiffPage) error {
 	if series > 1 {
 		l.axes = slices.Insert(l.axes, 0, tiffAxis{tiffSeriesAxis, series})
 	}
-	l.findDepth()
+	if l.order == nil { // else each axis of space has its name
+		l.findDepth()
+	}
 	return nil
 }
 
@@ -333,32 +337,36 @@ func (l *tiffLayout) findDepth() {
 	}
 }
 
-// shapedAxes reads the axes and the size of the planes in the series of a page.
-func (l *tiffLayout) shapedAxes(text string, p *tiffPage) (err error) {
-	var d struct {
-		Shape []int64
-		Axes  string
-	}
+// parseShaped reads the shape in tifffile's description, and the letters of the axes, if any.
+func parseShaped(text string) (shape []int64, axes string, err error) {
 	if old, ok := strings.CutPrefix(text, "shape=("); ok {
 		old, _, _ = strings.Cut(old, ")")
 		text = `{"shape": [` + strings.TrimSuffix(strings.TrimSpace(old), ",") + "]}"
 	}
 	var fields map[string]json.RawMessage // a struct would take its names in any capitals
-	err = cmp.Or(json.Unmarshal([]byte(text), &fields), json.Unmarshal(fields["shape"], &d.Shape))
+	err = cmp.Or(json.Unmarshal([]byte(text), &fields), json.Unmarshal(fields["shape"], &shape))
 	if names, ok := fields["axes"]; ok && err == nil {
-		err = json.Unmarshal(names, &d.Axes)
+		err = json.Unmarshal(names, &axes)
 	}
-	if err != nil || len(d.Shape) == 0 ||
-		d.Axes != "" && len(d.Axes) != len(d.Shape) {
-		return fmt.Errorf("its description %.60q has no shape; save it again", text)
+	if err != nil || len(shape) == 0 || axes != "" && len(axes) != len(shape) {
+		return nil, "", fmt.Errorf("its description %.60q has no shape; save it again", text)
 	}
-	bad := fmt.Errorf("its description states shape %v, and its pages are %s; save it again", d.Shape, p.text())
-	axes := make([]tiffAxis, 2, 2+len(d.Shape)) // room before a shape of less than two axes
+	return shape, axes, nil
+}
+
+// shapedAxes reads the axes and the size of the planes in the series of a page.
+func (l *tiffLayout) shapedAxes(text string, p *tiffPage) (err error) {
+	shape, names, err := parseShaped(text)
+	if err != nil {
+		return err
+	}
+	bad := fmt.Errorf("its description states shape %v, and its pages are %s; save it again", shape, p.text())
+	axes := make([]tiffAxis, 2, 2+len(shape)) // room before a shape of less than two axes
 	axes[0], axes[1] = tiffAxis{tiffOtherAxis, 1}, tiffAxis{tiffOtherAxis, 1}
-	for i, n := range d.Shape {
+	for i, n := range shape {
 		axis := tiffAxis{tiffOtherAxis, n}
-		if d.Axes != "" {
-			axis.kind = strings.ToUpper(d.Axes)[i]
+		if names != "" {
+			axis.kind = strings.ToUpper(names)[i]
 		}
 		if n < 1 || n > math.MaxInt32 {
 			return bad
@@ -367,11 +375,14 @@ func (l *tiffLayout) shapedAxes(text string, p *tiffPage) (err error) {
 	}
 	last := func(back int) int64 { return axes[max(0, len(axes)-back)].length }
 	// The samples of pixels are a separate axis, which may be present even for one sample.
-	named := d.Axes == "" || axes[len(axes)-1].kind == 'S'
+	named := names == "" || axes[len(axes)-1].kind == 'S'
 	if last(1) == p.samples && (p.samples > 1 || named && last(2) == p.width && last(3) == p.height) {
 		axes = axes[:len(axes)-1]
 	} else if p.samples > 1 {
 		return bad
+	}
+	for names != "" && len(axes) > 4 && last(1) == 1 && !axes[len(axes)-1].inPage() {
+		axes = axes[:len(axes)-1]
 	}
 	// Pages are the last axes, except axes of length 1.
 	page := longer([]tiffAxis{{'Y', p.height}, {'X', p.width}})
@@ -383,8 +394,41 @@ func (l *tiffLayout) shapedAxes(text string, p *tiffPage) (err error) {
 	if l.height*l.width*l.parts != p.width*p.height {
 		return bad
 	}
+	letters := slices.Clone(axes)
 	l.axes, err = planeAxes(axes[min(2, len(axes)-2):len(axes)-2], p.depth*l.parts)
+	if err == nil && names != "" {
+		l.order, err = tiffOrder(letters)
+	}
 	return err
+}
+
+// inPage reports whether an axis can be one of a page: it is of space, or of unknown meaning.
+func (a tiffAxis) inPage() bool {
+	return a.kind == tiffOtherAxis || a.kind == tiffSeriesAxis ||
+		format.AxisKindOf(string(a.kind)) == format.SpaceAxis
+}
+
+// tiffOrder returns the order of the axes of space. Both axes of pages, the last ones, are of space,
+// or of unknown meaning if no axis is of space.
+func tiffOrder(axes []tiffAxis) ([]int64, error) {
+	var space, page []format.Axis
+	inPage := true
+	for i, a := range axes {
+		axis := format.Axis{Name: string(a.kind), Kind: format.AxisKindOf(string(a.kind)), Length: a.length}
+		if axis.Kind == format.SpaceAxis && (a.length > 1 || i >= len(axes)-2) { // others have no effect
+			space = append(space, axis)
+		}
+		if i >= len(axes)-2 && a.length > 1 {
+			page = append(page, axis)
+			inPage = inPage && a.inPage()
+		}
+	}
+	unknown := slices.ContainsFunc(page, func(a format.Axis) bool { return a.Kind != format.SpaceAxis })
+	if !inPage || unknown && len(space) > 0 {
+		return nil, fmt.Errorf("its description states pages of axes %s; want axes of space, so save it with Y and X last",
+			format.AxisNames(page))
+	}
+	return format.SpaceOrder(space)
 }
 
 // longer returns the lengths of axes without axes of length 1.
