@@ -14,7 +14,8 @@ func volume8avx2(below *byte, above *byte, owed *byte, values *byte, changes *by
 //go:noescape
 func area8avx2(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 
-// scatter8avx2 adds n changes to the entries of four tables that lie so many bytes apart.
+// scatter8avx2 adds n changes to the entries of four tables. The argument bytes is the distance
+// between tables.
 //
 //go:noescape
 func scatter8avx2(table *int32, bytes int, values *byte, changes *byte, n int)
@@ -43,7 +44,8 @@ func volume16avx2(below *byte, above *byte, owed *byte, values *byte, changes *b
 //go:noescape
 func area16avx2(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 
-// scatter16avx2 adds n changes to the entries of four tables that lie so many bytes apart.
+// scatter16avx2 adds n changes to the entries of four tables. The argument bytes is the distance
+// between tables.
 //
 //go:noescape
 func scatter16avx2(table *int32, bytes int, values *byte, changes *byte, n int)
@@ -72,7 +74,8 @@ func volume32avx2(below *byte, above *byte, owed *byte, values *byte, changes *b
 //go:noescape
 func area32avx2(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 
-// scatter32avx2 adds n changes to the entries of four tables that lie so many bytes apart.
+// scatter32avx2 adds n changes to the entries of four tables. The argument bytes is the distance
+// between tables.
 //
 //go:noescape
 func scatter32avx2(table *int32, bytes int, values *byte, changes *byte, n int)

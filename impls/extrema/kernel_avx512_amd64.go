@@ -24,7 +24,8 @@ func volumeEdge8avx512(below *byte, above *byte, owed *byte, values *byte, chang
 //go:noescape
 func areaEdge8avx512(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 
-// scatter8avx512 adds n changes to the entries of four tables that lie so many bytes apart.
+// scatter8avx512 adds n changes to the entries of four tables. The argument bytes is the distance
+// between tables.
 //
 //go:noescape
 func scatter8avx512(table *int32, bytes int, values *byte, changes *byte, n int)
@@ -63,7 +64,8 @@ func volumeEdge16avx512(below *byte, above *byte, owed *byte, values *byte, chan
 //go:noescape
 func areaEdge16avx512(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 
-// scatter16avx512 adds n changes to the entries of four tables that lie so many bytes apart.
+// scatter16avx512 adds n changes to the entries of four tables. The argument bytes is the distance
+// between tables.
 //
 //go:noescape
 func scatter16avx512(table *int32, bytes int, values *byte, changes *byte, n int)
@@ -102,7 +104,8 @@ func volumeEdge32avx512(below *byte, above *byte, owed *byte, values *byte, chan
 //go:noescape
 func areaEdge32avx512(below *byte, values *byte, changes *byte, order *byte, ahead *byte, step int, stride int, rows int, edge uint64, keepY uint64) int
 
-// scatter32avx512 adds n changes to the entries of four tables that lie so many bytes apart.
+// scatter32avx512 adds n changes to the entries of four tables. The argument bytes is the distance
+// between tables.
 //
 //go:noescape
 func scatter32avx512(table *int32, bytes int, values *byte, changes *byte, n int)

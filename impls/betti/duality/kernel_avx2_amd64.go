@@ -4,8 +4,8 @@
 
 package duality
 
-// packavx2 sets the bits of so many rows of bytes that are not above a limit: of so many words,
-// and, where it can, of a tail of fewer than 64 bytes. Rows of bits are so many bytes apart.
+// packavx2 sets the bits of bytes up to a limit, in rows of 64·words bytes, and, with AVX-512, in
+// tails of fewer than 64 bytes. Rows of bits are stride bytes apart.
 //
 //go:noescape
 func packavx2(to *uint64, from *byte, stride int, words int, tail int, rows int, limit uint8)

@@ -4,48 +4,48 @@
 
 package duality
 
-// packavx512 sets the bits of so many rows of bytes that are not above a limit: of so many words,
-// and, where it can, of a tail of fewer than 64 bytes. Rows of bits are so many bytes apart.
+// packavx512 sets the bits of bytes up to a limit, in rows of 64·words bytes, and, with AVX-512, in
+// tails of fewer than 64 bytes. Rows of bits are stride bytes apart.
 //
 //go:noescape
 func packavx512(to *uint64, from *byte, stride int, words int, tail int, rows int, limit uint8)
 
-// facesavx512 grows the trunk in a row of each of so many planes, which are step bytes apart, from
+// facesavx512 grows the trunk in a row of each of several planes, which are step bytes apart, from
 // the rows that lie row and plane bytes further and, at corners, from those apart bytes before and
 // after the second one.
 //
 //go:noescape
 func facesavx512(main *uint64, left *uint64, row int, plane int, apart int, step int, planes int, words int)
 
-// cornersavx512 grows the trunk in a row of each of so many planes, which are step bytes apart,
+// cornersavx512 grows the trunk in a row of each of several planes, which are step bytes apart,
 // from the rows that lie row and plane bytes further and, at corners, from those apart bytes before
 // and after the second one.
 //
 //go:noescape
 func cornersavx512(main *uint64, left *uint64, row int, plane int, apart int, step int, planes int, words int)
 
-// downavx512 grows the trunk down to the begins of runs in a row of so many words, in each of so
-// many planes, step bytes apart.
+// downavx512 grows the trunk down to the first bits of runs in a row of words, in each of several
+// planes, step bytes apart.
 //
 //go:noescape
 func downavx512(main *uint64, left *uint64, words int, step int, planes int)
 
-// facessiftavx512 takes bits that have no neighbour in left from so many rows of words, but for
-// those of words with the kept bits, and counts those that have none in main either. It marks the
-// words that have some left, and those that touch main. Distances are of bytes.
+// facessiftavx512 removes bits that have no neighbour in left from rows of words, except those in
+// kept, and counts those without one in main, too. It marks the words that have bits left, and
+// those that touch main. Distances are in bytes.
 //
 //go:noescape
 func facessiftavx512(left *uint64, main *uint64, stride int, plane int, words int, rows int, kept uint64, some *byte, touching *byte) int64
 
-// cornerssiftavx512 takes bits that have no neighbour in left from so many rows of words, but for
-// those of words with the kept bits, and counts those that have none in main either. It marks the
-// words that have some left, and those that touch main. Distances are of bytes.
+// cornerssiftavx512 removes bits that have no neighbour in left from rows of words, except those in
+// kept, and counts those without one in main, too. It marks the words that have bits left, and
+// those that touch main. Distances are in bytes.
 //
 //go:noescape
 func cornerssiftavx512(left *uint64, main *uint64, stride int, plane int, words int, rows int, kept uint64, some *byte, touching *byte) int64
 
-// characteristicavx512 is the characteristic of the cells that begin at so many rows of vertices,
-// of which the first is after the given rows of two planes, stride bytes apart.
+// characteristicavx512 returns the characteristic of the cells that begin at rows of vertices. The
+// first is after the given rows of two planes, stride bytes apart.
 //
 //go:noescape
 func characteristicavx512(before *uint64, plane *uint64, stride int, rows int, words int) int64

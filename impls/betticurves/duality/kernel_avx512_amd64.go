@@ -4,23 +4,23 @@
 
 package duality
 
-// compare8avx512 sets the bits of so many words of voxels whose neighbours are not above them, for
-// each place before a voxel: the next one's lie apart bytes further. A row and a plane of keys are
-// so many bytes.
+// compare8avx512 sets the bits of 64·words voxels whose neighbours are not above them, for each
+// place before a voxel. The words of the next place are apart bytes further. A row of keys has row
+// bytes, a plane plane bytes.
 //
 //go:noescape
 func compare8avx512(to *uint64, keys *byte, apart int, row int, plane int, words int)
 
-// compare16avx512 sets the bits of so many words of voxels whose neighbours are not above them, for
-// each place before a voxel: the next one's lie apart bytes further. A row and a plane of keys are
-// so many bytes.
+// compare16avx512 sets the bits of 64·words voxels whose neighbours are not above them, for each
+// place before a voxel. The words of the next place are apart bytes further. A row of keys has row
+// bytes, a plane plane bytes.
 //
 //go:noescape
 func compare16avx512(to *uint64, keys *byte, apart int, row int, plane int, words int)
 
-// compare32avx512 sets the bits of so many words of voxels whose neighbours are not above them, for
-// each place before a voxel: the next one's lie apart bytes further. A row and a plane of keys are
-// so many bytes.
+// compare32avx512 sets the bits of 64·words voxels whose neighbours are not above them, for each
+// place before a voxel. The words of the next place are apart bytes further. A row of keys has row
+// bytes, a plane plane bytes.
 //
 //go:noescape
 func compare32avx512(to *uint64, keys *byte, apart int, row int, plane int, words int)
@@ -36,8 +36,8 @@ func linksavx512(link *uint64, here *uint64, next *uint64, masks *uint64, apart 
 //go:noescape
 func setavx512(link *uint64, work *uint64, found *byte, place *byte, to *byte) int
 
-// aroundavx512 scans a vector of words for what is found around the set, and returns the number of
-// rounds: see scanAround. A plane of masks has so many bytes.
+// aroundavx512 scans a vector of words for the voxels around the set, and returns the number of
+// rounds: see scanAround. A plane of masks has plane bytes.
 //
 //go:noescape
 func aroundavx512(link *uint64, masks *uint64, plane int, before uint64, behind uint64, outBefore uint64, outBehind uint64, work *uint64, found *byte, place *byte, to *byte) int

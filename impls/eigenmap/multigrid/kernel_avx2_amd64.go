@@ -41,9 +41,9 @@ func gather256(to *float32, from *float32, share *float32, n int)
 //go:noescape
 func gatherAcross256(to *float32, from *float32, share *float32, n int)
 
-// interpolate256 adds to n pairs of cells their shares of the coarser cell that holds them, of the
-// one
-// before or behind it, and of those so many bytes away.
+// interpolate256 adds to n pairs of cells their shares of the coarser cell that contains them, of
+// the one
+// before or behind it, and of those toY and toZ bytes away.
 //
 //go:noescape
 func interpolate256(u *float32, own *float32, x *float32, y *float32, z *float32, c *float32, toY int, toZ int, n int)

@@ -29,8 +29,8 @@ func Write(i ISA) {
 // address of their bits.
 func compare(size int, isa string, word func(own Mem, place func(k, i int) (other, bits Mem))) {
 	Func(fmt.Sprintf("compare%d%s", 8*size, isa), "func(to *uint64, keys *byte, apart, row, plane, words int)",
-		"sets the bits of so many words of voxels whose neighbours are not above them, for each place before a "+
-			"voxel: the next one's lie apart bytes further. A row and a plane of keys are so many bytes.")
+		"sets the bits of 64·words voxels whose neighbours are not above them, for each place before a "+
+			"voxel. The words of the next place are apart bytes further. A row of keys has row bytes, a plane plane bytes.")
 	to, apart, row, plane := [5]GPVirtual{Arg("to")}, Arg("apart"), Arg("row"), Arg("plane")
 	for i := range to[1:] {
 		to[i+1] = New(GP64, LEAQ, Mem{Base: to[i], Index: apart, Scale: 1})

@@ -234,8 +234,8 @@ type angle struct {
 func (k kernel) around() {
 	Func("around"+k.Name, "func(link, masks *uint64, plane int, before, behind, outBefore, outBehind uint64, "+
 		"work *uint64, found, place, to *byte) int",
-		"scans a vector of words for what is found around the set, and returns the number of rounds: see scanAround. A "+
-			"plane of masks has so many bytes.")
+		"scans a vector of words for the voxels around the set, and returns the number of rounds: see scanAround. A "+
+			"plane of masks has plane bytes.")
 	s := &aroundScan{scan: scan{kernel: k, link: Arg("link")}}
 	masks := Arg("masks")
 	s.plane, s.work = Arg("plane"), Arg("work")

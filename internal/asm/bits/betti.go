@@ -22,8 +22,8 @@ func Betti(i ISA) {
 // pack writes a function that sets the bits of rows. AVX-512 packs the incomplete last word of a row, too.
 func pack(i ISA) {
 	Func("pack"+i.Name, "func(to *uint64, from *byte, stride, words, tail, rows int, limit uint8)",
-		"sets the bits of so many rows of bytes that are not above a limit: of so many words, and, where it "+
-			"can, of a tail of fewer than 64 bytes. Rows of bits are so many bytes apart.")
+		"sets the bits of bytes up to a limit, in rows of 64·words bytes, and, with AVX-512, in tails of fewer than "+
+			"64 bytes. Rows of bits are stride bytes apart.")
 	limit := atMost(i)
 	to, from, stride, words, tail, rows := Arg("to"), Arg("from"), Arg("stride"), Arg("words"), Arg("tail"), Arg("rows")
 	Label("row")
@@ -58,7 +58,7 @@ func pack(i ISA) {
 // grow512 writes a function that grows the trunk in a row of planes: see growFaces and growCorners.
 func grow512(of string, corners bool) {
 	Func(of+"avx512", "func(main, left *uint64, row, plane, apart, step, planes, words int)",
-		"grows the trunk in a row of each of so many planes, which are step bytes apart, from the rows that "+
+		"grows the trunk in a row of each of several planes, which are step bytes apart, from the rows that "+
 			"lie row and plane bytes further and, at corners, from those apart bytes before and after the second one.")
 	main, left, step, planes := Arg("main"), Arg("left"), Arg("step"), Arg("planes")
 	ones := AVX512.Ones()
@@ -142,8 +142,8 @@ func fillUp(v, runs, ones, one VecVirtual, carry Register) {
 // down512 writes a function that grows the trunk down a row: see growDown.
 func down512() {
 	Func("downavx512", "func(main, left *uint64, words, step, planes int)",
-		"grows the trunk down to the begins of runs in a row of so many words, in each of so many planes, "+
-			"step bytes apart.")
+		"grows the trunk down to the first bits of runs in a row of words, in each of several planes, step bytes "+
+			"apart.")
 	const all = 255 // words of a vector
 	main, left, step, planes := Arg("main"), Arg("left"), Arg("step"), Arg("planes")
 	ones := AVX512.Ones()
@@ -282,9 +282,9 @@ func (s sieve) advance(by Op) {
 func sift512(of string, corners bool) {
 	Func(of+"siftavx512", "func(left, main *uint64, stride, plane, words, rows int, kept uint64, some, touching *byte) "+
 		"int64",
-		"takes bits that have no neighbour in left from so many rows of words, but for those of words with the "+
-			"kept bits, and counts those that have none in main either. It marks the words that have some left, and those "+
-			"that touch main. Distances are of bytes.")
+		"removes bits that have no neighbour in left from rows of words, except those in kept, and counts those "+
+			"without one in main, too. It marks the words that have bits left, and those that touch main. Distances "+
+			"are in bytes.")
 	stride, plane := Arg("stride"), Arg("plane")
 	s := sieve{corners: corners, stride: stride}
 	for i, param := range []string{"left", "main"} {
@@ -339,8 +339,8 @@ func sift512(of string, corners bool) {
 // characteristic.
 func characteristic512() {
 	Func("characteristicavx512", "func(before, plane *uint64, stride, rows, words int) int64",
-		"is the characteristic of the cells that begin at so many rows of vertices, of which the "+
-			"first is after the given rows of two planes, stride bytes apart.")
+		"returns the characteristic of the cells that begin at rows of vertices. The first is after "+
+			"the given rows of two planes, stride bytes apart.")
 	runsBetween("before", "plane", func(v, to VecVirtual) { VPORQ(v, to, to) })
 }
 

@@ -18,12 +18,12 @@ func Cells(i ISA) {
 // fill generates the function that sets a bit for each byte that is at most a limit. It clears
 // the bits of the others.
 func fill(i ISA) {
-	what := ", of so many words, and leaves out one word more, of a tail."
+	what := ", and skips the word of the tail."
 	if i.Bytes == 64 {
-		what = ": of so many words and of one more, of a tail of fewer than 64 bytes."
+		what = " + tail."
 	}
 	Func("fill"+i.Name, "func(to *uint64, plane *byte, rows, words, tail int, limit uint8)",
-		"sets the bits of so many rows of bytes that are not above a limit"+what)
+		"sets the bits of bytes up to a limit, in rows whose lengths are 64·words"+what)
 	const voxels, word = 64, 8
 	limit, zero := atMost(i), i.Zero()
 	to, from, rows, words, tail := Arg("to"), Arg("plane"), Arg("rows"), Arg("words"), Arg("tail")
@@ -83,8 +83,8 @@ func dual512() {
 // cells512 generates the vector code of CellsBetween.
 func cells512() {
 	Func("cellsavx512", "func(below, above *uint64, stride, rows, words int) int64",
-		"counts the cells that start at so many rows of vertices, each between a row and the next one of two "+
-			"planes: rows are stride bytes apart.")
+		"counts the cells that start at rows of vertices, each between a row and the next one of two planes. "+
+			"Rows are stride bytes apart.")
 	betweenPlanes("below", "above", func(v [4]VecVirtual) [4]VecVirtual {
 		edge, squareXY, squareXZ, cube := v[0], v[1], v[2], v[3]
 		VPORQ(cube, squareXY, squareXY)

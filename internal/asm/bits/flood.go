@@ -21,8 +21,8 @@ const vector = 8 // words
 // flood writes a function that grows the main component in a row of several planes: see grow.
 func flood(name string, corners bool) {
 	Func(name, "func(main, left *uint64, words, row, plane, apart, step, planes int)",
-		"grows the main component in a row of so many words in each of so many planes, "+
-			"step bytes apart, from the rows that lie row and plane bytes further, "+
+		"grows the main component in a row of words in each of several planes, step bytes apart, "+
+			"from the rows that lie row and plane bytes further, "+
 			"and at corners from those apart bytes beside the second one.")
 	zero, ones := AVX512.Zero(), AVX512.Ones()
 	lowest := New(ZMM, VPSRLQ, U8(63), ones)
@@ -121,9 +121,9 @@ func runDown(v, runs, zero VecVirtual) {
 // alone writes a function that removes voxels without a neighbour: see alone in Go.
 func alone(name string, corners bool) {
 	Func(name, "func(main, left *uint64, words, row, plane int) int",
-		"takes voxels that have no neighbour of what is left from so many words, "+
-			"and puts those that touch the main component into it; it counts the others. "+
-			"Rows and planes are so many bytes apart, at corners too.")
+		"removes voxels that have no neighbour in left from a row of words, "+
+			"adds those that touch the main component to it, and counts the others. "+
+			"Rows are row bytes apart, and planes plane bytes, at corners too.")
 	main, left, words, row, plane := Arg("main"), Arg("left"), Arg("words"), Arg("row"), Arg("plane")
 	rows, planes := New(GP64, MOVQ, row), New(GP64, MOVQ, plane) // distances back
 	NEGQ(rows)

@@ -28,8 +28,8 @@ func weigh() {
 	Func("weigh256", "func(to *float64, pairs *int32, stride int, own *int32, count int, apart *float64, "+
 		"beside, byFeature float64, eights int)",
 		"sets eights times eight numbers to exp(−d·byFeature − apart − beside), 0 where that is less than",
-		"exp(−708). d is the square of the distance of the features in own from those in pairs: of each patch two",
-		"features to a number, so many of which own has, and those of a patch are stride bytes apart.")
+		"exp(−708). d is the square of the distance of the features in own from those in pairs. A number holds two",
+		"features of a patch. own has count numbers, and those of a patch in pairs are stride bytes apart.")
 	tiny, log2e := constant("tiny", 708), constant("log2e", -math.Log2E)
 	high, low := constant("ln2high", 6.93147180369123816490e-01), constant("ln2low", 1.90821492927058770002e-10)
 	bias := constant("bias", 0x1p52+0x1p51+1023) // adding an exponent leaves it in the low bits

@@ -180,8 +180,8 @@ func gather(name string, across bool) {
 // interpolate writes the addition of values of coarser cells to pairs of cells.
 func interpolate() {
 	Func("interpolate256", "func(u, own, x, y, z, c *float32, toY, toZ, n int)",
-		"adds to n pairs of cells their shares of the coarser cell that holds them, of the one",
-		"before or behind it, and of those so many bytes away.")
+		"adds to n pairs of cells their shares of the coarser cell that contains them, of the one",
+		"before or behind it, and of those toY and toZ bytes away.")
 	u, own, c, x, y, z, toY, toZ := Arg("u"), Arg("own"), Arg("c"), Arg("x"), Arg("y"), Arg("z"), Arg("toY"), Arg("toZ")
 	n, at := Arg("n"), GP64()
 	XORQ(at, at)

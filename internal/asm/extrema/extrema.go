@@ -170,7 +170,7 @@ func emit256(w Lane, level, change VecVirtual, to, toChanges, order, n Register)
 // need not wait for the store of the previous one.
 func scatter(i ISA, size int) {
 	Func(fmt.Sprint("scatter", 8*size, i.Name), "func(table *int32, bytes int, values, changes *byte, n int)",
-		"adds n changes to the entries of four tables that lie so many bytes apart.")
+		"adds n changes to the entries of four tables. The argument bytes is the distance between tables.")
 	tables, bytes := [4]Register{Arg("table")}, Arg("bytes")
 	for i := 1; i < 4; i++ {
 		tables[i] = New(GP64, LEAQ, Mem{Base: tables[i-1], Index: bytes, Scale: 1})

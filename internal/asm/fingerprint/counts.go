@@ -72,9 +72,9 @@ func (l lane) counts(order, isa string, volume bool, begin func(counting) (stage
 		to, written = "to *byte, counts int", "voxels, and of their counts behind a number of bytes,"
 	}
 	Func(name, "func("+planes+" *byte, stride, rows int, inside, own, beside, "+handed+to+", next uintptr, apart int) int",
-		"counts the cells of a vector of columns down so many rows, each of which has a row after it, and down the last "+
-			"one, and returns how many bytes",
-		"of "+written+" it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for "+
+		"counts the cells of a vector of columns in rows that each have a row after them, and in the last one, and "+
+			"returns the number of bytes",
+		"of "+written+" that it wrote. What is inside falls to the first row. What is handed to the columns beside is kept for "+
 			"each row.",
 		"A line of each of as many rows that are apart bytes apart is fetched, from next on.")
 	c := counting{lane: l, volume: volume}

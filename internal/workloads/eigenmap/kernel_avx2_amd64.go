@@ -6,9 +6,9 @@ package eigenmap
 
 // weigh256 sets eights times eight numbers to exp(−d·byFeature − apart − beside), 0 where that is
 // less than
-// exp(−708). d is the square of the distance of the features in own from those in pairs: of each
-// patch two
-// features to a number, so many of which own has, and those of a patch are stride bytes apart.
+// exp(−708). d is the square of the distance of the features in own from those in pairs. A number
+// holds two
+// features of a patch. own has count numbers, and those of a patch in pairs are stride bytes apart.
 //
 //go:noescape
 func weigh256(to *float64, pairs *int32, stride int, own *int32, count int, apart *float64, beside float64, byFeature float64, eights int)

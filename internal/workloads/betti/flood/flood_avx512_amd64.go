@@ -4,30 +4,30 @@
 
 package flood
 
-// floodFacesAVX512 grows the main component in a row of so many words in each of so many planes,
-// step bytes apart, from the rows that lie row and plane bytes further, and at corners from those
-// apart bytes beside the second one.
+// floodFacesAVX512 grows the main component in a row of words in each of several planes, step bytes
+// apart, from the rows that lie row and plane bytes further, and at corners from those apart bytes
+// beside the second one.
 //
 //go:noescape
 func floodFacesAVX512(main *uint64, left *uint64, words int, row int, plane int, apart int, step int, planes int)
 
-// floodCornersAVX512 grows the main component in a row of so many words in each of so many planes,
-// step bytes apart, from the rows that lie row and plane bytes further, and at corners from those
-// apart bytes beside the second one.
+// floodCornersAVX512 grows the main component in a row of words in each of several planes, step
+// bytes apart, from the rows that lie row and plane bytes further, and at corners from those apart
+// bytes beside the second one.
 //
 //go:noescape
 func floodCornersAVX512(main *uint64, left *uint64, words int, row int, plane int, apart int, step int, planes int)
 
-// aloneFacesAVX512 takes voxels that have no neighbour of what is left from so many words, and puts
-// those that touch the main component into it; it counts the others. Rows and planes are so many
-// bytes apart, at corners too.
+// aloneFacesAVX512 removes voxels that have no neighbour in left from a row of words, adds those
+// that touch the main component to it, and counts the others. Rows are row bytes apart, and planes
+// plane bytes, at corners too.
 //
 //go:noescape
 func aloneFacesAVX512(main *uint64, left *uint64, words int, row int, plane int) int
 
-// aloneCornersAVX512 takes voxels that have no neighbour of what is left from so many words, and
-// puts those that touch the main component into it; it counts the others. Rows and planes are so
-// many bytes apart, at corners too.
+// aloneCornersAVX512 removes voxels that have no neighbour in left from a row of words, adds those
+// that touch the main component to it, and counts the others. Rows are row bytes apart, and planes
+// plane bytes, at corners too.
 //
 //go:noescape
 func aloneCornersAVX512(main *uint64, left *uint64, words int, row int, plane int) int

@@ -4,8 +4,8 @@
 
 package cells
 
-// fillavx2 sets the bits of so many rows of bytes that are not above a limit, of so many words, and
-// leaves out one word more, of a tail.
+// fillavx2 sets the bits of bytes up to a limit, in rows whose lengths are 64·words, and skips the
+// word of the tail.
 //
 //go:noescape
 func fillavx2(to *uint64, plane *byte, rows int, words int, tail int, limit uint8)

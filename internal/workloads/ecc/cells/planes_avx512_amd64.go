@@ -4,14 +4,13 @@
 
 package cells
 
-// fillavx512 sets the bits of so many rows of bytes that are not above a limit: of so many words
-// and of one more, of a tail of fewer than 64 bytes.
+// fillavx512 sets the bits of bytes up to a limit, in rows whose lengths are 64·words + tail.
 //
 //go:noescape
 func fillavx512(to *uint64, plane *byte, rows int, words int, tail int, limit uint8)
 
-// cellsavx512 counts the cells that start at so many rows of vertices, each between a row and the
-// next one of two planes: rows are stride bytes apart.
+// cellsavx512 counts the cells that start at rows of vertices, each between a row and the next one
+// of two planes. Rows are stride bytes apart.
 //
 //go:noescape
 func cellsavx512(below *uint64, above *uint64, stride int, rows int, words int) int64

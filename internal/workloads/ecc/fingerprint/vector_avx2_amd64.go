@@ -86,19 +86,19 @@ func turnedwordsavx2(dst *byte, src *byte, n int, rows int, stride int, apart in
 //go:noescape
 func everyavx2(dst *uint64, table *uint64, src *byte, n int, ahead int) int
 
-// bytesvolumeavx2 counts the cells of a vector of columns down so many rows, each of which has a
-// row after it, and down the last one, and returns how many bytes
-// of voxels and their counts, in turns, it wrote. What is inside falls to the first row. What is
-// handed to the columns beside is kept for each row.
+// bytesvolumeavx2 counts the cells of a vector of columns in rows that each have a row after them,
+// and in the last one, and returns the number of bytes
+// of voxels and their counts, in turns, that it wrote. What is inside falls to the first row. What
+// is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func bytesvolumeavx2(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, next uintptr, apart int) int
 
-// bytesareaavx2 counts the cells of a vector of columns down so many rows, each of which has a row
-// after it, and down the last one, and returns how many bytes
-// of voxels and their counts, in turns, it wrote. What is inside falls to the first row. What is
-// handed to the columns beside is kept for each row.
+// bytesareaavx2 counts the cells of a vector of columns in rows that each have a row after them,
+// and in the last one, and returns the number of bytes
+// of voxels and their counts, in turns, that it wrote. What is inside falls to the first row. What
+// is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
@@ -110,19 +110,19 @@ func bytesareaavx2(plane *byte, stride int, rows int, inside *byte, own *byte, b
 //go:noescape
 func bytessumavx2(table *uint64, list *byte, n int) uint64
 
-// wordsvolumeavx2 counts the cells of a vector of columns down so many rows, each of which has a
-// row after it, and down the last one, and returns how many bytes
-// of voxels and their counts, in turns, it wrote. What is inside falls to the first row. What is
-// handed to the columns beside is kept for each row.
+// wordsvolumeavx2 counts the cells of a vector of columns in rows that each have a row after them,
+// and in the last one, and returns the number of bytes
+// of voxels and their counts, in turns, that it wrote. What is inside falls to the first row. What
+// is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsvolumeavx2(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, next uintptr, apart int) int
 
-// wordsareaavx2 counts the cells of a vector of columns down so many rows, each of which has a row
-// after it, and down the last one, and returns how many bytes
-// of voxels and their counts, in turns, it wrote. What is inside falls to the first row. What is
-// handed to the columns beside is kept for each row.
+// wordsareaavx2 counts the cells of a vector of columns in rows that each have a row after them,
+// and in the last one, and returns the number of bytes
+// of voxels and their counts, in turns, that it wrote. What is inside falls to the first row. What
+// is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
@@ -134,19 +134,19 @@ func wordsareaavx2(plane *byte, stride int, rows int, inside *byte, own *byte, b
 //go:noescape
 func wordssumavx2(table *uint64, list *byte, n int) uint64
 
-// doublesvolumeavx2 counts the cells of a vector of columns down so many rows, each of which has a
-// row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
-// first row. What is handed to the columns beside is kept for each row.
+// doublesvolumeavx2 counts the cells of a vector of columns in rows that each have a row after
+// them, and in the last one, and returns the number of bytes
+// of voxels, and of their counts behind a number of bytes, that it wrote. What is inside falls to
+// the first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func doublesvolumeavx2(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
-// doublesareaavx2 counts the cells of a vector of columns down so many rows, each of which has a
-// row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
-// first row. What is handed to the columns beside is kept for each row.
+// doublesareaavx2 counts the cells of a vector of columns in rows that each have a row after them,
+// and in the last one, and returns the number of bytes
+// of voxels, and of their counts behind a number of bytes, that it wrote. What is inside falls to
+// the first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape

@@ -99,127 +99,127 @@ func bytesdigitsavx512(table *[1280]byte, list *byte, counts int, n int) int64
 //go:noescape
 func wordssumavx512(table *uint64, list *byte, counts int, n int) uint64
 
-// bytesvolumeleastavx512 counts the cells of a vector of columns down so many rows, each of which
-// has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
-// first row. What is handed to the columns beside is kept for each row.
+// bytesvolumeleastavx512 counts the cells of a vector of columns in rows that each have a row after
+// them, and in the last one, and returns the number of bytes
+// of voxels, and of their counts behind a number of bytes, that it wrote. What is inside falls to
+// the first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func bytesvolumeleastavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
-// bytesarealeastavx512 counts the cells of a vector of columns down so many rows, each of which has
-// a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
-// first row. What is handed to the columns beside is kept for each row.
+// bytesarealeastavx512 counts the cells of a vector of columns in rows that each have a row after
+// them, and in the last one, and returns the number of bytes
+// of voxels, and of their counts behind a number of bytes, that it wrote. What is inside falls to
+// the first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func bytesarealeastavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
 
-// bytesvolumegreatestavx512 counts the cells of a vector of columns down so many rows, each of
-// which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
-// first row. What is handed to the columns beside is kept for each row.
+// bytesvolumegreatestavx512 counts the cells of a vector of columns in rows that each have a row
+// after them, and in the last one, and returns the number of bytes
+// of voxels, and of their counts behind a number of bytes, that it wrote. What is inside falls to
+// the first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func bytesvolumegreatestavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
-// bytesareagreatestavx512 counts the cells of a vector of columns down so many rows, each of which
-// has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
-// first row. What is handed to the columns beside is kept for each row.
+// bytesareagreatestavx512 counts the cells of a vector of columns in rows that each have a row
+// after them, and in the last one, and returns the number of bytes
+// of voxels, and of their counts behind a number of bytes, that it wrote. What is inside falls to
+// the first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func bytesareagreatestavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
 
-// wordsvolumeleastavx512 counts the cells of a vector of columns down so many rows, each of which
-// has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
-// first row. What is handed to the columns beside is kept for each row.
+// wordsvolumeleastavx512 counts the cells of a vector of columns in rows that each have a row after
+// them, and in the last one, and returns the number of bytes
+// of voxels, and of their counts behind a number of bytes, that it wrote. What is inside falls to
+// the first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsvolumeleastavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
-// wordsarealeastavx512 counts the cells of a vector of columns down so many rows, each of which has
-// a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
-// first row. What is handed to the columns beside is kept for each row.
+// wordsarealeastavx512 counts the cells of a vector of columns in rows that each have a row after
+// them, and in the last one, and returns the number of bytes
+// of voxels, and of their counts behind a number of bytes, that it wrote. What is inside falls to
+// the first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsarealeastavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
 
-// wordsvolumegreatestavx512 counts the cells of a vector of columns down so many rows, each of
-// which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
-// first row. What is handed to the columns beside is kept for each row.
+// wordsvolumegreatestavx512 counts the cells of a vector of columns in rows that each have a row
+// after them, and in the last one, and returns the number of bytes
+// of voxels, and of their counts behind a number of bytes, that it wrote. What is inside falls to
+// the first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsvolumegreatestavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
-// wordsareagreatestavx512 counts the cells of a vector of columns down so many rows, each of which
-// has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
-// first row. What is handed to the columns beside is kept for each row.
+// wordsareagreatestavx512 counts the cells of a vector of columns in rows that each have a row
+// after them, and in the last one, and returns the number of bytes
+// of voxels, and of their counts behind a number of bytes, that it wrote. What is inside falls to
+// the first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsareagreatestavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
 
-// wordsvolumesignedleastavx512 counts the cells of a vector of columns down so many rows, each of
-// which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
-// first row. What is handed to the columns beside is kept for each row.
+// wordsvolumesignedleastavx512 counts the cells of a vector of columns in rows that each have a row
+// after them, and in the last one, and returns the number of bytes
+// of voxels, and of their counts behind a number of bytes, that it wrote. What is inside falls to
+// the first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsvolumesignedleastavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
-// wordsareasignedleastavx512 counts the cells of a vector of columns down so many rows, each of
-// which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
-// first row. What is handed to the columns beside is kept for each row.
+// wordsareasignedleastavx512 counts the cells of a vector of columns in rows that each have a row
+// after them, and in the last one, and returns the number of bytes
+// of voxels, and of their counts behind a number of bytes, that it wrote. What is inside falls to
+// the first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsareasignedleastavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
 
-// wordsvolumesignedgreatestavx512 counts the cells of a vector of columns down so many rows, each
-// of which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
-// first row. What is handed to the columns beside is kept for each row.
+// wordsvolumesignedgreatestavx512 counts the cells of a vector of columns in rows that each have a
+// row after them, and in the last one, and returns the number of bytes
+// of voxels, and of their counts behind a number of bytes, that it wrote. What is inside falls to
+// the first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsvolumesignedgreatestavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
-// wordsareasignedgreatestavx512 counts the cells of a vector of columns down so many rows, each of
-// which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
-// first row. What is handed to the columns beside is kept for each row.
+// wordsareasignedgreatestavx512 counts the cells of a vector of columns in rows that each have a
+// row after them, and in the last one, and returns the number of bytes
+// of voxels, and of their counts behind a number of bytes, that it wrote. What is inside falls to
+// the first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func wordsareasignedgreatestavx512(plane *byte, stride int, rows int, inside *byte, own *byte, beside *byte, to *byte, counts int, next uintptr, apart int) int
 
-// doublesvolumesignedleastavx512 counts the cells of a vector of columns down so many rows, each of
-// which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
-// first row. What is handed to the columns beside is kept for each row.
+// doublesvolumesignedleastavx512 counts the cells of a vector of columns in rows that each have a
+// row after them, and in the last one, and returns the number of bytes
+// of voxels, and of their counts behind a number of bytes, that it wrote. What is inside falls to
+// the first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
 func doublesvolumesignedleastavx512(below *byte, above *byte, stride int, rows int, inside *byte, own *byte, beside *byte, handed *byte, to *byte, counts int, next uintptr, apart int) int
 
-// doublesareasignedleastavx512 counts the cells of a vector of columns down so many rows, each of
-// which has a row after it, and down the last one, and returns how many bytes
-// of voxels, and of their counts behind a number of bytes, it wrote. What is inside falls to the
-// first row. What is handed to the columns beside is kept for each row.
+// doublesareasignedleastavx512 counts the cells of a vector of columns in rows that each have a row
+// after them, and in the last one, and returns the number of bytes
+// of voxels, and of their counts behind a number of bytes, that it wrote. What is inside falls to
+// the first row. What is handed to the columns beside is kept for each row.
 // A line of each of as many rows that are apart bytes apart is fetched, from next on.
 //
 //go:noescape
