@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/internal/ask"
+	"eccbench/internal/decimal"
 	"eccbench/internal/grid"
 )
 
@@ -99,6 +101,9 @@ func setFlag(f *pflag.FlagSet) func(*pflag.Flag, string) error {
 		if !isDecimal(flag.Value.Type(), value) {
 			return Usagef("--%s %s: want a decimal number, without underscores or zeros in front", flag.Name, value)
 		}
+		if flag.Value.Type() == "float64" && !isFinite(value) {
+			return Usagef("--%s %s: want a finite number", flag.Name, value)
+		}
 		before, again := flag.Value.String(), flag.Changed
 		if err := f.Set(flag.Name, value); err != nil {
 			return err
@@ -127,6 +132,12 @@ func isDecimal(kind, value string) bool {
 		return !strings.ContainsAny(value, "_xX")
 	}
 	return true
+}
+
+// isFinite reports whether a value is neither NaN nor infinite. No flag of one real number accepts these.
+func isFinite(value string) bool {
+	v, _ := decimal.ParseFloat(value, 64)
+	return !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
 // outputs are the flags that name an output file or folder.

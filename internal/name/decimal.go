@@ -11,7 +11,7 @@ import (
 
 // Decimal returns the shortest decimal that parseDecimal reads as the same number: 0.05, 1e-4, 1000.
 func Decimal(v float64) string {
-	if v == 0 || math.Abs(v) >= 1e-3 {
+	if v == 0 || !(math.Abs(v) < 1e-3) { // NaN too
 		return strconv.FormatFloat(v+0, 'f', -1, 64) // without the sign of −0
 	}
 	digits, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', -1, 64), "e-")

@@ -112,6 +112,9 @@ func TestDecimal(t *testing.T) {
 			t.Errorf("%v is %s, want %s, and reads as %v, %v", v, got, want, back, err)
 		}
 	}
+	if got := Decimal(math.NaN()); got != "NaN" {
+		t.Errorf("NaN is %s", got)
+	}
 	for _, bad := range []string{"", "x", "NaN", "Inf", "1e999", "0x1p-2", "1_0", "0,5"} {
 		if v, err := parseDecimal(bad); err == nil {
 			t.Errorf("%s reads as %v", bad, v)
