@@ -11,6 +11,9 @@ import (
 // machine, and generating it takes about a second.
 const blockBytes = 1 << 30
 
+// MostRotating bounds the images of a cell. A worker keeps all of them in memory.
+const MostRotating = 1000
+
 // Repeated replaces generated images that do not fit in memory by images that repeat their first
 // slices. The argument together is the number of images that are in memory at the same time. A
 // repeated image is stored once and read repeatedly.

@@ -111,8 +111,8 @@ func command(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		return cli.Usage(err)
 	}
 	switch {
-	case o.rotate < 1:
-		return cli.Usagef("--rotate %d: want at least 1", o.rotate)
+	case o.rotate < 1 || o.rotate > cli.MostRotating:
+		return cli.Usagef("--rotate %d: want 1 to %d", o.rotate, cli.MostRotating)
 	case o.sampling.MaxSamples < 1 || o.sampling.MaxTime <= 0:
 		return cli.Usagef("--max-samples and --max-time must be more than 0")
 	case o.check < 0:

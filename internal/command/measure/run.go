@@ -99,6 +99,9 @@ func doRun(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	if err := j.start(c, f, parse, "--sizes or --input"); err != nil {
 		return err
 	}
+	if err := j.check(); err != nil {
+		return err
+	}
 	b, names, err := j.inputs(f)
 	if err != nil {
 		return err
@@ -131,6 +134,22 @@ func doRun(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	// A forecast would unpack a compressed file, and a file has no small input of its kind.
 	foresee := !j.limit.Quiet && len(files) == 0
 	return cmp.Or(measure(c, p, weights, foresee, j.limit.Quiet, outputs{j.records, j.export, style}, j.in.Seed), refused)
+}
+
+// check rejects impossible values of the flags that the plan takes as they are.
+func (j *runJob) check() error {
+	switch {
+	case j.scope != "" && !slices.Contains(bench.Scopes(), bench.Scope(j.scope)):
+		return cli.Usagef("--scope %s: want kernel, device, e2e or file", j.scope)
+	case j.processes < 1:
+		return cli.Usagef("--processes %d: want at least 1", j.processes)
+	case j.rotate < 3 || j.rotate > cli.MostRotating:
+		return cli.Usagef("--rotate %d: want 3 to %d; with fewer, an answer could be left from another input", j.rotate,
+			cli.MostRotating)
+	case j.sampling.MaxSamples < 1 || j.sampling.MaxTime <= 0:
+		return cli.Usagef("--max-samples and --max-time must be more than 0")
+	}
+	return nil
 }
 
 // inputs returns the workload and the names of its inputs.
@@ -191,16 +210,6 @@ func (j *runJob) plan(c *cli.Program, b runner.Bench, names []string) (runner.Pl
 	}
 	if bound := b.Question().Ceiling; bound != nil {
 		p.Ceiling = bound(p.Scope)
-	}
-	switch {
-	case j.scope != "" && !slices.Contains(bench.Scopes(), p.Scope):
-		return p, cli.Usagef("--scope %s: want kernel, device, e2e or file", j.scope)
-	case j.processes < 1:
-		return p, cli.Usagef("--processes %d: want at least 1", j.processes)
-	case j.rotate < 3:
-		return p, cli.Usagef("--rotate %d: want at least 3, so that no answer can be left from another input", j.rotate)
-	case j.sampling.MaxSamples < 1 || j.sampling.MaxTime <= 0:
-		return p, cli.Usagef("--max-samples and --max-time must be more than 0")
 	}
 	return p, nil
 }
