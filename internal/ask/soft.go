@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"eccbench/impls/softecc/binned"
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/softecc"
 )
@@ -46,8 +47,11 @@ func (q Soft) Answer(ctx context.Context, m SoftMemory) error {
 	if err != nil {
 		return err
 	}
-	if q.Images < 1 || q.Threads < 1 {
-		return fmt.Errorf("%d images on %d threads: want at least 1 of each", q.Images, q.Threads)
+	if q.Images < 1 {
+		return fmt.Errorf("%d images: want at least 1", q.Images)
+	}
+	if err := crew.CheckThreads(q.Threads); err != nil {
+		return err
 	}
 	if err := (Options{Construction: q.Construction}).Check(); err != nil {
 		return err

@@ -114,7 +114,8 @@ func TestSoft(t *testing.T) {
 func TestSoftRefused(t *testing.T) {
 	for want, change := range map[string]func(*Soft){
 		"want an image of 1 to 3": func(r *Soft) { r.Shape = []int64{1, 1, 2, 2} },
-		"0 images on 1":           func(r *Soft) { r.Images = 0 },
+		"0 images: want":          func(r *Soft) { r.Images = 0 },
+		"threads 0: want 1 to":    func(r *Soft) { r.Threads = 0 },
 		"want T or V":             func(r *Soft) { r.Construction = "" },
 		"a direction of 1":        func(r *Soft) { r.Direction = []float64{1} },
 		"λ is -1":                 func(r *Soft) { r.Lambda = -1 },

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/impls"
+	"eccbench/internal/crew"
 	"eccbench/internal/host"
 	"eccbench/internal/peers"
 	"eccbench/internal/quantity"
@@ -135,9 +136,10 @@ func (l *Limits) check() error {
 	if l.set.Changed("judge") {
 		judge = "--judge "
 	}
+	if err := crew.CheckThreads(l.Threads); err != nil {
+		return Usagef("--%w", err)
+	}
 	switch {
-	case l.Threads < 1 || l.Threads > 4096:
-		return Usagef("--threads %d: want 1 to 4096", l.Threads)
 	case l.Time <= 0:
 		return Usagef("--time-limit %v: want more than 0", l.Time)
 	case l.judge != outside && l.judge != Inside:

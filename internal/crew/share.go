@@ -1,10 +1,22 @@
 package crew
 
 import (
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
 )
+
+// MostThreads bounds the cores of a call. Many implementations allocate memory for each.
+const MostThreads = 4096
+
+// CheckThreads returns an error for an impossible number of cores.
+func CheckThreads(n int) error {
+	if n < 1 || n > MostThreads {
+		return fmt.Errorf("threads %d: want 1 to %d", n, MostThreads)
+	}
+	return nil
+}
 
 // Share runs worker on up to GOMAXPROCS goroutines and waits for them. Each calls next for tasks,
 // numbered from 0, until none is left.

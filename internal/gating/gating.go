@@ -20,6 +20,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
+	"eccbench/internal/crew"
 	"eccbench/internal/decimal"
 	"eccbench/internal/gate"
 	"eccbench/internal/host"
@@ -261,11 +262,12 @@ func (g *gateFlags) check(f *pflag.FlagSet) error {
 		f.Changed):
 		return cli.Usagef("--confirm measures in the way of the file: give neither cells nor limits")
 	}
+	if err := crew.CheckThreads(g.threads); err != nil {
+		return cli.Usagef("--%w", err)
+	}
 	switch {
 	case g.blocks < 1 || g.blocks > 1000:
 		return cli.Usagef("--blocks %d: want 1 to 1000", g.blocks)
-	case g.threads < 1 || g.threads > 4096:
-		return cli.Usagef("--threads %d: want 1 to 4096", g.threads)
 	case !slices.Contains(bench.Scopes(), bench.Scope(g.scope)):
 		return cli.Usagef("--scope %s: want kernel, device, e2e or file", g.scope)
 	case g.samples < 1 || g.maxTime <= 0 || g.limit <= 0:

@@ -154,9 +154,10 @@ func (r Request) check(masked bool) error {
 	if _, err := r.Axes(); err != nil {
 		return fmt.Errorf("periodic: %w", err)
 	}
+	if err := crew.CheckThreads(r.Threads); err != nil {
+		return err
+	}
 	switch {
-	case r.Threads < 1:
-		return fmt.Errorf("%d threads: want at least 1", r.Threads)
 	case r.Levels < 0 || r.Levels > 0 && (r.Construction == "V" || r.Superlevel):
 		return fmt.Errorf("%d levels: evenly spaced levels are for sublevel sets in the T-construction", r.Levels)
 	case r.Betti && r.Levels > 0:

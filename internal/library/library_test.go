@@ -181,7 +181,8 @@ func TestEvenLevels(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for want, change := range map[string]func(*Request){
 		`construction U: want T or V`: func(r *Request) { r.Construction = "U" },
-		"0 threads":                   func(r *Request) { r.Threads = 0 },
+		"threads 0: want 1 to 4096":   func(r *Request) { r.Threads = 0 },
+		"threads 4097":                func(r *Request) { r.Threads = 4097 },
 		"4 axes":                      func(r *Request) { r.Shape = []int64{1, 1, 2, 2} },
 		"every axis":                  func(r *Request) { r.Shape = []int64{0, 2} },
 		"3 images in 4 bytes":         func(r *Request) { r.Images = 3 },

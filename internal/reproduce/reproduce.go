@@ -18,6 +18,7 @@ import (
 	"eccbench/internal/ask"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
+	"eccbench/internal/crew"
 	"eccbench/internal/grid"
 	"eccbench/internal/host"
 	"eccbench/internal/quantity"
@@ -121,6 +122,9 @@ func command(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		return cli.Usagef("--figures: %s has none that can be drawn", p.ID)
 	case len(o.from) > 0 && (o.dryRun || o.records.Out != ""):
 		return cli.Usagef("--from runs nothing, so there is nothing for --dry-run and --out")
+	}
+	if err := crew.CheckThreads(o.limit.Threads); err != nil {
+		return cli.Usagef("--%w", err)
 	}
 	if err := o.records.Check(); err != nil {
 		return err

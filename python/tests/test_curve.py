@@ -283,6 +283,8 @@ def test_large_batch_and_threads():
         assert a.chi.tolist() == b.chi.tolist() and a.levels.tolist() == b.levels.tolist()
     with pytest.raises(ValueError, match="threads 0"):
         eccbench.curve(images[0], threads=0)
+    with pytest.raises(ValueError, match="threads 5000: want 1 to 4096"):
+        eccbench.curve(images[0], threads=5000)
 
 
 def test_cores_do_not_matter():

@@ -16,6 +16,7 @@ import (
 
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
+	"eccbench/internal/crew"
 	"eccbench/internal/host"
 	"eccbench/internal/quantity"
 	"eccbench/internal/remote"
@@ -136,8 +137,8 @@ func (a *Flags) Check() error {
 	if remote.Register(a.Budget); a.Budget == 0 {
 		a.Budget = math.MaxInt64
 	}
-	if a.Threads < 1 {
-		return cli.Usagef("--threads %d: want at least 1", a.Threads)
+	if err := crew.CheckThreads(a.Threads); err != nil {
+		return cli.Usagef("--%w", err)
 	}
 	if a.Threads < runtime.GOMAXPROCS(0) { // the number of cores for readers, witnesses and the garbage collector
 		runtime.GOMAXPROCS(a.Threads)

@@ -64,6 +64,11 @@ def whole(name: str, value: Any, least: int = 1, most: int = 2**31 - 1) -> int:
     return n
 
 
+def cores(name: str, value: Any) -> int:
+    """Return a number of cores, up to the limit of the library."""
+    return whole(name, value, most=4096)
+
+
 def axis(name: str, value: Any, axes: int) -> int:
     """The number of an axis, from 0 on."""
     reject_hidden(name, value)

@@ -11,8 +11,8 @@ import numpy as np
 
 from . import _library
 from ._arguments import (
-    Construction, Nan, array_of, axis, check_places, choice, exact, flag, in_memory, is_path, mask_of, reject_hidden,
-    warn_of_colour, warn_of_order, whole)
+    Construction, Nan, array_of, axis, check_places, choice, cores, exact, flag, in_memory, is_path, mask_of,
+    reject_hidden, warn_of_colour, warn_of_order, whole)
 from ._arguments import rings as rings_of
 from ._result import Result, Verdict, sparkline
 
@@ -708,7 +708,7 @@ def _layout(voxels: NDArray[Any]) -> _Request:
 
 def _threads(threads: int | None, name: str = "threads") -> int:
     """Return the number of cores of a request, by default all that the process may use."""
-    return _cores() if threads is None else whole(name, threads)
+    return _cores() if threads is None else cores(name, threads)
 
 
 def _cores() -> int:

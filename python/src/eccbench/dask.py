@@ -106,7 +106,7 @@ def curve(
     options = {
         "construction": construction, "superlevel": _arguments.flag("superlevel", superlevel),
         "nan": nan, "verify": verify,
-        "periodic": tuple(axis for axis in rings if axis > 0), "threads": _arguments.whole("threads", threads),
+        "periodic": tuple(axis for axis in rings if axis > 0), "threads": _arguments.cores("threads", threads),
     }
 
     def of(lo: int, hi: int) -> tuple[Any, Any]:

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from . import _eigenmap
-from ._arguments import Construction, Graph, reject_hidden, rings, whole
+from ._arguments import Construction, Graph, cores, reject_hidden, rings, whole
 from ._betti import betti
 from ._curve import _numbers, curve
 
@@ -92,7 +92,7 @@ class _OfImages(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def _threads(self) -> int | None:
-        return None if self.n_jobs in (None, -1) else whole("n_jobs", self.n_jobs)
+        return None if self.n_jobs in (None, -1) else cores("n_jobs", self.n_jobs)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
