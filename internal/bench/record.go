@@ -113,6 +113,9 @@ type CellRecord struct {
 	Spans   map[string]float64 `json:"spans,omitempty"` // seconds of each part of one call, summed over cores
 	// Timeline lists the intervals of one call on a device. Different parts may overlap.
 	Timeline []Interval `json:"timeline,omitempty"`
+	// Traced is the duration of the call of Spans and Timeline in seconds, by the clock of Samples. It
+	// is 0 in records without parts and in those from before the field.
+	Traced float64 `json:"traced,omitempty"`
 	// Allocated is the number of heap bytes that one call allocates on the host, and Launches its
 	// number of kernel launches. Either is nil if it was not counted.
 	Allocated *int64  `json:"allocated,omitempty"`

@@ -10,18 +10,20 @@ import (
 	"eccbench/internal/quantity"
 )
 
-// Spans prints the named intervals of one call of each cell as text or Markdown: their number and
-// total time. For intervals on a device that overlap others, it prints the share of the overlap. If
-// device events time the call, the host's time is below the table.
+// Spans prints the named intervals of one call of each cell as text or Markdown: their number, and
+// their total time over all cores. The share is of that call, or of the median call if the record
+// lacks its time. For intervals on a device that overlap others, it prints the share of the overlap.
+// If device events time the call, the host's time is below the table.
 func Spans(w io.Writer, style Format, cells []bench.CellRecord) error {
 	header := []string{"implementation", "input", "scope", "part", "times", "at work", "of the call", "beside others"}
 	var lines [][]string
 	for _, c := range cells {
 		name := []string{c.Impl, c.Input, string(c.Scope)}
-		whole := 0.0
+		median := 0.0
 		if c.Seconds != nil {
-			whole = c.Seconds.Median
+			median = c.Seconds.Median
 		}
+		whole := cmp.Or(c.Traced, median)
 		share := func(s, of float64) string {
 			if of <= 0 {
 				return "—"
@@ -38,7 +40,7 @@ func Spans(w io.Writer, style Format, cells []bench.CellRecord) error {
 		}
 		if c.Wall > 0 {
 			lines = append(lines, append(slices.Clone(name), "the call by the host's clock", "", milliseconds(c.Wall),
-				share(c.Wall, whole), ""))
+				share(c.Wall, median), ""))
 		}
 	}
 	if len(lines) == 0 {

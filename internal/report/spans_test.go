@@ -20,13 +20,16 @@ func TestSpansSayWhatWasDoneAtTheSameTime(t *testing.T) {
 		},
 	}
 	var b strings.Builder
-	if err := Spans(&b, Markdown, []bench.CellRecord{cell, {Impl: "whole"}, {Impl: "launched", Input: "x", Setting: bench.Setting{Scope: bench.Kernel}, Seconds: &stats.Summary{Median: 0.008}, Wall: 0.010}}); err != nil {
+	if err := Spans(&b, Markdown, []bench.CellRecord{cell, {Impl: "whole"}, {
+		Impl: "slower once", Input: "x", Setting: bench.Setting{Scope: bench.E2E}, Seconds: &stats.Summary{Median: 0.010}, Traced: 0.020,
+		Spans: map[string]float64{"count": 0.015}}, {Impl: "launched", Input: "x", Setting: bench.Setting{Scope: bench.Kernel}, Seconds: &stats.Summary{Median: 0.008}, Wall: 0.010}}); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
 		"streamed x e2e copy and count 9.000 ms 90.0 %",
 		"streamed x e2e copy on the device 2 8.000 ms 80.0 % 37.5 %",
 		"streamed x e2e count on the device 2 4.000 ms 40.0 % 75.0 %",
+		"slower once x e2e count 15.00 ms 75.0 %",
 		"launched x kernel the call by the host's clock 10.00 ms 125 %",
 	}
 	for _, line := range strings.Split(strings.TrimSpace(b.String()), "\n")[2:] {

@@ -417,13 +417,17 @@ func (r *trial[In, Out]) measure() error {
 		return err
 	}
 	r.summarise()
+	traced := first
 	if !long {
 		trace = &bench.Trace{}
-		if _, err := r.call(0, trace); err != nil {
+		if traced, err = r.call(0, trace); err != nil {
 			return err
 		}
 	}
 	r.record.Spans, r.record.Timeline = trace.Spans(), trace.Timeline()
+	if len(r.record.Spans)+len(r.record.Timeline) > 0 {
+		r.record.Traced = traced.Seconds()
+	}
 	if r.ours() && !long && r.t.Conditions.Scope != bench.File {
 		return r.count()
 	}

@@ -116,7 +116,45 @@ func longFirstCallIsEnough(t *testing.T) {
 		if calls != want || len(r.record.Samples) != 1 || len(r.record.Timeline) != intervals {
 			t.Errorf("%d intervals: %d calls, samples %v, %d intervals recorded", intervals, calls, r.record.Samples, len(r.record.Timeline))
 		}
+		if want := min(intervals, 1) * int(worker.LongCall); r.record.Traced != time.Duration(want).Seconds() {
+			t.Errorf("%d intervals of a call of %v s", intervals, r.record.Traced)
+		}
 	}
+}
+
+// A tired job takes longer with every traced call, and a millisecond without a trace.
+type tired struct {
+	sleeper
+	traced *int
+}
+
+func (j tired) Do(trace *bench.Trace) error {
+	n := 1
+	if trace != nil {
+		*j.traced++
+		n = *j.traced
+	}
+	defer trace.Span("part")()
+	time.Sleep(time.Duration(n) * time.Millisecond)
+	return nil
+}
+
+// The parts of a short call are of a traced call after the samples, and Traced is the time of that call.
+func TestTracedIsTheTimeOfTheParts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &trial[int, int]{
+			b: &bound[int, int]{bench.Workload[int, int]{Encode: func(io.Writer, int) error { return nil }}},
+			t: worker.Task{Inputs: []string{"x"}, Sampling: &worker.Sampling{Target: 0.01, MinSamples: 10, MaxSamples: 10, MaxTime: worker.LongCall}},
+		}
+		r.inputs, r.jobs = []int{0}, []bench.Job[int]{tired{traced: new(int)}}
+		r.begin()
+		if err := r.measure(); err != nil {
+			t.Fatal(err)
+		}
+		if c := r.record; c.Seconds.Median != 0.001 || c.Spans["part"] != 0.002 || c.Traced != 0.002 {
+			t.Errorf("%v of a call of %v s, median %v", c.Spans, c.Traced, c.Seconds.Median)
+		}
+	})
 }
 
 // A talker takes longer to return its answer than to compute it.
