@@ -17,7 +17,7 @@ import (
 // threads, instruction set and caches.
 func GoBench(w io.Writer, recs bench.Records) error {
 	out := benchfmt.NewWriter(w)
-	units := map[string]bool{}
+	units, stations := map[string]bool{}, recs.Stations()
 	machine := map[string]bench.RunRecord{}
 	for _, r := range recs.Runs {
 		machine[r.ID] = r
@@ -56,6 +56,7 @@ func GoBench(w io.Writer, recs bench.Records) error {
 		}
 		for _, kv := range [][2]string{
 			{"goos", run.Binary.OS}, {"goarch", run.Binary.Arch}, {"cpu", run.Machine.CPU},
+			{"machine", stations[c.Run].Machine},
 			{"scope", string(c.Scope)}, {"threads", fmt.Sprint(c.Threads)}, {"devices", c.Devices}, {"isa", c.ISA},
 			{"device", c.Device}, {"hot", hot},
 		} {

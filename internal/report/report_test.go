@@ -242,14 +242,41 @@ func TestGoBenchTellsRowsApart(t *testing.T) {
 	if err := GoBench(&b, bench.Records{Runs: recs.Runs, Cells: []bench.CellRecord{cell}}); err != nil {
 		t.Fatal(err)
 	}
-	const want = "Unit numbers/s better=higher\nUnit e2e-ns/op better=lower\n" +
-		"goos: linux\ngoarch: amd64/v1\ncpu: A CPU\nscope: e2e\nthreads: 2\ndevices: all\nisa: avx2\ndevice: a card\nhot: true\n\n" +
+	machine := recs.Runs[0].Machine.Fingerprint()
+	want := "Unit numbers/s better=higher\nUnit e2e-ns/op better=lower\n" +
+		"goos: linux\ngoarch: amd64/v1\ncpu: A CPU\nmachine: " + machine + "\nscope: e2e\nthreads: 2\ndevices: all\nisa: avx2\ndevice: a card\nhot: true\n\n" +
 		"BenchmarkSort/impl=quick/gen=numbers/kind=any/size=a_b_ 10 1.0010010010010009e+09 numbers/s 1998.0000000000002 e2e-ns/op\n"
 	if got := b.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if got, want := LeftOut(recs), "1 WRONG, 1 UNVERIFIED"; !strings.HasPrefix(got, want) {
 		t.Errorf("left out %q, want %q", got, want)
+	}
+}
+
+// CSV has the station of a row, so that rows of two machines are not taken for two of one.
+func TestCSVTellsMachinesApart(t *testing.T) {
+	recs := sorting()
+	other := recs.Runs[0]
+	other.ID, other.Machine.Cores = "s", 7
+	cell := recs.Cells[2]
+	cell.Run, cell.Device = "s", "a card"
+	recs.Runs, recs.Cells = append(recs.Runs, other), []bench.CellRecord{recs.Cells[2], cell}
+	recs.Runs[1].Binary.SHA256 = "abc"
+	var b bytes.Buffer
+	if err := Throughput(&b, CSV, Rows(recs, "")); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(&b).ReadAll()
+	if err != nil || len(lines) != 3 {
+		t.Fatalf("%q, %v", lines, err)
+	}
+	for i, want := range [][]string{
+		{"machine", "program", "device"}, {recs.Runs[0].Machine.Fingerprint(), "", ""}, {other.Machine.Fingerprint(), "abc", "a card"},
+	} {
+		if got := lines[i][len(lines[i])-3:]; !slices.Equal(got, want) {
+			t.Errorf("line %d ends with %q, want %q", i, got, want)
+		}
 	}
 }
 

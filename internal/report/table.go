@@ -179,7 +179,7 @@ func notes(w io.Writer, f Format, rows []Row, table bool) error {
 
 func throughputCSV(w io.Writer, rows []Row) error {
 	lines := [][]string{{"workload", "impl", "input", "class", "size", "scope", "threads", "status", "rate", "lo", "hi",
-		"unit", "of_ceiling", "speedup", "processes", "samples", "flags", "reason"}}
+		"unit", "of_ceiling", "speedup", "processes", "samples", "flags", "reason", "machine", "program", "device"}}
 	number := func(v float64) string {
 		if v == 0 {
 			return ""
@@ -189,7 +189,8 @@ func throughputCSV(w io.Writer, rows []Row) error {
 	for _, r := range rows {
 		lines = append(lines, []string{r.Workload, r.Impl, r.Input, r.Class, r.Size, string(r.Scope), strconv.Itoa(r.Threads),
 			string(r.Status), number(r.Rate), number(r.Lo), number(r.Hi), r.Unit, number(r.Ceiling), number(r.Speedup),
-			strconv.Itoa(r.Processes), strconv.Itoa(r.Samples), strings.Join(r.Flags, " "), r.Reason})
+			strconv.Itoa(r.Processes), strconv.Itoa(r.Samples), strings.Join(r.Flags, " "), r.Reason,
+			r.Machine, r.Program, r.Device})
 	}
 	return WriteCSV(w, lines)
 }
