@@ -73,7 +73,7 @@ func TestPackedMasks(t *testing.T) {
 	folder := t.TempDir()
 	for name, turn := range map[string]int{"pred.nii": 3, "truth.nii": 7} {
 		header, err := headers.Nifti{Kind: "u1", Shape: []int64{70, 9, 8},
-			Affine: &[3][4]float64{{1, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 3, 0}}}.Header()
+			Place: &headers.Place{Affine: [3][4]float64{{1, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 3, 0}}}}.Header()
 		if err != nil {
 			t.Fatal(err)
 		}

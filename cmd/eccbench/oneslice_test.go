@@ -81,12 +81,12 @@ func TestOneSlice(t *testing.T) {
 	}
 }
 
-// A mask and vectors in NIfTI files have the position of the image.
+// Masks, vectors, fields and maps have the position of the image.
 func TestMaskLiesOnItsImage(t *testing.T) {
 	folder := t.TempDir()
 	path := func(name string) string { return filepath.Join(folder, name) }
 	want := format.Geometry{Affine: [3][4]float64{{0, -2, 0, 5}, {2, 0, 0, -7}, {0, 0, 3, 11}}}
-	h, err := headers.Nifti{Kind: "u1", Shape: []int64{3, 2, 1}, Affine: &want.Affine}.Header()
+	h, err := headers.Nifti{Kind: "u1", Shape: []int64{3, 2, 1}, Place: &headers.Place{Affine: want.Affine}}.Header()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,9 +94,41 @@ func TestMaskLiesOnItsImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustTell(t, "eigenmap", "-k", "2", "-q", path("scan.nii"), "-o", path("mask.nii.gz"), "--vectors", path("vectors.nii"))
-	for _, name := range []string{"mask.nii.gz", "vectors.nii"} {
-		if got, err := files.GeometryOf(path(name), format.Options{}); err != nil || *got != want {
+	lies := func(name string, want format.Geometry) {
+		t.Helper()
+		if got, err := files.GeometryOf(path(name), format.Options{}); err != nil || got == nil || *got != want {
 			t.Errorf("%s lies at %v, %v, want %v", name, got, err, want)
+		}
+	}
+	lies("mask.nii.gz", want)
+	lies("vectors.nii", want)
+	fields := []string{"field.nii", "field.nii.gz", "field.nrrd", "field.mha"}
+	mustTell(t, "assess", "-q", path("scan.nii"), path("scan.nii"), "--map", path("map.nrrd"))
+	lies("map.nrrd", want)
+	flat := format.Geometry{Affine: [3][4]float64{{0, 3, 0, -5}, {-2, 0, 0, 7}, {0, 0, 1, 0}}, Flat: true}
+	spaced := format.Geometry{Affine: [3][4]float64{{2}, {0, 3}, {0, 0, 1}}, Flat: true, Unplaced: true}
+	const nrrd = "NRRD0005\ntype: uint8\ndimension: 2\nsizes: 3 2\nencoding: ascii\n"
+	for name, c := range map[string]struct {
+		file string
+		want format.Geometry
+	}{
+		"scan.nii": {"", want},
+		"flat.mha": {"NDims = 2\nDimSize = 3 2\nTransformMatrix = 0 1 -1 0\nOffset = 5 -7\nElementSpacing = 2 3\n" +
+			"ElementType = MET_UCHAR\nElementDataFile = LOCAL\n\x01\x02\x09\x01\x03\x08", flat},
+		"spaced.nrrd": {nrrd + "spacings: 2 3\n\n1 2 9 1 3 8\n", spaced},
+		"tilted.nrrd": {nrrd + "space: RAS\nspace directions: (0,2,0) (0,0,4)\nspace origin: (1,2,3)\n\n1 2 9 1 3 8\n",
+			format.Geometry{Affine: [3][4]float64{{0, 0, 1, 1}, {2, 0, 0, 2}, {0, 4, 0, 3}}}},
+	} {
+		if c.file != "" {
+			if err := os.WriteFile(path(name), []byte(c.file), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, field := range fields {
+			mustTell(t, "gvf", "--steps", "1", "-q", path(name), "-o", path(field))
+			want := c.want
+			want.Flat = want.Flat && !strings.HasPrefix(field, "field.nii") // NIfTI vectors have three axes of space
+			lies(field, want)
 		}
 	}
 }

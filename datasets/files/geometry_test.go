@@ -19,7 +19,7 @@ import (
 // TestGeometry reads one geometry from headers of three formats.
 func TestGeometry(t *testing.T) {
 	want := format.Geometry{Affine: [3][4]float64{{0, -2, 0, 10}, {0.5, 0, 0, -20}, {0, 0, 3, 30}}}
-	nifti, err := headers.Nifti{Kind: "u1", Shape: []int64{2, 2, 2}, Affine: &want.Affine}.Header()
+	nifti, err := headers.Nifti{Kind: "u1", Shape: []int64{2, 2, 2}, Place: &headers.Place{Affine: want.Affine}}.Header()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestGeometryOfPlanes(t *testing.T) {
 	spaced := format.NewGeometry([][]float64{{1, 0}, {0, 2}}, nil)
 	spaced.Unplaced = true
 	slice := format.NewGeometry([][]float64{{1, 0, 0}, {0, 2, 0}, {0, 0, 0.001}}, []float64{3, 4, 6})
-	flatHeader, err := headers.Nifti{Kind: "u1", Shape: []int64{2, 2}, Affine: &slice.Affine}.Header()
+	flatHeader, err := headers.Nifti{Kind: "u1", Shape: []int64{2, 2}, Place: &headers.Place{Affine: slice.Affine}}.Header()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,8 +39,7 @@ type Nifti struct {
 	Shape      []int64 // the fastest axis first: x, y, z, time, components
 	Vector     bool    // components form a vector
 	Note, Name string
-	// Affine maps x, y, z and 1 to millimetres: right, anterior, superior. It is nil if unknown.
-	Affine *[3][4]float64
+	Place      *Place // nil if unknown
 }
 
 // Codes of a NIfTI-1 header.
@@ -79,7 +78,7 @@ type niftiHeader struct {
 // Header returns the header before the numbers. Axes are at most 32,767 long.
 func (n Nifti) Header() ([]byte, error) {
 	h := niftiHeader{Size: niftiSize, Dim: [8]int16{int16(len(n.Shape)), 1, 1, 1, 1, 1, 1, 1}, Type: niftiFloats, Bits: 32,
-		Pixdim: [8]float32{1, 1, 1, 1, 1, 1, 1, 1}, Offset: niftiOffset, Slope: 1, Units: niftiMillimetres,
+		Pixdim: [8]float32{1, 1, 1, 1, 1, 1, 1, 1}, Offset: niftiOffset, Slope: 1,
 		Magic: [4]byte{'n', '+', '1', 0}}
 	for i, v := range n.Shape {
 		if v > math.MaxInt16 {
@@ -93,15 +92,18 @@ func (n Nifti) Header() ([]byte, error) {
 	if n.Vector {
 		h.Intent = niftiVector
 	}
-	if n.Affine != nil {
+	if n.Place != nil {
+		h.Units = niftiMillimetres
+		for c := range 3 {
+			h.Pixdim[c+1] = float32(n.Place.spacing(c))
+		}
+	}
+	if n.Place != nil && !n.Place.Unplaced {
 		h.Sform = 1
-		for r, row := range n.Affine {
+		for r, row := range n.Place.Affine {
 			for c, v := range row {
 				h.Affine[r][c] = float32(v)
 			}
-		}
-		for c := range 3 {
-			h.Pixdim[c+1] = float32(math.Hypot(math.Hypot(n.Affine[0][c], n.Affine[1][c]), n.Affine[2][c]))
 		}
 	}
 	copy(h.Description[:len(h.Description)-1], n.Note)

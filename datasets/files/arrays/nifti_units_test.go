@@ -10,7 +10,7 @@ import (
 // TestNiftiUnits reads the same header in three units.
 func TestNiftiUnits(t *testing.T) {
 	want := format.Geometry{Affine: [3][4]float64{{2, 0, 0, 10}, {0, 4, 0, -20}, {0, 0, 8, 30}}}
-	header, err := headers.Nifti{Kind: "u1", Shape: []int64{2, 2, 2}, Affine: &want.Affine}.Header()
+	header, err := headers.Nifti{Kind: "u1", Shape: []int64{2, 2, 2}, Place: &headers.Place{Affine: want.Affine}}.Header()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,9 +6,11 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"eccbench/datasets/files/format"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/grid"
+	"eccbench/internal/headers"
 	"eccbench/internal/quantity"
 )
 
@@ -40,6 +42,14 @@ func (a Flags) Noted(image ask.WholeImage) string {
 		return a.Named(image.Name.String()) + "; " + lacks
 	}
 	return a.Named(image.Name.String())
+}
+
+// Place returns a geometry, which may be nil, for the header of an output file.
+func Place(g *format.Geometry) *headers.Place {
+	if g == nil {
+		return nil
+	}
+	return &headers.Place{Affine: g.Affine, Unplaced: g.Unplaced}
 }
 
 // Tell prints the confirmed answer about an image and the elapsed time.

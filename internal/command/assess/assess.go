@@ -357,11 +357,7 @@ func (j assessJob) writeMap(w io.Writer, a assessed) error {
 	}
 	note := fmt.Sprintf("local difference of chi, foreground %d-connected, label %s, by %s",
 		assess.Connectivity(construction, a.dims), a.sets[at].Name, cli.Version())
-	var affine *[3][4]float64
-	if a.geometry != nil {
-		affine = &a.geometry.Affine
-	}
-	return assess.WriteMap(w, assess.MapExtension(j.mapped), a.shape, a.dims, values, affine, note)
+	return assess.WriteMap(w, assess.MapExtension(j.mapped), a.shape, a.dims, values, answering.Place(a.geometry), note)
 }
 
 // writeErrors writes the topological errors of all sets.

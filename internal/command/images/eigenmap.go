@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"eccbench/datasets/files/format"
 	"eccbench/internal/ask"
 	"eccbench/internal/cli"
 	"eccbench/internal/command/answering"
 	"eccbench/internal/grid"
+	"eccbench/internal/headers"
 	"eccbench/internal/workloads/eigenmap"
 	"eccbench/internal/workloads/eigenmap/masks"
 )
@@ -195,7 +195,7 @@ func (j eigenmapJob) run(c *cli.Program, t answering.Target) error {
 		}
 		_, err := io.WriteString(out, table)
 		return err
-	}, j.files(a, found, place, note)...); err != nil {
+	}, j.files(a, found, answering.Place(place), note)...); err != nil {
 		return err
 	}
 	if j.Quiet {
@@ -229,20 +229,16 @@ func tellDice(c *cli.Program, shown string, a ask.EigenmapAnswer, found []bool) 
 }
 
 // files returns the files of the segmentation and of the eigenvectors that the flags name. A NIfTI
-// file gets the affine of the image.
-func (j eigenmapJob) files(a ask.EigenmapAnswer, found []bool, place *format.Geometry, note string) []cli.File {
-	var affine *[3][4]float64
-	if place != nil {
-		affine = &place.Affine
-	}
+// file gets the place of the image.
+func (j eigenmapJob) files(a ask.EigenmapAnswer, found []bool, place *headers.Place, note string) []cli.File {
 	return []cli.File{{Path: j.Out, Write: func(f *os.File) error {
-		return masks.WriteMask(f, masks.Extension(j.Out), a.Image.Field, found, affine, note)
+		return masks.WriteMask(f, masks.Extension(j.Out), a.Image.Field, found, place, note)
 	}}, {Path: j.vectors, Write: func(f *os.File) error {
 		vectors := make([][]float64, len(a.Out.Vectors))
 		for k, x := range a.Out.Vectors {
 			vectors[k] = eigenmap.Voxelwise(a.Of, eigenmap.Signed(x))
 		}
-		return masks.WriteVectors(f, masks.Extension(j.vectors), a.Image.Field, vectors, affine, note)
+		return masks.WriteVectors(f, masks.Extension(j.vectors), a.Image.Field, vectors, place, note)
 	}}}
 }
 

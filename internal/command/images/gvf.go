@@ -117,8 +117,13 @@ func (j gvfJob) run(c *cli.Program, t answering.Target) error {
 	confirmed := fmt.Sprintf("%s, mu %v, boundary %s, by %s, VERIFIED by ",
 		a.What, float32(j.flow.Mu), j.flow.Boundary, a.By)
 	note := fmt.Sprintf("%s%s by %s: %s", confirmed, a.Witness, cli.Version(), j.Noted(a.Image))
+	place, err := a.Image.Name.Geometry()
+	if err != nil {
+		return err
+	}
 	write := func(w io.Writer) error {
-		return gvf.Write(w, gvf.Extension(j.Out), a.Image.Shape(), a.Out.WithAxes(a.Image.Dim()), note)
+		field := a.Out.WithAxes(a.Image.Dim())
+		return gvf.Write(w, gvf.Extension(j.Out), a.Image.Shape(), field, answering.Place(place), note)
 	}
 	plot := func(w *os.File) error { return drawField(w, a.Image.Shape(), a.Out) }
 	if err := answering.WriteTo(c, j.Out, "field", write, cli.File{Path: j.plot, Write: plot}); err != nil {

@@ -957,7 +957,7 @@ func filesHold(t *testing.T) {
 		{".mha", large, many, "DimSize = 300 300\n", true}, // more than is written at a time
 	} {
 		var b bytes.Buffer
-		if err := Write(&b, c.extension, c.s, c.f, "a note"); err != nil {
+		if err := Write(&b, c.extension, c.s, c.f, nil, "a note"); err != nil {
 			t.Fatal(err)
 		}
 		data := b.Bytes()
@@ -992,16 +992,16 @@ func filesHold(t *testing.T) {
 			t.Errorf("%s of %v: %v, want %v", c.extension, c.s, got[:6], want[:6])
 		}
 	}
-	if err := Write(io.Discard, ".nii", grid.Shape{D: 1, H: 1, W: 1 << 15}, Flow{}, ""); err == nil {
+	if err := Write(io.Discard, ".nii", grid.Shape{D: 1, H: 1, W: 1 << 15}, Flow{}, nil, ""); err == nil {
 		t.Error("a NIfTI file has an axis of 32768")
 	}
-	if err := Write(io.Discard, ".png", flat, two, ""); err == nil {
+	if err := Write(io.Discard, ".png", flat, two, nil, ""); err == nil {
 		t.Error("fields are pictures")
 	}
 	// Fields larger than any buffer are written completely.
 	for _, extension := range Extensions() {
 		for s, f := range map[grid.Shape]Flow{flat: two, large: many} {
-			if err := Write(full{}, extension, s, f, "a note"); !errors.Is(err, io.ErrShortWrite) {
+			if err := Write(full{}, extension, s, f, nil, "a note"); !errors.Is(err, io.ErrShortWrite) {
 				t.Errorf("%s of %v, on a full disk: %v", extension, s, err)
 			}
 			if err := Encode(full{}, f); !errors.Is(err, io.ErrShortWrite) {

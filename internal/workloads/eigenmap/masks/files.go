@@ -43,9 +43,9 @@ func picture(w io.Writer, s grid.Shape, list [][]uint8) error {
 }
 
 // WriteMask writes a mask in the format of an extension, as uint8. Inside is 255 in a PNG, with the
-// slices of a volume below each other, and 1 in other formats. The affine, which may be nil, and the
+// slices of a volume below each other, and 1 in other formats. The place, which may be nil, and the
 // note, one line, go into NIfTI files.
-func WriteMask(w io.Writer, extension string, in grid.Source, mask []bool, affine *[3][4]float64, note string) error {
+func WriteMask(w io.Writer, extension string, in grid.Source, mask []bool, place *headers.Place, note string) error {
 	one := uint8(1)
 	if extension == ".png" {
 		one = 255
@@ -59,7 +59,7 @@ func WriteMask(w io.Writer, extension string, in grid.Source, mask []bool, affin
 	if extension == ".png" {
 		return picture(w, in.Shape(), [][]uint8{values})
 	}
-	h := headers.Nifti{Kind: "u1", Affine: affine, Note: note, Name: "mask"}
+	h := headers.Nifti{Kind: "u1", Place: place, Note: note, Name: "mask"}
 	return write(w, extension, in, 1, h, func(w io.Writer) error {
 		_, err := w.Write(values)
 		return err
@@ -69,7 +69,7 @@ func WriteMask(w io.Writer, extension string, in grid.Source, mask []bool, affin
 // WriteVectors writes vectors with a number for each voxel as float32, in order along the slowest
 // axis. A PNG has them side by side, from black over grey, which is 0, to white.
 func WriteVectors(
-	w io.Writer, extension string, in grid.Source, vectors [][]float64, affine *[3][4]float64, note string,
+	w io.Writer, extension string, in grid.Source, vectors [][]float64, place *headers.Place, note string,
 ) error {
 	if extension == ".png" {
 		list := make([][]uint8, len(vectors))
@@ -85,7 +85,7 @@ func WriteVectors(
 		}
 		return picture(w, in.Shape(), list)
 	}
-	h := headers.Nifti{Kind: "f4", Affine: affine, Note: note, Name: "eigenvectors"}
+	h := headers.Nifti{Kind: "f4", Place: place, Note: note, Name: "eigenvectors"}
 	return write(w, extension, in, int64(len(vectors)), h, func(w io.Writer) error {
 		var number [4]byte
 		for _, x := range vectors {
