@@ -264,6 +264,21 @@ func polygonsAreDiscs(t *testing.T) {
 	if want := []float64{0.5, 0.5, 0, 0.5, 0.5, 1, 0.5, 0, 0.5, 1, 0.5, 0.5, 0.5, 1, 0.5, 0, 0.5, 0.5}; !slices.Equal(c.Points[24:], want) {
 		t.Errorf("the middles are at %v, want %v", c.Points[24:], want)
 	}
+	// The centres of two squares of the same corners are at one place, and no vertices of the file.
+	for text, want := range map[string][2]int{
+		"OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n4 0 2 1 3\n":           {0, 4},
+		"OFF\n5 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n1 1 0\n4 0 1 2 3\n4 0 2 1 3\n":    {1, 5},
+		"OFF\n5 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n0.5 0.5 0\n4 0 1 2 3\n3 0 1 4\n":  {0, 5},
+		"v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\nf 1 3 2 4\nv 1 1 0\np 5\n": {1, 5},
+	} {
+		c, err := Read([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if same, n := c.Coincident(); [2]int{same, n} != want {
+			t.Errorf("%q: %d of %d vertices are at the place of another one, want %v", text, same, n, want)
+		}
+	}
 }
 
 // bad maps damaged files to their error.

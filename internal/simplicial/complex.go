@@ -29,6 +29,8 @@ type Complex struct {
 	// Points are the coordinates x, y, z of each vertex; nil without coordinates.
 	Points []float64
 
+	centres []uint32 // the vertices, in ascending order, that a reader made
+
 	once   sync.Once
 	counts []int64
 
@@ -41,14 +43,21 @@ type Complex struct {
 	refused error
 }
 
-// Coincident returns the number of vertices at exactly the place of an earlier one. Files with
-// corners for each triangle have many, and the triangles do not meet.
-func (c *Complex) Coincident() int {
+// Coincident returns the number of vertices at exactly the place of an earlier one, and of all vertices. Centres of
+// faces and cells, which no file has, do not count. Files with corners for each triangle have many, and the triangles
+// do not meet.
+func (c *Complex) Coincident() (same, vertices int) {
 	places := make(map[[3]float64]struct{}, c.Vertices)
+	centres := c.centres
 	for v := range len(c.Points) / 3 {
+		if len(centres) > 0 && int(centres[0]) == v {
+			centres = centres[1:]
+			continue
+		}
+		vertices++
 		places[[3]float64(c.Points[3*v:])] = struct{}{}
 	}
-	return len(c.Points)/3 - len(places)
+	return vertices - len(places), vertices
 }
 
 // Dim returns the greatest dimension of a simplex, -1 for the empty complex.

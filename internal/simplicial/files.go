@@ -79,7 +79,7 @@ func finished(m *files.Mesh, err error) (*Complex, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Complex{Tops: m.Tops, Vertices: m.Vertices, Points: m.Points}
+	c := &Complex{Tops: m.Tops, Vertices: m.Vertices, Points: m.Points, centres: m.Centres}
 	c.trim()
 	if err := boundedVertices(c); err != nil {
 		return nil, err

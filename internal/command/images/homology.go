@@ -138,8 +138,8 @@ func (j homologyJob) run(c *cli.Program, input string, given bool) error {
 		}
 		fmt.Fprintf(c.Stderr, "eccbench: %s: %s: homology over %s by %s, VERIFIED by %s, %v\n", shown,
 			simplicesInWords(given), ringInWords(p.Over), a.By, a.Evidence, quantity.Duration(time.Since(start)))
-		if n := p.Vertices; n <= mostCompared && len(homology.Inputs{}.Files(name)) > 0 {
-			if same := p.Coincident(); same > 0 {
+		if p.Vertices <= mostCompared && len(homology.Inputs{}.Files(name)) > 0 {
+			if same, n := p.Coincident(); same > 0 {
 				fmt.Fprintf(c.Stderr, "eccbench: %s: %d of %d vertices have the coordinates of another one and are not merged; "+
 					"merge them first if the parts should meet\n", shown, same, n)
 			}

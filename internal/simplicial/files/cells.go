@@ -17,6 +17,8 @@ type Mesh struct {
 	Vertices int
 	// Points are the coordinates x, y, z of each vertex; nil without coordinates.
 	Points []float64
+	// Centres are the vertices, in ascending order, that are not of the file but made in the centre of a face or cell.
+	Centres []uint32
 
 	// quads and others map the vertices of a face or cell to the vertex in its centre.
 	quads  keys[[4]uint32]
@@ -214,6 +216,7 @@ func (c *Mesh) middle(of, key []uint32) uint32 {
 		return known
 	}
 	c.Vertices++
+	c.Centres = append(c.Centres, m)
 	if c.Points != nil {
 		var sum [3]float64
 		for _, v := range of {
