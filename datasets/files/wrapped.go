@@ -62,19 +62,42 @@ func unwrap(in format.Input, w wrappedFile) (format.Input, error) {
 		}
 		in.Held, err = format.ReadAll(plain, in.Size, in.Memory)
 	}
-	switch {
-	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		return in, fmt.Errorf("truncated: the data by %s end too early; copy the file again", p.Name)
-	case errors.As(err, new(format.NoRoom)):
-		return in, err
-	case err != nil:
-		return in, fmt.Errorf("decompressing: %w; copy the file again", storage.Cause(err))
+	if err != nil {
+		return in, unwrapError(p, err)
 	}
 	in.ReaderAt, in.Size = bytes.NewReader(in.Held), int64(len(in.Held))
 	if in.Memory > 0 {
 		in.Memory = max(1, in.Memory-in.Size)
 	}
 	return in, nil
+}
+
+// unwrapError returns the error of a user's file for one of its decompression.
+func unwrapError(p storage.Compression, err error) error {
+	switch {
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("truncated: the data by %s end too early; copy the file again", p.Name)
+	case errors.As(err, new(format.NoRoom)):
+		return err
+	}
+	return fmt.Errorf("decompressing: %w; copy the file again", storage.Cause(err))
+}
+
+// Unwrap returns the contents of a file that is compressed as a whole, recognised as those of images are, and its name
+// without the extension of the compression. Other contents and names are returned as they are.
+func Unwrap(name string, data []byte) ([]byte, string, error) {
+	p, inner, ok := wrapping(name, data)
+	if !ok {
+		return data, name, nil
+	}
+	r, err := p.Open(bufio.NewReader(bytes.NewReader(data)), int64(len(data)))
+	if err == nil {
+		data, err = format.ReadAll(r, int64(len(data)), 0)
+	}
+	if err != nil {
+		return nil, inner, unwrapError(p, err)
+	}
+	return data, inner, nil
 }
 
 // passed are the formats with a header followed by voxels and nothing else.

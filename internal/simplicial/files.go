@@ -9,11 +9,12 @@ import (
 	"runtime"
 	"strings"
 
+	images "eccbench/datasets/files"
 	"eccbench/datasets/storage"
 	"eccbench/internal/simplicial/files"
 )
 
-// ReadFile reads a complex from a file of any supported format.
+// ReadFile reads a complex from a file of any supported format, which may be compressed as a whole.
 func ReadFile(path string) (*Complex, error) {
 	wrong := func(err error) (*Complex, error) {
 		var pe *fs.PathError
@@ -22,7 +23,17 @@ func ReadFile(path string) (*Complex, error) {
 		}
 		return nil, fmt.Errorf("input %s: %w", path, err)
 	}
-	read := func(data []byte) (*Complex, error) { return read(data, strings.ToLower(filepath.Ext(path))) }
+	read := func(data []byte) (*Complex, error) {
+		data, inner, err := images.Unwrap(path, data)
+		if err != nil {
+			return nil, err
+		}
+		ext := strings.ToLower(filepath.Ext(inner))
+		if inner != path && (ext == ".ele" || ext == ".node") {
+			return nil, errors.New("compressed files of TetGen are not read; decompress the .ele and the .node file")
+		}
+		return read(data, ext)
+	}
 	first := path
 	if ext := filepath.Ext(path); ext == ".ele" || ext == ".node" {
 		base := path[:len(path)-len(ext)]

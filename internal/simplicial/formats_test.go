@@ -1,6 +1,8 @@
 package simplicial
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -158,6 +160,41 @@ func TestEndOfName(t *testing.T) {
 		}
 		if _, err := ReadFile(path); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// Compressed files are read as their contents are, by their names or first bytes.
+func TestCompressedFiles(t *testing.T) {
+	const text = "OFF\n4 2 0\n" + square + "3 0 1 2\n3 0 2 3\n"
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	w.Write([]byte(text))
+	w.Close()
+	zstd := "\x28\xb5\x2f\xfd\x20" + string([]byte{byte(len(text)), byte(len(text)<<3&255 | 1), byte(len(text) >> 5), 0}) + text // one raw block
+	const bzip2 = "\x42\x5a\x68\x39\x31\x41\x59\x26\x53\x59\x51\x50\x98\x4c\x00\x00\x18\xdc\x00\x00\x10\x40\x00\x7c\x00\x01\x00\xa0\x00\x31\x06" +
+		"\x4c\x40\xcd\x29\xa6\xd4\x46\xb2\xec\xdc\x40\x71\x11\x16\x65\x6e\xa1\x21\x0d\x0e\xfa\x7c\x5d\xc9\x14\xe1\x42\x41\x45\x42\x61\x30"
+	folder := t.TempDir()
+	for name, c := range map[string]struct{ data, want string }{
+		"a.off.gz": {zipped.String(), ""}, "a.OFF.ZST": {zstd, ""}, "a.off.bz2": {bzip2, ""}, "gz": {zipped.String(), ""},
+		"zst.off": {zstd, ""}, "bz2": {bzip2, ""},
+		"b.off.gz":  {zipped.String()[:zipped.Len()-9], "truncated: the data by gzip end too early; copy the file again"},
+		"c.off.zst": {text, "decompressing: "}, "d.off.bz2": {bzip2[:40], "truncated: the data by bzip2"},
+		"e.1.ele.gz": {zipped.String(), "decompress the .ele and the .node file"},
+		"f.txt.gz":   {strings.Replace(zstd, "OFF", "XYZ", 1), "decompressing: "}, "g.stl.zst": {zstd, "a binary STL file"},
+	} {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(c.data), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReadFile(path)
+		switch {
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "input "+path+": ")):
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		case c.want == "" && err != nil:
+			t.Error(err)
+		case c.want == "" && !slices.Equal(got.Counts(), []int64{4, 5, 2}):
+			t.Errorf("%s: %v simplices", name, got.Counts())
 		}
 	}
 }

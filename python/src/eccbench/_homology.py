@@ -90,7 +90,7 @@ def homology(
         The vertices of the simplices; all their faces belong to the complex, too. It is an array of
         integers of shape (n, d + 1), as from Delaunay triangulations; a list of such arrays of several
         dimensions; a list of tuples of vertices; a mesh of meshio or trimesh; a simplex tree of GUDHI;
-        the path of a mesh file (OFF, PLY, OBJ, STL, VTK, msh, ele, text); or an input string, such as
+        the path of a mesh file (OFF, PLY, OBJ, STL, VTK, msh, ele, text), also compressed; or an input string, such as
         ``'lens/p=5/q=2'``.
     field : int, 'Q' or 'Z', optional
         The coefficients: a prime, the rationals, or the integers, with torsion. By default 2.
