@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Callable, ClassVar, Dict, Iterator, Literal, Sequence, TypeVar, Union, overload
+from typing import (
+    TYPE_CHECKING, Any, Callable, ClassVar, Dict, Hashable, Iterator, Literal, Sequence, TypeVar, Union, overload,
+)
 
 import numpy as np
 
@@ -72,7 +74,11 @@ class _ByLevel(Result):
     @property
     def convention(self) -> str:
         """The construction, the filtration and the periodic axes, such as 'T, sublevel'."""
-        closed = f", periodic along {', '.join(map(str, self.periodic))}" if self.periodic else ""
+        return self._convention(self.periodic)
+
+    def _convention(self, periodic: Sequence[Hashable]) -> str:
+        """Return the convention with other names of the periodic axes."""
+        closed = f", periodic along {', '.join(map(str, periodic))}" if periodic else ""
         return f"{self.construction}, {'superlevel' if self.superlevel else 'sublevel'}{closed}"
 
     def _table(self) -> Dict[str, NDArray[Any]]:

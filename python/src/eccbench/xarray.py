@@ -43,7 +43,7 @@ class Accessor:
         periodic: Sequence[Hashable] = (),
         mask: Any = None,
         **options: Any,
-    ) -> Any:
+    ) -> xarray.DataArray:
         """Euler characteristic curves: `eccbench.curve` of the array.
 
         Parameters
@@ -64,27 +64,34 @@ class Accessor:
 
         Returns
         -------
-        chi : xarray.Dataset or xarray.DataArray
-            For one image, `Curve.to_xarray`. For several, χ with an axis ``level`` after the axes that count
-            images. The verdict is in ``attrs``.
+        chi : xarray.DataArray
+            With an axis ``level`` after the axes that count images. Its coordinates are the values `at`, or the
+            levels of the image. The verdict and the convention are in ``attrs``.
         """
         _reject_batch(options)
         options.update(at=at, periodic=self._axes(dims, periodic))
         others, images, mask = self._images(dims, mask)
-        if not others:
-            if images.chunks is not None and at is None:
-                from .dask import curve as lazily
-
-                del options["at"]
-                return lazily(images.data, mask=mask, **options).to_xarray()
-            return curve(images.values, mask=mask, **options).to_xarray()
-        if at is None:
+        if others and at is None:
             raise ValueError("at is missing: want the values at which the curves of several images are taken")
         self._reject_names(others, "level")
-        curves = curve(self._flat(images, others), mask=mask, batch_axis=0, **options)
-        levels = _values_of(at)
+        if not others and at is None and images.chunks is not None:
+            from .dask import curve as lazily
+
+            del options["at"]
+            curves = [lazily(images.data, mask=mask, **options)]
+        elif not others:
+            curves = [curve(images.values, mask=mask, **options)]
+        else:
+            curves = curve(self._flat(images, others), mask=mask, batch_axis=0, **options)
+        levels = curves[0].levels if at is None else _values_of(at)
+        if levels.dtype == np.float16:  # not supported by an index of pandas
+            levels = levels.astype(np.float32)
         chi = np.array([c.chi for c in curves], np.int64).reshape(*(images.sizes[d] for d in others), len(levels))
-        return self._over(images, others, chi, {"level": levels}, curves[0]._about() if curves else {})
+        about = {}
+        if curves:
+            names = [images.dims[len(others) + axis] for axis in curves[0].periodic]
+            about = {**curves[0]._about(), "convention": curves[0]._convention(names)}
+        return self._over(images, others, chi, {"level": levels}, about).rename("chi")
 
     def betti(
         self,
