@@ -172,8 +172,8 @@ func formatOf(name string, in format.Input) (format.Format, error) {
 	if err != nil {
 		return format.Format{}, err
 	}
-	if err := foreign(name, nil); err != nil && in.Shape == (grid.Shape{}) {
-		return format.Format{}, err
+	if foreign(name, nil) != nil && in.Shape == (grid.Shape{}) {
+		return format.Format{}, foreign(name, head)
 	}
 	stored := in.Stored()
 	exact := stored != 0 && in.Shape.Check() == nil && in.Shape.Voxels()*stored.Size() == in.Size

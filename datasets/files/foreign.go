@@ -20,16 +20,17 @@ func foreignFormats() []foreignFormat {
 	const (
 		sitk   = `SimpleITK.WriteImage(SimpleITK.ReadImage(FILE), "image.nrrd")`
 		bio    = "bfconvert FILE image.ome.tif (Bio-Formats)"
+		hdf5   = "\x89HDF\r\n\x1a\n"
 		magick = "magick FILE -colorspace gray image.png"
 	)
 	return []foreignFormat{
 		{"MINC", []string{".mnc", ".mnc2"}, nil, "mnc2nii FILE image.nii"},
 		{"MGH", []string{".mgz", ".mgh"}, nil, "mri_convert FILE image.nii.gz"},
 		{"Imaris", []string{".ims"}, nil, bio},
-		{"HDF5", []string{".h5", ".hdf5", ".hdf", ".he5", ".nc", ".nc4"}, []string{"\x89HDF\r\n\x1a\n"},
+		{"HDF5", []string{".h5", ".hdf5", ".hdf", ".he5"}, []string{hdf5},
 			`numpy.save("image.npy", h5py.File(FILE)[NAME])`},
-		{"netCDF", nil, []string{"CDF\x01", "CDF\x02", "CDF\x05"},
-			`numpy.save("image.npy", scipy.io.netcdf_file(FILE).variables[NAME].data)`},
+		{"netCDF", []string{".nc", ".nc4"}, []string{"CDF\x01", "CDF\x02", "CDF\x05", hdf5},
+			`numpy.save("image.npy", xarray.open_dataset(FILE)[NAME]) (pip install xarray scipy netCDF4)`},
 		{"MATLAB", []string{".mat"}, []string{"MATLAB 5.0 MAT-file"},
 			`numpy.save("image.npy", scipy.io.loadmat(FILE)[NAME])`},
 		{"N5", []string{".n5"}, nil, `numpy.save("image.npy", zarr.N5Store(FILE)[NAME])`},
@@ -54,15 +55,17 @@ func foreignFormats() []foreignFormat {
 }
 
 // foreign returns the error of a file with the name or first bytes of an unsupported format, or
-// nil.
+// nil. The first bytes of another such format than that of the name count more than the name.
 func foreign(name string, head []byte) error {
 	name = strings.ToLower(strings.TrimRight(name, "/"))
 	ends := func(ext string) bool { return strings.HasSuffix(name, ext) }
 	formats := foreignFormats()
+	begins := func(f foreignFormat) bool { return len(f.magics) > 0 && format.StartsWith(f.magics...)(head) }
 	at := slices.IndexFunc(formats, func(f foreignFormat) bool { return slices.ContainsFunc(f.extensions, ends) })
-	if at < 0 && len(head) > 0 {
-		at = slices.IndexFunc(formats,
-			func(f foreignFormat) bool { return len(f.magics) > 0 && format.StartsWith(f.magics...)(head) })
+	if at < 0 || len(formats[at].magics) > 0 && !begins(formats[at]) {
+		if other := slices.IndexFunc(formats, begins); other >= 0 {
+			at = other
+		}
 	}
 	if at < 0 {
 		return nil
