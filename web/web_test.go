@@ -407,6 +407,28 @@ func compare(t *testing.T, b *browser, input string, paths, args []string) {
 	t.Logf("%q: χ %s, %s", args, chi, numbers)
 }
 
+// Values have the digits of their type, and the picture shows the set that is counted.
+func TestPageRoundsToTheType(t *testing.T) {
+	b, address, _ := start(t)
+	b.call("Page.navigate", map[string]any{"url": address})
+	b.until(`typeof now !== "undefined" && (` + settled + `)`)
+	path := filepath.Join(t.TempDir(), "image.npy")
+	if err := os.WriteFile(path, npy("f4", []float32{4.9, 3e38, 4.9}, 1, 3), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	b.choose(path)
+	b.eval(nil, `(e => (e.value = e.min, e.oninput({ target: e }), true))(document.getElementById("level"))`)
+	b.until(settled)
+	var level string
+	b.eval(&level, `now.level`)
+	if got, label := b.text("about"), "values 4.9 to 3e+38"; !strings.HasSuffix(got, label) || level != "4.9" {
+		t.Errorf("the page says %q and level %s, want %q and 4.9", got, level, label)
+	}
+	if got, b0 := b.text("share"), b.text("b0"); got != "67 % of the image" || b0 != "2" {
+		t.Errorf("the picture shows %s, and the set has %s components; want 67 %% and 2", got, b0)
+	}
+}
+
 // Every control has a name and can be reached, nothing is wider than a phone, and the page works without a server.
 func TestPageIsUsable(t *testing.T) {
 	b, address, server := start(t)

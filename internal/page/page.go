@@ -133,17 +133,19 @@ func (s *Session) answer(r Request) (out any, more []byte, err error) {
 
 // An About describes an image.
 type About struct {
-	Name    string   `json:"name"`  // canonical
-	Shape   [3]int64 `json:"shape"` // z, y, x
-	Axes    int      `json:"axes"`  // 2 or 3
-	Extent  string   `json:"extent"`
-	Type    string   `json:"type"`
-	Whole   bool     `json:"whole"` // its values are whole numbers
-	Wide    bool     `json:"wide"`  // its slices are float64 in place of float32
-	Least   float64  `json:"least"`
-	Most    float64  `json:"most"`
-	Missing string   `json:"missing"` // description of missing parts of the file
-	Volumes int64    `json:"volumes"` // number of volumes in the file
+	Name   string   `json:"name"`  // canonical
+	Shape  [3]int64 `json:"shape"` // z, y, x
+	Axes   int      `json:"axes"`  // 2 or 3
+	Extent string   `json:"extent"`
+	Type   string   `json:"type"`
+	Whole  bool     `json:"whole"` // its values are whole numbers
+	Wide   bool     `json:"wide"`  // its slices are float64 in place of float32
+	Least  float64  `json:"least"`
+	Most   float64  `json:"most"`
+	// Range are Least and Most as text, with the fewest digits that the type needs.
+	Range   [2]string `json:"range"`
+	Missing string    `json:"missing"` // description of missing parts of the file
+	Volumes int64     `json:"volumes"` // number of volumes in the file
 }
 
 // open reads an image whole.
@@ -186,6 +188,7 @@ func (s *Session) open(r Request) (a About, err error) {
 	}
 	a.Whole = !strings.HasPrefix(a.Type, "float")
 	a.Least, a.Most = labels.Float64(least), labels.Float64(most)
+	a.Range = [2]string{string(labels.Append(nil, least)), string(labels.Append(nil, most))}
 	s.image = f
 	return a, nil
 }

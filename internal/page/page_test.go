@@ -30,6 +30,30 @@ func session() *Session {
 // ball is a ball of 0 in a box of 255, with its options.
 const ball = `"input":"ball/shape=24x20x18/type=uint8/radius=6","construction":"T"`
 
+// Values have the digits of their type, as in the command.
+func TestRange(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "image.npy")
+	for _, c := range []struct {
+		kind string
+		data []byte
+		want [2]string
+	}{
+		{"f4", grid.Bytes([]float32{4.9, 3e38}), [2]string{"4.9", "3e+38"}},
+		{"f4", grid.Bytes([]float32{-0.1, 1e-5}), [2]string{"-0.1", "1e-05"}},
+		{"f8", grid.Bytes([]float64{0.1, 4.9}), [2]string{"0.1", "4.9"}},
+		{"u1", []byte{0, 255}, [2]string{"0", "255"}},
+	} {
+		if err := os.WriteFile(path, append(headers.Npy(c.kind, 1, 2), c.data...), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		var a About
+		put(t, session(), `{"what":"open","input":"`+path+`","construction":"T"}`, &a)
+		if a.Range != c.want {
+			t.Errorf("%s: %v, want %v", c.kind, a.Range, c.want)
+		}
+	}
+}
+
 func TestImage(t *testing.T) {
 	s := session()
 	var a About

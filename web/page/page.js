@@ -177,7 +177,7 @@ function describe() {
   if (a.volumes > 1 && now.volume === "") now.volume = "0";
   showCommand();
   const extent = a.axes === 3 ? `${x} × ${y} × ${z}` : `${x} × ${y}`;
-  $("about").textContent = `${name}${extent} ${a.type}, values ${minus(a.least)} to ${minus(a.most)}` +
+  $("about").textContent = `${name}${extent} ${a.type}, values ${a.range.map(minus).join(" to ")}` +
     (a.missing ? `; ${a.missing}` : "");
   $("volumes").hidden = a.volumes < 2;
   $("volume").max = a.volumes - 1;
@@ -238,7 +238,7 @@ async function findCurve() {
 const drawPlot = async () => {
   if (!now.curve || !now.about) return;
   const width = Math.max(320, Math.min(760, $("plot").clientWidth));
-  const { least, most } = now.about;
+  const { least, most, range } = now.about;
   const { reply } = await now.counter.ask({ what: "plot", ...options(), width, least, most });
   const svg = new DOMParser().parseFromString(reply.svg, "image/svg+xml").documentElement;
   const box = svg.getAttribute("viewBox").split(" ").map(Number);
@@ -249,7 +249,7 @@ const drawPlot = async () => {
   svg.querySelector("title").remove();
   $("drawing").replaceChildren(svg);
   $("drawing").hidden = false;
-  $("drawing").setAttribute("aria-label", `χ by level, from ${minus(least)} to ${minus(most)}`);
+  $("drawing").setAttribute("aria-label", `χ by level, from ${range.map(minus).join(" to ")}`);
   const place = v => 100 * across(v) / now.plot.wide;
   $("level").style.marginLeft = `calc(${place(least)}% - 8px)`;
   $("level").style.width = `calc(${Math.max(1, place(most) - place(least))}% + 16px)`;
@@ -342,7 +342,9 @@ const askSlice = latest(async ({ axis, index }) => {
 function paint() {
   if (!now.plane || !now.about) return;
   const { width, height, values } = now.plane, { least, most } = now.about;
-  const canvas = $("picture"), level = Number(now.level), above = options().superlevel;
+  const canvas = $("picture"), above = options().superlevel;
+  // A level is rounded to the type of the image, as the counts do.
+  const level = now.about.type === "float32" ? Math.fround(now.level) : Number(now.level);
   canvas.width = width;
   canvas.height = height;
   const image = new ImageData(width, height), scale = 255 / (most - least || 1);
@@ -470,9 +472,9 @@ for (const button of document.querySelectorAll("[data-input]")) {
 }
 $("level").oninput = event => {
   if (!now.about) return;
-  const { least, most, whole } = now.about, v = Number(event.target.value);
+  const { least, most, range, whole } = now.about, v = Number(event.target.value);
   const between = whole ? Math.round(v) : +v.toPrecision(6);
-  setLevel(String(v >= most ? most : v <= least ? least : between));
+  setLevel(v >= most ? range[1] : v <= least ? range[0] : String(between));
 };
 $("levelText").oninput = event => {
   const text = event.target.value.trim().replace("−", "-");
