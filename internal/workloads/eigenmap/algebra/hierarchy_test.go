@@ -50,3 +50,12 @@ func TestLastPartBeginsNoPair(t *testing.T) {
 		t.Errorf("the products of two vectors with a cycle are %g and %g", a, b)
 	}
 }
+
+// Vector instructions agree with Go code whatever the seed.
+func TestSelfTest(t *testing.T) {
+	for seed := range uint32(64) {
+		if err := SelfTest(seed); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

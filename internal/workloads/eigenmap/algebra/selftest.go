@@ -45,6 +45,7 @@ func SelfTest(seed uint32) error {
 		do.flows(result(), start, right, y)
 		do.products(result(), y, right)
 		do.multiples(result(), y, right)
+		copy(r.x, start)
 		do.rows(r, result(), r.later, into, 1, n, n/2)
 		do.next(result(), right, into)
 		for _, back := range []bool{false, true} {
