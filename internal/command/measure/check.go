@@ -37,7 +37,7 @@ func doCheck(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	if f.NArg() == 0 {
 		return cli.Usagef("check needs the results files to check")
 	}
-	faults, empty := 0, []string(nil)
+	faults, unchecked, empty := 0, 0, []string(nil)
 	for _, path := range f.Args() {
 		file, _, err := regular.Open(path)
 		if err != nil {
@@ -50,11 +50,14 @@ func doCheck(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		}
 		found = append(found, workloadFaults(c, records.Cells)...)
 		if *answers {
-			again, err := answerAgain(c, records.Cells, *limit)
+			again, without, err := answerAgain(c, records.Cells, *limit)
 			if err != nil {
 				return err
 			}
-			found = append(found, again...)
+			found, unchecked = append(found, again...), unchecked+len(without)
+			for _, why := range without {
+				fmt.Fprintf(c.Stdout, "%s: %v\n", path, why)
+			}
 		}
 		for _, fault := range found {
 			fmt.Fprintf(c.Stdout, "%s: %v\n", path, fault)
@@ -76,6 +79,10 @@ func doCheck(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	if len(empty) > 0 {
 		return cli.Usagef("results %s: no cells in it; leave it out, or measure with `eccbench run --out %s --resume`",
 			strings.Join(empty, ", "), empty[0])
+	}
+	if unchecked > 0 {
+		return cli.VerdictError{Code: cli.ExitInconclusive,
+			Why: fmt.Sprintf("check: %s not computed again", quantity.Count(unchecked, "answer"))}
 	}
 	return nil
 }
@@ -129,8 +136,10 @@ func maker(benches []runner.Bench, of runner.Bench, cell bench.CellRecord) runne
 
 // answerAgain runs an implementation of this program on the inputs of cells, and returns a fault for
 // each answer with another digest. It skips answers that are WRONG or have a tolerance, and ceilings on
-// inputs that another workload made. An input that cannot be opened is a fault too.
-func answerAgain(c *cli.Program, cells []bench.CellRecord, limit time.Duration) (faults []error, err error) {
+// inputs that another workload made. A generated input that cannot be made is a fault. without lists the
+// inputs that have no second answer, with the reason: files that cannot be read here, and answers that took
+// too long or too much memory.
+func answerAgain(c *cli.Program, cells []bench.CellRecord, limit time.Duration) (faults, without []error, err error) {
 	cells = slices.DeleteFunc(slices.Clone(cells), func(cell bench.CellRecord) bool {
 		b, err := runner.Find(c.Benches, cell.Workload)
 		return cell.Tolerant || cell.Status == verify.Wrong || err == nil && maker(c.Benches, b, cell) != b
@@ -151,7 +160,11 @@ func answerAgain(c *cli.Program, cells []bench.CellRecord, limit time.Duration) 
 		list = slices.DeleteFunc(slices.Compact(list), func(input string) bool {
 			_, _, err := b.Describe(input)
 			if err != nil {
-				faults = append(faults, fmt.Errorf("input %s: not answered again: %w", input, err))
+				to := &faults
+				if len(b.Files(input)) > 0 {
+					to = &without
+				}
+				*to = append(*to, fmt.Errorf("input %s of %s: not answered again: %w", input, workload, err))
 			}
 			return err != nil
 		})
@@ -160,21 +173,26 @@ func answerAgain(c *cli.Program, cells []bench.CellRecord, limit time.Duration) 
 			Impls: []string{gating.OnHost(b)}, Inputs: list, Scope: bench.E2E, Threads: 1, Time: limit, Budget: limit,
 		}
 		err = runner.Run(context.Background(), plan, observer(func(cell bench.CellRecord) error {
-			ours[workload+" "+cell.Input] = cell
+			if cell.Status == verify.Verified || cell.Status == verify.Mistrusted { // confirmed, perhaps on a weak input
+				ours[workload+" "+cell.Input] = cell
+			} else {
+				without = append(without, fmt.Errorf("input %s of %s: not answered again: %s is %s: %s", cell.Input,
+					workload, cell.Impl, cell.Status, cell.Reason))
+			}
 			return nil
 		}))
 		if err != nil {
-			return nil, cli.Usage(err)
+			return nil, nil, cli.Usage(err)
 		}
 	}
 	for _, cell := range cells {
 		for i := range min(len(cell.Inputs), len(cell.Digests)) {
 			own := ours[cell.Workload+" "+cell.Inputs[i]]
-			if own.Status == verify.Verified && own.Digests[0] != cell.Digests[i] {
+			if len(own.Digests) > 0 && own.Digests[0] != cell.Digests[i] {
 				faults = append(faults, fmt.Errorf("%s on %s is %s: the digest of its answer is %s, that of %s is %s",
 					cell.Impl, cell.Inputs[i], cell.Status, cell.Digests[i], own.Impl, own.Digests[0]))
 			}
 		}
 	}
-	return faults, nil
+	return faults, without, nil
 }
