@@ -158,8 +158,9 @@ func (g *Graph) solve(x [][]float64, rho float64) (float64, error) {
 			return 0, errBelow
 		}
 		step := product / curved[0]
-		const unit, allowed = 1.0 / (1 << 53), 8
-		rounding += allowed * unit * (length + (2*step+4)*math.Sqrt(curved[1]) + most*math.Sqrt(square))
+		const unit = 1.0 / (1 << 53)
+		terms := float64(max(8, 2*len(g.toward)+2)) // of a sum over a node's links
+		rounding += terms * unit * (length + (2*step+most)*math.Sqrt(curved[1]) + most*math.Sqrt(square))
 		length = math.Sqrt(algebra.PartSums(n, 1, func(lo, hi int, sums []float64) {
 			algebra.AddTimes(-step, q[systems*lo:systems*hi], r[systems*lo:systems*hi])
 			for i := lo; i < hi; i++ {

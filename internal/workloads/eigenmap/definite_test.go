@@ -255,3 +255,46 @@ func TestHierarchies(t *testing.T) {
 		}
 	}
 }
+
+// A graph without links between its many parts has a rung without links.
+func TestSolveWithoutLinks(t *testing.T) {
+	s := grid.Shape{D: 16, H: 16, W: 16}
+	image := make([]byte, s.Voxels())
+	for i := range image {
+		image[i] = byte(255 * ((i%16/2 + i/16%16/2 + i/256/2) % 2))
+	}
+	g, err := OfVoxels(gridtest.OfBytes(t, s, image...), 2, 1e-6, 0.03, 0, false, false).Define()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, parts := g.components(); parts != 512 {
+		t.Fatalf("%d parts, want 512", parts)
+	}
+	if _, err := g.solve(nil, 1e-3); !errors.Is(err, errBelow) {
+		t.Errorf("the kernel of all parts: %v, want %v", err, errBelow)
+	}
+}
+
+// In a graph of more parts than pairs the values of the kernel are 0, not only small.
+func TestKernelOfManyParts(t *testing.T) {
+	s := grid.Shape{D: 1, H: 12, W: 18}
+	image := make([]byte, s.Voxels())
+	for i := range image {
+		image[i] = []byte{0, 255, 226}[i%18/6]
+	}
+	problem := func(k int) *Problem {
+		return OfVoxels(gridtest.OfBytes(t, s, image...), k, 1e-6, 0.03, 0, false, false)
+	}
+	_, all := dense(t, problem(4))
+	for first, proven := range []bool{true, true, false} {
+		m := Map{Values: all.Values[first:][:1], Vectors: all.Vectors[first:][:1]}
+		for name, proof := range map[string]func(*Problem, Map, ask) ([]verify.Measure, error){
+			"definite": definite, "complete": complete,
+		} {
+			list, err := proof(problem(1), m, nil)
+			if got := err == nil && keepLimits(list); got != proven {
+				t.Errorf("%s: value %g is proven: %v, want %v (%v, %v)", name, m.Values[0], got, proven, list, err)
+			}
+		}
+	}
+}

@@ -44,7 +44,12 @@ func (p *Problem) prove(m Map, proof func(*Graph, Map, *bounds) (measure, error)
 		return list, err
 	}
 	_, parts := g.components()
-	last, err := proof(g, m, newBounds(m, c, min(parts, p.K)))
+	known := min(parts, p.K)
+	if parts > p.K { // only their values show that they are in the kernel
+		for known = 0; known < p.K && math.Abs(m.Values[known]) <= ofCancels; known++ {
+		}
+	}
+	last, err := proof(g, m, newBounds(m, c, known))
 	if err != nil {
 		return nil, err
 	}

@@ -101,7 +101,8 @@ func NewHierarchy(mass []float64, links int, row func(i int, f func(j int, w flo
 func (a *network) merge(bounds []int) (b *network, into []int32, first []int) {
 	pairs, into, first := a.pair(bounds)
 	up, b := a.linkOnce(pairs, into)
-	b.to, b.weight = make([]int32, 2*len(up.to)), make([]float32, 2*len(up.to))
+	links := 2 * len(up.to) // room for one without any: vector instructions take an address
+	b.to, b.weight = make([]int32, links, links+1), make([]float32, links, links+1)
 	end := slices.Clone(b.first)
 	put := func(i, j int32, w float32) {
 		b.to[end[i]], b.weight[end[i]] = j, w
