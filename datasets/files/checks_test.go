@@ -229,7 +229,7 @@ func readsZarr(t *testing.T) {
 	}
 	// Metadata with additional or different fields for the same chunks.
 	for _, c := range []struct{ name, old, new, want string }{
-		{"u8_v3", `"attributes"`, `"dimension_names": [null, "y", "x"], "attributes"`, ""},
+		{"u8_v3", `"attributes"`, `"dimension_names": ["z", "y", "x"], "attributes"`, ""},
 		{"u16_shards_v3", "4,\n        4,\n        8", "1024, 512, 1024", "want at most 16777216 in each"},
 	} {
 		path := filepath.Join(dir, c.name+".zarr", "zarr.json")

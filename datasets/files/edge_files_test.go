@@ -309,12 +309,17 @@ func TestNrrdKinds(t *testing.T) {
 	} {
 		checkRefusedCheaply(t, "a.nrrd", header(kinds), format.Options{}, want)
 	}
-	four := writeNrrd("type: uchar\ndimension: 4\nsizes: 2 3 1 2\nencoding: raw\nkinds: time space space space\n", []byte("abcdefghijkl"))
-	s, err := openFileBytes("a.nrrd", four, format.Options{Volume: &one})
-	if err != nil {
-		t.Fatal(err)
+	const four = "type: uchar\ndimension: 4\nsizes: 2 3 1 2\nencoding: raw\nkinds: "
+	for kinds, want := range map[string]struct {
+		shape      string
+		base, step float64
+	}{"time space space space": {"3x1x2", 'b', 2}, "domain domain domain domain": {"2x3", 'g', 1}} {
+		s, err := openFileBytes("a.nrrd", writeNrrd(four+kinds+"\n", []byte("abcdefghijkl")), format.Options{Volume: &one})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkFileImage(t, s, want.shape, grid.Uint8, linear(want.base, want.step))
 	}
-	checkFileImage(t, s, "3x1x2", grid.Uint8, linear('b', 2))
 }
 
 // A Scanco ISQ file has a header, blocks that its last word counts, and int16 voxels.

@@ -143,12 +143,12 @@ func frameZarr(n *zarr.Node, b *format.Body, o format.Options) (order []int64, e
 	}
 	in := format.Input{Options: o}
 	channel := slices.IndexFunc(outer, func(a format.Axis) bool { return a.Kind == format.ChannelAxis })
-	switch {
-	case err != nil:
-	case channel >= 0:
-		in.Volume, err = format.ChannelVolume(o, n.ChannelNames(), format.Lengths(outer), channel)
-	case o.Channel != "":
-		err = errors.New("its metadata name no axis of channels; leave --channel out, or choose by --volume")
+	if err == nil && channel >= 0 {
+		if in.Volume, err = format.ChannelVolume(o, n.ChannelNames(), format.Lengths(outer), channel); err != nil {
+			return nil, err
+		}
+	} else if err == nil && o.Channel != "" {
+		return nil, errors.New("its metadata name no axis of channels; leave --channel out, or choose by --volume")
 	}
 	if err == nil && space == nil {
 		err = b.FrameUnlabelled(n.Array.Shape, in)
