@@ -114,6 +114,9 @@ func describeZarr(s zarr.Store, o format.Options) (*format.Body, error) {
 	a := node.Array
 	b := &format.Body{Stored: a.Stored, Truth: a.Truth, Big: a.Big(),
 		In: format.Input{ReaderAt: a, Size: a.Bytes(), Options: o}}
+	if err := decodeZarr(node, b); err != nil {
+		return nil, err
+	}
 	order, err := frameZarr(node, b, o)
 	if err != nil {
 		return nil, err
@@ -125,6 +128,17 @@ func describeZarr(s zarr.Store, o format.Options) (*format.Body, error) {
 		return b, err
 	}
 	return b, b.Permute(order)
+}
+
+// decodeZarr sets the scale of the voxels, and the values of those without one.
+func decodeZarr(n *zarr.Node, b *format.Body) error {
+	p, err := n.Packing()
+	if err != nil {
+		return err
+	}
+	b.SetScales([]format.Scale{{Slope: p.Slope, Inter: p.Inter}})
+	b.Blank = format.Blank{Name: p.Fields, Bits: p.Blank}
+	return nil
 }
 
 // mostUnlimited is the greatest size in memory of an array that may have no stored chunks, if no

@@ -86,3 +86,56 @@ func TestZarrOrderRefused(t *testing.T) {
 	_, err := openStore(zarrOf([]int64{2, 3, 4}, axes), format.Options{})
 	checkFileError(t, "depth", err, "want z, y, x, each once")
 }
+
+// Attributes of CF conventions scale the values, and mark voxels that have none.
+func TestZarrPacking(t *testing.T) {
+	shape := []int64{2, 3, 4} // values 0 to 23
+	for attributes, value := range map[string]func(int64) float64{
+		`"scale_factor":0.5,"add_offset":3`:                    linear(3, 0.5),
+		`"scale_factor":[-2]`:                                  linear(0, -2),
+		`"add_offset":-100.5`:                                  linear(-100.5, 1),
+		`"scale_factor":2,"_FillValue":255,"missing_value":-1`: linear(0, 2),
+	} {
+		got, err := openStore(zarrOf(shape, `"attributes":{`+attributes+`}`), format.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", attributes, err)
+			continue
+		}
+		checkFileImage(t, got, "4x3x2", grid.Float32, value)
+	}
+	for _, attributes := range []string{`"scale_factor":1,"add_offset":0.0`, `"_FillValue":24`, `"_FillValue":2.5`, `"_FillValue":-9999.0`,
+		`"_FillValue":"AAAAAAAA+H8="`, `"_Unsigned":"true"`, `"missing_value":1e9`, `"Scale_Factor":2`} {
+		got, err := openStore(zarrOf(shape, `"attributes":{`+attributes+`}`), format.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", attributes, err)
+			continue
+		}
+		checkFileImage(t, got, "4x3x2", grid.Uint8, linear(0, 1))
+	}
+	for attributes, want := range map[string]string{
+		`"_FillValue":23`: "voxels have the value of _FillValue", `"missing_value":1e1`: "voxels have the value of missing_value",
+		`"_FillValue":"AAAAAAAAFEA="`:                         "voxels have the value of _FillValue", // 5 as float64
+		`"_FillValue":0,"missing_value":0.0,"scale_factor":2`: "voxels have the value of _FillValue or missing_value",
+		`"_FillValue":"none"`:                                 "its attribute _FillValue is",
+		`"scale_factor":"x"`:                                  "its attribute scale_factor is",
+		`"add_offset":[1,2]`:                                  "want a number",
+		`"scale_factor":0`:                                    "makes all voxels equal", `"_Unsigned":"false"`: "its attribute _Unsigned is",
+	} {
+		_, err := openStore(zarrOf(shape, `"attributes":{`+attributes+`}`), format.Options{})
+		checkFileError(t, attributes, err, want)
+	}
+	// xarray writes its _FillValue as the fill value of version 2.
+	for fill, want := range map[string]string{"7": "voxels have the value of fill_value", "99": "", "0": "", "null": ""} {
+		for _, dimensions := range []string{`"_ARRAY_DIMENSIONS":["z","y","x"]`, ""} {
+			s := zarrOf(shape, `"attributes":{}`)
+			s = memoryStore{".zattrs": []byte("{" + dimensions + "}"), "0.0.0": s["c/0/0/0"], ".zarray": []byte(
+				`{"zarr_format":2,"shape":[2,3,4],"chunks":[2,3,4],"dtype":"|u1","order":"C","compressor":null,"filters":null,"fill_value":` + fill + `}`)}
+			_, err := openStore(s, format.Options{})
+			if want != "" && dimensions != "" {
+				checkFileError(t, fill, err, want)
+			} else if err != nil {
+				t.Errorf("fill value %s, attributes %q: %v", fill, dimensions, err)
+			}
+		}
+	}
+}

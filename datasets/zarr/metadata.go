@@ -23,10 +23,12 @@ import (
 
 // A Node holds the metadata of an array or a group.
 type Node struct {
-	at         string // in the hierarchy, "" for its root
-	Array      *Array
-	dimensions []string // the names of an array's axes, if known
-	attributes struct {
+	at          string // in the hierarchy, "" for its root
+	Array       *Array
+	dimensions  []string                   // the names of an array's axes, if known
+	conventions map[string]json.RawMessage // attributes by name, for those of netCDF's CF conventions
+	fill        json.RawMessage            // of version 2; nil for null
+	attributes  struct {
 		Multiscales []multiscale `json:"multiscales"` // OME-NGFF up to 0.4
 		Omero       omero        `json:"omero"`
 		Layout      int          `json:"bioformats2raw.layout"`
@@ -225,7 +227,7 @@ func readNode(s Store, at string) (*Node, error) {
 		return n, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(text, &n.attributes)
+		err = cmp.Or(json.Unmarshal(text, &n.attributes), json.Unmarshal(text, &n.conventions))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path.Join(at, ".zattrs"), storage.Cause(err))
@@ -303,7 +305,8 @@ func (n *Node) version3(s Store, text []byte) error {
 		return fmt.Errorf("it has version %d; want 2 or 3", m.Format)
 	}
 	if len(m.Attributes) > 0 {
-		if err := json.Unmarshal(m.Attributes, &n.attributes); err != nil {
+		err := cmp.Or(json.Unmarshal(m.Attributes, &n.attributes), json.Unmarshal(m.Attributes, &n.conventions))
+		if err != nil {
 			return err
 		}
 	}
@@ -483,6 +486,9 @@ func (n *Node) version2(s Store, text []byte) error {
 	}
 	a.Truth = element.IsNumPyBool(typ)
 	n.Array = a
+	if string(m.Fill) != "null" {
+		n.fill = m.Fill
+	}
 	return a.finish(m.Fill)
 }
 

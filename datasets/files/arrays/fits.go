@@ -227,8 +227,8 @@ func fitsBlank(b *format.Body, h fitsFields, bits int64) error {
 	if bits == 8 {
 		least, most = 0, 255
 	}
-	if pattern := uint64(blank); err == nil && least <= blank && blank <= most {
-		b.Blank = &pattern
+	if err == nil && least <= blank && blank <= most {
+		b.Blank = format.Blank{Name: "FITS keyword BLANK", Bits: []uint64{uint64(blank)}}
 	}
 	return err
 }

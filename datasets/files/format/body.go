@@ -45,7 +45,7 @@ type Body struct {
 	// not, or vice versa.
 	OtherSign bool
 	Truth     bool       // uint8 whose nonzero values are 1
-	Blank     *uint64    // the bits of an integer that marks a voxel without a value, which is an error
+	Blank     Blank      // marks voxels without a value
 	sum       *sliceSums // checksums of a file's member that contains the voxels; nil for none
 	Bits      int        // number of significant low bits of each integer; 0 for all
 	Slope     float64
@@ -65,6 +65,12 @@ type Body struct {
 	Decoded []byte
 }
 
+// A Blank is a list of stored values that mark voxels without a value, which are an error.
+type Blank struct {
+	Name string   // of the field that states them
+	Bits []uint64 // little-endian
+}
+
 // Bytes returns the stored size of all voxels of the image.
 func (b *Body) Bytes() int64 { return b.Shape.Voxels() * b.Stored.Size() }
 
@@ -82,7 +88,7 @@ func (b *Body) Native() grid.Type {
 // plain reports whether the stored bytes need no conversion.
 func (b *Body) plain() bool {
 	return b.Stored.Native().Size() == b.Stored.Size() && !b.Stored.Narrowed() && !b.Scaled && !b.OtherSign &&
-		b.Bits == 0 && b.Blank == nil && !(b.Big && b.Stored.Size() > 1)
+		b.Bits == 0 && len(b.Blank.Bits) == 0 && !(b.Big && b.Stored.Size() > 1)
 }
 
 // Ranked reports whether the value of one voxel depends on all voxels.

@@ -3,7 +3,7 @@ package format
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
+	"fmt"
 	"math/bits"
 
 	"eccbench/datasets/element"
@@ -50,10 +50,11 @@ func (b *Body) clean(data []byte) ([]byte, error) {
 	if b.Truth {
 		oneTruths(data)
 	}
-	if b.Blank != nil && hasBits(data, b.Stored.Size(), *b.Blank) {
-		return nil,
-			errors.New("voxels have the value of FITS keyword BLANK, which means that they have none; fill them in and remove " +
-				"it")
+	for _, bits := range b.Blank.Bits {
+		if hasBits(data, b.Stored.Size(), bits) {
+			return nil, fmt.Errorf("voxels have the value of %s, which means that they have none; fill them in and remove it",
+				b.Blank.Name)
+		}
 	}
 	if b.Bits > 0 {
 		lowBits(data, b.Stored, b.Bits)
