@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // cgroups returns the directories of this process's control groups that have a controller, from its
@@ -63,12 +64,32 @@ func LimitHeap() {
 	}
 }
 
-// LimitGrowth makes the garbage collector work harder as the heap grows by free bytes of memory. Use it in a process
-// whose other memory is not Go's.
-func LimitGrowth(free int64) {
+// growth counts the calls that limit the heap of this process, which has one limit: before is that without them.
+var growth struct {
+	sync.Mutex
+	calls  int
+	before int64
+}
+
+// LimitGrowth makes the garbage collector work harder as the heap grows by free bytes of memory. A lower GOMEMLIMIT
+// takes precedence. The last of the returned functions restores the limit from before. Use it in a process whose other
+// memory is not Go's.
+func LimitGrowth(free int64) (end func()) {
 	var now runtime.MemStats
 	runtime.ReadMemStats(&now)
-	debug.SetMemoryLimit(int64(now.Sys-now.HeapReleased) + free - free/8)
+	growth.Lock()
+	defer growth.Unlock()
+	if growth.calls++; growth.calls == 1 {
+		growth.before = debug.SetMemoryLimit(-1)
+	}
+	debug.SetMemoryLimit(min(growth.before, int64(now.Sys-now.HeapReleased)+free-free/8))
+	return func() {
+		growth.Lock()
+		defer growth.Unlock()
+		if growth.calls--; growth.calls == 0 {
+			debug.SetMemoryLimit(growth.before)
+		}
+	}
 }
 
 // pageCache returns the bytes of cached files in a group. The kernel drops them when the group

@@ -5,8 +5,28 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"testing"
 )
+
+// The limit of growth is at most the limit that the process has, which is restored after the last of several calls.
+func TestLimitGrowth(t *testing.T) {
+	for _, own := range []int64{math.MaxInt64, 3 << 30} {
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(own))
+		first, second := LimitGrowth(1<<40), LimitGrowth(2<<40)
+		if got := debug.SetMemoryLimit(-1); got > own || own == math.MaxInt64 && (got < 7<<38 || got > 2<<40) {
+			t.Errorf("the limit is %d, of a process with %d", got, own)
+		}
+		first()
+		if got := debug.SetMemoryLimit(-1); own == math.MaxInt64 && got == own {
+			t.Error("no limit remains for the second call")
+		}
+		second()
+		if got := debug.SetMemoryLimit(-1); got != own {
+			t.Errorf("the limit is %d afterwards, was %d", got, own)
+		}
+	}
+}
 
 // The limits of a process are the limits of its own group and of all parent groups, in both
 // versions of control groups.

@@ -481,7 +481,7 @@ func (r Request) answer(ctx context.Context, s grid.Source) (Answer, error) {
 	if err := c.Periodic.Check(s.Shape()); err != nil {
 		return a, fmt.Errorf("periodic: %w", err)
 	}
-	r.limit(s)
+	defer r.limit(s)()
 	w := bench.Workload[grid.Source, ecc.VCEC]{Impls: r.by}
 	if w.Impls == nil {
 		w.Impls = Implementations()
@@ -514,8 +514,8 @@ func (r Request) answer(ctx context.Context, s grid.Source) (Answer, error) {
 	return a, nil
 }
 
-// limit adapts the threads and the memory of a request to an image.
-func (r *Request) limit(s grid.Source) {
+// limit adapts the threads and the memory of a request to an image, until the returned function is called.
+func (r *Request) limit(s grid.Source) (end func()) {
 	few := int64(crew.FewVoxels)
 	if r.curve() && s.Ladder().Indexed() {
 		few = fewCounted
@@ -523,9 +523,10 @@ func (r *Request) limit(s grid.Source) {
 	r.Threads = int(min(int64(r.Threads), 1+(s.Shape().Voxels()-1)/few))
 	if s.Shape().Voxels() >= fewestLimited {
 		if r.memory = host.AvailableMemory(); r.memory > 0 {
-			host.LimitGrowth(r.memory)
+			return host.LimitGrowth(r.memory)
 		}
 	}
+	return func() {}
 }
 
 // errMemory ends errors about images that take more memory than is free.
