@@ -373,7 +373,7 @@ func tallyHasRoom(t *testing.T) {
 		levels uint32
 		fits   bool
 	}{{100, true}, {8000, true}, {60_000, false}, {50, true}} {
-		r := newRoom(40_000*(pairBytes+stepBytes), false)
+		r := newRoom(41_000*(pairBytes+stepBytes), 1000*(pairBytes+stepBytes))
 		list := []*tally{newTally(64, r), newTally(64, r)}
 		for again := range 2 {
 			r.full.Store(false)

@@ -98,7 +98,8 @@ func (i Implementation) Setup(in grid.Source, c bench.Conditions) (bench.Job[ecc
 	if err != nil {
 		return nil, err
 	}
-	l, room := i.layout(in, c.Threads), newRoom(c.Memory, c.Once)
+	l := i.layout(in, c.Threads)
+	room := newRoom(c.Memory, int64(l.threads)*l.core())
 	switch l.size {
 	case 1:
 		return newHostJob(i, in, l, kernels8(isa), room), nil

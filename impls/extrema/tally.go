@@ -2,6 +2,7 @@ package extrema
 
 import (
 	"math"
+	"runtime"
 	"slices"
 	"sort"
 	"sync/atomic"
@@ -26,24 +27,22 @@ type tally struct {
 
 // A room limits the pairs that all tallies of a job hold. If it is full, they drop them.
 type room struct {
-	most, each int64 // pairs, and the memory of each
-	held       atomic.Int64
-	full       atomic.Bool
+	memory int64
+	most   int64 // pairs
+	held   atomic.Int64
+	full   atomic.Bool
 }
 
-const pairBytes, stepBytes = 8, 16
+// A pair becomes a step, and a step two rows: of an answer, and of its copy for the caller or its text.
+const pairBytes, stepBytes, rowBytes = 8, 16, 32
 
-// newRoom returns the room for pairs in a limit of memory, in which they become steps; nil for 0, without a limit. The
-// library for other languages, which has single answers, makes rows of the steps, and its garbage is collected later.
-func newRoom(memory int64, once bool) *room {
+// newRoom returns the room for pairs in a limit of memory without the taken part; nil for 0, without a limit.
+func newRoom(memory, taken int64) *room {
 	if memory == 0 {
 		return nil
 	}
-	each := int64(pairBytes + stepBytes)
-	if once {
-		each *= 2
-	}
-	return &room{most: memory / each, each: each}
+	memory = max(1, memory-taken)
+	return &room{memory: memory, most: memory / (pairBytes + stepBytes)}
 }
 
 // check returns an error if the room was full. An eighth of it is for pairs between two merges.
@@ -51,8 +50,12 @@ func (r *room) check() error {
 	if r == nil || !r.full.Load() {
 		return nil
 	}
-	most := r.most * r.each
-	return bench.TooMuch{Need: max(most+1, most/7*8), Limit: most, Sum: "changes of levels"}
+	return bench.TooMuch{Need: r.memory + max(1, r.memory/7), Limit: r.memory, Sum: "changes of levels"}
+}
+
+// fits reports whether there is memory for steps, and for the rows of a number of levels.
+func (r *room) fits(steps, levels int) bool {
+	return r == nil || stepBytes*int64(steps)+rowBytes*int64(levels) <= r.memory
 }
 
 // A pair is a level, in the upper half, and an int32 change.
@@ -145,19 +148,26 @@ func (t *tally) settle() {
 	if fits && t.held <= t.limit {
 		return
 	}
+	held := t.held
+	t.merge()
+	t.limit = 8 * held // if few levels repeat, merging saves little
+	if 2*t.held < held {
+		t.limit = max(t.few(), 2*t.held)
+	}
+	if !fits && t.room.held.Load() > t.room.most/8*7 {
+		t.room.full.Store(true)
+		t.hold(nil, 0)
+	}
+}
+
+// merge merges the runs into one.
+func (t *tally) merge() {
 	one := make([]pair, 0, t.held)
 	var b buffers
 	for _, p := range parts(t.runs, cap(t.pairs)) {
 		one = append(one, combine(b.mergedPairs(t.runs, p))...)
 	}
-	t.limit = 8 * t.held // if few levels repeat, merging saves little
-	if 2*len(one) < t.held {
-		t.limit = max(t.few(), 2*len(one))
-	}
-	if t.hold([][]pair{slices.Clip(one)}, len(one)); !fits && t.room.held.Load() > t.room.most/8*7 {
-		t.room.full.Store(true)
-		t.hold(nil, 0)
-	}
+	t.hold([][]pair{slices.Clip(one)}, len(one))
 }
 
 // ordered sorts pairs by level, with scratch of the same length. It returns one of the two slices.
@@ -258,15 +268,32 @@ func (b *buffers) mergedPairs(runs [][]pair, s span) []pair {
 // steps sums the changes of all tallies, on as many cores. It returns nil if their room is full.
 func steps(tallies []*tally) ecc.VCEC {
 	var runs [][]pair
+	pairs := 0
 	for _, t := range tallies {
 		for _, p := range t.recent {
 			t.gather(p)
 		}
 		t.settle()
-		runs = append(runs, t.runs...)
+		pairs += t.held
 	}
-	if tallies[0].room.check() != nil {
+	limit := tallies[0].room
+	if limit.check() != nil {
 		return nil
+	}
+	if !limit.fits(pairs, pairs) {
+		merged, levels := 0, 0
+		for _, t := range tallies {
+			t.merge()
+			merged, levels = merged+t.held, max(levels, t.held)
+		}
+		if !limit.fits(merged, levels) {
+			limit.full.Store(true)
+			return nil
+		}
+		runtime.GC() // the steps reuse the memory of the merged runs
+	}
+	for _, t := range tallies {
+		runs = append(runs, t.runs...)
 	}
 	list := parts(runs, cap(tallies[0].pairs))
 	// Each part has room for all its pairs. The gaps that remain are closed afterwards.
@@ -288,6 +315,10 @@ func steps(tallies []*tally) ecc.VCEC {
 	n := 0
 	for i, count := range counts {
 		n += copy(all[n:], all[begin[i]:][:count])
+	}
+	if !limit.fits(room, n) {
+		limit.full.Store(true)
+		return nil
 	}
 	return all[:n]
 }

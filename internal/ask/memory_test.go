@@ -17,6 +17,7 @@ import (
 	"eccbench/internal/bench"
 	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
+	"eccbench/internal/host"
 	"eccbench/internal/quantity"
 	"eccbench/internal/race"
 	"eccbench/internal/workloads/betti"
@@ -45,6 +46,8 @@ func everyFloat32(t *testing.T, n int) string {
 	return name
 }
 
+const program = 24 << 20 // memory of garbage, stacks and code
+
 // Answers about images with large slices, long rows, many short rows or many slices take the memory that is stated
 // before the work, and are rejected with less.
 func TestMemory(t *testing.T) {
@@ -52,9 +55,8 @@ func TestMemory(t *testing.T) {
 		t.Skip("takes slices of 16 MiB, and the race detector takes several times as much memory")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(25))
-	const program = 24 << 20 // of garbage, stacks and code
 	set := Options{Construction: "T"}
-	by := bench.Workload[grid.Source, ecc.VCEC]{Impls: []bench.Implementation[grid.Source, ecc.VCEC]{extrema.Implementation{}}, Policy: ecc.Policy()}
+	by := byExtrema()
 	every := "file/shape=4x2048x2048/type=float32/levels=every/path=" + everyFloat32(t, 4*2048*2048)
 	for _, c := range []struct {
 		image  string // of noise, or a file
@@ -118,19 +120,44 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%s in %s: %v", c.image, quantity.Bytes(less), err)
 		}
 	}
-	// The levels of a curve are counted while they are found.
-	q := of(every, set)
-	q.Memory = func() int64 { return 150 << 20 }
-	_, err := (&Curve{Question: q, By: by}).Answer()
-	if !errors.As(err, new(UsageError)) || !strings.Contains(err.Error(), " of levels are found, which are free") {
-		t.Errorf("the curve of %d voxels in 150 MiB: %v", 4*2048*2048, err)
-	}
-	// So are the numbers of slices.
-	q = of("noise/shape=128x128x1100/type=uint8", set)
+	// The numbers of slices are counted while they are found.
+	q := of("noise/shape=128x128x1100/type=uint8", set)
 	q.Slices, q.Memory = true, func() int64 { return 40 << 20 }
 	curves := betti.CurvesWorkload(betticurves.Implementation{Counter: extrema.Implementation{}})
 	b := Betti{Question: q, Curves: curves}
 	if _, err := b.Answer(); !errors.As(err, new(UsageError)) || !strings.Contains(err.Error(), "answers about slices take") {
 		t.Errorf("Betti numbers of 1100 slices in 40 MiB: %v", err)
+	}
+}
+
+func byExtrema() bench.Workload[grid.Source, ecc.VCEC] {
+	return bench.Workload[grid.Source, ecc.VCEC]{Impls: []bench.Implementation[grid.Source, ecc.VCEC]{extrema.Implementation{}}, Policy: ecc.Policy()}
+}
+
+// The levels of a curve are counted while they are found: an answer or its rejection takes no more than the free
+// memory.
+func TestMemoryOfLevels(t *testing.T) {
+	if testing.Short() || race.Enabled {
+		t.Skip("takes 10 million levels, and the race detector takes several times as much memory")
+	}
+	q := of("file/shape=4x2048x2048/type=float32/levels=every/path="+everyFloat32(t, 4*2048*2048), Options{Construction: "T"})
+	answers := map[bool]int{}
+	for _, free := range []int64{120 << 20, 150 << 20, 180 << 20, 240 << 20, 300 << 20, 500 << 20} {
+		end := host.LimitGrowth(free)
+		q.Memory = func() int64 { return free }
+		var err error
+		peak := checktest.Peak(t, func() { _, err = (&Curve{Question: q, By: byExtrema()}).Answer() })
+		end()
+		answers[err == nil]++
+		if peak > free+program {
+			t.Errorf("a curve takes %s of %s: %v", quantity.Bytes(peak), quantity.Bytes(free), err)
+		}
+		if err != nil && (!errors.As(err, new(UsageError)) || !strings.Contains(err.Error(), " of levels are found, which are free")) {
+			t.Errorf("a curve in %s: %v", quantity.Bytes(free), err)
+		}
+		t.Logf("a curve in %s: peak %s, %v", quantity.Bytes(free), quantity.Bytes(peak), err)
+	}
+	if answers[false] == 0 || answers[true] == 0 {
+		t.Errorf("%d curves fit in their memory, and %d do not", answers[true], answers[false])
 	}
 }

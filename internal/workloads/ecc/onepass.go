@@ -166,26 +166,37 @@ func (p passer) CanDo(in grid.Source, c bench.Conditions) error {
 		return err
 	}
 	c.Memory = memory
-	step, size := p.step(in, c.Threads), grid.SliceBytes(in)
-	slices := min(in.Shape().Slices(), step+1)
-	need := grid.SharingBytes(in, max(2, step)) + grid.CachedBytes(in)
-	need += need / size * grid.ScratchBytes(in)
+	need, slices := p.pieces(in, c.Threads)
 	if p.joining != nil {
 		need += p.joining.PieceBytes(in, slices, c.Threads)
 	}
+	return c.AllowMemory(need, "pieces of %d slices of %s on %d cores", slices, quantity.Bytes(grid.SliceBytes(in)),
+		c.Threads)
+}
+
+// pieces returns the memory of the pieces and of the witness, and the number of slices of a piece.
+func (p passer) pieces(in grid.Source, threads int) (need, slices int64) {
+	step, size := p.step(in, threads), grid.SliceBytes(in)
+	slices = min(in.Shape().Slices(), step+1)
+	need = grid.SharingBytes(in, max(2, step)) + grid.CachedBytes(in)
+	need += need / size * grid.ScratchBytes(in)
 	if levels := in.Ladder().Len(); in.Ladder().Indexed() {
-		need += 8 * levels * int64(p.key.ForLevels(levels).Functions()+c.Threads+2)
+		need += 8 * levels * int64(p.key.ForLevels(levels).Functions()+threads+2)
 	}
 	if p.pass.in != (Convention{}) { // a view of a piece
-		need += (slices + viewSlices*min(int64(c.Threads), slices)) * size
+		need += (slices + viewSlices*min(int64(threads), slices)) * size
 	}
-	return c.AllowMemory(need, "pieces of %d slices of %s on %d cores", slices, quantity.Bytes(size), c.Threads)
+	return need, slices
 }
 
 // Setup prepares the weights. Do binds the implementation to the first piece.
 func (p passer) Setup(in grid.Source, c bench.Conditions) (bench.Job[VCEC], error) {
 	// EachJoined handles a periodic slice axis, so pieces are not periodic along it.
 	within := p.pass.in.WithinSlices(in.Shape())
+	if c.Memory > 0 { // the rest is for the implementation
+		need, _ := p.pieces(in, c.Threads)
+		c.Memory = max(1, c.Memory-need)
+	}
 	j := &passJob{
 		pass: p.pass, in: in, c: c, count: viewer{Implementation: p.Implementation, in: viewed(within)},
 		look: fingerprint.Prepare(in.Type(), in.Ladder(), p.keyFor(in, within)).On(c.Threads),
