@@ -193,6 +193,19 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// NaN of files are masked. The integers of a stack have none.
+func TestMaskedNaN(t *testing.T) {
+	for name, want := range map[string]string{"file/path=a.npy": "mask", "stack/path=a": "", "noise/shape=2x2": ""} {
+		n, err := datasets.ParseName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := (Opening{Gaps: true}).Of(n).Get("nan"); got != want {
+			t.Errorf("%s: nan=%s, want %s", name, got, want)
+		}
+	}
+}
+
 // Levels that need more memory than is free are an input error, before anything is counted.
 func TestLevelsOfLittleMemory(t *testing.T) {
 	in := of("noise/shape=9x8x7/type=float32/levels=1000", Options{Construction: "T"})

@@ -99,7 +99,7 @@ func (o Opening) Of(n datasets.Name) datasets.Name {
 	}
 	set("levels", strconv.FormatInt(o.Levels, 10), o.Levels > 0)
 	set("levels", "every", o.Every)
-	set("nan", "mask", o.Gaps)
+	set("nan", "mask", o.Gaps && n.Generator == "file") // a stack is of integers
 	set("stream", "once", o.Once)
 	return n
 }
