@@ -24,22 +24,23 @@ func cheng2014(p Paper) []Claim {
 	rows := p.Tables[0].Rows
 	largest := rows[len(rows)-1]
 	cpu, gpu := []string{"lanczos"}, p.Tables[0].Series[1].Impls
-	// speedups returns ratios of times: the published ones, or the CPU's stages here over stages of an
-	// implementation.
+	// speedups returns the span of ratios of times, and whether they ascend by row. The times are the published ones, or
+	// those of the CPU's stages here over stages of an implementation.
 	speedups := func(n numbers) (s span, ascending bool) {
 		one, last := numbers{p, n.of, ""}, 0.0
 		if n.impl != "" {
 			one.impl = cpu[0]
 		}
 		ascending = true
-		return spanOf(rows, func(r Row) (float64, bool) {
+		s = spanOf(rows, func(r Row) (float64, bool) {
 			a, ok := one.value(1, r, "cpu")
 			b, ok2 := n.value(1, r, "gpu")
 			if ok && ok2 {
 				ascending, last = ascending && a/b >= last, a/b
 			}
 			return a / b, ok && ok2
-		}), ascending
+		})
+		return s, ascending
 	}
 	// stage returns the time of one part of an implementation's call on the largest image, and of the
 	// whole call.
