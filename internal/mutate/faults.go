@@ -265,7 +265,7 @@ func (p *Project) tryFault(ctx context.Context, f *Fault) error {
 	switch {
 	case err != nil:
 		return err
-	case f.inKernel() && strings.Contains(out, ": error: "):
+	case f.inKernel() && compilerError.MatchString(out):
 		return fmt.Errorf("%s/%s is stale: the kernel does not compile\n%s", f.Area, f.Name, out)
 	case !failed:
 		return fmt.Errorf("%s/%s SURVIVES %s\n%s", f.Area, f.Name, f.Tests, out)

@@ -57,6 +57,19 @@ func fixture(t *testing.T) *Project {
 	return &Project{root: root, jobs: 1, log: io.Discard}
 }
 
+// Errors of a compiler are no failures of tests.
+func TestCompilerError(t *testing.T) {
+	for out, want := range map[string]bool{
+		"ecc.cu:3:1: error: unknown type name 'x'":               true,
+		"ecc.cu:1:10: fatal error: 'extrema.h' file not found":   true,
+		"checks_test.go:9: 3 changes, want 4\n--- FAIL: TestECC": false,
+	} {
+		if compilerError.MatchString(out) != want {
+			t.Errorf("%q is an error of a compiler: want %v", out, want)
+		}
+	}
+}
+
 // A fault is noticed if its declared test fails with it. A fault that survives, or no longer fits the
 // program, is an error, and counts as not noticed in the table.
 func TestFaults(t *testing.T) {

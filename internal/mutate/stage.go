@@ -87,6 +87,9 @@ func (s *Stage) run(ctx context.Context, limit, ofProcessor time.Duration, scrat
 	return false, out.String(), used, err
 }
 
+// compilerError matches an error of a compiler of kernels, which is fatal for a missing header.
+var compilerError = regexp.MustCompile(`: (fatal )?error: `)
+
 // failedTest matches the output line of a failed test, but not of a subtest.
 var failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
 
