@@ -446,6 +446,7 @@ def test_cupy_stream_and_graph(cupy):
     x, out = cupy.asarray(image), cupy.empty(256, np.int64)
     eccbench.cuda.curve(x, out=out)
     out[...] = 0
+    cupy.cuda.Device().synchronize()  # the stream does not wait for the default one
     with cupy.cuda.Stream(non_blocking=True) as stream:
         stream.begin_capture()
         eccbench.cuda.curve(x, out=out)
