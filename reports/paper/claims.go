@@ -95,12 +95,9 @@ type span struct {
 }
 
 // spanOf returns the span of a number of each element of a list. An element may lack it.
-func spanOf[T any](list []T, value func(T) (float64, bool)) span {
-	s := span{of: len(list)}
+func spanOf[T any](list []T, value func(T) (float64, bool)) (s span) {
 	for _, e := range list {
-		if v, ok := value(e); ok {
-			s.add(v)
-		}
+		s.take(value(e))
 	}
 	return s
 }
@@ -124,14 +121,11 @@ func (s *span) add(v float64) {
 	s.n++
 }
 
-// join adds the numbers of another span.
-func (s *span) join(o span) {
-	n, of := s.n+o.n, s.of+o.of
-	if o.n > 0 {
-		s.add(o.lo)
-		s.add(o.hi)
+// take adds a number that may be missing.
+func (s *span) take(v float64, ok bool) {
+	if s.of++; ok {
+		s.add(v)
 	}
-	s.n, s.of = n, of
 }
 
 func (s span) String() string {

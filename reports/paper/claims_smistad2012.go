@@ -13,7 +13,9 @@ func smistad2012(p Paper) []Claim {
 	// times returns the range of the times of all steps over a table's rows and some processors.
 	times := func(n numbers, table int, processors []string) (s span) {
 		for _, r := range rows(table) {
-			s.join(spanOf(processors, func(k string) (float64, bool) { return n.value(table, r, k+"_all") }))
+			for _, k := range processors {
+				s.take(n.value(table, r, k+"_all"))
+			}
 		}
 		return s
 	}
@@ -57,10 +59,10 @@ func smistad2012(p Paper) []Claim {
 				}
 				for _, table := range []int{1, 2} {
 					for _, r := range rows(table) {
-						s.join(spanOf(slices.Concat(gpus, cpus), func(k string) (float64, bool) {
+						for _, k := range slices.Concat(gpus, cpus) {
 							v, ok := n.ratio(table, r, k+"_all", k+"_one")
-							return v / float64(r.Times()), ok
-						}))
+							s.take(v/float64(r.Times()), ok)
+						}
 					}
 				}
 				return s.finding(s.lo >= 0.95 && s.hi <= 1.05, " times")

@@ -112,7 +112,7 @@ func rates(n numbers, rows []Row) (two, three span) {
 		if r.Dim() == 2 {
 			s = &two
 		}
-		s.join(spanOf([]Row{r}, func(r Row) (float64, bool) { return n.value(1, r, "kernel_rate") }))
+		s.take(n.value(1, r, "kernel_rate"))
 	}
 	return two, three
 }
