@@ -102,13 +102,13 @@ func doLevels(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 }
 
 // survey computes the range of values, or the distinct values, of a shard's slices.
-func (j *sharing) survey(p *parts.Part, src grid.Source, of grid.Span, key fingerprint.Key) (err error) {
-	p.Fingerprint = make(fingerprint.Sum, key.ForLevels(src.Ladder().Len()).Functions()).String() // of an empty list
-	p.Values = &parts.Values{Most: j.distinct}
+func (s *sharedImage) survey(p *parts.Part, of grid.Span, key fingerprint.Key) (err error) {
+	p.Fingerprint = make(fingerprint.Sum, key.ForLevels(s.counted.Ladder().Len()).Functions()).String() // of an empty list
+	p.Values = &parts.Values{Most: s.distinct}
 	if of.Len() == 0 {
 		return nil
 	}
-	*p.Values, p.Listed, err = j.surveyed(src, of)
+	*p.Values, p.Listed, err = s.surveyed(s.counted, of)
 	return err
 }
 

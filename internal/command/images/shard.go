@@ -296,7 +296,7 @@ func (j *sharing) shareOf(c *cli.Program, f *pflag.FlagSet, input string, which 
 	}
 	said, hold := "", func() error { return nil } // hold is called once the part is written
 	if j.of == levelsName {
-		err = s.survey(p, s.counted, of, key)
+		err = s.survey(p, of, key)
 	} else {
 		runs := parts.NewRuns(filepath.Dir(path), p.Head, s.counted.Ladder().Len())
 		defer runs.Close() // removes files that are no longer needed
@@ -378,7 +378,7 @@ func (s *sharedImage) explain(err error, of grid.Span) error {
 // witness, and a function to call once the part is written.
 func (s *sharedImage) answer(c *cli.Program, p *parts.Part, of grid.Span, key fingerprint.Key, runs *parts.Runs) (
 	said string, hold func() error, err error) {
-	w, sum, slabs := s.question(c, s.counted, s.in, of, key, runs)
+	w, sum, slabs := s.question(c, of, key, runs)
 	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.File, Threads: s.Threads}}
 	by := ask.EveryImpl
 	if s.of != betti.Name { // for Betti numbers the part counts the Euler characteristics
@@ -414,17 +414,17 @@ var spilledVoxels int64 = ecc.SpilledVoxels
 
 // question returns the workload for the slices of a shard. After the answer, the functions return
 // its fingerprint and the bytes of its components.
-func (j *sharing) question(c *cli.Program, counted grid.Source, in ecc.Convention, of grid.Span, key fingerprint.Key,
-	runs *parts.Runs) (bench.Workload[grid.Source, ecc.VCEC], func() fingerprint.Sum, func() ([][]byte, error)) {
-	if j.of != betti.Name {
+func (s *sharedImage) question(c *cli.Program, of grid.Span, key fingerprint.Key, runs *parts.Runs) (
+	bench.Workload[grid.Source, ecc.VCEC], func() fingerprint.Sum, func() ([][]byte, error)) {
+	if s.of != betti.Name {
 		beside := ecc.PieceHooks{}
-		if !counted.Ladder().Indexed() {
+		if !s.counted.Ladder().Indexed() {
 			beside.Spill, beside.Voxels = runs.Add, spilledVoxels
 		}
-		w, sum := ecc.InShare(c.Curve, in, of, key, beside)
+		w, sum := ecc.InShare(c.Curve, s.in, of, key, beside)
 		return w, sum, func() ([][]byte, error) { return nil, nil }
 	}
-	w, sum, share := betti.InShare(c.Curve, j.by, counted, in, of, key, j.Threads)
+	w, sum, share := betti.InShare(c.Curve, s.by, s.counted, s.in, of, key, s.Threads)
 	return w, sum, func() ([][]byte, error) { return betti.EncodeSlabs(share.Slabs) }
 }
 
