@@ -210,7 +210,7 @@ func (q *Betti) checkBetti(w atWorkload, asked grid.Source, keeping bool, c benc
 		}
 		need = max(need, check)
 		if c.Threads == 1 || free <= 0 || need <= free {
-			return c, q.checkMemory(need, "Betti numbers take", moreMemory)
+			return c, q.checkMemory(need, "Betti numbers take", MoreMemory)
 		}
 	}
 }

@@ -162,7 +162,7 @@ func (q *Curve) answerWhole(w bench.Workload[grid.Source, ecc.VCEC], p curvePlan
 	by *ecc.Provenance) (ecc.Lines, error) {
 	if once || asked.Ladder().Indexed() {
 		stated := statedMemory(w, p.impl, asked, q.conditions())
-		if err := q.checkMemory(stated, "the curve takes", moreMemory); err != nil {
+		if err := q.checkMemory(stated, "the curve takes", MoreMemory); err != nil {
 			return ecc.Lines{}, err
 		}
 	}

@@ -159,8 +159,8 @@ func (q *Question) fits(need, free int64, what, remedy string) error {
 	return Usagef("%s: %s %s of memory, %s are free; %s", q.Shown, what, quantity.Bytes(need), quantity.Bytes(free), remedy)
 }
 
-// moreMemory is the remedy for an image whose slices take too much memory.
-const moreMemory = "use a machine with more, or a part of the image"
+// MoreMemory is the remedy for an image whose slices take too much memory.
+const MoreMemory = "use a machine with more, or a part of the image"
 
 // limits returns the limits of the verification.
 func (q *Question) limits() Limits { return Limits{Budget: q.Budget, Free: q.Memory} }

@@ -32,7 +32,7 @@ func eachSlice[Out any](
 	q *Question, src grid.Source, of string, answer func(plane *grid.Field, name string) (Out, int64, error),
 ) ([]Out, error) {
 	n, size := src.Shape().D, grid.SliceBytes(src)
-	if err := q.checkMemory(n*answerBytes+grid.SlabBytes(src), slicesTake, moreMemory); err != nil {
+	if err := q.checkMemory(n*answerBytes+grid.SlabBytes(src), slicesTake, MoreMemory); err != nil {
 		return nil, err
 	}
 	answers, free := make([]Out, n), q.memory()
@@ -40,7 +40,7 @@ func eachSlice[Out any](
 	err := grid.EachSlab(src, func(slab []byte, lo, hi int64) error {
 		if lo > 0 {
 			need := (held.Load()+lo*answerBytes)/lo*n*5/4 + grid.SlabBytes(src) // with garbage
-			if err := q.fits(need, free, slicesTake, moreMemory); err != nil {
+			if err := q.fits(need, free, slicesTake, MoreMemory); err != nil {
 				return err
 			}
 		}

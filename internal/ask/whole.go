@@ -54,7 +54,7 @@ func (q *Question) loadNamed(name datasets.Name, read func(grid.Source) (*grid.F
 // loadOpened loads an opened image.
 func (q *Question) loadOpened(src grid.Source) (*grid.Field, error) {
 	what := fmt.Sprintf("an image of %s takes", grid.Extent(src))
-	if err := q.fits(grid.TotalBytes(src), q.memory(), what, moreMemory); err != nil {
+	if err := q.fits(grid.TotalBytes(src), q.memory(), what, MoreMemory); err != nil {
 		return nil, err
 	}
 	f, err := grid.Load(src)

@@ -530,7 +530,7 @@ func (r *Request) limit(s grid.Source) (end func()) {
 }
 
 // errMemory ends errors about images that take more memory than is free.
-var errMemory = errors.New("use a machine with more, or a part of the image")
+var errMemory = errors.New(ask.MoreMemory)
 
 // answered returns the answer of the first implementation that accepts the image, verified by the
 // laws on request.
