@@ -93,6 +93,15 @@ func (o *Objects) Function(m device.Module, kernel string) (f device.Function) {
 	return f
 }
 
+// NewFunctions loads kernels of a module.
+func (o *Objects) NewFunctions(module string, kernels ...string) (list []device.Function) {
+	m := o.NewModule(module, kernels...)
+	for _, k := range kernels {
+		list = append(list, o.Function(m, k))
+	}
+	return list
+}
+
 // Close waits for its streams, and closes all objects in reverse order.
 func (o *Objects) Close() error {
 	var errs []error

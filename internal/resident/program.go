@@ -20,9 +20,8 @@ type Program struct {
 func NewProgram(d device.Device, stream, module string, kernels ...string) (*Program, error) {
 	p := &Program{Objects: NewObjects(d), functions: map[string]device.Function{}}
 	p.Stream, p.start, p.end = p.NewStream(stream), p.NewEvent("start"), p.NewEvent("end")
-	m := p.NewModule(module, kernels...)
-	for _, k := range kernels {
-		p.functions[k] = p.Function(m, k)
+	for i, f := range p.NewFunctions(module, kernels...) {
+		p.functions[kernels[i]] = f
 	}
 	if p.err != nil {
 		return nil, errors.Join(p.err, p.Close())

@@ -48,7 +48,7 @@ type memory struct {
 func (g *program) load(plan func(*gvf.Problem, device.Info, int64) []pass) error {
 	t := g.p.Type()
 	extent, scale := fmt.Sprintf("gvf_extent_%v", t), fmt.Sprintf("gvf_scale_%v", t)
-	starts := g.module("gvf_start", extent, scale, "gvf_gradient"+suffix(g.p), "gvf_magnitude")
+	starts := g.NewFunctions("gvf_start", extent, scale, "gvf_gradient"+suffix(g.p), "gvf_magnitude")
 	g.extent, g.scale, g.gradient, g.magnitude = starts[0], starts[1], starts[2], starts[3]
 	if g.Err() != nil || g.p.Steps == 0 || plan == nil {
 		return g.Err()
@@ -59,7 +59,7 @@ func (g *program) load(plan func(*gvf.Problem, device.Info, int64) []pass) error
 		names[p.module] = append(names[p.module], p.kernel)
 	}
 	for module, kernels := range names {
-		functions := g.module(module, kernels...)
+		functions := g.NewFunctions(module, kernels...)
 		if g.Err() != nil {
 			return g.Err()
 		}
@@ -77,15 +77,6 @@ func (g *program) load(plan func(*gvf.Problem, device.Info, int64) []pass) error
 		}
 	}
 	return nil
-}
-
-// module loads kernels of a module.
-func (g *program) module(name string, kernels ...string) (list []device.Function) {
-	m := g.NewModule(name, kernels...)
-	for _, k := range kernels {
-		list = append(list, g.Function(m, k))
-	}
-	return list
 }
 
 // steps enqueues the passes. The last one writes to the result.

@@ -151,9 +151,8 @@ func (j *slabJob) allocate(l *lane) {
 // load loads the kernels of a device.
 func (j *slabJob) load(l *lane) error {
 	module := func(name string, kernels ...string) {
-		m := l.NewModule(name, kernels...)
-		for _, k := range kernels {
-			l.functions[k] = l.Function(m, k)
+		for i, f := range l.NewFunctions(name, kernels...) {
+			l.functions[kernels[i]] = f
 		}
 	}
 	t := j.p.Type()

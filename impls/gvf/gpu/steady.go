@@ -388,7 +388,7 @@ func (j *job) solverKernels() {
 	for i, n := range names {
 		full[i] = strings.TrimSuffix("gvf_steady_"+n, "_")
 	}
-	functions := j.module("gvf_steady", full...)
+	functions := j.NewFunctions("gvf_steady", full...)
 	j.solver.kernels = map[string]device.Function{}
 	for i, n := range names {
 		j.solver.kernels[n] = functions[i]
