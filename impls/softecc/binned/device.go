@@ -105,12 +105,13 @@ func (o OnDevice) Setup(p *softecc.Problem, c bench.Conditions) (bench.Job[softe
 	if err != nil {
 		return nil, err
 	}
-	upstream := func(int64) []float64 { return p.G }
-	j, err := setup(d, &deviceJob{p: p, upstream: upstream, source: p, images: 1, mayPlace: true}, c)
+	program, err := newProgram(d)
 	if err != nil {
-		return nil, err // and no job in the interface
+		return nil, err
 	}
-	return j, nil
+	upstream := func(int64) []float64 { return p.G }
+	j := &deviceJob{Program: program, p: p, upstream: upstream, source: p, images: 1, mayPlace: true}
+	return bench.Ready(j, j.setup(c))
 }
 
 var _ bench.DeviceJob = (*deviceJob)(nil)
@@ -160,12 +161,12 @@ const (
 // between is the kernel that computes the curve and the table.
 const between = "softecc_curve_and_table"
 
+func newProgram(d device.Device) (*resident.Program, error) {
+	return resident.NewProgram(d, "soft curve", "softecc_curve", between)
+}
+
 // setup makes the objects of a job.
-func setup(d device.Device, j *deviceJob, c bench.Conditions) (*deviceJob, error) {
-	var err error
-	if j.Program, err = resident.NewProgram(d, "soft curve", "softecc_curve", between); err != nil {
-		return nil, err
-	}
+func (j *deviceJob) setup(c bench.Conditions) error {
 	j.image, j.feed = resident.NewImage(&j.Objects, j.Stream, j.source, c.Scope == bench.E2E, c.Threads)
 	s := j.p.Shape()
 	j.changes = j.NewBuffer("changes", 4*words(s)*j.images)
@@ -173,14 +174,10 @@ func setup(d device.Device, j *deviceJob, c bench.Conditions) (*deviceJob, error
 	j.tau = resident.NewNumbers(&j.Objects, j.Stream, "thresholds", j.p.Tau)
 	j.g = resident.NewNumbers(&j.Objects, j.Stream, "upstream gradient", j.p.G)
 	j.out = j.NewBuffer("soft curve", 3*8*int64(len(j.p.Tau)))
-	ok, err := j.byPlaces()
-	if err == nil && !ok {
-		err = j.inBins()
+	if ok, err := j.byPlaces(); ok || err != nil {
+		return err
 	}
-	if err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
-	return j, nil
+	return j.inBins()
 }
 
 // byPlaces makes the counter if the levels are places, and reports whether they are.

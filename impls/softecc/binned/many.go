@@ -133,11 +133,12 @@ func (o ManyOnDevice) Setup(b *softecc.Batch, c bench.Conditions) (bench.Job[[]s
 	if err != nil {
 		return nil, err
 	}
-	j, err := setup(d, &deviceJob{p: b.Problem, upstream: b.Upstream, source: b.Images, images: b.Len()}, c)
+	program, err := newProgram(d)
 	if err != nil {
 		return nil, err
 	}
-	return manyOnDevice{j}, nil
+	j := &deviceJob{Program: program, p: b.Problem, upstream: b.Upstream, source: b.Images, images: b.Len()}
+	return bench.Ready[[]softecc.Answer](manyOnDevice{j}, j.setup(c))
 }
 
 var _ bench.DeviceJob = manyOnDevice{}
