@@ -601,8 +601,16 @@ func (g *Graph) components() (of []int, n int) {
 			parts--
 		}
 	}
-	// Adjacent patches are usually connected. The other edges are needed only where they are not.
-	if g.features != nil {
+	if g.features == nil {
+		g.eachRun(0, len(parent), func(from, by int, weights []float64) {
+			if by < 0 || parts == 1 { // both ends have a link
+				return
+			}
+			for i, w := range weights {
+				join(from+i, from+i+by, w)
+			}
+		})
+	} else {
 		for i := range parent {
 			for _, by := range [][3]int64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}} {
 				if j := g.nodeAt(i, by); j >= 0 {
@@ -610,25 +618,14 @@ func (g *Graph) components() (of []int, n int) {
 				}
 			}
 		}
-	}
-	if g.features == nil {
-		g.eachRun(0, len(parent), func(from, by int, weights []float64) {
-			for i, w := range weights {
-				if by > 0 && parts > 1 {
-					join(from+i, from+i+by, w)
+		// Adjacent patches are usually connected. The other edges are needed only where they are not.
+		for i := 0; i < len(parent) && parts > 1; i++ {
+			g.row(i, func(j int, w float64) {
+				if j > i {
+					join(i, j, w)
 				}
-			}
-		})
-	}
-	for i := range parent {
-		if parts == 1 || g.features == nil {
-			break
+			})
 		}
-		g.row(i, func(j int, w float64) {
-			if j > i {
-				join(i, j, w)
-			}
-		})
 	}
 	of, number := make([]int, len(parent)), map[int]int{}
 	for i := range of {
