@@ -233,5 +233,5 @@ func (j *deviceJob) Poison() {
 	clear(j.result.Data())
 }
 
-// Close frees the device's memory and kernels.
+// Close frees the device's memory and kernels. That of bench.Output, which is embedded less deep, does nothing.
 func (j *deviceJob) Close() error { return j.Program.Close() }

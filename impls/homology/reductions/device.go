@@ -446,5 +446,5 @@ func (j *raceOnDevice) Poison() {
 	j.Fill(0x5a, all...)
 }
 
-// Close frees the device's memory and kernels.
+// Close frees the device's memory and kernels. That of bench.Output, which is embedded less deep, does nothing.
 func (j *raceOnDevice) Close() error { return j.Program.Close() }
