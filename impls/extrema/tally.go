@@ -92,16 +92,15 @@ func (t *tally) reset() {
 
 // hold replaces the runs by others with a number of pairs. It returns whether the room has space for them.
 func (t *tally) hold(runs [][]pair, held int) bool {
+	fits := true
 	if r := t.room; r != nil {
 		if r.full.Load() {
 			runs, held = nil, 0
 		}
-		now := r.held.Add(int64(held - t.held))
-		defer func() { t.runs, t.held = runs, held }()
-		return now <= r.most
+		fits = r.held.Add(int64(held-t.held)) <= r.most
 	}
 	t.runs, t.held = runs, held
-	return true
+	return fits
 }
 
 // few returns the number of pairs below which runs are never merged.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -99,11 +100,7 @@ func compareFields(p *Problem, want, got Flow, equal func(a, b float32) bool) *v
 	if d := p.misshapen(got); d != nil {
 		return d
 	}
-	same := true
-	for c := range want.V {
-		same = same && hasSameBits(want.V[c], got.V[c])
-	}
-	if same {
+	if slices.EqualFunc(want.V, got.V, hasSameBits) {
 		return nil
 	}
 	var first *verify.Diff

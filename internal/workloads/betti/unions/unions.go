@@ -45,8 +45,8 @@ func boxOf(s grid.Shape) (best grid.Shape) {
 	for down, h := parts(s.H-1, mostRows); h >= fewRows || best.D == 0; down, h = parts(s.H-1, max(1, h-1)) {
 		d := min(planes, mostInBox/((h+1)*(w+1))-1)
 		slabs, _ := parts(s.D, d)
-		plane := ((h+1)*words + groupWords - 1) / groupWords * groupWords
-		if n := (across*down + cores() - 1) / cores() * plane * (s.D - 1 + slabs); n < least {
+		plane := grid.CeilDiv((h+1)*words, groupWords) * groupWords
+		if n := grid.CeilDiv(across*down, cores()) * plane * (s.D - 1 + slabs); n < least {
 			best, least = grid.Shape{D: d, H: max(2, h), W: max(2, w)}, n
 		}
 	}
@@ -56,8 +56,8 @@ func boxOf(s grid.Shape) (best grid.Shape) {
 // parts divides steps from layer to layer into the fewest parts of at most the given number, and returns
 // their number and the steps of the longest.
 func parts(steps, most int64) (count, longest int64) {
-	count = max(1, (steps+most-1)/most)
-	return count, (steps + count - 1) / count
+	count = max(1, grid.CeilDiv(steps, most))
+	return count, grid.CeilDiv(steps, count)
 }
 
 // Bytes estimates the memory to join all voxels of an image: slabs, and the edges of both graphs,
