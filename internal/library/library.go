@@ -437,10 +437,8 @@ func (r Request) name(every bool) (datasets.Name, error) {
 		if len(r.Shape) > 0 || r.Type != "" || r.Levels > 0 || r.Strict {
 			err = fmt.Errorf("input %s: specifies its own shape, type, levels and strict; leave them out", r.Input)
 		}
-		if err == nil && r.NaN == ask.NaNMask && name.Generator == "file" && name.Get("levels") == "" { // as of a path
-			name = name.With("levels", "every").With("nan", ask.NaNMask)
-		}
-		return name, err
+		masks := r.NaN == ask.NaNMask
+		return ask.Opening{Every: masks, Gaps: masks}.Of(name), err // as of a path
 	}
 	name = name.With("type", r.Type)
 	if len(r.Shape) > 0 {

@@ -180,7 +180,8 @@ def test_nan_in_files(tmp_path, dtype):
     within = np.ones(image.shape)
     within[:, -1] = 0
     for options in ({}, {"superlevel": True, "construction": "V", "periodic": True}, {"mask": within}, {"levels": 3}, {"at": [1, 2]}):
-        assert rows(eccbench.curve(path, nan="mask", **options)) == rows(eccbench.curve(image, nan="mask", **options)), options
+        for given in [path] + ([] if "levels" in options else [f"file/path={path}", f"file/levels=every/path={path}"]):
+            assert rows(eccbench.curve(given, nan="mask", **options)) == rows(eccbench.curve(image, nan="mask", **options)), options
     assert eccbench.betti(path, 1, nan="mask") == eccbench.betti(image, 1, nan="mask") == (2, 0, 0)
     assert eccbench.betti_curves(path, nan="mask") == eccbench.betti_curves(image, nan="mask")
     for ask in (eccbench.curve, lambda i: eccbench.betti(i, 1), lambda i: eccbench.gvf(i, steps=1)):
