@@ -359,7 +359,7 @@ func (j *job) newSolver() error {
 		{&s.plan, "shapes of levels", 0, s.shapes()}, {&s.tape, "what is to be done", 0, s.entries()},
 		{&s.parts, "parts of sums", 2 * 8 * s.components * parts, nil}, {&s.met, "blocks that came", 4, nil},
 		{&s.done, "blocks that are done", 4, make([]byte, 4)}, {&s.state, "what is known", 0, make([]byte, stateBytes)},
-		{&s.verdicts, "what is left", reportBytes, nil},
+		{&s.verdicts, "what is left", 0, make([]byte, reportBytes)},
 	}); err != nil {
 		return err
 	}
