@@ -64,9 +64,21 @@ func Fits(d device.Device, need int64, what string) error {
 	return nil
 }
 
+// newImage allocates memory for an image. Kernels load bytes as words of four, so the last word is whole, and 0 at first.
+func newImage(d device.Device, s device.Stream, in grid.Source) (device.Buffer, error) {
+	n := grid.TotalBytes(in)
+	b, err := d.Alloc("image", (n+3)&^3)
+	if err == nil && n&3 > 0 {
+		if err = s.Fill(b, n&^3, 4, 0); err != nil {
+			err = errors.Join(err, b.Close())
+		}
+	}
+	return b, err
+}
+
 // Put copies an image to memory of the device, row-major and packed.
 func Put(d device.Device, s device.Stream, in grid.Source) (device.Buffer, error) {
-	b, err := d.Alloc("image", grid.TotalBytes(in))
+	b, err := newImage(d, s, in)
 	if err != nil {
 		return nil, err
 	}
@@ -82,6 +94,5 @@ func NewImage(o *Objects, s device.Stream, in grid.Source, upload bool, threads 
 	if !upload {
 		return Own(o, func() (device.Buffer, error) { return Put(o.On, s, in) }), nil
 	}
-	image = o.NewBuffer("image", grid.TotalBytes(in))
-	return image, o.NewFeed(in, 0, threads)
+	return Own(o, func() (device.Buffer, error) { return newImage(o.On, s, in) }), o.NewFeed(in, 0, threads)
 }
