@@ -363,6 +363,15 @@ inlined bins bins_of(const laid *over, int thresholds, float32 unit, double *par
   return bins{over, thresholds, (int)over->bins, (float32)over->zero, (float32)over->width, (float32)(1 / over->width), lowest, unit, partial, derivatives};
 }
 
+// Synchronizes a block whose warps may wait at different places.
+inlined void sync_warps() {
+#ifdef ON_HOST
+  __syncthreads();
+#else
+  __nvvm_barrier_sync_cnt(1, threads());
+#endif
+}
+
 // Computes the changes of all voxels and adds them up. A warp takes 128 columns of slabs of
 // `planes` planes each and marches along y. It also reads the planes before and after its slabs,
 // which share cells with them. Slabs are consecutive planes; in a flat image they are consecutive
@@ -397,7 +406,7 @@ inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To
     int z0 = item / across % deep * each + (stacked ? (warp - 1) * planes : 0);
     const int end = y0 + length < y.h ? y0 + length : y.h;
     if (stacked && ((warp - 1) * planes >= each || z0 >= y.d)) {
-      for (int row = y0; row < end; row++) __syncthreads();
+      for (int row = y0; row < end; row++) sync_warps();
       turn ^= (end - y0) & 1;
       continue;
     }
@@ -513,7 +522,7 @@ inlined void forward(const tilted<T> &y, unsigned *changes, int length, const To
         }
       }
       if (stacked && row >= y0) {
-        __syncthreads();
+        sync_warps();
         if (counts) {
           const four_changes before = handing[turn][warp - 1][lane];
           UNROLL for (int i = 0; i < 4; i++) c[0][i] += before.of[i];
