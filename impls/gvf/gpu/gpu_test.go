@@ -115,7 +115,13 @@ func TestKernelsOnHost(t *testing.T) {
 	}), 1)
 }
 
-func TestKernelsOnDevice(t *testing.T) { testKernels(t, ecctest.Device(t), asked(), len(asked())) }
+func TestKernelsOnDevice(t *testing.T) {
+	again := len(asked())
+	if testing.Short() {
+		again = 3
+	}
+	testKernels(t, ecctest.Device(t), asked(), again)
+}
 
 // hurry reduces the steps of a problem on the host if each step is a launch.
 func (i Implementation) hurry(p *gvf.Problem) {

@@ -93,6 +93,10 @@ func TestRestByLaunchesOnHost(t *testing.T) {
 func TestRestOnDevice(t *testing.T) {
 	open := ecctest.Device(t)
 	testRest(t, Multigrid(open).launching(), append(gvf.ToSteady().Adversarial, manyNames...))
+	if testing.Short() {
+		testRest(t, Multigrid(open), []string{thin})
+		return
+	}
 	testRest(t, Multigrid(open), append(gvf.ToSteady().Adversarial, thin,
 		"gvf-steady/tol=6/mu=50/boundary=0/of=noise/shape=512x512/levels=1024/type=float32/seed=1", "gvf-steady/tol=5/mu=200/boundary=1/of=grf/shape=1001x747/levels=1024/type=float32/smooth=3/seed=1",
 		"gvf-steady/tol=4/mu=50/boundary=0/of=grf/shape=181x217x181/levels=1024/type=float32/smooth=2/seed=1", "gvf-steady/tol=4/mu=50/boundary=1/of=noise/shape=130x65x71/type=uint8/seed=1",

@@ -54,11 +54,14 @@ func TestKernelsOnHost(t *testing.T) {
 // one, and their number is the length of their list, so little is random here.
 func TestKernelsOnDevice(t *testing.T) {
 	open := ecctest.Device(t)
-	list := complexes(t)
-	for _, name := range []string{
+	list, large := complexes(t), []string{
 		"five/shape=34x34x34/cavities=512/drills=9/order=random/seed=3", "kuhn/shape=60x50x20/cavities=99", "voxels/at=127/cut=kuhn/of=noise/shape=30x30x30/type=uint8/seed=8",
 		"random/vertices=60/dim=5/count=200/seed=2", "join/with=torus/of=klein/shape=9x9", "random/vertices=200/dim=1/count=600/seed=2",
-	} {
+	}
+	if testing.Short() {
+		large = nil
+	}
+	for _, name := range large {
 		list[name] = homologytest.Open(t, name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(list)) {
