@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"eccbench/internal/regular"
 )
@@ -97,7 +98,7 @@ type File struct {
 // WriteFile writes a file completely or not at all. It writes a temporary file in the same folder
 // and renames it once the data is on disk. If a signal ends the program, it removes the temporary
 // file. The new file follows the umask, or keeps the mode of the file that it replaces. WriteFile
-// follows links, and writes directly to devices such as /dev/null.
+// follows links, and writes directly to devices such as /dev/null and to what the program has open, such as /dev/stdout.
 func WriteFile(path string, write func(*os.File) error) (err error) {
 	return WriteFiles([]File{{path, write}}, func() error { return nil })
 }
@@ -111,12 +112,8 @@ func WriteFiles(files []File, last func() error) (err error) {
 		if file.Path == "" {
 			continue
 		}
-		if info, err := os.Stat(file.Path); err == nil && !info.Mode().IsRegular() {
-			f, err := os.OpenFile(file.Path, os.O_WRONLY, 0)
-			if err == nil {
-				err = errors.Join(file.Write(f), f.Close())
-			}
-			if err != nil {
+		if write := directly(file.Path); write != nil {
+			if err := write(file.Write); err != nil {
 				return fmt.Errorf("writing %s: %w", file.Path, cause(err))
 			}
 			continue
@@ -143,6 +140,50 @@ func WriteFiles(files []File, last func() error) (err error) {
 		}
 	}
 	return nil
+}
+
+// directly returns a function that calls another with an open file: a device, or what the program has open already,
+// which a new file of that name would replace. It returns nil for other files.
+func directly(path string) func(write func(*os.File) error) error {
+	switch n := descriptor(path); n {
+	case 1, 2:
+		return func(write func(*os.File) error) error { return write([]*os.File{os.Stdout, os.Stderr}[n-1]) }
+	case -1:
+		if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() {
+			return nil
+		}
+	}
+	return func(write func(*os.File) error) error {
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+		if err == nil {
+			err = errors.Join(write(f), f.Close())
+		}
+		return err
+	}
+}
+
+// descriptor returns the number of the open file that a path such as /dev/stdout or /dev/fd/3 names, or −1.
+func descriptor(path string) int {
+	own, err := filepath.EvalSymlinks("/dev/fd")
+	if err != nil {
+		return -1
+	}
+	for range maxLinks {
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err != nil {
+			return -1
+		} else if n, err := strconv.Atoi(filepath.Base(path)); err == nil && dir == own {
+			return n
+		}
+		link, err := os.Readlink(path)
+		if err != nil {
+			return -1
+		}
+		if !filepath.IsAbs(link) {
+			link = filepath.Join(filepath.Dir(path), link)
+		}
+		path = link
+	}
+	return -1
 }
 
 // cause returns the cause of an error of a file, without the file's name.
@@ -175,7 +216,8 @@ func Writable(targets []Target, inputs ...string) error {
 func writable(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return Usagef("writing %s: is a directory", path)
-	} else if err == nil && !info.Mode().IsRegular() {
+	}
+	if directly(path) != nil {
 		return nil
 	}
 	f, err := regular.Create(resolve(path))

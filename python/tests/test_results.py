@@ -95,11 +95,16 @@ def test_wrong_files(tmp_path):
     with pytest.raises(ValueError, match="holds a Curve, want a BettiCurves: take Curve.load"):
         eccbench.BettiCurves.load(tmp_path / "curve.npz")
     np.savez(tmp_path / "other.npz", a=IMAGE)
+    np.save(tmp_path / "array.npy", IMAGE)
     (tmp_path / "text").write_text("no array")
-    for name in ("other.npz", "text"):
-        with pytest.raises(ValueError, match="no result of eccbench") as e:
+    (tmp_path / "empty").touch()
+    for name, why in (("other.npz", "facts"), ("text", "no .npz archive"), ("array.npy", "an array"), ("empty", "is empty")):
+        with pytest.raises(ValueError, match=f"no result of eccbench, .*{why}") as e:
             eccbench.Curve.load(tmp_path / name)
         assert "\n" not in str(e.value)
+    for name in ("curve.csv", b"curve.NPY"):
+        with pytest.raises(ValueError, match="save writes an .npz archive"):
+            curve.save(name)
     with pytest.raises(FileNotFoundError):
         eccbench.Curve.load(tmp_path / "nowhere")
 
@@ -109,13 +114,12 @@ def test_full_disk(tmp_path, monkeypatch):
     curve, path, link = eccbench.curve(IMAGE), tmp_path / "curve.npz", tmp_path / "link"
     link.symlink_to(path)
 
-    def torn(file, **arrays):
-        file.write(b"torn")
+    def torn(_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     for existing in (False, True):
         with monkeypatch.context() as full:
-            full.setattr(np, "savez_compressed", torn)
+            full.setattr(os, "fsync", torn)
             for to in (path, link):
                 with pytest.raises(OSError, match="No space left on device"):
                     curve.save(to)

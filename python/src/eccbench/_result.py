@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import stat
@@ -108,14 +109,23 @@ class Result(Table):
         Parameters
         ----------
         path : str or path-like
-            The file, with any extension. An existing file is replaced once the new one is complete; other hard
-            links to it keep the old one.
+            The file, with an extension of no other format. An existing file is replaced once the new one is complete;
+            other hard links to it keep the old one.
+
+        Raises
+        ------
+        ValueError
+            If the name ends with ``.csv``, ``.json``, ``.npy`` or ``.txt``.
         """
+        if not isinstance(path, int) and os.fsdecode(path).lower().endswith((".csv", ".json", ".npy", ".txt")):
+            raise ValueError(f"{path}: save writes an .npz archive; for text, take to_pandas().to_csv({str(path)!r})")
         values = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
         arrays = {k: v for k, v in values.items() if isinstance(v, np.ndarray)}
         facts = {"result": type(self).__name__, **{k: v for k, v in values.items() if k not in arrays}}
+        archive = io.BytesIO()  # on a full disk, one of a file would print a second error when it is deleted
+        np.savez_compressed(archive, **{"facts": np.array(json.dumps(facts)), **arrays})  # type: ignore[arg-type]
         with _replacing(path) as file:
-            np.savez_compressed(file, **{"facts": np.array(json.dumps(facts)), **arrays})  # type: ignore[arg-type]
+            file.write(archive.getbuffer())
 
     @classmethod
     def load(cls: type[_Self], path: Any) -> _Self:
@@ -138,7 +148,10 @@ class Result(Table):
             If the file contains no result of the class.
         """
         try:
-            with np.load(path, allow_pickle=False) as file:
+            file = np.load(path, allow_pickle=False)
+            if not isinstance(file, np.lib.npyio.NpzFile):
+                raise ValueError("it is an array")
+            with file:
                 values = {name: file[name] for name in file.files}
             facts = {k: _frozen(v) for k, v in json.loads(str(values.pop("facts"))).items()}
             kind = facts.pop("result")
@@ -149,8 +162,11 @@ class Result(Table):
                 return result
         except OSError:
             raise
+        except EOFError:
+            raise ValueError(f"{path}: no result of eccbench, the file is empty") from None
         except Exception as e:  # NumPy, zipfile and json raise many kinds
-            raise ValueError(f"{path}: no result of eccbench, want a file that save wrote: {e}") from None
+            cause = "it is no .npz archive" if "pickle" in str(e) else e
+            raise ValueError(f"{path}: no result of eccbench, want a file that save wrote: {cause}") from None
         raise ValueError(f"{path}: holds a {kind}, want a {cls.__name__}: take {kind}.load")
 
 
@@ -159,7 +175,7 @@ def _replacing(path: Any) -> Iterator[IO[bytes]]:
     """Open a file that gets its name and replaces another once its data is on disk. Devices, pipes and descriptors
     (/dev/stdout) are written directly."""
     if isinstance(path, int) or os.path.exists(path) and not os.path.isfile(path) or _of_descriptor(path):
-        with open(path, "wb") as file:
+        with open(path, "ab") as file:  # after what others have written to the file of a descriptor
             yield file
         return
     real = os.path.realpath(os.fsdecode(path))  # the target of a link
