@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -12,32 +13,39 @@ import (
 type edits []edit
 
 type edit struct {
-	at         int64           // byte of the image
-	was, value []byte          // there
-	changes    map[int64]int64 // of the answer, by level
+	at, size   int64   // of the voxel, in bytes
+	was, value [4]byte // there
+	voxel      [3]int64
+	now        float32
+	changes    [28]change // of the answer: one for each value around the voxel, and the new one
+	count      int        // of the changes
 }
+
+type change struct{ level, by int64 }
 
 // apply makes the changes.
 func (e edits) apply(image []byte) {
-	for _, d := range e {
-		copy(image[d.at:], d.value)
+	for k := range e {
+		d := &e[k]
+		copy(image[d.at:], d.value[:d.size])
 	}
 }
 
 // undo reverts the changes.
 func (e edits) undo(image []byte) {
-	for _, d := range e {
-		copy(image[d.at:], d.was)
+	for k := range e {
+		d := &e[k]
+		copy(image[d.at:], d.was[:d.size])
 	}
 }
 
 // takeOff subtracts the changes of the answer, once.
 func (e edits) takeOff(answer [][]byte) {
-	for k, d := range e {
-		for level, change := range d.changes {
-			grid.Values[int64](answer[0])[level] -= change
+	for k := range e {
+		for _, c := range e[k].changes[:e[k].count] {
+			grid.Values[int64](answer[0])[c.level] -= c.by
 		}
-		e[k].changes = nil
+		e[k].count = 0
 	}
 }
 
@@ -45,26 +53,21 @@ func (e edits) takeOff(answer [][]byte) {
 const mostEdits, mostTries = 8, 64
 
 // planEdits draws voxels of an image that get the values of others. It counts the changes of the
-// Euler characteristic curve by the definition, in the 3³ neighbourhood of each.
-func planEdits(s grid.Source, data []byte, vertices bool) (plan edits) {
+// Euler characteristic curve by the definition, in the 3³ neighbourhood of each. It returns earlier edits overwritten.
+func planEdits(s grid.Source, data []byte, vertices bool, earlier edits) edits {
 	img := &edited{shape: s.Shape(), typ: s.Type(), ladder: s.Ladder(), data: data, vertices: vertices,
-		now: map[int64]int64{}}
-	n, size := img.shape.Voxels(), img.typ.Size()
+		plan: slices.Grow(earlier[:0], mostEdits)}
+	n := img.shape.Voxels()
 	for range mostTries {
 		at, from := rand.Int64N(n), rand.Int64N(n)
-		if len(plan) == mostEdits {
+		if len(img.plan) == mostEdits {
 			break
 		}
-		if _, again := img.now[at]; again || img.before(at) == img.before(from) {
-			continue
+		if !img.has(at) && img.ladder.Level(img.value(at)) != img.ladder.Level(img.value(from)) {
+			img.edit(at, from)
 		}
-		changes := map[int64]int64{}
-		img.count(at, from, changes)
-		img.now[at] = from
-		value := func(i int64) []byte { return slices.Clone(data[i*size : (i+1)*size]) }
-		plan = append(plan, edit{at * size, value(at), value(from), changes})
 	}
-	return plan
+	return img.plan
 }
 
 // An edited image has the values of other voxels at some voxels.
@@ -73,96 +76,124 @@ type edited struct {
 	typ      grid.Type
 	ladder   grid.Ladder
 	data     []byte
-	vertices bool            // voxels are vertices, not closed cubes
-	now      map[int64]int64 // the voxel whose value another one has
+	vertices bool // voxels are vertices, not closed cubes
+	plan     edits
 }
 
-// level returns the level of a voxel.
-func (e *edited) level(i int64) int64 {
-	if from, ok := e.now[i]; ok {
-		i = from
+// has reports whether a voxel has an edit.
+func (e *edited) has(voxel int64) bool {
+	for k := range e.plan {
+		if e.plan[k].at == voxel*e.plan[k].size {
+			return true
+		}
 	}
-	return e.before(i)
+	return false
 }
 
-// before returns the level of a voxel of the image without edits.
-func (e *edited) before(i int64) int64 {
-	var v float32
+// value returns the value of a voxel of the image without edits.
+func (e *edited) value(i int64) float32 {
 	switch e.typ {
 	case grid.Uint8:
-		v = float32(e.data[i])
+		return float32(e.data[i])
 	case grid.Int16:
-		v = float32(grid.Values[int16](e.data)[i])
+		return float32(grid.Values[int16](e.data)[i])
 	case grid.Uint16:
-		v = float32(grid.Values[uint16](e.data)[i])
-	case grid.Float32:
-		v = grid.Values[float32](e.data)[i]
+		return float32(grid.Values[uint16](e.data)[i])
 	}
-	return e.ladder.Level(v)
+	return grid.Values[float32](e.data)[i]
 }
 
-// A cell at a voxel: the others of its voxels in the 3³ neighbourhood, and its sign in χ if voxels are vertices. As
-// closed cubes, the same voxels have a cell of 3 − dim dimensions in common.
+// A cell at a voxel, if voxels are vertices. As closed cubes, the same voxels have a cell of 3 − dim dimensions in
+// common.
 type cell struct {
-	others []int
-	sign   int64
+	corner int   // the vertex opposite the voxel: its number in the 3³ neighbourhood
+	within []int // the corners of the cells at the voxel that it contains, of one dimension less
+	sign   int64 // in χ
 }
 
 var cells = cellsAround()
 
-func cellsAround() (all [27]cell) {
-	for c := range all {
-		reached := []int{13}
-		all[c].sign = 1
+// cellsAround returns the cells by dimension.
+func cellsAround() []cell {
+	var byDim [4][]cell
+	for c := range 27 {
+		this, dim := cell{corner: c, sign: 1}, 0
 		for _, step := range [3]int{9, 3, 1} {
 			if d := c/step%3 - 1; d != 0 {
-				for _, at := range slices.Clone(reached) {
-					reached = append(reached, at+d*step)
-				}
-				all[c].sign *= -1
+				this.within, this.sign = append(this.within, c-d*step), -this.sign
+				dim++
 			}
 		}
-		all[c].others = reached[1:]
+		byDim[dim] = append(byDim[dim], this)
 	}
-	return all
+	return slices.Concat(byDim[:]...)
 }
 
-// count adds the changes by a voxel that gets the level of another one. A cell of closed cubes is at the lowest level
-// around it, and one of vertices at the highest; it may be outside.
-func (e *edited) count(at, from int64, changes map[int64]int64) {
-	shape, levels := e.shape, e.ladder.Len()
-	z, y, x := shape.Coordinates(at)
-	var near [27]int64 // the levels around the voxel, −1 outside
+// edit adds the edit of a voxel that gets the value of another one, with the changes. A cell of closed cubes is at the
+// lowest value around it, and one of vertices at the highest; it may be outside.
+func (e *edited) edit(at, from int64) {
+	size := e.typ.Size()
+	z, y, x := e.shape.Coordinates(at)
+	e.plan = append(e.plan, edit{at: at * size, size: size, voxel: [3]int64{z, y, x}, now: e.value(from)})
+	d := &e.plan[len(e.plan)-1]
+	copy(d.was[:size], e.data[at*size:])
+	copy(d.value[:size], e.data[from*size:])
+	near, factor := e.around(z, y, x), float32(1)
+	if e.vertices { // the highest value is the lowest one of their negatives
+		factor = -1
+	}
+	for c := range near {
+		near[c] *= factor
+	}
+	was, now, none := near[13], d.now*factor, float32(math.Inf(1))
+	near[13] = none // then near has the lowest value of each cell, without that of the voxel
+	var values [len(d.changes)]float32
+	add := func(v float32, by int64) {
+		k := 0
+		for k < d.count && values[k] != v {
+			k++
+		}
+		values[k], d.changes[k].by, d.count = v, d.changes[k].by+by, max(d.count, k+1)
+	}
+	for k := range cells {
+		c := &cells[k]
+		lowest := near[c.corner]
+		for _, i := range c.within {
+			lowest = min(lowest, near[i])
+		}
+		near[c.corner] = lowest
+		if before, after := min(was, lowest), min(now, lowest); before != after {
+			sign := -c.sign * int64(factor)
+			add(before, -sign)
+			add(after, sign)
+		}
+	}
+	n := 0
+	for k, v := range values[:d.count] {
+		if level := e.ladder.Level(v * factor); level < e.ladder.Len() {
+			d.changes[n] = change{level, d.changes[k].by}
+			n++
+		}
+	}
+	d.count = n
+}
+
+// around returns the values in the 3³ neighbourhood of a voxel with the edits before, +Inf outside.
+func (e *edited) around(z, y, x int64) (near [27]float32) {
+	shape := e.shape
 	for c := range int64(27) {
 		z, y, x := z+c/9-1, y+c/3%3-1, x+c%3-1
-		near[c] = -1
-		if z >= 0 && z < shape.D && y >= 0 && y < shape.H && x >= 0 && x < shape.W {
-			near[c] = e.level((z*shape.H+y)*shape.W + x)
+		near[c] = float32(math.Inf(1))
+		if uint64(z) < uint64(shape.D) && uint64(y) < uint64(shape.H) && uint64(x) < uint64(shape.W) {
+			near[c] = e.value((z*shape.H+y)*shape.W + x)
 		}
 	}
-	now := e.before(from)
-next:
-	for _, c := range &cells {
-		was, is := near[13], now
-		for _, i := range c.others {
-			switch l := near[i]; {
-			case l < 0 && e.vertices:
-				continue next
-			case e.vertices:
-				was, is = max(was, l), max(is, l)
-			case l >= 0:
-				was, is = min(was, l), min(is, l)
-			}
-		}
-		sign := c.sign
-		if !e.vertices {
-			sign = -sign
-		}
-		if was != is && was < levels {
-			changes[was] -= sign
-		}
-		if was != is && is < levels {
-			changes[is] += sign
+	for k := range e.plan[:len(e.plan)-1] {
+		d := &e.plan[k]
+		z, y, x := d.voxel[0]-z+1, d.voxel[1]-y+1, d.voxel[2]-x+1
+		if uint64(z) < 3 && uint64(y) < 3 && uint64(x) < 3 {
+			near[9*z+3*y+x] = d.now
 		}
 	}
+	return near
 }

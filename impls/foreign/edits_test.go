@@ -50,12 +50,12 @@ func TestEdits(t *testing.T) {
 				return changes
 			}
 			was := curve()
-			plan := planEdits(in, data, k == 1)
+			plan := planEdits(in, data, k == 1, nil)
 			plan.apply(data)
 			now := curve()
 			for _, e := range plan {
-				for level, change := range e.changes {
-					now[level] -= change
+				for _, c := range e.changes[:e.count] {
+					now[c.level] -= c.by
 				}
 			}
 			for level := range in.Ladder().Len() {

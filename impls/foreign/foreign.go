@@ -32,8 +32,9 @@ type typed[In, Out any] struct {
 	levels bool              // the ladder is part of the question
 	tuned  bool              // few levels make implementations of this program faster
 	read   func(In, [][]byte) Out
-	// edits plans small changes of the image before a call; nil for answers that do not change locally.
-	edits func(In, []byte, peers.Claim) edits
+	// edits plans small changes of the image before a call, in the memory of earlier ones; nil for answers that do not
+	// change locally.
+	edits func(In, []byte, peers.Claim, edits) edits
 	// input makes the input of a service from an image and the words, and write writes its answer.
 	input func(grid.Source, words) (In, error)
 	write func(Out, [][]byte)
@@ -57,7 +58,9 @@ func (q typed[In, Out]) untyped() Question {
 		u.refuse = func(in any) error { return q.refuse(in.(In)) }
 	}
 	if q.edits != nil {
-		u.edits = func(in any, data []byte, c peers.Claim) edits { return q.edits(in.(In), data, c) }
+		u.edits = func(in any, data []byte, c peers.Claim, earlier edits) edits {
+			return q.edits(in.(In), data, c, earlier)
+		}
 	}
 	return Question{u}
 }
@@ -317,8 +320,8 @@ func (j *job) Poison() {
 			j.copies = append(j.copies, slices.Clone(j.answer[i].Data()))
 		}
 	}
-	if j.edits = nil; j.unready == nil && j.Question.edits != nil {
-		j.edits = j.Question.edits(j.in, j.data, j.claim)
+	if j.edits = j.edits[:0]; j.unready == nil && j.Question.edits != nil {
+		j.edits = j.Question.edits(j.in, j.data, j.claim, j.edits)
 	}
 	j.edited = j.Renews() || len(j.edits) > 0
 	j.between += j.process.Spent()
@@ -341,8 +344,8 @@ func poison(data []byte, kind string) {
 	if kind[1] == 'f' {
 		pattern = slices.Repeat([]byte{0xff}, 8)
 	}
-	for at := 0; at < len(data); {
-		at += copy(data[at:], pattern)
+	for at := copy(data, pattern); at < len(data); {
+		at += copy(data[at:], data[:at])
 	}
 }
 

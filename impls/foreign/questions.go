@@ -44,8 +44,8 @@ func Curves() Question {
 		read: func(_ grid.Source, a [][]byte) ecc.VCEC {
 			return ecc.FromDense(grid.Values[int64](a[0]))
 		},
-		edits: func(in grid.Source, data []byte, c peers.Claim) edits {
-			return planEdits(in, data, c.Construction == "V")
+		edits: func(in grid.Source, data []byte, c peers.Claim, earlier edits) edits {
+			return planEdits(in, data, c.Construction == "V", earlier)
 		},
 		input: asked,
 		write: func(v ecc.VCEC, a [][]byte) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -135,20 +134,26 @@ func OpenAt(path string, at int64, writable bool) (a *Array, err error) {
 	return a, nil
 }
 
-// header matches the fields that a peer needs in the header of an array.
-var header = regexp.MustCompile(`'descr': '([^']+)'.*'shape': \(([^)]*)\)`)
+// field returns the text of a field in the header of an array, between two others.
+func field(head, before, after string) (text string, found bool) {
+	_, text, found = strings.Cut(head, before)
+	text, _, ended := strings.Cut(text, after)
+	return text, found && ended
+}
 
 // Open maps the array at a path, as a peer does, and returns its NumPy type and its shape.
 func Open(path string, writable bool) (a *Array, kind string, shape []int64, err error) {
 	if a, err = OpenAt(path, headBytes, writable); err != nil {
 		return nil, "", nil, err
 	}
-	found := header.FindSubmatch(a.mapped[:headBytes])
-	if found == nil {
+	head := string(a.mapped[:headBytes])
+	kind, described := field(head, "'descr': '", "'")
+	axes, shaped := field(head, "'shape': (", ")")
+	if !described || !shaped {
 		a.Close()
 		return nil, "", nil, fmt.Errorf("%s: no header of an array", path)
 	}
-	for axis := range strings.FieldsFuncSeq(string(found[2]), func(r rune) bool { return r == ',' || r == ' ' }) {
+	for axis := range strings.FieldsFuncSeq(axes, func(r rune) bool { return r == ',' || r == ' ' }) {
 		n, err := strconv.ParseInt(axis, 10, 64)
 		if err != nil {
 			a.Close()
@@ -156,5 +161,5 @@ func Open(path string, writable bool) (a *Array, kind string, shape []int64, err
 		}
 		shape = append(shape, n)
 	}
-	return a, string(found[1]), shape, nil
+	return a, kind, shape, nil
 }
