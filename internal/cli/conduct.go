@@ -20,6 +20,7 @@ type RecordFlags struct {
 	Out    string
 	Resume bool
 	Retry  bool
+	Hash   bool // the program is identified by its hash without a file, too
 }
 
 // Add adds the flags.
@@ -50,7 +51,7 @@ type Recording struct {
 
 // Record starts or continues a recording. The caller closes it.
 func (r *RecordFlags) Record(seed uint64, stderr io.Writer) (*Recording, error) {
-	run, err := host.NewRunRecord(append([]string{"eccbench"}, os.Args[1:]...), seed)
+	run, err := host.NewRunRecord(append([]string{"eccbench"}, os.Args[1:]...), seed, r.Hash || r.Out != "")
 	if err != nil {
 		return nil, err
 	}

@@ -91,3 +91,21 @@ func TestResumeAfterAnotherProgram(t *testing.T) {
 		t.Errorf("own cell done: %v, other's: %v, %d cells; %q", a, b, len(rec.All.Cells), &said)
 	}
 }
+
+// Records of a file have the hash of the program, and others on request.
+func TestHashOfRecords(t *testing.T) {
+	for want, flags := range map[int][]RecordFlags{
+		0: {{}}, 64: {{Hash: true}, {Out: filepath.Join(t.TempDir(), "r.jsonl")}},
+	} {
+		for _, f := range flags {
+			rec, err := f.Record(1, io.Discard)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer rec.Close()
+			if got := rec.All.Stations()[rec.run.ID].Program; len(got) != want {
+				t.Errorf("%+v: %q, want %d characters", f, got, want)
+			}
+		}
+	}
+}

@@ -22,11 +22,12 @@ import (
 	"eccbench/internal/regular"
 )
 
-// NewRunRecord describes the run that starts now: machine, program and arguments.
-func NewRunRecord(argv []string, seed uint64) (bench.RunRecord, error) {
+// NewRunRecord describes the run that starts now: machine, program and arguments. The hash of the program, which takes
+// some 20 ms, is optional.
+func NewRunRecord(argv []string, seed uint64, hash bool) (bench.RunRecord, error) {
 	id := make([]byte, 8)
 	rand.Read(id)
-	binary, err := describeBinary()
+	binary, err := describeBinary(hash)
 	return bench.RunRecord{
 		Schema: bench.Schema, Kind: bench.KindRun,
 		ID:   hex.EncodeToString(id),
@@ -38,13 +39,14 @@ func NewRunRecord(argv []string, seed uint64) (bench.RunRecord, error) {
 }
 
 // describeBinary identifies this program.
-func describeBinary() (bench.Binary, error) {
-	b := bench.Binary{Commit: "unknown", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+func describeBinary(hash bool) (b bench.Binary, err error) {
+	b = bench.Binary{Commit: "unknown", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		noteBuild(&b, info)
 	}
-	sum, err := ProgramHash()
-	b.SHA256 = sum
+	if hash {
+		b.SHA256, err = ProgramHash()
+	}
 	return b, err
 }
 

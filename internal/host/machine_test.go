@@ -54,7 +54,7 @@ func gone() (exit int) {
 	if err == nil {
 		err = os.Remove(self)
 	}
-	b, err2 := describeBinary()
+	b, err2 := describeBinary(true)
 	fmt.Print(b.SHA256)
 	if err := errors.Join(err, err2); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -184,7 +184,7 @@ func TestDescribeMachine(t *testing.T) {
 	if runtime.GOOS == "linux" && (!strings.HasPrefix(m.Kernel, "linux ") || m.Memory == 0 || len(m.Caches) > 0 && !strings.HasPrefix(m.Caches[0], "L1")) {
 		t.Errorf("machine %+v: kernel, memory and caches are known", m)
 	}
-	r, err := NewRunRecord([]string{"eccbench"}, 7)
+	r, err := NewRunRecord([]string{"eccbench"}, 7, true)
 	arch := runtime.GOARCH
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {

@@ -325,6 +325,7 @@ func reproduce(c *cli.Program, p paper.Paper, tables []paper.Table, o paperFlags
 			}
 		}
 	}
+	o.records.Hash = true
 	rec, err := o.records.Record(1, c.Stderr)
 	if err != nil {
 		return err

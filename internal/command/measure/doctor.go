@@ -81,7 +81,7 @@ func doDoctor(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 
 // lookAtHost describes the machine and the program, and tests the vector kernels.
 func lookAtHost(line func(what, format string, args ...any)) error {
-	run, err := host.NewRunRecord(nil, 0)
+	run, err := host.NewRunRecord(nil, 0, true)
 	if err != nil {
 		return err
 	}

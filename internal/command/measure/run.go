@@ -237,6 +237,7 @@ type outputs struct {
 // file.
 func measure(c *cli.Program, p runner.Plan, weights cli.Weights, foresee, quiet bool, o outputs,
 	seed uint64) (err error) {
+	o.Hash = o.format == report.JSON || o.format == report.CSV // of whose rows it is a part
 	rec, err := o.Record(seed, c.Stderr)
 	if err != nil {
 		return err
