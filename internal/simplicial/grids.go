@@ -40,23 +40,37 @@ func Grid(w, h, d int, cut Cut, keep func(x, y, z int) bool) *Complex {
 		c.Tops = [][]uint32{nil, nil, tops}
 		return c.trim()
 	}
-	pieces := kuhnPieces()
-	var tops []uint32
+	pieces, mirror := kuhnPieces(), 0
+	if cut == Five {
+		pieces = fivePieces()
+	}
+	cubes := 0 // to allocate once
+	for z := range d - 1 {
+		for y := range h - 1 {
+			for x := range w - 1 {
+				if keep(x, y, z) {
+					cubes++
+				}
+			}
+		}
+	}
+	tops := make([]uint32, 0, 4*len(pieces)*cubes)
+	var corners [8]uint32
 	for z := range d - 1 {
 		for y := range h - 1 {
 			for x := range w - 1 {
 				if !keep(x, y, z) {
 					continue
 				}
-				mirror := 0
 				if cut == Five {
-					pieces, mirror = fivePieces(), (x+y+z)&1
+					mirror = (x + y + z) & 1
 				}
-				for _, piece := range pieces {
-					for _, corner := range piece {
-						corner ^= mirror
-						tops = append(tops, at(x+corner&1, y+corner>>1&1, z+corner>>2))
-					}
+				for k := range corners {
+					corner := k ^ mirror
+					corners[k] = at(x+corner&1, y+corner>>1&1, z+corner>>2)
+				}
+				for _, s := range pieces {
+					tops = append(tops, corners[s[0]], corners[s[1]], corners[s[2]], corners[s[3]])
 				}
 			}
 		}
@@ -168,14 +182,15 @@ func Shuffled(c *Complex, seed uint64) *Complex {
 	}
 	for d, tops := range c.Tops {
 		s := make([]uint32, d+1) // apart from the list, whose places miss the caches
-		swap := func(i, j int) { s[i], s[j] = s[j], s[i] }
 		list := make([]uint32, len(tops))
 		for at, place := range permutation(rng, len(tops)/(d+1)) {
 			for i, v := range tops[at*(d+1):][:d+1] {
 				s[i] = to[v]
 			}
-			rng.Shuffle(d+1, swap)
-			copy(list[int(place)*(d+1):], s)
+			shuffle(rng, s)
+			for i, v := range s { // copy would wait for the list, where the collector of garbage cannot stop it
+				list[int(place)*(d+1)+i] = v
+			}
 		}
 		out.Tops[d] = list
 	}
@@ -188,6 +203,14 @@ func permutation(rng *rand.Rand, n int) []uint32 {
 	for i := range p {
 		p[i] = uint32(i)
 	}
-	rng.Shuffle(n, func(i, j int) { p[i], p[j] = p[j], p[i] })
+	shuffle(rng, p)
 	return p
+}
+
+// shuffle is rng.Shuffle of a list, without a call for each swap.
+func shuffle(rng *rand.Rand, list []uint32) {
+	for i := len(list) - 1; i > 0; i-- {
+		k := rng.Uint64N(uint64(i + 1))
+		list[i], list[k] = list[k], list[i]
+	}
 }
