@@ -195,8 +195,8 @@ type Conditions struct {
 	Time   time.Duration // for the whole cell; 0 means no limit
 	Memory int64         // bytes of the worker's own memory; 0 means no limit
 	Device string        // the accelerator; "" means the first
-	// Once is for a single answer. CanDo may then leave to Do a test that costs as much as an answer; Do
-	// returns a Refusal.
+	// Once is for a single answer, or for callers that skip an input if a call refuses it. CanDo may then leave to Do a
+	// test that costs as much as an answer; Do returns a Refusal, or TooMuch.
 	Once bool
 }
 

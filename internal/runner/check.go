@@ -242,10 +242,26 @@ func (r *trial[In, Out]) reference(i int) ([]verify.Witness[Out], error) {
 // ask answers a derived input with the implementation under test, in this process if its own rejects it.
 func (r *trial[In, Out]) ask(in In) (Out, error) {
 	c := r.t.Conditions
-	c.Time = 0
+	c.Time, c.Once = 0, true
 	out, err := bench.Answer(r.impl, in, c)
-	if r.inside != nil && errors.As(err, new(bench.Refusal)) {
-		return bench.Answer(r.inside, in, c)
+	if r.inside != nil && refusal(err) != nil {
+		out, err = bench.Answer(r.inside, in, c)
+	}
+	if reason := refusal(err); reason != nil {
+		err = bench.Refuse(reason)
 	}
 	return out, err
+}
+
+// refusal returns the reason for which an implementation rejected an input before or in a call, or nil.
+func refusal(err error) error {
+	var refused bench.Refusal
+	var much bench.TooMuch
+	switch {
+	case errors.As(err, &refused):
+		return errors.Unwrap(refused)
+	case errors.As(err, &much):
+		return much
+	}
+	return nil
 }

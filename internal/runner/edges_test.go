@@ -120,6 +120,53 @@ func work(t *testing.T, o bench.Implementation[[]uint32, []uint32], names ...str
 	return record, phases, err
 }
 
+// A refusing implementation rejects inputs in CanDo, or in a call if that is accepted.
+type refusing struct {
+	sorter
+	reason error
+}
+
+func (r refusing) CanDo(_ []uint32, c bench.Conditions) error {
+	if !c.Once {
+		return r.reason
+	}
+	return nil
+}
+
+func (r refusing) Setup(in []uint32, c bench.Conditions) (bench.Job[[]uint32], error) {
+	job, err := r.sorter.Setup(in, c)
+	return refusingJob{job, r.reason}, err
+}
+
+type refusingJob struct {
+	bench.Job[[]uint32]
+	reason error
+}
+
+func (j refusingJob) Do(*bench.Trace) error { return j.reason }
+
+// A cell is skipped if a call refuses its input, as if CanDo had. A law then skips a derived input.
+func TestRefusalsOfCalls(t *testing.T) {
+	for _, c := range []struct{ reason, want error }{
+		{bench.Refuse(errors.New("it is knotted")), errors.New("it is knotted")},
+		{bench.TooMuch{Need: 2, Limit: 1, Sum: "one each"}, bench.TooMuch{Need: 2, Limit: 1, Sum: "one each"}},
+	} {
+		i := refusing{sorter{name: "odd"}, c.reason}
+		record, _, err := work(t, i, "numbers/n=9/seed=1", "numbers/n=9/seed=2")
+		if err != nil || record.Status != verify.Skipped || record.Reason != c.want.Error() {
+			t.Errorf("%+v, %v, want SKIPPED: %v", record.Verdict, err, c.want)
+		}
+		r := oddTrial(odd{}, "a")
+		r.impl = i
+		if _, err := r.ask([]uint32{1}); !errors.As(err, new(bench.Refusal)) || err.Error() != c.want.Error() {
+			t.Errorf("a derived input: %v, want a refusal: %v", err, c.want)
+		}
+	}
+	if record, _, err := work(t, refusing{sorter{name: "odd"}, errors.New("no")}, "numbers/n=9/seed=1"); err == nil {
+		t.Errorf("a call that failed: %+v", record.Verdict)
+	}
+}
+
 // Caches stay warm if requested, except for a CPU that computes from memory, where they are never
 // flushed.
 func TestHot(t *testing.T) {

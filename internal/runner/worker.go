@@ -126,8 +126,10 @@ func (b *bound[In, Out]) work(clock worker.Clock, t worker.Task, f worker.Files,
 		return bench.CellRecord{}, err
 	}
 	r.began = clock.Now()
+	c := t.Conditions
+	c.Once = true // calls may refuse
 	for _, in := range inputs {
-		if err := impl.CanDo(in, t.Conditions); isLost(err) {
+		if err := impl.CanDo(in, c); isLost(err) {
 			return bench.CellRecord{}, err
 		} else if err != nil {
 			return skipped(err.Error()), nil
@@ -205,9 +207,11 @@ func (r *trial[In, Out]) unanswered(err error) (bench.CellRecord, error) {
 	record := bench.CellRecord{Judge: r.record.Judge}
 	var refused errRefused
 	var peer *peers.Error
-	switch {
+	switch reason := refusal(err); {
 	case errors.As(err, &refused):
 		record.Verdict = skipped(refused.Error()).Verdict
+	case reason != nil:
+		record.Verdict = skipped(reason.Error()).Verdict
 	case !errors.As(err, &peer):
 		return bench.CellRecord{}, err
 	case peer.Kind == peers.Refused:
