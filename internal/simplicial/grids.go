@@ -45,38 +45,36 @@ func Grid(w, h, d int, cut Cut, keep func(x, y, z int) bool) *Complex {
 		pieces = fivePieces()
 	}
 	cubes := 0 // to allocate once
+	eachCube(w, h, d, keep, func(int, int, int) { cubes++ })
+	tops := make([]uint32, 0, 4*len(pieces)*cubes)
+	eachCube(w, h, d, keep, func(x, y, z int) {
+		if cut == Five {
+			mirror = (x + y + z) & 1
+		}
+		var corners [8]uint32
+		for k := range corners {
+			corner := k ^ mirror
+			corners[k] = at(x+corner&1, y+corner>>1&1, z+corner>>2)
+		}
+		for _, s := range pieces {
+			tops = append(tops, corners[s[0]], corners[s[1]], corners[s[2]], corners[s[3]])
+		}
+	})
+	c.Tops = [][]uint32{nil, nil, nil, tops}
+	return c.trim()
+}
+
+// eachCube calls f for each cube of a grid to keep.
+func eachCube(w, h, d int, keep func(x, y, z int) bool, f func(x, y, z int)) {
 	for z := range d - 1 {
 		for y := range h - 1 {
 			for x := range w - 1 {
 				if keep(x, y, z) {
-					cubes++
+					f(x, y, z)
 				}
 			}
 		}
 	}
-	tops := make([]uint32, 0, 4*len(pieces)*cubes)
-	var corners [8]uint32
-	for z := range d - 1 {
-		for y := range h - 1 {
-			for x := range w - 1 {
-				if !keep(x, y, z) {
-					continue
-				}
-				if cut == Five {
-					mirror = (x + y + z) & 1
-				}
-				for k := range corners {
-					corner := k ^ mirror
-					corners[k] = at(x+corner&1, y+corner>>1&1, z+corner>>2)
-				}
-				for _, s := range pieces {
-					tops = append(tops, corners[s[0]], corners[s[1]], corners[s[2]], corners[s[3]])
-				}
-			}
-		}
-	}
-	c.Tops = [][]uint32{nil, nil, nil, tops}
-	return c.trim()
 }
 
 // kuhnPieces returns the tetrahedra of a cube by its corners, whose bits are x, y and z: a path
