@@ -142,11 +142,11 @@ func AvailableMemory() int64 {
 // TotalMemory returns the bytes of memory of the machine, or of the cgroup if that has less; 0 if
 // unknown.
 func TotalMemory() int64 {
-	m := DescribeMachine()
-	if m.CgroupBytes > 0 {
-		return min(m.Memory, m.CgroupBytes)
+	memory := kilobytes(procField("/proc/meminfo", "MemTotal"))
+	if limit, _ := cgroupMemory("/"); limit > 0 {
+		return min(memory, limit)
 	}
-	return m.Memory
+	return memory
 }
 
 // first returns the trimmed content of the first readable file.

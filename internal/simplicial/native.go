@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 	"unsafe"
+
+	"eccbench/internal/grid"
 )
 
 // magic is the start of a file of our own format.
@@ -43,18 +45,26 @@ func WriteNative(w io.Writer, c *Complex) error {
 		head = binary.LittleEndian.AppendUint64(head, uint64(len(tops)/(d+1)))
 		head = binary.LittleEndian.AppendUint64(head, counted)
 	}
-	// Flush returns the error of each write. binary.Write copies its numbers.
-	const atOnce = 1 << 14
-	b.Write(head)
-	for some := range slices.Chunk(c.Points, atOnce) {
-		binary.Write(b, binary.LittleEndian, some)
-	}
+	b.Write(head) // Flush returns the error of each write
+	writeNumbers(b, c.Points)
 	for _, tops := range c.Tops {
-		for some := range slices.Chunk(tops, atOnce) {
-			binary.Write(b, binary.LittleEndian, some)
-		}
+		writeNumbers(b, tops)
 	}
 	return b.Flush()
+}
+
+// isLittle reports whether the byte order of the machine is that of the file.
+var isLittle = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// writeNumbers writes numbers: without a copy if the byte order allows it.
+func writeNumbers[T uint32 | float64](w io.Writer, list []T) {
+	if isLittle {
+		w.Write(grid.Bytes(list))
+		return
+	}
+	for some := range slices.Chunk(list, 1<<14) { // binary.Write copies its numbers
+		binary.Write(w, binary.LittleEndian, some)
+	}
 }
 
 // ReadNative returns the complex that WriteNative wrote. It keeps the lists in data if the
@@ -111,7 +121,7 @@ func ReadNative(data []byte, trusted bool) (*Complex, error) {
 // view converts bytes to numbers: without a copy if alignment and byte order allow it.
 func view[T uint32 | float64](b []byte, size int, get func([]byte) T) []T {
 	p := unsafe.Pointer(unsafe.SliceData(b))
-	if native := binary.NativeEndian.Uint16([]byte{1, 0}) == 1; native && uintptr(p)%uintptr(size) == 0 {
+	if isLittle && uintptr(p)%uintptr(size) == 0 {
 		return unsafe.Slice((*T)(p), len(b)/size)
 	}
 	list := make([]T, len(b)/size)
