@@ -3,6 +3,8 @@ package simplicial
 import (
 	"fmt"
 	"math/rand/v2"
+
+	"eccbench/internal/grid"
 )
 
 // A Cut is a way to cut the cubes of a grid into simplices.
@@ -19,7 +21,7 @@ const (
 // in two.
 func Grid(w, h, d int, cut Cut, keep func(x, y, z int) bool) *Complex {
 	c := &Complex{Vertices: w * h * d}
-	c.Points = make([]float64, 0, 3*c.Vertices)
+	c.Points = grid.NewValues[float64](int64(3 * c.Vertices))[:0]
 	for z := range d {
 		for y := range h {
 			for x := range w {
@@ -46,7 +48,7 @@ func Grid(w, h, d int, cut Cut, keep func(x, y, z int) bool) *Complex {
 	}
 	cubes := 0 // to allocate once
 	eachCube(w, h, d, keep, func(int, int, int) { cubes++ })
-	tops := make([]uint32, 0, 4*len(pieces)*cubes)
+	tops := grid.NewValues[uint32](int64(4 * len(pieces) * cubes))[:0]
 	eachCube(w, h, d, keep, func(x, y, z int) {
 		if cut == Five {
 			mirror = (x + y + z) & 1
@@ -173,14 +175,14 @@ func Shuffled(c *Complex, seed uint64) *Complex {
 	to := permutation(rng, c.Vertices)
 	out := &Complex{Tops: make([][]uint32, len(c.Tops)), Vertices: c.Vertices, counts: c.counts}
 	if c.Points != nil {
-		out.Points = make([]float64, len(c.Points))
+		out.Points = grid.NewValues[float64](int64(len(c.Points)))
 		for v, at := range to {
 			copy(out.Points[3*int(at):], c.Points[3*v:3*v+3])
 		}
 	}
 	for d, tops := range c.Tops {
 		s := make([]uint32, d+1) // apart from the list, whose places miss the caches
-		list := make([]uint32, len(tops))
+		list := grid.NewValues[uint32](int64(len(tops)))
 		for at, place := range permutation(rng, len(tops)/(d+1)) {
 			for i, v := range tops[at*(d+1):][:d+1] {
 				s[i] = to[v]
@@ -197,7 +199,7 @@ func Shuffled(c *Complex, seed uint64) *Complex {
 
 // permutation is rng.Perm in half the memory.
 func permutation(rng *rand.Rand, n int) []uint32 {
-	p := make([]uint32, n)
+	p := grid.NewValues[uint32](int64(n))
 	for i := range p {
 		p[i] = uint32(i)
 	}

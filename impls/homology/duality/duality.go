@@ -21,6 +21,7 @@ import (
 
 	"eccbench/internal/bench"
 	"eccbench/internal/crew"
+	"eccbench/internal/grid"
 	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/homology"
 )
@@ -97,10 +98,10 @@ func newJob(p *homology.Problem, c bench.Conditions) *job {
 	j := &job{in: p, tets: p.Tops[3], cores: max(1, c.Threads), Output: bench.PoisonedBy(homology.Poisoned())}
 	j.bits = uint(max(1, bits.Len(uint(p.Vertices-1))))
 	j.bucket(bucketBits(j.bits))
-	j.parent = make(crew.Parents, p.Vertices)
-	j.rounded = make([]uint64, p.Vertices)
+	j.parent = grid.NewValues[uint32](int64(p.Vertices))
+	j.rounded = grid.NewValues[uint64](int64(p.Vertices))
 	j.side = make([]uint8, len(j.tets)/4)
-	j.words = make([]uint64, len(j.tets))
+	j.words = grid.NewValues[uint64](int64(len(j.tets)))
 	j.used = make([][]uint64, j.cores)
 	for k := range j.used {
 		j.used[k] = make([]uint64, (p.Vertices+63)/64)
