@@ -98,7 +98,7 @@ type File struct {
 // WriteFile writes a file completely or not at all. It writes a temporary file in the same folder
 // and renames it once the data is on disk. If a signal ends the program, it removes the temporary
 // file. The new file follows the umask, or keeps the mode of the file that it replaces. WriteFile
-// follows links, and writes directly to devices such as /dev/null and to what the program has open, such as /dev/stdout.
+// follows links, and writes directly to devices such as /dev/null and to open files such as /dev/stdout.
 func WriteFile(path string, write func(*os.File) error) (err error) {
 	return WriteFiles([]File{{path, write}}, func() error { return nil })
 }
@@ -142,8 +142,8 @@ func WriteFiles(files []File, last func() error) (err error) {
 	return nil
 }
 
-// directly returns a function that calls another with an open file: a device, or what the program has open already,
-// which a new file of that name would replace. It returns nil for other files.
+// directly returns a function that calls another with a device, or with a file that the program has open already and
+// that a new one would replace. It returns nil for other files.
 func directly(path string) func(write func(*os.File) error) error {
 	switch n := descriptor(path); n {
 	case 1, 2:

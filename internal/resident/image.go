@@ -64,7 +64,8 @@ func Fits(d device.Device, need int64, what string) error {
 	return nil
 }
 
-// newImage allocates memory for an image. Kernels load bytes as words of four, so the last word is whole, and 0 at first.
+// newImage allocates memory for an image. Kernels load bytes as words of four, so the last word is
+// whole, and 0 at first.
 func newImage(d device.Device, s device.Stream, in grid.Source) (device.Buffer, error) {
 	n := grid.TotalBytes(in)
 	b, err := d.Alloc("image", (n+3)&^3)

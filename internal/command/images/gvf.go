@@ -51,7 +51,7 @@ func doGVF(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	f.StringVar(&j.plot, "plot", "",
 		"draw magnitudes and arrows to this .png `FILE`, for volumes of the middle slice; for several images, to this folder")
 	f.StringVarP(&j.Out, "out", "o", "",
-		"write the field to this `FILE` ("+strings.Join(gvf.Extensions(), ", ")+"); for several images, npy to this folder")
+		"write the field, components x, y, z, to this `FILE` ("+strings.Join(gvf.Extensions(), ", ")+"); for several images, npy to this folder")
 	if err := j.AddImage(f); err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ func doLevels(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 		defer grid.Close(src)
 		if labels := grid.LabelsOf(src); labels != nil {
 			return cli.Usagef("input %s: its values of %s become ranks, which have no evenly spaced levels; save it as "+
-				"float32, int16 or uint16", image, labels.Type())
+				"float32, int16 or uint16 if that holds its values", image, labels.Type())
 		}
 		v, table, err := j.surveyed(src, grid.Whole(src))
 		if err == nil {

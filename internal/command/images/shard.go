@@ -452,7 +452,7 @@ func (s *sharedImage) shareable(name datasets.Name) error {
 	}
 	if labels := grid.LabelsOf(src); labels != nil {
 		return fmt.Errorf("input %s: its values of %s become their ranks among those of the whole image, which no shard "+
-			"knows; save it as float32, int16 or uint16", s.input, labels.Type())
+			"knows; save it as float32, int16 or uint16 if that holds its values", s.input, labels.Type())
 	}
 	if _, _, even := src.Ladder().Affinity(); src.Ladder().Indexed() &&
 		(!even || name.FromFiles() && views.Unmasked(src).Type() == grid.Float32) {

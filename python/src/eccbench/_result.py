@@ -175,7 +175,7 @@ def _replacing(path: Any) -> Iterator[IO[bytes]]:
     """Open a file that gets its name and replaces another once its data is on disk. Devices, pipes and descriptors
     (/dev/stdout) are written directly."""
     if isinstance(path, int) or os.path.exists(path) and not os.path.isfile(path) or _of_descriptor(path):
-        with open(path, "ab") as file:  # after what others have written to the file of a descriptor
+        with open(path, "ab") as file:  # after earlier lines in the file of a descriptor
             yield file
         return
     real = os.path.realpath(os.fsdecode(path))  # the target of a link

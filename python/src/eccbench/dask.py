@@ -367,7 +367,8 @@ def _whole(part: _Part, construction: str, superlevel: bool, rings: tuple[int, .
     if superlevel:
         levels, changes = levels[::-1], changes[::-1]
     verdict = "VERIFIED" if part.verdicts == {"VERIFIED"} else "UNVERIFIED"
-    witness = f"fingerprints of {part.curves} slabs and slices" if verdict == "VERIFIED" else ""
+    witness = "a fingerprint" if part.curves == 1 else f"fingerprints of {part.curves} slabs and slices"
     return Curve(
-        np.ascontiguousarray(levels), np.cumsum(changes), verdict, witness, ", ".join(sorted(part.implementations)),
+        np.ascontiguousarray(levels), np.cumsum(changes), verdict, witness * (verdict == "VERIFIED"),
+        ", ".join(sorted(part.implementations)),
         construction, superlevel, rings, shape, False)
