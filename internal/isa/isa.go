@@ -55,3 +55,6 @@ func Bytes() bool { return cpu.X86.HasAVX512VBMI && cpu.X86.HasAVX512VNNI }
 // Counts reports whether a machine with AVX512 counts the bits of words of a vector: VPOPCNTDQ, as all with VBMI2 do
 // so far.
 func Counts() bool { return cpu.X86.HasAVX512VPOPCNTDQ }
+
+// Matrices reports whether a machine with AVX512 multiplies matrices of bits: GFNI, as all with VBMI2 do so far.
+func Matrices() bool { return cpu.X86.HasAVX512GFNI }

@@ -54,37 +54,6 @@ func (k kernel) reg(v Op) VecVirtual {
 	return k.Copy(v)
 }
 
-// ternary computes one of the functions of three vectors below, in the last one.
-func (k kernel) ternary(f U8, c, b Op, a VecVirtual) {
-	if k.Bytes == 64 {
-		VPTERNLOGQ(f, c, b, a)
-		return
-	}
-	switch f {
-	case A & B & C:
-		k.And(b, a, a)
-		k.And(c, a, a)
-	case ^A & B & C:
-		k.And(b, k.AndNot(c, a), a)
-	case A | B | C:
-		k.Or(b, a, a)
-		k.Or(c, a, a)
-	case A | (B ^ C):
-		v := YMM()
-		k.Xor(c, b, v)
-		k.Or(v, a, a)
-	case A | C&^B:
-		k.Or(k.AndNot(c, b), a, a)
-	case (A ^ B) & C:
-		k.Xor(b, a, a)
-		k.And(c, a, a)
-	case A | ^C:
-		k.Or(k.AndNot(k.Ones(), c), a, a)
-	default:
-		panic("not a function of this list")
-	}
-}
-
 // test compares a vector with 0.
 func (k kernel) test(v VecVirtual) {
 	if k.Bytes == 32 {
@@ -118,7 +87,7 @@ func (k kernel) links() {
 		}
 		v := k.Copy(Mem{Base: here})
 		if at < 9 {
-			k.ternary(A&B&C, in[at%9], before, v)
+			k.Ternary(A&B&C, in[at%9], before, v)
 		} else {
 			k.And(in[at%9], v, v)
 		}
@@ -138,7 +107,7 @@ func (k kernel) links() {
 		v = k.Copy(m)
 		k.shift(v, m, at%3-1)
 		if at >= 18 {
-			k.ternary(^A&B&C, in[at%9], behind, v)
+			k.Ternary(^A&B&C, in[at%9], behind, v)
 		} else {
 			v = k.AndNot(in[at%9], v)
 		}

@@ -105,7 +105,7 @@ func (s *setScan) minima() (some, seen VecVirtual) {
 				s.Or(v, layers[axis], layers[axis])
 			}
 		}
-		s.ternary(A&B&C, sides[0][at%3], row, v)
+		s.Ternary(A&B&C, sides[0][at%3], row, v)
 		s.Or(v, seen, seen)
 		s.Move(v, s.only(at))
 	}
@@ -134,7 +134,7 @@ func (s *setScan) first(some, seen VecVirtual) number {
 	}
 	for bit, v := range n {
 		if middle>>bit&1 == 1 {
-			s.ternary(A|^C, some, some, v)
+			s.Ternary(A|^C, some, some, v)
 		}
 	}
 	return n
@@ -185,8 +185,8 @@ func (s *setScan) spread() (some, changed VecVirtual) {
 				continue
 			}
 			s.And(s.here(at), next, next)
-			s.ternary(A|(B^C), s.only(at), next, changed)
-			s.ternary(A|C&^B, s.here(at), next, some)
+			s.Ternary(A|(B^C), s.only(at), next, changed)
+			s.Ternary(A|C&^B, s.here(at), next, some)
 			s.Move(next, s.only(at))
 		}
 	}
@@ -279,8 +279,8 @@ func (s *aroundScan) mask(which, at int) Mem {
 func (s *aroundScan) up(at int) VecVirtual {
 	v := s.Copy(s.here(at))
 	if z := at / 9; z != 1 {
-		s.ternary(^A&B&C, s.mask(0, at), s.in[z], v)
-		s.ternary(A|B|C, s.mask(1, at), s.out[z], v)
+		s.Ternary(^A&B&C, s.mask(0, at), s.in[z], v)
+		s.Ternary(A|B|C, s.mask(1, at), s.out[z], v)
 	} else {
 		v = s.AndNot(s.mask(0, at), v)
 		s.Or(s.mask(1, at), v, v)
@@ -307,7 +307,7 @@ func (s *aroundScan) minima() {
 	for axis, f := range [3][4]int{{1, 2, 3, 4}, {0, 2, 3, 5}, {0, 1, 4, 5}} {
 		v := s.Copy(s.face[f[0]])
 		s.Or(s.face[f[1]], v, v)
-		s.ternary(A|B|C, s.face[f[2]], s.face[f[3]], v)
+		s.Ternary(A|B|C, s.face[f[2]], s.face[f[3]], v)
 		s.Move(s.AndNot(mask, v), Mem{Base: s.found, Disp: layersAt + lane*axis})
 	}
 }
@@ -332,7 +332,7 @@ func (s *aroundScan) first() number {
 	}
 	s.add(n, 6, s.open)
 	for _, v := range n {
-		s.ternary(A|^C, seen, seen, v)
+		s.Ternary(A|^C, seen, seen, v)
 	}
 	return n
 }
@@ -346,7 +346,7 @@ func (s *aroundScan) meet() {
 				continue
 			}
 			v := s.up(faces[a] + faces[b] - middle)
-			s.ternary(A&B&C, s.face[a], s.face[b], v)
+			s.Ternary(A&B&C, s.face[a], s.face[b], v)
 			s.angles = append(s.angles, angle{a, b, s.keep(v, s.held(12+len(s.angles)))})
 		}
 	}
@@ -358,13 +358,13 @@ func (s *aroundScan) spread() (some, changed VecVirtual) {
 	changed, some = none[0], none[1]
 	for _, p := range s.angles {
 		both := s.Copy(s.only[p.a])
-		s.ternary((A^B)&C, p.meet, s.only[p.b], both)
+		s.Ternary((A^B)&C, p.meet, s.only[p.b], both)
 		s.Or(both, s.only[p.a], s.only[p.a])
 		s.Or(both, s.only[p.b], s.only[p.b])
 		s.Or(both, changed, changed)
 	}
 	for n := range s.face {
-		s.ternary(A|C&^B, s.face[n], s.only[n], some)
+		s.Ternary(A|C&^B, s.face[n], s.only[n], some)
 	}
 	return some, changed
 }

@@ -238,6 +238,53 @@ const (
 	C = U8(0xaa)
 )
 
+// Ternary computes one of the functions of three vectors below, in the last one. c may be in memory, and b too with
+// AVX2 unless the function has a complement of it.
+func (i ISA) Ternary(f U8, c, b Op, a VecVirtual) {
+	if i.Bytes == 64 {
+		VPTERNLOGQ(f, c, b, a)
+		return
+	}
+	switch f {
+	case A & B & C:
+		i.And(b, a, a)
+		i.And(c, a, a)
+	case ^A & B & C:
+		i.And(b, i.AndNot(c, a), a)
+	case A & B &^ C:
+		i.And(b, a, a)
+		i.Move(i.AndNot(a, i.Copy(c)), a)
+	case A &^ (B & C):
+		v := i.Copy(b)
+		i.And(c, v, v)
+		i.Move(i.AndNot(a, v), a)
+	case A &^ (B | C):
+		v := i.Copy(b)
+		i.Or(c, v, v)
+		i.Move(i.AndNot(a, v), a)
+	case A | B | C:
+		i.Or(b, a, a)
+		i.Or(c, a, a)
+	case A | B&C:
+		v := i.Copy(b)
+		i.And(c, v, v)
+		i.Or(v, a, a)
+	case A | (B ^ C):
+		v := YMM()
+		i.Xor(c, b, v)
+		i.Or(v, a, a)
+	case A | C&^B:
+		i.Or(i.AndNot(c, b), a, a)
+	case (A ^ B) & C:
+		i.Xor(b, a, a)
+		i.And(c, a, a)
+	case A | ^C:
+		i.Or(i.AndNot(i.Ones(), c), a, a)
+	default:
+		panic("not a function of this list")
+	}
+}
+
 // SumFloats returns the sum of the float64 of a vector.
 func (i ISA) SumFloats(v VecVirtual) VecVirtual {
 	if i.Bytes == 64 { // by instructions that reach all registers

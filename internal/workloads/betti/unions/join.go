@@ -20,6 +20,7 @@ type joiner[K key] struct {
 	group   group
 
 	keys    []K
+	first   []uint8 // the numbers of each voxel's first links
 	found   [2]found
 	walk    walk
 	other   []uint64
@@ -70,18 +71,23 @@ func (j *joiner[K]) join(b *box, which int, g *graph) error {
 	for _, v := range f.minima {
 		tally.add(level(v), 1)
 	}
-	j.walk.begin(p, f)
+	j.walk.begin(p, f, j.first, g.corners)
 	nodes := uint32(outsideNode)
-	for i, to := range j.walk.ofMeetings(f.meetings) {
-		m := f.meetings[i]
-		if node[to] == none {
-			nodes++
-			node[to] = nodes
+	for axis, sides := range f.meetings {
+		for side, voxels := range sides {
+			list := make([]crossing, len(voxels))
+			for i, to := range j.walk.ofVoxels(voxels) {
+				if node[to] == none {
+					nodes++
+					node[to] = nodes
+				}
+				list[i] = crossing{level(voxels[i]), node[to]}
+			}
+			b.crossings[which][axis][side] = list
 		}
-		list := &b.crossings[which][m.axis][m.side]
-		*list = append(*list, crossing{level(m.voxel), node[to]})
 	}
 	links := j.walk.ofLinks(f.links, p)
+	j.walk.end(f)
 	edges := j.edges[:0]
 	for _, e := range j.sorted(links) {
 		a, c := find(parent, uint32(e>>16&math.MaxUint16)), find(parent, uint32(e&math.MaxUint16))
@@ -113,30 +119,46 @@ func find(parent []uint32, i uint32) uint32 {
 
 // A walk follows the first links of voxels to minima, or to the outside.
 type walk struct {
-	known []uint16 // per voxel: one more than the number of its minimum, or 0
+	known []uint16 // per voxel: one more than the number of its minimum, or 0; all 0 between graphs
 	first []uint8
-	steps [1 << numberBits]uint32 // voxels to the end of a first link, by its number, or 0 at the end
+	steps [1 << numberBits]uint32 // voxels to the end of a first link, by the numbers of both graphs, or 0 at the end
 
-	ends, going, stops []uint32
+	ends, going []uint32
+	stops       []uint32 // the voxels of long ways, which are known
 }
 
-func (w *walk) begin(p *plan, f *found) {
-	w.first, w.known = f.first, room(w.known, p.d*p.plane)
-	clear(w.known)
+func (w *walk) begin(p *plan, f *found, first []uint8, corners bool) {
+	if w.first = first; len(w.known) < p.d*p.plane {
+		w.known = make([]uint16, p.d*p.plane)
+	}
 	for i, v := range f.minima {
 		w.known[v] = uint16(i + outside + 2)
 	}
-	for i, k := range walkOrder {
-		w.steps[i+1] = p.steps[k]
+	for numbers := range w.steps {
+		n := numbers >> cornerBits
+		if corners {
+			n = numbers & (1<<cornerBits - 1)
+		}
+		w.steps[numbers] = 0
+		if n > 0 && n <= ways(corners) {
+			w.steps[numbers] = p.steps[walkOrder[n-1]]
+		}
 	}
 }
 
-// ofMeetings returns the minimum of each meeting.
-func (w *walk) ofMeetings(list []meeting) []uint32 {
-	w.ends = w.ends[:0]
-	for _, m := range list {
-		w.ends = append(w.ends, m.voxel)
+// end removes the known minima, which takes less than to clear the memory.
+func (w *walk) end(f *found) {
+	for _, list := range [][]uint32{f.minima, w.stops} {
+		for _, v := range list {
+			w.known[v] = 0
+		}
 	}
+	w.stops = w.stops[:0]
+}
+
+// ofVoxels returns the minimum of each voxel.
+func (w *walk) ofVoxels(list []uint32) []uint32 {
+	w.ends = append(w.ends[:0], list...)
 	w.minima(w.ends)
 	return w.ends
 }
@@ -167,7 +189,7 @@ const rounds = 8
 // steps each in turn, so that the processor has many of them at a time.
 func (w *walk) minima(of []uint32) {
 	first, steps := w.first, &w.steps
-	next := func(v uint32) uint32 { return v + steps[first[v]&toOutside] }
+	next := func(v uint32) uint32 { return v + steps[first[v]] }
 	w.going = room(w.going, len(of))
 	going := w.going
 	for i := range going {
@@ -178,21 +200,20 @@ func (w *walk) minima(of []uint32) {
 		for _, i := range going {
 			v := next(next(next(next(of[i]))))
 			of[i], going[n] = v, i
-			if steps[first[v]&toOutside] != 0 {
+			if steps[first[v]] != 0 {
 				n++
 			}
 		}
 		going = going[:n]
 	}
 	for _, i := range going {
-		stops, v := w.stops[:0], of[i]
+		before, v := len(w.stops), of[i]
 		for ; w.known[v] == 0 && next(v) != v; v = next(v) {
-			stops = append(stops, v)
+			w.stops = append(w.stops, v)
 		}
-		for _, stop := range stops {
+		for _, stop := range w.stops[before:] {
 			w.known[stop] = max(w.known[v], outside+1)
 		}
-		w.stops = stops
 	}
 	for i, v := range of {
 		of[i] = uint32(max(w.known[v], outside+1)) - 1

@@ -7,24 +7,23 @@ import "eccbench/internal/isa"
 // assembled reports whether this program has vector instructions.
 const assembled = true
 
-// Vectors are the functions of an instruction set. A call of near, faces or corners takes words of
-// a group.
+// Vectors are the functions of an instruction set. A call of corners or faces takes words of a group.
 type vectors struct {
-	words          int
-	notAbove8      func(to *uint64, own, other *uint8, words int)
-	notAbove32     func(to *uint64, own, other *uint32, words int)
-	near           func(group, here, next, masks *uint64, apart, row, plane int, before, behind, flip uint64)
-	faces, corners func(group *uint64, to *uint8)
+	words      int
+	notAbove8  func(to *uint64, own, other *uint8, words int)
+	notAbove32 func(to *uint64, own, other *uint32, words int)
+	corners    func(group, here, next, masks *uint64, apart, row, plane int, before, behind, flip uint64)
+	faces      func(group, masks *uint64, plane int, before, behind uint64, to *uint8)
 }
 
 func kernelOf[K key](name string) kernel[K] {
 	k := portable[K]()
 	var v vectors
-	switch name {
-	case isa.AVX512:
-		v = vectors{8, notAbove8AVX512, notAbove32AVX512, nearAVX512, facesAVX512, cornersAVX512}
-	case isa.AVX2:
-		v = vectors{4, notAbove8AVX2, notAbove32AVX2, nearAVX2, facesAVX2, cornersAVX2}
+	switch {
+	case name == isa.AVX512 && isa.Matrices():
+		v = vectors{8, notAbove8AVX512, notAbove32AVX512, cornersAVX512, facesAVX512}
+	case name != isa.Portable:
+		v = vectors{4, notAbove8AVX2, notAbove32AVX2, cornersAVX2, facesAVX2}
 	default:
 		return k
 	}
@@ -41,27 +40,29 @@ func kernelOf[K key](name string) kernel[K] {
 		}
 		return v
 	}
-	k.near = func(p *plan, g *group, z, at int, reverse bool) {
-		here, next, exist := p.notAbove[z&1][p.base+at:], p.notAbove[(z+1)&1][p.base+at:], p.exist[at:]
-		for i := 0; i < groupWords; i += v.words {
-			v.near(&g.before[0][i], &here[i], &next[i], &exist[i], word*p.apart, word*p.words, word*p.size,
-				bits(z > 0), bits(z+1 < p.d), bits(reverse))
+	gather := func(g *group) { // the words of both halves
+		if v.words == groupWords {
+			return
+		}
+		for i := range 4 {
+			g.some[i] |= g.some[4+i] << 4
+			g.some[4+i] = 0
 		}
 	}
-	k.choose = func(g *group, to *[groupVoxels]uint8, corners bool) {
-		choose := v.faces
-		if corners {
-			choose = v.corners
-		}
+	k.corners = func(p *plan, g *group, z, at int, reverse bool) {
+		here, next, exist := p.notAbove[z&1][p.base+at:], p.notAbove[(z+1)&1][p.base+at:], p.exist[at:]
 		for i := 0; i < groupWords; i += v.words {
-			choose(&g.before[0][i], &to[64*i])
+			v.corners(&g.before[0][i], &here[i], &next[i], &exist[i], word*p.apart, word*p.words, word*p.size,
+				bits(z > 0), bits(z+1 < p.d), bits(reverse))
 		}
-		if v.words < groupWords {
-			for i := range 4 {
-				g.some[i] |= g.some[4+i] << 4
-				g.some[4+i] = 0
-			}
+		gather(g)
+	}
+	k.faces = func(p *plan, g *group, z, at int, to *[groupVoxels]uint8) {
+		exist := p.exist[at:]
+		for i := 0; i < groupWords; i += v.words {
+			v.faces(&g.before[0][i], &exist[i], word*p.size, bits(z > 0), bits(z+1 < p.d), &to[64*i])
 		}
+		gather(g)
 	}
 	return k
 }

@@ -33,15 +33,17 @@ type group struct {
 	before  [27]lanes         // the neighbours that precede; in the middle, the voxels themselves
 	sides   [3]lanes          // the voxels next to the outside, by axis
 	further [27]lanes         // the links by place, without the first of a voxel; in the middle, the minima
-	number  [numberBits]lanes // the bits of the numbers of first links
+	number  [numberBits]lanes // the bits of the numbers of first links, of the graph with corners first
+	layers  [3]lanes          // by axis: the voxels that neither a neighbour in their layer nor the outside precedes
 	some    lanes             // by place, in bytes: a bit per word in which further has a voxel
 }
 
-// The number of a voxel's first link is 1 for the first of walkOrder, 0 without a link, and
-// toOutside next to the outside.
+// The number of a voxel's first link is 1 for the first of walkOrder, 0 without a link, and the
+// largest next to the outside.
 const (
-	numberBits  = 5
-	toOutside   = 1<<numberBits - 1
+	cornerBits  = 5
+	faceBits    = 3
+	numberBits  = cornerBits + faceBits
 	groupVoxels = 64 * groupWords
 )
 
@@ -133,6 +135,47 @@ func (p *plan) divide(b *box) (atSide [][3]lanes, shared []bool) {
 	return p.atSide, p.shared
 }
 
+// corners finds the neighbours that precede the voxels of a group in the graph with corners, in
+// order or in reverse, and chooses the links.
+func (p *plan) corners(g *group, z, at int, reverse bool) {
+	p.near(g, z, at, reverse)
+	g.choose(true)
+}
+
+// faces does so in the other graph, after corners. It writes the numbers of first links in both.
+func (p *plan) faces(g *group, z, at int, to *[groupVoxels]uint8) {
+	p.reverse(g, z, at)
+	g.choose(false)
+	for lane := range groupWords {
+		for x := range 8 {
+			var eight uint64
+			for bit, v := range g.number {
+				eight |= spread[uint8(v[lane]>>(8*x))] << bit
+			}
+			binary.LittleEndian.PutUint64(to[64*lane+8*x:], eight)
+		}
+	}
+}
+
+// reverse replaces the neighbours at faces and edges that precede by the others, which precede in
+// the other graph.
+func (p *plan) reverse(g *group, z, at int) {
+	for k := range g.before {
+		by := offset(k)
+		if k == middle || by[0]*by[1]*by[2] != 0 {
+			continue
+		}
+		exist := (*lanes)(p.exist[(4+3*by[1]+by[2])*p.size+at:])
+		inside := z+by[0] >= 0 && z+by[0] < p.d
+		for lane, before := range g.before[k] {
+			g.before[k][lane] = 0
+			if inside {
+				g.before[k][lane] = exist[lane] &^ before
+			}
+		}
+	}
+}
+
 // near finds the neighbours that precede the voxels of a group, in order or in reverse.
 func (p *plan) near(g *group, z, at int, reverse bool) {
 	flip := uint64(0)
@@ -172,11 +215,15 @@ func (p *plan) near(g *group, z, at int, reverse bool) {
 	}
 }
 
-// choose chooses the links of a group, and writes the numbers of first links. A link is left out if
-// it closes a cycle with links of the same voxel that are before it in the order, or with the
-// outside, through other neighbours that precede the voxel.
-func (g *group) choose(to *[groupVoxels]uint8, corners bool) {
+// choose chooses the links of a group, and the numbers of first links. A link is left out if it
+// closes a cycle with links of the same voxel that are before it in the order, or with the outside,
+// through other neighbours that precede the voxel.
+func (g *group) choose(corners bool) {
 	g.some = lanes{}
+	numbers := g.number[:cornerBits]
+	if !corners {
+		numbers = g.number[cornerBits:]
+	}
 	for lane := range groupWords {
 		var l, c [27]uint64
 		for k := range l {
@@ -187,17 +234,19 @@ func (g *group) choose(to *[groupVoxels]uint8, corners bool) {
 		} else {
 			chooseFaces(&l, &c, g.sides[1][lane], g.sides[2][lane])
 		}
-		linked := uint64(0)
+		linked := g.sides[0][lane] | g.sides[1][lane] | g.sides[2][lane]
+		outside := linked
 		for axis, places := range inLayer {
-			side := g.sides[axis][lane]
-			if linked |= side; side != 0 {
-				for _, k := range places { // both voxels are next to the outside
-					c[k] &^= side
+			before := outside
+			for _, k := range places {
+				c[k] &^= g.sides[axis][lane] // both voxels are next to the outside
+				if corners || k%2 == 0 {
+					before |= l[k]
 				}
 			}
+			g.layers[axis][lane] = l[middle] &^ before
 		}
-		outside := linked
-		var first [1 << numberBits]uint64 // the voxels whose first link has a number
+		var first [1 << cornerBits]uint64 // the voxels whose first link has a number
 		further := func(place uint8, voxels uint64) {
 			if g.further[place][lane] = voxels; voxels != 0 {
 				g.some[place/8] |= 1 << lane << (place % 8 * 8)
@@ -209,22 +258,11 @@ func (g *group) choose(to *[groupVoxels]uint8, corners bool) {
 			linked |= c[k]
 		}
 		further(middle, l[middle]&^linked)
-		var number [numberBits]uint64
-		for bit := numberBits - 1; bit >= 0; bit-- {
-			number[bit] = outside
-			with := first[1<<bit:][:1<<bit]
-			for n, v := range with { // then only the lower bits of its number matter
-				number[bit] |= v
-				first[n] |= v
+		for bit := range numbers {
+			numbers[bit][lane] = outside
+			for n, v := range first {
+				numbers[bit][lane] |= v * uint64(n>>bit&1)
 			}
-			g.number[bit][lane] = number[bit]
-		}
-		for x := range 8 {
-			var eight uint64
-			for bit, v := range number {
-				eight |= spread[uint8(v>>(8*x))] << bit
-			}
-			binary.LittleEndian.PutUint64(to[64*lane+8*x:], eight)
 		}
 	}
 }
@@ -336,30 +374,29 @@ func (j *joiner[K]) compare(z int) {
 	}
 }
 
-// A meeting is a voxel of a shared layer that no neighbour there precedes.
-type meeting struct {
-	voxel      uint32
-	axis, side uint8
-}
-
-// Found are the voxels without a link, the links of all others, and the meetings of a graph.
+// Found are the voxels without a link, the links of all others, and by axis and side the meetings of
+// a graph: voxels of a shared layer that no neighbour there precedes.
 type found struct {
 	minima   []uint32
 	links    []uint64 // key, voxel and place of all links but the first of a voxel
-	meetings []meeting
-	first    []uint8 // the number of each voxel's first link
+	meetings [3][2][]uint32
 }
 
 const placeBits = 5
 
 // scan scans a box for both graphs.
 func (j *joiner[K]) scan(b *box, graphs [2]*graph) {
-	p := &j.plan
+	p, g := &j.plan, &j.group
 	for which := range j.found {
 		f := &j.found[which]
-		f.minima, f.links, f.meetings = f.minima[:0], f.links[:0], f.meetings[:0]
-		f.first = room(f.first, p.d*p.plane)
+		f.minima, f.links = f.minima[:0], f.links[:0]
+		for axis := range f.meetings {
+			for side, list := range f.meetings[axis] {
+				f.meetings[axis][side] = list[:0]
+			}
+		}
 	}
+	j.first = room(j.first, p.d*p.plane)
 	j.compare(0)
 	atSide, shared := p.divide(b)
 	for z := range p.d {
@@ -374,20 +411,25 @@ func (j *joiner[K]) scan(b *box, graphs [2]*graph) {
 		}
 		for at := 0; at < p.size; at += groupWords {
 			first := z*p.plane + 64*at
-			for which, graph := range graphs {
-				f, g := &j.found[which], &j.group
-				g.sides = [3]lanes{}
-				if graph.outside {
-					g.sides = atSide[at/groupWords]
-					if planes[0] {
-						copy(g.sides[0][:], p.exist[4*p.size+at:])
-					}
+			for _, corners := range [2]bool{true, false} {
+				which := 0
+				if graphs[0].corners != corners {
+					which = 1
 				}
-				j.kernel.near(p, g, z, at, graph.descending)
-				j.kernel.choose(g, (*[groupVoxels]uint8)(f.first[first:]), graph.corners)
+				f, graph := &j.found[which], graphs[which]
+				if !graph.outside {
+					g.sides = [3]lanes{}
+				} else if g.sides = atSide[at/groupWords]; planes[0] {
+					copy(g.sides[0][:], p.exist[4*p.size+at:])
+				}
+				if corners {
+					j.kernel.corners(p, g, z, at, graph.descending)
+				} else {
+					j.kernel.faces(p, g, z, at, (*[groupVoxels]uint8)(j.first[first:]))
+				}
 				j.links(f, graph, first)
 				if planes[1] || shared[at/groupWords] {
-					j.meet(f, graph, b, z, at)
+					j.meet(f, b, z, at)
 				}
 			}
 		}
@@ -434,13 +476,9 @@ var inLayer = func() (list [3][]uint8) {
 }()
 
 // meet lists the meetings of a group in the order of voxels.
-func (j *joiner[K]) meet(f *found, graph *graph, b *box, z, at int) {
+func (j *joiner[K]) meet(f *found, b *box, z, at int) {
 	p, g := &j.plan, &j.group
 	for axis, shares := range b.shares {
-		places := inLayer[axis]
-		if !graph.corners {
-			places = places[:4]
-		}
 		for side, shared := range shares {
 			if !shared || axis == 0 && (j.s.Dim() == 2 || z != side*(p.d-1)) {
 				continue
@@ -449,18 +487,13 @@ func (j *joiner[K]) meet(f *found, graph *graph, b *box, z, at int) {
 			if axis > 0 {
 				voxels = p.ends[axis-1][side]
 			}
+			list := f.meetings[axis][side]
 			for lane, left := range voxels[at:][:groupWords] {
-				if left &^= g.sides[0][lane] | g.sides[1][lane] | g.sides[2][lane]; left == 0 {
-					continue
-				}
-				for _, k := range places {
-					left &^= g.before[k][lane]
-				}
-				for ; left != 0; left &= left - 1 {
-					f.meetings = append(f.meetings, meeting{uint32(z*p.plane + 64*(at+lane) + bits.TrailingZeros64(left)),
-						uint8(axis), uint8(side)})
+				for left &= g.layers[axis][lane]; left != 0; left &= left - 1 {
+					list = append(list, uint32(z*p.plane+64*(at+lane)+bits.TrailingZeros64(left)))
 				}
 			}
+			f.meetings[axis][side] = list
 		}
 	}
 }

@@ -17,13 +17,13 @@ func SelfTest(seed uint32) error {
 
 func selfTest[K key](seed uint32) error {
 	type result struct {
-		group
-		first [groupVoxels]uint8
+		corners, faces group
+		first          [groupVoxels]uint8
 	}
 	rng := rand.New(rand.NewPCG(uint64(seed), 5))
 	for range 10 {
 		b := &box{hi: [3]int64{1 + rng.Int64N(3), 1 + rng.Int64N(9), 1 + rng.Int64N(200)}}
-		levels, corners, reverse := 2+rng.Uint32N(200), rng.IntN(2) == 0, rng.IntN(2) == 0
+		levels, reverse := 2+rng.Uint32N(200), rng.IntN(2) == 0
 		err := isa.Compare(isa.Available(assembled), slices.Equal, func(name string) (list []result, err error) {
 			j := &joiner[K]{kernel: kernelOf[K](name)}
 			p := &j.plan
@@ -37,15 +37,21 @@ func selfTest[K key](seed uint32) error {
 					j.compare(z + 1)
 				}
 				for at := 0; at < p.size; at += groupWords {
-					g := result{}
-					for axis := range g.sides {
-						for lane := range g.sides[axis] {
-							g.sides[axis][lane] = values.Uint64() & values.Uint64() & values.Uint64()
+					g, r := &group{}, result{}
+					for _, to := range []*group{&r.corners, &r.faces} {
+						for axis := range g.sides {
+							for lane := range g.sides[axis] {
+								g.sides[axis][lane] = values.Uint64() & values.Uint64() & values.Uint64()
+							}
 						}
+						if to == &r.corners {
+							j.kernel.corners(p, g, z, at, reverse)
+						} else {
+							j.kernel.faces(p, g, z, at, &r.first)
+						}
+						*to = *g
 					}
-					j.kernel.near(p, &g.group, z, at, reverse)
-					j.kernel.choose(&g.group, &g.first, corners)
-					list = append(list, g)
+					list = append(list, r)
 				}
 			}
 			return list, nil

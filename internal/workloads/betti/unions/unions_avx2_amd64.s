@@ -88,9 +88,9 @@ word:
 	VZEROUPPER
 	RET
 
-// func nearAVX2(group *uint64, here *uint64, next *uint64, masks *uint64, apart int, row int, plane int, before uint64, behind uint64, flip uint64)
+// func cornersAVX2(group *uint64, here *uint64, next *uint64, masks *uint64, apart int, row int, plane int, before uint64, behind uint64, flip uint64)
 // Requires: AVX, AVX2
-TEXT ·nearAVX2(SB), NOSPLIT, $0-80
+TEXT ·cornersAVX2(SB), NOSPLIT, $0-80
 	MOVQ         group+0(FP), AX
 	MOVQ         here+8(FP), CX
 	MOVQ         next+16(FP), DX
@@ -314,258 +314,973 @@ TEXT ·nearAVX2(SB), NOSPLIT, $0-80
 	VMOVDQU      Y0, 1408(AX)
 	ADDQ         SI, CX
 	ADDQ         SI, DX
-	VZEROUPPER
-	RET
-
-// func facesAVX2(group *uint64, to *uint8)
-// Requires: AVX, AVX2
-TEXT ·facesAVX2(SB), NOSPLIT, $0-16
-	MOVQ         group+0(FP), AX
-	MOVQ         to+8(FP), CX
-	VPXOR        Y0, Y0, Y0
-	VMOVDQU      Y0, 3968(AX)
-	VMOVDQU      1728(AX), Y1
-	VPOR         1792(AX), Y1, Y1
-	VPOR         1856(AX), Y1, Y1
-	VMOVDQU      Y1, Y2
-	VMOVDQU      Y1, Y3
-	VMOVDQU      Y1, Y4
-	VMOVDQU      Y1, Y5
-	VMOVDQU      Y1, Y6
-	VMOVDQU      1856(AX), Y7
-	VPAND        640(AX), Y7, Y7
-	VPAND        64(AX), Y7, Y7
-	VMOVDQU      1856(AX), Y8
-	VPAND        1024(AX), Y8, Y8
-	VPAND        448(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      1856(AX), Y8
-	VPAND        768(AX), Y8, Y8
-	VPAND        192(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      1856(AX), Y8
-	VPAND        896(AX), Y8, Y8
-	VPAND        320(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPOR         1728(AX), Y7, Y7
-	VPOR         1792(AX), Y7, Y7
-	VPANDN       256(AX), Y7, Y7
-	VPAND        Y7, Y1, Y8
-	VMOVDQU      Y8, 2176(AX)
-	VPCMPEQQ     Y0, Y8, Y8
-	VMOVMSKPD    Y8, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3972(AX)
-	VPANDN       Y7, Y1, Y7
-	VPOR         Y7, Y2, Y2
-	VPOR         Y7, Y1, Y1
+	MOVQ         $+0, 4352(AX)
+	MOVQ         $+0, 4360(AX)
+	MOVQ         $+0, 4368(AX)
+	MOVQ         $+0, 4376(AX)
+	VMOVDQU      1728(AX), Y0
+	VPOR         1792(AX), Y0, Y0
+	VPOR         1856(AX), Y0, Y0
+	VPXOR        Y1, Y1, Y1
+	VMOVDQU      Y0, Y2
+	VMOVDQU      Y0, Y3
+	VMOVDQU      Y0, Y4
+	VMOVDQU      Y0, Y5
+	VMOVDQU      Y0, Y6
 	VMOVDQU      256(AX), Y7
-	VPAND        640(AX), Y7, Y7
-	VPAND        64(AX), Y7, Y7
-	VPAND        1216(AX), Y7, Y7
-	VMOVDQU      256(AX), Y8
-	VPAND        1024(AX), Y8, Y8
-	VPAND        448(AX), Y8, Y8
-	VPAND        1600(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      256(AX), Y8
-	VPAND        768(AX), Y8, Y8
-	VPAND        192(AX), Y8, Y8
-	VPAND        1344(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      256(AX), Y8
-	VPAND        896(AX), Y8, Y8
-	VPAND        320(AX), Y8, Y8
-	VPAND        1472(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      1856(AX), Y8
-	VPAND        640(AX), Y8, Y8
-	VPAND        1216(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      1856(AX), Y8
-	VPAND        1024(AX), Y8, Y8
-	VPAND        1600(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      1856(AX), Y8
-	VPAND        768(AX), Y8, Y8
-	VPAND        1344(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      1856(AX), Y8
-	VPAND        896(AX), Y8, Y8
-	VPAND        1472(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPOR         1728(AX), Y7, Y7
-	VPOR         1792(AX), Y7, Y7
-	VPANDN       1408(AX), Y7, Y7
-	VPAND        Y7, Y1, Y8
-	VMOVDQU      Y8, 3328(AX)
-	VPCMPEQQ     Y0, Y8, Y8
-	VMOVMSKPD    Y8, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3990(AX)
-	VPANDN       Y7, Y1, Y7
+	VPOR         1408(AX), Y7, Y7
+	VMOVDQU      640(AX), Y8
+	VPOR         1024(AX), Y8, Y8
+	VMOVDQU      768(AX), Y9
+	VPOR         896(AX), Y9, Y9
+	VMOVDQU      64(AX), Y10
+	VPOR         Y7, Y10, Y10
+	VPOR         448(AX), Y10, Y10
+	VPOR         Y8, Y10, Y10
+	VPOR         1216(AX), Y10, Y10
+	VPOR         Y0, Y10, Y10
+	VPOR         1600(AX), Y10, Y10
+	VPANDN       832(AX), Y10, Y10
+	VMOVDQU      Y10, 4160(AX)
+	VMOVDQU      192(AX), Y10
+	VPOR         Y7, Y10, Y10
+	VPOR         320(AX), Y10, Y10
+	VPOR         Y9, Y10, Y10
+	VPOR         1344(AX), Y10, Y10
+	VPOR         Y0, Y10, Y10
+	VPOR         1472(AX), Y10, Y10
+	VPANDN       832(AX), Y10, Y10
+	VMOVDQU      Y10, 4224(AX)
+	VMOVDQU      576(AX), Y10
+	VPOR         Y8, Y10, Y10
+	VPOR         704(AX), Y10, Y10
+	VPOR         Y9, Y10, Y10
+	VPOR         960(AX), Y10, Y10
+	VPOR         Y0, Y10, Y10
+	VPOR         1088(AX), Y10, Y10
+	VPANDN       832(AX), Y10, Y10
+	VMOVDQU      Y10, 4288(AX)
+	VMOVDQU      256(AX), Y10
+	VPAND        Y0, Y10, Y10
+	VMOVDQU      1728(AX), Y11
+	VPOR         1792(AX), Y11, Y11
+	VPANDN       Y10, Y11, Y10
+	VMOVDQU      Y10, 2176(AX)
+	VPCMPEQQ     Y1, Y10, Y10
+	VMOVMSKPD    Y10, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4356(AX)
+	VPOR         256(AX), Y0, Y10
+	VPANDN       Y10, Y0, Y0
+	VPOR         Y0, Y2, Y2
+	VMOVDQU      576(AX), Y0
+	VPOR         Y8, Y0, Y0
+	VPOR         704(AX), Y0, Y0
+	VPOR         Y9, Y0, Y0
+	VPOR         960(AX), Y0, Y0
+	VPOR         1088(AX), Y0, Y0
+	VMOVDQU      1408(AX), Y11
+	VPAND        Y10, Y11, Y11
+	VMOVDQU      1728(AX), Y12
+	VPOR         1792(AX), Y12, Y12
+	VMOVDQU      Y0, Y0
+	VPAND        256(AX), Y0, Y0
+	VPOR         Y0, Y12, Y12
+	VPANDN       Y11, Y12, Y0
+	VMOVDQU      Y0, 3328(AX)
+	VPCMPEQQ     Y1, Y0, Y0
+	VMOVMSKPD    Y0, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4374(AX)
+	VPOR         1408(AX), Y10, Y0
+	VPANDN       Y0, Y10, Y10
+	VPOR         Y10, Y3, Y3
+	VMOVDQU      640(AX), Y10
+	VPAND        Y0, Y10, Y10
+	VMOVDQU      Y7, Y11
+	VPOR         1728(AX), Y11, Y11
+	VPOR         1856(AX), Y11, Y11
+	VPANDN       Y10, Y11, Y10
+	VMOVDQU      Y10, 2560(AX)
+	VPCMPEQQ     Y1, Y10, Y10
+	VMOVMSKPD    Y10, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4362(AX)
+	VPOR         640(AX), Y0, Y10
+	VPANDN       Y10, Y0, Y11
+	VPOR         Y11, Y2, Y2
+	VPANDN       Y10, Y0, Y0
+	VPOR         Y0, Y3, Y3
+	VMOVDQU      192(AX), Y0
+	VPOR         Y9, Y0, Y0
+	VPOR         320(AX), Y0, Y0
+	VPOR         1344(AX), Y0, Y0
+	VPOR         1472(AX), Y0, Y0
+	VMOVDQU      1024(AX), Y11
+	VPAND        Y10, Y11, Y11
+	VMOVDQU      Y7, Y12
+	VPOR         1728(AX), Y12, Y12
+	VPOR         1856(AX), Y12, Y12
+	VMOVDQU      Y0, Y0
+	VPAND        640(AX), Y0, Y0
+	VPOR         Y0, Y12, Y12
+	VPANDN       Y11, Y12, Y0
+	VMOVDQU      Y0, 2944(AX)
+	VPCMPEQQ     Y1, Y0, Y0
+	VMOVMSKPD    Y0, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4368(AX)
+	VPOR         1024(AX), Y10, Y0
+	VPANDN       Y0, Y10, Y10
+	VPOR         Y10, Y4, Y4
+	VMOVDQU      768(AX), Y10
+	VPAND        Y0, Y10, Y10
+	VMOVDQU      Y7, Y11
+	VPOR         Y8, Y11, Y11
+	VPOR         1792(AX), Y11, Y11
+	VPOR         1856(AX), Y11, Y11
+	VPANDN       Y10, Y11, Y10
+	VMOVDQU      Y10, 2688(AX)
+	VPCMPEQQ     Y1, Y10, Y10
+	VMOVMSKPD    Y10, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4364(AX)
+	VPOR         768(AX), Y0, Y10
+	VPANDN       Y10, Y0, Y11
+	VPOR         Y11, Y2, Y2
+	VPANDN       Y10, Y0, Y0
+	VPOR         Y0, Y4, Y4
+	VMOVDQU      64(AX), Y0
+	VPOR         448(AX), Y0, Y0
+	VPOR         1216(AX), Y0, Y0
+	VPOR         1600(AX), Y0, Y0
+	VMOVDQU      896(AX), Y11
+	VPAND        Y10, Y11, Y11
+	VMOVDQU      Y7, Y12
+	VPOR         Y8, Y12, Y12
+	VPOR         1792(AX), Y12, Y12
+	VPOR         1856(AX), Y12, Y12
+	VMOVDQU      Y0, Y0
+	VPAND        768(AX), Y0, Y0
+	VPOR         Y0, Y12, Y12
+	VPANDN       Y11, Y12, Y0
+	VMOVDQU      Y0, 2816(AX)
+	VPCMPEQQ     Y1, Y0, Y0
+	VMOVMSKPD    Y0, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4366(AX)
+	VPOR         896(AX), Y10, Y0
+	VPANDN       Y0, Y10, Y11
+	VPOR         Y11, Y3, Y3
+	VPANDN       Y0, Y10, Y10
+	VPOR         Y10, Y4, Y4
+	VMOVDQU      576(AX), Y10
+	VPOR         704(AX), Y10, Y10
+	VMOVDQU      192(AX), Y11
+	VPOR         320(AX), Y11, Y11
+	VMOVDQU      64(AX), Y12
+	VPAND        Y0, Y12, Y12
+	VMOVDQU      256(AX), Y13
+	VPOR         Y9, Y13, Y13
+	VPOR         640(AX), Y13, Y13
+	VPOR         1728(AX), Y13, Y13
+	VMOVDQU      Y10, Y10
+	VPAND        1408(AX), Y10, Y10
+	VPOR         Y10, Y13, Y13
+	VMOVDQU      Y11, Y10
+	VPAND        1024(AX), Y10, Y10
+	VPOR         Y10, Y13, Y13
+	VPANDN       Y12, Y13, Y10
+	VMOVDQU      Y10, 1984(AX)
+	VPCMPEQQ     Y1, Y10, Y10
+	VMOVMSKPD    Y10, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4353(AX)
+	VPOR         64(AX), Y0, Y10
+	VPANDN       Y10, Y0, Y11
+	VPOR         Y11, Y2, Y2
+	VPANDN       Y10, Y0, Y11
+	VPOR         Y11, Y3, Y3
+	VPANDN       Y10, Y0, Y0
+	VPOR         Y0, Y4, Y4
+	VMOVDQU      960(AX), Y0
+	VPOR         1088(AX), Y0, Y0
+	VMOVDQU      192(AX), Y11
+	VPOR         320(AX), Y11, Y11
+	VMOVDQU      448(AX), Y12
+	VPAND        Y10, Y12, Y12
+	VMOVDQU      256(AX), Y13
+	VPOR         Y9, Y13, Y13
+	VPOR         1024(AX), Y13, Y13
+	VPOR         1728(AX), Y13, Y13
+	VMOVDQU      Y0, Y0
+	VPAND        1408(AX), Y0, Y0
+	VPOR         Y0, Y13, Y13
+	VMOVDQU      Y11, Y0
+	VPAND        640(AX), Y0, Y0
+	VPOR         Y0, Y13, Y13
+	VPANDN       Y12, Y13, Y0
+	VMOVDQU      Y0, 2368(AX)
+	VPCMPEQQ     Y1, Y0, Y0
+	VMOVMSKPD    Y0, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4359(AX)
+	VPOR         448(AX), Y10, Y0
+	VPANDN       Y0, Y10, Y10
+	VPOR         Y10, Y5, Y5
+	VMOVDQU      576(AX), Y10
+	VPOR         704(AX), Y10, Y10
+	VMOVDQU      1344(AX), Y11
+	VPOR         1472(AX), Y11, Y11
+	VMOVDQU      1216(AX), Y12
+	VPAND        Y0, Y12, Y12
+	VMOVDQU      1408(AX), Y13
+	VPOR         Y9, Y13, Y13
+	VPOR         640(AX), Y13, Y13
+	VPOR         1728(AX), Y13, Y13
+	VMOVDQU      Y10, Y10
+	VPAND        256(AX), Y10, Y10
+	VPOR         Y10, Y13, Y13
+	VMOVDQU      Y11, Y10
+	VPAND        1024(AX), Y10, Y10
+	VPOR         Y10, Y13, Y13
+	VPANDN       Y12, Y13, Y10
+	VMOVDQU      Y10, 3136(AX)
+	VPCMPEQQ     Y1, Y10, Y10
+	VMOVMSKPD    Y10, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4371(AX)
+	VPOR         1216(AX), Y0, Y10
+	VPANDN       Y10, Y0, Y11
+	VPOR         Y11, Y2, Y2
+	VPANDN       Y10, Y0, Y0
+	VPOR         Y0, Y5, Y5
+	VMOVDQU      960(AX), Y0
+	VPOR         1088(AX), Y0, Y0
+	VMOVDQU      1344(AX), Y11
+	VPOR         1472(AX), Y11, Y11
+	VMOVDQU      1600(AX), Y12
+	VPAND        Y10, Y12, Y12
+	VMOVDQU      1408(AX), Y13
+	VPOR         Y9, Y13, Y13
+	VPOR         1024(AX), Y13, Y13
+	VPOR         1728(AX), Y13, Y13
+	VMOVDQU      Y0, Y0
+	VPAND        256(AX), Y0, Y0
+	VPOR         Y0, Y13, Y13
+	VMOVDQU      Y11, Y0
+	VPAND        640(AX), Y0, Y0
+	VPOR         Y0, Y13, Y13
+	VPANDN       Y12, Y13, Y0
+	VMOVDQU      Y0, 3520(AX)
+	VPCMPEQQ     Y1, Y0, Y0
+	VMOVMSKPD    Y0, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4377(AX)
+	VPOR         1600(AX), Y10, Y0
+	VPANDN       Y0, Y10, Y9
+	VPOR         Y9, Y3, Y3
+	VPANDN       Y0, Y10, Y9
+	VPOR         Y9, Y5, Y5
+	VMOVDQU      576(AX), Y9
+	VPOR         960(AX), Y9, Y9
+	VMOVDQU      192(AX), Y10
+	VPAND        Y0, Y10, Y10
+	VMOVDQU      256(AX), Y11
+	VPOR         Y8, Y11, Y11
+	VPOR         768(AX), Y11, Y11
+	VPOR         64(AX), Y11, Y11
+	VPOR         448(AX), Y11, Y11
+	VPOR         1792(AX), Y11, Y11
+	VMOVDQU      Y9, Y9
+	VPAND        1408(AX), Y9, Y9
+	VPOR         Y9, Y11, Y11
+	VPANDN       Y10, Y11, Y9
+	VMOVDQU      Y9, 2112(AX)
+	VPCMPEQQ     Y1, Y9, Y9
+	VMOVMSKPD    Y9, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4355(AX)
+	VPOR         192(AX), Y0, Y9
+	VPANDN       Y9, Y0, Y10
+	VPOR         Y10, Y2, Y2
+	VPANDN       Y9, Y0, Y10
+	VPOR         Y10, Y3, Y3
+	VPANDN       Y9, Y0, Y0
+	VPOR         Y0, Y5, Y5
+	VMOVDQU      704(AX), Y0
+	VPOR         1088(AX), Y0, Y0
+	VMOVDQU      320(AX), Y10
+	VPAND        Y9, Y10, Y10
+	VMOVDQU      256(AX), Y11
+	VPOR         Y8, Y11, Y11
+	VPOR         896(AX), Y11, Y11
+	VPOR         64(AX), Y11, Y11
+	VPOR         448(AX), Y11, Y11
+	VPOR         1792(AX), Y11, Y11
+	VMOVDQU      Y0, Y0
+	VPAND        1408(AX), Y0, Y0
+	VPOR         Y0, Y11, Y11
+	VPANDN       Y10, Y11, Y0
+	VMOVDQU      Y0, 2240(AX)
+	VPCMPEQQ     Y1, Y0, Y0
+	VMOVMSKPD    Y0, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4357(AX)
+	VPOR         320(AX), Y9, Y0
+	VPANDN       Y0, Y9, Y10
+	VPOR         Y10, Y4, Y4
+	VPANDN       Y0, Y9, Y9
+	VPOR         Y9, Y5, Y5
+	VMOVDQU      576(AX), Y9
+	VPOR         960(AX), Y9, Y9
+	VMOVDQU      1344(AX), Y10
+	VPAND        Y0, Y10, Y10
+	VMOVDQU      1408(AX), Y11
+	VPOR         Y8, Y11, Y11
+	VPOR         768(AX), Y11, Y11
+	VPOR         1216(AX), Y11, Y11
+	VPOR         1600(AX), Y11, Y11
+	VPOR         1792(AX), Y11, Y11
+	VMOVDQU      Y9, Y9
+	VPAND        256(AX), Y9, Y9
+	VPOR         Y9, Y11, Y11
+	VPANDN       Y10, Y11, Y9
+	VMOVDQU      Y9, 3264(AX)
+	VPCMPEQQ     Y1, Y9, Y9
+	VMOVMSKPD    Y9, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4373(AX)
+	VPOR         1344(AX), Y0, Y9
+	VPANDN       Y9, Y0, Y10
+	VPOR         Y10, Y2, Y2
+	VPANDN       Y9, Y0, Y10
+	VPOR         Y10, Y4, Y4
+	VPANDN       Y9, Y0, Y0
+	VPOR         Y0, Y5, Y5
+	VMOVDQU      704(AX), Y0
+	VPOR         1088(AX), Y0, Y0
+	VMOVDQU      1472(AX), Y10
+	VPAND        Y9, Y10, Y10
+	VMOVDQU      1408(AX), Y11
+	VPOR         Y8, Y11, Y11
+	VPOR         896(AX), Y11, Y11
+	VPOR         1216(AX), Y11, Y11
+	VPOR         1600(AX), Y11, Y11
+	VPOR         1792(AX), Y11, Y11
+	VMOVDQU      Y0, Y0
+	VPAND        256(AX), Y0, Y0
+	VPOR         Y0, Y11, Y11
+	VPANDN       Y10, Y11, Y0
+	VMOVDQU      Y0, 3392(AX)
+	VPCMPEQQ     Y1, Y0, Y0
+	VMOVMSKPD    Y0, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4375(AX)
+	VPOR         1472(AX), Y9, Y0
+	VPANDN       Y0, Y9, Y8
+	VPOR         Y8, Y3, Y3
+	VPANDN       Y0, Y9, Y8
+	VPOR         Y8, Y4, Y4
+	VPANDN       Y0, Y9, Y8
+	VPOR         Y8, Y5, Y5
+	VMOVDQU      576(AX), Y8
+	VPAND        Y0, Y8, Y8
+	VMOVDQU      640(AX), Y9
+	VPOR         Y7, Y9, Y9
+	VPOR         768(AX), Y9, Y9
+	VPOR         64(AX), Y9, Y9
+	VPOR         1216(AX), Y9, Y9
+	VPOR         192(AX), Y9, Y9
+	VPOR         1344(AX), Y9, Y9
+	VPOR         1856(AX), Y9, Y9
+	VPANDN       Y8, Y9, Y8
+	VMOVDQU      Y8, 2496(AX)
+	VPCMPEQQ     Y1, Y8, Y8
+	VMOVMSKPD    Y8, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4361(AX)
+	VPOR         576(AX), Y0, Y8
+	VPANDN       Y8, Y0, Y9
+	VPOR         Y9, Y2, Y2
+	VPANDN       Y8, Y0, Y9
+	VPOR         Y9, Y3, Y3
+	VPANDN       Y8, Y0, Y9
+	VPOR         Y9, Y4, Y4
+	VPANDN       Y8, Y0, Y0
+	VPOR         Y0, Y5, Y5
+	VMOVDQU      704(AX), Y0
+	VPAND        Y8, Y0, Y0
+	VMOVDQU      640(AX), Y9
+	VPOR         Y7, Y9, Y9
+	VPOR         896(AX), Y9, Y9
+	VPOR         64(AX), Y9, Y9
+	VPOR         1216(AX), Y9, Y9
+	VPOR         320(AX), Y9, Y9
+	VPOR         1472(AX), Y9, Y9
+	VPOR         1856(AX), Y9, Y9
+	VPANDN       Y0, Y9, Y0
+	VMOVDQU      Y0, 2624(AX)
+	VPCMPEQQ     Y1, Y0, Y0
+	VMOVMSKPD    Y0, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4363(AX)
+	VPOR         704(AX), Y8, Y0
+	VPANDN       Y0, Y8, Y8
+	VPOR         Y8, Y6, Y6
+	VMOVDQU      960(AX), Y8
+	VPAND        Y0, Y8, Y8
+	VMOVDQU      1024(AX), Y9
+	VPOR         Y7, Y9, Y9
+	VPOR         768(AX), Y9, Y9
+	VPOR         448(AX), Y9, Y9
+	VPOR         1600(AX), Y9, Y9
+	VPOR         192(AX), Y9, Y9
+	VPOR         1344(AX), Y9, Y9
+	VPOR         1856(AX), Y9, Y9
+	VPANDN       Y8, Y9, Y8
+	VMOVDQU      Y8, 2880(AX)
+	VPCMPEQQ     Y1, Y8, Y8
+	VMOVMSKPD    Y8, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4367(AX)
+	VPOR         960(AX), Y0, Y8
+	VPANDN       Y8, Y0, Y9
+	VPOR         Y9, Y2, Y2
+	VPANDN       Y8, Y0, Y0
+	VPOR         Y0, Y6, Y6
+	VMOVDQU      1088(AX), Y0
+	VPAND        Y8, Y0, Y0
+	VMOVDQU      1024(AX), Y9
+	VPOR         Y7, Y9, Y9
+	VPOR         896(AX), Y9, Y9
+	VPOR         448(AX), Y9, Y9
+	VPOR         1600(AX), Y9, Y9
+	VPOR         320(AX), Y9, Y9
+	VPOR         1472(AX), Y9, Y9
+	VPOR         1856(AX), Y9, Y9
+	VPANDN       Y0, Y9, Y0
+	VMOVDQU      Y0, 3008(AX)
+	VPCMPEQQ     Y1, Y0, Y0
+	VMOVMSKPD    Y0, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4369(AX)
+	VPOR         1088(AX), Y8, Y0
+	VPANDN       Y0, Y8, Y7
 	VPOR         Y7, Y3, Y3
-	VPOR         Y7, Y1, Y1
-	VMOVDQU      256(AX), Y7
-	VPAND        64(AX), Y7, Y7
-	VMOVDQU      1408(AX), Y8
-	VPAND        1216(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
+	VPANDN       Y0, Y8, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVDQU      (AX), Y7
+	VPAND        Y0, Y7, Y7
 	VMOVDQU      256(AX), Y8
-	VPAND        192(AX), Y8, Y8
-	VPAND        768(AX), Y8, Y8
-	VPAND        576(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
+	VPOR         640(AX), Y8, Y8
+	VPOR         768(AX), Y8, Y8
+	VPOR         64(AX), Y8, Y8
+	VPOR         192(AX), Y8, Y8
+	VPOR         576(AX), Y8, Y8
+	VPANDN       Y7, Y8, Y7
+	VMOVDQU      Y7, 1920(AX)
+	VPCMPEQQ     Y1, Y7, Y7
+	VMOVMSKPD    Y7, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4352(AX)
+	VPOR         (AX), Y0, Y7
+	VPANDN       Y7, Y0, Y8
+	VPOR         Y8, Y2, Y2
+	VPANDN       Y7, Y0, Y8
+	VPOR         Y8, Y3, Y3
+	VPANDN       Y7, Y0, Y0
+	VPOR         Y0, Y6, Y6
+	VMOVDQU      128(AX), Y0
+	VPAND        Y7, Y0, Y0
 	VMOVDQU      256(AX), Y8
-	VPAND        320(AX), Y8, Y8
-	VPAND        896(AX), Y8, Y8
-	VPAND        704(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      1408(AX), Y8
-	VPAND        1344(AX), Y8, Y8
-	VPAND        768(AX), Y8, Y8
-	VPAND        576(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      1408(AX), Y8
-	VPAND        1472(AX), Y8, Y8
-	VPAND        896(AX), Y8, Y8
-	VPAND        704(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      1792(AX), Y8
-	VPAND        768(AX), Y8, Y8
-	VPAND        576(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      1792(AX), Y8
-	VPAND        896(AX), Y8, Y8
-	VPAND        704(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPOR         1728(AX), Y7, Y7
-	VPOR         1856(AX), Y7, Y7
-	VPANDN       640(AX), Y7, Y7
-	VPAND        Y7, Y1, Y8
-	VMOVDQU      Y8, 2560(AX)
-	VPCMPEQQ     Y0, Y8, Y8
-	VMOVMSKPD    Y8, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3978(AX)
-	VPANDN       Y7, Y1, Y7
-	VPOR         Y7, Y2, Y2
-	VPOR         Y7, Y3, Y3
-	VPOR         Y7, Y1, Y1
-	VMOVDQU      256(AX), Y7
-	VPAND        448(AX), Y7, Y7
-	VMOVDQU      1408(AX), Y8
-	VPAND        1600(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
+	VPOR         640(AX), Y8, Y8
+	VPOR         896(AX), Y8, Y8
+	VPOR         64(AX), Y8, Y8
+	VPOR         320(AX), Y8, Y8
+	VPOR         704(AX), Y8, Y8
+	VPANDN       Y0, Y8, Y0
+	VMOVDQU      Y0, 2048(AX)
+	VPCMPEQQ     Y1, Y0, Y0
+	VMOVMSKPD    Y0, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4354(AX)
+	VPOR         128(AX), Y7, Y0
+	VPANDN       Y0, Y7, Y8
+	VPOR         Y8, Y4, Y4
+	VPANDN       Y0, Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVDQU      384(AX), Y7
+	VPAND        Y0, Y7, Y7
 	VMOVDQU      256(AX), Y8
-	VPAND        192(AX), Y8, Y8
-	VPAND        768(AX), Y8, Y8
-	VPAND        960(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
+	VPOR         1024(AX), Y8, Y8
+	VPOR         768(AX), Y8, Y8
+	VPOR         448(AX), Y8, Y8
+	VPOR         192(AX), Y8, Y8
+	VPOR         960(AX), Y8, Y8
+	VPANDN       Y7, Y8, Y7
+	VMOVDQU      Y7, 2304(AX)
+	VPCMPEQQ     Y1, Y7, Y7
+	VMOVMSKPD    Y7, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4358(AX)
+	VPOR         384(AX), Y0, Y7
+	VPANDN       Y7, Y0, Y8
+	VPOR         Y8, Y2, Y2
+	VPANDN       Y7, Y0, Y8
+	VPOR         Y8, Y4, Y4
+	VPANDN       Y7, Y0, Y0
+	VPOR         Y0, Y6, Y6
+	VMOVDQU      512(AX), Y0
+	VPAND        Y7, Y0, Y0
 	VMOVDQU      256(AX), Y8
-	VPAND        320(AX), Y8, Y8
-	VPAND        896(AX), Y8, Y8
-	VPAND        1088(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
+	VPOR         1024(AX), Y8, Y8
+	VPOR         896(AX), Y8, Y8
+	VPOR         448(AX), Y8, Y8
+	VPOR         320(AX), Y8, Y8
+	VPOR         1088(AX), Y8, Y8
+	VPANDN       Y0, Y8, Y0
+	VMOVDQU      Y0, 2432(AX)
+	VPCMPEQQ     Y1, Y0, Y0
+	VMOVMSKPD    Y0, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4360(AX)
+	VPOR         512(AX), Y7, Y0
+	VPANDN       Y0, Y7, Y8
+	VPOR         Y8, Y3, Y3
+	VPANDN       Y0, Y7, Y8
+	VPOR         Y8, Y4, Y4
+	VPANDN       Y0, Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVDQU      1152(AX), Y7
+	VPAND        Y0, Y7, Y7
 	VMOVDQU      1408(AX), Y8
-	VPAND        1344(AX), Y8, Y8
-	VPAND        768(AX), Y8, Y8
-	VPAND        960(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
+	VPOR         640(AX), Y8, Y8
+	VPOR         768(AX), Y8, Y8
+	VPOR         1216(AX), Y8, Y8
+	VPOR         1344(AX), Y8, Y8
+	VPOR         576(AX), Y8, Y8
+	VPANDN       Y7, Y8, Y7
+	VMOVDQU      Y7, 3072(AX)
+	VPCMPEQQ     Y1, Y7, Y7
+	VMOVMSKPD    Y7, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4370(AX)
+	VPOR         1152(AX), Y0, Y7
+	VPANDN       Y7, Y0, Y8
+	VPOR         Y8, Y2, Y2
+	VPANDN       Y7, Y0, Y8
+	VPOR         Y8, Y3, Y3
+	VPANDN       Y7, Y0, Y8
+	VPOR         Y8, Y4, Y4
+	VPANDN       Y7, Y0, Y0
+	VPOR         Y0, Y6, Y6
+	VMOVDQU      1280(AX), Y0
+	VPAND        Y7, Y0, Y0
 	VMOVDQU      1408(AX), Y8
-	VPAND        1472(AX), Y8, Y8
-	VPAND        896(AX), Y8, Y8
-	VPAND        1088(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      1792(AX), Y8
-	VPAND        768(AX), Y8, Y8
-	VPAND        960(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      1792(AX), Y8
-	VPAND        896(AX), Y8, Y8
-	VPAND        1088(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      640(AX), Y8
-	VPAND        768(AX), Y8, Y8
-	VPAND        576(AX), Y8, Y8
-	VPAND        960(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      640(AX), Y8
-	VPAND        896(AX), Y8, Y8
-	VPAND        704(AX), Y8, Y8
-	VPAND        1088(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPOR         1728(AX), Y7, Y7
-	VPOR         1856(AX), Y7, Y7
-	VPANDN       1024(AX), Y7, Y7
-	VPAND        Y7, Y1, Y8
-	VMOVDQU      Y8, 2944(AX)
-	VPCMPEQQ     Y0, Y8, Y8
-	VMOVMSKPD    Y8, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3984(AX)
-	VPANDN       Y7, Y1, Y7
-	VPOR         Y7, Y4, Y4
-	VPOR         Y7, Y1, Y1
-	VMOVDQU      256(AX), Y7
-	VPAND        192(AX), Y7, Y7
+	VPOR         640(AX), Y8, Y8
+	VPOR         896(AX), Y8, Y8
+	VPOR         1216(AX), Y8, Y8
+	VPOR         1472(AX), Y8, Y8
+	VPOR         704(AX), Y8, Y8
+	VPANDN       Y0, Y8, Y0
+	VMOVDQU      Y0, 3200(AX)
+	VPCMPEQQ     Y1, Y0, Y0
+	VMOVMSKPD    Y0, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4372(AX)
+	VPOR         1280(AX), Y7, Y0
+	VPANDN       Y0, Y7, Y8
+	VPOR         Y8, Y5, Y5
+	VPANDN       Y0, Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVDQU      1536(AX), Y7
+	VPAND        Y0, Y7, Y7
 	VMOVDQU      1408(AX), Y8
-	VPAND        1344(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      640(AX), Y8
-	VPAND        576(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      1024(AX), Y8
-	VPAND        960(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPOR         1792(AX), Y7, Y7
-	VPOR         1856(AX), Y7, Y7
-	VPANDN       768(AX), Y7, Y7
-	VPAND        Y7, Y1, Y8
-	VMOVDQU      Y8, 2688(AX)
-	VPCMPEQQ     Y0, Y8, Y8
-	VMOVMSKPD    Y8, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3980(AX)
-	VPANDN       Y7, Y1, Y7
-	VPOR         Y7, Y2, Y2
-	VPOR         Y7, Y4, Y4
-	VPOR         Y7, Y1, Y1
-	VMOVDQU      256(AX), Y7
-	VPAND        320(AX), Y7, Y7
+	VPOR         1024(AX), Y8, Y8
+	VPOR         768(AX), Y8, Y8
+	VPOR         1600(AX), Y8, Y8
+	VPOR         1344(AX), Y8, Y8
+	VPOR         960(AX), Y8, Y8
+	VPANDN       Y7, Y8, Y7
+	VMOVDQU      Y7, 3456(AX)
+	VPCMPEQQ     Y1, Y7, Y7
+	VMOVMSKPD    Y7, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4376(AX)
+	VPOR         1536(AX), Y0, Y7
+	VPANDN       Y7, Y0, Y8
+	VPOR         Y8, Y2, Y2
+	VPANDN       Y7, Y0, Y8
+	VPOR         Y8, Y5, Y5
+	VPANDN       Y7, Y0, Y0
+	VPOR         Y0, Y6, Y6
+	VMOVDQU      1664(AX), Y0
+	VPAND        Y7, Y0, Y0
 	VMOVDQU      1408(AX), Y8
-	VPAND        1472(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      640(AX), Y8
-	VPAND        704(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      1024(AX), Y8
-	VPAND        1088(AX), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPOR         1792(AX), Y7, Y7
-	VPOR         1856(AX), Y7, Y7
-	VPANDN       896(AX), Y7, Y7
-	VPAND        Y7, Y1, Y8
-	VMOVDQU      Y8, 2816(AX)
-	VPCMPEQQ     Y0, Y8, Y8
-	VMOVMSKPD    Y8, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3982(AX)
-	VPANDN       Y7, Y1, Y7
-	VPOR         Y7, Y3, Y3
-	VPOR         Y7, Y4, Y4
-	VPOR         Y7, Y1, Y1
+	VPOR         1024(AX), Y8, Y8
+	VPOR         896(AX), Y8, Y8
+	VPOR         1600(AX), Y8, Y8
+	VPOR         1472(AX), Y8, Y8
+	VPOR         1088(AX), Y8, Y8
+	VPANDN       Y0, Y8, Y0
+	VMOVDQU      Y0, 3584(AX)
+	VPCMPEQQ     Y1, Y0, Y0
+	VMOVMSKPD    Y0, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4378(AX)
+	VPOR         1664(AX), Y7, Y0
+	VPANDN       Y0, Y7, Y8
+	VPOR         Y8, Y3, Y3
+	VPANDN       Y0, Y7, Y8
+	VPOR         Y8, Y5, Y5
+	VPANDN       Y0, Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VPANDN       832(AX), Y0, Y0
+	VMOVDQU      Y0, 2752(AX)
+	VPCMPEQQ     Y1, Y0, Y0
+	VMOVMSKPD    Y0, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4365(AX)
 	VMOVDQU      Y2, 3648(AX)
 	VMOVDQU      Y3, 3712(AX)
 	VMOVDQU      Y4, 3776(AX)
 	VMOVDQU      Y5, 3840(AX)
 	VMOVDQU      Y6, 3904(AX)
-	VPANDN       832(AX), Y1, Y1
-	VMOVDQU      Y1, 2752(AX)
-	VPCMPEQQ     Y0, Y1, Y0
-	VMOVMSKPD    Y0, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3981(AX)
+	VZEROUPPER
+	RET
+
+// func facesAVX2(group *uint64, masks *uint64, plane int, before uint64, behind uint64, to *uint8)
+// Requires: AVX, AVX2
+TEXT ·facesAVX2(SB), NOSPLIT, $0-48
+	MOVQ         group+0(FP), AX
+	MOVQ         masks+8(FP), CX
+	MOVQ         plane+16(FP), DX
+	MOVQ         before+24(FP), BX
+	VMOVQ        BX, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         behind+32(FP), BX
+	VMOVQ        BX, X1
+	VPBROADCASTQ X1, Y1
+	VMOVDQU      64(AX), Y2
+	VPANDN       (CX), Y2, Y2
+	VMOVDQU      Y2, 64(AX)
+	ADDQ         DX, CX
+	VMOVDQU      576(AX), Y2
+	VPANDN       (CX), Y2, Y2
+	VPAND        Y0, Y2, Y2
+	VMOVDQU      Y2, 576(AX)
+	VMOVDQU      640(AX), Y2
+	VPANDN       (CX), Y2, Y2
+	VMOVDQU      Y2, 640(AX)
+	VMOVDQU      704(AX), Y2
+	VPANDN       (CX), Y2, Y2
+	VPAND        Y1, Y2, Y2
+	VMOVDQU      Y2, 704(AX)
+	ADDQ         DX, CX
+	VMOVDQU      1216(AX), Y2
+	VPANDN       (CX), Y2, Y2
+	VMOVDQU      Y2, 1216(AX)
+	ADDQ         DX, CX
+	VMOVDQU      192(AX), Y2
+	VPANDN       (CX), Y2, Y2
+	VPAND        Y0, Y2, Y2
+	VMOVDQU      Y2, 192(AX)
+	VMOVDQU      256(AX), Y2
+	VPANDN       (CX), Y2, Y2
+	VMOVDQU      Y2, 256(AX)
+	VMOVDQU      320(AX), Y2
+	VPANDN       (CX), Y2, Y2
+	VPAND        Y1, Y2, Y2
+	VMOVDQU      Y2, 320(AX)
+	ADDQ         DX, CX
+	VMOVDQU      768(AX), Y2
+	VPANDN       (CX), Y2, Y2
+	VPAND        Y0, Y2, Y2
+	VMOVDQU      Y2, 768(AX)
+	VMOVDQU      896(AX), Y2
+	VPANDN       (CX), Y2, Y2
+	VPAND        Y1, Y2, Y2
+	VMOVDQU      Y2, 896(AX)
+	ADDQ         DX, CX
+	VMOVDQU      1344(AX), Y2
+	VPANDN       (CX), Y2, Y2
+	VPAND        Y0, Y2, Y2
+	VMOVDQU      Y2, 1344(AX)
+	VMOVDQU      1408(AX), Y2
+	VPANDN       (CX), Y2, Y2
+	VMOVDQU      Y2, 1408(AX)
+	VMOVDQU      1472(AX), Y2
+	VPANDN       (CX), Y2, Y2
+	VPAND        Y1, Y2, Y2
+	VMOVDQU      Y2, 1472(AX)
+	ADDQ         DX, CX
+	VMOVDQU      448(AX), Y2
+	VPANDN       (CX), Y2, Y2
+	VMOVDQU      Y2, 448(AX)
+	ADDQ         DX, CX
+	VMOVDQU      960(AX), Y2
+	VPANDN       (CX), Y2, Y2
+	VPAND        Y0, Y2, Y2
+	VMOVDQU      Y2, 960(AX)
+	VMOVDQU      1024(AX), Y0
+	VPANDN       (CX), Y0, Y0
+	VMOVDQU      Y0, 1024(AX)
+	VMOVDQU      1088(AX), Y0
+	VPANDN       (CX), Y0, Y0
+	VPAND        Y1, Y0, Y0
+	VMOVDQU      Y0, 1088(AX)
+	ADDQ         DX, CX
+	VMOVDQU      1600(AX), Y0
+	VPANDN       (CX), Y0, Y0
+	VMOVDQU      Y0, 1600(AX)
+	ADDQ         DX, CX
+	MOVQ         $+0, 4352(AX)
+	MOVQ         $+0, 4360(AX)
+	MOVQ         $+0, 4368(AX)
+	MOVQ         $+0, 4376(AX)
+	VMOVDQU      1728(AX), Y0
+	VPOR         1792(AX), Y0, Y0
+	VPOR         1856(AX), Y0, Y0
+	VPXOR        Y1, Y1, Y1
+	VMOVDQU      Y0, Y2
+	VMOVDQU      Y0, Y3
+	VMOVDQU      Y0, Y4
+	VMOVDQU      256(AX), Y5
+	VPOR         Y0, Y5, Y5
+	VPOR         1408(AX), Y5, Y5
+	VPOR         640(AX), Y5, Y5
+	VPOR         1024(AX), Y5, Y5
+	VPANDN       832(AX), Y5, Y5
+	VMOVDQU      Y5, 4160(AX)
+	VMOVDQU      256(AX), Y5
+	VPOR         Y0, Y5, Y5
+	VPOR         1408(AX), Y5, Y5
+	VPOR         768(AX), Y5, Y5
+	VPOR         896(AX), Y5, Y5
+	VPANDN       832(AX), Y5, Y5
+	VMOVDQU      Y5, 4224(AX)
+	VMOVDQU      640(AX), Y5
+	VPOR         Y0, Y5, Y5
+	VPOR         1024(AX), Y5, Y5
+	VPOR         768(AX), Y5, Y5
+	VPOR         896(AX), Y5, Y5
+	VPANDN       832(AX), Y5, Y5
+	VMOVDQU      Y5, 4288(AX)
+	VMOVDQU      640(AX), Y5
+	VPAND        64(AX), Y5, Y5
+	VMOVDQU      448(AX), Y6
+	VPAND        1024(AX), Y6, Y6
+	VPOR         Y6, Y5, Y5
+	VMOVDQU      192(AX), Y6
+	VPAND        768(AX), Y6, Y6
+	VPOR         Y6, Y5, Y5
+	VMOVDQU      320(AX), Y6
+	VPAND        896(AX), Y6, Y6
+	VPOR         Y6, Y5, Y5
+	VMOVDQU      256(AX), Y6
+	VPAND        Y0, Y6, Y6
+	VMOVDQU      1728(AX), Y7
+	VPOR         1792(AX), Y7, Y7
+	VMOVDQU      Y5, Y5
+	VPAND        1856(AX), Y5, Y5
+	VPOR         Y5, Y7, Y7
+	VPANDN       Y6, Y7, Y5
+	VMOVDQU      Y5, 2176(AX)
+	VPCMPEQQ     Y1, Y5, Y5
+	VMOVMSKPD    Y5, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4356(AX)
+	VPOR         256(AX), Y0, Y5
+	VPANDN       Y5, Y0, Y0
+	VPOR         Y0, Y2, Y2
+	VMOVDQU      640(AX), Y0
+	VPAND        1216(AX), Y0, Y0
+	VPAND        64(AX), Y0, Y0
+	VMOVDQU      1024(AX), Y6
+	VPAND        1600(AX), Y6, Y6
+	VPAND        448(AX), Y6, Y6
+	VPOR         Y6, Y0, Y0
+	VMOVDQU      768(AX), Y6
+	VPAND        1344(AX), Y6, Y6
+	VPAND        192(AX), Y6, Y6
+	VPOR         Y6, Y0, Y0
+	VMOVDQU      896(AX), Y6
+	VPAND        1472(AX), Y6, Y6
+	VPAND        320(AX), Y6, Y6
+	VPOR         Y6, Y0, Y0
+	VMOVDQU      640(AX), Y6
+	VPAND        1216(AX), Y6, Y6
+	VMOVDQU      1600(AX), Y7
+	VPAND        1024(AX), Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVDQU      1344(AX), Y7
+	VPAND        768(AX), Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVDQU      1472(AX), Y7
+	VPAND        896(AX), Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVDQU      1408(AX), Y7
+	VPAND        Y5, Y7, Y7
+	VMOVDQU      1728(AX), Y8
+	VPOR         1792(AX), Y8, Y8
+	VMOVDQU      Y0, Y0
+	VPAND        256(AX), Y0, Y0
+	VPOR         Y0, Y8, Y8
+	VMOVDQU      Y6, Y0
+	VPAND        1856(AX), Y0, Y0
+	VPOR         Y0, Y8, Y8
+	VPANDN       Y7, Y8, Y0
+	VMOVDQU      Y0, 3328(AX)
+	VPCMPEQQ     Y1, Y0, Y0
+	VMOVMSKPD    Y0, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4374(AX)
+	VPOR         1408(AX), Y5, Y0
+	VPANDN       Y0, Y5, Y5
+	VPOR         Y5, Y3, Y3
+	VMOVDQU      256(AX), Y5
+	VPAND        192(AX), Y5, Y5
+	VMOVDQU      1344(AX), Y6
+	VPAND        1408(AX), Y6, Y6
+	VPOR         Y6, Y5, Y5
+	VMOVDQU      256(AX), Y6
+	VPAND        320(AX), Y6, Y6
+	VMOVDQU      1472(AX), Y7
+	VPAND        1408(AX), Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VPOR         1792(AX), Y5, Y5
+	VPOR         1792(AX), Y6, Y6
+	VMOVDQU      768(AX), Y7
+	VPAND        576(AX), Y7, Y7
+	VMOVDQU      896(AX), Y8
+	VPAND        704(AX), Y8, Y8
+	VMOVDQU      640(AX), Y9
+	VPAND        Y0, Y9, Y9
+	VMOVDQU      1728(AX), Y10
+	VPOR         1856(AX), Y10, Y10
+	VMOVDQU      64(AX), Y11
+	VPAND        256(AX), Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VMOVDQU      1216(AX), Y11
+	VPAND        1408(AX), Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VMOVDQU      Y5, Y11
+	VPAND        Y7, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VMOVDQU      Y6, Y7
+	VPAND        Y8, Y7, Y7
+	VPOR         Y7, Y10, Y10
+	VPANDN       Y9, Y10, Y7
+	VMOVDQU      Y7, 2560(AX)
+	VPCMPEQQ     Y1, Y7, Y7
+	VMOVMSKPD    Y7, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4362(AX)
+	VPOR         640(AX), Y0, Y7
+	VPANDN       Y7, Y0, Y8
+	VPOR         Y8, Y2, Y2
+	VPANDN       Y7, Y0, Y0
+	VPOR         Y0, Y3, Y3
+	VMOVDQU      576(AX), Y0
+	VPAND        640(AX), Y0, Y0
+	VPOR         Y0, Y5, Y5
+	VMOVDQU      704(AX), Y0
+	VPAND        640(AX), Y0, Y0
+	VPOR         Y0, Y6, Y6
+	VMOVDQU      768(AX), Y0
+	VPAND        960(AX), Y0, Y0
+	VMOVDQU      896(AX), Y8
+	VPAND        1088(AX), Y8, Y8
+	VMOVDQU      1024(AX), Y9
+	VPAND        Y7, Y9, Y9
+	VMOVDQU      1728(AX), Y10
+	VPOR         1856(AX), Y10, Y10
+	VMOVDQU      448(AX), Y11
+	VPAND        256(AX), Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VMOVDQU      1600(AX), Y11
+	VPAND        1408(AX), Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VMOVDQU      Y5, Y5
+	VPAND        Y0, Y5, Y5
+	VPOR         Y5, Y10, Y10
+	VMOVDQU      Y6, Y0
+	VPAND        Y8, Y0, Y0
+	VPOR         Y0, Y10, Y10
+	VPANDN       Y9, Y10, Y0
+	VMOVDQU      Y0, 2944(AX)
+	VPCMPEQQ     Y1, Y0, Y0
+	VMOVMSKPD    Y0, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4368(AX)
+	VPOR         1024(AX), Y7, Y0
+	VPANDN       Y0, Y7, Y5
+	VPOR         Y5, Y4, Y4
+	VMOVDQU      768(AX), Y5
+	VPAND        Y0, Y5, Y5
+	VMOVDQU      1792(AX), Y6
+	VPOR         1856(AX), Y6, Y6
+	VMOVDQU      192(AX), Y7
+	VPAND        256(AX), Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVDQU      1344(AX), Y7
+	VPAND        1408(AX), Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVDQU      576(AX), Y7
+	VPAND        640(AX), Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVDQU      960(AX), Y7
+	VPAND        1024(AX), Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VPANDN       Y5, Y6, Y5
+	VMOVDQU      Y5, 2688(AX)
+	VPCMPEQQ     Y1, Y5, Y5
+	VMOVMSKPD    Y5, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4364(AX)
+	VPOR         768(AX), Y0, Y5
+	VPANDN       Y5, Y0, Y6
+	VPOR         Y6, Y2, Y2
+	VPANDN       Y5, Y0, Y0
+	VPOR         Y0, Y4, Y4
+	VMOVDQU      896(AX), Y0
+	VPAND        Y5, Y0, Y0
+	VMOVDQU      1792(AX), Y6
+	VPOR         1856(AX), Y6, Y6
+	VMOVDQU      320(AX), Y7
+	VPAND        256(AX), Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVDQU      1472(AX), Y7
+	VPAND        1408(AX), Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVDQU      704(AX), Y7
+	VPAND        640(AX), Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVDQU      1088(AX), Y7
+	VPAND        1024(AX), Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VPANDN       Y0, Y6, Y0
+	VMOVDQU      Y0, 2816(AX)
+	VPCMPEQQ     Y1, Y0, Y0
+	VMOVMSKPD    Y0, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4366(AX)
+	VPOR         896(AX), Y5, Y0
+	VPANDN       Y0, Y5, Y6
+	VPOR         Y6, Y3, Y3
+	VPANDN       Y0, Y5, Y5
+	VPOR         Y5, Y4, Y4
+	VPANDN       832(AX), Y0, Y0
+	VMOVDQU      Y0, 2752(AX)
+	VPCMPEQQ     Y1, Y0, Y0
+	VMOVMSKPD    Y0, CX
+	XORL         $0x0f, CX
+	MOVB         CL, 4365(AX)
+	VMOVDQU      Y2, 3968(AX)
+	VMOVDQU      Y3, 4032(AX)
+	VMOVDQU      Y4, 4096(AX)
+	MOVQ         to+40(FP), CX
 	MOVL         $0x00000001, DX
 	VMOVD        DX, X0
 	VPBROADCASTB X0, Y0
@@ -581,250 +1296,403 @@ TEXT ·facesAVX2(SB), NOSPLIT, $0-16
 	MOVL         $0x00000010, DX
 	VMOVD        DX, X4
 	VPBROADCASTB X4, Y4
-	VMOVDQU      spread<>+0(SB), Y5
+	MOVL         $0x00000020, DX
+	VMOVD        DX, X5
+	VPBROADCASTB X5, Y5
+	MOVL         $0x00000040, DX
+	VMOVD        DX, X6
+	VPBROADCASTB X6, Y6
+	MOVL         $0x00000080, DX
+	VMOVD        DX, X7
+	VPBROADCASTB X7, Y7
+	VMOVDQU      spread<>+0(SB), Y8
 	MOVQ         $0x8040201008040201, DX
-	VMOVQ        DX, X6
-	VPBROADCASTQ X6, Y6
-	VPBROADCASTD 3648(AX), Y7
-	VPSHUFB      Y5, Y7, Y7
-	VPAND        Y6, Y7, Y7
-	VPCMPEQB     Y6, Y7, Y7
-	VPAND        Y0, Y7, Y7
-	VPBROADCASTD 3712(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y1, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3776(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y2, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3840(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y3, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3904(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y4, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      Y7, (CX)
-	VPBROADCASTD 3652(AX), Y7
-	VPSHUFB      Y5, Y7, Y7
-	VPAND        Y6, Y7, Y7
-	VPCMPEQB     Y6, Y7, Y7
-	VPAND        Y0, Y7, Y7
-	VPBROADCASTD 3716(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y1, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3780(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y2, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3844(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y3, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3908(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y4, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      Y7, 32(CX)
-	VPBROADCASTD 3656(AX), Y7
-	VPSHUFB      Y5, Y7, Y7
-	VPAND        Y6, Y7, Y7
-	VPCMPEQB     Y6, Y7, Y7
-	VPAND        Y0, Y7, Y7
-	VPBROADCASTD 3720(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y1, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3784(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y2, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3848(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y3, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3912(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y4, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      Y7, 64(CX)
-	VPBROADCASTD 3660(AX), Y7
-	VPSHUFB      Y5, Y7, Y7
-	VPAND        Y6, Y7, Y7
-	VPCMPEQB     Y6, Y7, Y7
-	VPAND        Y0, Y7, Y7
-	VPBROADCASTD 3724(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y1, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3788(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y2, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3852(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y3, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3916(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y4, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      Y7, 96(CX)
-	VPBROADCASTD 3664(AX), Y7
-	VPSHUFB      Y5, Y7, Y7
-	VPAND        Y6, Y7, Y7
-	VPCMPEQB     Y6, Y7, Y7
-	VPAND        Y0, Y7, Y7
-	VPBROADCASTD 3728(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y1, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3792(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y2, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3856(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y3, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3920(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y4, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      Y7, 128(CX)
-	VPBROADCASTD 3668(AX), Y7
-	VPSHUFB      Y5, Y7, Y7
-	VPAND        Y6, Y7, Y7
-	VPCMPEQB     Y6, Y7, Y7
-	VPAND        Y0, Y7, Y7
-	VPBROADCASTD 3732(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y1, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3796(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y2, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3860(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y3, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3924(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y4, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      Y7, 160(CX)
-	VPBROADCASTD 3672(AX), Y7
-	VPSHUFB      Y5, Y7, Y7
-	VPAND        Y6, Y7, Y7
-	VPCMPEQB     Y6, Y7, Y7
-	VPAND        Y0, Y7, Y7
-	VPBROADCASTD 3736(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y1, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3800(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y2, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3864(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y3, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3928(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y4, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      Y7, 192(CX)
-	VPBROADCASTD 3676(AX), Y7
-	VPSHUFB      Y5, Y7, Y7
-	VPAND        Y6, Y7, Y7
-	VPCMPEQB     Y6, Y7, Y7
-	VPAND        Y0, Y7, Y7
+	VMOVQ        DX, X9
+	VPBROADCASTQ X9, Y9
+	VPBROADCASTD 3648(AX), Y10
+	VPSHUFB      Y8, Y10, Y10
+	VPAND        Y9, Y10, Y10
+	VPCMPEQB     Y9, Y10, Y10
+	VPAND        Y0, Y10, Y10
+	VPBROADCASTD 3712(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y1, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3776(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y2, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3840(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y3, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3904(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y4, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3968(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y5, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 4032(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y6, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 4096(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y7, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VMOVDQU      Y10, (CX)
+	VPBROADCASTD 3652(AX), Y10
+	VPSHUFB      Y8, Y10, Y10
+	VPAND        Y9, Y10, Y10
+	VPCMPEQB     Y9, Y10, Y10
+	VPAND        Y0, Y10, Y10
+	VPBROADCASTD 3716(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y1, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3780(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y2, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3844(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y3, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3908(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y4, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3972(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y5, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 4036(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y6, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 4100(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y7, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VMOVDQU      Y10, 32(CX)
+	VPBROADCASTD 3656(AX), Y10
+	VPSHUFB      Y8, Y10, Y10
+	VPAND        Y9, Y10, Y10
+	VPCMPEQB     Y9, Y10, Y10
+	VPAND        Y0, Y10, Y10
+	VPBROADCASTD 3720(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y1, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3784(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y2, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3848(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y3, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3912(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y4, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3976(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y5, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 4040(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y6, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 4104(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y7, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VMOVDQU      Y10, 64(CX)
+	VPBROADCASTD 3660(AX), Y10
+	VPSHUFB      Y8, Y10, Y10
+	VPAND        Y9, Y10, Y10
+	VPCMPEQB     Y9, Y10, Y10
+	VPAND        Y0, Y10, Y10
+	VPBROADCASTD 3724(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y1, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3788(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y2, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3852(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y3, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3916(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y4, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3980(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y5, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 4044(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y6, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 4108(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y7, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VMOVDQU      Y10, 96(CX)
+	VPBROADCASTD 3664(AX), Y10
+	VPSHUFB      Y8, Y10, Y10
+	VPAND        Y9, Y10, Y10
+	VPCMPEQB     Y9, Y10, Y10
+	VPAND        Y0, Y10, Y10
+	VPBROADCASTD 3728(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y1, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3792(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y2, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3856(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y3, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3920(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y4, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3984(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y5, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 4048(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y6, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 4112(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y7, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VMOVDQU      Y10, 128(CX)
+	VPBROADCASTD 3668(AX), Y10
+	VPSHUFB      Y8, Y10, Y10
+	VPAND        Y9, Y10, Y10
+	VPCMPEQB     Y9, Y10, Y10
+	VPAND        Y0, Y10, Y10
+	VPBROADCASTD 3732(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y1, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3796(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y2, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3860(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y3, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3924(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y4, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3988(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y5, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 4052(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y6, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 4116(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y7, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VMOVDQU      Y10, 160(CX)
+	VPBROADCASTD 3672(AX), Y10
+	VPSHUFB      Y8, Y10, Y10
+	VPAND        Y9, Y10, Y10
+	VPCMPEQB     Y9, Y10, Y10
+	VPAND        Y0, Y10, Y10
+	VPBROADCASTD 3736(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y1, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3800(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y2, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3864(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y3, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3928(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y4, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 3992(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y5, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 4056(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y6, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPBROADCASTD 4120(AX), Y11
+	VPSHUFB      Y8, Y11, Y11
+	VPAND        Y9, Y11, Y11
+	VPCMPEQB     Y9, Y11, Y11
+	VPAND        Y7, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VMOVDQU      Y10, 192(CX)
+	VPBROADCASTD 3676(AX), Y10
+	VPSHUFB      Y8, Y10, Y10
+	VPAND        Y9, Y10, Y10
+	VPCMPEQB     Y9, Y10, Y10
+	VPAND        Y0, Y10, Y10
 	VPBROADCASTD 3740(AX), Y0
-	VPSHUFB      Y5, Y0, Y0
-	VPAND        Y6, Y0, Y0
-	VPCMPEQB     Y6, Y0, Y0
+	VPSHUFB      Y8, Y0, Y0
+	VPAND        Y9, Y0, Y0
+	VPCMPEQB     Y9, Y0, Y0
 	VPAND        Y1, Y0, Y0
-	VPOR         Y0, Y7, Y7
+	VPOR         Y0, Y10, Y10
 	VPBROADCASTD 3804(AX), Y0
-	VPSHUFB      Y5, Y0, Y0
-	VPAND        Y6, Y0, Y0
-	VPCMPEQB     Y6, Y0, Y0
+	VPSHUFB      Y8, Y0, Y0
+	VPAND        Y9, Y0, Y0
+	VPCMPEQB     Y9, Y0, Y0
 	VPAND        Y2, Y0, Y0
-	VPOR         Y0, Y7, Y7
+	VPOR         Y0, Y10, Y10
 	VPBROADCASTD 3868(AX), Y0
-	VPSHUFB      Y5, Y0, Y0
-	VPAND        Y6, Y0, Y0
-	VPCMPEQB     Y6, Y0, Y0
+	VPSHUFB      Y8, Y0, Y0
+	VPAND        Y9, Y0, Y0
+	VPCMPEQB     Y9, Y0, Y0
 	VPAND        Y3, Y0, Y0
-	VPOR         Y0, Y7, Y7
+	VPOR         Y0, Y10, Y10
 	VPBROADCASTD 3932(AX), Y0
-	VPSHUFB      Y5, Y0, Y0
-	VPAND        Y6, Y0, Y0
-	VPCMPEQB     Y6, Y0, Y0
+	VPSHUFB      Y8, Y0, Y0
+	VPAND        Y9, Y0, Y0
+	VPCMPEQB     Y9, Y0, Y0
 	VPAND        Y4, Y0, Y0
-	VPOR         Y0, Y7, Y7
-	VMOVDQU      Y7, 224(CX)
+	VPOR         Y0, Y10, Y10
+	VPBROADCASTD 3996(AX), Y0
+	VPSHUFB      Y8, Y0, Y0
+	VPAND        Y9, Y0, Y0
+	VPCMPEQB     Y9, Y0, Y0
+	VPAND        Y5, Y0, Y0
+	VPOR         Y0, Y10, Y10
+	VPBROADCASTD 4060(AX), Y0
+	VPSHUFB      Y8, Y0, Y0
+	VPAND        Y9, Y0, Y0
+	VPCMPEQB     Y9, Y0, Y0
+	VPAND        Y6, Y0, Y0
+	VPOR         Y0, Y10, Y10
+	VPBROADCASTD 4124(AX), Y0
+	VPSHUFB      Y8, Y0, Y0
+	VPAND        Y9, Y0, Y0
+	VPCMPEQB     Y9, Y0, Y0
+	VPAND        Y7, Y0, Y0
+	VPOR         Y0, Y10, Y10
+	VMOVDQU      Y10, 224(CX)
 	VZEROUPPER
 	RET
 
@@ -833,795 +1701,3 @@ DATA spread<>+8(SB)/8, $0x0101010101010101
 DATA spread<>+16(SB)/8, $0x0202020202020202
 DATA spread<>+24(SB)/8, $0x0303030303030303
 GLOBL spread<>(SB), RODATA|NOPTR, $32
-
-// func cornersAVX2(group *uint64, to *uint8)
-// Requires: AVX, AVX2
-TEXT ·cornersAVX2(SB), NOSPLIT, $0-16
-	MOVQ         group+0(FP), AX
-	MOVQ         to+8(FP), CX
-	VPXOR        Y0, Y0, Y0
-	VMOVDQU      Y0, 3968(AX)
-	VMOVDQU      1728(AX), Y1
-	VPOR         1792(AX), Y1, Y1
-	VPOR         1856(AX), Y1, Y1
-	VMOVDQU      Y1, Y2
-	VMOVDQU      Y1, Y3
-	VMOVDQU      Y1, Y4
-	VMOVDQU      Y1, Y5
-	VMOVDQU      Y1, Y6
-	VMOVDQU      256(AX), Y7
-	VPOR         1408(AX), Y7, Y7
-	VMOVDQU      640(AX), Y8
-	VPOR         1024(AX), Y8, Y8
-	VMOVDQU      768(AX), Y9
-	VPOR         896(AX), Y9, Y9
-	VPXOR        Y10, Y10, Y10
-	VPOR         1728(AX), Y10, Y10
-	VPOR         1792(AX), Y10, Y10
-	VPANDN       256(AX), Y10, Y10
-	VPAND        Y10, Y1, Y11
-	VMOVDQU      Y11, 2176(AX)
-	VPCMPEQQ     Y0, Y11, Y11
-	VMOVMSKPD    Y11, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3972(AX)
-	VPANDN       Y10, Y1, Y10
-	VPOR         Y10, Y2, Y2
-	VPOR         Y10, Y1, Y1
-	VPOR         Y8, Y9, Y10
-	VMOVDQU      Y10, Y10
-	VPOR         576(AX), Y10, Y10
-	VPOR         704(AX), Y10, Y10
-	VPOR         960(AX), Y10, Y10
-	VPOR         1088(AX), Y10, Y10
-	VPAND        256(AX), Y10, Y10
-	VPOR         1728(AX), Y10, Y10
-	VPOR         1792(AX), Y10, Y10
-	VPANDN       1408(AX), Y10, Y10
-	VPAND        Y10, Y1, Y11
-	VMOVDQU      Y11, 3328(AX)
-	VPCMPEQQ     Y0, Y11, Y11
-	VMOVMSKPD    Y11, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3990(AX)
-	VPANDN       Y10, Y1, Y10
-	VPOR         Y10, Y3, Y3
-	VPOR         Y10, Y1, Y1
-	VMOVDQU      Y7, Y10
-	VPOR         1728(AX), Y10, Y10
-	VPOR         1856(AX), Y10, Y10
-	VPANDN       640(AX), Y10, Y10
-	VPAND        Y10, Y1, Y11
-	VMOVDQU      Y11, 2560(AX)
-	VPCMPEQQ     Y0, Y11, Y11
-	VMOVMSKPD    Y11, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3978(AX)
-	VPANDN       Y10, Y1, Y10
-	VPOR         Y10, Y2, Y2
-	VPOR         Y10, Y3, Y3
-	VPOR         Y10, Y1, Y1
-	VMOVDQU      Y9, Y10
-	VPOR         192(AX), Y10, Y10
-	VPOR         320(AX), Y10, Y10
-	VPOR         1344(AX), Y10, Y10
-	VPOR         1472(AX), Y10, Y10
-	VPAND        640(AX), Y10, Y10
-	VPOR         Y7, Y10, Y10
-	VPOR         1728(AX), Y10, Y10
-	VPOR         1856(AX), Y10, Y10
-	VPANDN       1024(AX), Y10, Y10
-	VPAND        Y10, Y1, Y11
-	VMOVDQU      Y11, 2944(AX)
-	VPCMPEQQ     Y0, Y11, Y11
-	VMOVMSKPD    Y11, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3984(AX)
-	VPANDN       Y10, Y1, Y10
-	VPOR         Y10, Y4, Y4
-	VPOR         Y10, Y1, Y1
-	VPOR         Y7, Y8, Y10
-	VPOR         1792(AX), Y10, Y10
-	VPOR         1856(AX), Y10, Y10
-	VPANDN       768(AX), Y10, Y10
-	VPAND        Y10, Y1, Y11
-	VMOVDQU      Y11, 2688(AX)
-	VPCMPEQQ     Y0, Y11, Y11
-	VMOVMSKPD    Y11, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3980(AX)
-	VPANDN       Y10, Y1, Y10
-	VPOR         Y10, Y2, Y2
-	VPOR         Y10, Y4, Y4
-	VPOR         Y10, Y1, Y1
-	VPOR         Y7, Y8, Y10
-	VMOVDQU      64(AX), Y11
-	VPOR         448(AX), Y11, Y11
-	VPOR         1216(AX), Y11, Y11
-	VPOR         1600(AX), Y11, Y11
-	VPAND        768(AX), Y11, Y11
-	VPOR         Y10, Y11, Y10
-	VPOR         1792(AX), Y10, Y10
-	VPOR         1856(AX), Y10, Y10
-	VPANDN       896(AX), Y10, Y10
-	VPAND        Y10, Y1, Y11
-	VMOVDQU      Y11, 2816(AX)
-	VPCMPEQQ     Y0, Y11, Y11
-	VMOVMSKPD    Y11, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3982(AX)
-	VPANDN       Y10, Y1, Y10
-	VPOR         Y10, Y3, Y3
-	VPOR         Y10, Y4, Y4
-	VPOR         Y10, Y1, Y1
-	VMOVDQU      Y9, Y10
-	VPOR         256(AX), Y10, Y10
-	VPOR         640(AX), Y10, Y10
-	VMOVDQU      576(AX), Y11
-	VPOR         704(AX), Y11, Y11
-	VPAND        1408(AX), Y11, Y11
-	VMOVDQU      192(AX), Y12
-	VPOR         320(AX), Y12, Y12
-	VPAND        1024(AX), Y12, Y12
-	VPOR         Y11, Y12, Y11
-	VPOR         Y10, Y11, Y10
-	VPOR         1728(AX), Y10, Y10
-	VPANDN       64(AX), Y10, Y10
-	VPAND        Y10, Y1, Y11
-	VMOVDQU      Y11, 1984(AX)
-	VPCMPEQQ     Y0, Y11, Y11
-	VMOVMSKPD    Y11, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3969(AX)
-	VPANDN       Y10, Y1, Y10
-	VPOR         Y10, Y2, Y2
-	VPOR         Y10, Y3, Y3
-	VPOR         Y10, Y4, Y4
-	VPOR         Y10, Y1, Y1
-	VMOVDQU      Y9, Y10
-	VPOR         256(AX), Y10, Y10
-	VPOR         1024(AX), Y10, Y10
-	VMOVDQU      960(AX), Y11
-	VPOR         1088(AX), Y11, Y11
-	VPAND        1408(AX), Y11, Y11
-	VMOVDQU      192(AX), Y12
-	VPOR         320(AX), Y12, Y12
-	VPAND        640(AX), Y12, Y12
-	VPOR         Y11, Y12, Y11
-	VPOR         Y10, Y11, Y10
-	VPOR         1728(AX), Y10, Y10
-	VPANDN       448(AX), Y10, Y10
-	VPAND        Y10, Y1, Y11
-	VMOVDQU      Y11, 2368(AX)
-	VPCMPEQQ     Y0, Y11, Y11
-	VMOVMSKPD    Y11, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3975(AX)
-	VPANDN       Y10, Y1, Y10
-	VPOR         Y10, Y5, Y5
-	VPOR         Y10, Y1, Y1
-	VMOVDQU      Y9, Y10
-	VPOR         1408(AX), Y10, Y10
-	VPOR         640(AX), Y10, Y10
-	VMOVDQU      576(AX), Y11
-	VPOR         704(AX), Y11, Y11
-	VPAND        256(AX), Y11, Y11
-	VMOVDQU      1344(AX), Y12
-	VPOR         1472(AX), Y12, Y12
-	VPAND        1024(AX), Y12, Y12
-	VPOR         Y11, Y12, Y11
-	VPOR         Y10, Y11, Y10
-	VPOR         1728(AX), Y10, Y10
-	VPANDN       1216(AX), Y10, Y10
-	VPAND        Y10, Y1, Y11
-	VMOVDQU      Y11, 3136(AX)
-	VPCMPEQQ     Y0, Y11, Y11
-	VMOVMSKPD    Y11, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3987(AX)
-	VPANDN       Y10, Y1, Y10
-	VPOR         Y10, Y2, Y2
-	VPOR         Y10, Y5, Y5
-	VPOR         Y10, Y1, Y1
-	VMOVDQU      Y9, Y9
-	VPOR         1408(AX), Y9, Y9
-	VPOR         1024(AX), Y9, Y9
-	VMOVDQU      960(AX), Y10
-	VPOR         1088(AX), Y10, Y10
-	VPAND        256(AX), Y10, Y10
-	VMOVDQU      1344(AX), Y11
-	VPOR         1472(AX), Y11, Y11
-	VPAND        640(AX), Y11, Y11
-	VPOR         Y10, Y11, Y10
-	VPOR         Y9, Y10, Y9
-	VPOR         1728(AX), Y9, Y9
-	VPANDN       1600(AX), Y9, Y9
-	VPAND        Y9, Y1, Y10
-	VMOVDQU      Y10, 3520(AX)
-	VPCMPEQQ     Y0, Y10, Y10
-	VMOVMSKPD    Y10, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3993(AX)
-	VPANDN       Y9, Y1, Y9
-	VPOR         Y9, Y3, Y3
-	VPOR         Y9, Y5, Y5
-	VPOR         Y9, Y1, Y1
-	VMOVDQU      Y8, Y9
-	VPOR         256(AX), Y9, Y9
-	VPOR         768(AX), Y9, Y9
-	VPOR         64(AX), Y9, Y9
-	VPOR         448(AX), Y9, Y9
-	VMOVDQU      576(AX), Y10
-	VPOR         960(AX), Y10, Y10
-	VPAND        1408(AX), Y10, Y10
-	VPOR         Y9, Y10, Y9
-	VPOR         1792(AX), Y9, Y9
-	VPANDN       192(AX), Y9, Y9
-	VPAND        Y9, Y1, Y10
-	VMOVDQU      Y10, 2112(AX)
-	VPCMPEQQ     Y0, Y10, Y10
-	VMOVMSKPD    Y10, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3971(AX)
-	VPANDN       Y9, Y1, Y9
-	VPOR         Y9, Y2, Y2
-	VPOR         Y9, Y3, Y3
-	VPOR         Y9, Y5, Y5
-	VPOR         Y9, Y1, Y1
-	VMOVDQU      Y8, Y9
-	VPOR         256(AX), Y9, Y9
-	VPOR         896(AX), Y9, Y9
-	VPOR         64(AX), Y9, Y9
-	VPOR         448(AX), Y9, Y9
-	VMOVDQU      704(AX), Y10
-	VPOR         1088(AX), Y10, Y10
-	VPAND        1408(AX), Y10, Y10
-	VPOR         Y9, Y10, Y9
-	VPOR         1792(AX), Y9, Y9
-	VPANDN       320(AX), Y9, Y9
-	VPAND        Y9, Y1, Y10
-	VMOVDQU      Y10, 2240(AX)
-	VPCMPEQQ     Y0, Y10, Y10
-	VMOVMSKPD    Y10, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3973(AX)
-	VPANDN       Y9, Y1, Y9
-	VPOR         Y9, Y4, Y4
-	VPOR         Y9, Y5, Y5
-	VPOR         Y9, Y1, Y1
-	VMOVDQU      Y8, Y9
-	VPOR         1408(AX), Y9, Y9
-	VPOR         768(AX), Y9, Y9
-	VPOR         1216(AX), Y9, Y9
-	VPOR         1600(AX), Y9, Y9
-	VMOVDQU      576(AX), Y10
-	VPOR         960(AX), Y10, Y10
-	VPAND        256(AX), Y10, Y10
-	VPOR         Y9, Y10, Y9
-	VPOR         1792(AX), Y9, Y9
-	VPANDN       1344(AX), Y9, Y9
-	VPAND        Y9, Y1, Y10
-	VMOVDQU      Y10, 3264(AX)
-	VPCMPEQQ     Y0, Y10, Y10
-	VMOVMSKPD    Y10, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3989(AX)
-	VPANDN       Y9, Y1, Y9
-	VPOR         Y9, Y2, Y2
-	VPOR         Y9, Y4, Y4
-	VPOR         Y9, Y5, Y5
-	VPOR         Y9, Y1, Y1
-	VMOVDQU      Y8, Y8
-	VPOR         1408(AX), Y8, Y8
-	VPOR         896(AX), Y8, Y8
-	VPOR         1216(AX), Y8, Y8
-	VPOR         1600(AX), Y8, Y8
-	VMOVDQU      704(AX), Y9
-	VPOR         1088(AX), Y9, Y9
-	VPAND        256(AX), Y9, Y9
-	VPOR         Y8, Y9, Y8
-	VPOR         1792(AX), Y8, Y8
-	VPANDN       1472(AX), Y8, Y8
-	VPAND        Y8, Y1, Y9
-	VMOVDQU      Y9, 3392(AX)
-	VPCMPEQQ     Y0, Y9, Y9
-	VMOVMSKPD    Y9, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3991(AX)
-	VPANDN       Y8, Y1, Y8
-	VPOR         Y8, Y3, Y3
-	VPOR         Y8, Y4, Y4
-	VPOR         Y8, Y5, Y5
-	VPOR         Y8, Y1, Y1
-	VMOVDQU      Y7, Y8
-	VPOR         640(AX), Y8, Y8
-	VPOR         768(AX), Y8, Y8
-	VPOR         64(AX), Y8, Y8
-	VPOR         1216(AX), Y8, Y8
-	VPOR         192(AX), Y8, Y8
-	VPOR         1344(AX), Y8, Y8
-	VPOR         1856(AX), Y8, Y8
-	VPANDN       576(AX), Y8, Y8
-	VPAND        Y8, Y1, Y9
-	VMOVDQU      Y9, 2496(AX)
-	VPCMPEQQ     Y0, Y9, Y9
-	VMOVMSKPD    Y9, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3977(AX)
-	VPANDN       Y8, Y1, Y8
-	VPOR         Y8, Y2, Y2
-	VPOR         Y8, Y3, Y3
-	VPOR         Y8, Y4, Y4
-	VPOR         Y8, Y5, Y5
-	VPOR         Y8, Y1, Y1
-	VMOVDQU      Y7, Y8
-	VPOR         640(AX), Y8, Y8
-	VPOR         896(AX), Y8, Y8
-	VPOR         64(AX), Y8, Y8
-	VPOR         1216(AX), Y8, Y8
-	VPOR         320(AX), Y8, Y8
-	VPOR         1472(AX), Y8, Y8
-	VPOR         1856(AX), Y8, Y8
-	VPANDN       704(AX), Y8, Y8
-	VPAND        Y8, Y1, Y9
-	VMOVDQU      Y9, 2624(AX)
-	VPCMPEQQ     Y0, Y9, Y9
-	VMOVMSKPD    Y9, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3979(AX)
-	VPANDN       Y8, Y1, Y8
-	VPOR         Y8, Y6, Y6
-	VPOR         Y8, Y1, Y1
-	VMOVDQU      Y7, Y8
-	VPOR         1024(AX), Y8, Y8
-	VPOR         768(AX), Y8, Y8
-	VPOR         448(AX), Y8, Y8
-	VPOR         1600(AX), Y8, Y8
-	VPOR         192(AX), Y8, Y8
-	VPOR         1344(AX), Y8, Y8
-	VPOR         1856(AX), Y8, Y8
-	VPANDN       960(AX), Y8, Y8
-	VPAND        Y8, Y1, Y9
-	VMOVDQU      Y9, 2880(AX)
-	VPCMPEQQ     Y0, Y9, Y9
-	VMOVMSKPD    Y9, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3983(AX)
-	VPANDN       Y8, Y1, Y8
-	VPOR         Y8, Y2, Y2
-	VPOR         Y8, Y6, Y6
-	VPOR         Y8, Y1, Y1
-	VMOVDQU      Y7, Y7
-	VPOR         1024(AX), Y7, Y7
-	VPOR         896(AX), Y7, Y7
-	VPOR         448(AX), Y7, Y7
-	VPOR         1600(AX), Y7, Y7
-	VPOR         320(AX), Y7, Y7
-	VPOR         1472(AX), Y7, Y7
-	VPOR         1856(AX), Y7, Y7
-	VPANDN       1088(AX), Y7, Y7
-	VPAND        Y7, Y1, Y8
-	VMOVDQU      Y8, 3008(AX)
-	VPCMPEQQ     Y0, Y8, Y8
-	VMOVMSKPD    Y8, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3985(AX)
-	VPANDN       Y7, Y1, Y7
-	VPOR         Y7, Y3, Y3
-	VPOR         Y7, Y6, Y6
-	VPOR         Y7, Y1, Y1
-	VMOVDQU      256(AX), Y7
-	VPOR         640(AX), Y7, Y7
-	VPOR         768(AX), Y7, Y7
-	VPOR         64(AX), Y7, Y7
-	VPOR         192(AX), Y7, Y7
-	VPOR         576(AX), Y7, Y7
-	VPANDN       (AX), Y7, Y7
-	VPAND        Y7, Y1, Y8
-	VMOVDQU      Y8, 1920(AX)
-	VPCMPEQQ     Y0, Y8, Y8
-	VMOVMSKPD    Y8, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3968(AX)
-	VPANDN       Y7, Y1, Y7
-	VPOR         Y7, Y2, Y2
-	VPOR         Y7, Y3, Y3
-	VPOR         Y7, Y6, Y6
-	VPOR         Y7, Y1, Y1
-	VMOVDQU      256(AX), Y7
-	VPOR         640(AX), Y7, Y7
-	VPOR         896(AX), Y7, Y7
-	VPOR         64(AX), Y7, Y7
-	VPOR         320(AX), Y7, Y7
-	VPOR         704(AX), Y7, Y7
-	VPANDN       128(AX), Y7, Y7
-	VPAND        Y7, Y1, Y8
-	VMOVDQU      Y8, 2048(AX)
-	VPCMPEQQ     Y0, Y8, Y8
-	VMOVMSKPD    Y8, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3970(AX)
-	VPANDN       Y7, Y1, Y7
-	VPOR         Y7, Y4, Y4
-	VPOR         Y7, Y6, Y6
-	VPOR         Y7, Y1, Y1
-	VMOVDQU      256(AX), Y7
-	VPOR         1024(AX), Y7, Y7
-	VPOR         768(AX), Y7, Y7
-	VPOR         448(AX), Y7, Y7
-	VPOR         192(AX), Y7, Y7
-	VPOR         960(AX), Y7, Y7
-	VPANDN       384(AX), Y7, Y7
-	VPAND        Y7, Y1, Y8
-	VMOVDQU      Y8, 2304(AX)
-	VPCMPEQQ     Y0, Y8, Y8
-	VMOVMSKPD    Y8, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3974(AX)
-	VPANDN       Y7, Y1, Y7
-	VPOR         Y7, Y2, Y2
-	VPOR         Y7, Y4, Y4
-	VPOR         Y7, Y6, Y6
-	VPOR         Y7, Y1, Y1
-	VMOVDQU      256(AX), Y7
-	VPOR         1024(AX), Y7, Y7
-	VPOR         896(AX), Y7, Y7
-	VPOR         448(AX), Y7, Y7
-	VPOR         320(AX), Y7, Y7
-	VPOR         1088(AX), Y7, Y7
-	VPANDN       512(AX), Y7, Y7
-	VPAND        Y7, Y1, Y8
-	VMOVDQU      Y8, 2432(AX)
-	VPCMPEQQ     Y0, Y8, Y8
-	VMOVMSKPD    Y8, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3976(AX)
-	VPANDN       Y7, Y1, Y7
-	VPOR         Y7, Y3, Y3
-	VPOR         Y7, Y4, Y4
-	VPOR         Y7, Y6, Y6
-	VPOR         Y7, Y1, Y1
-	VMOVDQU      1408(AX), Y7
-	VPOR         640(AX), Y7, Y7
-	VPOR         768(AX), Y7, Y7
-	VPOR         1216(AX), Y7, Y7
-	VPOR         1344(AX), Y7, Y7
-	VPOR         576(AX), Y7, Y7
-	VPANDN       1152(AX), Y7, Y7
-	VPAND        Y7, Y1, Y8
-	VMOVDQU      Y8, 3072(AX)
-	VPCMPEQQ     Y0, Y8, Y8
-	VMOVMSKPD    Y8, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3986(AX)
-	VPANDN       Y7, Y1, Y7
-	VPOR         Y7, Y2, Y2
-	VPOR         Y7, Y3, Y3
-	VPOR         Y7, Y4, Y4
-	VPOR         Y7, Y6, Y6
-	VPOR         Y7, Y1, Y1
-	VMOVDQU      1408(AX), Y7
-	VPOR         640(AX), Y7, Y7
-	VPOR         896(AX), Y7, Y7
-	VPOR         1216(AX), Y7, Y7
-	VPOR         1472(AX), Y7, Y7
-	VPOR         704(AX), Y7, Y7
-	VPANDN       1280(AX), Y7, Y7
-	VPAND        Y7, Y1, Y8
-	VMOVDQU      Y8, 3200(AX)
-	VPCMPEQQ     Y0, Y8, Y8
-	VMOVMSKPD    Y8, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3988(AX)
-	VPANDN       Y7, Y1, Y7
-	VPOR         Y7, Y5, Y5
-	VPOR         Y7, Y6, Y6
-	VPOR         Y7, Y1, Y1
-	VMOVDQU      1408(AX), Y7
-	VPOR         1024(AX), Y7, Y7
-	VPOR         768(AX), Y7, Y7
-	VPOR         1600(AX), Y7, Y7
-	VPOR         1344(AX), Y7, Y7
-	VPOR         960(AX), Y7, Y7
-	VPANDN       1536(AX), Y7, Y7
-	VPAND        Y7, Y1, Y8
-	VMOVDQU      Y8, 3456(AX)
-	VPCMPEQQ     Y0, Y8, Y8
-	VMOVMSKPD    Y8, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3992(AX)
-	VPANDN       Y7, Y1, Y7
-	VPOR         Y7, Y2, Y2
-	VPOR         Y7, Y5, Y5
-	VPOR         Y7, Y6, Y6
-	VPOR         Y7, Y1, Y1
-	VMOVDQU      1408(AX), Y7
-	VPOR         1024(AX), Y7, Y7
-	VPOR         896(AX), Y7, Y7
-	VPOR         1600(AX), Y7, Y7
-	VPOR         1472(AX), Y7, Y7
-	VPOR         1088(AX), Y7, Y7
-	VPANDN       1664(AX), Y7, Y7
-	VPAND        Y7, Y1, Y8
-	VMOVDQU      Y8, 3584(AX)
-	VPCMPEQQ     Y0, Y8, Y8
-	VMOVMSKPD    Y8, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3994(AX)
-	VPANDN       Y7, Y1, Y7
-	VPOR         Y7, Y3, Y3
-	VPOR         Y7, Y5, Y5
-	VPOR         Y7, Y6, Y6
-	VPOR         Y7, Y1, Y1
-	VMOVDQU      Y2, 3648(AX)
-	VMOVDQU      Y3, 3712(AX)
-	VMOVDQU      Y4, 3776(AX)
-	VMOVDQU      Y5, 3840(AX)
-	VMOVDQU      Y6, 3904(AX)
-	VPANDN       832(AX), Y1, Y1
-	VMOVDQU      Y1, 2752(AX)
-	VPCMPEQQ     Y0, Y1, Y0
-	VMOVMSKPD    Y0, DX
-	XORL         $0x0f, DX
-	MOVB         DL, 3981(AX)
-	MOVL         $0x00000001, DX
-	VMOVD        DX, X0
-	VPBROADCASTB X0, Y0
-	MOVL         $0x00000002, DX
-	VMOVD        DX, X1
-	VPBROADCASTB X1, Y1
-	MOVL         $0x00000004, DX
-	VMOVD        DX, X2
-	VPBROADCASTB X2, Y2
-	MOVL         $0x00000008, DX
-	VMOVD        DX, X3
-	VPBROADCASTB X3, Y3
-	MOVL         $0x00000010, DX
-	VMOVD        DX, X4
-	VPBROADCASTB X4, Y4
-	VMOVDQU      spread<>+0(SB), Y5
-	MOVQ         $0x8040201008040201, DX
-	VMOVQ        DX, X6
-	VPBROADCASTQ X6, Y6
-	VPBROADCASTD 3648(AX), Y7
-	VPSHUFB      Y5, Y7, Y7
-	VPAND        Y6, Y7, Y7
-	VPCMPEQB     Y6, Y7, Y7
-	VPAND        Y0, Y7, Y7
-	VPBROADCASTD 3712(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y1, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3776(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y2, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3840(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y3, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3904(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y4, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      Y7, (CX)
-	VPBROADCASTD 3652(AX), Y7
-	VPSHUFB      Y5, Y7, Y7
-	VPAND        Y6, Y7, Y7
-	VPCMPEQB     Y6, Y7, Y7
-	VPAND        Y0, Y7, Y7
-	VPBROADCASTD 3716(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y1, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3780(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y2, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3844(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y3, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3908(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y4, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      Y7, 32(CX)
-	VPBROADCASTD 3656(AX), Y7
-	VPSHUFB      Y5, Y7, Y7
-	VPAND        Y6, Y7, Y7
-	VPCMPEQB     Y6, Y7, Y7
-	VPAND        Y0, Y7, Y7
-	VPBROADCASTD 3720(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y1, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3784(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y2, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3848(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y3, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3912(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y4, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      Y7, 64(CX)
-	VPBROADCASTD 3660(AX), Y7
-	VPSHUFB      Y5, Y7, Y7
-	VPAND        Y6, Y7, Y7
-	VPCMPEQB     Y6, Y7, Y7
-	VPAND        Y0, Y7, Y7
-	VPBROADCASTD 3724(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y1, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3788(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y2, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3852(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y3, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3916(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y4, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      Y7, 96(CX)
-	VPBROADCASTD 3664(AX), Y7
-	VPSHUFB      Y5, Y7, Y7
-	VPAND        Y6, Y7, Y7
-	VPCMPEQB     Y6, Y7, Y7
-	VPAND        Y0, Y7, Y7
-	VPBROADCASTD 3728(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y1, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3792(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y2, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3856(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y3, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3920(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y4, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      Y7, 128(CX)
-	VPBROADCASTD 3668(AX), Y7
-	VPSHUFB      Y5, Y7, Y7
-	VPAND        Y6, Y7, Y7
-	VPCMPEQB     Y6, Y7, Y7
-	VPAND        Y0, Y7, Y7
-	VPBROADCASTD 3732(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y1, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3796(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y2, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3860(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y3, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3924(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y4, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      Y7, 160(CX)
-	VPBROADCASTD 3672(AX), Y7
-	VPSHUFB      Y5, Y7, Y7
-	VPAND        Y6, Y7, Y7
-	VPCMPEQB     Y6, Y7, Y7
-	VPAND        Y0, Y7, Y7
-	VPBROADCASTD 3736(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y1, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3800(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y2, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3864(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y3, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPBROADCASTD 3928(AX), Y8
-	VPSHUFB      Y5, Y8, Y8
-	VPAND        Y6, Y8, Y8
-	VPCMPEQB     Y6, Y8, Y8
-	VPAND        Y4, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      Y7, 192(CX)
-	VPBROADCASTD 3676(AX), Y7
-	VPSHUFB      Y5, Y7, Y7
-	VPAND        Y6, Y7, Y7
-	VPCMPEQB     Y6, Y7, Y7
-	VPAND        Y0, Y7, Y7
-	VPBROADCASTD 3740(AX), Y0
-	VPSHUFB      Y5, Y0, Y0
-	VPAND        Y6, Y0, Y0
-	VPCMPEQB     Y6, Y0, Y0
-	VPAND        Y1, Y0, Y0
-	VPOR         Y0, Y7, Y7
-	VPBROADCASTD 3804(AX), Y0
-	VPSHUFB      Y5, Y0, Y0
-	VPAND        Y6, Y0, Y0
-	VPCMPEQB     Y6, Y0, Y0
-	VPAND        Y2, Y0, Y0
-	VPOR         Y0, Y7, Y7
-	VPBROADCASTD 3868(AX), Y0
-	VPSHUFB      Y5, Y0, Y0
-	VPAND        Y6, Y0, Y0
-	VPCMPEQB     Y6, Y0, Y0
-	VPAND        Y3, Y0, Y0
-	VPOR         Y0, Y7, Y7
-	VPBROADCASTD 3932(AX), Y0
-	VPSHUFB      Y5, Y0, Y0
-	VPAND        Y6, Y0, Y0
-	VPCMPEQB     Y6, Y0, Y0
-	VPAND        Y4, Y0, Y0
-	VPOR         Y0, Y7, Y7
-	VMOVDQU      Y7, 224(CX)
-	VZEROUPPER
-	RET

@@ -16,18 +16,15 @@ func notAbove8AVX512(to *uint64, own *uint8, other *uint8, words int)
 //go:noescape
 func notAbove32AVX512(to *uint64, own *uint32, other *uint32, words int)
 
-// nearAVX512 finds the neighbours that precede the voxels of a vector of words: see near. Distances
-// are of bytes.
+// cornersAVX512 finds the neighbours that precede the voxels of a vector of words, and chooses the
+// links of the graph with corners: see near and choose. Distances are of bytes.
 //
 //go:noescape
-func nearAVX512(group *uint64, here *uint64, next *uint64, masks *uint64, apart int, row int, plane int, before uint64, behind uint64, flip uint64)
+func cornersAVX512(group *uint64, here *uint64, next *uint64, masks *uint64, apart int, row int, plane int, before uint64, behind uint64, flip uint64)
 
-// facesAVX512 chooses the links of a vector of words: see choose.
+// facesAVX512 reverses the order of a vector of words, chooses the links of the graph with faces,
+// and writes the numbers of first links in both graphs: see reverse and choose. Distances are of
+// bytes.
 //
 //go:noescape
-func facesAVX512(group *uint64, to *uint8)
-
-// cornersAVX512 chooses the links of a vector of words: see choose.
-//
-//go:noescape
-func cornersAVX512(group *uint64, to *uint8)
+func facesAVX512(group *uint64, masks *uint64, plane int, before uint64, behind uint64, to *uint8)
