@@ -167,14 +167,15 @@ func (w *walk) ofVoxels(list []uint32) []uint32 {
 func (w *walk) ofLinks(all []uint64, p *plan) []uint64 {
 	links := all[:0]
 	for some := range slices.Chunk(all, 1<<10) { // which stay in the cache
-		w.ends = w.ends[:0]
-		for _, e := range some {
-			v := uint32(e) >> placeBits
-			w.ends = append(w.ends, v, v+p.steps[e&(1<<placeBits-1)])
-		}
-		w.minima(w.ends)
+		w.ends = room(w.ends, 2*len(some))
+		ends := w.ends
 		for i, e := range some {
-			if a, c := w.ends[2*i], w.ends[2*i+1]; a != c {
+			v := uint32(e) >> placeBits
+			ends[2*i], ends[2*i+1] = v, v+p.steps[e&(1<<placeBits-1)]
+		}
+		w.minima(ends)
+		for i, e := range some {
+			if a, c := ends[2*i], ends[2*i+1]; a != c {
 				links = append(links, e&^math.MaxUint32|uint64(a)<<16|uint64(c))
 			}
 		}
@@ -191,10 +192,15 @@ func (w *walk) minima(of []uint32) {
 	first, steps := w.first, &w.steps
 	next := func(v uint32) uint32 { return v + steps[first[v]] }
 	w.going = room(w.going, len(of))
-	going := w.going
-	for i := range going {
-		going[i] = uint32(i)
+	going, n := w.going, 0
+	for i, v := range of { // most ways in noise end here
+		v = next(next(v))
+		of[i], going[n] = v, uint32(i)
+		if steps[first[v]] != 0 {
+			n++
+		}
 	}
+	going = going[:n]
 	for round := 0; len(going) > 0 && round < rounds; round++ {
 		n := 0
 		for _, i := range going {

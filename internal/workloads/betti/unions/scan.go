@@ -439,6 +439,7 @@ func (j *joiner[K]) scan(b *box, graphs [2]*graph) {
 // links lists the minima of a group, and the links except the first of each voxel.
 func (j *joiner[K]) links(f *found, graph *graph, first int) {
 	keys, flip := (*[groupVoxels]K)(j.keys[j.plan.lead+first:]), K(graph.flip())
+	minima, links := f.minima, f.links
 	for i, eight := range j.group.some[:(len(j.group.further)+7)/8] {
 		for ; eight != 0; eight &= eight - 1 {
 			bit := bits.TrailingZeros64(eight)
@@ -446,13 +447,14 @@ func (j *joiner[K]) links(f *found, graph *graph, first int) {
 			for v := j.group.further[k][lane]; v != 0; v &= v - 1 {
 				x := (64*lane + bits.TrailingZeros64(v)) & (groupVoxels - 1)
 				if k == middle {
-					f.minima = append(f.minima, uint32(first+x))
+					minima = append(minima, uint32(first+x))
 				} else {
-					f.links = append(f.links, uint64(keys[x]^flip)<<32|uint64(first+x)<<placeBits|uint64(k))
+					links = append(links, uint64(keys[x]^flip)<<32|uint64(first+x)<<placeBits|uint64(k))
 				}
 			}
 		}
 	}
+	f.minima, f.links = minima, links
 }
 
 // ways returns the number of places of neighbours in a graph.
