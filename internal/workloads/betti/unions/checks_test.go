@@ -395,18 +395,18 @@ func edgesAreSorted(t *testing.T) {
 			g := &graph{descending: descending}
 			sum := uint32(0)
 			for i := range n {
-				g.edges = append(g.edges, edge{rng.Uint32N(levels), uint32(i), 0})
+				g.edges = append(g.edges, []edge{{rng.Uint32N(levels), uint32(i), 0}})
 				sum += uint32(i)
 			}
-			g.sort()
-			for i, e := range g.edges {
-				if i > 0 && e.level != g.edges[i-1].level && e.level < g.edges[i-1].level != descending {
-					t.Fatalf("%d edges, descending %v: level %d after %d", n, descending, e.level, g.edges[i-1].level)
+			edges := g.sorted()
+			for i, e := range edges {
+				if i > 0 && e.level != edges[i-1].level && e.level < edges[i-1].level != descending {
+					t.Fatalf("%d edges, descending %v: level %d after %d", n, descending, e.level, edges[i-1].level)
 				}
 				sum -= e.a
 			}
-			if sum != 0 || len(g.edges) != n {
-				t.Errorf("%d edges: others, or %d", n, len(g.edges))
+			if sum != 0 || len(edges) != n {
+				t.Errorf("%d edges: others, or %d", n, len(edges))
 			}
 		}
 	}

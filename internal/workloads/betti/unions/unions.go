@@ -102,7 +102,7 @@ type graph struct {
 
 	nodes atomic.Uint64
 	mutex sync.Mutex
-	edges []edge
+	edges [][]edge // of boxes and of shared layers
 	total tally
 }
 
@@ -269,29 +269,33 @@ func (g *graph) number(b *box, which int, edges []edge, nodes uint32) error {
 			}
 		}
 	}
+	list := make([]edge, len(edges))
+	for i, e := range edges {
+		list[i] = edge{e.level, of(e.a), of(e.b)}
+	}
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	for _, e := range edges {
-		g.edges = append(g.edges, edge{e.level, of(e.a), of(e.b)})
-	}
+	g.edges = append(g.edges, list)
 	return nil
 }
 
 // meet joins the crossings of two boxes in their shared layer.
 func (g *graph) meet(a, b []crossing) {
+	list := make([]edge, len(a))
 	for i := range a {
-		g.edges = append(g.edges, edge{a[i].level, a[i].node, b[i].node})
+		list[i] = edge{a[i].level, a[i].node, b[i].node}
 	}
+	g.edges = append(g.edges, list)
 }
 
 // rest joins the nodes. Each union subtracts one from the sum at its level.
 func (g *graph) rest() {
-	g.sort()
+	edges := g.sorted()
 	parent := make([]uint32, g.nodes.Load()+outsideNode+1)
 	for i := range parent {
 		parent[i] = uint32(i)
 	}
-	for _, e := range g.edges {
+	for _, e := range edges {
 		if a, b := find(parent, e.a), find(parent, e.b); a != b {
 			parent[max(a, b)] = min(a, b)
 			g.total.add(e.level, -1)
@@ -299,15 +303,18 @@ func (g *graph) rest() {
 	}
 }
 
-// sort sorts the edges by level in place. With many levels it first sorts them into ranges of
-// levels, and then each range.
-func (g *graph) sort() {
-	low, high := uint32(math.MaxUint32), uint32(0)
-	for _, e := range g.edges {
-		low, high = min(low, e.level), max(high, e.level)
+// sorted returns the edges by level, and keeps none. With many levels it first sorts them into ranges
+// of levels, and then each range.
+func (g *graph) sorted() []edge {
+	low, high, count := uint32(math.MaxUint32), uint32(0), 0
+	for _, list := range g.edges {
+		for _, e := range list {
+			low, high = min(low, e.level), max(high, e.level)
+		}
+		count += len(list)
 	}
-	if len(g.edges) == 0 {
-		return
+	if count == 0 {
+		return nil
 	}
 	const most = 16 // bits
 	shift := max(0, bits.Len32(high-low)-most)
@@ -318,30 +325,33 @@ func (g *graph) sort() {
 		return (e.level - low) >> shift
 	}
 	next := make([]int, (high-low)>>shift+2) // where the next edge goes; at the end, the end of each range
-	for _, e := range g.edges {
-		next[of(e)+1]++
+	for _, list := range g.edges {
+		for _, e := range list {
+			next[of(e)+1]++
+		}
 	}
 	for k := range next[1:] {
 		next[k+1] += next[k]
 	}
-	begin := 0
-	for k, end := range slices.Clone(next[1:]) {
-		for next[k] < end {
-			e := &g.edges[next[k]]
-			to := &next[of(*e)]
-			g.edges[*to], *e = *e, g.edges[*to]
+	edges := make([]edge, count)
+	for i, list := range g.edges {
+		for _, e := range list {
+			to := &next[of(e)]
+			edges[*to] = e
 			*to++
 		}
-		if shift > 0 {
-			slices.SortFunc(g.edges[begin:end], func(a, b edge) int {
-				if g.descending {
-					a, b = b, a
-				}
-				return cmp.Compare(a.level, b.level)
-			})
-		}
-		begin = end
+		g.edges[i] = nil
 	}
+	for begin, k := 0, 0; shift > 0 && k+1 < len(next); k++ {
+		slices.SortFunc(edges[begin:next[k]], func(a, b edge) int {
+			if g.descending {
+				a, b = b, a
+			}
+			return cmp.Compare(a.level, b.level)
+		})
+		begin = next[k]
+	}
+	return edges
 }
 
 // A Step is the change of a number at a level. The level is an index on the image's ladder.
