@@ -154,8 +154,23 @@ func (i Implementation) layout(in grid.Source, cores int) (l layout) {
 			left = left * words(l.most[2]) / planeWords(l.most[1], words(l.most[2]))
 		}
 	}
+	l.share(cores)
 	return l
 }
+
+// share cuts more boxes of fewer planes while cores with one box less than others wait for a tenth of the time.
+func (l *layout) share(cores int) {
+	const fewPlanes = 8
+	for l.most[0] > fewPlanes && (l.boxes()+cores-1)/cores*cores*10 > 11*l.boxes() {
+		l.cuts[0], l.most[0] = cuts(l.d, l.most[0]-1)
+	}
+}
+
+// boxes returns the number of boxes.
+func (l *layout) boxes() int { return (len(l.cuts[0]) - 1) * l.perLayer() }
+
+// perLayer returns the number of boxes with the same planes.
+func (l *layout) perLayer() int { return (len(l.cuts[1]) - 1) * (len(l.cuts[2]) - 1) }
 
 // cuts divides a side into pieces of at most the given length, which share their ends.
 func cuts(side, most int64) (at []int64, longest int64) {

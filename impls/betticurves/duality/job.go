@@ -49,12 +49,6 @@ func newJob[K key](c *common) *job[K] {
 	return j
 }
 
-// boxes returns the number of boxes.
-func (j *job[K]) boxes() int { return (len(j.cuts[0]) - 1) * j.perLayer() }
-
-// perLayer returns the number of boxes with the same planes.
-func (j *job[K]) perLayer() int { return (len(j.cuts[1]) - 1) * (len(j.cuts[2]) - 1) }
-
 // filler returns the conversion of values to keys.
 func filler[K key](in grid.Source) func(to []K, from []byte, scratch []int32) {
 	if !in.Ladder().Indexed() {
