@@ -32,10 +32,12 @@ func (r Request) betti(a Answer, s, in grid.Source, c ecc.Convention) (Answer, e
 	return a, nil
 }
 
-// bettiCurves returns the workload of the Betti numbers at every level in a convention. A
-// union-find verifies the answer; with periodic axes it is a flood fill of every set.
+// bettiCurves returns the implementation and the witness of the Betti numbers at every level in a
+// convention. A union-find verifies the answer; with periodic axes it is a flood fill of every set.
 func bettiCurves(c ecc.Convention) bench.Workload[grid.Source, betti.Curves] {
-	w, _ := ask.BettiCurves(betti.CurvesWorkload(duality.Implementation{Counter: extrema.Implementation{}}), c)
+	by := duality.Implementation{Counter: extrema.Implementation{}}
+	w, _ := ask.BettiCurves(bench.Workload[grid.Source, betti.Curves]{
+		Impls: []bench.Implementation[grid.Source, betti.Curves]{by}}, c)
 	if c.Periodic != (grid.Axes{}) {
 		return w
 	}
@@ -55,9 +57,11 @@ func (l bettiLines) fill(t *table) {
 	})
 }
 
-// BettiAt returns the question of the Betti numbers of a set in a convention, which a flood fill confirms.
+// BettiAt returns the implementation of the Betti numbers of a set in a convention, and the flood fill that confirms
+// them.
 func BettiAt(c ecc.Convention) bench.Workload[*betti.Image, betti.Numbers] {
-	w, _ := ask.BettiAt(betti.Workload(bettidirect.Implementation{}), c)
+	w, _ := ask.BettiAt(bench.Workload[*betti.Image, betti.Numbers]{
+		Impls: []bench.Implementation[*betti.Image, betti.Numbers]{bettidirect.Implementation{}}}, c)
 	if c == (ecc.Convention{}) { // other laws are of runs
 		w.Policy = verify.Policy[*betti.Image, betti.Numbers]{Laws: []verify.Law[*betti.Image,
 			betti.Numbers]{betti.Flooding(c)}}
