@@ -50,7 +50,7 @@ func kernelOf[K key](name string) kernel[K] {
 		}
 	}
 	k.corners = func(p *plan, g *group, z, at int, reverse bool) {
-		here, next, exist := p.notAbove[z&1][p.base+at:], p.notAbove[(z+1)&1][p.base+at:], p.exist[at:]
+		here, next, exist := p.of(z)[p.base+at:], p.of(z + 1)[p.base+at:], p.exist[at:]
 		for i := 0; i < groupWords; i += v.words {
 			v.corners(&g.before[0][i], &here[i], &next[i], &exist[i], word*p.apart, word*p.words, word*p.size,
 				bits(z > 0), bits(z+1 < p.d), bits(reverse))

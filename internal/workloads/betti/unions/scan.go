@@ -59,7 +59,7 @@ type plan struct {
 	shared         []bool     // groups with an end that is shared
 	steps          [27]uint32 // voxels to each place, modulo 2³²
 
-	notAbove    [2][]uint64 // by parity of the plane: whether each earlier neighbour is not above
+	notAbove    [2][]uint64 // by parity of the plane, of one for both: whether each earlier neighbour is not above
 	apart, base int         // words from place to place there, and before the first
 }
 
@@ -72,10 +72,12 @@ func (p *plan) lay(b *box) {
 	p.d, p.h, p.w, p.words = d, h, w, (w+63)/64
 	p.size = (h*p.words + groupWords - 1) / groupWords * groupWords
 	p.row, p.plane = 64*p.words, 64*p.size
-	p.lead = p.plane + p.row + 64
+	if p.lead = p.row + 64; d > 1 {
+		p.lead += p.plane
+	}
 	p.base = p.words + groupWords
 	p.apart = p.size + 2*p.base
-	for parity := range p.notAbove {
+	for parity := range min(d, 2) {
 		p.notAbove[parity] = room(p.notAbove[parity], middle*p.apart) // those of no neighbour are not used
 	}
 	p.exist = room(p.exist, 9*p.size)
@@ -112,6 +114,9 @@ func (p *plan) lay(b *box) {
 		p.steps[k] = uint32(by[0]*p.plane + by[1]*p.row + by[2])
 	}
 }
+
+// of returns notAbove of a plane. A single plane has no other.
+func (p *plan) of(z int) []uint64 { return p.notAbove[z&min(p.d-1, 1)] }
 
 // divide returns, for each group of a plane, the voxels at sides of the image along y and x, and whether one is
 // in a shared layer.
@@ -186,8 +191,8 @@ func (p *plan) near(g *group, z, at int, reverse bool) {
 	for k, place := range earlier {
 		by, own, other := offset(int(place)), &g.before[place], &g.before[26-place]
 		before, after := (*lanes)(p.exist[k%9*p.size+at:]), (*lanes)(p.exist[(26-k)%9*p.size+at:])
-		here := (*lanes)(p.notAbove[z&1][k*p.apart+p.base+at:])
-		next := (*[groupWords + 2]uint64)(p.notAbove[(z-by[0])&1][k*p.apart+p.base+at-by[1]*p.words-1:])
+		here := (*lanes)(p.of(z)[k*p.apart+p.base+at:])
+		next := (*[groupWords + 2]uint64)(p.of(z - by[0])[k*p.apart+p.base+at-by[1]*p.words-1:])
 		*own, *other = lanes{}, lanes{}
 		if z+by[0] >= 0 {
 			for lane, not := range here {
@@ -369,7 +374,7 @@ func (j *joiner[K]) compare(z int) {
 		if p.d == 1 && offset(int(place))[0] != 0 {
 			continue // no other plane
 		}
-		to := p.notAbove[z&1][k*p.apart+p.base:][:p.h*p.words]
+		to := p.of(z)[k*p.apart+p.base:][:p.h*p.words]
 		j.kernel.compare(to, j.keys[own:][:p.plane], j.keys[own+int(int32(p.steps[place])):][:p.plane])
 	}
 }
