@@ -2,7 +2,9 @@ package unions
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
+	"slices"
 )
 
 // Places around a voxel are numbered by x, row and plane: 27 in all, with the voxel in the middle.
@@ -82,22 +84,18 @@ func (p *plan) lay(b *box) {
 	}
 	p.exist = room(p.exist, 9*p.size)
 	clear(p.exist)
-	for i := range h * p.words {
-		y, word := i/p.words, i%p.words
-		all := ^uint64(0)
-		if word == p.words-1 {
-			all >>= uint(p.row - w)
+	for x := range 3 {
+		row := slices.Repeat([]uint64{math.MaxUint64}, p.words)
+		row[p.words-1] >>= uint(p.row - w)
+		switch x {
+		case 0:
+			row[0] &^= 1
+		case 2:
+			row[p.words-1] &^= 1 << uint((w-1)&63)
 		}
-		beside := [3]uint64{all, all, all}
-		if word == 0 {
-			beside[0] &^= 1
-		}
-		if word == p.words-1 {
-			beside[2] &^= 1 << uint((w-1)&63)
-		}
-		for k := range 9 {
-			if r := y + k/3 - 1; r >= 0 && r < h {
-				p.exist[k*p.size+i] = beside[k%3]
+		for k := x; k < 9; k += 3 {
+			for y := max(0, 1-k/3); y < h+min(0, 1-k/3); y++ {
+				copy(p.exist[k*p.size+y*p.words:], row)
 			}
 		}
 	}
