@@ -13,3 +13,18 @@ func column256(below *float32, above *float32, owed *int32, out *uint8, stride i
 //
 //go:noescape
 func tilt256(dst *float32, row *float32, along *float32, of float32, n int)
+
+// place256 sets a row of n times eight shared values to those of y.
+//
+//go:noescape
+func place256(row *int32, y *float32, lo float64, inverse float64, most float64, n int)
+
+// dots256 sets out to the dot products of 3 columns of each of n places with its nodes.
+//
+//go:noescape
+func dots256(out *float64, nodes *float64, from *int32, table *float64, apart int, n int)
+
+// adds256 adds the first column of each of n places, by times, to its nodes.
+//
+//go:noescape
+func adds256(nodes *float64, by *float64, from *int32, table *float64, apart int, n int)

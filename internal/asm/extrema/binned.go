@@ -12,6 +12,9 @@ import (
 func Binned(i ISA) {
 	column(i)
 	tilted(i)
+	writePlace(i)
+	writeDots(i)
+	writeAdds(i)
 }
 
 // column processes a column of vectors of two planes: see the portable kernel.
