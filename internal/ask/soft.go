@@ -41,6 +41,19 @@ type SoftMemory struct {
 	Parameters []float64
 }
 
+// Brief reports whether an answer takes a few milliseconds.
+func (q Soft) Brief() bool {
+	const voxels, numbers = 1 << 18, 1 << 15
+	n := int64(q.Images)
+	for _, k := range q.Shape {
+		if k < 1 || n < 1 || k > voxels/n {
+			return false
+		}
+		n *= k
+	}
+	return q.Type == "float32" && q.Images*len(q.Thresholds) <= numbers
+}
+
 // Answer computes the curves or the gradients, and writes them to memory.
 func (q Soft) Answer(ctx context.Context, m SoftMemory) error {
 	shape, err := grid.ShapeOf(q.Shape)
@@ -99,15 +112,17 @@ func softCurves[T float32 | float64](ctx context.Context, r Soft, m SoftMemory, 
 	}
 	layers := binned.Layers[T]{
 		Problem: p, Voxels: grid.Values[T](m.Voxels), Changes: m.Changes, Images: r.Images, Threads: r.Threads,
+		Slopes: r.Backward,
 	}
 	return layers.Each(func(i int, l *binned.Layer[T]) error {
 		numbers := m.Numbers[i*perNumbers:][:perNumbers]
 		if !r.Backward {
-			c, err := l.Forward(ctx, r.Derivatives)
-			k := copy(numbers, c.Chi)
-			k += copy(numbers[k:], c.ByTau)
-			copy(numbers[k:], c.ByLambda)
-			return err
+			m := len(p.Tau)
+			c := binned.Curve{Chi: numbers[:m]}
+			if r.Derivatives {
+				c.ByTau, c.ByLambda = numbers[m:2*m], numbers[2*m:]
+			}
+			return l.Forward(ctx, c)
 		}
 		l.Problem.G = numbers
 		v, alpha, err := l.Backward(ctx, grid.Values[T](m.Gradient[i*n*per:][:n*per]))

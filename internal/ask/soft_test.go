@@ -111,6 +111,25 @@ func TestSoft(t *testing.T) {
 	}
 }
 
+// A request is brief if its voxels and numbers are few, whatever they overflow.
+func TestSoftBrief(t *testing.T) {
+	for want, change := range map[string]func(*Soft){
+		"true: the most voxels":  func(r *Soft) { r.Shape, r.Images = []int64{1 << 9, 1 << 7}, 4 },
+		"false: more voxels":     func(r *Soft) { r.Shape, r.Images = []int64{1 << 9, 1 << 7}, 5 },
+		"true: the most numbers": func(r *Soft) { r.Images, r.Thresholds = 1<<13, make([]float64, 4) },
+		"false: more numbers":    func(r *Soft) { r.Images, r.Thresholds = 1<<13, make([]float64, 5) },
+		"false: float64":         func(r *Soft) { r.Type = "float64" },
+		"false: 2⁶⁴ voxels":      func(r *Soft) { r.Shape = []int64{1 << 32, 1 << 32} },
+		"false: 2⁶² images":      func(r *Soft) { r.Images = 1 << 62 },
+		"false: no voxels":       func(r *Soft) { r.Shape = []int64{0, 3} },
+	} {
+		r := Soft{Shape: []int64{3, 2}, Type: "float32", Images: 1, Thresholds: []float64{1}}
+		if change(&r); r.Brief() != strings.HasPrefix(want, "true") {
+			t.Errorf("want %s", want)
+		}
+	}
+}
+
 func TestSoftRefused(t *testing.T) {
 	for want, change := range map[string]func(*Soft){
 		"want an image of 1 to 3": func(r *Soft) { r.Shape = []int64{1, 1, 2, 2} },

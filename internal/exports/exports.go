@@ -129,7 +129,9 @@ func eccbench_soft(job C.uint64_t, request *C.char, length C.int64_t, memory *un
 	if problem != nil {
 		return putJSON(failed(problem), text, size)
 	}
-	effort := func(r ask.Soft) library.Effort { return library.Effort{Threads: r.Threads, Bounded: true} }
+	effort := func(r ask.Soft) library.Effort {
+		return library.Effort{Threads: r.Threads, Brief: r.Brief(), Bounded: true}
+	}
 	return start(job, request, length, text, size, effort,
 		func(ctx context.Context, r ask.Soft) ([]library.Answer, error) { return nil, r.Answer(ctx, m) })
 }

@@ -83,7 +83,7 @@ func changesOf(s grid.Shape, values []float64, p softecc.Problem) ([]int8, error
 		p.V[0] = 1
 	}
 	l := binned.Layer[float64]{Problem: &p, Image: values, Changes: make([]uint8, len(values)), Threads: 1}
-	if _, err := l.Forward(context.Background(), false); err != nil {
+	if err := l.Forward(context.Background(), binned.Curve{Chi: make([]float64, 1)}); err != nil {
 		return nil, err
 	}
 	changes := make([]int8, len(values))

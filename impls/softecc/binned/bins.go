@@ -103,11 +103,12 @@ type tally struct {
 	whole  []int64
 	near   Curve // by ascending threshold
 
-	nodes *Nodes // used in place of bins and thresholds, unless nil
-	sums  []float64
+	nodes      *Nodes // used in place of bins and thresholds, unless nil
+	sums, work []float64
 }
 
-// A Curve is χ at every threshold, and its derivatives by the threshold and by λ.
+// A Curve is χ at every threshold, and its derivatives by the threshold and by λ. Derivatives that
+// are not wanted are nil.
 type Curve struct{ Chi, ByTau, ByLambda []float64 }
 
 func newCurve(m int) Curve {
@@ -132,7 +133,7 @@ func (c Curve) answer(p *softecc.Problem) softecc.Answer {
 
 func newTally(p *softecc.Problem, b bins, k *Nodes, reach float64) *tally {
 	if k != nil {
-		return &tally{nodes: k, sums: make([]float64, k.n)}
+		return &tally{nodes: k, sums: make([]float64, k.n), work: make([]float64, k.n+columns*len(k.from))}
 	}
 	t := &tally{bins: b, p: p, list: make([]bin, b.n), window: reach / p.Lambda, reach: reach}
 	t.order, t.tau = sorted(p.Tau)
@@ -224,10 +225,6 @@ func near(tau []float64, y, window float64) (from, to int) {
 }
 
 func (t *tally) alone(y float64, change int8) {
-	if t.nodes != nil {
-		t.nodes.spread(t.sums, y, float64(change))
-		return
-	}
 	from, to := near(t.tau, y, t.window)
 	t.whole[to] += int64(change)
 	c := float64(change)
@@ -240,14 +237,14 @@ func (t *tally) alone(y float64, change int8) {
 	}
 }
 
-// convolved convolves the bins with the sigmoids and their derivatives, to the second moment:
+// convolve convolves the bins with the sigmoids and their derivatives, to the second moment:
 // σ(τ−at−δ) = σ − δσ' + δ²σ″/2. Bins below a threshold by more than reach count whole.
-func (t *tally) convolved(p *softecc.Problem, threads int, derivatives bool) Curve {
+func (t *tally) convolve(a Curve, p *softecc.Problem, threads int) {
 	if t.nodes != nil {
-		return t.nodes.curve(t.sums, derivatives)
+		t.nodes.curve(a, t.sums, t.work)
+		return
 	}
 	m := len(p.Tau)
-	a := newCurve(m)
 	below := make([]float64, len(t.list)+1) // whole numbers
 	for k, b := range t.list {
 		below[k+1] = below[k] + b.c
@@ -267,16 +264,20 @@ func (t *tally) convolved(p *softecc.Problem, threads int, derivatives bool) Cur
 			// ∂σ/∂λ = z·d, whose derivatives by λz are d/λ + z·d₂ and 2d₂/λ + z·d₃.
 			dl += z*slope + (2*second*d2-first*d)/lambda
 		})
-		a.Chi[j], a.ByTau[j], a.ByLambda[j] = chi+below[from], lambda*dtau, dl
+		a.Chi[j] = chi + below[from]
+		if a.ByTau != nil {
+			a.ByTau[j], a.ByLambda[j] = lambda*dtau, dl
+		}
 	})
 	whole := int64(0)
 	for k, j := range t.order {
 		whole += t.whole[k]
 		a.Chi[j] += t.near.Chi[k] + float64(whole)
-		a.ByTau[j] += t.near.ByTau[k]
-		a.ByLambda[j] += t.near.ByLambda[k]
+		if a.ByTau != nil {
+			a.ByTau[j] += t.near.ByTau[k]
+			a.ByLambda[j] += t.near.ByLambda[k]
+		}
 	}
-	return a
 }
 
 // within returns the range of the bins whose middle is within a distance, in units of 1/λ, of a
@@ -325,16 +326,12 @@ type table struct {
 	order  []int
 	window float64
 
-	nodes  *Nodes // in place of bins and thresholds, unless nil
-	slopes []float64
+	nodes []float64 // G' by node, in place of bins and thresholds, unless nil
 }
 
 type entry struct{ value, first, second float32 }
 
-func newTable(p *softecc.Problem, b bins, k *Nodes, reach float64, threads int) *table {
-	if k != nil {
-		return &table{nodes: k, slopes: k.slopes(p.G)}
-	}
+func newTable(p *softecc.Problem, b bins, reach float64, threads int) *table {
 	t := &table{bins: b, list: make([]entry, b.n), p: p, window: reach / p.Lambda}
 	t.order, t.tau = sorted(p.Tau)
 	parts := 4 * threads
@@ -371,9 +368,6 @@ func (t *table) slope(y float64) float64 {
 }
 
 func (t *table) alone(y float64) (sum float64) {
-	if t.nodes != nil {
-		return t.nodes.slope(t.slopes, y)
-	}
 	from, to := near(t.tau, y, t.window)
 	for j := from; j < to; j++ {
 		_, d := softecc.Sigmoid(t.p.Lambda * (t.tau[j] - y))

@@ -40,7 +40,9 @@ func checks(t *testing.T, set string) []checktest.Check {
 		checktest.Check{Name: "strips and chunks", Of: sweepsAreCut},
 		checktest.Check{Name: "bins", Of: binsAreLaid},
 		checktest.Check{Name: "values in bins", Of: binsAreNear},
-		checktest.Check{Name: "values on nodes", Of: nodesAreNear},
+		checktest.Check{Name: "values on nodes, " + set, Of: func(t *testing.T) { nodesAreNear(t, k) }},
+		checktest.Check{Name: "whole numbers of nodes, " + set, Of: func(t *testing.T) { nodesAreExact(t, k) }},
+		checktest.Check{Name: "problems without nodes", Of: nodesAreFew},
 		checktest.Check{Name: "thresholds within reach", Of: reachIsFull},
 		checktest.Check{Name: "tallies", Of: talliesAddUp},
 		checktest.Check{Name: "jobs", Of: func(t *testing.T) { jobsAnswer(t, i) }},
@@ -287,7 +289,7 @@ func binsAreNear(t *testing.T) {
 				}
 			}
 		}
-		curve, slopes := newTally(p, b, nil, reach), newTable(p, b, nil, reach, 1+i%3)
+		curve, slopes := newTally(p, b, nil, reach), newTable(p, b, reach, 1+i%3)
 		steepest := 0.0
 		for _, g := range p.G {
 			steepest += math.Abs(g) * p.Lambda
@@ -296,7 +298,7 @@ func binsAreNear(t *testing.T) {
 			change := []int8{1, -1, 3, -7}[k%4]
 			curve.reset()
 			curve.add(y, change)
-			got, c, slope := curve.convolved(p, 1+i%2, true), float64(change), 0.0
+			got, c, slope := curveOf(curve, p, 1+i%2), float64(change), 0.0
 			in, within := uint(int((y-b.lo)*b.inverse+0.5)) < uint(b.n), 1e-13
 			if in { // by the distance from the middle of its bin
 				_, off := math.Modf((y-b.lo)*b.inverse + 0.5)
@@ -323,38 +325,106 @@ func binsAreNear(t *testing.T) {
 	}
 }
 
+// curveOf returns the curve of a tally with its derivatives.
+func curveOf(t *tally, p *softecc.Problem, threads int) Curve {
+	c := newCurve(len(p.Tau))
+	t.convolve(c, p, threads)
+	return c
+}
+
 // Nodes give the sigmoids and slopes of a value within the bound of doc/proofs/softecc.md, at any
-// position between nodes, below all of them and above.
-func nodesAreNear(t *testing.T) {
-	const bound = 2.1e-8
+// position between nodes, below all of them and above. Many thresholds are between nodes, too.
+func nodesAreNear(t *testing.T, k kernel[float32]) {
 	for i, p := range layings(t, "1", "20", "500") {
-		k := newNodes(p)
-		curve, slopes := newTally(p, bins{}, k, reach), newTable(p, bins{}, k, reach, 1)
-		steepest := 0.0
-		for _, g := range p.G {
-			steepest += math.Abs(g) * p.Lambda
-		}
+		nodesAreNearOf(t, k, p, 1.1e-7)
 		lo, hi := slices.Min(p.Tau), slices.Max(p.Tau)
-		for n := range 200 {
-			away := 25 / p.Lambda
-			y := lo - away + (hi-lo+2*away)*float64(n)/199
-			curve.reset()
-			curve.add(y, 3)
-			got, slope := curve.convolved(p, 1, true), 0.0
-			for j, tau := range p.Tau {
-				z := tau - y
-				v, d := softecc.Sigmoid(p.Lambda * z)
-				slope += p.G[j] * p.Lambda * d
-				if !nearly(got.Chi[j], 3*v, 3*bound) || !nearly(got.ByTau[j], 3*p.Lambda*d, 3*bound*p.Lambda) || !nearly(got.ByLambda[j], 3*z*d, 3*bound*(math.Abs(z)+6/p.Lambda)) {
-					t.Fatalf("problem %d: value %g by threshold %g: %g, %g, %g, want %g, %g, %g",
-						i, y, tau, got.Chi[j], got.ByTau[j], got.ByLambda[j], 3*v, 3*p.Lambda*d, 3*z*d)
-				}
+		for p.Tau, p.G = nil, nil; len(p.Tau) < 100*(1+i%2); {
+			p.Tau, p.G = append(p.Tau, lo+float64(len(p.Tau)*37%101)*(hi-lo)/100), append(p.G, float64(len(p.G)%5)-1.5)
+		}
+		want := min(len(p.Tau), int((slices.Max(p.Tau)-slices.Min(p.Tau))*(perWidth*p.Lambda))+2+sharedNodes)
+		if places := len(newNodes(p, false).from); places != want {
+			t.Errorf("%d places of %d thresholds, want %d", places, len(p.Tau), want)
+		}
+		nodesAreNearOf(t, k, p, 2.2e-7)
+	}
+}
+
+func nodesAreNearOf(t *testing.T, kernel kernel[float32], p *softecc.Problem, bound float64) {
+	t.Helper()
+	k, steep := newNodes(p, false), newNodes(p, true)
+	k.kernel, steep.kernel = kernel, kernel
+	curve, table, list := newTally(p, bins{}, k, reach), make([]float64, k.n), make([]float64, k.n)
+	k.slopes(table, p.G)
+	if steep.slopes(list, p.G); !slices.Equal(list, table) {
+		t.Errorf("slopes alone are %v, want %v", list, table)
+	}
+	steepest := 0.0
+	for _, g := range p.G {
+		steepest += math.Abs(g) * p.Lambda
+	}
+	lo, hi := slices.Min(p.Tau), slices.Max(p.Tau)
+	for n := range 200 {
+		away := 25 / p.Lambda
+		y := []float32{0, float32(lo - away + (hi-lo+2*away)*float64(n)/199), float32(math.NaN()), 0}
+		curve.reset()
+		row := make([]shared, 1)
+		kernel.place(row, k, slices.Concat(y, make([]float32, lanes)), []uint8{0, 3, 1, 0})
+		want := shared{}
+		want.set(1, k.place(float64(y[1])))
+		for n, share := range row[0].share {
+			if row[0].first[1] != want.first[1] || share[1] != want.share[n][1] {
+				t.Fatalf("λ %g: value %g has shares %v, want %v", p.Lambda, y[1], row[0], want)
 			}
-			if v := slopes.slope(y); !nearly(v, slope, bound*steepest) {
-				t.Fatalf("problem %d: the slope at %g is %g, want %g", i, y, v, slope)
+		}
+		k.spread(curve.sums, row, []uint8{0, 3, 0, 0})
+		got, slope := curveOf(curve, p, 1), 0.0
+		for j, tau := range p.Tau {
+			z := tau - float64(y[1])
+			v, d := softecc.Sigmoid(p.Lambda * z)
+			slope += p.G[j] * p.Lambda * d
+			if !nearly(got.Chi[j], 3*v, 3*bound) || !nearly(got.ByTau[j], 3*p.Lambda*d, 3*bound*p.Lambda) || !nearly(got.ByLambda[j], 3*z*d, 3*bound*(math.Abs(z)+6/p.Lambda)) {
+				t.Fatalf("λ %g: value %g by threshold %g: %g, %g, %g, want %g, %g, %g",
+					p.Lambda, y[1], tau, got.Chi[j], got.ByTau[j], got.ByLambda[j], 3*v, 3*p.Lambda*d, 3*z*d)
+			}
+		}
+		if v := row[0].interpolate(table, 1); !nearly(v, slope, bound*steepest) {
+			t.Fatalf("λ %g: the slope at %g is %g, want %g", p.Lambda, y[1], v, slope)
+		}
+	}
+}
+
+// χ of nodes is a whole number where no value is near a threshold, also of thresholds between nodes.
+func nodesAreExact(t *testing.T, kernel kernel[float32]) {
+	rng := rand.New(rand.NewPCG(35, 7))
+	p := open(t, "softecc/m=3/lambda=1/alpha=0/dir=2/of=noise/shape=5x4/type=float32/levels=1024/seed=5")
+	for _, m := range []int{2, 3000} {
+		p.Lambda, p.Tau = 97.3, nil
+		for j := range m {
+			p.Tau = append(p.Tau, float64(j%2)+float64(j)*1e-5)
+		}
+		k := newNodes(p, false)
+		k.kernel = kernel
+		curve, want := newTally(p, bins{}, k, reach), [2]float64{}
+		for range 1000 {
+			y, change := rng.Float32()*0.4+0.3, rng.IntN(15)-7 // between both groups of thresholds
+			if rng.IntN(2) > 0 {
+				y, want[0] = -0.3-y, want[0]+float64(change)
+			}
+			want[1] += float64(change)
+			row := make([]shared, 1)
+			kernel.place(row, k, append(make([]float32, 0, lanes), y, 0, 0, 0, 0, 0, 0, 0), []uint8{uint8(int8(change))})
+			k.spread(curve.sums, row, []uint8{uint8(int8(change))})
+		}
+		for j, v := range curveOf(curve, p, 1).Chi {
+			if v != want[j%2] {
+				t.Fatalf("%d thresholds: χ at %g is %v, want %v", m, p.Tau[j], v, want[j%2])
 			}
 		}
 	}
+}
+
+// Problems with too many nodes have none.
+func nodesAreFew(t *testing.T) {
 	p := layings(t, "20")[0]
 	for _, change := range []func(q *softecc.Problem){
 		func(q *softecc.Problem) { q.Lambda = 1e300 }, func(q *softecc.Problem) { q.Tau = []float64{0, 1e300} },
@@ -362,12 +432,12 @@ func nodesAreNear(t *testing.T) {
 		func(q *softecc.Problem) { q.Source = Blank{D: 1, H: int64(len(q.Tau)), W: least} },
 	} {
 		q := *p
-		if change(&q); newNodes(&q) != nil {
+		if change(&q); newNodes(&q, false) != nil {
 			t.Errorf("λ %g, thresholds %v, shape %v have nodes", q.Lambda, q.Tau, q.Shape())
 		}
 	}
 	p.Source = Blank{D: 1, H: 1, W: least*int64(len(p.Tau)) - 1}
-	if newNodes(p) == nil {
+	if newNodes(p, false) == nil {
 		t.Errorf("%v has no nodes", p.Shape())
 	}
 }
@@ -436,7 +506,7 @@ func talliesAddUp(t *testing.T) {
 	parts[0].merge(parts[1])
 	parts[0].merge(parts[2])
 	for _, threads := range []int{1, 2, 20} {
-		got := parts[0].convolved(p, threads, true)
+		got := curveOf(parts[0], p, threads)
 		for j := range p.Tau {
 			// Bins are so narrow here that the remainder is negligible.
 			if !nearly(got.Chi[j], want.Chi[j], 1e-6) || !nearly(got.ByTau[j], want.ByTau[j], 1e-6*p.Lambda) || !nearly(got.ByLambda[j], want.ByLambda[j], 1e-6) {
@@ -445,7 +515,7 @@ func talliesAddUp(t *testing.T) {
 		}
 	}
 	parts[0].reset()
-	if c := parts[0].convolved(p, 1, true); slices.ContainsFunc(slices.Concat(c.Chi, c.ByTau, c.ByLambda), func(v float64) bool { return v != 0 }) {
+	if c := curveOf(parts[0], p, 1); slices.ContainsFunc(slices.Concat(c.Chi, c.ByTau, c.ByLambda), func(v float64) bool { return v != 0 }) {
 		t.Errorf("a tally of nothing is %v", c)
 	}
 }
@@ -471,7 +541,8 @@ func layeredOf[T float32 | float64](t *testing.T, p *softecc.Problem, image []T,
 	q.Source = Blank(p.Shape())
 	l := Layer[T]{Problem: &q, Image: image, Changes: slices.Repeat([]uint8{77}, len(image)), Threads: threads, Nodes: nodes}
 	before, dx := slices.Clone(l.Image), slices.Repeat([]T{T(math.NaN())}, len(image)) // arbitrary earlier contents
-	c, err := l.Forward(context.Background(), true)
+	c := newCurve(len(p.Tau))
+	err := l.Forward(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -509,7 +580,7 @@ func layersAnswer(t *testing.T, names []string) {
 		p.Vertices = i%2 > 0
 		var nodes *Nodes
 		if i%4 > 1 {
-			nodes = newNodes(p)
+			nodes = newNodes(p, false)
 		}
 		want := define(t, p)
 		got, dx := layered[float32](t, p, 3, nodes)
@@ -589,7 +660,7 @@ func extentsAre(t *testing.T) {
 					if vertices {
 						want[0], want[1] = -want[1], -want[0]
 					}
-					s, err := l.sweep(context.Background())
+					s, err := l.sweep(context.Background(), false)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -612,12 +683,12 @@ func layersHaveBins(t *testing.T) {
 	image[5] = 1
 	n := int64(layBinsOver(of(9), 0, 1).n)
 	for w, want := range map[int64]int{9: 0, n - 1: 0, n: int(n), n + 1: int(n)} {
-		s, err := (&Layer[float32]{Problem: of(w), Image: image[:w], Threads: 1}).sweep(context.Background())
+		s, err := (&Layer[float32]{Problem: of(w), Image: image[:w], Threads: 1}).sweep(context.Background(), false)
 		if err != nil || s.bins.n != want {
 			t.Errorf("%d voxels of float32: %d bins, want %d, %v", w, s.bins.n, want, err)
 		}
 	}
-	s, err := (&Layer[float64]{Problem: of(2 * least), Image: make([]float64, 2*least), Threads: 1}).sweep(context.Background())
+	s, err := (&Layer[float64]{Problem: of(2 * least), Image: make([]float64, 2*least), Threads: 1}).sweep(context.Background(), false)
 	if err != nil || s.bins.n != 0 {
 		t.Errorf("an image of float64 has %d bins, %v", s.bins.n, err)
 	}
@@ -630,13 +701,13 @@ func layersRefuse(t *testing.T) {
 	l := Layer[float64]{Problem: p, Image: make([]float64, 60), Changes: make([]uint8, 60), Threads: 2}
 	l.Image[23], l.Image[31] = math.NaN(), math.Inf(-1)
 	var bad *grid.NotFiniteError
-	if _, err := l.Forward(context.Background(), true); !errors.As(err, &bad) || *bad != (grid.NotFiniteError{Count: 2, First: 23, Z: 1, Y: 0, X: 3}) {
+	if err := l.Forward(context.Background(), newCurve(3)); !errors.As(err, &bad) || *bad != (grid.NotFiniteError{Count: 2, First: 23, Z: 1, Y: 0, X: 3}) {
 		t.Errorf("%v", err)
 	}
 	l.Image[23], l.Image[31] = 0, 0
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := l.Forward(ctx, true); !errors.Is(err, context.Canceled) {
+	if err := l.Forward(ctx, newCurve(3)); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	if _, _, err := l.Backward(ctx, make([]float64, 60)); !errors.Is(err, context.Canceled) {
@@ -685,8 +756,8 @@ func cancelled(t *testing.T) {
 	for err := context.Canceled; err != nil; asked++ {
 		ctx := &ending{Context: context.Background()}
 		ctx.left.Store(int64(asked))
-		var c Curve
-		if c, err = l.Forward(ctx, true); err == nil && !slices.Equal(c.Chi, want.Chi) || err != nil && !errors.Is(err, context.Canceled) {
+		c := newCurve(len(p.Tau))
+		if err = l.Forward(ctx, c); err == nil && !slices.Equal(c.Chi, want.Chi) || err != nil && !errors.Is(err, context.Canceled) {
 			t.Fatalf("asked %d times: %v, want %v, %v", asked, c.Chi, want.Chi, err)
 		}
 	}

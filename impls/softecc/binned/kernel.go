@@ -1,6 +1,10 @@
 package binned
 
-import "eccbench/internal/isa"
+import (
+	"gonum.org/v1/gonum/floats"
+
+	"eccbench/internal/isa"
+)
 
 // lanes is the number of values of a vector, lead the number of values before a row.
 const (
@@ -27,10 +31,16 @@ type kernel[T value] struct {
 	step func(*step[T])
 	// tilt sets dst to Y of a row: see softecc.Tilt.
 	tilt func(dst, row []T, of T, along []T)
+	// place sets a row of shared values to those of a row, at least where there is a change.
+	place func(row []shared, k *Nodes, y []T, changes []uint8)
+	// dots sets out to the dot products of each column of all places with their taps, and adds adds
+	// the first column of each place, g times, to its taps.
+	dots func(out, nodes []float64, from []int32, table []float64, apart int)
+	adds func(nodes, g []float64, from []int32, table []float64, apart int)
 }
 
 // inGo returns the functions in Go.
-func inGo[T value]() kernel[T] { return kernel[T]{portable[T], tilted[T, T]} }
+func inGo[T value]() kernel[T] { return kernel[T]{portable[T], tilted[T, T], placeRow[T], dotColumns, addColumns} }
 
 // available lists the instruction sets of this program on this machine, the fastest first.
 func available() []string { return isa.Available(assembled) }
@@ -102,5 +112,27 @@ func portable[T value](s *step[T]) {
 			v, u, z, zu, y, yz = nv, nu, nz, nzu, ny, nyz
 			fv, fy, fz, fyz = gv, gy, gz, gyz
 		}
+	}
+}
+
+func placeRow[T value](row []shared, k *Nodes, y []T, changes []uint8) {
+	for x, c := range changes {
+		if c != 0 {
+			row[x/8].set(x%8, k.place(float64(y[x])))
+		}
+	}
+}
+
+func dotColumns(out, nodes []float64, from []int32, table []float64, apart int) {
+	for j, first := range from {
+		for i := range columns {
+			out[i*len(from)+j] = floats.Dot(nodes[first:][:taps], table[j*apart+i*taps:][:taps])
+		}
+	}
+}
+
+func addColumns(nodes, g []float64, from []int32, table []float64, apart int) {
+	for j, first := range from {
+		floats.AddScaled(nodes[first:][:taps], g[j], table[j*apart:][:taps])
 	}
 }

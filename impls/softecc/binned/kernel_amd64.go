@@ -9,9 +9,9 @@ const assembled = true
 
 func vector(name string) kernel[float32] {
 	if name == isa.AVX2 {
-		return kernel[float32]{columns256, tilted256}
+		return kernel[float32]{columns256, tilted256, placeOf(place256), dotsOf(dots256), addsOf(adds256)}
 	}
-	return kernel[float32]{columns512, tilted512}
+	return kernel[float32]{columns512, tilted512, placeOf(place512), dotsOf(dots512), addsOf(adds512)}
 }
 
 const valueBytes = 4
@@ -64,5 +64,24 @@ func tilted512(dst, row []float32, of float32, along []float32) {
 func tilted256(dst, row []float32, of float32, along []float32) {
 	if len(row) > 0 {
 		tilt256(&dst[:len(row)][0], &row[0], &along[:len(row)][0], of, len(row))
+	}
+}
+
+// placeOf, dotsOf and addsOf return the functions for slices of functions for their memory.
+func placeOf(place func(row *int32, y *float32, lo, inverse, most float64, n int)) func([]shared, *Nodes, []float32, []uint8) {
+	return func(row []shared, k *Nodes, y []float32, _ []uint8) {
+		place(&row[0].first[0], &y[0], k.lo, k.inverse, float64(k.n-sharedNodes), len(row))
+	}
+}
+
+func dotsOf(dots func(out, nodes *float64, from *int32, table *float64, apart, n int)) func(_, _ []float64, _ []int32, _ []float64, _ int) {
+	return func(out, nodes []float64, from []int32, table []float64, apart int) {
+		dots(&out[0], &nodes[0], &from[0], &table[0], apart, len(from))
+	}
+}
+
+func addsOf(adds func(nodes, by *float64, from *int32, table *float64, apart, n int)) func(_, _ []float64, _ []int32, _ []float64, _ int) {
+	return func(nodes, g []float64, from []int32, table []float64, apart int) {
+		adds(&nodes[0], &g[0], &from[0], &table[0], apart, len(from))
 	}
 }

@@ -36,6 +36,7 @@ type Layers[T float32 | float64] struct {
 	Changes []uint8
 	Images  int
 	Threads int
+	Slopes  bool // Each calls Backward alone
 
 	nodes *Nodes
 	pool  sync.Pool
@@ -45,7 +46,7 @@ type Layers[T float32 | float64] struct {
 func (b *Layers[T]) Each(f func(i int, l *Layer[T]) error) error {
 	if b.pool.New == nil {
 		if unsafe.Sizeof(T(0)) == 4 {
-			b.nodes = newNodes(b.Problem)
+			b.nodes = newNodes(b.Problem, b.Slopes)
 		}
 		b.pool.New = func() any {
 			q := *b.Problem
@@ -74,18 +75,18 @@ func (Blank) ReadSlab([]byte, int64, int64) error {
 	return errors.New("an image that is in its caller's memory")
 }
 
-// Forward returns the curve. Its derivatives are computed only on request. The error is that of the
-// context, or a *grid.NotFiniteError.
-func (l *Layer[T]) Forward(ctx context.Context, derivatives bool) (Curve, error) {
-	s, err := l.sweep(ctx)
+// Forward computes the curve, with its derivatives if c has memory for them. The error is that of
+// the context, or a *grid.NotFiniteError.
+func (l *Layer[T]) Forward(ctx context.Context, c Curve) error {
+	s, err := l.sweep(ctx, false)
 	if err != nil {
-		return Curve{}, err
+		return err
 	}
 	s.forward()
 	if err := ctx.Err(); err != nil {
-		return Curve{}, err
+		return err
 	}
-	c := s.total().convolved(s.p, l.Threads, derivatives)
+	s.total().convolve(c, s.p, l.Threads)
 	if s.p.Vertices {
 		for j := range c.Chi {
 			c.Chi[j]++
@@ -94,7 +95,7 @@ func (l *Layer[T]) Forward(ctx context.Context, derivatives bool) (Curve, error)
 			c.ByTau[j] = -v
 		}
 	}
-	return c, nil
+	return nil
 }
 
 // Backward sets dx to ∂L/∂X and returns ∂L/∂V and ∂L/∂α. All are NaN if the upstream gradient is
@@ -107,20 +108,21 @@ func (l *Layer[T]) Backward(ctx context.Context, dx []T) (v [3]float64, alpha fl
 		}
 		return [3]float64{nan, nan, nan}, nan, nil
 	}
-	s, err := l.sweep(ctx)
+	s, err := l.sweep(ctx, true)
 	if err != nil {
 		return v, 0, err
 	}
 	a := softecc.Answer{}
-	s.p.Direction(&a, s.backward(newTable(s.p, s.bins, s.nodes, s.reach, l.Threads), dx))
+	s.p.Direction(&a, s.backward(s.slopes(l.Threads), dx))
 	if s.p.Vertices {
 		a.Alpha = -a.Alpha
 	}
 	return a.DV, a.Alpha, ctx.Err()
 }
 
-// sweep returns the sweep over the image.
-func (l *Layer[T]) sweep(ctx context.Context) (*sweep[T], error) {
+// sweep returns the sweep over the image. Its values are checked, unless the pass before did so and
+// no bins are laid.
+func (l *Layer[T]) sweep(ctx context.Context, checked bool) (*sweep[T], error) {
 	if l.kept == nil {
 		k := inGo[T]()
 		if fast, ok := any(&k).(*kernel[float32]); ok {
@@ -134,12 +136,19 @@ func (l *Layer[T]) sweep(ctx context.Context) (*sweep[T], error) {
 	}
 	s := l.kept
 	s.ctx, s.changes, s.p.G = ctx, l.Changes, l.Problem.G
-	lo, hi, err := l.extent(s)
-	if err != nil || unsafe.Sizeof(lo) != 4 {
-		return s, err
-	}
 	if s.nodes = l.Nodes; s.nodes != nil {
-		return s, nil
+		for _, c := range s.cores {
+			if c.shared == nil {
+				c.shared = make([]shared, (s.w+7)/8)
+			}
+		}
+		if checked {
+			return s, ctx.Err()
+		}
+	}
+	lo, hi, err := l.extent(s)
+	if err != nil || unsafe.Sizeof(lo) != 4 || s.nodes != nil {
+		return s, err
 	}
 	b := layBinsOver(s.p, float64(lo), float64(hi))
 	if int64(b.n) > s.p.Shape().Voxels() {
@@ -193,10 +202,13 @@ func tiltOf[T value](p *softecc.Problem) (along []T, row func(y, z int64) T) {
 func (l *Layer[T]) extent(s *sweep[T]) (lo, hi T, err error) {
 	const part = 1 << 14
 	n := int64(len(l.Image))
-	parts := make([]struct{ lo, hi, odd T }, (n+part-1)/part)
+	parts := make([]struct {
+		lo, hi T
+		odd    bool
+	}, (n+part-1)/part)
 	s.each(int64(len(parts)), func(_ *core[T], share int64) {
 		values, q := l.Image[share*part:min(n, share*part+part)], &parts[share]
-		lo, hi, odd := values[0], values[0], T(0)
+		lo, hi, odd := values[0], values[0], false
 		for _, v := range values {
 			if v < lo {
 				lo = v
@@ -204,7 +216,9 @@ func (l *Layer[T]) extent(s *sweep[T]) (lo, hi T, err error) {
 			if v > hi {
 				hi = v
 			}
-			odd += v - v
+			if v-v != 0 {
+				odd = true
+			}
 		}
 		q.lo, q.hi, q.odd = lo, hi, odd
 	})
@@ -213,7 +227,7 @@ func (l *Layer[T]) extent(s *sweep[T]) (lo, hi T, err error) {
 	}
 	lo, hi = parts[0].lo, parts[0].hi
 	for _, q := range parts {
-		if q.odd != 0 {
+		if q.odd {
 			return 0, 0, l.notFinite()
 		}
 		lo, hi = min(lo, q.lo), max(hi, q.hi)

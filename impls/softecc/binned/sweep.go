@@ -98,6 +98,8 @@ type sweep[T value] struct {
 	stride, strip, chunk int64
 	cores                []*core[T]
 	changes              []uint8 // int8 of each voxel, from the forward pass
+	table                *table  // of nodes
+	moments              [][3]float64
 }
 
 // A core is the state of one goroutine.
@@ -105,7 +107,8 @@ type core[T value] struct {
 	planes [2][]T     // a strip of a plane of Y and of the next one
 	owed   []int32    // changes passed up from the plane before
 	handed [2][]int32 // from row to row, by the portable kernel
-	row    []T        // of Y
+	row    []T        // of Y, with room for whole vectors
+	shared []shared   // of a row, with nodes
 	step   step[T]
 	tally  *tally
 }
@@ -121,7 +124,7 @@ func newSweep[T value](p *softecc.Problem, k kernel[T], b bins, threads int, y r
 	s.strip = max(1, min(h, stripBytes/(9*s.stride)-2))
 	s.chunk = max(1, (n+4*int64(threads)-1)/(4*int64(threads)))
 	for range threads {
-		s.cores = append(s.cores, &core[T]{row: make([]T, w)})
+		s.cores = append(s.cores, &core[T]{row: make([]T, w, w+lanes)})
 	}
 	return s
 }
@@ -209,11 +212,33 @@ func (s *sweep[T]) march(c *core[T], lo, hi, y0, y1 int64) {
 		if z >= lo {
 			for r := range rows {
 				y := c.planes[0][(r+1)*s.stride+lead:][:s.w]
-				addRow(c.tally, y, one.out[r*s.w:][:s.w])
+				s.add(c, y, one.out[r*s.w:][:s.w])
 			}
 		}
 		c.planes[0], c.planes[1] = c.planes[1], c.planes[0]
 	}
+}
+
+// add adds the changes of a row of Y to the nodes or bins of a core.
+func (s *sweep[T]) add(c *core[T], y []T, changes []uint8) {
+	if s.nodes == nil {
+		addRow(c.tally, y, changes)
+		return
+	}
+	s.kernel.place(c.shared, s.nodes, y, changes)
+	s.nodes.spread(c.tally.sums, c.shared, changes)
+}
+
+// slopes returns the table of G'. That of nodes is reused.
+func (s *sweep[T]) slopes(threads int) *table {
+	if s.nodes == nil {
+		return newTable(s.p, s.bins, s.reach, threads)
+	}
+	if s.table == nil {
+		s.table = &table{nodes: make([]float64, s.nodes.n)}
+	}
+	s.nodes.slopes(s.table.nodes, s.p.G)
+	return s.table
 }
 
 // few is the number of rows of a share in the backward pass.
@@ -222,9 +247,12 @@ const few = 16
 // backward sets ∂X and returns Σ c(p) G'(Y(p)) p.
 func (s *sweep[T]) backward(t *table, dx []T) (moment [3]float64) {
 	shape, rows := s.p.Shape(), s.n*s.h
-	moments := make([][3]float64, (rows+few-1)/few)
-	s.each(int64(len(moments)), func(c *core[T], share int64) {
-		m := &moments[share]
+	if s.moments == nil {
+		s.moments = make([][3]float64, (rows+few-1)/few)
+	}
+	clear(s.moments)
+	s.each(int64(len(s.moments)), func(c *core[T], share int64) {
+		m := &s.moments[share]
 		for r := share * few; r < min(share*few+few, rows); r++ {
 			sum, over := s.gradient(c, t, r, dx[r*s.w:][:s.w])
 			iy, iz := r%s.h, r/s.h
@@ -236,7 +264,7 @@ func (s *sweep[T]) backward(t *table, dx []T) (moment [3]float64) {
 			m[2] += sum * softecc.Place(iz, shape.D)
 		}
 	})
-	for _, m := range moments {
+	for _, m := range s.moments {
 		for i, v := range m {
 			moment[i] += v
 		}
@@ -254,12 +282,20 @@ func (s *sweep[T]) gradient(c *core[T], t *table, r int64, dx []T) (sum, over fl
 		w := eight(changes[x:])
 		if w != 0 && !filled {
 			s.y(y, r/s.h, r%s.h)
-			filled = true
+			if filled = true; s.nodes != nil {
+				s.kernel.place(c.shared, s.nodes, y, changes)
+			}
 		}
 		for w != 0 {
 			i := bits.TrailingZeros64(w) &^ 7
 			at := x + i/8
-			v := float64(int8(w>>i)) * t.slope(float64(y[at]))
+			slope := 0.0
+			if s.nodes != nil {
+				slope = c.shared[x/8].interpolate(t.nodes, i/8)
+			} else {
+				slope = t.slope(float64(y[at]))
+			}
+			v := float64(int8(w>>i)) * slope
 			w &^= 0xff << i
 			sum += v
 			over += v * float64(at)
