@@ -119,7 +119,8 @@ func (p *Problem) extentOf(values list) extent {
 		e := extent{math.Inf(1), math.Inf(-1)}
 		for i := int(from); i < int(to); i++ {
 			if p.inside(i) {
-				e = extent{min(e.least, values.at(i)), max(e.greatest, values.at(i))}
+				v := values.at(i)
+				e = extent{min(e.least, v), max(e.greatest, v)}
 			}
 		}
 		parts[part] = e
@@ -156,14 +157,14 @@ func (p *Problem) values() (list, error) {
 	if err != nil {
 		return list{}, err
 	}
-	values, labels := f.Floats(), grid.LabelsOf(p.Source) // none are the values themselves
-	var least float32
-	if labels != nil {
-		least = slices.Max(values)
-		for i, v := range values {
-			if v < least && p.inside(i) {
-				least = v
-			}
+	values, labels := f.Floats(), grid.LabelsOf(p.Source)
+	if labels == nil {
+		return list{len(values), func(i int) float64 { return float64(values[i]) }}, nil
+	}
+	least := slices.Max(values)
+	for i, v := range values {
+		if v < least && p.inside(i) {
+			least = v
 		}
 	}
 	return list{len(values), func(i int) float64 { return labels.Shifted(values[i], least) }}, nil
@@ -172,21 +173,35 @@ func (p *Problem) values() (list, error) {
 // gradient returns the gradient by central differences.
 func gradient(s grid.Shape, f []float32) [][]float32 {
 	v0 := lists(s.Dim(), int64(len(f)))
-	inParts(int64(len(f)), runtime.GOMAXPROCS(0), func(_ int, lo, hi int64) { gradientOf(s, f, v0, lo, hi) })
+	inParts(s.D*s.H, runtime.GOMAXPROCS(0), func(_ int, lo, hi int64) {
+		for r := lo; r < hi; r++ {
+			gradientOf(s, f, v0, r/s.H, r%s.H)
+		}
+	})
 	return v0
 }
 
-func gradientOf(s grid.Shape, f []float32, v0 [][]float32, lo, hi int64) {
-	for i := lo; i < hi; i++ {
-		z, y, x := s.Coordinates(i)
-		at := func(z, y, x int64) float32 {
-			return f[(max(0, min(z, s.D-1))*s.H+max(0, min(y, s.H-1)))*s.W+max(0, min(x, s.W-1))]
+// gradientOf sets the gradient of a row.
+func gradientOf(s grid.Shape, f []float32, v0 [][]float32, z, y int64) {
+	row := func(f []float32, z, y int64) []float32 {
+		return f[(max(0, min(z, s.D-1))*s.H+max(0, min(y, s.H-1)))*s.W:][:s.W]
+	}
+	difference := func(to, before, after []float32) {
+		before, after = before[:len(to)], after[:len(to)]
+		for x := range to {
+			to[x] = 0.5 * (after[x] - before[x])
 		}
-		v0[0][i] = 0.5 * (at(z, y, x+1) - at(z, y, x-1))
-		v0[1][i] = 0.5 * (at(z, y+1, x) - at(z, y-1, x))
-		if s.D > 1 {
-			v0[2][i] = 0.5 * (at(z+1, y, x) - at(z-1, y, x))
-		}
+	}
+	here, along := row(f, z, y), row(v0[0], z, y)
+	for _, x := range []int64{0, s.W - 1} {
+		along[x] = 0.5 * (here[min(x+1, s.W-1)] - here[max(x-1, 0)])
+	}
+	if s.W > 2 {
+		difference(along[1:s.W-1], here, here[2:])
+	}
+	difference(row(v0[1], z, y), row(f, z, y-1), row(f, z, y+1))
+	if s.D > 1 {
+		difference(row(v0[2], z, y), row(f, z-1, y), row(f, z+1, y))
 	}
 }
 
@@ -327,9 +342,7 @@ func sweep[T float32 | float64](p *Problem, next, v, v0, b []T, lo, hi int64) {
 		// The ends of rows last: they replace the values that a step across them sets.
 		for _, x := range []int64{0, s.W - 1} {
 			before, after := beside(x, s.W)
-			for row := int64(0); row < n; row += s.W {
-				line.to[row+x] = line.step(row+x, here[row+before], here[row+after])
-			}
+			line.stepColumn(x, before, after, s.W)
 		}
 	}
 }
@@ -341,14 +354,18 @@ type line[T float32 | float64] struct {
 	deep                                        bool // in 3D
 }
 
-// step returns the next value of voxel x; before and after are its neighbours along the row.
-func (l *line[T]) step(x int64, before, after T) T {
-	sum, sides := T(T(before+after)+T(l.north[x]+l.south[x])), T(4)
-	if l.deep {
-		sum, sides = T(sum+T(l.below[x]+l.above[x])), 6
+// stepColumn sets a column of voxels of rows of a width; x, before and after are the places of the
+// first voxel and its neighbours along the row.
+func (l *line[T]) stepColumn(x, before, after, width int64) {
+	north, south, below, above := l.north, l.south, l.below, l.above
+	for ; x < int64(len(l.to)); x, before, after = x+width, before+width, after+width {
+		sum, sides := T(T(l.here[before]+l.here[after])+T(north[x]+south[x])), T(4)
+		if l.deep {
+			sum, sides = T(sum+T(below[x]+above[x])), 6
+		}
+		u := l.here[x]
+		l.to[x] = T(u + T(T(l.mu*T(sum-T(sides*u)))-T(T(u-l.v0[x])*l.b[x])))
 	}
-	u := l.here[x]
-	return T(u + T(T(l.mu*T(sum-T(sides*u)))-T(T(u-l.v0[x])*l.b[x])))
 }
 
 // stepInner sets all values except the two at the ends.

@@ -26,14 +26,18 @@ func (l *line[T]) stepVectors() bool {
 	return false
 }
 
-// stepInner sets all values except the two at the ends; the last vector overlaps the one before. It
-// returns false for rows shorter than a vector.
+// stepInner sets all values except the two at the ends. Vectors begin at multiples of their length,
+// where loads are faster; the first and the last one overlap these. It returns false for rows shorter
+// than a vector.
 func (v *vectors) stepInner(l *line[float32]) bool {
 	n := len(l.to) - 2
 	if n < v.lanes {
 		return false
 	}
-	v.step(l, 1, n&^(v.lanes-1))
+	v.step(l, 1, v.lanes)
+	if whole := (n + 1) &^ (v.lanes - 1); whole > v.lanes {
+		v.step(l, v.lanes, whole-v.lanes)
+	}
 	v.step(l, 1+n-v.lanes, v.lanes)
 	return true
 }
