@@ -25,7 +25,7 @@ func wrapping(name string, head []byte) (p storage.Compression, inner string, ok
 		}
 	}
 	for _, p := range wrappings {
-		if strings.HasPrefix(string(head), p.Magic) {
+		if bytes.HasPrefix(head, []byte(p.Magic)) { // a string of the whole file would be a copy
 			return p, name, true
 		}
 	}
