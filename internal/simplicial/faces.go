@@ -114,94 +114,188 @@ func ascend(s []uint32) {
 	}
 }
 
-// A record is a sort key for a simplex. Its upper bits are the vertices after the least one, as far
-// as they fit. Its lower bits are the index of the simplex, which is also the index of its number
-// in ids.
-type record uint64
-
 // A numbering is the numbering of the simplices of one dimension: the given ones, and the faces of
 // the next higher dimension.
 type numbering struct {
 	above, given []uint32
 	k            int  // vertices of each
 	width        uint // bits of a vertex
-	from         uint // bits of the index of a simplex
-	records      []record
-	start        []uint32 // start[v] is the index of the first record with least vertex v
+	// entries are the simplices by their least vertex. Entry 2·c is the faces of cell c that have its
+	// least vertex, 2·c+1 is the face that lacks it. The given simplices follow.
+	entries []uint32
+	start   []uint32 // start[v] is the index of the first entry with least vertex v
 }
 
 // fewRecords is the number of records below which one core is as fast as several. mostCores limits
 // the cores, because each has a table of the vertices.
 const fewRecords, mostCores = 1 << 15, 16
 
+// atOnce is the number of entries that a core sorts at once, so that their records stay in its cache.
+const atOnce = 1 << 12
+
 // number lists the simplices of dimension d, without duplicates and in lexicographic order: the
 // given ones, and the faces of the simplices of dimension d+1. All have ascending vertices. It
 // writes the number of each face to ids at (d+2)·simplex + omitted vertex, and then the numbers of
 // the given ones. Cores divide the simplices, and later the least vertices; the result is
-// independent of their number. Without ids, only the list is made, in half the time for a shuffled
-// complex.
+// independent of their number. Without ids, only the list is made.
 func number(p *pool.Pool, above, given []uint32, d, vertices int, ids []uint32, cores int) []uint32 {
-	n := newNumbering(above, given, d+1, vertices)
-	if ids == nil && uint(d)*n.width <= 64 {
-		n.from = 0 // a record has all vertices, and its index is not needed
-	}
-	total := len(above) + len(given)/n.k // a simplex above has as many faces as vertices
-	if cores = min(cores, mostCores); total < fewRecords {
+	n := &numbering{above: above, given: given, k: d + 1, width: uint(bits.Len(uint(vertices - 1)))}
+	if cores = min(cores, mostCores); len(above)+len(given)/n.k < fewRecords {
 		cores = 1
 	}
 	next := make([][]uint32, cores)
 	for core := range next {
 		next[core] = pool.Zeros[uint32](p, vertices)
 	}
-	crew.Each(cores, func(core int) { n.count(core, cores, next[core]) })
+	crew.Each(cores, func(core int) {
+		n.each(core, cores, func(least, _ uint32) { next[core][least]++ })
+	})
 	n.start = pool.Take[uint32](p, vertices+1)
 	defer func() {
 		for _, next := range append(next, n.start) {
 			pool.Give(p, next)
 		}
-		pool.Give(p, n.records)
+		pool.Give(p, n.entries)
 	}()
 	crew.Starts(next, n.start)
 	if n.k == 1 {
 		return n.points(p, ids, cores)
 	}
-	n.records = pool.Take[record](p, total)
+	n.entries = pool.Take[uint32](p, int(n.start[vertices]))
 	crew.Each(cores, func(core int) {
 		next := next[core]
-		n.each(core, cores, func(from uint32, s []uint32) {
-			n.records[next[s[0]]] = n.record(from, s)
-			next[s[0]]++
+		n.each(core, cores, func(least, entry uint32) {
+			n.entries[next[least]] = entry
+			next[least]++
 		})
 	})
-	// Ranges of vertices with nearly equal numbers of records.
-	ends := make([]int, cores+1)
-	for core := range cores {
-		ends[core], _ = slices.BinarySearch(n.start, uint32(total*core/cores))
+	return n.sections(p, ids, cores)
+}
+
+// sections sorts the entries, some least vertices at a time, and returns the list of simplices.
+func (n *numbering) sections(p *pool.Pool, ids []uint32, cores int) []uint32 {
+	count := len(n.entries)/atOnce + 1
+	first := func(at int) int {
+		v, _ := slices.BinarySearch(n.start, uint32(len(n.entries)*at/count))
+		return v
 	}
-	ends[0], ends[cores] = 0, vertices
-	counts := make([]int, cores)
-	crew.Each(cores, func(core int) { counts[core] = n.sort(ends[core], ends[core+1]) })
-	before, all := make([]int, cores), 0
-	for core, count := range counts {
-		before[core] = all
-		all += count
+	turn := make([]chan struct{}, count+1) // closed when the list has the simplices of all sections before
+	for at := range turn {
+		turn[at] = make(chan struct{})
 	}
-	list := pool.Take[uint32](p, all*n.k)
-	crew.Each(cores, func(core int) { n.list(ends[core], ends[core+1], before[core], list, ids) })
+	close(turn[0])
+	list, all := pool.Take[uint32](p, 0), make([]section, cores)
+	crew.InTurn(cores, count, func(core, at int) {
+		s, lo, hi, before := &all[core], first(at), first(at+1), uint32(0)
+		if at == count-1 {
+			hi = len(n.start) - 1
+		}
+		func() {
+			defer close(turn[at+1])
+			s.sort(n, lo, hi, len(ids) > 0)
+			<-turn[at]
+			before = uint32(len(list) / n.k)
+			if length := len(list) + len(s.list); length > cap(list) {
+				longer := pool.Take[uint32](p, n.expected(length, hi))[:len(list)]
+				copy(longer, list)
+				pool.Give(p, list)
+				list = longer
+			}
+			list = append(list, s.list...)
+		}()
+		for _, own := range s.numbers {
+			if int(own.from) < len(ids) {
+				ids[own.from] = before + own.number
+			}
+		}
+	})
 	return list
 }
 
-func newNumbering(above, given []uint32, k, vertices int) *numbering {
-	n := &numbering{above: above, given: given, k: k}
-	n.width = uint(bits.Len(uint(vertices - 1)))
-	n.from = uint(bits.Len(uint(len(above) + len(given)/k)))
-	return n
+// expected estimates the length of the whole list from that of the simplices with least vertices below v.
+func (n *numbering) expected(length, v int) int {
+	return length + int(float64(length)*1.05*float64(len(n.entries)-int(n.start[v]))/float64(n.start[v]))
 }
 
-// record returns the record of a simplex.
-func (n *numbering) record(from uint32, s []uint32) record {
-	key, left := uint64(0), 64-n.from
-	for _, v := range s[1:] {
+// A section is the simplices with some least vertices.
+type section struct {
+	list    []uint32
+	numbers []numbered
+	records []record
+	from    []uint32 // of each record of a least vertex, in the order of the entries, its index in ids
+	low     uint     // bits of an index in from
+	whole   bool     // all vertices of a simplex fit its record
+}
+
+// A numbered is the number of a simplex within its section, with its index in ids.
+type numbered struct{ from, number uint32 }
+
+// A record is a sort key for a simplex. Its upper bits are the vertices after the least one, as far
+// as they fit. Its lower bits are an index in from.
+type record uint64
+
+// sort lists the simplices of a range of least vertices, and numbers them on request.
+func (s *section) sort(n *numbering, lo, hi int, numbers bool) {
+	s.list, s.numbers = s.list[:0], s.numbers[:0]
+	for v := lo; v < hi; v++ {
+		entries := n.entries[n.start[v]:n.start[v+1]]
+		if len(entries) == 0 {
+			continue
+		}
+		rest := uint(n.k-1) * n.width
+		s.low = uint(bits.Len(uint(n.k*len(entries) - 1)))
+		if s.whole = rest+s.low <= 64; !numbers && rest <= 64 {
+			s.low, s.whole = 0, true // the index is not needed
+		}
+		s.expand(n, entries)
+		if s.whole {
+			slices.Sort(s.records)
+		} else {
+			slices.SortFunc(s.records, func(a, b record) int { return s.compare(n, a, b) })
+		}
+		for i, r := range s.records {
+			if i == 0 || (r^s.records[i-1])>>s.low > 0 || !s.whole && s.compare(n, r, s.records[i-1]) != 0 {
+				s.list = append(s.list, uint32(v))
+				s.vertices(n, r)
+			}
+			if numbers {
+				s.numbers = append(s.numbers, numbered{s.from[s.index(r)], uint32(len(s.list)/n.k - 1)})
+			}
+		}
+	}
+}
+
+// expand makes the records of the entries of a least vertex.
+func (s *section) expand(n *numbering, entries []uint32) {
+	s.records, s.from = s.records[:0], s.from[:0]
+	cells, k := uint32(len(n.above)/(n.k+1)), n.k
+	var face [MaxDim]uint32
+	for _, e := range entries {
+		if e >= 2*cells {
+			e -= 2 * cells
+			s.add(n, uint32(len(n.above))+e, n.given[int(e)*k+1:][:k-1])
+			continue
+		}
+		from := e / 2 * uint32(k+1)
+		cell := n.above[from:][:k+1]
+		if e%2 == 1 {
+			s.add(n, from, cell[2:])
+			continue
+		}
+		copy(face[:], cell[2:])
+		for out := 1; out <= k; out++ {
+			if out > 1 {
+				face[out-2] = cell[out-1]
+			}
+			s.add(n, from+uint32(out), face[:k-1])
+		}
+	}
+}
+
+// add adds the record of a simplex with these vertices after the least one.
+func (s *section) add(n *numbering, from uint32, vertices []uint32) {
+	key, left := uint64(0), 64-s.low
+	for _, v := range vertices {
 		if left < n.width {
 			key = key<<left | uint64(v)>>(n.width-left)
 			break
@@ -209,14 +303,36 @@ func (n *numbering) record(from uint32, s []uint32) record {
 		key = key<<n.width | uint64(v)
 		left -= n.width
 	}
-	return record(key<<n.from | uint64(from)&(1<<n.from-1))
+	s.records = append(s.records, record(key<<s.low|uint64(len(s.from))&(1<<s.low-1)))
+	s.from = append(s.from, from)
 }
 
-// whole reports whether all vertices of a simplex fit its record.
-func (n *numbering) whole() bool { return uint(n.k-1)*n.width+n.from <= 64 }
+// index returns the index of a record in from.
+func (s *section) index(r record) uint32 { return uint32(r & (1<<s.low - 1)) }
 
-// simplexOf returns the index of a record's simplex.
-func (n *numbering) simplexOf(r record) uint32 { return uint32(r & (1<<n.from - 1)) }
+// vertices appends the vertices of a record after the least one to the list.
+func (s *section) vertices(n *numbering, r record) {
+	for i := 1; i < n.k; i++ {
+		if s.whole {
+			s.list = append(s.list, uint32(r>>s.low>>(uint(n.k-1-i)*n.width))&(1<<n.width-1))
+		} else {
+			s.list = append(s.list, n.vertex(s.from[s.index(r)], i))
+		}
+	}
+}
+
+// compare orders records of a least vertex by their simplices.
+func (s *section) compare(n *numbering, a, b record) int {
+	if c := cmp.Compare(a>>s.low, b>>s.low); c != 0 {
+		return c
+	}
+	for i := 1; i < n.k; i++ {
+		if c := cmp.Compare(n.vertex(s.from[s.index(a)], i), n.vertex(s.from[s.index(b)], i)); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
 
 // points numbers the vertices, which need no sorting.
 func (n *numbering) points(p *pool.Pool, ids []uint32, cores int) []uint32 {
@@ -230,16 +346,14 @@ func (n *numbering) points(p *pool.Pool, ids []uint32, cores int) []uint32 {
 		}
 	}
 	crew.Each(cores, func(core int) {
-		n.each(core, cores, func(from uint32, s []uint32) {
-			if int(from) < len(ids) {
-				ids[from] = rank[s[0]]
-			}
-		})
+		for from := len(ids) * core / cores; from < len(ids)*(core+1)/cores; from++ {
+			ids[from] = rank[n.vertex(uint32(from), 0)]
+		}
 	})
 	return list
 }
 
-// vertex returns vertex i of the simplex at an index.
+// vertex returns vertex i of the simplex at an index of ids.
 func (n *numbering) vertex(from uint32, i int) uint32 {
 	if int(from) >= len(n.above) {
 		return n.given[(int(from)-len(n.above))*n.k+i]
@@ -251,107 +365,15 @@ func (n *numbering) vertex(from uint32, i int) uint32 {
 	return n.above[cell*(n.k+1)+i]
 }
 
-// compare orders records with the same least vertex by their simplices, and equal simplices by
-// their index.
-func (n *numbering) compare(a, b record) int {
-	if c := cmp.Compare(a>>n.from, b>>n.from); c != 0 {
-		return c
-	}
-	for i := 1; i < n.k; i++ {
-		if c := cmp.Compare(n.vertex(n.simplexOf(a), i), n.vertex(n.simplexOf(b), i)); c != 0 {
-			return c
-		}
-	}
-	return cmp.Compare(a, b)
-}
-
-// isSameSimplex reports whether two records with the same upper bits are of the same simplex.
-func (n *numbering) isSameSimplex(a, b record) bool {
-	for i := 1; i < n.k; i++ {
-		if n.vertex(n.simplexOf(a), i) != n.vertex(n.simplexOf(b), i) {
-			return false
-		}
-	}
-	return true
-}
-
-// sort sorts the records of a range of least vertices, and counts their distinct simplices.
-func (n *numbering) sort(lo, hi int) (count int) {
-	whole := n.whole()
-	for v := lo; v < hi; v++ {
-		bucket := n.records[n.start[v]:n.start[v+1]]
-		if whole {
-			slices.Sort(bucket)
-		} else {
-			slices.SortFunc(bucket, n.compare)
-		}
-		for i, r := range bucket {
-			if i == 0 || (r^bucket[i-1])>>n.from > 0 || !whole && !n.isSameSimplex(r, bucket[i-1]) {
-				count++
-			}
-		}
-	}
-	return count
-}
-
-// list writes the sorted simplices of a range of least vertices, with numbers from count on.
-func (n *numbering) list(lo, hi, count int, list, ids []uint32) {
-	whole := n.whole()
-	for v := lo; v < hi; v++ {
-		bucket := n.records[n.start[v]:n.start[v+1]]
-		for i, r := range bucket {
-			from := n.simplexOf(r)
-			if i == 0 || (r^bucket[i-1])>>n.from > 0 || !whole && !n.isSameSimplex(r, bucket[i-1]) {
-				s := list[count*n.k:][:n.k]
-				s[0] = uint32(v)
-				for i := range s[1:] {
-					if whole {
-						s[i+1] = uint32(r>>n.from>>(uint(n.k-2-i)*n.width)) & (1<<n.width - 1)
-					} else {
-						s[i+1] = n.vertex(from, i+1)
-					}
-				}
-				count++
-			}
-			if int(from) < len(ids) {
-				ids[from] = uint32(count - 1)
-			}
-		}
-	}
-}
-
-// count counts the least vertices of a core's share of the faces and of the given simplices. Of the
-// faces of a cell, only one lacks the cell's least vertex.
-func (n *numbering) count(core, cores int, count []uint32) {
+// each calls f with a core's share of the entries, each with its least vertex.
+func (n *numbering) each(core, cores int, f func(least, entry uint32)) {
 	k := n.k
 	cells, given := len(n.above)/(k+1), len(n.given)/k
-	for at := cells * core / cores * (k + 1); at < cells*(core+1)/cores*(k+1); at += k + 1 {
-		count[n.above[at]] += uint32(k)
-		count[n.above[at+1]]++
-	}
-	for at := given * core / cores * k; at < given*(core+1)/cores*k; at += k {
-		count[n.given[at]]++
-	}
-}
-
-// each calls f for a core's share of the faces and of the given simplices, each with its index in
-// ids.
-func (n *numbering) each(core, cores int, f func(from uint32, s []uint32)) {
-	var face [MaxDim]uint32
-	k := n.k
-	cells := len(n.above) / (k + 1)
 	for cell := cells * core / cores; cell < cells*(core+1)/cores; cell++ {
-		s := n.above[cell*(k+1) : (cell+1)*(k+1)]
-		copy(face[:], s[1:])
-		for out := range k + 1 {
-			if out > 0 {
-				face[out-1] = s[out-1]
-			}
-			f(uint32(cell*(k+1)+out), face[:k])
-		}
+		f(n.above[cell*(k+1)], uint32(2*cell))
+		f(n.above[cell*(k+1)+1], uint32(2*cell+1))
 	}
-	given := len(n.given) / k
-	for at := given * core / cores; at < given*(core+1)/cores; at++ {
-		f(uint32(len(n.above)+at), n.given[at*k:(at+1)*k])
+	for i := given * core / cores; i < given*(core+1)/cores; i++ {
+		f(n.given[i*k], uint32(2*cells+i))
 	}
 }
