@@ -2,136 +2,156 @@ package reduced
 
 import (
 	"container/heap"
+	"math"
 	"math/bits"
 	"slices"
 
-	"eccbench/internal/simplicial"
+	"eccbench/internal/crew"
+	"eccbench/internal/pool"
 )
 
-// none is the partner of an unpaired simplex.
-const none = ^uint32(0)
+// A level is the cells of a dimension that are in no pair with a larger one, their faces, and the
+// pairs of both in a discrete Morse function. The faces of a cell are paired or critical after it.
+type level struct {
+	k        int // faces of each cell
+	boundary []uint32
+	faces    []face
+	removed  []uint32 // the faces of pairs, in order
+	critical []uint32 // cells without a pair
+}
 
-// A queue is a set of simplices. The one with the least number is next, so that a search stays in
-// the cache and the paths of a chain are short.
+// A face is a face of cells that remain.
+type face struct {
+	cells uint32 // their exclusive or; the cell of a pair
+	left  uint32 // their number, or paired
+}
+
+// paired is in place of the number of cells of a face in a pair.
+const paired = math.MaxUint32
+
+// A queue is a set of faces. The one with the least number is next, so that a search stays in the
+// cache and the paths of a chain are short.
 type queue struct {
 	bits  []uint64
 	least int // all words before are 0
 }
 
-// A matching is the pairs of a discrete Morse function. Simplices are removed in an order such that
-// all faces of the larger simplex of a pair, except its partner, are removed before it.
-type matching struct {
-	faces    *simplicial.Faces
-	cofaces  [][]uint32 // of dimension d: the cofaces of each simplex, starting at first
-	first    [][]uint32
-	left     [][]uint8  // number of remaining faces
-	gone     [][]bool   // whether the simplex was removed
-	up       [][]uint32 // the larger partner of the smaller simplex of a pair, else none
-	when     [][]uint32 // order of removal of smaller partners and critical simplices
-	critical [][]uint32
-	clock    uint32
-	queue    []queue // by dimension: simplices with one remaining face
+func (q *queue) add(f uint32) {
+	q.bits[f/64] |= 1 << (f % 64)
+	q.least = min(q.least, int(f/64))
 }
 
-func newMatching(f *simplicial.Faces) *matching {
-	dims := len(f.Vertices)
-	m := &matching{
-		faces: f, cofaces: make([][]uint32, dims), first: make([][]uint32, dims), left: make([][]uint8, dims),
-		gone: make([][]bool, dims),
-		up:   make([][]uint32, dims), when: make([][]uint32, dims), critical: make([][]uint32, dims),
-		queue: make([]queue, dims),
-	}
-	for d := range dims {
-		n := f.Count(d)
-		m.queue[d].bits = make([]uint64, n/64+1)
-		m.gone[d], m.up[d], m.when[d], m.left[d] = make([]bool, n), slices.Repeat([]uint32{none}, int(n)), make([]uint32, n),
-			slices.Repeat([]uint8{uint8(d + 1)}, int(n))
-		m.first[d] = make([]uint32, n+1)
-		if d == dims-1 {
-			continue
-		}
-		above, first := f.Boundary[d+1], m.first[d]
-		for _, face := range above {
-			first[face]++
-		}
-		for i := range n {
-			first[i+1] += first[i]
-		}
-		m.cofaces[d] = make([]uint32, len(above))
-		for at, face := range slices.Backward(above) {
-			first[face]--
-			m.cofaces[d][first[face]] = uint32(at / (d + 2))
-		}
-	}
-	return m
-}
-
-// pair removes all simplices. It removes pairs as long as a simplex has a single remaining face.
-// Otherwise the next simplex of the lowest dimension is critical.
-func (m *matching) pair() {
-	for d := range m.gone {
-		for i := range m.gone[d] {
-			if m.gone[d][i] {
-				continue
-			}
-			m.critical[d] = append(m.critical[d], uint32(i))
-			m.take(d, uint32(i))
-			m.drain()
-		}
-	}
-}
-
-// drain removes pairs until there are none. A removed pair lowers the number of faces only in its
-// own dimensions and the next one. So lower dimensions need no second look.
-func (m *matching) drain() {
-	for d := 1; d < len(m.gone); d++ {
-		for q := &m.queue[d]; q.least < len(q.bits); {
-			word := &q.bits[q.least]
-			if *word == 0 {
-				q.least++
-				continue
-			}
-			t := uint32(64*q.least + bits.TrailingZeros64(*word))
+// next removes the least face.
+func (q *queue) next() (f uint32, ok bool) {
+	for ; q.least < len(q.bits); q.least++ {
+		if word := &q.bits[q.least]; *word != 0 {
+			f = uint32(64*q.least + bits.TrailingZeros64(*word))
 			*word &= *word - 1
-			for _, s := range m.facesOf(d, t) {
-				if !m.gone[d-1][s] { // at most one face remains
-					m.up[d-1][s] = t
-					m.gone[d][t] = true
-					m.take(d-1, s)
-					m.leave(d, t)
-				}
+			return f, true
+		}
+	}
+	return 0, false
+}
+
+// collapse removes all cells of k faces each: a cell together with a face that no other one has, as
+// long as there is such a face, and else the next cell alone.
+func collapse(p *pool.Pool, boundary []uint32, k, faces int) *level {
+	l := &level{k: k, boundary: boundary, faces: pool.Zeros[face](p, faces)}
+	cells := len(boundary) / k
+	for t := range cells {
+		for _, f := range l.of(uint32(t)) {
+			l.faces[f].cells ^= uint32(t)
+			l.faces[f].left++
+		}
+	}
+	gone, q := make([]uint64, (cells+63)/64), &queue{bits: make([]uint64, (faces+63)/64)}
+	for f := range l.faces {
+		if l.faces[f].left == 1 {
+			q.add(uint32(f))
+		}
+	}
+	q.least = 0
+	remove := func(t uint32) {
+		gone[t/64] |= 1 << (t % 64)
+		for _, f := range l.of(t) {
+			l.faces[f].cells ^= t
+			if l.faces[f].left--; l.faces[f].left == 1 {
+				q.add(f)
 			}
 		}
 	}
-}
-
-// take removes a simplex.
-func (m *matching) take(d int, s uint32) {
-	m.gone[d][s] = true
-	m.when[d][s] = m.clock
-	m.clock++
-	m.leave(d, s)
-}
-
-// leave decrements the number of remaining faces of a removed simplex's cofaces.
-func (m *matching) leave(d int, s uint32) {
-	for _, t := range m.cofaces[d][m.first[d][s]:m.first[d][s+1]] {
-		if m.left[d+1][t]--; m.left[d+1][t] == 1 {
-			q := &m.queue[d+1]
-			q.bits[t/64] |= 1 << (t % 64)
-			q.least = min(q.least, int(t/64))
+	l.removed = pool.Take[uint32](p, min(cells, faces))[:0]
+	for next := range uint32(cells) {
+		for f, ok := q.next(); ok; f, ok = q.next() {
+			if l.faces[f].left == 1 {
+				t := l.faces[f].cells
+				remove(t)
+				l.faces[f] = face{t, paired}
+				l.removed = append(l.removed, f)
+			}
+		}
+		if gone[next/64]>>(next%64)&1 == 0 {
+			l.critical = append(l.critical, next)
+			remove(next)
 		}
 	}
+	return l
 }
 
-// A front is the simplices of a chain that must be replaced, the last removed first.
+// span pairs edges of a spanning forest with vertices, and leaves one vertex of each tree. The
+// boundary of the other edges is 0.
+func span(p *pool.Pool, boundary []uint32, vertices int) *level {
+	l := &level{k: 2, boundary: boundary, faces: pool.Zeros[face](p, vertices)}
+	parents := crew.Parents(pool.Take[uint32](p, vertices))
+	for v := range parents {
+		parents[v] = uint32(v)
+	}
+	for e := range uint32(len(boundary) / 2) {
+		if !parents.Unite(boundary[2*e], boundary[2*e+1]) {
+			l.critical = append(l.critical, e)
+		}
+	}
+	for v := range parents {
+		if parents[v] != uint32(v) {
+			l.faces[v].left = paired
+		}
+	}
+	pool.Give(p, parents)
+	return l
+}
+
+// free returns the memory to the pool.
+func (l *level) free(p *pool.Pool) {
+	pool.Give(p, l.boundary)
+	pool.Give(p, l.faces)
+	pool.Give(p, l.removed)
+}
+
+// of returns the faces of a cell.
+func (l *level) of(t uint32) []uint32 { return l.boundary[int(t)*l.k:][:l.k] }
+
+// unpaired returns those simplices, of some vertices each, whose faces are in no pair. It reuses the list.
+func (l *level) unpaired(list []uint32, vertices int) []uint32 {
+	n := 0
+	for f := range l.faces {
+		if l.faces[f].left != paired {
+			for i := range vertices { // copy has a cost for each call
+				list[n+i] = list[f*vertices+i]
+			}
+			n += vertices
+		}
+	}
+	return list[:n]
+}
+
+// A front is the simplices of a chain that must be replaced, the first removed first.
 type front struct {
 	list []uint32
 	when []uint32
 }
 
 func (f *front) Len() int           { return len(f.list) }
-func (f *front) Less(i, j int) bool { return f.when[f.list[i]] > f.when[f.list[j]] }
+func (f *front) Less(i, j int) bool { return f.when[f.list[i]] < f.when[f.list[j]] }
 func (f *front) Swap(i, j int)      { f.list[i], f.list[j] = f.list[j], f.list[i] }
 func (f *front) Push(v any)         { f.list = append(f.list, v.(uint32)) }
 func (f *front) Pop() any {
@@ -140,22 +160,29 @@ func (f *front) Pop() any {
 	return v
 }
 
-// boundary returns the boundary of the critical simplices of dimension d in the critical ones of
-// dimension d−1. It replaces the smaller simplex of a pair by the rest of its partner's boundary,
-// until only critical ones and larger partners remain.
-func (m *matching) boundary(d int, p int64) []row {
-	number := make(map[uint32]int32, len(m.critical[d-1]))
-	for i, s := range m.critical[d-1] {
-		number[s] = int32(i)
+// matrix returns the boundary of the critical cells in the critical faces. It replaces the face of a
+// pair by the rest of the cell's boundary, until only critical ones and larger partners remain.
+// critical are the critical ones by their number among the faces in no pair.
+func (l *level) matrix(critical []uint32, p int64) []row {
+	number, rank := make(map[uint32]int32, len(critical)), uint32(0)
+	for f := range l.faces {
+		if l.faces[f].left == paired {
+			continue
+		}
+		if at, ok := slices.BinarySearch(critical, rank); ok {
+			number[uint32(f)] = int32(at)
+		}
+		rank++
 	}
-	rows := make([]row, 0, len(m.critical[d]))
-	f := &front{when: m.when[d-1]}
-	chain := map[uint32]scalar{} // of the simplices in the front
+	f := &front{when: slices.Repeat([]uint32{paired}, len(l.faces))} // those of no pair are last
+	for i, s := range l.removed {
+		f.when[s] = uint32(i)
+	}
+	rows := make([]row, 0, len(l.critical))
+	chain := map[uint32]scalar{} // of the faces in the front
 	add := func(s uint32, times scalar) {
-		if m.up[d-1][s] == none {
-			if _, critical := number[s]; !critical {
-				return // larger partner of a pair
-			}
+		if _, isCritical := number[s]; !isCritical && l.faces[s].left != paired {
+			return // larger partner of a pair
 		}
 		have, there := chain[s]
 		chain[s] = have.plus(times, p)
@@ -163,9 +190,9 @@ func (m *matching) boundary(d int, p int64) []row {
 			heap.Push(f, s)
 		}
 	}
-	for _, c := range m.critical[d] {
-		for k, s := range m.facesOf(d, c) {
-			add(s, m.sign(k, p))
+	for _, c := range l.critical {
+		for k, s := range l.of(c) {
+			add(s, sign(k, p))
 		}
 		var r row
 		for f.Len() > 0 {
@@ -175,21 +202,15 @@ func (m *matching) boundary(d int, p int64) []row {
 			if times.zero() {
 				continue
 			}
-			t := m.up[d-1][s]
-			if t == none {
+			if l.faces[s].left != paired {
 				r = append(r, entry{number[s], times})
 				continue
 			}
-			own := scalar{}
-			for k, face := range m.facesOf(d, t) {
-				if face == s {
-					own = m.sign(k, p)
-				}
-			}
-			times = times.times(own, p).negative(p) // an incidence is its own inverse
-			for k, face := range m.facesOf(d, t) {
+			cell := l.of(l.faces[s].cells)
+			times = times.times(sign(slices.Index(cell, s), p), p).negative(p) // an incidence is its own inverse
+			for k, face := range cell {
 				if face != s {
-					add(face, times.times(m.sign(k, p), p))
+					add(face, times.times(sign(k, p), p))
 				}
 			}
 		}
@@ -199,13 +220,8 @@ func (m *matching) boundary(d int, p int64) []row {
 	return rows
 }
 
-// facesOf returns the faces of a simplex.
-func (m *matching) facesOf(d int, t uint32) []uint32 {
-	return m.faces.Boundary[d][int(t)*(d+1) : int(t+1)*(d+1)]
-}
-
 // sign returns the incidence of the face without vertex k.
-func (m *matching) sign(k int, p int64) scalar {
+func sign(k int, p int64) scalar {
 	if k%2 == 1 {
 		return one().negative(p)
 	}

@@ -1,12 +1,14 @@
-// Package reduced computes the homology groups of any complex over any ring. Coreductions (Mrozek
-// and Batko 2009) pair almost all simplices. The rest are the critical simplices of a discrete
-// Morse function, with a boundary of their own (Harker, Mischaikow, Mrozek and Nanda 2014) over the
-// integers or a field. Unit pivots of these small matrices are eliminated, and over the integers
-// the rest is brought to Smith normal form.
+// Package reduced computes the homology groups of any complex over any ring. From the greatest
+// dimension down, collapses pair cells with faces that no other cell has. A cell without such a face
+// is critical (Benedetti and Lutz 2014). The critical simplices of this discrete Morse function have
+// a boundary of their own (Harker, Mischaikow, Mrozek and Nanda 2014) over the integers or a field.
+// Unit pivots of these small matrices are eliminated, and over the integers the rest is brought to
+// Smith normal form.
 package reduced
 
 import (
 	"eccbench/internal/bench"
+	"eccbench/internal/pool"
 	"eccbench/internal/quantity"
 	"eccbench/internal/simplicial"
 	"eccbench/internal/workloads/homology"
@@ -25,9 +27,9 @@ type Implementation struct{}
 // About describes the method.
 func (Implementation) About() bench.About {
 	return bench.OnHost("reduced",
-		"coreductions to the critical simplices of a discrete Morse function, then their Smith normal "+
+		"collapses to the critical simplices of a discrete Morse function, then their Smith normal "+
 			"form; scattered vertices are renumbered breadth first; any complex and ring; mostly one core",
-		"Mrozek and Batko 2009, Harker, Mischaikow, Mrozek and Nanda 2014")
+		"Benedetti and Lutz 2014, Harker, Mischaikow, Mrozek and Nanda 2014")
 }
 
 // CanDo rejects a complex that needs more time or memory than the conditions allow.
@@ -52,39 +54,76 @@ type job struct {
 }
 
 func (j *job) Do(trace *bench.Trace) error {
-	end := trace.Span("faces")
-	in := j.in.Complex
-	if simplicial.Scattered(in) { // neighbours are then near each other in memory
-		in = simplicial.NumberBreadthFirst(nil, in, j.cores)
-	}
-	f := simplicial.NewFaces(in, j.cores)
-	end()
-	end = trace.Span("coreductions")
-	m := newMatching(f)
-	m.pair()
-	end()
-	defer trace.Span("core")()
-	out := homology.NewGroups(len(f.Vertices))
-	p := int64(0)
-	if j.in.Over > homology.Integers {
-		p = int64(j.in.Over)
-	}
-	for d, critical := range m.critical {
-		out.Betti[d] += int64(len(critical))
-		if d == 0 || len(critical) == 0 || len(m.critical[d-1]) == 0 {
-			continue
+	out := homology.NewGroups(len(j.in.Tops))
+	err := j.each(trace, func(d int, l, above *level) error {
+		defer trace.Span("core")()
+		if out.Betti[d] += int64(len(l.critical)); above == nil || len(l.critical) == 0 {
+			return nil
 		}
-		matrix := m.boundary(d, p)
-		rank, torsion := ranked(matrix, p)
+		p := int64(0)
+		if j.in.Over > homology.Integers {
+			p = int64(j.in.Over)
+		}
+		rank, torsion := ranked(above.matrix(l.critical, p), p)
+		out.Betti[d+1] -= rank
 		out.Betti[d] -= rank
-		out.Betti[d-1] -= rank
+		var err error
 		if j.in.Over == homology.Integers && len(torsion) > 0 {
-			var err error
-			if out.Torsion[d-1], err = orders(torsion); err != nil {
-				return err
-			}
+			out.Torsion[d], err = orders(torsion)
+		}
+		return err
+	})
+	if err == nil {
+		j.Last = out
+	}
+	return err
+}
+
+// each calls f with the level of each dimension, from the greatest down, and the one above if that has
+// critical cells. The last, of the vertices, has only such cells.
+func (j *job) each(trace *bench.Trace, f func(d int, l, above *level) error) error {
+	d, p := j.in.Dim(), new(pool.Pool)
+	if d < 0 {
+		return nil
+	}
+	end, in := trace.Span("faces"), j.in.Complex
+	if simplicial.Scattered(in) { // neighbours are then near each other in memory
+		in = simplicial.NumberBreadthFirst(p, in, j.cores)
+	}
+	cells := simplicial.Distinct(p, in.Tops[d], d, in.Vertices, j.cores)
+	if in != j.in.Complex {
+		pool.Give(p, in.Tops[d])
+	}
+	end()
+	var above *level
+	for ; d > 0; d-- {
+		end := trace.Span("faces")
+		faces, boundary := simplicial.Below(p, cells, in.Tops[d-1], d-1, in.Vertices, j.cores)
+		pool.Give(p, cells)
+		end()
+		end = trace.Span("pairs")
+		var l *level
+		if d > 1 {
+			l = collapse(p, boundary, d+1, len(faces)/d)
+		} else {
+			l = span(p, boundary, len(faces))
+		}
+		cells = l.unpaired(faces, d)
+		end()
+		if err := f(d, l, above); err != nil {
+			return err
+		}
+		if above != nil {
+			above.free(p)
+		}
+		if above = l; len(l.critical) == 0 {
+			l.free(p)
+			above = nil
 		}
 	}
-	j.Last = out
-	return nil
+	l := &level{critical: make([]uint32, len(cells))}
+	for v := range l.critical {
+		l.critical[v] = uint32(v)
+	}
+	return f(0, l, nil) // the boundary of critical edges is 0
 }
