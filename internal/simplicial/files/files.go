@@ -224,18 +224,29 @@ func (c *Mesh) tetGenElements(elements []byte, base int64) error {
 
 // readText reads one simplex per line: its vertices, separated by blanks or commas.
 func readText(data []byte) (*Mesh, error) {
+	c, err := textOf[uint32](data)
+	if errors.Is(err, errWide) {
+		return textOf[int64](data)
+	}
+	return c, err
+}
+
+// errWide is the error of a number that needs 64 bits.
+var errWide = errors.New("a number of more than 32 bits")
+
+// textOf reads a text with numbers of a type. Numbers of 32 bits need no more memory than the mesh.
+func textOf[T uint32 | int64](data []byte) (*Mesh, error) {
 	w := &words{data: data, hash: true}
 	// Usually a number is between two blanks or line feeds.
 	room := bytes.Count(data, []byte(" ")) + bytes.Count(data, []byte("\n")) + 1
-	all := make([]int64, 0, room)
-	var s []int64
+	all := make([]T, 0, room)
 	type run struct { // of consecutive simplices
 		size  uint16 // vertices of each
 		count uint32
 	}
 	var runs []run
 	for more := len(data) > 0; more; more = w.newline() {
-		s = s[:0]
+		from := len(all)
 		for {
 			v, ok := w.digits()
 			if !ok {
@@ -248,22 +259,30 @@ func readText(data []byte) (*Mesh, error) {
 					return nil, err
 				}
 			}
-			if slices.Contains(s, v) {
+			if int64(T(v)) != v {
+				return nil, errWide
+			}
+			if slices.Contains(all[from:], T(v)) {
 				return nil, w.errorf("vertex %d is given twice", v)
 			}
-			if s = append(s, v); len(s) > MaxDim+1 {
+			if all = append(all, T(v)); len(all)-from > MaxDim+1 {
 				return nil, w.errorf("more than %d vertices in a simplex", MaxDim+1)
 			}
 		}
-		all = append(all, s...)
-		if last := len(runs) - 1; last >= 0 && int(runs[last].size) == len(s) && runs[last].count < math.MaxUint32 {
+		size := len(all) - from
+		if last := len(runs) - 1; last >= 0 && int(runs[last].size) == size && runs[last].count < math.MaxUint32 {
 			runs[last].count++
-		} else if len(s) > 0 {
-			runs = append(runs, run{uint16(len(s)), 1})
+		} else if size > 0 {
+			runs = append(runs, run{uint16(size), 1})
 		}
 	}
 	number, vertices := ranked(all)
 	c := &Mesh{Vertices: vertices}
+	if len(runs) == 1 { // the list of the mesh
+		c.Tops = make([][]uint32, runs[0].size)
+		c.Tops[runs[0].size-1] = number
+		return c, nil
+	}
 	for _, r := range runs {
 		n := int(r.size) * int(r.count)
 		c.addAll(int(r.size)-1, number[:n])
@@ -272,10 +291,14 @@ func readText(data []byte) (*Mesh, error) {
 	return c, nil
 }
 
-// ranked returns the rank of each value among the distinct ones, and their number.
-func ranked(all []int64) (ranks []uint32, distinct int) {
-	ranks = make([]uint32, len(all))
-	if len(all) > 0 && slices.Max(all) < 4*int64(len(all)) { // a table is small
+// ranked returns the rank of each value among the distinct ones, and their number. Ranks of 32 bits
+// replace the values.
+func ranked[T uint32 | int64](all []T) (ranks []uint32, distinct int) {
+	ranks, inPlace := any(all).([]uint32)
+	if !inPlace {
+		ranks = make([]uint32, len(all))
+	}
+	if len(all) > 0 && int64(slices.Max(all)) < 4*int64(len(all)) { // a table is small
 		of := make([]uint32, slices.Max(all)+1)
 		for _, v := range all {
 			of[v] = 1

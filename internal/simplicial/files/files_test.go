@@ -20,10 +20,12 @@ func TestRings(t *testing.T) {
 	}
 }
 
-// Simplices of a text are sorted by dimension, in their order.
+// Simplices of a text are sorted by dimension, in their order. Vertices are numbered by their values, of 32 bits or more.
 func TestRuns(t *testing.T) {
 	for text, want := range map[string][][]uint32{
 		"0 1 2\n2 3\n4\n":                         {{4}, {2, 3}, {0, 1, 2}},
+		"9 8\n4294967295 8":                       {nil, {1, 0, 2, 0}},
+		"7 4294967296\n0 7\n\n4294967295 0\n5":    {{1}, {2, 4, 0, 2, 3, 0}},
 		"0 1 2\n1 2 3\n\n2 3 4\n4\n5\n2 3\n0 1 5": {{4, 5}, {2, 3}, {0, 1, 2, 1, 2, 3, 2, 3, 4, 0, 1, 5}},
 	} {
 		m, err := readText([]byte(text))
