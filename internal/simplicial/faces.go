@@ -81,37 +81,36 @@ func Below(p *pool.Pool, cells, given []uint32, d, vertices, cores int) (list, b
 func Distinct(p *pool.Pool, tops []uint32, d, vertices, cores int) []uint32 {
 	k := d + 1
 	list := ascending(p, tops, k)
-	id, seen := pool.Take[uint32](p, len(list)/k), pool.Zeros[bool](p, len(list)/k)
-	pool.Give(p, number(p, nil, list, k-1, vertices, id, cores)) // numbers of simplices, not of faces
+	n, cores := newNumbering(p, nil, list, k, vertices, cores)
+	repeats := n.repeats(cores)
+	n.free(p)
+	if len(repeats) == 0 {
+		return list
+	}
 	out := list[:0]
-	for i, to := range id {
-		if !seen[to] {
-			seen[to] = true
-			out = append(out, list[i*k:(i+1)*k]...)
+	for i := range uint32(len(list) / k) {
+		if len(repeats) > 0 && repeats[0] == i {
+			repeats = repeats[1:]
+		} else {
+			out = append(out, list[int(i)*k:][:k]...)
 		}
 	}
-	pool.Give(p, id)
-	pool.Give(p, seen)
 	return out
 }
 
 // ascending returns the simplices of k vertices, each with its vertices in order.
 func ascending(p *pool.Pool, tops []uint32, k int) []uint32 {
 	list := pool.Take[uint32](p, len(tops))
-	copy(list, tops)
 	for at := 0; at < len(list); at += k {
-		ascend(list[at : at+k])
-	}
-	return list
-}
-
-// ascend sorts a few vertices.
-func ascend(s []uint32) {
-	for i := range s {
-		for j := i; j > 0 && s[j] < s[j-1]; j-- {
-			s[j], s[j-1] = s[j-1], s[j]
+		s := list[at:][:k]
+		for i, v := range tops[at:][:k] {
+			for j, w := range s[:i] { // without a branch, which would be unpredictable
+				s[j], v = min(v, w), max(v, w)
+			}
+			s[i] = v
 		}
 	}
+	return list
 }
 
 // A numbering is the numbering of the simplices of one dimension: the given ones, and the faces of
@@ -135,12 +134,22 @@ const atOnce = 1 << 12
 
 // number lists the simplices of dimension d, without duplicates and in lexicographic order: the
 // given ones, and the faces of the simplices of dimension d+1. All have ascending vertices. It
-// writes the number of each face to ids at (d+2)·simplex + omitted vertex, and then the numbers of
-// the given ones. Cores divide the simplices, and later the least vertices; the result is
-// independent of their number. Without ids, only the list is made.
+// writes the number of each face to ids at (d+2)·simplex + omitted vertex. Cores divide the
+// simplices, and later the least vertices; the result is independent of their number. Without ids,
+// only the list is made.
 func number(p *pool.Pool, above, given []uint32, d, vertices int, ids []uint32, cores int) []uint32 {
-	n := &numbering{above: above, given: given, k: d + 1, width: uint(bits.Len(uint(vertices - 1)))}
-	if cores = min(cores, mostCores); len(above)+len(given)/n.k < fewRecords {
+	n, cores := newNumbering(p, above, given, d+1, vertices, cores)
+	defer n.free(p)
+	if d == 0 {
+		return n.points(p, ids, cores)
+	}
+	return n.simplices(p, ids, cores)
+}
+
+// newNumbering makes the entries, and returns on how many of the cores to continue.
+func newNumbering(p *pool.Pool, above, given []uint32, k, vertices, cores int) (*numbering, int) {
+	n := &numbering{above: above, given: given, k: k, width: uint(bits.Len(uint(vertices - 1)))}
+	if cores = min(cores, mostCores); len(above)+len(given)/k < fewRecords {
 		cores = 1
 	}
 	next := make([][]uint32, cores)
@@ -148,19 +157,11 @@ func number(p *pool.Pool, above, given []uint32, d, vertices int, ids []uint32, 
 		next[core] = pool.Zeros[uint32](p, vertices)
 	}
 	crew.Each(cores, func(core int) {
-		n.each(core, cores, func(least, _ uint32) { next[core][least]++ })
+		next := next[core]
+		n.each(core, cores, func(least, _ uint32) { next[least]++ })
 	})
 	n.start = pool.Take[uint32](p, vertices+1)
-	defer func() {
-		for _, next := range append(next, n.start) {
-			pool.Give(p, next)
-		}
-		pool.Give(p, n.entries)
-	}()
 	crew.Starts(next, n.start)
-	if n.k == 1 {
-		return n.points(p, ids, cores)
-	}
 	n.entries = pool.Take[uint32](p, int(n.start[vertices]))
 	crew.Each(cores, func(core int) {
 		next := next[core]
@@ -169,30 +170,49 @@ func number(p *pool.Pool, above, given []uint32, d, vertices int, ids []uint32, 
 			next[least]++
 		})
 	})
-	return n.sections(p, ids, cores)
+	for _, next := range next {
+		pool.Give(p, next)
+	}
+	return n, cores
 }
 
-// sections sorts the entries, some least vertices at a time, and returns the list of simplices.
-func (n *numbering) sections(p *pool.Pool, ids []uint32, cores int) []uint32 {
-	count := len(n.entries)/atOnce + 1
+// free returns the memory to the pool.
+func (n *numbering) free(p *pool.Pool) {
+	pool.Give(p, n.start)
+	pool.Give(p, n.entries)
+}
+
+// sections calls f with ranges of least vertices that have about atOnce entries.
+func (n *numbering) sections(cores int, f func(core, at, lo, hi int)) {
+	count := n.sectionCount()
 	first := func(at int) int {
 		v, _ := slices.BinarySearch(n.start, uint32(len(n.entries)*at/count))
 		return v
 	}
-	turn := make([]chan struct{}, count+1) // closed when the list has the simplices of all sections before
+	crew.InTurn(cores, count, func(core, at int) {
+		hi := len(n.start) - 1
+		if at < count-1 {
+			hi = first(at + 1)
+		}
+		f(core, at, first(at), hi)
+	})
+}
+
+func (n *numbering) sectionCount() int { return len(n.entries)/atOnce + 1 }
+
+// simplices returns the list of simplices, and writes numbers to ids.
+func (n *numbering) simplices(p *pool.Pool, ids []uint32, cores int) []uint32 {
+	turn := make([]chan struct{}, n.sectionCount()+1) // closed when the list has all sections before
 	for at := range turn {
 		turn[at] = make(chan struct{})
 	}
 	close(turn[0])
 	list, all := pool.Take[uint32](p, 0), make([]section, cores)
-	crew.InTurn(cores, count, func(core, at int) {
-		s, lo, hi, before := &all[core], first(at), first(at+1), uint32(0)
-		if at == count-1 {
-			hi = len(n.start) - 1
-		}
+	n.sections(cores, func(core, at, lo, hi int) {
+		s, before := &all[core], uint32(0)
 		func() {
 			defer close(turn[at+1])
-			s.sort(n, lo, hi, len(ids) > 0)
+			s.number(n, lo, hi, len(ids) > 0)
 			<-turn[at]
 			before = uint32(len(list) / n.k)
 			if length := len(list) + len(s.list); length > cap(list) {
@@ -209,6 +229,25 @@ func (n *numbering) sections(p *pool.Pool, ids []uint32, cores int) []uint32 {
 			}
 		}
 	})
+	return list
+}
+
+// repeats returns the given simplices, by index, that are equal to an earlier one.
+func (n *numbering) repeats(cores int) []uint32 {
+	all, lists := make([]section, cores), make([][]uint32, n.sectionCount())
+	n.sections(cores, func(core, at, lo, hi int) {
+		s := &all[core]
+		for v := lo; v < hi; v++ {
+			s.sort(n, v, true)
+			for i, r := range s.records {
+				if i > 0 && s.isSame(n, r, s.records[i-1]) {
+					lists[at] = append(lists[at], s.from[s.index(r)])
+				}
+			}
+		}
+	})
+	list := slices.Concat(lists...)
+	slices.Sort(list)
 	return list
 }
 
@@ -234,35 +273,45 @@ type numbered struct{ from, number uint32 }
 // as they fit. Its lower bits are an index in from.
 type record uint64
 
-// sort lists the simplices of a range of least vertices, and numbers them on request.
-func (s *section) sort(n *numbering, lo, hi int, numbers bool) {
+// number lists the simplices of a range of least vertices, and numbers them on request.
+func (s *section) number(n *numbering, lo, hi int, numbers bool) {
 	s.list, s.numbers = s.list[:0], s.numbers[:0]
+	count := uint32(0)
 	for v := lo; v < hi; v++ {
-		entries := n.entries[n.start[v]:n.start[v+1]]
-		if len(entries) == 0 {
-			continue
-		}
-		rest := uint(n.k-1) * n.width
-		s.low = uint(bits.Len(uint(n.k*len(entries) - 1)))
-		if s.whole = rest+s.low <= 64; !numbers && rest <= 64 {
-			s.low, s.whole = 0, true // the index is not needed
-		}
-		s.expand(n, entries)
-		if s.whole {
-			slices.Sort(s.records)
-		} else {
-			slices.SortFunc(s.records, func(a, b record) int { return s.compare(n, a, b) })
-		}
+		s.sort(n, v, numbers)
 		for i, r := range s.records {
-			if i == 0 || (r^s.records[i-1])>>s.low > 0 || !s.whole && s.compare(n, r, s.records[i-1]) != 0 {
+			if i == 0 || !s.isSame(n, r, s.records[i-1]) {
+				count++
 				s.list = append(s.list, uint32(v))
 				s.vertices(n, r)
 			}
 			if numbers {
-				s.numbers = append(s.numbers, numbered{s.from[s.index(r)], uint32(len(s.list)/n.k - 1)})
+				s.numbers = append(s.numbers, numbered{s.from[s.index(r)], count - 1})
 			}
 		}
 	}
+}
+
+// sort makes the records of a least vertex, and sorts them by their vertices and then by index. The
+// index is optional.
+func (s *section) sort(n *numbering, v int, index bool) {
+	entries := n.entries[n.start[v]:n.start[v+1]]
+	rest := uint(n.k-1) * n.width
+	s.low = uint(bits.Len(uint(n.k * len(entries))))
+	if s.whole = rest+s.low <= 64; !index && rest <= 64 {
+		s.low, s.whole = 0, true
+	}
+	s.expand(n, entries)
+	if s.whole {
+		slices.Sort(s.records)
+	} else {
+		slices.SortFunc(s.records, func(a, b record) int { return cmp.Or(s.compare(n, a, b), cmp.Compare(a, b)) })
+	}
+}
+
+// isSame reports whether two records of a least vertex are of the same simplex.
+func (s *section) isSame(n *numbering, a, b record) bool {
+	return (a^b)>>s.low == 0 && (s.whole || s.compare(n, a, b) == 0)
 }
 
 // expand makes the records of the entries of a least vertex.
@@ -296,11 +345,11 @@ func (s *section) expand(n *numbering, entries []uint32) {
 func (s *section) add(n *numbering, from uint32, vertices []uint32) {
 	key, left := uint64(0), 64-s.low
 	for _, v := range vertices {
-		if left < n.width {
+		if !s.whole && left < n.width {
 			key = key<<left | uint64(v)>>(n.width-left)
 			break
 		}
-		key = key<<n.width | uint64(v)
+		key = key<<(n.width&63) | uint64(v)
 		left -= n.width
 	}
 	s.records = append(s.records, record(key<<s.low|uint64(len(s.from))&(1<<s.low-1)))
@@ -353,7 +402,7 @@ func (n *numbering) points(p *pool.Pool, ids []uint32, cores int) []uint32 {
 	return list
 }
 
-// vertex returns vertex i of the simplex at an index of ids.
+// vertex returns vertex i of the simplex at an index of ids, after which the given ones follow.
 func (n *numbering) vertex(from uint32, i int) uint32 {
 	if int(from) >= len(n.above) {
 		return n.given[(int(from)-len(n.above))*n.k+i]

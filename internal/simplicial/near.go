@@ -15,6 +15,7 @@ type Incidence struct {
 	of            []int    // start of each simplex's vertices, and the end; nil if k > 0
 	all           []uint32 // vertices
 	first, around []uint32
+	touched       uint32 // of reads ahead, so that they are done
 }
 
 // NewIncidence lists the simplices around each vertex on some cores.
@@ -144,8 +145,13 @@ func NumberBreadthFirst(p *pool.Pool, c *Complex, cores int) *Complex {
 			from := queue[at:min(at+several, len(queue))]
 			at += len(from)
 			met, vertices, ends = i.unseen(met[:0], from, seen), vertices[:0], ends[:0]
+			for _, s := range met { // read ahead
+				i.touched += i.Simplex(s)[0]
+			}
 			for _, s := range met {
-				vertices = append(vertices, i.Simplex(s)...)
+				for _, v := range i.Simplex(s) { // append of all has a cost for each call
+					vertices = append(vertices, v)
+				}
 				ends = append(ends, uint32(len(vertices)))
 			}
 			begin := uint32(0)
@@ -172,10 +178,19 @@ func NumberBreadthFirst(p *pool.Pool, c *Complex, cores int) *Complex {
 	return out
 }
 
-// unseen appends the simplices around some vertices that are not in seen, and adds them to it.
+// unseen appends the simplices around up to several vertices that are not in seen, and adds them to
+// it. It reads the ends of all lists around vertices first, because these cache misses overlap.
 func (i *Incidence) unseen(list, vertices []uint32, seen []uint64) []uint32 {
-	for _, v := range vertices {
-		around := i.Around(v)
+	var all [several][]uint32
+	for k, v := range vertices {
+		all[k] = i.Around(v)
+	}
+	for _, around := range all[:len(vertices)] {
+		if last := len(around) - 1; last >= 0 {
+			i.touched += around[0] ^ around[last]
+		}
+	}
+	for _, around := range all[:len(vertices)] {
 		list = slices.Grow(list, len(around))
 		n := len(list)
 		list = list[:n+len(around)]

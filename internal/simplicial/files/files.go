@@ -307,6 +307,9 @@ func ranked[T uint32 | int64](all []T) (ranks []uint32, distinct int) {
 			of[v] = uint32(distinct)
 			distinct += int(seen)
 		}
+		if inPlace && distinct == len(of) { // the values are the ranks
+			return ranks, distinct
+		}
 		for i, v := range all {
 			ranks[i] = of[v]
 		}
