@@ -278,6 +278,9 @@ func (s *section) number(n *numbering, lo, hi int, numbers bool) {
 	s.list, s.numbers = s.list[:0], s.numbers[:0]
 	count := uint32(0)
 	for v := lo; v < hi; v++ {
+		if n.start[v] == n.start[v+1] {
+			continue
+		}
 		s.sort(n, v, numbers)
 		for i, r := range s.records {
 			if i == 0 || !s.isSame(n, r, s.records[i-1]) {

@@ -429,12 +429,12 @@ func (f *flow) sum(of, face uint32) []torsion.Term {
 	faces := f.star.facesOf(of)
 	times := int64(1)
 	if of != face {
-		times = int64(2*(slices.Index(faces, face)&1) - 1)
+		times = int64(2*(slices.IndexFunc(faces, func(l link) bool { return l.face == face })&1) - 1)
 	}
 	f.list = f.list[:0]
-	for k, values := range faces {
-		if values != face {
-			f.add(f.at[values], times*int64(1-2*(k&1)))
+	for k, l := range faces {
+		if l.face != face {
+			f.add(f.at[l.face], times*int64(1-2*(k&1)))
 		}
 	}
 	f.add(f.opposite(of), times*int64(1-2*(len(faces)&1)))

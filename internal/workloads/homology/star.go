@@ -75,18 +75,22 @@ func (t *trie) vertices(number uint32, list []uint32) []uint32 {
 type star struct {
 	trie             // the vertices of each cell below the top
 	cells   []cell   // the first is the top itself
-	faces   []uint32 // of each cell its faces that have the top, by the vertex they lack
-	of      []uint32 // of each face the cell that it is a face of
-	next    []uint32 // of each face the next place, plus 1, of the same cell as a face
+	links   []link   // of each cell its faces that have the top, by the vertex they lack
 	removed []uint32 // critical cells, and the lesser one of each pair, in the order of removal
 	queue   []uint32 // cells with one face left
 	ids     []uint32 // scratch memory of add
 }
 
+// A link is a face of a cell.
+type link struct {
+	face, of uint32 // the face, and the cell that it is a face of
+	next     uint32 // the next link of the same face, plus 1
+}
+
 // A cell is a simplex of a star.
 type cell struct {
-	faces     uint32 // place of the first
-	asFace    uint32 // the first place, plus 1, of this cell as a face
+	faces     uint32 // the first of its links
+	asFace    uint32 // the first link, plus 1, of this cell as a face
 	rest      uint32 // exclusive or of the faces that are left
 	partner   uint32 // itself if critical, alone before it is removed
 	dim, left uint8  // left is the number of faces that are left
@@ -99,8 +103,7 @@ const alone = ^uint32(0)
 func (s *star) reset(room int) {
 	s.trie.reset(room)
 	s.cells = append(s.cells[:0], cell{partner: alone})
-	s.faces, s.of, s.next = s.faces[:0], s.of[:0], s.next[:0]
-	s.removed, s.queue = s.removed[:0], s.queue[:0]
+	s.links, s.removed, s.queue = s.links[:0], s.removed[:0], s.queue[:0]
 }
 
 // add adds the simplex of the top and ascending vertices below it, with its faces.
@@ -113,30 +116,30 @@ func (s *star) add(vertices []uint32) {
 		for of := range bit { // a set of vertices before v
 			id, added := s.child(s.ids[of], v)
 			if s.ids[of|bit] = id; added {
-				s.cells = append(s.cells, cell{faces: uint32(len(s.faces)), partner: alone})
-				for rest := of | bit; rest > 0; rest &= rest - 1 {
-					s.face(s.ids[(of|bit)&^(rest&-rest)])
-				}
+				s.addCell(of | bit)
 			}
 		}
 	}
 }
 
-// face adds a face to the last cell.
-func (s *star) face(face uint32) {
-	own, f := uint32(len(s.cells)-1), &s.cells[face]
-	s.faces, s.of, s.next = append(s.faces, face), append(s.of, own), append(s.next, f.asFace)
-	f.asFace = uint32(len(s.faces))
-	c := &s.cells[own]
-	c.rest ^= face
-	c.left++
-	c.dim++
+// addCell adds the cell of a set of the vertices of add. Its faces are there.
+func (s *star) addCell(set int) {
+	own, n := uint32(len(s.cells)), uint8(bits.OnesCount(uint(set)))
+	c := cell{faces: uint32(len(s.links)), partner: alone, dim: n, left: n}
+	for rest := set; rest > 0; rest &= rest - 1 {
+		face := s.ids[set&^(rest&-rest)]
+		f := &s.cells[face]
+		s.links = append(s.links, link{face, own, f.asFace})
+		f.asFace = uint32(len(s.links))
+		c.rest ^= face
+	}
+	s.cells = append(s.cells, c)
 }
 
 // facesOf returns the faces of a cell that have the top. Face k lacks vertex k.
-func (s *star) facesOf(id uint32) []uint32 {
+func (s *star) facesOf(id uint32) []link {
 	c := &s.cells[id]
-	return s.faces[c.faces:][:c.dim]
+	return s.links[c.faces:][:c.dim]
 }
 
 // isCritical reports whether a cell has a dimension and stays alone.
@@ -185,11 +188,13 @@ func (s *star) drain(paired int) int {
 }
 
 func (s *star) remove(id uint32) {
-	for at := s.cells[id].asFace; at > 0; at = s.next[at-1] {
-		c := &s.cells[s.of[at-1]]
+	for at := s.cells[id].asFace; at > 0; {
+		l := &s.links[at-1]
+		c := &s.cells[l.of]
 		c.rest ^= id
 		if c.left--; c.left == 1 {
-			s.queue = append(s.queue, s.of[at-1])
+			s.queue = append(s.queue, l.of)
 		}
+		at = l.next
 	}
 }
