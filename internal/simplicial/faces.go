@@ -79,8 +79,13 @@ func Below(p *pool.Pool, cells, given []uint32, d, vertices, cores int) (list, b
 // Distinct returns the simplices of dimension d with ascending vertices, without duplicates, in the
 // order of their first occurrence.
 func Distinct(p *pool.Pool, tops []uint32, d, vertices, cores int) []uint32 {
+	return DistinctIn(p, append(pool.Take[uint32](p, len(tops))[:0], tops...), d, vertices, cores)
+}
+
+// DistinctIn is Distinct of a list that is overwritten.
+func DistinctIn(p *pool.Pool, list []uint32, d, vertices, cores int) []uint32 {
 	k := d + 1
-	list := ascending(p, tops, k)
+	ascend(list, k)
 	n, cores := newNumbering(p, nil, list, k, vertices, cores)
 	repeats := n.repeats(cores)
 	n.free(p)
@@ -101,16 +106,22 @@ func Distinct(p *pool.Pool, tops []uint32, d, vertices, cores int) []uint32 {
 // ascending returns the simplices of k vertices, each with its vertices in order.
 func ascending(p *pool.Pool, tops []uint32, k int) []uint32 {
 	list := pool.Take[uint32](p, len(tops))
-	for at := 0; at < len(list); at += k {
-		s := list[at:][:k]
-		for i, v := range tops[at:][:k] {
+	copy(list, tops)
+	ascend(list, k)
+	return list
+}
+
+// ascend sorts the vertices of each simplex of k.
+func ascend(list []uint32, k int) {
+	for ; len(list) >= k; list = list[k:] {
+		s := list[:k]
+		for i, v := range s {
 			for j, w := range s[:i] { // without a branch, which would be unpredictable
 				s[j], v = min(v, w), max(v, w)
 			}
 			s[i] = v
 		}
 	}
-	return list
 }
 
 // A numbering is the numbering of the simplices of one dimension: the given ones, and the faces of

@@ -87,13 +87,11 @@ func (j *job) each(trace *bench.Trace, f func(d int, l, above *level) error) err
 		return nil
 	}
 	end, in := trace.Span("faces"), j.in.Complex
+	distinct := simplicial.Distinct
 	if simplicial.Scattered(in) { // neighbours are then near each other in memory
-		in = simplicial.NumberBreadthFirst(p, in, j.cores)
+		in, distinct = simplicial.NumberBreadthFirst(p, in, j.cores), simplicial.DistinctIn
 	}
-	cells := simplicial.Distinct(p, in.Tops[d], d, in.Vertices, j.cores)
-	if in != j.in.Complex {
-		pool.Give(p, in.Tops[d])
-	}
+	cells := distinct(p, in.Tops[d], d, in.Vertices, j.cores)
 	end()
 	var above *level
 	for ; d > 0; d-- {

@@ -71,6 +71,11 @@ func (w *words) end(n int64, what string) error {
 
 // newline goes to the next line, and reports whether there is one.
 func (w *words) newline() bool {
+	if w.at < len(w.data) && w.data[w.at] == '\n' {
+		w.at++
+		w.line++
+		return w.at < len(w.data)
+	}
 	for wrapped := true; wrapped; w.line++ {
 		end := bytes.IndexByte(w.data[w.at:], '\n')
 		if end < 0 {

@@ -689,8 +689,8 @@ func (n nameOnly) About() bench.About { return n.about }
 // A sum beyond the bound has no value, like all sums of it.
 func sumsGrow(t *testing.T) {
 	f := &flow{d: 2}
-	f.known.reset(0)
-	f.star.reset(1)
+	f.known.reset(0, 9)
+	f.star.reset(1, 9)
 	f.star.add([]uint32{0, 1}) // a triangle, whose edges to the top are cells 1 and 2
 	for _, c := range []struct {
 		values [2][]torsion.Term // of these edges

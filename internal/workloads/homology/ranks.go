@@ -91,7 +91,7 @@ func (c *chains) pair(s *star, v uint32) bool {
 	if !used {
 		return false
 	}
-	s.reset(room)
+	s.reset(room, len(c.down))
 	for k := len(c.below) - 1; k > 0; k-- {
 		for list := range slices.Chunk(c.below[k].list(v), k) {
 			s.add(list)
@@ -282,7 +282,7 @@ func (c *chains) boundary(d int, b []int64, p int64) ([][]torsion.Term, error) {
 	for _, n := range c.count {
 		f.room += n
 	}
-	f.known.reset(0)
+	f.known.reset(0, len(c.down))
 	for v := range c.down {
 		if err := f.value(uint32(v)); err != nil {
 			return nil, err

@@ -8,14 +8,22 @@ import (
 // A trie numbers sets of ascending vertices, as another set and a greater vertex. The empty set is
 // number 0.
 type trie struct {
-	nodes []node
-	table []uint32 // a hash table of the numbers, plus 1
+	nodes   []node
+	singles []uint32 // of each vertex alone the number, plus 1
+	table   []uint32 // a hash table of the numbers of other sets, plus 1
 }
 
 type node struct{ parent, last uint32 }
 
-// reset drops all sets except the empty one, and reserves room for the given number of sets.
-func (t *trie) reset(room int) {
+// reset drops all sets except the empty one, and reserves room for the given number of sets of
+// vertices below a number.
+func (t *trie) reset(room, vertices int) {
+	if t.singles == nil {
+		t.singles = make([]uint32, vertices)
+	}
+	for _, n := range t.nodes {
+		t.singles[n.last] = 0
+	}
 	t.resize(1 << bits.Len(uint(2*room)))
 	t.nodes = append(t.nodes[:0], node{})
 }
@@ -31,6 +39,9 @@ func (t *trie) resize(size int) {
 
 // place returns the place in the table of a set and a greater vertex. It is 0 if they have no number.
 func (t *trie) place(n node) *uint32 {
+	if n.parent == 0 {
+		return &t.singles[n.last]
+	}
 	mask := uint64(len(t.table) - 1)
 	at := (uint64(n.parent)<<32 | uint64(n.last)) * 0x9e3779b97f4a7c15 >> 32 & mask
 	for {
@@ -100,8 +111,8 @@ type cell struct {
 const alone = ^uint32(0)
 
 // reset makes a star of its top alone, with room for a number of cells.
-func (s *star) reset(room int) {
-	s.trie.reset(room)
+func (s *star) reset(room, vertices int) {
+	s.trie.reset(room, vertices)
 	s.cells = append(s.cells[:0], cell{partner: alone})
 	s.links, s.removed, s.queue = s.links[:0], s.removed[:0], s.queue[:0]
 }
