@@ -8,6 +8,9 @@ import (
 	. "eccbench/internal/asm/ops"
 )
 
+// blockColumns is the number of columns that inertia eliminates together.
+const blockColumns = 24
+
 // rowsOfSecond is the number of rows of the second matrix that inertia multiplies at a time.
 const rowsOfSecond = 3
 
@@ -54,6 +57,57 @@ func Inertia(isa ISA) {
 		}
 		if i+1 < len(sums) {
 			ADDQ(ldc, c)
+		}
+	}
+	End()
+	substitute(isa)
+}
+
+// substitute writes the substitution of whole rows of a block.
+func substitute(isa ISA) {
+	rows, lanes := isa.Bytes/16, isa.Bytes/8
+	Func(fmt.Sprintf("substitute%d", 8*isa.Bytes), "func(x *float64, ld int, columns, d *float64)",
+		fmt.Sprintf("converts %d rows of %d numbers, ld bytes apart, to rows of L. It subtracts from each the products of its ",
+			rows, blockColumns)+"numbers, in order, with columns, which are 0 up to the diagonal, and divides it by d.")
+	x, ld, columns, d := Arg("x"), Arg("ld"), Arg("columns"), Arg("d")
+	third := New(GP64, LEAQ, Mem{Base: ld, Index: ld, Scale: 2})
+	from := []Mem{{Base: x}, {Base: x, Index: ld, Scale: 1}, {Base: x, Index: ld, Scale: 2},
+		{Base: x, Index: third, Scale: 1}}[:rows]
+	at := func(m Mem, k int) Mem { m.Disp += k * isa.Bytes; return m }
+	list := make([][]VecVirtual, rows)
+	for r := range list {
+		for k := range blockColumns / lanes {
+			list[r] = append(list[r], New(isa.Wide, VMOVUPD, at(from[r], k)))
+		}
+	}
+	var lane, ones VecVirtual // a permutation takes the three lowest bits
+	if lanes == 8 {
+		lane, ones = isa.Zero(), New(isa.Wide, VPABSQ, isa.Ones())
+	}
+	for c := range blockColumns - 1 {
+		numbers := make([]VecVirtual, rows)
+		for r, v := range list {
+			if lanes == 8 {
+				numbers[r] = New(isa.Wide, VPERMPD, v[c/lanes], lane)
+			} else {
+				numbers[r] = New(isa.Wide, VPERMPD, U8(0x55*(c%lanes)), v[c/lanes])
+			}
+		}
+		for k := (c + 1) / lanes; k < blockColumns/lanes; k++ {
+			column := New(isa.Wide, VMOVUPD, Mem{Base: columns, Disp: 8*blockColumns*c + k*isa.Bytes})
+			for r, v := range list {
+				VFNMADD231PD(column, numbers[r], v[k])
+			}
+		}
+		if lanes == 8 {
+			VPADDQ(ones, lane, lane)
+		}
+	}
+	for k := range blockColumns / lanes {
+		by := New(isa.Wide, VMOVUPD, at(Mem{Base: d}, k))
+		for r, v := range list {
+			VDIVPD(by, v[k], v[k])
+			VMOVUPD(v[k], at(from[r], k))
 		}
 	}
 	End()

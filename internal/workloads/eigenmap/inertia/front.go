@@ -3,6 +3,7 @@ package inertia
 import (
 	"errors"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"eccbench/internal/crew"
@@ -38,11 +39,36 @@ type front struct {
 	panel          []float64 // (pivots + border) × pivots, and a few more
 	d              []float64 // the diagonal of D
 	update         triangle
+	*workspace
 }
 
-func newFront(pivots, border int) *front {
-	return &front{
-		pivots, border, make([]float64, (pivots+border)*pivots+lanes-1), make([]float64, pivots), newTriangle(border),
+// A workspace is memory of fronts for the next ones, so that it stays in a core's cache.
+type workspace struct {
+	place         []int32 // position of each node in a front, from 1
+	panel, scaled []float64
+	triangles     [][]float64
+}
+
+// mostKept is the largest number of float64 that is kept: larger lists would add to the greatest memory.
+const mostKept = 1 << 17
+
+func (w *workspace) newFront(pivots, border int) *front {
+	n := (pivots+border)*pivots + lanes - 1
+	panel := w.panel
+	if n > len(panel) {
+		if panel = make([]float64, n); n <= mostKept {
+			w.panel = panel
+		}
+	} else {
+		clear(panel[:n])
+	}
+	return &front{pivots, border, panel[:n], make([]float64, pivots), w.newTriangle(border), w}
+}
+
+// keep takes a list for the triangles of later fronts.
+func (w *workspace) keep(list []float64) {
+	if len(list) <= mostKept {
+		w.triangles = append(w.triangles, list)
 	}
 }
 
@@ -53,9 +79,19 @@ type triangle struct {
 	values []float64
 }
 
-func newTriangle(n int) triangle {
+// newTriangle returns a triangle of 0, in the last list that has the room and is at most twice as large.
+func (w *workspace) newTriangle(n int) triangle {
 	t := triangle{n: n}
-	t.values = make([]float64, t.start((n+block-1)/block))
+	size := t.start((n + block - 1) / block)
+	for k, list := range slices.Backward(w.triangles) {
+		if cap(list) >= size && cap(list) <= 2*size {
+			w.triangles = slices.Delete(w.triangles, k, k+1)
+			t.values = list[:size]
+			clear(t.values)
+			return t
+		}
+	}
+	t.values = make([]float64, size)
 	return t
 }
 
@@ -89,7 +125,10 @@ const block, lanes = 24, 8
 func (f *front) factor(threads int) error {
 	p, rows := f.pivots, f.pivots+f.border
 	stride := (p + lanes - 1) / lanes * lanes
-	scaled := make([]float64, block*stride) // rows of L, times D; the last numbers are 0
+	if block*stride > len(f.scaled) {
+		f.scaled = make([]float64, block*stride)
+	}
+	scaled := f.scaled // rows of L, times D
 	var transposed [block * block]float64
 	for at := 0; at < p; at += block {
 		width := min(block, p-at)
@@ -110,14 +149,15 @@ func (f *front) factor(threads int) error {
 		share(threads, rows-first, first*width, func(lo, hi int) {
 			lo, hi = lo+first, hi+first
 			subtractProducts(f.panel[lo*p+at:], p, f.panel[lo*p:], p, hi-lo, scaled, stride, width, at)
-			for i := lo; i < hi; i++ {
-				f.substitute(f.panel[i*p+at:][:width], &transposed, at)
-			}
+			f.substituteRows(lo, hi, at, width, &transposed)
 		})
 	}
 	var next atomic.Int64
-	share(threads, threads, f.border*f.border*p, func(_, _ int) {
-		scaled := make([]float64, block*stride)
+	share(threads, threads, f.border*f.border*p, func(lo, _ int) {
+		scaled := scaled
+		if lo > 0 {
+			scaled = make([]float64, block*stride)
+		}
 		for {
 			k := block * int(next.Add(1)-1)
 			if k >= f.border {
@@ -132,7 +172,7 @@ func (f *front) factor(threads int) error {
 	return nil
 }
 
-// scale copies the first n numbers of some rows of L, times D, to to.
+// scale copies the first n numbers of some rows of L, times D, to to, and zeros up to a multiple of lanes.
 func (f *front) scale(to []float64, stride, row, rows, n int) {
 	p := f.pivots
 	for r := range rows {
@@ -140,6 +180,7 @@ func (f *front) scale(to []float64, stride, row, rows, n int) {
 		for k, v := range l {
 			out[k] = v * f.d[k]
 		}
+		clear(to[r*stride+n : r*stride+(n+lanes-1)/lanes*lanes])
 	}
 }
 
@@ -157,6 +198,42 @@ func (f *front) substitute(row []float64, transposed *[block * block]float64, at
 		less += s * row[c]
 	}
 	return less
+}
+
+// substituteRows converts the rest of rows, in the columns of a block from at on.
+func (f *front) substituteRows(lo, hi, at, width int, transposed *[block * block]float64) {
+	p := f.pivots
+	if !fast {
+		for i := lo; i < hi; i++ {
+			f.substitute(f.panel[i*p+at:][:width], transposed, at)
+		}
+		return
+	}
+	var d [block]float64
+	copy(d[:], f.d[at:][:width])
+	for most := substituted(); lo < hi; lo += most {
+		rows := min(most, hi-lo)
+		if rows == most && width == block {
+			substituteVector(f.panel[lo*p+at:], p, transposed, &d)
+			continue
+		}
+		var some [4 * block]float64
+		for r := range rows {
+			copy(some[r*block:][:width], f.panel[(lo+r)*p+at:])
+		}
+		substituteVector(some[:], block, transposed, &d)
+		for r := range rows {
+			copy(f.panel[(lo+r)*p+at:][:width], some[r*block:])
+		}
+	}
+}
+
+// substituted returns the number of rows that vector instructions substitute at a time.
+func substituted() int {
+	if wide {
+		return 4
+	}
+	return 2
 }
 
 // negative returns the number of negative pivots.

@@ -116,7 +116,7 @@ type count struct {
 	shift    float64
 	threads  int
 	free     chan struct{} // one per box that can run in parallel
-	places   sync.Pool     // lists of the position of each node in a front, from 1
+	spaces   sync.Pool     // of *workspace
 	negative atomic.Int64
 	mutex    sync.Mutex
 	moved    float64
@@ -130,10 +130,7 @@ type count struct {
 // Lᵀ|, entry by entry (Higham 2002, theorem 10.3). So |uᵀEu| is at most moved·uᵀMu.
 func (g Graph) Count(shift float64, threads int) (n int, moved float64, err error) {
 	c := &count{Graph: g, shift: shift, threads: threads, free: make(chan struct{}, threads-1)}
-	c.places.New = func() any {
-		place := make([]int32, len(g.Degree))
-		return &place
-	}
+	c.spaces.New = func() any { return &workspace{place: make([]int32, len(g.Degree))} }
 	if _, err := c.eliminate(box{hi: g.Size}); err != nil {
 		return 0, math.Inf(1), err
 	}
@@ -154,9 +151,9 @@ func (c *count) eliminate(b box) (remainder, error) {
 	pivots.eachNode(c.Size, func(node int) { nodes = append(nodes, node) })
 	p := len(nodes)
 	b.eachNeighbour(c.Size, c.Square, func(node int) { nodes = append(nodes, node) })
-	f, sizes, chain := newFront(p, len(nodes)-p), make([]float64, len(nodes)), 0
-	pooled := c.places.Get().(*[]int32)
-	place := *pooled
+	w := c.spaces.Get().(*workspace)
+	defer c.spaces.Put(w)
+	f, sizes, chain, place := w.newFront(p, len(nodes)-p), make([]float64, len(nodes)), 0, w.place
 	for k, node := range nodes {
 		place[node] = int32(k + 1)
 	}
@@ -170,12 +167,12 @@ func (c *count) eliminate(b box) (remainder, error) {
 	}
 	for _, part := range parts {
 		part.addTo(f, sizes, place)
+		w.keep(part.values.values)
 		chain = max(chain, part.chain+len(parts))
 	}
 	for _, node := range nodes {
 		place[node] = 0
 	}
-	c.places.Put(pooled)
 	threads := c.threads
 	if b.nodes()*2 <= len(c.Degree) { // others are eliminated in parallel
 		threads = max(1, threads/2)
@@ -241,22 +238,30 @@ func (c *count) eliminateBoth(before, behind box) ([]remainder, error) {
 // addTo adds the remainder of a box to a front.
 func (r remainder) addTo(f *front, sizes []float64, place []int32) {
 	p, n := f.pivots, len(r.nodes)
-	to, columns := make([]int, n), make([]int, n)
+	to, columns := make([]int, n), make([]int, n) // columns of pivots are below 0
 	for i, node := range r.nodes {
 		to[i] = int(place[node]) - 1
 		sizes[to[i]] += r.sizes[i]
-		columns[i] = f.update.column(max(0, to[i]-p))
+		if columns[i] = to[i] - p; to[i] >= p {
+			columns[i] = f.update.column(to[i] - p)
+		}
 	}
 	for k := 0; k < n; k += block {
 		for i := k; i < n; i++ {
-			for j, v := range r.values.row(i, k/block) { // as f.add does; both borders are in one order
-				switch row, column := to[i], to[k+j]; {
-				case row < p && row < column:
-					f.panel[column*p+row] += v
-				case column < p:
-					f.panel[row*p+column] += v
-				default:
-					f.update.values[columns[k+j]+block*(row-p)] += v
+			values, row := r.values.row(i, k/block), to[i]
+			columns := columns[k:][:len(values)]
+			if row < p {
+				for j, v := range values {
+					f.add(row, to[k+j], v)
+				}
+				continue
+			}
+			panel, at := f.panel[row*p:][:p], block*(row-p)
+			for j, v := range values { // both borders are in one order
+				if c := columns[j]; c >= 0 {
+					f.update.values[c+at] += v
+				} else {
+					panel[c+p] += v
 				}
 			}
 		}

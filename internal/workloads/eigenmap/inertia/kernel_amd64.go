@@ -33,3 +33,13 @@ func each(c []float64, ldc int, a []float64, lda int, b []float64, ldb int, rows
 		}
 	}
 }
+
+// substituteVector converts the numbers of whole rows in a block, of x with a stride of ld, to rows of L.
+func substituteVector(x []float64, ld int, columns *[block * block]float64, d *[block]float64) {
+	const bytes = 8
+	if _ = x[(substituted()-1)*ld+block-1]; wide {
+		substitute512(&x[0], bytes*ld, &columns[0], &d[0])
+	} else {
+		substitute256(&x[0], bytes*ld, &columns[0], &d[0])
+	}
+}

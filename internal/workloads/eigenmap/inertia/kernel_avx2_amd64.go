@@ -9,3 +9,10 @@ package inertia
 //
 //go:noescape
 func less256(c *float64, ldc int, a *float64, lda int, b *float64, ldb int, groups int)
+
+// substitute256 converts 2 rows of 24 numbers, ld bytes apart, to rows of L. It subtracts from each
+// the products of its numbers, in order, with columns, which are 0 up to the diagonal, and divides
+// it by d.
+//
+//go:noescape
+func substitute256(x *float64, ld int, columns *float64, d *float64)
