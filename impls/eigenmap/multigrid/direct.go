@@ -2,6 +2,7 @@ package multigrid
 
 import (
 	"math"
+	"slices"
 
 	"eccbench/internal/crew"
 	"eccbench/internal/workloads/eigenmap"
@@ -43,8 +44,36 @@ const (
 // newDirect factors a level.
 func newDirect(l *level, apart [3]int) *direct {
 	d := &direct{level: l, all: l.links(), apart: apart}
-	d.root, _, _ = d.eliminate(box{hi: l.size()}, make([]int32, l.cells()), l.threadsFor())
+	d.root, _, _ = d.eliminate(box{hi: l.size()}, &workspace{place: make([]int32, l.cells())}, l.threadsFor())
 	return d
+}
+
+// A workspace is the memory that the fronts of one goroutine share.
+type workspace struct {
+	place []int32 // the row of each cell in the current front from 1 on; 0 before and after
+	rests []block // for later fronts, so that they stay in a core's cache
+}
+
+// mostKept is the largest number of float64 that is kept: larger blocks would add to the greatest memory.
+const mostKept = 1 << 17
+
+// newRest returns a block of 0, in the last kept one that has the room and is at most twice as large.
+func (w *workspace) newRest(n int) block {
+	for k, b := range slices.Backward(w.rests) {
+		if cap(b) >= n && cap(b) <= 2*n {
+			w.rests = slices.Delete(w.rests, k, k+1)
+			clear(b[:n])
+			return b[:n]
+		}
+	}
+	return make(block, n)
+}
+
+// keep takes a block for the rests of later fronts.
+func (w *workspace) keep(b block) {
+	if cap(b) <= mostKept {
+		w.rests = append(w.rests, b)
+	}
 }
 
 // reach returns the distance of the farthest neighbours along each axis.
@@ -168,11 +197,12 @@ func (d *direct) eachLink(i int, at [3]int, f func(j int, at [3]int, w float64))
 }
 
 // fill sets a front to the matrix of its pivots, and returns the empty block of the border.
-func (d *direct) fill(f *front, pivots box, place []int32, border int) (rest block) {
+func (d *direct) fill(f *front, pivots box, w *workspace, border int) (rest block) {
+	place := w.place
 	columns, more := Lanes*f.quads, (border+Lanes-1)/Lanes
 	f.l = make(block, triangle(f.quads)+Lanes*columns*more)
 	f.d, f.over = make([]float64, columns), make([]float64, columns)
-	f.x, rest = make(block, Lanes*(columns+Lanes*more)), make(block, triangle(more))
+	f.x, rest = make(block, Lanes*(columns+Lanes*more)), w.newRest(triangle(more))
 	const shift = 1e-15 // A has a kernel
 	for c := len(f.pivots); c < columns; c++ {
 		f.add(rest, c, c, 1)
@@ -192,18 +222,19 @@ func (d *direct) fill(f *front, pivots box, place []int32, border int) (rest blo
 }
 
 // eliminate factors the columns of a box. It returns the cells of the border, and the lower triangle
-// of their matrix. Places, the rows of cells in the current front from 1 on, are 0 before and after.
-func (d *direct) eliminate(b box, place []int32, threads int) (f *front, border []int32, rest block) {
+// of their matrix.
+func (d *direct) eliminate(b box, w *workspace, threads int) (f *front, border []int32, rest block) {
 	sides, pivots := b.cut(d.apart)
 	f = &front{kids: make([]*front, len(sides)), cells: b.cells()}
 	borders, rests := make([][]int32, len(sides)), make([]block, len(sides))
 	d.each(len(sides), b.cells(), threads, func(k, threads int, beside bool) {
-		place := place
+		w := w
 		if beside {
-			place = make([]int32, len(place))
+			w = &workspace{place: make([]int32, d.cells())}
 		}
-		f.kids[k], borders[k], rests[k] = d.eliminate(sides[k], place, threads)
+		f.kids[k], borders[k], rests[k] = d.eliminate(sides[k], w, threads)
 	})
+	place := w.place
 	d.eachCell(pivots, func(i int, _ [3]int) {
 		f.pivots = append(f.pivots, int32(i))
 		place[i] = int32(len(f.pivots))
@@ -227,13 +258,14 @@ func (d *direct) eliminate(b box, place []int32, threads int) (f *front, border 
 			}
 		})
 	})
-	rest = d.fill(f, pivots, place, len(border))
+	rest = d.fill(f, pivots, w, len(border))
 	for k, kid := range f.kids {
 		kid.up = borders[k]
 		for i, cell := range kid.up {
 			kid.up[i] = place[cell] - 1
 		}
 		f.addRest(rest, rests[k], kid.up)
+		w.keep(rests[k])
 	}
 	for _, list := range [2][]int32{f.pivots, border} {
 		for _, i := range list {
@@ -280,10 +312,22 @@ func (f *front) add(rest block, i, j int, v float64) {
 
 // addRest adds the rest of a part, whose rows are up here.
 func (f *front) addRest(rest, part block, up []int32) {
+	columns := Lanes * f.quads
 	for i, r := range up {
-		row := part[triangle(i/Lanes)+i%Lanes:]
+		row, below := part[triangle(i/Lanes)+i%Lanes:], int(r)-columns
+		var pivots, others block
+		if below >= 0 {
+			pivots, others = f.row(int(r) / Lanes)[r%Lanes:], rest[triangle(below/Lanes)+below%Lanes:]
+		}
 		for j, c := range up[:i+1] {
-			f.add(rest, int(r), int(c), row[Lanes*j])
+			switch c := int(c); {
+			case below < 0 || c > int(r):
+				f.add(rest, int(r), c, row[Lanes*j])
+			case c < columns:
+				pivots[Lanes*c] += row[Lanes*j]
+			default:
+				others[Lanes*(c-columns)] += row[Lanes*j]
+			}
 		}
 	}
 }
