@@ -61,6 +61,7 @@ type Checking[In, Out any] struct {
 	agreed      string // an implementation with the same answer, which already passed the laws
 	left, spare time.Duration
 	confirmed   bool // by an independent witness
+	proven      bool // by an alternative law
 	stopped     bool // by a contradiction
 }
 
@@ -119,13 +120,16 @@ func (c *Checking[In, Out]) Rest(trying func(law string, before []Evidence)) (al
 
 // try tries the next law and returns its evidence, or none if the law does not apply. It skips a
 // law that examines only the answer if the same answer already passed it for another
-// implementation.
+// implementation, and an alternative one after another.
 func (c *Checking[In, Out]) try(trying func(law string)) []Evidence {
 	law := c.p.Laws[c.next]
 	c.next++
 	note := func(format string, args ...any) []Evidence {
 		return []Evidence{{Input: c.q.Name, Witness: law.Name, Independent: law.Independent,
 			Note: fmt.Sprintf(format, args...)}}
+	}
+	if law.Alternative && c.proven {
+		return note("not tried: its alternative confirms the answer")
 	}
 	if c.agreed != "" && law.Work != nil && law.Calls == 0 {
 		return note("not tried again: it looks at the answer alone, which is that of %s", c.agreed)
@@ -172,6 +176,7 @@ const callsRounding = 1.5
 // evidence records the result of a witness.
 func (c *Checking[In, Out]) evidence(w Law[In, Out], d *Diff, m []Measure) Evidence {
 	c.confirmed = c.confirmed || w.Independent && d == nil
+	c.proven = c.proven || w.Independent && w.Alternative && d == nil
 	c.stopped = d != nil
 	return Evidence{Input: c.q.Name, Witness: w.Name, Independent: w.Independent, Passed: d == nil, Diff: d, Measures: m,
 		Note: w.Note, Drawn: w.Drawn}

@@ -63,7 +63,7 @@ type Law[In, Out any] struct {
 	// Independent means that the law derives the answer from its input by another method, so that
 	// it can serve as a witness. A law that a constant answer satisfies is not independent.
 	Independent bool
-	// Alternative means that an answer outside of a run needs the law only if none before it is a witness.
+	// Alternative means that an answer needs the law only if no alternative before it has confirmed the answer.
 	Alternative bool
 	// Applies means that the law applies to at least one adversarial input, for every
 	// implementation. If it then applies to none, the law is broken.

@@ -69,6 +69,25 @@ func TestLawsBeyondWhatIsSpare(t *testing.T) {
 	}
 }
 
+// An alternative law is tried until one of them confirms the answer, whatever other laws do.
+func TestAlternativeLaws(t *testing.T) {
+	for _, c := range []struct {
+		first error
+		want  int
+	}{{nil, 0}, {Undecided("no proof"), 1}} {
+		tried := 0
+		law := func(alternative bool, try func() error) Law[int, int] {
+			return Law[int, int]{Name: "law", Independent: true, Alternative: alternative,
+				Check: func(int, int, Ask[int, int]) (*Diff, error) { return nil, try() }}
+		}
+		all := twice(law(false, func() error { return nil }), law(true, func() error { return c.first }),
+			law(true, func() error { tried++; return nil })).Check(Question[int, int]{Name: "x", In: 3, Out: 6, Budget: time.Hour, Thorough: true})
+		if tried != c.want || len(all) != 3 {
+			t.Errorf("after %v the other alternative is tried %d times: %v", c.first, tried, all)
+		}
+	}
+}
+
 // A contradiction counts whatever other evidence there is, before or after it.
 func TestContradictionsCountAnywhere(t *testing.T) {
 	confirmed := Evidence{Input: "a", Witness: "closed form", Passed: true, Independent: true}

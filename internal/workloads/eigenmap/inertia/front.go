@@ -30,6 +30,14 @@ func ProductNS() float64 {
 	return 1
 }
 
+// NodeNS estimates the time of a node besides its products, in the same way.
+func NodeNS() float64 {
+	if fast {
+		return 2500
+	}
+	return 7500
+}
+
 // A front is the dense matrix in which some nodes, the pivots, are eliminated. The rows of its
 // panel are the pivots, then the border: the remaining nodes. Its columns are the pivots. Only the lower
 // triangle of the panel's symmetric part is used. After factor, the panel contains L, and update the
