@@ -149,12 +149,26 @@ func Choose[In, Out any](
 func statedMemory[In, Out any](w bench.Workload[In, Out], impl string, in In, conditions bench.Conditions) int64 {
 	conditions.Memory = 1 // too little for any
 	var most bench.TooMuch
+	errors.As(refusal(w, impl, in, conditions), &most)
+	return most.Need
+}
+
+// statedTime returns the time that an implementation estimates for an answer, or 0 if it estimates none.
+func statedTime[In, Out any](w bench.Workload[In, Out], impl string, in In, conditions bench.Conditions) time.Duration {
+	conditions.Time, conditions.Memory = 1, 0
+	var long bench.TooLong
+	errors.As(refusal(w, impl, in, conditions), &long)
+	return long.Estimate
+}
+
+// refusal returns the reason why an implementation rejects an input, or nil.
+func refusal[In, Out any](w bench.Workload[In, Out], impl string, in In, conditions bench.Conditions) error {
 	for _, i := range w.Impls {
-		if i.About().Name == impl && errors.As(i.CanDo(in, conditions), &most) {
-			return most.Need
+		if i.About().Name == impl {
+			return i.CanDo(in, conditions)
 		}
 	}
-	return 0
+	return nil
 }
 
 // First answers an input with the first implementation of a workload that accepts it. If verifying,

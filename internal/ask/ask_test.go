@@ -37,7 +37,7 @@ func (s silent) Waiting(string) func() {
 
 func (silent) Reading(s grid.Source, _ int64) (grid.Source, func()) { return s, func() {} }
 func (silent) ShowMemory(string, int64, int64)                      {}
-func (silent) Checks(string, time.Duration)                         {}
+func (silent) Takes(string, time.Duration)                          {}
 func (silent) Missing(_ string, s grid.Source) string               { return grid.Missing(s) }
 
 // of returns a question about an input string.

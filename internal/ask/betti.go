@@ -184,7 +184,7 @@ func (q *Betti) answerCurves(i image, name string, asked grid.Source, conditions
 			return b, err
 		}
 	}
-	tellCheck(&q.Question, w, asked)
+	tellTime(&q.Question, w, impl, asked, conditions)
 	answered, err := Answer(w, impl, name, asked, conditions, q.limits(), "answer")
 	if err != nil {
 		return b, err

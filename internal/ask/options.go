@@ -109,9 +109,9 @@ func (o Opening) Of(n datasets.Name) datasets.Name {
 type Follower interface {
 	Waiting(what string) (end func())
 	Reading(s grid.Source, times int64) (read grid.Source, end func())
-	Missing(shown string, s grid.Source) string  // the missing parts of a file: grid.Missing
-	ShowMemory(shown string, need, free int64)   // the memory of an answer, before it is computed
-	Checks(shown string, estimate time.Duration) // the time of its cheapest witness, likewise
+	Missing(shown string, s grid.Source) string // the missing parts of a file: grid.Missing
+	ShowMemory(shown string, need, free int64)  // the memory of an answer, before it is computed
+	Takes(shown string, estimate time.Duration) // its time with the cheapest witness, likewise
 }
 
 // A Question is an image with the options and the implementation.

@@ -79,10 +79,10 @@ func (q *Question) loadOther(image datasets.Name, option string, other datasets.
 	return f, nil
 }
 
-// tellCheck reports the estimated time of the cheapest witness of an answer.
-func tellCheck[In, Out any](q *Question, w bench.Workload[In, Out], in In) {
+// tellTime reports the estimated time of an answer and of its cheapest witness.
+func tellTime[In, Out any](q *Question, w bench.Workload[In, Out], impl string, in In, conditions bench.Conditions) {
 	witness, _ := w.Policy.Costs(in, 0, 0)
-	q.Follow.Checks(q.Shown, witness)
+	q.Follow.Takes(q.Shown, statedTime(w, impl, in, conditions)+witness)
 }
 
 // answerWhole answers a question about a whole image and confirms the answer. It uses the requested
@@ -100,7 +100,7 @@ func answerWhole[In interface{ Check() error }, Out any](
 		return a, err
 	}
 	q.Follow.ShowMemory(q.Shown, 2*statedMemory(w, impl, in, conditions), q.memory())
-	tellCheck(q, w, in)
+	tellTime(q, w, impl, in, conditions)
 	done := q.Follow.Waiting("finding and checking the " + what)
 	defer done()
 	return Answer(w, impl, image.Name.String(), in, conditions, q.limits(), what)

@@ -32,13 +32,14 @@ func (f following) ShowMemory(shown string, need, free int64) {
 	}
 }
 
-// longCheck is the least time of a check that Checks reports.
-const longCheck = time.Minute
+// longAnswer is the least time of an answer that Takes reports.
+const longAnswer = 30 * time.Second
 
-// Checks prints the estimated time of the check of an answer, if it is at least longCheck.
-func (f following) Checks(shown string, estimate time.Duration) {
-	if estimate >= longCheck && !f.quiet {
-		fmt.Fprintf(f.Stderr, "eccbench: %s: checking the answer takes about %s\n", shown, quantity.Duration(estimate))
+// Takes prints the estimated time of an answer and its check, if it is at least longAnswer.
+func (f following) Takes(shown string, estimate time.Duration) {
+	if estimate >= longAnswer && !f.quiet {
+		fmt.Fprintf(f.Stderr, "eccbench: %s: the answer and its check take about %s, on an idle machine less\n", shown,
+			quantity.Duration(estimate))
 	}
 }
 

@@ -168,8 +168,8 @@ func (follower) Missing(_ string, s grid.Source) string { return grid.Missing(s)
 // ShowMemory does nothing: a page rejects an image that does not fit into its little memory.
 func (follower) ShowMemory(string, int64, int64) {}
 
-// Checks does nothing: the curve's witness takes about as long as the curve.
-func (follower) Checks(string, time.Duration) {}
+// Takes does nothing: a page shows the progress of reading.
+func (follower) Takes(string, time.Duration) {}
 
 // followed reports the progress of reading a source.
 type followed struct {
