@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"time"
 
 	"eccbench/internal/bench"
@@ -101,7 +102,7 @@ func answer(
 		}
 		q.Out, q.PerCall = a.Out, time.Since(start)
 		if q.PerCall > longAnswer {
-			runtime.GC() // the witness reuses the memory of the computation
+			recycle(w.Policy, q)
 		}
 		evidence := w.Policy.Check(q)
 		for _, e := range evidence {
@@ -129,6 +130,14 @@ func answer(
 		}
 	}
 	return a, Usagef("--impl %s: no such implementation; eccbench list names them", impl)
+}
+
+// recycle collects the garbage of a computation, whose memory its witness uses again, and returns it to the system if
+// too little is free there.
+func recycle(p verify.Policy[any, any], q verify.Question[any, any]) {
+	if runtime.GC(); len(p.Unaffordable(q)) > 0 {
+		debug.FreeOSMemory()
+	}
 }
 
 // Choose returns the requested implementation, or the first in order that accepts an input.

@@ -13,6 +13,7 @@ import (
 
 	"eccbench/impls/betti/duality"
 	betticurves "eccbench/impls/betticurves/duality"
+	"eccbench/impls/eigenmap/multigrid"
 	"eccbench/impls/extrema"
 	"eccbench/internal/bench"
 	"eccbench/internal/checktest"
@@ -22,6 +23,7 @@ import (
 	"eccbench/internal/race"
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/eigenmap"
 )
 
 // A listener records the largest stated memory.
@@ -127,6 +129,35 @@ func TestMemory(t *testing.T) {
 	b := Betti{Question: q, Curves: curves}
 	if _, err := b.Answer(); !errors.As(err, new(UsageError)) || !strings.Contains(err.Error(), "answers about slices take") {
 		t.Errorf("Betti numbers of 1100 slices in 40 MiB: %v", err)
+	}
+}
+
+// Answers about whole images and their witnesses take at most the memory that is stated before the work, and not much
+// less. They are rejected with less.
+func TestMemoryOfWholes(t *testing.T) {
+	if testing.Short() || race.Enabled {
+		t.Skip("takes seconds, and the race detector takes several times as much memory")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(25))
+	for _, image := range []string{"noise/shape=48x48x48/type=uint8", "noise/shape=512x512/type=uint8"} {
+		need := int64(0)
+		q := Eigenmap{Question: of(image, Options{}), Voxels: eigenmap.OnGrid(multigrid.Implementation{}),
+			EigenmapOptions: EigenmapOptions{Graph: "grid", Pairs: 4, Tol: 1e-6, Sigma: 0.1, Floor: 0.001, Radius: 1}}
+		q.Follow = listener{need: &need}
+		answer := func() (err error) { _, err = q.Answer(); return err }
+		peak := checktest.Peak(t, func() {
+			if err := answer(); err != nil {
+				t.Errorf("%s: %v", image, err)
+			}
+		})
+		t.Logf("%-40s %10s said %10s", image, quantity.Bytes(peak), quantity.Bytes(need))
+		if peak > need+program || need > 2*(peak+program) {
+			t.Errorf("%s: said to take %s, takes %s", image, quantity.Bytes(need), quantity.Bytes(peak))
+		}
+		q.Memory = func() int64 { return need - 1 }
+		if err := answer(); err == nil {
+			t.Errorf("%s in %s: no error", image, quantity.Bytes(need-1))
+		}
 	}
 }
 

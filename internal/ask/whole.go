@@ -87,19 +87,25 @@ func tellTime[In, Out any](q *Question, w bench.Workload[In, Out], impl string, 
 
 // answerWhole answers a question about a whole image and confirms the answer. It uses the requested
 // implementation, or the first in order that accepts the image. what names the answer: "field".
-func answerWhole[In interface{ Check() error }, Out any](
+func answerWhole[In interface {
+	Check() error
+	AnswerBytes() int64
+}, Out any](
 	q *Question, w bench.Workload[In, Out], image WholeImage, in In, what string, order ...string,
 ) (a Answered[Out], err error) {
 	if err := in.Check(); err != nil {
 		return a, Usagef("%s: %w", q.Shown, err)
 	}
-	// The witness needs about the same memory again.
-	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: q.Threads}, Memory: q.memory() / 2}
+	conditions := bench.Conditions{Setting: bench.Setting{Scope: bench.E2E, Threads: q.Threads}, Memory: q.memory()}
 	impl, err := Choose(w, q.Impl, q.Shown, in, conditions, order...)
 	if err != nil {
 		return a, err
 	}
-	q.Follow.ShowMemory(q.Shown, 2*statedMemory(w, impl, in, conditions), q.memory())
+	// The witness uses the memory of the computation again, except for the answer.
+	need := max(statedMemory(w, impl, in, conditions), in.AnswerBytes()+w.Policy.Memory(in))
+	if err := q.checkMemory(need, "the "+what+" takes", MoreMemory); err != nil {
+		return a, err
+	}
 	tellTime(q, w, impl, in, conditions)
 	done := q.Follow.Waiting("finding and checking the " + what)
 	defer done()

@@ -253,3 +253,14 @@ func (p Policy[In, Out]) Costs(in In, perCall, spare time.Duration) (independent
 	}
 	return independent, fitting
 }
+
+// Memory returns an upper bound of the bytes of the cheapest independent law, or 0 if there is none.
+func (p Policy[In, Out]) Memory(in In) (need int64) {
+	least := time.Duration(0)
+	for _, l := range p.Laws {
+		if cost := l.cost(in, 0); l.Independent && cost > 0 && (least == 0 || cost < least) {
+			least, need = cost, l.memory(in, 0)
+		}
+	}
+	return need
+}

@@ -159,6 +159,11 @@ func wrongOfSeveral() error {
 	if least, fitting := twice(law(5, false)).Costs(3, 10, 100); least != 0 || fitting != 15 {
 		return fmt.Errorf("without an independent law it takes %d at least and %d fit, want 0 and 15", least, fitting)
 	}
+	large, small := law(20, true), law(30, true)
+	large.Memory, small.Memory = func(int) int64 { return 7 }, func(int) int64 { return 3 }
+	if need := twice(law(0, true), small, large, law(1, false)).Memory(3); need != 7 {
+		return fmt.Errorf("the cheapest law takes %d bytes, want 7", need)
+	}
 	if got := Judge(nil, nil); got.Status != Unverified {
 		return fmt.Errorf("of no inputs it is %s", got.Status)
 	}

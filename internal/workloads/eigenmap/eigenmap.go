@@ -115,6 +115,9 @@ func (p *Problem) Nodes() grid.Shape {
 	return s
 }
 
+// AnswerBytes returns the bytes of all vectors of an answer.
+func (p *Problem) AnswerBytes() int64 { return 8 * int64(p.K+p.Steps) * p.Nodes().Voxels() }
+
 // Features returns the number of voxels of a patch.
 func (p *Problem) Features() int64 {
 	if p.Shape().D > 1 {
@@ -273,7 +276,7 @@ func Inputs(kind string) *fields.Questions[*Problem] {
 		Form: form(kind),
 		Pose: func(in grid.Source, keys []float64) (*Problem, error) { return pose(kind, in, keys) },
 		Weigh: func(p *Problem, keys []float64, cost bench.Cost) bench.Cost {
-			cost.Bytes += 8 * int64(p.K+p.Steps) * p.Nodes().Voxels()
+			cost.Bytes += p.AnswerBytes()
 			class := ""
 			f := form(kind)
 			for i, k := range f.Keys {

@@ -85,6 +85,9 @@ func (f Flow) WithAxes(n int) Flow {
 // Dim returns the number of components of a field: 2 or 3.
 func (p *Problem) Dim() int { return p.Shape().Dim() }
 
+// AnswerBytes returns the bytes of a field.
+func (p *Problem) AnswerBytes() int64 { return int64(p.Dim()) * 4 * p.Shape().Voxels() }
+
 // Steps is the workload of the field after N steps. The first of the implementations is the
 // reference.
 func Steps(impls ...bench.Implementation[*Problem, Flow]) bench.Workload[*Problem, Flow] {
@@ -231,7 +234,7 @@ func Inputs(kind string) *fields.Questions[*Problem] {
 		Form: form(kind),
 		Pose: func(in grid.Source, keys []float64) (*Problem, error) { return pose(kind, in, keys) },
 		Weigh: func(p *Problem, keys []float64, cost bench.Cost) bench.Cost {
-			cost.Bytes += int64(p.Dim()) * 4 * cost.Items
+			cost.Bytes += p.AnswerBytes()
 			f := form(kind)
 			first := f.Keys[0].Key
 			cost.Class = fmt.Sprintf("%s=%s/mu=%s/boundary=%v/%s",
