@@ -130,8 +130,8 @@ func (q *Eigenmap) trueMask(image WholeImage) ([]bool, error) {
 		return nil, Usagef("--truth %s is %v, the image %v: want the same shape", q.TruthShown, f.Shape(), s)
 	}
 	mask := make([]bool, s.Voxels())
-	for i, v := range f.Floats() {
-		mask[i] = f.Labels().Float64(v) != 0
+	for i, v := range f.Marks() {
+		mask[i] = v != 0
 	}
 	return mask, nil
 }

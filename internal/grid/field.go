@@ -77,6 +77,7 @@ func Load(s Source) (*Field, error) {
 		return nil, err
 	}
 	f.volume = Dim(s) == 3
+	f.labels = LabelsOf(s)
 	return f, nil
 }
 
@@ -85,7 +86,7 @@ func Load(s Source) (*Field, error) {
 func (f *Field) Slab(lo, hi int64) *Field {
 	size := SliceBytes(f)
 	return &Field{shape: f.shape.WithSlices(hi - lo), typ: f.typ, ladder: f.ladder,
-		data: f.data[lo*size : hi*size : hi*size], until: f.until}
+		data: f.data[lo*size : hi*size : hi*size], until: f.until, labels: f.labels}
 }
 
 // Reshaped returns the field with another shape of as many voxels.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -128,6 +130,26 @@ func (f *Field) Labelled(l *Labels) *Field {
 	g := *f
 	g.labels = l
 	return &g
+}
+
+// Marks returns the values of a mask as float32: 0 only where the image is 0, and equal only where its
+// values are equal. Use it in place of Floats for masks: no label has a float32 of 0 there.
+func (f *Field) Marks() []float32 {
+	values := f.Floats()
+	if f.labels == nil {
+		return values
+	}
+	rank, has := sort.Find(f.labels.number, func(rank int) int { return -f.labels.Compare(Ranked(rank), Number{}) })
+	if !has {
+		return values
+	}
+	marks, zero := slices.Clone(values), Ranked(rank)
+	for i, v := range marks {
+		if v == zero {
+			marks[i] = 0
+		}
+	}
+	return marks
 }
 
 // Labels returns the labels of the field's values, or nil.

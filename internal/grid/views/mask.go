@@ -85,7 +85,7 @@ func (m masked) ReadSlab(dst []byte, lo, hi int64) error {
 	}
 	values := grid.Values[float32](dst)
 	copy(values, image.Floats())
-	for i, v := range mask.Floats() {
+	for i, v := range mask.Marks() {
 		if v == 0 {
 			values[i] = grid.Absent
 		}

@@ -152,7 +152,8 @@ type plane struct {
 	z int64
 }
 
-func (p plane) Shape() grid.Shape { return p.Source.Shape().WithSlices(1) }
+func (p plane) Shape() grid.Shape    { return p.Source.Shape().WithSlices(1) }
+func (p plane) Labels() *grid.Labels { return grid.LabelsOf(p.Source) }
 
 func (p plane) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := grid.CheckSlab(p, dst, lo, hi); err != nil {
@@ -172,7 +173,8 @@ type crop struct {
 	lo, hi int64
 }
 
-func (c crop) Shape() grid.Shape { return c.Source.Shape().WithSlices(c.hi - c.lo) }
+func (c crop) Shape() grid.Shape    { return c.Source.Shape().WithSlices(c.hi - c.lo) }
+func (c crop) Labels() *grid.Labels { return grid.LabelsOf(c.Source) }
 
 func (c crop) ReadSlab(dst []byte, lo, hi int64) error {
 	if err := grid.CheckSlab(c, dst, lo, hi); err != nil {

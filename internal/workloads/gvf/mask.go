@@ -18,10 +18,10 @@ func (p *Problem) WithMask(mask grid.Source) (*Problem, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mask: %w", err)
 	}
-	return p.WithinParts(f.Floats())
+	return p.WithinParts(f.Marks())
 }
 
-// WithinParts is WithMask for a mask given by its values, one for each voxel.
+// WithinParts is WithMask for a mask given by its marks (see grid.Field.Marks), one for each voxel.
 func (p *Problem) WithinParts(mask []float32) (*Problem, error) {
 	q := p.Flowing(p.V0, p.Steps)
 	q.Mask = mask
