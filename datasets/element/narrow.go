@@ -1,7 +1,6 @@
 package element
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -173,21 +172,63 @@ func rank[T wide](h Cores, values []T, ranks []uint32) []T {
 	return distinct
 }
 
-// order sorts values with their places, NaN first, and returns the distinct ones.
+// order sorts values with their places by radix, and returns the distinct ones. NaN is at either end.
 func order[T wide](values []T, places []uint32) []T {
-	sorted := make([]placed[T], len(values))
+	sorted, spare := make([]placed, len(values)), make([]placed, len(values))
+	var differing uint64 // bits
 	for i, v := range values {
-		sorted[i] = placed[T]{v, uint32(i)}
+		sorted[i] = placed{orderKey(v), uint32(i)}
+		differing |= sorted[i].key ^ sorted[0].key
 	}
-	slices.SortFunc(sorted, func(a, b placed[T]) int { return cmp.Compare(a.value, b.value) })
+	for shift := 0; differing>>shift != 0; shift += radixBits {
+		if differing>>shift%radixSize == 0 {
+			continue
+		}
+		var at [radixSize]int32
+		for _, p := range sorted {
+			at[p.key>>shift%radixSize]++
+		}
+		sum := int32(0)
+		for d, n := range at {
+			at[d] = sum
+			sum += n
+		}
+		for _, p := range sorted {
+			d := p.key >> shift % radixSize
+			spare[at[d]] = p
+			at[d]++
+		}
+		sorted, spare = spare, sorted
+	}
 	run := make([]T, 0, len(values))
 	for i, p := range sorted {
 		places[i] = p.place
-		if v := p.value; v == v && (len(run) == 0 || run[len(run)-1] != v) {
+		if v := values[p.place]; v == v && (len(run) == 0 || run[len(run)-1] != v) {
 			run = append(run, v)
 		}
 	}
 	return slices.Clone(run)
+}
+
+// A placed value has its index in the chunk, and an integer of the same order.
+type placed struct {
+	key   uint64
+	place uint32
+}
+
+// orderKey maps values to integers of the same order, except that −0 is before 0.
+func orderKey[T wide](v T) uint64 {
+	const sign = 1 << 63
+	switch v := any(v).(type) {
+	case float64:
+		b := math.Float64bits(v)
+		return b ^ (uint64(int64(b)>>63) | sign)
+	case int32:
+		return uint64(v) ^ sign
+	case int64:
+		return uint64(v) ^ sign
+	}
+	return uint64(v)
 }
 
 // Sizes of a table: its values, and the binary logarithm of its places.
@@ -220,12 +261,6 @@ func number[T wide](values []T, numbers []uint32) (distinct []T, ok bool) {
 		numbers[i] = uint32(table[at] - 1)
 	}
 	return distinct, true
-}
-
-// A placed value has its index in the chunk.
-type placed[T wide] struct {
-	value T
-	place uint32
 }
 
 // exactInteger reports whether float32 represents a whole number: its set bits must span at most 24
