@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/vectors"
 )
 
@@ -55,7 +56,7 @@ func generates(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, set := range vectors.Available() {
-			r, err := resolveOn(n, nil, 0, set)
+			r, err := resolveOn(n, format.Options{}, set)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -111,11 +111,11 @@ type resolved struct {
 func resolve(n Name) (resolved, error) { return resolveWith(n, nil) }
 
 func resolveWith(n Name, surveys *format.Surveys) (resolved, error) {
-	return resolveOn(n, surveys, 0, vectors.Fastest())
+	return resolveOn(n, format.Options{Surveys: surveys}, vectors.Fastest())
 }
 
-// resolveOn is resolveWith for a machine with an instruction set.
-func resolveOn(n Name, surveys *format.Surveys, memory int64, isa string) (resolved, error) {
+// resolveOn is resolve with options of files, for a machine with an instruction set.
+func resolveOn(n Name, o format.Options, isa string) (resolved, error) {
 	all := generators()
 	at := slices.IndexFunc(all, func(g generator) bool { return g.Name == n.Generator })
 	if at < 0 {
@@ -135,7 +135,7 @@ func resolveOn(n Name, surveys *format.Surveys, memory int64, isa string) (resol
 			return resolved{}, fmt.Errorf("%s: unknown key %q: want one of %s", g.Name, p.Key, strings.Join(keys, ", "))
 		}
 	}
-	r := &reading{given: n.given, surveys: surveys, memory: memory, isa: isa}
+	r := &reading{given: n.given, options: o, isa: isa}
 	res := resolved{generator: g, make: g.read(r)}
 	res.roll, res.repeat, res.files, res.geometry = r.roll(), r.repeat(), r.files, r.geometry
 	if v, ok := r.take("path"); ok && !g.FromFiles {
@@ -231,8 +231,11 @@ func (r resolved) generate() (grid.Source, error) {
 func Open(s string) (grid.Source, error) { return OpenWith(nil, s) }
 
 // Open is the function Open for an image that may use a number of bytes of memory if it is loaded whole; 0 for any.
-func (n Name) Open(memory int64) (grid.Source, error) {
-	r, err := resolveOn(n, nil, memory, vectors.Fastest())
+func (n Name) Open(memory int64) (grid.Source, error) { return n.OpenRanked(memory, element.Ranks{}) }
+
+// OpenRanked is Open with a representation of values that float32 does not hold.
+func (n Name) OpenRanked(memory int64, ranks element.Ranks) (grid.Source, error) {
+	r, err := resolveOn(n, format.Options{Memory: memory, Ranks: ranks}, vectors.Fastest())
 	if err != nil {
 		return nil, err
 	}
@@ -384,7 +387,7 @@ func readFile(r *reading) maker {
 	r.geometry = func() (*format.Geometry, error) { return files.GeometryOf(path, o) }
 	return func() (grid.Source, error) {
 		o := o
-		o.Stream, o.Once, o.Surveys, o.Memory = stream != "false", stream == "once", r.surveys, r.memory
+		o.Stream, o.Once = stream != "false", stream == "once"
 		s, err := files.Open(path, o)
 		if stream != "true" && o.Stream && errors.As(err, &format.NotStreamed{}) {
 			o.Stream = false
@@ -402,7 +405,8 @@ func Escaped(text string) string {
 var unescapes = strings.NewReplacer("%25", "%", "%2F", "/")
 
 // fileOptions reads the description of a raw file, and the levels of any file.
-func (r *reading) fileOptions() (o format.Options) {
+func (r *reading) fileOptions() format.Options {
+	o := r.options
 	if v, ok := r.take("shape"); ok {
 		if s, err := grid.ParseShape(v); err == nil && s.D == 1 && strings.Count(v, "x") == 2 {
 			o.OneSlice = true
@@ -463,9 +467,5 @@ func readStack(r *reading) maker {
 	o.Stream = r.choice("stream", "true", "once") != ""
 	path := r.place("a folder or a pattern")
 	r.files = func() []string { return files.StackFiles(path, o) }
-	return func() (grid.Source, error) {
-		o := o
-		o.Surveys, o.Memory = r.surveys, r.memory
-		return files.OpenStack(path, o)
-	}
+	return func() (grid.Source, error) { return files.OpenStack(path, o) }
 }

@@ -25,8 +25,7 @@ type reading struct {
 	read  []name.Pair // canonical values, in the order of reading
 	err   error
 
-	surveys *format.Surveys // of files
-	memory  int64           // limit for a loaded file; 0 for no limit
+	options format.Options  // of files: their surveys, memory and ranks
 	files   func() []string // the files of the image; nil for none
 	isa     string          // the instruction set for generated images
 

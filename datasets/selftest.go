@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/vectors"
 	"eccbench/internal/grid"
 	"eccbench/internal/isa"
@@ -23,7 +24,7 @@ func SelfTest(seed uint32) error {
 			return err
 		}
 		err = isa.Compare(vectors.Available(), bytes.Equal, func(isa string) ([]byte, error) {
-			r, err := resolveOn(n, nil, 0, isa)
+			r, err := resolveOn(n, format.Options{}, isa)
 			if err != nil {
 				return nil, err
 			}

@@ -8,6 +8,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/isa"
 
+	"eccbench/datasets/files/format"
 	"eccbench/datasets/random"
 	"eccbench/datasets/vectors"
 
@@ -21,7 +22,7 @@ func openOn(t testing.TB, name, isa string) grid.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := resolveOn(n, nil, 0, isa)
+	r, err := resolveOn(n, format.Options{}, isa)
 	if err != nil {
 		t.Fatal(err)
 	}

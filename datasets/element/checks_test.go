@@ -19,5 +19,6 @@ func checks() []checktest.Check {
 		{Name: "halves", Of: readsHalves},
 		{Name: "values of every type that are scaled", Of: rescalesEveryType},
 		{Name: "ranks of few and of many values", Of: ranksAscend},
+		{Name: "ranks among thresholds", Of: ranksAmongThresholds},
 	}
 }

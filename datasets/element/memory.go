@@ -40,7 +40,7 @@ func Voxels(ctx context.Context, cores int, shape grid.Shape, typ string, data [
 	}
 	native := stored.Native()
 	if stored.Narrowed() {
-		data, labels, err := Narrow(h, data, stored, false, 0, 0, true)
+		data, labels, err := Narrow(h, data, stored, false, 0, 0, Ranks{})
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package element
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -17,9 +18,9 @@ import (
 // Narrow converts voxels of a type without kernels to float32. If float32 represents each voxel
 // exactly, it copies them. Otherwise it returns their ranks among the distinct values, with the
 // values as labels. Scaled voxels are first computed as float64(stored·slope + inter). NaN is kept.
-// So are infinities, which later checks reject, in place of ranks. If ranks are excluded but
-// necessary, the error is ErrRanks.
-func Narrow(h Cores, data []byte, s Type, scaled bool, slope, inter float64, ranks bool) ([]byte, *grid.Labels, error) {
+// So are infinities, which later checks reject, in place of ranks.
+func Narrow(h Cores, data []byte, s Type, scaled bool, slope, inter float64, ranks Ranks) ([]byte, *grid.Labels,
+	error) {
 	if scaled {
 		return Narrowed(h, Rescaled(data, s, slope, inter), Float64, ranks, ExactFloat)
 	}
@@ -47,7 +48,7 @@ func Narrow(h Cores, data []byte, s Type, scaled bool, slope, inter float64, ran
 	return Narrowed(h, grid.Values[float64](data), s, ranks, ExactFloat)
 }
 
-// ErrRanks is the error of values that float32 cannot represent, if ranks are excluded.
+// ErrRanks is the error of values that float32 cannot represent, if ranks are refused.
 var ErrRanks = errors.New("float32 does not hold all values")
 
 type wide interface {
@@ -55,7 +56,7 @@ type wide interface {
 }
 
 // Narrowed is Narrow of values, which it may overwrite.
-func Narrowed[T wide](h Cores, values []T, s Type, mayRank bool, exact func(T) bool) ([]byte, *grid.Labels, error) {
+func Narrowed[T wide](h Cores, values []T, s Type, r Ranks, exact func(T) bool) ([]byte, *grid.Labels, error) {
 	out := grid.NewBuffer(4 * int64(len(values)))
 	dst := grid.Values[float32](out)
 	var inexact, infinite atomic.Bool
@@ -83,8 +84,11 @@ func Narrowed[T wide](h Cores, values []T, s Type, mayRank bool, exact func(T) b
 	if err := h.ctx.Err(); err != nil || !inexact.Load() || infinite.Load() {
 		return out, nil, err
 	}
-	if !mayRank {
+	if r.Refused {
 		return nil, nil, ErrRanks
+	}
+	if labels, err := rankAmong(h, dst, values, s, r); err != nil || labels != nil {
+		return out, labels, cmp.Or(err, h.ctx.Err())
 	}
 	ranks := grid.Values[uint32](out)
 	distinct := rank(h, values, ranks)
@@ -229,6 +233,24 @@ func orderKey[T wide](v T) uint64 {
 		return uint64(v) ^ sign
 	}
 	return uint64(v)
+}
+
+// valueOf returns the value of an orderKey.
+func valueOf[T wide](key uint64) (v T) {
+	const sign = 1 << 63
+	switch p := any(&v).(type) {
+	case *float64:
+		*p = math.Float64frombits(key ^ (uint64(^int64(key)>>63) | sign))
+	case *int32:
+		*p = int32(key ^ sign)
+	case *int64:
+		*p = int64(key ^ sign)
+	case *uint32:
+		*p = uint32(key)
+	case *uint64:
+		*p = key
+	}
+	return v
 }
 
 // Sizes of a table: its values, and the binary logarithm of its places.

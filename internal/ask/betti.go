@@ -87,7 +87,7 @@ func BettiCurves(w curvesWorkload, c ecc.Convention) (in curvesWorkload, impls [
 func (q *Betti) Answer() (a BettiAnswer, err error) {
 	// With periodic axes the set at every level is counted, so the levels are not all float32 values.
 	gaps, ringed := q.NaN == NaNMask, len(q.Periodic) > 0 && len(q.At) == 0
-	i, err := q.open(Opening{Every: gaps || !ringed, Gaps: gaps})
+	i, err := q.open(Opening{Every: gaps || !ringed, Gaps: gaps}, q.At)
 	if err != nil {
 		return a, Usage(err)
 	}

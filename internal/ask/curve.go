@@ -64,7 +64,7 @@ func (q *Curve) plan() (p curvePlan, err error) {
 			"replace NaN and pass --mask", EveryImpl)
 	}
 	for { // try the next opening, which more implementations accept
-		if p.image, err = q.open(o); o.Levels > 0 && errors.As(err, new(element.LevelsError)) {
+		if p.image, err = q.open(o, q.At); o.Levels > 0 && errors.As(err, new(element.LevelsError)) {
 			p.even, o.Levels, o.Every = q.Levels, 0, o.Once
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"eccbench/datasets/element"
 	"eccbench/internal/grid"
 )
 
@@ -19,13 +20,13 @@ func evenLadder(values []float64) string {
 // greatest. Ends that float64 cannot represent are rounded in the direction in which sets grow, so that the first set
 // has a voxel and the last set all. An image that is not in memory is read once more.
 func (q *Question) evenly(i image, n int64) ([]float64, error) {
-	if n < 1 || n > mostEven {
-		return nil, Usagef("--levels %d: want 1 to %d", n, mostEven)
+	if i.even != nil {
+		return i.even, nil
 	}
 	src := i.Source
 	if _, whole := src.(*grid.Field); !whole {
 		var err error
-		if src, err = OpenMasked(q.memory(), i.name, i.mask); err != nil {
+		if src, err = OpenMasked(q.memory(), i.name, i.mask, element.Ranks{}); err != nil {
 			return nil, Usage(err)
 		}
 		defer grid.Close(src)
@@ -34,7 +35,14 @@ func (q *Question) evenly(i image, n int64) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	labels := grid.LabelsOf(src)
+	return q.between(grid.LabelsOf(src), least, greatest, n)
+}
+
+// between is evenly for the least and the greatest value of an image.
+func (q *Question) between(labels *grid.Labels, least, greatest float32, n int64) ([]float64, error) {
+	if n < 1 || n > mostEven {
+		return nil, Usagef("--levels %d: want 1 to %d", n, mostEven)
+	}
 	lo, hi := labels.Float64(least), labels.Float64(greatest)
 	outside, last := 1, math.Inf(1)
 	if q.Superlevel {

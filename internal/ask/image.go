@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"eccbench/datasets"
+	"eccbench/datasets/element"
 	"eccbench/datasets/files/format"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
@@ -25,16 +27,17 @@ type image struct {
 	// views.Upright.
 	upright grid.Source
 	turned  ecc.Convention
+	even    []float64 // evenly spaced values, if they were found while the image was opened
 }
 
 // Files returns the files of the image and of its mask.
 func (q *Question) Files() []string { return slices.Concat(q.Input.Files(), q.Mask.Files()) }
 
-// open opens the image as specified.
-func (q *Question) open(o Opening) (i image, err error) {
+// open opens the image as specified. Only sets at the values at are counted, or all for none.
+func (q *Question) open(o Opening, at []grid.Number) (i image, err error) {
 	i.opening, i.name, i.mask = o, o.Of(q.Input), Opening{Every: o.Every, Once: o.Once}.Of(q.Mask)
 	opened := q.Follow.Waiting("reading " + q.Shown)
-	i.Source, err = OpenMasked(q.memory(), i.name, i.mask)
+	i.Source, err = OpenMasked(q.memory(), i.name, i.mask, q.ranks(&i, at))
 	opened()
 	if err != nil {
 		return i, err
@@ -51,9 +54,30 @@ func (q *Question) open(o Opening) (i image, err error) {
 	return i, nil
 }
 
+// ranks returns the representation of values that float32 does not hold: their ranks among the
+// values at, or among evenly spaced values, which it sets. For a full provenance they are ranked among
+// all values.
+func (q *Question) ranks(i *image, at []grid.Number) element.Ranks {
+	r := element.Ranks{Superlevel: q.Superlevel}
+	switch {
+	case !q.Bare:
+	case len(at) > 0:
+		r.At = func(*grid.Labels) []grid.Number { return at }
+	case q.Levels > 0 && q.Mask.IsZero(): // a mask may exclude the ends
+		r.At = func(ends *grid.Labels) []grid.Number {
+			i.even, _ = q.between(ends, grid.Ranked(0), grid.Ranked(ends.Len()-1), q.Levels) // evenly reports the error
+			return grid.Numbers(i.even...)
+		}
+	}
+	return r
+}
+
+// truths ranks the values of a mask as negative, 0 and positive.
+func truths(*grid.Labels) []grid.Number { return grid.Numbers(-math.SmallestNonzeroFloat64, 0) }
+
 // OpenMasked opens an image with a memory limit. Voxels where mask is 0 are masked, unless it is zero.
-func OpenMasked(memory int64, name, mask datasets.Name) (grid.Source, error) {
-	src, err := name.Open(memory)
+func OpenMasked(memory int64, name, mask datasets.Name, ranks element.Ranks) (grid.Source, error) {
+	src, err := name.OpenRanked(memory, ranks)
 	if err != nil || mask.IsZero() {
 		return src, err
 	}
@@ -61,7 +85,7 @@ func OpenMasked(memory int64, name, mask datasets.Name) (grid.Source, error) {
 		grid.Close(src)
 		return nil, err
 	}
-	within, err := mask.Open(memory)
+	within, err := mask.OpenRanked(memory, element.Ranks{At: truths})
 	if err != nil {
 		grid.Close(src)
 		return nil, errorOfOther("mask", err)
@@ -110,7 +134,7 @@ func (q *Question) blame(i image, err error) error {
 	}
 	o := i.opening
 	o.Every = false
-	again, e := q.open(o)
+	again, e := q.open(o, nil)
 	if e != nil {
 		return Usage(e)
 	}
@@ -141,6 +165,9 @@ func (q *Question) run(
 	}
 	if p.Digest, err = digest(); err != nil {
 		return p, err
+	}
+	if q.Bare {
+		p.Ladder, p.Digest = "", ""
 	}
 	p.Missing, p.Verdict = q.Follow.Missing(q.Shown, i.Source), verified
 	return p, nil

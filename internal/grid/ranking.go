@@ -29,9 +29,9 @@ type Ranking[T Scalar] struct {
 // ranges is about the number of entries that fit into a core's L1 cache together with the values.
 const ranges = 2048
 
-// NewRanking returns the ranking by some values, ascending. The values of an image are from least
-// to most. step is the distance of neighbouring values, 0 for floats.
-func NewRanking[T Scalar](at []T, least, most, step T, super bool) *Ranking[T] {
+// NewRanking returns the ranking by some values, ascending.
+func NewRanking[T Scalar](at []T, super bool) *Ranking[T] {
+	least, most, step := limits[T]()
 	k := &Ranking[T]{at: at, super: super, first: float64(at[0])}
 	m := len(at)
 	if k.scale = (ranges - 1) / (float64(at[m-1]) - k.first); math.IsInf(k.scale, 0) || math.IsNaN(k.scale) {
@@ -74,6 +74,34 @@ func NewRanking[T Scalar](at []T, least, most, step T, super bool) *Ranking[T] {
 		k.bytes = ranks
 	}
 	return k
+}
+
+// limits returns the least and the greatest finite value of a type, and the distance of neighbouring
+// values, 0 for floats.
+func limits[T Scalar]() (least, most, step T) {
+	var list any
+	switch any(least).(type) {
+	case uint8:
+		list = [3]uint8{0, math.MaxUint8, 1}
+	case int16:
+		list = [3]int16{math.MinInt16, math.MaxInt16, 1}
+	case uint16:
+		list = [3]uint16{0, math.MaxUint16, 1}
+	case int32:
+		list = [3]int32{math.MinInt32, math.MaxInt32, 1}
+	case uint32:
+		list = [3]uint32{0, math.MaxUint32, 1}
+	case int64:
+		list = [3]int64{math.MinInt64, math.MaxInt64, 1}
+	case uint64:
+		list = [3]uint64{0, math.MaxUint64, 1}
+	case float32:
+		list = [3]float32{-math.MaxFloat32, math.MaxFloat32}
+	case float64:
+		list = [3]float64{-math.MaxFloat64, math.MaxFloat64}
+	}
+	values := list.([3]T)
+	return values[0], values[1], values[2]
 }
 
 // next returns the neighbouring value in the direction of a limit.

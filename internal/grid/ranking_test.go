@@ -15,7 +15,7 @@ func TestRanking(t *testing.T) {
 		{-math.MaxFloat32, -1, 0, 1, 2, math.MaxFloat32},
 	} {
 		for _, super := range []bool{false, true} {
-			k := NewRanking(at, -math.MaxFloat32, math.MaxFloat32, 0, super)
+			k := NewRanking(at, super)
 			ranks, want := make([]byte, len(values)), make([]byte, len(values))
 			for i, v := range values {
 				for _, a := range at {

@@ -31,31 +31,30 @@ func (r Request) sampled(ctx context.Context, shape grid.Shape, voxels []byte) (
 	}
 	switch r.Type {
 	case "uint8":
-		return sampledOf(ctx, r, shape, voxels, uint64(0), math.MaxUint8, uint8(1))
+		return sampledOf[uint8](ctx, r, shape, voxels, uint64(0), math.MaxUint8)
 	case "int16":
-		return sampledOf(ctx, r, shape, voxels, int64(math.MinInt16), math.MaxInt16, int16(1))
+		return sampledOf[int16](ctx, r, shape, voxels, int64(math.MinInt16), math.MaxInt16)
 	case "uint16":
-		return sampledOf(ctx, r, shape, voxels, uint64(0), math.MaxUint16, uint16(1))
+		return sampledOf[uint16](ctx, r, shape, voxels, uint64(0), math.MaxUint16)
 	case "int32":
-		return sampledOf(ctx, r, shape, voxels, int64(math.MinInt32), math.MaxInt32, int32(1))
+		return sampledOf[int32](ctx, r, shape, voxels, int64(math.MinInt32), math.MaxInt32)
 	case "uint32":
-		return sampledOf(ctx, r, shape, voxels, uint64(0), math.MaxUint32, uint32(1))
+		return sampledOf[uint32](ctx, r, shape, voxels, uint64(0), math.MaxUint32)
 	case "int64":
-		return sampledOf(ctx, r, shape, voxels, int64(math.MinInt64), math.MaxInt64, int64(1))
+		return sampledOf[int64](ctx, r, shape, voxels, int64(math.MinInt64), math.MaxInt64)
 	case "uint64":
-		return sampledOf(ctx, r, shape, voxels, uint64(0), math.MaxUint64, uint64(1))
+		return sampledOf[uint64](ctx, r, shape, voxels, uint64(0), math.MaxUint64)
 	case "float32":
-		return sampledOf(ctx, r, shape, voxels, float64(-math.MaxFloat32), math.MaxFloat32, float32(0))
+		return sampledOf[float32](ctx, r, shape, voxels, float64(-math.MaxFloat32), math.MaxFloat32)
 	case "float64":
-		return sampledOf(ctx, r, shape, voxels, float64(-math.MaxFloat64), math.MaxFloat64, float64(0))
+		return sampledOf[float64](ctx, r, shape, voxels, float64(-math.MaxFloat64), math.MaxFloat64)
 	}
 	return nil, fmt.Errorf("element type %q: sets need integers of 16 to 64 bits, uint8, float32 and float64", r.Type)
 }
 
-// sampledOf is sampled for a type with values from least to most. step is the distance of
-// neighbouring values, 0 for floats.
+// sampledOf is sampled for a type with values from least to most.
 func sampledOf[T grid.Scalar, W int64 | uint64 | float64](
-	ctx context.Context, r Request, shape grid.Shape, voxels []byte, least, most W, step T,
+	ctx context.Context, r Request, shape grid.Shape, voxels []byte, least, most W,
 ) ([]Answer, error) {
 	at := make([]T, len(r.Sets))
 	for i, n := range r.Sets {
@@ -77,7 +76,7 @@ func sampledOf[T grid.Scalar, W int64 | uint64 | float64](
 	if err != nil {
 		return nil, err
 	}
-	k := grid.NewRanking(at, T(least), T(most), step, r.Superlevel)
+	k := grid.NewRanking(at, r.Superlevel)
 	return s.run(ctx, func(image int, ranks []byte, threads int) error {
 		n := len(ranks)
 		return rankAll(ctx, k, ranks, values[image*n:(image+1)*n], threads)

@@ -179,7 +179,7 @@ func TestSampledBettiCurvesAreVerified(t *testing.T) {
 
 // All voxels of an image have a rank, also the last few, and voxels of several cores.
 func TestRanksOfAllVoxels(t *testing.T) {
-	k := grid.NewRanking([]uint8{100}, 0, math.MaxUint8, 1, false)
+	k := grid.NewRanking([]uint8{100}, false)
 	values := slices.Repeat([]uint8{50, 150}, 100000)
 	ranks := slices.Repeat([]byte{9}, len(values))
 	err := rankAll(t.Context(), k, ranks, values, 2)
@@ -193,7 +193,7 @@ func TestRanksAreConfirmed(t *testing.T) {
 	values := []int16{math.MinInt16, -5, -4, 0, 1, 7, 8, math.MaxInt16}
 	for i := range 4 {
 		super, at := i%2 == 1, [][]int16{{-5, 0, 7}, {math.MinInt16, 0, math.MaxInt16}}[i/2]
-		k := grid.NewRanking(at, math.MinInt16, math.MaxInt16, 1, super)
+		k := grid.NewRanking(at, super)
 		ranks := make([]byte, len(values))
 		k.Rank(ranks, values)
 		if err := k.Confirm(ranks, values); err != nil {
@@ -210,7 +210,7 @@ func TestRanksAreConfirmed(t *testing.T) {
 			}
 		}
 	}
-	k := grid.NewRanking([]float64{1}, -math.MaxFloat64, math.MaxFloat64, 0, false)
+	k := grid.NewRanking([]float64{1}, false)
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		err := rankAll(t.Context(), k, make([]byte, 1), []float64{v}, 1)
 		if !errors.As(err, new(*grid.NotFiniteError)) {

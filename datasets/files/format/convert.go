@@ -16,7 +16,8 @@ func (b *Body) Convert(data []byte) (native []byte, labels *grid.Labels, err err
 	if data, err = b.clean(data); err != nil {
 		return nil, nil, err
 	}
-	typ, ranks := b.Stored.Native(), b.In.Levels == 0 // ranks have no evenly spaced levels
+	typ, ranks := b.Stored.Native(), b.In.Ranks
+	ranks.Refused = b.In.Levels > 0 // ranks have no evenly spaced levels
 	if b.scales != nil {
 		if data, labels, err = element.Narrowed(element.AllCores(), b.scaleSlices(data), element.Float64, ranks,
 			element.ExactFloat); err != nil {

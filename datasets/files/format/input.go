@@ -43,6 +43,8 @@ type Options struct {
 	Channel string
 	// Strict makes a missing chunk of a Zarr array an error instead of reading the fill value.
 	Strict bool
+	// Ranks describe the representation of values that float32 does not hold.
+	Ranks element.Ranks
 	// Memory is the greatest size in bytes of an image in memory; 0 for no limit.
 	Memory int64
 	// Surveys cache the results of complete passes over files; nil for none.

@@ -114,6 +114,7 @@ func (j curveJob) run(c *cli.Program, t answering.Target) error {
 	if q.Question, err = j.Question(c, t.Input, j.targets(j.Out)); err != nil {
 		return err
 	}
+	q.Bare = j.isBare()
 	a, err := q.Answer()
 	if err != nil {
 		return err

@@ -96,6 +96,12 @@ func (r rows) targets(out string) []cli.Target {
 // everyLevel reports whether the output has a row for every level.
 func (r rows) everyLevel() bool { return r.all || r.format == string(ecc.Euler) }
 
+// isBare reports whether the ladder and the digest of the provenance are not written.
+func (r rows) isBare() bool {
+	named := ecc.Format(r.format) == ecc.CSV || ecc.Format(r.format) == ecc.JSONL
+	return r.plot == "" && r.provenance == "" && ecc.Format(r.format) != ecc.JSON && (r.bare || !named)
+}
+
 // write draws a curve if --plot is given, and writes its lines. The range contains the given number
 // of lines.
 func (r rows) write(c *cli.Program, out, name string, p ecc.Provenance, lines int64, chunks ecc.Chunks) error {

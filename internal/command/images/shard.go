@@ -217,7 +217,7 @@ func (j *sharing) open(f *pflag.FlagSet, input string, which shard.Shard) (s *sh
 	if err != nil {
 		return nil, nil, cli.Usage(err)
 	}
-	if s.opened, err = ask.OpenMasked(host.AvailableMemory(), name, mask); err != nil {
+	if s.opened, err = ask.OpenMasked(host.AvailableMemory(), name, mask, element.Ranks{}); err != nil {
 		return nil, nil, cli.Usage(err)
 	}
 	if err := s.count(name, !mask.IsZero()); err != nil {

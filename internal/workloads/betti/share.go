@@ -47,7 +47,7 @@ func Sets(s grid.Source, at []grid.Number, c ecc.Convention) (grid.Source, error
 		thresholds = append(thresholds, Threshold(s, at[i], c.Superlevel))
 	}
 	v := sets{Source: s, ladder: ladder, masked: c.Masked,
-		ranks: grid.NewRanking(thresholds, -math.MaxFloat32, math.MaxFloat32, 0, c.Superlevel)}
+		ranks: grid.NewRanking(thresholds, c.Superlevel)}
 	switch s.Type() {
 	case grid.Uint8:
 		v.table = tabled[uint8](v, 1<<8)
