@@ -123,6 +123,7 @@ func describe(name string, in format.Input) (*format.Body, error) {
 	if err != nil {
 		return nil, err
 	}
+	body.Format = kind.Name
 	if in.Array != "" && kind.Name != "npz" {
 		return nil, fmt.Errorf("a %s file has no arrays with names; leave --array out", kind.Name)
 	}

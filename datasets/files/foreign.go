@@ -54,9 +54,17 @@ func foreignFormats() []foreignFormat {
 	}
 }
 
-// foreign returns the error of a file with the name or first bytes of an unsupported format, or
-// nil. The first bytes of another such format than that of the name count more than the name.
+// foreign returns the error of a file with the name or first bytes of an unsupported format, or nil.
 func foreign(name string, head []byte) error {
+	if f := foreignFormatOf(name, head); f != nil {
+		return fmt.Errorf("%s is not read; convert it first: %s", f.name, f.convert)
+	}
+	return nil
+}
+
+// foreignFormatOf returns the unsupported format of a name or of first bytes, or nil. The first bytes of another such
+// format than that of the name count more than the name.
+func foreignFormatOf(name string, head []byte) *foreignFormat {
 	name = strings.ToLower(strings.TrimRight(name, "/"))
 	ends := func(ext string) bool { return strings.HasSuffix(name, ext) }
 	formats := foreignFormats()
@@ -70,7 +78,7 @@ func foreign(name string, head []byte) error {
 	if at < 0 {
 		return nil
 	}
-	return fmt.Errorf("%s is not read; convert it first: %s", formats[at].name, formats[at].convert)
+	return &formats[at]
 }
 
 // Foreign returns advice for a file or folder with the name of an unsupported format, nil for any

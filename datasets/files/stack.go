@@ -4,88 +4,26 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 
-	"eccbench/datasets/files/dicom"
 	"eccbench/datasets/files/format"
 	"eccbench/datasets/storage"
 	"eccbench/internal/crew"
 	"eccbench/internal/grid"
-	"eccbench/internal/regular"
 )
 
-// sliceFiles returns the files of a stack: the images in a folder, or the matches of a pattern.
-func sliceFiles(path string, o format.Options) ([]string, error) {
-	info, err := os.Stat(path)
-	var files []string
-	switch {
-	case err == nil && info.IsDir():
-		entries, err := os.ReadDir(path)
-		if err != nil {
-			return nil, storage.Cause(err)
-		}
-		for _, e := range entries {
-			name := filepath.Join(path, e.Name())
-			raw := o.Typed() && fileFormats()[0].HasExtension(strings.ToLower(name))
-			if !e.IsDir() && (raw || IsImage(name)) {
-				files = append(files, name)
-			}
-		}
-		if len(files) == 0 { // files of a scanner may have no extensions
-			for _, e := range entries {
-				if name := filepath.Join(path, e.Name()); e.Type().IsRegular() && isDicom(name) {
-					files = append(files, name)
-				}
-			}
-		}
-	case err == nil:
-		files = []string{path}
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil, storage.Cause(err)
-	default:
-		if files, err = filepath.Glob(path); err != nil {
-			return nil, fmt.Errorf("%w; want a folder or a pattern such as ct/*.tif", err)
-		}
-	}
-	if len(files) == 0 {
-		return nil, errors.New("no slices: no such folder with images, and no file that the pattern matches")
-	}
-	slices.SortFunc(files, Natural)
-	return files, nil
-}
-
-// isDicom reports whether a file starts with the first bytes of DICOM.
-func isDicom(path string) bool {
-	f, _, err := regular.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close() // only read from
-	head := make([]byte, format.MatchedBytes)
-	n, _ := io.ReadFull(f, head) // the file may be shorter
-	formats := fileFormats()
-	return formats[slices.IndexFunc(formats, func(f format.Format) bool { return f.Name == dicom.Name })].Matches(head[:n])
-}
-
 // describeSlices reads the headers of all slices if the header of the first has a position or a
-// scale. It does not decode voxels. Otherwise it returns nil. A slice that must be decoded has no
-// header.
+// scale. Otherwise it returns nil. It decodes only slices whose headers are compressed.
 func describeSlices(files []string, o format.Options) ([]*format.Body, error) {
 	bodies := make([]*format.Body, len(files))
-	o.Stream = true // voxels are not decoded
 	look := func(k int64) error {
-		set := &storage.Set{}
-		defer set.Close() // only read from
-		b, err := describeSlice(set, files[k], o)
+		b, err := describeHeader(files[k], o)
 		if err == nil {
-			bodies[k], b.In, b.Inflate = b, format.Input{}, nil // the inputs are not read later
+			bodies[k], b.In, b.Inflate, b.Decoded = b, format.Input{}, nil, nil // the voxels are not read later
 		}
 		return err
 	}
@@ -94,23 +32,11 @@ func describeSlices(files []string, o format.Options) ([]*format.Body, error) {
 	}
 	return bodies, eachSlice(int64(len(files)-1), func(k int64) error {
 		err := look(k + 1)
-		if errors.As(err, new(format.NotStreamed)) {
-			return nil
-		}
 		if err == nil {
 			err = bodies[k+1].CheckLike(bodies[0])
 		}
 		return sliceError(files[k+1], err)
 	})
-}
-
-// describeSlice reads the header of a slice.
-func describeSlice(files *storage.Set, path string, o format.Options) (*format.Body, error) {
-	b, err := describePath(files, path, o)
-	if err == nil && b.Fortran {
-		err = errors.New("its voxels are in Fortran order, which a slice's may not be; save it in C order")
-	}
-	return b, err
 }
 
 // sliceError adds the path of a slice's file to an error.
@@ -130,13 +56,7 @@ func sortSlices(files []string, bodies []*format.Body) error {
 		"dcm2niix -z y FOLDER makes a file of each volume"
 	places := make([]*format.Place, len(bodies))
 	for i, b := range bodies {
-		if b != nil {
-			places[i] = b.Place
-		}
-		if places[i] == nil {
-			return fmt.Errorf("slice %s: it has no position, unlike %s; "+
-				"convert it first: dcm2niix -z y FOLDER", files[i], files[0])
-		}
+		places[i] = b.Place
 	}
 	name := func(i int) string { return files[i] }
 	order, err := format.OrderPlaces(places, name, advice)
@@ -155,14 +75,11 @@ func sortSlices(files []string, bodies []*format.Body) error {
 
 // StackFiles returns the files of a stack's slices.
 func StackFiles(path string, o format.Options) (files []string) {
-	slices, err := sliceFiles(path, o)
+	slices, _, err := sliceFiles(path, o)
 	if err != nil {
 		return nil
 	}
-	for _, s := range slices {
-		files = append(files, Files(s, o)...)
-	}
-	return files
+	return slicesFiles(slices, o)
 }
 
 // OpenStack opens a volume with one 2D image per slice. path is a folder, or a pattern of file names. With
@@ -182,7 +99,7 @@ func OpenStack(path string, o format.Options) (grid.Source, error) {
 // openStack reads all slices into memory on all cores, or returns a source that reads them on
 // demand.
 func openStack(path string, o format.Options) (grid.Source, error) {
-	files, err := sliceFiles(path, o)
+	files, others, err := sliceFiles(path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -216,15 +133,20 @@ func openStack(path string, o format.Options) (grid.Source, error) {
 	scales := make([]format.Scale, len(files))
 	for k := range scales {
 		scales[k] = first.Scale()
-		if bodies != nil && bodies[k] != nil {
+		if bodies != nil {
 			scales[k] = bodies[k].Scale()
 		}
 	}
 	whole.SetScales(scales)
+	skipped := describeSkipped(others, files, o)
 	if stream {
-		return streamStack(reader, first, &whole)
+		return streamStack(reader, first, &whole, skipped)
 	}
-	return readSlices(reader, first, data, &whole, scales)
+	s, err := readSlices(reader, first, data, &whole, scales)
+	if f, ok := s.(*grid.Field); ok && err == nil {
+		return f.Volume().Lacking(skipped), nil
+	}
+	return s, err
 }
 
 // readSlices reads all slices into memory.
@@ -257,15 +179,11 @@ func readSlices(reader *sliceReader, first *format.Body, data []byte, whole *for
 		return nil, err
 	}
 	whole.In.Identity = strings.Join(identities, "")
-	s, err := whole.Source()
-	if f, ok := s.(*grid.Field); ok && err == nil {
-		return f.Volume(), nil
-	}
-	return s, err
+	return whole.Source()
 }
 
 // streamStack returns a source of slices that have the properties of the first.
-func streamStack(reader *sliceReader, first, whole *format.Body) (grid.Source, error) {
+func streamStack(reader *sliceReader, first, whole *format.Body, skipped string) (grid.Source, error) {
 	o := reader.o
 	switch typ := whole.Native(); {
 	case whole.Shape.D == 1:
@@ -277,18 +195,22 @@ func streamStack(reader *sliceReader, first, whole *format.Body) (grid.Source, e
 	case typ != grid.Float32 && o.Levels > 0:
 		return nil, format.NotStreamed{Reason: "a number of levels is for float32 images"} // a later read reports the error
 	}
-	return &stackStream{reader, first, whole.Shape}, nil
+	return &stackStream{reader, first, whole.Shape, skipped}, nil
 }
 
 // A stackStream reads its slices from separate files on demand.
 type stackStream struct {
 	*sliceReader
-	first *format.Body
-	shape grid.Shape
+	first   *format.Body
+	shape   grid.Shape
+	skipped string // the skipped files of the folder, "" for none
 }
 
 // Shape returns the volume's shape.
 func (s *stackStream) Shape() grid.Shape { return s.shape }
+
+// Missing describes the skipped files of the folder; "" for none.
+func (s *stackStream) Missing() string { return s.skipped }
 
 // Type returns the volume's element type.
 func (s *stackStream) Type() grid.Type { return s.first.Native() }
@@ -369,8 +291,11 @@ func (r *sliceReader) read(i int64) (b *format.Body, data []byte, err error) {
 			err = cerr
 		}
 	}()
-	if b, err = describeSlice(files, r.files[i], r.o); err != nil {
+	if b, err = describePath(files, r.files[i], r.o); err != nil {
 		return nil, nil, err
+	}
+	if b.Fortran {
+		return nil, nil, errors.New("its voxels are in Fortran order, which a slice's may not be; save it in C order")
 	}
 	b.In.Identity = files.Identity()
 	data, err = b.Read()

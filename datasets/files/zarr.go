@@ -112,7 +112,7 @@ func describeZarr(s zarr.Store, o format.Options) (*format.Body, error) {
 		return nil, err
 	}
 	a := node.Array
-	b := &format.Body{Stored: a.Stored, Truth: a.Truth, Big: a.Big(),
+	b := &format.Body{Format: "Zarr", Stored: a.Stored, Truth: a.Truth, Big: a.Big(),
 		In: format.Input{ReaderAt: a, Size: a.Bytes(), Options: o}}
 	if err := decodeZarr(node, b); err != nil {
 		return nil, err

@@ -118,7 +118,7 @@ func (f *Field) Lacking(missing string) *Field {
 	return &lacking
 }
 
-// Missing describes the data that the field's file lacks.
+// Missing describes the data that the field's file lacks, or the skipped files of its folder.
 func (f *Field) Missing() string { return f.missing }
 
 // InFile returns the field as one whose bytes are at an offset of a file, through a mapping that may be written to.

@@ -41,7 +41,8 @@ func Close(s Source) error {
 }
 
 // Missing describes the data that a file lacks and the value that replaces it, such as "1 of 8
-// chunks missing: fill value 0". It covers the part that was read, and is "" for complete data.
+// chunks missing: fill value 0", or the skipped files of a folder. It covers the part that was read, and is "" for
+// complete data.
 func Missing(s Source) string {
 	if m, ok := s.(interface{ Missing() string }); ok {
 		return m.Missing()

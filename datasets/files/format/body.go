@@ -32,7 +32,8 @@ func (o Options) Stored() element.Type {
 // A Body describes the voxels in a file. The reader of a header fills it in. The code after the
 // header is common to all formats and is here.
 type Body struct {
-	In      Input // of the voxels; zero if the header is in the same file
+	Format  string // its name
+	In      Input  // of the voxels; zero if the header is in the same file
 	Shape   grid.Shape
 	Axes    int // the image's axes in the file, if its header counts them
 	Volumes Volumes

@@ -8,9 +8,16 @@ import (
 	"eccbench/datasets/element"
 )
 
-// CheckLike returns an error unless a slice has the shape, type and scale of the first.
+// CheckLike returns an error unless a slice has the format, shape and type of the first, and a position if that has
+// one.
 func (b *Body) CheckLike(first *Body) error {
 	switch {
+	case b.Format != first.Format:
+		return fmt.Errorf("a %s file, where the first slice is a %s file; want slices of one format", b.Format, first.Format)
+	case b.Place == nil && first.Place != nil:
+		return errors.New("it has no position, unlike the first slice; convert it first: dcm2niix -z y FOLDER")
+	case b.Place != nil && first.Place == nil:
+		return errors.New("it has a position, unlike the first slice; convert it first: dcm2niix -z y FOLDER")
 	case b.Shape != first.Shape || b.Stored != first.Stored:
 		return fmt.Errorf("%v of %v, where the first slice is %v of %v; want slices of one shape and type",
 			b.Shape, b.Stored, first.Shape, first.Stored)

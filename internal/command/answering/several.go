@@ -44,9 +44,10 @@ func (a *Flags) listed(c *cli.Program, args []string) (images []string, folders 
 		for _, e := range entries {
 			path := filepath.Join(arg, e.Name())
 			switch {
+			case files.IsIgnored(e.Name()):
 			case !e.IsDir() && files.IsImage(e.Name()) || e.IsDir() && files.IsZarr(path):
 				within = append(within, path)
-			case !strings.HasPrefix(e.Name(), "."):
+			default:
 				passed = append(passed, e.Name())
 				if !e.IsDir() {
 					raw = append(raw, path)
@@ -55,6 +56,10 @@ func (a *Flags) listed(c *cli.Program, args []string) (images []string, folders 
 		}
 		if len(within) == 0 && a.In.Set.Changed("shape") {
 			within, passed = raw, nil
+		}
+		if len(within) == 0 && len(files.StackFiles(arg, format.Options{})) > 0 {
+			return nil, false, cli.Usagef("%s: the names of its files are no image names, and their contents are DICOM slices; "+
+				"add --stack to read them as one volume", arg)
 		}
 		if len(within) == 0 {
 			return nil, false,
