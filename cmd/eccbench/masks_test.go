@@ -29,7 +29,7 @@ func testMask[T int32 | uint32 | int64 | uint64 | float64](kind string, values .
 }
 
 // Every command reads a mask of a type that float32 does not hold as one of uint8 that is 0 at the
-// same voxels: masked are those that are 0 in their own type.
+// same voxels.
 func TestMasksOfEveryType(t *testing.T) {
 	folder := t.TempDir()
 	path := func(name string) string { return filepath.Join(folder, name) }

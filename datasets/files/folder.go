@@ -42,7 +42,7 @@ func sliceFiles(path string, o format.Options) (files, others []string, err erro
 	return files, others, nil
 }
 
-// folderSlices returns the images in a folder: the files with names of images, or else those that start as DICOM. In a
+// folderSlices returns the images in a folder: the files with names of images, or else the files that start as DICOM. In a
 // DICOM series, a file without an extension or with that of a slice is a slice too, so that a damaged one is an error.
 func folderSlices(path string, o format.Options) (files, others []string, err error) {
 	entries, err := os.ReadDir(path)
@@ -142,7 +142,7 @@ func isDicom(path string) bool {
 	return dicomFormat().Matches(head[:n])
 }
 
-// slicesFiles returns the files of slices, and those that their headers name.
+// slicesFiles returns the files of slices, and the files that their headers name.
 func slicesFiles(slices []string, o format.Options) (files []string) {
 	for _, s := range slices {
 		files = append(files, Files(s, o)...)
@@ -150,7 +150,7 @@ func slicesFiles(slices []string, o format.Options) (files []string) {
 	return files
 }
 
-// describeSkipped lists the other files of a stack's folder, apart from those that a header of a slice names; "" for
+// describeSkipped lists the other files of a stack's folder, apart from files that a header of a slice names; "" for
 // none.
 func describeSkipped(others, files []string, o format.Options) string {
 	if len(others) == 0 {

@@ -130,7 +130,7 @@ func TestDicomSeriesOfLinks(t *testing.T) {
 	hasSlices(t, links, "", 4, 3, 2, 1)
 }
 
-// Skipped files of a folder are reported, but not those that belong to a slice.
+// Skipped files of a folder are reported, but not files that belong to a slice.
 func TestStackReportsSkippedFiles(t *testing.T) {
 	dir := t.TempDir()
 	writeAll(t, dir, map[string]string{"._s1.npy": "of macOS", "s3.jpg": "", "s4": "", "s5.npy_": "", "s6.webp": ""})

@@ -40,7 +40,9 @@ type kernel[T value] struct {
 }
 
 // inGo returns the functions in Go.
-func inGo[T value]() kernel[T] { return kernel[T]{portable[T], tilted[T, T], placeRow[T], dotColumns, addColumns} }
+func inGo[T value]() kernel[T] {
+	return kernel[T]{portable[T], tilted[T, T], placeRow[T], dotColumns, addColumns}
+}
 
 // available lists the instruction sets of this program on this machine, the fastest first.
 func available() []string { return isa.Available(assembled) }
