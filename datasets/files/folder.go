@@ -42,8 +42,8 @@ func sliceFiles(path string, o format.Options) (files, others []string, err erro
 	return files, others, nil
 }
 
-// folderSlices returns the images in a folder: the files with names of images, or else the files that start as DICOM. In a
-// DICOM series, a file without an extension or with that of a slice is a slice too, so that a damaged one is an error.
+// folderSlices returns the images in a folder: the files with names of images, or else the files that start as DICOM.
+// In a DICOM series, a file without an extension or with that of a slice is a slice too, so that a damaged one is an error.
 func folderSlices(path string, o format.Options) (files, others []string, err error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
