@@ -42,7 +42,8 @@ func Float32Ladder(shape grid.Shape, levels int64, newReader func() Reader) (gri
 	case s.err != nil:
 		return grid.Ladder{}, s.err
 	case s.bad != nil:
-		return grid.Ladder{}, fmt.Errorf("%w; replace them by finite values, or have curve leave NaN out (--nan mask)", s.bad)
+		return grid.Ladder{}, fmt.Errorf("%w; replace them by finite values, or have curve leave NaN out "+
+			`(--nan mask, in Python nan="mask")`, s.bad)
 	case s.table:
 		return grid.Table(mergeAll(s.runs))
 	}

@@ -172,7 +172,7 @@ func readsVolumes(t *testing.T) {
 			checkFileImage(t, s, f.shape, f.typ, func(i int64) float64 { return f.value(v, i) })
 		}
 		_, err := openFileBytes(f.name, data, format.Options{})
-		checkFileError(t, f.name, err, fmt.Sprintf("%d volumes of %s; choose one with --volume 0..%d", f.count, f.shape, f.count-1))
+		checkFileError(t, f.name, err, fmt.Sprintf("%d volumes of %s; choose one of 0..%d", f.count, f.shape, f.count-1))
 	}
 }
 

@@ -294,7 +294,7 @@ func TestDicomVolumes(t *testing.T) {
 	times := []dicomCase{frameCase(`0\0\1`, "", 1), frameCase(`0\0\1`, "", 2), frameCase(`0\0\0`, "", 1), frameCase(`0\0\0`, "", 2)}
 	dimensions := dicomCase{dicomIndices: sq(dicomCase{dicomIndexPointer: {"AT", []uint16{0x18, 0x9082}}}, dicomCase{dicomIndexPointer: {"AT", []uint16{0x20, 0x32}}})}
 	for what, edit := range map[string]dicomCase{"times": nil, "dimensions": dimensions} {
-		checkDicom(t, what, frames(edit, times...).file(), format.Options{}, "", "2 volumes of 2x1x2; choose one with --volume 0..1")
+		checkDicom(t, what, frames(edit, times...).file(), format.Options{}, "", "2 volumes of 2x1x2; choose one of 0..1")
 		checkDicom(t, what, frames(edit, times...).file(), volume(0), "2x1x2", "", 3, 3, 1, 1)
 		checkDicom(t, what, frames(edit, times...).file(), volume(1), "2x1x2", "", 4, 4, 2, 2)
 		checkDicom(t, what, frames(edit, times...).file(), volume(2), "", "there is no volume 2 of 2")

@@ -125,17 +125,17 @@ func describe(name string, in format.Input) (*format.Body, error) {
 	}
 	body.Format = kind.Name
 	if in.Array != "" && kind.Name != "npz" {
-		return nil, fmt.Errorf("a %s file has no arrays with names; leave --array out", kind.Name)
+		return nil, fmt.Errorf("a %s file has no arrays with names; leave array out", kind.Name)
 	}
 	if in.Channel != "" && kind.Name != "TIFF" {
-		return nil, fmt.Errorf("a %s file has no channels with names; leave --channel out, or choose by --volume",
+		return nil, fmt.Errorf("a %s file has no channels with names; leave channel out, or choose by volume",
 			kind.Name)
 	}
 	if in.Strict {
-		return nil, fmt.Errorf("a %s file has no chunks that can be missing; leave --strict out", kind.Name)
+		return nil, fmt.Errorf("a %s file has no chunks that can be missing; leave strict out", kind.Name)
 	}
 	if in.Volume != nil && body.Volumes.Count == 0 {
-		return nil, fmt.Errorf("a %s file has one volume; leave --volume out", kind.Name)
+		return nil, fmt.Errorf("a %s file has one volume; leave volume out", kind.Name)
 	}
 	if body.In.ReaderAt == nil {
 		body.In = in

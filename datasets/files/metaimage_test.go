@@ -1,6 +1,8 @@
 package files
 
 import (
+	"bytes"
+	"compress/zlib"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +10,7 @@ import (
 
 	"eccbench/datasets/element"
 	"eccbench/datasets/files/format"
+	"eccbench/internal/grid"
 )
 
 func TestMetaErrors(t *testing.T) {
@@ -31,7 +34,7 @@ func TestMetaErrors(t *testing.T) {
 		{"DimSize = 3 2", "DimSize = 3 3", "truncated: 6 bytes of voxels where the header states 9"},
 		{"DimSize = 3 2", "DimSize = 5 1", "trailing data"},
 		{"DimSize = 3 2", "DimSize = 4000000000 4000000000", "more voxels than can be counted"},
-		{"NDims", "ElementNumberOfChannels = 3\nNDims", "3 volumes of 3x2; choose one with --volume 0..2"},
+		{"NDims", "ElementNumberOfChannels = 3\nNDims", "3 volumes of 3x2; choose one of 0..2"},
 		{"NDims", "BinaryData = False\nNDims", "no white space ends the last number"},
 		{"NDims", "HeaderSize = 7\nNDims", "HeaderSize is 7"},
 		{"NDims", "HeaderSize = x\nNDims", "field \"HeaderSize\" is \"x\""},
@@ -43,6 +46,42 @@ func TestMetaErrors(t *testing.T) {
 	} {
 		data := strings.Replace(good+"abcdef", c.old, c.new, 1)
 		checkRefusedCheaply(t, "image.mha", []byte(data), format.Options{}, c.want)
+	}
+}
+
+// The channels of each of several volumes are volumes too.
+func TestMetaChannelsOfVolumes(t *testing.T) {
+	const shape, voxels, channels, times = "2x2x2", 8, 2, 3
+	value := func(v, i int64) float64 { return float64(v/channels*voxels*channels + i*channels + v%channels) }
+	data := make([]byte, voxels*channels*times)
+	for i := range data {
+		data[i] = byte(i)
+	}
+	header := "NDims = 4\nDimSize = 2 2 2 3\nElementNumberOfChannels = 2\nElementType = MET_UCHAR\n"
+	var packed bytes.Buffer
+	w := zlib.NewWriter(&packed)
+	w.Write(data)
+	w.Close()
+	for what, file := range map[string]string{
+		"plain":      header + "ElementDataFile = LOCAL\n" + string(data),
+		"compressed": header + "CompressedData = True\nElementDataFile = LOCAL\n" + packed.String(),
+	} {
+		for _, stream := range []bool{false, true} {
+			for v := range int64(channels * times) {
+				s, err := openFileBytes("image.mha", []byte(file), format.Options{Volume: &v, Stream: stream})
+				if stream {
+					checkFileError(t, what, err, "cannot be streamed")
+					continue
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkFileImage(t, s, shape, grid.Uint8, func(i int64) float64 { return value(v, i) })
+			}
+		}
+		last := int64(5)
+		_, err := openFileBytes("image.mha", []byte(file[:len(file)-1]), format.Options{Volume: &last})
+		checkFileError(t, what, err, "truncated")
 	}
 }
 

@@ -130,7 +130,7 @@ func TestNiftiErrors(t *testing.T) {
 		{"unknown type", func(n *niftiText) { n.code = 3 }, "data type 3 (unknown)"},
 		{"one axis", func(n *niftiText) { n.dim = n.dim[:1] }, "1 axes"},
 		{"no axis", func(n *niftiText) { n.dim = nil }, "0 axes"},
-		{"four long axes", func(n *niftiText) { n.dim = []int16{3, 2, 2, 2} }, "2 volumes of 3x2x2; choose one with --volume 0..1"},
+		{"four long axes", func(n *niftiText) { n.dim = []int16{3, 2, 2, 2} }, "2 volumes of 3x2x2; choose one of 0..1"},
 		{"zero axis", func(n *niftiText) { n.dim = []int16{3, 0} }, "at least 1"},
 		{"negative axis", func(n *niftiText) { n.dim = []int16{3, -2} }, "at least 1"},
 		{"short", func(n *niftiText) { n.dim = []int16{3, 3} }, "truncated"},

@@ -141,7 +141,7 @@ func TestZstdWindow(t *testing.T) {
 func TestNpz(t *testing.T) {
 	path := filepath.Join(fixtureDir, "two_arrays.npz")
 	_, err := Open(path, format.Options{})
-	checkFileError(t, "two arrays", err, `2 arrays; choose one with --array, or the input file/array=NAME/path=FILE: "first", "second"`)
+	checkFileError(t, "two arrays", err, `2 arrays; choose one: --array of the command, or the input file/array=NAME/path=FILE: "first", "second"`)
 	_, err = Open(path, format.Options{Array: "third"})
 	checkFileError(t, "no array", err, `there is no array "third"; want one of "first", "second"`)
 	_, err = Open(filepath.Join(fixtureDir, "u8_3d.nii"), format.Options{Array: "first"})
@@ -180,6 +180,14 @@ func TestNpz(t *testing.T) {
 	}
 	for _, method := range []uint16{zip.Store, zip.Deflate} {
 		checkFileImage(t, mustOpen(t, "image.npz", archive(method, "a.npy", "b.txt")), "4x3x2", grid.Int16, linear(-3000, 251))
+	}
+	for array, wrong := range map[string]string{"a": "", "a.npy": "", "b.npy": "", "b.npy.npy": "", "c": "no array"} {
+		_, err := openFileBytes("image.npz", archive(zip.Store, "b.npy.npy", "a.npy"), format.Options{Array: array})
+		if wrong != "" {
+			checkFileError(t, array, err, wrong)
+		} else if err != nil {
+			t.Errorf("%s: %v", array, err)
+		}
 	}
 	good := archive(zip.Deflate, "a.npy")
 	for _, c := range []struct {

@@ -36,6 +36,18 @@ func FuzzRaw(f *testing.F) {
 	})
 }
 
+// Bytes of a file that no voxel needs may be a header, which a MetaImage header can skip.
+func TestRawLengths(t *testing.T) {
+	o := format.Options{Shape: grid.Shape{D: 2, H: 2, W: 2}, Type: grid.Uint8}
+	_, err := openFileBytes("image.raw", make([]byte, 20), o)
+	checkFileError(t, "long", err, "has 20 bytes but 2x2x2 uint8 needs 8; correct the shape or the type, or name the file in a "+
+		"MetaImage header (.mhd) with HeaderSize = 12 if it starts with a header")
+	_, err = openFileBytes("image.raw", make([]byte, 7), o)
+	if checkFileError(t, "short", err, "needs 8; correct the shape or the type"); strings.Contains(err.Error(), "HeaderSize") {
+		t.Error(err)
+	}
+}
+
 // A file that becomes shorter during a read, and a failing disk, are reported with the path.
 func TestFilesThatAreDamagedWhileRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "image.raw")

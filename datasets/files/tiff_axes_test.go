@@ -97,7 +97,7 @@ func TestTiffAxesRefused(t *testing.T) {
 		o           format.Options
 		want        string
 	}{
-		{stack, 6, format.Options{}, "axes T 1, Z 3, C 2: 2 volumes of 5x4x3; choose one with --volume 0..1, or the input file/volume=N/path=FILE"},
+		{stack, 6, format.Options{}, "axes T 1, Z 3, C 2: 2 volumes of 5x4x3; choose one of 0..1: --volume of the command, or the input file/volume=N/path=FILE"},
 		{stack, 6, format.Options{Channel: "2"}, "there is no channel \"2\"; want 0..1"},
 		{stack + "\nframes=0", 6, format.Options{}, "ImageJ states frames=0"},
 		{stack + "\nframes=2", 6, format.Options{}, "ImageJ states 6 images of 2 channels, 3 slices and 2 frames"},
@@ -107,7 +107,7 @@ func TestTiffAxesRefused(t *testing.T) {
 		{"ImageJ=1.53t\nimages=2\nframes=2", 2, format.Options{}, "2 volumes of 5x4; choose one"},
 		{"ImageJ=1.53t\ncf=3", 1, format.Options{}, "ImageJ calibrates its values by function 3"},
 		{"ImageJ=1.53t\ncf=0\nc0=1", 1, format.Options{}, "ImageJ calibrates its values by c0=1 and c1="},
-		{`{"shape": [2, 3, 4, 5]}`, 6, format.Options{}, "2 volumes of 5x4x3; choose one with --volume 0..1"},
+		{`{"shape": [2, 3, 4, 5]}`, 6, format.Options{}, "2 volumes of 5x4x3; choose one of 0..1"},
 		{`{"shape": [2, 3, 4, 5]}`, 6, format.Options{Channel: "0"}, "its description names no axis of channels"},
 		{`{"shape": [2, 2, 4, 5], "axes": "ZZYX"}`, 4, format.Options{}, "axes of planes Z 2, Z 2, of which one can be of depth"},
 		{`{"shape": [2, 4, 5], "axes": "YX"}`, 2, format.Options{}, "has no shape"},
@@ -117,7 +117,7 @@ func TestTiffAxesRefused(t *testing.T) {
 		{`{"shape": [3, 4, 5]}`, 2, format.Options{}, "its description states Z 3, and the file has 2 planes"},
 		{`{"shape": [2, 4, 5]}`, 3, format.Options{}, "page 3 begins a series"},
 		{omeText("XYZCT", 3, 2, 1, `<TiffData/>`), 6, format.Options{}, "axes T 1, C 2, Z 3: 2 volumes of 5x4x3"},
-		{omeText("XYZCT", 3, 2, 1, `<Channel Name="a"/><Channel Name="b"/><TiffData/>`), 6, format.Options{}, `2 channels; choose one with --channel, or the input file/channel=NAME/path=FILE: "a", "b"`},
+		{omeText("XYZCT", 3, 2, 1, `<Channel Name="a"/><Channel Name="b"/><TiffData/>`), 6, format.Options{}, `2 channels; choose one: --channel of the command, or the input file/channel=NAME/path=FILE: "a", "b"`},
 		{omeText("XYZCT", 3, 2, 1, `<TiffData/>`), 5, format.Options{}, "states T 1, C 2, Z 3, and the file has 5 planes"},
 		{omeText("XYZC", 3, 2, 1, `<TiffData/>`), 6, format.Options{}, "in the order \"XYZC\""},
 		{omeText("XYZCT", 2, 1, 1, ``), 2, format.Options{}, "names no page (TiffData)"},
@@ -358,7 +358,7 @@ func TestTiffDepth(t *testing.T) {
 			}
 			checkFileImage(t, got, "5x4", grid.Uint16, planesOf(2))
 			x.pages, x.tags = append(x.pages, x.pages[0]), nil
-			checkRefusedCheaply(t, "image.tif", writeTiff(x), format.Options{}, "2 volumes of 5x4x3; choose one with --volume 0..1")
+			checkRefusedCheaply(t, "image.tif", writeTiff(x), format.Options{}, "2 volumes of 5x4x3; choose one of 0..1")
 		}
 	}
 }

@@ -19,7 +19,7 @@ func TestVolumes(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			path := filepath.Join(fixtureDir, f.name)
 			_, err := Open(path, format.Options{})
-			checkFileError(t, "no volume", err, fmt.Sprintf("%d volumes of %s; choose one with --volume 0..%d", f.count, f.shape, f.count-1))
+			checkFileError(t, "no volume", err, fmt.Sprintf("%d volumes of %s; choose one of 0..%d", f.count, f.shape, f.count-1))
 			if n, err := Volumes(path, format.Options{}); n != f.count || err != nil {
 				t.Errorf("%d volumes, %v; want %d", n, err, f.count)
 			}
@@ -84,7 +84,7 @@ func TestVolumesOfOne(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := Open(filepath.Join(fixtureDir, "u8_3d.nii"), format.Options{Volume: &one})
-	checkFileError(t, "volume 1", err, "no volume 1 of one; leave --volume out")
+	checkFileError(t, "volume 1", err, "no volume 1 of one; leave volume out")
 	_, err = Open(filepath.Join(fixtureDir, "u8_2d.png"), format.Options{Volume: &zero})
 	checkFileError(t, "PNG", err, "a PNG file has one volume")
 	for _, name := range []string{"u8_3d.nii", "u8_2d.png", "u8_2d.tif", "i16_pair_3d.hdr"} {

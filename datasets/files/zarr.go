@@ -162,7 +162,7 @@ func frameZarr(n *zarr.Node, b *format.Body, o format.Options) (order []int64, e
 			return nil, err
 		}
 	} else if err == nil && o.Channel != "" {
-		return nil, errors.New("its metadata name no axis of channels; leave --channel out, or choose by --volume")
+		return nil, errors.New("its metadata name no axis of channels; leave channel out, or choose by volume")
 	}
 	if err == nil && space == nil {
 		err = b.FrameUnlabelled(n.Array.Shape, in)

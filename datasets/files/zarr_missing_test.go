@@ -132,7 +132,7 @@ func TestMissingChunks(t *testing.T) {
 			if err == nil {
 				_, err = readTwice(s, 2)
 			}
-			if (err != nil) != (c.missing != nil) || err != nil && !strings.Contains(err.Error(), "is missing; write it again, or leave --strict out to read the fill value") {
+			if (err != nil) != (c.missing != nil) || err != nil && !strings.Contains(err.Error(), "is missing; write it again, or leave strict out to read the fill value") {
 				t.Errorf("%s%s, strictly: %v", options, c.shown, err)
 			}
 		}
@@ -381,7 +381,7 @@ func TestChannelsOfOneLabel(t *testing.T) {
 	for _, c := range []struct{ labels, channel, want string }{
 		{`{"label":"a"},{"label":"b"}`, "b", ""}, {`{"label":"a"},{"label":"b"}`, "1", ""},
 		{`{"label":"a"},{"label":"a"}`, "a", `several channels are called "a"; choose one by its number, 0..1`}, {`{"label":"a"},{"label":"a"}`, "1", ""},
-		{`{"label":"1"},{"label":"0"}`, "1", `channel 0 is called "1", which is the number of another; choose one by --volume`}, {`{"label":"0"},{"label":"1"}`, "1", ""},
+		{`{"label":"1"},{"label":"0"}`, "1", `channel 0 is called "1", which is the number of another; choose one by volume`}, {`{"label":"0"},{"label":"1"}`, "1", ""},
 		{`{"label":"a"},{"label":"b"}`, "2", `there is no channel "2"; want 0..1, or one of "a", "b"`},
 	} {
 		dir := filepath.Join(t.TempDir(), "c.zarr")

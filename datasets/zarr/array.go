@@ -431,7 +431,7 @@ func (a *Array) release(c *chunkPlacer) {
 func (c *chunkPlacer) load() ([]byte, error) {
 	err := c.fetch()
 	if errors.Is(err, fs.ErrNotExist) && c.a.strict {
-		return nil, fmt.Errorf("chunk %s is missing; write it again, or leave --strict out to read the fill value %s there",
+		return nil, fmt.Errorf("chunk %s is missing; write it again, or leave strict out to read the fill value %s there",
 			c.key, c.a.fillText)
 	}
 	if errors.Is(err, fs.ErrNotExist) {

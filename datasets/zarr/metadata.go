@@ -76,7 +76,7 @@ func Find(s Store, name string) (*Node, error) {
 	root := node
 	if name != "" {
 		if node.Array != nil {
-			return nil, errors.New("it is an array, and no group of some; leave --array out")
+			return nil, errors.New("it is an array, and no group of some; leave array out")
 		}
 		if !fs.ValidPath(name) {
 			return nil, fmt.Errorf("there is no array %.80q; want a path within the group, such as 0 or labels/cells/0", name)
@@ -126,7 +126,7 @@ func Find(s Store, name string) (*Node, error) {
 
 // undecided returns the error of a group of several arrays.
 func (n *Node) undecided(s Store) error {
-	return fmt.Errorf("a Zarr group and no image by itself; choose an array with --array, or the input "+
+	return fmt.Errorf("a Zarr group and no image by itself; choose an array: --array of the command, or the input "+
 		"file/array=NAME/path=FILE: %s", n.choices(s))
 }
 

@@ -179,7 +179,7 @@ func (a *Array) forecast() error {
 		return nil
 	}
 	if a.present = present; a.strict && present < expected {
-		return errors.New(a.scarce(expected) + "; write them again, or leave --strict out")
+		return errors.New(a.scarce(expected) + "; write them again, or leave strict out")
 	}
 	if present == 0 && a.Bytes() > mostFill {
 		return fmt.Errorf("%s, which is all %s of it; write its chunks, or delete it",

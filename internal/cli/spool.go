@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 
 	"eccbench/internal/host"
 	"eccbench/internal/quantity"
@@ -74,6 +75,9 @@ func (s *Spooled) spool(stdin io.Reader, in string) (path string, err error) {
 		if err == nil && info.Mode()&os.ModeDevice != 0 {
 			return "", Usagef("input -: standard input is a device, which may have no end; pipe an image into it")
 		}
+		if err == nil && info.IsDir() {
+			return "", Usagef("input -: standard input is a folder; give it as an argument")
+		}
 		// A file that was not read yet need not be copied.
 		at, serr := f.Seek(0, io.SeekCurrent)
 		if err == nil && serr == nil && info.Mode().IsRegular() && at == 0 {
@@ -95,8 +99,11 @@ func (s *Spooled) spool(stdin io.Reader, in string) (path string, err error) {
 	}
 	n, err := io.Copy(to, io.LimitReader(from, most+1))
 	if err != nil {
-		return "", fmt.Errorf("keeping what comes from %s in %s: %w; set TMPDIR to a folder with room",
-			in, os.TempDir(), cause(err))
+		advice := "save it to a file"
+		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+			advice = "set TMPDIR to a folder with room"
+		}
+		return "", fmt.Errorf("keeping what comes from %s in %s: %w; %s", in, os.TempDir(), cause(err), advice)
 	}
 	if n > most {
 		return "", Usagef("input %s: it has more than the %s that %s has room for; save it to a file, or set TMPDIR to a "+

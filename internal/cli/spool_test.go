@@ -4,12 +4,14 @@ package cli
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/iotest"
 )
 
 func TestSpool(t *testing.T) {
@@ -118,6 +120,24 @@ func TestSpoolPipe(t *testing.T) {
 	}
 	if s.WithNames(paths[0]) != path {
 		t.Errorf("called %q", s.WithNames(paths[0]))
+	}
+}
+
+// The remedy is about the input, not about a full disk.
+func TestSpoolRemedies(t *testing.T) {
+	folder, err := os.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	for want, from := range map[string]io.Reader{
+		"standard input is a folder; give it as an argument": folder,
+		"no disk; save it to a file":                         iotest.ErrReader(errors.New("no disk")),
+		"no space left on device; set TMPDIR to a folder":    iotest.ErrReader(syscall.ENOSPC),
+	} {
+		if _, _, err := (&Program{Stdin: from}).Spool([]string{Standard}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }
 

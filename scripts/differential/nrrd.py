@@ -191,7 +191,7 @@ REASONS = [
 
 def explain(opened, ours, theirs):
     head = _common.unpacked(_common.volume_of(opened)[0]).read_bytes()
-    if not isinstance(ours, Rejected) or re.search("choose one with --volume|NRRD kinds", str(ours)):
+    if not isinstance(ours, Rejected) or re.search("choose one of 0|NRRD kinds", str(ours)):
         if re.search(rb"(?im)^ *encoding: *(gz|bz)", head) and re.search(rb"(?im)^ *byte ?skip: *[1-9]", head):
             return "the byte skip of compressed data counts bytes behind their decompression, as the format says"
         if re.search(rb"(?m)^( +[a-zA-Z ]+|[a-z ]*[A-Z][a-zA-Z ]*):", head):

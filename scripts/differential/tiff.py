@@ -337,7 +337,7 @@ POLICIES = {
     "MetaMorph": "MetaMorph stacks are rejected",
     "in a way of its own": "descriptions by other programs' tags are rejected",
     "white is zero": "white-is-zero masks that are not by tifffile are rejected",
-    "choose one with --volume": "series of several planes are volumes",
+    "choose one of 0..": "series of several planes are volumes",
     "is not none, LZW, deflate or PackBits": "other compressions are rejected",
     "overlap": "segments and directories that overlap are rejected",
     "sample format": "samples of other bits or formats are rejected",
@@ -378,7 +378,7 @@ CAUSES = {
     "offsets are not of 8": "cut",
     "all pages are reduced": "reduced below",
     "names no axis of channels": "imagej",
-    "choose one with --volume": "series",
+    "choose one of 0..": "series",
     "its description states": "tag270",
 }
 
@@ -401,7 +401,7 @@ def scattered(pages):
 def explain(opened, ours, theirs):
     if isinstance(ours, Rejected):
         text = next((text for text in POLICIES if text in str(ours)), None)
-        if "choose one with --volume" in str(ours) and ends_in_one(asked(opened)[1]):
+        if "choose one of 0.." in str(ours) and ends_in_one(asked(opened)[1]):
             return ONE_AT_END
         if not MADE & {"changed", *CAUSES.get(text, "").split()}:
             return None

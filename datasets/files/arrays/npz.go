@@ -81,7 +81,8 @@ func npzArray(in format.Input, z *zip.Reader) (chosen *zip.File, err error) {
 			return nil, fmt.Errorf("two arrays are named %.80q; save one of them alone", name)
 		}
 		known[name] = true
-		if names = append(names, name); name == in.Array || in.Array == "" {
+		names = append(names, name)
+		if name == in.Array || in.Array == "" || f.Name == in.Array && chosen == nil { // an array may be called x.npy
 			chosen = f
 		}
 	}
@@ -91,7 +92,7 @@ func npzArray(in format.Input, z *zip.Reader) (chosen *zip.File, err error) {
 	case chosen == nil:
 		return nil, fmt.Errorf("there is no array %.80q; want one of %s", in.Array, name.List(names))
 	case in.Array == "" && len(names) > 1:
-		return nil, fmt.Errorf("%d arrays; choose one with --array, or the input file/array=NAME/path=FILE: %s",
+		return nil, fmt.Errorf("%d arrays; choose one: --array of the command, or the input file/array=NAME/path=FILE: %s",
 			len(names), name.List(names))
 	}
 	if chosen.Flags&(1|1<<5|1<<6) != 0 { // encrypted, patched, strongly encrypted

@@ -27,9 +27,14 @@ func openRaw(in format.Input) (*format.Body, error) {
 		return nil, fmt.Errorf("unknown element type %v; want one of %s",
 			cmp.Or(in.Other, in.Type.String()), strings.Join(element.TypeNames(), ", "))
 	}
-	if b.Bytes() != in.Size && !in.Unsized {
-		return nil, fmt.Errorf("the file has %d bytes but %v %v needs %d; correct the shape or the type",
-			in.Size, b.Shape, b.Stored, b.Bytes())
+	if extra := in.Size - b.Bytes(); extra != 0 && !in.Unsized {
+		advice := ""
+		if extra > 0 {
+			advice = fmt.Sprintf(", or name the file in a MetaImage header (.mhd) with HeaderSize = %d if it starts with a "+
+				"header", extra)
+		}
+		return nil, fmt.Errorf("the file has %d bytes but %v %v needs %d; correct the shape or the type%s",
+			in.Size, b.Shape, b.Stored, b.Bytes(), advice)
 	}
 	return b, nil
 }

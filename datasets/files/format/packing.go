@@ -107,8 +107,8 @@ func (b *Body) ReadText() error {
 			return fmt.Errorf("reading the voxels: %w", storage.Cause(err))
 		}
 		if !strings.Contains(" \t\r\n", string(end)) {
-			return errors.New("no white space ends the last number of the voxels, which may be cut off; end its line, or copy " +
-				"the file again")
+			return errors.New("no white space ends the last number of the voxels, which may be cut off; copy the file again, " +
+				"or end its line: echo >> FILE")
 		}
 	}
 	if size/2 < most { // a digit and white space each

@@ -14,8 +14,8 @@ import (
 	"eccbench/internal/name"
 )
 
-// Volumes select one of several images of one shape in a file. The images follow each other, or
-// alternate voxel by voxel if stride is not 1.
+// Volumes select one of several images of one shape in a file. The images follow each other if Stride is 1. Otherwise
+// Stride images alternate voxel by voxel, and such groups follow each other.
 type Volumes struct {
 	Count  int64 // 0 for a format with a single image
 	First  int64 // index of the first voxel
@@ -50,7 +50,7 @@ func (b *Body) FrameUnlabelled(axes []int64, in Input) error {
 }
 
 // Choose sets the axes of a volume. outer are the axes that count volumes, and inner is the number
-// of volumes that alternate voxel by voxel.
+// of volumes that alternate voxel by voxel. These are counted before those of the outer axes.
 func (b *Body) Choose(outer, axes []int64, inner int64, in Input) error {
 	var err error
 	if b.Shape, err = ShapeOf(axes); err != nil {
@@ -64,9 +64,6 @@ func (b *Body) Choose(outer, axes []int64, inner int64, in Input) error {
 		}
 		b.Volumes.Count *= n
 	}
-	if inner > 1 && len(outer) > 0 {
-		return fmt.Errorf("%d axes; want an image of 2 or 3, so save one volume of it alone", len(outer)+len(axes)+1)
-	}
 	count, volume := b.Volumes.Count, int64(0)
 	if in.Volume != nil {
 		volume = *in.Volume
@@ -77,7 +74,7 @@ func (b *Body) Choose(outer, axes []int64, inner int64, in Input) error {
 	b.Volumes.First, b.Volumes.Stride = volume*b.Shape.Voxels(), 1
 	switch {
 	case inner > 1:
-		b.Volumes.First, b.Volumes.Stride = volume, count
+		b.Volumes.First, b.Volumes.Stride = volume/inner*inner*b.Shape.Voxels()+volume%inner, inner
 	case b.Fortran: // the axes of volumes are the fastest, the first most of all
 		b.Volumes.First, b.Volumes.Stride = 0, count
 		below := count
@@ -103,12 +100,12 @@ type VolumeError struct {
 func (e VolumeError) Error() string {
 	switch {
 	case e.Count == 1:
-		return fmt.Sprintf("there is no volume %d of one; leave --volume out", *e.Asked)
+		return fmt.Sprintf("there is no volume %d of one; leave volume out", *e.Asked)
 	case e.Asked != nil:
-		return fmt.Sprintf("there is no volume %d of %d; want --volume 0..%d", *e.Asked, e.Count, e.Count-1)
+		return fmt.Sprintf("there is no volume %d of %d; want volume 0..%d", *e.Asked, e.Count, e.Count-1)
 	}
-	return fmt.Sprintf("%d volumes of %s; choose one with --volume 0..%d, or the input file/volume=N/path=FILE",
-		e.Count, e.Shape, e.Count-1)
+	return fmt.Sprintf("%d volumes of %s; choose one of 0..%d: --volume of the command, or the input "+
+		"file/volume=N/path=FILE", e.Count, e.Shape, e.Count-1)
 }
 
 // pick reads a volume's voxels from the voxels of all volumes. r returns them in the file's order
@@ -125,7 +122,11 @@ func (b *Body) pick(r io.Reader, packed int64) ([]byte, error) {
 		}
 		return data, b.pass(r, b.Total()-b.Bytes()-v.First*size)
 	}
-	group := v.Stride * size
+	group, together := v.Stride*size, v.Stride*b.Bytes()
+	before := v.First * size / together * together
+	if err := b.pass(r, before); err != nil {
+		return nil, err
+	}
 	rows := max(1, (1<<20)/group)
 	buf := make([]byte, 0, min(rows*group, max(1<<16, packed)))
 	data := grid.NewBuffer(min(b.Bytes(), likelyRatio*packed))[:0]
@@ -137,10 +138,10 @@ func (b *Body) pick(r io.Reader, packed int64) ([]byte, error) {
 		}
 		for i := range rows {
 			data = storage.Extend(data, size, b.Bytes())
-			copy(data[int64(len(data))-size:], buf[i*group+v.First*size:][:size])
+			copy(data[int64(len(data))-size:], buf[i*group+v.First*size-before:][:size])
 		}
 	}
-	return data, nil
+	return data, b.pass(r, b.Total()-together-before)
 }
 
 // pass skips n bytes.
@@ -175,7 +176,7 @@ func ChannelVolume(o Options, names []string, axes []int64, at int) (*int64, err
 	count, each := axes[at], grid.Product(axes[at+1:])
 	if o.Channel == "" {
 		if len(names) > 1 && count > 1 && o.Volume == nil {
-			return nil, fmt.Errorf("%d channels; choose one with --channel, or the input "+
+			return nil, fmt.Errorf("%d channels; choose one: --channel of the command, or the input "+
 				"file/channel=NAME/path=FILE: %s", count, name.List(names))
 		}
 		return o.Volume, nil
@@ -186,7 +187,7 @@ func ChannelVolume(o Options, names []string, axes []int64, at int) (*int64, err
 	case channel >= 0 && slices.Contains(names[channel+1:], o.Channel):
 		return nil, fmt.Errorf("several channels are called %.80q; choose one by its number, 0..%d", o.Channel, count-1)
 	case channel >= 0 && isNumber && number != channel:
-		return nil, fmt.Errorf("channel %d is called %.80q, which is the number of another; choose one by --volume",
+		return nil, fmt.Errorf("channel %d is called %.80q, which is the number of another; choose one by volume",
 			channel, o.Channel)
 	case channel < 0 && isNumber:
 		channel = number
@@ -204,11 +205,11 @@ func ChannelVolume(o Options, names []string, axes []int64, at int) (*int64, err
 	case o.Volume != nil:
 		other = *o.Volume
 	case others > 1:
-		return nil, fmt.Errorf("%d volumes of each channel; choose one with --volume 0..%d, or the input "+
+		return nil, fmt.Errorf("%d volumes of each channel; choose one of 0..%d: --volume of the command, or the input "+
 			"file/channel=NAME/volume=N/path=FILE", others, others-1)
 	}
 	if other < 0 || other >= others {
-		return nil, fmt.Errorf("there is no volume %d of the %d of each channel; want --volume 0..%d",
+		return nil, fmt.Errorf("there is no volume %d of the %d of each channel; want volume 0..%d",
 			other, others, others-1)
 	}
 	v := (other/each*count+channel)*each + other%each

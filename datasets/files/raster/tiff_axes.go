@@ -173,7 +173,7 @@ func (l tiffLayout) choose(b *format.Body, in format.Input) ([]int64, error) {
 			return nil, err
 		}
 	case in.Channel != "":
-		return nil, errors.New("its description names no axis of channels; leave --channel out, or choose by --volume")
+		return nil, errors.New("its description names no axis of channels; leave channel out, or choose by volume")
 	}
 	plane := []int64{depth, l.height, l.width}
 	if depth == 1 {
