@@ -121,3 +121,34 @@ func TestPackedMasks(t *testing.T) {
 		t.Errorf("no surfaces or errors: %.500q, %.500q", want[0], want[1])
 	}
 }
+
+// Labels of 64 bits have all digits, in files and in flags.
+func TestLargeLabels(t *testing.T) {
+	folder := t.TempDir()
+	list := []uint64{1<<53 + 1, 0, 1<<53 + 2, 1<<53 + 3, math.MaxUint64, math.MaxUint64 - 1}
+	data := headers.Npy("u8", 2, 3)
+	for _, v := range list {
+		data = binary.LittleEndian.AppendUint64(data, v)
+	}
+	path := filepath.Join(folder, "labels.npy")
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	rows := func(flags ...string) (labels string) {
+		out := mustTell(t, append([]string{"assess", path, path, "-q", "--format", "csv", "--connectivity", "8"}, flags...)...)
+		for line := range strings.Lines(out) {
+			if fields := strings.Split(line, ","); len(fields) > 4 && fields[1] == "8" {
+				labels += fields[0] + ":" + fields[2] + " "
+			}
+		}
+		return labels
+	}
+	want := "9007199254740993:1 9007199254740994:1 9007199254740995:1 18446744073709551614:1 18446744073709551615:1 all:5 "
+	if got := rows(); got != want {
+		t.Errorf("labels %s, want %s", got, want)
+	}
+	want = "18446744073709551615:1 9007199254740993:1 all:5 v:2 "
+	if got := rows("--labels", "18446744073709551615,9007199254740993", "--group", "v=9007199254740995,9007199254740994,9007199254740996"); got != want {
+		t.Errorf("chosen labels %s, want %s", got, want)
+	}
+}

@@ -15,7 +15,7 @@ import (
 type Assess struct {
 	Question
 	Truth  Question
-	Labels []float64 // empty for all labels of both images
+	Labels []grid.Number // empty for all labels of both images
 	Groups []assess.Group
 	// AnyGeometry accepts files that place their voxels differently in space.
 	AnyGeometry bool

@@ -237,6 +237,9 @@ func (n Number) rat() *big.Rat {
 	return new(big.Rat).SetFloat64(n.float)
 }
 
+// IsWhole reports whether the number is an integer.
+func (n Number) IsWhole() bool { return !math.IsInf(n.float, 0) && n.rat().IsInt() }
+
 // Float64 returns the number, rounded.
 func (n Number) Float64() float64 { return n.float }
 
@@ -268,7 +271,7 @@ func (n Number) String() string {
 		format = 'f'
 	}
 	text := strconv.FormatFloat(n.float, format, decimals, 64)
-	if math.Abs(n.float) < 1 || math.IsInf(n.float, 0) {
+	if n.exact == nil && decimals == 0 || math.Abs(n.float) < 1 || math.IsInf(n.float, 0) {
 		return text
 	}
 	is := n.rat()
@@ -300,29 +303,27 @@ func (n *Number) UnmarshalJSON(text []byte) (err error) {
 // Compare returns -1, 0 or 1 if the original value of v is below, equal to or above a number. Rounded digits such as
 // 0.1 or 1e+300 mean the nearest value of its type.
 func (l *Labels) Compare(v float32, n Number) int {
-	x := float64(v)
-	if l == nil && n.single != nil {
+	switch {
+	case l == nil && n.single != nil:
 		return cmp.Compare(v, *n.single)
+	case l != nil && l.kind == "<f8" && n.rounded():
+		return cmp.Compare(l.Float64(v), n.float)
 	}
-	if l != nil {
-		switch label := l.label(v); l.kind {
-		case "<i8":
-			return n.compareWhole(new(big.Int).SetInt64(int64(label)))
-		case "<u8":
-			return n.compareWhole(new(big.Int).SetUint64(label))
-		default:
-			if x = math.Float64frombits(label); n.rounded() {
-				return cmp.Compare(x, n.float)
-			}
-		}
-	}
-	return Number{float: x}.Compare(n)
+	return l.Number(v).Compare(n)
 }
 
-// compareWhole returns -1, 0 or 1 if an integer is below, equal to or above n.
-func (n Number) compareWhole(x *big.Int) int {
-	if math.IsInf(n.float, 0) {
-		return cmp.Compare(0, n.float)
+// Number returns the original value.
+func (l *Labels) Number(v float32) Number {
+	n := Number{float: l.Float64(v)}
+	if l == nil || l.kind == "<f8" {
+		return n
 	}
-	return new(big.Rat).SetInt(x).Cmp(n.rat())
+	exact := new(big.Rat).SetUint64(l.label(v))
+	if l.kind == "<i8" {
+		exact.SetInt64(int64(l.label(v)))
+	}
+	if exact.Cmp(n.rat()) != 0 {
+		n.exact = exact
+	}
+	return n
 }

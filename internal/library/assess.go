@@ -13,7 +13,7 @@ import (
 
 // An Assess compares the topology of a prediction with that of the truth: the two images in memory.
 type Assess struct {
-	Labels []float64      `json:"labels"` // none for all labels of the images
+	Labels []grid.Number  `json:"labels"` // none for all labels of the images
 	Groups []assess.Group `json:"groups"`
 }
 

@@ -13,7 +13,7 @@ func TestAssess(t *testing.T) {
 	pred := []byte{1, 1, 1, 1, 0, 1, 1, 1, 1}
 	truth := []byte{1, 1, 1, 1, 0, 0, 1, 1, 1}
 	r := Request{Shape: []int64{3, 3}, Type: "uint8", Images: 2, Options: ask.Options{Construction: "T"}, Threads: 2, Verify: true,
-		Assess: &Assess{Groups: []assess.Group{{Name: "both", Labels: []float64{1, 2}}}}}
+		Assess: &Assess{Groups: []assess.Group{{Name: "both", Labels: grid.Numbers(1, 2)}}}}
 	answers, err := Answers(t.Context(), r, append(pred, truth...), nil)
 	if err != nil {
 		t.Fatal(err)

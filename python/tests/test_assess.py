@@ -42,6 +42,19 @@ def test_types_and_labels(dtype: type) -> None:
         assert other.labels == ("2", "60000", "all") and np.array_equal(other.values, want.values[[1, 0, 2]])
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint64, np.float64])
+def test_large_labels_have_all_digits(dtype: type) -> None:
+    pred, truth = masks()
+    want = eccbench.assess(pred, truth)
+    first = 2**63 - 2 if dtype in (np.int64, np.uint64) else 2**24 + 1
+    names = np.array([0, first, first + 1], dtype)
+    got = eccbench.assess(names[pred], names[truth], groups={"second": [first + 1]})
+    assert got.labels == (str(first), str(first + 1), "all", "second")
+    assert np.array_equal(got.values, want.values[[0, 1, 2, 1]])
+    chosen = eccbench.assess(names[pred], names[truth], labels=[names[2]])
+    assert chosen.labels == (str(first + 1), "all") and np.array_equal(chosen.values, want.values[1:])
+
+
 def test_masks_and_2d() -> None:
     pred, truth = masks()
     result = eccbench.assess(pred[0] > 0, truth[0] > 0, connectivity=4)
@@ -86,6 +99,8 @@ def test_impossible() -> None:
     for chosen in ({"labels": [1.5]}, {"groups": {"a": [np.nan]}}):
         with pytest.raises(ValueError, match="want whole numbers"):
             eccbench.assess(pred, truth, **chosen)
+    with pytest.raises(ValueError, match="labels from -1 to 9223372036854775808: want labels of one integer type"):
+        eccbench.assess(np.full((2, 2), -1), np.full((2, 2), np.uint64(2**63)))
     with pytest.raises(TypeError, match="want a sequence of labels"):
         eccbench.assess(pred, truth, labels=1)
     with pytest.raises(KeyError, match="want one of the labels"):

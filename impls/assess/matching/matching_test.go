@@ -52,7 +52,7 @@ func of(t *testing.T, s grid.Shape, filled float64, pairs, construction int) (da
 			})
 			data = append(data, f[side].Data()...)
 		}
-		p, err := assess.NewPair(f[0], f[1], []float64{1}, nil)
+		p, err := assess.NewPair(f[0], f[1], grid.Numbers(1), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,7 +35,7 @@ func random(t testing.TB, rng *rand.Rand, s grid.Shape, labels int, filled float
 			t.Fatal(err)
 		}
 	}
-	p, err := assess.NewPair(f[0], f[1], nil, []assess.Group{{Name: "first two", Labels: []float64{1, 2}}})
+	p, err := assess.NewPair(f[0], f[1], nil, []assess.Group{{Name: "first two", Labels: grid.Numbers(1, 2)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ type assessJob struct {
 	plot                  string
 	anyGeometry           bool
 	patch, stride         int64
-	labels                []float64
+	labels                []grid.Number
 	groups                []assess.Group
 	constructions         []int
 	above                 map[string]float64
@@ -191,10 +191,10 @@ func (j *assessJob) checkLimits() error {
 }
 
 // labelList parses whole numbers.
-func labelList(words []string) (list []float64, err error) {
+func labelList(words []string) (list []grid.Number, err error) {
 	for _, word := range words {
-		v, err := decimal.ParseFloat(strings.TrimSpace(word), 64)
-		if err != nil || v != math.Trunc(v) || math.IsInf(v, 0) {
+		v, err := grid.ParseNumber(word)
+		if err != nil || !v.IsWhole() {
 			return nil, fmt.Errorf("%q is no label: want a whole number", word)
 		}
 		list = append(list, v)

@@ -73,7 +73,7 @@ func (s Set) has(code uint16) bool {
 // A Pair is two label images of one shape, and the sets to compare. The images hold the codes of
 // labels, as uint8 or uint16: 0 is the background, and Labels[c] is the label of code c.
 type Pair struct {
-	Labels []float64
+	Labels []string // as decimals
 	Sets   []Set
 
 	shape  grid.Shape

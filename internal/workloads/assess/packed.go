@@ -30,13 +30,13 @@ type labelled struct {
 }
 
 // joinPlanes returns the values of the labels of planes, and their places.
-func joinPlanes(planes []labelled) (table map[float32]float64, places map[float32]Place) {
-	table, places = map[float32]float64{}, map[float32]Place{}
+func joinPlanes(planes []labelled) (table map[float32]grid.Number, places map[float32]Place) {
+	table, places = map[float32]grid.Number{}, map[float32]Place{}
 	for _, plane := range planes {
 		if v := float32(plane.label); v > 0 {
 			place := places[v]
 			place.Join(plane.Place)
-			table[v], places[v] = float64(v), place
+			table[v], places[v] = grid.Numbers(float64(v))[0], place
 		}
 	}
 	return table, places
@@ -45,7 +45,7 @@ func joinPlanes(planes []labelled) (table map[float32]float64, places map[float3
 // PackPair is NewPair for two volumes of bytes that have the same label and no other one. It reads them once and keeps
 // bits: half a byte a voxel for both. It returns nil for other images, for several sets, and for those
 // that NewPair rejects.
-func PackPair(pred, truth grid.Source, labels []float64, groups []Group, cores int) (*Pair, error) {
+func PackPair(pred, truth grid.Source, labels []grid.Number, groups []Group, cores int) (*Pair, error) {
 	s, images := pred.Shape(), [2]grid.Source{pred, truth}
 	if truth.Shape() != s || s.D == 1 || pred.Type() != grid.Uint8 || truth.Type() != grid.Uint8 {
 		return nil, nil
@@ -88,7 +88,7 @@ func PackPair(pred, truth grid.Source, labels []float64, groups []Group, cores i
 	if err != nil {
 		return nil, err
 	}
-	var tables [2]map[float32]float64
+	var tables [2]map[float32]grid.Number
 	var places [2]map[float32]Place
 	for i := range images {
 		tables[i], places[i] = joinPlanes(of[i])

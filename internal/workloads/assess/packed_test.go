@@ -100,12 +100,12 @@ func TestPackPairRejects(t *testing.T) {
 	if p, err := PackPair(flat, flat, nil, nil, 2); p != nil || err != nil {
 		t.Errorf("one slice: %v, %v", p, err)
 	}
-	for _, groups := range [][]Group{{{"v", []float64{1}}}, {{"1", []float64{1}}}} {
+	for _, groups := range [][]Group{{{"v", grid.Numbers(1)}}, {{"1", grid.Numbers(1)}}} {
 		if p, err := PackPair(one, one, nil, groups, 2); p != nil || err != nil {
 			t.Errorf("with a group: %v, %v", p, err)
 		}
 	}
-	for _, labels := range [][]float64{{2}, {0}, {1, 2}} {
+	for _, labels := range [][]grid.Number{grid.Numbers(2), grid.Numbers(0), grid.Numbers(1, 2)} {
 		if p, err := PackPair(one, one, labels, nil, 2); p != nil || err != nil {
 			t.Errorf("labels %v: %v, %v", labels, p, err)
 		}

@@ -17,19 +17,19 @@ import (
 
 // A Group is a named group of labels that are compared as one mask.
 type Group struct {
-	Name   string    `json:"name"`
-	Labels []float64 `json:"labels"`
+	Name   string        `json:"name"`
+	Labels []grid.Number `json:"labels"`
 }
 
 // NewPair pairs two label images. The sets are the given labels (default: all labels of either
 // image), the union of all labels unless it is the only set so far, and the groups.
-func NewPair(pred, truth *grid.Field, labels []float64, groups []Group) (*Pair, error) {
+func NewPair(pred, truth *grid.Field, labels []grid.Number, groups []Group) (*Pair, error) {
 	if pred.Shape() != truth.Shape() {
 		return nil, fmt.Errorf("the prediction has shape %v and the truth %v: want images of one shape",
 			pred.Shape(), truth.Shape())
 	}
 	p := &Pair{shape: pred.Shape(), fields: [2]*grid.Field{pred, truth}}
-	var tables [2]map[float32]float64
+	var tables [2]map[float32]grid.Number
 	var places [2]map[float32]Place
 	var errs [2]error
 	crew.Each(2, func(i int) { tables[i], places[i], errs[i] = labelsOf(p.fields[i]) })
@@ -43,26 +43,27 @@ func NewPair(pred, truth *grid.Field, labels []float64, groups []Group) (*Pair, 
 
 // label adds the codes and the sets. By image, tables are the labels of the values, and places their places. With
 // same, values are codes.
-func (p *Pair) label(tables [2]map[float32]float64, places [2]map[float32]Place, same bool, labels []float64,
+func (p *Pair) label(tables [2]map[float32]grid.Number, places [2]map[float32]Place, same bool, labels []grid.Number,
 	groups []Group) error {
-	code := map[float64]uint16{}
+	numbers := map[string]grid.Number{}
 	for _, table := range tables {
 		for _, label := range table {
-			code[label] = 0
+			numbers[label.String()] = label
 		}
 	}
-	delete(code, 0)
-	found := slices.Sorted(maps.Keys(code))
+	delete(numbers, "0")
+	found := slices.SortedFunc(maps.Values(numbers), grid.Number.Compare)
 	if len(found) >= mostLabels {
 		return fmt.Errorf("%d labels: want at most %d", len(found), mostLabels-1)
 	}
-	p.Labels = append([]float64{0}, found...)
-	if same {
-		p.Labels = make([]float64, 1+int(slices.Max(append(found, 0))))
-		for c := range p.Labels {
-			p.Labels[c] = float64(c)
+	p.Labels = []string{"0"}
+	for _, label := range found {
+		for c := len(p.Labels); same && c < int(label.Float64()); c++ {
+			p.Labels = append(p.Labels, strconv.Itoa(c))
 		}
+		p.Labels = append(p.Labels, label.String())
 	}
+	code := map[string]uint16{}
 	for c, label := range p.Labels[1:] {
 		code[label] = uint16(c + 1)
 	}
@@ -76,7 +77,7 @@ func (p *Pair) label(tables [2]map[float32]float64, places [2]map[float32]Place,
 	p.places = make([]Place, len(p.Labels))
 	for i, table := range tables {
 		for v, place := range places[i] {
-			p.places[code[table[v]]].Join(place)
+			p.places[code[table[v].String()]].Join(place)
 		}
 	}
 	return p.choose(found, labels, groups, code)
@@ -104,8 +105,8 @@ func (p *Place) Join(o Place) {
 }
 
 // labelsOf returns the label of each distinct value of an image, and its place.
-func labelsOf(f *grid.Field) (of map[float32]float64, places map[float32]Place, err error) {
-	of, places = map[float32]float64{}, map[float32]Place{}
+func labelsOf(f *grid.Field) (of map[float32]grid.Number, places map[float32]Place, err error) {
+	of, places = map[float32]grid.Number{}, map[float32]Place{}
 	bad, s := 0, f.Shape()
 	see := func(v float32, at Place) {
 		place, known := places[v]
@@ -113,8 +114,8 @@ func labelsOf(f *grid.Field) (of map[float32]float64, places map[float32]Place, 
 		if places[v] = place; known {
 			return
 		}
-		label := f.Labels().Float64(v)
-		if of[v] = label; label != math.Trunc(label) || math.IsInf(label, 0) {
+		label := f.Labels().Number(v)
+		if of[v] = label; !label.IsWhole() {
 			bad++
 		}
 	}
@@ -203,10 +204,10 @@ func findRuns[T uint8 | int16 | uint16](values []T, s grid.Shape, see func(v flo
 }
 
 // coded returns an image with the codes of the labels of f.
-func coded(f *grid.Field, of map[float32]float64, codes map[float64]uint16) (*grid.Field, error) {
+func coded(f *grid.Field, of map[float32]grid.Number, codes map[string]uint16) (*grid.Field, error) {
 	code := map[float32]uint16{}
 	for v, label := range of {
-		code[v] = codes[label]
+		code[v] = codes[label.String()]
 	}
 	if len(codes) > 255 {
 		return coding[uint16](f, code)
@@ -248,15 +249,15 @@ func lookUp[To uint8 | uint16, From uint8 | int16 | uint16](to []To, values []Fr
 }
 
 // choose adds the requested sets of labels, or those of all labels found.
-func (p *Pair) choose(found, labels []float64, groups []Group, code map[float64]uint16) error {
+func (p *Pair) choose(found, labels []grid.Number, groups []Group, code map[string]uint16) error {
 	if labels == nil {
 		labels = found
 	}
 	var all []Group
 	for _, label := range labels {
-		all = append(all, Group{strconv.FormatFloat(label, 'f', -1, 64), []float64{label}})
+		all = append(all, Group{label.Exact().String(), []grid.Number{label}})
 	}
-	if len(found) != 1 || !slices.Equal(found, labels) {
+	if len(found) != 1 || !slices.EqualFunc(found, labels, sameLabel) {
 		all = append(all, Group{Everything, found})
 	}
 	names := map[string]bool{}
@@ -275,14 +276,16 @@ func (p *Pair) choose(found, labels []float64, groups []Group, code map[float64]
 	return nil
 }
 
+func sameLabel(a, b grid.Number) bool { return a.Compare(b) == 0 }
+
 // add adds the set of a group. Labels that neither image has add no voxel.
-func (p *Pair) add(g Group, code map[float64]uint16) error {
+func (p *Pair) add(g Group, code map[string]uint16) error {
 	s := Set{Name: g.Name, Codes: []uint16{}}
 	for _, label := range g.Labels {
-		if label == 0 {
+		if label.Float64() == 0 {
 			return errors.New("label 0 is the background: leave it out")
 		}
-		if c, ok := code[label]; ok {
+		if c, ok := code[label.Exact().String()]; ok {
 			s.Codes = append(s.Codes, c)
 		}
 	}

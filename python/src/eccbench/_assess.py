@@ -205,7 +205,7 @@ def _chosen(name: str, labels: Any) -> list[int]:
     chosen = [number(name, v) for v in labels]
     if any(v != v // 1 for v in chosen):
         raise ValueError(f"{name} {labels!r}: want whole numbers")
-    return [int(v) for v in chosen]
+    return [int(v) for v in labels]
 
 
 def _labels_of(name: str, image: Any) -> NDArray[Any]:
@@ -230,10 +230,11 @@ def _stacked(images: Sequence[NDArray[Any]]) -> NDArray[Any]:
         dtype: type = np.uint8
     else:
         least, greatest = min(int(a.min()) for a in images), max(int(a.max()) for a in images)
-        fits = [t for t in (np.uint8, np.int16, np.uint16) if np.iinfo(t).min <= least and greatest <= np.iinfo(t).max]
-        if not fits and max(-least, greatest) > 1 << 24:
-            raise ValueError(f"labels from {least} to {greatest}: want magnitudes of up to {1 << 24}")
-        dtype = fits[0] if fits else np.float32
+        types = (np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64)
+        fits = [t for t in types if np.iinfo(t).min <= least and greatest <= np.iinfo(t).max]
+        if not fits:
+            raise ValueError(f"labels from {least} to {greatest}: want labels of one integer type; renumber them")
+        dtype = fits[0]
     voxels = np.empty((2, *images[0].shape), dtype)
     for to, image in zip(voxels, images):
         to[...] = image
