@@ -223,7 +223,7 @@ func Answers(ctx context.Context, r Request, voxels, mask []byte) ([]Answer, err
 		return nil, fmt.Errorf("a mask of %d bytes: want %d of %v", len(mask), r.Images, shape)
 	}
 	if len(r.Sets) > 0 {
-		return r.sampled(ctx, shape, voxels)
+		return r.sampled(ctx, shape, voxels, mask)
 	}
 	return r.ofImages(ctx, shape, voxels, mask)
 }

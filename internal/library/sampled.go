@@ -25,36 +25,36 @@ import (
 
 // sampled answers for images in memory at the values of r.Sets. Its only Answer has the rows of all
 // images, one after the other, without levels.
-func (r Request) sampled(ctx context.Context, shape grid.Shape, voxels []byte) ([]Answer, error) {
-	if !r.curve() && !(r.Betti && r.Part == nil && len(r.At) == 0) || r.masked || len(r.Periodic) > 0 || r.Levels > 0 {
-		return nil, errors.New("sets: want curves or Betti numbers without a mask, periodic axes or levels")
+func (r Request) sampled(ctx context.Context, shape grid.Shape, voxels, mask []byte) ([]Answer, error) {
+	if !r.curve() && !(r.Betti && r.Part == nil && len(r.At) == 0) || len(r.Periodic) > 0 || r.Levels > 0 {
+		return nil, errors.New("sets: want curves or Betti numbers without periodic axes or levels")
 	}
 	switch r.Type {
 	case "uint8":
-		return sampledOf[uint8](ctx, r, shape, voxels, uint64(0), math.MaxUint8)
+		return sampledOf[uint8](ctx, r, shape, voxels, mask, uint64(0), math.MaxUint8)
 	case "int16":
-		return sampledOf[int16](ctx, r, shape, voxels, int64(math.MinInt16), math.MaxInt16)
+		return sampledOf[int16](ctx, r, shape, voxels, mask, int64(math.MinInt16), math.MaxInt16)
 	case "uint16":
-		return sampledOf[uint16](ctx, r, shape, voxels, uint64(0), math.MaxUint16)
+		return sampledOf[uint16](ctx, r, shape, voxels, mask, uint64(0), math.MaxUint16)
 	case "int32":
-		return sampledOf[int32](ctx, r, shape, voxels, int64(math.MinInt32), math.MaxInt32)
+		return sampledOf[int32](ctx, r, shape, voxels, mask, int64(math.MinInt32), math.MaxInt32)
 	case "uint32":
-		return sampledOf[uint32](ctx, r, shape, voxels, uint64(0), math.MaxUint32)
+		return sampledOf[uint32](ctx, r, shape, voxels, mask, uint64(0), math.MaxUint32)
 	case "int64":
-		return sampledOf[int64](ctx, r, shape, voxels, int64(math.MinInt64), math.MaxInt64)
+		return sampledOf[int64](ctx, r, shape, voxels, mask, int64(math.MinInt64), math.MaxInt64)
 	case "uint64":
-		return sampledOf[uint64](ctx, r, shape, voxels, uint64(0), math.MaxUint64)
+		return sampledOf[uint64](ctx, r, shape, voxels, mask, uint64(0), math.MaxUint64)
 	case "float32":
-		return sampledOf[float32](ctx, r, shape, voxels, float64(-math.MaxFloat32), math.MaxFloat32)
+		return sampledOf[float32](ctx, r, shape, voxels, mask, float64(-math.MaxFloat32), math.MaxFloat32)
 	case "float64":
-		return sampledOf[float64](ctx, r, shape, voxels, float64(-math.MaxFloat64), math.MaxFloat64)
+		return sampledOf[float64](ctx, r, shape, voxels, mask, float64(-math.MaxFloat64), math.MaxFloat64)
 	}
 	return nil, fmt.Errorf("element type %q: sets need integers of 16 to 64 bits, uint8, float32 and float64", r.Type)
 }
 
 // sampledOf is sampled for a type with values from least to most.
 func sampledOf[T grid.Scalar, W int64 | uint64 | float64](
-	ctx context.Context, r Request, shape grid.Shape, voxels []byte, least, most W,
+	ctx context.Context, r Request, shape grid.Shape, voxels, mask []byte, least, most W,
 ) ([]Answer, error) {
 	at := make([]T, len(r.Sets))
 	for i, n := range r.Sets {
@@ -79,7 +79,15 @@ func sampledOf[T grid.Scalar, W int64 | uint64 | float64](
 	k := grid.NewRanking(at, r.Superlevel)
 	return s.run(ctx, func(image int, ranks []byte, threads int) error {
 		n := len(ranks)
-		return rankAll(ctx, k, ranks, values[image*n:(image+1)*n], threads)
+		err := rankAll(ctx, k, ranks, values[image*n:(image+1)*n], threads)
+		if err == nil && r.masked {
+			for i, within := range mask[image*n : (image+1)*n] {
+				if within == 0 {
+					ranks[i] = byte(len(at)) // in no set
+				}
+			}
+		}
+		return err
 	})
 }
 

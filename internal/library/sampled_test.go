@@ -19,7 +19,7 @@ import (
 	"eccbench/internal/workloads/ecc/ecctest"
 )
 
-// Curves at some values equal the whole curves there, in every convention.
+// Curves at some values equal the whole curves there, in every convention, with a mask or without.
 func TestSampledCurves(t *testing.T) {
 	for k, sets := range [][]float32{{0}, {-1, 2.5}, {-8, -3, -1, 0, 0.25, 3, 8}, {-math.MaxFloat32, 0, math.MaxFloat32}} {
 		for _, shape := range [][]int64{{9, 11}, {4, 5, 6}} {
@@ -31,8 +31,12 @@ func TestSampledCurves(t *testing.T) {
 			for i := range grid.Values[float32](voxels) {
 				grid.Values[float32](voxels)[i] = float32(rng.IntN(17)-8) / float32(1+rng.IntN(2))
 			}
-			for _, r.Superlevel = range []bool{false, true} {
-				whole, err := Answers(t.Context(), r, voxels, nil)
+			for i := range 4 {
+				var mask []byte
+				if r.Superlevel = i&1 > 0; i&2 > 0 {
+					mask = maskOf(rng, len(voxels)/4)
+				}
+				whole, err := Answers(t.Context(), r, voxels, mask)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -56,7 +60,7 @@ func TestSampledCurves(t *testing.T) {
 				for _, at := range sets {
 					asked.Sets = append(asked.Sets, json.Number(fmt.Sprint(float64(at))))
 				}
-				a, err := Answers(t.Context(), asked, voxels, nil)
+				a, err := Answers(t.Context(), asked, voxels, mask)
 				got := make([]int64, len(want))
 				if err != nil || a[0].Fill(nil, got) != nil || !slices.Equal(got, want) || a[0].Verdict != "VERIFIED" {
 					t.Errorf("%v at %v: %v, %+v, %v, want %v", shape, sets, got, a, err, want)
@@ -66,8 +70,8 @@ func TestSampledCurves(t *testing.T) {
 	}
 }
 
-// Betti numbers of a batch at some values equal the numbers of its images one by one, both set by set and
-// at all levels.
+// Betti numbers of a batch at some values equal the numbers of its images one by one, with a mask or without,
+// both set by set and at all levels.
 func TestSampledBetti(t *testing.T) {
 	for k, values := range [][]grid.Number{{grid.Numbers(3)[0]}, grid.Numbers(0, 1, 2, 3, 5, 6, 7, 8)} {
 		for _, shape := range [][]int64{{9, 11}, {4, 5, 6}} {
@@ -82,7 +86,11 @@ func TestSampledBetti(t *testing.T) {
 				voxels[i] = byte(rng.IntN(9))
 			}
 			for _, r.Construction = range []string{"T", "V"} {
-				for _, r.Superlevel = range []bool{false, true} {
+				for i := range 4 {
+					var mask []byte
+					if r.Superlevel = i&1 > 0; i&2 > 0 {
+						mask = maskOf(rng, len(voxels))
+					}
 					one, asked := r, r
 					one.At = slices.Clone(values)
 					for _, v := range values {
@@ -91,7 +99,7 @@ func TestSampledBetti(t *testing.T) {
 					if r.Superlevel { // sets grow from the greatest value
 						slices.Reverse(one.At)
 					}
-					answers, err := Answers(t.Context(), one, voxels, nil)
+					answers, err := Answers(t.Context(), one, voxels, mask)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -103,7 +111,7 @@ func TestSampledBetti(t *testing.T) {
 						}
 						want = append(want, numbers...)
 					}
-					a, err := Answers(t.Context(), asked, voxels, nil)
+					a, err := Answers(t.Context(), asked, voxels, mask)
 					got := make([]int64, len(want))
 					if err != nil || a[0].Fill(nil, got) != nil || !slices.Equal(got, want) ||
 						a[0].Verdict != "VERIFIED" {
@@ -113,6 +121,15 @@ func TestSampledBetti(t *testing.T) {
 			}
 		}
 	}
+}
+
+// maskOf returns a mask without some voxels.
+func maskOf(rng *rand.Rand, voxels int) []byte {
+	mask := make([]byte, voxels)
+	for i := range mask {
+		mask[i] = byte(rng.IntN(4))
+	}
+	return mask
 }
 
 // A violated law makes an answer an error.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Dict, NamedTuple, Sequence, Tuple, Union, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Dict, Iterator, NamedTuple, Sequence, Tuple, Union, overload
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from . import _library
 from ._arguments import Construction, Nan, axis, check_places, choice, in_memory, is_path, rings
 from ._curve import (
     NAN_ADVICE, Image, _array, _ByLevel, _conventions, _images, _in_place, _job, _layout, _letters, _level_type,
-    _masked, _numbers, _of_sets, _Request, _translated, open)
+    _masked, _numbers, _of_sets, _ranked, _Request, _translated, open)
 from ._curve import _Rows as _CurveRows
 from ._result import Array, Verdict
 
@@ -230,41 +231,40 @@ def betti(
         if is_path(image) or isinstance(image, Image) or _array(image).dtype != np.bool_:
             raise ValueError("at is missing: want the values of the sets; only an image of bool is a set by itself")
         at, request["superlevel"] = 1, True  # the True voxels
-    elif mask is None and not (is_path(image) or isinstance(image, (Image, np.ndarray))):
-        image = _array(image)  # once: nibabel reads the file at each conversion
     values, exact = _sets(at)
-    if values.size and mask is None:
-        found = _sampled(image, values.ravel(), request, nan, batch_axis, periodic)
+    request["nan"] = choice("nan", nan, "refuse", "mask")
+    with _translating(nan):
+        given = _given(image, mask, nan, batch_axis)
+        found = None
+        if values.size and isinstance(given, _Given):
+            found = _sampled(given, values.ravel(), request, batch_axis, periodic)
         if found is not None:
             return _verified(found[0].reshape(*(() if batch_axis is None else (-1,)), *values.shape, 3), found[1])
-    images = _asked(image, {**request, "at": exact or [0]}, mask, nan, batch_axis, periodic)[0]
+        images = _asked(given, {**request, "at": exact or [0]}, periodic)[0]
     batch = () if batch_axis is None else (len(images),)
     numbers = np.array([numbers[:len(exact)] for _, numbers, _ in images], np.int64).reshape(*batch, *values.shape, 3)
     return _verified(numbers, Verdict.of([Verdict.of_answer(answer) for _, _, answer in images]))
 
 
-def _sampled(image: Any, values: NDArray[Any], request: _Request, nan: str, batch_axis: int | None,
+def _sampled(given: _Given, values: NDArray[Any], request: _Request, batch_axis: int | None,
              periodic: bool | Sequence[int]) -> tuple[NDArray[np.int64], Verdict] | None:
     """Return the numbers of images whose voxels are ranked among the values. Return None if this is
     slower or impossible."""
-    array = None if is_path(image) or isinstance(image, Image) else _array(image)
-    if array is None or nan != "refuse" or np.ma.getmask(image) is not np.ma.nomask:
+    _, images, masks = given
+    if batch_axis is None and not _ranked(images, masks):
         return None
-    if batch_axis is None and array.dtype.itemsize < 8:
-        return None
-    images, _ = _images(array, None, None if batch_axis is None else axis("batch_axis", batch_axis, array.ndim))
-    sets = _CurveRows(None, values).sets(images, request["superlevel"])
+    sets = _CurveRows(None, values).sets(images, masks, request["superlevel"])
     if sets is None or rings(periodic, images.ndim - 1):
         return None
 
     def ask(voxels: NDArray[Any], _: Sequence[int]) -> tuple[NDArray[np.int64], Verdict]:
-        return _of_sets({**request, **_layout(voxels)}, voxels, sets, 3)
+        return _of_sets({**request, **_layout(voxels)}, voxels, masks, sets, 3)
 
     try:
-        return _in_place(images, ask)
+        return _in_place(images, ask, turned=masks is None)
     except _library.Error as e:
         if e.kind != "finite":  # only a request for all levels reports the place
-            raise _translated(e) from None
+            raise
         return None
 
 
@@ -337,8 +337,10 @@ def betti_curves(
     >>> curves(5)
     Betti(b0=1, b1=1, b2=0)
     """
-    request = {**_conventions(construction, superlevel, verify, threads), "betti": True}
-    images, dtype, shape = _asked(image, request, mask, nan, batch_axis, periodic)
+    request = {**_conventions(construction, superlevel, verify, threads), "betti": True,
+        "nan": choice("nan", nan, "refuse", "mask")}
+    with _translating(nan):
+        images, dtype, shape = _asked(_given(image, mask, nan, batch_axis), request, periodic)
     closed = rings(periodic, len(shape))
     curves = [
         BettiCurves(
@@ -354,39 +356,59 @@ def betti_curves(
 _Rows = Tuple["NDArray[Any]", "NDArray[np.int64]", Dict[str, Any]]
 
 
-def _asked(image: Any, request: _Request, mask: Any, nan: str, batch_axis: int | None,
-           periodic: bool | Sequence[int] = ()) -> tuple[list[_Rows], np.dtype[Any], tuple[int, ...]]:
-    """Return the rows of each image, and the images' type and shape."""
-    request["nan"] = choice("nan", nan, "refuse", "mask")
+class _Given(NamedTuple):
+    """The type of an array, its images along the first axis, and their masks."""
+
+    dtype: np.dtype[Any]
+    images: NDArray[Any]
+    masks: NDArray[np.uint8] | None
+
+
+def _given(image: Any, mask: Any, nan: str, batch_axis: int | None) -> Image | _Given:
+    """Return the images of an array, or an image of a file that the library reads."""
     if is_path(image):
         image = open(image)
     if isinstance(image, Image) and batch_axis is not None:
         raise ValueError("batch_axis: a file holds one image")
+    if isinstance(image, Image) and mask is None:
+        return image
+    check_places("image and mask", image, mask)
+    image = in_memory(image)
+    array = _array(image)
+    if batch_axis is not None:
+        batch_axis = axis("batch_axis", batch_axis, array.ndim)
+    return _Given(array.dtype, *_images(*_masked(array, np.ma.getmask(image), mask, nan, batch_axis,
+        not isinstance(image, np.ndarray)), batch_axis))
+
+
+@contextmanager
+def _translating(nan: str) -> Iterator[None]:
+    """Translate errors of the library."""
     try:
-        if isinstance(image, Image) and mask is None:
-            axes = len(image.shape)
-            return _rows({**request, **image._request, "periodic": _letters(rings(periodic, axes),
-                range(axes))}), image.dtype, image.shape
-        check_places("image and mask", image, mask)
-        image = in_memory(image)
-        array = _array(image)
-        if batch_axis is not None:
-            batch_axis = axis("batch_axis", batch_axis, array.ndim)
-        images, masks = _images(*_masked(array, np.ma.getmask(image), mask, nan, batch_axis,
-            not isinstance(image, np.ndarray)), batch_axis)
-        if len(images) == 0:
-            return [], array.dtype, images.shape[1:]
-        closed = rings(periodic, images.ndim - 1)
-
-        def ask(voxels: NDArray[Any], order: Sequence[int]) -> list[_Rows]:
-            return _rows({**request, **_layout(voxels), "periodic": _letters(closed, order)}, voxels, masks)
-
-        rows = _in_place(images, ask, turned=masks is None)
-        return rows, array.dtype, images.shape[1:]
+        yield
     except _library.Error as e:
         if e.kind == "finite" and nan == "refuse":
             raise ValueError(f"{e}{NAN_ADVICE}") from None
         raise _translated(e) from None
+
+
+def _asked(given: Image | _Given, request: _Request,
+           periodic: bool | Sequence[int]) -> tuple[list[_Rows], np.dtype[Any], tuple[int, ...]]:
+    """Return the rows of each image, and the images' type and shape."""
+    if isinstance(given, Image):
+        axes = len(given.shape)
+        return _rows({**request, **given._request, "periodic": _letters(rings(periodic, axes),
+            range(axes))}), given.dtype, given.shape
+    dtype, images, masks = given
+    shape = images.shape[1:]
+    if len(images) == 0:
+        return [], dtype, shape
+    closed = rings(periodic, len(shape))
+
+    def ask(voxels: NDArray[Any], order: Sequence[int]) -> list[_Rows]:
+        return _rows({**request, **_layout(voxels), "periodic": _letters(closed, order)}, voxels, masks)
+
+    return _in_place(images, ask, turned=masks is None), dtype, shape
 
 
 def _rows(request: _Request, voxels: NDArray[Any] | None = None, masks: NDArray[np.uint8] | None = None) -> list[_Rows]:

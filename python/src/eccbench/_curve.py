@@ -473,15 +473,17 @@ class _Rows:
     def __init__(self, levels: int | None, at: NDArray[Any] | None):
         self.levels, self.at = levels, at
 
-    def sets(self, images: NDArray[Any], superlevel: bool) -> tuple[NDArray[Any], NDArray[np.intp]] | None:
+    def sets(self, images: NDArray[Any], mask: NDArray[np.uint8] | None,
+            superlevel: bool) -> tuple[NDArray[Any], NDArray[np.intp]] | None:
         """Return values of the images' type with the requested sets, ascending, and the index of each
         requested value among them, -1 for an empty set. Return None if the whole curve is as fast."""
         at, levels, dtype = self.at, self.levels, images.dtype.newbyteorder("=")
-        wide = len(images) == 1 and images.size and dtype.itemsize == 8
-        if at is None and levels is not None and wide and np.isfinite(images).all():
-            self.levels, self.at = None, _even(images[0], levels, superlevel)[:: -1 if superlevel else 1]
+        one = len(images) == 1
+        if at is None and levels is not None and one and _ranked(images, mask) and np.isfinite(images).all():
+            inside = images[0] if mask is None else images[0][mask[0] != 0]
+            self.levels, self.at = None, _even(inside, levels, superlevel)[:: -1 if superlevel else 1]
             at = self.at
-        if at is None or not 0 < len(at) or images.size == 0 or len(images) == 1 and not _many(images[0]):
+        if at is None or not 0 < len(at) or images.size == 0 or one and not _many(images[0]):
             return None
         if dtype.kind == "f":
             with np.errstate(over="ignore"):
@@ -585,13 +587,13 @@ def _of_array(array: NDArray[Any], within: NDArray[np.bool_] | None, batch_axis:
     if images.dtype == np.float32 and _plain(request) and mask is None:
         request["levels"] = rows.levels or 0
 
-    sets = rows.sets(images, request["superlevel"]) if mask is None and not rings else None
+    sets = rows.sets(images, mask, request["superlevel"]) if not rings else None
 
     def ask(voxels: NDArray[Any], order: Sequence[int]) -> list[Curve]:
         request.update(_layout(voxels), periodic=_letters(rings, order))
         if sets is not None:
             try:
-                return _sampled(request, voxels, rows, sets, shape)
+                return _sampled(request, voxels, mask, rows, sets, shape)
             except _library.Error as e:
                 if e.kind != "finite":  # only a request for all levels reports the place
                     raise
@@ -666,6 +668,11 @@ def _answered(request: _Request, voxels: NDArray[Any] | None, dtype: np.dtype[An
     return curves
 
 
+def _ranked(images: NDArray[Any], mask: NDArray[np.uint8] | None) -> bool:
+    """Report whether counting all levels of images needs a conversion first, as all but small types and plain float32 do."""
+    return images.dtype.itemsize > 4 or images.dtype.itemsize == 4 and (images.dtype.kind != "f" or mask is not None)
+
+
 def _many(image: NDArray[Any]) -> bool:
     """Estimate from some voxels whether an image has so many values that counting all is slow."""
     if image.dtype.itemsize < 4 or image.size < 1 << 12:
@@ -674,10 +681,10 @@ def _many(image: NDArray[Any]) -> bool:
     return image.dtype.itemsize == 8 or len(np.unique(some)) > len(some) // 2
 
 
-def _sampled(request: _Request, voxels: NDArray[Any], rows: _Rows, sets: tuple[NDArray[Any], NDArray[np.intp]],
-        shape: tuple[int, ...]) -> list[Curve]:
+def _sampled(request: _Request, voxels: NDArray[Any], mask: NDArray[np.uint8] | None, rows: _Rows,
+        sets: tuple[NDArray[Any], NDArray[np.intp]], shape: tuple[int, ...]) -> list[Curve]:
     """Return the curves of images at some values, from one block of numbers."""
-    chi, verdict = _of_sets({**request, "levels": 0}, voxels, sets)
+    chi, verdict = _of_sets({**request, "levels": 0}, voxels, mask, sets)
     known: dict[str, Any] = {
         "levels": rows.at, **verdict._asdict(),
         "construction": request["construction"], "superlevel": request["superlevel"], "periodic": (),
@@ -692,15 +699,15 @@ def _sampled(request: _Request, voxels: NDArray[Any], rows: _Rows, sets: tuple[N
     return curves
 
 
-def _of_sets(request: _Request, voxels: NDArray[Any], sets: tuple[NDArray[Any], NDArray[np.intp]],
-             *columns: int) -> tuple[NDArray[np.int64], Verdict]:
+def _of_sets(request: _Request, voxels: NDArray[Any], mask: NDArray[np.uint8] | None,
+             sets: tuple[NDArray[Any], NDArray[np.intp]], *columns: int) -> tuple[NDArray[np.int64], Verdict]:
     """Return the numbers of the sets of `_Rows.sets`, of shape (images, sets, *columns), and their verdict."""
     values, which = sets
     numbers, verdict = np.zeros((len(voxels), len(values) + 1, *columns), np.int64), Verdict()
     for start in range(0, len(values), _RANKS):
         some = values[start : start + _RANKS]
         found = np.empty((len(voxels), len(some), *columns), np.int64)
-        with _job({**request, "sets": tuple(some.tolist())}, voxels) as job:
+        with _job({**request, "sets": tuple(some.tolist())}, voxels, mask) as job:
             job.rows(0, 0, 0, found.ctypes.data)
             verdict = Verdict.of_answer(job.answers[0])
         numbers[:, start : start + len(some)] = found[:, ::-1] if request["superlevel"] else found
