@@ -43,7 +43,7 @@ func sliceFiles(path string, o format.Options) (files, others []string, err erro
 }
 
 // folderSlices returns the images in a folder: the files with names of images, or else the files that start as DICOM.
-// In a DICOM series, a file without an extension or with that of a slice is a slice too, so that a damaged one is an error.
+// In a DICOM series, a file without an extension or with that of a slice is a slice too. A damaged one is an error.
 func folderSlices(path string, o format.Options) (files, others []string, err error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
