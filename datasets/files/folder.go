@@ -43,7 +43,8 @@ func sliceFiles(path string, o format.Options) (files, others []string, err erro
 }
 
 // folderSlices returns the images in a folder: the files with names of images, or else the files that start as DICOM.
-// In a DICOM series, a file without an extension or with that of a slice is a slice too. A damaged one is an error.
+// In a DICOM series, a file without an extension or with that of a slice is a slice too, so that a damaged one is an
+// error.
 func folderSlices(path string, o format.Options) (files, others []string, err error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -82,7 +83,14 @@ func folderSlices(path string, o format.Options) (files, others []string, err er
 		for _, name := range files {
 			extensions[extension(name)] = true
 		}
+		known := len(files)
 		divide(func(name string) bool { return extensions[extension(name)] && !isText(name) })
+		for _, name := range files[known:] {
+			if !isDicom(name) {
+				return nil, nil, sliceError(name, errors.New("no DICOM file, although the folder is a DICOM series; copy it again, "+
+					"or choose the slices by a pattern such as 'ct/IM*'"))
+			}
+		}
 	}
 	return files, others, nil
 }
@@ -150,8 +158,8 @@ func slicesFiles(slices []string, o format.Options) (files []string) {
 	return files
 }
 
-// describeSkipped lists the other files of a stack's folder, apart from files that a header of a slice names; "" for
-// none.
+// describeSkipped lists the other files of a stack's folder, apart from the files that a header of a slice names; ""
+// for none.
 func describeSkipped(others, files []string, o format.Options) string {
 	if len(others) == 0 {
 		return ""

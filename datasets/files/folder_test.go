@@ -95,11 +95,11 @@ func TestDicomSeriesIsCompressed(t *testing.T) {
 func TestDicomSeriesOfFolder(t *testing.T) {
 	for _, suffix := range []string{"", ".MR", ".dcm"} {
 		for name, c := range map[string]struct{ file, text, want string }{
-			"empty":  {"IM5", "", "slice DIR/IM5: the file is empty"},
-			"zeroed": {"IM5", strings.Repeat("\x00", 600), "slice DIR/IM5: neither the name nor the first bytes"},
-			"junk":   {"IM5", "not found", "slice DIR/IM5: neither the name nor the first bytes"},
-			"number": {"1.2.840.5", "not found", "slice DIR/1.2.840.5: neither the name nor the first bytes"},
-			"suffix": {"IM0" + suffix, "", "slice DIR/IM0" + suffix + ": the file is empty"},
+			"empty":  {"IM5", "", "slice DIR/IM5: no DICOM file"},
+			"zeroed": {"IM5", strings.Repeat("\x00", 600), "slice DIR/IM5: no DICOM file"},
+			"junk":   {"IM5", "not found", "slice DIR/IM5: no DICOM file"},
+			"number": {"1.2.840.5", "not found", "slice DIR/1.2.840.5: no DICOM file"},
+			"suffix": {"IM0" + suffix, "", "slice DIR/IM0" + suffix + ": "},
 		} {
 			dir := reversedSeries(t)
 			for k := range 4 {
@@ -130,7 +130,7 @@ func TestDicomSeriesOfLinks(t *testing.T) {
 	hasSlices(t, links, "", 4, 3, 2, 1)
 }
 
-// Skipped files of a folder are reported, but not files that belong to a slice.
+// Skipped files of a folder are reported, but not the data file of a slice.
 func TestStackReportsSkippedFiles(t *testing.T) {
 	dir := t.TempDir()
 	writeAll(t, dir, map[string]string{"._s1.npy": "of macOS", "s3.jpg": "", "s4": "", "s5.npy_": "", "s6.webp": ""})
