@@ -384,10 +384,13 @@ def curve(
 
     Notes
     -----
-    Nothing is rounded: int64, uint64 and float64 values that float32 cannot represent are replaced
-    by their ranks. With `at`, a batch, or an image of many values, is ranked among those values: the
-    fingerprint verifies the curves of the ranks, and each voxel is compared with the limits of its
-    rank. The images of a batch share a key. The method is in doc/proofs/extrema.md of the sources;
+    No array is rounded: int64, uint64 and float64 values that float32 cannot represent are replaced
+    by their ranks. A file with a slope, such as NIfTI, has the nearest float32 of each value if no two
+    become equal, while its nibabel image has float64 values.
+
+    With `at`, a batch, or an image of many values, is ranked among those values: the fingerprint
+    verifies the curves of the ranks, and each voxel is compared with the limits of its rank. The images
+    of a batch share a key. The method is in doc/proofs/extrema.md of the sources;
     the cell complexes are those of Wang, Wagner, Edelsbrunner and Heiss [1]_.
 
     References
