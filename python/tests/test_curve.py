@@ -222,6 +222,17 @@ def test_at_and_out():
     for wrong in (np.empty(4, np.int64), np.empty(3, np.int32), [0, 0, 0]):
         with pytest.raises(ValueError, match="out: want"):
             eccbench.curve(image, at=[0, 1, 2], out=wrong)
+    apart = np.zeros((3, 6, 2), np.int64)
+    line = np.zeros(9, np.int64)
+    stack = np.stack([image, image])
+    skewed = np.lib.stride_tricks.as_strided(line, (2, 2), (8, 24))
+    for fits in (batch[:, ::-1], apart[::2, ::2, 1].T[::-1][:2, :2], skewed):
+        eccbench.curve(stack, batch_axis=0, at=[0, 1, 2][: fits.shape[1]], out=fits)
+        assert fits.tolist() == [whole([0, 1, 2][: fits.shape[1]]).tolist()] * 2
+    for strides in ((0, 8), (8, 8), (16, 0), (8, -8)):
+        shared = np.lib.stride_tricks.as_strided(line[4:], (2, 3), strides)
+        with pytest.raises(ValueError, match="out: its elements share memory"):
+            eccbench.curve(stack, batch_axis=0, at=[0, 1, 2], out=shared)
     with pytest.raises(ValueError, match="give levels or at"):
         eccbench.curve(image, out=out)
 

@@ -452,8 +452,20 @@ def curve(
             raise ValueError("out: the curve has as many rows as it has changes; give levels or at, too")
         if not isinstance(out, np.ndarray) or out.dtype != np.int64 or out.shape != np.shape(chi):
             raise ValueError(f"out: want an array of int64 of shape {np.shape(chi)}")
+        if _overlaps(out):
+            raise ValueError("out: its elements share memory, as those of a broadcast array do; give a copy")
         out[...] = chi
     return curves if batch_axis is not None else curves[0]
+
+
+def _overlaps(array: NDArray[Any]) -> bool:
+    """Return whether elements of an array may share memory: those along an axis lie within a smaller one's extent."""
+    extent = array.itemsize
+    for stride, n in sorted((abs(stride), n) for stride, n in zip(array.strides, array.shape) if n > 1):
+        if stride < extent:
+            return True
+        extent += stride * (n - 1)
+    return False
 
 
 def _conventions(construction: str, superlevel: bool, verify: bool, threads: int | None) -> _Request:
