@@ -426,7 +426,11 @@ func (r Request) open(every bool) (datasets.Name, grid.Source, error) {
 	if err != nil {
 		return name, nil, err
 	}
-	s, err := name.Open(0)
+	ranks := element.Ranks{Superlevel: r.Superlevel}
+	if r.Betti && !r.Describe && len(r.At) > 0 {
+		ranks.At = func(*grid.Labels) []grid.Number { return r.At }
+	}
+	s, err := name.OpenRanked(0, ranks)
 	return name, s, err
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -119,6 +121,45 @@ func TestSampledBetti(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// Betti numbers of a file of int64 at some values equal those of its voxels in memory.
+func TestBettiOfFileAt(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	values := make([]int64, 6*5*4)
+	for i := range values {
+		values[i] = 1<<60 + rng.Int64N(9)
+	}
+	path := filepath.Join(t.TempDir(), "image.raw")
+	if err := os.WriteFile(path, grid.Bytes(values), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := Request{Type: "int64", Shape: []int64{4, 5, 6}, Images: 1, Threads: 2, Verify: true, Betti: true}
+	for _, text := range []string{"1152921504606846977", "1152921504606846980", "0", "1e19", "1152921504606846980.5"} {
+		n, err := grid.ParseNumber(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.At = append(r.At, n)
+	}
+	for i := range 4 {
+		r.Construction, r.Superlevel, r.Input = "TV"[i&1:i&1+1], i&2 > 0, ""
+		var got [2][]int64
+		for k := range got {
+			answers, err := Answers(t.Context(), r, grid.Bytes(values)[:len(values)*8*(1-k)], nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[k] = make([]int64, answers[0].Numbers())
+			if err := answers[0].Fill(make([]byte, 8*answers[0].Rows), got[k]); err != nil || answers[0].Type != "int64" {
+				t.Errorf("%+v, %v", answers[0], err)
+			}
+			r.Input = path
+		}
+		if !slices.Equal(got[0], got[1]) || got[0][0] == 0 {
+			t.Errorf("%+v: %v of the file, want %v", r, got[1], got[0])
 		}
 	}
 }
