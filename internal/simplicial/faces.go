@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 
 	"eccbench/internal/crew"
 	"eccbench/internal/pool"
@@ -51,6 +52,9 @@ func FacesIn(p *pool.Pool, c *Complex, cores int) *Faces {
 // countFaces counts the simplices of a complex by dimension.
 func countFaces(c *Complex, cores int) []int64 {
 	counts := make([]int64, len(c.Tops))
+	if Scattered(c) { // neighbours are then near each other in memory
+		c = NumberBreadthFirst(nil, c, cores)
+	}
 	eachList(c, cores, func(d int, list []uint32) { counts[d] = int64(len(list) / (d + 1)) })
 	return counts
 }
@@ -58,9 +62,13 @@ func countFaces(c *Complex, cores int) []int64 {
 // eachList calls f with the simplices of each dimension as in NewFaces, from the greatest down. It
 // makes no lists of boundaries.
 func eachList(c *Complex, cores int, f func(d int, list []uint32)) {
-	var above []uint32
+	p, above := new(pool.Pool), []uint32(nil)
 	for d := c.Dim(); d >= 0; d-- {
-		above = number(nil, above, ascending(nil, c.Tops[d], d+1), d, c.Vertices, nil, cores)
+		given := ascending(p, c.Tops[d], d+1)
+		list := number(p, above, given, d, c.Vertices, nil, cores)
+		pool.Give(p, given)
+		pool.Give(p, above)
+		above = list
 		f(d, above)
 	}
 }
@@ -133,7 +141,8 @@ type numbering struct {
 	// entries are the simplices by their least vertex. Entry 2·c is the faces of cell c that have its
 	// least vertex, 2·c+1 is the face that lacks it. The given simplices follow.
 	entries []uint32
-	start   []uint32 // start[v] is the index of the first entry with least vertex v
+	start   []uint32      // start[v] is the index of the first entry with least vertex v
+	touched atomic.Uint32 // of readAhead, so that it is done
 }
 
 // fewRecords is the number of records below which one core is as fast as several. mostCores limits
@@ -201,12 +210,24 @@ func (n *numbering) sections(cores int, f func(core, at, lo, hi int)) {
 		return v
 	}
 	crew.InTurn(cores, count, func(core, at int) {
-		hi := len(n.start) - 1
+		lo, hi := first(at), len(n.start)-1
 		if at < count-1 {
 			hi = first(at + 1)
 		}
-		f(core, at, first(at), hi)
+		n.touched.Add(n.readAhead(n.entries[n.start[lo]:n.start[hi]]))
+		f(core, at, lo, hi)
 	})
+}
+
+// readAhead reads the cells of entries, because these cache misses overlap.
+func (n *numbering) readAhead(entries []uint32) (sum uint32) {
+	k := n.k + 1
+	for _, e := range entries {
+		if at := int(e/2) * k; at < len(n.above) {
+			sum += n.above[at]
+		}
+	}
+	return sum
 }
 
 func (n *numbering) sectionCount() int { return len(n.entries)/atOnce + 1 }
