@@ -149,7 +149,8 @@ func NumberBreadthFirst(p *pool.Pool, c *Complex, cores int) *Complex {
 				i.touched += i.Simplex(s)[0]
 			}
 			for _, s := range met {
-				for _, v := range i.Simplex(s) { // append of all has a cost for each call
+				//lint:ignore S1011 append of a slice costs a call
+				for _, v := range i.Simplex(s) {
 					vertices = append(vertices, v)
 				}
 				ends = append(ends, uint32(len(vertices)))
