@@ -12,7 +12,7 @@ import (
 
 // Shape of the nodes: doc/proofs/softecc.md bounds the error.
 const (
-	perWidth     = 6  // nodes in 1/λ
+	perWidth     = 8  // nodes in 1/λ
 	nodeReach    = 20 // 1/λ that nodes go beyond the thresholds
 	sharedNodes  = 6  // nodes that share a value
 	sharedBefore = 2  // shared nodes before the node at or below the value

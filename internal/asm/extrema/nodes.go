@@ -10,7 +10,7 @@ import (
 
 // Sizes of package binned: the taps of a place, and its columns.
 const (
-	taps    = 240
+	taps    = 320
 	columns = 3
 )
 
