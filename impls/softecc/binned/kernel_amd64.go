@@ -9,7 +9,11 @@ const assembled = true
 
 func vector(name string) kernel[float32] {
 	if name == isa.AVX2 {
-		return kernel[float32]{columns256, tilted256, placeOf(place256), dotsOf(dots256), addsOf(adds256)}
+		k := kernel[float32]{columns256, tilted256, placeOf(place256), dotColumns, addColumns}
+		if isa.FMA() {
+			k.dots, k.adds = dotsOf(dots256), addsOf(adds256)
+		}
+		return k
 	}
 	return kernel[float32]{columns512, tilted512, placeOf(place512), dotsOf(dots512), addsOf(adds512)}
 }
