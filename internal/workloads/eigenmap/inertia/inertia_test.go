@@ -110,6 +110,21 @@ func TestCountsAreThoseOfAllEigenvalues(t *testing.T) {
 	}
 }
 
+// Cores that share a large front have memory of their own, so the count and its rounding are those of one core.
+func TestCountsOfSharedFronts(t *testing.T) {
+	g, _ := graph([3]int{16, 16, 16}, 1, 1e-4, 5)
+	want, rounding, err := g.Count(0.3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		got, moved, err := g.Count(0.3, 8)
+		if err != nil || got != want || math.Abs(moved-rounding) > 1e-9*rounding {
+			t.Fatalf("8 cores count %d, moved by %g, %v; one core %d and %g", got, moved, err, want, rounding)
+		}
+	}
+}
+
 // BenchmarkCount counts in a plane and in a volume, in products per second.
 func BenchmarkCount(b *testing.B) {
 	for _, size := range [][3]int{{512, 512, 1}, {40, 40, 40}} {
