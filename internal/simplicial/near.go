@@ -1,5 +1,7 @@
 package simplicial
 
+//lint:file-ignore S1011 append of a slice costs a call
+
 import (
 	"math"
 	"slices"
@@ -149,7 +151,6 @@ func NumberBreadthFirst(p *pool.Pool, c *Complex, cores int) *Complex {
 				i.touched += i.Simplex(s)[0]
 			}
 			for _, s := range met {
-				//lint:ignore S1011 append of a slice costs a call
 				for _, v := range i.Simplex(s) {
 					vertices = append(vertices, v)
 				}
