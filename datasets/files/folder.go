@@ -50,13 +50,13 @@ func folderSlices(path string, o format.Options) (files, others []string, err er
 	if err != nil {
 		return nil, nil, storage.Cause(err)
 	}
-	folders := map[string]bool{}
+	isNoFile := map[string]bool{} // folders, links to them, and pipes
 	// divide moves the entries with a property from others to files.
 	divide := func(isSlice func(name string) bool) {
 		rest := others
 		others = nil
 		for _, name := range rest {
-			if !folders[name] && isSlice(name) {
+			if !isNoFile[name] && isSlice(name) {
 				files = append(files, name)
 			} else {
 				others = append(others, name)
@@ -66,7 +66,11 @@ func folderSlices(path string, o format.Options) (files, others []string, err er
 	for _, e := range entries {
 		if !IsIgnored(e.Name()) {
 			name := filepath.Join(path, e.Name())
-			others, folders[name] = append(others, name), e.IsDir()
+			others = append(others, name)
+			if !e.Type().IsRegular() {
+				info, err := os.Stat(name)
+				isNoFile[name] = err == nil && !info.Mode().IsRegular()
+			}
 		}
 	}
 	divide(func(name string) bool {

@@ -118,7 +118,7 @@ func TestDicomSeriesOfFolder(t *testing.T) {
 	}
 }
 
-// Links are slices, as in the folders of git-annex.
+// Links are slices, as in the folders of git-annex, unless they lead to folders.
 func TestDicomSeriesOfLinks(t *testing.T) {
 	dir, links := reversedSeries(t), t.TempDir()
 	for k := range 4 {
@@ -128,6 +128,10 @@ func TestDicomSeriesOfLinks(t *testing.T) {
 		}
 	}
 	hasSlices(t, links, "", 4, 3, 2, 1)
+	if err := os.Symlink(dir, filepath.Join(links, "other")); err != nil {
+		t.Fatal(err)
+	}
+	hasSlices(t, links, `skipped 1 in the folder: "other"`, 4, 3, 2, 1)
 }
 
 // Skipped files of a folder are reported, but not the data file of a slice.
