@@ -103,6 +103,26 @@ func TestBare(t *testing.T) {
 	}
 }
 
+// Evenly spaced levels are those of the values within the mask.
+func TestBareMaskedEnds(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, b []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("file/shape=3x2x1/type=%s/path=%s", name, path)
+	}
+	q := of(write("float64", grid.Bytes([]float64{-1e300, 0.1, 0.2, 0.5, 0.7, 1e300})), Options{Construction: "T"})
+	q.Mask, _ = datasets.ParseName(write("uint8", []byte{0, 1, 1, 1, 1, 0}))
+	q.Levels = 4
+	c := curveOf(q, extrema.Implementation{})
+	c.By.Policy = ecc.Policy()
+	sameCurves(t, "masked ends", c, nil)
+	sameBetti(t, "masked ends", Betti{Question: q, By: betti.Workload(duality.Implementation{}),
+		Curves: betti.CurvesWorkload(curves.Implementation{Counter: extrema.Implementation{}})})
+}
+
 func sameCurves(t *testing.T, label string, q Curve, at []grid.Number) {
 	want, err := q.Answer()
 	if err != nil {
