@@ -44,11 +44,13 @@ func rescalesEveryType(t *testing.T) {
 // Chunks of few values, of more than a table has, and of both signs of zero and NaN have the same ranks.
 func ranksAscend(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
-	values := make([]float64, 2*chunkVoxels+9000)
+	values := make([]float64, 3*chunkVoxels+9000)
 	for i := range values {
 		switch few := fewValues + i/chunkVoxels - 1; { // the last number that a table has, and one more
 		case i < 2*chunkVoxels:
 			values[i] = float64(rng.IntN(few)-few/2) / 3
+		case i < 3*chunkVoxels: // keys that differ in no bit above the first of the last digit
+			values[i] = math.Exp2(-15 * rng.Float64())
 		default:
 			values[i] = []float64{math.Copysign(0, -1), 0, math.NaN(), rng.Float64()}[rng.IntN(4)]
 		}
