@@ -153,7 +153,7 @@ func (q *Question) run(
 ) (p ecc.Provenance, err error) {
 	p = ecc.Describe(q.Named(i.name.String()), views.Unmasked(i.Source), i.convention)
 	p.Mask = q.Named(i.mask.String())
-	asked, digest := digested(i.Source)
+	asked, digest := digested(i.Source, !q.Bare)
 	if !q.Slices {
 		asked, _ = views.Upright(asked, i.convention.Periodic)
 	}
@@ -167,18 +167,21 @@ func (q *Question) run(
 		return p, err
 	}
 	if q.Bare {
-		p.Ladder, p.Digest = "", ""
+		p.Ladder = ""
 	}
 	p.Missing, p.Verdict = q.Follow.Missing(q.Shown, i.Source), verified
 	return p, nil
 }
 
-// digested returns a source that is hashed while it is read, and a function that returns the hash.
-// The hash of an image that repeats itself is "": its name is complete, and little of it is read.
+// digested returns a source that is hashed while it is read if that is wanted, and a function that returns the hash or
+// "". The hash of an image that repeats itself is "": its name is complete, and little of it is read.
 // sum fails if a file changed while it was read.
-func digested(s grid.Source) (read grid.Source, sum func() (string, error)) {
+func digested(s grid.Source, wanted bool) (read grid.Source, sum func() (string, error)) {
 	if grid.Period(s) > 0 {
 		return s, func() (string, error) { return "", nil }
+	}
+	if !wanted {
+		return s, func() (string, error) { return "", grid.Unchanged(s) }
 	}
 	d := grid.NewDigester(s)
 	sum = func() (string, error) {
