@@ -298,8 +298,11 @@ func ranked[T uint32 | int64](all []T) (ranks []uint32, distinct int) {
 	if !inPlace {
 		ranks = make([]uint32, len(all))
 	}
-	if len(all) > 0 && int64(slices.Max(all)) < 4*int64(len(all)) { // a table is small
-		of := make([]uint32, slices.Max(all)+1)
+	if len(all) == 0 {
+		return ranks, 0
+	}
+	if most := slices.Max(all); int64(most) < 4*int64(len(all)) { // a table is small
+		of := make([]uint32, most+1)
 		for _, v := range all {
 			of[v] = 1
 		}
