@@ -34,7 +34,7 @@ LEAN := -vet=off -gcflags=all=-dwarf=false
 .PHONY: assembly kernels check-kernels sanitize build test test-short test-long race lint generate reports \
 	race-goroutines check-generate portability oracle smoke card fuzz mutate mutate-check faults wheel wheels \
 	sdist conda-lint arm64 windows python differential waits waits-torch torch torch-wheel torch-test web web-test \
-	site containers release release-check image setup-debian ci ci-commit supply third-party sbom fuzz-files words \
+	site containers release release-check image setup-debian room ci ci-commit supply third-party sbom fuzz-files words \
 	pictures peers peers-speed
 
 # RELEASE=v1.2.3 is the version of the program (default: that of the commit). Releases are made smaller. Files of
@@ -443,6 +443,15 @@ setup-debian:
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
 		git gcc g++ python3-gudhi python3-skimage python3-numpy python3-pip python3-venv \
 		mricron-data qemu-user-static clang-19 chromium slurm-wlm munge mmdebstrap buildah uidmap phat-utils man-db zsh fish
+
+# The checks of a commit write 3 GB, and 5 GB to an empty build cache. Go removes from its cache only what no build used
+# for days, so it is emptied if it took the place.
+ROOM_GB := 9
+free_gb  = $$(df --output=avail -BG . | tr -dc '0-9\n' | tail -1)
+room:
+	@[ $(free_gb) -ge $(ROOM_GB) ] || $(GO) clean -cache
+	@[ $(free_gb) -ge $(ROOM_GB) ] || \
+		echo "room: $(free_gb) GB are free in $(CURDIR), and the checks may take $(ROOM_GB): if one fails, free space"
 
 # Lint, tests and the command have the same flags, so they share the cache. With these tags net has no C, so the few
 # builds with cgo share it too. Compiling without debug information takes a fifth less time.
