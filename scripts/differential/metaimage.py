@@ -145,9 +145,9 @@ def reference(opened):
     channels = read.GetNumberOfComponentsPerPixel()
     if channels == 1:
         return _common.image(array, volume)
-    if volume is None or volume >= channels:
-        raise Rejected("several channels")
-    return _common.image(array[..., volume])
+    images = array if array.ndim == 5 else array[None]  # the channels of the first of an axis of volumes come first
+    images = np.moveaxis(images, -1, 1).reshape((-1,) + images.shape[1:-1])
+    return _common.image(_common.one_of(images, volume))
 
 
 BINARY = rb"BinaryData\W+[f0]"  # of text, which is not

@@ -149,25 +149,26 @@ def reference(opened):
 
 
 def of_kinds(array, kinds, volume):
-    """The image of an array whose axes may be none of space."""
-    space = len(kinds or []) == array.ndim and all(str(k).lower() in ("domain", "space") for k in kinds[:3])
-    lists = [k is not None and k.lower() not in ("domain", "space", "time", "none", "???") for k in kinds or []]
-    if len(lists) != array.ndim or array.ndim < 3 or not any(lists[:4]):
-        return _common.image(array, volume, space)
-    if lists[0]:
-        if any(lists[1:4]):
-            raise Rejected("several axes of numbers")
-        channels = array.shape[-1]
-        if channels == 1:
-            return _common.image(array[..., 0], volume)
-        if volume is None or volume >= channels:
-            raise Rejected("several channels")
-        return _common.image(array[..., volume])
-    if any(lists[:2]) or array.ndim > 3 and lists[2]:
+    """The image of an array by the kinds of its axes, as doc/formats/nrrd.md says. kinds are the fastest axis first."""
+    kinds = [str(kind).lower() for kind in kinds or []][::-1]
+    unknown = [i for i, kind in enumerate(kinds) if kind in ("none", "???")]
+    if len(kinds) != array.ndim or len(unknown) == array.ndim:
+        return _common.image(array, volume, space=False)
+    space = [i for i, kind in enumerate(kinds) if kind in ("space", "domain")]
+    if not space and len(unknown) != 2:
+        raise Rejected("axes of space are not known")
+    space = space or unknown
+    between = [i for i in range(space[0], space[-1]) if i not in space]
+    if any(array.shape[i] > 1 for i in between):
         raise Rejected("an axis of numbers among those of space")
-    if array.ndim == 3:
-        return _common.one_of(array, volume)
-    return _common.image(array, volume, space)
+    if array.ndim - 1 - space[-1] > 1:
+        raise Rejected("several axes of numbers")
+    if array.size == 0:
+        raise Rejected("no voxels")
+    values = array.shape[space[-1] + 1] if space[-1] + 1 < array.ndim else 1
+    shape = [array.shape[i] for i in space[-3:]]
+    volumes = np.moveaxis(array.reshape([-1, *shape, values]), -1, 1).reshape([-1, *shape])
+    return _common.image(_common.one_of(volumes, volume))
 
 
 LIST = rb"^ *data ?file: *(LIST|part%)"
