@@ -254,11 +254,7 @@ func (f *front) negative() (n int) {
 	return n
 }
 
-// sizes adds the row sums of |L
-//
-// # D
-//
-// Lᵀ| to y.
+// sizes adds the row sums of |L|·|D|·|Lᵀ| to y.
 func (f *front) sizes(y []float64) {
 	p := f.pivots
 	z := make([]float64, p)

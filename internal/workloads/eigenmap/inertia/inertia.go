@@ -122,12 +122,9 @@ type count struct {
 	moved    float64
 }
 
-// Count returns the number of eigenvalues below a shift, and a bound on their error by rounding.
-// The pivots belong to D − W − shift·M + E with |E| ≤ γ|L
-//
-// # D
-//
-// Lᵀ|, entry by entry (Higham 2002, theorem 10.3). So |uᵀEu| is at most moved·uᵀMu.
+// Count returns the number of eigenvalues below a shift, and a bound on their error by rounding. The pivots belong to
+// D − W − shift·M + E, where each entry of E is at most γ times that of |L|·|D|·|Lᵀ| (Higham 2002, theorem 10.3). So
+// |uᵀEu| is at most moved·uᵀMu.
 func (g Graph) Count(shift float64, threads int) (n int, moved float64, err error) {
 	c := &count{Graph: g, shift: shift, threads: threads, free: make(chan struct{}, threads-1)}
 	c.spaces.New = func() any { return &workspace{place: make([]int32, len(g.Degree))} }
@@ -268,18 +265,22 @@ func (r remainder) addTo(f *front, sizes []float64, place []int32) {
 	}
 }
 
-// Cost returns the approximate number of products of a count, and an upper bound of its memory in
-// bytes on a number of threads, without the graph.
+// threadBytes bounds the lists that a thread keeps for later fronts, and its lists of nodes.
+const threadBytes = 16 << 20
+
+// Cost returns the approximate number of products of a count, and an upper bound of its memory in bytes on a number of
+// threads, without the graph. Each thread has the fronts of one box and the remainders on the way to it.
 func Cost(size [3]int, square, threads int) (products float64, bytes int64) {
 	nodes := int64(size[0]) * int64(size[1]) * int64(size[2])
-	products, numbers := cost(box{hi: size}, size, reach(square), threads)
-	return products, 8*numbers + int64(threads)*4*nodes
+	products, numbers := cost(box{hi: size}, size, reach(square))
+	return products, int64(threads) * (16*numbers + 4*nodes + threadBytes)
 }
 
 // half returns the numbers of a triangle of n rows.
 func half(n int64) int64 { return n*n/2 + block*n }
 
-func cost(b box, size [3]int, r, threads int) (products float64, numbers int64) {
+// cost returns the products, and the numbers of one thread.
+func cost(b box, size [3]int, r int) (products float64, numbers int64) {
 	before, pivots, behind, ok := b.cut(r)
 	outer := b
 	for a := range size {
@@ -293,8 +294,8 @@ func cost(b box, size [3]int, r, threads int) (products float64, numbers int64) 
 	if !ok {
 		return products, own
 	}
-	one, first := cost(before, size, r, threads)
-	two, second := cost(behind, size, r, threads)
+	one, first := cost(before, size, r)
+	two, second := cost(behind, size, r)
 	// Both remainders exist when the front is made, and one while the other box is eliminated.
 	remains := func(b box) int64 {
 		n := int64(1)
@@ -304,8 +305,5 @@ func cost(b box, size [3]int, r, threads int) (products float64, numbers int64) 
 		return half(n - int64(b.nodes()))
 	}
 	peak := max(first, second+remains(before))
-	if threads > 1 {
-		peak = first + second
-	}
 	return products + one + two, max(peak, own+remains(before)+remains(behind))
 }

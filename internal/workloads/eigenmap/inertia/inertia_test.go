@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime/debug"
 	"testing"
+
+	"eccbench/internal/checktest"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -121,6 +124,24 @@ func TestCountsOfSharedFronts(t *testing.T) {
 		got, moved, err := g.Count(0.3, 8)
 		if err != nil || got != want || math.Abs(moved-rounding) > 1e-9*rounding {
 			t.Fatalf("8 cores count %d, moved by %g, %v; one core %d and %g", got, moved, err, want, rounding)
+		}
+	}
+}
+
+// TestCost compares the memory of counts with its bound, which is not far above it.
+func TestCost(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(5))
+	for _, size := range [][3]int{{1024, 1024, 1}, {26, 26, 26}} {
+		g, _ := graph(size, 1, 1e-3, 1)
+		for _, threads := range []int{1, 2} {
+			took := checktest.Peak(t, func() {
+				if _, _, err := g.Count(0.01, threads); err != nil {
+					t.Error(err)
+				}
+			})
+			if _, bytes := Cost(size, 1, threads); took > bytes || bytes > 4*took+int64(threads)*threadBytes {
+				t.Errorf("%v: a count on %d threads takes %d KiB, and at most %d are stated", size, threads, took>>10, bytes>>10)
+			}
 		}
 	}
 }
