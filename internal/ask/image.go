@@ -153,6 +153,12 @@ func (q *Question) run(
 ) (p ecc.Provenance, err error) {
 	p = ecc.Describe(q.Named(i.name.String()), views.Unmasked(i.Source), i.convention)
 	p.Mask = q.Named(i.mask.String())
+	if !q.Bare && grid.Period(i.Source) == 0 {
+		what := fmt.Sprintf("the hashes of %d slices take", i.Shape().Slices())
+		if err := q.fits(grid.DigesterBytes(i.Source), q.memory(), what, MoreMemory+", or --no-header of the command"); err != nil {
+			return p, err
+		}
+	}
 	asked, digest := digested(i.Source, !q.Bare)
 	if !q.Slices {
 		asked, _ = views.Upright(asked, i.convention.Periodic)

@@ -3,6 +3,7 @@ package grid
 import (
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -18,6 +19,9 @@ type Digester struct {
 	slices []xxh3.Uint128
 	done   atomic.Int64 // number of hashed slices
 }
+
+// DigesterBytes returns the memory of a Digester.
+func DigesterBytes(s Source) int64 { return (16 + 4) * s.Shape().Slices() }
 
 // NewDigester wraps a source. It hashes a Field at once on all cores; read a Field directly rather
 // than through the Digester.
@@ -76,21 +80,23 @@ func (d *Digester) Sum() (string, error) {
 	if n := d.done.Load(); n < int64(len(d.slices)) {
 		return "", fmt.Errorf("digest: %d of %d slices were read", n, len(d.slices))
 	}
-	hashes := make([]SliceHash, len(d.slices))
-	for i := range hashes {
-		hashes[i] = d.slices[i].Bytes()
-	}
-	if labels := LabelsOf(d.Source); labels != nil {
-		h := xxh3.New()
-		h.WriteString(labels.Type())
-		var b []byte
-		for rank := range labels.Len() {
-			b = labels.AppendBytes(b[:0], Ranked(rank))
-			h.Write(b)
+	return SumOf(d.Shape(), d.Type(), func(yield func(SliceHash) bool) {
+		for _, s := range d.slices {
+			if !yield(s.Bytes()) {
+				return
+			}
 		}
-		hashes = append(hashes, h.Sum128().Bytes())
-	}
-	return SumOf(d.Shape(), d.Type(), hashes), nil
+		if labels := LabelsOf(d.Source); labels != nil {
+			h := xxh3.New()
+			h.WriteString(labels.Type())
+			var b []byte
+			for rank := range labels.Len() {
+				b = labels.AppendBytes(b[:0], Ranked(rank))
+				h.Write(b)
+			}
+			yield(h.Sum128().Bytes())
+		}
+	}), nil
 }
 
 // A SliceHash is the hash of a slice's bytes (XXH3, 128 bits).
@@ -102,10 +108,10 @@ func (d *Digester) Slice(i int64) (h SliceHash, read bool) {
 }
 
 // SumOf returns the Sum of an image from the hashes of its slices.
-func SumOf(shape Shape, t Type, slices []SliceHash) string {
+func SumOf(shape Shape, t Type, slices iter.Seq[SliceHash]) string {
 	h := xxh3.New()
 	fmt.Fprintf(h, "%v %v\n", shape, t)
-	for _, s := range slices {
+	for s := range slices {
 		h.Write(s[:])
 	}
 	sum := h.Sum128()

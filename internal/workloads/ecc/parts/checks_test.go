@@ -484,7 +484,7 @@ func missingAreNamed(t *testing.T) {
 	for i := range set.Shape().Slices() {
 		hashes = append(hashes, grid.SliceHash{byte(i)})
 	}
-	if got, want := set.Digest(), grid.SumOf(set.Shape(), grid.Uint16, hashes); got != want {
+	if got, want := set.Digest(), grid.SumOf(set.Shape(), grid.Uint16, slices.Values(hashes)); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
 	one, _ := made(t, 1, grid.Uint8, grid.Identity(grid.Uint8), 3, func(p *Part) {
@@ -493,7 +493,7 @@ func missingAreNamed(t *testing.T) {
 	})
 	if alone, err := Load(one, 1); err != nil {
 		t.Error(err)
-	} else if got, want := alone.Digest(), grid.SumOf(alone.Shape(), grid.Uint16, hashes[:alone.Shape().Slices()]); got != want {
+	} else if got, want := alone.Digest(), grid.SumOf(alone.Shape(), grid.Uint16, slices.Values(hashes[:alone.Shape().Slices()])); got != want {
 		t.Errorf("of one set, the digest %s, want %s", got, want)
 	}
 	n := 0

@@ -275,7 +275,7 @@ func (s *Set) Digest() string {
 	case len(h.At) > 0: // the counted image has another type
 		typ, _ = grid.ParseType(h.Type) // parse has checked it
 	}
-	return grid.SumOf(h.shape, typ, hashes)
+	return grid.SumOf(h.shape, typ, slices.Values(hashes))
 }
 
 // Head returns the head of the first part, with the missing data of all parts.
