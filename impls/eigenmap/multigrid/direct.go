@@ -133,6 +133,9 @@ type outline struct{ size, before, behind [3]int }
 // An estimate is the approximate number of products of a factorisation, and of numbers of L.
 type estimate struct{ products, numbers float64 }
 
+// affordable reports whether a direct solver may replace cycles that do not converge.
+func (e estimate) affordable() bool { return e.products <= mostFactored && e.numbers <= mostNumbers }
+
 // dissect estimates the factorisation of the matrix of a problem. Estimates of more than mostFactored
 // products are too low.
 func dissect(p *eigenmap.Problem) estimate {

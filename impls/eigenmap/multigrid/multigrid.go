@@ -35,7 +35,7 @@ func (Implementation) About() bench.About {
 func Quads(k int) int { return (k - 1 + Lanes) / Lanes }
 
 // CanDo rejects a problem that needs more time or memory than the conditions allow.
-func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
+func (i Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 	if err := p.CheckKind(eigenmap.Grid); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (Implementation) CanDo(p *eigenmap.Problem, c bench.Conditions) error {
 		return err
 	}
 	each := bytesEach(p)
-	if e := dissect(p); e.products <= soonFactored {
+	if e := dissect(p); e.affordable() && !i.cycles {
 		each += int64(directBytes*e.numbers) / n
 	}
 	return c.AllowMemory(n*each, "%d bytes for each of %d voxels", each, n)
@@ -83,7 +83,7 @@ func (i Implementation) Setup(p *eigenmap.Problem, c bench.Conditions) (bench.Jo
 	e := dissect(p)
 	j.products = e.products
 	need := p.Nodes().Voxels()*bytesEach(p) + int64(directBytes*e.numbers)
-	j.factors = !j.cycles && e.products <= mostFactored && e.numbers <= mostNumbers && c.AllowMemory(need, "") == nil
+	j.factors = !j.cycles && e.affordable() && c.AllowMemory(need, "") == nil
 	return j, nil
 }
 
