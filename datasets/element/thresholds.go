@@ -1,6 +1,8 @@
 package element
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,6 +19,9 @@ type Ranks struct {
 	// without sorting. No thresholds, or more than grid.MaxRanks, mean all distinct values.
 	At         func(ends *grid.Labels) []grid.Number
 	Superlevel bool // a set has the values at or above its threshold
+	// Hashed adds a digest of values to the labels of thresholds: "sha256:" and the SHA-256 of their
+	// bytes, little-endian, in hexadecimal.
+	Hashed bool
 }
 
 // thresholds returns the thresholds in the type of the values, distinct and ascending, or nil for
@@ -83,6 +88,11 @@ func rankAmong[T wide](h Cores, dst []float32, values []T, s Type, r Ranks) (*gr
 		outside = least
 	}
 	distinct := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(at), outside+0))))
+	var hash sync.WaitGroup
+	digest := ""
+	if r.Hashed { // on one core, while others rank
+		hash.Go(func() { digest = fmt.Sprintf("sha256:%x", sha256.Sum256(grid.Bytes(values))) })
+	}
 	var wrong atomic.Bool
 	h.inParts(len(values), func(lo, hi int) {
 		ranks := make([]byte, hi-lo)
@@ -105,10 +115,15 @@ func rankAmong[T wide](h Cores, dst []float32, values []T, s Type, r Ranks) (*gr
 			lo += n + 1
 		}
 	})
+	hash.Wait()
 	if wrong.Load() {
 		return nil, grid.ErrRanks
 	}
-	return grid.NewLabels(s.String(), distinct)
+	labels, err := grid.NewLabels(s.String(), distinct)
+	if err != nil {
+		return nil, err
+	}
+	return labels.WithDigest(digest), nil
 }
 
 // ends returns the least and the greatest of values that are not all NaN.

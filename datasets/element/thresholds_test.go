@@ -1,6 +1,8 @@
 package element
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -44,13 +46,20 @@ func setsOf[T wide](t *testing.T, s Type, values []T) {
 				}
 			}
 			var ends string
-			r := Ranks{Superlevel: super, At: func(l *grid.Labels) []grid.Number {
+			r := Ranks{Superlevel: super, Hashed: len(list) > 1, At: func(l *grid.Labels) []grid.Number {
 				ends = string(l.Append(append(l.Append(nil, grid.Ranked(0)), ' '), grid.Ranked(l.Len()-1)))
 				return numbers
 			}}
 			data, labels, err := Narrow(AllCores(), grid.Bytes(values), s, false, 0, 0, r)
 			if err != nil || labels == nil || labels.Len() > len(list)+1 || labels.Type() != s.String() {
 				t.Fatalf("%v of %v: %v; %v", list, s, labels, err)
+			}
+			want := ""
+			if r.Hashed {
+				want = fmt.Sprintf("sha256:%x", sha256.Sum256(grid.Bytes(values)))
+			}
+			if labels.Digest() != want || r.Hashed != (labels.String() == "thresholds of "+s.String()) {
+				t.Errorf("%v with the digest %q, want %q", labels, labels.Digest(), want)
 			}
 			var inside []T
 			for i, v := range grid.Values[float32](data) {

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -62,9 +63,17 @@ func wholes[T int32 | uint32 | int64 | uint64](random *rand.Rand, special ...T) 
 	return grid.Bytes(values)
 }
 
-// Answers at few values without a full provenance equal those by the ranks of all values, in every
-// type and convention.
+// Answers at few values, bare or not, equal those by the ranks of all values, which a mask needs, in every type and
+// convention.
 func TestBare(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mask")
+	if err := os.WriteFile(path, bytes.Repeat([]byte{1}, 120), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all, err := datasets.ParseName("file/shape=6x5x4/type=uint8/path=" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var at []grid.Number
 	for _, text := range strings.Fields("-1 -0.5 0 0.1 inf -inf 1e300 67108863 16777217 9007199254740993 9223372036854775807 " +
 		"9223372036854775808 18446744073709551614 -9007199254740992.5 2147483646.5 0") {
@@ -97,8 +106,8 @@ func TestBare(t *testing.T) {
 			if levels == 0 {
 				c.At, b.At = at, at
 			}
-			sameCurves(t, label, c, at)
-			sameBetti(t, label, b)
+			sameCurves(t, label, c, all, at)
+			sameBetti(t, label, b, all)
 		}
 	}
 }
@@ -118,30 +127,53 @@ func TestBareMaskedEnds(t *testing.T) {
 	q.Levels = 4
 	c := curveOf(q, extrema.Implementation{})
 	c.By.Policy = ecc.Policy()
-	sameCurves(t, "masked ends", c, nil)
+	sameCurves(t, "masked ends", c, q.Mask, nil)
 	sameBetti(t, "masked ends", Betti{Question: q, By: betti.Workload(duality.Implementation{}),
-		Curves: betti.CurvesWorkload(curves.Implementation{Counter: extrema.Implementation{}})})
+		Curves: betti.CurvesWorkload(curves.Implementation{Counter: extrema.Implementation{}})}, q.Mask)
 }
 
-func sameCurves(t *testing.T, label string, q Curve, at []grid.Number) {
-	want, err := q.Answer()
-	if err != nil {
-		t.Fatal(label, err)
+// each answers a question with a mask if it has none, as it is, and bare. It checks the digests.
+func each[A any](t *testing.T, label string, q *Question, all datasets.Name, answer func() (A, error), of func(A) ecc.Provenance) (
+	want A, got [2]A) {
+	answered := func() A {
+		a, err := answer()
+		if err != nil {
+			t.Fatal(label, err)
+		}
+		return a
 	}
-	q.Bare = true
-	got, err := q.Answer()
-	if err != nil {
-		t.Fatal(label, err)
+	mask := q.Mask
+	if mask.IsZero() {
+		q.Mask = all
 	}
-	if p, w := got.Provenance, want.Provenance; p.Type != w.Type || p.Digest != "" || w.Digest == "" || p.Witness != w.Witness {
-		t.Errorf("%s: %+v, want a bare %+v", label, p, w)
+	want = answered()
+	q.Mask = mask
+	for i := range got {
+		q.Bare = i > 0
+		got[i] = answered()
+		p, w := of(got[i]), of(want)
+		if isShort := strings.HasPrefix(p.Digest, "sha256:"); p.Type != w.Type || (p.Digest == "") != q.Bare ||
+			isShort != (mask.IsZero() && !q.Bare) || len(w.Digest) != 32 {
+			t.Errorf("%s, bare %t: %+v, want %+v", label, q.Bare, p, w)
+		}
 	}
+	return want, got
+}
+
+func sameCurves(t *testing.T, label string, q Curve, all datasets.Name, at []grid.Number) {
+	want, both := each(t, label, &q.Question, all, q.Answer, func(a CurveAnswer) ecc.Provenance { return a.Provenance })
+	for _, got := range both {
+		sameLines(t, label, q, want, got, at)
+	}
+}
+
+func sameLines(t *testing.T, label string, q Curve, want, got CurveAnswer, at []grid.Number) {
 	for k, lines := range append(slices.Clone(want.Slices), want.Lines) {
 		few := append(slices.Clone(got.Slices), got.Lines)[k]
 		if lines.Labels == nil { // of no image
 			continue
 		}
-		if q.Levels == 0 && few.Labels.Len() > len(at)+1 {
+		if q.Levels == 0 && len(got.Provenance.Digest) != 32 && few.Labels.Len() > len(at)+1 {
 			t.Errorf("%s: %v of %d thresholds", label, few.Labels, len(at))
 		}
 		for _, value := range at {
@@ -160,16 +192,8 @@ func textOf(l ecc.Lines) (rows []string) {
 	return rows
 }
 
-func sameBetti(t *testing.T, label string, q Betti) {
-	want, err := q.Answer()
-	if err != nil {
-		t.Fatal(label, err)
-	}
-	q.Bare = true
-	got, err := q.Answer()
-	if err != nil {
-		t.Fatal(label, err)
-	}
+func sameBetti(t *testing.T, label string, q Betti, all datasets.Name) {
+	want, both := each(t, label, &q.Question, all, q.Answer, func(a BettiAnswer) ecc.Provenance { return a.Provenance })
 	text := func(a BettiAnswer) string {
 		rows := fmt.Sprint(a.Numbers, a.SliceNumbers)
 		for _, l := range append(a.SliceLines, a.Lines) {
@@ -177,12 +201,14 @@ func sameBetti(t *testing.T, label string, q Betti) {
 		}
 		return rows
 	}
-	if text(got) != text(want) || got.Provenance.Type != want.Provenance.Type || got.Provenance.Digest != "" {
-		t.Errorf("%s: %s %+v\nwant %s %+v", label, text(got), got.Provenance, text(want), want.Provenance)
+	for _, got := range both {
+		if text(got) != text(want) {
+			t.Errorf("%s: %s %+v\nwant %s %+v", label, text(got), got.Provenance, text(want), want.Provenance)
+		}
 	}
 }
 
-// A bare answer rejects values that are not finite, and impossible levels, with the same error.
+// Answers at few values reject values that are not finite, and impossible levels, with the same error.
 func TestBareRejects(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "near.raw")
 	if err := os.WriteFile(path, grid.Bytes([]int64{1<<62 + 1, 1<<62 + 2, 1<<62 + 3, 1<<62 + 4}), 0o600); err != nil {
@@ -194,14 +220,17 @@ func TestBareRejects(t *testing.T) {
 	for _, q := range []Question{near, nan} {
 		for _, impl := range []bench.Implementation[grid.Source, ecc.VCEC]{extrema.Implementation{}, cpu.Implementation{}} {
 			c := curveOf(q, impl)
-			c.Impl = impl.About().Name
+			c.Impl, c.By.Policy = impl.About().Name, ecc.Policy()
 			if q.Levels == 0 {
 				c.At = grid.Numbers(0)
 			}
-			_, want := c.Answer()
-			c.Bare = true
-			if _, err := c.Answer(); want == nil || err == nil || err.Error() != want.Error() {
-				t.Errorf("%v, want %v", err, want)
+			all := c
+			all.Input = c.Input.With("roll", "1") // whose values are all ranked
+			_, want := all.Answer()
+			for _, c.Bare = range []bool{false, true} {
+				if _, err := c.Answer(); want == nil || err == nil || err.Error() != want.Error() {
+					t.Errorf("bare %t: %v, want %v", c.Bare, err, want)
+				}
 			}
 		}
 	}

@@ -55,12 +55,12 @@ func (q *Question) open(o Opening, at []grid.Number) (i image, err error) {
 }
 
 // ranks returns the representation of values that float32 does not hold: their ranks among the
-// values at, or among evenly spaced values, which it sets. For a full provenance they are ranked among
-// all values.
+// values at, or among evenly spaced values, which it sets. The digest of a provenance is then that of the file's
+// voxels. It covers neither a mask nor the order of rolled slices, which need the ranks among all values.
 func (q *Question) ranks(i *image, at []grid.Number) element.Ranks {
-	r := element.Ranks{Superlevel: q.Superlevel}
+	r := element.Ranks{Superlevel: q.Superlevel, Hashed: !q.Bare}
 	switch {
-	case !q.Bare:
+	case r.Hashed && (!q.Mask.IsZero() || q.Input.Get("roll") != ""):
 	case len(at) > 0:
 		r.At = func(*grid.Labels) []grid.Number { return at }
 	case q.Levels > 0 && q.Mask.IsZero(): // a mask may exclude the ends
@@ -180,14 +180,14 @@ func (q *Question) run(
 }
 
 // digested returns a source that is hashed while it is read if that is wanted, and a function that returns the hash or
-// "". The hash of an image that repeats itself is "": its name is complete, and little of it is read.
-// sum fails if a file changed while it was read.
+// "". The hash of an image that repeats itself is "": its name is complete, and little of it is read. Voxels that
+// are ranked among thresholds were hashed before. sum fails if a file changed while it was read.
 func digested(s grid.Source, wanted bool) (read grid.Source, sum func() (string, error)) {
 	if grid.Period(s) > 0 {
 		return s, func() (string, error) { return "", nil }
 	}
-	if !wanted {
-		return s, func() (string, error) { return "", grid.Unchanged(s) }
+	if known := grid.LabelsOf(s).Digest(); known != "" || !wanted {
+		return s, func() (string, error) { return known, grid.Unchanged(s) }
 	}
 	d := grid.NewDigester(s)
 	sum = func() (string, error) {

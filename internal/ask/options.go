@@ -122,8 +122,8 @@ type Question struct {
 	Levels int64         // evenly spaced levels, from the least value to the greatest; 0 for the image's own
 	Slices bool          // answer for each slice of a 3D image separately
 
-	// Bare omits the ladder and the digest of the provenance. Sets at few values are then counted without
-	// the ranks of all values that float32 does not hold.
+	// Bare omits the ladder and the digest of the provenance. Sets at few values of a masked image are then counted
+	// without the ranks of all values that float32 does not hold, as those of other images are.
 	Bare bool
 
 	Shown, MaskShown string // displayed names of the input and the mask

@@ -45,7 +45,7 @@ func labels(t *testing.T) {
 		}
 	}
 	var none *grid.Labels
-	if v := float32(0.1); none.Kind() != "<f4" || string(none.Append(nil, v)) != "0.1" || !slices.Equal(none.AppendBytes(nil, v), le.AppendUint32(nil, math.Float32bits(v))) || none.Float64(v) != float64(v) {
+	if v := float32(0.1); none.Digest() != "" || none.Kind() != "<f4" || string(none.Append(nil, v)) != "0.1" || !slices.Equal(none.AppendBytes(nil, v), le.AppendUint32(nil, math.Float32bits(v))) || none.Float64(v) != float64(v) {
 		t.Errorf("no labels of kind %s: %s, %x, %v", none.Kind(), none.Append(nil, v), none.AppendBytes(nil, v), none.Float64(v))
 	}
 	if a, b := grid.Ranked(0), grid.Ranked(1); a <= 0 || b != math.Nextafter32(a, 1) {

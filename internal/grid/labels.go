@@ -24,6 +24,7 @@ type Labels struct {
 	number int
 	kind   string                // of the bits, as NumPy type string: "<i8", "<u8" or "<f8"
 	at     func(rank int) uint64 // the bits of an int64, a uint64 or a float64
+	digest string                // of the voxels, if the labels are not all of their values
 }
 
 // NewLabels makes Labels of distinct ascending values and the NumPy name of their type. It keeps
@@ -32,7 +33,7 @@ func NewLabels[T int32 | uint32 | int64 | uint64 | float64](typ string, values [
 	if len(values) > mostRanks {
 		return nil, fmt.Errorf("%d distinct values of %s; want at most %d", len(values), typ, mostRanks)
 	}
-	l := &Labels{typ, len(values), "<i8", func(rank int) uint64 { return uint64(values[rank]) }}
+	l := &Labels{typ: typ, number: len(values), kind: "<i8", at: func(rank int) uint64 { return uint64(values[rank]) }}
 	switch list := any(values).(type) {
 	case []uint32, []uint64:
 		l.kind = "<u8"
@@ -60,8 +61,28 @@ func (l *Labels) Len() int { return l.number }
 // Type returns the type of the labels.
 func (l *Labels) Type() string { return l.typ }
 
+// WithDigest returns the labels of voxels that are ranked among thresholds, with a digest of their original values.
+func (l *Labels) WithDigest(voxels string) *Labels {
+	k := *l
+	k.digest = voxels
+	return &k
+}
+
+// Digest returns the digest of WithDigest, or "".
+func (l *Labels) Digest() string {
+	if l == nil {
+		return ""
+	}
+	return l.digest
+}
+
 // String describes the labels for users.
-func (l *Labels) String() string { return fmt.Sprintf("%d distinct values of %s", l.number, l.typ) }
+func (l *Labels) String() string {
+	if l.digest != "" {
+		return "thresholds of " + l.typ
+	}
+	return fmt.Sprintf("%d distinct values of %s", l.number, l.typ)
+}
 
 // Append appends the original value as text, with the fewest digits that read back exactly.
 func (l *Labels) Append(b []byte, v float32) []byte {

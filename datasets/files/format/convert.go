@@ -18,6 +18,9 @@ func (b *Body) Convert(data []byte) (native []byte, labels *grid.Labels, err err
 	}
 	typ, ranks := b.Stored.Native(), b.In.Ranks
 	ranks.Refused = b.In.Levels > 0 // ranks have no evenly spaced levels
+	if b.Fortran && ranks.Hashed {  // the digest is of values in the order of the image
+		ranks.At = nil
+	}
 	if b.scales != nil {
 		if data, labels, err = element.Narrowed(element.AllCores(), b.scaleSlices(data), element.Float64, ranks,
 			element.ExactFloat); err != nil {

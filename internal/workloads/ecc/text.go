@@ -50,7 +50,7 @@ type Provenance struct {
 	Mask           string `json:"mask,omitempty"`     // the mask image
 	Missing        string `json:"missing,omitempty"`  // grid.Missing
 	Slices         int    `json:"slices,omitempty"`   // number of slices, if each has its own curve
-	Digest         string `json:"digest,omitempty"`   // of the voxels, grid.Digester
+	Digest         string `json:"digest,omitempty"`   // of the voxels: doc/files.md
 	Implementation string `json:"implementation"`
 	Program        string `json:"program"`
 	Verdict        string `json:"verdict"`
