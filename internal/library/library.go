@@ -54,8 +54,9 @@ type Request struct {
 	// Sets restricts the curves of images in memory to these values, of the images' type, ascending.
 	Sets []json.Number `json:"sets"`
 	// Betti replaces χ by the Betti numbers: at every level where one changes, or at the values of At.
-	Betti bool          `json:"betti"`
-	At    []grid.Number `json:"at"`
+	Betti bool `json:"betti"`
+	// At are the only values for which the curve of an input is used. It may lack other levels.
+	At []grid.Number `json:"at"`
 	// Part requests the slabs of some slices at the values of At, and Join the merged slabs of several
 	// parts; nil otherwise.
 	Part *Part `json:"part"`
@@ -427,7 +428,11 @@ func (r Request) open(every bool) (datasets.Name, grid.Source, error) {
 		return name, nil, err
 	}
 	ranks := element.Ranks{Superlevel: r.Superlevel}
-	if r.Betti && !r.Describe && len(r.At) > 0 {
+	switch {
+	case r.Read:
+	case r.Describe: // ranks among any value have the same types
+		ranks.At = func(*grid.Labels) []grid.Number { return make([]grid.Number, 1) }
+	case r.Betti || r.curve():
 		ranks.At = func(*grid.Labels) []grid.Number { return r.At }
 	}
 	s, err := name.OpenRanked(0, ranks)

@@ -125,8 +125,9 @@ func TestSampledBetti(t *testing.T) {
 	}
 }
 
-// Betti numbers of a file of int64 at some values equal those of its voxels in memory.
-func TestBettiOfFileAt(t *testing.T) {
+// Betti numbers of a file of int64 at some values equal those of its voxels in memory, and so does χ, whose curve has
+// no more levels than it needs. A description has the types of all values, and all are read.
+func TestOfFileAt(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	values := make([]int64, 6*5*4)
 	for i := range values {
@@ -161,6 +162,41 @@ func TestBettiOfFileAt(t *testing.T) {
 		if !slices.Equal(got[0], got[1]) || got[0][0] == 0 {
 			t.Errorf("%+v: %v of the file, want %v", r, got[1], got[0])
 		}
+		r.Betti = false
+		answers, err := Answers(t.Context(), r, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		levels, chi := make([]int64, answers[0].Rows), make([]int64, answers[0].Rows)
+		if err := answers[0].Fill(grid.Bytes(levels), chi); err != nil || len(levels) > len(r.At)+1 || answers[0].Verdict != "VERIFIED" {
+			t.Errorf("%d levels of %+v, %v", len(levels), answers[0], err)
+		}
+		for k, at := range r.At {
+			sum := int64(0)
+			for row, v := range levels {
+				labels, err := grid.NewLabels("int64", []int64{v})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if c := labels.Compare(grid.Ranked(0), at); c == 0 || c > 0 == r.Superlevel {
+					sum = chi[row]
+				}
+			}
+			if n := got[0][3*k:]; sum != n[0]-n[1]+n[2] {
+				t.Errorf("%+v: χ at %v is %d, want that of %v", r, at, sum, n[:3])
+			}
+		}
+		r.Betti = true
+	}
+	r.Betti, r.Describe = false, true
+	a, err := Answers(t.Context(), r, nil, nil)
+	if err != nil || a[0].Type != "int64" || a[0].Levels != "<i8" {
+		t.Errorf("%+v, %v", a, err)
+	}
+	voxels := make([]int64, len(values))
+	r.Describe, r.Read = false, true
+	if a, err = Answers(t.Context(), r, grid.Bytes(voxels), nil); err != nil || !slices.Equal(voxels, values) {
+		t.Errorf("%v of %+v, %v", voxels, a, err)
 	}
 }
 

@@ -12,7 +12,7 @@ from . import _library
 from ._arguments import Construction, Nan, axis, check_places, choice, in_memory, is_path, rings
 from ._curve import (
     NAN_ADVICE, Image, _array, _ByLevel, _conventions, _images, _in_place, _job, _layout, _letters, _level_type,
-    _masked, _numbers, _of_sets, _ranked, _Request, _translated, open)
+    _masked, _numbers, _of_sets, _ranked, _Request, _requested, _translated, open)
 from ._curve import _Rows as _CurveRows
 from ._result import Array, Verdict
 
@@ -279,8 +279,7 @@ def _verified(numbers: NDArray[np.int64], verdict: Verdict) -> Union[Betti, Arra
 def _sets(at: ArrayLike) -> tuple[NDArray[Any], list[Any]]:
     """Return the values of sets, and their form in a request."""
     values = _numbers(at, "at")
-    exact = (values.astype(int) if values.dtype.kind == "b" else values).ravel().tolist()
-    return values, [str(v) if np.isinf(v) else int(v) if v == int(v) else float(v) for v in exact]
+    return values, _requested(values)
 
 
 @overload

@@ -261,6 +261,12 @@ def _values_of(at: ArrayLike) -> NDArray[Any]:
     return np.array(values).reshape(-1)  # a copy: a curve keeps them
 
 
+def _requested(values: NDArray[Any]) -> list[Any]:
+    """Return the form of values in a request."""
+    exact = (values.astype(int) if values.dtype.kind == "b" else values).ravel().tolist()
+    return [str(v) if np.isinf(v) else int(v) if v == int(v) else float(v) for v in exact]
+
+
 def _below(ascending: NDArray[Any], values: NDArray[Any], or_at: bool = False) -> NDArray[np.intp]:
     """Return the number of levels below each value, or at it."""
     side: Literal["left", "right"] = "right" if or_at else "left"
@@ -268,7 +274,7 @@ def _below(ascending: NDArray[Any], values: NDArray[Any], or_at: bool = False) -
         return np.searchsorted(ascending, _rounded(values, down=or_at), side)
     bounds = np.iinfo(ascending.dtype)
     if values.dtype.kind == "f":  # whole numbers give the same result
-        values = values.astype(np.float64)  # float16 does not hold the bounds
+        values = values.astype(np.promote_types(values.dtype, np.float64))  # float16 does not hold the bounds
         values = np.floor(values) if or_at else np.ceil(values)
         low, high = values < float(bounds.min), values >= float(bounds.max) + 1
     else:
@@ -533,6 +539,8 @@ def _of_file(image: Image, rows: _Rows, periodic: bool | Sequence[int], request:
     rings = rings_of(periodic, len(image.shape))
     request = {**request, **image._request, "levels": rows.levels or 0,
         "periodic": _letters(rings, range(len(image.shape)))}
+    if rows.at is not None and rows.at.dtype.itemsize <= 8:  # a request rounds longer floats
+        request["at"] = _requested(rows.at)
     return [rows.of(c, None) for c in _answered(request, None, image.dtype, image.shape, rings)]
 
 
