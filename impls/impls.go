@@ -36,6 +36,7 @@ import (
 	"eccbench/impls/homology/reduced"
 	"eccbench/impls/homology/reductions"
 	"eccbench/impls/naive"
+	pairsdefinition "eccbench/impls/pairs/definition"
 	readimpl "eccbench/impls/read"
 	smoothimpl "eccbench/impls/smooth"
 	"eccbench/impls/softecc/binned"
@@ -56,6 +57,7 @@ import (
 	"eccbench/internal/workloads/eigenmap"
 	"eccbench/internal/workloads/gvf"
 	"eccbench/internal/workloads/homology"
+	"eccbench/internal/workloads/pairs"
 	"eccbench/internal/workloads/read"
 	"eccbench/internal/workloads/smooth"
 	"eccbench/internal/workloads/softbatch"
@@ -106,6 +108,8 @@ type Set struct {
 	Euler, Components bench.Workload[*betti.Image, betti.Numbers]
 	// BettiCurves is the Betti numbers of all sublevel sets.
 	BettiCurves bench.Workload[grid.Source, betti.Curves]
+	// Pairs is the persistence pairs of an image.
+	Pairs bench.Workload[grid.Source, pairs.Answer]
 	// Flow is the gradient vector flow after some steps. Steady is the flow at rest.
 	Flow, Steady bench.Workload[*gvf.Problem, gvf.Flow]
 	// Soft is the soft curve and its gradients.
@@ -127,11 +131,14 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 		curvesduality.Implementation{Counter: extrema.Implementation{}}, curvesduality.OnDevice(open),
 		bylevel.Implementation{Of: labels.Implementation{}, Most: mostLabelled})
 	numbers.Inputs = images
+	persistence := pairs.Workload(pairsdefinition.Implementation{})
+	persistence.Inputs = images
 	s := Set{
 		Curve: curve(list, images),
 		Betti: bounded(betti.Workload(bettidefinition.Implementation{}, duality.Implementation{}, labels.Implementation{},
 			duality.OnDevice(open), duality.OnDevices{Open: open}, labels.OnDevice(open))),
 		BettiCurves: bounded(numbers),
+		Pairs:       bounded(persistence),
 		Flow: bounded(gvf.Steps(gvfdefinition.Implementation{}, gvfcpu.Implementation{}, gvfgpu.Global(open),
 			gvfgpu.GlobalShared(open), gvfgpu.Texture(open), gvfgpu.TextureShared(open), blocked.Implementation{},
 			gvfgpu.Blocked(open), gvfgpu.InSlabs(open), gvfgpu.InSlabsOnDevices(open))),
@@ -161,7 +168,8 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 			smoothimpl.OnDevice{Open: open}))),
 		runner.Bind(s.Soft), runner.Bind(bounded(softbatch.Workload(each.Implementation{Of: definition.Implementation{}},
 			each.Implementation{Of: dense.Implementation{}}, binned.Many{}, binned.ManyOnDevice{Open: open}))),
-		runner.Bind(s.Betti), runner.Bind(s.BettiCurves), runner.Bind(s.Flow), runner.Bind(s.Steady),
+		runner.Bind(s.Betti), runner.Bind(s.BettiCurves), runner.Bind(s.Pairs), runner.Bind(s.Flow),
+		runner.Bind(s.Steady),
 		runner.Bind(bounded(gvf.Keeping(gvf.NameFloat16, gvfdefinition.Implementation{}, gvfgpu.Global(open),
 			gvfgpu.GlobalShared(open), gvfgpu.Texture(open), gvfgpu.TextureShared(open), gvfgpu.Blocked(open)))),
 		runner.Bind(bounded(gvf.Keeping(gvf.NameSnorm16, gvfdefinition.Implementation{}, gvfgpu.Global(open),

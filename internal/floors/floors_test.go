@@ -176,9 +176,11 @@ var floor = map[string]int{
 
 	"internal/workloads/assess":    6,
 	"internal/workloads/softbatch": 6,
+	"internal/workloads/pairs":     6,
 	"impls/assess/flood":           7,
 	"impls/assess/matching":        6,
 	"impls/assess/runs":            7,
+	"impls/pairs/definition":       7,
 
 	"impls":                     8,
 	"internal/ask":              8,
