@@ -41,7 +41,7 @@ func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	if n > most {
 		return fmt.Errorf("%d voxels: matrices are for at most %d", n, most)
 	}
-	if err := pairs.Check(in, i.Convention); err != nil {
+	if err := pairs.Supported(in, i.Convention); err != nil {
 		return err
 	}
 	if err := c.Allow(quantity.Seconds(float64(n)*voxelNS*1e-9), "%d voxels × %d µs", n, voxelNS/1000); err != nil {

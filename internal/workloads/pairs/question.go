@@ -72,8 +72,8 @@ const Absent = math.MaxUint32
 // its edges, and its squares.
 const mostBox = math.MaxUint32 / 3
 
-// Check returns the reason why the pairs of an image are not defined in a convention, or its numbers too large.
-func Check(in grid.Source, c ecc.Convention) error {
+// Supported returns the reason why the pairs of an image are not defined in a convention, or its numbers too large.
+func Supported(in grid.Source, c ecc.Convention) error {
 	if c.Periodic != (grid.Axes{}) {
 		return errors.New("periodic axes are not supported: pairs are of images with a border")
 	}
