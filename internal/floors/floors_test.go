@@ -107,6 +107,7 @@ var floor = map[string]int{
 	"internal/workloads/betti/flood":      4,
 	"internal/workloads/betti/reductions": 0,
 	"internal/workloads/betti/unions":     4,
+	"internal/workloads/pairs/chains":     4,
 	"internal/workloads/softecc/onepass":  4,
 
 	"internal/workloads/betti/counting/countingtest": 4,
@@ -126,6 +127,7 @@ var floor = map[string]int{
 	"internal/workloads/ecc/parts":    5,
 	"internal/workloads/batch":        5,
 	"internal/workloads/betti":        5,
+	"internal/workloads/pairs":        5,
 	"internal/workloads/smooth":       5,
 	"internal/workloads/softecc":      5,
 

@@ -33,6 +33,8 @@ var witnesses = map[string]witness{
 	"internal/workloads/betti/reductions": {nil, []string{"internal/workloads/betti"}},
 	"internal/workloads/betti/unions": {[]string{"internal/crew", "internal/grid", "internal/isa"}, []string{
 		"internal/ask", "impls/betticurves/bylevel", "internal/workloads/betti"}},
+	"internal/workloads/pairs/chains": {[]string{"internal/crew", "internal/grid", "internal/verify"}, []string{
+		"internal/workloads/pairs"}},
 	"internal/workloads/homology": {[]string{"internal/bench", "internal/crew", "internal/grid", "internal/ranks", "internal/simplicial", "internal/verify", "internal/workloads/homology/torsion"}, []string{
 		"internal/command/images", "impls", "impls/homology/definition", "impls/homology/duality", "impls/homology/reduced", "impls/homology/reductions", "internal/ask", "internal/library",
 		"internal/workloads/homology/homologytest", "reports/paper"}},
