@@ -127,7 +127,6 @@ var floor = map[string]int{
 	"internal/workloads/ecc/parts":    5,
 	"internal/workloads/batch":        5,
 	"internal/workloads/betti":        5,
-	"internal/workloads/pairs":        5,
 	"internal/workloads/smooth":       5,
 	"internal/workloads/softecc":      5,
 

@@ -102,9 +102,14 @@ func known(name string, in grid.Source) (Answer, bool) {
 	return Answer{Pairs: []Pair{{0, first, Never}}}, true
 }
 
-// witnesses returns the laws that hold in a convention, those that derive all pairs from the image first.
+// witnesses returns the laws that hold in a convention. The first derives all pairs from the image.
 func witnesses(c ecc.Convention) []law {
-	return []law{alive(c)}
+	return []law{
+		{Name: "both forests, and the chains of the answer by a random hash", Independent: true, Work: CheckWork,
+			Memory: CheckMemory,
+			Check:  func(in grid.Source, out Answer, _ ask) (*verify.Diff, error) { return Check(in, c, out) }},
+		alive(c),
+	}
 }
 
 // levelsMemory bounds the memory to read the times of an image and to list its pairs by level.
