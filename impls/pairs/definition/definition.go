@@ -5,22 +5,24 @@ package definition
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
-	"eccbench/internal/quantity"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/pairs"
 )
 
-// voxelNS and voxelBytes are the estimated time and memory per voxel of noise, which takes most.
-const (
-	voxelNS    = 100_000
-	voxelBytes = 4000
-)
-
 // most is the largest number of voxels, because reductions fill matrices.
-const most = 1 << 15
+const most = 1 << 18
+
+// estimate returns the time in nanoseconds and the memory in bytes per voxel of noise, which takes most.
+func estimate(s grid.Shape) (ns, bytes int64) {
+	if s.Dim() == 2 {
+		return 10_000, 1500
+	}
+	return 300_000, 6500
+}
 
 // Implementation is ready to use as its zero value, for the default convention.
 type Implementation struct{ Convention ecc.Convention }
@@ -44,10 +46,11 @@ func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 	if err := pairs.Supported(in, i.Convention); err != nil {
 		return err
 	}
-	if err := c.Allow(quantity.Seconds(float64(n)*voxelNS*1e-9), "%d voxels × %d µs", n, voxelNS/1000); err != nil {
+	ns, bytes := estimate(in.Shape())
+	if err := c.Allow(time.Duration(n*ns), "%d voxels × %d µs", n, ns/1000); err != nil {
 		return err
 	}
-	return c.AllowMemory(n*voxelBytes, "%d bytes for each of %d voxels", voxelBytes, n)
+	return c.AllowMemory(n*bytes, "%d bytes for each of %d voxels", bytes, n)
 }
 
 // Setup allocates nothing, because Do builds the matrices each time.

@@ -158,9 +158,10 @@ func refusals(t *testing.T) {
 		given bench.Conditions
 		want  string // "" if it is accepted
 	}{
-		{"32769x1", bench.Conditions{}, "32769 voxels: matrices are for at most 32768"}, {"32768x1", bench.Conditions{}, ""},
-		{"10x9", bench.Conditions{Time: 90*voxelNS - 1}, fmt.Sprintf("90 voxels × %d µs", voxelNS/1000)}, {"10x9", bench.Conditions{Time: 90 * voxelNS}, ""},
-		{"10x9", bench.Conditions{Memory: 90*voxelBytes - 1}, fmt.Sprintf("%d bytes for each of 90 voxels", voxelBytes)}, {"10x9", bench.Conditions{Memory: 90 * voxelBytes}, ""},
+		{"262145x1", bench.Conditions{}, "262145 voxels: matrices are for at most 262144"}, {"262144x1", bench.Conditions{}, ""},
+		{"10x9", bench.Conditions{Time: 899_999}, "90 voxels × 10 µs"}, {"10x9", bench.Conditions{Time: 900_000}, ""},
+		{"10x9x1", bench.Conditions{Memory: 134_999}, "1500 bytes for each of 90 voxels"}, {"10x9", bench.Conditions{Memory: 135_000}, ""},
+		{"5x9x2", bench.Conditions{Time: 26_999_999}, "90 voxels × 300 µs"}, {"5x9x2", bench.Conditions{Time: 27_000_000, Memory: 585_000}, ""},
 	} {
 		in, err := datasets.Open("constant/shape=" + c.shape + "/type=uint8")
 		if err != nil {
