@@ -11,9 +11,8 @@ import (
 	"eccbench/internal/workloads/pairs/chains"
 )
 
-// Check finds the pairs of an image by the witness, and returns the first pair that the answer lacks or has in addition.
-// Its error is verify.ErrNotApplicable for periodic axes.
-// The witness trusts the chains in nothing (doc/proofs/pairs.md).
+// Check finds the pairs of an image by the witness, and returns the first pair that the answer lacks or adds. The
+// witness trusts the chains in nothing (doc/proofs/pairs.md). The error is verify.ErrNotApplicable for periodic axes.
 func Check(in grid.Source, c ecc.Convention, out Answer) (*verify.Diff, error) {
 	if c.Periodic != (grid.Axes{}) {
 		return nil, verify.ErrNotApplicable

@@ -20,7 +20,7 @@ const (
 type box struct {
 	image      grid.Source
 	superlevel bool
-	dual       bool // construction T: the image is mirrored, its times are reversed, and a layer of absent vertices is around
+	dual       bool // construction T: a mirrored image of reversed times, with a layer of absent vertices around it
 	n          int  // number of axes, 2 or 3
 	side       [3]int
 	step       [3]int // between places of neighbours along x, y, z

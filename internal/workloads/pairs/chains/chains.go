@@ -1,8 +1,8 @@
 // Package chains finds the persistence pairs of an image with the help of the chains of an answer, which it trusts in
 // nothing: it is the witness of package pairs.
 //
-// Pairs of components and those of the complement come from two forests. In 3D the pairs of dimension 1 come from a
-// log of a reduction, each step of which is confirmed by a random hash. The proof is in doc/proofs/pairs.md.
+// Components and parts of the complement have pairs by two forests. Pairs of dimension 1 in 3D come from a log of a
+// reduction, whose steps are confirmed by a random hash. The proof is in doc/proofs/pairs.md.
 package chains
 
 import (

@@ -109,32 +109,43 @@ type link struct {
 // A meet is a wall between parts of the star that meet cells of later stars, and such a cell of either part.
 type meet struct{ wall, a, b uint8 }
 
-// links has the links that have occurred.
+// links has the links that have occurred, by state. There are 15,935 in 3D.
 type links struct {
 	n    int      // axes
-	slot []uint32 // state + 1
-	id   []uint16
+	slot []uint64 // a state in the upper half, and the number of its link + 1
 	list []link
 }
 
-const slots = 1 << 16 // there are 15,935 links
-
-func newLinks(n int) *links {
-	return &links{n: n, slot: make([]uint32, slots), id: make([]uint16, slots)}
-}
+func newLinks(n int) *links { return &links{n: n, slot: make([]uint64, 1<<8)} }
 
 // of returns the link of a state.
 func (l *links) of(state uint32) *link {
-	h := state * 0x9e3779b1 >> 16
-	for l.slot[h] != state+1 {
-		if l.slot[h] == 0 {
-			l.slot[h], l.id[h] = state+1, uint16(len(l.list))
-			l.list = append(l.list, newLink(state, l.n))
-			break
+	at := l.find(state)
+	if l.slot[at] == 0 {
+		if 2*len(l.list) >= len(l.slot) {
+			old := l.slot
+			l.slot = make([]uint64, 4*len(old))
+			for _, s := range old {
+				if s != 0 {
+					l.slot[l.find(uint32(s>>32))] = s
+				}
+			}
+			at = l.find(state)
 		}
-		h = (h + 1) % slots
+		l.list = append(l.list, newLink(state, l.n))
+		l.slot[at] = uint64(state)<<32 | uint64(len(l.list))
 	}
-	return &l.list[l.id[h]]
+	return &l.list[uint32(l.slot[at])-1]
+}
+
+// find returns the slot of a state, or a free one.
+func (l *links) find(state uint32) uint32 {
+	mask := uint32(len(l.slot) - 1)
+	at := state * 0x9e3779b1 >> 12 & mask
+	for l.slot[at&mask] != 0 && uint32(l.slot[at&mask]>>32) != state {
+		at++
+	}
+	return at & mask
 }
 
 // newLink walks over the cells of a star.
@@ -167,8 +178,8 @@ func newLink(state uint32, n int) link {
 	return l
 }
 
-// walls makes the dual forest of the star: of its top cells, and of those that are in later stars and so joined by the
-// walls of later stars. Walls are squares, or edges of a 2D image.
+// walls makes the dual forest of the star. Its nodes are the top cells of the star, and the parts of top cells of later
+// stars, which walls of later stars join. Walls are squares, or edges of a 2D image.
 func (l *link) walls(walls, tops uint32, n int, sides [][2]uint8) {
 	var of parts
 	of.init(n)

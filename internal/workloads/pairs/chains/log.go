@@ -244,7 +244,7 @@ func each(n, threads int, check func(int) *verify.Diff) *verify.Diff {
 	return nil
 }
 
-// mark marks the cells of the log, each of which is the cell or the pivot of one column, and adds the pairs of both.
+// mark marks the cells and the pivots of the columns, all of them distinct and in no forest, and adds their pairs.
 func (r *reduction) mark() *verify.Diff {
 	for i, c := range r.columns {
 		id, _, _, chain := r.parts(c)

@@ -322,8 +322,8 @@ func (b *plainBox) growDual() {
 	}
 }
 
-// chains reduces the columns of a box, in the order of the specification. Regular cells are chosen at random among
-// those that are possible; a share of stars has none.
+// chains reduces the columns of a box, in the order of the specification. Regular cells are chosen at random
+// from a share of the squares.
 func (b *plainBox) chains(dual bool, rng *rand.Rand, share float64) *pairs.Chains {
 	regular := b.regular(rng, share)
 	sorted := func(list []plainCell, forest map[uint32]bool, class func(uint32) int) []plainCell {
