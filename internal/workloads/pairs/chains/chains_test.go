@@ -410,6 +410,72 @@ func TestMistakesAreNoticed(t *testing.T) {
 	t.Log(noticed)
 }
 
+// A square of the dual forest takes the place of the cell of a column, with its pivot: their boundaries agree up to
+// earlier columns. The cell gets a pivot in the forest of edges. Nothing else is wrong with the log, nor does the list of
+// pairs contradict it.
+func TestForestsHaveNoColumns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 9))
+	forged := 0
+	for range 2000 {
+		m := drawn(t, rng)
+		if m.Shape().Dim() == 2 {
+			continue
+		}
+		b := newPlainBox(m)
+		log := b.chains(false, rng, 0)
+		list := parsed(log.Words)
+		owner := map[uint32]int{}
+		for i, c := range list {
+			owner[c.chain[0]] = i
+		}
+		var square, edge plainCell
+		for _, s := range b.squares {
+			if b.dual[s.id] {
+				square = s
+			}
+		}
+		for _, e := range b.edges {
+			if b.tree[e.id] {
+				edge = e
+			}
+		}
+		if len(list) == 0 || b.star(list[0].cell, true) >= square.star || b.star(list[0].chain[0], false) >= edge.star {
+			continue
+		}
+		sum := map[uint32]bool{}
+		for _, e := range b.sides[square.id] {
+			sum[e] = !b.tree[e]
+		}
+		forgery := column{cell: square.id, cells: []uint32{list[0].cell}, chain: list[0].chain}
+		for _, e := range slices.Backward(b.edges) {
+			if !sum[e.id] {
+				continue
+			}
+			forgery.columns = append(forgery.columns, uint32(owner[e.id]))
+			for _, k := range list[owner[e.id]].chain {
+				sum[k] = !sum[k]
+			}
+		}
+		if slices.Contains(forgery.columns, 0) {
+			continue // the forged column would add the one that it replaces
+		}
+		list[0].chain = slices.Insert(slices.Clone(list[0].chain), 0, edge.id)
+		for _, c := range list {
+			if slices.Contains(c.columns, 0) {
+				c.columns[slices.Index(c.columns, 0)] = uint32(len(list))
+			}
+		}
+		_, d, err := chains.Confirm(m, m.Superlevel, m.Vertices, &chains.Log{Words: written(append(list, forgery))}, 2)
+		if err != nil || d == nil {
+			t.Fatalf("%v %v: accepted (%v)", m.Shape(), m.Data(), err)
+		}
+		forged++
+	}
+	if forged < 20 {
+		t.Errorf("%d forgeries", forged)
+	}
+}
+
 // FuzzChains changes the words of a log. A log that is accepted proves the pairs of the plain reduction.
 func FuzzChains(f *testing.F) {
 	f.Add(uint64(1), []byte{})
