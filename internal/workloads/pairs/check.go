@@ -51,7 +51,7 @@ func inWords(all *chains.Pairs, p Pair) string {
 }
 
 // CheckWork estimates the time of Check on one core.
-func CheckWork(s grid.Source) time.Duration { return chains.Work(s.Shape()) }
+func CheckWork(s grid.Source) time.Duration { return chains.Work(s) }
 
 // CheckMemory estimates the memory of Check.
 func CheckMemory(s grid.Source) int64 { return chains.Memory(s) }

@@ -87,8 +87,18 @@ func (p *Pairs) Len() int { return len(p.found[0]) + len(p.found[1]) + len(p.fou
 // Voxel formats the coordinates and the value of a voxel.
 func (p *Pairs) Voxel(i int64) string { return p.box.describe(i) }
 
-// Work estimates the time of Confirm on one core, without the chains.
-func Work(s grid.Shape) time.Duration { return time.Duration(s.Voxels()) * 400 * time.Nanosecond }
+// Work estimates the time of Confirm for noise on one core. Smooth images need a fifth.
+func Work(s grid.Source) time.Duration {
+	return time.Duration(s.Shape().Voxels()) * 800 * time.Nanosecond
+}
 
-// Memory is an upper bound of the memory of Confirm for images that are not adverse.
-func Memory(s grid.Source) int64 { return grid.SlabBytes(s) + 64*s.Shape().Voxels() }
+// Memory is an upper bound of the memory of Confirm: 21 bytes per place of the box and its margin, and lists of
+// vertices, pairs and columns.
+func Memory(s grid.Source) int64 {
+	shape := s.Shape()
+	places := (shape.W + 4) * (shape.H + 4)
+	if shape.Dim() == 3 {
+		places *= shape.D + 4
+	}
+	return grid.SlabBytes(s) + 21*places + 64*shape.Voxels() + 1<<20
+}

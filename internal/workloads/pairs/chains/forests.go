@@ -1,7 +1,6 @@
 package chains
 
 import (
-	"cmp"
 	"math/bits"
 	"slices"
 
@@ -16,32 +15,23 @@ type forests struct {
 	stepTo [cells]int // to the vertex in each direction
 	down   []uint32   // of a vertex: an earlier vertex of its component, or itself
 	up     []uint32   // of the top cells around a vertex, all of one part: a later vertex, itself, or 0 for the outside
-	// Of each vertex of a 3D box: star has the cells of its star, and its edges in the forest from edgeTrees on;
-	// marks has its squares in the dual forest, and from there on its logged edges and squares.
-	star, marks []uint32
+	star   []uint32   // the cells of the star of each vertex
+	trees  []uint8    // its edges in the forest
+	marks  []uint32   // its squares in the dual forest, and its logged edges and squares from these places on:
 }
 
-// Places of bits in star and marks.
 const (
-	edgeTrees     = cells
 	loggedEdges   = squares
 	loggedSquares = squares + edges
 )
 
-// An event is a vertex whose star may join components, or parts of the dual forest.
-type event struct {
-	rank  uint64
-	state uint32
-}
-
 // growForests makes both forests, and adds their pairs.
 func growForests(b *box, threads int) *forests {
-	f := &forests{box: b, down: make([]uint32, len(b.key)), up: make([]uint32, len(b.key))}
+	n := len(b.key)
+	f := &forests{box: b, down: make([]uint32, n), up: make([]uint32, n), star: make([]uint32, n),
+		trees: make([]uint8, n), marks: make([]uint32, n)}
 	for i, o := range stars.direction {
 		f.stepTo[i] = o[0] + o[1]*b.step[1] + o[2]*b.step[2]
-	}
-	if b.n == 3 {
-		f.star, f.marks = make([]uint32, len(b.key)), make([]uint32, len(b.key))
 	}
 	rows := f.side[1] * f.side[2]
 	scanners := make([]*scanner, min(threads, rows))
@@ -53,15 +43,15 @@ func growForests(b *box, threads int) *forests {
 		scanners[i] = s
 	})
 	crew.Each(2, func(i int) {
-		var list []event
+		var list []uint64
 		for _, s := range scanners {
-			list = append(list, [2][]event{s.saddles, s.walls}[i]...)
+			list = append(list, s.joining[i]...)
+			s.joining[i] = nil
 		}
+		slices.Sort(list)
 		if i == 0 {
-			slices.SortFunc(list, func(a, b event) int { return cmp.Compare(a.rank, b.rank) })
 			f.joinComponents(list)
 		} else {
-			slices.SortFunc(list, func(a, b event) int { return cmp.Compare(b.rank, a.rank) })
 			f.joinParts(list)
 		}
 	})
@@ -72,10 +62,10 @@ func growForests(b *box, threads int) *forests {
 // A scanner reads stars.
 type scanner struct {
 	*forests
-	links          *links
-	below, above   []neighbour
-	within         uint32 // bits of all neighbours
-	saddles, walls []event
+	links        *links
+	below, above []neighbour
+	within       uint32      // bits of all neighbours
+	joining      [2][]uint64 // ranks of vertices whose stars may join components, and parts of the dual forest
 }
 
 // A neighbour is a direction, by its step and its bit.
@@ -116,24 +106,17 @@ func (s *scanner) row(from int) {
 			state |= earlier >> (edges + squares) & uint32(stars.filled[of]) << (edges + squares)
 		}
 		l := s.links.of(state)
-		s.down[p], s.up[p] = uint32(p), uint32(p)
+		s.star[p], s.marks[p], s.down[p], s.up[p] = state, uint32(l.trees), uint32(p), uint32(p)
 		if l.first < edges {
-			s.down[p] = uint32(p + s.stepTo[l.first])
+			s.down[p], s.trees[p] = uint32(p+s.stepTo[l.first]), 1<<l.first
 		}
 		if later := s.within &^ earlier; later != 0 {
 			s.up[p] = uint32(p + s.stepTo[bits.TrailingZeros32(later)])
 		}
-		if s.n == 3 {
-			s.star[p], s.marks[p] = state, uint32(l.trees)
-			if l.first < edges {
-				s.star[p] |= 1 << (edgeTrees + l.first)
+		for i, may := range [2]bool{len(l.more) > 0, len(l.meets) > 0} {
+			if may {
+				s.joining[i] = append(s.joining[i], s.rank(p))
 			}
-		}
-		if len(l.more) > 0 {
-			s.saddles = append(s.saddles, event{s.rank(p), state})
-		}
-		if len(l.meets) > 0 {
-			s.walls = append(s.walls, event{s.rank(p), state})
 		}
 	}
 }
@@ -149,19 +132,17 @@ func root(to []uint32, p int) int {
 }
 
 // joinComponents joins components in the order of vertices. The younger one dies.
-func (f *forests) joinComponents(list []event) {
+func (f *forests) joinComponents(list []uint64) {
 	links := newLinks(f.n)
-	for _, e := range list {
-		p := int(uint32(e.rank))
+	for _, v := range list {
+		p := int(uint32(v))
 		own := root(f.down, p)
-		for _, edge := range links.of(e.state).more {
+		for _, edge := range links.of(f.star[p]).more {
 			other := root(f.down, p+f.stepTo[edge])
 			if own == other {
 				continue
 			}
-			if f.n == 3 {
-				f.star[p] |= 1 << (edgeTrees + edge)
-			}
+			f.trees[p] |= 1 << edge
 			if f.rank(own) > f.rank(other) {
 				own, other = other, own
 			}
@@ -173,21 +154,19 @@ func (f *forests) joinComponents(list []event) {
 
 // joinParts joins parts of the dual forest in the reverse order. The younger one dies, which is that of the earlier
 // cell. The outside is the oldest.
-func (f *forests) joinParts(list []event) {
+func (f *forests) joinParts(list []uint64) {
 	links, tops := newLinks(f.n), stars.direction[edges:]
 	if f.n == 3 {
 		tops = tops[squares:]
 	}
-	for _, e := range list {
-		p := int(uint32(e.rank))
-		for _, m := range links.of(e.state).meets {
+	for _, v := range slices.Backward(list) {
+		p := int(uint32(v))
+		for _, m := range links.of(f.star[p]).meets {
 			a, b := root(f.up, f.later(p, tops[m.a])), root(f.up, f.later(p, tops[m.b]))
 			if a == b {
 				continue
 			}
-			if f.n == 3 {
-				f.marks[p] |= 1 << m.wall
-			}
+			f.marks[p] |= 1 << m.wall
 			if a != 0 && (b == 0 || f.rank(b) > f.rank(a)) {
 				a, b = b, a
 			}

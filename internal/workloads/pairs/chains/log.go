@@ -130,7 +130,7 @@ const (
 
 // class returns the class of a cell.
 func (r *reduction) class(c cell, isSquare bool) int {
-	inTree, inLog := r.star[c.star]>>(edgeTrees+c.number)&1, r.marks[c.star]>>(loggedEdges+c.number)&1
+	inTree, inLog := uint32(r.trees[c.star])>>c.number&1, r.marks[c.star]>>(loggedEdges+c.number)&1
 	if isSquare {
 		inTree, inLog = r.marks[c.star]>>c.number&1, r.marks[c.star]>>(loggedSquares+c.number)&1
 	}
@@ -341,7 +341,7 @@ func (r *reduction) matchStars(threads int) *verify.Diff {
 		from := r.place(0, row%r.side[1], row/r.side[1])
 		for p := from; p < from+r.side[0]; p++ {
 			star, marks := r.star[p], r.marks[p]
-			e := star &^ (star >> edgeTrees) &^ (marks >> loggedEdges) & (1<<edges - 1)
+			e := star &^ uint32(r.trees[p]) &^ (marks >> loggedEdges) & (1<<edges - 1)
 			s := star >> edges &^ marks &^ (marks >> loggedSquares) & (1<<squares - 1)
 			if e|s != 0 && !matched(e, s) {
 				return &verify.Diff{Where: "vertex " + r.vertexAt(p),
