@@ -82,6 +82,7 @@ func TestFailuresAreTold(t *testing.T) {
 		same := func(s grid.Source) grid.Source { return s }
 		tellFailures(t, set.Curve.Impls, image, same)
 		tellFailures(t, set.BettiCurves.Impls, image, same)
+		tellFailures(t, set.Pairs.Impls, image, same)
 		tellFailures(t, readimpl.All(nil), image, same)
 		tellFailures(t, set.Betti.Impls, image, func(s grid.Source) *betti.Image { return &betti.Image{Source: s, Threshold: 2} })
 		tellFailures(t, soft.Impls, image, func(s grid.Source) *softecc.Problem {
@@ -152,6 +153,7 @@ func TestAnswersAreOverwritten(t *testing.T) {
 	for _, image := range []string{"noise/shape=9x8x7/type=uint8/levels=5/seed=1", "noise/shape=17x13/type=float32/levels=9/seed=2"} {
 		looks(t, set.Curve, image)
 		looks(t, set.BettiCurves, image)
+		looks(t, set.Pairs, image)
 		looks(t, set.Betti, "betti/at=2/of="+image)
 		looks(t, soft, "softecc/m=4/lambda=8/alpha=100/dir=1/of="+image)
 		looks(t, set.Flow, "gvf/steps=3/mu=50/boundary=0/of="+image)

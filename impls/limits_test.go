@@ -62,6 +62,7 @@ func TestLimits(t *testing.T) {
 	images := []string{"noise/shape=9x8x7/type=uint8/levels=5/seed=1", "noise/shape=170x130/type=float32/levels=90/seed=2", "noise/shape=40x33x70/type=uint16/levels=4000/seed=3"}
 	limits(t, &b, set.Curve, images...)
 	limits(t, &b, set.BettiCurves, images...)
+	limits(t, &b, set.Pairs, images...)
 	for _, image := range images {
 		limits(t, &b, set.Betti, "betti/at=2/of="+image)
 		limits(t, &b, soft, "softecc/m=4/lambda=8/alpha=100/dir=1/of="+image)

@@ -1,4 +1,4 @@
-"""Euler characteristic curves, Betti numbers, homology, vector flows and eigenvalues by software that shares nothing with eccbench.
+"""Euler characteristic curves, Betti numbers, persistence pairs, homology, vector flows and eigenvalues by software that shares nothing with eccbench.
 
 oracle.py gudhi CONSTRUCTION AXES FILE.npy...
                                       by persistent homology of the cubical complex, T or V,
@@ -11,6 +11,9 @@ oracle.py betti TOOL CONSTRUCTION LEVEL FILE.npy...
                                       where LEVEL begins with ">": by gudhi, the pairs of
                                       persistent homology that are alive; by skimage, labels
                                       of the set and of the rest, and the Euler number
+oracle.py pairs CONSTRUCTION SETS FILE.npy...
+                                      persistence pairs by GUDHI over two elements: dimension,
+                                      value of birth, value of death or null
 
 oracle.py homology FIELD FILE...
                                       Betti numbers of complexes, a simplex a line, by the
@@ -34,7 +37,7 @@ oracle.py eigenmap-lanczos K STEPS SEED ALPHA BETA SIDE FILE.npy...
 
 Prints one JSON value: for gudhi a list of curves, each a list of [value, chi]
 for every value of the volume; for skimage a list of chi; for betti a list of
-[b0, b1, b2], for homology of all Betti numbers; null where this GUDHI has no such construction; for gvf a list of
+[b0, b1, b2], for pairs a list of the pairs of each image, for homology of all Betti numbers; null where this GUDHI has no such construction; for gvf a list of
 the SHA-256 of each field's float32, component by component; for gvf-steady a list
 of each field's numbers; for eigenmap a list of the values of each image.
 """
@@ -82,6 +85,15 @@ def gudhi_betti(within, construction):
     complex_ = gudhi.CubicalComplex(**{cells: np.where(within, 0.0, 1.0)})
     pairs = complex_.persistence(homology_coeff_field=11, min_persistence=0)
     return [sum(d == dimension and birth <= 0 < death for d, (birth, death) in pairs) for dimension in range(3)]
+
+
+def gudhi_pairs(volume, construction, sets):
+    import gudhi
+
+    cells, sign = "top_dimensional_cells" if construction == "T" else "vertices", -1 if sets == "superlevel" else 1
+    complex_ = gudhi.CubicalComplex(**{cells: sign * volume.astype(float)})
+    pairs = complex_.persistence(homology_coeff_field=2, min_persistence=0)
+    return [[d, sign * birth, None if death == np.inf else sign * death] for d, (birth, death) in pairs]
 
 
 def skimage_betti(within, construction):
@@ -247,6 +259,8 @@ def main():
         within = np.greater_equal if level.startswith(">") else np.less_equal
         lacks = by == "gudhi" and gudhi_lacks(construction)
         print(json.dumps(None if lacks else [answer(within(np.load(f), float(level.lstrip(">"))), construction) for f in files]))
+    elif tool == "pairs":
+        print(json.dumps(None if gudhi_lacks(files[0]) else [gudhi_pairs(np.load(f), *files[:2]) for f in files[2:]]))
     elif tool == "homology":
         print(json.dumps([simplex_tree(path, int(files[0])) for path in files[1:]]))
     elif tool == "gvf":
