@@ -79,7 +79,9 @@ func (b *box) faces(squares bool) (list []face) {
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b face) int { return cmp.Or(cmp.Compare(a.star, b.star), cmp.Compare(a.order, b.order)) })
+	slices.SortFunc(list, func(a, b face) int {
+		return cmp.Or(cmp.Compare(a.star, b.star), cmp.Compare(a.order, b.order))
+	})
 	return list
 }
 
