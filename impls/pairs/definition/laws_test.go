@@ -92,6 +92,14 @@ func TestLawsNotice(t *testing.T) {
 		"none of the first column": {func(in grid.Source, list []pairs.Pair) []pairs.Pair {
 			return slices.DeleteFunc(list, func(p pairs.Pair) bool { return p.Birth%in.Shape().W == 0 })
 		}, []string{"flip of the rows", "swap of the fastest axes"}},
+		"no end of those of the first column": {func(in grid.Source, list []pairs.Pair) []pairs.Pair {
+			for i, p := range list {
+				if p.Birth%in.Shape().W == 0 {
+					list[i].Death = pairs.Never
+				}
+			}
+			return list
+		}, []string{"flip of the rows"}},
 		"one less of float32": {func(in grid.Source, list []pairs.Pair) []pairs.Pair {
 			if in.Type() == grid.Float32 {
 				return list[1:]
