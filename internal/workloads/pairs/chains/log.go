@@ -24,10 +24,11 @@ type reduction struct {
 	key     [2]uint64 // of the hash
 }
 
-// A column has the places of its lists in the words, and the hash of its reduced chain.
+// A column has its place in the words, the hash of its reduced chain, and the order of its cell.
 type column struct {
-	at   int
-	hash uint64
+	at         int
+	hash, rank uint64 // of the star
+	number     uint8
 }
 
 // parts returns the cell, the added columns, the added cells and the reduced chain of a column.
@@ -143,6 +144,14 @@ func (r *reduction) class(c cell, isSquare bool) int {
 	return regular
 }
 
+// columnBefore reports whether the cell of a column precedes that of another.
+func (r *reduction) columnBefore(a, b *column) bool {
+	if r.Dual {
+		a, b = b, a
+	}
+	return a.rank < b.rank || a.rank == b.rank && a.number < b.number
+}
+
 // before reports whether a cell precedes another of its kind in the reduction.
 func (r *reduction) before(a, b cell, isSquare bool) bool {
 	if r.Dual {
@@ -256,6 +265,7 @@ func (r *reduction) mark() *verify.Diff {
 		case !is:
 			return r.malformed(i, "a cell of the box as pivot", fmt.Sprintf("cell %d", chain[0]))
 		}
+		r.columns[i].rank, r.columns[i].number = r.rank(own.star), own.number
 		square, edge := own, pivot
 		if r.Dual {
 			square, edge = pivot, own
@@ -311,8 +321,7 @@ func (r *reduction) checkSum(i int) *verify.Diff {
 		if int(k) >= len(r.columns) {
 			return r.malformed(i, fmt.Sprintf("one of %d columns", len(r.columns)), fmt.Sprintf("column %d added", k))
 		}
-		added, _ := r.cellOf(r.Words[r.columns[k].at], !r.Dual)
-		if !r.before(added, own, !r.Dual) {
+		if !r.columnBefore(&r.columns[k], &r.columns[i]) {
 			return r.malformed(i, "an earlier column added", fmt.Sprintf("column %d added", k))
 		}
 		sum ^= r.columns[k].hash
