@@ -1,6 +1,7 @@
 package chains_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"eccbench/internal/grid"
+	"eccbench/internal/grid/gridtest"
+	"eccbench/internal/verify"
 	"eccbench/internal/workloads/ecc/fingerprint"
 	"eccbench/internal/workloads/pairs"
 	"eccbench/internal/workloads/pairs/chains"
@@ -473,6 +476,28 @@ func TestForestsHaveNoColumns(t *testing.T) {
 	}
 	if forged < 20 {
 		t.Errorf("%d forgeries", forged)
+	}
+}
+
+// Differences name voxels by coordinates and values. Periodic axes and unreadable images are errors.
+func TestDifferencesAreInWords(t *testing.T) {
+	m := image{gridtest.OfBytes(t, grid.Shape{D: 1, H: 1, W: 5}, 4, 9, 2, 7, 3), fingerprint.Convention{}}
+	out := pairs.Answer{Pairs: plainPairs(m)}
+	out.Pairs[0].Death = 3
+	const want = "pair 0 of 3: want dimension 0, voxel (0, 0) of value 4 to (1, 0) of value 9, " +
+		"got dimension 0, voxel (0, 0) of value 4 to (3, 0) of value 7"
+	if d, err := pairs.Check(m, m.Convention, out); err != nil || d == nil || d.String() != want {
+		t.Errorf("got %v, %v", d, err)
+	}
+	if _, err := pairs.Check(m, fingerprint.Convention{Periodic: grid.Axes{X: true}}, out); !errors.Is(err, verify.ErrNotApplicable) {
+		t.Errorf("periodic: %v", err)
+	}
+	if _, err := pairs.Check(gridtest.Unread{Source: m}, m.Convention, out); !errors.Is(err, gridtest.ErrUnread) {
+		t.Errorf("unread: %v", err)
+	}
+	vast := gridtest.VastOf(grid.Shape{D: 2000, H: 1000, W: 1000}, grid.Uint8)
+	if _, err := pairs.Check(vast, m.Convention, out); err == nil {
+		t.Error("more cells than numbers are accepted")
 	}
 }
 
