@@ -62,6 +62,11 @@ func question() bench.Question {
 			"noise/shape=61x59/levels=2/type=uint8/seed=23", "grf/shape=40x39x38/levels=4/type=uint8/smooth=2/seed=24",
 			"ramp/shape=9x8x7/levels=3/type=uint16",
 		}),
+		// Reductions of one direction are long for some of these, of the other one for others.
+		Long: []string{
+			"noise/shape=128x128x128/levels=2/type=uint8/seed=31", "noise/shape=131x127x129/levels=6/type=uint8/seed=32",
+			"grf/shape=160x150x140/levels=256/type=uint8/smooth=3/seed=33", "noise/shape=2048x2047/levels=65536/type=uint16/seed=34",
+		},
 	}
 }
 
