@@ -183,6 +183,7 @@ var floor = map[string]int{
 	"impls/assess/matching":              6,
 	"impls/assess/runs":                  7,
 	"impls/pairs/definition":             7,
+	"impls/pairs/morse":                  7,
 
 	"impls":                     8,
 	"internal/ask":              8,
