@@ -37,6 +37,7 @@ import (
 	"eccbench/impls/homology/reductions"
 	"eccbench/impls/naive"
 	pairsdefinition "eccbench/impls/pairs/definition"
+	"eccbench/impls/pairs/morse"
 	readimpl "eccbench/impls/read"
 	smoothimpl "eccbench/impls/smooth"
 	"eccbench/impls/softecc/binned"
@@ -131,7 +132,7 @@ func With(list []bench.Implementation[grid.Source, ecc.VCEC], open resident.Open
 		curvesduality.Implementation{Counter: extrema.Implementation{}}, curvesduality.OnDevice(open),
 		bylevel.Implementation{Of: labels.Implementation{}, Most: mostLabelled})
 	numbers.Inputs = images
-	persistence := pairs.Workload(pairsdefinition.Implementation{})
+	persistence := pairs.Workload(pairsdefinition.Implementation{}, morse.Implementation{})
 	persistence.Inputs = images
 	s := Set{
 		Curve: curve(list, images),

@@ -119,7 +119,7 @@ func TestMemoryOfLaws(t *testing.T) {
 	const little = 24 << 20
 	growthOfLaws(t, set.BettiCurves, little, image(32), image(64))
 	growthOfLaws(t, set.BettiCurves, little, "noise/shape=64x64x64/type=uint8/levels=2/seed=1", "noise/shape=192x192x192/type=uint8/levels=2/seed=1")
-	growthOfLaws(t, set.Pairs, little, image(16), image(32))
+	growthOfLaws(t, set.Pairs, little, image(64), image(128))
 	growthOfLaws(t, set.Betti, little, "betti/at=2/of="+image(64), "betti/at=2/of="+image(128))
 	growthOfLaws(t, soft, little, "softecc/m=4/lambda=8/alpha=100/dir=1/of="+image(32), "softecc/m=4/lambda=8/alpha=100/dir=1/of="+image(128))
 	growthOfLaws(t, set.Flow, little, "gvf/steps=3/mu=50/boundary=0/of="+image(32), "gvf/steps=3/mu=50/boundary=0/of="+image(128))

@@ -31,7 +31,7 @@ func TestPartsAreNamed(t *testing.T) {
 	named(t, set.Betti, "betti/at=2/of="+image, map[string][]string{
 		"definition": {"ranks", "read"}, "duality": {"parts", "seams"}, "labels": {"cavities", "characteristic", "components", "read"},
 	})
-	named(t, set.Pairs, image, map[string][]string{"definition": {"chains", "pairs", "read"}})
+	named(t, set.Pairs, image, map[string][]string{"definition": {"chains", "pairs", "read"}, "morse": {"forests", "gradient", "read", "reduction"}})
 	named(t, set.BettiCurves, image, map[string][]string{
 		"definition": {"levels", "numbers"}, "labels": {"levels", "numbers"}, "duality": {"boxes", "characteristic", "convert", "count", "joins", "read", "reduce"},
 	})
