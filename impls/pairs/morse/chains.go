@@ -338,7 +338,6 @@ func (r *reduction) finish(name uint64, row, v int, chain uint16) {
 		}
 	}
 	r.spare[0] = keys
-	r.work += len(keys)
 	r.kept = append(r.kept, r.store.column(keys))
 	w := append(r.words, r.id(name, !r.dual), uint32(len(r.added)))
 	w = append(append(w, r.added...), uint32(len(r.cells)))
@@ -348,6 +347,9 @@ func (r *reduction) finish(name uint64, row, v int, chain uint16) {
 	}
 	r.words = w
 }
+
+// mergedPerMove is the number of keys that are merged in the time to move one in the heap.
+const mergedPerMove = 16
 
 // short is the length up to which a column is sorted with the single cells rather than merged.
 const short = 24
@@ -378,7 +380,7 @@ func (r *reduction) rest() []uint64 {
 	keys = slices.DeleteFunc(keys[:n], r.inForest)
 	slices.SortFunc(long, func(x, y item) int { return int(x.at) - int(y.at) })
 	for _, x := range long {
-		r.work += len(keys)
+		r.work += (len(keys) + int(x.at)) / mergedPerMove
 		to := merge(r.spare[1][:0], keys, r.kept[x.column][1:x.at+1])
 		r.spare[1], keys = keys, to
 	}
@@ -429,15 +431,15 @@ func (r *reduction) pairs() (list []uint64, chains *pairs.Chains) {
 	return list, &pairs.Chains{Dual: r.dual, Words: r.words}
 }
 
-// turnWork returns the work of the first turn of a reduction, in keys.
-func (b *box) turnWork(columns int) int { return 100*columns + len(b.key) }
+// turnWork returns the work of the first turn of a reduction, about twice that of noise.
+func (b *box) turnWork(columns int) int { return 40*columns + len(b.key) }
 
-// loops returns the pairs of dimension 1 of a 3D box. Reductions in homology and in cohomology take turns with growing
+// loops returns the pairs of dimension 1 of a 3D box. Reductions in cohomology and in homology take turns with growing
 // limits of work, because either may take more than a hundred times as long as the other.
 func (j *job) loops(low, high *forest) ([]uint64, *pairs.Chains) {
 	b, edges, squares := low.box, low.cells(), high.cells()
-	list := []*reduction{b.newReduction(false, squares, edges, low.parent), b.newReduction(true, edges, squares, high.parent)}
-	if j.cohomology {
+	list := []*reduction{b.newReduction(true, edges, squares, high.parent), b.newReduction(false, squares, edges, low.parent)}
+	if j.homology {
 		slices.Reverse(list)
 	}
 	limit := j.turn

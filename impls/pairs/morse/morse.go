@@ -23,7 +23,7 @@ import (
 // Implementation is ready to use as its zero value, for the default convention.
 type Implementation struct {
 	Convention ecc.Convention
-	cohomology bool // whether the reduction in cohomology goes first
+	homology   bool // whether the reduction in homology goes first
 	turn       int  // work of the first turn of a reduction; 0 for turnWork
 }
 
