@@ -46,11 +46,12 @@ type Provenance struct {
 	Ladder         string `json:"ladder"`
 	Construction   string `json:"construction"`
 	Filtration     string `json:"filtration"`
-	Periodic       string `json:"periodic,omitempty"` // axes
-	Mask           string `json:"mask,omitempty"`     // the mask image
-	Missing        string `json:"missing,omitempty"`  // grid.Missing
-	Slices         int    `json:"slices,omitempty"`   // number of slices, if each has its own curve
-	Digest         string `json:"digest,omitempty"`   // of the voxels: doc/files.md
+	Coefficients   string `json:"coefficients,omitempty"` // of homology, if the answer depends on them
+	Periodic       string `json:"periodic,omitempty"`     // axes
+	Mask           string `json:"mask,omitempty"`         // the mask image
+	Missing        string `json:"missing,omitempty"`      // grid.Missing
+	Slices         int    `json:"slices,omitempty"`       // number of slices, if each has its own curve
+	Digest         string `json:"digest,omitempty"`       // of the voxels: doc/files.md
 	Implementation string `json:"implementation"`
 	Program        string `json:"program"`
 	Verdict        string `json:"verdict"`
@@ -371,8 +372,11 @@ func (p Provenance) Comment() string {
 		voxels = "; voxels " + p.Digest
 	}
 	more := ""
+	if p.Coefficients != "" {
+		more = "; coefficients " + p.Coefficients
+	}
 	if p.Periodic != "" {
-		more = "; periodic along " + p.Periodic
+		more += "; periodic along " + p.Periodic
 	}
 	if p.Mask != "" {
 		more += "; voxels of mask " + p.Mask
@@ -434,13 +438,17 @@ func (l Lines) appendJSON(b []byte, x Line) []byte {
 	return append(b, '}')
 }
 
-// NPYHeader returns the header of an NPY file, version 1.0 (NEP 1), with the given number of lines.
-// Each has a level and int64 columns.
+// NPYHeader is NPYHeaderOf for lines of a level and int64 columns.
 func NPYHeader(labels *grid.Labels, lines int64, columns ...string) []byte {
 	fields := fmt.Sprintf("('level', '%s')", labels.Kind())
 	for _, name := range columns {
 		fields += fmt.Sprintf(", ('%s', '<i8')", name)
 	}
+	return NPYHeaderOf(fields, lines)
+}
+
+// NPYHeaderOf returns the header of an NPY file, version 1.0 (NEP 1), with the given number of lines of fields.
+func NPYHeaderOf(fields string, lines int64) []byte {
 	const align, before = 64, 10 // bytes of the magic, the version and the length
 	text := fmt.Sprintf("{'descr': [%s], 'fortran_order': False, 'shape': (%d,), }", fields, lines)
 	for (before+len(text)+1)%align != 0 {
