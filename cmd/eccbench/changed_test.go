@@ -52,6 +52,7 @@ func TestFileThatChangesMeanwhile(t *testing.T) {
 	for what, args := range map[string][]string{
 		"curve": {"curve"}, "curve by cpu": {"curve", "--impl", "cpu"}, "each slice": {"curve", "--each-slice"},
 		"shard": {"curve", "--shard", "1/2", "-o", filepath.Join(dir, "1.part")}, "betti": {"betti"}, "betti at": {"betti", "--at", "100"},
+		"pairs": {"pairs"}, "pairs of slices": {"pairs", "--each-slice"},
 	} {
 		meddled := false
 		meddle := func() {
@@ -76,6 +77,7 @@ func TestFileThatChangesMeanwhile(t *testing.T) {
 		var out, errs bytes.Buffer
 		c.Stdout, c.Stderr = &out, &errs
 		c.Curve, c.Betti, c.BettiCurves = meddling(c.Curve, meddle), meddling(c.Betti, meddle), meddling(c.BettiCurves, meddle)
+		c.Pairs = meddling(c.Pairs, meddle)
 		code := eccbench(c, append(append(args[:1:1], flags...), args[1:]...))
 		if code != cli.ExitUsage || !meddled || out.Len() > 0 || !strings.Contains(errs.String(), "it changed while it was read") || strings.Contains(errs.String(), "WRONG") {
 			t.Errorf("%s: exit code %d: %s%s", what, code, errs.String(), out.String())

@@ -21,9 +21,9 @@ import (
 
 func subcommands() []cli.Subcommand {
 	return []cli.Subcommand{
-		measure.Run(), measure.Verify(), images.Curve(), images.Merge(), images.Levels(), images.Betti(), images.GVF(),
-		images.Eigenmap(), images.Homology(), assess.Command(), measure.List(), measure.Doctor(), measure.Report(),
-		reproduce.Command(), measure.Compare(), measure.Check(), gating.Command(), measure.Serve(), measure.Worker(),
+		measure.Run(), measure.Verify(), images.Curve(), images.Merge(), images.Levels(), images.Betti(), images.Pairs(),
+		images.GVF(), images.Eigenmap(), images.Homology(), assess.Command(), measure.List(), measure.Doctor(),
+		measure.Report(), reproduce.Command(), measure.Compare(), measure.Check(), gating.Command(), measure.Serve(), measure.Worker(),
 	}
 }
 
@@ -78,7 +78,7 @@ func dispatch(c *cli.Program, args []string) error {
 var otherCommands = map[string]string{
 	"ecc": "curve", "euler": "curve", "chi": "curve", "bench": "run", "benchmark": "run", "test": "verify",
 	"diff": "compare", "flow": "gvf", "info": "levels", "range": "levels", "join": "merge", "implementations": "list",
-	"plot": "report",
+	"plot": "report", "persistence": "pairs", "barcode": "pairs", "diagram": "pairs",
 }
 
 // unknownCommand returns the error of an unknown command name.

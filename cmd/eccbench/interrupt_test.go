@@ -18,7 +18,7 @@ import (
 func TestInterruptedAnswers(t *testing.T) {
 	signals := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
 	for i, args := range [][]string{
-		{"curve"}, {"betti"}, {"gvf", "--steps", "1"}, {"eigenmap"}, {"homology"}, {"levels"},
+		{"curve"}, {"betti"}, {"pairs"}, {"gvf", "--steps", "1"}, {"eigenmap"}, {"homology"}, {"levels"},
 	} {
 		by := signals[i%len(signals)]
 		t.Run(args[0]+" by "+by.String(), func(t *testing.T) {

@@ -30,6 +30,7 @@ import (
 	"eccbench/impls/extrema"
 	"eccbench/impls/gvf/blocked"
 	"eccbench/impls/gvf/multigrid"
+	pairsdefinition "eccbench/impls/pairs/definition"
 	"eccbench/internal/ask"
 	"eccbench/internal/bench"
 	"eccbench/internal/cli"
@@ -43,6 +44,7 @@ import (
 	"eccbench/internal/workloads/ecc/ecctest"
 	"eccbench/internal/workloads/eigenmap"
 	"eccbench/internal/workloads/gvf"
+	"eccbench/internal/workloads/pairs"
 )
 
 // The test binary is also eccbench, with clocks of its own, or with the machine's as
@@ -193,12 +195,33 @@ func plantedBetti() *cli.Program {
 		return c
 	})
 	c.BettiCurves.Impls = append(c.BettiCurves.Impls, renamedAs[grid.Source, betti.Curves]{curves, "fault"})
+	c.Pairs.Impls = append(c.Pairs.Impls, wrongPairs{})
 	for i, b := range c.Benches {
 		if b.Name() == c.Betti.Name {
 			c.Benches[i] = runner.Bind(c.Betti)
 		}
 	}
 	return c
+}
+
+// wrongPairs leaves out a pair.
+type wrongPairs struct{ pairsdefinition.Implementation }
+
+func (w wrongPairs) About() bench.About {
+	about := w.Implementation.About()
+	about.Name = "fault"
+	return about
+}
+
+func (w wrongPairs) In(c ecc.Convention) pairs.Implementation {
+	return wrongPairs{pairsdefinition.Implementation{Convention: c}}
+}
+
+func (w wrongPairs) Setup(in grid.Source, c bench.Conditions) (bench.Job[pairs.Answer], error) {
+	return judgedtest.Spoiled(w.Implementation, func(_ grid.Source, a pairs.Answer) pairs.Answer {
+		a.Pairs = a.Pairs[1:]
+		return a
+	}).Setup(in, c)
 }
 
 // A wrongSlabber answers for slabs, too.
@@ -450,7 +473,7 @@ func TestLostOutput(t *testing.T) {
 	defer closed.Close()
 	for _, line := range []string{
 		"--help", "--version", "help run", "curve --help", "list", "list --format md", "list --format json",
-		"curve noise/shape=4x4/type=uint8", "betti noise/shape=4x4/type=uint8 --at 3",
+		"curve noise/shape=4x4/type=uint8", "betti noise/shape=4x4/type=uint8 --at 3", "pairs noise/shape=4x4/type=uint8",
 		"levels noise/shape=4x4/type=float32", "homology torus",
 	} {
 		var stderr bytes.Buffer

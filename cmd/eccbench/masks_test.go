@@ -74,7 +74,7 @@ func TestMasksOfEveryType(t *testing.T) {
 			switch args[0] {
 			case "sharded":
 				return mustTell(t, append([]string{"merge", "-q", "--no-header"}, sharded(t, 2, args[1:]...)...)...)
-			case "curve", "betti":
+			case "curve", "betti", "pairs":
 				return mustTell(t, append(args, "-q", "--no-header")...)
 			}
 			_, stderr, code := told(args...)
@@ -90,6 +90,7 @@ func TestMasksOfEveryType(t *testing.T) {
 			"curve IMAGE --mask MASK --each-slice", "curve IMAGE --mask MASK --at 3", "curve IMAGE --mask MASK --periodic x,z",
 			"curve IMAGE --mask file/roll=1/path=MASK", "sharded IMAGE --mask MASK", "betti IMAGE --mask MASK",
 			"betti IMAGE --mask MASK --at 3", "betti IMAGE --mask MASK --at 3 --superlevel --construction V",
+			"pairs IMAGE --mask MASK", "pairs IMAGE --mask MASK --superlevel --construction V",
 			"gvf IMAGE --mask MASK --steps 3 -o OUT", "eigenmap IMAGE --truth MASK -k 2 -o OUT",
 		} {
 			if got, want := tell(line, "typed.npy"), tell(line, "small.npy"); got != want {

@@ -28,6 +28,7 @@ type image struct {
 	upright grid.Source
 	turned  ecc.Convention
 	even    []float64 // evenly spaced values, if they were found while the image was opened
+	placed  bool      // the answer names voxels, so the image is counted as it is
 }
 
 // Files returns the files of the image and of its mask.
@@ -160,7 +161,7 @@ func (q *Question) run(
 		}
 	}
 	asked, digest := digested(i.Source, !q.Bare)
-	if !q.Slices {
+	if !q.Slices && !i.placed {
 		asked, _ = views.Upright(asked, i.convention.Periodic)
 	}
 	asked, end := q.Follow.Reading(asked, times)

@@ -82,7 +82,7 @@ func printExamples(w io.Writer, title string, examples []string) {
 
 // groupOf returns the index of the group of a flag of a command.
 func groupOf(name, command string) int {
-	if name == "table" && command == "paper" || name == "seed" && command == "eigenmap" {
+	if name == "table" && command == "paper" || name == "seed" && command == "eigenmap" || name == "dim" && command == "pairs" {
 		return 1
 	}
 	for i, g := range flagGroups {

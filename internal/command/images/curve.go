@@ -1,4 +1,4 @@
-// Package images has the commands that answer for images: curve, betti, gvf, eigenmap and homology, with levels
+// Package images has the commands that answer for images: curve, betti, pairs, gvf, eigenmap and homology, with levels
 // and merge for sharded runs.
 package images
 
