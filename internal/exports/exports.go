@@ -1,7 +1,7 @@
 //go:build cgo
 
 // Package exports is the C library, built by -buildmode=c-shared. It computes the verified Euler
-// characteristic curve, Betti numbers and gradient vector flow of an image in the caller's memory or
+// characteristic curve, Betti numbers, persistence pairs and gradient vector flow of an image in the caller's memory or
 // in a file, and the soft curve of an image in memory with its gradients. The Python package uses it.
 //
 // A request is a JSON object (internal/library.Request), and so is its result. The caller numbers
@@ -24,8 +24,9 @@
 // A text of more than size bytes is not written; the length is the size that it needs.
 //
 // An answer has "rows" and the type of their "levels", which may differ from that of the image.
-// Answers at given values have no levels, so bytes is 0. Otherwise bytes must be the size of all
-// levels. The numbers are int64.
+// Answers at given values have no levels, so bytes is 0. Rows of persistence pairs have two levels, birth and
+// death, and three numbers: the dimension and both voxels, as indices, x fastest; the death of a class that never ends
+// is voxel -1. Otherwise bytes must be the size of all levels. The numbers are int64.
 package exports
 
 // #include <stdint.h>

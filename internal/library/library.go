@@ -1,9 +1,9 @@
 // Package library answers the questions of programs in other languages, in their own process: the
 // curve of an image in memory or of a file, confirmed by its fingerprint, and its Betti numbers. It
 // also has gradient vector flow, the lowest eigenpairs of the image's graph, and soft curves with
-// gradients. It compares a segmentation with its truth, and computes the homology of a complex. The
-// answers equal the answers of the commands curve, betti, gvf, eigenmap, assess and homology, and of the
-// workload softecc.
+// gradients. It compares a segmentation with its truth, and computes persistence pairs and the homology of a
+// complex. The answers equal the answers of the commands curve, betti, pairs, gvf, eigenmap, assess and homology,
+// and of the workload softecc.
 //
 // It does not import the list of all implementations, which would add the device kernels and the
 // runner.
@@ -70,6 +70,8 @@ type Request struct {
 	Assess *Assess `json:"assess"`
 	// Homology requests the groups of a complex; nil otherwise.
 	Homology *Homology `json:"homology"`
+	// Pairs requests the persistence pairs of an image; nil otherwise.
+	Pairs *Pairs `json:"pairs"`
 	// Verify compares each answer with an independent witness, such as the fingerprint of a curve.
 	Verify bool `json:"verify"`
 	// Describe requests the shape and the types of an image, without its curve.
@@ -89,7 +91,7 @@ func Implementations() []bench.Implementation[grid.Source, ecc.VCEC] {
 	return []bench.Implementation[grid.Source, ecc.VCEC]{extrema.Implementation{}, cpu.Implementation{}}
 }
 
-// An Answer describes the answer for an image: a curve, Betti numbers, a flow, eigenpairs, a
+// An Answer describes the answer for an image: a curve, Betti numbers, pairs, a flow, eigenpairs, a
 // comparison or groups. Fill writes its rows.
 type Answer struct {
 	Shape          []int64 `json:"shape"` // 2 or 3 axes, the slowest first
@@ -163,6 +165,8 @@ func (r Request) check(masked bool) error {
 		return fmt.Errorf("%d levels: evenly spaced levels are for sublevel sets in the T-construction", r.Levels)
 	case r.Betti && r.Levels > 0:
 		return errors.New("evenly spaced levels: Betti numbers are computed at all levels or at some values; leave them out")
+	case r.Pairs != nil:
+		return r.checkPairs()
 	case r.Part != nil && (!r.Betti || len(r.At) == 0 || len(r.Periodic) > 0 || r.Input != "" || r.Images != 1):
 		return errors.New("a part: want one of the Betti numbers of an image in memory, at some values")
 	case r.Flow != nil:
@@ -239,8 +243,8 @@ func (r Request) Effort(bytes int, masked bool) Effort {
 
 // curve reports whether the request is for a curve.
 func (r Request) curve() bool {
-	return !r.Betti && r.Part == nil && r.Join == nil && r.Flow == nil && r.Eigenmap == nil && r.Assess == nil &&
-		r.Homology == nil
+	return !r.Betti && r.Pairs == nil && r.Part == nil && r.Join == nil && r.Flow == nil && r.Eigenmap == nil &&
+		r.Assess == nil && r.Homology == nil
 }
 
 // convention returns the convention for an image of a type.
@@ -357,7 +361,8 @@ func (r Request) opened(ctx context.Context, every bool) (Answer, error) {
 	}
 	defer grid.Close(s)
 	file := s
-	if (r.Betti || r.Flow != nil || r.Eigenmap != nil) && !r.Describe { // these read the image more than once
+	several := r.Betti || r.Pairs != nil || r.Flow != nil || r.Eigenmap != nil // these read the image more than once
+	if several && !r.Describe {
 		if s, err = grid.Load(grid.WithContext(ctx, s)); err != nil {
 			return Answer{}, err
 		}
@@ -482,7 +487,7 @@ func (r Request) answer(ctx context.Context, s grid.Source) (Answer, error) {
 		return a, nil
 	}
 	c := r.convention(s.Type())
-	if r.Part == nil && r.Flow == nil && r.Eigenmap == nil {
+	if r.Part == nil && r.Pairs == nil && r.Flow == nil && r.Eigenmap == nil {
 		s, c.Periodic = views.Upright(s, c.Periodic)
 	}
 	if err := c.Periodic.Check(s.Shape()); err != nil {
@@ -496,6 +501,9 @@ func (r Request) answer(ctx context.Context, s grid.Source) (Answer, error) {
 	in := grid.WithContext(ctx, s)
 	if r.Betti {
 		return r.betti(a, s, in, c)
+	}
+	if r.Pairs != nil {
+		return r.pairs(a, s, in, c)
 	}
 	if r.Flow != nil {
 		return r.flow(a, in)
@@ -573,14 +581,17 @@ func (g guarded) ReadSlab(dst []byte, lo, hi int64) error {
 }
 
 // Fill writes the rows: their levels, in the answer's type of levels, and their numbers: χ, or b0,
-// b1 and b2.
+// b1 and b2. Rows of pairs have the values of birth and death as levels, and the dimension and both voxels as numbers.
 func (a Answer) Fill(levels []byte, numbers []int64) error {
 	size := int64(grid.LabelBytes)
 	if a.Levels == "<f4" {
 		size = grid.Float32.Size()
 	}
-	if _, bare := a.lines.(sampledRows); bare {
+	switch a.lines.(type) {
+	case sampledRows:
 		size = 0
+	case pairedLines:
+		size *= 2
 	}
 	if int64(len(levels)) != a.Rows*size || int64(len(numbers)) != a.Numbers() {
 		return fmt.Errorf("%d rows to %d bytes and %d numbers", a.Rows, len(levels), len(numbers))

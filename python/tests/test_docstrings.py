@@ -10,7 +10,7 @@ import pytest
 import eccbench
 
 MODULES = ["eccbench", *(f"eccbench.{m}" for m in (
-    "_assess", "_betti", "_curve", "_eigenmap", "_gvf", "_homology", "dask", "metrics", "sklearn", "torch", "xarray"))]
+    "_assess", "_betti", "_curve", "_eigenmap", "_gvf", "_homology", "_pairs", "dask", "metrics", "sklearn", "torch", "xarray"))]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -13,7 +13,9 @@ SETS = {"construction", "superlevel", "periodic", "mask", "nan", "batch_axis", "
     (eccbench.curve, {"levels", "at", "out"}),
     (eccbench.betti, {"at"}),
     (eccbench.betti_curves, set()),
+    (eccbench.pairs, {"dims", "min_persistence"}),
 ])
 def test_options(ask, others):
     """Functions about sets have the same options."""
-    assert set(inspect.signature(ask).parameters) == {"image"} | SETS | others
+    without = {"periodic"} if ask is eccbench.pairs else set()
+    assert set(inspect.signature(ask).parameters) == {"image"} | SETS - without | others

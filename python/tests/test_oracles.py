@@ -26,6 +26,13 @@ def changes(born, died, dimension):
     return {level: n for level, n in change.items() if n}
 
 
+def paired(image, construction, rows):
+    """Compare the pairs of an image with rows of dimension, birth and death, some of which have no length."""
+    pairs = eccbench.pairs(image, construction=construction)
+    want = sorted((int(d), b, e if abs(e) < 1e300 else np.inf) for d, b, e in rows if b < e)
+    assert sorted(zip(pairs.dims.tolist(), pairs.births.tolist(), pairs.deaths.tolist())) == want
+
+
 def same(curve, change):
     assert dict(zip(curve.levels.tolist(), np.diff(curve.chi, prepend=0).tolist())) == change
 
@@ -42,6 +49,7 @@ def test_gudhi(shape, construction, cells):
         intervals = gudhi.CubicalComplex(**{cells: image.astype(np.float64)}).persistence(homology_coeff_field=2, min_persistence=0)
         d, b, e = zip(*[(d, *pair) for d, pair in intervals])
         same(eccbench.curve(image, construction=construction), changes(b, e, d))
+        paired(image, construction, zip(d, b, e))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -63,6 +71,7 @@ def test_cripser(shape):
         for construction, compute in (("T", cripser.computePH_T), ("V", cripser.computePH)):
             pairs = compute(image.astype(np.float64), maxdim=image.ndim - 1)
             same(eccbench.curve(image, construction=construction), changes(pairs[:, 1], pairs[:, 2], pairs[:, 0]))
+            paired(image, construction, pairs[:, :3].tolist())
 
 
 @pytest.mark.filterwarnings("ignore")  # warnings of its own modules would end the process as errors

@@ -22,6 +22,7 @@ def results():
     return [
         eccbench.curve(IMAGE), eccbench.curve(IMAGE, superlevel=True, construction="V", periodic=(0, 2)), eccbench.curve(IMAGE, at=[1.5, 3]),
         eccbench.betti_curves(IMAGE), eccbench.assess(labels, (IMAGE > 1).astype(np.uint8)), eccbench.homology("lens/p=3/q=1", field="Z"),
+        eccbench.pairs(IMAGE),
     ]
 
 

@@ -1,4 +1,5 @@
-"""Exact, verified Euler characteristic curves, Betti numbers, gradient vector flow and eigenmaps of images.
+"""Exact, verified Euler characteristic curves, Betti numbers, persistence pairs, gradient vector flow and
+eigenmaps of images.
 
 Homology of meshes and comparisons of segmentations are here, too; `eccbench.sklearn`, `eccbench.metrics`,
 `eccbench.torch`, `eccbench.dask`, `eccbench.xarray` and `eccbench.cuda` have them for other libraries.
@@ -18,10 +19,11 @@ from ._curve import Curve, Image, curve, open
 from ._eigenmap import Eigenmap, eigenmap
 from ._gvf import gvf
 from ._homology import Homology, homology
+from ._pairs import Pairs, pairs
 
 __all__ = [
-    "Assessment", "Betti", "BettiCurves", "Curve", "Eigenmap", "Homology", "Image",
-    "assess", "betti", "betti_curves", "curve", "eigenmap", "gvf", "homology", "open",
+    "Assessment", "Betti", "BettiCurves", "Curve", "Eigenmap", "Homology", "Image", "Pairs",
+    "assess", "betti", "betti_curves", "curve", "eigenmap", "gvf", "homology", "open", "pairs",
 ]
 __version__: str
 

@@ -351,7 +351,7 @@ def betti_curves(
     return curves if batch_axis is not None else curves[0]
 
 
-# Levels, a row of numbers for each, and the answer of the library.
+# Levels (of pairs two in a row: birth and death), a row of numbers for each, and the answer of the library.
 _Rows = Tuple["NDArray[Any]", "NDArray[np.int64]", Dict[str, Any]]
 
 
@@ -407,14 +407,16 @@ def _asked(given: Image | _Given, request: _Request,
     def ask(voxels: NDArray[Any], order: Sequence[int]) -> list[_Rows]:
         return _rows({**request, **_layout(voxels), "periodic": _letters(closed, order)}, voxels, masks)
 
-    return _in_place(images, ask, turned=masks is None), dtype, shape
+    # Pairs name voxels, and equal values are in the order of the array.
+    return _in_place(images, ask, turned=masks is None and "pairs" not in request), dtype, shape
 
 
 def _rows(request: _Request, voxels: NDArray[Any] | None = None, masks: NDArray[np.uint8] | None = None) -> list[_Rows]:
-    found = []
+    found, ends = [], (2,) if "pairs" in request else ()
     with _job(request, voxels, masks) as job:
         for i, answer in enumerate(job.answers):
-            levels, numbers = np.empty(answer["rows"], answer["levels"]), np.empty((answer["rows"], 3), np.int64)
+            rows = answer["rows"]
+            levels, numbers = np.empty((rows, *ends), answer["levels"]), np.empty((rows, 3), np.int64)
             job.rows(i, levels.ctypes.data, levels.nbytes, numbers.ctypes.data)
             found.append((levels, numbers, answer))
     return found
