@@ -503,7 +503,7 @@ func (r Request) answer(ctx context.Context, s grid.Source) (Answer, error) {
 		return r.betti(a, s, in, c)
 	}
 	if r.Pairs != nil {
-		return r.pairs(a, s, in, c)
+		return r.pairs(ctx, a, in, c)
 	}
 	if r.Flow != nil {
 		return r.flow(a, in)

@@ -1,6 +1,7 @@
 package library
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -37,17 +38,14 @@ func (r Request) checkPairs() error {
 }
 
 // pairs returns the persistence pairs of an image.
-func (r Request) pairs(a Answer, s, in grid.Source, c ecc.Convention) (Answer, error) {
-	f, whole := s.(*grid.Field)
-	if !whole {
-		var err error
-		if f, err = grid.Load(in); err != nil {
-			return a, err
-		}
+func (r Request) pairs(ctx context.Context, a Answer, in grid.Source, c ecc.Convention) (Answer, error) {
+	f, err := grid.Load(in)
+	if err != nil {
+		return a, err
 	}
 	w := pairs.InConvention(pairs.Workload(definition.Implementation{}), c)
 	w.Policy = w.Policy.Witnesses()
-	out, err := answered(&a, w, grid.Source(f), r)
+	out, err := answered(&a, w, grid.WithContext(ctx, f), r)
 	if err != nil {
 		return a, err
 	}

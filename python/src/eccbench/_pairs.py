@@ -256,7 +256,7 @@ def _found(values: NDArray[Any], numbers: NDArray[np.int64], answer: Dict[str, A
     dims, birth, death = np.ascontiguousarray(numbers.T)
     deaths = values[:, 1].astype(level if level.kind == "f" else np.float64)
     deaths[death < 0] = -np.inf if superlevel else np.inf
-    places = [np.stack(np.unravel_index(np.maximum(v, 0), shape), axis=-1).astype(np.int64) for v in (birth, death)]
-    places[1][death < 0] = -1
-    return Pairs(dims, values[:, 0].astype(level), deaths, *places, *Verdict.of_answer(answer), construction,
-        superlevel, shape, answer.get("missing", ""))
+    births_at, deaths_at = (np.stack(np.unravel_index(np.maximum(v, 0), shape), axis=-1) for v in (birth, death))
+    deaths_at[death < 0] = -1
+    return Pairs(dims, values[:, 0].astype(level), deaths, births_at, deaths_at, *Verdict.of_answer(answer),
+        construction, superlevel, shape, answer.get("missing", ""))
