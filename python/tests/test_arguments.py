@@ -113,7 +113,7 @@ def test_masks_elsewhere(of, tmp_path):
                 f"space: RAS\nspace directions: ({x},0,0) (0,1,0) (0,0,1)\n\n{' '.join(map(str, array.ravel().tolist()))}\n")
         assert np.array_equal(eccbench.open(mask).affine, np.diag([-1, 1, 1, 1]))
     for ask in (eccbench.curve, lambda i, mask: eccbench.betti(i, 3, mask=mask), eccbench.betti_curves,
-                lambda i, mask: eccbench.gvf(i, steps=1, mask=mask)):
+                eccbench.pairs, lambda i, mask: eccbench.gvf(i, steps=1, mask=mask)):
         with pytest.raises(ValueError, match="image and mask have different affines"):
             ask(image, mask=mask)
         ask(IMAGE, mask=mask)
@@ -287,7 +287,8 @@ def test_frame():
 
 def test_colours():
     rgb = rng.integers(0, 9, (20, 21, 3)).astype(np.uint8)
-    for ask in (eccbench.curve, eccbench.betti_curves, lambda i: eccbench.gvf(i, steps=1), lambda i: eccbench.curve(i[None], batch_axis=0)):
+    for ask in (eccbench.curve, eccbench.betti_curves, eccbench.pairs, lambda i: eccbench.gvf(i, steps=1),
+                lambda i: eccbench.curve(i[None], batch_axis=0)):
         with pytest.warns(UserWarning, match="volume of 20 slices, not for one of 3 colours.*image") as seen:
             ask(rgb)
         assert seen[0].filename == __file__
@@ -344,7 +345,7 @@ def test_lists_of_large_integers():
 
 
 def test_empty_paths():
-    for ask in (eccbench.curve, eccbench.open, eccbench.homology, eccbench.eigenmap, lambda p: eccbench.betti(p, 1),
+    for ask in (eccbench.curve, eccbench.open, eccbench.homology, eccbench.eigenmap, eccbench.pairs, lambda p: eccbench.betti(p, 1),
                 lambda p: eccbench.curve(IMAGE, mask=p), lambda p: eccbench.assess(p, IMAGE)):
         with pytest.raises(ValueError, match="^an empty path: want that of"):
             ask("")
@@ -379,6 +380,8 @@ def test_one_slice(tmp_path, shape, dtype):
         field = eccbench.gvf(of, steps=2)
         assert field.shape == (3, *shape) and not field[0].any() and np.array_equal(field[1:], eccbench.gvf(image[0], steps=2)[:, None])
         assert eccbench.betti_curves(of).shape == shape
+        pairs = eccbench.pairs(of)
+        assert pairs.shape == shape and np.array_equal(image[tuple(pairs.birth_voxels.T)], pairs.births)
 
 
 def test_flat_file(tmp_path):

@@ -153,9 +153,12 @@ def test_missing_chunks(tmp_path):
     with pytest.warns(UserWarning, match=missing):
         assert eccbench.betti_curves(path).missing == missing
     with pytest.warns(UserWarning, match=missing):
+        assert eccbench.pairs(path).missing == missing
+    with pytest.warns(UserWarning, match=missing):
         eccbench.betti(path, at=3)
     strict = eccbench.open(path, strict=True)
-    for ask in (strict.curve, lambda: np.asarray(strict), lambda: eccbench.betti_curves(strict)):
+    for ask in (strict.curve, lambda: np.asarray(strict), lambda: eccbench.betti_curves(strict),
+                lambda: eccbench.pairs(strict)):
         with pytest.raises(ValueError, match="chunk 1.1.1 is missing"):
             ask()
     (path / "1.1.1").write_bytes(bytes([8]) * 64)

@@ -30,6 +30,7 @@ def answers(images):
         np.asarray(chi).tolist(),
         [tuple(b) for b in np.asarray(betti).tolist()],
         eccbench.betti_curves(one).b1.tolist(),
+        eccbench.pairs(one).death_voxels.tolist(),
     ]
 
 
