@@ -82,7 +82,6 @@ func (q *Pairs) answerWhole(w pairsWorkload, i image, asked grid.Source, p *ecc.
 		return err
 	}
 	in, conditions := grid.Source(f), q.conditions()
-	conditions.Memory = q.memory()
 	impl, err := Choose(w, q.Impl, q.Shown, in, conditions, pairsImpls...)
 	if err != nil {
 		return err
@@ -92,6 +91,7 @@ func (q *Pairs) answerWhole(w pairsWorkload, i image, asked grid.Source, p *ecc.
 		return err
 	}
 	tellTime(&q.Question, w, impl, in, conditions)
+	conditions.Memory = q.memory() // for an implementation that knows its need only while it works
 	done := q.Follow.Waiting("finding and checking the pairs")
 	defer done()
 	answered, err := Answer(w, impl, a.Name, in, conditions, q.limits(), "answer")
