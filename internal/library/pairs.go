@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"eccbench/impls/pairs/definition"
+	"eccbench/impls/pairs/morse"
 	"eccbench/internal/ask"
 	"eccbench/internal/grid"
 	"eccbench/internal/workloads/ecc"
@@ -43,7 +43,7 @@ func (r Request) pairs(ctx context.Context, a Answer, in grid.Source, c ecc.Conv
 	if err != nil {
 		return a, err
 	}
-	w := pairs.InConvention(pairs.Workload(definition.Implementation{}), c)
+	w := pairs.InConvention(pairs.Workload(morse.Implementation{}), c)
 	w.Policy = w.Policy.Witnesses()
 	out, err := answered(&a, w, grid.WithContext(ctx, f), r)
 	if err != nil {
