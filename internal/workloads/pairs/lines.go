@@ -26,7 +26,8 @@ type Line struct {
 	Born, Died float32
 }
 
-// Lines are pairs in the order of their dimension, birth and death, as sets grow: by value, then by index.
+// Lines are pairs in the order of their dimension and of the birth's value, as sets grow. Equal ones are in the order of
+// their voxels.
 type Lines struct {
 	Labels *grid.Labels // the meanings of the values; nil if they are values
 	shape  grid.Shape
@@ -36,18 +37,26 @@ type Lines struct {
 	slice  string // the slice of the lines, "" for the whole image
 }
 
-// LinesOf returns the lines of an image's pairs in a convention.
+// LinesOf returns the lines of an image's pairs, which are in order, in a convention.
 func LinesOf(in *grid.Field, list []Pair, c ecc.Convention) Lines {
 	l := Lines{Labels: in.Labels(), shape: in.Shape(), axes: grid.Dim(in), down: c.Superlevel}
-	l.list = make([]Line, len(list))
-	value := valuesOf(in)
+	type place struct {
+		key uint64 // the dimension, and the value in the order in which sets grow
+		at  int
+	}
+	value, places := valuesOf(in), make([]place, len(list))
 	for i, p := range list {
+		places[i] = place{uint64(p.Dim)<<32 | uint64(l.order(value(p.Birth))), i}
+	}
+	slices.SortFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.at, b.at)) })
+	l.list = make([]Line, len(list))
+	for i, place := range places {
+		p := list[place.at]
 		l.list[i] = Line{Pair: p, Born: value(p.Birth), Died: value(p.Birth)}
 		if p.Death != Never {
 			l.list[i].Died = value(p.Death)
 		}
 	}
-	slices.SortFunc(l.list, l.compare)
 	return l
 }
 
@@ -70,27 +79,16 @@ func valueIn[T uint8 | int16 | uint16 | float32](in *grid.Field) func(voxel int6
 	return func(voxel int64) float32 { return float32(values[voxel]) }
 }
 
-// compare orders lines.
-func (l Lines) compare(a, b Line) int {
-	if c := cmp.Compare(a.Dim, b.Dim); c != 0 {
-		return c
+// order returns a number that orders values as sets grow.
+func (l Lines) order(v float32) uint32 {
+	rank := math.Float32bits(v) | 1<<31
+	if v < 0 {
+		rank = ^math.Float32bits(v)
 	}
-	never := func(x Line) int {
-		if x.Death == Never {
-			return 1
-		}
-		return 0
-	}
-	return cmp.Or(l.order(a.Born, b.Born), cmp.Compare(a.Birth, b.Birth), cmp.Compare(never(a), never(b)),
-		l.order(a.Died, b.Died), cmp.Compare(a.Death, b.Death))
-}
-
-// order compares two values in the order in which sets grow.
-func (l Lines) order(a, b float32) int {
 	if l.down {
-		a, b = b, a
+		return ^rank
 	}
-	return cmp.Compare(a, b)
+	return rank
 }
 
 // Len returns the number of lines.
@@ -151,7 +149,6 @@ func (l Lines) Sampled(values []float64) (s Lines, err error) {
 			s.list = append(s.list, x)
 		}
 	}
-	slices.SortFunc(s.list, s.compare)
 	return s, nil
 }
 

@@ -118,8 +118,8 @@ func TestSelect(t *testing.T) {
 		s    Selection
 		want []int // indices of the list
 	}{
-		{Selection{}, []int{1, 0, 3, 2}},
-		{Selection{Persistence: 1}, []int{1, 0, 3, 2}},
+		{Selection{}, []int{0, 1, 3, 2}},
+		{Selection{Persistence: 1}, []int{0, 1, 3, 2}},
 		{Selection{Persistence: 1.5}, []int{0, 3}},
 		{Selection{Dims: []int{1, 2}}, []int{3, 2}},
 		{Selection{Within: number("0.5", "1152921504606846976")}, []int{2}},

@@ -25,7 +25,7 @@ class Pairs(Result):
     ----------
     dims : ndarray of shape (n,), int64
         The dimension of each class: 0 for a component, 1 for a tunnel (in 2D a hole), 2 for a cavity. Rows are in
-        the order of dimension, birth and death.
+        the order of dimension and birth, and of equal births in that of their voxels.
     births : ndarray of shape (n,)
         The value at which a class begins, in the type of the image.
     deaths : ndarray of shape (n,)
