@@ -15,6 +15,7 @@ import (
 	betticurves "eccbench/impls/betticurves/duality"
 	"eccbench/impls/eigenmap/multigrid"
 	"eccbench/impls/extrema"
+	"eccbench/impls/pairs/morse"
 	"eccbench/internal/bench"
 	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
@@ -24,6 +25,7 @@ import (
 	"eccbench/internal/workloads/betti"
 	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/eigenmap"
+	"eccbench/internal/workloads/pairs"
 )
 
 // A listener records the largest stated memory.
@@ -157,6 +159,38 @@ func TestMemoryOfWholes(t *testing.T) {
 		q.Memory = func() int64 { return need - 1 }
 		if err := answer(); err == nil {
 			t.Errorf("%s in %s: no error", image, quantity.Bytes(need-1))
+		}
+	}
+}
+
+// Pairs take at most the memory that is stated before the work, which is that of noise. They are rejected with less.
+func TestMemoryOfPairs(t *testing.T) {
+	if testing.Short() || race.Enabled {
+		t.Skip("takes seconds, and the race detector takes several times as much memory")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(25))
+	for _, c := range []struct {
+		image string
+		times int64
+	}{
+		{"noise/shape=96x96x96/type=uint8", 4}, {"noise/shape=96x96x96/type=float32/levels=5000", 4},
+		{"noise/shape=1024x1024/type=uint8", 4}, {"grf/shape=128x128x128/type=float32/smooth=3", 20},
+	} {
+		need := int64(0)
+		q := Pairs{Question: of(c.image, Options{Construction: "T"}), By: pairs.Workload(morse.Implementation{})}
+		q.Follow = listener{need: &need}
+		peak := checktest.Peak(t, func() {
+			if _, err := q.Answer(); err != nil {
+				t.Errorf("%s: %v", c.image, err)
+			}
+		})
+		t.Logf("%-45s %10s said %10s", c.image, quantity.Bytes(peak), quantity.Bytes(need))
+		if peak > need+program || need > c.times*(peak+program) {
+			t.Errorf("%s: said to take %s, takes %s", c.image, quantity.Bytes(need), quantity.Bytes(peak))
+		}
+		q.Memory = func() int64 { return need - 1 }
+		if _, err := q.Answer(); !errors.As(err, new(UsageError)) || !strings.Contains(err.Error(), "the pairs take ") {
+			t.Errorf("%s in %s: %v", c.image, quantity.Bytes(need-1), err)
 		}
 	}
 }

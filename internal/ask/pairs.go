@@ -40,7 +40,9 @@ func (q *Pairs) Answer() (a PairsAnswer, err error) {
 	if len(q.Periodic) > 0 {
 		return a, Usagef("--periodic: %s", PeriodicPairs)
 	}
-	i, err := q.open(Opening{Every: true, Gaps: q.NaN == NaNMask}, nil)
+	every := q.Question
+	every.Levels = 0 // all values are told apart, and then moved to levels
+	i, err := every.open(Opening{Every: true, Gaps: q.NaN == NaNMask}, nil)
 	if err != nil {
 		return a, Usage(err)
 	}
