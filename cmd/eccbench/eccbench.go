@@ -23,7 +23,8 @@ func subcommands() []cli.Subcommand {
 	return []cli.Subcommand{
 		measure.Run(), measure.Verify(), images.Curve(), images.Merge(), images.Levels(), images.Betti(), images.Pairs(),
 		images.GVF(), images.Eigenmap(), images.Homology(), assess.Command(), measure.List(), measure.Doctor(),
-		measure.Report(), reproduce.Command(), measure.Compare(), measure.Check(), gating.Command(), measure.Serve(), measure.Worker(),
+		measure.Report(), reproduce.Command(), measure.Compare(), measure.Check(), gating.Command(),
+		measure.Serve(), measure.Worker(),
 	}
 }
 

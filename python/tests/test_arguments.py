@@ -345,8 +345,9 @@ def test_lists_of_large_integers():
 
 
 def test_empty_paths():
-    for ask in (eccbench.curve, eccbench.open, eccbench.homology, eccbench.eigenmap, eccbench.pairs, lambda p: eccbench.betti(p, 1),
-                lambda p: eccbench.curve(IMAGE, mask=p), lambda p: eccbench.assess(p, IMAGE)):
+    for ask in (eccbench.curve, eccbench.open, eccbench.homology, eccbench.eigenmap, eccbench.pairs,
+                lambda p: eccbench.betti(p, 1), lambda p: eccbench.curve(IMAGE, mask=p),
+                lambda p: eccbench.assess(p, IMAGE)):
         with pytest.raises(ValueError, match="^an empty path: want that of"):
             ask("")
 

@@ -40,18 +40,19 @@ type Line struct {
 
 // A Provenance is written with a curve: input, convention, implementation, and witness.
 type Provenance struct {
-	Input          string `json:"input"`
-	Shape          string `json:"shape"`
-	Type           string `json:"type"`
-	Ladder         string `json:"ladder"`
-	Construction   string `json:"construction"`
-	Filtration     string `json:"filtration"`
-	Coefficients   string `json:"coefficients,omitempty"` // of homology, if the answer depends on them
-	Periodic       string `json:"periodic,omitempty"`     // axes
-	Mask           string `json:"mask,omitempty"`         // the mask image
-	Missing        string `json:"missing,omitempty"`      // grid.Missing
-	Slices         int    `json:"slices,omitempty"`       // number of slices, if each has its own curve
-	Digest         string `json:"digest,omitempty"`       // of the voxels: doc/files.md
+	Input        string `json:"input"`
+	Shape        string `json:"shape"`
+	Type         string `json:"type"`
+	Ladder       string `json:"ladder"`
+	Construction string `json:"construction"`
+	Filtration   string `json:"filtration"`
+	// Coefficients are those of homology, if the answer depends on them.
+	Coefficients   string `json:"coefficients,omitempty"`
+	Periodic       string `json:"periodic,omitempty"` // axes
+	Mask           string `json:"mask,omitempty"`     // the mask image
+	Missing        string `json:"missing,omitempty"`  // grid.Missing
+	Slices         int    `json:"slices,omitempty"`   // number of slices, if each has its own curve
+	Digest         string `json:"digest,omitempty"`   // of the voxels: doc/files.md
 	Implementation string `json:"implementation"`
 	Program        string `json:"program"`
 	Verdict        string `json:"verdict"`

@@ -26,8 +26,8 @@ type Line struct {
 	Born, Died float32
 }
 
-// Lines are pairs in the order of their dimension and of the birth's value, as sets grow. Equal ones are in the order of
-// their voxels.
+// Lines are pairs in the order of their dimension and of the birth's value, as sets grow. Equal ones are in the order
+// of their voxels.
 type Lines struct {
 	Labels *grid.Labels // the meanings of the values; nil if they are values
 	shape  grid.Shape
