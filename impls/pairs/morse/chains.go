@@ -1,6 +1,7 @@
 package morse
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 
@@ -13,11 +14,11 @@ type heap []item
 
 // An item is a cell, or the rest of a column from a place down.
 type item struct {
-	key        uint64
-	column, at uint32
+	key         uint64
+	version, at uint32
 }
 
-// single is the column of an item that is one cell.
+// single is the version of an item that is one cell.
 const single = 1<<32 - 1
 
 func (h *heap) push(x item) {
@@ -57,23 +58,38 @@ func (h heap) lower(x item) {
 
 // A reduction reduces a column for each square of pairs of dimension 1 (homology), or for each edge (cohomology). Its
 // rows are the others. The pivot of a column is the greatest row, and no two columns have the same.
+//
+// Columns are reduced tile by tile, because most pairs are within a tile. A pivot that a later column has taken is
+// taken over, and the later column is reduced further.
 type reduction struct {
 	*box
-	dual    bool   // cohomology
-	flip    uint64 // the bits in which a key differs from a name
-	columns []uint64
-	rows    []uint64 // ascending
-	slot    []uint32 // of each vertex: the place of its first row plus 1, or 0
-	owner   []uint32 // of each row: its column plus 1, or 0
-	kept    [][]uint64
-	words   []uint32
-	work    int // keys moved
+	dual     bool     // cohomology
+	flip     uint64   // the bits in which a key differs from a name
+	columns  []uint64 // in order
+	queue    []uint64 // columns yet to reduce
+	rows     []uint64 // ascending
+	slot     []uint32 // of each vertex: the place of its first row plus 1, or 0
+	owner    []uint32 // of each row: the version of its column plus 1, or 0
+	versions []version
+	newest   []uint32 // of each column
+	log      []uint32
+	work     int // keys moved
 
 	// Of the current column:
+	version
 	heap         heap
 	added, cells []uint32
 	store        store
 	spare        [2][]uint64
+}
+
+// A version is a column as it was reduced to a row, without this row.
+type version struct {
+	column, previous uint32 // previous is the version before plus 1, or 0
+	row              uint32
+	adds, cellCount  uint32 // numbers of versions and of cells that are added to the previous one
+	from             int    // their place in the log
+	keys             []uint64
 }
 
 // A store allocates columns in blocks.
@@ -90,57 +106,92 @@ func (s *store) column(keys []uint64) []uint64 {
 	return (*s)[from:len(*s):len(*s)]
 }
 
-// newReduction prepares a reduction. The places of rows are in slot.
-func (b *box) newReduction(dual bool, columns, rows []uint64, slot []uint32) *reduction {
+// newReduction prepares a reduction, with tiles of a side. The places of rows are in slot.
+func (b *box) newReduction(dual bool, columns, rows []uint64, slot []uint32, tile uint32) *reduction {
 	r := &reduction{box: b, dual: dual, columns: columns, rows: rows, slot: slot, owner: make([]uint32, len(rows)),
-		kept: make([][]uint64, 0, len(columns))}
+		newest: make([]uint32, len(columns)), queue: make([]uint64, len(columns))}
 	if dual {
 		r.flip = 1<<64 - 1
 		r.columns = slices.Clone(columns)
 		slices.Reverse(r.columns)
 	}
+	for i, name := range r.columns {
+		r.queue[i] = uint64(b.tile(uint32(b.vertexOf(name)), tile))<<32 | uint64(i)
+	}
+	r.queue = sortFrom(r.queue, 32)
 	return r
 }
 
-// run reduces columns until a limit of work, and reports whether all are reduced.
-func (r *reduction) run(limit int) bool {
-	for len(r.kept) < len(r.columns) {
-		if r.work > limit {
-			return false
-		}
-		r.reduce(r.columns[len(r.kept)])
-	}
-	return true
+// tile returns the number of the tile of a vertex.
+func (b *box) tile(v, side uint32) uint32 {
+	row := v / b.w
+	z, y, x := row/b.h/side, row%b.h/side, v%b.w/side
+	return (z*(b.h/side+1)+y)*(b.w/side+1) + x
 }
 
-// reduce reduces a column. Every column has a pivot, because a box has no classes of dimension 1 without an end.
-func (r *reduction) reduce(name uint64) {
-	r.heap, r.added, r.cells = r.heap[:0], r.added[:0], r.cells[:0]
+// run reduces a number of columns, or fewer until a limit of work.
+func (r *reduction) run(columns, limit int) {
+	for stop := r.work + limit; columns > 0 && len(r.queue) > 0 && r.work < stop; columns-- {
+		r.reduce(uint32(r.queue[0]))
+		r.queue = r.queue[1:]
+	}
+}
+
+// left estimates the work for the columns that are left.
+func (r *reduction) left() float64 {
+	left := len(r.queue)
+	return float64(r.work) * float64(left) / float64(max(1, len(r.columns)-left))
+}
+
+// reduce reduces a column, and the later columns that it displaces. Every column has a pivot, because a box has no
+// classes of dimension 1 without an end.
+func (r *reduction) reduce(column uint32) {
+	r.reset(column, 0)
+	name := r.columns[column]
 	v := r.vertexOf(name)
-	for chain := r.begin(v, uint8(name&(1<<cellBits-1))); ; v, chain = r.next() {
+	chain := r.begin(v, uint8(name&(1<<cellBits-1)))
+	for {
 		if r.dual {
 			chain = r.eliminateSquares(v, chain)
 		} else {
 			chain = r.eliminateEdges(v, chain)
 		}
-		if r.slot[v] == 0 {
+		if r.slot[v] != 0 && r.addColumns(v, chain) {
+			return
+		}
+		v, chain = r.next()
+	}
+}
+
+// reset begins a version of a column.
+func (r *reduction) reset(column, previous uint32) {
+	r.heap, r.added, r.cells = r.heap[:0], r.added[:0], r.cells[:0]
+	r.column, r.previous = column, previous
+}
+
+// addColumns adds columns until the chain has no row in a star, or reports that it has a pivot there.
+func (r *reduction) addColumns(v int, chain uint16) (finished bool) {
+	for chain != 0 {
+		top := uint64(bits.Len16(chain) - 1)
+		chain ^= 1 << top
+		key := (r.name(v)^r.flip)&^(1<<cellBits-1) | top
+		row, is := r.findRow(v, key)
+		if !is {
 			continue
 		}
-		for chain != 0 {
-			top := uint64(bits.Len16(chain) - 1)
-			chain ^= 1 << top
-			key := (r.name(v)^r.flip)&^(1<<cellBits-1) | top
-			row, is := r.row(v, key)
-			if !is {
-				continue
-			}
-			if r.owner[row] == 0 {
-				r.finish(name, row, v, chain)
-				return
-			}
-			chain ^= r.add(r.owner[row]-1, key)
+		owner := r.owner[row]
+		if owner != 0 && r.versions[owner-1].column < r.column {
+			chain ^= r.add(owner-1, key)
+			continue
 		}
+		n := r.finish(row, v, chain)
+		if owner == 0 {
+			return true
+		}
+		r.reset(r.versions[owner-1].column, owner)
+		chain = r.push(owner-1, key) ^ r.add(n, key)
 	}
+	return false
 }
 
 // begin starts the chain of a column: it returns its cells in the star, and pushes the others.
@@ -169,9 +220,9 @@ func (r *reduction) next() (v int, chain uint16) {
 // pop removes the greatest key.
 func (r *reduction) pop() {
 	r.work++
-	if x := r.heap[0]; x.column != single {
+	if x := r.heap[0]; x.version != single {
 		x.at--
-		if x.key = r.kept[x.column][x.at]; x.key != 0 {
+		if x.key = r.versions[x.version].keys[x.at]; x.key != 0 {
 			r.heap.lower(x)
 			return
 		}
@@ -183,8 +234,8 @@ func (r *reduction) pop() {
 	}
 }
 
-// row returns the place of a row of a vertex.
-func (r *reduction) row(v int, key uint64) (int, bool) {
+// findRow returns the place of a row of a vertex.
+func (r *reduction) findRow(v int, key uint64) (int, bool) {
 	first := int(r.slot[v])
 	if first == 0 {
 		return 0, false
@@ -198,17 +249,22 @@ func (r *reduction) row(v int, key uint64) (int, bool) {
 	return 0, false
 }
 
-// add adds a column: it returns the cells in the star of its pivot except this, and pushes the others.
-func (r *reduction) add(column uint32, pivot uint64) (chain uint16) {
+// add adds a column, as push does, and logs it.
+func (r *reduction) add(version uint32, pivot uint64) uint16 {
+	r.added = append(r.added, version)
+	return r.push(version, pivot)
+}
+
+// push returns the cells of a column in the star of its pivot except this, and pushes the others.
+func (r *reduction) push(version uint32, pivot uint64) (chain uint16) {
 	const cell = 1<<cellBits - 1
-	r.added = append(r.added, column)
-	keys := r.kept[column]
+	keys := r.versions[version].keys
 	at := len(keys) - 1
 	for ; keys[at]&^cell == pivot&^cell; at-- {
 		chain ^= 1 << (keys[at] & cell)
 	}
 	if keys[at] != 0 {
-		r.heap.push(item{keys[at], column, uint32(at)})
+		r.heap.push(item{keys[at], version, uint32(at)})
 	}
 	return chain
 }
@@ -325,27 +381,26 @@ func (r *reduction) id(name uint64, isSquare bool) uint32 {
 	return r.edgeID(v, cell)
 }
 
-// finish keeps a column with its pivot, and logs it. The chain is the rest in the pivot's star.
-func (r *reduction) finish(name uint64, row, v int, chain uint16) {
-	r.owner[row] = uint32(len(r.kept) + 1)
+// finish keeps the current column as the owner of a row, and returns its version. The chain is its rest in the row's
+// star.
+func (r *reduction) finish(row, v int, chain uint16) uint32 {
 	keys := r.rest()
 	for cell := range uint64(1 << cellBits) {
 		key := (r.name(v)^r.flip)&^(1<<cellBits-1) | cell
 		if chain>>cell&1 > 0 {
-			if _, is := r.row(v, key); is {
+			if _, is := r.findRow(v, key); is {
 				keys = append(keys, key)
 			}
 		}
 	}
 	r.spare[0] = keys
-	r.kept = append(r.kept, r.store.column(keys))
-	w := append(r.words, r.id(name, !r.dual), uint32(len(r.added)))
-	w = append(append(w, r.added...), uint32(len(r.cells)))
-	w = append(append(w, r.cells...), uint32(len(keys)+1), r.id(r.rows[row], r.dual))
-	for _, key := range keys {
-		w = append(w, r.id(key^r.flip, r.dual))
-	}
-	r.words = w
+	r.version.row, r.version.from, r.version.keys = uint32(row), len(r.log), r.store.column(keys)
+	r.version.adds, r.version.cellCount = uint32(len(r.added)), uint32(len(r.cells))
+	r.log = append(append(r.log, r.added...), r.cells...)
+	n := uint32(len(r.versions))
+	r.versions = append(r.versions, r.version)
+	r.owner[row], r.newest[r.column] = n+1, n
+	return n
 }
 
 // mergedPerMove is the number of keys that are merged in the time to move one in the heap.
@@ -359,10 +414,10 @@ func (r *reduction) rest() []uint64 {
 	keys, long := r.spare[0][:0], r.heap[:0]
 	for _, x := range r.heap {
 		switch {
-		case x.column == single:
+		case x.version == single:
 			keys = append(keys, x.key)
 		case x.at <= short:
-			keys = append(keys, r.kept[x.column][1:x.at+1]...)
+			keys = append(keys, r.versions[x.version].keys[1:x.at+1]...)
 		default:
 			long = append(long, x)
 		}
@@ -381,7 +436,7 @@ func (r *reduction) rest() []uint64 {
 	slices.SortFunc(long, func(x, y item) int { return int(x.at) - int(y.at) })
 	for _, x := range long {
 		r.work += (len(keys) + int(x.at)) / mergedPerMove
-		to := merge(r.spare[1][:0], keys, r.kept[x.column][1:x.at+1])
+		to := merge(r.spare[1][:0], keys, r.versions[x.version].keys[1:x.at+1])
 		r.spare[1], keys = keys, to
 	}
 	return keys
@@ -399,7 +454,7 @@ func (r *reduction) inForest(key uint64) bool {
 	if critical>>(name&(1<<cellBits-1))&1 == 0 {
 		return false
 	}
-	_, is := r.row(v, key)
+	_, is := r.findRow(v, key)
 	return !is
 }
 
@@ -419,38 +474,102 @@ func merge(to, a, b []uint64) []uint64 {
 	return append(append(to, a...), b...)
 }
 
-// pairs returns the pairs of the box, and the chains that prove them.
-func (r *reduction) pairs() (list []uint64, chains *pairs.Chains) {
+// pairs returns the pairs of the box.
+func (r *reduction) pairs() (list []uint64) {
 	for row, owner := range r.owner {
-		birth, death := r.vertexOf(r.rows[row]), r.vertexOf(r.columns[owner-1])
+		birth, death := r.vertexOf(r.rows[row]), r.vertexOf(r.columns[r.versions[owner-1].column])
 		if r.dual {
 			birth, death = death, birth
 		}
 		list = append(list, uint64(birth)<<32|uint64(death))
 	}
-	return list, &pairs.Chains{Dual: r.dual, Words: r.words}
+	return list
 }
 
-// turnWork returns the work of the first turn of a reduction, about twice that of noise.
-func (b *box) turnWork(columns int) int { return 40*columns + len(b.key) }
-
-// loops returns the pairs of dimension 1 of a 3D box. Reductions in cohomology and in homology take turns with growing
-// limits of work, because either may take more than a hundred times as long as the other.
-func (j *job) loops(low, high *forest) ([]uint64, *pairs.Chains) {
-	b, edges, squares := low.box, low.cells(), high.cells()
-	list := []*reduction{b.newReduction(true, edges, squares, high.parent), b.newReduction(false, squares, edges, low.parent)}
-	if j.homology {
-		slices.Reverse(list)
+// chains returns the log of the newest version of each column.
+func (r *reduction) chains() *pairs.Chains {
+	n := len(r.log) + 5*len(r.columns)
+	for _, v := range r.newest {
+		n += len(r.versions[v].keys)
 	}
-	limit := j.turn
-	if limit == 0 {
-		limit = b.turnWork(len(edges))
-	}
-	for ; ; limit *= 2 {
-		for _, r := range list {
-			if r.run(limit) {
-				return r.pairs()
-			}
+	words := make([]uint32, 0, n)
+	for column, name := range r.columns {
+		last := &r.versions[r.newest[column]]
+		r.collect(r.newest[column])
+		words = append(words, r.id(name, !r.dual), uint32(len(r.added)))
+		words = append(append(words, r.added...), uint32(len(r.cells)))
+		words = append(append(words, r.cells...), uint32(len(last.keys)), r.id(r.rows[last.row], r.dual))
+		for _, key := range last.keys[1:] {
+			words = append(words, r.id(key^r.flip, r.dual))
 		}
 	}
+	return &pairs.Chains{Dual: r.dual, Words: words}
+}
+
+// collect lists the columns and cells whose sum is a version. A version that was added and is not the newest of its
+// column is the newest and all that was added to it since.
+func (r *reduction) collect(of uint32) {
+	r.reset(r.versions[of].column, 0)
+	r.extend(of, 0)
+	for len(r.heap) > 0 {
+		top, odd := r.heap[0].key, false
+		for len(r.heap) > 0 && r.heap[0].key == top {
+			odd = !odd
+			r.pop()
+		}
+		if !odd {
+			continue
+		}
+		added := uint32(top)
+		column := r.versions[added].column
+		if n := len(r.added); n > 0 && r.added[n-1] == column {
+			r.added = r.added[:n-1]
+		} else {
+			r.added = append(r.added, column)
+		}
+		r.extend(r.newest[column], added+1)
+	}
+}
+
+// extend lists all that was added to a column up to a version and from another one on. The heap has the versions added.
+func (r *reduction) extend(to, from uint32) {
+	for n := to + 1; n != from; n = r.versions[n-1].previous {
+		v := &r.versions[n-1]
+		added := r.log[v.from:][:v.adds]
+		for _, a := range added {
+			r.heap.push(item{uint64(r.versions[a].column)<<32 | uint64(a), single, 0})
+		}
+		r.cells = append(r.cells, r.log[v.from+len(added):][:v.cellCount]...)
+	}
+}
+
+const (
+	tileSide = 16
+	turns    = 64 // least number of turns for all columns
+	tooSlow  = 2  // ratio of estimates at which the other reduction goes on
+)
+
+// loops returns the pairs of dimension 1 of a 3D box. It reduces in homology or in cohomology, whichever has less work
+// left, because either may take more than a hundred times as long as the other.
+func (j *job) loops(low, high *forest) ([]uint64, *pairs.Chains) {
+	b, edges, squares, tile := low.box, low.cells(), high.cells(), cmp.Or(j.tile, tileSide)
+	r := b.newReduction(false, squares, edges, low.parent, tile)
+	other := b.newReduction(true, edges, squares, high.parent, tile)
+	turn := func(r *reduction) { r.run(len(edges)/turns+1, len(edges)+len(b.key)/turns) }
+	switch j.only {
+	case homology:
+		other = nil
+	case cohomology:
+		r, other = other, nil
+	default:
+		turn(r)
+		turn(other)
+	}
+	for len(r.queue) > 0 {
+		if other != nil && r.left() > tooSlow*other.left() {
+			r, other = other, r
+		}
+		turn(r)
+	}
+	return r.pairs(), r.chains()
 }

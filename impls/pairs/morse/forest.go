@@ -5,8 +5,8 @@ import "math/bits"
 // unset is a parent that is not known yet; no vertex is a child of the outside by 0, which is its own.
 const unset = 0
 
-// A forest is the canonical forest of a box: of its vertices, which descend to a minimum, or of its cells of the
-// highest dimension, of which all of a star ascend to a maximum or to the outside. A root is the oldest of its
+// A forest is a canonical forest of a box. In the first, vertices descend to a minimum. In the dual one, the cells of
+// the highest dimension in a star ascend together, to a maximum or to the outside. A root is the oldest of its
 // component. Parents are found on demand.
 type forest struct {
 	*box

@@ -23,9 +23,18 @@ import (
 // Implementation is ready to use as its zero value, for the default convention.
 type Implementation struct {
 	Convention ecc.Convention
-	homology   bool // whether the reduction in homology goes first
-	turn       int  // work of the first turn of a reduction; 0 for turnWork
+	only       direction // of the reduction, for tests
+	tile       uint32    // side of a tile; 0 for tileSide
 }
+
+// A direction is of a reduction: that with less work, homology or cohomology.
+type direction int
+
+const (
+	either direction = iota
+	homology
+	cohomology
+)
 
 // In returns the implementation for another convention.
 func (i Implementation) In(c ecc.Convention) pairs.Implementation {

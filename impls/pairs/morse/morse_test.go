@@ -7,11 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"eccbench/datasets"
 	"eccbench/internal/bench"
 	"eccbench/internal/bench/benchtest"
 	"eccbench/internal/checktest"
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/gridtest"
+	"eccbench/internal/workloads/ecc"
 	"eccbench/internal/workloads/pairs/pairstest"
 )
 
@@ -23,9 +25,10 @@ func checks() []checktest.Check {
 		{Name: "entries", Of: entriesAreProved},
 		{Name: "sorted numbers", Of: numbersAreSorted},
 		{Name: "refusals", Of: refusals},
-		{Name: "cohomology", Of: func(t *testing.T) { pairstest.Conform(t, Implementation{}, 400) }},
-		{Name: "homology", Of: func(t *testing.T) { pairstest.Conform(t, Implementation{homology: true}, 400) }},
-		{Name: "turns", Of: func(t *testing.T) { pairstest.Conform(t, Implementation{turn: 1}, 40) }},
+		{Name: "conformance", Of: func(t *testing.T) { pairstest.Conform(t, Implementation{}, 160) }},
+		{Name: "homology", Of: func(t *testing.T) { pairstest.Conform(t, Implementation{only: homology, tile: 2}, 400) }},
+		{Name: "cohomology", Of: func(t *testing.T) { pairstest.Conform(t, Implementation{only: cohomology, tile: 2}, 400) }},
+		{Name: "larger images", Of: largerImages},
 		benchtest.Calls(Implementation{}, func(t *testing.T) (grid.Source, map[string]grid.Source) {
 			in := gridtest.Drawn(t, grid.Shape{D: 3, H: 4, W: 5}, grid.Uint8, 9, 3)
 			return in, map[string]grid.Source{gridtest.ErrUnread.Error(): gridtest.Unread{Source: in}}
@@ -82,6 +85,31 @@ func numbersAreSorted(t *testing.T) {
 			slices.SortStableFunc(want, func(a, b uint64) int { return cmp.Compare(a>>from, b>>from) })
 			if got := sortFrom(slices.Clone(list), from); !slices.Equal(got, want) {
 				t.Fatalf("%d numbers from bit %d: %x, want %x", n*n, from, got, want)
+			}
+		}
+	}
+}
+
+// Images of many tiles are confirmed in both directions. The reductions of binary ones change over.
+func largerImages(t *testing.T) {
+	for _, name := range []string{
+		"noise/shape=23x22x21/levels=256/type=uint8/seed=1", "noise/shape=24x24x24/levels=2/type=uint8/seed=1",
+		"noise/shape=24x24x24/levels=3/type=uint8/seed=2", "grf/shape=40x41x42/levels=256/type=uint8/smooth=2/seed=1",
+		"checkerboard/shape=9x8x7/type=uint8", "constant/shape=5x6x7/type=uint8", "noise/shape=40x1x9/levels=4/type=uint8/seed=1",
+	} {
+		src, err := datasets.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := grid.Load(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []ecc.Convention{{}, {Vertices: true}} {
+			for _, i := range []Implementation{{}, {only: homology, tile: 3}, {only: cohomology, tile: 3}, {only: homology, tile: 1}, {only: cohomology, tile: 1}} {
+				if err := pairstest.Answers(i, f, c); err != nil {
+					t.Errorf("%s in %+v, %+v: %v", name, c, i, err)
+				}
 			}
 		}
 	}

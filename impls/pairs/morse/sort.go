@@ -5,7 +5,7 @@ import "math/bits"
 // digitBits are the bits of a digit of sortFrom.
 const digitBits = 11
 
-// sortFrom sorts numbers by their bits from one on, and keeps the order of those that are equal in these. Digits in
+// sortFrom sorts numbers by their bits from one on, and keeps the order of numbers with equal bits. Digits in
 // which all numbers agree cost one comparison.
 func sortFrom(list []uint64, from uint) []uint64 {
 	differ := uint64(0)

@@ -101,7 +101,7 @@ var squareOf = func() (of [directions][directions]uint8) {
 // one of them. In 3D the squares left over are a spanning forest of the link, which pairs edges with squares.
 type entry struct {
 	forest         uint64 // the forest of the link, from the roots on: linkBits for each edge, and their number at the top
-	present, inner uint16 // squares of the star, and those that are paired with cubes
+	present, inner uint16 // squares of the star, and the subset paired with cubes
 	critical       uint16 // critical cells of the dual graph
 	first, edges   uint8  // the first edge, and the mask of critical edges
 	rises          uint8  // an octant (or a quadrant) of a later star, or none
@@ -123,7 +123,7 @@ const (
 type table struct {
 	entries []entry
 	base    []uint16      // of each set of faces and squares: its entry without cubes
-	full    [1 << 12]byte // the octants of which all three squares are in a set
+	full    [1 << 12]byte // octants with all three squares in a set
 	pack    [256][256]uint8
 	planar  [256]entry // of 2D: by faces −y, −x, +x, +y, then by quadrants
 }
