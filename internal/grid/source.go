@@ -354,3 +354,6 @@ func (u contextSource) ReadSlab(dst []byte, lo, hi int64) error {
 
 // Dim returns the number of axes of the source.
 func (u contextSource) Dim() int { return Dim(u.Source) }
+
+// Labels returns the labels of the source.
+func (u contextSource) Labels() *Labels { return LabelsOf(u.Source) }

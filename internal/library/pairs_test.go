@@ -60,6 +60,24 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+// A mask keeps the values of an image whose type does not fit into float32.
+func TestMaskedPairsHaveTheValuesOfTheImage(t *testing.T) {
+	r := request()
+	r.Shape, r.Type, r.Pairs = []int64{1, 4}, "float64", &Pairs{Persistence: 0.2}
+	answers, err := Answers(t.Context(), r, grid.Bytes([]float64{0.1, 0.7, 0.3, 0.5}), []byte{1, 1, 1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, numbers := grid.NewBuffer(2*grid.LabelBytes*answers[0].Rows), make([]int64, 3*answers[0].Rows)
+	if err := answers[0].Fill(values, numbers); err != nil {
+		t.Fatal(err)
+	}
+	if got := grid.Values[float64](values); !slices.Equal(got, []float64{0.1, 0.1, 0.3, 0.7}) ||
+		!slices.Equal(numbers, []int64{0, 0, pairs.Never, 0, 2, 1}) {
+		t.Errorf("%v, %v", got, numbers)
+	}
+}
+
 func TestImpossiblePairs(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"pairs":{"dims":[3]}}`:                       "dims [3]: want dimensions from 0 to 2",
