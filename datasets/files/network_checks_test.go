@@ -82,7 +82,7 @@ func through(n storage.Network) (back func()) {
 
 // An object is read like a file, with blocks for short reads. Errors of the server are passed on.
 func readsObjects(t *testing.T) {
-	for path, want := range map[string]bool{"s3://a/b": true, "http://a": true, "https://a/b.raw": true, "ftp://a": false, "https:/a": false, "https": false, "": false} {
+	for path, want := range map[string]bool{"s3://a/b": true, "http://a": true, "https://a/b.raw": true, "HTTP://a": true, "S3://a/b": true, "ftp://a": false, "https:/a": false, "https": false, "": false} {
 		if storage.IsURL(path) != want {
 			t.Errorf("%q is a URL: %v", path, !want)
 		}

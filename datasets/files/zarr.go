@@ -45,7 +45,7 @@ func Stat(name string) (storage.FileInfo, error) {
 		err = zarr.CheckRemote(name)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		err = errors.New("no such object; check the URL")
+		err = storage.ErrNoObject
 	}
 	return storage.FileInfo{Size: size, Version: version}, err
 }

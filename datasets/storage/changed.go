@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -19,9 +20,12 @@ func VersionOf(info fs.FileInfo) FileInfo {
 func SameFile(a, b fs.FileInfo) bool { return os.SameFile(a, b) && VersionOf(a) == VersionOf(b) }
 
 // Blame returns ErrChanged if one of the files changed since it was opened, because that explains
-// any other error. Otherwise it returns err. Every read of a file's voxels ends with it. The reader
-// of an object on a server compares its version.
+// any other error, and so does the error of a server. Otherwise it returns err. Every read of a
+// file's voxels ends with it. The reader of an object on a server compares its version.
 func (s *Set) Blame(err error) error {
+	if server := (serverError{}); errors.As(err, &server) {
+		return server.error
+	}
 	if s == nil {
 		return err
 	}

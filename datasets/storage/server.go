@@ -32,9 +32,20 @@ const RemoteReaders = 32
 // Servers reads URLs; nil in a program that reads none.
 var Servers Network
 
+// ErrForbidden is the error of an object that the server denies. Some deny missing objects, too.
+var ErrForbidden = errors.New("forbidden")
+
+// ErrNoObject is the error of a missing object, an fs.ErrNotExist.
+var ErrNoObject error = noObject{}
+
+type noObject struct{}
+
+func (noObject) Error() string        { return "no such object; check the URL" }
+func (noObject) Is(target error) bool { return target == fs.ErrNotExist }
+
 // IsURL reports whether a path is the URL of an object.
 func IsURL(path string) bool {
-	scheme, _, ok := strings.Cut(path, "://")
+	scheme, _, ok := strings.Cut(strings.ToLower(path), "://")
 	return ok && (scheme == "s3" || scheme == "http" || scheme == "https")
 }
 
@@ -62,7 +73,7 @@ func openRemote(url string) (*Object, error) {
 	}
 	size, version, err := Servers.Stat(url)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("no such object; check the URL")
+		return nil, ErrNoObject
 	}
 	if err != nil {
 		return nil, err
@@ -76,15 +87,21 @@ func (r *Object) Name() string { return r.url }
 // Close does nothing: each range is a separate request.
 func (r *Object) Close() error { return nil }
 
+// A serverError is the error of a read from a server.
+type serverError struct{ error }
+
+func (e serverError) Unwrap() error { return e.error }
+
 // ReadAt requests a range, or reads it from a block that was requested before.
-func (r *Object) ReadAt(dst []byte, at int64) (int, error) {
-	n := int(min(int64(len(dst)), max(0, r.Info.Size-at)))
+func (r *Object) ReadAt(dst []byte, at int64) (n int, err error) {
+	n = int(min(int64(len(dst)), max(0, r.Info.Size-at)))
 	if n >= remoteBlock/4 {
-		if _, err := Servers.Range(r.url, dst[:n], at, r.Info); err != nil {
-			return 0, err
-		}
-	} else if err := r.fromBlocks(dst[:n], at); err != nil {
-		return 0, err
+		_, err = Servers.Range(r.url, dst[:n], at, r.Info)
+	} else {
+		err = r.fromBlocks(dst[:n], at)
+	}
+	if err != nil {
+		return 0, serverError{err}
 	}
 	if n < len(dst) {
 		return n, io.EOF

@@ -194,45 +194,49 @@ func (n *Node) ChannelNames() (names []string) {
 	return names
 }
 
-// readNode reads the metadata of an array or a group. Missing metadata are a fs.ErrNotExist.
+// readNode reads the metadata of an array or a group. Missing metadata are a fs.ErrNotExist. Metadata
+// that a server denies count as missing if others exist: servers that list nothing deny missing objects.
 func readNode(s Store, at string) (*Node, error) {
 	n := &Node{at: at}
-	text, _, err := s.Whole(path.Join(at, "zarr.json"), mostMetadata, nil)
-	if err == nil {
-		if err := n.version3(s, text); err != nil {
-			return nil, fmt.Errorf("%s: %w", path.Join(at, "zarr.json"), err)
+	var denied []string
+	var denial error // the first
+	read := func(name string, parse func(text []byte) error) (found bool, err error) {
+		name = path.Join(at, name)
+		text, _, err := s.Whole(name, mostMetadata, nil)
+		switch {
+		case errors.Is(err, storage.ErrForbidden):
+			denied, denial = append(denied, name), cmp.Or(denial, err)
+			return false, nil
+		case errors.Is(err, fs.ErrNotExist):
+			return false, nil
+		case err == nil:
+			err = parse(text)
 		}
-		return n, nil
+		if err != nil {
+			err = fmt.Errorf("%s: %w", name, storage.Cause(err))
+		}
+		return true, err
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w", path.Join(at, "zarr.json"), storage.Cause(err))
+	found, err := read("zarr.json", func(text []byte) error { return n.version3(s, text) })
+	if found {
+		return n, err
 	}
-	text, _, err = s.Whole(path.Join(at, ".zarray"), mostMetadata, nil)
+	if found, err = read(".zarray", func(text []byte) error { return n.version2(s, text) }); !found {
+		found, err = read(".zgroup", func([]byte) error { return nil })
+	}
+	unlisted := len(denied) > 0 // a missing .zattrs is denied, too
+	if found && err == nil {
+		_, err = read(".zattrs", func(text []byte) error {
+			return cmp.Or(json.Unmarshal(text, &n.attributes), json.Unmarshal(text, &n.conventions))
+		})
+	}
 	switch {
-	case err == nil:
-		if err := n.version2(s, text); err != nil {
-			return nil, fmt.Errorf("%s: %w", path.Join(at, ".zarray"), err)
-		}
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: %w", path.Join(at, ".zarray"), storage.Cause(err))
-	default:
-		if _, _, err := s.Whole(path.Join(at, ".zgroup"), mostMetadata, nil); errors.Is(err, fs.ErrNotExist) {
-			return nil, notZarr{at}
-		} else if err != nil {
-			return nil, fmt.Errorf("%s: %w", path.Join(at, ".zgroup"), storage.Cause(err))
-		}
+	case err == nil && len(denied) > 0 && !(found && unlisted):
+		err = fmt.Errorf("%s: %w; check the path and the credentials", strings.Join(denied, ", "), denial)
+	case err == nil && !found:
+		err = notZarr{at}
 	}
-	text, _, err = s.Whole(path.Join(at, ".zattrs"), mostMetadata, nil)
-	if errors.Is(err, fs.ErrNotExist) {
-		return n, nil
-	}
-	if err == nil {
-		err = cmp.Or(json.Unmarshal(text, &n.attributes), json.Unmarshal(text, &n.conventions))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path.Join(at, ".zattrs"), storage.Cause(err))
-	}
-	return n, nil
+	return n, err
 }
 
 // notZarr is the error of a folder that is neither an array nor a group.

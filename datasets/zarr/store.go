@@ -30,9 +30,6 @@ func (o Objects) Whole(key string, most int64, buf []byte) ([]byte, storage.File
 	if IsMetadata(key) {
 		f, _, err := o.Files.Open(o.url(key))
 		if err != nil {
-			if _, _, again := storage.Servers.Stat(o.url(key)); errors.Is(again, fs.ErrNotExist) {
-				return nil, was, fs.ErrNotExist
-			}
 			return nil, was, err
 		}
 		was = f.(*storage.Object).Info
@@ -68,10 +65,10 @@ func IsFolder(path string) bool {
 
 // CheckRemote returns nil if a URL is that of an array or a group, an fs.ErrNotExist if it is not, and another error of
 // the server if that leaves it open.
-func CheckRemote(url string) error {
+func CheckRemote(address string) error {
 	result := fs.ErrNotExist
 	for _, mark := range marks {
-		_, _, err := storage.Servers.Stat(strings.TrimRight(url, "/") + "/" + mark)
+		_, _, err := storage.Servers.Stat(Objects{URL: address}.url(mark))
 		if err == nil {
 			return nil
 		}

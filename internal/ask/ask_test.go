@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -342,6 +343,14 @@ func TestUnaffordable(t *testing.T) {
 	}
 	if err := ask(law(2, 1), law(1, 100)); err != nil || answered != 1 {
 		t.Errorf("a law that fits: %v, answered %d times", err, answered)
+	}
+}
+
+// The files of a question are those of the disk: to list an array's on a server is to read its metadata.
+func TestFilesAreLocal(t *testing.T) {
+	q := Question{Input: datasets.FileName("s3://bucket/scan.zarr"), Mask: datasets.FileName("mask.npy")}
+	if got := q.Files(); !slices.Equal(got, []string{"mask.npy"}) {
+		t.Errorf("files %q, want the mask", got)
 	}
 }
 

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"eccbench/datasets"
 	"eccbench/datasets/element"
 	"eccbench/datasets/files/format"
+	"eccbench/datasets/storage"
 	"eccbench/internal/bench"
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/views"
@@ -31,8 +31,15 @@ type image struct {
 	placed  bool      // the answer names voxels, so the image is counted as it is
 }
 
-// Files returns the files of the image and of its mask.
-func (q *Question) Files() []string { return slices.Concat(q.Input.Files(), q.Mask.Files()) }
+// Files returns the local files of the image and of its mask.
+func (q *Question) Files() (local []string) {
+	for _, n := range []datasets.Name{q.Input, q.Mask} {
+		if !storage.IsURL(n.Get("path")) { // whose listing is requests to the server
+			local = append(local, n.Files()...)
+		}
+	}
+	return local
+}
 
 // open opens the image as specified. Only sets at the values at are counted, or all for none.
 func (q *Question) open(o Opening, at []grid.Number) (i image, err error) {

@@ -113,7 +113,7 @@ func Code(err error) int {
 	case errors.As(err, &answered):
 		return ExitInconclusive
 	case errors.As(err, new(ask.UsageError)), errors.As(err, new(ask.OptionError)), errors.As(err, new(bench.Limit)),
-		errors.As(err, new(bench.TooMuch)), errors.Is(err, storage.ErrChanged):
+		errors.As(err, new(bench.TooMuch)), errors.Is(err, storage.ErrChanged), errors.As(err, new(storage.ObjectError)):
 		return ExitUsage
 	case errors.As(err, new(syscall.Errno)), device.IsUnavailable(err), errors.As(err, new(interface{ Sticky() bool })):
 		return ExitFailure // of a system call, of a missing device, of a device

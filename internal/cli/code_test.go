@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"eccbench/datasets/files/format"
+	"eccbench/datasets/storage"
 	"eccbench/internal/ask"
 	"eccbench/internal/bench"
 	"eccbench/internal/cuda"
@@ -44,6 +45,7 @@ func TestCodeOfDamagedFiles(t *testing.T) {
 	}{
 		{damaged, ExitFailure}, {&format.ReadError{Path: "a.nii.gz", Err: damaged}, ExitUsage}, {fmt.Errorf("curve: %w", &format.ReadError{Path: "a.nii.gz", Err: damaged}), ExitUsage},
 		{&format.ReadError{Path: "a.nii.gz", Err: fmt.Errorf("reading voxels: %w", syscall.EIO)}, ExitFailure}, {&format.ReadError{Path: "https://host/a.nii.gz", Err: damaged}, ExitFailure},
+		{&format.ReadError{Path: "https://host/a.zarr", Err: fmt.Errorf("chunk 0: %w", storage.ObjectError{Why: "no ranges"})}, ExitUsage},
 	} {
 		if got := Code(c.err); got != c.want {
 			t.Errorf("%v: %d, want %d", c.err, got, c.want)

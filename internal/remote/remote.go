@@ -15,7 +15,9 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -156,7 +158,8 @@ func (e statusError) Error() string {
 }
 
 func (e statusError) Is(err error) bool {
-	return err == fs.ErrNotExist && e.code == http.StatusNotFound
+	return err == fs.ErrNotExist && e.code == http.StatusNotFound ||
+		err == storage.ErrForbidden && e.code == http.StatusForbidden
 }
 
 // A read fails after this number of attempts, or earlier after too little data for patience times
@@ -247,8 +250,12 @@ func (n *network) checkTime(in time.Duration) error {
 		"give a longer --time-limit, or download it", n.limit)}
 }
 
-// plain is the cause of an error of net/http, which has the URL in it.
+// plain is the cause of an error of net/http, which has the URL in it. The end of a connection is
+// not that of an object, which decoders would call truncated.
 func plain(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("the connection ended before the answer was complete")
+	}
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		return u.Err
 	}
@@ -436,6 +443,7 @@ func (w web) do(ctx context.Context, method string, at *url.URL, set func(h http
 	if err != nil {
 		return nil, err
 	}
+	r.Header.Set("Accept-Encoding", "identity")
 	set(r.Header)
 	a, err := w.client.Do(r)
 	if err != nil {
@@ -443,6 +451,10 @@ func (w web) do(ctx context.Context, method string, at *url.URL, set func(h http
 	}
 	switch a.StatusCode {
 	case http.StatusOK, http.StatusPartialContent:
+		if err := checkCoding(a.Header, at.Path); err != nil {
+			a.Body.Close() // nobody reads it
+			return nil, err
+		}
 		return a, nil
 	}
 	defer a.Body.Close() // only read from
@@ -451,6 +463,18 @@ func (w web) do(ctx context.Context, method string, at *url.URL, set func(h http
 	}
 	password, _ := at.User.Password()
 	return nil, statusError{a.StatusCode, reasonOf(a, password)}
+}
+
+// checkCoding returns an error for an answer that the server compressed. Some servers announce files
+// that are compressed themselves so, such as a.nii.gz.
+func checkCoding(h http.Header, name string) error {
+	coding := h.Get("Content-Encoding")
+	if coding == "" || strings.EqualFold(coding, "identity") || slices.Contains([]string{storage.Gzip.Extension,
+		storage.Bzip2.Extension, storage.Zstd.Extension}, strings.ToLower(path.Ext(name))) {
+		return nil
+	}
+	return storage.ObjectError{Why: fmt.Sprintf("the server sends it compressed, although asked not to "+
+		"(Content-Encoding: %.20q); download it", coding)}
 }
 
 // reasonOf returns the code and the message of an S3 server's error, at most 200 characters of a line, or "" for other

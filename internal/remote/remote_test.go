@@ -1,7 +1,9 @@
 package remote
 
 import (
+	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -196,6 +198,119 @@ func TestImages(t *testing.T) {
 				checkImage(t, "file/path="+base+"/scan.zarr", data)
 				checkImage(t, "file/path="+base, data)
 			})
+		}
+	}
+}
+
+// A server that denies missing objects, as S3 does without the right to list, has Zarr arrays of both versions. An
+// error names the denied metadata. Without such an answer to zarr.json, denied attributes are an error.
+func TestDeniedMetadata(t *testing.T) {
+	data := image()
+	const v2 = `{"zarr_format":2,"shape":[8,300,400],"chunks":[8,300,400],"dtype":"|u1","compressor":null,"filters":null,"fill_value":0,"order":"C"}`
+	objects := zarrOf(data)
+	objects["two.zarr/.zarray"], objects["two.zarr/0.0.0"] = []byte(v2), data
+	objects["attributes.zarr/.zarray"], objects["attributes.zarr/.zattrs"] = []byte(v2), []byte(`{"_ARRAY_DIMENSIONS":["z","y","t"]}`)
+	objects["group.zarr/.zgroup"], objects["group.zarr/a/.zarray"], objects["group.zarr/a/0.0.0"] = []byte("{}"), []byte(v2), data
+	address, f := served(t, objects)
+	missing, denied := http.StatusForbidden, ""
+	f.fail = func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+		key := strings.TrimPrefix(r.URL.Path, "/")
+		switch {
+		case denied != "" && strings.HasSuffix(key, denied):
+			w.WriteHeader(http.StatusForbidden)
+			return true
+		case objects[key] == nil:
+			w.WriteHeader(missing)
+			return true
+		}
+		return false
+	}
+	for _, name := range []string{"path=" + address + "/scan.zarr", "path=" + address + "/two.zarr", "array=a/path=" + address + "/group.zarr"} {
+		checkImage(t, "file/"+name, data)
+	}
+	for _, c := range []struct {
+		path, denied string
+		missing      int
+		want         string
+	}{
+		{"none.zarr", "", http.StatusForbidden, "zarr.json, .zarray, .zgroup: the server answers 403, Forbidden; check the path and the credentials"},
+		{"two.zarr", ".zarray", http.StatusNotFound, ".zarray: the server answers 403, Forbidden; check the path and the credentials"},
+		{"two.zarr", ".zattrs", http.StatusNotFound, ".zattrs: the server answers 403, Forbidden; check the path and the credentials"},
+		{"two.zarr", "0.0.0", http.StatusForbidden, "chunk 0.0.0: the server answers 403, Forbidden"},
+		{"attributes.zarr", "", http.StatusForbidden, `its axis "t" comes after those of space; want those last`},
+		{"none.zarr", "", http.StatusNotFound, "no Zarr array or group: it has no zarr.json, .zarray or .zgroup; check the path"},
+	} {
+		missing, denied = c.missing, c.denied
+		s, err := datasets.Open("file/path=" + address + "/" + c.path)
+		if err == nil {
+			err = s.ReadSlab(grid.NewBuffer(grid.TotalBytes(s)), 0, s.Shape().Slices())
+		}
+		if err == nil || !strings.HasSuffix(err.Error(), c.want) {
+			t.Errorf("%s without %q: %v, want %q", c.path, c.denied, err, c.want)
+		}
+	}
+}
+
+// The error of a server explains those of decoders: an image is not damaged because it was not read.
+func TestWordsOfServers(t *testing.T) {
+	data := image()
+	packed := func(open func(w io.Writer) io.WriteCloser, data []byte) []byte {
+		var b bytes.Buffer
+		w := open(&b)
+		w.Write(data)
+		w.Close()
+		return b.Bytes()
+	}
+	var archive bytes.Buffer
+	z := zip.NewWriter(&archive)
+	member, err := z.Create("a.npy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	member.Write(npy(data))
+	z.Close()
+	objects := zarrOf(data)
+	objects["a.npy"], objects["a.npz"] = npy(data), archive.Bytes()
+	objects["a.npy.gz"] = packed(func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }, npy(data))
+	coded := `the server sends it compressed, although asked not to (Content-Encoding: "gzip"); download it`
+	const whole, cut = "the server reads no parts of it, only the whole; download it", "the connection ended before the answer was complete; tried 6 times"
+	for _, c := range []struct{ server, path, want string }{
+		{"coded", "a.npy", coded}, {"coded", "a.npz", coded}, {"coded", "scan.zarr", "zarr.json: " + coded}, {"coded", "a.npy.gz", ""},
+		{"whole", "a.npy", whole}, {"whole", "a.npz", whole}, {"whole", "a.npy.gz", whole},
+		{"cut", "a.npy", cut}, {"cut", "a.npz", cut}, {"cut", "a.npy.gz", cut}, {"cut", "scan.zarr", "zarr.json: " + cut},
+	} {
+		address, f := served(t, objects)
+		f.fail = func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+			if r.Header.Get("Accept-Encoding") != "identity" {
+				t.Errorf("a request that accepts %q", r.Header.Get("Accept-Encoding"))
+			}
+			object := objects[r.URL.Path[1:]]
+			first, last := 0, len(object)-1
+			if n, _ := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &first, &last); n > 0 {
+				w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", first, last, len(object)))
+			}
+			switch {
+			case object == nil || r.Method == http.MethodHead && c.server != "coded":
+			case c.server == "coded":
+				w.Header().Set("Content-Encoding", "gzip")
+				w.Header().Set("Content-Length", strconv.Itoa(last-first+1)) // ServeContent leaves it out
+			case c.server == "whole":
+				w.Header().Del("Content-Range")
+				w.Write(object)
+				return true
+			default:
+				w.Header().Set("Content-Length", strconv.Itoa(last-first+1))
+				w.Header().Set("ETag", r.Header.Get("If-Match"))
+				w.WriteHeader(map[bool]int{true: http.StatusPartialContent, false: http.StatusOK}[w.Header().Get("Content-Range") != ""])
+				return true // no data arrives
+			}
+			return false
+		}
+		name := "file/path=" + address + "/" + c.path
+		if c.want == "" {
+			checkImage(t, name, data)
+		} else if _, err := datasets.Open(name); err == nil || err.Error() != address+"/"+c.path+": "+c.want {
+			t.Errorf("%s %s: %v, want %q", c.server, c.path, err, c.want)
 		}
 	}
 }
