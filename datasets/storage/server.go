@@ -49,6 +49,17 @@ func IsURL(path string) bool {
 	return ok && (scheme == "s3" || scheme == "http" || scheme == "https")
 }
 
+// CutS3 returns the bucket and the key of s3://bucket/key. A key is taken as it is written: # ? and
+// % are characters of it.
+func CutS3(path string) (bucket, key string, ok bool) {
+	const scheme = "s3://"
+	if len(path) < len(scheme) || !strings.EqualFold(path[:len(scheme)], scheme) {
+		return "", "", false
+	}
+	bucket, key, _ = strings.Cut(path[len(scheme):], "/")
+	return bucket, key, true
+}
+
 // ErrNoNetwork is the error of programs that read no URLs.
 var ErrNoNetwork = ObjectError{"it is a URL, which this program does not read; use the command eccbench, or download " +
 	"it"}

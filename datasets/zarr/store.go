@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -22,7 +23,13 @@ type Objects struct {
 	Files *storage.Set // the files of the metadata
 }
 
-func (o Objects) url(key string) string { return strings.TrimRight(o.URL, "/") + "/" + key }
+// url returns the URL of an object: its key as it is in S3, else percent-encoded.
+func (o Objects) url(key string) string {
+	if _, _, is := storage.CutS3(o.URL); !is {
+		key = (&url.URL{Path: key}).EscapedPath()
+	}
+	return strings.TrimRight(o.URL, "/") + "/" + key
+}
 
 // Whole requests an object. Metadata must not have changed since it was opened.
 func (o Objects) Whole(key string, most int64, buf []byte) ([]byte, storage.FileInfo, error) {

@@ -293,14 +293,35 @@ func body(ctx context.Context, r io.Reader) io.Reader {
 	return living{r, ctx.Value(progress{}).(*pulse)}
 }
 
+var bucketName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+
+// locate returns the URL of an object with its secret parts. The path of s3://bucket/key is the key.
+func locate(address string) (*url.URL, error) {
+	invalid := storage.ObjectError{Why: "no URL of an object; want such as s3://bucket/key or https://host/path"}
+	if bucket, key, is := storage.CutS3(address); is {
+		if !bucketName.MatchString(bucket) || key == "" {
+			return nil, invalid
+		}
+		return &url.URL{Scheme: "s3", Host: bucket, Path: "/" + key}, nil
+	}
+	if strings.Contains(address, "#") {
+		return nil, errFragment
+	}
+	u, err := url.Parse(address)
+	if errors.As(err, new(url.EscapeError)) {
+		return nil, storage.ObjectError{Why: "not a valid URL; write % in a name as %25"}
+	}
+	if err != nil || u.Host == "" {
+		return nil, invalid
+	}
+	return reveal(u), nil
+}
+
 // clientFor returns the client for a URL.
 func (n *network) clientFor(address string) (client, *url.URL, error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme == "s3" && len(u.Path) <= len("/") {
-		return nil, nil, storage.ObjectError{Why: "no URL of an object; want such as s3://bucket/key or https://host/path"}
-	}
-	if u.Scheme != "s3" {
-		u = reveal(u)
+	u, err := locate(address)
+	if err != nil {
+		return nil, nil, err
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

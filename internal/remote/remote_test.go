@@ -202,6 +202,44 @@ func TestImages(t *testing.T) {
 	}
 }
 
+// The key of s3://bucket/key is taken as it is written: no character of it leads to another object. Those of HTTP
+// are parts of URLs. Objects of a Zarr group are requested by their names on both.
+func TestKeys(t *testing.T) {
+	data := image()
+	other := npy(make([]byte, len(data)))
+	objects := map[string][]byte{"p": other, "rA.npy": other, "q": other}
+	s3 := []string{"p#1.npy", "r%41.npy", "q?x.npy", "100%.npy", "%3F.npy", "#", "?", "u:v@w", "a//b/../c.npy", "ü &=+;.npy"}
+	for _, key := range s3 {
+		objects[key] = npy(data)
+	}
+	objects["g#.zarr/.zgroup"] = []byte(`{"zarr_format":2}`)
+	arrays := []string{"a#1", "a%41", "a?1", "ü b"}
+	for _, array := range arrays {
+		for key, object := range zarrOf(data) {
+			objects["g#.zarr/"+array+strings.TrimPrefix(key, "scan.zarr")] = object
+		}
+	}
+	serve(t, objects)
+	for _, key := range s3 {
+		checkImage(t, "file/path=s3://scans/"+key, data)
+	}
+	for _, array := range arrays {
+		checkImage(t, "file/array="+array+"/path=S3://scans/g#.zarr", data)
+	}
+	address, _ := served(t, objects)
+	for _, path := range []string{"p%231.npy", "r%2541.npy", "q%3Fx.npy", "q%3fx.npy"} {
+		checkImage(t, "file/path="+strings.Replace(address, "http", "HTTP", 1)+"/"+path, data)
+	}
+	for _, array := range arrays {
+		checkImage(t, "file/array="+array+"/path="+address+"/g%23.zarr/", data)
+	}
+	for path, want := range map[string]string{"p#1.npy": "write # in a name as %23", "100%.npy": "write % in a name as %25"} {
+		if _, err := datasets.Open("file/path=" + address + "/" + path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+}
+
 // A server that denies missing objects, as S3 does without the right to list, has Zarr arrays of both versions. An
 // error names the denied metadata. Without such an answer to zarr.json, denied attributes are an error.
 func TestDeniedMetadata(t *testing.T) {
@@ -564,7 +602,7 @@ func TestReasons(t *testing.T) {
 // Requests are signed for the region that the server reports. Keys are encoded as they are signed, and
 // nobody's requests are not signed.
 func TestSigned(t *testing.T) {
-	const key = "a scan+1/tomo ü~(2).raw"
+	const key = "a scan+1/tomo ü~(2)#3?%41.raw"
 	data := image()
 	f := serve(t, map[string][]byte{key: data})
 	t.Setenv("AWS_SESSION_TOKEN", "three")
@@ -591,7 +629,7 @@ func TestSigned(t *testing.T) {
 		}
 		return region != "eu-central-1"
 	}
-	name := "file/shape=400x300x8/type=uint8/path=s3://scans/" + strings.ReplaceAll(url.PathEscape(key), "%2F", "/")
+	name := "file/shape=400x300x8/type=uint8/path=s3://scans/" + key
 	checkImage(t, name, data)
 	if n := elsewhere.Load(); n != 1 {
 		t.Errorf("%d requests to the region of the environment, want the first", n)

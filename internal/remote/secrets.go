@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"eccbench/datasets/storage"
 	"eccbench/internal/regular"
 )
 
@@ -27,7 +28,14 @@ var secrets struct {
 // urlArgument matches a URL at the end of an argument, such as that of a name or of a flag.
 var urlArgument = regexp.MustCompile(`(?is)(?:^|=)((?:s3|https?)://.*)$`)
 
-// Conceal removes user names, passwords, queries and fragments from the URLs in arguments, in
+// errFragment is the error of a URL with a fragment, which no request would have.
+var errFragment = storage.ObjectError{Why: "a URL of an object has no fragment; write # in a name as %23"}
+
+// s3Query matches keys with the query of a version or of a signature. The first would be another
+// object, the second a secret in the output.
+var s3Query = regexp.MustCompile(`(?i)\?(?:.*&)?(?:x-amz-[a-z-]+|versionid)=`)
+
+// Conceal removes user names, passwords and queries from the http URLs in arguments, in
 // place. Requests still use them; names, records and messages do not contain them. It also reads
 // ECCBENCH_URLS, and adds to it for child processes.
 func Conceal(args []string) error {
@@ -65,7 +73,17 @@ func Conceal(args []string) error {
 // conceal returns the displayed form of a URL and stores the secret parts. Its errors do not
 // contain the URL.
 func conceal(full string) (shown string, err error) {
-	if !strings.ContainsAny(full, "?#@") {
+	if bucket, key, is := storage.CutS3(full); is {
+		if strings.ContainsAny(bucket, "@:") || s3Query.MatchString(key) {
+			return "", errors.New("an S3 URL is s3://bucket/key, without a server, a user name or a query; set " +
+				"AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give an https URL")
+		}
+		return full, nil
+	}
+	if strings.Contains(full, "#") {
+		return "", errFragment
+	}
+	if !strings.ContainsAny(full, "?@") {
 		return full, nil
 	}
 	u, err := url.Parse(full)
@@ -73,14 +91,10 @@ func conceal(full string) (shown string, err error) {
 		return "", errors.New("a URL with a user name or a query is not valid; percent-encode what is special in it")
 	}
 	bare := *u
-	bare.User, bare.RawQuery, bare.ForceQuery, bare.Fragment, bare.RawFragment = nil, "", false, "", ""
+	bare.User, bare.RawQuery, bare.ForceQuery = nil, "", false
 	shown = bare.String()
 	if u.User == nil && u.RawQuery == "" {
 		return shown, nil
-	}
-	if strings.EqualFold(u.Scheme, "s3") {
-		return "", fmt.Errorf("%s: an S3 URL takes no user name and no query; "+
-			"set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and write ? in a key as %%3F", shown)
 	}
 	if before := secrets.full[shown]; before != nil && before.String() != u.String() {
 		return "", fmt.Errorf("%s: two URLs differ only in the password or the query; "+

@@ -29,19 +29,25 @@ func forget(t *testing.T, urls string) {
 func TestConceal(t *testing.T) {
 	for arg, want := range map[string]string{
 		"http://ann:pw@h/i.npy":                    "http://h/i.npy",
-		"HTTPS://ann@h:8/i.npy?a=b#c":              "https://h:8/i.npy",
+		"HTTPS://ann@h:8/i.npy?a=b":                "https://h:8/i.npy",
 		"--mask=https://h/a%2Fb.raw?sig=pw":        "--mask=https://h/a%2Fb.raw",
 		"file/type=uint8/path=http://h/i.raw?pw=a": "file/type=uint8/path=http://h/i.raw",
-		"http://h/i.npy#pw":                        "http://h/i.npy",
+		"http://h/i%23.npy":                        "http://h/i%23.npy",
 		"http://h/i.npy":                           "http://h/i.npy",
 		"http://h/a b%zz.npy":                      "http://h/a b%zz.npy",
 		"s3://bucket/key.npy":                      "s3://bucket/key.npy",
+		"--mask=S3://bucket/a@b#c?d%zz=.npy":       "--mask=S3://bucket/a@b#c?d%zz=.npy",
 		"what?=a@b#c":                              "what?=a@b#c",
 		"http://ann:p%zw@h/i.npy":                  "error: percent-encode",
 		"http://ann:p?w@h/i.npy":                   "error: percent-encode",
 		"http://ann:p\nw@h/i.npy":                  "error: percent-encode",
-		"s3://ann:pw@bucket/key.npy":               "error: no user name and no query",
-		"s3://bucket/key.npy?versionId=pw":         "error: no user name and no query",
+		"http://h/i.npy#pw":                        "error: no fragment; write # in a name as %23",
+		"http://ann:p#w@h/i.npy":                   "error: no fragment",
+		"s3://ann:pw@bucket/key.npy":               "error: without a server, a user name or a query",
+		"s3://ann:a/pw@bucket/key.npy":             "error: without a server, a user name or a query",
+		"s3://host:9000/bucket/key.npy":            "error: set AWS_ENDPOINT_URL",
+		"s3://bucket/key.npy?versionId=pw":         "error: without a server, a user name or a query",
+		"s3://b/k?a=b&x-amz-signature=pw":          "error: give an https URL",
 	} {
 		forget(t, "")
 		args := []string{arg}
