@@ -350,7 +350,7 @@ differential: wheel $(DIFFERENTIAL)/done
 # built as for a release: others hash themselves for their version.
 $(BIN)/waits/done:
 	$(PYTHON) -m venv --clear $(BIN)/waits
-	$(BIN)/waits/bin/$(INSTALL) --only-binary :all: numpy scipy scikit-image connected-components-3d gudhi pyamg
+	$(BIN)/waits/bin/$(INSTALL) --only-binary :all: numpy scipy scikit-image connected-components-3d gudhi pyamg cripser
 	touch $@
 waits: wheel $(BIN)/waits/done
 	$(MAKE) build BIN=$(BIN)/waits RELEASE=v0.0.0-waits

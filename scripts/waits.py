@@ -79,6 +79,23 @@ def by_gudhi(image):
     return [sum((p[:, 0] <= t) & (t < p[:, 1])) for p in pairs for t in (64, 128, 192)]
 
 
+def in_order(dims, births, deaths):
+    """The pairs of unequal values, in an order that is the same for all programs."""
+    rows = np.stack([dims, births, np.where(deaths > 1e300, np.inf, deaths)], axis=1)[births != deaths]
+    return rows[np.lexsort(rows.T)]
+
+
+def our_pairs(image):
+    pairs = eccbench.pairs(image, threads=1)
+    return in_order(pairs.dims, pairs.births, pairs.deaths)
+
+
+def by_cripser(image):
+    import cripser
+
+    return in_order(*cripser.computePH_T(image.astype(np.float64), maxdim=2)[:, :3].T)
+
+
 def our_curves(image, verify=True):
     whole = eccbench.betti_curves(image, threads=1, verify=verify)([64, 128, 192])
     return np.asarray(whole).T.ravel().tolist()
@@ -151,6 +168,9 @@ def calls(folder):
     smooth = np.asarray(eccbench.open("grf/shape=128x128x128/levels=256/type=uint8/smooth=3/seed=1"))
     yield Case("betti_curves of smooth 128³ uint8", lambda: our_curves(smooth), "eccbench, verify=False",
                lambda: our_curves(smooth, verify=False), least=1 / 1.5)
+    for kind, image, least in (("smooth 128³", smooth, 4), ("noise 64³", noise[:64, :64, :64].copy(), 1.5)):
+        yield Case(f"pairs of {kind} uint8", lambda image=image: our_pairs(image),
+                   "CubicalRipser", lambda image=image: by_cripser(image), least=least)
     for kind, image in (("noise", noise[:4].reshape(512, 512)), *((kind, np.asarray(eccbench.open(name))) for kind, name in (
             ("tubes", "tubes/shape=512x512/type=uint8/levels=256/seed=1"),
             ("smooth", "grf/shape=512x512/levels=256/type=uint8/smooth=3/seed=1")))):
