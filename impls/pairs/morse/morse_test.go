@@ -2,6 +2,7 @@ package morse
 
 import (
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"eccbench/internal/grid"
 	"eccbench/internal/grid/gridtest"
 	"eccbench/internal/workloads/ecc"
+	"eccbench/internal/workloads/pairs"
 	"eccbench/internal/workloads/pairs/pairstest"
 )
 
@@ -26,9 +28,11 @@ func checks() []checktest.Check {
 		{Name: "sorted numbers", Of: numbersAreSorted},
 		{Name: "refusals", Of: refusals},
 		{Name: "conformance", Of: func(t *testing.T) { pairstest.Conform(t, Implementation{}, 160) }},
-		{Name: "homology", Of: func(t *testing.T) { pairstest.Conform(t, Implementation{only: homology, tile: 2}, 400) }},
-		{Name: "cohomology", Of: func(t *testing.T) { pairstest.Conform(t, Implementation{only: cohomology, tile: 2}, 400) }},
+		{Name: "homology", Of: func(t *testing.T) { pairstest.Conform(t, Implementation{only: homology, tile: 2}, 160) }},
+		{Name: "cohomology", Of: func(t *testing.T) { pairstest.Conform(t, Implementation{only: cohomology, tile: 2}, 160) }},
 		{Name: "larger images", Of: largerImages},
+		{Name: "directions", Of: directionsAreChosen},
+		{Name: "cells of the forests", Of: forestsAreLeftOut},
 		benchtest.Calls(Implementation{}, func(t *testing.T) (grid.Source, map[string]grid.Source) {
 			in := gridtest.Drawn(t, grid.Shape{D: 3, H: 4, W: 5}, grid.Uint8, 9, 3)
 			return in, map[string]grid.Source{gridtest.ErrUnread.Error(): gridtest.Unread{Source: in}}
@@ -97,19 +101,64 @@ func largerImages(t *testing.T) {
 		"noise/shape=24x24x24/levels=3/type=uint8/seed=2", "grf/shape=40x41x42/levels=256/type=uint8/smooth=2/seed=1",
 		"checkerboard/shape=9x8x7/type=uint8", "constant/shape=5x6x7/type=uint8", "noise/shape=40x1x9/levels=4/type=uint8/seed=1",
 	} {
-		src, err := datasets.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := grid.Load(src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := opened(t, name)
 		for _, c := range []ecc.Convention{{}, {Vertices: true}} {
 			for _, i := range []Implementation{{}, {only: homology, tile: 3}, {only: cohomology, tile: 3}, {only: homology, tile: 1}, {only: cohomology, tile: 1}} {
 				if err := pairstest.Answers(i, f, c); err != nil {
 					t.Errorf("%s in %+v, %+v: %v", name, c, i, err)
 				}
+			}
+		}
+	}
+}
+
+// opened returns an image in memory.
+func opened(t *testing.T, name string) *grid.Field {
+	t.Helper()
+	src, err := datasets.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := grid.Load(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// Binary noise is reduced in cohomology, and noise of many levels in homology.
+func directionsAreChosen(t *testing.T) {
+	for name, dual := range map[string]bool{
+		"noise/shape=40x40x40/levels=2/type=uint8/seed=1": true, "noise/shape=40x40x40/levels=60000/type=uint16/seed=1": false,
+	} {
+		out, err := bench.Answer[grid.Source, pairs.Answer](Implementation{}, opened(t, name), bench.Conditions{})
+		if err != nil || out.Chains.Dual != dual {
+			t.Errorf("%s: cohomology %v, %v", name, out.Chains.Dual, err)
+		}
+	}
+}
+
+// No column has a cell of the forests.
+func forestsAreLeftOut(t *testing.T) {
+	f := opened(t, "noise/shape=20x21x22/levels=256/type=uint8/seed=1")
+	times, err := pairs.ReadTimes(f, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBox(f.Shape(), times, f.Ladder().Len(), ecc.Convention{})
+	b.findStars(1)
+	low, high := b.growForest(), b.growDual()
+	edges, squares := low.cells(), high.cells()
+	for _, r := range []*reduction{
+		b.newReduction(false, squares, edges, low.parent, 3), b.newReduction(true, edges, squares, high.parent, 3),
+	} {
+		r.run(len(edges), math.MaxInt)
+		if len(r.versions) <= len(edges) {
+			t.Errorf("%d versions of %d columns: none was displaced", len(r.versions), len(edges))
+		}
+		for _, v := range r.versions {
+			if slices.ContainsFunc(v.keys[1:], r.inForest) {
+				t.Fatalf("cohomology %v, column %d: a cell of a forest", r.dual, v.column)
 			}
 		}
 	}
