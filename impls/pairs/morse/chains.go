@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"eccbench/internal/crew"
 	"eccbench/internal/workloads/pairs"
 )
 
@@ -487,23 +488,35 @@ func (r *reduction) pairs() (list []uint64) {
 }
 
 // chains returns the log of the newest version of each column.
-func (r *reduction) chains() *pairs.Chains {
-	n := len(r.log) + 5*len(r.columns)
-	for _, v := range r.newest {
-		n += len(r.versions[v].keys)
+func (r *reduction) chains(threads int) *pairs.Chains {
+	parts := make([][]uint32, threads)
+	crew.Each(threads, func(i int) {
+		own := *r
+		own.heap, own.added, own.cells = nil, nil, nil
+		n := len(r.columns)
+		parts[i] = own.describe(n*i/threads, n*(i+1)/threads)
+	})
+	return &pairs.Chains{Dual: r.dual, Words: slices.Concat(parts...)}
+}
+
+// describe returns the words of some columns.
+func (r *reduction) describe(from, to int) []uint32 {
+	n := 0
+	for _, v := range r.newest[from:to] {
+		n += int(r.versions[v].adds+r.versions[v].cellCount) + len(r.versions[v].keys) + 5
 	}
 	words := make([]uint32, 0, n)
-	for column, name := range r.columns {
-		last := &r.versions[r.newest[column]]
-		r.collect(r.newest[column])
-		words = append(words, r.id(name, !r.dual), uint32(len(r.added)))
+	for i, newest := range r.newest[from:to] {
+		last := &r.versions[newest]
+		r.collect(newest)
+		words = append(words, r.id(r.columns[from+i], !r.dual), uint32(len(r.added)))
 		words = append(append(words, r.added...), uint32(len(r.cells)))
 		words = append(append(words, r.cells...), uint32(len(last.keys)), r.id(r.rows[last.row], r.dual))
 		for _, key := range last.keys[1:] {
 			words = append(words, r.id(key^r.flip, r.dual))
 		}
 	}
-	return &pairs.Chains{Dual: r.dual, Words: words}
+	return words
 }
 
 // collect lists the columns and cells whose sum is a version. A version that was added and is not the newest of its
@@ -571,5 +584,5 @@ func (j *job) loops(low, high *forest) ([]uint64, *pairs.Chains) {
 		}
 		turn(r)
 	}
-	return r.pairs(), r.chains()
+	return r.pairs(), r.chains(j.threads)
 }
