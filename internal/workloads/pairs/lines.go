@@ -129,25 +129,33 @@ func (l Lines) persistence(x Line) float64 {
 	return l.Labels.Shifted(hi, lo)
 }
 
-// Sampled returns the lines at the given values, distinct and ascending, instead of at their own: a class begins and
-// ends at the first of them whose set has its voxel. Classes that begin and end at the same value are left out.
+// Sampled returns the lines at the given values, distinct and ascending, instead of at their own, in the same order: a
+// class begins and ends at the first of them whose set has its voxel. Classes that begin and end at the same value, or
+// at none, are left out. Those that only begin never end.
 func (l Lines) Sampled(values []float64) (s Lines, err error) {
 	s = l
 	if s.Labels, err = grid.NewLabels("float64", values); err != nil {
 		return l, err
 	}
 	numbers := grid.Numbers(values...)
-	to := func(v float32) float32 {
+	to := func(v float32) (rank int) {
 		if l.down {
-			return grid.Ranked(sort.Search(len(numbers), func(i int) bool { return l.Labels.Compare(v, numbers[i]) < 0 }) - 1)
+			return sort.Search(len(numbers), func(i int) bool { return l.Labels.Compare(v, numbers[i]) < 0 }) - 1
 		}
-		return grid.Ranked(sort.Search(len(numbers), func(i int) bool { return l.Labels.Compare(v, numbers[i]) <= 0 }))
+		return sort.Search(len(numbers), func(i int) bool { return l.Labels.Compare(v, numbers[i]) <= 0 })
 	}
+	none := func(rank int) bool { return rank < 0 || rank == len(numbers) }
 	s.list = nil
 	for _, x := range l.list {
-		if x.Born, x.Died = to(x.Born), to(x.Died); x.Born != x.Died || x.Death == Never {
-			s.list = append(s.list, x)
+		born, died := to(x.Born), to(x.Died)
+		if none(born) || born == died && x.Death != Never {
+			continue
 		}
+		if none(died) {
+			died, x.Death = born, Never
+		}
+		x.Born, x.Died = grid.Ranked(born), grid.Ranked(died)
+		s.list = append(s.list, x)
 	}
 	return s, nil
 }

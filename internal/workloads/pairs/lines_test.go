@@ -137,17 +137,20 @@ func TestSelect(t *testing.T) {
 func TestSampled(t *testing.T) {
 	f := volume(t, "float64", 0.0, 1, 2, 9)
 	for _, c := range []struct {
-		down bool
-		want string
+		down   bool
+		values []float64
+		want   string
 	}{
-		{false, "0,0,inf,0,0,0,-1,-1,-1\n0,4,9,1,0,0,1,1,0\n1,4,9,0,1,0,1,1,1\n"},
-		{true, "0,0,-inf,0,0,0,-1,-1,-1\n"},
+		{false, []float64{0, 4, 9}, "0,0,inf,0,0,0,-1,-1,-1\n0,4,9,1,0,0,1,1,0\n1,4,9,0,1,0,1,1,1\n"},
+		{false, []float64{1}, "0,1,inf,0,0,0,-1,-1,-1\n0,1,inf,1,0,0,-1,-1,-1\n0,1,inf,1,0,1,-1,-1,-1\n2,1,inf,1,0,0,-1,-1,-1\n"},
+		{true, []float64{0, 4, 9}, "0,0,-inf,0,0,0,-1,-1,-1\n"},
+		{true, []float64{2}, "0,2,-inf,0,1,0,-1,-1,-1\n"}, // as the greatest value alone, which is one level
 	} {
 		list := some
 		if c.down {
 			list = []Pair{{0, 0, Never}, {0, 2, 1}}
 		}
-		l, err := LinesOf(f, list, ecc.Convention{Superlevel: c.down}).Sampled([]float64{0, 4, 9})
+		l, err := LinesOf(f, list, ecc.Convention{Superlevel: c.down}).Sampled(c.values)
 		if err != nil {
 			t.Fatal(err)
 		}
