@@ -131,7 +131,7 @@ func (l Lines) persistence(x Line) float64 {
 
 // Sampled returns the lines at the given values, distinct and ascending, instead of at their own, in the same order: a
 // class begins and ends at the first of them whose set has its voxel. Classes that begin and end at the same value, or
-// at none, are left out. Those that only begin never end.
+// at none, are left out. A class that begins, but ends at none, never ends.
 func (l Lines) Sampled(values []float64) (s Lines, err error) {
 	s = l
 	if s.Labels, err = grid.NewLabels("float64", values); err != nil {

@@ -268,6 +268,32 @@ var inLog = []struct {
 		c.cells = append(c.cells, id, id)
 		return list, later
 	}},
+	{"the cell of the column added twice", func(b *plainBox, list []column, dual bool, rng *rand.Rand) ([]column, bool) {
+		c := &list[rng.IntN(len(list))]
+		c.cells = append(c.cells, c.cell, c.cell)
+		return list, true
+	}},
+	{"a later cell of the star added twice", func(b *plainBox, list []column, dual bool, rng *rand.Rand) ([]column, bool) {
+		// Logged cells of a star have the order of their numbers, and those of a forest are the last.
+		c := &list[rng.IntN(len(list))]
+		logged, of, forest := map[uint32]bool{}, b.squares, b.dual
+		if dual {
+			of, forest = b.edges, b.tree
+		}
+		for _, other := range list {
+			logged[other.cell] = true
+		}
+		later := slices.DeleteFunc(slices.Clone(of), func(k plainCell) bool {
+			after := k.id != c.cell && k.id > c.cell != dual
+			return k.star != b.star(c.cell, !dual) || !forest[k.id] && !(logged[k.id] && after)
+		})
+		if len(later) == 0 {
+			return list, false
+		}
+		id := later[rng.IntN(len(later))].id
+		c.cells = append(c.cells, id, id)
+		return list, true
+	}},
 	{"a cell added", func(b *plainBox, list []column, dual bool, rng *rand.Rand) ([]column, bool) {
 		c := &list[rng.IntN(len(list))]
 		c.cells = append(c.cells, cellOf(b, !dual, rng))
