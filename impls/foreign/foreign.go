@@ -234,7 +234,7 @@ func (j *job) bind(c bench.Conditions) (err error) {
 	if c.Time > 0 {
 		words = append(words, fmt.Sprintf("time=%d", c.Time))
 	}
-	for _, w := range [][2]string{{"device", c.Device}, {"isa", c.ISA}, {"options", c.Options}} {
+	for _, w := range [][2]string{{"isa", c.ISA}, {"options", c.Options}} {
 		if w[1] != "" {
 			words = append(words, w[0]+"="+w[1])
 		}

@@ -45,14 +45,20 @@ type Inputs struct {
 	Set    *pflag.FlagSet
 }
 
-// AddWorkload adds the flags of the workload: its name, and the keys in the names of its inputs.
+// AddWorkload adds the flag that selects the workload.
 func (i *Inputs) AddWorkload(f *pflag.FlagSet, benches []runner.Bench) {
-	i.Set, i.benches, i.keys = f, benches, map[string]func() float64{}
+	i.Set, i.benches = f, benches
 	var names []string
 	for _, b := range benches {
 		names = append(names, b.Name())
 	}
 	f.StringVar(&i.Workload, "workload", names[0], "the question, a `WORKLOAD`: "+strings.Join(names, ", "))
+}
+
+// addKeyed adds the flags of the workload: its name, and the keys in the names of its inputs.
+func (i *Inputs) addKeyed(f *pflag.FlagSet, benches []runner.Bench) {
+	i.AddWorkload(f, benches)
+	i.keys = map[string]func() float64{}
 	for _, b := range benches {
 		for _, k := range b.Question().Form.Keys {
 			if f.Lookup(k.Key) == nil {
@@ -83,14 +89,14 @@ func (i *Inputs) Add(f *pflag.FlagSet, benches []runner.Bench) {
 		"numbers of levels (default by generator and type, 1024 for float32)")
 	f.StringArrayVar(&i.inputs, "input", nil,
 		"an image `FILE` or input string in place of generated images; repeatable")
-	i.AddWorkload(f, benches)
+	i.addKeyed(f, benches)
 }
 
 // AddGiven adds the flags of the workload and of images selected by name.
 func (i *Inputs) AddGiven(f *pflag.FlagSet, benches []runner.Bench) {
 	f.StringArrayVar(&i.inputs, "input", nil,
 		"an image `FILE` or input string in place of the adversarial inputs; repeatable")
-	i.AddWorkload(f, benches)
+	i.addKeyed(f, benches)
 }
 
 // AddFile adds the flags that describe a file.
@@ -158,22 +164,18 @@ func (i *Inputs) Names() (names []string, err error) {
 		}
 		return names, err
 	}
-	for _, key := range []string{"sizes", "dim", "gen", "seed", "smooth"} {
-		if i.Set.Changed(key) {
-			return nil, Usagef("--%s applies to generated images, and the names of --input have all parameters: "+
-				"give one or the other", key)
-		}
+	if key := i.changed(generated...); key != "" {
+		return nil, Usagef("--%s applies to generated images, and the names of --input have all parameters: "+
+			"give one or the other", key)
 	}
 	levels, err := i.AskedLevels()
 	if err != nil {
 		return nil, err
 	}
 	for _, in := range i.inputs {
-		values, of := given, in
-		if form.Kind != "" && name.KindOf(in) == form.Kind {
-			if values, of, err = form.Parse(in); err != nil {
-				return nil, Usage(err)
-			}
+		values, of, err := i.parse(form, in, given)
+		if err != nil {
+			return nil, err
 		}
 		image, err := i.Named(of)
 		if err != nil {
@@ -184,6 +186,21 @@ func (i *Inputs) Names() (names []string, err error) {
 		}
 	}
 	return names, nil
+}
+
+// parse returns the values of the keys of an input, and its image: values by flag, unless its name has them.
+func (i *Inputs) parse(form name.Form, in string, given map[string]float64) (map[string]float64, string, error) {
+	if form.Kind == "" || name.KindOf(in) != form.Kind {
+		return given, in, nil
+	}
+	values, image, err := form.Parse(in)
+	if err != nil {
+		return nil, "", Usage(err)
+	}
+	if key := i.changed(slices.Sorted(maps.Keys(i.keys))...); key != "" {
+		return nil, "", Usagef("input %s: specifies its own %s: leave --%s out", in, key, key)
+	}
+	return values, image, nil
 }
 
 // keyValues returns the values of the keys in the names of a workload, by flag or default.
@@ -207,12 +224,9 @@ func (i *Inputs) keyValues(b runner.Bench) (map[string]float64, error) {
 // namedBy lists the inputs of a workload that is not about images: the values of --input, or else
 // its default inputs.
 func (i *Inputs) namedBy(b runner.Bench) (names []string, err error) {
-	for _, key := range slices.Concat([]string{"sizes", "dim", "gen", "seed", "smooth", "type", "levels", "shape", "stack",
-		"volume", "array", "channel", "strict"}, slices.Sorted(maps.Keys(i.keys))) {
-		if i.Set.Lookup(key) != nil && i.Set.Changed(key) {
-			return nil, Usagef("--%s does not apply to the workload %s, whose inputs are named: eccbench list --workload %s",
-				key, b.Name(), b.Name())
-		}
+	if key := i.changed(slices.Concat(generated, ofFiles, slices.Sorted(maps.Keys(i.keys)))...); key != "" {
+		return nil, Usagef("--%s does not apply to the workload %s, whose inputs are named: eccbench list --workload %s",
+			key, b.Name(), b.Name())
 	}
 	given := i.inputs
 	if len(given) == 0 {
@@ -230,6 +244,33 @@ func (i *Inputs) namedBy(b runner.Bench) (names []string, err error) {
 	return names, nil
 }
 
+// Given returns the inputs of --input, or none of a command with inputs of its own, to which no key applies.
+func (i *Inputs) Given() ([]string, error) {
+	if len(i.inputs) > 0 {
+		return i.Names()
+	}
+	if key := i.changed(slices.Sorted(maps.Keys(i.keys))...); key != "" {
+		return nil, Usagef("--%s applies to the images of --input: the adversarial inputs specify their own", key)
+	}
+	return nil, nil
+}
+
+// The flags of generated images, and the flags of a file. Type and levels apply to both.
+var (
+	generated = []string{"sizes", "dim", "gen", "seed", "smooth"}
+	ofFiles   = []string{"type", "levels", "shape", "stack", "volume", "array", "channel", "strict"}
+)
+
+// changed returns the first of some flags that is given, or "".
+func (i *Inputs) changed(keys ...string) string {
+	for _, key := range keys {
+		if i.Set.Changed(key) {
+			return key
+		}
+	}
+	return ""
+}
+
 // AreGenerated reports whether the inputs are generated images.
 func (i *Inputs) AreGenerated() bool { return len(i.inputs) == 0 }
 
@@ -244,6 +285,9 @@ func (i *Inputs) generatorsExist() bool {
 func (i *Inputs) images() ([]string, error) {
 	if i.shape != "" {
 		return nil, Usagef("--shape goes with a raw file in --input; use --sizes for generated images")
+	}
+	if key := i.changed(ofFiles[3:]...); key != "" {
+		return nil, Usagef("--%s goes with a file in --input: leave it out for generated images", key)
 	}
 	for _, key := range []string{"type", "levels", "seed", "smooth"} {
 		if i.Set.Changed(key) && !slices.ContainsFunc(datasets.Generators(), func(g datasets.Generator) bool {
@@ -338,10 +382,8 @@ func (i *Inputs) AskedLevels() (int64, error) {
 func (i *Inputs) Named(input string) (datasets.Name, error) {
 	name, is, err := datasets.GivenName(input)
 	if is {
-		for _, key := range []string{"shape", "type", "levels", "volume", "array", "channel", "stack", "strict"} {
-			if i.Set.Changed(key) {
-				return name, Usagef("input %s: specifies its own %s: leave --%s out", input, key, key)
-			}
+		if key := i.changed(ofFiles...); key != "" {
+			return name, Usagef("input %s: specifies its own %s: leave --%s out", input, key, key)
 		}
 		if err != nil {
 			err = Usage(err)

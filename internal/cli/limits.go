@@ -12,12 +12,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"eccbench/impls"
+	"eccbench/internal/bench"
 	"eccbench/internal/crew"
 	"eccbench/internal/host"
 	"eccbench/internal/peers"
 	"eccbench/internal/quantity"
 	"eccbench/internal/resident"
 	"eccbench/internal/runner"
+	"eccbench/internal/workloads/ecc/parts"
 )
 
 // Limits hold the flags of all commands that start workers.
@@ -90,11 +92,10 @@ func (l *Limits) Plan(c *Program, workload string, inputs []string) (p runner.Pl
 		Grow: !l.set.Changed("time-limit"),
 		Reproduce: func(impl, input string) string {
 			options := l.flags(impl)
-			if l.Devices != "" {
-				options += " --devices " + l.Devices
-			}
-			if l.ISA != "" {
-				options += " --isa " + l.ISA
+			for _, f := range hardware {
+				if b, err := runner.Find(c.Benches, workload); err == nil && l.set.Changed(f.name) && f.isUsed(b, impl) {
+					options += " --" + f.name + " " + parts.Quote(l.set.Lookup(f.name).Value.String())
+				}
 			}
 			if workload != c.Benches[0].Name() {
 				options += " --workload " + workload
@@ -117,6 +118,9 @@ func (l *Limits) Plan(c *Program, workload string, inputs []string) (p runner.Pl
 		return p, err
 	}
 	if p.Impls, err = l.choose(c, b); err != nil {
+		return p, err
+	}
+	if err := CheckHardware(l.set, b, p.Impls); err != nil {
 		return p, err
 	}
 	if p.Options, err = l.options(b, p.Impls); err != nil {
@@ -146,13 +150,45 @@ func (l *Limits) check() error {
 		return Usagef("%s%s: want inside or outside", judge, l.judge)
 	case l.ISA != "" && !slices.Contains(impls.ISAs(), l.ISA):
 		return Usagef("--isa %s: want one of %s", l.ISA, strings.Join(impls.ISAs(), ", "))
-	case l.Devices == "":
-		return nil
 	}
-	names := strings.Split(l.Devices, ",")
+	return CheckDevices(l.Devices)
+}
+
+// CheckDevices rejects a list of devices with an empty or a repeated name. "" is no list.
+func CheckDevices(list string) error {
+	names := strings.Split(list, ",")
 	for i, name := range names {
-		if strings.TrimSpace(name) == "" || slices.Contains(names[:i], name) {
-			return Usagef("--devices %s: want all, or a comma list of different devices", l.Devices)
+		if list != "" && (strings.TrimSpace(name) == "" || slices.Contains(names[:i], name)) {
+			return Usagef("--devices %s: want all, or a comma list of different devices", list)
+		}
+	}
+	return nil
+}
+
+// A hardwareFlag chooses a part of the machine, and applies to some implementations only.
+type hardwareFlag struct {
+	name, to string
+	applies  func(bench.About) bool
+}
+
+var hardware = []hardwareFlag{
+	{"device", "implementations on a GPU", func(a bench.About) bool { return a.Where != "cpu" && a.Foreign == nil }},
+	{"devices", "implementations on several GPUs", func(a bench.About) bool { return a.Where == "gpus" }},
+	{"isa", "implementations with a choice of instruction sets", func(a bench.About) bool { return len(a.ISAs) > 0 }},
+}
+
+// isUsed reports whether the flag applies to one of the implementations of a workload.
+func (h hardwareFlag) isUsed(b runner.Bench, impls ...string) bool {
+	return slices.ContainsFunc(b.Abouts(), func(a bench.About) bool {
+		return slices.Contains(impls, a.Name) && h.applies(a)
+	})
+}
+
+// CheckHardware rejects --device, --devices and --isa if they apply to none of the chosen implementations.
+func CheckHardware(f *pflag.FlagSet, b runner.Bench, impls []string) error {
+	for _, h := range hardware {
+		if f.Changed(h.name) && !h.isUsed(b, impls...) {
+			return Usagef("--%s applies to %s; it does not apply to %s: leave it out", h.name, h.to, strings.Join(impls, ", "))
 		}
 	}
 	return nil

@@ -326,8 +326,8 @@ func (g *gateFlags) cells(c *cli.Program) ([]gate.Cell, error) {
 	}
 	inputs := b.Question().Small
 	keyed := slices.ContainsFunc(b.Question().Form.Keys, func(k name.Key) bool { return g.in.Set.Changed(k.Key) })
-	if keyed || slices.ContainsFunc([]string{"sizes", "dim", "gen", "type", "levels", "input", "shape", "seed", "smooth"},
-		g.in.Set.Changed) {
+	if keyed || slices.ContainsFunc([]string{"sizes", "dim", "gen", "type", "levels", "input", "shape", "seed", "smooth",
+		"stack", "volume", "array", "channel", "strict"}, g.in.Set.Changed) {
 		if inputs, err = g.in.Names(); err != nil {
 			return nil, err
 		}
@@ -339,6 +339,9 @@ func (g *gateFlags) cells(c *cli.Program) ([]gate.Cell, error) {
 		patterns = []string{OnHost(b)}
 	}
 	chosen, err := cli.Choose(patterns, b.Abouts())
+	if err == nil {
+		err = cli.CheckHardware(g.in.Set, b, chosen)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"eccbench/internal/peers"
 	"eccbench/internal/quantity"
 	"eccbench/internal/regular"
+	"eccbench/internal/runner"
 	"eccbench/internal/worker"
 )
 
@@ -27,6 +29,8 @@ import (
 type programs struct {
 	dir  string
 	side map[gate.Side]executable
+	// benches tell where an implementation runs.
+	benches []runner.Bench
 	// peers are the compared peers; without peers, the programs themselves are compared.
 	peers map[gate.Side]*peers.Peer
 	runs  int // results files so far
@@ -53,7 +57,7 @@ func findPrograms(ctx context.Context, c *cli.Program, base, candidate string,
 	if err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
 	}
-	p := &programs{dir: dir, calm: peers.Calm, side: map[gate.Side]executable{}}
+	p := &programs{dir: dir, benches: c.Benches, calm: peers.Calm, side: map[gate.Side]executable{}}
 	p.limit = 6 * (2*timeLimit + 10*time.Second)
 	for _, side := range []gate.Side{gate.Base, gate.Candidate} {
 		given := base
@@ -212,13 +216,21 @@ func (p *programs) arguments(how gate.Protocol, first string, side gate.Side, ce
 	if peer := p.peers[side]; peer != nil {
 		args = append(args, "--admit=false", "--peer", peer.Name+"="+peer.Line())
 	}
-	if how.Device != "" {
+	if how.Device != "" && !p.isOnHost(cell) { // a program rejects it for a CPU implementation
 		args = append(args, "--device", how.Device)
 	}
 	if how.Hot {
 		args = append(args, "--hot")
 	}
 	return args
+}
+
+// isOnHost reports whether a cell is about a CPU implementation of this program.
+func (p *programs) isOnHost(cell gate.Cell) bool {
+	b, err := runner.Find(p.benches, cell.Workload)
+	return err == nil && slices.ContainsFunc(b.Abouts(), func(a bench.About) bool {
+		return a.Name == cell.Impl && a.Where == "cpu"
+	})
 }
 
 // coresOf returns the cores for a process of a cell in a block.

@@ -7,10 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"eccbench/impls"
 	"eccbench/internal/bench"
 	"eccbench/internal/checktest"
 	"eccbench/internal/cli"
@@ -64,6 +66,18 @@ func TestBlockHasItsCores(t *testing.T) {
 	seen, err := os.ReadFile(log)
 	if l := strings.Fields(string(seen)); err != nil || len(l) != 8 || l[1] != l[3] || l[5] != l[7] || l[1] == l[5] {
 		t.Errorf("two programs in two blocks: %q, %v", l, err)
+	}
+}
+
+// A device is named to programs only for implementations on one, because they reject it for others.
+func TestDeviceOfACell(t *testing.T) {
+	list := impls.All(impls.Devices())
+	p := &programs{benches: list.Benches}
+	for impl, want := range map[string]bool{"cpu": false, "extrema": false, "fullsweep": true, "of another version": true} {
+		args := p.arguments(gate.Protocol{Device: "1"}, "ecc", gate.Base, gate.Cell{Workload: "ecc", Impl: impl}, "out")
+		if got := slices.Contains(args, "--device"); got != want {
+			t.Errorf("%s: %q", impl, args)
+		}
 	}
 }
 

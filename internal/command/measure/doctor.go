@@ -52,6 +52,12 @@ func doDoctor(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	if f.NArg() > 0 {
 		return cli.Usagef("unexpected argument %q", f.Arg(0))
 	}
+	if *which != "" && *list != "" {
+		return cli.Usagef("--device and --devices: give one or the other")
+	}
+	if err := cli.CheckDevices(*list); err != nil {
+		return err
+	}
 	line := func(what, format string, args ...any) {
 		fmt.Fprintf(c.Stdout, "%-14s %s\n", what, fmt.Sprintf(format, args...))
 	}
@@ -60,6 +66,11 @@ func doDoctor(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	}
 	if f.Changed("time-limit") {
 		guests.Reply = *limit
+	}
+	for _, flag := range []string{"device", "devices", "workload"} {
+		if f.Changed(flag) && (f.Changed("peer") || f.Changed("peers")) {
+			return cli.Usagef("--%s applies to this machine, and --peer and --peers to peers: give one or the other", flag)
+		}
 	}
 	if err := guests.Join(c, nil); err != nil {
 		return err

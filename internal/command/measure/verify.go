@@ -109,11 +109,12 @@ func (j *verifyJob) plan(c *cli.Program, f *pflag.FlagSet) (b runner.Bench, p ru
 	if b, err = j.in.Bench(); err != nil {
 		return nil, p, err
 	}
-	names := b.Question().Adversarial
-	if f.Changed("input") {
-		if names, err = j.in.Names(); err != nil {
-			return nil, p, err
-		}
+	names, err := j.in.Given()
+	if err != nil {
+		return nil, p, err
+	}
+	if names == nil {
+		names = b.Question().Adversarial
 	}
 	if j.long {
 		names = append(slices.Clone(names), b.Question().Long...)
