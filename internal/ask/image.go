@@ -161,11 +161,13 @@ func (q *Question) run(
 ) (p ecc.Provenance, err error) {
 	p = ecc.Describe(q.Named(i.name.String()), views.Unmasked(i.Source), i.convention)
 	p.Mask = q.Named(i.mask.String())
-	if !q.Bare && grid.Period(i.Source) == 0 {
-		what := fmt.Sprintf("the hashes of %d slices take", i.Shape().Slices())
-		if err := q.fits(grid.DigesterBytes(i.Source), q.memory(), what, MoreMemory+", or --no-header of the command"); err != nil {
+	if !q.Bare && grid.Period(i.Source) == 0 && grid.LabelsOf(i.Source).Digest() == "" {
+		what, hashes := fmt.Sprintf("the hashes of %d slices take", i.Shape().Slices()), grid.DigesterBytes(i.Source)
+		if err := q.fits(hashes, q.memory(), what, MoreMemory+", or --no-header of the command"); err != nil {
 			return p, err
 		}
+		q.hashes = hashes
+		defer func() { q.hashes = 0 }()
 	}
 	asked, digest := digested(i.Source, !q.Bare)
 	if !q.Slices && !i.placed {

@@ -61,11 +61,12 @@ func TestMemory(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(25))
 	set := Options{Construction: "T"}
 	by := byExtrema()
+	curves := betti.CurvesWorkload(betticurves.Implementation{Counter: extrema.Implementation{}})
 	every := "file/shape=4x2048x2048/type=float32/levels=every/path=" + everyFloat32(t, 4*2048*2048)
 	for _, c := range []struct {
 		image  string // of noise, or a file
 		o      Options
-		at     float64
+		at     float64 // 0 for every level
 		betti  bool
 		each   bool
 		masked string // the shape of a mask
@@ -86,6 +87,14 @@ func TestMemory(t *testing.T) {
 		{"4096x2048x5/type=uint8", set, 100, true, false, "4096x2048x5", 4},
 		{"4096x4096x2/type=uint8", set, 100, false, false, "", 3},
 		{"4096x4096x2/type=uint8", set, 100, true, false, "", 4},
+		{"1x1x4000000/type=uint8", set, 100, false, false, "", 3},
+		{"1x4000000/type=uint8", set, 100, true, false, "", 3},
+		{"1x4000000x1/type=uint8", Options{Construction: "V"}, 100, false, false, "", 3},
+		{"1x1x4000000/type=float32/levels=1000", set, 0.25, true, false, "", 4},
+		{"1x1x4000000/type=uint8", set, 0, true, false, "", 3},
+		{"2x4000000/type=uint8", set, 100, false, false, "", 3},
+		{"2x2x4000000/type=uint8", set, 100, true, false, "", 3},
+		{"4000000x1x1/type=uint8", set, 100, false, false, "", 3},
 	} {
 		need := int64(0)
 		name := c.image
@@ -99,7 +108,10 @@ func TestMemory(t *testing.T) {
 		}
 		answer := func() (err error) {
 			if c.betti {
-				b := Betti{Question: q, At: grid.Numbers(c.at), By: betti.Workload(duality.Implementation{})}
+				b := Betti{Question: q, By: betti.Workload(duality.Implementation{}), Curves: curves}
+				if c.at > 0 {
+					b.At = grid.Numbers(c.at)
+				}
 				_, err = b.Answer()
 				return err
 			}
@@ -127,7 +139,6 @@ func TestMemory(t *testing.T) {
 	// The numbers of slices are counted while they are found.
 	q := of("noise/shape=128x128x1100/type=uint8", set)
 	q.Slices, q.Memory = true, func() int64 { return 40 << 20 }
-	curves := betti.CurvesWorkload(betticurves.Implementation{Counter: extrema.Implementation{}})
 	b := Betti{Question: q, Curves: curves}
 	if _, err := b.Answer(); !errors.As(err, new(UsageError)) || !strings.Contains(err.Error(), "answers about slices take") {
 		t.Errorf("Betti numbers of 1100 slices in 40 MiB: %v", err)
@@ -230,7 +241,7 @@ func TestMemoryOfLevels(t *testing.T) {
 // The hashes of slices of one voxel may take more memory than the image.
 func TestHashesOfSlicesTakeMemory(t *testing.T) {
 	for _, bare := range []bool{false, true} {
-		q := of("noise/shape=1x1x2000000/type=uint8", Options{Construction: "T"})
+		q := of("noise/shape=2x2000000/type=uint8", Options{Construction: "T"})
 		q.Bare, q.Memory = bare, func() int64 { return 37 << 20 }
 		_, err := (&Curve{Question: q, By: byExtrema()}).Answer()
 		if bare && err != nil || !bare && (err == nil || !strings.Contains(err.Error(), "the hashes of 2000000 slices take 38.1 MiB")) {

@@ -134,20 +134,29 @@ type Question struct {
 	Budget  time.Duration // of the verification
 	Memory  func() int64  // free memory, 0 if unknown; nil for always unknown
 	Follow  Follower
+
+	hashes int64 // memory of the hashes of slices, which is allocated and not yet used
 }
 
-// memory returns the free memory, or 0 if it is unknown.
+// memory returns the free memory except for hashes, or 0 if it is unknown.
 func (q *Question) memory() int64 {
 	if q.Memory == nil {
 		return 0
 	}
-	return q.Memory()
+	free := q.Memory()
+	if free <= 0 {
+		return 0
+	}
+	return max(1, free-q.hashes)
 }
 
 // checkMemory returns an error if an answer needs more memory than is free, and reports the need otherwise. what names
 // the answer with its verb: "the curve takes".
 func (q *Question) checkMemory(need int64, what, remedy string) error {
 	free := q.memory()
+	if need += q.hashes; free > 0 {
+		free += q.hashes
+	}
 	if err := q.fits(need, free, what, remedy); err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@
 package duality
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -72,13 +73,21 @@ func (i Implementation) CanDo(in grid.Source, c bench.Conditions) error {
 		cores); err != nil {
 		return err
 	}
-	if err := c.AllowMemory(i.memory(in, cores), "at most, for %d voxels on %d cores", n, cores); err != nil {
+	if err := c.AllowMemory(i.memory(in, cores)+i.counterBytes(in, c), "at most, for %d voxels on %d cores", n, cores); err != nil {
 		return err
 	}
 	if err := i.Counter.CanDo(in, c); err != nil {
 		return fmt.Errorf("%s: %w", i.Counter.About().Name, err)
 	}
 	return nil
+}
+
+// counterBytes returns the memory of the counter without the levels of a tally.
+func (i Implementation) counterBytes(in grid.Source, c bench.Conditions) int64 {
+	var most bench.TooMuch
+	c.Memory, c.Time, c.Once = 1, 0, true
+	errors.As(i.Counter.CanDo(in, c), &most)
+	return most.Need
 }
 
 // Upper bounds of memory: per voxel of a box with its bits; per voxel of the image for the results

@@ -317,3 +317,11 @@ func (u upright) ReadSlab(dst []byte, lo, hi int64) error {
 
 // Step returns the step of the image.
 func (u upright) Step() int64 { return grid.Step(u.Source) }
+
+// CachedBytes has the row that is loaded.
+func (u upright) CachedBytes() int64 {
+	if u.row != nil {
+		return grid.TotalBytes(u) + grid.CachedBytes(u.Source)
+	}
+	return grid.CachedBytes(u.Source)
+}
