@@ -45,6 +45,36 @@ func locate(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], path)
 }
 
+// A gate whose output has lost its reader ends like an interrupted one, and leaves no folder.
+func TestGateWithoutReader(t *testing.T) {
+	for name, lose := range map[string]func(*exec.Cmd, *os.File){
+		"errors": func(cmd *exec.Cmd, w *os.File) { cmd.Stderr = w },
+		"both":   func(cmd *exec.Cmd, w *os.File) { cmd.Stdout, cmd.Stderr = w, w },
+		"output": func(cmd *exec.Cmd, w *os.File) { cmd.Stdout = w },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			cmd := program(t, "gate", "--impl", "cpu", "--sizes", "8", "--blocks", "5", "--max-time", "1ms", "--out", filepath.Join(dir, "gate.json"))
+			cmd.Args = append(cmd.Args, "--base", cmd.Path, "--cand", cmd.Path)
+			cmd.Env, cmd.Dir = append(os.Environ(), "TMPDIR=."), dir
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			lose(cmd, w)
+			r.Close()
+			err = cmd.Run()
+			w.Close()
+			if err == nil {
+				t.Error("no error")
+			}
+			if left, err := filepath.Glob(filepath.Join(dir, "eccbench-gate-*")); err != nil || len(left) > 0 {
+				t.Errorf("%q is left, %v", left, err)
+			}
+		})
+	}
+}
+
 // An interrupted gate keeps the finished processes, and leaves no process running.
 func TestInterruptedGate(t *testing.T) {
 	dir := t.TempDir()

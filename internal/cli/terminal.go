@@ -33,9 +33,9 @@ func terminal(w io.Writer) (*os.File, bool) {
 }
 
 // Interruptible returns a context that a signal ends. Results that are finished by then are kept.
-// It does not change an ignored hang-up signal, as under nohup.
-func Interruptible() (context.Context, context.CancelFunc) {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
+// It does not change an ignored hang-up signal, as under nohup. others are further signals.
+func Interruptible(others ...os.Signal) (context.Context, context.CancelFunc) {
+	signals := append(others, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
 	}

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -117,7 +118,7 @@ func command(c *cli.Program, f *pflag.FlagSet, parse func() error) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := cli.Interruptible()
+	ctx, stop := cli.Interruptible(syscall.SIGPIPE) // of an output without a reader; the folder is removed
 	defer stop()
 	if g.selfTest {
 		return gateSelfTest(ctx, c, g)
@@ -133,13 +134,15 @@ func (g gateFlags) compare(ctx context.Context, c *cli.Program, both map[gate.Si
 		return err
 	}
 	programs, err := findPrograms(ctx, c, g.base, g.candidate, run.Protocol.TimeLimit)
+	if programs != nil {
+		defer programs.close()
+	}
 	if ctx.Err() != nil {
 		return cli.VerdictError{Code: cli.ExitInconclusive, Why: "gate: interrupted before anything was measured"}
 	}
 	if err != nil {
 		return err
 	}
-	defer programs.close()
 	programs.peers = both
 	if before != nil {
 		if err := programs.requireSame(before); err != nil {

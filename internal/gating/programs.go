@@ -54,6 +54,9 @@ type executable struct {
 func findPrograms(ctx context.Context, c *cli.Program, base, candidate string,
 	timeLimit time.Duration) (*programs, error) {
 	dir, err := regular.MkdirTemp("eccbench-gate-")
+	if err == nil {
+		dir, err = filepath.Abs(dir) // of a relative $TMPDIR: the programs run in the folder
+	}
 	if err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
 	}
