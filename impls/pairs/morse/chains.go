@@ -2,9 +2,11 @@ package morse
 
 import (
 	"cmp"
+	"fmt"
 	"math/bits"
 	"slices"
 
+	"eccbench/internal/bench"
 	"eccbench/internal/crew"
 	"eccbench/internal/workloads/pairs"
 )
@@ -74,7 +76,8 @@ type reduction struct {
 	versions []version
 	newest   []uint32 // of each column
 	log      []uint32
-	work     int // keys moved
+	work     int   // keys moved
+	room     *room // nil without a limit of memory
 
 	// Of the current column:
 	version
@@ -107,6 +110,32 @@ func (s *store) column(keys []uint64) []uint64 {
 	return (*s)[from:len(*s):len(*s)]
 }
 
+// A room limits the memory of all reductions of a job.
+type room struct{ memory, left int64 }
+
+// Bytes for each column and row before the reduction, for each critical star, for a version of a column, for each of
+// its keys, and for a word of the log, which is copied when it grows by a quarter.
+const cellBytes, starBytes, versionBytes, keyBytes, wordBytes = 40, 20, 80, 8, 9
+
+// newRoom returns the room in a limit of memory; nil for 0, without a limit.
+func (b *box) newRoom(memory int64, columns int) *room {
+	if memory == 0 {
+		return nil
+	}
+	taken := tableBytes + placeBytes*len(b.key) + starBytes*len(b.critical) + 2*cellBytes*columns
+	return &room{memory, memory - int64(taken)}
+}
+
+// take takes memory for a version of some keys and its words in the log.
+func (r *room) take(keys, words int) {
+	if r != nil {
+		r.left -= int64(versionBytes + (keyBytes+wordBytes)*keys + wordBytes*words)
+	}
+}
+
+// isFull reports whether more memory is taken than the room has.
+func (r *room) isFull() bool { return r != nil && r.left < 0 }
+
 // newReduction prepares a reduction, with tiles of a side. The places of rows are in slot.
 func (b *box) newReduction(dual bool, columns, rows []uint64, slot []uint32, tile uint32) *reduction {
 	r := &reduction{box: b, dual: dual, columns: columns, rows: rows, slot: slot, owner: make([]uint32, len(rows)),
@@ -130,9 +159,9 @@ func (b *box) tile(v, side uint32) uint32 {
 	return (z*(b.h/side+1)+y)*(b.w/side+1) + x
 }
 
-// run reduces a number of columns, or fewer until a limit of work.
+// run reduces a number of columns, or fewer until a limit of work or the room is full.
 func (r *reduction) run(columns, limit int) {
-	for stop := r.work + limit; columns > 0 && len(r.queue) > 0 && r.work < stop; columns-- {
+	for stop := r.work + limit; columns > 0 && len(r.queue) > 0 && r.work < stop && !r.room.isFull(); columns-- {
 		r.reduce(uint32(r.queue[0]))
 		r.queue = r.queue[1:]
 	}
@@ -398,6 +427,7 @@ func (r *reduction) finish(row, v int, chain uint16) uint32 {
 	r.version.row, r.version.from, r.version.keys = uint32(row), len(r.log), r.store.column(keys)
 	r.version.adds, r.version.cellCount = uint32(len(r.added)), uint32(len(r.cells))
 	r.log = append(append(r.log, r.added...), r.cells...)
+	r.room.take(len(keys)+1, len(r.added)+len(r.cells))
 	n := uint32(len(r.versions))
 	r.versions = append(r.versions, r.version)
 	r.owner[row], r.newest[r.column] = n+1, n
@@ -563,11 +593,13 @@ const (
 )
 
 // loops returns the pairs of dimension 1 of a 3D box. It reduces in homology or in cohomology, whichever has less work
-// left, because either may take more than a hundred times as long as the other.
-func (j *job) loops(low, high *forest) ([]uint64, *pairs.Chains) {
+// left, because either may take more than a hundred times as long as the other. The error is bench.TooMuch.
+func (j *job) loops(low, high *forest) ([]uint64, *pairs.Chains, error) {
 	b, edges, squares, tile := low.box, low.cells(), high.cells(), cmp.Or(j.tile, tileSide)
 	r := b.newReduction(false, squares, edges, low.parent, tile)
 	other := b.newReduction(true, edges, squares, high.parent, tile)
+	room := b.newRoom(j.memory, len(edges))
+	r.room, other.room = room, room
 	turn := func(r *reduction) { r.run(len(edges)/turns+1, len(edges)+len(b.key)/turns) }
 	switch j.only {
 	case homology:
@@ -578,11 +610,15 @@ func (j *job) loops(low, high *forest) ([]uint64, *pairs.Chains) {
 		turn(r)
 		turn(other)
 	}
-	for len(r.queue) > 0 {
+	for len(r.queue) > 0 && !room.isFull() {
 		if other != nil && r.left() > tooSlow*other.left() {
 			r, other = other, r
 		}
 		turn(r)
 	}
-	return r.pairs(), r.chains(j.threads)
+	if room.isFull() {
+		return nil, nil, bench.TooMuch{Need: room.memory + max(1, room.memory/7), Limit: room.memory,
+			Sum: fmt.Sprintf("chains of %d of %d pairs of dimension 1", len(edges)-len(r.queue), len(edges))}
+	}
+	return r.pairs(), r.chains(j.threads), nil
 }

@@ -2,6 +2,7 @@ package morse
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -30,6 +31,7 @@ func checks() []checktest.Check {
 		{Name: "conformance", Of: func(t *testing.T) { pairstest.Conform(t, Implementation{}, 160) }},
 		{Name: "homology", Of: func(t *testing.T) { pairstest.Conform(t, Implementation{only: homology, tile: 2}, 160) }},
 		{Name: "cohomology", Of: func(t *testing.T) { pairstest.Conform(t, Implementation{only: cohomology, tile: 2}, 160) }},
+		{Name: "room", Of: roomIsLimited},
 		{Name: "larger images", Of: largerImages},
 		{Name: "directions", Of: directionsAreChosen},
 		{Name: "cells of the forests", Of: forestsAreLeftOut},
@@ -50,8 +52,11 @@ func refusals(t *testing.T) {
 		{grid.Shape{D: 1, H: 9, W: 10}, byte256, bench.Conditions{Time: 35_999}, "90 voxels × 400 ns"},
 		{grid.Shape{D: 1, H: 9, W: 10}, byte256, bench.Conditions{Time: 36_000}, ""},
 		{grid.Shape{D: 2, H: 9, W: 5}, byte256, bench.Conditions{Time: 359_999}, "90 voxels × 4000 ns"},
-		{grid.Shape{D: 2, H: 9, W: 5}, byte256, bench.Conditions{Memory: 22_000}, "of 90 voxels"},
-		{grid.Shape{D: 2, H: 9, W: 5}, byte256, bench.Conditions{Time: 360_000, Memory: 23_000}, ""},
+		{grid.Shape{D: 1, H: 9, W: 10}, byte256, bench.Conditions{Memory: 2_105_000},
+			"90 voxels × 60 bytes, as for noise, and 182 places of the box × 18 bytes"},
+		{grid.Shape{D: 2, H: 9, W: 5}, byte256, bench.Conditions{Memory: 2_130_000},
+			"90 voxels × 230 bytes, as for noise, and 702 places of the box × 18 bytes"},
+		{grid.Shape{D: 2, H: 9, W: 5}, byte256, bench.Conditions{Time: 360_000, Memory: 2_131_000}, ""},
 		{grid.Shape{D: 600, H: 600, W: 600}, grid.Identity(grid.Float32), bench.Conditions{}, ""},
 		{grid.Shape{D: 700, H: 700, W: 700}, grid.Identity(grid.Float32), bench.Conditions{}, "names of cells have more than 64 bits"},
 		{grid.Shape{D: 700, H: 700, W: 700}, byte256, bench.Conditions{}, ""},
@@ -59,6 +64,48 @@ func refusals(t *testing.T) {
 		in := leveled{gridtest.VastOf(c.shape, grid.Float32), c.ladder}
 		if err := (Implementation{}).CanDo(in, c.given); err == nil != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, %+v: %v, want %q", c.shape, c.given, err, c.want)
+		}
+	}
+}
+
+// A reduction ends when its columns and their log take more than the limit of memory. One that is accepted has room for
+// noise, and the memory of its answer.
+func roomIsLimited(t *testing.T) {
+	in := gridtest.Drawn(t, grid.Shape{D: 11, H: 12, W: 13}, grid.Uint8, 200, 7)
+	do := func(i Implementation, memory int64) (out pairs.Answer, err error) {
+		j, err := i.Setup(in, bench.Conditions{Memory: memory})
+		if err != nil {
+			return out, err
+		}
+		if err := j.Do(nil); err != nil {
+			return out, err
+		}
+		return j.Out()
+	}
+	var much bench.TooMuch
+	if err := (Implementation{}).CanDo(in, bench.Conditions{Memory: 1}); !errors.As(err, &much) {
+		t.Fatal(err)
+	}
+	for _, i := range []Implementation{{}, {only: homology}, {only: cohomology}} {
+		least, enough := int64(1), much.Need
+		for enough-least > 1 {
+			memory := (least + enough) / 2
+			switch _, err := do(i, memory); {
+			case err == nil:
+				enough = memory
+			case errors.As(err, new(bench.TooMuch)) && strings.Contains(err.Error(), "pairs of dimension 1"):
+				least = memory
+			default:
+				t.Fatalf("%d bytes: %v", memory, err)
+			}
+		}
+		out, err := do(i, enough)
+		if err != nil {
+			t.Fatalf("%+v in %d bytes: %v", i, enough, err)
+		}
+		took := int64(tableBytes + placeBytes*14*15*16 + keyBytes*len(out.Chains.Words))
+		if enough == much.Need || enough < took {
+			t.Errorf("%+v needs %d bytes of %d; table, box and chains alone take %d", i, enough, much.Need, took)
 		}
 	}
 }
