@@ -485,6 +485,23 @@ func TestLostOutput(t *testing.T) {
 	}
 }
 
+// Without /proc the program's file is not found. Only commands that start it need it.
+func TestProgramWithoutFile(t *testing.T) {
+	for line, want := range map[string]int{
+		"curve noise/shape=4x4/type=uint8": cli.ExitOK, "run --sizes 4 --impl cpu": cli.ExitFailure, "doctor": cli.ExitFailure,
+		"verify --impl cpu": cli.ExitFailure, "gate --self-test": cli.ExitFailure, "paper wang2022": cli.ExitFailure,
+	} {
+		var stdout, stderr bytes.Buffer
+		c := cli.Program{Set: impls.All(impls.Devices()), Stdout: &stdout, Stderr: &stderr}
+		args := strings.Fields(line)
+		code := eccbench(&c, args)
+		if code != want || code != 0 && stderr.String() != "eccbench: "+args[0]+" starts processes of its own program, "+
+			"whose file is not found without /proc: mount it (mount -t proc proc /proc)\n" {
+			t.Errorf("%q: exit code %d, want %d: %s", line, code, want, &stderr)
+		}
+	}
+}
+
 // The version names the source or the executable.
 func TestVersion(t *testing.T) {
 	known := regexp.MustCompile(`^eccbench .*(commit|sha256) [0-9a-f]{16}|^eccbench v`)

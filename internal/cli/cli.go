@@ -40,7 +40,7 @@ const (
 // A Program is one invocation of eccbench.
 type Program struct {
 	impls.Set
-	Worker         []string // the command line of a worker
+	Worker         []string // the command line of a worker; empty if the program's file is not found
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Clock          worker.Clock // nil except in tests
@@ -148,6 +148,15 @@ func (c *Program) parse(s Subcommand, f *pflag.FlagSet, args []string) error {
 	}
 	if err := strayNumber(f); err != nil || !s.Workers {
 		return err
+	}
+	return c.CheckWorkers(s.Name)
+}
+
+// CheckWorkers returns an error if a command cannot start workers.
+func (c *Program) CheckWorkers(command string) error {
+	if len(c.Worker) == 0 {
+		return fmt.Errorf("%s starts processes of its own program, whose file is not found without /proc: "+
+			"mount it (mount -t proc proc /proc)", command)
 	}
 	return worker.CheckLimits(true)
 }

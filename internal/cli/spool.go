@@ -81,7 +81,7 @@ func (s *Spooled) spool(stdin io.Reader, in string) (path string, err error) {
 		// A file that was not read yet need not be copied.
 		at, serr := f.Seek(0, io.SeekCurrent)
 		if err == nil && serr == nil && info.Mode().IsRegular() && at == 0 {
-			return nameless(f), nil
+			return nameless(in, f)
 		}
 	}
 	to, err := os.CreateTemp("", "eccbench.*")
@@ -109,15 +109,19 @@ func (s *Spooled) spool(stdin io.Reader, in string) (path string, err error) {
 		return "", Usagef("input %s: it has more than the %s that %s has room for; save it to a file, or set TMPDIR to a "+
 			"folder with room", in, quantity.Bytes(most), os.TempDir())
 	}
-	return nameless(to), nil
+	return nameless(in, to)
 }
 
-// nameless returns a path of an open file. On Linux other processes can open the path too.
-func nameless(f *os.File) string {
-	if runtime.GOOS == "linux" {
-		return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), f.Fd())
+// nameless returns a path of an open file, the copy of an input. On Linux other processes can open the path too.
+func nameless(in string, f *os.File) (string, error) {
+	if runtime.GOOS != "linux" {
+		return fmt.Sprintf("/dev/fd/%d", f.Fd()), nil
 	}
-	return fmt.Sprintf("/dev/fd/%d", f.Fd())
+	path := fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), f.Fd())
+	if _, err := os.Stat(path); err != nil {
+		return "", Usagef("input %s: it is read by /proc: mount that (mount -t proc proc /proc), or save the input to a file", in)
+	}
+	return path, nil
 }
 
 // WithNames replaces the paths in a text by the user's names of the inputs.

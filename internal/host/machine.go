@@ -136,13 +136,20 @@ func limited(text string) int64 {
 // cgroups, or 0 if unknown.
 func AvailableMemory() int64 {
 	_, free := cgroupMemory("/")
-	return min(free, kilobytes(procField("/proc/meminfo", "MemAvailable")))
+	available := kilobytes(procField("/proc/meminfo", "MemAvailable"))
+	if available == 0 {
+		_, available = systemMemory()
+	}
+	return min(free, available)
 }
 
 // TotalMemory returns the bytes of memory of the machine, or of the cgroup if that has less; 0 if
 // unknown.
 func TotalMemory() int64 {
 	memory := kilobytes(procField("/proc/meminfo", "MemTotal"))
+	if memory == 0 {
+		memory, _ = systemMemory()
+	}
 	if limit, _ := cgroupMemory("/"); limit > 0 {
 		return min(memory, limit)
 	}

@@ -10,6 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// systemMemory returns the memory of the machine and its unused part, without the caches of files. Use it where /proc,
+// which knows more, is not mounted.
+func systemMemory() (total, free int64) {
+	var s unix.Sysinfo_t
+	if unix.Sysinfo(&s) != nil {
+		return 0, 0
+	}
+	unit := int64(s.Unit)
+	return int64(s.Totalram) * unit, int64(s.Freeram+s.Bufferram) * unit
+}
+
 // OwnMemory returns the bytes of a family of processes, including their own files in memory, but
 // without files shared with this process. Memory that they share with each other counts once. The
 // result is 0 if it cannot be read. Extents correct for inputs that are mapped repeatedly.

@@ -89,3 +89,11 @@ func TestFilesInMemoryAreMemory(t *testing.T) {
 		t.Errorf("%d bytes more are in memory, want %d", n, size)
 	}
 }
+
+// The memory of the system without /proc is that of /proc, and the unused part is within it.
+func TestSystemMemory(t *testing.T) {
+	total, free := systemMemory()
+	if want := kilobytes(procField("/proc/meminfo", "MemTotal")); total != want || free <= 0 || free > total {
+		t.Errorf("%d of %d are free, want %d in total", free, total, want)
+	}
+}

@@ -8,6 +8,9 @@ import (
 	"eccbench/internal/memfile"
 )
 
+// systemMemory returns 0: the memory of the machine is known on Linux only.
+func systemMemory() (total, free int64) { return 0, 0 }
+
 // PeakResident returns 0: workers of peers run on Linux only.
 func PeakResident(int) int64 { return 0 }
 

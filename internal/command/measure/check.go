@@ -149,6 +149,9 @@ func answerAgain(c *cli.Program, cells []bench.CellRecord, limit time.Duration) 
 		n := min(len(cell.Inputs), len(cell.Digests))
 		inputs[cell.Workload] = append(inputs[cell.Workload], cell.Inputs[:n]...)
 	}
+	if err := c.CheckWorkers("check --answers"); err != nil {
+		return nil, nil, err
+	}
 	ours := map[string]bench.CellRecord{} // by workload and input
 	for _, workload := range slices.Sorted(maps.Keys(inputs)) {
 		b, err := runner.Find(c.Benches, workload)
