@@ -153,7 +153,10 @@ func (s *solver) solve(out, v0 []float32) (cycles int, err error) {
 		}
 		if left < 0.9*best {
 			best, since = left, 0
-		} else if since++; since == patience {
+		} else if since++; since == patience && math.IsInf(best, 1) {
+			return cycles, bench.Limitf("mu of %.3g is too large for float32, whose residual overflows: ask for a smaller mu",
+				s.p.Mu)
+		} else if since == patience {
 			return cycles, bench.Limitf("in float32 it leaves %.3g of |b·V0|, not %.3g: ask for a larger tolerance", best/source,
 				s.p.Tol)
 		}
