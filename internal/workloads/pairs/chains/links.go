@@ -27,9 +27,7 @@ type geometry struct {
 
 func newGeometry() *geometry {
 	g := &geometry{}
-	for i, o := range [edges][3]int{{0, 0, -1}, {0, -1, 0}, {-1, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}} {
-		g.direction[i] = o
-	}
+	copy(g.direction[:], [][3]int{{0, 0, -1}, {0, -1, 0}, {-1, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}})
 	var flat, deep [][3]int
 	for i := range 27 {
 		switch o := [3]int{i%3 - 1, i/3%3 - 1, i/9 - 1}; o[0]*o[0] + o[1]*o[1] + o[2]*o[2] {
