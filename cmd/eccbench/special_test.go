@@ -53,7 +53,8 @@ func TestSpecialFiles(t *testing.T) {
 		}
 		for what, args := range commands {
 			var stdout, stderr bytes.Buffer
-			code := eccbench(&cli.Program{Set: impls.All(impls.Devices()), Stdout: &stdout, Stderr: &stderr}, args(name))
+			c := cli.Program{Set: impls.All(impls.Devices()), Worker: []string{"none"}, Stdout: &stdout, Stderr: &stderr}
+			code := eccbench(&c, args(name))
 			if text := stderr.String(); code != cli.ExitUsage || stdout.Len() > 0 || strings.Count(text, "\n") != 1 {
 				t.Errorf("%s as %s: exit code %d, %q, %q", name, what, code, &stdout, text)
 			}
