@@ -29,7 +29,7 @@ func TestEverySizeHasAWitness(t *testing.T) {
 		"betti/at=127/of="+noise+"2048x2048x2048/levels=256/type=uint8/seed=1")
 	affords(t, s.BettiCurves, "unions of all voxels in order, and the fingerprint",
 		noise+"512x512x512/levels=256/type=uint8/seed=1")
-	affords(t, s.Pairs, "both forests, and the chains of the answer by a random hash",
+	affords(t, s.Pairs, "both forests, and for volumes the chains by a random hash",
 		noise+"256x256x256/levels=256/type=uint8/seed=1", noise+"4096x4096/levels=256/type=uint8/seed=1")
 	for _, vertices := range []string{"", "vertices=1/"} {
 		affords(t, softecc.Workload(), "one pass over all cells",

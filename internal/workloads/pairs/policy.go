@@ -105,7 +105,7 @@ func known(name string, in grid.Source) (Answer, bool) {
 // witnesses returns the laws that hold in a convention. The first derives all pairs from the image.
 func witnesses(c ecc.Convention) []law {
 	return []law{
-		{Name: "both forests, and the chains of the answer by a random hash", Independent: true, Work: CheckWork,
+		{Name: "both forests, and for volumes the chains by a random hash", Independent: true, Work: CheckWork,
 			Memory: CheckMemory,
 			Check:  func(in grid.Source, out Answer, _ ask) (*verify.Diff, error) { return Check(in, c, out) }},
 		alive(c),
