@@ -45,7 +45,8 @@ default_role = "code"
 highlight_language = "none"
 
 FIRST = [
-    "first_curve", "plateau", "betti_levels", "brain", "bone", "rock", "sky", "lost_vessel", "connectivity", "noise",
+    "first_curve", "plateau", "betti_levels", "peaks", "brain", "bone", "rock", "sky", "lost_vessel", "connectivity",
+    "noise",
 ]
 sphinx_gallery_conf = {
     "examples_dirs": "python/examples/gallery",
