@@ -8,8 +8,6 @@ import (
 	"eccbench/internal/workloads/pairs"
 )
 
-func compareNumbers(a, b uint32) int { return cmp.Compare(a, b) }
-
 // A cell is a point of the grid of all cells: the place of its voxel in their order, its dimension and its position.
 type cell struct {
 	rank, voxel uint32
@@ -152,7 +150,7 @@ func reduce(columns [][]uint32) (pivot []int, added [][]uint32) {
 	pivot, added = make([]int, len(columns)), make([][]uint32, len(columns))
 	owner := map[uint32]uint32{}
 	for n, column := range columns {
-		slices.SortFunc(column, func(a, b uint32) int { return compareNumbers(b, a) })
+		slices.SortFunc(column, func(a, b uint32) int { return cmp.Compare(b, a) })
 		for pivot[n] = none; len(column) > 0; {
 			by, ok := owner[column[0]]
 			if !ok {

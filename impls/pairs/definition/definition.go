@@ -3,6 +3,7 @@
 package definition
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -90,7 +91,7 @@ func ranks(times []uint32) []uint32 {
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	slices.SortStableFunc(order, func(a, b uint32) int { return compareNumbers(times[a], times[b]) })
+	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(times[a], times[b]) })
 	rank := make([]uint32, len(times))
 	for at, v := range order {
 		rank[v] = uint32(at)

@@ -3,7 +3,6 @@ package betti
 import (
 	"bufio"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"io"
 	"sort"
@@ -110,11 +109,9 @@ func (l Lines) Write(w io.Writer, format ecc.Format, p ecc.Provenance, header bo
 	}
 	switch format {
 	case ecc.JSON:
-		head, err := json.MarshalIndent(p, "", " ")
-		if err != nil {
+		if err := ecc.WriteHead(b, p, "betti"); err != nil {
 			return err
 		}
-		fmt.Fprintf(b, "%s,\n \"betti\": [", head[:len(head)-len("\n}")])
 		between := "\n"
 		put(func(line []byte, level float32, n Numbers) []byte {
 			line = append(append(line, between...), `  {"level":`...)

@@ -281,7 +281,7 @@ func WriteChunks(w io.Writer, format Format, p Provenance, header bool, lines in
 	var err error
 	switch {
 	case format == JSON:
-		err = writeHead(w, p)
+		err = WriteHead(w, p, "curve")
 	case format == JSONL && header:
 		err = json.NewEncoder(w).Encode(p)
 	case format == CSV && header:
@@ -393,14 +393,14 @@ func (p Provenance) Comment() string {
 		p.Program, p.Verdict, p.Witness)
 }
 
-// writeHead writes a JSON object up to its levels.
-func writeHead(w io.Writer, p Provenance) error {
+// WriteHead writes a JSON object of a provenance up to its rows, which have a name.
+func WriteHead(w io.Writer, p Provenance, rows string) error {
 	head, err := json.MarshalIndent(p, "", " ")
 	if err != nil {
 		return err
 	}
 	head = head[:len(head)-len("\n}")]
-	_, err = fmt.Fprintf(w, "%s,\n \"curve\": [", head)
+	_, err = fmt.Fprintf(w, "%s,\n \"%s\": [", head, rows)
 	return err
 }
 

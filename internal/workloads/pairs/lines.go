@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -81,14 +80,10 @@ func valueIn[T uint8 | int16 | uint16 | float32](in *grid.Field) func(voxel int6
 
 // order returns a number that orders values as sets grow.
 func (l Lines) order(v float32) uint32 {
-	rank := math.Float32bits(v) | 1<<31
-	if v < 0 {
-		rank = ^math.Float32bits(v)
-	}
 	if l.down {
-		return ^rank
+		return ^grid.EveryLevel(v)
 	}
-	return rank
+	return grid.EveryLevel(v)
 }
 
 // Len returns the number of lines.
@@ -205,11 +200,9 @@ func (l Lines) Write(w io.Writer, format ecc.Format, p ecc.Provenance, header bo
 	}
 	switch format {
 	case ecc.JSON:
-		head, err := json.MarshalIndent(p, "", " ")
-		if err != nil {
+		if err := ecc.WriteHead(b, p, "pairs"); err != nil {
 			return err
 		}
-		fmt.Fprintf(b, "%s,\n \"pairs\": [", head[:len(head)-len("\n}")])
 		between, names := "\n", l.columns()
 		put(func(line []byte, x Line) []byte {
 			line = append(line, between...)

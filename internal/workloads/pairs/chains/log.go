@@ -276,12 +276,15 @@ func (r *reduction) mark() *verify.Diff {
 			isSquare bool
 			log      int
 		}{{"edge", edge, false, loggedEdges}, {"square", square, true, loggedSquares}} {
-			at := fmt.Sprintf("the %s of vertex %s", m.name, r.vertexAt(m.cell.star))
+			want, again := "", ""
 			switch r.class(m.cell, m.isSquare) {
 			case logged:
-				return r.malformed(i, "cells of no other column", at+" again")
+				want, again = "cells of no other column", "again"
 			case ofTree:
-				return r.malformed(i, "cells that are in no forest", at+" in a forest")
+				want, again = "cells that are in no forest", "in a forest"
+			}
+			if want != "" {
+				return r.malformed(i, want, fmt.Sprintf("the %s of vertex %s %s", m.name, r.vertexAt(m.cell.star), again))
 			}
 			r.marks[m.cell.star] |= 1 << (m.log + int(m.cell.number))
 		}
