@@ -215,6 +215,27 @@ func converter[T Element](l Ladder) func([]int32, []byte) {
 // as long as the slab has values.
 func (c Converter) Convert(dst []int32, slab []byte) { c.convert(dst, slab) }
 
+// ToLevels returns the conversion of values of an image to levels, also on the ladder of every float32. It is for one
+// goroutine.
+func ToLevels(s Source) func(to []uint32, from []byte) {
+	if !s.Ladder().Indexed() {
+		return func(to []uint32, from []byte) {
+			for i, v := range Values[float32](from) {
+				to[i] = EveryLevel(v)
+			}
+		}
+	}
+	convert := NewConverter(s.Type(), s.Ladder())
+	var levels []int32
+	return func(to []uint32, from []byte) {
+		levels = slices.Grow(levels[:0], len(to))[:len(to)]
+		convert.Convert(levels, from)
+		for i, k := range levels {
+			to[i] = uint32(k)
+		}
+	}
+}
+
 // used is a pool of buffers for the next image of a process. They are not zeroed, and the garbage
 // collector may free them.
 var used struct {

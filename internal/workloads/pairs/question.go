@@ -102,26 +102,11 @@ func Box(s grid.Shape) grid.Shape {
 
 // ReadTimes reads the time of each voxel: its level, counted from the last one for superlevel sets, or Absent.
 func ReadTimes(in grid.Source, superlevel bool) ([]uint32, error) {
-	l := in.Ladder()
-	times, size, n := make([]uint32, in.Shape().Voxels()), in.Type().Size(), l.Len()
-	var levels []int32
-	var convert grid.Converter
-	if l.Indexed() {
-		convert = grid.NewConverter(in.Type(), l)
-	}
+	times, size, n := make([]uint32, in.Shape().Voxels()), in.Type().Size(), in.Ladder().Len()
+	convert := grid.ToLevels(in)
 	err := grid.EachSlab(in, func(slab []byte, lo, _ int64) error {
 		to := times[lo*in.Shape().SliceVoxels():][:int64(len(slab))/size]
-		if !l.Indexed() {
-			for i, v := range grid.Values[float32](slab) {
-				to[i] = grid.EveryLevel(v)
-			}
-		} else {
-			levels = slices.Grow(levels[:0], len(to))[:len(to)]
-			convert.Convert(levels, slab)
-			for i, level := range levels {
-				to[i] = uint32(level)
-			}
-		}
+		convert(to, slab)
 		for i, level := range to {
 			switch {
 			case int64(level) >= n:

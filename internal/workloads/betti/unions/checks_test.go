@@ -48,7 +48,7 @@ func plain(t *testing.T, s grid.Source, descending, corners, outside bool) []Ste
 	shape := s.Shape()
 	levels := make([]uint32, shape.Voxels())
 	if err := grid.EachSlab(s, func(slab []byte, lo, hi int64) error {
-		levelsOf(s)(levels[lo*shape.SliceVoxels():hi*shape.SliceVoxels()], slab)
+		grid.ToLevels(s)(levels[lo*shape.SliceVoxels():hi*shape.SliceVoxels()], slab)
 		return nil
 	}); err != nil {
 		t.Fatal(err)
@@ -164,7 +164,7 @@ func boxesAreJoined(t *testing.T, images int) {
 		size := grid.Shape{D: 2 + rng.Int64N(5), H: 2 + rng.Int64N(5), W: 2 + rng.Int64N(6)}
 		for k := range 4 {
 			superlevel, vertices := k&1 > 0, k&2 > 0
-			b0, rest, err := unite(&memory, in, superlevel, vertices, size, levelsOf)
+			b0, rest, err := unite(&memory, in, superlevel, vertices, size, grid.ToLevels)
 			if bytesAreLevels(in) {
 				b0, rest, err = unite(&memory, in, superlevel, vertices, size, bytesOf)
 			}

@@ -185,7 +185,7 @@ func (b *box) size(axis int) int64 { return b.hi[axis] - b.lo[axis] }
 
 // A conversion writes the levels of values. Values above the last level get the number of levels or
 // more.
-type conversion[K key] func(to []K, from []byte)
+type conversion[K key] = func(to []K, from []byte)
 
 func bytesAreLevels(s grid.Source) bool {
 	first, ok := s.Ladder().Consecutive()
@@ -199,7 +199,7 @@ func bytesOf(grid.Source) conversion[uint8] {
 
 // levelsDown converts values to levels counted from the last one.
 func levelsDown(s grid.Source) conversion[uint32] {
-	up, n := levelsOf(s), s.Ladder().Len()
+	up, n := grid.ToLevels(s), s.Ladder().Len()
 	return func(to []uint32, from []byte) {
 		up(to, from)
 		for i, k := range to {
@@ -210,29 +210,9 @@ func levelsDown(s grid.Source) conversion[uint32] {
 	}
 }
 
-// levelsOf converts values to levels, also for every float32.
-func levelsOf(s grid.Source) conversion[uint32] {
-	if !s.Ladder().Indexed() {
-		return func(to []uint32, from []byte) {
-			for i, v := range grid.Values[float32](from) {
-				to[i] = grid.EveryLevel(v)
-			}
-		}
-	}
-	convert := grid.NewConverter(s.Type(), s.Ladder())
-	var levels []int32
-	return func(to []uint32, from []byte) {
-		levels = room(levels, len(to))
-		convert.Convert(levels, from)
-		for i, k := range levels {
-			to[i] = uint32(k)
-		}
-	}
-}
-
 // LevelsOf lists the levels that occur in an image, in order.
 func LevelsOf(s grid.Source) ([]int64, error) {
-	levels, convert, size := make([]uint32, s.Shape().Voxels()), levelsOf(s), s.Type().Size()
+	levels, convert, size := make([]uint32, s.Shape().Voxels()), grid.ToLevels(s), s.Type().Size()
 	if err := grid.EachSlab(s, func(slab []byte, lo, _ int64) error {
 		convert(levels[lo*s.Shape().SliceVoxels():][:int64(len(slab))/size], slab)
 		return nil
@@ -369,7 +349,7 @@ func (m *Memory) Changes(s grid.Source, superlevel, vertices, masked bool) (comp
 		if bytesAreLevels(s) {
 			return unite(m, s, superlevel, vertices, boxOf(s.Shape()), bytesOf)
 		}
-		return unite(m, s, superlevel, vertices, boxOf(s.Shape()), levelsOf)
+		return unite(m, s, superlevel, vertices, boxOf(s.Shape()), grid.ToLevels)
 	}
 	// Count levels from the greatest one down. So superlevel sets grow like sublevel sets, and masked
 	// voxels stay beyond all levels.

@@ -71,7 +71,7 @@ func (b *box) place(x, y, z int) int { return b.origin + x + y*b.step[1] + z*b.s
 func (b *box) read() error {
 	s, l := b.image.Shape(), b.image.Ladder()
 	rowBytes, size := s.W*b.image.Type().Size(), grid.SliceBytes(b.image)
-	levels, convert := make([]uint32, s.W), b.converter()
+	levels, convert := make([]uint32, s.W), grid.ToLevels(b.image)
 	return grid.EachSlab(b.image, func(slab []byte, lo, hi int64) error {
 		if err := grid.Ended(b.image); err != nil {
 			return err
@@ -83,24 +83,6 @@ func (b *box) read() error {
 		}
 		return nil
 	})
-}
-
-// converter returns the conversion of a row of values to levels.
-func (b *box) converter() func([]uint32, []byte) {
-	if l := b.image.Ladder(); l.Indexed() {
-		c, row := grid.NewConverter(b.image.Type(), l), make([]int32, b.image.Shape().W)
-		return func(levels []uint32, values []byte) {
-			c.Convert(row, values)
-			for i, k := range row {
-				levels[i] = uint32(k)
-			}
-		}
-	}
-	return func(levels []uint32, values []byte) {
-		for i, v := range grid.Values[float32](values) {
-			levels[i] = grid.EveryLevel(v)
-		}
-	}
 }
 
 // setRow sets the keys of a row of voxels. Levels from n on are those of absent voxels.
